@@ -1,0 +1,28 @@
+// Software rasteriser of Dear ImGui's draw data: no display, no GL, the same pixels every time. Used by
+// `normscope screenshot`, `make screenshots` and the tests.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+struct ImDrawData;
+
+namespace normscope::raster {
+
+struct Image {
+  int width = 0, height = 0;
+  std::vector<uint32_t> pixels;  // row-major, 0xAABBGGRR (R first in memory)
+
+  uint32_t at(int x, int y) const { return pixels[size_t(y) * width + x]; }
+  friend bool operator==(const Image&, const Image&) = default;
+};
+
+// Draws over `background` (0xAABBGGRR, opaque). Textures must hold their pixels in memory (ui::Frame does that).
+Image rasterise(const ImDrawData&, uint32_t background);
+
+std::vector<uint8_t> encode_png(const Image&);
+// Written to a temporary file beside it, then renamed. Throws Error with the path.
+void write_png(const std::string& path, const Image&);
+
+}  // namespace normscope::raster

@@ -1,0 +1,40 @@
+// Frame: an ImGui (and ImPlot) context without window, GL or backend. Time advances by a fixed step, textures are served
+// in memory, no ini file is read or written: the same input gives the same draw data and, through the rasteriser, the
+// same pixels. Used by tests, the screenshot command and the text dump.
+#pragma once
+
+#include <functional>
+
+#include "app/ui/geometry.h"
+
+struct ImGuiContext;
+struct ImPlotContext;
+struct ImDrawData;
+
+namespace normscope::ui {
+
+class Frame {
+ public:
+  explicit Frame(Vec size_px, float delta_time = 1.f / 60);
+  ~Frame();
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+
+  void resize(Vec size_px);
+  // NewFrame, draw(), Render, serve textures. Returns the draw data, valid until the next step.
+  ImDrawData* step(const std::function<void()>& draw);
+  ImDrawData* draw_data() const { return data_; }
+  int frames() const { return frames_; }
+  void make_current() const;
+
+ private:
+  ImGuiContext* context_;
+  ImPlotContext* plots_;
+  ImDrawData* data_ = nullptr;
+  int frames_ = 0;
+};
+
+// Marks every pending texture request as done, keeping pixels where ImGui holds them (for in-memory rendering).
+void serve_textures();
+
+}  // namespace normscope::ui

@@ -1,0 +1,86 @@
+// Painter: everything the app draws goes through it, in logical px. It scales to device pixels, snaps text to whole
+// pixels, measures text and (when asked) records every text with its rectangle and clip, so a test can demand that no
+// two texts overlap and none is cut off. Got from Ui::paint() (base layer) and Ui::paint_top() (above everything).
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/ui/fonts.h"
+#include "app/ui/geometry.h"
+#include "app/ui/theme.h"
+
+struct ImDrawList;
+
+namespace normscope::ui {
+
+enum class Align { left, centre, right };
+
+// One drawn text: its ink box (cap height to descender), the clip in force, and its layer (0 base, 1 popup, 2 top).
+struct TextRecord {
+  Rect rect, clip;
+  std::string text;
+  int layer = 0;
+};
+
+class Painter {
+ public:
+  Painter(const Fonts& fonts, ImDrawList* list, float scale, int layer, std::vector<TextRecord>* records)
+      : fonts_(&fonts), list_(list), scale_(scale), layer_(layer), records_(records) {}
+
+  // Fills and outlines. Outlines lie centred on the rectangle's edge, moved in by half their width.
+  void fill(const Rect&, Colour, float radius = 0);
+  void fill_top(const Rect&, Colour, float radius);     // only the upper corners rounded
+  void fill_bottom(const Rect&, Colour, float radius);  // only the lower corners rounded
+  void outline(const Rect&, Colour, float width = 1, float radius = 0);
+  void dashed_outline(const Rect&, Colour, float width, Dash, float radius = 0);
+  void line(Vec a, Vec b, Colour, float width = 1);
+  // One device pixel wide (or more at high scale), on whole pixels: grids, axes, separators.
+  void hairline(Vec a, Vec b, Colour, float width = 1);
+  void dashed_line(Vec a, Vec b, Colour, float width, Dash);
+  void polyline(std::span<const Vec>, Colour, float width, bool closed = false);
+  void polygon(std::span<const Vec> convex, Colour);
+  void circle(Vec centre, float r, Colour);
+  void ring(Vec centre, float r, Colour, float width = 1);
+  void arc(Vec centre, float r, float from, float to, Colour, float width);  // radians, 0 = right, clockwise
+  void bezier(Vec a, Vec control_a, Vec control_b, Vec b, Colour, float width);
+  // A marker of a run: fill, outlined by `edge` (panel colour in plots). `size` is its half width.
+  void marker(Vec centre, Marker, float size, Colour fill, Colour edge);
+  // Yellow shape of the hand: accent fill with the theme's outline.
+  void accent_box(const Theme&, const Rect&, float radius);
+  void accent_disc(const Theme&, Vec centre, float r);
+  // Shadow under a dragged token; halo around a target slot or hovered token.
+  void shadow(const Theme&, const Rect&, float radius);
+  void halo(const Theme&, const Rect&, float radius, float strength = 1);
+
+  // Text with its baseline at `at.y`; `at.x` is the left end, middle or right end. Returns the advance width.
+  float text(Vec at, TextStyle, Colour, std::string_view, Align = Align::left);
+  // Text centred vertically on the capitals in `box`; longer text is cut at a whole character and ends in "…".
+  float text_in(const Rect& box, TextStyle, Colour, std::string_view, Align = Align::left);
+  // Words wrapped to box.w, first line at the top of `box`; returns the height used. line = line height.
+  float text_wrapped(const Rect& box, TextStyle, Colour, std::string_view, float line);
+  float text_width(TextStyle, std::string_view) const;
+  float wrapped_height(float width, TextStyle, std::string_view, float line) const;
+  // Longest prefix (plus "…" when cut) that fits `width`.
+  std::string fit(TextStyle, std::string_view, float width) const;
+
+  void push_clip(const Rect&);
+  void pop_clip();
+
+  float scale() const { return scale_; }
+  ImDrawList* list() const { return list_; }
+  const Fonts& fonts() const { return *fonts_; }
+
+ private:
+  std::vector<std::string> wrap(float width, TextStyle, std::string_view) const;
+
+  const Fonts* fonts_;
+  ImDrawList* list_;
+  float scale_;
+  int layer_;
+  std::vector<TextRecord>* records_;
+};
+
+}  // namespace normscope::ui

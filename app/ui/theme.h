@@ -1,0 +1,106 @@
+// The look of the app as one table: colours by role for both themes, run colours, depth ramp, heat map, type scale,
+// spacing, radii, line widths. Every widget, plot and exporter reads these numbers and no others.
+// Contrast and colour-blind distances of the table are computed in a test. No graphics header is needed here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace normscope::ui {
+
+struct Colour {
+  uint8_t r = 0, g = 0, b = 0, a = 255;
+
+  // Same colour with its opacity multiplied by k in 0..1.
+  constexpr Colour alpha(float k) const { return {r, g, b, static_cast<uint8_t>(a * k + 0.5f)}; }
+  // 0xAABBGGRR, the packing of the draw list and of Image.
+  constexpr uint32_t packed() const {
+    return uint32_t(r) | uint32_t(g) << 8 | uint32_t(b) << 16 | uint32_t(a) << 24;
+  }
+  friend constexpr bool operator==(Colour, Colour) = default;
+};
+
+constexpr Colour rgb(uint32_t hex) {
+  return {static_cast<uint8_t>(hex >> 16), static_cast<uint8_t>(hex >> 8), static_cast<uint8_t>(hex), 255};
+}
+// a at t = 0, b at t = 1; straight in sRGB, as the ramps of the style guide are drawn.
+Colour mix(Colour a, Colour b, float t);
+std::string to_hex(Colour);  // "#0072b2" (opacity is not part of it)
+
+enum class Marker : uint8_t { none, square, triangle, circle, diamond };
+
+struct Dash {
+  float on = 0, off = 0;  // logical px; on = 0 means solid
+  bool solid() const { return on <= 0; }
+};
+
+struct RunLook {
+  char letter;
+  Colour tile, tile_letter, line, text;
+  Marker marker;
+  Dash dash;
+};
+
+inline constexpr int max_runs = 4;
+
+struct Theme {
+  bool dark;
+  Colour bg, panel, raised, sunk, field, trough;
+  Colour border, strong, grid, axis;
+  Colour ink, ink2, ink3, slot, wire;
+  Colour accent, accent_soft;
+  Colour on_accent;       // text and icons on yellow
+  Colour accent_outline;  // 1.2 px outline of every yellow shape (in the dark theme: transparent)
+  Colour inverse, on_inverse, error;
+  Colour cursor;  // the step cursor of the plots
+  std::array<RunLook, max_runs> runs;
+  std::array<Colour, 6> depth;
+  std::array<Colour, 11> heat;
+  Colour signed_low, signed_high;  // signed data; panel colour stands at 0
+  float band_alpha;                // measured bands; theory bands use theory_alpha
+  float halo_gain, shadow_gain;    // alpha factors of halo and shadow
+};
+
+const Theme& theme(bool dark);
+
+// Layer 1 first; other depths than six are interpolated along the ramp. layer in 0..layers-1.
+Colour depth_colour(const Theme&, int layer, int layers);
+// share in 0..1, clamped, interpolated between the eleven stops.
+Colour heat_colour(const Theme&, float share);
+// value in -1..1: signed_low .. panel .. signed_high.
+Colour signed_colour(const Theme&, float value);
+
+// WCAG relative luminance and contrast ratio (1..21) of two opaque colours.
+double luminance(Colour);
+double contrast(Colour a, Colour b);
+
+inline constexpr float theory_alpha = 0.12f;
+
+// Type scale, px of the em.
+namespace type {
+inline constexpr float tick = 11, body = 12, title = 13, run_name = 15, prose = 16, figure = 17, counter = 20,
+                       run_loss = 22, lesson = 28;
+inline constexpr float prose_line = 28;
+}  // namespace type
+
+namespace space {
+inline constexpr float base = 4, margin = 12, gap = 8, pad = 14, title_row = 36, sentence_row = 20;
+inline constexpr float field_h = 24, field_pitch = 28, button_h = 28, lesson_button_h = 38, hit_min = 24;
+inline constexpr float min_width = 1024, min_height = 600;
+}  // namespace space
+
+namespace radius {
+inline constexpr float panel = 8, button = 7, field = 5, token = 5, tile = 4;
+}
+
+namespace line {
+inline constexpr float border = 1, run = 2.2f, depth = 1.7f, reference = 1.2f, cursor = 1, trunk = 8, branch = 2.4f,
+                       box = 1.2f, outline = 1.2f, selected = 2, reference_on = 2, reference_off = 3;
+}
+
+// The effective scale: the asked one, or the largest at which 1024 x 600 logical pixels fit the window.
+float effective_scale(float asked, float width_px, float height_px);
+
+}  // namespace normscope::ui

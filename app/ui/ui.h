@@ -1,0 +1,144 @@
+// Ui: the thin layer between the screens and Dear ImGui. One object lives as long as its ImGui context; each frame is
+//   ui.begin_frame({...}); draw(ui); ui.end_frame();      (between ImGui::NewFrame and ImGui::Render)
+// All coordinates are logical px; (0,0) is the window's upper left corner. Everything is drawn into one full-window
+// ImGui window, widgets take an explicit rectangle: screens own the layout. Widgets are in app/ui/widgets.h and stand
+// on Ui::hit(), which any screen may use for controls of its own (norm tokens, timeline, plot handles).
+//
+// Keyboard: own focus ring, not ImGui's navigation (which would take Space and the arrows from the transport). Tab and
+// Shift+Tab walk the enabled controls in drawing order, Enter activates, arrows go to the focused control when that
+// asked for them, Escape leaves. The ring is drawn only after the keyboard was used.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/ui/fonts.h"
+#include "app/ui/geometry.h"
+#include "app/ui/paint.h"
+#include "app/ui/registry.h"
+#include "app/ui/theme.h"
+
+namespace normscope::ui {
+
+struct FrameOptions {
+  bool dark = false;
+  float scale = 1;  // asked; the effective one is Ui::scale()
+  bool reduced_motion = false;
+  bool record_text = false;  // keep a TextRecord of every text (tests)
+};
+
+struct HitOptions {
+  bool enabled = true;
+  bool arrows = false;     // this control wants the arrow keys while it has the focus
+  bool focusable = true;   // part of the Tab order
+  bool overlap = false;    // later controls may lie on top of this one (a surface under tokens)
+  bool draw_focus = true;  // draw the focus ring around the rectangle
+  bool tooltip = true;     // show the help after 0.35 s of hover
+  float radius = 6;        // of the focus ring
+};
+
+// What the hand did to one control this frame.
+struct Hit {
+  bool hovered = false, held = false, focused = false;
+  bool pressed = false;         // left button went down on it this frame
+  bool clicked = false;         // released over it, or Enter while focused
+  bool by_key = false;          // clicked by Enter
+  bool double_clicked = false;  // second press on it
+  bool right_clicked = false;
+  bool dragging = false;   // held and moved by more than 3 px since the press
+  bool released = false;   // was held until now (end of a drag or a click)
+  Vec drag{};              // from the press to the mouse, while held or released
+  int arrow_x = 0, arrow_y = 0;  // arrow key this frame (+1 right, +1 up); Shift multiplies by 10
+  bool shift = false, alt = false, ctrl = false;
+};
+
+class Ui {
+ public:
+  explicit Ui(Fonts fonts);
+  ~Ui();
+  Ui(const Ui&) = delete;
+  Ui& operator=(const Ui&) = delete;
+
+  void begin_frame(const FrameOptions&);
+  void end_frame();
+
+  const Theme& theme() const { return *theme_; }
+  float scale() const { return scale_; }
+  Vec size() const { return size_; }  // of the window, logical px
+  bool reduced_motion() const { return options_.reduced_motion; }
+  const Fonts& fonts() const { return fonts_; }
+  double time() const;  // seconds of UI time (fixed steps in the window-less loop)
+  Vec mouse() const;    // logical px
+  bool shift() const;
+  bool alt() const;
+  bool ctrl() const;
+
+  Painter& paint() { return *paint_; }          // the current layer: window, or the open popup
+  Painter& paint_top() { return *paint_top_; }  // dragged tokens, halos: above everything but tooltips
+
+  // The primitive under every widget: hit test, focus, registry entry, tooltip.
+  Hit hit(std::string_view name, const Rect&, std::string_view value, std::string_view help, const HitOptions& = {});
+  // A named region without interaction (a plot, a panel, a number worth spotlighting).
+  void mark(std::string_view name, const Rect&, std::string_view value, std::string_view help);
+
+  Registry& registry() { return registry_; }
+  const Registry& registry() const { return registry_; }
+  const std::vector<TextRecord>& texts() const { return texts_; }
+
+  // Focus by name (empty = none). `focus` does not show the ring until the keyboard is used.
+  const std::string& focused() const { return focus_; }
+  void focus(std::string_view name);
+  bool focus_visible() const { return focus_visible_; }
+  // True while a text field takes the keys: global shortcuts (Space, letters) must then stay quiet.
+  bool typing() const;
+  // Global shortcut: pressed this frame, not while typing; chord as text: "Space", "Ctrl+K", "Right", "Shift+Right", "?".
+  // Arrow keys that the focused control asked for are not reported here.
+  bool shortcut(std::string_view chord);
+
+  // Popups: open by name, draw while begin_popup is true (then always end_popup). Closed by Escape or a click outside.
+  void open_popup(std::string_view name);
+  void close_popup();
+  bool popup_open(std::string_view name) const;
+  bool begin_popup(std::string_view name, const Rect&);
+  void end_popup();
+
+  // Smooth change of a 0..1 value by name: ease-out over `ms`; jumps under reduced motion. Returns the present value.
+  float ease(std::string_view key, float target, float ms);
+
+  // Tooltip at the mouse this frame (inverse colours), wrapped to 280 px.
+  void tooltip(std::string_view text);
+
+  // Field editing state (used by widgets.h): which control is being typed into.
+  struct Edit {
+    std::string name, buffer;
+    bool fresh = false;  // opened this frame: select all, take the keyboard
+  };
+  Edit& edit() { return edit_; }
+
+ private:
+  struct State;
+  void apply_style();
+  void move_focus();
+  void draw_tooltip();
+  int arrow(int which) const;
+
+  Fonts fonts_;
+  FrameOptions options_;
+  const Theme* theme_;
+  float scale_ = 0;
+  bool styled_dark_ = false;
+  Vec size_{};
+  std::unique_ptr<Painter> paint_, paint_top_, paint_window_, paint_popup_;
+  Registry registry_;
+  std::vector<TextRecord> texts_;
+  std::string focus_, tooltip_, arrow_owner_;
+  bool focus_visible_ = false, focus_clicked_ = false;
+  Edit edit_;
+  std::string popup_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace normscope::ui
