@@ -1,0 +1,53 @@
+// Records a transformer from a ModelConfig: the architecture as you would read it in a paper.
+// Parameter names: emb.tokens, emb.positions, L03.attn.{wq,wk,wv,wo,bq,bk,bv,bo}, L03.ffn.{w1,b1,w2,b2}, norms
+// L03.attn.{before,after,trunk}.{gain,bias}, scales L03.attn.{skip,branch}, final.{gain,bias}, out.w.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/model_config.h"
+#include "tape/store.h"
+#include "tape/tape.h"
+
+namespace normscope {
+
+/// The values of one sub-layer that probes, diagram and tests speak of.
+struct SublayerValues {
+  std::string name;      ///< "L03.attn"
+  int32_t layer = 0;     ///< 1-based
+  ValueId input = kNone;   ///< x
+  ValueId branch = kNone;  ///< what is added to the skip: after N_after and before the branch scale
+  ValueId sum = kNone;     ///< skip x + branch f
+  ValueId output = kNone;  ///< y; equals sum without a trunk norm
+  ValueId probabilities = kNone;  ///< attention only
+};
+
+struct ModelValues {
+  ValueId tokens = kNone, targets = kNone;
+  ValueId embedding = kNone;  ///< x_0
+  ValueId hidden = kNone;     ///< input of the output projection, after the final norm
+  ValueId logits = kNone;
+  ValueId loss = kNone;
+  std::vector<SublayerValues> sublayers;
+};
+
+struct RecordOptions {
+  int32_t batch = 16, sequence = 64;
+  bool training = true;      ///< dropout nodes are recorded only when training and p > 0
+  bool row_weights = false;  ///< an input "weights" (B*T): a weight per row of the loss
+  bool probes = true;        ///< mean square of every sub-layer output (and branch)
+};
+
+/// Declares the parameters in the tape's Store and records embedding, layers, output and loss.
+/// Inputs of the batch: "tokens" (B,T), "targets" (B,T; -1 ignored), and "weights" on request.
+ModelValues record_transformer(Tape& tape, const ModelConfig& config, const RecordOptions& options);
+
+/// Admin's profiling pass by the authors' sequential rule (Liu et al. 2020; norm-science A.8, code): one forward over
+/// one batch with omega_1 = 1, omega_{i+1}^2 = Var(omega_i x_{i-1}) + Var(a_i), each omega already in force.
+/// Writes the constants into the Store's L??.*.skip vectors; only sub-layers whose skip is a learned vector take part.
+/// `tokens` is one batch (B,T) row-major. Returns the omegas in order.
+std::vector<double> profile_admin(Store& store, const ModelConfig& config, std::span<const int32_t> tokens, int32_t batch,
+                                  int32_t sequence);
+
+}  // namespace normscope

@@ -1,0 +1,61 @@
+// The seam between the tape and a machine: one small abstract class, two implementations (cpu/, cuda/).
+// Kernels are not virtual: lowering resolves them to tables of function pointers once per Program.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tape/step_inputs.h"
+#include "tape/tape.h"
+
+namespace normscope {
+
+struct ProgramData;
+
+/// A zero-filled, 64-byte aligned block in the backend's memory.
+class Memory {
+ public:
+  virtual ~Memory() = default;
+  virtual size_t floats() const = 0;
+  /// The address that kernels use: on the CPU an ordinary pointer.
+  virtual float* data() const = 0;
+};
+
+/// A Program's instructions bound to one backend's kernels and memory.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  virtual float* input(size_t offset) = 0;             ///< host memory of the batch block
+  virtual std::span<const double> stats() const = 0;   ///< host memory of the stats block
+  virtual void read(const float* device, std::span<float> host) const = 0;
+  virtual float* value(ValueId id) const = 0;          ///< backend address, nullptr when it has none
+  virtual float* gradient(ValueId id) const = 0;
+  virtual void replay(const StepInputs&) noexcept = 0;
+};
+
+/// Seconds spent in one instruction, summed over profiled replays.
+struct InstructionTime {
+  std::string name;
+  double seconds = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  virtual bool supports(OpKind op) const = 0;
+  virtual std::unique_ptr<Memory> allocate(size_t floats) = 0;
+  virtual void upload(Memory& to, size_t offset, std::span<const float> from) = 0;
+  virtual void download(const Memory& from, size_t offset, std::span<float> to) = 0;
+  virtual std::unique_ptr<Executable> lower(ProgramData& program) = 0;
+  virtual void wait() = 0;
+};
+
+/// threads 0 = one per physical core. The number never changes a result.
+std::unique_ptr<Backend> make_cpu_backend(int threads = 0);
+
+}  // namespace normscope

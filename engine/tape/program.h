@@ -1,0 +1,89 @@
+// Phase two: a Program is what seal() makes of a Tape: a flat array of plain instructions over fixed memory.
+// Phase three: replay() runs it once. A replay allocates nothing, locks nothing, throws nothing; every intermediate
+// and its gradient stays readable until the next one.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tape/backend.h"
+#include "tape/step_inputs.h"
+#include "tape/tape.h"
+
+namespace normscope {
+
+enum class Phase : uint8_t { Forward, Backward, Update };
+
+/// How a backward instruction writes one input's gradient. Note [assign or add]: the first writer in execution order
+/// assigns, later writers add; decided once by seal, so nothing is ever zeroed.
+enum class Write : uint8_t { Skip, Assign, Add };
+
+struct Instruction {
+  OpKind op = OpKind::Count;
+  Phase phase = Phase::Forward;
+  int32_t node = -1;   ///< the node it belongs to; -1 for clip and optimizer
+  int32_t layer = 0;
+  std::string name;
+  Attributes attributes;
+  std::vector<ValueId> in;
+  ValueId out = kNone;
+  std::vector<ValueId> saved;
+  std::vector<Write> write;  ///< backward: one a forward input
+  bool of_gradient = false;  ///< probe: reads the gradient of in[0]
+  int32_t stat = -1;         ///< first of its numbers in the stats block
+};
+
+/// One number of the stats block, by name.
+struct StatInfo {
+  std::string name;      ///< "loss", "L03.attn.wq.grad_norm", "L03.attn.out.mean_square", "clip.factor"
+  int32_t layer = 0;
+};
+
+/// Where everything lies. Offsets in floats; every tensor starts on a 64-byte line.
+struct MemoryPlan {
+  std::vector<size_t> value_offset;     ///< by ValueId: in the input block, the Store or the activation block
+  std::vector<size_t> gradient_offset;  ///< by ValueId; kNoOffset when it has none
+  size_t inputs = 0, activations = 0, gradients = 0, workspace = 0;  ///< sizes in floats
+};
+inline constexpr size_t kNoOffset = ~size_t{0};
+
+struct ProgramData {
+  std::vector<ValueInfo> values;
+  std::vector<Node> nodes;
+  std::vector<Instruction> instructions;
+  std::vector<StatInfo> stats;
+  std::vector<int32_t> parameter_order;  ///< trainable parameters with a gradient, as in the stats block
+  int32_t grad_norm_stat = -1, update_norm_stat = -1, weight_norm_stat = -1;  ///< first of one number a parameter
+  int32_t loss_stat = -1, clip_stat = -1, total_grad_norm_stat = -1;
+  MemoryPlan plan;
+  Store* store = nullptr;
+};
+
+class Program {
+ public:
+  Program(ProgramData data, Backend& backend);
+  Program(Program&&) noexcept = default;
+  Program& operator=(Program&&) noexcept = default;
+
+  const ProgramData& data() const { return *data_; }
+  /// Host memory of a batch input, by name: fill it before replay. Throws for an unknown name or the wrong type.
+  std::span<int32_t> tokens(std::string_view name);
+  std::span<float> floats(std::string_view name);
+  /// The stats block of the last replay, as data().stats names it.
+  std::span<const double> stats() const;
+  double stat(std::string_view name) const;  ///< by name; throws for an unknown one
+  double loss() const { return stats()[static_cast<size_t>(data_->loss_stat)]; }
+  /// Copies a value, or its gradient, of the last replay.
+  std::vector<float> read(std::string_view name, bool gradient = false) const;
+  /// One forward, backward and update. Inputs of the batch must have been filled.
+  void replay(const StepInputs& inputs) noexcept;
+
+ private:
+  std::unique_ptr<ProgramData> data_;  // stable address: the executable refers to it
+  Backend* backend_;
+  std::unique_ptr<Executable> executable_;
+};
+
+}  // namespace normscope

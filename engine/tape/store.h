@@ -1,0 +1,72 @@
+// Parameters and optimizer state, keyed by name. A Store outlives the Programs sealed over it: train, eval and
+// measurement programs of one run share its memory and own only what one step computes.
+// Life: declare() while recording, then materialize() once (allocates), then read/write/programs.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/shape.h"
+
+namespace normscope {
+
+class Backend;
+class Memory;
+
+/// How a parameter starts. Values come from scalar double code on the host: the same bits everywhere.
+struct Init {
+  enum class Kind : uint8_t { Zeros, Constant, Normal, Sinusoid } kind = Kind::Zeros;
+  double value = 0.0;  ///< Constant: the value; Normal: the standard deviation
+};
+
+struct ParameterInfo {
+  std::string name;
+  Shape shape;
+  Init init;
+  bool trainable = true;
+  int32_t layer = 0;
+  size_t offset = 0;  ///< in floats, the same in the value, moment and gradient blocks; 64-byte aligned
+};
+
+class Store {
+ public:
+  explicit Store(Backend& backend) : backend_(&backend) {}
+  ~Store();
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+
+  /// Idempotent for an equal shape; throws when the name exists with another one. Only before materialize().
+  int32_t declare(const std::string& name, Shape shape, Init init, bool trainable = true, int32_t layer = 0);
+  /// Allocates values, m and v, fills the values by Init through Philox(seed, site_of(name)), zeroes m and v.
+  void materialize(uint64_t seed);
+  bool materialized() const { return values_ != nullptr; }
+
+  int32_t find(std::string_view name) const;  ///< -1 when absent
+  const std::vector<ParameterInfo>& parameters() const { return parameters_; }
+  size_t size() const { return size_; }  ///< floats in one block, padding included
+
+  enum class Block : uint8_t { Value, M, V };
+  std::vector<float> read(int32_t parameter, Block block = Block::Value) const;
+  void write(int32_t parameter, std::span<const float> values, Block block = Block::Value);
+  /// A copy with its own memory (perturbation, fork).
+  Store clone() const;
+
+  Backend& backend() const { return *backend_; }
+  Memory& block(Block block) const;
+
+ private:
+  Backend* backend_;
+  std::vector<ParameterInfo> parameters_;
+  std::unordered_map<std::string, int32_t> by_name_;
+  size_t size_ = 0;
+  std::unique_ptr<Memory> values_, m_, v_;
+};
+
+/// The initial values that Init prescribes (exposed for tests): scalar double arithmetic, Box-Muller on Philox words.
+std::vector<float> initial_values(const ParameterInfo& info, uint64_t seed);
+
+}  // namespace normscope

@@ -1,0 +1,76 @@
+// What a run leaves behind, written by the trainer itself and only read by others: a slow or minimised window loses
+// nothing. Two kinds of record: dense series (loss, rate, validation: one number a step, forever) and frames (the whole
+// stats block as floats, every step at first, thinned with age to a memory budget). One writer, any number of readers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tape/program.h"
+
+namespace normscope {
+
+/// Something that happened to a run at a step, for timeline and log.
+struct RunEvent {
+  enum class Kind : uint8_t { Started, Edited, Forked, LeftPlateau, Stuck, Unstuck, NonFinite, Finished, Resumed };
+  int32_t step = 0;
+  Kind kind = Kind::Started;
+  std::string text;  ///< "leaves the plateau", "not finite: L02.attn.wq gradient"
+};
+const char* to_string(RunEvent::Kind kind);
+
+/// A thinned series: values[i] was measured at steps[i].
+struct Series {
+  std::vector<int32_t> steps;
+  std::vector<float> values;
+};
+
+class History {
+ public:
+  explicit History(std::vector<StatInfo> layout, size_t budget_bytes = size_t{64} << 20);
+
+  // Written by the trainer.
+  void append(int32_t step, double loss, double rate, std::span<const double> stats);
+  void append_validation(int32_t step, double loss);
+  void add_event(RunEvent event);
+  /// Forgets what lies after `step` (a run that was set back).
+  void truncate(int32_t step);
+
+  // Read by anyone; each call copies under a short lock.
+  const std::vector<StatInfo>& layout() const { return layout_; }  ///< immutable
+  int32_t find(std::string_view stat) const;                      ///< index in layout, -1 when absent
+  int32_t last_step() const;
+  uint64_t version() const;  ///< grows with every change: redraw when it moved
+  Series loss() const;       ///< every step
+  Series rate() const;
+  Series validation() const;
+  /// One stat over time, as far as frames are kept.
+  Series series(int32_t stat) const;
+  /// The frame at or just before a step (all stats in layout order); false when there is none.
+  bool frame(int32_t step, std::vector<float>& stats, int32_t& found_step) const;
+  std::vector<RunEvent> events() const;
+  size_t bytes() const;
+
+ private:
+  struct Frame {
+    int32_t step;
+    std::vector<float> stats;
+  };
+  void thin();
+
+  std::vector<StatInfo> layout_;
+  size_t budget_;
+  mutable std::mutex mutex_;
+  uint64_t version_ = 0;
+  int32_t stride_ = 1;  ///< frames older than the newest part are kept at multiples of it
+  std::vector<int32_t> steps_;
+  std::vector<float> losses_, rates_;
+  Series validation_;
+  std::vector<Frame> frames_;
+  std::vector<RunEvent> events_;
+};
+
+}  // namespace normscope

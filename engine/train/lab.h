@@ -1,0 +1,97 @@
+// A Lab session: up to four runs A-D in lockstep on one pool; same seed, same batches, same weights for every
+// parameter they share, so a difference is caused by what differs. Owns the trainer thread.
+// Commands come from any thread through a queue drained between steps; views are copies: neither side waits.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "train/run.h"
+
+namespace normscope {
+
+struct RunView {
+  char letter = 'A';
+  std::shared_ptr<const RunSpec> spec;
+  std::string name;
+  RunState state = RunState::Training;
+  std::string badge;        ///< "stuck at letter frequencies", "learning since step 46", "not finite at step 23"
+  std::string note;         ///< the error text under a badge that needs one
+  int32_t step = 0;
+  double loss = 0;          ///< mean of the last 20 steps, for the card
+  int32_t learning_since = 0;  ///< step at which it left the plateau; 0 = not (yet)
+  double validation_loss = 0;  ///< NaN until measured
+  std::string writes;       ///< what the model writes now
+  std::vector<float> skip_scales;  ///< mean of each sub-layer's skip scale (learned or constant), in order
+  std::shared_ptr<const History> history;
+  std::vector<Edit> edits;
+  int32_t forked_from = -1; ///< index of the run it was forked from, -1
+  int32_t fork_step = 0;
+  std::string fork_note;    ///< "12 norms moved"
+};
+
+struct LabView {
+  uint64_t version = 0;
+  bool playing = false;
+  bool busy = false;             ///< building a run or catching up
+  int32_t step = 0;              ///< of the lockstep
+  int32_t budget = 300;
+  double seconds_per_step = 0;   ///< all runs together, smoothed
+  double tokens_per_second = 0;
+  int32_t threads = 0;
+  double unigram_entropy = 0;    ///< the ceiling: letter frequencies only, nats
+  double entropy_rate = 0;       ///< the floor; 0 when unknown
+  std::string data_name, unit;   ///< "built-in corpus", "letter"
+  std::vector<RunView> runs;     ///< in letter order
+  std::string message;           ///< last refusal or notice, one line; empty when none
+};
+
+struct LabOptions {
+  int threads = 0;
+  bool sample_text = true;       ///< refresh what each run writes, at most twice a second
+  int32_t validation_every = 50; ///< steps between validation losses; 0 = never
+};
+
+struct ForkRequest {
+  int32_t source = 0;      ///< index of the run
+  RunSpec spec;            ///< the changed specification
+  bool from_start = false; ///< Shift: from step 0, catching up; otherwise from the present weights and step
+  std::string note;        ///< "12 norms moved"
+};
+
+class Lab {
+ public:
+  explicit Lab(LabOptions options = {});
+  ~Lab();
+
+  // Commands; each returns at once.
+  void start(std::vector<RunSpec> runs, bool play);  ///< replaces everything
+  void play();
+  void pause();
+  void step_once();
+  void reset(bool new_seed);
+  void set_budget(int32_t steps);
+  void set_steps_per_second(double limit);       ///< 0 = as fast as possible
+  void edit(int32_t run, std::string key, std::string value);   ///< run -1 = all; structural fields restart that run
+  void fork(ForkRequest request);                ///< makes or replaces D
+  void remove_fork();                            ///< undo of a fork: the previous D, or none
+  void restore_fork();                           ///< redo
+  void load_text(std::string path);              ///< restarts on a text of one's own; a bad file leaves all as it is
+  void quit();
+
+  /// The newest view: a shared immutable copy, cheap to take each frame.
+  std::shared_ptr<const LabView> view() const;
+  /// Called from the trainer thread after each new view (a window wakes its event loop here). Set before start().
+  void on_change(std::function<void()> callback);
+  /// Blocks until `step` is reached, the budget is spent or nothing is left to do: headless runs and tests.
+  void wait_until(int32_t step);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace normscope

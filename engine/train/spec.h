@@ -1,0 +1,78 @@
+// A run is specification + seed + events. RunSpec is the whole specification as one value, and the table of its fields
+// gives every one a key, a unit and a help text: the TOML file, --set key=value, --edit, the settings of the Lab and
+// the session file all go through the same table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/task.h"
+#include "model/model_config.h"
+#include "tape/seal.h"
+#include "train/schedule.h"
+
+namespace normscope {
+
+struct TrainConfig {
+  int32_t batch = 16;
+  int32_t steps = 300;  ///< budget
+  Schedule schedule;    ///< peak rate, warm-up, decay
+  Optimizer optimizer = Optimizer::Adam;
+  float beta1 = 0.9f, beta2 = 0.98f, eps = 1e-9f, momentum = 0.9f, weight_decay = 0.0f;
+  float clip = 0.0f;  ///< global gradient norm; 0 = off
+  float label_smoothing = 0.0f;
+};
+
+/// Defaults are the hero model: decoder, L=6, d=64, 4 heads, F=4D, ReLU, T=64, B=16, tied output, Adam (0.9, 0.98),
+/// rate 3e-3, constant after warm-up, 300 steps.
+struct RunSpec {
+  std::string name;  ///< "Post-LN, no warm-up"; empty: default_name()
+  ModelConfig model;
+  TrainConfig train;
+  DataSpec data;
+  uint64_t seed = 1;
+};
+
+/// One edit of a running experiment: at the start of step `step` (before its update), key takes value.
+struct Edit {
+  int32_t step = 0;
+  std::string key, value;
+  bool operator==(const Edit&) const = default;
+};
+
+enum class FieldType : uint8_t { Integer, Real, Choice, Flag, Text };
+
+struct Field {
+  std::string_view key;    ///< "train.rate"
+  std::string_view label;  ///< "learning rate"
+  std::string_view unit;   ///< "features", "" when it has none
+  std::string_view help;   ///< one or two sentences
+  FieldType type = FieldType::Real;
+  bool live = false;       ///< can change while the run goes on; otherwise a change restarts or forks
+  double low = 0, high = 0;              ///< Integer, Real: what is possible (inclusive)
+  std::vector<std::string_view> choices; ///< Choice
+  std::string (*get)(const RunSpec&) = nullptr;
+  void (*set)(RunSpec&, std::string_view value) = nullptr;  ///< throws Error("[key] ... expected ...")
+};
+
+/// model.layers, model.width, model.heads, model.feed_forward, model.sequence, model.placement, model.norm, model.init,
+/// model.activation, model.tied, model.dropout_*, train.batch, train.steps, train.rate, train.warmup, train.schedule,
+/// train.optimizer, train.beta1 ..., data.name, data.text, run.name, run.seed, wiring.L03.attn (custom wirings).
+const std::vector<Field>& spec_fields();
+const Field* find_field(std::string_view key);  ///< nullptr when unknown
+/// Sets one field by key; also "wiring.L03.attn" = "before=ln". Throws Error naming key, value and what was expected.
+void set_field(RunSpec& spec, std::string_view key, std::string_view value);
+std::string get_field(const RunSpec& spec, std::string_view key);
+/// Checks the whole: combinations that no single field can see. Throws Error.
+void validate(const RunSpec& spec);
+std::string default_name(const RunSpec& spec);  ///< "Post-LN, warm-up 200"
+
+/// The three runs of the hero comparison: A Post-LN without warm-up, B Post-LN with warm-up 200, C Pre-LN without.
+std::vector<RunSpec> hero_runs(const DataSpec& data = {}, uint64_t seed = 1);
+/// Named single presets for `normscope train --preset`: "post", "post-warmup", "pre", "admin", ...
+std::vector<std::string> preset_names();
+RunSpec preset_run(std::string_view name);
+
+}  // namespace normscope
