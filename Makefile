@@ -1,0 +1,31 @@
+# normscope: make, make run [ARGS="..."], make test, make bench, make screenshots, make clean.
+# A thin front to CMake's presets; everything is built under build/.
+
+.DEFAULT_GOAL := build
+.PHONY: build run test bench screenshots clean
+MAKEFLAGS += --no-print-directory
+
+PROGRAM := build/release/normscope
+
+build:
+	@scripts/build.sh release normscope
+
+# With a display the visualizer, already training; without one the program trains the same runs and prints the table.
+run: build
+	@$(PROGRAM) $(ARGS)
+
+test:
+	@scripts/test.sh
+
+bench:
+	@scripts/build.sh release normscope_bench
+	@build/release/normscope_bench $(ARGS)
+
+# The README's picture, made by the program itself.
+screenshots: build
+	@mkdir -p docs
+	@$(PROGRAM) screenshot --screen lab --steps 200 --theme light --size 1600x1000 --out docs/lab-light.png
+	@$(PROGRAM) screenshot --screen lab --steps 200 --theme dark --size 1600x1000 --out docs/lab-dark.png
+
+clean:
+	@rm -rf build/release build/debug build/asan build/tsan

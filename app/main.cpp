@@ -1,0 +1,4 @@
+// The program's entry. Prints the version.
+#include <cstdio>
+
+int main() { std::printf("normscope %s\n", NORMSCOPE_VERSION); }

@@ -1,0 +1,40 @@
+# normscope_cuda: the CUDA backend as a shared object that the engine opens at run time, so that one binary runs on
+# machines with and without a GPU. Built when NORMSCOPE_CUDA allows it, a CUDA compiler is found and there are sources.
+include_guard()
+
+file(GLOB cuda_sources CONFIGURE_DEPENDS
+  "${CMAKE_SOURCE_DIR}/engine/cuda/*.cu" "${CMAKE_SOURCE_DIR}/engine/ops/*.cu")
+
+if(NORMSCOPE_CUDA STREQUAL "OFF")
+  return()
+endif()
+if(NOT cuda_sources)
+  if(NORMSCOPE_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "normscope: NORMSCOPE_CUDA=ON, but this version has no CUDA kernels (engine/cuda, engine/ops/*.cu)")
+  endif()
+  return()
+endif()
+
+include(CheckLanguage)
+check_language(CUDA)
+find_package(CUDAToolkit QUIET)
+if(NOT CMAKE_CUDA_COMPILER OR NOT CUDAToolkit_FOUND)
+  if(NORMSCOPE_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "normscope: NORMSCOPE_CUDA=ON, but no CUDA compiler and toolkit were found")
+  endif()
+  message(STATUS "CUDA: not found, building the CPU backend only")
+  return()
+endif()
+
+# Machine code from Ampere-class cards' predecessors to Hopper, and PTX of the last for newer ones.
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90)
+endif()
+enable_language(CUDA)
+message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
+
+add_library(normscope_cuda MODULE ${cuda_sources})
+target_include_directories(normscope_cuda PRIVATE "${CMAKE_SOURCE_DIR}/engine")
+set_target_properties(normscope_cuda PROPERTIES CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON
+  LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+target_link_libraries(normscope_cuda PRIVATE CUDA::cudart CUDA::cublas CUDA::cublasLt)

@@ -1,0 +1,100 @@
+# Dependencies, each looked for as a config package first (vcpkg, Conan, the system's), then as plain system files,
+# and for Dear ImGui and ImPlot last as the sources in NORMSCOPE_DEPS_DIR. What is missing is reported together.
+include_guard()
+
+set(NORMSCOPE_MISSING "")
+
+# normscope_missing(NAME DEBIAN_PACKAGE)
+macro(normscope_missing name debian)
+  list(APPEND NORMSCOPE_MISSING "${name} (Debian: ${debian})")
+endmacro()
+
+# ---- engine -----------------------------------------------------------------------------------------------------
+find_package(hwy CONFIG QUIET)
+if(NOT TARGET hwy::hwy)
+  find_path(HWY_INCLUDE_DIR hwy/highway.h)
+  find_library(HWY_LIBRARY hwy)
+  if(HWY_INCLUDE_DIR AND HWY_LIBRARY)
+    add_library(hwy::hwy UNKNOWN IMPORTED)
+    set_target_properties(hwy::hwy PROPERTIES IMPORTED_LOCATION "${HWY_LIBRARY}"
+      INTERFACE_INCLUDE_DIRECTORIES "${HWY_INCLUDE_DIR}")
+  else()
+    normscope_missing("Highway" libhwy-dev)
+  endif()
+endif()
+
+find_package(fmt CONFIG QUIET)
+if(NOT TARGET fmt::fmt)
+  normscope_missing("fmt" libfmt-dev)
+endif()
+
+find_package(nlohmann_json CONFIG QUIET)
+if(NOT TARGET nlohmann_json::nlohmann_json)
+  normscope_missing("nlohmann-json" nlohmann-json3-dev)
+endif()
+
+# ---- app --------------------------------------------------------------------------------------------------------
+if(NORMSCOPE_APP)
+  find_package(CLI11 CONFIG QUIET)
+  if(NOT TARGET CLI11::CLI11)
+    normscope_missing("CLI11" libcli11-dev)
+  endif()
+
+  find_package(tomlplusplus CONFIG QUIET)
+  if(NOT TARGET tomlplusplus::tomlplusplus)
+    normscope_missing("toml++" libtomlplusplus-dev)
+  endif()
+
+  find_package(glfw3 CONFIG QUIET)
+  if(NOT TARGET glfw)
+    normscope_missing("GLFW" libglfw3-dev)
+  endif()
+
+  find_package(OpenGL QUIET)
+  if(NOT TARGET OpenGL::GL)
+    normscope_missing("OpenGL" libgl-dev)
+  endif()
+
+  # md4c's config package is broken on Debian 12 (it stops the configure step), so the files are looked for directly.
+  find_path(MD4C_INCLUDE_DIR md4c.h)
+  find_library(MD4C_LIBRARY md4c)
+  if(MD4C_INCLUDE_DIR AND MD4C_LIBRARY)
+    add_library(normscope_md4c UNKNOWN IMPORTED)
+    set_target_properties(normscope_md4c PROPERTIES IMPORTED_LOCATION "${MD4C_LIBRARY}"
+      INTERFACE_INCLUDE_DIRECTORIES "${MD4C_INCLUDE_DIR}")
+  else()
+    normscope_missing("md4c" libmd4c-dev)
+  endif()
+
+  # stb has no package file of its own anywhere: its headers are included as <stb_image_write.h>.
+  find_path(STB_INCLUDE_DIR stb_image_write.h PATH_SUFFIXES stb)
+  if(STB_INCLUDE_DIR)
+    add_library(normscope_stb INTERFACE)
+    target_include_directories(normscope_stb SYSTEM INTERFACE "${STB_INCLUDE_DIR}")
+  else()
+    normscope_missing("stb" libstb-dev)
+  endif()
+
+  include(NormscopeImgui)
+endif()
+
+# ---- tests ------------------------------------------------------------------------------------------------------
+if(NORMSCOPE_TESTS)
+  find_package(Catch2 3 CONFIG QUIET)
+  if(NOT TARGET Catch2::Catch2)
+    find_package(Catch2 2 CONFIG QUIET)
+  endif()
+  if(NOT TARGET Catch2::Catch2)
+    normscope_missing("Catch2" catch2)
+  endif()
+endif()
+
+if(NORMSCOPE_MISSING)
+  list(JOIN NORMSCOPE_MISSING "\n    " missing)
+  message(FATAL_ERROR "normscope: not found:\n    ${missing}\n"
+    "  Three ways to get everything:\n"
+    "    1. Debian, Ubuntu:  make run   (installs the packages by name, fetches Dear ImGui and ImPlot)\n"
+    "    2. vcpkg:  cmake --preset release -DCMAKE_TOOLCHAIN_FILE=VCPKG_ROOT/scripts/buildsystems/vcpkg.cmake\n"
+    "    3. Conan:  conan install . --build=missing, then cmake --preset release "
+    "-DCMAKE_TOOLCHAIN_FILE=conan_toolchain.cmake")
+endif()

@@ -1,0 +1,40 @@
+# Compile options that every target of the project shares: link normscope_options (PRIVATE) to get them.
+include_guard()
+
+find_package(Threads REQUIRED)
+
+# A compiler cache is used where there is one.
+find_program(NORMSCOPE_CCACHE ccache)
+mark_as_advanced(NORMSCOPE_CCACHE)
+if(NORMSCOPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${NORMSCOPE_CCACHE}")
+endif()
+
+add_library(normscope_options INTERFACE)
+target_compile_options(normscope_options INTERFACE -Wall -Wextra)
+if(NORMSCOPE_WERROR)
+  target_compile_options(normscope_options INTERFACE -Werror)
+endif()
+# Kernel files ask for -O3 themselves (engine/CMakeLists.txt); for the rest -O2 is as fast and builds sooner.
+target_compile_options(normscope_options INTERFACE $<$<CONFIG:Release>:-O2>)
+
+# Sanitizers apply to every target, libraries built from source included.
+if(NORMSCOPE_SANITIZE)
+  add_compile_options(-fsanitize=${NORMSCOPE_SANITIZE} -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=${NORMSCOPE_SANITIZE})
+  if(NORMSCOPE_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+# normscope_sources(VARIABLE DIRECTORY [EXCLUDE FILE...]): every .cpp under DIRECTORY; new files are noticed by the
+# next build.
+function(normscope_sources variable directory)
+  cmake_parse_arguments(ARG "" "" "EXCLUDE" ${ARGN})
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS "${directory}/*.cpp")
+  foreach(excluded IN LISTS ARG_EXCLUDE)
+    list(REMOVE_ITEM files "${directory}/${excluded}")
+  endforeach()
+  list(SORT files)
+  set(${variable} "${files}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# build.sh PRESET [TARGET...]: sets up, configures once and builds. Quiet when there is nothing to do.
+# Ninja itself configures again when a CMake file or the set of source files has changed.
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+cd "$root"
+preset="${1:-release}"
+shift || true
+build="build/$preset"
+
+scripts/setup.sh
+if [[ ! -f "$build/build.ninja" ]]; then
+  log="$build.configure.log"
+  mkdir -p build
+  echo "normscope: configuring $build"
+  if ! cmake --preset "$preset" >"$log" 2>&1; then
+    cat "$log" >&2
+    rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
+    exit 1
+  fi
+fi
+cmake --build "$build" --parallel "${JOBS:-$(nproc)}" ${1:+--target "$@"}

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Every test, in one CTest run that ends in its summary: the release build's, the engine's again under the address and
+# undefined-behaviour sanitizers, and the trainer's under the thread sanitizer. Called by `make test`.
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+cd "$root"
+
+scripts/build.sh release
+scripts/build.sh asan
+scripts/build.sh tsan
+
+# One CTest run over the three build trees.
+cat >build/CTestTestfile.cmake <<'END'
+subdirs("release" "asan" "tsan")
+END
+exec ctest --test-dir build --output-on-failure -j "${TEST_JOBS:-2}"
