@@ -1,0 +1,267 @@
+// Cases of the ops that are not matrix products or attention: see op_cases.h.
+#include "engine/op_cases.h"
+
+#include <fmt/format.h>
+
+#include "core/philox.h"
+
+namespace normscope::test {
+
+using reference::at;
+
+Operand Random::normal(Shape shape, double mean, double deviation) {
+  Operand o;
+  o.shape = shape;
+  for (int64_t i = 0; i < shape.size(); ++i) o.values.push_back(static_cast<float>(mean + deviation * normal()));
+  return o;
+}
+
+Operand Random::integers(Shape shape, int32_t low, int32_t high) {
+  Operand o;
+  o.shape = shape;
+  o.dtype = DType::I32;
+  o.differentiable = false;
+  std::uniform_int_distribution<int32_t> draw(low, high);
+  for (int64_t i = 0; i < shape.size(); ++i) o.ints.push_back(draw(engine_));
+  return o;
+}
+
+Operand absent() {
+  Operand o;
+  o.present = o.differentiable = false;
+  return o;
+}
+
+Inputs<double> inputs_of(const OpCase& c) {
+  Inputs<double> in;
+  for (const Operand& o : c.in) in.emplace_back(o.values.begin(), o.values.end());
+  return in;
+}
+
+Values cotangent_of(const OpCase& c, const Inputs<double>& in) {
+  const Values out = c.forward(in)[0];
+  // The normalised rows of the input where it has the output's shape, else of the output.
+  const Values& source = in[0].size() == out.size() ? in[0] : out;
+  const Values standard =
+      reference::layer_norm<double>(NormKind::Simple, source, {}, {}, c.out.cols(), 1e-5).out;
+  Random random(97);
+  Values dy(out.size());
+  for (size_t i = 0; i < dy.size(); ++i)
+    dy[i] = static_cast<double>(static_cast<float>(0.6 + random.normal() + 0.8 * standard[i]));
+  return dy;
+}
+
+std::vector<uint8_t> dropout_mask(int64_t elements, const StepInputs& step, DropoutKind kind, uint32_t site) {
+  std::vector<uint8_t> keep(at(elements));
+  for (int64_t i = 0; i < elements; ++i)
+    keep[at(i)] = random_word(static_cast<uint64_t>(i), site, step.step, Purpose::Dropout, step.seed) >=
+                  step.dropout[static_cast<int>(kind)].threshold;
+  return keep;
+}
+
+std::vector<OpCase> embedding_cases() {
+  std::vector<OpCase> cases;
+  struct Size {
+    int64_t B, T, D, V;
+    bool positions;
+  };
+  for (const Size s : {Size{1, 1, 1, 1, true}, {2, 3, 31, 5, true}, {3, 31, 33, 17, true}, {4, 33, 3, 70, false},
+                       {3, 7, 64, 2, true}}) {
+    Random random(static_cast<uint64_t>(s.D * 131 + s.V));
+    OpCase c;
+    c.op = OpKind::Embedding;
+    c.name = fmt::format("embedding B{} T{} D{} V{}{}", s.B, s.T, s.D, s.V, s.positions ? "" : " no positions");
+    c.attributes.scale = 1.7f;
+    const int64_t P = s.positions ? s.T + 2 : 0;  // a table longer than the batch: the rest gets a zero gradient
+    c.in = {random.integers({s.B, s.T}, 0, static_cast<int32_t>(s.V - 1)), random.normal({s.V, s.D}),
+            s.positions ? random.normal({P, s.D}) : absent()};
+    c.in[1].terms = c.in[2].terms = static_cast<double>(s.B * s.T);
+    c.out = {s.B, s.T, s.D};
+    const std::vector<int32_t> tokens = c.in[0].ints;
+    const double scale = c.attributes.scale;
+    c.set_forward([=]<class S>(const Inputs<S>& in) {
+      return std::vector<Array<S>>{reference::embedding<S>(tokens, in[1], in[2], scale, s.T, s.D)};
+    });
+    c.backward = [=](const Inputs<double>&, const Values& dy) {
+      auto g = reference::embedding_backward(tokens, dy, scale, s.V, P, s.T, s.D);
+      return std::vector<Values>{{}, g.table, g.positions};
+    };
+    cases.push_back(std::move(c));
+  }
+  return cases;
+}
+
+std::vector<OpCase> norm_cases() {
+  std::vector<OpCase> cases;
+  for (const NormKind kind : {NormKind::LayerNorm, NormKind::Simple, NormKind::Rms})
+    for (const auto& [R, D] : {std::pair<int64_t, int64_t>{1, 1}, {3, 3}, {31, 15}, {7, 16}, {33, 17}, {5, 31},
+                               {2, 33}, {64, 64}, {129, 65}, {3, 257}}) {
+      Random random(static_cast<uint64_t>(R * 1000 + D));
+      OpCase c;
+      c.op = OpKind::LayerNorm;
+      c.name = fmt::format("layer_norm {} {}x{}", to_string(kind), R, D);
+      c.attributes.norm = kind;
+      c.attributes.eps = 1e-3f;  // large enough that forgetting it shows
+      c.in = {random.normal({R, D}, 0.7, 1.3),
+              kind == NormKind::Simple ? absent() : random.normal({D}, 0.8, 0.5),
+              kind == NormKind::LayerNorm ? random.normal({D}, -0.3, 0.5) : absent()};
+      c.in[0].terms = static_cast<double>(D);
+      c.in[1].terms = c.in[2].terms = static_cast<double>(R);
+      if (D == 1 && kind != NormKind::Rms) c.in[0].zero_gradient = c.in[1].zero_gradient = true;
+      c.out = {R, D};
+      c.saved = {{R}, {R}};
+      c.terms = static_cast<double>(D);
+      const double eps = static_cast<double>(c.attributes.eps);
+      c.set_forward([=]<class S>(const Inputs<S>& in) {
+        auto r = reference::layer_norm<S>(kind, in[0], in[1], in[2], D, eps);
+        return std::vector<Array<S>>{r.out, r.mean, r.inverse_sigma};
+      });
+      c.backward = [=](const Inputs<double>& in, const Values& dy) {
+        auto g = reference::layer_norm_backward(kind, in[0], in[1], dy, D, eps);
+        return std::vector<Values>{g.x, in[1].empty() ? Values{} : g.gain, in[2].empty() ? Values{} : g.bias};
+      };
+      cases.push_back(std::move(c));
+    }
+  return cases;
+}
+
+namespace {
+
+void add_activation_cases(std::vector<OpCase>& cases) {
+  for (const OpKind op : {OpKind::Relu, OpKind::Gelu})
+    for (const auto& [R, D] : {std::pair<int64_t, int64_t>{1, 1}, {3, 1}, {1, 31}, {3, 33}, {31, 33}, {130, 127}}) {
+      Random random(static_cast<uint64_t>(R * 77 + D));
+      OpCase c;
+      c.op = op;
+      c.name = fmt::format("{} {}x{}", to_string(op), R, D);
+      c.in = {random.normal({R, D}, 0.4, 1.5)};
+      if (R * D == 1) c.in[0].values = {0.8f};
+      c.out = {R, D};
+      c.terms = c.in[0].terms = 4;
+      const bool relu = op == OpKind::Relu;
+      c.set_forward([=]<class S>(const Inputs<S>& in) {
+        return std::vector<Array<S>>{relu ? reference::relu<S>(in[0]) : reference::gelu<S>(in[0])};
+      });
+      c.backward = [=](const Inputs<double>& in, const Values& dy) {
+        return std::vector<Values>{relu ? reference::relu_backward(in[0], dy) : reference::gelu_backward(in[0], dy)};
+      };
+      cases.push_back(std::move(c));
+    }
+}
+
+void add_dropout_cases(std::vector<OpCase>& cases) {
+  for (const DropoutKind kind : {DropoutKind::Residual, DropoutKind::Activation})
+    for (const auto& [R, D] : {std::pair<int64_t, int64_t>{3, 3}, {1, 31}, {3, 33}, {31, 17}, {129, 65}}) {
+      Random random(static_cast<uint64_t>(R * 91 + D));
+      OpCase c;
+      c.op = OpKind::Dropout;
+      c.name = fmt::format("dropout kind {} {}x{}", static_cast<int>(kind), R, D);
+      c.attributes.dropout = kind;
+      c.attributes.site = site_of("L03.attn.drop");
+      c.step.seed = 0x1234567890abcdefull;
+      c.step.step = 17;
+      c.step.dropout[static_cast<int>(kind)] = dropout_inputs(0.3);
+      c.in = {random.normal({R, D})};
+      c.out = {R, D};
+      const auto keep = dropout_mask(R * D, c.step, kind, c.attributes.site);
+      const double scale = static_cast<double>(c.step.dropout[static_cast<int>(kind)].scale);
+      c.set_forward([=]<class S>(const Inputs<S>& in) {
+        return std::vector<Array<S>>{reference::dropout<S>(in[0], keep, scale)};
+      });
+      c.backward = [=](const Inputs<double>&, const Values& dy) {
+        return std::vector<Values>{reference::dropout_backward(keep, scale, dy)};
+      };
+      cases.push_back(std::move(c));
+    }
+}
+
+/// size 0: a constant; 1: a learned scalar; D: a learned vector.
+void add_sum_cases(std::vector<OpCase>& cases) {
+  for (const auto& [R, D] : {std::pair<int64_t, int64_t>{1, 1}, {3, 31}, {31, 33}, {13, 16}, {129, 65}})
+    for (const int64_t skip : {int64_t{0}, int64_t{1}, D})
+      for (const int64_t branch : {int64_t{0}, int64_t{1}, D}) {
+        if (D == 1 && (skip || branch)) continue;
+        Random random(static_cast<uint64_t>(R * 51 + D + skip * 7 + branch * 3));
+        OpCase c;
+        c.op = OpKind::Add;
+        c.name = fmt::format("add {}x{} skip {} branch {}", R, D, skip, branch);
+        c.attributes.skip = 1.86f;
+        c.attributes.branch = 0.45f;
+        c.in = {random.normal({R, D}), random.normal({R, D}, -0.4), skip ? random.normal({skip}, 0.9, 0.4) : absent(),
+                branch ? random.normal({branch}, 0.6, 0.4) : absent()};
+        c.in[2].terms = static_cast<double>(skip == 1 ? R * D : R);
+        c.in[3].terms = static_cast<double>(branch == 1 ? R * D : R);
+        c.out = {R, D};
+        c.terms = 4;
+        const double s = static_cast<double>(c.attributes.skip), b = static_cast<double>(c.attributes.branch);
+        c.set_forward([=, d = D]<class S>(const Inputs<S>& in) {
+          return std::vector<Array<S>>{reference::add<S>(in[0], in[1], in[2], in[3], s, b, d)};
+        });
+        c.backward = [=, d = D](const Inputs<double>& in, const Values& dy) {
+          auto g = reference::add_backward(in[0], in[1], in[2], in[3], s, b, dy, d);
+          return std::vector<Values>{g.x, g.f, g.skip, g.branch};
+        };
+        cases.push_back(std::move(c));
+      }
+}
+
+}  // namespace
+
+std::vector<OpCase> elementwise_cases() {
+  std::vector<OpCase> cases;
+  add_activation_cases(cases);
+  add_dropout_cases(cases);
+  add_sum_cases(cases);
+  return cases;
+}
+
+std::vector<OpCase> loss_cases() {
+  std::vector<OpCase> cases;
+  struct Size {
+    int64_t R, V;
+    bool weights;
+    double smoothing;
+  };
+  for (const Size s : {Size{1, 3, false, 0}, {3, 31, false, 0}, {31, 33, true, 0}, {33, 17, true, 0.1}, {7, 1, false, 0},
+                       {129, 65, false, 0.1}, {5, 257, true, 0.3}}) {
+    Random random(static_cast<uint64_t>(s.R * 31 + s.V));
+    OpCase c;
+    c.op = OpKind::SoftmaxXent;
+    c.name = fmt::format("softmax_xent {}x{}{} smoothing {}", s.R, s.V, s.weights ? " weights" : "", s.smoothing);
+    c.step.label_smoothing = static_cast<float>(s.smoothing);
+    c.in = {random.normal({s.R, s.V}, 0.5, 2.0), random.integers({s.R}, 0, static_cast<int32_t>(s.V - 1)),
+            s.weights ? random.normal({s.R}, 1.0, 0.3) : absent()};
+    c.in[2].differentiable = false;
+    for (float& w : c.in[2].values) w = std::abs(w);
+    for (int64_t r = 4; r < s.R; r += 5) c.in[1].ints[at(r)] = -1;  // ignored positions
+    c.in[0].terms = static_cast<double>(s.V);
+    c.in[0].zero_gradient = s.V == 1;
+    c.out = {1};
+    c.saved = {{s.R}, {s.R}};
+    c.terms = static_cast<double>(s.R + s.V);
+    const auto targets = c.in[1].ints;
+    const double smoothing = static_cast<double>(c.step.label_smoothing);
+    const Values weight = reference::row_weights(targets, {c.in[2].values.begin(), c.in[2].values.end()});
+    c.set_forward([=]<class S>(const Inputs<S>& in) {
+      auto r = reference::softmax_xent<S>(in[0], targets, weight, smoothing);
+      return std::vector<Array<S>>{{r.loss}, r.log_sum_exp, Array<S>(weight.begin(), weight.end())};
+    });
+    c.backward = [=](const Inputs<double>& in, const Values& dy) {
+      return std::vector<Values>{reference::softmax_xent_backward(in[0], targets, weight, smoothing, dy[0]), {}, {}};
+    };
+    cases.push_back(std::move(c));
+  }
+  return cases;
+}
+
+const std::vector<OpCase>& op_cases() {
+  static const std::vector<OpCase> all = [] {
+    std::vector<OpCase> cases;
+    for (auto part : {embedding_cases(), linear_cases(), attention_cases(), norm_cases(), elementwise_cases(), loss_cases()})
+      for (OpCase& c : part) cases.push_back(std::move(c));
+    return cases;
+  }();
+  return all;
+}
+
+}  // namespace normscope::test

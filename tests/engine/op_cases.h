@@ -1,0 +1,90 @@
+// What every op must withstand: at least one case per line of ops.def, at odd sizes, with random inputs, gains, biases
+// and cotangents of non-zero mean. test_op_cases.cpp runs them through the CPU kernels, test_reference.cpp proves the
+// reference itself. Adding an op means adding its cases to op_cases*.cpp: a test names any op without one.
+#pragma once
+
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "cpu/kernel.h"
+#include "reference/ops_backward.h"
+
+namespace normscope::test {
+
+using reference::Array;
+using reference::Dual;
+using reference::Values;
+template <class S>
+using Inputs = std::vector<Array<S>>;
+
+struct Operand {
+  Shape shape;
+  DType dtype = DType::F32;
+  bool present = true;         ///< false: the optional input is absent (kNone on the tape)
+  bool differentiable = true;  ///< has a gradient
+  bool zero_gradient = false;  ///< its gradient is exactly zero at this size (a softmax over one key, a norm over one value)
+  std::vector<float> values = {};
+  std::vector<int32_t> ints = {};
+  double terms = 1;  ///< K of the bound on its gradient: the longest sum behind one element
+};
+
+/// An op on the tape with its inputs, and its reference.
+struct OpCase {
+  OpKind op = OpKind::Count;
+  std::string name;
+  Attributes attributes;
+  StepInputs step;
+  std::vector<Operand> in;
+  Shape out;
+  std::vector<Shape> saved;
+  double terms = 1;  ///< K of the bound on the outputs
+  /// Output first, then what is saved. Integer inputs are empty arrays here (the case knows them).
+  std::function<std::vector<Values>(const Inputs<double>&)> forward;
+  std::function<Array<Dual>(const Inputs<Dual>&)> forward_dual;  ///< the output alone
+  /// One array an input (empty where not differentiable).
+  std::function<std::vector<Values>(const Inputs<double>&, const Values& dy)> backward;
+
+  /// f: a generic lambda <class S>(const Inputs<S>&) -> std::vector<Array<S>>, output first.
+  template <class F>
+  void set_forward(F f) {
+    forward = [f](const Inputs<double>& x) { return f(x); };
+    forward_dual = [f](const Inputs<Dual>& x) { return f(x)[0]; };
+  }
+};
+
+/// Inputs as the reference takes them: float values exactly, in double.
+Inputs<double> inputs_of(const OpCase& c);
+
+/// A cotangent with non-zero mean and non-zero correlation with the normalised rows: the two directions that a norm's
+/// backward removes, so that leaving out either projection cannot pass.
+Values cotangent_of(const OpCase& c, const Inputs<double>& in);
+
+/// Deterministic random operands.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : engine_(seed) {}
+  Operand normal(Shape shape, double mean = 0.5, double deviation = 1.0);
+  Operand integers(Shape shape, int32_t low, int32_t high);  ///< both ends included
+  double normal() { return distribution_(engine_); }
+
+ private:
+  std::mt19937_64 engine_;
+  std::normal_distribution<double> distribution_;
+};
+Operand absent();
+
+/// All cases of ops with a forward and a backward (every op but the probe and the update ops).
+const std::vector<OpCase>& op_cases();
+std::vector<OpCase> embedding_cases();
+std::vector<OpCase> linear_cases();
+std::vector<OpCase> attention_cases();
+std::vector<OpCase> norm_cases();
+std::vector<OpCase> elementwise_cases();
+std::vector<OpCase> loss_cases();
+
+/// The element is kept when its Philox word reaches the threshold.
+std::vector<uint8_t> dropout_mask(int64_t elements, const StepInputs& step, DropoutKind kind, uint32_t site);
+
+}  // namespace normscope::test

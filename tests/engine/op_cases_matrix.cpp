@@ -1,0 +1,112 @@
+// Cases of linear and attention: see op_cases.h. Sizes stand around the register tiles (12, 32), the vector lengths and
+// the blocks of the packed product, and include long sums in each of the three directions (forward, dx, dW).
+#include <fmt/format.h>
+
+#include "core/philox.h"
+#include "engine/op_cases.h"
+
+namespace normscope::test {
+
+using reference::at;
+
+namespace {
+
+OpCase linear_case(reference::LinearShape s, bool bias, Shape x, Shape out) {
+  Random random(static_cast<uint64_t>(s.M * 7 + s.K * 3 + s.N));
+  OpCase c;
+  c.op = OpKind::Linear;
+  c.name = fmt::format("linear {} M{} K{} N{}{}", s.transposed ? "x W^T" : "x W", s.M, s.K, s.N, bias ? " bias" : "");
+  c.attributes.transposed = s.transposed;
+  c.in = {random.normal(x), random.normal(s.transposed ? Shape{s.N, s.K} : Shape{s.K, s.N}, 0.3),
+          bias ? random.normal({s.N}, -0.8) : absent()};
+  c.in[0].terms = static_cast<double>(s.N);
+  c.in[1].terms = c.in[2].terms = static_cast<double>(s.M);
+  c.out = out;
+  c.terms = static_cast<double>(s.K);
+  c.set_forward([=]<class S>(const Inputs<S>& in) {
+    return std::vector<Array<S>>{reference::linear<S>(in[0], in[1], in[2], s)};
+  });
+  c.backward = [=](const Inputs<double>& in, const Values& dy) {
+    auto g = reference::linear_backward(in[0], in[1], dy, s);
+    return std::vector<Values>{g.x, g.weight, bias ? g.bias : Values{}};
+  };
+  return c;
+}
+
+OpCase attention_case(std::string name, reference::AttentionShape a, double dropout = 0) {
+  Random random(static_cast<uint64_t>(a.B * 1009 + a.Tq * 31 + a.Tk * 7 + a.D));
+  OpCase c;
+  c.op = OpKind::Attention;
+  c.name = fmt::format("attention {} B{} H{} Tq{} Tk{} D{}", name, a.B, a.H, a.Tq, a.Tk, a.D);
+  c.attributes.heads = static_cast<int32_t>(a.H);
+  c.attributes.causal = a.causal;
+  c.in = {random.normal({a.B, a.Tq, a.D}, 0.3), random.normal({a.B, a.Tk, a.D}, -0.2), random.normal({a.B, a.Tk, a.D}),
+          absent()};
+  if (!a.key_lengths.empty()) {
+    c.in[3] = random.integers({a.B}, 0, 0);
+    c.in[3].ints = a.key_lengths;
+  }
+  if (dropout > 0) {
+    c.attributes.has_dropout = true;
+    c.attributes.dropout = DropoutKind::Attention;
+    c.attributes.site = site_of("L02.attn.probabilities.drop");
+    c.step.seed = 99;
+    c.step.step = 5;
+    c.step.dropout[static_cast<int>(DropoutKind::Attention)] = dropout_inputs(dropout);
+    a.keep = dropout_mask(a.B * a.H * a.Tq * a.Tk, c.step, DropoutKind::Attention, c.attributes.site);
+    a.keep_scale = static_cast<double>(c.step.dropout[static_cast<int>(DropoutKind::Attention)].scale);
+  }
+  c.in[0].zero_gradient = c.in[1].zero_gradient = a.Tk == 1;
+  c.in[0].terms = c.in[1].terms = c.in[2].terms = static_cast<double>(a.Tq + a.Tk + a.width());
+  c.out = {a.B, a.Tq, a.D};
+  c.saved = {{a.B, a.H, a.Tq, a.Tk}};
+  c.terms = static_cast<double>(a.Tk + a.width());
+  c.set_forward([=]<class S>(const Inputs<S>& in) {
+    auto r = reference::attention<S>(in[0], in[1], in[2], a);
+    return std::vector<Array<S>>{r.out, r.probabilities};
+  });
+  c.backward = [=](const Inputs<double>& in, const Values& dy) {
+    const auto p = reference::attention<double>(in[0], in[1], in[2], a).probabilities;
+    auto g = reference::attention_backward(in[0], in[1], in[2], p, dy, a);
+    return std::vector<Values>{g.q, g.k, g.v, {}};
+  };
+  return c;
+}
+
+}  // namespace
+
+std::vector<OpCase> linear_cases() {
+  std::vector<OpCase> cases;
+  for (const auto& [M, K, N] : {std::array<int64_t, 3>{1, 1, 1}, {3, 31, 33}, {31, 33, 3}, {13, 12, 33}, {11, 64, 31},
+                                {12, 32, 32}, {33, 1, 65}, {64, 64, 64}, {65, 129, 31}, {130, 70, 67}, {5, 515, 7},
+                                {1030, 5, 7}, {3, 5, 1030}, {1, 300, 1}})
+    for (const bool transposed : {false, true})
+      for (const bool bias : {false, true}) {
+        if (bias && K == 515) continue;
+        cases.push_back(linear_case({M, K, N, transposed}, bias, {M, K}, {M, N}));
+      }
+  cases.push_back(linear_case({6, 17, 9}, true, {2, 3, 17}, {2, 3, 9}));
+  return cases;
+}
+
+std::vector<OpCase> attention_cases() {
+  std::vector<OpCase> cases;
+  cases.push_back(attention_case("one key", {1, 1, 1, 1, 1, true}));
+  cases.push_back(attention_case("causal", {2, 1, 3, 3, 3, true}));
+  cases.push_back(attention_case("causal", {1, 3, 31, 31, 33, true}));
+  cases.push_back(attention_case("causal", {3, 2, 33, 33, 34, true}));
+  cases.push_back(attention_case("causal", {2, 4, 64, 64, 64, true}));
+  cases.push_back(attention_case("causal", {1, 2, 65, 65, 16, true}));
+  cases.push_back(attention_case("full", {2, 3, 17, 17, 15, false}));
+  cases.push_back(attention_case("full", {1, 1, 12, 12, 65, false}));
+  cases.push_back(attention_case("cross", {2, 2, 7, 31, 18, false}));
+  cases.push_back(attention_case("cross", {2, 2, 33, 5, 6, false}));
+  cases.push_back(attention_case("lengths", {3, 2, 13, 33, 10, false, {33, 1, 17}}));
+  cases.push_back(attention_case("causal lengths", {3, 3, 31, 31, 21, true, {31, 2, 16}}));
+  cases.push_back(attention_case("a row without keys", {2, 2, 5, 9, 8, false, {0, 9}}));
+  cases.push_back(attention_case("dropout", {2, 2, 13, 13, 14, true}, 0.3));
+  cases.push_back(attention_case("dropout lengths", {2, 3, 9, 17, 15, false, {17, 4}}, 0.2));
+  return cases;
+}
+
+}  // namespace normscope::test
