@@ -1,0 +1,60 @@
+#include "tape/program.h"
+
+#include "core/error.h"
+#include "tape/store.h"
+
+namespace normscope {
+namespace {
+
+ValueId find_value(const ProgramData& data, std::string_view name) {
+  for (size_t v = 0; v < data.values.size(); ++v)
+    if (data.values[v].name == name) return static_cast<ValueId>(v);
+  fail("program", "there is no value named '{}' on this tape", name);
+}
+
+float* batch_input(const ProgramData& data, Executable& executable, std::string_view name, DType dtype, size_t& size) {
+  const ValueId v = find_value(data, name);
+  const ValueInfo& info = data.values[static_cast<size_t>(v)];
+  if (info.role != Role::Input || info.dtype != dtype)
+    fail("program", "'{}' is not a batch input of {} numbers", name, dtype == DType::I32 ? "integer" : "real");
+  size = static_cast<size_t>(info.shape.size());
+  return executable.input(data.plan.value_offset[static_cast<size_t>(v)]);
+}
+
+}  // namespace
+
+Program::Program(ProgramData data, Backend& backend)
+    : data_(std::make_unique<ProgramData>(std::move(data))), backend_(&backend), executable_(backend.lower(*data_)) {}
+
+std::span<int32_t> Program::tokens(std::string_view name) {
+  size_t size = 0;
+  float* p = batch_input(*data_, *executable_, name, DType::I32, size);
+  return {reinterpret_cast<int32_t*>(p), size};
+}
+
+std::span<float> Program::floats(std::string_view name) {
+  size_t size = 0;
+  float* p = batch_input(*data_, *executable_, name, DType::F32, size);
+  return {p, size};
+}
+
+std::span<const double> Program::stats() const { return executable_->stats(); }
+
+double Program::stat(std::string_view name) const {
+  for (size_t i = 0; i < data_->stats.size(); ++i)
+    if (data_->stats[i].name == name) return stats()[i];
+  fail("program", "there is no stat named '{}'", name);
+}
+
+std::vector<float> Program::read(std::string_view name, bool gradient) const {
+  const ValueId v = find_value(*data_, name);
+  const float* p = gradient ? executable_->gradient(v) : executable_->value(v);
+  if (p == nullptr) fail("program", "'{}' has no {}", name, gradient ? "gradient" : "memory");
+  std::vector<float> host(static_cast<size_t>(data_->values[static_cast<size_t>(v)].shape.size()));
+  executable_->read(p, host);
+  return host;
+}
+
+void Program::replay(const StepInputs& inputs) noexcept { executable_->replay(inputs); }
+
+}  // namespace normscope

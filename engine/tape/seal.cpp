@@ -1,0 +1,32 @@
+#include "tape/seal.h"
+
+#include "core/error.h"
+#include "tape/seal_passes.h"
+#include "tape/store.h"
+
+namespace normscope {
+
+Program seal(const Tape& tape, const SealOptions& options) {
+  if (!tape.store().materialized()) fail("seal", "the Store has no memory yet: expected Store::materialize() first");
+  const bool backward = options.backward && options.loss != kNone;
+  const std::vector<bool> needs_gradient = passes::mark_gradients(tape, backward ? options.loss : kNone);
+  passes::check_sites(tape);
+
+  ProgramData program;
+  program.store = &tape.store();
+  program.values = tape.values();
+  program.nodes = tape.nodes();
+  program.instructions = passes::emit_forward(tape);
+  if (backward) {
+    for (Instruction& i : passes::emit_backward(tape, needs_gradient, options.loss))
+      program.instructions.push_back(std::move(i));
+    for (Instruction& i : passes::update_instructions(options)) program.instructions.push_back(std::move(i));
+  }
+  program.instructions = passes::place_probes(tape, std::move(program.instructions));
+  passes::check_supported(program.instructions, tape.store().backend());
+  passes::lay_out_stats(tape, needs_gradient, program);
+  program.plan = passes::plan_memory(tape, needs_gradient);
+  return Program(std::move(program), tape.store().backend());
+}
+
+}  // namespace normscope

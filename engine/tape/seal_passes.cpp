@@ -1,0 +1,212 @@
+#include "tape/seal_passes.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/error.h"
+#include "tape/store.h"
+
+namespace normscope::passes {
+namespace {
+
+size_t padded(int64_t floats) { return (static_cast<size_t>(floats) + 15) / 16 * 16; }
+
+Instruction instruction_of(const Tape& tape, int32_t index, Phase phase) {
+  const Node& node = tape.nodes()[static_cast<size_t>(index)];
+  Instruction i;
+  i.op = node.op;
+  i.phase = phase;
+  i.node = index;
+  i.layer = node.layer;
+  i.name = node.name;
+  i.attributes = node.attributes;
+  i.in = node.in;
+  i.out = node.out;
+  i.saved = node.saved;
+  return i;
+}
+
+}  // namespace
+
+std::vector<bool> mark_gradients(const Tape& tape, ValueId loss) {
+  const size_t n = tape.values().size();
+  std::vector<bool> trainable(n, false), reached(n, false), needed(n, false);
+  for (size_t v = 0; v < n; ++v) {
+    const ValueInfo& info = tape.values()[v];
+    if (info.role == Role::Parameter)
+      trainable[v] = tape.store().parameters()[static_cast<size_t>(info.parameter)].trainable;
+  }
+  for (const Node& node : tape.nodes())  // forward: does it depend on something trainable?
+    for (ValueId v : node.in)
+      if (v != kNone && trainable[static_cast<size_t>(v)]) trainable[static_cast<size_t>(node.out)] = true;
+  if (loss == kNone) return needed;
+  reached[static_cast<size_t>(loss)] = true;
+  for (auto node = tape.nodes().rbegin(); node != tape.nodes().rend(); ++node)  // backward: does the loss depend on it?
+    if (reached[static_cast<size_t>(node->out)])
+      for (ValueId v : node->in)
+        if (v != kNone) reached[static_cast<size_t>(v)] = true;
+  for (size_t v = 0; v < n; ++v) needed[v] = trainable[v] && reached[v];
+  return needed;
+}
+
+std::vector<Instruction> emit_forward(const Tape& tape) {
+  std::vector<Instruction> out;
+  for (size_t i = 0; i < tape.nodes().size(); ++i)
+    out.push_back(instruction_of(tape, static_cast<int32_t>(i), Phase::Forward));
+  return out;
+}
+
+std::vector<Instruction> emit_backward(const Tape& tape, const std::vector<bool>& needs_gradient, ValueId loss) {
+  std::vector<Instruction> out;
+  std::vector<bool> written(tape.values().size(), false);
+  if (loss == kNone || !needs_gradient[static_cast<size_t>(loss)]) return out;
+  written[static_cast<size_t>(loss)] = true;
+  for (size_t k = tape.nodes().size(); k-- > 0;) {
+    const Node& node = tape.nodes()[k];
+    if (!written[static_cast<size_t>(node.out)]) continue;  // no gradient arrives here
+    Instruction backward = instruction_of(tape, static_cast<int32_t>(k), Phase::Backward);
+    bool any = false;
+    for (ValueId v : node.in) {
+      Write mode = Write::Skip;
+      if (v != kNone && needs_gradient[static_cast<size_t>(v)]) {
+        mode = written[static_cast<size_t>(v)] ? Write::Add : Write::Assign;
+        written[static_cast<size_t>(v)] = true;
+        any = true;
+      }
+      backward.write.push_back(mode);
+    }
+    if (any) out.push_back(std::move(backward));
+  }
+  return out;
+}
+
+std::vector<Instruction> update_instructions(const SealOptions& options) {
+  std::vector<Instruction> out;
+  const auto append = [&](OpKind op) {
+    Instruction i;
+    i.op = op;
+    i.phase = Phase::Update;
+    i.name = to_string(op);
+    out.push_back(std::move(i));
+  };
+  append(OpKind::GradNorm);
+  if (options.clip) append(OpKind::Clip);
+  if (options.optimizer == Optimizer::Adam) append(OpKind::Adam);
+  if (options.optimizer == Optimizer::Sgd) append(OpKind::Sgd);
+  return out;
+}
+
+std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction> instructions) {
+  // Position after which a tensor is complete: the last instruction that writes it.
+  std::map<ValueId, size_t> value_done, gradient_done;
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    const Instruction& it = instructions[i];
+    if (it.phase == Phase::Forward) {
+      value_done[it.out] = i;
+      for (ValueId v : it.saved) value_done[v] = i;
+    } else if (it.phase == Phase::Backward) {
+      for (size_t k = 0; k < it.in.size(); ++k)
+        if (it.write[k] != Write::Skip) gradient_done[it.in[k]] = i;
+    }
+  }
+  std::multimap<size_t, Instruction> after;
+  for (const ProbeRequest& request : tape.probes()) {
+    const auto& done = request.of_gradient ? gradient_done : value_done;
+    const auto it = done.find(request.value);
+    if (it == done.end()) {
+      if (request.of_gradient && gradient_done.empty()) continue;  // a program without backward
+      fail("probe " + request.name, "{} is never written: expected a value of this tape{}",
+           tape.value(request.value).name, request.of_gradient ? " that has a gradient" : "");
+    }
+    Instruction probe;
+    probe.op = OpKind::Probe;
+    probe.phase = instructions[it->second].phase;
+    probe.layer = request.layer;
+    probe.name = request.name;
+    probe.attributes.probe = request.kind;
+    probe.in = {request.value};
+    probe.of_gradient = request.of_gradient;
+    after.emplace(it->second, std::move(probe));
+  }
+  std::vector<Instruction> out;
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    out.push_back(std::move(instructions[i]));
+    const auto [first, last] = after.equal_range(i);
+    for (auto it = first; it != last; ++it) out.push_back(std::move(it->second));
+  }
+  return out;
+}
+
+void lay_out_stats(const Tape& tape, const std::vector<bool>& needs_gradient, ProgramData& program) {
+  const auto add = [&](std::string name, int32_t layer) {
+    program.stats.push_back({std::move(name), layer});
+    return static_cast<int32_t>(program.stats.size()) - 1;
+  };
+  program.loss_stat = add("loss", 0);
+  program.total_grad_norm_stat = add("total.grad_norm", 0);
+  program.clip_stat = add("clip.factor", 0);
+  for (const ValueInfo& value : tape.values())
+    if (value.role == Role::Parameter && needs_gradient[static_cast<size_t>(&value - tape.values().data())])
+      program.parameter_order.push_back(value.parameter);
+  std::sort(program.parameter_order.begin(), program.parameter_order.end());
+  const auto add_norms = [&](const char* suffix) {
+    const int32_t first = static_cast<int32_t>(program.stats.size());
+    for (int32_t p : program.parameter_order) {
+      const ParameterInfo& info = program.store->parameters()[static_cast<size_t>(p)];
+      add(info.name + suffix, info.layer);
+    }
+    return first;
+  };
+  program.grad_norm_stat = add_norms(".grad_norm");
+  program.update_norm_stat = add_norms(".update_norm");
+  program.weight_norm_stat = add_norms(".weight_norm");
+  for (Instruction& i : program.instructions) {
+    if (i.op == OpKind::Probe) i.stat = add(i.name, i.layer);
+    if (i.op == OpKind::SoftmaxXent && i.phase == Phase::Forward) i.stat = program.loss_stat;
+  }
+}
+
+MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient) {
+  MemoryPlan plan;
+  const size_t n = tape.values().size();
+  plan.value_offset.assign(n, kNoOffset);
+  plan.gradient_offset.assign(n, kNoOffset);
+  for (size_t v = 0; v < n; ++v) {
+    const ValueInfo& info = tape.values()[v];
+    const size_t floats = padded(info.shape.size());
+    if (info.role == Role::Parameter) {
+      plan.value_offset[v] = tape.store().parameters()[static_cast<size_t>(info.parameter)].offset;
+    } else {
+      size_t& block = info.role == Role::Input ? plan.inputs : plan.activations;
+      plan.value_offset[v] = block;
+      block += floats;
+    }
+    if (needs_gradient[v]) {
+      plan.gradient_offset[v] = plan.gradients;
+      plan.gradients += floats;
+    }
+  }
+  return plan;
+}
+
+void check_sites(const Tape& tape) {
+  std::map<uint32_t, std::string> sites;
+  for (const Node& node : tape.nodes()) {
+    if (node.attributes.site == 0) continue;
+    const auto [it, fresh] = sites.emplace(node.attributes.site, node.name);
+    if (!fresh) fail("seal", "dropout sites {} and {} hash alike: rename one", it->second, node.name);
+  }
+}
+
+void check_supported(const std::vector<Instruction>& instructions, const Backend& backend) {
+  std::set<std::string> missing;
+  for (const Instruction& i : instructions)
+    if (!backend.supports(i.op)) missing.insert(to_string(i.op));
+  if (missing.empty()) return;
+  std::string names;
+  for (const std::string& name : missing) names += (names.empty() ? "" : ", ") + name;
+  fail("seal", "the {} backend has no kernels for: {}", backend.name(), names);
+}
+
+}  // namespace normscope::passes

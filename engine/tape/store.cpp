@@ -1,0 +1,125 @@
+#include "tape/store.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "core/error.h"
+#include "core/philox.h"
+#include "tape/backend.h"
+
+namespace normscope {
+namespace {
+
+/// Uniform in (0,1] from 32 random bits: never 0, so its logarithm is finite.
+double uniform(uint32_t word) { return (static_cast<double>(word) + 1.0) * (1.0 / 4294967296.0); }
+
+size_t padded(size_t floats) { return (floats + 15) / 16 * 16; }
+
+}  // namespace
+
+Store::~Store() = default;
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+
+int32_t Store::declare(const std::string& name, Shape shape, Init init, bool trainable, int32_t layer) {
+  if (const int32_t known = find(name); known >= 0) {
+    const Shape& old = parameters_[static_cast<size_t>(known)].shape;
+    if (!(old == shape))
+      fail("store", "parameter {} has shape {} and is declared again as {}: expected the same shape", name, to_string(old),
+           to_string(shape));
+    return known;
+  }
+  if (materialized()) fail("store", "parameter {} is declared after materialize(): expected before", name);
+  for (const ParameterInfo& other : parameters_)
+    if (site_of(other.name) == site_of(name))
+      fail("store", "parameters {} and {} hash to the same site: rename one", other.name, name);
+  parameters_.push_back({name, shape, init, trainable, layer, size_});
+  size_ += padded(static_cast<size_t>(shape.size()));
+  const int32_t index = static_cast<int32_t>(parameters_.size()) - 1;
+  by_name_.emplace(name, index);
+  return index;
+}
+
+int32_t Store::find(std::string_view name) const {
+  const auto it = by_name_.find(std::string(name));
+  return it == by_name_.end() ? -1 : it->second;
+}
+
+std::vector<float> initial_values(const ParameterInfo& info, uint64_t seed) {
+  const size_t n = static_cast<size_t>(info.shape.size());
+  std::vector<float> values(n, 0.0f);
+  switch (info.init.kind) {
+    case Init::Kind::Zeros: break;
+    case Init::Kind::Constant: std::fill(values.begin(), values.end(), static_cast<float>(info.init.value)); break;
+    case Init::Kind::Normal:
+      // Box-Muller on the two halves of a Philox block: four words give four normal numbers.
+      for (size_t i = 0; i < n; i += 4) {
+        const PhiloxBlock b = philox_block(static_cast<uint32_t>(i / 4), site_of(info.name), 0,
+                                           static_cast<uint32_t>(Purpose::Init), seed);
+        for (size_t j = 0; j < 4 && i + j < n; ++j) {
+          const double radius = std::sqrt(-2.0 * std::log(uniform(b.word[j & 2])));
+          const double angle = 2.0 * std::numbers::pi * uniform(b.word[(j & 2) + 1]);
+          values[i + j] = static_cast<float>(info.init.value * radius * (j & 1 ? std::sin(angle) : std::cos(angle)));
+        }
+      }
+      break;
+    case Init::Kind::Sinusoid:
+      // Vaswani et al. 2017, section 3.5: component 2k of position t is sin(t 10000^(-2k/D)), component 2k+1 its cosine.
+      for (int64_t t = 0; t < info.shape.rows(); ++t)
+        for (int64_t c = 0; c < info.shape.cols(); ++c) {
+          const double rate = std::pow(10000.0, -2.0 * static_cast<double>(c / 2) / static_cast<double>(info.shape.cols()));
+          const double x = static_cast<double>(t) * rate;
+          values[static_cast<size_t>(t * info.shape.cols() + c)] = static_cast<float>(c % 2 ? std::cos(x) : std::sin(x));
+        }
+      break;
+  }
+  return values;
+}
+
+void Store::materialize(uint64_t seed) {
+  if (materialized()) fail("store", "materialize() was called twice: expected once");
+  values_ = backend_->allocate(size_);
+  m_ = backend_->allocate(size_);
+  v_ = backend_->allocate(size_);
+  for (size_t i = 0; i < parameters_.size(); ++i)
+    write(static_cast<int32_t>(i), initial_values(parameters_[i], seed));
+}
+
+Memory& Store::block(Block block) const {
+  const std::unique_ptr<Memory>& memory = block == Block::Value ? values_ : block == Block::M ? m_ : v_;
+  if (!memory) fail("store", "the parameters have no memory yet: expected materialize() first");
+  return *memory;
+}
+
+std::vector<float> Store::read(int32_t parameter, Block which) const {
+  const ParameterInfo& info = parameters_[static_cast<size_t>(parameter)];
+  std::vector<float> values(static_cast<size_t>(info.shape.size()));
+  backend_->download(block(which), info.offset, values);
+  return values;
+}
+
+void Store::write(int32_t parameter, std::span<const float> values, Block which) {
+  const ParameterInfo& info = parameters_[static_cast<size_t>(parameter)];
+  if (values.size() != static_cast<size_t>(info.shape.size()))
+    fail("store", "{} holds {} numbers and is written with {}: expected as many", info.name, info.shape.size(),
+         values.size());
+  backend_->upload(block(which), info.offset, values);
+}
+
+Store Store::clone() const {
+  Store copy(*backend_);
+  copy.parameters_ = parameters_;
+  copy.by_name_ = by_name_;
+  copy.size_ = size_;
+  if (!materialized()) return copy;
+  std::vector<float> all(size_);
+  for (auto [from, to] : {std::pair{&values_, &copy.values_}, {&m_, &copy.m_}, {&v_, &copy.v_}}) {
+    *to = backend_->allocate(size_);
+    backend_->download(**from, 0, all);
+    backend_->upload(**to, 0, all);
+  }
+  return copy;
+}
+
+}  // namespace normscope
