@@ -1,0 +1,116 @@
+// Language modelling on a text (the built-in corpus or the user's file), and the choice of a task. See
+// task.h.
+#include "engine/data/task.h"
+
+#include <cmath>
+#include <utility>
+
+#include "engine/core/error.h"
+#include "engine/data/corpus.h"
+#include "engine/data/sequence_task.h"
+
+namespace normscope {
+namespace {
+
+constexpr size_t kCorpusLetters = 2'000'000;
+
+class TextTask final : public Task {
+ public:
+  TextTask(TextSource source, std::string unit) : source_(std::move(source)), unit_(std::move(unit)) {
+    probabilities_.assign(source_.unigram().begin(), source_.unigram().end());
+  }
+
+  // For a text whose grammar is known: its exact letter frequencies and its true entropy rate.
+  void set_grammar(const Grammar& grammar) {
+    const auto& symbols = source_.vocabulary().symbols();
+    for (size_t i = 0; i < symbols.size(); ++i) probabilities_[i] = grammar.letter_frequencies()[symbols[i]];
+    entropy_rate_ = grammar.entropy_rate();
+  }
+
+  int32_t vocabulary() const override { return source_.vocabulary().size(); }
+
+  void batch(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T, std::span<int32_t> tokens,
+             std::span<int32_t> targets) const override {
+    check_batch(B, T, tokens, targets);
+    const std::span<const uint16_t> text = source_.tokens(split);
+    const size_t window = static_cast<size_t>(T) + 1;
+    if (text.size() < window) source_.require_context(T);  // throws, with the numbers
+    for (int32_t row = 0; row < B; ++row) {
+      BatchDraws draws(seed, step, split, row);
+      const uint16_t* from = text.data() + draws.below(text.size() - window + 1);
+      for (int32_t t = 0; t < T; ++t) {
+        const size_t at = static_cast<size_t>(row) * static_cast<size_t>(T) + static_cast<size_t>(t);
+        tokens[at] = from[t];
+        targets[at] = from[t + 1];
+      }
+    }
+  }
+
+  void require_context(int32_t T) const override { source_.require_context(T); }
+  std::span<const double> unigram() const override { return probabilities_; }
+  std::optional<double> entropy_rate() const override { return entropy_rate_; }
+  std::string decode(std::span<const int32_t> tokens) const override {
+    return source_.vocabulary().decode(tokens);
+  }
+  uint64_t hash() const override { return source_.hash(); }
+  std::string unit() const override { return unit_; }
+
+ private:
+  TextSource source_;
+  std::string unit_;
+  std::vector<double> probabilities_;
+  std::optional<double> entropy_rate_;
+};
+
+std::shared_ptr<const Task> make_corpus_task(const DataSpec& spec) {
+  auto task = std::make_shared<TextTask>(
+      TextSource(corpus_text(spec.data_seed, kCorpusLetters), "of the built-in corpus"), "letter");
+  task->set_grammar(corpus_grammar());
+  task->require_context(spec.context);
+  return task;
+}
+
+}  // namespace
+
+Batch::Batch(int32_t rows, int32_t positions)
+    : B(rows),
+      T(positions),
+      tokens(static_cast<size_t>(rows) * static_cast<size_t>(positions)),
+      targets(tokens.size()) {}
+
+double Task::unigram_entropy() const { return entropy_of(unigram()); }
+
+std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context) {
+  source.require_context(context);
+  return std::make_shared<TextTask>(std::move(source), "character");
+}
+
+std::shared_ptr<const Task> make_task(const DataSpec& spec) {
+  if (spec.context < 1) fail("data", "context {}: expected at least 1", spec.context);
+  if (spec.name == "corpus") return make_corpus_task(spec);
+  if (spec.name == "text") {
+    if (spec.text_path.empty()) fail("data", "the task \"text\" needs a file: give the path of a UTF-8 text");
+    return make_text_task(TextSource::load(spec.text_path), spec.context);
+  }
+  if (const auto rule = sequence_rule(spec.name)) return make_sequence_task(*rule, spec.context);
+  fail("data", "unknown task \"{}\": expected corpus, text, copy, reverse or sort", spec.name);
+}
+
+double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step, uint64_t last_step,
+                             int32_t B, int32_t T) {
+  Batch batch(B, T);
+  double sum = 0;
+  uint64_t count = 0;
+  for (uint64_t step = first_step; step < last_step; ++step) {
+    task.batch(seed, step, Split::Train, B, T, batch.tokens, batch.targets);
+    for (int32_t target : batch.targets) {
+      if (target < 0) continue;
+      sum -= std::log(task.unigram()[static_cast<size_t>(target)]);
+      ++count;
+    }
+  }
+  if (count == 0) fail("data", "no targets between the steps {} and {}", first_step, last_step);
+  return sum / static_cast<double>(count);
+}
+
+}  // namespace normscope
