@@ -12,6 +12,12 @@ endmacro()
 # ---- engine -----------------------------------------------------------------------------------------------------
 find_package(hwy CONFIG QUIET)
 if(NOT TARGET hwy::hwy)
+  find_package(highway CONFIG QUIET)  # Conan's name
+  if(TARGET highway::highway)
+    add_library(hwy::hwy ALIAS highway::highway)
+  endif()
+endif()
+if(NOT TARGET hwy::hwy)
   find_path(HWY_INCLUDE_DIR hwy/highway.h)
   find_library(HWY_LIBRARY hwy)
   if(HWY_INCLUDE_DIR AND HWY_LIBRARY)
@@ -95,6 +101,6 @@ if(NORMSCOPE_MISSING)
     "  Three ways to get everything:\n"
     "    1. Debian, Ubuntu:  make run   (installs the packages by name, fetches Dear ImGui and ImPlot)\n"
     "    2. vcpkg:  cmake --preset release -DCMAKE_TOOLCHAIN_FILE=VCPKG_ROOT/scripts/buildsystems/vcpkg.cmake\n"
-    "    3. Conan:  conan install . --build=missing, then cmake --preset release "
-    "-DCMAKE_TOOLCHAIN_FILE=conan_toolchain.cmake")
+    "    3. Conan:  conan install . --build=missing --output-folder=build/conan, scripts/fetch_imgui.sh, then\n"
+    "       cmake --preset release -DCMAKE_TOOLCHAIN_FILE=build/conan/conan_toolchain.cmake")
 endif()

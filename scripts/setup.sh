@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the build needs and is not there: Debian/Ubuntu packages by name, then the sources of Dear ImGui and
 # ImPlot. Quiet and quick when nothing is missing. Called by the Makefile before every build.
-# With CMAKE_TOOLCHAIN_FILE set (vcpkg, Conan) it installs nothing: the toolchain brings the packages.
+# With CMAKE_TOOLCHAIN_FILE set (vcpkg, Conan) it installs nothing: the toolchain brings the packages, vcpkg Dear ImGui
+# and ImPlot too.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -9,7 +10,8 @@ packages=(cmake ninja-build g++ libglfw3-dev libgl-dev libhwy-dev libfmt-dev lib
   libtomlplusplus-dev libmd4c-dev libstb-dev catch2 fonts-inter fonts-jetbrains-mono fonts-dejavu-core python3-pip)
 
 if [[ -n "${CMAKE_TOOLCHAIN_FILE:-}" ]]; then
-  exit 0
+  [[ "$CMAKE_TOOLCHAIN_FILE" == *vcpkg* ]] && exit 0
+  exec "$root/scripts/fetch_imgui.sh"
 fi
 
 # The packages that dpkg does not report as installed, one a line. Virtual packages count by their providers.
