@@ -11,7 +11,8 @@ namespace normscope {
 enum class Architecture : uint8_t { Decoder, Encoder, EncoderDecoder };
 enum class Activation : uint8_t { Relu, Gelu };
 /// Xavier: normal, variance 2/(fan_in+fan_out) (Glorot and Bengio 2010, as in Xiong et al. 2020, section 3.1).
-/// Theory: Xavier with W_Q = W_K = 0 (Xiong et al. 2020, section 3.2). Normal002: N(0, 0.02^2) (BERT).
+/// Theory: Xavier with W_Q = W_K = 0 (Xiong et al. 2020, section 3.2). Normal002: matrices N(0, 0.02^2) (BERT).
+/// Always: token table N(0,1/D) times sqrt(D), learned positions N(0,1), gains 1, biases 0.
 enum class InitRule : uint8_t { Xavier, Theory, Normal002 };
 enum class Positions : uint8_t { Learned, Sinusoidal, None };
 
@@ -24,8 +25,7 @@ struct ModelConfig {
   Positions positions = Positions::Learned;
   bool tied_output = true;        ///< logits = h E^T; otherwise out.w (D,V), no bias
   bool output_projection = true;  ///< W_O of attention; the theory setting has none
-  bool attention_bias = true, feed_forward_bias = true;
-  bool embedding_scaled = true;   ///< token rows times sqrt(D), drawn from N(0,1/D), positions likewise
+  bool gaussian_input = false;    ///< theory setting: x_0 is a batch input "x" (B,T,D) instead of the embedding
   InitRule init = InitRule::Xavier;
   NormKind norm = NormKind::LayerNorm;  ///< the kind that presets fill in
   float eps = 1e-5f;

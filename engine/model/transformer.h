@@ -3,6 +3,7 @@
 // L03.attn.{before,after,trunk}.{gain,bias}, scales L03.attn.{skip,branch}, final.{gain,bias}, out.w.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 

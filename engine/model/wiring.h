@@ -1,8 +1,9 @@
 // Wiring is data. Every published placement of normalization is a filling of one form; for a sub-layer f
 // (attention, cross-attention or feed-forward) with input x:
 //
-//     y = N_trunk( skip * x + branch * N_after( f( before_scale * N_before(x) ) ) )
+//     y = N_trunk( skip * x + branch * N_after( f( N_before(x) ) ) )
 //
+// (LayerNorm Scaling's factor after N_before and the norms inside f will be further members of Wiring.)
 // The tape builder, the config file, the diagram in the app and the tests all read this one type.
 #pragma once
 
@@ -26,8 +27,8 @@ struct Wiring {
   NormKind before = NormKind::None;
   NormKind after = NormKind::None;
   NormKind trunk = NormKind::None;
-  float before_scale = 1.0f;  ///< LayerNorm Scaling's 1/sqrt(l); 1 = absent
   Scale skip, branch;
+  float init_gain = 1.0f;  ///< DeepNorm's beta: W_V, W_O, W_1 and W_2 of this sub-layer start times this
   bool operator==(const Wiring&) const = default;
 };
 
@@ -75,7 +76,7 @@ struct DeepNormConstants {
 };
 DeepNormConstants deepnorm_constants(const StackContext& context);
 
-/// "trunk=ln", "before=ln after=ln", "none", "trunk=ln skip=vector:1", "branch=scalar:0", "trunk=ln skip=1.86".
+/// "trunk=ln", "before=ln after=ln", "none", "trunk=ln skip=vector:1", "branch=scalar:0", "trunk=ln skip=1.86 gain=0.38".
 std::string to_string(const Wiring& wiring);
 Wiring wiring_from(std::string_view text);  ///< throws Error naming the word that is wrong
 

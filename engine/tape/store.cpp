@@ -18,6 +18,7 @@ size_t padded(size_t floats) { return (floats + 15) / 16 * 16; }
 
 }  // namespace
 
+Store::Store(Backend& backend) : backend_(&backend) {}
 Store::~Store() = default;
 Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;

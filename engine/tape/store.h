@@ -34,7 +34,7 @@ struct ParameterInfo {
 
 class Store {
  public:
-  explicit Store(Backend& backend) : backend_(&backend) {}
+  explicit Store(Backend& backend);
   ~Store();
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;

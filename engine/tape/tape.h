@@ -63,12 +63,12 @@ struct Attributes {
 
 struct Node {
   OpKind op = OpKind::Count;
-  std::string name;
+  std::string name = {};
   int32_t layer = 0;              ///< 1-based layer, 0 outside the layers: lets a UI group nodes
-  std::vector<ValueId> in;        ///< positional; an absent optional input is kNone
+  std::vector<ValueId> in = {};   ///< positional; an absent optional input is kNone
   ValueId out = kNone;
-  std::vector<ValueId> saved;
-  Attributes attributes;
+  std::vector<ValueId> saved = {};
+  Attributes attributes = {};
 };
 
 /// A measurement asked for: its number appears in the stats block after every replay.

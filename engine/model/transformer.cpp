@@ -1,0 +1,169 @@
+#include "model/transformer.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/error.h"
+#include "core/philox.h"
+#include "ops/ops.h"
+
+namespace normscope {
+namespace {
+
+/// Records one model. Each function is one box of the architecture diagram.
+class Recorder {
+ public:
+  Recorder(Tape& tape, const ModelConfig& config, const RecordOptions& options)
+      : tape_(tape), store_(tape.store()), config_(config), options_(options) {}
+
+  ModelValues record() {
+    const int64_t B = options_.batch, T = options_.sequence;
+    values_.tokens = config_.gaussian_input ? kNone : tape_.input("tokens", {B, T}, DType::I32);
+    values_.targets = tape_.input("targets", {B, T}, DType::I32);
+    ValueId x = embedding_block();
+    const bool causal = config_.architecture == Architecture::Decoder;
+    const StackWiring& stack = config_.stack();
+    for (int32_t l = 1; l <= config_.layers; ++l) x = layer(l, stack.layers[static_cast<size_t>(l - 1)], x, causal);
+    tape_.set_layer(0);
+    values_.hidden = norm("final", stack.final, x);
+    values_.logits = output(values_.hidden);
+    const ValueId weights = options_.row_weights ? tape_.input("weights", {B, T}, DType::F32) : kNone;
+    values_.loss = softmax_xent(tape_, "loss", values_.logits, values_.targets, weights);
+    return values_;
+  }
+
+ private:
+  /// x_0 = sqrt(D) E[token] + P[t], its norm and its dropout.
+  ValueId embedding_block() {
+    const int64_t B = options_.batch, T = options_.sequence, D = config_.width;
+    if (config_.gaussian_input) return values_.embedding = tape_.input("x", {B, T, D}, DType::F32);
+    const double root = std::sqrt(static_cast<double>(D));
+    const ValueId table = parameter("emb.tokens", {config_.vocabulary, D}, {Init::Kind::Normal, 1.0 / root});
+    ValueId positions = kNone;
+    if (config_.positions == Positions::Learned)
+      positions = parameter("emb.positions", {config_.sequence, D}, {Init::Kind::Normal, 1.0});
+    if (config_.positions == Positions::Sinusoidal)
+      positions = parameter("emb.positions", {config_.sequence, D}, {Init::Kind::Sinusoid, 0.0}, false);
+    ValueId x = embedding(tape_, "emb", values_.tokens, table, positions, static_cast<float>(root));
+    x = norm("emb.norm", config_.stack().embedding, x);
+    x = drop("emb.drop", DropoutKind::Residual, config_.dropout_residual, x);
+    return values_.embedding = x;
+  }
+
+  ValueId layer(int32_t l, const LayerWiring& wiring, ValueId x, bool causal) {
+    layer_ = l;
+    tape_.set_layer(l);
+    const std::string name = fmt::format("L{:02}", l);
+    x = sublayer(name + ".attn", wiring.attention, x, [&](const std::string& n, ValueId h) {
+      return attention_block(n, wiring.attention, h, causal);
+    });
+    x = sublayer(name + ".ffn", wiring.feed_forward, x,
+                 [&](const std::string& n, ValueId h) { return feed_forward_block(n, wiring.feed_forward, h); });
+    layer_ = 0;
+    return x;
+  }
+
+  /// y = N_trunk( skip x + branch N_after( f( N_before(x) ) ) )
+  template <typename F>
+  ValueId sublayer(const std::string& name, const Wiring& wiring, ValueId x, F f) {
+    SublayerValues s{.name = name, .layer = layer_, .input = x};
+    ValueId h = norm(name + ".before", wiring.before, x);
+    h = f(name, h);
+    if (name.ends_with(".attn")) s.probabilities = tape_.find(name + ".heads.probabilities");
+    h = drop(name + ".drop", DropoutKind::Residual, config_.dropout_residual, h);
+    s.branch = norm(name + ".after", wiring.after, h);
+    s.sum = add(tape_, name + ".sum", x, s.branch, scale(name + ".skip", wiring.skip), scale(name + ".branch", wiring.branch));
+    s.output = norm(name + ".trunk", wiring.trunk, s.sum);
+    if (options_.probes) {
+      tape_.probe({name + ".out.mean_square", ProbeKind::MeanSquare, s.output, false, layer_});
+      tape_.probe({name + ".sum.mean_square", ProbeKind::MeanSquare, s.sum, false, layer_});
+    }
+    values_.sublayers.push_back(s);
+    return s.output;
+  }
+
+  ValueId attention_block(const std::string& n, const Wiring& wiring, ValueId x, bool causal) {
+    const int64_t D = config_.width;
+    const bool theory = config_.init == InitRule::Theory;
+    const ValueId q = project(n, "q", x, D, theory ? 0.0 : 1.0), k = project(n, "k", x, D, theory ? 0.0 : 1.0);
+    const ValueId v = project(n, "v", x, D, wiring.init_gain);
+    AttentionSpec spec{.heads = config_.heads, .causal = causal};
+    if (options_.training && config_.dropout_attention > 0) spec.dropout_site = site_of(n + ".heads");
+    const ValueId heads = attention(tape_, n + ".heads", q, k, v, kNone, spec);
+    return config_.output_projection ? project(n, "o", heads, D, wiring.init_gain) : heads;
+  }
+
+  ValueId feed_forward_block(const std::string& n, const Wiring& wiring, ValueId x) {
+    ValueId h = project(n, "1", x, config_.feed_forward, wiring.init_gain);
+    h = config_.activation == Activation::Relu ? relu(tape_, n + ".hidden", h) : gelu(tape_, n + ".hidden", h);
+    h = drop(n + ".hidden.drop", DropoutKind::Activation, config_.dropout_activation, h);
+    return project(n, "2", h, config_.width, wiring.init_gain);
+  }
+
+  /// x W + b with W named n.w<suffix>, started by the config's rule times gain.
+  ValueId project(const std::string& n, const std::string& suffix, ValueId x, int64_t out, double gain) {
+    const int64_t in = tape_.shape(x).cols();
+    const ValueId w = parameter(n + ".w" + suffix, {in, out}, matrix_init(in, out, gain));
+    const ValueId b = parameter(n + ".b" + suffix, {out}, {Init::Kind::Zeros, 0.0});
+    return linear(tape_, n + "." + suffix, x, w, b);
+  }
+
+  Init matrix_init(int64_t in, int64_t out, double gain) const {
+    if (gain == 0) return {Init::Kind::Zeros, 0.0};
+    const double xavier = std::sqrt(2.0 / static_cast<double>(in + out));
+    return {Init::Kind::Normal, gain * (config_.init == InitRule::Normal002 ? 0.02 : xavier)};
+  }
+
+  ValueId output(ValueId hidden) {
+    if (config_.tied_output) return linear(tape_, "logits", hidden, tape_.parameter("emb.tokens"), kNone, true);
+    const int64_t D = config_.width, V = config_.vocabulary;
+    const ValueId w = parameter("out.w", {D, V}, {Init::Kind::Normal, 1.0 / std::sqrt(static_cast<double>(D))});
+    return linear(tape_, "logits", hidden, w, kNone);
+  }
+
+  ValueId norm(const std::string& name, NormKind kind, ValueId x) {
+    if (kind == NormKind::None) return x;
+    const int64_t D = tape_.shape(x).cols();
+    const ValueId gain = kind == NormKind::Simple ? kNone : parameter(name + ".gain", {D}, {Init::Kind::Constant, 1.0});
+    const ValueId bias = kind == NormKind::LayerNorm ? parameter(name + ".bias", {D}, {Init::Kind::Zeros, 0.0}) : kNone;
+    return layer_norm(tape_, name, kind, x, gain, bias, config_.eps);
+  }
+
+  ValueId drop(const std::string& name, DropoutKind kind, float probability, ValueId x) {
+    return options_.training && probability > 0 ? dropout(tape_, name, x, kind) : x;
+  }
+
+  ResidualScale scale(const std::string& name, const Scale& s) {
+    if (s.kind == Scale::Kind::One) return {};
+    if (s.kind == Scale::Kind::Constant) return {s.value, kNone};
+    const int64_t size = s.kind == Scale::Kind::LearnedScalar ? 1 : config_.width;
+    return {1.0f, parameter(name, {size}, {Init::Kind::Constant, s.value})};
+  }
+
+  ValueId parameter(const std::string& name, Shape shape, Init init, bool trainable = true) {
+    store_.declare(name, shape, init, trainable, layer_);
+    return tape_.parameter(name);
+  }
+
+  Tape& tape_;
+  Store& store_;
+  const ModelConfig& config_;
+  const RecordOptions& options_;
+  ModelValues values_;
+  int32_t layer_ = 0;
+};
+
+}  // namespace
+
+ModelValues record_transformer(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
+  validate(config);
+  if (config.architecture == Architecture::EncoderDecoder)
+    fail("model", "this version records single stacks: expected architecture decoder or encoder");
+  if (options.sequence > config.sequence)
+    fail("model", "{} positions are asked of a model that has {}: expected at most as many", options.sequence,
+         config.sequence);
+  return Recorder(tape, config, options).record();
+}
+
+}  // namespace normscope
