@@ -1,0 +1,197 @@
+#include "engine/op_harness.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+
+#include "cpu/isa.h"
+
+namespace normscope::test {
+namespace {
+
+constexpr uint32_t kCanary = 0x7fa5c0deu;  // a NaN, so that reading it shows as well as writing it
+constexpr size_t kCanaryFloats = 16;
+const float kPoison = std::numeric_limits<float>::quiet_NaN();
+
+}  // namespace
+
+Guarded::Guarded(size_t capacity_floats) : memory_(capacity_floats + 64, kPoison) { next_ = 0; }
+
+float* Guarded::begin() {
+  const auto address = reinterpret_cast<uintptr_t>(memory_.data());
+  return memory_.data() + (64 - address % 64) % 64 / sizeof(float);
+}
+
+float* Guarded::floats(size_t n) {
+  const size_t first = (next_ + kCanaryFloats + 15) / 16 * 16, end = first + n;
+  const float canary = std::bit_cast<float>(kCanary);
+  for (const size_t at : {first - kCanaryFloats, end}) {
+    canaries_.push_back(at);
+    for (size_t i = 0; i < kCanaryFloats; ++i) std::memcpy(begin() + at + i, &canary, sizeof canary);
+  }
+  next_ = end + kCanaryFloats;
+  if (next_ + 16 > memory_.size()) std::abort();  // capacity of the test itself
+  std::fill_n(begin() + first, n, kPoison);
+  return begin() + first;
+}
+
+float* Guarded::copy(const std::vector<float>& values) {
+  float* p = floats(values.size());
+  std::copy(values.begin(), values.end(), p);
+  return p;
+}
+
+float* Guarded::copy(const std::vector<int32_t>& values) {
+  float* p = floats(values.size());
+  std::memcpy(p, values.data(), values.size() * sizeof(int32_t));
+  return p;
+}
+
+bool Guarded::intact() const {
+  float* base = const_cast<Guarded*>(this)->begin();
+  for (size_t at : canaries_)
+    for (size_t i = 0; i < kCanaryFloats; ++i) {
+      uint32_t bits;
+      std::memcpy(&bits, base + at + i, sizeof bits);
+      if (bits != kCanary) return false;
+    }
+  return true;
+}
+
+const std::vector<Order>& orders() {
+  static std::vector<std::unique_ptr<cpu::Pool>> pools;
+  static const std::vector<Order> all = [] {
+    std::vector<Order> list;
+    for (int threads : {1, 2, 3}) {
+      pools.push_back(std::make_unique<cpu::Pool>(threads));
+      list.push_back({pools.back().get(), std::to_string(threads) + " threads"});
+    }
+    list.push_back({nullptr, "chunks in reverse"});
+    return list;
+  }();
+  return all;
+}
+
+const cpu::Kernels& kernels_of(OpKind op) {
+  static cpu::Kernels kernels;
+  switch (op) {
+#define OP(Kind, name, inputs) \
+  case OpKind::Kind: kernels = cpu::name##_kernels(); break;
+#include "ops/ops.def"
+#undef OP
+    case OpKind::Count: kernels = {}; break;
+  }
+  return kernels;
+}
+
+bool run_stages(const cpu::Stages& stages, cpu::Call call, const StepInputs& step, const Order& order) {
+  Guarded workspace(stages.workspace_floats + 64);
+  call.workspace = workspace.floats(stages.workspace_floats);
+  std::unique_ptr<Guarded> scratch;
+  float* private_floats = nullptr;
+  if (!order.pool) {
+    scratch = std::make_unique<Guarded>(cpu::kScratchFloats + 64);
+    private_floats = scratch->floats(cpu::kScratchFloats);
+  }
+  for (int s = 0; s < stages.count; ++s) {
+    const cpu::Stage& stage = stages.stage[s];
+    if (order.pool)
+      order.pool->run(stage, call, step);
+    else
+      for (int64_t chunk = stage.chunks; chunk-- > 0;) stage.run(call, step, chunk, {private_floats});
+  }
+  return workspace.intact() && (!scratch || scratch->intact());
+}
+
+Outcome run_case(const OpCase& c, const std::vector<Write>& write, const Inputs<double>& in, const Values& dy,
+                 const std::vector<Values>& base, const Order& order) {
+  size_t capacity = 1024 + 4 * static_cast<size_t>(c.out.size());
+  for (const Operand& o : c.in) capacity += 2 * static_cast<size_t>(o.shape.size()) + 128;
+  for (const Shape& s : c.saved) capacity += static_cast<size_t>(s.size()) + 64;
+  Guarded memory(capacity);
+  const auto as_floats = [](const Values& v) { return std::vector<float>(v.begin(), v.end()); };
+
+  cpu::Call call{};
+  call.op = c.op;
+  call.phase = Phase::Forward;
+  call.attributes = c.attributes;
+  Outcome outcome;
+  outcome.stats.assign(4, std::numeric_limits<double>::quiet_NaN());
+  call.stats = outcome.stats.data();
+  for (size_t i = 0; i < c.in.size(); ++i)
+    if (c.in[i].present)
+      call.in[i] = {c.in[i].dtype == DType::I32 ? memory.copy(c.in[i].ints) : memory.copy(as_floats(in[i])), c.in[i].shape};
+  const size_t out_size = static_cast<size_t>(c.out.size());
+  call.out = {memory.floats(out_size), c.out};
+  for (size_t i = 0; i < c.saved.size(); ++i)
+    call.saved[i] = {memory.floats(static_cast<size_t>(c.saved[i].size())), c.saved[i]};
+
+  const cpu::Kernels kernels = kernels_of(c.op);
+  outcome.intact = run_stages(kernels.forward(call), call, c.step, order);
+  outcome.out.assign(call.out.p, call.out.p + out_size);
+  for (size_t i = 0; i < c.saved.size(); ++i)
+    outcome.saved.emplace_back(call.saved[i].p, call.saved[i].p + c.saved[i].size());
+
+  call.phase = Phase::Backward;
+  call.dout = {memory.copy(as_floats(dy)), c.out};
+  bool any = false;
+  for (size_t i = 0; i < c.in.size(); ++i) {
+    call.write[i] = write[i];
+    if (write[i] == Write::Skip) continue;
+    any = true;
+    const size_t n = static_cast<size_t>(c.in[i].shape.size());
+    call.din[i] = {write[i] == Write::Add ? memory.copy(as_floats(base[i])) : memory.floats(n), c.in[i].shape};
+  }
+  if (any) outcome.intact = run_stages(kernels.backward(call), call, c.step, order) && outcome.intact;
+  outcome.intact = outcome.intact && memory.intact();
+  outcome.din.resize(c.in.size());
+  for (size_t i = 0; i < c.in.size(); ++i) {
+    if (call.din[i].p) outcome.din[i].assign(call.din[i].p, call.din[i].p + c.in[i].shape.size());
+    // Inputs are read only.
+    if (c.in[i].present && c.in[i].dtype == DType::F32)
+      outcome.intact = outcome.intact && std::memcmp(call.in[i].p, as_floats(in[i]).data(), in[i].size() * sizeof(float)) == 0;
+  }
+  outcome.intact = outcome.intact && std::memcmp(call.out.p, outcome.out.data(), out_size * sizeof(float)) == 0 &&
+                   std::memcmp(call.dout.p, as_floats(dy).data(), out_size * sizeof(float)) == 0;
+  return outcome;
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
+}
+
+bool same_bits(const Outcome& a, const Outcome& b) {
+  bool same = same_bits(a.out, b.out) && a.saved.size() == b.saved.size() && a.din.size() == b.din.size() &&
+              std::memcmp(a.stats.data(), b.stats.data(), a.stats.size() * sizeof(double)) == 0;
+  for (size_t i = 0; same && i < a.saved.size(); ++i) same = same_bits(a.saved[i], b.saved[i]);
+  for (size_t i = 0; same && i < a.din.size(); ++i) same = same_bits(a.din[i], b.din[i]);
+  return same;
+}
+
+double norm_of(const Values& v) {
+  double sum = 0;
+  for (double e : v) sum += e * e;
+  return std::sqrt(sum);
+}
+
+double relative_error(const std::vector<float>& a, const Values& b) {
+  if (a.size() != b.size()) return std::numeric_limits<double>::quiet_NaN();
+  double sum = 0;
+  for (size_t i = 0; i < b.size(); ++i) sum += (static_cast<double>(a[i]) - b[i]) * (static_cast<double>(a[i]) - b[i]);
+  return sum == 0 ? 0.0 : std::sqrt(sum) / norm_of(b);
+}
+
+double bound(double terms) { return 8 * std::ldexp(1.0, -24) * std::sqrt(std::max(terms, 1.0)); }
+
+std::vector<std::string> instruction_sets() {
+  if (std::getenv("NORMSCOPE_ISA")) return {cpu::choose_isa("")};
+  return cpu::available_isas();
+}
+
+void use_instruction_set(const std::string& name) { cpu::choose_isa(name); }
+
+}  // namespace normscope::test

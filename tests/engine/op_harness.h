@@ -1,0 +1,73 @@
+// Drives the CPU kernels of one op directly through cpu::Call and Stages, without tape or Program, in memory that shows
+// every mistake: outputs and workspace start as NaN, every tensor stands between canaries.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cpu/kernel.h"
+#include "cpu/pool.h"
+#include "engine/op_cases.h"
+
+namespace normscope::test {
+
+/// Tensors on 64-byte lines with a canary before and right after each.
+class Guarded {
+ public:
+  explicit Guarded(size_t capacity_floats);
+  float* floats(size_t n);  ///< poisoned with NaN
+  float* copy(const std::vector<float>& values);
+  float* copy(const std::vector<int32_t>& values);
+  bool intact() const;
+
+ private:
+  std::vector<float> memory_;
+  size_t next_ = 0;
+  std::vector<size_t> canaries_;  // first float of each
+  float* begin();
+};
+
+/// Who runs the chunks of a stage: a pool of n threads, or the calling thread from the last chunk to the first.
+struct Order {
+  cpu::Pool* pool = nullptr;  ///< nullptr: reversed
+  std::string name;
+};
+/// Pools of 1, 2 and 3 threads, and the reversed order.
+const std::vector<Order>& orders();
+
+const cpu::Kernels& kernels_of(OpKind op);
+
+/// Runs all stages with a poisoned workspace; false when a stage wrote outside it.
+bool run_stages(const cpu::Stages& stages, cpu::Call call, const StepInputs& step, const Order& order);
+
+struct Outcome {
+  std::vector<float> out;
+  std::vector<std::vector<float>> saved, din;
+  std::vector<double> stats;
+  bool intact = true;  ///< no canary touched, inputs unchanged
+  bool operator==(const Outcome&) const = delete;
+};
+/// Forward, then backward with the given write modes. Add starts from `base` (one array an input).
+Outcome run_case(const OpCase& c, const std::vector<Write>& write, const Inputs<double>& in, const Values& dy,
+                 const std::vector<Values>& base, const Order& order);
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b);
+bool same_bits(const Outcome& a, const Outcome& b);
+
+/// ‖a - b‖ / ‖b‖; NaN when anything is NaN, infinite when b is zero and a is not.
+double relative_error(const std::vector<float>& a, const Values& b);
+
+/// The bound on the relative error of a float32 computation behind whose elements stand sums of K terms:
+/// c eps sqrt(K), eps = 2^-24 (unit round-off), rounding errors adding up like a random walk. c = 8 covers the few
+/// roundings before and after each sum and the 1-3 ulp of exp and tanh.
+double bound(double terms);
+
+double norm_of(const Values& v);
+
+/// The names of the instruction sets that this processor has, e.g. sse4, avx2, avx3; or the one of NORMSCOPE_ISA.
+std::vector<std::string> instruction_sets();
+/// Kernels that are looked up from now on use this one; empty: the default.
+void use_instruction_set(const std::string& name);
+
+}  // namespace normscope::test
