@@ -28,7 +28,9 @@ int64_t layer_parameters(const ModelConfig& c) {
 
 StackContext context_of(const ModelConfig& config, bool decoder) {
   const bool both = config.architecture == Architecture::EncoderDecoder;
-  return {decoder, config.layers, both ? config.layers : 0};
+  const int encoder = config.encoder_layers > 0 && both ? config.encoder_layers : config.layers;
+  if (!both) return {decoder, config.layers, 0};
+  return decoder ? StackContext{true, config.layers, encoder} : StackContext{false, encoder, config.layers};
 }
 
 void set_placement(ModelConfig& config, Placement placement) {
@@ -50,7 +52,9 @@ void validate(const ModelConfig& c) {
   check_probability("dropout_attention", c.dropout_attention);
   check_probability("dropout_activation", c.dropout_activation);
   if (c.architecture != Architecture::Encoder) check_stack("decoder", c.decoder, c.layers);
-  if (c.architecture != Architecture::Decoder) check_stack("encoder", c.encoder, c.layers);
+  if (c.architecture != Architecture::Decoder) check_stack("encoder", c.encoder, context_of(c, false).layers);
+  if (c.gaussian_input && c.architecture == Architecture::EncoderDecoder)
+    fail("model", "a Gaussian input is for a single stack: expected architecture decoder or encoder");
   if (c.gaussian_input && c.tied_output)
     fail("model", "a Gaussian input has no embedding to tie the output to: expected tied = false");
 }

@@ -18,6 +18,7 @@ enum class Positions : uint8_t { Learned, Sinusoidal, None };
 
 struct ModelConfig {
   Architecture architecture = Architecture::Decoder;
+  int32_t encoder_layers = 0;     ///< encoder-decoder: 0 = as many as the decoder's `layers`
   int32_t layers = 6, width = 64, heads = 4, feed_forward = 256;
   int32_t sequence = 64;          ///< T: positions of the training batches
   int32_t vocabulary = 0;         ///< V: comes from the data

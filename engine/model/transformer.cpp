@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/error.h"
@@ -19,14 +20,25 @@ class Recorder {
 
   ModelValues record() {
     const int64_t B = options_.batch, T = options_.sequence;
-    values_.tokens = config_.gaussian_input ? kNone : tape_.input("tokens", {B, T}, DType::I32);
+    if (!config_.gaussian_input) values_.tokens = tape_.input("tokens", {B, T}, DType::I32);
     values_.targets = tape_.input("targets", {B, T}, DType::I32);
-    ValueId x = embedding_block();
-    const bool causal = config_.architecture == Architecture::Decoder;
-    const StackWiring& stack = config_.stack();
-    for (int32_t l = 1; l <= config_.layers; ++l) x = layer(l, stack.layers[static_cast<size_t>(l - 1)], x, causal);
-    tape_.set_layer(0);
-    values_.hidden = norm("final", stack.final, x);
+    const ValueId lengths = options_.key_lengths ? tape_.input("key_lengths", {B}, DType::I32) : kNone;
+    switch (config_.architecture) {
+      case Architecture::Decoder:
+        values_.hidden = stack({.wiring = config_.decoder, .causal = true}, values_.tokens, T);
+        break;
+      case Architecture::Encoder:
+        values_.hidden = stack({.wiring = config_.encoder, .key_lengths = lengths}, values_.tokens, T);
+        break;
+      case Architecture::EncoderDecoder:
+        values_.source = tape_.input("source", {B, options_.source_sequence}, DType::I32);
+        values_.memory = stack({.prefix = "enc.", .wiring = config_.encoder, .key_lengths = lengths}, values_.source,
+                               options_.source_sequence);
+        values_.hidden = stack({.prefix = "dec.", .wiring = config_.decoder, .causal = true, .memory = values_.memory,
+                                .memory_lengths = lengths},
+                               values_.tokens, T);
+        break;
+    }
     values_.logits = output(values_.hidden);
     const ValueId weights = options_.row_weights ? tape_.input("weights", {B, T}, DType::F32) : kNone;
     values_.loss = softmax_xent(tape_, "loss", values_.logits, values_.targets, weights);
@@ -34,10 +46,26 @@ class Recorder {
   }
 
  private:
-  /// x_0 = sqrt(D) E[token] + P[t], its norm and its dropout.
-  ValueId embedding_block() {
-    const int64_t B = options_.batch, T = options_.sequence, D = config_.width;
-    if (config_.gaussian_input) return values_.embedding = tape_.input("x", {B, T, D}, DType::F32);
+  /// One tower of layers. The decoder of an encoder-decoder reads `memory`, the encoder's output.
+  struct Stack {
+    std::string prefix = {};
+    const StackWiring& wiring;
+    bool causal = false;
+    ValueId key_lengths = kNone;
+    ValueId memory = kNone, memory_lengths = kNone;
+  };
+
+  ValueId stack(const Stack& s, ValueId tokens, int64_t T) {
+    ValueId x = embedding_block(s, tokens, T);
+    values_.embedding = x;
+    for (size_t l = 0; l < s.wiring.layers.size(); ++l) x = layer(s, static_cast<int32_t>(l) + 1, x);
+    return norm(s.prefix + "final", s.wiring.final, x);
+  }
+
+  /// x_0 = sqrt(D) E[token] + P[t], its norm and its dropout. Both stacks share the tables.
+  ValueId embedding_block(const Stack& s, ValueId tokens, int64_t T) {
+    const int64_t B = options_.batch, D = config_.width;
+    if (config_.gaussian_input) return tape_.input("x", {B, T, D}, DType::F32);
     const double root = std::sqrt(static_cast<double>(D));
     const ValueId table = parameter("emb.tokens", {config_.vocabulary, D}, {Init::Kind::Normal, 1.0 / root});
     ValueId positions = kNone;
@@ -45,22 +73,27 @@ class Recorder {
       positions = parameter("emb.positions", {config_.sequence, D}, {Init::Kind::Normal, 1.0});
     if (config_.positions == Positions::Sinusoidal)
       positions = parameter("emb.positions", {config_.sequence, D}, {Init::Kind::Sinusoid, 0.0}, false);
-    ValueId x = embedding(tape_, "emb", values_.tokens, table, positions, static_cast<float>(root));
-    x = norm("emb.norm", config_.stack().embedding, x);
-    x = drop("emb.drop", DropoutKind::Residual, config_.dropout_residual, x);
-    return values_.embedding = x;
+    ValueId x = embedding(tape_, s.prefix + "emb", tokens, table, positions, static_cast<float>(root));
+    x = norm(s.prefix + "emb.norm", s.wiring.embedding, x);
+    return drop(s.prefix + "emb.drop", DropoutKind::Residual, config_.dropout_residual, x);
   }
 
-  ValueId layer(int32_t l, const LayerWiring& wiring, ValueId x, bool causal) {
+  ValueId layer(const Stack& s, int32_t l, ValueId x) {
     layer_ = l;
     tape_.set_layer(l);
-    const std::string name = fmt::format("L{:02}", l);
-    x = sublayer(name + ".attn", wiring.attention, x, [&](const std::string& n, ValueId h) {
-      return attention_block(n, wiring.attention, h, causal);
+    const LayerWiring& w = s.wiring.layers[static_cast<size_t>(l - 1)];
+    const std::string name = fmt::format("{}L{:02}", s.prefix, l);
+    x = sublayer(name + ".attn", w.attention, x, [&](const std::string& n, ValueId h) {
+      return attention_block(n, w.attention, h, h, s.key_lengths, s.causal);
     });
-    x = sublayer(name + ".ffn", wiring.feed_forward, x,
-                 [&](const std::string& n, ValueId h) { return feed_forward_block(n, wiring.feed_forward, h); });
+    if (s.memory != kNone)
+      x = sublayer(name + ".cross", w.cross, x, [&](const std::string& n, ValueId h) {
+        return attention_block(n, w.cross, h, s.memory, s.memory_lengths, false);
+      });
+    x = sublayer(name + ".ffn", w.feed_forward, x,
+                 [&](const std::string& n, ValueId h) { return feed_forward_block(n, w.feed_forward, h); });
     layer_ = 0;
+    tape_.set_layer(0);
     return x;
   }
 
@@ -70,7 +103,7 @@ class Recorder {
     SublayerValues s{.name = name, .layer = layer_, .input = x};
     ValueId h = norm(name + ".before", wiring.before, x);
     h = f(name, h);
-    if (name.ends_with(".attn")) s.probabilities = tape_.find(name + ".heads.probabilities");
+    s.probabilities = tape_.find(name + ".heads.probabilities");  // kNone for feed-forward
     h = drop(name + ".drop", DropoutKind::Residual, config_.dropout_residual, h);
     s.branch = norm(name + ".after", wiring.after, h);
     s.sum = add(tape_, name + ".sum", x, s.branch, scale(name + ".skip", wiring.skip), scale(name + ".branch", wiring.branch));
@@ -83,14 +116,16 @@ class Recorder {
     return s.output;
   }
 
-  ValueId attention_block(const std::string& n, const Wiring& wiring, ValueId x, bool causal) {
+  /// Queries from x, keys and values from `source` (x itself in self-attention).
+  ValueId attention_block(const std::string& n, const Wiring& wiring, ValueId x, ValueId source, ValueId key_lengths,
+                          bool causal) {
     const int64_t D = config_.width;
     const bool theory = config_.init == InitRule::Theory;
-    const ValueId q = project(n, "q", x, D, theory ? 0.0 : 1.0), k = project(n, "k", x, D, theory ? 0.0 : 1.0);
-    const ValueId v = project(n, "v", x, D, wiring.init_gain);
+    const ValueId q = project(n, "q", x, D, theory ? 0.0 : 1.0), k = project(n, "k", source, D, theory ? 0.0 : 1.0);
+    const ValueId v = project(n, "v", source, D, wiring.init_gain);
     AttentionSpec spec{.heads = config_.heads, .causal = causal};
     if (options_.training && config_.dropout_attention > 0) spec.dropout_site = site_of(n + ".heads");
-    const ValueId heads = attention(tape_, n + ".heads", q, k, v, kNone, spec);
+    const ValueId heads = attention(tape_, n + ".heads", q, k, v, key_lengths, spec);
     return config_.output_projection ? project(n, "o", heads, D, wiring.init_gain) : heads;
   }
 
@@ -158,11 +193,9 @@ class Recorder {
 
 ModelValues record_transformer(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
   validate(config);
-  if (config.architecture == Architecture::EncoderDecoder)
-    fail("model", "this version records single stacks: expected architecture decoder or encoder");
-  if (options.sequence > config.sequence)
-    fail("model", "{} positions are asked of a model that has {}: expected at most as many", options.sequence,
-         config.sequence);
+  const int32_t longest = std::max(options.sequence, options.source_sequence);
+  if (longest > config.sequence)
+    fail("model", "{} positions are asked of a model that has {}: expected at most as many", longest, config.sequence);
   return Recorder(tape, config, options).record();
 }
 

@@ -1,6 +1,7 @@
 // Records a transformer from a ModelConfig: the architecture as you would read it in a paper.
 // Parameter names: emb.tokens, emb.positions, L03.attn.{wq,wk,wv,wo,bq,bk,bv,bo}, L03.ffn.{w1,b1,w2,b2}, norms
 // L03.attn.{before,after,trunk}.{gain,bias}, scales L03.attn.{skip,branch}, final.{gain,bias}, out.w.
+// An encoder-decoder prefixes its stacks: enc.L03.attn.wq, dec.L03.cross.wq, dec.final.gain; emb.* is shared.
 #pragma once
 
 #include <span>
@@ -26,7 +27,8 @@ struct SublayerValues {
 
 struct ModelValues {
   ValueId tokens = kNone, targets = kNone;
-  ValueId embedding = kNone;  ///< x_0
+  ValueId source = kNone, memory = kNone;  ///< encoder-decoder: the source tokens and the encoder's output
+  ValueId embedding = kNone;  ///< x_0 (of the decoder in an encoder-decoder)
   ValueId hidden = kNone;     ///< input of the output projection, after the final norm
   ValueId logits = kNone;
   ValueId loss = kNone;
@@ -35,13 +37,16 @@ struct ModelValues {
 
 struct RecordOptions {
   int32_t batch = 16, sequence = 64;
+  int32_t source_sequence = 0;  ///< encoder-decoder: positions of the source
+  bool key_lengths = false;     ///< an input "key_lengths" (B): keys of the encoder at or beyond it are masked
   bool training = true;      ///< dropout nodes are recorded only when training and p > 0
   bool row_weights = false;  ///< an input "weights" (B*T): a weight per row of the loss
   bool probes = true;        ///< mean square of every sub-layer output (and branch)
 };
 
 /// Declares the parameters in the tape's Store and records embedding, layers, output and loss.
-/// Inputs of the batch: "tokens" (B,T), "targets" (B,T; -1 ignored), and "weights" on request.
+/// Inputs of the batch: "tokens" (B,T), "targets" (B,T; -1 ignored), "source" (B,Ts) of an encoder-decoder, "weights"
+/// and "key_lengths" on request; "x" (B,T,D) instead of "tokens" for a Gaussian input.
 ModelValues record_transformer(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
 /// Admin's profiling pass by the authors' sequential rule (Liu et al. 2020; norm-science A.8, code): one forward over
