@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "data/task.h"
@@ -26,8 +27,9 @@ struct TrainConfig {
 };
 
 /// Defaults are the hero model: decoder, L=6, d=64, 4 heads, F=4D, ReLU, T=64, B=16, tied output, Adam (0.9, 0.98),
-/// rate 3e-3, constant after warm-up, 300 steps.
+/// rate 3e-3, constant after warm-up, 300 steps, Post-LN.
 struct RunSpec {
+  RunSpec();
   std::string name;  ///< "Post-LN, no warm-up"; empty: default_name()
   ModelConfig model;
   TrainConfig train;
@@ -54,17 +56,32 @@ struct Field {
   double low = 0, high = 0;              ///< Integer, Real: what is possible (inclusive)
   std::vector<std::string_view> choices; ///< Choice
   std::string (*get)(const RunSpec&) = nullptr;
-  void (*set)(RunSpec&, std::string_view value) = nullptr;  ///< throws Error("[key] ... expected ...")
+  void (*set)(RunSpec&, std::string_view value) = nullptr;  ///< for set_field, which checks the text first
 };
 
-/// model.layers, model.width, model.heads, model.feed_forward, model.sequence, model.placement, model.norm, model.init,
-/// model.activation, model.tied, model.dropout_*, train.batch, train.steps, train.rate, train.warmup, train.schedule,
-/// train.optimizer, train.beta1 ..., data.name, data.text, run.name, run.seed, wiring.L03.attn (custom wirings).
+/// In the order in which they must be set: model.layers, model.width, model.heads, model.feed_forward, model.sequence,
+/// model.norm, model.placement, model.init, model.activation, model.tied, model.dropout_*, train.batch, train.steps,
+/// train.rate, train.warmup, train.schedule, train.optimizer, train.beta1 ..., data.text, data.name, run.name, run.seed.
+/// Beside these: wiring.final, wiring.embedding, wiring.L03.attn, wiring.L03.ffn (custom wirings; always structural).
 const std::vector<Field>& spec_fields();
-const Field* find_field(std::string_view key);  ///< nullptr when unknown
-/// Sets one field by key; also "wiring.L03.attn" = "before=ln". Throws Error naming key, value and what was expected.
+const Field* find_field(std::string_view key);  ///< nullptr when unknown, and for wiring.*
+/// True when the key can change while the run goes on. Throws Error for an unknown key.
+bool is_live(std::string_view key);
+/// Sets one field by key, wiring.* included. Throws Error naming key, value and what was expected:
+/// "[train.warmup] 'abc' is not a whole number: expected 0 to 100000"; the spec is unchanged then.
 void set_field(RunSpec& spec, std::string_view key, std::string_view value);
 std::string get_field(const RunSpec& spec, std::string_view key);
+/// wiring.* keys of a spec at its depth.
+std::vector<std::string> wiring_keys(const RunSpec& spec);
+/// The whole spec as text: every field in table order, and the wiring.* keys when no preset describes the wiring.
+/// Set in this order on any RunSpec they give the same spec.
+std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spec);
+bool operator==(const RunSpec& a, const RunSpec& b);
+/// The edits that turn one spec into another, all at one step; empty when they are equal.
+std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t step);
+/// "214:train.rate=1e-3", as on the command line. Throws Error.
+Edit edit_from(std::string_view text);
+std::string to_string(const Edit& edit);
 /// Checks the whole: combinations that no single field can see. Throws Error.
 void validate(const RunSpec& spec);
 std::string default_name(const RunSpec& spec);  ///< "Post-LN, warm-up 200"

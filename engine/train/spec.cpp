@@ -1,0 +1,186 @@
+// The field table as one, and what goes through it. See spec.h.
+#include "train/spec.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "train/spec_fields.h"
+#include "train/spec_text.h"
+
+namespace normscope {
+namespace {
+
+constexpr std::string_view kWiring = "wiring.";
+
+// One place of a spec's wiring, by key: a sub-layer or one of the two single norms.
+struct WiringPlace {
+  Wiring* sublayer = nullptr;
+  NormKind* norm = nullptr;
+};
+
+std::string key_of(size_t layer, std::string_view sublayer) { return fmt::format("wiring.L{:02}.{}", layer + 1, sublayer); }
+
+WiringPlace find_wiring(RunSpec& spec, std::string_view key) {
+  StackWiring& stack = spec.model.stack();
+  if (key == "wiring.final") return {nullptr, &stack.final};
+  if (key == "wiring.embedding") return {nullptr, &stack.embedding};
+  for (size_t i = 0; i < stack.layers.size(); ++i) {
+    if (key == key_of(i, "attn")) return {&stack.layers[i].attention, nullptr};
+    if (key == key_of(i, "ffn")) return {&stack.layers[i].feed_forward, nullptr};
+  }
+  fail(key, "no such place: expected wiring.embedding, wiring.final, or wiring.L01.attn to wiring.L{:02}.ffn",
+       stack.layers.size());
+}
+
+size_t distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+[[noreturn]] void fail_unknown(std::string_view key) {
+  const auto& fields = spec_fields();
+  const auto nearest = std::min_element(fields.begin(), fields.end(), [&](const Field& a, const Field& b) {
+    return distance(a.key, key) < distance(b.key, key);
+  });
+  fail(key, "no such setting: did you mean {}?", nearest->key);
+}
+
+void set_wiring(RunSpec& spec, std::string_view key, std::string_view value) {
+  const WiringPlace place = find_wiring(spec, key);
+  try {
+    if (place.norm)
+      *place.norm = norm_from(trimmed(value));
+    else
+      *place.sublayer = wiring_from(trimmed(value));
+  } catch (const Error& error) {
+    fail(key, "'{}': {}", trimmed(value), error.what());
+  }
+}
+
+// Texts that are values only as a whole are checked by reading them.
+void check_text(const Field& field, std::string_view value) {
+  std::vector<int32_t> steps;
+  if (field.key == "train.milestones" && !parse_steps(value, steps))
+    fail(field.key, "'{}' is no list of steps: expected whole numbers from 1, ascending, such as 100,200",
+         trimmed(value));
+}
+
+}  // namespace
+
+RunSpec::RunSpec() { set_placement(model, Placement::Post); }
+
+const std::vector<Field>& spec_fields() {
+  static const std::vector<Field> fields = [] {
+    std::vector<Field> all;
+    add_model_fields(all);
+    add_train_fields(all);
+    add_data_fields(all);
+    return all;
+  }();
+  return fields;
+}
+
+const Field* find_field(std::string_view key) {
+  for (const Field& field : spec_fields())
+    if (field.key == key) return &field;
+  return nullptr;
+}
+
+bool is_live(std::string_view key) {
+  if (key.starts_with(kWiring)) return false;
+  const Field* field = find_field(key);
+  if (!field) fail_unknown(key);
+  return field->live;
+}
+
+void set_field(RunSpec& spec, std::string_view key, std::string_view value) {
+  if (key.starts_with(kWiring)) return set_wiring(spec, key, value);
+  const Field* field = find_field(key);
+  if (!field) fail_unknown(key);
+  check_value(*field, value);
+  check_text(*field, value);
+  field->set(spec, value);
+}
+
+std::string get_field(const RunSpec& spec, std::string_view key) {
+  if (key.starts_with(kWiring)) {
+    const WiringPlace place = find_wiring(const_cast<RunSpec&>(spec), key);  // only read
+    return place.norm ? short_name(*place.norm) : to_string(*place.sublayer);
+  }
+  const Field* field = find_field(key);
+  if (!field) fail_unknown(key);
+  return field->get(spec);
+}
+
+std::vector<std::string> wiring_keys(const RunSpec& spec) {
+  std::vector<std::string> keys{"wiring.embedding"};
+  for (size_t i = 0; i < spec.model.stack().layers.size(); ++i)
+    for (std::string_view sublayer : {"attn", "ffn"}) keys.push_back(key_of(i, sublayer));
+  keys.push_back("wiring.final");
+  return keys;
+}
+
+std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spec) {
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const Field& field : spec_fields()) values.emplace_back(field.key, field.get(spec));
+  // The presets fill in model.norm; anything else is told place by place.
+  RunSpec preset = spec;
+  set_field(preset, "model.placement", get_field(spec, "model.placement"));
+  if (get_field(spec, "model.placement") == to_string(Placement::Custom) || !(preset.model.stack() == spec.model.stack()))
+    for (const std::string& key : wiring_keys(spec)) values.emplace_back(key, get_field(spec, key));
+  return values;
+}
+
+bool operator==(const RunSpec& a, const RunSpec& b) { return field_values(a) == field_values(b); }
+
+std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t step) {
+  std::vector<Edit> edits;
+  RunSpec now = from;
+  const auto change = [&](std::string_view key) {
+    const std::string value = get_field(to, key);
+    if (get_field(now, key) == value) return;
+    set_field(now, key, value);
+    if (key == "model.placement" && value == to_string(Placement::Custom)) return;  // the wiring keys say it
+    edits.push_back({step, std::string(key), value});
+  };
+  for (const Field& field : spec_fields()) change(field.key);
+  for (const std::string& key : wiring_keys(to)) change(key);
+  return edits;
+}
+
+Edit edit_from(std::string_view text) {
+  const size_t colon = text.find(':'), equals = text.find('=');
+  int64_t step = 0;
+  if (colon == std::string_view::npos || equals == std::string_view::npos || equals < colon ||
+      !parse_integer(text.substr(0, colon), step) || step < 1 || step > 100'000'000)
+    fail("edit", "'{}' is no edit: expected STEP:KEY=VALUE such as 214:train.rate=1e-3", text);
+  return {static_cast<int32_t>(step), std::string(trimmed(text.substr(colon + 1, equals - colon - 1))),
+          std::string(trimmed(text.substr(equals + 1)))};
+}
+
+std::string to_string(const Edit& edit) { return fmt::format("{}:{}={}", edit.step, edit.key, edit.value); }
+
+void validate(const RunSpec& spec) {
+  ModelConfig model = spec.model;
+  if (model.vocabulary <= 0) model.vocabulary = 2;  // not known before the data is
+  validate(model);
+  const Schedule& schedule = spec.train.schedule;
+  if (schedule.kind == Schedule::Kind::LinearDecay && schedule.end <= schedule.warmup)
+    fail("train.decay_end", "{} lies within the warm-up: expected more than {} steps", schedule.end, schedule.warmup);
+  if (spec.data.name == "text" && spec.data.text_path.empty())
+    fail("data.text", "no file is named: expected a path, because data.name is text");
+  if (spec.data.context != spec.model.sequence)
+    fail("model.sequence", "{} differs from the data's context {}", spec.model.sequence, spec.data.context);
+}
+
+}  // namespace normscope

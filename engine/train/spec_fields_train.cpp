@@ -1,0 +1,119 @@
+// Field table, second part: how a run is trained (mostly live: these act on the next step) and on what.
+#include "train/spec_fields.h"
+
+namespace normscope {
+namespace {
+
+const char* optimizer_name(Optimizer optimizer) { return optimizer == Optimizer::Sgd ? "sgd" : "adam"; }
+Optimizer optimizer_from(std::string_view name) { return name == "sgd" ? Optimizer::Sgd : Optimizer::Adam; }
+
+constexpr double kMostSteps = 10'000'000;
+
+Field milestones_field() {
+  Field field = field_of(FieldType::Text, {"train.milestones", "milestones", "steps",
+                                           "Steps at which the step schedule cuts the rate, such as 100,200.", true});
+  field.get = [](const RunSpec& spec) { return steps_text(spec.train.schedule.milestones); };
+  field.set = [](RunSpec& spec, std::string_view text) { parse_steps(text, spec.train.schedule.milestones); };
+  return field;
+}
+
+void add_schedule_fields(std::vector<Field>& fields) {
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.schedule.peak; }>(
+      {"train.rate", "learning rate", "", "Size of each update; with warm-up, the rate at its end.", true}, 0, 100));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.schedule.warmup; }>(
+      {"train.warmup", "warm-up", "steps",
+       "Over so many steps the learning rate grows evenly from zero to its peak. 0 starts at full rate.", true},
+      0, 100000));
+  fields.push_back(choice<[](RunSpec& s) -> Schedule::Kind& { return s.train.schedule.kind; },
+                          [](Schedule::Kind kind) { return to_string(kind); },
+                          [](std::string_view name) { return schedule_from(name); }>(
+      {"train.schedule", "schedule", "", "What the learning rate does after warm-up.", true},
+      {"constant", "inverse-sqrt", "linear", "step"}));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.schedule.reference; }>(
+      {"train.reference", "decay from", "step",
+       "The inverse square root schedule starts to decay here, or at the end of warm-up if that is later.", true},
+      1, kMostSteps));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.schedule.end; }>(
+      {"train.decay_end", "decay to zero at", "step", "The linear schedule reaches zero at this step.", true}, 1,
+      kMostSteps));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.schedule.factor; }>(
+      {"train.decay_factor", "decay factor", "", "The step schedule multiplies the rate by it at each milestone.", true},
+      0, 1));
+  fields.push_back(milestones_field());
+}
+
+void add_optimizer_fields(std::vector<Field>& fields) {
+  fields.push_back(choice<[](RunSpec& s) -> Optimizer& { return s.train.optimizer; }, optimizer_name, optimizer_from>(
+      {"train.optimizer", "optimizer", "",
+       "adam rescales each weight's update by the size of its recent gradients; sgd follows the gradient as it is."},
+      {"adam", "sgd"}));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.beta1; }>(
+      {"train.beta1", "beta 1", "", "Adam: how much of the running mean of the gradient is kept each step.", true}, 0,
+      0.999999));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.beta2; }>(
+      {"train.beta2", "beta 2", "", "Adam: how much of the running mean of the squared gradient is kept each step.", true},
+      0, 0.999999));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.eps; }>(
+      {"train.eps", "Adam epsilon", "", "Adam: added to the divisor; tiny gradients below it make no large updates.", true},
+      0, 1));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.momentum; }>(
+      {"train.momentum", "momentum", "", "SGD: how much of the last update is carried into the next.", true}, 0, 0.999999));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.weight_decay; }>(
+      {"train.weight_decay", "weight decay", "", "Share of every weight, times the rate, that is taken away each step.", true},
+      0, 100));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.clip; }>(
+      {"train.clip", "gradient clip", "", "A gradient longer than this is shortened to it. 0 is off.", true}, 0, 1e9));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.label_smoothing; }>(
+      {"train.label_smoothing", "label smoothing", "",
+       "Share of the target's probability that is spread evenly over all symbols.", true},
+      0, 0.99));
+}
+
+Field text_file_field() {
+  Field field = field_of(FieldType::Text, {"data.text", "text file", "",
+                                           "A UTF-8 text file to learn from; leave empty for the built-in sentences."});
+  field.get = [](const RunSpec& spec) { return spec.data.text_path; };
+  // Naming a file asks for it; data.name stands after this field and has the last word.
+  field.set = [](RunSpec& spec, std::string_view path) {
+    spec.data.text_path = trimmed(path);
+    if (!spec.data.text_path.empty()) spec.data.name = "text";
+    if (spec.data.text_path.empty() && spec.data.name == "text") spec.data.name = "corpus";
+  };
+  return field;
+}
+
+Field data_name_field() {
+  Field field = field_of(FieldType::Choice, {"data.name", "data", "",
+                                             "What is learned: built-in sentences, a text file, or to copy, reverse or "
+                                             "sort a row of symbols."});
+  field.choices = {"corpus", "text", "copy", "reverse", "sort"};
+  field.get = [](const RunSpec& spec) { return spec.data.name; };
+  field.set = [](RunSpec& spec, std::string_view name) { spec.data.name = trimmed(name); };
+  return field;
+}
+
+}  // namespace
+
+void add_train_fields(std::vector<Field>& fields) {
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.batch; }>(
+      {"train.batch", "batch", "sequences", "How many sequences each step learns from."}, 1, 4096));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.steps; }>(
+      {"train.steps", "steps", "", "After so many updates training rests.", true}, 1, kMostSteps));
+  add_schedule_fields(fields);
+  add_optimizer_fields(fields);
+}
+
+void add_data_fields(std::vector<Field>& fields) {
+  fields.push_back(text_file_field());
+  fields.push_back(data_name_field());
+  fields.push_back(integer<[](RunSpec& s) -> uint64_t& { return s.data.data_seed; }>(
+      {"data.seed", "corpus seed", "", "Which of the endless built-in texts is used."}, 0, 9007199254740992.0));
+  fields.push_back(text<[](RunSpec& s) -> std::string& { return s.name; }>(
+      {"run.name", "name", "", "What the run is called; empty names it after its settings.", true}));
+  fields.push_back(integer<[](RunSpec& s) -> uint64_t& { return s.seed; }>(
+      {"run.seed", "seed", "",
+       "Decides all chance: initial weights, batches, dropout. Runs with one seed differ only by their settings."},
+      0, 9007199254740992.0));
+}
+
+}  // namespace normscope

@@ -1,0 +1,28 @@
+// Text to value and back for the fields of a RunSpec: the only place that parses what a user wrote in a setting.
+// Called by the field table and by set_field.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace normscope {
+
+struct Field;
+
+std::string_view trimmed(std::string_view text);
+/// Whole text or nothing: false for trailing letters, an empty text, NaN and overflow.
+bool parse_integer(std::string_view text, int64_t& value);
+bool parse_real(std::string_view text, float& value);
+bool parse_flag(std::string_view text, bool& value);
+/// "100, 200": whole numbers >= 1, ascending; an empty text is an empty list.
+bool parse_steps(std::string_view text, std::vector<int32_t>& steps);
+std::string steps_text(const std::vector<int32_t>& steps);
+/// The shortest decimal text that reads back as the same float.
+std::string real_text(float value);
+
+/// Throws Error when the text is no value of the field: "[key] 'abc' is not a whole number: expected 0 to 100000".
+void check_value(const Field& field, std::string_view text);
+
+}  // namespace normscope
