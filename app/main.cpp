@@ -1,4 +1,4 @@
-// The program's entry. Prints the version.
-#include <cstdio>
+// The program's entry; everything it does is in app/cli.
+#include "app/cli/cli.h"
 
-int main() { std::printf("normscope %s\n", NORMSCOPE_VERSION); }
+int main(int argc, char** argv) { return normscope::cli::run(argc, argv); }

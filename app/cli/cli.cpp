@@ -1,0 +1,183 @@
+// The only file that knows CLI11: options in, one command called, errors to one line.
+#include "app/cli/cli.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <new>
+
+#include "app/cli/options.h"
+#include "engine/train/spec.h"
+
+namespace normscope::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "Exit codes: 0 done; 1 a check failed (verify); 2 command line or configuration; 3 a text, checkpoint "
+    "or\n"
+    "fixture that cannot be used; 4 --window without a display or OpenGL; 5 anything else; 130 interrupted.";
+
+void add_threads(CLI::App& app, int32_t& threads) {
+  app.add_option("--threads", threads,
+                 "threads that train; 0: one per physical core (never changes a result)")
+      ->check(CLI::Range(0, 256))
+      ->type_name("N");
+}
+
+void add_look(CLI::App& app, std::string& theme, double& scale) {
+  app.add_option("--theme", theme, "light or dark")
+      ->check(CLI::IsMember({"light", "dark"}))
+      ->type_name("NAME");
+  app.add_option("--scale", scale, "size of everything; at most what fits")
+      ->check(CLI::Range(0.5, 4.0))
+      ->type_name("FACTOR");
+}
+
+void add_steps(CLI::App& app, int32_t& steps, const char* help) {
+  app.add_option("--steps", steps, help)->check(CLI::Range(1, 100'000'000))->type_name("N");
+}
+
+void add_seed(CLI::App& app, int64_t& seed) {
+  app.add_option("--seed", seed, "seed of weights, batches and dropout")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+}
+
+void add_main_options(CLI::App& app, MainOptions& options) {
+  CLI::Option* text =
+      app.add_option("--text", options.text, "a UTF-8 text of your own to learn")->type_name("FILE");
+  app.add_option("--config", options.config, "the runs of a TOML file instead of the three built in")
+      ->type_name("FILE")
+      ->excludes(text);
+  add_steps(app, options.steps, "budget of steps");
+  app.add_option("--seeds", options.seeds, "without a window: train with seeds 1 to N")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N");
+  app.add_option("--out", options.out, "without a window: folder of the log and the screenshots")
+      ->type_name("DIR");
+  add_threads(app, options.threads);
+}
+
+void add_train(CLI::App& app, TrainOptions& options, std::function<Exit()>& command) {
+  CLI::App& sub =
+      *app.add_subcommand("train", "Train without a window, one run or those of a configuration file");
+  sub.footer(fmt::format("Presets: {}.\n{}", fmt::join(preset_names(), ", "), kFooter));
+  CLI::Option* config =
+      sub.add_option("--config", options.config, "runs from a TOML file")->type_name("FILE");
+  CLI::Option* preset =
+      sub.add_option("--preset", options.preset, "a run by name")->type_name("NAME")->excludes(config);
+  sub.add_option("--set", options.set, "a field of every run, as train.rate=1e-3; can be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  sub.add_option("--text", options.text, "a UTF-8 text of your own to learn")->type_name("FILE");
+  add_steps(sub, options.steps, "budget of steps");
+  add_seed(sub, options.seed);
+  sub.add_option("--edit", options.edits, "change a field at a step, as 214:train.rate=1e-3; can be repeated")
+      ->type_name("STEP:KEY=VALUE")
+      ->allow_extra_args(false);
+  sub.add_option("--log", options.log, "one JSON object a line (docs/log-format.md)")->type_name("FILE");
+  sub.add_option("--save", options.save, "checkpoint at the end, and on Ctrl+C")->type_name("FILE");
+  sub.add_option("--resume", options.resume, "go on from a checkpoint")
+      ->type_name("FILE")
+      ->excludes(config)
+      ->excludes(preset);
+  add_threads(sub, options.threads);
+  sub.callback([&] { command = [&] { return train(options); }; });
+}
+
+void add_screenshot(CLI::App& app, ScreenshotOptions& options, std::function<Exit()>& command) {
+  CLI::App& sub = *app.add_subcommand("screenshot", "Draw a screen to a PNG, without display or OpenGL");
+  sub.footer(kFooter);
+  sub.add_option("--screen", options.screen, "which screen: lab")
+      ->check(CLI::IsMember({"lab"}))
+      ->type_name("NAME");
+  add_steps(sub, options.steps, "steps trained before");
+  add_look(sub, options.theme, options.scale);
+  sub.add_option("--size", options.size, "pixels, as 1600x1000")->type_name("WxH");
+  add_seed(sub, options.seed);
+  CLI::Option* text =
+      sub.add_option("--text", options.text, "a UTF-8 text of your own to learn")->type_name("FILE");
+  sub.add_option("--config", options.config, "the runs of a TOML file instead of the three built in")
+      ->type_name("FILE")
+      ->excludes(text);
+  sub.add_option("--script", options.script, "hand movements to play first (docs/command-line.md)")
+      ->type_name("FILE");
+  sub.add_option("--out", options.out, "the PNG to write")->type_name("FILE")->required();
+  add_threads(sub, options.threads);
+  sub.callback([&] { command = [&] { return screenshot(options); }; });
+}
+
+void add_verify(CLI::App& app, VerifyOptions& options, std::function<Exit()>& command) {
+  CLI::App& sub = *app.add_subcommand(
+      "verify", "Compare the engine with a reference fixture: loss, gradients, ten steps");
+  sub.footer(kFooter);
+  sub.add_option("files", options.files, "fixtures (safetensors)")->type_name("FILE")->required();
+  add_threads(sub, options.threads);
+  sub.callback([&] { command = [&] { return verify(options); }; });
+}
+
+struct Arguments {
+  MainOptions window, compare;
+  TrainOptions train;
+  ScreenshotOptions screenshot;
+  VerifyOptions verify;
+};
+
+Exit parse_and_run(int argc, const char* const* argv) {
+  Arguments arguments;
+  std::function<Exit()> command = [&] { return open_window(arguments.window); };
+  CLI::App app{
+      "normscope: see why the place of layer normalization decides whether a transformer trains.\n"
+      "Without a command it opens the window; without a display it does what compare does."};
+  app.name("normscope");
+  app.footer(kFooter);
+  app.require_subcommand(0, 1);
+  app.set_version_flag("--version", "normscope " NORMSCOPE_VERSION);
+  add_main_options(app, arguments.window);
+  add_look(app, arguments.window.theme, arguments.window.scale);
+  app.add_flag("--window", arguments.window.window, "fail (4) instead of training without a window");
+  add_train(app, arguments.train, command);
+  CLI::App& sub = *app.add_subcommand("compare", "Train the three runs without a window, print their table");
+  sub.footer(kFooter);
+  add_main_options(sub, arguments.compare);
+  sub.callback([&] { command = [&] { return compare(arguments.compare); }; });
+  add_screenshot(app, arguments.screenshot, command);
+  add_verify(app, arguments.verify, command);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      app.exit(error, std::cout, std::cerr);
+      return Exit::ok;
+    }
+    throw CommandError(Exit::usage, fmt::format("{} (normscope --help shows the options)", error.what()));
+  }
+  return command();
+}
+
+int refuse(Exit code, const char* message) noexcept {
+  std::fflush(stdout);
+  std::fprintf(stderr, "normscope: %s\n", message);
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv) noexcept {
+  try {
+    return static_cast<int>(parse_and_run(argc, argv));
+  } catch (const CommandError& error) {
+    return refuse(error.code, error.what());
+  } catch (const std::bad_alloc&) {
+    return refuse(Exit::internal, "out of memory");
+  } catch (const std::exception& error) {
+    return refuse(Exit::internal, error.what());
+  } catch (...) {
+    return refuse(Exit::internal, "an unknown error");
+  }
+}
+
+}  // namespace normscope::cli

@@ -1,0 +1,39 @@
+// The program's exit codes, and the error that carries one. Documented in docs/command-line.md and printed by
+// --help.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "engine/core/error.h"
+
+namespace normscope::cli {
+
+enum class Exit : int {
+  ok = 0,
+  check_failed = 1,  ///< a check that was asked for did not hold (verify)
+  usage = 2,         ///< command line or configuration
+  input = 3,         ///< a text, checkpoint or fixture that cannot be used
+  display = 4,       ///< --window without a display or OpenGL
+  internal = 5,      ///< anything else, also output that cannot be written
+  interrupted = 130,
+};
+
+struct CommandError : Error {
+  CommandError(Exit exit_code, const std::string& message) : Error(message), code(exit_code) {}
+  Exit code;
+};
+
+/// Runs `action`; an Error that leaves it without a code of its own gets this one.
+template <typename Action>
+auto with_exit(Exit code, Action&& action) -> decltype(action()) {
+  try {
+    return std::forward<Action>(action)();
+  } catch (const CommandError&) {
+    throw;
+  } catch (const Error& error) {
+    throw CommandError(code, error.what());
+  }
+}
+
+}  // namespace normscope::cli

@@ -1,0 +1,53 @@
+// What the command line asks for, as plain values, and the commands. cli.cpp fills the options in and calls
+// one of them; each returns the exit code or throws Error.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/cli/exit_code.h"
+
+namespace normscope::cli {
+
+/// normscope without a command, and normscope compare: the three runs of the hero comparison.
+struct MainOptions {
+  bool window = false;  ///< demand the window: no headless job in its place
+  std::string text;     ///< a text of one's own; empty: the built-in corpus
+  std::string config;   ///< the runs of a configuration file instead
+  std::string theme = "light";
+  double scale = 0;     ///< 0: the display's
+  int32_t steps = 0;    ///< 0: the runs' own budget
+  int32_t seeds = 5;    ///< headless: seeds 1..seeds
+  int32_t threads = 0;  ///< 0: one per physical core
+  std::string out = "out";
+};
+
+struct TrainOptions {
+  std::string config, preset, text, log, save, resume;
+  std::vector<std::string> set, edits;
+  int32_t steps = 0;  ///< 0: as configured
+  int64_t seed = -1;  ///< -1: as configured
+  int32_t threads = 0;
+};
+
+struct ScreenshotOptions {
+  std::string screen = "lab", theme = "light", size = "1600x1000", script, out, text, config;
+  double scale = 1;
+  int32_t steps = 200;
+  int64_t seed = -1;
+  int32_t threads = 0;
+};
+
+struct VerifyOptions {
+  std::vector<std::string> files;
+  int32_t threads = 0;
+};
+
+Exit open_window(const MainOptions& options);
+Exit compare(const MainOptions& options);
+Exit train(const TrainOptions& options);
+Exit screenshot(const ScreenshotOptions& options);
+Exit verify(const VerifyOptions& options);
+
+}  // namespace normscope::cli

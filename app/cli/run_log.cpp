@@ -1,0 +1,132 @@
+// Lines are written by hand with the shortest digits that read back equal; a number that is not finite is
+// null.
+#include "app/cli/run_log.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "app/cli/exit_code.h"
+
+namespace normscope::cli {
+namespace {
+
+std::string text(const std::string& value) {
+  return nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+template <typename Real>
+void put(std::string& out, Real value) {
+  if (std::isfinite(value))
+    fmt::format_to(std::back_inserter(out), "{}", value);
+  else
+    out += "null";
+}
+
+/// A weight matrix: what biases, gains and scales are not.
+bool is_matrix(std::string_view parameter) {
+  const std::string_view last = parameter.substr(parameter.rfind('.') + 1);
+  return last == "tokens" || last == "positions" || last.starts_with('w');
+}
+
+/// `"field":{"L01.attn.wq":0.12,...}` of the stats whose name ends in `suffix`.
+void put_stats(std::string& out, const char* field, std::string_view suffix, bool matrices,
+               std::span<const StatInfo> layout, std::span<const float> stats) {
+  fmt::format_to(std::back_inserter(out), ",\"{}\":{{", field);
+  bool first = true;
+  for (size_t i = 0; i < layout.size() && i < stats.size(); ++i) {
+    const std::string_view name = layout[i].name;
+    if (!name.ends_with(suffix)) continue;
+    const std::string_view subject = name.substr(0, name.size() - suffix.size());
+    if (subject.empty() || (matrices && !is_matrix(subject))) continue;
+    if (!first) out += ',';
+    first = false;
+    fmt::format_to(std::back_inserter(out), "\"{}\":", subject);
+    put(out, stats[i]);
+  }
+  out += '}';
+}
+
+}  // namespace
+
+RunLog::RunLog(const std::string& path) : path_(path) {
+  if (path.empty()) return;
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  file_ = std::fopen(path.c_str(), "wb");
+  if (!file_)
+    throw CommandError(Exit::internal, fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+}
+
+RunLog::~RunLog() {
+  if (file_) std::fclose(file_);
+}
+
+RunLog::RunLog(RunLog&& other) noexcept
+    : path_(std::move(other.path_)), file_(std::exchange(other.file_, nullptr)) {}
+
+void RunLog::step(const RunLabel& run, int32_t step, double loss, double rate,
+                  std::span<const StatInfo> layout, std::span<const float> stats,
+                  std::optional<double> validation) {
+  if (!file_) return;
+  std::string out =
+      fmt::format("{{\"run\":\"{}\",\"seed\":{},\"step\":{},\"loss\":", run.letter, run.seed, step);
+  put(out, static_cast<float>(loss));
+  out += ",\"lr\":";
+  put(out, static_cast<float>(rate));
+  if (validation) {
+    out += ",\"validation\":";
+    put(out, static_cast<float>(*validation));
+  }
+  put_stats(out, "grad_norm", ".grad_norm", true, layout, stats);
+  put_stats(out, "mean_square", ".mean_square", false, layout, stats);
+  line(out + '}');
+}
+
+void RunLog::result(const RunResult& r) {
+  if (!file_) return;
+  std::string out = fmt::format(
+      "{{\"run\":\"{}\",\"seed\":{},\"name\":{},\"state\":{},\"result\":{{\"step\":{},"
+      "\"verdict\":{},\"window\":{},\"loss\":",
+      r.label.letter, r.label.seed, text(r.name), text(r.state), r.step, text(r.verdict), r.window);
+  put(out, r.loss);
+  out += ",\"unigram\":";
+  put(out, r.unigram);
+  out += ",\"validation\":";
+  put(out, r.validation);
+  out += ",\"ms_per_step\":";
+  put(out, r.milliseconds);
+  out += "},\"spec\":{";
+  bool first = true;
+  for (const Field& field : spec_fields()) {
+    out += fmt::format("{}\"{}\":{}", first ? "" : ",", field.key, text(field.get(r.spec)));
+    first = false;
+  }
+  out += "},\"edits\":[";
+  for (size_t i = 0; i < r.edits.size(); ++i) {
+    out += fmt::format("{}{{\"step\":{},\"key\":{},\"value\":{}}}", i ? "," : "", r.edits[i].step,
+                       text(r.edits[i].key), text(r.edits[i].value));
+  }
+  line(out + "]}");
+}
+
+void RunLog::line(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), file_);
+  std::fputc('\n', file_);
+}
+
+void RunLog::close() {
+  if (!file_) return;
+  const bool bad = std::ferror(file_) != 0;
+  const bool unflushed = std::fclose(std::exchange(file_, nullptr)) != 0;
+  if (bad || unflushed) throw CommandError(Exit::internal, fmt::format("{}: cannot be written", path_));
+}
+
+}  // namespace normscope::cli

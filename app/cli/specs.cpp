@@ -1,0 +1,40 @@
+#include "app/cli/specs.h"
+
+#include "app/cli/exit_code.h"
+
+namespace normscope::cli {
+
+std::vector<ConfigRun> runs_of(const std::string& config) {
+  if (!config.empty()) return with_exit(Exit::usage, [&] { return read_config(config); });
+  std::vector<ConfigRun> runs;
+  char letter = 'A';
+  for (RunSpec& spec : hero_runs()) runs.push_back({letter++, std::move(spec), {}});
+  return runs;
+}
+
+void override_runs(std::vector<ConfigRun>& runs, const std::string& text, int32_t steps, int64_t seed) {
+  with_exit(Exit::usage, [&] {
+    for (ConfigRun& run : runs) {
+      if (!text.empty()) {
+        set_field(run.spec, "data.name", "text");
+        set_field(run.spec, "data.text", text);
+      }
+      if (steps > 0) set_field(run.spec, "train.steps", std::to_string(steps));
+      if (seed >= 0) set_field(run.spec, "run.seed", std::to_string(seed));
+      run.spec.data.context = run.spec.model.sequence;
+      validate(run.spec);
+    }
+  });
+}
+
+std::shared_ptr<const Task> task_of(const RunSpec& spec) {
+  return with_exit(Exit::input, [&] { return make_task(spec.data); });
+}
+
+std::vector<RunSpec> specs_of(const std::vector<ConfigRun>& runs) {
+  std::vector<RunSpec> specs;
+  for (const ConfigRun& run : runs) specs.push_back(run.spec);
+  return specs;
+}
+
+}  // namespace normscope::cli

@@ -1,0 +1,27 @@
+// From options to specifications: what train, compare, screenshot and the window share.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/config/config_file.h"
+#include "engine/data/task.h"
+
+namespace normscope::cli {
+
+/// The runs of a configuration file, or the three of the hero comparison (letters A, B, C).
+/// Throws CommandError(usage); a missing configuration file is one too.
+std::vector<ConfigRun> runs_of(const std::string& config);
+
+/// Fields given on the command line, on every run: text, steps (0: leave), seed (-1: leave). Checks the
+/// whole.
+void override_runs(std::vector<ConfigRun>& runs, const std::string& text, int32_t steps, int64_t seed);
+
+/// The data that a specification names. Throws CommandError(input).
+std::shared_ptr<const Task> task_of(const RunSpec& spec);
+
+std::vector<RunSpec> specs_of(const std::vector<ConfigRun>& runs);
+
+}  // namespace normscope::cli

@@ -1,0 +1,190 @@
+// normscope train: runs in lockstep without a window, with log, checkpoint and resume.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "app/cli/options.h"
+#include "app/cli/report.h"
+#include "app/cli/run_log.h"
+#include "app/cli/specs.h"
+#include "app/cli/terminal.h"
+#include "engine/train/checkpoint.h"
+
+namespace normscope::cli {
+namespace {
+
+constexpr int32_t kValidationEvery = 50;
+
+struct Job {
+  char letter = 'A';
+  std::shared_ptr<const Task> task;
+  std::unique_ptr<Run> run;
+  int32_t first_step = 0;
+  double seconds = 0;  ///< spent in Run::step
+  double validation = std::numeric_limits<double>::quiet_NaN();
+
+  int32_t budget() const { return run->spec().train.steps; }
+  bool active() const { return run->steps_done() < budget() && run->state() != RunState::NonFinite; }
+  RunLabel label() const { return {letter, run->spec().seed}; }
+};
+
+void apply_sets(const TrainOptions& options, RunSpec& spec) {
+  for (const std::string& assignment : options.set) {
+    const size_t equals = assignment.find('=');
+    if (equals == std::string::npos) {
+      throw CommandError(Exit::usage,
+                         fmt::format("--set '{}': expected KEY=VALUE, as train.rate=1e-3", assignment));
+    }
+    with_exit(Exit::usage,
+              [&] { set_field(spec, assignment.substr(0, equals), assignment.substr(equals + 1)); });
+  }
+}
+
+std::vector<ConfigRun> configured_runs(const TrainOptions& options) {
+  std::vector<ConfigRun> runs;
+  if (!options.config.empty())
+    runs = runs_of(options.config);
+  else if (options.preset.empty())
+    throw CommandError(Exit::usage, "train: expected --config, --preset or --resume");
+  else
+    runs.push_back({'A', with_exit(Exit::usage, [&] { return preset_run(options.preset); }), {}});
+  for (ConfigRun& run : runs) apply_sets(options, run.spec);
+  override_runs(runs, options.text, options.steps, options.seed);
+  return runs;
+}
+
+/// The edits of the command line, after those of the configuration.
+void schedule_edits(const TrainOptions& options, std::vector<Edit> edits, Run& run) {
+  with_exit(Exit::usage, [&] {
+    for (const std::string& text : options.edits) {
+      edits.push_back(parse_edit(text));
+      check_edit(run.spec(), edits.back());
+    }
+  });
+  run.schedule_edits(std::move(edits));
+}
+
+std::vector<Job> new_jobs(const TrainOptions& options, Backend& backend) {
+  std::vector<Job> jobs;
+  for (ConfigRun& config : configured_runs(options)) {
+    Job job;
+    job.letter = config.letter;
+    job.task = task_of(config.spec);
+    job.run = with_exit(Exit::usage, [&] { return std::make_unique<Run>(config.spec, job.task, backend); });
+    schedule_edits(options, std::move(config.edits), *job.run);
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+/// A resumed run keeps its specification; what the command line changes is an edit of the run from here on.
+Job resumed_job(const TrainOptions& options, Backend& backend) {
+  if (options.seed >= 0) throw CommandError(Exit::usage, "--seed: a resumed run keeps its seed");
+  Job job;
+  RunSpec spec = with_exit(Exit::input, [&] { return checkpoint_spec(options.resume); });
+  if (!options.text.empty()) spec.data.name = "text", spec.data.text_path = options.text;
+  job.task = task_of(spec);
+  job.run = with_exit(Exit::input, [&] { return Run::load(options.resume, job.task, backend); });
+  job.first_step = job.run->steps_done();
+  with_exit(Exit::usage, [&] {
+    for (const std::string& assignment : options.set) {
+      const size_t equals = std::min(assignment.find('='), assignment.size());
+      const std::string key = assignment.substr(0, equals);
+      const std::string value = equals < assignment.size() ? assignment.substr(equals + 1) : "";
+      check_edit(job.run->spec(), {job.first_step, key, value});
+      job.run->edit(key, value);
+    }
+    if (options.steps > 0) job.run->edit("train.steps", std::to_string(options.steps));
+  });
+  schedule_edits(options, {}, *job.run);
+  return job;
+}
+
+void advance(Job& job, RunLog& log) {
+  Run& run = *job.run;
+  const auto before = std::chrono::steady_clock::now();
+  run.step();
+  job.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+  const int32_t step = run.steps_done();
+  const bool measured = step % kValidationEvery == 0 || !job.active();
+  if (measured) job.validation = run.validation_loss();
+  const std::span<const double> stats = run.program().stats();
+  log.step(job.label(), step, run.last_loss(), learning_rate(run.spec().train.schedule, step),
+           run.program().data().stats, std::vector<float>(stats.begin(), stats.end()),
+           measured ? std::optional(job.validation) : std::nullopt);
+}
+
+std::string progress_note(const std::vector<Job>& jobs) {
+  std::string note;
+  for (const Job& job : jobs)
+    note += fmt::format("{}{} {:.2f}", note.empty() ? "" : "  ", job.letter, job.run->mean_loss(20));
+  return note;
+}
+
+/// True when the budget was reached, false when interrupted.
+bool train_all(std::vector<Job>& jobs, RunLog& log) {
+  const InterruptGuard guard;
+  int64_t total = 0, done = 0;
+  for (const Job& job : jobs) total += std::max(0, job.budget() - job.first_step);
+  Progress progress("training", total);
+  for (bool any = true; any;) {
+    any = false;
+    for (Job& job : jobs) {
+      if (!job.active()) continue;
+      any = true, ++done;
+      advance(job, log);
+    }
+    if (any) progress.update(std::min(done, total), progress_note(jobs));
+    if (InterruptGuard::interrupted()) break;
+  }
+  progress.finish();
+  return !InterruptGuard::interrupted();
+}
+
+/// "runs.safetensors" becomes "runs-A.safetensors" where several runs are saved.
+std::string save_path(const std::string& path, char letter, size_t runs) {
+  if (runs == 1) return path;
+  const size_t dot = path.rfind('.');
+  const size_t slash = path.rfind('/');
+  if (dot == path.npos || (slash != path.npos && dot < slash)) return fmt::format("{}-{}", path, letter);
+  return fmt::format("{}-{}{}", path.substr(0, dot), letter, path.substr(dot));
+}
+
+}  // namespace
+
+Exit train(const TrainOptions& options) {
+  const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
+  std::vector<Job> jobs;
+  if (options.resume.empty())
+    jobs = new_jobs(options, *backend);
+  else
+    jobs.push_back(resumed_job(options, *backend));
+  RunLog log(options.log);
+  const bool complete = train_all(jobs, log);
+
+  std::vector<RunResult> results;
+  for (Job& job : jobs) {
+    const int32_t trained = job.run->steps_done() - job.first_step;
+    if (std::isnan(job.validation) && trained > 0) job.validation = job.run->validation_loss();
+    results.push_back(result_of(job.label(), job.run->spec(), job.run->edits(), job.run->state(),
+                                *job.run->history(), *job.task, job.validation,
+                                trained > 0 ? job.seconds * 1e3 / trained : NAN));
+    log.result(results.back());
+  }
+  log.close();
+  fmt::print("{}", table(results));
+  if (!options.save.empty()) {
+    for (const Job& job : jobs) {
+      const std::string path = save_path(options.save, job.letter, jobs.size());
+      job.run->save(path);
+      fmt::print("saved {} at step {}\n", path, job.run->steps_done());
+    }
+  }
+  if (!complete) std::fprintf(stderr, "normscope: interrupted\n");
+  return complete ? Exit::ok : Exit::interrupted;
+}
+
+}  // namespace normscope::cli

@@ -1,0 +1,164 @@
+// The writing half of config_file.h, and edits as text.
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "app/config/config_file.h"
+#include "app/config/nearest.h"
+#include "engine/core/error.h"
+
+namespace normscope {
+namespace {
+
+std::string toml_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      out += fmt::format("\\u{:04x}", static_cast<int>(c));
+    else
+      out += c;
+  }
+  return out + '"';
+}
+
+/// The value of a field as TOML. A real number always shows that it is one.
+std::string toml_value(const Field& field, const std::string& text) {
+  if (field.type == FieldType::Choice || field.type == FieldType::Text) return toml_string(text);
+  if (field.type == FieldType::Real && text.find_first_of(".einf") == text.npos) return text + ".0";
+  return text;
+}
+
+struct Entry {
+  std::string key, value;  // full key, TOML value
+};
+
+/// Everything that says what a run is, in the order of the field table.
+std::vector<Entry> entries_of(const RunSpec& spec) {
+  const bool custom = placement_of(spec.model.stack(), context_of(spec.model, true)) == Placement::Custom;
+  std::vector<Entry> entries;
+  for (const Field& field : spec_fields()) {
+    const std::string key(field.key);
+    if (key == "model.placement" && custom) continue;
+    if (key == "data.text" && field.get(spec).empty()) continue;
+    entries.push_back({key, toml_value(field, field.get(spec))});
+  }
+  if (!custom) return entries;
+  for (size_t i = 0; i < spec.model.stack().layers.size(); ++i) {
+    const LayerWiring& layer = spec.model.stack().layers[i];
+    entries.push_back({fmt::format("wiring.L{:02}.attn", i + 1), toml_string(to_string(layer.attention))});
+    entries.push_back({fmt::format("wiring.L{:02}.ffn", i + 1), toml_string(to_string(layer.feed_forward))});
+  }
+  return entries;
+}
+
+std::string edits_line(const std::vector<Edit>& edits) {
+  std::string out = "edits = [";
+  for (size_t i = 0; i < edits.size(); ++i) {
+    const Field* field = find_field(edits[i].key);
+    out += fmt::format("{}\n  {{ step = {}, key = {}, value = {} }}", i ? "," : "", edits[i].step,
+                       toml_string(edits[i].key),
+                       field ? toml_value(*field, edits[i].value) : toml_string(edits[i].value));
+  }
+  return out + "\n]\n";
+}
+
+const Entry* find_entry(const std::vector<Entry>& entries, std::string_view key) {
+  for (const Entry& entry : entries) {
+    if (entry.key == key) return &entry;
+  }
+  return nullptr;
+}
+
+/// The tables [run], [model], ... with the entries that `keep` wants.
+template <typename Keep>
+void write_tables(std::string& out, const std::vector<Entry>& entries, Keep keep) {
+  for (const std::string_view group : {"run", "model", "train", "data", "wiring"}) {
+    bool begun = false;
+    for (const Entry& entry : entries) {
+      if (!entry.key.starts_with(std::string(group) + ".") || !keep(entry)) continue;
+      if (!begun) out += fmt::format("\n[{}]\n", group), begun = true;
+      out += fmt::format("{} = {}\n", entry.key.substr(group.size() + 1), entry.value);
+    }
+  }
+}
+
+}  // namespace
+
+std::string write_config(std::span<const ConfigRun> runs) {
+  std::vector<std::vector<Entry>> all;
+  for (const ConfigRun& run : runs) all.push_back(entries_of(run.spec));
+  std::string out = "# normscope configuration: docs/configuration.md says what each key means.\n";
+  if (all.empty()) return out;
+  if (all.size() == 1) {
+    write_tables(out, all[0], [](const Entry& entry) { return entry.key.starts_with("run."); });
+    if (!runs[0].edits.empty()) out += edits_line(runs[0].edits);
+    write_tables(out, all[0], [](const Entry& entry) { return !entry.key.starts_with("run."); });
+    return out;
+  }
+  const auto shared = [&](const Entry& entry) {
+    return entry.key != "run.name" &&
+           std::all_of(all.begin(), all.end(), [&](const std::vector<Entry>& other) {
+             const Entry* same = find_entry(other, entry.key);
+             return same && same->value == entry.value;
+           });
+  };
+  write_tables(out, all[0], shared);
+  for (size_t i = 0; i < all.size(); ++i) {
+    out += fmt::format("\n[run.{}]\n", runs[i].letter);
+    for (const Entry& entry : all[i]) {
+      if (shared(entry)) continue;
+      const bool own = entry.key.starts_with("run.");
+      out += fmt::format("{} = {}\n", own ? entry.key.substr(4) : entry.key, entry.value);
+    }
+    if (!runs[i].edits.empty()) out += edits_line(runs[i].edits);
+  }
+  return out;
+}
+
+void save_config(const std::string& path, std::span<const ConfigRun> runs) {
+  const std::string part = path + ".part";
+  std::ofstream file(part, std::ios::binary);
+  file << write_config(runs);
+  file.close();
+  std::error_code error;
+  if (file) std::filesystem::rename(part, path, error);
+  if (!file || error) {
+    std::remove(part.c_str());
+    throw Error(fmt::format("{}: cannot be written", path));
+  }
+}
+
+Edit parse_edit(std::string_view text) {
+  const size_t colon = text.find(':'), equals = text.find('=');
+  Edit edit;
+  const char* end = text.data() + std::min(colon, text.size());
+  const auto [stop, error] = std::from_chars(text.data(), end, edit.step);
+  if (colon == text.npos || equals == text.npos || equals < colon + 2 || equals + 1 == text.size() ||
+      error != std::errc{} || stop != end || edit.step < 0) {
+    throw Error(fmt::format("'{}' is not an edit: expected STEP:KEY=VALUE, as 214:train.rate=1e-3", text));
+  }
+  edit.key = text.substr(colon + 1, equals - colon - 1);
+  edit.value = text.substr(equals + 1);
+  if (edit.key == "lr") edit.key = "train.rate";
+  if (edit.key == "warmup") edit.key = "train.warmup";
+  return edit;
+}
+
+void check_edit(const RunSpec& spec, const Edit& edit) {
+  const Field* field = find_field(edit.key);
+  if (!field) fail(edit.key, "unknown key{}", did_you_mean(edit.key, field_keys()));
+  if (!field->live) {
+    std::string live;
+    for (const Field& other : spec_fields()) {
+      if (other.live) live += (live.empty() ? "" : ", ") + std::string(other.key);
+    }
+    fail(edit.key, "cannot change while a run goes on: expected one of {}", live);
+  }
+  RunSpec copy = spec;
+  set_field(copy, edit.key, edit.value);
+}
+
+}  // namespace normscope
