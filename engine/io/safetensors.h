@@ -1,0 +1,108 @@
+// safetensors: the file format of weights, checkpoints and fixtures.
+//
+//   8 bytes   length N of the header, little-endian
+//   N bytes   JSON  {"__metadata__": {string: string}, NAME: {"dtype", "shape", "data_offsets": [begin,
+//   end]}, ...} the rest  raw data, row-major, little-endian, without gaps or overlaps
+//
+// Promises: a file that is truncated, foreign or inconsistent is refused with one line that names the file
+// and, where there is one, the tensor; nothing that a file can contain makes the reader crash or read outside
+// it; a written file appears whole or not at all. Called by checkpoints, by the fixtures' check and by tests.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace normscope {
+
+enum class TensorType : uint8_t { F32, F64, I32, I64, U8 };
+
+using TensorShape = std::vector<int64_t>;  // {} is a scalar: one element
+
+std::string_view name_of(TensorType type);
+size_t bytes_of(TensorType type);
+std::string shape_text(const TensorShape& shape);  // "(16,64)"
+
+class SafetensorsFile {
+ public:
+  // Reads and checks the whole file. Throws Error.
+  static SafetensorsFile load(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  // The metadata's value, or Error if there is none.
+  const std::string& metadata(const std::string& key) const;
+
+  std::vector<std::string> names() const;  // in the order of the data
+  bool contains(std::string_view name) const;
+  // Each of these throws Error if there is no such tensor.
+  const TensorShape& shape(std::string_view name) const;
+  TensorType type(std::string_view name) const;
+  std::span<const uint8_t> bytes(std::string_view name) const;
+  void require_shape(std::string_view name, const TensorShape& expected) const;  // Error names both shapes
+
+  // The elements, row-major. Error if the stored type cannot be read so:
+  std::vector<double> doubles(std::string_view name) const;  // F32, F64
+  std::vector<float> floats(std::string_view name) const;    // F32, F64 (rounded)
+  std::vector<int32_t> int32s(std::string_view name) const;  // I32, U8, I64 where every value fits
+  std::vector<int64_t> int64s(std::string_view name) const;  // I32, U8, I64
+
+ private:
+  struct Tensor {
+    std::string name;
+    TensorType type = TensorType::F32;
+    TensorShape shape;
+    size_t begin = 0, end = 0;
+  };
+  struct HeaderReader;
+
+  const Tensor& find(std::string_view name) const;
+  template <typename To, typename... From>
+  std::vector<To> convert(std::string_view name, std::string_view expected) const;
+
+  std::string path_;
+  std::map<std::string, std::string> metadata_;
+  std::vector<Tensor> tensors_;                       // in the order of the data
+  std::map<std::string, size_t, std::less<>> index_;  // name -> place in tensors_
+  std::vector<uint8_t> data_;
+};
+
+// Collects references to tensors, then writes them. The data must live until write() returns; nothing is
+// copied.
+class SafetensorsWriter {
+ public:
+  void set_metadata(const std::string& key, const std::string& value) { metadata_[key] = value; }
+
+  // Throws Error for a doubled name or a shape that does not match the number of elements.
+  void add(const std::string& name, const TensorShape& shape, std::span<const float> data);
+  void add(const std::string& name, const TensorShape& shape, std::span<const double> data);
+  void add(const std::string& name, const TensorShape& shape, std::span<const int32_t> data);
+  void add(const std::string& name, const TensorShape& shape, std::span<const int64_t> data);
+  void add(const std::string& name, const TensorShape& shape, std::span<const uint8_t> data);
+
+  // Writes the file atomically (AtomicFile). Throws Error; the old file, if any, is then untouched.
+  void write(const std::string& path) const;
+
+ private:
+  struct Tensor {
+    std::string name;
+    TensorType type;
+    TensorShape shape;
+    const void* data;
+    size_t bytes;
+  };
+
+  void add_bytes(const std::string& name, const TensorShape& shape, TensorType type, const void* data,
+                 size_t count);
+  std::vector<const Tensor*> in_file_order() const;
+  std::string header(const std::vector<const Tensor*>& order) const;
+
+  std::map<std::string, std::string> metadata_;
+  std::vector<Tensor> tensors_;
+};
+
+}  // namespace normscope
