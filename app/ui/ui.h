@@ -9,10 +9,10 @@
 // asked for them, Escape leaves. The ring is drawn only after the keyboard was used.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "app/ui/fonts.h"
@@ -58,7 +58,6 @@ struct Hit {
 class Ui {
  public:
   explicit Ui(Fonts fonts);
-  ~Ui();
   Ui(const Ui&) = delete;
   Ui& operator=(const Ui&) = delete;
 
@@ -108,6 +107,9 @@ class Ui {
   // Smooth change of a 0..1 value by name: ease-out over `ms`; jumps under reduced motion. Returns the present value.
   float ease(std::string_view key, float target, float ms);
 
+  // True while something moves by itself or waits for its delay (easing, tooltip): draw the next frame soon.
+  bool animating() const { return animating_; }
+
   // Tooltip at the mouse this frame (inverse colours), wrapped to 280 px.
   void tooltip(std::string_view text);
 
@@ -117,13 +119,18 @@ class Ui {
     bool fresh = false;  // opened this frame: select all, take the keyboard
   };
   Edit& edit() { return edit_; }
+  double& press_value() { return press_value_; }  // value of the held field when it was pressed
 
  private:
-  struct State;
-  void apply_style();
+  // A value on its way, by ease().
+  struct Easing {
+    float from = 0, to = 0;
+    double start = 0;
+  };
   void move_focus();
+  void keyboard(Hit&, const std::string& name, const HitOptions&);
+  void hover(const std::string& name, std::string_view help, const Hit&);
   void draw_tooltip();
-  int arrow(int which) const;
 
   Fonts fonts_;
   FrameOptions options_;
@@ -131,14 +138,22 @@ class Ui {
   float scale_ = 0;
   bool styled_dark_ = false;
   Vec size_{};
-  std::unique_ptr<Painter> paint_, paint_top_, paint_window_, paint_popup_;
+  std::optional<Painter> paint_window_, paint_popup_, paint_top_;
+  Painter* paint_ = nullptr;
   Registry registry_;
   std::vector<TextRecord> texts_;
-  std::string focus_, tooltip_, arrow_owner_;
-  bool focus_visible_ = false, focus_clicked_ = false;
+  std::string focus_;
+  bool focus_visible_ = false;
+  std::vector<std::string> order_;               // Tab order of the frame
+  std::string arrow_owner_, last_arrow_owner_;      // focused control that takes the arrow keys
+  std::string hovered_, last_hovered_, tooltip_;    // control under the mouse, for the help's delay
+  double hovered_since_ = 0;
+  Vec press_at_{};                                  // mouse position of the press on the held control
   Edit edit_;
-  std::string popup_;
-  std::unique_ptr<State> state_;
+  double press_value_ = 0;
+  std::string popup_, popup_request_, inside_popup_;
+  bool popup_seen_ = false, animating_ = false;
+  std::unordered_map<std::string, Easing> easings_;
 };
 
 }  // namespace normscope::ui

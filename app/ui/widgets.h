@@ -60,7 +60,7 @@ struct FieldOptions {
   std::string note;                      // after the label, e.g. "differs"
   bool enabled = true;
   bool track = true;
-  std::function<std::string(double)> format;  // default: shortest that round-trips to 4 digits, thin groups of 3
+  std::function<std::string(double)> format;  // default: number(v, 4)
 };
 enum class Change { none, live, done };  // live: while dragging (value already changed); done: committed
 Change field(Ui&, std::string_view name, const Rect&, std::string_view label, double& value, std::string_view help,
@@ -72,8 +72,9 @@ bool text_field(Ui&, std::string_view name, const Rect&, std::string_view hint, 
 bool row(Ui&, std::string_view name, const Rect&, std::string_view label, std::string_view note,
          std::string_view value, std::string_view help, bool chevron = false);
 
-// State badge: solid = needs you, outline = fine. Returns its width; drawn with its left edge at `at`, height 22
-// (18 compact). `flash` 0..1 draws the one-time flash of a new badge.
+// State badge: solid = needs you, outline = fine. Returns its width; `at` is its upper left corner, height badge_height
+// (compact: badge_height_compact). `flash` 0..1 draws the one-time flash of a new badge.
+inline constexpr float badge_height = 20, badge_height_compact = 17;
 enum class BadgeKind { solid, outline, error };
 float badge(Ui&, Vec at, std::string_view text, BadgeKind, Icon icon = Icon::none, bool compact = false,
             float flash = 0);

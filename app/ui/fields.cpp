@@ -1,0 +1,246 @@
+// What can be typed into or chosen from: number field, text field, choice, row. See widgets.h.
+#include <imgui.h>
+#include <misc/cpp/imgui_stdlib.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "app/ui/widgets.h"
+
+namespace normscope::ui {
+namespace {
+
+enum class Typing { going_on, done, cancelled };
+
+// The text box of the control that is being edited, over `r`. Enter, Tab and a click elsewhere commit, Escape cancels.
+Typing edit_text(Ui& ui, const Rect& r, TextStyle style) {
+  Ui::Edit& edit = ui.edit();
+  const float scale = ui.scale();
+  const Fonts::Entry& face = ui.fonts()[style.face];
+  const float size = style.px * face.factor;
+  ImGui::PushFont(face.font, size);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(0, std::max(0.f, (r.h * scale - ImGui::GetFontSize()) / 2)));
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0.f);
+  ImGui::PushStyleColor(ImGuiCol_FrameBg, ImU32(0));
+  ImGui::SetCursorScreenPos({r.x * scale, r.y * scale});
+  ImGui::SetNextItemWidth(r.w * scale);
+  if (edit.fresh) ImGui::SetKeyboardFocusHere();
+  ImGui::InputText("##edit", &edit.buffer, ImGuiInputTextFlags_AutoSelectAll);
+  bool left = ImGui::IsItemDeactivated() && !edit.fresh;
+  edit.fresh = false;
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(2);
+  ImGui::PopFont();
+  if (ImGui::IsKeyPressed(ImGuiKey_Escape, false)) return Typing::cancelled;
+  if (left || ImGui::IsKeyPressed(ImGuiKey_Tab, false)) return Typing::done;
+  return Typing::going_on;
+}
+
+void begin_edit(Ui& ui, std::string_view name, std::string text) { ui.edit() = {std::string(name), std::move(text), true}; }
+
+std::string field_text(const FieldOptions& o, double v) { return o.format ? o.format(v) : number(v, 4); }
+
+// Share of the track, 0..1.
+double to_track(const FieldOptions& o, double v) {
+  double t = o.log ? (std::log(v) - std::log(o.lo)) / (std::log(o.hi) - std::log(o.lo)) : (v - o.lo) / (o.hi - o.lo);
+  return std::isfinite(t) ? std::clamp(t, 0.0, 1.0) : 0.0;
+}
+
+double from_track(const FieldOptions& o, double t) {
+  return o.log ? o.lo * std::pow(o.hi / o.lo, t) : o.lo + (o.hi - o.lo) * t;
+}
+
+double limited(const FieldOptions& o, double v, bool soft_ends) {
+  if (soft_ends || o.hard_lo) v = std::max(v, o.lo);
+  if (soft_ends || o.hard_hi) v = std::min(v, o.hi);
+  return o.integer ? std::round(v) : v;
+}
+
+// Round values while dragging: whole steps, or two digits on a logarithmic track.
+double rounded_drag(const FieldOptions& o, double v) {
+  if (!o.log) return o.step > 0 ? o.lo + std::round((v - o.lo) / o.step) * o.step : v;
+  double unit = std::pow(10, std::floor(std::log10(v)) - 1);
+  return std::round(v / unit) * unit;
+}
+
+// Next of 1, 2, 5, 10 ... above or below v.
+double log_step(double v, int direction) {
+  double decade = std::pow(10, std::floor(std::log10(v) + 1e-9));
+  double m = v / decade;
+  const double up[] = {2, 5, 10}, down[] = {0.5, 1, 2, 5};
+  if (direction > 0) {
+    for (double u : up)
+      if (m < u - 1e-9) return u * decade;
+    return 20 * decade;
+  }
+  for (int i = 3; i >= 0; --i)
+    if (m > down[i] + 1e-9) return down[i] * decade;
+  return 0.2 * decade;
+}
+
+// A number as a person may type it: spaces of any kind between digits, a comma for the point, a real minus.
+bool parse_number(std::string text, double& value) {
+  auto replace = [&text](std::string_view from, std::string_view to) {
+    for (size_t at; (at = text.find(from)) != std::string::npos;) text.replace(at, from.size(), to);
+  };
+  replace("\u2009", ""), replace("\u00A0", ""), replace(" ", ""), replace(",", "."), replace("−", "-");
+  if (text.empty()) return false;
+  char* end = nullptr;
+  double v = std::strtod(text.c_str(), &end);
+  if (*end || !std::isfinite(v)) return false;
+  value = v;
+  return true;
+}
+
+struct FieldFrame {
+  Rect label, value;
+};
+
+// Box, label and note at the left, unit at the right; what is left between them is for the value.
+FieldFrame field_frame(Ui& ui, const Rect& r, std::string_view label, std::string_view note, std::string_view unit,
+                       bool strong_border, bool enabled) {
+  const Theme& t = ui.theme();
+  Painter& p = ui.paint();
+  p.fill(r, t.field, radius::field);
+  p.outline(r, strong_border ? t.ink3 : t.border, 1, radius::field);
+  Rect inner = r.inset(9, 0);
+  const TextStyle body{Face::sans, type::body}, small{Face::sans, type::tick};
+  Colour ink = enabled ? t.ink2 : t.ink3;
+  if (!unit.empty()) {
+    Rect right = inner.take_right(p.text_width(small, unit), 6);
+    p.text_in(right, small, t.ink3, unit, Align::right);
+  }
+  float width = p.text_in(inner, body, ink, label);
+  Rect label_box = inner.take_left(width, 8);
+  if (!note.empty() && p.text_width(small, note) < inner.w) inner.take_left(p.text_in(inner, small, t.ink3, note), 8);
+  return {label_box, inner};
+}
+
+}  // namespace
+
+Change field(Ui& ui, std::string_view name, const Rect& r, std::string_view label, double& value, std::string_view help,
+             const FieldOptions& o) {
+  const Theme& t = ui.theme();
+  const TextStyle mono{Face::mono, type::body};
+  HitOptions options;
+  options.enabled = o.enabled, options.arrows = true, options.overlap = true, options.radius = radius::field;
+  const bool editing = ui.edit().name == name;
+  Hit h = ui.hit(name, r, field_text(o, value), help, options);
+  Change change = Change::none;
+  const double before = value;
+  if (h.pressed) ui.press_value() = value;
+  if (!editing && h.dragging) {
+    double moved = from_track(o, to_track(o, ui.press_value()) + double(h.drag.x) / std::max(40.f, r.w - 16));
+    value = limited(o, rounded_drag(o, std::clamp(moved, o.lo, o.hi)), true);
+    change = h.released ? Change::done : value != before ? Change::live : Change::none;
+  } else if (!editing && h.clicked) {
+    begin_edit(ui, name, field_text(o, value));
+  }
+  if (int move = h.arrow_x + h.arrow_y; move && !editing) {
+    double next = o.log ? log_step(value, move) : value + move * o.step;
+    value = limited(o, next, false);
+    if (value != before) change = Change::done;
+  }
+
+  FieldFrame f = field_frame(ui, r, label, o.note, o.unit, h.hovered || h.held || editing, o.enabled);
+  if (o.track && o.hi > o.lo) {
+    float length = float(to_track(o, value)) * (r.w - 10);
+    Colour ink = h.held ? t.ink : t.ink3;
+    ui.paint().fill({r.x + 5, r.bottom() - 3, length, 2}, ink, 1);
+  }
+  if (ui.edit().name == name) {
+    Typing typing = edit_text(ui, {f.value.x, r.y, f.value.w, r.h}, mono);
+    double typed = value;
+    if (typing == Typing::done && parse_number(ui.edit().buffer, typed)) {
+      value = limited(o, typed, false);
+      if (value != before) change = Change::done;
+    }
+    if (typing != Typing::going_on) ui.edit() = {};
+  } else {
+    ui.paint().text_in(f.value, mono, o.enabled ? t.ink : t.ink3, field_text(o, value), Align::right);
+  }
+  return change;
+}
+
+bool text_field(Ui& ui, std::string_view name, const Rect& r, std::string_view hint, std::string& value,
+                std::string_view help) {
+  const Theme& t = ui.theme();
+  HitOptions options;
+  options.overlap = true, options.radius = radius::field;
+  const bool editing = ui.edit().name == name;
+  Hit h = ui.hit(name, r, value, help, options);
+  if (h.clicked && !editing) begin_edit(ui, name, value);
+  ui.paint().fill(r, t.field, radius::field);
+  ui.paint().outline(r, h.hovered || editing ? t.ink3 : t.border, 1, radius::field);
+  Rect inner = r.inset(9, 0);
+  if (ui.edit().name == name) {
+    Typing typing = edit_text(ui, inner, {Face::sans, type::body});
+    if (typing == Typing::going_on) {
+      value = ui.edit().buffer;  // lists that filter while one types
+      return false;
+    }
+    if (typing == Typing::done) value = ui.edit().buffer;
+    ui.edit() = {};
+    return typing == Typing::done;
+  }
+  ui.paint().text_in(inner, {Face::sans, type::body}, value.empty() ? t.ink3 : t.ink,
+                     value.empty() ? hint : std::string_view(value));
+  return false;
+}
+
+bool row(Ui& ui, std::string_view name, const Rect& r, std::string_view label, std::string_view note,
+         std::string_view value, std::string_view help, bool chevron) {
+  HitOptions options;
+  options.radius = radius::field;
+  Hit h = ui.hit(name, r, value, help, options);
+  FieldFrame f = field_frame(ui, r, label, note, "", h.hovered || h.held, true);
+  if (chevron)
+    draw_icon(ui.paint(), Icon::chevron_down, f.value.take_right(12, 4).centre(), 14, ui.theme().ink2);
+  ui.paint().text_in(f.value, {Face::mono, type::body}, ui.theme().ink, value, Align::right);
+  return h.clicked;
+}
+
+bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const std::string> labels, int& selected,
+            std::string_view help) {
+  const Theme& t = ui.theme();
+  const std::string name(name_view);
+  const int before = selected, count = int(labels.size());
+  const TextStyle style{Face::bold, type::body};
+  HitOptions options;
+  options.arrows = true;
+  Hit h = ui.hit(name, r, selected >= 0 && selected < count ? labels[selected] : "", help, options);
+  if (h.clicked) ui.open_popup(name);
+  if (h.arrow_y) selected = std::clamp(selected + (h.arrow_y > 0 ? -1 : 1), 0, count - 1);
+  ui.paint().fill(r, t.field, radius::field);
+  ui.paint().outline(r, h.hovered ? t.ink3 : t.border, 1, radius::field);
+  Rect inner = r.inset(9, 0);
+  draw_icon(ui.paint(), Icon::chevron_down, inner.take_right(10, 4).centre(), 14, t.ink2);
+  if (selected >= 0 && selected < count) ui.paint().text_in(inner, style, t.ink, labels[selected]);
+
+  const float row_height = 28;
+  float width = r.w;
+  for (const std::string& label : labels) width = std::max(width, ui.paint().text_width(style, label) + 28);
+  Rect list{r.x, r.bottom() + 4, width, row_height * float(count) + 8};
+  if (list.bottom() > ui.size().y - 4) list.y = std::max(4.f, r.y - 4 - list.h);
+  if (list.right() > ui.size().x - 4) list.x = ui.size().x - 4 - list.w;
+  if (ui.begin_popup(name, list)) {
+    Rect rest = list.inset(4);
+    for (int i = 0; i < count; ++i) {
+      Rect item = rest.take_top(row_height);
+      HitOptions plain;
+      plain.tooltip = false;
+      Hit hit = ui.hit(name + "/" + labels[i], item, i == selected ? "on" : "", help, plain);
+      if (hit.hovered) ui.paint().fill(item, t.sunk, radius::field);
+      ui.paint().text_in(item.inset(8, 0), {i == selected ? Face::bold : Face::sans, type::body}, t.ink, labels[i]);
+      if (hit.clicked) {
+        selected = i;
+        ui.focus(name);
+        ui.close_popup();
+      }
+    }
+    ui.end_popup();
+  }
+  return selected != before;
+}
+
+}  // namespace normscope::ui

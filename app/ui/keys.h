@@ -1,0 +1,17 @@
+// Key chords as text ("Ctrl+Shift+Z", "Space", "?"): the one notation of shortcuts, the shortcut sheet and the robot.
+#pragma once
+
+#include <string_view>
+
+namespace normscope::ui {
+
+struct Chord {
+  int key = 0;             // an ImGuiKey, or 0 when it is only a character
+  unsigned character = 0;  // what a text field would receive; 0: nothing
+  bool ctrl = false, shift = false, alt = false;
+};
+
+// Throws Error for an unknown key name.
+Chord parse_chord(std::string_view text);
+
+}  // namespace normscope::ui

@@ -1,0 +1,58 @@
+// Numbers as people read them: groups of three, powers with superscripts. Declared in widgets.h.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "app/ui/widgets.h"
+
+namespace normscope::ui {
+namespace {
+
+constexpr const char* thin_space = "\u2009";
+
+std::string group_digits(const std::string& digits) {
+  std::string out;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i && (digits.size() - i) % 3 == 0) out += thin_space;
+    out += digits[i];
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string grouped(long long n) {
+  return (n < 0 ? "−" : "") + group_digits(std::to_string(n < 0 ? 0ULL - (unsigned long long)n : (unsigned long long)n));
+}
+
+std::string power_of_ten(int exponent) {
+  static const char* const superscript[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  if (exponent == 0) return "1";
+  std::string out = exponent < 0 ? "10⁻" : "10";
+  for (char c : std::to_string(std::abs(exponent))) out += superscript[c - '0'];
+  return out;
+}
+
+std::string number(double v, int digits) {
+  if (std::isnan(v)) return "not a number";
+  if (std::isinf(v)) return v > 0 ? "∞" : "−∞";
+  if (v == 0) return "0";
+  double size = std::fabs(v);
+  int exponent = int(std::floor(std::log10(size)));
+  std::string sign = v < 0 ? "−" : "";
+  if (exponent < -4 || exponent >= 9) {
+    std::string mantissa = fmt::format("{:.{}g}", size / std::pow(10, exponent), std::max(1, digits));
+    if (mantissa == "10") mantissa = "1", ++exponent;
+    return sign + (mantissa == "1" ? "" : mantissa + "×") + power_of_ten(exponent);
+  }
+  std::string text = fmt::format("{:.{}f}", size, std::max(0, digits - 1 - exponent));
+  size_t point = text.find('.');
+  if (point != std::string::npos) {
+    while (text.back() == '0') text.pop_back();
+    if (text.back() == '.') text.pop_back();
+  }
+  std::string whole = text.substr(0, text.find('.'));
+  return sign + group_digits(whole) + text.substr(whole.size());
+}
+
+}  // namespace normscope::ui

@@ -1,0 +1,144 @@
+// The table of the style guide. See theme.h.
+#include "app/ui/theme.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace normscope::ui {
+namespace {
+
+constexpr Colour white = rgb(0xFFFFFF), black = rgb(0x000000);
+
+constexpr Dash solid{}, dashed{7, 3.5f}, dotted{2, 3.5f};
+
+constexpr Theme light_theme{
+    .dark = false,
+    .bg = rgb(0xF4F4F0),
+    .panel = rgb(0xFFFFFF),
+    .raised = rgb(0xFAFAF7),
+    .sunk = rgb(0xF0F0EB),
+    .field = rgb(0xF3F3EF),
+    .trough = rgb(0xE3E2DB),
+    .border = rgb(0xE2E1DA),
+    .strong = rgb(0xC9C8C0),
+    .grid = rgb(0xECEBE6),
+    .axis = rgb(0xB9B8B0),
+    .ink = rgb(0x191B20),
+    .ink2 = rgb(0x4E525B),
+    .ink3 = rgb(0x646872),
+    .slot = rgb(0x8F9096),
+    .wire = rgb(0x8C8E95),
+    .accent = rgb(0xFFD43B),
+    .accent_soft = rgb(0xFFF3C4),
+    .on_accent = rgb(0x191B20),
+    .accent_outline = rgb(0x191B20),
+    .inverse = rgb(0x191B20),
+    .on_inverse = rgb(0xFFFFFF),
+    .error = rgb(0xB3261E),
+    .cursor = rgb(0x191B20),
+    .runs = {{{'A', rgb(0x0072B2), white, rgb(0x0072B2), rgb(0x00639B), Marker::square, solid},
+              {'B', rgb(0xD55E00), black, rgb(0xD55E00), rgb(0xB34E00), Marker::triangle, dashed},
+              {'C', rgb(0x009E73), black, rgb(0x009E73), rgb(0x007A59), Marker::circle, solid},
+              {'D', rgb(0xCC79A7), black, rgb(0xCC79A7), rgb(0x9C4A78), Marker::diamond, dotted}}},
+    .depth = {rgb(0x00224E), rgb(0x093471), rgb(0x36456D), rgb(0x50586D), rgb(0x676971), rgb(0x7D7C78)},
+    .heat = {rgb(0xF4F1EA), rgb(0xFDAB78), rgb(0xF47362), rgb(0xDB4B68), rgb(0xB63779), rgb(0x902A7F), rgb(0x6C1D7F),
+             rgb(0x4B1276), rgb(0x291153), rgb(0x19113C), rgb(0x14102C)},
+    .signed_low = rgb(0x2166AC),
+    .signed_high = rgb(0xB2182B),
+    .band_alpha = 0.20f,
+    .halo_gain = 1.0f,
+    .shadow_gain = 1.0f,
+};
+
+constexpr Theme dark_theme{
+    .dark = true,
+    .bg = rgb(0x111215),
+    .panel = rgb(0x1A1B1F),
+    .raised = rgb(0x212328),
+    .sunk = rgb(0x141518),
+    .field = rgb(0x222429),
+    .trough = rgb(0x34373E),
+    .border = rgb(0x2C2E34),
+    .strong = rgb(0x43464E),
+    .grid = rgb(0x26282D),
+    .axis = rgb(0x4A4D55),
+    .ink = rgb(0xEDEDE9),
+    .ink2 = rgb(0xB1B4BB),
+    .ink3 = rgb(0x8D9099),
+    .slot = rgb(0x63666F),
+    .wire = rgb(0x6C7079),
+    .accent = rgb(0xFFD43B),
+    .accent_soft = rgb(0x3A3416),
+    .on_accent = rgb(0x191B20),
+    .accent_outline = {0x19, 0x1B, 0x20, 0},
+    .inverse = rgb(0xEDEDE9),
+    .on_inverse = rgb(0x191B20),
+    .error = rgb(0xFF7A70),
+    .cursor = rgb(0xFFD43B),
+    .runs = {{{'A', rgb(0x0072B2), white, rgb(0x3DA5E0), rgb(0x5CB6EA), Marker::square, solid},
+              {'B', rgb(0xD55E00), black, rgb(0xF0813A), rgb(0xF5945A), Marker::triangle, dashed},
+              {'C', rgb(0x009E73), black, rgb(0x1DBE8F), rgb(0x3CCBA2), Marker::circle, solid},
+              {'D', rgb(0xCC79A7), black, rgb(0xDB93BB), rgb(0xE3A9C9), Marker::diamond, dotted}}},
+    .depth = {rgb(0x676971), rgb(0x797977), rgb(0x8D8978), rgb(0xA29974), rgb(0xB8AB6D), rgb(0xCFBD62)},
+    .heat = {rgb(0x25232E), rgb(0x4F1378), rgb(0x802581), rgb(0xAC337B), rgb(0xD1456D), rgb(0xEB5D63), rgb(0xF88061),
+             rgb(0xFDA171), rgb(0xFEC287), rgb(0xFDE0A3), rgb(0xFCFDBF)},
+    .signed_low = rgb(0x6BAED6),
+    .signed_high = rgb(0xF4877B),
+    .band_alpha = 0.28f,
+    .halo_gain = 0.7f,
+    .shadow_gain = 2.2f,
+};
+
+// Position t in 0..1 along evenly spaced stops.
+Colour along(std::span<const Colour> stops, double t) {
+  double at = std::clamp(t, 0.0, 1.0) * double(stops.size() - 1);
+  size_t i = std::min(size_t(at), stops.size() - 2);
+  return mix(stops[i], stops[i + 1], float(at - double(i)));
+}
+
+}  // namespace
+
+Colour mix(Colour a, Colour b, float t) {
+  auto channel = [t](uint8_t p, uint8_t q) { return uint8_t(std::lround(p + (q - p) * t)); };
+  return {channel(a.r, b.r), channel(a.g, b.g), channel(a.b, b.b), channel(a.a, b.a)};
+}
+
+std::string to_hex(Colour c) {
+  char text[8];
+  std::snprintf(text, sizeof text, "#%02x%02x%02x", c.r, c.g, c.b);
+  return text;
+}
+
+const Theme& theme(bool dark) { return dark ? dark_theme : light_theme; }
+
+Colour depth_colour(const Theme& t, int layer, int layers) {
+  return along(t.depth, layers > 1 ? double(layer) / (layers - 1) : 0.0);
+}
+
+Colour heat_colour(const Theme& t, float share) { return along(t.heat, share); }
+
+Colour signed_colour(const Theme& t, float value) {
+  float v = std::clamp(value, -1.f, 1.f);
+  return mix(t.panel, v < 0 ? t.signed_low : t.signed_high, std::fabs(v));
+}
+
+double luminance(Colour c) {
+  auto linear = [](uint8_t v) {
+    double s = v / 255.0;
+    return s <= 0.04045 ? s / 12.92 : std::pow((s + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * linear(c.r) + 0.7152 * linear(c.g) + 0.0722 * linear(c.b);
+}
+
+double contrast(Colour a, Colour b) {
+  double la = luminance(a), lb = luminance(b);
+  return (std::max(la, lb) + 0.05) / (std::min(la, lb) + 0.05);
+}
+
+float effective_scale(float asked, float width_px, float height_px) {
+  float fits = std::min(width_px / space::min_width, height_px / space::min_height);
+  return std::max(0.1f, std::min(asked, fits));
+}
+
+}  // namespace normscope::ui

@@ -1,0 +1,187 @@
+// Frames, hit tests and focus of Ui; popups, shortcuts and tooltips are in ui_popup.cpp. See ui.h.
+#include "app/ui/ui.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/ui/style.h"
+
+namespace normscope::ui {
+namespace {
+
+constexpr float drag_threshold = 3;  // logical px before a press becomes a drag
+
+constexpr ImGuiWindowFlags plain_window = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                          ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav |
+                                          ImGuiWindowFlags_NoScrollWithMouse;
+
+}  // namespace
+
+Ui::Ui(Fonts fonts) : fonts_(std::move(fonts)), theme_(&ui::theme(false)) {
+  ImGui::GetIO().ConfigFlags &= ~ImGuiConfigFlags_NavEnableKeyboard;  // own focus ring, see the header
+}
+
+void Ui::begin_frame(const FrameOptions& options) {
+  const ImVec2 display = ImGui::GetIO().DisplaySize;
+  float scale = effective_scale(options.scale, display.x, display.y);
+  if (scale != scale_ || options.dark != styled_dark_) {
+    theme_ = &ui::theme(options.dark);
+    apply_style(*theme_, scale);
+    scale_ = scale, styled_dark_ = options.dark;
+  }
+  options_ = options;
+  size_ = {display.x / scale_, display.y / scale_};
+  animating_ = false;
+  move_focus();
+  order_.clear();
+  last_arrow_owner_ = std::move(arrow_owner_), arrow_owner_.clear();
+  last_hovered_ = std::move(hovered_), hovered_.clear();
+  tooltip_.clear();
+  popup_seen_ = false;
+  registry_.clear();
+  texts_.clear();
+
+  ImGui::SetNextWindowPos({0, 0});
+  ImGui::SetNextWindowSize(display);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::Begin("##normscope", nullptr, plain_window | ImGuiWindowFlags_NoBringToFrontOnFocus);
+  ImGui::PopStyleVar();
+  std::vector<TextRecord>* records = options_.record_text ? &texts_ : nullptr;
+  paint_window_.emplace(fonts_, ImGui::GetWindowDrawList(), scale_, 0, records);
+  paint_top_.emplace(fonts_, ImGui::GetForegroundDrawList(), scale_, 2, records);
+  paint_ = &*paint_window_;
+}
+
+void Ui::end_frame() {
+  if (!popup_seen_ && popup_request_.empty()) popup_.clear();
+  draw_tooltip();
+  ImGui::End();
+  // A control that is gone cannot keep the focus or the keys.
+  if (!focus_.empty() && !registry_.find(focus_)) focus_.clear();
+  if (!edit_.name.empty() && !registry_.find(edit_.name)) edit_ = {};
+}
+
+double Ui::time() const { return ImGui::GetTime(); }
+
+Vec Ui::mouse() const {
+  ImVec2 p = ImGui::GetIO().MousePos;
+  return {p.x / scale_, p.y / scale_};
+}
+
+bool Ui::shift() const { return ImGui::GetIO().KeyShift; }
+bool Ui::alt() const { return ImGui::GetIO().KeyAlt; }
+bool Ui::ctrl() const { return ImGui::GetIO().KeyCtrl; }
+bool Ui::typing() const { return !edit_.name.empty() || ImGui::GetIO().WantTextInput; }
+
+void Ui::focus(std::string_view name) { focus_ = name; }
+
+// Tab and Shift+Tab along the order in which the last frame drew its controls.
+void Ui::move_focus() {
+  if (ImGui::IsKeyPressed(ImGuiKey_Escape, false) && edit_.name.empty() && popup_.empty()) {
+    focus_.clear();
+    focus_visible_ = false;
+  }
+  if (!ImGui::IsKeyPressed(ImGuiKey_Tab) || ctrl() || alt() || order_.empty()) return;
+  auto at = std::find(order_.begin(), order_.end(), focus_);
+  int count = int(order_.size());
+  int next = shift() ? count - 1 : 0;
+  if (at != order_.end()) next = (int(at - order_.begin()) + (shift() ? count - 1 : 1)) % count;
+  focus_ = order_[next];
+  focus_visible_ = true;
+}
+
+Hit Ui::hit(std::string_view name_view, const Rect& rect, std::string_view value, std::string_view help,
+            const HitOptions& options) {
+  const std::string name(name_view);
+  registry_.add({name, rect, std::string(value), std::string(help), options.enabled, true});
+  Hit h;
+  h.shift = shift(), h.alt = alt(), h.ctrl = ctrl();
+  if (rect.empty()) return h;
+  // At least 24 x 24 to hit, whatever is drawn.
+  Rect area = centred(rect.centre(), std::max(rect.w, space::hit_min), std::max(rect.h, space::hit_min));
+  ImGui::SetCursorScreenPos({area.x * scale_, area.y * scale_});
+  if (options.overlap) ImGui::SetNextItemAllowOverlap();
+  ImGui::BeginDisabled(!options.enabled);
+  h.clicked = ImGui::InvisibleButton(("##" + name).c_str(), {area.w * scale_, area.h * scale_});
+  ImGui::EndDisabled();
+  h.hovered = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled);
+  h.held = ImGui::IsItemActive();
+  h.pressed = ImGui::IsItemActivated();
+  h.released = ImGui::IsItemDeactivated();
+  if (h.pressed) {
+    press_at_ = mouse();
+    focus_ = name;
+    focus_visible_ = false;
+  }
+  if (h.held || h.released) {
+    h.drag = mouse() - press_at_;
+    h.dragging = std::hypot(h.drag.x, h.drag.y) > drag_threshold;
+  }
+  if (options.enabled && h.hovered) {
+    h.double_clicked = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
+    h.right_clicked = ImGui::IsMouseClicked(ImGuiMouseButton_Right);
+  }
+  keyboard(h, name, options);
+  if (options.tooltip) hover(name, help, h);
+  return h;
+}
+
+void Ui::keyboard(Hit& h, const std::string& name, const HitOptions& options) {
+  if (!options.enabled || !options.focusable) return;
+  if (popup_.empty() || !inside_popup_.empty()) order_.push_back(name);
+  h.focused = focus_ == name;
+  if (!h.focused) return;
+  if (options.draw_focus && focus_visible_) {
+    const Control& c = registry_.all().back();
+    paint_->outline(c.rect.inset(-3), theme_->ink, 1.5f, options.radius + 3);
+  }
+  if (typing()) return;
+  if (ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false))
+    h.clicked = h.by_key = true;
+  if (!options.arrows) return;
+  arrow_owner_ = name;
+  int step = h.shift ? 10 : 1;
+  auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(key) ? 1 : 0; };
+  h.arrow_x = step * (pressed(ImGuiKey_RightArrow) - pressed(ImGuiKey_LeftArrow));
+  h.arrow_y = step * (pressed(ImGuiKey_UpArrow) - pressed(ImGuiKey_DownArrow));
+  if (h.arrow_x || h.arrow_y) focus_visible_ = true;
+}
+
+// The help appears after the mouse rested on the control for a moment.
+void Ui::hover(const std::string& name, std::string_view help, const Hit& h) {
+  if (!h.hovered || help.empty()) return;
+  hovered_ = name;
+  if (last_hovered_ != name || h.held) hovered_since_ = time();
+  double rested = time() - hovered_since_;
+  if (h.held) return;
+  if (rested >= double(ImGui::GetStyle().HoverDelayNormal))
+    tooltip_ = help;
+  else
+    animating_ = true;
+}
+
+void Ui::mark(std::string_view name, const Rect& rect, std::string_view value, std::string_view help) {
+  registry_.add({std::string(name), rect, std::string(value), std::string(help), true, false});
+}
+
+float Ui::ease(std::string_view key, float target, float ms) {
+  auto [it, fresh] = easings_.try_emplace(std::string(key), Easing{target, target, time() - 10});
+  Easing& e = it->second;
+  auto now = [&] {
+    float t = ms > 0 ? std::clamp(float((time() - e.start) * 1000) / ms, 0.f, 1.f) : 1.f;
+    float left = 1 - t;
+    return e.to + (e.from - e.to) * left * left * left;
+  };
+  if (options_.reduced_motion) e = {target, target, time()};
+  if (!fresh && e.to != target) {
+    float here = now();
+    e = {here, target, time()};
+  }
+  float value = now();
+  if (value != target) animating_ = true;
+  return value;
+}
+
+}  // namespace normscope::ui

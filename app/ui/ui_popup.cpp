@@ -1,0 +1,86 @@
+// Popups, shortcuts and tooltips of Ui. See ui.h.
+#include <imgui.h>
+
+#include <algorithm>
+
+#include "app/ui/keys.h"
+#include "app/ui/ui.h"
+
+namespace normscope::ui {
+
+void Ui::open_popup(std::string_view name) { popup_request_ = name; }
+
+void Ui::close_popup() {
+  popup_request_.clear();
+  if (!inside_popup_.empty()) ImGui::CloseCurrentPopup();
+  popup_.clear();
+}
+
+bool Ui::popup_open(std::string_view name) const { return popup_ == name || popup_request_ == name; }
+
+bool Ui::begin_popup(std::string_view name_view, const Rect& rect) {
+  const std::string name(name_view);
+  const std::string id = "##popup " + name;
+  if (popup_request_ == name) {
+    ImGui::OpenPopup(id.c_str());
+    popup_ = name;
+    popup_request_.clear();
+  }
+  if (popup_ != name) return false;
+  ImGui::SetNextWindowPos({rect.x * scale_, rect.y * scale_});
+  ImGui::SetNextWindowSize({rect.w * scale_, rect.h * scale_});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::PushStyleColor(ImGuiCol_Border, theme_->strong.packed());
+  bool open = ImGui::BeginPopup(id.c_str(), ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                                ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  if (!open) {
+    popup_.clear();
+    return false;
+  }
+  popup_seen_ = true;
+  inside_popup_ = name;
+  paint_popup_.emplace(fonts_, ImGui::GetWindowDrawList(), scale_, 1, options_.record_text ? &texts_ : nullptr);
+  paint_ = &*paint_popup_;
+  if (ImGui::IsKeyPressed(ImGuiKey_Escape, false) && edit_.name.empty()) close_popup();
+  return true;
+}
+
+void Ui::end_popup() {
+  ImGui::EndPopup();
+  inside_popup_.clear();
+  paint_ = &*paint_window_;
+}
+
+bool Ui::shortcut(std::string_view text) {
+  if (typing()) return false;
+  Chord chord = parse_chord(text);
+  if (chord.key == ImGuiKey_None) {  // a character such as "?", wherever the keyboard has it
+    const auto& typed = ImGui::GetIO().InputQueueCharacters;
+    return std::find(typed.begin(), typed.end(), ImWchar(chord.character)) != typed.end();
+  }
+  bool is_arrow = chord.key >= ImGuiKey_LeftArrow && chord.key <= ImGuiKey_DownArrow;
+  if (is_arrow && !last_arrow_owner_.empty() && last_arrow_owner_ == focus_) return false;
+  if (chord.ctrl != ctrl() || chord.shift != shift() || chord.alt != alt()) return false;
+  return ImGui::IsKeyPressed(ImGuiKey(chord.key), is_arrow);
+}
+
+void Ui::tooltip(std::string_view text) { tooltip_ = text; }
+
+void Ui::draw_tooltip() {
+  if (tooltip_.empty()) return;
+  constexpr float widest = 280, line_height = 17, pad = 9;
+  const TextStyle style{Face::sans, type::body};
+  Painter paint(fonts_, ImGui::GetForegroundDrawList(), scale_, 3, options_.record_text ? &texts_ : nullptr);
+  float width = std::min(widest, paint.text_width(style, tooltip_) + 1);
+  float height = paint.wrapped_height(width, style, tooltip_, line_height);
+  Rect box{mouse().x + 12, mouse().y + 18, width + 2 * pad, height + pad + 3};
+  if (box.right() > size_.x - 6) box.x = std::max(6.f, size_.x - 6 - box.w);
+  if (box.bottom() > size_.y - 6) box.y = mouse().y - 10 - box.h;
+  paint.fill(box, theme_->inverse, radius::button);
+  paint.text_wrapped({box.x + pad, box.y + pad / 2 + 1.5f, width, height}, style, theme_->on_inverse, tooltip_,
+                     line_height);
+}
+
+}  // namespace normscope::ui

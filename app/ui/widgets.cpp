@@ -1,0 +1,227 @@
+// Buttons, tabs, segments, badges, tiles and panels; what can be typed into is in fields.cpp. See widgets.h.
+#include "app/ui/widgets.h"
+
+#include <cmath>
+#include <numeric>
+
+namespace normscope::ui {
+namespace {
+
+struct Box {
+  Colour fill, border, ink;
+  float border_width = 1;
+};
+
+Box button_box(const Theme& t, const ButtonOptions& o, const Hit& h) {
+  Box b{t.panel, t.strong, t.ink};
+  if (o.primary) {
+    b = {h.held ? mix(t.accent, t.on_accent, 0.12f) : h.hovered ? mix(t.accent, rgb(0xFFFFFF), 0.25f) : t.accent,
+         t.accent_outline, t.on_accent, line::outline};
+  } else if (h.held) {
+    b.fill = t.trough;
+  } else if (h.hovered) {
+    b.fill = t.dark ? t.field : t.sunk;
+  }
+  if (o.quiet && !h.hovered && !h.held) b.fill.a = b.border.a = 0;
+  if (o.selected) b.border = t.ink, b.border_width = line::selected;
+  if (!o.enabled) b = {t.field, t.border, t.ink3.alpha(0.7f)};
+  return b;
+}
+
+Hit button_frame(Ui& ui, std::string_view name, const Rect& r, std::string_view value, std::string_view help,
+                 const ButtonOptions& o, Box& box) {
+  HitOptions options;
+  options.enabled = o.enabled;
+  options.radius = radius::button;
+  Hit h = ui.hit(name, r, value, help, options);
+  box = button_box(ui.theme(), o, h);
+  ui.paint().fill(r, box.fill, radius::button);
+  ui.paint().outline(r, box.border, box.border_width, radius::button);
+  return h;
+}
+
+}  // namespace
+
+bool button(Ui& ui, std::string_view name, const Rect& r, std::string_view label, std::string_view help,
+            const ButtonOptions& o) {
+  Box box;
+  Hit h = button_frame(ui, name, r, label, help, o, box);
+  Rect inner = r.inset(8, 0);
+  if (o.icon != Icon::none) {
+    const float size = 14, gap = 6;
+    float width = size + gap + ui.paint().text_width(o.style, label);
+    float left = std::max(inner.x, r.centre().x - width / 2);
+    draw_icon(ui.paint(), o.icon, {left + size / 2, r.centre().y}, size, box.ink);
+    inner = {left + size + gap, r.y, inner.right() - left - size - gap, r.h};
+    ui.paint().text_in(inner, o.style, box.ink, label);
+  } else {
+    ui.paint().text_in(inner, o.style, box.ink, label, Align::centre);
+  }
+  return h.clicked;
+}
+
+bool icon_button(Ui& ui, std::string_view name, const Rect& r, Icon icon, std::string_view help, const ButtonOptions& o,
+                 std::string_view value) {
+  Box box;
+  Hit h = button_frame(ui, name, r, value, help, o, box);
+  draw_icon(ui.paint(), icon, r.centre(), std::min(r.w, r.h) * (o.primary ? 0.46f : 0.52f), box.ink);
+  return h.clicked;
+}
+
+bool tab(Ui& ui, std::string_view name, const Rect& r, std::string_view label, std::string_view key_hint, bool selected,
+         std::string_view help) {
+  const Theme& t = ui.theme();
+  HitOptions options;
+  options.radius = radius::field;
+  Hit h = ui.hit(name, r, selected ? "selected" : "", help, options);
+  TextStyle style{selected ? Face::bold : Face::sans, type::title};
+  Painter& p = ui.paint();
+  float width = p.text_width(style, label);
+  float hint = key_hint.empty() ? 0 : 7 + p.text_width({Face::mono, type::tick}, key_hint);
+  Rect text = centred(r.centre(), width + hint, r.h);
+  p.text_in(text, style, selected || h.hovered ? t.ink : t.ink2, label);
+  if (hint > 0) {
+    text.take_left(width + 7);
+    p.text_in(text.inset(-1, 0), {Face::mono, type::tick}, t.ink3, key_hint, Align::right);
+  }
+  if (selected) {
+    Rect under{r.x, r.bottom() - 4, r.w, 4};
+    p.fill(under, t.accent);
+    if (!t.dark) p.hairline({under.x, under.y}, {under.right(), under.y}, t.ink);
+  }
+  return h.clicked;
+}
+
+float segmented_width(Ui& ui, std::span<const std::string> labels) {
+  float width = 4;
+  for (const std::string& label : labels) width += ui.paint().text_width({Face::bold, type::body}, label) + 22;
+  return width;
+}
+
+bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std::string> labels, int& selected,
+               std::string_view help) {
+  const Theme& t = ui.theme();
+  Painter& p = ui.paint();
+  HitOptions outer;
+  outer.arrows = true, outer.overlap = true, outer.tooltip = false;
+  const std::string_view now = selected >= 0 && selected < int(labels.size()) ? std::string_view(labels[selected]) : "";
+  Hit box = ui.hit(name, r, now, help, outer);
+  p.fill(r, t.field, 6);
+  p.outline(r, t.border, 1, 6);
+  const int before = selected, count = int(labels.size());
+  int move = box.arrow_x - box.arrow_y;
+  if (move && count) selected = std::clamp(selected + (move > 0 ? 1 : -1), 0, count - 1);
+
+  std::vector<float> widths;
+  for (const std::string& label : labels) widths.push_back(p.text_width({Face::bold, type::body}, label));
+  float spare = r.w - 4 - std::accumulate(widths.begin(), widths.end(), 0.f);
+  float pad = count ? spare / float(count) : 0;
+  Rect rest = r.inset(2);
+  for (int i = 0; i < count; ++i) {
+    Rect segment = rest.take_left(widths[i] + pad);
+    HitOptions inner;
+    inner.focusable = false;
+    Hit h = ui.hit(std::string(name) + "/" + labels[i], segment, i == selected ? "on" : "", help, inner);
+    if (h.clicked) selected = i;
+    if (i == selected) p.fill(segment, t.inverse, 5);
+    else if (h.hovered) p.fill(segment, t.trough, 5);
+    TextStyle style{i == selected ? Face::bold : Face::sans, type::body};
+    p.text_in(segment, style, i == selected ? t.on_inverse : t.ink2, labels[i], Align::centre);
+  }
+  return selected != before;
+}
+
+float badge_width(Ui& ui, std::string_view text, Icon icon, bool compact) {
+  TextStyle style{Face::bold, compact ? type::tick : type::body};
+  float height = compact ? badge_height_compact : badge_height;
+  return ui.paint().text_width(style, text) + (icon == Icon::none ? 0 : height * 0.6f + 5) + height * 0.8f;
+}
+
+float badge(Ui& ui, Vec at, std::string_view text, BadgeKind kind, Icon icon, bool compact, float flash) {
+  const Theme& t = ui.theme();
+  Painter& p = ui.paint();
+  float height = compact ? badge_height_compact : badge_height;
+  Rect r{at.x, at.y, badge_width(ui, text, icon, compact), height};
+  bool filled = kind != BadgeKind::outline;
+  Colour ink = filled ? t.on_inverse : t.ink;
+  if (filled)
+    p.fill(r, t.inverse, height / 2);
+  else
+    p.outline(r, t.strong, 1, height / 2);
+  if (flash > 0) p.outline(r.inset(-2), t.ink.alpha(flash), 2, height / 2 + 2);
+  Rect inner = r.inset(height * 0.4f, 0);
+  if (icon != Icon::none) {
+    float size = height * 0.6f;
+    draw_icon(p, icon, {inner.x + size / 2, r.centre().y}, size, ink);
+    inner.take_left(size + 5);
+  }
+  p.text_in(inner, {Face::bold, compact ? type::tick : type::body}, ink, text);
+  return r.w;
+}
+
+void tile(Ui& ui, const Rect& r, int run, bool dashed) {
+  const RunLook& look = ui.theme().runs[run];
+  Painter& p = ui.paint();
+  const std::string letter(1, look.letter);
+  // Proportions of the pictures: 16 px letter on 30 px, 11 px on 16 px.
+  TextStyle style{Face::bold, std::max(10.f, 7.f + r.h * 0.3f)};
+  if (dashed) {
+    p.dashed_outline(r, look.text, 1.5f, {3, 2}, radius::tile);
+    p.text_in(r, style, look.text, letter, Align::centre);
+  } else {
+    p.fill(r, look.tile, radius::tile);
+    p.text_in(r, style, look.tile_letter, letter, Align::centre);
+  }
+}
+
+bool tile_button(Ui& ui, std::string_view name, const Rect& r, int run, bool selected, std::string_view help) {
+  HitOptions options;
+  options.radius = radius::tile;
+  Hit h = ui.hit(name, r, selected ? "selected" : "", help, options);
+  tile(ui, r, run);
+  if (selected)
+    ui.paint().outline(r.inset(-4), ui.theme().ink, line::selected, radius::tile + 3);
+  else if (h.hovered)
+    ui.paint().outline(r.inset(-4), ui.theme().strong, 1, radius::tile + 3);
+  return h.clicked;
+}
+
+void depth_square(Ui& ui, const Rect& r, int layer, int layers) {
+  ui.paint().fill(r, depth_colour(ui.theme(), layer, layers), 2);
+}
+
+Rect panel(Ui& ui, const Rect& r, const PanelOptions& o) {
+  const Theme& t = ui.theme();
+  Painter& p = ui.paint();
+  p.fill(r, o.raised ? t.raised : t.panel, radius::panel);
+  p.outline(r, t.border, line::border, radius::panel);
+  Rect content = r.inset(space::pad, 0);
+  content.h -= space::pad * 0.6f;
+  if (!o.title.empty()) {
+    Rect row = content.take_top(space::title_row);
+    row.take_right(o.right);
+    const TextStyle title{Face::bold, type::title}, note{Face::sans, type::body};
+    float width = p.text_in(row, title, t.ink, o.title);
+    row.take_left(width + 12);
+    // A note that does not fit goes first (it is never cut).
+    if (!o.note.empty() && p.text_width(note, o.note) <= row.w) p.text_in(row, note, t.ink3, o.note);
+  } else {
+    content.take_top(space::pad * 0.6f);
+  }
+  if (!o.sentence.empty()) {
+    Rect row = content.take_top(space::sentence_row);
+    p.text_in(row.moved(0, -4), {Face::sans, type::body}, t.ink2, o.sentence);
+  }
+  return content;
+}
+
+float key_cap(Ui& ui, Vec at, std::string_view text) {
+  const TextStyle style{Face::mono, type::tick};
+  Painter& p = ui.paint();
+  Rect r{at.x, at.y, p.text_width(style, text) + 10, 18};
+  p.outline(r, ui.theme().strong, 1, 4);
+  p.text_in(r, style, ui.theme().ink3, text, Align::centre);
+  return r.w;
+}
+
+}  // namespace normscope::ui
