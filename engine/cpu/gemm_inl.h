@@ -1,0 +1,327 @@
+// Packed, register-blocked SGEMM, compiled once per instruction set: C = A B, C += A B, optionally plus a bias row.
+// Used by ops/linear_cpu.cpp (whole products, cut into chunks by shape) and ops/attention_cpu.cpp (tiles by hand).
+//
+// A tile of C, kTileRows x kTileVectors vectors, stays in registers while K runs. A is read by broadcasts, either
+// straight from memory (along a row, or along k) or from a packed block; B is read by whole vectors, from packed panels
+// [k][kPanel] or straight from memory where its rows are short enough to stay in the L1 cache. The k-order of every
+// element's sum is fixed by the shape alone.
+#include "cpu/simd_inl.h"
+
+#if defined(NORMSCOPE_CPU_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NORMSCOPE_CPU_GEMM_INL_H_
+#undef NORMSCOPE_CPU_GEMM_INL_H_
+#else
+#define NORMSCOPE_CPU_GEMM_INL_H_
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace normscope::cpu::HWY_NAMESPACE {
+namespace {
+
+// Rows x vectors that fill the register file: 32 registers hold 24 sums, 16 hold 12 (SSE4 needs one more for products).
+#if HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM
+constexpr int kTileRows = 12;
+#elif HWY_TARGET == HWY_AVX2
+constexpr int kTileRows = 6;
+#else
+constexpr int kTileRows = 4;
+#endif
+constexpr int kTileVectors = 2;
+constexpr int64_t kPanel = kTileVectors * kLanes;  // columns of a packed panel of B
+
+/// One tile: `cols` valid columns of a panel, `rows` is the template's. A element (i,kk) at a[i*sa + kk] when kARows, else
+/// at a[kk*sa + i]; B row kk at b + kk*sb, readable up to whole vectors.
+using TileFn = void (*)(int64_t k, const float* a, int64_t sa, const float* b, int64_t sb, float* c, int64_t ldc,
+                        int64_t cols, const float* bias, bool add);
+
+template <int kRows, int kVectors, bool kARows>
+void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_RESTRICT b, int64_t sb,
+          float* HWY_RESTRICT c, int64_t ldc, int64_t cols, const float* HWY_RESTRICT bias, bool add) {
+  const DF d;
+  VF sum[kRows][kVectors];
+  HWY_UNROLL(12)
+  for (int i = 0; i < kRows; ++i)
+    HWY_UNROLL(2)
+    for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::Zero(d);
+  // Three rows share a base pointer, so that addresses need few registers.
+  const float* HWY_RESTRICT base[(kRows + 2) / 3];
+  HWY_UNROLL(4)
+  for (int i = 0; i < (kRows + 2) / 3; ++i) base[i] = a + (kARows ? 3 * i * sa : 3 * i);
+  HWY_UNROLL(1)
+  for (int64_t kk = 0; kk < k; ++kk) {
+    VF row[kVectors];
+    HWY_UNROLL(2)
+    for (int j = 0; j < kVectors; ++j) row[j] = hn::LoadU(d, b + j * kLanes);
+    HWY_UNROLL(12)
+    for (int i = 0; i < kRows; ++i) {
+      const VF x = hn::Set(d, base[i / 3][kARows ? (i % 3) * sa : i % 3]);
+      HWY_UNROLL(2)
+      for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::MulAdd(x, row[j], sum[i][j]);
+    }
+    b += sb;
+    HWY_UNROLL(4)
+    for (int i = 0; i < (kRows + 2) / 3; ++i) base[i] += kARows ? 1 : sa;
+  }
+  const int64_t last = cols - (kVectors - 1) * kLanes;  // valid columns of the last vector
+  HWY_UNROLL(2)
+  for (int j = 0; j < kVectors; ++j) {
+    const int64_t n = j + 1 < kVectors ? kLanes : last;
+    const VF shift = bias ? load_n(d, bias + j * kLanes, n) : hn::Zero(d);
+    HWY_UNROLL(12)
+    for (int i = 0; i < kRows; ++i) {
+      float* HWY_RESTRICT out = c + i * ldc + j * kLanes;
+      VF v = sum[i][j];
+      if (bias) v = hn::Add(v, shift);
+      if (n == kLanes) {
+        if (add) v = hn::Add(v, hn::LoadU(d, out));
+        hn::StoreU(v, d, out);
+      } else {
+        if (add) v = hn::Add(v, load_n(d, out, n));
+        store_n(v, d, out, n);
+      }
+    }
+  }
+}
+
+/// Tiles by number of rows.
+template <int kVectors, bool kARows>
+struct Tiles {
+#define NORMSCOPE_TILE(R) (R <= kTileRows ? &tile<(R <= kTileRows ? R : 1), kVectors, kARows> : nullptr)
+  static constexpr TileFn by_rows[13] = {
+      nullptr,           NORMSCOPE_TILE(1), NORMSCOPE_TILE(2), NORMSCOPE_TILE(3),  NORMSCOPE_TILE(4),
+      NORMSCOPE_TILE(5), NORMSCOPE_TILE(6), NORMSCOPE_TILE(7), NORMSCOPE_TILE(8),  NORMSCOPE_TILE(9),
+      NORMSCOPE_TILE(10), NORMSCOPE_TILE(11), NORMSCOPE_TILE(12)};
+#undef NORMSCOPE_TILE
+};
+
+/// A matrix operand: element (i,j) at p[i*row + j*col]; one of the strides is 1.
+struct Operand {
+  const float* p;
+  int64_t row, col;
+};
+
+HWY_INLINE void run_tile(int64_t rows, int64_t cols, int64_t k, Operand a, const float* b, int64_t sb, float* c,
+                         int64_t ldc, const float* bias, bool add) {
+  const bool wide = cols > kLanes;
+  if (a.col == 1) {
+    (wide ? Tiles<2, true>::by_rows : Tiles<1, true>::by_rows)[rows](k, a.p, a.row, b, sb, c, ldc, cols, bias, add);
+  } else {
+    (wide ? Tiles<2, false>::by_rows : Tiles<1, false>::by_rows)[rows](k, a.p, a.col, b, sb, c, ldc, cols, bias, add);
+  }
+}
+
+// ---- packing -------------------------------------------------------------------------------------------------------
+
+/// Four floats from each of kLanes/4 rows, `step` floats apart, as the vector's 128-bit blocks.
+#if HWY_MAX_BYTES == 64
+HWY_INLINE VF load_blocks(DF, const float* const* rows, int64_t k) {
+  const hn::FixedTag<float, 4> d4;
+  const hn::FixedTag<float, 8> d8;
+  const DF d;
+  const auto low = hn::Combine(d8, hn::LoadU(d4, rows[4] + k), hn::LoadU(d4, rows[0] + k));
+  const auto high = hn::Combine(d8, hn::LoadU(d4, rows[12] + k), hn::LoadU(d4, rows[8] + k));
+  return hn::Combine(d, high, low);
+}
+#elif HWY_MAX_BYTES == 32
+HWY_INLINE VF load_blocks(DF d, const float* const* rows, int64_t k) {
+  const hn::FixedTag<float, 4> d4;
+  return hn::Combine(d, hn::LoadU(d4, rows[4] + k), hn::LoadU(d4, rows[0] + k));
+}
+#else
+HWY_INLINE VF load_blocks(DF d, const float* const* rows, int64_t k) { return hn::LoadU(d, rows[0] + k); }
+#endif
+
+/// Transposes kLanes rows of length k into to[kk*stride + i]. Rows beyond `valid` repeat the last: their columns of the
+/// product are never stored.
+inline void pack_transposed(const float* from, int64_t step, int64_t valid, int64_t k, float* to, int64_t stride) {
+  const DF d;
+  const float* rows[kLanes];
+  for (int64_t i = 0; i < kLanes; ++i) rows[i] = from + smaller(i, valid - 1) * step;
+  int64_t kk = 0;
+  for (; kk + 4 <= k; kk += 4) {
+    const VF r0 = load_blocks(d, rows, kk), r1 = load_blocks(d, rows + 1, kk);
+    const VF r2 = load_blocks(d, rows + 2, kk), r3 = load_blocks(d, rows + 3, kk);
+    const VF even_low = hn::InterleaveLower(d, r0, r2), odd_low = hn::InterleaveLower(d, r1, r3);
+    const VF even_high = hn::InterleaveUpper(d, r0, r2), odd_high = hn::InterleaveUpper(d, r1, r3);
+    hn::StoreU(hn::InterleaveLower(d, even_low, odd_low), d, to + kk * stride);
+    hn::StoreU(hn::InterleaveUpper(d, even_low, odd_low), d, to + (kk + 1) * stride);
+    hn::StoreU(hn::InterleaveLower(d, even_high, odd_high), d, to + (kk + 2) * stride);
+    hn::StoreU(hn::InterleaveUpper(d, even_high, odd_high), d, to + (kk + 3) * stride);
+  }
+  for (; kk < k; ++kk)
+    for (int64_t i = 0; i < kLanes; ++i) to[kk * stride + i] = rows[i][kk];
+}
+
+/// One panel of B, k rows and `cols` <= kPanel columns, into to[kk*kPanel + j]. Columns beyond `cols` hold anything.
+inline void pack_panel(Operand b, int64_t k, int64_t cols, float* to) {
+  const DF d;
+  if (b.col != 1) {
+    for (int64_t j = 0; j < cols; j += kLanes)
+      pack_transposed(b.p + j * b.col, b.col, smaller(kLanes, cols - j), k, to + j, kPanel);
+    return;
+  }
+  if (cols == kPanel) {
+    for (int64_t kk = 0; kk < k; ++kk)
+      for (int j = 0; j < kTileVectors; ++j)
+        hn::StoreU(hn::LoadU(d, b.p + kk * b.row + j * kLanes), d, to + kk * kPanel + j * kLanes);
+    return;
+  }
+  for (int64_t kk = 0; kk < k; ++kk)
+    for (int64_t j = 0; j < cols; j += kLanes)
+      hn::StoreU(load_n(d, b.p + kk * b.row + j, smaller(kLanes, cols - j)), d, to + kk * kPanel + j);
+}
+
+/// `rows` <= kTileRows rows of A into to[kk*kTileRows + i].
+inline void pack_rows(Operand a, int64_t rows, int64_t k, float* to) {
+  if (a.col != 1) {
+    for (int64_t kk = 0; kk < k; ++kk)
+      for (int64_t i = 0; i < rows; ++i) to[kk * kTileRows + i] = a.p[kk * a.col + i];
+    return;
+  }
+  const hn::FixedTag<float, 4> d;
+  int64_t i = 0;
+  for (; i + 4 <= rows; i += 4) {
+    const float *p0 = a.p + i * a.row, *p1 = p0 + a.row, *p2 = p1 + a.row, *p3 = p2 + a.row;
+    float* out = to + i;
+    int64_t kk = 0;
+    for (; kk + 4 <= k; kk += 4, out += 4 * kTileRows) {
+      const auto r0 = hn::LoadU(d, p0 + kk), r1 = hn::LoadU(d, p1 + kk);
+      const auto r2 = hn::LoadU(d, p2 + kk), r3 = hn::LoadU(d, p3 + kk);
+      const auto even_low = hn::InterleaveLower(d, r0, r2), odd_low = hn::InterleaveLower(d, r1, r3);
+      const auto even_high = hn::InterleaveUpper(d, r0, r2), odd_high = hn::InterleaveUpper(d, r1, r3);
+      hn::StoreU(hn::InterleaveLower(d, even_low, odd_low), d, out);
+      hn::StoreU(hn::InterleaveUpper(d, even_low, odd_low), d, out + kTileRows);
+      hn::StoreU(hn::InterleaveLower(d, even_high, odd_high), d, out + 2 * kTileRows);
+      hn::StoreU(hn::InterleaveUpper(d, even_high, odd_high), d, out + 3 * kTileRows);
+    }
+    for (; kk < k; ++kk, out += kTileRows) {
+      out[0] = p0[kk];
+      out[1] = p1[kk];
+      out[2] = p2[kk];
+      out[3] = p3[kk];
+    }
+  }
+  for (; i < rows; ++i)
+    for (int64_t kk = 0; kk < k; ++kk) to[kk * kTileRows + i] = a.p[i * a.row + kk];
+}
+
+// ---- whole products ------------------------------------------------------------------------------------------------
+
+/// C (m,n) = [C +] A (m,k) B (k,n) [+ bias (n)].
+struct Gemm {
+  int64_t m, n, k;
+  Operand a, b;
+  float* c;  // rows of n
+  const float* bias = nullptr;
+  bool add = false;
+};
+
+/// How a product is cut and packed; a pure function of its shape and layout.
+struct GemmPlan {
+  enum class PackB : uint8_t { Direct, PerChunk, Shared } pack_b;
+  bool pack_a;
+  int64_t tile_rows, kc;           // rows of a tile (the last may have fewer), k of a block
+  Cut rows, cols;                  // chunks, in tiles and in panels
+  int64_t pack_chunks;             // of the Shared packing stage, one panel each
+  size_t packed_floats;            // of the Shared packed B
+  int64_t chunks() const { return rows.chunks * cols.chunks; }
+};
+
+constexpr int64_t kBlockK = 256;
+
+inline GemmPlan plan_gemm(const Gemm& g) {
+  GemmPlan plan{};
+  const int64_t tiles = div_up(g.m, kTileRows), panels = div_up(g.n, kPanel);
+  plan.tile_rows = tiles <= 16 ? div_up(g.m, tiles) : kTileRows;  // few tiles: of equal height
+  const int64_t blocks = div_up(g.k, kBlockK + kBlockK / 2);
+  plan.kc = larger(1, round_up(div_up(g.k, larger(1, blocks)), 4));
+  plan.pack_a = g.n >= 4 * kPanel && (g.a.col == 1 ? g.k > 256 : g.m > 256);
+
+  using PackB = GemmPlan::PackB;
+  const bool transposed = g.b.col != 1;
+  if (transposed) {
+    plan.pack_b = PackB::Shared;
+  } else if (g.b.row <= 96 || (g.k <= 64 && g.b.row <= 256)) {
+    plan.pack_b = PackB::Direct;
+  } else {
+    plan.pack_b = g.k > 4 * g.m ? PackB::PerChunk : g.m > g.k ? PackB::Shared : PackB::PerChunk;
+  }
+
+  // Chunks of at least ~0.4 MFLOP, about 32 of them, at most what half the L2 cache holds of A.
+  const double tile_flop = 2.0 * static_cast<double>(plan.tile_rows) * kPanel * static_cast<double>(g.k);
+  const double total = tile_flop * static_cast<double>(tiles * panels);
+  const double target = total / 32 > 4e5 ? total / 32 : 4e5;
+  const int64_t want = larger(1, static_cast<int64_t>(target / tile_flop + 0.5));  // tiles in a chunk
+  if (plan.pack_b == PackB::PerChunk) {
+    const int64_t tall = smaller(tiles, 240 / kTileRows);
+    plan.rows = cut(tiles, div_up(tiles, div_up(tiles, tall)));
+    plan.cols = cut(panels, smaller(16, larger(1, want / plan.rows.per_chunk)));
+  } else {
+    const int64_t wide = smaller(panels, smaller(16, want));
+    plan.cols = cut(panels, div_up(panels, div_up(panels, wide)));
+    plan.rows = cut(tiles, smaller(larger(1, 240 / kTileRows), larger(1, want / plan.cols.per_chunk)));
+  }
+  if (plan.pack_b == PackB::Shared) {
+    plan.pack_chunks = panels;
+    plan.packed_floats = static_cast<size_t>(panels * kPanel * g.k);
+  }
+  return plan;
+}
+
+/// Shared packing: one panel of B over all of k. Layout: k-block after k-block, in each panel after panel.
+inline void gemm_pack_chunk(const Gemm& g, const GemmPlan& plan, int64_t panel, float* packed) {
+  const int64_t width = round_up(g.n, kPanel), j = panel * kPanel, cols = smaller(kPanel, g.n - j);
+  for (int64_t k0 = 0; k0 < g.k; k0 += plan.kc) {
+    const int64_t kc = smaller(plan.kc, g.k - k0);
+    const Operand block{g.b.p + k0 * g.b.row + j * g.b.col, g.b.row, g.b.col};
+    pack_panel(block, kc, cols, packed + k0 * width + j * kc);
+  }
+}
+
+/// One chunk of C. `packed` is the shared packed B, or null.
+inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, const float* packed, float* scratch) {
+  using PackB = GemmPlan::PackB;
+  const int64_t row_chunk = chunk % plan.rows.chunks, col_chunk = chunk / plan.rows.chunks;
+  const int64_t i0 = plan.rows.begin(row_chunk) * plan.tile_rows;
+  const int64_t i1 = smaller(g.m, i0 + plan.rows.per_chunk * plan.tile_rows);
+  const int64_t j0 = plan.cols.begin(col_chunk) * kPanel, j1 = smaller(g.n, j0 + plan.cols.per_chunk * kPanel);
+  const int64_t width = round_up(g.n, kPanel);
+  float* panel_scratch = scratch;
+  float* rows_scratch = scratch + plan.kc * kPanel;
+  for (int64_t k0 = 0; k0 < g.k || k0 == 0; k0 += plan.kc) {
+    const int64_t kc = smaller(plan.kc, g.k - k0);
+    const bool add = g.add || k0 > 0;
+    const float* bias = k0 == 0 ? g.bias : nullptr;
+    if (plan.pack_a) {
+      for (int64_t i = i0; i < i1; i += plan.tile_rows) {
+        const Operand block{g.a.p + i * g.a.row + k0 * g.a.col, g.a.row, g.a.col};
+        pack_rows(block, smaller(plan.tile_rows, i1 - i), kc, rows_scratch + (i - i0) / plan.tile_rows * kTileRows * kc);
+      }
+    }
+    for (int64_t j = j0; j < j1; j += kPanel) {
+      const int64_t cols = smaller(kPanel, g.n - j);
+      const float* b = g.b.p + k0 * g.b.row + j * g.b.col;
+      int64_t sb = g.b.row;
+      if (plan.pack_b == PackB::Shared) {
+        b = packed + k0 * width + j * kc;
+        sb = kPanel;
+      } else if (plan.pack_b == PackB::PerChunk || (cols != kPanel && cols != kLanes)) {
+        pack_panel({b, g.b.row, g.b.col}, kc, cols, panel_scratch);
+        b = panel_scratch;
+        sb = kPanel;
+      }
+      for (int64_t i = i0; i < i1; i += plan.tile_rows) {
+        const int64_t rows = smaller(plan.tile_rows, i1 - i);
+        const Operand a = plan.pack_a ? Operand{rows_scratch + (i - i0) / plan.tile_rows * kTileRows * kc, 1, kTileRows}
+                                      : Operand{g.a.p + i * g.a.row + k0 * g.a.col, g.a.row, g.a.col};
+        run_tile(rows, cols, kc, a, b, sb, g.c + i * g.n + j, g.n, bias ? bias + j : nullptr, add);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace normscope::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

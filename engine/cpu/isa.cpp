@@ -1,0 +1,62 @@
+#include "cpu/isa.h"
+
+#include <cstdlib>
+
+#include "core/error.h"
+#include "hwy/highway.h"
+
+namespace normscope::cpu {
+namespace {
+
+struct Isa {
+  const char* name;
+  int64_t target;
+};
+
+// Best first. Highway names AVX-512 (F, BW, CD, DQ, VL) AVX3.
+constexpr Isa kIsas[] = {
+#if HWY_ARCH_X86
+    {"avx3", HWY_AVX3}, {"avx2", HWY_AVX2}, {"sse4", HWY_SSE4},
+#else
+    {"neon", HWY_NEON},
+#endif
+};
+
+/// Targets that are compiled into the kernels and that the processor has.
+int64_t usable_targets() {
+  hwy::SetSupportedTargetsForTest(0);
+  return hwy::SupportedTargets() & HWY_TARGETS;
+}
+
+}  // namespace
+
+std::vector<std::string> available_isas() {
+  const int64_t usable = usable_targets();
+  std::vector<std::string> names;
+  for (const Isa& isa : kIsas)
+    if (usable & isa.target) names.emplace_back(isa.name);
+  return names;
+}
+
+std::string choose_isa(std::string_view name) {
+  const char* environment = std::getenv("NORMSCOPE_ISA");
+  if (name.empty() && environment) name = environment;
+  const int64_t usable = usable_targets();
+  bool known = name.empty();
+  std::string offered;
+  for (const Isa& isa : kIsas) {
+    known = known || name == isa.name;
+    if (!(usable & isa.target)) continue;
+    if (!offered.empty()) offered += ", ";
+    offered += isa.name;
+    if (!name.empty() && name != isa.name) continue;
+    hwy::SetSupportedTargetsForTest(isa.target);
+    hwy::GetChosenTarget().Update(isa.target);
+    return isa.name;
+  }
+  if (offered.empty()) fail("cpu", "this processor is too old: expected at least SSE4.2 with AES (x86) or NEON (ARM)");
+  if (!known) fail("cpu", "NORMSCOPE_ISA={}: expected one of {}", name, offered);
+  fail("cpu", "NORMSCOPE_ISA={}: this processor or build lacks it, expected one of {}", name, offered);
+}
+
+}  // namespace normscope::cpu

@@ -1,0 +1,19 @@
+// Which instruction set the kernels use: the best this processor has, or the one NORMSCOPE_ISA asks for.
+// Called once when a CPU backend is made; later calls are cheap.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace normscope::cpu {
+
+/// Chooses the instruction set for all kernels planned from now on: `name` is sse4, avx2, avx3 or neon; "" means the
+/// environment variable NORMSCOPE_ISA, and where that is unset, the best. Throws Error for an unknown name, for one
+/// that this processor or this build lacks, and on processors below the least supported. Returns the chosen name.
+std::string choose_isa(std::string_view name = "");
+
+/// What this processor and build offer, best first.
+std::vector<std::string> available_isas();
+
+}  // namespace normscope::cpu

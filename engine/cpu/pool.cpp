@@ -1,0 +1,155 @@
+#include "cpu/pool.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <new>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "cpu/denormals.h"
+
+namespace normscope::cpu {
+namespace {
+
+constexpr auto kSpin = std::chrono::microseconds(50);
+constexpr int kPausesPerCheck = 16;   // about a microsecond between two looks at the clock
+constexpr int kChecksBeforeYield = 8; // then others may have the core: it may be a descheduled worker's
+
+void pause_core() noexcept {
+#if defined(__x86_64__) || defined(_M_X64)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Spins until ready() or until kSpin has passed; says which.
+template <typename Ready>
+bool spin_until(Ready ready) noexcept {
+  std::chrono::steady_clock::time_point start;
+  for (int check = 0;; ++check) {
+    for (int i = 0; i < kPausesPerCheck; ++i) {
+      if (ready()) return true;
+      pause_core();
+    }
+    const auto now = std::chrono::steady_clock::now();
+    if (check == 0) start = now;
+    if (now - start > kSpin) return false;
+    if (check >= kChecksBeforeYield) std::this_thread::yield();
+  }
+}
+
+}  // namespace
+
+int physical_cores() {
+  const int logical = static_cast<int>(std::thread::hardware_concurrency());
+  std::set<std::pair<int, int>> cores;
+  for (int cpu = 0; cpu < logical; ++cpu) {
+    const std::string base = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
+    std::ifstream package_file(base + "physical_package_id"), core_file(base + "core_id");
+    int package = 0, core = 0;
+    if (!(package_file >> package) || !(core_file >> core)) return logical > 0 ? logical : 1;
+    cores.insert({package, core});
+  }
+  return cores.empty() ? 1 : static_cast<int>(cores.size());
+}
+
+void Pool::FreeFloats::operator()(float* p) const { ::operator delete[](p, std::align_val_t{64}); }
+
+Pool::Pool(int threads) {
+  if (threads <= 0) threads = physical_cores();
+  for (int i = 0; i < threads; ++i) {
+    scratch_.emplace_back(
+        static_cast<float*>(::operator new[](kScratchFloats * sizeof(float), std::align_val_t{64})));
+  }
+  for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
+}
+
+Pool::~Pool() {
+  stop_.store(true);
+  wake_.fetch_add(1);
+  wake_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs) noexcept {
+  if (stage.chunks <= 1 || workers_.empty()) {
+    for (int64_t chunk = 0; chunk < stage.chunks; ++chunk) stage.run(call, inputs, chunk, {scratch_[0].get()});
+    return;
+  }
+  // Every chunk of the previous job is done, so no worker acts on these fields until the ticket names the new one.
+  run_.store(stage.run, std::memory_order_relaxed);
+  call_.store(&call, std::memory_order_relaxed);
+  inputs_.store(&inputs, std::memory_order_relaxed);
+  chunks_.store(stage.chunks, std::memory_order_relaxed);
+  done_.store(0, std::memory_order_relaxed);
+  const uint32_t generation = static_cast<uint32_t>(ticket_.load(std::memory_order_relaxed) >> 32) + 1;
+  ticket_.store(uint64_t{generation} << 32);  // sequentially consistent, as is the read of sleepers_: no lost wake-up
+  if (sleepers_.load() > 0) {
+    wake_.fetch_add(1);
+    wake_.notify_all();
+  }
+  const int64_t mine = run_chunks(generation, {stage.run, &call, &inputs, stage.chunks}, 0);
+  if (mine < stage.chunks) wait_until_done(stage.chunks - mine);
+}
+
+bool Pool::take(uint32_t generation, int64_t chunks, int64_t& chunk) noexcept {
+  uint64_t ticket = ticket_.load(std::memory_order_acquire);
+  for (;;) {
+    chunk = static_cast<int64_t>(ticket & 0xffffffffu);
+    if (static_cast<uint32_t>(ticket >> 32) != generation || chunk >= chunks) return false;
+    if (ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) return true;
+  }
+}
+
+/// Takes chunks until none is left; returns how many it ran.
+int64_t Pool::run_chunks(uint32_t generation, const Job& job, int worker) noexcept {
+  const Scratch scratch{scratch_[static_cast<size_t>(worker)].get()};
+  int64_t ran = 0;
+  for (int64_t chunk; take(generation, job.chunks, chunk); ++ran) job.run(*job.call, *job.inputs, chunk, scratch);
+  return ran;
+}
+
+/// The caller's end of a stage: waits for the chunks that others took, `theirs` of them.
+void Pool::wait_until_done(int64_t theirs) noexcept {
+  const uint32_t target = static_cast<uint32_t>(theirs);
+  if (spin_until([&] { return done_.load(std::memory_order_acquire) == target; })) return;
+  // A worker was descheduled in the middle of a chunk: leave it the core.
+  caller_sleeps_.store(1);
+  for (uint32_t done = done_.load(); done != target; done = done_.load()) done_.wait(done);
+  caller_sleeps_.store(0, std::memory_order_relaxed);
+}
+
+/// Waits for a generation other than `seen`; false when the pool is being destroyed.
+bool Pool::wait_for_job(uint32_t seen) noexcept {
+  const auto changed = [&](std::memory_order order) {
+    return static_cast<uint32_t>(ticket_.load(order) >> 32) != seen || stop_.load(std::memory_order_relaxed);
+  };
+  if (!spin_until([&] { return changed(std::memory_order_acquire); })) {
+    const uint32_t before = wake_.load();
+    sleepers_.fetch_add(1);
+    if (!changed(std::memory_order_seq_cst)) wake_.wait(before);
+    sleepers_.fetch_sub(1);
+  }
+  return !stop_.load();
+}
+
+void Pool::work(int worker) {
+  const DenormalGuard flush;
+  uint32_t seen = 0;
+  while (wait_for_job(seen)) {
+    const uint64_t ticket = ticket_.load(std::memory_order_acquire);
+    seen = static_cast<uint32_t>(ticket >> 32);
+    const Job job{run_.load(std::memory_order_relaxed), call_.load(std::memory_order_relaxed),
+                  inputs_.load(std::memory_order_relaxed), chunks_.load(std::memory_order_relaxed)};
+    // A stale job: `job` may mix two generations, but then take() finds another generation and refuses.
+    const int64_t ran = run_chunks(seen, job, worker);
+    if (ran == 0) continue;
+    done_.fetch_add(static_cast<uint32_t>(ran));
+    if (caller_sleeps_.load() != 0) done_.notify_all();
+  }
+}
+
+}  // namespace normscope::cpu

@@ -1,0 +1,69 @@
+// The worker pool under replay: runs the chunks of one stage on the calling thread (worker 0) and N-1 workers.
+// Promises: run() allocates nothing and takes no lock; chunks belong to whoever is there, so a worker that sleeps or was
+// descheduled before it took a chunk is never waited for; between stages workers spin for some tens of microseconds,
+// then sleep, so that an idle program uses no CPU. Which thread runs a chunk never changes a result.
+// Called by cpu/backend_cpu.cpp, from one thread at a time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "cpu/kernel.h"
+
+namespace normscope::cpu {
+
+class Pool {
+ public:
+  /// threads >= 1 counts the caller. 0 = one per physical core.
+  explicit Pool(int threads);
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  int threads() const { return static_cast<int>(scratch_.size()); }
+
+  /// Runs every chunk of the stage and returns when all are done.
+  void run(const Stage& stage, const Call& call, const StepInputs& inputs) noexcept;
+
+ private:
+  struct FreeFloats {
+    void operator()(float* p) const;
+  };
+  struct Job {
+    StageFn run;
+    const Call* call;
+    const StepInputs* inputs;
+    int64_t chunks;
+  };
+
+  void work(int worker);
+  bool take(uint32_t generation, int64_t chunks, int64_t& chunk) noexcept;
+  int64_t run_chunks(uint32_t generation, const Job& job, int worker) noexcept;
+  bool wait_for_job(uint32_t seen) noexcept;
+  void wait_until_done(int64_t chunks) noexcept;
+
+  // Note [ticket]: generation in the upper half, next chunk in the lower. A chunk is taken by compare-and-swap, which
+  // succeeds only while the job read before it is still the current one: a late worker cannot run a stale job.
+  alignas(128) std::atomic<uint64_t> ticket_{0};
+  alignas(128) std::atomic<uint32_t> done_{0};        // finished chunks of this generation
+  std::atomic<uint32_t> caller_sleeps_{0};
+  alignas(128) std::atomic<uint32_t> sleepers_{0};    // workers that sleep or are about to
+  std::atomic<uint32_t> wake_{0};                     // changed to wake them
+  std::atomic<bool> stop_{false};
+  // The current job, each field atomic because a late worker may read it while the next one is being written.
+  alignas(128) std::atomic<StageFn> run_{nullptr};
+  std::atomic<const Call*> call_{nullptr};
+  std::atomic<const StepInputs*> inputs_{nullptr};
+  std::atomic<int64_t> chunks_{0};
+
+  std::vector<std::unique_ptr<float[], FreeFloats>> scratch_;
+  std::vector<std::thread> workers_;
+};
+
+/// Cores without counting hyper-threads twice, at least 1.
+int physical_cores();
+
+}  // namespace normscope::cpu
