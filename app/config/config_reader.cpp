@@ -11,7 +11,6 @@
 #include <toml++/toml.h>
 
 #include "app/config/config_file.h"
-#include "app/config/nearest.h"
 #include "engine/core/error.h"
 
 namespace normscope {
@@ -93,8 +92,11 @@ std::string expected(const Field& field) {
 bool is_wiring(std::string_view key) { return key.starts_with("wiring."); }
 
 void check_known(const Place& place, const std::string& key, const toml::source_region& at) {
-  if (is_wiring(key) || find_field(key)) return;
-  place.refuse(at, fmt::format("[{}] unknown key{}", key, did_you_mean(key, field_keys())));
+  try {
+    is_live(key);
+  } catch (const Error& error) {
+    place.refuse(at, error.what());
+  }
 }
 
 /// Flattens the scalars of `table` to dotted keys below `prefix`.
@@ -171,13 +173,12 @@ void assign(const Place& place, RunSpec& spec, const std::string& key, const Ass
   }
 }
 
-/// A placement fills the wiring of as many layers as there are, with the norm kind there is; single wirings
-/// and the norms outside the layers come after it; a text makes "text" the data, unless another name follows.
-int rank(std::string_view key) {
-  if (key == "model.architecture") return 0;
-  if (key == "model.layers" || key == "model.norm" || key == "data.text") return 1;
-  if (key == "model.placement") return 2;
-  return is_wiring(key) || key.ends_with("_norm") ? 4 : 3;
+/// The field table is in the order in which fields must be set; single wirings come last.
+size_t rank(std::string_view key) {
+  const std::vector<Field>& fields = spec_fields();
+  const auto at =
+      std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.key == key; });
+  return static_cast<size_t>(at - fields.begin());
 }
 
 Edit read_edit(const Place& place, const toml::node& node, const RunSpec& spec) {
@@ -219,7 +220,7 @@ ConfigRun build_run(const Place& place, char letter, const Assignments& shared, 
                     const std::string& folder) {
   Assignments all = shared;
   for (const auto& [key, assignment] : own.values) all.insert_or_assign(key, assignment);
-  std::vector<std::pair<int, const Assignments::value_type*>> order;
+  std::vector<std::pair<size_t, const Assignments::value_type*>> order;
   for (const auto& entry : all) order.emplace_back(rank(entry.first), &entry);
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -227,7 +228,6 @@ ConfigRun build_run(const Place& place, char letter, const Assignments& shared, 
   ConfigRun run;
   run.letter = letter;
   for (const auto& [_, entry] : order) assign(place, run.spec, entry->first, entry->second, folder);
-  if (all.contains("data.text") && !all.contains("data.name")) set_field(run.spec, "data.name", "text");
   try {
     validate(run.spec);
   } catch (const Error& error) {

@@ -1,13 +1,9 @@
 // The writing half of config_file.h, and edits as text.
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 
 #include "app/config/config_file.h"
-#include "app/config/nearest.h"
 #include "engine/core/error.h"
+#include "engine/io/atomic_file.h"
 
 namespace normscope {
 namespace {
@@ -37,19 +33,11 @@ struct Entry {
 
 /// Everything that says what a run is, in the order of the field table.
 std::vector<Entry> entries_of(const RunSpec& spec) {
-  const bool custom = placement_of(spec.model.stack(), context_of(spec.model, true)) == Placement::Custom;
   std::vector<Entry> entries;
-  for (const Field& field : spec_fields()) {
-    const std::string key(field.key);
-    if (key == "model.placement" && custom) continue;
-    if (key == "data.text" && field.get(spec).empty()) continue;
-    entries.push_back({key, toml_value(field, field.get(spec))});
-  }
-  if (!custom) return entries;
-  for (size_t i = 0; i < spec.model.stack().layers.size(); ++i) {
-    const LayerWiring& layer = spec.model.stack().layers[i];
-    entries.push_back({fmt::format("wiring.L{:02}.attn", i + 1), toml_string(to_string(layer.attention))});
-    entries.push_back({fmt::format("wiring.L{:02}.ffn", i + 1), toml_string(to_string(layer.feed_forward))});
+  for (const auto& [key, text] : field_values(spec)) {
+    if ((key == "data.text" || key == "train.milestones" || key == "run.name") && text.empty()) continue;
+    const Field* field = find_field(key);
+    entries.push_back({key, field ? toml_value(*field, text) : toml_string(text)});
   }
   return entries;
 }
@@ -119,41 +107,24 @@ std::string write_config(std::span<const ConfigRun> runs) {
 }
 
 void save_config(const std::string& path, std::span<const ConfigRun> runs) {
-  const std::string part = path + ".part";
-  std::ofstream file(part, std::ios::binary);
-  file << write_config(runs);
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(part, path, error);
-  if (!file || error) {
-    std::remove(part.c_str());
-    throw Error(fmt::format("{}: cannot be written", path));
-  }
+  const std::string text = write_config(runs);
+  AtomicFile file(path, "configuration");
+  file.write(text.data(), text.size());
+  file.commit();
 }
 
 Edit parse_edit(std::string_view text) {
-  const size_t colon = text.find(':'), equals = text.find('=');
-  Edit edit;
-  const char* end = text.data() + std::min(colon, text.size());
-  const auto [stop, error] = std::from_chars(text.data(), end, edit.step);
-  if (colon == text.npos || equals == text.npos || equals < colon + 2 || equals + 1 == text.size() ||
-      error != std::errc{} || stop != end || edit.step < 0) {
-    throw Error(fmt::format("'{}' is not an edit: expected STEP:KEY=VALUE, as 214:train.rate=1e-3", text));
-  }
-  edit.key = text.substr(colon + 1, equals - colon - 1);
-  edit.value = text.substr(equals + 1);
+  Edit edit = edit_from(text);
   if (edit.key == "lr") edit.key = "train.rate";
   if (edit.key == "warmup") edit.key = "train.warmup";
   return edit;
 }
 
 void check_edit(const RunSpec& spec, const Edit& edit) {
-  const Field* field = find_field(edit.key);
-  if (!field) fail(edit.key, "unknown key{}", did_you_mean(edit.key, field_keys()));
-  if (!field->live) {
+  if (!is_live(edit.key)) {
     std::string live;
-    for (const Field& other : spec_fields()) {
-      if (other.live) live += (live.empty() ? "" : ", ") + std::string(other.key);
+    for (const Field& field : spec_fields()) {
+      if (field.live) live += (live.empty() ? "" : ", ") + std::string(field.key);
     }
     fail(edit.key, "cannot change while a run goes on: expected one of {}", live);
   }

@@ -1,0 +1,222 @@
+// Configuration files: what is written reads back equal, and every way a file can be wrong names file, line
+// and key.
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "app/config/config_file.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+
+using namespace normscope;
+
+namespace {
+
+std::string error_of(const std::string& text) {
+  try {
+    parse_config(text, "lab.toml");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+void check_equal(const std::vector<ConfigRun>& a, const std::vector<ConfigRun>& b) {
+  REQUIRE(a.size() == b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    CHECK(a[i].letter == b[i].letter);
+    CHECK(field_values(a[i].spec) == field_values(b[i].spec));
+    CHECK(a[i].edits == b[i].edits);
+  }
+}
+
+std::vector<ConfigRun> round_trip(const std::vector<ConfigRun>& runs) {
+  const std::string text = write_config(runs);
+  INFO(text);
+  return parse_config(text, "written.toml");
+}
+
+}  // namespace
+
+TEST_CASE("an empty configuration is one run with the defaults") {
+  const auto runs = parse_config("", "empty.toml");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].letter == 'A');
+  CHECK(runs[0].spec == RunSpec());
+}
+
+TEST_CASE("a single run is read from its tables, whatever their order in the file") {
+  const auto runs = parse_config(R"(
+[wiring]
+L02.attn = "before=ln"
+[data]
+name = "sort"
+[model]
+placement = "pre"
+layers = 3
+width = 32
+sequence = 32
+norm = "rms"
+tied = false
+[train]
+rate = 1e-3
+warmup = 10
+beta2 = 0.999
+[run]
+name = "mine"
+seed = 7
+edits = [{ step = 40, key = "train.warmup", value = 50 }, { step = 20, key = "train.rate", value = 1e-4 }]
+)",
+                                 "lab.toml");
+  REQUIRE(runs.size() == 1);
+  const RunSpec& spec = runs[0].spec;
+  CHECK(spec.name == "mine");
+  CHECK(spec.seed == 7);
+  CHECK(spec.model.layers == 3);
+  CHECK(spec.model.decoder.layers.size() == 3);
+  CHECK(spec.model.decoder.layers[0].attention.before == NormKind::Rms);
+  CHECK(spec.model.decoder.layers[1].attention.before == NormKind::LayerNorm);
+  CHECK(spec.model.decoder.final == NormKind::Rms);
+  CHECK_FALSE(spec.model.tied_output);
+  CHECK(spec.train.schedule.peak == 1e-3f);
+  CHECK(spec.train.beta2 == 0.999f);
+  CHECK(spec.data.name == "sort");
+  CHECK(spec.data.context == 32);
+  REQUIRE(runs[0].edits.size() == 2);
+  CHECK(runs[0].edits[0] == Edit{20, "train.rate", "0.0001"});
+  CHECK(runs[0].edits[1] == Edit{40, "train.warmup", "50"});
+}
+
+TEST_CASE("several runs share what stands outside their tables") {
+  const auto runs = parse_config(R"(
+[run]
+seed = 3
+[model]
+layers = 2
+[train]
+warmup = 100
+[run.A]
+name = "first"
+train.warmup = 0
+[run.C]
+model.placement = "pre"
+)",
+                                 "lab.toml");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].letter == 'A');
+  CHECK(runs[0].spec.name == "first");
+  CHECK(runs[0].spec.train.schedule.warmup == 0);
+  CHECK(runs[1].letter == 'C');
+  CHECK(runs[1].spec.train.schedule.warmup == 100);
+  CHECK(runs[1].spec.seed == 3);
+  CHECK(placement_of(runs[1].spec.model.stack(), context_of(runs[1].spec.model, true)) == Placement::Pre);
+}
+
+TEST_CASE("what is written reads back equal") {
+  SECTION("one run, every preset") {
+    for (const std::string& name : preset_names()) {
+      INFO(name);
+      const std::vector<ConfigRun> runs{{'A', preset_run(name), {}}};
+      check_equal(runs, round_trip(runs));
+    }
+  }
+  SECTION("several runs with edits, a custom wiring and a name that needs escaping") {
+    std::vector<ConfigRun> runs;
+    for (RunSpec& spec : hero_runs({}, 5)) runs.push_back({static_cast<char>('A' + runs.size()), spec, {}});
+    runs.push_back({'D', runs[0].spec, {{214, "train.rate", "0.001"}, {230, "train.schedule", "linear"}}});
+    runs[3].spec.name = "tab\t, \"quotes\", back\\slash, \xCE\xA9";
+    set_field(runs[3].spec, "wiring.L03.attn", "before=ln");
+    set_field(runs[3].spec, "train.milestones", "10,20");
+    set_field(runs[1].spec, "train.rate", "1");
+    set_field(runs[2].spec, "data.name", "copy");
+    check_equal(runs, round_trip(runs));
+  }
+  SECTION("through a file") {
+    const auto path = std::filesystem::temp_directory_path() / "normscope-test-config.toml";
+    const std::vector<ConfigRun> runs{{'A', preset_run("admin"), {}}};
+    save_config(path.string(), runs);
+    check_equal(runs, read_config(path.string()));
+    std::filesystem::remove(path);
+  }
+}
+
+TEST_CASE("a text is looked for beside its configuration") {
+  const std::string text = "[data]\ntext = \"mine.txt\"\n";
+  CHECK(parse_config(text, "lab.toml", "/books")[0].spec.data.text_path == "/books/mine.txt");
+  CHECK(parse_config(text, "lab.toml")[0].spec.data.text_path == "mine.txt");
+  CHECK(parse_config(text, "lab.toml")[0].spec.data.name == "text");
+  CHECK(parse_config("[data]\ntext = \"/a/b.txt\"\n", "lab.toml", "/books")[0].spec.data.text_path ==
+        "/a/b.txt");
+}
+
+TEST_CASE("a broken configuration names file, line, key and what was expected") {
+  struct Case {
+    const char *text, *place, *what;
+  };
+  const Case cases[] = {
+      {"[train]\nwarmpu = 3\n", "lab.toml:2: [train.warmpu]", "train.warmup"},
+      {"[trian]\nwarmup = 3\n", "lab.toml:1: [trian]", "expected run, model, train, data or wiring"},
+      {"steps = 3\n", "lab.toml:1: [steps]", "expected run, model, train, data or wiring"},
+      {"model = 3\n", "lab.toml:1: [model]", "3 is a whole number: expected a table"},
+      {"\n[train]\nwarmup = \"soon\"\n", "lab.toml:3: [train.warmup] 'soon' is text",
+       "expected a whole number"},
+      {"[train]\nwarmup = 1.5\n", "lab.toml:2: [train.warmup] 1.5", "expected a whole number"},
+      {"[train]\nrate = \"1e-3\"\n", "lab.toml:2: [train.rate] '1e-3' is text", "expected a number"},
+      {"[train]\nrate = nan\n", "lab.toml:2: [train.rate]", "expected"},
+      {"[model]\ntied = 1\n", "lab.toml:2: [model.tied] 1 is a whole number", "expected true or false"},
+      {"[model]\nplacement = true\n", "lab.toml:2: [model.placement] true is a flag", "expected one of"},
+      {"[model]\nlayers = [1, 2]\n", "lab.toml:2: [model.layers] a list", "expected a whole number"},
+      {"[model]\nlayers = 1979-05-27\n", "lab.toml:2: [model.layers] a date", "expected a whole number"},
+      {"[model]\nlayers.x = 3\n", "lab.toml:2: [model.layers]", "unknown table"},
+      {"[model]\nlayers = 0\n", "lab.toml:2: [model.layers] 0", "expected 1 to"},
+      {"[model]\nplacement = \"sideways\"\n", "lab.toml:2: [model.placement] 'sideways'", "pre"},
+      {"[model]\nheads = 3\n", "lab.toml: run A:", "heads"},
+      {"[data]\nname = \"text\"\n", "lab.toml: run A:", "[data.text]"},
+      {"[wiring]\nL09.attn = \"before=ln\"\n", "lab.toml:2: [wiring.L09.attn]", "wiring.L06.ffn"},
+      {"[wiring]\nL01.attn = \"befor=ln\"\n", "lab.toml:2: [wiring.L01.attn]", "befor"},
+      {"[wiring]\nL01.attn = 1\n", "lab.toml:2: [wiring.L01.attn] 1", "expected a wiring"},
+      {"[train]\nrate = 1\nrate = 2\n", "lab.toml:3:", "not valid TOML"},
+      {"[train]\nrate = 1\n[train]\n", "lab.toml:3:", "not valid TOML"},
+      {"[train]\nrate = \n", "lab.toml:2:", "not valid TOML"},
+      {"[train\n", "lab.toml:1:", "not valid TOML"},
+      {"[run]\nsede = 1\n", "lab.toml:2: [run.sede]", "expected name, seed, edits or a run A to D"},
+      {"[run.E]\nseed = 1\n", "lab.toml:1: [run.E]", "a run A to D"},
+      {"[run.A]\ntrian.rate = 1\n", "lab.toml:2: [run.A.trian]", "expected name, seed"},
+      {"[run.B]\ntrain.rat = 1\n", "lab.toml:2: [train.rat]", "train.rate"},
+      {"[run]\nedits = 3\n", "lab.toml:2: [edits] 3", "expected a list"},
+      {"[run]\nedits = [{ step = 3, key = \"train.rate\" }]\n", "lab.toml:2: [edits]", "step, key and value"},
+      {"[run]\nedits = [{ step = 3, key = \"train.rote\", value = 1 }]\n", "lab.toml:2: [train.rote]",
+       "train.rate"},
+      {"[run]\nedits = [{ step = 3, key = \"train.rate\", value = \"fast\" }]\n",
+       "lab.toml:2: [train.rate] 'fast'", "expected"},
+      {"[run]\nedits = [{ step = -3, key = \"train.rate\", value = 1 }]\n", "lab.toml:2: [edits.step] -3",
+       "step"},
+      {"[run]\nedits = []\n[run.A]\nseed = 1\n", "lab.toml:", "[run.edits]"},
+  };
+  for (const Case& c : cases) {
+    const std::string error = error_of(c.text);
+    INFO(c.text << " gave: " << error);
+    CHECK(error.starts_with(c.place));
+    CHECK(holds(error, c.what));
+    CHECK_FALSE(holds(error, "\n"));
+  }
+}
+
+TEST_CASE("a configuration that cannot be read says so") {
+  CHECK_THROWS_WITH(read_config("/nonexistent/lab.toml"), "/nonexistent/lab.toml: cannot be read");
+  CHECK_THROWS_WITH(read_config(std::filesystem::temp_directory_path().string()),
+                    Catch::Matchers::EndsWith("cannot be read"));
+}
+
+TEST_CASE("edits as text") {
+  CHECK(parse_edit("214:lr=1e-3") == Edit{214, "train.rate", "1e-3"});
+  CHECK(parse_edit("10:train.warmup=50") == Edit{10, "train.warmup", "50"});
+  for (const char* bad : {"", "214", "214:lr", "x:lr=1", "-1:lr=1", "lr=1", "214=lr:1"}) {
+    INFO(bad);
+    CHECK_THROWS_AS(parse_edit(bad), Error);
+  }
+  CHECK_THROWS_AS(check_edit(RunSpec(), {3, "train.rat", "1"}), Error);
+  CHECK_THROWS_AS(check_edit(RunSpec(), {3, "train.rate", "much"}), Error);
+}
