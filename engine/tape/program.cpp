@@ -55,6 +55,11 @@ std::vector<float> Program::read(std::string_view name, bool gradient) const {
   return host;
 }
 
+void Program::read_front(ValueId value, std::span<float> host, bool gradient) const {
+  const float* p = gradient ? executable_->gradient(value) : executable_->value(value);
+  if (p != nullptr) executable_->read(p, host);
+}
+
 void Program::replay(const StepInputs& inputs) noexcept { executable_->replay(inputs); }
 
 }  // namespace normscope

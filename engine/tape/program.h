@@ -77,6 +77,8 @@ class Program {
   double loss() const { return stats()[static_cast<size_t>(data_->loss_stat)]; }
   /// Copies a value, or its gradient, of the last replay.
   std::vector<float> read(std::string_view name, bool gradient = false) const;
+  /// Copies the first host.size() numbers of a value (the first sequences of a batch); allocates nothing.
+  void read_front(ValueId value, std::span<float> host, bool gradient = false) const;
   /// One forward, backward and update. Inputs of the batch must have been filled.
   void replay(const StepInputs& inputs) noexcept;
 
