@@ -1,0 +1,30 @@
+// Reads the description of a fixture (tests/fixtures/README.md): its model in our terms and our name for each of its
+// tensors. Called by model/verify.cpp only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "io/safetensors.h"
+#include "model/model_config.h"
+#include "model/transformer.h"
+#include "tape/step_inputs.h"
+
+namespace normscope {
+
+struct Fixture {
+  ModelConfig config;
+  std::vector<Placement> encoder, decoder;  ///< one a layer, of the stacks that the architecture has
+  std::string description;
+  int32_t batch = 0, length = 0, source_length = 0, adam_steps = 0;
+  bool key_lengths = false;
+  StepInputs step;  ///< learning rate, betas, eps, label smoothing; step and bias corrections change
+
+  /// Our parameter for the fixture's: dec.subs.1.norm.g -> L01.ffn.trunk.gain. Throws Error for a foreign name.
+  std::string parameter(const std::string& name) const;
+};
+
+/// Throws Error for a foreign file or a model that this version does not build.
+Fixture read_fixture(const SafetensorsFile& file);
+
+}  // namespace normscope

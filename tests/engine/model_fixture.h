@@ -1,0 +1,134 @@
+// A tiny decoder on the engine for tests: Store, Tape, Program, a batch and the inputs of its steps.
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "core/philox.h"
+#include "model/model_config.h"
+#include "model/transformer.h"
+#include "tape/seal.h"
+#include "tape/store.h"
+
+namespace normscope::test {
+
+struct TinyOptions {
+  Placement placement = Placement::Post;
+  NormKind norm = NormKind::LayerNorm;
+  int32_t layers = 2, width = 24, heads = 3, feed_forward = 40, vocabulary = 17, batch = 2, sequence = 11;
+  bool tied = true, gelu = false, probes = true, row_weights = false, clip = false;
+  float dropout = 0;  ///< all three kinds
+  Optimizer optimizer = Optimizer::Adam;
+  int threads = 1;
+  uint64_t seed = 7;
+};
+
+inline ModelConfig tiny_config(const TinyOptions& o) {
+  ModelConfig c;
+  c.layers = o.layers;
+  c.width = o.width;
+  c.heads = o.heads;
+  c.feed_forward = o.feed_forward;
+  c.vocabulary = o.vocabulary;
+  c.sequence = o.sequence + 2;  // positions that no batch reaches
+  c.activation = o.gelu ? Activation::Gelu : Activation::Relu;
+  c.tied_output = o.tied;
+  c.norm = o.norm;
+  c.dropout_residual = c.dropout_attention = c.dropout_activation = o.dropout;
+  set_placement(c, o.placement);
+  return c;
+}
+
+class Tiny {
+ public:
+  explicit Tiny(const TinyOptions& options = {}) : Tiny(options, make_cpu_backend(options.threads)) {}
+  Tiny(const TinyOptions& options, std::shared_ptr<Backend> shared)
+      : o(options), backend(std::move(shared)), store(std::make_unique<Store>(*backend)) {
+    Tape tape(*store);
+    model = record(tape);
+    store->materialize(o.seed);
+    perturb();
+    program = std::make_unique<Program>(seal_tape(tape));
+  }
+
+  ModelValues record(Tape& tape) const {
+    return record_transformer(tape, tiny_config(o),
+                              {.batch = o.batch, .sequence = o.sequence, .row_weights = o.row_weights, .probes = o.probes});
+  }
+  Program seal_tape(const Tape& tape) const {
+    return seal(tape, {.loss = tape.find("loss"), .optimizer = o.optimizer, .clip = o.clip});
+  }
+  /// Another program over the same Store, as if recorded afresh.
+  void record_again() {
+    Tape tape(*store);
+    record(tape);
+    program = std::make_unique<Program>(seal_tape(tape));
+  }
+
+  /// The batch of a step: a pure function of the step.
+  void fill(uint32_t step) {
+    const auto word = [&](uint32_t i, uint32_t purpose) { return philox({i, purpose, step, 0}, 11)[0]; };
+    std::span<int32_t> tokens = program->tokens("tokens"), targets = program->tokens("targets");
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      tokens[i] = static_cast<int32_t>(word(static_cast<uint32_t>(i), 0) % static_cast<uint32_t>(o.vocabulary));
+      targets[i] = i % 7 == 3 ? -1 : (tokens[i] * 3 + 1) % o.vocabulary;
+    }
+    if (o.row_weights)
+      for (size_t i = 0; i < program->floats("weights").size(); ++i)
+        program->floats("weights")[i] = 0.25f + static_cast<float>(word(static_cast<uint32_t>(i), 1) % 8);
+  }
+
+  StepInputs inputs(uint32_t step) const {
+    StepInputs s;
+    s.seed = o.seed;
+    s.step = step;
+    s.lr = 3e-3f;
+    s.bias_correction1 = static_cast<float>(1 - std::pow(static_cast<double>(s.beta1), step));
+    s.bias_correction2 = static_cast<float>(1 - std::pow(static_cast<double>(s.beta2), step));
+    s.momentum = 0.9f;
+    s.clip = o.clip ? 0.5f : 0.0f;
+    for (DropoutInputs& d : s.dropout) d = dropout_inputs(static_cast<double>(o.dropout));
+    return s;
+  }
+
+  void step(uint32_t number) {
+    fill(number);
+    program->replay(inputs(number));
+  }
+  void steps(uint32_t first, uint32_t last) {
+    for (uint32_t s = first; s <= last; ++s) step(s);
+  }
+
+  /// Every bit that a run leaves behind: values and both moments of all parameters.
+  std::vector<float> state() const {
+    std::vector<float> all;
+    for (const auto block : {Store::Block::Value, Store::Block::M, Store::Block::V})
+      for (size_t p = 0; p < store->parameters().size(); ++p)
+        for (float v : store->read(static_cast<int32_t>(p), block)) all.push_back(v);
+    return all;
+  }
+
+  TinyOptions o;
+  std::shared_ptr<Backend> backend;
+  std::unique_ptr<Store> store;
+  ModelValues model;
+  std::unique_ptr<Program> program;
+
+ private:
+  /// Gains, biases and learned scales away from 1 and 0, as in a model that has trained.
+  void perturb() {
+    for (size_t p = 0; p < store->parameters().size(); ++p) {
+      const ParameterInfo& info = store->parameters()[p];
+      if (info.init.kind == Init::Kind::Normal || !info.trainable) continue;
+      std::vector<float> values = store->read(static_cast<int32_t>(p));
+      for (size_t i = 0; i < values.size(); ++i) {
+        const uint32_t word = philox({static_cast<uint32_t>(i), site_of(info.name), 0, 0}, 13)[0];
+        values[i] += 0.4f * (static_cast<float>(word) / 4294967296.0f - 0.4f);
+      }
+      store->write(static_cast<int32_t>(p), values);
+    }
+  }
+};
+
+}  // namespace normscope::test
