@@ -25,7 +25,7 @@ struct StepInputs {
   float weight_decay = 0.0f;                                          ///< decoupled (AdamW)
   float clip = 0.0f;                                                  ///< largest global gradient norm; 0 = off
   float label_smoothing = 0.0f;                                       ///< as PyTorch's cross_entropy
-  DropoutInputs dropout[3];                                           ///< indexed by DropoutKind
+  DropoutInputs dropout[3] = {};                                           ///< indexed by DropoutKind
 };
 
 DropoutInputs dropout_inputs(double probability);
