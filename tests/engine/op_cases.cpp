@@ -107,7 +107,8 @@ std::vector<OpCase> norm_cases() {
               kind == NormKind::LayerNorm ? random.normal({D}, -0.3, 0.5) : absent()};
       c.in[0].terms = static_cast<double>(D);
       c.in[1].terms = c.in[2].terms = static_cast<double>(R);
-      if (D == 1 && kind != NormKind::Rms) c.in[0].zero_gradient = c.in[1].zero_gradient = true;
+      c.in[0].zero_gradient = D == 1;  // RMS: all but zero, as eps is small
+      c.in[1].zero_gradient = D == 1 && kind != NormKind::Rms;
       c.out = {R, D};
       c.saved = {{R}, {R}};
       c.terms = static_cast<double>(D);

@@ -1,0 +1,10 @@
+// How many times this program has asked operator new for memory, over all threads.
+#pragma once
+
+#include <cstdint>
+
+namespace normscope::test {
+
+uint64_t allocations();
+
+}  // namespace normscope::test

@@ -1,0 +1,247 @@
+// The bitwise promises of replay on a tiny decoder with dropout, clipping and probes: the same run twice, any number of
+// threads, replay against a fresh recording, probes on and off, continuing from saved state, a program beside it.
+// And what replay promises besides: no allocation, no frozen value, denormals flushed only inside.
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include "catch.hpp"
+#include "cpu/denormals.h"
+#include "engine/allocation_count.h"
+#include "engine/model_fixture.h"
+#include "engine/op_harness.h"
+
+namespace normscope::test {
+namespace {
+
+const TinyOptions kFull{.placement = Placement::Post, .row_weights = true, .clip = true, .dropout = 0.1f};
+
+TinyOptions with(TinyOptions o, const std::function<void(TinyOptions&)>& change) {
+  change(o);
+  return o;
+}
+
+std::vector<float> state_after(const TinyOptions& o, uint32_t steps) {
+  Tiny tiny(o);
+  tiny.steps(1, steps);
+  return tiny.state();
+}
+
+bool finite(const std::vector<float>& v) {
+  for (float e : v)
+    if (!std::isfinite(e)) return false;
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("replay: the same run twice is the same bits", "[replay]") {
+  const auto first = state_after(kFull, 20);
+  CHECK(finite(first));
+  CHECK(same_bits(first, state_after(kFull, 20)));
+  CHECK_FALSE(same_bits(first, state_after(kFull, 19)));
+  CHECK_FALSE(same_bits(first, state_after(with(kFull, [](TinyOptions& o) { o.seed = 8; }), 20)));
+}
+
+TEST_CASE("replay: 1, 2, 3 and 5 threads give the same bits", "[replay]") {
+  for (const Placement p : {Placement::Post, Placement::Pre, Placement::Admin, Placement::ReZero}) {
+    INFO(to_string(p));
+    TinyOptions o = kFull;
+    o.placement = p;
+    o.sequence = 33;
+    const auto one = state_after(o, 8);
+    for (int threads : {2, 3, 5}) {
+      INFO(threads << " threads");
+      CHECK(same_bits(one, state_after(with(o, [&](TinyOptions& t) { t.threads = threads; }), 8)));
+    }
+  }
+}
+
+TEST_CASE("replay: every number of the stats block and every gradient is the same on any number of threads", "[replay]") {
+  TinyOptions o = kFull;
+  o.sequence = 31;
+  Tiny one(o), three(with(o, [](TinyOptions& t) { t.threads = 3; }));
+  one.steps(1, 5);
+  three.steps(1, 5);
+  const auto a = one.program->stats(), b = three.program->stats();
+  REQUIRE(a.size() == b.size());
+  CHECK(std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
+  for (const ParameterInfo& p : one.store->parameters())
+    CHECK(same_bits(one.program->read(p.name, true), three.program->read(p.name, true)));
+}
+
+TEST_CASE("replay: recording afresh before every step changes nothing", "[replay]") {
+  Tiny replayed(kFull), fresh(kFull);
+  for (uint32_t step = 1; step <= 10; ++step) {
+    replayed.step(step);
+    fresh.record_again();
+    fresh.step(step);
+  }
+  CHECK(same_bits(replayed.state(), fresh.state()));
+}
+
+TEST_CASE("replay: probes change no bit", "[replay]") {
+  for (const Placement p : {Placement::Post, Placement::Sandwich})
+    for (int threads : {1, 3}) {
+      TinyOptions o = kFull;
+      o.placement = p;
+      o.threads = threads;
+      Tiny on(o), off(with(o, [](TinyOptions& t) { t.probes = false; }));
+      CHECK(on.program->stats().size() > off.program->stats().size());
+      on.steps(1, 10);
+      off.steps(1, 10);
+      CHECK(same_bits(on.state(), off.state()));
+    }
+}
+
+TEST_CASE("replay: continuing from saved weights and moments equals the straight run", "[replay]") {
+  Tiny straight(kFull), first(kFull);
+  straight.steps(1, 20);
+  first.steps(1, 9);
+  Tiny second(with(kFull, [](TinyOptions& o) { o.seed = 99; }));  // other initial weights: all must be replaced
+  for (const auto block : {Store::Block::Value, Store::Block::M, Store::Block::V})
+    for (int32_t p = 0; p < static_cast<int32_t>(first.store->parameters().size()); ++p)
+      second.store->write(p, first.store->read(p, block), block);
+  second.o.seed = kFull.seed;
+  second.steps(10, 20);
+  CHECK(same_bits(straight.state(), second.state()));
+}
+
+TEST_CASE("replay: an evaluation program between the steps changes no bit of the run", "[replay]") {
+  Tiny alone(kFull), watched(kFull);
+  ModelConfig config = tiny_config(kFull);
+  Tape tape(*watched.store);
+  const ModelValues eval = record_transformer(tape, config, {.batch = 3, .sequence = 5, .training = false, .probes = true});
+  Program program = seal(tape, {.loss = eval.loss, .backward = false});
+  double loss = 0;
+  for (uint32_t step = 1; step <= 10; ++step) {
+    alone.step(step);
+    for (int32_t& t : program.tokens("tokens")) t = static_cast<int32_t>(step) % 17;
+    for (int32_t& t : program.tokens("targets")) t = 3;
+    program.replay(watched.inputs(step));
+    CHECK(program.loss() != loss);  // it sees the weights of now
+    loss = program.loss();
+    watched.step(step);
+  }
+  CHECK(same_bits(alone.state(), watched.state()));
+}
+
+TEST_CASE("replay: a clone of the Store is its own", "[replay]") {
+  Tiny tiny(kFull);
+  tiny.steps(1, 3);
+  const Store copy = tiny.store->clone();
+  const auto before = copy.read(0);
+  CHECK(same_bits(before, tiny.store->read(0)));
+  tiny.step(4);
+  CHECK(same_bits(before, copy.read(0)));
+  CHECK_FALSE(same_bits(before, tiny.store->read(0)));
+}
+
+TEST_CASE("replay: 100 steps allocate nothing", "[replay]") {
+  for (int threads : {1, 3}) {
+    Tiny tiny(with(kFull, [&](TinyOptions& o) { o.threads = threads; }));
+    tiny.steps(1, 2);
+    const StepInputs inputs = tiny.inputs(3);
+    const uint64_t before = allocations();
+    for (int i = 0; i < 100; ++i) tiny.program->replay(inputs);
+    CHECK(allocations() == before);
+  }
+  const uint64_t before = allocations();
+  const auto one = std::make_unique<int>(1);
+  CHECK(allocations() == before + 1);  // the counter counts
+}
+
+// Whatever may change between two replays stands in StepInputs. A field that a kernel read at sealing instead would be
+// frozen: changing it would change nothing.
+TEST_CASE("replay: changing any field of StepInputs changes the result", "[replay]") {
+  const StepInputs all;
+  // A new field fails to compile here until it is added below.
+  [[maybe_unused]] const auto& [seed, step, lr, beta1, beta2, eps, bias1, bias2, momentum, decay, clip, smoothing, dropout] =
+      all;
+  struct Field {
+    const char* name;
+    Optimizer optimizer;
+    std::function<void(StepInputs&)> change;
+  };
+  const std::vector<Field> fields = {
+      {"seed", Optimizer::Adam, [](StepInputs& s) { s.seed += 1; }},
+      {"step", Optimizer::Adam, [](StepInputs& s) { s.step += 1; }},
+      {"lr", Optimizer::Adam, [](StepInputs& s) { s.lr *= 2; }},
+      {"lr, sgd", Optimizer::Sgd, [](StepInputs& s) { s.lr *= 2; }},
+      {"beta1", Optimizer::Adam, [](StepInputs& s) { s.beta1 = 0.8f; }},
+      {"beta2", Optimizer::Adam, [](StepInputs& s) { s.beta2 = 0.9f; }},
+      {"eps", Optimizer::Adam, [](StepInputs& s) { s.eps = 1e-3f; }},
+      {"bias_correction1", Optimizer::Adam, [](StepInputs& s) { s.bias_correction1 *= 0.5f; }},
+      {"bias_correction2", Optimizer::Adam, [](StepInputs& s) { s.bias_correction2 *= 0.5f; }},
+      {"momentum", Optimizer::Sgd, [](StepInputs& s) { s.momentum = 0.5f; }},
+      {"weight_decay", Optimizer::Adam, [](StepInputs& s) { s.weight_decay = 0.1f; }},
+      {"weight_decay, sgd", Optimizer::Sgd, [](StepInputs& s) { s.weight_decay = 0.1f; }},
+      {"clip", Optimizer::Sgd, [](StepInputs& s) { s.clip = 0.1f; }},
+      {"clip off", Optimizer::Sgd, [](StepInputs& s) { s.clip = 0.0f; }},
+      {"label_smoothing", Optimizer::Adam, [](StepInputs& s) { s.label_smoothing = 0.1f; }},
+      {"dropout residual threshold", Optimizer::Adam, [](StepInputs& s) { s.dropout[0].threshold *= 2; }},
+      {"dropout residual scale", Optimizer::Adam, [](StepInputs& s) { s.dropout[0].scale *= 1.5f; }},
+      {"dropout attention threshold", Optimizer::Adam, [](StepInputs& s) { s.dropout[1].threshold *= 2; }},
+      {"dropout attention scale", Optimizer::Adam, [](StepInputs& s) { s.dropout[1].scale *= 1.5f; }},
+      {"dropout activation threshold", Optimizer::Adam, [](StepInputs& s) { s.dropout[2].threshold *= 2; }},
+      {"dropout activation scale", Optimizer::Adam, [](StepInputs& s) { s.dropout[2].scale *= 1.5f; }},
+  };
+  for (const Field& field : fields) {
+    INFO(field.name);
+    const TinyOptions o = with(kFull, [&](TinyOptions& t) { t.optimizer = field.optimizer; });
+    Tiny changed(o), same(o);
+    changed.steps(1, 2);
+    same.steps(1, 2);
+    changed.fill(3);
+    same.fill(3);
+    StepInputs inputs = changed.inputs(3);
+    same.program->replay(inputs);
+    field.change(inputs);
+    changed.program->replay(inputs);
+    CHECK(finite(changed.state()));
+    CHECK_FALSE(same_bits(changed.state(), same.state()));
+  }
+}
+
+TEST_CASE("replay: denormals are flushed inside and kept outside", "[replay]") {
+  volatile float tiny_number = 1.2e-38f;
+  const auto denormal = [&] { return tiny_number * 0.5f; };
+  CHECK(denormal() != 0.0f);
+  {
+    const cpu::FlushDenormals guard;
+    CHECK(denormal() == 0.0f);
+  }
+  CHECK(denormal() != 0.0f);
+  // An embedding row that no token uses has no gradient (untied output): its first moment only decays, and ends in
+  // exact zero instead of a denormal.
+  for (int threads : {1, 3}) {
+    TinyOptions o;
+    o.tied = false;
+    o.threads = threads;
+    o.vocabulary = 29;
+    Tiny tiny(o);
+    const int32_t table = tiny.store->find("emb.tokens");
+    std::vector<float> m(tiny.store->read(table).size(), 1.2e-38f);
+    tiny.store->write(table, m, Store::Block::M);
+    for (int32_t& t : tiny.program->tokens("tokens")) t = 1;
+    for (int32_t& t : tiny.program->tokens("targets")) t = 2;
+    tiny.program->replay(tiny.inputs(1));
+    m = tiny.store->read(table, Store::Block::M);
+    CHECK(m[2 * 24 + 5] == 0.0f);
+    CHECK(m[1 * 24 + 5] != 0.0f);
+    CHECK(denormal() != 0.0f);
+  }
+}
+
+TEST_CASE("replay: a non-finite weight is data and not a crash", "[replay]") {
+  Tiny tiny(kFull);
+  std::vector<float> w = tiny.store->read(tiny.store->find("L01.attn.wq"));
+  w[3] = std::nanf("");
+  tiny.store->write(tiny.store->find("L01.attn.wq"), w);
+  tiny.step(1);
+  CHECK(std::isnan(tiny.program->loss()));
+  CHECK(std::isnan(tiny.program->stat("total.grad_norm")));
+  CHECK(std::isnan(tiny.program->stat("L01.attn.out.mean_square")));
+}
+
+}  // namespace normscope::test
