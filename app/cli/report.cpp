@@ -26,6 +26,9 @@ std::string verdict_of(RunState state, const History& history) {
       case RunEvent::Kind::LeftPlateau:
         learns = event.step;
         break;
+      case RunEvent::Kind::Returned:
+        learns = -1;
+        break;
       case RunEvent::Kind::NonFinite:
         broken = event.step;
         break;

@@ -33,7 +33,10 @@ std::shared_ptr<const Task> task_of(const RunSpec& spec) {
 
 std::vector<RunSpec> specs_of(const std::vector<ConfigRun>& runs) {
   std::vector<RunSpec> specs;
-  for (const ConfigRun& run : runs) specs.push_back(run.spec);
+  for (const ConfigRun& run : runs) {
+    if (!run.edits.empty()) throw CommandError(Exit::usage, "run.edits: only normscope train replays edits");
+    specs.push_back(run.spec);
+  }
   return specs;
 }
 

@@ -11,7 +11,7 @@
 #include "app/cli/run_log.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
-#include "engine/train/checkpoint.h"
+#include "engine/train/run.h"
 
 namespace normscope::cli {
 namespace {
@@ -31,15 +31,22 @@ struct Job {
   RunLabel label() const { return {letter, run->spec().seed}; }
 };
 
+struct Assignment {
+  std::string key, value;
+};
+
+Assignment parse_assignment(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos) {
+    throw CommandError(Exit::usage, fmt::format("--set '{}': expected KEY=VALUE, as train.rate=1e-3", text));
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
 void apply_sets(const TrainOptions& options, RunSpec& spec) {
-  for (const std::string& assignment : options.set) {
-    const size_t equals = assignment.find('=');
-    if (equals == std::string::npos) {
-      throw CommandError(Exit::usage,
-                         fmt::format("--set '{}': expected KEY=VALUE, as train.rate=1e-3", assignment));
-    }
-    with_exit(Exit::usage,
-              [&] { set_field(spec, assignment.substr(0, equals), assignment.substr(equals + 1)); });
+  for (const std::string& text : options.set) {
+    const Assignment assignment = parse_assignment(text);
+    with_exit(Exit::usage, [&] { set_field(spec, assignment.key, assignment.value); });
   }
 }
 
@@ -59,12 +66,9 @@ std::vector<ConfigRun> configured_runs(const TrainOptions& options) {
 /// The edits of the command line, after those of the configuration.
 void schedule_edits(const TrainOptions& options, std::vector<Edit> edits, Run& run) {
   with_exit(Exit::usage, [&] {
-    for (const std::string& text : options.edits) {
-      edits.push_back(parse_edit(text));
-      check_edit(run.spec(), edits.back());
-    }
+    for (const std::string& text : options.edits) edits.push_back(parse_edit(text));
+    run.schedule_edits(std::move(edits));
   });
-  run.schedule_edits(std::move(edits));
 }
 
 std::vector<Job> new_jobs(const TrainOptions& options, Backend& backend) {
@@ -84,21 +88,18 @@ std::vector<Job> new_jobs(const TrainOptions& options, Backend& backend) {
 Job resumed_job(const TrainOptions& options, Backend& backend) {
   if (options.seed >= 0) throw CommandError(Exit::usage, "--seed: a resumed run keeps its seed");
   Job job;
-  RunSpec spec = with_exit(Exit::input, [&] { return checkpoint_spec(options.resume); });
+  RunSpec spec = with_exit(Exit::input, [&] { return Run::saved_spec(options.resume); });
   if (!options.text.empty()) spec.data.name = "text", spec.data.text_path = options.text;
   job.task = task_of(spec);
   job.run = with_exit(Exit::input, [&] { return Run::load(options.resume, job.task, backend); });
   job.first_step = job.run->steps_done();
   with_exit(Exit::usage, [&] {
-    for (const std::string& assignment : options.set) {
-      const size_t equals = std::min(assignment.find('='), assignment.size());
-      const std::string key = assignment.substr(0, equals);
-      const std::string value = equals < assignment.size() ? assignment.substr(equals + 1) : "";
-      check_edit(job.run->spec(), {job.first_step, key, value});
-      job.run->edit(key, value);
+    for (const std::string& text : options.set) {
+      const Assignment assignment = parse_assignment(text);
+      job.run->edit(assignment.key, assignment.value);
     }
-    if (options.steps > 0) job.run->edit("train.steps", std::to_string(options.steps));
   });
+  if (options.steps > 0) job.run->set_budget(options.steps);
   schedule_edits(options, {}, *job.run);
   return job;
 }
@@ -126,7 +127,6 @@ std::string progress_note(const std::vector<Job>& jobs) {
 
 /// True when the budget was reached, false when interrupted.
 bool train_all(std::vector<Job>& jobs, RunLog& log) {
-  const InterruptGuard guard;
   int64_t total = 0, done = 0;
   for (const Job& job : jobs) total += std::max(0, job.budget() - job.first_step);
   Progress progress("training", total);
@@ -156,6 +156,7 @@ std::string save_path(const std::string& path, char letter, size_t runs) {
 }  // namespace
 
 Exit train(const TrainOptions& options) {
+  const InterruptGuard guard;
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
   std::vector<Job> jobs;
   if (options.resume.empty())

@@ -25,8 +25,8 @@ namespace normscope {
 
 struct ConfigRun {
   char letter = 'A';
-  RunSpec spec;
-  std::vector<Edit> edits;  ///< in the order of their steps
+  RunSpec spec;             ///< as it stands at step 0
+  std::vector<Edit> edits;  ///< in the order of their steps; structural ones rebuild the network there
 };
 
 /// Reads a file. A relative data.text is taken from the folder of the file.
@@ -43,7 +43,7 @@ void save_config(const std::string& path, std::span<const ConfigRun> runs);
 /// "16:train.rate=1e-3" (`step:key=value`; "lr" and "warmup" stand for train.rate and train.warmup). Throws
 /// Error.
 Edit parse_edit(std::string_view text);
-/// Throws Error unless the edit's key is a field that may change while a run goes on and takes the value.
+/// Throws Error unless the edit's key is a field of the run and takes the value.
 void check_edit(const RunSpec& spec, const Edit& edit);
 
 }  // namespace normscope

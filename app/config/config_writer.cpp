@@ -121,13 +121,6 @@ Edit parse_edit(std::string_view text) {
 }
 
 void check_edit(const RunSpec& spec, const Edit& edit) {
-  if (!is_live(edit.key)) {
-    std::string live;
-    for (const Field& field : spec_fields()) {
-      if (field.live) live += (live.empty() ? "" : ", ") + std::string(field.key);
-    }
-    fail(edit.key, "cannot change while a run goes on: expected one of {}", live);
-  }
   RunSpec copy = spec;
   set_field(copy, edit.key, edit.value);
 }

@@ -125,7 +125,10 @@ TEST_CASE("what is written reads back equal") {
   SECTION("several runs with edits, a custom wiring and a name that needs escaping") {
     std::vector<ConfigRun> runs;
     for (RunSpec& spec : hero_runs({}, 5)) runs.push_back({static_cast<char>('A' + runs.size()), spec, {}});
-    runs.push_back({'D', runs[0].spec, {{214, "train.rate", "0.001"}, {230, "train.schedule", "linear"}}});
+    runs.push_back(
+        {'D',
+         runs[0].spec,
+         {{214, "train.rate", "0.001"}, {230, "train.schedule", "linear"}, {240, "wiring.L01.ffn", "none"}}});
     runs[3].spec.name = "tab\t, \"quotes\", back\\slash, \xCE\xA9";
     set_field(runs[3].spec, "wiring.L03.attn", "before=ln");
     set_field(runs[3].spec, "train.milestones", "10,20");
@@ -219,4 +222,5 @@ TEST_CASE("edits as text") {
   }
   CHECK_THROWS_AS(check_edit(RunSpec(), {3, "train.rat", "1"}), Error);
   CHECK_THROWS_AS(check_edit(RunSpec(), {3, "train.rate", "much"}), Error);
+  CHECK_NOTHROW(check_edit(RunSpec(), {3, "wiring.L03.attn", "before=ln"}));
 }

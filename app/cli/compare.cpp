@@ -1,0 +1,163 @@
+// normscope compare: the headless main job. The three runs of the comparison (or those of a configuration) in
+// lockstep through the same Lab session as the window's, seed after seed: progress, result table, JSON-lines
+// log, screenshots.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <thread>
+
+#include "app/cli/options.h"
+#include "app/cli/picture.h"
+#include "app/cli/report.h"
+#include "app/cli/run_log.h"
+#include "app/cli/specs.h"
+#include "app/cli/terminal.h"
+#include "engine/train/lab.h"
+
+namespace normscope::cli {
+namespace {
+
+constexpr auto kPoll = std::chrono::milliseconds(50);
+constexpr auto kPatience = std::chrono::seconds(2);
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+std::string note_of(const LabView& view) {
+  std::string note;
+  for (const RunView& run : view.runs)
+    note += fmt::format("{}{} {:.2f}", note.empty() ? "" : "  ", run.letter, run.loss);
+  return note;
+}
+
+bool finished(const LabView& view, size_t runs) {
+  if (view.runs.size() != runs || view.busy) return false;
+  for (const RunView& run : view.runs) {
+    if (run.step < view.budget && run.state != RunState::NonFinite) return false;
+  }
+  return true;
+}
+
+/// Trains to the budget; false when interrupted. Throws Error when the session refuses to start.
+bool train_session(Lab& lab, const std::vector<RunSpec>& specs, Progress& progress) {
+  lab.start(specs, true);
+  const auto start = std::chrono::steady_clock::now();
+  for (;;) {
+    const std::shared_ptr<const LabView> view = lab.view();
+    if (InterruptGuard::interrupted()) {
+      lab.pause();
+      progress.finish();
+      return false;
+    }
+    if (finished(*view, specs.size())) break;
+    const bool waited = std::chrono::steady_clock::now() - start > kPatience;
+    if (waited && !view->playing && !view->busy && !view->message.empty()) throw Error(view->message);
+    if (view->step > 0) progress.update(view->step, note_of(*view));
+    std::this_thread::sleep_for(kPoll);
+  }
+  progress.finish();
+  return true;
+}
+
+void log_run(RunLog& log, const RunLabel& label, const History& history) {
+  const Series loss = history.loss(), rate = history.rate(), validation = history.validation();
+  std::vector<float> stats;
+  size_t next = 0;  // in the validation series
+  for (size_t i = 0; i < loss.steps.size(); ++i) {
+    const int32_t step = loss.steps[i];
+    int32_t found = -1;
+    if (!history.frame(step, stats, found) || found != step) stats.clear();
+    while (next < validation.steps.size() && validation.steps[next] < step) ++next;
+    const bool measured = next < validation.steps.size() && validation.steps[next] == step;
+    log.step(label, step, loss.values[i], rate.values[i], history.layout(), stats,
+             measured ? std::optional<double>(validation.values[next]) : std::nullopt);
+  }
+}
+
+std::vector<RunResult> results_of(const LabView& view, uint64_t seed, const Task& task, double milliseconds,
+                                  RunLog& log) {
+  std::vector<RunResult> results;
+  for (const RunView& run : view.runs) {
+    const RunLabel label{run.letter, seed};
+    log_run(log, label, *run.history);
+    results.push_back(result_of(label, *run.spec, run.edits, run.state, *run.history, task,
+                                run.validation_loss, milliseconds / static_cast<double>(view.runs.size())));
+    log.result(results.back());
+  }
+  return results;
+}
+
+void draw_pictures(Lab& lab, const std::string& folder) {
+  for (const bool dark : {false, true}) {
+    const std::string path = fmt::format("{}/lab-{}.png", folder, dark ? "dark" : "light");
+    draw_lab(lab, {.dark = dark}, path);
+    fmt::print("wrote {}\n", path);
+  }
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    throw CommandError(Exit::internal, fmt::format("{}: cannot be made: {}", folder, error.message()));
+}
+
+/// "A stuck in 5 of 5 seeds": what the table says, run by run.
+void print_summary(const std::vector<RunResult>& results, int32_t seeds) {
+  for (char letter = 'A'; letter <= 'D'; ++letter) {
+    int32_t stuck = 0, learns = 0, count = 0;
+    double most = -INFINITY, least = INFINITY;
+    const RunResult* any = nullptr;
+    for (const RunResult& r : results) {
+      if (r.label.letter != letter) continue;
+      any = &r, ++count;
+      stuck += r.verdict == "stuck";
+      learns += r.verdict.starts_with("learns");
+      most = std::max(most, r.loss - r.unigram), least = std::min(least, r.loss - r.unigram);
+    }
+    if (any && seeds > 1) {
+      fmt::print("{} ({}): stuck {}, learns {} of {} seeds; loss minus unigram {:+.3f} to {:+.3f} nat\n",
+                 letter, any->name, stuck, learns, count, least, most);
+    }
+  }
+}
+
+}  // namespace
+
+Exit compare(const MainOptions& options) {
+  std::vector<ConfigRun> runs = runs_of(options.config);
+  override_runs(runs, options.text, options.steps, -1);
+  const std::shared_ptr<const Task> task = task_of(runs[0].spec);
+  make_folder(options.out);
+  RunLog log(options.out + "/runs.jsonl");
+
+  const InterruptGuard guard;
+  std::vector<RunResult> all;
+  bool complete = true;
+  for (int32_t seed = 1; complete && seed <= options.seeds; ++seed) {
+    override_runs(runs, "", 0, seed);
+    Lab lab({.threads = options.threads});
+    Progress progress(fmt::format("seed {} of {}", seed, options.seeds), runs[0].spec.train.steps);
+    const auto start = std::chrono::steady_clock::now();
+    complete = train_session(lab, specs_of(runs), progress);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const std::shared_ptr<const LabView> view = lab.view();
+    const double milliseconds = complete && view->step > 0 ? seconds * 1e3 / view->step : kUnknown;
+    const std::vector<RunResult> results =
+        results_of(*view, static_cast<uint64_t>(seed), *task, milliseconds, log);
+    all.insert(all.end(), results.begin(), results.end());
+    if (seed == 1 && complete) draw_pictures(lab, options.out);
+    if (seed == 1 && options.seeds > 1) fmt::print("{}", table(results));
+    std::fflush(stdout);
+  }
+  log.close();
+  fmt::print("{}", table(all));
+  print_summary(all, options.seeds);
+  fmt::print("wrote {}/runs.jsonl\n", options.out);
+  if (!complete) std::fprintf(stderr, "normscope: interrupted\n");
+  return complete ? Exit::ok : Exit::interrupted;
+}
+
+}  // namespace normscope::cli

@@ -1,0 +1,55 @@
+// normscope screenshot: a screen after some training, as a PNG, without display or OpenGL.
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "app/cli/options.h"
+#include "app/cli/picture.h"
+#include "app/cli/specs.h"
+
+namespace normscope::cli {
+namespace {
+
+constexpr int kLargest = 16384;  // pixels a side
+
+/// "1600x1000" to width and height.
+void parse_size(const std::string& text, PictureOptions& options) {
+  const char* const end = text.data() + text.size();
+  const auto width = std::from_chars(text.data(), end, options.width);
+  const bool cross = width.ec == std::errc{} && width.ptr != end && *width.ptr == 'x';
+  const auto height = cross ? std::from_chars(width.ptr + 1, end, options.height) : width;
+  const bool whole = cross && height.ec == std::errc{} && height.ptr == end;
+  const auto possible = [](int side) { return side >= 64 && side <= kLargest; };
+  if (!whole || !possible(options.width) || !possible(options.height)) {
+    throw CommandError(
+        Exit::usage,
+        fmt::format("--size '{}': expected WxH in pixels from 64 to {}, as 1600x1000", text, kLargest));
+  }
+}
+
+std::string read_script(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path)) {
+    throw CommandError(Exit::usage, fmt::format("--script {}: cannot be read", path));
+  }
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+Exit screenshot(const ScreenshotOptions& options) {
+  PictureOptions picture{.dark = options.theme == "dark", .scale = options.scale};
+  parse_size(options.size, picture);
+  if (!options.script.empty()) picture.script = read_script(options.script);
+  std::vector<ConfigRun> runs = runs_of(options.config);
+  override_runs(runs, options.text, 0, options.seed);
+  task_of(runs[0].spec);  // said here, before anything is built
+
+  Lab lab({.threads = options.threads});
+  train_to(lab, specs_of(runs), options.steps);
+  draw_lab(lab, picture, options.out);
+  return Exit::ok;
+}
+
+}  // namespace normscope::cli

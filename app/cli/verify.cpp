@@ -1,0 +1,23 @@
+// normscope verify: the engine beside reference fixtures.
+#include "engine/model/verify.h"
+
+#include <fmt/format.h>
+
+#include "app/cli/options.h"
+
+namespace normscope::cli {
+
+Exit verify(const VerifyOptions& options) {
+  const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
+  bool passed = true;
+  for (const std::string& file : options.files) {
+    const VerifyReport report = with_exit(Exit::input, [&] { return verify_fixture(file, *backend); });
+    const std::string text = to_string(report);
+    fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
+    passed = passed && report.passed();
+  }
+  fmt::print("{}\n", passed ? "all within their tolerances" : "outside the tolerances");
+  return passed ? Exit::ok : Exit::check_failed;
+}
+
+}  // namespace normscope::cli

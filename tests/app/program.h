@@ -1,0 +1,83 @@
+// Runs the built program as a user would, for tests of the command line: arguments in, exit code and both
+// outputs out.
+#pragma once
+
+#include <sys/wait.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace normscope::test {
+
+/// A folder that goes with the test.
+class Folder {
+ public:
+  Folder() {
+    static std::atomic<int> count{0};
+    path_ = std::filesystem::temp_directory_path() /
+            ("normscope-cli-" + std::to_string(::getpid()) + "-" + std::to_string(count++));
+    std::filesystem::create_directories(path_);
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+  std::string write(const std::string& name, const std::string& content) const {
+    std::ofstream(file(name), std::ios::binary) << content;
+    return file(name);
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string read_all(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+struct Outcome {
+  int code = -1;
+  std::string out, err;
+};
+
+/// `arguments` as in a shell; `before` stands in front of the program ("timeout 3", "env -u DISPLAY").
+inline Outcome run_program(const std::string& arguments, const std::string& before = "") {
+  const Folder folder;
+  const std::string out = folder.file("out"), err = folder.file("err");
+  const std::string command =
+      before + " '" NORMSCOPE_PROGRAM "' " + arguments + " >'" + out + "' 2>'" + err + "' </dev/null";
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_all(out), read_all(err)};
+}
+
+/// One line on stderr that begins with the program's name.
+inline bool is_one_error_line(const Outcome& outcome) {
+  return outcome.err.starts_with("normscope: ") && outcome.err.find('\n') == outcome.err.size() - 1;
+}
+
+inline bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A model so small that a step costs next to nothing.
+inline constexpr const char* kTiny = R"([model]
+layers = 2
+width = 16
+heads = 2
+feed_forward = 32
+sequence = 16
+[train]
+batch = 4
+steps = 12
+)";
+
+}  // namespace normscope::test

@@ -1,0 +1,148 @@
+// The command line as a user meets it: exit codes, one-line errors, help.
+#include <unistd.h>
+
+#include "app/program.h"
+#include "catch.hpp"
+#include "engine/train/spec.h"
+
+using namespace normscope;
+using namespace normscope::test;
+
+TEST_CASE("help and version") {
+  const Outcome help = run_program("--help");
+  CHECK(help.code == 0);
+  CHECK(help.err.empty());
+  for (const char* word :
+       {"train", "compare", "screenshot", "verify", "--text", "--window", "Exit codes", "130"}) {
+    INFO(word);
+    CHECK(holds(help.out, word));
+  }
+  const Outcome version = run_program("--version");
+  CHECK(version.code == 0);
+  CHECK(version.out == "normscope " NORMSCOPE_VERSION "\n");
+  for (const char* command : {"train", "compare", "screenshot", "verify"}) {
+    const Outcome outcome = run_program(std::string(command) + " --help");
+    INFO(command);
+    CHECK(outcome.code == 0);
+    CHECK(holds(outcome.out, "Exit codes"));
+  }
+  CHECK(holds(run_program("train --help").out, "post-warmup"));
+}
+
+TEST_CASE("a wrong command line exits with 2 and says why in one line") {
+  const Folder folder;
+  const std::string tiny = folder.write("tiny.toml", kTiny);
+  const std::string broken = folder.write("broken.toml", "[train]\nwarmup = \"soon\"\n");
+  struct Case {
+    std::string arguments, part;
+  };
+  const Case cases[] = {
+      {"--sideways", "--sideways"},
+      {"paint", "paint"},
+      {"train", "--config"},
+      {"train --preset sideways", "post-warmup"},
+      {"train --preset pre --config " + tiny, "--preset"},
+      {"train --config " + folder.file("absent.toml"), "absent.toml: cannot be read"},
+      {"train --config " + broken, "broken.toml:2: [train.warmup] 'soon'"},
+      {"train --preset pre --set train.rat=1", "train.rate"},
+      {"train --preset pre --set train.rate", "KEY=VALUE"},
+      {"train --preset pre --set train.rate=fast", "[train.rate] 'fast'"},
+      {"train --preset pre --set model.heads=5", "heads"},
+      {"train --preset pre --edit 3", "STEP:KEY=VALUE"},
+      {"train --preset pre --edit 3:train.rat=1", "train.rate"},
+      {"train --preset pre --steps 0", "--steps"},
+      {"train --preset pre --steps many", "--steps"},
+      {"train --preset pre --threads -1", "--threads"},
+      {"screenshot", "--out"},
+      {"screenshot --screen kitchen --out x.png", "kitchen"},
+      {"screenshot --size 12 --out x.png", "1600x1000"},
+      {"screenshot --theme pink --out x.png", "pink"},
+      {"screenshot --steps 1 --script " + folder.file("absent.txt") + " --out x.png", "absent.txt"},
+      {"verify", "files"},
+      {"compare --seeds 0", "--seeds"},
+  };
+  for (const Case& c : cases) {
+    const Outcome outcome = run_program(c.arguments);
+    INFO(c.arguments << " gave " << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(is_one_error_line(outcome));
+    CHECK(holds(outcome.err, c.part));
+  }
+}
+
+TEST_CASE("a text that cannot be used exits with 3") {
+  const Folder folder;
+  const std::string texts[] = {
+      folder.file("absent.txt"),
+      folder.write("empty.txt", ""),
+      folder.write("binary.txt", std::string("ab\0cd", 5)),
+      folder.write("latin1.txt", std::string(5000, 'a') + "\xE9 la carte"),
+      folder.write("short.txt", "a short text"),
+      folder.file(""),
+  };
+  for (const std::string& text : texts) {
+    for (const char* command : {"train --preset pre --steps 1", "compare --steps 1 --seeds 1 --out /tmp",
+                                "screenshot --steps 1 --out x.png"}) {
+      const Outcome outcome = run_program(std::string(command) + " --text '" + text + "'");
+      INFO(command << " --text " << text << " gave " << outcome.err);
+      CHECK(outcome.code == 3);
+      CHECK(is_one_error_line(outcome));
+    }
+  }
+}
+
+TEST_CASE("verify tells right from wrong") {
+  const std::string fixture = NORMSCOPE_FIXTURES "/decoder-pre.safetensors";
+  const Outcome right =
+      run_program("verify '" + fixture + "' '" NORMSCOPE_FIXTURES "/decoder-post.safetensors'");
+  INFO(right.out << right.err);
+  CHECK(right.code == 0);
+  CHECK(holds(right.out, "loss"));
+  CHECK(holds(right.out, "gradients"));
+
+  const Folder folder;
+  std::string bytes = read_all(fixture);
+  REQUIRE(bytes.size() > 1000);
+  // The last tensor's numbers are spoiled: the exponent of every eighth byte.
+  for (size_t i = bytes.size() - 64 + 6; i < bytes.size(); i += 8)
+    bytes[i] = static_cast<char>(bytes[i] ^ 0x08);
+  const Outcome wrong = run_program("verify '" + folder.write("spoiled.safetensors", bytes) + "'");
+  INFO(wrong.out << wrong.err);
+  CHECK(wrong.code == 1);
+
+  for (const std::string& bad : {folder.file("absent"), folder.write("text.safetensors", "no tensors here"),
+                                 folder.write("half.safetensors", bytes.substr(0, bytes.size() / 2))}) {
+    const Outcome outcome = run_program("verify '" + bad + "'");
+    INFO(bad << " gave " << outcome.err);
+    CHECK(outcome.code == 3);
+    CHECK(is_one_error_line(outcome));
+  }
+}
+
+TEST_CASE("without a display: the window is refused on demand, else the main job runs headless") {
+  const std::string no_display = "env -u DISPLAY -u WAYLAND_DISPLAY";
+  const Outcome window = run_program("--window", no_display);
+  CHECK(window.code == 4);
+  CHECK(is_one_error_line(window));
+
+  const Folder folder;
+  const Outcome job = run_program("--steps 3 --seeds 2 --threads 1 --out " + folder.file("left"), no_display);
+  INFO(job.out << job.err);
+  CHECK(job.code == 0);
+  CHECK(holds(job.out, "no display"));
+  CHECK(holds(job.out, "Post-LN"));
+  CHECK(holds(job.out, "Pre-LN"));
+  CHECK(holds(job.out, "unigram"));
+  for (const char* name : {"left/lab-light.png", "left/lab-dark.png", "left/runs.jsonl"}) {
+    INFO(name);
+    CHECK(std::filesystem::file_size(folder.file(name)) > 1000);
+  }
+}
+
+TEST_CASE("every field of a configuration is documented") {
+  const std::string text = read_all(NORMSCOPE_SOURCE_DIR "/docs/configuration.md");
+  for (const Field& field : spec_fields()) {
+    INFO(field.key);
+    CHECK(holds(text, "| `" + std::string(field.key) + "` |"));
+  }
+}

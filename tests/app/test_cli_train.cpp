@@ -1,0 +1,181 @@
+// normscope train: its log, its checkpoints, its edits, and Ctrl+C.
+#include <unistd.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <vector>
+
+#include "app/program.h"
+#include "catch.hpp"
+
+using namespace normscope::test;
+using nlohmann::json;
+
+namespace {
+
+std::vector<json> read_log(const std::string& path) {
+  std::vector<json> lines;
+  std::istringstream text(read_all(path));
+  for (std::string line; std::getline(text, line);) lines.push_back(json::parse(line));
+  return lines;
+}
+
+/// Lines of steps only, without what follows them.
+std::vector<json> steps_of(const std::vector<json>& lines, const std::string& run = "A") {
+  std::vector<json> steps;
+  for (const json& line : lines) {
+    if (line.contains("step") && line["run"] == run) steps.push_back(line);
+  }
+  return steps;
+}
+
+Outcome train(const std::string& arguments) {
+  Outcome outcome = run_program("train " + arguments);
+  INFO(arguments << " gave " << outcome.out << outcome.err);
+  CHECK(outcome.code == 0);
+  return outcome;
+}
+
+}  // namespace
+
+TEST_CASE("the log is JSON lines with the documented fields") {
+  const Folder folder;
+  const std::string config = folder.write(
+      "tiny.toml", std::string(kTiny) + "warmup = 4\n[run.A]\n[run.C]\nmodel.placement = \"pre\"\n");
+  const Outcome outcome = train("--config " + config + " --log " + folder.file("log/out.jsonl"));
+  CHECK(holds(outcome.out, "verdict"));
+
+  const std::vector<json> lines = read_log(folder.file("log/out.jsonl"));
+  REQUIRE(lines.size() == 2 * 12 + 2);
+  for (const char* run : {"A", "C"}) {
+    const std::vector<json> steps = steps_of(lines, run);
+    REQUIRE(steps.size() == 12);
+    for (size_t i = 0; i < steps.size(); ++i) {
+      CHECK(steps[i]["step"] == i + 1);
+      CHECK(steps[i]["seed"] == 1);
+      CHECK(steps[i]["loss"].get<double>() > 0);
+      CHECK(steps[i]["lr"].get<double>() == Approx(3e-3 * std::min(1.0, double(i + 1) / 4)));
+      const json& norms = steps[i]["grad_norm"];
+      for (const char* name : {"L01.attn.wq", "L01.attn.wo", "L02.ffn.w1", "L02.ffn.w2"}) {
+        INFO(name);
+        REQUIRE(norms.contains(name));
+        CHECK(norms[name].get<double>() > 0);
+      }
+      CHECK_FALSE(norms.contains("L01.attn.bq"));
+      CHECK_FALSE(steps[i]["mean_square"].empty());
+    }
+    CHECK(steps.back().contains("validation"));
+    CHECK_FALSE(steps.front().contains("validation"));
+  }
+  for (size_t i = lines.size() - 2; i < lines.size(); ++i) {
+    const json& last = lines[i];
+    CHECK(last["state"].is_string());
+    CHECK(last["name"].is_string());
+    CHECK(last["result"]["step"] == 12);
+    CHECK(last["result"]["window"] == 12);
+    CHECK(last["result"]["loss"].get<double>() > 0);
+    CHECK(last["result"]["unigram"].get<double>() > 1);
+    CHECK(last["result"]["validation"].get<double>() > 0);
+    CHECK(last["spec"]["model.width"] == "16");
+    CHECK(last["edits"].empty());
+  }
+}
+
+TEST_CASE("the same run gives the same log; a resumed one goes on with the same bits") {
+  const Folder folder;
+  const std::string config = "--config " + folder.write("tiny.toml", kTiny);
+  train(config + " --log " + folder.file("straight.jsonl"));
+  train(config + " --threads 1 --log " + folder.file("again.jsonl"));
+  const std::vector<json> straight = steps_of(read_log(folder.file("straight.jsonl")));
+  CHECK(straight == steps_of(read_log(folder.file("again.jsonl"))));
+
+  train(config + " --steps 7 --save " + folder.file("x.safetensors"));
+  train("--resume " + folder.file("x.safetensors") + " --steps 12 --log " + folder.file("rest.jsonl"));
+  const std::vector<json> rest = steps_of(read_log(folder.file("rest.jsonl")));
+  REQUIRE(rest.size() == 5);
+  for (size_t i = 0; i < rest.size(); ++i) CHECK(rest[i] == straight[i + 7]);
+}
+
+TEST_CASE("a checkpoint that cannot be used exits with 3") {
+  const Folder folder;
+  std::string text;
+  for (int i = 0; i < 3000; ++i) text += "a line of text number " + std::to_string(i) + "\n";
+  const std::string mine = folder.write("mine.txt", text);
+  train("--config " + folder.write("tiny.toml", kTiny) + " --text " + mine + " --steps 2 --save " +
+        folder.file("x.safetensors"));
+  const std::string bytes = read_all(folder.file("x.safetensors"));
+  const std::string other = folder.write("other.txt", text + "one line more\n");
+  for (const std::string& bad : {
+           folder.file("absent"),
+           folder.write("half", bytes.substr(0, bytes.size() / 2)),
+           folder.write("foreign", "no tensors here"),
+           std::string(NORMSCOPE_FIXTURES "/decoder-pre.safetensors"),
+           folder.file("x.safetensors") + " --text " + other,
+       }) {
+    const Outcome outcome = run_program("train --steps 4 --resume " + bad);
+    INFO(bad << " gave " << outcome.err);
+    CHECK(outcome.code == 3);
+    CHECK(is_one_error_line(outcome));
+  }
+  CHECK(run_program("train --steps 4 --resume " + folder.file("x.safetensors")).code == 0);
+}
+
+TEST_CASE("an edit acts from its step on, from the command line as from the file") {
+  const Folder folder;
+  const std::string config = folder.write("tiny.toml", kTiny);
+  const std::string edited =
+      folder.write("edited.toml", std::string(kTiny) +
+                                      "[run]\nedits = [{ step = 6, key = \"train.rate\", value = 1e-4 }]\n");
+  train("--config " + config + " --edit 6:lr=1e-4 --log " + folder.file("line.jsonl"));
+  train("--config " + edited + " --log " + folder.file("file.jsonl"));
+  const std::vector<json> steps = steps_of(read_log(folder.file("line.jsonl")));
+  REQUIRE(steps.size() == 12);
+  int changed = 0;
+  for (const json& step : steps) changed += step["lr"].get<double>() == Approx(1e-4);
+  CHECK(steps[4]["lr"].get<double>() == Approx(3e-3));
+  CHECK(steps[6]["lr"].get<double>() == Approx(1e-4));
+  CHECK(changed >= 6);
+  CHECK(steps == steps_of(read_log(folder.file("file.jsonl"))));
+  CHECK(read_log(folder.file("line.jsonl")).back()["edits"].size() == 1);
+}
+
+TEST_CASE("fields set on the command line") {
+  const Folder folder;
+  const std::string config = folder.write("tiny.toml", kTiny);
+  train("--config " + config + " --set model.placement=pre --set train.warmup=5 --seed 9 --steps 3 --log " +
+        folder.file("log"));
+  const std::vector<json> lines = read_log(folder.file("log"));
+  REQUIRE(lines.size() == 4);
+  CHECK(lines.back()["spec"]["model.placement"] == "pre");
+  CHECK(lines.back()["spec"]["train.warmup"] == "5");
+  CHECK(lines.back()["seed"] == 9);
+}
+
+TEST_CASE("Ctrl+C finishes the step, closes the log and saves") {
+  const Folder folder;
+  const std::string config = folder.write("tiny.toml", kTiny);
+  const std::string checkpoint = folder.file("x.safetensors");
+  const Outcome outcome = run_program(
+      "train --config " + config + " --steps 9000000 --log " + folder.file("log") + " --save " + checkpoint,
+      "timeout --preserve-status -s INT 2");
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.code == 130);
+  CHECK(is_one_error_line(outcome));
+  const std::vector<json> lines = read_log(folder.file("log"));
+  REQUIRE(lines.size() > 1);
+  const int done = lines.back()["result"]["step"];
+  CHECK(done == static_cast<int>(lines.size()) - 1);
+  CHECK(run_program("train --resume " + checkpoint + " --steps " + std::to_string(done + 1)).code == 0);
+}
+
+TEST_CASE("a log or checkpoint that cannot be written exits with 5") {
+  const Folder folder;
+  const std::string config = folder.write("tiny.toml", kTiny);
+  for (const char* option : {"--log /dev/null/x", "--save /dev/null/x"}) {
+    const Outcome outcome = run_program("train --config " + config + " " + option);
+    INFO(option << " gave " << outcome.err);
+    CHECK(outcome.code == 5);
+    CHECK(is_one_error_line(outcome));
+  }
+}
