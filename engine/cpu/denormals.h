@@ -12,12 +12,12 @@
 namespace normscope::cpu {
 
 /// Sets flush-to-zero and denormals-are-zero for this thread; the destructor restores what was set before.
-class DenormalGuard {
+class FlushDenormals {
  public:
-  DenormalGuard() noexcept : saved_(read()) { write(saved_ | kFlush); }
-  ~DenormalGuard() { write(saved_); }
-  DenormalGuard(const DenormalGuard&) = delete;
-  DenormalGuard& operator=(const DenormalGuard&) = delete;
+  FlushDenormals() noexcept : saved_(read()) { write(saved_ | kFlush); }
+  ~FlushDenormals() { write(saved_); }
+  FlushDenormals(const FlushDenormals&) = delete;
+  FlushDenormals& operator=(const FlushDenormals&) = delete;
 
  private:
 #if defined(__SSE2__) || defined(_M_X64)

@@ -13,6 +13,9 @@ namespace normscope::cpu {
 /// that this processor or this build lacks, and on processors below the least supported. Returns the chosen name.
 std::string choose_isa(std::string_view name = "");
 
+/// choose_isa() for callers that only want the refusal.
+inline void check_instruction_set() { choose_isa(); }
+
 /// What this processor and build offer, best first.
 std::vector<std::string> available_isas();
 

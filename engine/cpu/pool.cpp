@@ -137,7 +137,7 @@ bool Pool::wait_for_job(uint32_t seen) noexcept {
 }
 
 void Pool::work(int worker) {
-  const DenormalGuard flush;
+  const FlushDenormals flush;
   uint32_t seen = 0;
   while (wait_for_job(seen)) {
     const uint64_t ticket = ticket_.load(std::memory_order_acquire);

@@ -60,6 +60,89 @@ HWY_INLINE VF exp_of(DF d, VF x) { return keep_nan(x, hn::Exp(d, x)); }
 HWY_INLINE float sum_of(DF d, VF v) { return hn::GetLane(hn::SumOfLanes(d, v)); }
 HWY_INLINE float max_of(DF d, VF v) { return hn::GetLane(hn::MaxOfLanes(d, v)); }
 
+/// How the body of each_vector touches memory: whole vectors, or the last n < kLanes floats (the rest reads as zero).
+struct Whole {
+  HWY_INLINE VF load(const float* p) const { return hn::LoadU(DF(), p); }
+  HWY_INLINE void store(VF v, float* p) const { hn::StoreU(v, DF(), p); }
+  HWY_INLINE VF zero_rest(VF v) const { return v; }
+  HWY_INLINE VF fill_rest(VF v, VF) const { return v; }
+};
+struct Part {
+  int64_t n;
+  HWY_INLINE VF load(const float* p) const { return load_n(DF(), p, n); }
+  HWY_INLINE void store(VF v, float* p) const { store_n(v, DF(), p, n); }
+  HWY_INLINE VF zero_rest(VF v) const { return hn::IfThenElseZero(hn::FirstN(DF(), static_cast<size_t>(n)), v); }
+  HWY_INLINE VF fill_rest(VF v, VF rest) const {
+    return hn::IfThenElse(hn::FirstN(DF(), static_cast<size_t>(n)), v, rest);
+  }
+};
+
+/// body(i, Whole or Part) for the vectors that cover n floats. Lambdas say HWY_ATTR.
+template <typename Body>
+HWY_INLINE void each_vector(int64_t n, const Body& body) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) body(i, Whole{});
+  if (i < n) body(i, Part{n - i});
+}
+
+/// Stores v, or adds it to what is there.
+template <typename Lanes>
+HWY_INLINE void put(const Lanes& lanes, VF v, float* p, bool add) {
+  lanes.store(add ? hn::Add(v, lanes.load(p)) : v, p);
+}
+
+/// A float sum that carries its rounding errors along (Knuth's two-sum), for sums of partials over many chunks.
+struct Compensated {
+  VF sum, low;
+  HWY_INLINE Compensated() : sum(hn::Zero(DF())), low(hn::Zero(DF())) {}
+  HWY_INLINE void add(VF v) {
+    const VF next = hn::Add(sum, v), part = hn::Sub(next, sum);
+    low = hn::Add(low, hn::Add(hn::Sub(sum, hn::Sub(next, part)), hn::Sub(v, part)));
+    sum = next;
+  }
+  HWY_INLINE VF total() const { return hn::Add(sum, low); }
+};
+
+/// Adds up `count` partial rows of n floats, `stride` apart, in order; assigns or adds the sums to `to`.
+inline void reduce_rows(const float* partials, int64_t count, int64_t stride, int64_t n, float* to, bool add) {
+  each_vector(n, [&](int64_t j, auto lanes) HWY_ATTR {
+    Compensated c;
+    for (int64_t i = 0; i < count; ++i) c.add(lanes.load(partials + i * stride + j));
+    put(lanes, c.total(), to + j, add);
+  });
+}
+
+/// body summed over n floats: float lanes within blocks of 4096, double across them. body(i, lanes) -> VF.
+template <typename Body>
+HWY_INLINE double sum_over(int64_t n, const Body& body) {
+  const DF d;
+  double total = 0;
+  for (int64_t i0 = 0; i0 < n; i0 += 4096) {
+    const int64_t i1 = smaller(n, i0 + 4096);
+    VF s0 = hn::Zero(d), s1 = hn::Zero(d), s2 = hn::Zero(d), s3 = hn::Zero(d);
+    int64_t i = i0;
+    for (; i + 4 * kLanes <= i1; i += 4 * kLanes) {
+      s0 = hn::Add(s0, body(i, Whole{}));
+      s1 = hn::Add(s1, body(i + kLanes, Whole{}));
+      s2 = hn::Add(s2, body(i + 2 * kLanes, Whole{}));
+      s3 = hn::Add(s3, body(i + 3 * kLanes, Whole{}));
+    }
+    for (; i + kLanes <= i1; i += kLanes) s0 = hn::Add(s0, body(i, Whole{}));
+    if (i < i1) {
+      const Part part{i1 - i};
+      s1 = hn::Add(s1, part.zero_rest(body(i, part)));
+    }
+    total += static_cast<double>(sum_of(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
+  }
+  return total;
+}
+
+/// Doubles in the float workspace: partial sums of chunks.
+inline double* doubles(float* workspace) { return reinterpret_cast<double*>(workspace); }
+
+/// Chunk size of operations over flat memory, in floats (64 KiB: in the L2 cache, a few microseconds).
+constexpr int64_t kFlatChunk = 16384;
+
 /// Cuts `items` into chunks of about `per_chunk`; shape only.
 struct Cut {
   int64_t per_chunk, chunks;

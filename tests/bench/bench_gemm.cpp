@@ -124,7 +124,7 @@ double onednn_rate([[maybe_unused]] int64_t m, [[maybe_unused]] int64_t n, [[may
 
 bool bench_gemm(const Options& options) {
   cpu::Pool pool(options.threads);
-  const cpu::DenormalGuard flush;
+  const cpu::FlushDenormals flush;
   bool right = true;
   fmt::print("\nGEMM, GFLOP/s: median (best)\n{:>5} {:>5} {:>5}     {:>16} {:>16} {:>6} {:>9}\n", "M", "N", "K", "normscope",
              "oneDNN", "ratio", "error");

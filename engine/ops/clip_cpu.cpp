@@ -1,0 +1,23 @@
+// clip on the CPU: factor = min(1, bound / total gradient norm), 1 where StepInputs.clip is 0; the optimizer multiplies
+// gradients by it. A non-finite norm stays visible: NaN gives NaN, infinity gives 0 (and 0 * inf is NaN).
+#include "cpu/kernel.h"
+
+namespace normscope::cpu {
+namespace {
+
+void clip(const Call& call, const StepInputs& step, int64_t, Scratch) noexcept {
+  const double ratio = static_cast<double>(step.clip) / *call.total_norm;
+  *call.clip_factor = step.clip > 0.0f && !(ratio >= 1.0) ? ratio : 1.0;
+}
+
+Stages plan(const Call&) {
+  Stages stages;
+  stages.add(clip, 1);
+  return stages;
+}
+
+}  // namespace
+
+Kernels clip_kernels() { return {&plan, nullptr}; }
+
+}  // namespace normscope::cpu
