@@ -32,6 +32,10 @@ PlotHit draw_plot(ui::Ui&, std::string_view name, const ui::Rect&, const PlotSce
 PlotHit draw_plot_panel(ui::Ui&, std::string_view name, const ui::Rect&, const PlotScene&, View&,
                         std::string_view help, float right = 0, std::string_view highlight = {});
 
+// pad_right that the direct labels need with the line ending where it does now (16 when they fit inside). Plots that
+// share an axis take the largest of theirs, so that their cursors stay aligned.
+float needed_pad_right(ui::Ui&, const PlotScene&, float width);
+
 struct ExportSize {
   float width = 640, height = 400;
 };

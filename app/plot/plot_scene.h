@@ -96,6 +96,7 @@ struct Band {
 struct RefLine {
   double value = 0;
   std::string label;
+  std::string short_label;   // used where the label does not fit; empty: it is left out then
   bool horizontal = true;
   bool label_left = false;   // where on the line
   bool label_below = false;  // label under the line instead of above
@@ -131,6 +132,7 @@ struct Handle {
   std::string name;  // control name: PLOT/NAME
   double x = 0, y = 0;
   bool move_x = true, move_y = false;
+  double step = 0;  // of one press of an arrow key along x; 0: one pixel
   std::string help;
   std::string value;
 };

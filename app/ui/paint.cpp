@@ -2,6 +2,7 @@
 #include "app/ui/paint.h"
 
 #include <imgui.h>
+#include <imgui_internal.h>  // the draw list's white texel
 
 #include <cmath>
 #include <numbers>
@@ -128,6 +129,20 @@ void Painter::polygon(std::span<const Vec> points, Colour c) {
   list_->PathClear();
   for (Vec p : points) list_->PathLineTo(at(p, scale_));
   list_->PathFillConvex(c.packed());
+}
+
+void Painter::strip(std::span<const Vec> upper, std::span<const Vec> lower, Colour c) {
+  const size_t n = std::min(upper.size(), lower.size());
+  if (n < 2) return;
+  const ImVec2 white = list_->_Data->TexUvWhitePixel;
+  list_->PrimReserve(int(n - 1) * 6, int(n) * 2);
+  const unsigned base = list_->_VtxCurrentIdx;
+  for (size_t i = 0; i < n; ++i) {
+    list_->PrimWriteVtx(at(upper[i], scale_), white, c.packed());
+    list_->PrimWriteVtx(at(lower[i], scale_), white, c.packed());
+  }
+  for (unsigned i = 0; i + 1 < n; ++i)
+    for (unsigned corner : {0u, 2u, 3u, 0u, 3u, 1u}) list_->PrimWriteIdx(ImDrawIdx(base + 2 * i + corner));
 }
 
 void Painter::circle(Vec centre, float r, Colour c) { list_->AddCircleFilled(at(centre, scale_), r * scale_, c.packed()); }

@@ -42,6 +42,8 @@ class Painter {
   void dashed_line(Vec a, Vec b, Colour, float width, Dash);
   void polyline(std::span<const Vec>, Colour, float width, bool closed = false);
   void polygon(std::span<const Vec> convex, Colour);
+  // Area between two lines with the same x, without edge (bands of a plot; no seams at any opacity).
+  void strip(std::span<const Vec> upper, std::span<const Vec> lower, Colour);
   void circle(Vec centre, float r, Colour);
   void ring(Vec centre, float r, Colour, float width = 1);
   void arc(Vec centre, float r, float from, float to, Colour, float width);  // radians, 0 = right, clockwise

@@ -1,0 +1,50 @@
+// What the parts of the plot layout share while a Drawing is built. Private to app/plot.
+#pragma once
+
+#include "app/plot/plot_layout.h"
+
+namespace normscope::plot {
+
+struct Builder {
+  const PlotScene& scene;
+  const ui::Theme& theme;
+  const Measure& measure;
+  const LayoutOptions& options;
+  ui::Rect rect;
+  Drawing& out;
+  std::vector<ui::Rect> taken;  // boxes of texts and of what texts must not cover
+
+  template <typename T>
+  void add(T item) {
+    out.items.emplace_back(std::in_place_type<T>, std::move(item));
+  }
+
+  ui::Rect box(ui::Vec baseline, ui::TextStyle style, std::string_view s, ui::Align align) const {
+    float w = measure(style, s);
+    float x = baseline.x - (align == ui::Align::left ? 0 : align == ui::Align::centre ? w / 2 : w);
+    return {x, baseline.y - 0.78f * style.px, w, 1.02f * style.px};
+  }
+  bool is_free(const ui::Rect& r) const {
+    for (const ui::Rect& t : taken)
+      if (t.overlaps(r)) return false;
+    return true;
+  }
+  void text(ui::Vec baseline, ui::TextStyle style, ui::Colour colour, std::string s, ui::Align align = ui::Align::left) {
+    if (s.empty()) return;
+    taken.push_back(box(baseline, style, s, align));
+    add(TextItem{baseline, style, colour, std::move(s), align});
+  }
+  // Only where nothing stands yet (2 px of air on each side); says whether it was placed.
+  bool text_if_free(ui::Vec baseline, ui::TextStyle style, ui::Colour colour, const std::string& s,
+                    ui::Align align = ui::Align::left) {
+    if (s.empty() || !is_free(box(baseline, style, s, align).inset(-3, -1))) return false;
+    text(baseline, style, colour, s, align);
+    return true;
+  }
+};
+
+// Names of reference lines, direct labels at the line ends, labels of bands, notes: in this order, each only where it
+// covers nothing.
+void add_labels(Builder&);
+
+}  // namespace normscope::plot

@@ -1,0 +1,205 @@
+// The screen renderer: ImPlot keeps the axes under the hand (wheel, drag, box), our layout draws. See plot.h.
+#include <implot.h>
+
+#include <cmath>
+
+#include "app/plot/plot.h"
+#include "app/plot/plot_layout.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::plot {
+namespace {
+
+template <typename... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <typename... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+constexpr float reach = 12;           // px within which a series counts as under the mouse
+constexpr float handle_radius = 6.5f;  // the 13 px disc
+
+Measure measure_of(const ui::Painter& p) {
+  return [&p](ui::TextStyle style, std::string_view s) { return p.text_width(style, s); };
+}
+
+void paint(ui::Ui& ui, const Drawing& drawing) {
+  ui::Painter& p = ui.paint();
+  const ui::Rect clip = drawing.map.area.inset(-2);
+  p.push_clip(clip);
+  bool clipped = true;
+  auto want = [&](bool wanted) {
+    if (wanted == clipped) return;
+    clipped = wanted;
+    wanted ? p.push_clip(clip) : p.pop_clip();
+  };
+  for (const Item& item : drawing.items)
+    std::visit(Overloaded{[&](const FillItem& i) {
+                            want(false);
+                            if (i.accent)
+                              p.accent_box(ui.theme(), i.rect, i.radius);
+                            else
+                              p.fill(i.rect, i.colour, i.radius);
+                          },
+                          [&](const RuleItem& i) {
+                            want(false);
+                            if (i.dash.solid())
+                              p.hairline(i.a, i.b, i.colour, i.width);
+                            else
+                              p.dashed_line(i.a, i.b, i.colour, i.width, i.dash);
+                          },
+                          [&](const StrokeItem& i) {
+                            want(i.clip);
+                            if (i.dash.solid()) return p.polyline(i.points, i.colour, i.width);
+                            ui::Pieces pieces;
+                            ui::cut_dashes(i.points, i.dash, i.phase, pieces);
+                            for (size_t k = 0; k < pieces.size(); ++k) p.polyline(pieces[k], i.colour, i.width);
+                          },
+                          [&](const StripItem& i) {
+                            want(true);
+                            p.strip(i.upper, i.lower, i.colour);
+                          },
+                          [&](const MarkItem& i) {
+                            want(false);
+                            p.marker(i.centre, i.marker, i.size, i.fill, i.edge);
+                          },
+                          [&](const TextItem& i) {
+                            want(false);
+                            p.text(i.baseline, i.style, i.colour, i.text, i.align);
+                          }},
+               item);
+  want(false);
+}
+
+// The mouse on the axes: wheel zooms x (with Shift: y), a drag pans what is zoomed, the right button draws a box. Ranges
+// live in `view`; ImPlot only moves them.
+void steer(ui::Ui& ui, std::string_view name, const PlotScene& scene, const ui::Rect& area, View& view, PlotHit& hit) {
+  auto [x_lo, x_hi] = shown_range(scene.x, view.x);
+  auto [y_lo, y_hi] = shown_range(scene.y, view.y);
+  const auto x_before = std::pair{x_lo, x_hi}, y_before = std::pair{y_lo, y_hi};
+  ImPlotInputMap& input = ImPlot::GetInputMap();
+  ImPlot::MapInputDefault(&input);
+  constexpr int never = ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiMod_Alt | ImGuiMod_Super;
+  if (!view.zoomed()) input.PanMod = never;
+  input.Fit = ImGuiMouseButton_Middle;  // the double click is ours
+
+  const float k = ui.scale();
+  ImGui::SetCursorScreenPos({area.x * k, area.y * k});
+  constexpr ImPlotFlags flags = ImPlotFlags_NoTitle | ImPlotFlags_NoLegend | ImPlotFlags_NoMenus |
+                                ImPlotFlags_NoMouseText | ImPlotFlags_NoFrame;
+  const std::string id = "##" + std::string(name);
+  if (!ImPlot::BeginPlot(id.c_str(), {area.w * k, area.h * k}, flags)) return;
+  const ImPlotAxisFlags bare = ImPlotAxisFlags_NoDecorations | ImPlotAxisFlags_NoHighlight | ImPlotAxisFlags_NoMenus |
+                               ImPlotAxisFlags_NoSideSwitch;
+  const ImPlotAxisFlags lock = ImPlotAxisFlags_Lock;
+  const bool wheel = ImGui::GetIO().MouseWheel != 0;
+  ImPlot::SetupAxes(nullptr, nullptr, bare | (wheel && ui.shift() ? lock : 0), bare | (wheel && !ui.shift() ? lock : 0));
+  if (scene.x.scale == AxisScale::log) ImPlot::SetupAxisScale(ImAxis_X1, ImPlotScale_Log10);
+  if (scene.y.scale == AxisScale::log) ImPlot::SetupAxisScale(ImAxis_Y1, ImPlotScale_Log10);
+  ImPlot::SetupAxisLinks(ImAxis_X1, &x_lo, &x_hi);
+  ImPlot::SetupAxisLinks(ImAxis_Y1, &y_lo, &y_hi);
+  ImPlot::SetupFinish();
+  hit.hovered = ImPlot::IsPlotHovered();
+  const ui::Vec m = ui.mouse();
+  if (hit.hovered) {
+    hit.x = AxisMap(scene.x.scale, x_lo, x_hi, area.x, area.right()).inverse(m.x);
+    hit.y = AxisMap(scene.y.scale, y_lo, y_hi, area.bottom(), area.y).inverse(m.y);
+    ImVec2 way = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0);
+    hit.clicked = ImGui::IsMouseReleased(ImGuiMouseButton_Left) && std::hypot(way.x, way.y) < 3 * k;
+  }
+  const bool reset = hit.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
+  ImPlot::EndPlot();
+  auto keep = [&](auto& range, std::pair<double, double> before, double lo, double hi) {
+    // Links go through the axis' own rounding: only a real change counts.
+    double size = std::fabs(before.second - before.first) * 1e-9;
+    if (std::fabs(lo - before.first) <= size && std::fabs(hi - before.second) <= size) return;
+    range = {lo, hi};
+    hit.view_changed = true;
+  };
+  keep(view.x, x_before, x_lo, x_hi);
+  keep(view.y, y_before, y_lo, y_hi);
+  if (reset && view.zoomed()) {
+    view.reset();
+    hit.view_changed = true;
+  }
+}
+
+void find_nearest(const PlotScene& scene, const PlotMap& map, ui::Vec mouse, PlotHit& hit) {
+  float best = reach;
+  for (size_t k = 0; k < scene.series.size(); ++k) {
+    const Series& s = scene.series[k];
+    size_t i = nearest_index(s, hit.x);
+    if (i >= s.y.size() || !std::isfinite(s.y[i])) continue;
+    ui::Vec p = map(s.x_at(i), s.y[i]);
+    // Between sparse points the line counts, not the point.
+    float py = p.y;
+    size_t j = s.x_at(i) > hit.x ? (i ? i - 1 : i) : std::min(i + 1, s.y.size() - 1);
+    if (j != i && std::isfinite(s.y[j])) {
+      ui::Vec q = map(s.x_at(j), s.y[j]);
+      if (q.x != p.x) py = p.y + (q.y - p.y) * std::clamp((mouse.x - p.x) / (q.x - p.x), 0.f, 1.f);
+    } else if (std::fabs(p.x - mouse.x) > reach) {
+      continue;
+    }
+    if (float d = std::fabs(py - mouse.y); d < best) best = d, hit.nearest = int(k), hit.point = i;
+  }
+}
+
+void draw_handles(ui::Ui& ui, std::string_view name, const PlotScene& scene, const Drawing& drawing, PlotHit& hit) {
+  for (size_t i = 0; i < scene.handles.size(); ++i) {
+    const Handle& handle = scene.handles[i];
+    const ui::Vec at = drawing.handles[i];
+    ui::HitOptions options;
+    options.arrows = true, options.radius = handle_radius + 3;
+    ui::Hit h = ui.hit(std::string(name) + "/" + handle.name, ui::centred(at, 24, 24), handle.value, handle.help, options);
+    if (h.hovered || h.held) ui.paint().circle(at, handle_radius + 5, ui.theme().accent.alpha(0.35f));
+    ui.paint().accent_disc(ui.theme(), at, handle_radius);
+    if (!h.dragging && !h.arrow_x && !h.arrow_y) continue;
+    hit.handle = int(i);
+    ui::Vec to = h.dragging ? ui.mouse() : at + ui::Vec{float(h.arrow_x), float(-h.arrow_y)};
+    hit.handle_x = handle.move_x ? drawing.map.x.inverse(to.x) : handle.x;
+    hit.handle_y = handle.move_y ? drawing.map.y.inverse(to.y) : handle.y;
+    if (!h.dragging && handle.move_x && handle.step > 0) hit.handle_x = handle.x + h.arrow_x * handle.step;
+    hit.handle_done = !h.dragging || h.released;
+  }
+}
+
+}  // namespace
+
+float needed_pad_right(ui::Ui& ui, const PlotScene& scene, float width) {
+  float label = label_width(scene, measure_of(ui.paint()));
+  if (label <= 0) return scene.pad_right;
+  auto [lo, hi] = shown_range(scene.x, {});
+  // The line ends at a share t of the area's width w; the label must end where the rectangle ends.
+  double t = (AxisMap(scene.x.scale, lo, hi, 0, 1)(end_of_lines(scene)));
+  float need = label + label_offset + 4;
+  float total = width - scene.pad_left;
+  // w(1-t) + (total-w) >= need
+  float w = t > 1e-6 ? float((total - need) / t) : total;
+  return std::clamp(total - w, scene.pad_right, std::max(scene.pad_right, total * 0.45f));
+}
+
+PlotHit draw_plot(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const PlotScene& scene, View& view,
+                  std::string_view help, std::string_view highlight) {
+  PlotHit hit;
+  ui.mark(name, rect, scene.sentence.empty() ? scene.title : scene.sentence, help);
+  if (rect.w < 40 || rect.h < 24) return hit;
+  if (!scene.heat) steer(ui, name, scene, plot_area(scene, rect), view, hit);
+  Drawing drawing = layout_plot(scene, view, rect, ui.theme(), measure_of(ui.paint()), {1 / ui.scale(), highlight});
+  paint(ui, drawing);
+  if (!drawing.tile.empty()) ui::tile(ui, drawing.tile, *scene.tile);
+  if (hit.hovered) find_nearest(scene, drawing.map, ui.mouse(), hit);
+  draw_handles(ui, name, scene, drawing, hit);
+  return hit;
+}
+
+PlotHit draw_plot_panel(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const PlotScene& scene, View& view,
+                        std::string_view help, float right, std::string_view highlight) {
+  ui::Rect content = ui::panel(ui, rect, {scene.title, scene.note, scene.sentence, right, false});
+  // The plot's own padding reaches into the panel's: ticks stand under the title.
+  content.x = rect.x + 4, content.w = rect.w - 8;
+  content.h = rect.bottom() - content.y - 4;
+  return draw_plot(ui, name, content, scene, view, help, highlight);
+}
+
+}  // namespace normscope::plot

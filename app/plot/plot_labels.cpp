@@ -1,0 +1,195 @@
+// Texts that have to find a place in a plot. Nothing is ever written over another text: labels are pushed apart, notes
+// try other places, and what finds none is left out.
+#include <algorithm>
+#include <cmath>
+
+#include "app/plot/plot_builder.h"
+
+namespace normscope::plot {
+namespace {
+
+const ui::TextStyle bold{ui::Face::bold, ui::type::title}, value_style{ui::Face::mono, ui::type::title},
+    small{ui::Face::sans, ui::type::body}, tiny{ui::Face::sans, ui::type::tick};
+constexpr float part_gap = 6;
+
+struct Label {
+  const Series* series;
+  ui::Vec end;     // of the line, px
+  float baseline;  // wanted, then placed
+};
+
+// How much of a label is written: everything, letter and value, the letter alone.
+enum class Detail { full, value, letter };
+
+float width_of(const Series& s, Detail detail, const Measure& measure) {
+  float w = 0;
+  auto part = [&](ui::TextStyle style, const std::string& text) {
+    if (!text.empty()) w += (w > 0 ? part_gap : 0) + measure(style, text);
+  };
+  part(bold, s.letter);
+  if (detail != Detail::letter || s.letter.empty()) part(value_style, s.value);
+  if (detail == Detail::full || (s.letter.empty() && s.value.empty())) part(small, s.name);
+  return w;
+}
+
+void write(Builder& b, const Series& s, ui::Vec at, Detail detail) {
+  const ui::Colour colour = text_colour(b.theme, s.ink);
+  auto part = [&](ui::TextStyle style, ui::Colour ink, const std::string& text) {
+    if (text.empty()) return;
+    b.text(at, style, ink, text);
+    at.x += b.measure(style, text) + part_gap;
+  };
+  part(bold, colour, s.letter);
+  if (detail != Detail::letter || s.letter.empty()) part(value_style, colour, s.value);
+  bool only_name = s.letter.empty() && s.value.empty();
+  if (detail == Detail::full || only_name) part(small, only_name ? colour : b.theme.ink2, s.name);
+}
+
+// Names of the levels. They stand above their line at the right, or where the scene wants them; a label that would not
+// fit beside the cursor's labels moves to the other side of the line.
+void name_levels(Builder& b) {
+  const ui::Rect& a = b.out.map.area;
+  for (const RefLine& l : b.scene.lines) {
+    if (l.label.empty()) continue;
+    float p = l.horizontal ? b.out.map.y(l.value) : b.out.map.x(l.value);
+    if (l.horizontal ? (p < a.y || p > a.bottom() + 1) : (p < a.x || p > a.right())) continue;
+    if (!l.horizontal) {
+      b.text_if_free({p + 5, a.y + 10}, tiny, b.theme.ink2, l.label);
+      continue;
+    }
+    const float above = p - 5, below = p + 13;
+    for (const std::string& text : {l.label, l.short_label}) {
+      if (text.empty() || b.measure(small, text) > a.w * 0.8f) continue;
+      bool placed = false;
+      for (bool left : {l.label_left, !l.label_left})
+        for (float y : {l.label_below ? below : above, l.label_below ? above : below})
+          if (!placed && y > a.y + 6 && y < a.bottom() - 1)
+            placed = b.text_if_free({left ? a.x + 8 : a.right() - 3, y}, small, b.theme.ink2, text,
+                                    left ? ui::Align::left : ui::Align::right);
+      if (placed) break;
+    }
+  }
+}
+
+std::vector<Label> wanted_labels(Builder& b) {
+  std::vector<Label> labels;
+  const ui::Rect& a = b.out.map.area;
+  for (const Series& s : b.scene.series) {
+    if (!s.end_label || s.y.empty() || (s.letter.empty() && s.value.empty() && s.name.empty())) continue;
+    size_t i = s.y.size();
+    while (i > 0 && !std::isfinite(s.y[i - 1])) --i;
+    if (i == 0) continue;
+    ui::Vec end = b.out.map(s.x_at(i - 1), s.y[i - 1]);
+    labels.push_back({&s, {std::min(end.x, a.right()), end.y}, std::clamp(end.y, a.y, a.bottom()) + 4.5f});
+  }
+  // More labels than lines of text: the middle ones go, the outermost tell the spread.
+  size_t room = std::max<size_t>(1, size_t(a.h / 14));
+  std::stable_sort(labels.begin(), labels.end(), [](const Label& p, const Label& q) { return p.baseline < q.baseline; });
+  while (labels.size() > room) labels.erase(labels.begin() + long(labels.size() / 2));
+  return labels;
+}
+
+void label_ends(Builder& b) {
+  std::vector<Label> labels = wanted_labels(b);
+  if (labels.empty()) return;
+  const ui::Rect& a = b.out.map.area;
+  float x = a.right() + 10;
+  if (b.scene.labels_inside) {
+    x = 0;
+    for (const Label& l : labels) x = std::max(x, l.end.x + label_offset);
+    if (b.scene.cursor) x = std::max(x, std::min(b.out.map.x(b.scene.cursor->x), a.right()) + label_offset);
+  }
+  float available = b.rect.right() - 2 - x;
+  Detail detail = Detail::full;
+  auto widest = [&](Detail d) {
+    float w = 0;
+    for (const Label& l : labels) w = std::max(w, width_of(*l.series, d, b.measure));
+    return w;
+  };
+  for (Detail d : {Detail::full, Detail::value, Detail::letter}) {
+    detail = d;
+    if (widest(d) <= available) break;
+  }
+  float width = widest(detail);
+  if (width > available) x = b.rect.right() - 2 - width;
+
+  // Other texts in the label column are obstacles that do not move.
+  std::vector<float> wanted, weights;
+  for (const Label& l : labels) wanted.push_back(l.baseline), weights.push_back(1);
+  const ui::Rect column{x - 4, a.y - 20, width + 8, a.h + 40};
+  for (const ui::Rect& t : b.taken)
+    if (t.overlaps(column) && t.bottom() < a.bottom() + 2) wanted.push_back(t.y + 0.78f * 12), weights.push_back(1e6f);
+  std::vector<float> placed = spread(wanted, label_gap, a.y + 9, a.bottom() - 2, weights);
+  for (size_t i = 0; i < labels.size(); ++i) {
+    ui::Rect box{x, placed[i] - 10, width_of(*labels[i].series, detail, b.measure), 12.5f};
+    if (b.is_free(box.inset(-1, 0))) write(b, *labels[i].series, {x, placed[i]}, detail);
+  }
+}
+
+// A text near a point: the wanted place first, then around the point.
+bool place_near(Builder& b, ui::Vec p, ui::Vec offset, float width, ui::Vec& found) {
+  const ui::Rect inside = b.rect;
+  const ui::Vec tries[] = {offset, {offset.x, -offset.y + 4}, {-width - offset.x, offset.y},
+                           {-width - offset.x, -offset.y + 4}, {-width / 2, 18}, {-width / 2, -10},
+                           {offset.x, offset.y + 14}, {offset.x, offset.y - 18}};
+  for (ui::Vec d : tries) {
+    ui::Rect box{p.x + d.x, p.y + d.y - 9.4f, width, 12.4f};
+    if (inside.contains(box) && b.is_free(box.inset(-2, -1))) {
+      found = p + d;
+      return true;
+    }
+  }
+  return false;
+}
+
+void add_notes(Builder& b) {
+  for (const Note& note : b.scene.notes) {
+    ui::Vec p = b.out.map(note.x, note.y), at;
+    float letter = note.letter.empty() ? 0 : b.measure(bold, note.letter) + part_gap;
+    float width = letter + b.measure(small, note.text);
+    if (!place_near(b, p, {note.dx, note.dy}, width, at)) continue;
+    if (note.leader) {
+      ui::Vec to{std::clamp(p.x, at.x, at.x + width), at.y + (p.y > at.y ? 4.f : -10.f)};
+      b.add(StrokeItem{{to, p}, b.theme.ink3, 1, {}, 0, false});
+    }
+    if (letter > 0) b.text(at, bold, text_colour(b.theme, note.ink), note.letter);
+    b.text({at.x + letter, at.y}, small, b.theme.ink2, note.text);
+  }
+}
+
+void name_bands(Builder& b) {
+  for (const Band& band : b.scene.bands) {
+    if (band.label.empty() || band.x.empty()) continue;
+    ui::Vec p;
+    if (band.label_at) {
+      p = b.out.map(band.label_at->first, band.label_at->second);
+    } else {
+      size_t i = band.x.size() / 2;
+      p = b.out.map(band.x[i], band.hi[i]);
+    }
+    ui::Vec at;
+    float width = b.measure(small, band.label);
+    if (!place_near(b, p, {-width * 0.7f, -26}, width, at)) continue;
+    ui::Vec from{std::clamp(p.x, at.x, at.x + width), at.y + (p.y > at.y ? 4.f : -10.f)};
+    b.add(StrokeItem{{from, p}, b.theme.ink3, 1, {}, 0, false});
+    b.text(at, small, b.theme.ink2, band.label);
+  }
+}
+
+}  // namespace
+
+float label_width(const PlotScene& scene, const Measure& measure) {
+  float w = 0;
+  for (const Series& s : scene.series)
+    if (s.end_label) w = std::max(w, width_of(s, Detail::full, measure));
+  return w;
+}
+
+void add_labels(Builder& b) {
+  name_levels(b);
+  label_ends(b);
+  name_bands(b);
+  add_notes(b);
+}
+
+}  // namespace normscope::plot

@@ -1,0 +1,242 @@
+// Frame, areas, reference lines and series of a plot; texts that have to find a place are in plot_labels.cpp.
+#include "app/plot/plot_layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/plot/plot_builder.h"
+
+namespace normscope::plot {
+
+ui::Colour line_colour(const ui::Theme& t, Ink ink) {
+  switch (ink.role) {
+    case Ink::Role::ink: return t.ink;
+    case Ink::Role::ink2: return t.ink2;
+    case Ink::Role::ink3: return t.ink3;
+    case Ink::Role::run: return t.runs[ink.index].line;
+    case Ink::Role::depth: return ui::depth_colour(t, ink.index, ink.count);
+    case Ink::Role::prediction: return t.accent;
+  }
+  return t.ink;
+}
+
+ui::Colour text_colour(const ui::Theme& t, Ink ink) {
+  if (ink.role == Ink::Role::run) return t.runs[ink.index].text;
+  if (ink.role == Ink::Role::depth) {
+    ui::Colour c = line_colour(t, ink);
+    return ui::contrast(c, t.panel) >= 4.5 ? c : t.ink2;  // the ramp's near end is for marks, not for text
+  }
+  return ink.role == Ink::Role::prediction ? t.ink : line_colour(t, ink);
+}
+
+ui::Rect plot_area(const PlotScene& s, const ui::Rect& r) {
+  return {r.x + s.pad_left, r.y + s.pad_top, std::max(10.f, r.w - s.pad_left - s.pad_right),
+          std::max(10.f, r.h - s.pad_top - s.pad_bottom)};
+}
+
+double end_of_lines(const PlotScene& s) {
+  if (s.cursor) return s.cursor->x;
+  double end = s.x.lo;
+  for (const Series& each : s.series)
+    if (!each.y.empty()) end = std::max(end, each.x_at(each.y.size() - 1));
+  return end;
+}
+
+namespace {
+
+const ui::TextStyle tick_style{ui::Face::mono, ui::type::tick};
+
+void add_axes(Builder& b) {
+  const ui::Theme& t = b.theme;
+  const ui::Rect& a = b.out.map.area;
+  const Axis &x = b.scene.x, &y = b.scene.y;
+  if (b.scene.heat) return;
+  int rows = std::min(y.max_ticks, std::max(2, int(a.h / 22)));
+  for (const Tick& tick : ticks_of(y, b.out.map.y.lo(), b.out.map.y.hi(), rows)) {
+    float py = b.out.map.y(tick.value);
+    if (py < a.y - 0.5f || py > a.bottom() + 0.5f) continue;
+    if (py < a.bottom() - 1) b.add(RuleItem{{a.x, py}, {a.right(), py}, t.grid, 1, {}});
+    if (y.show_labels) b.text({a.x - 9, py + 4}, tick_style, t.ink3, tick.label, ui::Align::right);
+  }
+  b.add(RuleItem{{a.x, a.bottom()}, {a.right(), a.bottom()}, t.axis, 1, {}});
+  if (!x.show_labels) return;
+  // The corner's word comes first: the tick labels keep clear of it.
+  if (!x.short_label.empty())
+    b.text({a.x - 9, a.bottom() + 18}, {ui::Face::sans, ui::type::tick}, t.ink3, x.short_label, ui::Align::right);
+  for (const Tick& tick : ticks_of(x, b.out.map.x.lo(), b.out.map.x.hi(), std::max(2, int(a.w / 75)))) {
+    float px = b.out.map.x(tick.value);
+    b.add(RuleItem{{px, a.bottom()}, {px, a.bottom() + 4}, t.axis, 1, {}});
+    b.text_if_free({px, a.bottom() + 18}, tick_style, t.ink3, tick.label, ui::Align::centre);
+  }
+}
+
+void add_bands(Builder& b) {
+  for (const Band& band : b.scene.bands) {
+    float alpha = band.theory ? ui::theory_alpha : b.theme.band_alpha;
+    StripItem strip{{}, {}, line_colour(b.theme, band.ink).alpha(alpha)};
+    const ui::Rect& a = b.out.map.area;
+    size_t n = std::min({band.x.size(), band.lo.size(), band.hi.size()});
+    auto inside = [&](float py) { return std::clamp(py, a.y, a.bottom()); };
+    for (size_t i = 0; i < n; ++i) {
+      if (!std::isfinite(band.lo[i]) || !std::isfinite(band.hi[i])) continue;
+      float px = b.out.map.x(band.x[i]);
+      if (px < a.x - 1 || px > a.right() + 1) continue;
+      // One point a column suffices: a band has no spikes of its own.
+      if (!strip.upper.empty() && px - strip.upper.back().x < b.options.column && i + 1 < n) continue;
+      strip.upper.push_back({px, inside(b.out.map.y(band.hi[i]))});
+      strip.lower.push_back({px, inside(b.out.map.y(band.lo[i]))});
+    }
+    if (strip.upper.size() > 1) b.add(std::move(strip));
+  }
+}
+
+void add_reference_fills(Builder& b) {
+  const ui::Rect& a = b.out.map.area;
+  for (const RefLine& l : b.scene.lines)
+    if (l.fill_below && l.horizontal) {
+      float py = std::clamp(b.out.map.y(l.value), a.y, a.bottom());
+      b.add(FillItem{{a.x, py, a.w, a.bottom() - py}, b.theme.sunk});
+    }
+}
+
+void add_reference_lines(Builder& b) {
+  const ui::Rect& a = b.out.map.area;
+  const ui::Dash dots{ui::line::reference_on, ui::line::reference_off};
+  for (const RefLine& l : b.scene.lines) {
+    float p = l.horizontal ? b.out.map.y(l.value) : b.out.map.x(l.value);
+    if (l.horizontal && p >= a.y - 1 && p <= a.bottom() + 1)
+      b.add(RuleItem{{a.x, p}, {a.right(), p}, b.theme.ink2, ui::line::reference, dots});
+    if (!l.horizontal && p >= a.x - 1 && p <= a.right() + 1)
+      b.add(RuleItem{{p, a.y}, {p, a.bottom()}, b.theme.ink2, ui::line::reference, dots});
+  }
+}
+
+struct Look {
+  ui::Dash dash;
+  ui::Marker marker = ui::Marker::none;
+};
+
+Look look_of(const ui::Theme& t, const Series& s) {
+  Look look;
+  if (s.ink.role == Ink::Role::run) look = {t.runs[s.ink.index].dash, t.runs[s.ink.index].marker};
+  if (s.dash) look.dash = *s.dash;
+  if (s.marker) look.marker = *s.marker;
+  return look;
+}
+
+void add_series(Builder& b, const Series& s) {
+  const bool faded = !b.options.highlight.empty() && b.options.highlight != s.id;
+  const float alpha = s.alpha * (faded ? 0.25f : 1.f);
+  const float width = s.width + (!faded && !b.options.highlight.empty() ? 0.8f : 0);
+  const ui::Colour colour = line_colour(b.theme, s.ink).alpha(alpha);
+  const Look look = look_of(b.theme, s);
+  Line line = thin(s, b.out.map, b.options.column);
+  float phase = 0;
+  for (size_t i = 0; i < line.pieces.size(); ++i) {
+    auto piece = line.pieces[i];
+    std::vector<ui::Vec> points(piece.begin(), piece.end());
+    float begin = phase;
+    if (!look.dash.solid())
+      for (size_t k = 1; k < points.size(); ++k)
+        phase += std::hypot(points[k].x - points[k - 1].x, points[k].y - points[k - 1].y);
+    if (s.ink.role == Ink::Role::prediction) {  // a highlighter stroke with a thin line of ink in it
+      b.add(StrokeItem{points, colour, 11, {}, 0, true});
+      b.add(StrokeItem{std::move(points), b.theme.dark ? b.theme.panel : b.theme.ink, 1.8f, {}, 0, true});
+    } else {
+      b.add(StrokeItem{std::move(points), colour, width, look.dash, begin, true});
+    }
+  }
+  for (ui::Vec p : line.gaps)  // not finite: a red cross where the numbers end
+    for (float d : {-1.f, 1.f})
+      b.add(StrokeItem{{{p.x - 4, p.y - 4 * d}, {p.x + 4, p.y + 4 * d}}, b.theme.error, 2, {}, 0, false});
+  if (look.marker == ui::Marker::none) return;
+  const ui::Rect near = b.out.map.area.inset(-1);
+  auto mark = [&](size_t i, float size) {
+    ui::Vec p = b.out.map(s.x_at(i), s.y[i]);
+    if (std::isfinite(s.y[i]) && near.contains(p)) b.add(MarkItem{p, look.marker, size, colour, b.theme.panel});
+  };
+  size_t last = s.y.size();
+  for (size_t i : marker_points(s, b.out.map)) {
+    bool near_end = s.end_marker && s.markers == Markers::sparse && last > 0 &&
+                    b.out.map.x(s.x_at(last - 1)) - b.out.map.x(s.x_at(i)) < 12;
+    if (!near_end) mark(i, s.markers == Markers::all ? 4.f : 3.6f);
+  }
+  if (s.end_marker && last > 0) mark(last - 1, s.markers == Markers::all ? 4.f : 4.8f);
+}
+
+void add_cursor(Builder& b) {
+  const ui::Rect& a = b.out.map.area;
+  float px = b.out.map.x(b.scene.cursor->x);
+  if (px < a.x - 1 || px > a.right() + 1) return;
+  b.add(RuleItem{{px, a.y}, {px, a.bottom()}, b.theme.cursor, ui::line::cursor, {}});
+}
+
+void add_flag(Builder& b) {
+  if (b.scene.cursor->flag.empty()) return;
+  const ui::Rect& a = b.out.map.area;
+  float px = b.out.map.x(b.scene.cursor->x);
+  if (px < a.x - 1 || px > a.right() + 1) return;
+  const ui::TextStyle style{ui::Face::mono, ui::type::body};
+  float width = b.measure(style, b.scene.cursor->flag) + 14;
+  ui::Rect flag = ui::centred({px, a.y + 8}, width, 18);
+  b.add(FillItem{flag, b.theme.accent, ui::radius::tile, true});
+  b.text({flag.centre().x, flag.centre().y + 4.4f}, style, b.theme.on_accent, b.scene.cursor->flag, ui::Align::centre);
+  b.taken.push_back(flag.inset(-2));
+}
+
+void add_heat(Builder& b) {
+  const HeatMap& h = *b.scene.heat;
+  const ui::Rect& a = b.out.map.area;
+  if (h.rows <= 0 || h.columns <= 0) return;
+  float cell = std::min(a.w / float(h.columns), a.h / float(h.rows));
+  for (int r = 0; r < h.rows; ++r)
+    for (int c = 0; c < h.columns; ++c) {
+      size_t i = size_t(r) * h.columns + c;
+      if (i >= h.cells.size() || !std::isfinite(h.cells[i])) continue;
+      ui::Colour colour =
+          h.signed_data ? ui::signed_colour(b.theme, h.cells[i]) : ui::heat_colour(b.theme, h.cells[i]);
+      b.add(FillItem{{a.x + cell * float(c), a.y + cell * float(r), cell, cell}, colour});
+    }
+  float right = a.x + cell * float(h.columns), bottom = a.y + cell * float(h.rows);
+  const ui::TextStyle small{ui::Face::sans, ui::type::tick};
+  b.text({a.x - 6, a.y + 9}, tick_style, b.theme.ink3, h.row_first, ui::Align::right);
+  if (h.rows > 1) b.text({a.x - 6, bottom - 1}, tick_style, b.theme.ink3, h.row_last, ui::Align::right);
+  b.text({a.x, bottom + 14}, small, b.theme.ink3, h.column_first);
+  b.text_if_free({right, bottom + 14}, small, b.theme.ink3, h.column_last, ui::Align::right);
+  b.text({a.x, bottom + 31}, tick_style, b.theme.ink2, h.below);
+}
+
+}  // namespace
+
+Drawing layout_plot(const PlotScene& scene, const View& view, const ui::Rect& rect, const ui::Theme& theme,
+                    const Measure& measure, const LayoutOptions& options) {
+  Drawing out;
+  ui::Rect a = plot_area(scene, rect);
+  auto [x_lo, x_hi] = shown_range(scene.x, view.x);
+  auto [y_lo, y_hi] = shown_range(scene.y, view.y);
+  out.map = {a, AxisMap(scene.x.scale, x_lo, x_hi, a.x, a.right()), AxisMap(scene.y.scale, y_lo, y_hi, a.bottom(), a.y)};
+  Builder b{scene, theme, measure, options, rect, out, {}};
+  add_reference_fills(b);
+  add_axes(b);
+  if (scene.heat) add_heat(b);
+  add_bands(b);
+  if (scene.cursor) add_cursor(b);
+  add_reference_lines(b);
+  for (const Series& s : scene.series)
+    if (s.id != options.highlight) add_series(b, s);
+  for (const Series& s : scene.series)
+    if (s.id == options.highlight) add_series(b, s);
+  if (scene.cursor) add_flag(b);
+  if (scene.tile) {
+    out.tile = {a.right() - 16, a.y + 1, 16, 16};
+    b.taken.push_back(out.tile);
+  }
+  for (const Handle& h : scene.handles) {
+    out.handles.push_back(out.map(h.x, h.y));
+    b.taken.push_back(ui::centred(out.handles.back(), 15, 15));
+  }
+  add_labels(b);
+  return out;
+}
+
+}  // namespace normscope::plot

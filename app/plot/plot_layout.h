@@ -1,0 +1,85 @@
+// Turns a PlotScene into a Drawing: every line, area, marker and text of the plot in logical px, in drawing order. The
+// screen paints it, the SVG writer prints it, so both show the same. No window and no font is needed: text is measured
+// through a function.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "app/plot/plot_lines.h"
+#include "app/ui/paint.h"
+
+namespace normscope::plot {
+
+using Measure = std::function<float(ui::TextStyle, std::string_view)>;
+
+struct FillItem {
+  ui::Rect rect;
+  ui::Colour colour;
+  float radius = 0;
+  bool accent = false;  // with the outline of a yellow shape
+};
+struct RuleItem {  // level or upright line on whole pixels
+  ui::Vec a, b;
+  ui::Colour colour;
+  float width = 1;
+  ui::Dash dash;
+};
+struct StrokeItem {
+  std::vector<ui::Vec> points;
+  ui::Colour colour;
+  float width = 1;
+  ui::Dash dash;
+  float phase = 0;  // of the dash at the first point
+  bool clip = true;
+};
+struct StripItem {
+  std::vector<ui::Vec> upper, lower;
+  ui::Colour colour;
+};
+struct MarkItem {
+  ui::Vec centre;
+  ui::Marker marker;
+  float size;
+  ui::Colour fill, edge;
+};
+struct TextItem {
+  ui::Vec baseline;
+  ui::TextStyle style;
+  ui::Colour colour;
+  std::string text;
+  ui::Align align = ui::Align::left;
+};
+using Item = std::variant<FillItem, RuleItem, StrokeItem, StripItem, MarkItem, TextItem>;
+
+struct Drawing {
+  PlotMap map;
+  std::vector<Item> items;
+  std::vector<ui::Vec> handles;  // pixel place of scene.handles
+  ui::Rect tile;                 // where the run tile stands (empty: none)
+};
+
+struct LayoutOptions {
+  float column = 1;            // width of a pixel column for thinning (1 / scale)
+  std::string_view highlight;  // id of the series to emphasise
+};
+
+// `rect` holds plot area, ticks and labels (not the title).
+Drawing layout_plot(const PlotScene&, const View&, const ui::Rect& rect, const ui::Theme&, const Measure&,
+                    const LayoutOptions& = {});
+
+// The plot area inside `rect`.
+ui::Rect plot_area(const PlotScene&, const ui::Rect& rect);
+
+// Width of the widest direct label of the scene (letter, value and name).
+float label_width(const PlotScene&, const Measure&);
+// Where the longest line ends, as data x (the cursor where there is one).
+double end_of_lines(const PlotScene&);
+
+inline constexpr float label_gap = 16;      // least distance between direct labels
+inline constexpr float label_offset = 14;   // from the line's end to its label
+
+}  // namespace normscope::plot

@@ -1,0 +1,165 @@
+// See plot_lines.h.
+#include "app/plot/plot_lines.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace normscope::plot {
+namespace {
+
+// First index whose x is not below v.
+size_t lower(const Series& s, double v) {
+  size_t n = s.y.size();
+  if (s.x.empty()) return size_t(std::clamp(std::ceil((v - s.x0) / s.dx), 0.0, double(n)));
+  n = std::min(n, s.x.size());
+  return size_t(std::lower_bound(s.x.values.begin(), s.x.values.begin() + long(n), v) - s.x.values.begin());
+}
+
+size_t length(const Series& s) { return s.x.empty() ? s.y.size() : std::min(s.x.size(), s.y.size()); }
+
+// Collects the points of one pixel column and hands on the telling ones.
+class Column4 {
+ public:
+  explicit Column4(std::vector<ui::Vec>& out) : out_(out) {}
+  void add(long column, ui::Vec p) {
+    if (count_ && column != column_) flush();
+    column_ = column;
+    if (!count_) low_ = high_ = 0, points_[0] = points_[1] = points_[2] = points_[3] = p;
+    // 0 first, 1 lowest, 2 highest, 3 last; order is kept by the running number of each.
+    if (!count_ || p.y < points_[1].y) points_[1] = p, low_ = count_;
+    if (!count_ || p.y > points_[2].y) points_[2] = p, high_ = count_;
+    points_[3] = p;
+    ++count_;
+  }
+  void flush() {
+    if (!count_) return;
+    long last = count_ - 1;
+    out_.push_back(points_[0]);
+    long a = std::min(low_, high_), b = std::max(low_, high_);
+    if (a != 0 && a != last) out_.push_back(points_[a == low_ ? 1 : 2]);
+    if (b != a && b != 0 && b != last) out_.push_back(points_[b == low_ ? 1 : 2]);
+    if (last != 0) out_.push_back(points_[3]);
+    count_ = 0;
+  }
+
+ private:
+  std::vector<ui::Vec>& out_;
+  ui::Vec points_[4]{};
+  long column_ = 0, count_ = 0, low_ = 0, high_ = 0;
+};
+
+}  // namespace
+
+std::pair<size_t, size_t> visible(const Series& s, double lo, double hi) {
+  size_t first = lower(s, lo), last = lower(s, hi), n = length(s);
+  while (last < n && s.x_at(last) <= hi) ++last;
+  return {first > 0 ? first - 1 : 0, std::min(n, last + 1)};
+}
+
+Line thin(const Series& s, const PlotMap& map, float column) {
+  Line line;
+  auto [first, last] = visible(s, map.x.lo(), map.x.hi());
+  std::vector<ui::Vec>& out = line.pieces.points;
+  const bool dense = double(last - first) > 2.0 * double(map.area.w / column);
+  Column4 columns(out);
+  auto end_piece = [&] {
+    columns.flush();
+    size_t begin = line.pieces.ends.empty() ? 0 : line.pieces.ends.back();
+    if (out.size() == begin) return;
+    if (out.size() - begin == 1) out.push_back(out.back());  // a lone point still shows as a dot's width
+    line.pieces.ends.push_back(uint32_t(out.size()));
+  };
+  bool in_gap = false;
+  for (size_t i = first; i < last; ++i) {
+    float y = s.y[i];
+    if (!std::isfinite(y)) {
+      if (!in_gap && !out.empty()) {
+        columns.flush();
+        line.gaps.push_back(out.back());
+      }
+      end_piece();
+      in_gap = true;
+      continue;
+    }
+    ui::Vec p = map(s.x_at(i), y);
+    if (in_gap && out.empty()) line.gaps.push_back(p);
+    in_gap = false;
+    if (dense)
+      columns.add(long(std::floor(p.x / column)), p);
+    else
+      out.push_back(p);
+  }
+  end_piece();
+  return line;
+}
+
+std::vector<size_t> marker_points(const Series& s, const PlotMap& map) {
+  std::vector<size_t> points;
+  const size_t n = length(s);
+  if (n == 0 || s.markers == Markers::none) return points;
+  if (s.markers == Markers::all) {
+    points.resize(n);
+    std::iota(points.begin(), points.end(), size_t(0));
+    return points;
+  }
+  double per_pixel = (map.x.hi() - map.x.lo()) / std::max(1.f, map.area.w);
+  double decade = std::pow(10.0, std::floor(std::log10(30 * per_pixel)));
+  double step = decade * 10;
+  for (double k : {1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0})
+    if (decade * k >= 30 * per_pixel) {
+      step = decade * k;
+      break;
+    }
+  double offset = step * (0.4 + 0.3 * (s.ink.role == Ink::Role::run ? s.ink.index : 0));
+  auto [first, last] = visible(s, map.x.lo(), map.x.hi());
+  if (first >= last) return points;
+  double k = std::ceil((s.x_at(first) - offset) / step);
+  for (double x = offset + k * step; x <= s.x_at(last - 1); x += step) {
+    size_t i = nearest_index(s, x);
+    if (i < n && std::isfinite(s.y[i]) && (points.empty() || points.back() != i)) points.push_back(i);
+  }
+  return points;
+}
+
+size_t nearest_index(const Series& s, double x) {
+  size_t n = length(s);
+  if (n == 0) return 0;
+  size_t i = std::min(lower(s, x), n - 1);
+  if (i > 0 && std::fabs(s.x_at(i - 1) - x) <= std::fabs(s.x_at(i) - x)) --i;
+  return i;
+}
+
+std::vector<float> spread(const std::vector<float>& wanted, float gap, float lo, float hi,
+                          const std::vector<float>& weights) {
+  const size_t n = wanted.size();
+  std::vector<size_t> order(n);
+  std::iota(order.begin(), order.end(), size_t(0));
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return wanted[a] < wanted[b]; });
+  if (n > 1) gap = std::min(gap, std::max(0.f, hi - lo) / float(n - 1));
+  // Isotonic regression of wanted[i] - i*gap: neighbours that would come too close move as one block.
+  struct Block {
+    double sum, weight;
+    size_t count;
+    double mean() const { return sum / weight; }
+  };
+  std::vector<Block> blocks;
+  for (size_t k = 0; k < n; ++k) {
+    double w = weights.empty() ? 1 : weights[order[k]];
+    blocks.push_back({w * (double(wanted[order[k]]) - double(k) * gap), w, 1});
+    while (blocks.size() > 1 && blocks[blocks.size() - 2].mean() > blocks.back().mean()) {
+      Block last = blocks.back();
+      blocks.pop_back();
+      blocks.back().sum += last.sum, blocks.back().weight += last.weight, blocks.back().count += last.count;
+    }
+  }
+  std::vector<float> placed(n);
+  size_t k = 0;
+  const double highest = hi - double(n ? n - 1 : 0) * gap;
+  for (const Block& b : blocks)
+    for (size_t i = 0; i < b.count; ++i, ++k)
+      placed[order[k]] = float(std::clamp(b.mean(), double(lo), std::max(double(lo), highest)) + double(k) * gap);
+  return placed;
+}
+
+}  // namespace normscope::plot

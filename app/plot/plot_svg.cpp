@@ -1,0 +1,159 @@
+// The SVG writer: prints the same Drawing that the screen paints. No font is loaded, widths are estimated from the two
+// faces' usual advances, which is close enough for labels that only must not touch. See plot.h.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+#include "app/plot/plot.h"
+#include "app/plot/plot_layout.h"
+
+namespace normscope::plot {
+namespace {
+
+float estimated_width(ui::TextStyle style, std::string_view s) {
+  const bool mono = style.face == ui::Face::mono || style.face == ui::Face::mono_medium;
+  float em = 0;
+  for (unsigned char c : s) {
+    if ((c & 0xC0) == 0x80) continue;  // continuation of a character already counted
+    if (mono) em += 0.6f;
+    else if (std::string_view("iljt.,:;'|!I ()[]").find(char(c)) != std::string_view::npos) em += 0.29f;
+    else if (c == 'm' || c == 'w' || c == 'M' || c == 'W') em += 0.87f;
+    else if (c >= 'A' && c <= 'Z') em += 0.69f;
+    else if (c >= '0' && c <= '9') em += 0.63f;
+    else em += 0.58f;
+  }
+  return em * style.px * (style.face == ui::Face::bold ? 1.05f : 1.f);
+}
+
+std::string escaped(std::string_view s) {
+  std::string out;
+  for (char c : s) {
+    if (c == '&') out += "&amp;";
+    else if (c == '<') out += "&lt;";
+    else if (c == '>') out += "&gt;";
+    else if (c == '"') out += "&quot;";
+    else if (static_cast<unsigned char>(c) >= 0x20) out += c;
+  }
+  return out;
+}
+
+class Writer {
+ public:
+  Writer(const ui::Theme& theme, const PlotMap& map) : theme_(theme), clip_(map.area.inset(-2)) {}
+
+  template <typename... A>
+  void put(fmt::format_string<A...> format, A&&... args) {
+    fmt::format_to(std::back_inserter(out), format, std::forward<A>(args)...);
+  }
+
+  static std::string paint(const char* what, ui::Colour c) {
+    std::string text = fmt::format(" {}=\"{}\"", what, ui::to_hex(c));
+    if (c.a < 255) text += fmt::format(" {}-opacity=\"{:.3g}\"", what, c.a / 255.0);
+    return text;
+  }
+  static std::string dashes(ui::Dash d, float phase = 0) {
+    if (d.solid()) return {};
+    return fmt::format(" stroke-dasharray=\"{:g} {:g}\" stroke-dashoffset=\"{:.2f}\"", d.on, d.off, phase);
+  }
+  std::string points(const std::vector<ui::Vec>& list, bool reversed = false) const {
+    std::string text;
+    for (size_t i = 0; i < list.size(); ++i) {
+      ui::Vec p = list[reversed ? list.size() - 1 - i : i];
+      fmt::format_to(std::back_inserter(text), "{}{:.2f},{:.2f}", text.empty() ? "" : " ", p.x, p.y);
+    }
+    return text;
+  }
+
+  void operator()(const FillItem& i) {
+    put("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\"", i.rect.x, i.rect.y, i.rect.w, i.rect.h);
+    if (i.radius > 0) put(" rx=\"{:g}\"", i.radius);
+    out += paint("fill", i.colour);
+    if (i.accent && theme_.accent_outline.a) out += paint("stroke", theme_.accent_outline) + " stroke-width=\"1.2\"";
+    out += "/>\n";
+  }
+  void operator()(const RuleItem& i) {
+    put("<line x1=\"{:.2f}\" y1=\"{:.2f}\" x2=\"{:.2f}\" y2=\"{:.2f}\" stroke-width=\"{:g}\"{}{}/>\n", i.a.x, i.a.y, i.b.x,
+        i.b.y, i.width, paint("stroke", i.colour), dashes(i.dash));
+  }
+  void operator()(const StrokeItem& i) {
+    put("<polyline fill=\"none\" stroke-width=\"{:g}\" stroke-linejoin=\"round\"{}{}{} points=\"{}\"/>\n", i.width,
+        paint("stroke", i.colour), dashes(i.dash, i.phase), i.clip ? " clip-path=\"url(#area)\"" : "", points(i.points));
+  }
+  void operator()(const StripItem& i) {
+    put("<polygon{} clip-path=\"url(#area)\" points=\"{} {}\"/>\n", paint("fill", i.colour), points(i.upper),
+        points(i.lower, true));
+  }
+  void operator()(const MarkItem& i) {
+    const float s = i.size, x = i.centre.x, y = i.centre.y;
+    std::string look = paint("fill", i.fill) + paint("stroke", i.edge) + " stroke-width=\"1\"";
+    switch (i.marker) {
+      case ui::Marker::none: break;
+      case ui::Marker::circle: put("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{:g}\"{}/>\n", x, y, s, look); break;
+      case ui::Marker::square:
+        put("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:g}\" height=\"{:g}\"{}/>\n", x - s * 0.9, y - s * 0.9, s * 1.8,
+            s * 1.8, look);
+        break;
+      case ui::Marker::triangle:
+        put("<polygon{} points=\"{}\"/>\n", look,
+            points({{x, y - s * 1.26f}, {x + s * 1.24f, y + s * 0.92f}, {x - s * 1.24f, y + s * 0.92f}}));
+        break;
+      case ui::Marker::diamond:
+        put("<polygon{} points=\"{}\"/>\n", look,
+            points({{x, y - s * 1.25f}, {x + s * 1.25f, y}, {x, y + s * 1.25f}, {x - s * 1.25f, y}}));
+        break;
+    }
+  }
+  void operator()(const TextItem& i) { text(i.baseline, i.style, i.colour, i.text, i.align); }
+
+  void text(ui::Vec at, ui::TextStyle style, ui::Colour colour, std::string_view s, ui::Align align = ui::Align::left) {
+    const bool mono = style.face == ui::Face::mono || style.face == ui::Face::mono_medium;
+    const char* anchor = align == ui::Align::centre ? "middle" : align == ui::Align::right ? "end" : "start";
+    put("<text x=\"{:.2f}\" y=\"{:.2f}\" font-size=\"{:g}\" font-family=\"{}\"{} text-anchor=\"{}\"{}>{}</text>\n", at.x,
+        at.y, style.px, mono ? "JetBrains Mono, DejaVu Sans Mono, monospace" : "Inter, DejaVu Sans, sans-serif",
+        style.face == ui::Face::bold ? " font-weight=\"600\"" : "", anchor, paint("fill", colour), escaped(s));
+  }
+
+  std::string out;
+  const ui::Theme& theme_;
+  ui::Rect clip_;
+};
+
+}  // namespace
+
+std::string to_svg(const PlotScene& scene, const ui::Theme& theme, ExportSize size, const View& view) {
+  ui::Rect rest{0, 0, size.width, size.height};
+  ui::Rect title_row = rest.take_top(scene.title.empty() ? 8 : ui::space::title_row);
+  ui::Rect sentence_row = rest.take_top(scene.sentence.empty() ? 0 : ui::space::sentence_row);
+  rest.take_bottom(6);
+  // Handles are for the hand: a file has none.
+  PlotScene still = scene;
+  still.handles.clear();
+  Drawing drawing = layout_plot(still, view, rest, theme, estimated_width);
+  Writer w(theme, drawing.map);
+  w.put("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" "
+        "height=\"{1:g}\" viewBox=\"0 0 {0:g} {1:g}\">\n<title>{2}</title>\n",
+        size.width, size.height, escaped(scene.title));
+  w.put("<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n", ui::to_hex(theme.panel));
+  w.put("<clipPath id=\"area\"><rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\"/></clipPath>\n",
+        w.clip_.x, w.clip_.y, w.clip_.w, w.clip_.h);
+  if (!scene.title.empty()) {
+    const ui::TextStyle bold{ui::Face::bold, ui::type::title}, body{ui::Face::sans, ui::type::body};
+    ui::Vec at{ui::space::pad, title_row.centre().y + 5};
+    w.text(at, bold, theme.ink, scene.title);
+    if (!scene.note.empty())
+      w.text({at.x + estimated_width(bold, scene.title) + 12, at.y}, body, theme.ink3, scene.note);
+    if (!scene.sentence.empty()) w.text({at.x, sentence_row.centre().y + 1}, body, theme.ink2, scene.sentence);
+  }
+  for (const Item& item : drawing.items) std::visit(w, item);
+  if (scene.tile) {
+    const ui::RunLook& run = theme.runs[*scene.tile];
+    w(FillItem{drawing.tile, run.tile, 3});
+    w.text({drawing.tile.centre().x, drawing.tile.centre().y + 4}, {ui::Face::bold, 11}, run.tile_letter,
+           std::string(1, run.letter), ui::Align::centre);
+  }
+  w.out += "</svg>\n";
+  return w.out;
+}
+
+}  // namespace normscope::plot

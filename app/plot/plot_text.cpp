@@ -1,0 +1,127 @@
+// A plot in words, for terminals, screen readers and tests; and as numbers (CSV). See plot.h.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+#include "app/plot/plot.h"
+#include "app/plot/plot_lines.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::plot {
+namespace {
+
+std::string value_at(const Series& s, size_t i) {
+  return ui::number(s.y[i], 4) + " at " + ui::number(s.x_at(i), 6);
+}
+
+std::string axis_words(const Axis& a) {
+  std::string text = a.label.empty() ? "" : a.label + ", ";
+  text += ui::number(a.lo, 4) + " to " + ui::number(a.hi, 4);
+  if (!a.unit.empty()) text += " " + a.unit;
+  if (a.scale == AxisScale::log) text += ", log scale";
+  return text;
+}
+
+std::string heading(const Series& s) {
+  std::string text = s.letter.empty() ? s.id : s.letter;
+  if (!s.name.empty() && s.name != text) text += text.empty() ? s.name : " (" + s.name + ")";
+  return text;
+}
+
+void describe(std::string& out, const Series& s, const std::optional<Cursor>& cursor) {
+  size_t low = s.y.size(), high = s.y.size(), first = s.y.size(), last = s.y.size(), not_finite = 0;
+  for (size_t i = 0; i < s.y.size(); ++i) {
+    if (!std::isfinite(s.y[i])) {
+      ++not_finite;
+      continue;
+    }
+    if (first == s.y.size()) first = low = high = i;
+    last = i;
+    if (s.y[i] < s.y[low]) low = i;
+    if (s.y[i] > s.y[high]) high = i;
+  }
+  out += heading(s) + ": ";
+  if (first == s.y.size()) {
+    out += s.y.empty() ? "no points\n" : "no finite value\n";
+    return;
+  }
+  fmt::format_to(std::back_inserter(out), "first {}; last {}; min {}; max {}", value_at(s, first), value_at(s, last),
+                 value_at(s, low), value_at(s, high));
+  if (cursor) {
+    size_t i = nearest_index(s, cursor->x);
+    out += "; at the cursor " + ui::number(s.y[i], 4);
+  }
+  if (not_finite) out += "; " + ui::grouped((long long)not_finite) + " not finite";
+  out += '\n';
+}
+
+void quoted(std::string& out, std::string_view s) {
+  if (s.find_first_of(",\"\n") == std::string_view::npos) {
+    out += s;
+    return;
+  }
+  out += '"';
+  for (char c : s) out += c == '"' ? "\"\"" : std::string(1, c);
+  out += '"';
+}
+
+}  // namespace
+
+std::string to_text(const PlotScene& scene) {
+  std::string out = scene.title;
+  if (!scene.note.empty()) out += ": " + scene.note;
+  out += '\n';
+  if (!scene.sentence.empty()) out += scene.sentence + '\n';
+  if (!scene.heat) {
+    out += "across: " + axis_words(scene.x) + '\n';
+    out += "up: " + axis_words(scene.y) + '\n';
+  }
+  if (scene.cursor) out += "cursor at " + ui::number(scene.cursor->x, 6) + '\n';
+  for (const RefLine& l : scene.lines)
+    if (!l.label.empty()) out += "level: " + l.label + '\n';
+  for (const Series& s : scene.series) describe(out, s, scene.cursor);
+  for (const Band& b : scene.bands)
+    if (!b.label.empty()) out += "band: " + b.label + '\n';
+  for (const Note& n : scene.notes) out += "note: " + (n.letter.empty() ? "" : n.letter + " ") + n.text + '\n';
+  if (scene.heat) {
+    const HeatMap& h = *scene.heat;
+    fmt::format_to(std::back_inserter(out), "{} rows, {} columns{}{}\n", h.rows, h.columns, h.below.empty() ? "" : "; ",
+                   h.below);
+  }
+  return out;
+}
+
+std::string to_csv(const PlotScene& scene) {
+  std::string out = "series,x,y,hi\n";
+  auto put = std::back_inserter(out);
+  for (const Series& s : scene.series) {
+    size_t n = s.x.empty() ? s.y.size() : std::min(s.x.size(), s.y.size());
+    for (size_t i = 0; i < n; ++i) {
+      quoted(out, s.id);
+      fmt::format_to(put, ",{:.9g},{:.9g},\n", s.x_at(i), s.y[i]);
+    }
+  }
+  for (const Band& b : scene.bands)
+    for (size_t i = 0; i < std::min({b.x.size(), b.lo.size(), b.hi.size()}); ++i) {
+      quoted(out, b.id);
+      fmt::format_to(put, ",{:.9g},{:.9g},{:.9g}\n", b.x[i], b.lo[i], b.hi[i]);
+    }
+  for (const RefLine& l : scene.lines) {
+    quoted(out, l.label);
+    if (l.horizontal)
+      fmt::format_to(put, ",,{:.9g},\n", l.value);
+    else
+      fmt::format_to(put, ",{:.9g},,\n", l.value);
+  }
+  if (scene.heat) {
+    out += "row,column,share\n";
+    const HeatMap& h = *scene.heat;
+    for (size_t i = 0; i < h.cells.size() && h.columns > 0; ++i)
+      if (std::isfinite(h.cells[i]))
+        fmt::format_to(put, "{},{},{:.9g}\n", i / size_t(h.columns) + 1, i % size_t(h.columns) + 1, h.cells[i]);
+  }
+  return out;
+}
+
+}  // namespace normscope::plot
