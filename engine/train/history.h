@@ -4,9 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <mutex>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tape/program.h"
@@ -15,7 +16,18 @@ namespace normscope {
 
 /// Something that happened to a run at a step, for timeline and log.
 struct RunEvent {
-  enum class Kind : uint8_t { Started, Edited, Forked, LeftPlateau, Stuck, Unstuck, NonFinite, Finished, Resumed };
+  enum class Kind : uint8_t {
+    Started,
+    Edited,
+    Forked,
+    LeftPlateau,
+    Returned,  ///< rose back to the plateau
+    Stuck,
+    Unstuck,
+    NonFinite,
+    Finished,
+    Resumed
+  };
   int32_t step = 0;
   Kind kind = Kind::Started;
   std::string text;  ///< "leaves the plateau", "not finite: L02.attn.wq gradient"
@@ -30,10 +42,13 @@ struct Series {
 
 class History {
  public:
+  /// The budget holds for the frames; the dense series (12 bytes a step) come on top.
   explicit History(std::vector<StatInfo> layout, size_t budget_bytes = size_t{64} << 20);
 
   // Written by the trainer.
   void append(int32_t step, double loss, double rate, std::span<const double> stats);
+  /// The dense series alone, as a checkpoint has them.
+  void append_dense(std::span<const int32_t> steps, std::span<const float> losses, std::span<const float> rates);
   void append_validation(int32_t step, double loss);
   void add_event(RunEvent event);
   /// Forgets what lies after `step` (a run that was set back).
@@ -60,6 +75,7 @@ class History {
     std::vector<float> stats;
   };
   void thin();
+  size_t frame_bytes() const;
 
   std::vector<StatInfo> layout_;
   size_t budget_;

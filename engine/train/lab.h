@@ -1,9 +1,10 @@
 // A Lab session: up to four runs A-D in lockstep on one pool; same seed, same batches, same weights for every
 // parameter they share, so a difference is caused by what differs. Owns the trainer thread.
 // Commands come from any thread through a queue drained between steps; views are copies: neither side waits.
+// A view appears after a step, at most 60 a second; at rest the trainer sleeps and uses no CPU.
 #pragma once
 
-#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -51,8 +52,13 @@ struct LabView {
 
 struct LabOptions {
   int threads = 0;
-  bool sample_text = true;       ///< refresh what each run writes, at most twice a second
-  int32_t validation_every = 50; ///< steps between validation losses; 0 = never
+  /// What each run writes is always complete and of the present step when the Lab rests (paused, budget spent).
+  bool sample_text = true;
+  /// Refreshed while training too: all runs at once, at most twice a second, for at most 4 % of the training time.
+  /// Off: only at rest, so that what is shown is a function of specification and step alone (screenshots, tests).
+  bool live_text = true;
+  int32_t line_length = 40;       ///< symbols of a line
+  int32_t validation_every = 50;  ///< steps between validation losses; 0 = never
 };
 
 struct ForkRequest {
@@ -71,14 +77,18 @@ class Lab {
   void start(std::vector<RunSpec> runs, bool play);  ///< replaces everything
   void play();
   void pause();
+  void play_to(int32_t step);  ///< plays and pauses exactly there
   void step_once();
+  /// All runs from step 0 with the specifications that they have now: what was edited stays, as part of them.
   void reset(bool new_seed);
   void set_budget(int32_t steps);
-  void set_steps_per_second(double limit);       ///< 0 = as fast as possible
-  void edit(int32_t run, std::string key, std::string value);   ///< run -1 = all; structural fields restart that run
+  void set_steps_per_second(double limit);  ///< 0 = as fast as possible
+  /// run -1 = all. A live field acts on the next step. A structural one restarts that run, which then catches up with
+  /// the others at full speed (they wait); data.* and run.seed belong to all runs and restart all.
+  void edit(int32_t run, std::string key, std::string value);
   void fork(ForkRequest request);                ///< makes or replaces D
   void remove_fork();                            ///< undo of a fork: the previous D, or none
-  void restore_fork();                           ///< redo
+  void restore_fork();                           ///< redo; a fork that was put aside catches up
   void load_text(std::string path);              ///< restarts on a text of one's own; a bad file leaves all as it is
   void quit();
 
@@ -86,8 +96,11 @@ class Lab {
   std::shared_ptr<const LabView> view() const;
   /// Called from the trainer thread after each new view (a window wakes its event loop here). Set before start().
   void on_change(std::function<void()> callback);
-  /// Blocks until `step` is reached, the budget is spent or nothing is left to do: headless runs and tests.
+  /// Blocks until all commands given so far are carried out and `step` is reached while playing on, or the Lab rests
+  /// (the budget is spent, it is paused, nothing is left to do): headless runs and tests.
   void wait_until(int32_t step);
+  /// Blocks until the Lab rests.
+  void wait_idle();
 
  private:
   struct Impl;

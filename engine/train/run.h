@@ -1,4 +1,5 @@
 // One training run: a Store, its programs, its history. Owned and stepped by one thread (the trainer's).
+// A run is specification + seed + events: what its edits say, live or scheduled, replays bit for bit.
 #pragma once
 
 #include <memory>
@@ -13,13 +14,15 @@
 
 namespace normscope {
 
+/// Training: under way, no verdict yet. WarmingUp: the same inside the warm-up. Learning, Stuck: see plateau.h; both
+/// outlast the budget only as Stuck, a run that learned is Finished at its end.
 enum class RunState : uint8_t { Training, WarmingUp, Learning, Stuck, NonFinite, Finished };
 const char* to_string(RunState state);
 
 /// Where a value first stopped being finite, in execution order.
 struct NonFiniteReport {
-  int32_t layer = 0;
-  std::string tensor;
+  int32_t layer = 0;   ///< 1-based, 0 outside the layers
+  std::string tensor;  ///< "L03.attn output", "loss", "L02.attn.wq gradient"
   int32_t step = 0;
 };
 
@@ -27,38 +30,58 @@ class Run {
  public:
   /// Builds model, store (seeded) and programs; Admin profiles its first batch. Throws Error.
   Run(RunSpec spec, std::shared_ptr<const Task> task, Backend& backend);
+  ~Run();
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
 
-  /// One update. Applies the edits due at this step first.
+  /// One update. Applies the edits due at this step first. A run that is not finite stays where it is.
   void step();
   int32_t steps_done() const;
 
-  const RunSpec& spec() const;                   ///< with the edits applied so far
-  const std::vector<Edit>& edits() const;
+  const RunSpec& spec() const;             ///< with the edits applied so far
+  const RunSpec& origin() const;           ///< as it stood at step 0; with edits() it replays this run
+  const std::vector<Edit>& edits() const;  ///< those applied, in order
   /// Changes a live field from the next step on, as an event of the run. Throws Error for a structural field.
   void edit(const std::string& key, const std::string& value);
-  void schedule_edits(std::vector<Edit> edits);  ///< to be applied when their step comes
+  /// To be applied when their step comes; structural ones rebuild the network in place, as fork() does.
+  void schedule_edits(std::vector<Edit> edits);
+  void set_budget(int32_t steps);  ///< train.steps without an event: it changes nothing that is computed
 
   RunState state() const;
+  int32_t learning_since() const;  ///< step at which it left the plateau; 0 = not (yet)
   std::optional<NonFiniteReport> non_finite() const;
-  double last_loss() const;
-  double mean_loss(int32_t window) const;  ///< mean of the last `window` losses
-  double validation_loss();                ///< eval program on fixed validation batches; changes no bit of the run
-  /// Text written by the model now: the eval program at temperature 1, with random numbers of (seed, site "sample").
+  double last_loss() const;                ///< NaN before the first step
+  double mean_loss(int32_t window) const;  ///< mean of the last `window` losses, those before a fork included
+  /// What a model that knows symbol frequencies only would show as its loss, nats; label smoothing is allowed for.
+  double plateau_level() const;
+  /// Mean of each sub-layer's skip scale (learned or constant), in order.
+  std::vector<float> skip_scales() const;
+
+  double validation_loss();  ///< eval program on fixed validation batches; changes no bit of the run
+  double last_validation_loss() const;  ///< NaN until measured
+  /// Text written by the model now: the eval program at temperature 1, with random numbers of (seed, site "sample"),
+  /// the same for all runs of one seed. Changes no bit of the run.
   std::string sample(int32_t symbols);
+  /// The same in small portions: up to `symbols` more of the line begun last. True when a line is complete; the next
+  /// call begins another one.
+  bool write_some(int32_t symbols, int32_t line_length);
+  const std::string& written() const;  ///< the last complete line
   const std::shared_ptr<History>& history() const;
 
   /// A new run with another wiring (or any other structural change) that keeps by name what still fits: weights,
-  /// optimizer state, step. A norm that moved within its sub-layer takes its gain, bias and their moments along.
+  /// optimizer state, step. A norm that moved within its sub-layer takes its gain, bias and their moments along. The
+  /// changes are events at the next step; the history starts at the fork.
   std::unique_ptr<Run> fork(const RunSpec& spec) const;
 
   void save(const std::string& path) const;  ///< safetensors, atomic
   /// Bitwise continuation; refuses another data set (hash), a truncated, foreign or mismatching file.
   static std::unique_ptr<Run> load(const std::string& path, std::shared_ptr<const Task> task, Backend& backend);
+  /// The specification in a saved run, to make its task from. Throws Error.
+  static RunSpec saved_spec(const std::string& path);
 
+  const Task& task() const;
   Store& store();
   Program& program();
-
-  ~Run();
 
  private:
   struct Impl;

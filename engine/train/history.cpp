@@ -1,0 +1,179 @@
+// See history.h. Every reader copies under one short lock; the writer holds it for an append or a thinning.
+#include "train/history.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace normscope {
+namespace {
+
+// Share of the kept frames that stays dense at the newest end.
+constexpr size_t kDenseShare = 4;
+
+}  // namespace
+
+const char* to_string(RunEvent::Kind kind) {
+  switch (kind) {
+    case RunEvent::Kind::Started:
+      return "started";
+    case RunEvent::Kind::Edited:
+      return "edited";
+    case RunEvent::Kind::Forked:
+      return "forked";
+    case RunEvent::Kind::LeftPlateau:
+      return "left plateau";
+    case RunEvent::Kind::Returned:
+      return "returned";
+    case RunEvent::Kind::Stuck:
+      return "stuck";
+    case RunEvent::Kind::Unstuck:
+      return "unstuck";
+    case RunEvent::Kind::NonFinite:
+      return "not finite";
+    case RunEvent::Kind::Finished:
+      return "finished";
+    case RunEvent::Kind::Resumed:
+      return "resumed";
+  }
+  return "?";
+}
+
+History::History(std::vector<StatInfo> layout, size_t budget_bytes)
+    : layout_(std::move(layout)), budget_(budget_bytes) {}
+
+size_t History::frame_bytes() const { return sizeof(Frame) + layout_.size() * sizeof(float); }
+
+void History::append(int32_t step, double loss, double rate, std::span<const double> stats) {
+  if (stats.size() != layout_.size())
+    fail("history", "{} numbers at step {}: expected {}", stats.size(), step, layout_.size());
+  Frame frame{step, std::vector<float>(stats.begin(), stats.end())};
+  const std::lock_guard lock(mutex_);
+  steps_.push_back(step);
+  losses_.push_back(static_cast<float>(loss));
+  rates_.push_back(static_cast<float>(rate));
+  frames_.push_back(std::move(frame));
+  thin();
+  ++version_;
+}
+
+void History::append_dense(std::span<const int32_t> steps, std::span<const float> losses, std::span<const float> rates) {
+  if (losses.size() != steps.size() || rates.size() != steps.size())
+    fail("history", "{} steps, {} losses, {} rates: expected as many of each", steps.size(), losses.size(), rates.size());
+  const std::lock_guard lock(mutex_);
+  steps_.insert(steps_.end(), steps.begin(), steps.end());
+  losses_.insert(losses_.end(), losses.begin(), losses.end());
+  rates_.insert(rates_.end(), rates.begin(), rates.end());
+  ++version_;
+}
+
+// Too many frames: those older than the newest quarter of what fits stay at multiples of a stride that doubles until
+// a quarter of the budget is free again, so that thinning is rare and its cost per step stays constant.
+void History::thin() {
+  const size_t most = std::max<size_t>(budget_ / frame_bytes(), 2);
+  if (frames_.size() <= most) return;
+  const size_t dense = std::max<size_t>(most / kDenseShare, 1), target = most - most / 4;
+  while (frames_.size() > target) {
+    const auto newest = frames_.end() - static_cast<std::ptrdiff_t>(std::min(dense, frames_.size()));
+    const auto kept = std::remove_if(frames_.begin(), newest, [&](const Frame& f) { return f.step % stride_ != 0; });
+    frames_.erase(kept, newest);
+    if (frames_.size() <= target || stride_ >= (1 << 30)) break;
+    stride_ *= 2;
+  }
+}
+
+void History::append_validation(int32_t step, double loss) {
+  const std::lock_guard lock(mutex_);
+  validation_.steps.push_back(step);
+  validation_.values.push_back(static_cast<float>(loss));
+  ++version_;
+}
+
+void History::add_event(RunEvent event) {
+  const std::lock_guard lock(mutex_);
+  events_.push_back(std::move(event));
+  ++version_;
+}
+
+void History::truncate(int32_t step) {
+  const std::lock_guard lock(mutex_);
+  const auto cut = [step](const std::vector<int32_t>& steps) {
+    return static_cast<size_t>(std::upper_bound(steps.begin(), steps.end(), step) - steps.begin());
+  };
+  const size_t kept = cut(steps_), validations = cut(validation_.steps);
+  steps_.resize(kept);
+  losses_.resize(kept);
+  rates_.resize(kept);
+  validation_.steps.resize(validations);
+  validation_.values.resize(validations);
+  std::erase_if(frames_, [step](const Frame& f) { return f.step > step; });
+  std::erase_if(events_, [step](const RunEvent& e) { return e.step > step; });
+  ++version_;
+}
+
+int32_t History::find(std::string_view stat) const {
+  for (size_t i = 0; i < layout_.size(); ++i)
+    if (layout_[i].name == stat) return static_cast<int32_t>(i);
+  return -1;
+}
+
+int32_t History::last_step() const {
+  const std::lock_guard lock(mutex_);
+  return steps_.empty() ? 0 : steps_.back();
+}
+
+uint64_t History::version() const {
+  const std::lock_guard lock(mutex_);
+  return version_;
+}
+
+Series History::loss() const {
+  const std::lock_guard lock(mutex_);
+  return {steps_, losses_};
+}
+
+Series History::rate() const {
+  const std::lock_guard lock(mutex_);
+  return {steps_, rates_};
+}
+
+Series History::validation() const {
+  const std::lock_guard lock(mutex_);
+  return validation_;
+}
+
+Series History::series(int32_t stat) const {
+  Series series;
+  if (stat < 0 || static_cast<size_t>(stat) >= layout_.size()) return series;
+  const std::lock_guard lock(mutex_);
+  series.steps.reserve(frames_.size());
+  series.values.reserve(frames_.size());
+  for (const Frame& frame : frames_) {
+    series.steps.push_back(frame.step);
+    series.values.push_back(frame.stats[static_cast<size_t>(stat)]);
+  }
+  return series;
+}
+
+bool History::frame(int32_t step, std::vector<float>& stats, int32_t& found_step) const {
+  const std::lock_guard lock(mutex_);
+  const auto after = std::upper_bound(frames_.begin(), frames_.end(), step,
+                                      [](int32_t wanted, const Frame& frame) { return wanted < frame.step; });
+  if (after == frames_.begin()) return false;
+  stats = (after - 1)->stats;
+  found_step = (after - 1)->step;
+  return true;
+}
+
+std::vector<RunEvent> History::events() const {
+  const std::lock_guard lock(mutex_);
+  return events_;
+}
+
+size_t History::bytes() const {
+  const std::lock_guard lock(mutex_);
+  return frames_.size() * frame_bytes() +
+         steps_.size() * (sizeof(int32_t) + 2 * sizeof(float)) + validation_.steps.size() * (sizeof(int32_t) + sizeof(float));
+}
+
+}  // namespace normscope

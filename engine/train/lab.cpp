@@ -1,0 +1,203 @@
+// The Lab's outside: command queue, trainer thread, published views. What the thread does is LabTrainer.
+#include "train/lab.h"
+
+#include <condition_variable>
+#include <deque>
+#include <limits>
+#include <mutex>
+#include <thread>
+
+#include "train/lab_trainer.h"
+
+namespace normscope {
+namespace {
+
+using Clock = LabTrainer::Clock;
+using Command = std::function<void(LabTrainer&)>;
+
+constexpr auto kViewInterval = std::chrono::microseconds(16'000);
+
+}  // namespace
+
+struct Lab::Impl {
+  explicit Impl(LabOptions given) : options(std::move(given)), view(std::make_shared<const LabView>()) {}
+
+  void send(Command command);
+  void loop();
+  bool take_commands(const LabTrainer& trainer, std::deque<Command>& taken);
+  void carry_out(LabTrainer& trainer, std::deque<Command>& taken);
+  void publish(const LabTrainer& trainer, bool busy_with_command = false);
+  template <typename Done>
+  void wait(Done done);
+
+  LabOptions options;
+  std::mutex mutex;
+  std::condition_variable wake;     // of the trainer: a command, or the end
+  std::condition_variable changed;  // of those who wait for a view or for rest
+  std::deque<Command> commands;
+  bool quitting = false;
+  bool idle = false;  // the trainer sleeps and the view shows its last state
+  std::shared_ptr<const LabView> view;
+  std::function<void()> callback;
+  uint64_t version = 0;        // trainer thread only
+  Clock::time_point shown{};   // trainer thread only
+  std::thread thread;
+};
+
+void Lab::Impl::send(Command command) {
+  {
+    const std::lock_guard lock(mutex);
+    commands.push_back(std::move(command));
+    idle = false;
+  }
+  wake.notify_one();
+}
+
+void Lab::Impl::publish(const LabTrainer& trainer, bool busy_with_command) {
+  auto next = std::make_shared<LabView>(trainer.view());
+  next->version = ++version;
+  next->busy = next->busy || busy_with_command;
+  shown = Clock::now();
+  std::function<void()> call;
+  {
+    const std::lock_guard lock(mutex);
+    view = std::move(next);
+    call = callback;
+  }
+  changed.notify_all();
+  if (call) call();
+}
+
+// Sleeps until there is something to do: a command, a step whose time has come, or the end (false).
+bool Lab::Impl::take_commands(const LabTrainer& trainer, std::deque<Command>& taken) {
+  std::unique_lock lock(mutex);
+  const auto called = [this] { return quitting || !commands.empty(); };
+  if (!trainer.has_work()) {
+    idle = commands.empty();
+    if (idle) changed.notify_all();
+    wake.wait(lock, called);
+  } else if (trainer.next_step_at() > Clock::now()) {
+    wake.wait_until(lock, trainer.next_step_at(), called);
+  }
+  idle = false;
+  taken.swap(commands);
+  return !quitting;
+}
+
+void Lab::Impl::carry_out(LabTrainer& trainer, std::deque<Command>& taken) {
+  if (taken.empty()) return;
+  trainer.message.clear();
+  publish(trainer, true);  // building a network or reading a text may take a while
+  for (Command& command : taken) {
+    try {
+      command(trainer);
+    } catch (const std::exception& error) {
+      trainer.message = error.what();
+    }
+  }
+  taken.clear();
+  publish(trainer);
+}
+
+void Lab::Impl::loop() {
+  LabTrainer trainer(options);
+  std::deque<Command> taken;
+  while (take_commands(trainer, taken)) {
+    carry_out(trainer, taken);
+    if (!trainer.has_work() || trainer.next_step_at() > Clock::now()) continue;
+    try {
+      trainer.work();
+    } catch (const std::exception& error) {
+      trainer.pause();
+      trainer.message = error.what();
+    }
+    if (!trainer.has_work() || Clock::now() - shown >= kViewInterval) publish(trainer);
+  }
+  const std::lock_guard lock(mutex);
+  idle = true;
+  changed.notify_all();
+}
+
+template <typename Done>
+void Lab::Impl::wait(Done done) {
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return quitting || (idle && commands.empty()) || (commands.empty() && done(*view)); });
+}
+
+Lab::Lab(LabOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
+  impl_->thread = std::thread([impl = impl_.get()] { impl->loop(); });
+}
+
+Lab::~Lab() {
+  quit();
+  impl_->thread.join();
+}
+
+void Lab::start(std::vector<RunSpec> runs, bool play) {
+  impl_->send([runs = std::move(runs), play](LabTrainer& trainer) { trainer.start(runs, play); });
+}
+void Lab::play() {
+  impl_->send([](LabTrainer& trainer) { trainer.play_to(std::numeric_limits<int32_t>::max()); });
+}
+void Lab::play_to(int32_t step) {
+  impl_->send([step](LabTrainer& trainer) { trainer.play_to(step); });
+}
+void Lab::pause() {
+  impl_->send([](LabTrainer& trainer) { trainer.pause(); });
+}
+void Lab::step_once() {
+  impl_->send([](LabTrainer& trainer) { trainer.step_once(); });
+}
+void Lab::reset(bool new_seed) {
+  impl_->send([new_seed](LabTrainer& trainer) { trainer.reset(new_seed); });
+}
+void Lab::set_budget(int32_t steps) {
+  impl_->send([steps](LabTrainer& trainer) { trainer.set_budget(steps); });
+}
+void Lab::set_steps_per_second(double limit) {
+  impl_->send([limit](LabTrainer& trainer) { trainer.set_steps_per_second(limit); });
+}
+void Lab::edit(int32_t run, std::string key, std::string value) {
+  impl_->send([run, key = std::move(key), value = std::move(value)](LabTrainer& trainer) { trainer.edit(run, key, value); });
+}
+void Lab::fork(ForkRequest request) {
+  impl_->send([request = std::move(request)](LabTrainer& trainer) { trainer.fork(request); });
+}
+void Lab::remove_fork() {
+  impl_->send([](LabTrainer& trainer) { trainer.remove_fork(); });
+}
+void Lab::restore_fork() {
+  impl_->send([](LabTrainer& trainer) { trainer.restore_fork(); });
+}
+void Lab::load_text(std::string path) {
+  impl_->send([path = std::move(path)](LabTrainer& trainer) { trainer.load_text(path); });
+}
+
+void Lab::quit() {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->quitting = true;
+  }
+  impl_->wake.notify_one();
+  impl_->changed.notify_all();
+}
+
+std::shared_ptr<const LabView> Lab::view() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->view;
+}
+
+void Lab::on_change(std::function<void()> callback) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->callback = std::move(callback);
+}
+
+void Lab::wait_until(int32_t step) {
+  impl_->wait([step](const LabView& view) { return view.playing && !view.busy && view.step >= step; });
+}
+
+void Lab::wait_idle() {
+  impl_->wait([](const LabView&) { return false; });
+}
+
+}  // namespace normscope

@@ -1,0 +1,228 @@
+// LabTrainer: the commands. Each builds what it needs first and changes the Lab last, so that an Error leaves all as
+// it was.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/error.h"
+#include "train/lab_trainer.h"
+
+namespace normscope {
+namespace {
+
+constexpr size_t kMostRuns = 4;
+constexpr size_t kMostParked = 8;  // forks kept for undo: a network each
+
+// A comparison is about one set of data and one seed.
+bool is_shared(std::string_view key) { return key.starts_with("data.") || key == "run.seed"; }
+
+}  // namespace
+
+LabEntry& LabTrainer::entry(int32_t index) const {
+  const auto all = entries();
+  if (index < 0 || static_cast<size_t>(index) >= all.size())
+    fail("lab", "there is no run {}: expected 0 to {}", index, static_cast<int64_t>(all.size()) - 1);
+  return *all[static_cast<size_t>(index)];
+}
+
+std::shared_ptr<const Task> LabTrainer::task_for(const DataSpec& data) {
+  for (const auto& [spec, task] : tasks_)
+    if (spec == data) return task;
+  auto task = make_task(data);
+  if (tasks_.size() >= kMostRuns) tasks_.erase(tasks_.begin());
+  tasks_.emplace_back(data, task);
+  return task;
+}
+
+std::unique_ptr<LabEntry> LabTrainer::make_entry(RunSpec spec, char letter) {
+  spec.train.steps = budget_;
+  validate(spec);  // before the data is read
+  auto made = std::make_unique<LabEntry>();
+  auto task = task_for(spec.data);
+  made->run = std::make_unique<Run>(std::move(spec), std::move(task), *backend_);
+  made->letter = letter;
+  return made;
+}
+
+std::vector<RunSpec> LabTrainer::specs() const {
+  std::vector<RunSpec> specs;
+  for (const LabEntry* entry : entries()) specs.push_back(entry->run->spec());
+  return specs;
+}
+
+// Everything from step 0; what is shown now stays until the new runs stand.
+void LabTrainer::restart(std::vector<RunSpec> specs) {
+  if (specs.empty() || specs.size() > kMostRuns) fail("lab", "{} runs: expected 1 to {}", specs.size(), kMostRuns);
+  std::vector<std::unique_ptr<LabEntry>> made;
+  for (RunSpec& spec : specs) made.push_back(make_entry(std::move(spec), static_cast<char>('A' + made.size())));
+  const bool had_fork = fork_ != nullptr;
+  fork_.reset();
+  undo_.clear();
+  redo_.clear();
+  runs_ = std::move(made);
+  // D stays apart: by its number, or because it was apart before.
+  if (runs_.size() == kMostRuns || had_fork) {
+    fork_ = std::move(runs_.back());
+    fork_->letter = 'D';
+    runs_.pop_back();
+  }
+  step_ = 0;
+  writing_ = 0;
+  text_credit_ = 0;
+  next_step_ = {};
+  seconds_per_step_ = tokens_per_second_ = 0;
+}
+
+void LabTrainer::start(std::vector<RunSpec> specs, bool play) {
+  if (specs.empty()) fail("lab", "no runs are given: expected 1 to {}", kMostRuns);
+  const int32_t old_budget = budget_;
+  auto old_fork = std::move(fork_);  // a new comparison has its own D or none
+  budget_ = specs.front().train.steps;
+  try {
+    restart(std::move(specs));
+  } catch (...) {
+    fork_ = std::move(old_fork);
+    budget_ = old_budget;
+    throw;
+  }
+  playing_ = play;
+  target_ = play ? std::numeric_limits<int32_t>::max() : 0;
+}
+
+void LabTrainer::play_to(int32_t step) {
+  if (runs_.empty()) return;
+  if (step_ >= budget_) fail("lab", "the budget of {} steps is spent: raise it or reset", budget_);
+  if (all_broken()) fail("lab", "no run is finite any more: reset or edit one");
+  if (step <= step_) return;
+  playing_ = true;
+  target_ = step;
+  writing_ = 0;
+  next_step_ = {};
+}
+
+void LabTrainer::pause() {
+  playing_ = false;
+  target_ = step_;
+}
+
+void LabTrainer::step_once() {
+  play_to(step_ + 1);
+  playing_ = false;
+}
+
+void LabTrainer::reset(bool new_seed) {
+  std::vector<RunSpec> all = specs();
+  if (all.empty()) return;
+  const uint64_t seed = all.front().seed + (new_seed ? 1 : 0);
+  for (RunSpec& spec : all) spec.seed = seed;
+  restart(std::move(all));
+  if (!playing_) target_ = 0;
+}
+
+void LabTrainer::set_budget(int32_t steps) {
+  if (steps < 1) fail("train.steps", "{} is out of range: expected at least 1", steps);
+  budget_ = steps;
+  for (LabEntry* entry : entries()) entry->run->set_budget(steps);
+  for (const auto* parked : {&undo_, &redo_})
+    for (const auto& entry : *parked)
+      if (entry) entry->run->set_budget(steps);
+  if (step_ >= budget_) pause();
+}
+
+void LabTrainer::set_steps_per_second(double limit) {
+  limit_ = std::isfinite(limit) && limit > 0 ? limit : 0;
+  next_step_ = {};
+}
+
+void LabTrainer::edit(int32_t run, const std::string& key, const std::string& value) {
+  if (runs_.empty()) fail("lab", "there is no run to edit");
+  if (run >= 0) entry(run);  // throws
+  if (key == "train.steps") {
+    RunSpec trial = entry(0).run->spec();
+    set_field(trial, key, value);
+    return set_budget(trial.train.steps);
+  }
+  if (is_live(key)) return edit_live(run, key, value);
+  edit_structure(is_shared(key) ? -1 : run, key, value);
+}
+
+void LabTrainer::edit_live(int32_t run, const std::string& key, const std::string& value) {
+  std::vector<LabEntry*> edited = run < 0 ? entries() : std::vector<LabEntry*>{&entry(run)};
+  for (const LabEntry* one : edited) {  // all or none
+    RunSpec trial = one->run->spec();
+    set_field(trial, key, value);
+    validate(trial);
+  }
+  for (LabEntry* one : edited) one->run->edit(key, value);
+}
+
+void LabTrainer::edit_structure(int32_t run, const std::string& key, const std::string& value) {
+  if (run >= 0) {
+    LabEntry& old = entry(run);
+    RunSpec spec = old.run->spec();
+    set_field(spec, key, value);
+    if (spec == old.run->spec()) return;
+    auto made = make_entry(std::move(spec), old.letter);
+    std::swap(old, *made);
+    return;
+  }
+  std::vector<RunSpec> all = specs();
+  for (RunSpec& spec : all) set_field(spec, key, value);
+  if (all == specs()) return;
+  restart(std::move(all));
+  if (!playing_) target_ = 0;
+}
+
+void LabTrainer::park_fork(std::vector<std::unique_ptr<LabEntry>>& where) {
+  where.push_back(std::move(fork_));
+  if (where.size() > kMostParked) where.erase(where.begin());
+}
+
+void LabTrainer::fork(ForkRequest request) {
+  const LabEntry& source = entry(request.source);
+  RunSpec spec = std::move(request.spec);
+  if (spec.name == source.run->spec().name) spec.name.clear();  // named by what it is
+  std::unique_ptr<LabEntry> made;
+  if (request.from_start) {
+    made = make_entry(std::move(spec), 'D');
+  } else {
+    spec.train.steps = budget_;
+    made = std::make_unique<LabEntry>();
+    made->run = source.run->fork(spec);
+    made->letter = 'D';
+    made->fork_step = made->run->steps_done();
+  }
+  // A fork of D itself replaces its parent; what it came from is then the run that the parent came from.
+  made->forked_from = &source == fork_.get() ? source.forked_from : request.source;
+  made->fork_note = std::move(request.note);
+  park_fork(undo_);
+  redo_.clear();
+  fork_ = std::move(made);
+}
+
+void LabTrainer::remove_fork() {
+  if (!fork_ && undo_.empty()) return;
+  park_fork(redo_);
+  if (undo_.empty()) return;
+  fork_ = std::move(undo_.back());
+  undo_.pop_back();
+}
+
+void LabTrainer::restore_fork() {
+  if (redo_.empty()) return;
+  park_fork(undo_);
+  fork_ = std::move(redo_.back());
+  redo_.pop_back();
+}
+
+void LabTrainer::load_text(const std::string& path) {
+  std::vector<RunSpec> all = specs();
+  if (all.empty()) fail("lab", "there is no run to read a text");
+  // A file may have changed since it was read last.
+  std::erase_if(tasks_, [&](const auto& known) { return known.first.text_path == path; });
+  for (RunSpec& spec : all) set_field(spec, "data.text", path);
+  restart(std::move(all));
+  if (!playing_) target_ = 0;
+}
+
+}  // namespace normscope

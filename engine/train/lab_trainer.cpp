@@ -1,0 +1,195 @@
+// LabTrainer: the lockstep, the text that runs write, and the views. The commands are in lab_commands.cpp.
+#include "train/lab_trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "core/error.h"
+#include "cpu/pool.h"
+
+namespace normscope {
+namespace {
+
+constexpr double kTextShare = 0.04;  // of the training time
+constexpr auto kRoundInterval = std::chrono::milliseconds(500);
+constexpr double kSmoothing = 0.1;  // weight of the newest step in the figures shown
+
+double seconds_between(LabTrainer::Clock::time_point from, LabTrainer::Clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+std::string data_name(const DataSpec& data) {
+  if (data.name == "text") return std::filesystem::path(data.text_path).filename().string();
+  return data.name == "corpus" ? "built-in sentences" : data.name;
+}
+
+std::string badge_of(const Run& run, const std::string& unit, bool playing) {
+  switch (run.state()) {
+    case RunState::NonFinite:
+      return fmt::format("not finite at step {}", run.non_finite()->step);
+    case RunState::Stuck:
+      return fmt::format("stuck at {} frequencies", unit);
+    case RunState::Learning:
+      return fmt::format("learning since step {}", run.learning_since());
+    case RunState::Finished:
+      return fmt::format("finished, {:.2f}", run.mean_loss(20));
+    case RunState::WarmingUp:
+      return playing ? "warming up" : "paused";
+    case RunState::Training:
+      return playing ? "training" : "paused";
+  }
+  return "";
+}
+
+}  // namespace
+
+LabTrainer::LabTrainer(LabOptions options) : options_(std::move(options)), backend_(make_cpu_backend(options_.threads)) {}
+LabTrainer::~LabTrainer() = default;
+
+std::vector<LabEntry*> LabTrainer::entries() const {
+  std::vector<LabEntry*> all;
+  for (const auto& entry : runs_) all.push_back(entry.get());
+  if (fork_) all.push_back(fork_.get());
+  return all;
+}
+
+bool LabTrainer::lags(const LabEntry& entry) const { return !entry.broken() && entry.run->steps_done() < step_; }
+
+LabEntry* LabTrainer::lagging() const {
+  for (const auto& entry : runs_)
+    if (lags(*entry)) return entry.get();
+  return fork_ && lags(*fork_) ? fork_.get() : nullptr;
+}
+
+bool LabTrainer::all_broken() const {
+  return std::all_of(runs_.begin(), runs_.end(), [](const auto& entry) { return entry->broken(); }) &&
+         (!fork_ || fork_->broken());
+}
+
+bool LabTrainer::wants_step() const { return step_ < std::min(target_, budget_) && !runs_.empty() && !all_broken(); }
+
+LabEntry* LabTrainer::without_text() const {
+  if (!options_.sample_text) return nullptr;
+  const auto stale = [](const LabEntry& e) { return !e.broken() && e.text_step != e.run->steps_done(); };
+  for (const auto& entry : runs_)
+    if (stale(*entry)) return entry.get();
+  return fork_ && stale(*fork_) ? fork_.get() : nullptr;
+}
+
+bool LabTrainer::has_work() const { return lagging() || wants_step() || without_text(); }
+
+void LabTrainer::work() {
+  if (LabEntry* late = lagging()) {
+    step_entry(*late);
+    return;
+  }
+  if (wants_step()) {
+    step_all();
+    if (!wants_step()) playing_ = false;
+    return;
+  }
+  if (LabEntry* entry = without_text()) {
+    entry->text = entry->run->sample(options_.line_length);
+    entry->text_step = entry->run->steps_done();
+  }
+}
+
+void LabTrainer::step_entry(LabEntry& entry) {
+  Run& run = *entry.run;
+  run.step();
+  const int32_t every = options_.validation_every;
+  if (every > 0 && !entry.broken() && (run.steps_done() % every == 0 || run.steps_done() == budget_)) run.validation_loss();
+}
+
+void LabTrainer::step_all() {
+  const auto begin = Clock::now();
+  double tokens = 0;
+  for (LabEntry* entry : entries()) {
+    if (entry->broken()) continue;
+    step_entry(*entry);
+    tokens += static_cast<double>(entry->run->spec().train.batch) * entry->run->spec().model.sequence;
+  }
+  ++step_;
+  const double seconds = seconds_between(begin, Clock::now());
+  const double weight = seconds_per_step_ > 0 ? kSmoothing : 1.0;
+  seconds_per_step_ += weight * (seconds - seconds_per_step_);
+  if (seconds > 0) tokens_per_second_ += weight * (tokens / seconds - tokens_per_second_);
+  if (limit_ > 0) {
+    const auto interval = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1.0 / limit_));
+    next_step_ = std::max(next_step_ + interval, begin);
+  }
+  if (options_.sample_text && options_.live_text && wants_step()) write_live(seconds);
+}
+
+// While training the lines grow symbol by symbol, in rounds: the runs take turns, and all lines are shown together
+// when the last is complete. Time that writing took is charged against a share of the training time.
+void LabTrainer::write_live(double trained_seconds) {
+  text_credit_ = std::min(text_credit_ + kTextShare * trained_seconds, 0.05);
+  std::vector<LabEntry*> writers = entries();
+  std::erase_if(writers, [](const LabEntry* entry) { return entry->broken(); });
+  while (text_credit_ > 0 && Clock::now() >= round_ && !writers.empty()) {
+    if (writing_ >= writers.size()) writing_ = 0;
+    const auto begin = Clock::now();
+    if (writers[writing_]->run->write_some(1, options_.line_length) && ++writing_ == writers.size()) finish_round(writers);
+    text_credit_ -= seconds_between(begin, Clock::now());
+  }
+}
+
+void LabTrainer::finish_round(const std::vector<LabEntry*>& writers) {
+  for (LabEntry* entry : writers) entry->text = entry->run->written();
+  writing_ = 0;
+  round_ = Clock::now() + kRoundInterval;
+}
+
+RunView LabTrainer::view_of(LabEntry& entry) const {
+  const Run& run = *entry.run;
+  if (!entry.published || entry.published_edits != run.edits().size() || entry.published->train.steps != budget_) {
+    entry.published = std::make_shared<const RunSpec>(run.spec());
+    entry.published_name = run.spec().name.empty() ? default_name(run.spec()) : run.spec().name;
+    entry.published_edits = run.edits().size();
+  }
+  RunView view;
+  view.letter = entry.letter;
+  view.spec = entry.published;
+  view.name = entry.published_name;
+  view.state = run.state();
+  view.badge = lags(entry) ? "catching up" : badge_of(run, run.task().unit(), playing_);
+  if (run.non_finite()) view.note = "first in " + run.non_finite()->tensor;
+  view.step = run.steps_done();
+  view.loss = run.mean_loss(20);
+  view.learning_since = run.learning_since();
+  view.validation_loss = run.last_validation_loss();
+  view.writes = entry.text;
+  view.skip_scales = run.skip_scales();
+  view.history = run.history();
+  view.edits = run.edits();
+  view.forked_from = entry.forked_from;
+  view.fork_step = entry.fork_step;
+  view.fork_note = entry.fork_note;
+  return view;
+}
+
+LabView LabTrainer::view() const {
+  LabView view;
+  view.playing = playing_;
+  view.busy = lagging() != nullptr;
+  view.step = step_;
+  view.budget = budget_;
+  view.seconds_per_step = seconds_per_step_;
+  view.tokens_per_second = tokens_per_second_;
+  view.threads = options_.threads > 0 ? options_.threads : cpu::physical_cores();
+  view.message = message;
+  for (LabEntry* entry : entries()) view.runs.push_back(view_of(*entry));
+  if (!runs_.empty()) {
+    const Task& task = runs_.front()->run->task();
+    view.unigram_entropy = task.unigram_entropy();
+    view.entropy_rate = task.entropy_rate().value_or(0);
+    view.data_name = data_name(runs_.front()->run->spec().data);
+    view.unit = task.unit();
+  }
+  return view;
+}
+
+}  // namespace normscope

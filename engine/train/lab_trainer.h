@@ -1,0 +1,104 @@
+// What the Lab's thread does: the runs, their lockstep and the commands. Knows nothing of threads: Lab::Impl calls it
+// from one. Internal to engine/train.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "train/lab.h"
+
+namespace normscope {
+
+/// A run of the Lab and what is shown of it beside its own state.
+struct LabEntry {
+  std::unique_ptr<Run> run;
+  char letter = 'A';
+  int32_t forked_from = -1, fork_step = 0;
+  std::string fork_note;
+  std::string text;         ///< what it writes, as shown
+  int32_t text_step = -1;   ///< the step at which `text` is complete and current
+  // Copies for the views, renewed when the spec changed: it does so by edits and by the budget only.
+  std::shared_ptr<const RunSpec> published;
+  std::string published_name;
+  size_t published_edits = 0;
+
+  bool broken() const { return run->state() == RunState::NonFinite; }
+};
+
+class LabTrainer {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit LabTrainer(LabOptions options);
+  ~LabTrainer();
+
+  // Commands; see lab.h. They throw Error and leave everything as it was.
+  void start(std::vector<RunSpec> specs, bool play);
+  void play_to(int32_t step);
+  void pause();
+  void step_once();
+  void reset(bool new_seed);
+  void set_budget(int32_t steps);
+  void set_steps_per_second(double limit);
+  void edit(int32_t run, const std::string& key, const std::string& value);
+  void fork(ForkRequest request);
+  void remove_fork();
+  void restore_fork();
+  void load_text(const std::string& path);
+
+  bool has_work() const;
+  /// A speed limit may hold the next step back until then.
+  Clock::time_point next_step_at() const { return next_step_; }
+  /// One portion: a step of a run that catches up, one of all runs, or one line of text. Throws Error.
+  void work();
+
+  LabView view() const;
+  std::string message;  ///< of the last command, empty when it went well
+
+ private:
+  // Note [D]: runs_ are A to C; fork_ is D or nothing. D's predecessors wait in undo_ (the newest last), what an undo
+  // put aside in redo_; a null entry stands for "there was no D".
+  std::vector<LabEntry*> entries() const;
+  LabEntry& entry(int32_t index) const;
+  std::shared_ptr<const Task> task_for(const DataSpec& data);
+  std::unique_ptr<LabEntry> make_entry(RunSpec spec, char letter);
+  void restart(std::vector<RunSpec> specs);
+  std::vector<RunSpec> specs() const;
+  void edit_live(int32_t run, const std::string& key, const std::string& value);
+  void edit_structure(int32_t run, const std::string& key, const std::string& value);
+  void park_fork(std::vector<std::unique_ptr<LabEntry>>& where);
+
+  bool lags(const LabEntry& entry) const;
+  LabEntry* lagging() const;
+  bool all_broken() const;
+  bool wants_step() const;
+  LabEntry* without_text() const;
+  void step_entry(LabEntry& entry);
+  void step_all();
+  void write_live(double trained_seconds);
+  void finish_round(const std::vector<LabEntry*>& writers);
+  RunView view_of(LabEntry& entry) const;
+
+  LabOptions options_;
+  std::unique_ptr<Backend> backend_;
+  std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
+  std::vector<std::unique_ptr<LabEntry>> runs_;
+  std::unique_ptr<LabEntry> fork_;
+  std::vector<std::unique_ptr<LabEntry>> undo_, redo_;
+
+  bool playing_ = false;
+  int32_t step_ = 0, budget_ = 300;
+  int32_t target_ = 0;  ///< steps are taken while step_ < min(target_, budget_)
+  double limit_ = 0;    ///< steps a second, 0 = none
+  Clock::time_point next_step_{};
+  double seconds_per_step_ = 0, tokens_per_second_ = 0;
+
+  double text_credit_ = 0;      ///< seconds that writing may still take
+  size_t writing_ = 0;          ///< the entry whose line is being written in this round
+  Clock::time_point round_{};   ///< no new round of lines begins before
+};
+
+}  // namespace normscope

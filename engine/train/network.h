@@ -1,0 +1,49 @@
+// A model as a run holds it: its Store and the training Program sealed over it; and how a changed specification takes
+// over what an older network has learned. Called by Run only.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/transformer.h"
+#include "tape/program.h"
+#include "tape/store.h"
+#include "train/spec.h"
+
+namespace normscope {
+
+/// One number of the stats block and what it says of which tensor.
+struct FiniteCheck {
+  int32_t stat = 0;
+  int32_t layer = 0;
+  std::string tensor;  ///< "L03.attn output", "L02.attn.wq gradient"
+};
+
+struct Network {
+  explicit Network(Backend& backend) : store(backend) {}
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  Store store;
+  ModelValues values;
+  std::optional<Program> program;  ///< training: (batch, sequence), clip and optimizer appended
+  std::vector<FiniteCheck> checks; ///< in execution order
+};
+
+/// A new network with seeded initial weights; with `older`, what it has by the same name and shape is taken over first
+/// (see carry_over). Admin's constants are profiled on `step`'s batch: for a new network, and where the wiring differs.
+std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Backend& backend, int32_t step,
+                                       const Store* older = nullptr, const RunSpec* older_spec = nullptr);
+
+/// Copies weights and moments by name where the shape is the same. Then, within each sub-layer, a norm whose slot is
+/// new takes gain and bias (and their moments) of one whose slot vanished, in the order before, after, trunk.
+/// Moments are left at zero when `moments` is false (another optimizer: they mean something else there).
+void carry_over(const Store& from, Store& to, bool moments = true);
+
+/// Every number that a replay measures, in the order in which its tensor came to be: forward probes, loss, gradients
+/// from the last layer down, updates, weights.
+std::vector<FiniteCheck> finite_checks(const ProgramData& program);
+
+}  // namespace normscope

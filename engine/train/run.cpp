@@ -1,0 +1,351 @@
+// See run.h. The order of a step: edits, batch, inputs, replay, record, verdicts.
+#include "train/run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "core/error.h"
+#include "train/run_impl.h"
+
+namespace normscope {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+RunSpec with_vocabulary(RunSpec spec, const Task* task) {
+  if (!task) fail("run", "there is no data: expected a task");
+  spec.model.vocabulary = task->vocabulary();
+  return spec;
+}
+
+// Cross-entropy of the best constant prediction of targets smoothed by e: the entropy of (1-e) p + e/V.
+double smoothed_entropy(std::span<const double> p, double e) {
+  double sum = 0;
+  for (double probability : p) {
+    const double q = (1 - e) * probability + e / static_cast<double>(p.size());
+    if (q > 0) sum -= q * std::log(q);
+  }
+  return sum;
+}
+
+// What asks for a new network, as far as the keys say.
+bool any_structural(const std::vector<Edit>& edits) {
+  return std::any_of(edits.begin(), edits.end(), [](const Edit& e) { return !is_live(e.key); });
+}
+
+void require_same_data(const RunSpec& from, const RunSpec& to) {
+  DataSpec a = from.data, b = to.data;
+  a.context = b.context = 0;
+  if (!(a == b)) fail("run", "another data set cannot be learned on from here: expected a run from step 0");
+}
+
+}  // namespace
+
+const char* to_string(RunState state) {
+  switch (state) {
+    case RunState::Training:
+      return "training";
+    case RunState::WarmingUp:
+      return "warming up";
+    case RunState::Learning:
+      return "learning";
+    case RunState::Stuck:
+      return "stuck";
+    case RunState::NonFinite:
+      return "not finite";
+    case RunState::Finished:
+      return "finished";
+  }
+  return "?";
+}
+
+Run::Impl::Impl(RunSpec given, std::shared_ptr<const Task> data, Backend& machine)
+    : spec(with_vocabulary(std::move(given), data.get())), task(std::move(data)), backend(&machine), validation(kUnknown) {
+  normscope::validate(spec);
+  task->require_context(spec.model.sequence);
+  origin = spec;
+}
+
+void Run::Impl::refresh_level() {
+  level = smoothed_entropy(task->unigram(), static_cast<double>(spec.train.label_smoothing));
+}
+
+void Run::Impl::note_edit(const Edit& edit, const std::string& before) {
+  const Field* field = find_field(edit.key);
+  const std::string what = field ? std::string(field->label) : edit.key;
+  history->add_event({edit.step, RunEvent::Kind::Edited, fmt::format("{} {} to {}", what, before, edit.value)});
+}
+
+void Run::Impl::apply(const Edit& edit) {
+  const std::string before = get_field(spec, edit.key);
+  set_field(spec, edit.key, edit.value);
+  edits.push_back(edit);
+  if (history) note_edit(edit, before);
+}
+
+void Run::Impl::apply_due_edits() {
+  std::vector<Edit> due;
+  while (!scheduled.empty() && scheduled.front().step <= steps + 1) {
+    due.push_back(scheduled.front());
+    scheduled.erase(scheduled.begin());
+  }
+  if (due.empty()) return;
+  const RunSpec before = spec;
+  for (const Edit& edit : due) apply(edit);
+  validate(spec);
+  if (any_structural(due)) {
+    require_same_data(before, spec);
+    if (!base) {
+      base = std::shared_ptr<const Store>(network, &network->store);
+      base_spec = before;
+    }
+    rebuild();
+    auto longer = std::make_shared<History>(network->program->data().stats);
+    const Series loss = history->loss(), rate = history->rate(), validated = history->validation();
+    longer->append_dense(loss.steps, loss.values, rate.values);
+    for (size_t i = 0; i < validated.steps.size(); ++i) longer->append_validation(validated.steps[i], validated.values[i]);
+    for (RunEvent& event : history->events()) longer->add_event(std::move(event));
+    history = std::move(longer);
+  }
+  refresh_level();
+}
+
+void Run::Impl::rebuild() {
+  validator.reset();
+  line_writer.reset();
+  network = build_network(spec, *task, *backend, steps + 1, base.get(), base ? &base_spec : nullptr);
+}
+
+void Run::Impl::fill_batch(int64_t step) {
+  Program& program = *network->program;
+  task->batch(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch, spec.model.sequence,
+              program.tokens("tokens"), program.tokens("targets"));
+}
+
+StepInputs Run::Impl::inputs(int64_t step) const {
+  const TrainConfig& train = spec.train;
+  const double t = static_cast<double>(step);
+  StepInputs in;
+  in.seed = spec.seed;
+  in.step = static_cast<uint32_t>(step);
+  in.lr = static_cast<float>(learning_rate(train.schedule, step));
+  in.beta1 = train.beta1;
+  in.beta2 = train.beta2;
+  in.eps = train.eps;
+  in.bias_correction1 = static_cast<float>(1.0 - std::pow(static_cast<double>(train.beta1), t));
+  in.bias_correction2 = static_cast<float>(1.0 - std::pow(static_cast<double>(train.beta2), t));
+  in.momentum = train.momentum;
+  in.weight_decay = train.weight_decay;
+  in.clip = train.clip;
+  in.label_smoothing = train.label_smoothing;
+  in.dropout[static_cast<size_t>(DropoutKind::Residual)] = dropout_inputs(spec.model.dropout_residual);
+  in.dropout[static_cast<size_t>(DropoutKind::Attention)] = dropout_inputs(spec.model.dropout_attention);
+  in.dropout[static_cast<size_t>(DropoutKind::Activation)] = dropout_inputs(spec.model.dropout_activation);
+  return in;
+}
+
+void Run::Impl::record(int64_t step, double rate) {
+  const Program& program = *network->program;
+  const double loss = program.loss();
+  losses.push_back(static_cast<float>(loss));
+  history->append(static_cast<int32_t>(step), loss, rate, program.stats());
+}
+
+void Run::Impl::recognise(int32_t step, double loss) {
+  const auto add = [&](RunEvent::Kind kind, std::string text) { history->add_event({step, kind, std::move(text)}); };
+  switch (plateau.update(step, loss, level, spec.train.schedule.warmup)) {
+    case Plateau::Change::None:
+      break;
+    case Plateau::Change::LeftPlateau:
+      add(RunEvent::Kind::LeftPlateau, "leaves the plateau");
+      break;
+    case Plateau::Change::Returned:
+      add(RunEvent::Kind::Returned, "back on the plateau");
+      break;
+    case Plateau::Change::Stuck:
+      add(RunEvent::Kind::Stuck, fmt::format("stuck at {} frequencies", task->unit()));
+      break;
+    case Plateau::Change::Unstuck:
+      add(RunEvent::Kind::Unstuck, "leaves the plateau");
+      break;
+  }
+}
+
+void Run::Impl::check_finite(int32_t step) {
+  const std::span<const double> stats = network->program->stats();
+  // A sum is finite only if every term is (norms and losses are far from overflow in double).
+  if (std::isfinite(std::accumulate(stats.begin(), stats.end(), 0.0))) return;
+  for (const FiniteCheck& check : network->checks)
+    if (!std::isfinite(stats[static_cast<size_t>(check.stat)])) {
+      broken = NonFiniteReport{check.layer, check.tensor, step};
+      history->add_event({step, RunEvent::Kind::NonFinite, "not finite: " + check.tensor});
+      return;
+    }
+}
+
+Writer& Run::Impl::writer(int32_t line_length) {
+  if (!line_writer || line_writer->line_length() != line_length)
+    line_writer = std::make_unique<Writer>(network->store, spec.model, *task, spec.seed, line_length);
+  return *line_writer;
+}
+
+Run::Run(RunSpec spec, std::shared_ptr<const Task> task, Backend& backend)
+    : impl_(std::make_unique<Impl>(std::move(spec), std::move(task), backend)) {
+  impl_->rebuild();
+  impl_->history = std::make_shared<History>(impl_->network->program->data().stats);
+  impl_->history->add_event({0, RunEvent::Kind::Started, ""});
+  impl_->refresh_level();
+}
+
+Run::Run(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Run::~Run() = default;
+
+void Run::step() {
+  Impl& run = *impl_;
+  if (run.broken) return;
+  run.apply_due_edits();
+  run.base.reset();
+  const int32_t step = run.steps + 1;
+  run.fill_batch(step);
+  const StepInputs inputs = run.inputs(step);
+  run.network->program->replay(inputs);
+  run.steps = step;
+  run.record(step, static_cast<double>(inputs.lr));
+  run.recognise(step, run.network->program->loss());
+  run.check_finite(step);
+  if (step == run.spec.train.steps) run.history->add_event({step, RunEvent::Kind::Finished, "finished"});
+}
+
+int32_t Run::steps_done() const { return impl_->steps; }
+const RunSpec& Run::spec() const { return impl_->spec; }
+const RunSpec& Run::origin() const { return impl_->origin; }
+const std::vector<Edit>& Run::edits() const { return impl_->edits; }
+
+void Run::edit(const std::string& key, const std::string& value) {
+  if (!is_live(key)) fail(key, "is part of the network: expected a fork or a restart to change it");
+  RunSpec changed = impl_->spec;
+  set_field(changed, key, value);
+  validate(changed);
+  if (get_field(changed, key) == get_field(impl_->spec, key)) return;
+  impl_->apply({impl_->steps + 1, key, get_field(changed, key)});
+  impl_->refresh_level();
+}
+
+void Run::schedule_edits(std::vector<Edit> edits) {
+  RunSpec trial = impl_->spec;
+  std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) { return a.step < b.step; });
+  for (size_t i = 0; i < edits.size(); ++i) {
+    if (edits[i].step <= impl_->steps)
+      fail("edit", "{} lies in the past: expected a step after {}", to_string(edits[i]), impl_->steps);
+    set_field(trial, edits[i].key, edits[i].value);
+    if (i + 1 == edits.size() || edits[i + 1].step != edits[i].step) validate(trial);
+  }
+  require_same_data(impl_->spec, trial);
+  auto& scheduled = impl_->scheduled;
+  scheduled.insert(scheduled.end(), edits.begin(), edits.end());
+  std::stable_sort(scheduled.begin(), scheduled.end(), [](const Edit& a, const Edit& b) { return a.step < b.step; });
+}
+
+void Run::set_budget(int32_t steps) { impl_->spec.train.steps = impl_->origin.train.steps = steps; }
+
+RunState Run::state() const {
+  const Impl& run = *impl_;
+  if (run.broken) return RunState::NonFinite;
+  if (run.plateau.stuck()) return RunState::Stuck;
+  if (run.steps >= run.spec.train.steps) return RunState::Finished;
+  if (run.plateau.learning_since() > 0) return RunState::Learning;
+  return run.steps < run.spec.train.schedule.warmup ? RunState::WarmingUp : RunState::Training;
+}
+
+int32_t Run::learning_since() const { return impl_->plateau.learning_since(); }
+std::optional<NonFiniteReport> Run::non_finite() const { return impl_->broken; }
+double Run::last_loss() const { return impl_->losses.empty() ? kUnknown : static_cast<double>(impl_->losses.back()); }
+double Run::plateau_level() const { return impl_->level; }
+double Run::last_validation_loss() const { return impl_->validation; }
+const std::shared_ptr<History>& Run::history() const { return impl_->history; }
+const Task& Run::task() const { return *impl_->task; }
+Store& Run::store() { return impl_->network->store; }
+Program& Run::program() { return *impl_->network->program; }
+
+double Run::mean_loss(int32_t window) const {
+  const auto& losses = impl_->losses;
+  const size_t count = std::min(losses.size(), static_cast<size_t>(std::max(window, 0)));
+  if (count == 0) return kUnknown;
+  return std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(count), losses.end(), 0.0) / static_cast<double>(count);
+}
+
+std::vector<float> Run::skip_scales() const {
+  const Network& network = *impl_->network;
+  std::vector<float> scales;
+  for (const SublayerValues& sublayer : network.values.sublayers) {
+    const LayerWiring& layer = impl_->spec.model.stack().layers[static_cast<size_t>(sublayer.layer - 1)];
+    const Scale& skip = (sublayer.name.ends_with(".attn") ? layer.attention : layer.feed_forward).skip;
+    const int32_t learned = network.store.find(sublayer.name + ".skip");
+    if (learned < 0) {
+      scales.push_back(skip.kind == Scale::Kind::Constant ? skip.value : 1.0f);
+      continue;
+    }
+    const std::vector<float> values = network.store.read(learned);
+    scales.push_back(static_cast<float>(std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size())));
+  }
+  return scales;
+}
+
+double Run::validation_loss() {
+  Impl& run = *impl_;
+  if (!run.validator)
+    run.validator =
+        std::make_unique<Validator>(run.network->store, run.spec.model, *run.task, run.spec.seed, run.spec.train.batch);
+  run.validation = run.validator->measure();
+  run.history->append_validation(run.steps, run.validation);
+  return run.validation;
+}
+
+std::string Run::sample(int32_t symbols) {
+  Writer& writer = impl_->writer(symbols);
+  writer.restart();
+  while (!writer.advance()) {
+  }
+  return impl_->line = writer.text(*impl_->task);
+}
+
+bool Run::write_some(int32_t symbols, int32_t line_length) {
+  Writer& writer = impl_->writer(line_length);
+  for (int32_t i = 0; i < symbols; ++i)
+    if (writer.advance()) {
+      impl_->line = writer.text(*impl_->task);
+      return true;
+    }
+  return false;
+}
+
+const std::string& Run::written() const { return impl_->line; }
+
+std::unique_ptr<Run> Run::fork(const RunSpec& changed) const {
+  const Impl& from = *impl_;
+  if (from.broken)
+    fail("fork", "the weights are not finite since step {}: expected a fork from step 0", from.broken->step);
+  const RunSpec target = with_vocabulary(changed, from.task.get());
+  require_same_data(from.spec, target);
+  auto made = std::make_unique<Impl>(target, from.task, *from.backend);
+  made->origin = from.origin;
+  made->spec = from.spec;
+  made->edits = from.edits;
+  made->scheduled = from.scheduled;
+  made->steps = from.steps;
+  for (const Edit& edit : edits_between(from.spec, target, from.steps + 1)) made->apply(edit);
+  // See Note [changes between two steps]; a copy, because the source trains on.
+  made->base = from.base ? from.base : std::make_shared<const Store>(from.network->store.clone());
+  made->base_spec = from.base ? from.base_spec : from.spec;
+  made->rebuild();
+  made->history = std::make_shared<History>(made->network->program->data().stats);
+  made->history->add_event({from.steps, RunEvent::Kind::Forked, "forked"});
+  made->plateau = from.plateau;
+  made->losses = from.losses;
+  made->refresh_level();
+  return std::unique_ptr<Run>(new Run(std::move(made)));
+}
+
+}  // namespace normscope

@@ -1,0 +1,60 @@
+// What a Run holds. Internal to run.cpp and checkpoint.cpp.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "train/evaluate.h"
+#include "train/network.h"
+#include "train/plateau.h"
+#include "train/run.h"
+
+namespace normscope {
+
+struct Run::Impl {
+  Impl(RunSpec spec, std::shared_ptr<const Task> task, Backend& backend);
+
+  // Edits.
+  void apply_due_edits();
+  void apply(const Edit& edit);  ///< one edit to the spec and the records, not to the network
+  void rebuild();                ///< the network as the spec now says
+  void note_edit(const Edit& edit, const std::string& before);
+
+  // A step.
+  void fill_batch(int64_t step);
+  StepInputs inputs(int64_t step) const;
+  void record(int64_t step, double rate);
+  void recognise(int32_t step, double loss);
+  void check_finite(int32_t step);
+
+  void refresh_level();
+  Writer& writer(int32_t line_length);
+
+  RunSpec origin, spec;
+  std::shared_ptr<const Task> task;
+  Backend* backend;
+  std::vector<Edit> edits, scheduled;
+
+  std::shared_ptr<Network> network;
+  // Note [changes between two steps]: several structural changes may fall between two steps (drag, look, drag again).
+  // Each is built from the weights as the last step left it and not from the one before, so that the result is that of
+  // the final specification alone, which is what a replay of the edits builds.
+  std::shared_ptr<const Store> base;
+  RunSpec base_spec;
+
+  std::unique_ptr<Validator> validator;
+  std::unique_ptr<Writer> line_writer;
+  std::string line;
+  double validation = 0;
+
+  std::shared_ptr<History> history;
+  Plateau plateau;
+  double level = 0;
+  int32_t steps = 0;
+  std::vector<float> losses;  ///< of every step, those before a fork included
+  std::optional<NonFiniteReport> broken;
+};
+
+}  // namespace normscope
