@@ -48,16 +48,16 @@ enum class AxisScale { linear, log };
 
 struct Tick {
   double value;
-  std::string label;
+  std::string label{};
 };
 
 struct Axis {
   AxisScale scale = AxisScale::linear;
   double lo = 0, hi = 1;      // home range (what a double click restores)
-  std::string label;          // in words, for exports and text: "step", "norm of ∂L/∂W"
-  std::string unit;           // "nats per letter"
-  std::string short_label;    // printed at the axis' corner ("layer"), empty: none
-  std::vector<Tick> ticks;    // empty: chosen by the renderer
+  std::string label{};          // in words, for exports and text: "step", "norm of ∂L/∂W"
+  std::string unit{};           // "nats per letter"
+  std::string short_label{};    // printed at the axis' corner ("layer"), empty: none
+  std::vector<Tick> ticks{};    // empty: chosen by the renderer
   int max_ticks = 4;          // grid lines at most (vertical axis); labels at most (horizontal: about w/80)
   bool integer = false;       // ticks only on whole numbers
   bool show_labels = true;    // false: grid stays, tick labels are left out (stacked small plots)
@@ -66,11 +66,11 @@ struct Axis {
 enum class Markers { none, sparse, all };  // sparse: 30 to 50 px apart; all: one a point (plots by layer)
 
 struct Series {
-  std::string id;          // stable, for exports: "A", "layer 3"
-  std::string name;        // after the value at the line's end: "no warm-up"
-  std::string letter;      // run letter before the value, SemiBold in the run's text colour; empty: none
-  std::string value;       // number at the line's end as text, mono: "2.93"; empty: none
-  Column x, y;             // x empty: x = x0 + i * dx. Non-finite y: a gap, marked in the error colour
+  std::string id{};          // stable, for exports: "A", "layer 3"
+  std::string name{};        // after the value at the line's end: "no warm-up"
+  std::string letter{};      // run letter before the value, SemiBold in the run's text colour; empty: none
+  std::string value{};       // number at the line's end as text, mono: "2.93"; empty: none
+  Column x{}, y{};             // x empty: x = x0 + i * dx. Non-finite y: a gap, marked in the error colour
   double x0 = 0, dx = 1;
   Ink ink;
   std::optional<ui::Dash> dash;      // default: the run's; solid for others
@@ -84,19 +84,19 @@ struct Series {
 };
 
 struct Band {
-  std::string id;
-  Column x, lo, hi;
+  std::string id{};
+  Column x{}, lo{}, hi{};
   Ink ink;
   bool theory = false;  // theory: alpha .12; measured: .20 (dark .28)
-  std::string label;    // which mean, which range, or which theory
+  std::string label{};    // which mean, which range, or which theory
   std::optional<std::pair<double, double>> label_at;  // data point the label's leader goes to
 };
 
 // A level with its name on it ("letter frequencies 2.95"): dotted, named on the line with its value.
 struct RefLine {
   double value = 0;
-  std::string label;
-  std::string short_label;   // used where the label does not fit; empty: it is left out then
+  std::string label{};
+  std::string short_label{};   // used where the label does not fit; empty: it is left out then
   bool horizontal = true;
   bool label_left = false;   // where on the line
   bool label_below = false;  // label under the line instead of above
@@ -106,22 +106,22 @@ struct RefLine {
 // Lower-triangular (or full) matrix of shares 0..1, row-major, `columns` wide; NaN cells are not drawn.
 struct HeatMap {
   int rows = 0, columns = 0;
-  Column cells;
-  std::string column_first, column_last;  // labels below: "input", "branch 12"
-  std::string row_first, row_last;        // labels left: "1", "12"
-  std::string below;                      // "Σ rows 0.61–0.96"
+  Column cells{};
+  std::string column_first{}, column_last{};  // labels below: "input", "branch 12"
+  std::string row_first{}, row_last{};        // labels left: "1", "12"
+  std::string below{};                      // "Σ rows 0.61–0.96"
   bool signed_data = false;               // -1..1 in blue to red
 };
 
 struct Cursor {
   double x = 0;
-  std::string flag;  // step in the flag on the topmost plot; empty: no flag
+  std::string flag{};  // step in the flag on the topmost plot; empty: no flag
 };
 
 // A label at a data point, e.g. "layer 1 hears 16 000× less than layer 6", with the run's letter before it.
 struct Note {
   double x = 0, y = 0;
-  std::string letter, text;
+  std::string letter{}, text{};
   Ink ink{Ink::Role::ink2, 0, 1};
   float dx = 8, dy = 16;  // from the point to the text's baseline, px
   bool leader = false;    // thin line from the point to the text
@@ -129,23 +129,23 @@ struct Note {
 
 // Something yellow to grab (warm-up end, peak rate).
 struct Handle {
-  std::string name;  // control name: PLOT/NAME
+  std::string name{};  // control name: PLOT/NAME
   double x = 0, y = 0;
   bool move_x = true, move_y = false;
   double step = 0;  // of one press of an arrow key along x; 0: one pixel
-  std::string help;
-  std::string value;
+  std::string help{};
+  std::string value{};
 };
 
 struct PlotScene {
-  std::string id;        // file name of exports: "loss"
-  std::string title, note, sentence;
+  std::string id{};        // file name of exports: "loss"
+  std::string title{}, note{}, sentence{};
   Axis x, y;
-  std::vector<Band> bands;
-  std::vector<RefLine> lines;
-  std::vector<Series> series;
-  std::vector<Note> notes;
-  std::vector<Handle> handles;
+  std::vector<Band> bands{};
+  std::vector<RefLine> lines{};
+  std::vector<Series> series{};
+  std::vector<Note> notes{};
+  std::vector<Handle> handles{};
   std::optional<HeatMap> heat;
   std::optional<Cursor> cursor;
   std::optional<int> tile;  // run letter tile in the upper right corner (one small plot per run)

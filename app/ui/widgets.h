@@ -56,11 +56,11 @@ struct FieldOptions {
   bool log = false;
   bool integer = false;
   bool hard_lo = true, hard_hi = false;  // typed values may pass a soft end
-  std::string unit;                      // after the number, in ink3
-  std::string note;                      // after the label, e.g. "differs"
+  std::string unit{};                      // after the number, in ink3
+  std::string note{};                      // after the label, e.g. "differs"
   bool enabled = true;
   bool track = true;
-  std::function<std::string(double)> format;  // default: number(v, 4)
+  std::function<std::string(double)> format{};  // default: number(v, 4)
 };
 enum class Change { none, live, done };  // live: while dragging (value already changed); done: committed
 Change field(Ui&, std::string_view name, const Rect&, std::string_view label, double& value, std::string_view help,
@@ -90,7 +90,7 @@ void depth_square(Ui&, const Rect&, int layer, int layers);
 // Panel: background, border, title row with a note after it (dropped when it does not fit) and, when not empty, one
 // sentence below. Returns what is left for the content. `right` px of the title row are kept free for controls.
 struct PanelOptions {
-  std::string title, note, sentence;
+  std::string title{}, note{}, sentence{};
   float right = 0;
   bool raised = false;
 };
