@@ -1,0 +1,143 @@
+#include "app/app_state.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "app/ui/widgets.h"
+
+namespace normscope {
+namespace {
+
+using namespace ui;
+
+constexpr std::array<int, 8> kScales{75, 90, 100, 125, 150, 175, 200, 250};  // percent
+
+// The mark of the program: a trunk, a branch, a norm.
+void logo(Ui& ui, Vec at) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  p.fill({at.x, at.y, 4, 20}, t.ink);
+  p.bezier({at.x + 3, at.y + 3}, {at.x + 9, at.y + 4}, {at.x + 10, at.y + 5}, {at.x + 11, at.y + 8}, t.ink, 1.6f);
+  p.bezier({at.x + 3, at.y + 17}, {at.x + 9, at.y + 16}, {at.x + 10, at.y + 15}, {at.x + 11, at.y + 12}, t.ink, 1.6f);
+  p.accent_box(t, {at.x + 6, at.y + 5, 10, 10}, 3);
+}
+
+void set_scale(AppState& state, float scale) { state.scale = std::clamp(scale, 0.75f, 2.5f); }
+
+void scale_button(AppState& state, Ui& ui, const Rect& rect) {
+  ButtonOptions plain;
+  plain.style = {Face::sans, type::title};
+  // The effective scale is shown: a small window takes the largest that fits.
+  const std::string now = fmt::format("{} %", std::lround(ui.scale() / state.monitor_scale * 100));
+  if (button(ui, "app/scale", rect, now,
+             "Size of everything (Ctrl+plus, Ctrl+minus). A small window takes the largest that fits.", plain))
+    ui.open_popup("app/scale");
+  const float h = 26;
+  const Rect list{rect.x - 24, rect.bottom() + 6, rect.w + 24, h * kScales.size() + 12};
+  if (!ui.begin_popup("app/scale", list)) return;
+  Rect rest = list.inset(6);
+  for (int percent : kScales) {
+    ButtonOptions o;
+    o.quiet = true, o.style = {Face::mono, type::body};
+    o.selected = std::lround(state.scale * 100) == percent;
+    if (button(ui, fmt::format("app/scale/{}", percent), rest.take_top(h).inset(0, 1), fmt::format("{} %", percent),
+               fmt::format("Everything at {} %.", percent), o)) {
+      set_scale(state, static_cast<float>(percent) / 100);
+      ui.close_popup();
+    }
+  }
+  ui.end_popup();
+}
+
+struct HelpLine {
+  const char *keys, *what;
+};
+constexpr std::array<HelpLine, 13> kHelp{{
+    {"Space", "train or pause"},
+    {"Right", "one step of every run"},
+    {"drag a norm", "moves it in all alike layers and starts run D"},
+    {"Alt", "this norm alone"},
+    {"Shift", "run D from step 0 instead of from now"},
+    {"I  O  P", "norm in focus: before, after, on the trunk"},
+    {"Enter", "fills or empties the slot in focus"},
+    {"T", "kind of the norm in focus"},
+    {"Tab, arrows", "move the focus"},
+    {"Ctrl+Z", "undo; Ctrl+Shift+Z redoes"},
+    {"wheel, drag", "zoom and pan a plot; double click resets"},
+    {"drop a file", "trains on your own text (UTF-8)"},
+    {"?", "this sheet"},
+}};
+
+void help_sheet(Ui& ui, Vec top_right) {
+  const float line = 22;
+  const Rect sheet{top_right.x - 400, top_right.y, 400, line * kHelp.size() + 52};
+  if (!ui.begin_popup("app/help", sheet)) return;
+  Painter& p = ui.paint();
+  Rect rest = sheet.inset(16, 12);
+  p.text_in(rest.take_top(24, 4), {Face::bold, type::title}, ui.theme().ink, "Hands and keys");
+  for (const HelpLine& help : kHelp) {
+    Rect row = rest.take_top(line);
+    p.text_in(row.take_left(104), {Face::mono, type::body}, ui.theme().ink, help.keys);
+    p.text_in(row, {Face::sans, type::body}, ui.theme().ink2, help.what);
+  }
+  ui.end_popup();
+}
+
+void top_bar(AppState& state, Ui& ui, const Rect& bar) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  p.fill(bar, t.panel);
+  p.hairline({bar.x, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, t.border);
+  const float cy = bar.y + bar.h / 2;
+  logo(ui, {20.5f, cy - 10});
+  p.text({46, cy + 6}, {Face::bold, type::figure}, t.ink, "normscope");
+  tab(ui, "app/tab/lab", {165, bar.y, 44, bar.h}, "Lab", "1", true, "The Lab: runs side by side, and their wiring to change (1).");
+
+  const float h = 28;
+  float x = bar.right() - 14 - h;
+  ButtonOptions plain;
+  plain.style = {Face::sans, type::title};
+  const Rect help{x, cy - h / 2, h, h};
+  const bool ask = button(ui, "app/help", help, "?", "What the hands and the keys do (?).", plain);
+  if (ask || ui.shortcut("?")) ui.open_popup("app/help");
+  help_sheet(ui, {help.right(), help.bottom() + 6});
+  x -= h + 6;
+  if (icon_button(ui, "app/theme", {x, cy - h / 2, h, h}, Icon::theme, "Light or dark.", {}, state.dark ? "dark" : "light"))
+    state.dark = !state.dark;
+  x -= 54 + 6;
+  scale_button(state, ui, {x, cy - h / 2, 54, h});
+  if (ui.shortcut("Ctrl+=") || ui.shortcut("Ctrl+Shift+=")) set_scale(state, state.scale + 0.1f);
+  if (ui.shortcut("Ctrl+-")) set_scale(state, state.scale - 0.1f);
+  if (ui.shortcut("Ctrl+0")) set_scale(state, 1);
+
+  // One line of the trainer: a refusal, a notice, what is being built.
+  std::string notice = state.view->message;
+  if (notice.empty() && state.view->busy) notice = "building the run …";
+  if (notice.empty()) return;
+  Rect room{225, bar.y, x - 16 - 225, bar.h};
+  p.text_in(room, {Face::sans, type::body}, t.ink2, notice, Align::right);
+  ui.mark("app/message", room, notice, "What the trainer has to say.");
+}
+
+}  // namespace
+
+void draw_app(AppState& state, Ui& ui) {
+  if (state.lab) state.view = state.lab->view();
+  if (!state.view) state.view = std::make_shared<const LabView>();
+  FrameOptions options;
+  options.dark = state.dark, options.scale = state.scale * state.monitor_scale;
+  options.reduced_motion = state.reduced_motion, options.record_text = state.record_text;
+  ui.begin_frame(options);
+  state.commands.clear();
+  Rect area{0, 0, ui.size().x, ui.size().y};
+  ui.paint().fill(area, ui.theme().bg);
+  const Rect bar = area.take_top(lab::layout_for(ui.size()) == lab::Size::compact ? 40.f : 44.f);
+  top_bar(state, ui, bar);
+  state.lab_screen.draw(ui, *state.view, area, state.clock, state.commands);
+  ui.end_frame();
+  if (state.lab) lab::run_commands(*state.lab, state.commands);
+}
+
+}  // namespace normscope

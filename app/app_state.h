@@ -1,0 +1,33 @@
+// Everything the visualizer's screens share, and the one function that draws a whole frame. Window, screenshot command
+// and tests all call draw_app between ImGui::NewFrame and ImGui::Render; where the frames come from is their business.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/lab/lab_screen.h"
+#include "app/ui/ui.h"
+
+namespace normscope {
+
+struct AppState {
+  // The session that is shown and commanded. Without one, `view` is shown and commands only land in `commands`.
+  Lab* lab = nullptr;
+  std::shared_ptr<const LabView> view;
+
+  bool dark = false;
+  float scale = 1;          // asked by the user; 1 = 100 %
+  float monitor_scale = 1;  // of the display the window is on
+  bool reduced_motion = false;
+  bool record_text = false;  // keep what is written on screen (tests)
+  bool clock = true;         // false: figures that depend on the machine's speed print as a dash
+
+  lab::LabScreen lab_screen;
+  std::vector<lab::Command> commands;  // what the hand asked for in the last frame; already posted when lab is set
+};
+
+// Draws one frame, window-wide, and posts its commands to the Lab.
+void draw_app(AppState&, ui::Ui&);
+
+}  // namespace normscope

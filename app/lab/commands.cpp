@@ -1,0 +1,26 @@
+#include "app/lab/commands.h"
+
+namespace normscope::lab {
+namespace {
+
+struct Poster {
+  Lab& lab;
+  void operator()(const Play&) const { lab.play(); }
+  void operator()(const Pause&) const { lab.pause(); }
+  void operator()(const StepOnce&) const { lab.step_once(); }
+  void operator()(const Reset& c) const { lab.reset(c.new_seed); }
+  void operator()(const SetBudget& c) const { lab.set_budget(c.steps); }
+  void operator()(const SetSpeed& c) const { lab.set_steps_per_second(c.steps_per_second); }
+  void operator()(const EditField& c) const { lab.edit(c.run, c.key, c.value); }
+  void operator()(const ForkRequest& c) const { lab.fork(c); }
+  void operator()(const RemoveFork&) const { lab.remove_fork(); }
+  void operator()(const RestoreFork&) const { lab.restore_fork(); }
+};
+
+}  // namespace
+
+void run_commands(Lab& lab, const std::vector<Command>& commands) {
+  for (const Command& command : commands) std::visit(Poster{lab}, command);
+}
+
+}  // namespace normscope::lab

@@ -1,0 +1,37 @@
+// What the hand asked of the trainer, as values: the Lab screen only returns commands, so it runs the same on a real Lab
+// and on a fixed view, and tests can read what a click meant. run_commands posts them to a Lab.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "train/lab.h"
+
+namespace normscope::lab {
+
+struct Play {};
+struct Pause {};
+struct StepOnce {};
+struct Reset {
+  bool new_seed = false;
+};
+struct SetBudget {
+  int steps = 300;
+};
+struct SetSpeed {
+  double steps_per_second = 0;  // 0 = as fast as possible
+};
+struct EditField {
+  int run = -1;  // -1 = all
+  std::string key, value;
+};
+struct RemoveFork {};
+struct RestoreFork {};
+
+using Command =
+    std::variant<Play, Pause, StepOnce, Reset, SetBudget, SetSpeed, EditField, ForkRequest, RemoveFork, RestoreFork>;
+
+void run_commands(Lab& lab, const std::vector<Command>& commands);
+
+}  // namespace normscope::lab

@@ -1,0 +1,106 @@
+#include "app/lab/lab_data.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+namespace normscope::lab {
+namespace {
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+std::shared_ptr<const Line> to_line(Series series) {
+  auto line = std::make_shared<Line>();
+  line->x.assign(series.steps.begin(), series.steps.end());
+  line->y = std::move(series.values);
+  return line;
+}
+
+}  // namespace
+
+void LabData::begin_frame() {
+  for (auto it = runs_.begin(); it != runs_.end();) {
+    if (!it->second.used) it = runs_.erase(it);
+    else it->second.used = false, ++it;
+  }
+}
+
+LabData::Cached& LabData::cached(const RunView& run) {
+  Cached& c = runs_[run.history.get()];
+  c.used = true;
+  const uint64_t version = run.history ? run.history->version() : 0;
+  if (c.version != version || c.history != run.history) {
+    c = {};
+    c.version = version, c.history = run.history, c.used = true;
+  }
+  return c;
+}
+
+std::shared_ptr<const Line> LabData::loss(const RunView& run) {
+  Cached& c = cached(run);
+  if (!c.loss) c.loss = c.history ? to_line(c.history->loss()) : std::make_shared<Line>();
+  return c.loss;
+}
+
+std::shared_ptr<const Line> LabData::rate(const RunView& run) {
+  Cached& c = cached(run);
+  if (!c.rate) c.rate = c.history ? to_line(c.history->rate()) : std::make_shared<Line>();
+  return c.rate;
+}
+
+std::shared_ptr<const Line> LabData::stat(const RunView& run, const std::string& name) {
+  Cached& c = cached(run);
+  auto& line = c.stats[name];
+  if (!line) {
+    const int32_t index = c.history ? c.history->find(name) : -1;
+    line = index >= 0 ? to_line(c.history->series(index)) : std::make_shared<Line>();
+  }
+  return line;
+}
+
+bool LabData::has(const RunView& run, const std::string& name) { return run.history && run.history->find(name) >= 0; }
+
+const std::vector<float>& LabData::frame(Cached& c, int step) {
+  auto [it, fresh] = c.frames.try_emplace(step);
+  int32_t found = 0;
+  if (fresh && (!c.history || !c.history->frame(step, it->second, found))) it->second.clear();
+  return it->second;
+}
+
+std::vector<float> LabData::by_layer(const RunView& run, std::string_view path, int step) {
+  Cached& c = cached(run);
+  const std::vector<float>& stats = frame(c, step);
+  std::vector<float> result(static_cast<size_t>(layers_of(run)), kNaN);
+  for (size_t layer = 0; layer < result.size(); ++layer) {
+    const int32_t index = c.history ? c.history->find(fmt::format("L{:02}.{}", layer + 1, path)) : -1;
+    if (index >= 0 && static_cast<size_t>(index) < stats.size()) result[layer] = stats[static_cast<size_t>(index)];
+  }
+  return result;
+}
+
+float LabData::gradient(const RunView& run, int layer, Sub sub, int step) {
+  Cached& c = cached(run);
+  const std::vector<float>& stats = frame(c, step);
+  double sum = 0;
+  bool any = false;
+  for (const Matrix& matrix : kMatrices) {
+    const std::string_view path = matrix.path;
+    if (path.starts_with("attn") != (sub == Sub::attention)) continue;
+    const int32_t index = c.history ? c.history->find(fmt::format("L{:02}.{}.grad_norm", layer + 1, path)) : -1;
+    if (index < 0 || static_cast<size_t>(index) >= stats.size()) continue;
+    const double g = stats[static_cast<size_t>(index)];
+    sum += g * g, any = true;
+  }
+  return any ? static_cast<float>(std::sqrt(sum)) : kNaN;
+}
+
+int layers_of(const RunView& run) { return run.spec ? run.spec->model.layers : 0; }
+
+int find_run(const LabView& view, char letter) {
+  for (size_t i = 0; i < view.runs.size(); ++i)
+    if (view.runs[i].letter == letter) return static_cast<int>(i);
+  return -1;
+}
+
+}  // namespace normscope::lab

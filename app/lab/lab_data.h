@@ -1,0 +1,64 @@
+// What the plots and the diagram read of the runs' histories, copied once per change and kept for as long as it is shown:
+// a frame of the screen that finds nothing new copies nothing. Owned by the Lab screen; UI thread only.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/lab/diagram_model.h"
+#include "train/lab.h"
+
+namespace normscope::lab {
+
+// A series over steps, ready to be referred to by a PlotScene.
+struct Line {
+  std::vector<float> x, y;
+  bool empty() const { return y.empty(); }
+};
+
+// A matrix whose gradient can be looked at.
+struct Matrix {
+  const char* label;  // "W₂"
+  const char* path;   // "ffn.w2"
+};
+inline constexpr Matrix kMatrices[] = {{"W₂", "ffn.w2"},  {"W₁", "ffn.w1"},  {"W_Q", "attn.wq"},
+                                       {"W_K", "attn.wk"}, {"W_V", "attn.wv"}, {"W_O", "attn.wo"}};
+
+class LabData {
+ public:
+  // Forgets histories that were not asked for since the last call.
+  void begin_frame();
+
+  std::shared_ptr<const Line> loss(const RunView& run);
+  std::shared_ptr<const Line> rate(const RunView& run);
+  // One stat over time, "L03.ffn.w2.grad_norm"; an empty line when the run does not measure it.
+  std::shared_ptr<const Line> stat(const RunView& run, const std::string& name);
+  // "L..<path>" of every layer at a step (the last one at or before it); NaN where it is not measured.
+  std::vector<float> by_layer(const RunView& run, std::string_view path, int step);
+  // Norm of the gradient of all matrices of a sub-layer at a step; NaN where it is not measured.
+  float gradient(const RunView& run, int layer, Sub sub, int step);
+  bool has(const RunView& run, const std::string& name);
+
+ private:
+  struct Cached {
+    uint64_t version = ~uint64_t{0};
+    bool used = false;
+    std::shared_ptr<const History> history;
+    std::shared_ptr<const Line> loss, rate;
+    std::map<std::string, std::shared_ptr<const Line>, std::less<>> stats;
+    std::map<int, std::vector<float>> frames;
+  };
+  Cached& cached(const RunView& run);
+  const std::vector<float>& frame(Cached& cached, int step);
+
+  std::map<const History*, Cached> runs_;
+};
+
+int layers_of(const RunView& run);
+// The run with this letter, or -1.
+int find_run(const LabView& view, char letter);
+
+}  // namespace normscope::lab

@@ -1,0 +1,227 @@
+#include "app/lab/run_cards.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/ui/widgets.h"
+
+namespace normscope::lab {
+namespace {
+
+using namespace ui;
+
+constexpr float kEmptyWide = 256, kEmptySquare = 40;  // the card of a run D that does not exist yet
+
+bool finite_run(const RunView& run) { return run.state != RunState::NonFinite; }
+
+struct Badge {
+  std::string text;
+  BadgeKind kind = BadgeKind::outline;
+  Icon icon = Icon::none;
+};
+
+Badge badge_of(const RunView& run, bool compact) {
+  Badge b{run.badge.empty() ? to_string(run.state) : run.badge};
+  switch (run.state) {
+    case RunState::Stuck: b.kind = BadgeKind::solid, b.icon = Icon::minus; break;
+    case RunState::NonFinite: b.kind = BadgeKind::error; break;
+    case RunState::Learning: b.icon = Icon::learning; break;
+    case RunState::Training:
+    case RunState::WarmingUp:
+    case RunState::Finished: break;
+  }
+  if (compact && run.state == RunState::Learning) b.text = "learning";
+  return b;
+}
+
+// The wiring in miniature: a branch over the trunk, the norm where it sits.
+void glyph(Ui& ui, Vec at, const RunView& run) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const Colour line = t.runs[static_cast<size_t>(run.letter - 'A')].line;
+  const GlyphSlots slots = glyph_slots(run.spec->model.stack());
+  const float trunk = at.y + 31;
+  const float left = at.x + 8, right = at.x + 53, roof = at.y + 8;
+  const Vec path[] = {{left, trunk - 3}, {left, roof + 4}, {left + 4, roof}, {right - 4, roof}, {right, roof + 4},
+                      {right, trunk - 3}};
+  p.polyline(path, t.wire, 1.6f);
+  p.fill({at.x, trunk - 3, 70, 6}, line);
+  const Vec head[] = {{at.x + 70, trunk - 6.5f}, {at.x + 79, trunk}, {at.x + 70, trunk + 6.5f}};
+  p.polygon(head, line);
+  const float shift = slots.before && !slots.after ? 9.f : slots.after && !slots.before ? -6.f : 1.f;
+  const Rect box = centred({at.x + 30 + shift, roof}, 19, 14);
+  p.fill(box, t.sunk, 3);
+  p.outline(box, t.wire, 1.4f, 3);
+  auto norm = [&](Vec centre) { p.accent_box(t, centred(centre, 12, 17), 3.5f); };
+  if (slots.before) norm({left + 10 - (slots.after ? 4.f : 0.f), roof + 1});
+  if (slots.after) norm({right - 5, roof + 1});
+  if (slots.trunk) {
+    p.fill({at.x + 54, trunk - 4, 17, 8}, t.panel);
+    norm({at.x + 62.5f, trunk});
+  }
+}
+
+std::string written(const std::string& text) {
+  std::string line;
+  for (char c : text) line += c == '\n' || c == '\t' || c == '\r' ? ' ' : c;
+  return line;
+}
+
+void writes_line(Ui& ui, const Rect& line, const RunView& run, bool label) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  Rect rest = line;
+  if (label) {
+    const float w = p.text_in(rest, {Face::sans, type::body}, t.ink3, "writes");
+    rest.take_left(w + 12);
+  }
+  rest.take_right(10);
+  const TextStyle mono{Face::mono, type::body};
+  // Cut to whole characters without an ellipsis: the line is a window on an endless text.
+  std::string text = written(run.writes);
+  const float advance = std::max(1.f, p.text_width(mono, "m"));
+  size_t keep = 0, room = static_cast<size_t>(rest.w / advance);
+  for (size_t n = 0; keep < text.size() && n < room; ++n) {
+    ++keep;
+    while (keep < text.size() && (static_cast<unsigned char>(text[keep]) & 0xC0) == 0x80) ++keep;
+  }
+  text.resize(keep);
+  const float w = text.empty() ? 0 : p.text_in(rest, mono, t.ink, text);
+  p.fill({rest.x + w + 3, line.centre().y - 7, 6, 14}, t.ink2, 1);
+}
+
+std::string loss_text(const RunView& run) {
+  if (run.step == 0 || !std::isfinite(run.loss)) return "–";
+  return fmt::format("{:.2f}", run.loss);
+}
+
+struct Card {
+  Ui& ui;
+  const LabView& view;
+  const CardOptions& options;
+  Painter& p;
+  const Theme& t;
+  bool compact() const { return options.size == Size::compact; }
+
+  void head(const Rect& card, const RunView& run) {
+    const float pad = compact() ? 10 : space::pad;
+    const float tile_size = compact() ? 26 : 30;
+    tile(ui, {card.x + pad, card.y + (compact() ? 10 : space::pad), tile_size, tile_size}, run.letter - 'A');
+    float right = card.right() - pad;
+    // The loss stands right, the glyph left of it where there is room.
+    const std::string loss = loss_text(run), unit = "nats per " + (view.unit.empty() ? "token" : view.unit);
+    const TextStyle number{Face::mono, compact() ? 17 : type::run_loss};
+    const float loss_y = card.y + (compact() ? 22 : 32);
+    float loss_w = p.text_width(number, loss);
+    p.text({right, loss_y}, number, t.ink, loss, Align::right);
+    if (!compact()) {
+      loss_w = std::max(loss_w, p.text_width({Face::sans, type::body}, unit));
+      p.text({right, card.y + 50}, {Face::sans, type::body}, t.ink3, unit, Align::right);
+    }
+    right -= loss_w + 12;
+    const float left = card.x + pad + tile_size + (compact() ? 8 : 10);
+    const Badge badge = badge_of(run, compact());
+    const TextStyle name_style{Face::bold, compact() ? type::title : type::run_name};
+    const float text_w = std::max(p.text_width(name_style, run.name), badge_width(ui, badge.text, badge.icon, compact()));
+    if (!compact() && right - 84 >= left + text_w) {
+      glyph(ui, {right - 82, card.y + 8}, run);
+      const std::string caption = placement_caption(run.spec->model.stack());
+      p.text_in({right - 84, card.y + 47, 84, 16}, {Face::sans, type::tick}, t.ink3, caption);
+      right -= 90;
+    }
+    p.text_in({left, card.y + (compact() ? 8 : 12), right - left, 18}, name_style, t.ink, run.name);
+    const float flash = 1 - ui.ease(fmt::format("badge {} {}", run.letter, badge.text), 1, 400);
+    ui::badge(ui, {left, card.y + (compact() ? 27 : 34)}, badge.text, badge.kind, badge.icon, compact(), flash);
+  }
+
+  void live(const Rect& card, const RunView& run, bool selected) {
+    p.fill(card, t.panel, radius::panel);
+    p.outline(card, selected ? t.ink : t.border, selected ? line::selected : line::border, radius::panel);
+    head(card, run);
+    if (!options.writes) return;
+    const float pad = compact() ? 10 : space::pad;
+    const float rule = card.y + (compact() ? 50 : 64);
+    p.hairline({card.x + pad, rule}, {card.right() - pad, rule}, t.border);
+    const Rect line{card.x + pad, rule + 2, card.w - 2 * pad, card.bottom() - rule - 4};
+    if (!finite_run(run)) p.text_in(line, {Face::sans, type::body}, t.error, run.note);
+    else if (!run.fork_note.empty() && run.writes.empty()) p.text_in(line, {Face::sans, type::body}, t.ink3, run.fork_note);
+    else writes_line(ui, line, run, !compact());
+  }
+
+  // The place of run D: quiet until something is held, then it says what a drop will do.
+  void empty(const Rect& card, const DiagramState& state) {
+    const bool held = state.dragging.has_value(), building = state.pending.has_value();
+    if (held || building) p.fill(card, t.accent_soft, radius::panel);
+    p.dashed_outline(card, held ? (t.dark ? t.accent : t.ink) : t.strong, 1.6f, {4, 3}, radius::panel);
+    if (card.w < 120) {
+      tile(ui, centred(card.centre(), 22, 22), 3, true);
+      return;
+    }
+    const float pad = compact() ? 10 : space::pad;
+    tile(ui, {card.x + pad, card.y + (compact() ? 10 : space::pad), compact() ? 26.f : 30.f, compact() ? 26.f : 30.f}, 3,
+         true);
+    const Rect text{card.x + pad + 40, card.y + 12, card.w - pad * 2 - 40, 18};
+    const std::string title = held || building ? fork_title(state, view) : "Run D";
+    std::string note = "not started yet", below = "Drag a norm to start D here";
+    if (building) note = state.pending->note, below = "Starting from the present weights";
+    else if (state.preview) note = state.preview->note, below = "Drop the norm to start D here";
+    else if (held) note = "nothing moved yet";
+    p.text_in(text, {Face::bold, type::run_name}, t.ink, title);
+    p.text_in(text.moved(0, 22), {Face::sans, type::body}, t.ink2, note);
+    if (!options.writes) return;
+    const float rule = card.y + (compact() ? 50 : 64);
+    p.hairline({card.x + pad, rule}, {card.right() - pad, rule}, held ? t.strong : t.border);
+    p.text_in({card.x + pad, rule + 2, card.w - 2 * pad, card.bottom() - rule - 4}, {Face::sans, type::body}, t.ink2,
+              below);
+  }
+
+  // Run D exists and something is held: its card says that a drop replaces it.
+  void replacing(const Rect& card, const DiagramState& state) {
+    p.fill(card, t.accent_soft, radius::panel);
+    p.dashed_outline(card, t.dark ? t.accent : t.ink, 1.6f, {4, 3}, radius::panel);
+    const float pad = compact() ? 10 : space::pad, size = compact() ? 26 : 30;
+    tile(ui, {card.x + pad, card.y + (compact() ? 10 : space::pad), size, size}, 3);
+    const Rect text{card.x + pad + size + 10, card.y + (compact() ? 8 : 12), card.w - pad * 2 - size - 10, 18};
+    p.text_in(text, {Face::bold, compact() ? type::title : type::run_name}, t.ink, fork_title(state, view));
+    p.text_in(text.moved(0, compact() ? 18 : 22), {Face::sans, type::body}, t.ink2,
+              state.preview ? state.preview->note + ", replaces D" : "nothing moved yet");
+  }
+};
+
+}  // namespace
+
+void draw_run_cards(Ui& ui, DiagramState& state, const LabView& view, const Rect& area, const CardOptions& options) {
+  Card card{ui, view, options, ui.paint(), ui.theme()};
+  const bool has_d = find_run(view, 'D') >= 0;
+  const float gap = options.size == Size::compact ? 6 : space::gap;
+  Rect rest = area;
+  if (!has_d) {
+    const float width = options.size == Size::full ? kEmptyWide : kEmptySquare;
+    const Rect place = rest.take_right(width, gap);
+    card.empty(place, state);
+    ui.mark("run/D", place, state.preview ? state.preview->note : "", "Run D starts here when a norm is dropped in the diagram.");
+  }
+  const float n = static_cast<float>(view.runs.size());
+  if (n == 0) return;
+  const float width = (rest.w - gap * (n - 1)) / n;
+  const int shown = shown_run(state, view);
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    const RunView& run = view.runs[i];
+    const Rect place = rest.take_left(width, gap);
+    HitOptions hit;
+    hit.radius = radius::panel;
+    const std::string value = fmt::format("{}, {}, loss {}", run.name, badge_of(run, false).text, loss_text(run));
+    if (ui.hit(fmt::format("run/{}", run.letter), place, value,
+               fmt::format("Run {}: {}. The loss is the mean of its last 20 steps. Shows it in the diagram.", run.letter,
+                           run.name),
+               hit)
+            .clicked)
+      state.selected = run.letter, state.pending.reset();
+    if (run.letter == 'D' && state.dragging) card.replacing(place, state);
+    else card.live(place, run, static_cast<int>(i) == shown);
+  }
+}
+
+}  // namespace normscope::lab

@@ -1,0 +1,279 @@
+// Loss and learning rate; the plots by layer are in scenes_depth.cpp.
+#include "app/lab/scenes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/ui/widgets.h"
+
+namespace normscope::lab {
+namespace {
+
+using namespace plot;
+
+std::string letter_of(const RunView& run) { return std::string(1, run.letter); }
+int colour_of(const RunView& run) { return run.letter - 'A'; }
+
+std::pair<std::string, std::string> split_name(const std::string& name) {
+  const size_t comma = name.find(", ");
+  if (comma == std::string::npos) return {name, {}};
+  return {name.substr(0, comma), name.substr(comma + 2)};
+}
+
+// "A, B and C"
+std::string list(const std::vector<std::string>& words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " and " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+std::string loss_sentence(const LabView& view) {
+  std::vector<std::string> stuck, left, broken;
+  for (const RunView& run : view.runs) {
+    if (run.state == RunState::NonFinite) broken.push_back(letter_of(run));
+    else if (run.state == RunState::Stuck) stuck.push_back(letter_of(run));
+  }
+  std::vector<const RunView*> leavers;
+  for (const RunView& run : view.runs)
+    if (run.learning_since > 0 && run.state != RunState::Stuck) leavers.push_back(&run);
+  std::stable_sort(leavers.begin(), leavers.end(),
+                   [](const RunView* a, const RunView* b) { return a->learning_since < b->learning_since; });
+  for (const RunView* run : leavers)
+    left.push_back(left.empty() ? fmt::format("{} left that line at step {}", run->letter, run->learning_since)
+                                : fmt::format("{} at step {}", run->letter, run->learning_since));
+  std::string text;
+  if (!broken.empty()) text = list(broken) + (broken.size() > 1 ? " are" : " is") + " no longer finite. ";
+  if (!stuck.empty())
+    text += fmt::format("{} {} only how often each {} occurs. ", list(stuck), stuck.size() > 1 ? "know" : "knows",
+                        view.unit);
+  if (!left.empty() && stuck.empty()) left.front() = fmt::format("{} left the line of {} at step {}", leavers.front()->letter,
+                                                                  ceiling_name(view), leavers.front()->learning_since);
+  if (!left.empty()) {
+    for (size_t i = 0; i < left.size(); ++i) text += (i ? ", " : "") + left[i];
+    text += ".";
+  }
+  if (text.empty() && view.step > 0)
+    text = fmt::format("Every model first learns how often each {} occurs.", view.unit);
+  while (text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
+double loss_top(const LabView& view, LabData& data) {
+  double top = view.unigram_entropy + 0.4;
+  for (const RunView& run : view.runs) {
+    const auto line = data.loss(run);
+    if (!line->empty() && std::isfinite(line->y.front())) top = std::max(top, static_cast<double>(line->y.front()));
+  }
+  return std::min(top, view.unigram_entropy + 1.3) + 0.05;
+}
+
+Axis step_axis(const LabView& view) {
+  Axis axis;
+  axis.lo = 0, axis.hi = std::max(1, std::max(view.budget, view.step));
+  axis.label = "step", axis.integer = true, axis.max_ticks = 7;
+  return axis;
+}
+
+void put_cursor(PlotScene& scene, const SceneOptions& options, bool flag) {
+  scene.cursor = Cursor{static_cast<double>(options.step), flag ? ui::grouped(options.step) : std::string{}};
+}
+
+}  // namespace
+
+double floor_of_axis(const LabView& view) {
+  return std::max(0.0, (view.entropy_rate > 0 ? view.entropy_rate : 0.25) - 0.22);
+}
+
+std::string ceiling_name(const LabView& view) { return (view.unit.empty() ? "token" : view.unit) + " frequencies"; }
+
+std::string short_label(const LabView& view, size_t index) {
+  const RunView& run = view.runs[index];
+  if (!run.fork_note.empty()) return run.fork_note;
+  const auto [method, detail] = split_name(run.name);
+  if (detail.empty()) return method;
+  for (size_t i = 0; i < view.runs.size(); ++i)
+    if (i != index && split_name(view.runs[i].name).first == method) return detail;
+  return method;
+}
+
+PlotScene loss_scene(const LabView& view, LabData& data, const SceneOptions& options) {
+  PlotScene scene;
+  scene.id = "loss", scene.title = "Loss";
+  scene.note = fmt::format("nats per {}, lower is better", view.unit);
+  scene.sentence = loss_sentence(view);
+  scene.x = step_axis(view);
+  scene.y.lo = floor_of_axis(view), scene.y.hi = loss_top(view, data);
+  scene.y.label = "loss", scene.y.unit = "nats per " + view.unit;
+  scene.pad_right += options.label_room, scene.pad_top = 22;
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    const RunView& run = view.runs[i];
+    const auto line = data.loss(run);
+    if (line->empty()) continue;
+    plot::Series s;
+    s.id = letter_of(run), s.letter = s.id;
+    s.value = std::isfinite(run.loss) ? fmt::format("{:.2f}", run.loss) : "–";
+    s.name = short_label(view, i);
+    s.x = Column(line->x), s.y = Column(line->y);
+    s.x.owner = line, s.y.owner = line;
+    s.ink = Ink::run(colour_of(run));
+    s.markers = Markers::sparse;
+    scene.series.push_back(std::move(s));
+  }
+  if (view.unigram_entropy > 0) {
+    RefLine ceiling;
+    ceiling.value = view.unigram_entropy;
+    ceiling.label = fmt::format("{} {:.2f}", ceiling_name(view), view.unigram_entropy);
+    scene.lines.push_back(std::move(ceiling));
+  }
+  if (view.entropy_rate > 0) {
+    RefLine floor;
+    floor.value = view.entropy_rate;
+    floor.short_label = fmt::format("entropy of the text {:.2f}", view.entropy_rate);
+    floor.label = floor.short_label + ", no model can do better";
+    floor.label_left = floor.fill_below = true;
+    scene.lines.push_back(std::move(floor));
+  }
+  put_cursor(scene, options, true);
+  return scene;
+}
+
+namespace {
+
+Schedule schedule_of(const RunView& run, size_t index, const SceneOptions& options) {
+  Schedule schedule = run.spec->train.schedule;
+  if (options.drag_run == static_cast<int>(index)) {
+    if (options.drag_rate) schedule.peak = static_cast<float>(*options.drag_rate);
+    if (options.drag_warmup) schedule.warmup = static_cast<int32_t>(std::lround(*options.drag_warmup));
+  }
+  return schedule;
+}
+
+// "full rate at once", "warm-up 200", "full rate at once, then inverse_sqrt"
+std::string schedule_words(const Schedule& schedule) {
+  std::string text = schedule.warmup > 0 ? fmt::format("warm-up {}", schedule.warmup) : "full rate at once";
+  if (schedule.kind == Schedule::Kind::InverseSqrt) text += ", then 1/√step";
+  if (schedule.kind == Schedule::Kind::LinearDecay) text += ", then down to 0";
+  if (schedule.kind == Schedule::Kind::StepDecay) text += ", then in steps";
+  return text;
+}
+
+// Runs with one schedule are one line: the first is drawn wider, so that both colours are seen.
+struct RateGroup {
+  Schedule schedule;
+  std::vector<size_t> runs;
+};
+
+std::vector<RateGroup> rate_groups(const LabView& view, const SceneOptions& options) {
+  std::vector<RateGroup> groups;
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    const Schedule schedule = schedule_of(view.runs[i], i, options);
+    auto same = std::find_if(groups.begin(), groups.end(), [&](const RateGroup& g) { return g.schedule == schedule; });
+    if (same == groups.end()) groups.push_back({schedule, {i}});
+    else same->runs.push_back(i);
+  }
+  return groups;
+}
+
+std::shared_ptr<Line> future_rate(const Schedule& schedule, int from, int to) {
+  auto line = std::make_shared<Line>();
+  const int stride = std::max(1, (to - from) / 400);
+  for (int step = std::max(from, 0); step <= to; step += stride) {
+    line->x.push_back(static_cast<float>(step));
+    line->y.push_back(step == 0 ? (schedule.warmup > 0 ? 0.f : static_cast<float>(learning_rate(schedule, 1)))
+                                : static_cast<float>(learning_rate(schedule, step)));
+  }
+  if (!line->x.empty() && line->x.back() < static_cast<float>(to)) {
+    line->x.push_back(static_cast<float>(to));
+    line->y.push_back(static_cast<float>(learning_rate(schedule, to)));
+  }
+  return line;
+}
+
+void add_rate_lines(PlotScene& scene, const RateGroup& group, const LabView& view, LabData& data, int end) {
+  for (size_t k = 0; k < group.runs.size(); ++k) {
+    const RunView& run = view.runs[group.runs[k]];
+    const float width = ui::line::run * static_cast<float>(group.runs.size() - k);
+    plot::Series past, future;
+    const auto measured = data.rate(run);
+    past.id = letter_of(run), future.id = past.id + " planned";
+    past.x = Column(measured->x), past.y = Column(measured->y);
+    past.x.owner = measured, past.y.owner = measured;
+    const auto plan = future_rate(group.schedule, run.step, end);
+    future.x = Column(plan->x), future.y = Column(plan->y);
+    future.x.owner = plan, future.y.owner = plan;
+    future.alpha = 0.4f;
+    for (plot::Series* s : {&past, &future}) {
+      s->ink = Ink::run(colour_of(run));
+      s->width = width;
+      if (group.runs.size() > 1) s->dash = ui::Dash{};
+      s->end_label = false, s->end_marker = false;
+    }
+    scene.series.push_back(std::move(past));
+    scene.series.push_back(std::move(future));
+  }
+}
+
+}  // namespace
+
+PlotScene rate_scene(const LabView& view, LabData& data, const SceneOptions& options) {
+  PlotScene scene;
+  scene.id = "rate", scene.title = "Learning rate", scene.note = "drag a handle to change the schedule";
+  scene.x = step_axis(view);
+  scene.y.label = "learning rate";
+  const int end = static_cast<int>(scene.x.hi);
+  double top = 0;
+  const std::vector<RateGroup> groups = rate_groups(view, options);
+  for (const RateGroup& group : groups) top = std::max(top, static_cast<double>(group.schedule.peak));
+  for (const RunView& run : view.runs)
+    for (float rate : data.rate(run)->y) top = std::max(top, static_cast<double>(rate));
+  if (top <= 0) top = 1e-3;
+  scene.y.lo = 0, scene.y.hi = top * 1.12;
+  scene.y.ticks = {{0, "0"}, {top, ui::number(top)}};
+  scene.pad_right += options.label_room, scene.pad_top = 6;
+  float row = 18;
+  for (const RateGroup& group : groups) {
+    add_rate_lines(scene, group, view, data, end);
+    std::string letters;
+    for (size_t i : group.runs) letters += (letters.empty() ? "" : ", ") + letter_of(view.runs[i]);
+    const std::string words = schedule_words(group.schedule);
+    const double peak = group.schedule.peak;
+    if (group.schedule.warmup > 0) {
+      // Right below the line's rising part, where it is three quarters up.
+      const double x = std::min<double>(group.schedule.warmup, end) * 0.72;
+      scene.notes.push_back({x, peak * 0.62, letters, words, Ink::run(colour_of(view.runs[group.runs.front()])), 14, 16});
+      continue;
+    }
+    scene.notes.push_back({0, peak, letters, words, Ink::run(colour_of(view.runs[group.runs.front()])), 12, row});
+    row += 16;
+  }
+  for (const RateGroup& group : groups) {
+    if (group.schedule.warmup <= 0 || group.schedule.warmup > end) continue;
+    const char letter = view.runs[group.runs.front()].letter;
+    Handle handle;
+    handle.name = fmt::format("warmup/{}", letter);
+    handle.x = group.schedule.warmup, handle.y = group.schedule.peak, handle.step = 10;
+    handle.help = fmt::format("End of run {}'s warm-up. Drag it: the schedule changes from now on.", letter);
+    handle.value = fmt::format("{}", group.schedule.warmup);
+    scene.handles.push_back(std::move(handle));
+  }
+  if (!groups.empty()) {
+    Handle handle;
+    handle.name = "peak";
+    handle.x = end, handle.y = learning_rate(groups.front().schedule, end);
+    handle.move_x = false, handle.move_y = true;
+    handle.help = "The learning rate of all runs. Drag it up or down: it changes from now on.";
+    handle.value = ui::number(groups.front().schedule.peak);
+    scene.handles.push_back(std::move(handle));
+  }
+  if (groups.size() == 1) scene.sentence = "All runs follow one schedule.";
+  else scene.sentence = "The runs differ in their schedule.";
+  put_cursor(scene, options, false);
+  return scene;
+}
+
+}  // namespace normscope::lab

@@ -1,0 +1,42 @@
+// The Lab's plots as values: LabView -> PlotScene. The same scenes are drawn on screen, exported as SVG, CSV and text, and
+// asserted on in tests. Nothing here knows a pixel but the room for labels.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/lab/lab_data.h"
+#include "app/plot/plot_scene.h"
+
+namespace normscope::lab {
+
+struct SceneOptions {
+  int step = 0;            // of the cursor
+  bool pinned = false;     // the cursor was set by hand, it is not the newest step
+  int matrix = 0;          // index in kMatrices
+  bool compact = false;
+  float label_room = 0;    // px that the labels right of the newest step need beyond the plot's empty part
+  std::optional<double> drag_rate, drag_warmup;  // of run `drag_run`, while a handle is held
+  int drag_run = -1;
+};
+
+// What tells this run apart from the others, for the end of its line: "no warm-up", "Pre-LN", "12 norms moved".
+std::string short_label(const LabView& view, size_t run);
+// "letter" in words: "letter frequencies".
+std::string ceiling_name(const LabView& view);
+double floor_of_axis(const LabView& view);
+
+plot::PlotScene loss_scene(const LabView&, LabData&, const SceneOptions&);
+plot::PlotScene rate_scene(const LabView&, LabData&, const SceneOptions&);
+plot::PlotScene gradient_by_layer_scene(const LabView&, LabData&, const SceneOptions&);
+plot::PlotScene hidden_norm_scene(const LabView&, LabData&, const SceneOptions&);
+// One small plot a run, same axes: the lines are layers.
+std::vector<plot::PlotScene> gradient_over_time_scenes(const LabView&, LabData&, const SceneOptions&);
+
+// Largest over smallest of the finite positive values; 0 when there are fewer than two.
+double spread_of(const std::vector<float>& values);
+// "layer 1 hears 16 000× less than layer 6"; empty when they differ by less than ten times.
+std::string hears_less(const std::vector<float>& gradients);
+
+}  // namespace normscope::lab

@@ -1,0 +1,255 @@
+// The plots by layer and by layer over time. See scenes.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/lab/scenes.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lab {
+namespace {
+
+using namespace plot;
+using Series = plot::Series;  // not the history's
+
+std::string letter_of(const RunView& run) { return std::string(1, run.letter); }
+int colour_of(const RunView& run) { return run.letter - 'A'; }
+bool usable(float v) { return std::isfinite(v) && v > 0; }
+
+// Decades that hold all values, and three or four of them labelled.
+void log_axis(Axis& axis, double lo, double hi) {
+  axis.scale = AxisScale::log;
+  if (!(lo > 0) || !(hi > 0) || lo > hi) lo = 1e-3, hi = 1;
+  int first = static_cast<int>(std::floor(std::log10(lo) - 0.15)), last = static_cast<int>(std::ceil(std::log10(hi)));
+  last = std::max(last, first + 2);
+  const int stride = (last - first) > 6 ? 3 : (last - first) > 3 ? 2 : 1;
+  // Ticks count down from the top decade, so that the largest is named.
+  axis.lo = std::pow(10.0, first), axis.hi = std::pow(10.0, last) * 1.3;
+  for (int e = last; e >= first; e -= stride)
+    axis.ticks.insert(axis.ticks.begin(), {std::pow(10.0, e), e == 0 ? "1" : e == 1 ? "10" : ui::power_of_ten(e)});
+}
+
+Axis layer_axis(int layers) {
+  Axis axis;
+  axis.lo = 0.8, axis.hi = layers + 0.1;
+  if (layers == 1) axis.hi = 1.2;
+  axis.label = "layer", axis.short_label = "layer", axis.integer = true;
+  axis.max_ticks = 12;
+  const int stride = layers > 24 ? 8 : layers > 12 ? 4 : layers > 8 ? 2 : 1;
+  for (int layer = 1; layer <= layers; layer += stride) axis.ticks.push_back({double(layer), fmt::format("{}", layer)});
+  return axis;
+}
+
+int most_layers(const LabView& view) {
+  int layers = 1;
+  for (const RunView& run : view.runs) layers = std::max(layers, layers_of(run));
+  return layers;
+}
+
+Series layer_line(const LabView& view, size_t index, std::vector<float> values, bool named) {
+  const RunView& run = view.runs[index];
+  Series s;
+  s.id = letter_of(run), s.letter = s.id;
+  if (named) s.name = short_label(view, index);
+  s.x0 = 1, s.y = Column::of(std::move(values));
+  s.ink = Ink::run(colour_of(run));
+  s.markers = Markers::all;
+  s.end_marker = false;
+  return s;
+}
+
+std::string at_step(const SceneOptions& options) { return fmt::format("at step {}", ui::grouped(options.step)); }
+
+struct Range {
+  double lo = std::numeric_limits<double>::infinity(), hi = 0;
+  void add(float v) {
+    if (usable(v)) lo = std::min(lo, double(v)), hi = std::max(hi, double(v));
+  }
+};
+
+// Where runs stood after their first step: one dotted line for those that began alike.
+void add_start_line(PlotScene& scene, const LabView& view, LabData& data, const std::string& path, size_t worst) {
+  const std::vector<float> start = data.by_layer(view.runs[worst], path, 1);
+  if (start.empty() || !std::all_of(start.begin(), start.end(), usable)) return;
+  std::string letters;
+  for (const RunView& run : view.runs) {
+    const std::vector<float> other = data.by_layer(run, path, 1);
+    bool same = other.size() == start.size() && run.forked_from < 0;
+    for (size_t i = 0; same && i < start.size(); ++i) same = std::abs(other[i] - start[i]) <= 0.02f * start[i];
+    if (same) letters += (letters.empty() ? "" : ", ") + letter_of(run);
+  }
+  if (letters.empty()) return;
+  Series s;
+  s.id = letters + " at step 1";
+  s.x0 = 1, s.y = Column::of(start);
+  s.ink = {Ink::Role::ink3, 0, 1};
+  s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off}, s.width = ui::line::reference;
+  s.end_label = false, s.end_marker = false;
+  scene.series.insert(scene.series.begin(), std::move(s));
+  const size_t middle = start.size() / 2;
+  scene.notes.push_back({double(middle + 1), start[middle], "", letters + " at step 1", {Ink::Role::ink3, 0, 1}, -36, -6});
+}
+
+}  // namespace
+
+double spread_of(const std::vector<float>& values) {
+  Range range;
+  int n = 0;
+  for (float v : values) n += usable(v), range.add(v);
+  return n < 2 ? 0 : range.hi / range.lo;
+}
+
+std::string hears_less(const std::vector<float>& gradients) {
+  if (gradients.size() < 2 || !usable(gradients.front()) || !usable(gradients.back())) return {};
+  const double ratio = double(gradients.back()) / gradients.front();
+  auto rounded = [](double r) {
+    const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(r)) - 1));
+    return ui::grouped(std::llround(std::round(r / unit) * unit));
+  };
+  if (ratio >= 10) return fmt::format("layer 1 hears {}× less than layer {}", rounded(ratio), gradients.size());
+  if (ratio <= 0.1) return fmt::format("layer {} hears {}× less than layer 1", gradients.size(), rounded(1 / ratio));
+  return {};
+}
+
+PlotScene gradient_by_layer_scene(const LabView& view, LabData& data, const SceneOptions& options) {
+  PlotScene scene;
+  const Matrix& matrix = kMatrices[options.matrix];
+  const std::string path = std::string(matrix.path) + ".grad_norm";
+  scene.id = "gradient-by-layer", scene.title = "Gradient by layer", scene.note = "norm of ∂L/∂W, log scale";
+  scene.x = layer_axis(most_layers(view));
+  scene.y.label = fmt::format("norm of the gradient of {} {}", matrix.label, at_step(options));
+  Range range;
+  size_t worst = 0;
+  double worst_spread = 0;
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    std::vector<float> values = data.by_layer(view.runs[i], path, options.step);
+    for (float v : values) range.add(v);
+    const double spread = spread_of(values);
+    if (spread > worst_spread) worst_spread = spread, worst = i;
+    scene.series.push_back(layer_line(view, i, std::move(values), options.compact));
+  }
+  if (!view.runs.empty()) {
+    const std::vector<float> values = data.by_layer(view.runs[worst], path, options.step);
+    const std::string words = hears_less(values);
+    const size_t at = values.size() > 2 ? 1 : 0;
+    if (!words.empty()) {
+      scene.notes.push_back({double(at + 1), values[at], letter_of(view.runs[worst]), words,
+                             Ink::run(colour_of(view.runs[worst])), 18, 22});
+      scene.sentence = letter_of(view.runs[worst]) + ": " + words + ".";
+    } else if (worst_spread > 0) {
+      scene.sentence = fmt::format("All layers hear about the same, within {:.1f}×.", worst_spread);
+    }
+    add_start_line(scene, view, data, path, worst);
+    for (float v : data.by_layer(view.runs[worst], path, 1)) range.add(v);
+  }
+  log_axis(scene.y, range.lo, range.hi);
+  scene.labels_inside = false;
+  scene.pad_right = options.compact ? 140.f : 30.f;
+  return scene;
+}
+
+PlotScene hidden_norm_scene(const LabView& view, LabData& data, const SceneOptions& options) {
+  PlotScene scene;
+  scene.id = "hidden-norm", scene.title = "Hidden-state norm";
+  scene.x = layer_axis(most_layers(view));
+  Range range;
+  bool sums = false;
+  std::vector<std::string> growing;
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    const RunView& run = view.runs[i];
+    sums = data.has(run, "L01.ffn.sum.mean_square");
+    std::vector<float> values =
+        data.by_layer(run, sums ? "ffn.sum.mean_square" : "ffn.out.mean_square", options.step);
+    for (float v : values) range.add(v);
+    if (values.size() > 1 && usable(values.front()) && values.back() > 2 * values.front())
+      growing.push_back(fmt::format("{} grows {:.1f}× from layer 1 to {}", run.letter, values.back() / values.front(),
+                                    values.size()));
+    scene.series.push_back(layer_line(view, i, std::move(values), options.compact));
+  }
+  scene.note = sums ? "mean square of x, before the norm" : "mean square of each layer's output";
+  scene.y.label = "mean square of the hidden state " + at_step(options);
+  if (!growing.empty()) scene.sentence = growing.front() + ".";
+  else if (range.hi > 0) scene.sentence = "No stream grows with depth.";
+  if (range.hi / std::max(range.lo, 1e-30) > 100) {
+    log_axis(scene.y, range.lo, range.hi);
+  } else {
+    scene.y.lo = 0, scene.y.hi = range.hi > 0 ? range.hi * 1.08 : 1;
+    scene.y.max_ticks = 3;
+  }
+  scene.labels_inside = false;
+  scene.pad_right = options.compact ? 140.f : 30.f;
+  return scene;
+}
+
+std::vector<PlotScene> gradient_over_time_scenes(const LabView& view, LabData& data, const SceneOptions& options) {
+  std::vector<PlotScene> scenes;
+  const Matrix& matrix = kMatrices[options.matrix];
+  Range range;
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    const RunView& run = view.runs[i];
+    const int layers = layers_of(run);
+    PlotScene scene;
+    scene.id = fmt::format("gradient-over-time-{}", run.letter), scene.title = "Gradient norm over time";
+    scene.note = "one line per layer, log scale";
+    scene.x.lo = 0, scene.x.hi = std::max(1, std::max(view.budget, view.step));
+    scene.x.label = "step", scene.x.integer = true, scene.x.max_ticks = 7;
+    scene.x.show_labels = i + 1 == view.runs.size();
+    scene.y.label = fmt::format("gradient norm of {}", matrix.label);
+    scene.tile = colour_of(run);
+    scene.pad_top = 4, scene.pad_bottom = scene.x.show_labels ? 26.f : 4.f;
+    scene.pad_right += options.label_room;
+    double worst_past = 0;
+    for (int layer = 0; layer < layers; ++layer) {
+      const auto line = data.stat(run, fmt::format("L{:02}.{}.grad_norm", layer + 1, matrix.path));
+      if (line->empty()) continue;
+      for (float v : line->y) range.add(v);
+      Series s;
+      s.id = fmt::format("layer {}", layer + 1);
+      s.x = Column(line->x), s.y = Column(line->y);
+      s.x.owner = line, s.y.owner = line;
+      s.ink = Ink::depth(layer, layers);
+      s.width = ui::line::depth;
+      s.end_label = false, s.end_marker = false;
+      scene.series.push_back(std::move(s));
+    }
+    if (scene.series.size() > 1) {
+      const Column &low = scene.series.front().y, &high = scene.series.back().y;
+      for (size_t k = 0; k < std::min(low.size(), high.size()); ++k)
+        if (usable(low[k]) && usable(high[k]))
+          worst_past = std::max(worst_past, std::max(double(high[k]) / low[k], double(low[k]) / high[k]));
+    }
+    const std::vector<float> now = data.by_layer(run, std::string(matrix.path) + ".grad_norm", options.step);
+    const double spread = spread_of(now);
+    const std::string words = hears_less(now);
+    if (!words.empty() && spread >= 10 && scene.series.size() > 1) {
+      Series &bottom = scene.series.front(), &top = scene.series.back();
+      top.letter = fmt::format("layer {}", layers), top.end_label = true;
+      bottom.letter = "layer 1", bottom.end_label = true;
+      const bool rising = now.back() > now.front();
+      const size_t from = words.find("hears ") + 6, to = words.find(" less");
+      (rising ? bottom : top).name = words.substr(from, to - from) + " less";
+      scene.sentence = fmt::format("{}: {}.", run.letter, words);
+    } else if (spread > 0) {
+      std::string text = fmt::format("spread {}×", ui::number(spread, spread < 10 ? 2 : 2));
+      if (worst_past > 5 * spread) text += ", recovered";
+      scene.sentence = text;
+      const float y = now[now.size() / 2];
+      scene.notes.push_back({double(options.step), usable(y) ? y : 1.0, "", text, {Ink::Role::ink2, 0, 1}, 10, 18});
+    }
+    scene.cursor = Cursor{double(options.step), ""};
+    scenes.push_back(std::move(scene));
+  }
+  for (PlotScene& scene : scenes) {
+    log_axis(scene.y, range.lo, range.hi);
+    if (scene.y.ticks.size() > 2 && scenes.size() > 2) {
+      // Small plots hold two labels.
+      scene.y.ticks.erase(scene.y.ticks.begin());
+      while (scene.y.ticks.size() > 2) scene.y.ticks.erase(scene.y.ticks.begin());
+    }
+  }
+  return scenes;
+}
+
+}  // namespace normscope::lab

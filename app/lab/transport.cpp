@@ -1,0 +1,255 @@
+#include "app/lab/transport.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/ui/widgets.h"
+
+namespace normscope::lab {
+namespace {
+
+using namespace ui;
+
+// What stands beside an event's marker; empty events are not shown.
+std::string event_text(const RunEvent& event) {
+  switch (event.kind) {
+    case RunEvent::Kind::LeftPlateau: return "leaves the plateau";
+    case RunEvent::Kind::Stuck: return "is called stuck";
+    case RunEvent::Kind::Returned: return "falls back to the plateau";
+    case RunEvent::Kind::Unstuck: return "is no longer stuck";
+    case RunEvent::Kind::NonFinite: return "is not finite";
+    case RunEvent::Kind::Forked: return "starts as a fork";
+    case RunEvent::Kind::Edited: return event.text.empty() ? "is edited" : event.text;
+    case RunEvent::Kind::Started:
+    case RunEvent::Kind::Finished:
+    case RunEvent::Kind::Resumed: break;
+  }
+  return {};
+}
+
+struct Mark {
+  int run, step;
+  std::string text;
+};
+
+std::vector<Mark> marks_of(const LabView& view) {
+  std::vector<Mark> marks;
+  for (const RunView& run : view.runs) {
+    if (!run.history) continue;
+    for (const RunEvent& event : run.history->events()) {
+      std::string text = event_text(event);
+      if (!text.empty()) marks.push_back({run.letter - 'A', event.step, fmt::format("{} {}", run.letter, text)});
+    }
+  }
+  std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) { return a.step < b.step; });
+  return marks;
+}
+
+// A round distance of tick labels that keeps them about 120 px apart.
+int tick_distance(int steps, float width) {
+  const double wanted = steps * 120.0 / std::max(1.f, width);
+  double unit = 1;
+  while (unit * 10 <= wanted) unit *= 10;
+  for (double k : {1.0, 2.0, 5.0, 10.0})
+    if (unit * k >= wanted) return std::max(1, static_cast<int>(unit * k));
+  return std::max(1, static_cast<int>(unit * 10));
+}
+
+struct Timeline {
+  Ui& ui;
+  TransportState& state;
+  const LabView& view;
+  Rect bar;
+  Size size;
+  Painter& p;
+  const Theme& t;
+  int last;
+
+  float x_of(double step) const { return bar.x + static_cast<float>(step / last) * bar.w; }
+
+  void hands(const Rect& area) {
+    HitOptions options;
+    options.arrows = true;
+    const int now = cursor_step(state, view);
+    const Hit hit = ui.hit("timeline", area, fmt::format("{}", now),
+                           "The time of all runs. Drag to look at an earlier step; double click, End or the newest step "
+                           "follows the training again.",
+                           options);
+    auto pin = [&](int step) {
+      step = std::clamp(step, 0, view.step);
+      state.pinned_step.reset();
+      if (step < view.step) state.pinned_step = step;
+    };
+    if (hit.held) pin(static_cast<int>(std::lround((ui.mouse().x - bar.x) / bar.w * static_cast<float>(last))));
+    if (hit.double_clicked) state.pinned_step.reset();
+    if (hit.arrow_x) pin(now + hit.arrow_x);
+  }
+
+  void track() {
+    p.fill(bar, t.trough, bar.h / 2);
+    if (view.step > 0) p.fill({bar.x, bar.y, x_of(view.step) - bar.x, bar.h}, t.ink2, bar.h / 2);
+    if (size == Size::compact) return;
+    const int distance = tick_distance(last, bar.w);
+    const TextStyle style{Face::mono, type::tick};
+    for (int step = 0; step <= last; step += distance) {
+      const std::string text = grouped(step);
+      if (step != 0 && last - step < distance / 2 && step != last) continue;
+      const Align align = step == 0 ? Align::left : step == last ? Align::right : Align::centre;
+      p.text({x_of(step), bar.bottom() + 17}, style, t.ink3, text, align);
+    }
+    if (last % distance) p.text({bar.right(), bar.bottom() + 17}, style, t.ink3, grouped(last), Align::right);
+  }
+
+  void events(float playhead) {
+    const TextStyle style{Face::sans, type::body};
+    float free_from = bar.x;
+    const float label_y = bar.y - 17;
+    const float flag_left = playhead - 22, flag_right = playhead + 22;
+    int n = 0;
+    for (const Mark& mark : marks_of(view)) {
+      if (mark.step > last) continue;
+      const float x = x_of(mark.step);
+      const RunLook& look = t.runs[static_cast<size_t>(mark.run)];
+      ui.mark(fmt::format("timeline/event{}", n++), centred({x, bar.centre().y}, 14, 14),
+              fmt::format("{} {}", mark.step, mark.text), "Something the runs did, at the step where it was seen.");
+      if (size != Size::compact) {
+        const float w = p.text_width(style, mark.text);
+        const float left = std::clamp(x - w / 2, bar.x, bar.right() - w);
+        const bool free = left >= free_from && (left + w < flag_left - 6 || left > flag_right + 6);
+        if (free) {
+          p.hairline({x, bar.y - 12}, {x, bar.y - 4}, t.strong);
+          p.text({left, label_y}, style, t.ink2, mark.text);
+          free_from = left + w + 14;
+        }
+      }
+      p.marker({x, bar.centre().y}, look.marker, 5.5f, look.line, t.panel);
+    }
+  }
+
+  void playhead(float x) {
+    const float cy = bar.centre().y;
+    if (size == Size::compact) {
+      p.line({x, cy - 14}, {x, cy + 10}, t.ink, 1.6f);
+    } else {
+      const std::string text = grouped(cursor_step(state, view));
+      const float w = std::max(34.f, p.text_width({Face::mono_medium, type::body}, text) + 14);
+      Rect flag{std::clamp(x - w / 2, bar.x - 8, bar.right() - w + 8), bar.y - 30, w, 18};
+      p.line({x, flag.bottom()}, {x, cy + 9}, t.ink, 1.6f);
+      p.accent_box(t, flag, 4);
+      p.text_in(flag, {Face::mono_medium, type::body}, t.on_accent, text, Align::centre);
+    }
+    p.accent_disc(t, {x, cy}, 7);
+  }
+};
+
+void clock_line(Ui& ui, const Rect& line, const LabView& view, bool clock) {
+  Painter& p = ui.paint();
+  const Colour ink = ui.theme().ink2;
+  const TextStyle style{Face::sans, type::tick};
+  const bool known = clock && view.seconds_per_step > 0;
+  const std::string ms = known ? fmt::format("{:.1f} ms per step", view.seconds_per_step * 1000) : "– ms per step";
+  const double rate = view.tokens_per_second;
+  const std::string tokens = !known ? "– tokens/s"
+                             : rate >= 1e6 ? fmt::format("{:.1f} M tokens/s", rate / 1e6)
+                             : rate >= 1e3 ? fmt::format("{:.0f} k tokens/s", rate / 1e3)
+                                           : fmt::format("{:.0f} tokens/s", rate);
+  const std::string threads = clock ? fmt::format("{} thread{}", view.threads, view.threads == 1 ? "" : "s") : "– threads";
+  float x = line.x;
+  for (const std::string& part : {ms, tokens, threads}) {
+    const float w = p.text_width(style, part);
+    if (x + w > line.right()) break;
+    p.text({x, line.centre().y + 4}, style, ink, part);
+    x += w + 12;
+  }
+  ui.mark("transport/clock", line, ms + ", " + tokens + ", " + threads,
+          "Time of one step of all runs together, tokens they read in a second, threads that compute.");
+}
+
+void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect& rect, std::vector<Command>& commands) {
+  if (state.budget <= 0) state.budget = view.budget;
+  FieldOptions options;
+  options.lo = 1, options.hi = 100000, options.integer = true, options.step = 50;
+  options.track = false, options.log = false;
+  const Change change = field(ui, "transport/budget", rect, "", state.budget,
+                              "How many steps the runs take. Drag or type; more continues, fewer stops early.", options);
+  if (change == Change::done) commands.push_back(SetBudget{static_cast<int>(std::lround(state.budget))});
+  if (change == Change::none) state.budget = view.budget;
+}
+
+void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float cy, bool compact,
+             std::vector<Command>& commands) {
+  ButtonOptions plain, primary;
+  primary.primary = true;
+  const float h = compact ? 28 : 30, big = compact ? 34 : 36;
+  if (icon_button(ui, "transport/reset", centred({x + 17, cy}, 34, h), Icon::reset,
+                  "Back to step 0 with the same seed. Shift: with a new seed.", plain))
+    commands.push_back(Reset{ui.shift()}), state.pinned_step.reset();
+  if (icon_button(ui, "transport/play", centred({x + 63, cy}, 46, big), view.playing ? Icon::pause : Icon::play,
+                  "Train or pause all runs together (Space).", primary, view.playing ? "playing" : "paused")) {
+    commands.push_back(view.playing ? Command(Pause{}) : Command(Play{}));
+  }
+  if (icon_button(ui, "transport/step", centred({x + 109, cy}, 34, h), Icon::step, "One step of every run (Right).", plain))
+    commands.push_back(StepOnce{}), state.pinned_step.reset();
+}
+
+}  // namespace
+
+int cursor_step(const TransportState& state, const LabView& view) {
+  return state.pinned_step ? std::min(*state.pinned_step, view.step) : view.step;
+}
+
+void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Rect& rect, Size size, bool clock,
+                    std::vector<Command>& commands) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  p.fill(rect, t.panel);
+  p.hairline({rect.x, rect.y}, {rect.right(), rect.y}, t.border);
+  const bool compact = size == Size::compact;
+  const float cy = compact ? rect.centre().y : rect.y + 38;
+  buttons(ui, state, view, rect.x + 14, cy, compact, commands);
+
+  float x = rect.x + 152;
+  const TextStyle counter{Face::mono, type::counter}, plain{Face::sans, type::title};
+  const std::string now = grouped(view.step);
+  Rect bar;
+  if (compact) {
+    const float w = p.text({x, cy + 6}, {Face::mono, 17}, t.ink, now);
+    const float of = p.text({x + w + 6, cy + 5}, plain, t.ink3, fmt::format("/ {}", grouped(view.budget)));
+    ui.mark("transport/counter", {x, cy - 12, w + of + 6, 24}, now, "The step that is done, of the budget.");
+    const float start = std::max(rect.x + 240, x + w + of + 26);
+    bar = {start, cy - 3, rect.right() - 20 - start, 6};
+  } else {
+    std::vector<std::string> speeds{"slow", "1×", "max"};
+    const int before = state.speed;
+    if (segmented(ui, "transport/speed", {x, cy - 14, 118, 28}, speeds, state.speed,
+                  "How fast training goes: a few steps a second, twenty, or as fast as it can.") &&
+        state.speed != before)
+      commands.push_back(SetSpeed{kSpeeds[state.speed]});
+    x = rect.x + 290;
+    const float base = rect.y + 37;
+    const float w = p.text({x, base}, counter, t.ink, now);
+    ui.mark("transport/counter", {x, base - 18, w, 22}, now, "The step that is done.");
+    const float of = p.text({x + w + 9, base}, plain, t.ink3, "of");
+    const Rect budget{x + w + of + 18, base - 17, 58, 24};
+    budget_field(ui, state, view, budget, commands);
+    p.text({budget.right() + 8, base}, plain, t.ink3, "steps");
+    clock_line(ui, {x, rect.y + 46, 250, 18}, view, clock);
+    bar = {rect.x + 575, rect.y + 46, rect.w - 575 - 26, 6};
+  }
+  Timeline timeline{ui, state, view, bar, size, p, t, std::max(1, std::max(view.budget, view.step))};
+  timeline.hands({bar.x - 8, bar.centre().y - 14, bar.w + 16, 28});
+  const float playhead = timeline.x_of(cursor_step(state, view));
+  timeline.track();
+  timeline.events(playhead);
+  timeline.playhead(playhead);
+}
+
+void transport_keys(Ui& ui, TransportState& state, const LabView& view, std::vector<Command>& commands) {
+  if (ui.shortcut("Space")) commands.push_back(view.playing ? Command(Pause{}) : Command(Play{}));
+  if (ui.shortcut("Right")) commands.push_back(StepOnce{}), state.pinned_step.reset();
+  if (ui.shortcut("End")) state.pinned_step.reset();
+}
+
+}  // namespace normscope::lab

@@ -1,0 +1,29 @@
+// The bar at the bottom: reset, play, step, speed, budget, clock figures and the timeline with events and playhead.
+// Controls: transport/{reset,play,step,speed,budget}, timeline, timeline/event...
+#pragma once
+
+#include <optional>
+
+#include "app/lab/commands.h"
+#include "app/lab/run_cards.h"
+
+namespace normscope::lab {
+
+struct TransportState {
+  int speed = 2;                   // slow, 1x, max
+  double budget = 0;               // being edited; 0 = as the view says
+  std::optional<int> pinned_step;  // the step cursor when set by hand; otherwise it is the newest step
+};
+
+// Steps per second of the speed choices; 0 = as fast as possible.
+inline constexpr double kSpeeds[] = {4, 20, 0};
+
+// The step at which the depth plots and the flags stand.
+int cursor_step(const TransportState&, const LabView&);
+
+// `clock` false: figures that depend on the machine's speed print as a dash (reproducible pictures).
+void draw_transport(ui::Ui&, TransportState&, const LabView&, const ui::Rect&, Size, bool clock, std::vector<Command>&);
+// Space, Right, Home and the like, while nothing is being typed.
+void transport_keys(ui::Ui&, TransportState&, const LabView&, std::vector<Command>&);
+
+}  // namespace normscope::lab

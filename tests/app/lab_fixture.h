@@ -1,0 +1,119 @@
+// A Lab by hand: three runs whose histories look like the hero comparison after 214 of 300 steps (Post-LN stuck, Post-LN
+// with warm-up learning, Pre-LN learning), so that screens and plots can be tested without training anything.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "train/lab.h"
+
+namespace normscope::fixture {
+
+struct LabShape {
+  int step = 214, budget = 300, layers = 6;
+  bool fork = false;  // with a run D, forked from A at step 150
+};
+
+// Loss of run 0..2 at a step, as the picture has it, with a small regular ripple for noise.
+inline double loss_at(int run, int step) {
+  const double ripple = 0.05 * std::sin(step * 1.7 + run) + 0.03 * std::sin(step * 0.63 + 2 * run);
+  const double plateau = 2.95 + 1.0 * std::exp(-step / 6.0);
+  if (run == 0) return plateau + ripple;
+  if (run == 1) return (step < 131 ? 2.95 + 1.1 * std::exp(-step / 12.0) : 1.1 + 1.85 * std::exp(-(step - 131) / 30.0)) + ripple;
+  return (step < 46 ? plateau : 0.9 + 2.05 * std::exp(-(step - 46) / 40.0)) + 0.5 * ripple;
+}
+
+// Gradient norm of a matrix: falls by a factor of seven a layer downwards in the stuck run.
+inline double gradient_at(int run, int layer, int layers, int step) {
+  const double settle = 1 - std::exp(-step / 15.0);
+  if (run == 0) return 0.2 * std::pow(7.0, -(layers - layer) * settle);
+  if (run == 1) return 0.15 * std::pow(1.2 + settle * std::exp(-step / 60.0), -(layers - layer));
+  return 0.12 * (1 - 0.1 * (layer - 1) * settle);
+}
+
+inline std::vector<StatInfo> stat_layout(int layers) {
+  std::vector<StatInfo> stats{{"loss", 0}};
+  for (int layer = 1; layer <= layers; ++layer) {
+    for (const char* matrix : {"attn.wq", "attn.wk", "attn.wv", "attn.wo", "ffn.w1", "ffn.w2"})
+      stats.push_back({fmt::format("L{:02}.{}.grad_norm", layer, matrix), layer});
+    for (const char* sub : {"attn", "ffn"})
+      stats.push_back({fmt::format("L{:02}.{}.sum.mean_square", layer, sub), layer});
+  }
+  return stats;
+}
+
+inline std::shared_ptr<History> history_of(int run, int from, const LabShape& shape) {
+  auto history = std::make_shared<History>(stat_layout(shape.layers));
+  for (int step = from + 1; step <= shape.step; ++step) {
+    std::vector<double> stats{loss_at(run, step)};
+    for (int layer = 1; layer <= shape.layers; ++layer) {
+      for (int matrix = 0; matrix < 6; ++matrix)
+        stats.push_back(gradient_at(run, layer, shape.layers, step) * (0.6 + 0.08 * matrix));
+      for (int sub = 0; sub < 2; ++sub) stats.push_back(run == 2 ? 1.5 + 1.35 * layer + 0.3 * sub : 1.5 + 0.05 * run);
+    }
+    const double rate = run == 1 ? 3e-3 * std::min(1.0, step / 200.0) : 3e-3;
+    history->append(step, stats[0], rate, stats);
+  }
+  return history;
+}
+
+inline RunView run_view(int run, const RunSpec& spec, const LabShape& shape) {
+  RunView view;
+  view.letter = static_cast<char>('A' + run);
+  RunSpec copy = spec;
+  copy.train.steps = shape.budget;
+  view.spec = std::make_shared<const RunSpec>(copy);
+  view.name = default_name(copy);
+  view.step = shape.step;
+  auto history = history_of(run, 0, shape);
+  view.loss = loss_at(run, shape.step);
+  if (run == 0 && shape.step >= 150) {
+    view.state = RunState::Stuck, view.badge = "stuck at letter frequencies";
+    history->add_event({150, RunEvent::Kind::Stuck, "is called stuck"});
+  }
+  const int leaves = run == 1 ? 131 : run == 2 ? 46 : 1 << 20;
+  if (shape.step > leaves) {
+    view.state = RunState::Learning, view.learning_since = leaves;
+    view.badge = fmt::format("learning since step {}", leaves);
+    history->add_event({leaves, RunEvent::Kind::LeftPlateau, "leaves the plateau"});
+  }
+  if (view.badge.empty()) view.badge = "training";
+  constexpr const char* texts[] = {"e tno ahrl ei tdhs nera oet ihl re ,asd nt oehi rlea tn so hed",
+                                   "the small teacher slowly finds a red brige behind the old ga",
+                                   "the quiet farmer often paints a small boat near the river and"};
+  view.writes = texts[run];
+  view.history = history;
+  return view;
+}
+
+inline std::shared_ptr<const LabView> lab_view(const LabShape& shape = {}) {
+  auto view = std::make_shared<LabView>();
+  view->version = 1, view->playing = true;
+  view->step = shape.step, view->budget = shape.budget;
+  view->seconds_per_step = 0.031, view->tokens_per_second = 99e3, view->threads = 2;
+  view->unigram_entropy = 2.95, view->entropy_rate = 0.76;
+  view->data_name = "built-in corpus", view->unit = "letter";
+  std::vector<RunSpec> specs = hero_runs();
+  for (RunSpec& spec : specs) set_field(spec, "model.layers", std::to_string(shape.layers));
+  for (int run = 0; run < 3; ++run) view->runs.push_back(run_view(run, specs[static_cast<size_t>(run)], shape));
+  if (shape.fork) {
+    RunView d = view->runs[2];
+    RunSpec spec = *view->runs[0].spec;
+    for (LayerWiring& layer : spec.model.stack().layers)
+      for (Wiring* wiring : {&layer.attention, &layer.feed_forward})
+        wiring->before = wiring->trunk, wiring->trunk = NormKind::None;
+    spec.name = "Fork of A";
+    d.letter = 'D', d.name = spec.name, d.spec = std::make_shared<const RunSpec>(spec);
+    d.forked_from = 0, d.fork_step = 150, d.fork_note = "12 norms moved";
+    d.history = history_of(2, 150, shape);
+    d.learning_since = 171, d.badge = "learning since step 171";
+    view->runs.push_back(std::move(d));
+  }
+  return view;
+}
+
+}  // namespace normscope::fixture
