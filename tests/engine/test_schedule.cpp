@@ -1,0 +1,73 @@
+// Learning rate schedules against their closed forms.
+#include "catch.hpp"
+
+#include <cmath>
+
+#include "core/error.h"
+#include "train/schedule.h"
+
+using namespace normscope;
+
+namespace {
+
+Schedule schedule_of(Schedule::Kind kind, int32_t warmup) {
+  Schedule s;
+  s.kind = kind;
+  s.peak = 0.25f;  // exact in binary
+  s.warmup = warmup;
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("warm-up grows evenly and ends at the peak", "[schedule]") {
+  for (auto kind : {Schedule::Kind::Constant, Schedule::Kind::InverseSqrt, Schedule::Kind::LinearDecay,
+                    Schedule::Kind::StepDecay}) {
+    const Schedule s = schedule_of(kind, 200);
+    CHECK(learning_rate(s, 1) == 0.25 / 200);
+    CHECK(learning_rate(s, 100) == 0.125);
+    CHECK(learning_rate(s, 200) == 0.25);
+  }
+}
+
+TEST_CASE("without warm-up the first step has the peak", "[schedule]") {
+  CHECK(learning_rate(schedule_of(Schedule::Kind::Constant, 0), 1) == 0.25);
+  CHECK(learning_rate(schedule_of(Schedule::Kind::Constant, 0), 100000) == 0.25);
+}
+
+TEST_CASE("inverse square root decays from the later of reference and warm-up", "[schedule]") {
+  Schedule s = schedule_of(Schedule::Kind::InverseSqrt, 0);
+  s.reference = 100;
+  CHECK(learning_rate(s, 100) == 0.25);
+  CHECK(learning_rate(s, 400) == Approx(0.125).epsilon(1e-15));
+  s.warmup = 50;  // below the reference: both arms decay alike
+  CHECK(learning_rate(s, 400) == Approx(0.125).epsilon(1e-15));
+  s.warmup = 400;
+  CHECK(learning_rate(s, 1600) == Approx(0.125).epsilon(1e-15));
+}
+
+TEST_CASE("linear decay is a line from the end of warm-up to zero", "[schedule]") {
+  Schedule s = schedule_of(Schedule::Kind::LinearDecay, 100);
+  s.end = 300;
+  CHECK(learning_rate(s, 101) == Approx(0.25 * 199 / 200).epsilon(1e-15));
+  CHECK(learning_rate(s, 200) == 0.125);
+  CHECK(learning_rate(s, 300) == 0.0);
+  CHECK(learning_rate(s, 1000) == 0.0);
+}
+
+TEST_CASE("step decay multiplies at each milestone", "[schedule]") {
+  Schedule s = schedule_of(Schedule::Kind::StepDecay, 0);
+  s.factor = 0.5f;
+  s.milestones = {100, 200};
+  CHECK(learning_rate(s, 99) == 0.25);
+  CHECK(learning_rate(s, 100) == 0.125);
+  CHECK(learning_rate(s, 199) == 0.125);
+  CHECK(learning_rate(s, 200) == 0.0625);
+}
+
+TEST_CASE("schedule names are read back, others are refused", "[schedule]") {
+  for (auto kind : {Schedule::Kind::Constant, Schedule::Kind::InverseSqrt, Schedule::Kind::LinearDecay,
+                    Schedule::Kind::StepDecay})
+    CHECK(schedule_from(to_string(kind)) == kind);
+  CHECK_THROWS_AS(schedule_from("cosine"), Error);
+}
