@@ -61,11 +61,15 @@ void name_levels(Builder& b) {
     for (const std::string& text : {l.label, l.short_label}) {
       if (text.empty() || b.measure(small, text) > a.w * 0.8f) continue;
       bool placed = false;
-      for (bool left : {l.label_left, !l.label_left})
+      for (bool over_curves : {false, true})
         for (float y : {l.label_below ? below : above, l.label_below ? above : below})
-          if (!placed && y > a.y + 6 && y < a.bottom() - 1)
-            placed = b.text_if_free({left ? a.x + 8 : a.right() - 3, y}, small, b.theme.ink2, text,
-                                    left ? ui::Align::left : ui::Align::right);
+          for (bool left : {l.label_left, !l.label_left}) {
+            const ui::Vec at{left ? a.x + 8 : a.right() - 3, y};
+            const ui::Align align = left ? ui::Align::left : ui::Align::right;
+            if (placed || y < a.y + 6 || y > a.bottom() - 1) continue;
+            if (!over_curves && b.crosses_curve(b.box(at, small, text, align))) continue;
+            placed = b.text_if_free(at, small, b.theme.ink2, text, align);
+          }
       if (placed) break;
     }
   }
@@ -118,7 +122,10 @@ void label_ends(Builder& b) {
   for (const Label& l : labels) wanted.push_back(l.baseline), weights.push_back(1);
   const ui::Rect column{x - 4, a.y - 20, width + 8, a.h + 40};
   for (const ui::Rect& t : b.taken)
-    if (t.overlaps(column) && t.bottom() < a.bottom() + 2) wanted.push_back(t.y + 0.78f * 12), weights.push_back(1e6f);
+    if (t.overlaps(column) && t.bottom() < a.bottom() + 2) {
+      wanted.push_back(t.y + 0.78f * 12 + 3);  // 3: a label below a level's name also clears the level's line
+      weights.push_back(1e6f);
+    }
   std::vector<float> placed = spread(wanted, label_gap, a.y + 9, a.bottom() - 2, weights);
   for (size_t i = 0; i < labels.size(); ++i) {
     ui::Rect box{x, placed[i] - 10, width_of(*labels[i].series, detail, b.measure), 12.5f};
@@ -128,17 +135,20 @@ void label_ends(Builder& b) {
 
 // A text near a point: the wanted place first, then around the point.
 bool place_near(Builder& b, ui::Vec p, ui::Vec offset, float width, ui::Vec& found) {
-  const ui::Rect inside = b.rect;
-  const ui::Vec tries[] = {offset, {offset.x, -offset.y + 4}, {-width - offset.x, offset.y},
-                           {-width - offset.x, -offset.y + 4}, {-width / 2, 18}, {-width / 2, -10},
-                           {offset.x, offset.y + 14}, {offset.x, offset.y - 18}};
-  for (ui::Vec d : tries) {
-    ui::Rect box{p.x + d.x, p.y + d.y - 9.4f, width, 12.4f};
-    if (inside.contains(box) && b.is_free(box.inset(-2, -1))) {
+  const ui::Rect inside = b.out.map.area;
+  std::vector<ui::Vec> tries{offset, {offset.x, 4 - offset.y}, {-width - offset.x, offset.y},
+                             {-width - offset.x, 4 - offset.y}};
+  for (float away : {18.f, 30.f, 44.f, 60.f, 80.f})
+    for (float share : {0.5f, 0.3f, 0.7f, 0.1f, 0.9f, -0.1f, 1.1f})
+      for (float dy : {away, 4 - away}) tries.push_back({-share * width, dy});
+  for (bool over_curves : {false, true})
+    for (ui::Vec d : tries) {
+      ui::Rect box{p.x + d.x, p.y + d.y - 9.4f, width, 12.4f};
+      if (!inside.contains(box) || !b.is_free(box.inset(-2, -1))) continue;
+      if (!over_curves && b.crosses_curve(box.inset(-3, -2))) continue;
       found = p + d;
       return true;
     }
-  }
   return false;
 }
 

@@ -63,7 +63,10 @@ void add_axes(Builder& b) {
   // The corner's word comes first: the tick labels keep clear of it.
   if (!x.short_label.empty())
     b.text({a.x - 9, a.bottom() + 18}, {ui::Face::sans, ui::type::tick}, t.ink3, x.short_label, ui::Align::right);
-  for (const Tick& tick : ticks_of(x, b.out.map.x.lo(), b.out.map.x.hi(), std::max(2, int(a.w / 75)))) {
+  // Layers are counted one by one; steps and the like get a tick every 75 px.
+  const bool few = x.integer && b.out.map.x.hi() - b.out.map.x.lo() <= 30;
+  const int most = std::max(2, int(a.w / (few ? 34 : 75)));
+  for (const Tick& tick : ticks_of(x, b.out.map.x.lo(), b.out.map.x.hi(), most)) {
     float px = b.out.map.x(tick.value);
     b.add(RuleItem{{px, a.bottom()}, {px, a.bottom() + 4}, t.axis, 1, {}});
     b.text_if_free({px, a.bottom() + 18}, tick_style, t.ink3, tick.label, ui::Align::centre);
@@ -135,6 +138,7 @@ void add_series(Builder& b, const Series& s) {
   for (size_t i = 0; i < line.pieces.size(); ++i) {
     auto piece = line.pieces[i];
     std::vector<ui::Vec> points(piece.begin(), piece.end());
+    b.keep_clear_of(points);
     float begin = phase;
     if (!look.dash.solid())
       for (size_t k = 1; k < points.size(); ++k)
@@ -152,7 +156,7 @@ void add_series(Builder& b, const Series& s) {
   if (look.marker == ui::Marker::none) return;
   const ui::Rect near = b.out.map.area.inset(-1);
   auto mark = [&](size_t i, float size) {
-    ui::Vec p = b.out.map(s.x_at(i), s.y[i]);
+    ui::Vec p = b.out.map(s.x_at(i), s.y[i]) - ui::Vec{0, s.nudge};
     if (std::isfinite(s.y[i]) && near.contains(p)) b.add(MarkItem{p, look.marker, size, colour, b.theme.panel});
   };
   size_t last = s.y.size();
@@ -215,7 +219,7 @@ Drawing layout_plot(const PlotScene& scene, const View& view, const ui::Rect& re
   auto [x_lo, x_hi] = shown_range(scene.x, view.x);
   auto [y_lo, y_hi] = shown_range(scene.y, view.y);
   out.map = {a, AxisMap(scene.x.scale, x_lo, x_hi, a.x, a.right()), AxisMap(scene.y.scale, y_lo, y_hi, a.bottom(), a.y)};
-  Builder b{scene, theme, measure, options, rect, out, {}};
+  Builder b{scene, theme, measure, options, rect, out, {}, {}};
   add_reference_fills(b);
   add_axes(b);
   if (scene.heat) add_heat(b);

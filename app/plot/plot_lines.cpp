@@ -82,7 +82,7 @@ Line thin(const Series& s, const PlotMap& map, float column) {
       in_gap = true;
       continue;
     }
-    ui::Vec p = map(s.x_at(i), y);
+    ui::Vec p = map(s.x_at(i), y) - ui::Vec{0, s.nudge};
     if (in_gap && out.empty()) line.gaps.push_back(p);
     in_gap = false;
     if (dense)
@@ -104,13 +104,10 @@ std::vector<size_t> marker_points(const Series& s, const PlotMap& map) {
     return points;
   }
   double per_pixel = (map.x.hi() - map.x.lo()) / std::max(1.f, map.area.w);
-  double decade = std::pow(10.0, std::floor(std::log10(30 * per_pixel)));
-  double step = decade * 10;
-  for (double k : {1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0})
-    if (decade * k >= 30 * per_pixel) {
-      step = decade * k;
-      break;
-    }
+  double decade = std::pow(10.0, std::floor(std::log10(50 * per_pixel)));
+  double step = decade;
+  for (double k : {1.5, 2.0, 3.0, 4.0, 6.0, 8.0})
+    if (decade * k <= 50 * per_pixel) step = decade * k;
   double offset = step * (0.4 + 0.3 * (s.ink.role == Ink::Role::run ? s.ink.index : 0));
   auto [first, last] = visible(s, map.x.lo(), map.x.hi());
   if (first >= last) return points;

@@ -146,7 +146,7 @@ Change field(Ui& ui, std::string_view name, const Rect& r, std::string_view labe
   if (o.track && o.hi > o.lo) {
     float length = float(to_track(o, value)) * (r.w - 10);
     Colour ink = h.held ? t.ink : t.ink3;
-    ui.paint().fill({r.x + 5, r.bottom() - 3, length, 2}, ink, 1);
+    ui.paint().fill({r.x + 5, r.bottom() - 3, length, 2}, ink);
   }
   if (ui.edit().name == name) {
     Typing typing = edit_text(ui, {f.value.x, r.y, f.value.w, r.h}, mono);

@@ -97,7 +97,7 @@ void draw_icon(Painter& p, Icon icon, Vec c, float s, Colour colour) {
       p.line({c.x - s * 0.26f, c.y + s * 0.26f}, {c.x + s * 0.26f, c.y - s * 0.26f}, colour, s * 0.11f);
       break;
     case Icon::bookmark: bookmark(p, c, s, colour); break;
-    case Icon::minus: p.fill(centred(c, s * 0.8f, s * 0.16f), colour, 1); break;
+    case Icon::minus: p.line({c.x - s * 0.42f, c.y}, {c.x + s * 0.42f, c.y}, colour, s * 0.19f); break;
     case Icon::learning: falling(p, c, s, colour); break;
     case Icon::file: file(p, c, s, colour); break;
   }

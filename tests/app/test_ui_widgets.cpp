@@ -1,0 +1,295 @@
+// Widgets by name: mouse, keyboard, dragging, typing, popups, tooltips, focus, fonts.
+#include <imgui.h>
+
+#include "app/ui/keys.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "gallery.h"
+
+using namespace normscope;
+using ui::Vec;
+
+TEST_CASE("buttons are clicked by name") {
+  gallery::Stage s;
+  CHECK(s.robot.value("transport/play") == "paused");
+  s.robot.click("transport/play");
+  CHECK(s.state.playing);
+  CHECK(s.robot.value("transport/play") == "playing");
+  s.robot.click("transport/step");
+  s.robot.click("transport/step");
+  CHECK(s.state.steps == 2);
+  s.robot.click("transport/undo");  // disabled: nothing happens, and it says so
+  CHECK(!s.robot.control("transport/undo").enabled);
+}
+
+TEST_CASE("a press that leaves the button does nothing") {
+  gallery::Stage s;
+  s.robot.drag_by("transport/step", {200, 0});
+  CHECK(s.state.steps == 0);
+}
+
+TEST_CASE("an unknown name is reported with its neighbours") {
+  gallery::Stage s;
+  try {
+    s.robot.click("transport/fly");
+    FAIL("found a control that is not there");
+  } catch (const Error& e) {
+    CHECK(std::string(e.what()).find("transport/fly") != std::string::npos);
+    CHECK(std::string(e.what()).find("transport/play") != std::string::npos);
+  }
+}
+
+TEST_CASE("the keyboard reaches every control") {
+  gallery::Stage s;
+  std::vector<std::string> seen;
+  for (int i = 0; i < 100; ++i) {
+    s.robot.key("Tab");
+    if (!seen.empty() && s.ui.focused() == seen.front()) break;
+    seen.push_back(s.ui.focused());
+  }
+  CHECK(s.ui.focus_visible());
+  auto has = [&](const char* name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };
+  for (const char* name : {"transport/play", "transport/reset", "settings/depth", "settings/learning rate",
+                           "settings/optimizer", "diagram/preset", "bar/search", "bar/theme", "plot/rate/warm-up"}) {
+    INFO(name);
+    CHECK(has(name));
+  }
+  CHECK(!has("transport/undo"));  // disabled
+  s.robot.key("Shift+Tab");
+  CHECK(s.ui.focused() == seen[seen.size() - 1]);
+}
+
+TEST_CASE("Enter activates, Space and arrows stay the screen's") {
+  gallery::Stage s;
+  s.ui.focus("transport/step");
+  s.robot.key("Enter");
+  CHECK(s.state.steps == 1);
+  s.robot.key("Space");
+  CHECK(s.state.playing);
+  s.robot.key("Right");
+  CHECK(s.state.steps == 2);
+  // A control that wants the arrows gets them instead.
+  s.ui.focus("settings/depth");
+  s.robot.frames(2);
+  s.robot.key("Right");
+  CHECK(s.state.depth == 7);
+  CHECK(s.state.steps == 2);
+  s.robot.key("Shift+Right");
+  CHECK(s.state.depth == 17);
+  s.robot.key("Down");
+  CHECK(s.state.depth == 16);
+  s.robot.key("Escape");
+  CHECK(s.ui.focused().empty());
+  s.robot.key("Right");
+  CHECK(s.state.steps == 3);
+}
+
+TEST_CASE("a field is dragged") {
+  gallery::Stage s;
+  s.robot.drag_by("settings/depth", {120, 0});
+  CHECK(s.state.depth > 10);
+  CHECK(s.state.depth == std::round(s.state.depth));
+  CHECK(s.state.last_change == ui::Change::done);
+  s.robot.drag_by("settings/depth", {-2000, 0});
+  CHECK(s.state.depth == 1);
+  s.robot.drag_by("settings/depth", {2000, 0});
+  CHECK(s.state.depth == 24);
+  // On a logarithmic track equal ways are equal factors, in two digits.
+  s.robot.drag_by("settings/learning rate", {-100, 0});
+  CHECK(s.state.rate < 1.1e-3);
+  CHECK(s.state.rate > 1e-4);
+  CHECK(ui::number(s.state.rate, 2) == ui::number(s.state.rate, 6));
+}
+
+TEST_CASE("a field is typed into") {
+  gallery::Stage s;
+  s.robot.click("settings/depth");
+  CHECK(s.ui.typing());
+  s.robot.type("12");
+  s.robot.key("Enter");
+  CHECK(!s.ui.typing());
+  CHECK(s.state.depth == 12);
+  CHECK(s.robot.value("settings/depth") == "12");
+  // Past the soft end of the track, but not below the hard one.
+  s.robot.click("settings/depth");
+  s.robot.type("64");
+  s.robot.key("Enter");
+  CHECK(s.state.depth == 64);
+  s.robot.click("settings/depth");
+  s.robot.type("-3");
+  s.robot.key("Enter");
+  CHECK(s.state.depth == 1);
+  // Escape takes it back, nonsense is refused, Tab commits and moves on.
+  s.robot.click("settings/learning rate");
+  s.robot.type("0.5");
+  s.robot.key("Escape");
+  CHECK(s.state.rate == Approx(3e-3));
+  s.robot.click("settings/learning rate");
+  s.robot.type("fast");
+  s.robot.key("Enter");
+  CHECK(s.state.rate == Approx(3e-3));
+  s.robot.click("settings/learning rate");
+  s.robot.type("1e-3");
+  s.robot.key("Tab");
+  CHECK(s.state.rate == Approx(1e-3));
+  CHECK(s.ui.focused() == "settings/optimizer");
+}
+
+TEST_CASE("a click elsewhere commits what was typed") {
+  gallery::Stage s;
+  s.robot.click("settings/depth");
+  s.robot.type("9");
+  s.robot.click("transport/play");
+  CHECK(s.state.depth == 9);
+}
+
+TEST_CASE("Space and letters go into the text while one types") {
+  gallery::Stage s;
+  s.robot.click("bar/search");
+  s.robot.key("Space");
+  s.robot.type("norm");
+  CHECK(!s.state.playing);
+  s.robot.key("Enter");
+  CHECK(s.state.search == " norm");
+}
+
+TEST_CASE("segments and choices") {
+  gallery::Stage s;
+  s.robot.click("diagram/preset/Pre");
+  CHECK(s.state.preset == 2);
+  CHECK(s.robot.value("diagram/preset") == "Pre");
+  s.ui.focus("diagram/preset");
+  s.robot.frames(2);
+  s.robot.key("Left");
+  CHECK(s.state.preset == 1);
+  s.robot.click("settings/optimizer");
+  s.robot.click("settings/optimizer/SGD");
+  CHECK(s.state.optimizer == 1);
+  s.robot.frames(2);
+  CHECK(s.ui.registry().find("settings/optimizer/SGD") == nullptr);  // the list is closed
+  s.robot.click("settings/optimizer");
+  CHECK(s.ui.popup_open("settings/optimizer"));
+  s.robot.key("Escape");
+  CHECK(!s.ui.popup_open("settings/optimizer"));
+  s.robot.click("settings/optimizer");
+  s.robot.move_to(Vec{800, 500});
+  s.robot.press();
+  s.robot.release();
+  CHECK(!s.ui.popup_open("settings/optimizer"));
+}
+
+TEST_CASE("help appears after a moment of rest") {
+  gallery::Stage s;
+  auto shows = [&](const char* text) {
+    for (const ui::TextRecord& t : s.ui.texts())
+      if (t.layer == 3 && t.text.find(text) != std::string::npos) return true;
+    return false;
+  };
+  s.robot.move_to("transport/play");
+  CHECK(!shows("Trains or pauses"));
+  CHECK(s.ui.animating());
+  s.robot.frames(30);
+  CHECK(shows("Trains or pauses"));
+  s.robot.move_to(Vec{800, 400});
+  s.robot.frames(2);
+  CHECK(!shows("Trains or pauses"));
+}
+
+TEST_CASE("a control that disappears gives the focus back") {
+  gallery::Stage s;
+  s.ui.focus("nobody");
+  s.robot.frames(1);
+  CHECK(s.ui.focused().empty());
+}
+
+TEST_CASE("scale and theme can change while a control is held") {
+  gallery::Stage s;
+  s.robot.move_to("settings/depth");
+  s.robot.press();
+  s.options.dark = true;
+  s.robot.frames(2);
+  s.options.scale = 1.5f;
+  s.robot.frames(2);
+  s.robot.release();
+  CHECK(s.ui.theme().dark);
+  CHECK(s.ui.scale() == 1.5f);
+}
+
+TEST_CASE("easing reaches its end in its time and jumps under reduced motion") {
+  gallery::Stage s;
+  float value = -1;
+  float target = 0;
+  auto frame = [&] {
+    s.ui.begin_frame({.reduced_motion = false});
+    value = s.ui.ease("halo", target, 80);
+    s.ui.end_frame();
+  };
+  s.frame.step(frame);
+  CHECK(value == 0);
+  target = 1;
+  s.frame.step(frame);
+  s.frame.step(frame);
+  CHECK(value > 0.3f);
+  CHECK(value < 1);
+  for (int i = 0; i < 6; ++i) s.frame.step(frame);
+  CHECK(value == 1);
+  target = 0;
+  s.frame.step([&] {
+    s.ui.begin_frame({.reduced_motion = true});
+    value = s.ui.ease("halo", target, 80);
+    s.ui.end_frame();
+  });
+  CHECK(value == 0);
+}
+
+TEST_CASE("scripts") {
+  gallery::Stage s;
+  auto complaint = [&](const char* script) -> std::string {
+    try {
+      s.robot.script(script);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  auto says = [&](const char* script, const char* words) { return complaint(script).find(words) != std::string::npos; };
+  s.robot.script("# a comment\n\nclick transport/play\nkey Right\nclick settings/depth\ntype 8\nkey Enter\nframes 3\n");
+  CHECK(s.state.playing);
+  CHECK(s.state.steps == 1);
+  CHECK(s.state.depth == 8);
+  CHECK(says("click transport/play\njump high", "script line 2"));
+  CHECK(says("drag transport/play", "lacks an argument"));
+  CHECK(says("key Hyper+Q", "unknown key"));
+  CHECK(says("frames -1", "frames"));
+}
+
+TEST_CASE("missing fonts fall back to the built-in one with one line of notice") {
+  ui::Frame frame({1280, 800});
+  ui::Ui ui(ui::load_fonts({}));
+  CHECK(ui.fonts().notice.find("Inter Regular") != std::string::npos);
+  CHECK(ui.fonts().notice.find('\n') == std::string::npos);
+  gallery::State state;
+  for (int i = 0; i < 2; ++i)
+    frame.step([&] {
+      ui.begin_frame({});
+      gallery::draw(ui, state);
+      ui.end_frame();
+    });
+  CHECK(frame.draw_data()->TotalVtxCount > 1000);
+}
+
+TEST_CASE("numbers as people write them") {
+  CHECK(ui::number(0.003, 4) == "0.003");
+  CHECK(ui::number(0) == "0");
+  CHECK(ui::number(16000) == "16\u2009000");
+  CHECK(ui::number(999.6) == "1\u2009000");
+  CHECK(ui::number(1.2) == "1.2");
+  CHECK(ui::number(-0.25) == "−0.25");
+  CHECK(ui::number(3.1e-7, 2) == "3.1×10⁻⁷");
+  CHECK(ui::number(1e-6) == "10⁻⁶");
+  CHECK(ui::number(1.0 / 0.0) == "∞");
+  CHECK(ui::grouped(1234567) == "1\u2009234\u2009567");
+  CHECK(ui::grouped(-1000) == "−1\u2009000");
+  CHECK(ui::power_of_ten(-12) == "10⁻¹²");
+  CHECK(ui::power_of_ten(0) == "1");
+}
