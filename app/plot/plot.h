@@ -1,5 +1,6 @@
-// The renderers of a PlotScene. Screen: draw_plot (axes transforms, zoom and pan by ImPlot, everything visible drawn
-// by our own layout, so screen and SVG show the same). Files and text: to_svg, to_text, to_csv, without any window.
+// The renderers of a PlotScene. Screen: draw_plot (axes transforms, zoom and pan by ImPlot, everything
+// visible drawn by our own layout, so screen and SVG show the same). Files and text: to_svg, to_text, to_csv,
+// without any window.
 #pragma once
 
 #include <optional>
@@ -12,28 +13,29 @@
 namespace normscope::plot {
 
 struct PlotHit {
-  bool hovered = false;           // mouse over the plot area
-  double x = 0, y = 0;            // data under the mouse
-  bool clicked = false;           // a click without drag (to set the step cursor)
-  std::optional<int> nearest;     // series within 12 px of the mouse
-  std::optional<size_t> point;    // its point
-  std::optional<int> handle;      // handle being dragged; its new data position:
+  bool hovered = false;         // mouse over the plot area
+  double x = 0, y = 0;          // data under the mouse
+  bool clicked = false;         // a click without drag (to set the step cursor)
+  std::optional<int> nearest;   // series within 12 px of the mouse
+  std::optional<size_t> point;  // its point
+  std::optional<int> handle;    // handle being dragged; its new data position:
   double handle_x = 0, handle_y = 0;
-  bool handle_done = false;       // let go this frame
-  bool view_changed = false;      // zoomed, panned or reset this frame
+  bool handle_done = false;   // let go this frame
+  bool view_changed = false;  // zoomed, panned or reset this frame
 };
 
-// Draws the scene's plot area with ticks and labels into `rect` (title and sentence are the panel's, see draw_panel).
-// Registers `name` as a region and NAME/HANDLE for each handle. Wheel zooms (Shift: y), drag pans when zoomed, double
-// click resets. `highlight`: id of a series to emphasise (others fade), from hover elsewhere.
-PlotHit draw_plot(ui::Ui&, std::string_view name, const ui::Rect&, const PlotScene&, View&, std::string_view help,
-                  std::string_view highlight = {});
+// Draws the scene's plot area with ticks and labels into `rect` (title and sentence are the panel's, see
+// draw_panel). Registers `name` as a region and NAME/HANDLE for each handle. Wheel zooms (Shift: y), drag
+// pans when zoomed, double click resets. `highlight`: id of a series to emphasise (others fade), from hover
+// elsewhere.
+PlotHit draw_plot(ui::Ui&, std::string_view name, const ui::Rect&, const PlotScene&, View&,
+                  std::string_view help, std::string_view highlight = {});
 // Panel with the scene's title, note and sentence, the plot inside. `right`: px kept free in the title row.
 PlotHit draw_plot_panel(ui::Ui&, std::string_view name, const ui::Rect&, const PlotScene&, View&,
                         std::string_view help, float right = 0, std::string_view highlight = {});
 
-// pad_right that the direct labels need with the line ending where it does now (16 when they fit inside). Plots that
-// share an axis take the largest of theirs, so that their cursors stay aligned.
+// pad_right that the direct labels need with the line ending where it does now (16 when they fit inside).
+// Plots that share an axis take the largest of theirs, so that their cursors stay aligned.
 float needed_pad_right(ui::Ui&, const PlotScene&, float width);
 
 struct ExportSize {

@@ -30,7 +30,8 @@ double AxisMap::inverse(float pixel) const {
   return scale_ == AxisScale::linear ? v : std::pow(10.0, v);
 }
 
-std::pair<double, double> shown_range(const Axis& axis, const std::optional<std::pair<double, double>>& view) {
+std::pair<double, double> shown_range(const Axis& axis,
+                                      const std::optional<std::pair<double, double>>& view) {
   auto [lo, hi] = view.value_or(std::pair{axis.lo, axis.hi});
   if (!std::isfinite(lo) || !std::isfinite(hi)) lo = 0, hi = 1;
   if (axis.scale == AxisScale::log) {

@@ -1,4 +1,5 @@
-// Axes of a plot: from data to pixels and back, and where the ticks stand. Shared by the screen and the SVG renderer.
+// Axes of a plot: from data to pixels and back, and where the ticks stand. Shared by the screen and the SVG
+// renderer.
 #pragma once
 
 #include <vector>
@@ -31,11 +32,12 @@ struct PlotMap {
   ui::Vec operator()(double px, double py) const { return {x(px), y(py)}; }
 };
 
-// The range that is shown: the view's where zoomed, else the axis' own; always with hi > lo (and > 0 on log axes).
+// The range that is shown: the view's where zoomed, else the axis' own; always with hi > lo (and > 0 on log
+// axes).
 std::pair<double, double> shown_range(const Axis&, const std::optional<std::pair<double, double>>& view);
 
-// At most `most` ticks inside [lo, hi]: round numbers, or decades on a log axis ("10⁻⁴"; plain from 0.001 to 1000 when
-// every decade is labelled). The axis' own ticks, where it has any, win.
+// At most `most` ticks inside [lo, hi]: round numbers, or decades on a log axis ("10⁻⁴"; plain from 0.001 to
+// 1000 when every decade is labelled). The axis' own ticks, where it has any, win.
 std::vector<Tick> ticks_of(const Axis&, double lo, double hi, int most);
 
 // Round step (1, 2, 5 times a power of ten) that puts at most `most` multiples into `range`.

@@ -15,7 +15,7 @@ struct Builder {
   const LayoutOptions& options;
   ui::Rect rect;
   Drawing& out;
-  std::vector<ui::Rect> taken;  // boxes of texts and of what texts must not cover
+  std::vector<ui::Rect> taken;   // boxes of texts and of what texts must not cover
   std::vector<ui::Rect> curves;  // pieces of the curves, which texts cover only where there is no other place
 
   template <typename T>
@@ -45,13 +45,15 @@ struct Builder {
       int parts = std::clamp(int(std::max(std::fabs(d.x), std::fabs(d.y)) / 12) + 1, 1, 200);
       for (int k = 0; k < parts; ++k) {
         ui::Vec p = a + d * (float(k) / float(parts)), q = a + d * (float(k + 1) / float(parts));
-        ui::Rect box{std::min(p.x, q.x) - 1, std::min(p.y, q.y) - 1, std::fabs(q.x - p.x) + 2, std::fabs(q.y - p.y) + 2};
+        ui::Rect box{std::min(p.x, q.x) - 1, std::min(p.y, q.y) - 1, std::fabs(q.x - p.x) + 2,
+                     std::fabs(q.y - p.y) + 2};
         if (!curves.empty() && box.w < 6 && curves.back().inset(-2).contains(ui::Vec{q.x, q.y})) continue;
         curves.push_back(box);
       }
     }
   }
-  void text(ui::Vec baseline, ui::TextStyle style, ui::Colour colour, std::string s, ui::Align align = ui::Align::left) {
+  void text(ui::Vec baseline, ui::TextStyle style, ui::Colour colour, std::string s,
+            ui::Align align = ui::Align::left) {
     if (s.empty()) return;
     taken.push_back(box(baseline, style, s, align));
     add(TextItem{baseline, style, colour, std::move(s), align});
@@ -65,8 +67,8 @@ struct Builder {
   }
 };
 
-// Names of reference lines, direct labels at the line ends, labels of bands, notes: in this order, each only where it
-// covers nothing.
+// Names of reference lines, direct labels at the line ends, labels of bands, notes: in this order, each only
+// where it covers nothing.
 void add_labels(Builder&);
 
 }  // namespace normscope::plot

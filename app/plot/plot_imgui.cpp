@@ -17,7 +17,7 @@ struct Overloaded : F... {
 template <typename... F>
 Overloaded(F...) -> Overloaded<F...>;
 
-constexpr float reach = 12;           // px within which a series counts as under the mouse
+constexpr float reach = 12;            // px within which a series counts as under the mouse
 constexpr float handle_radius = 6.5f;  // the 13 px disc
 
 Measure measure_of(const ui::Painter& p) {
@@ -54,7 +54,8 @@ void paint(ui::Ui& ui, const Drawing& drawing) {
                             if (i.dash.solid()) return p.polyline(i.points, i.colour, i.width);
                             ui::Pieces pieces;
                             ui::cut_dashes(i.points, i.dash, i.phase, pieces);
-                            for (size_t k = 0; k < pieces.size(); ++k) p.polyline(pieces[k], i.colour, i.width);
+                            for (size_t k = 0; k < pieces.size(); ++k)
+                              p.polyline(pieces[k], i.colour, i.width);
                           },
                           [&](const StripItem& i) {
                             want(true);
@@ -72,9 +73,10 @@ void paint(ui::Ui& ui, const Drawing& drawing) {
   want(false);
 }
 
-// The mouse on the axes: wheel zooms x (with Shift: y), a drag pans what is zoomed, the right button draws a box. Ranges
-// live in `view`; ImPlot only moves them.
-void steer(ui::Ui& ui, std::string_view name, const PlotScene& scene, const ui::Rect& area, View& view, PlotHit& hit) {
+// The mouse on the axes: wheel zooms x (with Shift: y), a drag pans what is zoomed, the right button draws a
+// box. Ranges live in `view`; ImPlot only moves them.
+void steer(ui::Ui& ui, std::string_view name, const PlotScene& scene, const ui::Rect& area, View& view,
+           PlotHit& hit) {
   auto [x_lo, x_hi] = shown_range(scene.x, view.x);
   auto [y_lo, y_hi] = shown_range(scene.y, view.y);
   const auto x_before = std::pair{x_lo, x_hi}, y_before = std::pair{y_lo, y_hi};
@@ -90,11 +92,12 @@ void steer(ui::Ui& ui, std::string_view name, const PlotScene& scene, const ui::
                                 ImPlotFlags_NoMouseText | ImPlotFlags_NoFrame;
   const std::string id = "##" + std::string(name);
   if (!ImPlot::BeginPlot(id.c_str(), {area.w * k, area.h * k}, flags)) return;
-  const ImPlotAxisFlags bare = ImPlotAxisFlags_NoDecorations | ImPlotAxisFlags_NoHighlight | ImPlotAxisFlags_NoMenus |
-                               ImPlotAxisFlags_NoSideSwitch;
+  const ImPlotAxisFlags bare = ImPlotAxisFlags_NoDecorations | ImPlotAxisFlags_NoHighlight |
+                               ImPlotAxisFlags_NoMenus | ImPlotAxisFlags_NoSideSwitch;
   const ImPlotAxisFlags lock = ImPlotAxisFlags_Lock;
   const bool wheel = ImGui::GetIO().MouseWheel != 0;
-  ImPlot::SetupAxes(nullptr, nullptr, bare | (wheel && ui.shift() ? lock : 0), bare | (wheel && !ui.shift() ? lock : 0));
+  ImPlot::SetupAxes(nullptr, nullptr, bare | (wheel && ui.shift() ? lock : 0),
+                    bare | (wheel && !ui.shift() ? lock : 0));
   if (scene.x.scale == AxisScale::log) ImPlot::SetupAxisScale(ImAxis_X1, ImPlotScale_Log10);
   if (scene.y.scale == AxisScale::log) ImPlot::SetupAxisScale(ImAxis_Y1, ImPlotScale_Log10);
   ImPlot::SetupAxisLinks(ImAxis_X1, &x_lo, &x_hi);
@@ -145,13 +148,15 @@ void find_nearest(const PlotScene& scene, const PlotMap& map, ui::Vec mouse, Plo
   }
 }
 
-void draw_handles(ui::Ui& ui, std::string_view name, const PlotScene& scene, const Drawing& drawing, PlotHit& hit) {
+void draw_handles(ui::Ui& ui, std::string_view name, const PlotScene& scene, const Drawing& drawing,
+                  PlotHit& hit) {
   for (size_t i = 0; i < scene.handles.size(); ++i) {
     const Handle& handle = scene.handles[i];
     const ui::Vec at = drawing.handles[i];
     ui::HitOptions options;
     options.arrows = true, options.radius = handle_radius + 3;
-    ui::Hit h = ui.hit(std::string(name) + "/" + handle.name, ui::centred(at, 24, 24), handle.value, handle.help, options);
+    ui::Hit h = ui.hit(std::string(name) + "/" + handle.name, ui::centred(at, 24, 24), handle.value,
+                       handle.help, options);
     if (h.hovered || h.held) ui.paint().circle(at, handle_radius + 5, ui.theme().accent.alpha(0.35f));
     ui.paint().accent_disc(ui.theme(), at, handle_radius);
     if (!h.dragging && !h.arrow_x && !h.arrow_y) continue;
@@ -185,7 +190,8 @@ PlotHit draw_plot(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const
   ui.mark(name, rect, scene.sentence.empty() ? scene.title : scene.sentence, help);
   if (rect.w < 40 || rect.h < 24) return hit;
   if (!scene.heat) steer(ui, name, scene, plot_area(scene, rect), view, hit);
-  Drawing drawing = layout_plot(scene, view, rect, ui.theme(), measure_of(ui.paint()), {1 / ui.scale(), highlight});
+  Drawing drawing =
+      layout_plot(scene, view, rect, ui.theme(), measure_of(ui.paint()), {1 / ui.scale(), highlight});
   paint(ui, drawing);
   if (!drawing.tile.empty()) ui::tile(ui, drawing.tile, *scene.tile);
   if (hit.hovered) find_nearest(scene, drawing.map, ui.mouse(), hit);
@@ -193,8 +199,8 @@ PlotHit draw_plot(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const
   return hit;
 }
 
-PlotHit draw_plot_panel(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const PlotScene& scene, View& view,
-                        std::string_view help, float right, std::string_view highlight) {
+PlotHit draw_plot_panel(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const PlotScene& scene,
+                        View& view, std::string_view help, float right, std::string_view highlight) {
   ui::Rect content = ui::panel(ui, rect, {scene.title, scene.note, scene.sentence, right, false});
   // The plot's own padding reaches into the panel's: ticks stand under the title.
   content.x = rect.x + 4, content.w = rect.w - 8;

@@ -1,5 +1,5 @@
-// Texts that have to find a place in a plot. Nothing is ever written over another text: labels are pushed apart, notes
-// try other places, and what finds none is left out.
+// Texts that have to find a place in a plot. Nothing is ever written over another text: labels are pushed
+// apart, notes try other places, and what finds none is left out.
 #include <algorithm>
 #include <cmath>
 
@@ -45,8 +45,8 @@ void write(Builder& b, const Series& s, ui::Vec at, Detail detail) {
   if (detail == Detail::full || only_name) part(small, only_name ? colour : b.theme.ink2, s.name);
 }
 
-// Names of the levels. They stand above their line at the right, or where the scene wants them; a label that would not
-// fit beside the cursor's labels moves to the other side of the line.
+// Names of the levels. They stand above their line at the right, or where the scene wants them; a label that
+// would not fit beside the cursor's labels moves to the other side of the line.
 void name_levels(Builder& b) {
   const ui::Rect& a = b.out.map.area;
   for (const RefLine& l : b.scene.lines) {
@@ -88,7 +88,8 @@ std::vector<Label> wanted_labels(Builder& b) {
   }
   // More labels than lines of text: the middle ones go, the outermost tell the spread.
   size_t room = std::max<size_t>(1, size_t(a.h / 14));
-  std::stable_sort(labels.begin(), labels.end(), [](const Label& p, const Label& q) { return p.baseline < q.baseline; });
+  std::stable_sort(labels.begin(), labels.end(),
+                   [](const Label& p, const Label& q) { return p.baseline < q.baseline; });
   while (labels.size() > room) labels.erase(labels.begin() + long(labels.size() / 2));
   return labels;
 }
@@ -136,8 +137,8 @@ void label_ends(Builder& b) {
 // A text near a point: the wanted place first, then around the point.
 bool place_near(Builder& b, ui::Vec p, ui::Vec offset, float width, ui::Vec& found) {
   const ui::Rect inside = b.out.map.area;
-  std::vector<ui::Vec> tries{offset, {offset.x, 4 - offset.y}, {-width - offset.x, offset.y},
-                             {-width - offset.x, 4 - offset.y}};
+  std::vector<ui::Vec> tries{
+      offset, {offset.x, 4 - offset.y}, {-width - offset.x, offset.y}, {-width - offset.x, 4 - offset.y}};
   for (float away : {18.f, 30.f, 44.f, 60.f, 80.f})
     for (float share : {0.5f, 0.3f, 0.7f, 0.1f, 0.9f, -0.1f, 1.1f})
       for (float dy : {away, 4 - away}) tries.push_back({-share * width, dy});

@@ -10,12 +10,18 @@ namespace normscope::plot {
 
 ui::Colour line_colour(const ui::Theme& t, Ink ink) {
   switch (ink.role) {
-    case Ink::Role::ink: return t.ink;
-    case Ink::Role::ink2: return t.ink2;
-    case Ink::Role::ink3: return t.ink3;
-    case Ink::Role::run: return t.runs[ink.index].line;
-    case Ink::Role::depth: return ui::depth_colour(t, ink.index, ink.count);
-    case Ink::Role::prediction: return t.accent;
+    case Ink::Role::ink:
+      return t.ink;
+    case Ink::Role::ink2:
+      return t.ink2;
+    case Ink::Role::ink3:
+      return t.ink3;
+    case Ink::Role::run:
+      return t.runs[ink.index].line;
+    case Ink::Role::depth:
+      return ui::depth_colour(t, ink.index, ink.count);
+    case Ink::Role::prediction:
+      return t.accent;
   }
   return t.ink;
 }
@@ -62,7 +68,8 @@ void add_axes(Builder& b) {
   if (!x.show_labels) return;
   // The corner's word comes first: the tick labels keep clear of it.
   if (!x.short_label.empty())
-    b.text({a.x - 9, a.bottom() + 18}, {ui::Face::sans, ui::type::tick}, t.ink3, x.short_label, ui::Align::right);
+    b.text({a.x - 9, a.bottom() + 18}, {ui::Face::sans, ui::type::tick}, t.ink3, x.short_label,
+           ui::Align::right);
   // Layers are counted one by one; steps and the like get a tick every 75 px.
   const bool few = x.integer && b.out.map.x.hi() - b.out.map.x.lo() <= 30;
   const int most = std::max(2, int(a.w / (few ? 34 : 75)));
@@ -157,7 +164,8 @@ void add_series(Builder& b, const Series& s) {
   const ui::Rect near = b.out.map.area.inset(-1);
   auto mark = [&](size_t i, float size) {
     ui::Vec p = b.out.map(s.x_at(i), s.y[i]) - ui::Vec{0, s.nudge};
-    if (std::isfinite(s.y[i]) && near.contains(p)) b.add(MarkItem{p, look.marker, size, colour, b.theme.panel});
+    if (std::isfinite(s.y[i]) && near.contains(p))
+      b.add(MarkItem{p, look.marker, size, colour, b.theme.panel});
   };
   size_t last = s.y.size();
   for (size_t i : marker_points(s, b.out.map)) {
@@ -184,7 +192,8 @@ void add_flag(Builder& b) {
   float width = b.measure(style, b.scene.cursor->flag) + 14;
   ui::Rect flag = ui::centred({px, a.y + 8}, width, 18);
   b.add(FillItem{flag, b.theme.accent, ui::radius::tile, true});
-  b.text({flag.centre().x, flag.centre().y + 4.4f}, style, b.theme.on_accent, b.scene.cursor->flag, ui::Align::centre);
+  b.text({flag.centre().x, flag.centre().y + 4.4f}, style, b.theme.on_accent, b.scene.cursor->flag,
+         ui::Align::centre);
   b.taken.push_back(flag.inset(-2));
 }
 
@@ -218,7 +227,8 @@ Drawing layout_plot(const PlotScene& scene, const View& view, const ui::Rect& re
   ui::Rect a = plot_area(scene, rect);
   auto [x_lo, x_hi] = shown_range(scene.x, view.x);
   auto [y_lo, y_hi] = shown_range(scene.y, view.y);
-  out.map = {a, AxisMap(scene.x.scale, x_lo, x_hi, a.x, a.right()), AxisMap(scene.y.scale, y_lo, y_hi, a.bottom(), a.y)};
+  out.map = {a, AxisMap(scene.x.scale, x_lo, x_hi, a.x, a.right()),
+             AxisMap(scene.y.scale, y_lo, y_hi, a.bottom(), a.y)};
   Builder b{scene, theme, measure, options, rect, out, {}, {}};
   add_reference_fills(b);
   add_axes(b);

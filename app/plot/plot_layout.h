@@ -1,6 +1,6 @@
-// Turns a PlotScene into a Drawing: every line, area, marker and text of the plot in logical px, in drawing order. The
-// screen paints it, the SVG writer prints it, so both show the same. No window and no font is needed: text is measured
-// through a function.
+// Turns a PlotScene into a Drawing: every line, area, marker and text of the plot in logical px, in drawing
+// order. The screen paints it, the SVG writer prints it, so both show the same. No window and no font is
+// needed: text is measured through a function.
 #pragma once
 
 #include <functional>
@@ -79,7 +79,7 @@ float label_width(const PlotScene&, const Measure&);
 // Where the longest line ends, as data x (the cursor where there is one).
 double end_of_lines(const PlotScene&);
 
-inline constexpr float label_gap = 16;      // least distance between direct labels
-inline constexpr float label_offset = 14;   // from the line's end to its label
+inline constexpr float label_gap = 16;     // least distance between direct labels
+inline constexpr float label_offset = 14;  // from the line's end to its label
 
 }  // namespace normscope::plot

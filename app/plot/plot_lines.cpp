@@ -155,7 +155,8 @@ std::vector<float> spread(const std::vector<float>& wanted, float gap, float lo,
   const double highest = hi - double(n ? n - 1 : 0) * gap;
   for (const Block& b : blocks)
     for (size_t i = 0; i < b.count; ++i, ++k)
-      placed[order[k]] = float(std::clamp(b.mean(), double(lo), std::max(double(lo), highest)) + double(k) * gap);
+      placed[order[k]] =
+          float(std::clamp(b.mean(), double(lo), std::max(double(lo), highest)) + double(k) * gap);
   return placed;
 }
 

@@ -9,26 +9,27 @@
 namespace normscope::plot {
 
 struct Line {
-  ui::Pieces pieces;          // in pixels, cut where the series is not finite
-  std::vector<ui::Vec> gaps;  // last finite point before each non-finite stretch (first after it, at the beginning)
+  ui::Pieces pieces;  // in pixels, cut where the series is not finite
+  std::vector<ui::Vec>
+      gaps;  // last finite point before each non-finite stretch (first after it, at the beginning)
 };
 
 // Indices [first, last) of the points in [lo, hi], with one more on each side so that lines reach the border.
 std::pair<size_t, size_t> visible(const Series&, double lo, double hi);
 
-// At most four points a column of `column` pixels: first, lowest, highest, last, in their order. A series with fewer
-// points is drawn in full.
+// At most four points a column of `column` pixels: first, lowest, highest, last, in their order. A series
+// with fewer points is drawn in full.
 Line thin(const Series&, const PlotMap&, float column);
 
-// Indices of the points that carry a marker, 30 to 50 px apart and fixed to the data (they do not wander while the
-// series grows). Runs start at different places so that their markers do not hide each other.
+// Indices of the points that carry a marker, 30 to 50 px apart and fixed to the data (they do not wander
+// while the series grows). Runs start at different places so that their markers do not hide each other.
 std::vector<size_t> marker_points(const Series&, const PlotMap&);
 
 // Index of the point nearest to x (the series' x ascend), or size() when it is empty.
 size_t nearest_index(const Series&, double x);
 
-// Moves wanted positions to a distance of at least `gap`, with the least squared change, inside [lo, hi]. Heavy weights
-// stay where they are. Keeps the order of the wanted positions.
+// Moves wanted positions to a distance of at least `gap`, with the least squared change, inside [lo, hi].
+// Heavy weights stay where they are. Keeps the order of the wanted positions.
 std::vector<float> spread(const std::vector<float>& wanted, float gap, float lo, float hi,
                           const std::vector<float>& weights = {});
 

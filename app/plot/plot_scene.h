@@ -1,6 +1,7 @@
-// PlotScene: a plot as a value. It says what is to be seen (axes, series by reference, bands, heat map, reference lines,
-// cursor, sentence); the renderers decide pixels: plot_imgui (screen), plot_svg, plot_text, plot_csv. Series are full
-// length and never copied; renderers decimate and keep extremes. View ranges (zoom, pan) live in the app's state.
+// PlotScene: a plot as a value. It says what is to be seen (axes, series by reference, bands, heat map,
+// reference lines, cursor, sentence); the renderers decide pixels: plot_imgui (screen), plot_svg, plot_text,
+// plot_csv. Series are full length and never copied; renderers decimate and keep extremes. View ranges (zoom,
+// pan) live in the app's state.
 #pragma once
 
 #include <limits>
@@ -54,10 +55,10 @@ struct Tick {
 struct Axis {
   AxisScale scale = AxisScale::linear;
   double lo = 0, hi = 1;      // home range (what a double click restores)
-  std::string label{};          // in words, for exports and text: "step", "norm of ∂L/∂W"
-  std::string unit{};           // "nats per letter"
-  std::string short_label{};    // printed at the axis' corner ("layer"), empty: none
-  std::vector<Tick> ticks{};    // empty: chosen by the renderer
+  std::string label{};        // in words, for exports and text: "step", "norm of ∂L/∂W"
+  std::string unit{};         // "nats per letter"
+  std::string short_label{};  // printed at the axis' corner ("layer"), empty: none
+  std::vector<Tick> ticks{};  // empty: chosen by the renderer
   int max_ticks = 4;          // grid lines at most (vertical axis); labels at most (horizontal: about w/80)
   bool integer = false;       // ticks only on whole numbers
   bool show_labels = true;    // false: grid stays, tick labels are left out (stacked small plots)
@@ -66,11 +67,11 @@ struct Axis {
 enum class Markers { none, sparse, all };  // sparse: 30 to 50 px apart; all: one a point (plots by layer)
 
 struct Series {
-  std::string id{};          // stable, for exports: "A", "layer 3"
-  std::string name{};        // after the value at the line's end: "no warm-up"
-  std::string letter{};      // run letter before the value, SemiBold in the run's text colour; empty: none
-  std::string value{};       // number at the line's end as text, mono: "2.93"; empty: none
-  Column x{}, y{};             // x empty: x = x0 + i * dx. Non-finite y: a gap, marked in the error colour
+  std::string id{};      // stable, for exports: "A", "layer 3"
+  std::string name{};    // after the value at the line's end: "no warm-up"
+  std::string letter{};  // run letter before the value, SemiBold in the run's text colour; empty: none
+  std::string value{};   // number at the line's end as text, mono: "2.93"; empty: none
+  Column x{}, y{};       // x empty: x = x0 + i * dx. Non-finite y: a gap, marked in the error colour
   double x0 = 0, dx = 1;
   Ink ink;
   std::optional<ui::Dash> dash;      // default: the run's; solid for others
@@ -88,8 +89,8 @@ struct Band {
   std::string id{};
   Column x{}, lo{}, hi{};
   Ink ink;
-  bool theory = false;  // theory: alpha .12; measured: .20 (dark .28)
-  std::string label{};    // which mean, which range, or which theory
+  bool theory = false;                                // theory: alpha .12; measured: .20 (dark .28)
+  std::string label{};                                // which mean, which range, or which theory
   std::optional<std::pair<double, double>> label_at;  // data point the label's leader goes to
 };
 
@@ -97,7 +98,7 @@ struct Band {
 struct RefLine {
   double value = 0;
   std::string label{};
-  std::string short_label{};   // used where the label does not fit; empty: it is left out then
+  std::string short_label{};  // used where the label does not fit; empty: it is left out then
   bool horizontal = true;
   bool label_left = false;   // where on the line
   bool label_below = false;  // label under the line instead of above
@@ -110,8 +111,8 @@ struct HeatMap {
   Column cells{};
   std::string column_first{}, column_last{};  // labels below: "input", "branch 12"
   std::string row_first{}, row_last{};        // labels left: "1", "12"
-  std::string below{};                      // "Σ rows 0.61–0.96"
-  bool signed_data = false;               // -1..1 in blue to red
+  std::string below{};                        // "Σ rows 0.61–0.96"
+  bool signed_data = false;                   // -1..1 in blue to red
 };
 
 struct Cursor {
@@ -139,7 +140,7 @@ struct Handle {
 };
 
 struct PlotScene {
-  std::string id{};        // file name of exports: "loss"
+  std::string id{};  // file name of exports: "loss"
   std::string title{}, note{}, sentence{};
   Axis x, y;
   std::vector<Band> bands{};
@@ -152,7 +153,8 @@ struct PlotScene {
   std::optional<int> tile;  // run letter tile in the upper right corner (one small plot per run)
   float pad_left = 50, pad_bottom = 26, pad_right = 16, pad_top = 8;
   // x right of which labels may stand ("the empty part right of the cursor"); default: the line's end.
-  bool labels_inside = true;  // false: labels right of the plot area (plots by layer), pad_right must hold them
+  bool labels_inside =
+      true;  // false: labels right of the plot area (plots by layer), pad_right must hold them
 };
 
 // What part of the axes is shown. Unset: the home ranges of the scene.

@@ -1,5 +1,5 @@
-// The SVG writer: prints the same Drawing that the screen paints. No font is loaded, widths are estimated from the two
-// faces' usual advances, which is close enough for labels that only must not touch. See plot.h.
+// The SVG writer: prints the same Drawing that the screen paints. No font is loaded, widths are estimated
+// from the two faces' usual advances, which is close enough for labels that only must not touch. See plot.h.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -16,12 +16,18 @@ float estimated_width(ui::TextStyle style, std::string_view s) {
   float em = 0;
   for (unsigned char c : s) {
     if ((c & 0xC0) == 0x80) continue;  // continuation of a character already counted
-    if (mono) em += 0.6f;
-    else if (std::string_view("iljt.,:;'|!I ()[]").find(char(c)) != std::string_view::npos) em += 0.29f;
-    else if (c == 'm' || c == 'w' || c == 'M' || c == 'W') em += 0.87f;
-    else if (c >= 'A' && c <= 'Z') em += 0.69f;
-    else if (c >= '0' && c <= '9') em += 0.63f;
-    else em += 0.58f;
+    if (mono)
+      em += 0.6f;
+    else if (std::string_view("iljt.,:;'|!I ()[]").find(char(c)) != std::string_view::npos)
+      em += 0.29f;
+    else if (c == 'm' || c == 'w' || c == 'M' || c == 'W')
+      em += 0.87f;
+    else if (c >= 'A' && c <= 'Z')
+      em += 0.69f;
+    else if (c >= '0' && c <= '9')
+      em += 0.63f;
+    else
+      em += 0.58f;
   }
   return em * style.px * (style.face == ui::Face::bold ? 1.05f : 1.f);
 }
@@ -29,11 +35,16 @@ float estimated_width(ui::TextStyle style, std::string_view s) {
 std::string escaped(std::string_view s) {
   std::string out;
   for (char c : s) {
-    if (c == '&') out += "&amp;";
-    else if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '"') out += "&quot;";
-    else if (static_cast<unsigned char>(c) >= 0x20) out += c;
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else if (static_cast<unsigned char>(c) >= 0x20)
+      out += c;
   }
   return out;
 }
@@ -66,19 +77,22 @@ class Writer {
   }
 
   void operator()(const FillItem& i) {
-    put("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\"", i.rect.x, i.rect.y, i.rect.w, i.rect.h);
+    put("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\"", i.rect.x, i.rect.y, i.rect.w,
+        i.rect.h);
     if (i.radius > 0) put(" rx=\"{:g}\"", i.radius);
     out += paint("fill", i.colour);
-    if (i.accent && theme_.accent_outline.a) out += paint("stroke", theme_.accent_outline) + " stroke-width=\"1.2\"";
+    if (i.accent && theme_.accent_outline.a)
+      out += paint("stroke", theme_.accent_outline) + " stroke-width=\"1.2\"";
     out += "/>\n";
   }
   void operator()(const RuleItem& i) {
-    put("<line x1=\"{:.2f}\" y1=\"{:.2f}\" x2=\"{:.2f}\" y2=\"{:.2f}\" stroke-width=\"{:g}\"{}{}/>\n", i.a.x, i.a.y, i.b.x,
-        i.b.y, i.width, paint("stroke", i.colour), dashes(i.dash));
+    put("<line x1=\"{:.2f}\" y1=\"{:.2f}\" x2=\"{:.2f}\" y2=\"{:.2f}\" stroke-width=\"{:g}\"{}{}/>\n", i.a.x,
+        i.a.y, i.b.x, i.b.y, i.width, paint("stroke", i.colour), dashes(i.dash));
   }
   void operator()(const StrokeItem& i) {
-    put("<polyline fill=\"none\" stroke-width=\"{:g}\" stroke-linejoin=\"round\"{}{}{} points=\"{}\"/>\n", i.width,
-        paint("stroke", i.colour), dashes(i.dash, i.phase), i.clip ? " clip-path=\"url(#area)\"" : "", points(i.points));
+    put("<polyline fill=\"none\" stroke-width=\"{:g}\" stroke-linejoin=\"round\"{}{}{} points=\"{}\"/>\n",
+        i.width, paint("stroke", i.colour), dashes(i.dash, i.phase),
+        i.clip ? " clip-path=\"url(#area)\"" : "", points(i.points));
   }
   void operator()(const StripItem& i) {
     put("<polygon{} clip-path=\"url(#area)\" points=\"{} {}\"/>\n", paint("fill", i.colour), points(i.upper),
@@ -88,11 +102,14 @@ class Writer {
     const float s = i.size, x = i.centre.x, y = i.centre.y;
     std::string look = paint("fill", i.fill) + paint("stroke", i.edge) + " stroke-width=\"1\"";
     switch (i.marker) {
-      case ui::Marker::none: break;
-      case ui::Marker::circle: put("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{:g}\"{}/>\n", x, y, s, look); break;
+      case ui::Marker::none:
+        break;
+      case ui::Marker::circle:
+        put("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{:g}\"{}/>\n", x, y, s, look);
+        break;
       case ui::Marker::square:
-        put("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:g}\" height=\"{:g}\"{}/>\n", x - s * 0.9, y - s * 0.9, s * 1.8,
-            s * 1.8, look);
+        put("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:g}\" height=\"{:g}\"{}/>\n", x - s * 0.9, y - s * 0.9,
+            s * 1.8, s * 1.8, look);
         break;
       case ui::Marker::triangle:
         put("<polygon{} points=\"{}\"/>\n", look,
@@ -106,12 +123,16 @@ class Writer {
   }
   void operator()(const TextItem& i) { text(i.baseline, i.style, i.colour, i.text, i.align); }
 
-  void text(ui::Vec at, ui::TextStyle style, ui::Colour colour, std::string_view s, ui::Align align = ui::Align::left) {
+  void text(ui::Vec at, ui::TextStyle style, ui::Colour colour, std::string_view s,
+            ui::Align align = ui::Align::left) {
     const bool mono = style.face == ui::Face::mono || style.face == ui::Face::mono_medium;
     const char* anchor = align == ui::Align::centre ? "middle" : align == ui::Align::right ? "end" : "start";
-    put("<text x=\"{:.2f}\" y=\"{:.2f}\" font-size=\"{:g}\" font-family=\"{}\"{} text-anchor=\"{}\"{}>{}</text>\n", at.x,
-        at.y, style.px, mono ? "JetBrains Mono, DejaVu Sans Mono, monospace" : "Inter, DejaVu Sans, sans-serif",
-        style.face == ui::Face::bold ? " font-weight=\"600\"" : "", anchor, paint("fill", colour), escaped(s));
+    put("<text x=\"{:.2f}\" y=\"{:.2f}\" font-size=\"{:g}\" font-family=\"{}\"{} "
+        "text-anchor=\"{}\"{}>{}</text>\n",
+        at.x, at.y, style.px,
+        mono ? "JetBrains Mono, DejaVu Sans Mono, monospace" : "Inter, DejaVu Sans, sans-serif",
+        style.face == ui::Face::bold ? " font-weight=\"600\"" : "", anchor, paint("fill", colour),
+        escaped(s));
   }
 
   std::string out;
@@ -131,19 +152,23 @@ std::string to_svg(const PlotScene& scene, const ui::Theme& theme, ExportSize si
   still.handles.clear();
   Drawing drawing = layout_plot(still, view, rest, theme, estimated_width);
   Writer w(theme, drawing.map);
-  w.put("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" "
-        "height=\"{1:g}\" viewBox=\"0 0 {0:g} {1:g}\">\n<title>{2}</title>\n",
-        size.width, size.height, escaped(scene.title));
+  w.put(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" "
+      "height=\"{1:g}\" viewBox=\"0 0 {0:g} {1:g}\">\n<title>{2}</title>\n",
+      size.width, size.height, escaped(scene.title));
   w.put("<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n", ui::to_hex(theme.panel));
-  w.put("<clipPath id=\"area\"><rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\"/></clipPath>\n",
-        w.clip_.x, w.clip_.y, w.clip_.w, w.clip_.h);
+  w.put(
+      "<clipPath id=\"area\"><rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" "
+      "height=\"{:.2f}\"/></clipPath>\n",
+      w.clip_.x, w.clip_.y, w.clip_.w, w.clip_.h);
   if (!scene.title.empty()) {
     const ui::TextStyle bold{ui::Face::bold, ui::type::title}, body{ui::Face::sans, ui::type::body};
     ui::Vec at{ui::space::pad, title_row.centre().y + 5};
     w.text(at, bold, theme.ink, scene.title);
     if (!scene.note.empty())
       w.text({at.x + estimated_width(bold, scene.title) + 12, at.y}, body, theme.ink3, scene.note);
-    if (!scene.sentence.empty()) w.text({at.x, sentence_row.centre().y + 1}, body, theme.ink2, scene.sentence);
+    if (!scene.sentence.empty())
+      w.text({at.x, sentence_row.centre().y + 1}, body, theme.ink2, scene.sentence);
   }
   for (const Item& item : drawing.items) std::visit(w, item);
   if (scene.tile) {

@@ -46,8 +46,8 @@ void describe(std::string& out, const Series& s, const std::optional<Cursor>& cu
     out += s.y.empty() ? "no points\n" : "no finite value\n";
     return;
   }
-  fmt::format_to(std::back_inserter(out), "first {}; last {}; min {}; max {}", value_at(s, first), value_at(s, last),
-                 value_at(s, low), value_at(s, high));
+  fmt::format_to(std::back_inserter(out), "first {}; last {}; min {}; max {}", value_at(s, first),
+                 value_at(s, last), value_at(s, low), value_at(s, high));
   if (cursor) {
     size_t i = nearest_index(s, cursor->x);
     out += "; at the cursor " + ui::number(s.y[i], 4);
@@ -83,11 +83,12 @@ std::string to_text(const PlotScene& scene) {
   for (const Series& s : scene.series) describe(out, s, scene.cursor);
   for (const Band& b : scene.bands)
     if (!b.label.empty()) out += "band: " + b.label + '\n';
-  for (const Note& n : scene.notes) out += "note: " + (n.letter.empty() ? "" : n.letter + " ") + n.text + '\n';
+  for (const Note& n : scene.notes)
+    out += "note: " + (n.letter.empty() ? "" : n.letter + " ") + n.text + '\n';
   if (scene.heat) {
     const HeatMap& h = *scene.heat;
-    fmt::format_to(std::back_inserter(out), "{} rows, {} columns{}{}\n", h.rows, h.columns, h.below.empty() ? "" : "; ",
-                   h.below);
+    fmt::format_to(std::back_inserter(out), "{} rows, {} columns{}{}\n", h.rows, h.columns,
+                   h.below.empty() ? "" : "; ", h.below);
   }
   return out;
 }
@@ -119,7 +120,8 @@ std::string to_csv(const PlotScene& scene) {
     const HeatMap& h = *scene.heat;
     for (size_t i = 0; i < h.cells.size() && h.columns > 0; ++i)
       if (std::isfinite(h.cells[i]))
-        fmt::format_to(put, "{},{},{:.9g}\n", i / size_t(h.columns) + 1, i % size_t(h.columns) + 1, h.cells[i]);
+        fmt::format_to(put, "{},{},{:.9g}\n", i / size_t(h.columns) + 1, i % size_t(h.columns) + 1,
+                       h.cells[i]);
   }
   return out;
 }

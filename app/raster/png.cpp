@@ -20,10 +20,13 @@ std::vector<uint8_t> encode_png(const Image& image) {
   std::vector<uint8_t> bytes;
   auto append = [](void* to, void* data, int size) {
     auto* p = static_cast<uint8_t*>(data);
-    static_cast<std::vector<uint8_t>*>(to)->insert(static_cast<std::vector<uint8_t>*>(to)->end(), p, p + size);
+    static_cast<std::vector<uint8_t>*>(to)->insert(static_cast<std::vector<uint8_t>*>(to)->end(), p,
+                                                   p + size);
   };
-  if (!stbi_write_png_to_func(append, &bytes, image.width, image.height, 4, image.pixels.data(), image.width * 4))
-    throw Error("cannot encode a PNG of " + std::to_string(image.width) + " x " + std::to_string(image.height));
+  if (!stbi_write_png_to_func(append, &bytes, image.width, image.height, 4, image.pixels.data(),
+                              image.width * 4))
+    throw Error("cannot encode a PNG of " + std::to_string(image.width) + " x " +
+                std::to_string(image.height));
   return bytes;
 }
 

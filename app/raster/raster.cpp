@@ -1,6 +1,6 @@
-// Triangles by exact integer edge functions (1/256 pixel, top-left rule, pixel centres at one half), colours and texture
-// coordinates interpolated, straight-alpha blending. Pairs of triangles that form an upright rectangle of one colour
-// (most of a frame: panels, glyphs) take a fast path. See raster.h.
+// Triangles by exact integer edge functions (1/256 pixel, top-left rule, pixel centres at one half), colours
+// and texture coordinates interpolated, straight-alpha blending. Pairs of triangles that form an upright
+// rectangle of one colour (most of a frame: panels, glyphs) take a fast path. See raster.h.
 #include "app/raster/raster.h"
 
 #include <imgui.h>
@@ -108,7 +108,8 @@ class Canvas {
     if (a.pos.x > c.pos.x || a.pos.y > c.pos.y) return false;
     if (a.uv.y != b.uv.y || b.uv.x != c.uv.x || c.uv.y != d.uv.y || d.uv.x != a.uv.x) return false;
     float left = a.pos.x - origin_.x, top = a.pos.y - origin_.y;
-    int x0 = std::max(clip_.x0, int(std::ceil(left - 0.5f))), y0 = std::max(clip_.y0, int(std::ceil(top - 0.5f)));
+    int x0 = std::max(clip_.x0, int(std::ceil(left - 0.5f))),
+        y0 = std::max(clip_.y0, int(std::ceil(top - 0.5f)));
     int x1 = std::min(clip_.x1, int(std::ceil(c.pos.x - origin_.x - 0.5f)));
     int y1 = std::min(clip_.y1, int(std::ceil(c.pos.y - origin_.y - 0.5f)));
     if (x0 >= x1 || y0 >= y1) return true;
@@ -141,7 +142,8 @@ class Canvas {
     int64_t step_x, step_y, value;  // value at the first pixel's centre; inside where value >= 0
   };
 
-  // Edge p -> q of a triangle oriented so that the inside is positive, evaluated at (x, y), all in 1/256 pixel.
+  // Edge p -> q of a triangle oriented so that the inside is positive, evaluated at (x, y), all in 1/256
+  // pixel.
   static Edge edge(const int64_t p[2], const int64_t q[2], int64_t x, int64_t y) {
     int64_t dx = q[0] - p[0], dy = q[1] - p[1];
     bool top_left = dy < 0 || (dy == 0 && dx > 0);
@@ -197,15 +199,18 @@ class Canvas {
     }
   }
 
-  void shade(uint32_t* out, int first, int last, const Edge* e, double area, const ImDrawVert& a, const ImDrawVert& b,
-             const ImDrawVert& c, bool one_texel, uint32_t texel) {
-    float wb = float((double(e[1].value) + double(e[1].step_x) * first) / area), db = float(e[1].step_x / area);
-    float wc = float((double(e[2].value) + double(e[2].step_x) * first) / area), dc = float(e[2].step_x / area);
+  void shade(uint32_t* out, int first, int last, const Edge* e, double area, const ImDrawVert& a,
+             const ImDrawVert& b, const ImDrawVert& c, bool one_texel, uint32_t texel) {
+    float wb = float((double(e[1].value) + double(e[1].step_x) * first) / area),
+          db = float(e[1].step_x / area);
+    float wc = float((double(e[2].value) + double(e[2].step_x) * first) / area),
+          dc = float(e[2].step_x / area);
     const ImU32 cols[3] = {a.col, b.col, c.col};
     float base[4], slope_b[4], slope_c[4];
     for (int k = 0; k < 4; ++k) {
       float va = float(cols[0] >> 8 * k & 0xFF);
-      base[k] = va, slope_b[k] = float(cols[1] >> 8 * k & 0xFF) - va, slope_c[k] = float(cols[2] >> 8 * k & 0xFF) - va;
+      base[k] = va, slope_b[k] = float(cols[1] >> 8 * k & 0xFF) - va,
+      slope_c[k] = float(cols[2] >> 8 * k & 0xFF) - va;
     }
     for (int x = first; x <= last; ++x, wb += db, wc += dc) {
       uint32_t colour = 0;
@@ -229,7 +234,8 @@ class Canvas {
 Texture texture_of(const ImDrawCmd& command) {
   const ImTextureData* data = command.TexRef._TexData;
   if (!data || !data->Pixels) return {};
-  return {data->Pixels, data->Width, data->Height, data->BytesPerPixel, data->BytesPerPixel == 4 && data->UseColors};
+  return {data->Pixels, data->Width, data->Height, data->BytesPerPixel,
+          data->BytesPerPixel == 4 && data->UseColors};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Cuts a line into dashes. Used by Painter and by the plot layout (the phase is carried along the whole line, so a curve
-// that grows does not make its dashes crawl).
+// Cuts a line into dashes. Used by Painter and by the plot layout (the phase is carried along the whole line,
+// so a curve that grows does not make its dashes crawl).
 #pragma once
 
 #include <cstdint>

@@ -12,14 +12,16 @@ namespace {
 
 enum class Typing { going_on, done, cancelled };
 
-// The text box of the control that is being edited, over `r`. Enter, Tab and a click elsewhere commit, Escape cancels.
+// The text box of the control that is being edited, over `r`. Enter, Tab and a click elsewhere commit, Escape
+// cancels.
 Typing edit_text(Ui& ui, const Rect& r, TextStyle style) {
   Ui::Edit& edit = ui.edit();
   const float scale = ui.scale();
   const Fonts::Entry& face = ui.fonts()[style.face];
   const float size = style.px * face.factor;
   ImGui::PushFont(face.font, size);
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(0, std::max(0.f, (r.h * scale - ImGui::GetFontSize()) / 2)));
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
+                      ImVec2(0, std::max(0.f, (r.h * scale - ImGui::GetFontSize()) / 2)));
   ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0.f);
   ImGui::PushStyleColor(ImGuiCol_FrameBg, ImU32(0));
   ImGui::SetCursorScreenPos({r.x * scale, r.y * scale});
@@ -36,13 +38,16 @@ Typing edit_text(Ui& ui, const Rect& r, TextStyle style) {
   return Typing::going_on;
 }
 
-void begin_edit(Ui& ui, std::string_view name, std::string text) { ui.edit() = {std::string(name), std::move(text), true}; }
+void begin_edit(Ui& ui, std::string_view name, std::string text) {
+  ui.edit() = {std::string(name), std::move(text), true};
+}
 
 std::string field_text(const FieldOptions& o, double v) { return o.format ? o.format(v) : number(v, 4); }
 
 // Share of the track, 0..1.
 double to_track(const FieldOptions& o, double v) {
-  double t = o.log ? (std::log(v) - std::log(o.lo)) / (std::log(o.hi) - std::log(o.lo)) : (v - o.lo) / (o.hi - o.lo);
+  double t =
+      o.log ? (std::log(v) - std::log(o.lo)) / (std::log(o.hi) - std::log(o.lo)) : (v - o.lo) / (o.hi - o.lo);
   return std::isfinite(t) ? std::clamp(t, 0.0, 1.0) : 0.0;
 }
 
@@ -97,8 +102,8 @@ struct FieldFrame {
 };
 
 // Box, label and note at the left, unit at the right; what is left between them is for the value.
-FieldFrame field_frame(Ui& ui, const Rect& r, std::string_view label, std::string_view note, std::string_view unit,
-                       bool strong_border, bool enabled) {
+FieldFrame field_frame(Ui& ui, const Rect& r, std::string_view label, std::string_view note,
+                       std::string_view unit, bool strong_border, bool enabled) {
   const Theme& t = ui.theme();
   Painter& p = ui.paint();
   p.fill(r, t.field, radius::field);
@@ -112,14 +117,15 @@ FieldFrame field_frame(Ui& ui, const Rect& r, std::string_view label, std::strin
   }
   float width = p.text_in(inner, body, ink, label);
   Rect label_box = inner.take_left(width, 8);
-  if (!note.empty() && p.text_width(small, note) < inner.w) inner.take_left(p.text_in(inner, small, t.ink3, note), 8);
+  if (!note.empty() && p.text_width(small, note) < inner.w)
+    inner.take_left(p.text_in(inner, small, t.ink3, note), 8);
   return {label_box, inner};
 }
 
 }  // namespace
 
-Change field(Ui& ui, std::string_view name, const Rect& r, std::string_view label, double& value, std::string_view help,
-             const FieldOptions& o) {
+Change field(Ui& ui, std::string_view name, const Rect& r, std::string_view label, double& value,
+             std::string_view help, const FieldOptions& o) {
   const Theme& t = ui.theme();
   const TextStyle mono{Face::mono, type::body};
   HitOptions options;
@@ -200,8 +206,8 @@ bool row(Ui& ui, std::string_view name, const Rect& r, std::string_view label, s
   return h.clicked;
 }
 
-bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const std::string> labels, int& selected,
-            std::string_view help) {
+bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const std::string> labels,
+            int& selected, std::string_view help) {
   const Theme& t = ui.theme();
   const std::string name(name_view);
   const int before = selected, count = int(labels.size());
@@ -231,7 +237,8 @@ bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const s
       plain.tooltip = false;
       Hit hit = ui.hit(name + "/" + labels[i], item, i == selected ? "on" : "", help, plain);
       if (hit.hovered) ui.paint().fill(item, t.sunk, radius::field);
-      ui.paint().text_in(item.inset(8, 0), {i == selected ? Face::bold : Face::sans, type::body}, t.ink, labels[i]);
+      ui.paint().text_in(item.inset(8, 0), {i == selected ? Face::bold : Face::sans, type::body}, t.ink,
+                         labels[i]);
       if (hit.clicked) {
         selected = i;
         ui.focus(name);

@@ -15,22 +15,35 @@ namespace fs = std::filesystem;
 constexpr float inter_factor = 1.21f, mono_factor = 1.32f, dejavu_factor = 1.164f, builtin_factor = 1.0f;
 
 struct Source {
-  const char* name;               // for the notice
+  const char* name;                // for the notice
   std::vector<const char*> files;  // alternatives, best first
   std::vector<const char*> other;  // used where none of these exists
-  const char* merge;              // symbols
+  const char* merge;               // symbols
   float factor;
 };
 
 const std::array<Source, 4>& sources() {
   static const std::array<Source, 4> list{{
-      {"Inter Regular", {"Inter-Regular.otf", "Inter-Regular.ttf"}, {"DejaVuSans.ttf"}, "DejaVuSans.ttf", inter_factor},
-      {"Inter SemiBold", {"Inter-SemiBold.otf", "Inter-SemiBold.ttf"}, {"DejaVuSans-Bold.ttf", "DejaVuSans.ttf"},
-       "DejaVuSans.ttf", inter_factor},
-      {"JetBrains Mono Regular", {"JetBrainsMono-Regular.ttf", "JetBrainsMono-Regular.otf"}, {"DejaVuSansMono.ttf"},
-       "DejaVuSansMono.ttf", mono_factor},
-      {"JetBrains Mono Medium", {"JetBrainsMono-Medium.ttf", "JetBrainsMono-Medium.otf"}, {"DejaVuSansMono.ttf"},
-       "DejaVuSansMono.ttf", mono_factor},
+      {"Inter Regular",
+       {"Inter-Regular.otf", "Inter-Regular.ttf"},
+       {"DejaVuSans.ttf"},
+       "DejaVuSans.ttf",
+       inter_factor},
+      {"Inter SemiBold",
+       {"Inter-SemiBold.otf", "Inter-SemiBold.ttf"},
+       {"DejaVuSans-Bold.ttf", "DejaVuSans.ttf"},
+       "DejaVuSans.ttf",
+       inter_factor},
+      {"JetBrains Mono Regular",
+       {"JetBrainsMono-Regular.ttf", "JetBrainsMono-Regular.otf"},
+       {"DejaVuSansMono.ttf"},
+       "DejaVuSansMono.ttf",
+       mono_factor},
+      {"JetBrains Mono Medium",
+       {"JetBrainsMono-Medium.ttf", "JetBrainsMono-Medium.otf"},
+       {"DejaVuSansMono.ttf"},
+       "DejaVuSansMono.ttf",
+       mono_factor},
   }};
   return list;
 }
@@ -56,7 +69,8 @@ ImFontConfig config(bool merge) {
 std::vector<std::string> default_font_folders() {
   std::vector<std::string> folders;
   if (const char* own = std::getenv("NORMSCOPE_FONT_DIR")) folders.emplace_back(own);
-  std::vector<std::string> roots{"/usr/share/fonts", "/usr/local/share/fonts", "/Library/Fonts", "C:/Windows/Fonts"};
+  std::vector<std::string> roots{"/usr/share/fonts", "/usr/local/share/fonts", "/Library/Fonts",
+                                 "C:/Windows/Fonts"};
   if (const char* home = std::getenv("HOME")) {
     roots.push_back(std::string(home) + "/.local/share/fonts");
     roots.push_back(std::string(home) + "/.fonts");
@@ -64,9 +78,10 @@ std::vector<std::string> default_font_folders() {
   }
   for (const std::string& root : roots) {
     folders.push_back(root);
-    for (const char* sub : {"opentype/inter", "truetype/inter", "inter", "rsms-inter-fonts", "truetype/jetbrains-mono",
-                            "jetbrains-mono", "jetbrains-mono-fonts", "truetype/dejavu", "dejavu", "dejavu-sans-fonts",
-                            "dejavu-sans-mono-fonts", "TTF", "OTF"})
+    for (const char* sub :
+         {"opentype/inter", "truetype/inter", "inter", "rsms-inter-fonts", "truetype/jetbrains-mono",
+          "jetbrains-mono", "jetbrains-mono-fonts", "truetype/dejavu", "dejavu", "dejavu-sans-fonts",
+          "dejavu-sans-mono-fonts", "TTF", "OTF"})
       folders.push_back(root + "/" + sub);
   }
   return folders;

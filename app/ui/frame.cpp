@@ -14,12 +14,15 @@ void serve_textures() {
         texture->SetTexID(static_cast<ImTextureID>(texture->UniqueID + 1));
         texture->SetStatus(ImTextureStatus_OK);
         break;
-      case ImTextureStatus_WantUpdates: texture->SetStatus(ImTextureStatus_OK); break;
+      case ImTextureStatus_WantUpdates:
+        texture->SetStatus(ImTextureStatus_OK);
+        break;
       case ImTextureStatus_WantDestroy:
         texture->SetTexID(ImTextureID_Invalid);
         texture->SetStatus(ImTextureStatus_Destroyed);
         break;
-      default: break;
+      default:
+        break;
     }
   }
 }

@@ -1,6 +1,6 @@
-// Frame: an ImGui (and ImPlot) context without window, GL or backend. Time advances by a fixed step, textures are served
-// in memory, no ini file is read or written: the same input gives the same draw data and, through the rasteriser, the
-// same pixels. Used by tests, the screenshot command and the text dump.
+// Frame: an ImGui (and ImPlot) context without window, GL or backend. Time advances by a fixed step, textures
+// are served in memory, no ini file is read or written: the same input gives the same draw data and, through
+// the rasteriser, the same pixels. Used by tests, the screenshot command and the text dump.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,8 @@ class Frame {
   int frames_ = 0;
 };
 
-// Marks every pending texture request as done, keeping pixels where ImGui holds them (for in-memory rendering).
+// Marks every pending texture request as done, keeping pixels where ImGui holds them (for in-memory
+// rendering).
 void serve_textures();
 
 }  // namespace normscope::ui

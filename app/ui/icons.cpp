@@ -11,7 +11,8 @@ constexpr float pi = std::numbers::pi_v<float>;
 
 // A triangle pointing right (dir 1) or left (dir -1), its middle at c.
 void arrowhead(Painter& p, Vec c, float half, float dir, Colour colour) {
-  Vec tip{c.x + dir * half, c.y}, up{c.x - dir * half, c.y - half * 1.15f}, down{c.x - dir * half, c.y + half * 1.15f};
+  Vec tip{c.x + dir * half, c.y}, up{c.x - dir * half, c.y - half * 1.15f},
+      down{c.x - dir * half, c.y + half * 1.15f};
   const Vec points[] = {dir > 0 ? up : down, tip, dir > 0 ? down : up};
   p.polygon(points, colour);
 }
@@ -20,7 +21,8 @@ void chevron(Painter& p, Vec c, float s, bool down, Colour colour) {
   float a = s * 0.28f, b = s * 0.16f;
   const Vec right_points[] = {{c.x - b, c.y - a}, {c.x + b, c.y}, {c.x - b, c.y + a}};
   const Vec down_points[] = {{c.x - a, c.y - b}, {c.x, c.y + b}, {c.x + a, c.y - b}};
-  p.polyline(down ? std::span<const Vec>(down_points) : std::span<const Vec>(right_points), colour, s * 0.11f);
+  p.polyline(down ? std::span<const Vec>(down_points) : std::span<const Vec>(right_points), colour,
+             s * 0.11f);
 }
 
 void half_disc(Painter& p, Vec c, float s, Colour colour) {
@@ -37,9 +39,12 @@ void half_disc(Painter& p, Vec c, float s, Colour colour) {
 // A falling line that ends in an arrow: the loss goes down.
 void falling(Painter& p, Vec c, float s, Colour colour) {
   float w = s * 0.13f;
-  const Vec path[] = {{c.x - s * 0.42f, c.y - s * 0.30f}, {c.x - s * 0.12f, c.y + s * 0.02f},
-                      {c.x + s * 0.04f, c.y - s * 0.06f}, {c.x + s * 0.36f, c.y + s * 0.30f}};
-  const Vec head[] = {{c.x + s * 0.42f, c.y + s * 0.02f}, {c.x + s * 0.40f, c.y + s * 0.34f},
+  const Vec path[] = {{c.x - s * 0.42f, c.y - s * 0.30f},
+                      {c.x - s * 0.12f, c.y + s * 0.02f},
+                      {c.x + s * 0.04f, c.y - s * 0.06f},
+                      {c.x + s * 0.36f, c.y + s * 0.30f}};
+  const Vec head[] = {{c.x + s * 0.42f, c.y + s * 0.02f},
+                      {c.x + s * 0.40f, c.y + s * 0.34f},
                       {c.x + s * 0.08f, c.y + s * 0.34f}};
   p.polyline(path, colour, w);
   p.polyline(head, colour, w);
@@ -60,8 +65,11 @@ void undo(Painter& p, Vec c, float s, Colour colour) {
 
 void file(Painter& p, Vec c, float s, Colour colour) {
   float w = s * 0.28f, h = s * 0.38f, fold = s * 0.2f;
-  const Vec path[] = {{c.x - w, c.y - h}, {c.x + w - fold, c.y - h}, {c.x + w, c.y - h + fold},
-                      {c.x + w, c.y + h}, {c.x - w, c.y + h}};
+  const Vec path[] = {{c.x - w, c.y - h},
+                      {c.x + w - fold, c.y - h},
+                      {c.x + w, c.y - h + fold},
+                      {c.x + w, c.y + h},
+                      {c.x - w, c.y + h}};
   p.polyline(path, colour, s * 0.09f, true);
 }
 
@@ -69,8 +77,11 @@ void file(Painter& p, Vec c, float s, Colour colour) {
 
 void draw_icon(Painter& p, Icon icon, Vec c, float s, Colour colour) {
   switch (icon) {
-    case Icon::none: break;
-    case Icon::play: arrowhead(p, {c.x + s * 0.05f, c.y}, s * 0.38f, 1, colour); break;
+    case Icon::none:
+      break;
+    case Icon::play:
+      arrowhead(p, {c.x + s * 0.05f, c.y}, s * 0.38f, 1, colour);
+      break;
     case Icon::pause:
       p.fill(centred({c.x - s * 0.2f, c.y}, s * 0.2f, s * 0.8f), colour, 1);
       p.fill(centred({c.x + s * 0.2f, c.y}, s * 0.2f, s * 0.8f), colour, 1);
@@ -83,23 +94,41 @@ void draw_icon(Painter& p, Icon icon, Vec c, float s, Colour colour) {
       arrowhead(p, {c.x + s * 0.08f, c.y}, s * 0.32f, -1, colour);
       p.fill(centred({c.x - s * 0.34f, c.y}, s * 0.14f, s * 0.74f), colour, 1);
       break;
-    case Icon::theme: half_disc(p, c, s, colour); break;
-    case Icon::help: p.text_in(centred(c, s, s), {Face::bold, s * 0.8f}, colour, "?", Align::centre); break;
+    case Icon::theme:
+      half_disc(p, c, s, colour);
+      break;
+    case Icon::help:
+      p.text_in(centred(c, s, s), {Face::bold, s * 0.8f}, colour, "?", Align::centre);
+      break;
     case Icon::search:
       p.ring({c.x - s * 0.07f, c.y - s * 0.07f}, s * 0.29f, colour, s * 0.1f);
       p.line({c.x + s * 0.14f, c.y + s * 0.14f}, {c.x + s * 0.38f, c.y + s * 0.38f}, colour, s * 0.11f);
       break;
-    case Icon::chevron_right: chevron(p, c, s, false, colour); break;
-    case Icon::chevron_down: chevron(p, c, s, true, colour); break;
-    case Icon::undo: undo(p, c, s, colour); break;
+    case Icon::chevron_right:
+      chevron(p, c, s, false, colour);
+      break;
+    case Icon::chevron_down:
+      chevron(p, c, s, true, colour);
+      break;
+    case Icon::undo:
+      undo(p, c, s, colour);
+      break;
     case Icon::close:
       p.line({c.x - s * 0.26f, c.y - s * 0.26f}, {c.x + s * 0.26f, c.y + s * 0.26f}, colour, s * 0.11f);
       p.line({c.x - s * 0.26f, c.y + s * 0.26f}, {c.x + s * 0.26f, c.y - s * 0.26f}, colour, s * 0.11f);
       break;
-    case Icon::bookmark: bookmark(p, c, s, colour); break;
-    case Icon::minus: p.line({c.x - s * 0.42f, c.y}, {c.x + s * 0.42f, c.y}, colour, s * 0.19f); break;
-    case Icon::learning: falling(p, c, s, colour); break;
-    case Icon::file: file(p, c, s, colour); break;
+    case Icon::bookmark:
+      bookmark(p, c, s, colour);
+      break;
+    case Icon::minus:
+      p.line({c.x - s * 0.42f, c.y}, {c.x + s * 0.42f, c.y}, colour, s * 0.19f);
+      break;
+    case Icon::learning:
+      falling(p, c, s, colour);
+      break;
+    case Icon::file:
+      file(p, c, s, colour);
+      break;
   }
 }
 

@@ -13,12 +13,12 @@ namespace normscope::ui {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, ImGuiKey>, 19> names{{
-    {"Space", ImGuiKey_Space},       {"Enter", ImGuiKey_Enter},       {"Tab", ImGuiKey_Tab},
-    {"Escape", ImGuiKey_Escape},     {"Esc", ImGuiKey_Escape},        {"Left", ImGuiKey_LeftArrow},
-    {"Right", ImGuiKey_RightArrow},  {"Up", ImGuiKey_UpArrow},        {"Down", ImGuiKey_DownArrow},
-    {"Home", ImGuiKey_Home},         {"End", ImGuiKey_End},           {"PageUp", ImGuiKey_PageUp},
-    {"PageDown", ImGuiKey_PageDown}, {"Delete", ImGuiKey_Delete},     {"Backspace", ImGuiKey_Backspace},
-    {"[", ImGuiKey_LeftBracket},     {"]", ImGuiKey_RightBracket},    {"-", ImGuiKey_Minus},
+    {"Space", ImGuiKey_Space},       {"Enter", ImGuiKey_Enter},    {"Tab", ImGuiKey_Tab},
+    {"Escape", ImGuiKey_Escape},     {"Esc", ImGuiKey_Escape},     {"Left", ImGuiKey_LeftArrow},
+    {"Right", ImGuiKey_RightArrow},  {"Up", ImGuiKey_UpArrow},     {"Down", ImGuiKey_DownArrow},
+    {"Home", ImGuiKey_Home},         {"End", ImGuiKey_End},        {"PageUp", ImGuiKey_PageUp},
+    {"PageDown", ImGuiKey_PageDown}, {"Delete", ImGuiKey_Delete},  {"Backspace", ImGuiKey_Backspace},
+    {"[", ImGuiKey_LeftBracket},     {"]", ImGuiKey_RightBracket}, {"-", ImGuiKey_Minus},
     {"=", ImGuiKey_Equal},
 }};
 

@@ -1,4 +1,5 @@
-// Key chords as text ("Ctrl+Shift+Z", "Space", "?"): the one notation of shortcuts, the shortcut sheet and the robot.
+// Key chords as text ("Ctrl+Shift+Z", "Space", "?"): the one notation of shortcuts, the shortcut sheet and
+// the robot.
 #pragma once
 
 #include <string_view>

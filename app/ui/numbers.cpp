@@ -22,7 +22,8 @@ std::string group_digits(const std::string& digits) {
 }  // namespace
 
 std::string grouped(long long n) {
-  return (n < 0 ? "−" : "") + group_digits(std::to_string(n < 0 ? 0ULL - (unsigned long long)n : (unsigned long long)n));
+  return (n < 0 ? "−" : "") +
+         group_digits(std::to_string(n < 0 ? 0ULL - (unsigned long long)n : (unsigned long long)n));
 }
 
 std::string power_of_ten(int exponent) {

@@ -16,7 +16,8 @@ struct Box {
   ImVec2 lo, hi;
 };
 
-// Edges on whole device pixels: fills meet their neighbours without seams and borders stay sharp at any scale.
+// Edges on whole device pixels: fills meet their neighbours without seams and borders stay sharp at any
+// scale.
 Box snapped(const Rect& r, float scale) {
   return {{std::round(r.x * scale), std::round(r.y * scale)},
           {std::round(r.right() * scale), std::round(r.bottom() * scale)}};
@@ -27,7 +28,8 @@ ImVec2 at(Vec p, float scale) { return {p.x * scale, p.y * scale}; }
 // Corners of a rounded rectangle as a closed line, clockwise from the upper left.
 std::vector<Vec> rounded(const Rect& r, float radius) {
   radius = std::min({radius, r.w / 2, r.h / 2});
-  if (radius <= 0) return {{r.x, r.y}, {r.right(), r.y}, {r.right(), r.bottom()}, {r.x, r.bottom()}, {r.x, r.y}};
+  if (radius <= 0)
+    return {{r.x, r.y}, {r.right(), r.y}, {r.right(), r.bottom()}, {r.x, r.bottom()}, {r.x, r.y}};
   std::vector<Vec> points;
   const Vec centres[] = {{r.x + radius, r.y + radius},
                          {r.right() - radius, r.y + radius},
@@ -75,7 +77,8 @@ void Painter::dashed_outline(const Rect& r, Colour c, float width, Dash dash, fl
   Rect middle = r.inset(width / 2);
   std::vector<Vec> path = rounded(middle, std::max(0.f, radius - width / 2));
   float length = 0;
-  for (size_t i = 1; i < path.size(); ++i) length += std::hypot(path[i].x - path[i - 1].x, path[i].y - path[i - 1].y);
+  for (size_t i = 1; i < path.size(); ++i)
+    length += std::hypot(path[i].x - path[i - 1].x, path[i].y - path[i - 1].y);
   // Whole periods around the shape, so that no cut dash shows where it closes.
   float periods = std::max(1.f, std::round(length / (dash.on + dash.off)));
   float k = length / (periods * (dash.on + dash.off));
@@ -121,7 +124,8 @@ void Painter::polyline(std::span<const Vec> points, Colour c, float width, bool 
   if (points.size() < 2) return;
   list_->PathClear();
   for (Vec p : points) list_->PathLineTo(at(p, scale_));
-  list_->PathStroke(c.packed(), std::max(1.f, width * scale_), closed ? ImDrawFlags_Closed : ImDrawFlags_None);
+  list_->PathStroke(c.packed(), std::max(1.f, width * scale_),
+                    closed ? ImDrawFlags_Closed : ImDrawFlags_None);
 }
 
 void Painter::polygon(std::span<const Vec> points, Colour c) {
@@ -145,7 +149,9 @@ void Painter::strip(std::span<const Vec> upper, std::span<const Vec> lower, Colo
     for (unsigned corner : {0u, 2u, 3u, 0u, 3u, 1u}) list_->PrimWriteIdx(ImDrawIdx(base + 2 * i + corner));
 }
 
-void Painter::circle(Vec centre, float r, Colour c) { list_->AddCircleFilled(at(centre, scale_), r * scale_, c.packed()); }
+void Painter::circle(Vec centre, float r, Colour c) {
+  list_->AddCircleFilled(at(centre, scale_), r * scale_, c.packed());
+}
 
 void Painter::ring(Vec centre, float r, Colour c, float width) {
   if (c.a) list_->AddCircle(at(centre, scale_), r * scale_, c.packed(), 0, std::max(1.f, width * scale_));
@@ -169,18 +175,28 @@ void Painter::marker(Vec o, Marker kind, float s, Colour fill, Colour edge) {
     polygon(p, c);
   };
   auto triangle = [&](float h, Colour c) {
-    const Vec p[] = {{o.x, o.y - h * 1.1f}, {o.x + h * 1.08f, o.y + h * 0.8f}, {o.x - h * 1.08f, o.y + h * 0.8f}};
+    const Vec p[] = {
+        {o.x, o.y - h * 1.1f}, {o.x + h * 1.08f, o.y + h * 0.8f}, {o.x - h * 1.08f, o.y + h * 0.8f}};
     polygon(p, c);
   };
   auto square = [&](float h, Colour c) {
     list_->AddRectFilled(at({o.x - h, o.y - h}, scale_), at({o.x + h, o.y + h}, scale_), c.packed());
   };
   switch (kind) {
-    case Marker::none: break;
-    case Marker::square: square(s * 0.9f + e, edge), square(s * 0.9f, fill); break;
-    case Marker::triangle: triangle(s * 1.15f + e * 1.6f, edge), triangle(s * 1.15f, fill); break;
-    case Marker::circle: circle(o, s + e, edge), circle(o, s, fill); break;
-    case Marker::diamond: diamond(s * 1.25f + e * 1.4f, edge), diamond(s * 1.25f, fill); break;
+    case Marker::none:
+      break;
+    case Marker::square:
+      square(s * 0.9f + e, edge), square(s * 0.9f, fill);
+      break;
+    case Marker::triangle:
+      triangle(s * 1.15f + e * 1.6f, edge), triangle(s * 1.15f, fill);
+      break;
+    case Marker::circle:
+      circle(o, s + e, edge), circle(o, s, fill);
+      break;
+    case Marker::diamond:
+      diamond(s * 1.25f + e * 1.4f, edge), diamond(s * 1.25f, fill);
+      break;
   }
 }
 
@@ -208,7 +224,8 @@ void Painter::halo(const Theme& t, const Rect& r, float radius, float strength) 
   for (int i = 0; i < 3; ++i) {
     Rect s = r.inset(-grow[i]);
     list_->AddRectFilled(at({s.x, s.y}, scale_), at({s.right(), s.bottom()}, scale_),
-                         t.accent.alpha(alpha[i] * t.halo_gain * strength).packed(), (radius + grow[i]) * scale_);
+                         t.accent.alpha(alpha[i] * t.halo_gain * strength).packed(),
+                         (radius + grow[i]) * scale_);
   }
 }
 

@@ -1,6 +1,7 @@
-// Painter: everything the app draws goes through it, in logical px. It scales to device pixels, snaps text to whole
-// pixels, measures text and (when asked) records every text with its rectangle and clip, so a test can demand that no
-// two texts overlap and none is cut off. Got from Ui::paint() (base layer) and Ui::paint_top() (above everything).
+// Painter: everything the app draws goes through it, in logical px. It scales to device pixels, snaps text to
+// whole pixels, measures text and (when asked) records every text with its rectangle and clip, so a test can
+// demand that no two texts overlap and none is cut off. Got from Ui::paint() (base layer) and Ui::paint_top()
+// (above everything).
 #pragma once
 
 #include <span>
@@ -18,7 +19,8 @@ namespace normscope::ui {
 
 enum class Align { left, centre, right };
 
-// One drawn text: its ink box (cap height to descender), the clip in force, and its layer (0 base, 1 popup, 2 top).
+// One drawn text: its ink box (cap height to descender), the clip in force, and its layer (0 base, 1 popup, 2
+// top).
 struct TextRecord {
   Rect rect, clip;
   std::string text;
@@ -59,7 +61,8 @@ class Painter {
 
   // Text with its baseline at `at.y`; `at.x` is the left end, middle or right end. Returns the advance width.
   float text(Vec at, TextStyle, Colour, std::string_view, Align = Align::left);
-  // Text centred vertically on the capitals in `box`; longer text is cut at a whole character and ends in "…".
+  // Text centred vertically on the capitals in `box`; longer text is cut at a whole character and ends in
+  // "…".
   float text_in(const Rect& box, TextStyle, Colour, std::string_view, Align = Align::left);
   // Words wrapped to box.w, first line at the top of `box`; returns the height used. line = line height.
   float text_wrapped(const Rect& box, TextStyle, Colour, std::string_view, float line);

@@ -8,7 +8,7 @@
 namespace normscope::ui {
 namespace {
 
-constexpr float capital_height = 0.727f;          // of the em, in Inter and JetBrains Mono alike
+constexpr float capital_height = 0.727f;               // of the em, in Inter and JetBrains Mono alike
 constexpr float ink_above = 0.76f, ink_below = 0.22f;  // ink box around the baseline, for the overlap test
 
 size_t next_character(std::string_view s, size_t i) {

@@ -26,7 +26,8 @@ std::string similar(const Registry& registry, std::string_view name) {
 
 }  // namespace
 
-Robot::Robot(Frame& loop, Ui& ui, std::function<void()> frame) : loop_(loop), ui_(ui), frame_(std::move(frame)) {}
+Robot::Robot(Frame& loop, Ui& ui, std::function<void()> frame)
+    : loop_(loop), ui_(ui), frame_(std::move(frame)) {}
 
 void Robot::frames(int n) {
   for (int i = 0; i < n; ++i) loop_.step(frame_);
@@ -119,7 +120,8 @@ void Robot::type(std::string_view utf8) {
 
 void Robot::key(std::string_view text) {
   Chord chord = parse_chord(text);
-  std::string modifiers = std::string(chord.ctrl ? "Ctrl" : "") + (chord.shift ? "Shift" : "") + (chord.alt ? "Alt" : "");
+  std::string modifiers =
+      std::string(chord.ctrl ? "Ctrl" : "") + (chord.shift ? "Shift" : "") + (chord.alt ? "Alt" : "");
   hold(modifiers, true);
   loop_.make_current();
   ImGuiIO& io = ImGui::GetIO();
@@ -140,15 +142,23 @@ void Robot::script(std::string_view text) {
     std::string verb, a, b, c;
     words >> verb;
     if (verb.empty() || verb[0] == '#') continue;
-    auto bad = [&](const std::string& what) { throw Error("script line " + std::to_string(number) + ": " + what); };
+    auto bad = [&](const std::string& what) {
+      throw Error("script line " + std::to_string(number) + ": " + what);
+    };
     std::string rest = line.substr(std::min(line.size(), line.find(verb) + verb.size() + 1));
     words >> a >> b >> c;
-    auto need = [&](bool ok) { if (!ok) bad("'" + verb + "' lacks an argument"); };
+    auto need = [&](bool ok) {
+      if (!ok) bad("'" + verb + "' lacks an argument");
+    };
     try {
-      if (verb == "hover") need(!a.empty()), move_to(a);
-      else if (verb == "click") need(!a.empty()), click(a);
-      else if (verb == "double") need(!a.empty()), double_click(a);
-      else if (verb == "drag") need(!b.empty()), drag(a, b, c);
+      if (verb == "hover")
+        need(!a.empty()), move_to(a);
+      else if (verb == "click")
+        need(!a.empty()), click(a);
+      else if (verb == "double")
+        need(!a.empty()), double_click(a);
+      else if (verb == "drag")
+        need(!b.empty()), drag(a, b, c);
       else if (verb == "grab") {
         need(!b.empty());
         move_to(a);
@@ -156,14 +166,18 @@ void Robot::script(std::string_view text) {
         hold(c, true);
         Vec start = control(a).rect.centre(), way = control(b).rect.centre() - start;
         for (int i = 1; i <= 6; ++i) move_to(start + way * (float(i) / 6));
-      } else if (verb == "drop") release(), hold("Ctrl Shift Alt", false);
-      else if (verb == "type") need(!rest.empty()), type(rest);
-      else if (verb == "key") need(!a.empty()), key(a);
+      } else if (verb == "drop")
+        release(), hold("Ctrl Shift Alt", false);
+      else if (verb == "type")
+        need(!rest.empty()), type(rest);
+      else if (verb == "key")
+        need(!a.empty()), key(a);
       else if (verb == "frames") {
         int n = std::atoi(a.c_str());
         if (n <= 0 || n > 100000) bad("'frames' takes a number from 1 to 100000, not '" + a + "'");
         frames(n);
-      } else bad("unknown verb '" + verb + "' (hover, click, double, drag, grab, drop, type, key, frames)");
+      } else
+        bad("unknown verb '" + verb + "' (hover, click, double, drag, grab, drop, type, key, frames)");
     } catch (const Error& e) {
       std::string what = e.what();
       if (what.starts_with("script line")) throw;

@@ -1,5 +1,6 @@
-// Robot: a synthetic hand for tests and for `screenshot --script`. It finds controls by name in the registry, sends mouse
-// and key events, and runs frames in between, as a person would (move, wait, press, wait, release).
+// Robot: a synthetic hand for tests and for `screenshot --script`. It finds controls by name in the registry,
+// sends mouse and key events, and runs frames in between, as a person would (move, wait, press, wait,
+// release).
 #pragma once
 
 #include <functional>
@@ -28,7 +29,8 @@ class Robot {
   void release(int button = 0);
   void click(std::string_view name, Vec fraction = {0.5f, 0.5f}, int button = 0);
   void double_click(std::string_view name, Vec fraction = {0.5f, 0.5f});
-  // From one control to another (or by an offset), in `steps` frames. `modifiers`: "Alt", "Shift", "Ctrl+Shift", "".
+  // From one control to another (or by an offset), in `steps` frames. `modifiers`: "Alt", "Shift",
+  // "Ctrl+Shift", "".
   void drag(std::string_view from, std::string_view to, std::string_view modifiers = "", int steps = 6);
   void drag_by(std::string_view from, Vec offset, std::string_view modifiers = "", int steps = 6,
                Vec fraction = {0.5f, 0.5f});
@@ -38,9 +40,9 @@ class Robot {
   void key(std::string_view chord);
   void hold(std::string_view modifiers, bool down);
 
-  // One line of a script: hover NAME | click NAME | double NAME | drag FROM TO [MODIFIERS] | grab FROM TO [MODIFIERS]
-  // (drag without letting go) | drop | type TEXT | key CHORD | frames N. Blank lines and # comments are skipped.
-  // Throws Error "script line N: ..." on anything else.
+  // One line of a script: hover NAME | click NAME | double NAME | drag FROM TO [MODIFIERS] | grab FROM TO
+  // [MODIFIERS] (drag without letting go) | drop | type TEXT | key CHORD | frames N. Blank lines and #
+  // comments are skipped. Throws Error "script line N: ..." on anything else.
   void script(std::string_view text);
 
  private:

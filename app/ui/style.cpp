@@ -55,7 +55,8 @@ void style_imgui(const Theme& t, float scale) {
   c[ImGuiCol_Button] = vec(t.panel);
   c[ImGuiCol_ButtonHovered] = c[ImGuiCol_ButtonActive] = vec(t.sunk);
   c[ImGuiCol_ScrollbarBg] = {};
-  c[ImGuiCol_ScrollbarGrab] = c[ImGuiCol_ScrollbarGrabHovered] = c[ImGuiCol_ScrollbarGrabActive] = vec(t.strong);
+  c[ImGuiCol_ScrollbarGrab] = c[ImGuiCol_ScrollbarGrabHovered] = c[ImGuiCol_ScrollbarGrabActive] =
+      vec(t.strong);
   c[ImGuiCol_Separator] = vec(t.border);
   c[ImGuiCol_TextSelectedBg] = vec(t.accent.alpha(t.dark ? 0.35f : 0.6f));
   c[ImGuiCol_InputTextCursor] = vec(t.ink);

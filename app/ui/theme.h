@@ -1,5 +1,5 @@
-// The look of the app as one table: colours by role for both themes, run colours, depth ramp, heat map, type scale,
-// spacing, radii, line widths. Every widget, plot and exporter reads these numbers and no others.
+// The look of the app as one table: colours by role for both themes, run colours, depth ramp, heat map, type
+// scale, spacing, radii, line widths. Every widget, plot and exporter reads these numbers and no others.
 // Contrast and colour-blind distances of the table are computed in a test. No graphics header is needed here.
 #pragma once
 
@@ -96,8 +96,9 @@ inline constexpr float panel = 8, button = 7, field = 5, token = 5, tile = 4;
 }
 
 namespace line {
-inline constexpr float border = 1, run = 2.2f, depth = 1.7f, reference = 1.2f, cursor = 1, trunk = 8, branch = 2.4f,
-                       box = 1.2f, outline = 1.2f, selected = 2, reference_on = 2, reference_off = 3;
+inline constexpr float border = 1, run = 2.2f, depth = 1.7f, reference = 1.2f, cursor = 1, trunk = 8,
+                       branch = 2.4f, box = 1.2f, outline = 1.2f, selected = 2, reference_on = 2,
+                       reference_off = 3;
 }
 
 // The effective scale: the asked one, or the largest at which 1024 x 600 logical pixels fit the window.

@@ -1,12 +1,15 @@
-// Ui: the thin layer between the screens and Dear ImGui. One object lives as long as its ImGui context; each frame is
+// Ui: the thin layer between the screens and Dear ImGui. One object lives as long as its ImGui context; each
+// frame is
 //   ui.begin_frame({...}); draw(ui); ui.end_frame();      (between ImGui::NewFrame and ImGui::Render)
-// All coordinates are logical px; (0,0) is the window's upper left corner. Everything is drawn into one full-window
-// ImGui window, widgets take an explicit rectangle: screens own the layout. Widgets are in app/ui/widgets.h and stand
-// on Ui::hit(), which any screen may use for controls of its own (norm tokens, timeline, plot handles).
+// All coordinates are logical px; (0,0) is the window's upper left corner. Everything is drawn into one
+// full-window ImGui window, widgets take an explicit rectangle: screens own the layout. Widgets are in
+// app/ui/widgets.h and stand on Ui::hit(), which any screen may use for controls of its own (norm tokens,
+// timeline, plot handles).
 //
-// Keyboard: own focus ring, not ImGui's navigation (which would take Space and the arrows from the transport). Tab and
-// Shift+Tab walk the enabled controls in drawing order, Enter activates, arrows go to the focused control when that
-// asked for them, Escape leaves. The ring is drawn only after the keyboard was used.
+// Keyboard: own focus ring, not ImGui's navigation (which would take Space and the arrows from the
+// transport). Tab and Shift+Tab walk the enabled controls in drawing order, Enter activates, arrows go to the
+// focused control when that asked for them, Escape leaves. The ring is drawn only after the keyboard was
+// used.
 #pragma once
 
 #include <optional>
@@ -48,9 +51,9 @@ struct Hit {
   bool by_key = false;          // clicked by Enter
   bool double_clicked = false;  // second press on it
   bool right_clicked = false;
-  bool dragging = false;   // held and moved by more than 3 px since the press
-  bool released = false;   // was held until now (end of a drag or a click)
-  Vec drag{};              // from the press to the mouse, while held or released
+  bool dragging = false;         // held and moved by more than 3 px since the press
+  bool released = false;         // was held until now (end of a drag or a click)
+  Vec drag{};                    // from the press to the mouse, while held or released
   int arrow_x = 0, arrow_y = 0;  // arrow key this frame (+1 right, +1 up); Shift multiplies by 10
   bool shift = false, alt = false, ctrl = false;
 };
@@ -79,7 +82,8 @@ class Ui {
   Painter& paint_top() { return *paint_top_; }  // dragged tokens, halos: above everything but tooltips
 
   // The primitive under every widget: hit test, focus, registry entry, tooltip.
-  Hit hit(std::string_view name, const Rect&, std::string_view value, std::string_view help, const HitOptions& = {});
+  Hit hit(std::string_view name, const Rect&, std::string_view value, std::string_view help,
+          const HitOptions& = {});
   // A named region without interaction (a plot, a panel, a number worth spotlighting).
   void mark(std::string_view name, const Rect&, std::string_view value, std::string_view help);
 
@@ -93,18 +97,20 @@ class Ui {
   bool focus_visible() const { return focus_visible_; }
   // True while a text field takes the keys: global shortcuts (Space, letters) must then stay quiet.
   bool typing() const;
-  // Global shortcut: pressed this frame, not while typing; chord as text: "Space", "Ctrl+K", "Right", "Shift+Right", "?".
-  // Arrow keys that the focused control asked for are not reported here.
+  // Global shortcut: pressed this frame, not while typing; chord as text: "Space", "Ctrl+K", "Right",
+  // "Shift+Right", "?". Arrow keys that the focused control asked for are not reported here.
   bool shortcut(std::string_view chord);
 
-  // Popups: open by name, draw while begin_popup is true (then always end_popup). Closed by Escape or a click outside.
+  // Popups: open by name, draw while begin_popup is true (then always end_popup). Closed by Escape or a click
+  // outside.
   void open_popup(std::string_view name);
   void close_popup();
   bool popup_open(std::string_view name) const;
   bool begin_popup(std::string_view name, const Rect&);
   void end_popup();
 
-  // Smooth change of a 0..1 value by name: ease-out over `ms`; jumps under reduced motion. Returns the present value.
+  // Smooth change of a 0..1 value by name: ease-out over `ms`; jumps under reduced motion. Returns the
+  // present value.
   float ease(std::string_view key, float target, float ms);
 
   // True while something moves by itself or waits for its delay (easing, tooltip): draw the next frame soon.
@@ -144,11 +150,11 @@ class Ui {
   std::vector<TextRecord> texts_;
   std::string focus_;
   bool focus_visible_ = false;
-  std::vector<std::string> order_;               // Tab order of the frame
-  std::string arrow_owner_, last_arrow_owner_;      // focused control that takes the arrow keys
-  std::string hovered_, last_hovered_, tooltip_;    // control under the mouse, for the help's delay
+  std::vector<std::string> order_;                // Tab order of the frame
+  std::string arrow_owner_, last_arrow_owner_;    // focused control that takes the arrow keys
+  std::string hovered_, last_hovered_, tooltip_;  // control under the mouse, for the help's delay
   double hovered_since_ = 0;
-  Vec press_at_{};                                  // mouse position of the press on the held control
+  Vec press_at_{};  // mouse position of the press on the held control
   Edit edit_;
   double press_value_ = 0;
   std::string popup_, popup_request_, inside_popup_;

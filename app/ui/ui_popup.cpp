@@ -41,7 +41,8 @@ bool Ui::begin_popup(std::string_view name_view, const Rect& rect) {
   }
   popup_seen_ = true;
   inside_popup_ = name;
-  paint_popup_.emplace(fonts_, ImGui::GetWindowDrawList(), scale_, 1, options_.record_text ? &texts_ : nullptr);
+  paint_popup_.emplace(fonts_, ImGui::GetWindowDrawList(), scale_, 1,
+                       options_.record_text ? &texts_ : nullptr);
   paint_ = &*paint_popup_;
   if (ImGui::IsKeyPressed(ImGuiKey_Escape, false) && edit_.name.empty()) close_popup();
   return true;
@@ -79,8 +80,8 @@ void Ui::draw_tooltip() {
   if (box.right() > size_.x - 6) box.x = std::max(6.f, size_.x - 6 - box.w);
   if (box.bottom() > size_.y - 6) box.y = mouse().y - 10 - box.h;
   paint.fill(box, theme_->inverse, radius::button);
-  paint.text_wrapped({box.x + pad, box.y + pad / 2 + 1.5f, width, height}, style, theme_->on_inverse, tooltip_,
-                     line_height);
+  paint.text_wrapped({box.x + pad, box.y + pad / 2 + 1.5f, width, height}, style, theme_->on_inverse,
+                     tooltip_, line_height);
 }
 
 }  // namespace normscope::ui

@@ -15,7 +15,9 @@ struct Box {
 Box button_box(const Theme& t, const ButtonOptions& o, const Hit& h) {
   Box b{t.panel, t.strong, t.ink};
   if (o.primary) {
-    b = {h.held ? mix(t.accent, t.on_accent, 0.12f) : h.hovered ? mix(t.accent, rgb(0xFFFFFF), 0.25f) : t.accent,
+    b = {h.held      ? mix(t.accent, t.on_accent, 0.12f)
+         : h.hovered ? mix(t.accent, rgb(0xFFFFFF), 0.25f)
+                     : t.accent,
          t.accent_outline, t.on_accent, line::outline};
   } else if (h.held) {
     b.fill = t.trough;
@@ -60,16 +62,16 @@ bool button(Ui& ui, std::string_view name, const Rect& r, std::string_view label
   return h.clicked;
 }
 
-bool icon_button(Ui& ui, std::string_view name, const Rect& r, Icon icon, std::string_view help, const ButtonOptions& o,
-                 std::string_view value) {
+bool icon_button(Ui& ui, std::string_view name, const Rect& r, Icon icon, std::string_view help,
+                 const ButtonOptions& o, std::string_view value) {
   Box box;
   Hit h = button_frame(ui, name, r, value, help, o, box);
   draw_icon(ui.paint(), icon, r.centre(), std::min(r.w, r.h) * (o.primary ? 0.46f : 0.52f), box.ink);
   return h.clicked;
 }
 
-bool tab(Ui& ui, std::string_view name, const Rect& r, std::string_view label, std::string_view key_hint, bool selected,
-         std::string_view help) {
+bool tab(Ui& ui, std::string_view name, const Rect& r, std::string_view label, std::string_view key_hint,
+         bool selected, std::string_view help) {
   const Theme& t = ui.theme();
   HitOptions options;
   options.radius = radius::field;
@@ -94,17 +96,19 @@ bool tab(Ui& ui, std::string_view name, const Rect& r, std::string_view label, s
 
 float segmented_width(Ui& ui, std::span<const std::string> labels) {
   float width = 4;
-  for (const std::string& label : labels) width += ui.paint().text_width({Face::bold, type::body}, label) + 22;
+  for (const std::string& label : labels)
+    width += ui.paint().text_width({Face::bold, type::body}, label) + 22;
   return width;
 }
 
-bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std::string> labels, int& selected,
-               std::string_view help) {
+bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std::string> labels,
+               int& selected, std::string_view help) {
   const Theme& t = ui.theme();
   Painter& p = ui.paint();
   HitOptions outer;
   outer.arrows = true, outer.overlap = true, outer.tooltip = false;
-  const std::string_view now = selected >= 0 && selected < int(labels.size()) ? std::string_view(labels[selected]) : "";
+  const std::string_view now =
+      selected >= 0 && selected < int(labels.size()) ? std::string_view(labels[selected]) : "";
   Hit box = ui.hit(name, r, now, help, outer);
   p.fill(r, t.field, 6);
   p.outline(r, t.border, 1, 6);
@@ -123,8 +127,10 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std
     inner.focusable = false;
     Hit h = ui.hit(std::string(name) + "/" + labels[i], segment, i == selected ? "on" : "", help, inner);
     if (h.clicked) selected = i;
-    if (i == selected) p.fill(segment, t.inverse, 5);
-    else if (h.hovered) p.fill(segment, t.trough, 5);
+    if (i == selected)
+      p.fill(segment, t.inverse, 5);
+    else if (h.hovered)
+      p.fill(segment, t.trough, 5);
     TextStyle style{i == selected ? Face::bold : Face::sans, type::body};
     p.text_in(segment, style, i == selected ? t.on_inverse : t.ink2, labels[i], Align::centre);
   }
@@ -174,7 +180,8 @@ void tile(Ui& ui, const Rect& r, int run, bool dashed) {
   }
 }
 
-bool tile_button(Ui& ui, std::string_view name, const Rect& r, int run, bool selected, std::string_view help) {
+bool tile_button(Ui& ui, std::string_view name, const Rect& r, int run, bool selected,
+                 std::string_view help) {
   HitOptions options;
   options.radius = radius::tile;
   Hit h = ui.hit(name, r, selected ? "selected" : "", help, options);
@@ -210,7 +217,7 @@ Rect panel(Ui& ui, const Rect& r, const PanelOptions& o) {
   }
   if (!o.sentence.empty()) {
     Rect row = content.take_top(space::sentence_row);
-    p.text_in(row.moved(0, -4), {Face::sans, type::body}, t.ink2, o.sentence);
+    p.text_in(row.moved(0, -7), {Face::sans, type::body}, t.ink2, o.sentence);
   }
   return content;
 }

@@ -1,5 +1,6 @@
-// The widgets of the app, drawn by ourselves (the stock slider, tab bar and combo give the debug-window look). Each takes
-// the Ui, a stable name, its rectangle in logical px and help; each is in the registry, reachable by Tab, and shows focus.
+// The widgets of the app, drawn by ourselves (the stock slider, tab bar and combo give the debug-window
+// look). Each takes the Ui, a stable name, its rectangle in logical px and help; each is in the registry,
+// reachable by Tab, and shows focus.
 #pragma once
 
 #include <functional>
@@ -14,8 +15,24 @@
 
 namespace normscope::ui {
 
-enum class Icon { none, play, pause, step, reset, theme, help, search, chevron_right, chevron_down, undo, close, bookmark,
-                  minus, learning, file };
+enum class Icon {
+  none,
+  play,
+  pause,
+  step,
+  reset,
+  theme,
+  help,
+  search,
+  chevron_right,
+  chevron_down,
+  undo,
+  close,
+  bookmark,
+  minus,
+  learning,
+  file
+};
 
 void draw_icon(Painter&, Icon, Vec centre, float size, Colour);
 
@@ -31,40 +48,43 @@ struct ButtonOptions {
 bool button(Ui&, std::string_view name, const Rect&, std::string_view label, std::string_view help,
             const ButtonOptions& = {});
 // Button with an icon only. `value` tells the registry what it stands at ("playing").
-bool icon_button(Ui&, std::string_view name, const Rect&, Icon, std::string_view help, const ButtonOptions& = {},
-                 std::string_view value = {});
+bool icon_button(Ui&, std::string_view name, const Rect&, Icon, std::string_view help,
+                 const ButtonOptions& = {}, std::string_view value = {});
 
 // Tab of the top bar: text, underlined by the accent when selected.
-bool tab(Ui&, std::string_view name, const Rect&, std::string_view label, std::string_view key_hint, bool selected,
-         std::string_view help);
+bool tab(Ui&, std::string_view name, const Rect&, std::string_view label, std::string_view key_hint,
+         bool selected, std::string_view help);
 
-// One choice of several in one rounded box. Registers each segment as NAME/LABEL; arrows walk the segments. Returns true
-// on a change. `widths` empty: segments share the width by their labels. selected = -1: none is active.
+// One choice of several in one rounded box. Registers each segment as NAME/LABEL; arrows walk the segments.
+// Returns true on a change. `widths` empty: segments share the width by their labels. selected = -1: none is
+// active.
 bool segmented(Ui&, std::string_view name, const Rect&, std::span<const std::string> labels, int& selected,
                std::string_view help);
 // Width that fits the labels with the usual padding.
 float segmented_width(Ui&, std::span<const std::string> labels);
 
-// Drop-down of choices: a small box with the choice and a chevron, a popup list on activation. True on a change.
+// Drop-down of choices: a small box with the choice and a chevron, a popup list on activation. True on a
+// change.
 bool choice(Ui&, std::string_view name, const Rect&, std::span<const std::string> labels, int& selected,
             std::string_view help);
 
-// A number to drag, type or change by arrows. Label left, value and unit right, 2 px track at the bottom edge.
+// A number to drag, type or change by arrows. Label left, value and unit right, 2 px track at the bottom
+// edge.
 struct FieldOptions {
-  double lo = 0, hi = 1;    // of the track and the drag
-  double step = 1;          // of arrows (linear) ; for log fields a step is one of 1, 2, 5 per decade
+  double lo = 0, hi = 1;  // of the track and the drag
+  double step = 1;        // of arrows (linear) ; for log fields a step is one of 1, 2, 5 per decade
   bool log = false;
   bool integer = false;
   bool hard_lo = true, hard_hi = false;  // typed values may pass a soft end
-  std::string unit{};                      // after the number, in ink3
-  std::string note{};                      // after the label, e.g. "differs"
+  std::string unit{};                    // after the number, in ink3
+  std::string note{};                    // after the label, e.g. "differs"
   bool enabled = true;
   bool track = true;
   std::function<std::string(double)> format{};  // default: number(v, 4)
 };
 enum class Change { none, live, done };  // live: while dragging (value already changed); done: committed
-Change field(Ui&, std::string_view name, const Rect&, std::string_view label, double& value, std::string_view help,
-             const FieldOptions& = {});
+Change field(Ui&, std::string_view name, const Rect&, std::string_view label, double& value,
+             std::string_view help, const FieldOptions& = {});
 // A text to type (search, file path). True when committed with Enter.
 bool text_field(Ui&, std::string_view name, const Rect&, std::string_view hint, std::string& value,
                 std::string_view help);
@@ -72,8 +92,8 @@ bool text_field(Ui&, std::string_view name, const Rect&, std::string_view hint, 
 bool row(Ui&, std::string_view name, const Rect&, std::string_view label, std::string_view note,
          std::string_view value, std::string_view help, bool chevron = false);
 
-// State badge: solid = needs you, outline = fine. Returns its width; `at` is its upper left corner, height badge_height
-// (compact: badge_height_compact). `flash` 0..1 draws the one-time flash of a new badge.
+// State badge: solid = needs you, outline = fine. Returns its width; `at` is its upper left corner, height
+// badge_height (compact: badge_height_compact). `flash` 0..1 draws the one-time flash of a new badge.
 inline constexpr float badge_height = 20, badge_height_compact = 17;
 enum class BadgeKind { solid, outline, error };
 float badge(Ui&, Vec at, std::string_view text, BadgeKind, Icon icon = Icon::none, bool compact = false,
@@ -87,8 +107,9 @@ bool tile_button(Ui&, std::string_view name, const Rect&, int run, bool selected
 // Small square of a layer's depth colour, the key of all plots by depth.
 void depth_square(Ui&, const Rect&, int layer, int layers);
 
-// Panel: background, border, title row with a note after it (dropped when it does not fit) and, when not empty, one
-// sentence below. Returns what is left for the content. `right` px of the title row are kept free for controls.
+// Panel: background, border, title row with a note after it (dropped when it does not fit) and, when not
+// empty, one sentence below. Returns what is left for the content. `right` px of the title row are kept free
+// for controls.
 struct PanelOptions {
   std::string title{}, note{}, sentence{};
   float right = 0;

@@ -58,8 +58,11 @@ plot::PlotScene loss_scene(int steps) {
     s.series.back().markers = plot::Markers::sparse;
   }
   s.lines = {{.value = 2.95, .label = "letter frequencies 2.95"},
-             {.value = 0.76, .label = "entropy of the text 0.76, no model can do better",
-              .short_label = "entropy of the text 0.76", .label_left = true, .fill_below = true}};
+             {.value = 0.76,
+              .label = "entropy of the text 0.76, no model can do better",
+              .short_label = "entropy of the text 0.76",
+              .label_left = true,
+              .fill_below = true}};
   s.cursor = plot::Cursor{double(steps), std::to_string(steps)};
   s.pad_top = 14;
   return s;
@@ -78,8 +81,13 @@ plot::PlotScene gradient_scene() {
     s.series.back().x0 = 1;
     s.series.back().markers = plot::Markers::all;
   }
-  s.notes = {{.x = 2.6, .y = 3e-4, .letter = "A", .text = "layer 1 hears 16 000× less than layer 6",
-              .ink = Ink::run(0), .dx = -40, .dy = 30}};
+  s.notes = {{.x = 2.6,
+              .y = 3e-4,
+              .letter = "A",
+              .text = "layer 1 hears 16 000× less than layer 6",
+              .ink = Ink::run(0),
+              .dx = -40,
+              .dy = 30}};
   s.labels_inside = false;
   s.pad_right = 36;
   return s;
@@ -124,7 +132,8 @@ plot::PlotScene hidden_scene() {
     s.series.back().markers = plot::Markers::all;
   }
   plot::Band band;
-  band.id = "theory", band.label = "theory for Pre-LN at the start", band.theory = true, band.ink = Ink::run(2);
+  band.id = "theory", band.label = "theory for Pre-LN at the start", band.theory = true,
+  band.ink = Ink::run(2);
   band.x = Column::of({0.75f, 2, 4, 6.2f});
   band.lo = Column::of({1.5f, 2, 3, 4.1f});
   band.hi = Column::of({2.2f, 4.2f, 6.8f, 10.4f});
@@ -142,8 +151,9 @@ plot::PlotScene heat_scene(int run) {
   std::vector<float> cells;
   for (int r = 0; r < 12; ++r)
     for (int c = 0; c < 13; ++c)
-      cells.push_back(c > r + 1 ? std::numeric_limits<float>::quiet_NaN()
-                                : c == r + 1 ? 0.3f + 0.05f * float(r) : 0.5f * std::exp(-0.6f * float(r - c + 1)));
+      cells.push_back(c > r + 1    ? std::numeric_limits<float>::quiet_NaN()
+                      : c == r + 1 ? 0.3f + 0.05f * float(r)
+                                   : 0.5f * std::exp(-0.6f * float(r - c + 1)));
   h.cells = Column::of(std::move(cells));
   h.column_first = "input", h.column_last = "branch 12", h.row_first = "1", h.row_last = "12";
   h.below = "Σ rows 0.61–0.96";
@@ -160,12 +170,18 @@ plot::PlotScene rate_scene(const State& state) {
   s.y.ticks = {{0, "0"}, {0.003, "0.003"}};
   for (int run = 0; run < 3; ++run) {
     std::vector<float> y;
-    for (int i = 0; i <= 300; ++i) y.push_back(float(0.003 * (run == 1 ? std::min(1.0, i / state.warmup) : 1.0)));
+    for (int i = 0; i <= 300; ++i)
+      y.push_back(float(0.003 * (run == 1 ? std::min(1.0, i / state.warmup) : 1.0)));
     s.series.push_back(run_series(run, std::move(y), "", ""));
     s.series.back().end_label = s.series.back().end_marker = false;
   }
-  s.notes = {{.x = 150, .y = 0.003 * 150 / state.warmup, .letter = "B", .text = "warm-up 200", .ink = Ink::run(1)}};
-  s.handles = {{.name = "warm-up", .x = state.warmup, .y = 0.003, .step = 1, .help = "Where the warm-up of B ends.",
+  s.notes = {
+      {.x = 150, .y = 0.003 * 150 / state.warmup, .letter = "B", .text = "warm-up 200", .ink = Ink::run(1)}};
+  s.handles = {{.name = "warm-up",
+                .x = state.warmup,
+                .y = 0.003,
+                .step = 1,
+                .help = "Where the warm-up of B ends.",
                 .value = ui::number(state.warmup)}};
   s.cursor = plot::Cursor{214, ""};
   return s;
@@ -192,13 +208,16 @@ void draw_bar(ui::Ui& u, State& s, Rect bar) {
 void draw_settings(ui::Ui& u, State& s, Rect r) {
   Rect in = ui::panel(u, r, {"Settings", "seed, batches and weights are shared", "", 110});
   for (int i = 0; i < 3; ++i)
-    if (ui::tile_button(u, "settings/run " + std::string(1, "ABC"[i]), {r.right() - 90 + 28.f * float(i), r.y + 9, 18, 18}, i,
-                        s.chosen_run == i, "Edits this run."))
+    if (ui::tile_button(u, "settings/run " + std::string(1, "ABC"[i]),
+                        {r.right() - 90 + 28.f * float(i), r.y + 9, 18, 18}, i, s.chosen_run == i,
+                        "Edits this run."))
       s.chosen_run = i;
-  ui::row(u, "settings/placement", in.take_top(24, 4), "placement", "differs", "Post-LN Pre-LN", "Where the norms are.");
+  ui::row(u, "settings/placement", in.take_top(24, 4), "placement", "differs", "Post-LN Pre-LN",
+          "Where the norms are.");
   ui::FieldOptions depth;
   depth.lo = 1, depth.hi = 24, depth.integer = true, depth.unit = "layers";
-  if (auto c = ui::field(u, "settings/depth", in.take_top(24, 4), "depth", s.depth, "How many layers.", depth);
+  if (auto c =
+          ui::field(u, "settings/depth", in.take_top(24, 4), "depth", s.depth, "How many layers.", depth);
       c != ui::Change::none)
     s.last_change = c;
   ui::FieldOptions rate;
@@ -222,13 +241,16 @@ void draw_settings(ui::Ui& u, State& s, Rect r) {
   ui::key_cap(u, {x, badges.y}, "Ctrl K");
   Rect tiles = in.take_top(34, 4);
   for (int i = 0; i < 4; ++i) ui::tile(u, {tiles.x + 44.f * float(i), tiles.y, 30, 30}, i, i == 3);
-  for (int i = 0; i < 6; ++i) ui::depth_square(u, {tiles.x + 190 + 16.f * float(i), tiles.y + 9, 12, 12}, i, 6);
-  ui::Icon icons[] = {ui::Icon::play,  ui::Icon::pause, ui::Icon::step,     ui::Icon::reset, ui::Icon::theme,
-                      ui::Icon::search, ui::Icon::undo,  ui::Icon::bookmark, ui::Icon::file,  ui::Icon::learning};
+  for (int i = 0; i < 6; ++i)
+    ui::depth_square(u, {tiles.x + 190 + 16.f * float(i), tiles.y + 9, 12, 12}, i, 6);
+  ui::Icon icons[] = {ui::Icon::play,  ui::Icon::pause,   ui::Icon::step, ui::Icon::reset,
+                      ui::Icon::theme, ui::Icon::search,  ui::Icon::undo, ui::Icon::bookmark,
+                      ui::Icon::file,  ui::Icon::learning};
   for (int i = 0; i < 10; ++i)
     ui::draw_icon(u.paint(), icons[i], {in.x + 12 + 28.f * float(i), in.y + 12}, 18, u.theme().ink2);
   in.take_top(34);
-  Rect token = {in.x + 30, in.y + 20, 32, 20}, held = {in.x + 120, in.y + 20, 32, 20}, slot = {in.x + 210, in.y + 20, 32, 20};
+  Rect token = {in.x + 30, in.y + 20, 32, 20}, held = {in.x + 120, in.y + 20, 32, 20},
+       slot = {in.x + 210, in.y + 20, 32, 20};
   u.paint().accent_box(u.theme(), token, 5);
   u.paint().halo(u.theme(), held, 5);
   u.paint().shadow(u.theme(), held, 5);
@@ -244,9 +266,11 @@ void draw_transport(ui::Ui& u, State& s, Rect bar) {
   ui::ButtonOptions primary;
   primary.primary = true;
   float y = bar.centre().y;
-  if (ui::icon_button(u, "transport/reset", ui::centred({30, y}, 32, 30), ui::Icon::reset, "Back to step 0.")) ++s.resets;
-  if (ui::icon_button(u, "transport/play", ui::centred({77, y}, 46, 36), s.playing ? ui::Icon::pause : ui::Icon::play,
-                      "Trains or pauses.", primary, s.playing ? "playing" : "paused") ||
+  if (ui::icon_button(u, "transport/reset", ui::centred({30, y}, 32, 30), ui::Icon::reset, "Back to step 0."))
+    ++s.resets;
+  if (ui::icon_button(u, "transport/play", ui::centred({77, y}, 46, 36),
+                      s.playing ? ui::Icon::pause : ui::Icon::play, "Trains or pauses.", primary,
+                      s.playing ? "playing" : "paused") ||
       u.shortcut("Space"))
     s.playing = !s.playing;
   if (ui::icon_button(u, "transport/step", ui::centred({124, y}, 32, 30), ui::Icon::step, "One step.") ||
@@ -276,25 +300,30 @@ void draw(ui::Ui& u, State& s) {
   draw_settings(u, s, left);
   Rect bottom = rest.take_bottom(rest.h * 0.36f, 8);
   Rect rate = rest.take_bottom(rest.h * 0.27f, 8);
-  s.loss_hit = plot::draw_plot_panel(u, "plot/loss", rest, loss_scene(), s.loss_view, "Loss of each run over time.");
-  s.rate_hit = plot::draw_plot_panel(u, "plot/rate", rate, rate_scene(s), s.rate_view, "The schedule of each run.");
+  s.loss_hit =
+      plot::draw_plot_panel(u, "plot/loss", rest, loss_scene(), s.loss_view, "Loss of each run over time.");
+  s.rate_hit =
+      plot::draw_plot_panel(u, "plot/rate", rate, rate_scene(s), s.rate_view, "The schedule of each run.");
   if (s.rate_hit.handle) s.warmup = std::round(std::max(1.0, s.rate_hit.handle_x));
   Rect in = ui::panel(u, bottom, {"Gradient norm over time", "one line per layer, log scale"});
   for (int run = 0; run < 3; ++run) {
-    Rect one = in.take_top(run == 2 ? in.h : (in.h - 20) / 3.f / (run == 1 ? 0.6667f : 1.f) * (run == 1 ? 0.6667f : 1.f));
+    Rect one = in.take_top(
+        run == 2 ? in.h : (in.h - 20) / 3.f / (run == 1 ? 0.6667f : 1.f) * (run == 1 ? 0.6667f : 1.f));
     one.x = bottom.x + 4, one.w = bottom.w - 8;
     plot::draw_plot(u, "plot/layers " + std::string(1, "ABC"[run]), one, layers_scene(run), s.gradient_view,
                     "Gradient norm of each layer over time.");
   }
   Rect top = right.take_top(right.h * 0.36f, 8), middle = right.take_top(right.h * 0.5f, 8);
-  plot::draw_plot_panel(u, "plot/gradient", top, gradient_scene(), s.gradient_view, "Gradient norm of each layer.");
+  plot::draw_plot_panel(u, "plot/gradient", top, gradient_scene(), s.gradient_view,
+                        "Gradient norm of each layer.");
   plot::draw_plot_panel(u, "plot/hidden", middle, hidden_scene(), s.hidden_view, "Size of the hidden state.");
-  in = ui::panel(u, right, {"Who does each layer lean on?", "residual dependency β²",
-                            "A leans on its newest branch alone. C still listens to all of them."});
+  in = ui::panel(u, right,
+                 {"Who does each layer lean on?", "residual dependency β²",
+                  "A leans on its newest branch alone. C still listens to all of them."});
   float third = in.w / 3;
   for (int run = 0; run < 3; ++run)
-    plot::draw_plot(u, "plot/beta " + std::string(1, "ABC"[run]), in.take_left(third), heat_scene(run), s.heat_view,
-                    "Share of each earlier branch in each layer's input.");
+    plot::draw_plot(u, "plot/beta " + std::string(1, "ABC"[run]), in.take_left(third), heat_scene(run),
+                    s.heat_view, "Share of each earlier branch in each layer's input.");
 }
 
 Stage::Stage(ui::Vec size, bool dark, float scale)

@@ -13,7 +13,9 @@ using ui::Vec;
 namespace {
 
 PlotMap map_of(double x_lo, double x_hi, double y_lo, double y_hi, float w = 400, float h = 200) {
-  return {{0, 0, w, h}, AxisMap(AxisScale::linear, x_lo, x_hi, 0, w), AxisMap(AxisScale::linear, y_lo, y_hi, h, 0)};
+  return {{0, 0, w, h},
+          AxisMap(AxisScale::linear, x_lo, x_hi, 0, w),
+          AxisMap(AxisScale::linear, y_lo, y_hi, h, 0)};
 }
 
 Series series_of(std::vector<float> y) {
@@ -25,7 +27,8 @@ Series series_of(std::vector<float> y) {
 
 float piece_length(const ui::Pieces& p, size_t i) {
   float sum = 0;
-  for (size_t k = 1; k < p[i].size(); ++k) sum += std::hypot(p[i][k].x - p[i][k - 1].x, p[i][k].y - p[i][k - 1].y);
+  for (size_t k = 1; k < p[i].size(); ++k)
+    sum += std::hypot(p[i][k].x - p[i][k - 1].x, p[i][k].y - p[i][k - 1].y);
   return sum;
 }
 
@@ -94,7 +97,8 @@ TEST_CASE("what is not finite breaks the line and is marked") {
   CHECK(line.gaps.size() == 2);
   CHECK(thin(series_of({nan, nan}), map_of(0, 1, 0, 1), 1).pieces.size() == 0);
   // Zeros on a logarithmic axis lie below the plot, and do no harm.
-  PlotMap m{{0, 0, 100, 100}, AxisMap(AxisScale::linear, 0, 2, 0, 100), AxisMap(AxisScale::log, 1e-3, 1, 100, 0)};
+  PlotMap m{
+      {0, 0, 100, 100}, AxisMap(AxisScale::linear, 0, 2, 0, 100), AxisMap(AxisScale::log, 1e-3, 1, 100, 0)};
   Line low = thin(series_of({1, 0, 1}), m, 1);
   REQUIRE(low.pieces.points.size() == 3);
   CHECK(low.pieces.points[1].y > 100);
@@ -110,7 +114,8 @@ TEST_CASE("dashes have their length and their phase is carried over corners and 
 
   ui::Pieces parts;
   float phase = 0;
-  for (size_t i = 1; i < whole.size(); ++i) phase = ui::cut_dashes(std::vector<Vec>{whole[i - 1], whole[i]}, {7, 3.5f}, phase, parts);
+  for (size_t i = 1; i < whole.size(); ++i)
+    phase = ui::cut_dashes(std::vector<Vec>{whole[i - 1], whole[i]}, {7, 3.5f}, phase, parts);
   CHECK(phase == Approx(end).margin(1e-3));
   float drawn_one = 0, drawn_parts = 0;
   for (size_t i = 0; i < one.size(); ++i) drawn_one += piece_length(one, i);

@@ -17,8 +17,8 @@ namespace {
 bool well_formed(const std::string& xml) {
   std::vector<std::string> open;
   for (size_t i = 0; i < xml.size(); ++i) {
-    if (xml[i] == '&' && xml.compare(i, 5, "&amp;") && xml.compare(i, 4, "&lt;") && xml.compare(i, 4, "&gt;") &&
-        xml.compare(i, 6, "&quot;"))
+    if (xml[i] == '&' && xml.compare(i, 5, "&amp;") && xml.compare(i, 4, "&lt;") &&
+        xml.compare(i, 4, "&gt;") && xml.compare(i, 6, "&quot;"))
       return false;
     if (xml[i] != '<') continue;
     size_t end = xml.find('>', i);
@@ -60,8 +60,9 @@ std::string overlap(const Drawing& d) {
 TEST_CASE("svg files are well formed and say what the plot says") {
   gallery::State state;
   for (bool dark : {false, true}) {
-    for (const PlotScene& s : {gallery::loss_scene(), gallery::gradient_scene(), gallery::hidden_scene(),
-                               gallery::layers_scene(0), gallery::heat_scene(1), gallery::rate_scene(state)}) {
+    for (const PlotScene& s :
+         {gallery::loss_scene(), gallery::gradient_scene(), gallery::hidden_scene(), gallery::layers_scene(0),
+          gallery::heat_scene(1), gallery::rate_scene(state)}) {
       std::string svg = to_svg(s, ui::theme(dark));
       INFO(s.id);
       CHECK(well_formed(svg));
@@ -72,8 +73,9 @@ TEST_CASE("svg files are well formed and say what the plot says") {
     }
   }
   std::string svg = to_svg(gallery::loss_scene(), ui::theme(false));
-  for (const char* part : {"Loss", "nats per letter, lower is better", "letter frequencies 2.95", "entropy of the text",
-                           ">A</text>", ">no warm-up</text>", ">214</text>", "#0072b2", "stroke-dasharray"}) {
+  for (const char* part :
+       {"Loss", "nats per letter, lower is better", "letter frequencies 2.95", "entropy of the text",
+        ">A</text>", ">no warm-up</text>", ">214</text>", "#0072b2", "stroke-dasharray"}) {
     INFO(part);
     CHECK(has(svg, part));
   }
@@ -95,7 +97,8 @@ TEST_CASE("a plot in words") {
   odd.id = "odd", odd.y = Column::of({2, 0.5f, std::numeric_limits<float>::infinity(), 4});
   PlotScene small;
   small.title = "Small", small.series = {odd}, small.cursor = Cursor{1, ""};
-  CHECK(has(to_text(small), "odd: first 2 at 0; last 4 at 3; min 0.5 at 1; max 4 at 3; at the cursor 0.5; 1 not finite"));
+  CHECK(has(to_text(small),
+            "odd: first 2 at 0; last 4 at 3; min 0.5 at 1; max 4 at 3; at the cursor 0.5; 1 not finite"));
   small.series[0].y = {};
   CHECK(has(to_text(small), "odd: no points"));
 }
@@ -121,12 +124,16 @@ TEST_CASE("labels never cover each other, whatever the data does") {
     for (float w : {220.f, 330.f, 480.f, 640.f})
       for (float h : {90.f, 140.f, 300.f}) {
         INFO(steps << ' ' << w << " x " << h);
-        CHECK(overlap(layout_plot(gallery::loss_scene(steps), view, {0, 0, w, h}, ui::theme(false), sloppy_width)) == "");
+        CHECK(overlap(layout_plot(gallery::loss_scene(steps), view, {0, 0, w, h}, ui::theme(false),
+                                  sloppy_width)) == "");
       }
   for (float w : {200.f, 400.f}) {
-    CHECK(overlap(layout_plot(gallery::gradient_scene(), view, {0, 0, w, 200}, ui::theme(true), sloppy_width)) == "");
-    CHECK(overlap(layout_plot(gallery::hidden_scene(), view, {0, 0, w, 200}, ui::theme(true), sloppy_width)) == "");
-    CHECK(overlap(layout_plot(gallery::layers_scene(1), view, {0, 0, w, 60}, ui::theme(true), sloppy_width)) == "");
+    CHECK(overlap(layout_plot(gallery::gradient_scene(), view, {0, 0, w, 200}, ui::theme(true),
+                              sloppy_width)) == "");
+    CHECK(overlap(layout_plot(gallery::hidden_scene(), view, {0, 0, w, 200}, ui::theme(true),
+                              sloppy_width)) == "");
+    CHECK(overlap(layout_plot(gallery::layers_scene(1), view, {0, 0, w, 60}, ui::theme(true),
+                              sloppy_width)) == "");
   }
 }
 

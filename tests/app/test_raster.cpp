@@ -57,8 +57,8 @@ TEST_CASE("two triangles that share an edge cover every pixel once") {
   int once = count(image, 0xFF7F7FFF);
   CHECK(once + count(image, white) == 64 * 64);  // a pixel drawn twice would have a third colour
   // Shoelace area of the quadrilateral, within the length of its outline.
-  double area = 0.5 * std::fabs((3.3 * 5.1 - 60.7 * 2.2) + (60.7 * 61.4 - 55.2 * 5.1) + (55.2 * 50.9 - 4.6 * 61.4) +
-                                (4.6 * 2.2 - 3.3 * 50.9));
+  double area = 0.5 * std::fabs((3.3 * 5.1 - 60.7 * 2.2) + (60.7 * 61.4 - 55.2 * 5.1) +
+                                (55.2 * 50.9 - 4.6 * 61.4) + (4.6 * 2.2 - 3.3 * 50.9));
   CHECK(std::fabs(once - area) < 120);
 }
 

@@ -15,9 +15,12 @@ using Mat3 = std::array<Vec3, 3>;
 
 // Full-strength dichromacy after Machado, Oliveira and Fernandes (2009), on linear light.
 const std::map<std::string, Mat3> simulations{
-    {"protan", {{{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}}}},
-    {"deutan", {{{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}}}},
-    {"tritan", {{{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602}, {0.004733, 0.691367, 0.303900}}}},
+    {"protan",
+     {{{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}}}},
+    {"deutan",
+     {{{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}}}},
+    {"tritan",
+     {{{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602}, {0.004733, 0.691367, 0.303900}}}},
     {"normal", {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}};
 
 Vec3 times(const Mat3& m, const Vec3& v) {
@@ -37,7 +40,9 @@ Vec3 linear(Colour c) {
 
 Vec3 lab(Vec3 rgb) {
   for (double& v : rgb) v = std::clamp(v, 0.0, 1.0);
-  const Mat3 to_xyz{{{0.4124564, 0.3575761, 0.1804375}, {0.2126729, 0.7151522, 0.0721750}, {0.0193339, 0.1191920, 0.9503041}}};
+  const Mat3 to_xyz{{{0.4124564, 0.3575761, 0.1804375},
+                     {0.2126729, 0.7151522, 0.0721750},
+                     {0.0193339, 0.1191920, 0.9503041}}};
   Vec3 xyz = times(to_xyz, rgb);
   auto f = [](double t) { return t > 216.0 / 24389 ? std::cbrt(t) : (24389.0 / 27 * t + 16) / 116; };
   double x = f(xyz[0] / 0.95047), y = f(xyz[1]), z = f(xyz[2] / 1.08883);
@@ -99,7 +104,8 @@ TEST_CASE("the stated contrasts are those of the table") {
 }
 
 TEST_CASE("run colours stay apart under colour blindness, and shapes help where they come close") {
-  // Computed minima: A-C tritan 12.0, C-D deutan 16.3, A-D protan 19.7 (all dark); every other pair is further apart.
+  // Computed minima: A-C tritan 12.0, C-D deutan 16.3, A-D protan 19.7 (all dark); every other pair is
+  // further apart.
   for (bool dark : {false, true}) {
     const Theme& t = theme(dark);
     for (auto& [sight, matrix] : simulations)
@@ -122,7 +128,8 @@ TEST_CASE("the depth ramp keeps away from run colours and from the accent") {
   for (bool dark : {false, true}) {
     const Theme& t = theme(dark);
     for (Colour layer : t.depth) {
-      CHECK(nearest(layer, {t.runs[0].line, t.runs[1].line, t.runs[2].line, t.runs[3].line}) >= (dark ? 39 : 24.5));
+      CHECK(nearest(layer, {t.runs[0].line, t.runs[1].line, t.runs[2].line, t.runs[3].line}) >=
+            (dark ? 39 : 24.5));
       CHECK(distance(layer, t.accent, "normal") >= (dark ? 29.5 : 80));
     }
   }

@@ -1,5 +1,6 @@
-// Draws every widget and plot at several sizes, scales and themes: nothing blank, nothing overlapping, nothing cut, every
-// control with a help text. With NORMSCOPE_GALLERY=DIR the pictures are written there, to be looked at.
+// Draws every widget and plot at several sizes, scales and themes: nothing blank, nothing overlapping,
+// nothing cut, every control with a help text. With NORMSCOPE_GALLERY=DIR the pictures are written there, to
+// be looked at.
 #include <cstdlib>
 #include <set>
 
@@ -34,8 +35,10 @@ TEST_CASE("the gallery is drawn without blank, overlapping or cut texts") {
     bool dark;
     float scale;
   };
-  const Case cases[] = {{"light", {1600, 1000}, false, 1}, {"dark", {1600, 1000}, true, 1},
-                        {"light-150", {2400, 1500}, false, 1.5f}, {"dark-200", {3200, 2000}, true, 2},
+  const Case cases[] = {{"light", {1600, 1000}, false, 1},
+                        {"dark", {1600, 1000}, true, 1},
+                        {"light-150", {2400, 1500}, false, 1.5f},
+                        {"dark-200", {3200, 2000}, true, 2},
                         {"light-small", {1440, 900}, false, 1}};
   for (const Case& c : cases) {
     INFO(c.name);
@@ -44,7 +47,8 @@ TEST_CASE("the gallery is drawn without blank, overlapping or cut texts") {
     raster::Image image = raster::rasterise(*stage.frame.draw_data(), stage.ui.theme().bg.packed());
     std::set<uint32_t> colours(image.pixels.begin(), image.pixels.end());
     CHECK(colours.size() > 100);
-    for (const ui::RunLook& run : {stage.ui.theme().runs[0], stage.ui.theme().runs[1]}) CHECK(colours.count(run.line.packed()));
+    for (const ui::RunLook& run : {stage.ui.theme().runs[0], stage.ui.theme().runs[1]})
+      CHECK(colours.count(run.line.packed()));
     CHECK(overlaps(stage.ui.texts()) == "");
     CHECK(cut_text(stage.ui.texts()) == "");
     CHECK(stage.ui.texts().size() > 80);

@@ -49,8 +49,9 @@ TEST_CASE("the keyboard reaches every control") {
   }
   CHECK(s.ui.focus_visible());
   auto has = [&](const char* name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };
-  for (const char* name : {"transport/play", "transport/reset", "settings/depth", "settings/learning rate",
-                           "settings/optimizer", "diagram/preset", "bar/search", "bar/theme", "plot/rate/warm-up"}) {
+  for (const char* name :
+       {"transport/play", "transport/reset", "settings/depth", "settings/learning rate", "settings/optimizer",
+        "diagram/preset", "bar/search", "bar/theme", "plot/rate/warm-up"}) {
     INFO(name);
     CHECK(has(name));
   }
@@ -252,8 +253,11 @@ TEST_CASE("scripts") {
     }
     return "";
   };
-  auto says = [&](const char* script, const char* words) { return complaint(script).find(words) != std::string::npos; };
-  s.robot.script("# a comment\n\nclick transport/play\nkey Right\nclick settings/depth\ntype 8\nkey Enter\nframes 3\n");
+  auto says = [&](const char* script, const char* words) {
+    return complaint(script).find(words) != std::string::npos;
+  };
+  s.robot.script(
+      "# a comment\n\nclick transport/play\nkey Right\nclick settings/depth\ntype 8\nkey Enter\nframes 3\n");
   CHECK(s.state.playing);
   CHECK(s.state.steps == 1);
   CHECK(s.state.depth == 8);
