@@ -93,7 +93,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   const float cy = bar.y + bar.h / 2;
   logo(ui, {20.5f, cy - 10});
   p.text({46, cy + 6}, {Face::bold, type::figure}, t.ink, "normscope");
-  tab(ui, "app/tab/lab", {165, bar.y, 44, bar.h}, "Lab", "1", true, "The Lab: runs side by side, and their wiring to change (1).");
+  tab(ui, "app/tab/lab", {165, bar.y, 44, bar.h}, "Lab", ui.size().x < 1400 ? "" : "1", true, "The Lab: runs side by side, and their wiring to change (1).");
 
   const float h = 28;
   float x = bar.right() - 14 - h;

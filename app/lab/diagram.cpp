@@ -132,7 +132,8 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
 }
 
 void draw_run_tiles(Ui& ui, DiagramState& state, const DiagramInput& input, Vec right_centre) {
-  const float size = 20, pitch = 28;
+  const bool crowded = input.compact && input.view.runs.size() > 3;
+  const float size = crowded ? 18 : 20, pitch = crowded ? 25 : 28;
   float x = right_centre.x - size - pitch * static_cast<float>(input.view.runs.size() - 1);
   const int shown = shown_run(state, input.view);
   for (size_t i = 0; i < input.view.runs.size(); ++i, x += pitch) {

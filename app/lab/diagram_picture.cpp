@@ -100,7 +100,7 @@ struct Picture {
   }
 
   void function_box(const SublayerLayout& s) {
-    p.fill(s.box, t.sunk, 6);
+    p.fill(s.box, t.dark ? t.field : t.sunk, 6);
     p.outline(s.box, t.wire, line::box, 6);
     p.text_in(s.box, {Face::bold, d.compact ? 12 : type::title}, t.ink,
               s.sub == Sub::attention ? "Attention" : "Feed-forward", Align::centre);
@@ -201,11 +201,11 @@ struct Picture {
     }
     const bool group = r.row.count() > 1;
     Rect line = r.box;
-    line.x += 14, line.w -= 30;
+    line.x += 14, line.w -= 41;
     const std::string name = group ? fmt::format("Layers {} to {}", r.row.first + 1, r.row.last + 1)
                                    : fmt::format("Layer {}", r.row.first + 1);
     const float w = p.text_in(line, {Face::bold, d.compact ? 12 : type::title}, t.ink, name);
-    draw_icon(p, Icon::chevron_right, {r.box.right() - 15, r.box.centre().y}, 10, t.ink2);
+    draw_icon(p, Icon::chevron_right, {r.box.right() - 15, r.box.centre().y}, 17, t.ink2);
     if (group) {
       const std::string count = fmt::format("×{}", r.row.count());
       const float pill_w = p.text_width({Face::bold, type::tick}, count) + 18;
@@ -233,7 +233,7 @@ struct Picture {
     };
     if (first == last) {
       square(first, open ? y - 8 : y);
-      if (open) draw_icon(p, Icon::chevron_down, {d.left + 6, y + 10}, 9, t.ink3);
+      if (open) draw_icon(p, Icon::chevron_down, {d.left + 6, y + 10}, 16, t.ink2);
       return;
     }
     square(last, y - 7);
@@ -255,7 +255,7 @@ struct Picture {
   }
 
   void end_box(const Rect& r, const char* name, const std::string& what) {
-    p.fill(r, t.sunk, 5);
+    p.fill(r, t.dark ? t.field : t.sunk, 5);
     p.outline(r, t.wire, line::box, 5);
     Rect inside = r.inset(12, 0);
     const float w = p.text_in(inside, {Face::bold, type::body}, t.ink, name);

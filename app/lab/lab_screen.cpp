@@ -108,7 +108,7 @@ void LabScreen::draw_left(Frame& f, Rect column) {
 void LabScreen::draw_switch(Frame& f, const Rect& head) {
   const std::vector<std::string> tabs{"Diagram", "Settings"};
   Rect place = head;
-  segmented(f.ui, "lab/left", place.take_left(f.compact() ? 120.f : 126.f), tabs, left_tab_,
+  segmented(f.ui, "lab/left", place.take_left(f.compact() ? 118.f : 126.f), tabs, left_tab_,
             "The architecture, or what the runs are made of.");
 }
 
@@ -128,8 +128,9 @@ void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
     Rect controls = head.inset(0, (head.h - 26) / 2);
     controls.x -= 3;
     draw_switch(f, controls);
-    controls.take_left(f.compact() ? 128.f : 138.f);
-    draw_presets(f.ui, diagram_, input, controls.take_left(f.compact() ? 82.f : 96.f), true, f.commands);
+    controls.take_left(f.compact() ? 124.f : 138.f);
+    const bool crowded = f.compact() && f.view.runs.size() > 3;
+    draw_presets(f.ui, diagram_, input, controls.take_left(crowded ? 72.f : f.compact() ? 82.f : 96.f), true, f.commands);
   } else {
     Rect presets = inner.take_top(28, 8);
     presets.y += 4, presets.h = 26;
@@ -201,7 +202,7 @@ void LabScreen::draw_time(Frame& f, Rect column) {
   const float loss_h = std::round((height - rate_h) * 0.516f);
   plot::PlotScene loss = loss_scene(f.view, data_, scene_);
   const Rect loss_rect = column.take_top(loss_h, space::gap);
-  f.pad_right = plot::needed_pad_right(f.ui, loss, loss_rect.w - 2 * space::pad);
+  f.pad_right = plot::needed_pad_right(f.ui, loss, loss_rect.w - 8);
   loss.pad_right = f.pad_right;
   time_hit(f, plot::draw_plot_panel(f.ui, "plot/loss", loss_rect, loss, views_["loss"], kLossHelp));
 
@@ -223,6 +224,7 @@ void LabScreen::draw_gradient_over_time(Frame& f, const Rect& rect, bool with_pa
     PanelOptions options;
     options.title = scenes.front().title, options.note = scenes.front().note, options.right = 150;
     inner = panel(f.ui, rect, options);
+    inner = {rect.x + 4, inner.y, rect.w - 8, rect.bottom() - 4 - inner.y};  // as draw_plot_panel has it
     // The depth key: layer 1 ... 6 in the colours of the lines.
     const int layers = std::max(1, layers_of(f.view.runs.front()));
     Painter& p = f.ui.paint();
@@ -247,6 +249,9 @@ void LabScreen::draw_gradient_over_time(Frame& f, const Rect& rect, bool with_pa
     const bool last = i + 1 == scenes.size();
     if (with_panel) scene.pad_right = f.pad_right;
     const Rect place = inner.take_top(each + (last ? bottom : 0));
+    const float top = scene.pad_top;
+    scene.tile.reset();  // stands in the panel's corner, clear of the lines
+    tile(f.ui, {place.right() - (with_panel ? 26.f : 18.f), place.y + top, 16, 16}, f.view.runs[i].letter - 'A');
     time_hit(f, plot::draw_plot(f.ui, fmt::format("plot/gradient-over-time/{}", f.view.runs[i].letter), place, scene,
                                 views_["gradient-over-time"], kGradientTimeHelp));
   }
@@ -286,7 +291,7 @@ void LabScreen::draw_compact(Frame& f, Rect column) {
   const Rect loss_rect = column.take_top(std::round((column.h - 6) * 0.55f), 6);
   plot::PlotScene loss = loss_scene(f.view, data_, scene_);
   loss.sentence.clear();
-  f.pad_right = plot::needed_pad_right(f.ui, loss, loss_rect.w - 2 * space::pad);
+  f.pad_right = plot::needed_pad_right(f.ui, loss, loss_rect.w - 8);
   loss.pad_right = f.pad_right;
   time_hit(f, plot::draw_plot_panel(f.ui, "plot/loss", loss_rect, loss, views_["loss"], kLossHelp));
 

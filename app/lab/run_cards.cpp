@@ -22,7 +22,7 @@ struct Badge {
   Icon icon = Icon::none;
 };
 
-Badge badge_of(const RunView& run, bool compact) {
+Badge badge_of(const RunView& run, bool brief, bool briefer = false) {
   Badge b{run.badge.empty() ? to_string(run.state) : run.badge};
   switch (run.state) {
     case RunState::Stuck: b.kind = BadgeKind::solid, b.icon = Icon::minus; break;
@@ -32,7 +32,8 @@ Badge badge_of(const RunView& run, bool compact) {
     case RunState::WarmingUp:
     case RunState::Finished: break;
   }
-  if (compact && run.state == RunState::Learning) b.text = "learning";
+  if (brief && run.state == RunState::Learning) b.text = "learning";
+  if (briefer && run.state == RunState::Stuck) b.text = "stuck";
   return b;
 }
 
@@ -104,6 +105,7 @@ struct Card {
   Painter& p;
   const Theme& t;
   bool compact() const { return options.size == Size::compact; }
+  bool crowded() const { return view.runs.size() > 3; }
 
   void head(const Rect& card, const RunView& run) {
     const float pad = compact() ? 10 : space::pad;
@@ -111,21 +113,21 @@ struct Card {
     tile(ui, {card.x + pad, card.y + (compact() ? 10 : space::pad), tile_size, tile_size}, run.letter - 'A');
     float right = card.right() - pad;
     // The loss stands right, the glyph left of it where there is room.
-    const std::string loss = loss_text(run), unit = "nats per " + (view.unit.empty() ? "token" : view.unit);
+    const std::string loss = loss_text(run), unit = crowded() ? "nats" : "nats per " + (view.unit.empty() ? "token" : view.unit);
     const TextStyle number{Face::mono, compact() ? 17 : type::run_loss};
     const float loss_y = card.y + (compact() ? 22 : 32);
     float loss_w = p.text_width(number, loss);
     p.text({right, loss_y}, number, t.ink, loss, Align::right);
     if (!compact()) {
-      loss_w = std::max(loss_w, p.text_width({Face::sans, type::body}, unit));
-      p.text({right, card.y + 50}, {Face::sans, type::body}, t.ink3, unit, Align::right);
+      loss_w = std::max(loss_w, p.text_width({Face::sans, type::tick}, unit));
+      p.text({right, card.y + 49}, {Face::sans, type::tick}, t.ink3, unit, Align::right);
     }
-    right -= loss_w + 12;
+    right -= loss_w + (compact() ? 6 : 12);
     const float left = card.x + pad + tile_size + (compact() ? 8 : 10);
-    const Badge badge = badge_of(run, compact());
+    const Badge badge = badge_of(run, compact() || crowded(), !compact() && crowded());
     const TextStyle name_style{Face::bold, compact() ? type::title : type::run_name};
     const float text_w = std::max(p.text_width(name_style, run.name), badge_width(ui, badge.text, badge.icon, compact()));
-    if (!compact() && right - 84 >= left + text_w) {
+    if (!compact() && right - 90 >= left + text_w) {
       glyph(ui, {right - 82, card.y + 8}, run);
       const std::string caption = placement_caption(run.spec->model.stack());
       p.text_in({right - 84, card.y + 47, 84, 16}, {Face::sans, type::tick}, t.ink3, caption);

@@ -109,7 +109,7 @@ PlotScene loss_scene(const LabView& view, LabData& data, const SceneOptions& opt
   scene.x = step_axis(view);
   scene.y.lo = floor_of_axis(view), scene.y.hi = loss_top(view, data);
   scene.y.label = "loss", scene.y.unit = "nats per " + view.unit;
-  scene.pad_right += options.label_room, scene.pad_top = 22;
+  scene.pad_top = 8;
   for (size_t i = 0; i < view.runs.size(); ++i) {
     const RunView& run = view.runs[i];
     const auto line = data.loss(run);
@@ -234,7 +234,7 @@ PlotScene rate_scene(const LabView& view, LabData& data, const SceneOptions& opt
   if (top <= 0) top = 1e-3;
   scene.y.lo = 0, scene.y.hi = top * 1.12;
   scene.y.ticks = {{0, "0"}, {top, ui::number(top)}};
-  scene.pad_right += options.label_room, scene.pad_top = 6;
+  scene.pad_top = 6;
   float row = 18;
   for (const RateGroup& group : groups) {
     add_rate_lines(scene, group, view, data, end);

@@ -16,7 +16,6 @@ struct SceneOptions {
   bool pinned = false;     // the cursor was set by hand, it is not the newest step
   int matrix = 0;          // index in kMatrices
   bool compact = false;
-  float label_room = 0;    // px that the labels right of the newest step need beyond the plot's empty part
   std::optional<double> drag_rate, drag_warmup;  // of run `drag_run`, while a handle is held
   int drag_run = -1;
 };

@@ -141,8 +141,10 @@ PlotScene gradient_by_layer_scene(const LabView& view, LabData& data, const Scen
     } else if (worst_spread > 0) {
       scene.sentence = fmt::format("All layers hear about the same, within {:.1f}×.", worst_spread);
     }
-    add_start_line(scene, view, data, path, worst);
-    for (float v : data.by_layer(view.runs[worst], path, 1)) range.add(v);
+    if (!options.compact) {
+      add_start_line(scene, view, data, path, worst);
+      for (float v : data.by_layer(view.runs[worst], path, 1)) range.add(v);
+    }
   }
   log_axis(scene.y, range.lo, range.hi);
   scene.labels_inside = false;
@@ -199,7 +201,6 @@ std::vector<PlotScene> gradient_over_time_scenes(const LabView& view, LabData& d
     scene.y.label = fmt::format("gradient norm of {}", matrix.label);
     scene.tile = colour_of(run);
     scene.pad_top = 4, scene.pad_bottom = scene.x.show_labels ? 26.f : 4.f;
-    scene.pad_right += options.label_room;
     double worst_past = 0;
     for (int layer = 0; layer < layers; ++layer) {
       const auto line = data.stat(run, fmt::format("L{:02}.{}.grad_norm", layer + 1, matrix.path));
@@ -232,7 +233,7 @@ std::vector<PlotScene> gradient_over_time_scenes(const LabView& view, LabData& d
       (rising ? bottom : top).name = words.substr(from, to - from) + " less";
       scene.sentence = fmt::format("{}: {}.", run.letter, words);
     } else if (spread > 0) {
-      std::string text = fmt::format("spread {}×", ui::number(spread, spread < 10 ? 2 : 2));
+      std::string text = fmt::format("spread {}×", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread)));
       if (worst_past > 5 * spread) text += ", recovered";
       scene.sentence = text;
       const float y = now[now.size() / 2];

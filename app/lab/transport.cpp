@@ -102,29 +102,51 @@ struct Timeline {
     if (last % distance) p.text({bar.right(), bar.bottom() + 17}, style, t.ink3, grouped(last), Align::right);
   }
 
-  void events(float playhead) {
-    const TextStyle style{Face::sans, type::body};
-    float free_from = bar.x;
-    const float label_y = bar.y - 17;
-    const float flag_left = playhead - 22, flag_right = playhead + 22;
-    int n = 0;
-    for (const Mark& mark : marks_of(view)) {
-      if (mark.step > last) continue;
-      const float x = x_of(mark.step);
-      const RunLook& look = t.runs[static_cast<size_t>(mark.run)];
-      ui.mark(fmt::format("timeline/event{}", n++), centred({x, bar.centre().y}, 14, 14),
-              fmt::format("{} {}", mark.step, mark.text), "Something the runs did, at the step where it was seen.");
-      if (size != Size::compact) {
-        const float w = p.text_width(style, mark.text);
-        const float left = std::clamp(x - w / 2, bar.x, bar.right() - w);
-        const bool free = left >= free_from && (left + w < flag_left - 6 || left > flag_right + 6);
-        if (free) {
-          p.hairline({x, bar.y - 12}, {x, bar.y - 4}, t.strong);
-          p.text({left, label_y}, style, t.ink2, mark.text);
-          free_from = left + w + 14;
+  // A label stands over its marker, or is pushed along it to either side; what finds no room is left out.
+  struct Label {
+    float x, w, left;
+    const std::string* text;
+  };
+  std::vector<Label> place_labels(const std::vector<Mark>& marks, float playhead) const {
+    constexpr float apart = 14, over = 6;
+    std::vector<Label> labels;
+    for (const Mark& mark : marks) {
+      Label l{x_of(mark.step), p.text_width({Face::sans, type::body}, mark.text), 0, &mark.text};
+      l.left = std::clamp(l.x - l.w / 2, bar.x - 8, std::max(bar.x, bar.right() - l.w));
+      if (l.left < playhead + 26 && l.left + l.w > playhead - 26)  // the flag's place
+        l.left = l.x <= playhead ? std::min(l.left, playhead - 26 - l.w) : std::max(l.left, playhead + 26);
+      const float before = labels.size() > 1 ? labels[labels.size() - 2].left + labels[labels.size() - 2].w + apart : bar.x;
+      if (!labels.empty()) {
+        Label& last = labels.back();
+        float missing = last.left + last.w + apart - l.left;
+        if (missing > 0) {
+          const float back = std::clamp(std::min(last.left - before, last.left - (last.x + over - last.w)), 0.f, missing);
+          last.left -= back, missing -= back;
+          l.left += missing;
         }
       }
-      p.marker({x, bar.centre().y}, look.marker, 5.5f, look.line, t.panel);
+      const bool under = l.left <= l.x - over + 1 && l.left + l.w >= l.x + over - 1;
+      const bool flagged = l.left < playhead + 24 && l.left + l.w > playhead - 24;
+      if (under && !flagged && l.left + l.w <= bar.right() + 8) labels.push_back(l);
+    }
+    return labels;
+  }
+
+  void events(float playhead) {
+    std::vector<Mark> marks = marks_of(view);
+    std::erase_if(marks, [&](const Mark& mark) { return mark.step > last; });
+    if (size != Size::compact)
+      for (const Label& l : place_labels(marks, playhead)) {
+        p.hairline({l.x, bar.y - 12}, {l.x, bar.y - 4}, t.strong);
+        p.text({l.left, bar.y - 17}, {Face::sans, type::body}, t.ink2, *l.text);
+      }
+    int n = 0;
+    for (const Mark& mark : marks) {
+      const Vec at{x_of(mark.step), bar.centre().y};
+      const RunLook& look = t.runs[static_cast<size_t>(mark.run)];
+      ui.mark(fmt::format("timeline/event{}", n++), centred(at, 14, 14), fmt::format("{} {}", mark.step, mark.text),
+              "Something the runs did, at the step where it was seen.");
+      p.marker(at, look.marker, 5.5f, look.line, t.panel);
     }
   }
 
@@ -232,7 +254,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
     const float w = p.text({x, base}, counter, t.ink, now);
     ui.mark("transport/counter", {x, base - 18, w, 22}, now, "The step that is done.");
     const float of = p.text({x + w + 9, base}, plain, t.ink3, "of");
-    const Rect budget{x + w + of + 18, base - 17, 58, 24};
+    const Rect budget{x + w + of + 18, base - 17, 50, 24};
     budget_field(ui, state, view, budget, commands);
     p.text({budget.right() + 8, base}, plain, t.ink3, "steps");
     clock_line(ui, {x, rect.y + 46, 250, 18}, view, clock);

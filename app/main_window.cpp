@@ -1,0 +1,176 @@
+#include "app/main_window.h"
+
+#include <GLFW/glfw3.h>
+#include <imgui.h>
+#include <imgui_impl_glfw.h>
+#include <imgui_impl_opengl3.h>
+#include <imgui_internal.h>
+#include <implot.h>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+
+#include "app/app_state.h"
+
+namespace normscope {
+namespace {
+
+// glfwInit, window, contexts and back ends, undone in reverse however far they came.
+class Window {
+ public:
+  ~Window() {
+    if (backends_) ImGui_ImplOpenGL3_Shutdown(), ImGui_ImplGlfw_Shutdown();
+    if (contexts_) ImPlot::DestroyContext(), ImGui::DestroyContext();
+    if (handle_) glfwDestroyWindow(handle_);
+    if (glfw_) glfwTerminate();
+  }
+
+  int open(const WindowOptions& options) {
+    glfwSetErrorCallback([](int, const char*) {});  // the result says what the caller needs to know
+    glfw_ = glfwInit() == GLFW_TRUE;
+    if (!glfw_) return kWindowNoDisplay;
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+    int width = options.width, height = options.height;
+    fit_monitor(width, height);
+    handle_ = glfwCreateWindow(width, height, options.title.c_str(), nullptr, nullptr);
+    if (!handle_) return kWindowNoOpenGl;
+    glfwMakeContextCurrent(handle_);
+    glfwSwapInterval(1);
+    IMGUI_CHECKVERSION();
+    ImGui::CreateContext();
+    ImPlot::CreateContext();
+    contexts_ = true;
+    ImGui::GetIO().IniFilename = nullptr;
+    ImGui::GetIO().ConfigInputTextCursorBlink = false;  // a blinking cursor would cost frames
+    if (!ImGui_ImplGlfw_InitForOpenGL(handle_, true) || !ImGui_ImplOpenGL3_Init("#version 330")) return kWindowNoOpenGl;
+    backends_ = true;
+    return kWindowClosed;
+  }
+
+  GLFWwindow* handle() const { return handle_; }
+
+  // Drawn by the processor: every frame takes time from the training.
+  bool software_gl() const {
+    const auto* name = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
+    if (!name) return true;
+    for (const char* soft : {"llvmpipe", "softpipe", "SwiftShader", "Software"})
+      if (std::strstr(name, soft)) return true;
+    return false;
+  }
+
+ private:
+  static void fit_monitor(int& width, int& height) {
+    GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+    if (!monitor) return;
+    int x = 0, y = 0, w = 0, h = 0;
+    glfwGetMonitorWorkarea(monitor, &x, &y, &w, &h);
+    if (w > 0) width = std::min(width, w);
+    if (h > 0) height = std::min(height, h);
+  }
+
+  GLFWwindow* handle_ = nullptr;
+  bool glfw_ = false, contexts_ = false, backends_ = false;
+};
+
+// One window with its Lab. The trainer's callback only rings the bell; everything else happens on this thread.
+class Session {
+ public:
+  Session(Window& window, const WindowOptions& options)
+      : window_(window), ui_(ui::load_fonts()), pacer_(window.software_gl()), lab_(options.lab) {
+    state_.lab = &lab_;
+    state_.scale = options.scale;
+    state_.dark = options.dark;
+    lab_.on_change([this] {
+      news_.store(true, std::memory_order_relaxed);
+      if (asleep_.exchange(false)) glfwPostEmptyEvent();
+    });
+    lab_.start(options.runs.empty() ? hero_runs() : options.runs, options.play);
+    glfwSetWindowUserPointer(window_.handle(), this);
+    glfwSetDropCallback(window_.handle(), [](GLFWwindow* w, int count, const char** paths) {
+      auto* self = static_cast<Session*>(glfwGetWindowUserPointer(w));
+      if (count > 0) self->lab_.load_text(paths[0]);
+    });
+    glfwSetWindowRefreshCallback(window_.handle(), [](GLFWwindow* w) {
+      static_cast<Session*>(glfwGetWindowUserPointer(w))->pacer_.hand(glfwGetTime());
+    });
+  }
+
+  ~Session() { lab_.on_change({}); }
+
+  void run() {
+    while (!glfwWindowShouldClose(window_.handle())) {
+      sleep();
+      const double now = glfwGetTime();
+      if (ImGui::GetCurrentContext()->InputEventsQueue.Size > 0) pacer_.hand(now);
+      if (news_.exchange(false, std::memory_order_relaxed)) pacer_.changed(now);
+      if (glfwGetWindowAttrib(window_.handle(), GLFW_ICONIFIED)) continue;
+      const double wait = pacer_.wait(now);
+      if (wait >= 0 && wait < 1e-3) draw();
+    }
+    lab_.quit();
+  }
+
+ private:
+  // Until an event, a new view or the time of the next frame. While a frame is due anyway, new views ring no bell.
+  void sleep() {
+    const bool hidden = glfwGetWindowAttrib(window_.handle(), GLFW_ICONIFIED);
+    const double wait = hidden ? -1 : pacer_.wait(glfwGetTime());
+    if (wait >= 0) {
+      if (wait > 0) glfwWaitEventsTimeout(wait);
+      else glfwPollEvents();
+      return;
+    }
+    asleep_.store(!hidden);
+    if (!hidden && news_.load()) asleep_.store(false);  // rang between the last frame and now
+    else glfwWaitEventsTimeout(1.0);
+    asleep_.store(false);
+  }
+
+  void draw() {
+    int width = 0, height = 0;
+    glfwGetFramebufferSize(window_.handle(), &width, &height);
+    if (width <= 0 || height <= 0) return;
+    float sx = 1, sy = 1;
+    glfwGetWindowContentScale(window_.handle(), &sx, &sy);
+    ImGui_ImplOpenGL3_NewFrame();
+    ImGui_ImplGlfw_NewFrame();
+    // Where the window system scales by itself (framebuffer larger than the window), its factor is already in.
+    const float inner = ImGui::GetIO().DisplayFramebufferScale.x;
+    state_.monitor_scale = inner > 1.01f ? 1 : std::max(sx, 0.5f);
+    ImGui::NewFrame();
+    draw_app(state_, ui_);
+    ImGui::Render();
+    glViewport(0, 0, width, height);
+    const ui::Colour bg = ui_.theme().bg;
+    glClearColor(bg.r / 255.f, bg.g / 255.f, bg.b / 255.f, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+    glfwSwapBuffers(window_.handle());
+    const double now = glfwGetTime();
+    pacer_.drawn(now);
+    if (ui_.animating()) pacer_.animating(now);
+  }
+
+  Window& window_;
+  AppState state_;
+  ui::Ui ui_;
+  FramePacer pacer_;
+  std::atomic<bool> news_{true}, asleep_{false};
+  Lab lab_;
+};
+
+}  // namespace
+
+int run_window(const WindowOptions& options) {
+  Window window;
+  if (const int result = window.open(options); result != kWindowClosed) return result;
+  Session(window, options).run();
+  return kWindowClosed;
+}
+
+}  // namespace normscope
