@@ -79,13 +79,14 @@ void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs) n
     for (int64_t chunk = 0; chunk < stage.chunks; ++chunk) stage.run(call, inputs, chunk, {scratch_[0].get()});
     return;
   }
-  // Every chunk of the previous job is done, so no worker acts on these fields until the ticket names the new one.
-  run_.store(stage.run, std::memory_order_relaxed);
-  call_.store(&call, std::memory_order_relaxed);
-  inputs_.store(&inputs, std::memory_order_relaxed);
-  chunks_.store(stage.chunks, std::memory_order_relaxed);
+  // Note [ticket]: closed first. A late worker of the previous job that reads a new field finds its ticket gone.
+  const uint32_t generation = static_cast<uint32_t>(ticket_.load(std::memory_order_relaxed) >> 32) + 2;
+  ticket_.store(uint64_t{generation - 1} << 32 | 0xffffffffu, std::memory_order_relaxed);
+  run_.store(stage.run, std::memory_order_release);
+  call_.store(&call, std::memory_order_release);
+  inputs_.store(&inputs, std::memory_order_release);
+  chunks_.store(stage.chunks, std::memory_order_release);
   done_.store(0, std::memory_order_relaxed);
-  const uint32_t generation = static_cast<uint32_t>(ticket_.load(std::memory_order_relaxed) >> 32) + 1;
   ticket_.store(uint64_t{generation} << 32);  // sequentially consistent, as is the read of sleepers_: no lost wake-up
   if (sleepers_.load() > 0) {
     wake_.fetch_add(1);
@@ -122,10 +123,11 @@ void Pool::wait_until_done(int64_t theirs) noexcept {
   caller_sleeps_.store(0, std::memory_order_relaxed);
 }
 
-/// Waits for a generation other than `seen`; false when the pool is being destroyed.
+/// Waits for an open generation other than `seen`; false when the pool is being destroyed.
 bool Pool::wait_for_job(uint32_t seen) noexcept {
   const auto changed = [&](std::memory_order order) {
-    return static_cast<uint32_t>(ticket_.load(order) >> 32) != seen || stop_.load(std::memory_order_relaxed);
+    const uint32_t generation = static_cast<uint32_t>(ticket_.load(order) >> 32);
+    return (generation != seen && generation % 2 == 0) || stop_.load(std::memory_order_relaxed);
   };
   if (!spin_until([&] { return changed(std::memory_order_acquire); })) {
     const uint32_t before = wake_.load();
@@ -142,9 +144,10 @@ void Pool::work(int worker) {
   while (wait_for_job(seen)) {
     const uint64_t ticket = ticket_.load(std::memory_order_acquire);
     seen = static_cast<uint32_t>(ticket >> 32);
-    const Job job{run_.load(std::memory_order_relaxed), call_.load(std::memory_order_relaxed),
-                  inputs_.load(std::memory_order_relaxed), chunks_.load(std::memory_order_relaxed)};
-    // A stale job: `job` may mix two generations, but then take() finds another generation and refuses.
+    if (seen % 2 != 0) continue;  // closed meanwhile: that job is done
+    const Job job{run_.load(std::memory_order_acquire), call_.load(std::memory_order_acquire),
+                  inputs_.load(std::memory_order_acquire), chunks_.load(std::memory_order_acquire)};
+    // `job` may mix two generations when this worker is late, but then take() finds the ticket closed or newer.
     const int64_t ran = run_chunks(seen, job, worker);
     if (ran == 0) continue;
     done_.fetch_add(static_cast<uint32_t>(ran));

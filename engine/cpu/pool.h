@@ -46,7 +46,8 @@ class Pool {
   void wait_until_done(int64_t chunks) noexcept;
 
   // Note [ticket]: generation in the upper half, next chunk in the lower. A chunk is taken by compare-and-swap, which
-  // succeeds only while the job read before it is still the current one: a late worker cannot run a stale job.
+  // succeeds only while the job read before it is still the current one: a late worker cannot run a stale job. For that,
+  // run() closes the ticket (an odd generation) before it writes the next job, and opens it (even) behind it.
   alignas(128) std::atomic<uint64_t> ticket_{0};
   alignas(128) std::atomic<uint32_t> done_{0};        // finished chunks of this generation
   std::atomic<uint32_t> caller_sleeps_{0};

@@ -1,0 +1,94 @@
+// The worker pool under load: every chunk of every stage runs exactly once, on any number of threads, with workers that
+// come late, sleep between stages or are more than the machine has cores.
+#include <atomic>
+#include <chrono>
+#include <ctime>
+#include <thread>
+#include <vector>
+
+#include "catch.hpp"
+#include "cpu/pool.h"
+
+namespace normscope::test {
+namespace {
+
+struct Counters {
+  std::vector<std::atomic<uint32_t>> ran = std::vector<std::atomic<uint32_t>>(64);
+  std::atomic<uint64_t> foreign{0};  // chunks run for another stage's number of chunks
+};
+Counters counters;
+
+/// Call::stats carries the number of chunks that this stage has.
+void count(const cpu::Call& call, const StepInputs& inputs, int64_t chunk, cpu::Scratch scratch) noexcept {
+  if (chunk >= static_cast<int64_t>(*call.stats) || inputs.step != static_cast<uint32_t>(*call.stats)) counters.foreign++;
+  scratch.p[0] = static_cast<float>(chunk);
+  counters.ran[static_cast<size_t>(chunk)].fetch_add(1, std::memory_order_relaxed);
+}
+
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+}  // namespace
+
+TEST_CASE("pool: every chunk of very many short stages runs exactly once", "[pool]") {
+  for (int threads : {1, 2, 3, 4, 7}) {
+    INFO(threads << " threads");
+    cpu::Pool pool(threads);
+    for (auto& c : counters.ran) c = 0;
+    counters.foreign = 0;
+    // Two jobs in turn, so that a mixture of them shows.
+    double stats[64];
+    cpu::Call calls[64] = {};
+    StepInputs inputs[64];
+    for (int n = 0; n < 64; ++n) {
+      stats[n] = n;
+      calls[n].stats = &stats[n];
+      inputs[n].step = static_cast<uint32_t>(n);
+    }
+    const int stages = threads > 2 ? 20000 : 100000;
+    std::vector<uint32_t> expected(64, 0);
+    uint32_t random = 1;
+    for (int s = 0; s < stages; ++s) {
+      random = random * 1664525u + 1013904223u;
+      const int chunks = static_cast<int>(random >> 16) % (s % 64 == 0 ? 40 : 6);
+      pool.run({count, chunks}, calls[chunks], inputs[chunks]);
+      for (int c = 0; c < chunks; ++c) ++expected[static_cast<size_t>(c)];
+    }
+    CHECK(counters.foreign == 0);
+    for (size_t c = 0; c < 64; ++c) CHECK(counters.ran[c] == expected[c]);
+  }
+}
+
+TEST_CASE("pool: stages after a pause, when the workers sleep", "[pool]") {
+  cpu::Pool pool(3);
+  for (auto& c : counters.ran) c = 0;
+  double chunks = 8;
+  cpu::Call call{};
+  call.stats = &chunks;
+  StepInputs inputs;
+  inputs.step = 8;
+  for (int s = 0; s < 50; ++s) {
+    pool.run({count, 8}, call, inputs);
+    std::this_thread::sleep_for(std::chrono::microseconds(500 * (s % 4)));
+  }
+  for (size_t c = 0; c < 8; ++c) CHECK(counters.ran[c] == 50);
+}
+
+TEST_CASE("pool: an idle pool uses no processor", "[pool]") {
+  cpu::Pool pool(4);
+  double chunks = 8;
+  cpu::Call call{};
+  call.stats = &chunks;
+  StepInputs inputs;
+  inputs.step = 8;
+  pool.run({count, 8}, call, inputs);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // long enough for all workers to fall asleep
+  const double before = cpu_seconds();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  CHECK(cpu_seconds() - before < 0.01);
+}
+
+TEST_CASE("pool: made and destroyed at once", "[pool]") {
+  for (int i = 0; i < 200; ++i) cpu::Pool pool(3);
+}
+
+}  // namespace normscope::test
