@@ -22,11 +22,11 @@ if(NOT CMAKE_CUDA_COMPILER OR NOT CUDAToolkit_FOUND)
   if(NORMSCOPE_CUDA STREQUAL "ON")
     message(FATAL_ERROR "normscope: NORMSCOPE_CUDA=ON, but no CUDA compiler and toolkit were found")
   endif()
-  message(STATUS "CUDA: not found, building the CPU backend only")
+  message(STATUS "CUDA: no compiler and toolkit found, building the CPU backend only")
   return()
 endif()
 
-# Machine code from Ampere-class cards' predecessors to Hopper, and PTX of the last for newer ones.
+# Machine code for Turing to Hopper, and PTX of the last for what comes after.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90)
 endif()
@@ -35,6 +35,14 @@ message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA
 
 add_library(normscope_cuda MODULE ${cuda_sources})
 target_include_directories(normscope_cuda PRIVATE "${CMAKE_SOURCE_DIR}/engine")
-set_target_properties(normscope_cuda PROPERTIES CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON
+set_target_properties(normscope_cuda PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON
+  CUDA_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
   LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
-target_link_libraries(normscope_cuda PRIVATE CUDA::cudart CUDA::cublas CUDA::cublasLt)
+# No --use_fast_math, ever. Warnings are for the host code.
+target_compile_options(normscope_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
+target_link_libraries(normscope_cuda PRIVATE CUDA::cudart_static CUDA::cublasLt)
+
+# The loader says "built without CUDA" where there is no library to look for; whoever builds the program or the tests
+# builds the library too.
+set_source_files_properties("${CMAKE_SOURCE_DIR}/engine/cuda/loader.cpp" PROPERTIES COMPILE_DEFINITIONS NORMSCOPE_WITH_CUDA)
+add_dependencies(normscope_engine normscope_cuda)

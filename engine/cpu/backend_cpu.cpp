@@ -66,6 +66,7 @@ class CpuExecutable final : public Executable {
   void read(const float* from, std::span<float> host) const override {
     std::memcpy(host.data(), from, host.size_bytes());
   }
+  void write(float* to, std::span<const float> host) override { std::memcpy(to, host.data(), host.size_bytes()); }
 
   float* value(ValueId id) const override {
     if (id == kNone) return nullptr;
@@ -80,10 +81,14 @@ class CpuExecutable final : public Executable {
     return offset == kNoOffset ? nullptr : gradients_.get() + offset;
   }
 
-  void replay(const StepInputs& inputs) noexcept override {
+  void replay(const StepInputs& inputs) noexcept override { run(0, lowered_.size(), inputs); }
+
+  void run(size_t first, size_t end, const StepInputs& inputs) noexcept override {
     const FlushDenormals scope;
-    for (const Lowered& instruction : lowered_)
+    for (size_t i = first; i < end; ++i) {
+      const Lowered& instruction = lowered_[i];
       for (int s = 0; s < instruction.stages.count; ++s) pool_.run(instruction.stages.stage[s], instruction.call, inputs);
+    }
   }
 
  private:

@@ -1,0 +1,374 @@
+// The CUDA backend: device memory from the same memory plan as the CPU's, lowering to calls with device addresses, and a
+// step as one captured graph: batch and StepInputs up from pinned memory, every kernel, the stats block down. Nothing
+// that varies between steps is a kernel argument; a test changes each field of StepInputs and demands a changed result.
+#include "cuda/backend_cuda.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "core/error.h"
+#include "cuda/launch.h"
+#include "cuda/schedule.h"
+#include "tape/store.h"
+
+namespace normscope::cuda {
+namespace {
+
+constexpr size_t kLine = 256;  // bytes; every block starts on such a line
+constexpr size_t megabytes(size_t bytes) { return (bytes + (size_t{1} << 20) - 1) >> 20; }
+constexpr size_t padded(size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
+
+/// A block of device memory, zero-filled.
+class Block {
+ public:
+  Block() = default;
+  Block(std::shared_ptr<Driver> driver, size_t bytes) : driver_(std::move(driver)) {
+    p_ = driver_->allocate(std::max(bytes, kLine));
+    if (p_ == nullptr)
+      fail("memory", "{} has no {} MB left, {} MB are free: expected a smaller model or batch", driver_->device().name,
+           megabytes(bytes), driver_->free_memory() >> 20);
+  }
+  Block(Block&& o) noexcept : driver_(std::move(o.driver_)), p_(std::exchange(o.p_, nullptr)) {}
+  Block& operator=(Block&& o) noexcept {
+    std::swap(driver_, o.driver_);
+    std::swap(p_, o.p_);
+    return *this;
+  }
+  ~Block() {
+    if (p_) driver_->release(p_);
+  }
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(p_);
+  }
+
+ private:
+  std::shared_ptr<Driver> driver_;
+  void* p_ = nullptr;
+};
+
+/// Page-locked host memory, from which copies run inside the graph.
+class Pinned {
+ public:
+  Pinned(std::shared_ptr<Driver> driver, size_t bytes) : driver_(std::move(driver)), bytes_(std::max(bytes, kLine)) {
+    p_ = driver_->allocate_pinned(bytes_);
+    if (p_ == nullptr) fail("memory", "{} MB of page-locked memory are not to be had", megabytes(bytes_));
+    std::memset(p_, 0, bytes_);
+  }
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+  ~Pinned() { driver_->release_pinned(p_); }
+  std::byte* data() const { return static_cast<std::byte*>(p_); }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  std::shared_ptr<Driver> driver_;
+  void* p_ = nullptr;
+  size_t bytes_;
+};
+
+class CudaMemory final : public Memory {
+ public:
+  CudaMemory(std::shared_ptr<Driver> driver, size_t floats) : block_(std::move(driver), floats * sizeof(float)), floats_(floats) {}
+  size_t floats() const override { return floats_; }
+  float* data() const override { return block_.as<float>(); }
+
+ private:
+  Block block_;
+  size_t floats_;
+};
+
+class CudaExecutable final : public Executable {
+ public:
+  CudaExecutable(ProgramData& program, std::shared_ptr<Driver> driver, bool graph)
+      : program_(program),
+        driver_(std::move(driver)),
+        staged_host_(driver_, kStepBytes + program.plan.inputs * sizeof(float)),
+        stats_host_(driver_, program.stats.size() * sizeof(double)) {
+    check_sizes();
+    staged_ = Block(driver_, staged_host_.bytes());
+    stats_ = Block(driver_, stats_host_.bytes());
+    activations_ = Block(driver_, program.plan.activations * sizeof(float));
+    gradients_ = Block(driver_, program.plan.gradients * sizeof(float));
+    seed_loss_gradient();
+    build_update_table();
+    build_calls();
+    build_probes();
+    steps_ = schedule(calls_, value_probes_, gradient_probes_);
+    place_workspaces();
+    if (graph) capture();
+    raise_errors();
+  }
+
+  ~CudaExecutable() override {
+    driver_->wait();
+    if (graph_) driver_->release_graph(graph_);
+  }
+
+  float* input(size_t offset) override { return reinterpret_cast<float*>(staged_host_.data() + kStepBytes) + offset; }
+  std::span<const double> stats() const override {
+    return {reinterpret_cast<const double*>(stats_host_.data()), program_.stats.size()};
+  }
+  void read(const float* from, std::span<float> host) const override { driver_->download(host.data(), from, host.size_bytes()); }
+  void write(float* to, std::span<const float> host) override { driver_->upload(to, host.data(), host.size_bytes()); }
+
+  float* value(ValueId id) const override {
+    if (id == kNone) return nullptr;
+    const ValueInfo& info = program_.values[static_cast<size_t>(id)];
+    const size_t offset = program_.plan.value_offset[static_cast<size_t>(id)];
+    if (info.role == Role::Parameter) return program_.store->block(Store::Block::Value).data() + offset;
+    if (info.role == Role::Input) return staged_.as<float>() + kStepBytes / sizeof(float) + offset;
+    return activations_.as<float>() + offset;
+  }
+
+  float* gradient(ValueId id) const override {
+    const size_t offset = id == kNone ? kNoOffset : program_.plan.gradient_offset[static_cast<size_t>(id)];
+    return offset == kNoOffset ? nullptr : gradients_.as<float>() + offset;
+  }
+
+  void replay(const StepInputs& inputs) noexcept override {
+    std::memcpy(staged_host_.data(), &inputs, sizeof inputs);
+    if (graph_)
+      driver_->launch_graph(graph_);
+    else
+      enqueue_step();
+    finish();
+  }
+
+  void run(size_t first, size_t end, const StepInputs& inputs) noexcept override {
+    std::memcpy(staged_host_.data(), &inputs, sizeof inputs);
+    driver_->enqueue_upload(staged_.as<void>(), staged_host_.data(), staged_host_.bytes());
+    for (size_t i = first; i < end; ++i) driver_->enqueue(calls_[i].call, Branch::Main);
+    driver_->enqueue_download(stats_host_.data(), stats_.as<void>(), stats_host_.bytes());
+    finish();
+  }
+
+ private:
+  static constexpr size_t kStepBytes = padded(sizeof(StepInputs));
+
+  /// Kernels count elements in 32 bits, and heads and probes in the 16 bits of a grid's second dimension.
+  void check_sizes() const {
+    for (const ValueInfo& v : program_.values)
+      if (v.shape.size() >= int64_t{1} << 31)
+        fail("cuda", "{} {} has more than 2^31 elements: expected a smaller batch", v.name, to_string(v.shape));
+    for (const Node& n : program_.nodes)
+      if (n.op == OpKind::Attention && batch_heads(n) > 65535)
+        fail("cuda", "{} has {} heads in the batch: expected at most 65535", n.name, batch_heads(n));
+  }
+  int64_t batch_heads(const Node& n) const {
+    return program_.values[static_cast<size_t>(n.in[0])].shape[0] * n.attributes.heads;
+  }
+
+  double* stat(int32_t index) const { return index < 0 ? nullptr : stats_.as<double>() + index; }
+
+  /// The gradient of the loss is one and nothing ever writes it; the clip factor is one until a clip does.
+  void seed_loss_gradient() {
+    const float one = 1.0f;
+    for (const Instruction& i : program_.instructions)
+      if (i.op == OpKind::SoftmaxXent && i.phase == Phase::Backward) driver_->upload(gradient(i.out), &one, sizeof one);
+    const double factor = 1.0;
+    if (program_.clip_stat >= 0) driver_->upload(stat(program_.clip_stat), &factor, sizeof factor);
+  }
+
+  /// A table in device memory that lives as long as this.
+  template <class T>
+  T* table(const std::vector<T>& rows) {
+    tables_.emplace_back(driver_, rows.size() * sizeof(T));
+    if (!rows.empty()) driver_->upload(tables_.back().template as<void>(), rows.data(), rows.size() * sizeof(T));
+    return tables_.back().template as<T>();
+  }
+  template <class T>
+  T* zeros(size_t count) {
+    tables_.emplace_back(driver_, count * sizeof(T));
+    return tables_.back().template as<T>();
+  }
+
+  void build_update_table() {
+    const Store& store = *program_.store;
+    std::vector<ParameterCall> parameters;
+    std::vector<Chunk> chunks;
+    std::vector<int32_t> first_chunk;
+    for (int32_t p : program_.parameter_order) {
+      const ParameterInfo& info = store.parameters()[static_cast<size_t>(p)];
+      float* d = nullptr;
+      for (size_t v = 0; v < program_.values.size(); ++v)
+        if (program_.values[v].parameter == p) d = gradient(static_cast<ValueId>(v));
+      first_chunk.push_back(static_cast<int32_t>(chunks.size()));
+      for (int64_t c = 0; c < chunks_of(info.shape.size()); ++c)
+        chunks.push_back({static_cast<int32_t>(parameters.size()), static_cast<int32_t>(c * kChunk)});
+      parameters.push_back({store.block(Store::Block::Value).data() + info.offset, d,
+                            store.block(Store::Block::M).data() + info.offset,
+                            store.block(Store::Block::V).data() + info.offset, info.shape.size()});
+    }
+    first_chunk.push_back(static_cast<int32_t>(chunks.size()));
+    update_.parameter_count = static_cast<int32_t>(parameters.size());
+    update_.chunk_count = static_cast<int32_t>(chunks.size());
+    update_.parameters = table(parameters);
+    update_.chunks = table(chunks);
+    update_.first_chunk = table(first_chunk);
+    update_.partials = zeros<double>(2 * chunks.size());
+    update_.sums = zeros<double>(2 * parameters.size());
+    update_.counters = zeros<uint32_t>(parameters.size() + 1);
+  }
+
+  Tensor tensor(ValueId id, bool of_gradient = false) const {
+    if (id == kNone) return {};
+    return {of_gradient ? gradient(id) : value(id), program_.values[static_cast<size_t>(id)].shape};
+  }
+
+  Planned planned(const Instruction& i, uint32_t* counter) const {
+    Planned p;
+    Call& call = p.call;
+    call.op = i.op;
+    call.phase = i.phase;
+    call.attributes = i.attributes;
+    call.step = staged_.as<const StepInputs>();
+    call.counter = counter;
+    for (size_t k = 0; k < i.in.size(); ++k) {
+      call.in[k] = tensor(i.in[k], i.of_gradient);
+      p.of_parameter[k] = i.in[k] != kNone && program_.values[static_cast<size_t>(i.in[k])].role == Role::Parameter;
+      if (i.phase == Phase::Backward && k < i.write.size() && i.write[k] != Write::Skip) {
+        call.din[k] = tensor(i.in[k], true);
+        call.write[k] = i.write[k];
+      }
+    }
+    call.out = tensor(i.out);
+    if (i.phase == Phase::Backward) call.dout = tensor(i.out, true);
+    for (size_t k = 0; k < i.saved.size(); ++k) call.saved[k] = tensor(i.saved[k]);
+    call.stats = stat(i.stat);
+    p.reads_gradient = i.of_gradient;
+    if (i.phase == Phase::Update) {
+      call.update = update_;
+      call.grad_norm = stat(program_.grad_norm_stat);
+      call.update_norm = stat(program_.update_norm_stat);
+      call.weight_norm = stat(program_.weight_norm_stat);
+      call.total_norm = stat(program_.total_grad_norm_stat);
+      call.clip_factor = stat(program_.clip_stat);
+    }
+    return p;
+  }
+
+  void build_calls() {
+    // One counter an instruction: of its parts that may run side by side, only that of the parameters uses it.
+    uint32_t* counters = zeros<uint32_t>(program_.instructions.size());
+    for (const Instruction& i : program_.instructions) calls_.push_back(planned(i, counters++));
+  }
+
+  /// One table for all probes; a probe's own call sees its one entry, a step's calls see all of a kind.
+  void build_probes() {
+    std::vector<ProbeEntry> entries;
+    std::vector<size_t> of_call;
+    ProbeTable* tables[2] = {&value_probes_, &gradient_probes_};
+    size_t begin[2] = {0, 0};
+    for (const bool of_gradient : {false, true}) {
+      begin[of_gradient] = entries.size();
+      for (size_t i = 0; i < calls_.size(); ++i) {
+        const Call& call = calls_[i].call;
+        if (call.op != OpKind::Probe || calls_[i].reads_gradient != of_gradient) continue;
+        const int64_t size = call.in[0].shape.size(), chunks = chunks_of(size);
+        entries.push_back({call.in[0].p, size, call.stats, zeros<double>(static_cast<size_t>(2 * chunks)),
+                           zeros<uint32_t>(1), call.attributes.probe});
+        of_call.push_back(i);
+        tables[of_gradient]->count += 1;
+        tables[of_gradient]->most_chunks = std::max(tables[of_gradient]->most_chunks, static_cast<int32_t>(chunks));
+      }
+      if (tables[of_gradient]->count > 65535) fail("cuda", "more than 65535 probes: expected fewer");
+    }
+    const ProbeEntry* rows = table(entries);
+    for (int k = 0; k < 2; ++k) tables[k]->entries = rows + begin[k];
+    for (size_t e = 0; e < entries.size(); ++e)
+      calls_[of_call[e]].call.probes = {rows + e, 1, static_cast<int32_t>(chunks_of(entries[e].size))};
+  }
+
+  /// Each branch has one workspace, shared by its calls, which run one after the other.
+  void place_workspaces() {
+    size_t floats[2] = {0, 0};
+    for (const Planned& p : calls_) floats[0] = std::max(floats[0], driver_->workspace_floats(p.call));
+    for (const Step& s : steps_)
+      if (s.kind == Step::Kind::Call && s.branch == Branch::Side)
+        floats[1] = std::max(floats[1], driver_->workspace_floats(s.call));
+    program_.plan.workspace = std::max(program_.plan.workspace, floats[0] + floats[1]);
+    for (int b = 0; b < 2; ++b) workspace_[b] = Block(driver_, floats[b] * sizeof(float));
+    for (Planned& p : calls_) p.call.workspace = workspace_[0].as<float>();
+    for (Step& s : steps_) s.call.workspace = workspace_[static_cast<size_t>(s.branch)].as<float>();
+  }
+
+  void enqueue_step() noexcept {
+    driver_->enqueue_upload(staged_.as<void>(), staged_host_.data(), staged_host_.bytes());
+    for (const Step& s : steps_) switch (s.kind) {
+        case Step::Kind::Call: driver_->enqueue(s.call, s.branch); break;
+        case Step::Kind::Fork: driver_->fork(); break;
+        case Step::Kind::Join: driver_->join(); break;
+      }
+    driver_->enqueue_download(stats_host_.data(), stats_.as<void>(), stats_host_.bytes());
+  }
+
+  void capture() {
+    driver_->begin_capture();
+    enqueue_step();
+    graph_ = driver_->end_capture();
+  }
+
+  /// The caller may read stats and fill the next batch when a replay returns. After an error nothing can be believed.
+  void finish() noexcept {
+    driver_->wait();
+    if (driver_->error().empty()) return;
+    double* stats = reinterpret_cast<double*>(stats_host_.data());
+    std::fill_n(stats, program_.stats.size(), std::numeric_limits<double>::quiet_NaN());
+  }
+
+  void raise_errors() const {
+    driver_->wait();
+    if (const std::string e = driver_->error(); !e.empty()) fail("cuda", "{}: {}", driver_->device().name, e);
+  }
+
+  ProgramData& program_;
+  std::shared_ptr<Driver> driver_;
+  Pinned staged_host_, stats_host_;  // StepInputs and the batch; the stats block
+  Block staged_, stats_, activations_, gradients_, workspace_[2];
+  std::vector<Block> tables_;
+  UpdateTable update_;
+  ProbeTable value_probes_, gradient_probes_;
+  std::vector<Planned> calls_;  // one an instruction
+  std::vector<Step> steps_;     // what a replay runs
+  void* graph_ = nullptr;
+};
+
+class CudaBackend final : public Backend {
+ public:
+  CudaBackend(std::shared_ptr<Driver> driver, const CudaOptions& options) : driver_(std::move(driver)), options_(options) {}
+  std::string_view name() const override { return "CUDA"; }
+  bool supports(OpKind) const override { return true; }  // ops.def fails to link without a kernel of each
+  std::unique_ptr<Memory> allocate(size_t floats) override { return std::make_unique<CudaMemory>(driver_, floats); }
+  void upload(Memory& to, size_t offset, std::span<const float> from) override {
+    driver_->upload(to.data() + offset, from.data(), from.size_bytes());
+  }
+  void download(const Memory& from, size_t offset, std::span<float> to) override {
+    driver_->download(to.data(), from.data() + offset, to.size_bytes());
+  }
+  std::unique_ptr<Executable> lower(ProgramData& program) override {
+    return std::make_unique<CudaExecutable>(program, driver_, options_.graph);
+  }
+  void wait() override {
+    driver_->wait();
+    if (const std::string e = error(); !e.empty()) fail("cuda", "{}", e);
+  }
+  std::string error() const override {
+    const std::string e = driver_->error();
+    return e.empty() ? e : driver_->device().name + ": " + e;
+  }
+
+ private:
+  std::shared_ptr<Driver> driver_;
+  CudaOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_backend(std::shared_ptr<Driver> driver, const CudaOptions& options) {
+  return std::make_unique<CudaBackend>(std::move(driver), options);
+}
+
+}  // namespace normscope::cuda

@@ -1,0 +1,17 @@
+// The CUDA backend over any driver: the real one (cuda/loader.cpp) or a test's recording fake.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cuda/driver.h"
+#include "tape/backend.h"
+
+namespace normscope::cuda {
+
+/// nullptr and the reason in words when the shared object or a device is missing.
+std::shared_ptr<Driver> open_driver(const DriverOptions& options, std::string& reason);
+
+std::unique_ptr<Backend> make_backend(std::shared_ptr<Driver> driver, const CudaOptions& options);
+
+}  // namespace normscope::cuda

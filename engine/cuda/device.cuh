@@ -1,0 +1,120 @@
+// Reductions and element-wise loops that the kernels share. Every sum has one fixed order: no float atomics.
+#pragma once
+
+#include "core/philox.h"
+#include "cuda/context.cuh"
+
+namespace normscope::cuda {
+
+template <class T>
+__device__ inline T warp_sum(T v) {
+  for (int step = 16; step > 0; step >>= 1) v += __shfl_xor_sync(0xffffffffu, v, step);
+  return v;
+}
+
+__device__ inline float warp_max(float v) {
+  for (int step = 16; step > 0; step >>= 1) v = fmaxf(v, __shfl_xor_sync(0xffffffffu, v, step));
+  return v;
+}
+
+/// The sum over a block of up to 1024 threads (whole warps, one-dimensional); every thread gets it.
+template <class T>
+__device__ T block_sum(T v) {
+  __shared__ T partial[32];
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
+  v = warp_sum(v);
+  __syncthreads();  // an earlier call's readers are done
+  if (lane == 0) partial[warp] = v;
+  __syncthreads();
+  return warp_sum(lane < warps ? partial[lane] : T(0));
+}
+
+__device__ inline float block_max(float v) {
+  __shared__ float partial[32];
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
+  v = warp_max(v);
+  __syncthreads();
+  if (lane == 0) partial[warp] = v;
+  __syncthreads();
+  return warp_max(lane < warps ? partial[lane] : partial[0]);
+}
+
+/// True in every thread of the block that arrives last of n; what the others wrote before is then visible. The counter is
+/// zero again afterwards. An integer counter decides who adds, not in which order.
+__device__ inline bool last_arrival(uint32_t* counter, uint32_t n) {
+  __shared__ bool last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    last = atomicAdd(counter, 1u) == n - 1;
+    if (last) *counter = 0;
+  }
+  __syncthreads();
+  if (last) __threadfence();
+  return last;
+}
+
+__device__ inline void write_to(float* p, float v, bool add) { *p = add ? *p + v : v; }
+
+/// f(i) for every i < n.
+template <class F>
+__global__ void __launch_bounds__(kThreads) for_each(uint32_t n, F f) {
+  await_inputs();
+  const uint32_t first = blockIdx.x * (kThreads * kItems) + threadIdx.x;
+#pragma unroll
+  for (uint32_t k = 0; k < kItems; ++k)
+    if (const uint32_t i = first + k * kThreads; i < n) f(i);
+}
+
+/// out_o[j] = sum over rows r of f(r, j)[o] for N outputs; f returns float for one output, float2 for two.
+__device__ inline void add_to(float& a, float b) { a += b; }
+__device__ inline void add_to(float2& a, float2 b) {
+  a.x += b.x;
+  a.y += b.y;
+}
+
+struct ColumnOutputs {
+  float* out[2] = {nullptr, nullptr};
+  bool add[2] = {false, false};
+};
+__device__ inline void write_column(const ColumnOutputs& o, uint32_t j, float v) { write_to(o.out[0] + j, v, o.add[0]); }
+__device__ inline void write_column(const ColumnOutputs& o, uint32_t j, float2 v) {
+  if (o.out[0]) write_to(o.out[0] + j, v.x, o.add[0]);
+  if (o.out[1]) write_to(o.out[1] + j, v.y, o.add[1]);
+}
+
+template <class V, class F>
+__global__ void __launch_bounds__(kColumnTile* kRowLanes) sum_columns(uint32_t rows, uint32_t cols, F f, ColumnOutputs outputs) {
+  await_inputs();
+  __shared__ V partial[kRowLanes][kColumnTile + 1];
+  const uint32_t j = blockIdx.x * kColumnTile + threadIdx.x;
+  V sum = {};
+  if (j < cols) {
+#pragma unroll 8
+    for (uint32_t r = threadIdx.y; r < rows; r += kRowLanes) add_to(sum, f(r, j));
+  }
+  partial[threadIdx.y][threadIdx.x] = sum;
+  __syncthreads();
+  for (uint32_t half = kRowLanes / 2; half > 0; half /= 2) {
+    if (threadIdx.y < half) add_to(partial[threadIdx.y][threadIdx.x], partial[threadIdx.y + half][threadIdx.x]);
+    __syncthreads();
+  }
+  if (threadIdx.y == 0 && j < cols) write_column(outputs, j, partial[0][threadIdx.x]);
+}
+
+/// *out = sum of f(i), i < n: partial sums by blocks in double, added in order by the last block.
+template <class F>
+__global__ void __launch_bounds__(kThreads) sum_all(uint32_t n, F f, double* partials, uint32_t* counter, float* out, bool add) {
+  await_inputs();
+  double sum = 0;
+  for (uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < n; i += gridDim.x * kThreads) sum += static_cast<double>(f(i));
+  sum = block_sum(sum);
+  if (threadIdx.x == 0) partials[blockIdx.x] = sum;
+  if (!last_arrival(counter, gridDim.x)) return;
+  double total = 0;
+  for (uint32_t b = threadIdx.x; b < gridDim.x; b += kThreads) total += __ldcg(partials + b);
+  total = block_sum(total);
+  if (threadIdx.x == 0) write_to(out, static_cast<float>(total), add);
+}
+
+}  // namespace normscope::cuda

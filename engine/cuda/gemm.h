@@ -1,0 +1,38 @@
+// Matrix products by cuBLASLt: descriptors and the chosen algorithm of each shape, looked up at lowering and kept for the
+// life of the driver. The choice is the library's own first answer for a shape, not a timing: the same on every start.
+#pragma once
+
+#include <cublasLt.h>
+
+#include <map>
+#include <tuple>
+
+#include "cuda/context.cuh"
+
+namespace normscope::cuda {
+
+class GemmLibrary {
+ public:
+  GemmLibrary() = default;
+  ~GemmLibrary();
+  GemmLibrary(const GemmLibrary&) = delete;
+  GemmLibrary& operator=(const GemmLibrary&) = delete;
+
+  struct Plan {
+    cublasLtMatmulDesc_t operation = nullptr;
+    cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
+    cublasLtMatmulAlgo_t algorithm = {};
+    size_t workspace = 0;  ///< bytes
+  };
+  /// nullptr after an error, which stands in the context.
+  const Plan* plan(Context&, const Gemm&);
+  void run(Context&, const Gemm&, float* workspace);
+
+ private:
+  using Key = std::tuple<int64_t, int64_t, int64_t, bool, bool, bool, bool, bool>;
+  bool open(Context&);
+  cublasLtHandle_t handle_ = nullptr;
+  std::map<Key, Plan> plans_;
+};
+
+}  // namespace normscope::cuda

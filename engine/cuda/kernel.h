@@ -1,0 +1,70 @@
+// What a CUDA kernel's launcher receives, and the tables of the ops that work on many tensors at once. Plain C++: filled
+// by cuda/backend_cuda.cpp, read by ops/*.cu through cuda/driver.h. Addresses are device addresses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cpu/kernel.h"
+#include "tape/program.h"
+
+namespace normscope::cuda {
+
+using cpu::ParameterCall;
+using cpu::Tensor;
+
+/// A piece of a parameter: elements [first, first + kChunk).
+struct Chunk {
+  int32_t parameter = 0, first = 0;
+};
+
+/// All parameters of an update, cut into chunks (grad_norm, clip, adam, sgd). Arrays in device memory.
+struct UpdateTable {
+  const ParameterCall* parameters = nullptr;
+  const Chunk* chunks = nullptr;
+  const int32_t* first_chunk = nullptr;  ///< of each parameter, and one past the last
+  int32_t parameter_count = 0, chunk_count = 0;
+  double* partials = nullptr;   ///< two of a chunk
+  double* sums = nullptr;       ///< two of a parameter
+  uint32_t* counters = nullptr; ///< one of a parameter and one more; zero between launches
+};
+
+/// One probe of a launch that serves many.
+struct ProbeEntry {
+  const float* p = nullptr;
+  int64_t size = 0;
+  double* stat = nullptr;
+  double* partials = nullptr;   ///< two of a chunk
+  uint32_t* counter = nullptr;  ///< zero between launches
+  ProbeKind kind = ProbeKind::MeanSquare;
+};
+struct ProbeTable {
+  const ProbeEntry* entries = nullptr;  ///< in device memory
+  int32_t count = 0;
+  int32_t most_chunks = 1;  ///< of the largest
+};
+
+/// One instruction with its addresses resolved: as on the CPU, and what only this backend needs.
+struct Call : cpu::Call {
+  const StepInputs* step = nullptr;  ///< on the device: nothing that varies is a kernel argument
+  uint32_t* counter = nullptr;       ///< for reductions finished by the last block; zero between launches
+  UpdateTable update;
+  ProbeTable probes;
+  bool clip_follows = false;         ///< grad_norm also computes the clip factor
+};
+
+struct Context;  // cuda/context.cuh
+
+/// One line a registry entry. workspace: floats that the call needs, asked once at lowering (nullptr: none).
+struct Kernels {
+  void (*forward)(const Call&, Context&) = nullptr;
+  void (*backward)(const Call&, Context&) = nullptr;
+  size_t (*workspace)(const Call&, Context&) = nullptr;
+};
+
+// Defined in ops/<op>.cu.
+#define OP(Kind, name, inputs) Kernels name##_kernels();
+#include "ops/ops.def"
+#undef OP
+
+}  // namespace normscope::cuda

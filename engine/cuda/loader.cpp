@@ -1,0 +1,102 @@
+// Opens the shared object normscope_cuda when a CUDA backend is first asked for: beside the program, in ../lib/normscope
+// beside it, or where NORMSCOPE_CUDA_LIBRARY says. The program itself links no CUDA library, so it starts anywhere.
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "core/error.h"
+#include "cuda/backend_cuda.h"
+
+namespace normscope {
+namespace cuda {
+namespace {
+
+#ifdef NORMSCOPE_WITH_CUDA
+constexpr bool kBuilt = true;
+#else
+constexpr bool kBuilt = false;
+#endif
+
+constexpr const char* kLibrary = "libnormscope_cuda.so";
+
+std::string program_directory() {
+  char path[PATH_MAX];
+  const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
+  const std::string file(path, n > 0 ? static_cast<size_t>(n) : 0);
+  return file.substr(0, file.find_last_of('/') + 1);
+}
+
+std::vector<std::string> library_paths() {
+  if (const char* given = std::getenv("NORMSCOPE_CUDA_LIBRARY"); given && *given) return {given};
+  const std::string directory = program_directory();
+  return {directory + kLibrary, directory + "../lib/normscope/" + kLibrary, kLibrary};
+}
+
+struct Library {
+  DriverEntry entry = nullptr;
+  std::string reason;
+};
+
+Library open_library() {
+  Library library;
+  for (const std::string& path : library_paths()) {
+    const bool exists = path.find('/') == std::string::npos || access(path.c_str(), R_OK) == 0;
+    if (!exists) continue;
+    if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      library.entry = reinterpret_cast<DriverEntry>(dlsym(handle, kDriverEntry));
+      library.reason = library.entry ? "" : path + " is not the CUDA backend";
+      return library;
+    }
+    if (path != kLibrary) {  // it is there and does not load: say why
+      const char* why = dlerror();
+      library.reason = why ? why : path + " cannot be loaded";
+      return library;
+    }
+  }
+  library.reason = kBuilt ? std::string(kLibrary) + " is not beside the program" : "this program was built without CUDA";
+  return library;
+}
+
+/// The library stays open for the life of the program.
+const Library& library() {
+  static const Library opened = open_library();
+  return opened;
+}
+
+bool is_set(const char* variable, const char* value) {
+  const char* given = std::getenv(variable);
+  return given && std::string(given) == value;
+}
+
+}  // namespace
+
+std::shared_ptr<Driver> open_driver(const DriverOptions& options, std::string& reason) {
+  const Library& opened = library();
+  reason = opened.reason;
+  if (opened.entry == nullptr) return nullptr;
+  return std::shared_ptr<Driver>(opened.entry(kDriverAbi, options, reason));
+}
+
+}  // namespace cuda
+
+std::string cuda_unavailable() {
+  static std::once_flag once;
+  static std::string reason;
+  std::call_once(once, [] { cuda::open_driver({}, reason); });
+  return reason;
+}
+
+std::unique_ptr<Backend> make_cuda_backend(CudaOptions options) {
+  if (cuda::is_set("NORMSCOPE_TF32", "1")) options.tf32 = true;
+  if (cuda::is_set("NORMSCOPE_CUDA_GRAPH", "0")) options.graph = false;
+  std::string reason;
+  std::shared_ptr<cuda::Driver> driver = cuda::open_driver({.tf32 = options.tf32}, reason);
+  if (!driver) fail("cuda", "{}", reason);
+  return cuda::make_backend(std::move(driver), options);
+}
+
+}  // namespace normscope

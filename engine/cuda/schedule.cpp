@@ -1,0 +1,98 @@
+#include "cuda/schedule.h"
+
+namespace normscope::cuda {
+namespace {
+
+/// The part of a backward call that gives the gradients of parameters (or of the rest); false when there is none.
+bool part_of(const Planned& planned, bool parameters, Call& part) {
+  part = planned.call;
+  bool any = false;
+  for (int k = 0; k < cpu::kMaxInputs; ++k) {
+    if (planned.of_parameter[k] == parameters) {
+      any = any || part.write[k] != Write::Skip;
+    } else {
+      part.write[k] = Write::Skip;
+      part.din[k] = {};
+    }
+  }
+  return any;
+}
+
+Call probe_call(const ProbeTable& table) {
+  Call call;
+  call.op = OpKind::Probe;
+  call.probes = table;
+  return call;
+}
+
+class Scheduler {
+ public:
+  Scheduler(const ProbeTable& values, const ProbeTable& gradients) : values_(values), gradients_(gradients) {}
+
+  std::vector<Step> run(const std::vector<Planned>& program) {
+    for (const Planned& p : program) {
+      const Call& call = p.call;
+      if (call.op == OpKind::Probe) continue;
+      if (call.phase == Phase::Backward) {
+        backward(p);
+      } else if (call.phase == Phase::Update) {
+        finish_gradients();
+        update(call);
+      } else {
+        main(call);
+      }
+    }
+    finish_gradients();
+    return std::move(steps_);
+  }
+
+ private:
+  void main(const Call& call) { steps_.push_back({Step::Kind::Call, Branch::Main, call}); }
+  void side(const Call& call) {
+    steps_.push_back({Step::Kind::Fork, Branch::Side, {}});
+    steps_.push_back({Step::Kind::Call, Branch::Side, call});
+    on_side_ = true;
+  }
+
+  void backward(const Planned& p) {
+    if (!measured_values_ && values_.count > 0) {
+      measured_values_ = true;
+      side(probe_call(values_));
+    }
+    // The rest first: what it forks after must not wait for this instruction's own chain.
+    Call part;
+    if (part_of(p, true, part)) side(part);
+    if (part_of(p, false, part)) main(part);
+  }
+
+  /// Before the update, or at the end: everything on the side has arrived, every probe has been taken.
+  void finish_gradients() {
+    if (finished_) return;
+    finished_ = true;
+    if (on_side_) steps_.push_back({Step::Kind::Join, Branch::Main, {}});
+    if (!measured_values_ && values_.count > 0) main(probe_call(values_));
+    if (gradients_.count > 0) main(probe_call(gradients_));
+  }
+
+  void update(Call call) {
+    if (call.op == OpKind::Clip && after_norm_) return;  // computed there
+    after_norm_ = call.op == OpKind::GradNorm;
+    main(call);
+  }
+
+  ProbeTable values_, gradients_;
+  std::vector<Step> steps_;
+  bool on_side_ = false, measured_values_ = false, finished_ = false, after_norm_ = false;
+};
+
+}  // namespace
+
+std::vector<Step> schedule(const std::vector<Planned>& program, const ProbeTable& value_probes,
+                           const ProbeTable& gradient_probes) {
+  std::vector<Planned> calls = program;
+  for (size_t i = 0; i + 1 < calls.size(); ++i)
+    if (calls[i].call.op == OpKind::GradNorm) calls[i].call.clip_follows = calls[i + 1].call.op == OpKind::Clip;
+  return Scheduler(value_probes, gradient_probes).run(calls);
+}
+
+}  // namespace normscope::cuda

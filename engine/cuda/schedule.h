@@ -1,0 +1,29 @@
+// The order in which a step's calls go to the device: a plain list computed from a program's calls, so that tests read it.
+// Nothing of a step's memory is ever reused, so whatever nobody waits for may run beside the main chain:
+//  - the gradients of parameters go to Branch::Side, the gradients of activations stay on the main chain;
+//  - all probes of a phase become one launch; grad_norm computes the clip factor in passing.
+#pragma once
+
+#include <vector>
+
+#include "cuda/driver.h"
+
+namespace normscope::cuda {
+
+struct Step {
+  enum class Kind : uint8_t { Call, Fork, Join } kind = Kind::Call;
+  Branch branch = Branch::Main;
+  Call call = {};
+};
+
+/// What schedule() needs to know of one instruction: its call, and which of its inputs are parameters.
+struct Planned {
+  Call call;
+  bool of_parameter[cpu::kMaxInputs] = {};
+  bool reads_gradient = false;  ///< probe of a gradient
+};
+
+/// `probes`: tables over the probes of values and of gradients; count 0 where there are none.
+std::vector<Step> schedule(const std::vector<Planned>& program, const ProbeTable& value_probes, const ProbeTable& gradient_probes);
+
+}  // namespace normscope::cuda

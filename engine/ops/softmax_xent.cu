@@ -1,0 +1,129 @@
+// Softmax cross-entropy on CUDA, one warp a row, or one block where rows are long:
+//   loss = sum_r w_r ((1-e) (lse_r - x_target) + e (lse_r - mean x_r)),  w_r normalised over the rows with a target
+//   dlogit_v = dloss w_r (exp(x_v - lse_r) - (1-e) [v = target] - e / V)
+// A target outside [0,V) counts as none. With no row left the loss is 0.
+#include "cuda/device.cuh"
+
+namespace normscope::cuda {
+namespace {
+
+struct Loss {
+  const float* logits;
+  const int32_t* targets;
+  const float* weights;           // nullptr: all one
+  float *log_sum_exp, *row_weight, *row_loss, *loss;
+  double* stat;
+  const StepInputs* step;
+  uint32_t rows, cols;
+};
+
+__device__ bool is_target(int32_t target, uint32_t cols) { return static_cast<uint32_t>(target) < cols; }
+
+/// A group of threads that share a row: a warp, or a block when Wide.
+template <bool Wide>
+struct Group {
+  static constexpr uint32_t size = Wide ? kThreads : 32;
+  __device__ static uint32_t row() { return Wide ? blockIdx.x : blockIdx.x * kWarps + threadIdx.x / 32; }
+  __device__ static uint32_t lane() { return Wide ? threadIdx.x : threadIdx.x % 32; }
+  __device__ static float sum(float v) { return Wide ? block_sum(v) : warp_sum(v); }
+  __device__ static float max(float v) { return Wide ? block_max(v) : warp_max(v); }
+};
+
+template <bool Wide>
+__global__ void __launch_bounds__(kThreads) row_losses(Loss l) {
+  await_inputs();
+  using G = Group<Wide>;
+  const uint32_t r = G::row();
+  if (r >= l.rows) return;
+  const float* x = l.logits + r * l.cols;
+  float largest = x[0];
+  for (uint32_t v = G::lane(); v < l.cols; v += G::size) largest = fmaxf(largest, x[v]);
+  largest = G::max(largest);
+  float sum = 0, mean = 0;
+  for (uint32_t v = G::lane(); v < l.cols; v += G::size) {
+    sum += expf(x[v] - largest);
+    mean += x[v] - largest;
+  }
+  sum = G::sum(sum);
+  mean = G::sum(mean) / static_cast<float>(l.cols);
+  if (G::lane() != 0) return;
+  // Relative to the largest logit, so that nothing is lost when all logits are large.
+  const float log_sum = logf(sum), e = l.step->label_smoothing;
+  l.log_sum_exp[r] = log_sum + largest;
+  const int32_t target = l.targets[r];
+  if (!is_target(target, l.cols)) return;  // nobody reads this row's loss
+  const float hit = log_sum - (x[target] - largest);
+  l.row_loss[r] = e == 0.0f ? hit : (1.0f - e) * hit + e * (log_sum - mean);
+}
+
+constexpr uint32_t kMeanThreads = 1024;
+
+/// One block: normalised weights and their mean of the row losses.
+__global__ void __launch_bounds__(kMeanThreads) mean_loss(Loss l) {
+  await_inputs();
+  double sum = 0;
+  for (uint32_t r = threadIdx.x; r < l.rows; r += kMeanThreads)
+    if (is_target(l.targets[r], l.cols)) sum += l.weights ? static_cast<double>(l.weights[r]) : 1.0;
+  sum = block_sum(sum);
+  const double inverse = sum != 0 ? 1 / sum : 0;
+  double loss = 0;
+  for (uint32_t r = threadIdx.x; r < l.rows; r += kMeanThreads) {
+    const bool counts = is_target(l.targets[r], l.cols);
+    const double w = l.weights ? static_cast<double>(l.weights[r]) : 1.0;
+    l.row_weight[r] = counts ? static_cast<float>(w * inverse) : 0.0f;
+    if (counts) loss += w * static_cast<double>(l.row_loss[r]);
+  }
+  loss = block_sum(loss) * inverse;
+  if (threadIdx.x == 0) {
+    *l.loss = static_cast<float>(loss);
+    if (l.stat) *l.stat = loss;
+  }
+}
+
+void forward(const Call& c, Context& context) {
+  const int64_t rows = c.in[0].shape.rows(), cols = c.in[0].shape.cols();
+  const Loss l{c.in[0].p, c.in[1].i32(), c.in[2].p, c.saved[0].p, c.saved[1].p, c.workspace, c.out.p,
+               c.stats, c.step, static_cast<uint32_t>(rows), static_cast<uint32_t>(cols)};
+  if (cols >= kLongRow)
+    launch(context, row_losses<true>, block_per_row(rows), l);
+  else
+    launch(context, row_losses<false>, warp_per_row(rows), l);
+  launch(context, mean_loss, Launch{1, 1, kMeanThreads, 1, 0}, l);
+}
+
+struct LossGradient {
+  const float *logits, *log_sum_exp, *row_weight, *dloss;
+  const int32_t* targets;
+  float* dlogits;
+  const StepInputs* step;
+  uint32_t cols;
+  bool add;
+  __device__ void operator()(uint32_t i) const {
+    const uint32_t r = i / cols, v = i % cols;
+    const int32_t target = targets[r];
+    float d = 0;
+    if (is_target(target, cols)) {
+      const float e = step->label_smoothing, p = expf(logits[i] - log_sum_exp[r]);
+      const float wanted = (static_cast<uint32_t>(target) == v ? 1.0f - e : 0.0f) + e / static_cast<float>(cols);
+      d = *dloss * row_weight[r] * (p - wanted);
+    }
+    write_to(dlogits + i, d, add);
+  }
+};
+
+void backward(const Call& c, Context& context) {
+  const int64_t n = c.in[0].shape.size();
+  launch(context, for_each<LossGradient>, elementwise(n), n,
+         LossGradient{c.in[0].p, c.saved[0].p, c.saved[1].p, c.dout.p, c.in[1].i32(), c.din[0].p, c.step,
+                      static_cast<uint32_t>(c.in[0].shape.cols()), c.write[0] == Write::Add});
+}
+
+size_t workspace(const Call& c, Context&) {
+  return c.phase == Phase::Forward ? static_cast<size_t>(c.in[0].shape.rows()) : 0;
+}
+
+}  // namespace
+
+Kernels softmax_xent_kernels() { return {forward, backward, workspace}; }
+
+}  // namespace normscope::cuda
