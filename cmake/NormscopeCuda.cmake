@@ -31,6 +31,10 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90)
 endif()
 enable_language(CUDA)
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know it of newer compilers
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+endif()
 message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
 
 add_library(normscope_cuda MODULE ${cuda_sources})
@@ -39,10 +43,8 @@ set_target_properties(normscope_cuda PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_R
   CUDA_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
   LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 # No --use_fast_math, ever. Warnings are for the host code.
-target_compile_options(normscope_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
+target_compile_options(normscope_cuda PRIVATE -Xcompiler=-Wall,-Wextra)
 target_link_libraries(normscope_cuda PRIVATE CUDA::cudart_static CUDA::cublasLt)
 
-# The loader says "built without CUDA" where there is no library to look for; whoever builds the program or the tests
-# builds the library too.
+# The loader says "built without CUDA" where there is no library to look for.
 set_source_files_properties("${CMAKE_SOURCE_DIR}/engine/cuda/loader.cpp" PROPERTIES COMPILE_DEFINITIONS NORMSCOPE_WITH_CUDA)
-add_dependencies(normscope_engine normscope_cuda)
