@@ -15,8 +15,10 @@ struct Builder {
   const LayoutOptions& options;
   ui::Rect rect;
   Drawing& out;
-  std::vector<ui::Rect> taken;   // boxes of texts and of what texts must not cover
-  std::vector<ui::Rect> curves;  // pieces of the curves, which texts cover only where there is no other place
+  std::vector<ui::Rect> taken{};  // boxes of texts and of what texts must not cover
+  float cursor_x = -1e9f;         // where the step cursor stands
+  std::vector<ui::Rect>
+      curves{};  // pieces of the curves, which texts cover only where there is no other place
 
   template <typename T>
   void add(T item) {

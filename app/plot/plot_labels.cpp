@@ -68,6 +68,10 @@ void name_levels(Builder& b) {
             const ui::Align align = left ? ui::Align::left : ui::Align::right;
             if (placed || y < a.y + 6 || y > a.bottom() - 1) continue;
             if (!over_curves && b.crosses_curve(b.box(at, small, text, align))) continue;
+            // Where the cursor passes, its line is interrupted for the name.
+            const ui::Rect box = b.box(at, small, text, align);
+            if (b.cursor_x > box.x - 3 && b.cursor_x < box.right() + 3 && b.is_free(box.inset(-3, -1)))
+              b.add(FillItem{{b.cursor_x - 3, box.y - 1, 6, box.h + 2}, b.theme.panel});
             placed = b.text_if_free(at, small, b.theme.ink2, text, align);
           }
       if (placed) break;
@@ -118,16 +122,18 @@ void label_ends(Builder& b) {
   float width = widest(detail);
   if (width > available) x = b.rect.right() - 2 - width;
 
-  // Other texts in the label column are obstacles that do not move.
-  std::vector<float> wanted, weights;
-  for (const Label& l : labels) wanted.push_back(l.baseline), weights.push_back(1);
+  // Texts and reference lines in the label column are obstacles that do not move.
+  constexpr float fixed = 1e6f;
+  std::vector<Slot> slots;
+  for (const Label& l : labels) slots.push_back({l.baseline, label_gap / 2, 1});
   const ui::Rect column{x - 4, a.y - 20, width + 8, a.h + 40};
   for (const ui::Rect& t : b.taken)
-    if (t.overlaps(column) && t.bottom() < a.bottom() + 2) {
-      wanted.push_back(t.y + 0.78f * 12 + 3);  // 3: a label below a level's name also clears the level's line
-      weights.push_back(1e6f);
-    }
-  std::vector<float> placed = spread(wanted, label_gap, a.y + 9, a.bottom() - 2, weights);
+    if (t.overlaps(column) && t.bottom() < a.bottom() + 2)
+      slots.push_back({t.y + 0.78f * 12, label_gap / 2, fixed});
+  for (const RefLine& l : b.scene.lines)
+    if (float p = b.out.map.y(l.value); l.horizontal && x < a.right() && p > a.y && p < a.bottom())
+      slots.push_back({p + 4, 1, fixed});  // a baseline 5 above or 13 below clears the line
+  std::vector<float> placed = spread(slots, a.y + 9, a.bottom() - 2);
   for (size_t i = 0; i < labels.size(); ++i) {
     ui::Rect box{x, placed[i] - 10, width_of(*labels[i].series, detail, b.measure), 12.5f};
     if (b.is_free(box.inset(-1, 0))) write(b, *labels[i].series, {x, placed[i]}, detail);
@@ -199,6 +205,8 @@ float label_width(const PlotScene& scene, const Measure& measure) {
 void add_labels(Builder& b) {
   name_levels(b);
   label_ends(b);
+  // Notes keep clear of the cursor; the names of levels stay where they are when it passes.
+  b.curves.push_back({b.cursor_x - 1, b.out.map.area.y, 2, b.out.map.area.h});
   name_bands(b);
   add_notes(b);
 }

@@ -180,6 +180,7 @@ void add_cursor(Builder& b) {
   const ui::Rect& a = b.out.map.area;
   float px = b.out.map.x(b.scene.cursor->x);
   if (px < a.x - 1 || px > a.right() + 1) return;
+  b.cursor_x = px;
   b.add(RuleItem{{px, a.y}, {px, a.bottom()}, b.theme.cursor, ui::line::cursor, {}});
 }
 
@@ -229,7 +230,7 @@ Drawing layout_plot(const PlotScene& scene, const View& view, const ui::Rect& re
   auto [y_lo, y_hi] = shown_range(scene.y, view.y);
   out.map = {a, AxisMap(scene.x.scale, x_lo, x_hi, a.x, a.right()),
              AxisMap(scene.y.scale, y_lo, y_hi, a.bottom(), a.y)};
-  Builder b{scene, theme, measure, options, rect, out, {}, {}};
+  Builder b{scene, theme, measure, options, rect, out};
   add_reference_fills(b);
   add_axes(b);
   if (scene.heat) add_heat(b);

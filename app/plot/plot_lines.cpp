@@ -127,14 +127,19 @@ size_t nearest_index(const Series& s, double x) {
   return i;
 }
 
-std::vector<float> spread(const std::vector<float>& wanted, float gap, float lo, float hi,
-                          const std::vector<float>& weights) {
-  const size_t n = wanted.size();
+std::vector<float> spread(std::span<const Slot> slots, float lo, float hi) {
+  const size_t n = slots.size();
   std::vector<size_t> order(n);
   std::iota(order.begin(), order.end(), size_t(0));
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return wanted[a] < wanted[b]; });
-  if (n > 1) gap = std::min(gap, std::max(0.f, hi - lo) / float(n - 1));
-  // Isotonic regression of wanted[i] - i*gap: neighbours that would come too close move as one block.
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return slots[a].wanted < slots[b].wanted; });
+  // Distance of each slot from the first one when all stand shoulder to shoulder.
+  std::vector<double> offset(n, 0);
+  for (size_t k = 1; k < n; ++k) offset[k] = offset[k - 1] + slots[order[k - 1]].half + slots[order[k]].half;
+  const double room = std::max(0.0, double(hi) - lo), needed = n ? offset[n - 1] : 0;
+  if (needed > room)
+    for (double& o : offset) o *= room / needed;
+  // Isotonic regression of wanted - offset: neighbours that would come too close move as one block.
   struct Block {
     double sum, weight;
     size_t count;
@@ -142,8 +147,8 @@ std::vector<float> spread(const std::vector<float>& wanted, float gap, float lo,
   };
   std::vector<Block> blocks;
   for (size_t k = 0; k < n; ++k) {
-    double w = weights.empty() ? 1 : weights[order[k]];
-    blocks.push_back({w * (double(wanted[order[k]]) - double(k) * gap), w, 1});
+    const Slot& s = slots[order[k]];
+    blocks.push_back({s.weight * (double(s.wanted) - offset[k]), double(s.weight), 1});
     while (blocks.size() > 1 && blocks[blocks.size() - 2].mean() > blocks.back().mean()) {
       Block last = blocks.back();
       blocks.pop_back();
@@ -151,12 +156,11 @@ std::vector<float> spread(const std::vector<float>& wanted, float gap, float lo,
     }
   }
   std::vector<float> placed(n);
+  const double highest = std::max(double(lo), hi - (n ? offset[n - 1] : 0));
   size_t k = 0;
-  const double highest = hi - double(n ? n - 1 : 0) * gap;
   for (const Block& b : blocks)
     for (size_t i = 0; i < b.count; ++i, ++k)
-      placed[order[k]] =
-          float(std::clamp(b.mean(), double(lo), std::max(double(lo), highest)) + double(k) * gap);
+      placed[order[k]] = float(std::clamp(b.mean(), double(lo), highest) + offset[k]);
   return placed;
 }
 

@@ -28,9 +28,14 @@ std::vector<size_t> marker_points(const Series&, const PlotMap&);
 // Index of the point nearest to x (the series' x ascend), or size() when it is empty.
 size_t nearest_index(const Series&, double x);
 
-// Moves wanted positions to a distance of at least `gap`, with the least squared change, inside [lo, hi].
-// Heavy weights stay where they are. Keeps the order of the wanted positions.
-std::vector<float> spread(const std::vector<float>& wanted, float gap, float lo, float hi,
-                          const std::vector<float>& weights = {});
+// Something that wants a place along a line: it takes `half` px to each side. Heavy ones stay where they are.
+struct Slot {
+  float wanted;
+  float half = 8;
+  float weight = 1;
+};
+// Positions for all slots inside [lo, hi] without overlap, with the least squared change and in the order of
+// the wanted positions. Without enough room they come closer, but stay inside.
+std::vector<float> spread(std::span<const Slot> slots, float lo, float hi);
 
 }  // namespace normscope::plot

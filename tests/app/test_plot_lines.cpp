@@ -159,25 +159,29 @@ TEST_CASE("markers are 30 to 50 px apart and do not wander while the series grow
 }
 
 TEST_CASE("labels keep their distance with the smallest change") {
-  CHECK(spread({10, 100, 200}, 16, 0, 300) == std::vector<float>{10, 100, 200});
-  std::vector<float> p = spread({100, 104}, 16, 0, 300);
+  auto at = [](std::vector<Slot> slots, float lo = 0, float hi = 300) { return spread(slots, lo, hi); };
+  CHECK(at({{10}, {100}, {200}}) == std::vector<float>{10, 100, 200});
+  std::vector<float> p = at({{100}, {104}});
   CHECK(p[0] == Approx(94));
   CHECK(p[1] == Approx(110));
-  p = spread({50, 50, 50, 50}, 16, 0, 300);
+  p = at({{50}, {50}, {50}, {50}});
   for (int i = 1; i < 4; ++i) CHECK(p[i] - p[i - 1] == Approx(16));
   CHECK((p[0] + p[3]) / 2 == Approx(50));
-  p = spread({2, 1}, 16, 0, 300);  // order is kept, and so is the border
+  p = at({{2}, {1}});  // order is kept, and so is the border
   CHECK(p[1] == Approx(0));
   CHECK(p[0] == Approx(16));
-  p = spread({298, 299, 297}, 16, 0, 300);
+  p = at({{298}, {299}, {297}});
   CHECK(*std::max_element(p.begin(), p.end()) <= 300);
-  p = spread({100, 101}, 16, 0, 300, {1e6f, 1});
+  p = at({{100, 8, 1e6f}, {101}});
   CHECK(p[0] == Approx(100).margin(0.01));
   CHECK(p[1] == Approx(116).margin(0.01));
-  p = spread({5, 5, 5}, 16, 0, 20);  // no room: closer, but inside
+  p = at({{100, 1, 1e6f}, {101}, {99}});  // a thin obstacle: one label on each side
+  CHECK(p[1] == Approx(109).margin(0.01));
+  CHECK(p[2] == Approx(91).margin(0.01));
+  p = at({{5}, {5}, {5}}, 0, 20);  // no room: closer, but inside
   CHECK(p[0] == Approx(0));
   CHECK(p[2] == Approx(20));
-  CHECK(spread({}, 16, 0, 10).empty());
+  CHECK(at({}).empty());
 }
 
 TEST_CASE("ticks are round numbers and never too many") {
