@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <limits>
-#include <thread>
 
 #include "app/cli/options.h"
 #include "app/cli/picture.h"
@@ -21,8 +20,6 @@
 namespace normscope::cli {
 namespace {
 
-constexpr auto kPoll = std::chrono::milliseconds(50);
-constexpr auto kPatience = std::chrono::seconds(2);
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 std::string note_of(const LabView& view) {
@@ -32,33 +29,24 @@ std::string note_of(const LabView& view) {
   return note;
 }
 
-bool finished(const LabView& view, size_t runs) {
-  if (view.runs.size() != runs || view.busy) return false;
-  for (const RunView& run : view.runs) {
-    if (run.step < view.budget && run.state != RunState::NonFinite) return false;
-  }
-  return true;
-}
-
-/// Trains to the budget; false when interrupted. Throws Error when the session refuses to start.
+/// Trains to the budget; false when interrupted. Throws Error when the session cannot go on.
 bool train_session(Lab& lab, const std::vector<RunSpec>& specs, Progress& progress) {
-  lab.start(specs, true);
-  const auto start = std::chrono::steady_clock::now();
-  for (;;) {
+  train_to(lab, specs, 0);
+  lab.play();
+  bool complete = true;
+  for (int32_t step = 1;; ++step) {
+    lab.wait_until(step);
     const std::shared_ptr<const LabView> view = lab.view();
-    if (InterruptGuard::interrupted()) {
-      lab.pause();
-      progress.finish();
-      return false;
-    }
-    if (finished(*view, specs.size())) break;
-    const bool waited = std::chrono::steady_clock::now() - start > kPatience;
-    if (waited && !view->playing && !view->busy && !view->message.empty()) throw Error(view->message);
-    if (view->step > 0) progress.update(view->step, note_of(*view));
-    std::this_thread::sleep_for(kPoll);
+    complete = !InterruptGuard::interrupted();
+    if (!complete) lab.pause();
+    if (!complete || !view->playing) break;
+    progress.update(view->step, note_of(*view));
+    step = view->step;
   }
+  lab.wait_idle();
   progress.finish();
-  return true;
+  if (const std::string message = lab.view()->message; complete && !message.empty()) throw Error(message);
+  return complete;
 }
 
 void log_run(RunLog& log, const RunLabel& label, const History& history) {
@@ -138,7 +126,7 @@ Exit compare(const MainOptions& options) {
   bool complete = true;
   for (int32_t seed = 1; complete && seed <= options.seeds; ++seed) {
     override_runs(runs, "", 0, seed);
-    Lab lab({.threads = options.threads});
+    Lab lab({.threads = options.threads, .live_text = false});
     Progress progress(fmt::format("seed {} of {}", seed, options.seeds), runs[0].spec.train.steps);
     const auto start = std::chrono::steady_clock::now();
     complete = train_session(lab, specs_of(runs), progress);

@@ -46,7 +46,7 @@ Exit screenshot(const ScreenshotOptions& options) {
   override_runs(runs, options.text, 0, options.seed);
   task_of(runs[0].spec);  // said here, before anything is built
 
-  Lab lab({.threads = options.threads});
+  Lab lab({.threads = options.threads, .live_text = false});
   train_to(lab, specs_of(runs), options.steps);
   draw_lab(lab, picture, options.out);
   return Exit::ok;

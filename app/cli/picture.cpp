@@ -1,0 +1,105 @@
+#include "app/cli/picture.h"
+
+#include <charconv>
+#include <functional>
+#include <string_view>
+
+#include "app/app_state.h"
+#include "app/cli/exit_code.h"
+#include "app/ui/frame.h"
+#include "app/ui/robot.h"
+
+namespace normscope::cli {
+namespace {
+
+constexpr int kSettle = 4;  // frames until sizes and textures have come to rest
+
+/// One window-less window on a session.
+class Stage {
+ public:
+  Stage(Lab& lab, const PictureOptions& options)
+      : lab_(lab),
+        loop_({static_cast<float>(options.width), static_cast<float>(options.height)}),
+        ui_(ui::load_fonts()),
+        robot_(loop_, ui_, [this] { draw_app(state_, ui_); }) {
+    state_.lab = &lab;
+    state_.dark = options.dark;
+    state_.scale = static_cast<float>(options.scale);
+    state_.reduced_motion = true;
+    state_.clock = false;
+    rest();
+  }
+
+  /// A line at a time: what it sets off is over before the next one.
+  void play(std::string_view script) {
+    std::string
+        before;  // empty lines in place of those played, so that errors count from the file's first line
+    for (int number = 1; !script.empty(); ++number) {
+      const size_t end = script.find('\n');
+      const std::string_view line = script.substr(0, end);
+      script.remove_prefix(end == script.npos ? script.size() : end + 1);
+      if (line.starts_with("wait"))
+        train_on(line.substr(4), number);
+      else
+        robot_.script(before + std::string(line));
+      before += '\n';
+      lab_.wait_idle();
+      robot_.frames(1);
+    }
+  }
+
+  raster::Image image() {
+    robot_.frames(1);
+    return raster::rasterise(*loop_.draw_data(), ui::theme(state_.dark).bg.packed());
+  }
+
+ private:
+  void rest() {
+    lab_.wait_idle();
+    robot_.frames(kSettle);
+  }
+
+  void train_on(std::string_view argument, int number) {
+    const size_t from = std::min(argument.find_first_not_of(' '), argument.size());
+    int32_t step = 0;
+    const char* const end = argument.data() + argument.size();
+    const auto [stop, error] = std::from_chars(argument.data() + from, end, step);
+    const bool blank =
+        std::string_view(stop, static_cast<size_t>(end - stop)).find_first_not_of(" \r") == argument.npos;
+    if (from == 0 || error != std::errc{} || !blank || step < 0) {
+      throw Error(fmt::format("script line {}: 'wait{}': expected wait STEP, as wait 240", number, argument));
+    }
+    lab_.play_to(step);
+    rest();
+  }
+
+  Lab& lab_;
+  AppState state_;
+  ui::Frame loop_;
+  ui::Ui ui_;
+  ui::Robot robot_;
+};
+
+}  // namespace
+
+void train_to(Lab& lab, const std::vector<RunSpec>& specs, int32_t steps) {
+  lab.start(specs, false);
+  if (!specs.empty() && steps > specs.front().train.steps) lab.set_budget(steps);
+  lab.wait_idle();
+  const std::shared_ptr<const LabView> view = lab.view();
+  if (view->runs.empty()) throw CommandError(Exit::usage, view->message);
+  lab.play_to(steps);
+  lab.wait_idle();
+}
+
+raster::Image picture_of(Lab& lab, const PictureOptions& options) {
+  Stage stage(lab, options);
+  with_exit(Exit::usage, [&] { stage.play(options.script); });
+  return stage.image();
+}
+
+void draw_lab(Lab& lab, const PictureOptions& options, const std::string& path) {
+  raster::write_png(path, picture_of(lab, options));
+}
+
+}  // namespace normscope::cli

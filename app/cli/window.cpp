@@ -1,0 +1,52 @@
+// normscope without a command: the window, or where there is none the headless main job.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "app/cli/options.h"
+#include "app/cli/specs.h"
+#include "app/main_window.h"
+
+namespace normscope::cli {
+namespace {
+
+/// Cheap enough to ask first: without a display server a window library may take seconds to find out.
+bool display_named() {
+#if defined(__linux__) || defined(__FreeBSD__)
+  const auto named = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return value && *value;
+  };
+  return named("DISPLAY") || named("WAYLAND_DISPLAY");
+#else
+  return true;
+#endif
+}
+
+int try_window(const MainOptions& options) {
+  if (!display_named()) return kWindowNoDisplay;
+  std::vector<ConfigRun> runs = runs_of(options.config);
+  override_runs(runs, options.text, options.steps, -1);
+  task_of(runs[0].spec);  // an unusable text is said here, before there is a window
+  WindowOptions window;
+  window.runs = specs_of(runs);
+  window.lab.threads = options.threads;
+  window.dark = options.theme == "dark";
+  if (options.scale > 0) window.scale = static_cast<float>(options.scale);
+  return run_window(window);
+}
+
+}  // namespace
+
+Exit open_window(const MainOptions& options) {
+  const int result = try_window(options);
+  if (result == kWindowClosed) return Exit::ok;
+  const char* why = result == kWindowNoDisplay ? "no display" : "no OpenGL 3.3 on this display";
+  if (options.window) throw CommandError(Exit::display, fmt::format("{}: --window cannot open one", why));
+  fmt::print("{}: training the three runs here instead (Ctrl+C stops)\n", why);
+  std::fflush(stdout);
+  return compare(options);
+}
+
+}  // namespace normscope::cli
