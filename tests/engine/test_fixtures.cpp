@@ -1,6 +1,9 @@
 // Whole models against independent numbers in tests/fixtures: loss, logits, every branch and output, every gradient, ten
 // Adam steps. And the other direction: a fixture with one number changed must be noticed.
+#include <unistd.h>
+
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -42,8 +45,10 @@ struct Copy {
     for (const auto& [key, value] : metadata) writer.set_metadata(key, value);
     for (const auto& [name, values] : reals) writer.add(name, shapes.at(name), std::span<const double>(values));
     for (const auto& [name, values] : integers) writer.add(name, shapes.at(name), std::span<const int32_t>(values));
-    writer.write("changed.safetensors");
-    return "changed.safetensors";
+    // Several test processes share the folder.
+    const std::string path = "changed-" + std::to_string(getpid()) + ".safetensors";
+    writer.write(path);
+    return path;
   }
   std::map<std::string, std::string> metadata;
   std::map<std::string, TensorShape> shapes;
@@ -55,7 +60,11 @@ VerifyReport verify_changed(const std::string& name, const std::function<void(Co
   Copy copy(name);
   change(copy);
   const auto backend = make_cpu_backend(1);
-  return verify_fixture(copy.write(), *backend);
+  const struct Remove {
+    std::string path;
+    ~Remove() { std::remove(path.c_str()); }
+  } file{copy.write()};
+  return verify_fixture(file.path, *backend);
 }
 
 bool misses(const VerifyReport& report, const std::string& what) {
@@ -149,7 +158,6 @@ TEST_CASE("fixtures: what is not a fixture is refused with a line that names the
                   std::string& config = c.metadata["config"];
                   config.replace(config.find('"' + std::string(text) + '"'), std::string(text).size() + 2, "\"zzz\"");
                 }).empty());
-  std::remove("changed.safetensors");
 }
 
 }  // namespace normscope::test

@@ -212,8 +212,8 @@ TEST_CASE("replay: denormals are flushed inside and kept outside", "[replay]") {
     CHECK(denormal() == 0.0f);
   }
   CHECK(denormal() != 0.0f);
-  // An embedding row that no token uses has no gradient (untied output): its first moment only decays, and ends in
-  // exact zero instead of a denormal.
+  // An embedding row that no token uses has no gradient (untied output): its first moment only decays, and is
+  // never left as a denormal.
   for (int threads : {1, 3}) {
     TinyOptions o;
     o.tied = false;
@@ -227,8 +227,8 @@ TEST_CASE("replay: denormals are flushed inside and kept outside", "[replay]") {
     for (int32_t& t : tiny.program->tokens("targets")) t = 2;
     tiny.program->replay(tiny.inputs(1));
     m = tiny.store->read(table, Store::Block::M);
-    CHECK(m[2 * 24 + 5] == 0.0f);
-    CHECK(m[1 * 24 + 5] != 0.0f);
+    CHECK(std::fpclassify(m[2 * 24 + 5]) != FP_SUBNORMAL);
+    CHECK(std::fpclassify(m[1 * 24 + 5]) == FP_NORMAL);
     CHECK(denormal() != 0.0f);
   }
 }

@@ -1,0 +1,65 @@
+// Probes, clipping and optimizers in double, as the papers write them.
+#pragma once
+
+#include <cmath>
+
+#include "reference/ops_backward.h"
+#include "tape/step_inputs.h"
+
+namespace normscope::reference {
+
+inline double norm(const Values& v) {
+  double sum = 0;
+  for (double e : v) sum += e * e;
+  return std::sqrt(sum);
+}
+
+inline double mean_square(const Values& x) {
+  double sum = 0;
+  for (double e : x) sum += e * e / static_cast<double>(x.size());
+  return sum;
+}
+
+inline double variance(const Values& x) {
+  double mean = 0, sum = 0;
+  for (double e : x) mean += e / static_cast<double>(x.size());
+  for (double e : x) sum += (e - mean) * (e - mean) / static_cast<double>(x.size());
+  return sum;
+}
+
+/// min(1, bound / total norm); a bound of 0 clips nothing.
+inline double clip_factor(double total_norm, double bound) {
+  return bound > 0 && total_norm > bound ? bound / total_norm : 1.0;
+}
+
+struct UpdateResult {
+  Values value, m, v, change;
+};
+
+/// Kingma and Ba 2015, algorithm 1, with decoupled weight decay (Loshchilov and Hutter 2019). g is clipped already.
+inline UpdateResult adam(const Values& w, const Values& g, const Values& m, const Values& v, const StepInputs& s) {
+  UpdateResult r{w, m, v, Values(w.size())};
+  const double b1 = static_cast<double>(s.beta1), b2 = static_cast<double>(s.beta2), lr = static_cast<double>(s.lr);
+  for (size_t i = 0; i < w.size(); ++i) {
+    r.m[i] = b1 * m[i] + (1 - b1) * g[i];
+    r.v[i] = b2 * v[i] + (1 - b2) * g[i] * g[i];
+    const double m_hat = r.m[i] / static_cast<double>(s.bias_correction1);
+    const double v_hat = r.v[i] / static_cast<double>(s.bias_correction2);
+    r.change[i] = -lr * (m_hat / (std::sqrt(v_hat) + static_cast<double>(s.eps)) + static_cast<double>(s.weight_decay) * w[i]);
+    r.value[i] = w[i] + r.change[i];
+  }
+  return r;
+}
+
+/// m = momentum m + g; w -= lr (m + decay w).
+inline UpdateResult sgd(const Values& w, const Values& g, const Values& m, const StepInputs& s) {
+  UpdateResult r{w, m, {}, Values(w.size())};
+  for (size_t i = 0; i < w.size(); ++i) {
+    r.m[i] = static_cast<double>(s.momentum) * m[i] + g[i];
+    r.change[i] = -static_cast<double>(s.lr) * (r.m[i] + static_cast<double>(s.weight_decay) * w[i]);
+    r.value[i] = w[i] + r.change[i];
+  }
+  return r;
+}
+
+}  // namespace normscope::reference
