@@ -79,15 +79,15 @@ void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs) n
     for (int64_t chunk = 0; chunk < stage.chunks; ++chunk) stage.run(call, inputs, chunk, {scratch_[0].get()});
     return;
   }
-  // Note [ticket]: closed first. A late worker of the previous job that reads a new field finds its ticket gone.
-  const uint32_t generation = static_cast<uint32_t>(ticket_.load(std::memory_order_relaxed) >> 32) + 2;
-  ticket_.store(uint64_t{generation - 1} << 32 | 0xffffffffu, std::memory_order_relaxed);
-  run_.store(stage.run, std::memory_order_release);
-  call_.store(&call, std::memory_order_release);
-  inputs_.store(&inputs, std::memory_order_release);
-  chunks_.store(stage.chunks, std::memory_order_release);
+  // No chunk of the previous job is left (see [ticket]), so no worker acts on these fields until the ticket has changed.
+  const uint32_t generation = static_cast<uint32_t>(ticket_.load(std::memory_order_relaxed) >> 32) + 1;
+  run_.store(stage.run, std::memory_order_relaxed);
+  call_.store(&call, std::memory_order_relaxed);
+  inputs_.store(&inputs, std::memory_order_relaxed);
+  chunks_.store(stage.chunks, std::memory_order_relaxed);
   done_.store(0, std::memory_order_relaxed);
-  ticket_.store(uint64_t{generation} << 32);  // sequentially consistent, as is the read of sleepers_: no lost wake-up
+  // Sequentially consistent, as is the read of sleepers_: no lost wake-up.
+  ticket_.store(uint64_t{generation} << 32 | static_cast<uint32_t>(stage.chunks));
   if (sleepers_.load() > 0) {
     wake_.fetch_add(1);
     wake_.notify_all();
@@ -96,12 +96,13 @@ void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs) n
   if (mine < stage.chunks) wait_until_done(stage.chunks - mine);
 }
 
-bool Pool::take(uint32_t generation, int64_t chunks, int64_t& chunk) noexcept {
+/// Takes one of the generation's chunks; `left` is how many there were.
+bool Pool::take(uint32_t generation, int64_t& left) noexcept {
   uint64_t ticket = ticket_.load(std::memory_order_acquire);
   for (;;) {
-    chunk = static_cast<int64_t>(ticket & 0xffffffffu);
-    if (static_cast<uint32_t>(ticket >> 32) != generation || chunk >= chunks) return false;
-    if (ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) return true;
+    left = static_cast<int64_t>(ticket & 0xffffffffu);
+    if (static_cast<uint32_t>(ticket >> 32) != generation || left == 0) return false;
+    if (ticket_.compare_exchange_weak(ticket, ticket - 1, std::memory_order_acq_rel)) return true;
   }
 }
 
@@ -109,7 +110,7 @@ bool Pool::take(uint32_t generation, int64_t chunks, int64_t& chunk) noexcept {
 int64_t Pool::run_chunks(uint32_t generation, const Job& job, int worker) noexcept {
   const Scratch scratch{scratch_[static_cast<size_t>(worker)].get()};
   int64_t ran = 0;
-  for (int64_t chunk; take(generation, job.chunks, chunk); ++ran) job.run(*job.call, *job.inputs, chunk, scratch);
+  for (int64_t left; take(generation, left); ++ran) job.run(*job.call, *job.inputs, job.chunks - left, scratch);
   return ran;
 }
 
@@ -123,11 +124,10 @@ void Pool::wait_until_done(int64_t theirs) noexcept {
   caller_sleeps_.store(0, std::memory_order_relaxed);
 }
 
-/// Waits for an open generation other than `seen`; false when the pool is being destroyed.
+/// Waits for a generation other than `seen`; false when the pool is being destroyed.
 bool Pool::wait_for_job(uint32_t seen) noexcept {
   const auto changed = [&](std::memory_order order) {
-    const uint32_t generation = static_cast<uint32_t>(ticket_.load(order) >> 32);
-    return (generation != seen && generation % 2 == 0) || stop_.load(std::memory_order_relaxed);
+    return static_cast<uint32_t>(ticket_.load(order) >> 32) != seen || stop_.load(std::memory_order_relaxed);
   };
   if (!spin_until([&] { return changed(std::memory_order_acquire); })) {
     const uint32_t before = wake_.load();
@@ -144,10 +144,9 @@ void Pool::work(int worker) {
   while (wait_for_job(seen)) {
     const uint64_t ticket = ticket_.load(std::memory_order_acquire);
     seen = static_cast<uint32_t>(ticket >> 32);
-    if (seen % 2 != 0) continue;  // closed meanwhile: that job is done
-    const Job job{run_.load(std::memory_order_acquire), call_.load(std::memory_order_acquire),
-                  inputs_.load(std::memory_order_acquire), chunks_.load(std::memory_order_acquire)};
-    // `job` may mix two generations when this worker is late, but then take() finds the ticket closed or newer.
+    const Job job{run_.load(std::memory_order_relaxed), call_.load(std::memory_order_relaxed),
+                  inputs_.load(std::memory_order_relaxed), chunks_.load(std::memory_order_relaxed)};
+    // `job` may mix two generations when all chunks of `seen` are taken already: then take() finds none.
     const int64_t ran = run_chunks(seen, job, worker);
     if (ran == 0) continue;
     done_.fetch_add(static_cast<uint32_t>(ran));

@@ -40,14 +40,14 @@ class Pool {
   };
 
   void work(int worker);
-  bool take(uint32_t generation, int64_t chunks, int64_t& chunk) noexcept;
+  bool take(uint32_t generation, int64_t& left) noexcept;
   int64_t run_chunks(uint32_t generation, const Job& job, int worker) noexcept;
   bool wait_for_job(uint32_t seen) noexcept;
-  void wait_until_done(int64_t chunks) noexcept;
+  void wait_until_done(int64_t theirs) noexcept;
 
-  // Note [ticket]: generation in the upper half, next chunk in the lower. A chunk is taken by compare-and-swap, which
-  // succeeds only while the job read before it is still the current one: a late worker cannot run a stale job. For that,
-  // run() closes the ticket (an odd generation) before it writes the next job, and opens it (even) behind it.
+  // Note [ticket]: generation in the upper half, chunks not yet taken in the lower. A chunk is taken by compare-and-swap
+  // on a ticket with chunks left. The job is replaced only after its last chunk, so a worker whose swap succeeds has
+  // read the job of that very generation, whole; a late one finds nothing left or another generation.
   alignas(128) std::atomic<uint64_t> ticket_{0};
   alignas(128) std::atomic<uint32_t> done_{0};        // finished chunks of this generation
   std::atomic<uint32_t> caller_sleeps_{0};

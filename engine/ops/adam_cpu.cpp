@@ -1,5 +1,5 @@
 // adam on the CPU (Kingma and Ba 2015; weight decay decoupled as in Loshchilov and Hutter 2019), with g clipped:
-//   m += (1-b1) (g - m)    v = b2 v + (1-b2) g^2    w -= lr/c1 * m / (sqrt(v)/sqrt(c2) + eps) + lr*decay * w
+//   m = b1 m + (1-b1) g    v = b2 v + (1-b2) g^2    w -= lr/c1 * m / (sqrt(v)/sqrt(c2) + eps) + lr*decay * w
 // c1, c2 are the bias corrections. The same pass over memory yields the norms of the update and of the new weights.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/adam_cpu.cpp"
@@ -15,8 +15,9 @@ namespace {
 void update(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
   const DF d;
   const VF factor = hn::Set(d, clip_factor_of(call));
-  const VF beta1_rest = hn::Set(d, static_cast<float>(1.0 - static_cast<double>(step.beta1)));
-  const VF beta2 = hn::Set(d, step.beta2), beta2_rest = hn::Set(d, static_cast<float>(1.0 - static_cast<double>(step.beta2)));
+  const VF beta1 = hn::Set(d, step.beta1), beta1_rest = hn::Set(d, static_cast<float>(1.0 - static_cast<double>(step.beta1)));
+  const VF beta2 = hn::Set(d, step.beta2);
+  const VF beta2_rest = hn::Set(d, static_cast<float>(1.0 - static_cast<double>(step.beta2)));
   const VF root = hn::Set(d, static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(step.bias_correction2))));
   const VF rate = hn::Set(d, static_cast<float>(static_cast<double>(step.lr) / static_cast<double>(step.bias_correction1)));
   const VF eps = hn::Set(d, step.eps), decay = hn::Set(d, step.lr * step.weight_decay);
@@ -25,8 +26,8 @@ void update(const Call& call, const StepInputs& step, int64_t chunk, Scratch) no
     float *value = p.value + begin, *first = p.m + begin, *second = p.v + begin;
     VF updates = hn::Zero(d), weights = hn::Zero(d);
     each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
-      const VF g = hn::Mul(lanes.load(gradient + i), factor), m0 = lanes.load(first + i), w0 = lanes.load(value + i);
-      const VF m = hn::MulAdd(beta1_rest, hn::Sub(g, m0), m0);
+      const VF g = hn::Mul(lanes.load(gradient + i), factor), w0 = lanes.load(value + i);
+      const VF m = hn::MulAdd(beta1_rest, g, hn::Mul(beta1, lanes.load(first + i)));
       const VF v = hn::MulAdd(beta2_rest, hn::Mul(g, g), hn::Mul(beta2, lanes.load(second + i)));
       const VF step_size = hn::Div(hn::Mul(rate, m), hn::MulAdd(hn::Sqrt(v), root, eps));
       const VF delta = hn::MulAdd(decay, w0, step_size);
