@@ -17,6 +17,7 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 RunSpec with_vocabulary(RunSpec spec, const Task* task) {
   if (!task) fail("run", "there is no data: expected a task");
   spec.model.vocabulary = task->vocabulary();
+  complete(spec);
   return spec;
 }
 

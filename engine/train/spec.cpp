@@ -65,6 +65,7 @@ void set_wiring(RunSpec& spec, std::string_view key, std::string_view value) {
   } catch (const Error& error) {
     fail(key, "'{}': {}", trimmed(value), error.what());
   }
+  complete(spec);
 }
 
 // Texts that are values only as a whole are checked by reading them.
@@ -169,6 +170,11 @@ Edit edit_from(std::string_view text) {
 }
 
 std::string to_string(const Edit& edit) { return fmt::format("{}:{}={}", edit.step, edit.key, edit.value); }
+
+void complete(RunSpec& spec) {
+  if (spec.model.architecture == Architecture::EncoderDecoder) return;
+  for (LayerWiring& layer : spec.model.stack().layers) layer.cross = layer.attention;
+}
 
 void validate(const RunSpec& spec) {
   ModelConfig model = spec.model;

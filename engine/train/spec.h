@@ -82,6 +82,9 @@ std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t 
 /// "214:train.rate=1e-3", as on the command line. Throws Error.
 Edit edit_from(std::string_view text);
 std::string to_string(const Edit& edit);
+/// Fills in what follows from the rest: in single stacks the unused cross-attention is wired as attention is, as the
+/// presets have it, so that equal models are equal values.
+void complete(RunSpec& spec);
 /// Checks the whole: combinations that no single field can see. Throws Error.
 void validate(const RunSpec& spec);
 std::string default_name(const RunSpec& spec);  ///< "Post-LN, warm-up 200"

@@ -170,6 +170,7 @@ TEST_CASE("differences become edits that lead from one to the other", "[spec]") 
   set_field(specs.back(), "train.rate", "0.00123");
   specs.push_back(preset_run("pre"));
   for (LayerWiring& layer : specs.back().model.stack().layers) layer.attention.before = NormKind::Rms;
+  complete(specs.back());
   for (const RunSpec& from : specs)
     for (const RunSpec& to : specs) {
       RunSpec now = from;

@@ -1,0 +1,196 @@
+// Saved runs: bitwise continuation, and files that are refused with a clear line.
+#include "catch.hpp"
+
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "core/error.h"
+#include "io/safetensors.h"
+#include "small_runs.h"
+
+using namespace normscope;
+using namespace normscope::test;
+
+namespace {
+
+struct Folder {
+  Folder() : path(std::filesystem::temp_directory_path() / ("normscope-checkpoint-" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(path);
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string file(const std::string& name) const { return (path / name).string(); }
+  std::filesystem::path path;
+};
+
+std::unique_ptr<Run> load(const std::string& path) { return Run::load(path, small_task(), shared_backend()); }
+
+std::string load_error(const std::string& path, std::shared_ptr<const Task> task = small_task()) {
+  try {
+    Run::load(path, std::move(task), shared_backend());
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// The saved file with one tensor or one metadata entry changed.
+void rewrite(const std::string& from, const std::string& to, const std::string& skip_tensor, const std::string& key = "",
+             const std::string& value = "") {
+  const SafetensorsFile file = SafetensorsFile::load(from);
+  SafetensorsWriter writer;
+  std::vector<std::vector<float>> floats;
+  std::vector<std::vector<int32_t>> integers;
+  std::vector<std::vector<double>> doubles;
+  const size_t count = file.names().size() + 1;
+  floats.reserve(count);
+  integers.reserve(count);
+  doubles.reserve(count);
+  for (const std::string& name : file.names()) {
+    if (name == skip_tensor) continue;
+    if (file.type(name) == TensorType::F32) writer.add(name, file.shape(name), std::span(floats.emplace_back(file.floats(name))));
+    if (file.type(name) == TensorType::I32)
+      writer.add(name, file.shape(name), std::span(integers.emplace_back(file.int32s(name))));
+    if (file.type(name) == TensorType::F64)
+      writer.add(name, file.shape(name), std::span(doubles.emplace_back(file.doubles(name))));
+  }
+  if (key == "shape") writer.add(skip_tensor, {2, 3}, std::span(floats.emplace_back(6)));
+  for (const auto& [name, text] : file.metadata()) writer.set_metadata(name, name == key ? value : text);
+  writer.write(to);
+}
+
+}  // namespace
+
+TEST_CASE("a resumed run goes on bit for bit", "[checkpoint]") {
+  const Folder folder;
+  for (const std::string& preset : preset_names()) {
+    INFO(preset);
+    RunSpec spec = small_spec(preset);
+    set_field(spec, "model.dropout_residual", "0.1");
+    const auto straight = make_run(spec), first = make_run(spec);
+    steps(*straight, 30);
+    steps(*first, 13);
+    const double validation = first->validation_loss();
+    first->save(folder.file("a.safetensors"));
+    const auto resumed = load(folder.file("a.safetensors"));
+    CHECK(resumed->steps_done() == 13);
+    CHECK(resumed->last_validation_loss() == Approx(validation).epsilon(1e-6));
+    CHECK(first_difference(first->store(), resumed->store()) == "");
+    steps(*resumed, 17);
+    CHECK(first_difference(straight->store(), resumed->store()) == "");
+    CHECK(same_bits(straight->history()->loss().values, resumed->history()->loss().values));
+    CHECK(same_bits(straight->history()->rate().values, resumed->history()->rate().values));
+    CHECK(resumed->state() == straight->state());
+    CHECK(resumed->learning_since() == straight->learning_since());
+    CHECK(resumed->spec() == straight->spec());
+  }
+}
+
+TEST_CASE("edits, scheduled edits, forks and custom wirings survive", "[checkpoint]") {
+  const Folder folder;
+  const std::string path = folder.file("b.safetensors");
+  RunSpec spec = small_spec("post");
+  set_field(spec, "wiring.L01.attn", "before=ln after=rms");
+  set_field(spec, "run.name", "a \"name\"\nof two lines");
+  const auto source = make_run(spec);
+  source->schedule_edits({{4, "train.rate", "0.001"}, {20, "train.clip", "0.25"}, {22, "model.placement", "sandwich"}});
+  steps(*source, 9);
+  RunSpec target = source->spec();
+  set_field(target, "wiring.L02.ffn", "before=ln");
+  const auto fork = source->fork(target);
+  steps(*fork, 3);
+  fork->save(path);
+  CHECK(Run::saved_spec(path) == fork->spec());
+  const auto resumed = load(path);
+  CHECK(resumed->edits() == fork->edits());
+  CHECK(resumed->spec() == fork->spec());
+  CHECK(resumed->origin() == fork->origin());
+  CHECK(resumed->mean_loss(12) == fork->mean_loss(12));
+  steps(*fork, 15);
+  steps(*resumed, 15);
+  CHECK(first_difference(fork->store(), resumed->store()) == "");
+  CHECK(same_bits(fork->history()->loss().values, resumed->history()->loss().values));
+  CHECK(resumed->spec() == fork->spec());
+  CHECK(get_field(resumed->spec(), "model.placement") == "sandwich");
+}
+
+TEST_CASE("the verdict stuck survives", "[checkpoint]") {
+  const Folder folder;
+  RunSpec spec = small_spec("pre");
+  set_field(spec, "train.rate", "0");
+  const auto run = make_run(spec);
+  steps(*run, 155);
+  run->save(folder.file("c.safetensors"));
+  const auto resumed = load(folder.file("c.safetensors"));
+  CHECK(resumed->state() == RunState::Stuck);
+  CHECK(resumed->mean_loss(20) == run->mean_loss(20));
+}
+
+TEST_CASE("a run that is not finite stays so", "[checkpoint]") {
+  const Folder folder;
+  RunSpec spec = small_spec("none");
+  set_field(spec, "train.optimizer", "sgd");
+  set_field(spec, "train.rate", "100");
+  const auto run = make_run(spec);
+  steps(*run, 60);
+  REQUIRE(run->state() == RunState::NonFinite);
+  run->save(folder.file("d.safetensors"));
+  const auto resumed = load(folder.file("d.safetensors"));
+  REQUIRE(resumed->state() == RunState::NonFinite);
+  CHECK(resumed->non_finite()->tensor == run->non_finite()->tensor);
+}
+
+TEST_CASE("what is no fitting checkpoint is refused in one line", "[checkpoint]") {
+  const Folder folder;
+  const std::string good = folder.file("good.safetensors"), bad = folder.file("bad.safetensors");
+  const auto run = make_run(small_spec());
+  steps(*run, 3);
+  run->save(good);
+
+  DataSpec other = small_spec().data;
+  other.data_seed = 2;
+  CHECK_THAT(load_error(good, small_task(other)), Catch::Contains("was trained on other data"));
+  CHECK_THAT(load_error(folder.file("none.safetensors")), Catch::Contains("none.safetensors"));
+
+  const auto size = std::filesystem::file_size(good);
+  for (const auto cut : {size - 1, size / 2, size / 100, uintmax_t{9}, uintmax_t{3}, uintmax_t{0}}) {
+    std::filesystem::copy_file(good, bad, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::resize_file(bad, cut);
+    INFO(cut);
+    CHECK_THAT(load_error(bad), Catch::Contains("bad.safetensors"));
+  }
+  std::ofstream(bad) << "this is a letter to my aunt, and no model";
+  CHECK_THAT(load_error(bad), Catch::Contains("bad.safetensors"));
+
+  rewrite(good, bad, "L01.attn.wq", "shape");
+  CHECK_THAT(load_error(bad), Catch::Contains("L01.attn.wq") && Catch::Contains("(2,3)") && Catch::Contains("(16,16)"));
+  rewrite(good, bad, "m/L02.ffn.w1");
+  CHECK_THAT(load_error(bad), Catch::Contains("m/L02.ffn.w1"));
+  rewrite(good, bad, "", "format", "somebody else's");
+  CHECK_THAT(load_error(bad), Catch::Contains("is no saved run"));
+  rewrite(good, bad, "", "step", "-4");
+  CHECK_THAT(load_error(bad), Catch::Contains("step is '-4'"));
+  rewrite(good, bad, "", "origin", "{\"a\":");
+  CHECK_THAT(load_error(bad), Catch::Contains("metadata origin is damaged"));
+  rewrite(good, bad, "", "origin", "[[\"model.layers\",\"many\"]]");
+  CHECK_THAT(load_error(bad), Catch::Contains("[model.layers] 'many'"));
+  rewrite(good, bad, "", "plateau", "[]");
+  CHECK_THAT(load_error(bad), Catch::Contains("metadata plateau is damaged"));
+  CHECK(load_error(good) == "no error");
+}
+
+TEST_CASE("saving is atomic: a failed save leaves the old file", "[checkpoint]") {
+  const Folder folder;
+  const std::string path = folder.file("e.safetensors");
+  const auto run = make_run(small_spec());
+  run->save(path);
+  CHECK_THROWS_AS(run->save(folder.file("no/such/folder/e.safetensors")), Error);
+  steps(*run, 2);
+  run->save(path);
+  CHECK(load(path)->steps_done() == 2);
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path)) files += entry.is_regular_file();
+  CHECK(files == 1);
+}
