@@ -98,6 +98,27 @@ std::vector<Label> wanted_labels(Builder& b) {
   return labels;
 }
 
+// What does not move in the label column: texts, the flag, reference lines. As slots for baselines; those
+// with no room for a label between them are one obstacle.
+std::vector<Slot> obstacles(const Builder& b, const ui::Rect& column) {
+  const ui::Rect& a = b.out.map.area;
+  std::vector<std::pair<float, float>> spans;
+  for (const ui::Rect& t : b.taken)
+    if (t.overlaps(column) && t.bottom() < a.bottom() + 2) spans.push_back({t.y + 1.5f, t.bottom() + 5});
+  for (const RefLine& l : b.scene.lines)
+    if (float p = b.out.map.y(l.value); l.horizontal && column.x < a.right() && p > a.y && p < a.bottom())
+      spans.push_back({p + 3, p + 5});  // a baseline 5 px above or 13 below clears the line
+  std::sort(spans.begin(), spans.end());
+  std::vector<Slot> slots;
+  for (size_t i = 0; i < spans.size();) {
+    auto [top, bottom] = spans[i];
+    for (++i; i < spans.size() && spans[i].first - bottom < label_gap; ++i)
+      bottom = std::max(bottom, spans[i].second);
+    slots.push_back({(top + bottom) / 2, (bottom - top) / 2, 1e6f});
+  }
+  return slots;
+}
+
 void label_ends(Builder& b) {
   std::vector<Label> labels = wanted_labels(b);
   if (labels.empty()) return;
@@ -122,21 +143,21 @@ void label_ends(Builder& b) {
   float width = widest(detail);
   if (width > available) x = b.rect.right() - 2 - width;
 
-  // Texts and reference lines in the label column are obstacles that do not move.
-  constexpr float fixed = 1e6f;
+  const ui::Rect column{x - 4, a.y - 20, width + 8, a.h + 40};
   std::vector<Slot> slots;
   for (const Label& l : labels) slots.push_back({l.baseline, label_gap / 2, 1});
-  const ui::Rect column{x - 4, a.y - 20, width + 8, a.h + 40};
-  for (const ui::Rect& t : b.taken)
-    if (t.overlaps(column) && t.bottom() < a.bottom() + 2)
-      slots.push_back({t.y + 0.78f * 12, label_gap / 2, fixed});
-  for (const RefLine& l : b.scene.lines)
-    if (float p = b.out.map.y(l.value); l.horizontal && x < a.right() && p > a.y && p < a.bottom())
-      slots.push_back({p + 4, 1, fixed});  // a baseline 5 above or 13 below clears the line
+  for (Slot obstacle : obstacles(b, column)) slots.push_back(obstacle);
   std::vector<float> placed = spread(slots, a.y + 9, a.bottom() - 2);
   for (size_t i = 0; i < labels.size(); ++i) {
-    ui::Rect box{x, placed[i] - 10, width_of(*labels[i].series, detail, b.measure), 12.5f};
-    if (b.is_free(box.inset(-1, 0))) write(b, *labels[i].series, {x, placed[i]}, detail);
+    const float w = width_of(*labels[i].series, detail, b.measure);
+    // The place that was computed, or the next free one: a run's label is never lost while there is room at
+    // all.
+    for (float d = 0; d < a.h; d = d <= 0 ? 4 - d : -d) {
+      float y = placed[i] + d;
+      if (y < a.y + 8 || y > a.bottom() - 1 || !b.is_free({x - 1, y - 10, w + 2, 12.5f})) continue;
+      write(b, *labels[i].series, {x, y}, detail);
+      break;
+    }
   }
 }
 

@@ -243,3 +243,23 @@ TEST_CASE("labels that do not fit beside the end ask for room") {
   CHECK(late > 100);
   CHECK(late < 250);
 }
+
+TEST_CASE("no run loses its label, not even on a reference line") {
+  View view;
+  for (float loss : {2.90f, 2.93f, 2.945f, 2.955f, 2.97f, 3.0f, 3.1f})
+    for (float other : {2.94f, 2.0f, 0.8f}) {
+      PlotScene s = gallery::loss_scene(214);
+      s.series[0].y = Column::of(std::vector<float>(214, loss));
+      s.series[1].y = Column::of(std::vector<float>(214, other));
+      Drawing d = layout_plot(s, view, {0, 0, 640, 300}, ui::theme(false), sloppy_width);
+      INFO(loss << ' ' << other);
+      for (const char* letter : {"A", "B", "C"}) {
+        int found = 0;
+        for (const Item& item : d.items)
+          if (auto* t = std::get_if<TextItem>(&item)) found += t->text == letter;
+        INFO(letter);
+        CHECK(found == 1);
+      }
+      CHECK(overlap(d) == "");
+    }
+}
