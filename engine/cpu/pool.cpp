@@ -14,8 +14,7 @@ namespace normscope::cpu {
 namespace {
 
 constexpr auto kSpin = std::chrono::microseconds(50);
-constexpr int kPausesPerCheck = 16;   // about a microsecond between two looks at the clock
-constexpr int kChecksBeforeYield = 8; // then others may have the core: it may be a descheduled worker's
+constexpr int kPausesPerCheck = 16;  // about a microsecond between two looks at the clock
 
 void pause_core() noexcept {
 #if defined(__x86_64__) || defined(_M_X64)
@@ -25,7 +24,8 @@ void pause_core() noexcept {
 #endif
 }
 
-/// Spins until ready() or until kSpin has passed; says which.
+/// Spins until ready() or until kSpin has passed; says which. It never yields: beside a busy process that would give
+/// away the core for a whole time slice, again and again.
 template <typename Ready>
 bool spin_until(Ready ready) noexcept {
   std::chrono::steady_clock::time_point start;
@@ -37,7 +37,6 @@ bool spin_until(Ready ready) noexcept {
     const auto now = std::chrono::steady_clock::now();
     if (check == 0) start = now;
     if (now - start > kSpin) return false;
-    if (check >= kChecksBeforeYield) std::this_thread::yield();
   }
 }
 

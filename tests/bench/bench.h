@@ -19,10 +19,12 @@ struct Options {
   int threads = 2;
   double budget = 0.25;
   std::string filter;
+  bool profile = false;
 };
 
 /// Each benchmark prints its table; returns false when a result was wrong.
 bool bench_gemm(const Options& options);
+bool bench_step(const Options& options);
 
 /// Median rate of oneDNN's sgemm (row-major, no transpose) in GFLOP/s; 0 where it is not installed.
 double onednn_rate(int64_t m, int64_t n, int64_t k, double budget);

@@ -1,4 +1,5 @@
-// normscope_bench [gemm] [--threads N] [--budget SECONDS] [--filter TEXT]: all benchmarks, or those named.
+// normscope_bench [gemm] [step] [--threads N] [--budget SECONDS] [--filter TEXT] [--profile]: all benchmarks, or
+// those named. The filter selects rows; --profile adds milliseconds by op to the steps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +41,7 @@ struct Benchmark {
   const char* name;
   bool (*run)(const Options&);
 };
-constexpr Benchmark kBenchmarks[] = {{"gemm", bench_gemm}};
+constexpr Benchmark kBenchmarks[] = {{"gemm", bench_gemm}, {"step", bench_step}};
 
 int run(int argc, char** argv) {
   Options options;
@@ -51,6 +52,7 @@ int run(int argc, char** argv) {
     if (word == "--threads" && !last) options.threads = std::atoi(argv[++i]);
     else if (word == "--budget" && !last) options.budget = std::atof(argv[++i]);
     else if (word == "--filter" && !last) options.filter = argv[++i];
+    else if (word == "--profile") options.profile = true;
     else names.push_back(word);
   }
   fmt::print("instruction set {}, {} threads\n", cpu::choose_isa(), options.threads);

@@ -1,0 +1,114 @@
+// A whole training step of the hero model and its like, all probes on, as arithmetic rate and as a share of what
+// oneDNN's sgemm reaches at M,N,K = 1024,256,64 with the same threads in the same run.
+// FLOP of a step: 6 (L (4 d^2 + 2 d f) + d V) B T + 12 L B T^2 d, attention counted dense.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/bench.h"
+#include "core/philox.h"
+#include "model/transformer.h"
+#include "tape/seal.h"
+#include "tape/store.h"
+
+namespace normscope::bench {
+namespace {
+
+struct Size {
+  const char* name;
+  int32_t layers, width, heads, feed_forward, sequence, batch, vocabulary;
+  bool tied;
+};
+constexpr Size kSizes[] = {{"hero", 6, 64, 4, 256, 64, 16, 30, true},
+                           {"lesson", 6, 64, 4, 256, 64, 16, 96, false},
+                           {"deep", 18, 64, 4, 256, 64, 16, 96, false},
+                           {"wide", 6, 256, 4, 1024, 128, 16, 256, false},
+                           {"base", 6, 512, 8, 2048, 128, 32, 10000, false}};
+
+double step_flop(const Size& s) {
+  const double d = s.width, f = s.feed_forward, rows = static_cast<double>(s.batch) * s.sequence;
+  return 6 * (s.layers * (4 * d * d + 2 * d * f) + d * s.vocabulary) * rows + 12 * s.layers * rows * s.sequence * d;
+}
+
+ModelConfig config_of(const Size& s) {
+  ModelConfig c;
+  c.layers = s.layers;
+  c.width = s.width;
+  c.heads = s.heads;
+  c.feed_forward = s.feed_forward;
+  c.sequence = s.sequence;
+  c.vocabulary = s.vocabulary;
+  c.tied_output = s.tied;
+  set_placement(c, Placement::Pre);
+  return c;
+}
+
+void fill(Program& program, int32_t vocabulary) {
+  for (const char* name : {"tokens", "targets"}) {
+    uint32_t i = 0;
+    for (int32_t& t : program.tokens(name))
+      t = static_cast<int32_t>(philox({i++, 1, 0, 0}, 3)[0] % static_cast<uint32_t>(vocabulary));
+  }
+}
+
+/// Milliseconds of a step by op and phase, in order of time: every instruction timed alone, over many steps.
+void print_profile(Program& program, const StepInputs& inputs) {
+  using Clock = std::chrono::steady_clock;
+  const std::vector<Instruction>& instructions = program.data().instructions;
+  constexpr const char* kPhases[] = {"forward", "backward", "update"};
+  constexpr int kRepeats = 20;
+  struct Sum {
+    double seconds = 0;
+    int count = 0;
+  };
+  std::map<std::string, Sum> sums;
+  for (int repeat = 0; repeat < kRepeats; ++repeat) {
+    for (size_t i = 0; i < instructions.size(); ++i) {
+      const auto start = Clock::now();
+      program.executable().run(i, i + 1, inputs);
+      Sum& sum = sums[fmt::format("{} {}", to_string(instructions[i].op), kPhases[static_cast<int>(instructions[i].phase)])];
+      sum.seconds += std::chrono::duration<double>(Clock::now() - start).count() / kRepeats;
+      sum.count += repeat == 0;
+    }
+  }
+  std::vector<std::pair<std::string, Sum>> rows(sums.begin(), sums.end());
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
+  for (const auto& [name, sum] : rows)
+    fmt::print("    {:24} {:8.3f} ms in {:3}\n", name, 1e3 * sum.seconds, sum.count);
+}
+
+}  // namespace
+
+bool bench_step(const Options& options) {
+  const double sgemm = onednn_rate(1024, 256, 64, options.budget);
+  fmt::print("\nTraining steps, all probes on; oneDNN sgemm 1024x256x64: {:.0f} GFLOP/s\n", sgemm);
+  fmt::print("{:8} {:>9} {:>9} {:>9} {:>10} {:>7}\n", "model", "ms", "best ms", "GFLOP/s", "tokens/s", "ratio");
+  for (const Size& s : kSizes) {
+    const std::string name = s.name;
+    if (options.filter.empty() ? name == "base" : name.find(options.filter) == std::string::npos) continue;
+    const auto backend = make_cpu_backend(options.threads);
+    Store store(*backend);
+    Tape tape(store);
+    const ModelValues model = record_transformer(tape, config_of(s), {.batch = s.batch, .sequence = s.sequence});
+    store.materialize(1);
+    Program program = seal(tape, {.loss = model.loss});
+    fill(program, s.vocabulary);
+    StepInputs inputs;
+    inputs.lr = 1e-4f;
+    inputs.bias_correction1 = 0.1f;
+    inputs.bias_correction2 = 0.02f;
+    const Timing t = time_call([&] { program.replay(inputs); }, 4 * options.budget);
+    const double rate = 1e-9 * step_flop(s) / t.median;
+    fmt::print("{:8} {:9.2f} {:9.2f} {:9.0f} {:10.0f} {:7.2f}\n", name, 1e3 * t.median, 1e3 * t.minimum, rate,
+               s.batch * s.sequence / t.median, sgemm > 0 ? rate / sgemm : 0);
+    if (options.profile) print_profile(program, inputs);
+  }
+  return true;
+}
+
+}  // namespace normscope::bench
