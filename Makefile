@@ -21,11 +21,11 @@ bench:
 	@scripts/build.sh release normscope_bench
 	@build/release/normscope_bench $(ARGS)
 
-# The README's picture, made by the program itself.
+# The README's pictures, made by the program itself.
 screenshots: build
-	@mkdir -p docs
-	@$(PROGRAM) screenshot --screen lab --steps 200 --theme light --size 1600x1000 --out docs/lab-light.png
-	@$(PROGRAM) screenshot --screen lab --steps 200 --theme dark --size 1600x1000 --out docs/lab-dark.png
+	@mkdir -p assets/screenshots
+	@for theme in light dark; do $(PROGRAM) screenshot --screen lab --steps 200 --theme $$theme --size 1600x1000 \
+	  --out assets/screenshots/lab-$$theme.png || exit; done
 
 clean:
 	@rm -rf build/release build/debug build/asan build/tsan

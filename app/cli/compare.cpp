@@ -64,13 +64,14 @@ void log_run(RunLog& log, const RunLabel& label, const History& history) {
   }
 }
 
-std::vector<RunResult> results_of(const LabView& view, uint64_t seed, const Task& task, double milliseconds,
-                                  RunLog& log) {
+std::vector<RunResult> results_of(const LabView& view, uint64_t seed, const DataSpec& data,
+                                  const std::shared_ptr<const Task>& task, double milliseconds, RunLog& log) {
   std::vector<RunResult> results;
   for (const RunView& run : view.runs) {
     const RunLabel label{run.letter, seed};
     log_run(log, label, *run.history);
-    results.push_back(result_of(label, *run.spec, run.edits, run.state, *run.history, task,
+    const std::shared_ptr<const Task> own = run.spec->data == data ? task : task_of(*run.spec);
+    results.push_back(result_of(label, *run.spec, run.edits, run.state, *run.history, *own,
                                 run.validation_loss, milliseconds / static_cast<double>(view.runs.size())));
     log.result(results.back());
   }
@@ -93,7 +94,7 @@ void make_folder(const std::string& folder) {
 }
 
 /// "A stuck in 5 of 5 seeds": what the table says, run by run.
-void print_summary(const std::vector<RunResult>& results, int32_t seeds) {
+void print_summary(const std::vector<RunResult>& results) {
   for (char letter = 'A'; letter <= 'D'; ++letter) {
     int32_t stuck = 0, learns = 0, count = 0;
     double most = -INFINITY, least = INFINITY;
@@ -105,7 +106,7 @@ void print_summary(const std::vector<RunResult>& results, int32_t seeds) {
       learns += r.verdict.starts_with("learns");
       most = std::max(most, r.loss - r.unigram), least = std::min(least, r.loss - r.unigram);
     }
-    if (any && seeds > 1) {
+    if (count > 1) {
       fmt::print("{} ({}): stuck {}, learns {} of {} seeds; loss minus unigram {:+.3f} to {:+.3f} nat\n",
                  letter, any->name, stuck, learns, count, least, most);
     }
@@ -134,15 +135,15 @@ Exit compare(const MainOptions& options) {
     const std::shared_ptr<const LabView> view = lab.view();
     const double milliseconds = complete && view->step > 0 ? seconds * 1e3 / view->step : kUnknown;
     const std::vector<RunResult> results =
-        results_of(*view, static_cast<uint64_t>(seed), *task, milliseconds, log);
+        results_of(*view, static_cast<uint64_t>(seed), runs[0].spec.data, task, milliseconds, log);
     all.insert(all.end(), results.begin(), results.end());
     if (seed == 1 && complete) draw_pictures(lab, options.out);
-    if (seed == 1 && options.seeds > 1) fmt::print("{}", table(results));
+    if (seed == 1 && complete && options.seeds > 1) fmt::print("{}", table(results));
     std::fflush(stdout);
   }
   log.close();
   fmt::print("{}", table(all));
-  print_summary(all, options.seeds);
+  print_summary(all);
   fmt::print("wrote {}/runs.jsonl\n", options.out);
   if (!complete) std::fprintf(stderr, "normscope: interrupted\n");
   return complete ? Exit::ok : Exit::interrupted;
