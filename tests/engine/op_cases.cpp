@@ -66,7 +66,7 @@ std::vector<OpCase> embedding_cases() {
     bool positions;
   };
   for (const Size s : {Size{1, 1, 1, 1, true}, {2, 3, 31, 5, true}, {3, 31, 33, 17, true}, {4, 33, 3, 70, false},
-                       {3, 7, 64, 2, true}}) {
+                       {3, 7, 64, 2, true}, {8, 65, 40, 30, true}}) {
     Random random(static_cast<uint64_t>(s.D * 131 + s.V));
     OpCase c;
     c.op = OpKind::Embedding;
@@ -95,7 +95,7 @@ std::vector<OpCase> norm_cases() {
   std::vector<OpCase> cases;
   for (const NormKind kind : {NormKind::LayerNorm, NormKind::Simple, NormKind::Rms})
     for (const auto& [R, D] : {std::pair<int64_t, int64_t>{1, 1}, {3, 3}, {31, 15}, {7, 16}, {33, 17}, {5, 31},
-                               {2, 33}, {64, 64}, {129, 65}, {3, 257}}) {
+                               {2, 33}, {64, 64}, {129, 65}, {3, 257}, {1001, 5}}) {
       Random random(static_cast<uint64_t>(R * 1000 + D));
       OpCase c;
       c.op = OpKind::LayerNorm;
@@ -130,7 +130,7 @@ namespace {
 
 void add_activation_cases(std::vector<OpCase>& cases) {
   for (const OpKind op : {OpKind::Relu, OpKind::Gelu})
-    for (const auto& [R, D] : {std::pair<int64_t, int64_t>{1, 1}, {3, 1}, {1, 31}, {3, 33}, {31, 33}, {130, 127}}) {
+    for (const auto& [R, D] : {std::pair<int64_t, int64_t>{1, 1}, {3, 1}, {1, 31}, {3, 33}, {31, 33}, {130, 127}, {3, 15001}}) {
       Random random(static_cast<uint64_t>(R * 77 + D));
       OpCase c;
       c.op = op;
@@ -152,7 +152,7 @@ void add_activation_cases(std::vector<OpCase>& cases) {
 
 void add_dropout_cases(std::vector<OpCase>& cases) {
   for (const DropoutKind kind : {DropoutKind::Residual, DropoutKind::Activation})
-    for (const auto& [R, D] : {std::pair<int64_t, int64_t>{3, 3}, {1, 31}, {3, 33}, {31, 17}, {129, 65}}) {
+    for (const auto& [R, D] : {std::pair<int64_t, int64_t>{3, 3}, {1, 31}, {3, 33}, {31, 17}, {129, 65}, {3, 15001}}) {
       Random random(static_cast<uint64_t>(R * 91 + D));
       OpCase c;
       c.op = OpKind::Dropout;
@@ -178,7 +178,7 @@ void add_dropout_cases(std::vector<OpCase>& cases) {
 
 /// size 0: a constant; 1: a learned scalar; D: a learned vector.
 void add_sum_cases(std::vector<OpCase>& cases) {
-  for (const auto& [R, D] : {std::pair<int64_t, int64_t>{1, 1}, {3, 31}, {31, 33}, {13, 16}, {129, 65}})
+  for (const auto& [R, D] : {std::pair<int64_t, int64_t>{1, 1}, {3, 31}, {31, 33}, {13, 16}, {129, 65}, {1501, 31}})
     for (const int64_t skip : {int64_t{0}, int64_t{1}, D})
       for (const int64_t branch : {int64_t{0}, int64_t{1}, D}) {
         if (D == 1 && (skip || branch)) continue;
@@ -224,7 +224,7 @@ std::vector<OpCase> loss_cases() {
     double smoothing;
   };
   for (const Size s : {Size{1, 3, false, 0}, {3, 31, false, 0}, {31, 33, true, 0}, {33, 17, true, 0.1}, {7, 1, false, 0},
-                       {129, 65, false, 0.1}, {5, 257, true, 0.3}}) {
+                       {129, 65, false, 0.1}, {5, 257, true, 0.3}, {1001, 31, true, 0.1}, {3, 3001, false, 0}}) {
     Random random(static_cast<uint64_t>(s.R * 31 + s.V));
     OpCase c;
     c.op = OpKind::SoftmaxXent;

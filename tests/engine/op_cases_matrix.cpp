@@ -79,10 +79,10 @@ std::vector<OpCase> linear_cases() {
   std::vector<OpCase> cases;
   for (const auto& [M, K, N] : {std::array<int64_t, 3>{1, 1, 1}, {3, 31, 33}, {31, 33, 3}, {13, 12, 33}, {11, 64, 31},
                                 {12, 32, 32}, {33, 1, 65}, {64, 64, 64}, {65, 129, 31}, {130, 70, 67}, {5, 515, 7},
-                                {1030, 5, 7}, {3, 5, 1030}, {1, 300, 1}})
+                                {1030, 5, 7}, {3, 5, 1030}, {1, 300, 1}, {37, 300, 131}, {29, 515, 131}, {70, 300, 140},
+                                {300, 70, 140}, {260, 70, 67}})
     for (const bool transposed : {false, true})
       for (const bool bias : {false, true}) {
-        if (bias && K == 515) continue;
         cases.push_back(linear_case({M, K, N, transposed}, bias, {M, K}, {M, N}));
       }
   cases.push_back(linear_case({6, 17, 9}, true, {2, 3, 17}, {2, 3, 9}));
@@ -104,6 +104,11 @@ std::vector<OpCase> attention_cases() {
   cases.push_back(attention_case("lengths", {3, 2, 13, 33, 10, false, {33, 1, 17}}));
   cases.push_back(attention_case("causal lengths", {3, 3, 31, 31, 21, true, {31, 2, 16}}));
   cases.push_back(attention_case("a row without keys", {2, 2, 5, 9, 8, false, {0, 9}}));
+  // Several blocks of queries, and more keys than a packed panel holds.
+  cases.push_back(attention_case("causal blocks", {1, 1, 200, 200, 5, true}));
+  cases.push_back(attention_case("long keys", {1, 2, 3, 1100, 6, false}));
+  cases.push_back(attention_case("long causal blocks", {1, 1, 61, 1100, 3, true}));
+  cases.push_back(attention_case("dropout blocks", {1, 1, 190, 201, 4, false}, 0.3));
   cases.push_back(attention_case("dropout", {2, 2, 13, 13, 14, true}, 0.3));
   cases.push_back(attention_case("dropout lengths", {2, 3, 9, 17, 15, false, {17, 4}}, 0.2));
   return cases;

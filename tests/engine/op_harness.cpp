@@ -185,7 +185,7 @@ double relative_error(const std::vector<float>& a, const Values& b) {
   return sum == 0 ? 0.0 : std::sqrt(sum) / norm_of(b);
 }
 
-double bound(double terms) { return 8 * std::ldexp(1.0, -24) * std::sqrt(std::max(terms, 1.0)); }
+double bound(double terms) { return 4 * std::ldexp(1.0, -24) * std::sqrt(std::max(terms, 1.0)); }
 
 std::vector<std::string> instruction_sets() {
   if (std::getenv("NORMSCOPE_ISA")) return {cpu::choose_isa("")};

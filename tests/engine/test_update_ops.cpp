@@ -129,7 +129,7 @@ void check_update(OpKind op, double factor) {
       for (size_t e = 0; e < change.size(); ++e) change[e] = static_cast<double>(c.value[e]) - p.before[i].value[e];
       Values difference(change);
       for (size_t e = 0; e < change.size(); ++e) difference[e] -= expected.change[e];
-      CHECK(norm_of(difference) <= bound(4) * norm_of(expected.change) + bound(1) / 8 * norm_of(expected.value));
+      CHECK(norm_of(difference) <= bound(4) * norm_of(expected.change) + bound(1) / 4 * norm_of(expected.value));
       CHECK(relative_error(copied(c.value, c.size), expected.value) <= bound(1));
       CHECK(relative_error(copied(c.m, c.size), expected.m) <= bound(4));
       if (op == OpKind::Adam) CHECK(relative_error(copied(c.v, c.size), expected.v) <= bound(4));
