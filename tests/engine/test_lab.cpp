@@ -1,0 +1,481 @@
+// The Lab: lockstep, commands, forks and their undo, texts, and that none of it changes what a run computes.
+#include "catch.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "small_runs.h"
+#include "train/lab.h"
+
+using namespace normscope;
+using namespace normscope::test;
+
+namespace {
+
+LabOptions quiet() {
+  LabOptions options;
+  options.threads = 2;
+  options.live_text = false;
+  options.line_length = 8;
+  options.validation_every = 25;
+  return options;
+}
+
+std::vector<RunSpec> three() { return {small_spec("post"), small_spec("post-warmup"), small_spec("pre")}; }
+
+std::vector<float> losses(const RunView& run) { return run.history->loss().values; }
+
+// What the run computes by itself, with nobody looking.
+std::vector<float> alone(const RunSpec& spec, int32_t count, const std::vector<Edit>& edits = {}) {
+  const auto run = make_run(spec);
+  run->schedule_edits(edits);
+  steps(*run, count);
+  return run->history()->loss().values;
+}
+
+std::shared_ptr<const LabView> rest(Lab& lab) {
+  lab.wait_idle();
+  return lab.view();
+}
+
+ForkRequest request(const LabView& view, int32_t source, const std::string& placement, bool from_start = false) {
+  ForkRequest fork;
+  fork.source = source;
+  fork.spec = *view.runs[static_cast<size_t>(source)].spec;
+  set_field(fork.spec, "model.placement", placement);
+  fork.from_start = from_start;
+  fork.note = "norms moved";
+  return fork;
+}
+
+struct File {
+  explicit File(const std::string& text)
+      : path((std::filesystem::temp_directory_path() / ("normscope-lab-" + std::to_string(::getpid()) + ".txt")).string()) {
+    std::ofstream(path) << text;
+  }
+  ~File() { std::filesystem::remove(path); }
+  std::string path;
+};
+
+}  // namespace
+
+TEST_CASE("runs go in lockstep to the budget, each as it would alone", "[lab]") {
+  Lab lab(quiet());
+  lab.start(three(), true);
+  const auto view = rest(lab);
+  CHECK(view->message == "");
+  CHECK(view->step == 60);
+  CHECK_FALSE(view->playing);
+  CHECK_FALSE(view->busy);
+  REQUIRE(view->runs.size() == 3);
+  for (size_t i = 0; i < 3; ++i) {
+    CHECK(view->runs[i].letter == static_cast<char>('A' + i));
+    CHECK(view->runs[i].step == 60);
+    CHECK(same_bits(losses(view->runs[i]), alone(three()[i], 60)));
+    CHECK(view->runs[i].writes.size() == 8);
+    CHECK(view->runs[i].skip_scales.size() == 4);
+    CHECK(std::isfinite(view->runs[i].validation_loss));
+    CHECK(view->runs[i].history->validation().steps == std::vector<int32_t>{25, 50, 60});
+  }
+  CHECK(view->runs[1].name == "Post-LN, warm-up 10");
+  CHECK(view->unit == "letter");
+  CHECK(view->unigram_entropy == Approx(small_task()->unigram_entropy()));
+  CHECK(view->entropy_rate > 0.5);
+  CHECK(view->seconds_per_step > 0);
+}
+
+TEST_CASE("pause, one step, play to a step and on: the same bits", "[lab]") {
+  Lab lab(quiet());
+  lab.start(three(), false);
+  CHECK(rest(lab)->step == 0);
+  CHECK(lab.view()->runs[0].badge == "paused");
+  CHECK(lab.view()->runs[0].writes.size() == 8);
+  lab.step_once();
+  CHECK(rest(lab)->step == 1);
+  lab.step_once();
+  lab.step_once();
+  CHECK(rest(lab)->step >= 2);  // two steps asked for in one breath may be one
+  lab.play_to(20);
+  CHECK(rest(lab)->step == 20);
+  CHECK_FALSE(lab.view()->playing);
+  lab.play();
+  lab.pause();
+  const int32_t paused = rest(lab)->step;
+  CHECK(paused >= 20);
+  lab.play();
+  const auto view = rest(lab);
+  CHECK(view->step == 60);
+  for (size_t i = 0; i < 3; ++i) CHECK(same_bits(losses(view->runs[i]), alone(three()[i], 60)));
+}
+
+TEST_CASE("what is shown at a step is a function of specification and step", "[lab]") {
+  Lab first(quiet()), second(quiet());
+  first.start(three(), true);
+  first.pause();
+  first.play_to(30);
+  second.start(three(), false);
+  second.play_to(17);
+  second.wait_idle();
+  second.play_to(30);
+  const auto a = rest(first), b = rest(second);
+  REQUIRE(a->step == 30);
+  REQUIRE(b->step == 30);
+  for (size_t i = 0; i < 3; ++i) {
+    CHECK(a->runs[i].writes == b->runs[i].writes);
+    CHECK(a->runs[i].loss == b->runs[i].loss);
+    CHECK(a->runs[i].badge == b->runs[i].badge);
+    CHECK(a->runs[i].validation_loss == b->runs[i].validation_loss);
+  }
+}
+
+TEST_CASE("reset starts over with the present settings; a new seed is another one", "[lab]") {
+  Lab lab(quiet());
+  lab.start(three(), false);
+  lab.play_to(10);
+  lab.wait_idle();
+  lab.edit(0, "train.rate", "0.001");
+  lab.play_to(20);
+  lab.wait_idle();
+  lab.reset(false);
+  CHECK(rest(lab)->step == 0);
+  CHECK(lab.view()->runs[0].edits.empty());
+  lab.play_to(15);
+  RunSpec changed = small_spec("post");
+  set_field(changed, "train.rate", "0.001");
+  auto view = rest(lab);
+  CHECK(same_bits(losses(view->runs[0]), alone(changed, 15)));
+  CHECK(same_bits(losses(view->runs[2]), alone(small_spec("pre"), 15)));
+  lab.reset(true);
+  lab.play_to(15);
+  view = rest(lab);
+  for (const RunView& run : view->runs) CHECK(run.spec->seed == 2);
+  CHECK(same_bits(losses(view->runs[2]), alone(small_spec("pre", 2), 15)));
+}
+
+TEST_CASE("live edits are events that replay bitwise", "[lab]") {
+  Lab lab(quiet());
+  lab.start(three(), true);
+  lab.edit(1, "train.rate", "0.002");
+  lab.edit(-1, "train.clip", "0.5");
+  lab.wait_idle();
+  lab.set_budget(90);
+  lab.edit(0, "train.warmup", "70");
+  lab.play();
+  const auto view = rest(lab);
+  CHECK(view->step == 90);
+  CHECK(view->budget == 90);
+  CHECK(view->runs[1].edits.size() == 2);
+  CHECK(view->runs[0].edits.back() == Edit{61, "train.warmup", "70"});
+  for (size_t i = 0; i < 3; ++i)
+    CHECK(same_bits(losses(view->runs[i]), alone(three()[i], 90, view->runs[i].edits)));
+}
+
+TEST_CASE("a structural edit restarts that run, which catches up", "[lab]") {
+  Lab lab(quiet());
+  lab.start(three(), false);
+  lab.play_to(20);
+  lab.wait_idle();
+  lab.edit(0, "model.placement", "sandwich");
+  auto view = rest(lab);
+  CHECK(view->step == 20);
+  CHECK(view->runs[0].step == 20);
+  CHECK(view->runs[0].letter == 'A');
+  CHECK(same_bits(losses(view->runs[0]), alone(small_spec("sandwich"), 20)));
+  CHECK(same_bits(losses(view->runs[1]), alone(three()[1], 20)));
+  CHECK(view->runs[0].writes.size() == 8);
+  lab.edit(-1, "model.width", "32");
+  view = rest(lab);
+  CHECK(view->step == 0);
+  for (const RunView& run : view->runs) CHECK(run.spec->model.width == 32);
+  lab.edit(1, "data.name", "reverse");  // belongs to all
+  view = rest(lab);
+  for (const RunView& run : view->runs) CHECK(run.spec->data.name == "reverse");
+  CHECK(view->entropy_rate >= 0);
+}
+
+TEST_CASE("a fork starts from the present weights and equals its replay", "[lab]") {
+  Lab lab(quiet());
+  lab.start(three(), false);
+  lab.play_to(20);
+  auto view = rest(lab);
+  lab.fork(request(*view, 0, "pre"));
+  view = rest(lab);
+  REQUIRE(view->runs.size() == 4);
+  CHECK(view->runs[3].letter == 'D');
+  CHECK(view->runs[3].step == 20);
+  CHECK(view->runs[3].forked_from == 0);
+  CHECK(view->runs[3].fork_step == 20);
+  CHECK(view->runs[3].fork_note == "norms moved");
+  CHECK(view->runs[3].name == "Pre-LN, no warm-up");
+  CHECK(view->runs[3].loss == view->runs[0].loss);
+  lab.play_to(40);
+  view = rest(lab);
+  const auto replay = alone(small_spec("post"), 40, view->runs[3].edits);
+  CHECK(same_bits(losses(view->runs[3]), std::vector<float>(replay.begin() + 20, replay.end())));
+  CHECK(same_bits(losses(view->runs[0]), alone(small_spec("post"), 40)));
+}
+
+TEST_CASE("a fork from step 0 catches up", "[lab]") {
+  Lab lab(quiet());
+  lab.start(three(), false);
+  lab.play_to(20);
+  lab.fork(request(*rest(lab), 1, "pre", true));
+  const auto view = rest(lab);
+  REQUIRE(view->runs.size() == 4);
+  CHECK(view->runs[3].step == 20);
+  CHECK(view->runs[3].fork_step == 0);
+  CHECK(view->runs[3].edits.empty());
+  RunSpec spec = small_spec("post-warmup");
+  set_field(spec, "model.placement", "pre");
+  CHECK(same_bits(losses(view->runs[3]), alone(spec, 20)));
+}
+
+TEST_CASE("another fork replaces D; undo brings the former back, caught up; redo the later", "[lab]") {
+  Lab lab(quiet());
+  lab.start(three(), false);
+  lab.play_to(10);
+  lab.fork(request(*rest(lab), 0, "pre"));
+  lab.play_to(15);
+  lab.fork(request(*rest(lab), 0, "sandwich"));
+  lab.play_to(25);
+  auto view = rest(lab);
+  CHECK(get_field(*view->runs[3].spec, "model.placement") == "sandwich");
+  const auto later = losses(view->runs[3]);
+  lab.remove_fork();
+  view = rest(lab);
+  REQUIRE(view->runs.size() == 4);
+  CHECK(get_field(*view->runs[3].spec, "model.placement") == "pre");
+  CHECK(view->runs[3].step == 25);
+  const auto replay = alone(small_spec("post"), 25, view->runs[3].edits);
+  CHECK(same_bits(losses(view->runs[3]), std::vector<float>(replay.begin() + 10, replay.end())));
+  lab.remove_fork();
+  CHECK(rest(lab)->runs.size() == 3);
+  lab.remove_fork();  // nothing left to undo
+  CHECK(rest(lab)->runs.size() == 3);
+  lab.play_to(30);
+  lab.wait_idle();
+  lab.restore_fork();
+  lab.restore_fork();
+  lab.restore_fork();  // nothing left to redo
+  view = rest(lab);
+  REQUIRE(view->runs.size() == 4);
+  CHECK(get_field(*view->runs[3].spec, "model.placement") == "sandwich");
+  CHECK(view->runs[3].step == 30);
+  const auto caught_up = losses(view->runs[3]);
+  CHECK(same_bits(std::vector<float>(caught_up.begin(), caught_up.begin() + static_cast<std::ptrdiff_t>(later.size())), later));
+}
+
+TEST_CASE("D can be forked and edited itself, and stays D through a reset", "[lab]") {
+  Lab lab(quiet());
+  lab.start(three(), false);
+  lab.play_to(5);
+  lab.fork(request(*rest(lab), 0, "pre"));
+  lab.fork(request(*rest(lab), 3, "sandwich"));
+  auto view = rest(lab);
+  REQUIRE(view->runs.size() == 4);
+  CHECK(view->runs[3].forked_from == 0);
+  lab.edit(3, "train.rate", "0.001");
+  lab.reset(false);
+  lab.play_to(6);
+  view = rest(lab);
+  REQUIRE(view->runs.size() == 4);
+  CHECK(view->runs[3].letter == 'D');
+  RunSpec spec = small_spec("sandwich");
+  set_field(spec, "train.rate", "0.001");
+  CHECK(same_bits(losses(view->runs[3]), alone(spec, 6)));
+  lab.start(three(), false);
+  CHECK(rest(lab)->runs.size() == 3);
+}
+
+TEST_CASE("a run that is not finite halts alone", "[lab]") {
+  std::vector<RunSpec> specs = three();
+  specs[0] = small_spec("none");
+  set_field(specs[0], "train.optimizer", "sgd");
+  set_field(specs[0], "train.rate", "100");
+  Lab lab(quiet());
+  lab.start(specs, true);
+  auto view = rest(lab);
+  CHECK(view->step == 60);
+  CHECK(view->runs[0].state == RunState::NonFinite);
+  CHECK(view->runs[0].step < 60);
+  CHECK_THAT(view->runs[0].badge, Catch::StartsWith("not finite at step "));
+  CHECK_THAT(view->runs[0].note, Catch::StartsWith("first in "));
+  CHECK(view->runs[2].step == 60);
+  lab.fork(request(*view, 0, "pre"));
+  view = rest(lab);
+  CHECK(view->runs.size() == 3);
+  CHECK_THAT(view->message, Catch::Contains("not finite"));
+  lab.start({specs[0]}, true);  // nothing is left to do
+  view = rest(lab);
+  CHECK(view->step < 60);
+  CHECK_FALSE(view->playing);
+}
+
+TEST_CASE("commands that cannot be are answered and change nothing", "[lab]") {
+  Lab lab(quiet());
+  lab.play();
+  lab.reset(true);
+  lab.remove_fork();
+  lab.edit(0, "train.rate", "1");
+  CHECK(rest(lab)->runs.empty());
+  lab.start({}, true);
+  CHECK_THAT(rest(lab)->message, Catch::Contains("no runs"));
+  lab.start(three(), false);
+  lab.play_to(5);
+  lab.wait_idle();
+  const auto refused = [&](const std::string& part) {
+    const auto view = rest(lab);
+    CHECK_THAT(view->message, Catch::Contains(part));
+    CHECK(view->step == 5);
+    CHECK(view->runs.size() == 3);
+  };
+  lab.edit(0, "model.width", "15");
+  refused("multiple");
+  lab.edit(-1, "train.rate", "fast");
+  refused("[train.rate] 'fast'");
+  lab.edit(7, "train.rate", "1");
+  refused("there is no run 7");
+  lab.edit(0, "train.warmpu", "1");
+  refused("did you mean");
+  lab.edit(0, "data.text", "/nowhere/at/all.txt");
+  refused("all.txt");
+  lab.load_text("/nowhere/at/all.txt");
+  refused("all.txt");
+  std::vector<RunSpec> broken = three();
+  broken[1].model.width = 15;
+  lab.start(broken, true);
+  refused("multiple");
+  ForkRequest fork = request(*lab.view(), 0, "pre");
+  fork.source = 9;
+  lab.fork(fork);
+  refused("there is no run 9");
+  lab.play();
+  CHECK(rest(lab)->step == 60);
+  CHECK(lab.view()->message == "");
+  lab.play();
+  CHECK_THAT(rest(lab)->message, Catch::Contains("budget of 60 steps is spent"));
+}
+
+TEST_CASE("a text of one's own restarts all on it; a bad one leaves all as it is", "[lab]") {
+  Lab lab(quiet());
+  lab.start(three(), false);
+  lab.play_to(5);
+  lab.wait_idle();
+  {
+    const File empty("");
+    lab.load_text(empty.path);
+    const auto view = rest(lab);
+    CHECK(view->message != "");
+    CHECK(view->step == 5);
+    CHECK(view->data_name == "built-in sentences");
+  }
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "to be or not to be, that is the question. ";
+  const File good(text);
+  lab.load_text(good.path);
+  const auto view = rest(lab);
+  CHECK(view->message == "");
+  CHECK(view->step == 0);
+  CHECK(view->data_name == std::filesystem::path(good.path).filename().string());
+  CHECK(view->unit == "character");
+  CHECK(view->entropy_rate == 0);
+  lab.play_to(3);
+  CHECK(rest(lab)->runs[0].step == 3);
+}
+
+TEST_CASE("the speed can be limited", "[lab]") {
+  Lab lab(quiet());
+  lab.set_steps_per_second(50);
+  lab.start(three(), false);
+  lab.wait_idle();
+  const auto begin = std::chrono::steady_clock::now();
+  lab.play_to(10);
+  lab.wait_idle();
+  CHECK(std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(150));
+}
+
+TEST_CASE("at rest the Lab uses no CPU", "[lab]") {
+  Lab lab(quiet());
+  lab.start(three(), false);
+  lab.play_to(5);
+  lab.wait_idle();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const std::clock_t before = std::clock();
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  CHECK(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC < 0.008);  // 2 % of a core
+}
+
+TEST_CASE("text grows while training, and changes no bit", "[lab]") {
+  LabOptions options = quiet();
+  options.live_text = true;
+  Lab lab(options);
+  std::vector<RunSpec> specs = three();
+  for (RunSpec& spec : specs) set_field(spec, "train.steps", "400");
+  lab.start(specs, true);
+  lab.wait_until(300);
+  if (lab.view()->playing) CHECK(lab.view()->step >= 300);
+  const auto view = rest(lab);
+  for (size_t i = 0; i < 3; ++i) {
+    CHECK(view->runs[i].writes.size() == 8);
+    CHECK(same_bits(losses(view->runs[i]), alone(specs[i], 400)));
+  }
+}
+
+TEST_CASE("readers and commanders from many threads", "[lab]") {
+  Lab lab(quiet());
+  std::atomic<int> changes{0};
+  lab.on_change([&] { ++changes; });
+  lab.start(three(), true);
+  std::atomic<bool> done{false};
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int reader = 0; reader < 2; ++reader)
+    threads.emplace_back([&] {
+      uint64_t last = 0;
+      while (!done) {
+        const auto view = lab.view();
+        if (view->version < last) ++wrong;
+        last = view->version;
+        for (const RunView& run : view->runs) {
+          if (run.history->loss().steps.size() != run.history->rate().steps.size()) ++wrong;
+          if (!run.spec || run.name.empty()) ++wrong;
+        }
+      }
+    });
+  threads.emplace_back([&] {
+    for (int i = 0; i < 15; ++i) {
+      lab.edit(i % 3, "train.rate", std::to_string(0.001 * (1 + i % 4)));
+      if (i % 5 == 2 && lab.view()->runs.size() >= 3) lab.fork(request(*lab.view(), i % 3, i % 2 ? "pre" : "sandwich"));
+      if (i % 5 == 4) lab.remove_fork();
+      if (i % 6 == 5) lab.pause();
+      lab.play();
+      std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    }
+    done = true;
+  });
+  for (std::thread& thread : threads) thread.join();
+  lab.play();
+  const auto view = rest(lab);
+  CHECK(wrong == 0);
+  CHECK(changes > 0);
+  CHECK(view->step == 60);
+  for (size_t i = 0; i < 3; ++i)
+    CHECK(same_bits(losses(view->runs[i]), alone(three()[i], 60, view->runs[i].edits)));
+}
+
+TEST_CASE("a Lab that is let go while it trains ends at once", "[lab]") {
+  for (int i = 0; i < 5; ++i) {
+    Lab lab(quiet());
+    lab.start(three(), true);
+    if (i > 1) lab.wait_until(2);
+  }
+  Lab lab(quiet());
+  lab.quit();
+  lab.wait_idle();
+}
