@@ -70,9 +70,9 @@ void add_axes(Builder& b) {
   if (!x.short_label.empty())
     b.text({a.x - 9, a.bottom() + 18}, {ui::Face::sans, ui::type::tick}, t.ink3, x.short_label,
            ui::Align::right);
-  // Layers are counted one by one; steps and the like get a tick every 75 px.
+  // Layers are counted one by one; steps and the like get a tick every 64 px or more.
   const bool few = x.integer && b.out.map.x.hi() - b.out.map.x.lo() <= 30;
-  const int most = std::max(2, int(a.w / (few ? 34 : 75)));
+  const int most = std::max(2, int(a.w / (few ? 34 : 64)));
   for (const Tick& tick : ticks_of(x, b.out.map.x.lo(), b.out.map.x.hi(), most)) {
     float px = b.out.map.x(tick.value);
     b.add(RuleItem{{px, a.bottom()}, {px, a.bottom() + 4}, t.axis, 1, {}});

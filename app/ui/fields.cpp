@@ -97,29 +97,30 @@ bool parse_number(std::string text, double& value) {
   return true;
 }
 
-struct FieldFrame {
-  Rect label, value;
-};
-
-// Box, label and note at the left, unit at the right; what is left between them is for the value.
-FieldFrame field_frame(Ui& ui, const Rect& r, std::string_view label, std::string_view note,
-                       std::string_view unit, bool strong_border, bool enabled) {
+// Draws box, label and note at the left and unit at the right; returns the place of the value between them.
+// The value always fits: in a narrow field the note goes first, then the unit, then the end of the label.
+Rect field_frame(Ui& ui, const Rect& r, std::string_view label, std::string_view note, std::string_view unit,
+                 float value_width, bool strong_border, bool enabled) {
   const Theme& t = ui.theme();
   Painter& p = ui.paint();
   p.fill(r, t.field, radius::field);
   p.outline(r, strong_border ? t.ink3 : t.border, 1, radius::field);
-  Rect inner = r.inset(9, 0);
+  constexpr float gap = 8, unit_gap = 6;
   const TextStyle body{Face::sans, type::body}, small{Face::sans, type::tick};
-  Colour ink = enabled ? t.ink2 : t.ink3;
-  if (!unit.empty()) {
-    Rect right = inner.take_right(p.text_width(small, unit), 6);
-    p.text_in(right, small, t.ink3, unit, Align::right);
+  const float label_width = label.empty() ? 0 : p.text_width(body, label) + gap;
+  Rect inner = r.inset(std::clamp((r.w - value_width) / 2, 2.f, 9.f), 0);
+  const float unit_width = p.text_width(small, unit);
+  if (!unit.empty() && label_width + value_width + unit_gap + unit_width <= inner.w)
+    p.text_in(inner.take_right(unit_width, unit_gap), small, t.ink3, unit, Align::right);
+  const float room = std::max(0.f, inner.w - value_width - gap);
+  if (!label.empty() && room > 0) {
+    Rect place = inner;
+    place.w = std::min(label_width - gap, room);
+    inner.take_left(p.text_in(place, body, enabled ? t.ink2 : t.ink3, label), gap);
   }
-  float width = p.text_in(inner, body, ink, label);
-  Rect label_box = inner.take_left(width, 8);
-  if (!note.empty() && p.text_width(small, note) < inner.w)
-    inner.take_left(p.text_in(inner, small, t.ink3, note), 8);
-  return {label_box, inner};
+  if (!note.empty() && p.text_width(small, note) + gap + value_width <= inner.w)
+    inner.take_left(p.text_in(inner, small, t.ink3, note), gap);
+  return inner;
 }
 
 }  // namespace
@@ -148,14 +149,16 @@ Change field(Ui& ui, std::string_view name, const Rect& r, std::string_view labe
     if (value != before) change = Change::done;
   }
 
-  FieldFrame f = field_frame(ui, r, label, o.note, o.unit, h.hovered || h.held || editing, o.enabled);
+  const std::string shown = field_text(o, value);
+  Rect place = field_frame(ui, r, label, o.note, o.unit, ui.paint().text_width(mono, shown),
+                           h.hovered || h.held || editing, o.enabled);
   if (o.track && o.hi > o.lo) {
     float length = float(to_track(o, value)) * (r.w - 10);
     Colour ink = h.held ? t.ink : t.ink3;
     ui.paint().fill({r.x + 5, r.bottom() - 3, length, 2}, ink);
   }
   if (ui.edit().name == name) {
-    Typing typing = edit_text(ui, {f.value.x, r.y, f.value.w, r.h}, mono);
+    Typing typing = edit_text(ui, {place.x, r.y, place.w, r.h}, mono);
     double typed = value;
     if (typing == Typing::done && parse_number(ui.edit().buffer, typed)) {
       value = limited(o, typed, false);
@@ -163,7 +166,8 @@ Change field(Ui& ui, std::string_view name, const Rect& r, std::string_view labe
     }
     if (typing != Typing::going_on) ui.edit() = {};
   } else {
-    ui.paint().text_in(f.value, mono, o.enabled ? t.ink : t.ink3, field_text(o, value), Align::right);
+    ui.paint().text_in(place, mono, o.enabled ? t.ink : t.ink3, shown,
+                       label.empty() ? Align::centre : Align::right);
   }
   return change;
 }
@@ -199,10 +203,12 @@ bool row(Ui& ui, std::string_view name, const Rect& r, std::string_view label, s
   HitOptions options;
   options.radius = radius::field;
   Hit h = ui.hit(name, r, value, help, options);
-  FieldFrame f = field_frame(ui, r, label, note, "", h.hovered || h.held, true);
+  const TextStyle mono{Face::mono, type::body};
+  float width = ui.paint().text_width(mono, value) + (chevron ? 16.f : 0.f);
+  Rect place = field_frame(ui, r, label, note, "", width, h.hovered || h.held, true);
   if (chevron)
-    draw_icon(ui.paint(), Icon::chevron_down, f.value.take_right(12, 4).centre(), 14, ui.theme().ink2);
-  ui.paint().text_in(f.value, {Face::mono, type::body}, ui.theme().ink, value, Align::right);
+    draw_icon(ui.paint(), Icon::chevron_down, place.take_right(12, 4).centre(), 14, ui.theme().ink2);
+  ui.paint().text_in(place, mono, ui.theme().ink, value, Align::right);
   return h.clicked;
 }
 

@@ -297,3 +297,26 @@ TEST_CASE("numbers as people write them") {
   CHECK(ui::power_of_ten(-12) == "10⁻¹²");
   CHECK(ui::power_of_ten(0) == "1");
 }
+
+TEST_CASE("a narrow field shows its whole value before anything else") {
+  gallery::Stage s;
+  for (float width : {30.f, 46.f, 60.f, 90.f, 140.f, 260.f})
+    for (const char* label : {"", "learning rate"}) {
+      double value = 300;
+      ui::FieldOptions options;
+      options.unit = "steps", options.note = "differs";
+      for (int i = 0; i < 2; ++i)
+        s.frame.step([&] {
+          s.ui.begin_frame(s.options);
+          ui::field(s.ui, "narrow", {100, 100, width, 24}, label, value, "A number.", options);
+          s.ui.end_frame();
+        });
+      INFO(width << ' ' << label);
+      bool whole = false;
+      for (const ui::TextRecord& t : s.ui.texts()) whole = whole || t.text == "300";
+      CHECK(whole);
+      for (const ui::TextRecord& a : s.ui.texts())
+        for (const ui::TextRecord& b : s.ui.texts())
+          if (&a != &b) CHECK(!a.rect.inset(0.5f).overlaps(b.rect.inset(0.5f)));
+    }
+}
