@@ -88,11 +88,11 @@ void draw_icon(Painter& p, Icon icon, Vec c, float s, Colour colour) {
       break;
     case Icon::step:
       arrowhead(p, {c.x - s * 0.08f, c.y}, s * 0.32f, 1, colour);
-      p.fill(centred({c.x + s * 0.34f, c.y}, s * 0.14f, s * 0.74f), colour, 1);
+      p.line({c.x + s * 0.34f, c.y - s * 0.37f}, {c.x + s * 0.34f, c.y + s * 0.37f}, colour, s * 0.17f);
       break;
     case Icon::reset:
       arrowhead(p, {c.x + s * 0.08f, c.y}, s * 0.32f, -1, colour);
-      p.fill(centred({c.x - s * 0.34f, c.y}, s * 0.14f, s * 0.74f), colour, 1);
+      p.line({c.x - s * 0.34f, c.y - s * 0.37f}, {c.x - s * 0.34f, c.y + s * 0.37f}, colour, s * 0.17f);
       break;
     case Icon::theme:
       half_disc(p, c, s, colour);
