@@ -98,25 +98,33 @@ void multiply(Band band, int64_t shift, int64_t m, int64_t n, int64_t k, Operand
   }
 }
 
-/// p[0..visible) = softmax(scale * p), p[visible..n) = 0.
+/// The lanes of the vector at column j that are visible; all but the last vector of a row need no mask.
+template <typename Value>
+HWY_INLINE VF hide(VF v, int64_t j, int64_t visible, const Value& hidden) {
+  return j + kLanes <= visible ? v : hn::IfThenElse(hn::FirstN(DF(), static_cast<size_t>(visible - j)), v, hidden);
+}
+
+/// p[0..visible) = softmax(scale * p), p[visible..n) = 0. Vectors are whole wherever the row has room for them.
 void softmax_row(float* p, int64_t visible, int64_t n, float scale) {
   const DF d;
-  if (visible > 0) {
+  const VF zero = hn::Zero(d);
+  const int64_t covered = smaller(n, round_up(visible, kLanes));
+  if (covered > 0) {
     const VF lowest = hn::Set(d, -__builtin_inff());
-    VF most = lowest, total = hn::Zero(d);
-    each_vector(visible, [&](int64_t j, auto lanes) HWY_ATTR {
-      most = hn::Max(most, lanes.fill_rest(lanes.load(p + j), lowest));
+    VF most = lowest, total = zero;
+    each_vector(covered, [&](int64_t j, auto lanes) HWY_ATTR {
+      most = hn::Max(most, hide(lanes.load(p + j), j, visible, lowest));
     });
-    const VF factor = hn::Set(d, scale), shift = hn::Set(d, max_of(d, most));
-    each_vector(visible, [&](int64_t j, auto lanes) HWY_ATTR {
-      const VF e = exp_of(d, hn::Mul(hn::Sub(lanes.load(p + j), shift), factor));
-      total = hn::Add(total, lanes.zero_rest(e));
+    const VF factor = hn::Set(d, scale), shift = hn::Mul(hn::Set(d, max_of(d, most)), factor);
+    each_vector(covered, [&](int64_t j, auto lanes) HWY_ATTR {
+      const VF e = hide(exp_of(d, hn::MulSub(lanes.load(p + j), factor, shift)), j, visible, zero);
+      total = hn::Add(total, e);
       lanes.store(e, p + j);
     });
     const VF inverse = hn::Set(d, 1.0f / sum_of(d, total));
-    each_vector(visible, [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(hn::Mul(lanes.load(p + j), inverse), p + j); });
+    each_vector(covered, [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(hn::Mul(lanes.load(p + j), inverse), p + j); });
   }
-  each_vector(n - visible, [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(hn::Zero(d), p + visible + j); });
+  each_vector(n - covered, [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(zero, p + covered + j); });
 }
 
 /// to = p * keep for rows [q0,q1) of this head; `to` has room for the rows and 4 kLanes + 4 floats more.
@@ -157,16 +165,22 @@ void forward(const Call& call, const StepInputs& step, int64_t chunk, Scratch sc
   }
 }
 
-/// g[0..visible) = p (g - sum p g) scale, g[visible..n) = 0.
-void softmax_backward_row(const float* p, float* g, int64_t visible, int64_t n, float scale) {
+/// g[0..visible) = p (g - sum p g) scale, g[visible..n) = 0; rows of g and p have `width` floats.
+void softmax_backward_row(const float* p, float* g, int64_t visible, int64_t n, int64_t width, float scale) {
   const DF d;
-  VF dot = hn::Zero(d);
-  each_vector(visible, [&](int64_t j, auto lanes) HWY_ATTR { dot = hn::MulAdd(lanes.load(p + j), lanes.load(g + j), dot); });
-  const VF mean = hn::Set(d, sum_of(d, dot)), factor = hn::Set(d, scale);
-  each_vector(visible, [&](int64_t j, auto lanes) HWY_ATTR {
-    lanes.store(hn::Mul(hn::Mul(lanes.load(p + j), factor), hn::Sub(lanes.load(g + j), mean)), g + j);
+  const VF zero = hn::Zero(d);
+  const int64_t covered = smaller(width, round_up(visible, kLanes));
+  VF dot = zero;
+  each_vector(covered, [&](int64_t j, auto lanes) HWY_ATTR {
+    dot = hn::MulAdd(lanes.load(p + j), hide(lanes.load(g + j), j, visible, zero), dot);
   });
-  each_vector(n - visible, [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(hn::Zero(d), g + visible + j); });
+  const VF mean = hn::Set(d, sum_of(d, dot)), factor = hn::Set(d, scale);
+  each_vector(covered, [&](int64_t j, auto lanes) HWY_ATTR {
+    const VF v = hn::Mul(hn::Mul(lanes.load(p + j), factor), hn::Sub(lanes.load(g + j), mean));
+    lanes.store(hide(v, j, visible, zero), g + j);
+  });
+  if (n > covered)
+    each_vector(n - covered, [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(zero, g + covered + j); });
 }
 
 /// Whether dq, dk, dv are added to what is there. With several blocks of queries and one tensor under two of them, an
@@ -217,7 +231,7 @@ void backward(const Call& call, const StepInputs& step, int64_t chunk, Scratch s
       // A causal tile reads at most a tile's height beyond the diagonal.
       const int64_t visible = x.visible(q0 + i);
       const int64_t read = x.keys < x.tk ? x.tk : smaller(x.tk, visible + kTileRows);
-      softmax_backward_row(p + i * x.tk, g + i * x.tk, visible, read, x.scale);
+      softmax_backward_row(p + i * x.tk, g + i * x.tk, visible, read, x.tk, x.scale);
     }
     if (call.write[0] != Write::Skip)
       multiply(band(Band::InnerUpToRow), q0, m, x.dh, x.keys, {g, x.tk, 1}, {k, x.d, 1},

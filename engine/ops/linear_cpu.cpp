@@ -57,26 +57,29 @@ Stages linear_forward(const Call& call) {
 constexpr int64_t kBiasColumns = 4 * kLanes;  // columns of a chunk of db
 constexpr int64_t kBiasRows = 64;             // rows summed before they join the total: error grows with rows / 64
 
-/// Sums of `cols` <= kBiasColumns columns of dout.
-void bias_columns(const Call& call, int64_t j0, int64_t cols) {
+/// Sums of up to kVectors vectors of columns of dout, side by side, so that whole cache lines are read.
+template <int kVectors>
+void bias_columns(const Call& call, int64_t j0) {
   const DF d;
   const int64_t r = call.in[0].shape.rows(), n = call.dout.shape.cols();
-  for (int64_t j = j0; j < j0 + cols; j += kLanes) {
-    const int64_t lanes = smaller(kLanes, n - j);
-    VF total = hn::Zero(d);
-    for (int64_t i0 = 0; i0 < r; i0 += kBiasRows) {
-      const int64_t i1 = smaller(r, i0 + kBiasRows);
-      VF even = hn::Zero(d), odd = hn::Zero(d);
-      int64_t i = i0;
-      for (; i + 2 <= i1; i += 2) {
-        even = hn::Add(even, load_n(d, call.dout.p + i * n + j, lanes));
-        odd = hn::Add(odd, load_n(d, call.dout.p + (i + 1) * n + j, lanes));
-      }
-      if (i < i1) even = hn::Add(even, load_n(d, call.dout.p + i * n + j, lanes));
-      total = hn::Add(total, hn::Add(even, odd));
+  const int64_t last = smaller(kLanes, n - j0 - (kVectors - 1) * kLanes);  // columns of the last vector
+  const auto lanes_of = [&](int v) HWY_ATTR { return v + 1 < kVectors ? kLanes : last; };
+  VF total[kVectors], part[kVectors];
+  for (int v = 0; v < kVectors; ++v) total[v] = hn::Zero(d);
+  for (int64_t i0 = 0; i0 < r; i0 += kBiasRows) {
+    for (int v = 0; v < kVectors; ++v) part[v] = hn::Zero(d);
+    for (int64_t i = i0; i < smaller(r, i0 + kBiasRows); ++i) {
+      const float* row = call.dout.p + i * n + j0;
+      for (int v = 0; v + 1 < kVectors; ++v) part[v] = hn::Add(part[v], hn::LoadU(d, row + v * kLanes));
+      const float* tail = row + (kVectors - 1) * kLanes;
+      part[kVectors - 1] = hn::Add(part[kVectors - 1], last == kLanes ? hn::LoadU(d, tail) : load_n(d, tail, last));
     }
-    if (call.write[2] == Write::Add) total = hn::Add(total, load_n(d, call.din[2].p + j, lanes));
-    store_n(total, d, call.din[2].p + j, lanes);
+    for (int v = 0; v < kVectors; ++v) total[v] = hn::Add(total[v], part[v]);
+  }
+  for (int v = 0; v < kVectors; ++v) {
+    float* to = call.din[2].p + j0 + v * kLanes;
+    if (call.write[2] == Write::Add) total[v] = hn::Add(total[v], load_n(d, to, lanes_of(v)));
+    store_n(total[v], d, to, lanes_of(v));
   }
 }
 
@@ -117,7 +120,8 @@ void backward_first(const Call& call, const StepInputs&, int64_t chunk, Scratch 
     gemm_pack_chunk(g, plan_gemm(g), chunk - first.weight, call.workspace);
   } else {
     const int64_t j = (chunk - first.weight - first.pack) * kBiasColumns;
-    bias_columns(call, j, smaller(kBiasColumns, call.dout.shape.cols() - j));
+    constexpr void (*kSums[])(const Call&, int64_t) = {bias_columns<1>, bias_columns<2>, bias_columns<3>, bias_columns<4>};
+    kSums[div_up(smaller(kBiasColumns, call.dout.shape.cols() - j), kLanes) - 1](call, j);
   }
 }
 
