@@ -5,7 +5,9 @@
 #include <array>
 #include <cmath>
 
+#include "app/config/session_file.h"
 #include "app/ui/widgets.h"
+#include "engine/core/error.h"
 
 namespace normscope {
 namespace {
@@ -54,7 +56,7 @@ void scale_button(AppState& state, Ui& ui, const Rect& rect) {
 struct HelpLine {
   const char *keys, *what;
 };
-constexpr std::array<HelpLine, 13> kHelp{{
+constexpr std::array<HelpLine, 14> kHelp{{
     {"Space", "train or pause"},
     {"Right", "one step of every run"},
     {"drag a norm", "moves it in all alike layers and starts run D"},
@@ -66,7 +68,8 @@ constexpr std::array<HelpLine, 13> kHelp{{
     {"Tab, arrows", "move the focus"},
     {"Ctrl+Z", "undo; Ctrl+Shift+Z redoes"},
     {"wheel, drag", "zoom and pan a plot; double click resets"},
-    {"drop a file", "trains on your own text (UTF-8)"},
+    {"drop a file", "your own text (UTF-8), or runs saved as .toml"},
+    {"Ctrl+S", "saves the runs as normscope.toml"},
     {"?", "this sheet"},
 }};
 
@@ -113,7 +116,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   if (ui.shortcut("Ctrl+0")) set_scale(state, 1);
 
   // One line of the trainer: a refusal, a notice, what is being built.
-  std::string notice = state.view->message;
+  std::string notice = state.view->message.empty() ? state.notice : state.view->message;
   if (notice.empty() && state.view->busy) notice = "building the run …";
   if (notice.empty()) return;
   Rect room{225, bar.y, x - 16 - 225, bar.h};
@@ -121,7 +124,28 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   ui.mark("app/message", room, notice, "What the trainer has to say.");
 }
 
+void save_runs(AppState& state) {
+  try {
+    save_config(state.save_as, session_of(*state.view));
+    state.notice = "saved " + state.save_as;
+  } catch (const Error& error) {
+    state.notice = error.what();
+  }
+}
+
 }  // namespace
+
+void open_file(AppState& state, const std::string& path) {
+  state.notice.clear();
+  if (!state.lab) return;
+  if (!path.ends_with(".toml")) return state.lab->load_text(path);
+  try {
+    state.lab->start(session_runs(read_config(path)), true);
+    state.notice = "opened " + path;
+  } catch (const Error& error) {
+    state.notice = error.what();
+  }
+}
 
 void draw_app(AppState& state, Ui& ui) {
   if (state.lab) state.view = state.lab->view();
@@ -131,6 +155,7 @@ void draw_app(AppState& state, Ui& ui) {
   options.reduced_motion = state.reduced_motion, options.record_text = state.record_text;
   ui.begin_frame(options);
   state.commands.clear();
+  if (ui.shortcut("Ctrl+S") && !state.view->runs.empty()) save_runs(state);
   Rect area{0, 0, ui.size().x, ui.size().y};
   ui.paint().fill(area, ui.theme().bg);
   const Rect bar = area.take_top(lab::layout_for(ui.size()) == lab::Size::compact ? 40.f : 44.f);

@@ -21,11 +21,16 @@ struct AppState {
   float monitor_scale = 1;  // of the display the window is on
   bool reduced_motion = false;
   bool record_text = false;  // keep what is written on screen (tests)
+  std::string save_as = "normscope.toml";  // Ctrl+S: the runs as a configuration
+  std::string notice;                      // what the app itself has to say: saved, opened, refused
   bool clock = true;         // false: figures that depend on the machine's speed print as a dash
 
   lab::LabScreen lab_screen;
   std::vector<lab::Command> commands;  // what the hand asked for in the last frame; already posted when lab is set
 };
+
+// A file that was dropped on the window: a text to learn, or a configuration (.toml) whose runs replace those shown.
+void open_file(AppState&, const std::string& path);
 
 // Draws one frame, window-wide, and posts its commands to the Lab.
 void draw_app(AppState&, ui::Ui&);

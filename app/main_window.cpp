@@ -93,7 +93,7 @@ class Session {
     glfwSetWindowUserPointer(window_.handle(), this);
     glfwSetDropCallback(window_.handle(), [](GLFWwindow* w, int count, const char** paths) {
       auto* self = static_cast<Session*>(glfwGetWindowUserPointer(w));
-      if (count > 0) self->lab_.load_text(paths[0]);
+      if (count > 0) open_file(self->state_, paths[0]);
     });
     glfwSetWindowRefreshCallback(window_.handle(), [](GLFWwindow* w) {
       static_cast<Session*>(glfwGetWindowUserPointer(w))->pacer_.hand(glfwGetTime());

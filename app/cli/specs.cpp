@@ -1,6 +1,7 @@
 #include "app/cli/specs.h"
 
 #include "app/cli/exit_code.h"
+#include "app/config/session_file.h"
 
 namespace normscope::cli {
 
@@ -32,12 +33,7 @@ std::shared_ptr<const Task> task_of(const RunSpec& spec) {
 }
 
 std::vector<RunSpec> specs_of(const std::vector<ConfigRun>& runs) {
-  std::vector<RunSpec> specs;
-  for (const ConfigRun& run : runs) {
-    if (!run.edits.empty()) throw CommandError(Exit::usage, "run.edits: only normscope train replays edits");
-    specs.push_back(run.spec);
-  }
-  return specs;
+  return with_exit(Exit::usage, [&] { return session_runs(runs); });
 }
 
 }  // namespace normscope::cli

@@ -16,7 +16,8 @@ namespace normscope {
 
 struct RunView {
   char letter = 'A';
-  std::shared_ptr<const RunSpec> spec;
+  std::shared_ptr<const RunSpec> spec;    ///< with the edits applied so far
+  std::shared_ptr<const RunSpec> origin;  ///< as it stood at step 0: with `edits` it replays this run
   std::string name;
   RunState state = RunState::Training;
   std::string badge;        ///< "stuck at letter frequencies", "learning since step 46", "not finite at step 23"

@@ -147,12 +147,14 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   const Run& run = *entry.run;
   if (!entry.published || entry.published_edits != run.edits().size() || entry.published->train.steps != budget_) {
     entry.published = std::make_shared<const RunSpec>(run.spec());
+    entry.published_origin = std::make_shared<const RunSpec>(run.origin());
     entry.published_name = run.spec().name.empty() ? default_name(run.spec()) : run.spec().name;
     entry.published_edits = run.edits().size();
   }
   RunView view;
   view.letter = entry.letter;
   view.spec = entry.published;
+  view.origin = entry.published_origin;
   view.name = entry.published_name;
   view.state = run.state();
   view.badge = lags(entry) ? "catching up" : badge_of(run, run.task().unit(), playing_);

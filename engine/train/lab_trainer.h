@@ -21,7 +21,7 @@ struct LabEntry {
   std::string text;         ///< what it writes, as shown
   int32_t text_step = -1;   ///< the step at which `text` is complete and current
   // Copies for the views, renewed when the spec changed: it does so by edits and by the budget only.
-  std::shared_ptr<const RunSpec> published;
+  std::shared_ptr<const RunSpec> published, published_origin;
   std::string published_name;
   size_t published_edits = 0;
 

@@ -1,0 +1,20 @@
+// A Lab session as a configuration file: what the window saves and opens.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/config/config_file.h"
+#include "engine/train/lab.h"
+
+namespace normscope {
+
+/// The runs that are shown, as they stood at step 0, with their edits: `normscope train --config` replays
+/// them.
+std::vector<ConfigRun> session_of(const LabView& view);
+
+/// The runs of a configuration for Lab::start. Throws Error when a run brings edits: only `normscope train`
+/// replays them.
+std::vector<RunSpec> session_runs(const std::vector<ConfigRun>& runs);
+
+}  // namespace normscope
