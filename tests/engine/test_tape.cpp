@@ -124,6 +124,10 @@ TEST_CASE("store: a parameter's start depends on its name and the seed, on nothi
   other_seed.parameter("L01.attn.wq", {33, 31});
   other_seed.store.materialize(6);
   CHECK_FALSE(same_bits(a, other_seed.store.read(0)));
+  Recording other_name;
+  other_name.parameter("L01.attn.wk", {33, 31});
+  other_name.store.materialize(5);
+  CHECK_FALSE(same_bits(a, other_name.store.read(0)));
 }
 
 TEST_CASE("store: initial values have the asked distribution", "[tape]") {
