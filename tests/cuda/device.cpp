@@ -1,0 +1,29 @@
+#include "cuda/device.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cuda/backend_cuda.h"
+
+namespace normscope::test {
+
+std::string no_device() { return cuda_unavailable(); }
+
+void say_skipped(const std::string& reason) {
+  fmt::print("SKIPPED: {}: {}\n", Catch::getResultCapture().getCurrentTestName(), reason);
+  std::fflush(stdout);
+  SUCCEED(reason);  // a test case without assertions would be an error
+}
+
+std::shared_ptr<cuda::Driver> device_driver() {
+  static const std::shared_ptr<cuda::Driver> driver = [] {
+    std::string reason;
+    return cuda::open_driver({.tf32 = false}, reason);
+  }();
+  return driver;
+}
+
+std::shared_ptr<Backend> device_backend(bool graph) { return cuda::make_backend(device_driver(), {.tf32 = false, .graph = graph}); }
+
+}  // namespace normscope::test

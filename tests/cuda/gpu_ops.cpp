@@ -1,0 +1,159 @@
+// Every op on the device against the CPU from the same inputs and against the double reference: every case of
+// engine/op_cases.h, each write mode, poisoned outputs, canaries, twice for the same bits; then NaN.
+#include <cmath>
+#include <limits>
+
+#include "cuda/device.h"
+#include "cuda/device_case.h"
+
+namespace normscope::test {
+namespace {
+
+constexpr double kTolerance = 1e-9;  // normalised error in the mean square, CPU against CUDA
+
+double mean_square_error(const std::vector<float>& a, const std::vector<float>& b) {
+  double difference = 0, size = 0;
+  for (size_t i = 0; i < b.size(); ++i) {
+    difference += (static_cast<double>(a[i]) - static_cast<double>(b[i])) * (static_cast<double>(a[i]) - static_cast<double>(b[i]));
+    size += static_cast<double>(b[i]) * static_cast<double>(b[i]);
+  }
+  return difference == 0 ? 0 : difference / size;
+}
+
+struct Prepared {
+  Inputs<double> in;
+  Values dy;
+  std::vector<Values> forward, gradients, base;
+};
+
+Prepared prepare(const OpCase& c) {
+  Prepared p{inputs_of(c), {}, {}, {}, {}};
+  p.dy = cotangent_of(c, p.in);
+  p.forward = c.forward(p.in);
+  p.gradients = c.backward(p.in, p.dy);
+  Random random(5);
+  for (const Values& g : p.gradients) {
+    // What is added to is of the gradient's own size, so that a wrong sum cannot hide behind it.
+    const double size = g.empty() ? 0.0 : std::max(norm_of(g) / std::sqrt(static_cast<double>(g.size())), 1e-3);
+    Values base;
+    for (size_t i = 0; i < g.size(); ++i) base.push_back(static_cast<double>(static_cast<float>(size * (0.3 + random.normal()))));
+    p.base.push_back(base);
+  }
+  return p;
+}
+
+std::vector<std::vector<Write>> write_patterns(const OpCase& c) {
+  std::vector<std::vector<Write>> patterns;
+  for (const Write mode : {Write::Assign, Write::Add}) {
+    std::vector<Write> all(c.in.size(), Write::Skip);
+    for (size_t i = 0; i < c.in.size(); ++i)
+      if (c.in[i].present && c.in[i].differentiable) all[i] = mode;
+    patterns.push_back(all);
+    for (size_t i = 0; i < c.in.size(); ++i) {
+      std::vector<Write> only(c.in.size(), Write::Skip);
+      if ((only[i] = all[i]) != Write::Skip && only != all) patterns.push_back(only);
+    }
+  }
+  return patterns;
+}
+
+void check_gradients(const OpCase& c, const Prepared& p, const std::vector<Write>& write, const Outcome& cpu, const Outcome& device) {
+  for (size_t i = 0; i < c.in.size(); ++i) {
+    if (write[i] == Write::Skip) continue;
+    INFO("gradient of input " << i << (write[i] == Write::Add ? ", added" : ", assigned"));
+    Values expected = p.gradients[i];
+    if (write[i] == Write::Add)
+      for (size_t e = 0; e < expected.size(); ++e) expected[e] += p.base[i][e];
+    if (!c.in[i].zero_gradient) {
+      CHECK(relative_error(device.din[i], expected) <= bound(c.in[i].terms));
+      CHECK(mean_square_error(device.din[i], cpu.din[i]) <= kTolerance);
+    } else {
+      Values difference;
+      for (size_t e = 0; e < expected.size(); ++e) difference.push_back(static_cast<double>(device.din[i][e]) - expected[e]);
+      CHECK(norm_of(difference) <= 1e-4 * norm_of(p.dy));
+    }
+  }
+}
+
+void check_case(const OpCase& c) {
+  INFO(c.name);
+  const Prepared p = prepare(c);
+  for (const auto& write : write_patterns(c)) {
+    const Outcome cpu = run_case(c, write, p.in, p.dy, p.base, orders()[0]);
+    const Outcome device = run_on_device(c, write, p.in, p.dy, p.base);
+    CHECK(device.intact);
+    CHECK(relative_error(device.out, p.forward[0]) <= bound(c.terms));
+    CHECK(mean_square_error(device.out, cpu.out) <= kTolerance);
+    for (size_t i = 0; i < c.saved.size(); ++i) {
+      INFO("saved " << i);
+      CHECK(relative_error(device.saved[i], p.forward[i + 1]) <= bound(c.terms));
+      CHECK(mean_square_error(device.saved[i], cpu.saved[i]) <= kTolerance);
+    }
+    check_gradients(c, p, write, cpu, device);
+    CHECK(same_bits(device, run_on_device(c, write, p.in, p.dy, p.base)));
+  }
+}
+
+void check_cases(const std::vector<OpCase>& cases) {
+  for (const OpCase& c : cases) check_case(c);
+}
+
+/// NaN must arrive where the reference has it.
+void check_nan(const Values& reference, const std::vector<float>& got) {
+  size_t missing = 0;
+  for (size_t i = 0; i < reference.size(); ++i) missing += std::isnan(reference[i]) && !std::isnan(got[i]);
+  CHECK(missing == 0);
+}
+
+void check_nan_case(const OpCase& c) {
+  INFO(c.name);
+  const Prepared p = prepare(c);
+  const auto write = write_patterns(c).front();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (size_t i = 0; i < c.in.size(); ++i) {
+    if (write[i] == Write::Skip) continue;
+    INFO("NaN in input " << i);
+    Inputs<double> in = p.in;
+    in[i][in[i].size() / 2] = nan;
+    check_nan(c.forward(in)[0], run_on_device(c, write, in, p.dy, p.base).out);
+  }
+  Values dy = p.dy;
+  dy[dy.size() / 2] = nan;
+  const auto gradients = c.backward(p.in, dy);
+  const Outcome device = run_on_device(c, write, p.in, dy, p.base);
+  for (size_t i = 0; i < c.in.size(); ++i)
+    if (write[i] != Write::Skip) check_nan(gradients[i], device.din[i]);
+}
+
+}  // namespace
+
+TEST_CASE("gpu ops: embedding equals the CPU and the reference", "[gpu]") {
+  NEEDS_DEVICE();
+  check_cases(embedding_cases());
+}
+TEST_CASE("gpu ops: linear equals the CPU and the reference", "[gpu]") {
+  NEEDS_DEVICE();
+  check_cases(linear_cases());
+}
+TEST_CASE("gpu ops: attention equals the CPU and the reference", "[gpu]") {
+  NEEDS_DEVICE();
+  check_cases(attention_cases());
+}
+TEST_CASE("gpu ops: the norm family equals the CPU and the reference", "[gpu]") {
+  NEEDS_DEVICE();
+  check_cases(norm_cases());
+}
+TEST_CASE("gpu ops: relu and gelu and dropout and add equal the CPU and the reference", "[gpu]") {
+  NEEDS_DEVICE();
+  check_cases(elementwise_cases());
+}
+TEST_CASE("gpu ops: softmax cross-entropy equals the CPU and the reference", "[gpu]") {
+  NEEDS_DEVICE();
+  check_cases(loss_cases());
+}
+TEST_CASE("gpu ops: every op hands NaN on", "[gpu]") {
+  NEEDS_DEVICE();
+  for (const OpCase& c : op_cases()) check_nan_case(c);
+}
+
+}  // namespace normscope::test
