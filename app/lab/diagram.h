@@ -27,6 +27,7 @@ struct DiagramState {
   ui::Vec grip;                    // from its slot to where it is held now
   std::optional<Slot> target;      // legal slot under the hand
   std::optional<SlotId> hovered;   // token under the mouse
+  std::optional<SlotId> focus_next;  // slot that the keyboard goes to
   std::optional<SlotId> menu;      // slot whose kind is being chosen
   bool only_this = false;          // Alt
   bool from_start = false;         // Shift

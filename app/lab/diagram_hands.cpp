@@ -93,7 +93,7 @@ struct Hands {
     line = std::clamp(line, 0, static_cast<int>(stack.layers.size()) * 2 - 1);
     const SlotId next{line / 2, line % 2 ? Sub::feed_forward : Sub::attention, across[static_cast<size_t>(column)]};
     state.open_layer = next.layer;
-    ui.focus("diagram/" + slot_name(next));
+    state.focus_next = next;
   }
 
   void keys(const Hit& hit, SlotId at) {
@@ -108,7 +108,7 @@ struct Hands {
         if (here != NormKind::None && slot != at.slot) {
           const WiringChange change = move_norm(stack, at, slot, hit.alt);
           commit(change, hit.shift);
-          if (!change.empty()) ui.focus("diagram/" + slot_name({at.layer, at.sub, slot}));
+          if (!change.empty()) state.focus_next = SlotId{at.layer, at.sub, slot};
         } else {
           const SlotId there{at.layer, at.sub, slot};
           commit(set_norm(stack, there, norm_at(stack, there) == NormKind::None ? fill : NormKind::None, hit.alt),
@@ -186,6 +186,8 @@ void open_rows(Ui& ui, DiagramState& state, const DiagramLayout& layout, const R
 void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const DiagramLayout& layout,
                     const StackWiring& stack, const Rect& clip, std::vector<Command>& commands) {
   state.hovered.reset();
+  // A focus that moved last frame arrives now: one key moves it once, and a layer that it opened has its slots.
+  if (state.focus_next) ui.focus("diagram/" + slot_name(*state.focus_next)), state.focus_next.reset();
   if (!state.dragging) state.target.reset(), state.preview.reset();
   Hands hands{ui, state, input, layout, stack, commands};
   const bool may_open = !state.dragging;

@@ -36,10 +36,10 @@ SublayerLayout layout_sublayer(const Measures& m, const DiagramLayout& d, const 
   // Spare pitch moves the function down together with its fork: the branch stays a flat loop.
   const float middle = top + m.box_y;
   s.return_x = box.right() - 15;
-  const float before_x = d.trunk_x + (d.compact ? 39.f : 59.f);
+  const float before_x = d.trunk_x + (d.compact ? 39.f : 52.f);
   s.before = centred({before_x, middle}, m.slot_w, m.slot_h);
   s.after = centred({s.return_x - (d.compact ? 19.f : 28.f), middle}, m.slot_w, m.slot_h);
-  const float gap = d.compact ? 6.f : 12.f;
+  const float gap = d.compact ? 6.f : 14.f;
   s.box = {s.before.right() + gap, middle - m.box_h / 2, s.after.x - s.before.right() - 2 * gap, m.box_h};
   s.fork_y = middle + (d.compact ? 16.f : 20.f);
   s.pill = centred({d.trunk_x, (s.plus.y + 8 + s.fork_y) / 2}, d.compact ? 44.f : 50.f, d.compact ? 18.f : 20.f);

@@ -31,6 +31,9 @@ struct Picture {
   const RunView& run;
   int colour;  // of the run: 0 = A
 
+  // The open layer lies deeper than the panel: lighter on white, darker in the dark.
+  Colour ground() const { return t.dark ? t.sunk : t.raised; }
+  Colour solid() const { return t.dark ? t.field : t.sunk; }
   int layers() const { return static_cast<int>(stack.layers.size()); }
   // What the collapsed rows show: what a drop would make of them while it hovers.
   const StackWiring& shown() const { return state.target && state.preview ? state.preview->wiring : stack; }
@@ -100,7 +103,7 @@ struct Picture {
   }
 
   void function_box(const SublayerLayout& s) {
-    p.fill(s.box, t.dark ? t.field : t.sunk, 6);
+    p.fill(s.box, solid(), 6);
     p.outline(s.box, t.wire, line::box, 6);
     p.text_in(s.box, {Face::bold, d.compact ? 12 : type::title}, t.ink,
               s.sub == Sub::attention ? "Attention" : "Feed-forward", Align::centre);
@@ -125,14 +128,14 @@ struct Picture {
   }
 
   void gradient_bar(const Rect& r, int layer, float value) {
-    p.fill(r, t.sunk, 2);
+    p.fill(r, solid(), 2);
     if (!std::isfinite(value) || value <= 0) return;
     const float share = std::clamp((std::log10(value) + 6) / (std::log10(3.f) + 6), 0.02f, 1.f);
     p.fill({r.x, r.y, r.w * share, r.h}, depth_colour(t, layer, layers()), 2);
   }
 
   void open_row_back(const RowLayout& r) {
-    p.fill(r.box, t.raised, radius::panel);
+    p.fill(r.box, ground(), radius::panel);
     p.outline(r.box, t.border, 1, radius::panel);
     for (const SublayerLayout& s : r.subs) {
       const SlotId at{r.row.first, s.sub, Slot::Trunk};
@@ -146,11 +149,11 @@ struct Picture {
   void open_row_front(const RowLayout& r) {
     for (const SublayerLayout& s : r.subs) {
       const SlotId trunk{r.row.first, s.sub, Slot::Trunk};
-      if (trunk_broken(trunk)) break_trunk(s.trunk, t.raised);
+      if (trunk_broken(trunk)) break_trunk(s.trunk, ground());
       branch(s);
-      slot(s.trunk, trunk, t.raised);
-      slot(s.before, {r.row.first, s.sub, Slot::Before}, t.raised);
-      slot(s.after, {r.row.first, s.sub, Slot::After}, t.raised);
+      slot(s.trunk, trunk, ground());
+      slot(s.before, {r.row.first, s.sub, Slot::Before}, ground());
+      slot(s.after, {r.row.first, s.sub, Slot::After}, ground());
       function_box(s);
       plus(s.plus);
       pill(s, r.row.first);
@@ -204,7 +207,7 @@ struct Picture {
     line.x += 14, line.w -= 41;
     const std::string name = group ? fmt::format("Layers {} to {}", r.row.first + 1, r.row.last + 1)
                                    : fmt::format("Layer {}", r.row.first + 1);
-    const float w = p.text_in(line, {Face::bold, d.compact ? 12 : type::title}, t.ink, name);
+    const float w = p.text_in(line, {Face::bold, type::body}, t.ink, name);
     draw_icon(p, Icon::chevron_right, {r.box.right() - 15, r.box.centre().y}, 17, t.ink2);
     if (group) {
       const std::string count = fmt::format("×{}", r.row.count());
@@ -213,8 +216,8 @@ struct Picture {
       p.fill(pill, t.sunk, 9);
       p.text_in(pill, {Face::bold, type::tick}, t.ink2, count, Align::centre);
       const float room = line.right() - pill.right() - 8;
-      if (!d.compact && p.text_width({Face::sans, type::body}, "all alike") < room)
-        p.text_in(line, {Face::sans, type::body}, t.ink3, "all alike", Align::right);
+      if (!d.compact && p.text_width({Face::sans, type::tick}, "all alike") < room)
+        p.text_in(line, {Face::sans, type::tick}, t.ink3, "all alike", Align::right);
     }
     for (size_t i = 0; i < r.bars.size(); ++i) {
       const int layer = r.bar_layers[i];
@@ -236,15 +239,15 @@ struct Picture {
       if (open) draw_icon(p, Icon::chevron_down, {d.left + 6, y + 10}, 16, t.ink2);
       return;
     }
-    square(last, y - 7);
-    square(first, y + 7);
+    square(last, y - 6);
+    square(first, y + 6);
   }
 
   void ends() {
     const std::string unit = input.view.unit.empty() ? "token" : input.view.unit;
     end_box(d.output, "Output", "next " + unit);
     end_box(d.embedding, "Embedding", "token + position");
-    const TextStyle small{Face::sans, d.compact ? type::tick : type::body};
+    const TextStyle small{Face::sans, type::tick};
     p.text({d.bars_x, d.output.centre().y + 4}, small, t.ink3, d.compact ? "gradient" : "gradient, log");
     const bool on = stack.final != NormKind::None;
     const Placement placement = placement_of(stack, context_of(run.spec->model, true));
@@ -255,7 +258,7 @@ struct Picture {
   }
 
   void end_box(const Rect& r, const char* name, const std::string& what) {
-    p.fill(r, t.dark ? t.field : t.sunk, 5);
+    p.fill(r, solid(), 5);
     p.outline(r, t.wire, line::box, 5);
     Rect inside = r.inset(12, 0);
     const float w = p.text_in(inside, {Face::bold, type::body}, t.ink, name);

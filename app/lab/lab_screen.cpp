@@ -244,10 +244,14 @@ void LabScreen::draw_gradient_over_time(Frame& f, const Rect& rect, bool with_pa
   }
   const float bottom = scenes.back().pad_bottom;
   const float each = (inner.h - bottom) / static_cast<float>(scenes.size());
+  float labels = 0;  // the tiles stand beside the labels of the lines
+  for (const plot::PlotScene& scene : scenes)
+    labels = std::max(labels, plot::needed_pad_right(f.ui, scene, inner.w - 30) + 26);
   for (size_t i = 0; i < scenes.size(); ++i) {
     plot::PlotScene& scene = scenes[i];
     const bool last = i + 1 == scenes.size();
-    if (with_panel) scene.pad_right = f.pad_right;
+    scene.pad_right = with_panel ? f.pad_right : labels;
+    if (each < 40 && scene.y.ticks.size() > 1) scene.y.ticks.erase(scene.y.ticks.begin(), scene.y.ticks.end() - 1);
     const Rect place = inner.take_top(each + (last ? bottom : 0));
     const float top = scene.pad_top;
     scene.tile.reset();  // stands in the panel's corner, clear of the lines

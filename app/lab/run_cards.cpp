@@ -51,7 +51,7 @@ void glyph(Ui& ui, Vec at, const RunView& run) {
   p.fill({at.x, trunk - 3, 70, 6}, line);
   const Vec head[] = {{at.x + 70, trunk - 6.5f}, {at.x + 79, trunk}, {at.x + 70, trunk + 6.5f}};
   p.polygon(head, line);
-  const float shift = slots.before && !slots.after ? 9.f : slots.after && !slots.before ? -6.f : 1.f;
+  const float shift = slots.after ? (slots.before ? 1.f : -6.f) : 9.f;
   const Rect box = centred({at.x + 30 + shift, roof}, 19, 14);
   p.fill(box, t.sunk, 3);
   p.outline(box, t.wire, 1.4f, 3);
@@ -127,11 +127,11 @@ struct Card {
     const Badge badge = badge_of(run, compact() || crowded(), !compact() && crowded());
     const TextStyle name_style{Face::bold, compact() ? type::title : type::run_name};
     const float text_w = std::max(p.text_width(name_style, run.name), badge_width(ui, badge.text, badge.icon, compact()));
-    if (!compact() && right - 90 >= left + text_w) {
-      glyph(ui, {right - 82, card.y + 8}, run);
+    if (!compact() && right - 86 >= left + text_w) {
+      glyph(ui, {right - 80, card.y + 8}, run);
       const std::string caption = placement_caption(run.spec->model.stack());
-      p.text_in({right - 84, card.y + 47, 84, 16}, {Face::sans, type::tick}, t.ink3, caption);
-      right -= 90;
+      p.text_in({right - 82, card.y + 47, 84, 16}, {Face::sans, type::tick}, t.ink3, caption);
+      right -= 84;
     }
     p.text_in({left, card.y + (compact() ? 8 : 12), right - left, 18}, name_style, t.ink, run.name);
     const float flash = 1 - ui.ease(fmt::format("badge {} {}", run.letter, badge.text), 1, 400);

@@ -45,12 +45,14 @@ std::string loss_sentence(const LabView& view) {
                    [](const RunView* a, const RunView* b) { return a->learning_since < b->learning_since; });
   for (const RunView* run : leavers)
     left.push_back(left.empty() ? fmt::format("{} left that line at step {}", run->letter, run->learning_since)
-                                : fmt::format("{} at step {}", run->letter, run->learning_since));
+                   : fmt::format("{} at {}{}", run->letter, view.runs.size() > 3 ? "" : "step ", run->learning_since));
   std::string text;
   if (!broken.empty()) text = list(broken) + (broken.size() > 1 ? " are" : " is") + " no longer finite. ";
-  if (!stuck.empty())
-    text += fmt::format("{} {} only how often each {} occurs. ", list(stuck), stuck.size() > 1 ? "know" : "knows",
-                        view.unit);
+  if (!stuck.empty()) {
+    const char* knows = stuck.size() > 1 ? "know" : "knows";
+    text += view.runs.size() > 3 ? fmt::format("{} {} only {}. ", list(stuck), knows, ceiling_name(view))
+                                 : fmt::format("{} {} only how often each {} occurs. ", list(stuck), knows, view.unit);
+  }
   if (!left.empty() && stuck.empty()) left.front() = fmt::format("{} left the line of {} at step {}", leavers.front()->letter,
                                                                   ceiling_name(view), leavers.front()->learning_since);
   if (!left.empty()) {
@@ -268,6 +270,7 @@ PlotScene rate_scene(const LabView& view, LabData& data, const SceneOptions& opt
     handle.move_x = false, handle.move_y = true;
     handle.help = "The learning rate of all runs. Drag it up or down: it changes from now on.";
     handle.value = ui::number(groups.front().schedule.peak);
+    scene.notes.push_back({handle.x, handle.y, "", "peak " + handle.value, {Ink::Role::ink2, 0, 1}, -64, 21});
     scene.handles.push_back(std::move(handle));
   }
   if (groups.size() == 1) scene.sentence = "All runs follow one schedule.";

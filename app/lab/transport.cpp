@@ -183,7 +183,7 @@ void clock_line(Ui& ui, const Rect& line, const LabView& view, bool clock) {
     const float w = p.text_width(style, part);
     if (x + w > line.right()) break;
     p.text({x, line.centre().y + 4}, style, ink, part);
-    x += w + 12;
+    x += w + 10;
   }
   ui.mark("transport/clock", line, ms + ", " + tokens + ", " + threads,
           "Time of one step of all runs together, tokens they read in a second, threads that compute.");
@@ -233,7 +233,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
   buttons(ui, state, view, rect.x + 14, cy, compact, commands);
 
   float x = rect.x + 152;
-  const TextStyle counter{Face::mono, type::counter}, plain{Face::sans, type::title};
+  const TextStyle counter{Face::mono, type::counter}, plain{Face::sans, type::body};
   const std::string now = grouped(view.step);
   Rect bar;
   if (compact) {
@@ -254,11 +254,11 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
     const float w = p.text({x, base}, counter, t.ink, now);
     ui.mark("transport/counter", {x, base - 18, w, 22}, now, "The step that is done.");
     const float of = p.text({x + w + 9, base}, plain, t.ink3, "of");
-    const Rect budget{x + w + of + 18, base - 17, 50, 24};
+    const Rect budget{x + w + of + 18, base - 16, 46, 22};
     budget_field(ui, state, view, budget, commands);
     p.text({budget.right() + 8, base}, plain, t.ink3, "steps");
-    clock_line(ui, {x, rect.y + 46, 250, 18}, view, clock);
-    bar = {rect.x + 575, rect.y + 46, rect.w - 575 - 26, 6};
+    clock_line(ui, {x, rect.y + 43, 250, 18}, view, clock);
+    bar = {rect.x + 575, rect.y + 47, rect.w - 575 - 26, 6};
   }
   Timeline timeline{ui, state, view, bar, size, p, t, std::max(1, std::max(view.budget, view.step))};
   timeline.hands({bar.x - 8, bar.centre().y - 14, bar.w + 16, 28});

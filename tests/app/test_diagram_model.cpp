@@ -1,0 +1,147 @@
+// The diagram's pure part: rows, alike layers, legal moves, what a drop does. No window, no trainer.
+#include <set>
+
+#include "app/lab/diagram_layout.h"
+#include "app/lab/diagram_model.h"
+#include "catch.hpp"
+#include "model/model_config.h"
+
+using namespace normscope;
+using namespace normscope::lab;
+
+namespace {
+
+StackWiring stack(Placement placement, int layers = 6) {
+  StackContext context;
+  context.layers = layers;
+  return preset_stack(placement, NormKind::LayerNorm, context);
+}
+
+}  // namespace
+
+TEST_CASE("equal neighbours of the open layer collapse into one row") {
+  const auto rows = diagram_rows(stack(Placement::Post), 1);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0] == DiagramRow{0, 0, false});
+  CHECK(rows[1] == DiagramRow{1, 1, true});
+  CHECK(rows[2] == DiagramRow{2, 5, false});
+  CHECK(diagram_rows(stack(Placement::Post), -1).size() == 1);
+  CHECK(diagram_rows(stack(Placement::Post), 5).size() == 2);
+}
+
+TEST_CASE("an edited layer stands alone") {
+  StackWiring mixed = move_norm(stack(Placement::Post), {3, Sub::attention, Slot::Trunk}, Slot::Before, true).wiring;
+  const auto rows = diagram_rows(mixed, -1);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[1] == DiagramRow{3, 3, false});
+  CHECK(alike_layers(mixed, 3) == std::vector<int>{3});
+  CHECK(alike_layers(mixed, 0) == std::vector<int>{0, 1, 2, 4, 5});
+}
+
+TEST_CASE("a move takes all norms of all alike layers along") {
+  const StackWiring post = stack(Placement::Post);
+  const WiringChange change = move_norm(post, {1, Sub::attention, Slot::Trunk}, Slot::Before, false);
+  CHECK(change.count() == 12);
+  CHECK(change.note == "12 norms moved");
+  CHECK(change.from.size() == 12);
+  CHECK(count_norms(change.wiring) == 12);
+  const StackWiring pre = stack(Placement::Pre);
+  for (size_t i = 0; i < pre.layers.size(); ++i) {
+    CHECK(change.wiring.layers[i].attention == pre.layers[i].attention);
+    CHECK(change.wiring.layers[i].feed_forward == pre.layers[i].feed_forward);
+  }
+  CHECK(change.wiring.final == post.final);  // only presets touch the final norm
+  CHECK(drop_text(change, Slot::Before, false) == "all 12 norms before their branch");
+}
+
+TEST_CASE("alone means alone") {
+  const WiringChange change = move_norm(stack(Placement::Post), {1, Sub::attention, Slot::Trunk}, Slot::After, true);
+  CHECK(change.count() == 1);
+  CHECK(change.note == "1 norm moved");
+  REQUIRE(change.to.size() == 1);
+  CHECK(change.to[0] == SlotId{1, Sub::attention, Slot::After});
+  CHECK(placement_caption(change.wiring) == "norms mixed");
+}
+
+TEST_CASE("illegal moves change nothing") {
+  const StackWiring sandwich = stack(Placement::Sandwich);
+  CHECK_FALSE(legal_move(sandwich, {0, Sub::attention, Slot::Before}, Slot::After));  // taken
+  CHECK_FALSE(legal_move(sandwich, {0, Sub::attention, Slot::Trunk}, Slot::Before));  // nothing to move
+  CHECK_FALSE(legal_move(sandwich, {0, Sub::attention, Slot::Before}, Slot::Before));
+  CHECK_FALSE(legal_move(sandwich, {9, Sub::attention, Slot::Before}, Slot::Trunk));
+  CHECK(legal_move(sandwich, {0, Sub::attention, Slot::Before}, Slot::Trunk));
+  const WiringChange change = move_norm(sandwich, {0, Sub::attention, Slot::Before}, Slot::After, false);
+  CHECK(change.empty());
+  CHECK(change.wiring == sandwich);
+}
+
+TEST_CASE("filling, emptying and changing the kind of a slot follow the alike ones") {
+  const StackWiring post = stack(Placement::Post);
+  const SlotId after{2, Sub::feed_forward, Slot::After};
+  const WiringChange filled = set_norm(post, after, NormKind::LayerNorm, false);
+  CHECK(filled.note == "12 norms added");
+  CHECK(count_norms(filled.wiring) == 24);
+  CHECK(set_norm(filled.wiring, after, NormKind::None, false).wiring == post);
+  CHECK(set_norm(filled.wiring, after, NormKind::None, false).note == "12 norms removed");
+  const WiringChange rms = set_norm(post, {2, Sub::feed_forward, Slot::Trunk}, NormKind::Rms, true);
+  CHECK(rms.note == "1 norm changed");
+  CHECK(norm_at(rms.wiring, {2, Sub::feed_forward, Slot::Trunk}) == NormKind::Rms);
+  CHECK(set_norm(post, after, NormKind::None, false).empty());
+}
+
+TEST_CASE("captions name where the norms are") {
+  CHECK(placement_caption(stack(Placement::Post)) == "norm on trunk");
+  CHECK(placement_caption(stack(Placement::Pre)) == "norm in branch");
+  CHECK(placement_caption(stack(Placement::Sandwich)) == "before and after");
+  CHECK(placement_caption(stack(Placement::None)) == "no norm");
+}
+
+TEST_CASE("every move that is legal can be undone by its reverse") {
+  for (Placement placement : kPresets)
+    for (Slot from : kSlots)
+      for (Slot to : kSlots) {
+        const StackWiring before = stack(placement);
+        const SlotId at{1, Sub::attention, from};
+        if (!legal_move(before, at, to)) continue;
+        const WiringChange there = move_norm(before, at, to, false);
+        const WiringChange back = move_norm(there.wiring, {1, Sub::attention, to}, from, false);
+        INFO(label(placement) << " " << to_string(from) << " to " << to_string(to));
+        CHECK(back.wiring == before);
+        CHECK(back.count() == there.count());
+      }
+}
+
+TEST_CASE("the layout keeps rows apart and inside, at every height that fits") {
+  const auto rows = diagram_rows(stack(Placement::Post), 1);
+  for (bool compact : {false, true})
+    for (float height : {370.f, 400.f, 520.f, 700.f}) {
+      const ui::Rect area{14, 100, compact ? 302.f : 436.f, height};
+      const DiagramLayout d = layout_diagram(area, rows, compact);
+      INFO("compact " << compact << " height " << height);
+      if (d.content_height <= height + 0.5f) CHECK(d.embedding.bottom() <= area.bottom() + 0.5f);
+      float below = d.embedding.y;
+      for (const RowLayout& row : d.rows) {
+        CHECK(row.box.bottom() < below);
+        below = row.box.y;
+        CHECK(row.box.right() < d.bars_x);
+        if (!row.row.open) continue;
+        for (const SublayerLayout& sub : row.subs) {
+          CHECK(row.box.contains(sub.box));
+          CHECK_FALSE(sub.before.overlaps(sub.box));
+          CHECK_FALSE(sub.after.overlaps(sub.box));
+          CHECK_FALSE(sub.before.overlaps(sub.trunk));
+        }
+      }
+      CHECK(d.output.bottom() < below);
+    }
+}
+
+TEST_CASE("a deep, mixed stack asks to scroll instead of overlapping") {
+  StackWiring mixed = stack(Placement::Post, 24);
+  for (int layer = 0; layer < 24; layer += 2)
+    mixed = set_norm(mixed, {layer, Sub::attention, Slot::Before}, NormKind::LayerNorm, true).wiring;
+  const auto rows = diagram_rows(mixed, 4);
+  CHECK(rows.size() == 24);
+  const DiagramLayout d = layout_diagram({0, 0, 436, 400}, rows, false);
+  CHECK(d.content_height > 400);
+}

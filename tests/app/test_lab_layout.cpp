@@ -1,0 +1,85 @@
+// No text of the Lab overlaps another, none is cut off, at the sizes, scales and themes that people use.
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "catch.hpp"
+#include "lab_fixture.h"
+#include "lab_robot.h"
+
+using namespace normscope;
+using fixture::LabRobot;
+
+namespace {
+
+// What is wrong with the texts on screen, one line each.
+std::vector<std::string> faults(const ui::Ui& ui, ui::Vec window) {
+  std::vector<std::string> result;
+  const auto& texts = ui.texts();
+  const ui::Rect whole{0, 0, window.x, window.y};
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const ui::TextRecord& text = texts[i];
+    if (!text.clip.inset(-1).contains(text.rect)) result.push_back(fmt::format("clipped: {}", text.text));
+    if (!whole.inset(-0.5f).contains(text.rect)) result.push_back(fmt::format("outside the window: {}", text.text));
+    if (text.text.ends_with("…") && text.text != "…") result.push_back(fmt::format("cut: {}", text.text));
+    for (size_t k = 0; k < i; ++k)
+      if (texts[k].layer == text.layer && texts[k].rect.inset(0.75f).overlaps(text.rect.inset(0.75f)))
+        result.push_back(fmt::format("overlap: '{}' and '{}'", texts[k].text, text.text));
+  }
+  return result;
+}
+
+void check(const fixture::LabShape& shape, ui::Vec size, float scale, bool dark,
+           const std::function<void(ui::Robot&)>& hand = {}) {
+  LabRobot lab(fixture::lab_view(shape), size, scale);
+  lab.state.dark = dark;
+  lab.state.clock = true;
+  lab.robot.frames(2);
+  if (hand) hand(lab.robot);
+  for (const std::string& fault : faults(lab.ui, lab.ui.size())) {
+    INFO(fmt::format("{}x{} at {}, step {}, fork {}: {}", size.x, size.y, scale, shape.step, shape.fork, fault));
+    CHECK(fault.empty());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("no text overlaps or is cut, at rest") {
+  for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}, ui::Vec{1920, 1080}, ui::Vec{1400, 840}, ui::Vec{1024, 600},
+                       ui::Vec{1280, 720}})
+    for (float scale : {0.75f, 1.f, 1.5f})
+      for (int step : {3, 100, 214, 300}) {
+        fixture::LabShape shape;
+        shape.step = step;
+        check(shape, size, scale, step == 100);
+        shape.fork = step > 160;
+        if (shape.fork) check(shape, size, scale, false);
+      }
+}
+
+TEST_CASE("no text overlaps or is cut while a norm is held") {
+  for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}, ui::Vec{1024, 600}})
+    check({}, size, 1, true, [](ui::Robot& robot) {
+      robot.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before\nframes 12");
+    });
+}
+
+TEST_CASE("every tab of the compact layout holds its texts") {
+  auto click = [](const char* name) {
+    return [name](ui::Robot& robot) { robot.click(name), robot.move_to({4, 4}), robot.frames(3); };
+  };
+  for (const char* tab : {"plot/tab/Gradient over time", "plot/tab/Hidden norm", "plot/tab/Learning rate"})
+    for (int step : {60, 214, 300}) {
+      fixture::LabShape shape;
+      shape.step = step;
+      check(shape, {1024, 600}, 1, false, click(tab));
+      shape.fork = step > 160;
+      check(shape, {1024, 600}, 1, true, click(tab));
+    }
+  for (ui::Vec size : {ui::Vec{1024, 600}, ui::Vec{1440, 900}})
+    for (bool fork : {false, true}) {
+      fixture::LabShape shape;
+      shape.fork = fork;
+      check(shape, size, 1, false, click("lab/left/Settings"));
+    }
+}

@@ -1,0 +1,178 @@
+// The Lab screen over a real session: gestures by name, and what the trainer made of them.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "catch.hpp"
+#include "lab_robot.h"
+#include "tape/backend.h"
+#include "train/run.h"
+
+using namespace normscope;
+using namespace normscope::lab;
+using fixture::LabRobot;
+
+namespace {
+
+// The hero comparison, small enough for a test.
+std::vector<RunSpec> small_runs() {
+  std::vector<RunSpec> runs = hero_runs();
+  for (RunSpec& run : runs)
+    for (auto [key, value] : {std::pair{"model.width", "16"}, {"model.feed_forward", "32"}, {"model.heads", "2"},
+                              {"model.sequence", "16"}, {"train.batch", "4"}, {"train.steps", "60"}})
+      set_field(run, key, value);
+  return runs;
+}
+
+struct LiveLab : LabRobot {
+  LiveLab() {
+    lab.start(small_runs(), false);
+    state.lab = &lab;
+    settle();
+  }
+  // Until the trainer has done what was asked and the screen has seen it.
+  void settle() {
+    lab.wait_idle();
+    robot.frames(3);
+  }
+  void train(int steps) {
+    lab.play_to(lab.view()->step + steps);
+    settle();
+  }
+  const RunView& run(char letter) { return state.view->runs.at(static_cast<size_t>(find_run(*state.view, letter))); }
+  bool has_run(char letter) { return find_run(*state.view, letter) >= 0; }
+  // Until run D is there (its building is asynchronous).
+  void wait_for_d() {
+    for (int i = 0; i < 500 && !has_run('D'); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      settle();
+    }
+    REQUIRE(has_run('D'));
+  }
+
+  Lab lab{[] {
+    LabOptions options;
+    options.threads = 1, options.sample_text = false, options.validation_every = 0;
+    return options;
+  }()};
+};
+
+}  // namespace
+
+TEST_CASE("a norm dragged from trunk to before moves all twelve, and run D forks with what it shares") {
+  LiveLab lab;
+  lab.train(12);
+  lab.robot.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
+  lab.settle();
+  lab.wait_for_d();
+  const RunView& d = lab.run('D');
+  CHECK(d.forked_from == 0);
+  CHECK(d.fork_step == 12);
+  CHECK(d.fork_note == "12 norms moved");
+  CHECK(count_norms(d.spec->model.stack()) == 12);
+  CHECK(placement_caption(d.spec->model.stack()) == "norm in branch");
+  CHECK(d.spec->model.stack().final == NormKind::None);
+  CHECK(placement_caption(lab.run('A').spec->model.stack()) == "norm on trunk");
+  CHECK(lab.robot.value("diagram/layer2/attn/before") == "ln");
+  // Both see the same batch next, from the same weights: the losses differ only by the wiring and stay close at first.
+  lab.train(1);
+  CHECK(lab.run('D').step == 13);
+  CHECK(lab.run('A').step == 13);
+
+  lab.robot.key("Ctrl+Z");
+  lab.settle();
+  CHECK_FALSE(lab.has_run('D'));
+  lab.robot.key("Ctrl+Shift+Z");
+  lab.settle();
+  CHECK(lab.has_run('D'));
+}
+
+TEST_CASE("what a drop asks for keeps weights and optimizer state of everything that is shared") {
+  const std::vector<RunSpec> specs = small_runs();
+  const auto backend = make_cpu_backend(1);
+  const auto task = make_task(specs[0].data);
+  Run source(specs[0], task, *backend);
+  for (int i = 0; i < 5; ++i) source.step();
+
+  // The gesture, over a view of that run.
+  auto view = std::make_shared<LabView>();
+  view->step = 5, view->unit = "letter";
+  RunView a;
+  a.spec = std::make_shared<const RunSpec>(source.spec());
+  a.name = "Post-LN", a.step = 5, a.history = source.history();
+  view->runs.push_back(std::move(a));
+  LabRobot lab{std::shared_ptr<const LabView>(view)};
+  lab.robot.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
+  const auto* request = lab.last<ForkRequest>();
+  REQUIRE(request);
+
+  const std::unique_ptr<Run> fork = source.fork(request->spec);
+  int shared = 0, moved = 0;
+  for (const auto& parameter : fork->store().parameters()) {
+    std::string from = parameter.name;
+    if (const size_t at = from.find(".before."); at != std::string::npos) from.replace(at, 8, ".trunk."), ++moved;
+    const int32_t there = source.store().find(from), here = fork->store().find(parameter.name);
+    INFO(parameter.name);
+    REQUIRE(there >= 0);
+    for (auto block : {Store::Block::Value, Store::Block::M, Store::Block::V})
+      CHECK(fork->store().read(here, block) == source.store().read(there, block));
+    ++shared;
+  }
+  CHECK(moved == 24);  // gain and bias of twelve norms
+  CHECK(shared == static_cast<int>(source.store().parameters().size()));
+  CHECK(fork->steps_done() == 5);
+}
+
+TEST_CASE("with Alt a single norm moves") {
+  LiveLab lab;
+  lab.train(2);
+  lab.robot.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before", "Alt");
+  lab.settle();
+  lab.wait_for_d();
+  const StackWiring& stack = lab.run('D').spec->model.stack();
+  CHECK(lab.run('D').fork_note == "1 norm moved");
+  CHECK(norm_at(stack, {1, Sub::attention, Slot::Before}) == NormKind::LayerNorm);
+  CHECK(norm_at(stack, {1, Sub::attention, Slot::Trunk}) == NormKind::None);
+  CHECK(norm_at(stack, {0, Sub::attention, Slot::Trunk}) == NormKind::LayerNorm);
+}
+
+TEST_CASE("play, pause and one step reach the trainer") {
+  LiveLab lab;
+  lab.robot.click("transport/step");
+  lab.settle();
+  CHECK(lab.state.view->step == 1);
+  lab.robot.key("Right");
+  lab.settle();
+  CHECK(lab.state.view->step == 2);
+  lab.robot.click("transport/play");
+  lab.lab.wait_until(20);
+  lab.robot.frames(2);
+  CHECK(lab.state.view->step >= 20);
+  if (lab.state.view->playing) lab.robot.key("Space");
+  lab.settle();
+  CHECK_FALSE(lab.state.view->playing);
+  lab.robot.click("transport/reset");
+  lab.settle();
+  CHECK(lab.state.view->step == 0);
+}
+
+TEST_CASE("the learning rate changes while the run goes on") {
+  LiveLab lab;
+  lab.train(3);
+  lab.robot.click("settings/train.rate");
+  lab.robot.frames(2);
+  lab.robot.key("Ctrl+A");
+  lab.robot.type("0.001");
+  lab.robot.key("Enter");
+  lab.robot.frames(1);
+  lab.settle();
+  lab.train(1);
+  for (char letter : {'A', 'B', 'C'}) {
+    CHECK(lab.run(letter).spec->train.schedule.peak == Approx(0.001f));
+    CHECK(lab.run(letter).step == 4);  // it did not restart
+  }
+  lab.robot.key("Ctrl+Z");
+  lab.settle();
+  lab.train(1);
+  CHECK(lab.run('A').spec->train.schedule.peak == Approx(0.003f));
+}

@@ -1,0 +1,123 @@
+// The Lab's plots as values: axes, series, reference lines, and sentences that follow from the numbers.
+#include "app/lab/scenes.h"
+#include "app/plot/plot.h"
+#include "catch.hpp"
+#include "lab_fixture.h"
+
+using namespace normscope;
+using namespace normscope::lab;
+
+TEST_CASE("the loss has its ceiling, its floor and a sentence") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  SceneOptions options;
+  options.step = view->step;
+  const plot::PlotScene scene = loss_scene(*view, data, options);
+  REQUIRE(scene.series.size() == 3);
+  CHECK(scene.series[0].letter == "A");
+  CHECK(scene.series[0].name == "no warm-up");
+  CHECK(scene.series[1].name == "warm-up 200");
+  CHECK(scene.series[2].name == "Pre-LN");
+  REQUIRE(scene.lines.size() == 2);
+  CHECK(scene.lines[0].label == "letter frequencies 2.95");
+  CHECK(scene.lines[1].label == "entropy of the text 0.76, no model can do better");
+  CHECK(scene.lines[1].fill_below);
+  CHECK(scene.sentence == "A knows only how often each letter occurs. C left that line at step 46, B at step 131.");
+  CHECK(scene.y.lo < 0.76);
+  CHECK(scene.x.hi == 300);
+}
+
+TEST_CASE("the learning rate shows what was used and what is planned") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  SceneOptions options;
+  options.step = view->step;
+  const plot::PlotScene scene = rate_scene(*view, data, options);
+  CHECK(scene.series.size() == 6);  // past and future of three runs
+  for (const plot::Series& series : scene.series) {
+    const bool planned = series.id.find("planned") != std::string::npos;
+    CHECK(series.alpha == (planned ? Approx(0.4) : Approx(1)));
+    CHECK(series.x_at(series.y.size() - 1) == (planned ? 300 : 214));
+  }
+  REQUIRE(scene.handles.size() == 2);
+  CHECK(scene.handles[0].name == "warmup/B");
+  CHECK(scene.handles[0].x == 200);
+}
+
+TEST_CASE("gradient by layer is read at the cursor's step and says who hears how much less") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  SceneOptions options;
+  options.step = 214;
+  const plot::PlotScene late = gradient_by_layer_scene(*view, data, options);
+  CHECK(late.sentence.find("A: layer 1 hears 17") == 0);
+  options.step = 1;
+  const plot::PlotScene early = gradient_by_layer_scene(*view, data, options);
+  CHECK(early.sentence.find("hears") == std::string::npos);
+  options.matrix = 2;
+  const plot::PlotScene query = gradient_by_layer_scene(*view, data, options);
+  CHECK(query.series.back().y[0] != early.series.back().y[0]);
+}
+
+TEST_CASE("hears_less and spread_of follow the numbers") {
+  CHECK(hears_less({1e-5f, 1e-3f, 0.163f}) == "layer 1 hears 16" "\u2009" "000× less than layer 3");
+  CHECK(hears_less({0.2f, 0.1f}).empty());
+  CHECK(hears_less({1.f, 0.01f}) == "layer 2 hears 100× less than layer 1");
+  CHECK(hears_less({}).empty());
+  CHECK(spread_of({1, 2, 8}) == Approx(8));
+  CHECK(spread_of({std::numeric_limits<float>::quiet_NaN(), 3}) == 0);
+}
+
+TEST_CASE("hidden states that grow are named; without measurements nothing is claimed") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  SceneOptions options;
+  options.step = 214;
+  const plot::PlotScene scene = hidden_norm_scene(*view, data, options);
+  CHECK(scene.sentence.find("C grows") == 0);
+  CHECK(scene.note.find("before the norm") != std::string::npos);
+
+  fixture::LabShape shape;
+  shape.step = 0;
+  const auto fresh = fixture::lab_view(shape);
+  options.step = 0;
+  CHECK(hidden_norm_scene(*fresh, data, options).sentence.empty());
+  CHECK(gradient_by_layer_scene(*fresh, data, options).sentence.empty());
+  CHECK(loss_scene(*fresh, data, options).sentence.empty());
+}
+
+TEST_CASE("one small plot a run over time, with the layers as lines") {
+  LabData data;
+  fixture::LabShape shape;
+  shape.fork = true;
+  const auto view = fixture::lab_view(shape);
+  SceneOptions options;
+  options.step = view->step;
+  const auto scenes = gradient_over_time_scenes(*view, data, options);
+  REQUIRE(scenes.size() == 4);
+  for (const plot::PlotScene& scene : scenes) {
+    CHECK(scene.series.size() == 6);
+    CHECK(scene.y.lo == scenes[0].y.lo);
+    CHECK(scene.y.hi == scenes[0].y.hi);
+  }
+  CHECK(scenes[0].sentence.find("A: layer 1 hears") == 0);
+  CHECK(scenes[3].series[0].x[0] == 151);  // run D begins at its fork
+}
+
+TEST_CASE("every scene can be exported") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  SceneOptions options;
+  options.step = view->step;
+  std::vector<plot::PlotScene> scenes = gradient_over_time_scenes(*view, data, options);
+  scenes.push_back(loss_scene(*view, data, options));
+  scenes.push_back(rate_scene(*view, data, options));
+  scenes.push_back(gradient_by_layer_scene(*view, data, options));
+  scenes.push_back(hidden_norm_scene(*view, data, options));
+  for (const plot::PlotScene& scene : scenes) {
+    INFO(scene.id);
+    CHECK(plot::to_svg(scene, ui::theme(false)).find("<svg") != std::string::npos);
+    CHECK(plot::to_text(scene).find(scene.title) != std::string::npos);
+    CHECK(plot::to_csv(scene).size() > 100);
+  }
+}

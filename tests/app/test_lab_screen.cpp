@@ -1,0 +1,271 @@
+// The Lab by name, over a fixed view: every gesture ends in the command that it should.
+#include "catch.hpp"
+#include "lab_fixture.h"
+#include "lab_robot.h"
+
+using namespace normscope;
+using namespace normscope::lab;
+using fixture::LabRobot;
+
+TEST_CASE("dragging a norm from the trunk to before asks for a fork with all twelve moved") {
+  LabRobot lab(fixture::lab_view());
+  lab.robot.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
+  const auto* fork = lab.last<ForkRequest>();
+  REQUIRE(fork);
+  CHECK(fork->source == 0);
+  CHECK(fork->note == "12 norms moved");
+  CHECK_FALSE(fork->from_start);
+  CHECK(fork->spec.name == "Fork of A");
+  for (const LayerWiring& layer : fork->spec.model.stack().layers)
+    for (const Wiring* wiring : {&layer.attention, &layer.feed_forward}) {
+      CHECK(wiring->before == NormKind::LayerNorm);
+      CHECK(wiring->trunk == NormKind::None);
+    }
+  CHECK(fork->spec.model.stack().final == NormKind::None);
+  lab.robot.frames(2);
+  CHECK(lab.robot.value("diagram/layer2/attn/before") == "ln");  // it stays where it fell
+}
+
+TEST_CASE("Alt moves one norm, Shift forks from the start") {
+  LabRobot lab(fixture::lab_view());
+  lab.robot.drag("diagram/layer2/ffn/trunk", "diagram/layer2/ffn/after", "Alt");
+  const auto* fork = lab.last<ForkRequest>();
+  REQUIRE(fork);
+  CHECK(fork->note == "1 norm moved");
+  CHECK(count_norms(fork->spec.model.stack()) == 12);
+  CHECK(norm_at(fork->spec.model.stack(), {1, Sub::feed_forward, Slot::After}) == NormKind::LayerNorm);
+  CHECK(norm_at(fork->spec.model.stack(), {1, Sub::attention, Slot::Trunk}) == NormKind::LayerNorm);
+
+  LabRobot again(fixture::lab_view());
+  again.robot.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before", "Shift");
+  REQUIRE(again.last<ForkRequest>());
+  CHECK(again.last<ForkRequest>()->from_start);
+}
+
+TEST_CASE("while a norm is held, footer and card D say what letting go will do") {
+  LabRobot lab(fixture::lab_view());
+  lab.robot.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before\nframes 3");
+  CHECK(lab.robot.value("diagram/footer").find("all 12 norms before their branch") != std::string::npos);
+  CHECK(lab.robot.value("run/D") == "12 norms moved");
+  lab.robot.script("drop");
+  CHECK(lab.last<ForkRequest>());
+}
+
+TEST_CASE("letting go anywhere else changes nothing, nor does a drag that was cancelled") {
+  LabRobot lab(fixture::lab_view());
+  lab.robot.drag_by("diagram/layer2/attn/trunk", {300, 140});
+  CHECK_FALSE(lab.last<ForkRequest>());
+  lab.robot.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before\nframes 2\nkey Escape\ndrop");
+  CHECK_FALSE(lab.last<ForkRequest>());
+}
+
+TEST_CASE("the keyboard does what the mouse does") {
+  struct Case {
+    const char *key, *to;
+    bool alone;
+  };
+  for (const Case& c : {Case{"I", "before", false}, Case{"O", "after", false}, Case{"Alt+I", "before", true}}) {
+    LabRobot mouse(fixture::lab_view()), keys(fixture::lab_view());
+    mouse.robot.drag("diagram/layer2/attn/trunk", std::string("diagram/layer2/attn/") + c.to, c.alone ? "Alt" : "");
+    keys.ui.focus("diagram/layer2/attn/trunk");
+    keys.robot.frames(2);
+    keys.robot.key(c.key);
+    INFO(c.key);
+    REQUIRE(mouse.last<ForkRequest>());
+    REQUIRE(keys.last<ForkRequest>());
+    CHECK(keys.last<ForkRequest>()->spec.model.stack() == mouse.last<ForkRequest>()->spec.model.stack());
+    CHECK(keys.last<ForkRequest>()->note == mouse.last<ForkRequest>()->note);
+  }
+}
+
+TEST_CASE("Enter empties and fills a slot, and arrows walk the slots and layers") {
+  LabRobot lab(fixture::lab_view());
+  lab.ui.focus("diagram/layer2/attn/trunk");
+  lab.robot.frames(2);
+  lab.robot.key("Right");
+  CHECK(lab.ui.focused() == "diagram/layer2/attn/before");
+  lab.robot.key("Up");
+  CHECK(lab.ui.focused() == "diagram/layer2/ffn/before");
+  lab.robot.key("Up");
+  lab.robot.frames(2);
+  CHECK(lab.ui.focused() == "diagram/layer3/attn/before");
+  lab.robot.key("Enter");
+  REQUIRE(lab.last<ForkRequest>());
+  CHECK(lab.last<ForkRequest>()->note == "12 norms added");
+  CHECK_FALSE(lab.last<StepOnce>());  // the arrows did not reach the transport
+}
+
+TEST_CASE("the kind of a norm is chosen by right click") {
+  LabRobot lab(fixture::lab_view());
+  lab.robot.click("diagram/layer2/attn/trunk", {0.5f, 0.5f}, 1);
+  lab.robot.frames(2);
+  lab.robot.click("diagram/kind/rms");
+  REQUIRE(lab.last<ForkRequest>());
+  CHECK(lab.last<ForkRequest>()->note == "12 norms changed");
+}
+
+TEST_CASE("a preset snaps all layers and the final norm") {
+  LabRobot lab(fixture::lab_view());
+  lab.robot.click("diagram/preset/Pre");
+  const auto* fork = lab.last<ForkRequest>();
+  REQUIRE(fork);
+  CHECK(placement_of(fork->spec.model.stack(), context_of(fork->spec.model, true)) == Placement::Pre);
+  CHECK(fork->spec.model.stack().final == NormKind::LayerNorm);
+  CHECK(fork->note == "Pre-LN in all layers");
+}
+
+TEST_CASE("rows open and close, tiles and cards choose the run") {
+  LabRobot lab(fixture::lab_view());
+  lab.robot.click("diagram/layers3-6");
+  lab.robot.frames(2);
+  CHECK(lab.ui.registry().find("diagram/layer3/attn/trunk"));
+  lab.robot.click("diagram/collapse");
+  lab.robot.frames(2);
+  CHECK(lab.ui.registry().find("diagram/layers1-6"));
+  lab.robot.click("diagram/run/C");
+  CHECK(lab.state.lab_screen.diagram().selected == 'C');
+  lab.robot.click("run/B");
+  CHECK(lab.state.lab_screen.diagram().selected == 'B');
+}
+
+TEST_CASE("transport: play, step, reset, speed, budget") {
+  LabRobot lab(fixture::lab_view());
+  lab.robot.click("transport/play");
+  CHECK(lab.last<Pause>());
+  lab.robot.key("Space");
+  CHECK(lab.log.size() == 2);
+  lab.robot.click("transport/step");
+  CHECK(lab.last<StepOnce>());
+  lab.robot.click("transport/reset");
+  REQUIRE(lab.last<Reset>());
+  CHECK_FALSE(lab.last<Reset>()->new_seed);
+  lab.robot.click("transport/speed/slow");
+  REQUIRE(lab.last<SetSpeed>());
+  CHECK(lab.last<SetSpeed>()->steps_per_second == kSpeeds[0]);
+  lab.robot.click("transport/budget");
+  lab.robot.frames(2);
+  lab.robot.key("Ctrl+A");
+  lab.robot.type("450");
+  lab.robot.key("Enter");
+  REQUIRE(lab.last<SetBudget>());
+  CHECK(lab.last<SetBudget>()->steps == 450);
+}
+
+TEST_CASE("Right steps, unless a control has the arrows; Space is a space while typing") {
+  LabRobot lab(fixture::lab_view());
+  lab.robot.key("Right");
+  CHECK(lab.last<StepOnce>());
+  lab.log.clear();
+  lab.robot.click("transport/budget");
+  lab.robot.frames(2);
+  lab.robot.key("Space");
+  CHECK_FALSE(lab.last<Pause>());
+}
+
+TEST_CASE("the timeline sets the step that the depth plots show") {
+  LabRobot lab(fixture::lab_view());
+  const ui::Control line = lab.robot.control("timeline");
+  lab.robot.click("timeline", {8 / line.rect.w + 0.25f, 0.5f});
+  lab.robot.frames(2);
+  const int step = std::stoi(lab.robot.value("timeline"));
+  CHECK(step > 60);
+  CHECK(step < 90);
+  CHECK(lab.state.lab_screen.transport().pinned_step == step);
+  lab.robot.key("End");
+  CHECK_FALSE(lab.state.lab_screen.transport().pinned_step);
+}
+
+TEST_CASE("settings: shared fields edit all runs, a run that differs alone") {
+  LabRobot lab(fixture::lab_view());
+  lab.robot.click("settings/train.rate");
+  lab.robot.frames(2);
+  lab.robot.key("Ctrl+A");
+  lab.robot.type("0.001");
+  lab.robot.key("Enter");
+  REQUIRE(lab.last<EditField>());
+  CHECK(lab.last<EditField>()->run == -1);
+  CHECK(lab.last<EditField>()->key == "train.rate");
+  CHECK(std::stod(lab.last<EditField>()->value) == Approx(0.001));
+
+  lab.robot.drag_by("settings/train.warmup/B", {-20, 0});
+  REQUIRE(lab.last<EditField>());
+  CHECK(lab.last<EditField>()->run == 1);
+  CHECK(lab.last<EditField>()->key == "train.warmup");
+  CHECK(std::stoi(lab.last<EditField>()->value) < 200);
+  const auto differing = differing_fields(*lab.state.view);
+  REQUIRE(differing.size() == 2);
+  CHECK(differing[0]->key == "model.placement");
+  CHECK(differing[1]->key == "train.warmup");
+
+  lab.robot.click("settings/edits/A");
+  lab.robot.click("settings/model.init");
+  lab.robot.frames(2);
+  lab.log.clear();
+  lab.robot.click("settings/model.init/theory");
+  REQUIRE(lab.log.size() == 2);  // B and C
+  CHECK(std::get<EditField>(lab.log[0]).run == 1);
+}
+
+TEST_CASE("undo and redo answer every edit") {
+  LabRobot lab(fixture::lab_view());
+  lab.robot.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
+  lab.robot.key("Ctrl+Z");
+  CHECK(lab.last<RemoveFork>());
+  CHECK(lab.state.lab_screen.diagram().selected == 'A');
+  lab.robot.key("Ctrl+Shift+Z");
+  CHECK(lab.last<RestoreFork>());
+  CHECK(lab.state.lab_screen.diagram().selected == 'D');
+  CHECK(lab.state.lab_screen.can_undo());
+  CHECK_FALSE(lab.state.lab_screen.can_redo());
+}
+
+TEST_CASE("the handles of the learning rate act on the runs") {
+  LabRobot lab(fixture::lab_view());
+  lab.robot.drag_by("plot/rate/warmup/B", {-60, 0});
+  REQUIRE(lab.last<EditField>());
+  CHECK(lab.last<EditField>()->run == 1);
+  CHECK(lab.last<EditField>()->key == "train.warmup");
+  CHECK(std::stoi(lab.last<EditField>()->value) < 190);
+  lab.robot.drag_by("plot/rate/peak", {0, 20});
+  CHECK(lab.last<EditField>()->run == -1);
+  CHECK(lab.last<EditField>()->key == "train.rate");
+  CHECK(std::stod(lab.last<EditField>()->value) < 0.003);
+}
+
+TEST_CASE("theme, scale and help are controls like the others") {
+  LabRobot lab(fixture::lab_view());
+  lab.robot.click("app/theme");
+  lab.robot.frames(1);
+  CHECK(lab.state.dark);
+  CHECK(lab.robot.value("app/theme") == "dark");
+  lab.robot.click("app/scale");
+  lab.robot.frames(2);
+  lab.robot.click("app/scale/150");
+  lab.robot.frames(2);
+  CHECK(lab.state.scale == 1.5f);
+  CHECK(lab.ui.scale() == Approx(1.5f));
+  CHECK(lab.ui.registry().find("lab/left"));  // 1067 x 667: compact
+  lab.robot.key("?");
+  lab.robot.frames(2);
+  CHECK(lab.ui.popup_open("app/help"));
+}
+
+TEST_CASE("every control has a help text and a name of its own") {
+  for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}, ui::Vec{1024, 600}})
+    for (bool fork : {false, true}) {
+      fixture::LabShape shape;
+      shape.fork = fork;
+      LabRobot lab(fixture::lab_view(shape), size);
+      for (const ui::Control& control : lab.ui.registry().all()) {
+        INFO(control.name);
+        CHECK(control.help.size() > 3);
+      }
+      CHECK(lab.ui.registry().duplicates().empty());
+    }
+}
+
+TEST_CASE("an empty session draws") {
+  LabRobot lab(std::make_shared<const LabView>());
+  lab.robot.frames(3);
+  CHECK(lab.ui.registry().find("transport/play"));
+}
