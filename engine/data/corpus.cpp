@@ -25,20 +25,21 @@ const RuleText kRules[] = {
       {0.36, "<determiner> <adjective> <noun>"},
       {0.08, "<determiner> <adjective> <adjective> <noun>"}},
      {}},
-    {"determiner", {}, "the a my our his her one no"},
+    {"determiner", {}, "the*6 a*4 my*2 our*2 his*2 her*2 one no"},
     {"noun",
      {},
-     "dog cat bird cow fox wolf bear pig king queen boy girl child cook poet giant hero wizard robot moon "
-     "river tree "
-     "bush lake hill town barn door bed desk book lamp jar box key clock ship van cup map"},
+     "teacher*12 farmer*9 doctor*7 dog*6 cat*5 bird*4 horse*4 king*3 queen*3 child*3 painter*3 river*2 "
+     "garden*2 boat*2 house*2 tree*2 mountain*2 window*2 letter*2 story*2 fox*2 wolf bear poet giant hero "
+     "wizard robot moon lake hill town barn bridge book lamp clock ship basket map"},
     {"adjective",
      {},
-     "big small quick lazy brave quiet loud sad shy wet grey black red blue gold jolly tiny"},
-    {"transitive", {}, "saw met fed found liked heard held took hid moved"},
-    {"intransitive", {}, "slept sat ran sang jumped danced"},
-    {"adverb", {}, "today slowly often again alone twice early late soon now"},
+     "small*8 quiet*6 brave*5 bold*4 lazy*3 red*3 happy*3 clever*2 gentle*2 green*2 tired*2 jolly*2 black*2 "
+     "shy tiny golden loud"},
+    {"transitive", {}, "finds*4 paints*4 follows*3 watches*3 likes*2 hears*2 carries*2 helps calls draws"},
+    {"intransitive", {}, "sleeps*3 waits*3 sings*2 dances*2 jumps reads"},
+    {"adverb", {}, "often*3 slowly*3 today*2 again*2 alone twice early late soon now"},
     {"conjunction", {}, "and*2 but because while so"},
-    {"preposition", {}, "near under by with in on"},
+    {"preposition", {}, "near*3 under*2 behind*2 with by on"},
 };
 
 }  // namespace
