@@ -281,7 +281,7 @@ inline void gemm_pack_chunk(const Gemm& g, const GemmPlan& plan, int64_t panel, 
 /// One chunk of C. `packed` is the shared packed B, or null.
 inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, const float* packed, float* scratch) {
   using PackB = GemmPlan::PackB;
-  const int64_t row_chunk = chunk % plan.rows.chunks, col_chunk = chunk / plan.rows.chunks;
+  const int64_t row_chunk = chunk / plan.cols.chunks, col_chunk = chunk % plan.cols.chunks;
   const int64_t i0 = plan.rows.begin(row_chunk) * plan.tile_rows;
   const int64_t i1 = smaller(g.m, i0 + plan.rows.per_chunk * plan.tile_rows);
   const int64_t j0 = plan.cols.begin(col_chunk) * kPanel, j1 = smaller(g.n, j0 + plan.cols.per_chunk * kPanel);

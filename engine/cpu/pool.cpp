@@ -63,7 +63,8 @@ Pool::Pool(int threads) {
     scratch_.emplace_back(
         static_cast<float*>(::operator new[](kScratchFloats * sizeof(float), std::align_val_t{64})));
   }
-  for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
+  tickets_ = std::make_unique<Ticket[]>(scratch_.size());
+  for (size_t i = 1; i < scratch_.size(); ++i) workers_.emplace_back([this, i] { work(i); });
 }
 
 Pool::~Pool() {
@@ -78,15 +79,19 @@ void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs) n
     for (int64_t chunk = 0; chunk < stage.chunks; ++chunk) stage.run(call, inputs, chunk, {scratch_[0].get()});
     return;
   }
-  // No chunk of the previous job is left (see [ticket]), so no worker acts on these fields until the ticket has changed.
-  const uint32_t generation = static_cast<uint32_t>(ticket_.load(std::memory_order_relaxed) >> 32) + 1;
+  // Every chunk of the previous job is done (see [ticket]): no worker acts on these fields until a ticket has changed.
   run_.store(stage.run, std::memory_order_relaxed);
   call_.store(&call, std::memory_order_relaxed);
   inputs_.store(&inputs, std::memory_order_relaxed);
   chunks_.store(stage.chunks, std::memory_order_relaxed);
   done_.store(0, std::memory_order_relaxed);
-  // Sequentially consistent, as is the read of sleepers_: no lost wake-up.
-  ticket_.store(uint64_t{generation} << 32 | static_cast<uint32_t>(stage.chunks));
+  const uint32_t generation = generation_.load(std::memory_order_relaxed) + 1;
+  const size_t shares = scratch_.size();
+  for (size_t s = 0; s < shares; ++s) {
+    const int64_t size = share_begin(s + 1, shares, stage.chunks) - share_begin(s, shares, stage.chunks);
+    tickets_[s].value.store(uint64_t{generation} << 32 | static_cast<uint32_t>(size), std::memory_order_release);
+  }
+  generation_.store(generation);  // sequentially consistent, as is the read of sleepers_: no lost wake-up
   if (sleepers_.load() > 0) {
     wake_.fetch_add(1);
     wake_.notify_all();
@@ -95,21 +100,30 @@ void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs) n
   if (mine < stage.chunks) wait_until_done(stage.chunks - mine);
 }
 
-/// Takes one of the generation's chunks; `left` is how many there were.
-bool Pool::take(uint32_t generation, int64_t& left) noexcept {
-  uint64_t ticket = ticket_.load(std::memory_order_acquire);
+int64_t Pool::share_begin(size_t share, size_t shares, int64_t chunks) {
+  return static_cast<int64_t>(share) * chunks / static_cast<int64_t>(shares);
+}
+
+/// Takes one chunk of a share of this generation; returns how many there were, 0 when there is none to take.
+int64_t Pool::take(size_t share, uint32_t generation) noexcept {
+  std::atomic<uint64_t>& value = tickets_[share].value;
+  uint64_t ticket = value.load(std::memory_order_acquire);
   for (;;) {
-    left = static_cast<int64_t>(ticket & 0xffffffffu);
-    if (static_cast<uint32_t>(ticket >> 32) != generation || left == 0) return false;
-    if (ticket_.compare_exchange_weak(ticket, ticket - 1, std::memory_order_acq_rel)) return true;
+    const int64_t left = static_cast<int64_t>(ticket & 0xffffffffu);
+    if (static_cast<uint32_t>(ticket >> 32) != generation || left == 0) return 0;
+    if (value.compare_exchange_weak(ticket, ticket - 1, std::memory_order_acq_rel)) return left;
   }
 }
 
-/// Takes chunks until none is left; returns how many it ran.
-int64_t Pool::run_chunks(uint32_t generation, const Job& job, int worker) noexcept {
-  const Scratch scratch{scratch_[static_cast<size_t>(worker)].get()};
+/// Takes chunks of the worker's own share, then of the others', until none is left; returns how many it ran.
+int64_t Pool::run_chunks(uint32_t generation, const Job& job, size_t worker) noexcept {
+  const Scratch scratch{scratch_[worker].get()};
+  const size_t shares = scratch_.size();
   int64_t ran = 0;
-  for (int64_t left; take(generation, left); ++ran) job.run(*job.call, *job.inputs, job.chunks - left, scratch);
+  for (size_t s = 0, share = worker; s < shares; ++s, share = share + 1 == shares ? 0 : share + 1) {
+    for (int64_t left; (left = take(share, generation)) > 0; ++ran)
+      job.run(*job.call, *job.inputs, share_begin(share + 1, shares, job.chunks) - left, scratch);
+  }
   return ran;
 }
 
@@ -126,7 +140,7 @@ void Pool::wait_until_done(int64_t theirs) noexcept {
 /// Waits for a generation other than `seen`; false when the pool is being destroyed.
 bool Pool::wait_for_job(uint32_t seen) noexcept {
   const auto changed = [&](std::memory_order order) {
-    return static_cast<uint32_t>(ticket_.load(order) >> 32) != seen || stop_.load(std::memory_order_relaxed);
+    return generation_.load(order) != seen || stop_.load(std::memory_order_relaxed);
   };
   if (!spin_until([&] { return changed(std::memory_order_acquire); })) {
     const uint32_t before = wake_.load();
@@ -137,12 +151,11 @@ bool Pool::wait_for_job(uint32_t seen) noexcept {
   return !stop_.load();
 }
 
-void Pool::work(int worker) {
+void Pool::work(size_t worker) {
   const FlushDenormals flush;
   uint32_t seen = 0;
   while (wait_for_job(seen)) {
-    const uint64_t ticket = ticket_.load(std::memory_order_acquire);
-    seen = static_cast<uint32_t>(ticket >> 32);
+    seen = generation_.load(std::memory_order_acquire);
     const Job job{run_.load(std::memory_order_relaxed), call_.load(std::memory_order_relaxed),
                   inputs_.load(std::memory_order_relaxed), chunks_.load(std::memory_order_relaxed)};
     // `job` may mix two generations when all chunks of `seen` are taken already: then take() finds none.
