@@ -5,7 +5,7 @@ include_guard()
 file(GLOB cuda_sources CONFIGURE_DEPENDS
   "${CMAKE_SOURCE_DIR}/engine/cuda/*.cu" "${CMAKE_SOURCE_DIR}/engine/ops/*.cu")
 
-if(NORMSCOPE_CUDA STREQUAL "OFF")
+if(NORMSCOPE_CUDA STREQUAL "OFF" OR NORMSCOPE_SANITIZE)  # host sanitizers know nothing of a device
   return()
 endif()
 if(NOT cuda_sources)

@@ -70,12 +70,14 @@ class CudaDriver final : public Driver {
   }
 
   void upload(void* device, const void* host, size_t bytes) override {
+    main().check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, main().stream), "upload");
+    main().chained = false;
     wait();
-    main().check(cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice), "upload");
   }
   void download(void* host, const void* device, size_t bytes) override {
+    main().check(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, main().stream), "download");
+    main().chained = false;
     wait();
-    main().check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "download");
   }
 
   void enqueue_upload(void* device, const void* pinned, size_t bytes) override {

@@ -54,7 +54,9 @@ const GemmLibrary::Plan* GemmLibrary::plan(Context& context, const Gemm& g) {
               set(context, p.operation, CUBLASLT_MATMUL_DESC_TRANSB, second) &&
               layout(context, &p.a, g.tb ? g.n : g.k, g.tb ? g.k : g.n) &&
               layout(context, &p.b, g.ta ? g.k : g.m, g.ta ? g.m : g.k) && layout(context, &p.c, g.m, g.n);
-  if (good && g.bias) good = set(context, p.operation, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+  if (good && g.bias)
+    good = set(context, p.operation, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS) &&
+           set(context, p.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, g.bias);
   cublasLtMatmulPreference_t preference = nullptr;
   good = good && check(context, cublasLtMatmulPreferenceCreate(&preference), "matrix product");
   if (!good) return nullptr;
