@@ -1,8 +1,8 @@
-# normscope: make, make run [ARGS="..."], make test, make bench, make screenshots, make clean.
+# normscope: make, make run [ARGS="..."], make test, make test-cuda, make bench, make screenshots, make clean.
 # A thin front to CMake's presets; everything is built under build/.
 
 .DEFAULT_GOAL := build
-.PHONY: build run test bench screenshots clean
+.PHONY: build run test test-cuda bench screenshots clean
 MAKEFLAGS += --no-print-directory
 
 PROGRAM := build/release/normscope
@@ -16,6 +16,11 @@ run: build
 
 test:
 	@scripts/test.sh
+
+# The CUDA backend's tests alone; those that need a GPU are skipped by name where there is none.
+test-cuda:
+	@scripts/build.sh release normscope_cuda_tests
+	@ctest --test-dir build/release -L cuda --output-on-failure
 
 bench:
 	@scripts/build.sh release normscope_bench
