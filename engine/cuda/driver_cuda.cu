@@ -21,6 +21,12 @@ const Kernels& kernels_of(OpKind op) {
   return table[static_cast<size_t>(op)];
 }
 
+/// For measurements: what speeds a step up can be switched off one by one.
+bool switched_off(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value && std::strcmp(value, "0") == 0;
+}
+
 class CudaDriver final : public Driver {
  public:
   CudaDriver(const DriverOptions& options, const DeviceInfo& info) : info_(info) {
@@ -28,9 +34,9 @@ class CudaDriver final : public Driver {
       c.gemm = &gemm_;
       c.tf32 = options.tf32;
       c.check(cudaStreamCreateWithFlags(&c.stream, cudaStreamNonBlocking), "stream");
-      const char* early = std::getenv("NORMSCOPE_CUDA_EARLY");
-      c.early_launch = info.major >= 9 && !(early && std::strcmp(early, "0") == 0);
+      c.early_launch = info.major >= 9 && !switched_off("NORMSCOPE_CUDA_EARLY");
     }
+    one_branch_ = switched_off("NORMSCOPE_CUDA_BRANCH");
     for (cudaEvent_t* e : {&forked_, &joined_}) main().check(cudaEventCreateWithFlags(e, cudaEventDisableTiming), "event");
   }
 
@@ -95,14 +101,18 @@ class CudaDriver final : public Driver {
   }
 
   void enqueue(const Call& call, Branch branch) override {
-    Context& context = branch_[static_cast<size_t>(branch)];
+    Context& context = branch_[one_branch_ ? 0 : static_cast<size_t>(branch)];
     const Kernels& kernels = kernels_of(call.op);
     const bool backward = call.phase == Phase::Backward && call.op != OpKind::Probe;
     (backward ? kernels.backward : kernels.forward)(call, context);
   }
 
-  void fork() override { follow(main(), side(), forked_); }
-  void join() override { follow(side(), main(), joined_); }
+  void fork() override {
+    if (!one_branch_) follow(main(), side(), forked_);
+  }
+  void join() override {
+    if (!one_branch_) follow(side(), main(), joined_);
+  }
 
   void begin_capture() override {
     // Relaxed: kernels may be loaded while they are recorded.
@@ -149,6 +159,7 @@ class CudaDriver final : public Driver {
   DeviceInfo info_;
   GemmLibrary gemm_;
   Context branch_[2];
+  bool one_branch_ = false;
   cudaEvent_t forked_ = nullptr, joined_ = nullptr;
 };
 
