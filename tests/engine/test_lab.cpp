@@ -443,7 +443,8 @@ TEST_CASE("readers and commanders from many threads", "[lab]") {
         if (view->version < last) ++wrong;
         last = view->version;
         for (const RunView& run : view->runs) {
-          if (run.history->loss().steps.size() != run.history->rate().steps.size()) ++wrong;
+          const Series loss = run.history->loss();
+          if (loss.steps.size() != loss.values.size()) ++wrong;
           if (!run.spec || run.name.empty()) ++wrong;
         }
       }
