@@ -21,8 +21,10 @@ void logo(Ui& ui, Vec at) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   p.fill({at.x, at.y, 4, 20}, t.ink);
-  p.bezier({at.x + 3, at.y + 3}, {at.x + 9, at.y + 4}, {at.x + 10, at.y + 5}, {at.x + 11, at.y + 8}, t.ink, 1.6f);
-  p.bezier({at.x + 3, at.y + 17}, {at.x + 9, at.y + 16}, {at.x + 10, at.y + 15}, {at.x + 11, at.y + 12}, t.ink, 1.6f);
+  p.bezier({at.x + 3, at.y + 3}, {at.x + 9, at.y + 4}, {at.x + 10, at.y + 5}, {at.x + 11, at.y + 8}, t.ink,
+           1.6f);
+  p.bezier({at.x + 3, at.y + 17}, {at.x + 9, at.y + 16}, {at.x + 10, at.y + 15}, {at.x + 11, at.y + 12},
+           t.ink, 1.6f);
   p.accent_box(t, {at.x + 6, at.y + 5, 10, 10}, 3);
 }
 
@@ -34,7 +36,8 @@ void scale_button(AppState& state, Ui& ui, const Rect& rect) {
   // The effective scale is shown: a small window takes the largest that fits.
   const std::string now = fmt::format("{} %", std::lround(ui.scale() / state.monitor_scale * 100));
   if (button(ui, "app/scale", rect, now,
-             "Size of everything (Ctrl+plus, Ctrl+minus). A small window takes the largest that fits.", plain))
+             "Size of everything (Ctrl+plus, Ctrl+minus). A small window takes the largest that fits.",
+             plain))
     ui.open_popup("app/scale");
   const float h = 26;
   const Rect list{rect.x - 24, rect.bottom() + 6, rect.w + 24, h * kScales.size() + 12};
@@ -44,8 +47,8 @@ void scale_button(AppState& state, Ui& ui, const Rect& rect) {
     ButtonOptions o;
     o.quiet = true, o.style = {Face::mono, type::body};
     o.selected = std::lround(state.scale * 100) == percent;
-    if (button(ui, fmt::format("app/scale/{}", percent), rest.take_top(h).inset(0, 1), fmt::format("{} %", percent),
-               fmt::format("Everything at {} %.", percent), o)) {
+    if (button(ui, fmt::format("app/scale/{}", percent), rest.take_top(h).inset(0, 1),
+               fmt::format("{} %", percent), fmt::format("Everything at {} %.", percent), o)) {
       set_scale(state, static_cast<float>(percent) / 100);
       ui.close_popup();
     }
@@ -96,7 +99,8 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   const float cy = bar.y + bar.h / 2;
   logo(ui, {20.5f, cy - 10});
   p.text({46, cy + 6}, {Face::bold, type::figure}, t.ink, "normscope");
-  tab(ui, "app/tab/lab", {165, bar.y, 44, bar.h}, "Lab", ui.size().x < 1400 ? "" : "1", true, "The Lab: runs side by side, and their wiring to change (1).");
+  tab(ui, "app/tab/lab", {165, bar.y, 44, bar.h}, "Lab", ui.size().x < 1400 ? "" : "1", true,
+      "The Lab: runs side by side, and their wiring to change (1).");
 
   const float h = 28;
   float x = bar.right() - 14 - h;
@@ -107,7 +111,8 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   if (ask || ui.shortcut("?")) ui.open_popup("app/help");
   help_sheet(ui, {help.right(), help.bottom() + 6});
   x -= h + 6;
-  if (icon_button(ui, "app/theme", {x, cy - h / 2, h, h}, Icon::theme, "Light or dark.", {}, state.dark ? "dark" : "light"))
+  if (icon_button(ui, "app/theme", {x, cy - h / 2, h, h}, Icon::theme, "Light or dark.", {},
+                  state.dark ? "dark" : "light"))
     state.dark = !state.dark;
   x -= 54 + 6;
   scale_button(state, ui, {x, cy - h / 2, 54, h});

@@ -1,5 +1,6 @@
-// Everything the visualizer's screens share, and the one function that draws a whole frame. Window, screenshot command
-// and tests all call draw_app between ImGui::NewFrame and ImGui::Render; where the frames come from is their business.
+// Everything the visualizer's screens share, and the one function that draws a whole frame. Window,
+// screenshot command and tests all call draw_app between ImGui::NewFrame and ImGui::Render; where the frames
+// come from is their business.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,8 @@
 namespace normscope {
 
 struct AppState {
-  // The session that is shown and commanded. Without one, `view` is shown and commands only land in `commands`.
+  // The session that is shown and commanded. Without one, `view` is shown and commands only land in
+  // `commands`.
   Lab* lab = nullptr;
   std::shared_ptr<const LabView> view;
 
@@ -20,16 +22,18 @@ struct AppState {
   float scale = 1;          // asked by the user; 1 = 100 %
   float monitor_scale = 1;  // of the display the window is on
   bool reduced_motion = false;
-  bool record_text = false;  // keep what is written on screen (tests)
+  bool record_text = false;                // keep what is written on screen (tests)
   std::string save_as = "normscope.toml";  // Ctrl+S: the runs as a configuration
   std::string notice;                      // what the app itself has to say: saved, opened, refused
-  bool clock = true;         // false: figures that depend on the machine's speed print as a dash
+  bool clock = true;  // false: figures that depend on the machine's speed print as a dash
 
   lab::LabScreen lab_screen;
-  std::vector<lab::Command> commands;  // what the hand asked for in the last frame; already posted when lab is set
+  std::vector<lab::Command>
+      commands;  // what the hand asked for in the last frame; already posted when lab is set
 };
 
-// A file that was dropped on the window: a text to learn, or a configuration (.toml) whose runs replace those shown.
+// A file that was dropped on the window: a text to learn, or a configuration (.toml) whose runs replace those
+// shown.
 void open_file(AppState&, const std::string& path);
 
 // Draws one frame, window-wide, and posts its commands to the Lab.

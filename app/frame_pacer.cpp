@@ -1,5 +1,6 @@
-// Frame rates of the window, see FramePacer in main_window.h. With a GPU 30 frames a second are plenty for curves; in
-// software every frame takes processor time from the training, so untouched it draws four times a second.
+// Frame rates of the window, see FramePacer in main_window.h. With a GPU 30 frames a second are plenty for
+// curves; in software every frame takes processor time from the training, so untouched it draws four times a
+// second.
 #include <algorithm>
 
 #include "app/main_window.h"
@@ -7,7 +8,8 @@
 namespace normscope {
 namespace {
 
-constexpr double kTouched = 0.6;  // a hand counts as present for so long after its last event (tooltips, motion)
+constexpr double kTouched =
+    0.6;  // a hand counts as present for so long after its last event (tooltips, motion)
 constexpr double kGpuHand = 1 / 60.0, kGpuTraining = 1 / 30.0;
 constexpr double kSoftHand = 1 / 20.0, kSoftTraining = 1 / 4.0;
 

@@ -47,7 +47,8 @@ class Window {
     contexts_ = true;
     ImGui::GetIO().IniFilename = nullptr;
     ImGui::GetIO().ConfigInputTextCursorBlink = false;  // a blinking cursor would cost frames
-    if (!ImGui_ImplGlfw_InitForOpenGL(handle_, true) || !ImGui_ImplOpenGL3_Init("#version 330")) return kWindowNoOpenGl;
+    if (!ImGui_ImplGlfw_InitForOpenGL(handle_, true) || !ImGui_ImplOpenGL3_Init("#version 330"))
+      return kWindowNoOpenGl;
     backends_ = true;
     return kWindowClosed;
   }
@@ -77,7 +78,8 @@ class Window {
   bool glfw_ = false, contexts_ = false, backends_ = false;
 };
 
-// One window with its Lab. The trainer's callback only rings the bell; everything else happens on this thread.
+// One window with its Lab. The trainer's callback only rings the bell; everything else happens on this
+// thread.
 class Session {
  public:
   Session(Window& window, const WindowOptions& options)
@@ -116,18 +118,23 @@ class Session {
   }
 
  private:
-  // Until an event, a new view or the time of the next frame. While a frame is due anyway, new views ring no bell.
+  // Until an event, a new view or the time of the next frame. While a frame is due anyway, new views ring no
+  // bell.
   void sleep() {
     const bool hidden = glfwGetWindowAttrib(window_.handle(), GLFW_ICONIFIED);
     const double wait = hidden ? -1 : pacer_.wait(glfwGetTime());
     if (wait >= 0) {
-      if (wait > 0) glfwWaitEventsTimeout(wait);
-      else glfwPollEvents();
+      if (wait > 0)
+        glfwWaitEventsTimeout(wait);
+      else
+        glfwPollEvents();
       return;
     }
     asleep_.store(!hidden);
-    if (!hidden && news_.load()) asleep_.store(false);  // rang between the last frame and now
-    else glfwWaitEventsTimeout(1.0);
+    if (!hidden && news_.load())
+      asleep_.store(false);  // rang between the last frame and now
+    else
+      glfwWaitEventsTimeout(1.0);
     asleep_.store(false);
   }
 
@@ -139,7 +146,8 @@ class Session {
     glfwGetWindowContentScale(window_.handle(), &sx, &sy);
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();
-    // Where the window system scales by itself (framebuffer larger than the window), its factor is already in.
+    // Where the window system scales by itself (framebuffer larger than the window), its factor is already
+    // in.
     const float inner = ImGui::GetIO().DisplayFramebufferScale.x;
     state_.monitor_scale = inner > 1.01f ? 1 : std::max(sx, 0.5f);
     ImGui::NewFrame();

@@ -1,5 +1,6 @@
-// The window: GLFW, OpenGL 3.3, the event loop. It draws when something happened (a hand, a new view of the trainer) and
-// sleeps otherwise; training goes on in the Lab's own threads. Called by main; everything it shows is draw_app.
+// The window: GLFW, OpenGL 3.3, the event loop. It draws when something happened (a hand, a new view of the
+// trainer) and sleeps otherwise; training goes on in the Lab's own threads. Called by main; everything it
+// shows is draw_app.
 #pragma once
 
 #include <string>
@@ -10,28 +11,30 @@
 namespace normscope {
 
 struct WindowOptions {
-  std::vector<RunSpec> runs;   // what starts at once; empty: the hero comparison
+  std::vector<RunSpec> runs;  // what starts at once; empty: the hero comparison
   LabOptions lab;
   bool play = true;
   bool dark = false;
-  float scale = 1;             // asked; 1 = 100 %
+  float scale = 1;  // asked; 1 = 100 %
   int width = 1600, height = 1000;
   std::string title = "normscope";
 };
 
-// What run_window returns. Without a display or OpenGL 3.3 nothing was started: the caller says so and goes headless.
+// What run_window returns. Without a display or OpenGL 3.3 nothing was started: the caller says so and goes
+// headless.
 inline constexpr int kWindowClosed = 0, kWindowNoDisplay = -1, kWindowNoOpenGl = -2;
 
 int run_window(const WindowOptions& options);
 
-// When to draw: separate from the window so that a test can drive it with a clock of its own. Times are seconds.
+// When to draw: separate from the window so that a test can drive it with a clock of its own. Times are
+// seconds.
 class FramePacer {
  public:
   explicit FramePacer(bool software_gl) : software_(software_gl) {}
 
-  void hand(double now) { hand_ = now; }        // an input event came in
-  void changed(double) { changed_ = true; }     // the trainer has a new view
-  void animating(double) { animating_ = true; } // the last frame ended in the middle of a motion
+  void hand(double now) { hand_ = now; }         // an input event came in
+  void changed(double) { changed_ = true; }      // the trainer has a new view
+  void animating(double) { animating_ = true; }  // the last frame ended in the middle of a motion
   void drawn(double now);
   // Seconds until the next frame is due: 0 = now, negative = nothing to draw until something happens.
   double wait(double now) const;

@@ -1,5 +1,5 @@
-// What the hand asked of the trainer, as values: the Lab screen only returns commands, so it runs the same on a real Lab
-// and on a fixed view, and tests can read what a click meant. run_commands posts them to a Lab.
+// What the hand asked of the trainer, as values: the Lab screen only returns commands, so it runs the same on
+// a real Lab and on a fixed view, and tests can read what a click meant. run_commands posts them to a Lab.
 #pragma once
 
 #include <string>
@@ -29,8 +29,8 @@ struct EditField {
 struct RemoveFork {};
 struct RestoreFork {};
 
-using Command =
-    std::variant<Play, Pause, StepOnce, Reset, SetBudget, SetSpeed, EditField, ForkRequest, RemoveFork, RestoreFork>;
+using Command = std::variant<Play, Pause, StepOnce, Reset, SetBudget, SetSpeed, EditField, ForkRequest,
+                             RemoveFork, RestoreFork>;
 
 void run_commands(Lab& lab, const std::vector<Command>& commands);
 

@@ -16,14 +16,22 @@ constexpr double kPatience = 10;  // seconds a fork may take to appear before th
 
 const char* preset_label(Placement placement) {
   switch (placement) {
-    case Placement::None: return "None";
-    case Placement::Post: return "Post";
-    case Placement::Pre: return "Pre";
-    case Placement::Sandwich: return "Sandwich";
-    case Placement::DeepNorm: return "DeepNorm";
-    case Placement::Admin: return "Admin";
-    case Placement::ReZero: return "ReZero";
-    case Placement::Custom: break;
+    case Placement::None:
+      return "None";
+    case Placement::Post:
+      return "Post";
+    case Placement::Pre:
+      return "Pre";
+    case Placement::Sandwich:
+      return "Sandwich";
+    case Placement::DeepNorm:
+      return "DeepNorm";
+    case Placement::Admin:
+      return "Admin";
+    case Placement::ReZero:
+      return "ReZero";
+    case Placement::Custom:
+      break;
   }
   return "Custom";
 }
@@ -31,8 +39,9 @@ const char* preset_label(Placement placement) {
 void settle_pending(DiagramState& state, const LabView& view, double time) {
   if (!state.pending) return;
   const int d = find_run(view, 'D');
-  const bool arrived = d >= 0 && view.version != state.pending->since_version &&
-                       view.runs[static_cast<size_t>(d)].spec->model.stack().layers == state.pending->wiring.layers;
+  const bool arrived =
+      d >= 0 && view.version != state.pending->since_version &&
+      same_wiring(view.runs[static_cast<size_t>(d)].spec->model.stack(), state.pending->wiring);
   const bool refused = view.version != state.pending->since_version && !view.message.empty() && !view.busy;
   if (arrived || refused || time - state.pending->time > kPatience) state.pending.reset();
 }
@@ -54,7 +63,9 @@ Footer footer_of(const DiagramState& state, const DiagramInput& input, const Sta
   }
   if (state.pending) return {"Run D", "starts: " + state.pending->note + ".", true};
   const int norms = count_norms(stack);
-  if (norms == 0) return {"No norm.", input.compact ? "Choose a preset." : "Choose a preset, or focus a slot and press Enter."};
+  if (norms == 0)
+    return {"No norm.",
+            input.compact ? "Choose a preset." : "Choose a preset, or focus a slot and press Enter."};
   if (input.compact) return {"Drag a norm", "to another slot. Alt: only one."};
   return {"Drag a norm", fmt::format("to another slot: all alike follow, Alt moves one.")};
 }
@@ -79,16 +90,18 @@ std::string fork_title(const DiagramState& state, const LabView& view) {
   return fmt::format("Fork of {}", view.runs[static_cast<size_t>(run)].letter);
 }
 
-void commit_change(DiagramState& state, const DiagramInput& input, const ModelConfig* model, const WiringChange& change,
-                   bool from_start, double time, std::vector<Command>& commands) {
+void commit_change(DiagramState& state, const DiagramInput& input, const ModelConfig* model,
+                   const WiringChange& change, bool from_start, double time, std::vector<Command>& commands) {
   const int run = shown_run(state, input.view);
   if (run < 0 || (change.empty() && !model)) return;
   const RunView& source = input.view.runs[static_cast<size_t>(run)];
   ForkRequest request;
   request.source = run;
   request.spec = *source.spec;
-  if (model) request.spec.model = *model;
-  else request.spec.model.stack() = change.wiring;
+  if (model)
+    request.spec.model = *model;
+  else
+    request.spec.model.stack() = change.wiring;
   request.spec.name = source.letter == 'D' ? source.name : fmt::format("Fork of {}", source.letter);
   request.from_start = from_start;
   request.note = change.note;
@@ -112,10 +125,12 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
     labels.push_back(preset_label(placement));
   }
   const char* help =
-      "Puts the norms of all layers where this method has them, the final norm too, and forks run D from there.";
+      "Puts the norms of all layers where this method has them, the final norm too, and forks run D from "
+      "there.";
   bool changed = false;
   if (as_list) {
-    if (selected < 0) labels.push_back(preset_label(Placement::Custom)), selected = static_cast<int>(labels.size()) - 1;
+    if (selected < 0)
+      labels.push_back(preset_label(Placement::Custom)), selected = static_cast<int>(labels.size()) - 1;
     changed = choice(ui, "diagram/preset", rect, labels, selected, help);
   } else {
     changed = segmented(ui, "diagram/preset", rect, labels, selected, help);
@@ -139,14 +154,16 @@ void draw_run_tiles(Ui& ui, DiagramState& state, const DiagramInput& input, Vec 
   for (size_t i = 0; i < input.view.runs.size(); ++i, x += pitch) {
     const char letter = input.view.runs[i].letter;
     const bool on = static_cast<int>(i) == shown;
-    if (tile_button(ui, fmt::format("diagram/run/{}", letter), {x, right_centre.y - size / 2, size, size}, letter - 'A',
-                    on, fmt::format("Show run {}: {}. What you drag here forks from it.", letter, input.view.runs[i].name)))
+    if (tile_button(ui, fmt::format("diagram/run/{}", letter), {x, right_centre.y - size / 2, size, size},
+                    letter - 'A', on,
+                    fmt::format("Show run {}: {}. What you drag here forks from it.", letter,
+                                input.view.runs[i].name)))
       state.selected = letter, state.pending.reset();
   }
 }
 
-void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const Rect& area, const Rect& footer,
-                  std::vector<Command>& commands) {
+void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const Rect& area,
+                  const Rect& footer, std::vector<Command>& commands) {
   settle_pending(state, input.view, ui.time());
   const int run = shown_run(state, input.view);
   if (run < 0) return;
@@ -165,7 +182,8 @@ void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   }
 
   ui.mark("diagram", area, placement_caption(stack),
-          "The model as it is wired: flow goes up, every branch leaves the trunk and is added back. Yellow norms move.");
+          "The model as it is wired: flow goes up, every branch leaves the trunk and is added back. Yellow "
+          "norms move.");
   handle_diagram(ui, state, input, layout, stack, area, commands);
   const Rect clip{area.x - 8, area.y - 2, area.w + 16, area.h + 4};
   ui.paint().push_clip(clip);
@@ -182,7 +200,8 @@ void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   Rect rest = line;
   rest.take_left(lead + 4);
   p.text_in(rest, {Face::sans, type::body}, text.held ? t.ink : t.ink2, text.text);
-  ui.mark("diagram/footer", footer, text.lead + " " + text.text, "Says what letting go, or the next key, will do.");
+  ui.mark("diagram/footer", footer, text.lead + " " + text.text,
+          "Says what letting go, or the next key, will do.");
 }
 
 }  // namespace normscope::lab

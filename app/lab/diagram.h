@@ -1,9 +1,10 @@
-// The architecture diagram as a picture and as a control: flow goes up, the trunk is one thick line in the run's colour,
-// norm tokens are dragged between the slots of a branch or moved from the keyboard, and what comes of it is a fork.
-// Drawn by the Lab screen; diagram_model says what a drop does, diagram_layout where things stand.
+// The architecture diagram as a picture and as a control: flow goes up, the trunk is one thick line in the
+// run's colour, norm tokens are dragged between the slots of a branch or moved from the keyboard, and what
+// comes of it is a fork. Drawn by the Lab screen; diagram_model says what a drop does, diagram_layout where
+// things stand.
 //
-// Controls: diagram/run/A, diagram/preset/Post, diagram/layer2 and diagram/layers3-6 (open a row), diagram/collapse,
-// diagram/layer2/attn/{before,after,trunk} (slots; value: the norm's kind), diagram/final.
+// Controls: diagram/run/A, diagram/preset/Post, diagram/layer2 and diagram/layers3-6 (open a row),
+// diagram/collapse, diagram/layer2/attn/{before,after,trunk} (slots; value: the norm's kind), diagram/final.
 #pragma once
 
 #include <optional>
@@ -23,15 +24,15 @@ struct DiagramState {
   float scroll = 0;
 
   // The hand.
-  std::optional<SlotId> dragging;  // token that is held
-  ui::Vec grip;                    // from its slot to where it is held now
-  std::optional<Slot> target;      // legal slot under the hand
-  std::optional<SlotId> hovered;   // token under the mouse
+  std::optional<SlotId> dragging;    // token that is held
+  ui::Vec grip;                      // from its slot to where it is held now
+  std::optional<Slot> target;        // legal slot under the hand
+  std::optional<SlotId> hovered;     // token under the mouse
   std::optional<SlotId> focus_next;  // slot that the keyboard goes to
-  std::optional<SlotId> menu;      // slot whose kind is being chosen
-  bool only_this = false;          // Alt
-  bool from_start = false;         // Shift
-  bool cancelled = false;          // Escape during a drag: what follows until release is no drop
+  std::optional<SlotId> menu;        // slot whose kind is being chosen
+  bool only_this = false;            // Alt
+  bool from_start = false;           // Shift
+  bool cancelled = false;            // Escape during a drag: what follows until release is no drop
   std::optional<WiringChange> preview;
 
   // A fork that was asked for and has not been seen yet: shown at once, so that a drop stays where it fell.
@@ -52,7 +53,8 @@ struct DiagramInput {
   bool compact = false;
 };
 
-// The run whose diagram is shown: the selected one, or the source while D is still being built. -1 without runs.
+// The run whose diagram is shown: the selected one, or the source while D is still being built. -1 without
+// runs.
 int shown_run(const DiagramState& state, const LabView& view);
 // Its wiring as it is to be drawn.
 const StackWiring& shown_wiring(const DiagramState& state, const LabView& view, int run);
@@ -60,20 +62,22 @@ const StackWiring& shown_wiring(const DiagramState& state, const LabView& view, 
 std::string fork_title(const DiagramState& state, const LabView& view);
 
 // Row of presets (or, given a small rectangle, a list) and the run tiles, for the panel's head.
-void draw_presets(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect&, bool as_list, std::vector<Command>&);
+void draw_presets(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect&, bool as_list,
+                  std::vector<Command>&);
 void draw_run_tiles(ui::Ui&, DiagramState&, const DiagramInput&, ui::Vec right_centre);
 // The picture with its hands in `area`, the footer in `footer`.
 void draw_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect& area, const ui::Rect& footer,
                   std::vector<Command>&);
 
 // Posts the change as a fork of the shown run. The diagram then shows run D.
-void commit_change(DiagramState&, const DiagramInput&, const ModelConfig* model, const WiringChange&, bool from_start,
-                   double time, std::vector<Command>&);
+void commit_change(DiagramState&, const DiagramInput&, const ModelConfig* model, const WiringChange&,
+                   bool from_start, double time, std::vector<Command>&);
 
 // diagram_hands.cpp: registers every slot and row, moves tokens, and leaves in `state` what to draw.
 void handle_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLayout&, const StackWiring&,
                     const ui::Rect& clip, std::vector<Command>&);
 // diagram_picture.cpp: draws what is there.
-void paint_diagram(ui::Ui&, const DiagramState&, const DiagramInput&, const DiagramLayout&, const StackWiring&, int run);
+void paint_diagram(ui::Ui&, const DiagramState&, const DiagramInput&, const DiagramLayout&,
+                   const StackWiring&, int run);
 
 }  // namespace normscope::lab

@@ -1,4 +1,5 @@
-// The hands of the diagram: every slot and row is a named control; mouse and keyboard end in the same WiringChange.
+// The hands of the diagram: every slot and row is a named control; mouse and keyboard end in the same
+// WiringChange.
 #include <fmt/format.h>
 
 #include <array>
@@ -12,7 +13,8 @@ namespace {
 
 using namespace ui;
 
-constexpr std::array<std::pair<const char*, Slot>, 3> kKeys{{{"I", Slot::Before}, {"O", Slot::After}, {"P", Slot::Trunk}}};
+constexpr std::array<std::pair<const char*, Slot>, 3> kKeys{
+    {{"I", Slot::Before}, {"O", Slot::After}, {"P", Slot::Trunk}}};
 
 std::string row_name(const DiagramRow& row) {
   return row.count() == 1 ? fmt::format("diagram/layer{}", row.first + 1)
@@ -21,21 +23,26 @@ std::string row_name(const DiagramRow& row) {
 
 const char* slot_place(Slot slot) {
   switch (slot) {
-    case Slot::Before: return "before the branch";
-    case Slot::After: return "after the branch";
-    case Slot::Trunk: break;
+    case Slot::Before:
+      return "before the branch";
+    case Slot::After:
+      return "after the branch";
+    case Slot::Trunk:
+      break;
   }
   return "on the trunk";
 }
 
 std::string slot_help(const StackWiring& stack, SlotId at) {
   if (norm_at(stack, at) == NormKind::None)
-    return fmt::format("Empty slot {}. Enter fills it in all alike layers, Alt+Enter in this one; I, O, P: before, "
-                       "after, trunk.",
-                       slot_place(at.slot));
-  return fmt::format("The norm {}. Drag it along its branch: all alike follow, Alt moves this one, Shift starts run D from "
-                     "step 0. Keys: I before, O after, P trunk, Enter off, T its kind.",
-                     slot_place(at.slot));
+    return fmt::format(
+        "Empty slot {}. Enter fills it in all alike layers, Alt+Enter in this one; I, O, P: before, "
+        "after, trunk.",
+        slot_place(at.slot));
+  return fmt::format(
+      "The norm {}. Drag it along its branch: all alike follow, Alt moves this one, Shift starts run D from "
+      "step 0. Keys: I before, O after, P trunk, Enter off, T its kind.",
+      slot_place(at.slot));
 }
 
 struct Hands {
@@ -50,7 +57,8 @@ struct Hands {
     commit_change(state, input, nullptr, change, from_start, ui.time(), commands);
   }
 
-  // The slot under the mouse that the held norm may go to. A slot of a sub-layer that would follow counts as well.
+  // The slot under the mouse that the held norm may go to. A slot of a sub-layer that would follow counts as
+  // well.
   std::optional<Slot> target_under(Vec mouse, SlotId from) const {
     for (const RowLayout& row : layout.rows) {
       if (!row.row.open) continue;
@@ -58,7 +66,8 @@ struct Hands {
         if (state.only_this && sub.sub != from.sub) continue;
         for (Slot slot : kSlots) {
           if (!sub.slot(slot).inset(-12, -10).contains(mouse) || !legal_move(stack, from, slot)) continue;
-          if (sub.sub == from.sub || norm_at(stack, {row.row.first, sub.sub, slot}) == NormKind::None) return slot;
+          if (sub.sub == from.sub || norm_at(stack, {row.row.first, sub.sub, slot}) == NormKind::None)
+            return slot;
         }
       }
     }
@@ -91,7 +100,8 @@ struct Hands {
     column = std::clamp(column + (dx > 0) - (dx < 0), 0, 2);
     int line = at.layer * 2 + (at.sub == Sub::feed_forward) + (dy > 0) - (dy < 0);
     line = std::clamp(line, 0, static_cast<int>(stack.layers.size()) * 2 - 1);
-    const SlotId next{line / 2, line % 2 ? Sub::feed_forward : Sub::attention, across[static_cast<size_t>(column)]};
+    const SlotId next{line / 2, line % 2 ? Sub::feed_forward : Sub::attention,
+                      across[static_cast<size_t>(column)]};
     state.open_layer = next.layer;
     state.focus_next = next;
   }
@@ -111,7 +121,8 @@ struct Hands {
           if (!change.empty()) state.focus_next = SlotId{at.layer, at.sub, slot};
         } else {
           const SlotId there{at.layer, at.sub, slot};
-          commit(set_norm(stack, there, norm_at(stack, there) == NormKind::None ? fill : NormKind::None, hit.alt),
+          commit(set_norm(stack, there, norm_at(stack, there) == NormKind::None ? fill : NormKind::None,
+                          hit.alt),
                  hit.shift);
         }
         return;
@@ -131,7 +142,8 @@ struct Hands {
     const NormKind kind = norm_at(stack, at);
     HitOptions options;
     options.arrows = true, options.radius = radius::token, options.tooltip = !state.dragging;
-    const Hit hit = ui.hit("diagram/" + slot_name(at), sub.slot(at.slot), short_name(kind), slot_help(stack, at), options);
+    const Hit hit = ui.hit("diagram/" + slot_name(at), sub.slot(at.slot), short_name(kind),
+                           slot_help(stack, at), options);
     if (hit.hovered && kind != NormKind::None && !state.dragging) state.hovered = at;
     drag(hit, at);
     if (hit.right_clicked) open_menu(at);
@@ -139,14 +151,17 @@ struct Hands {
   }
 
   void menu(const Rect& anchor) {
-    if (!state.menu || !ui.begin_popup("diagram/kind", {anchor.x, anchor.bottom() + 6, 196, 4 * 28.f + 12})) return;
+    if (!state.menu || !ui.begin_popup("diagram/kind", {anchor.x, anchor.bottom() + 6, 196, 4 * 28.f + 12}))
+      return;
     struct Kind {
       const char *name, *label, *help;
       NormKind kind;
     };
     constexpr std::array<Kind, 4> kinds{{
-        {"ln", "LN   layer norm", "Layer norm: centred, divided by its spread, gain and bias.", NormKind::LayerNorm},
-        {"rms", "RMS   root mean square", "Divided by the root of its mean square; gain, no centring.", NormKind::Rms},
+        {"ln", "LN   layer norm", "Layer norm: centred, divided by its spread, gain and bias.",
+         NormKind::LayerNorm},
+        {"rms", "RMS   root mean square", "Divided by the root of its mean square; gain, no centring.",
+         NormKind::Rms},
         {"simple", "LN-s   without gain", "Layer norm without gain and bias.", NormKind::Simple},
         {"off", "off", "No norm in this slot.", NormKind::None},
     }};
@@ -155,7 +170,8 @@ struct Hands {
       ButtonOptions options;
       options.quiet = true, options.style = {Face::sans, type::body};
       options.selected = norm_at(stack, *state.menu) == k.kind;
-      if (button(ui, fmt::format("diagram/kind/{}", k.name), rows.take_top(28).inset(0, 1), k.label, k.help, options)) {
+      if (button(ui, fmt::format("diagram/kind/{}", k.name), rows.take_top(28).inset(0, 1), k.label, k.help,
+                 options)) {
         commit(set_norm(stack, *state.menu, k.kind, ui.alt()), ui.shift());
         ui.close_popup();
       }
@@ -169,13 +185,14 @@ void open_rows(Ui& ui, DiagramState& state, const DiagramLayout& layout, const R
     if (!clip.contains(row.box.centre())) continue;
     if (!row.row.open) {
       const std::string help = row.row.count() > 1
-                                   ? fmt::format("Layers {} to {} are wired alike. Opens layer {}.", row.row.first + 1,
-                                                 row.row.last + 1, row.row.first + 1)
+                                   ? fmt::format("Layers {} to {} are wired alike. Opens layer {}.",
+                                                 row.row.first + 1, row.row.last + 1, row.row.first + 1)
                                    : fmt::format("Opens layer {}.", row.row.first + 1);
       if (ui.hit(row_name(row.row), row.box, "collapsed", help).clicked) state.open_layer = row.row.first;
     } else if (!layout.compact) {
       const Rect chevron{layout.left, row.box.centre().y + 8, 16, 16};
-      if (ui.hit("diagram/collapse", chevron, fmt::format("{}", row.row.first + 1), "Closes the layer.").clicked)
+      if (ui.hit("diagram/collapse", chevron, fmt::format("{}", row.row.first + 1), "Closes the layer.")
+              .clicked)
         state.open_layer = -1;
     }
   }
@@ -186,7 +203,8 @@ void open_rows(Ui& ui, DiagramState& state, const DiagramLayout& layout, const R
 void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const DiagramLayout& layout,
                     const StackWiring& stack, const Rect& clip, std::vector<Command>& commands) {
   state.hovered.reset();
-  // A focus that moved last frame arrives now: one key moves it once, and a layer that it opened has its slots.
+  // A focus that moved last frame arrives now: one key moves it once, and a layer that it opened has its
+  // slots.
   if (state.focus_next) ui.focus("diagram/" + slot_name(*state.focus_next)), state.focus_next.reset();
   if (!state.dragging) state.target.reset(), state.preview.reset();
   Hands hands{ui, state, input, layout, stack, commands};
@@ -204,7 +222,8 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
   if (may_open) open_rows(ui, state, layout, clip);
   if (!menu_anchor.empty()) hands.menu(menu_anchor);
   if (state.menu && !ui.popup_open("diagram/kind")) state.menu.reset();
-  ui.mark("diagram/final", layout.final_slot, short_name(stack.final), "The final norm. Only presets change it.");
+  ui.mark("diagram/final", layout.final_slot, short_name(stack.final),
+          "The final norm. Only presets change it.");
 }
 
 }  // namespace normscope::lab

@@ -10,11 +10,12 @@ using ui::Rect;
 
 // The two sizes of the picture.
 struct Measures {
-  float end_h, final_gap, bottom_gap, row_gap, sheet;  // output and embedding; gaps; offset of the sheets behind a group
+  float end_h, final_gap, bottom_gap, row_gap,
+      sheet;  // output and embedding; gaps; offset of the sheets behind a group
   float single_h, group_h;
   float pitch, slot_y, plus_y, box_y;  // of a sub-layer, from its upper edge
   float box_h, slot_w, slot_h, trunk_w;
-  float trunk_dx, open_dx, row_dx;     // from the left edge
+  float trunk_dx, open_dx, row_dx;  // from the left edge
   float bars_w, bars_gap, max_pitch_extra;
 };
 
@@ -26,9 +27,12 @@ float row_height(const Measures& m, const DiagramRow& row, float pitch) {
   return row.count() > 1 ? m.group_h : m.single_h;
 }
 
-float sheets_height(const Measures& m, const DiagramRow& row) { return !row.open && row.count() > 1 ? 2 * m.sheet : 0; }
+float sheets_height(const Measures& m, const DiagramRow& row) {
+  return !row.open && row.count() > 1 ? 2 * m.sheet : 0;
+}
 
-SublayerLayout layout_sublayer(const Measures& m, const DiagramLayout& d, const Rect& box, Sub sub, float top) {
+SublayerLayout layout_sublayer(const Measures& m, const DiagramLayout& d, const Rect& box, Sub sub,
+                               float top) {
   SublayerLayout s;
   s.sub = sub;
   s.trunk = centred({d.trunk_x, top + m.slot_y}, m.trunk_w, m.slot_h);
@@ -42,7 +46,8 @@ SublayerLayout layout_sublayer(const Measures& m, const DiagramLayout& d, const 
   const float gap = d.compact ? 6.f : 14.f;
   s.box = {s.before.right() + gap, middle - m.box_h / 2, s.after.x - s.before.right() - 2 * gap, m.box_h};
   s.fork_y = middle + (d.compact ? 16.f : 20.f);
-  s.pill = centred({d.trunk_x, (s.plus.y + 8 + s.fork_y) / 2}, d.compact ? 44.f : 50.f, d.compact ? 18.f : 20.f);
+  s.pill =
+      centred({d.trunk_x, (s.plus.y + 8 + s.fork_y) / 2}, d.compact ? 44.f : 50.f, d.compact ? 18.f : 20.f);
   s.bar = {d.bars_x, middle - (d.compact ? 10.f : 8.f), d.bars_w, 8};
   return s;
 }
@@ -56,7 +61,8 @@ void layout_open(const Measures& m, const DiagramLayout& d, RowLayout& r, float 
 void layout_collapsed(const Measures& m, const DiagramLayout& d, RowLayout& r, float y) {
   const bool group = r.row.count() > 1;
   const float right = d.bars_x - m.bars_gap - 5;
-  r.box = {d.left + m.row_dx, y, right - d.left - m.row_dx - (group ? 2 * m.sheet : 0), group ? m.group_h : m.single_h};
+  r.box = {d.left + m.row_dx, y, right - d.left - m.row_dx - (group ? 2 * m.sheet : 0),
+           group ? m.group_h : m.single_h};
   r.sheets = group ? 2 : 0;
   const float spread = group ? 13.5f : 11.5f;
   for (Sub sub : kSubs) {
@@ -76,7 +82,8 @@ void layout_collapsed(const Measures& m, const DiagramLayout& d, RowLayout& r, f
     }
   } else {
     const float cy = r.box.centre().y;
-    r.bars = {{d.bars_x, cy - 7.5f, d.bars_w, 5}, {d.bars_x, cy + 2.5f, d.bars_w, 5}};  // feed-forward, attention
+    r.bars = {{d.bars_x, cy - 7.5f, d.bars_w, 5},
+              {d.bars_x, cy + 2.5f, d.bars_w, 5}};  // feed-forward, attention
     r.bar_layers = {r.row.first, r.row.first};
   }
 }
@@ -116,8 +123,10 @@ DiagramLayout layout_diagram(const Rect& area, const std::vector<DiagramRow>& ro
     RowLayout& r = d.rows[k];
     r.row = rows[k];
     y += sheets_height(m, rows[k]);
-    if (rows[k].open) layout_open(m, d, r, y, pitch);
-    else layout_collapsed(m, d, r, y);
+    if (rows[k].open)
+      layout_open(m, d, r, y, pitch);
+    else
+      layout_collapsed(m, d, r, y);
     y += row_height(m, rows[k], pitch) + (k > 0 ? m.row_gap + extra : m.bottom_gap);
   }
   d.trunk_bottom = y;

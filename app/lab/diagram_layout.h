@@ -1,6 +1,6 @@
-// Where everything of the architecture diagram stands, in logical px: computed from the rows and the free area, before
-// anything is drawn. Spare height goes between the rows and between the two sub-layers of the open layer; when there is
-// too little, content_height exceeds the area and the diagram scrolls.
+// Where everything of the architecture diagram stands, in logical px: computed from the rows and the free
+// area, before anything is drawn. Spare height goes between the rows and between the two sub-layers of the
+// open layer; when there is too little, content_height exceeds the area and the diagram scrolls.
 #pragma once
 
 #include <array>
@@ -37,7 +37,8 @@ struct RowLayout {
   std::array<SublayerLayout, 2> subs;  // open rows, [0] = attention (below)
   std::array<SmallSlots, 2> small;     // collapsed rows
   int sheets = 0;                      // drawn behind a collapsed group
-  std::vector<ui::Rect> bars;          // collapsed: one a layer from the top, or attention/feed-forward of a single one
+  std::vector<ui::Rect>
+      bars;  // collapsed: one a layer from the top, or attention/feed-forward of a single one
   std::vector<int> bar_layers;
 };
 

@@ -7,7 +7,9 @@
 namespace normscope::lab {
 namespace {
 
-std::string counted(size_t n, const char* done) { return fmt::format("{} norm{} {}", n, n == 1 ? "" : "s", done); }
+std::string counted(size_t n, const char* done) {
+  return fmt::format("{} norm{} {}", n, n == 1 ? "" : "s", done);
+}
 
 bool in_range(const StackWiring& stack, int layer) {
   return layer >= 0 && layer < static_cast<int>(stack.layers.size());
@@ -35,7 +37,9 @@ const Wiring& wiring_of(const StackWiring& stack, int layer, Sub sub) {
   return sub == Sub::attention ? wiring.attention : wiring.feed_forward;
 }
 
-NormKind norm_at(const StackWiring& stack, SlotId at) { return slot(wiring_of(stack, at.layer, at.sub), at.slot); }
+NormKind norm_at(const StackWiring& stack, SlotId at) {
+  return slot(wiring_of(stack, at.layer, at.sub), at.slot);
+}
 
 int count_norms(const StackWiring& stack) {
   int n = 0;
@@ -49,9 +53,12 @@ const char* to_string(Sub sub) { return sub == Sub::attention ? "attn" : "ffn"; 
 
 const char* to_string(Slot slot) {
   switch (slot) {
-    case Slot::Before: return "before";
-    case Slot::After: return "after";
-    case Slot::Trunk: break;
+    case Slot::Before:
+      return "before";
+    case Slot::After:
+      return "after";
+    case Slot::Trunk:
+      break;
   }
   return "trunk";
 }
@@ -67,7 +74,8 @@ std::vector<DiagramRow> diagram_rows(const StackWiring& stack, int open_layer) {
     if (layer == open_layer) {
       rows.push_back({layer, layer, true});
     } else if (!rows.empty() && !rows.back().open &&
-               stack.layers[static_cast<size_t>(layer)] == stack.layers[static_cast<size_t>(rows.back().first)]) {
+               stack.layers[static_cast<size_t>(layer)] ==
+                   stack.layers[static_cast<size_t>(rows.back().first)]) {
       rows.back().last = layer;
     } else {
       rows.push_back({layer, layer, false});
@@ -80,8 +88,18 @@ std::vector<int> alike_layers(const StackWiring& stack, int layer) {
   std::vector<int> result;
   if (!in_range(stack, layer)) return result;
   for (int other = 0; other < static_cast<int>(stack.layers.size()); ++other)
-    if (stack.layers[static_cast<size_t>(other)] == stack.layers[static_cast<size_t>(layer)]) result.push_back(other);
+    if (stack.layers[static_cast<size_t>(other)] == stack.layers[static_cast<size_t>(layer)])
+      result.push_back(other);
   return result;
+}
+
+bool same_wiring(const StackWiring& a, const StackWiring& b) {
+  if (a.layers.size() != b.layers.size() || a.final != b.final) return false;
+  for (size_t i = 0; i < a.layers.size(); ++i)
+    if (a.layers[i].attention != b.layers[i].attention ||
+        a.layers[i].feed_forward != b.layers[i].feed_forward)
+      return false;
+  return true;
 }
 
 bool legal_move(const StackWiring& stack, SlotId from, Slot to) {
@@ -150,19 +168,25 @@ std::string drop_text(const WiringChange& change, Slot to, bool only_this) {
   const bool one = only_this || change.count() == 1;
   const std::string which = one ? "this norm" : fmt::format("all {} norms", change.count());
   switch (to) {
-    case Slot::Before: return which + (one ? " before its branch" : " before their branch");
-    case Slot::After: return which + (one ? " after its branch" : " after their branch");
-    case Slot::Trunk: break;
+    case Slot::Before:
+      return which + (one ? " before its branch" : " before their branch");
+    case Slot::After:
+      return which + (one ? " after its branch" : " after their branch");
+    case Slot::Trunk:
+      break;
   }
   return which + " onto the trunk";
 }
 
 const char* token_text(NormKind kind) {
   switch (kind) {
-    case NormKind::Rms: return "RMS";
-    case NormKind::Simple: return "LN-s";
+    case NormKind::Rms:
+      return "RMS";
+    case NormKind::Simple:
+      return "LN-s";
     case NormKind::LayerNorm:
-    case NormKind::None: break;
+    case NormKind::None:
+      break;
   }
   return "LN";
 }

@@ -1,5 +1,5 @@
-// The diagram without a pixel: which rows it has, which norms may go where, and what a drop does to the wiring.
-// Pure functions of StackWiring, used by the drawn diagram, by the run cards and by the tests.
+// The diagram without a pixel: which rows it has, which norms may go where, and what a drop does to the
+// wiring. Pure functions of StackWiring, used by the drawn diagram, by the run cards and by the tests.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +44,9 @@ std::vector<DiagramRow> diagram_rows(const StackWiring& stack, int open_layer);
 // All layers that are wired like this one (itself included).
 std::vector<int> alike_layers(const StackWiring& stack, int layer);
 
+// Whether every sub-layer of both is wired alike (what a stack does not have is not compared).
+bool same_wiring(const StackWiring& a, const StackWiring& b);
+
 // What an edit of the diagram makes of a wiring.
 struct WiringChange {
   StackWiring wiring;
@@ -56,13 +59,15 @@ struct WiringChange {
 
 // A norm may move along its own branch to a slot that is free.
 bool legal_move(const StackWiring& stack, SlotId from, Slot to);
-// Moves the norm, and unless `only_this` that of every sub-layer of every alike layer that has one in the same slot and
-// the target free. An illegal move changes nothing.
+// Moves the norm, and unless `only_this` that of every sub-layer of every alike layer that has one in the
+// same slot and the target free. An illegal move changes nothing.
 WiringChange move_norm(const StackWiring& stack, SlotId from, Slot to, bool only_this);
-// Fills a slot, empties it (None) or changes the kind of its norm; the alike ones that are in the same state follow.
+// Fills a slot, empties it (None) or changes the kind of its norm; the alike ones that are in the same state
+// follow.
 WiringChange set_norm(const StackWiring& stack, SlotId at, NormKind kind, bool only_this);
 
-// "norm on trunk", "norm in branch", "norm before and after", "no norm", "norms mixed": for glyphs and captions.
+// "norm on trunk", "norm in branch", "norm before and after", "no norm", "norms mixed": for glyphs and
+// captions.
 std::string placement_caption(const StackWiring& stack);
 // The glyph of a run card: where the norms of the first layer sit, when all layers agree on it.
 struct GlyphSlots {

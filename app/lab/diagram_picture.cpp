@@ -52,7 +52,8 @@ struct Picture {
     if (!state.hovered || state.dragging || norm_at(stack, at) == NormKind::None) return false;
     if (*state.hovered == at) return true;
     return !ui.alt() && state.hovered->slot == at.slot &&
-           stack.layers[static_cast<size_t>(state.hovered->layer)] == stack.layers[static_cast<size_t>(at.layer)];
+           stack.layers[static_cast<size_t>(state.hovered->layer)] ==
+               stack.layers[static_cast<size_t>(at.layer)];
   }
   bool trunk_broken(SlotId at) const { return norm_at(stack, at) != NormKind::None || target(at); }
 
@@ -87,13 +88,13 @@ struct Picture {
   void branch(const SublayerLayout& s) {
     const float x = d.trunk_x, cy = s.box.centre().y, w = line::branch;
     const float reach = s.before.x - x;  // the branch leaves in one swing and arrives flat at the slot
-    p.bezier({x + 3, s.fork_y}, {x + reach * 0.45f, s.fork_y - 2}, {x + reach * 0.35f, cy}, {s.before.x - 4, cy}, t.wire,
-             w);
+    p.bezier({x + 3, s.fork_y}, {x + reach * 0.45f, s.fork_y - 2}, {x + reach * 0.35f, cy},
+             {s.before.x - 4, cy}, t.wire, w);
     p.line({s.before.x - 5, cy}, {s.box.x, cy}, t.wire, w);
     p.line({s.box.right(), cy}, {s.return_x - kCorner, cy}, t.wire, w);
     const float back = s.plus.y, k = kCorner;
-    p.bezier({s.return_x - k, cy}, {s.return_x - k * 0.45f, cy}, {s.return_x, cy - k * 0.45f}, {s.return_x, cy - k},
-             t.wire, w);
+    p.bezier({s.return_x - k, cy}, {s.return_x - k * 0.45f, cy}, {s.return_x, cy - k * 0.45f},
+             {s.return_x, cy - k}, t.wire, w);
     p.line({s.return_x, cy - k}, {s.return_x, back + k}, t.wire, w);
     p.bezier({s.return_x, back + k}, {s.return_x, back + k * 0.45f}, {s.return_x - k * 0.45f, back},
              {s.return_x - k, back}, t.wire, w);
@@ -144,7 +145,9 @@ struct Picture {
     }
   }
 
-  void break_trunk(const Rect& slot, Colour behind) { p.fill({d.trunk_x - 5, slot.y - 3, 10, slot.h + 6}, behind); }
+  void break_trunk(const Rect& slot, Colour behind) {
+    p.fill({d.trunk_x - 5, slot.y - 3, 10, slot.h + 6}, behind);
+  }
 
   void open_row_front(const RowLayout& r) {
     for (const SublayerLayout& s : r.subs) {
@@ -165,7 +168,10 @@ struct Picture {
     auto name = [&](Slot slot, Vec at, Align align) {
       const bool on = target({r.row.first, Sub::attention, slot});
       p.text(at, {on ? Face::bold : Face::sans, type::tick}, on ? t.ink : t.ink3,
-             slot == Slot::Before ? "before" : slot == Slot::After ? "after" : "on the trunk", align);
+             slot == Slot::Before  ? "before"
+             : slot == Slot::After ? "after"
+                                   : "on the trunk",
+             align);
     };
     const float below = s.box.bottom() + 9 + (d.compact ? 3.f : 0.f);
     name(Slot::Before, {s.before.centre().x, below}, Align::centre);
@@ -190,7 +196,9 @@ struct Picture {
 
   void collapsed_front(const RowLayout& r) {
     for (const SmallSlots& small : r.small) {
-      auto has = [&](Slot slot) { return norm_at(shown(), {r.row.first, small.sub, slot}) != NormKind::None; };
+      auto has = [&](Slot slot) {
+        return norm_at(shown(), {r.row.first, small.sub, slot}) != NormKind::None;
+      };
       auto mark = [&](const Rect& box, Slot slot) {
         if (lit({r.row.first, small.sub, slot})) p.halo(t, box, 4, 0.6f);
         p.accent_box(t, box, 4);
@@ -232,7 +240,8 @@ struct Picture {
     if (open && d.compact) return;
     auto square = [&](int layer, float cy) {
       depth_square(ui, {d.left, cy - 5, 10, 10}, layer, layers());
-      if (!d.compact) p.text({d.left + 14, cy + 4}, {Face::sans, type::body}, t.ink2, fmt::format("{}", layer + 1));
+      if (!d.compact)
+        p.text({d.left + 14, cy + 4}, {Face::sans, type::body}, t.ink2, fmt::format("{}", layer + 1));
     };
     if (first == last) {
       square(first, open ? y - 8 : y);
@@ -252,8 +261,11 @@ struct Picture {
     const bool on = stack.final != NormKind::None;
     const Placement placement = placement_of(stack, context_of(run.spec->model, true));
     std::string name = "final norm";
-    if (!on) name = placement == Placement::Custom ? "final norm off" : fmt::format("final norm, off in {}", label(placement));
-    Rect label_box{d.final_slot.right() + 6, d.final_slot.y, d.bars_x - d.final_slot.right() - 10, d.final_slot.h};
+    if (!on)
+      name = placement == Placement::Custom ? "final norm off"
+                                            : fmt::format("final norm, off in {}", label(placement));
+    Rect label_box{d.final_slot.right() + 6, d.final_slot.y, d.bars_x - d.final_slot.right() - 10,
+                   d.final_slot.h};
     p.text_in(label_box, small, t.ink3, name);
   }
 

@@ -21,8 +21,10 @@ std::shared_ptr<const Line> to_line(Series series) {
 
 void LabData::begin_frame() {
   for (auto it = runs_.begin(); it != runs_.end();) {
-    if (!it->second.used) it = runs_.erase(it);
-    else it->second.used = false, ++it;
+    if (!it->second.used)
+      it = runs_.erase(it);
+    else
+      it->second.used = false, ++it;
   }
 }
 
@@ -59,7 +61,9 @@ std::shared_ptr<const Line> LabData::stat(const RunView& run, const std::string&
   return line;
 }
 
-bool LabData::has(const RunView& run, const std::string& name) { return run.history && run.history->find(name) >= 0; }
+bool LabData::has(const RunView& run, const std::string& name) {
+  return run.history && run.history->find(name) >= 0;
+}
 
 const std::vector<float>& LabData::frame(Cached& c, int step) {
   auto [it, fresh] = c.frames.try_emplace(step);
@@ -74,7 +78,8 @@ std::vector<float> LabData::by_layer(const RunView& run, std::string_view path, 
   std::vector<float> result(static_cast<size_t>(layers_of(run)), kNaN);
   for (size_t layer = 0; layer < result.size(); ++layer) {
     const int32_t index = c.history ? c.history->find(fmt::format("L{:02}.{}", layer + 1, path)) : -1;
-    if (index >= 0 && static_cast<size_t>(index) < stats.size()) result[layer] = stats[static_cast<size_t>(index)];
+    if (index >= 0 && static_cast<size_t>(index) < stats.size())
+      result[layer] = stats[static_cast<size_t>(index)];
   }
   return result;
 }
@@ -87,7 +92,8 @@ float LabData::gradient(const RunView& run, int layer, Sub sub, int step) {
   for (const Matrix& matrix : kMatrices) {
     const std::string_view path = matrix.path;
     if (path.starts_with("attn") != (sub == Sub::attention)) continue;
-    const int32_t index = c.history ? c.history->find(fmt::format("L{:02}.{}.grad_norm", layer + 1, path)) : -1;
+    const int32_t index =
+        c.history ? c.history->find(fmt::format("L{:02}.{}.grad_norm", layer + 1, path)) : -1;
     if (index < 0 || static_cast<size_t>(index) >= stats.size()) continue;
     const double g = stats[static_cast<size_t>(index)];
     sum += g * g, any = true;

@@ -1,5 +1,6 @@
-// What the plots and the diagram read of the runs' histories, copied once per change and kept for as long as it is shown:
-// a frame of the screen that finds nothing new copies nothing. Owned by the Lab screen; UI thread only.
+// What the plots and the diagram read of the runs' histories, copied once per change and kept for as long as
+// it is shown: a frame of the screen that finds nothing new copies nothing. Owned by the Lab screen; UI
+// thread only.
 #pragma once
 
 #include <map>
@@ -24,7 +25,7 @@ struct Matrix {
   const char* label;  // "W₂"
   const char* path;   // "ffn.w2"
 };
-inline constexpr Matrix kMatrices[] = {{"W₂", "ffn.w2"},  {"W₁", "ffn.w1"},  {"W_Q", "attn.wq"},
+inline constexpr Matrix kMatrices[] = {{"W₂", "ffn.w2"},   {"W₁", "ffn.w1"},   {"W_Q", "attn.wq"},
                                        {"W_K", "attn.wk"}, {"W_V", "attn.wv"}, {"W_O", "attn.wo"}};
 
 class LabData {

@@ -39,12 +39,17 @@ DiagramInput diagram_input(const LabView& view, LabData& data, int step, bool co
 }
 
 constexpr const char* kLossHelp =
-    "Loss of every run: how many nats each symbol surprises the model by. Dotted: knowing frequencies only, and the "
+    "Loss of every run: how many nats each symbol surprises the model by. Dotted: knowing frequencies only, "
+    "and the "
     "entropy of the text. Wheel zooms, drag pans, double click resets, a click sets the step.";
-constexpr const char* kRateHelp = "Learning rate: solid what was used, lighter what will be. Yellow handles change it from now on.";
-constexpr const char* kGradientHelp = "Norm of the loss's gradient with respect to one matrix of each layer, at the step of the cursor.";
-constexpr const char* kHiddenHelp = "Mean square of the residual stream after each layer, at the step of the cursor.";
-constexpr const char* kGradientTimeHelp = "Gradient norm of one matrix over time, a line a layer; the squares of the diagram are the key.";
+constexpr const char* kRateHelp =
+    "Learning rate: solid what was used, lighter what will be. Yellow handles change it from now on.";
+constexpr const char* kGradientHelp =
+    "Norm of the loss's gradient with respect to one matrix of each layer, at the step of the cursor.";
+constexpr const char* kHiddenHelp =
+    "Mean square of the residual stream after each layer, at the step of the cursor.";
+constexpr const char* kGradientTimeHelp =
+    "Gradient norm of one matrix over time, a line a layer; the squares of the diagram are the key.";
 
 }  // namespace
 
@@ -54,7 +59,8 @@ Size layout_for(Vec size) {
   return Size::compact;
 }
 
-void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock, std::vector<Command>& commands) {
+void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
+                     std::vector<Command>& commands) {
   data_.begin_frame();
   Frame f{ui, view, commands, layout_for(ui.size())};
   const char selected_before = diagram_.selected;
@@ -91,7 +97,8 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock, 
   remember(view, made, selected_before);
 }
 
-// ---- left column --------------------------------------------------------------------------------------------------
+// ---- left column
+// --------------------------------------------------------------------------------------------------
 
 void LabScreen::draw_left(Frame& f, Rect column) {
   if (f.size == Size::full) {
@@ -130,7 +137,11 @@ void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
     draw_switch(f, controls);
     controls.take_left(f.compact() ? 124.f : 138.f);
     const bool crowded = f.compact() && f.view.runs.size() > 3;
-    draw_presets(f.ui, diagram_, input, controls.take_left(crowded ? 72.f : f.compact() ? 82.f : 96.f), true, f.commands);
+    draw_presets(f.ui, diagram_, input,
+                 controls.take_left(crowded       ? 72.f
+                                    : f.compact() ? 82.f
+                                                  : 96.f),
+                 true, f.commands);
   } else {
     Rect presets = inner.take_top(28, 8);
     presets.y += 4, presets.h = 26;
@@ -163,7 +174,8 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
   draw_settings(f.ui, settings_, f.view, inner, inner.w < 400 ? 1 : 2, f.commands);
 }
 
-// ---- plots --------------------------------------------------------------------------------------------------------
+// ---- plots
+// --------------------------------------------------------------------------------------------------------
 
 void LabScreen::time_hit(Frame& f, const plot::PlotHit& hit) {
   if (!hit.clicked) return;
@@ -209,8 +221,8 @@ void LabScreen::draw_time(Frame& f, Rect column) {
   plot::PlotScene rate = rate_scene(f.view, data_, scene_);
   rate.pad_right = f.pad_right;
   rate.sentence.clear();  // the labels on its lines say it
-  const plot::PlotHit hit = plot::draw_plot_panel(f.ui, "plot/rate", column.take_top(rate_h, space::gap), rate,
-                                                  views_["rate"], kRateHelp);
+  const plot::PlotHit hit = plot::draw_plot_panel(f.ui, "plot/rate", column.take_top(rate_h, space::gap),
+                                                  rate, views_["rate"], kRateHelp);
   rate_handles(f, hit, rate);
   time_hit(f, hit);
   draw_gradient_over_time(f, column, true);
@@ -229,7 +241,8 @@ void LabScreen::draw_gradient_over_time(Frame& f, const Rect& rect, bool with_pa
     const int layers = std::max(1, layers_of(f.view.runs.front()));
     Painter& p = f.ui.paint();
     const TextStyle small{Face::sans, type::body};
-    const float cy = rect.y + space::title_row / 2, step = layers > 12 ? 72.f / static_cast<float>(layers) : 15.f;
+    const float cy = rect.y + space::title_row / 2,
+                step = layers > 12 ? 72.f / static_cast<float>(layers) : 15.f;
     const float room = with_panel ? rect.right() - space::pad : 0;
     const std::string last = fmt::format("{}", layers);
     const float last_w = p.text_width(small, last);
@@ -251,21 +264,23 @@ void LabScreen::draw_gradient_over_time(Frame& f, const Rect& rect, bool with_pa
     plot::PlotScene& scene = scenes[i];
     const bool last = i + 1 == scenes.size();
     scene.pad_right = with_panel ? f.pad_right : labels;
-    if (each < 40 && scene.y.ticks.size() > 1) scene.y.ticks.erase(scene.y.ticks.begin(), scene.y.ticks.end() - 1);
+    if (each < 40 && scene.y.ticks.size() > 1)
+      scene.y.ticks.erase(scene.y.ticks.begin(), scene.y.ticks.end() - 1);
     const Rect place = inner.take_top(each + (last ? bottom : 0));
-    const float top = scene.pad_top;
     scene.tile.reset();  // stands in the panel's corner, clear of the lines
-    tile(f.ui, {place.right() - (with_panel ? 26.f : 18.f), place.y + top, 16, 16}, f.view.runs[i].letter - 'A');
-    time_hit(f, plot::draw_plot(f.ui, fmt::format("plot/gradient-over-time/{}", f.view.runs[i].letter), place, scene,
-                                views_["gradient-over-time"], kGradientTimeHelp));
+    time_hit(f, plot::draw_plot(f.ui, fmt::format("plot/gradient-over-time/{}", f.view.runs[i].letter), place,
+                                scene, views_["gradient-over-time"], kGradientTimeHelp));
+    tile(f.ui, {place.right() - (with_panel ? 26.f : 18.f), place.y + scene.pad_top, 16, 16},
+         f.view.runs[i].letter - 'A');
   }
 }
 
 void LabScreen::draw_matrix_choice(Frame& f, const Rect& rect) {
   std::vector<std::string> labels;
   for (const Matrix& matrix : kMatrices) labels.push_back(matrix.label);
-  choice(f.ui, "plot/matrix", rect, labels, scene_.matrix,
-         "Which matrix of every layer: W₁ and W₂ of the feed-forward network, W_Q, W_K, W_V, W_O of attention.");
+  choice(
+      f.ui, "plot/matrix", rect, labels, scene_.matrix,
+      "Which matrix of every layer: W₁ and W₂ of the feed-forward network, W_Q, W_K, W_V, W_O of attention.");
 }
 
 void LabScreen::draw_depth(Frame& f, Rect column) {
@@ -275,19 +290,21 @@ void LabScreen::draw_depth(Frame& f, Rect column) {
   const std::string at = fmt::format("at step {}", grouped(scene_.step));
   const TextStyle small{Face::sans, type::body};
   auto head_right = [&](const Rect& rect) {
-    p.text({rect.right() - space::pad, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at, Align::right);
+    p.text({rect.right() - space::pad, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at,
+           Align::right);
   };
   const float at_w = p.text_width(small, at);
 
   plot::PlotScene by_layer = gradient_by_layer_scene(f.view, data_, scene_);
   by_layer.sentence.clear();  // stands on the line itself
-  plot::draw_plot_panel(f.ui, "plot/gradient-by-layer", gradient, by_layer, views_["gradient-by-layer"], kGradientHelp,
-                        at_w + 66);
+  plot::draw_plot_panel(f.ui, "plot/gradient-by-layer", gradient, by_layer, views_["gradient-by-layer"],
+                        kGradientHelp, at_w + 66);
   head_right(gradient);
   draw_matrix_choice(f, {gradient.right() - space::pad - at_w - 60, gradient.y + 6, 50, 24});
 
   plot::PlotScene hidden = hidden_norm_scene(f.view, data_, scene_);
-  plot::draw_plot_panel(f.ui, "plot/hidden-norm", column, hidden, views_["hidden-norm"], kHiddenHelp, at_w + 8);
+  plot::draw_plot_panel(f.ui, "plot/hidden-norm", column, hidden, views_["hidden-norm"], kHiddenHelp,
+                        at_w + 8);
   head_right(column);
 }
 
@@ -302,7 +319,8 @@ void LabScreen::draw_compact(Frame& f, Rect column) {
   panel(f.ui, column, {});
   Rect inner = column.inset(space::pad, 0);
   Rect head = inner.take_top(38);
-  const std::vector<std::string> tabs{"Gradient by layer", "Gradient over time", "Hidden norm", "Learning rate"};
+  const std::vector<std::string> tabs{"Gradient by layer", "Gradient over time", "Hidden norm",
+                                      "Learning rate"};
   Rect controls = head.inset(0, 6);
   controls.x -= 4;
   const float tabs_w = segmented_width(f.ui, tabs) - 30;
@@ -310,7 +328,8 @@ void LabScreen::draw_compact(Frame& f, Rect column) {
   if (plot_tab_ <= 1) draw_matrix_choice(f, controls.take_left(50, 8));
   const std::string at = fmt::format("at step {}", grouped(scene_.step));
   Painter& p = f.ui.paint();
-  if (plot_tab_ == 0 || plot_tab_ == 2) p.text_in(head, {Face::sans, type::tick}, f.ui.theme().ink3, at, Align::right);
+  if (plot_tab_ == 0 || plot_tab_ == 2)
+    p.text_in(head, {Face::sans, type::tick}, f.ui.theme().ink3, at, Align::right);
   inner.h -= 6;
   if (plot_tab_ == 0) {
     plot::draw_plot(f.ui, "plot/gradient-by-layer", inner, gradient_by_layer_scene(f.view, data_, scene_),
@@ -318,8 +337,8 @@ void LabScreen::draw_compact(Frame& f, Rect column) {
   } else if (plot_tab_ == 1) {
     draw_gradient_over_time(f, inner, false);
   } else if (plot_tab_ == 2) {
-    plot::draw_plot(f.ui, "plot/hidden-norm", inner, hidden_norm_scene(f.view, data_, scene_), views_["hidden-norm"],
-                    kHiddenHelp);
+    plot::draw_plot(f.ui, "plot/hidden-norm", inner, hidden_norm_scene(f.view, data_, scene_),
+                    views_["hidden-norm"], kHiddenHelp);
   } else {
     const plot::PlotScene rate = rate_scene(f.view, data_, scene_);
     const plot::PlotHit hit = plot::draw_plot(f.ui, "plot/rate", inner, rate, views_["rate"], kRateHelp);
@@ -328,7 +347,8 @@ void LabScreen::draw_compact(Frame& f, Rect column) {
   }
 }
 
-// ---- undo ---------------------------------------------------------------------------------------------------------
+// ---- undo
+// ---------------------------------------------------------------------------------------------------------
 
 // Notes how to take back what was just asked for.
 void LabScreen::remember(const LabView& view, std::vector<Command>& made, char selected_before) {
@@ -340,7 +360,8 @@ void LabScreen::remember(const LabView& view, std::vector<Command>& made, char s
     } else if (const auto* edit = std::get_if<EditField>(&command)) {
       for (size_t i = 0; i < view.runs.size(); ++i) {
         if (edit->run >= 0 && edit->run != static_cast<int>(i)) continue;
-        done.undo.push_back(EditField{static_cast<int>(i), edit->key, get_field(*view.runs[i].spec, edit->key)});
+        done.undo.push_back(
+            EditField{static_cast<int>(i), edit->key, get_field(*view.runs[i].spec, edit->key)});
       }
       done.redo.push_back(command);
     } else if (std::holds_alternative<SetBudget>(command)) {

@@ -1,5 +1,5 @@
-// The Lab: run cards, architecture diagram, settings, plots, transport. State plus draw(), window-less: it reads a
-// LabView, returns commands and knows no trainer, so window, screenshot and tests run the same code.
+// The Lab: run cards, architecture diagram, settings, plots, transport. State plus draw(), window-less: it
+// reads a LabView, returns commands and knows no trainer, so window, screenshot and tests run the same code.
 #pragma once
 
 #include <array>
@@ -58,8 +58,8 @@ class LabScreen {
   LabData data_;
   SceneOptions scene_;
   std::map<std::string, plot::View> views_;
-  int left_tab_ = 0;   // medium, compact: diagram or settings
-  int plot_tab_ = 0;   // compact: which plot stands below the loss
+  int left_tab_ = 0;  // medium, compact: diagram or settings
+  int plot_tab_ = 0;  // compact: which plot stands below the loss
   std::vector<Done> done_, undone_;
 };
 

@@ -25,12 +25,19 @@ struct Badge {
 Badge badge_of(const RunView& run, bool brief, bool briefer = false) {
   Badge b{run.badge.empty() ? to_string(run.state) : run.badge};
   switch (run.state) {
-    case RunState::Stuck: b.kind = BadgeKind::solid, b.icon = Icon::minus; break;
-    case RunState::NonFinite: b.kind = BadgeKind::error; break;
-    case RunState::Learning: b.icon = Icon::learning; break;
+    case RunState::Stuck:
+      b.kind = BadgeKind::solid, b.icon = Icon::minus;
+      break;
+    case RunState::NonFinite:
+      b.kind = BadgeKind::error;
+      break;
+    case RunState::Learning:
+      b.icon = Icon::learning;
+      break;
     case RunState::Training:
     case RunState::WarmingUp:
-    case RunState::Finished: break;
+    case RunState::Finished:
+      break;
   }
   if (brief && run.state == RunState::Learning) b.text = "learning";
   if (briefer && run.state == RunState::Stuck) b.text = "stuck";
@@ -45,8 +52,8 @@ void glyph(Ui& ui, Vec at, const RunView& run) {
   const GlyphSlots slots = glyph_slots(run.spec->model.stack());
   const float trunk = at.y + 31;
   const float left = at.x + 8, right = at.x + 53, roof = at.y + 8;
-  const Vec path[] = {{left, trunk - 3}, {left, roof + 4}, {left + 4, roof}, {right - 4, roof}, {right, roof + 4},
-                      {right, trunk - 3}};
+  const Vec path[] = {{left, trunk - 3}, {left, roof + 4},  {left + 4, roof},
+                      {right - 4, roof}, {right, roof + 4}, {right, trunk - 3}};
   p.polyline(path, t.wire, 1.6f);
   p.fill({at.x, trunk - 3, 70, 6}, line);
   const Vec head[] = {{at.x + 70, trunk - 6.5f}, {at.x + 79, trunk}, {at.x + 70, trunk + 6.5f}};
@@ -113,7 +120,8 @@ struct Card {
     tile(ui, {card.x + pad, card.y + (compact() ? 10 : space::pad), tile_size, tile_size}, run.letter - 'A');
     float right = card.right() - pad;
     // The loss stands right, the glyph left of it where there is room.
-    const std::string loss = loss_text(run), unit = crowded() ? "nats" : "nats per " + (view.unit.empty() ? "token" : view.unit);
+    const std::string loss = loss_text(run),
+                      unit = crowded() ? "nats" : "nats per " + (view.unit.empty() ? "token" : view.unit);
     const TextStyle number{Face::mono, compact() ? 17 : type::run_loss};
     const float loss_y = card.y + (compact() ? 22 : 32);
     float loss_w = p.text_width(number, loss);
@@ -126,7 +134,8 @@ struct Card {
     const float left = card.x + pad + tile_size + (compact() ? 8 : 10);
     const Badge badge = badge_of(run, compact() || crowded(), !compact() && crowded());
     const TextStyle name_style{Face::bold, compact() ? type::title : type::run_name};
-    const float text_w = std::max(p.text_width(name_style, run.name), badge_width(ui, badge.text, badge.icon, compact()));
+    const float text_w =
+        std::max(p.text_width(name_style, run.name), badge_width(ui, badge.text, badge.icon, compact()));
     if (!compact() && right - 86 >= left + text_w) {
       glyph(ui, {right - 80, card.y + 8}, run);
       const std::string caption = placement_caption(run.spec->model.stack());
@@ -135,7 +144,8 @@ struct Card {
     }
     p.text_in({left, card.y + (compact() ? 8 : 12), right - left, 18}, name_style, t.ink, run.name);
     const float flash = 1 - ui.ease(fmt::format("badge {} {}", run.letter, badge.text), 1, 400);
-    ui::badge(ui, {left, card.y + (compact() ? 27 : 34)}, badge.text, badge.kind, badge.icon, compact(), flash);
+    ui::badge(ui, {left, card.y + (compact() ? 27 : 34)}, badge.text, badge.kind, badge.icon, compact(),
+              flash);
   }
 
   void live(const Rect& card, const RunView& run, bool selected) {
@@ -147,9 +157,12 @@ struct Card {
     const float rule = card.y + (compact() ? 50 : 64);
     p.hairline({card.x + pad, rule}, {card.right() - pad, rule}, t.border);
     const Rect line{card.x + pad, rule + 2, card.w - 2 * pad, card.bottom() - rule - 4};
-    if (!finite_run(run)) p.text_in(line, {Face::sans, type::body}, t.error, run.note);
-    else if (!run.fork_note.empty() && run.writes.empty()) p.text_in(line, {Face::sans, type::body}, t.ink3, run.fork_note);
-    else writes_line(ui, line, run, !compact());
+    if (!finite_run(run))
+      p.text_in(line, {Face::sans, type::body}, t.error, run.note);
+    else if (!run.fork_note.empty() && run.writes.empty())
+      p.text_in(line, {Face::sans, type::body}, t.ink3, run.fork_note);
+    else
+      writes_line(ui, line, run, !compact());
   }
 
   // The place of run D: quiet until something is held, then it says what a drop will do.
@@ -162,21 +175,26 @@ struct Card {
       return;
     }
     const float pad = compact() ? 10 : space::pad;
-    tile(ui, {card.x + pad, card.y + (compact() ? 10 : space::pad), compact() ? 26.f : 30.f, compact() ? 26.f : 30.f}, 3,
-         true);
+    tile(ui,
+         {card.x + pad, card.y + (compact() ? 10 : space::pad), compact() ? 26.f : 30.f,
+          compact() ? 26.f : 30.f},
+         3, true);
     const Rect text{card.x + pad + 40, card.y + 12, card.w - pad * 2 - 40, 18};
     const std::string title = held || building ? fork_title(state, view) : "Run D";
     std::string note = "not started yet", below = "Drag a norm to start D here";
-    if (building) note = state.pending->note, below = "Starting from the present weights";
-    else if (state.preview) note = state.preview->note, below = "Drop the norm to start D here";
-    else if (held) note = "nothing moved yet";
+    if (building)
+      note = state.pending->note, below = "Starting from the present weights";
+    else if (state.preview)
+      note = state.preview->note, below = "Drop the norm to start D here";
+    else if (held)
+      note = "nothing moved yet";
     p.text_in(text, {Face::bold, type::run_name}, t.ink, title);
     p.text_in(text.moved(0, 22), {Face::sans, type::body}, t.ink2, note);
     if (!options.writes) return;
     const float rule = card.y + (compact() ? 50 : 64);
     p.hairline({card.x + pad, rule}, {card.right() - pad, rule}, held ? t.strong : t.border);
-    p.text_in({card.x + pad, rule + 2, card.w - 2 * pad, card.bottom() - rule - 4}, {Face::sans, type::body}, t.ink2,
-              below);
+    p.text_in({card.x + pad, rule + 2, card.w - 2 * pad, card.bottom() - rule - 4}, {Face::sans, type::body},
+              t.ink2, below);
   }
 
   // Run D exists and something is held: its card says that a drop replaces it.
@@ -185,7 +203,8 @@ struct Card {
     p.dashed_outline(card, t.dark ? t.accent : t.ink, 1.6f, {4, 3}, radius::panel);
     const float pad = compact() ? 10 : space::pad, size = compact() ? 26 : 30;
     tile(ui, {card.x + pad, card.y + (compact() ? 10 : space::pad), size, size}, 3);
-    const Rect text{card.x + pad + size + 10, card.y + (compact() ? 8 : 12), card.w - pad * 2 - size - 10, 18};
+    const Rect text{card.x + pad + size + 10, card.y + (compact() ? 8 : 12), card.w - pad * 2 - size - 10,
+                    18};
     p.text_in(text, {Face::bold, compact() ? type::title : type::run_name}, t.ink, fork_title(state, view));
     p.text_in(text.moved(0, compact() ? 18 : 22), {Face::sans, type::body}, t.ink2,
               state.preview ? state.preview->note + ", replaces D" : "nothing moved yet");
@@ -194,7 +213,8 @@ struct Card {
 
 }  // namespace
 
-void draw_run_cards(Ui& ui, DiagramState& state, const LabView& view, const Rect& area, const CardOptions& options) {
+void draw_run_cards(Ui& ui, DiagramState& state, const LabView& view, const Rect& area,
+                    const CardOptions& options) {
   Card card{ui, view, options, ui.paint(), ui.theme()};
   const bool has_d = find_run(view, 'D') >= 0;
   const float gap = options.size == Size::compact ? 6 : space::gap;
@@ -203,7 +223,8 @@ void draw_run_cards(Ui& ui, DiagramState& state, const LabView& view, const Rect
     const float width = options.size == Size::full ? kEmptyWide : kEmptySquare;
     const Rect place = rest.take_right(width, gap);
     card.empty(place, state);
-    ui.mark("run/D", place, state.preview ? state.preview->note : "", "Run D starts here when a norm is dropped in the diagram.");
+    ui.mark("run/D", place, state.preview ? state.preview->note : "",
+            "Run D starts here when a norm is dropped in the diagram.");
   }
   const float n = static_cast<float>(view.runs.size());
   if (n == 0) return;
@@ -214,15 +235,18 @@ void draw_run_cards(Ui& ui, DiagramState& state, const LabView& view, const Rect
     const Rect place = rest.take_left(width, gap);
     HitOptions hit;
     hit.radius = radius::panel;
-    const std::string value = fmt::format("{}, {}, loss {}", run.name, badge_of(run, false).text, loss_text(run));
+    const std::string value =
+        fmt::format("{}, {}, loss {}", run.name, badge_of(run, false).text, loss_text(run));
     if (ui.hit(fmt::format("run/{}", run.letter), place, value,
-               fmt::format("Run {}: {}. The loss is the mean of its last 20 steps. Shows it in the diagram.", run.letter,
-                           run.name),
+               fmt::format("Run {}: {}. The loss is the mean of its last 20 steps. Shows it in the diagram.",
+                           run.letter, run.name),
                hit)
             .clicked)
       state.selected = run.letter, state.pending.reset();
-    if (run.letter == 'D' && state.dragging) card.replacing(place, state);
-    else card.live(place, run, static_cast<int>(i) == shown);
+    if (run.letter == 'D' && state.dragging)
+      card.replacing(place, state);
+    else
+      card.live(place, run, static_cast<int>(i) == shown);
   }
 }
 

@@ -1,5 +1,5 @@
-// The row of run cards: who runs, how it is wired, how it stands, what it writes now. Run D's card is the place where a
-// fork begins. Drawn by the Lab screen. Controls: run/A ... run/D.
+// The row of run cards: who runs, how it is wired, how it stands, what it writes now. Run D's card is the
+// place where a fork begins. Drawn by the Lab screen. Controls: run/A ... run/D.
 #pragma once
 
 #include "app/lab/diagram.h"

@@ -35,8 +35,10 @@ std::string list(const std::vector<std::string>& words) {
 std::string loss_sentence(const LabView& view) {
   std::vector<std::string> stuck, left, broken;
   for (const RunView& run : view.runs) {
-    if (run.state == RunState::NonFinite) broken.push_back(letter_of(run));
-    else if (run.state == RunState::Stuck) stuck.push_back(letter_of(run));
+    if (run.state == RunState::NonFinite)
+      broken.push_back(letter_of(run));
+    else if (run.state == RunState::Stuck)
+      stuck.push_back(letter_of(run));
   }
   std::vector<const RunView*> leavers;
   for (const RunView& run : view.runs)
@@ -44,17 +46,21 @@ std::string loss_sentence(const LabView& view) {
   std::stable_sort(leavers.begin(), leavers.end(),
                    [](const RunView* a, const RunView* b) { return a->learning_since < b->learning_since; });
   for (const RunView* run : leavers)
-    left.push_back(left.empty() ? fmt::format("{} left that line at step {}", run->letter, run->learning_since)
-                   : fmt::format("{} at {}{}", run->letter, view.runs.size() > 3 ? "" : "step ", run->learning_since));
+    left.push_back(left.empty()
+                       ? fmt::format("{} left that line at step {}", run->letter, run->learning_since)
+                       : fmt::format("{} at {}{}", run->letter, view.runs.size() > 3 ? "" : "step ",
+                                     run->learning_since));
   std::string text;
   if (!broken.empty()) text = list(broken) + (broken.size() > 1 ? " are" : " is") + " no longer finite. ";
   if (!stuck.empty()) {
     const char* knows = stuck.size() > 1 ? "know" : "knows";
-    text += view.runs.size() > 3 ? fmt::format("{} {} only {}. ", list(stuck), knows, ceiling_name(view))
-                                 : fmt::format("{} {} only how often each {} occurs. ", list(stuck), knows, view.unit);
+    text += view.runs.size() > 3
+                ? fmt::format("{} {} only {}. ", list(stuck), knows, ceiling_name(view))
+                : fmt::format("{} {} only how often each {} occurs. ", list(stuck), knows, view.unit);
   }
-  if (!left.empty() && stuck.empty()) left.front() = fmt::format("{} left the line of {} at step {}", leavers.front()->letter,
-                                                                  ceiling_name(view), leavers.front()->learning_since);
+  if (!left.empty() && stuck.empty())
+    left.front() = fmt::format("{} left the line of {} at step {}", leavers.front()->letter,
+                               ceiling_name(view), leavers.front()->learning_since);
   if (!left.empty()) {
     for (size_t i = 0; i < left.size(); ++i) text += (i ? ", " : "") + left[i];
     text += ".";
@@ -69,7 +75,8 @@ double loss_top(const LabView& view, LabData& data) {
   double top = view.unigram_entropy + 0.4;
   for (const RunView& run : view.runs) {
     const auto line = data.loss(run);
-    if (!line->empty() && std::isfinite(line->y.front())) top = std::max(top, static_cast<double>(line->y.front()));
+    if (!line->empty() && std::isfinite(line->y.front()))
+      top = std::max(top, static_cast<double>(line->y.front()));
   }
   return std::min(top, view.unigram_entropy + 1.3) + 0.05;
 }
@@ -91,7 +98,9 @@ double floor_of_axis(const LabView& view) {
   return std::max(0.0, (view.entropy_rate > 0 ? view.entropy_rate : 0.25) - 0.22);
 }
 
-std::string ceiling_name(const LabView& view) { return (view.unit.empty() ? "token" : view.unit) + " frequencies"; }
+std::string ceiling_name(const LabView& view) {
+  return (view.unit.empty() ? "token" : view.unit) + " frequencies";
+}
 
 std::string short_label(const LabView& view, size_t index) {
   const RunView& run = view.runs[index];
@@ -174,9 +183,12 @@ std::vector<RateGroup> rate_groups(const LabView& view, const SceneOptions& opti
   std::vector<RateGroup> groups;
   for (size_t i = 0; i < view.runs.size(); ++i) {
     const Schedule schedule = schedule_of(view.runs[i], i, options);
-    auto same = std::find_if(groups.begin(), groups.end(), [&](const RateGroup& g) { return g.schedule == schedule; });
-    if (same == groups.end()) groups.push_back({schedule, {i}});
-    else same->runs.push_back(i);
+    auto same = std::find_if(groups.begin(), groups.end(),
+                             [&](const RateGroup& g) { return g.schedule == schedule; });
+    if (same == groups.end())
+      groups.push_back({schedule, {i}});
+    else
+      same->runs.push_back(i);
   }
   return groups;
 }
@@ -247,10 +259,12 @@ PlotScene rate_scene(const LabView& view, LabData& data, const SceneOptions& opt
     if (group.schedule.warmup > 0) {
       // Right below the line's rising part, where it is three quarters up.
       const double x = std::min<double>(group.schedule.warmup, end) * 0.72;
-      scene.notes.push_back({x, peak * 0.62, letters, words, Ink::run(colour_of(view.runs[group.runs.front()])), 14, 16});
+      scene.notes.push_back(
+          {x, peak * 0.62, letters, words, Ink::run(colour_of(view.runs[group.runs.front()])), 14, 16});
       continue;
     }
-    scene.notes.push_back({0, peak, letters, words, Ink::run(colour_of(view.runs[group.runs.front()])), 12, row});
+    scene.notes.push_back(
+        {0, peak, letters, words, Ink::run(colour_of(view.runs[group.runs.front()])), 12, row});
     row += 16;
   }
   for (const RateGroup& group : groups) {
@@ -273,8 +287,10 @@ PlotScene rate_scene(const LabView& view, LabData& data, const SceneOptions& opt
     scene.notes.push_back({handle.x, handle.y, "", "peak " + handle.value, {Ink::Role::ink2, 0, 1}, -64, 21});
     scene.handles.push_back(std::move(handle));
   }
-  if (groups.size() == 1) scene.sentence = "All runs follow one schedule.";
-  else scene.sentence = "The runs differ in their schedule.";
+  if (groups.size() == 1)
+    scene.sentence = "All runs follow one schedule.";
+  else
+    scene.sentence = "The runs differ in their schedule.";
   put_cursor(scene, options, false);
   return scene;
 }

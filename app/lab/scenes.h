@@ -1,5 +1,5 @@
-// The Lab's plots as values: LabView -> PlotScene. The same scenes are drawn on screen, exported as SVG, CSV and text, and
-// asserted on in tests. Nothing here knows a pixel but the room for labels.
+// The Lab's plots as values: LabView -> PlotScene. The same scenes are drawn on screen, exported as SVG, CSV
+// and text, and asserted on in tests. Nothing here knows a pixel but the room for labels.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,16 @@
 namespace normscope::lab {
 
 struct SceneOptions {
-  int step = 0;            // of the cursor
-  bool pinned = false;     // the cursor was set by hand, it is not the newest step
-  int matrix = 0;          // index in kMatrices
+  int step = 0;         // of the cursor
+  bool pinned = false;  // the cursor was set by hand, it is not the newest step
+  int matrix = 0;       // index in kMatrices
   bool compact = false;
   std::optional<double> drag_rate, drag_warmup;  // of run `drag_run`, while a handle is held
   int drag_run = -1;
 };
 
-// What tells this run apart from the others, for the end of its line: "no warm-up", "Pre-LN", "12 norms moved".
+// What tells this run apart from the others, for the end of its line: "no warm-up", "Pre-LN", "12 norms
+// moved".
 std::string short_label(const LabView& view, size_t run);
 // "letter" in words: "letter frequencies".
 std::string ceiling_name(const LabView& view);

@@ -22,13 +22,14 @@ bool usable(float v) { return std::isfinite(v) && v > 0; }
 void log_axis(Axis& axis, double lo, double hi) {
   axis.scale = AxisScale::log;
   if (!(lo > 0) || !(hi > 0) || lo > hi) lo = 1e-3, hi = 1;
-  int first = static_cast<int>(std::floor(std::log10(lo) - 0.15)), last = static_cast<int>(std::ceil(std::log10(hi)));
-  last = std::max(last, first + 2);
-  const int stride = (last - first) > 6 ? 3 : (last - first) > 3 ? 2 : 1;
-  // Ticks count down from the top decade, so that the largest is named.
-  axis.lo = std::pow(10.0, first), axis.hi = std::pow(10.0, last) * 1.3;
-  for (int e = last; e >= first; e -= stride)
-    axis.ticks.insert(axis.ticks.begin(), {std::pow(10.0, e), e == 0 ? "1" : e == 1 ? "10" : ui::power_of_ten(e)});
+  const double low = std::log10(lo) - 0.25;
+  const double high = std::max(std::log10(hi) + 0.2, low + 2);
+  const int first = static_cast<int>(std::ceil(low)), last = static_cast<int>(std::floor(high));
+  const int stride = (last - first) > 7 ? 3 : (last - first) > 3 ? 2 : 1;
+  axis.lo = std::pow(10.0, low), axis.hi = std::pow(10.0, high);
+  for (int e = first; e <= last; ++e)
+    if (e % stride == 0)
+      axis.ticks.push_back({std::pow(10.0, e), e == 0 ? "1" : e == 1 ? "10" : ui::power_of_ten(e)});
 }
 
 Axis layer_axis(int layers) {
@@ -38,7 +39,8 @@ Axis layer_axis(int layers) {
   axis.label = "layer", axis.short_label = "layer", axis.integer = true;
   axis.max_ticks = 12;
   const int stride = layers > 24 ? 8 : layers > 12 ? 4 : layers > 8 ? 2 : 1;
-  for (int layer = 1; layer <= layers; layer += stride) axis.ticks.push_back({double(layer), fmt::format("{}", layer)});
+  for (int layer = 1; layer <= layers; layer += stride)
+    axis.ticks.push_back({double(layer), fmt::format("{}", layer)});
   return axis;
 }
 
@@ -60,7 +62,9 @@ Series layer_line(const LabView& view, size_t index, std::vector<float> values, 
   return s;
 }
 
-std::string at_step(const SceneOptions& options) { return fmt::format("at step {}", ui::grouped(options.step)); }
+std::string at_step(const SceneOptions& options) {
+  return fmt::format("at step {}", ui::grouped(options.step));
+}
 
 struct Range {
   double lo = std::numeric_limits<double>::infinity(), hi = 0;
@@ -70,14 +74,16 @@ struct Range {
 };
 
 // Where runs stood after their first step: one dotted line for those that began alike.
-void add_start_line(PlotScene& scene, const LabView& view, LabData& data, const std::string& path, size_t worst) {
+void add_start_line(PlotScene& scene, const LabView& view, LabData& data, const std::string& path,
+                    size_t worst) {
   const std::vector<float> start = data.by_layer(view.runs[worst], path, 1);
   if (start.empty() || !std::all_of(start.begin(), start.end(), usable)) return;
   std::string letters;
   for (const RunView& run : view.runs) {
     const std::vector<float> other = data.by_layer(run, path, 1);
     bool same = other.size() == start.size() && run.forked_from < 0;
-    for (size_t i = 0; same && i < start.size(); ++i) same = std::abs(other[i] - start[i]) <= 0.02f * start[i];
+    for (size_t i = 0; same && i < start.size(); ++i)
+      same = std::abs(other[i] - start[i]) <= 0.02f * start[i];
     if (same) letters += (letters.empty() ? "" : ", ") + letter_of(run);
   }
   if (letters.empty()) return;
@@ -89,7 +95,8 @@ void add_start_line(PlotScene& scene, const LabView& view, LabData& data, const 
   s.end_label = false, s.end_marker = false;
   scene.series.insert(scene.series.begin(), std::move(s));
   const size_t middle = start.size() / 2;
-  scene.notes.push_back({double(middle + 1), start[middle], "", letters + " at step 1", {Ink::Role::ink3, 0, 1}, -36, -6});
+  scene.notes.push_back(
+      {double(middle + 1), start[middle], "", letters + " at step 1", {Ink::Role::ink3, 0, 1}, -36, -6});
 }
 
 }  // namespace
@@ -108,8 +115,10 @@ std::string hears_less(const std::vector<float>& gradients) {
     const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(r)) - 1));
     return ui::grouped(std::llround(std::round(r / unit) * unit));
   };
-  if (ratio >= 10) return fmt::format("layer 1 hears {}× less than layer {}", rounded(ratio), gradients.size());
-  if (ratio <= 0.1) return fmt::format("layer {} hears {}× less than layer 1", gradients.size(), rounded(1 / ratio));
+  if (ratio >= 10)
+    return fmt::format("layer 1 hears {}× less than layer {}", rounded(ratio), gradients.size());
+  if (ratio <= 0.1)
+    return fmt::format("layer {} hears {}× less than layer 1", gradients.size(), rounded(1 / ratio));
   return {};
 }
 
@@ -166,14 +175,17 @@ PlotScene hidden_norm_scene(const LabView& view, LabData& data, const SceneOptio
         data.by_layer(run, sums ? "ffn.sum.mean_square" : "ffn.out.mean_square", options.step);
     for (float v : values) range.add(v);
     if (values.size() > 1 && usable(values.front()) && values.back() > 2 * values.front())
-      growing.push_back(fmt::format("{} grows {:.1f}× from layer 1 to {}", run.letter, values.back() / values.front(),
-                                    values.size()));
+      growing.push_back(fmt::format("{} {}{:.1f}×", run.letter, growing.empty() ? "grows " : "",
+                                    values.back() / values.front()));
     scene.series.push_back(layer_line(view, i, std::move(values), options.compact));
   }
   scene.note = sums ? "mean square of x, before the norm" : "mean square of each layer's output";
   scene.y.label = "mean square of the hidden state " + at_step(options);
-  if (!growing.empty()) scene.sentence = growing.front() + ".";
-  else if (range.hi > 0) scene.sentence = "No stream grows with depth.";
+  for (const std::string& words : growing) scene.sentence += (scene.sentence.empty() ? "" : ", ") + words;
+  if (!growing.empty())
+    scene.sentence += fmt::format(" from layer 1 to {}.", most_layers(view));
+  else if (range.hi > 0)
+    scene.sentence = "No stream grows with depth.";
   if (range.hi / std::max(range.lo, 1e-30) > 100) {
     log_axis(scene.y, range.lo, range.hi);
   } else {
@@ -185,7 +197,8 @@ PlotScene hidden_norm_scene(const LabView& view, LabData& data, const SceneOptio
   return scene;
 }
 
-std::vector<PlotScene> gradient_over_time_scenes(const LabView& view, LabData& data, const SceneOptions& options) {
+std::vector<PlotScene> gradient_over_time_scenes(const LabView& view, LabData& data,
+                                                 const SceneOptions& options) {
   std::vector<PlotScene> scenes;
   const Matrix& matrix = kMatrices[options.matrix];
   Range range;
@@ -233,11 +246,13 @@ std::vector<PlotScene> gradient_over_time_scenes(const LabView& view, LabData& d
       (rising ? bottom : top).name = words.substr(from, to - from) + " less";
       scene.sentence = fmt::format("{}: {}.", run.letter, words);
     } else if (spread > 0) {
-      std::string text = fmt::format("spread {}×", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread)));
+      std::string text =
+          fmt::format("spread {}×", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread)));
       if (worst_past > 5 * spread) text += ", recovered";
       scene.sentence = text;
       const float y = now[now.size() / 2];
-      scene.notes.push_back({double(options.step), usable(y) ? y : 1.0, "", text, {Ink::Role::ink2, 0, 1}, 10, 18});
+      scene.notes.push_back(
+          {double(options.step), usable(y) ? y : 1.0, "", text, {Ink::Role::ink2, 0, 1}, 10, 18});
     }
     scene.cursor = Cursor{double(options.step), ""};
     scenes.push_back(std::move(scene));

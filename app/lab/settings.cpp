@@ -73,7 +73,8 @@ std::string display(const Field& field, const std::string& value) {
 }
 
 std::string text_of(const Field& field, double value) {
-  return field.type == FieldType::Integer ? fmt::format("{}", std::llround(value)) : fmt::format("{:g}", value);
+  return field.type == FieldType::Integer ? fmt::format("{}", std::llround(value))
+                                          : fmt::format("{:g}", value);
 }
 
 struct Rows {
@@ -87,8 +88,10 @@ struct Rows {
   void edit(const Field& field, const std::string& value, int only = -1) {
     unsigned all = 0;
     for (const RunView& run : view.runs) all |= 1u << (run.letter - 'A');
-    if (only >= 0) commands.push_back(EditField{only, std::string(field.key), value});
-    else if ((state.edits & all) == all) commands.push_back(EditField{-1, std::string(field.key), value});
+    if (only >= 0)
+      commands.push_back(EditField{only, std::string(field.key), value});
+    else if ((state.edits & all) == all)
+      commands.push_back(EditField{-1, std::string(field.key), value});
     else
       for (size_t i = 0; i < view.runs.size(); ++i)
         if (state.edits >> (view.runs[i].letter - 'A') & 1)
@@ -108,8 +111,9 @@ struct Rows {
   }
 
   std::string help(const Field& field) const {
-    return fmt::format("{} {}", field.help,
-                       field.live ? "Acts at once, from the next step on." : "A change restarts the runs from step 0.");
+    return fmt::format(
+        "{} {}", field.help,
+        field.live ? "Acts at once, from the next step on." : "A change restarts the runs from step 0.");
   }
 
   FieldOptions options_of(const Field& field, const Shown& shown) const {
@@ -122,11 +126,13 @@ struct Rows {
     return o;
   }
 
-  void number_field(const Field& field, const std::string& name, const Rect& rect, std::string_view words, int only) {
+  void number_field(const Field& field, const std::string& name, const Rect& rect, std::string_view words,
+                    int only) {
     const Shown shown = shown_as(field);
     const RunSpec& spec = *view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec;
     double value = held_value(name, std::strtod(field.get(spec).c_str(), nullptr));
-    if (ui::field(ui, name, rect, words, value, help(field), options_of(field, shown)) != Change::done) return;
+    if (ui::field(ui, name, rect, words, value, help(field), options_of(field, shown)) != Change::done)
+      return;
     value = std::clamp(value, field.low, field.high);
     edit(field, text_of(field, value), only);
     state.held[name] = {value, view.version};
@@ -146,7 +152,8 @@ struct Rows {
     for (const std::string& value : values) {
       ButtonOptions o;
       o.quiet = true, o.style = {value == now ? Face::bold : Face::sans, type::body};
-      if (button(ui, name + "/" + value, rest.take_top(h).inset(0, 1), display(field, value), help(field), o)) {
+      if (button(ui, name + "/" + value, rest.take_top(h).inset(0, 1), display(field, value), help(field),
+                 o)) {
         if (value != now) edit(field, value);
         ui.close_popup();
       }
@@ -160,10 +167,12 @@ struct Rows {
     const std::string name = fmt::format("settings/{}", field.key);
     if (field.type == FieldType::Integer || field.type == FieldType::Real)
       number_field(field, name, rect, shown_as(field).label, -1);
-    else choice_field(field, name, rect);
+    else
+      choice_field(field, name, rect);
   }
 
-  // A number of one run inside the row of a field that differs: drag it, or arrows; click for a field to type in.
+  // A number of one run inside the row of a field that differs: drag it, or arrows; click for a field to type
+  // in.
   void run_value(const Field& field, size_t i, const Rect& rect, const std::string& text) {
     const RunView& run = view.runs[i];
     const std::string name = fmt::format("settings/{}/{}", field.key, run.letter);
@@ -180,7 +189,8 @@ struct Rows {
     const double now = std::strtod(field.get(*run.spec).c_str(), nullptr);
     double value = held_value(name, now);
     if (hit.dragging) {
-      value = shown.log ? now * std::pow(10.0, hit.drag.x / 150.0) : now + std::round(hit.drag.x / 2) * shown.step;
+      value = shown.log ? now * std::pow(10.0, hit.drag.x / 150.0)
+                        : now + std::round(hit.drag.x / 2) * shown.step;
       if (field.type == FieldType::Real) value = std::strtod(fmt::format("{:.2g}", value).c_str(), nullptr);
     }
     if (hit.arrow_x + hit.arrow_y) {
@@ -194,8 +204,10 @@ struct Rows {
     } else if (hit.clicked && !hit.dragging) {
       ui.open_popup(name);
     }
-    if (hit.hovered || hit.held) ui.paint().hairline({rect.x, rect.bottom() - 4}, {rect.right(), rect.bottom() - 4}, ink);
-    ui.paint().text_in(rect, {Face::mono, type::body}, ink, display(field, text_of(field, value)), Align::right);
+    if (hit.hovered || hit.held)
+      ui.paint().hairline({rect.x, rect.bottom() - 4}, {rect.right(), rect.bottom() - 4}, ink);
+    ui.paint().text_in(rect, {Face::mono, type::body}, ink, display(field, text_of(field, value)),
+                       Align::right);
     const Rect list{std::min(rect.x, ui.size().x - 196), rect.bottom() + 4, 190, 40};
     if (!ui.begin_popup(name, list)) return;
     number_field(field, name + "/value", list.inset(8), fmt::format("{} {}", run.letter, shown.label),
@@ -255,7 +267,8 @@ std::vector<const Field*> differing_fields(const LabView& view) {
   std::vector<const Field*> fields;
   for (const Field& field : spec_fields())
     if (listed(field) && differs(field, view)) fields.push_back(&field);
-  std::stable_partition(fields.begin(), fields.end(), [](const Field* f) { return f->key == "model.placement"; });
+  std::stable_partition(fields.begin(), fields.end(),
+                        [](const Field* f) { return f->key == "model.placement"; });
   return fields;
 }
 
@@ -268,8 +281,8 @@ float draw_edit_tiles(Ui& ui, SettingsState& state, const LabView& view, Vec rig
   const float size = 16, pitch = 20;
   const float w = pitch * static_cast<float>(view.runs.size()) - (pitch - size);
   float x = right_centre.x - w;
-  const float word = ui.paint().text({x - 8, right_centre.y + 4}, {Face::sans, type::body}, ui.theme().ink3, "edits",
-                                     Align::right);
+  const float word = ui.paint().text({x - 8, right_centre.y + 4}, {Face::sans, type::body}, ui.theme().ink3,
+                                     "edits", Align::right);
   for (const RunView& run : view.runs) {
     const unsigned bit = 1u << (run.letter - 'A');
     const bool on = state.edits & bit;
@@ -291,8 +304,8 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const Rect
   const std::vector<const Field*> first = differing_fields(view);
   std::vector<const Field*> rest;
   auto add = [&](const Field* field) {
-    if (field && !std::count(first.begin(), first.end(), field) && !std::count(rest.begin(), rest.end(), field) &&
-        field->key != "model.placement")
+    if (field && !std::count(first.begin(), first.end(), field) &&
+        !std::count(rest.begin(), rest.end(), field) && field->key != "model.placement")
       rest.push_back(field);
   };
   for (const Shown& shown : kFirst) add(find_field(shown.key));
@@ -305,7 +318,8 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const Rect
   const float overflow = std::max(0.f, needed - area.h);
   if (overflow > 0 && area.contains(ui.mouse())) state.scroll -= ImGui::GetIO().MouseWheel * pitch;
   // Whole rows only: a row is either seen or not.
-  state.scroll = std::clamp(std::round(state.scroll / pitch) * pitch, 0.f, std::ceil(overflow / pitch) * pitch);
+  state.scroll =
+      std::clamp(std::round(state.scroll / pitch) * pitch, 0.f, std::ceil(overflow / pitch) * pitch);
 
   ui.mark("settings", area, fmt::format("{} differ", first.size()),
           "What the runs are made of. What differs stands first; the rest is shared. The wheel shows more.");

@@ -1,6 +1,7 @@
-// The settings panel: what differs between the runs first, then what they share. Everything comes from the table of
-// specification fields; a change is a command, live fields act at once, structural ones restart and say so before.
-// Controls: settings/KEY (shared), settings/KEY/A (one run's value of a field that differs), settings/edits/A.
+// The settings panel: what differs between the runs first, then what they share. Everything comes from the
+// table of specification fields; a change is a command, live fields act at once, structural ones restart and
+// say so before. Controls: settings/KEY (shared), settings/KEY/A (one run's value of a field that differs),
+// settings/edits/A.
 #pragma once
 
 #include <map>
@@ -21,7 +22,8 @@ struct SettingsState {
     uint64_t version = 0;
   };
   std::map<std::string, Held> held;
-  std::string restart_hint;  // set while a structural field is under the hand: shown instead of the panel's note
+  std::string
+      restart_hint;  // set while a structural field is under the hand: shown instead of the panel's note
 };
 
 // Rows of fields that differ between the runs, in table order (name and budget are not settings).
@@ -31,6 +33,7 @@ const char* settings_note(const SettingsState& state, const LabView& view);
 // The tiles "edits A B C" of the panel's head; returns their width.
 float draw_edit_tiles(ui::Ui&, SettingsState&, const LabView&, ui::Vec right_centre);
 // The rows; columns: 2 in the full layout, 1 where it is narrow.
-void draw_settings(ui::Ui&, SettingsState&, const LabView&, const ui::Rect&, int columns, std::vector<Command>&);
+void draw_settings(ui::Ui&, SettingsState&, const LabView&, const ui::Rect&, int columns,
+                   std::vector<Command>&);
 
 }  // namespace normscope::lab

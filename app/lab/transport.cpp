@@ -15,16 +15,24 @@ using namespace ui;
 // What stands beside an event's marker; empty events are not shown.
 std::string event_text(const RunEvent& event) {
   switch (event.kind) {
-    case RunEvent::Kind::LeftPlateau: return "leaves the plateau";
-    case RunEvent::Kind::Stuck: return "is called stuck";
-    case RunEvent::Kind::Returned: return "falls back to the plateau";
-    case RunEvent::Kind::Unstuck: return "is no longer stuck";
-    case RunEvent::Kind::NonFinite: return "is not finite";
-    case RunEvent::Kind::Forked: return "starts as a fork";
-    case RunEvent::Kind::Edited: return event.text.empty() ? "is edited" : event.text;
+    case RunEvent::Kind::LeftPlateau:
+      return "leaves the plateau";
+    case RunEvent::Kind::Stuck:
+      return "is called stuck";
+    case RunEvent::Kind::Returned:
+      return "falls back to the plateau";
+    case RunEvent::Kind::Unstuck:
+      return "is no longer stuck";
+    case RunEvent::Kind::NonFinite:
+      return "is not finite";
+    case RunEvent::Kind::Forked:
+      return "starts as a fork";
+    case RunEvent::Kind::Edited:
+      return event.text.empty() ? "is edited" : event.text;
     case RunEvent::Kind::Started:
     case RunEvent::Kind::Finished:
-    case RunEvent::Kind::Resumed: break;
+    case RunEvent::Kind::Resumed:
+      break;
   }
   return {};
 }
@@ -40,7 +48,8 @@ std::vector<Mark> marks_of(const LabView& view) {
     if (!run.history) continue;
     for (const RunEvent& event : run.history->events()) {
       std::string text = event_text(event);
-      if (!text.empty()) marks.push_back({run.letter - 'A', event.step, fmt::format("{} {}", run.letter, text)});
+      if (!text.empty())
+        marks.push_back({run.letter - 'A', event.step, fmt::format("{} {}", run.letter, text)});
     }
   }
   std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) { return a.step < b.step; });
@@ -73,16 +82,18 @@ struct Timeline {
     HitOptions options;
     options.arrows = true;
     const int now = cursor_step(state, view);
-    const Hit hit = ui.hit("timeline", area, fmt::format("{}", now),
-                           "The time of all runs. Drag to look at an earlier step; double click, End or the newest step "
-                           "follows the training again.",
-                           options);
+    const Hit hit =
+        ui.hit("timeline", area, fmt::format("{}", now),
+               "The time of all runs. Drag to look at an earlier step; double click, End or the newest step "
+               "follows the training again.",
+               options);
     auto pin = [&](int step) {
       step = std::clamp(step, 0, view.step);
       state.pinned_step.reset();
       if (step < view.step) state.pinned_step = step;
     };
-    if (hit.held) pin(static_cast<int>(std::lround((ui.mouse().x - bar.x) / bar.w * static_cast<float>(last))));
+    if (hit.held)
+      pin(static_cast<int>(std::lround((ui.mouse().x - bar.x) / bar.w * static_cast<float>(last))));
     if (hit.double_clicked) state.pinned_step.reset();
     if (hit.arrow_x) pin(now + hit.arrow_x);
   }
@@ -115,12 +126,14 @@ struct Timeline {
       l.left = std::clamp(l.x - l.w / 2, bar.x - 8, std::max(bar.x, bar.right() - l.w));
       if (l.left < playhead + 26 && l.left + l.w > playhead - 26)  // the flag's place
         l.left = l.x <= playhead ? std::min(l.left, playhead - 26 - l.w) : std::max(l.left, playhead + 26);
-      const float before = labels.size() > 1 ? labels[labels.size() - 2].left + labels[labels.size() - 2].w + apart : bar.x;
+      const float before =
+          labels.size() > 1 ? labels[labels.size() - 2].left + labels[labels.size() - 2].w + apart : bar.x;
       if (!labels.empty()) {
         Label& last = labels.back();
         float missing = last.left + last.w + apart - l.left;
         if (missing > 0) {
-          const float back = std::clamp(std::min(last.left - before, last.left - (last.x + over - last.w)), 0.f, missing);
+          const float back =
+              std::clamp(std::min(last.left - before, last.left - (last.x + over - last.w)), 0.f, missing);
           last.left -= back, missing -= back;
           l.left += missing;
         }
@@ -144,7 +157,8 @@ struct Timeline {
     for (const Mark& mark : marks) {
       const Vec at{x_of(mark.step), bar.centre().y};
       const RunLook& look = t.runs[static_cast<size_t>(mark.run)];
-      ui.mark(fmt::format("timeline/event{}", n++), centred(at, 14, 14), fmt::format("{} {}", mark.step, mark.text),
+      ui.mark(fmt::format("timeline/event{}", n++), centred(at, 14, 14),
+              fmt::format("{} {}", mark.step, mark.text),
               "Something the runs did, at the step where it was seen.");
       p.marker(at, look.marker, 5.5f, look.line, t.panel);
     }
@@ -171,13 +185,15 @@ void clock_line(Ui& ui, const Rect& line, const LabView& view, bool clock) {
   const Colour ink = ui.theme().ink2;
   const TextStyle style{Face::sans, type::tick};
   const bool known = clock && view.seconds_per_step > 0;
-  const std::string ms = known ? fmt::format("{:.1f} ms per step", view.seconds_per_step * 1000) : "– ms per step";
+  const std::string ms =
+      known ? fmt::format("{:.1f} ms per step", view.seconds_per_step * 1000) : "– ms per step";
   const double rate = view.tokens_per_second;
-  const std::string tokens = !known ? "– tokens/s"
+  const std::string tokens = !known        ? "– tokens/s"
                              : rate >= 1e6 ? fmt::format("{:.1f} M tokens/s", rate / 1e6)
                              : rate >= 1e3 ? fmt::format("{:.0f} k tokens/s", rate / 1e3)
                                            : fmt::format("{:.0f} tokens/s", rate);
-  const std::string threads = clock ? fmt::format("{} thread{}", view.threads, view.threads == 1 ? "" : "s") : "– threads";
+  const std::string threads =
+      clock ? fmt::format("{} thread{}", view.threads, view.threads == 1 ? "" : "s") : "– threads";
   float x = line.x;
   for (const std::string& part : {ms, tokens, threads}) {
     const float w = p.text_width(style, part);
@@ -189,13 +205,15 @@ void clock_line(Ui& ui, const Rect& line, const LabView& view, bool clock) {
           "Time of one step of all runs together, tokens they read in a second, threads that compute.");
 }
 
-void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect& rect, std::vector<Command>& commands) {
+void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect& rect,
+                  std::vector<Command>& commands) {
   if (state.budget <= 0) state.budget = view.budget;
   FieldOptions options;
   options.lo = 1, options.hi = 100000, options.integer = true, options.step = 50;
   options.track = false, options.log = false;
-  const Change change = field(ui, "transport/budget", rect, "", state.budget,
-                              "How many steps the runs take. Drag or type; more continues, fewer stops early.", options);
+  const Change change =
+      field(ui, "transport/budget", rect, "", state.budget,
+            "How many steps the runs take. Drag or type; more continues, fewer stops early.", options);
   if (change == Change::done) commands.push_back(SetBudget{static_cast<int>(std::lround(state.budget))});
   if (change == Change::none) state.budget = view.budget;
 }
@@ -208,11 +226,13 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
   if (icon_button(ui, "transport/reset", centred({x + 17, cy}, 34, h), Icon::reset,
                   "Back to step 0 with the same seed. Shift: with a new seed.", plain))
     commands.push_back(Reset{ui.shift()}), state.pinned_step.reset();
-  if (icon_button(ui, "transport/play", centred({x + 63, cy}, 46, big), view.playing ? Icon::pause : Icon::play,
-                  "Train or pause all runs together (Space).", primary, view.playing ? "playing" : "paused")) {
+  if (icon_button(ui, "transport/play", centred({x + 63, cy}, 46, big),
+                  view.playing ? Icon::pause : Icon::play, "Train or pause all runs together (Space).",
+                  primary, view.playing ? "playing" : "paused")) {
     commands.push_back(view.playing ? Command(Pause{}) : Command(Play{}));
   }
-  if (icon_button(ui, "transport/step", centred({x + 109, cy}, 34, h), Icon::step, "One step of every run (Right).", plain))
+  if (icon_button(ui, "transport/step", centred({x + 109, cy}, 34, h), Icon::step,
+                  "One step of every run (Right).", plain))
     commands.push_back(StepOnce{}), state.pinned_step.reset();
 }
 
@@ -222,8 +242,8 @@ int cursor_step(const TransportState& state, const LabView& view) {
   return state.pinned_step ? std::min(*state.pinned_step, view.step) : view.step;
 }
 
-void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Rect& rect, Size size, bool clock,
-                    std::vector<Command>& commands) {
+void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Rect& rect, Size size,
+                    bool clock, std::vector<Command>& commands) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   p.fill(rect, t.panel);

@@ -1,5 +1,5 @@
-// The bar at the bottom: reset, play, step, speed, budget, clock figures and the timeline with events and playhead.
-// Controls: transport/{reset,play,step,speed,budget}, timeline, timeline/event...
+// The bar at the bottom: reset, play, step, speed, budget, clock figures and the timeline with events and
+// playhead. Controls: transport/{reset,play,step,speed,budget}, timeline, timeline/event...
 #pragma once
 
 #include <optional>
@@ -22,7 +22,8 @@ inline constexpr double kSpeeds[] = {4, 20, 0};
 int cursor_step(const TransportState&, const LabView&);
 
 // `clock` false: figures that depend on the machine's speed print as a dash (reproducible pictures).
-void draw_transport(ui::Ui&, TransportState&, const LabView&, const ui::Rect&, Size, bool clock, std::vector<Command>&);
+void draw_transport(ui::Ui&, TransportState&, const LabView&, const ui::Rect&, Size, bool clock,
+                    std::vector<Command>&);
 // Space, Right, Home and the like, while nothing is being typed.
 void transport_keys(ui::Ui&, TransportState&, const LabView&, std::vector<Command>&);
 

@@ -1,5 +1,6 @@
-// A Lab by hand: three runs whose histories look like the hero comparison after 214 of 300 steps (Post-LN stuck, Post-LN
-// with warm-up learning, Pre-LN learning), so that screens and plots can be tested without training anything.
+// A Lab by hand: three runs whose histories look like the hero comparison after 214 of 300 steps (Post-LN
+// stuck, Post-LN with warm-up learning, Pre-LN learning), so that screens and plots can be tested without
+// training anything.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,7 +24,9 @@ inline double loss_at(int run, int step) {
   const double ripple = 0.05 * std::sin(step * 1.7 + run) + 0.03 * std::sin(step * 0.63 + 2 * run);
   const double plateau = 2.95 + 1.0 * std::exp(-step / 6.0);
   if (run == 0) return plateau + ripple;
-  if (run == 1) return (step < 131 ? 2.95 + 1.1 * std::exp(-step / 12.0) : 1.1 + 1.85 * std::exp(-(step - 131) / 30.0)) + ripple;
+  if (run == 1)
+    return (step < 131 ? 2.95 + 1.1 * std::exp(-step / 12.0) : 1.1 + 1.85 * std::exp(-(step - 131) / 30.0)) +
+           ripple;
   return (step < 46 ? plateau : 0.9 + 2.05 * std::exp(-(step - 46) / 40.0)) + 0.5 * ripple;
 }
 
@@ -53,7 +56,8 @@ inline std::shared_ptr<History> history_of(int run, int from, const LabShape& sh
     for (int layer = 1; layer <= shape.layers; ++layer) {
       for (int matrix = 0; matrix < 6; ++matrix)
         stats.push_back(gradient_at(run, layer, shape.layers, step) * (0.6 + 0.08 * matrix));
-      for (int sub = 0; sub < 2; ++sub) stats.push_back(run == 2 ? 1.5 + 1.35 * layer + 0.3 * sub : 1.5 + 0.05 * run);
+      for (int sub = 0; sub < 2; ++sub)
+        stats.push_back(run == 2 ? 1.5 + 1.35 * layer + 0.3 * sub : 1.5 + 0.05 * run);
     }
     const double rate = run == 1 ? 3e-3 * std::min(1.0, step / 200.0) : 3e-3;
     history->append(step, stats[0], rate, stats);
@@ -99,7 +103,8 @@ inline std::shared_ptr<const LabView> lab_view(const LabShape& shape = {}) {
   view->data_name = "built-in corpus", view->unit = "letter";
   std::vector<RunSpec> specs = hero_runs();
   for (RunSpec& spec : specs) set_field(spec, "model.layers", std::to_string(shape.layers));
-  for (int run = 0; run < 3; ++run) view->runs.push_back(run_view(run, specs[static_cast<size_t>(run)], shape));
+  for (int run = 0; run < 3; ++run)
+    view->runs.push_back(run_view(run, specs[static_cast<size_t>(run)], shape));
   if (shape.fork) {
     RunView d = view->runs[2];
     RunSpec spec = *view->runs[0].spec;

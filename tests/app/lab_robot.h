@@ -1,4 +1,5 @@
-// A Lab screen under a robot's hand, window-less: over a fixed view or over a real session. Shared by the Lab's tests.
+// A Lab screen under a robot's hand, window-less: over a fixed view or over a real session. Shared by the
+// Lab's tests.
 #pragma once
 
 #include <memory>

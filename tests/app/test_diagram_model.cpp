@@ -30,7 +30,8 @@ TEST_CASE("equal neighbours of the open layer collapse into one row") {
 }
 
 TEST_CASE("an edited layer stands alone") {
-  StackWiring mixed = move_norm(stack(Placement::Post), {3, Sub::attention, Slot::Trunk}, Slot::Before, true).wiring;
+  StackWiring mixed =
+      move_norm(stack(Placement::Post), {3, Sub::attention, Slot::Trunk}, Slot::Before, true).wiring;
   const auto rows = diagram_rows(mixed, -1);
   REQUIRE(rows.size() == 3);
   CHECK(rows[1] == DiagramRow{3, 3, false});
@@ -55,7 +56,8 @@ TEST_CASE("a move takes all norms of all alike layers along") {
 }
 
 TEST_CASE("alone means alone") {
-  const WiringChange change = move_norm(stack(Placement::Post), {1, Sub::attention, Slot::Trunk}, Slot::After, true);
+  const WiringChange change =
+      move_norm(stack(Placement::Post), {1, Sub::attention, Slot::Trunk}, Slot::After, true);
   CHECK(change.count() == 1);
   CHECK(change.note == "1 norm moved");
   REQUIRE(change.to.size() == 1);

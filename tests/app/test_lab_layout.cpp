@@ -20,7 +20,8 @@ std::vector<std::string> faults(const ui::Ui& ui, ui::Vec window) {
   for (size_t i = 0; i < texts.size(); ++i) {
     const ui::TextRecord& text = texts[i];
     if (!text.clip.inset(-1).contains(text.rect)) result.push_back(fmt::format("clipped: {}", text.text));
-    if (!whole.inset(-0.5f).contains(text.rect)) result.push_back(fmt::format("outside the window: {}", text.text));
+    if (!whole.inset(-0.5f).contains(text.rect))
+      result.push_back(fmt::format("outside the window: {}", text.text));
     if (text.text.ends_with("…") && text.text != "…") result.push_back(fmt::format("cut: {}", text.text));
     for (size_t k = 0; k < i; ++k)
       if (texts[k].layer == text.layer && texts[k].rect.inset(0.75f).overlaps(text.rect.inset(0.75f)))
@@ -37,7 +38,8 @@ void check(const fixture::LabShape& shape, ui::Vec size, float scale, bool dark,
   lab.robot.frames(2);
   if (hand) hand(lab.robot);
   for (const std::string& fault : faults(lab.ui, lab.ui.size())) {
-    INFO(fmt::format("{}x{} at {}, step {}, fork {}: {}", size.x, size.y, scale, shape.step, shape.fork, fault));
+    INFO(fmt::format("{}x{} at {}, step {}, fork {}: {}", size.x, size.y, scale, shape.step, shape.fork,
+                     fault));
     CHECK(fault.empty());
   }
 }
@@ -45,8 +47,8 @@ void check(const fixture::LabShape& shape, ui::Vec size, float scale, bool dark,
 }  // namespace
 
 TEST_CASE("no text overlaps or is cut, at rest") {
-  for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}, ui::Vec{1920, 1080}, ui::Vec{1400, 840}, ui::Vec{1024, 600},
-                       ui::Vec{1280, 720}})
+  for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}, ui::Vec{1920, 1080}, ui::Vec{1400, 840},
+                       ui::Vec{1024, 600}, ui::Vec{1280, 720}})
     for (float scale : {0.75f, 1.f, 1.5f})
       for (int step : {3, 100, 214, 300}) {
         fixture::LabShape shape;

@@ -18,8 +18,12 @@ namespace {
 std::vector<RunSpec> small_runs() {
   std::vector<RunSpec> runs = hero_runs();
   for (RunSpec& run : runs)
-    for (auto [key, value] : {std::pair{"model.width", "16"}, {"model.feed_forward", "32"}, {"model.heads", "2"},
-                              {"model.sequence", "16"}, {"train.batch", "4"}, {"train.steps", "60"}})
+    for (auto [key, value] : {std::pair{"model.width", "16"},
+                              {"model.feed_forward", "32"},
+                              {"model.heads", "2"},
+                              {"model.sequence", "16"},
+                              {"train.batch", "4"},
+                              {"train.steps", "60"}})
       set_field(run, key, value);
   return runs;
 }
@@ -39,7 +43,9 @@ struct LiveLab : LabRobot {
     lab.play_to(lab.view()->step + steps);
     settle();
   }
-  const RunView& run(char letter) { return state.view->runs.at(static_cast<size_t>(find_run(*state.view, letter))); }
+  const RunView& run(char letter) {
+    return state.view->runs.at(static_cast<size_t>(find_run(*state.view, letter)));
+  }
   bool has_run(char letter) { return find_run(*state.view, letter) >= 0; }
   // Until run D is there (its building is asynchronous).
   void wait_for_d() {
@@ -74,7 +80,8 @@ TEST_CASE("a norm dragged from trunk to before moves all twelve, and run D forks
   CHECK(d.spec->model.stack().final == NormKind::None);
   CHECK(placement_caption(lab.run('A').spec->model.stack()) == "norm on trunk");
   CHECK(lab.robot.value("diagram/layer2/attn/before") == "ln");
-  // Both see the same batch next, from the same weights: the losses differ only by the wiring and stay close at first.
+  // Both see the same batch next, from the same weights: the losses differ only by the wiring and stay close
+  // at first.
   lab.train(1);
   CHECK(lab.run('D').step == 13);
   CHECK(lab.run('A').step == 13);
@@ -110,7 +117,8 @@ TEST_CASE("what a drop asks for keeps weights and optimizer state of everything 
   int shared = 0, moved = 0;
   for (const auto& parameter : fork->store().parameters()) {
     std::string from = parameter.name;
-    if (const size_t at = from.find(".before."); at != std::string::npos) from.replace(at, 8, ".trunk."), ++moved;
+    if (const size_t at = from.find(".before."); at != std::string::npos)
+      from.replace(at, 8, ".trunk."), ++moved;
     const int32_t there = source.store().find(from), here = fork->store().find(parameter.name);
     INFO(parameter.name);
     REQUIRE(there >= 0);

@@ -22,7 +22,8 @@ TEST_CASE("the loss has its ceiling, its floor and a sentence") {
   CHECK(scene.lines[0].label == "letter frequencies 2.95");
   CHECK(scene.lines[1].label == "entropy of the text 0.76, no model can do better");
   CHECK(scene.lines[1].fill_below);
-  CHECK(scene.sentence == "A knows only how often each letter occurs. C left that line at step 46, B at step 131.");
+  CHECK(scene.sentence ==
+        "A knows only how often each letter occurs. C left that line at step 46, B at step 131.");
   CHECK(scene.y.lo < 0.76);
   CHECK(scene.x.hi == 300);
 }
@@ -60,7 +61,10 @@ TEST_CASE("gradient by layer is read at the cursor's step and says who hears how
 }
 
 TEST_CASE("hears_less and spread_of follow the numbers") {
-  CHECK(hears_less({1e-5f, 1e-3f, 0.163f}) == "layer 1 hears 16" "\u2009" "000× less than layer 3");
+  CHECK(hears_less({1e-5f, 1e-3f, 0.163f}) ==
+        "layer 1 hears 16"
+        "\u2009"
+        "000× less than layer 3");
   CHECK(hears_less({0.2f, 0.1f}).empty());
   CHECK(hears_less({1.f, 0.01f}) == "layer 2 hears 100× less than layer 1");
   CHECK(hears_less({}).empty());

@@ -64,9 +64,11 @@ TEST_CASE("the keyboard does what the mouse does") {
     const char *key, *to;
     bool alone;
   };
-  for (const Case& c : {Case{"I", "before", false}, Case{"O", "after", false}, Case{"Alt+I", "before", true}}) {
+  for (const Case& c :
+       {Case{"I", "before", false}, Case{"O", "after", false}, Case{"Alt+I", "before", true}}) {
     LabRobot mouse(fixture::lab_view()), keys(fixture::lab_view());
-    mouse.robot.drag("diagram/layer2/attn/trunk", std::string("diagram/layer2/attn/") + c.to, c.alone ? "Alt" : "");
+    mouse.robot.drag("diagram/layer2/attn/trunk", std::string("diagram/layer2/attn/") + c.to,
+                     c.alone ? "Alt" : "");
     keys.ui.focus("diagram/layer2/attn/trunk");
     keys.robot.frames(2);
     keys.robot.key(c.key);
