@@ -1,10 +1,10 @@
 // Packed, register-blocked SGEMM, compiled once per instruction set: C = A B, C += A B, optionally plus a bias row.
 // Used by ops/linear_cpu.cpp (whole products, cut into chunks by shape) and ops/attention_cpu.cpp (tiles by hand).
 //
-// A tile of C, kTileRows x kTileVectors vectors, stays in registers while K runs. A is read by broadcasts, either
-// straight from memory (along a row, or along k) or from a packed block; B is read by whole vectors, from packed panels
-// [k][kPanel] or straight from memory where its rows are short enough to stay in the L1 cache. The k-order of every
-// element's sum is fixed by the shape alone.
+// A tile of C, kTileRows x kTileVectors vectors, stays in registers while K runs. A is read in place by broadcasts, along
+// a row or along k (packing it was tried and gained nothing: a tile's rows stay in the L1 cache while the panels of B
+// pass). B is read by whole vectors, from packed panels [k][kPanel] in the L2 cache, or in place where its rows are
+// short. The k-order of every element's sum is fixed by the shape alone.
 #include "cpu/simd_inl.h"
 
 #if defined(NORMSCOPE_CPU_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -171,40 +171,6 @@ inline void pack_panel(Operand b, int64_t k, int64_t cols, float* to) {
       hn::StoreU(load_n(d, b.p + kk * b.row + j, smaller(kLanes, cols - j)), d, to + kk * kPanel + j);
 }
 
-/// `rows` <= kTileRows rows of A into to[kk*kTileRows + i].
-inline void pack_rows(Operand a, int64_t rows, int64_t k, float* to) {
-  if (a.col != 1) {
-    for (int64_t kk = 0; kk < k; ++kk)
-      for (int64_t i = 0; i < rows; ++i) to[kk * kTileRows + i] = a.p[kk * a.col + i];
-    return;
-  }
-  const hn::FixedTag<float, 4> d;
-  int64_t i = 0;
-  for (; i + 4 <= rows; i += 4) {
-    const float *p0 = a.p + i * a.row, *p1 = p0 + a.row, *p2 = p1 + a.row, *p3 = p2 + a.row;
-    float* out = to + i;
-    int64_t kk = 0;
-    for (; kk + 4 <= k; kk += 4, out += 4 * kTileRows) {
-      const auto r0 = hn::LoadU(d, p0 + kk), r1 = hn::LoadU(d, p1 + kk);
-      const auto r2 = hn::LoadU(d, p2 + kk), r3 = hn::LoadU(d, p3 + kk);
-      const auto even_low = hn::InterleaveLower(d, r0, r2), odd_low = hn::InterleaveLower(d, r1, r3);
-      const auto even_high = hn::InterleaveUpper(d, r0, r2), odd_high = hn::InterleaveUpper(d, r1, r3);
-      hn::StoreU(hn::InterleaveLower(d, even_low, odd_low), d, out);
-      hn::StoreU(hn::InterleaveUpper(d, even_low, odd_low), d, out + kTileRows);
-      hn::StoreU(hn::InterleaveLower(d, even_high, odd_high), d, out + 2 * kTileRows);
-      hn::StoreU(hn::InterleaveUpper(d, even_high, odd_high), d, out + 3 * kTileRows);
-    }
-    for (; kk < k; ++kk, out += kTileRows) {
-      out[0] = p0[kk];
-      out[1] = p1[kk];
-      out[2] = p2[kk];
-      out[3] = p3[kk];
-    }
-  }
-  for (; i < rows; ++i)
-    for (int64_t kk = 0; kk < k; ++kk) to[kk * kTileRows + i] = a.p[i * a.row + kk];
-}
-
 // ---- whole products ------------------------------------------------------------------------------------------------
 
 /// C (m,n) = [C +] A (m,k) B (k,n) [+ bias (n)].
@@ -219,7 +185,6 @@ struct Gemm {
 /// How a product is cut and packed; a pure function of its shape and layout.
 struct GemmPlan {
   enum class PackB : uint8_t { Direct, PerChunk, Shared } pack_b;
-  bool pack_a;
   int64_t tile_rows, kc;           // rows of a tile (the last may have fewer), k of a block
   Cut rows, cols;                  // chunks, in tiles and in panels
   int64_t pack_chunks;             // of the Shared packing stage, one panel each
@@ -227,7 +192,8 @@ struct GemmPlan {
   int64_t chunks() const { return rows.chunks * cols.chunks; }
 };
 
-constexpr int64_t kBlockK = 256;
+constexpr int64_t kBlockK = 256;      // usual depth of a block of k; at most 1.5 times as deep
+constexpr int64_t kMostPanels = 16;   // of a chunk
 
 inline GemmPlan plan_gemm(const Gemm& g) {
   GemmPlan plan{};
@@ -235,7 +201,6 @@ inline GemmPlan plan_gemm(const Gemm& g) {
   plan.tile_rows = tiles <= 16 ? div_up(g.m, tiles) : kTileRows;  // few tiles: of equal height
   const int64_t blocks = div_up(g.k, kBlockK + kBlockK / 2);
   plan.kc = larger(1, round_up(div_up(g.k, larger(1, blocks)), 4));
-  plan.pack_a = g.n >= 4 * kPanel && (g.a.col == 1 ? g.k > 256 : g.m > 256);
 
   using PackB = GemmPlan::PackB;
   const bool transposed = g.b.col != 1;
@@ -247,19 +212,19 @@ inline GemmPlan plan_gemm(const Gemm& g) {
     plan.pack_b = g.k > 4 * g.m ? PackB::PerChunk : g.m > g.k ? PackB::Shared : PackB::PerChunk;
   }
 
-  // Chunks of at least ~0.4 MFLOP, about 32 of them, at most what half the L2 cache holds of A.
+  // Chunks of at least ~0.4 MFLOP, about 32 of them; at most kMostPanels wide, so that their block of B stays in the L2
+  // cache. Where every chunk packs its own panels, it is as tall as possible, to use them often.
   const double tile_flop = 2.0 * static_cast<double>(plan.tile_rows) * kPanel * static_cast<double>(g.k);
   const double total = tile_flop * static_cast<double>(tiles * panels);
   const double target = total / 32 > 4e5 ? total / 32 : 4e5;
   const int64_t want = larger(1, static_cast<int64_t>(target / tile_flop + 0.5));  // tiles in a chunk
   if (plan.pack_b == PackB::PerChunk) {
-    const int64_t tall = smaller(tiles, 240 / kTileRows);
-    plan.rows = cut(tiles, div_up(tiles, div_up(tiles, tall)));
-    plan.cols = cut(panels, smaller(16, larger(1, want / plan.rows.per_chunk)));
+    plan.rows = cut(tiles, div_up(tiles, div_up(tiles, 528 / kTileRows)));
+    plan.cols = cut(panels, smaller(kMostPanels, larger(1, want / plan.rows.per_chunk)));
   } else {
-    const int64_t wide = smaller(panels, smaller(16, want));
+    const int64_t wide = smaller(panels, smaller(kMostPanels, want));
     plan.cols = cut(panels, div_up(panels, div_up(panels, wide)));
-    plan.rows = cut(tiles, smaller(larger(1, 240 / kTileRows), larger(1, want / plan.cols.per_chunk)));
+    plan.rows = cut(tiles, smaller(240 / kTileRows, larger(1, want / plan.cols.per_chunk)));
   }
   if (plan.pack_b == PackB::Shared) {
     plan.pack_chunks = panels;
@@ -286,35 +251,27 @@ inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, const
   const int64_t i1 = smaller(g.m, i0 + plan.rows.per_chunk * plan.tile_rows);
   const int64_t j0 = plan.cols.begin(col_chunk) * kPanel, j1 = smaller(g.n, j0 + plan.cols.per_chunk * kPanel);
   const int64_t width = round_up(g.n, kPanel);
-  float* panel_scratch = scratch;
-  float* rows_scratch = scratch + plan.kc * kPanel;
-  for (int64_t k0 = 0; k0 < g.k || k0 == 0; k0 += plan.kc) {
+  for (int64_t k0 = 0; k0 < g.k; k0 += plan.kc) {
     const int64_t kc = smaller(plan.kc, g.k - k0);
     const bool add = g.add || k0 > 0;
     const float* bias = k0 == 0 ? g.bias : nullptr;
-    if (plan.pack_a) {
-      for (int64_t i = i0; i < i1; i += plan.tile_rows) {
-        const Operand block{g.a.p + i * g.a.row + k0 * g.a.col, g.a.row, g.a.col};
-        pack_rows(block, smaller(plan.tile_rows, i1 - i), kc, rows_scratch + (i - i0) / plan.tile_rows * kTileRows * kc);
-      }
-    }
-    for (int64_t j = j0; j < j1; j += kPanel) {
-      const int64_t cols = smaller(kPanel, g.n - j);
-      const float* b = g.b.p + k0 * g.b.row + j * g.b.col;
-      int64_t sb = g.b.row;
-      if (plan.pack_b == PackB::Shared) {
-        b = packed + k0 * width + j * kc;
-        sb = kPanel;
-      } else if (plan.pack_b == PackB::PerChunk || (cols != kPanel && cols != kLanes)) {
-        pack_panel({b, g.b.row, g.b.col}, kc, cols, panel_scratch);
-        b = panel_scratch;
-        sb = kPanel;
-      }
-      for (int64_t i = i0; i < i1; i += plan.tile_rows) {
-        const int64_t rows = smaller(plan.tile_rows, i1 - i);
-        const Operand a = plan.pack_a ? Operand{rows_scratch + (i - i0) / plan.tile_rows * kTileRows * kc, 1, kTileRows}
-                                      : Operand{g.a.p + i * g.a.row + k0 * g.a.col, g.a.row, g.a.col};
-        run_tile(rows, cols, kc, a, b, sb, g.c + i * g.n + j, g.n, bias ? bias + j : nullptr, add);
+    const Operand b{g.b.p + k0 * g.b.row, g.b.row, g.b.col};
+    // In place or per chunk: a panel whose last vector would read beyond the row has to be packed.
+    const int64_t ragged = g.n % kLanes == 0 ? g.n : g.n / kPanel * kPanel;
+    const int64_t pack_from = plan.pack_b == PackB::Direct ? larger(j0, ragged) : j0;
+    if (plan.pack_b != PackB::Shared)
+      for (int64_t j = pack_from; j < j1; j += kPanel)
+        pack_panel({b.p + j, b.row, 1}, kc, smaller(kPanel, g.n - j), scratch + (j - j0) * kc);
+    for (int64_t i = i0; i < i1; i += plan.tile_rows) {
+      const int64_t rows = smaller(plan.tile_rows, i1 - i);
+      const Operand a{g.a.p + i * g.a.row + k0 * g.a.col, g.a.row, g.a.col};
+      for (int64_t j = j0; j < j1; j += kPanel) {
+        const bool direct = plan.pack_b == PackB::Direct && j < pack_from;
+        const float* panel = plan.pack_b == PackB::Shared ? packed + k0 * width + j * kc
+                             : direct                     ? b.p + j
+                                                          : scratch + (j - j0) * kc;
+        run_tile(rows, smaller(kPanel, g.n - j), kc, a, panel, direct ? b.row : kPanel, g.c + i * g.n + j, g.n,
+                 bias ? bias + j : nullptr, add);
       }
     }
   }

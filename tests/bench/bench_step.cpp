@@ -56,25 +56,30 @@ void fill(Program& program, int32_t vocabulary) {
   }
 }
 
-/// Milliseconds of a step by op and phase, in order of time: every instruction timed alone, over many steps.
+/// Milliseconds of a step by op and phase, in order of time: medians over steps of every instruction timed alone.
 void print_profile(Program& program, const StepInputs& inputs) {
   using Clock = std::chrono::steady_clock;
   const std::vector<Instruction>& instructions = program.data().instructions;
   constexpr const char* kPhases[] = {"forward", "backward", "update"};
   constexpr int kRepeats = 20;
+  std::vector<std::vector<double>> samples(instructions.size());
+  for (int repeat = 0; repeat < kRepeats; ++repeat) {
+    for (size_t i = 0; i < instructions.size(); ++i) {
+      const auto start = Clock::now();
+      program.executable().run(i, i + 1, inputs);
+      samples[i].push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    }
+  }
   struct Sum {
     double seconds = 0;
     int count = 0;
   };
   std::map<std::string, Sum> sums;
-  for (int repeat = 0; repeat < kRepeats; ++repeat) {
-    for (size_t i = 0; i < instructions.size(); ++i) {
-      const auto start = Clock::now();
-      program.executable().run(i, i + 1, inputs);
-      Sum& sum = sums[fmt::format("{} {}", to_string(instructions[i].op), kPhases[static_cast<int>(instructions[i].phase)])];
-      sum.seconds += std::chrono::duration<double>(Clock::now() - start).count() / kRepeats;
-      sum.count += repeat == 0;
-    }
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    std::sort(samples[i].begin(), samples[i].end());
+    Sum& sum = sums[fmt::format("{} {}", to_string(instructions[i].op), kPhases[static_cast<int>(instructions[i].phase)])];
+    sum.seconds += samples[i][kRepeats / 2];
+    ++sum.count;
   }
   std::vector<std::pair<std::string, Sum>> rows(sums.begin(), sums.end());
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
