@@ -160,7 +160,10 @@ Exit parse_and_run(int argc, const char* const* argv) {
 
 int refuse(Exit code, const char* message) noexcept {
   std::fflush(stdout);
-  std::fprintf(stderr, "normscope: %s\n", message);
+  std::fputs("normscope: ", stderr);
+  for (const char* c = message; *c; ++c)
+    std::fputc(*c == '\n' ? ' ' : *c, stderr);  // one line, whatever it quotes
+  std::fputc('\n', stderr);
   return static_cast<int>(code);
 }
 

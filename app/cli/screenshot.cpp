@@ -45,6 +45,7 @@ Exit screenshot(const ScreenshotOptions& options) {
   std::vector<ConfigRun> runs = runs_of(options.config);
   override_runs(runs, options.text, 0, options.seed);
   task_of(runs[0].spec);  // said here, before anything is built
+  check_writable(options.out);
 
   Lab lab({.threads = options.threads, .live_text = false});
   train_to(lab, specs_of(runs), options.steps);

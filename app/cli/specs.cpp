@@ -2,6 +2,7 @@
 
 #include "app/cli/exit_code.h"
 #include "app/config/session_file.h"
+#include "engine/io/atomic_file.h"
 
 namespace normscope::cli {
 
@@ -30,6 +31,10 @@ void override_runs(std::vector<ConfigRun>& runs, const std::string& text, int32_
 
 std::shared_ptr<const Task> task_of(const RunSpec& spec) {
   return with_exit(Exit::input, [&] { return make_task(spec.data); });
+}
+
+void check_writable(const std::string& path) {
+  with_exit(Exit::internal, [&] { AtomicFile(path, "output"); });
 }
 
 std::vector<RunSpec> specs_of(const std::vector<ConfigRun>& runs) {

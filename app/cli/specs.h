@@ -22,6 +22,9 @@ void override_runs(std::vector<ConfigRun>& runs, const std::string& text, int32_
 /// The data that a specification names. Throws CommandError(input).
 std::shared_ptr<const Task> task_of(const RunSpec& spec);
 
+/// Throws CommandError(internal) when a file cannot be put there: said before the work and not after it.
+void check_writable(const std::string& path);
+
 /// Throws CommandError(usage) when a run brings edits.
 std::vector<RunSpec> specs_of(const std::vector<ConfigRun>& runs);
 

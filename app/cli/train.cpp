@@ -163,6 +163,9 @@ Exit train(const TrainOptions& options) {
     jobs = new_jobs(options, *backend);
   else
     jobs.push_back(resumed_job(options, *backend));
+  if (!options.save.empty()) {
+    for (const Job& job : jobs) check_writable(save_path(options.save, job.letter, jobs.size()));
+  }
   RunLog log(options.log);
   const bool complete = train_all(jobs, log);
 

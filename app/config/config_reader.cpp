@@ -7,10 +7,8 @@
 #include <map>
 #include <optional>
 
-#define TOML_ENABLE_FORMATTERS 0
-#include <toml++/toml.h>
-
 #include "app/config/config_file.h"
+#include "app/config/toml.h"
 #include "engine/core/error.h"
 
 namespace normscope {
@@ -22,7 +20,10 @@ constexpr std::string_view kLetters = "ABCD";
 struct Place {
   const std::string& file;
   [[noreturn]] void refuse(const toml::source_region& at, const std::string& message) const {
-    throw Error(fmt::format("{}:{}: {}", file, at.begin.line, message));
+    std::string line = fmt::format("{}:{}: {}", file, at.begin.line, message);
+    std::replace_if(
+        line.begin(), line.end(), [](unsigned char c) { return c < 0x20; }, ' ');  // quoted from the file
+    throw Error(line);
   }
 };
 

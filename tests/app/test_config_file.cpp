@@ -184,6 +184,7 @@ TEST_CASE("a broken configuration names file, line, key and what was expected") 
       {"[train]\nrate = 1\n[train]\n", "lab.toml:3:", "not valid TOML"},
       {"[train]\nrate = \n", "lab.toml:2:", "not valid TOML"},
       {"[train\n", "lab.toml:1:", "not valid TOML"},
+      {"[.a]\n", "lab.toml:1:", "not valid TOML"},
       {"[run]\nsede = 1\n", "lab.toml:2: [run.sede]", "expected name, seed, edits or a run A to D"},
       {"[run.E]\nseed = 1\n", "lab.toml:1: [run.E]", "a run A to D"},
       {"[run.A]\ntrian.rate = 1\n", "lab.toml:2: [run.A.trian]", "expected name, seed"},
