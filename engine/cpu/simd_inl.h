@@ -52,9 +52,14 @@ HWY_INLINE void store_n(VF v, DF d, float* p, int64_t n) {
 }
 #endif
 
-/// Highway's functions map NaN to a number; a non-finite value must stay visible.
-HWY_INLINE VF keep_nan(VF x, VF result) { return hn::IfThenElse(hn::IsNaN(x), x, result); }
-HWY_INLINE VF exp_of(DF d, VF x) { return keep_nan(x, hn::Exp(d, x)); }
+// Highway's functions map NaN, and exp infinity too, to ordinary numbers; a non-finite value must stay visible.
+/// e^x, 2 ulp; infinite from 88.723 on, zero far below.
+HWY_INLINE VF exp_of(DF d, VF x) {
+  const VF beyond = hn::Mul(x, hn::Set(d, 3.4e38f));  // infinity or NaN where it is taken
+  return hn::IfThenElse(hn::Lt(x, hn::Set(d, 88.7228394f)), hn::Exp(d, x), beyond);
+}
+/// tanh, 4 ulp.
+HWY_INLINE VF tanh_of(DF d, VF x) { return hn::IfThenElse(hn::IsNaN(x), x, hn::Tanh(d, x)); }
 
 /// Sum of all lanes in a fixed tree, as a scalar.
 HWY_INLINE float sum_of(DF d, VF v) { return hn::GetLane(hn::SumOfLanes(d, v)); }

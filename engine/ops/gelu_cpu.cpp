@@ -17,7 +17,7 @@ constexpr int64_t kGeluChunk = kFlatChunk / 4;  // tanh takes longer than memory
 /// tanh(u) with u = kScale (x + kCubic x^3).
 HWY_INLINE VF inner_tanh(DF d, VF x) {
   const VF u = hn::Mul(hn::Mul(hn::Set(d, kScale), x), hn::MulAdd(hn::Mul(x, x), hn::Set(d, kCubic), hn::Set(d, 1.0f)));
-  return keep_nan(u, hn::Tanh(d, u));
+  return tanh_of(d, u);
 }
 
 void forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {

@@ -1,0 +1,13 @@
+// The vector functions that kernels use (cpu/simd_inl.h), over arrays: what the accuracy test sweeps.
+//   exp: at most 2 ulp, NaN stays NaN, below -87.33 the result may be flushed to zero
+//   tanh: at most 4 ulp, NaN stays NaN
+#pragma once
+
+#include <cstdint>
+
+namespace normscope::cpu {
+
+void vector_exp(const float* x, float* y, int64_t n);
+void vector_tanh(const float* x, float* y, int64_t n);
+
+}  // namespace normscope::cpu
