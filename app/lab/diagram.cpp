@@ -105,7 +105,7 @@ void commit_change(DiagramState& state, const DiagramInput& input, const ModelCo
   request.spec.name = source.letter == 'D' ? source.name : fmt::format("Fork of {}", source.letter);
   request.from_start = from_start;
   request.note = change.note;
-  commands.push_back(std::move(request));
+  commands.emplace_back(std::move(request));
   state.pending = {change.wiring, change.note, input.view.version, time};
   state.source = source.letter;
   state.selected = 'D';

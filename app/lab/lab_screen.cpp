@@ -194,14 +194,14 @@ void LabScreen::rate_handles(Frame& f, const plot::PlotHit& hit, const plot::Plo
     const double rate = std::clamp(hit.handle_y, 1e-6, 1.0);
     const std::string text = fmt::format("{:.2g}", rate);
     scene_.drag_run = -1;
-    if (hit.handle_done) f.commands.push_back(EditField{-1, "train.rate", text});
+    if (hit.handle_done) f.commands.emplace_back(EditField{-1, "train.rate", text});
     return;
   }
   const int run = find_run(f.view, name.back());
   if (run < 0) return;
   const int warmup = std::max(0, static_cast<int>(std::lround(hit.handle_x)));
   if (hit.handle_done) {
-    f.commands.push_back(EditField{run, "train.warmup", fmt::format("{}", warmup)});
+    f.commands.emplace_back(EditField{run, "train.warmup", fmt::format("{}", warmup)});
     scene_.drag_run = -1, scene_.drag_warmup.reset();
   } else {
     scene_.drag_run = run, scene_.drag_warmup = warmup;
@@ -356,16 +356,16 @@ void LabScreen::remember(const LabView& view, std::vector<Command>& made, char s
   done.selected_before = selected_before, done.selected_after = diagram_.selected;
   for (const Command& command : made) {
     if (std::holds_alternative<ForkRequest>(command)) {
-      done.undo.push_back(RemoveFork{}), done.redo.push_back(RestoreFork{});
+      done.undo.emplace_back(RemoveFork{}), done.redo.emplace_back(RestoreFork{});
     } else if (const auto* edit = std::get_if<EditField>(&command)) {
       for (size_t i = 0; i < view.runs.size(); ++i) {
         if (edit->run >= 0 && edit->run != static_cast<int>(i)) continue;
-        done.undo.push_back(
+        done.undo.emplace_back(
             EditField{static_cast<int>(i), edit->key, get_field(*view.runs[i].spec, edit->key)});
       }
       done.redo.push_back(command);
     } else if (std::holds_alternative<SetBudget>(command)) {
-      done.undo.push_back(SetBudget{view.budget}), done.redo.push_back(command);
+      done.undo.emplace_back(SetBudget{view.budget}), done.redo.push_back(command);
     }
   }
   if (done.undo.empty()) return;

@@ -23,7 +23,8 @@ void log_axis(Axis& axis, double lo, double hi) {
   axis.scale = AxisScale::log;
   if (!(lo > 0) || !(hi > 0) || lo > hi) lo = 1e-3, hi = 1;
   const double low = std::log10(lo) - 0.25;
-  const double high = std::max(std::log10(hi) + 0.2, low + 2);
+  double high = std::max(std::log10(hi) + 0.2, low + 2);
+  if (std::ceil(high) - high < 0.7) high = std::ceil(high) + 0.1;  // the decade above is close: name it
   const int first = static_cast<int>(std::ceil(low)), last = static_cast<int>(std::floor(high));
   const int stride = (last - first) > 7 ? 3 : (last - first) > 3 ? 2 : 1;
   axis.lo = std::pow(10.0, low), axis.hi = std::pow(10.0, high);

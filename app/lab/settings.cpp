@@ -89,13 +89,13 @@ struct Rows {
     unsigned all = 0;
     for (const RunView& run : view.runs) all |= 1u << (run.letter - 'A');
     if (only >= 0)
-      commands.push_back(EditField{only, std::string(field.key), value});
+      commands.emplace_back(EditField{only, std::string(field.key), value});
     else if ((state.edits & all) == all)
-      commands.push_back(EditField{-1, std::string(field.key), value});
+      commands.emplace_back(EditField{-1, std::string(field.key), value});
     else
       for (size_t i = 0; i < view.runs.size(); ++i)
         if (state.edits >> (view.runs[i].letter - 'A') & 1)
-          commands.push_back(EditField{static_cast<int>(i), std::string(field.key), value});
+          commands.emplace_back(EditField{static_cast<int>(i), std::string(field.key), value});
   }
 
   double held_value(const std::string& name, double now) {

@@ -214,8 +214,15 @@ void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect
   const Change change =
       field(ui, "transport/budget", rect, "", state.budget,
             "How many steps the runs take. Drag or type; more continues, fewer stops early.", options);
-  if (change == Change::done) commands.push_back(SetBudget{static_cast<int>(std::lround(state.budget))});
+  if (change == Change::done) commands.emplace_back(SetBudget{static_cast<int>(std::lround(state.budget))});
   if (change == Change::none) state.budget = view.budget;
+}
+
+void play_or_pause(const LabView& view, std::vector<Command>& commands) {
+  if (view.playing)
+    commands.emplace_back(Pause{});
+  else
+    commands.emplace_back(Play{});
 }
 
 void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float cy, bool compact,
@@ -225,15 +232,15 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
   const float h = compact ? 28 : 30, big = compact ? 34 : 36;
   if (icon_button(ui, "transport/reset", centred({x + 17, cy}, 34, h), Icon::reset,
                   "Back to step 0 with the same seed. Shift: with a new seed.", plain))
-    commands.push_back(Reset{ui.shift()}), state.pinned_step.reset();
+    commands.emplace_back(Reset{ui.shift()}), state.pinned_step.reset();
   if (icon_button(ui, "transport/play", centred({x + 63, cy}, 46, big),
                   view.playing ? Icon::pause : Icon::play, "Train or pause all runs together (Space).",
                   primary, view.playing ? "playing" : "paused")) {
-    commands.push_back(view.playing ? Command(Pause{}) : Command(Play{}));
+    play_or_pause(view, commands);
   }
   if (icon_button(ui, "transport/step", centred({x + 109, cy}, 34, h), Icon::step,
                   "One step of every run (Right).", plain))
-    commands.push_back(StepOnce{}), state.pinned_step.reset();
+    commands.emplace_back(StepOnce{}), state.pinned_step.reset();
 }
 
 }  // namespace
@@ -268,7 +275,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
     if (segmented(ui, "transport/speed", {x, cy - 14, 118, 28}, speeds, state.speed,
                   "How fast training goes: a few steps a second, twenty, or as fast as it can.") &&
         state.speed != before)
-      commands.push_back(SetSpeed{kSpeeds[state.speed]});
+      commands.emplace_back(SetSpeed{kSpeeds[state.speed]});
     x = rect.x + 290;
     const float base = rect.y + 37;
     const float w = p.text({x, base}, counter, t.ink, now);
@@ -289,8 +296,8 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
 }
 
 void transport_keys(Ui& ui, TransportState& state, const LabView& view, std::vector<Command>& commands) {
-  if (ui.shortcut("Space")) commands.push_back(view.playing ? Command(Pause{}) : Command(Play{}));
-  if (ui.shortcut("Right")) commands.push_back(StepOnce{}), state.pinned_step.reset();
+  if (ui.shortcut("Space")) play_or_pause(view, commands);
+  if (ui.shortcut("Right")) commands.emplace_back(StepOnce{}), state.pinned_step.reset();
   if (ui.shortcut("End")) state.pinned_step.reset();
 }
 

@@ -57,12 +57,12 @@ void name_levels(Builder& b) {
       b.text_if_free({p + 5, a.y + 10}, tiny, b.theme.ink2, l.label);
       continue;
     }
-    const float above = p - 5, below = p + 13;
+    const float above = p - 5, below = p + 13, clear = 11;  // clear: over a curve that lies on the level
     for (const std::string& text : {l.label, l.short_label}) {
       if (text.empty() || b.measure(small, text) > a.w * 0.8f) continue;
       bool placed = false;
       for (bool over_curves : {false, true})
-        for (float y : {l.label_below ? below : above, l.label_below ? above : below})
+        for (float y : {l.label_below ? below : above, l.label_below ? above : below, above - clear})
           for (bool left : {l.label_left, !l.label_left}) {
             const ui::Vec at{left ? a.x + 8 : a.right() - 3, y};
             const ui::Align align = left ? ui::Align::left : ui::Align::right;
