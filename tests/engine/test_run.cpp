@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "model/transformer.h"
 #include "small_runs.h"
+#include "tape/seal.h"
 
 using namespace normscope;
 using namespace normscope::test;
@@ -83,6 +85,34 @@ TEST_CASE("looking changes no bit: validation, text, forks, saved specs", "[run]
   }
   CHECK(same_bits(losses(*watched), losses(*alone)));
   CHECK(first_difference(watched->store(), alone->store()) == "");
+}
+
+TEST_CASE("probes on or off: the same bits", "[run]") {
+  const RunSpec spec = small_spec("sandwich");
+  const auto task = small_task();
+  const auto train = [&](bool probes) {
+    auto store = std::make_unique<Store>(shared_backend());
+    ModelConfig model = spec.model;
+    model.vocabulary = task->vocabulary();
+    Tape tape(*store);
+    const ModelValues values =
+        record_transformer(tape, model, {.batch = 4, .sequence = 16, .training = true, .probes = probes});
+    store->materialize(spec.seed);
+    Program program = seal(tape, {.loss = values.loss, .optimizer = Optimizer::Adam, .clip = true});
+    CHECK((program.data().stats.size() > program.data().parameter_order.size() * 3 + 3) == probes);
+    for (uint32_t step = 1; step <= 10; ++step) {
+      task->batch(spec.seed, step, Split::Train, 4, 16, program.tokens("tokens"), program.tokens("targets"));
+      StepInputs inputs;
+      inputs.step = step;
+      inputs.lr = 3e-3f;
+      inputs.bias_correction1 = static_cast<float>(1 - std::pow(0.9, step));
+      inputs.bias_correction2 = static_cast<float>(1 - std::pow(0.98, step));
+      program.replay(inputs);
+    }
+    return store;
+  };
+  const auto with = train(true), without = train(false);
+  CHECK(first_difference(*with, *without) == "");
 }
 
 TEST_CASE("the rate of each step is the schedule's", "[run]") {
