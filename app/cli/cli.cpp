@@ -118,7 +118,37 @@ void add_verify(CLI::App& app, VerifyOptions& options, std::function<Exit()>& co
   sub.callback([&] { command = [&] { return verify(options); }; });
 }
 
+void add_lesson(CLI::App& app, LessonOptions& options, std::function<Exit()>& command) {
+  CLI::App& group = *app.add_subcommand("lesson", "The course without a window: its claims, checked on the engine");
+  group.footer(kFooter);
+  group.require_subcommand(1);
+  const auto add = [&](const char* name, const char* help) -> CLI::App& {
+    CLI::App& sub = *group.add_subcommand(name, help);
+    sub.add_option("--lessons", options.folder, "another folder of lessons")->type_name("DIR");
+    sub.callback([&options, &command, name] {
+      options.command = name;
+      command = [&options] { return lesson(options); };
+    });
+    return sub;
+  };
+  add("list", "Number, name, title and claim of every lesson");
+  add("show", "One lesson: claim, sources, runs, checks and measured numbers")
+      .add_option("lesson", options.id, "its name or number")
+      ->type_name("LESSON")
+      ->required();
+  CLI::App& check = add("check", "Measure the claims; 1 when one does not hold");
+  CLI::Option* one = check.add_option("lesson", options.id, "its name or number")->type_name("LESSON");
+  check.add_flag("--all", options.all, "all lessons (also without a name)")->excludes(one);
+  check.add_flag("--full", options.full, "five seeds instead of one");
+  check.add_flag("--write", options.write, "with --full: keep the numbers in each lesson's measured.json");
+  add_threads(check, options.threads);
+  add("report", "A page of claims, settings and measured numbers, with figures")
+      .add_option("--out", options.out, "the folder to write")
+      ->type_name("DIR");
+}
+
 struct Arguments {
+  LessonOptions lesson;
   MainOptions window, compare;
   TrainOptions train;
   ScreenshotOptions screenshot;
@@ -145,6 +175,7 @@ Exit parse_and_run(int argc, const char* const* argv) {
   sub.callback([&] { command = [&] { return compare(arguments.compare); }; });
   add_screenshot(app, arguments.screenshot, command);
   add_verify(app, arguments.verify, command);
+  add_lesson(app, arguments.lesson, command);
 
   try {
     app.parse(argc, argv);

@@ -44,10 +44,20 @@ struct VerifyOptions {
   int32_t threads = 0;
 };
 
+struct LessonOptions {
+  std::string command;  ///< list, show, check, report
+  std::string id;       ///< of one lesson; empty: all
+  std::string folder;   ///< of the lessons; empty: the course's
+  std::string out = "out/lessons";
+  bool all = false, full = false, write = false;
+  int32_t threads = 0;
+};
+
 Exit open_window(const MainOptions& options);
 Exit compare(const MainOptions& options);
 Exit train(const TrainOptions& options);
 Exit screenshot(const ScreenshotOptions& options);
 Exit verify(const VerifyOptions& options);
+Exit lesson(const LessonOptions& options);
 
 }  // namespace normscope::cli

@@ -184,6 +184,10 @@ double output_change(const Store& store, const ModelConfig& config, const Measur
     for (size_t i = 0; i < w.size(); ++i) w[i] += static_cast<float>(size * noise[i]);
     after.write(static_cast<int32_t>(p), w);
   }
+  return output_difference(before, after, config, batch);
+}
+
+double output_difference(Store& before, Store& after, const ModelConfig& config, const MeasureBatch& batch) {
   const std::vector<double> a = final_state(before, config, batch), b = final_state(after, config, batch);
   double sum = 0;
   for (size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);

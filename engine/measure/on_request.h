@@ -49,6 +49,9 @@ double sum_of_own_shares(const std::vector<std::vector<double>>& beta2);
 double output_change(const Store& store, const ModelConfig& config, const MeasureBatch& batch, double relative,
                      uint64_t seed);
 
+/// The same D between two Stores of one config: what an optimizer step has changed, for instance.
+double output_difference(Store& before, Store& after, const ModelConfig& config, const MeasureBatch& batch);
+
 /// Least squares y = a + b x and its coefficient of determination.
 struct LinearFit {
   double intercept = 0, slope = 0, r2 = 0;

@@ -1,0 +1,109 @@
+// normscope lesson: the course without a window. list, show, check (the claims on the real engine) and report.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "app/cli/options.h"
+#include "app/cli/terminal.h"
+#include "app/lessons/check.h"
+#include "app/lessons/reader.h"
+#include "app/lessons/report.h"
+
+namespace normscope::cli {
+namespace {
+
+using namespace lessons;
+
+Course course_of(const LessonOptions& options) {
+  Course course = read_course(options.folder.empty() ? lessons_folder() : options.folder);
+  for (const Broken& broken : course.broken) std::fprintf(stderr, "normscope: %s\n", broken.error.c_str());
+  return course;
+}
+
+const Lesson& lesson_of(const Course& course, const std::string& id) {
+  if (const Lesson* lesson = course.find(id)) return *lesson;
+  std::string known;
+  for (const Lesson& lesson : course.lessons) known += (known.empty() ? "" : ", ") + lesson.id;
+  throw CommandError(Exit::usage, fmt::format("lesson '{}' is not known: expected {}", id, known));
+}
+
+Exit list(const Course& course) {
+  for (const Lesson& lesson : course.lessons)
+    fmt::print("{}  {:<14} {:<34} {:>2} min  {}\n", lesson.number, lesson.id, lesson.title, lesson.minutes, lesson.claim);
+  return course.broken.empty() ? Exit::ok : Exit::check_failed;
+}
+
+Exit show(const Lesson& lesson) {
+  fmt::print("{} {}\n\n{}\n\nClaim: {}\n", lesson.number, lesson.title, lesson.question, lesson.claim);
+  for (const std::string& source : lesson.sources) fmt::print("Source: {}\n", source);
+  for (const LessonRun& run : lesson.runs) fmt::print("Run {}: {}\n", run.id, run.name);
+  const std::optional<Results> kept = load_results(lesson);
+  for (const Check& check : lesson.checks) {
+    const Measure& m = *lesson.measure(check.measure);
+    fmt::print("Check: {} ({}): {}\n", m.label, band_text(check), check.says);
+    if (kept && kept->measures.contains(m.id)) {
+      const Spread& s = kept->measures.at(m.id).spread;
+      fmt::print("       {} of {} seeds: {}, from {} to {}\n", to_string(m.mean) + std::string(" mean"),
+                 kept->measures.at(m.id).values.size(), shown(s.mean, m), shown(s.low, m), shown(s.high, m));
+    }
+  }
+  return Exit::ok;
+}
+
+void print_table(const std::vector<LessonReport>& reports, double seconds) {
+  fmt::print("\n{:<34} {:>7} {:>9} {:>8}\n", "lesson", "checks", "verdict", "seconds");
+  for (const LessonReport& r : reports)
+    fmt::print("{} {:<32} {:>7} {:>9} {:>8.1f}\n", r.lesson->number, r.lesson->title, r.verdicts.size(),
+               r.passed() && r.stale.empty() ? "holds" : r.passed() ? "stale" : "FAILS", r.seconds);
+  fmt::print("{:<34} {:>26.1f}\n", "all", seconds);
+}
+
+Exit check(const Course& course, const LessonOptions& options) {
+  std::vector<const Lesson*> chosen;
+  if (!options.id.empty()) chosen.push_back(&lesson_of(course, options.id));
+  else
+    for (const Lesson& lesson : course.lessons) chosen.push_back(&lesson);
+  const Tier tier = options.full ? Tier::Full : Tier::Fast;
+  if (options.write && tier == Tier::Fast) throw CommandError(Exit::usage, "--write: expected --full with it (measured.json holds five seeds)");
+  const InterruptGuard guard;
+  RunStore store(options.threads);
+  std::vector<LessonReport> reports;
+  bool good = course.broken.empty();
+  const auto start = std::chrono::steady_clock::now();
+  for (const Lesson* lesson : chosen) {
+    LessonReport report = check_lesson(*lesson, store, tier, [](const RunProgress&) { return !InterruptGuard::interrupted(); });
+    if (options.write) {
+      save_results(*lesson, report.results);
+      report.stale.clear();
+    }
+    fmt::print("{}", to_text(report));
+    std::fflush(stdout);
+    good = good && report.passed() && report.stale.empty();
+    reports.push_back(std::move(report));
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  print_table(reports, seconds);
+  fmt::print("{} runs trained, each once\n", store.trained());
+  return good ? Exit::ok : Exit::check_failed;
+}
+
+}  // namespace
+
+Exit lesson(const LessonOptions& options) {
+  const Course course = course_of(options);
+  try {
+    if (options.command == "list") return list(course);
+    if (options.command == "show") return show(lesson_of(course, options.id));
+    if (options.command == "report") {
+      for (const std::string& path : write_report(course, options.out)) fmt::print("wrote {}\n", path);
+      return course.broken.empty() ? Exit::ok : Exit::check_failed;
+    }
+    return check(course, options);
+  } catch (const Cancelled&) {
+    std::fprintf(stderr, "normscope: interrupted\n");
+    return Exit::interrupted;
+  }
+}
+
+}  // namespace normscope::cli

@@ -1,0 +1,160 @@
+#include "app/lessons/figures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/ui/widgets.h"
+
+namespace normscope::lessons {
+namespace {
+
+using namespace plot;
+
+int run_index(const std::string& run) { return run.empty() ? 0 : run[0] - 'A'; }
+
+Axis axis_of(const FigureAxis& a) {
+  Axis axis;
+  axis.scale = a.log ? AxisScale::log : AxisScale::linear;
+  axis.lo = a.low, axis.hi = a.high, axis.label = a.label, axis.short_label = a.label;
+  for (double tick : a.ticks) axis.ticks.push_back({tick, {}});
+  axis.max_ticks = 7;
+  return axis;
+}
+
+Column column(const std::vector<double>& v) { return Column::of(std::vector<float>(v.begin(), v.end())); }
+
+/// Below the axis there is nothing to see: a line runs along its edge instead of through the ticks.
+std::vector<double> clamped(std::vector<double> v, const FigureAxis& axis) {
+  for (double& y : v)
+    if (std::isfinite(y)) y = std::clamp(y, axis.low, axis.high);
+  return v;
+}
+
+void add_line(const Figure& figure, const FigureLine& line, const FigureData& data, PlotScene& scene) {
+  const CurveData* own = nullptr;
+  if (data.own)
+    if (const auto it = data.own->find(line.curve); it != data.own->end() && !it->second.y.empty()) own = &it->second;
+  const CurveBand* band = nullptr;
+  if (data.reference)
+    if (const auto it = data.reference->curves.find(line.curve); it != data.reference->curves.end()) band = &it->second;
+  const int run = run_index(line.run);
+  if (band && data.reference->seeds > 1) {
+    Band area;
+    area.id = line.curve, area.ink = Ink::run(run);
+    area.x = column(band->x), area.lo = column(clamped(band->low, figure.y)), area.hi = column(clamped(band->high, figure.y));
+    scene.bands.push_back(std::move(area));
+  }
+  if (!own && (!band || data.own)) return;  // the learner's is on its way: only the range so far
+  const std::vector<double>&x = own ? own->x : band->x, &y = own ? own->y : band->mean;
+  if (y.empty()) return;
+  plot::Series s;
+  s.id = line.curve, s.name = line.name, s.letter = line.run, s.ink = Ink::run(run);
+  s.value = ui::number(y.back(), 2);
+  s.x = column(x), s.y = column(clamped(y, figure.y));
+  s.markers = y.size() <= 24 ? Markers::all : Markers::sparse;
+  scene.series.push_back(std::move(s));
+}
+
+void add_prediction(const Figure& figure, const FigureData& data, PlotScene& scene) {
+  if (data.drawn_x.empty()) return;
+  for (const bool core : {false, true}) {
+    plot::Series s;
+    s.id = core ? "prediction" : "prediction stroke", s.ink = {Ink::Role::prediction, 0, 1};
+    if (core) s.ink = {Ink::Role::ink, 0, 1};
+    s.width = core ? 1.8f : 11.f;
+    s.marker = ui::Marker::none;
+    s.x = column(data.drawn_x), s.y = column(clamped(data.drawn_y, figure.y));
+    s.end_marker = false, s.end_label = core;
+    if (core) s.name = "you drew", s.value = ui::number(data.drawn_y.back(), 2);
+    scene.series.push_back(std::move(s));
+  }
+}
+
+PlotScene map_scene(const Figure& figure, const FigureData& data) {
+  PlotScene scene;
+  scene.id = figure.id, scene.title = figure.title, scene.note = figure.note;
+  const std::string key = figure.map_run + (figure.map_at_start ? " start" : " end");
+  const ShareMap* map = nullptr;
+  if (data.maps)
+    if (const auto it = data.maps->find(key); it != data.maps->end()) map = &it->second;
+  if (!map && data.reference && !data.maps)
+    if (const auto it = data.reference->maps.find(key); it != data.reference->maps.end()) map = &it->second;
+  if (!map || map->empty()) return scene;
+  HeatMap heat;
+  heat.rows = static_cast<int>(map->size()), heat.columns = heat.rows + 1;
+  std::vector<float> cells(static_cast<size_t>(heat.rows * heat.columns), std::numeric_limits<float>::quiet_NaN());
+  double low = 1e9, high = 0;
+  for (int i = 0; i < heat.rows; ++i) {
+    double sum = 0;
+    const std::vector<double>& row = (*map)[static_cast<size_t>(i)];
+    for (size_t j = 0; j < row.size(); ++j) cells[static_cast<size_t>(i * heat.columns) + j] = static_cast<float>(row[j]), sum += row[j];
+    low = std::min(low, sum), high = std::max(high, sum);
+  }
+  heat.cells = Column::of(std::move(cells));
+  heat.column_first = "input", heat.column_last = fmt::format("branch {}", heat.rows);
+  heat.row_first = "1", heat.row_last = std::to_string(heat.rows);
+  heat.below = fmt::format("Σ of a row {:.2f}–{:.2f}", low, high);
+  scene.heat = std::move(heat);
+  scene.tile = run_index(figure.map_run);
+  scene.sentence = fmt::format("the shares of a state add up to {:.2f} to {:.2f}", low, high);
+  return scene;
+}
+
+}  // namespace
+
+std::optional<std::pair<double, double>> start_of(const Lesson& lesson, const std::string& curve, const FigureData& data) {
+  if (!lesson.curve(curve) || !data.reference) return std::nullopt;
+  const auto it = data.reference->curves.find(curve);
+  if (it == data.reference->curves.end() || it->second.mean.empty()) return std::nullopt;
+  return std::pair{it->second.x[0], it->second.mean[0]};
+}
+
+PlotScene figure_scene(const Lesson& lesson, const Figure& figure, const FigureData& data) {
+  if (!figure.map_run.empty()) return map_scene(figure, data);
+  PlotScene scene;
+  scene.id = figure.id, scene.title = figure.title, scene.note = figure.note;
+  scene.x = axis_of(figure.x), scene.y = axis_of(figure.y);
+  const bool hidden = !data.draw_only.empty();
+  for (const FigureLevel& level : figure.levels) {
+    RefLine line;
+    line.label = level.label, line.label_left = true;
+    if (!level.measure.empty()) {
+      if (hidden || !data.reference) continue;
+      const auto it = data.reference->measures.find(level.measure);
+      if (it == data.reference->measures.end() || !std::isfinite(it->second.spread.mean)) continue;
+      line.value = it->second.spread.mean;
+      line.label += " " + shown(line.value, *lesson.measure(level.measure));
+    } else {
+      line.value = *level.value;
+    }
+    scene.lines.push_back(std::move(line));
+  }
+  if (data.predicted_x) {
+    RefLine line;
+    line.value = *data.predicted_x, line.horizontal = false, line.label = "you said " + ui::number(*data.predicted_x, 3);
+    scene.lines.push_back(std::move(line));
+  }
+  if (!hidden) {
+    for (const Figure::Theory& theory : figure.theory) {
+      if (theory.low == theory.high) {
+        plot::Series s;
+        s.id = theory.label, s.name = theory.label, s.ink = {Ink::Role::ink3, 0, 1};
+        s.x = column(theory.x), s.y = column(theory.low), s.width = ui::line::reference;
+        s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off};
+        s.marker = ui::Marker::none, s.end_marker = false;
+        scene.series.push_back(std::move(s));
+      } else {
+        Band band;
+        band.id = theory.label, band.theory = true, band.label = theory.label, band.ink = {Ink::Role::ink3, 0, 1};
+        band.x = column(theory.x), band.lo = column(theory.low), band.hi = column(theory.high);
+        scene.bands.push_back(std::move(band));
+      }
+    }
+    for (const FigureLine& line : figure.lines) add_line(figure, line, data, scene);
+    add_prediction(figure, data, scene);
+  }
+  return scene;
+}
+
+}  // namespace normscope::lessons

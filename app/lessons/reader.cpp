@@ -1,0 +1,288 @@
+// The reader of reader.h: one function a table of lesson.toml.
+#include "app/lessons/reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "app/lessons/experiments.h"
+#include "app/lessons/reader_checks.h"
+#include "app/lessons/toml_table.h"
+#include "engine/core/error.h"
+
+namespace normscope::lessons {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in || fs::is_directory(path)) throw Error(fmt::format("{}:1: the file is missing or cannot be read: expected a text", path));
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+Mean mean_of(Table& t) { return t.choice("mean", {"arithmetic", "geometric"}, 0) == 1 ? Mean::Geometric : Mean::Arithmetic; }
+
+LessonRun read_run(const std::string& id, Table t) {
+  if (id.size() != 1 || id[0] < 'A' || id[0] > 'D') t.refuse("", fmt::format("'{}' is no letter of a run: expected A, B, C or D", id));
+  LessonRun run;
+  run.id = id, run.name = t.text("name");
+  const std::vector<std::string> edits = t.texts("edits");
+  for (const auto& [key, value] : t.rest()) {
+    try {
+      set_field(run.spec, key, value);
+    } catch (const Error& error) {
+      t.refuse(key.substr(0, key.find('.')), error.what());
+    }
+  }
+  try {
+    for (const std::string& edit : edits) run.edits.push_back(edit_from(edit));
+    run.spec.name = run.name;
+    run.spec.data.context = run.spec.model.sequence;
+    complete(run.spec);
+    validate(run.spec);
+  } catch (const Error& error) {
+    t.refuse("", error.what());
+  }
+  return run;
+}
+
+Curve read_curve(const std::string& id, Table t) {
+  Curve c;
+  c.id = id;
+  c.of = static_cast<Curve::Of>(t.choice("of", {"run", "sweep", "depth", "layers", "shares"}));
+  c.run = t.text("run");
+  c.y = t.text("y");
+  c.mean = mean_of(t);
+  c.fast_seeds = t.whole("fast_seeds", 1, 5, 1);
+  switch (c.of) {
+    case Curve::Of::Run: {
+      const std::vector<double> steps = t.numbers("steps");
+      if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0]) t.refuse("steps", "expected [first, last], first at least 1");
+      c.from = static_cast<int32_t>(steps[0]), c.to = static_cast<int32_t>(steps[1]);
+      c.relative = t.flag("relative", false);
+      break;
+    }
+    case Curve::Of::Sweep:
+      c.field = t.text("field");
+      if (!find_field(c.field)) t.refuse("field", fmt::format("'{}' is no field of a run: expected one as train.warmup", c.field));
+      [[fallthrough]];
+    case Curve::Of::Depth:
+      c.xs = t.numbers("xs");
+      if (c.xs.size() < 2 || !std::is_sorted(c.xs.begin(), c.xs.end())) t.refuse("xs", "expected two numbers or more, ascending");
+      if (c.of == Curve::Of::Sweep) break;
+      [[fallthrough]];
+    case Curve::Of::Layers:
+      c.theory = t.flag("theory", false);
+      c.feed_forward = t.whole("feed_forward", 0, 65536, 0);
+      c.positions = t.whole("positions", 0, 64, 8);
+      c.noise = t.number("noise", 0.01);
+      break;
+    case Curve::Of::Shares:
+      c.at_start = t.choice("at", {"start", "end"}, 0) == 0;
+      break;
+  }
+  if (const std::string expected = unknown_quantity(c); !expected.empty())
+    t.refuse("y", fmt::format("'{}' is not measured there: expected {}", c.y, expected));
+  t.done();
+  return c;
+}
+
+Measure read_measure(const std::string& id, Table t) {
+  Measure m;
+  m.id = id;
+  m.label = t.text("label");
+  const std::vector<std::string_view> takes{"at", "mean", "min", "max", "fall", "first_below", "exponent",
+                                            "r2", "slope", "offset", "ratio", "difference"};
+  m.take = takes[t.choice("take", takes)];
+  if (m.take == "ratio" || m.take == "difference") {
+    m.first = t.text("first"), m.second = t.text("second");
+  } else {
+    m.curve = t.text("curve");
+    m.a = t.number(m.take == "fall" ? "from" : m.take == "at" ? "x" : m.take == "first_below" ? "limit" : "from", 0);
+    m.b = t.number("to", m.a);
+    if (m.take == "r2" || m.take == "slope") m.against = t.text("against", "x");
+  }
+  m.mean = mean_of(t);
+  m.digits = t.whole("digits", 1, 6, 2);
+  m.unit = t.text("unit", "");
+  t.done();
+  return m;
+}
+
+Check read_check(Table t) {
+  Check c;
+  c.measure = t.text("measure"), c.low = t.maybe("low"), c.high = t.maybe("high"), c.says = t.text("says");
+  if (!c.low && !c.high) t.refuse("", "has no band: expected low, high or both");
+  if (c.low && c.high && *c.low > *c.high) t.refuse("low", "is above high: expected a band");
+  t.done();
+  return c;
+}
+
+FigureAxis read_axis(Table t) {
+  FigureAxis a;
+  a.label = t.text("label"), a.log = t.flag("log", false);
+  a.low = t.number("low"), a.high = t.number("high"), a.ticks = t.numbers("ticks");
+  if (a.low >= a.high) t.refuse("low", "is not below high: expected a range");
+  if (a.log && a.low <= 0) t.refuse("low", "is not positive: expected more than 0 on a log axis");
+  t.done();
+  return a;
+}
+
+Figure read_figure(const std::string& id, Table t) {
+  Figure f;
+  f.id = id, f.title = t.text("title"), f.note = t.text("note", "");
+  f.map_run = t.text("map", "");
+  f.map_at_start = t.choice("map_at", {"start", "end"}, 0) == 0;
+  if (f.map_run.empty()) f.x = read_axis(t.table("x")), f.y = read_axis(t.table("y"));
+  for (Table& line : t.tables("lines")) {
+    FigureLine l;
+    l.curve = line.text("curve"), l.run = line.text("run"), l.name = line.text("name");
+    line.done();
+    f.lines.push_back(std::move(l));
+  }
+  for (Table& level : t.tables("levels")) {
+    FigureLevel l;
+    l.label = level.text("label"), l.value = level.maybe("value"), l.measure = level.text("measure", "");
+    level.done();
+    f.levels.push_back(std::move(l));
+  }
+  for (Table& theory : t.tables("theory")) {
+    Figure::Theory line;
+    line.label = theory.text("label"), line.x = theory.numbers("x"), line.low = theory.numbers("low");
+    line.high = theory.has("high") ? theory.numbers("high") : line.low;
+    if (line.x.size() < 2 || line.x.size() != line.low.size() || line.x.size() != line.high.size())
+      theory.refuse("x", "x, low and high differ in length: expected as many numbers, two at least");
+    theory.done();
+    f.theory.push_back(std::move(line));
+  }
+  t.done();
+  return f;
+}
+
+Prediction read_prediction(Table t) {
+  Prediction p;
+  p.kind = static_cast<Prediction::Kind>(t.choice("kind", {"draw", "order", "value"}));
+  p.ask = t.text("ask");
+  if (p.kind == Prediction::Kind::Draw) p.curve = t.text("curve");
+  if (p.kind == Prediction::Kind::Value) {
+    p.measure = t.text("measure"), p.unit = t.text("unit", "");
+    p.low = t.number("low"), p.high = t.number("high"), p.step = t.number("step"), p.start = t.number("start");
+    p.log = t.flag("log", false);
+    if (!(p.low < p.high && p.step > 0 && p.start >= p.low && p.start <= p.high))
+      t.refuse("low", "no slider: expected low < high, step > 0, low <= start <= high");
+  }
+  if (p.kind == Prediction::Kind::Order) {
+    p.first = t.text("first"), p.last = t.text("last");
+    for (Table& card : t.tables("cards")) {
+      p.cards.push_back({card.text("id"), card.text("text"), card.text("measure")});
+      card.done();
+    }
+    if (p.cards.size() < 2) t.refuse("cards", "expected two cards or more");
+  }
+  t.done();
+  return p;
+}
+
+Knob read_knob(const std::string& id, Table t) {
+  Knob k;
+  k.id = id, k.run = t.text("run"), k.field = t.text("field"), k.label = t.text("label");
+  k.low = t.number("low"), k.high = t.number("high"), k.step = t.number("step");
+  if (!find_field(k.field)) t.refuse("field", fmt::format("'{}' is no field of a run: expected one as train.warmup", k.field));
+  t.done();
+  return k;
+}
+
+Puzzle read_puzzle(Table t) {
+  Puzzle p;
+  p.text = t.text("text"), p.measure = t.text("measure"), p.low = t.maybe("low"), p.high = t.maybe("high");
+  t.done();
+  return p;
+}
+
+int32_t number_of(const std::string& folder) {
+  const std::string name = fs::path(folder).filename().string();
+  return name.size() > 3 && std::isdigit(static_cast<unsigned char>(name[0])) ? std::atoi(name.c_str()) : 0;
+}
+
+}  // namespace
+
+Lesson read_lesson(const std::string& folder) {
+  const std::string file = (fs::path(folder) / "lesson.toml").string();
+  const std::string source = read_file(file);
+  toml::table root;
+  try {
+    root = toml::parse(source, file);
+  } catch (const toml::parse_error& error) {
+    throw Error(fmt::format("{}:{}: {}", file, error.source().begin.line, error.description()));
+  }
+  Table t(root, file, "");
+  Lesson lesson;
+  lesson.folder = folder, lesson.number = number_of(folder);
+  lesson.id = t.text("id"), lesson.title = t.text("title"), lesson.question = t.text("question");
+  lesson.claim = t.text("claim"), lesson.minutes = t.whole("minutes", 1, 60);
+  lesson.sources = t.texts("sources"), lesson.spotlight = t.text("spotlight");
+  for (auto& [id, child] : t.children("run")) lesson.runs.push_back(read_run(id, child));
+  for (auto& [id, child] : t.children("curve")) lesson.curves.push_back(read_curve(id, child));
+  for (auto& [id, child] : t.children("measure")) lesson.measures.push_back(read_measure(id, child));
+  for (Table& child : t.tables("check")) lesson.checks.push_back(read_check(child));
+  for (auto& [id, child] : t.children("figure")) lesson.figures.push_back(read_figure(id, child));
+  for (auto& [id, child] : t.children("knob")) lesson.knobs.push_back(read_knob(id, child));
+  lesson.prediction = read_prediction(t.table("prediction"));
+  if (t.has("puzzle")) lesson.puzzle = read_puzzle(t.table("puzzle"));
+  Table steps = t.table("step");
+  for (StepKind kind : kSteps) {
+    Step& step = lesson.steps[static_cast<size_t>(kind)];
+    Table one = steps.table(to_string(kind));
+    step.figures = one.texts("figures");
+    one.done();
+    const std::string prose = (fs::path(folder) / (std::string(to_string(kind)) + ".md")).string();
+    step.text = parse_prose(read_file(prose), prose);
+  }
+  steps.done();
+  t.done();
+  check_references(lesson, t);
+  return lesson;
+}
+
+std::string lessons_folder() {
+  if (const char* set = std::getenv("NORMSCOPE_LESSONS"); set && *set) return set;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error)
+    for (const fs::path& beside : {program.parent_path() / "lessons", program.parent_path() / "../share/normscope/lessons"})
+      if (fs::is_directory(beside, error)) return beside.string();
+  return NORMSCOPE_SOURCE_DIR "/lessons";
+}
+
+const Lesson* Course::find(std::string_view key) const {
+  for (const Lesson& lesson : lessons)
+    if (lesson.id == key || std::to_string(lesson.number) == key) return &lesson;
+  return nullptr;
+}
+
+Course read_course(const std::string& folder) {
+  Course course;
+  std::vector<std::string> folders;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.is_directory() && number_of(entry.path().string()) > 0) folders.push_back(entry.path().string());
+  if (error) course.broken.push_back({folder, fmt::format("{}: {}", folder, error.message())});
+  std::sort(folders.begin(), folders.end());
+  for (const std::string& one : folders) {
+    try {
+      Lesson lesson = read_lesson(one);
+      if (course.find(lesson.id)) throw Error(fmt::format("{}/lesson.toml:1: [id] '{}' is another lesson's: expected its own", one, lesson.id));
+      course.lessons.push_back(std::move(lesson));
+    } catch (const Error& broken) {
+      course.broken.push_back({one, broken.what()});
+    }
+  }
+  std::stable_sort(course.lessons.begin(), course.lessons.end(), [](const Lesson& a, const Lesson& b) { return a.number < b.number; });
+  return course;
+}
+
+}  // namespace normscope::lessons

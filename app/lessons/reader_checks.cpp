@@ -1,0 +1,119 @@
+#include "app/lessons/reader_checks.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "app/lessons/measures.h"
+#include "engine/core/error.h"
+
+namespace normscope::lessons {
+namespace {
+
+class Checker {
+ public:
+  Checker(const Lesson& lesson, const Table& root) : lesson_(lesson), root_(root) {}
+
+  void all() const {
+    std::istringstream words(lesson_.claim);
+    const auto count = std::distance(std::istream_iterator<std::string>(words), {});
+    if (count > kClaimWords) root_.refuse("claim", fmt::format("has {} words: expected at most {}", count, kClaimWords));
+    if (lesson_.checks.empty()) root_.refuse("", "has no [[check]]: expected one at least");
+    if (lesson_.runs.empty()) root_.refuse("", "has no [run.A]: expected one at least");
+    for (const Curve& c : lesson_.curves) need(lesson_.run(c.run), "curve." + c.id, "run", c.run, "a run");
+    for (const Measure& m : lesson_.measures) measure(m);
+    for (const Check& c : lesson_.checks) need(lesson_.measure(c.measure), "check", "measure", c.measure, "a measure");
+    for (const Figure& f : lesson_.figures) figure(f);
+    for (const Knob& k : lesson_.knobs) need(lesson_.run(k.run), "knob." + k.id, "run", k.run, "a run");
+    prediction();
+    if (lesson_.puzzle) need(lesson_.measure(lesson_.puzzle->measure), "puzzle", "measure", lesson_.puzzle->measure, "a measure");
+    for (StepKind kind : kSteps) step(kind);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& table, const std::string& key, const std::string& what) const {
+    throw Error(fmt::format("{}:1: [{}.{}] {}", root_.file(), table, key, what));
+  }
+
+  void need(const void* found, const std::string& table, const std::string& key, const std::string& name, const char* what) const {
+    if (!found) refuse(table, key, fmt::format("'{}' is not in this lesson: expected {} of it", name, what));
+  }
+
+  void measure(const Measure& m) const {
+    const std::string table = "measure." + m.id;
+    if (m.curve.empty()) {
+      need(lesson_.measure(m.first), table, "first", m.first, "a measure");
+      need(lesson_.measure(m.second), table, "second", m.second, "a measure");
+      if (depth(m, 0) > 8) refuse(table, "first", "refers to itself: expected measures of curves at the end");
+      return;
+    }
+    need(lesson_.curve(m.curve), table, "curve", m.curve, "a curve");
+    if (!m.against.empty() && !is_scale(m.against)) need(lesson_.curve(m.against), table, "against", m.against, "x, log x, log(1+x/n) or a curve");
+  }
+
+  int depth(const Measure& m, int level) const {
+    if (level > 8 || m.first.empty()) return level;
+    const Measure *first = lesson_.measure(m.first), *second = lesson_.measure(m.second);
+    return std::max(first ? depth(*first, level + 1) : 0, second ? depth(*second, level + 1) : 0);
+  }
+
+  void figure(const Figure& f) const {
+    const std::string table = "figure." + f.id;
+    if (!f.map_run.empty()) need(lesson_.run(f.map_run), table, "map", f.map_run, "a run");
+    for (const FigureLine& line : f.lines) {
+      need(lesson_.curve(line.curve), table, "lines.curve", line.curve, "a curve");
+      if (line.run.size() != 1 || line.run[0] < 'A' || line.run[0] > 'D') refuse(table, "lines.run", fmt::format("'{}': expected A, B, C or D", line.run));
+    }
+    for (const FigureLevel& level : f.levels) {
+      if (level.measure.empty() == !level.value) refuse(table, "levels", "expected either value or measure");
+      if (!level.measure.empty()) need(lesson_.measure(level.measure), table, "levels.measure", level.measure, "a measure");
+    }
+  }
+
+  void prediction() const {
+    const Prediction& p = lesson_.prediction;
+    if (p.kind == Prediction::Kind::Draw) {
+      need(lesson_.curve(p.curve), "prediction", "curve", p.curve, "a curve");
+      const auto& figures = lesson_.step(StepKind::Predict).figures;
+      const Figure* figure = figures.empty() ? nullptr : lesson_.figure(figures[0]);
+      const auto has_it = [&](const FigureLine& line) { return line.curve == p.curve; };
+      if (!figure || std::none_of(figure->lines.begin(), figure->lines.end(), has_it))
+        refuse("prediction", "curve", "is not in the figure of step.predict: expected it there");
+    }
+    if (p.kind == Prediction::Kind::Value) need(lesson_.measure(p.measure), "prediction", "measure", p.measure, "a measure");
+    for (const Prediction::Card& card : p.cards) need(lesson_.measure(card.measure), "prediction", "cards.measure", card.measure, "a measure");
+  }
+
+  void step(StepKind kind) const {
+    const Step& step = lesson_.step(kind);
+    const std::string table = std::string("step.") + to_string(kind);
+    if (step.figures.empty()) refuse(table, "figures", "is empty: expected one figure at least");
+    for (const std::string& id : step.figures) need(lesson_.figure(id), table, "figures", id, "a figure");
+    if (const int32_t words = step.text.words(); words > kStepWords)
+      throw Error(fmt::format("{}:1: {} words: expected at most {} between two actions", step.text.file, words, kStepWords));
+    for (const Block& block : step.text.blocks)
+      for (const Inline& piece : block.inlines) inline_piece(step.text, piece, kind);
+  }
+
+  void inline_piece(const Prose& prose, const Inline& piece, StepKind kind) const {
+    using Kind = Inline::Kind;
+    const auto missing = [&](const void* found, const char* what) {
+      if (!found) throw Error(fmt::format("{}:{}: '{}' is not in this lesson: expected {} of it", prose.file, piece.line, piece.text, what));
+    };
+    if (piece.kind == Kind::Value || piece.kind == Kind::Band || piece.kind == Kind::Reference) missing(lesson_.measure(piece.text), "a measure");
+    if (piece.kind == Kind::Drag) missing(lesson_.knob(piece.text), "a knob");
+    if (piece.kind == Kind::Tile || piece.kind == Kind::Sample) missing(lesson_.run(piece.text), "a run");
+    const bool early = kind == StepKind::Predict;
+    if (early && (piece.kind == Kind::Value || piece.kind == Kind::Band || piece.kind == Kind::Sample))
+      throw Error(fmt::format("{}:{}: {{{}}} before the prediction: expected at most {{ref NAME}} of the starting point",
+                              prose.file, piece.line, piece.text));
+  }
+
+  const Lesson& lesson_;
+  const Table& root_;
+};
+
+}  // namespace
+
+void check_references(const Lesson& lesson, const Table& root) { Checker(lesson, root).all(); }
+
+}  // namespace normscope::lessons

@@ -1,0 +1,19 @@
+// The course as a page: claims, settings, measured numbers and figures, from measured.json. HTML and Markdown; the
+// figures as SVG in both themes. The README's claim table is its claims.md.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/lessons/check.h"
+#include "app/lessons/reader.h"
+
+namespace normscope::lessons {
+
+/// Writes index.html, report.md, claims.md and figures into the folder; returns the paths. Throws Error.
+std::vector<std::string> write_report(const Course& course, const std::string& folder);
+
+/// The claim table alone, Markdown.
+std::string claim_table(const Course& course);
+
+}  // namespace normscope::lessons
