@@ -1,6 +1,6 @@
-// Scoped flush-to-zero: Adam on denormal moments is several times slower, so the trainer's thread and the pool's
-// workers treat denormals as zero while they compute. Called by cpu/pool.cpp and around replay; never process-wide,
-// so loading, saving and the rest of the program keep IEEE arithmetic.
+// Scoped flush-to-zero: Adam on denormal moments is several times slower, so the trainer's thread and the
+// pool's workers treat denormals as zero while they compute. Called by cpu/pool.cpp and around replay; never
+// process-wide, so loading, saving and the rest of the program keep IEEE arithmetic.
 #pragma once
 
 #include <cstdint>

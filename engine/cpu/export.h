@@ -1,5 +1,6 @@
-// The registry's end of a kernel file: picks the plan functions of the chosen instruction set when a Program is lowered.
-// The stages that a plan returns point straight into that set's code, so replay dispatches nothing.
+// The registry's end of a kernel file: picks the plan functions of the chosen instruction set when a Program
+// is lowered. The stages that a plan returns point straight into that set's code, so replay dispatches
+// nothing.
 #pragma once
 
 #include "cpu/kernel.h"
@@ -7,15 +8,21 @@
 
 /// In namespace normscope::cpu under #if HWY_ONCE: defines name##_kernels() from plan functions
 /// `Stages name##_forward(const Call&)` and `name##_backward` that each instruction set's namespace defines.
-#define NORMSCOPE_KERNELS(name)                                                                              \
-  HWY_EXPORT(name##_forward);                                                                                \
-  HWY_EXPORT(name##_backward);                                                                               \
-  static Stages plan_##name##_forward(const Call& call) { return HWY_DYNAMIC_DISPATCH(name##_forward)(call); }   \
-  static Stages plan_##name##_backward(const Call& call) { return HWY_DYNAMIC_DISPATCH(name##_backward)(call); } \
+#define NORMSCOPE_KERNELS(name)                            \
+  HWY_EXPORT(name##_forward);                              \
+  HWY_EXPORT(name##_backward);                             \
+  static Stages plan_##name##_forward(const Call& call) {  \
+    return HWY_DYNAMIC_DISPATCH(name##_forward)(call);     \
+  }                                                        \
+  static Stages plan_##name##_backward(const Call& call) { \
+    return HWY_DYNAMIC_DISPATCH(name##_backward)(call);    \
+  }                                                        \
   Kernels name##_kernels() { return {&plan_##name##_forward, &plan_##name##_backward}; }
 
 /// The same for an op without a backward.
-#define NORMSCOPE_FORWARD_KERNELS(name)                                                                    \
-  HWY_EXPORT(name##_forward);                                                                              \
-  static Stages plan_##name##_forward(const Call& call) { return HWY_DYNAMIC_DISPATCH(name##_forward)(call); } \
+#define NORMSCOPE_FORWARD_KERNELS(name)                   \
+  HWY_EXPORT(name##_forward);                             \
+  static Stages plan_##name##_forward(const Call& call) { \
+    return HWY_DYNAMIC_DISPATCH(name##_forward)(call);    \
+  }                                                       \
   Kernels name##_kernels() { return {&plan_##name##_forward, nullptr}; }

@@ -1,10 +1,12 @@
-// Packed, register-blocked SGEMM, compiled once per instruction set: C = A B, C += A B, optionally plus a bias row.
-// Used by ops/linear_cpu.cpp (whole products, cut into chunks by shape) and ops/attention_cpu.cpp (tiles by hand).
+// Packed, register-blocked SGEMM, compiled once per instruction set: C = A B, C += A B, optionally plus a
+// bias row. Used by ops/linear_cpu.cpp (whole products, cut into chunks by shape) and ops/attention_cpu.cpp
+// (tiles by hand).
 //
-// A tile of C, kTileRows x kTileVectors vectors, stays in registers while K runs. A is read in place by broadcasts, along
-// a row or along k (packing it was tried and gained nothing: a tile's rows stay in the L1 cache while the panels of B
-// pass). B is read by whole vectors, from packed panels [k][kPanel] in the L2 cache, or in place where its rows are
-// short. The k-order of every element's sum is fixed by the shape alone.
+// A tile of C, kTileRows x kTileVectors vectors, stays in registers while K runs. A is read in place by
+// broadcasts, along a row or along k (packing it was tried and gained nothing: a tile's rows stay in the L1
+// cache while the panels of B pass). B is read by whole vectors, from packed panels [k][kPanel] in the L2
+// cache, or in place where its rows are short. The k-order of every element's sum is fixed by the shape
+// alone.
 #include "cpu/simd_inl.h"
 
 #if defined(NORMSCOPE_CPU_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -18,7 +20,8 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-// Rows x vectors that fill the register file: 32 registers hold 24 sums, 16 hold 12 (SSE4 needs one more for products).
+// Rows x vectors that fill the register file: 32 registers hold 24 sums, 16 hold 12 (SSE4 needs one more for
+// products).
 #if HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM
 constexpr int kTileRows = 12;
 #elif HWY_TARGET == HWY_AVX2
@@ -29,10 +32,10 @@ constexpr int kTileRows = 4;
 constexpr int kTileVectors = 2;
 constexpr int64_t kPanel = kTileVectors * kLanes;  // columns of a packed panel of B
 
-/// One tile: `cols` valid columns of a panel, `rows` is the template's. A element (i,kk) at a[i*sa + kk] when kARows, else
-/// at a[kk*sa + i]; B row kk at b + kk*sb, readable up to whole vectors.
-using TileFn = void (*)(int64_t k, const float* a, int64_t sa, const float* b, int64_t sb, float* c, int64_t ldc,
-                        int64_t cols, const float* bias, bool add);
+/// One tile: `cols` valid columns of a panel, `rows` is the template's. A element (i,kk) at a[i*sa + kk] when
+/// kARows, else at a[kk*sa + i]; B row kk at b + kk*sb, readable up to whole vectors.
+using TileFn = void (*)(int64_t k, const float* a, int64_t sa, const float* b, int64_t sb, float* c,
+                        int64_t ldc, int64_t cols, const float* bias, bool add);
 
 template <int kRows, int kVectors, bool kARows>
 void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_RESTRICT b, int64_t sb,
@@ -40,9 +43,10 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_R
   const DF d;
   VF sum[kRows][kVectors];
   HWY_UNROLL(12)
-  for (int i = 0; i < kRows; ++i)
+  for (int i = 0; i < kRows; ++i) {
     HWY_UNROLL(2)
     for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::Zero(d);
+  }
   // Three rows share a base pointer, so that addresses need few registers.
   const float* HWY_RESTRICT base[(kRows + 2) / 3];
   HWY_UNROLL(4)
@@ -87,10 +91,11 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_R
 template <int kVectors, bool kARows>
 struct Tiles {
 #define NORMSCOPE_TILE(R) (R <= kTileRows ? &tile<(R <= kTileRows ? R : 1), kVectors, kARows> : nullptr)
-  static constexpr TileFn by_rows[13] = {
-      nullptr,           NORMSCOPE_TILE(1), NORMSCOPE_TILE(2), NORMSCOPE_TILE(3),  NORMSCOPE_TILE(4),
-      NORMSCOPE_TILE(5), NORMSCOPE_TILE(6), NORMSCOPE_TILE(7), NORMSCOPE_TILE(8),  NORMSCOPE_TILE(9),
-      NORMSCOPE_TILE(10), NORMSCOPE_TILE(11), NORMSCOPE_TILE(12)};
+  static constexpr TileFn by_rows[13] = {nullptr,           NORMSCOPE_TILE(1),  NORMSCOPE_TILE(2),
+                                         NORMSCOPE_TILE(3), NORMSCOPE_TILE(4),  NORMSCOPE_TILE(5),
+                                         NORMSCOPE_TILE(6), NORMSCOPE_TILE(7),  NORMSCOPE_TILE(8),
+                                         NORMSCOPE_TILE(9), NORMSCOPE_TILE(10), NORMSCOPE_TILE(11),
+                                         NORMSCOPE_TILE(12)};
 #undef NORMSCOPE_TILE
 };
 
@@ -100,17 +105,19 @@ struct Operand {
   int64_t row, col;
 };
 
-HWY_INLINE void run_tile(int64_t rows, int64_t cols, int64_t k, Operand a, const float* b, int64_t sb, float* c,
-                         int64_t ldc, const float* bias, bool add) {
+HWY_INLINE void run_tile(int64_t rows, int64_t cols, int64_t k, Operand a, const float* b, int64_t sb,
+                         float* c, int64_t ldc, const float* bias, bool add) {
   const bool wide = cols > kLanes;
   if (a.col == 1) {
-    (wide ? Tiles<2, true>::by_rows : Tiles<1, true>::by_rows)[rows](k, a.p, a.row, b, sb, c, ldc, cols, bias, add);
+    (wide ? Tiles<2, true>::by_rows : Tiles<1, true>::by_rows)[rows](k, a.p, a.row, b, sb, c, ldc, cols, bias,
+                                                                     add);
   } else {
-    (wide ? Tiles<2, false>::by_rows : Tiles<1, false>::by_rows)[rows](k, a.p, a.col, b, sb, c, ldc, cols, bias, add);
+    (wide ? Tiles<2, false>::by_rows : Tiles<1, false>::by_rows)[rows](k, a.p, a.col, b, sb, c, ldc, cols,
+                                                                       bias, add);
   }
 }
 
-// ---- packing -------------------------------------------------------------------------------------------------------
+// ---- packing ---------------------------------------------------------------------------------------------
 
 /// Four floats from each of kLanes/4 rows, `step` floats apart, as the vector's 128-bit blocks.
 #if HWY_MAX_BYTES == 64
@@ -131,9 +138,10 @@ HWY_INLINE VF load_blocks(DF d, const float* const* rows, int64_t k) {
 HWY_INLINE VF load_blocks(DF d, const float* const* rows, int64_t k) { return hn::LoadU(d, rows[0] + k); }
 #endif
 
-/// Transposes kLanes rows of length k into to[kk*stride + i]. Rows beyond `valid` repeat the last: their columns of the
-/// product are never stored.
-inline void pack_transposed(const float* from, int64_t step, int64_t valid, int64_t k, float* to, int64_t stride) {
+/// Transposes kLanes rows of length k into to[kk*stride + i]. Rows beyond `valid` repeat the last: their
+/// columns of the product are never stored.
+inline void pack_transposed(const float* from, int64_t step, int64_t valid, int64_t k, float* to,
+                            int64_t stride) {
   const DF d;
   const float* rows[kLanes];
   for (int64_t i = 0; i < kLanes; ++i) rows[i] = from + smaller(i, valid - 1) * step;
@@ -152,7 +160,8 @@ inline void pack_transposed(const float* from, int64_t step, int64_t valid, int6
     for (int64_t i = 0; i < kLanes; ++i) to[kk * stride + i] = rows[i][kk];
 }
 
-/// One panel of B, k rows and `cols` <= kPanel columns, into to[kk*kPanel + j]. Columns beyond `cols` hold anything.
+/// One panel of B, k rows and `cols` <= kPanel columns, into to[kk*kPanel + j]. Columns beyond `cols` hold
+/// anything.
 inline void pack_panel(Operand b, int64_t k, int64_t cols, float* to) {
   const DF d;
   if (b.col != 1) {
@@ -171,7 +180,7 @@ inline void pack_panel(Operand b, int64_t k, int64_t cols, float* to) {
       hn::StoreU(load_n(d, b.p + kk * b.row + j, smaller(kLanes, cols - j)), d, to + kk * kPanel + j);
 }
 
-// ---- whole products ------------------------------------------------------------------------------------------------
+// ---- whole products --------------------------------------------------------------------------------------
 
 /// C (m,n) = [C +] A (m,k) B (k,n) [+ bias (n)].
 struct Gemm {
@@ -185,15 +194,15 @@ struct Gemm {
 /// How a product is cut and packed; a pure function of its shape and layout.
 struct GemmPlan {
   enum class PackB : uint8_t { Direct, PerChunk, Shared } pack_b;
-  int64_t tile_rows, kc;           // rows of a tile (the last may have fewer), k of a block
-  Cut rows, cols;                  // chunks, in tiles and in panels
-  int64_t pack_chunks;             // of the Shared packing stage, one panel each
-  size_t packed_floats;            // of the Shared packed B
+  int64_t tile_rows, kc;  // rows of a tile (the last may have fewer), k of a block
+  Cut rows, cols;         // chunks, in tiles and in panels
+  int64_t pack_chunks;    // of the Shared packing stage, one panel each
+  size_t packed_floats;   // of the Shared packed B
   int64_t chunks() const { return rows.chunks * cols.chunks; }
 };
 
-constexpr int64_t kBlockK = 256;      // usual depth of a block of k; at most 1.5 times as deep
-constexpr int64_t kMostPanels = 16;   // of a chunk
+constexpr int64_t kBlockK = 256;     // usual depth of a block of k; at most 1.5 times as deep
+constexpr int64_t kMostPanels = 16;  // of a chunk
 
 inline GemmPlan plan_gemm(const Gemm& g) {
   GemmPlan plan{};
@@ -212,8 +221,8 @@ inline GemmPlan plan_gemm(const Gemm& g) {
     plan.pack_b = g.k > 4 * g.m ? PackB::PerChunk : g.m > g.k ? PackB::Shared : PackB::PerChunk;
   }
 
-  // Chunks of at least ~0.4 MFLOP, about 32 of them; at most kMostPanels wide, so that their block of B stays in the L2
-  // cache. Where every chunk packs its own panels, it is as tall as possible, to use them often.
+  // Chunks of at least ~0.4 MFLOP, about 32 of them; at most kMostPanels wide, so that their block of B stays
+  // in the L2 cache. Where every chunk packs its own panels, it is as tall as possible, to use them often.
   const double tile_flop = 2.0 * static_cast<double>(plan.tile_rows) * kPanel * static_cast<double>(g.k);
   const double total = tile_flop * static_cast<double>(tiles * panels);
   const double target = total / 32 > 4e5 ? total / 32 : 4e5;
@@ -244,12 +253,14 @@ inline void gemm_pack_chunk(const Gemm& g, const GemmPlan& plan, int64_t panel, 
 }
 
 /// One chunk of C. `packed` is the shared packed B, or null.
-inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, const float* packed, float* scratch) {
+inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, const float* packed,
+                       float* scratch) {
   using PackB = GemmPlan::PackB;
   const int64_t row_chunk = chunk / plan.cols.chunks, col_chunk = chunk % plan.cols.chunks;
   const int64_t i0 = plan.rows.begin(row_chunk) * plan.tile_rows;
   const int64_t i1 = smaller(g.m, i0 + plan.rows.per_chunk * plan.tile_rows);
-  const int64_t j0 = plan.cols.begin(col_chunk) * kPanel, j1 = smaller(g.n, j0 + plan.cols.per_chunk * kPanel);
+  const int64_t j0 = plan.cols.begin(col_chunk) * kPanel,
+                j1 = smaller(g.n, j0 + plan.cols.per_chunk * kPanel);
   const int64_t width = round_up(g.n, kPanel);
   for (int64_t k0 = 0; k0 < g.k; k0 += plan.kc) {
     const int64_t kc = smaller(plan.kc, g.k - k0);
@@ -270,8 +281,8 @@ inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, const
         const float* panel = plan.pack_b == PackB::Shared ? packed + k0 * width + j * kc
                              : direct                     ? b.p + j
                                                           : scratch + (j - j0) * kc;
-        run_tile(rows, smaller(kPanel, g.n - j), kc, a, panel, direct ? b.row : kPanel, g.c + i * g.n + j, g.n,
-                 bias ? bias + j : nullptr, add);
+        run_tile(rows, smaller(kPanel, g.n - j), kc, a, panel, direct ? b.row : kPanel, g.c + i * g.n + j,
+                 g.n, bias ? bias + j : nullptr, add);
       }
     }
   }

@@ -16,7 +16,9 @@ struct Isa {
 // Best first. Highway names AVX-512 (F, BW, CD, DQ, VL) AVX3.
 constexpr Isa kIsas[] = {
 #if HWY_ARCH_X86
-    {"avx3", HWY_AVX3}, {"avx2", HWY_AVX2}, {"sse4", HWY_SSE4},
+    {"avx3", HWY_AVX3},
+    {"avx2", HWY_AVX2},
+    {"sse4", HWY_SSE4},
 #else
     {"neon", HWY_NEON},
 #endif
@@ -54,7 +56,8 @@ std::string choose_isa(std::string_view name) {
     hwy::GetChosenTarget().Update(isa.target);
     return isa.name;
   }
-  if (offered.empty()) fail("cpu", "this processor is too old: expected at least SSE4.2 with AES (x86) or NEON (ARM)");
+  if (offered.empty())
+    fail("cpu", "this processor is too old: expected at least SSE4.2 with AES (x86) or NEON (ARM)");
   if (!known) fail("cpu", "NORMSCOPE_ISA={}: expected one of {}", name, offered);
   fail("cpu", "NORMSCOPE_ISA={}: this processor or build lacks it, expected one of {}", name, offered);
 }

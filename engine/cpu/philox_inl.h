@@ -1,5 +1,5 @@
-// Dropout factors from Philox4x32-10, as many blocks of four elements at a time as a vector has lanes; the same integers
-// as core/philox.h's random_word. Included by ops/dropout_cpu.cpp and ops/attention_cpu.cpp.
+// Dropout factors from Philox4x32-10, as many blocks of four elements at a time as a vector has lanes; the
+// same integers as core/philox.h's random_word. Included by ops/dropout_cpu.cpp and ops/attention_cpu.cpp.
 #include "core/philox.h"
 #include "cpu/simd_inl.h"
 
@@ -40,11 +40,14 @@ struct DropoutSite {
 inline void dropout_factors(const DropoutSite& s, uint64_t first, int64_t n, float* factors) {
   const DF df;
   const DU d;
-  const VU m0 = hn::Set(d, 0xD2511F53u), m1 = hn::Set(d, 0xCD9E8D57u), threshold = hn::Set(d, s.inputs.threshold);
+  const VU m0 = hn::Set(d, 0xD2511F53u), m1 = hn::Set(d, 0xCD9E8D57u),
+           threshold = hn::Set(d, s.inputs.threshold);
   const VF scale = hn::Set(df, s.inputs.scale);
   for (int64_t i = 0; i < n; i += kFactorGroup) {
-    VU c0 = hn::Add(hn::Iota(d, 0), hn::Set(d, static_cast<uint32_t>((first + static_cast<uint64_t>(i)) / 4)));
-    VU c1 = hn::Set(d, s.site), c2 = hn::Set(d, s.step), c3 = hn::Set(d, static_cast<uint32_t>(Purpose::Dropout));
+    VU c0 =
+        hn::Add(hn::Iota(d, 0), hn::Set(d, static_cast<uint32_t>((first + static_cast<uint64_t>(i)) / 4)));
+    VU c1 = hn::Set(d, s.site), c2 = hn::Set(d, s.step),
+       c3 = hn::Set(d, static_cast<uint32_t>(Purpose::Dropout));
     uint32_t k0 = static_cast<uint32_t>(s.seed), k1 = static_cast<uint32_t>(s.seed >> 32);
     for (int round = 0; round < 10; ++round) {
       const VU n0 = hn::Xor(hn::Xor(multiply_high(c2, m1), c1), hn::Set(d, k0));

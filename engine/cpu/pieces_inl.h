@@ -1,6 +1,6 @@
-// Work over all parameters at once (grad_norm, adam, sgd): each parameter is cut into pieces of kPiece floats, a chunk
-// is a few pieces, and every piece leaves its sums of squares in the workspace; the last stage adds them per parameter
-// in order. The first stage writes the table of each parameter's first piece.
+// Work over all parameters at once (grad_norm, adam, sgd): each parameter is cut into pieces of kPiece
+// floats, a chunk is a few pieces, and every piece leaves its sums of squares in the workspace; the last
+// stage adds them per parameter in order. The first stage writes the table of each parameter's first piece.
 #include "cpu/simd_inl.h"
 
 #if defined(NORMSCOPE_CPU_PIECES_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -50,7 +50,8 @@ HWY_INLINE void each_piece(const Call& call, int64_t chunk, const Body& body) {
   for (int64_t p = low; piece < end; ++piece) {
     while (first[p + 1] <= piece) ++p;
     const int64_t begin = (piece - first[p]) * kPiece;
-    body(call.parameters[p], begin, smaller(kPiece, call.parameters[p].size - begin), piece_sums(call, piece));
+    body(call.parameters[p], begin, smaller(kPiece, call.parameters[p].size - begin),
+         piece_sums(call, piece));
   }
 }
 
@@ -65,7 +66,8 @@ inline double norm_of(const Call& call, int64_t p, int which) {
 inline Stages piece_stages(const Call& call, StageFn work, StageFn finish) {
   const int64_t pieces = piece_count(call);
   Stages stages;
-  stages.workspace_floats = static_cast<size_t>(2 * (round_up(call.parameter_count + 1, 8) + pieces * kPieceSums));
+  stages.workspace_floats =
+      static_cast<size_t>(2 * (round_up(call.parameter_count + 1, 8) + pieces * kPieceSums));
   stages.add(number_pieces, 1);
   stages.add(work, div_up(pieces, kPiecesInChunk));
   stages.add(finish, 1);
@@ -81,7 +83,9 @@ inline void finish_update(const Call& call, const StepInputs&, int64_t, Scratch)
 }
 
 /// The factor that clip left for the gradients, 1 without clipping.
-inline float clip_factor_of(const Call& call) { return call.clip_factor ? static_cast<float>(*call.clip_factor) : 1.0f; }
+inline float clip_factor_of(const Call& call) {
+  return call.clip_factor ? static_cast<float>(*call.clip_factor) : 1.0f;
+}
 
 }  // namespace
 }  // namespace normscope::cpu::HWY_NAMESPACE

@@ -24,8 +24,8 @@ void pause_core() noexcept {
 #endif
 }
 
-/// Spins until ready() or until kSpin has passed; says which. It never yields: beside a busy process that would give
-/// away the core for a whole time slice, again and again.
+/// Spins until ready() or until kSpin has passed; says which. It never yields: beside a busy process that
+/// would give away the core for a whole time slice, again and again.
 template <typename Ready>
 bool spin_until(Ready ready) noexcept {
   std::chrono::steady_clock::time_point start;
@@ -76,10 +76,12 @@ Pool::~Pool() {
 
 void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs) noexcept {
   if (stage.chunks <= 1 || workers_.empty()) {
-    for (int64_t chunk = 0; chunk < stage.chunks; ++chunk) stage.run(call, inputs, chunk, {scratch_[0].get()});
+    for (int64_t chunk = 0; chunk < stage.chunks; ++chunk)
+      stage.run(call, inputs, chunk, {scratch_[0].get()});
     return;
   }
-  // Every chunk of the previous job is done (see [ticket]): no worker acts on these fields until a ticket has changed.
+  // Every chunk of the previous job is done (see [ticket]): no worker acts on these fields until a ticket has
+  // changed.
   run_.store(stage.run, std::memory_order_relaxed);
   call_.store(&call, std::memory_order_relaxed);
   inputs_.store(&inputs, std::memory_order_relaxed);
@@ -89,7 +91,8 @@ void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs) n
   const size_t shares = scratch_.size();
   for (size_t s = 0; s < shares; ++s) {
     const int64_t size = share_begin(s + 1, shares, stage.chunks) - share_begin(s, shares, stage.chunks);
-    tickets_[s].value.store(uint64_t{generation} << 32 | static_cast<uint32_t>(size), std::memory_order_release);
+    tickets_[s].value.store(uint64_t{generation} << 32 | static_cast<uint32_t>(size),
+                            std::memory_order_release);
   }
   generation_.store(generation);  // sequentially consistent, as is the read of sleepers_: no lost wake-up
   if (sleepers_.load() > 0) {

@@ -1,9 +1,10 @@
-// The worker pool under replay: runs the chunks of one stage on the calling thread (worker 0) and N-1 workers.
-// Promises: run() allocates nothing and takes no lock; chunks belong to whoever is there, so a worker that sleeps or was
-// descheduled before it took a chunk is never waited for; each worker begins with its own contiguous share, the same in
-// every stage, so that rows tend to stay in one core's cache, and then helps the others; between stages workers spin for some tens of microseconds,
-// then sleep, so that an idle program uses no CPU. Which thread runs a chunk never changes a result.
-// Called by cpu/backend_cpu.cpp, from one thread at a time.
+// The worker pool under replay: runs the chunks of one stage on the calling thread (worker 0) and N-1
+// workers. Promises: run() allocates nothing and takes no lock; chunks belong to whoever is there, so a
+// worker that sleeps or was descheduled before it took a chunk is never waited for; each worker begins with
+// its own contiguous share, the same in every stage, so that rows tend to stay in one core's cache, and then
+// helps the others; between stages workers spin for some tens of microseconds, then sleep, so that an idle
+// program uses no CPU. Which thread runs a chunk never changes a result. Called by cpu/backend_cpu.cpp, from
+// one thread at a time.
 #pragma once
 
 #include <atomic>
@@ -47,20 +48,20 @@ class Pool {
   bool wait_for_job(uint32_t seen) noexcept;
   void wait_until_done(int64_t theirs) noexcept;
 
-  // Note [ticket]: one ticket a share; generation in the upper half, chunks of the share not yet taken in the lower. A
-  // chunk is taken by compare-and-swap on a ticket with chunks left. The job is replaced only after its last chunk is
-  // done, so a worker whose swap succeeds has read the job of that very generation, whole; a late one finds nothing left
-  // or another generation.
+  // Note [ticket]: one ticket a share; generation in the upper half, chunks of the share not yet taken in the
+  // lower. A chunk is taken by compare-and-swap on a ticket with chunks left. The job is replaced only after
+  // its last chunk is done, so a worker whose swap succeeds has read the job of that very generation, whole;
+  // a late one finds nothing left or another generation.
   struct alignas(128) Ticket {
     std::atomic<uint64_t> value{0};
   };
   std::unique_ptr<Ticket[]> tickets_;
   alignas(128) std::atomic<uint32_t> generation_{0};  // workers wait for it to change
   std::atomic<bool> stop_{false};
-  alignas(128) std::atomic<uint32_t> done_{0};        // finished chunks of this generation, the caller's left out
+  alignas(128) std::atomic<uint32_t> done_{0};  // finished chunks of this generation, the caller's left out
   std::atomic<uint32_t> caller_sleeps_{0};
-  alignas(128) std::atomic<uint32_t> sleepers_{0};    // workers that sleep or are about to
-  std::atomic<uint32_t> wake_{0};                     // changed to wake them
+  alignas(128) std::atomic<uint32_t> sleepers_{0};  // workers that sleep or are about to
+  std::atomic<uint32_t> wake_{0};                   // changed to wake them
   // The current job, each field atomic because a late worker may read it while the next one is being written.
   alignas(128) std::atomic<StageFn> run_{nullptr};
   std::atomic<const Call*> call_{nullptr};

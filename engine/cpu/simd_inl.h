@@ -1,6 +1,6 @@
-// Vector helpers of the kernels, compiled once per instruction set: partial loads and stores that never touch memory
-// outside the tensor, exp/log/tanh that keep NaN, and sums over lanes. Included by kernel files between
-// hwy/foreach_target.h and HWY_BEFORE_NAMESPACE.
+// Vector helpers of the kernels, compiled once per instruction set: partial loads and stores that never touch
+// memory outside the tensor, exp/log/tanh that keep NaN, and sums over lanes. Included by kernel files
+// between hwy/foreach_target.h and HWY_BEFORE_NAMESPACE.
 #include <cstddef>
 #include <cstdint>
 
@@ -29,8 +29,8 @@ constexpr int64_t round_up(int64_t a, int64_t b) { return div_up(a, b) * b; }
 constexpr int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 constexpr int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// Masked memory access reads and writes exactly n floats on AVX; elsewhere it is emulated through a whole vector, so
-// the other targets go element by element.
+// Masked memory access reads and writes exactly n floats on AVX; elsewhere it is emulated through a whole
+// vector, so the other targets go element by element.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
 /// The first n floats at p, then zeros; 0 <= n <= kLanes.
 HWY_INLINE VF load_n(DF d, const float* p, int64_t n) {
@@ -52,7 +52,8 @@ HWY_INLINE void store_n(VF v, DF d, float* p, int64_t n) {
 }
 #endif
 
-// Highway's functions map NaN, and exp infinity too, to ordinary numbers; a non-finite value must stay visible.
+// Highway's functions map NaN, and exp infinity too, to ordinary numbers; a non-finite value must stay
+// visible.
 /// e^x, 2 ulp; infinite from 88.723 on, zero far below.
 HWY_INLINE VF exp_of(DF d, VF x) {
   const VF beyond = hn::Mul(x, hn::Set(d, 3.4e38f));  // infinity or NaN where it is taken
@@ -65,7 +66,8 @@ HWY_INLINE VF tanh_of(DF d, VF x) { return hn::IfThenElse(hn::IsNaN(x), x, hn::T
 HWY_INLINE float sum_of(DF d, VF v) { return hn::GetLane(hn::SumOfLanes(d, v)); }
 HWY_INLINE float max_of(DF d, VF v) { return hn::GetLane(hn::MaxOfLanes(d, v)); }
 
-/// How the body of each_vector touches memory: whole vectors, or the last n < kLanes floats (the rest reads as zero).
+/// How the body of each_vector touches memory: whole vectors, or the last n < kLanes floats (the rest reads
+/// as zero).
 struct Whole {
   HWY_INLINE VF load(const float* p) const { return hn::LoadU(DF(), p); }
   HWY_INLINE void store(VF v, float* p) const { hn::StoreU(v, DF(), p); }
@@ -76,7 +78,9 @@ struct Part {
   int64_t n;
   HWY_INLINE VF load(const float* p) const { return load_n(DF(), p, n); }
   HWY_INLINE void store(VF v, float* p) const { store_n(v, DF(), p, n); }
-  HWY_INLINE VF zero_rest(VF v) const { return hn::IfThenElseZero(hn::FirstN(DF(), static_cast<size_t>(n)), v); }
+  HWY_INLINE VF zero_rest(VF v) const {
+    return hn::IfThenElseZero(hn::FirstN(DF(), static_cast<size_t>(n)), v);
+  }
   HWY_INLINE VF fill_rest(VF v, VF rest) const {
     return hn::IfThenElse(hn::FirstN(DF(), static_cast<size_t>(n)), v, rest);
   }
@@ -96,7 +100,8 @@ HWY_INLINE void put(const Lanes& lanes, VF v, float* p, bool add) {
   lanes.store(add ? hn::Add(v, lanes.load(p)) : v, p);
 }
 
-/// A float sum that carries its rounding errors along (Knuth's two-sum), for sums of partials over many chunks.
+/// A float sum that carries its rounding errors along (Knuth's two-sum), for sums of partials over many
+/// chunks.
 struct Compensated {
   VF sum, low;
   HWY_INLINE Compensated() : sum(hn::Zero(DF())), low(hn::Zero(DF())) {}
@@ -109,7 +114,8 @@ struct Compensated {
 };
 
 /// Adds up `count` partial rows of n floats, `stride` apart, in order; assigns or adds the sums to `to`.
-inline void reduce_rows(const float* partials, int64_t count, int64_t stride, int64_t n, float* to, bool add) {
+inline void reduce_rows(const float* partials, int64_t count, int64_t stride, int64_t n, float* to,
+                        bool add) {
   each_vector(n, [&](int64_t j, auto lanes) HWY_ATTR {
     Compensated c;
     for (int64_t i = 0; i < count; ++i) c.add(lanes.load(partials + i * stride + j));

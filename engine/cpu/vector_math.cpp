@@ -11,11 +11,13 @@ namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
 void exp_array(const float* x, float* y, int64_t n) {
-  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(exp_of(DF(), lanes.load(x + i)), y + i); });
+  each_vector(n,
+              [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(exp_of(DF(), lanes.load(x + i)), y + i); });
 }
 
 void tanh_array(const float* x, float* y, int64_t n) {
-  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(tanh_of(DF(), lanes.load(x + i)), y + i); });
+  each_vector(n,
+              [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(tanh_of(DF(), lanes.load(x + i)), y + i); });
 }
 
 }  // namespace

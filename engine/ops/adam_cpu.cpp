@@ -1,6 +1,7 @@
-// adam on the CPU (Kingma and Ba 2015; weight decay decoupled as in Loshchilov and Hutter 2019), with g clipped:
-//   m = b1 m + (1-b1) g    v = b2 v + (1-b2) g^2    w -= lr/c1 * m / (sqrt(v)/sqrt(c2) + eps) + lr*decay * w
-// c1, c2 are the bias corrections. The same pass over memory yields the norms of the update and of the new weights.
+// adam on the CPU (Kingma and Ba 2015; decoupled weight decay: Loshchilov and Hutter 2019), with g clipped:
+//   m = b1 m + (1-b1) g        v = b2 v + (1-b2) g^2
+//   w -= lr/c1 * m / (sqrt(v)/sqrt(c2) + eps) + lr*decay * w        (c1, c2: the bias corrections)
+// The same pass over memory yields the norms of the update and of the new weights.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/adam_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -15,11 +16,14 @@ namespace {
 void update(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
   const DF d;
   const VF factor = hn::Set(d, clip_factor_of(call));
-  const VF beta1 = hn::Set(d, step.beta1), beta1_rest = hn::Set(d, static_cast<float>(1.0 - static_cast<double>(step.beta1)));
+  const VF beta1 = hn::Set(d, step.beta1),
+           beta1_rest = hn::Set(d, static_cast<float>(1.0 - static_cast<double>(step.beta1)));
   const VF beta2 = hn::Set(d, step.beta2);
   const VF beta2_rest = hn::Set(d, static_cast<float>(1.0 - static_cast<double>(step.beta2)));
-  const VF root = hn::Set(d, static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(step.bias_correction2))));
-  const VF rate = hn::Set(d, static_cast<float>(static_cast<double>(step.lr) / static_cast<double>(step.bias_correction1)));
+  const VF root =
+      hn::Set(d, static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(step.bias_correction2))));
+  const VF rate = hn::Set(
+      d, static_cast<float>(static_cast<double>(step.lr) / static_cast<double>(step.bias_correction1)));
   const VF eps = hn::Set(d, step.eps), decay = hn::Set(d, step.lr * step.weight_decay);
   each_piece(call, chunk, [&](const ParameterCall& p, int64_t begin, int64_t n, double* sums) HWY_ATTR {
     const float* gradient = p.gradient + begin;

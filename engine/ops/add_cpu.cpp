@@ -1,5 +1,6 @@
-// add on the CPU:  out = skip * x + branch * f; a scale is a constant, a learned scalar or a learned row of D.
-//   dx = skip * dout    df = branch * dout    dskip = sum over rows (and columns, if scalar) of dout * x; dbranch with f
+// add on the CPU:  out = skip * x + branch * f; a scale is a constant, a learned scalar or a learned row (D).
+//   dx = skip * dout        df = branch * dout
+//   dskip = sum over rows (and columns, if scalar) of dout * x        dbranch likewise with f
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/add_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -60,7 +61,8 @@ void forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexce
   }
 }
 
-// Gradients of learned scales: each chunk leaves one partial row (or, for a scalar, one double), a last stage adds them.
+// Gradients of learned scales: each chunk leaves one partial row (or, for a scalar, one double), a last stage
+// adds them.
 bool learns(const Call& call, int side) { return call.write[2 + side] != Write::Skip; }
 int64_t partial_stride(const Call& call) { return round_up(larger(2, call.in[0].shape.cols()), 16); }
 float* partial_of(const Call& call, int side, int64_t chunk) {

@@ -1,12 +1,14 @@
 // attention on the CPU, a chunk per (b,h):  S = q k^T / sqrt(dh),  P = softmax(S) over visible keys (saved),
 // out = (P * keep) v.   Backward, with dP = (dout v^T) * keep:  dS = P (dP - sum_s P dP) / sqrt(dh),
 //   dq = dS k        dk = dS^T q        dv = (P * keep)^T dout
-// Products run tile by tile in cache through the GEMM's register tiles; with causal attention a tile of rows takes only
-// the keys that it can see. Queries go in blocks, so that a block of scores fits the worker's scratch at any length.
+// Products run tile by tile in cache through the GEMM's register tiles; with causal attention a tile of rows
+// takes only the keys that it can see. Queries go in blocks, so that a block of scores fits the worker's
+// scratch at any length.
 #include <cstdint>
 
 namespace normscope::cpu {
-/// Refuses a call whose block of scores would not fit the scratch. Not compiled per target: it formats a message.
+/// Refuses a call whose block of scores would not fit the scratch. Not compiled per target: it formats a
+/// message.
 void check_key_count(int64_t keys, int64_t most);
 }  // namespace normscope::cpu
 
@@ -23,10 +25,10 @@ namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
 // Scratch: packed panels, then two blocks of score-like rows.
-constexpr int64_t kInnerBlock = 1024;                          // k of a packed panel
+constexpr int64_t kInnerBlock = 1024;  // k of a packed panel
 constexpr int64_t kPanelFloats = kInnerBlock * kPanel;
 constexpr int64_t kBlockFloats = (static_cast<int64_t>(kScratchFloats) - kPanelFloats) / 2 - 64;
-constexpr int64_t kUsualBlock = 32768;                         // floats of a block of scores that stay in the L2 cache
+constexpr int64_t kUsualBlock = 32768;  // floats of a block of scores that stay in the L2 cache
 
 /// One (b,h) of a call: addresses of its slices, and what is visible.
 struct Head {
@@ -69,8 +71,8 @@ enum class Band : uint8_t {
 };
 
 /// C (m,n) = [C +] A (m,k) B (k,n), one thread, B packed panel by panel where it cannot be read in place.
-void multiply(Band band, int64_t shift, int64_t m, int64_t n, int64_t k, Operand a, Operand b, float* c, int64_t ldc,
-              bool add, float* panel) {
+void multiply(Band band, int64_t shift, int64_t m, int64_t n, int64_t k, Operand a, Operand b, float* c,
+              int64_t ldc, bool add, float* panel) {
   for (int64_t k0 = 0; k0 < k || k0 == 0; k0 += kInnerBlock) {
     const int64_t k1 = smaller(k, k0 + kInnerBlock);
     const bool more = add || k0 > 0;
@@ -91,8 +93,8 @@ void multiply(Band band, int64_t shift, int64_t m, int64_t n, int64_t k, Operand
         if (band == Band::InnerUpToRow) last = smaller(k1, shift + i + rows);
         if (band == Band::InnerFromRow) first = smaller(k1, larger(k0, shift + i));
         const int64_t inner = larger(0, last - first);
-        run_tile(rows, cols, inner, {a.p + i * a.row + first * a.col, a.row, a.col}, from + (first - k0) * sb, sb,
-                 c + i * ldc + j, ldc, nullptr, more);
+        run_tile(rows, cols, inner, {a.p + i * a.row + first * a.col, a.row, a.col}, from + (first - k0) * sb,
+                 sb, c + i * ldc + j, ldc, nullptr, more);
       }
     }
   }
@@ -101,10 +103,13 @@ void multiply(Band band, int64_t shift, int64_t m, int64_t n, int64_t k, Operand
 /// The lanes of the vector at column j that are visible; all but the last vector of a row need no mask.
 template <typename Value>
 HWY_INLINE VF hide(VF v, int64_t j, int64_t visible, const Value& hidden) {
-  return j + kLanes <= visible ? v : hn::IfThenElse(hn::FirstN(DF(), static_cast<size_t>(visible - j)), v, hidden);
+  return j + kLanes <= visible
+             ? v
+             : hn::IfThenElse(hn::FirstN(DF(), static_cast<size_t>(visible - j)), v, hidden);
 }
 
-/// p[0..visible) = softmax(scale * p), p[visible..n) = 0. Vectors are whole wherever the row has room for them.
+/// p[0..visible) = softmax(scale * p), p[visible..n) = 0. Vectors are whole wherever the row has room for
+/// them.
 void softmax_row(float* p, int64_t visible, int64_t n, float scale) {
   const DF d;
   const VF zero = hn::Zero(d);
@@ -112,9 +117,8 @@ void softmax_row(float* p, int64_t visible, int64_t n, float scale) {
   if (covered > 0) {
     const VF lowest = hn::Set(d, -__builtin_inff());
     VF most = lowest, total = zero;
-    each_vector(covered, [&](int64_t j, auto lanes) HWY_ATTR {
-      most = hn::Max(most, hide(lanes.load(p + j), j, visible, lowest));
-    });
+    each_vector(covered, [&](int64_t j, auto lanes)
+                             HWY_ATTR { most = hn::Max(most, hide(lanes.load(p + j), j, visible, lowest)); });
     const VF factor = hn::Set(d, scale), shift = hn::Mul(hn::Set(d, max_of(d, most)), factor);
     each_vector(covered, [&](int64_t j, auto lanes) HWY_ATTR {
       const VF e = hide(exp_of(d, hn::MulSub(lanes.load(p + j), factor, shift)), j, visible, zero);
@@ -122,18 +126,21 @@ void softmax_row(float* p, int64_t visible, int64_t n, float scale) {
       lanes.store(e, p + j);
     });
     const VF inverse = hn::Set(d, 1.0f / sum_of(d, total));
-    each_vector(covered, [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(hn::Mul(lanes.load(p + j), inverse), p + j); });
+    each_vector(covered, [&](int64_t j, auto lanes)
+                             HWY_ATTR { lanes.store(hn::Mul(lanes.load(p + j), inverse), p + j); });
   }
   each_vector(n - covered, [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(zero, p + covered + j); });
 }
 
 /// to = p * keep for rows [q0,q1) of this head; `to` has room for the rows and 4 kLanes + 4 floats more.
 /// Returns where element (q0, 0) lies in it.
-float* dropout_block(const Call& call, const StepInputs& step, const Head& x, int64_t q0, int64_t q1, float* to) {
+float* dropout_block(const Call& call, const StepInputs& step, const Head& x, int64_t q0, int64_t q1,
+                     float* to) {
   const uint64_t first = static_cast<uint64_t>(x.p_at + q0 * x.tk);
   const int64_t before = static_cast<int64_t>(first % 4);
   const DropoutInputs inputs = step.dropout[static_cast<int>(call.attributes.dropout)];
-  dropout_factors({call.attributes.site, step.step, step.seed, inputs}, first - first % 4, (q1 - q0) * x.tk + before, to);
+  dropout_factors({call.attributes.site, step.step, step.seed, inputs}, first - first % 4,
+                  (q1 - q0) * x.tk + before, to);
   return to + before;
 }
 
@@ -151,8 +158,8 @@ void forward(const Call& call, const StepInputs& step, int64_t chunk, Scratch sc
   for (int64_t q0 = 0; q0 < x.tq; q0 += rows) {
     const int64_t m = smaller(rows, x.tq - q0), q1 = q0 + m;
     float* p = call.saved[0].p + x.p_at + q0 * x.tk;
-    multiply(x.causal ? Band::ColumnsUpToRow : Band::All, q0, m, x.keys, x.dh, {q + q0 * x.d, x.d, 1}, {k, 1, x.d}, p,
-             x.tk, false, panel);
+    multiply(x.causal ? Band::ColumnsUpToRow : Band::All, q0, m, x.keys, x.dh, {q + q0 * x.d, x.d, 1},
+             {k, 1, x.d}, p, x.tk, false, panel);
     for (int64_t i = 0; i < m; ++i) softmax_row(p + i * x.tk, x.visible(q0 + i), x.tk, x.scale);
     const float* kept = p;
     if (call.attributes.has_dropout) {
@@ -183,8 +190,9 @@ void softmax_backward_row(const float* p, float* g, int64_t visible, int64_t n, 
     each_vector(n - covered, [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(zero, g + covered + j); });
 }
 
-/// Whether dq, dk, dv are added to what is there. With several blocks of queries and one tensor under two of them, an
-/// assignment in a later block would wipe out an earlier block's sum: then the slices start from zero.
+/// Whether dq, dk, dv are added to what is there. With several blocks of queries and one tensor under two of
+/// them, an assignment in a later block would wipe out an earlier block's sum: then the slices start from
+/// zero.
 struct WriteModes {
   bool add[3];
 };
@@ -216,7 +224,8 @@ void backward(const Call& call, const StepInputs& step, int64_t chunk, Scratch s
     const bool later = q0 > 0;
     const float* p = call.saved[0].p + x.p_at + q0 * x.tk;
     const float* dout = call.dout.p + x.q_at + q0 * x.d;
-    multiply(band(Band::ColumnsUpToRow), q0, m, x.keys, x.dh, {dout, x.d, 1}, {v, 1, x.d}, g, x.tk, false, panel);
+    multiply(band(Band::ColumnsUpToRow), q0, m, x.keys, x.dh, {dout, x.d, 1}, {v, 1, x.d}, g, x.tk, false,
+             panel);
     const float* kept = p;
     if (call.attributes.has_dropout) {
       float* factors = dropout_block(call, step, x, q0, q0 + m, block);
@@ -240,8 +249,8 @@ void backward(const Call& call, const StepInputs& step, int64_t chunk, Scratch s
       multiply(band(Band::InnerFromRow), -q0, x.tk, x.dh, m, {g, 1, x.tk}, {q + q0 * x.d, x.d, 1},
                call.din[1].p + x.k_at, x.d, modes.add[1] || later, panel);
     if (call.write[2] != Write::Skip)
-      multiply(band(Band::InnerFromRow), -q0, x.tk, x.dh, m, {kept, 1, x.tk}, {dout, x.d, 1}, call.din[2].p + x.k_at,
-               x.d, modes.add[2] || later, panel);
+      multiply(band(Band::InnerFromRow), -q0, x.tk, x.dh, m, {kept, 1, x.tk}, {dout, x.d, 1},
+               call.din[2].p + x.k_at, x.d, modes.add[2] || later, panel);
   }
 }
 

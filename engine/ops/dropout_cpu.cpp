@@ -13,11 +13,12 @@ namespace {
 
 constexpr int64_t kDropoutChunk = 4096;
 
-void apply(const Call& call, const StepInputs& step, int64_t chunk, const float* from, float* to, int64_t size, bool add,
-           float* factors) {
+void apply(const Call& call, const StepInputs& step, int64_t chunk, const float* from, float* to,
+           int64_t size, bool add, float* factors) {
   const int64_t begin = chunk * kDropoutChunk, n = smaller(kDropoutChunk, size - begin);
   const DropoutInputs inputs = step.dropout[static_cast<int>(call.attributes.dropout)];
-  dropout_factors({call.attributes.site, step.step, step.seed, inputs}, static_cast<uint64_t>(begin), n, factors);
+  dropout_factors({call.attributes.site, step.step, step.seed, inputs}, static_cast<uint64_t>(begin), n,
+                  factors);
   each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
     put(lanes, apply_factor(lanes.load(from + begin + i), lanes.load(factors + i)), to + begin + i, add);
   });

@@ -36,7 +36,8 @@ constexpr int64_t kColumns = 16;  // of a table chunk: one cache line
 
 void table_columns(const Call& call, int64_t j0) {
   const DF d;
-  const int64_t width = call.dout.shape.cols(), rows = call.dout.shape.rows(), vocabulary = call.in[1].shape.rows();
+  const int64_t width = call.dout.shape.cols(), rows = call.dout.shape.rows(),
+                vocabulary = call.in[1].shape.rows();
   const int64_t cols = smaller(kColumns, width - j0);
   float* table = call.din[1].p + j0;
   const float* dout = call.dout.p + j0;
@@ -54,7 +55,9 @@ void table_columns(const Call& call, int64_t j0) {
   }
 }
 
-Cut position_cut(const Call& call) { return cut(call.in[2].shape.rows(), kFlatChunk / 4 / call.dout.shape.cols()); }
+Cut position_cut(const Call& call) {
+  return cut(call.in[2].shape.rows(), kFlatChunk / 4 / call.dout.shape.cols());
+}
 
 void position_rows(const Call& call, int64_t chunk) {
   const DF d;
@@ -65,7 +68,8 @@ void position_rows(const Call& call, int64_t chunk) {
     each_vector(width, [&](int64_t j, auto lanes) HWY_ATTR {
       VF sum = hn::Zero(d);
       if (i < t)
-        for (int64_t b = 0; b < batch; ++b) sum = hn::Add(sum, lanes.load(call.dout.p + (b * t + i) * width + j));
+        for (int64_t b = 0; b < batch; ++b)
+          sum = hn::Add(sum, lanes.load(call.dout.p + (b * t + i) * width + j));
       put(lanes, sum, call.din[2].p + i * width + j, add);
     });
   }
@@ -77,8 +81,10 @@ int64_t table_chunks(const Call& call) {
 
 void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   const int64_t tables = table_chunks(call);
-  if (chunk < tables) table_columns(call, chunk * kColumns);
-  else position_rows(call, chunk - tables);
+  if (chunk < tables)
+    table_columns(call, chunk * kColumns);
+  else
+    position_rows(call, chunk - tables);
 }
 
 Stages embedding_forward(const Call& call) {

@@ -1,5 +1,6 @@
 // gelu (tanh form) on the CPU, with u = sqrt(2/pi) (x + 0.044715 x^3), t = tanh(u):
-//   out = x (1 + t) / 2        dx = dout ((1 + t) / 2 + x (1 - t^2) u' / 2),  u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2)
+//   out = x (1 + t) / 2
+//   dx = dout ((1 + t) / 2 + x (1 - t^2) u' / 2),  u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/gelu_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -16,7 +17,8 @@ constexpr int64_t kGeluChunk = kFlatChunk / 4;  // tanh takes longer than memory
 
 /// tanh(u) with u = kScale (x + kCubic x^3).
 HWY_INLINE VF inner_tanh(DF d, VF x) {
-  const VF u = hn::Mul(hn::Mul(hn::Set(d, kScale), x), hn::MulAdd(hn::Mul(x, x), hn::Set(d, kCubic), hn::Set(d, 1.0f)));
+  const VF u = hn::Mul(hn::Mul(hn::Set(d, kScale), x),
+                       hn::MulAdd(hn::Mul(x, x), hn::Set(d, kCubic), hn::Set(d, 1.0f)));
   return tanh_of(d, u);
 }
 

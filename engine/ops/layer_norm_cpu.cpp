@@ -1,7 +1,9 @@
 // The layer norm family on the CPU, over rows x (D), with y = (x - mean) / sigma (mean 0 for Rms):
-//   out = gain y + bias        with c = gain dout:  dx = (c - mean(c) - y mean(c y)) / sigma; Rms has no mean(c) term
+//   out = gain y + bias
+//   dx = (c - mean(c) - y mean(c y)) / sigma with c = gain dout; Rms has no mean(c) term
 //   dgain = sum over rows of dout y        dbias = sum over rows of dout
-// A row stays in the L1 cache for its three passes. Chunks of rows leave partial dgain and dbias; a last stage adds them.
+// A row stays in the L1 cache for its three passes. Chunks of rows leave partial dgain and dbias; a last
+// stage adds them.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/layer_norm_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -45,8 +47,10 @@ void forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexce
     const VF scale = hn::Set(d, inverse_sigma);
     each_vector(width, [&](int64_t j, auto lanes) HWY_ATTR {
       VF y = hn::Mul(hn::Sub(lanes.load(x + j), center), scale);
-      if (kGain && kBias) y = hn::MulAdd(lanes.load(gain + j), y, lanes.load(bias + j));
-      else if (kGain) y = hn::Mul(lanes.load(gain + j), y);
+      if (kGain && kBias)
+        y = hn::MulAdd(lanes.load(gain + j), y, lanes.load(bias + j));
+      else if (kGain)
+        y = hn::Mul(lanes.load(gain + j), y);
       lanes.store(y, out + j);
     });
     call.saved[0].p[r] = mean;
@@ -64,7 +68,8 @@ void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexc
   const float inverse_width = 1.0f / static_cast<float>(width);
   const Cut c = row_cut(call);
   const float* gain = call.in[1].p;
-  const bool partials = wants_partials(call), input = call.write[0] != Write::Skip, add = call.write[0] == Write::Add;
+  const bool partials = wants_partials(call), input = call.write[0] != Write::Skip,
+             add = call.write[0] == Write::Add;
   float* dgain = call.workspace + 2 * chunk * partial_stride(call);
   float* dbias = dgain + partial_stride(call);
   for (int64_t r = c.begin(chunk); r < c.end(chunk, call.in[0].shape.rows()); ++r) {

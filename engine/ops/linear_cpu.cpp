@@ -31,7 +31,7 @@ Gemm weight_gradient(const Call& call) {
   return {k, n, r, {call.in[0].p, 1, k}, {call.dout.p, n, 1}, call.din[1].p, nullptr, add};
 }
 
-// ---- forward -------------------------------------------------------------------------------------------------------
+// ---- forward ---------------------------------------------------------------------------------------------
 
 void forward_pack(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   const Gemm g = product(call);
@@ -52,10 +52,10 @@ Stages linear_forward(const Call& call) {
   return stages;
 }
 
-// ---- backward ------------------------------------------------------------------------------------------------------
+// ---- backward --------------------------------------------------------------------------------------------
 
 constexpr int64_t kBiasColumns = 4 * kLanes;  // columns of a chunk of db
-constexpr int64_t kBiasRows = 64;             // rows summed before they join the total: error grows with rows / 64
+constexpr int64_t kBiasRows = 64;  // rows summed before they join the total: error grows with rows / 64
 
 /// Sums of up to kVectors vectors of columns of dout, side by side, so that whole cache lines are read.
 template <int kVectors>
@@ -72,7 +72,8 @@ void bias_columns(const Call& call, int64_t j0) {
       const float* row = call.dout.p + i * n + j0;
       for (int v = 0; v + 1 < kVectors; ++v) part[v] = hn::Add(part[v], hn::LoadU(d, row + v * kLanes));
       const float* tail = row + (kVectors - 1) * kLanes;
-      part[kVectors - 1] = hn::Add(part[kVectors - 1], last == kLanes ? hn::LoadU(d, tail) : load_n(d, tail, last));
+      part[kVectors - 1] =
+          hn::Add(part[kVectors - 1], last == kLanes ? hn::LoadU(d, tail) : load_n(d, tail, last));
     }
     for (int v = 0; v < kVectors; ++v) total[v] = hn::Add(total[v], part[v]);
   }
@@ -83,7 +84,8 @@ void bias_columns(const Call& call, int64_t j0) {
   }
 }
 
-/// What the first backward stage does, in this order of chunks: products of dW, packing for dx, columns of db.
+/// What the first backward stage does, in this order of chunks: products of dW, packing for dx, columns of
+/// db.
 struct FirstStage {
   int64_t weight = 0, pack = 0, bias = 0;
   size_t packed_dx = 0, packed_dw = 0;
@@ -120,7 +122,8 @@ void backward_first(const Call& call, const StepInputs&, int64_t chunk, Scratch 
     gemm_pack_chunk(g, plan_gemm(g), chunk - first.weight, call.workspace);
   } else {
     const int64_t j = (chunk - first.weight - first.pack) * kBiasColumns;
-    constexpr void (*kSums[])(const Call&, int64_t) = {bias_columns<1>, bias_columns<2>, bias_columns<3>, bias_columns<4>};
+    constexpr void (*kSums[])(const Call&, int64_t) = {bias_columns<1>, bias_columns<2>, bias_columns<3>,
+                                                       bias_columns<4>};
     kSums[div_up(smaller(kBiasColumns, call.dout.shape.cols() - j), kLanes) - 1](call, j);
   }
 }

@@ -1,6 +1,7 @@
-// softmax_xent on the CPU:  loss = sum_r w_r CE_r / sum_r w_r over rows with a target, CE = (1-e)(lse - x_target) +
-// e (lse - mean(x)).   dlogits = dloss w_r / sum w (exp(x - lse) - (1-e) [v = target] - e/V); 0 in rows without a target.
-// A target outside [0,V) counts as none. With no row left the loss is 0.
+// softmax_xent on the CPU, over rows with a target:
+//   loss = sum_r w_r CE_r / sum_r w_r        CE = (1-e) (lse - x_target) + e (lse - mean(x))
+//   dlogits = dloss w_r / sum w (exp(x - lse) - (1-e) [v = target] - e/V)
+// A row without a target (or one outside [0,V)) has no gradient. With no row left the loss is 0.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/softmax_xent_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -37,7 +38,8 @@ HWY_INLINE float log_sum_exp(const float* x, int64_t n, float* sum_of_logits) {
     total = hn::Add(total, lanes.zero_rest(exp_of(d, hn::Sub(lanes.load(x + j), shift))));
   });
   *sum_of_logits = sum_of(d, logits);
-  return static_cast<float>(static_cast<double>(largest) + __builtin_log(static_cast<double>(sum_of(d, total))));
+  return static_cast<float>(static_cast<double>(largest) +
+                            __builtin_log(static_cast<double>(sum_of(d, total))));
 }
 
 /// Chunk's sums of w CE and of w go to the workspace.

@@ -11,8 +11,8 @@ struct Timing {
   double minimum = 0, median = 0;  ///< seconds a call
 };
 
-/// Times `call` in batches until about `budget` seconds are spent, after one call to warm up. The process sleeps first
-/// for a moment, so that spinning threads of another library have gone to sleep.
+/// Times `call` in batches until about `budget` seconds are spent, after one call to warm up. The process
+/// sleeps first for a moment, so that spinning threads of another library have gone to sleep.
 Timing time_call(const std::function<void()>& call, double budget = 0.25);
 
 struct Options {

@@ -1,5 +1,5 @@
-// GEMM at the shapes that training has, through the linear op's own stages, beside oneDNN's sgemm; each result is
-// checked against a double-precision sum on sampled elements.
+// GEMM at the shapes that training has, through the linear op's own stages, beside oneDNN's sgemm; each
+// result is checked against a double-precision sum on sampled elements.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -34,10 +34,19 @@ struct Problem {
   Layout layout;
   std::vector<float> a, b, c;
   Problem(int64_t m, int64_t n, int64_t k, Layout layout)
-      : m(m), n(n), k(k), layout(layout), a(random_floats(static_cast<size_t>(m * k), 1)),
-        b(random_floats(static_cast<size_t>(k * n), 2)), c(static_cast<size_t>(m * n), NAN) {}
-  double at_a(int64_t i, int64_t kk) const { return a[static_cast<size_t>(layout == Layout::TN ? kk * m + i : i * k + kk)]; }
-  double at_b(int64_t kk, int64_t j) const { return b[static_cast<size_t>(layout == Layout::NT ? j * k + kk : kk * n + j)]; }
+      : m(m),
+        n(n),
+        k(k),
+        layout(layout),
+        a(random_floats(static_cast<size_t>(m * k), 1)),
+        b(random_floats(static_cast<size_t>(k * n), 2)),
+        c(static_cast<size_t>(m * n), NAN) {}
+  double at_a(int64_t i, int64_t kk) const {
+    return a[static_cast<size_t>(layout == Layout::TN ? kk * m + i : i * k + kk)];
+  }
+  double at_b(int64_t kk, int64_t j) const {
+    return b[static_cast<size_t>(layout == Layout::NT ? j * k + kk : kk * n + j)];
+  }
 
   /// Largest error on about 500 elements, over the sum of absolute products.
   double error() const {
@@ -96,8 +105,8 @@ class LinearCall {
 #ifdef HAVE_DNNL
 void onednn(Problem& p) {
   const bool ta = p.layout == Layout::TN, tb = p.layout == Layout::NT;
-  dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', p.m, p.n, p.k, 1.0f, p.a.data(), ta ? p.m : p.k, p.b.data(), tb ? p.k : p.n,
-             0.0f, p.c.data(), p.n);
+  dnnl_sgemm(ta ? 'T' : 'N', tb ? 'T' : 'N', p.m, p.n, p.k, 1.0f, p.a.data(), ta ? p.m : p.k, p.b.data(),
+             tb ? p.k : p.n, 0.0f, p.c.data(), p.n);
 }
 #endif
 
@@ -105,8 +114,9 @@ struct Size {
   int64_t m, n, k;
 };
 constexpr Size kSizes[] = {
-    {1024, 64, 64},   {1024, 256, 64},  {1024, 64, 256},   {1024, 256, 256},  {1024, 30, 64},   {2048, 256, 256},
-    {2048, 1024, 256}, {4096, 512, 2048}, {512, 512, 4096}, {2048, 512, 4096}, {4096, 512, 512}, {4096, 2048, 512}, {64, 64, 1024},    {64, 256, 1024},  {256, 64, 1024},
+    {1024, 64, 64},   {1024, 256, 64},   {1024, 64, 256},   {1024, 256, 256}, {1024, 30, 64},
+    {2048, 256, 256}, {2048, 1024, 256}, {4096, 512, 2048}, {512, 512, 4096}, {2048, 512, 4096},
+    {4096, 512, 512}, {4096, 2048, 512}, {64, 64, 1024},    {64, 256, 1024},  {256, 64, 1024},
     {256, 256, 2048}, {256, 1024, 2048}, {512, 2048, 4096}, {1023, 65, 33},
 };
 
@@ -126,11 +136,12 @@ bool bench_gemm(const Options& options) {
   cpu::Pool pool(options.threads);
   const cpu::FlushDenormals flush;
   bool right = true;
-  fmt::print("\nGEMM, GFLOP/s: median (best)\n{:>5} {:>5} {:>5}     {:>16} {:>16} {:>6} {:>9}\n", "M", "N", "K", "normscope",
-             "oneDNN", "ratio", "error");
+  fmt::print("\nGEMM, GFLOP/s: median (best)\n{:>5} {:>5} {:>5}     {:>16} {:>16} {:>6} {:>9}\n", "M", "N",
+             "K", "normscope", "oneDNN", "ratio", "error");
   for (const Size& s : kSizes) {
     for (Layout layout : {Layout::NN, Layout::NT, Layout::TN}) {
-      const std::string name = fmt::format("{}x{}x{} {}", s.m, s.n, s.k, kLayoutNames[static_cast<int>(layout)]);
+      const std::string name =
+          fmt::format("{}x{}x{} {}", s.m, s.n, s.k, kLayoutNames[static_cast<int>(layout)]);
       if (name.find(options.filter) == std::string::npos) continue;
       const double gflop = 2e-9 * static_cast<double>(s.m * s.n * s.k);
       Problem p(s.m, s.n, s.k, layout);
@@ -145,8 +156,8 @@ bool bench_gemm(const Options& options) {
       best = gflop / timing.minimum;
 #endif
       fmt::print("{:5} {:5} {:5} {}  {:6.0f} ({:6.0f})  {:6.0f} ({:6.0f}) {:6.2f} {:9.1e}{}\n", s.m, s.n, s.k,
-                 kLayoutNames[static_cast<int>(layout)], gflop / ours.median, gflop / ours.minimum, theirs, best,
-                 theirs > 0 ? gflop / ours.median / theirs : 0, error, error < 1e-6 ? "" : "  WRONG");
+                 kLayoutNames[static_cast<int>(layout)], gflop / ours.median, gflop / ours.minimum, theirs,
+                 best, theirs > 0 ? gflop / ours.median / theirs : 0, error, error < 1e-6 ? "" : "  WRONG");
     }
   }
   return right;

@@ -1,5 +1,5 @@
-// normscope_bench [gemm] [step] [--threads N] [--budget SECONDS] [--filter TEXT] [--profile]: all benchmarks, or
-// those named. The filter selects rows; --profile adds milliseconds by op to the steps.
+// normscope_bench [gemm] [step] [--threads N] [--budget SECONDS] [--filter TEXT] [--profile]: all benchmarks,
+// or those named. The filter selects rows; --profile adds milliseconds by op to the steps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,11 +49,16 @@ int run(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const bool last = i + 1 == argc;
-    if (word == "--threads" && !last) options.threads = std::atoi(argv[++i]);
-    else if (word == "--budget" && !last) options.budget = std::atof(argv[++i]);
-    else if (word == "--filter" && !last) options.filter = argv[++i];
-    else if (word == "--profile") options.profile = true;
-    else names.push_back(word);
+    if (word == "--threads" && !last)
+      options.threads = std::atoi(argv[++i]);
+    else if (word == "--budget" && !last)
+      options.budget = std::atof(argv[++i]);
+    else if (word == "--filter" && !last)
+      options.filter = argv[++i];
+    else if (word == "--profile")
+      options.profile = true;
+    else
+      names.push_back(word);
   }
   fmt::print("instruction set {}, {} threads\n", cpu::choose_isa(), options.threads);
   bool right = true;

@@ -1,6 +1,6 @@
-// A whole training step of the hero model and its like, all probes on, as arithmetic rate and as a share of what
-// oneDNN's sgemm reaches at M,N,K = 1024,256,64 with the same threads in the same run.
-// FLOP of a step: 6 (L (4 d^2 + 2 d f) + d V) B T + 12 L B T^2 d, attention counted dense.
+// A whole training step of the hero model and its like, all probes on, as arithmetic rate and as a share of
+// what oneDNN's sgemm reaches at M,N,K = 1024,256,64 with the same threads in the same run. FLOP of a step: 6
+// (L (4 d^2 + 2 d f) + d V) B T + 12 L B T^2 d, attention counted dense.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ constexpr Size kSizes[] = {{"hero", 6, 64, 4, 256, 64, 16, 30, true},
 
 double step_flop(const Size& s) {
   const double d = s.width, f = s.feed_forward, rows = static_cast<double>(s.batch) * s.sequence;
-  return 6 * (s.layers * (4 * d * d + 2 * d * f) + d * s.vocabulary) * rows + 12 * s.layers * rows * s.sequence * d;
+  return 6 * (s.layers * (4 * d * d + 2 * d * f) + d * s.vocabulary) * rows +
+         12 * s.layers * rows * s.sequence * d;
 }
 
 ModelConfig config_of(const Size& s) {
@@ -56,7 +57,8 @@ void fill(Program& program, int32_t vocabulary) {
   }
 }
 
-/// Milliseconds of a step by op and phase, in order of time: medians over steps of every instruction timed alone.
+/// Milliseconds of a step by op and phase, in order of time: medians over steps of every instruction timed
+/// alone.
 void print_profile(Program& program, const StepInputs& inputs) {
   using Clock = std::chrono::steady_clock;
   const std::vector<Instruction>& instructions = program.data().instructions;
@@ -77,12 +79,14 @@ void print_profile(Program& program, const StepInputs& inputs) {
   std::map<std::string, Sum> sums;
   for (size_t i = 0; i < instructions.size(); ++i) {
     std::sort(samples[i].begin(), samples[i].end());
-    Sum& sum = sums[fmt::format("{} {}", to_string(instructions[i].op), kPhases[static_cast<int>(instructions[i].phase)])];
+    Sum& sum = sums[fmt::format("{} {}", to_string(instructions[i].op),
+                                kPhases[static_cast<int>(instructions[i].phase)])];
     sum.seconds += samples[i][kRepeats / 2];
     ++sum.count;
   }
   std::vector<std::pair<std::string, Sum>> rows(sums.begin(), sums.end());
-  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
+  std::sort(rows.begin(), rows.end(),
+            [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
   for (const auto& [name, sum] : rows)
     fmt::print("    {:24} {:8.3f} ms in {:3}\n", name, 1e3 * sum.seconds, sum.count);
 }
@@ -92,14 +96,16 @@ void print_profile(Program& program, const StepInputs& inputs) {
 bool bench_step(const Options& options) {
   const double sgemm = onednn_rate(1024, 256, 64, options.budget);
   fmt::print("\nTraining steps, all probes on; oneDNN sgemm 1024x256x64: {:.0f} GFLOP/s\n", sgemm);
-  fmt::print("{:8} {:>9} {:>9} {:>9} {:>10} {:>7}\n", "model", "ms", "best ms", "GFLOP/s", "tokens/s", "ratio");
+  fmt::print("{:8} {:>9} {:>9} {:>9} {:>10} {:>7}\n", "model", "ms", "best ms", "GFLOP/s", "tokens/s",
+             "ratio");
   for (const Size& s : kSizes) {
     const std::string name = s.name;
     if (options.filter.empty() ? name == "base" : name.find(options.filter) == std::string::npos) continue;
     const auto backend = make_cpu_backend(options.threads);
     Store store(*backend);
     Tape tape(store);
-    const ModelValues model = record_transformer(tape, config_of(s), {.batch = s.batch, .sequence = s.sequence});
+    const ModelValues model =
+        record_transformer(tape, config_of(s), {.batch = s.batch, .sequence = s.sequence});
     store.materialize(1);
     Program program = seal(tape, {.loss = model.loss});
     fill(program, s.vocabulary);

@@ -1,6 +1,6 @@
-// The packed product at sizes where every way of cutting and packing occurs (blocks of k, packed rows, panels packed
-// once or per chunk, several chunks in both directions), against double sums, on every instruction set and bitwise the
-// same on one and three threads. Small and odd sizes stand in op_cases_matrix.cpp.
+// The packed product at sizes where every way of cutting and packing occurs (blocks of k, packed rows, panels
+// packed once or per chunk, several chunks in both directions), against double sums, on every instruction set
+// and bitwise the same on one and three threads. Small and odd sizes stand in op_cases_matrix.cpp.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -63,7 +63,8 @@ double worst(const std::vector<float>& got, const std::vector<float>& base, doub
   double worst = 0;
   const size_t step = std::max<size_t>(1, got.size() / 300) | 1;
   for (size_t i = 0; i < got.size(); i += step) {
-    const double error = std::abs(static_cast<double>(got[i]) - expected(static_cast<int64_t>(i)) - static_cast<double>(base[i]));
+    const double error = std::abs(static_cast<double>(got[i]) - expected(static_cast<int64_t>(i)) -
+                                  static_cast<double>(base[i]));
     worst = error <= worst ? worst : error;  // NaN is worst
   }
   return worst / (std::ldexp(1.0, -24) * terms);
@@ -102,11 +103,18 @@ void check(Linear& l, Write write, const Results& got) {
 TEST_CASE("gemm: every way of cutting and packing", "[kernels]") {
   for (const std::string& isa : instruction_sets()) {
     use_instruction_set(isa);
-    for (const auto& [r, k, n] : {std::array<int64_t, 3>{1027, 67, 61}, {700, 515, 261}, {515, 261, 700}, {90, 1100, 300},
-                                  {2050, 40, 300}, {301, 1030, 515}, {64, 64, 64}, {1024, 64, 256}})
+    for (const auto& [r, k, n] : {std::array<int64_t, 3>{1027, 67, 61},
+                                  {700, 515, 261},
+                                  {515, 261, 700},
+                                  {90, 1100, 300},
+                                  {2050, 40, 300},
+                                  {301, 1030, 515},
+                                  {64, 64, 64},
+                                  {1024, 64, 256}})
       for (const bool transposed : {false, true})
         for (const Write write : {Write::Assign, Write::Add}) {
-          INFO(fmt::format("{} r{} k{} n{} {} {}", isa, r, k, n, transposed ? "x W^T" : "x W", write == Write::Add ? "add" : ""));
+          INFO(fmt::format("{} r{} k{} n{} {} {}", isa, r, k, n, transposed ? "x W^T" : "x W",
+                           write == Write::Add ? "add" : ""));
           Linear l{r, k, n, transposed};
           const Results one = run(l, write, orders()[0]);
           check(l, write, one);
@@ -123,9 +131,11 @@ TEST_CASE("gemm: every way of cutting and packing", "[kernels]") {
 }
 
 TEST_CASE("attention: one tensor as queries and keys, in several blocks of queries", "[kernels]") {
-  // dq, dk and dv go to one buffer: the first assigns and the others add, also where a later block of queries follows.
+  // dq, dk and dv go to one buffer: the first assigns and the others add, also where a later block of queries
+  // follows.
   const int64_t t = 300, d = 1040;  // a head wider than a packed panel is deep
-  std::vector<float> x = numbers(t * d, 1), dout = numbers(t * d, 2), out(x.size()), p(static_cast<size_t>(t * t));
+  std::vector<float> x = numbers(t * d, 1), dout = numbers(t * d, 2), out(x.size()),
+                     p(static_cast<size_t>(t * t));
   for (float& e : x) e *= 0.1f;
   for (const std::string& isa : instruction_sets()) {
     use_instruction_set(isa);
@@ -153,7 +163,8 @@ TEST_CASE("attention: one tensor as queries and keys, in several blocks of queri
     CHECK(run_stages(kernels.backward(call), call, {}, orders()[1]));
     double worst = 0, largest = 0;
     for (size_t i = 0; i < x.size(); ++i) {
-      const double sum = static_cast<double>(separate[0][i]) + static_cast<double>(separate[1][i]) + static_cast<double>(separate[2][i]);
+      const double sum = static_cast<double>(separate[0][i]) + static_cast<double>(separate[1][i]) +
+                         static_cast<double>(separate[2][i]);
       const double error = std::abs(static_cast<double>(shared[i]) - sum);
       worst = error <= worst ? worst : error;
       largest = std::max(largest, std::abs(sum));

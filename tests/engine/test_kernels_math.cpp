@@ -1,5 +1,5 @@
-// Accuracy of the vectorised exp and tanh on every instruction set: a dense sweep against double, in units of the last
-// place of the exact result. The bounds are those stated in cpu/vector_math.h.
+// Accuracy of the vectorised exp and tanh on every instruction set: a dense sweep against double, in units of
+// the last place of the exact result. The bounds are those stated in cpu/vector_math.h.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -46,10 +46,13 @@ TEST_CASE("vector exp and tanh: within their ulp over a dense sweep", "[kernels]
   for (const std::string& isa : instruction_sets()) {
     use_instruction_set(isa);
     INFO(isa);
-    CHECK(worst_ulps(cpu::vector_exp, [](double x) { return std::exp(x); }, 87.3f) <= 2.0);
-    CHECK(worst_ulps(cpu::vector_tanh, [](double x) { return std::tanh(x); }, 30.0f) <= 4.0);
+    CHECK(worst_ulps(
+              cpu::vector_exp, [](double x) { return std::exp(x); }, 87.3f) <= 2.0);
+    CHECK(worst_ulps(
+              cpu::vector_tanh, [](double x) { return std::tanh(x); }, 30.0f) <= 4.0);
     // Ends, special values, and every length of a partial vector.
-    const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+    const float infinity = std::numeric_limits<float>::infinity(),
+                nan = std::numeric_limits<float>::quiet_NaN();
     const std::vector<float> x = {0.0f, -infinity, infinity, nan, -200.0f, 200.0f, 88.75f, 1.0f};
     for (size_t n = 1; n <= x.size(); ++n) {
       std::vector<float> e(n + 1, 7.0f), t(n + 1, 7.0f);
