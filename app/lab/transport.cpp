@@ -281,7 +281,8 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
     const float w = p.text({x, base}, counter, t.ink, now);
     ui.mark("transport/counter", {x, base - 18, w, 22}, now, "The step that is done.");
     const float of = p.text({x + w + 9, base}, plain, t.ink3, "of");
-    const Rect budget{x + w + of + 18, base - 16, 46, 22};
+    const float budget_w = std::max(46.f, p.text_width({Face::mono, type::body}, grouped(view.budget)) + 22);
+    const Rect budget{x + w + of + 18, base - 16, budget_w, 22};
     budget_field(ui, state, view, budget, commands);
     p.text({budget.right() + 8, base}, plain, t.ink3, "steps");
     clock_line(ui, {x, rect.y + 43, 250, 18}, view, clock);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <limits>
 
 #include "catch.hpp"
 #include "lab_fixture.h"
@@ -30,19 +31,27 @@ std::vector<std::string> faults(const ui::Ui& ui, ui::Vec window) {
   return result;
 }
 
-void check(const fixture::LabShape& shape, ui::Vec size, float scale, bool dark,
-           const std::function<void(ui::Robot&)>& hand = {}) {
-  LabRobot lab(fixture::lab_view(shape), size, scale);
+void check_view(std::shared_ptr<const LabView> view, ui::Vec size, float scale, bool dark,
+                const std::string& what, const std::function<void(ui::Robot&)>& hand = {}) {
+  LabRobot lab(std::move(view), size, scale);
   lab.state.dark = dark;
   lab.state.clock = true;
   lab.robot.frames(2);
   if (hand) hand(lab.robot);
+  CHECK(lab.ui.texts().size() > 40);
   for (const std::string& fault : faults(lab.ui, lab.ui.size())) {
-    INFO(fmt::format("{}x{} at {}, step {}, fork {}: {}", size.x, size.y, scale, shape.step, shape.fork,
-                     fault));
+    INFO(fmt::format("{}x{} at {}, {}: {}", size.x, size.y, scale, what, fault));
     CHECK(fault.empty());
   }
 }
+
+void check(const fixture::LabShape& shape, ui::Vec size, float scale, bool dark,
+           const std::function<void(ui::Robot&)>& hand = {}) {
+  check_view(fixture::lab_view(shape), size, scale, dark,
+             fmt::format("step {}, {} layers{}", shape.step, shape.layers, shape.fork ? ", fork" : ""), hand);
+}
+
+constexpr ui::Vec kThreeSizes[] = {{1600, 1000}, {1440, 900}, {1024, 600}};
 
 }  // namespace
 
@@ -60,7 +69,7 @@ TEST_CASE("no text overlaps or is cut, at rest") {
 }
 
 TEST_CASE("no text overlaps or is cut while a norm is held") {
-  for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}, ui::Vec{1024, 600}})
+  for (ui::Vec size : kThreeSizes)
     check({}, size, 1, true, [](ui::Robot& robot) {
       robot.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before\nframes 12");
     });
@@ -84,4 +93,32 @@ TEST_CASE("every tab of the compact layout holds its texts") {
       shape.fork = fork;
       check(shape, size, 1, false, click("lab/left/Settings"));
     }
+}
+
+TEST_CASE("odd sessions fit too: one layer, many layers, long budgets") {
+  for (ui::Vec size : kThreeSizes)
+    for (int layers : {1, 2, 12, 24}) {
+      fixture::LabShape shape;
+      shape.layers = layers;
+      check(shape, size, 1, false);
+      shape.budget = 100000;
+      check(shape, size, 1, true);
+    }
+}
+
+TEST_CASE("a run that is not finite says so, and a text of one's own has longer words") {
+  for (ui::Vec size : kThreeSizes) {
+    LabView broken = *fixture::lab_view();
+    RunView& a = broken.runs[0];
+    a.state = RunState::NonFinite, a.badge = "not finite at step 23";
+    a.note = "first in layer 2: L02.attn.wq gradient";
+    a.loss = std::numeric_limits<double>::quiet_NaN();
+    check_view(std::make_shared<const LabView>(broken), size, 1, false, "not finite");
+
+    LabView text = *fixture::lab_view();
+    text.unit = "character", text.entropy_rate = 0;
+    text.runs[0].badge = "stuck at character frequencies";
+    text.message = "notes.txt: 1 204 211 characters, 94 symbols";
+    check_view(std::make_shared<const LabView>(text), size, 1, true, "own text");
+  }
 }
