@@ -39,6 +39,19 @@ if(NOT TARGET nlohmann_json::nlohmann_json)
   normscope_missing("nlohmann-json" nlohmann-json3-dev)
 endif()
 
+# SentencePiece has no package file for CMake. Without it there is no training on pairs of sentences, and the program says so.
+find_path(SENTENCEPIECE_INCLUDE_DIR sentencepiece_trainer.h)
+find_library(SENTENCEPIECE_LIBRARY sentencepiece)
+find_library(SENTENCEPIECE_TRAIN_LIBRARY sentencepiece_train)
+mark_as_advanced(SENTENCEPIECE_INCLUDE_DIR SENTENCEPIECE_LIBRARY SENTENCEPIECE_TRAIN_LIBRARY)
+if(SENTENCEPIECE_INCLUDE_DIR AND SENTENCEPIECE_LIBRARY AND SENTENCEPIECE_TRAIN_LIBRARY)
+  add_library(normscope_sentencepiece INTERFACE)
+  target_include_directories(normscope_sentencepiece SYSTEM INTERFACE "${SENTENCEPIECE_INCLUDE_DIR}")
+  target_link_libraries(normscope_sentencepiece INTERFACE "${SENTENCEPIECE_TRAIN_LIBRARY}" "${SENTENCEPIECE_LIBRARY}")
+else()
+  message(STATUS "SentencePiece (Debian: libsentencepiece-dev) not found: building without training on sentence pairs")
+endif()
+
 # ---- app --------------------------------------------------------------------------------------------------------
 if(NORMSCOPE_APP)
   find_package(CLI11 CONFIG QUIET)

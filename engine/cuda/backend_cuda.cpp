@@ -227,7 +227,7 @@ class CudaExecutable final : public Executable {
     call.step = staged_.as<const StepInputs>();
     call.counter = counter;
     for (size_t k = 0; k < i.in.size(); ++k) {
-      call.in[k] = tensor(i.in[k], i.of_gradient);
+      call.in[k] = tensor(i.in[k], i.of_gradient && k == 0);
       p.of_parameter[k] = i.in[k] != kNone && program_.values[static_cast<size_t>(i.in[k])].role == Role::Parameter;
       if (i.phase == Phase::Backward && k < i.write.size() && i.write[k] != Write::Skip) {
         call.din[k] = tensor(i.in[k], true);
@@ -270,6 +270,14 @@ class CudaExecutable final : public Executable {
         const int64_t size = call.in[0].shape.size(), chunks = chunks_of(size);
         entries.push_back({call.in[0].p, size, call.stats, zeros<double>(static_cast<size_t>(2 * chunks)),
                            zeros<uint32_t>(1), call.attributes.probe});
+        if (call.in[1]) {
+          const Shape& shape = call.in[0].shape;
+          ProbeEntry& entry = entries.back();
+          entry.lengths = call.in[1].i32();
+          entry.batch = static_cast<int32_t>(shape[0]);
+          entry.positions = static_cast<int32_t>(shape[1]);
+          entry.width = static_cast<int32_t>(shape.cols());
+        }
         of_call.push_back(i);
         tables[of_gradient]->count += 1;
         tables[of_gradient]->most_chunks = std::max(tables[of_gradient]->most_chunks, static_cast<int32_t>(chunks));

@@ -37,6 +37,8 @@ struct ProbeEntry {
   double* partials = nullptr;   ///< two of a chunk
   uint32_t* counter = nullptr;  ///< zero between launches
   ProbeKind kind = ProbeKind::MeanSquare;
+  const int32_t* lengths = nullptr;  ///< of rows (B,T,width): positions at or beyond it do not count; null: all do
+  int32_t batch = 0, positions = 0, width = 0;
 };
 struct ProbeTable {
   const ProbeEntry* entries = nullptr;  ///< in device memory

@@ -7,7 +7,11 @@
 
 #include "engine/core/error.h"
 #include "engine/data/corpus.h"
+#include "engine/data/labels_task.h"
+#include "engine/data/masked_task.h"
+#include "engine/data/pairs_task.h"
 #include "engine/data/sequence_task.h"
+#include "engine/data/translation_task.h"
 
 namespace normscope {
 namespace {
@@ -78,6 +82,24 @@ Batch::Batch(int32_t rows, int32_t positions)
       tokens(static_cast<size_t>(rows) * static_cast<size_t>(positions)),
       targets(tokens.size()) {}
 
+Batch::Batch(const BatchShape& shape) : Batch(shape.rows, shape.length) {
+  const auto rows = static_cast<size_t>(shape.rows);
+  source.resize(rows * static_cast<size_t>(shape.source_length));
+  if (!shape.padded) return;
+  key_lengths.resize(rows);
+  if (shape.source_length > 0) target_lengths.resize(rows);
+}
+
+void Task::batch(uint64_t, uint64_t, Split, int32_t, int32_t, std::span<int32_t>, std::span<int32_t>) const {
+  fail("data", "this data has more than tokens and targets: expected an encoder or an encoder-decoder");
+}
+
+BatchShape Task::shape(uint64_t, uint64_t, Split, int32_t B, int32_t T) const { return {B, T, 0, false}; }
+
+void Task::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T, const BatchView& to) const {
+  batch(seed, step, split, B, T, to.tokens, to.targets);
+}
+
 double Task::unigram_entropy() const { return entropy_of(unigram()); }
 
 std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context) {
@@ -87,22 +109,29 @@ std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context) {
 
 std::shared_ptr<const Task> make_task(const DataSpec& spec) {
   if (spec.context < 1) fail("data", "context {}: expected at least 1", spec.context);
+  if (spec.name == "text" && spec.text_path.empty())
+    fail("data", "the task \"text\" needs a file: give the path of a UTF-8 text");
+  if (spec.form == TaskForm::Masked) return make_masked_task(spec);
   if (spec.name == "corpus") return make_corpus_task(spec);
-  if (spec.name == "text") {
-    if (spec.text_path.empty()) fail("data", "the task \"text\" needs a file: give the path of a UTF-8 text");
-    return make_text_task(TextSource::load(spec.text_path), spec.context);
-  }
-  if (const auto rule = sequence_rule(spec.name)) return make_sequence_task(*rule, spec.context);
-  fail("data", "unknown task \"{}\": expected corpus, text, copy, reverse or sort", spec.name);
+  if (spec.name == "text") return make_text_task(TextSource::load(spec.text_path), spec.context);
+  if (spec.name == "pairs") return make_pairs_task(spec);
+  if (spec.name == "labels") return make_labels_task(spec);
+  if (spec.name == "translation") return make_grammar_translation(spec.context);
+  if (const auto rule = sequence_rule(spec.name))
+    return spec.form == TaskForm::Translate ? make_sequence_translation(*rule, spec.context)
+                                            : make_sequence_task(*rule, spec.context);
+  fail("data", "unknown task \"{}\": expected corpus, text, copy, reverse, sort, translation, pairs or labels",
+       spec.name);
 }
 
 double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step, uint64_t last_step,
                              int32_t B, int32_t T) {
-  Batch batch(B, T);
   double sum = 0;
   uint64_t count = 0;
   for (uint64_t step = first_step; step < last_step; ++step) {
-    task.batch(seed, step, Split::Train, B, T, batch.tokens, batch.targets);
+    const BatchShape shape = task.shape(seed, step, Split::Train, B, T);
+    Batch batch(shape);
+    task.fill(seed, step, Split::Train, B, T, batch.view());
     for (int32_t target : batch.targets) {
       if (target < 0) continue;
       sum -= std::log(task.unigram()[static_cast<size_t>(target)]);

@@ -16,19 +16,51 @@
 
 namespace normscope {
 
+// What a network learns to write from what. It follows from architecture and data (train/spec.h).
+enum class TaskForm : uint8_t {
+  NextSymbol,  // decoder: the row shifted by one
+  Masked,      // encoder: the symbols that were hidden (masked language model)
+  Classify,    // encoder: the class of a row, asked at its first position
+  Translate,   // encoder-decoder: a target row from a source row
+};
+
+// Which program a batch needs: one is sealed for each shape that occurs.
+struct BatchShape {
+  int32_t rows = 0, length = 0;
+  int32_t source_length = 0;  // Translate: positions of the source rows
+  bool padded = false;        // rows have lengths of their own: key_lengths (and target_lengths) count
+  auto operator<=>(const BatchShape&) const = default;
+};
+
+// Where a batch goes: the inputs of a program, or a Batch. What a shape does not have is empty.
+struct BatchView {
+  std::span<int32_t> tokens, targets;  // (rows, length); a target of -1 counts for nothing
+  std::span<int32_t> source;           // (rows, source_length)
+  std::span<int32_t> key_lengths;      // (rows): visible positions of the source, or of a single stack's row
+  std::span<int32_t> target_lengths;   // (rows): positions of the target row that are not padding
+};
+
 // Tokens and targets of one batch, (B,T) row-major. A target of -1 counts for nothing.
 struct Batch {
   int32_t B = 0, T = 0;
-  std::vector<int32_t> tokens, targets;
+  std::vector<int32_t> tokens, targets, source, key_lengths, target_lengths;
   std::vector<float> weights;  // of each row's loss, (B,T); empty = all ones
 
   Batch() = default;
   Batch(int32_t rows, int32_t positions);
+  explicit Batch(const BatchShape& shape);
+  BatchView view() { return {tokens, targets, source, key_lengths, target_lengths}; }
 };
 
 struct DataSpec {
-  std::string name = "corpus";  // corpus | text | copy | reverse | sort
+  std::string name = "corpus";  // corpus | text | copy | reverse | sort | translation | pairs | labels
   std::string text_path;        // for name == "text"
+  std::string pairs_path;       // for name == "pairs": source<TAB>target, one pair a line
+  std::string labels_path;      // for name == "labels": label<TAB>text, one a line
+  std::string valid_path;       // pairs and labels: the same for validation; empty: the end of the file
+  std::string tokenizer_path;   // pairs: the SentencePiece model, made there when there is none; empty: in memory
+  int32_t vocabulary = 8000;    // pairs: of both languages together
+  TaskForm form = TaskForm::NextSymbol;  // what the architecture asks for
   uint64_t data_seed = 1;       // of the generated corpus
   int32_t context = 64;         // the T that the data must be long enough for
 
@@ -40,10 +72,21 @@ class Task {
   virtual ~Task() = default;
 
   virtual int32_t vocabulary() const = 0;
-  // Fills B*T tokens and targets. Throws Error only if the data cannot give windows of T + 1 symbols, or if
-  // the spans have another size than B*T.
+  virtual TaskForm form() const { return TaskForm::NextSymbol; }
+  virtual int32_t classes() const { return 0; }  // Classify: how many
+  virtual std::string class_name(int32_t) const { return {}; }
+  // Fills B*T tokens and targets, for forms that have nothing else. Throws Error only if the data cannot give
+  // windows of T + 1 symbols, or if the spans have another size than B*T.
   virtual void batch(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
-                     std::span<int32_t> tokens, std::span<int32_t> targets) const = 0;
+                     std::span<int32_t> tokens, std::span<int32_t> targets) const;
+  // The shape of a batch of about B*T tokens in rows of at most T, and its contents.
+  virtual BatchShape shape(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
+  virtual void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T, const BatchView& to) const;
+  // How many validation batches (steps 1, 2, ...) are measured: enough to tell runs apart, or all there are.
+  virtual int32_t validation_batches(int32_t, int32_t) const { return 2; }
+  // Translate: the symbol that a target row starts with, and the one that ends it (-1: all rows are full).
+  virtual int32_t begin() const { return -1; }
+  virtual int32_t end() const { return -1; }
   // Throws Error if the data is too short to be split and drawn from in windows of T + 1 symbols.
   virtual void require_context(int32_t T) const = 0;
 

@@ -25,38 +25,82 @@ void set_skip(Store& store, const SublayerValues& s, double omega) {
   store.write(p, values);
 }
 
+/// The rows of x that are not padding.
+std::vector<float> visible(std::vector<float> x, std::span<const int32_t> lengths) {
+  if (lengths.empty()) return x;
+  const size_t row = x.size() / lengths.size();  // of all positions; how many there are does not matter here
+  std::vector<float> kept;
+  for (size_t r = 0; r < lengths.size(); ++r) {
+    const auto first = x.begin() + static_cast<std::ptrdiff_t>(r * row);
+    kept.insert(kept.end(), first, first + static_cast<std::ptrdiff_t>(lengths[r]));
+  }
+  return kept;
+}
+
+void fill(Program& program, const char* name, std::span<const int32_t> values) {
+  if (values.empty()) return;
+  const auto to = program.tokens(name);
+  if (to.size() != values.size())
+    fail("admin", "the profiling batch has {} numbers of {}: expected {}", values.size(), name, to.size());
+  std::copy(values.begin(), values.end(), to.begin());
+}
+
 }  // namespace
 
-std::vector<double> profile_admin(Store& store, const ModelConfig& config, std::span<const int32_t> tokens, int32_t batch,
-                                  int32_t sequence) {
+const Wiring& wiring_of(const ModelConfig& config, const SublayerValues& s) {
+  const bool encoder = config.architecture == Architecture::Encoder || s.name.starts_with("enc.");
+  const LayerWiring& layer = (encoder ? config.encoder : config.decoder).layers[static_cast<size_t>(s.layer - 1)];
+  if (s.name.ends_with(".cross")) return layer.cross;
+  return s.name.ends_with(".attn") ? layer.attention : layer.feed_forward;
+}
+
+std::vector<double> profile_admin(Store& store, const ModelConfig& config, const RecordOptions& options,
+                                  const ProfileInputs& inputs) {
+  RecordOptions quiet = options;
+  quiet.training = quiet.probes = false;
   Tape tape(store);
-  const ModelValues model =
-      record_transformer(tape, config, {.batch = batch, .sequence = sequence, .training = false, .probes = false});
+  const ModelValues model = record_transformer(tape, config, quiet);
   std::vector<SublayerValues> profiled;
-  for (size_t i = 0; i < model.sublayers.size(); ++i) {
-    const LayerWiring& layer = config.stack().layers[static_cast<size_t>(model.sublayers[i].layer - 1)];
-    const Wiring& wiring = model.sublayers[i].name.ends_with(".attn") ? layer.attention : layer.feed_forward;
-    if (wiring.skip.kind == Scale::Kind::LearnedVector) profiled.push_back(model.sublayers[i]);
-  }
+  for (const SublayerValues& s : model.sublayers)
+    if (wiring_of(config, s).skip.kind == Scale::Kind::LearnedVector) profiled.push_back(s);
   if (profiled.empty()) return {};
 
   Program program = seal(tape, {.loss = model.loss, .backward = false});
-  if (program.tokens("tokens").size() != tokens.size())
-    fail("admin", "the profiling batch has {} tokens: expected {}", tokens.size(), program.tokens("tokens").size());
-  std::copy(tokens.begin(), tokens.end(), program.tokens("tokens").begin());
+  fill(program, "tokens", inputs.tokens);
+  if (config.architecture == Architecture::EncoderDecoder) fill(program, "source", inputs.source);
+  if (options.key_lengths) fill(program, "key_lengths", inputs.key_lengths);
   for (int32_t& target : program.tokens("targets")) target = -1;
 
-  std::vector<double> omegas = {1.0};
+  const auto variance_of = [&](ValueId value, bool of_decoder) {
+    const bool decoder_lengths = of_decoder && config.architecture == Architecture::EncoderDecoder;
+    const auto lengths = !options.key_lengths ? std::span<const int32_t>{} : decoder_lengths ? inputs.target_lengths
+                                                                                            : inputs.key_lengths;
+    std::vector<int32_t> floats(lengths.begin(), lengths.end());
+    for (int32_t& length : floats) length *= config.width;
+    return variance(visible(program.read(tape.value(value).name), floats));
+  };
+  std::vector<double> omegas;
   for (const SublayerValues& s : profiled) set_skip(store, s, 1.0);
-  // One forward per sub-layer, each with every earlier omega in force: simple, and milliseconds at start only.
-  for (size_t i = 0; i + 1 < profiled.size(); ++i) {
+  // One forward per sub-layer, each with every earlier omega in force: simple, and milliseconds at start only. A chain
+  // starts over where the stack changes.
+  for (size_t i = 0; i < profiled.size(); ++i) {
+    const auto in_decoder = [&](size_t k) { return !profiled[k].name.starts_with("enc."); };
+    if (i == 0 || in_decoder(i) != in_decoder(i - 1)) {
+      omegas.push_back(1.0);
+      continue;
+    }
     program.replay({});
-    const double x = variance(program.read(tape.value(profiled[i].input).name));
-    const double a = variance(program.read(tape.value(profiled[i].branch).name));
-    omegas.push_back(std::sqrt(omegas[i] * omegas[i] * x + a));
-    set_skip(store, profiled[i + 1], omegas.back());
+    const double x = variance_of(profiled[i - 1].input, in_decoder(i)), a = variance_of(profiled[i - 1].branch, in_decoder(i));
+    omegas.push_back(std::sqrt(omegas[i - 1] * omegas[i - 1] * x + a));
+    set_skip(store, profiled[i], omegas.back());
   }
   return omegas;
+}
+
+std::vector<double> profile_admin(Store& store, const ModelConfig& config, std::span<const int32_t> tokens, int32_t batch,
+                                  int32_t sequence) {
+  return profile_admin(store, config, {.batch = batch, .sequence = sequence, .source_sequence = sequence},
+                       {.tokens = tokens, .source = tokens, .key_lengths = {}, .target_lengths = {}});
 }
 
 }  // namespace normscope

@@ -53,6 +53,8 @@ void validate(const ModelConfig& c) {
   check_probability("dropout_activation", c.dropout_activation);
   if (c.architecture != Architecture::Encoder) check_stack("decoder", c.decoder, c.layers);
   if (c.architecture != Architecture::Decoder) check_stack("encoder", c.encoder, context_of(c, false).layers);
+  if (c.classes > 0 && c.architecture != Architecture::Encoder)
+    fail("model", "only an encoder classifies: expected architecture encoder, or no classes");
   if (c.gaussian_input && c.architecture == Architecture::EncoderDecoder)
     fail("model", "a Gaussian input is for a single stack: expected architecture decoder or encoder");
   if (c.gaussian_input && c.tied_output)

@@ -22,6 +22,7 @@ struct ModelConfig {
   int32_t layers = 6, width = 64, heads = 4, feed_forward = 256;
   int32_t sequence = 64;          ///< T: positions of the training batches
   int32_t vocabulary = 0;         ///< V: comes from the data
+  int32_t classes = 0;            ///< encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none
   Activation activation = Activation::Relu;
   Positions positions = Positions::Learned;
   bool tied_output = true;        ///< logits = h E^T; otherwise out.w (D,V), no bias

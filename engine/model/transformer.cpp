@@ -28,20 +28,30 @@ class Recorder {
         values_.hidden = stack({.wiring = config_.decoder, .causal = true}, values_.tokens, T);
         break;
       case Architecture::Encoder:
-        values_.hidden = stack({.wiring = config_.encoder, .key_lengths = lengths}, values_.tokens, T);
+        values_.hidden = stack({.wiring = config_.encoder, .key_lengths = lengths, .probe_lengths = lengths},
+                               values_.tokens, T);
         break;
       case Architecture::EncoderDecoder:
-        values_.source = tape_.input("source", {B, options_.source_sequence}, DType::I32);
-        values_.memory = stack({.prefix = "enc.", .wiring = config_.encoder, .key_lengths = lengths}, values_.source,
-                               options_.source_sequence);
-        values_.hidden = stack({.prefix = "dec.", .wiring = config_.decoder, .causal = true, .memory = values_.memory,
-                                .memory_lengths = lengths},
-                               values_.tokens, T);
+        encode(lengths);
+        decode(lengths, options_.key_lengths && options_.probes ? tape_.input("target_lengths", {B}, DType::I32) : kNone);
         break;
     }
     values_.logits = output(values_.hidden);
     const ValueId weights = options_.row_weights ? tape_.input("weights", {B, T}, DType::F32) : kNone;
     values_.loss = softmax_xent(tape_, "loss", values_.logits, values_.targets, weights);
+    return values_;
+  }
+
+  ModelValues record_part(bool encoder) {
+    const int64_t B = options_.batch;
+    const ValueId lengths = options_.key_lengths ? tape_.input("key_lengths", {B}, DType::I32) : kNone;
+    if (encoder) {
+      encode(lengths);
+    } else {
+      values_.tokens = tape_.input("tokens", {B, options_.sequence}, DType::I32);
+      values_.memory = tape_.input("memory", {B, options_.source_sequence, config_.width}, DType::F32);
+      decode(lengths, kNone);
+    }
     return values_;
   }
 
@@ -53,11 +63,26 @@ class Recorder {
     bool causal = false;
     ValueId key_lengths = kNone;
     ValueId memory = kNone, memory_lengths = kNone;
+    ValueId probe_lengths = kNone;  ///< positions of a row that probes count
   };
+
+  /// The two towers of an encoder-decoder.
+  void encode(ValueId lengths) {
+    values_.source = tape_.input("source", {options_.batch, options_.source_sequence}, DType::I32);
+    values_.memory =
+        stack({.prefix = "enc.", .wiring = config_.encoder, .key_lengths = lengths, .probe_lengths = lengths},
+              values_.source, options_.source_sequence);
+  }
+  void decode(ValueId lengths, ValueId target_lengths) {
+    values_.hidden = stack({.prefix = "dec.", .wiring = config_.decoder, .causal = true, .memory = values_.memory,
+                            .memory_lengths = lengths, .probe_lengths = target_lengths},
+                           values_.tokens, options_.sequence);
+  }
 
   ValueId stack(const Stack& s, ValueId tokens, int64_t T) {
     ValueId x = embedding_block(s, tokens, T);
     values_.embedding = x;
+    probe_lengths_ = s.probe_lengths;
     for (size_t l = 0; l < s.wiring.layers.size(); ++l) x = layer(s, static_cast<int32_t>(l) + 1, x);
     return norm(s.prefix + "final", s.wiring.final, x);
   }
@@ -109,8 +134,8 @@ class Recorder {
     s.sum = add(tape_, name + ".sum", x, s.branch, scale(name + ".skip", wiring.skip), scale(name + ".branch", wiring.branch));
     s.output = norm(name + ".trunk", wiring.trunk, s.sum);
     if (options_.probes) {
-      tape_.probe({name + ".out.mean_square", ProbeKind::MeanSquare, s.output, false, layer_});
-      tape_.probe({name + ".sum.mean_square", ProbeKind::MeanSquare, s.sum, false, layer_});
+      tape_.probe({name + ".out.mean_square", ProbeKind::MeanSquare, s.output, false, layer_, probe_lengths_});
+      tape_.probe({name + ".sum.mean_square", ProbeKind::MeanSquare, s.sum, false, layer_, probe_lengths_});
     }
     values_.sublayers.push_back(s);
     return s.output;
@@ -151,6 +176,11 @@ class Recorder {
   }
 
   ValueId output(ValueId hidden) {
+    if (config_.classes > 0) {
+      const double deviation = 1.0 / std::sqrt(static_cast<double>(config_.width));
+      const ValueId w = parameter("class.w", {config_.width, config_.classes}, {Init::Kind::Normal, deviation});
+      return linear(tape_, "logits", hidden, w, parameter("class.b", {config_.classes}, {Init::Kind::Zeros, 0.0}));
+    }
     if (config_.tied_output) return linear(tape_, "logits", hidden, tape_.parameter("emb.tokens"), kNone, true);
     const int64_t D = config_.width, V = config_.vocabulary;
     const ValueId w = parameter("out.w", {D, V}, {Init::Kind::Normal, 1.0 / std::sqrt(static_cast<double>(D))});
@@ -187,16 +217,37 @@ class Recorder {
   const RecordOptions& options_;
   ModelValues values_;
   int32_t layer_ = 0;
+  ValueId probe_lengths_ = kNone;
 };
 
-}  // namespace
-
-ModelValues record_transformer(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
+void check_length(const ModelConfig& config, const RecordOptions& options) {
   validate(config);
   const int32_t longest = std::max(options.sequence, options.source_sequence);
   if (longest > config.sequence)
     fail("model", "{} positions are asked of a model that has {}: expected at most as many", longest, config.sequence);
+}
+
+ModelValues record_part(Tape& tape, const ModelConfig& config, RecordOptions options, bool encoder) {
+  check_length(config, options);
+  if (config.architecture != Architecture::EncoderDecoder)
+    fail("model", "a part is asked of a single stack: expected an encoder-decoder");
+  options.training = options.probes = false;
+  return Recorder(tape, config, options).record_part(encoder);
+}
+
+}  // namespace
+
+ModelValues record_transformer(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
+  check_length(config, options);
   return Recorder(tape, config, options).record();
+}
+
+ModelValues record_encoder(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
+  return record_part(tape, config, options, true);
+}
+
+ModelValues record_decoder(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
+  return record_part(tape, config, options, false);
 }
 
 }  // namespace normscope

@@ -30,7 +30,7 @@ struct ModelValues {
   ValueId source = kNone, memory = kNone;  ///< encoder-decoder: the source tokens and the encoder's output
   ValueId embedding = kNone;  ///< x_0 (of the decoder in an encoder-decoder)
   ValueId hidden = kNone;     ///< input of the output projection, after the final norm
-  ValueId logits = kNone;
+  ValueId logits = kNone;     ///< kNone where only a part of the model was recorded
   ValueId loss = kNone;
   std::vector<SublayerValues> sublayers;
 };
@@ -38,7 +38,9 @@ struct ModelValues {
 struct RecordOptions {
   int32_t batch = 16, sequence = 64;
   int32_t source_sequence = 0;  ///< encoder-decoder: positions of the source
-  bool key_lengths = false;     ///< an input "key_lengths" (B): keys of the encoder at or beyond it are masked
+  /// An input "key_lengths" (B): keys of the encoder at or beyond it are masked, probes leave such rows out. An
+  /// encoder-decoder has "target_lengths" (B) beside it, for the decoder's probes.
+  bool key_lengths = false;
   bool training = true;      ///< dropout nodes are recorded only when training and p > 0
   bool row_weights = false;  ///< an input "weights" (B*T): a weight per row of the loss
   bool probes = true;        ///< mean square of every sub-layer output (and branch)
@@ -49,11 +51,26 @@ struct RecordOptions {
 /// and "key_lengths" on request; "x" (B,T,D) instead of "tokens" for a Gaussian input.
 ModelValues record_transformer(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
+/// Parts of an encoder-decoder for decoding, over the Store of a model that was recorded before: the encoder alone
+/// (`memory`; inputs "source", "key_lengths"), and the decoder up to `hidden` from an input "memory" (B,Ts,D) ("tokens",
+/// "key_lengths"). No dropout, no probes, no loss.
+ModelValues record_encoder(Tape& tape, const ModelConfig& config, const RecordOptions& options);
+ModelValues record_decoder(Tape& tape, const ModelConfig& config, const RecordOptions& options);
+
 /// Admin's profiling pass by the authors' sequential rule (Liu et al. 2020; norm-science A.8, code): one forward over
 /// one batch with omega_1 = 1, omega_{i+1}^2 = Var(omega_i x_{i-1}) + Var(a_i), each omega already in force.
+/// Encoder and decoder have a chain each; what is padding counts for nothing.
 /// Writes the constants into the Store's L??.*.skip vectors; only sub-layers whose skip is a learned vector take part.
 /// `tokens` is one batch (B,T) row-major. Returns the omegas in order.
 std::vector<double> profile_admin(Store& store, const ModelConfig& config, std::span<const int32_t> tokens, int32_t batch,
                                   int32_t sequence);
+/// The same for any architecture: the inputs of a batch of the shape that `options` say.
+struct ProfileInputs {
+  std::span<const int32_t> tokens, source, key_lengths, target_lengths;
+};
+std::vector<double> profile_admin(Store& store, const ModelConfig& config, const RecordOptions& options,
+                                  const ProfileInputs& inputs);
+/// The wiring of a sub-layer by its name: "L03.attn", "enc.L03.ffn", "dec.L01.cross".
+const Wiring& wiring_of(const ModelConfig& config, const SublayerValues& sublayer);
 
 }  // namespace normscope

@@ -5,6 +5,20 @@
 namespace normscope::cuda {
 namespace {
 
+/// Whether element i lies in a position that counts.
+__device__ bool counts(const ProbeEntry& e, int64_t i) {
+  if (!e.lengths) return true;
+  const int64_t row = i / e.width;
+  return row % e.positions < e.lengths[row / e.positions];
+}
+
+__device__ double counted(const ProbeEntry& e) {
+  if (!e.lengths) return static_cast<double>(e.size);
+  int64_t rows = 0;
+  for (int32_t b = 0; b < e.batch; ++b) rows += e.lengths[b] < e.positions ? e.lengths[b] : e.positions;
+  return static_cast<double>(rows * e.width);
+}
+
 __global__ void __launch_bounds__(kThreads) measure(ProbeTable table) {
   await_inputs();
   const ProbeEntry e = table.entries[blockIdx.y];
@@ -13,7 +27,7 @@ __global__ void __launch_bounds__(kThreads) measure(ProbeTable table) {
   const int64_t first = blockIdx.x * kChunk, last = first + kChunk < e.size ? first + kChunk : e.size;
   double sum = 0, squares = 0;
   for (int64_t i = first + threadIdx.x; i < last; i += kThreads) {
-    const double x = static_cast<double>(e.p[i]);
+    const double x = counts(e, i) ? static_cast<double>(e.p[i]) : 0.0;
     sum += x;
     squares += x * x;
   }
@@ -32,7 +46,7 @@ __global__ void __launch_bounds__(kThreads) measure(ProbeTable table) {
   sum = block_sum(sum);
   squares = block_sum(squares);
   if (threadIdx.x != 0) return;
-  const double n = static_cast<double>(e.size), mean = sum / n;
+  const double n = counted(e), mean = sum / n;
   const double variance = squares / n - mean * mean;
   *e.stat = e.kind == ProbeKind::MeanSquare ? squares / n : variance < 0 ? 0.0 : variance;
 }

@@ -126,6 +126,7 @@ std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction>
     probe.name = request.name;
     probe.attributes.probe = request.kind;
     probe.in = {request.value};
+    if (request.lengths != kNone) probe.in.push_back(request.lengths);
     probe.of_gradient = request.of_gradient;
     after.emplace(it->second, std::move(probe));
   }

@@ -78,6 +78,7 @@ struct ProbeRequest {
   ValueId value = kNone;
   bool of_gradient = false;
   int32_t layer = 0;
+  ValueId lengths = kNone;  ///< i32 (B): of value (B,T,..) only the first lengths[b] positions of row b count
 };
 
 class Store;

@@ -3,19 +3,33 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/philox.h"
 #include "model/transformer.h"
 #include "tape/seal.h"
+#include "train/network.h"
 
 namespace normscope {
 namespace {
 
-Program forward_program(Store& store, const ModelConfig& model, int32_t batch, int32_t sequence) {
+Program forward_program(Store& store, const ModelConfig& model, const BatchShape& shape) {
   Tape tape(store);
-  const ModelValues values = record_transformer(
-      tape, model, {.batch = batch, .sequence = sequence, .training = false, .probes = false});
+  const ModelValues values = record_transformer(tape, model, record_options(shape, false));
   return seal(tape, {.loss = values.loss, .backward = false, .optimizer = Optimizer::None});
+}
+
+void put(Batch& batch, const BatchShape& shape, Program& program) {
+  const BatchView to = inputs_of(program, shape);
+  std::copy(batch.tokens.begin(), batch.tokens.end(), to.tokens.begin());
+  std::copy(batch.targets.begin(), batch.targets.end(), to.targets.begin());
+  std::copy(batch.source.begin(), batch.source.end(), to.source.begin());
+  std::copy(batch.key_lengths.begin(), batch.key_lengths.end(), to.key_lengths.begin());
+}
+
+BatchShape shape_of(const Batch& batch) {
+  const int32_t source = batch.B > 0 ? static_cast<int32_t>(batch.source.size()) / batch.B : 0;
+  return {batch.B, batch.T, source, !batch.key_lengths.empty()};
 }
 
 // The symbols that are given: all up to the first whose successor is to be predicted.
@@ -32,48 +46,91 @@ int32_t window_of(const ModelConfig& model, size_t prompt, int32_t line_length) 
   return std::min(model.sequence, static_cast<int32_t>(prompt) + line_length);
 }
 
+// The first row of a batch that is not empty, as a batch of its own.
+Batch front_row(const Batch& batch) {
+  Batch row = batch;
+  const auto rows = static_cast<size_t>(batch.B);
+  row.B = 1;
+  for (auto* part : {&row.tokens, &row.targets, &row.source, &row.key_lengths, &row.target_lengths})
+    part->resize(part->size() / rows);
+  return row;
+}
+
 }  // namespace
 
 Validator::Validator(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t batch)
-    : program_(forward_program(store, model, batch, model.sequence)) {
-  for (int32_t i = 0; i < kBatches; ++i) {
-    Batch& drawn = batches_.emplace_back(batch, model.sequence);
-    task.batch(seed, static_cast<uint64_t>(i + 1), Split::Validation, batch, model.sequence, drawn.tokens, drawn.targets);
+    : classes_(model.classes), accuracy_(std::numeric_limits<double>::quiet_NaN()) {
+  const int32_t count = task.validation_batches(batch, model.sequence);
+  for (int32_t i = 1; i <= count; ++i) {
+    const auto step = static_cast<uint64_t>(i);
+    const BatchShape shape = task.shape(seed, step, Split::Validation, batch, model.sequence);
+    auto program = programs_.find(shape);
+    if (program == programs_.end()) program = programs_.emplace(shape, forward_program(store, model, shape)).first;
+    Drawn& drawn = batches_.emplace_back(Drawn{Batch(shape), &program->second, 0});
+    task.fill(seed, step, Split::Validation, batch, model.sequence, drawn.batch.view());
+    drawn.targets = std::count_if(drawn.batch.targets.begin(), drawn.batch.targets.end(), [](int32_t t) { return t >= 0; });
   }
 }
 
 double Validator::measure() {
   double sum = 0;
-  for (const Batch& batch : batches_) {
-    std::copy(batch.tokens.begin(), batch.tokens.end(), program_.tokens("tokens").begin());
-    std::copy(batch.targets.begin(), batch.targets.end(), program_.tokens("targets").begin());
-    program_.replay({});
-    sum += program_.loss();
+  int64_t targets = 0, correct = 0;
+  for (Drawn& drawn : batches_) {
+    put(drawn.batch, shape_of(drawn.batch), *drawn.program);
+    drawn.program->replay({});
+    sum += drawn.program->loss() * static_cast<double>(drawn.targets);
+    targets += drawn.targets;
+    if (classes_ > 0) correct += right(drawn);
   }
-  return sum / static_cast<double>(batches_.size());
+  if (classes_ > 0) accuracy_ = static_cast<double>(correct) / static_cast<double>(targets);
+  return sum / static_cast<double>(targets);
+}
+
+int64_t Validator::right(const Drawn& drawn) const {
+  const std::vector<float> logits = drawn.program->read("logits");
+  int64_t count = 0;
+  for (size_t r = 0; r < drawn.batch.targets.size(); ++r) {
+    if (drawn.batch.targets[r] < 0) continue;
+    const float* at = logits.data() + r * static_cast<size_t>(classes_);
+    count += std::max_element(at, at + classes_) - at == drawn.batch.targets[r];
+  }
+  return count;
 }
 
 Writer::Writer(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t line_length)
-    : seed_(seed),
-      line_length_(line_length),
-      prompt_(prompt_of(task, seed, model.sequence)),
-      program_(forward_program(store, model, 1, window_of(model, prompt_.size(), line_length))) {
+    : seed_(seed), form_(task.form()), end_(task.end()), line_length_(line_length) {
+  if (form_ == TaskForm::NextSymbol) {
+    prompt_ = prompt_of(task, seed, model.sequence);
+    program_.emplace(forward_program(store, model, {1, window_of(model, prompt_.size(), line_length)}));
+    for (int32_t& target : program_->tokens("targets")) target = -1;
+  } else {
+    const int32_t middle = task.validation_batches(1, model.sequence) / 2 + 1;  // batches may be sorted by length
+    const auto step = static_cast<uint64_t>(middle);
+    Batch batch(task.shape(seed, step, Split::Validation, 1, model.sequence));
+    task.fill(seed, step, Split::Validation, 1, model.sequence, batch.view());
+    row_ = front_row(batch);
+    if (form_ == TaskForm::Translate) prompt_ = {task.begin()};
+    else prompt_ = row_.tokens;
+    program_.emplace(forward_program(store, model, shape_of(row_)));
+    put(row_, shape_of(row_), *program_);
+  }
   prompt_length_ = static_cast<int32_t>(prompt_.size());
-  for (int32_t& target : program_.tokens("targets")) target = -1;
   restart();
 }
 
 void Writer::restart() { line_ = prompt_; }
 
 bool Writer::advance() {
+  if (form_ == TaskForm::Translate) return advance_translation();
+  if (form_ != TaskForm::NextSymbol) return fill_in();
   if (static_cast<int32_t>(line_.size()) - prompt_length_ >= line_length_) restart();
   // The window starts with the line and, once full, holds its newest part: left-aligned, what follows is masked by
   // causality.
-  const auto window = program_.tokens("tokens");
+  const auto window = program_->tokens("tokens");
   const size_t shown = std::min(line_.size(), window.size());
   std::copy(line_.end() - static_cast<std::ptrdiff_t>(shown), line_.end(), window.begin());
   std::fill(window.begin() + static_cast<std::ptrdiff_t>(shown), window.end(), 0);
-  program_.replay({});
+  program_->replay({});
   line_.push_back(draw(static_cast<int32_t>(shown) - 1));
   return static_cast<int32_t>(line_.size()) - prompt_length_ >= line_length_;
 }
@@ -81,8 +138,8 @@ bool Writer::advance() {
 // Inverse of the cumulative distribution softmax(logits[row]) at the symbol's random number. Logits that are not
 // finite give some symbol of the vocabulary: nothing here may fail on a broken model.
 int32_t Writer::draw(int32_t row) {
-  const std::vector<float> logits = program_.read("logits");
-  const size_t vocabulary = logits.size() / program_.tokens("tokens").size();
+  const std::vector<float> logits = program_->read("logits");
+  const size_t vocabulary = logits.size() / program_->tokens("tokens").size();
   const float* at = logits.data() + static_cast<size_t>(row) * vocabulary;
   const double largest = *std::max_element(at, at + vocabulary);
   std::vector<double> cumulative(vocabulary);
@@ -96,7 +153,39 @@ int32_t Writer::draw(int32_t row) {
   return static_cast<int32_t>(vocabulary) - 1;
 }
 
+bool Writer::advance_translation() {
+  const auto window = program_->tokens("tokens");
+  const auto ended = [&] {
+    return line_.back() == end_ || line_.size() > window.size() || static_cast<int32_t>(line_.size()) > line_length_;
+  };
+  if (ended()) restart();
+  std::fill(std::copy(line_.begin(), line_.end(), window.begin()), window.end(), 0);
+  program_->replay({});
+  line_.push_back(most_probable(static_cast<int32_t>(line_.size()) - 1));
+  return ended();
+}
+
+// One pass: the symbols asked for take their places, or the class stands alone.
+bool Writer::fill_in() {
+  program_->replay({});
+  line_ = row_.tokens;
+  for (size_t t = 0; t < line_.size(); ++t)
+    if (row_.targets[t] >= 0) line_[t] = most_probable(static_cast<int32_t>(t));
+  return true;
+}
+
+int32_t Writer::most_probable(int32_t row) const {
+  const std::vector<float> logits = program_->read("logits");
+  const size_t outcomes = logits.size() / row_.tokens.size();
+  const auto at = logits.begin() + static_cast<std::ptrdiff_t>(static_cast<size_t>(row) * outcomes);
+  return static_cast<int32_t>(std::max_element(at, at + static_cast<std::ptrdiff_t>(outcomes)) - at);
+}
+
 std::string Writer::text(const Task& task) const {
+  if (form_ == TaskForm::Translate)
+    return task.decode(row_.source) + " \u2192 " + task.decode(std::span(line_).first(std::max<size_t>(line_.size(), 1)));
+  if (form_ == TaskForm::Classify) return task.decode(row_.tokens) + " \u2192 " + task.class_name(line_.front());
+  if (form_ == TaskForm::Masked) return task.decode(line_);
   const size_t hidden = prompt_length_ > 1 ? 0 : 1;  // a single symbol is no question worth showing
   return task.decode(std::span(line_).subspan(hidden));
 }

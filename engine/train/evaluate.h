@@ -2,6 +2,8 @@
 // no update), so nothing here changes a bit of the run. Called by Run.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,21 +14,33 @@
 
 namespace normscope {
 
-/// Mean cross-entropy (without label smoothing) over fixed validation batches.
+/// Mean cross-entropy per target (without label smoothing) over the task's fixed validation batches; of a classifier also
+/// how many targets have the largest logit.
 class Validator {
  public:
-  static constexpr int32_t kBatches = 2;
   Validator(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t batch);
   double measure();
+  double accuracy() const { return accuracy_; }  ///< of the last measure(); NaN unless it classifies
 
  private:
-  Program program_;
-  std::vector<Batch> batches_;
+  struct Drawn {
+    Batch batch;
+    Program* program;
+    int64_t targets;
+  };
+  int64_t right(const Drawn& drawn) const;
+
+  std::map<BatchShape, Program> programs_;
+  std::vector<Drawn> batches_;
+  int32_t classes_;
+  double accuracy_;
 };
 
-/// Writes lines symbol by symbol at temperature 1. Symbol i of a line is drawn with the random number (seed, site
-/// "sample", i): the same for all runs of a seed and for every line, so what changes is the model alone. The prompt is
-/// the start of a validation sequence: one symbol of a text (not shown), the question of a sequence task.
+/// Writes lines. A decoder writes symbol by symbol at temperature 1: symbol i of a line is drawn with the random number
+/// (seed, site "sample", i), the same for all runs of a seed and for every line, so what changes is the model alone; the
+/// prompt is the start of a validation sequence, one symbol of a text (not shown) or the question of a sequence task.
+/// An encoder-decoder translates a validation row, "source -> target", each time the most probable symbol. An encoder
+/// fills in or classifies a validation row at once.
 class Writer {
  public:
   Writer(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t line_length);
@@ -39,13 +53,19 @@ class Writer {
   std::string text(const Task& task) const;
 
  private:
+  bool advance_translation();
+  bool fill_in();
   int32_t draw(int32_t row);
+  int32_t most_probable(int32_t row) const;
 
   uint64_t seed_;
+  TaskForm form_;
+  int32_t end_ = -1;          // ends a translation
+  Batch row_;                 // what an encoder or encoder-decoder reads
   int32_t line_length_, prompt_length_ = 1;
   std::vector<int32_t> line_;  // prompt and what was written
   std::vector<int32_t> prompt_;
-  Program program_;
+  std::optional<Program> program_;
 };
 
 }  // namespace normscope

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "io/safetensors.h"
 
 namespace normscope {
 namespace {
@@ -50,17 +51,33 @@ void carry_moved(const Store& from, Store& to, const std::string& part, bool mom
   }
 }
 
-bool has_learned_skip(const StackWiring& stack) {
-  const auto learned = [](const Wiring& w) { return w.skip.kind == Scale::Kind::LearnedVector; };
-  return std::any_of(stack.layers.begin(), stack.layers.end(),
-                     [&](const LayerWiring& l) { return learned(l.attention) || learned(l.feed_forward); });
+bool has_learned_skip(const Network& network, const ModelConfig& model) {
+  return std::any_of(network.values.sublayers.begin(), network.values.sublayers.end(), [&](const SublayerValues& s) {
+    return wiring_of(model, s).skip.kind == Scale::Kind::LearnedVector;
+  });
+}
+
+bool same_wiring(const ModelConfig& a, const ModelConfig& b) {
+  if (a.architecture != b.architecture) return false;
+  return a.stack() == b.stack() && (a.architecture != Architecture::EncoderDecoder || a.encoder == b.encoder);
 }
 
 void profile(Network& network, const RunSpec& spec, const Task& task, int32_t step) {
   const int32_t B = spec.train.batch, T = spec.model.sequence;
-  Batch batch(B, T);
-  task.batch(spec.seed, static_cast<uint64_t>(step), Split::Train, B, T, batch.tokens, batch.targets);
-  profile_admin(network.store, spec.model, batch.tokens, B, T);
+  const auto number = static_cast<uint64_t>(step);
+  const BatchShape shape = task.shape(spec.seed, number, Split::Train, B, T);
+  Batch batch(shape);
+  task.fill(spec.seed, number, Split::Train, B, T, batch.view());
+  profile_admin(network.store, spec.model, record_options(shape, false),
+                {batch.tokens, batch.source, batch.key_lengths, batch.target_lengths});
+}
+
+Program training_program(Network& network, const RunSpec& spec, const BatchShape& shape, ModelValues* values) {
+  Tape tape(network.store);
+  const ModelValues recorded = record_transformer(tape, spec.model, record_options(shape, true));
+  if (!network.store.materialized()) network.store.materialize(spec.seed);
+  if (values) *values = recorded;
+  return seal(tape, {.loss = recorded.loss, .backward = true, .optimizer = spec.train.optimizer, .clip = true});
 }
 
 std::string without(std::string_view name, std::string_view ending, std::string_view instead) {
@@ -83,6 +100,51 @@ void carry_over(const Store& from, Store& to, bool moments) {
   }
   carry_moved(from, to, "gain", moments);
   carry_moved(from, to, "bias", moments);
+}
+
+RecordOptions record_options(const BatchShape& shape, bool training) {
+  return {.batch = shape.rows,
+          .sequence = shape.length,
+          .source_sequence = shape.source_length,
+          .key_lengths = shape.padded,
+          .training = training,
+          .probes = training};
+}
+
+BatchView inputs_of(Program& program, const BatchShape& shape) {
+  BatchView view;
+  view.tokens = program.tokens("tokens");
+  view.targets = program.tokens("targets");
+  if (shape.source_length > 0) view.source = program.tokens("source");
+  if (shape.padded) view.key_lengths = program.tokens("key_lengths");
+  const auto& values = program.data().values;  // an evaluation has no probes and so no use for these
+  const auto at = std::find_if(values.begin(), values.end(), [](const ValueInfo& v) { return v.name == "target_lengths"; });
+  if (at != values.end()) view.target_lengths = program.tokens("target_lengths");
+  return view;
+}
+
+Program& Network::program_for(const BatchShape& wanted, const RunSpec& spec) {
+  current = &*program;
+  if (wanted == shape) return *current;
+  auto found = others.find(wanted);
+  if (found == others.end()) found = others.emplace(wanted, training_program(*this, spec, wanted, nullptr)).first;
+  current = &found->second;
+  return *current;
+}
+
+int32_t load_weights(const std::string& path, Store& store) {
+  const SafetensorsFile file = SafetensorsFile::load(path);
+  int32_t fitted = 0;
+  for (size_t i = 0; i < store.parameters().size(); ++i) {
+    const ParameterInfo& info = store.parameters()[i];
+    if (!file.contains(info.name)) continue;
+    const TensorShape shape(info.shape.dim, info.shape.dim + info.shape.rank);
+    if (file.shape(info.name) != shape) continue;
+    store.write(static_cast<int32_t>(i), file.floats(info.name));
+    ++fitted;
+  }
+  if (fitted == 0) fail("train.init_from", "{} has no weight that fits this model: expected a run of a like model", path);
+  return fitted;
 }
 
 std::vector<FiniteCheck> finite_checks(const ProgramData& program) {
@@ -122,18 +184,16 @@ std::vector<FiniteCheck> finite_checks(const ProgramData& program) {
 std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Backend& backend, int32_t step,
                                        const Store* older, const RunSpec* older_spec) {
   auto network = std::make_unique<Network>(backend);
-  Tape tape(network->store);
-  network->values = record_transformer(
-      tape, spec.model, {.batch = spec.train.batch, .sequence = spec.model.sequence, .training = true, .probes = true});
-  network->store.materialize(spec.seed);
+  network->shape =
+      task.shape(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch, spec.model.sequence);
+  network->program.emplace(training_program(*network, spec, network->shape, &network->values));
+  network->current = &*network->program;
   bool new_wiring = true;
   if (older) {
     carry_over(*older, network->store, older_spec->train.optimizer == spec.train.optimizer);
-    new_wiring = !(older_spec->model.stack() == spec.model.stack());
+    new_wiring = !same_wiring(older_spec->model, spec.model);
   }
-  if (new_wiring && has_learned_skip(spec.model.stack())) profile(*network, spec, task, step);
-  network->program.emplace(
-      seal(tape, {.loss = network->values.loss, .backward = true, .optimizer = spec.train.optimizer, .clip = true}));
+  if (new_wiring && has_learned_skip(*network, spec.model)) profile(*network, spec, task, step);
   network->checks = finite_checks(network->program->data());
   return network;
 }

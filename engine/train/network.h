@@ -2,6 +2,7 @@
 // over what an older network has learned. Called by Run only.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,10 @@ struct FiniteCheck {
   std::string tensor;  ///< "L03.attn output", "L02.attn.wq gradient"
 };
 
+/// How a batch of that shape is recorded, and where its program takes it.
+RecordOptions record_options(const BatchShape& shape, bool training);
+BatchView inputs_of(Program& program, const BatchShape& shape);
+
 struct Network {
   explicit Network(Backend& backend) : store(backend) {}
   Network(const Network&) = delete;
@@ -28,7 +33,12 @@ struct Network {
 
   Store store;
   ModelValues values;
-  std::optional<Program> program;  ///< training: (batch, sequence), clip and optimizer appended
+  std::optional<Program> program;  ///< training: the shape of the first batch, clip and optimizer appended
+  BatchShape shape;                ///< of `program`
+  std::map<BatchShape, Program> others;  ///< the same for the other shapes that occurred: one Store, one stats layout
+  Program* current = nullptr;            ///< the one that was last asked for
+  /// The training program for a shape; sealed at its first use.
+  Program& program_for(const BatchShape& wanted, const RunSpec& spec);
   std::vector<FiniteCheck> checks; ///< in execution order
 };
 
@@ -41,6 +51,10 @@ std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Ba
 /// new takes gain and bias (and their moments) of one whose slot vanished, in the order before, after, trunk.
 /// Moments are left at zero when `moments` is false (another optimizer: they mean something else there).
 void carry_over(const Store& from, Store& to, bool moments = true);
+
+/// Weights of a saved run by name, where the shape is the same; moments start at zero. Returns how many tensors fitted.
+/// Throws Error when none does.
+int32_t load_weights(const std::string& path, Store& store);
 
 /// Every number that a replay measures, in the order in which its tensor came to be: forward probes, loss, gradients
 /// from the last layer down, updates, weights.

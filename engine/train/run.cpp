@@ -17,6 +17,7 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 RunSpec with_vocabulary(RunSpec spec, const Task* task) {
   if (!task) fail("run", "there is no data: expected a task");
   spec.model.vocabulary = task->vocabulary();
+  spec.model.classes = task->classes();
   complete(spec);
   return spec;
 }
@@ -120,9 +121,10 @@ void Run::Impl::rebuild() {
 }
 
 void Run::Impl::fill_batch(int64_t step) {
-  Program& program = *network->program;
-  task->batch(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch, spec.model.sequence,
-              program.tokens("tokens"), program.tokens("targets"));
+  const auto number = static_cast<uint64_t>(step);
+  const int32_t B = spec.train.batch, T = spec.model.sequence;
+  const BatchShape shape = task->shape(spec.seed, number, Split::Train, B, T);
+  task->fill(spec.seed, number, Split::Train, B, T, inputs_of(network->program_for(shape, spec), shape));
 }
 
 StepInputs Run::Impl::inputs(int64_t step) const {
@@ -148,7 +150,7 @@ StepInputs Run::Impl::inputs(int64_t step) const {
 }
 
 void Run::Impl::record(int64_t step, double rate) {
-  const Program& program = *network->program;
+  const Program& program = *network->current;
   const double loss = program.loss();
   losses.push_back(static_cast<float>(loss));
   history->append(static_cast<int32_t>(step), loss, rate, program.stats());
@@ -175,7 +177,7 @@ void Run::Impl::recognise(int32_t step, double loss) {
 }
 
 void Run::Impl::check_finite(int32_t step) {
-  const std::span<const double> stats = network->program->stats();
+  const std::span<const double> stats = network->current->stats();
   // A sum is finite only if every term is (norms and losses are far from overflow in double).
   if (std::isfinite(std::accumulate(stats.begin(), stats.end(), 0.0))) return;
   for (const FiniteCheck& check : network->checks)
@@ -184,6 +186,13 @@ void Run::Impl::check_finite(int32_t step) {
       history->add_event({step, RunEvent::Kind::NonFinite, "not finite: " + check.tensor});
       return;
     }
+}
+
+void Run::Impl::start_from_weights() {
+  if (spec.train.init_from.empty()) return;
+  const int32_t fitted = load_weights(spec.train.init_from, network->store);
+  history->add_event({0, RunEvent::Kind::Started,
+                      fmt::format("{} of {} tensors from {}", fitted, network->store.parameters().size(), spec.train.init_from)});
 }
 
 Writer& Run::Impl::writer(int32_t line_length) {
@@ -197,6 +206,7 @@ Run::Run(RunSpec spec, std::shared_ptr<const Task> task, Backend& backend)
   impl_->rebuild();
   impl_->history = std::make_shared<History>(impl_->network->program->data().stats);
   impl_->history->add_event({0, RunEvent::Kind::Started, ""});
+  impl_->start_from_weights();
   impl_->refresh_level();
 }
 
@@ -211,10 +221,10 @@ void Run::step() {
   const int32_t step = run.steps + 1;
   run.fill_batch(step);
   const StepInputs inputs = run.inputs(step);
-  run.network->program->replay(inputs);
+  run.network->current->replay(inputs);
   run.steps = step;
   run.record(step, static_cast<double>(inputs.lr));
-  run.recognise(step, run.network->program->loss());
+  run.recognise(step, run.network->current->loss());
   run.check_finite(step);
   if (step == run.spec.train.steps) run.history->add_event({step, RunEvent::Kind::Finished, "finished"});
 }
@@ -268,7 +278,7 @@ double Run::last_validation_loss() const { return impl_->validation; }
 const std::shared_ptr<History>& Run::history() const { return impl_->history; }
 const Task& Run::task() const { return *impl_->task; }
 Store& Run::store() { return impl_->network->store; }
-Program& Run::program() { return *impl_->network->program; }
+Program& Run::program() { return *impl_->network->current; }
 
 double Run::mean_loss(int32_t window) const {
   const auto& losses = impl_->losses;
@@ -281,8 +291,7 @@ std::vector<float> Run::skip_scales() const {
   const Network& network = *impl_->network;
   std::vector<float> scales;
   for (const SublayerValues& sublayer : network.values.sublayers) {
-    const LayerWiring& layer = impl_->spec.model.stack().layers[static_cast<size_t>(sublayer.layer - 1)];
-    const Scale& skip = (sublayer.name.ends_with(".attn") ? layer.attention : layer.feed_forward).skip;
+    const Scale& skip = wiring_of(impl_->spec.model, sublayer).skip;
     const int32_t learned = network.store.find(sublayer.name + ".skip");
     if (learned < 0) {
       scales.push_back(skip.kind == Scale::Kind::Constant ? skip.value : 1.0f);
@@ -303,6 +312,8 @@ double Run::validation_loss() {
   run.history->append_validation(run.steps, run.validation);
   return run.validation;
 }
+
+double Run::validation_accuracy() const { return impl_->validator ? impl_->validator->accuracy() : kUnknown; }
 
 std::string Run::sample(int32_t symbols) {
   Writer& writer = impl_->writer(symbols);

@@ -59,6 +59,7 @@ class Run {
 
   double validation_loss();  ///< eval program on fixed validation batches; changes no bit of the run
   double last_validation_loss() const;  ///< NaN until measured
+  double validation_accuracy() const;   ///< of the last validation, for a classifier; NaN otherwise
   /// Text written by the model now: the eval program at temperature 1, with random numbers of (seed, site "sample"),
   /// the same for all runs of one seed. Changes no bit of the run.
   std::string sample(int32_t symbols);
@@ -81,7 +82,7 @@ class Run {
 
   const Task& task() const;
   Store& store();
-  Program& program();
+  Program& program();  ///< of the last step: programs of other batch shapes share its layout
 
  private:
   struct Impl;

@@ -31,6 +31,7 @@ struct Run::Impl {
 
   void refresh_level();
   Writer& writer(int32_t line_length);
+  void start_from_weights();  ///< train.init_from
 
   RunSpec origin, spec;
   std::shared_ptr<const Task> task;

@@ -18,18 +18,36 @@ struct WiringPlace {
   NormKind* norm = nullptr;
 };
 
-std::string key_of(size_t layer, std::string_view sublayer) { return fmt::format("wiring.L{:02}.{}", layer + 1, sublayer); }
+std::string key_of(std::string_view stack, size_t layer, std::string_view sublayer) {
+  return fmt::format("wiring.{}L{:02}.{}", stack, layer + 1, sublayer);
+}
+
+// A stack under the prefix of its keys: none for a single one, "enc." and "dec." in an encoder-decoder.
+struct NamedStack {
+  std::string_view prefix;
+  StackWiring* wiring;
+  bool cross;
+};
+std::vector<NamedStack> stacks_of(ModelConfig& model) {
+  if (model.architecture != Architecture::EncoderDecoder) return {{"", &model.stack(), false}};
+  return {{"enc.", &model.encoder, false}, {"dec.", &model.decoder, true}};
+}
 
 WiringPlace find_wiring(RunSpec& spec, std::string_view key) {
-  StackWiring& stack = spec.model.stack();
-  if (key == "wiring.final") return {nullptr, &stack.final};
-  if (key == "wiring.embedding") return {nullptr, &stack.embedding};
-  for (size_t i = 0; i < stack.layers.size(); ++i) {
-    if (key == key_of(i, "attn")) return {&stack.layers[i].attention, nullptr};
-    if (key == key_of(i, "ffn")) return {&stack.layers[i].feed_forward, nullptr};
+  std::string expected;
+  for (const NamedStack& s : stacks_of(spec.model)) {
+    StackWiring& stack = *s.wiring;
+    if (key == fmt::format("wiring.{}final", s.prefix)) return {nullptr, &stack.final};
+    if (key == fmt::format("wiring.{}embedding", s.prefix)) return {nullptr, &stack.embedding};
+    for (size_t i = 0; i < stack.layers.size(); ++i) {
+      if (key == key_of(s.prefix, i, "attn")) return {&stack.layers[i].attention, nullptr};
+      if (s.cross && key == key_of(s.prefix, i, "cross")) return {&stack.layers[i].cross, nullptr};
+      if (key == key_of(s.prefix, i, "ffn")) return {&stack.layers[i].feed_forward, nullptr};
+    }
+    expected += fmt::format("{}wiring.{}embedding, wiring.{}final, or wiring.{}L01.attn to wiring.{}L{:02}.ffn",
+                            expected.empty() ? "" : "; or ", s.prefix, s.prefix, s.prefix, s.prefix, stack.layers.size());
   }
-  fail(key, "no such place: expected wiring.embedding, wiring.final, or wiring.L01.attn to wiring.L{:02}.ffn",
-       stack.layers.size());
+  fail(key, "no such place: expected {}", expected);
 }
 
 size_t distance(std::string_view a, std::string_view b) {
@@ -124,10 +142,14 @@ std::string get_field(const RunSpec& spec, std::string_view key) {
 }
 
 std::vector<std::string> wiring_keys(const RunSpec& spec) {
-  std::vector<std::string> keys{"wiring.embedding"};
-  for (size_t i = 0; i < spec.model.stack().layers.size(); ++i)
-    for (std::string_view sublayer : {"attn", "ffn"}) keys.push_back(key_of(i, sublayer));
-  keys.push_back("wiring.final");
+  std::vector<std::string> keys;
+  for (const NamedStack& s : stacks_of(const_cast<ModelConfig&>(spec.model))) {  // only read
+    keys.push_back(fmt::format("wiring.{}embedding", s.prefix));
+    for (size_t i = 0; i < s.wiring->layers.size(); ++i)
+      for (std::string_view sublayer : {"attn", "cross", "ffn"})
+        if (s.cross || sublayer != "cross") keys.push_back(key_of(s.prefix, i, sublayer));
+    keys.push_back(fmt::format("wiring.{}final", s.prefix));
+  }
   return keys;
 }
 
@@ -136,8 +158,14 @@ std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spe
   for (const Field& field : spec_fields()) values.emplace_back(field.key, field.get(spec));
   // The presets fill in model.norm; anything else is told place by place.
   RunSpec preset = spec;
-  set_field(preset, "model.placement", get_field(spec, "model.placement"));
-  if (get_field(spec, "model.placement") == to_string(Placement::Custom) || !(preset.model.stack() == spec.model.stack()))
+  const bool both = spec.model.architecture == Architecture::EncoderDecoder;
+  bool custom = false;
+  for (const char* key : {"model.placement", "model.encoder_placement"}) {
+    const std::string placement = get_field(spec, key);
+    custom = custom || placement == to_string(Placement::Custom);
+    set_field(preset, key, placement);
+  }
+  if (custom || !(preset.model.stack() == spec.model.stack()) || (both && !(preset.model.encoder == spec.model.encoder)))
     for (const std::string& key : wiring_keys(spec)) values.emplace_back(key, get_field(spec, key));
   return values;
 }
@@ -151,7 +179,8 @@ std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t 
     const std::string value = get_field(to, key);
     if (get_field(now, key) == value) return;
     set_field(now, key, value);
-    if (key == "model.placement" && value == to_string(Placement::Custom)) return;  // the wiring keys say it
+    // The wiring keys say it.
+    if (key.ends_with("placement") && value == to_string(Placement::Custom)) return;
     edits.push_back({step, std::string(key), value});
   };
   for (const Field& field : spec_fields()) change(field.key);
@@ -172,9 +201,38 @@ Edit edit_from(std::string_view text) {
 std::string to_string(const Edit& edit) { return fmt::format("{}:{}={}", edit.step, edit.key, edit.value); }
 
 void complete(RunSpec& spec) {
-  if (spec.model.architecture == Architecture::EncoderDecoder) return;
-  for (LayerWiring& layer : spec.model.stack().layers) layer.cross = layer.attention;
+  const Architecture architecture = spec.model.architecture;
+  const bool both = architecture == Architecture::EncoderDecoder;
+  for (LayerWiring& layer : spec.model.encoder.layers) layer.cross = layer.attention;
+  if (!both)
+    for (LayerWiring& layer : spec.model.decoder.layers) layer.cross = layer.attention;
+  spec.data.form = both                                    ? TaskForm::Translate
+                   : architecture == Architecture::Decoder ? TaskForm::NextSymbol
+                   : spec.data.name == "labels"            ? TaskForm::Classify
+                                                           : TaskForm::Masked;
 }
+
+namespace {
+
+// What can be learned by what: one line that names the way out.
+void check_data_fits(const RunSpec& spec) {
+  struct Fit {
+    Architecture architecture;
+    std::string_view name;
+    std::vector<std::string_view> data;
+  };
+  static const Fit fits[] = {
+      {Architecture::Decoder, "a decoder", {"corpus", "text", "copy", "reverse", "sort"}},
+      {Architecture::Encoder, "an encoder", {"corpus", "text", "labels"}},
+      {Architecture::EncoderDecoder, "an encoder-decoder", {"translation", "pairs", "copy", "reverse", "sort"}}};
+  for (const Fit& fit : fits)
+    if (fit.architecture == spec.model.architecture &&
+        std::find(fit.data.begin(), fit.data.end(), spec.data.name) == fit.data.end())
+      fail("data.name", "{} cannot learn {}: expected data.name {}, or another model.architecture", fit.name,
+           spec.data.name, fmt::join(fit.data, ", "));
+}
+
+}  // namespace
 
 void validate(const RunSpec& spec) {
   ModelConfig model = spec.model;
@@ -183,8 +241,15 @@ void validate(const RunSpec& spec) {
   const Schedule& schedule = spec.train.schedule;
   if (schedule.kind == Schedule::Kind::LinearDecay && schedule.end <= schedule.warmup)
     fail("train.decay_end", "{} lies within the warm-up: expected more than {} steps", schedule.end, schedule.warmup);
+  check_data_fits(spec);
   if (spec.data.name == "text" && spec.data.text_path.empty())
     fail("data.text", "no file is named: expected a path, because data.name is text");
+  if (spec.data.name == "pairs" && spec.data.pairs_path.empty())
+    fail("data.pairs", "no file is named: expected a path, because data.name is pairs");
+  if (spec.data.name == "labels" && spec.data.labels_path.empty())
+    fail("data.labels", "no file is named: expected a path, because data.name is labels");
+  if (spec.data.name == "translation" && spec.model.sequence % 4 != 0)
+    fail("model.sequence", "{} is not a multiple of 4: expected whole clauses of four words", spec.model.sequence);
   if (spec.data.context != spec.model.sequence)
     fail("model.sequence", "{} differs from the data's context {}", spec.model.sequence, spec.data.context);
 }

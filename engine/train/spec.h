@@ -24,6 +24,7 @@ struct TrainConfig {
   float beta1 = 0.9f, beta2 = 0.98f, eps = 1e-9f, momentum = 0.9f, weight_decay = 0.0f;
   float clip = 0.0f;  ///< global gradient norm; 0 = off
   float label_smoothing = 0.0f;
+  std::string init_from;  ///< a saved run whose weights are taken over by name at the start; empty: none
 };
 
 /// Defaults are the hero model: decoder, L=6, d=64, 4 heads, F=4D, ReLU, T=64, B=16, tied output, Adam (0.9, 0.98),
@@ -82,8 +83,8 @@ std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t 
 /// "214:train.rate=1e-3", as on the command line. Throws Error.
 Edit edit_from(std::string_view text);
 std::string to_string(const Edit& edit);
-/// Fills in what follows from the rest: in single stacks the unused cross-attention is wired as attention is, as the
-/// presets have it, so that equal models are equal values.
+/// Fills in what follows from the rest: where there is no cross-attention it is wired as attention is, as the presets
+/// have it, so that equal models are equal values; the form of the data follows the architecture.
 void complete(RunSpec& spec);
 /// Checks the whole: combinations that no single field can see. Throws Error.
 void validate(const RunSpec& spec);

@@ -9,6 +9,8 @@ namespace {
 constexpr std::string_view kActivations[] = {"relu", "gelu"};
 constexpr std::string_view kInits[] = {"xavier", "theory", "normal002"};
 constexpr std::string_view kPositions[] = {"learned", "sinusoidal", "none"};
+constexpr std::string_view kArchitectures[] = {"decoder", "encoder", "encoder-decoder"};
+constexpr std::string_view kSame = "same";
 
 // Enumerations whose values count up from zero in the order of their names.
 template <typename Enum, size_t N>
@@ -20,18 +22,90 @@ std::vector<std::string_view> all(const std::string_view (&names)[N]) {
   return {names, names + N};
 }
 
+bool has_both(const ModelConfig& model) { return model.architecture == Architecture::EncoderDecoder; }
+
+// Of the decoder of an encoder-decoder, or of the only stack.
 Placement placement_of(const ModelConfig& model) {
   return placement_of(model.stack(), context_of(model, model.architecture != Architecture::Encoder));
 }
+Placement encoder_placement_of(const ModelConfig& model) {
+  return placement_of(model.encoder, context_of(model, false));
+}
 
-// A new depth keeps a preset a preset; a custom wiring is cut, or grows by copies of its last layer.
-void set_layers(RunSpec& spec, int32_t layers) {
-  const Placement placement = placement_of(spec.model);
-  spec.model.layers = layers;
-  if (placement != Placement::Custom) return set_placement(spec.model, placement);
-  auto& stack = spec.model.stack().layers;
-  const LayerWiring last = stack.empty() ? LayerWiring{} : stack.back();
-  stack.resize(static_cast<size_t>(layers), last);
+// A stack of another depth: a preset stays one, a custom wiring is cut, or grows by copies of its last layer.
+void resize(StackWiring& stack, Placement placement, NormKind norm, const StackContext& context) {
+  if (placement != Placement::Custom) {
+    stack = preset_stack(placement, norm, context);
+    return;
+  }
+  const LayerWiring last = stack.layers.empty() ? LayerWiring{} : stack.layers.back();
+  stack.layers.resize(static_cast<size_t>(context.layers), last);
+}
+
+// Changes what the wirings depend on (depths, architecture) and fits them to it.
+template <typename Change>
+void reshape(RunSpec& spec, Change change) {
+  ModelConfig& model = spec.model;
+  const Placement own = placement_of(model), encoder = has_both(model) ? encoder_placement_of(model) : own;
+  const Architecture before = model.architecture;
+  change(model);
+  if (before != model.architecture) {
+    // The stack that there was serves for both kinds.
+    const StackWiring from = before == Architecture::Encoder ? model.encoder : model.decoder;
+    if (before != Architecture::EncoderDecoder) model.encoder = model.decoder = from;
+  }
+  resize(model.decoder, own, model.norm, context_of(model, true));
+  resize(model.encoder, encoder, model.norm, context_of(model, false));
+  complete(spec);
+}
+
+Field architecture_field() {
+  Field field = field_of(FieldType::Choice,
+                         {"model.architecture", "architecture", "",
+                          "A decoder predicts the next symbol, an encoder sees the whole row and fills in what is hidden or "
+                          "names its class, an encoder-decoder writes one row after reading another."});
+  field.choices = {std::begin(kArchitectures), std::end(kArchitectures)};
+  field.get = [](const RunSpec& spec) { return std::string(kArchitectures[static_cast<size_t>(spec.model.architecture)]); };
+  field.set = [](RunSpec& spec, std::string_view name) {
+    reshape(spec, [&](ModelConfig& model) { model.architecture = enum_from<Architecture>(kArchitectures, trimmed(name)); });
+  };
+  return field;
+}
+
+Field encoder_layers_field() {
+  Field field = field_of(FieldType::Integer,
+                         {"model.encoder_layers", "encoder layers", "",
+                          "Depth of the encoder of an encoder-decoder; 0 makes it as deep as the decoder."},
+                         0, 256);
+  field.get = [](const RunSpec& spec) { return std::to_string(spec.model.encoder_layers); };
+  field.set = [](RunSpec& spec, std::string_view text) {
+    int64_t value = 0;
+    if (parse_integer(text, value))
+      reshape(spec, [&](ModelConfig& model) { model.encoder_layers = static_cast<int32_t>(value); });
+  };
+  return field;
+}
+
+Field encoder_placement_field() {
+  Field field = field_of(FieldType::Choice,
+                         {"model.encoder_placement", "encoder placement", "",
+                          "Where the norms of an encoder-decoder's encoder stand; same follows the decoder. Set apart they "
+                          "make the hybrids of Liu et al. (2020), Table 1."});
+  field.choices = {kSame};
+  for (Placement placement : kPresets) field.choices.push_back(to_string(placement));
+  field.choices.push_back(to_string(Placement::Custom));
+  field.get = [](const RunSpec& spec) {
+    const Placement encoder = encoder_placement_of(spec.model);
+    const bool same = !has_both(spec.model) || (encoder != Placement::Custom && encoder == placement_of(spec.model));
+    return std::string(same ? kSame : to_string(encoder));
+  };
+  field.set = [](RunSpec& spec, std::string_view name) {
+    ModelConfig& model = spec.model;
+    if (!has_both(model) || trimmed(name) == to_string(Placement::Custom)) return;
+    const Placement placement = trimmed(name) == kSame ? placement_of(model) : placement_from(trimmed(name));
+    if (placement != Placement::Custom) model.encoder = preset_stack(placement, model.norm, context_of(model, false));
+  };
+  return field;
 }
 
 void replace_norms(LayerWiring& layer, NormKind kind) {
@@ -42,13 +116,12 @@ void replace_norms(LayerWiring& layer, NormKind kind) {
 
 // Every norm that stands somewhere becomes one of the new kind.
 void set_norm(RunSpec& spec, NormKind kind) {
-  const Placement placement = placement_of(spec.model);
   spec.model.norm = kind;
-  if (placement != Placement::Custom) return set_placement(spec.model, placement);
-  StackWiring& stack = spec.model.stack();
-  for (LayerWiring& layer : stack.layers) replace_norms(layer, kind);
-  for (NormKind* at : {&stack.embedding, &stack.final})
-    if (*at != NormKind::None) *at = kind;
+  for (StackWiring* stack : {&spec.model.encoder, &spec.model.decoder}) {
+    for (LayerWiring& layer : stack->layers) replace_norms(layer, kind);
+    for (NormKind* at : {&stack->embedding, &stack->final})
+      if (*at != NormKind::None) *at = kind;
+  }
 }
 
 Field layers_field() {
@@ -59,7 +132,7 @@ Field layers_field() {
   field.get = [](const RunSpec& spec) { return std::to_string(spec.model.layers); };
   field.set = [](RunSpec& spec, std::string_view text) {
     int64_t value = 0;
-    if (parse_integer(text, value)) set_layers(spec, static_cast<int32_t>(value));
+    if (parse_integer(text, value)) reshape(spec, [&](ModelConfig& model) { model.layers = static_cast<int32_t>(value); });
   };
   return field;
 }
@@ -107,7 +180,9 @@ Field placement_field() {
 }  // namespace
 
 void add_model_fields(std::vector<Field>& fields) {
+  fields.push_back(architecture_field());
   fields.push_back(layers_field());
+  fields.push_back(encoder_layers_field());
   fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.width; }>(
       {"model.width", "width", "features",
        "How many numbers describe a symbol on its way through the model. Must be a multiple of the heads."},
@@ -121,6 +196,7 @@ void add_model_fields(std::vector<Field>& fields) {
   fields.push_back(sequence_field());
   fields.push_back(norm_field());
   fields.push_back(placement_field());
+  fields.push_back(encoder_placement_field());
   fields.push_back(choice<[](RunSpec& s) -> InitRule& { return s.model.init; },
                           [](InitRule rule) { return kInits[static_cast<size_t>(rule)]; },
                           [](std::string_view name) { return enum_from<InitRule>(kInits, name); }>(

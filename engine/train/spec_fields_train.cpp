@@ -82,13 +82,47 @@ Field text_file_field() {
   return field;
 }
 
+// A file that asks for the task of its kind, as data.text does.
+template <auto At>
+Field file_field(const FieldWords& words) {
+  Field field = field_of(FieldType::Text, words);
+  field.get = [](const RunSpec& spec) { return peek<At>(spec); };
+  field.set = [](RunSpec& spec, std::string_view path) { At(spec) = trimmed(path); };
+  return field;
+}
+
+Field pairs_file_field() {
+  Field field = file_field<[](RunSpec& s) -> std::string& { return s.data.pairs_path; }>(
+      {"data.pairs", "sentence pairs", "",
+       "A UTF-8 file of sentences and their translations, one pair a line with a tab between, for an encoder-decoder."});
+  field.set = [](RunSpec& spec, std::string_view path) {
+    spec.data.pairs_path = trimmed(path);
+    if (!spec.data.pairs_path.empty()) spec.data.name = "pairs";
+  };
+  return field;
+}
+
+Field labels_file_field() {
+  Field field = file_field<[](RunSpec& s) -> std::string& { return s.data.labels_path; }>(
+      {"data.labels", "labelled texts", "",
+       "A UTF-8 file of texts to classify, one label and text a line with a tab between, for an encoder."});
+  field.set = [](RunSpec& spec, std::string_view path) {
+    spec.data.labels_path = trimmed(path);
+    if (!spec.data.labels_path.empty()) spec.data.name = "labels", complete(spec);
+  };
+  return field;
+}
+
 Field data_name_field() {
   Field field = field_of(FieldType::Choice, {"data.name", "data", "",
-                                             "What is learned: built-in sentences, a text file, or to copy, reverse or "
-                                             "sort a row of symbols."});
-  field.choices = {"corpus", "text", "copy", "reverse", "sort"};
+                                             "What is learned: built-in sentences, a text file, to copy, reverse or sort "
+                                             "a row of symbols, a small made-up translation, sentence pairs, or labels."});
+  field.choices = {"corpus", "text", "copy", "reverse", "sort", "translation", "pairs", "labels"};
   field.get = [](const RunSpec& spec) { return spec.data.name; };
-  field.set = [](RunSpec& spec, std::string_view name) { spec.data.name = trimmed(name); };
+  field.set = [](RunSpec& spec, std::string_view name) {
+    spec.data.name = trimmed(name);
+    complete(spec);
+  };
   return field;
 }
 
@@ -99,12 +133,26 @@ void add_train_fields(std::vector<Field>& fields) {
       {"train.batch", "batch", "sequences", "How many sequences each step learns from."}, 1, 4096));
   fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.steps; }>(
       {"train.steps", "steps", "", "After so many updates training rests.", true}, 1, kMostSteps));
+  fields.push_back(text<[](RunSpec& s) -> std::string& { return s.train.init_from; }>(
+      {"train.init_from", "start from", "",
+       "A saved run whose weights this one starts with, wherever name and shape agree: fine-tuning. Empty starts afresh."}));
   add_schedule_fields(fields);
   add_optimizer_fields(fields);
 }
 
 void add_data_fields(std::vector<Field>& fields) {
   fields.push_back(text_file_field());
+  fields.push_back(pairs_file_field());
+  fields.push_back(labels_file_field());
+  fields.push_back(file_field<[](RunSpec& s) -> std::string& { return s.data.valid_path; }>(
+      {"data.valid", "validation file", "",
+       "Pairs or labelled texts to validate on; empty takes the end of the training file."}));
+  fields.push_back(file_field<[](RunSpec& s) -> std::string& { return s.data.tokenizer_path; }>(
+      {"data.tokenizer", "tokenizer", "",
+       "The SentencePiece model that cuts pairs into pieces; it is trained and put there when there is none."}));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.data.vocabulary; }>(
+      {"data.vocabulary", "vocabulary", "pieces", "How many pieces both languages of the pairs are cut into together."},
+      100, 100000));
   fields.push_back(data_name_field());
   fields.push_back(integer<[](RunSpec& s) -> uint64_t& { return s.data.data_seed; }>(
       {"data.seed", "corpus seed", "", "Which of the endless built-in texts is used."}, 0, 9007199254740992.0));

@@ -200,7 +200,8 @@ TEST_CASE("task: unigram cross-entropy is over exactly the targets of those step
 
 TEST_CASE("task: what cannot be made is refused", "[data]") {
   CHECK(message_of([] { named("poetry"); }) ==
-        "[data] unknown task \"poetry\": expected corpus, text, copy, reverse or sort");
+        "[data] unknown task \"poetry\": expected corpus, text, copy, reverse, sort, "
+        "translation, pairs or labels");
   CHECK(message_of([] { named("text"); }) ==
         "[data] the task \"text\" needs a file: give the path of a UTF-8 text");
   DataSpec missing;

@@ -1,0 +1,57 @@
+// Sentence classification for encoders from a labelled file, label<TAB>text, one a line.
+//
+// A row is FIRST and the text's bytes (masked_task.h says why bytes), cut at T. The class is asked for at the first
+// position alone: the model reads it off the state of FIRST, as BERT does off [CLS]. Labels are numbered in the order of
+// the alphabet. Training lines are drawn at random, validation lines come in the order of the file; texts that are shorter
+// than T are padded, and what is padding is seen by nobody.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/data/task.h"
+#include "engine/data/tsv.h"
+
+namespace normscope {
+
+class LabelsTask final : public Task {
+ public:
+  /// Validation: `valid`, or without any the last fifth of `train`. Throws Error for fewer than two labels and for one
+  /// that occurs in validation only.
+  LabelsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, std::string name, int32_t context);
+
+  int32_t vocabulary() const override;
+  TaskForm form() const override { return TaskForm::Classify; }
+  int32_t classes() const override { return static_cast<int32_t>(labels_.size()); }
+  BatchShape shape(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const override;
+  void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T, const BatchView& to) const override;
+  int32_t validation_batches(int32_t B, int32_t T) const override;
+  void require_context(int32_t T) const override;
+  std::span<const double> unigram() const override { return unigram_; }
+  std::optional<double> entropy_rate() const override { return std::nullopt; }
+  std::string decode(std::span<const int32_t> tokens) const override;
+  uint64_t hash() const override { return hash_; }
+  std::string unit() const override { return "label"; }
+  std::string class_name(int32_t label) const override { return labels_.at(static_cast<size_t>(label)); }
+
+  const std::vector<std::string>& labels() const { return labels_; }
+
+ private:
+  struct Line {
+    std::string text;
+    int32_t label = 0;
+  };
+  const std::vector<Line>& lines_of(Split split) const { return split == Split::Train ? train_ : valid_; }
+  int32_t label_of(const std::string& label) const;
+
+  std::string name_;
+  std::vector<std::string> labels_;
+  std::vector<Line> train_, valid_;
+  std::vector<double> unigram_;
+  uint64_t hash_ = 0;
+};
+
+std::shared_ptr<const Task> make_labels_task(const DataSpec& spec);
+
+}  // namespace normscope

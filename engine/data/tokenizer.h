@@ -1,0 +1,42 @@
+// Joint byte-pair encoding (Sennrich et al. 2016) by SentencePiece: one vocabulary for both languages.
+//
+// Symbols: 0 padding, 1 unknown, 2 begin, 3 end, then the pieces. Training is a pure function of the sentences and the
+// size. Where the program was built without SentencePiece, making or loading one throws Error and says so.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace normscope {
+
+class Tokenizer {
+ public:
+  static constexpr int32_t kPad = 0, kUnknown = 1, kBegin = 2, kEnd = 3;
+
+  /// Throws Error when the sentences are too few for so many pieces.
+  static Tokenizer train(const std::vector<std::string_view>& sentences, int32_t vocabulary);
+  /// From a SentencePiece model file, which must have been made by train(). Throws Error.
+  static Tokenizer load(const std::string& path);
+  void save(const std::string& path) const;  ///< atomic
+
+  int32_t vocabulary() const;
+  std::vector<int32_t> encode(std::string_view text) const;  ///< without begin and end
+  /// Up to the first end; begin and padding are left out.
+  std::string decode(std::span<const int32_t> symbols) const;
+  const std::string& model() const { return model_; }  ///< serialised
+
+ private:
+  struct Impl;
+  explicit Tokenizer(std::string model);
+  std::string model_;
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// Empty where SentencePiece was built in, else why not.
+std::string tokenizer_unavailable();
+
+}  // namespace normscope
