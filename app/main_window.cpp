@@ -7,9 +7,15 @@
 #include <imgui_internal.h>
 #include <implot.h>
 
+#ifdef __linux__
+#include <sys/resource.h>
+#endif
+
 #include <atomic>
 #include <cstring>
+#include <exception>
 #include <memory>
+#include <thread>
 
 #include "app/app_state.h"
 
@@ -78,20 +84,41 @@ class Window {
   bool glfw_ = false, contexts_ = false, backends_ = false;
 };
 
+// The trainer's threads run a little lower than the window's: under the hand the training yields, untouched
+// it loses nothing. On Linux a thread hands its priority on to those it starts, so the Lab is made on a
+// thread of its own.
+std::unique_ptr<Lab> make_lab(const LabOptions& options) {
+  std::unique_ptr<Lab> lab;
+  std::exception_ptr failure;
+  std::thread([&] {
+#ifdef __linux__
+    constexpr int kLower = 5;
+    (void)setpriority(PRIO_PROCESS, 0, kLower);  // of this thread alone; as good without
+#endif
+    try {
+      lab = std::make_unique<Lab>(options);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }).join();
+  if (failure) std::rethrow_exception(failure);
+  return lab;
+}
+
 // One window with its Lab. The trainer's callback only rings the bell; everything else happens on this
 // thread.
 class Session {
  public:
   Session(Window& window, const WindowOptions& options)
-      : window_(window), ui_(ui::load_fonts()), pacer_(window.software_gl()), lab_(options.lab) {
-    state_.lab = &lab_;
+      : window_(window), ui_(ui::load_fonts()), pacer_(window.software_gl()), lab_(make_lab(options.lab)) {
+    state_.lab = lab_.get();
     state_.scale = options.scale;
     state_.dark = options.dark;
-    lab_.on_change([this] {
+    lab_->on_change([this] {
       news_.store(true, std::memory_order_relaxed);
       if (asleep_.exchange(false)) glfwPostEmptyEvent();
     });
-    lab_.start(options.runs.empty() ? hero_runs() : options.runs, options.play);
+    lab_->start(options.runs.empty() ? hero_runs() : options.runs, options.play);
     glfwSetWindowUserPointer(window_.handle(), this);
     glfwSetDropCallback(window_.handle(), [](GLFWwindow* w, int count, const char** paths) {
       auto* self = static_cast<Session*>(glfwGetWindowUserPointer(w));
@@ -102,7 +129,7 @@ class Session {
     });
   }
 
-  ~Session() { lab_.on_change({}); }
+  ~Session() { lab_->on_change({}); }
 
   void run() {
     while (!glfwWindowShouldClose(window_.handle())) {
@@ -114,7 +141,7 @@ class Session {
       const double wait = pacer_.wait(now);
       if (wait >= 0 && wait < 1e-3) draw();
     }
-    lab_.quit();
+    lab_->quit();
   }
 
  private:
@@ -169,7 +196,7 @@ class Session {
   ui::Ui ui_;
   FramePacer pacer_;
   std::atomic<bool> news_{true}, asleep_{false};
-  Lab lab_;
+  std::unique_ptr<Lab> lab_;
 };
 
 }  // namespace
