@@ -72,8 +72,27 @@ void add_train(CLI::App& app, TrainOptions& options, std::function<Exit()>& comm
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   sub.add_option("--text", options.text, "a UTF-8 text of your own to learn")->type_name("FILE");
+  sub.add_option("--pairs", options.pairs, "sentences and their translations, source<TAB>target: an encoder-decoder")
+      ->type_name("FILE");
+  sub.add_option("--labels", options.labels, "labelled texts, label<TAB>text: an encoder that classifies")
+      ->type_name("FILE");
+  sub.add_option("--valid", options.valid, "pairs or labelled texts to validate on")->type_name("FILE");
+  sub.add_option("--init-from", options.init_from, "a saved run whose weights are taken over: fine-tuning")
+      ->type_name("FILE");
+  sub.add_option("--tokens", options.tokens, "tokens of a batch, padding included, instead of train.batch rows")
+      ->check(CLI::Range(2, 10'000'000))
+      ->type_name("N");
   add_steps(sub, options.steps, "budget of steps");
   add_seed(sub, options.seed);
+  sub.add_option("--validate-every", options.validate_every, "steps between validations")
+      ->check(CLI::Range(1, 10'000'000))
+      ->type_name("N");
+  sub.add_option("--save-every", options.save_every, "save every so many steps too (with --save)")
+      ->check(CLI::Range(1, 10'000'000))
+      ->type_name("N");
+  sub.add_option("--keep", options.keep, "keep the last so many of these states as FILE-STEP, to average them")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N");
   sub.add_option("--edit", options.edits, "change a field at a step, as 214:train.rate=1e-3; can be repeated")
       ->type_name("STEP:KEY=VALUE")
       ->allow_extra_args(false);
@@ -90,8 +109,7 @@ void add_train(CLI::App& app, TrainOptions& options, std::function<Exit()>& comm
 void add_screenshot(CLI::App& app, ScreenshotOptions& options, std::function<Exit()>& command) {
   CLI::App& sub = *app.add_subcommand("screenshot", "Draw a screen to a PNG, without display or OpenGL");
   sub.footer(kFooter);
-  sub.add_option("--screen", options.screen, "which screen: lab")
-      ->check(CLI::IsMember({"lab"}))
+  sub.add_option("--screen", options.screen, "which screen: lab, or lesson:NAME:STEP as lesson:warm-up:compare")
       ->type_name("NAME");
   add_steps(sub, options.steps, "steps trained before");
   add_look(sub, options.theme, options.scale);
@@ -107,6 +125,34 @@ void add_screenshot(CLI::App& app, ScreenshotOptions& options, std::function<Exi
   sub.add_option("--out", options.out, "the PNG to write")->type_name("FILE")->required();
   add_threads(sub, options.threads);
   sub.callback([&] { command = [&] { return screenshot(options); }; });
+}
+
+void add_translate(CLI::App& app, TranslateOptions& options, std::function<Exit()>& command) {
+  CLI::App& sub = *app.add_subcommand("translate", "Translate with a run that was trained on sentence pairs");
+  sub.footer(kFooter);
+  sub.add_option("runs", options.runs, "a saved run; of several the weights are averaged")->type_name("FILE")->required();
+  CLI::Option* input =
+      sub.add_option("--input", options.input, "sentences, one a line; without it the run's validation pairs")
+          ->type_name("FILE");
+  sub.add_option("--reference", options.reference, "their translations, to print BLEU")->type_name("FILE")->needs(input);
+  sub.add_option("--out", options.out, "where the translations go; without it they are printed")->type_name("FILE");
+  sub.add_option("--beam", options.beam, "width of the beam; 1 is greedy")->check(CLI::Range(1, 100))->type_name("N");
+  sub.add_option("--penalty", options.penalty, "a hypothesis scores log p / length^penalty")
+      ->check(CLI::Range(0.0, 10.0))
+      ->type_name("X");
+  sub.add_option("--limit", options.limit, "only the first so many sentences")
+      ->check(CLI::Range(1, 100'000'000))
+      ->type_name("N");
+  add_threads(sub, options.threads);
+  sub.callback([&] { command = [&] { return translate(options); }; });
+}
+
+void add_bleu(CLI::App& app, BleuOptions& options, std::function<Exit()>& command) {
+  CLI::App& sub = *app.add_subcommand("bleu", "BLEU of translations, as sacreBLEU's 13a computes it");
+  sub.footer(kFooter);
+  sub.add_option("translations", options.translations, "one a line")->type_name("FILE")->required();
+  sub.add_option("references", options.references, "one a line")->type_name("FILE")->required();
+  sub.callback([&] { command = [&] { return bleu(options); }; });
 }
 
 void add_verify(CLI::App& app, VerifyOptions& options, std::function<Exit()>& command) {
@@ -153,6 +199,8 @@ struct Arguments {
   TrainOptions train;
   ScreenshotOptions screenshot;
   VerifyOptions verify;
+  TranslateOptions translate;
+  BleuOptions bleu;
 };
 
 Exit parse_and_run(int argc, const char* const* argv) {
@@ -175,6 +223,8 @@ Exit parse_and_run(int argc, const char* const* argv) {
   sub.callback([&] { command = [&] { return compare(arguments.compare); }; });
   add_screenshot(app, arguments.screenshot, command);
   add_verify(app, arguments.verify, command);
+  add_translate(app, arguments.translate, command);
+  add_bleu(app, arguments.bleu, command);
   add_lesson(app, arguments.lesson, command);
 
   try {

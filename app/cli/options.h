@@ -26,9 +26,25 @@ struct MainOptions {
 struct TrainOptions {
   std::string config, preset, text, log, save, resume;
   std::vector<std::string> set, edits;
+  std::string pairs, labels, valid, init_from;
   int32_t steps = 0;  ///< 0: as configured
+  int32_t tokens = 0;          ///< of a batch; 0: train.batch rows
+  int32_t validate_every = 50;
+  int32_t save_every = 0;      ///< 0: at the end only
+  int32_t keep = 0;            ///< how many of the last saved states are kept under names of their own
   int64_t seed = -1;  ///< -1: as configured
   int32_t threads = 0;
+};
+
+struct TranslateOptions {
+  std::vector<std::string> runs;  ///< several: their weights are averaged
+  std::string input, reference, out;
+  int32_t beam = 5, limit = 0, threads = 0;
+  double penalty = 1.2;
+};
+
+struct BleuOptions {
+  std::string translations, references;
 };
 
 struct ScreenshotOptions {
@@ -58,6 +74,8 @@ Exit compare(const MainOptions& options);
 Exit train(const TrainOptions& options);
 Exit screenshot(const ScreenshotOptions& options);
 Exit verify(const VerifyOptions& options);
+Exit translate(const TranslateOptions& options);
+Exit bleu(const BleuOptions& options);
 Exit lesson(const LessonOptions& options);
 
 }  // namespace normscope::cli

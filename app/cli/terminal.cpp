@@ -51,7 +51,8 @@ void Progress::update(int64_t done, const std::string& note) {
   if (!terminal_) {
     if (tenths <= tenths_) return;
     tenths_ = tenths;
-    fmt::print("{}  step {} of {}  {}\n", title_, done, total_, note);
+    fmt::print("{}  step {} of {}  {}  {:.0f} s left\n", title_, done, total_, note,
+               done > 0 ? seconds() * static_cast<double>(total_ - done) / static_cast<double>(done) : 0);
     std::fflush(stdout);
     return;
   }

@@ -16,8 +16,6 @@
 namespace normscope::cli {
 namespace {
 
-constexpr int32_t kValidationEvery = 50;
-
 struct Job {
   char letter = 'A';
   std::shared_ptr<const Task> task;
@@ -43,6 +41,39 @@ Assignment parse_assignment(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+/// What the options for data and start say, before --set has the last word.
+void apply_files(const TrainOptions& options, RunSpec& spec) {
+  with_exit(Exit::usage, [&] {
+    if (!options.pairs.empty() && !options.labels.empty())
+      throw CommandError(Exit::usage, "--pairs and --labels: expected one of them");
+    if (!options.pairs.empty()) {
+      set_field(spec, "model.architecture", "encoder-decoder");
+      set_field(spec, "data.pairs", options.pairs);
+    }
+    if (!options.labels.empty()) {
+      set_field(spec, "model.architecture", "encoder");
+      set_field(spec, "data.labels", options.labels);
+    }
+    if (!options.valid.empty()) set_field(spec, "data.valid", options.valid);
+    if (!options.init_from.empty()) set_field(spec, "train.init_from", options.init_from);
+  });
+}
+
+/// The pieces of sentence pairs stand beside the run that is saved.
+void place_tokenizer(const TrainOptions& options, RunSpec& spec) {
+  if (spec.data.name == "pairs" && spec.data.tokenizer_path.empty() && !options.save.empty())
+    set_field(spec, "data.tokenizer", options.save + ".bpe.model");
+}
+
+void apply_tokens(const TrainOptions& options, RunSpec& spec) {
+  if (options.tokens == 0) return;
+  const int32_t rows = options.tokens / spec.model.sequence;
+  if (rows < 1)
+    throw CommandError(Exit::usage, fmt::format("--tokens {}: expected at least one row of {} (model.sequence)",
+                                                options.tokens, spec.model.sequence));
+  with_exit(Exit::usage, [&] { set_field(spec, "train.batch", std::to_string(rows)); });
+}
+
 void apply_sets(const TrainOptions& options, RunSpec& spec) {
   for (const std::string& text : options.set) {
     const Assignment assignment = parse_assignment(text);
@@ -58,7 +89,12 @@ std::vector<ConfigRun> configured_runs(const TrainOptions& options) {
     throw CommandError(Exit::usage, "train: expected --config, --preset or --resume");
   else
     runs.push_back({'A', with_exit(Exit::usage, [&] { return preset_run(options.preset); }), {}});
-  for (ConfigRun& run : runs) apply_sets(options, run.spec);
+  for (ConfigRun& run : runs) {
+    apply_files(options, run.spec);
+    apply_sets(options, run.spec);
+    apply_tokens(options, run.spec);
+    place_tokenizer(options, run.spec);
+  }
   override_runs(runs, options.text, options.steps, options.seed);
   return runs;
 }
@@ -104,14 +140,54 @@ Job resumed_job(const TrainOptions& options, Backend& backend) {
   return job;
 }
 
-void advance(Job& job, RunLog& log) {
+/// "runs.safetensors" becomes "runs-A.safetensors" where several runs are saved.
+std::string save_path(const std::string& path, const std::string& part) {
+  const size_t dot = path.rfind('.');
+  const size_t slash = path.rfind('/');
+  if (dot == path.npos || (slash != path.npos && dot < slash)) return path + "-" + part;
+  return fmt::format("{}-{}{}", path.substr(0, dot), part, path.substr(dot));
+}
+std::string save_path(const std::string& path, char letter, size_t runs) {
+  return runs == 1 ? path : save_path(path, std::string(1, letter));
+}
+
+/// The state between, and the last few of them under names of their own.
+void save_between(const TrainOptions& options, const Job& job, size_t runs) {
+  const int32_t step = job.run->steps_done();
+  if (options.save.empty() || options.save_every == 0 || step % options.save_every != 0) return;
+  const std::string path = save_path(options.save, job.letter, runs);
+  job.run->save(path);
+  if (options.keep == 0) return;
+  const auto kept = [&](int32_t at) { return save_path(path, fmt::format("{:06}", at)); };
+  job.run->save(kept(step));
+  if (step > options.keep * options.save_every) std::remove(kept(step - options.keep * options.save_every).c_str());
+}
+
+/// What a validation says of a model whose text is worth a line of its own.
+void show(const Job& job, size_t runs) {
+  const TaskForm form = job.task->form();
+  if (form == TaskForm::NextSymbol) return;
+  const std::string letter = runs > 1 ? fmt::format(" {}", job.letter) : "";
+  const double accuracy = job.run->validation_accuracy();
+  fmt::print("step {}{}  validation {:.3f}{}  {}\n", job.run->steps_done(), letter, job.validation,
+             std::isfinite(accuracy) ? fmt::format("  accuracy {:.1f} %", 100 * accuracy) : "",
+             job.run->sample(job.run->spec().model.sequence));
+  std::fflush(stdout);
+}
+
+void advance(const TrainOptions& options, size_t runs, Progress& progress, Job& job, RunLog& log) {
   Run& run = *job.run;
   const auto before = std::chrono::steady_clock::now();
   run.step();
   job.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
   const int32_t step = run.steps_done();
-  const bool measured = step % kValidationEvery == 0 || !job.active();
-  if (measured) job.validation = run.validation_loss();
+  const bool measured = step % options.validate_every == 0 || !job.active();
+  if (measured) {
+    job.validation = run.validation_loss();
+    progress.finish();
+    show(job, runs);
+  }
+  save_between(options, job, runs);
   const std::span<const double> stats = run.program().stats();
   log.step(job.label(), step, run.last_loss(), learning_rate(run.spec().train.schedule, step),
            run.program().data().stats, std::vector<float>(stats.begin(), stats.end()),
@@ -126,7 +202,7 @@ std::string progress_note(const std::vector<Job>& jobs) {
 }
 
 /// True when the budget was reached, false when interrupted.
-bool train_all(std::vector<Job>& jobs, RunLog& log) {
+bool train_all(const TrainOptions& options, std::vector<Job>& jobs, RunLog& log) {
   int64_t total = 0, done = 0;
   for (const Job& job : jobs) total += std::max(0, job.budget() - job.first_step);
   Progress progress("training", total);
@@ -135,22 +211,13 @@ bool train_all(std::vector<Job>& jobs, RunLog& log) {
     for (Job& job : jobs) {
       if (!job.active()) continue;
       any = true, ++done;
-      advance(job, log);
+      advance(options, jobs.size(), progress, job, log);
     }
     if (any) progress.update(std::min(done, total), progress_note(jobs));
     if (InterruptGuard::interrupted()) break;
   }
   progress.finish();
   return !InterruptGuard::interrupted();
-}
-
-/// "runs.safetensors" becomes "runs-A.safetensors" where several runs are saved.
-std::string save_path(const std::string& path, char letter, size_t runs) {
-  if (runs == 1) return path;
-  const size_t dot = path.rfind('.');
-  const size_t slash = path.rfind('/');
-  if (dot == path.npos || (slash != path.npos && dot < slash)) return fmt::format("{}-{}", path, letter);
-  return fmt::format("{}-{}{}", path.substr(0, dot), letter, path.substr(dot));
 }
 
 }  // namespace
@@ -167,7 +234,7 @@ Exit train(const TrainOptions& options) {
     for (const Job& job : jobs) check_writable(save_path(options.save, job.letter, jobs.size()));
   }
   RunLog log(options.log);
-  const bool complete = train_all(jobs, log);
+  const bool complete = train_all(options, jobs, log);
 
   std::vector<RunResult> results;
   for (Job& job : jobs) {

@@ -199,7 +199,7 @@ std::unique_ptr<Run> Run::load(const std::string& path, std::shared_ptr<const Ta
   made->rebuild();
   read_weights(file, made->network->store);
 
-  made->history = std::make_shared<History>(made->network->program->data().stats);
+  made->history = made->new_history();
   made->history->append_dense(file.int32s("history/steps"), file.floats("history/losses"), file.floats("history/rates"));
   const auto validation_steps = file.int32s("validation/steps");
   const auto validation_losses = file.floats("validation/losses");

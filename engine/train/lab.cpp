@@ -25,6 +25,8 @@ struct Lab::Impl {
   void send(Command command);
   void loop();
   bool take_commands(const LabTrainer& trainer, std::deque<Command>& taken);
+  void autosave(LabTrainer& trainer);
+  bool save_due() const { return unsaved && Clock::now() >= next_save; }
   void carry_out(LabTrainer& trainer, std::deque<Command>& taken);
   void publish(const LabTrainer& trainer, bool busy_with_command = false);
   template <typename Done>
@@ -41,6 +43,8 @@ struct Lab::Impl {
   std::function<void()> callback;
   uint64_t version = 0;        // trainer thread only
   Clock::time_point shown{};   // trainer thread only
+  bool unsaved = false;        // trainer thread only, as next_save
+  Clock::time_point next_save{};
   std::thread thread;
 };
 
@@ -75,7 +79,10 @@ bool Lab::Impl::take_commands(const LabTrainer& trainer, std::deque<Command>& ta
   if (!trainer.has_work()) {
     idle = commands.empty();
     if (idle) changed.notify_all();
-    wake.wait(lock, called);
+    if (unsaved)
+      wake.wait_until(lock, next_save, called);
+    else
+      wake.wait(lock, called);
   } else if (trainer.next_step_at() > Clock::now()) {
     wake.wait_until(lock, trainer.next_step_at(), called);
   }
@@ -96,7 +103,23 @@ void Lab::Impl::carry_out(LabTrainer& trainer, std::deque<Command>& taken) {
     }
   }
   taken.clear();
+  unsaved = !options.autosave.empty();
   publish(trainer);
+}
+
+// A failure (a full disk) is said once; the state before stays and the next try comes in its time.
+void Lab::Impl::autosave(LabTrainer& trainer) {
+  unsaved = false;
+  next_save = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                 std::chrono::duration<double>(options.autosave_every));
+  try {
+    trainer.save(options.autosave);
+  } catch (const std::exception& error) {
+    unsaved = true;
+    if (trainer.message == error.what()) return;
+    trainer.message = error.what();
+    publish(trainer);
+  }
 }
 
 void Lab::Impl::loop() {
@@ -104,15 +127,18 @@ void Lab::Impl::loop() {
   std::deque<Command> taken;
   while (take_commands(trainer, taken)) {
     carry_out(trainer, taken);
+    if (save_due()) autosave(trainer);
     if (!trainer.has_work() || trainer.next_step_at() > Clock::now()) continue;
     try {
       trainer.work();
+      unsaved = !options.autosave.empty();
     } catch (const std::exception& error) {
       trainer.pause();
       trainer.message = error.what();
     }
     if (!trainer.has_work() || Clock::now() - shown >= kViewInterval) publish(trainer);
   }
+  if (unsaved) autosave(trainer);
   const std::lock_guard lock(mutex);
   idle = true;
   changed.notify_all();
@@ -133,8 +159,16 @@ Lab::~Lab() {
   impl_->thread.join();
 }
 
-void Lab::start(std::vector<RunSpec> runs, bool play) {
-  impl_->send([runs = std::move(runs), play](LabTrainer& trainer) { trainer.start(runs, play); });
+void Lab::start(std::vector<RunSpec> runs, bool play, std::vector<std::vector<Edit>> edits) {
+  impl_->send([runs = std::move(runs), play, edits = std::move(edits)](LabTrainer& trainer) {
+    trainer.start(runs, play, edits);
+  });
+}
+void Lab::save(std::string folder) {
+  impl_->send([folder = std::move(folder)](LabTrainer& trainer) { trainer.save(folder); });
+}
+void Lab::restore(std::string folder, bool play) {
+  impl_->send([folder = std::move(folder), play](LabTrainer& trainer) { trainer.restore(folder, play); });
 }
 void Lab::play() {
   impl_->send([](LabTrainer& trainer) { trainer.play_to(std::numeric_limits<int32_t>::max()); });
@@ -159,6 +193,9 @@ void Lab::set_steps_per_second(double limit) {
 }
 void Lab::edit(int32_t run, std::string key, std::string value) {
   impl_->send([run, key = std::move(key), value = std::move(value)](LabTrainer& trainer) { trainer.edit(run, key, value); });
+}
+void Lab::set_spec(int32_t run, RunSpec spec) {
+  impl_->send([run, spec = std::move(spec)](LabTrainer& trainer) { trainer.set_spec(run, spec); });
 }
 void Lab::fork(ForkRequest request) {
   impl_->send([request = std::move(request)](LabTrainer& trainer) { trainer.fork(request); });

@@ -60,6 +60,10 @@ struct LabOptions {
   bool live_text = true;
   int32_t line_length = 40;       ///< symbols of a line
   int32_t validation_every = 50;  ///< steps between validation losses; 0 = never
+  /// A folder that always holds a recent state of the session, for restore(); empty: none. Saved when something
+  /// changed, at most every `autosave_every` seconds, and at the end.
+  std::string autosave;
+  double autosave_every = 10;
 };
 
 struct ForkRequest {
@@ -75,7 +79,8 @@ class Lab {
   ~Lab();
 
   // Commands; each returns at once.
-  void start(std::vector<RunSpec> runs, bool play);  ///< replaces everything
+  /// Replaces everything. `edits`, one list a run or none: each takes effect when its step comes.
+  void start(std::vector<RunSpec> runs, bool play, std::vector<std::vector<Edit>> edits = {});
   void play();
   void pause();
   void play_to(int32_t step);  ///< plays and pauses exactly there
@@ -87,10 +92,18 @@ class Lab {
   /// run -1 = all. A live field acts on the next step. A structural one restarts that run, which then catches up with
   /// the others at full speed (they wait); data.* and run.seed belong to all runs and restart all.
   void edit(int32_t run, std::string key, std::string value);
+  /// Gives one run a whole specification, as undo does. Where only live fields differ they are edited; a run that was
+  /// restarted from this specification before comes back as it was left and catches up; otherwise it restarts.
+  void set_spec(int32_t run, RunSpec spec);
   void fork(ForkRequest request);                ///< makes or replaces D
   void remove_fork();                            ///< undo of a fork: the previous D, or none
   void restore_fork();                           ///< redo; a fork that was put aside catches up
   void load_text(std::string path);              ///< restarts on a text of one's own; a bad file leaves all as it is
+  /// The whole session as it stands, each run with weights, optimizer state and history: a folder that restore() reads.
+  /// What was there before stays readable until the new state is complete.
+  void save(std::string folder);
+  /// Goes on from a saved session, bit for bit; a folder that cannot be read leaves all as it is.
+  void restore(std::string folder, bool play);
   void quit();
 
   /// The newest view: a shared immutable copy, cheap to take each frame.

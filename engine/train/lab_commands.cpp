@@ -51,14 +51,16 @@ std::vector<RunSpec> LabTrainer::specs() const {
 }
 
 // Everything from step 0; what is shown now stays until the new runs stand.
-void LabTrainer::restart(std::vector<RunSpec> specs) {
+void LabTrainer::restart(std::vector<RunSpec> specs, std::vector<std::vector<Edit>> edits) {
   if (specs.empty() || specs.size() > kMostRuns) fail("lab", "{} runs: expected 1 to {}", specs.size(), kMostRuns);
   std::vector<std::unique_ptr<LabEntry>> made;
   for (RunSpec& spec : specs) made.push_back(make_entry(std::move(spec), static_cast<char>('A' + made.size())));
+  for (size_t i = 0; i < std::min(edits.size(), made.size()); ++i) made[i]->run->schedule_edits(std::move(edits[i]));
   const bool had_fork = fork_ != nullptr;
   fork_.reset();
   undo_.clear();
   redo_.clear();
+  parked_.clear();
   runs_ = std::move(made);
   // D stays apart: by its number, or because it was apart before.
   if (runs_.size() == kMostRuns || had_fork) {
@@ -73,13 +75,13 @@ void LabTrainer::restart(std::vector<RunSpec> specs) {
   seconds_per_step_ = tokens_per_second_ = 0;
 }
 
-void LabTrainer::start(std::vector<RunSpec> specs, bool play) {
+void LabTrainer::start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits) {
   if (specs.empty()) fail("lab", "no runs are given: expected 1 to {}", kMostRuns);
   const int32_t old_budget = budget_;
   auto old_fork = std::move(fork_);  // a new comparison has its own D or none
   budget_ = specs.front().train.steps;
   try {
-    restart(std::move(specs));
+    restart(std::move(specs), std::move(edits));
   } catch (...) {
     fork_ = std::move(old_fork);
     budget_ = old_budget;
@@ -126,6 +128,7 @@ void LabTrainer::set_budget(int32_t steps) {
   for (const auto* parked : {&undo_, &redo_})
     for (const auto& entry : *parked)
       if (entry) entry->run->set_budget(steps);
+  for (const auto& entry : parked_) entry->run->set_budget(steps);
   if (step_ >= budget_) pause();
 }
 
@@ -156,14 +159,49 @@ void LabTrainer::edit_live(int32_t run, const std::string& key, const std::strin
   for (LabEntry* one : edited) one->run->edit(key, value);
 }
 
+// Another specification in the place of a run: the one that had it before, as it was left, or one from step 0.
+void LabTrainer::replace(LabEntry& old, RunSpec spec) {
+  spec.train.steps = budget_;
+  const auto same = [&](const auto& entry) {
+    return entry->letter == old.letter && entry->run->spec() == spec && entry->run->steps_done() <= step_;
+  };
+  std::unique_ptr<LabEntry> made;
+  if (const auto at = std::find_if(parked_.begin(), parked_.end(), same); at != parked_.end()) {
+    made = std::move(*at);
+    parked_.erase(at);
+  } else {
+    made = make_entry(std::move(spec), old.letter);
+  }
+  std::swap(old, *made);
+  parked_.push_back(std::move(made));
+  if (parked_.size() > kMostParked) parked_.erase(parked_.begin());
+}
+
+void LabTrainer::set_spec(int32_t run, RunSpec spec) {
+  LabEntry& old = entry(run);
+  spec.train.steps = budget_;
+  const std::vector<Edit> edits = edits_between(old.run->spec(), spec, 0);
+  if (edits.empty()) return;
+  validate(spec);
+  if (std::all_of(edits.begin(), edits.end(), [](const Edit& edit) { return is_live(edit.key); })) {
+    for (const Edit& edit : edits) old.run->edit(edit.key, edit.value);
+    return;
+  }
+  if (std::none_of(edits.begin(), edits.end(), [](const Edit& edit) { return is_shared(edit.key); }))
+    return replace(old, std::move(spec));
+  std::vector<RunSpec> all = specs();
+  for (RunSpec& other : all) other.seed = spec.seed, other.data = spec.data;
+  all[static_cast<size_t>(run)] = std::move(spec);
+  restart(std::move(all));
+  if (!playing_) target_ = 0;
+}
+
 void LabTrainer::edit_structure(int32_t run, const std::string& key, const std::string& value) {
   if (run >= 0) {
     LabEntry& old = entry(run);
     RunSpec spec = old.run->spec();
     set_field(spec, key, value);
-    if (spec == old.run->spec()) return;
-    auto made = make_entry(std::move(spec), old.letter);
-    std::swap(old, *made);
+    if (!(spec == old.run->spec())) replace(old, std::move(spec));
     return;
   }
   std::vector<RunSpec> all = specs();

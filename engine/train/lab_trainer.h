@@ -36,7 +36,7 @@ class LabTrainer {
   ~LabTrainer();
 
   // Commands; see lab.h. They throw Error and leave everything as it was.
-  void start(std::vector<RunSpec> specs, bool play);
+  void start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits = {});
   void play_to(int32_t step);
   void pause();
   void step_once();
@@ -44,10 +44,13 @@ class LabTrainer {
   void set_budget(int32_t steps);
   void set_steps_per_second(double limit);
   void edit(int32_t run, const std::string& key, const std::string& value);
+  void set_spec(int32_t run, RunSpec spec);
   void fork(ForkRequest request);
   void remove_fork();
   void restore_fork();
   void load_text(const std::string& path);
+  void save(const std::string& folder) const;
+  void restore(const std::string& folder, bool play);
 
   bool has_work() const;
   /// A speed limit may hold the next step back until then.
@@ -65,9 +68,11 @@ class LabTrainer {
   LabEntry& entry(int32_t index) const;
   std::shared_ptr<const Task> task_for(const DataSpec& data);
   std::unique_ptr<LabEntry> make_entry(RunSpec spec, char letter);
-  void restart(std::vector<RunSpec> specs);
+  void restart(std::vector<RunSpec> specs, std::vector<std::vector<Edit>> edits = {});
+  std::unique_ptr<LabEntry> load_entry(const std::string& path);
   std::vector<RunSpec> specs() const;
   void edit_live(int32_t run, const std::string& key, const std::string& value);
+  void replace(LabEntry& old, RunSpec spec);
   void edit_structure(int32_t run, const std::string& key, const std::string& value);
   void park_fork(std::vector<std::unique_ptr<LabEntry>>& where);
 
@@ -88,6 +93,7 @@ class LabTrainer {
   std::vector<std::unique_ptr<LabEntry>> runs_;
   std::unique_ptr<LabEntry> fork_;
   std::vector<std::unique_ptr<LabEntry>> undo_, redo_;
+  std::vector<std::unique_ptr<LabEntry>> parked_;  ///< runs that a structural edit replaced, the newest last
 
   bool playing_ = false;
   int32_t step_ = 0, budget_ = 300;

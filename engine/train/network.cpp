@@ -127,7 +127,12 @@ Program& Network::program_for(const BatchShape& wanted, const RunSpec& spec) {
   current = &*program;
   if (wanted == shape) return *current;
   auto found = others.find(wanted);
-  if (found == others.end()) found = others.emplace(wanted, training_program(*this, spec, wanted, nullptr)).first;
+  if (found == others.end()) {
+    ModelValues recorded;
+    found = others.emplace(wanted, training_program(*this, spec, wanted, &recorded)).first;
+    live.emplace(std::piecewise_construct, std::forward_as_tuple(&found->second),
+                 std::forward_as_tuple(found->second, recorded, spec.model));
+  }
   current = &found->second;
   return *current;
 }
@@ -188,6 +193,8 @@ std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Ba
       task.shape(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch, spec.model.sequence);
   network->program.emplace(training_program(*network, spec, network->shape, &network->values));
   network->current = &*network->program;
+  network->live.emplace(std::piecewise_construct, std::forward_as_tuple(network->current),
+                        std::forward_as_tuple(*network->program, network->values, spec.model));
   bool new_wiring = true;
   if (older) {
     carry_over(*older, network->store, older_spec->train.optimizer == spec.train.optimizer);

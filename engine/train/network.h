@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/live.h"
 #include "model/transformer.h"
 #include "tape/program.h"
 #include "tape/store.h"
@@ -36,6 +37,7 @@ struct Network {
   std::optional<Program> program;  ///< training: the shape of the first batch, clip and optimizer appended
   BatchShape shape;                ///< of `program`
   std::map<BatchShape, Program> others;  ///< the same for the other shapes that occurred: one Store, one stats layout
+  std::map<const Program*, LiveMeasurements> live;  ///< of `program` and `others`
   Program* current = nullptr;            ///< the one that was last asked for
   /// The training program for a shape; sealed at its first use.
   Program& program_for(const BatchShape& wanted, const RunSpec& spec);

@@ -104,7 +104,7 @@ void Run::Impl::apply_due_edits() {
       base_spec = before;
     }
     rebuild();
-    auto longer = std::make_shared<History>(network->program->data().stats);
+    auto longer = new_history();
     const Series loss = history->loss(), rate = history->rate(), validated = history->validation();
     longer->append_dense(loss.steps, loss.values, rate.values);
     for (size_t i = 0; i < validated.steps.size(); ++i) longer->append_validation(validated.steps[i], validated.values[i]);
@@ -117,6 +117,7 @@ void Run::Impl::apply_due_edits() {
 void Run::Impl::rebuild() {
   validator.reset();
   line_writer.reset();
+  numbers.clear();
   network = build_network(spec, *task, *backend, steps + 1, base.get(), base ? &base_spec : nullptr);
 }
 
@@ -153,7 +154,28 @@ void Run::Impl::record(int64_t step, double rate) {
   const Program& program = *network->current;
   const double loss = program.loss();
   losses.push_back(static_cast<float>(loss));
-  history->append(static_cast<int32_t>(step), loss, rate, program.stats());
+  const std::span<const double> stats = program.stats();
+  numbers.resize(history->layout().size(), kUnknown);
+  std::copy(stats.begin(), stats.end(), numbers.begin());
+  measure_live(step);
+  history->append(static_cast<int32_t>(step), loss, rate, numbers);
+}
+
+// On a device every tensor is a copy that waits: there the numbers are renewed every few steps and stand in between.
+void Run::Impl::measure_live(int64_t step) {
+  constexpr int64_t kDeviceInterval = 16;
+  const std::span<double> out = std::span(numbers).subspan(network->current->stats().size());
+  if (!live)
+    std::fill(out.begin(), out.end(), kUnknown);
+  else if (backend->name() == "CPU" || step % kDeviceInterval == 1 || std::isnan(out[0]))
+    network->live.at(network->current).measure(out);
+}
+
+std::shared_ptr<History> Run::Impl::new_history() const {
+  std::vector<StatInfo> layout = network->program->data().stats;
+  const std::vector<StatInfo>& more = network->live.at(&*network->program).layout();
+  layout.insert(layout.end(), more.begin(), more.end());
+  return std::make_shared<History>(std::move(layout));
 }
 
 void Run::Impl::recognise(int32_t step, double loss) {
@@ -204,7 +226,7 @@ Writer& Run::Impl::writer(int32_t line_length) {
 Run::Run(RunSpec spec, std::shared_ptr<const Task> task, Backend& backend)
     : impl_(std::make_unique<Impl>(std::move(spec), std::move(task), backend)) {
   impl_->rebuild();
-  impl_->history = std::make_shared<History>(impl_->network->program->data().stats);
+  impl_->history = impl_->new_history();
   impl_->history->add_event({0, RunEvent::Kind::Started, ""});
   impl_->start_from_weights();
   impl_->refresh_level();
@@ -258,6 +280,8 @@ void Run::schedule_edits(std::vector<Edit> edits) {
   scheduled.insert(scheduled.end(), edits.begin(), edits.end());
   std::stable_sort(scheduled.begin(), scheduled.end(), [](const Edit& a, const Edit& b) { return a.step < b.step; });
 }
+
+void Run::measure_live(bool on) { impl_->live = on; }
 
 void Run::set_budget(int32_t steps) { impl_->spec.train.steps = impl_->origin.train.steps = steps; }
 
@@ -352,7 +376,7 @@ std::unique_ptr<Run> Run::fork(const RunSpec& changed) const {
   made->base = from.base ? from.base : std::make_shared<const Store>(from.network->store.clone());
   made->base_spec = from.base ? from.base_spec : from.spec;
   made->rebuild();
-  made->history = std::make_shared<History>(made->network->program->data().stats);
+  made->history = made->new_history();
   made->history->add_event({from.steps, RunEvent::Kind::Forked, "forked"});
   made->plateau = from.plateau;
   made->losses = from.losses;

@@ -47,6 +47,10 @@ class Run {
   void schedule_edits(std::vector<Edit> edits);
   void set_budget(int32_t steps);  ///< train.steps without an event: it changes nothing that is computed
 
+  /// The measurements of measure/live.h after every step (on at first): they join the history and change no bit of the
+  /// run. Off: NaN in their place.
+  void measure_live(bool on);
+
   RunState state() const;
   int32_t learning_since() const;  ///< step at which it left the plateau; 0 = not (yet)
   std::optional<NonFiniteReport> non_finite() const;

@@ -26,6 +26,8 @@ struct Run::Impl {
   void fill_batch(int64_t step);
   StepInputs inputs(int64_t step) const;
   void record(int64_t step, double rate);
+  void measure_live(int64_t step);
+  std::shared_ptr<History> new_history() const;  ///< the program's stats, then the live measurements
   void recognise(int32_t step, double loss);
   void check_finite(int32_t step);
 
@@ -51,6 +53,8 @@ struct Run::Impl {
   double validation = 0;
 
   std::shared_ptr<History> history;
+  std::vector<double> numbers;  ///< of a step, in the history's layout
+  bool live = true;
   Plateau plateau;
   double level = 0;
   int32_t steps = 0;

@@ -152,7 +152,7 @@ void add_data_fields(std::vector<Field>& fields) {
        "The SentencePiece model that cuts pairs into pieces; it is trained and put there when there is none."}));
   fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.data.vocabulary; }>(
       {"data.vocabulary", "vocabulary", "pieces", "How many pieces both languages of the pairs are cut into together."},
-      100, 100000));
+      20, 100000));
   fields.push_back(data_name_field());
   fields.push_back(integer<[](RunSpec& s) -> uint64_t& { return s.data.data_seed; }>(
       {"data.seed", "corpus seed", "", "Which of the endless built-in texts is used."}, 0, 9007199254740992.0));

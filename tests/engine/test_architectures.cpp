@@ -1,0 +1,338 @@
+// Encoders and encoder-decoders: their specification as fields, their training as runs, and padding that nobody sees.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "catch.hpp"
+#include "core/error.h"
+#include "engine/small_runs.h"
+#include "model/transformer.h"
+#include "tape/seal.h"
+#include "core/philox.h"
+#include "train/network.h"
+
+namespace normscope::test {
+namespace {
+
+RunSpec both_spec(const std::string& data = "translation") {
+  RunSpec spec = small_spec("pre");
+  set_field(spec, "model.architecture", "encoder-decoder");
+  set_field(spec, "data.name", data);
+  return spec;
+}
+
+RunSpec encoder_spec() {
+  RunSpec spec = small_spec("pre");
+  set_field(spec, "model.architecture", "encoder");
+  return spec;
+}
+
+RunSpec rebuilt(const RunSpec& spec) {
+  RunSpec copy;
+  for (const auto& [key, value] : field_values(spec)) set_field(copy, key, value);
+  return copy;
+}
+
+std::vector<float> losses(const Run& run) { return run.history()->loss().values; }
+
+std::string validate_error(const RunSpec& spec) {
+  try {
+    validate(spec);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// An encoder-decoder over one Store, recorded for a batch of any shape.
+struct Both {
+  explicit Both(Placement placement = Placement::Pre) : backend(make_cpu_backend(2)), store(*backend) {
+    config.architecture = Architecture::EncoderDecoder;
+    config.layers = 2;
+    config.width = 24;
+    config.heads = 3;
+    config.feed_forward = 40;
+    config.sequence = 16;
+    config.vocabulary = 19;
+    set_placement(config, placement);
+  }
+  Program program(const BatchShape& shape) {
+    Tape tape(store);
+    values = record_transformer(tape, config, record_options(shape, true));
+    if (!store.materialized()) store.materialize(5);
+    return seal(tape, {.loss = values.loss, .optimizer = Optimizer::None});
+  }
+  ModelConfig config;
+  std::unique_ptr<Backend> backend;
+  Store store;
+  ModelValues values;
+};
+
+int32_t symbol(size_t row, size_t t, uint32_t what) {
+  return static_cast<int32_t>(random_word(row * 64 + t, what, 1, Purpose::Batch, 3) % 18 + 1);
+}
+
+/// Rows of the given lengths; what lies beyond them is `rest` in both tokens and source.
+void fill(Program& program, const BatchShape& shape, const std::vector<int32_t>& source, const std::vector<int32_t>& target,
+          int32_t rest) {
+  const BatchView to = inputs_of(program, shape);
+  const auto T = static_cast<size_t>(shape.length), S = static_cast<size_t>(shape.source_length);
+  for (size_t r = 0; r < static_cast<size_t>(shape.rows); ++r) {
+    for (size_t t = 0; t < S; ++t) to.source[r * S + t] = t < static_cast<size_t>(source[r]) ? symbol(r, t, 1) : rest;
+    for (size_t t = 0; t < T; ++t) {
+      const bool counts = t < static_cast<size_t>(target[r]);
+      to.tokens[r * T + t] = counts ? symbol(r, t, 2) : rest;
+      to.targets[r * T + t] = counts ? symbol(r, t, 3) : -1;
+    }
+    if (shape.padded) to.key_lengths[r] = source[r], to.target_lengths[r] = target[r];
+  }
+}
+
+double relative(const std::vector<float>& a, const std::vector<float>& b) {
+  double difference = 0, size = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
+    size += std::pow(static_cast<double>(b[i]), 2);
+  }
+  return std::sqrt(difference) / (std::sqrt(size) + 1e-6);
+}
+
+}  // namespace
+
+TEST_CASE("architecture: a specification goes to text and back", "[architectures]") {
+  RunSpec spec = both_spec();
+  CHECK(rebuilt(spec) == spec);
+  CHECK(get_field(spec, "model.encoder_placement") == "same");
+  set_field(spec, "model.encoder_layers", "3");
+  set_field(spec, "model.encoder_placement", "post");
+  CHECK(spec.model.encoder.layers.size() == 3);
+  CHECK(spec.model.decoder.layers.size() == 2);
+  CHECK(get_field(spec, "model.placement") == "pre");
+  CHECK(get_field(spec, "model.encoder_placement") == "post");
+  CHECK(spec.model.encoder.final == NormKind::None);
+  CHECK(spec.model.decoder.final == NormKind::LayerNorm);
+  CHECK(rebuilt(spec) == spec);
+  CHECK(rebuilt(spec).model.encoder == spec.model.encoder);
+  set_field(spec, "wiring.dec.L02.cross", "before=ln after=ln");
+  set_field(spec, "wiring.enc.L03.ffn", "before=rms");
+  CHECK(get_field(spec, "model.placement") == "custom");
+  CHECK(rebuilt(spec) == spec);
+  CHECK(rebuilt(spec).model.decoder == spec.model.decoder);
+  CHECK(rebuilt(spec).model.encoder == spec.model.encoder);
+  RunSpec from = both_spec();
+  for (const Edit& edit : edits_between(from, spec, 1)) set_field(from, edit.key, edit.value);
+  CHECK(from == spec);
+  CHECK_THROWS_AS(set_field(spec, "wiring.L01.attn", "none"), Error);
+  CHECK_THROWS_AS(set_field(spec, "wiring.enc.L01.cross", "none"), Error);
+}
+
+TEST_CASE("architecture: a stack keeps its wiring when the architecture changes", "[architectures]") {
+  RunSpec spec = small_spec("sandwich");
+  set_field(spec, "model.architecture", "encoder");
+  CHECK(get_field(spec, "model.placement") == "sandwich");
+  CHECK(spec.data.form == TaskForm::Masked);
+  set_field(spec, "model.architecture", "encoder-decoder");
+  CHECK(get_field(spec, "model.placement") == "sandwich");
+  CHECK(get_field(spec, "model.encoder_placement") == "same");
+  CHECK(spec.data.form == TaskForm::Translate);
+  set_field(spec, "model.layers", "4");
+  CHECK(spec.model.encoder.layers.size() == 4);
+  set_field(spec, "model.norm", "rms");
+  CHECK(get_field(spec, "model.encoder_placement") == "same");
+  CHECK(spec.model.encoder.final == NormKind::Rms);
+}
+
+TEST_CASE("architecture: what does not fit together is refused with the way out", "[architectures]") {
+  CHECK(validate_error(both_spec("corpus")).find("an encoder-decoder cannot learn corpus") != std::string::npos);
+  RunSpec spec = encoder_spec();
+  CHECK(validate_error(spec) == "");
+  set_field(spec, "data.name", "copy");
+  CHECK(validate_error(spec).find("expected data.name corpus, text, labels") != std::string::npos);
+  spec = small_spec();
+  set_field(spec, "data.name", "translation");
+  CHECK(validate_error(spec).find("a decoder cannot learn translation") != std::string::npos);
+  spec = both_spec("pairs");
+  CHECK(validate_error(spec).find("no file is named") != std::string::npos);
+  spec = both_spec();
+  set_field(spec, "model.sequence", "18");
+  CHECK(validate_error(spec).find("multiple of 4") != std::string::npos);
+}
+
+TEST_CASE("architecture: encoder-decoders and encoders train, the same bits every time", "[architectures]") {
+  for (const char* data : {"translation", "copy", "reverse", "sort"}) {
+    INFO(data);
+    const RunSpec spec = both_spec(data);
+    const auto backend = make_cpu_backend(1);
+    const auto a = make_run(spec);
+    Run b(spec, small_task(spec.data), *backend);
+    steps(*a, 25);
+    steps(b, 25);
+    CHECK(same_bits(losses(*a), losses(b)));
+    CHECK(first_difference(a->store(), b.store()) == "");
+    CHECK(losses(*a)[24] < losses(*a)[0]);
+    CHECK(std::isfinite(a->validation_loss()));
+    CHECK(a->sample(40).find("\u2192") != std::string::npos);
+  }
+  const auto a = make_run(encoder_spec()), b = make_run(encoder_spec());
+  steps(*a, 25);
+  b->validation_loss();
+  b->sample(10);
+  steps(*b, 25);
+  CHECK(same_bits(losses(*a), losses(*b)));
+  CHECK_FALSE(a->sample(10).empty());
+}
+
+TEST_CASE("architecture: a killed run goes on bitwise, and hybrids fork", "[architectures]") {
+  RunSpec spec = both_spec();
+  set_field(spec, "model.encoder_placement", "post");
+  set_field(spec, "model.dropout_residual", "0.1");
+  const auto straight = make_run(spec), stopped = make_run(spec);
+  steps(*straight, 16);
+  steps(*stopped, 9);
+  const std::string path = "architectures.safetensors";
+  stopped->save(path);
+  const RunSpec saved = Run::saved_spec(path);
+  CHECK(saved == spec);
+  const auto resumed = Run::load(path, small_task(saved.data), shared_backend());
+  std::remove(path.c_str());
+  steps(*resumed, 7);
+  CHECK(same_bits(losses(*straight), losses(*resumed)));
+  CHECK(first_difference(straight->store(), resumed->store()) == "");
+  RunSpec moved = spec;
+  set_field(moved, "model.encoder_placement", "pre");
+  const auto fork = straight->fork(moved);
+  fork->step();
+  CHECK(std::isfinite(fork->last_loss()));
+  CHECK(fork->spec() == moved);
+  CHECK(fork->skip_scales().size() == 10);
+}
+
+TEST_CASE("architecture: padded rows count as the same rows without padding", "[architectures]") {
+  for (Placement placement : {Placement::Pre, Placement::Post}) {
+    Both both(placement);
+    const BatchShape tight{3, 7, 5, false}, wide{3, 12, 9, true};
+    Program a = both.program(tight), b = both.program(wide);
+    const std::vector<int32_t> five(3, 5), seven(3, 7);
+    fill(a, tight, five, seven, 0);
+    fill(b, wide, five, seven, 17);
+    a.replay({});
+    b.replay({});
+    CHECK(b.loss() == Approx(a.loss()).epsilon(1e-6));
+    for (const ParameterInfo& p : both.store.parameters()) {
+      if (p.name.ends_with(".bk")) continue;  // zero by symmetry
+      INFO(p.name);
+      CHECK(relative(b.read(p.name, true), a.read(p.name, true)) < 1e-4);
+    }
+    REQUIRE(a.data().stats.size() == b.data().stats.size());
+    int probes = 0;
+    for (size_t i = 0; i < a.data().stats.size(); ++i) {
+      const std::string& name = a.data().stats[i].name;
+      REQUIRE(name == b.data().stats[i].name);
+      if (!name.ends_with("mean_square")) continue;
+      INFO(name);
+      CHECK(b.stats()[i] == Approx(a.stats()[i]).epsilon(1e-5));
+      ++probes;
+    }
+    CHECK(probes == 20);
+  }
+}
+
+TEST_CASE("architecture: what stands in the padding changes nothing, not by a bit", "[architectures]") {
+  Both both;
+  const BatchShape wide{4, 12, 9, true};
+  Program program = both.program(wide);
+  const std::vector<int32_t> source = {5, 9, 1, 0}, target = {7, 3, 12, 0};  // the last row is empty
+  std::vector<double> stats;
+  std::vector<float> gradient;
+  for (int32_t rest : {0, 17}) {
+    fill(program, wide, source, target, rest);
+    program.replay({});
+    CHECK(std::isfinite(program.loss()));
+    const std::vector<double> now(program.stats().begin(), program.stats().end());
+    // Padding positions of the decoder do meet their own gradient-free rows, so compare what is measured and learned.
+    if (stats.empty()) stats = now, gradient = program.read("enc.L01.attn.wq", true);
+    for (size_t i = 0; i < now.size(); ++i) {
+      INFO(program.data().stats[i].name);
+      CHECK(now[i] == Approx(stats[i]).epsilon(1e-9));
+    }
+    CHECK(same_bits(program.read("enc.L01.attn.wq", true), gradient));
+  }
+}
+
+TEST_CASE("architecture: a batch of mixed lengths is the weighted mean of its rows", "[architectures]") {
+  Both both;
+  const BatchShape wide{3, 12, 9, true};
+  Program program = both.program(wide);
+  const std::vector<int32_t> source = {5, 9, 2}, target = {7, 3, 12};
+  double expected = 0, count = 0;
+  for (size_t row = 0; row < 3; ++row) {
+    std::vector<int32_t> s(3, 0), t(3, 0);
+    s[row] = source[row], t[row] = target[row];
+    fill(program, wide, s, t, 0);
+    program.replay({});
+    expected += program.loss() * target[row];
+    count += target[row];
+  }
+  fill(program, wide, source, target, 0);
+  program.replay({});
+  CHECK(program.loss() == Approx(expected / count).epsilon(1e-6));
+}
+
+TEST_CASE("architecture: Admin profiles each stack by itself", "[architectures]") {
+  Both both(Placement::Admin);
+  const BatchShape shape{4, 12, 9, true};
+  Program program = both.program(shape);
+  const std::vector<int32_t> source = {5, 9, 3, 8}, target = {7, 3, 12, 10};
+  fill(program, shape, source, target, 17);
+  const BatchView in = inputs_of(program, shape);
+  const auto omega = profile_admin(both.store, both.config, record_options(shape, false),
+                                   {in.tokens, in.source, in.key_lengths, in.target_lengths});
+  REQUIRE(omega.size() == 2 * 2 + 2 * 3);
+  CHECK(omega[0] == 1.0);
+  CHECK(omega[4] == 1.0);  // the decoder's first
+  program.replay({});
+  const auto variance = [&](ValueId value, const std::vector<int32_t>& lengths) {
+    const std::vector<float> x = program.read(program.data().values[static_cast<size_t>(value)].name);
+    const size_t row = x.size() / 4;
+    std::vector<double> seen;
+    for (size_t r = 0; r < 4; ++r)
+      for (size_t i = 0; i < static_cast<size_t>(lengths[r]) * 24; ++i) seen.push_back(static_cast<double>(x[r * row + i]));
+    double mean = 0, sum = 0;
+    for (double v : seen) mean += v / static_cast<double>(seen.size());
+    for (double v : seen) sum += (v - mean) * (v - mean);
+    return sum / static_cast<double>(seen.size());
+  };
+  for (size_t i = 0; i + 1 < omega.size(); ++i) {
+    if (i == 3) continue;  // the chain starts over
+    const SublayerValues& s = both.values.sublayers[i];
+    const auto& lengths = i < 4 ? source : target;
+    CHECK(omega[i + 1] * omega[i + 1] ==
+          Approx(omega[i] * omega[i] * variance(s.input, lengths) + variance(s.branch, lengths)).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("architecture: a run starts from the weights of another", "[architectures]") {
+  RunSpec spec = encoder_spec();
+  const auto before = make_run(spec);
+  steps(*before, 10);
+  const std::string path = "pretrained.safetensors";
+  before->save(path);
+  set_field(spec, "train.init_from", path);
+  const auto after = make_run(spec);
+  for (const ParameterInfo& p : after->store().parameters()) {
+    INFO(p.name);
+    const int32_t i = after->store().find(p.name), j = before->store().find(p.name);
+    CHECK(same_bits(after->store().read(i), before->store().read(j)));
+    for (float m : after->store().read(i, Store::Block::M)) REQUIRE(m == 0.0f);
+  }
+  CHECK(after->history()->events().size() == 2);
+  // A resumed run needs the file no more.
+  after->step();
+  after->save("finetuned.safetensors");
+  std::remove(path.c_str());
+  CHECK_NOTHROW(Run::load("finetuned.safetensors", small_task(spec.data), shared_backend()));
+  std::remove("finetuned.safetensors");
+  CHECK_THROWS_AS(make_run(spec), Error);
+}
+
+}  // namespace normscope::test
