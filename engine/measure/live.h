@@ -1,12 +1,13 @@
 // Measurements that need more than one tensor at a time, taken after each replay on one fixed sequence (the first of the
 // batch) so that they cost under a twentieth of a step; the whole batch is measured on request. They only read.
-// Called by train/run.cpp after every step; the numbers join the stats of the program in the run's History.
+// A padded sequence counts as far as it is no padding. Called by train/run.cpp after every step; the numbers join the stats of the program in the run's History.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
+#include "cpu/measure_rows.h"
 #include "model/transformer.h"
 #include "tape/program.h"
 
@@ -43,7 +44,9 @@ class LiveMeasurements {
     ValueId gain = kNone, bias = kNone, mean = kNone, inverse_sigma = kNone;  // trunk norm
     NormKind trunk = NormKind::None;
     ValueId skip = kNone, branch_scale = kNone;
+    ValueId lengths = kNone;  ///< input with the number of positions that are no padding
     float skip_constant = 1, branch_constant = 1;
+    bool scales_skip = false, scales_branch = false;
     int32_t first_number = 0;  ///< of its plain numbers in layout()
     bool starts_stack = false;
     int32_t index_in_stack = 0;
@@ -55,16 +58,18 @@ class LiveMeasurements {
   void load_scale(ValueId value, float constant, std::vector<float>& host) const;
   void measure_sublayer(const Sublayer& s, std::span<double> out);
   void carry_components(const Sublayer& s);
-  void normalize(const Sublayer& s, std::vector<float>& component) const;
   double entropy(const Sublayer& s);
+  size_t counted_tokens(const Sublayer& s, size_t sequences) const;
 
   const Program* program_;
   size_t rows_ = 0, width_ = 0, tokens_per_sequence_ = 0;
   std::vector<Sublayer> sublayers_;
   std::vector<StatInfo> layout_;
   std::vector<std::vector<float>> components_;  ///< of the current stack: embedding, branches so far
+  std::vector<cpu::Moments> shares_;            ///< of each component, as carried so far
+  std::vector<float> total_;                    ///< sum of all components
   std::vector<float> bias_component_, x_, branch_, y_, gain_, bias_, mean_, inverse_sigma_, skip_, branch_scale_, p_;
-  std::vector<double> direction_;
+  std::vector<float> direction_;
   double residual_ = 0;
 };
 

@@ -353,3 +353,25 @@ TEST_CASE("validation is fixed and finite", "[run]") {
   CHECK(run->validation_loss() < first);
   CHECK(run->history()->validation().values.size() == 3);
 }
+
+TEST_CASE("live measurements join the history by name and change no bit of the run", "[run]") {
+  for (const char* preset : {"post", "admin", "pre"}) {
+    const auto measured = make_run(small_spec(preset)), plain = make_run(small_spec(preset));
+    plain->measure_live(false);
+    steps(*measured, 12);
+    steps(*plain, 12);
+    CHECK(first_difference(measured->store(), plain->store()) == "");
+    const History &with = *measured->history(), &without = *plain->history();
+    CHECK(same_bits(with.loss().values, without.loss().values));
+    REQUIRE(with.layout().size() == without.layout().size());
+    for (const char* name : {"beta2.4.sum", "beta2.1.0", "beta2.4.4", "L02.attn.token_cosine", "L02.ffn.layer_cosine",
+                             "L01.attn.attention_entropy", "L02.attn.branch.variance", "L02.attn.input.variance"}) {
+      INFO(preset << " " << name);
+      const Series series = with.series(with.find(name));
+      REQUIRE(series.values.size() == 12);
+      for (float value : series.values) CHECK(std::isfinite(value));
+      CHECK(series.values.front() != series.values.back());
+      CHECK(std::isnan(without.series(without.find(name)).values.at(3)));
+    }
+  }
+}

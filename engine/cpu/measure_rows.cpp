@@ -1,0 +1,120 @@
+#include "cpu/measure_rows.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/measure_rows.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target.h: compiled once per target.
+#include "cpu/simd_inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace normscope::cpu::HWY_NAMESPACE {
+namespace {
+
+double row_sum(const float* x, int64_t n) {
+  return sum_over(n, [&](int64_t i, auto lanes) HWY_ATTR { return lanes.load(x + i); });
+}
+
+double row_square(const float* x, int64_t n) {
+  return sum_over(n, [&](int64_t i, auto lanes) HWY_ATTR {
+    const VF v = lanes.load(x + i);
+    return hn::Mul(v, v);
+  });
+}
+
+Moments moments_of(const float* x, int64_t n) { return {row_sum(x, n), row_square(x, n)}; }
+
+float mean_of_scaled(const CarryMap& map, const float* row, int64_t width) {
+  const double sum = sum_over(width, [&](int64_t i, auto lanes) HWY_ATTR {
+    const VF v = lanes.load(row + i);
+    return map.scale ? hn::Mul(v, lanes.load(map.scale + i)) : v;
+  });
+  return static_cast<float>(sum / static_cast<double>(width));
+}
+
+Moments carry(const CarryMap& map, float* c, float* total, int64_t rows, int64_t width) {
+  const DF d;
+  Moments all;
+  for (int64_t r = 0; r < rows; ++r, c += width, total += width) {
+    const float mean = map.inverse_sigma && map.centre ? mean_of_scaled(map, c, width) : 0.0f;
+    const VF centre = hn::Set(d, mean), inverse = hn::Set(d, map.inverse_sigma ? map.inverse_sigma[r] : 1.0f);
+    VF sum = hn::Zero(d), square = hn::Zero(d);
+    each_vector(width, [&](int64_t i, auto lanes) HWY_ATTR {
+      VF v = lanes.load(c + i);
+      if (map.scale) v = hn::Mul(v, lanes.load(map.scale + i));
+      v = hn::Mul(hn::Sub(v, centre), inverse);
+      if (map.gain) v = hn::Mul(v, lanes.load(map.gain + i));
+      if (map.bias) v = hn::Add(v, lanes.load(map.bias + i));
+      lanes.store(v, c + i);
+      lanes.store(hn::Add(v, lanes.load(total + i)), total + i);
+      v = lanes.zero_rest(v);
+      sum = hn::Add(sum, v);
+      square = hn::MulAdd(v, v, square);
+    });
+    all.sum += static_cast<double>(sum_of(d, sum));
+    all.square += static_cast<double>(sum_of(d, square));
+  }
+  return all;
+}
+
+double difference(const float* a, const float* b, int64_t n) {
+  const DF d;
+  VF worst = hn::Zero(d), sum = hn::Zero(d);
+  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
+    const VF v = lanes.zero_rest(hn::Abs(hn::Sub(lanes.load(a + i), lanes.load(b + i))));
+    worst = hn::Max(worst, v);
+    sum = hn::Add(sum, v);  // the maximum may drop a NaN, the sum does not
+  });
+  const float total = sum_of(d, sum);
+  return static_cast<double>(total != total ? total : max_of(d, worst));
+}
+
+Dots dot_products(const float* a, const float* b, int64_t n) {
+  Dots result;
+  result.aa = row_square(a, n);
+  result.bb = row_square(b, n);
+  result.ab = sum_over(
+      n, [&](int64_t i, auto lanes) HWY_ATTR { return hn::Mul(lanes.load(a + i), lanes.load(b + i)); });
+  return result;
+}
+
+void add_row(const float* x, float factor, float* sum, int64_t n) {
+  const VF f = hn::Set(DF(), factor);
+  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
+    lanes.store(hn::MulAdd(f, lanes.load(x + i), lanes.load(sum + i)), sum + i);
+  });
+}
+
+double entropy_of(const float* p, int64_t n) {
+  const DF d;
+  return -sum_over(n, [&](int64_t i, auto lanes) HWY_ATTR {
+    const VF v = lanes.load(p + i);
+    return hn::Mul(v, hn::Log(d, hn::Max(v, hn::Set(d, 1e-30f))));  // 0 log 0 = 0
+  });
+}
+
+}  // namespace
+}  // namespace normscope::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace normscope::cpu {
+HWY_EXPORT(moments_of);
+HWY_EXPORT(carry);
+HWY_EXPORT(difference);
+HWY_EXPORT(dot_products);
+HWY_EXPORT(add_row);
+HWY_EXPORT(entropy_of);
+Moments moments(const float* x, int64_t n) { return HWY_DYNAMIC_DISPATCH(moments_of)(x, n); }
+Moments carry_rows(const CarryMap& map, float* c, float* total, int64_t rows, int64_t width) {
+  return HWY_DYNAMIC_DISPATCH(carry)(map, c, total, rows, width);
+}
+double largest_difference(const float* a, const float* b, int64_t n) {
+  return HWY_DYNAMIC_DISPATCH(difference)(a, b, n);
+}
+Dots dots(const float* a, const float* b, int64_t n) { return HWY_DYNAMIC_DISPATCH(dot_products)(a, b, n); }
+void add_scaled(const float* x, float factor, float* sum, int64_t n) {
+  HWY_DYNAMIC_DISPATCH(add_row)(x, factor, sum, n);
+}
+double entropy(const float* p, int64_t n) { return HWY_DYNAMIC_DISPATCH(entropy_of)(p, n); }
+}  // namespace normscope::cpu
+#endif

@@ -1,0 +1,42 @@
+// Vectorised sums over rows of host memory for measure/live: means and squares of carried components, dot
+// products, entropies. Float lanes within a row, double across rows; a fixed order, so the same bits on any
+// number of threads.
+#pragma once
+
+#include <cstdint>
+
+namespace normscope::cpu {
+
+/// Sum and sum of squares of n numbers; variance about their mean.
+struct Moments {
+  double sum = 0, square = 0;
+  double variance(int64_t n) const {
+    const double mean = sum / static_cast<double>(n), v = square / static_cast<double>(n) - mean * mean;
+    return v > 0 || v != v ? v : 0.0;  // rounding only; NaN stays
+  }
+};
+
+/// A sub-layer's linear map on a component: row <- gain (scale row - mean) inverse_sigma. Null pointers stand
+/// for one.
+struct CarryMap {
+  const float* scale = nullptr;          ///< width numbers
+  const float* gain = nullptr;           ///< width numbers
+  const float* inverse_sigma = nullptr;  ///< a number a row; null: no norm, neither mean nor gain is used
+  bool centre = true;                    ///< subtract the row's mean
+  const float* bias = nullptr;           ///< width numbers, added last
+};
+
+Moments moments(const float* x, int64_t n);
+/// Carries rows x width numbers in place; adds the result to `total`.
+Moments carry_rows(const CarryMap& map, float* c, float* total, int64_t rows, int64_t width);
+/// Largest |a - b|; NaN when any difference is NaN.
+double largest_difference(const float* a, const float* b, int64_t n);
+struct Dots {
+  double aa = 0, ab = 0, bb = 0;
+};
+Dots dots(const float* a, const float* b, int64_t n);
+void add_scaled(const float* x, float factor, float* sum, int64_t n);
+/// sum of -p log p.
+double entropy(const float* p, int64_t n);
+
+}  // namespace normscope::cpu
