@@ -33,9 +33,11 @@ CurveBand band_of(const Curve& curve, const std::vector<CurveSet>& seeds) {
   }
 }
 
-void keep_runs(const Lesson& lesson, RunStore& store, Results& out) {
+void keep_runs(const Lesson& lesson, RunStore& store, Results& out, const OnStep& on_step) {
   for (const LessonRun& run : lesson.runs) {
-    const auto done = store.find(RunStore::key_of(spec_of(lesson, run.id, 1), run.edits));
+    const bool mapped = std::any_of(lesson.figures.begin(), lesson.figures.end(), [&](const Figure& f) { return f.map_run == run.id; });
+    const RunSpec spec = spec_of(lesson, run.id, 1);
+    const auto done = mapped ? store.get(spec, run.edits, on_step) : store.find(RunStore::key_of(spec, run.edits));
     if (!done) continue;  // a run of which only fresh models were measured
     out.texts[run.id] = done->text, out.level = done->level;
     for (const Figure& f : lesson.figures)
@@ -71,7 +73,7 @@ LessonReport check_lesson(const Lesson& lesson, RunStore& store, Tier tier, cons
     measured.spread = spread_of(measured.values, m.mean);
   }
   for (const Curve& curve : lesson.curves) results.curves[curve.id] = band_of(curve, seeds);
-  keep_runs(lesson, store, results);
+  keep_runs(lesson, store, results, on_step);
   for (const Check& check : lesson.checks) {
     Verdict v{&check, lesson.measure(check.measure), results.measures[check.measure], false};
     v.holds = !v.measured.values.empty() &&

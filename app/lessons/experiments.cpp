@@ -10,7 +10,7 @@
 namespace normscope::lessons {
 namespace {
 
-constexpr int32_t kFinalWindow = 20, kTheoryBatch = 4, kRealBatch = 4, kDraws = 2;
+constexpr int32_t kFinalWindow = 20, kTheoryBatch = 4, kRealBatch = 4, kDraws = 2, kModels = 3;
 
 bool stat_name(const std::string& name) {
   static const std::regex pattern(
@@ -132,7 +132,15 @@ CurveData depth(const Curve& curve, const RunSpec& spec, RunStore& runs) {
   CurveData data;
   for (double layers : curve.xs) {
     data.x.push_back(curve.y == "last_gradient" ? layers : 2 * layers);
-    data.y.push_back(at_depth(curve, spec, runs, static_cast<int32_t>(layers)));
+    // What a single model does depends on its weights more than on its depth: the mean of a few is followed.
+    const int32_t models = curve.y == "own_shares" || curve.y == "output_change" ? kModels : 1;
+    double sum = 0;
+    for (int32_t model = 0; model < models; ++model) {
+      RunSpec one = spec;
+      one.seed = spec.seed + 100 * static_cast<uint64_t>(model);
+      sum += at_depth(curve, one, runs, static_cast<int32_t>(layers));
+    }
+    data.y.push_back(sum / models);
   }
   return data;
 }

@@ -5,6 +5,7 @@
 //   sweep   final_loss, final_excess: mean over the last 20 steps
 //   depth   last_gradient: norm of dL/dW2 of the last layer; own_shares: sum of beta^2_ii; output_change: by noise on all
 //           matrices; step_change: by one optimizer step. x: layers for last_gradient, sub-layers N = 2L for the others
+//           (own_shares and output_change: the mean of three models a seed)
 //   layers  stream: mean square of the stream behind each layer; gradient: norm of dL/dW2 of each layer; x: the layer.
 //           skip: mean skip scale (omega); x: the sub-layer
 //   shares  own: beta^2_ii; sum: of row i; x: the sub-layer

@@ -16,8 +16,11 @@ int run_index(const std::string& run) { return run.empty() ? 0 : run[0] - 'A'; }
 Axis axis_of(const FigureAxis& a) {
   Axis axis;
   axis.scale = a.log ? AxisScale::log : AxisScale::linear;
-  axis.lo = a.low, axis.hi = a.high, axis.label = a.label, axis.short_label = a.label;
-  for (double tick : a.ticks) axis.ticks.push_back({tick, {}});
+  axis.lo = a.low, axis.hi = a.high, axis.label = a.label;
+  for (double tick : a.ticks) {
+    const bool power = a.log && (tick < 1e-3 || tick > 1e4);
+    axis.ticks.push_back({tick, power ? ui::power_of_ten(static_cast<int>(std::lround(std::log10(tick)))) : ui::number(tick, 3)});
+  }
   axis.max_ticks = 7;
   return axis;
 }
@@ -119,7 +122,11 @@ PlotScene figure_scene(const Lesson& lesson, const Figure& figure, const FigureD
   for (const FigureLevel& level : figure.levels) {
     RefLine line;
     line.label = level.label, line.label_left = true;
-    if (!level.measure.empty()) {
+    if (level.letters) {
+      if (!(data.level > 0)) continue;
+      line.value = data.level;
+      line.label += " " + ui::number(data.level, 3);
+    } else if (!level.measure.empty()) {
       if (hidden || !data.reference) continue;
       const auto it = data.reference->measures.find(level.measure);
       if (it == data.reference->measures.end() || !std::isfinite(it->second.spread.mean)) continue;

@@ -36,10 +36,13 @@ const Knob* Lesson::knob(std::string_view id) const { return find(knobs, id); }
 
 std::string definition(const Lesson& lesson) {
   std::string out;
+  // Only what differs from the hero model: a field that is new to the engine makes no lesson stale.
+  RunSpec hero;
+  complete(hero);
   for (const LessonRun& run : lesson.runs) {
     out += "run " + run.id + "\n";
-    for (const auto& [key, value] : field_values(run.spec))
-      if (key != "run.name") out += fmt::format("  {} = {}\n", key, value);
+    for (const Edit& edit : edits_between(hero, run.spec, 0))
+      if (edit.key != "run.name") out += fmt::format("  {} = {}\n", edit.key, edit.value);
     for (const Edit& edit : run.edits) out += fmt::format("  edit {}\n", to_string(edit));
   }
   for (const Curve& c : lesson.curves)

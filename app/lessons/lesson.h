@@ -82,11 +82,12 @@ struct FigureLine {
   std::string name;   ///< behind the value at its end
 };
 
-/// A level with its name: a number, or a measure's.
+/// A level with its name: a number, or a measure's mean over the reference runs.
 struct FigureLevel {
   std::string label;
   std::optional<double> value;
   std::string measure;
+  bool letters = false;  ///< the loss of letter frequencies, as the data have it
 };
 
 struct FigureAxis {
@@ -98,6 +99,7 @@ struct FigureAxis {
 
 struct Figure {
   std::string id, title, note;
+  std::string tab;            ///< where a switch chooses between figures; default: the id
   FigureAxis x, y;
   std::vector<FigureLine> lines;
   std::vector<FigureLevel> levels;
@@ -127,7 +129,7 @@ struct Prediction {
   std::string curve;    ///< Draw: which one; it starts at its measured first point
   std::string measure;  ///< Value: which one
   double low = 0, high = 1, step = 1, start = 0;  ///< Value: the slider
-  bool log = false;
+  bool log = false, on_y = false;  ///< Value: whether it stands on the figure's x or y axis
   std::string unit;
   struct Card {
     std::string id, text, measure;

@@ -88,8 +88,9 @@ std::optional<Results> load_results(const Lesson& lesson) {
     }
     for (const auto& [id, c] : root.at("curves").items())
       out.curves[id] = {numbers(c.at("x")), numbers(c.at("mean")), numbers(c.at("low")), numbers(c.at("high"))};
-    for (const auto& [id, text] : root.value("texts", json::object()).items()) out.texts[id] = text;
-    for (const auto& [id, map] : root.value("maps", json::object()).items())
+    const json texts = root.value("texts", json::object()), maps = root.value("maps", json::object());
+    for (const auto& [id, text] : texts.items()) out.texts[id] = text;
+    for (const auto& [id, map] : maps.items())
       for (const json& row : map) out.maps[id].push_back(numbers(row));
   } catch (const json::exception& error) {
     throw Error(fmt::format("{}:1: {}", path_of(lesson), error.what()));

@@ -135,6 +135,7 @@ FigureAxis read_axis(Table t) {
 Figure read_figure(const std::string& id, Table t) {
   Figure f;
   f.id = id, f.title = t.text("title"), f.note = t.text("note", "");
+  f.tab = t.text("tab", id);
   f.map_run = t.text("map", "");
   f.map_at_start = t.choice("map_at", {"start", "end"}, 0) == 0;
   if (f.map_run.empty()) f.x = read_axis(t.table("x")), f.y = read_axis(t.table("y"));
@@ -147,6 +148,7 @@ Figure read_figure(const std::string& id, Table t) {
   for (Table& level : t.tables("levels")) {
     FigureLevel l;
     l.label = level.text("label"), l.value = level.maybe("value"), l.measure = level.text("measure", "");
+    l.letters = level.flag("letters", false);
     level.done();
     f.levels.push_back(std::move(l));
   }
@@ -172,6 +174,7 @@ Prediction read_prediction(Table t) {
     p.measure = t.text("measure"), p.unit = t.text("unit", "");
     p.low = t.number("low"), p.high = t.number("high"), p.step = t.number("step"), p.start = t.number("start");
     p.log = t.flag("log", false);
+    p.on_y = t.choice("axis", {"x", "y"}, 0) == 1;
     if (!(p.low < p.high && p.step > 0 && p.start >= p.low && p.start <= p.high))
       t.refuse("low", "no slider: expected low < high, step > 0, low <= start <= high");
   }

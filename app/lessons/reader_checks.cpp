@@ -64,7 +64,8 @@ class Checker {
       if (line.run.size() != 1 || line.run[0] < 'A' || line.run[0] > 'D') refuse(table, "lines.run", fmt::format("'{}': expected A, B, C or D", line.run));
     }
     for (const FigureLevel& level : f.levels) {
-      if (level.measure.empty() == !level.value) refuse(table, "levels", "expected either value or measure");
+      if (!level.measure.empty() + level.value.has_value() + level.letters != 1)
+        refuse(table, "levels", "expected one of value, measure and letters = true");
       if (!level.measure.empty()) need(lesson_.measure(level.measure), table, "levels.measure", level.measure, "a measure");
     }
   }

@@ -103,7 +103,7 @@ std::vector<std::string> write_report(const Course& course, const std::string& f
     html += "</table>\n", markdown += "\n";
     for (const Figure& figure : lesson.figures) {
       FigureData data;
-      data.reference = &*kept;
+      data.reference = &*kept, data.level = kept->level;
       plot::PlotScene scene = figure_scene(lesson, figure, data);
       scene.pad_right = 120;
       if (figure.map_run.empty()) scene.note += fmt::format("{}{} seeds, range as band", scene.note.empty() ? "" : "; ", kept->seeds);

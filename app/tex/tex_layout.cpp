@@ -180,7 +180,7 @@ class Setter {
     const Layout inside = node(*n.children[0], px, display);
     const float grow = 0.06f * px, top = -inside.ascent - grow, foot = inside.descent + grow, room = 0.28f * px;
     Layout box;
-    float x = 0.04f * px;
+    float x = 0.08f * px;
     if (!n.text.empty()) delimiter(box, n.text, x, top, foot, px, true), x += room;
     put(box, inside, {x, 0});
     x += inside.width + 0.06f * px;

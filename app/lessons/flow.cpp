@@ -1,0 +1,248 @@
+#include "app/lessons/flow.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/ui/widgets.h"
+
+namespace normscope::lessons {
+namespace {
+
+using namespace ui;
+using Kind = Inline::Kind;
+
+constexpr float kLine = type::prose_line, kParagraph = 14, kTile = 18, kPillPad = 20, kDisplayIndent = 24;
+
+/// What stands on a line: a word, a formula, a tile, a pill.
+struct Token {
+  const Inline* from = nullptr;
+  std::string text;
+  TextStyle style{Face::sans, type::prose};
+  tex::Layout formula;
+  float width = 0;
+  bool space_before = false;
+};
+
+class Column {
+ public:
+  Column(Ui& ui, const Rect& rect, const FlowContext& context, bool draw, Dragged* dragged)
+      : ui_(ui), rect_(rect), context_(context), draw_(draw), dragged_(dragged), y_(rect.y) {}
+
+  float blocks(const Prose& prose) {
+    bool first = true;
+    for (const Block& b : prose.blocks) {
+      if (!first) y_ += kParagraph;
+      first = false;
+      block(b);
+    }
+    return y_ - rect_.y;
+  }
+
+ private:
+  tex::Measure measure() const {
+    return [this](TextStyle style, std::string_view s) { return ui_.paint().text_width(style, s); };
+  }
+
+  void block(const Block& b) {
+    const Theme& t = ui_.theme();
+    switch (b.kind) {
+      case Block::Kind::Rule:
+        if (draw_) ui_.paint().hairline({rect_.x, y_ + 4}, {rect_.right(), y_ + 4}, t.border);
+        y_ += 8;
+        return;
+      case Block::Kind::Heading:
+        if (draw_) ui_.paint().hairline({rect_.x, y_}, {rect_.right(), y_}, t.border);
+        y_ += 12, small_ = true;
+        paragraph(b.inlines, rect_.x, {Face::bold, type::title}, 22);
+        y_ -= 8;
+        return;
+      case Block::Kind::Display: return display(b);
+      case Block::Kind::Item:
+        if (draw_) ui_.paint().circle({rect_.x + 5, y_ + kLine / 2}, 2.2f, t.ink2);
+        return paragraph(b.inlines, rect_.x + 18, body(), line_height());
+      case Block::Kind::Note:
+      case Block::Kind::Paragraph: return paragraph(b.inlines, rect_.x, body(), line_height());
+    }
+  }
+
+  // After a heading ("Limits") the text is small print.
+  TextStyle body() const { return {Face::sans, small_ ? type::title : type::prose}; }
+  float line_height() const { return small_ ? 21.f : kLine; }
+
+  void display(const Block& b) {
+    const tex::Layout formula = tex::layout(b.inlines[0].formula, 18, true, measure());
+    const float height = formula.ascent + formula.descent + 8, baseline = y_ + 4 + formula.ascent;
+    if (draw_) tex::draw(ui_.paint(), formula, {rect_.x + kDisplayIndent, baseline}, ui_.theme().ink);
+    const std::vector<Inline> rest(b.inlines.begin() + 1, b.inlines.end());
+    const float x = rect_.x + kDisplayIndent + formula.width + 20, top = y_;
+    y_ += height;
+    if (rest.empty()) return;
+    // Words behind the formula, on its line when they fit, below it otherwise.
+    const std::vector<Token> tokens = tokens_of(rest, {Face::sans, type::title});
+    float width = 0;
+    for (const Token& token : tokens) width += token.width + 5;
+    if (x + width <= rect_.right()) {
+      float at = x;
+      for (const Token& token : tokens) {
+        if (token.space_before && at > x) at += 5;
+        put(token, at, baseline - 0.27f * 18 + 0.36f * type::title, 20, ui_.theme().ink2);
+        at += token.width;
+      }
+    } else {
+      y_ = top + height;
+      paragraph(rest, rect_.x + kDisplayIndent, {Face::sans, type::title}, 21);
+    }
+  }
+
+  std::vector<Token> tokens_of(const std::vector<Inline>& inlines, TextStyle style) const {
+    std::vector<Token> tokens;
+    bool space = false;
+    for (const Inline& piece : inlines) {
+      if (piece.kind == Kind::Text) {
+        words(piece, style, tokens, space);
+        continue;
+      }
+      Token token;
+      token.from = &piece, token.space_before = space, token.style = style;
+      space = false;
+      if (piece.kind == Kind::Formula) {
+        token.formula = tex::layout(piece.formula, style.px * 1.02f, false, measure());
+        token.width = token.formula.width;
+      } else if (piece.kind == Kind::Tile) {
+        token.width = kTile;
+      } else if (piece.kind == Kind::Drag) {
+        token.style = {Face::mono, type::run_name};
+        token.text = context_.knob(*context_.lesson->knob(piece.text));
+        token.width = ui_.paint().text_width(token.style, token.text) + 2 * kPillPad;
+      } else if (piece.kind == Kind::Sample) {
+        sample(piece, tokens);
+        continue;
+      } else {
+        token.style = {Face::mono, style.px * 0.94f};
+        token.text = context_.text(piece);
+        token.width = ui_.paint().text_width(token.style, token.text);
+      }
+      tokens.push_back(std::move(token));
+    }
+    return tokens;
+  }
+
+  void words(const Inline& piece, TextStyle style, std::vector<Token>& tokens, bool& space) const {
+    if (piece.strong) style.face = Face::bold;
+    std::string_view rest = piece.text;
+    while (!rest.empty()) {
+      const size_t blank = rest.find(' ');
+      if (blank == 0) {
+        space = true;
+        rest.remove_prefix(1);
+        continue;
+      }
+      Token token;
+      token.from = &piece, token.text = rest.substr(0, blank), token.style = style, token.space_before = space;
+      token.width = ui_.paint().text_width(style, token.text);
+      tokens.push_back(std::move(token));
+      space = false;
+      rest.remove_prefix(blank == std::string_view::npos ? rest.size() : blank);
+    }
+  }
+
+  /// What a model writes: mono, in words, so that it wraps.
+  void sample(const Inline& piece, std::vector<Token>& tokens) const {
+    const std::string text = context_.text(piece);
+    std::string_view rest = text;
+    const TextStyle style{Face::mono, type::body};
+    while (!rest.empty()) {
+      const size_t blank = rest.find(' ');
+      Token token;
+      token.from = &piece, token.text = rest.substr(0, blank), token.style = style, token.space_before = true;
+      token.width = ui_.paint().text_width(style, token.text);
+      tokens.push_back(std::move(token));
+      rest.remove_prefix(blank == std::string_view::npos ? rest.size() : blank + 1);
+    }
+  }
+
+  /// Tokens that no space parts stay on one line.
+  void paragraph(const std::vector<Inline>& inlines, float left, TextStyle style, float line) {
+    const std::vector<Token> tokens = tokens_of(inlines, style);
+    const float space = ui_.paint().text_width(style, " ");
+    float x = left, top = y_, high = line;
+    size_t i = 0;
+    while (i < tokens.size()) {
+      size_t end = i + 1;
+      float width = tokens[i].width, tall = line;
+      const auto taller = [&](const Token& t) {
+        if (t.from->kind == Kind::Formula) tall = std::max(tall, 2 * std::max(t.formula.ascent - 6, t.formula.descent + 4) + 8);
+      };
+      taller(tokens[i]);
+      while (end < tokens.size() && !tokens[end].space_before) width += tokens[end].width, taller(tokens[end++]);
+      const float gap = x > left && tokens[i].space_before ? space : 0;
+      if (x > left && x + gap + width > rect_.right()) {
+        top += high, x = left, high = line;
+      } else {
+        x += gap;
+      }
+      high = std::max(high, tall);
+      for (; i < end; ++i) {
+        put(tokens[i], x, top + line / 2 + 0.364f * style.px, line, small_ ? ui_.theme().ink2 : ui_.theme().ink);
+        x += tokens[i].width;
+      }
+    }
+    y_ = top + high;
+  }
+
+  void put(const Token& token, float x, float baseline, float line, Colour colour) {
+    if (!draw_) return;
+    Painter& p = ui_.paint();
+    switch (token.from->kind) {
+      case Kind::Formula: return tex::draw(p, token.formula, {x, baseline}, colour);
+      case Kind::Tile:
+        return tile(ui_, {x, baseline - 0.36f * token.style.px - kTile / 2, kTile, kTile}, token.from->text[0] - 'A');
+      case Kind::Drag: return pill(token, {x, baseline - 0.36f * type::prose - 12, token.width, 24});
+      default: p.text({x, baseline}, token.style, colour, token.text);
+    }
+    (void)line;
+  }
+
+  void pill(const Token& token, const Rect& rect) {
+    const Knob& knob = *context_.lesson->knob(token.from->text);
+    Painter& p = ui_.paint();
+    HitOptions options;
+    options.arrows = true, options.enabled = context_.can_drag, options.radius = radius::field;
+    const Hit h = ui_.hit("lesson/drag/" + knob.id, rect, token.text, knob.label + ": drag, or use the arrow keys.", options);
+    const Theme& t = ui_.theme();
+    if (context_.can_drag) p.accent_box(t, rect, radius::field);
+    else p.fill(rect, t.accent_soft, radius::field);
+    const Colour ink = context_.can_drag ? t.on_accent : t.ink;
+    p.text_in(rect, token.style, ink, token.text, Align::centre);
+    for (const float side : {-1.f, 1.f}) {
+      const Vec c{rect.centre().x + side * (rect.w / 2 - 9), rect.centre().y};
+      const Vec points[] = {{c.x - side * 2, c.y - 4}, {c.x + side * 2, c.y}, {c.x - side * 2, c.y + 4}};
+      p.polyline(points, ink, 1.4f);
+    }
+    if (!dragged_) return;
+    if (h.pressed) ui_.press_value() = 0;
+    double steps = h.arrow_x + h.arrow_y;
+    if (h.held && h.dragging) {
+      const double now = std::round(h.drag.x / 8);
+      steps += now - ui_.press_value();
+      ui_.press_value() = now;
+    }
+    if (steps != 0) *dragged_ = {knob.id, steps};
+  }
+
+  Ui& ui_;
+  Rect rect_;
+  const FlowContext& context_;
+  bool draw_;
+  Dragged* dragged_;
+  float y_;
+  bool small_ = false;
+};
+
+}  // namespace
+
+float flow(Ui& ui, const Rect& rect, const Prose& prose, const FlowContext& context, bool draw, Dragged* dragged) {
+  return Column(ui, rect, context, draw, dragged).blocks(prose);
+}
+
+}  // namespace normscope::lessons

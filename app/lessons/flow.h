@@ -1,0 +1,28 @@
+// Sets the prose of a lesson into a column: words, formulas, tiles, live numbers and numbers to drag.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "app/lessons/lesson.h"
+#include "app/ui/ui.h"
+
+namespace normscope::lessons {
+
+struct FlowContext {
+  std::function<std::string(const Inline&)> text;  ///< of a value, band, reference or sample
+  std::function<std::string(const Knob&)> knob;    ///< the number as shown
+  const Lesson* lesson = nullptr;
+  bool can_drag = true;
+};
+
+/// What the hand did to a number in the text.
+struct Dragged {
+  std::string knob;
+  double steps = 0;  ///< how many steps of the knob, up is positive
+};
+
+/// Draws (or only measures) the blocks from the top of `rect`; returns the height. `dragged` gets what was moved.
+float flow(ui::Ui& ui, const ui::Rect& rect, const Prose& prose, const FlowContext& context, bool draw, Dragged* dragged);
+
+}  // namespace normscope::lessons

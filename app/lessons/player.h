@@ -1,0 +1,108 @@
+// The Lessons screen: list, text column, one live figure, and the stepper Predict, Run, Compare, Explain. State plus
+// draw(), window-less. Nothing that was measured is visible before the prediction is committed or skipped.
+// Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/lab, lesson/draw, lesson/undo,
+// lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID, lesson/again, lesson/figure/ID.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/lessons/figures.h"
+#include "app/lessons/flow.h"
+#include "app/lessons/progress.h"
+#include "app/lessons/reader.h"
+#include "app/lessons/worker.h"
+#include "app/plot/plot.h"
+#include "app/ui/ui.h"
+
+namespace normscope::lessons {
+
+/// What the hand asked of the rest of the app.
+struct ToLab {
+  std::vector<RunSpec> runs;
+  bool play = false;  ///< false: paused at step 0, nothing is given away
+};
+
+class Player {
+ public:
+  Player(Course course, std::unique_ptr<Measurer> measurer, std::string progress_path);
+  ~Player();
+
+  /// `area`: the window below the top bar. Returns what is to be taken to the Lab, if anything.
+  std::optional<ToLab> draw(ui::Ui& ui, const ui::Rect& area);
+
+  const Course& course() const { return course_; }
+  /// Opens a lesson at a step as if the learner had come there (earlier steps count as done): pictures, tests.
+  void open(std::string_view lesson, StepKind step);
+  bool measuring() const { return measurer_->state()->running; }
+  StepKind step() const { return step_; }
+  const Lesson* lesson() const { return current_ < course_.lessons.size() ? &course_.lessons[current_] : nullptr; }
+  LessonProgress& progress(const std::string& id) { return progress_.of(id); }
+
+ private:
+  enum class Size : uint8_t { Full, Medium, Compact };
+  // player.cpp
+  void choose(size_t index);
+  void go(StepKind step);
+  void commit(bool skip);
+  void measure();
+  void finish_measuring();
+  void judge();
+  Changes changes() const;
+  bool ready_to_commit() const;
+  const Figure& figure_shown() const;
+  FigureData figure_data() const;
+  FlowContext flow_context(ui::Ui& ui) const;
+  double knob_value(const Knob& knob) const;
+  // player_frame.cpp
+  void draw_list(ui::Ui& ui, ui::Rect rect);
+  void draw_list_items(ui::Ui& ui, ui::Rect rest);
+  void draw_text(ui::Ui& ui, const ui::Rect& rect);
+  void draw_footer(ui::Ui& ui, const ui::Rect& rect, std::optional<ToLab>& to_lab);
+  void draw_stepper(ui::Ui& ui, ui::Rect rect);
+  float draw_head(ui::Ui& ui, ui::Rect rect);
+  float draw_score(ui::Ui& ui, const ui::Rect& rect);
+  float draw_box(ui::Ui& ui, const ui::Rect& rect, std::string_view title, std::string_view text, bool yellow);
+  void draw_sentence_end(ui::Ui& ui, ui::Rect rest);
+  // player_figure.cpp
+  void draw_figure(ui::Ui& ui, const ui::Rect& rect);
+  void draw_plot(ui::Ui& ui, const ui::Rect& rect);
+  void draw_sketch(ui::Ui& ui, const ui::Rect& rect, plot::PlotScene& scene);
+  void draw_cards(ui::Ui& ui, ui::Rect rect);
+  void draw_slider(ui::Ui& ui, ui::Rect rect, std::string_view name, double& value, double low, double high, double step,
+                   const std::string& unit, std::string_view help);
+  void draw_runs(ui::Ui& ui, ui::Rect rect);
+  void draw_strip(ui::Ui& ui, ui::Rect rect);
+  void draw_gap(ui::Ui& ui, const ui::Rect& rect, const plot::PlotScene& scene);
+  void sketch_to(size_t index, double y);
+  std::vector<double> sketch_grid() const;
+
+  Course course_;
+  std::unique_ptr<Measurer> measurer_;
+  Progress progress_;
+  size_t current_ = 0;
+  StepKind step_ = StepKind::Predict;
+  Size size_ = Size::Full;
+  std::optional<Results> reference_;
+  std::string reference_error_;
+
+  ui::Rect sketch_area_;                     ///< of this frame's plot
+  ui::Hit sketch_hit_;
+  std::vector<double> sketch_;               ///< Draw: y at the grid's points so far
+  std::vector<std::vector<double>> before_;  ///< for undo
+  std::vector<std::string> order_;
+  double value_ = 0;
+  std::map<std::string, double> knobs_;      ///< by id; absent: as the run says
+  bool measured_ = false;                    ///< the state of the measurer is of this lesson and done
+  bool changed_ = false;                     ///< it was measured with the learner's own settings
+  bool solved_ = false;
+  std::array<int, 4> figure_{};
+  std::map<std::string, plot::View> views_;
+  float scroll_ = 0, text_height_ = 0;
+  bool fresh_ = true;                        ///< the step was just opened: give its main control the keyboard
+};
+
+}  // namespace normscope::lessons

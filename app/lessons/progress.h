@@ -1,0 +1,40 @@
+// What the learner has done: predictions, how they compared, what is finished. One JSON file in the user's data folder,
+// written atomically after every change; a file that cannot be read is put aside, never overwritten.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace normscope::lessons {
+
+struct LessonProgress {
+  int step = 0;             ///< furthest one reached, 0 Predict .. 3 Explain
+  bool committed = false;   ///< the prediction is locked
+  bool skipped = false;     ///< without one
+  bool done = false;
+  std::vector<double> drawn;        ///< Draw: y at the curve's x
+  std::vector<std::string> order;   ///< Order: ids of the cards
+  double value = 0;                 ///< Value
+  std::string said, measured, score;  ///< in words: "You said 100 steps", "50 steps", "2× too long"
+  bool operator==(const LessonProgress&) const = default;
+};
+
+class Progress {
+ public:
+  /// XDG_DATA_HOME/normscope/lessons.json, else ~/.local/share/normscope/lessons.json.
+  static std::string default_path();
+  /// Empty path: kept in memory only.
+  explicit Progress(std::string path);
+
+  LessonProgress& of(const std::string& lesson) { return lessons_[lesson]; }
+  const std::string& notice() const { return notice_; }  ///< what was wrong with the file; empty when nothing was
+  void save();  ///< a failure becomes notice(): no lesson stops for it
+
+ private:
+  void load();
+  std::string path_, notice_;
+  std::map<std::string, LessonProgress> lessons_;
+};
+
+}  // namespace normscope::lessons

@@ -1,0 +1,132 @@
+#include "app/lessons/worker.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace normscope::lessons {
+namespace {
+
+constexpr auto kRefresh = std::chrono::milliseconds(50);
+
+}  // namespace
+
+Worker::Worker(std::function<void()> on_change, int threads)
+    : on_change_(std::move(on_change)), threads_(threads), state_(std::make_shared<MeasureState>()), thread_([this] { loop(); }) {}
+
+Worker::~Worker() {
+  {
+    const std::lock_guard lock(mutex_);
+    quit_ = true, next_.reset();
+    cancel_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void Worker::start(const Lesson& lesson, const Changes& changes) {
+  auto state = std::make_shared<MeasureState>();
+  state->lesson = lesson.id, state->running = true, state->doing = "getting ready";
+  {
+    const std::lock_guard lock(mutex_);
+    next_ = Job{&lesson, changes};
+    cancel_ = true;
+    state_ = std::move(state);
+  }
+  wake_.notify_one();
+}
+
+void Worker::stop() {
+  const std::lock_guard lock(mutex_);
+  next_.reset();
+  cancel_ = true;
+}
+
+std::shared_ptr<const MeasureState> Worker::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+void Worker::wait() {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [this] { return !busy_ && !next_; });
+}
+
+void Worker::loop() {
+  for (;;) {
+    Job job;
+    {
+      std::unique_lock lock(mutex_);
+      busy_ = false;
+      idle_.notify_all();
+      wake_.wait(lock, [this] { return quit_ || next_; });
+      if (quit_) return;
+      job = std::move(*next_);
+      next_.reset();
+      busy_ = true;
+      cancel_ = false;
+    }
+    work(job);
+  }
+}
+
+void Worker::publish(const MeasureState& state) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (cancel_ && next_) return;  // another lesson is waiting: its state stands
+    state_ = std::make_shared<const MeasureState>(state);
+  }
+  if (on_change_) on_change_();
+}
+
+void Worker::work(const Job& job) {
+  const Lesson& lesson = *job.lesson;
+  MeasureState state;
+  state.lesson = lesson.id, state.running = true;
+  try {
+    if (!store_) store_ = std::make_unique<RunStore>(threads_);
+    auto shown = std::chrono::steady_clock::now();
+    size_t finished = 0;
+    // The curves of a run that is being trained grow while it trains, whichever of them asked for it.
+    const auto on_step = [&](const RunProgress& progress) {
+      if (cancel_) return false;
+      const auto now = std::chrono::steady_clock::now();
+      if (now - shown < kRefresh) return true;
+      shown = now;
+      MeasureState partial = state;
+      std::string name = "another warm-up";
+      for (const Curve& curve : lesson.curves) {
+        if (curve.of != Curve::Of::Run || RunStore::key_of(spec_of(lesson, curve.run, 1, job.changes), lesson.run(curve.run)->edits) != progress.key) continue;
+        name = "run " + curve.run;
+        if (!partial.curves.contains(curve.id)) partial.curves[curve.id] = partial_curve(curve, *progress.history, progress.level);
+      }
+      partial.doing = fmt::format("{}, step {} of {}", name, progress.step, progress.steps);
+      partial.share = (static_cast<double>(finished) + static_cast<double>(progress.step) / progress.steps) / static_cast<double>(lesson.curves.size());
+      publish(partial);
+      return true;
+    };
+    for (const Curve& curve : lesson.curves) {
+      if (cancel_) throw Cancelled();
+      state.doing = "measuring";
+      state.curves[curve.id] = measure_curve(lesson, curve, 1, *store_, on_step, job.changes);
+      state.share = static_cast<double>(++finished) / static_cast<double>(lesson.curves.size());
+      publish(state);
+    }
+    for (const LessonRun& run : lesson.runs) {
+      const auto done = store_->find(RunStore::key_of(spec_of(lesson, run.id, 1, job.changes), run.edits));
+      const bool mapped = std::any_of(lesson.figures.begin(), lesson.figures.end(), [&](const Figure& f) { return f.map_run == run.id; });
+      const auto kept = done || !mapped ? done : store_->get(spec_of(lesson, run.id, 1, job.changes), run.edits, on_step);
+      if (!kept) continue;
+      state.texts[run.id] = kept->text;
+      state.maps[run.id + " start"] = kept->shares_start, state.maps[run.id + " end"] = kept->shares_end;
+    }
+    state.done = true, state.share = 1;
+  } catch (const Cancelled&) {
+    state.doing = "stopped";
+  } catch (const Error& error) {
+    state.error = error.what();
+  }
+  state.running = false;
+  publish(state);
+}
+
+}  // namespace normscope::lessons

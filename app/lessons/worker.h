@@ -1,0 +1,69 @@
+// Measures a lesson's curves for the learner, seed 1, on a thread of its own, and shows how far it has come: the screen
+// reads a shared immutable state each frame and never waits. Runs are kept, so that going back costs nothing.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "app/lessons/experiments.h"
+
+namespace normscope::lessons {
+
+struct MeasureState {
+  std::string lesson;
+  bool running = false, done = false;
+  std::string doing;   ///< "run B, step 120 of 300"
+  double share = 0;    ///< of all that is to be done, 0..1
+  std::string error;
+  CurveSet curves;     ///< finished ones, and the beginning of the one that is being measured
+  std::map<std::string, ShareMap> maps;      ///< "A start"
+  std::map<std::string, std::string> texts;  ///< what each model writes
+};
+
+/// What the player needs of whoever measures. Tests bring their own.
+class Measurer {
+ public:
+  virtual ~Measurer() = default;
+  /// Replaces what is under way. The lesson must outlive it.
+  virtual void start(const Lesson& lesson, const Changes& changes) = 0;
+  virtual void stop() = 0;
+  virtual std::shared_ptr<const MeasureState> state() const = 0;
+};
+
+class Worker : public Measurer {
+ public:
+  /// Called from the worker's thread when the state has changed (a window wakes its event loop here).
+  explicit Worker(std::function<void()> on_change = {}, int threads = 0);
+  ~Worker() override;
+  void start(const Lesson& lesson, const Changes& changes) override;
+  void stop() override;
+  std::shared_ptr<const MeasureState> state() const override;
+  void wait();  ///< until nothing is under way
+
+ private:
+  struct Job {
+    const Lesson* lesson = nullptr;
+    Changes changes;
+  };
+  void loop();
+  void work(const Job& job);
+  void publish(const MeasureState& state);
+
+  std::function<void()> on_change_;
+  int threads_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_, idle_;
+  std::shared_ptr<const MeasureState> state_;
+  std::optional<Job> next_;
+  bool busy_ = false, quit_ = false;
+  std::atomic<bool> cancel_{false};
+  std::unique_ptr<RunStore> store_;  ///< made and used by the worker's thread only
+  std::thread thread_;
+};
+
+}  // namespace normscope::lessons

@@ -1,0 +1,269 @@
+// Lessons as data: what the reader refuses and how it says so, measures on made-up curves, checks, and that one changed
+// number turns every lesson's claim down.
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <fstream>
+
+#include "app/lessons/check.h"
+#include "app/lessons/reader.h"
+#include "app/lessons/report.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+
+using namespace normscope;
+using namespace normscope::lessons;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kLessons = NORMSCOPE_SOURCE_DIR "/lessons";
+
+std::string read_text(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write_text(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+/// A copy of the course in which one file of lesson 4 (which trains nothing) can be broken.
+struct Copy {
+  explicit Copy(const std::string& name) : folder(name) {
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    fs::copy(kLessons, folder, fs::copy_options::recursive);
+  }
+  ~Copy() { fs::remove_all(folder); }
+  void replace(const std::string& file, const std::string& from, const std::string& to) const {
+    const fs::path path = fs::path(folder) / "04-growing-stream" / file;
+    std::string text = read_text(path);
+    const size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    write_text(path, text.replace(at, from.size(), to));
+  }
+  std::string error() const {
+    const Course course = read_course(folder);
+    CHECK(course.lessons.size() + 1 == read_course(kLessons).lessons.size());  // the others still open
+    REQUIRE(course.broken.size() == 1);
+    return course.broken[0].error;
+  }
+  std::string folder;
+};
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+const Lesson& lesson_of(const Course& course, const std::string& id) {
+  const Lesson* lesson = course.find(id);
+  REQUIRE(lesson);
+  return *lesson;
+}
+
+void shorten(Lesson& lesson, int32_t steps) {
+  for (LessonRun& run : lesson.runs) run.spec.train.steps = steps;
+}
+
+}  // namespace
+
+TEST_CASE("the course reads, and keeps its own rules", "[lesson]") {
+  const Course course = read_course(kLessons);
+  for (const Broken& broken : course.broken) FAIL_CHECK(broken.error);
+  CHECK(course.lessons.size() >= 6);
+  for (const Lesson& lesson : course.lessons) {
+    INFO(lesson.id);
+    CHECK(lesson.sources.size() >= 1);
+    CHECK(lesson.checks.size() >= 3);
+    CHECK(has(read_text(fs::path(lesson.folder) / "explain.md"), "## Limits"));
+  }
+}
+
+TEST_CASE("a broken lesson names file, line, key and what was expected; the others open", "[lesson]") {
+  SECTION("missing file") {
+    Copy c("lesson_broken_1");
+    fs::remove(fs::path(c.folder) / "04-growing-stream" / "compare.md");
+    CHECK(has(c.error(), "compare.md:1: the file is missing"));
+  }
+  SECTION("unknown key") {
+    Copy c("lesson_broken_2");
+    c.replace("lesson.toml", "minutes = 6", "minutes = 6\nhours = 1");
+    CHECK(has(c.error(), "lesson.toml:6: [hours] is not known here: expected id, title"));
+  }
+  SECTION("unknown probe") {
+    Copy c("lesson_broken_3");
+    c.replace("lesson.toml", "y = \"stream\"", "y = \"steam\"");
+    CHECK(has(c.error(), "[curve.post.y] 'steam' is not measured there: expected stream, gradient, skip"));
+  }
+  SECTION("check on an unknown measure") {
+    Copy c("lesson_broken_4");
+    c.replace("lesson.toml", "measure = \"post_mean\"\nlow", "measure = \"nothing\"\nlow");
+    CHECK(has(c.error(), "[check.measure] 'nothing' is not in this lesson: expected a measure of it"));
+  }
+  SECTION("bad TeX") {
+    Copy c("lesson_broken_5");
+    c.replace("compare.md", "\\frac{l}{2}", "\\frak{l}{2}");
+    CHECK(has(c.error(), "compare.md:"));
+    CHECK(has(c.error(), "\\frak is not known"));
+    CHECK(has(c.error(), "position"));
+  }
+  SECTION("bad UTF-8") {
+    Copy c("lesson_broken_6");
+    c.replace("run.md", "Fresh", "Fr\xffsh");
+    CHECK(has(c.error(), "run.md:1: a byte that is not UTF-8"));
+  }
+  SECTION("bad TOML") {
+    Copy c("lesson_broken_7");
+    c.replace("lesson.toml", "minutes = 6", "minutes = = 6");
+    CHECK(has(c.error(), "lesson.toml:5:"));
+  }
+  SECTION("a measured value before the prediction") {
+    Copy c("lesson_broken_8");
+    c.replace("predict.md", "Every layer", "After {value pre_last} every layer");
+    CHECK(has(c.error(), "predict.md:1: {pre_last} before the prediction"));
+  }
+  SECTION("a wall of words") {
+    Copy c("lesson_broken_9");
+    std::string wall;
+    for (int i = 0; i < 140; ++i) wall += "word ";
+    c.replace("run.md", "Fresh", wall);
+    CHECK(has(c.error(), "expected at most"));
+  }
+  SECTION("a claim that is too long") {
+    Copy c("lesson_broken_10");
+    c.replace("lesson.toml", "claim = \"", "claim = \"a b c d e f g h i j k l m n o p q r s t u v w x y z ");
+    CHECK(has(c.error(), "[claim] has"));
+  }
+  SECTION("a field that no run has") {
+    Copy c("lesson_broken_11");
+    c.replace("lesson.toml", "model.layers = 12", "model.lairs = 12");
+    CHECK(has(c.error(), "model.lairs"));
+  }
+}
+
+TEST_CASE("prose: blocks, formulas and braces", "[lesson]") {
+  const Prose p = parse_prose("Run {A} falls by *much*, $x_1$ and {value fall}.\n\n$$ a = b $$ for all\n\n## Limits\n\n- one\n", "t.md");
+  REQUIRE(p.blocks.size() == 4);
+  CHECK(p.blocks[0].inlines[1].kind == Inline::Kind::Tile);
+  CHECK(p.blocks[1].kind == Block::Kind::Display);
+  CHECK(p.blocks[2].kind == Block::Kind::Heading);
+  CHECK(p.blocks[3].kind == Block::Kind::Item);
+  CHECK(p.words() == 14);
+  CHECK_THROWS_WITH(parse_prose("a\n\nb {walue x}", "t.md"), Catch::Contains("t.md:3: {walue x}: expected {A}"));
+  CHECK_THROWS_WITH(parse_prose("a `code`", "t.md"), Catch::Contains("t.md:1"));
+}
+
+TEST_CASE("measures on a made-up curve", "[lesson]") {
+  Lesson lesson;
+  lesson.curves.push_back({.id = "c"});
+  CurveSet set;
+  for (int i = 1; i <= 16; ++i) set["c"].x.push_back(i), set["c"].y.push_back(8.0 / i), set["l"].x.push_back(i), set["l"].y.push_back(3 * std::log1p(i / 4.0));
+  const auto value = [&](Measure m, const char* curve = "c") {
+    m.curve = curve;
+    return evaluate(lesson, m, set);
+  };
+  CHECK(value({.take = "at", .a = 4}) == 2);
+  CHECK(std::isnan(value({.take = "at", .a = 99})));
+  CHECK(value({.take = "fall", .a = 1, .b = 16}) == 16);
+  CHECK(value({.take = "min"}) == 0.5);
+  CHECK(value({.take = "max", .a = 2, .b = 4}) == 4);
+  CHECK(value({.take = "first_below", .a = 1.5}) == 6);
+  CHECK(std::isinf(value({.take = "first_below", .a = 0.1})));
+  CHECK(value({.take = "exponent"}) == Approx(-1));
+  CHECK(value({.take = "offset"}, "l") == Approx(4).epsilon(0.03));
+  CHECK(value({.take = "r2", .against = "log(1+x/n)"}, "l") > 0.999);
+  CHECK(spread_of({1, 100}, Mean::Geometric).mean == Approx(10));
+  CHECK(spread_of({1, 100}, Mean::Arithmetic).mean == Approx(50.5));
+}
+
+TEST_CASE("one changed number turns a claim down, with the sentence that it contradicts", "[lesson]") {
+  const Course course = read_course(kLessons);
+  RunStore store(2);
+  struct Mutation {
+    const char *lesson, *run, *field, *value;
+    const char* says;  // of a check that must fail
+    int32_t steps;
+  };
+  // Fewer steps where the first ones decide already: the mutation must be seen, not the whole lesson repeated.
+  const Mutation mutations[] = {
+      {"warm-up", "C", "model.placement", "post", "Pre-LN learns without any warm-up.", 120},
+      {"first-steps", "A", "train.rate", "1e-5", "The gradient that reaches layer 1 falls", 20},
+      {"last-layer", "C", "model.placement", "post", "In Pre-LN it falls like one over the root", 0},
+      {"growing-stream", "C", "model.placement", "post", "After layer l the stream of Pre-LN lies", 0},
+      {"dependency", "C", "model.placement", "post", "A deep Post-LN model changes several times", 0},
+      {"admin", "B", "model.placement", "post", "Admin's last branch starts with a share like Pre-LN's.", 2},
+  };
+  for (const Mutation& m : mutations) {
+    INFO(m.lesson);
+    Lesson lesson = lesson_of(course, m.lesson);
+    if (m.steps > 0) shorten(lesson, m.steps);
+    for (LessonRun& run : lesson.runs)
+      if (run.id == m.run) {
+        set_field(run.spec, m.field, m.value);
+        complete(run.spec);
+      }
+    // Only what the check in question needs.
+    std::erase_if(lesson.checks, [&](const Check& c) { return !has(c.says, m.says); });
+    REQUIRE(lesson.checks.size() == 1);
+    std::vector<std::string> needed;
+    const std::function<void(const std::string&)> need = [&](const std::string& id) {
+      const Measure& measure = *lesson.measure(id);
+      if (!measure.curve.empty()) return needed.push_back(measure.curve);
+      need(measure.first), need(measure.second);
+    };
+    need(lesson.checks[0].measure);
+    std::erase_if(lesson.curves, [&](const Curve& c) { return std::find(needed.begin(), needed.end(), c.id) == needed.end(); });
+    for (Curve& c : lesson.curves) c.fast_seeds = 1;
+    lesson.figures.clear();
+    if (std::string(m.lesson) == "warm-up")  // the loss after 120 steps
+      for (Measure& measure : lesson.measures)
+        if (measure.take == "mean") measure.a = 101, measure.b = 120;
+    const LessonReport report = check_lesson(lesson, store, Tier::Fast);
+    CHECK_FALSE(report.passed());
+    CHECK(has(to_text(report), "this contradicts: " + lesson.checks[0].says));
+    CHECK(has(to_text(report), "FAIL"));
+    CHECK_FALSE(report.stale.empty());  // and its numbers are no longer those that were kept
+  }
+}
+
+TEST_CASE("the same run is never trained twice", "[lesson]") {
+  RunStore store(1);
+  RunSpec spec;
+  set_field(spec, "train.steps", "3");
+  int steps = 0;
+  const auto count = [&](const RunProgress&) { return ++steps, true; };
+  const auto first = store.get(spec, {}, count), again = store.get(spec, {}, count);
+  CHECK(first == again);
+  CHECK(steps == 3);
+  CHECK(store.trained() == 1);
+  store.get(spec, {{2, "train.rate", "0.001"}}, count);
+  CHECK(store.trained() == 2);
+  CHECK_THROWS_AS(store.get(preset_run("pre"), {}, [](const RunProgress&) { return false; }), Cancelled);
+}
+
+TEST_CASE("measured.json is of this course", "[lesson]") {
+  for (const Lesson& lesson : read_course(kLessons).lessons) {
+    INFO(lesson.id << ": write it again with normscope lesson check --full --write");
+    const auto kept = load_results(lesson);
+    REQUIRE(kept);
+    CHECK(kept->seeds == kFullSeeds);
+    for (const Check& check : lesson.checks)
+      for (double v : kept->measures.at(check.measure).values) {
+        INFO(check.measure << " " << v);
+        CHECK((!check.low || v >= *check.low));
+        CHECK((!check.high || v <= *check.high));
+      }
+  }
+}
+
+TEST_CASE("the report has every claim and figure, in both forms", "[lesson]") {
+  const Course course = read_course(kLessons);
+  const std::string folder = "lesson_report_test";
+  const std::vector<std::string> paths = write_report(course, folder);
+  const std::string html = read_text(folder + "/index.html"), markdown = read_text(folder + "/report.md");
+  for (const Lesson& lesson : course.lessons) {
+    CHECK(has(markdown, lesson.claim));
+    CHECK(has(html, lesson.title.substr(0, 9)));
+    CHECK(has(read_text(folder + "/claims.md"), lesson.claim));
+    for (const Figure& figure : lesson.figures) CHECK(has(read_text(folder + "/" + lesson.id + "-" + figure.id + ".svg"), "</svg>"));
+  }
+  CHECK(paths.size() > 20);
+  fs::remove_all(folder);
+}

@@ -1,0 +1,282 @@
+// The player by name, window-less: every lesson to its end, with good and bad predictions, by mouse and by keyboard; what
+// may be seen before the commitment; progress; the way to the Lab.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "app/app_state.h"
+#include "app/lessons/player.h"
+#include "app/raster/raster.h"
+#include "app/ui/frame.h"
+#include "app/ui/robot.h"
+#include "catch.hpp"
+#include "recorded_measurer.h"
+
+using namespace normscope;
+using namespace normscope::lessons;
+
+namespace {
+
+struct PlayerRobot {
+  explicit PlayerRobot(std::string progress = "", ui::Vec size = {1600, 1000}, float scale = 1)
+      : loop(size), ui(ui::load_fonts()), robot(loop, ui, [this] { draw_app(state, ui); }) {
+    state.scale = scale, state.record_text = true, state.reduced_motion = true;
+    state.screen = Screen::lessons;
+    state.player = std::make_shared<Player>(read_course(NORMSCOPE_SOURCE_DIR "/lessons"),
+                                            std::make_unique<fixture::RecordedMeasurer>(&started), std::move(progress));
+    robot.frames(3);
+  }
+  Player& player() { return *state.player; }
+  bool shows(const std::string& words) const {
+    for (const ui::TextRecord& t : ui.texts())
+      if (t.text.find(words) != std::string::npos) return true;
+    return false;
+  }
+  /// Tab until the control has the focus.
+  void focus(const std::string& name) {
+    for (int i = 0; i < 60 && ui.focused() != name; ++i) robot.key("Tab");
+    REQUIRE(ui.focused() == name);
+  }
+  void press(const std::string& name, bool keyboard) {
+    if (!keyboard) return robot.click(name);
+    focus(name);
+    robot.key("Enter");
+    robot.frames(2);
+  }
+
+  int started = 0;
+  ui::Frame loop;
+  ui::Ui ui;
+  AppState state;
+  ui::Robot robot;
+};
+
+void predict(PlayerRobot& p, bool right, bool keyboard) {
+  const Prediction& q = p.player().lesson()->prediction;
+  if (q.kind == Prediction::Kind::Value) {
+    if (keyboard) {
+      p.focus("lesson/slider");
+      for (int i = 0; i < (right ? 5 : 15); ++i) p.robot.key("Right");
+    } else {
+      p.robot.click("lesson/slider", {right ? 0.15f : 0.9f, 0.5f});
+    }
+  } else if (q.kind == Prediction::Kind::Draw) {
+    if (keyboard) {
+      p.focus("lesson/draw");
+      for (int i = 0; i < 20; ++i) {
+        p.robot.key("Right");
+        if (right) p.robot.key("Down");
+      }
+    } else {
+      const ui::Rect r = p.robot.control("lesson/draw").rect;
+      p.robot.drag_by("lesson/draw", {r.w * 0.99f, right ? r.h * 0.4f : -r.h * 0.1f}, "", 12, {0.005f, 0.3f});
+    }
+  } else {
+    const std::string first = "lesson/card/" + q.cards[0].id;
+    if (keyboard) {
+      p.focus(first);
+      p.robot.key("Down");
+      p.robot.key("Down");
+    } else {
+      p.robot.drag(first, "lesson/card/" + q.cards.back().id);
+    }
+  }
+}
+
+void walk(PlayerRobot& p, const std::string& id, bool right, bool keyboard) {
+  INFO("lesson " << id << (right ? ", right" : ", wrong") << (keyboard ? ", keyboard" : ", mouse"));
+  p.press("lesson/list/" + id, keyboard);
+  REQUIRE(p.player().lesson()->id == id);
+  CHECK(p.player().step() == StepKind::Predict);
+  CHECK_FALSE(p.shows(p.player().lesson()->claim.substr(0, 24)));
+  const int before = p.started;
+  predict(p, right, keyboard);
+  CHECK(p.started == before);
+  p.press("lesson/next", keyboard);
+  REQUIRE(p.player().step() == StepKind::Run);
+  CHECK(p.started == before + 1);
+  p.robot.frames(2);
+  p.press("lesson/next", keyboard);
+  REQUIRE(p.player().step() == StepKind::Compare);
+  p.robot.frames(2);
+  CHECK(p.robot.control("lesson/score").rect.w > 100);
+  const LessonProgress now = p.player().progress(id);
+  CHECK(now.committed);
+  CHECK_FALSE(now.score.empty());
+  CHECK_FALSE(now.measured.empty());
+  p.press("lesson/next", keyboard);
+  REQUIRE(p.player().step() == StepKind::Explain);
+  p.robot.frames(2);
+  p.press("lesson/next", keyboard);
+  CHECK(p.player().progress(id).done);
+}
+
+std::vector<std::string> ids() {
+  std::vector<std::string> out;
+  for (const Lesson& lesson : read_course(NORMSCOPE_SOURCE_DIR "/lessons").lessons) out.push_back(lesson.id);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("every lesson is walked to its end, right and wrong, by mouse and by keyboard", "[player]") {
+  const std::vector<std::string> all = ids();
+  REQUIRE(all.size() >= 6);
+  for (const bool keyboard : {false, true})
+    for (const bool right : {true, false}) {
+      PlayerRobot p;
+      for (const std::string& id : all) walk(p, id, right, keyboard);
+      CHECK(p.shows(fmt::format("{} of {} done", all.size(), all.size())));
+    }
+}
+
+TEST_CASE("right and wrong predictions are told apart", "[player]") {
+  PlayerRobot right, wrong;
+  walk(right, "warm-up", true, false);
+  walk(wrong, "warm-up", false, false);
+  CHECK(right.player().progress("warm-up").score != wrong.player().progress("warm-up").score);
+  CHECK(wrong.player().progress("warm-up").score.find("too much") != std::string::npos);
+}
+
+TEST_CASE("nothing measured is visible before the commitment", "[player]") {
+  PlayerRobot p;
+  for (const std::string& id : ids()) {
+    p.robot.click("lesson/list/" + id);
+    p.robot.frames(2);
+    INFO(id);
+    CHECK(p.started == 0);
+    for (const Measure& m : p.player().lesson()->measures) {
+      if (m.id == "start") continue;
+      const auto kept = load_results(*p.player().lesson());
+      REQUIRE(kept);
+      const std::string number = shown(kept->measures.at(m.id).spread.mean, m);
+      if (number.size() < 4) continue;  // too short to be told from an axis label
+      for (const ui::TextRecord& t : p.ui.texts()) CHECK(t.text != number);
+    }
+  }
+}
+
+TEST_CASE("a committed prediction is locked, a skipped one is recorded", "[player]") {
+  PlayerRobot p;
+  p.robot.click("lesson/slider", {0.5f, 0.5f});
+  p.robot.click("lesson/next");
+  const double said = p.player().progress("warm-up").value;
+  p.robot.click("lesson/step/predict");
+  REQUIRE(p.player().step() == StepKind::Predict);
+  p.robot.click("lesson/slider", {0.1f, 0.5f});
+  CHECK(p.player().progress("warm-up").value == said);
+  CHECK_FALSE(p.ui.registry().find("lesson/skip"));
+
+  p.robot.click("lesson/list/growing-stream");
+  p.robot.click("lesson/skip");
+  CHECK(p.player().progress("growing-stream").skipped);
+  CHECK_FALSE(p.player().progress("growing-stream").committed);
+  CHECK(p.player().step() == StepKind::Run);
+}
+
+TEST_CASE("a drawing can be undone and cleared, and only a whole one commits", "[player]") {
+  PlayerRobot p;
+  p.robot.click("lesson/list/first-steps");
+  CHECK_FALSE(p.robot.control("lesson/next").enabled);
+  const ui::Rect r = p.robot.control("lesson/draw").rect;
+  p.robot.drag_by("lesson/draw", {r.w * 0.5f, 60}, "", 8, {0.02f, 0.3f});
+  CHECK_FALSE(p.robot.control("lesson/next").enabled);
+  CHECK(p.robot.value("lesson/draw") != "1 of 20");
+  p.robot.click("lesson/undo");
+  CHECK(p.robot.value("lesson/draw") == "1 of 20");
+  p.robot.drag_by("lesson/draw", {r.w * 0.98f, 60}, "", 8, {0.02f, 0.3f});
+  CHECK(p.robot.value("lesson/draw") == "20 of 20");
+  CHECK(p.robot.control("lesson/next").enabled);
+  p.robot.click("lesson/clear");
+  CHECK(p.robot.value("lesson/draw") == "1 of 20");
+}
+
+TEST_CASE("a number in the sentence can be dragged and acts on the run", "[player]") {
+  PlayerRobot p;
+  p.player().open("first-steps", StepKind::Predict);
+  p.robot.frames(2);
+  const std::string before = p.robot.value("lesson/drag/warmup");
+  p.robot.drag_by("lesson/drag/warmup", {80, 0});
+  CHECK(p.robot.value("lesson/drag/warmup") != before);
+  Lab lab({.threads = 1});
+  p.state.lab = &lab;
+  p.robot.click("lesson/lab");
+  lab.wait_idle();
+  REQUIRE(lab.view()->runs.size() == 3);
+  CHECK(lab.view()->runs[0].spec->train.schedule.warmup == 100);
+  CHECK(lab.view()->step == 0);  // before the commitment: paused, nothing is given away
+  CHECK_FALSE(lab.view()->playing);
+  CHECK(p.state.screen == Screen::lab);
+  p.state.lab = nullptr;
+}
+
+TEST_CASE("progress is kept between starts; an unreadable file is put aside", "[player]") {
+  const std::string folder = "lesson_progress_test", path = folder + "/deep/lessons.json";
+  std::filesystem::remove_all(folder);
+  {
+    PlayerRobot p(path);
+    walk(p, "warm-up", false, false);
+  }
+  {
+    PlayerRobot p(path);
+    CHECK(p.player().progress("warm-up").done);
+    CHECK(p.player().lesson()->id == "first-steps");
+    CHECK(p.shows("You said"));
+  }
+  std::ofstream(path) << "{ not json";
+  PlayerRobot p(path);
+  CHECK_FALSE(p.player().progress("warm-up").done);
+  CHECK(std::filesystem::exists(path + ".unreadable"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("every spotlight names an existing control, every control has help, no name occurs twice", "[player]") {
+  PlayerRobot p;
+  for (const std::string& id : ids())
+    for (const StepKind step : kSteps) {
+      p.player().open(id, step);
+      p.robot.frames(3);
+      INFO(id << " " << to_string(step));
+      CHECK(p.ui.registry().duplicates().empty());
+      for (const ui::Control& c : p.ui.registry().all()) {
+        INFO(c.name);
+        CHECK_FALSE(c.help.empty());
+      }
+      if (step != StepKind::Predict) continue;
+      CHECK(p.ui.registry().find(p.player().lesson()->spotlight));
+    }
+}
+
+TEST_CASE("no text overlaps another or is cut off, in every step, layout and theme", "[player]") {
+  struct Window {
+    ui::Vec size;
+    float scale;
+  };
+  for (const Window& window : {Window{{1600, 1000}, 1}, Window{{1440, 900}, 1}, Window{{1600, 1000}, 1.5f}}) {
+    PlayerRobot p("", window.size, window.scale);
+    for (const std::string& id : ids())
+      for (const StepKind step : kSteps) {
+        p.player().open(id, step);
+        p.robot.frames(3);
+        if (const char* folder = std::getenv("NORMSCOPE_PICTURES")) {
+          for (const bool dark : {false, true}) {
+            p.state.dark = dark;
+            p.robot.frames(2);
+            raster::write_png(fmt::format("{}/{}-{}-{:.0f}-{:g}{}.png", folder, id, to_string(step), window.size.x, window.scale, dark ? "-dark" : ""),
+                              raster::rasterise(*p.loop.draw_data(), ui::theme(dark).bg.packed()));
+          }
+        }
+        const auto& texts = p.ui.texts();
+        for (size_t i = 0; i < texts.size(); ++i) {
+          const ui::Rect seen = texts[i].rect.intersect(texts[i].clip);
+          if (seen.h < texts[i].rect.h - 0.5f && seen.h > 0.5f) continue;  // scrolled text at the panel's edge
+          if (seen.empty()) continue;
+          for (size_t j = i + 1; j < texts.size(); ++j) {
+            if (texts[j].layer != texts[i].layer || !texts[j].rect.intersect(texts[j].clip).inset(1).overlaps(seen.inset(1))) continue;
+            INFO(id << " " << to_string(step) << " " << window.size.x << " x" << window.scale << ": '" << texts[i].text << "' and '" << texts[j].text << "'");
+            CHECK(false);
+          }
+        }
+      }
+  }
+}
