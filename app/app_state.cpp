@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/config/session_file.h"
+#include "app/lessons/player.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
 
@@ -99,8 +100,15 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   const float cy = bar.y + bar.h / 2;
   logo(ui, {20.5f, cy - 10});
   p.text({46, cy + 6}, {Face::bold, type::figure}, t.ink, "normscope");
-  tab(ui, "app/tab/lab", {165, bar.y, 44, bar.h}, "Lab", ui.size().x < 1400 ? "" : "1", true,
-      "The Lab: runs side by side, and their wiring to change (1).");
+  const bool hints = ui.size().x >= 1400;
+  if (tab(ui, "app/tab/lab", {165, bar.y, 44, bar.h}, "Lab", hints ? "1" : "", state.screen == Screen::lab,
+          "The Lab: runs side by side, and their wiring to change (1)."))
+    state.screen = Screen::lab;
+  if (tab(ui, "app/tab/lessons", {225, bar.y, hints ? 76.f : 64.f, bar.h}, "Lessons", hints ? "2" : "",
+          state.screen == Screen::lessons, "The course: predict, measure, compare, explain (2)."))
+    state.screen = Screen::lessons;
+  if (ui.shortcut("1")) state.screen = Screen::lab;
+  if (ui.shortcut("2")) state.screen = Screen::lessons;
 
   const float h = 28;
   float x = bar.right() - 14 - h;
@@ -124,7 +132,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   std::string notice = state.view->message.empty() ? state.notice : state.view->message;
   if (notice.empty() && state.view->busy) notice = "building the run …";
   if (notice.empty()) return;
-  Rect room{225, bar.y, x - 16 - 225, bar.h};
+  Rect room{325, bar.y, x - 16 - 325, bar.h};
   p.text_in(room, {Face::sans, type::body}, t.ink2, notice, Align::right);
   ui.mark("app/message", room, notice, "What the trainer has to say.");
 }
@@ -136,6 +144,16 @@ void save_runs(AppState& state) {
   } catch (const Error& error) {
     state.notice = error.what();
   }
+}
+
+void draw_lessons(AppState& state, Ui& ui, const Rect& area) {
+  lessons::Player& player = lessons_screen(state);
+  const std::optional<lessons::ToLab> to_lab = player.draw(ui, area);
+  // Two trainings at once would only slow each other down.
+  if (state.lab && player.measuring() && state.view->playing) state.lab->pause();
+  if (!to_lab) return;
+  state.screen = Screen::lab;
+  if (state.lab) state.lab->start(to_lab->runs, to_lab->play);
 }
 
 }  // namespace
@@ -152,6 +170,14 @@ void open_file(AppState& state, const std::string& path) {
   }
 }
 
+lessons::Player& lessons_screen(AppState& state) {
+  if (!state.player)
+    state.player = std::make_shared<lessons::Player>(lessons::read_course(lessons::lessons_folder()),
+                                                     std::make_unique<lessons::Worker>(state.wake),
+                                                     lessons::Progress::default_path());
+  return *state.player;
+}
+
 void draw_app(AppState& state, Ui& ui) {
   if (state.lab) state.view = state.lab->view();
   if (!state.view) state.view = std::make_shared<const LabView>();
@@ -165,7 +191,8 @@ void draw_app(AppState& state, Ui& ui) {
   ui.paint().fill(area, ui.theme().bg);
   const Rect bar = area.take_top(lab::layout_for(ui.size()) == lab::Size::compact ? 40.f : 44.f);
   top_bar(state, ui, bar);
-  state.lab_screen.draw(ui, *state.view, area, state.clock, state.commands);
+  if (state.screen == Screen::lessons) draw_lessons(state, ui, area);
+  else state.lab_screen.draw(ui, *state.view, area, state.clock, state.commands);
   ui.end_frame();
   if (state.lab) lab::run_commands(*state.lab, state.commands);
 }

@@ -3,6 +3,7 @@
 // come from is their business.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,12 @@
 #include "app/ui/ui.h"
 
 namespace normscope {
+
+namespace lessons {
+class Player;
+}
+
+enum class Screen : uint8_t { lab, lessons };
 
 struct AppState {
   // The session that is shown and commanded. Without one, `view` is shown and commands only land in
@@ -27,7 +34,10 @@ struct AppState {
   std::string notice;                      // what the app itself has to say: saved, opened, refused
   bool clock = true;  // false: figures that depend on the machine's speed print as a dash
 
+  Screen screen = Screen::lab;
   lab::LabScreen lab_screen;
+  std::shared_ptr<lessons::Player> player;  // made when its screen is opened first
+  std::function<void()> wake;               // rung by the player's measurements from their thread
   std::vector<lab::Command>
       commands;  // what the hand asked for in the last frame; already posted when lab is set
 };
@@ -35,6 +45,9 @@ struct AppState {
 // A file that was dropped on the window: a text to learn, or a configuration (.toml) whose runs replace those
 // shown.
 void open_file(AppState&, const std::string& path);
+
+// The Lessons screen with the course beside the program and the learner's own progress.
+lessons::Player& lessons_screen(AppState&);
 
 // Draws one frame, window-wide, and posts its commands to the Lab.
 void draw_app(AppState&, ui::Ui&);

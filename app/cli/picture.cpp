@@ -1,11 +1,14 @@
 #include "app/cli/picture.h"
 
 #include <charconv>
+#include <chrono>
 #include <functional>
 #include <string_view>
+#include <thread>
 
 #include "app/app_state.h"
 #include "app/cli/exit_code.h"
+#include "app/lessons/player.h"
 #include "app/ui/frame.h"
 #include "app/ui/robot.h"
 
@@ -27,6 +30,7 @@ class Stage {
     state_.scale = static_cast<float>(options.scale);
     state_.reduced_motion = true;
     state_.clock = false;
+    if (!options.lesson.empty()) open_lesson(options.lesson);
     rest();
   }
 
@@ -43,8 +47,7 @@ class Stage {
       else
         robot_.script(before + std::string(line));
       before += '\n';
-      lab_.wait_idle();
-      robot_.frames(1);
+      rest();
     }
   }
 
@@ -54,8 +57,23 @@ class Stage {
   }
 
  private:
+  /// "warm-up:compare"
+  void open_lesson(const std::string& name) {
+    const size_t colon = name.find(':');
+    const std::string step = colon == std::string::npos ? "predict" : name.substr(colon + 1);
+    for (lessons::StepKind kind : lessons::kSteps) {
+      if (step != lessons::to_string(kind)) continue;
+      state_.screen = Screen::lessons;
+      state_.player = std::make_shared<lessons::Player>(lessons::read_course(lessons::lessons_folder()),
+                                                        std::make_unique<lessons::Worker>(), std::string());
+      return with_exit(Exit::usage, [&] { state_.player->open(name.substr(0, colon), kind); });
+    }
+    throw CommandError(Exit::usage, fmt::format("--screen lesson:{}: expected a step: predict, run, compare or explain", name));
+  }
+
   void rest() {
     lab_.wait_idle();
+    while (state_.player && state_.player->measuring()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     robot_.frames(kSettle);
   }
 

@@ -13,6 +13,7 @@ struct PictureOptions {
   bool dark = false;
   int width = 1600, height = 1000;  ///< pixels
   double scale = 1;
+  std::string lesson{};  ///< a lesson instead of the Lab: "warm-up:compare"
   std::string script{};  ///< lines of ui::Robot::script, played first; empty: none
 };
 

@@ -47,8 +47,13 @@ Exit screenshot(const ScreenshotOptions& options) {
   task_of(runs[0].spec);  // said here, before anything is built
   check_writable(options.out);
 
+  constexpr std::string_view kLesson = "lesson:";
+  const bool lesson = options.screen.starts_with(kLesson);
+  if (lesson) picture.lesson = options.screen.substr(kLesson.size());
+  else if (options.screen != "lab")
+    throw CommandError(Exit::usage, fmt::format("--screen '{}' is not known: expected lab or lesson:NAME:STEP", options.screen));
   Lab lab({.threads = options.threads, .live_text = false});
-  train_to(lab, specs_of(runs), options.steps);
+  if (!lesson) train_to(lab, specs_of(runs), options.steps);
   draw_lab(lab, picture, options.out);
   return Exit::ok;
 }
