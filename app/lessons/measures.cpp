@@ -105,6 +105,11 @@ Spread spread_of(const std::vector<double>& values, Mean mean) {
 std::string shown(double value, const Measure& m) {
   if (std::isnan(value)) return "–";
   if (std::isinf(value)) return "never";
+  // 19 448 says more than five seeds know: 19 000.
+  if (std::abs(value) >= 1000) {
+    const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) + 1 - m.digits);
+    value = std::round(value / unit) * unit;
+  }
   const std::string text = ui::number(value, m.digits);
   if (m.unit.empty() || m.unit == "×") return text + m.unit;
   return text + " " + m.unit;

@@ -12,7 +12,7 @@ using namespace ui;
 
 namespace {
 
-constexpr float kLabelRoom = 150, kRunRow = 30;
+constexpr float kLabelRoom = 196, kRunRow = 30;
 
 plot::PlotMap map_of(const plot::PlotScene& scene, const Rect& area) {
   return {area, plot::AxisMap(scene.x.scale, scene.x.lo, scene.x.hi, area.x, area.right()),
@@ -42,9 +42,7 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
   p.text_in(head.take_top(24, 2), {Face::bold, type::figure}, t.ink, cards ? "Put them in order" : figure.title);
   std::string note = cards ? "drag a card, or move the one in focus with the arrow keys" : figure.note;
   if (!cards && step_ != StepKind::Predict && reference_ && figure.map_run.empty() && !figure.lines.empty()) {
-    const Curve& curve = *lesson()->curve(figure.lines[0].curve);
-    note += fmt::format("; line: your run, band: range of {} seeds", reference_->seeds);
-    (void)curve;
+    note = (compact || note.empty() ? "" : note + "; ") + fmt::format("line: your run, band: range of {} seeds", reference_->seeds);
   }
   p.text_in(head.take_top(18), {Face::sans, type::body}, t.ink2, note);
 
@@ -99,7 +97,7 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
     scene.lines.push_back(std::move(line));
   }
   const bool map = !figure.map_run.empty();
-  if (!map) scene.labels_inside = false, scene.pad_right = size_ == Size::Compact ? 116.f : kLabelRoom, scene.pad_left = 54, scene.pad_bottom = 44, scene.pad_top = 22;
+  if (!map) scene.labels_inside = false, scene.pad_right = size_ == Size::Compact ? 150.f : kLabelRoom, scene.pad_left = 54, scene.pad_bottom = 44, scene.pad_top = 22;
   if (map && !scene.heat) {
     ui.paint().text_in(rect, {Face::sans, type::title}, ui.theme().ink3, "not measured yet: the runs are trained first", Align::centre);
     return ui.mark("lesson/plot", rect, "", "The figure of this step.");
@@ -164,7 +162,7 @@ void Player::draw_sketch(Ui& ui, const Rect& rect, plot::PlotScene& scene) {
   const size_t left = grid.size() - points.size();
   if (left > 0) {
     const Rect rest{points.back().x, kept.y, kept.right() - points.back().x, kept.h};
-    p.fill(rest, t.accent_soft.alpha(0.75f));
+    p.fill(rest, t.accent_soft.alpha(points.size() > 1 ? 0.6f : 0.4f));
     if (rest.w > 130) {
       const std::string end = figure.x.label == "training step" ? fmt::format("draw on to step {}", ui::number(grid.back(), 3))
                                                                  : fmt::format("draw on to {} {}", ui::number(grid.back(), 3), figure.x.label);
