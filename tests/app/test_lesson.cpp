@@ -145,7 +145,7 @@ TEST_CASE("prose: blocks, formulas and braces", "[lesson]") {
   CHECK(p.blocks[1].kind == Block::Kind::Display);
   CHECK(p.blocks[2].kind == Block::Kind::Heading);
   CHECK(p.blocks[3].kind == Block::Kind::Item);
-  CHECK(p.words() == 14);
+  CHECK(p.words() == 13);
   CHECK_THROWS_WITH(parse_prose("a\n\nb {walue x}", "t.md"), Catch::Contains("t.md:3: {walue x}: expected {A}"));
   CHECK_THROWS_WITH(parse_prose("a `code`", "t.md"), Catch::Contains("t.md:1"));
 }
