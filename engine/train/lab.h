@@ -62,7 +62,7 @@ struct LabOptions {
   int32_t validation_every = 50;  ///< steps between validation losses; 0 = never
   /// A folder that always holds a recent state of the session, for restore(); empty: none. Saved when something
   /// changed, at most every `autosave_every` seconds, and at the end.
-  std::string autosave;
+  std::string autosave{};
   double autosave_every = 10;
 };
 

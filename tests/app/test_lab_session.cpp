@@ -1,0 +1,177 @@
+// A Lab session in a folder: what is restored goes on bit for bit, and a damaged folder changes nothing.
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "catch.hpp"
+#include "train/lab.h"
+
+using namespace normscope;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+  Folder() : path(fs::temp_directory_path() / ("normscope-session-" + std::to_string(std::rand()) + "-" +
+                                               std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()))) {
+    fs::create_directories(path);
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  std::string name(const char* file = "") const { return (path / file).string(); }
+  fs::path path;
+};
+
+std::vector<RunSpec> tiny_runs() {
+  std::vector<RunSpec> runs = hero_runs();
+  for (RunSpec& run : runs)
+    for (auto [key, value] : {std::pair{"model.layers", "2"},
+                              {"model.width", "16"},
+                              {"model.feed_forward", "32"},
+                              {"model.heads", "2"},
+                              {"model.sequence", "16"},
+                              {"train.batch", "4"},
+                              {"train.steps", "40"}})
+      set_field(run, key, value);
+  return runs;
+}
+
+LabOptions quiet() {
+  LabOptions options;
+  options.threads = 1, options.sample_text = false, options.validation_every = 0;
+  return options;
+}
+
+// Four runs at step 20, one of them forked and one edited on the way.
+void play_a_little(Lab& lab) {
+  lab.start(tiny_runs(), false);
+  lab.play_to(7);
+  lab.wait_idle();
+  lab.edit(1, "train.rate", "0.001");
+  ForkRequest fork;
+  fork.spec = *lab.view()->runs[0].spec;
+  set_field(fork.spec, "model.placement", "pre");
+  fork.note = "12 norms moved";
+  lab.fork(fork);
+  lab.play_to(20);
+  lab.wait_idle();
+}
+
+void check_equal(const LabView& a, const LabView& b) {
+  CHECK(a.step == b.step);
+  CHECK(a.budget == b.budget);
+  REQUIRE(a.runs.size() == b.runs.size());
+  for (size_t i = 0; i < a.runs.size(); ++i) {
+    const RunView &x = a.runs[i], &y = b.runs[i];
+    CHECK(x.letter == y.letter);
+    CHECK(*x.spec == *y.spec);
+    CHECK(*x.origin == *y.origin);
+    CHECK(x.edits == y.edits);
+    CHECK(x.loss == y.loss);  // to the bit
+    CHECK(x.forked_from == y.forked_from);
+    CHECK(x.fork_step == y.fork_step);
+    CHECK(x.fork_note == y.fork_note);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a saved session is restored and goes on bit for bit") {
+  const Folder folder;
+  Lab lab(quiet());
+  play_a_little(lab);
+  REQUIRE(lab.view()->runs.size() == 4);
+  lab.save(folder.name());
+  lab.play_to(33);
+  lab.wait_idle();
+
+  Lab other(quiet());
+  other.restore(folder.name(), false);
+  other.wait_idle();
+  CHECK(other.view()->message == "");
+  CHECK(other.view()->step == 20);
+  other.play_to(33);
+  other.wait_idle();
+  check_equal(*lab.view(), *other.view());
+}
+
+TEST_CASE("saving twice leaves one complete state and no old files") {
+  const Folder folder;
+  Lab lab(quiet());
+  play_a_little(lab);
+  lab.save(folder.name());
+  lab.play_to(25);
+  lab.wait_idle();
+  lab.save(folder.name());
+  lab.wait_idle();
+  CHECK(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()) == 5);
+  Lab other(quiet());
+  other.restore(folder.name(), false);
+  other.wait_idle();
+  check_equal(*lab.view(), *other.view());
+}
+
+TEST_CASE("a damaged session is said in one line and changes nothing") {
+  const Folder folder;
+  Lab lab(quiet());
+  play_a_little(lab);
+  lab.save(folder.name());
+  lab.wait_idle();
+  const auto before = lab.view();
+  std::string file;
+  SECTION("no folder") { fs::remove_all(folder.path); }
+  SECTION("no JSON") { std::ofstream(folder.name("session.json")) << "{ half"; }
+  SECTION("a checkpoint is cut short") { fs::resize_file(folder.path / "B-1.safetensors", 1000); }
+  SECTION("a checkpoint is missing") { fs::remove(folder.path / "C-1.safetensors"); }
+  SECTION("a field is of another type") {
+    std::ofstream(folder.name("session.json")) << R"({"format": "normscope session 1", "step": "soon"})";
+  }
+  lab.restore(folder.name(), false);
+  lab.wait_idle();
+  CHECK_FALSE(lab.view()->message.empty());
+  CHECK(lab.view()->message.find('\n') == std::string::npos);
+  check_equal(*before, *lab.view());
+}
+
+TEST_CASE("the autosave follows by itself and holds the last state at the end") {
+  const Folder folder;
+  LabOptions options = quiet();
+  options.autosave = folder.name("auto");
+  options.autosave_every = 0.05;
+  double loss = 0;
+  {
+    Lab lab(options);
+    play_a_little(lab);
+    for (int i = 0; i < 100 && !fs::exists(folder.path / "auto" / "session.json"); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    CHECK(fs::exists(folder.path / "auto" / "session.json"));
+    lab.play_to(30);
+    lab.wait_idle();
+    loss = lab.view()->runs[0].loss;
+  }
+  Lab other(quiet());
+  other.restore(folder.name("auto"), false);
+  other.wait_idle();
+  CHECK(other.view()->step == 30);
+  CHECK(other.view()->runs.at(0).loss == loss);
+}
+
+TEST_CASE("runs start with edits that come in their time") {
+  Lab lab(quiet());
+  play_a_little(lab);
+  std::vector<RunSpec> specs;
+  std::vector<std::vector<Edit>> edits;
+  for (const RunView& run : lab.view()->runs) specs.push_back(*run.origin), edits.push_back(run.edits);
+  Lab other(quiet());
+  other.start(specs, false, edits);
+  other.play_to(20);
+  other.wait_idle();
+  CHECK(other.view()->message == "");
+  for (size_t i = 0; i < 4; ++i) {
+    CHECK(*other.view()->runs[i].spec == *lab.view()->runs[i].spec);
+    CHECK(other.view()->runs[i].history->loss().values.back() == lab.view()->runs[i].history->loss().values.back());
+  }
+}
