@@ -118,6 +118,10 @@ class Session {
       news_.store(true, std::memory_order_relaxed);
       if (asleep_.exchange(false)) glfwPostEmptyEvent();
     });
+    state_.wake = [this] {
+      news_.store(true, std::memory_order_relaxed);
+      if (asleep_.exchange(false)) glfwPostEmptyEvent();
+    };
     lab_->start(options.runs.empty() ? hero_runs() : options.runs, options.play);
     glfwSetWindowUserPointer(window_.handle(), this);
     glfwSetDropCallback(window_.handle(), [](GLFWwindow* w, int count, const char** paths) {
