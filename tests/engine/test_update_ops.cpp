@@ -277,4 +277,41 @@ TEST_CASE("probe: mean square and variance of any size, and NaN", "[ops]") {
   });
 }
 
+TEST_CASE("probe: with lengths only the positions that are not padding count", "[ops]") {
+  on_each_instruction_set([] {
+    for (const ProbeKind kind : {ProbeKind::MeanSquare, ProbeKind::Variance})
+      for (const Shape& shape : {Shape{4, 7, 5}, Shape{4, 131, 65}}) {  // the second spans several chunks
+        INFO(static_cast<int>(kind) << " " << to_string(shape));
+        const int32_t T = static_cast<int32_t>(shape[1]);
+        const std::vector<int32_t> lengths = {T, 0, 3, T - 1};
+        Random random(7);
+        Operand x = random.normal(shape, 2.0, 1.0);
+        Values counted;
+        for (int64_t i = 0; i < shape.size(); ++i) {
+          const int64_t row = i / shape[2];
+          if (row % T < lengths[static_cast<size_t>(row / T)])
+            counted.push_back(static_cast<double>(x.values[static_cast<size_t>(i)]));
+          else
+            x.values[static_cast<size_t>(i)] = std::nanf("");  // padding may hold anything
+        }
+        const double expected = kind == ProbeKind::MeanSquare ? reference::mean_square(counted) : reference::variance(counted);
+        double first = kNan;
+        for (const Order& order : orders()) {
+          Guarded memory(static_cast<size_t>(shape.size()) + 256);
+          double number = kNan;
+          cpu::Call call{};
+          call.attributes.probe = kind;
+          call.in[0] = {memory.copy(x.values), shape};
+          call.in[1] = {memory.copy(lengths), {4}};
+          call.stats = &number;
+          CHECK(run_stages(kernels_of(OpKind::Probe).forward(call), call, {}, order));
+          CHECK(memory.intact());
+          CHECK(relative(number, expected) <= bound(64));
+          if (std::isnan(first)) first = number;
+          CHECK(number == first);
+        }
+      }
+  });
+}
+
 }  // namespace normscope::test
