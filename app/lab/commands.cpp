@@ -12,9 +12,11 @@ struct Poster {
   void operator()(const SetBudget& c) const { lab.set_budget(c.steps); }
   void operator()(const SetSpeed& c) const { lab.set_steps_per_second(c.steps_per_second); }
   void operator()(const EditField& c) const { lab.edit(c.run, c.key, c.value); }
+  void operator()(const SetSpec& c) const { lab.set_spec(c.run, *c.spec); }
   void operator()(const ForkRequest& c) const { lab.fork(c); }
   void operator()(const RemoveFork&) const { lab.remove_fork(); }
   void operator()(const RestoreFork&) const { lab.restore_fork(); }
+  void operator()(const SavePlot&) const {}  // the app's business
 };
 
 }  // namespace

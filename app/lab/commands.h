@@ -2,10 +2,12 @@
 // a real Lab and on a fixed view, and tests can read what a click meant. run_commands posts them to a Lab.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "app/plot/plot_scene.h"
 #include "train/lab.h"
 
 namespace normscope::lab {
@@ -26,11 +28,23 @@ struct EditField {
   int run = -1;  // -1 = all
   std::string key, value;
 };
+struct SetSpec {
+  int run = 0;
+  std::shared_ptr<const RunSpec> spec;
+};
 struct RemoveFork {};
 struct RestoreFork {};
 
-using Command = std::variant<Play, Pause, StepOnce, Reset, SetBudget, SetSpeed, EditField, ForkRequest,
-                             RemoveFork, RestoreFork>;
+enum class PlotFormat { svg, png, csv };
+// A plot as a file; the app writes it, the Lab does not see it.
+struct SavePlot {
+  std::shared_ptr<const std::vector<plot::PlotScene>> scenes;
+  plot::View view;
+  PlotFormat format = PlotFormat::svg;
+};
+
+using Command = std::variant<Play, Pause, StepOnce, Reset, SetBudget, SetSpeed, EditField, SetSpec, ForkRequest,
+                             RemoveFork, RestoreFork, SavePlot>;
 
 void run_commands(Lab& lab, const std::vector<Command>& commands);
 

@@ -28,6 +28,7 @@ struct DiagramState {
   ui::Vec grip;                      // from its slot to where it is held now
   std::optional<Slot> target;        // legal slot under the hand
   std::optional<SlotId> hovered;     // token under the mouse
+  std::optional<int> hovered_layer;  // 0-based; row under the mouse
   std::optional<SlotId> focus_next;  // slot that the keyboard goes to
   std::optional<SlotId> menu;        // slot whose kind is being chosen
   bool only_this = false;            // Alt
@@ -51,6 +52,7 @@ struct DiagramInput {
   LabData& data;
   int step = 0;  // of the cursor, for the micro-bars
   bool compact = false;
+  std::optional<int> hover_layer{};  // 0-based; under the hand in a plot
 };
 
 // The run whose diagram is shown: the selected one, or the source while D is still being built. -1 without

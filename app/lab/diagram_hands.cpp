@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "app/hands/shortcuts.h"
 #include "app/lab/diagram.h"
 #include "app/ui/widgets.h"
 
@@ -12,9 +13,10 @@ namespace normscope::lab {
 namespace {
 
 using namespace ui;
+using hands::Act;
 
-constexpr std::array<std::pair<const char*, Slot>, 3> kKeys{
-    {{"I", Slot::Before}, {"O", Slot::After}, {"P", Slot::Trunk}}};
+constexpr std::array<std::pair<Act, Slot>, 3> kKeys{
+    {{Act::norm_before, Slot::Before}, {Act::norm_after, Slot::After}, {Act::norm_trunk, Slot::Trunk}}};
 
 std::string row_name(const DiagramRow& row) {
   return row.count() == 1 ? fmt::format("diagram/layer{}", row.first + 1)
@@ -114,7 +116,7 @@ struct Hands {
     const NormKind fill = kind == NormKind::None ? NormKind::LayerNorm : kind;
     for (auto [key, slot] : kKeys)
       for (const char* prefix : {"", "Alt+", "Shift+", "Alt+Shift+"}) {
-        if (!ui.shortcut(std::string(prefix) + key)) continue;
+        if (!ui.shortcut(std::string(prefix).append(hands::shortcut_of(key).chord))) continue;
         if (here != NormKind::None && slot != at.slot) {
           const WiringChange change = move_norm(stack, at, slot, hit.alt);
           commit(change, hit.shift);
@@ -127,9 +129,9 @@ struct Hands {
         }
         return;
       }
-    if ((hit.clicked && hit.by_key) || (here != NormKind::None && ui.shortcut("Delete")))
+    if ((hit.clicked && hit.by_key) || (here != NormKind::None && hands::pressed(ui, Act::norm_empty)))
       commit(set_norm(stack, at, here == NormKind::None ? fill : NormKind::None, hit.alt), hit.shift);
-    else if (ui.shortcut("T"))
+    else if (hands::pressed(ui, Act::norm_kind))
       open_menu(at);
   }
 
@@ -203,6 +205,13 @@ void open_rows(Ui& ui, DiagramState& state, const DiagramLayout& layout, const R
 void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const DiagramLayout& layout,
                     const StackWiring& stack, const Rect& clip, std::vector<Command>& commands) {
   state.hovered.reset();
+  state.hovered_layer.reset();
+  for (const RowLayout& row : layout.rows)
+    if (clip.contains(ui.mouse()) && !state.dragging) {
+      for (size_t i = 0; i < row.bars.size(); ++i)
+        if (row.bars[i].inset(-1, -2).contains(ui.mouse())) state.hovered_layer = row.bar_layers[i];
+      if (row.row.count() == 1 && row.box.contains(ui.mouse())) state.hovered_layer = row.row.first;
+    }
   // A focus that moved last frame arrives now: one key moves it once, and a layer that it opened has its
   // slots.
   if (state.focus_next) ui.focus("diagram/" + slot_name(*state.focus_next)), state.focus_next.reset();

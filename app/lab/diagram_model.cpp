@@ -184,6 +184,12 @@ const char* token_text(NormKind kind) {
       return "RMS";
     case NormKind::Simple:
       return "LN-s";
+    case NormKind::AdaNorm:
+      return "Ada";
+    case NormKind::Detach:
+    case NormKind::DetachMean:
+    case NormKind::DetachVariance:
+      return "det";
     case NormKind::LayerNorm:
     case NormKind::None:
       break;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/lab/diagram.h"
+#include "app/lab/quantities.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::lab {
@@ -85,8 +86,14 @@ struct Picture {
     }
   }
 
-  void branch(const SublayerLayout& s) {
-    const float x = d.trunk_x, cy = s.box.centre().y, w = line::branch;
+  // 2.4 px, and 2 to 5 by the branch's own share of the state once that is measured.
+  float branch_width(Sub sub, int layer) const {
+    const float share = own_share(input.data, run, layer, sub, input.step);
+    return std::isfinite(share) ? 2 + 3 * std::clamp(share, 0.f, 1.f) : line::branch;
+  }
+
+  void branch(const SublayerLayout& s, int layer) {
+    const float x = d.trunk_x, cy = s.box.centre().y, w = branch_width(s.sub, layer);
     const float reach = s.before.x - x;  // the branch leaves in one swing and arrives flat at the slot
     p.bezier({x + 3, s.fork_y}, {x + reach * 0.45f, s.fork_y - 2}, {x + reach * 0.35f, cy},
              {s.before.x - 4, cy}, t.wire, w);
@@ -130,6 +137,7 @@ struct Picture {
 
   void gradient_bar(const Rect& r, int layer, float value) {
     p.fill(r, solid(), 2);
+    if (input.hover_layer == layer) p.outline(r.inset(-2), t.ink, 1, 3);
     if (!std::isfinite(value) || value <= 0) return;
     const float share = std::clamp((std::log10(value) + 6) / (std::log10(3.f) + 6), 0.02f, 1.f);
     p.fill({r.x, r.y, r.w * share, r.h}, depth_colour(t, layer, layers()), 2);
@@ -153,7 +161,7 @@ struct Picture {
     for (const SublayerLayout& s : r.subs) {
       const SlotId trunk{r.row.first, s.sub, Slot::Trunk};
       if (trunk_broken(trunk)) break_trunk(s.trunk, ground());
-      branch(s);
+      branch(s, r.row.first);
       slot(s.trunk, trunk, ground());
       slot(s.before, {r.row.first, s.sub, Slot::Before}, ground());
       slot(s.after, {r.row.first, s.sub, Slot::After}, ground());
@@ -240,6 +248,7 @@ struct Picture {
     if (open && d.compact) return;
     auto square = [&](int layer, float cy) {
       depth_square(ui, {d.left, cy - 5, 10, 10}, layer, layers());
+      if (input.hover_layer == layer) p.outline({d.left - 3, cy - 8, 16, 16}, t.ink, 1.4f, 4);
       if (!d.compact)
         p.text({d.left + 14, cy + 4}, {Face::sans, type::body}, t.ink2, fmt::format("{}", layer + 1));
     };

@@ -33,10 +33,21 @@ LabData::Cached& LabData::cached(const RunView& run) {
   c.used = true;
   const uint64_t version = run.history ? run.history->version() : 0;
   if (c.version != version || c.history != run.history) {
+    std::map<std::string_view, int32_t> index;
+    if (c.history == run.history) index = std::move(c.index);
     c = {};
     c.version = version, c.history = run.history, c.used = true;
+    c.index = std::move(index);
+    if (c.index.empty() && c.history)
+      for (const StatInfo& stat : c.history->layout())
+        c.index.emplace(stat.name, static_cast<int32_t>(c.index.size()));
   }
   return c;
+}
+
+int32_t LabData::find(const Cached& c, std::string_view name) {
+  const auto found = c.index.find(name);
+  return found == c.index.end() ? -1 : found->second;
 }
 
 std::shared_ptr<const Line> LabData::loss(const RunView& run) {
@@ -55,14 +66,33 @@ std::shared_ptr<const Line> LabData::stat(const RunView& run, const std::string&
   Cached& c = cached(run);
   auto& line = c.stats[name];
   if (!line) {
-    const int32_t index = c.history ? c.history->find(name) : -1;
+    const int32_t index = find(c, name);
     line = index >= 0 ? to_line(c.history->series(index)) : std::make_shared<Line>();
   }
   return line;
 }
 
+std::shared_ptr<const Line> LabData::quotient(const RunView& run, const std::string& above,
+                                              const std::string& below) {
+  const auto up = stat(run, above), down = stat(run, below);
+  auto& line = cached(run).stats[above + "/" + below];
+  if (line) return line;
+  auto result = std::make_shared<Line>(*up);
+  for (size_t i = 0; i < result->y.size() && i < down->y.size(); ++i)
+    result->y[i] = down->y[i] > 0 ? result->y[i] / down->y[i] : kNaN;
+  if (down->empty()) *result = {};
+  return line = std::move(result);
+}
+
+float LabData::value(const RunView& run, std::string_view name, int step) {
+  Cached& c = cached(run);
+  const std::vector<float>& stats = frame(c, step);
+  const int32_t index = find(c, name);
+  return index >= 0 && static_cast<size_t>(index) < stats.size() ? stats[static_cast<size_t>(index)] : kNaN;
+}
+
 bool LabData::has(const RunView& run, const std::string& name) {
-  return run.history && run.history->find(name) >= 0;
+  return find(cached(run), name) >= 0;
 }
 
 const std::vector<float>& LabData::frame(Cached& c, int step) {
@@ -77,7 +107,7 @@ std::vector<float> LabData::by_layer(const RunView& run, std::string_view path, 
   const std::vector<float>& stats = frame(c, step);
   std::vector<float> result(static_cast<size_t>(layers_of(run)), kNaN);
   for (size_t layer = 0; layer < result.size(); ++layer) {
-    const int32_t index = c.history ? c.history->find(fmt::format("L{:02}.{}", layer + 1, path)) : -1;
+    const int32_t index = find(c, fmt::format("L{:02}.{}", layer + 1, path));
     if (index >= 0 && static_cast<size_t>(index) < stats.size())
       result[layer] = stats[static_cast<size_t>(index)];
   }
@@ -92,8 +122,7 @@ float LabData::gradient(const RunView& run, int layer, Sub sub, int step) {
   for (const Matrix& matrix : kMatrices) {
     const std::string_view path = matrix.path;
     if (path.starts_with("attn") != (sub == Sub::attention)) continue;
-    const int32_t index =
-        c.history ? c.history->find(fmt::format("L{:02}.{}.grad_norm", layer + 1, path)) : -1;
+    const int32_t index = find(c, fmt::format("L{:02}.{}.grad_norm", layer + 1, path));
     if (index < 0 || static_cast<size_t>(index) >= stats.size()) continue;
     const double g = stats[static_cast<size_t>(index)];
     sum += g * g, any = true;

@@ -37,6 +37,10 @@ class LabData {
   std::shared_ptr<const Line> rate(const RunView& run);
   // One stat over time, "L03.ffn.w2.grad_norm"; an empty line when the run does not measure it.
   std::shared_ptr<const Line> stat(const RunView& run, const std::string& name);
+  // One stat over another, step by step.
+  std::shared_ptr<const Line> quotient(const RunView& run, const std::string& above, const std::string& below);
+  // One stat at a step (the last frame at or before it); NaN when it is not measured.
+  float value(const RunView& run, std::string_view name, int step);
   // "L..<path>" of every layer at a step (the last one at or before it); NaN where it is not measured.
   std::vector<float> by_layer(const RunView& run, std::string_view path, int step);
   // Norm of the gradient of all matrices of a sub-layer at a step; NaN where it is not measured.
@@ -51,9 +55,11 @@ class LabData {
     std::shared_ptr<const Line> loss, rate;
     std::map<std::string, std::shared_ptr<const Line>, std::less<>> stats;
     std::map<int, std::vector<float>> frames;
+    std::map<std::string_view, int32_t> index;  // of the layout's names; kept as long as the history is the same
   };
   Cached& cached(const RunView& run);
   const std::vector<float>& frame(Cached& cached, int step);
+  static int32_t find(const Cached& cached, std::string_view name);
 
   std::map<const History*, Cached> runs_;
 };

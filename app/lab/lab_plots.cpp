@@ -1,8 +1,10 @@
-// The plots of the Lab screen: which stands where, and what a hand on one of them does.
+// The plots over time, and what a hand on one of them does; those by layer are in lab_depth_plots.cpp.
 #include <fmt/format.h>
+#include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "app/lab/lab_frame.h"
 #include "app/ui/widgets.h"
@@ -26,26 +28,18 @@ void thin_ticks(plot::Axis& axis, float height) {
   }
 }
 
-constexpr const char* kLossHelp =
-    "Loss of every run: how many nats each symbol surprises the model by. Dotted: knowing frequencies only, "
-    "and the "
-    "entropy of the text. Wheel zooms, drag pans, double click resets, a click sets the step.";
-constexpr const char* kRateHelp =
-    "Learning rate: solid what was used, lighter what will be. Yellow handles change it from now on.";
-constexpr const char* kGradientHelp =
-    "Norm of the loss's gradient with respect to one matrix of each layer, at the step of the cursor.";
-constexpr const char* kHiddenHelp =
-    "Mean square of the residual stream after each layer, at the step of the cursor.";
-constexpr const char* kGradientTimeHelp =
-    "Gradient norm of one matrix over time, a line a layer; the squares of the diagram are the key.";
-
 }  // namespace
 
-void LabScreen::time_hit(Frame& f, const plot::PlotHit& hit) {
-  if (!hit.clicked) return;
-  const int step = static_cast<int>(std::lround(hit.x));
+void LabScreen::time_hit(Frame& f, const std::string& name, const plot::PlotHit& hit) {
+  if (hit.hovered) hover_step_ = hit.x;
+  // The cursor follows the hand, from the press until the button is up, beyond the ends too; what is zoomed pans.
+  if (hit.pressed && !cells_.views[name].zoomed()) cells_.scrubbing = name;
+  const bool held = cells_.scrubbing == name;
+  if (held && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) cells_.scrubbing.clear();
+  if (!held && !hit.clicked) return;
+  const int step = std::clamp(static_cast<int>(std::lround(std::clamp(hit.x, 0.0, 1e9))), 0, f.view.step);
   transport_.pinned_step.reset();
-  if (step >= 0 && step < f.view.step) transport_.pinned_step = step;
+  if (step < f.view.step) transport_.pinned_step = step;
 }
 
 void LabScreen::rate_handles(Frame& f, const plot::PlotHit& hit, const plot::PlotScene& scene) {
@@ -80,21 +74,24 @@ void LabScreen::draw_time(Frame& f, Rect column) {
   const Rect loss_rect = column.take_top(loss_h, space::gap);
   f.pad_right = plot::needed_pad_right(f.ui, loss, loss_rect.w - 8);
   loss.pad_right = f.pad_right;
-  time_hit(f, plot::draw_plot_panel(f.ui, "plot/loss", loss_rect, loss, views_["loss"], kLossHelp));
+  time_hit(f, "plot/loss", draw_cell(f.ui, "plot/loss", loss_rect, loss, cells_, {kLossHelp}, f.commands));
 
   plot::PlotScene rate = rate_scene(f.view, data_, scene_);
   rate.pad_right = f.pad_right;
   rate.sentence.clear();  // the labels on its lines say it
-  const plot::PlotHit hit = plot::draw_plot_panel(f.ui, "plot/rate", column.take_top(rate_h, space::gap),
-                                                  rate, views_["rate"], kRateHelp);
+  const plot::PlotHit hit = draw_cell(f.ui, "plot/rate", column.take_top(rate_h, space::gap), rate, cells_,
+                                      {kRateHelp}, f.commands);
   rate_handles(f, hit, rate);
-  time_hit(f, hit);
-  draw_gradient_over_time(f, column, true);
+  if (!hit.handle) time_hit(f, "plot/rate", hit);
+  draw_over_time(f, column, true);
 }
 
-void LabScreen::draw_gradient_over_time(Frame& f, const Rect& rect, bool with_panel) {
-  std::vector<plot::PlotScene> scenes = gradient_over_time_scenes(f.view, data_, scene_);
+void LabScreen::draw_over_time(Frame& f, const Rect& rect, bool with_panel) {
+  std::vector<plot::PlotScene> scenes = over_time_scenes(f.view, data_, scene_, over_time_);
   if (scenes.empty()) return;
+  const std::string name = "plot/gradient-over-time";
+  for (plot::PlotScene& scene : scenes)
+    if (cells_.turned[name]) turn_axis(scene);
   Rect inner = rect;
   if (with_panel) {
     // The depth key: layer 1 ... 6 in the colours of the lines.
@@ -105,11 +102,14 @@ void LabScreen::draw_gradient_over_time(Frame& f, const Rect& rect, bool with_pa
     const TextStyle small{Face::sans, type::body};
     const float squares = step * static_cast<float>(layers), right = rect.right() - space::pad - 38;
     float x = right - p.text_width(small, last) - 6 - squares;
-    PanelOptions options;
-    options.title = scenes.front().title, options.note = scenes.front().note;
+    CellOptions options;
+    options.quantity = &over_time_;
     options.right = rect.right() - x + 52 - space::pad;
-    inner = panel(f.ui, rect, options);
-    inner = {rect.x + 4, inner.y, rect.w - 8, rect.bottom() - 4 - inner.y};  // as draw_plot_panel has it
+    if (info(over_time_).of_matrix) options.right += 60;
+    plot::PlotScene head = scenes.front();  // its sentence stands on the lines
+    head.sentence.clear();
+    inner = cell_panel(f.ui, name, rect, head, options);
+    if (info(over_time_).of_matrix) draw_matrix_choice(f, {x - 56 - 50 - 4, rect.y + 6, 50, 24}, "plot/matrix-over-time");
     const float cy = rect.y + space::title_row / 2;
     p.text({right, cy + 4}, small, f.ui.theme().ink3, last, Align::right);
     p.text({x - 6, cy + 4}, small, f.ui.theme().ink3, "layer 1", Align::right);
@@ -125,86 +125,23 @@ void LabScreen::draw_gradient_over_time(Frame& f, const Rect& rect, bool with_pa
     plot::PlotScene& scene = scenes[i];
     const bool last = i + 1 == scenes.size();
     scene.pad_right = with_panel ? f.pad_right : labels;
-    thin_ticks(scene.y, each - scene.pad_top - 4);
+    if (scene.y.scale == plot::AxisScale::log) thin_ticks(scene.y, each - scene.pad_top - 4);
     const Rect place = inner.take_top(each + (last ? bottom : 0));
     scene.tile.reset();  // stands in the panel's corner, clear of the lines
-    time_hit(f, plot::draw_plot(f.ui, fmt::format("plot/gradient-over-time/{}", f.view.runs[i].letter), place,
-                                scene, views_["gradient-over-time"], kGradientTimeHelp));
+    const std::string part = fmt::format("{}/{}", name, f.view.runs[i].letter);
+    const std::string lit = scene_.hover_layer ? fmt::format("layer {}", *scene_.hover_layer + 1) : std::string{};
+    const plot::PlotHit hit = plot::draw_plot(f.ui, part, place, scene, cells_.views[name],
+                                              info(over_time_).help + std::string(" A line a layer."), lit);
+    if (hit.nearest) layer_of_series(scene.series[static_cast<size_t>(*hit.nearest)].id);
+    time_hit(f, part, hit);
     tile(f.ui, {place.right() - (with_panel ? 26.f : 18.f), place.y + scene.pad_top, 16, 16},
          f.view.runs[i].letter - 'A');
   }
+  if (with_panel) cell_menu(f.ui, name, rect, scenes, cells_, f.commands);
 }
 
-void LabScreen::draw_matrix_choice(Frame& f, const Rect& rect) {
-  std::vector<std::string> labels;
-  for (const Matrix& matrix : kMatrices) labels.push_back(matrix.label);
-  choice(
-      f.ui, "plot/matrix", rect, labels, scene_.matrix,
-      "Which matrix of every layer: W₁ and W₂ of the feed-forward network, W_Q, W_K, W_V, W_O of attention.");
-}
-
-void LabScreen::draw_depth(Frame& f, Rect column) {
-  const float height = column.h - space::gap;
-  const Rect gradient = column.take_top(std::round(height * 0.525f), space::gap);
-  Painter& p = f.ui.paint();
-  const std::string at = fmt::format("at step {}", grouped(scene_.step));
-  const TextStyle small{Face::sans, type::body};
-  auto head_right = [&](const Rect& rect) {
-    p.text({rect.right() - space::pad, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at,
-           Align::right);
-  };
-  const float at_w = p.text_width(small, at);
-
-  plot::PlotScene by_layer = gradient_by_layer_scene(f.view, data_, scene_);
-  by_layer.sentence.clear();  // stands on the line itself
-  plot::draw_plot_panel(f.ui, "plot/gradient-by-layer", gradient, by_layer, views_["gradient-by-layer"],
-                        kGradientHelp, at_w + 66);
-  head_right(gradient);
-  draw_matrix_choice(f, {gradient.right() - space::pad - at_w - 60, gradient.y + 6, 50, 24});
-
-  plot::PlotScene hidden = hidden_norm_scene(f.view, data_, scene_);
-  plot::draw_plot_panel(f.ui, "plot/hidden-norm", column, hidden, views_["hidden-norm"], kHiddenHelp,
-                        at_w + 8);
-  head_right(column);
-}
-
-void LabScreen::draw_compact(Frame& f, Rect column) {
-  const Rect loss_rect = column.take_top(std::round((column.h - 6) * 0.55f), 6);
-  plot::PlotScene loss = loss_scene(f.view, data_, scene_);
-  loss.sentence.clear();
-  f.pad_right = plot::needed_pad_right(f.ui, loss, loss_rect.w - 8);
-  loss.pad_right = f.pad_right;
-  time_hit(f, plot::draw_plot_panel(f.ui, "plot/loss", loss_rect, loss, views_["loss"], kLossHelp));
-
-  panel(f.ui, column, {});
-  Rect inner = column.inset(space::pad, 0);
-  Rect head = inner.take_top(38);
-  const std::vector<std::string> tabs{"Gradient by layer", "Gradient over time", "Hidden norm",
-                                      "Learning rate"};
-  Rect controls = head.inset(0, 6);
-  controls.x -= 4;
-  const float tabs_w = segmented_width(f.ui, tabs) - 30;
-  segmented(f.ui, "plot/tab", controls.take_left(tabs_w, 8), tabs, plot_tab_, "Which plot stands here.");
-  if (plot_tab_ <= 1) draw_matrix_choice(f, controls.take_left(50, 8));
-  const std::string at = fmt::format("at step {}", grouped(scene_.step));
-  Painter& p = f.ui.paint();
-  if (plot_tab_ == 0 || plot_tab_ == 2)
-    p.text_in(head, {Face::sans, type::tick}, f.ui.theme().ink3, at, Align::right);
-  inner.h -= 6;
-  if (plot_tab_ == 0) {
-    plot::draw_plot(f.ui, "plot/gradient-by-layer", inner, gradient_by_layer_scene(f.view, data_, scene_),
-                    views_["gradient-by-layer"], kGradientHelp);
-  } else if (plot_tab_ == 1) {
-    draw_gradient_over_time(f, inner, false);
-  } else if (plot_tab_ == 2) {
-    plot::draw_plot(f.ui, "plot/hidden-norm", inner, hidden_norm_scene(f.view, data_, scene_),
-                    views_["hidden-norm"], kHiddenHelp);
-  } else {
-    const plot::PlotScene rate = rate_scene(f.view, data_, scene_);
-    const plot::PlotHit hit = plot::draw_plot(f.ui, "plot/rate", inner, rate, views_["rate"], kRateHelp);
-    rate_handles(f, hit, rate);
-    time_hit(f, hit);
-  }
+void LabScreen::layer_of_series(const std::string& id) {
+  if (id.starts_with("layer ")) hover_layer_ = std::atoi(id.c_str() + 6) - 1;
 }
 
 }  // namespace normscope::lab

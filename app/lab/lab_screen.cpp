@@ -26,8 +26,8 @@ Bars bars_of(Size size, float window_height) {
 
 float limited(float v, float lo, float hi) { return std::clamp(v, lo, hi); }
 
-DiagramInput diagram_input(const LabView& view, LabData& data, int step, bool compact) {
-  return {view, data, step, compact};
+DiagramInput diagram_input(const LabView& view, LabData& data, int step, bool compact, std::optional<int> layer) {
+  return {view, data, step, compact, layer};
 }
 
 }  // namespace
@@ -42,13 +42,14 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
                      std::vector<Command>& commands) {
   data_.begin_frame();
   Frame f{ui, view, commands, layout_for(ui.size())};
-  const char selected_before = diagram_.selected;
-  undo_keys(ui, view, commands);
-  const size_t fresh = commands.size();  // what comes now can be taken back
 
   scene_.step = cursor_step(transport_, view);
   scene_.pinned = transport_.pinned_step.has_value();
   scene_.compact = f.compact();
+  // What the hand was over in the last frame lights up everywhere in this one.
+  scene_.hover_layer = hover_layer_ ? hover_layer_ : diagram_.hovered_layer;
+  scene_.hover_step = hover_step_;
+  hover_layer_.reset(), hover_step_.reset();
 
   const Bars bars = bars_of(f.size, ui.size().y);
   Rect rest = area;
@@ -72,8 +73,6 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
   }
   draw_transport(ui, transport_, view, transport, f.size, clock, commands);
   transport_keys(ui, transport_, view, commands);
-  std::vector<Command> made(commands.begin() + static_cast<std::ptrdiff_t>(fresh), commands.end());
-  remember(view, made, selected_before);
 }
 
 // Left column: what the runs are made of.
@@ -104,7 +103,7 @@ void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
     options.right = 28.f * static_cast<float>(f.view.runs.size()) + 8;
   }
   panel(f.ui, rect, options);
-  const DiagramInput input = diagram_input(f.view, data_, scene_.step, f.compact());
+  const DiagramInput input = diagram_input(f.view, data_, scene_.step, f.compact(), scene_.hover_layer);
   const float pad = f.compact() ? 14.f : space::pad;
   Rect inner = rect.inset(pad, 0);
   Rect head = inner.take_top(switched ? (f.compact() ? 36.f : 34.f) : space::title_row);
@@ -150,44 +149,6 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
   }
   inner.h -= 8;
   draw_settings(f.ui, settings_, f.view, inner, inner.w < 400 ? 1 : 2, f.commands);
-}
-
-// Notes how to take back what was just asked for.
-void LabScreen::remember(const LabView& view, std::vector<Command>& made, char selected_before) {
-  Done done;
-  done.selected_before = selected_before, done.selected_after = diagram_.selected;
-  for (const Command& command : made) {
-    if (std::holds_alternative<ForkRequest>(command)) {
-      done.undo.emplace_back(RemoveFork{}), done.redo.emplace_back(RestoreFork{});
-    } else if (const auto* edit = std::get_if<EditField>(&command)) {
-      for (size_t i = 0; i < view.runs.size(); ++i) {
-        if (edit->run >= 0 && edit->run != static_cast<int>(i)) continue;
-        done.undo.emplace_back(
-            EditField{static_cast<int>(i), edit->key, get_field(*view.runs[i].spec, edit->key)});
-      }
-      done.redo.push_back(command);
-    } else if (std::holds_alternative<SetBudget>(command)) {
-      done.undo.emplace_back(SetBudget{view.budget}), done.redo.push_back(command);
-    }
-  }
-  if (done.undo.empty()) return;
-  done_.push_back(std::move(done));
-  undone_.clear();
-}
-
-void LabScreen::undo_keys(Ui& ui, const LabView&, std::vector<Command>& commands) {
-  auto shift = [&](std::vector<Done>& from, std::vector<Done>& to, bool undo) {
-    if (from.empty()) return;
-    Done done = std::move(from.back());
-    from.pop_back();
-    const std::vector<Command>& what = undo ? done.undo : done.redo;
-    commands.insert(commands.end(), what.begin(), what.end());
-    diagram_.selected = undo ? done.selected_before : done.selected_after;
-    diagram_.pending.reset();
-    to.push_back(std::move(done));
-  };
-  if (ui.shortcut("Ctrl+Z")) shift(done_, undone_, true);
-  if (ui.shortcut("Ctrl+Shift+Z")) shift(undone_, done_, false);
 }
 
 }  // namespace normscope::lab

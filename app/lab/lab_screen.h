@@ -9,6 +9,7 @@
 
 #include "app/lab/commands.h"
 #include "app/lab/diagram.h"
+#include "app/lab/plot_cell.h"
 #include "app/lab/run_cards.h"
 #include "app/lab/scenes.h"
 #include "app/lab/settings.h"
@@ -27,15 +28,10 @@ class LabScreen {
 
   DiagramState& diagram() { return diagram_; }
   TransportState& transport() { return transport_; }
-  bool can_undo() const { return !done_.empty(); }
-  bool can_redo() const { return !undone_.empty(); }
+  // Nats a letter of the person who guessed, a line on the loss plot; none: not played.
+  void set_person(std::optional<double> nats) { scene_.person = nats; }
 
  private:
-  // One undoable thing: commands that take it back, commands that do it again.
-  struct Done {
-    std::vector<Command> undo, redo;
-    char selected_before = 'A', selected_after = 'A';
-  };
   struct Frame;  // what one draw() passes around, see lab_screen.cpp
 
   void draw_left(Frame&, ui::Rect);
@@ -45,22 +41,28 @@ class LabScreen {
   void draw_time(Frame&, ui::Rect);
   void draw_depth(Frame&, ui::Rect);
   void draw_compact(Frame&, ui::Rect);
-  void draw_gradient_over_time(Frame&, const ui::Rect&, bool with_panel);
-  void draw_matrix_choice(Frame&, const ui::Rect&);
+  void draw_over_time(Frame&, const ui::Rect&, bool with_panel);
+  void draw_by_layer(Frame&, const std::string& name, const ui::Rect&, Quantity&);
+  void draw_dependency(Frame&, const ui::Rect&, bool with_panel);
+  void dependency_scale(Frame&, const ui::Rect&);
+  void draw_matrix_choice(Frame&, const ui::Rect&, const char* name = "plot/matrix");
+  void layer_of_series(const std::string& id);
   void rate_handles(Frame&, const plot::PlotHit&, const plot::PlotScene&);
-  void time_hit(Frame&, const plot::PlotHit&);
-  void remember(const LabView&, std::vector<Command>& commands, char selected_before);
-  void undo_keys(ui::Ui&, const LabView&, std::vector<Command>& commands);
+  void time_hit(Frame&, const std::string& name, const plot::PlotHit&);
+  void depth_hit(const plot::PlotHit&, int layers);
 
   DiagramState diagram_;
   TransportState transport_;
   SettingsState settings_;
   LabData data_;
   SceneOptions scene_;
-  std::map<std::string, plot::View> views_;
+  CellState cells_;
+  Quantity over_time_ = Quantity::gradient;
+  Quantity by_layer_ = Quantity::gradient, by_layer_below_ = Quantity::hidden_norm;
+  std::optional<int> hover_layer_;    // seen this frame, shown in the next
+  std::optional<double> hover_step_;
   int left_tab_ = 0;  // medium, compact: diagram or settings
   int plot_tab_ = 0;  // compact: which plot stands below the loss
-  std::vector<Done> done_, undone_;
 };
 
 }  // namespace normscope::lab

@@ -90,6 +90,7 @@ Axis step_axis(const LabView& view) {
 
 void put_cursor(PlotScene& scene, const SceneOptions& options, bool flag) {
   scene.cursor = Cursor{static_cast<double>(options.step), flag ? ui::grouped(options.step) : std::string{}};
+  scene.hover = options.hover_step;
 }
 
 }  // namespace
@@ -148,6 +149,14 @@ PlotScene loss_scene(const LabView& view, LabData& data, const SceneOptions& opt
     floor.label = floor.short_label + ", no model can do better";
     floor.label_left = floor.fill_below = true;
     scene.lines.push_back(std::move(floor));
+  }
+  if (options.person) {
+    RefLine person;
+    person.value = *options.person;
+    person.short_label = fmt::format("you {:.2f}", *options.person);
+    person.label = person.short_label + ", by guessing";
+    person.label_left = true;
+    scene.lines.push_back(std::move(person));
   }
   put_cursor(scene, options, true);
   return scene;

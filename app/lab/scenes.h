@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/lab/lab_data.h"
+#include "app/lab/quantities.h"
 #include "app/plot/plot_scene.h"
 
 namespace normscope::lab {
@@ -18,6 +19,9 @@ struct SceneOptions {
   bool compact = false;
   std::optional<double> drag_rate, drag_warmup;  // of run `drag_run`, while a handle is held
   int drag_run = -1;
+  std::optional<int> hover_layer;    // 0-based; under the hand in another plot or in the diagram
+  std::optional<double> hover_step;  // under the hand in another plot over time
+  std::optional<double> person;  // nats a letter of the one who guessed in the opener
 };
 
 // What tells this run apart from the others, for the end of its line: "no warm-up", "Pre-LN", "12 norms
@@ -31,12 +35,20 @@ plot::PlotScene loss_scene(const LabView&, LabData&, const SceneOptions&);
 plot::PlotScene rate_scene(const LabView&, LabData&, const SceneOptions&);
 plot::PlotScene gradient_by_layer_scene(const LabView&, LabData&, const SceneOptions&);
 plot::PlotScene hidden_norm_scene(const LabView&, LabData&, const SceneOptions&);
+// Any quantity by layer at the cursor's step; gradient and hidden norm are the two above.
+plot::PlotScene depth_scene(const LabView&, LabData&, const SceneOptions&, Quantity);
 // One small plot a run, same axes: the lines are layers.
-std::vector<plot::PlotScene> gradient_over_time_scenes(const LabView&, LabData&, const SceneOptions&);
+std::vector<plot::PlotScene> over_time_scenes(const LabView&, LabData&, const SceneOptions&,
+                                              Quantity = Quantity::gradient);
+// "Who does each layer lean on?": one triangle a run at the cursor's step; the first carries title and sentence.
+std::vector<plot::PlotScene> dependency_scenes(const LabView&, LabData&, const SceneOptions&);
 
 // Largest over smallest of the finite positive values; 0 when there are fewer than two.
 double spread_of(const std::vector<float>& values);
 // "layer 1 hears 16 000× less than layer 6"; empty when they differ by less than ten times.
 std::string hears_less(const std::vector<float>& gradients);
+// Makes an axis logarithmic with room for these values, three or four decades labelled.
+void log_axis(plot::Axis&, double lo, double hi);
+plot::Axis layer_axis(int layers);
 
 }  // namespace normscope::lab

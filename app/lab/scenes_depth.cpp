@@ -18,33 +18,6 @@ std::string letter_of(const RunView& run) { return std::string(1, run.letter); }
 int colour_of(const RunView& run) { return run.letter - 'A'; }
 bool usable(float v) { return std::isfinite(v) && v > 0; }
 
-// Decades that hold all values, and three or four of them labelled.
-void log_axis(Axis& axis, double lo, double hi) {
-  axis.scale = AxisScale::log;
-  if (!(lo > 0) || !(hi > 0) || lo > hi) lo = 1e-3, hi = 1;
-  const double low = std::log10(lo) - 0.25;
-  double high = std::max(std::log10(hi) + 0.2, low + 2);
-  if (std::ceil(high) - high < 0.7) high = std::ceil(high) + 0.1;  // the decade above is close: name it
-  const int first = static_cast<int>(std::ceil(low)), last = static_cast<int>(std::floor(high));
-  const int stride = (last - first) > 7 ? 3 : (last - first) > 3 ? 2 : 1;
-  axis.lo = std::pow(10.0, low), axis.hi = std::pow(10.0, high);
-  for (int e = first; e <= last; ++e)
-    if (e % stride == 0)
-      axis.ticks.push_back({std::pow(10.0, e), e == 0 ? "1" : e == 1 ? "10" : ui::power_of_ten(e)});
-}
-
-Axis layer_axis(int layers) {
-  Axis axis;
-  axis.lo = 0.8, axis.hi = layers + 0.1;
-  if (layers == 1) axis.hi = 1.2;
-  axis.label = "layer", axis.short_label = "layer", axis.integer = true;
-  axis.max_ticks = 12;
-  const int stride = layers > 24 ? 8 : layers > 12 ? 4 : layers > 8 ? 2 : 1;
-  for (int layer = 1; layer <= layers; layer += stride)
-    axis.ticks.push_back({double(layer), fmt::format("{}", layer)});
-  return axis;
-}
-
 int most_layers(const LabView& view) {
   int layers = 1;
   for (const RunView& run : view.runs) layers = std::max(layers, layers_of(run));
@@ -74,6 +47,23 @@ struct Range {
   }
 };
 
+// A level axis from 0 (or below, where values are) to a little above the largest.
+void linear_axis(Axis& axis, double lowest, double hi) {
+  axis.lo = std::min(0.0, lowest * 1.08), axis.hi = hi > 0 ? hi * 1.08 : 1;
+  axis.max_ticks = 3;
+}
+
+// Value of a layer's line at the cursor: of the last point at or before it.
+float at_cursor(const PlotScene& scene, int layer, int step) {
+  const std::string id = fmt::format("layer {}", layer + 1);
+  for (const Series& s : scene.series) {
+    if (s.id != id) continue;
+    const auto end = std::upper_bound(s.x.values.begin(), s.x.values.end(), static_cast<float>(step));
+    if (end != s.x.values.begin()) return s.y[static_cast<size_t>(end - s.x.values.begin()) - 1];
+  }
+  return std::numeric_limits<float>::quiet_NaN();
+}
+
 // Where runs stood after their first step: one dotted line for those that began alike.
 void add_start_line(PlotScene& scene, const LabView& view, LabData& data, const std::string& path,
                     size_t worst) {
@@ -100,7 +90,60 @@ void add_start_line(PlotScene& scene, const LabView& view, LabData& data, const 
       {double(middle + 1), start[middle], "", letters + " at step 1", {Ink::Role::ink3, 0, 1}, -36, -6});
 }
 
+void put_hover(PlotScene& scene, const SceneOptions& options) {
+  if (options.hover_layer) scene.hover = *options.hover_layer + 1.0;
+}
+
+// The band of Pre-LN at the start, in the colour of the first Pre-LN run: where the streams began.
+void add_theory(PlotScene& scene, const LabView& view, double top) {
+  for (const RunView& run : view.runs) {
+    const ModelConfig& model = run.spec->model;
+    if (placement_of(model.stack(), context_of(model, true)) != Placement::Pre || run.forked_from >= 0) continue;
+    NormBand bounds = pre_ln_band(model);
+    if (bounds.lo.size() < 2 || bounds.lo.front() > 20 * top) return;
+    Band band;
+    band.id = "theory for Pre-LN at the start";
+    band.ink = Ink::run(colour_of(run)), band.theory = true;
+    band.label = band.id;
+    const size_t at = (bounds.lo.size() - 1) / 3;
+    band.label_at = {double(at + 1) + 0.4, 0.5 * (bounds.lo[at] + bounds.hi[at]) + 0.2 * (bounds.hi[at] - bounds.lo[at])};
+    std::vector<float> x;
+    for (size_t i = 0; i < bounds.lo.size(); ++i) x.push_back(static_cast<float>(i + 1));
+    band.x = Column::of(std::move(x));
+    band.lo = Column::of(std::move(bounds.lo)), band.hi = Column::of(std::move(bounds.hi));
+    scene.bands.push_back(std::move(band));
+    return;
+  }
+}
+
 }  // namespace
+
+// Decades that hold all values, and three or four of them labelled.
+void log_axis(Axis& axis, double lo, double hi) {
+  axis.scale = AxisScale::log;
+  if (!(lo > 0) || !(hi > 0) || lo > hi) lo = 1e-3, hi = 1;
+  const double low = std::log10(lo) - 0.25;
+  double high = std::max(std::log10(hi) + 0.2, low + 2);
+  if (std::ceil(high) - high < 0.7) high = std::ceil(high) + 0.1;  // the decade above is close: name it
+  const int first = static_cast<int>(std::ceil(low)), last = static_cast<int>(std::floor(high));
+  const int stride = (last - first) > 7 ? 3 : (last - first) > 3 ? 2 : 1;
+  axis.lo = std::pow(10.0, low), axis.hi = std::pow(10.0, high);
+  for (int e = first; e <= last; ++e)
+    if (e % stride == 0)
+      axis.ticks.push_back({std::pow(10.0, e), e == 0 ? "1" : e == 1 ? "10" : ui::power_of_ten(e)});
+}
+
+Axis layer_axis(int layers) {
+  Axis axis;
+  axis.lo = 0.8, axis.hi = layers + 0.1;
+  if (layers == 1) axis.hi = 1.2;
+  axis.label = "layer", axis.short_label = "layer", axis.integer = true;
+  axis.max_ticks = 12;
+  const int stride = layers > 24 ? 8 : layers > 12 ? 4 : layers > 8 ? 2 : 1;
+  for (int layer = 1; layer <= layers; layer += stride)
+    axis.ticks.push_back({double(layer), fmt::format("{}", layer)});
+  return axis;
+}
 
 double spread_of(const std::vector<float>& values) {
   Range range;
@@ -157,6 +200,7 @@ PlotScene gradient_by_layer_scene(const LabView& view, LabData& data, const Scen
     }
   }
   log_axis(scene.y, range.lo, range.hi);
+  put_hover(scene, options);
   scene.labels_inside = false;
   scene.pad_right = options.compact ? 140.f : 30.f;
   return scene;
@@ -180,6 +224,7 @@ PlotScene hidden_norm_scene(const LabView& view, LabData& data, const SceneOptio
                                     values.back() / values.front()));
     scene.series.push_back(layer_line(view, i, std::move(values), options.compact));
   }
+  if (sums) add_theory(scene, view, range.hi);
   scene.note = sums ? "mean square of x, before the norm" : "mean square of each layer's output";
   scene.y.label = "mean square of the hidden state " + at_step(options);
   for (const std::string& words : growing) scene.sentence += (scene.sentence.empty() ? "" : ", ") + words;
@@ -193,33 +238,36 @@ PlotScene hidden_norm_scene(const LabView& view, LabData& data, const SceneOptio
     scene.y.lo = 0, scene.y.hi = range.hi > 0 ? range.hi * 1.08 : 1;
     scene.y.max_ticks = 3;
   }
+  put_hover(scene, options);
   scene.labels_inside = false;
   scene.pad_right = options.compact ? 140.f : 30.f;
   return scene;
 }
 
-std::vector<PlotScene> gradient_over_time_scenes(const LabView& view, LabData& data,
-                                                 const SceneOptions& options) {
+std::vector<PlotScene> over_time_scenes(const LabView& view, LabData& data, const SceneOptions& options,
+                                        Quantity quantity) {
   std::vector<PlotScene> scenes;
   const Matrix& matrix = kMatrices[options.matrix];
+  const QuantityInfo& about = info(quantity);
   Range range;
+  double lowest = 0;
   for (size_t i = 0; i < view.runs.size(); ++i) {
     const RunView& run = view.runs[i];
     const int layers = layers_of(run);
     PlotScene scene;
-    scene.id = fmt::format("gradient-over-time-{}", run.letter), scene.title = "Gradient norm over time";
-    scene.note = "one line per layer, log scale";
+    scene.id = fmt::format("{}-over-time-{}", about.id, run.letter), scene.title = about.over_time;
+    scene.note = about.log ? "one line per layer, log scale" : "one line per layer";
     scene.x.lo = 0, scene.x.hi = std::max(1, std::max(view.budget, view.step));
     scene.x.label = "step", scene.x.integer = true, scene.x.max_ticks = 7;
     scene.x.show_labels = i + 1 == view.runs.size();
-    scene.y.label = fmt::format("gradient norm of {}", matrix.label);
+    scene.y.label = about.of_matrix ? fmt::format("{} of {}", about.axis, matrix.label) : about.axis;
     scene.tile = colour_of(run);
     scene.pad_top = 4, scene.pad_bottom = scene.x.show_labels ? 26.f : 4.f;
     double worst_past = 0;
     for (int layer = 0; layer < layers; ++layer) {
-      const auto line = data.stat(run, fmt::format("L{:02}.{}.grad_norm", layer + 1, matrix.path));
+      const auto line = over_time(data, run, quantity, options.matrix, layer);
       if (line->empty()) continue;
-      for (float v : line->y) range.add(v);
+      for (float v : line->y) range.add(v), lowest = std::isfinite(v) ? std::min(lowest, double(v)) : lowest;
       Series s;
       s.id = fmt::format("layer {}", layer + 1);
       s.x = Column(line->x), s.y = Column(line->y);
@@ -235,9 +283,10 @@ std::vector<PlotScene> gradient_over_time_scenes(const LabView& view, LabData& d
         if (usable(low[k]) && usable(high[k]))
           worst_past = std::max(worst_past, std::max(double(high[k]) / low[k], double(low[k]) / high[k]));
     }
-    const std::vector<float> now = data.by_layer(run, std::string(matrix.path) + ".grad_norm", options.step);
+    std::vector<float> now;
+    for (int layer = 0; layer < layers; ++layer) now.push_back(at_cursor(scene, layer, options.step));
     const double spread = spread_of(now);
-    const std::string words = hears_less(now);
+    const std::string words = quantity == Quantity::gradient ? hears_less(now) : std::string{};
     if (!words.empty() && spread >= 10 && scene.series.size() > 1) {
       Series &bottom = scene.series.front(), &top = scene.series.back();
       top.letter = fmt::format("layer {}", layers), top.end_label = true;
@@ -249,7 +298,7 @@ std::vector<PlotScene> gradient_over_time_scenes(const LabView& view, LabData& d
     } else if (spread > 0) {
       std::string text =
           fmt::format("spread {}×", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread)));
-      if (worst_past > 5 * spread) text += ", recovered";
+      if (quantity == Quantity::gradient && worst_past > 5 * spread) text += ", recovered";
       scene.sentence = text;
       const float y = now[now.size() / 2];
       scene.notes.push_back(
@@ -259,6 +308,12 @@ std::vector<PlotScene> gradient_over_time_scenes(const LabView& view, LabData& d
     scenes.push_back(std::move(scene));
   }
   for (PlotScene& scene : scenes) {
+    scene.hover = options.hover_step;
+    if (!about.log) {
+      linear_axis(scene.y, lowest, range.hi);
+      scene.y.max_ticks = 2;
+      continue;
+    }
     log_axis(scene.y, range.lo, range.hi);
     if (scene.y.ticks.size() > 2 && scenes.size() > 2) {
       // Small plots hold two labels.

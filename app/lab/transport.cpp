@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/hands/shortcuts.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::lab {
@@ -297,9 +298,9 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
 }
 
 void transport_keys(Ui& ui, TransportState& state, const LabView& view, std::vector<Command>& commands) {
-  if (ui.shortcut("Space")) play_or_pause(view, commands);
-  if (ui.shortcut("Right")) commands.emplace_back(StepOnce{}), state.pinned_step.reset();
-  if (ui.shortcut("End")) state.pinned_step.reset();
+  if (hands::pressed(ui, hands::Act::play)) play_or_pause(view, commands);
+  if (hands::pressed(ui, hands::Act::step)) commands.emplace_back(StepOnce{}), state.pinned_step.reset();
+  if (hands::pressed(ui, hands::Act::newest)) state.pinned_step.reset();
 }
 
 }  // namespace normscope::lab

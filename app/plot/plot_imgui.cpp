@@ -105,9 +105,12 @@ void steer(ui::Ui& ui, std::string_view name, const PlotScene& scene, const ui::
   ImPlot::SetupFinish();
   hit.hovered = ImPlot::IsPlotHovered();
   const ui::Vec m = ui.mouse();
-  if (hit.hovered) {
+  {
     hit.x = AxisMap(scene.x.scale, x_lo, x_hi, area.x, area.right()).inverse(m.x);
     hit.y = AxisMap(scene.y.scale, y_lo, y_hi, area.bottom(), area.y).inverse(m.y);
+  }
+  if (hit.hovered) {
+    hit.pressed = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
     ImVec2 way = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0);
     hit.clicked = ImGui::IsMouseReleased(ImGuiMouseButton_Left) && std::hypot(way.x, way.y) < 3 * k;
   }
@@ -148,6 +151,20 @@ void find_nearest(const PlotScene& scene, const PlotMap& map, ui::Vec mouse, Plo
   }
 }
 
+// The cell under the mouse, and what it holds.
+void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& hit) {
+  const float cell = std::min(area.w / float(heat.columns), area.h / float(heat.rows));
+  const ui::Vec at{(ui.mouse().x - area.x) / cell, (ui.mouse().y - area.y) / cell};
+  hit.hovered = at.x >= 0 && at.y >= 0 && at.x < float(heat.columns) && at.y < float(heat.rows);
+  if (!hit.hovered) return;
+  const int row = int(at.y), column = int(at.x);
+  hit.x = column, hit.y = row;
+  const float share = heat.cells[size_t(row) * size_t(heat.columns) + size_t(column)];
+  if (!std::isfinite(share)) return;
+  ui.tooltip("Sub-layer " + std::to_string(row + 1) + " has " + ui::number(share, 2) + " of its variance from " +
+             (column == 0 ? "the input." : "branch " + std::to_string(column) + "."));
+}
+
 void draw_handles(ui::Ui& ui, std::string_view name, const PlotScene& scene, const Drawing& drawing,
                   PlotHit& hit) {
   for (size_t i = 0; i < scene.handles.size(); ++i) {
@@ -157,6 +174,7 @@ void draw_handles(ui::Ui& ui, std::string_view name, const PlotScene& scene, con
     options.arrows = true, options.radius = handle_radius + 3;
     ui::Hit h = ui.hit(std::string(name) + "/" + handle.name, ui::centred(at, 24, 24), handle.value,
                        handle.help, options);
+    if (h.hovered || h.held) hit.pressed = hit.clicked = false;
     if (h.hovered || h.held) ui.paint().circle(at, handle_radius + 5, ui.theme().accent.alpha(0.35f));
     ui.paint().accent_disc(ui.theme(), at, handle_radius);
     if (!h.dragging && !h.arrow_x && !h.arrow_y) continue;
@@ -194,7 +212,8 @@ PlotHit draw_plot(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const
       layout_plot(scene, view, rect, ui.theme(), measure_of(ui.paint()), {1 / ui.scale(), highlight});
   paint(ui, drawing);
   if (!drawing.tile.empty()) ui::tile(ui, drawing.tile, *scene.tile);
-  if (hit.hovered) find_nearest(scene, drawing.map, ui.mouse(), hit);
+  if (scene.heat) hover_heat(ui, *scene.heat, drawing.map.area, hit);
+  if (hit.hovered && !scene.heat) find_nearest(scene, drawing.map, ui.mouse(), hit);
   draw_handles(ui, name, scene, drawing, hit);
   return hit;
 }

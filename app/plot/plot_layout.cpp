@@ -198,6 +198,13 @@ void add_flag(Builder& b) {
   b.taken.push_back(flag.inset(-2));
 }
 
+void add_hover(Builder& b) {
+  const ui::Rect& a = b.out.map.area;
+  const float px = b.out.map.x(*b.scene.hover);
+  if (px < a.x - 1 || px > a.right() + 1) return;
+  b.add(RuleItem{{px, a.y}, {px, a.bottom()}, b.theme.strong, 1, {}});
+}
+
 void add_heat(Builder& b) {
   const HeatMap& h = *b.scene.heat;
   const ui::Rect& a = b.out.map.area;
@@ -211,13 +218,24 @@ void add_heat(Builder& b) {
           h.signed_data ? ui::signed_colour(b.theme, h.cells[i]) : ui::heat_colour(b.theme, h.cells[i]);
       b.add(FillItem{{a.x + cell * float(c), a.y + cell * float(r), cell, cell}, colour});
     }
-  float right = a.x + cell * float(h.columns), bottom = a.y + cell * float(h.rows);
+  const float right = a.x + cell * float(h.columns), bottom = a.y + cell * float(h.rows);
+  if (h.marked_row >= 0 && h.marked_row < h.rows) {
+    const float y = a.y + cell * float(h.marked_row), end = std::min(bottom, y + 2 * cell);
+    for (float line : {y, end}) b.add(RuleItem{{a.x, line}, {right, line}, b.theme.ink2, 1, {}});
+  }
   const ui::TextStyle small{ui::Face::sans, ui::type::tick};
   b.text({a.x - 6, a.y + 9}, tick_style, b.theme.ink3, h.row_first, ui::Align::right);
-  if (h.rows > 1) b.text({a.x - 6, bottom - 1}, tick_style, b.theme.ink3, h.row_last, ui::Align::right);
+  if (h.rows > 1 && bottom - a.y > 22)
+    b.text({a.x - 6, bottom - 1}, tick_style, b.theme.ink3, h.row_last, ui::Align::right);
   b.text({a.x, bottom + 14}, small, b.theme.ink3, h.column_first);
-  b.text_if_free({right, bottom + 14}, small, b.theme.ink3, h.column_last, ui::Align::right);
-  b.text({a.x, bottom + 31}, tick_style, b.theme.ink2, h.below);
+  const float end = std::max(right, std::min(b.rect.right(), a.x + 150));
+  auto fits = [&](ui::TextStyle style, const std::string& s) { return b.measure(style, s) <= b.rect.right() - a.x; };
+  if (!b.text_if_free({right, bottom + 14}, small, b.theme.ink3, h.column_last, ui::Align::right) &&
+      !(h.column_last.empty() || end <= right ||
+        b.text_if_free({end, bottom + 14}, small, b.theme.ink3, h.column_last, ui::Align::right)))
+    b.text_if_free({right, bottom + 14}, small, b.theme.ink3, h.column_last_short, ui::Align::right);
+  const std::string& below = fits(tick_style, h.below) || h.below_short.empty() ? h.below : h.below_short;
+  if (fits(tick_style, below) && bottom + 34 <= b.rect.bottom()) b.text({a.x, bottom + 31}, tick_style, b.theme.ink2, below);
 }
 
 }  // namespace
@@ -235,6 +253,7 @@ Drawing layout_plot(const PlotScene& scene, const View& view, const ui::Rect& re
   add_axes(b);
   if (scene.heat) add_heat(b);
   add_bands(b);
+  if (scene.hover) add_hover(b);
   if (scene.cursor) add_cursor(b);
   add_reference_lines(b);
   for (const Series& s : scene.series)

@@ -111,7 +111,9 @@ struct HeatMap {
   Column cells{};
   std::string column_first{}, column_last{};  // labels below: "input", "branch 12"
   std::string row_first{}, row_last{};        // labels left: "1", "12"
-  std::string below{};                        // "Σ rows 0.61–0.96"
+  std::string column_last_short{};            // where that has no room: "12"
+  std::string below{}, below_short{};         // "Σ rows 0.61–0.96", "Σ 0.61–0.96"
+  int marked_row = -1;                        // outlined with the row after it: a layer's two sub-layers
   bool signed_data = false;                   // -1..1 in blue to red
 };
 
@@ -150,6 +152,7 @@ struct PlotScene {
   std::vector<Handle> handles{};
   std::optional<HeatMap> heat;
   std::optional<Cursor> cursor;
+  std::optional<double> hover;  // where the hand is in another plot of the same axis: a faint upright line
   std::optional<int> tile;  // run letter tile in the upper right corner (one small plot per run)
   float pad_left = 50, pad_bottom = 26, pad_right = 16, pad_top = 8;
   // x right of which labels may stand ("the empty part right of the cursor"); default: the line's end.

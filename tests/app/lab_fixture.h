@@ -45,8 +45,28 @@ inline std::vector<StatInfo> stat_layout(int layers) {
       stats.push_back({fmt::format("L{:02}.{}.grad_norm", layer, matrix), layer});
     for (const char* sub : {"attn", "ffn"})
       stats.push_back({fmt::format("L{:02}.{}.sum.mean_square", layer, sub), layer});
+    for (const char* matrix : {"attn.wq", "attn.wk", "attn.wv", "attn.wo", "ffn.w1", "ffn.w2"})
+      for (const char* norm : {"update_norm", "weight_norm"})
+        stats.push_back({fmt::format("L{:02}.{}.{}", layer, matrix, norm), layer});
+    for (int sub = 0; sub < 2; ++sub) {
+      const std::string name = fmt::format("L{:02}.{}", layer, sub ? "ffn" : "attn");
+      for (const char* number : {"token_cosine", "layer_cosine", "branch.variance", "input.variance"})
+        stats.push_back({fmt::format("{}.{}", name, number), layer});
+      if (sub == 0) stats.push_back({name + ".attention_entropy", layer});
+      const int i = 2 * (layer - 1) + sub + 1;
+      stats.push_back({fmt::format("beta2.{}.sum", i), layer});
+      for (int j = 0; j <= i; ++j) stats.push_back({fmt::format("beta2.{}.{}", i, j), layer});
+    }
   }
   return stats;
+}
+
+// Share of part j in the state after sub-layer i: the stuck run halves what is old at every norm, and more as training
+// goes on; the learning ones keep more of it.
+inline double share_at(int run, int i, int j, int step) {
+  if (run == 2) return 1.0 / (i + 1) * (j == 3 ? 1.2 : 0.9);
+  const double keep = run == 0 ? 0.5 - 0.38 * std::min(1.0, step / 150.0) : 0.55;
+  return (j == 0 ? std::pow(keep, i) : (1 - keep) * std::pow(keep, i - j)) * 0.95;
 }
 
 inline std::shared_ptr<History> history_of(int run, int from, const LabShape& shape) {
@@ -58,6 +78,19 @@ inline std::shared_ptr<History> history_of(int run, int from, const LabShape& sh
         stats.push_back(gradient_at(run, layer, shape.layers, step) * (0.6 + 0.08 * matrix));
       for (int sub = 0; sub < 2; ++sub)
         stats.push_back(run == 2 ? 1.5 + 1.35 * layer + 0.3 * sub : 1.5 + 0.05 * run);
+      for (int matrix = 0; matrix < 6; ++matrix)
+        for (double norm : {0.01 * std::pow(1.3, layer) / (1 + run), 8.0 + matrix}) stats.push_back(norm);
+      for (int sub = 0; sub < 2; ++sub) {
+        const double alike = run == 0 ? 0.98 : 0.2 + 0.05 * layer;
+        for (double number : {alike, 0.9 - 0.02 * layer, 0.4 + 0.1 * run, run == 2 ? 1.0 + layer : 1.0})
+          stats.push_back(number);
+        if (sub == 0) stats.push_back(3.0 - 0.1 * layer - 0.3 * run);
+        const int i = 2 * (layer - 1) + sub + 1;
+        double sum = 0;
+        for (int j = 0; j <= i; ++j) sum += share_at(run, i, j, step);
+        stats.push_back(sum);
+        for (int j = 0; j <= i; ++j) stats.push_back(share_at(run, i, j, step));
+      }
     }
     const double rate = run == 1 ? 3e-3 * std::min(1.0, step / 200.0) : 3e-3;
     history->append(step, stats[0], rate, stats);

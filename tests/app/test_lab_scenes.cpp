@@ -97,7 +97,7 @@ TEST_CASE("one small plot a run over time, with the layers as lines") {
   const auto view = fixture::lab_view(shape);
   SceneOptions options;
   options.step = view->step;
-  const auto scenes = gradient_over_time_scenes(*view, data, options);
+  const auto scenes = over_time_scenes(*view, data, options);
   REQUIRE(scenes.size() == 4);
   for (const plot::PlotScene& scene : scenes) {
     CHECK(scene.series.size() == 6);
@@ -113,7 +113,7 @@ TEST_CASE("every scene can be exported") {
   const auto view = fixture::lab_view();
   SceneOptions options;
   options.step = view->step;
-  std::vector<plot::PlotScene> scenes = gradient_over_time_scenes(*view, data, options);
+  std::vector<plot::PlotScene> scenes = over_time_scenes(*view, data, options);
   scenes.push_back(loss_scene(*view, data, options));
   scenes.push_back(rate_scene(*view, data, options));
   scenes.push_back(gradient_by_layer_scene(*view, data, options));

@@ -1,0 +1,185 @@
+// The plots by layer at the cursor's step, the triangles of residual dependency, and the compact layout's one cell.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/lab/lab_frame.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lab {
+
+using namespace ui;
+
+namespace {
+
+constexpr const char* kDependencyHelp =
+    "Row: a sub-layer, from 1 at the top. Column: the input, then each branch. Dark: the state after the row's sub-layer "
+    "gets most of its variance from that column.";
+
+std::string at_step(int step) { return fmt::format("at step {}", grouped(step)); }
+
+}  // namespace
+
+void LabScreen::draw_matrix_choice(Frame& f, const Rect& rect, const char* name) {
+  std::vector<std::string> labels;
+  for (const Matrix& matrix : kMatrices) labels.push_back(matrix.label);
+  choice(
+      f.ui, name, rect, labels, scene_.matrix,
+      "Which matrix of every layer: W₁ and W₂ of the feed-forward network, W_Q, W_K, W_V, W_O of attention.");
+}
+
+void LabScreen::depth_hit(const plot::PlotHit& hit, int layers) {
+  if (hit.hovered) hover_layer_ = std::clamp(static_cast<int>(std::ceil(hit.x - 0.5)), 1, std::max(1, layers)) - 1;
+}
+
+void LabScreen::draw_by_layer(Frame& f, const std::string& name, const Rect& rect, Quantity& quantity) {
+  Painter& p = f.ui.paint();
+  const TextStyle small{Face::sans, type::body};
+  const std::string at = at_step(scene_.step);
+  const float at_w = p.text_width(small, at);
+  plot::PlotScene scene = depth_scene(f.view, data_, scene_, quantity);
+  if (quantity == Quantity::gradient) scene.sentence.clear();  // stands on the line itself
+  CellOptions options;
+  options.help = info(quantity).help + std::string(" At the step of the cursor.");
+  options.quantity = &quantity;
+  const bool of_matrix = info(quantity).of_matrix;
+  options.right = at_w + (of_matrix ? 66.f : 8.f);
+  depth_hit(draw_cell(f.ui, name, rect, scene, cells_, options, f.commands), layers_of(f.view.runs.front()));
+  p.text({rect.right() - space::pad, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at, Align::right);
+  if (of_matrix)
+    draw_matrix_choice(f, {rect.right() - space::pad - at_w - 60, rect.y + 6, 50, 24},
+                       name == "plot/gradient-by-layer" ? "plot/matrix" : "plot/matrix-below");
+}
+
+void LabScreen::draw_depth(Frame& f, Rect column) {
+  const float height = column.h - 2 * space::gap;
+  const Rect first = column.take_top(std::round(height * 0.357f), space::gap);
+  const Rect second = column.take_top(std::round(height * 0.323f), space::gap);
+  draw_by_layer(f, "plot/gradient-by-layer", first, by_layer_);
+  draw_by_layer(f, "plot/hidden-norm", second, by_layer_below_);
+  draw_dependency(f, column, true);
+}
+
+// The colour scale of the shares, with 1, .5 and 0 beside it.
+void LabScreen::dependency_scale(Frame& f, const Rect& bar) {
+  Painter& p = f.ui.paint();
+  const Theme& t = f.ui.theme();
+  const int parts = std::max(11, static_cast<int>(bar.h / 2));
+  const float h = bar.h / static_cast<float>(parts);
+  for (int i = 0; i < parts; ++i)
+    p.fill({bar.x, bar.y + h * static_cast<float>(i), bar.w, h + 0.5f},
+           heat_colour(t, 1 - static_cast<float>(i) / static_cast<float>(parts - 1)));
+  const TextStyle tick{Face::mono, type::tick};
+  p.text({bar.right() + 6, bar.y + 9}, tick, t.ink3, "1");
+  if (bar.h > 46) p.text({bar.right() + 6, bar.centre().y + 4}, tick, t.ink3, ".5");
+  p.text({bar.right() + 6, bar.bottom()}, tick, t.ink3, "0");
+}
+
+void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
+  std::vector<plot::PlotScene> scenes = dependency_scenes(f.view, data_, scene_);
+  if (scenes.empty()) return;
+  Painter& p = f.ui.paint();
+  const Theme& t = f.ui.theme();
+  const std::string name = "plot/dependency";
+  const TextStyle small{Face::sans, type::body};
+  Rect inner = rect;
+  if (with_panel) {
+    const std::string at = at_step(scene_.step);
+    CellOptions options;
+    options.right = p.text_width(small, at) + 8;
+    inner = cell_panel(f.ui, name, rect, scenes.front(), options);
+    p.text({rect.right() - space::pad, rect.y + space::title_row / 2 + 4}, small, t.ink3, at, Align::right);
+  }
+  f.ui.mark(name, rect, scenes.front().sentence, kDependencyHelp);
+  const std::string below = "Rows sum to 1 at the start, and to less once branches pull the same way.";
+  const bool room = inner.h > 170 && p.text_width(small, below) < rect.w - 2 * space::pad;
+  if (room && scenes.front().heat)
+    p.text({rect.x + space::pad, rect.bottom() - 14}, small, t.ink3, below);
+  if (room) inner.h -= 22;
+
+  constexpr float labels = 34, gap = 14, scale = 46, under = 38;
+  const float n = static_cast<float>(scenes.size());
+  const float width = (inner.w - labels - scale - gap * (n - 1)) / n;
+  float x = inner.x + labels;
+  float triangle = inner.h - under;
+  for (size_t i = 0; i < scenes.size(); ++i, x += width + gap) {
+    plot::PlotScene& scene = scenes[i];
+    const float left = i == 0 ? 24.f : 0.f;
+    scene.pad_left = left, scene.pad_right = 0, scene.pad_top = 2, scene.pad_bottom = under - 2;
+    scene.title.clear(), scene.sentence.clear();
+    if (!scene.heat) continue;
+    if (i > 0) scene.heat->row_first.clear(), scene.heat->row_last.clear();
+    triangle = std::min(triangle, width / static_cast<float>(scene.heat->columns) * static_cast<float>(scene.heat->rows));
+    const char letter = f.view.runs[i].letter;
+    const plot::PlotHit hit =
+        plot::draw_plot(f.ui, fmt::format("{}/{}", name, letter), {x - left, inner.y, width + left, inner.h}, scene,
+                        cells_.views[name], kDependencyHelp);
+    if (hit.hovered) hover_layer_ = static_cast<int>(hit.y) / 2;
+  }
+  if (std::any_of(scenes.begin(), scenes.end(), [](const plot::PlotScene& s) { return s.heat.has_value(); }))
+    dependency_scale(f, {inner.right() - scale + 18, inner.y + 2, 10, triangle});
+  if (with_panel) cell_menu(f.ui, name, rect, dependency_scenes(f.view, data_, scene_), cells_, f.commands);
+}
+
+void LabScreen::draw_compact(Frame& f, Rect column) {
+  const Rect loss_rect = column.take_top(std::round((column.h - 6) * 0.55f), 6);
+  plot::PlotScene loss = loss_scene(f.view, data_, scene_);
+  loss.sentence.clear();
+  f.pad_right = plot::needed_pad_right(f.ui, loss, loss_rect.w - 8);
+  loss.pad_right = f.pad_right;
+  time_hit(f, "plot/loss", draw_cell(f.ui, "plot/loss", loss_rect, loss, cells_, {kLossHelp}, f.commands));
+
+  panel(f.ui, column, {});
+  Rect inner = column.inset(space::pad, 0);
+  Rect head = inner.take_top(38);
+  // Each tab: its plot, and what its list chooses.
+  struct Tab {
+    const char *label, *name;
+    Quantity* quantity;
+  };
+  const Tab tabs[] = {{"Gradient by layer", "plot/gradient-by-layer", &by_layer_},
+                      {"Gradient over time", "plot/gradient-over-time", &over_time_},
+                      {"Hidden norm", "plot/hidden-norm", &by_layer_below_},
+                      {"Learning rate", "plot/rate", nullptr},
+                      {"β²", "plot/dependency", nullptr}};
+  std::vector<std::string> words;
+  for (const Tab& tab : tabs) words.push_back(tab.label);
+  Rect controls = head.inset(0, 6);
+  controls.x -= 4;
+  segmented(f.ui, "plot/tab", controls.take_left(segmented_width(f.ui, words) - 40, 8), words, plot_tab_,
+            "Which plot stands here.");
+  const Tab& tab = tabs[plot_tab_];
+  const std::string name = tab.name;
+  if (tab.quantity && info(*tab.quantity).of_matrix) draw_matrix_choice(f, controls.take_left(50, 8));
+  Painter& p = f.ui.paint();
+  const std::string at = at_step(scene_.step);
+  const TextStyle tick{Face::sans, type::tick};
+  if (plot_tab_ != 1 && plot_tab_ != 3 && head.right() - controls.x > p.text_width(tick, at) + 4)
+    p.text_in(head, tick, f.ui.theme().ink3, at, Align::right);
+  inner.h -= 6;
+  std::vector<plot::PlotScene> shown;
+  if (plot_tab_ == 1) {
+    draw_over_time(f, inner, false);
+    shown = over_time_scenes(f.view, data_, scene_, over_time_);
+  } else if (plot_tab_ == 4) {
+    draw_dependency(f, inner, false);
+    shown = dependency_scenes(f.view, data_, scene_);
+  } else {
+    plot::PlotScene scene = plot_tab_ == 3 ? rate_scene(f.view, data_, scene_)
+                                           : depth_scene(f.view, data_, scene_, *tab.quantity);
+    if (cells_.turned[name]) turn_axis(scene);
+    const plot::PlotHit hit = plot::draw_plot(f.ui, name, inner, scene, cells_.views[name],
+                                              tab.quantity ? info(*tab.quantity).help : kRateHelp);
+    if (plot_tab_ == 3) {
+      rate_handles(f, hit, scene);
+      if (!hit.handle) time_hit(f, name, hit);
+    } else {
+      depth_hit(hit, layers_of(f.view.runs.front()));
+    }
+    shown.push_back(std::move(scene));
+  }
+  cell_menu(f.ui, name, column, shown, cells_, f.commands);
+}
+
+}  // namespace normscope::lab

@@ -1,0 +1,159 @@
+#include "app/lab/plot_cell.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "app/lab/scenes.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lab {
+
+using namespace ui;
+
+namespace {
+
+constexpr float kRow = 28;  // of a popup list
+
+void quantity_list(Ui& ui, const std::string& name, const Rect& title, Quantity& chosen) {
+  const Rect list{title.x, title.bottom() + 2, 190, kRow * static_cast<float>(quantities().size()) + 12};
+  if (!ui.begin_popup(name, list)) return;
+  Rect rows = list.inset(6);
+  for (const QuantityInfo& q : quantities()) {
+    ButtonOptions options;
+    options.quiet = true;
+    options.style = {q.quantity == chosen ? Face::bold : Face::sans, type::body};
+    if (button(ui, fmt::format("{}/{}", name, q.id), rows.take_top(kRow).inset(0, 1), q.name, q.help, options)) {
+      chosen = q.quantity;
+      ui.close_popup();
+    }
+  }
+  ui.end_popup();
+}
+
+std::string text_of(const std::vector<plot::PlotScene>& scenes) {
+  std::string text;
+  for (const plot::PlotScene& scene : scenes) text += (text.empty() ? "" : "\n") + plot::to_text(scene);
+  return text;
+}
+
+void dots(Painter& p, Vec centre, Colour colour) {
+  for (int i = -1; i <= 1; ++i) p.circle({centre.x, centre.y + 5.f * static_cast<float>(i)}, 1.5f, colour);
+}
+
+}  // namespace
+
+Rect cell_panel(Ui& ui, const std::string& name, const Rect& rect, const plot::PlotScene& scene,
+                const CellOptions& options) {
+  Rect inner;
+  if (!options.quantity) {
+    inner = panel(ui, rect, {scene.title, scene.note, scene.sentence, options.right, false});
+  } else {
+    // As panel() has it, with a chevron after the title.
+    Painter& p = ui.paint();
+    const Theme& t = ui.theme();
+    panel(ui, rect, {});
+    inner = rect.inset(space::pad, 0);
+    inner.h -= space::pad * 0.6f;
+    Rect row = inner.take_top(space::title_row);
+    row.take_right(options.right);
+    const TextStyle bold{Face::bold, type::title}, note{Face::sans, type::body};
+    const float w = p.text_width(bold, scene.title);
+    const std::string control = name + "/quantity";
+    const Rect title{row.x - 4, row.y + 6, w + 24, 24};
+    const Hit hit = ui.hit(control, title, info(*options.quantity).id, "What this plot shows.");
+    if (hit.hovered) p.fill(title, t.sunk, radius::field);
+    p.text_in(row, bold, t.ink, scene.title);
+    draw_icon(p, Icon::chevron_down, {title.right() - 10, title.centre().y}, 14, t.ink3);
+    if (hit.clicked) ui.open_popup(control);
+    row.take_left(w + 28);
+    if (!scene.note.empty() && p.text_width(note, scene.note) <= row.w) p.text_in(row, note, t.ink3, scene.note);
+    if (!scene.sentence.empty())
+      p.text_in(inner.take_top(space::sentence_row).moved(0, -7), note, t.ink2, scene.sentence);
+    quantity_list(ui, control, title, *options.quantity);
+  }
+  // The plot's own padding reaches into the panel's: ticks stand under the title.
+  return {rect.x + 4, inner.y, rect.w - 8, rect.bottom() - 4 - inner.y};
+}
+
+void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::vector<plot::PlotScene>& scenes,
+               CellState& state, std::vector<Command>& commands) {
+  const std::string menu = name + "/menu";
+  const Rect place{panel.right() - 24, panel.y + 6, 24, 24};
+  HitOptions options;
+  options.overlap = true;
+  const Hit hit = ui.hit(menu, place, "", "Save or copy this plot, turn its axis (Ctrl+T copies it as text).", options);
+  if (hit.hovered || hit.focused || ui.popup_open(menu) || panel.contains(ui.mouse()))
+    dots(ui.paint(), {panel.right() - 7, place.centre().y}, hit.hovered ? ui.theme().ink : ui.theme().ink3);
+  if (hit.clicked) ui.open_popup(menu);
+  const auto copy = [&] { ImGui::SetClipboardText(text_of(scenes).c_str()); };
+  if (panel.contains(ui.mouse()) && ui.shortcut("Ctrl+T")) copy();
+
+  struct Entry {
+    const char *id, *label, *help;
+  };
+  const bool heat = !scenes.empty() && scenes.front().heat;
+  constexpr std::array<Entry, 6> entries{{
+      {"svg", "Save as SVG", "A drawing without loss, into the pictures folder."},
+      {"png", "Save as PNG", "A picture of 1280 × 800 pixels, into the pictures folder."},
+      {"csv", "Save as CSV", "All numbers of the plot with nine digits, into the pictures folder."},
+      {"text", "Copy as text   Ctrl T", "Title, sentence and the values of every line, to paste elsewhere."},
+      {"log", "Turn the axis: log or even", "Gives the vertical axis the other scale."},
+      {"reset", "Show everything", "Takes zoom and pan back."},
+  }};
+  const size_t count = heat ? 4 : entries.size();
+  Rect list{panel.right() - 206, place.bottom() + 2, 200, kRow * static_cast<float>(count) + 12};
+  if (list.bottom() > ui.size().y - 4) list.y = ui.size().y - 4 - list.h;
+  if (!ui.begin_popup(menu, list)) return;
+  Rect rows = list.inset(6);
+  for (size_t i = 0; i < count; ++i) {
+    const Entry& entry = entries[i];
+    ButtonOptions quiet;
+    quiet.quiet = true, quiet.style = {Face::sans, type::body};
+    if (!button(ui, fmt::format("{}/{}", menu, entry.id), rows.take_top(kRow).inset(0, 1), entry.label, entry.help,
+                quiet))
+      continue;
+    if (i < 3)
+      commands.emplace_back(SavePlot{std::make_shared<const std::vector<plot::PlotScene>>(scenes),
+                                     state.views[name], static_cast<PlotFormat>(i)});
+    if (i == 3) copy();
+    if (i == 4) state.turned[name] = !state.turned[name];
+    if (i == 5) state.views[name].reset();
+    ui.close_popup();
+  }
+  ui.end_popup();
+}
+
+void turn_axis(plot::PlotScene& scene) {
+  if (scene.heat) return;
+  double lo = std::numeric_limits<double>::infinity(), hi = 0, lowest = 0;
+  for (const plot::Series& s : scene.series)
+    for (float v : s.y.values)
+      if (std::isfinite(v)) {
+        hi = std::max(hi, double(v)), lowest = std::min(lowest, double(v));
+        if (v > 0) lo = std::min(lo, double(v));
+      }
+  scene.y.ticks.clear();
+  if (scene.y.scale == plot::AxisScale::log) {
+    scene.y.scale = plot::AxisScale::linear;
+    scene.y.lo = lowest * 1.08, scene.y.hi = hi > 0 ? hi * 1.08 : 1;
+  } else {
+    log_axis(scene.y, lo, hi);
+  }
+}
+
+plot::PlotHit draw_cell(Ui& ui, const std::string& name, const Rect& rect, plot::PlotScene& scene, CellState& state,
+                        const CellOptions& options, std::vector<Command>& commands) {
+  if (state.turned[name]) turn_axis(scene);
+  const Rect content = cell_panel(ui, name, rect, scene, options);
+  const plot::PlotHit hit =
+      plot::draw_plot(ui, name, content, scene, state.views[name], options.help, options.highlight);
+  cell_menu(ui, name, rect, {scene}, state, commands);
+  return hit;
+}
+
+}  // namespace normscope::lab

@@ -1,0 +1,41 @@
+// One plot cell of the Lab: panel, title with the list of quantities behind it, plot, and the menu that saves it
+// (SVG, PNG, CSV), copies it as text and turns its axis. Drawn by lab_plots.cpp and lab_depth_plots.cpp.
+// Controls: NAME, NAME/quantity (the title), NAME/menu with NAME/menu/{svg,png,csv,text,log,reset}.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/lab/commands.h"
+#include "app/lab/quantities.h"
+#include "app/plot/plot.h"
+
+namespace normscope::lab {
+
+// What the cells keep between frames.
+struct CellState {
+  std::map<std::string, plot::View> views;
+  std::map<std::string, bool> turned;  // the axis is the other one: log for linear, linear for log
+  std::string scrubbing;               // cell whose cursor is held
+};
+
+struct CellOptions {
+  std::string help{};
+  float right = 0;               // px of the title row that are taken
+  Quantity* quantity = nullptr;  // the title chooses it
+  std::string highlight{};         // id of a series, hovered elsewhere
+};
+
+// Title row with the list of quantities behind the title; what is left for the plot.
+ui::Rect cell_panel(ui::Ui&, const std::string& name, const ui::Rect&, const plot::PlotScene&, const CellOptions&);
+// The three dots in the upper right corner of `panel`, and Ctrl+T while the mouse is over it.
+void cell_menu(ui::Ui&, const std::string& name, const ui::Rect& panel, const std::vector<plot::PlotScene>&,
+               CellState&, std::vector<Command>&);
+// Panel, plot and menu of one scene. Turns the scene's axis first, when that was asked for.
+plot::PlotHit draw_cell(ui::Ui&, const std::string& name, const ui::Rect&, plot::PlotScene&, CellState&,
+                        const CellOptions&, std::vector<Command>&);
+// Gives the vertical axis the other scale, with a range that holds the finite values.
+void turn_axis(plot::PlotScene&);
+
+}  // namespace normscope::lab

@@ -1,0 +1,113 @@
+#include "app/lab/plot_files.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+#include <implot.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "app/plot/plot.h"
+#include "app/raster/raster.h"
+#include "app/ui/frame.h"
+#include "app/ui/ui.h"
+#include "engine/core/error.h"
+
+namespace normscope::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr plot::ExportSize kSize{640, 400};
+constexpr const char* kEndings[] = {"svg", "png", "csv"};
+
+// A name that no file has yet: an export never overwrites.
+std::string free_path(const std::string& folder, const std::string& id, const char* ending) {
+  for (int n = 1;; ++n) {
+    const fs::path path = fs::path(folder) / (n == 1 ? fmt::format("normscope-{}.{}", id, ending)
+                                                     : fmt::format("normscope-{}-{}.{}", id, n, ending));
+    if (!fs::exists(path)) return path.string();
+  }
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) throw Error(fmt::format("{}: cannot be written", path));
+}
+
+// Drawn in a context of its own, window-less, at twice the size.
+void write_picture(const std::string& path, const plot::PlotScene& scene, const plot::View& view, bool dark) {
+  ImGuiContext* context = ImGui::GetCurrentContext();
+  ImPlotContext* plots = ImPlot::GetCurrentContext();
+  {
+    ui::Frame frame(ui::Vec{2 * kSize.width, 2 * kSize.height});
+    ui::Ui ui(ui::load_fonts());
+    plot::View shown = view;
+    ui::FrameOptions options;
+    options.dark = dark, options.scale = 2;
+    for (int i = 0; i < 3; ++i)
+      frame.step([&] {
+        ui.begin_frame(options);
+        plot::draw_plot_panel(ui, "plot", {0, 0, ui.size().x, ui.size().y}, scene, shown, "");
+        ui.end_frame();
+      });
+    const ui::Colour c = ui::theme(dark).panel;
+    const uint32_t background = 0xFF000000u | uint32_t{c.b} << 16 | uint32_t{c.g} << 8 | c.r;
+    raster::write_png(path, raster::rasterise(*frame.draw_data(), background));
+  }
+  ImGui::SetCurrentContext(context);
+  ImPlot::SetCurrentContext(plots);
+}
+
+}  // namespace
+
+std::string pictures_folder() {
+  if (const char* folder = std::getenv("XDG_PICTURES_DIR"); folder && *folder) return folder;
+  if (const char* home = std::getenv("HOME"); home && *home) {
+    const fs::path pictures = fs::path(home) / "Pictures";
+    std::error_code none;
+    if (fs::is_directory(pictures, none)) return pictures.string();
+  }
+  return ".";
+}
+
+std::vector<std::string> save_plot(const SavePlot& command, const std::string& folder, bool dark) {
+  std::vector<std::string> paths;
+  for (const plot::PlotScene& scene : *command.scenes) {
+    const std::string path = free_path(folder, scene.id, kEndings[static_cast<size_t>(command.format)]);
+    switch (command.format) {
+      case PlotFormat::svg:
+        write_text(path, plot::to_svg(scene, ui::theme(dark), kSize, command.view));
+        break;
+      case PlotFormat::png:
+        write_picture(path, scene, command.view, dark);
+        break;
+      case PlotFormat::csv:
+        write_text(path, plot::to_csv(scene));
+        break;
+    }
+    paths.push_back(path);
+  }
+  return paths;
+}
+
+std::string save_plots(const std::vector<Command>& commands, bool dark) {
+  std::string notice;
+  for (const Command& command : commands) {
+    const auto* save = std::get_if<SavePlot>(&command);
+    if (!save) continue;
+    try {
+      const std::vector<std::string> paths = save_plot(*save, pictures_folder(), dark);
+      if (!paths.empty()) notice = "saved " + paths.front();
+      if (paths.size() > 1) notice += fmt::format(" and {} more", paths.size() - 1);
+    } catch (const Error& error) {
+      notice = error.what();
+    }
+  }
+  return notice;
+}
+
+}  // namespace normscope::lab

@@ -1,0 +1,72 @@
+// What can be looked at in a plot cell besides the loss: one table of quantities, each with its words, and where its
+// numbers lie in a run's history. Used by the scenes (scenes_depth.cpp, scenes_measures.cpp) and by the cells' selectors.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/lab/lab_data.h"
+
+namespace normscope::lab {
+
+enum class Quantity : uint8_t {
+  gradient,
+  update_ratio,
+  hidden_norm,
+  branch_variance,
+  trunk_variance,
+  token_cosine,
+  layer_cosine,
+  attention_entropy
+};
+
+struct QuantityInfo {
+  Quantity quantity;
+  const char* id;          // in control names and files: "token-cosine"
+  const char* name;        // in the selector: "token cosine"
+  const char* by_layer;    // title of the plot by layer
+  const char* over_time;   // title of the plot over time
+  const char* note;        // after the title
+  const char* axis;        // in words, for exports
+  const char* help;        // one sentence
+  bool of_matrix = false;  // asks which matrix
+  bool log = false;
+};
+std::span<const QuantityInfo> quantities();
+const QuantityInfo& info(Quantity quantity);
+
+// Values of a quantity along the depth: x in layers, an attention sub-layer half a layer below its layer.
+struct DepthPoints {
+  std::vector<float> x, y;
+  bool measured() const;  // any finite value
+};
+DepthPoints along_depth(LabData&, const RunView&, Quantity, int matrix, int step);
+// The same quantity of one layer (0-based; its last sub-layer that has it) over time.
+std::shared_ptr<const Line> over_time(LabData&, const RunView&, Quantity, int matrix, int layer);
+
+// Residual dependency at a step: row i of a run's triangle (sub-layer i + 1) holds i + 2 shares, the input first.
+struct Dependency {
+  std::vector<std::vector<float>> rows;
+  std::vector<float> sums;
+  bool measured() const { return !rows.empty(); }
+  // How many parts the last state is made of, in effect: (sum of shares)^2 / sum of their squares.
+  double parts() const;
+  // Share of the newest branch in the last state.
+  double newest() const;
+};
+Dependency dependency(LabData&, const RunView&, int step);
+// Share of its own branch in the state after a sub-layer, 0-based; NaN where it is not measured.
+float own_share(LabData&, const RunView&, int layer, Sub sub, int step);
+
+// Mean square of the residual stream of Pre-LN at initialisation after layers 1, 2 ...: "Lemma 2, Pre-LN" of
+// measure/theory.h from this model's embedding (tokens plus positions) and widths; empty where the lemma does not apply (other init, other
+// activation).
+struct NormBand {
+  std::vector<float> lo, hi;
+};
+NormBand pre_ln_band(const ModelConfig& model);
+
+}  // namespace normscope::lab

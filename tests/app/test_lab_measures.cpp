@@ -1,0 +1,165 @@
+// The quantities of the plot cells: triangles of residual dependency, the selector, the theory band, files and text.
+#include <fmt/format.h>
+#include <imgui.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "app/lab/plot_files.h"
+#include "app/lab/scenes.h"
+#include "catch.hpp"
+#include "lab_fixture.h"
+#include "lab_robot.h"
+
+using namespace normscope;
+using namespace normscope::lab;
+using fixture::LabRobot;
+
+TEST_CASE("dependency triangles follow the cursor and say who leans on whom") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  SceneOptions options;
+  options.step = 214;
+  const auto late = dependency_scenes(*view, data, options);
+  REQUIRE(late.size() == 3);
+  for (const plot::PlotScene& scene : late) {
+    REQUIRE(scene.heat);
+    CHECK(scene.heat->rows == 12);
+    CHECK(scene.heat->columns == 13);
+    CHECK(std::isnan(scene.heat->cells[2]));  // above the diagonal
+    CHECK(std::isfinite(scene.heat->cells[12 * 13 - 1]));
+    CHECK(scene.heat->below.starts_with("Σ rows "));
+  }
+  CHECK(late[0].sentence == "A leans on its newest branch, B on about 3 of 13, C on all.");
+  options.step = 1;
+  CHECK(dependency_scenes(*view, data, options)[0].sentence == "A, B lean on about 3 of 13, C on all.");
+  CHECK(dependency_scenes(*view, data, options)[0].heat->cells[0] != late[0].heat->cells[0]);
+}
+
+TEST_CASE("runs that measure no dependency say so") {
+  LabData data;
+  LabView view = *fixture::lab_view();
+  for (RunView& run : view.runs)
+    run.history = std::make_shared<History>(std::vector<StatInfo>{{"loss", 0}});
+  SceneOptions options;
+  options.step = 214;
+  const auto scenes = dependency_scenes(view, data, options);
+  CHECK_FALSE(scenes[0].heat);
+  CHECK(scenes[0].sentence == "These runs do not measure it.");
+  CHECK(depth_scene(view, data, options, Quantity::token_cosine).sentence == "These runs do not measure it.");
+}
+
+TEST_CASE("every quantity has a plot by layer and one over time, with a sentence from its numbers") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  SceneOptions options;
+  options.step = 214;
+  for (const QuantityInfo& q : quantities()) {
+    INFO(q.id);
+    const plot::PlotScene by_layer = depth_scene(*view, data, options, q.quantity);
+    CHECK(by_layer.series.size() >= 3);
+    CHECK_FALSE(by_layer.sentence.empty());
+    CHECK(by_layer.y.lo < by_layer.y.hi);
+    const auto over_time = over_time_scenes(*view, data, options, q.quantity);
+    REQUIRE(over_time.size() == 3);
+    CHECK(over_time[0].series.size() == 6);
+    CHECK_FALSE(over_time[0].series[0].y.empty());
+  }
+  CHECK(depth_scene(*view, data, options, Quantity::token_cosine).sentence ==
+        "A: tokens alike after the last layer, cosine 0.98.");
+  const plot::PlotScene ratio = depth_scene(*view, data, options, Quantity::update_ratio);
+  CHECK(ratio.series[0].y[0] == Approx(0.013 / 13));
+}
+
+TEST_CASE("the theory band of Pre-LN starts where token and position embeddings put it") {
+  ModelConfig model = hero_runs()[2].model;
+  model.init = InitRule::Xavier, model.activation = Activation::Relu;
+  model.width = model.feed_forward = 64, model.layers = 6;
+  model.positions = Positions::Learned;
+  const NormBand band = pre_ln_band(model);
+  REQUIRE(band.lo.size() == 6);
+  CHECK(band.lo[0] == Approx(2.5));
+  CHECK(band.hi[5] == Approx(2 + 9));
+  model.init = InitRule::Normal002;
+  CHECK(pre_ln_band(model).lo.empty());
+}
+
+TEST_CASE("a title chooses what the cell shows, by mouse") {
+  LabRobot lab(fixture::lab_view());
+  lab.robot.click("plot/hidden-norm/quantity");
+  lab.robot.click("plot/hidden-norm/quantity/token-cosine");
+  lab.robot.frames(2);
+  CHECK(lab.robot.value("plot/hidden-norm/quantity") == "token-cosine");
+  CHECK(lab.robot.value("plot/hidden-norm").find("tokens alike") != std::string::npos);
+  lab.robot.click("plot/gradient-over-time/quantity");
+  lab.robot.click("plot/gradient-over-time/quantity/attention-entropy");
+  lab.robot.frames(2);
+  CHECK(lab.robot.value("plot/gradient-over-time/quantity") == "attention-entropy");
+}
+
+TEST_CASE("dragging in a plot over time moves the one cursor, and letting go at the end follows again") {
+  LabRobot lab(fixture::lab_view());
+  lab.robot.drag_by("plot/loss", {-60, 0}, "", 4, {0.5f, 0.5f});
+  const int step = cursor_step(lab.state.lab_screen.transport(), *lab.state.view);
+  CHECK(step > 30);
+  CHECK(step < 214);
+  CHECK(lab.robot.value("timeline") == fmt::format("{}", step));
+  lab.robot.drag_by("plot/loss", {500, 0}, "", 4, {0.5f, 0.5f});
+  CHECK_FALSE(lab.state.lab_screen.transport().pinned_step);
+}
+
+TEST_CASE("a plot is saved as SVG, PNG and CSV, never over another file, and copied as text") {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / fmt::format("normscope-plots-{}", getpid());
+  fs::create_directories(folder);
+  setenv("XDG_PICTURES_DIR", folder.c_str(), 1);
+  LabRobot lab(fixture::lab_view());
+  for (const char* format : {"svg", "png", "csv", "csv"}) {
+    lab.robot.click("plot/loss/menu");
+    lab.robot.click(fmt::format("plot/loss/menu/{}", format));
+    lab.robot.frames(2);
+  }
+  CHECK(fs::file_size(folder / "normscope-loss.svg") > 1000);
+  CHECK(fs::file_size(folder / "normscope-loss.png") > 5000);
+  CHECK(fs::file_size(folder / "normscope-loss.csv") > 1000);
+  CHECK(fs::exists(folder / "normscope-loss-2.csv"));
+  CHECK(lab.state.notice.starts_with("saved "));
+  setenv("XDG_PICTURES_DIR", "/nowhere/at/all", 1);
+  lab.robot.click("plot/loss/menu");
+  lab.robot.click("plot/loss/menu/svg");
+  lab.robot.frames(1);
+  CHECK(lab.state.notice.find("/nowhere/at/all") != std::string::npos);
+  unsetenv("XDG_PICTURES_DIR");
+  fs::remove_all(folder);
+  lab.robot.move_to("plot/loss");
+  lab.robot.key("Ctrl+T");
+  CHECK(std::string(ImGui::GetClipboardText()).starts_with("Loss"));
+}
+
+TEST_CASE("turning an axis keeps every value on it") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  SceneOptions options;
+  options.step = 214;
+  plot::PlotScene scene = gradient_by_layer_scene(*view, data, options);
+  CHECK(scene.y.scale == plot::AxisScale::log);
+  turn_axis(scene);
+  CHECK(scene.y.scale == plot::AxisScale::linear);
+  turn_axis(scene);
+  CHECK(scene.y.scale == plot::AxisScale::log);
+  for (const plot::Series& s : scene.series)
+    for (float v : s.y.values) CHECK((v >= scene.y.lo && v <= scene.y.hi));
+}
+
+TEST_CASE("a layer under the hand is marked in every plot by layer") {
+  LabRobot lab(fixture::lab_view());
+  LabData data;
+  SceneOptions options;
+  options.step = 214, options.hover_layer = 2;
+  CHECK(depth_scene(*lab.state.view, data, options, Quantity::gradient).hover == 3.0);
+  CHECK(depth_scene(*lab.state.view, data, options, Quantity::layer_cosine).hover == 3.0);
+  CHECK(dependency_scenes(*lab.state.view, data, options)[0].heat->marked_row == 4);
+}
