@@ -105,7 +105,10 @@ void collect(const Place& place, const toml::table& table, const std::string& pr
   for (const auto& [key, node] : table) {
     const std::string name = prefix + "." + std::string(key.str());
     if (const toml::table* inner = node.as_table()) {
-      const bool group = is_wiring(name + ".") && std::count(name.begin(), name.end(), '.') == 1;
+      // wiring.L01, and of an encoder-decoder wiring.enc with wiring.enc.L01.
+      const auto depth = std::count(name.begin(), name.end(), '.');
+      const bool stack = name.starts_with("wiring.enc") || name.starts_with("wiring.dec");
+      const bool group = is_wiring(name + ".") && (depth == 1 || (depth == 2 && stack));
       if (!group) place.refuse(key.source(), fmt::format("[{}] unknown table", name));
       collect(place, *inner, name, out);
       continue;
@@ -164,7 +167,10 @@ void assign(const Place& place, RunSpec& spec, const std::string& key, const Ass
                  fmt::format("[{}] {}: expected {}", key, what_it_is(node),
                              field ? expected(*field) : "a wiring in quotes, as \"before=ln\""));
   }
-  if (key == "data.text" && !text->empty() && !folder.empty() && std::filesystem::path(*text).is_relative()) {
+  static constexpr std::string_view kFiles[] = {"data.text",  "data.pairs",     "data.labels",
+                                                "data.valid", "data.tokenizer", "train.init_from"};
+  const bool file = std::find(std::begin(kFiles), std::end(kFiles), key) != std::end(kFiles);
+  if (file && !text->empty() && !folder.empty() && std::filesystem::path(*text).is_relative()) {
     text = (std::filesystem::path(folder) / *text).lexically_normal().string();
   }
   try {

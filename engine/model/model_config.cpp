@@ -1,5 +1,7 @@
 #include "model/model_config.h"
 
+#include <vector>
+
 #include "core/error.h"
 
 namespace normscope {
@@ -18,10 +20,23 @@ void check_stack(const char* what, const StackWiring& stack, int32_t layers) {
     fail("model", "the {}'s wiring has {} layers and the model {}: expected as many", what, stack.layers.size(), layers);
 }
 
-/// Floats of one sub-layer's attention and feed-forward parameters, norms left out: they are under one percent.
-int64_t layer_parameters(const ModelConfig& c) {
+/// A tower: its layers, and the attentions of each.
+struct Tower {
+  int64_t layers, attentions;
+};
+std::vector<Tower> towers_of(const ModelConfig& c) {
+  if (c.architecture != Architecture::EncoderDecoder) return {{c.layers, 1}};
+  return {{context_of(c, false).layers, 1}, {c.layers, 2}};  // the decoder has self- and cross-attention
+}
+
+/// Floats of one attention's and one feed-forward network's parameters, norms left out: they are under one percent.
+int64_t attention_parameters(const ModelConfig& c) {
+  const int64_t d = c.width;
+  return (c.output_projection ? 4 : 3) * (d * d + d) + 2 * d;
+}
+int64_t feed_forward_parameters(const ModelConfig& c) {
   const int64_t d = c.width, f = c.feed_forward;
-  return (c.output_projection ? 4 : 3) * (d * d + d) + 2 * d * f + d + f + 4 * d;
+  return 2 * d * f + d + f + 2 * d;
 }
 
 }  // namespace
@@ -63,16 +78,24 @@ void validate(const ModelConfig& c) {
 
 int64_t estimated_bytes(const ModelConfig& c, int32_t batch) {
   const int64_t rows = int64_t{batch} * c.sequence, d = c.width, f = c.feed_forward, v = c.vocabulary;
-  const int64_t parameters = c.layers * layer_parameters(c) + v * d * (c.tied_output ? 1 : 2) + c.sequence * d;
-  // Per layer: q k v heads out sum norm for attention, two of width F and three of width D for the feed-forward part,
-  // each with its gradient, and the probabilities.
-  const int64_t layer = 2 * rows * (9 * d + 2 * f + 3 * d) + rows * c.heads * c.sequence;
-  return 4 * (4 * parameters + c.layers * layer + 2 * rows * (d + v));
+  int64_t parameters = v * d * (c.tied_output ? 1 : 2) + c.sequence * d, activations = 2 * rows * (d + v);
+  // q k v heads out sum norm of an attention with its probabilities, two of width F and three of width D of a feed-forward
+  // network, each with its gradient.
+  for (const Tower& t : towers_of(c)) {
+    parameters += t.layers * (t.attentions * attention_parameters(c) + feed_forward_parameters(c));
+    activations += t.layers * (t.attentions * (2 * rows * 7 * d + rows * c.heads * c.sequence) + 2 * rows * (5 * d + 2 * f));
+  }
+  return 4 * (4 * parameters + activations);
 }
 
 double step_flop(const ModelConfig& c, int32_t batch) {
-  const double l = c.layers, d = c.width, f = c.feed_forward, v = c.vocabulary, t = c.sequence, b = batch;
-  return 6 * (l * (4 * d * d + 2 * d * f) + d * v) * b * t + 12 * l * b * t * t * d;
+  const double d = c.width, f = c.feed_forward, v = c.vocabulary, t = c.sequence, rows = batch * t;
+  double flop = 6 * d * v * rows;
+  for (const Tower& tower : towers_of(c)) {
+    const auto l = static_cast<double>(tower.layers), a = static_cast<double>(tower.attentions);
+    flop += l * (6 * (a * 4 * d * d + 2 * d * f) * rows + 12 * a * rows * t * d);
+  }
+  return flop;
 }
 
 }  // namespace normscope

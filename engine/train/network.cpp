@@ -144,7 +144,11 @@ int32_t load_weights(const std::string& path, Store& store) {
     const ParameterInfo& info = store.parameters()[i];
     if (!file.contains(info.name)) continue;
     const TensorShape shape(info.shape.dim, info.shape.dim + info.shape.rank);
-    if (file.shape(info.name) != shape) continue;
+    if (file.shape(info.name) != shape) {
+      // Another set of classes or another length is a new task; anything else is another model.
+      if (info.name.starts_with("class.") || info.name == "emb.positions") continue;
+      fail("train.init_from", "{} has {} in another shape: expected a model of the same sizes", path, info.name);
+    }
     store.write(static_cast<int32_t>(i), file.floats(info.name));
     ++fitted;
   }

@@ -54,8 +54,8 @@ std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Ba
 /// Moments are left at zero when `moments` is false (another optimizer: they mean something else there).
 void carry_over(const Store& from, Store& to, bool moments = true);
 
-/// Weights of a saved run by name, where the shape is the same; moments start at zero. Returns how many tensors fitted.
-/// Throws Error when none does.
+/// Weights of a saved run by name; moments start at zero. A head for other classes and positions for another length start
+/// afresh. Returns how many tensors fitted. Throws Error when none does, or one has another shape.
 int32_t load_weights(const std::string& path, Store& store);
 
 /// Every number that a replay measures, in the order in which its tensor came to be: forward probes, loss, gradients

@@ -135,7 +135,7 @@ void add_train_fields(std::vector<Field>& fields) {
       {"train.steps", "steps", "", "After so many updates training rests.", true}, 1, kMostSteps));
   fields.push_back(text<[](RunSpec& s) -> std::string& { return s.train.init_from; }>(
       {"train.init_from", "start from", "",
-       "A saved run whose weights this one starts with, wherever name and shape agree: fine-tuning. Empty starts afresh."}));
+       "A saved run of the same sizes whose weights this one starts with, by name: fine-tuning. Empty starts afresh."}));
   add_schedule_fields(fields);
   add_optimizer_fields(fields);
 }

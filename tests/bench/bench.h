@@ -25,6 +25,7 @@ struct Options {
 /// Each benchmark prints its table; returns false when a result was wrong.
 bool bench_gemm(const Options& options);
 bool bench_step(const Options& options);
+bool bench_encdec(const Options& options);  ///< minutes long: only when named
 
 /// Median rate of oneDNN's sgemm (row-major, no transpose) in GFLOP/s; 0 where it is not installed.
 double onednn_rate(int64_t m, int64_t n, int64_t k, double budget);

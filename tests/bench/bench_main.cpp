@@ -1,4 +1,4 @@
-// normscope_bench [gemm] [step] [--threads N] [--budget SECONDS] [--filter TEXT] [--profile]: all benchmarks,
+// normscope_bench [gemm] [step] [encdec] [--threads N] [--budget SECONDS] [--filter TEXT] [--profile]: all benchmarks,
 // or those named. The filter selects rows; --profile adds milliseconds by op to the steps.
 #include <fmt/format.h>
 
@@ -40,8 +40,9 @@ namespace {
 struct Benchmark {
   const char* name;
   bool (*run)(const Options&);
+  bool only_named = false;
 };
-constexpr Benchmark kBenchmarks[] = {{"gemm", bench_gemm}, {"step", bench_step}};
+constexpr Benchmark kBenchmarks[] = {{"gemm", bench_gemm}, {"step", bench_step}, {"encdec", bench_encdec, true}};
 
 int run(int argc, char** argv) {
   Options options;
@@ -63,7 +64,8 @@ int run(int argc, char** argv) {
   fmt::print("instruction set {}, {} threads\n", cpu::choose_isa(), options.threads);
   bool right = true;
   for (const Benchmark& benchmark : kBenchmarks) {
-    if (!names.empty() && std::find(names.begin(), names.end(), benchmark.name) == names.end()) continue;
+    const bool named = std::find(names.begin(), names.end(), benchmark.name) != names.end();
+    if (!named && (benchmark.only_named || !names.empty())) continue;
     right = benchmark.run(options) && right;
   }
   return right ? 0 : 1;
