@@ -34,7 +34,7 @@ std::vector<double> clamped(std::vector<double> v, const FigureAxis& axis) {
   return v;
 }
 
-void add_line(const Figure& figure, const FigureLine& line, const FigureData& data, PlotScene& scene) {
+void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line, const FigureData& data, PlotScene& scene) {
   const CurveData* own = nullptr;
   if (data.own)
     if (const auto it = data.own->find(line.curve); it != data.own->end() && !it->second.y.empty()) own = &it->second;
@@ -52,7 +52,7 @@ void add_line(const Figure& figure, const FigureLine& line, const FigureData& da
   const std::vector<double>&x = own ? own->x : band->x, &y = own ? own->y : band->mean;
   if (y.empty()) return;
   plot::Series s;
-  s.id = line.curve, s.name = line.name, s.letter = line.run, s.ink = Ink::run(run);
+  s.id = line.curve, s.name = line.name, s.letter = lesson.run(line.run) ? line.run : "", s.ink = Ink::run(run);
   s.value = ui::number(y.back(), 2);
   s.x = column(x), s.y = column(clamped(y, figure.y));
   s.markers = y.size() <= 24 ? Markers::all : Markers::sparse;
@@ -158,7 +158,7 @@ PlotScene figure_scene(const Lesson& lesson, const Figure& figure, const FigureD
         scene.bands.push_back(std::move(band));
       }
     }
-    for (const FigureLine& line : figure.lines) add_line(figure, line, data, scene);
+    for (const FigureLine& line : figure.lines) add_line(lesson, figure, line, data, scene);
     add_prediction(figure, data, scene);
   }
   return scene;

@@ -29,14 +29,15 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
   Rect rest = rect.inset(compact ? 14.f : 24.f, compact ? 10.f : 18.f);
   const bool cards = step_ == StepKind::Predict && lesson()->prediction.kind == Prediction::Kind::Order;
   const Figure& figure = figure_shown();
-  Rect head = rest.take_top(46, compact ? 4.f : 12.f);
+  Rect head = rest.take_top(48, compact ? 4.f : 12.f);
+  const Rect line = head;
   const auto& ids = lesson()->step(step_).figures;
   if (ids.size() > 1 && !cards) {
     std::vector<std::string> tabs;
     for (const std::string& id : ids) tabs.push_back(lesson()->figure(id)->tab);
     const float width = segmented_width(ui, tabs);
     Rect place = head.take_right(width, 12);
-    place.h = 28;
+    place.h = 26;
     segmented(ui, "lesson/figure", place, tabs, figure_[static_cast<size_t>(step_)], "Which measurement is shown.");
   }
   p.text_in(head.take_top(24, 2), {Face::bold, type::figure}, t.ink, cards ? "Put them in order" : figure.title);
@@ -44,7 +45,7 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
   if (!cards && step_ != StepKind::Predict && reference_ && figure.map_run.empty() && !figure.lines.empty()) {
     note = (compact || note.empty() ? "" : note + "; ") + fmt::format("line: your run, band: range of {} seeds", reference_->seeds);
   }
-  p.text_in(head.take_top(18), {Face::sans, type::body}, t.ink2, note);
+  p.text_in({line.x, line.y + 29, line.w, 18}, {Face::sans, type::body}, t.ink2, note);
 
   const float rows = static_cast<float>(lesson()->runs.size());
   const bool strip = step_ == StepKind::Compare || step_ == StepKind::Explain;
@@ -262,7 +263,7 @@ void Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value
   const Rect track{rect.x + 10, rect.y + 8, rect.w - 20, 6};
   HitOptions options;
   options.arrows = true;
-  const Hit h = ui.hit(name, {rect.x, rect.y - 2, rect.w, 26}, ui::number(value, 4), help, options);
+  const Hit h = ui.hit(name, {rect.x, rect.y, rect.w, 22}, ui::number(value, 4), help, options);
   if (fresh_ && step_ == StepKind::Predict) ui.focus(name);
   const auto snap = [&](double v) { return std::clamp(low + std::round((v - low) / step) * step, low, high); };
   if (h.held) value = snap(low + (high - low) * static_cast<double>((ui.mouse().x - track.x) / track.w));
@@ -271,9 +272,12 @@ void Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value
   const float x = track.x + track.w * static_cast<float>((value - low) / (high - low));
   if (h.hovered || h.held) p.circle({x, track.y + 3}, 14, t.accent.alpha(0.3f));
   p.accent_disc(t, {x, track.y + 3}, 9);
-  for (int i = 0; i <= 4; ++i) {
+  // Between the ends only where the hand can stop.
+  const double quarter = (high - low) / 4 / step;
+  const int stride = std::abs(quarter - std::round(quarter)) < 1e-6 ? 1 : 4;
+  for (int i = 0; i <= 4; i += stride) {
     const double v = low + (high - low) * i / 4;
-    p.text_in({track.x + track.w * static_cast<float>(i) / 4 - 40, track.y + 16, 80, 16}, {Face::mono, type::tick}, t.ink3, ui::number(v, 3), Align::centre);
+    p.text_in({track.x + track.w * static_cast<float>(i) / 4 - 40, track.y + 20, 80, 16}, {Face::mono, type::tick}, t.ink3, ui::number(v, 3), Align::centre);
   }
   if (h.held) ui.tooltip(ui::number(value, 4) + (unit.empty() ? "" : " " + unit));
 }
@@ -299,12 +303,15 @@ void Player::draw_runs(Ui& ui, Rect rect) {
     const bool mine = drawn && drawn->run == run.id;
     tile(ui, {row.x, row.y + 5, 20, 20}, run.id[0] - 'A', !locked && !mine);
     const float w = p.text_in({row.x + 30, row.y, 200, row.h}, {Face::bold, type::title}, t.ink, run.name);
-    std::string words = locked ? "" : mine ? "your prediction, then the measurement" : "hidden until you commit";
+    const bool buttons = drawn && step_ == StepKind::Predict && !locked;
+    const char* own = size_ == Size::Compact ? "yours, then measured" : "your prediction, then the measurement";
+    std::string words = locked ? "" : mine ? own : "hidden until you commit";
     if (step_ == StepKind::Run) {
       const bool now = state->running && state->doing.find("run " + run.id) != std::string::npos;
       words = now ? state->doing : measured_ ? "measured" : state->running ? "" : state->doing == "stopped" ? "stopped" : "";
     }
-    p.text_in({row.x + 30 + std::max(w, 150.f) + 14, row.y, row.w - 330 > 100 ? row.w - 330 : 160, row.h}, {Face::sans, type::body}, t.ink2, words);
+    const float from = row.x + 30 + std::max(w, 150.f) + 14, room = row.right() - from - (buttons ? 192.f : 0.f);
+    if (room > 60) p.text_in({from, row.y, room, row.h}, {Face::sans, type::body}, t.ink2, words);
   }
   if (step_ == StepKind::Run && state->lesson == lesson()->id) {
     const Rect bar{rect.right() - 160, rect.y - 22, 160, 6};

@@ -39,8 +39,8 @@ std::optional<ToLab> Player::draw(Ui& ui, const Rect& area) {
     for (size_t i = 0; i < order_.size() && i < q.cards.size(); ++i) untouched = untouched && order_[i] == q.cards[i].id;
     // A drawing has its own: the square where it begins.
     if (control && untouched && q.kind != Prediction::Kind::Draw)
-      for (const auto& [out, alpha] : {std::pair{3.f, 0.9f}, std::pair{7.f, 0.5f}, std::pair{11.f, 0.22f}})
-        ui.paint().outline(control->rect.inset(-out), ui.theme().accent.alpha(alpha), 4, 8 + out);
+      for (const auto& [out, alpha] : {std::pair{2.f, 0.9f}, std::pair{5.f, 0.4f}})
+        ui.paint().outline(control->rect.inset(-out), ui.theme().accent.alpha(alpha), 3, 8 + out);
   }
   fresh_ = false;
   return to_lab;
