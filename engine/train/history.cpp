@@ -42,16 +42,26 @@ const char* to_string(RunEvent::Kind kind) {
 History::History(std::vector<StatInfo> layout, size_t budget_bytes)
     : layout_(std::move(layout)), budget_(budget_bytes) {}
 
-size_t History::frame_bytes() const { return sizeof(Frame) + layout_.size() * sizeof(float); }
+size_t History::frame_bytes(const Frame& frame) const {
+  return sizeof(Frame) + frame.stats.size() * sizeof(float) + frame.gone.size() * sizeof(Extremes);
+}
+
+void History::set_budget(size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  budget_ = bytes;
+  thin();
+  ++version_;
+}
 
 void History::append(int32_t step, double loss, double rate, std::span<const double> stats) {
   if (stats.size() != layout_.size())
     fail("history", "{} numbers at step {}: expected {}", stats.size(), step, layout_.size());
-  Frame frame{step, std::vector<float>(stats.begin(), stats.end())};
+  Frame frame{step, std::vector<float>(stats.begin(), stats.end()), {}};
   const std::lock_guard lock(mutex_);
   steps_.push_back(step);
   losses_.push_back(static_cast<float>(loss));
   rates_.push_back(static_cast<float>(rate));
+  frame_bytes_ += frame_bytes(frame);
   frames_.push_back(std::move(frame));
   thin();
   ++version_;
@@ -67,17 +77,43 @@ void History::append_dense(std::span<const int32_t> steps, std::span<const float
   ++version_;
 }
 
-// Too many frames: those older than the newest quarter of what fits stay at multiples of a stride that doubles until
-// a quarter of the budget is free again, so that thinning is rare and its cost per step stays constant.
+// A stat of a frame that goes, and the extremes that it stood for, widen those of the next frame that stays.
+void History::absorb(const Frame& gone, Frame& kept) const {
+  if (kept.gone.empty()) kept.gone.resize(layout_.size(), {0, 0, 0, 0});
+  for (size_t i = 0; i < layout_.size(); ++i) {
+    Extremes& e = kept.gone[i];
+    const auto note = [&e](float value, int32_t step) {
+      if (value != value || step == 0) return;
+      if (e.low_step == 0 || value < e.low) e.low = value, e.low_step = step;
+      if (e.high_step == 0 || value > e.high) e.high = value, e.high_step = step;
+    };
+    note(gone.stats[i], gone.step);
+    if (gone.gone.empty()) continue;
+    note(gone.gone[i].low, gone.gone[i].low_step);
+    note(gone.gone[i].high, gone.gone[i].high_step);
+  }
+}
+
+// Too much: frames older than the newest quarter of what fits stay at multiples of a stride that doubles until a quarter
+// is free again, so that thinning is rare and its cost per step stays constant.
 void History::thin() {
-  const size_t most = std::max<size_t>(budget_ / frame_bytes(), 2);
-  if (frames_.size() <= most) return;
-  const size_t dense = std::max<size_t>(most / kDenseShare, 1), target = most - most / 4;
-  while (frames_.size() > target) {
-    const auto newest = frames_.end() - static_cast<std::ptrdiff_t>(std::min(dense, frames_.size()));
-    const auto kept = std::remove_if(frames_.begin(), newest, [&](const Frame& f) { return f.step % stride_ != 0; });
-    frames_.erase(kept, newest);
-    if (frames_.size() <= target || stride_ >= (1 << 30)) break;
+  if (frame_bytes_ <= budget_ || frames_.size() < 2) return;
+  const size_t most = budget_ / (sizeof(Frame) + layout_.size() * sizeof(float));
+  const size_t dense = std::min(std::max<size_t>(most / kDenseShare, 1), frames_.size());
+  for (;;) {
+    const size_t older = frames_.size() - dense;
+    size_t kept = 0, waiting = 0;  // frames [waiting, i) go and are absorbed by the next one that stays
+    for (size_t i = 0; i < frames_.size(); ++i) {
+      if (i < older && frames_[i].step % stride_ != 0) continue;
+      for (size_t gone = waiting; gone < i; ++gone) absorb(frames_[gone], frames_[i]);
+      waiting = i + 1;
+      if (kept != i) frames_[kept] = std::move(frames_[i]);
+      ++kept;
+    }
+    frames_.resize(kept);
+    frame_bytes_ = 0;
+    for (const Frame& frame : frames_) frame_bytes_ += frame_bytes(frame);
+    if (frame_bytes_ <= budget_ - budget_ / kDenseShare || stride_ >= (1 << 30)) return;
     stride_ *= 2;
   }
 }
@@ -107,6 +143,8 @@ void History::truncate(int32_t step) {
   validation_.steps.resize(validations);
   validation_.values.resize(validations);
   std::erase_if(frames_, [step](const Frame& f) { return f.step > step; });
+  frame_bytes_ = 0;
+  for (const Frame& frame : frames_) frame_bytes_ += frame_bytes(frame);
   std::erase_if(events_, [step](const RunEvent& e) { return e.step > step; });
   ++version_;
 }
@@ -148,9 +186,20 @@ Series History::series(int32_t stat) const {
   const std::lock_guard lock(mutex_);
   series.steps.reserve(frames_.size());
   series.values.reserve(frames_.size());
+  const auto add = [&series](int32_t step, float value) {
+    series.steps.push_back(step);
+    series.values.push_back(value);
+  };
+  const size_t place = static_cast<size_t>(stat);
   for (const Frame& frame : frames_) {
-    series.steps.push_back(frame.step);
-    series.values.push_back(frame.stats[static_cast<size_t>(stat)]);
+    if (!frame.gone.empty()) {
+      const Extremes& e = frame.gone[place];
+      const bool low_first = e.low_step <= e.high_step;
+      if (e.low_step > 0 && low_first) add(e.low_step, e.low);
+      if (e.high_step > 0 && e.high_step != e.low_step) add(e.high_step, e.high);
+      if (e.low_step > 0 && !low_first) add(e.low_step, e.low);
+    }
+    add(frame.step, frame.stats[place]);
   }
   return series;
 }
@@ -172,7 +221,7 @@ std::vector<RunEvent> History::events() const {
 
 size_t History::bytes() const {
   const std::lock_guard lock(mutex_);
-  return frames_.size() * frame_bytes() +
+  return frame_bytes_ +
          steps_.size() * (sizeof(int32_t) + 2 * sizeof(float)) + validation_.steps.size() * (sizeof(int32_t) + sizeof(float));
 }
 

@@ -1,6 +1,8 @@
 // What a run leaves behind, written by the trainer itself and only read by others: a slow or minimised window loses
 // nothing. Two kinds of record: dense series (loss, rate, validation: one number a step, forever) and frames (the whole
-// stats block as floats, every step at first, thinned with age to a memory budget). One writer, any number of readers.
+// stats block as floats, every step at first, thinned with age to a memory budget). A frame that stays remembers the
+// lowest and the highest value of each stat among those that went before it, and their steps: no spike is ever lost.
+// One writer, any number of readers.
 #pragma once
 
 #include <cstdint>
@@ -40,10 +42,14 @@ struct Series {
   std::vector<float> values;
 };
 
+/// Frames of one run; with four runs and their keyframes a session stays within 256 MB (see LabTrainer).
+inline constexpr size_t kHistoryBudget = size_t{24} << 20;
+
 class History {
  public:
   /// The budget holds for the frames; the dense series (12 bytes a step) come on top.
-  explicit History(std::vector<StatInfo> layout, size_t budget_bytes = size_t{64} << 20);
+  explicit History(std::vector<StatInfo> layout, size_t budget_bytes = kHistoryBudget);
+  void set_budget(size_t bytes);  ///< thins at once
 
   // Written by the trainer.
   void append(int32_t step, double loss, double rate, std::span<const double> stats);
@@ -62,7 +68,8 @@ class History {
   Series loss() const;       ///< every step
   Series rate() const;
   Series validation() const;
-  /// One stat over time, as far as frames are kept.
+  /// One stat over time: the frames that are kept and, between them, the extremes of those that went. Every point is
+  /// a number that was measured at its step.
   Series series(int32_t stat) const;
   /// The frame at or just before a step (all stats in layout order); false when there is none.
   bool frame(int32_t step, std::vector<float>& stats, int32_t& found_step) const;
@@ -70,12 +77,18 @@ class History {
   size_t bytes() const;
 
  private:
+  struct Extremes {  ///< of one stat among frames that went; step 0 = none
+    float low, high;
+    int32_t low_step, high_step;
+  };
   struct Frame {
     int32_t step;
     std::vector<float> stats;
+    std::vector<Extremes> gone;  ///< empty when no frame before this one went
   };
   void thin();
-  size_t frame_bytes() const;
+  void absorb(const Frame& gone, Frame& kept) const;
+  size_t frame_bytes(const Frame& frame) const;
 
   std::vector<StatInfo> layout_;
   size_t budget_;
@@ -86,6 +99,7 @@ class History {
   std::vector<float> losses_, rates_;
   Series validation_;
   std::vector<Frame> frames_;
+  size_t frame_bytes_ = 0;  ///< of all frames
   std::vector<RunEvent> events_;
 };
 

@@ -84,7 +84,7 @@ void Run::Impl::apply(const Edit& edit) {
   const std::string before = get_field(spec, edit.key);
   set_field(spec, edit.key, edit.value);
   edits.push_back(edit);
-  if (history) note_edit(edit, before);
+  if (history && edit.step > silent_until) note_edit(edit, before);
 }
 
 void Run::Impl::apply_due_edits() {
@@ -154,6 +154,7 @@ void Run::Impl::record(int64_t step, double rate) {
   const Program& program = *network->current;
   const double loss = program.loss();
   losses.push_back(static_cast<float>(loss));
+  if (step <= silent_until) return;
   const std::span<const double> stats = program.stats();
   numbers.resize(history->layout().size(), kUnknown);
   std::copy(stats.begin(), stats.end(), numbers.begin());
@@ -179,7 +180,9 @@ std::shared_ptr<History> Run::Impl::new_history() const {
 }
 
 void Run::Impl::recognise(int32_t step, double loss) {
-  const auto add = [&](RunEvent::Kind kind, std::string text) { history->add_event({step, kind, std::move(text)}); };
+  const auto add = [&](RunEvent::Kind kind, std::string text) {
+    if (step > silent_until) history->add_event({step, kind, std::move(text)});
+  };
   switch (plateau.update(step, loss, level, spec.train.schedule.warmup)) {
     case Plateau::Change::None:
       break;
@@ -248,6 +251,7 @@ void Run::step() {
   run.record(step, static_cast<double>(inputs.lr));
   run.recognise(step, run.network->current->loss());
   run.check_finite(step);
+  run.keyframes.after_step(step, run.edits.size(), run.network->store, run.plateau.state());
   if (step == run.spec.train.steps) run.history->add_event({step, RunEvent::Kind::Finished, "finished"});
 }
 
@@ -383,5 +387,45 @@ std::unique_ptr<Run> Run::fork(const RunSpec& changed) const {
   made->refresh_level();
   return std::unique_ptr<Run>(new Run(std::move(made)));
 }
+
+// Edits with a step beyond `step` had not been made then. Those at or before a keyframe are in its weights and count
+// only for the specification; those after it are replayed.
+std::unique_ptr<Run> Run::at(int32_t step) const {
+  const Impl& from = *impl_;
+  if (step < 0 || step > from.steps) fail("fork", "step {} was not trained: expected 0 to {}", step, from.steps);
+  const Keyframe* frame = from.keyframes.before(step);
+  const int32_t start = frame ? frame->step : 0;
+  RunSpec spec = from.origin;
+  std::vector<Edit> before, after;
+  for (const Edit& edit : from.edits)
+    if (edit.step <= step) (edit.step <= start ? before : after).push_back(edit);
+  for (const Edit& edit : before) set_field(spec, edit.key, edit.value);
+  auto run = std::unique_ptr<Run>(new Run(std::make_unique<Impl>(spec, from.task, *from.backend)));
+  Impl& made = *run->impl_;
+  made.origin = from.origin;
+  made.edits = before;
+  made.scheduled = after;
+  made.steps = start;
+  made.rebuild();
+  made.history = made.new_history();
+  made.silent_until = step;
+  if (frame) {
+    restore(*frame, made.network->store);
+    made.plateau.restore(frame->plateau);
+    made.losses.assign(from.losses.begin(), from.losses.begin() + start);
+  } else {
+    made.start_from_weights();
+  }
+  made.refresh_level();
+  made.history->add_event({step, RunEvent::Kind::Forked, "forked"});
+  return run;
+}
+
+std::vector<int32_t> Run::keyframes() const { return impl_->keyframes.steps(); }
+void Run::set_memory(size_t frames, size_t keyframes) {
+  impl_->history->set_budget(frames);
+  impl_->keyframes.set_budget(keyframes);
+}
+size_t Run::memory() const { return impl_->history->bytes() + impl_->keyframes.bytes(); }
 
 }  // namespace normscope

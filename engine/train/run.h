@@ -78,6 +78,14 @@ class Run {
   /// changes are events at the next step; the history starts at the fork.
   std::unique_ptr<Run> fork(const RunSpec& spec) const;
 
+  /// This run as it stood after `step` (0..steps_done()): it begins at the nearest keyframe, or at step 0, and is exactly
+  /// there once it was stepped up to `step`; edits made later are left out. Its history begins after `step`.
+  std::unique_ptr<Run> at(int32_t step) const;
+  std::vector<int32_t> keyframes() const;  ///< steps that at() can begin from
+  /// Budgets in bytes of the history's frames and of the keyframes; both thin at once.
+  void set_memory(size_t frames, size_t keyframes);
+  size_t memory() const;  ///< bytes of history and keyframes
+
   void save(const std::string& path) const;  ///< safetensors, atomic
   /// Bitwise continuation; refuses another data set (hash), a truncated, foreign or mismatching file.
   static std::unique_ptr<Run> load(const std::string& path, std::shared_ptr<const Task> task, Backend& backend);

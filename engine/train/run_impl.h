@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "train/evaluate.h"
+#include "train/keyframes.h"
 #include "train/network.h"
 #include "train/plateau.h"
 #include "train/run.h"
@@ -53,6 +54,8 @@ struct Run::Impl {
   double validation = 0;
 
   std::shared_ptr<History> history;
+  int32_t silent_until = 0;     ///< steps up to here are a replay: they are not written into the history
+  Keyframes keyframes;
   std::vector<double> numbers;  ///< of a step, in the history's layout
   bool live = true;
   Plateau plateau;

@@ -1,6 +1,7 @@
 // History: dense series forever, frames thinned to a budget with the newest dense, many readers beside one writer.
 #include "catch.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <thread>
@@ -80,6 +81,33 @@ TEST_CASE("thinning keeps the budget, the newest frames and an even rest", "[his
   for (size_t i = n - 20; i < n; ++i) CHECK(series.steps[i] == series.steps[i - 1] + 1);
   for (size_t i = 0; i < n; ++i) CHECK(series.values[i] == static_cast<float>(series.steps[i]));
   CHECK(history.loss().values.size() == 5000);  // dense series are never thinned
+}
+
+TEST_CASE("a spike of one step is still told when its frame went, at its step", "[history]") {
+  History history(layout(50), 64 * 1024);
+  for (int32_t step = 1; step <= 20000; ++step) {
+    std::vector<double> stats(50, std::sin(0.01 * step));
+    if (step == 1237) stats[7] = 1e6;
+    if (step == 1238) stats[7] = -1e6;
+    if (step == 9001) stats[8] = std::nan("");
+    history.append(step, 1, 1, stats);
+  }
+  const Series spiky = history.series(7), calm = history.series(8);
+  CHECK(spiky.steps.size() < 5000);
+  const auto value_at = [&](int32_t step) {
+    const auto at = std::lower_bound(spiky.steps.begin(), spiky.steps.end(), step);
+    return at != spiky.steps.end() && *at == step ? spiky.values[static_cast<size_t>(at - spiky.steps.begin())] : 0.0f;
+  };
+  CHECK(value_at(1237) == 1e6f);
+  CHECK(value_at(1238) == -1e6f);
+  CHECK(std::is_sorted(spiky.steps.begin(), spiky.steps.end()));
+  CHECK(std::adjacent_find(spiky.steps.begin(), spiky.steps.end()) == spiky.steps.end());
+  for (size_t i = 0; i < calm.steps.size(); ++i)
+    CHECK(calm.values[i] == static_cast<float>(std::sin(0.01 * calm.steps[i])));
+  history.set_budget(16 * 1024);
+  CHECK(history.bytes() <= 16 * 1024 + 20000 * 12);
+  const std::vector<float> values = history.series(7).values;
+  CHECK(*std::max_element(values.begin(), values.end()) == 1e6f);
 }
 
 TEST_CASE("a budget too small for two frames still keeps the newest", "[history]") {

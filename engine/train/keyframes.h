@@ -1,0 +1,44 @@
+// Keyframes of a run: weights and optimizer state at some of its steps, dense near the present and sparser with age, so
+// that any step can be reached by replaying few. Owned by a Run; the trainer's thread only.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tape/store.h"
+#include "train/plateau.h"
+
+namespace normscope {
+
+struct Keyframe {
+  int32_t step = 0;
+  size_t edits = 0;                           ///< how many of the run's edits were in force
+  std::vector<float> values, m, v;            ///< the Store's blocks
+  Plateau::State plateau;
+  size_t bytes() const { return sizeof(Keyframe) + (values.size() + m.size() + v.size()) * sizeof(float); }
+};
+
+/// Share of one run in a session of four within 256 MB, histories included.
+inline constexpr size_t kKeyframeBudget = size_t{36} << 20;
+
+class Keyframes {
+ public:
+  /// Takes one when it is time to and a keyframe of this size fits.
+  void after_step(int32_t step, size_t edits, const Store& store, const Plateau::State& plateau);
+  void set_budget(size_t bytes);
+  /// The newest at or before a step; nullptr when there is none.
+  const Keyframe* before(int32_t step) const;
+  std::vector<int32_t> steps() const;
+  size_t bytes() const;
+
+ private:
+  void drop_one();
+
+  size_t budget_ = kKeyframeBudget;
+  std::vector<Keyframe> frames_;  ///< by step
+};
+
+/// Writes a keyframe's numbers into a Store of the same layout. Throws Error when it is another one.
+void restore(const Keyframe& frame, Store& store);
+
+}  // namespace normscope
