@@ -189,7 +189,7 @@ class Parser {
     if (const auto it = kBig.find(name); it != kBig.end()) return leaf(NodeKind::Big, it->second);
     if (const auto it = kSpaces.find(name); it != kSpaces.end()) return space(it->second);
     for (std::string_view known : kNames)
-      if (name == known) return leaf(NodeKind::Symbol, name);
+      if (name == known) return over(NodeKind::Row, {leaf(NodeKind::Symbol, name), space(0.15f)});
     for (std::string_view accent : kAccents)
       if (name == accent) return over(NodeKind::Accent, {argument("what the accent stands on")}, name);
     if (name == "frac") {
