@@ -130,6 +130,35 @@ float LabData::gradient(const RunView& run, int layer, Sub sub, int step) {
   return any ? static_cast<float>(std::sqrt(sum)) : kNaN;
 }
 
+RunView run_at(LabData& data, const RunView& run, int step) {
+  RunView then = run;
+  if (step >= run.step) return then;
+  then.step = step;
+  const auto line = data.loss(run);
+  double sum = 0;
+  int count = 0;
+  for (size_t i = line->y.size(); i-- > 0 && count < 20;)
+    if (line->x[i] <= static_cast<float>(step)) sum += line->y[i], ++count;
+  then.loss = count ? sum / count : std::numeric_limits<double>::quiet_NaN();
+  then.state = RunState::Training, then.learning_since = 0, then.note.clear();
+  then.badge = fmt::format("at step {}", step);
+  if (!run.history) return then;
+  for (const RunEvent& event : run.history->events()) {
+    if (event.step > step) continue;
+    if (event.kind == RunEvent::Kind::LeftPlateau) {
+      then.state = RunState::Learning, then.learning_since = event.step;
+      then.badge = fmt::format("learning since step {}", event.step);
+    } else if (event.kind == RunEvent::Kind::Stuck && run.state == RunState::Stuck) {
+      then.state = run.state, then.badge = run.badge;
+    } else if (event.kind == RunEvent::Kind::NonFinite) {
+      then.state = run.state, then.badge = run.badge, then.note = run.note;
+    } else if (event.kind == RunEvent::Kind::Returned || event.kind == RunEvent::Kind::Unstuck) {
+      then.state = RunState::Training, then.learning_since = 0, then.badge = fmt::format("at step {}", step);
+    }
+  }
+  return then;
+}
+
 int layers_of(const RunView& run) { return run.spec ? run.spec->model.layers : 0; }
 
 int find_run(const LabView& view, char letter) {

@@ -64,6 +64,9 @@ class LabData {
   std::map<const History*, Cached> runs_;
 };
 
+// A run's card at an earlier step: the loss of the 20 steps up to it, and what was known of the run by then.
+RunView run_at(LabData& data, const RunView& run, int step);
+
 int layers_of(const RunView& run);
 // The run with this letter, or -1.
 int find_run(const LabView& view, char letter);

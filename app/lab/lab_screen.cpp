@@ -57,7 +57,14 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
   rest = {rest.x + bars.margin, rest.y + bars.gap, rest.w - 2 * bars.margin, rest.h - 2 * bars.gap};
   if (f.compact()) rest.y += 1, rest.h -= 1;
   const Rect cards = rest.take_top(bars.cards, bars.gap);
-  draw_run_cards(ui, diagram_, view, cards, {f.size, !f.compact() || bars.cards > 60});
+  const CardOptions card_options{f.size, !f.compact() || bars.cards > 60};
+  if (scene_.pinned) {  // the cards stand at the cursor too; what a run writes is always of its newest step
+    LabView then = view;
+    for (RunView& run : then.runs) run = run_at(data_, run, scene_.step);
+    draw_run_cards(ui, diagram_, then, cards, card_options);
+  } else {
+    draw_run_cards(ui, diagram_, view, cards, card_options);
+  }
 
   if (!view.runs.empty()) {
     const float width = rest.w;

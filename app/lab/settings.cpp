@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "app/ui/widgets.h"
+#include "engine/core/error.h"
 
 namespace normscope::lab {
 namespace {
@@ -110,6 +111,26 @@ struct Rows {
       state.restart_hint = "a change restarts from step 0";
   }
 
+  // What a step would cost with this value: soft, nothing is refused for it.
+  void predict(const Field& field, double value, int only) {
+    if (field.live) return;
+    double now = 0, then = 0;
+    int64_t bytes = 0;
+    for (size_t i = 0; i < view.runs.size(); ++i) {
+      RunSpec spec = *view.runs[i].spec;
+      now += step_flop(spec.model, spec.train.batch);
+      const bool changes = only >= 0 ? static_cast<int>(i) == only : state.edits >> (view.runs[i].letter - 'A') & 1;
+      try {
+        if (changes) set_field(spec, field.key, text_of(field, value));
+      } catch (const Error&) {
+        return;  // says so itself once it is asked for
+      }
+      then += step_flop(spec.model, spec.train.batch);
+      bytes += estimated_bytes(spec.model, spec.train.batch);
+    }
+    state.restart_hint = cost_text(view.seconds_per_step, now, then, bytes);
+  }
+
   std::string help(const Field& field) const {
     return fmt::format(
         "{} {}", field.help,
@@ -131,8 +152,9 @@ struct Rows {
     const Shown shown = shown_as(field);
     const RunSpec& spec = *view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec;
     double value = held_value(name, std::strtod(field.get(spec).c_str(), nullptr));
-    if (ui::field(ui, name, rect, words, value, help(field), options_of(field, shown)) != Change::done)
-      return;
+    const Change change = ui::field(ui, name, rect, words, value, help(field), options_of(field, shown));
+    if (change != Change::none) predict(field, std::clamp(value, field.low, field.high), only);
+    if (change != Change::done) return;
     value = std::clamp(value, field.low, field.high);
     edit(field, text_of(field, value), only);
     state.held[name] = {value, view.version};
@@ -270,6 +292,17 @@ std::vector<const Field*> differing_fields(const LabView& view) {
   std::stable_partition(fields.begin(), fields.end(),
                         [](const Field* f) { return f->key == "model.placement"; });
   return fields;
+}
+
+std::string cost_text(double seconds_now, double flop_now, double flop_then, int64_t bytes) {
+  const double megabytes = static_cast<double>(bytes) / 1e6;
+  const std::string memory = megabytes < 1000 ? fmt::format("{:.0f} MB", megabytes)
+                                              : fmt::format("{:.1f} GB", megabytes / 1000);
+  if (!(seconds_now > 0) || !(flop_now > 0)) return fmt::format("restarts: about {}", memory);
+  const double seconds = seconds_now * flop_then / flop_now;
+  const std::string time = seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1000) : fmt::format("{:.1f} s", seconds);
+  const bool heavy = seconds > 0.5 || bytes > int64_t{2} << 30;
+  return fmt::format("{}about {} a step, {}", heavy ? "heavy: " : "restarts: ", time, memory);
 }
 
 const char* settings_note(const SettingsState& state, const LabView& view) {

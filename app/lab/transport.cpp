@@ -140,7 +140,8 @@ struct Timeline {
         }
       }
       const bool under = l.left <= l.x - over + 1 && l.left + l.w >= l.x + over - 1;
-      const bool flagged = l.left < playhead + 24 && l.left + l.w > playhead - 24;
+      bool flagged = l.left < playhead + 24 && l.left + l.w > playhead - 24;
+      for (int step : state.bookmarks) flagged |= l.left < x_of(step) + 9 && l.left + l.w > x_of(step) - 9;
       if (under && !flagged && l.left + l.w <= bar.right() + 8) labels.push_back(l);
     }
     return labels;
@@ -163,6 +164,20 @@ struct Timeline {
               "Something the runs did, at the step where it was seen.");
       p.marker(at, look.marker, 5.5f, look.line, t.panel);
     }
+  }
+
+  void bookmarks() {
+    std::optional<int> chosen;
+    for (int step : state.bookmarks) {
+      const Vec at{x_of(std::min(step, last)), bar.y - (size == Size::compact ? 10.f : 22.f)};
+      const Hit hit = ui.hit(fmt::format("timeline/bookmark/{}", step), centred(at, 24, 18), fmt::format("{}", step),
+                             "A bookmark. Click: the cursor goes there; B there takes it away.");
+      draw_icon(p, Icon::bookmark, at, 15, hit.hovered ? t.ink : t.ink2);
+      if (hit.clicked) chosen = step;
+    }
+    if (!chosen) return;
+    state.pinned_step.reset();
+    if (*chosen < view.step) state.pinned_step = *chosen;
   }
 
   void playhead(float x) {
@@ -246,6 +261,14 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
 
 }  // namespace
 
+void toggle_bookmark(TransportState& state, int step) {
+  const auto place = std::lower_bound(state.bookmarks.begin(), state.bookmarks.end(), step);
+  if (place != state.bookmarks.end() && *place == step)
+    state.bookmarks.erase(place);
+  else
+    state.bookmarks.insert(place, step);
+}
+
 int cursor_step(const TransportState& state, const LabView& view) {
   return state.pinned_step ? std::min(*state.pinned_step, view.step) : view.step;
 }
@@ -294,6 +317,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
   const float playhead = timeline.x_of(cursor_step(state, view));
   timeline.track();
   timeline.events(playhead);
+  timeline.bookmarks();
   timeline.playhead(playhead);
 }
 
@@ -301,6 +325,7 @@ void transport_keys(Ui& ui, TransportState& state, const LabView& view, std::vec
   if (hands::pressed(ui, hands::Act::play)) play_or_pause(view, commands);
   if (hands::pressed(ui, hands::Act::step)) commands.emplace_back(StepOnce{}), state.pinned_step.reset();
   if (hands::pressed(ui, hands::Act::newest)) state.pinned_step.reset();
+  if (ui.shortcut("B")) toggle_bookmark(state, cursor_step(state, view));
 }
 
 }  // namespace normscope::lab

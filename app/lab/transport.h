@@ -1,8 +1,9 @@
 // The bar at the bottom: reset, play, step, speed, budget, clock figures and the timeline with events and
-// playhead. Controls: transport/{reset,play,step,speed,budget}, timeline, timeline/event...
+// playhead. Controls: transport/{reset,play,step,speed,budget}, timeline, timeline/event..., timeline/bookmark/STEP (B)
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "app/lab/commands.h"
 #include "app/lab/run_cards.h"
@@ -12,11 +13,15 @@ namespace normscope::lab {
 struct TransportState {
   int speed = 2;                   // slow, 1x, max
   double budget = 0;               // being edited; 0 = as the view says
+  std::vector<int> bookmarks;      // steps, in order
   std::optional<int> pinned_step;  // the step cursor when set by hand; otherwise it is the newest step
 };
 
 // Steps per second of the speed choices; 0 = as fast as possible.
 inline constexpr double kSpeeds[] = {4, 20, 0};
+
+// Sets a bookmark at the cursor, or takes the one that is there away.
+void toggle_bookmark(TransportState&, int step);
 
 // The step at which the depth plots and the flags stand.
 int cursor_step(const TransportState&, const LabView&);

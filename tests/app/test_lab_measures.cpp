@@ -163,3 +163,35 @@ TEST_CASE("a layer under the hand is marked in every plot by layer") {
   CHECK(depth_scene(*lab.state.view, data, options, Quantity::layer_cosine).hover == 3.0);
   CHECK(dependency_scenes(*lab.state.view, data, options)[0].heat->marked_row == 4);
 }
+
+TEST_CASE("the run cards stand at the cursor") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  const RunView early = run_at(data, view->runs[2], 40);
+  CHECK(early.learning_since == 0);
+  CHECK(early.badge == "at step 40");
+  CHECK(early.loss > 2.5);
+  CHECK(run_at(data, view->runs[2], 60).badge == "learning since step 46");
+  CHECK(run_at(data, view->runs[0], 149).state == RunState::Training);
+  CHECK(run_at(data, view->runs[0], 150).state == RunState::Stuck);
+  CHECK(run_at(data, view->runs[0], 214).loss == view->runs[0].loss);
+}
+
+TEST_CASE("B sets a bookmark where the cursor stands, and its mark brings the cursor back") {
+  LabRobot lab(fixture::lab_view());
+  lab.state.lab_screen.transport().pinned_step = 100;
+  lab.robot.key("B");
+  lab.state.lab_screen.transport().pinned_step.reset();
+  lab.robot.frames(1);
+  lab.robot.click("timeline/bookmark/100");
+  REQUIRE(lab.state.lab_screen.transport().pinned_step);
+  CHECK(*lab.state.lab_screen.transport().pinned_step == 100);
+  lab.robot.key("B");
+  CHECK(lab.state.lab_screen.transport().bookmarks.empty());
+}
+
+TEST_CASE("the cost of a setting is said before it is asked for") {
+  CHECK(cost_text(0.03, 1e9, 2e9, 41'000'000) == "restarts: about 60 ms a step, 41 MB");
+  CHECK(cost_text(0.03, 1e9, 40e9, int64_t{5} << 30) == "heavy: about 1.2 s a step, 5.4 GB");
+  CHECK(cost_text(0, 1e9, 2e9, 41'000'000) == "restarts: about 41 MB");
+}
