@@ -33,7 +33,9 @@ class LabelsTask final : public Task {
   std::string decode(std::span<const int32_t> tokens) const override;
   uint64_t hash() const override { return hash_; }
   std::string unit() const override { return "label"; }
-  std::string class_name(int32_t label) const override { return labels_.at(static_cast<size_t>(label)); }
+  std::string class_name(int32_t label) const override {
+    return label >= 0 && label < classes() ? labels_[static_cast<size_t>(label)] : "?";
+  }
 
   const std::vector<std::string>& labels() const { return labels_; }
 

@@ -183,8 +183,8 @@ int32_t Writer::most_probable(int32_t row) const {
 
 std::string Writer::text(const Task& task) const {
   if (form_ == TaskForm::Translate)
-    return task.decode(row_.source) + " \u2192 " + task.decode(std::span(line_).first(std::max<size_t>(line_.size(), 1)));
-  if (form_ == TaskForm::Classify) return task.decode(row_.tokens) + " \u2192 " + task.class_name(line_.front());
+    return task.decode(line_) + " \u2190 " + task.decode(row_.source);
+  if (form_ == TaskForm::Classify) return task.class_name(line_.front()) + " \u2190 " + task.decode(row_.tokens);
   if (form_ == TaskForm::Masked) return task.decode(line_);
   const size_t hidden = prompt_length_ > 1 ? 0 : 1;  // a single symbol is no question worth showing
   return task.decode(std::span(line_).subspan(hidden));

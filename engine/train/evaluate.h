@@ -39,7 +39,8 @@ class Validator {
 /// Writes lines. A decoder writes symbol by symbol at temperature 1: symbol i of a line is drawn with the random number
 /// (seed, site "sample", i), the same for all runs of a seed and for every line, so what changes is the model alone; the
 /// prompt is the start of a validation sequence, one symbol of a text (not shown) or the question of a sequence task.
-/// An encoder-decoder translates a validation row, "source -> target", each time the most probable symbol. An encoder
+/// An encoder-decoder translates a validation row, "target <- source" (what it wrote stands first, for a
+/// narrow place), each time the most probable symbol. An encoder
 /// fills in or classifies a validation row at once.
 class Writer {
  public:

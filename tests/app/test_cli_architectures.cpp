@@ -58,7 +58,7 @@ TEST_CASE("pairs: train, stop, go on, average, translate, score") {
   INFO(first.out << first.err);
   REQUIRE(first.code == 0);
   CHECK(holds(first.out, "step 20  validation"));
-  CHECK(holds(first.out, "→"));
+  CHECK(holds(first.out, "←"));
   CHECK(std::filesystem::exists(run + ".bpe.model"));
   CHECK_FALSE(std::filesystem::exists(folder.file("run-000010.safetensors")));
   CHECK(std::filesystem::exists(folder.file("run-000020.safetensors")));

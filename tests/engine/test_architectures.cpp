@@ -171,7 +171,7 @@ TEST_CASE("architecture: encoder-decoders and encoders train, the same bits ever
     CHECK(first_difference(a->store(), b.store()) == "");
     CHECK(losses(*a)[24] < losses(*a)[0]);
     CHECK(std::isfinite(a->validation_loss()));
-    CHECK(a->sample(40).find("\u2192") != std::string::npos);
+    CHECK(a->sample(40).find("\u2190") != std::string::npos);
   }
   const auto a = make_run(encoder_spec()), b = make_run(encoder_spec());
   steps(*a, 25);

@@ -161,7 +161,7 @@ TEST_CASE("labels: a classifier learns, and says how many it gets right", "[task
   steps(run, 60);
   CHECK(run.validation_loss() < 0.3);
   CHECK(run.validation_accuracy() > 0.95);
-  CHECK(has(run.sample(1), "\u2192"));
+  CHECK(has(run.sample(1), "\u2190"));
 }
 
 TEST_CASE("two columns: what is wrong with a file is said with its line", "[tasks]") {
