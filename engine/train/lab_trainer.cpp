@@ -21,7 +21,11 @@ double seconds_between(LabTrainer::Clock::time_point from, LabTrainer::Clock::ti
 }
 
 std::string data_name(const DataSpec& data) {
-  if (data.name == "text") return std::filesystem::path(data.text_path).filename().string();
+  const auto file = [](const std::string& path) { return std::filesystem::path(path).filename().string(); };
+  if (data.name == "text") return file(data.text_path);
+  if (data.name == "pairs") return file(data.pairs_path);
+  if (data.name == "labels") return file(data.labels_path);
+  if (data.name == "translation") return "made-up translation";
   return data.name == "corpus" ? "built-in sentences" : data.name;
 }
 
