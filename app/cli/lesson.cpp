@@ -1,4 +1,5 @@
-// normscope lesson: the course without a window. list, show, check (the claims on the real engine) and report.
+// normscope lesson: the course without a window. list, show, check (the claims on the real engine) and
+// report.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -30,7 +31,8 @@ const Lesson& lesson_of(const Course& course, const std::string& id) {
 
 Exit list(const Course& course) {
   for (const Lesson& lesson : course.lessons)
-    fmt::print("{}  {:<14} {:<34} {:>2} min  {}\n", lesson.number, lesson.id, lesson.title, lesson.minutes, lesson.claim);
+    fmt::print("{}  {:<14} {:<34} {:>2} min  {}\n", lesson.number, lesson.id, lesson.title, lesson.minutes,
+               lesson.claim);
   return course.broken.empty() ? Exit::ok : Exit::check_failed;
 }
 
@@ -55,24 +57,30 @@ void print_table(const std::vector<LessonReport>& reports, double seconds) {
   fmt::print("\n{:<34} {:>7} {:>9} {:>8}\n", "lesson", "checks", "verdict", "seconds");
   for (const LessonReport& r : reports)
     fmt::print("{} {:<32} {:>7} {:>9} {:>8.1f}\n", r.lesson->number, r.lesson->title, r.verdicts.size(),
-               r.passed() && r.stale.empty() ? "holds" : r.passed() ? "stale" : "FAILS", r.seconds);
+               r.passed() && r.stale.empty() ? "holds"
+               : r.passed()                  ? "stale"
+                                             : "FAILS",
+               r.seconds);
   fmt::print("{:<34} {:>26.1f}\n", "all", seconds);
 }
 
 Exit check(const Course& course, const LessonOptions& options) {
   std::vector<const Lesson*> chosen;
-  if (!options.id.empty()) chosen.push_back(&lesson_of(course, options.id));
+  if (!options.id.empty())
+    chosen.push_back(&lesson_of(course, options.id));
   else
     for (const Lesson& lesson : course.lessons) chosen.push_back(&lesson);
   const Tier tier = options.full ? Tier::Full : Tier::Fast;
-  if (options.write && tier == Tier::Fast) throw CommandError(Exit::usage, "--write: expected --full with it (measured.json holds five seeds)");
+  if (options.write && tier == Tier::Fast)
+    throw CommandError(Exit::usage, "--write: expected --full with it (measured.json holds five seeds)");
   const InterruptGuard guard;
   RunStore store(options.threads);
   std::vector<LessonReport> reports;
   bool good = course.broken.empty();
   const auto start = std::chrono::steady_clock::now();
   for (const Lesson* lesson : chosen) {
-    LessonReport report = check_lesson(*lesson, store, tier, [](const RunProgress&) { return !InterruptGuard::interrupted(); });
+    LessonReport report =
+        check_lesson(*lesson, store, tier, [](const RunProgress&) { return !InterruptGuard::interrupted(); });
     if (options.write) {
       save_results(*lesson, report.results);
       report.stale.clear();

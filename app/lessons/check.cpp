@@ -14,7 +14,8 @@ int32_t seeds_of(const Curve& curve, Tier tier) { return tier == Tier::Full ? kF
 /// Curves that a seed has; a measure exists for the seeds that all its curves have.
 bool complete_for(const Lesson& lesson, const Measure& m, const CurveSet& curves) {
   if (m.curve.empty())
-    return complete_for(lesson, *lesson.measure(m.first), curves) && complete_for(lesson, *lesson.measure(m.second), curves);
+    return complete_for(lesson, *lesson.measure(m.first), curves) &&
+           complete_for(lesson, *lesson.measure(m.second), curves);
   return curves.contains(m.curve) && (m.against.empty() || is_scale(m.against) || curves.contains(m.against));
 }
 
@@ -35,13 +36,17 @@ CurveBand band_of(const Curve& curve, const std::vector<CurveSet>& seeds) {
 
 void keep_runs(const Lesson& lesson, RunStore& store, Results& out, const OnStep& on_step) {
   for (const LessonRun& run : lesson.runs) {
-    const bool mapped = std::any_of(lesson.figures.begin(), lesson.figures.end(), [&](const Figure& f) { return f.map_run == run.id; });
+    const bool mapped = std::any_of(lesson.figures.begin(), lesson.figures.end(),
+                                    [&](const Figure& f) { return f.map_run == run.id; });
     const RunSpec spec = spec_of(lesson, run.id, 1);
-    const auto done = mapped ? store.get(spec, run.edits, on_step) : store.find(RunStore::key_of(spec, run.edits));
+    const auto done =
+        mapped ? store.get(spec, run.edits, on_step) : store.find(RunStore::key_of(spec, run.edits));
     if (!done) continue;  // a run of which only fresh models were measured
     out.texts[run.id] = done->text, out.level = done->level;
     for (const Figure& f : lesson.figures)
-      if (f.map_run == run.id) out.maps[run.id + (f.map_at_start ? " start" : " end")] = f.map_at_start ? done->shares_start : done->shares_end;
+      if (f.map_run == run.id)
+        out.maps[run.id + (f.map_at_start ? " start" : " end")] =
+            f.map_at_start ? done->shares_start : done->shares_end;
   }
 }
 
@@ -76,8 +81,8 @@ LessonReport check_lesson(const Lesson& lesson, RunStore& store, Tier tier, cons
   keep_runs(lesson, store, results, on_step);
   for (const Check& check : lesson.checks) {
     Verdict v{&check, lesson.measure(check.measure), results.measures[check.measure], false};
-    v.holds = !v.measured.values.empty() &&
-              std::all_of(v.measured.values.begin(), v.measured.values.end(), [&](double x) { return inside(check, x); });
+    v.holds = !v.measured.values.empty() && std::all_of(v.measured.values.begin(), v.measured.values.end(),
+                                                        [&](double x) { return inside(check, x); });
     report.verdicts.push_back(std::move(v));
   }
   report.stale = staleness(lesson, results);
@@ -96,10 +101,14 @@ std::string to_text(const LessonReport& report) {
                                 report.passed() ? "holds" : "FAILS", report.seconds, lesson.claim);
   for (const Verdict& v : report.verdicts) {
     const Spread& s = v.measured.spread;
-    std::string range = v.measured.values.size() > 1 ? fmt::format(" ({:.4g} to {:.4g}, {} seeds)", s.low, s.high, v.measured.values.size()) : "";
-    out += fmt::format("  {}  {:<58} {:>10.4g}{}  band {}\n", v.holds ? "ok  " : "FAIL", v.measure->label, s.mean, range, band_text(*v.check));
+    std::string range = v.measured.values.size() > 1 ? fmt::format(" ({:.4g} to {:.4g}, {} seeds)", s.low,
+                                                                   s.high, v.measured.values.size())
+                                                     : "";
+    out += fmt::format("  {}  {:<58} {:>10.4g}{}  band {}\n", v.holds ? "ok  " : "FAIL", v.measure->label,
+                       s.mean, range, band_text(*v.check));
     if (!v.holds)
-      out += fmt::format("        measured {:.5g}; this contradicts: {}\n", fmt::join(v.measured.values, ", "), v.check->says);
+      out += fmt::format("        measured {:.5g}; this contradicts: {}\n",
+                         fmt::join(v.measured.values, ", "), v.check->says);
   }
   if (!report.stale.empty()) out += fmt::format("  measured.json: {}\n", report.stale);
   return out;

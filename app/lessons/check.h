@@ -29,9 +29,9 @@ struct Results {
   int32_t seeds = 0;
   std::map<std::string, Measured> measures;
   std::map<std::string, CurveBand> curves;
-  std::map<std::string, std::string> texts;   ///< what each run's model writes, seed 1
+  std::map<std::string, std::string> texts;                      ///< what each run's model writes, seed 1
   std::map<std::string, std::vector<std::vector<double>>> maps;  ///< beta^2 of seed 1: "A start", "A end"
-  double level = 0;                            ///< letter frequencies, nats
+  double level = 0;                                              ///< letter frequencies, nats
 };
 
 struct Verdict {
@@ -45,7 +45,7 @@ struct LessonReport {
   const Lesson* lesson = nullptr;
   Results results;
   std::vector<Verdict> verdicts;
-  std::string stale;     ///< why measured.json is not of this lesson and engine; empty when it is
+  std::string stale;  ///< why measured.json is not of this lesson and engine; empty when it is
   double seconds = 0;
   bool passed() const;
 };
@@ -59,9 +59,11 @@ std::string band_text(const Check& check);
 
 /// measured.json of the lesson's folder; written atomically.
 void save_results(const Lesson& lesson, const Results& results);
-/// Nothing when there is none, or when it is of another definition. Throws Error for a file that cannot be read.
+/// Nothing when there is none, or when it is of another definition. Throws Error for a file that cannot be
+/// read.
 std::optional<Results> load_results(const Lesson& lesson);
-/// Empty, or why the numbers in measured.json cannot be those of `fresh`: missing, another definition, values outside.
+/// Empty, or why the numbers in measured.json cannot be those of `fresh`: missing, another definition, values
+/// outside.
 std::string staleness(const Lesson& lesson, const Results& fresh);
 
 }  // namespace normscope::lessons

@@ -37,7 +37,8 @@ CurveData series_of(const Curve& curve, const Series& series) {
 
 CurveData stat_curve(const Curve& curve, const History& history, const std::string& name) {
   const int32_t stat = history.find(name);
-  if (stat < 0) fail("curve." + curve.id, "the run has no number {}: expected one of its layers and matrices", name);
+  if (stat < 0)
+    fail("curve." + curve.id, "the run has no number {}: expected one of its layers and matrices", name);
   return series_of(curve, history.series(stat));
 }
 
@@ -65,7 +66,8 @@ CurveData history_curve(const Curve& curve, const History& history, double level
 CurveData run_curve(const Curve& curve, const FinishedRun& run) {
   if (curve.y != "token_cosine") return history_curve(curve, *run.history, run.level);
   CurveData data;
-  for (int32_t step = curve.from; step <= curve.to && step <= static_cast<int32_t>(run.token_cosine.size()); ++step) {
+  for (int32_t step = curve.from; step <= curve.to && step <= static_cast<int32_t>(run.token_cosine.size());
+       ++step) {
     data.x.push_back(step);
     data.y.push_back(run.token_cosine[static_cast<size_t>(step - 1)]);
   }
@@ -75,13 +77,17 @@ CurveData run_curve(const Curve& curve, const FinishedRun& run) {
 double final_loss(const FinishedRun& run, bool excess) {
   const std::vector<float> losses = run.history->loss().values;
   const size_t count = std::min<size_t>(losses.size(), kFinalWindow);
-  const double mean = std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(count), losses.end(), 0.0) / static_cast<double>(count);
+  const double mean = std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(count), losses.end(), 0.0) /
+                      static_cast<double>(count);
   return excess ? mean - run.level : mean;
 }
 
-std::string number_text(double v) { return v == std::floor(v) ? std::to_string(static_cast<int64_t>(v)) : fmt::format("{}", v); }
+std::string number_text(double v) {
+  return v == std::floor(v) ? std::to_string(static_cast<int64_t>(v)) : fmt::format("{}", v);
+}
 
-CurveData sweep(const Curve& curve, const RunSpec& spec, const std::vector<Edit>& edits, RunStore& store, const OnStep& on_step) {
+CurveData sweep(const Curve& curve, const RunSpec& spec, const std::vector<Edit>& edits, RunStore& store,
+                const OnStep& on_step) {
   CurveData data;
   for (double value : curve.xs) {
     RunSpec changed = spec;
@@ -107,7 +113,8 @@ Fresh fresh(const Curve& curve, RunSpec spec, RunStore& runs, int32_t layers) {
   ModelConfig config = spec.model;
   config.vocabulary = task->vocabulary();
   if (curve.theory) config = theory_setting(config, curve.feed_forward);
-  MeasureBatch batch = curve.theory ? random_batch(config, kTheoryBatch, config.sequence, spec.seed) : validation_batch(*task, spec, kRealBatch);
+  MeasureBatch batch = curve.theory ? random_batch(config, kTheoryBatch, config.sequence, spec.seed)
+                                    : validation_batch(*task, spec, kRealBatch);
   Store store = initial_store(runs.backend(), config, batch, spec.seed);
   return {std::move(config), std::move(batch), std::move(store)};
 }
@@ -120,11 +127,14 @@ double at_depth(const Curve& curve, const RunSpec& spec, RunStore& runs, int32_t
   }
   Fresh model = fresh(curve, spec, runs, layers);
   if (curve.y == "last_gradient")
-    return gradient_profile(model.store, model.config, model.batch, curve.positions).at(fmt::format("L{:02}.ffn.w2", layers));
-  if (curve.y == "own_shares") return sum_of_own_shares(residual_dependency(model.store, model.config, model.batch));
+    return gradient_profile(model.store, model.config, model.batch, curve.positions)
+        .at(fmt::format("L{:02}.ffn.w2", layers));
+  if (curve.y == "own_shares")
+    return sum_of_own_shares(residual_dependency(model.store, model.config, model.batch));
   double sum = 0;
   for (int32_t draw = 0; draw < kDraws; ++draw)
-    sum += output_change(model.store, model.config, model.batch, curve.noise, spec.seed + 1000 * static_cast<uint64_t>(draw));
+    sum += output_change(model.store, model.config, model.batch, curve.noise,
+                         spec.seed + 1000 * static_cast<uint64_t>(draw));
   return sum / kDraws;
 }
 
@@ -152,7 +162,8 @@ CurveData layers(const Curve& curve, const RunSpec& spec, RunStore& runs) {
   if (curve.y == "skip") data.y = skip_scales(model.store, model.config);
   if (curve.y == "gradient") {
     const GradientProfile profile = gradient_profile(model.store, model.config, model.batch, curve.positions);
-    for (int32_t l = 1; l <= model.config.layers; ++l) data.y.push_back(profile.at(fmt::format("L{:02}.ffn.w2", l)));
+    for (int32_t l = 1; l <= model.config.layers; ++l)
+      data.y.push_back(profile.at(fmt::format("L{:02}.ffn.w2", l)));
   }
   for (size_t i = 0; i < data.y.size(); ++i) data.x.push_back(static_cast<double>(i + 1));
   return data;
@@ -179,13 +190,18 @@ std::string unknown_quantity(const Curve& curve) {
       const auto [top, below] = two_names(curve.y);
       if (stat_name(top) && (below.empty() || stat_name(below))) return {};
       std::string known = among({"loss", "excess", "token_cosine"});
-      if (!known.empty()) known += ", a probe as L01.ffn.w2.grad_norm (update_norm, weight_norm), or two as 'a / b'";
+      if (!known.empty())
+        known += ", a probe as L01.ffn.w2.grad_norm (update_norm, weight_norm), or two as 'a / b'";
       return known;
     }
-    case Curve::Of::Sweep: return among({"final_loss", "final_excess"});
-    case Curve::Of::Depth: return among({"last_gradient", "own_shares", "output_change", "step_change"});
-    case Curve::Of::Layers: return among({"stream", "gradient", "skip"});
-    case Curve::Of::Shares: return among({"own", "sum"});
+    case Curve::Of::Sweep:
+      return among({"final_loss", "final_excess"});
+    case Curve::Of::Depth:
+      return among({"last_gradient", "own_shares", "output_change", "step_change"});
+    case Curve::Of::Layers:
+      return among({"stream", "gradient", "skip"});
+    case Curve::Of::Shares:
+      return among({"own", "sum"});
   }
   return "another kind of curve";
 }
@@ -200,16 +216,21 @@ RunSpec spec_of(const Lesson& lesson, const std::string& run, uint64_t seed, con
   return spec;
 }
 
-CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed, RunStore& store, const OnStep& on_step,
-                        const Changes& changes) {
+CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed, RunStore& store,
+                        const OnStep& on_step, const Changes& changes) {
   const RunSpec spec = spec_of(lesson, curve.run, seed, changes);
   const std::vector<Edit>& edits = lesson.run(curve.run)->edits;
   switch (curve.of) {
-    case Curve::Of::Run: return run_curve(curve, *store.get(spec, edits, on_step));
-    case Curve::Of::Sweep: return sweep(curve, spec, edits, store, on_step);
-    case Curve::Of::Depth: return depth(curve, spec, store);
-    case Curve::Of::Layers: return layers(curve, spec, store);
-    case Curve::Of::Shares: return shares(curve, *store.get(spec, edits, on_step));
+    case Curve::Of::Run:
+      return run_curve(curve, *store.get(spec, edits, on_step));
+    case Curve::Of::Sweep:
+      return sweep(curve, spec, edits, store, on_step);
+    case Curve::Of::Depth:
+      return depth(curve, spec, store);
+    case Curve::Of::Layers:
+      return layers(curve, spec, store);
+    case Curve::Of::Shares:
+      return shares(curve, *store.get(spec, edits, on_step));
   }
   return {};
 }

@@ -1,12 +1,16 @@
 // Measures the curves of a lesson. What `y` may be, by the kind of the curve:
 //
-//   run     loss, excess (loss minus that of letter frequencies), token_cosine (after the last layer, steps 1 to 100),
-//           a number of the training program's stats block ("L01.ffn.w2.grad_norm") or the ratio of two ("a / b")
+//   run     loss, excess (loss minus that of letter frequencies), token_cosine (after the last layer, steps 1
+//   to 100),
+//           a number of the training program's stats block ("L01.ffn.w2.grad_norm") or the ratio of two ("a /
+//           b")
 //   sweep   final_loss, final_excess: mean over the last 20 steps
-//   depth   last_gradient: norm of dL/dW2 of the last layer; own_shares: sum of beta^2_ii; output_change: by noise on all
-//           matrices; step_change: by one optimizer step. x: layers for last_gradient, sub-layers N = 2L for the others
-//           (own_shares and output_change: the mean of three models a seed)
-//   layers  stream: mean square of the stream behind each layer; gradient: norm of dL/dW2 of each layer; x: the layer.
+//   depth   last_gradient: norm of dL/dW2 of the last layer; own_shares: sum of beta^2_ii; output_change: by
+//   noise on all
+//           matrices; step_change: by one optimizer step. x: layers for last_gradient, sub-layers N = 2L for
+//           the others (own_shares and output_change: the mean of three models a seed)
+//   layers  stream: mean square of the stream behind each layer; gradient: norm of dL/dW2 of each layer; x:
+//   the layer.
 //           skip: mean skip scale (omega); x: the sub-layer
 //   shares  own: beta^2_ii; sum: of row i; x: the sub-layer
 #pragma once
@@ -27,7 +31,8 @@ using CurveSet = std::map<std::string, CurveData>;  ///< by the curve's id, of o
 /// What is measured for that kind of curve, when curve.y is not among it; empty when it is.
 std::string unknown_quantity(const Curve& curve);
 
-/// The specification of a run of the lesson for a seed, with the learner's changes ("A" -> key -> value) when given.
+/// The specification of a run of the lesson for a seed, with the learner's changes ("A" -> key -> value) when
+/// given.
 using Changes = std::map<std::string, std::map<std::string, std::string>>;
 RunSpec spec_of(const Lesson& lesson, const std::string& run, uint64_t seed, const Changes& changes = {});
 

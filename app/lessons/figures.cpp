@@ -19,7 +19,8 @@ Axis axis_of(const FigureAxis& a) {
   axis.lo = a.low, axis.hi = a.high, axis.label = a.label;
   for (double tick : a.ticks) {
     const bool power = a.log && (tick < 1e-3 || tick > 1e4);
-    axis.ticks.push_back({tick, power ? ui::power_of_ten(static_cast<int>(std::lround(std::log10(tick)))) : ui::number(tick, 3)});
+    axis.ticks.push_back({tick, power ? ui::power_of_ten(static_cast<int>(std::lround(std::log10(tick))))
+                                      : ui::number(tick, 3)});
   }
   axis.max_ticks = 7;
   return axis;
@@ -34,25 +35,30 @@ std::vector<double> clamped(std::vector<double> v, const FigureAxis& axis) {
   return v;
 }
 
-void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line, const FigureData& data, PlotScene& scene) {
+void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line, const FigureData& data,
+              PlotScene& scene) {
   const CurveData* own = nullptr;
   if (data.own)
-    if (const auto it = data.own->find(line.curve); it != data.own->end() && !it->second.y.empty()) own = &it->second;
+    if (const auto it = data.own->find(line.curve); it != data.own->end() && !it->second.y.empty())
+      own = &it->second;
   const CurveBand* band = nullptr;
   if (data.reference)
-    if (const auto it = data.reference->curves.find(line.curve); it != data.reference->curves.end()) band = &it->second;
+    if (const auto it = data.reference->curves.find(line.curve); it != data.reference->curves.end())
+      band = &it->second;
   const int run = run_index(line.run);
   if (band && data.reference->seeds > 1) {
     Band area;
     area.id = line.curve, area.ink = Ink::run(run);
-    area.x = column(band->x), area.lo = column(clamped(band->low, figure.y)), area.hi = column(clamped(band->high, figure.y));
+    area.x = column(band->x), area.lo = column(clamped(band->low, figure.y)),
+    area.hi = column(clamped(band->high, figure.y));
     scene.bands.push_back(std::move(area));
   }
   if (!own && (!band || data.own)) return;  // the learner's is on its way: only the range so far
   const std::vector<double>&x = own ? own->x : band->x, &y = own ? own->y : band->mean;
   if (y.empty()) return;
   plot::Series s;
-  s.id = line.curve, s.name = line.name, s.letter = lesson.run(line.run) ? line.run : "", s.ink = Ink::run(run);
+  s.id = line.curve, s.name = line.name, s.letter = lesson.run(line.run) ? line.run : "",
+  s.ink = Ink::run(run);
   s.value = ui::number(y.back(), 2);
   s.x = column(x), s.y = column(clamped(y, figure.y));
   s.markers = y.size() <= 24 ? Markers::all : Markers::sparse;
@@ -86,12 +92,14 @@ PlotScene map_scene(const Figure& figure, const FigureData& data) {
   if (!map || map->empty()) return scene;
   HeatMap heat;
   heat.rows = static_cast<int>(map->size()), heat.columns = heat.rows + 1;
-  std::vector<float> cells(static_cast<size_t>(heat.rows * heat.columns), std::numeric_limits<float>::quiet_NaN());
+  std::vector<float> cells(static_cast<size_t>(heat.rows * heat.columns),
+                           std::numeric_limits<float>::quiet_NaN());
   double low = 1e9, high = 0;
   for (int i = 0; i < heat.rows; ++i) {
     double sum = 0;
     const std::vector<double>& row = (*map)[static_cast<size_t>(i)];
-    for (size_t j = 0; j < row.size(); ++j) cells[static_cast<size_t>(i * heat.columns) + j] = static_cast<float>(row[j]), sum += row[j];
+    for (size_t j = 0; j < row.size(); ++j)
+      cells[static_cast<size_t>(i * heat.columns) + j] = static_cast<float>(row[j]), sum += row[j];
     low = std::min(low, sum), high = std::max(high, sum);
   }
   heat.cells = Column::of(std::move(cells));
@@ -106,7 +114,8 @@ PlotScene map_scene(const Figure& figure, const FigureData& data) {
 
 }  // namespace
 
-std::optional<std::pair<double, double>> start_of(const Lesson& lesson, const std::string& curve, const FigureData& data) {
+std::optional<std::pair<double, double>> start_of(const Lesson& lesson, const std::string& curve,
+                                                  const FigureData& data) {
   if (!lesson.curve(curve) || !data.reference) return std::nullopt;
   const auto it = data.reference->curves.find(curve);
   if (it == data.reference->curves.end() || it->second.mean.empty()) return std::nullopt;
@@ -139,7 +148,8 @@ PlotScene figure_scene(const Lesson& lesson, const Figure& figure, const FigureD
   }
   if (data.predicted_x) {
     RefLine line;
-    line.value = *data.predicted_x, line.horizontal = false, line.label = "you said " + ui::number(*data.predicted_x, 3);
+    line.value = *data.predicted_x, line.horizontal = false,
+    line.label = "you said " + ui::number(*data.predicted_x, 3);
     scene.lines.push_back(std::move(line));
   }
   if (!hidden) {
@@ -153,7 +163,8 @@ PlotScene figure_scene(const Lesson& lesson, const Figure& figure, const FigureD
         scene.series.push_back(std::move(s));
       } else {
         Band band;
-        band.id = theory.label, band.theory = true, band.label = theory.label, band.ink = {Ink::Role::ink3, 0, 1};
+        band.id = theory.label, band.theory = true, band.label = theory.label,
+        band.ink = {Ink::Role::ink3, 0, 1};
         band.x = column(theory.x), band.lo = column(theory.low), band.hi = column(theory.high);
         scene.bands.push_back(std::move(band));
       }

@@ -56,12 +56,14 @@ class Column {
         paragraph(b.inlines, rect_.x, {Face::bold, type::title}, 22);
         y_ -= 8;
         return;
-      case Block::Kind::Display: return display(b);
+      case Block::Kind::Display:
+        return display(b);
       case Block::Kind::Item:
         if (draw_) ui_.paint().circle({rect_.x + 5, y_ + kLine / 2}, 2.2f, t.ink2);
         return paragraph(b.inlines, rect_.x + 18, body(), line_height());
       case Block::Kind::Note:
-      case Block::Kind::Paragraph: return paragraph(b.inlines, rect_.x, body(), line_height());
+      case Block::Kind::Paragraph:
+        return paragraph(b.inlines, rect_.x, body(), line_height());
     }
   }
 
@@ -138,7 +140,8 @@ class Column {
         continue;
       }
       Token token;
-      token.from = &piece, token.text = rest.substr(0, blank), token.style = style, token.space_before = space;
+      token.from = &piece, token.text = rest.substr(0, blank), token.style = style,
+      token.space_before = space;
       token.width = ui_.paint().text_width(style, token.text);
       tokens.push_back(std::move(token));
       space = false;
@@ -171,10 +174,12 @@ class Column {
       size_t end = i + 1;
       float width = tokens[i].width, tall = line;
       const auto taller = [&](const Token& t) {
-        if (t.from->kind == Kind::Formula) tall = std::max(tall, 2 * std::max(t.formula.ascent - 6, t.formula.descent + 4) + 8);
+        if (t.from->kind == Kind::Formula)
+          tall = std::max(tall, 2 * std::max(t.formula.ascent - 6, t.formula.descent + 4) + 8);
       };
       taller(tokens[i]);
-      while (end < tokens.size() && !tokens[end].space_before) width += tokens[end].width, taller(tokens[end++]);
+      while (end < tokens.size() && !tokens[end].space_before)
+        width += tokens[end].width, taller(tokens[end++]);
       const float gap = x > left && tokens[i].space_before ? space : 0;
       if (x > left && x + gap + width > rect_.right()) {
         top += high, x = left, high = line;
@@ -183,7 +188,8 @@ class Column {
       }
       high = std::max(high, tall);
       for (; i < end; ++i) {
-        put(tokens[i], x, top + line / 2 + 0.364f * style.px, line, small_ ? ui_.theme().ink2 : ui_.theme().ink);
+        put(tokens[i], x, top + line / 2 + 0.364f * style.px, line,
+            small_ ? ui_.theme().ink2 : ui_.theme().ink);
         x += tokens[i].width;
       }
     }
@@ -194,11 +200,15 @@ class Column {
     if (!draw_) return;
     Painter& p = ui_.paint();
     switch (token.from->kind) {
-      case Kind::Formula: return tex::draw(p, token.formula, {x, baseline}, colour);
+      case Kind::Formula:
+        return tex::draw(p, token.formula, {x, baseline}, colour);
       case Kind::Tile:
-        return tile(ui_, {x, baseline - 0.36f * token.style.px - kTile / 2, kTile, kTile}, token.from->text[0] - 'A');
-      case Kind::Drag: return pill(token, {x, baseline - 0.36f * type::prose - 12, token.width, 24});
-      default: p.text({x, baseline}, token.style, colour, token.text);
+        return tile(ui_, {x, baseline - 0.36f * token.style.px - kTile / 2, kTile, kTile},
+                    token.from->text[0] - 'A');
+      case Kind::Drag:
+        return pill(token, {x, baseline - 0.36f * type::prose - 12, token.width, 24});
+      default:
+        p.text({x, baseline}, token.style, colour, token.text);
     }
     (void)line;
   }
@@ -208,10 +218,13 @@ class Column {
     Painter& p = ui_.paint();
     HitOptions options;
     options.arrows = true, options.enabled = context_.can_drag, options.radius = radius::field;
-    const Hit h = ui_.hit("lesson/drag/" + knob.id, rect, token.text, knob.label + ": drag, or use the arrow keys.", options);
+    const Hit h = ui_.hit("lesson/drag/" + knob.id, rect, token.text,
+                          knob.label + ": drag, or use the arrow keys.", options);
     const Theme& t = ui_.theme();
-    if (context_.can_drag) p.accent_box(t, rect, radius::field);
-    else p.fill(rect, t.accent_soft, radius::field);
+    if (context_.can_drag)
+      p.accent_box(t, rect, radius::field);
+    else
+      p.fill(rect, t.accent_soft, radius::field);
     const Colour ink = context_.can_drag ? t.on_accent : t.ink;
     p.text_in(rect, token.style, ink, token.text, Align::centre);
     for (const float side : {-1.f, 1.f}) {
@@ -241,7 +254,8 @@ class Column {
 
 }  // namespace
 
-float flow(Ui& ui, const Rect& rect, const Prose& prose, const FlowContext& context, bool draw, Dragged* dragged) {
+float flow(Ui& ui, const Rect& rect, const Prose& prose, const FlowContext& context, bool draw,
+           Dragged* dragged) {
   return Column(ui, rect, context, draw, dragged).blocks(prose);
 }
 

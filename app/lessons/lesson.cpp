@@ -46,12 +46,12 @@ std::string definition(const Lesson& lesson) {
     for (const Edit& edit : run.edits) out += fmt::format("  edit {}\n", to_string(edit));
   }
   for (const Curve& c : lesson.curves)
-    out += fmt::format("curve {} {} {} {} {} {} {} {} [{}] {} {} {} {} {} {}\n", c.id, static_cast<int>(c.of), c.run, c.y,
-                       c.relative, c.from, c.to, c.field, fmt::join(c.xs, " "), c.theory, c.feed_forward, c.positions,
-                       c.noise, c.at_start, to_string(c.mean));
+    out += fmt::format("curve {} {} {} {} {} {} {} {} [{}] {} {} {} {} {} {}\n", c.id, static_cast<int>(c.of),
+                       c.run, c.y, c.relative, c.from, c.to, c.field, fmt::join(c.xs, " "), c.theory,
+                       c.feed_forward, c.positions, c.noise, c.at_start, to_string(c.mean));
   for (const Measure& m : lesson.measures)
-    out += fmt::format("measure {} {} {} {} {} {} {} {} {}\n", m.id, m.curve, m.take, m.a, m.b, m.against, m.first,
-                       m.second, to_string(m.mean));
+    out += fmt::format("measure {} {} {} {} {} {} {} {} {}\n", m.id, m.curve, m.take, m.a, m.b, m.against,
+                       m.first, m.second, to_string(m.mean));
   return out;
 }
 

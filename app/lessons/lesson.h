@@ -1,9 +1,10 @@
-// A lesson as one value: what lessons/NN-name/lesson.toml and the Markdown beside it say. No behaviour: the reader fills
-// it in (reader.h), experiments.h measures what it names, check.h judges its claim, the player and the report show it.
+// A lesson as one value: what lessons/NN-name/lesson.toml and the Markdown beside it say. No behaviour: the
+// reader fills it in (reader.h), experiments.h measures what it names, check.h judges its claim, the player
+// and the report show it.
 //
-// Everything measured is a Curve, one number over an x for every seed: over training steps, over the values of a
-// setting, over depth, over sub-layers. A Measure takes one number off a curve, or combines two measures. A Check says
-// in which band a measure must lie, and the sentence that is wrong otherwise.
+// Everything measured is a Curve, one number over an x for every seed: over training steps, over the values
+// of a setting, over depth, over sub-layers. A Measure takes one number off a curve, or combines two
+// measures. A Check says in which band a measure must lie, and the sentence that is wrong otherwise.
 #pragma once
 
 #include <array>
@@ -18,14 +19,15 @@
 
 namespace normscope::lessons {
 
-/// How seeds (and the picture) are averaged: what stands on a log axis geometrically, the rest arithmetically.
+/// How seeds (and the picture) are averaged: what stands on a log axis geometrically, the rest
+/// arithmetically.
 enum class Mean : uint8_t { Arithmetic, Geometric };
 const char* to_string(Mean mean);
 
 /// A run of the lesson: the hero model with some fields set.
 struct LessonRun {
-  std::string id;      ///< "A"; the letter that the player shows
-  std::string name;    ///< "Post-LN, no warm-up"
+  std::string id;    ///< "A"; the letter that the player shows
+  std::string name;  ///< "Post-LN, no warm-up"
   RunSpec spec;
   std::vector<Edit> edits;
 };
@@ -44,14 +46,15 @@ struct Curve {
   std::string y;          ///< what is measured, see experiments.h
   bool relative = false;  ///< Run: divided by the first value
   int32_t from = 1, to = 0;
-  std::string field;      ///< Sweep
-  std::vector<double> xs; ///< Sweep, Depth
-  bool theory = false;    ///< Depth, Layers: the setting of the theorems (one head, silent attention, F = D, Gaussian)
+  std::string field;       ///< Sweep
+  std::vector<double> xs;  ///< Sweep, Depth
+  bool theory =
+      false;  ///< Depth, Layers: the setting of the theorems (one head, silent attention, F = D, Gaussian)
   int32_t feed_forward = 0;  ///< theory: another F; 0 = D
-  int32_t positions = 8;  ///< one-position gradients are the rms over so many; 0 = the mean over the batch
-  double noise = 0.01;    ///< output change: size of the perturbation, of each matrix's standard deviation
-  bool at_start = true;   ///< Shares: before training; false: after it
-  int32_t fast_seeds = 1; ///< of the fast tier
+  int32_t positions = 8;     ///< one-position gradients are the rms over so many; 0 = the mean over the batch
+  double noise = 0.01;       ///< output change: size of the perturbation, of each matrix's standard deviation
+  bool at_start = true;      ///< Shares: before training; false: after it
+  int32_t fast_seeds = 1;    ///< of the fast tier
   Mean mean = Mean::Arithmetic;
 };
 
@@ -59,14 +62,15 @@ struct Measure {
   std::string id;
   std::string label;  ///< "gradient of layer 1 at step 20, run A"
   std::string curve;
-  /// at, mean, min, max, fall (first over second), first_below, exponent, r2, slope, offset; for two others: ratio,
-  /// difference.
+  /// at, mean, min, max, fall (first over second), first_below, exponent, r2, slope, offset; for two others:
+  /// ratio, difference.
   std::string take;
-  double a = 0, b = 0;        ///< at: a; mean, min, max: from a to b (all when equal); fall: a over b; first_below: a
+  double a = 0,
+         b = 0;  ///< at: a; mean, min, max: from a to b (all when equal); fall: a over b; first_below: a
   std::string against;        ///< r2, slope: "x", "log x", "log(1+x/n)", or another curve's id
   std::string first, second;  ///< ratio, difference
   Mean mean = Mean::Arithmetic;
-  int32_t digits = 2;         ///< significant ones, where it is shown
+  int32_t digits = 2;  ///< significant ones, where it is shown
   std::string unit;
 };
 
@@ -78,8 +82,8 @@ struct Check {
 
 struct FigureLine {
   std::string curve;
-  std::string run;    ///< whose look it takes: "A".."D"
-  std::string name;   ///< behind the value at its end
+  std::string run;   ///< whose look it takes: "A".."D"
+  std::string name;  ///< behind the value at its end
 };
 
 /// A level with its name: a number, or a measure's mean over the reference runs.
@@ -99,7 +103,7 @@ struct FigureAxis {
 
 struct Figure {
   std::string id, title, note;
-  std::string tab;            ///< where a switch chooses between figures; default: the id
+  std::string tab;  ///< where a switch chooses between figures; default: the id
   FigureAxis x, y;
   std::vector<FigureLine> lines;
   std::vector<FigureLevel> levels;
@@ -109,12 +113,13 @@ struct Figure {
     std::vector<double> x, low, high;  ///< low = high: a line
   };
   std::vector<Theory> theory;
-  std::string map_run;        ///< a beta^2 map instead of curves
+  std::string map_run;  ///< a beta^2 map instead of curves
   bool map_at_start = true;
 };
 
 enum class StepKind : uint8_t { Predict, Run, Compare, Explain };
-inline constexpr std::array<StepKind, 4> kSteps{StepKind::Predict, StepKind::Run, StepKind::Compare, StepKind::Explain};
+inline constexpr std::array<StepKind, 4> kSteps{StepKind::Predict, StepKind::Run, StepKind::Compare,
+                                                StepKind::Explain};
 const char* to_string(StepKind step);  ///< "predict"
 const char* label(StepKind step);      ///< "Predict"
 
@@ -126,10 +131,10 @@ struct Step {
 struct Prediction {
   enum class Kind : uint8_t { Draw, Order, Value } kind = Kind::Value;
   std::string ask;
-  std::string curve;    ///< Draw: which one; it starts at its measured first point
-  std::string measure;  ///< Value: which one
+  std::string curve;                              ///< Draw: which one; it starts at its measured first point
+  std::string measure;                            ///< Value: which one
   double low = 0, high = 1, step = 1, start = 0;  ///< Value: the slider
-  bool log = false, on_y = false;  ///< Value: whether it stands on the figure's x or y axis
+  bool log = false, on_y = false;                 ///< Value: whether it stands on the figure's x or y axis
   std::string unit;
   struct Card {
     std::string id, text, measure;
@@ -179,8 +184,8 @@ struct Lesson {
   const Step& step(StepKind kind) const { return steps[static_cast<size_t>(kind)]; }
 };
 
-/// A text in which everything that decides a measured number stands, and nothing else: runs, curves, measures.
-/// measured.json keeps its hash; another hash means that the numbers are of another experiment.
+/// A text in which everything that decides a measured number stands, and nothing else: runs, curves,
+/// measures. measured.json keeps its hash; another hash means that the numbers are of another experiment.
 std::string definition(const Lesson& lesson);
 
 }  // namespace normscope::lessons

@@ -15,7 +15,9 @@ namespace {
 
 using nlohmann::json;
 
-std::string path_of(const Lesson& lesson) { return (std::filesystem::path(lesson.folder) / "measured.json").string(); }
+std::string path_of(const Lesson& lesson) {
+  return (std::filesystem::path(lesson.folder) / "measured.json").string();
+}
 
 std::string hash_of(const Lesson& lesson) {
   uint64_t hash = 1469598103934665603ull;  // FNV-1a
@@ -62,9 +64,14 @@ void save_results(const Lesson& lesson, const Results& results) {
   root["lesson"] = lesson.id, root["definition"] = hash_of(lesson), root["seeds"] = results.seeds;
   root["level"] = rounded(results.level);
   for (const auto& [id, m] : results.measures)
-    root["measures"][id] = {{"values", rounded(m.values)}, {"mean", rounded(m.spread.mean)}, {"averaged", to_string(lesson.measure(id)->mean)}};
+    root["measures"][id] = {{"values", rounded(m.values)},
+                            {"mean", rounded(m.spread.mean)},
+                            {"averaged", to_string(lesson.measure(id)->mean)}};
   for (const auto& [id, c] : results.curves)
-    root["curves"][id] = {{"x", rounded(c.x)}, {"mean", rounded(c.mean)}, {"low", rounded(c.low)}, {"high", rounded(c.high)},
+    root["curves"][id] = {{"x", rounded(c.x)},
+                          {"mean", rounded(c.mean)},
+                          {"low", rounded(c.low)},
+                          {"high", rounded(c.high)},
                           {"averaged", to_string(lesson.curve(id)->mean)}};
   for (const auto& [id, text] : results.texts) root["texts"][id] = text;
   for (const auto& [id, map] : results.maps)
@@ -87,7 +94,8 @@ std::optional<Results> load_results(const Lesson& lesson) {
       out.measures[id] = {values, spread_of(values, measure ? measure->mean : Mean::Arithmetic)};
     }
     for (const auto& [id, c] : root.at("curves").items())
-      out.curves[id] = {numbers(c.at("x")), numbers(c.at("mean")), numbers(c.at("low")), numbers(c.at("high"))};
+      out.curves[id] = {numbers(c.at("x")), numbers(c.at("mean")), numbers(c.at("low")),
+                        numbers(c.at("high"))};
     const json texts = root.value("texts", json::object()), maps = root.value("maps", json::object());
     for (const auto& [id, text] : texts.items()) out.texts[id] = text;
     for (const auto& [id, map] : maps.items())
@@ -102,17 +110,19 @@ std::string staleness(const Lesson& lesson, const Results& fresh) {
   const json root = read(lesson);
   if (root.is_null()) return "missing: write it with normscope lesson check --full --write";
   const std::optional<Results> kept = load_results(lesson);
-  if (!kept) return "of another definition of this lesson: write it again with normscope lesson check --full --write";
+  if (!kept)
+    return "of another definition of this lesson: write it again with normscope lesson check --full --write";
   for (const auto& [id, m] : fresh.measures) {
     const auto it = kept->measures.find(id);
     if (it == kept->measures.end()) return fmt::format("has no '{}': write it again", id);
-    // The range of the kept seeds, widened by half of itself and by a quarter of the value: another instruction set
-    // takes another path through training, another engine leaves this band.
+    // The range of the kept seeds, widened by half of itself and by a quarter of the value: another
+    // instruction set takes another path through training, another engine leaves this band.
     const Spread& s = it->second.spread;
     const double room = 0.5 * (s.high - s.low) + 0.25 * std::max(std::abs(s.low), std::abs(s.high)) + 0.05;
     for (double v : m.values)
       if (!std::isinf(v) && (std::isnan(v) || v < s.low - room || v > s.high + room))
-        return fmt::format("'{}' is {:.4g} now and was {:.4g} to {:.4g}: write it again", id, v, s.low, s.high);
+        return fmt::format("'{}' is {:.4g} now and was {:.4g} to {:.4g}: write it again", id, v, s.low,
+                           s.high);
   }
   return {};
 }

@@ -39,7 +39,8 @@ struct Fit {
   double offset = kUnknown;  ///< N0 of log(1 + N/N0)
 };
 
-Fit fit(const std::vector<double>& x, const std::vector<double>& y, const std::string& against, const CurveSet& curves) {
+Fit fit(const std::vector<double>& x, const std::vector<double>& y, const std::string& against,
+        const CurveSet& curves) {
   if (x.size() < 2) return {};
   if (against == "x") return {linear_fit(x, y)};
   if (against == "log x") return {linear_fit(logs(x), y)};
@@ -80,11 +81,14 @@ double of_curve(const Measure& m, const CurveData& c, const CurveSet& curves) {
 
 }  // namespace
 
-bool is_scale(std::string_view against) { return against == "x" || against == "log x" || against == "log(1+x/n)"; }
+bool is_scale(std::string_view against) {
+  return against == "x" || against == "log x" || against == "log(1+x/n)";
+}
 
 double evaluate(const Lesson& lesson, const Measure& m, const CurveSet& curves) {
   if (m.curve.empty()) {
-    const double a = evaluate(lesson, *lesson.measure(m.first), curves), b = evaluate(lesson, *lesson.measure(m.second), curves);
+    const double a = evaluate(lesson, *lesson.measure(m.first), curves),
+                 b = evaluate(lesson, *lesson.measure(m.second), curves);
     return m.take == "ratio" ? a / b : a - b;
   }
   const auto it = curves.find(m.curve);

@@ -39,7 +39,8 @@ void Player::choose(size_t index) {
   }
   value_ = p.committed ? p.value : lesson.prediction.start;
   if (sketch_.empty())
-    if (const auto start = start_of(lesson, lesson.prediction.curve, figure_data())) sketch_ = {start->second};
+    if (const auto start = start_of(lesson, lesson.prediction.curve, figure_data()))
+      sketch_ = {start->second};
   step_ = p.committed || p.skipped ? StepKind::Run : StepKind::Predict;
   scroll_ = 0, fresh_ = true;
 }
@@ -64,7 +65,8 @@ Changes Player::changes() const {
     const auto it = knobs_.find(knob.id);
     if (it == knobs_.end()) continue;
     const double v = it->second;
-    out[knob.run][knob.field] = v == std::floor(v) ? std::to_string(static_cast<int64_t>(v)) : fmt::format("{:.6g}", v);
+    out[knob.run][knob.field] =
+        v == std::floor(v) ? std::to_string(static_cast<int64_t>(v)) : fmt::format("{:.6g}", v);
   }
   return out;
 }
@@ -124,10 +126,11 @@ void Player::finish_measuring() {
 namespace {
 
 std::string ratio_words(double said, double measured, const char* more, const char* less) {
-  if (!(said > 0) || !(measured > 0)) return said == measured ? "exactly right" : said > measured ? more : less;
+  if (!(said > 0) || !(measured > 0))
+    return said == measured ? "exactly right" : said > measured ? more : less;
   const double ratio = said > measured ? said / measured : measured / said;
   if (ratio < 1.25) return "close";
-  return fmt::format("{}× {}", ui::number(ratio, 2), said > measured ? more : less);
+  return fmt::format("{} {}", shown(ratio, {.digits = 2, .unit = "×"}), said > measured ? more : less);
 }
 
 }  // namespace
@@ -142,16 +145,19 @@ void Player::judge() {
     const Measure& m = *l.measure(prediction.measure);
     const double measured = evaluate(l, m, curves);
     p.measured = shown(measured, m);
-    if (p.committed) p.said = shown(p.value, m), p.score = ratio_words(p.value, measured, "too much", "too little");
+    if (p.committed)
+      p.said = shown(p.value, m), p.score = ratio_words(p.value, measured, "too much", "too little");
   } else if (prediction.kind == Prediction::Kind::Draw) {
     const auto it = curves.find(prediction.curve);
     if (it == curves.end() || it->second.y.empty()) return;
     p.measured = ui::number(it->second.y.back(), 2);
     if (p.committed && !p.drawn.empty())
-      p.said = ui::number(p.drawn.back(), 2), p.score = ratio_words(p.drawn.back(), it->second.y.back(), "too high", "too low");
+      p.said = ui::number(p.drawn.back(), 2),
+      p.score = ratio_words(p.drawn.back(), it->second.y.back(), "too high", "too low");
   } else {
     std::vector<std::pair<double, std::string>> right;
-    for (const Prediction::Card& card : prediction.cards) right.emplace_back(evaluate(l, *l.measure(card.measure), curves), card.id);
+    for (const Prediction::Card& card : prediction.cards)
+      right.emplace_back(evaluate(l, *l.measure(card.measure), curves), card.id);
     std::sort(right.begin(), right.end());
     const auto text_of = [&](const std::string& id) {
       for (const Prediction::Card& card : prediction.cards)
@@ -163,7 +169,8 @@ void Player::judge() {
       // Kendall's distance: pairs in the wrong order.
       int wrong = 0;
       const auto place = [&](const std::string& id) {
-        return std::find_if(right.begin(), right.end(), [&](const auto& r) { return r.second == id; }) - right.begin();
+        return std::find_if(right.begin(), right.end(), [&](const auto& r) { return r.second == id; }) -
+               right.begin();
       };
       for (size_t i = 0; i < p.order.size(); ++i)
         for (size_t j = i + 1; j < p.order.size(); ++j) wrong += place(p.order[i]) > place(p.order[j]);
@@ -177,7 +184,8 @@ void Player::judge() {
 
 const Figure& Player::figure_shown() const {
   const auto& ids = lesson()->step(step_).figures;
-  const size_t which = std::min<size_t>(static_cast<size_t>(figure_[static_cast<size_t>(step_)]), ids.size() - 1);
+  const size_t which =
+      std::min<size_t>(static_cast<size_t>(figure_[static_cast<size_t>(step_)]), ids.size() - 1);
   return *lesson()->figure(ids[which]);
 }
 
@@ -234,7 +242,8 @@ void Player::sketch_to(size_t index, double y) {
   const bool log = lesson()->figure(lesson()->step(StepKind::Predict).figures[0])->y.log && last > 0 && y > 0;
   for (size_t i = sketch_.size(); i <= index; ++i) {
     const double t = static_cast<double>(i - from) / static_cast<double>(index - from);
-    sketch_.push_back(log ? std::exp(std::log(last) + t * (std::log(y) - std::log(last))) : last + t * (y - last));
+    sketch_.push_back(log ? std::exp(std::log(last) + t * (std::log(y) - std::log(last)))
+                          : last + t * (y - last));
   }
 }
 

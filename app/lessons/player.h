@@ -1,7 +1,8 @@
-// The Lessons screen: list, text column, one live figure, and the stepper Predict, Run, Compare, Explain. State plus
-// draw(), window-less. Nothing that was measured is visible before the prediction is committed or skipped.
-// Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/lab, lesson/draw, lesson/undo,
-// lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID, lesson/again, lesson/figure/ID.
+// The Lessons screen: list, text column, one live figure, and the stepper Predict, Run, Compare, Explain.
+// State plus draw(), window-less. Nothing that was measured is visible before the prediction is committed or
+// skipped. Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/lab, lesson/draw,
+// lesson/undo, lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID, lesson/again,
+// lesson/figure/ID.
 #pragma once
 
 #include <map>
@@ -35,11 +36,14 @@ class Player {
   std::optional<ToLab> draw(ui::Ui& ui, const ui::Rect& area);
 
   const Course& course() const { return course_; }
-  /// Opens a lesson at a step as if the learner had come there (earlier steps count as done): pictures, tests.
+  /// Opens a lesson at a step as if the learner had come there (earlier steps count as done): pictures,
+  /// tests.
   void open(std::string_view lesson, StepKind step);
   bool measuring() const { return measurer_->state()->running; }
   StepKind step() const { return step_; }
-  const Lesson* lesson() const { return current_ < course_.lessons.size() ? &course_.lessons[current_] : nullptr; }
+  const Lesson* lesson() const {
+    return current_ < course_.lessons.size() ? &course_.lessons[current_] : nullptr;
+  }
   LessonProgress& progress(const std::string& id) { return progress_.of(id); }
 
  private:
@@ -65,15 +69,16 @@ class Player {
   void draw_stepper(ui::Ui& ui, ui::Rect rect);
   float draw_head(ui::Ui& ui, ui::Rect rect);
   float draw_score(ui::Ui& ui, const ui::Rect& rect);
-  float draw_box(ui::Ui& ui, const ui::Rect& rect, std::string_view title, std::string_view text, bool yellow);
+  float draw_box(ui::Ui& ui, const ui::Rect& rect, std::string_view title, std::string_view text,
+                 bool yellow);
   void draw_sentence_end(ui::Ui& ui, ui::Rect rest);
   // player_figure.cpp
   void draw_figure(ui::Ui& ui, const ui::Rect& rect);
   void draw_plot(ui::Ui& ui, const ui::Rect& rect);
   void draw_sketch(ui::Ui& ui, const ui::Rect& rect, plot::PlotScene& scene);
   void draw_cards(ui::Ui& ui, ui::Rect rect);
-  void draw_slider(ui::Ui& ui, ui::Rect rect, std::string_view name, double& value, double low, double high, double step,
-                   const std::string& unit, std::string_view help);
+  void draw_slider(ui::Ui& ui, ui::Rect rect, std::string_view name, double& value, double low, double high,
+                   double step, const std::string& unit, std::string_view help);
   void draw_runs(ui::Ui& ui, ui::Rect rect);
   void draw_strip(ui::Ui& ui, ui::Rect rect);
   void draw_gap(ui::Ui& ui, const ui::Rect& rect, const plot::PlotScene& scene);
@@ -89,20 +94,20 @@ class Player {
   std::optional<Results> reference_;
   std::string reference_error_;
 
-  ui::Rect sketch_area_;                     ///< of this frame's plot
+  ui::Rect sketch_area_;  ///< of this frame's plot
   ui::Hit sketch_hit_;
   std::vector<double> sketch_;               ///< Draw: y at the grid's points so far
   std::vector<std::vector<double>> before_;  ///< for undo
   std::vector<std::string> order_;
   double value_ = 0;
-  std::map<std::string, double> knobs_;      ///< by id; absent: as the run says
-  bool measured_ = false;                    ///< the state of the measurer is of this lesson and done
-  bool changed_ = false;                     ///< it was measured with the learner's own settings
+  std::map<std::string, double> knobs_;  ///< by id; absent: as the run says
+  bool measured_ = false;                ///< the state of the measurer is of this lesson and done
+  bool changed_ = false;                 ///< it was measured with the learner's own settings
   bool solved_ = false;
   std::array<int, 4> figure_{};
   std::map<std::string, plot::View> views_;
   float scroll_ = 0, text_height_ = 0;
-  bool fresh_ = true;                        ///< the step was just opened: give its main control the keyboard
+  bool fresh_ = true;  ///< the step was just opened: give its main control the keyboard
 };
 
 }  // namespace normscope::lessons

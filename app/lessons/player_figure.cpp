@@ -38,35 +38,47 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
     const float width = segmented_width(ui, tabs);
     Rect place = head.take_right(width, 12);
     place.h = 26;
-    segmented(ui, "lesson/figure", place, tabs, figure_[static_cast<size_t>(step_)], "Which measurement is shown.");
+    segmented(ui, "lesson/figure", place, tabs, figure_[static_cast<size_t>(step_)],
+              "Which measurement is shown.");
   }
-  p.text_in(head.take_top(24, 2), {Face::bold, type::figure}, t.ink, cards ? "Put them in order" : figure.title);
+  p.text_in(head.take_top(24, 2), {Face::bold, type::figure}, t.ink,
+            cards ? "Put them in order" : figure.title);
   std::string note = cards ? "drag a card, or move the one in focus with the arrow keys" : figure.note;
   if (!cards && step_ != StepKind::Predict && reference_ && figure.map_run.empty() && !figure.lines.empty()) {
-    note = (compact || note.empty() ? "" : note + "; ") + fmt::format("line: your run, band: range of {} seeds", reference_->seeds);
+    note = (compact || note.empty() ? "" : note + "; ") +
+           fmt::format("line: your run, band: range of {} seeds", reference_->seeds);
   }
   p.text_in({line.x, line.y + 29, line.w, 18}, {Face::sans, type::body}, t.ink2, note);
 
   const float rows = static_cast<float>(lesson()->runs.size());
   const bool strip = step_ == StepKind::Compare || step_ == StepKind::Explain;
   const bool slider = step_ == StepKind::Predict && lesson()->prediction.kind == Prediction::Kind::Value;
-  const float below = strip ? (step_ == StepKind::Explain && lesson()->puzzle ? 128.f : 92.f) : slider ? 92.f : compact ? kRunRow * rows + 8 : kRunRow * rows + 14;
+  const float below = strip     ? (step_ == StepKind::Explain && lesson()->puzzle ? 128.f : 92.f)
+                      : slider  ? 92.f
+                      : compact ? kRunRow * rows + 8
+                                : kRunRow * rows + 14;
   Rect foot = rest.take_bottom(below, compact ? 6.f : 16.f);
   p.hairline({foot.x, foot.y}, {foot.right(), foot.y}, t.border);
   foot.take_top(compact ? 6.f : 12.f);
-  if (cards) draw_cards(ui, rest);
-  else draw_plot(ui, rest);
-  if (strip) draw_strip(ui, foot);
+  if (cards)
+    draw_cards(ui, rest);
+  else
+    draw_plot(ui, rest);
+  if (strip)
+    draw_strip(ui, foot);
   else if (slider) {
     const Prediction& q = lesson()->prediction;
     const LessonProgress& progress = progress_.of(lesson()->id);
     const Rect words = foot.take_top(20, 6);
     p.text_in(words, {Face::bold, type::title}, t.ink, "Your prediction");
-    p.text_in(words, {Face::mono, type::run_name}, t.ink, ui::number(value_, 3) + (q.unit.empty() ? "" : " " + q.unit), Align::right);
+    p.text_in(words, {Face::mono, type::run_name}, t.ink,
+              ui::number(value_, 3) + (q.unit.empty() ? "" : " " + q.unit), Align::right);
     double v = value_;
-    draw_slider(ui, foot, "lesson/slider", v, q.low, q.high, q.step, q.unit, "Your prediction: drag, or use the arrow keys.");
+    draw_slider(ui, foot, "lesson/slider", v, q.low, q.high, q.step, q.unit,
+                "Your prediction: drag, or use the arrow keys.");
     if (!progress.committed && !progress.skipped) value_ = v;
-  } else draw_runs(ui, foot);
+  } else
+    draw_runs(ui, foot);
 }
 
 void Player::draw_plot(Ui& ui, const Rect& rect) {
@@ -84,7 +96,8 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   if (step_ == StepKind::Run && !own) data.own = &kNothing;
   const Figure& figure = figure_shown();
   if (q.kind == Prediction::Kind::Draw && !predicting && progress.committed) {
-    const bool here = std::any_of(figure.lines.begin(), figure.lines.end(), [&](const FigureLine& l) { return l.curve == q.curve; });
+    const bool here = std::any_of(figure.lines.begin(), figure.lines.end(),
+                                  [&](const FigureLine& l) { return l.curve == q.curve; });
     if (here) data.drawn_x = sketch_grid(), data.drawn_y = progress.drawn;
     if (data.drawn_x.size() != data.drawn_y.size()) data.drawn_x.clear(), data.drawn_y.clear();
   }
@@ -98,9 +111,12 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
     scene.lines.push_back(std::move(line));
   }
   const bool map = !figure.map_run.empty();
-  if (!map) scene.labels_inside = false, scene.pad_right = size_ == Size::Compact ? 150.f : kLabelRoom, scene.pad_left = 54, scene.pad_bottom = 44, scene.pad_top = 22;
+  if (!map)
+    scene.labels_inside = false, scene.pad_right = size_ == Size::Compact ? 150.f : kLabelRoom,
+    scene.pad_left = 54, scene.pad_bottom = 44, scene.pad_top = 22;
   if (map && !scene.heat) {
-    ui.paint().text_in(rect, {Face::sans, type::title}, ui.theme().ink3, "not measured yet: the runs are trained first", Align::centre);
+    ui.paint().text_in(rect, {Face::sans, type::title}, ui.theme().ink3,
+                       "not measured yet: the runs are trained first", Align::centre);
     return ui.mark("lesson/plot", rect, "", "The figure of this step.");
   }
   const bool sketching = predicting && q.kind == Prediction::Kind::Draw;
@@ -110,7 +126,8 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   if (sketching) draw_sketch(ui, {}, scene);
   if (!map) {
     const Rect area = plot::plot_area(scene, rect);
-    ui.paint().text({area.right(), area.bottom() + 38}, {Face::sans, type::body}, ui.theme().ink3, figure.x.label, Align::right);
+    ui.paint().text({area.right(), area.bottom() + 38}, {Face::sans, type::body}, ui.theme().ink3,
+                    figure.x.label, Align::right);
     ui.paint().text({area.x - 2, area.y - 8}, {Face::sans, type::tick}, ui.theme().ink3, figure.y.label);
   }
   if (step_ == StepKind::Compare && !data.drawn_x.empty() && measured_) draw_gap(ui, rect, scene);
@@ -128,16 +145,19 @@ void Player::draw_sketch(Ui& ui, const Rect& rect, plot::PlotScene& scene) {
     kept = plot::plot_area(scene, rect);
     const plot::PlotMap map = map_of(scene, kept);
     HitOptions options;
-    options.arrows = true, options.enabled = !locked && !sketch_.empty(), options.tooltip = false, options.radius = 2;
+    options.arrows = true, options.enabled = !locked && !sketch_.empty(), options.tooltip = false,
+    options.radius = 2;
     hit = ui.hit("lesson/draw", kept, fmt::format("{} of {}", sketch_.size(), grid.size()),
-                 "Draw with the mouse, or: Right adds a point, Up and Down move it, Left takes it back.", options);
+                 "Draw with the mouse, or: Right adds a point, Up and Down move it, Left takes it back.",
+                 options);
     if (fresh_ && !locked) ui.focus("lesson/draw");
     if (locked || sketch_.empty()) return;
     const bool arrow = hit.arrow_x || hit.arrow_y;
     if (hit.pressed || arrow) before_.push_back(sketch_);
     if (hit.held) {
       const Vec m = ui.mouse();
-      const double x = map.x.inverse(std::clamp(m.x, kept.x, kept.right())), y = map.y.inverse(std::clamp(m.y, kept.y, kept.bottom()));
+      const double x = map.x.inverse(std::clamp(m.x, kept.x, kept.right())),
+                   y = map.y.inverse(std::clamp(m.y, kept.y, kept.bottom()));
       size_t nearest = 0;
       for (size_t i = 0; i < grid.size(); ++i)
         if (std::abs(map.x(grid[i]) - map.x(x)) < std::abs(map.x(grid[nearest]) - map.x(x))) nearest = i;
@@ -147,8 +167,10 @@ void Player::draw_sketch(Ui& ui, const Rect& rect, plot::PlotScene& scene) {
     if (hit.arrow_x < 0 && sketch_.size() > 1) sketch_.pop_back();
     if (hit.arrow_y && sketch_.size() > 1) {
       double& y = sketch_.back();
-      if (figure.y.log) y *= std::pow(10.0, 0.1 * hit.arrow_y);
-      else y += 0.02 * hit.arrow_y * (figure.y.high - figure.y.low);
+      if (figure.y.log)
+        y *= std::pow(10.0, 0.1 * hit.arrow_y);
+      else
+        y += 0.02 * hit.arrow_y * (figure.y.high - figure.y.low);
       y = std::clamp(y, figure.y.low, figure.y.high);
     }
     return;
@@ -165,14 +187,19 @@ void Player::draw_sketch(Ui& ui, const Rect& rect, plot::PlotScene& scene) {
     const Rect rest{points.back().x, kept.y, kept.right() - points.back().x, kept.h};
     p.fill(rest, t.accent_soft.alpha(points.size() > 1 ? 0.6f : 0.4f));
     if (rest.w > 130) {
-      const std::string end = figure.x.label == "training step" ? fmt::format("draw on to step {}", ui::number(grid.back(), 3))
-                                                                 : fmt::format("draw on to {} {}", ui::number(grid.back(), 3), figure.x.label);
-      p.text_in({rest.x, kept.bottom() - 56, rest.w - 8, 20}, {Face::bold, type::title}, t.ink, end, Align::centre);
-      p.text_in({rest.x, kept.bottom() - 36, rest.w - 8, 20}, {Face::sans, type::body}, t.ink2, fmt::format("{} points left", left), Align::centre);
+      const std::string end =
+          figure.x.label == "training step"
+              ? fmt::format("draw on to step {}", ui::number(grid.back(), 3))
+              : fmt::format("draw on to {} {}", ui::number(grid.back(), 3), figure.x.label);
+      p.text_in({rest.x, kept.bottom() - 56, rest.w - 8, 20}, {Face::bold, type::title}, t.ink, end,
+                Align::centre);
+      p.text_in({rest.x, kept.bottom() - 36, rest.w - 8, 20}, {Face::sans, type::body}, t.ink2,
+                fmt::format("{} points left", left), Align::centre);
     }
   }
   p.push_clip(kept.inset(-12));
-  if (points.size() > 1) p.polyline(points, t.accent, 11), p.polyline(points, t.dark ? t.accent : t.ink, 1.8f);
+  if (points.size() > 1)
+    p.polyline(points, t.accent, 11), p.polyline(points, t.dark ? t.accent : t.ink, 1.8f);
   p.circle(points[0], 15, t.accent.alpha(0.25f)), p.circle(points[0], 10, t.accent.alpha(0.5f));
   std::string run = "A";
   for (const FigureLine& line : figure.lines)
@@ -182,9 +209,11 @@ void Player::draw_sketch(Ui& ui, const Rect& rect, plot::PlotScene& scene) {
   if (points.size() > 1) p.circle(points.back(), 7, t.panel), p.ring(points.back(), 7, t.ink, 1.6f);
   p.pop_clip();
   if (points.size() == 1)
-    p.text({points[0].x + 22, points[0].y - 14}, {Face::bold, type::title}, t.ink, "start here: " + ui::number(sketch_[0], 2));
+    p.text({points[0].x + 22, points[0].y - 14}, {Face::bold, type::title}, t.ink,
+           "start here: " + ui::number(sketch_[0], 2));
   if (hit.held && points.size() > 1)
-    ui.tooltip(fmt::format("{} {}: about {}", figure.x.label == "training step" ? "step" : figure.x.label, ui::number(grid[points.size() - 1], 3), ui::number(sketch_.back(), 2)));
+    ui.tooltip(fmt::format("{} {}: about {}", figure.x.label == "training step" ? "step" : figure.x.label,
+                           ui::number(grid[points.size() - 1], 3), ui::number(sketch_.back(), 2)));
 }
 
 /// What lies between the end of the prediction and that of the measurement.
@@ -192,7 +221,9 @@ void Player::draw_gap(Ui& ui, const Rect& rect, const plot::PlotScene& scene) {
   const CurveSet& curves = measurer_->state()->curves;
   const auto it = curves.find(lesson()->prediction.curve);
   const LessonProgress& progress = progress_.of(lesson()->id);
-  if (it == curves.end() || it->second.y.empty() || progress.drawn.empty() || views_[figure_shown().id].zoomed()) return;
+  if (it == curves.end() || it->second.y.empty() || progress.drawn.empty() ||
+      views_[figure_shown().id].zoomed())
+    return;
   const Rect area = plot::plot_area(scene, rect);
   const plot::PlotMap map = map_of(scene, area);
   const auto y_of = [&](double v) { return map(scene.x.hi, std::clamp(v, scene.y.lo, scene.y.hi)).y; };
@@ -200,9 +231,11 @@ void Player::draw_gap(Ui& ui, const Rect& rect, const plot::PlotScene& scene) {
   if (std::abs(a - b) < 90) return;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  p.line({x, a}, {x, b}, t.ink, 1.4f), p.line({x - 4, a}, {x + 4, a}, t.ink, 1.4f), p.line({x - 4, b}, {x + 4, b}, t.ink, 1.4f);
-  const double ratio = std::max(progress.drawn.back(), it->second.y.back()) / std::max(1e-30, std::min(progress.drawn.back(), it->second.y.back()));
-  const std::string words = ui::number(ratio, 2) + "×";
+  p.line({x, a}, {x, b}, t.ink, 1.4f), p.line({x - 4, a}, {x + 4, a}, t.ink, 1.4f),
+      p.line({x - 4, b}, {x + 4, b}, t.ink, 1.4f);
+  const double ratio = std::max(progress.drawn.back(), it->second.y.back()) /
+                       std::max(1e-30, std::min(progress.drawn.back(), it->second.y.back()));
+  const std::string words = shown(ratio, {.digits = 2, .unit = "×"});
   const float w = p.text_width({Face::bold, type::title}, words) + 18;
   const Rect pill{x + 10, (a + b) / 2 - 13, w, 26};
   p.fill(pill, t.inverse, 6);
@@ -222,13 +255,15 @@ void Player::draw_cards(Ui& ui, Rect rect) {
   std::optional<std::pair<size_t, size_t>> move;
   for (const bool held_pass : {false, true})
     for (size_t i = 0; i < order_.size(); ++i) {
-      const auto card = std::find_if(q.cards.begin(), q.cards.end(), [&](const Prediction::Card& c) { return c.id == order_[i]; });
+      const auto card = std::find_if(q.cards.begin(), q.cards.end(),
+                                     [&](const Prediction::Card& c) { return c.id == order_[i]; });
       if (card == q.cards.end()) continue;
       Rect box{rect.x, top + pitch * static_cast<float>(i), w, high};
       if (held_pass) continue;
       HitOptions options;
       options.arrows = true, options.enabled = !locked, options.radius = radius::panel;
-      const Hit h = ui.hit("lesson/card/" + card->id, box, std::to_string(i + 1), card->text + ": drag it to its place, or use the arrow keys.", options);
+      const Hit h = ui.hit("lesson/card/" + card->id, box, std::to_string(i + 1),
+                           card->text + ": drag it to its place, or use the arrow keys.", options);
       if (i == 0 && fresh_ && !locked) ui.focus("lesson/card/" + card->id);
       const bool held = h.held && h.dragging;
       if (held) box = box.moved(0, h.drag.y);
@@ -236,9 +271,11 @@ void Player::draw_cards(Ui& ui, Rect rect) {
       if (held) layer.shadow(t, box, radius::panel);
       layer.fill(box, h.hovered || held ? t.accent_soft : t.raised, radius::panel);
       layer.outline(box, held ? t.ink : t.strong, 1.2f, radius::panel);
-      for (int k = 0; k < 3; ++k) layer.fill({box.x + 16, box.y + 21 + 7.f * static_cast<float>(k), 14, 2}, t.ink3);
+      for (int k = 0; k < 3; ++k)
+        layer.fill({box.x + 16, box.y + 21 + 7.f * static_cast<float>(k), 14, 2}, t.ink3);
       layer.text_in({box.x + 46, box.y, box.w - 90, box.h}, {Face::bold, type::run_name}, t.ink, card->text);
-      layer.text_in({box.right() - 40, box.y, 24, box.h}, {Face::mono, type::body}, t.ink3, std::to_string(i + 1), Align::right);
+      layer.text_in({box.right() - 40, box.y, 24, box.h}, {Face::mono, type::body}, t.ink3,
+                    std::to_string(i + 1), Align::right);
       // Let go: into the place that it lies over. Arrow up is towards the top.
       if (h.released && h.dragging) {
         const long place = std::lround(static_cast<double>(i) + static_cast<double>(h.drag.y / pitch));
@@ -256,8 +293,8 @@ void Player::draw_cards(Ui& ui, Rect rect) {
   }
 }
 
-void Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value, double low, double high, double step,
-                         const std::string& unit, std::string_view help) {
+void Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value, double low, double high,
+                         double step, const std::string& unit, std::string_view help) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const Rect track{rect.x + 10, rect.y + 8, rect.w - 20, 6};
@@ -265,7 +302,9 @@ void Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value
   options.arrows = true;
   const Hit h = ui.hit(name, {rect.x, rect.y, rect.w, 22}, ui::number(value, 4), help, options);
   if (fresh_ && step_ == StepKind::Predict) ui.focus(name);
-  const auto snap = [&](double v) { return std::clamp(low + std::round((v - low) / step) * step, low, high); };
+  const auto snap = [&](double v) {
+    return std::clamp(low + std::round((v - low) / step) * step, low, high);
+  };
   if (h.held) value = snap(low + (high - low) * static_cast<double>((ui.mouse().x - track.x) / track.w));
   if (h.arrow_x || h.arrow_y) value = snap(value + step * (h.arrow_x + h.arrow_y));
   p.fill(track, t.trough, 3);
@@ -277,7 +316,8 @@ void Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value
   const int stride = std::abs(quarter - std::round(quarter)) < 1e-6 ? 1 : 4;
   for (int i = 0; i <= 4; i += stride) {
     const double v = low + (high - low) * i / 4;
-    p.text_in({track.x + track.w * static_cast<float>(i) / 4 - 40, track.y + 20, 80, 16}, {Face::mono, type::tick}, t.ink3, ui::number(v, 3), Align::centre);
+    p.text_in({track.x + track.w * static_cast<float>(i) / 4 - 40, track.y + 20, 80, 16},
+              {Face::mono, type::tick}, t.ink3, ui::number(v, 3), Align::centre);
   }
   if (h.held) ui.tooltip(ui::number(value, 4) + (unit.empty() ? "" : " " + unit));
 }
@@ -294,9 +334,12 @@ void Player::draw_runs(Ui& ui, Rect rect) {
     ButtonOptions plain;
     plain.enabled = sketch_.size() > 1;
     Rect buttons{rect.x, rect.bottom() - 34, rect.w, 34};
-    if (button(ui, "lesson/clear", buttons.take_right(84, 8), "Clear", "Takes the whole drawing back.", plain)) before_.push_back(sketch_), sketch_.resize(1);
+    if (button(ui, "lesson/clear", buttons.take_right(84, 8), "Clear", "Takes the whole drawing back.",
+               plain))
+      before_.push_back(sketch_), sketch_.resize(1);
     plain.enabled = !before_.empty();
-    if (button(ui, "lesson/undo", buttons.take_right(84, 8), "Undo", "Takes the last stroke back.", plain)) sketch_ = before_.back(), before_.pop_back();
+    if (button(ui, "lesson/undo", buttons.take_right(84, 8), "Undo", "Takes the last stroke back.", plain))
+      sketch_ = before_.back(), before_.pop_back();
   }
   for (const LessonRun& run : lesson()->runs) {
     Rect row = rect.take_top(kRunRow);
@@ -304,20 +347,34 @@ void Player::draw_runs(Ui& ui, Rect rect) {
     tile(ui, {row.x, row.y + 5, 20, 20}, run.id[0] - 'A', !locked && !mine);
     const float w = p.text_in({row.x + 30, row.y, 200, row.h}, {Face::bold, type::title}, t.ink, run.name);
     const bool buttons = drawn && step_ == StepKind::Predict && !locked;
-    const char* own = size_ == Size::Compact ? "yours, then measured" : "your prediction, then the measurement";
+    const char* own =
+        size_ == Size::Compact ? "yours, then measured" : "your prediction, then the measurement";
     std::string words = locked ? "" : mine ? own : "hidden until you commit";
     if (step_ == StepKind::Run) {
       const bool now = state->running && state->doing.find("run " + run.id) != std::string::npos;
-      words = now ? state->doing : measured_ ? "measured" : state->running ? "" : state->doing == "stopped" ? "stopped" : "";
+      words = now                         ? state->doing
+              : measured_                 ? "measured"
+              : state->running            ? ""
+              : state->doing == "stopped" ? "stopped"
+                                          : "";
     }
-    const float from = row.x + 30 + std::max(w, 150.f) + 14, room = row.right() - from - (buttons ? 192.f : 0.f);
+    const float from = row.x + 30 + std::max(w, 150.f) + 14,
+                room = row.right() - from - (buttons ? 192.f : 0.f);
     if (room > 60) p.text_in({from, row.y, room, row.h}, {Face::sans, type::body}, t.ink2, words);
   }
   if (step_ == StepKind::Run && state->lesson == lesson()->id) {
     const Rect bar{rect.right() - 160, rect.y - 22, 160, 6};
-    if (state->running) p.fill(bar, t.trough, 3), p.fill({bar.x, bar.y, bar.w * static_cast<float>(state->share), bar.h}, t.ink, 3);
-    if (!state->error.empty()) p.text_in({rect.x + 320, rect.y - 30, rect.w - 320, 24}, {Face::sans, type::body}, t.error, state->error);
-    ui.mark("lesson/measuring", bar, state->running ? state->doing : measured_ ? "done" : "waiting", "How far the measurement has come.");
+    if (state->running)
+      p.fill(bar, t.trough, 3),
+          p.fill({bar.x, bar.y, bar.w * static_cast<float>(state->share), bar.h}, t.ink, 3);
+    if (!state->error.empty())
+      p.text_in({rect.x + 320, rect.y - 30, rect.w - 320, 24}, {Face::sans, type::body}, t.error,
+                state->error);
+    ui.mark("lesson/measuring", bar,
+            state->running ? state->doing
+            : measured_    ? "done"
+                           : "waiting",
+            "How far the measurement has come.");
   }
 }
 
@@ -330,7 +387,8 @@ void Player::draw_strip(Ui& ui, Rect rect) {
     Rect row = rect.take_top(34, 4);
     const std::string words = (solved_ ? "Solved. " : "Puzzle. ") + lesson()->puzzle->text;
     p.text_wrapped(row, {Face::sans, type::body}, t.ink, words, 17);
-    ui.mark("lesson/puzzle", row, solved_ ? "solved" : "open", "A question to be answered with a run of your own.");
+    ui.mark("lesson/puzzle", row, solved_ ? "solved" : "open",
+            "A question to be answered with a run of your own.");
   }
   if (lesson()->knobs.empty()) return;
   const Knob& knob = lesson()->knobs.back();
@@ -340,7 +398,9 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   Rect place = rect;
   ButtonOptions options;
   options.enabled = !state->running;
-  if (button(ui, "lesson/again", {place.right() - 116, rect.y - 6, 116, 34}, state->running ? state->doing.substr(0, 14) : "Run again", "Measures again with this setting.", options))
+  if (button(ui, "lesson/again", {place.right() - 116, rect.y - 6, 116, 34},
+             state->running ? state->doing.substr(0, 14) : "Run again", "Measures again with this setting.",
+             options))
     measure();
   place.w -= 150;
   double v = knob_value(knob);

@@ -13,7 +13,9 @@ using namespace ui;
 
 std::optional<ToLab> Player::draw(Ui& ui, const Rect& area) {
   finish_measuring();
-  size_ = ui.size().x >= 1600 && ui.size().y >= 1000 ? Size::Full : ui.size().x >= 1400 && ui.size().y >= 840 ? Size::Medium : Size::Compact;
+  size_ = ui.size().x >= 1600 && ui.size().y >= 1000  ? Size::Full
+          : ui.size().x >= 1400 && ui.size().y >= 840 ? Size::Medium
+                                                      : Size::Compact;
   std::optional<ToLab> to_lab;
   const bool compact = size_ == Size::Compact;
   const float margin = compact ? 8 : space::margin, gap = compact ? 6 : space::gap;
@@ -22,7 +24,8 @@ std::optional<ToLab> Player::draw(Ui& ui, const Rect& area) {
   rest = {rest.x + margin, rest.y + gap, rest.w - 2 * margin, rest.h - 2 * gap};
   if (!lesson()) {
     const Rect content = panel(ui, rest, {"Lessons", "", "", 0, false});
-    const std::string why = course_.broken.empty() ? "There are no lessons beside the program." : course_.broken[0].error;
+    const std::string why =
+        course_.broken.empty() ? "There are no lessons beside the program." : course_.broken[0].error;
     ui.paint().text_wrapped(content, {Face::sans, type::title}, ui.theme().ink2, why, 20);
     ui.mark("lesson/none", rest, why, "Why there is no course.");
     return to_lab;
@@ -36,7 +39,8 @@ std::optional<ToLab> Player::draw(Ui& ui, const Rect& area) {
     const Control* control = ui.registry().find(lesson()->spotlight);
     const Prediction& q = lesson()->prediction;
     bool untouched = value_ == q.start && sketch_.size() <= 1 && !progress_.of(lesson()->id).committed;
-    for (size_t i = 0; i < order_.size() && i < q.cards.size(); ++i) untouched = untouched && order_[i] == q.cards[i].id;
+    for (size_t i = 0; i < order_.size() && i < q.cards.size(); ++i)
+      untouched = untouched && order_[i] == q.cards[i].id;
     // A drawing has its own: the square where it begins.
     if (control && untouched && q.kind != Prediction::Kind::Draw)
       for (const auto& [out, alpha] : {std::pair{2.f, 0.9f}, std::pair{5.f, 0.4f}})
@@ -46,22 +50,27 @@ std::optional<ToLab> Player::draw(Ui& ui, const Rect& area) {
   return to_lab;
 }
 
-// ---- list -----------------------------------------------------------------------------------------------------------
+// ---- list
+// -----------------------------------------------------------------------------------------------------------
 
 namespace {
 
 /// Ring of a lesson: empty, begun (an arc), done (a check mark).
-void mark(Painter& p, const Theme& t, Vec c, float r, const LessonProgress& progress, int number, bool with_number) {
+void mark(Painter& p, const Theme& t, Vec c, float r, const LessonProgress& progress, int number,
+          bool with_number) {
   if (progress.done) {
     p.circle(c, r, t.inverse);
-    const Vec points[] = {{c.x - r * 0.45f, c.y}, {c.x - r * 0.1f, c.y + r * 0.35f}, {c.x + r * 0.5f, c.y - r * 0.35f}};
+    const Vec points[] = {
+        {c.x - r * 0.45f, c.y}, {c.x - r * 0.1f, c.y + r * 0.35f}, {c.x + r * 0.5f, c.y - r * 0.35f}};
     p.polyline(points, t.on_inverse, 1.8f);
     return;
   }
   p.ring(c, r, t.strong, 2.2f);
   const float share = static_cast<float>(progress.step) / 4 + (progress.committed ? 0.05f : 0);
   if (share > 0) p.arc(c, r, -1.5708f, -1.5708f + 6.2832f * share, t.ink, 2.2f);
-  if (with_number) p.text_in(centred(c, 2 * r, 2 * r), {Face::mono, type::tick}, t.ink2, std::to_string(number), Align::centre);
+  if (with_number)
+    p.text_in(centred(c, 2 * r, 2 * r), {Face::mono, type::tick}, t.ink2, std::to_string(number),
+              Align::centre);
 }
 
 }  // namespace
@@ -74,14 +83,20 @@ void Player::draw_list_items(Ui& ui, Rect rest) {
     const Lesson& l = course_.lessons[i];
     const LessonProgress& progress = progress_.of(l.id);
     const Rect row = rest.take_top(narrow ? 44.f : 52.f, 4);
-    const Hit h = ui.hit("lesson/list/" + l.id, row, progress.done ? "done" : progress.step > 0 ? "begun" : "new", l.title + ": " + l.question);
+    const Hit h = ui.hit("lesson/list/" + l.id, row,
+                         progress.done       ? "done"
+                         : progress.step > 0 ? "begun"
+                                             : "new",
+                         l.title + ": " + l.question);
     if (i == current_ || h.hovered) p.fill(row, i == current_ ? t.sunk : t.raised, 6);
     if (i == current_) p.accent_box(t, {row.x - 3, row.y + 8, 5, row.h - 16}, 2);
     mark(p, t, {narrow ? row.centre().x : row.x + 18, row.centre().y}, 8.5f, progress, l.number, narrow);
     if (!narrow) {
       const Rect words{row.x + 38, row.y + 7, row.w - 44, row.h - 14};
-      p.text_in({words.x, words.y, words.w, 20}, {i == current_ ? Face::bold : Face::sans, type::title}, i == current_ ? t.ink : t.ink2, l.title);
-      p.text_in({words.x, words.y + 20, words.w, 18}, {Face::sans, type::tick}, t.ink3, fmt::format("Lesson {}, {} min", l.number, l.minutes));
+      p.text_in({words.x, words.y, words.w, 20}, {i == current_ ? Face::bold : Face::sans, type::title},
+                i == current_ ? t.ink : t.ink2, l.title);
+      p.text_in({words.x, words.y + 20, words.w, 18}, {Face::sans, type::tick}, t.ink3,
+                fmt::format("Lesson {}, {} min", l.number, l.minutes));
     }
     if (h.clicked) {
       choose(i);
@@ -93,7 +108,8 @@ void Player::draw_list_items(Ui& ui, Rect rest) {
 void Player::draw_list(Ui& ui, Rect rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const auto done = std::count_if(course_.lessons.begin(), course_.lessons.end(), [&](const Lesson& l) { return progress_.of(l.id).done; });
+  const auto done = std::count_if(course_.lessons.begin(), course_.lessons.end(),
+                                  [&](const Lesson& l) { return progress_.of(l.id).done; });
   if (size_ == Size::Medium) {
     p.fill(rect, t.panel, radius::panel), p.outline(rect, t.border, 1, radius::panel);
     return draw_list_items(ui, rect.inset(6, 10));
@@ -104,29 +120,38 @@ void Player::draw_list(Ui& ui, Rect rect) {
   Rect list{rect.x + 8, rest.y + 2, rect.w - 16, 56.f * static_cast<float>(course_.lessons.size())};
   draw_list_items(ui, list);
   Rect below{rest.x, list.bottom() + 8, rest.w, rect.bottom() - list.bottom() - 16};
-  for (const Broken& broken : course_.broken) below.y += p.text_wrapped(below, {Face::sans, type::tick}, t.error, broken.error, 16) + 8;
+  for (const Broken& broken : course_.broken)
+    below.y += p.text_wrapped(below, {Face::sans, type::tick}, t.error, broken.error, 16) + 8;
   p.hairline({below.x, below.y}, {below.right(), below.y}, t.border);
   below.y += 14;
   p.text_in(below.take_top(20, 6), {Face::bold, type::body}, t.ink, "Your predictions");
   bool any = false;
   for (const Lesson& l : course_.lessons) {
     const LessonProgress& progress = progress_.of(l.id);
-    if (progress.said.empty() || (progress.measured.empty() && !progress.skipped) || below.bottom() - below.y < 60) continue;
+    if (progress.said.empty() || (progress.measured.empty() && !progress.skipped) ||
+        below.bottom() - below.y < 60)
+      continue;
     any = true;
     p.text_in(below.take_top(18), {Face::sans, type::body}, t.ink3, fmt::format("Lesson {}", l.number));
-    const std::string words = progress.skipped ? progress.said : fmt::format("You said {}. Measured: {}.", progress.said, progress.measured);
+    const std::string words =
+        progress.skipped ? progress.said
+                         : fmt::format("You said {}. Measured: {}.", progress.said, progress.measured);
     below.take_top(p.text_wrapped(below, {Face::sans, type::body}, t.ink2, words, 18), 10);
   }
-  if (!any) p.text_wrapped(below, {Face::sans, type::body}, t.ink3, "They are kept here, beside what was measured.", 18);
+  if (!any)
+    p.text_wrapped(below, {Face::sans, type::body}, t.ink3, "They are kept here, beside what was measured.",
+                   18);
 }
 
-// ---- text -----------------------------------------------------------------------------------------------------------
+// ---- text
+// -----------------------------------------------------------------------------------------------------------
 
 float Player::draw_head(Ui& ui, Rect rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const float top = rect.y;
-  p.text_in(rect.take_top(20, 4), {Face::sans, type::body}, t.ink3, fmt::format("Lesson {}, about {} minutes", lesson()->number, lesson()->minutes));
+  p.text_in(rect.take_top(20, 4), {Face::sans, type::body}, t.ink3,
+            fmt::format("Lesson {}, about {} minutes", lesson()->number, lesson()->minutes));
   const TextStyle big{Face::bold, size_ == Size::Compact ? 22.f : type::lesson};
   rect.take_top(p.text_wrapped(rect, big, t.ink, lesson()->title, big.px * 1.3f), 10);
   if (step_ == StepKind::Predict) {
@@ -146,16 +171,23 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
   const Rect box{rect.x - 16, rect.y, rect.w + 32, order ? 96.f : 80.f};
   p.fill(box, t.sunk, radius::panel);
   const bool drew = lesson()->prediction.kind == Prediction::Kind::Draw;
-  const std::string words[] = {drew ? "You drew, at the end" : "You said", drew ? "Measured, at the end" : "Measured", drew ? "Your curve is" : "Your answer is"};
-  const std::string values[] = {progress.skipped ? "nothing" : progress.said, progress.measured, progress.skipped ? "skipped" : progress.score};
+  const std::string words[] = {drew ? "You drew, at the end" : "You said",
+                               drew ? "Measured, at the end" : "Measured",
+                               drew ? "Your curve is" : "Your answer is"};
+  const std::string values[] = {progress.skipped ? "nothing" : progress.said, progress.measured,
+                                progress.skipped ? "skipped" : progress.score};
   Rect rest = box.inset(16, 12);
   const float width = rest.w / 3;
   for (int i = 0; i < 3; ++i) {
     Rect cell = rest.take_left(width);
     p.text_in(cell.take_top(18, 6), {Face::sans, type::body}, t.ink3, words[i]);
     cell.w -= 10;
-    if (order && i < 2) p.text_wrapped(cell, {Face::sans, type::title}, t.ink, values[i], 18);
-    else p.text_in({cell.x, cell.y, cell.w + 8, 28}, i < 2 ? TextStyle{Face::mono, type::figure} : TextStyle{Face::bold, type::run_name}, t.ink, values[i]);
+    if (order && i < 2)
+      p.text_wrapped(cell, {Face::sans, type::title}, t.ink, values[i], 18);
+    else
+      p.text_in({cell.x, cell.y, cell.w + 8, 28},
+                i < 2 ? TextStyle{Face::mono, type::figure} : TextStyle{Face::bold, type::run_name}, t.ink,
+                values[i]);
   }
   ui.mark("lesson/score", box, progress.score, "Your prediction beside the measurement.");
   return box.h + 18;
@@ -211,18 +243,22 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
 /// What stands below the prose: the task of the step.
 void Player::draw_sentence_end(Ui& ui, Rect rest) {
   const float from = rest.y;
-  if (step_ == StepKind::Predict) rest.take_top(draw_box(ui, rest, "Your prediction", lesson()->prediction.ask, true));
+  if (step_ == StepKind::Predict)
+    rest.take_top(draw_box(ui, rest, "Your prediction", lesson()->prediction.ask, true));
   if (step_ == StepKind::Explain) {
     rest.take_top(draw_box(ui, rest, "Claim", lesson()->claim, false), 10);
     for (const std::string& source : lesson()->sources)
       rest.take_top(ui.paint().text_wrapped(rest, {Face::sans, type::body}, ui.theme().ink3, source, 18), 2);
   }
-  if (!reference_error_.empty()) rest.take_top(ui.paint().text_wrapped(rest, {Face::sans, type::body}, ui.theme().error, reference_error_, 18));
+  if (!reference_error_.empty())
+    rest.take_top(
+        ui.paint().text_wrapped(rest, {Face::sans, type::body}, ui.theme().error, reference_error_, 18));
   const Control* column = ui.registry().find("lesson/text");
   text_height_ = rest.y - (column ? column->rect.y : from) + scroll_;
 }
 
-// ---- footer ---------------------------------------------------------------------------------------------------------
+// ---- footer
+// ---------------------------------------------------------------------------------------------------------
 
 void Player::draw_stepper(Ui& ui, Rect rect) {
   Painter& p = ui.paint();
@@ -238,22 +274,36 @@ void Player::draw_stepper(Ui& ui, Rect rect) {
     const Rect box{x, cy - r, 2 * r + 10 + words, 2 * r};
     HitOptions options;
     options.enabled = open && !current;
-    if (ui.hit(std::string("lesson/step/") + to_string(kind), box, current ? "here" : passed ? "done" : open ? "open" : "later",
-               std::string(label(kind)) + (open ? "." : ": comes after the steps before it."), options).clicked)
+    if (ui.hit(std::string("lesson/step/") + to_string(kind), box,
+               current  ? "here"
+               : passed ? "done"
+               : open   ? "open"
+                        : "later",
+               std::string(label(kind)) + (open ? "." : ": comes after the steps before it."), options)
+            .clicked)
       go(kind);
     const Vec c{x + r, cy};
-    if (current) p.accent_disc(t, c, r);
-    else if (passed) p.circle(c, r, t.inverse);
-    else p.ring(c, r - 0.7f, t.strong, 1.4f);
+    if (current)
+      p.accent_disc(t, c, r);
+    else if (passed)
+      p.circle(c, r, t.inverse);
+    else
+      p.ring(c, r - 0.7f, t.strong, 1.4f);
     if (passed) {
       const Vec points[] = {{c.x - 5, c.y}, {c.x - 1, c.y + 4}, {c.x + 5, c.y - 4}};
       p.polyline(points, t.on_inverse, 2);
     } else {
-      p.text_in(centred(c, 2 * r, 2 * r), {Face::bold, type::title}, current ? t.on_accent : t.ink3, std::to_string(index + 1), Align::centre);
+      p.text_in(centred(c, 2 * r, 2 * r), {Face::bold, type::title}, current ? t.on_accent : t.ink3,
+                std::to_string(index + 1), Align::centre);
     }
-    p.text_in({x + 2 * r + 10, cy - r, words + 2, 2 * r}, style, current ? t.ink : passed ? t.ink : t.ink3, label(kind));
+    p.text_in({x + 2 * r + 10, cy - r, words + 2, 2 * r}, style,
+              current  ? t.ink
+              : passed ? t.ink
+                       : t.ink3,
+              label(kind));
     x = box.right() + 10;
-    if (kind != StepKind::Explain && size_ != Size::Compact) p.hairline({x, cy}, {x + 30, cy}, t.strong), x += 40;
+    if (kind != StepKind::Explain && size_ != Size::Compact)
+      p.hairline({x, cy}, {x + 30, cy}, t.strong), x += 40;
   }
 }
 
@@ -266,7 +316,8 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
   const auto state = measurer_->state();
   Rect left{rect.x + (compact ? 10.f : 24.f), rect.y, compact ? 110.f : 240.f, rect.h};
   if (compact) {
-    if (button(ui, "lesson/course", {left.x, rect.centre().y - 15, 104, 30}, fmt::format("Lesson {} of {}", lesson()->number, course_.lessons.size()),
+    if (button(ui, "lesson/course", {left.x, rect.centre().y - 15, 104, 30},
+               fmt::format("Lesson {} of {}", lesson()->number, course_.lessons.size()),
                "All lessons, with minutes and progress."))
       ui.open_popup("lesson/course");
     const float h = 56.f * static_cast<float>(course_.lessons.size()) + 16;
@@ -277,10 +328,16 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
     }
   } else if (size_ == Size::Full) {
     std::string hint = progress_.notice();
-    if (hint.empty()) hint = step_ == StepKind::Predict ? "Arrow keys work too" : state->running ? state->doing : "Prediction saved for next time";
+    if (hint.empty())
+      hint = step_ == StepKind::Predict ? "Arrow keys work too"
+             : state->running           ? state->doing
+                                        : "Prediction saved for next time";
     p.text_in(left, {Face::sans, type::body}, t.ink3, hint);
   }
-  draw_stepper(ui, {compact ? left.right() + 6 : size_ == Size::Full ? rect.x + 285 : rect.x + 24, rect.y, 600, rect.h});
+  draw_stepper(ui, {compact               ? left.right() + 6
+                    : size_ == Size::Full ? rect.x + 285
+                                          : rect.x + 24,
+                    rect.y, 600, rect.h});
 
   const float h = compact ? 32.f : space::lesson_button_h, y = rect.centre().y - h / 2;
   Rect right{rect.x, y, rect.w - (compact ? 10.f : 14.f), h};
@@ -292,39 +349,60 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
   switch (step_) {
     case StepKind::Predict:
       primary.enabled = locked || ready_to_commit();
-      text = locked ? "Next: Run" : "Commit and run", help = locked ? "To the measurement." : "Locks the prediction and measures.";
+      text = locked ? "Next: Run" : "Commit and run",
+      help = locked ? "To the measurement." : "Locks the prediction and measures.";
       break;
     case StepKind::Run:
       primary.enabled = !state->running;
-      text = measured_ ? "Next: Compare" : state->running ? "Measuring …" : "Run", help = measured_ ? "Your prediction beside the measurement." : "Measures now.";
+      text = measured_        ? "Next: Compare"
+             : state->running ? "Measuring …"
+                              : "Run",
+      help = measured_ ? "Your prediction beside the measurement." : "Measures now.";
       break;
-    case StepKind::Compare: text = "Next: Explain", help = "What is behind it."; break;
-    case StepKind::Explain: text = current_ + 1 < course_.lessons.size() ? "Done: next lesson" : "Done", help = "Marks this lesson as done."; break;
+    case StepKind::Compare:
+      text = "Next: Explain", help = "What is behind it.";
+      break;
+    case StepKind::Explain:
+      text = current_ + 1 < course_.lessons.size() ? "Done: next lesson" : "Done",
+      help = "Marks this lesson as done.";
+      break;
   }
   if (button(ui, "lesson/next", right.take_right(compact ? 130.f : 178.f, 8), text, help, primary)) {
-    if (step_ == StepKind::Predict && !locked) commit(false);
-    else if (step_ == StepKind::Predict) go(StepKind::Run);
-    else if (step_ == StepKind::Run && measured_) go(StepKind::Compare);
-    else if (step_ == StepKind::Run) measure();
-    else if (step_ == StepKind::Compare) go(StepKind::Explain);
+    if (step_ == StepKind::Predict && !locked)
+      commit(false);
+    else if (step_ == StepKind::Predict)
+      go(StepKind::Run);
+    else if (step_ == StepKind::Run && measured_)
+      go(StepKind::Compare);
+    else if (step_ == StepKind::Run)
+      measure();
+    else if (step_ == StepKind::Compare)
+      go(StepKind::Explain);
     else {
       progress_.of(lesson()->id).done = true;
       progress_.save();
       if (current_ + 1 < course_.lessons.size()) choose(current_ + 1);
     }
   }
-  if (button(ui, "lesson/lab", right.take_right(compact ? 120.f : 178.f, 8), compact ? "To the Lab" : "Take this to the Lab",
+  if (button(ui, "lesson/lab", right.take_right(compact ? 120.f : 178.f, 8),
+             compact ? "To the Lab" : "Take this to the Lab",
              locked ? "Opens these runs in the Lab." : "Opens these runs in the Lab, paused at step 0.")) {
     ToLab out;
     out.play = locked;
     for (const LessonRun& run : lesson()->runs) out.runs.push_back(spec_of(*lesson(), run.id, 1, changes()));
-    // The Lab trains runs of one data set side by side; what a lesson only measures fresh may differ in depth.
+    // The Lab trains runs of one data set side by side; what a lesson only measures fresh may differ in
+    // depth.
     to_lab = std::move(out);
   }
   ButtonOptions quiet;
   quiet.quiet = true;
-  if (step_ == StepKind::Predict && !locked && button(ui, "lesson/skip", right.take_right(compact ? 60.f : 72.f, 8), "Skip", "Goes on without a prediction; that is remembered.", quiet)) commit(true);
-  if (step_ == StepKind::Run && state->running && button(ui, "lesson/stop", right.take_right(72, 8), "Stop", "Stops the measurement.", quiet)) measurer_->stop();
+  if (step_ == StepKind::Predict && !locked &&
+      button(ui, "lesson/skip", right.take_right(compact ? 60.f : 72.f, 8), "Skip",
+             "Goes on without a prediction; that is remembered.", quiet))
+    commit(true);
+  if (step_ == StepKind::Run && state->running &&
+      button(ui, "lesson/stop", right.take_right(72, 8), "Stop", "Stops the measurement.", quiet))
+    measurer_->stop();
 }
 
 }  // namespace normscope::lessons

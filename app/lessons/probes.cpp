@@ -23,7 +23,8 @@ MeasureBatch validation_batch(const Task& task, const RunSpec& spec, int32_t seq
 struct TokenCosine::Parts {
   Parts(Store& store, const ModelConfig& config, const MeasureBatch& batch)
       : tape(store),
-        model(record_transformer(tape, config, {.batch = batch.B, .sequence = batch.T, .training = false, .probes = false})),
+        model(record_transformer(
+            tape, config, {.batch = batch.B, .sequence = batch.T, .training = false, .probes = false})),
         program(seal(tape, {.loss = model.loss, .backward = false})),
         live(program, model, config, batch.B) {
     std::copy(batch.tokens.begin(), batch.tokens.end(), program.tokens("tokens").begin());
@@ -63,18 +64,21 @@ ModelConfig theory_setting(const ModelConfig& model, int32_t feed_forward) {
 
 std::vector<double> stream_squares(Store& store, const ModelConfig& config, const MeasureBatch& batch) {
   Tape tape(store);
-  const ModelValues model =
-      record_transformer(tape, config, {.batch = batch.B, .sequence = batch.T, .training = false, .probes = false});
+  const ModelValues model = record_transformer(
+      tape, config, {.batch = batch.B, .sequence = batch.T, .training = false, .probes = false});
   Program program = seal(tape, {.loss = model.loss, .backward = false});
-  if (config.gaussian_input) std::copy(batch.x.begin(), batch.x.end(), program.floats("x").begin());
-  else std::copy(batch.tokens.begin(), batch.tokens.end(), program.tokens("tokens").begin());
+  if (config.gaussian_input)
+    std::copy(batch.x.begin(), batch.x.end(), program.floats("x").begin());
+  else
+    std::copy(batch.tokens.begin(), batch.tokens.end(), program.tokens("tokens").begin());
   std::copy(batch.targets.begin(), batch.targets.end(), program.tokens("targets").begin());
   program.replay({});
   std::vector<double> squares;
   for (const SublayerValues& s : model.sublayers) {
     if (!s.name.ends_with(".ffn")) continue;
     const std::vector<float> x = program.read(tape.value(s.sum).name);
-    const double sum = std::accumulate(x.begin(), x.end(), 0.0, [](double a, float v) { return a + static_cast<double>(v) * v; });
+    const double sum = std::accumulate(x.begin(), x.end(), 0.0,
+                                       [](double a, float v) { return a + static_cast<double>(v) * v; });
     squares.push_back(sum / static_cast<double>(x.size()));
   }
   return squares;
@@ -92,7 +96,8 @@ std::vector<double> skip_scales(const Store& store, const ModelConfig& config) {
         continue;
       }
       const std::vector<float> values = store.read(learned);
-      scales.push_back(std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()));
+      scales.push_back(std::accumulate(values.begin(), values.end(), 0.0) /
+                       static_cast<double>(values.size()));
     }
   return scales;
 }

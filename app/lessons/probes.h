@@ -1,5 +1,5 @@
-// Measurements of lessons that the engine's own (measure/on_request.h) are put together to: on a fresh model of a given
-// depth, in the theorems' setting or as trained. Called by run_store and experiments.
+// Measurements of lessons that the engine's own (measure/on_request.h) are put together to: on a fresh model
+// of a given depth, in the theorems' setting or as trained. Called by run_store and experiments.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,8 @@ namespace normscope::lessons {
 /// `sequences` of the validation data, the same for all runs of one seed.
 MeasureBatch validation_batch(const Task& task, const RunSpec& spec, int32_t sequences);
 
-/// Mean cosine between different tokens' states after the last layer, measured again and again over one Store.
+/// Mean cosine between different tokens' states after the last layer, measured again and again over one
+/// Store.
 class TokenCosine {
  public:
   TokenCosine(Store& store, const ModelConfig& config, const MeasureBatch& batch);
@@ -26,8 +27,8 @@ class TokenCosine {
   std::shared_ptr<Parts> parts_;
 };
 
-/// The theorems' setting (Xiong et al. 2020, section 3.2): one head, W_Q = W_K = 0, no output projection, F = D unless
-/// given, a Gaussian input in place of the embedding. Placement, width and depth are the model's.
+/// The theorems' setting (Xiong et al. 2020, section 3.2): one head, W_Q = W_K = 0, no output projection, F =
+/// D unless given, a Gaussian input in place of the embedding. Placement, width and depth are the model's.
 ModelConfig theory_setting(const ModelConfig& model, int32_t feed_forward);
 
 /// Mean square of the residual sum behind the feed-forward network of each layer, before a norm on the trunk

@@ -17,7 +17,8 @@ using nlohmann::json;
 LessonProgress read(const json& j) {
   LessonProgress p;
   p.step = std::clamp(j.value("step", 0), 0, 3);
-  p.committed = j.value("committed", false), p.skipped = j.value("skipped", false), p.done = j.value("done", false);
+  p.committed = j.value("committed", false), p.skipped = j.value("skipped", false),
+  p.done = j.value("done", false);
   p.drawn = j.value("drawn", std::vector<double>{}), p.order = j.value("order", std::vector<std::string>{});
   p.value = j.value("value", 0.0);
   p.said = j.value("said", ""), p.measured = j.value("measured", ""), p.score = j.value("score", "");
@@ -27,7 +28,8 @@ LessonProgress read(const json& j) {
 }  // namespace
 
 std::string Progress::default_path() {
-  if (const char* data = std::getenv("XDG_DATA_HOME"); data && *data) return std::string(data) + "/normscope/lessons.json";
+  if (const char* data = std::getenv("XDG_DATA_HOME"); data && *data)
+    return std::string(data) + "/normscope/lessons.json";
   const char* home = std::getenv("HOME");
   return home && *home ? std::string(home) + "/.local/share/normscope/lessons.json" : "";
 }
@@ -45,7 +47,8 @@ void Progress::load() {
     lessons_.clear();
     std::error_code error;
     fs::rename(path_, path_ + ".unreadable", error);
-    notice_ = fmt::format("{} cannot be read; it is now {}.unreadable and the course begins anew", path_, path_);
+    notice_ =
+        fmt::format("{} cannot be read; it is now {}.unreadable and the course begins anew", path_, path_);
   }
 }
 
@@ -54,9 +57,10 @@ void Progress::save() {
   json root;
   root["lessons"] = json::object();
   for (const auto& [id, p] : lessons_)
-    root["lessons"][id] = {{"step", p.step}, {"committed", p.committed}, {"skipped", p.skipped}, {"done", p.done},
-                           {"drawn", p.drawn}, {"order", p.order}, {"value", p.value}, {"said", p.said},
-                           {"measured", p.measured}, {"score", p.score}};
+    root["lessons"][id] = {{"step", p.step},   {"committed", p.committed}, {"skipped", p.skipped},
+                           {"done", p.done},   {"drawn", p.drawn},         {"order", p.order},
+                           {"value", p.value}, {"said", p.said},           {"measured", p.measured},
+                           {"score", p.score}};
   try {
     std::error_code error;
     fs::create_directories(fs::path(path_).parent_path(), error);

@@ -1,5 +1,6 @@
-// What the learner has done: predictions, how they compared, what is finished. One JSON file in the user's data folder,
-// written atomically after every change; a file that cannot be read is put aside, never overwritten.
+// What the learner has done: predictions, how they compared, what is finished. One JSON file in the user's
+// data folder, written atomically after every change; a file that cannot be read is put aside, never
+// overwritten.
 #pragma once
 
 #include <map>
@@ -9,13 +10,13 @@
 namespace normscope::lessons {
 
 struct LessonProgress {
-  int step = 0;             ///< furthest one reached, 0 Predict .. 3 Explain
-  bool committed = false;   ///< the prediction is locked
-  bool skipped = false;     ///< without one
+  int step = 0;            ///< furthest one reached, 0 Predict .. 3 Explain
+  bool committed = false;  ///< the prediction is locked
+  bool skipped = false;    ///< without one
   bool done = false;
-  std::vector<double> drawn;        ///< Draw: y at the curve's x
-  std::vector<std::string> order;   ///< Order: ids of the cards
-  double value = 0;                 ///< Value
+  std::vector<double> drawn;          ///< Draw: y at the curve's x
+  std::vector<std::string> order;     ///< Order: ids of the cards
+  double value = 0;                   ///< Value
   std::string said, measured, score;  ///< in words: "You said 100 steps", "50 steps", "2× too long"
   bool operator==(const LessonProgress&) const = default;
 };
@@ -28,7 +29,9 @@ class Progress {
   explicit Progress(std::string path);
 
   LessonProgress& of(const std::string& lesson) { return lessons_[lesson]; }
-  const std::string& notice() const { return notice_; }  ///< what was wrong with the file; empty when nothing was
+  const std::string& notice() const {
+    return notice_;
+  }             ///< what was wrong with the file; empty when nothing was
   void save();  ///< a failure becomes notice(): no lesson stops for it
 
  private:

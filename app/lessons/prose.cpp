@@ -14,8 +14,11 @@ namespace {
 
 using Kind = Inline::Kind;
 
-const std::map<std::string_view, Kind> kWords{{"value", Kind::Value}, {"band", Kind::Band}, {"ref", Kind::Reference},
-                                              {"drag", Kind::Drag}, {"text", Kind::Sample}};
+const std::map<std::string_view, Kind> kWords{{"value", Kind::Value},
+                                              {"band", Kind::Band},
+                                              {"ref", Kind::Reference},
+                                              {"drag", Kind::Drag},
+                                              {"text", Kind::Sample}};
 
 /// True for text in which every byte belongs to a whole UTF-8 character.
 size_t first_bad_byte(std::string_view s) {
@@ -39,10 +42,18 @@ class Reader {
       refuse(line_of(source_.data() + bad), "a byte that is not UTF-8: expected a UTF-8 text");
     MD_PARSER parser{};
     parser.flags = MD_FLAG_LATEXMATHSPANS | MD_FLAG_NOHTML;
-    parser.enter_block = [](MD_BLOCKTYPE type, void* detail, void* self) { return static_cast<Reader*>(self)->enter(type, detail); };
-    parser.leave_block = [](MD_BLOCKTYPE type, void*, void* self) { return static_cast<Reader*>(self)->leave(type); };
-    parser.enter_span = [](MD_SPANTYPE type, void*, void* self) { return static_cast<Reader*>(self)->span(type, true); };
-    parser.leave_span = [](MD_SPANTYPE type, void*, void* self) { return static_cast<Reader*>(self)->span(type, false); };
+    parser.enter_block = [](MD_BLOCKTYPE type, void* detail, void* self) {
+      return static_cast<Reader*>(self)->enter(type, detail);
+    };
+    parser.leave_block = [](MD_BLOCKTYPE type, void*, void* self) {
+      return static_cast<Reader*>(self)->leave(type);
+    };
+    parser.enter_span = [](MD_SPANTYPE type, void*, void* self) {
+      return static_cast<Reader*>(self)->span(type, true);
+    };
+    parser.leave_span = [](MD_SPANTYPE type, void*, void* self) {
+      return static_cast<Reader*>(self)->span(type, false);
+    };
     parser.text = [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* self) {
       return static_cast<Reader*>(self)->text(type, {text, size});
     };
@@ -58,25 +69,33 @@ class Reader {
     if (error_.empty()) error_ = fmt::format("{}:{}: {}", file_, line_, what);
     return 1;
   }
-  [[noreturn]] void refuse(int line, const std::string& what) const { throw Error(fmt::format("{}:{}: {}", file_, line, what)); }
-
-  int line_of(const char* at) const {
-    return 1 + static_cast<int>(std::count(source_.data(), at, '\n'));
+  [[noreturn]] void refuse(int line, const std::string& what) const {
+    throw Error(fmt::format("{}:{}: {}", file_, line, what));
   }
+
+  int line_of(const char* at) const { return 1 + static_cast<int>(std::count(source_.data(), at, '\n')); }
 
   int enter(MD_BLOCKTYPE type, void* detail) {
     switch (type) {
-      case MD_BLOCK_DOC: case MD_BLOCK_UL: case MD_BLOCK_OL: return 0;
-      case MD_BLOCK_QUOTE: return quoted_ = true, 0;
-      case MD_BLOCK_LI: return item_ = true, open(Block::Kind::Item);
-      case MD_BLOCK_HR: return blocks_.push_back({Block::Kind::Rule, {}}), 0;
+      case MD_BLOCK_DOC:
+      case MD_BLOCK_UL:
+      case MD_BLOCK_OL:
+        return 0;
+      case MD_BLOCK_QUOTE:
+        return quoted_ = true, 0;
+      case MD_BLOCK_LI:
+        return item_ = true, open(Block::Kind::Item);
+      case MD_BLOCK_HR:
+        return blocks_.push_back({Block::Kind::Rule, {}}), 0;
       case MD_BLOCK_H:
-        if (static_cast<MD_BLOCK_H_DETAIL*>(detail)->level > 2) return fault("a heading of the third level: expected # or ##");
+        if (static_cast<MD_BLOCK_H_DETAIL*>(detail)->level > 2)
+          return fault("a heading of the third level: expected # or ##");
         return open(Block::Kind::Heading);
       case MD_BLOCK_P:
         if (item_) return 0;  // the item is open
         return open(quoted_ ? Block::Kind::Note : Block::Kind::Paragraph);
-      default: return fault("code, a table or HTML: expected paragraphs, headings, lists, notes and formulas");
+      default:
+        return fault("code, a table or HTML: expected paragraphs, headings, lists, notes and formulas");
     }
   }
 
@@ -90,10 +109,15 @@ class Reader {
 
   int span(MD_SPANTYPE type, bool enter) {
     switch (type) {
-      case MD_SPAN_EM: case MD_SPAN_STRONG: return strong_ = enter, 0;
-      case MD_SPAN_LATEXMATH: return formula_ = enter, enter ? 0 : close_formula(false);
-      case MD_SPAN_LATEXMATH_DISPLAY: return formula_ = enter, enter ? 0 : close_formula(true);
-      default: return fault("a link, a picture or code: expected words and formulas");
+      case MD_SPAN_EM:
+      case MD_SPAN_STRONG:
+        return strong_ = enter, 0;
+      case MD_SPAN_LATEXMATH:
+        return formula_ = enter, enter ? 0 : close_formula(false);
+      case MD_SPAN_LATEXMATH_DISPLAY:
+        return formula_ = enter, enter ? 0 : close_formula(true);
+      default:
+        return fault("a link, a picture or code: expected words and formulas");
     }
   }
 
@@ -107,16 +131,19 @@ class Reader {
       return fault(error.what());
     }
     Block& block = blocks_.back();
-    if (display && !block.inlines.empty()) return fault("a display formula after words: expected it to begin a paragraph");
+    if (display && !block.inlines.empty())
+      return fault("a display formula after words: expected it to begin a paragraph");
     if (display) block.kind = Block::Kind::Display;
     block.inlines.push_back(std::move(formula));
     return 0;
   }
 
   int text(MD_TEXTTYPE type, std::string_view text) {
-    if (text.data() >= source_.data() && text.data() < source_.data() + source_.size()) line_ = line_of(text.data());
+    if (text.data() >= source_.data() && text.data() < source_.data() + source_.size())
+      line_ = line_of(text.data());
     if (type == MD_TEXT_SOFTBR || type == MD_TEXT_BR) text = " ";
-    if (type == MD_TEXT_ENTITY) return fault(fmt::format("the entity {}: expected the character itself", text));
+    if (type == MD_TEXT_ENTITY)
+      return fault(fmt::format("the entity {}: expected the character itself", text));
     if (formula_) return tex_ += text, 0;
     if (blocks_.empty()) return 0;
     std::vector<Inline>& row = blocks_.back().inlines;
@@ -158,11 +185,14 @@ class Reader {
   }
 
   void braces(std::vector<Inline>& out, const Inline& piece, std::string_view inside) const {
-    if (inside.size() == 1 && inside[0] >= 'A' && inside[0] <= 'D') return add(out, piece, Kind::Tile, std::string(inside));
+    if (inside.size() == 1 && inside[0] >= 'A' && inside[0] <= 'D')
+      return add(out, piece, Kind::Tile, std::string(inside));
     const size_t blank = inside.find(' ');
     const auto word = kWords.find(inside.substr(0, blank));
     if (blank == std::string_view::npos || word == kWords.end())
-      refuse(piece.line, fmt::format("{{{}}}: expected {{A}}, {{value NAME}}, {{band NAME}}, {{ref NAME}}, {{drag NAME}} or {{text A}}", inside));
+      refuse(piece.line, fmt::format("{{{}}}: expected {{A}}, {{value NAME}}, {{band NAME}}, {{ref NAME}}, "
+                                     "{{drag NAME}} or {{text A}}",
+                                     inside));
     add(out, piece, word->second, std::string(inside.substr(blank + 1)));
   }
 

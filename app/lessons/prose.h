@@ -1,12 +1,13 @@
-// The prose of a lesson: Markdown (md4c) with formulas between dollar signs and, between braces, what a page of paper
-// cannot do:
+// The prose of a lesson: Markdown (md4c) with formulas between dollar signs and, between braces, what a page
+// of paper cannot do:
 //   {A}              the letter tile of run A
 //   {value NAME}     a measure, from the learner's own run (a dash before it)
 //   {band NAME}      the same from the course's reference runs: mean and range over seeds (measured.json)
 //   {ref NAME}       the mean of those alone
 //   {drag NAME}      the number of a knob, to be dragged; it acts on the run
 //   {text A}         what the model of run A writes, on a line of its own
-// Read once with the lesson; formulas are parsed then, so that a mistake is an error of the file and not of the screen.
+// Read once with the lesson; formulas are parsed then, so that a mistake is an error of the file and not of
+// the screen.
 #pragma once
 
 #include <string>
@@ -19,10 +20,10 @@ namespace normscope::lessons {
 
 struct Inline {
   enum class Kind : uint8_t { Text, Formula, Tile, Value, Band, Reference, Drag, Sample } kind = Kind::Text;
-  std::string text;   ///< Text: the words; otherwise the name
+  std::string text;  ///< Text: the words; otherwise the name
   bool strong = false;
   tex::Formula formula;
-  int line = 0;       ///< of the file
+  int line = 0;  ///< of the file
 };
 
 struct Block {

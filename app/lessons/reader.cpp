@@ -20,14 +20,18 @@ namespace fs = std::filesystem;
 
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in || fs::is_directory(path)) throw Error(fmt::format("{}:1: the file is missing or cannot be read: expected a text", path));
+  if (!in || fs::is_directory(path))
+    throw Error(fmt::format("{}:1: the file is missing or cannot be read: expected a text", path));
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-Mean mean_of(Table& t) { return t.choice("mean", {"arithmetic", "geometric"}, 0) == 1 ? Mean::Geometric : Mean::Arithmetic; }
+Mean mean_of(Table& t) {
+  return t.choice("mean", {"arithmetic", "geometric"}, 0) == 1 ? Mean::Geometric : Mean::Arithmetic;
+}
 
 LessonRun read_run(const std::string& id, Table t) {
-  if (id.size() != 1 || id[0] < 'A' || id[0] > 'D') t.refuse("", fmt::format("'{}' is no letter of a run: expected A, B, C or D", id));
+  if (id.size() != 1 || id[0] < 'A' || id[0] > 'D')
+    t.refuse("", fmt::format("'{}' is no letter of a run: expected A, B, C or D", id));
   LessonRun run;
   run.id = id, run.name = t.text("name");
   const std::vector<std::string> edits = t.texts("edits");
@@ -61,18 +65,21 @@ Curve read_curve(const std::string& id, Table t) {
   switch (c.of) {
     case Curve::Of::Run: {
       const std::vector<double> steps = t.numbers("steps");
-      if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0]) t.refuse("steps", "expected [first, last], first at least 1");
+      if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0])
+        t.refuse("steps", "expected [first, last], first at least 1");
       c.from = static_cast<int32_t>(steps[0]), c.to = static_cast<int32_t>(steps[1]);
       c.relative = t.flag("relative", false);
       break;
     }
     case Curve::Of::Sweep:
       c.field = t.text("field");
-      if (!find_field(c.field)) t.refuse("field", fmt::format("'{}' is no field of a run: expected one as train.warmup", c.field));
+      if (!find_field(c.field))
+        t.refuse("field", fmt::format("'{}' is no field of a run: expected one as train.warmup", c.field));
       [[fallthrough]];
     case Curve::Of::Depth:
       c.xs = t.numbers("xs");
-      if (c.xs.size() < 2 || !std::is_sorted(c.xs.begin(), c.xs.end())) t.refuse("xs", "expected two numbers or more, ascending");
+      if (c.xs.size() < 2 || !std::is_sorted(c.xs.begin(), c.xs.end()))
+        t.refuse("xs", "expected two numbers or more, ascending");
       if (c.of == Curve::Of::Sweep) break;
       [[fallthrough]];
     case Curve::Of::Layers:
@@ -95,14 +102,18 @@ Measure read_measure(const std::string& id, Table t) {
   Measure m;
   m.id = id;
   m.label = t.text("label");
-  const std::vector<std::string_view> takes{"at", "mean", "min", "max", "fall", "first_below", "exponent",
-                                            "r2", "slope", "offset", "ratio", "difference"};
+  const std::vector<std::string_view> takes{"at",       "mean", "min",   "max",    "fall",  "first_below",
+                                            "exponent", "r2",   "slope", "offset", "ratio", "difference"};
   m.take = takes[t.choice("take", takes)];
   if (m.take == "ratio" || m.take == "difference") {
     m.first = t.text("first"), m.second = t.text("second");
   } else {
     m.curve = t.text("curve");
-    m.a = t.number(m.take == "fall" ? "from" : m.take == "at" ? "x" : m.take == "first_below" ? "limit" : "from", 0);
+    m.a = t.number(m.take == "fall"          ? "from"
+                   : m.take == "at"          ? "x"
+                   : m.take == "first_below" ? "limit"
+                                             : "from",
+                   0);
     m.b = t.number("to", m.a);
     if (m.take == "r2" || m.take == "slope") m.against = t.text("against", "x");
   }
@@ -172,7 +183,8 @@ Prediction read_prediction(Table t) {
   if (p.kind == Prediction::Kind::Draw) p.curve = t.text("curve");
   if (p.kind == Prediction::Kind::Value) {
     p.measure = t.text("measure"), p.unit = t.text("unit", "");
-    p.low = t.number("low"), p.high = t.number("high"), p.step = t.number("step"), p.start = t.number("start");
+    p.low = t.number("low"), p.high = t.number("high"), p.step = t.number("step"),
+    p.start = t.number("start");
     p.log = t.flag("log", false);
     p.on_y = t.choice("axis", {"x", "y"}, 0) == 1;
     if (!(p.low < p.high && p.step > 0 && p.start >= p.low && p.start <= p.high))
@@ -194,7 +206,8 @@ Knob read_knob(const std::string& id, Table t) {
   Knob k;
   k.id = id, k.run = t.text("run"), k.field = t.text("field"), k.label = t.text("label");
   k.low = t.number("low"), k.high = t.number("high"), k.step = t.number("step");
-  if (!find_field(k.field)) t.refuse("field", fmt::format("'{}' is no field of a run: expected one as train.warmup", k.field));
+  if (!find_field(k.field))
+    t.refuse("field", fmt::format("'{}' is no field of a run: expected one as train.warmup", k.field));
   t.done();
   return k;
 }
@@ -256,7 +269,8 @@ std::string lessons_folder() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (!error)
-    for (const fs::path& beside : {program.parent_path() / "lessons", program.parent_path() / "../share/normscope/lessons"})
+    for (const fs::path& beside :
+         {program.parent_path() / "lessons", program.parent_path() / "../share/normscope/lessons"})
       if (fs::is_directory(beside, error)) return beside.string();
   return NORMSCOPE_SOURCE_DIR "/lessons";
 }
@@ -272,19 +286,23 @@ Course read_course(const std::string& folder) {
   std::vector<std::string> folders;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.is_directory() && number_of(entry.path().string()) > 0) folders.push_back(entry.path().string());
+    if (entry.is_directory() && number_of(entry.path().string()) > 0)
+      folders.push_back(entry.path().string());
   if (error) course.broken.push_back({folder, fmt::format("{}: {}", folder, error.message())});
   std::sort(folders.begin(), folders.end());
   for (const std::string& one : folders) {
     try {
       Lesson lesson = read_lesson(one);
-      if (course.find(lesson.id)) throw Error(fmt::format("{}/lesson.toml:1: [id] '{}' is another lesson's: expected its own", one, lesson.id));
+      if (course.find(lesson.id))
+        throw Error(
+            fmt::format("{}/lesson.toml:1: [id] '{}' is another lesson's: expected its own", one, lesson.id));
       course.lessons.push_back(std::move(lesson));
     } catch (const Error& broken) {
       course.broken.push_back({one, broken.what()});
     }
   }
-  std::stable_sort(course.lessons.begin(), course.lessons.end(), [](const Lesson& a, const Lesson& b) { return a.number < b.number; });
+  std::stable_sort(course.lessons.begin(), course.lessons.end(),
+                   [](const Lesson& a, const Lesson& b) { return a.number < b.number; });
   return course;
 }
 

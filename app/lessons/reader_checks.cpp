@@ -16,16 +16,20 @@ class Checker {
   void all() const {
     std::istringstream words(lesson_.claim);
     const auto count = std::distance(std::istream_iterator<std::string>(words), {});
-    if (count > kClaimWords) root_.refuse("claim", fmt::format("has {} words: expected at most {}", count, kClaimWords));
+    if (count > kClaimWords)
+      root_.refuse("claim", fmt::format("has {} words: expected at most {}", count, kClaimWords));
     if (lesson_.checks.empty()) root_.refuse("", "has no [[check]]: expected one at least");
     if (lesson_.runs.empty()) root_.refuse("", "has no [run.A]: expected one at least");
     for (const Curve& c : lesson_.curves) need(lesson_.run(c.run), "curve." + c.id, "run", c.run, "a run");
     for (const Measure& m : lesson_.measures) measure(m);
-    for (const Check& c : lesson_.checks) need(lesson_.measure(c.measure), "check", "measure", c.measure, "a measure");
+    for (const Check& c : lesson_.checks)
+      need(lesson_.measure(c.measure), "check", "measure", c.measure, "a measure");
     for (const Figure& f : lesson_.figures) figure(f);
     for (const Knob& k : lesson_.knobs) need(lesson_.run(k.run), "knob." + k.id, "run", k.run, "a run");
     prediction();
-    if (lesson_.puzzle) need(lesson_.measure(lesson_.puzzle->measure), "puzzle", "measure", lesson_.puzzle->measure, "a measure");
+    if (lesson_.puzzle)
+      need(lesson_.measure(lesson_.puzzle->measure), "puzzle", "measure", lesson_.puzzle->measure,
+           "a measure");
     for (StepKind kind : kSteps) step(kind);
   }
 
@@ -34,7 +38,8 @@ class Checker {
     throw Error(fmt::format("{}:1: [{}.{}] {}", root_.file(), table, key, what));
   }
 
-  void need(const void* found, const std::string& table, const std::string& key, const std::string& name, const char* what) const {
+  void need(const void* found, const std::string& table, const std::string& key, const std::string& name,
+            const char* what) const {
     if (!found) refuse(table, key, fmt::format("'{}' is not in this lesson: expected {} of it", name, what));
   }
 
@@ -47,7 +52,8 @@ class Checker {
       return;
     }
     need(lesson_.curve(m.curve), table, "curve", m.curve, "a curve");
-    if (!m.against.empty() && !is_scale(m.against)) need(lesson_.curve(m.against), table, "against", m.against, "x, log x, log(1+x/n) or a curve");
+    if (!m.against.empty() && !is_scale(m.against))
+      need(lesson_.curve(m.against), table, "against", m.against, "x, log x, log(1+x/n) or a curve");
   }
 
   int depth(const Measure& m, int level) const {
@@ -61,12 +67,14 @@ class Checker {
     if (!f.map_run.empty()) need(lesson_.run(f.map_run), table, "map", f.map_run, "a run");
     for (const FigureLine& line : f.lines) {
       need(lesson_.curve(line.curve), table, "lines.curve", line.curve, "a curve");
-      if (line.run.size() != 1 || line.run[0] < 'A' || line.run[0] > 'D') refuse(table, "lines.run", fmt::format("'{}': expected A, B, C or D", line.run));
+      if (line.run.size() != 1 || line.run[0] < 'A' || line.run[0] > 'D')
+        refuse(table, "lines.run", fmt::format("'{}': expected A, B, C or D", line.run));
     }
     for (const FigureLevel& level : f.levels) {
       if (!level.measure.empty() + level.value.has_value() + level.letters != 1)
         refuse(table, "levels", "expected one of value, measure and letters = true");
-      if (!level.measure.empty()) need(lesson_.measure(level.measure), table, "levels.measure", level.measure, "a measure");
+      if (!level.measure.empty())
+        need(lesson_.measure(level.measure), table, "levels.measure", level.measure, "a measure");
     }
   }
 
@@ -80,8 +88,10 @@ class Checker {
       if (!figure || std::none_of(figure->lines.begin(), figure->lines.end(), has_it))
         refuse("prediction", "curve", "is not in the figure of step.predict: expected it there");
     }
-    if (p.kind == Prediction::Kind::Value) need(lesson_.measure(p.measure), "prediction", "measure", p.measure, "a measure");
-    for (const Prediction::Card& card : p.cards) need(lesson_.measure(card.measure), "prediction", "cards.measure", card.measure, "a measure");
+    if (p.kind == Prediction::Kind::Value)
+      need(lesson_.measure(p.measure), "prediction", "measure", p.measure, "a measure");
+    for (const Prediction::Card& card : p.cards)
+      need(lesson_.measure(card.measure), "prediction", "cards.measure", card.measure, "a measure");
   }
 
   void step(StepKind kind) const {
@@ -90,7 +100,8 @@ class Checker {
     if (step.figures.empty()) refuse(table, "figures", "is empty: expected one figure at least");
     for (const std::string& id : step.figures) need(lesson_.figure(id), table, "figures", id, "a figure");
     if (const int32_t words = step.text.words(); words > kStepWords)
-      throw Error(fmt::format("{}:1: {} words: expected at most {} between two actions", step.text.file, words, kStepWords));
+      throw Error(fmt::format("{}:1: {} words: expected at most {} between two actions", step.text.file,
+                              words, kStepWords));
     for (const Block& block : step.text.blocks)
       for (const Inline& piece : block.inlines) inline_piece(step.text, piece, kind);
   }
@@ -98,15 +109,19 @@ class Checker {
   void inline_piece(const Prose& prose, const Inline& piece, StepKind kind) const {
     using Kind = Inline::Kind;
     const auto missing = [&](const void* found, const char* what) {
-      if (!found) throw Error(fmt::format("{}:{}: '{}' is not in this lesson: expected {} of it", prose.file, piece.line, piece.text, what));
+      if (!found)
+        throw Error(fmt::format("{}:{}: '{}' is not in this lesson: expected {} of it", prose.file,
+                                piece.line, piece.text, what));
     };
-    if (piece.kind == Kind::Value || piece.kind == Kind::Band || piece.kind == Kind::Reference) missing(lesson_.measure(piece.text), "a measure");
+    if (piece.kind == Kind::Value || piece.kind == Kind::Band || piece.kind == Kind::Reference)
+      missing(lesson_.measure(piece.text), "a measure");
     if (piece.kind == Kind::Drag) missing(lesson_.knob(piece.text), "a knob");
     if (piece.kind == Kind::Tile || piece.kind == Kind::Sample) missing(lesson_.run(piece.text), "a run");
     const bool early = kind == StepKind::Predict;
     if (early && (piece.kind == Kind::Value || piece.kind == Kind::Band || piece.kind == Kind::Sample))
-      throw Error(fmt::format("{}:{}: {{{}}} before the prediction: expected at most {{ref NAME}} of the starting point",
-                              prose.file, piece.line, piece.text));
+      throw Error(fmt::format(
+          "{}:{}: {{{}}} before the prediction: expected at most {{ref NAME}} of the starting point",
+          prose.file, piece.line, piece.text));
   }
 
   const Lesson& lesson_;

@@ -1,5 +1,5 @@
-// What no single table of a lesson can see: that every name refers to something, that the claim is short, that no text
-// between two actions is a wall. Called at the end of read_lesson.
+// What no single table of a lesson can see: that every name refers to something, that the claim is short,
+// that no text between two actions is a wall. Called at the end of read_lesson.
 #pragma once
 
 #include "app/lessons/lesson.h"

@@ -35,7 +35,9 @@ std::vector<Row> rows_of(const Lesson& lesson, const Results& kept) {
     const auto it = kept.measures.find(m.id);
     if (it == kept.measures.end()) continue;
     const Spread& s = it->second.spread;
-    rows.push_back({m.label, shown(s.mean, m), fmt::format("{} to {} ({} mean of {})", shown(s.low, m), shown(s.high, m), to_string(m.mean), it->second.values.size()),
+    rows.push_back({m.label, shown(s.mean, m),
+                    fmt::format("{} to {} ({} mean of {})", shown(s.low, m), shown(s.high, m),
+                                to_string(m.mean), it->second.values.size()),
                     band_text(check)});
   }
   return rows;
@@ -61,7 +63,8 @@ std::string claim_table(const Course& course) {
         measured += fmt::format("{}{}: {}", measured.empty() ? "" : "<br>", row.what, row.value);
         range += fmt::format("{}{}", range.empty() ? "" : "<br>", row.range);
       }
-    out += fmt::format("| {}. {} | {} | {} | {} |\n", lesson.number, lesson.title, lesson.claim, measured.empty() ? "not measured" : measured, range);
+    out += fmt::format("| {}. {} | {} | {} | {} |\n", lesson.number, lesson.title, lesson.claim,
+                       measured.empty() ? "not measured" : measured, range);
   }
   return out;
 }
@@ -76,14 +79,18 @@ std::vector<std::string> write_report(const Course& course, const std::string& f
     paths.push_back(folder + "/" + name);
   };
   std::string html =
-      "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>normscope: claims and measurements</title>\n"
-      "<style>body{font:16px/1.6 Inter,system-ui,sans-serif;max-width:860px;margin:40px auto;padding:0 16px;color:#191b20;background:#fff}"
-      "td,th{text-align:left;padding:4px 14px 4px 0;vertical-align:top}td:nth-child(2){font-family:'JetBrains Mono',monospace;white-space:nowrap}"
+      "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>normscope: claims and "
+      "measurements</title>\n"
+      "<style>body{font:16px/1.6 Inter,system-ui,sans-serif;max-width:860px;margin:40px auto;padding:0 "
+      "16px;color:#191b20;background:#fff}"
+      "td,th{text-align:left;padding:4px 14px 4px "
+      "0;vertical-align:top}td:nth-child(2){font-family:'JetBrains Mono',monospace;white-space:nowrap}"
       "img{max-width:100%}small{color:#4e525b}</style>\n<h1>Claims and measurements</h1>\n";
   std::string markdown = "# Claims and measurements\n\n";
   for (const Lesson& lesson : course.lessons) {
     const std::optional<Results> kept = load_results(lesson);
-    html += fmt::format("<h2>{}. {}</h2>\n<p>{}</p>\n", lesson.number, escaped(lesson.title), escaped(lesson.claim));
+    html += fmt::format("<h2>{}. {}</h2>\n<p>{}</p>\n", lesson.number, escaped(lesson.title),
+                        escaped(lesson.claim));
     markdown += fmt::format("## {}. {}\n\n{}\n\n", lesson.number, lesson.title, lesson.claim);
     for (const LessonRun& run : lesson.runs) {
       html += fmt::format("<small>{}</small><br>\n", escaped(settings_of(run)));
@@ -97,7 +104,8 @@ std::vector<std::string> write_report(const Course& course, const std::string& f
     html += "<table><tr><th>measured<th>value<th>range over seeds<th>must lie in</tr>\n";
     markdown += "\n| measured | value | range over seeds | must lie in |\n|--|--|--|--|\n";
     for (const Row& row : rows_of(lesson, *kept)) {
-      html += fmt::format("<tr><td>{}<td>{}<td>{}<td>{}</tr>\n", escaped(row.what), row.value, row.range, row.band);
+      html += fmt::format("<tr><td>{}<td>{}<td>{}<td>{}</tr>\n", escaped(row.what), row.value, row.range,
+                          row.band);
       markdown += fmt::format("| {} | {} | {} | {} |\n", row.what, row.value, row.range, row.band);
     }
     html += "</table>\n", markdown += "\n";
@@ -106,12 +114,14 @@ std::vector<std::string> write_report(const Course& course, const std::string& f
       data.reference = &*kept, data.level = kept->level;
       plot::PlotScene scene = figure_scene(lesson, figure, data);
       scene.pad_right = 120;
-      if (figure.map_run.empty()) scene.note += fmt::format("{}{} seeds, range as band", scene.note.empty() ? "" : "; ", kept->seeds);
+      if (figure.map_run.empty())
+        scene.note += fmt::format("{}{} seeds, range as band", scene.note.empty() ? "" : "; ", kept->seeds);
       for (const bool dark : {false, true}) {
         const std::string name = fmt::format("{}-{}{}.svg", lesson.id, figure.id, dark ? "-dark" : "");
         write(name, plot::to_svg(scene, ui::theme(dark), {640, 400}));
       }
-      html += fmt::format("<p><img src=\"{0}-{1}.svg\" alt=\"{2}\"></p>\n", lesson.id, figure.id, escaped(figure.title));
+      html += fmt::format("<p><img src=\"{0}-{1}.svg\" alt=\"{2}\"></p>\n", lesson.id, figure.id,
+                          escaped(figure.title));
       markdown += fmt::format("![{2}]({0}-{1}.svg)\n\n", lesson.id, figure.id, figure.title);
     }
   }

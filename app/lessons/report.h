@@ -1,5 +1,5 @@
-// The course as a page: claims, settings, measured numbers and figures, from measured.json. HTML and Markdown; the
-// figures as SVG in both themes. The README's claim table is its claims.md.
+// The course as a page: claims, settings, measured numbers and figures, from measured.json. HTML and
+// Markdown; the figures as SVG in both themes. The README's claim table is its claims.md.
 #pragma once
 
 #include <string>

@@ -34,7 +34,8 @@ std::shared_ptr<const Task> RunStore::task(const DataSpec& data) {
   return tasks_.emplace_back(data, make_task(data)).second;
 }
 
-std::shared_ptr<const FinishedRun> RunStore::get(const RunSpec& spec, const std::vector<Edit>& edits, const OnStep& on_step) {
+std::shared_ptr<const FinishedRun> RunStore::get(const RunSpec& spec, const std::vector<Edit>& edits,
+                                                 const OnStep& on_step) {
   const std::string key = key_of(spec, edits);
   if (auto found = find(key)) return found;
   Run run(spec, task(spec.data), *backend_);

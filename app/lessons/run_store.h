@@ -1,7 +1,7 @@
-// The store of finished runs: a run is specification + seed + events, and the same one is never trained twice, whichever
-// lesson or check asks for it. What a run leaves behind is measured once, while it trains. In memory only: a file of
-// results would outlive the engine that measured them.
-// One thread at a time trains; any thread may ask what is there.
+// The store of finished runs: a run is specification + seed + events, and the same one is never trained
+// twice, whichever lesson or check asks for it. What a run leaves behind is measured once, while it trains.
+// In memory only: a file of results would outlive the engine that measured them. One thread at a time trains;
+// any thread may ask what is there.
 #pragma once
 
 #include <functional>
@@ -19,16 +19,18 @@
 
 namespace normscope::lessons {
 
-using ShareMap = std::vector<std::vector<double>>;  ///< beta^2: row i has columns 0..i+1, see residual_dependency
+using ShareMap =
+    std::vector<std::vector<double>>;  ///< beta^2: row i has columns 0..i+1, see residual_dependency
 
 struct FinishedRun {
   RunSpec spec;
   RunState state = RunState::Training;
   int32_t learning_since = 0;
-  double level = 0;        ///< loss of a model that knows letter frequencies only
-  std::string text;        ///< what the model writes at the end
+  double level = 0;  ///< loss of a model that knows letter frequencies only
+  std::string text;  ///< what the model writes at the end
   std::shared_ptr<const History> history;
-  std::vector<double> token_cosine;  ///< in the last layer, in the forward pass of step 1, 2, ... (as far as kCosineSteps)
+  std::vector<double>
+      token_cosine;  ///< in the last layer, in the forward pass of step 1, 2, ... (as far as kCosineSteps)
   ShareMap shares_start, shares_end;
 };
 
@@ -54,7 +56,8 @@ class RunStore {
   ~RunStore();
 
   /// The finished run, trained now when it is not there. Throws Error, and Cancelled.
-  std::shared_ptr<const FinishedRun> get(const RunSpec& spec, const std::vector<Edit>& edits, const OnStep& on_step);
+  std::shared_ptr<const FinishedRun> get(const RunSpec& spec, const std::vector<Edit>& edits,
+                                         const OnStep& on_step);
   /// nullptr when it was not trained yet.
   std::shared_ptr<const FinishedRun> find(const std::string& key) const;
   static std::string key_of(const RunSpec& spec, const std::vector<Edit>& edits);

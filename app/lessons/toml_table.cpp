@@ -27,11 +27,14 @@ std::string plain_text(const toml::node& node) {
   return {};
 }
 
-void flatten(const toml::table& table, const std::string& prefix, std::vector<std::pair<std::string, std::string>>& out) {
+void flatten(const toml::table& table, const std::string& prefix,
+             std::vector<std::pair<std::string, std::string>>& out) {
   for (const auto& [key, node] : table) {
     const std::string name = prefix + std::string(key.str());
-    if (const toml::table* inner = node.as_table()) flatten(*inner, name + ".", out);
-    else out.emplace_back(name, plain_text(node));
+    if (const toml::table* inner = node.as_table())
+      flatten(*inner, name + ".", out);
+    else
+      out.emplace_back(name, plain_text(node));
   }
 }
 
@@ -43,7 +46,9 @@ Table::Table(const toml::table& table, std::string file, std::string name)
 void Table::refuse(std::string_view key, const std::string& what) const {
   const toml::node* node = key.empty() ? nullptr : table_->get(key);
   const auto line = (node ? node->source() : table_->source()).begin.line;
-  const std::string path = name_.empty() ? std::string(key) : key.empty() ? name_ : fmt::format("{}.{}", name_, key);
+  const std::string path = name_.empty() ? std::string(key)
+                           : key.empty() ? name_
+                                         : fmt::format("{}.{}", name_, key);
   throw Error(fmt::format("{}:{}: [{}] {}", file_, line, path, what));
 }
 
@@ -72,7 +77,8 @@ std::string Table::text(std::string_view key, std::string_view absent) {
 
 double Table::number_of(std::string_view key, const toml::node& node) {
   if (!node.is_number()) refuse(key, what_it_is(node) + ": expected a number");
-  const double value = node.is_integer() ? static_cast<double>(*node.value<int64_t>()) : *node.value<double>();
+  const double value =
+      node.is_integer() ? static_cast<double>(*node.value<int64_t>()) : *node.value<double>();
   if (!std::isfinite(value)) refuse(key, "is not finite: expected a number");
   return value;
 }
@@ -126,11 +132,13 @@ std::vector<std::string> Table::texts(std::string_view key) {
   return out;
 }
 
-size_t Table::choice(std::string_view key, const std::vector<std::string_view>& words, std::optional<size_t> absent) {
+size_t Table::choice(std::string_view key, const std::vector<std::string_view>& words,
+                     std::optional<size_t> absent) {
   if (absent && !has(key)) return known_.emplace_back(key), *absent;
   const std::string word = text(key);
   const auto it = std::find(words.begin(), words.end(), word);
-  if (it == words.end()) refuse(key, fmt::format("'{}' is not known: expected {}", word, fmt::join(words, ", ")));
+  if (it == words.end())
+    refuse(key, fmt::format("'{}' is not known: expected {}", word, fmt::join(words, ", ")));
   return static_cast<size_t>(it - words.begin());
 }
 
@@ -160,7 +168,8 @@ std::vector<std::pair<std::string, Table>> Table::children(std::string_view key)
   std::vector<std::pair<std::string, Table>> out;
   for (const auto& [name, child] : *node->as_table()) {
     const std::string path = fmt::format("{}.{}", key, std::string_view(name.str()));
-    if (!child.is_table()) refuse(key, fmt::format("{} is no table: expected [{}]", std::string_view(name.str()), path));
+    if (!child.is_table())
+      refuse(key, fmt::format("{} is no table: expected [{}]", std::string_view(name.str()), path));
     out.emplace_back(std::string(name.str()), Table(*child.as_table(), file_, path));
   }
   // As written: toml++ sorts by name.
@@ -176,8 +185,10 @@ std::vector<std::pair<std::string, std::string>> Table::rest() {
     const std::string name(key.str());
     if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
     known_.push_back(name);
-    if (const toml::table* inner = node.as_table()) flatten(*inner, name + ".", out);
-    else out.emplace_back(name, plain_text(node));
+    if (const toml::table* inner = node.as_table())
+      flatten(*inner, name + ".", out);
+    else
+      out.emplace_back(name, plain_text(node));
   }
   return out;
 }

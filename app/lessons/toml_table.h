@@ -1,5 +1,5 @@
-// A TOML table of which every key must be asked for: what nobody asked for is an unknown key. Errors carry file, line,
-// key, what stands there and what was expected. Private to the lesson reader.
+// A TOML table of which every key must be asked for: what nobody asked for is an unknown key. Errors carry
+// file, line, key, what stands there and what was expected. Private to the lesson reader.
 #pragma once
 
 #include <optional>
@@ -28,10 +28,12 @@ class Table {
   std::vector<double> numbers(std::string_view key);
   std::vector<std::string> texts(std::string_view key);
   /// One of several words; the index.
-  size_t choice(std::string_view key, const std::vector<std::string_view>& words, std::optional<size_t> absent = {});
+  size_t choice(std::string_view key, const std::vector<std::string_view>& words,
+                std::optional<size_t> absent = {});
   Table table(std::string_view key);
-  std::vector<Table> tables(std::string_view key);                            ///< a list of tables; empty when absent
-  std::vector<std::pair<std::string, Table>> children(std::string_view key);  ///< of [key.NAME]; empty when absent
+  std::vector<Table> tables(std::string_view key);  ///< a list of tables; empty when absent
+  std::vector<std::pair<std::string, Table>> children(
+      std::string_view key);  ///< of [key.NAME]; empty when absent
   /// Everything that is left as dotted keys and texts: model.placement -> "post".
   std::vector<std::pair<std::string, std::string>> rest();
 

@@ -11,7 +11,10 @@ constexpr auto kRefresh = std::chrono::milliseconds(50);
 }  // namespace
 
 Worker::Worker(std::function<void()> on_change, int threads)
-    : on_change_(std::move(on_change)), threads_(threads), state_(std::make_shared<MeasureState>()), thread_([this] { loop(); }) {}
+    : on_change_(std::move(on_change)),
+      threads_(threads),
+      state_(std::make_shared<MeasureState>()),
+      thread_([this] { loop(); }) {}
 
 Worker::~Worker() {
   {
@@ -95,12 +98,16 @@ void Worker::work(const Job& job) {
       MeasureState partial = state;
       std::string name = "another warm-up";
       for (const Curve& curve : lesson.curves) {
-        if (curve.of != Curve::Of::Run || RunStore::key_of(spec_of(lesson, curve.run, 1, job.changes), lesson.run(curve.run)->edits) != progress.key) continue;
+        if (curve.of != Curve::Of::Run || RunStore::key_of(spec_of(lesson, curve.run, 1, job.changes),
+                                                           lesson.run(curve.run)->edits) != progress.key)
+          continue;
         name = "run " + curve.run;
-        if (!partial.curves.contains(curve.id)) partial.curves[curve.id] = partial_curve(curve, *progress.history, progress.level);
+        if (!partial.curves.contains(curve.id))
+          partial.curves[curve.id] = partial_curve(curve, *progress.history, progress.level);
       }
       partial.doing = fmt::format("{}, step {} of {}", name, progress.step, progress.steps);
-      partial.share = (static_cast<double>(finished) + static_cast<double>(progress.step) / progress.steps) / static_cast<double>(lesson.curves.size());
+      partial.share = (static_cast<double>(finished) + static_cast<double>(progress.step) / progress.steps) /
+                      static_cast<double>(lesson.curves.size());
       publish(partial);
       return true;
     };
@@ -113,8 +120,10 @@ void Worker::work(const Job& job) {
     }
     for (const LessonRun& run : lesson.runs) {
       const auto done = store_->find(RunStore::key_of(spec_of(lesson, run.id, 1, job.changes), run.edits));
-      const bool mapped = std::any_of(lesson.figures.begin(), lesson.figures.end(), [&](const Figure& f) { return f.map_run == run.id; });
-      const auto kept = done || !mapped ? done : store_->get(spec_of(lesson, run.id, 1, job.changes), run.edits, on_step);
+      const bool mapped = std::any_of(lesson.figures.begin(), lesson.figures.end(),
+                                      [&](const Figure& f) { return f.map_run == run.id; });
+      const auto kept =
+          done || !mapped ? done : store_->get(spec_of(lesson, run.id, 1, job.changes), run.edits, on_step);
       if (!kept) continue;
       state.texts[run.id] = kept->text;
       state.maps[run.id + " start"] = kept->shares_start, state.maps[run.id + " end"] = kept->shares_end;

@@ -1,5 +1,6 @@
-// Measures a lesson's curves for the learner, seed 1, on a thread of its own, and shows how far it has come: the screen
-// reads a shared immutable state each frame and never waits. Runs are kept, so that going back costs nothing.
+// Measures a lesson's curves for the learner, seed 1, on a thread of its own, and shows how far it has come:
+// the screen reads a shared immutable state each frame and never waits. Runs are kept, so that going back
+// costs nothing.
 #pragma once
 
 #include <atomic>
@@ -17,10 +18,10 @@ namespace normscope::lessons {
 struct MeasureState {
   std::string lesson;
   bool running = false, done = false;
-  std::string doing;   ///< "run B, step 120 of 300"
-  double share = 0;    ///< of all that is to be done, 0..1
+  std::string doing;  ///< "run B, step 120 of 300"
+  double share = 0;   ///< of all that is to be done, 0..1
   std::string error;
-  CurveSet curves;     ///< finished ones, and the beginning of the one that is being measured
+  CurveSet curves;  ///< finished ones, and the beginning of the one that is being measured
   std::map<std::string, ShareMap> maps;      ///< "A start"
   std::map<std::string, std::string> texts;  ///< what each model writes
 };

@@ -1,8 +1,9 @@
 // Formulas from a small subset of TeX, parsed once, laid out at any size and drawn with the app's own fonts.
 //
 //   a_1 x^{2} \frac{a}{b} \sqrt{x} \sqrt[3]{x} \|x\| \left( \right) \hat x \bar x \tilde x \dot x \vec x
-//   \sum_{i=1}^n \prod \int, \alpha ... \Omega, \partial \nabla \infty \cdot \times \le \ge \ne \approx \sim \to \in
-//   \mathrm{Var} \text{words} \mathbf{x} \operatorname{LN}, \log \ln \exp \max \min, \, \; \quad, \odot \propto \pm
+//   \sum_{i=1}^n \prod \int, \alpha ... \Omega, \partial \nabla \infty \cdot \times \le \ge \ne \approx \sim
+//   \to \in \mathrm{Var} \text{words} \mathbf{x} \operatorname{LN}, \log \ln \exp \max \min, \, \; \quad,
+//   \odot \propto \pm
 //
 // Upright throughout: the app sets no italics. Called by prose.h (parse) and by the player (layout, draw).
 #pragma once
@@ -43,7 +44,7 @@ struct Node {
 };
 
 struct Formula {
-  NodePtr root;        ///< null: empty
+  NodePtr root;  ///< null: empty
   std::string source;
 };
 
@@ -53,10 +54,10 @@ Formula parse(std::string_view source);
 /// What a laid out formula consists of; coordinates from its left end on the baseline, y downwards.
 struct Piece {
   enum class Kind : uint8_t { Text, Line } kind = Kind::Text;
-  ui::Vec at, to;       ///< Text: its left end on the baseline; Line: both ends
+  ui::Vec at, to;  ///< Text: its left end on the baseline; Line: both ends
   ui::TextStyle style;
   std::string text;
-  float width = 1;      ///< Line
+  float width = 1;  ///< Line
 };
 struct Layout {
   float width = 0, ascent = 0, descent = 0;
@@ -64,7 +65,8 @@ struct Layout {
 };
 
 using Measure = std::function<float(ui::TextStyle, std::string_view)>;
-/// px: em size of the base. display: large operators carry their limits above and below, fractions are full size.
+/// px: em size of the base. display: large operators carry their limits above and below, fractions are full
+/// size.
 Layout layout(const Formula& formula, float px, bool display, const Measure& measure);
 
 /// Draws with the baseline's left end at `at`.

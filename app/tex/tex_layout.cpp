@@ -1,4 +1,5 @@
-// Layout and drawing of tex.h. Every function returns a box with its baseline at y = 0; boxes are moved and joined.
+// Layout and drawing of tex.h. Every function returns a box with its baseline at y = 0; boxes are moved and
+// joined.
 #include <algorithm>
 #include <cmath>
 
@@ -18,16 +19,26 @@ class Setter {
 
   Layout node(const Node& n, float px, bool display) const {
     switch (n.kind) {
-      case NodeKind::Row: return row(n, px, display);
-      case NodeKind::Symbol: return word(n.text, px, n.bold);
-      case NodeKind::Operator: return padded(word(n.text, px, false), 0.22f * px);
-      case NodeKind::Space: return blank(n.width * px);
-      case NodeKind::Fraction: return fraction(n, px, display);
-      case NodeKind::Root: return root(n, px, display);
-      case NodeKind::Scripts: return scripts(n, px, display);
-      case NodeKind::Fence: return fence(n, px, display);
-      case NodeKind::Accent: return accent(n, px, display);
-      case NodeKind::Big: return big(n.text, px, display);
+      case NodeKind::Row:
+        return row(n, px, display);
+      case NodeKind::Symbol:
+        return word(n.text, px, n.bold);
+      case NodeKind::Operator:
+        return padded(word(n.text, px, false), 0.22f * px);
+      case NodeKind::Space:
+        return blank(n.width * px);
+      case NodeKind::Fraction:
+        return fraction(n, px, display);
+      case NodeKind::Root:
+        return root(n, px, display);
+      case NodeKind::Scripts:
+        return scripts(n, px, display);
+      case NodeKind::Fence:
+        return fence(n, px, display);
+      case NodeKind::Accent:
+        return accent(n, px, display);
+      case NodeKind::Big:
+        return big(n.text, px, display);
     }
     return {};
   }
@@ -83,7 +94,8 @@ class Setter {
     const Node* before = nullptr;
     for (const NodePtr& child : n.children) {
       // A minus with nothing before it is a sign.
-      const bool sign = child->kind == NodeKind::Operator && child->text == "−" && (!before || before->kind == NodeKind::Operator);
+      const bool sign = child->kind == NodeKind::Operator && child->text == "−" &&
+                        (!before || before->kind == NodeKind::Operator);
       put(box, sign ? word(child->text, px, false) : node(*child, px, display), {box.width, 0});
       before = child.get();
     }
@@ -141,8 +153,10 @@ class Setter {
     return box;
   }
 
-  /// Straight delimiters are lines, round and square ones are drawn from strokes, so that they take any height.
-  void delimiter(Layout& box, const std::string& kind, float x, float top, float foot, float px, bool opening) const {
+  /// Straight delimiters are lines, round and square ones are drawn from strokes, so that they take any
+  /// height.
+  void delimiter(Layout& box, const std::string& kind, float x, float top, float foot, float px,
+                 bool opening) const {
     const float line = rule(px), w = 0.16f * px, near = opening ? x + w : x, far = opening ? x : x + w;
     if (kind == "‖") {
       stroke(box, {x + 0.02f * px, top}, {x + 0.02f * px, foot}, line);
@@ -169,7 +183,10 @@ class Setter {
       for (int i = 0; i <= kParts; ++i) {
         const float t = static_cast<float>(i) / kParts, y = top + (foot - top) * t;
         const float away = std::abs(y - middle) / std::max(1.f, (foot - top) / 2);
-        const Vec here{away > 0.8f ? mid + (near - mid) * (away - 0.8f) * 5 : away < 0.2f ? mid + (far - mid) * (1 - away * 5) : mid, y};
+        const Vec here{away > 0.8f   ? mid + (near - mid) * (away - 0.8f) * 5
+                       : away < 0.2f ? mid + (far - mid) * (1 - away * 5)
+                                     : mid,
+                       y};
         if (i) stroke(box, before, here, line);
         before = here;
       }
@@ -178,7 +195,8 @@ class Setter {
 
   Layout fence(const Node& n, float px, bool display) const {
     const Layout inside = node(*n.children[0], px, display);
-    const float grow = 0.06f * px, top = -inside.ascent - grow, foot = inside.descent + grow, room = 0.28f * px;
+    const float grow = 0.06f * px, top = -inside.ascent - grow, foot = inside.descent + grow,
+                room = 0.28f * px;
     Layout box;
     float x = 0.08f * px;
     if (!n.text.empty()) delimiter(box, n.text, x, top, foot, px, true), x += room;
@@ -193,21 +211,26 @@ class Setter {
     Layout box = node(*n.children[0], px, display);
     // Small letters are lower than the box of a text says.
     const Node& base = *n.children[0];
-    const bool low = base.kind == NodeKind::Symbol && base.text.size() == 1 && std::string("acegmnopqrsuvwxyz").find(base.text) != std::string::npos;
-    const float y = -(low ? 0.62f * px : box.ascent + 0.04f * px), c = box.width / 2, h = 0.12f * px, w = 0.2f * px;
+    const bool low = base.kind == NodeKind::Symbol && base.text.size() == 1 &&
+                     std::string("acegmnopqrsuvwxyz").find(base.text) != std::string::npos;
+    const float y = -(low ? 0.62f * px : box.ascent + 0.04f * px), c = box.width / 2, h = 0.12f * px,
+                w = 0.2f * px;
     const float line = rule(px), width = box.width;
     if (n.text == "bar") {
-      stroke(box, {c - std::max(w, width * 0.42f), y - h / 2}, {c + std::max(w, width * 0.42f), y - h / 2}, line);
+      stroke(box, {c - std::max(w, width * 0.42f), y - h / 2}, {c + std::max(w, width * 0.42f), y - h / 2},
+             line);
     } else if (n.text == "hat") {
       stroke(box, {c - w, y}, {c, y - h}, line), stroke(box, {c, y - h}, {c + w, y}, line);
     } else if (n.text == "tilde") {
-      stroke(box, {c - w, y}, {c - w / 3, y - h}, line), stroke(box, {c - w / 3, y - h}, {c + w / 3, y}, line);
+      stroke(box, {c - w, y}, {c - w / 3, y - h}, line),
+          stroke(box, {c - w / 3, y - h}, {c + w / 3, y}, line);
       stroke(box, {c + w / 3, y}, {c + w, y - h}, line);
     } else if (n.text == "dot") {
       stroke(box, {c - line, y - h / 2}, {c + line, y - h / 2}, 2 * line);
     } else {
       stroke(box, {c - w, y - h / 2}, {c + w, y - h / 2}, line);
-      stroke(box, {c + w / 2, y - h}, {c + w, y - h / 2}, line), stroke(box, {c + w / 2, y}, {c + w, y - h / 2}, line);
+      stroke(box, {c + w / 2, y - h}, {c + w, y - h / 2}, line),
+          stroke(box, {c + w / 2, y}, {c + w, y - h / 2}, line);
     }
     return box;
   }
@@ -231,8 +254,10 @@ Layout layout(const Formula& formula, float px, bool display, const Measure& mea
 
 void draw(ui::Painter& painter, const Layout& layout, Vec at, ui::Colour colour) {
   for (const Piece& piece : layout.pieces) {
-    if (piece.kind == Piece::Kind::Text) painter.text(at + piece.at, piece.style, colour, piece.text);
-    else painter.line(at + piece.at, at + piece.to, colour, piece.width);
+    if (piece.kind == Piece::Kind::Text)
+      painter.text(at + piece.at, piece.style, colour, piece.text);
+    else
+      painter.line(at + piece.at, at + piece.to, colour, piece.width);
   }
 }
 

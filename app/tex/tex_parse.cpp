@@ -9,24 +9,27 @@ namespace normscope::tex {
 namespace {
 
 const std::map<std::string_view, std::string_view> kSymbols{
-    {"alpha", "α"}, {"beta", "β"}, {"gamma", "γ"}, {"delta", "δ"}, {"epsilon", "ε"}, {"varepsilon", "ε"}, {"zeta", "ζ"},
-    {"eta", "η"}, {"theta", "θ"}, {"iota", "ι"}, {"kappa", "κ"}, {"lambda", "λ"}, {"mu", "μ"}, {"nu", "ν"},
-    {"xi", "ξ"}, {"pi", "π"}, {"rho", "ρ"}, {"sigma", "σ"}, {"tau", "τ"}, {"phi", "φ"}, {"chi", "χ"},
-    {"psi", "ψ"}, {"omega", "ω"}, {"Gamma", "Γ"}, {"Delta", "Δ"}, {"Theta", "Θ"}, {"Lambda", "Λ"}, {"Xi", "Ξ"},
-    {"Pi", "Π"}, {"Sigma", "Σ"}, {"Phi", "Φ"}, {"Psi", "Ψ"}, {"Omega", "Ω"}, {"partial", "∂"}, {"nabla", "∇"},
-    {"infty", "∞"}, {"ell", "l"}, {"ldots", "…"}, {"cdots", "…"}, {"dots", "…"}, {"prime", "′"}, {"Vert", "‖"},
-    {"lbrace", "{"}, {"rbrace", "}"}, {"degree", "°"}};
+    {"alpha", "α"},      {"beta", "β"},   {"gamma", "γ"},  {"delta", "δ"},   {"epsilon", "ε"},
+    {"varepsilon", "ε"}, {"zeta", "ζ"},   {"eta", "η"},    {"theta", "θ"},   {"iota", "ι"},
+    {"kappa", "κ"},      {"lambda", "λ"}, {"mu", "μ"},     {"nu", "ν"},      {"xi", "ξ"},
+    {"pi", "π"},         {"rho", "ρ"},    {"sigma", "σ"},  {"tau", "τ"},     {"phi", "φ"},
+    {"chi", "χ"},        {"psi", "ψ"},    {"omega", "ω"},  {"Gamma", "Γ"},   {"Delta", "Δ"},
+    {"Theta", "Θ"},      {"Lambda", "Λ"}, {"Xi", "Ξ"},     {"Pi", "Π"},      {"Sigma", "Σ"},
+    {"Phi", "Φ"},        {"Psi", "Ψ"},    {"Omega", "Ω"},  {"partial", "∂"}, {"nabla", "∇"},
+    {"infty", "∞"},      {"ell", "l"},    {"ldots", "…"},  {"cdots", "…"},   {"dots", "…"},
+    {"prime", "′"},      {"Vert", "‖"},   {"lbrace", "{"}, {"rbrace", "}"},  {"degree", "°"}};
 
 const std::map<std::string_view, std::string_view> kOperators{
-    {"cdot", "·"}, {"times", "×"}, {"le", "≤"}, {"leq", "≤"}, {"ge", "≥"}, {"geq", "≥"}, {"ne", "≠"}, {"neq", "≠"},
-    {"approx", "≈"}, {"sim", "∼"}, {"to", "→"}, {"rightarrow", "→"}, {"in", "∈"}, {"pm", "±"}, {"odot", "⊙"},
-    {"propto", "∝"}, {"ll", "≪"}, {"gg", "≫"}, {"equiv", "≡"}};
+    {"cdot", "·"},   {"times", "×"},      {"le", "≤"},  {"leq", "≤"},    {"ge", "≥"},
+    {"geq", "≥"},    {"ne", "≠"},         {"neq", "≠"}, {"approx", "≈"}, {"sim", "∼"},
+    {"to", "→"},     {"rightarrow", "→"}, {"in", "∈"},  {"pm", "±"},     {"odot", "⊙"},
+    {"propto", "∝"}, {"ll", "≪"},         {"gg", "≫"},  {"equiv", "≡"}};
 
 const std::map<std::string_view, std::string_view> kBig{{"sum", "∑"}, {"prod", "∏"}, {"int", "∫"}};
 constexpr std::array<std::string_view, 8> kNames{"log", "ln", "exp", "max", "min", "sin", "cos", "det"};
 constexpr std::array<std::string_view, 5> kAccents{"hat", "bar", "tilde", "dot", "vec"};
-const std::map<std::string_view, float> kSpaces{{",", 0.17f}, {":", 0.22f}, {";", 0.28f}, {"!", -0.1f}, {" ", 0.3f},
-                                               {"quad", 1.f}, {"qquad", 2.f}};
+const std::map<std::string_view, float> kSpaces{{",", 0.17f}, {":", 0.22f},  {";", 0.28f},  {"!", -0.1f},
+                                                {" ", 0.3f},  {"quad", 1.f}, {"qquad", 2.f}};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
@@ -36,7 +39,8 @@ NodePtr leaf(NodeKind kind, std::string_view text, bool bold = false) {
   node.kind = kind, node.text = text, node.bold = bold;
   return make(std::move(node));
 }
-NodePtr over(NodeKind kind, std::vector<NodePtr> children, std::string_view text = {}, std::string_view close = {}) {
+NodePtr over(NodeKind kind, std::vector<NodePtr> children, std::string_view text = {},
+             std::string_view close = {}) {
   Node node;
   node.kind = kind, node.text = text, node.close = close, node.children = std::move(children);
   return make(std::move(node));
@@ -48,7 +52,8 @@ class Parser {
 
   NodePtr all() {
     NodePtr row = sequence("");
-    if (at_ < s_.size()) refuse(at_, fmt::format("'{}' closes nothing: expected an opening before it", s_[at_]));
+    if (at_ < s_.size())
+      refuse(at_, fmt::format("'{}' closes nothing: expected an opening before it", s_[at_]));
     return row;
   }
 
@@ -58,7 +63,8 @@ class Parser {
   }
 
   void skip_blanks() {
-    while (at_ < s_.size() && (s_[at_] == ' ' || s_[at_] == '\n' || s_[at_] == '\t' || s_[at_] == '\r')) ++at_;
+    while (at_ < s_.size() && (s_[at_] == ' ' || s_[at_] == '\n' || s_[at_] == '\t' || s_[at_] == '\r'))
+      ++at_;
   }
   bool take(std::string_view text) {
     if (s_.substr(at_, text.size()) != text) return false;
@@ -105,7 +111,8 @@ class Parser {
   /// {...} or a single atom.
   NodePtr argument(std::string_view what) {
     skip_blanks();
-    if (at_ >= s_.size() || s_[at_] == '}') refuse(at_, fmt::format("nothing stands here: expected {}", what));
+    if (at_ >= s_.size() || s_[at_] == '}')
+      refuse(at_, fmt::format("nothing stands here: expected {}", what));
     if (s_[at_] != '{') return atom();
     return group();
   }
@@ -185,7 +192,8 @@ class Parser {
     while (at_ < s_.size() && is_letter(s_[at_])) ++at_;
     const std::string_view name = s_.substr(from, at_ - from);
     if (const auto it = kSymbols.find(name); it != kSymbols.end()) return leaf(NodeKind::Symbol, it->second);
-    if (const auto it = kOperators.find(name); it != kOperators.end()) return leaf(NodeKind::Operator, it->second);
+    if (const auto it = kOperators.find(name); it != kOperators.end())
+      return leaf(NodeKind::Operator, it->second);
     if (const auto it = kBig.find(name); it != kBig.end()) return leaf(NodeKind::Big, it->second);
     if (const auto it = kSpaces.find(name); it != kSpaces.end()) return space(it->second);
     for (std::string_view known : kNames)
@@ -200,7 +208,8 @@ class Parser {
     if (name == "sqrt") return root();
     if (name == "left") return fenced();
     if (name == "right") refuse(where, "\\right without \\left: expected \\left before it");
-    if (name == "text" || name == "mathrm" || name == "operatorname") return leaf(NodeKind::Symbol, words(name));
+    if (name == "text" || name == "mathrm" || name == "operatorname")
+      return leaf(NodeKind::Symbol, words(name));
     if (name == "mathbf") return leaf(NodeKind::Symbol, words(name), true);
     refuse(where, fmt::format("\\{} is not known", name));
   }
@@ -210,13 +219,15 @@ class Parser {
     if (c == '\\') return command();
     if (c == '{') return group();
     if (c == '_' || c == '^') return leaf(NodeKind::Symbol, "");
-    if (c == '+' || c == '=' || c == '<' || c == '>') return ++at_, leaf(NodeKind::Operator, std::string_view(&c, 1));
+    if (c == '+' || c == '=' || c == '<' || c == '>')
+      return ++at_, leaf(NodeKind::Operator, std::string_view(&c, 1));
     if (c == '-') return ++at_, leaf(NodeKind::Operator, "−");
     if (c == '*') return ++at_, leaf(NodeKind::Operator, "·");
     if (c >= '0' && c <= '9') {
       const size_t from = at_;
-      while (at_ < s_.size() && ((s_[at_] >= '0' && s_[at_] <= '9') ||
-                                 (s_[at_] == '.' && at_ + 1 < s_.size() && s_[at_ + 1] >= '0' && s_[at_ + 1] <= '9')))
+      while (at_ < s_.size() &&
+             ((s_[at_] >= '0' && s_[at_] <= '9') ||
+              (s_[at_] == '.' && at_ + 1 < s_.size() && s_[at_ + 1] >= '0' && s_[at_ + 1] <= '9')))
         ++at_;
       return leaf(NodeKind::Symbol, s_.substr(from, at_ - from));
     }
@@ -232,8 +243,6 @@ class Parser {
 
 }  // namespace
 
-Formula parse(std::string_view source) {
-  return {Parser(source).all(), std::string(source)};
-}
+Formula parse(std::string_view source) { return {Parser(source).all(), std::string(source)}; }
 
 }  // namespace normscope::tex

@@ -1,5 +1,5 @@
-// A measurer that has everything at once: the course's own reference numbers stand in for a training. Player tests are
-// about hands and screens; that the numbers are the engine's is checked elsewhere.
+// A measurer that has everything at once: the course's own reference numbers stand in for a training. Player
+// tests are about hands and screens; that the numbers are the engine's is checked elsewhere.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,8 @@ namespace normscope::fixture {
 
 class RecordedMeasurer : public lessons::Measurer {
  public:
-  explicit RecordedMeasurer(int* started = nullptr) : state_(std::make_shared<lessons::MeasureState>()), started_(started) {}
+  explicit RecordedMeasurer(int* started = nullptr)
+      : state_(std::make_shared<lessons::MeasureState>()), started_(started) {}
 
   void start(const lessons::Lesson& lesson, const lessons::Changes&) override {
     if (started_) ++*started_;

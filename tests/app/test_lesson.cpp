@@ -1,9 +1,9 @@
-// Lessons as data: what the reader refuses and how it says so, measures on made-up curves, checks, and that one changed
-// number turns every lesson's claim down.
+// Lessons as data: what the reader refuses and how it says so, measures on made-up curves, checks, and that
+// one changed number turns every lesson's claim down.
 #include <cmath>
 #include <filesystem>
-#include <functional>
 #include <fstream>
+#include <functional>
 
 #include "app/lessons/check.h"
 #include "app/lessons/reader.h"
@@ -24,7 +24,9 @@ std::string read_text(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void write_text(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+void write_text(const fs::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
 
 /// A copy of the course in which one file of lesson 4 (which trains nothing) can be broken.
 struct Copy {
@@ -139,14 +141,17 @@ TEST_CASE("a broken lesson names file, line, key and what was expected; the othe
 }
 
 TEST_CASE("prose: blocks, formulas and braces", "[lesson]") {
-  const Prose p = parse_prose("Run {A} falls by *much*, $x_1$ and {value fall}.\n\n$$ a = b $$ for all\n\n## Limits\n\n- one\n", "t.md");
+  const Prose p = parse_prose(
+      "Run {A} falls by *much*, $x_1$ and {value fall}.\n\n$$ a = b $$ for all\n\n## Limits\n\n- one\n",
+      "t.md");
   REQUIRE(p.blocks.size() == 4);
   CHECK(p.blocks[0].inlines[1].kind == Inline::Kind::Tile);
   CHECK(p.blocks[1].kind == Block::Kind::Display);
   CHECK(p.blocks[2].kind == Block::Kind::Heading);
   CHECK(p.blocks[3].kind == Block::Kind::Item);
   CHECK(p.words() == 13);
-  CHECK_THROWS_WITH(parse_prose("a\n\nb {walue x}", "t.md"), Catch::Contains("t.md:3: {walue x}: expected {A}"));
+  CHECK_THROWS_WITH(parse_prose("a\n\nb {walue x}", "t.md"),
+                    Catch::Contains("t.md:3: {walue x}: expected {A}"));
   CHECK_THROWS_WITH(parse_prose("a `code`", "t.md"), Catch::Contains("t.md:1"));
 }
 
@@ -154,7 +159,9 @@ TEST_CASE("measures on a made-up curve", "[lesson]") {
   Lesson lesson;
   lesson.curves.push_back({.id = "c"});
   CurveSet set;
-  for (int i = 1; i <= 16; ++i) set["c"].x.push_back(i), set["c"].y.push_back(8.0 / i), set["l"].x.push_back(i), set["l"].y.push_back(3 * std::log1p(i / 4.0));
+  for (int i = 1; i <= 16; ++i)
+    set["c"].x.push_back(i), set["c"].y.push_back(8.0 / i), set["l"].x.push_back(i),
+        set["l"].y.push_back(3 * std::log1p(i / 4.0));
   const auto value = [&](Measure m, const char* curve = "c") {
     m.curve = curve;
     return evaluate(lesson, m, set);
@@ -181,7 +188,8 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
     const char* says;  // of a check that must fail
     int32_t steps;
   };
-  // Fewer steps where the first ones decide already: the mutation must be seen, not the whole lesson repeated.
+  // Fewer steps where the first ones decide already: the mutation must be seen, not the whole lesson
+  // repeated.
   const Mutation mutations[] = {
       {"warm-up", "C", "model.placement", "post", "Pre-LN learns without any warm-up.", 120},
       {"first-steps", "A", "train.rate", "1e-5", "The gradient that reaches layer 1 falls", 20},
@@ -209,7 +217,9 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
       need(measure.first), need(measure.second);
     };
     need(lesson.checks[0].measure);
-    std::erase_if(lesson.curves, [&](const Curve& c) { return std::find(needed.begin(), needed.end(), c.id) == needed.end(); });
+    std::erase_if(lesson.curves, [&](const Curve& c) {
+      return std::find(needed.begin(), needed.end(), c.id) == needed.end();
+    });
     for (Curve& c : lesson.curves) c.fast_seeds = 1;
     lesson.figures.clear();
     if (std::string(m.lesson) == "warm-up")  // the loss after 120 steps
@@ -262,7 +272,8 @@ TEST_CASE("the report has every claim and figure, in both forms", "[lesson]") {
     CHECK(has(markdown, lesson.claim));
     CHECK(has(html, lesson.title.substr(0, 9)));
     CHECK(has(read_text(folder + "/claims.md"), lesson.claim));
-    for (const Figure& figure : lesson.figures) CHECK(has(read_text(folder + "/" + lesson.id + "-" + figure.id + ".svg"), "</svg>"));
+    for (const Figure& figure : lesson.figures)
+      CHECK(has(read_text(folder + "/" + lesson.id + "-" + figure.id + ".svg"), "</svg>"));
   }
   CHECK(paths.size() > 20);
   fs::remove_all(folder);

@@ -1,5 +1,5 @@
-// The player by name, window-less: every lesson to its end, with good and bad predictions, by mouse and by keyboard; what
-// may be seen before the commitment; progress; the way to the Lab.
+// The player by name, window-less: every lesson to its end, with good and bad predictions, by mouse and by
+// keyboard; what may be seen before the commitment; progress; the way to the Lab.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -22,8 +22,9 @@ struct PlayerRobot {
       : loop(size), ui(ui::load_fonts()), robot(loop, ui, [this] { draw_app(state, ui); }) {
     state.scale = scale, state.record_text = true, state.reduced_motion = true;
     state.screen = Screen::lessons;
-    state.player = std::make_shared<Player>(read_course(NORMSCOPE_SOURCE_DIR "/lessons"),
-                                            std::make_unique<fixture::RecordedMeasurer>(&started), std::move(progress));
+    state.player =
+        std::make_shared<Player>(read_course(NORMSCOPE_SOURCE_DIR "/lessons"),
+                                 std::make_unique<fixture::RecordedMeasurer>(&started), std::move(progress));
     robot.frames(3);
   }
   Player& player() { return *state.player; }
@@ -230,7 +231,8 @@ TEST_CASE("progress is kept between starts; an unreadable file is put aside", "[
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("every spotlight names an existing control, every control has help, no name occurs twice", "[player]") {
+TEST_CASE("every spotlight names an existing control, every control has help, no name occurs twice",
+          "[player]") {
   PlayerRobot p;
   for (const std::string& id : ids())
     for (const StepKind step : kSteps) {
@@ -262,18 +264,23 @@ TEST_CASE("no text overlaps another or is cut off, in every step, layout and the
           for (const bool dark : {false, true}) {
             p.state.dark = dark;
             p.robot.frames(2);
-            raster::write_png(fmt::format("{}/{}-{}-{:.0f}-{:g}{}.png", folder, id, to_string(step), window.size.x, window.scale, dark ? "-dark" : ""),
+            raster::write_png(fmt::format("{}/{}-{}-{:.0f}-{:g}{}.png", folder, id, to_string(step),
+                                          window.size.x, window.scale, dark ? "-dark" : ""),
                               raster::rasterise(*p.loop.draw_data(), ui::theme(dark).bg.packed()));
           }
         }
         const auto& texts = p.ui.texts();
         for (size_t i = 0; i < texts.size(); ++i) {
           const ui::Rect seen = texts[i].rect.intersect(texts[i].clip);
-          if (seen.h < texts[i].rect.h - 0.5f && seen.h > 0.5f) continue;  // scrolled text at the panel's edge
+          if (seen.h < texts[i].rect.h - 0.5f && seen.h > 0.5f)
+            continue;  // scrolled text at the panel's edge
           if (seen.empty()) continue;
           for (size_t j = i + 1; j < texts.size(); ++j) {
-            if (texts[j].layer != texts[i].layer || !texts[j].rect.intersect(texts[j].clip).inset(1).overlaps(seen.inset(1))) continue;
-            INFO(id << " " << to_string(step) << " " << window.size.x << " x" << window.scale << ": '" << texts[i].text << "' and '" << texts[j].text << "'");
+            if (texts[j].layer != texts[i].layer ||
+                !texts[j].rect.intersect(texts[j].clip).inset(1).overlaps(seen.inset(1)))
+              continue;
+            INFO(id << " " << to_string(step) << " " << window.size.x << " x" << window.scale << ": '"
+                    << texts[i].text << "' and '" << texts[j].text << "'");
             CHECK(false);
           }
         }

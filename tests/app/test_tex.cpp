@@ -1,4 +1,5 @@
-// The TeX subset: what parses, what is refused and where, and that the layout puts things where a formula has them.
+// The TeX subset: what parses, what is refused and where, and that the layout puts things where a formula has
+// them.
 #include "app/lessons/reader.h"
 #include "app/tex/tex.h"
 #include "catch.hpp"
@@ -16,7 +17,9 @@ float half_em(ui::TextStyle style, std::string_view s) {
   return 0.5f * style.px * static_cast<float>(count);
 }
 
-Layout laid(std::string_view source, bool display = true, float px = 20) { return layout(parse(source), px, display, half_em); }
+Layout laid(std::string_view source, bool display = true, float px = 20) {
+  return layout(parse(source), px, display, half_em);
+}
 
 const Piece& piece(const Layout& l, std::string_view text) {
   for (const Piece& p : l.pieces)
@@ -61,7 +64,8 @@ TEST_CASE("limits of a sum stand over and under it when displayed, beside it in 
 
 TEST_CASE("norms, roots, accents, spaces and words", "[tex]") {
   int lines = 0;
-  for (const Piece& p : laid("\\left\\| \\frac{\\partial L}{\\partial W_2} \\right\\|").pieces) lines += p.kind == Piece::Kind::Line;
+  for (const Piece& p : laid("\\left\\| \\frac{\\partial L}{\\partial W_2} \\right\\|").pieces)
+    lines += p.kind == Piece::Kind::Line;
   CHECK(lines == 5);  // two double bars and the fraction's
   CHECK(laid("\\|x\\|").width > laid("x").width);
   CHECK(laid("\\sqrt{x}").width > laid("x").width);
@@ -97,7 +101,8 @@ TEST_CASE("no input makes the parser fail otherwise than by an error", "[tex]") 
   uint32_t state = 12345;
   for (int round = 0; round < 20000; ++round) {
     std::string s;
-    for (int i = 0; i < 12; ++i) state = state * 1664525u + 1013904223u, s += alphabet[(state >> 16) % alphabet.size()];
+    for (int i = 0; i < 12; ++i)
+      state = state * 1664525u + 1013904223u, s += alphabet[(state >> 16) % alphabet.size()];
     try {
       (void)layout(parse(s), 16, true, half_em);
     } catch (const Error&) {
