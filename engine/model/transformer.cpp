@@ -190,8 +190,8 @@ class Recorder {
   ValueId norm(const std::string& name, NormKind kind, ValueId x) {
     if (kind == NormKind::None) return x;
     const int64_t D = tape_.shape(x).cols();
-    const ValueId gain = kind == NormKind::Simple ? kNone : parameter(name + ".gain", {D}, {Init::Kind::Constant, 1.0});
-    const ValueId bias = kind == NormKind::LayerNorm ? parameter(name + ".bias", {D}, {Init::Kind::Zeros, 0.0}) : kNone;
+    const ValueId gain = has_gain(kind) ? parameter(name + ".gain", {D}, {Init::Kind::Constant, 1.0}) : kNone;
+    const ValueId bias = has_bias(kind) ? parameter(name + ".bias", {D}, {Init::Kind::Zeros, 0.0}) : kNone;
     return layer_norm(tape_, name, kind, x, gain, bias, config_.eps);
   }
 

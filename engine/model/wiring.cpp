@@ -11,14 +11,20 @@
 namespace normscope {
 namespace {
 
-constexpr NormKind kNormKinds[] = {NormKind::None, NormKind::LayerNorm, NormKind::Simple, NormKind::Rms};
+constexpr NormKind kNormKinds[] = {
+    NormKind::None,   NormKind::LayerNorm,  NormKind::Simple,         NormKind::Rms,
+    NormKind::Detach, NormKind::DetachMean, NormKind::DetachVariance, NormKind::AdaNorm};
 
 std::string scale_text(const char* key, const Scale& s) {
   switch (s.kind) {
-    case Scale::Kind::One: return "";
-    case Scale::Kind::Constant: return fmt::format(" {}={}", key, s.value);
-    case Scale::Kind::LearnedScalar: return fmt::format(" {}=scalar:{}", key, s.value);
-    case Scale::Kind::LearnedVector: return fmt::format(" {}=vector:{}", key, s.value);
+    case Scale::Kind::One:
+      return "";
+    case Scale::Kind::Constant:
+      return fmt::format(" {}={}", key, s.value);
+    case Scale::Kind::LearnedScalar:
+      return fmt::format(" {}=scalar:{}", key, s.value);
+    case Scale::Kind::LearnedVector:
+      return fmt::format(" {}=vector:{}", key, s.value);
   }
   return "";
 }
@@ -49,28 +55,44 @@ NormKind slot(const Wiring& w, Slot which) {
 
 const char* to_string(Placement placement) {
   switch (placement) {
-    case Placement::None: return "none";
-    case Placement::Post: return "post";
-    case Placement::Pre: return "pre";
-    case Placement::Sandwich: return "sandwich";
-    case Placement::DeepNorm: return "deepnorm";
-    case Placement::Admin: return "admin";
-    case Placement::ReZero: return "rezero";
-    case Placement::Custom: return "custom";
+    case Placement::None:
+      return "none";
+    case Placement::Post:
+      return "post";
+    case Placement::Pre:
+      return "pre";
+    case Placement::Sandwich:
+      return "sandwich";
+    case Placement::DeepNorm:
+      return "deepnorm";
+    case Placement::Admin:
+      return "admin";
+    case Placement::ReZero:
+      return "rezero";
+    case Placement::Custom:
+      return "custom";
   }
   return "?";
 }
 
 const char* label(Placement placement) {
   switch (placement) {
-    case Placement::None: return "No norm";
-    case Placement::Post: return "Post-LN";
-    case Placement::Pre: return "Pre-LN";
-    case Placement::Sandwich: return "Sandwich";
-    case Placement::DeepNorm: return "DeepNorm";
-    case Placement::Admin: return "Admin";
-    case Placement::ReZero: return "ReZero";
-    case Placement::Custom: return "Custom";
+    case Placement::None:
+      return "No norm";
+    case Placement::Post:
+      return "Post-LN";
+    case Placement::Pre:
+      return "Pre-LN";
+    case Placement::Sandwich:
+      return "Sandwich";
+    case Placement::DeepNorm:
+      return "DeepNorm";
+    case Placement::Admin:
+      return "Admin";
+    case Placement::ReZero:
+      return "ReZero";
+    case Placement::Custom:
+      return "Custom";
   }
   return "?";
 }
@@ -86,10 +108,22 @@ Placement placement_from(std::string_view name) {
 
 const char* short_name(NormKind kind) {
   switch (kind) {
-    case NormKind::None: return "none";
-    case NormKind::LayerNorm: return "ln";
-    case NormKind::Simple: return "simple";
-    case NormKind::Rms: return "rms";
+    case NormKind::None:
+      return "none";
+    case NormKind::LayerNorm:
+      return "ln";
+    case NormKind::Simple:
+      return "simple";
+    case NormKind::Rms:
+      return "rms";
+    case NormKind::Detach:
+      return "detach";
+    case NormKind::DetachMean:
+      return "detach-mean";
+    case NormKind::DetachVariance:
+      return "detach-var";
+    case NormKind::AdaNorm:
+      return "adanorm";
   }
   return "?";
 }
@@ -97,7 +131,9 @@ const char* short_name(NormKind kind) {
 NormKind norm_from(std::string_view name) {
   for (NormKind kind : kNormKinds)
     if (name == short_name(kind)) return kind;
-  fail("norm", "'{}' is not a norm: expected one of none, ln, simple, rms", name);
+  std::string known;
+  for (NormKind kind : kNormKinds) known += (known.empty() ? "" : ", ") + std::string(short_name(kind));
+  fail("norm", "'{}' is not a norm: expected one of {}", name, known);
 }
 
 DeepNormConstants deepnorm_constants(const StackContext& c) {
@@ -111,9 +147,15 @@ DeepNormConstants deepnorm_constants(const StackContext& c) {
 Wiring preset(Placement placement, NormKind norm, const StackContext& context) {
   Wiring w;
   switch (placement) {
-    case Placement::Post: w.trunk = norm; break;
-    case Placement::Pre: w.before = norm; break;
-    case Placement::Sandwich: w.before = w.after = norm; break;
+    case Placement::Post:
+      w.trunk = norm;
+      break;
+    case Placement::Pre:
+      w.before = norm;
+      break;
+    case Placement::Sandwich:
+      w.before = w.after = norm;
+      break;
     case Placement::DeepNorm: {
       const DeepNormConstants constants = deepnorm_constants(context);
       w.trunk = norm;
@@ -125,9 +167,12 @@ Wiring preset(Placement placement, NormKind norm, const StackContext& context) {
       w.trunk = norm;
       w.skip = {Scale::Kind::LearnedVector, 1.0f};
       break;
-    case Placement::ReZero: w.branch = {Scale::Kind::LearnedScalar, 0.0f}; break;
+    case Placement::ReZero:
+      w.branch = {Scale::Kind::LearnedScalar, 0.0f};
+      break;
     case Placement::None:
-    case Placement::Custom: break;
+    case Placement::Custom:
+      break;
   }
   return w;
 }
@@ -164,14 +209,23 @@ Wiring wiring_from(std::string_view text) {
   for (std::string word; words >> word;) {
     if (word == "none") continue;
     const size_t equals = word.find('=');
-    const std::string key = word.substr(0, equals), value = equals == word.npos ? "" : word.substr(equals + 1);
-    if (key == "before") w.before = norm_from(value);
-    else if (key == "after") w.after = norm_from(value);
-    else if (key == "trunk") w.trunk = norm_from(value);
-    else if (key == "skip") w.skip = scale_from(value, word);
-    else if (key == "branch") w.branch = scale_from(value, word);
-    else if (key == "gain") w.init_gain = number_from(value, word);
-    else fail("wiring", "'{}' is unknown: expected before=, after=, trunk=, skip=, branch=, gain= or none", word);
+    const std::string key = word.substr(0, equals),
+                      value = equals == word.npos ? "" : word.substr(equals + 1);
+    if (key == "before")
+      w.before = norm_from(value);
+    else if (key == "after")
+      w.after = norm_from(value);
+    else if (key == "trunk")
+      w.trunk = norm_from(value);
+    else if (key == "skip")
+      w.skip = scale_from(value, word);
+    else if (key == "branch")
+      w.branch = scale_from(value, word);
+    else if (key == "gain")
+      w.init_gain = number_from(value, word);
+    else
+      fail("wiring", "'{}' is unknown: expected before=, after=, trunk=, skip=, branch=, gain= or none",
+           word);
   }
   return w;
 }

@@ -4,13 +4,15 @@
 
 namespace normscope {
 
-ValueId layer_norm(Tape& tape, const std::string& name, NormKind kind, ValueId x, ValueId gain, ValueId bias, float eps) {
+ValueId layer_norm(Tape& tape, const std::string& name, NormKind kind, ValueId x, ValueId gain, ValueId bias,
+                   float eps) {
   const Shape& in = tape.shape(x);
   const std::string where = "layer_norm " + name;
   if (kind == NormKind::None) fail(where, "a norm of kind none computes nothing: expected another kind");
-  const bool wants_gain = kind != NormKind::Simple, wants_bias = kind == NormKind::LayerNorm;
+  const bool wants_gain = has_gain(kind), wants_bias = has_bias(kind);
   if ((gain != kNone) != wants_gain || (bias != kNone) != wants_bias)
-    fail(where, "{} takes {} gain and {} bias", to_string(kind), wants_gain ? "a" : "no", wants_bias ? "a" : "no");
+    fail(where, "{} takes {} gain and {} bias", to_string(kind), wants_gain ? "a" : "no",
+         wants_bias ? "a" : "no");
   for (ValueId v : {gain, bias})
     if (v != kNone && tape.shape(v).size() != in.cols())
       fail(where, "{} has {} numbers for rows of {}", tape.value(v).name, tape.shape(v).size(), in.cols());

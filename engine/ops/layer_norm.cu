@@ -1,6 +1,7 @@
 // The norm family on CUDA, one warp a row:  y = (x - mean) r, r = 1 / sqrt(variance + eps), out = gain y + bias; Rms has
-// mean 0. Two-pass variance.
-//   with c = gain dout:  dx = r (c - mean(c) - y mean(c y)), without mean(c) for Rms;  dgain, dbias: column sums.
+// mean 0; AdaNorm: out = C (1 - k y) y. Two-pass variance.
+//   with c = gain dout (AdaNorm: C (1 - k y) dout):  dx = r (c - mean(c) - y mean(c y)), without mean(c) for Rms and where
+//   the mean is detached, without mean(c y) where sigma is;  dgain, dbias: column sums.
 #include "cuda/device.cuh"
 
 namespace normscope::cuda {
@@ -11,8 +12,11 @@ struct Norm {
   float *out, *mean, *inverse_sigma;
   uint32_t rows, cols;
   float eps;
-  bool rms;
+  bool rms, adaptive;
 };
+
+/// C (1 - k y), the factor that AdaNorm multiplies y by.
+__device__ float adaptive_factor(float y) { return kAdaNormScale - kAdaNormScale * kAdaNormSlope * y; }
 
 __global__ void __launch_bounds__(32 * kWarps) normalise(Norm n) {
   await_inputs();
@@ -31,7 +35,8 @@ __global__ void __launch_bounds__(32 * kWarps) normalise(Norm n) {
   variance = warp_sum(variance) * share;
   const float inverse = 1.0f / sqrtf(variance + n.eps);
   for (uint32_t j = lane; j < n.cols; j += 32) {
-    const float y = (x[j] - mean) * inverse;
+    float y = (x[j] - mean) * inverse;
+    if (n.adaptive) y *= adaptive_factor(y);
     out[j] = (n.gain ? y * n.gain[j] : y) + (n.bias ? n.bias[j] : 0.0f);
   }
   if (lane == 0) {
@@ -44,7 +49,10 @@ struct NormGradient {
   const float *x, *gain, *dout, *mean, *inverse_sigma;
   float* dx;
   uint32_t rows, cols;
-  bool rms, add;
+  bool mean_gradient, sigma_gradient, adaptive, add;
+  __device__ float weighted(float d, float y, uint32_t j) const {
+    return gain ? d * gain[j] : adaptive ? d * adaptive_factor(y) : d;
+  }
 };
 
 __global__ void __launch_bounds__(32 * kWarps) input_gradient(NormGradient n) {
@@ -56,15 +64,15 @@ __global__ void __launch_bounds__(32 * kWarps) input_gradient(NormGradient n) {
   const float mean = n.mean[r], inverse = n.inverse_sigma[r], share = 1.0f / static_cast<float>(n.cols);
   float mean_c = 0, mean_cy = 0;
   for (uint32_t j = lane; j < n.cols; j += 32) {
-    const float c = n.gain ? dout[j] * n.gain[j] : dout[j];
+    const float y = (x[j] - mean) * inverse, c = n.weighted(dout[j], y, j);
     mean_c += c;
-    mean_cy += c * ((x[j] - mean) * inverse);
+    mean_cy += c * y;
   }
-  mean_c = n.rms ? 0.0f : warp_sum(mean_c) * share;
-  mean_cy = warp_sum(mean_cy) * share;
+  mean_c = n.mean_gradient ? warp_sum(mean_c) * share : 0.0f;
+  mean_cy = n.sigma_gradient ? warp_sum(mean_cy) * share : 0.0f;
   for (uint32_t j = lane; j < n.cols; j += 32) {
-    const float c = n.gain ? dout[j] * n.gain[j] : dout[j];
-    write_to(dx + j, (c - mean_c - (x[j] - mean) * inverse * mean_cy) * inverse, n.add);
+    const float y = (x[j] - mean) * inverse;
+    write_to(dx + j, (n.weighted(dout[j], y, j) - mean_c - y * mean_cy) * inverse, n.add);
   }
 }
 
@@ -82,7 +90,8 @@ void forward(const Call& c, Context& context) {
   const int64_t rows = c.out.shape.rows();
   launch(context, normalise, warp_per_row(rows),
          Norm{c.in[0].p, c.in[1].p, c.in[2].p, c.out.p, c.saved[0].p, c.saved[1].p, static_cast<uint32_t>(rows),
-              static_cast<uint32_t>(c.out.shape.cols()), c.attributes.eps, c.attributes.norm == NormKind::Rms});
+              static_cast<uint32_t>(c.out.shape.cols()), c.attributes.eps, c.attributes.norm == NormKind::Rms,
+              c.attributes.norm == NormKind::AdaNorm});
 }
 
 void backward(const Call& c, Context& context) {
@@ -91,7 +100,9 @@ void backward(const Call& c, Context& context) {
   if (c.din[0])
     launch(context, input_gradient, warp_per_row(rows),
            NormGradient{c.in[0].p, c.in[1].p, c.dout.p, c.saved[0].p, c.saved[1].p, c.din[0].p,
-                        static_cast<uint32_t>(rows), cols, c.attributes.norm == NormKind::Rms, c.write[0] == Write::Add});
+                        static_cast<uint32_t>(rows), cols, mean_has_gradient(c.attributes.norm),
+                        sigma_has_gradient(c.attributes.norm), c.attributes.norm == NormKind::AdaNorm,
+                        c.write[0] == Write::Add});
   if (c.din[1] || c.din[2]) {
     ColumnOutputs outputs;
     outputs.out[0] = c.din[1].p;

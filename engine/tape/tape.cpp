@@ -22,6 +22,10 @@ const char* to_string(NormKind kind) {
     case NormKind::LayerNorm: return "layer norm";
     case NormKind::Simple: return "layer norm, simple";
     case NormKind::Rms: return "RMS norm";
+    case NormKind::Detach: return "detach norm";
+    case NormKind::DetachMean: return "layer norm, mean detached";
+    case NormKind::DetachVariance: return "layer norm, variance detached";
+    case NormKind::AdaNorm: return "AdaNorm";
   }
   return "?";
 }

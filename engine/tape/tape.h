@@ -1,6 +1,6 @@
-// Phase one: recording. A Tape is plain data: values (name, shape, role) and nodes (op, inputs, output, saved) in the
-// order of recording, which is topological order because a node can only name values that exist already.
-// Nothing is computed here. ops/ops.h records nodes; tape/seal.h turns a Tape into a Program.
+// Phase one: recording. A Tape is plain data: values (name, shape, role) and nodes (op, inputs, output,
+// saved) in the order of recording, which is topological order because a node can only name values that exist
+// already. Nothing is computed here. ops/ops.h records nodes; tape/seal.h turns a Tape into a Program.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ using ValueId = int32_t;
 inline constexpr ValueId kNone = -1;
 
 enum class Role : uint8_t {
-  Input,       ///< part of the batch, filled by the caller before each replay (tokens, targets, weights, lengths)
+  Input,  ///< part of the batch, filled by the caller before each replay (tokens, targets, weights, lengths)
   Parameter,   ///< lives in the Store
   Activation,  ///< output of a node
   Saved,       ///< second output of a node that its backward reads (statistics, probabilities)
@@ -40,32 +40,48 @@ struct ValueInfo {
 };
 
 /// The kinds of the layer_norm family, with y = (x - mean) / sigma, sigma = sqrt(biased variance + eps):
-/// LayerNorm g*y+b; Simple y; Rms g*x/sqrt(mean x^2 + eps).
-enum class NormKind : uint8_t { None, LayerNorm, Simple, Rms };
+/// LayerNorm g*y+b; Simple y; Rms g*x/sqrt(mean x^2 + eps). Xu et al. 2019: Detach, DetachMean and
+/// DetachVariance compute y and hold mean and sigma, the mean only, or sigma only constant in the backward
+/// pass; AdaNorm C(1 - y/10)*y with the first factor held constant in the backward pass (section 4).
+enum class NormKind : uint8_t { None, LayerNorm, Simple, Rms, Detach, DetachMean, DetachVariance, AdaNorm };
 const char* to_string(NormKind kind);
+
+/// What a kind has and what its backward pass differentiates: read by recorder, kernels and references alike.
+constexpr bool has_gain(NormKind k) { return k == NormKind::LayerNorm || k == NormKind::Rms; }
+constexpr bool has_bias(NormKind k) { return k == NormKind::LayerNorm; }
+constexpr bool is_centred(NormKind k) { return k != NormKind::Rms; }
+constexpr bool mean_has_gradient(NormKind k) {
+  return is_centred(k) && k != NormKind::Detach && k != NormKind::DetachMean;
+}
+constexpr bool sigma_has_gradient(NormKind k) {
+  return k != NormKind::Detach && k != NormKind::DetachVariance;
+}
+/// AdaNorm's k = 1/10 and C = 1 (Xu et al. 2019, section 4.2).
+inline constexpr float kAdaNormSlope = 0.1f;
+inline constexpr float kAdaNormScale = 1.0f;
 
 enum class ProbeKind : uint8_t { MeanSquare, Variance };
 
 /// Structural constants of a node: frozen by seal. Each op documents in ops/ops.h which it reads.
 struct Attributes {
-  int32_t heads = 1;                  // attention
-  bool causal = false;                // attention
-  bool transposed = false;            // linear: weight is (N,K) and used as x W^T (tied output)
-  bool has_dropout = false;           // attention: probabilities are dropped out at `site`
-  NormKind norm = NormKind::None;     // layer_norm
+  int32_t heads = 1;               // attention
+  bool causal = false;             // attention
+  bool transposed = false;         // linear: weight is (N,K) and used as x W^T (tied output)
+  bool has_dropout = false;        // attention: probabilities are dropped out at `site`
+  NormKind norm = NormKind::None;  // layer_norm
   DropoutKind dropout = DropoutKind::Residual;
   ProbeKind probe = ProbeKind::MeanSquare;
-  float eps = 1e-5f;                  // layer_norm
-  float scale = 1.0f;                 // embedding: token rows are multiplied by it
-  float skip = 1.0f, branch = 1.0f;   // add: constant scales (learned ones are inputs)
-  uint32_t site = 0;                  // dropout, attention: site_of(name)
+  float eps = 1e-5f;                 // layer_norm
+  float scale = 1.0f;                // embedding: token rows are multiplied by it
+  float skip = 1.0f, branch = 1.0f;  // add: constant scales (learned ones are inputs)
+  uint32_t site = 0;                 // dropout, attention: site_of(name)
 };
 
 struct Node {
   OpKind op = OpKind::Count;
   std::string name = {};
-  int32_t layer = 0;              ///< 1-based layer, 0 outside the layers: lets a UI group nodes
-  std::vector<ValueId> in = {};   ///< positional; an absent optional input is kNone
+  int32_t layer = 0;             ///< 1-based layer, 0 outside the layers: lets a UI group nodes
+  std::vector<ValueId> in = {};  ///< positional; an absent optional input is kNone
   ValueId out = kNone;
   std::vector<ValueId> saved = {};
   Attributes attributes = {};
@@ -73,7 +89,7 @@ struct Node {
 
 /// A measurement asked for: its number appears in the stats block after every replay.
 struct ProbeRequest {
-  std::string name;   ///< "L03.attn.out.mean_square"
+  std::string name;  ///< "L03.attn.out.mean_square"
   ProbeKind kind = ProbeKind::MeanSquare;
   ValueId value = kNone;
   bool of_gradient = false;

@@ -93,7 +93,8 @@ std::vector<OpCase> embedding_cases() {
 
 std::vector<OpCase> norm_cases() {
   std::vector<OpCase> cases;
-  for (const NormKind kind : {NormKind::LayerNorm, NormKind::Simple, NormKind::Rms})
+  for (const NormKind kind : {NormKind::LayerNorm, NormKind::Simple, NormKind::Rms, NormKind::Detach,
+                              NormKind::DetachMean, NormKind::DetachVariance, NormKind::AdaNorm})
     for (const auto& [R, D] : {std::pair<int64_t, int64_t>{1, 1}, {3, 3}, {31, 15}, {7, 16}, {33, 17}, {5, 31},
                                {2, 33}, {64, 64}, {129, 65}, {3, 257}, {1001, 5}}) {
       Random random(static_cast<uint64_t>(R * 1000 + D));
@@ -103,11 +104,12 @@ std::vector<OpCase> norm_cases() {
       c.attributes.norm = kind;
       c.attributes.eps = 1e-3f;  // large enough that forgetting it shows
       c.in = {random.normal({R, D}, 0.7, 1.3),
-              kind == NormKind::Simple ? absent() : random.normal({D}, 0.8, 0.5),
+              has_gain(kind) ? random.normal({D}, 0.8, 0.5) : absent(),
               kind == NormKind::LayerNorm ? random.normal({D}, -0.3, 0.5) : absent()};
       c.in[0].terms = static_cast<double>(D);
       c.in[1].terms = c.in[2].terms = static_cast<double>(R);
-      c.in[0].zero_gradient = D == 1;  // RMS: all but zero, as eps is small
+      // RMS: all but zero, as eps is small; with a detached mean a single feature keeps its gradient.
+      c.in[0].zero_gradient = D == 1 && kind != NormKind::Detach && kind != NormKind::DetachMean;
       c.in[1].zero_gradient = D == 1 && kind != NormKind::Rms;
       c.out = {R, D};
       c.saved = {{R}, {R}};

@@ -25,7 +25,8 @@ std::string fixture(const std::string& name) { return kFolder + "/" + name + ".s
 const char* const kFixtures[] = {
     "decoder-post",    "decoder-pre",     "decoder-sandwich", "decoder-admin",        "decoder-deepnorm",
     "decoder-rezero",  "decoder-pre-rms", "decoder-pre-simple", "encoder-post",       "encoder-pre-padded",
-    "encdec-post",     "encdec-pre",      "encdec-hybrid",    "encdec-post-padded"};
+    "encdec-post",     "encdec-pre",      "encdec-hybrid",    "encdec-post-padded",
+    "decoder-pre-detach", "decoder-pre-detach-mean", "decoder-pre-detach-var", "decoder-pre-adanorm"};
 
 /// A fixture in memory, to be changed and written elsewhere.
 struct Copy {

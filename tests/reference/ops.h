@@ -116,7 +116,8 @@ struct NormResult {
   Array<S> out, mean, inverse_sigma;
 };
 
-/// LayerNorm g*y+b, Simple y, Rms g*x/sqrt(mean x² + eps), over rows of length D.
+/// LayerNorm g*y+b, Simple and the detached kinds y, AdaNorm C(1 - ky)y, Rms g*x/sqrt(mean x² + eps), over rows of
+/// length D. What a kind detaches is a plain number here, so that dual numbers see no derivative through it.
 template <class S>
 NormResult<S> layer_norm(NormKind kind, const Array<S>& x, const Array<S>& gain, const Array<S>& bias, int64_t D,
                          double eps) {
@@ -131,10 +132,14 @@ NormResult<S> layer_norm(NormKind kind, const Array<S>& x, const Array<S>& gain,
     }
     for (int64_t j = 0; j < D; ++j) variance += (row[j] - mean) * (row[j] - mean);
     variance /= S(static_cast<double>(D));
+    S inverse_sigma = S(1.0) / sqrt(variance + S(eps));
+    if (kind == NormKind::Detach || kind == NormKind::DetachMean) mean = S(value_of(mean));
+    if (kind == NormKind::Detach || kind == NormKind::DetachVariance) inverse_sigma = S(value_of(inverse_sigma));
     r.mean[at(i)] = mean;
-    r.inverse_sigma[at(i)] = S(1.0) / sqrt(variance + S(eps));
+    r.inverse_sigma[at(i)] = inverse_sigma;
     for (int64_t j = 0; j < D; ++j) {
       S y = (row[j] - mean) * r.inverse_sigma[at(i)];
+      if (kind == NormKind::AdaNorm) y *= S(1.0 - 0.1 * value_of(y));
       if (!gain.empty()) y *= gain[at(j)];
       if (!bias.empty()) y += bias[at(j)];
       r.out[at(i * D + j)] = y;

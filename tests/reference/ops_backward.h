@@ -78,25 +78,32 @@ inline AttentionGradients attention_backward(const Values& q, const Values& k, c
 struct NormGradients {
   Values x, gain, bias;
 };
-/// With c = g dy and y normalised: dx = (c - mean(c) - y mean(c y)) / sigma; Rms has no mean(c) term.
+/// With c = g dy (AdaNorm: (1 - y/10) dy) and y normalised: dx = (c - mean(c) - y mean(c y)) / sigma; Rms and a detached
+/// mean have no mean(c) term, a detached sigma no mean(c y) term.
 inline NormGradients layer_norm_backward(NormKind kind, const Values& x, const Values& gain, const Values& dy,
                                          int64_t D, double eps) {
-  const NormResult<double> f = layer_norm<double>(kind, x, {}, {}, D, eps);
+  const bool adaptive = kind == NormKind::AdaNorm;
+  const NormResult<double> f = layer_norm<double>(adaptive ? NormKind::Simple : kind, x, {}, {}, D, eps);
+  const auto weight = [&](size_t i, size_t j) {
+    return adaptive ? 1.0 - 0.1 * f.out[i] : gain.empty() ? 1.0 : gain[j];
+  };
   NormGradients g{Values(x.size()), Values(at(D), 0.0), Values(at(D), 0.0)};
   for (size_t row = 0; row < f.mean.size(); ++row) {
     double mean_c = 0, mean_cy = 0;
     for (size_t j = 0; j < at(D); ++j) {
       const size_t i = row * at(D) + j;
-      const double c = dy[i] * (gain.empty() ? 1.0 : gain[j]);
+      const double c = dy[i] * weight(i, j);
       mean_c += c / static_cast<double>(D);
       mean_cy += c * f.out[i] / static_cast<double>(D);
       g.gain[j] += dy[i] * f.out[i];
       g.bias[j] += dy[i];
     }
-    if (kind == NormKind::Rms) mean_c = 0;
+    const bool detached = kind == NormKind::Detach;
+    if (kind == NormKind::Rms || kind == NormKind::DetachMean || detached) mean_c = 0;
+    if (kind == NormKind::DetachVariance || detached) mean_cy = 0;
     for (size_t j = 0; j < at(D); ++j) {
       const size_t i = row * at(D) + j;
-      const double c = dy[i] * (gain.empty() ? 1.0 : gain[j]);
+      const double c = dy[i] * weight(i, j);
       g.x[i] = (c - mean_c - f.out[i] * mean_cy) * f.inverse_sigma[row];
     }
   }

@@ -1,0 +1,113 @@
+// Theorem 1 of Xu et al. 2019 ("Understanding and improving layer normalization") as exact identities per
+// row: with g = dL/dy, its mean m and population variance v, s = mean(g y), the gradient dx of a row has
+//   simple              mean 0        variance (v - s^2) / sigma^2
+//   mean detached       mean m/sigma  variance (v - s^2) / sigma^2
+//   variance detached   mean 0        variance v / sigma^2
+//   both detached       mean m/sigma  variance v / sigma^2
+// and AdaNorm is the first with g replaced by C(1 - k y) g. Each kind must satisfy its own line and break its
+// neighbours'.
+#include <cmath>
+
+#include "catch.hpp"
+#include "engine/ops/ops.h"
+#include "engine/tape/backend.h"
+#include "engine/tape/seal.h"
+#include "engine/tape/store.h"
+
+using namespace normscope;
+
+namespace {
+
+constexpr int64_t kRows = 40, kWidth = 64;
+
+struct Row {
+  double dx_mean, dx_variance, expected_mean, expected_variance, g_mean, s;
+};
+
+/// Gradients of a cross-entropy of the normalised rows, by the engine; what the theorem expects of them, in
+/// double.
+std::vector<Row> rows_of(NormKind kind) {
+  const auto backend = make_cpu_backend(1);
+  Store store(*backend);
+  store.declare("x", {kRows, kWidth}, {Init::Kind::Normal, 1.7});
+  store.declare("w", {kWidth, kWidth}, {Init::Kind::Normal, 0.3});
+  Tape tape(store);
+  const ValueId targets = tape.input("targets", {kRows}, DType::I32);
+  const ValueId y = layer_norm(tape, "norm", kind, tape.parameter("x"), kNone, kNone, 1e-12f);
+  const ValueId weights = tape.input("weights", {kRows}, DType::F32);
+  // A softmax's own gradient has mean zero in every row; a random matrix in between gives one that does not.
+  const ValueId loss =
+      softmax_xent(tape, "loss", linear(tape, "logits", y, tape.parameter("w"), kNone), targets, weights);
+  store.materialize(3);
+  Program program = seal(tape, {.loss = loss, .optimizer = Optimizer::None});
+  for (int64_t r = 0; r < kRows; ++r) {
+    program.tokens("targets")[static_cast<size_t>(r)] = static_cast<int32_t>(r * 7 % kWidth);
+    program.floats("weights")[static_cast<size_t>(r)] = 1.0f;
+  }
+  program.replay({});
+  const std::vector<float> x = program.read("x"), dx = program.read("x", true), out = program.read("norm");
+  const std::vector<float> g = program.read("norm", true), mean = program.read("norm.mean");
+  const std::vector<float> inverse_sigma = program.read("norm.inverse_sigma");
+  std::vector<Row> rows;
+  for (size_t r = 0; r < kRows; ++r) {
+    double m = 0, v = 0, s = 0, dm = 0, dv = 0;
+    const double inverse = inverse_sigma[r];
+    const auto weighted = [&](size_t i) {
+      const double n = (x[i] - static_cast<double>(mean[r])) * inverse;
+      return kind == NormKind::AdaNorm ? (1 - 0.1 * n) * g[i] : static_cast<double>(g[i]);
+    };
+    for (size_t i = r * kWidth; i < (r + 1) * kWidth; ++i) {
+      m += weighted(i) / kWidth;
+      dm += dx[i] / static_cast<double>(kWidth);
+      s += weighted(i) * (x[i] - static_cast<double>(mean[r])) * inverse / kWidth;
+    }
+    for (size_t i = r * kWidth; i < (r + 1) * kWidth; ++i) {
+      v += std::pow(weighted(i) - m, 2) / kWidth;
+      dv += std::pow(dx[i] - dm, 2) / kWidth;
+    }
+    const bool mean_free = !mean_has_gradient(kind), sigma_free = !sigma_has_gradient(kind);
+    rows.push_back(
+        {dm, dv, mean_free ? m * inverse : 0.0, (v - (sigma_free ? 0.0 : s * s)) * inverse * inverse, m, s});
+  }
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("norm kinds: Theorem 1 of Xu et al. holds in every row", "[norm]") {
+  for (NormKind kind : {NormKind::Simple, NormKind::Detach, NormKind::DetachMean, NormKind::DetachVariance,
+                        NormKind::AdaNorm}) {
+    INFO(to_string(kind));
+    for (const Row& row : rows_of(kind)) {
+      const double scale = std::sqrt(row.expected_variance);
+      CHECK(std::abs(row.dx_mean - row.expected_mean) <= 2e-6 * scale);
+      CHECK(std::abs(row.dx_variance - row.expected_variance) <= 1e-5 * row.expected_variance);
+    }
+  }
+}
+
+TEST_CASE("norm kinds: a kind breaks its neighbour's identity", "[norm]") {
+  // s is far from zero, so the variance of a detached sigma exceeds that of the whole derivative by
+  // s^2/sigma^2.
+  int apart = 0;
+  const std::vector<Row> simple = rows_of(NormKind::Simple), detached = rows_of(NormKind::DetachVariance);
+  for (size_t r = 0; r < simple.size(); ++r) apart += detached[r].dx_variance > 1.001 * simple[r].dx_variance;
+  CHECK(apart >= kRows / 2);
+}
+
+TEST_CASE("norm kinds: AdaNorm's output has mean -C k and its factor mean C", "[norm]") {
+  const auto backend = make_cpu_backend(1);
+  Store store(*backend);
+  store.declare("x", {kRows, kWidth}, {Init::Kind::Normal, 2.0});
+  Tape tape(store);
+  layer_norm(tape, "norm", NormKind::AdaNorm, tape.parameter("x"), kNone, kNone, 1e-12f);
+  store.materialize(1);
+  Program program = seal(tape, {});
+  program.replay({});
+  const std::vector<float> z = program.read("norm");
+  for (size_t r = 0; r < kRows; ++r) {
+    double mean = 0;
+    for (size_t j = 0; j < kWidth; ++j) mean += z[r * kWidth + j] / static_cast<double>(kWidth);
+    CHECK(mean == Approx(-0.1).margin(1e-5));
+  }
+}
