@@ -39,7 +39,7 @@ std::string cosine_sentence(Best most, const char* what) {
   if (!most.run) return {};
   if (most.value >= 0.8)
     return fmt::format("{}: {} alike after the last layer, cosine {:.2f}.", most.run->letter, what, most.value);
-  return fmt::format("{} stay apart in every run: cosine at most {:.2f} after the last layer.",
+  return fmt::format("{} stay apart: cosine at most {:.2f} at the end.",
                      std::string(1, static_cast<char>(std::toupper(what[0]))) + (what + 1), most.value);
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 
+#include "app/lab/quantities.h"
 #include "catch.hpp"
 #include "lab_fixture.h"
 #include "lab_robot.h"
@@ -79,7 +80,7 @@ TEST_CASE("every tab of the compact layout holds its texts") {
   auto click = [](const char* name) {
     return [name](ui::Robot& robot) { robot.click(name), robot.move_to({4, 4}), robot.frames(3); };
   };
-  for (const char* tab : {"plot/tab/Gradient over time", "plot/tab/Hidden norm", "plot/tab/Learning rate"})
+  for (const char* tab : {"plot/tab/Gradient over time", "plot/tab/Hidden norm", "plot/tab/Learning rate", "plot/tab/β²"})
     for (int step : {60, 214, 300}) {
       fixture::LabShape shape;
       shape.step = step;
@@ -93,6 +94,18 @@ TEST_CASE("every tab of the compact layout holds its texts") {
       shape.fork = fork;
       check(shape, size, 1, false, click("lab/left/Settings"));
     }
+}
+
+TEST_CASE("every quantity of a cell holds its texts") {
+  for (const lab::QuantityInfo& q : lab::quantities())
+    for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}})
+      check({}, size, 1, false, [&](ui::Robot& robot) {
+        for (const char* cell : {"plot/gradient-by-layer", "plot/gradient-over-time"}) {
+          robot.click(fmt::format("{}/quantity", cell));
+          robot.click(fmt::format("{}/quantity/{}", cell, q.id));
+        }
+        robot.move_to({4, 4}), robot.frames(3);
+      });
 }
 
 TEST_CASE("odd sessions fit too: one layer, many layers, long budgets") {
