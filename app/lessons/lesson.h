@@ -40,14 +40,14 @@ struct Curve {
     Layers,  ///< a number of a fresh model for each layer
     Shares,  ///< a number of the beta^2 map of a run for each sub-layer
   };
-  std::string id;
+  std::string id{};
   Of of = Of::Run;
-  std::string run;        ///< whose specification
-  std::string y;          ///< what is measured, see experiments.h
+  std::string run{};        ///< whose specification
+  std::string y{};          ///< what is measured, see experiments.h
   bool relative = false;  ///< Run: divided by the first value
   int32_t from = 1, to = 0;
-  std::string field;       ///< Sweep
-  std::vector<double> xs;  ///< Sweep, Depth
+  std::string field{};       ///< Sweep
+  std::vector<double> xs{};  ///< Sweep, Depth
   bool theory =
       false;  ///< Depth, Layers: the setting of the theorems (one head, silent attention, F = D, Gaussian)
   int32_t feed_forward = 0;  ///< theory: another F; 0 = D
@@ -59,38 +59,38 @@ struct Curve {
 };
 
 struct Measure {
-  std::string id;
-  std::string label;  ///< "gradient of layer 1 at step 20, run A"
-  std::string curve;
+  std::string id{};
+  std::string label{};  ///< "gradient of layer 1 at step 20, run A"
+  std::string curve{};
   /// at, mean, min, max, fall (first over second), first_below, exponent, r2, slope, offset; for two others:
   /// ratio, difference.
-  std::string take;
+  std::string take{};
   double a = 0,
          b = 0;  ///< at: a; mean, min, max: from a to b (all when equal); fall: a over b; first_below: a
-  std::string against;        ///< r2, slope: "x", "log x", "log(1+x/n)", or another curve's id
-  std::string first, second;  ///< ratio, difference
+  std::string against{};        ///< r2, slope: "x", "log x", "log(1+x/n)", or another curve's id
+  std::string first{}, second{};  ///< ratio, difference
   Mean mean = Mean::Arithmetic;
   int32_t digits = 2;  ///< significant ones, where it is shown
-  std::string unit;
+  std::string unit{};
 };
 
 struct Check {
-  std::string measure;
-  std::optional<double> low, high;
-  std::string says;  ///< the sentence that a measured value outside contradicts
+  std::string measure{};
+  std::optional<double> low{}, high{};
+  std::string says{};  ///< the sentence that a measured value outside contradicts
 };
 
 struct FigureLine {
-  std::string curve;
-  std::string run;   ///< whose look it takes: "A".."D"
-  std::string name;  ///< behind the value at its end
+  std::string curve{};
+  std::string run{};   ///< whose look it takes: "A".."D"
+  std::string name{};  ///< behind the value at its end
 };
 
 /// A level with its name: a number, or a measure's mean over the reference runs.
 struct FigureLevel {
-  std::string label;
-  std::optional<double> value;
-  std::string measure;
+  std::string label{};
+  std::optional<double> value{};
+  std::string measure{};
   bool letters = false;  ///< the loss of letter frequencies, as the data have it
 };
 
@@ -102,18 +102,18 @@ struct FigureAxis {
 };
 
 struct Figure {
-  std::string id, title, note;
-  std::string tab;  ///< where a switch chooses between figures; default: the id
+  std::string id{}, title{}, note{};
+  std::string tab{};  ///< where a switch chooses between figures; default: the id
   FigureAxis x, y;
-  std::vector<FigureLine> lines;
-  std::vector<FigureLevel> levels;
+  std::vector<FigureLine> lines{};
+  std::vector<FigureLevel> levels{};
   /// Theory as lines through (x, y): "name" = [[x, y], ...].
   struct Theory {
     std::string label;
     std::vector<double> x, low, high;  ///< low = high: a line
   };
-  std::vector<Theory> theory;
-  std::string map_run;  ///< a beta^2 map instead of curves
+  std::vector<Theory> theory{};
+  std::string map_run{};  ///< a beta^2 map instead of curves
   bool map_at_start = true;
 };
 

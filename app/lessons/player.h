@@ -61,7 +61,7 @@ class Player {
   FigureData figure_data() const;
   FlowContext flow_context(ui::Ui& ui) const;
   double knob_value(const Knob& knob) const;
-  // player_frame.cpp
+  // player_frame.cpp, player_footer.cpp
   void draw_list(ui::Ui& ui, ui::Rect rect);
   void draw_list_items(ui::Ui& ui, ui::Rect rest);
   void draw_text(ui::Ui& ui, const ui::Rect& rect);
@@ -72,7 +72,7 @@ class Player {
   float draw_box(ui::Ui& ui, const ui::Rect& rect, std::string_view title, std::string_view text,
                  bool yellow);
   void draw_sentence_end(ui::Ui& ui, ui::Rect rest);
-  // player_figure.cpp
+  // player_figure.cpp, player_hands.cpp
   void draw_figure(ui::Ui& ui, const ui::Rect& rect);
   void draw_plot(ui::Ui& ui, const ui::Rect& rect);
   void draw_sketch(ui::Ui& ui, const ui::Rect& rect, plot::PlotScene& scene);

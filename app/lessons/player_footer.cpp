@@ -1,0 +1,156 @@
+// The player's footer: the stepper, the way on, the way to the Lab. See player.h.
+#include "app/lessons/player.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lessons {
+
+using namespace ui;
+
+// ---------------------------------------------------------------------------------------------------------
+
+void Player::draw_stepper(Ui& ui, Rect rect) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const LessonProgress& progress = progress_.of(lesson()->id);
+  const float cy = rect.centre().y, r = size_ == Size::Compact ? 12.f : 14.5f;
+  float x = rect.x;
+  for (StepKind kind : kSteps) {
+    const int index = static_cast<int>(kind), now = static_cast<int>(step_);
+    const bool open = index <= progress.step, current = index == now, passed = index < now;
+    const TextStyle style{current ? Face::bold : Face::sans, type::run_name};
+    const float words = p.text_width(style, label(kind));
+    const Rect box{x, cy - r, 2 * r + 10 + words, 2 * r};
+    HitOptions options;
+    options.enabled = open && !current;
+    if (ui.hit(std::string("lesson/step/") + to_string(kind), box,
+               current  ? "here"
+               : passed ? "done"
+               : open   ? "open"
+                        : "later",
+               std::string(label(kind)) + (open ? "." : ": comes after the steps before it."), options)
+            .clicked)
+      go(kind);
+    const Vec c{x + r, cy};
+    if (current)
+      p.accent_disc(t, c, r);
+    else if (passed)
+      p.circle(c, r, t.inverse);
+    else
+      p.ring(c, r - 0.7f, t.strong, 1.4f);
+    if (passed) {
+      const Vec points[] = {{c.x - 5, c.y}, {c.x - 1, c.y + 4}, {c.x + 5, c.y - 4}};
+      p.polyline(points, t.on_inverse, 2);
+    } else {
+      p.text_in(centred(c, 2 * r, 2 * r), {Face::bold, type::title}, current ? t.on_accent : t.ink3,
+                std::to_string(index + 1), Align::centre);
+    }
+    p.text_in({x + 2 * r + 10, cy - r, words + 2, 2 * r}, style,
+              current  ? t.ink
+              : passed ? t.ink
+                       : t.ink3,
+              label(kind));
+    x = box.right() + 10;
+    if (kind != StepKind::Explain && size_ != Size::Compact)
+      p.hairline({x, cy}, {x + 30, cy}, t.strong), x += 40;
+  }
+}
+
+void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  p.fill(rect, t.panel);
+  p.hairline({rect.x, rect.y}, {rect.right(), rect.y}, t.border);
+  const bool compact = size_ == Size::Compact;
+  const auto state = measurer_->state();
+  Rect left{rect.x + (compact ? 10.f : 24.f), rect.y, compact ? 110.f : 240.f, rect.h};
+  if (compact) {
+    if (button(ui, "lesson/course", {left.x, rect.centre().y - 15, 104, 30},
+               fmt::format("Lesson {} of {}", lesson()->number, course_.lessons.size()),
+               "All lessons, with minutes and progress."))
+      ui.open_popup("lesson/course");
+    const float h = 56.f * static_cast<float>(course_.lessons.size()) + 16;
+    const Rect list{left.x, rect.y - h - 6, 280, h};
+    if (ui.begin_popup("lesson/course", list)) {
+      draw_list_items(ui, list.inset(8));
+      ui.end_popup();
+    }
+  } else if (size_ == Size::Full) {
+    std::string hint = progress_.notice();
+    if (hint.empty())
+      hint = step_ == StepKind::Predict ? "Arrow keys work too"
+             : state->running           ? state->doing
+                                        : "Prediction saved for next time";
+    p.text_in(left, {Face::sans, type::body}, t.ink3, hint);
+  }
+  draw_stepper(ui, {compact               ? left.right() + 6
+                    : size_ == Size::Full ? rect.x + 285
+                                          : rect.x + 24,
+                    rect.y, 600, rect.h});
+
+  const float h = compact ? 32.f : space::lesson_button_h, y = rect.centre().y - h / 2;
+  Rect right{rect.x, y, rect.w - (compact ? 10.f : 14.f), h};
+  const LessonProgress& progress = progress_.of(lesson()->id);
+  const bool locked = progress.committed || progress.skipped;
+  ButtonOptions primary;
+  primary.primary = true;
+  std::string text, help;
+  switch (step_) {
+    case StepKind::Predict:
+      primary.enabled = locked || ready_to_commit();
+      text = locked ? "Next: Run" : "Commit and run",
+      help = locked ? "To the measurement." : "Locks the prediction and measures.";
+      break;
+    case StepKind::Run:
+      primary.enabled = !state->running;
+      text = measured_        ? "Next: Compare"
+             : state->running ? "Measuring …"
+                              : "Run",
+      help = measured_ ? "Your prediction beside the measurement." : "Measures now.";
+      break;
+    case StepKind::Compare:
+      text = "Next: Explain", help = "What is behind it.";
+      break;
+    case StepKind::Explain:
+      text = current_ + 1 < course_.lessons.size() ? "Done: next lesson" : "Done",
+      help = "Marks this lesson as done.";
+      break;
+  }
+  if (button(ui, "lesson/next", right.take_right(compact ? 130.f : 178.f, 8), text, help, primary)) {
+    if (step_ == StepKind::Predict && !locked)
+      commit(false);
+    else if (step_ == StepKind::Predict)
+      go(StepKind::Run);
+    else if (step_ == StepKind::Run && measured_)
+      go(StepKind::Compare);
+    else if (step_ == StepKind::Run)
+      measure();
+    else if (step_ == StepKind::Compare)
+      go(StepKind::Explain);
+    else {
+      progress_.of(lesson()->id).done = true;
+      progress_.save();
+      if (current_ + 1 < course_.lessons.size()) choose(current_ + 1);
+    }
+  }
+  if (button(ui, "lesson/lab", right.take_right(compact ? 120.f : 178.f, 8),
+             compact ? "To the Lab" : "Take this to the Lab",
+             locked ? "Opens these runs in the Lab." : "Opens these runs in the Lab, paused at step 0.")) {
+    ToLab out;
+    out.play = locked;
+    for (const LessonRun& run : lesson()->runs) out.runs.push_back(spec_of(*lesson(), run.id, 1, changes()));
+    // The Lab trains runs of one data set side by side; what a lesson only measures fresh may differ in
+    // depth.
+    to_lab = std::move(out);
+  }
+  ButtonOptions quiet;
+  quiet.quiet = true;
+  if (step_ == StepKind::Predict && !locked &&
+      button(ui, "lesson/skip", right.take_right(compact ? 60.f : 72.f, 8), "Skip",
+             "Goes on without a prediction; that is remembered.", quiet))
+    commit(true);
+  if (step_ == StepKind::Run && state->running &&
+      button(ui, "lesson/stop", right.take_right(72, 8), "Stop", "Stops the measurement.", quiet))
+    measurer_->stop();
+}
+
+}  // namespace normscope::lessons

@@ -1,0 +1,92 @@
+// Predictions by cards and by a slider. See player.h.
+#include <algorithm>
+#include <cmath>
+
+#include "app/lessons/player.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lessons {
+
+using namespace ui;
+
+void Player::draw_cards(Ui& ui, Rect rect) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const Prediction& q = lesson()->prediction;
+  const LessonProgress& progress = progress_.of(lesson()->id);
+  const bool locked = progress.committed || progress.skipped;
+  const float high = 58, pitch = 70, w = std::min(440.f, rect.w);
+  rect.x += (rect.w - w) / 2, rect.w = w;
+  p.text_in(rect.take_top(26, 8), {Face::sans, type::body}, t.ink2, "↑ " + q.first);
+  const float top = rect.y;
+  std::optional<std::pair<size_t, size_t>> move;
+  for (const bool held_pass : {false, true})
+    for (size_t i = 0; i < order_.size(); ++i) {
+      const auto card = std::find_if(q.cards.begin(), q.cards.end(),
+                                     [&](const Prediction::Card& c) { return c.id == order_[i]; });
+      if (card == q.cards.end()) continue;
+      Rect box{rect.x, top + pitch * static_cast<float>(i), w, high};
+      if (held_pass) continue;
+      HitOptions options;
+      options.arrows = true, options.enabled = !locked, options.radius = radius::panel;
+      const Hit h = ui.hit("lesson/card/" + card->id, box, std::to_string(i + 1),
+                           card->text + ": drag it to its place, or use the arrow keys.", options);
+      if (i == 0 && fresh_ && !locked) ui.focus("lesson/card/" + card->id);
+      const bool held = h.held && h.dragging;
+      if (held) box = box.moved(0, h.drag.y);
+      Painter& layer = held ? ui.paint_top() : p;
+      if (held) layer.shadow(t, box, radius::panel);
+      layer.fill(box, h.hovered || held ? t.accent_soft : t.raised, radius::panel);
+      layer.outline(box, held ? t.ink : t.strong, 1.2f, radius::panel);
+      for (int k = 0; k < 3; ++k)
+        layer.fill({box.x + 16, box.y + 21 + 7.f * static_cast<float>(k), 14, 2}, t.ink3);
+      layer.text_in({box.x + 46, box.y, box.w - 90, box.h}, {Face::bold, type::run_name}, t.ink, card->text);
+      layer.text_in({box.right() - 40, box.y, 24, box.h}, {Face::mono, type::body}, t.ink3,
+                    std::to_string(i + 1), Align::right);
+      // Let go: into the place that it lies over. Arrow up is towards the top.
+      if (h.released && h.dragging) {
+        const long place = std::lround(static_cast<double>(i) + static_cast<double>(h.drag.y / pitch));
+        move = {i, static_cast<size_t>(std::clamp<long>(place, 0, static_cast<long>(order_.size()) - 1))};
+      }
+      if (h.arrow_y > 0 && i > 0) move = {i, i - 1};
+      if (h.arrow_y < 0 && i + 1 < order_.size()) move = {i, i + 1};
+    }
+  rect.y = top + pitch * static_cast<float>(order_.size());
+  p.text_in({rect.x, rect.y, rect.w, 26}, {Face::sans, type::body}, t.ink2, "↓ " + q.last);
+  if (move && move->first != move->second) {
+    const std::string id = order_[move->first];
+    order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(move->first));
+    order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(move->second), id);
+  }
+}
+
+void Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value, double low, double high,
+                         double step, const std::string& unit, std::string_view help) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const Rect track{rect.x + 10, rect.y + 8, rect.w - 20, 6};
+  HitOptions options;
+  options.arrows = true;
+  const Hit h = ui.hit(name, {rect.x, rect.y, rect.w, 22}, ui::number(value, 4), help, options);
+  if (fresh_ && step_ == StepKind::Predict) ui.focus(name);
+  const auto snap = [&](double v) {
+    return std::clamp(low + std::round((v - low) / step) * step, low, high);
+  };
+  if (h.held) value = snap(low + (high - low) * static_cast<double>((ui.mouse().x - track.x) / track.w));
+  if (h.arrow_x || h.arrow_y) value = snap(value + step * (h.arrow_x + h.arrow_y));
+  p.fill(track, t.trough, 3);
+  const float x = track.x + track.w * static_cast<float>((value - low) / (high - low));
+  if (h.hovered || h.held) p.circle({x, track.y + 3}, 14, t.accent.alpha(0.3f));
+  p.accent_disc(t, {x, track.y + 3}, 9);
+  // Between the ends only where the hand can stop.
+  const double quarter = (high - low) / 4 / step;
+  const int stride = std::abs(quarter - std::round(quarter)) < 1e-6 ? 1 : 4;
+  for (int i = 0; i <= 4; i += stride) {
+    const double v = low + (high - low) * i / 4;
+    p.text_in({track.x + track.w * static_cast<float>(i) / 4 - 40, track.y + 20, 80, 16},
+              {Face::mono, type::tick}, t.ink3, ui::number(v, 3), Align::centre);
+  }
+  if (h.held) ui.tooltip(ui::number(value, 4) + (unit.empty() ? "" : " " + unit));
+}
+
+}  // namespace normscope::lessons
