@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "app/config/session_file.h"
+#include "app/hands/shortcuts.h"
+#include "app/lab/plot_files.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
@@ -57,41 +59,6 @@ void scale_button(AppState& state, Ui& ui, const Rect& rect) {
   ui.end_popup();
 }
 
-struct HelpLine {
-  const char *keys, *what;
-};
-constexpr std::array<HelpLine, 14> kHelp{{
-    {"Space", "train or pause"},
-    {"Right", "one step of every run"},
-    {"drag a norm", "moves it in all alike layers and starts run D"},
-    {"Alt", "this norm alone"},
-    {"Shift", "run D from step 0 instead of from now"},
-    {"I  O  P", "norm in focus: before, after, on the trunk"},
-    {"Enter", "fills or empties the slot in focus"},
-    {"T", "kind of the norm in focus"},
-    {"Tab, arrows", "move the focus"},
-    {"Ctrl+Z", "undo; Ctrl+Shift+Z redoes"},
-    {"wheel, drag", "zoom and pan a plot; double click resets"},
-    {"drop a file", "your own text (UTF-8), or runs saved as .toml"},
-    {"Ctrl+S", "saves the runs as normscope.toml"},
-    {"?", "this sheet"},
-}};
-
-void help_sheet(Ui& ui, Vec top_right) {
-  const float line = 22;
-  const Rect sheet{top_right.x - 400, top_right.y, 400, line * kHelp.size() + 52};
-  if (!ui.begin_popup("app/help", sheet)) return;
-  Painter& p = ui.paint();
-  Rect rest = sheet.inset(16, 12);
-  p.text_in(rest.take_top(24, 4), {Face::bold, type::title}, ui.theme().ink, "Hands and keys");
-  for (const HelpLine& help : kHelp) {
-    Rect row = rest.take_top(line);
-    p.text_in(row.take_left(104), {Face::mono, type::body}, ui.theme().ink, help.keys);
-    p.text_in(row, {Face::sans, type::body}, ui.theme().ink2, help.what);
-  }
-  ui.end_popup();
-}
-
 void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -116,34 +83,26 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   plain.style = {Face::sans, type::title};
   const Rect help{x, cy - h / 2, h, h};
   const bool ask = button(ui, "app/help", help, "?", "What the hands and the keys do (?).", plain);
-  if (ask || ui.shortcut("?")) ui.open_popup("app/help");
-  help_sheet(ui, {help.right(), help.bottom() + 6});
+  if (ask) ui.open_popup("app/help");
+  hands::draw_sheet(ui, {help.right(), help.bottom() + 6});
   x -= h + 6;
   if (icon_button(ui, "app/theme", {x, cy - h / 2, h, h}, Icon::theme, "Light or dark.", {},
                   state.dark ? "dark" : "light"))
     state.dark = !state.dark;
   x -= 54 + 6;
   scale_button(state, ui, {x, cy - h / 2, 54, h});
-  if (ui.shortcut("Ctrl+=") || ui.shortcut("Ctrl+Shift+=")) set_scale(state, state.scale + 0.1f);
-  if (ui.shortcut("Ctrl+-")) set_scale(state, state.scale - 0.1f);
-  if (ui.shortcut("Ctrl+0")) set_scale(state, 1);
+  const bool wide = ui.size().x >= 1400;
+  const float search = wide ? 244.f : 78.f;
+  x -= search + 6;
+  hands::search_box(state, ui, {x, cy - h / 2, search, h}, wide);
 
   // One line of the trainer: a refusal, a notice, what is being built.
   std::string notice = state.view->message.empty() ? state.notice : state.view->message;
   if (notice.empty() && state.view->busy) notice = "building the run …";
-  if (notice.empty()) return;
-  Rect room{325, bar.y, x - 16 - 325, bar.h};
+  const Rect room{325, bar.y, x - 16 - 325, bar.h};
+  if (notice.empty()) return void(hands::quiet_bar(state, ui, room));
   p.text_in(room, {Face::sans, type::body}, t.ink2, notice, Align::right);
   ui.mark("app/message", room, notice, "What the trainer has to say.");
-}
-
-void save_runs(AppState& state) {
-  try {
-    save_config(state.save_as, session_of(*state.view));
-    state.notice = "saved " + state.save_as;
-  } catch (const Error& error) {
-    state.notice = error.what();
-  }
 }
 
 void draw_lessons(AppState& state, Ui& ui, const Rect& area) {
@@ -154,6 +113,7 @@ void draw_lessons(AppState& state, Ui& ui, const Rect& area) {
   if (!to_lab) return;
   state.screen = Screen::lab;
   if (state.lab) state.lab->start(to_lab->runs, to_lab->play);
+  state.hands.undo.clear();
 }
 
 }  // namespace
@@ -163,7 +123,9 @@ void open_file(AppState& state, const std::string& path) {
   if (!state.lab) return;
   if (!path.ends_with(".toml")) return state.lab->load_text(path);
   try {
-    state.lab->start(session_runs(read_config(path)), true);
+    const std::vector<ConfigRun> runs = read_config(path);
+    state.lab->start(session_runs(runs), true, session_edits(runs));
+    state.hands.undo.clear();
     state.notice = "opened " + path;
   } catch (const Error& error) {
     state.notice = error.what();
@@ -186,14 +148,16 @@ void draw_app(AppState& state, Ui& ui) {
   options.reduced_motion = state.reduced_motion, options.record_text = state.record_text;
   ui.begin_frame(options);
   state.commands.clear();
-  if (ui.shortcut("Ctrl+S") && !state.view->runs.empty()) save_runs(state);
+  hands::begin_hands(state, ui);
   Rect area{0, 0, ui.size().x, ui.size().y};
   ui.paint().fill(area, ui.theme().bg);
   const Rect bar = area.take_top(lab::layout_for(ui.size()) == lab::Size::compact ? 40.f : 44.f);
   top_bar(state, ui, bar);
   if (state.screen == Screen::lessons) draw_lessons(state, ui, area);
   else state.lab_screen.draw(ui, *state.view, area, state.clock, state.commands);
+  hands::draw_hands(state, ui);
   ui.end_frame();
+  if (std::string saved = lab::save_plots(state.commands, state.dark); !saved.empty()) state.notice = std::move(saved);
   if (state.lab) lab::run_commands(*state.lab, state.commands);
 }
 

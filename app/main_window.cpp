@@ -12,12 +12,15 @@
 #endif
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>
 #include <thread>
 
 #include "app/app_state.h"
+#include "app/session/window_memory.h"
 
 namespace normscope {
 namespace {
@@ -32,7 +35,7 @@ class Window {
     if (glfw_) glfwTerminate();
   }
 
-  int open(const WindowOptions& options) {
+  int open(const WindowOptions& options, const Settings& settings) {
     glfwSetErrorCallback([](int, const char*) {});  // the result says what the caller needs to know
     glfw_ = glfwInit() == GLFW_TRUE;
     if (!glfw_) return kWindowNoDisplay;
@@ -41,7 +44,7 @@ class Window {
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
     glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
     glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
-    int width = options.width, height = options.height;
+    int width = settings.width, height = settings.height;
     fit_monitor(width, height);
     handle_ = glfwCreateWindow(width, height, options.title.c_str(), nullptr, nullptr);
     if (!handle_) return kWindowNoOpenGl;
@@ -105,15 +108,32 @@ std::unique_ptr<Lab> make_lab(const LabOptions& options) {
   return lab;
 }
 
+LabOptions with_autosave(LabOptions options, const WindowMemory& memory) {
+  if (options.autosave.empty()) options.autosave = memory.autosave();
+  return options;
+}
+
+// A display server that goes away ends the process in the window library's hands: it calls exit(1). What is left to do
+// is to say so, with a code of its own; the autosave of the last seconds is on the disk.
+std::atomic<bool> window_open{false};
+
+void end_without_display() {
+  if (!window_open) return;
+  std::fputs("normscope: the display went away; the session is kept, the next start offers to restore it\n", stderr);
+  std::_Exit(kDisplayLost);
+}
+
 // One window with its Lab. The trainer's callback only rings the bell; everything else happens on this
 // thread.
 class Session {
  public:
-  Session(Window& window, const WindowOptions& options)
-      : window_(window), ui_(ui::load_fonts()), pacer_(window.software_gl()), lab_(make_lab(options.lab)) {
+  Session(Window& window, const WindowOptions& options, WindowMemory& memory)
+      : window_(window), memory_(memory), ui_(ui::load_fonts()), pacer_(window.software_gl()),
+        lab_(make_lab(with_autosave(options.lab, memory))) {
+    memory.put(state_);
     state_.lab = lab_.get();
-    state_.scale = options.scale;
-    state_.dark = options.dark;
+    if (options.scale) state_.scale = *options.scale;
+    if (options.dark) state_.dark = *options.dark;
     lab_->on_change([this] {
       news_.store(true, std::memory_order_relaxed);
       if (asleep_.exchange(false)) glfwPostEmptyEvent();
@@ -122,7 +142,7 @@ class Session {
       news_.store(true, std::memory_order_relaxed);
       if (asleep_.exchange(false)) glfwPostEmptyEvent();
     };
-    lab_->start(options.runs.empty() ? hero_runs() : options.runs, options.play);
+    lab_->start(options.runs.empty() ? hero_runs() : options.runs, options.play, options.edits);
     glfwSetWindowUserPointer(window_.handle(), this);
     glfwSetDropCallback(window_.handle(), [](GLFWwindow* w, int count, const char** paths) {
       auto* self = static_cast<Session*>(glfwGetWindowUserPointer(w));
@@ -133,7 +153,9 @@ class Session {
     });
   }
 
-  ~Session() { lab_->on_change({}); }
+  ~Session() {
+    if (lab_) lab_->on_change({});
+  }
 
   void run() {
     while (!glfwWindowShouldClose(window_.handle())) {
@@ -145,7 +167,10 @@ class Session {
       const double wait = pacer_.wait(now);
       if (wait >= 0 && wait < 1e-3) draw();
     }
-    lab_->quit();
+    state_.lab = nullptr;
+    lab_->on_change({});
+    lab_.reset();  // the last autosave is complete
+    memory_.close(state_);
   }
 
  private:
@@ -191,11 +216,23 @@ class Session {
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
     glfwSwapBuffers(window_.handle());
     const double now = glfwGetTime();
+    remember(sx, now);
     pacer_.drawn(now);
     if (ui_.animating()) pacer_.animating(now);
   }
 
+  void remember(float content_scale, double now) {
+    int width = 0, height = 0;
+    glfwGetWindowSize(window_.handle(), &width, &height);
+    // A new window is made larger by the display's factor again.
+    const float factor = state_.monitor_scale > 1 ? std::max(content_scale, 1.f) : 1.f;
+    if (glfwGetWindowAttrib(window_.handle(), GLFW_MAXIMIZED)) width = height = 0;
+    memory_.keep(state_, static_cast<int>(static_cast<float>(width) / factor),
+                 static_cast<int>(static_cast<float>(height) / factor), now);
+  }
+
   Window& window_;
+  WindowMemory& memory_;
   AppState state_;
   ui::Ui ui_;
   FramePacer pacer_;
@@ -206,9 +243,14 @@ class Session {
 }  // namespace
 
 int run_window(const WindowOptions& options) {
+  WindowMemory memory(options.safe_mode);
   Window window;
-  if (const int result = window.open(options); result != kWindowClosed) return result;
-  Session(window, options).run();
+  if (const int result = window.open(options, memory.settings()); result != kWindowClosed) return result;
+  static const int registered = std::atexit(end_without_display);
+  (void)registered;
+  window_open = true;
+  Session(window, options, memory).run();
+  window_open = false;
   return kWindowClosed;
 }
 

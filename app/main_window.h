@@ -3,6 +3,7 @@
 // shows is draw_app.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,15 +14,18 @@ namespace normscope {
 struct WindowOptions {
   std::vector<RunSpec> runs;  // what starts at once; empty: the hero comparison
   LabOptions lab;
+  std::vector<std::vector<Edit>> edits;  // of the runs, each at its step
   bool play = true;
-  bool dark = false;
-  float scale = 1;  // asked; 1 = 100 %
-  int width = 1600, height = 1000;
+  std::optional<bool> dark;    // otherwise as remembered
+  std::optional<float> scale;  // asked; 1 = 100 % of the display's
+  bool safe_mode = false;      // neither settings nor autosave
   std::string title = "normscope";
 };
 
 // What run_window returns. Without a display or OpenGL 3.3 nothing was started: the caller says so and goes
 // headless.
+// The display server went away under the window: the process ends with this code, the autosave is complete.
+inline constexpr int kDisplayLost = 6;
 inline constexpr int kWindowClosed = 0, kWindowNoDisplay = -1, kWindowNoOpenGl = -2;
 
 int run_window(const WindowOptions& options);

@@ -17,7 +17,8 @@ namespace {
 constexpr const char* kFooter =
     "Exit codes: 0 done; 1 a check failed (verify); 2 command line or configuration; 3 a text, checkpoint "
     "or\n"
-    "fixture that cannot be used; 4 --window without a display or OpenGL; 5 anything else; 130 interrupted.";
+    "fixture that cannot be used; 4 --window without a display or OpenGL; 5 anything else; 6 the display went\n"
+    "away under the window; 7 more memory than the machine has (train); 130 interrupted.";
 
 void add_threads(CLI::App& app, int32_t& threads) {
   app.add_option("--threads", threads,
@@ -46,12 +47,27 @@ void add_seed(CLI::App& app, int64_t& seed) {
 }
 
 void add_main_options(CLI::App& app, MainOptions& options) {
+// The three of the line that the window copies.
+void add_runs(CLI::App& app, std::vector<std::string>& runs, std::vector<std::string>& sets,
+              std::vector<std::string>& edits) {
+  app.add_option("--run", runs, "a run from a preset, as A=post; can be repeated, in letter order")
+      ->type_name("LETTER=PRESET")
+      ->allow_extra_args(false);
+  app.add_option("--set", sets, "a field of every run or of one, as B:train.rate=1e-3; can be repeated")
+      ->type_name("[LETTER:]KEY=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--edit", edits, "change a field at a step, as 214:train.rate=1e-3 or A:214:lr=1e-3; can be repeated")
+      ->type_name("[LETTER:]STEP:KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
   CLI::Option* text =
       app.add_option("--text", options.text, "a UTF-8 text of your own to learn")->type_name("FILE");
   app.add_option("--config", options.config, "the runs of a TOML file instead of the three built in")
       ->type_name("FILE")
       ->excludes(text);
   add_steps(app, options.steps, "budget of steps");
+  add_runs(app, options.runs, options.set, options.edits);
   app.add_option("--seeds", options.seeds, "without a window: train with seeds 1 to N")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
@@ -68,9 +84,7 @@ void add_train(CLI::App& app, TrainOptions& options, std::function<Exit()>& comm
       sub.add_option("--config", options.config, "runs from a TOML file")->type_name("FILE");
   CLI::Option* preset =
       sub.add_option("--preset", options.preset, "a run by name")->type_name("NAME")->excludes(config);
-  sub.add_option("--set", options.set, "a field of every run, as train.rate=1e-3; can be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_runs(sub, options.runs, options.set, options.edits);
   sub.add_option("--text", options.text, "a UTF-8 text of your own to learn")->type_name("FILE");
   sub.add_option("--pairs", options.pairs, "sentences and their translations, source<TAB>target: an encoder-decoder")
       ->type_name("FILE");
@@ -93,9 +107,6 @@ void add_train(CLI::App& app, TrainOptions& options, std::function<Exit()>& comm
   sub.add_option("--keep", options.keep, "keep the last so many of these states as FILE-STEP, to average them")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
-  sub.add_option("--edit", options.edits, "change a field at a step, as 214:train.rate=1e-3; can be repeated")
-      ->type_name("STEP:KEY=VALUE")
-      ->allow_extra_args(false);
   sub.add_option("--log", options.log, "one JSON object a line (docs/log-format.md)")->type_name("FILE");
   sub.add_option("--save", options.save, "checkpoint at the end, and on Ctrl+C")->type_name("FILE");
   sub.add_option("--resume", options.resume, "go on from a checkpoint")
@@ -234,6 +245,7 @@ Exit parse_and_run(int argc, const char* const* argv) {
       app.exit(error, std::cout, std::cerr);
       return Exit::ok;
     }
+  app.add_flag("--safe-mode", arguments.window.safe_mode, "the window without settings and autosave");
     throw CommandError(Exit::usage, fmt::format("{} (normscope --help shows the options)", error.what()));
   }
   return command();

@@ -14,6 +14,7 @@
 #include "app/cli/report.h"
 #include "app/cli/run_log.h"
 #include "app/cli/specs.h"
+#include "app/config/session_file.h"
 #include "app/cli/terminal.h"
 #include "engine/train/lab.h"
 
@@ -30,8 +31,8 @@ std::string note_of(const LabView& view) {
 }
 
 /// Trains to the budget; false when interrupted. Throws Error when the session cannot go on.
-bool train_session(Lab& lab, const std::vector<RunSpec>& specs, Progress& progress) {
-  train_to(lab, specs, 0);
+bool train_session(Lab& lab, const std::vector<ConfigRun>& runs, Progress& progress) {
+  train_to(lab, session_runs(runs), 0, session_edits(runs));
   lab.play();
   bool complete = true;
   for (int32_t step = 1;; ++step) {
@@ -117,6 +118,7 @@ void print_summary(const std::vector<RunResult>& results) {
 
 Exit compare(const MainOptions& options) {
   std::vector<ConfigRun> runs = runs_of(options.config);
+  apply_arguments(runs, options.runs, options.set, options.edits);
   override_runs(runs, options.text, options.steps, -1);
   const std::shared_ptr<const Task> task = task_of(runs[0].spec);
   make_folder(options.out);
@@ -130,7 +132,7 @@ Exit compare(const MainOptions& options) {
     Lab lab({.threads = options.threads, .live_text = false});
     Progress progress(fmt::format("seed {} of {}", seed, options.seeds), runs[0].spec.train.steps);
     const auto start = std::chrono::steady_clock::now();
-    complete = train_session(lab, specs_of(runs), progress);
+    complete = train_session(lab, runs, progress);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::shared_ptr<const LabView> view = lab.view();
     const double milliseconds = complete && view->step > 0 ? seconds * 1e3 / view->step : kUnknown;

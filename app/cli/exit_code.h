@@ -16,6 +16,8 @@ enum class Exit : int {
   input = 3,         ///< a text, checkpoint or fixture that cannot be used
   display = 4,       ///< --window without a display or OpenGL
   internal = 5,      ///< anything else, also output that cannot be written
+  display_lost = 6,  ///< the display server ended under the window; the session is kept
+  memory = 7,        ///< train: the runs need more memory than the machine has
   interrupted = 130,
 };
 

@@ -15,8 +15,10 @@ struct MainOptions {
   bool window = false;  ///< demand the window: no headless job in its place
   std::string text;     ///< a text of one's own; empty: the built-in corpus
   std::string config;   ///< the runs of a configuration file instead
-  std::string theme = "light";
-  double scale = 0;     ///< 0: the display's
+  std::string theme;    ///< light, dark; empty: as remembered
+  double scale = 0;     ///< 0: as remembered
+  bool safe_mode = false;
+  std::vector<std::string> runs, set, edits;
   int32_t steps = 0;    ///< 0: the runs' own budget
   int32_t seeds = 5;    ///< headless: seeds 1..seeds
   int32_t threads = 0;  ///< 0: one per physical core
@@ -25,7 +27,7 @@ struct MainOptions {
 
 struct TrainOptions {
   std::string config, preset, text, log, save, resume;
-  std::vector<std::string> set, edits;
+  std::vector<std::string> runs, set, edits;
   std::string pairs, labels, valid, init_from;
   int32_t steps = 0;  ///< 0: as configured
   int32_t tokens = 0;          ///< of a batch; 0: train.batch rows

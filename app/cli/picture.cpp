@@ -100,8 +100,9 @@ class Stage {
 
 }  // namespace
 
-void train_to(Lab& lab, const std::vector<RunSpec>& specs, int32_t steps) {
-  lab.start(specs, false);
+void train_to(Lab& lab, const std::vector<RunSpec>& specs, int32_t steps,
+              const std::vector<std::vector<Edit>>& edits) {
+  lab.start(specs, false, edits);
   if (!specs.empty() && steps > specs.front().train.steps) lab.set_budget(steps);
   lab.wait_idle();
   const std::shared_ptr<const LabView> view = lab.view();

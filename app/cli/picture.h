@@ -18,7 +18,8 @@ struct PictureOptions {
 };
 
 /// Starts these runs and trains them to exactly `steps` (at most their budget), then rests.
-void train_to(Lab& lab, const std::vector<RunSpec>& specs, int32_t steps);
+void train_to(Lab& lab, const std::vector<RunSpec>& specs, int32_t steps,
+              const std::vector<std::vector<Edit>>& edits = {});
 
 /// Draws a resting session. Clock figures print –, so that the same session gives the same pixels. A line
 /// "wait STEP" of the script trains on to that step. Throws CommandError(usage) for a script that cannot be

@@ -7,6 +7,7 @@
 #include "app/cli/options.h"
 #include "app/cli/picture.h"
 #include "app/cli/specs.h"
+#include "app/config/session_file.h"
 
 namespace normscope::cli {
 namespace {
@@ -53,7 +54,7 @@ Exit screenshot(const ScreenshotOptions& options) {
   else if (options.screen != "lab")
     throw CommandError(Exit::usage, fmt::format("--screen '{}' is not known: expected lab or lesson:NAME:STEP", options.screen));
   Lab lab({.threads = options.threads, .live_text = false});
-  if (!lesson) train_to(lab, specs_of(runs), options.steps);
+  if (!lesson) train_to(lab, session_runs(runs), options.steps, session_edits(runs));
   draw_lab(lab, picture, options.out);
   return Exit::ok;
 }

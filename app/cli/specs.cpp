@@ -2,6 +2,7 @@
 
 #include "app/cli/exit_code.h"
 #include "app/config/session_file.h"
+#include "app/session/command_text.h"
 #include "engine/io/atomic_file.h"
 
 namespace normscope::cli {
@@ -12,6 +13,15 @@ std::vector<ConfigRun> runs_of(const std::string& config) {
   char letter = 'A';
   for (RunSpec& spec : hero_runs()) runs.push_back({letter++, std::move(spec), {}});
   return runs;
+}
+
+void apply_arguments(std::vector<ConfigRun>& runs, const std::vector<std::string>& presets,
+                     const std::vector<std::string>& sets, const std::vector<std::string>& edits) {
+  with_exit(Exit::usage, [&] {
+    if (!presets.empty()) runs = runs_from(presets);
+    for (const std::string& set : sets) apply_set(runs, set);
+    for (const std::string& edit : edits) apply_edit(runs, edit);
+  });
 }
 
 void override_runs(std::vector<ConfigRun>& runs, const std::string& text, int32_t steps, int64_t seed) {
@@ -35,10 +45,6 @@ std::shared_ptr<const Task> task_of(const RunSpec& spec) {
 
 void check_writable(const std::string& path) {
   with_exit(Exit::internal, [&] { AtomicFile(path, "output"); });
-}
-
-std::vector<RunSpec> specs_of(const std::vector<ConfigRun>& runs) {
-  return with_exit(Exit::usage, [&] { return session_runs(runs); });
 }
 
 }  // namespace normscope::cli

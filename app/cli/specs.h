@@ -15,6 +15,10 @@ namespace normscope::cli {
 /// Throws CommandError(usage); a missing configuration file is one too.
 std::vector<ConfigRun> runs_of(const std::string& config);
 
+/// --run, --set and --edit on top: the presets replace `runs` when there are any. Throws CommandError(usage).
+void apply_arguments(std::vector<ConfigRun>& runs, const std::vector<std::string>& presets,
+                     const std::vector<std::string>& sets, const std::vector<std::string>& edits);
+
 /// Fields given on the command line, on every run: text, steps (0: leave), seed (-1: leave). Checks the
 /// whole.
 void override_runs(std::vector<ConfigRun>& runs, const std::string& text, int32_t steps, int64_t seed);
@@ -24,8 +28,5 @@ std::shared_ptr<const Task> task_of(const RunSpec& spec);
 
 /// Throws CommandError(internal) when a file cannot be put there: said before the work and not after it.
 void check_writable(const std::string& path);
-
-/// Throws CommandError(usage) when a run brings edits.
-std::vector<RunSpec> specs_of(const std::vector<ConfigRun>& runs);
 
 }  // namespace normscope::cli

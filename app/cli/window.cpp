@@ -6,6 +6,7 @@
 
 #include "app/cli/options.h"
 #include "app/cli/specs.h"
+#include "app/config/session_file.h"
 #include "app/main_window.h"
 
 namespace normscope::cli {
@@ -27,12 +28,15 @@ bool display_named() {
 int try_window(const MainOptions& options) {
   if (!display_named()) return kWindowNoDisplay;
   std::vector<ConfigRun> runs = runs_of(options.config);
+  apply_arguments(runs, options.runs, options.set, options.edits);
   override_runs(runs, options.text, options.steps, -1);
   task_of(runs[0].spec);  // an unusable text is said here, before there is a window
   WindowOptions window;
-  window.runs = specs_of(runs);
+  window.runs = session_runs(runs);
+  window.edits = session_edits(runs);
   window.lab.threads = options.threads;
-  window.dark = options.theme == "dark";
+  if (!options.theme.empty()) window.dark = options.theme == "dark";
+  window.safe_mode = options.safe_mode;
   if (options.scale > 0) window.scale = static_cast<float>(options.scale);
   return run_window(window);
 }

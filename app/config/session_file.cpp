@@ -1,7 +1,5 @@
 #include "app/config/session_file.h"
 
-#include "engine/core/error.h"
-
 namespace normscope {
 
 std::vector<ConfigRun> session_of(const LabView& view) {
@@ -13,12 +11,14 @@ std::vector<ConfigRun> session_of(const LabView& view) {
 
 std::vector<RunSpec> session_runs(const std::vector<ConfigRun>& runs) {
   std::vector<RunSpec> specs;
-  for (const ConfigRun& run : runs) {
-    if (!run.edits.empty())
-      fail("run.edits", "run {} was edited: only normscope train replays edits", run.letter);
-    specs.push_back(run.spec);
-  }
+  for (const ConfigRun& run : runs) specs.push_back(run.spec);
   return specs;
+}
+
+std::vector<std::vector<Edit>> session_edits(const std::vector<ConfigRun>& runs) {
+  std::vector<std::vector<Edit>> edits;
+  for (const ConfigRun& run : runs) edits.push_back(run.edits);
+  return edits;
 }
 
 }  // namespace normscope

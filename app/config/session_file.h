@@ -13,8 +13,8 @@ namespace normscope {
 /// them.
 std::vector<ConfigRun> session_of(const LabView& view);
 
-/// The runs of a configuration for Lab::start. Throws Error when a run brings edits: only `normscope train`
-/// replays them.
+/// The runs of a configuration for Lab::start, and their edits in the same order.
 std::vector<RunSpec> session_runs(const std::vector<ConfigRun>& runs);
+std::vector<std::vector<Edit>> session_edits(const std::vector<ConfigRun>& runs);
 
 }  // namespace normscope

@@ -209,6 +209,8 @@ Rect panel(Ui& ui, const Rect& r, const PanelOptions& o) {
     row.take_right(o.right);
     const TextStyle title{Face::bold, type::title}, note{Face::sans, type::body};
     float width = p.text_in(row, title, t.ink, o.title);
+    if (const std::string name = "title/" + o.title; !ui.registry().find(name))
+      ui.mark(name, {row.x, row.y, width, row.h}, o.title, "The title of a panel.");
     row.take_left(width + 12);
     // A note that does not fit goes first (it is never cut).
     if (!o.note.empty() && p.text_width(note, o.note) <= row.w) p.text_in(row, note, t.ink3, o.note);

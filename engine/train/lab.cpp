@@ -26,6 +26,7 @@ struct Lab::Impl {
   void loop();
   bool take_commands(const LabTrainer& trainer, std::deque<Command>& taken);
   void autosave(LabTrainer& trainer);
+  void wait_for_autosave();
   bool save_due() const { return unsaved && Clock::now() >= next_save; }
   void carry_out(LabTrainer& trainer, std::deque<Command>& taken);
   void publish(const LabTrainer& trainer, bool busy_with_command = false);
@@ -107,11 +108,15 @@ void Lab::Impl::carry_out(LabTrainer& trainer, std::deque<Command>& taken) {
   publish(trainer);
 }
 
+void Lab::Impl::wait_for_autosave() {
+  const std::chrono::duration<double> interval(options.autosave_every);
+  next_save = Clock::now() + std::chrono::duration_cast<Clock::duration>(interval);
+}
+
 // A failure (a full disk) is said once; the state before stays and the next try comes in its time.
 void Lab::Impl::autosave(LabTrainer& trainer) {
   unsaved = false;
-  next_save = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                 std::chrono::duration<double>(options.autosave_every));
+  wait_for_autosave();
   try {
     trainer.save(options.autosave);
   } catch (const std::exception& error) {
@@ -125,6 +130,7 @@ void Lab::Impl::autosave(LabTrainer& trainer) {
 void Lab::Impl::loop() {
   LabTrainer trainer(options);
   std::deque<Command> taken;
+  wait_for_autosave();
   while (take_commands(trainer, taken)) {
     carry_out(trainer, taken);
     if (save_due()) autosave(trainer);

@@ -217,8 +217,8 @@ TEST_CASE("undo and redo answer every edit") {
   lab.robot.key("Ctrl+Shift+Z");
   CHECK(lab.last<RestoreFork>());
   CHECK(lab.state.lab_screen.diagram().selected == 'D');
-  CHECK(lab.state.lab_screen.can_undo());
-  CHECK_FALSE(lab.state.lab_screen.can_redo());
+  CHECK(lab.state.hands.undo.can_undo());
+  CHECK_FALSE(lab.state.hands.undo.can_redo());
 }
 
 TEST_CASE("the handles of the learning rate act on the runs") {

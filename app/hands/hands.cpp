@@ -1,0 +1,195 @@
+#include "app/hands/hands.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/app_state.h"
+#include "app/config/session_file.h"
+#include "app/hands/glossary.h"
+#include "app/session/command_text.h"
+#include "app/session/settings.h"
+#include "app/ui/widgets.h"
+#include "engine/core/error.h"
+
+namespace normscope::hands {
+namespace {
+
+using namespace ui;
+
+constexpr Act kAnywhere[] = {Act::undo,   Act::redo,    Act::palette,      Act::save, Act::copy_command,
+                             Act::bigger, Act::smaller, Act::natural_size, Act::sheet};
+
+void take_back(AppState& state, bool undo) {
+  Hands& hands = state.hands;
+  char selected = state.lab_screen.diagram().selected;
+  const bool did = undo ? hands.undo.undo(state.commands, selected) : hands.undo.redo(state.commands, selected);
+  if (!did) {
+    state.notice = undo ? "nothing to undo" : "nothing to redo";
+    return;
+  }
+  state.lab_screen.diagram().selected = selected;
+  state.lab_screen.diagram().pending.reset();
+}
+
+void copy_command(AppState& state) {
+  if (state.view->runs.empty()) return;
+  state.hands.clipboard = command_of(session_of(*state.view));
+  ImGui::SetClipboardText(state.hands.clipboard.c_str());
+  state.notice = "copied: a command that reproduces these runs";
+}
+
+void save_runs(AppState& state) {
+  if (state.view->runs.empty()) return;
+  try {
+    save_config(state.save_as, session_of(*state.view));
+    state.notice = "saved " + state.save_as;
+  } catch (const Error& error) {
+    state.notice = error.what();
+  }
+}
+
+void restore(AppState& state) {
+  Hands& hands = state.hands;
+  if (hands.last_session.empty() || !state.lab) {
+    state.notice = "there is no session to restore";
+    return;
+  }
+  state.lab->restore(hands.last_session, false);
+  hands.restoring = hands.last_session, hands.restore_asked = state.view->version;
+  hands.undo.clear();
+  hands.offer_restore = false, hands.offers_answered = true;
+}
+
+void open_opener(AppState& state, Ui& ui) {
+  Hands& hands = state.hands;
+  hands.offer_opener = false, hands.offers_answered = true;
+  if (state.view->runs.empty()) return;
+  try {
+    start_opener(hands.opener, *state.view->runs[0].spec);
+  } catch (const Error& error) {
+    state.notice = error.what();
+    return;
+  }
+  hands.opener.open = true;
+  ui.open_popup("app/opener");
+}
+
+void set_scale(AppState& state, float scale) {
+  state.scale = std::clamp(std::round(scale * 100) / 100, 0.75f, 2.5f);
+}
+
+// A session that could not be restored is put aside, so that it is neither offered again nor lost.
+void check_restored(AppState& state) {
+  Hands& hands = state.hands;
+  if (hands.restoring.empty() || state.view->version < hands.restore_asked + 2 || state.view->busy) return;
+  if (!state.view->message.empty()) {
+    state.notice = state.view->message + "; kept as " + set_aside(hands.restoring);
+    hands.last_session.clear();
+  }
+  hands.restoring.clear();
+}
+
+}  // namespace
+
+void run_act(AppState& state, Ui& ui, Act act) {
+  state.notice.clear();
+  switch (act) {
+    case Act::undo:
+    case Act::redo:
+      return take_back(state, act == Act::undo);
+    case Act::palette:
+      return open_palette(ui, state.hands.palette);
+    case Act::sheet:
+      return ui.open_popup("app/help");
+    case Act::save:
+      return save_runs(state);
+    case Act::copy_command:
+      return copy_command(state);
+    case Act::bigger:
+      return set_scale(state, state.scale + 0.1f);
+    case Act::smaller:
+      return set_scale(state, state.scale - 0.1f);
+    case Act::natural_size:
+      return set_scale(state, 1);
+    case Act::theme:
+      state.dark = !state.dark;
+      return;
+    case Act::reduced_motion:
+      state.reduced_motion = !state.reduced_motion;
+      state.notice = state.reduced_motion ? "reduced motion is on" : "reduced motion is off";
+      return;
+    case Act::restore:
+      return restore(state);
+    case Act::opener:
+      return open_opener(state, ui);
+    default:
+      return;  // belongs to a control
+  }
+}
+
+void begin_hands(AppState& state, Ui& ui) {
+  check_restored(state);
+  for (const Act act : kAnywhere)
+    if (pressed(ui, act)) run_act(state, ui, act);
+  state.hands.own_commands = state.commands.size();
+  state.hands.selected_before = state.lab_screen.diagram().selected;
+}
+
+void draw_hands(AppState& state, Ui& ui) {
+  Hands& hands = state.hands;
+  const std::span<const lab::Command> made = std::span(state.commands).subspan(hands.own_commands);
+  const bool held = ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsMouseReleased(ImGuiMouseButton_Left);
+  hands.undo.note(*state.view, made, hands.selected_before, state.lab_screen.diagram().selected, held);
+
+  draw_glossary(ui, hands.glossary);
+  if (draw_opener(ui, hands.opener, *state.view) && hands.opener.guesses.count() >= kOpenerEnough) {
+    hands.person = hands.opener.guesses.nats();
+    state.lab_screen.set_person(hands.person);
+  }
+  const std::optional<PaletteItem> chosen = draw_palette(ui, hands.palette);
+  if (!chosen) return;
+  if (chosen->act) run_act(state, ui, *chosen->act);
+  if (!chosen->term.empty()) hands.glossary = chosen->term;
+}
+
+void search_box(AppState& state, Ui& ui, const Rect& rect, bool wide) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const Hit hit = ui.hit("app/search", rect, "", "Every control and command by name (Ctrl+K).");
+  p.fill(rect, t.field, radius::button);
+  p.outline(rect, hit.hovered ? t.ink3 : t.border, 1, radius::button);
+  Rect inner = rect.inset(9, 0);
+  draw_icon(p, Icon::search, inner.take_left(13, 6).centre(), 13, t.ink2);
+  p.text_in(inner, {Face::mono, type::tick}, t.ink3, "Ctrl K", Align::right);
+  inner.take_right(46);
+  if (wide) p.text_in(inner, {Face::sans, type::body}, t.ink3, "Find a control or command");
+  if (hit.clicked) run_act(state, ui, Act::palette);
+}
+
+bool quiet_bar(AppState& state, Ui& ui, const Rect& room) {
+  Hands& hands = state.hands;
+  const bool restore = hands.offer_restore;
+  if (!restore && !hands.offer_opener) return false;
+  const std::string text = restore ? "The last window ended without closing." : "Can you guess the next letter?";
+  const std::string action = restore ? "Restore it" : "Two minutes";
+  Rect rest = room.inset(0, (room.h - 26) / 2);
+  ButtonOptions quiet;
+  quiet.quiet = true;
+  const bool no = icon_button(ui, "app/offer/close", rest.take_right(26, 4), Icon::close, "Not now.", quiet);
+  ButtonOptions look;
+  look.style = {Face::bold, type::body};
+  const bool yes = button(ui, "app/offer/accept", rest.take_right(96, 10), action,
+                          restore ? "The runs as they stood, to go on bit for bit."
+                                  : "Guess letters of a sentence; your own line appears on the loss plot.",
+                          look);
+  const TextStyle style{Face::sans, type::body};
+  if (ui.paint().text_width(style, text) <= rest.w) ui.paint().text_in(rest, style, ui.theme().ink2, text, Align::right);
+  ui.mark("app/offer", rest, text, "An offer; nothing waits for the answer.");
+  if (yes) run_act(state, ui, restore ? Act::restore : Act::opener);
+  if (no) (restore ? hands.offer_restore : hands.offer_opener) = false, hands.offers_answered = true;
+  return true;
+}
+
+}  // namespace normscope::hands

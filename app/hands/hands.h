@@ -1,0 +1,48 @@
+// Everything that works the same on every screen: shortcuts, palette, undo, glossary, opener, the quiet bar of the top
+// line. draw_app calls begin_hands before the screens and draw_hands after them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/hands/opener.h"
+#include "app/hands/palette.h"
+#include "app/hands/undo.h"
+
+namespace normscope {
+struct AppState;
+}
+
+namespace normscope::hands {
+
+struct Hands {
+  UndoLog undo;
+  PaletteState palette;
+  OpenerState opener;
+  std::string glossary;           // the entry that is kept open
+  std::string last_session;       // a folder that can be restored; empty: none
+  std::string restoring;          // asked for, not answered yet
+  uint64_t restore_asked = 0;     // version of the view then
+  bool offer_restore = false;     // its window did not close: say so
+  bool offer_opener = false;      // the first run: invite
+  bool offers_answered = false;   // set when the person answered one: the window remembers
+  std::optional<double> person;   // nats a letter of the opener
+  std::string clipboard;          // what was copied last (a window puts it on the clipboard too)
+  char selected_before = 'A';
+  size_t own_commands = 0;        // of this frame: they are not noted again
+};
+
+// Keys of the whole app; may add commands.
+void begin_hands(AppState&, ui::Ui&);
+// Palette, glossary, opener; notes what the screens asked for.
+void draw_hands(AppState&, ui::Ui&);
+// What a key, the palette or a button asks for.
+void run_act(AppState&, ui::Ui&, Act);
+
+// The search box of the top bar; `wide`: with its text.
+void search_box(AppState&, ui::Ui&, const ui::Rect&, bool wide);
+// One line with an offer and its answers, right-aligned in `room`; true when there was one.
+bool quiet_bar(AppState&, ui::Ui&, const ui::Rect& room);
+
+}  // namespace normscope::hands

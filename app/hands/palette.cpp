@@ -1,0 +1,175 @@
+#include "app/hands/palette.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+
+#include "app/hands/glossary.h"
+#include "app/ui/widgets.h"
+#include "engine/train/spec.h"
+
+namespace normscope::hands {
+namespace {
+
+constexpr const char* kPopup = "app/palette";
+constexpr const char* kField = "app/palette/query";
+constexpr int kShown = 10;
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+bool in_order(std::string_view word, std::string_view text) {
+  size_t at = 0;
+  for (char c : text)
+    if (at < word.size() && c == word[at]) ++at;
+  return at == word.size();
+}
+
+int word_score(const std::string& word, const std::string& title, const std::string& help) {
+  if (const size_t at = title.find(word); at != title.npos) {
+    if (at == 0) return 100;
+    return std::isalnum(static_cast<unsigned char>(title[at - 1])) ? 60 : 80;
+  }
+  if (word.size() > 1 && in_order(word, title)) return 30;
+  return help.find(word) != help.npos ? 20 : 0;
+}
+
+bool is_own(std::string_view name) {
+  return name.starts_with(kPopup) || name == "app/search" || name.starts_with("term/");
+}
+
+}  // namespace
+
+int match(std::string_view query, const PaletteItem& item) {
+  const std::string title = lower(item.title), help = lower(item.help + " " + item.control);
+  std::istringstream words{lower(query)};
+  int total = 1;
+  for (std::string word; words >> word;) {
+    const int score = word_score(word, title, help);
+    if (score == 0) return 0;
+    total += score;
+  }
+  return total;
+}
+
+std::vector<const PaletteItem*> matches(std::string_view query, const std::vector<PaletteItem>& items) {
+  std::vector<std::pair<int, const PaletteItem*>> scored;
+  for (const PaletteItem& item : items)
+    if (const int score = match(query, item)) scored.emplace_back(score, &item);
+  std::stable_sort(scored.begin(), scored.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<const PaletteItem*> found;
+  for (const auto& [score, item] : scored) found.push_back(item);
+  return found;
+}
+
+std::string control_title(std::string_view name) {
+  if (name.starts_with("settings/")) {
+    std::string_view key = name.substr(9), run;
+    if (const size_t slash = key.find('/'); slash != key.npos) run = key.substr(slash + 1), key = key.substr(0, slash);
+    if (const Field* field = find_field(key))
+      return run.empty() ? std::string(field->label) : fmt::format("{} of {}", field->label, run);
+  }
+  std::string title(name.starts_with("app/") ? name.substr(4) : name);
+  if (const size_t slash = title.find('/'); slash != title.npos) title.replace(slash, 1, ": ");
+  std::replace(title.begin(), title.end(), '/', ' ');
+  return title;
+}
+
+std::vector<PaletteItem> palette_items(const ui::Ui& ui) {
+  std::vector<PaletteItem> items;
+  for (const Shortcut& s : shortcuts())
+    if (s.command) items.push_back({std::string(s.title), keys_text(s), std::string(s.help), {}, s.act, {}});
+  for (const ui::Control& c : ui.registry().all())
+    if (c.interactive && c.enabled && !is_own(c.name))
+      items.push_back({control_title(c.name), c.value, c.help, c.name, {}, {}});
+  for (const Term& term : glossary())
+    items.push_back({fmt::format("What is {}?", term.title), "", std::string(term.text), {}, {}, std::string(term.id)});
+  return items;
+}
+
+void open_palette(ui::Ui& ui, PaletteState& state) {
+  state.query.clear();
+  state.selected = 0;
+  ui.open_popup(kPopup);
+  ui.edit() = {kField, "", true};
+}
+
+namespace {
+
+// Presses the chosen control as Enter on the focused one does, when the palette's text field has let go of the keys.
+void press_pending(ui::Ui& ui, PaletteState& state) {
+  if (state.pending.empty() || ui.typing() || ++state.wait < 2) return;
+  ui.focus(state.pending);
+  ImGui::GetIO().AddKeyEvent(ImGuiKey_KeypadEnter, true);
+  ImGui::GetIO().AddKeyEvent(ImGuiKey_KeypadEnter, false);
+  state.pending.clear();
+}
+
+void draw_item(ui::Ui& ui, const ui::Rect& row, const PaletteItem& item, bool selected) {
+  using namespace ui;
+  Painter& p = ui.paint();
+  if (selected) p.fill(row, ui.theme().sunk, radius::field);
+  Rect text = row.inset(10, 0);
+  const TextStyle mono{Face::mono, type::body};
+  const std::string detail = p.fit(mono, item.detail, 130);
+  const float width = p.text_width(mono, detail);
+  p.text_in(text.take_right(width, 12), mono, ui.theme().ink3, detail);
+  p.text_in(text, {selected ? Face::bold : Face::sans, type::body}, ui.theme().ink,
+            p.fit({Face::bold, type::body}, item.title, text.w));
+}
+
+}  // namespace
+
+std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state) {
+  using namespace ui;
+  press_pending(ui, state);
+  if (!ui.popup_open(kPopup)) return {};
+  const std::vector<PaletteItem> items = palette_items(ui);
+  const float row_h = 26, width = 460;
+  const Rect box{(ui.size().x - width) / 2, 60, width, 50 + row_h * kShown + 30};
+  if (!ui.begin_popup(kPopup, box)) return {};
+  Rect rest = box.inset(10, 10);
+  const std::string before = state.query;
+  const bool committed = text_field(ui, kField, rest.take_top(28, 8), "Find a control or command", state.query,
+                                    "A few letters of a control, a command or a term; Enter runs the marked one.");
+  if (state.query != before) state.selected = 0;
+  const auto found = matches(state.query, items);
+  const int count = static_cast<int>(found.size());
+  if (ImGui::IsKeyPressed(ImGuiKey_DownArrow)) ++state.selected;
+  if (ImGui::IsKeyPressed(ImGuiKey_UpArrow)) --state.selected;
+  state.selected = std::clamp(state.selected, 0, std::max(0, count - 1));
+  const int first = std::max(0, state.selected - kShown + 1);
+  std::optional<PaletteItem> chosen;
+  for (int i = first; i < std::min(count, first + kShown); ++i) {
+    const Rect row = rest.take_top(row_h);
+    HitOptions options;
+    options.tooltip = options.focusable = false;
+    const Hit hit = ui.hit(fmt::format("app/palette/{}", i - first), row, found[static_cast<size_t>(i)]->title,
+                           "Enter or a click runs it.", options);
+    if (hit.clicked) chosen = *found[static_cast<size_t>(i)];
+    draw_item(ui, row, *found[static_cast<size_t>(i)], i == state.selected || hit.hovered);
+  }
+  const Rect foot{box.x + 20, box.bottom() - 30, box.w - 40, 24};
+  const std::string help = count ? found[static_cast<size_t>(state.selected)]->help : "Nothing is called that.";
+  ui.paint().text_in(foot, {Face::sans, type::tick}, ui.theme().ink3,
+                     ui.paint().fit({Face::sans, type::tick}, help, foot.w));
+  const bool enter = ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);
+  if (!chosen && enter && count && (committed || ui.edit().name != kField)) chosen = *found[static_cast<size_t>(state.selected)];
+  if (chosen || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) {
+    ui.edit() = {};
+    ui.close_popup();
+  } else if (ui.edit().name.empty() && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
+    ui.edit() = {kField, state.query, true};  // Enter on nothing, a click beside: go on typing
+  }
+  ui.end_popup();
+  if (chosen && !chosen->control.empty()) state.pending = chosen->control, state.wait = 0;
+  return chosen;
+}
+
+}  // namespace normscope::hands

@@ -1,0 +1,46 @@
+// The command palette (Ctrl+K): every named control and every command, found by a few letters and run with Enter.
+// Drawn last in a frame, when the registry knows all controls of the screen.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/hands/shortcuts.h"
+#include "app/ui/ui.h"
+
+namespace normscope::hands {
+
+struct PaletteItem {
+  std::string title;               // "learning rate"
+  std::string detail;              // value or keys, at the right
+  std::string help;
+  std::string control;             // name of the control; empty: something else
+  std::optional<Act> act;          // a command of the table of shortcuts
+  std::string term;                // id of a glossary entry
+};
+
+struct PaletteState {
+  std::string query;
+  int selected = 0;
+  std::string pending;  // control to be activated as soon as the keyboard is free
+  int wait = 0;
+};
+
+// How well an item fits what was typed; 0: not at all. Every word must be found: at the start of a word, inside one,
+// as letters in order, or in the help.
+int match(std::string_view query, const PaletteItem& item);
+// The items that fit, best first; all of them for an empty query.
+std::vector<const PaletteItem*> matches(std::string_view query, const std::vector<PaletteItem>& items);
+
+// Commands, the enabled controls of the frame and the glossary.
+std::vector<PaletteItem> palette_items(const ui::Ui&);
+// "settings/train.rate" -> "learning rate"; "transport/play" -> "transport: play".
+std::string control_title(std::string_view name);
+
+void open_palette(ui::Ui&, PaletteState&);
+// What was chosen and is for the app to do; a chosen control is pressed by the palette itself.
+std::optional<PaletteItem> draw_palette(ui::Ui&, PaletteState&);
+
+}  // namespace normscope::hands

@@ -1,0 +1,99 @@
+#include "app/hands/undo.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "engine/core/error.h"
+
+namespace normscope::hands {
+
+using namespace lab;
+
+namespace {
+
+constexpr size_t kMostEntries = 500;
+constexpr uint64_t kViewsBehind = 3;  // a step, "busy", the answer: then the view shows what was asked for
+
+}  // namespace
+
+void UndoLog::catch_up(const LabView& view) {
+  const bool behind = expected_.size() == view.runs.size() && view.version < asked_at_ + kViewsBehind &&
+                      view.message.empty();
+  if (behind) return;
+  expected_.clear();
+  for (const RunView& run : view.runs) expected_.push_back(run.spec);
+}
+
+void UndoLog::note_edit(const LabView& view, const EditField& edit, Done& done) {
+  const bool shared = edit.key.starts_with("data.") || edit.key == "run.seed";
+  done.gesture += edit.key + std::to_string(edit.run) + ' ';
+  for (size_t i = 0; i < expected_.size(); ++i) {
+    if (!shared && edit.run >= 0 && edit.run != static_cast<int>(i)) continue;
+    if (!expected_[i]) continue;
+    done.undo.emplace_back(SetSpec{static_cast<int>(i), expected_[i]});
+    auto next = std::make_shared<RunSpec>(*expected_[i]);
+    try {
+      set_field(*next, edit.key, edit.value);
+    } catch (const Error&) {
+      continue;  // the trainer will refuse it and say why
+    }
+    expected_[i] = std::move(next);
+  }
+  asked_at_ = view.version;
+  done.redo.emplace_back(edit);
+}
+
+void UndoLog::note(const LabView& view, std::span<const Command> made, char selected_before, char selected_after,
+                   bool held) {
+  if (made.empty()) return;
+  catch_up(view);
+  Done done;
+  done.selected_before = selected_before, done.selected_after = selected_after;
+  for (const Command& command : made) {
+    if (std::holds_alternative<ForkRequest>(command)) {
+      done.undo.emplace_back(RemoveFork{}), done.redo.emplace_back(RestoreFork{});
+    } else if (const auto* edit = std::get_if<EditField>(&command)) {
+      note_edit(view, *edit, done);
+    } else if (std::holds_alternative<SetBudget>(command)) {
+      done.gesture += "budget ";
+      done.undo.emplace_back(SetBudget{view.budget}), done.redo.push_back(command);
+    } else if (const auto* reset = std::get_if<Reset>(&command); reset && reset->new_seed && !view.runs.empty()) {
+      note_edit(view, {-1, "run.seed", std::to_string(view.runs[0].spec->seed + 1)}, done);
+    }
+  }
+  if (done.undo.empty()) return;
+  undone_.clear();
+  if (held && !done_.empty() && !done.gesture.empty() && done_.back().gesture == done.gesture) {
+    done_.back().redo = std::move(done.redo);  // further along the same drag
+    return;
+  }
+  // What is taken back goes in reverse.
+  std::reverse(done.undo.begin(), done.undo.end());
+  done_.push_back(std::move(done));
+  if (done_.size() > kMostEntries) done_.erase(done_.begin());
+}
+
+bool UndoLog::undo(std::vector<Command>& commands, char& selected) {
+  if (done_.empty()) return false;
+  Done done = std::move(done_.back());
+  done_.pop_back();
+  commands.insert(commands.end(), done.undo.begin(), done.undo.end());
+  selected = done.selected_before;
+  undone_.push_back(std::move(done));
+  expected_.clear();
+  return true;
+}
+
+bool UndoLog::redo(std::vector<Command>& commands, char& selected) {
+  if (undone_.empty()) return false;
+  Done done = std::move(undone_.back());
+  undone_.pop_back();
+  commands.insert(commands.end(), done.redo.begin(), done.redo.end());
+  selected = done.selected_after;
+  done_.push_back(std::move(done));
+  expected_.clear();
+  return true;
+}
+
+}  // namespace normscope::hands

@@ -1,0 +1,43 @@
+// Undo and redo of what the hand asked of the trainer. An undo gives the specification back from now on, as an edit
+// that is logged with the run; forks and restarted runs are put aside and come back as they were left; nothing is
+// untrained. Owned by the app, told after each frame which commands the screen made.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/lab/commands.h"
+
+namespace normscope::hands {
+
+class UndoLog {
+ public:
+  // What was asked for this frame; `held`: the mouse is still down from the frame before, so that one drag of a field
+  // is one entry. selected: the run shown in the diagram before and after.
+  void note(const LabView& view, std::span<const lab::Command> made, char selected_before, char selected_after,
+            bool held);
+  // Appends the commands of the last entry and says which run is to be shown; false when there is nothing.
+  bool undo(std::vector<lab::Command>& commands, char& selected);
+  bool redo(std::vector<lab::Command>& commands, char& selected);
+  bool can_undo() const { return !done_.empty(); }
+  bool can_redo() const { return !undone_.empty(); }
+  void clear() { done_.clear(), undone_.clear(), expected_.clear(); }
+
+ private:
+  struct Done {
+    std::vector<lab::Command> undo, redo;
+    char selected_before = 'A', selected_after = 'A';
+    std::string gesture;  // fields that a drag changes, so that its next frame is the same entry
+  };
+  void catch_up(const LabView& view);
+  void note_edit(const LabView& view, const lab::EditField& edit, Done& done);
+
+  std::vector<Done> done_, undone_;
+  // Specifications as asked for: the view is a few frames behind the hand.
+  std::vector<std::shared_ptr<const RunSpec>> expected_;
+  uint64_t asked_at_ = 0;
+};
+
+}  // namespace normscope::hands

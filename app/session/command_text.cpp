@@ -1,0 +1,167 @@
+#include "app/session/command_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <optional>
+
+#include "engine/core/error.h"
+
+namespace normscope {
+namespace {
+
+std::string quoted(const std::string& text) {
+  const auto plain = [](unsigned char c) { return std::isalnum(c) || std::string_view("_-+=:./,@%").find(static_cast<char>(c)) != std::string_view::npos; };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+// "B:rest" -> 'B'; nothing where no letter stands first.
+std::optional<char> take_letter(std::string_view& text) {
+  if (text.size() < 2 || text[1] != ':' || text[0] < 'A' || text[0] > 'D') return {};
+  const char letter = text[0];
+  text.remove_prefix(2);
+  return letter;
+}
+
+template <typename Change>
+void for_runs(std::vector<ConfigRun>& runs, std::optional<char> letter, std::string_view argument, Change change) {
+  bool any = false;
+  for (ConfigRun& run : runs)
+    if (!letter || run.letter == *letter) change(run), any = true;
+  if (!any) throw Error(fmt::format("'{}': there is no run {}", argument, *letter));
+}
+
+// What has to be set to come from one specification to another.
+std::vector<Edit> differences(const RunSpec& from, const RunSpec& to) {
+  std::vector<Edit> sets = edits_between(from, to, 0);
+  if (from.name != to.name) {
+    std::erase_if(sets, [](const Edit& edit) { return edit.key == "run.name"; });
+    sets.push_back({0, "run.name", to.name});
+  }
+  return sets;
+}
+
+struct Base {
+  std::string preset;
+  RunSpec spec;
+};
+
+// The preset that needs the fewest settings; the hero run of this letter where the line may begin without presets.
+Base nearest(const RunSpec& spec) {
+  Base best;
+  size_t least = std::numeric_limits<size_t>::max();
+  for (const std::string& name : preset_names()) {
+    RunSpec preset = preset_run(name);
+    const size_t count = differences(preset, spec).size();
+    if (count < least) least = count, best = {name, std::move(preset)};
+  }
+  return best;
+}
+
+bool like_hero(std::span<const ConfigRun> runs) {
+  if (runs.size() != 3) return false;
+  const std::vector<RunSpec> hero = hero_runs();
+  for (size_t i = 0; i < 3; ++i)
+    if (runs[i].letter != static_cast<char>('A' + i) ||
+        differences(hero[i], runs[i].spec).size() > 6)
+      return false;
+  return true;
+}
+
+}  // namespace
+
+namespace {
+
+struct Arguments {
+  std::vector<std::string> runs, sets, edits;
+};
+
+// `share`: what is set alike in all runs stands once, and first.
+Arguments arguments_of(std::span<const ConfigRun> runs, bool hero, bool share) {
+  Arguments arguments;
+  std::vector<std::vector<Edit>> sets;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    Base base = hero ? Base{"", hero_runs()[i]} : nearest(runs[i].spec);
+    if (!hero) arguments.runs.push_back(fmt::format("{}={}", runs[i].letter, base.preset));
+    sets.push_back(differences(base.spec, runs[i].spec));
+  }
+  const auto in_all = [&](const Edit& set) {
+    return share && runs.size() > 1 && std::all_of(sets.begin(), sets.end(), [&](const auto& list) {
+             return std::find(list.begin(), list.end(), set) != list.end();
+           });
+  };
+  if (!sets.empty())
+    for (const Edit& set : sets[0])
+      if (in_all(set)) arguments.sets.push_back(fmt::format("{}={}", set.key, set.value));
+  for (size_t i = 0; i < runs.size(); ++i)
+    for (const Edit& set : sets[i])
+      if (!in_all(set)) arguments.sets.push_back(fmt::format("{}:{}={}", runs[i].letter, set.key, set.value));
+  for (const ConfigRun& run : runs)
+    for (const Edit& edit : run.edits) arguments.edits.push_back(fmt::format("{}:{}", run.letter, to_string(edit)));
+  return arguments;
+}
+
+bool gives(const Arguments& arguments, std::span<const ConfigRun> runs) {
+  try {
+    std::vector<ConfigRun> made = runs_from(arguments.runs);
+    if (arguments.runs.empty())
+      for (RunSpec& spec : hero_runs()) made.push_back({static_cast<char>('A' + made.size()), std::move(spec), {}});
+    for (const std::string& set : arguments.sets) apply_set(made, set);
+    if (made.size() != runs.size()) return false;
+    for (size_t i = 0; i < made.size(); ++i)
+      if (!(made[i].spec == runs[i].spec) || made[i].letter != runs[i].letter) return false;
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::string command_of(std::span<const ConfigRun> runs, std::string_view command) {
+  const bool hero = like_hero(runs) && command == "normscope";
+  Arguments arguments = arguments_of(runs, hero, true);
+  // Fields depend on each other (heads divide the width): where the short form does not give these runs, the long does.
+  if (!gives(arguments, runs)) arguments = arguments_of(runs, hero, false);
+  std::string line(command);
+  for (const std::string& run : arguments.runs) line += " --run " + quoted(run);
+  for (const std::string& set : arguments.sets) line += " --set " + quoted(set);
+  for (const std::string& edit : arguments.edits) line += " --edit " + quoted(edit);
+  return line;
+}
+
+std::vector<ConfigRun> runs_from(const std::vector<std::string>& presets) {
+  std::vector<ConfigRun> runs;
+  for (const std::string& argument : presets) {
+    if (argument.size() < 3 || argument[1] != '=' || argument[0] < 'A' || argument[0] > 'D')
+      throw Error(fmt::format("--run '{}': expected LETTER=PRESET, as A=post", argument));
+    if (argument[0] != static_cast<char>('A' + runs.size()))
+      throw Error(fmt::format("--run '{}': expected run {} here", argument, static_cast<char>('A' + runs.size())));
+    runs.push_back({argument[0], preset_run(argument.substr(2)), {}});
+  }
+  return runs;
+}
+
+void apply_set(std::vector<ConfigRun>& runs, std::string_view argument) {
+  std::string_view rest = argument;
+  const auto letter = take_letter(rest);
+  const size_t equals = rest.find('=');
+  if (equals == rest.npos)
+    throw Error(fmt::format("--set '{}': expected KEY=VALUE, as train.rate=1e-3", argument));
+  for_runs(runs, letter, argument,
+           [&](ConfigRun& run) { set_field(run.spec, rest.substr(0, equals), rest.substr(equals + 1)); });
+}
+
+void apply_edit(std::vector<ConfigRun>& runs, std::string_view argument) {
+  std::string_view rest = argument;
+  const auto letter = take_letter(rest);
+  const Edit edit = parse_edit(rest);
+  for_runs(runs, letter, argument, [&](ConfigRun& run) { run.edits.push_back(edit); });
+}
+
+}  // namespace normscope

@@ -1,0 +1,26 @@
+// Runs as one line for a terminal and back: `normscope --run A=post --set B:train.warmup=200 --edit A:214:train.rate=1e-3`
+// trains exactly what the window shows, edits and forks included.
+//
+//   --run LETTER=PRESET            one run; without any: the three of the hero comparison
+//   --set [LETTER:]KEY=VALUE       a field at step 0, of one run or of all
+//   --edit [LETTER:]STEP:KEY=VALUE a field from a step on
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/config/config_file.h"
+
+namespace normscope {
+
+// For a POSIX shell. `command`: "normscope" opens the window, "normscope train" trains without.
+std::string command_of(std::span<const ConfigRun> runs, std::string_view command = "normscope");
+
+// The three options as given. Throw Error with the argument that cannot be used.
+std::vector<ConfigRun> runs_from(const std::vector<std::string>& presets);
+void apply_set(std::vector<ConfigRun>& runs, std::string_view argument);
+void apply_edit(std::vector<ConfigRun>& runs, std::string_view argument);
+
+}  // namespace normscope

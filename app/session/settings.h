@@ -1,0 +1,63 @@
+// What the window remembers: looks in the XDG configuration folder, sessions in the XDG state folder. Files are
+// replaced whole; one that cannot be read is set aside under another name and said in one line, never overwritten.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace normscope {
+
+struct Settings {
+  bool dark = false;
+  double scale = 1;  // of what the display asks for
+  bool reduced_motion = false;
+  int width = 1600, height = 1000;
+  bool opener_offered = false;  // the invitation was answered
+  friend bool operator==(const Settings&, const Settings&) = default;
+};
+
+// $XDG_CONFIG_HOME/normscope and $XDG_STATE_HOME/normscope, with the defaults of the standard. Empty when there is no
+// home either: then nothing is remembered.
+std::string config_folder();
+std::string state_folder();
+
+struct ReadSettings {
+  Settings settings;
+  std::string notice;  // one line, when a file was set aside
+  bool existed = false;
+};
+ReadSettings read_settings(const std::string& path);
+// Throws Error with the path.
+void write_settings(const std::string& path, const Settings& settings);
+
+// The folder of one window's autosave, STATE/sessions/NAME, held by a lock as long as the window lives: the lock goes
+// with the process, however it ends, and tells a crashed session from a running one.
+class AutosaveFolder {
+ public:
+  // Makes a new one. Throws Error.
+  explicit AutosaveFolder(const std::string& state_folder);
+  ~AutosaveFolder();
+  AutosaveFolder(const AutosaveFolder&) = delete;
+  AutosaveFolder& operator=(const AutosaveFolder&) = delete;
+  const std::string& path() const { return path_; }
+  // The window was closed by hand: the session is kept as the last one, and not offered as a lost one.
+  void close_cleanly();
+
+ private:
+  std::string path_;
+  int lock_ = -1;
+};
+
+struct LastSession {
+  std::string path;
+  bool crashed = false;  // its window did not close
+};
+// The newest session of a window that is gone; older ones beyond a few are removed.
+std::optional<LastSession> last_session(const std::string& state_folder);
+// The offer was declined: not offered again, though the last session can still be opened.
+void decline(const LastSession& session);
+// A session that cannot be restored is set aside, not deleted. Returns its new place.
+std::string set_aside(const std::string& path);
+
+}  // namespace normscope

@@ -1,0 +1,71 @@
+#include "app/session/window_memory.h"
+
+#include "engine/core/error.h"
+
+namespace normscope {
+namespace {
+
+constexpr double kSettled = 1;  // seconds: a window that is being resized is not written at every step
+
+}  // namespace
+
+WindowMemory::WindowMemory(bool safe_mode) {
+  if (safe_mode) return;
+  if (const std::string folder = config_folder(); !folder.empty()) {
+    file_ = folder + "/settings.toml";
+    ReadSettings read = read_settings(file_);
+    settings_ = written_ = read.settings;
+    notice_ = std::move(read.notice);
+  }
+  if (const std::string folder = state_folder(); !folder.empty()) {
+    last_ = last_session(folder);
+    try {
+      folder_.emplace(folder);
+    } catch (const Error& error) {
+      notice_ = error.what();
+    }
+  }
+}
+
+void WindowMemory::put(AppState& state) const {
+  state.dark = settings_.dark;
+  state.scale = static_cast<float>(settings_.scale);
+  state.reduced_motion = settings_.reduced_motion;
+  state.notice = notice_;
+  if (last_) state.hands.last_session = last_->path, state.hands.offer_restore = last_->crashed;
+  state.hands.offer_opener = !file_.empty() && !settings_.opener_offered;
+}
+
+void WindowMemory::keep(AppState& state, int width, int height, double now) {
+  if (file_.empty()) return;
+  settings_.dark = state.dark;
+  settings_.scale = state.scale;
+  settings_.reduced_motion = state.reduced_motion;
+  settings_.opener_offered = settings_.opener_offered || (state.hands.offers_answered && !state.hands.offer_opener);
+  if (last_ && last_->crashed && !state.hands.offer_restore) decline(*last_), last_->crashed = false;
+  if (width > 0 && height > 0) settings_.width = width, settings_.height = height;
+  if (settings_ == written_) {
+    changed_at_ = -1;
+  } else if (changed_at_ < 0) {
+    changed_at_ = now;
+  } else if (now - changed_at_ >= kSettled) {
+    write(state);
+  }
+}
+
+void WindowMemory::write(AppState& state) {
+  changed_at_ = -1;
+  written_ = settings_;
+  try {
+    write_settings(file_, settings_);
+  } catch (const Error& error) {
+    state.notice = error.what();
+  }
+}
+
+void WindowMemory::close(AppState& state) {
+  if (!file_.empty() && !(settings_ == written_)) write(state);
+  if (folder_) folder_->close_cleanly();
+}
+
+}  // namespace normscope

@@ -1,0 +1,37 @@
+// What one window remembers from start to end: settings, its autosave folder, the session before. Called by the window;
+// --safe-mode makes one that reads and writes nothing.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/app_state.h"
+#include "app/session/settings.h"
+
+namespace normscope {
+
+class WindowMemory {
+ public:
+  explicit WindowMemory(bool safe_mode);
+
+  const Settings& settings() const { return settings_; }
+  std::string autosave() const { return folder_ ? folder_->path() : ""; }  // empty: none
+  // Looks, offers and notices into the state of a new window.
+  void put(AppState& state) const;
+  // Writes what changed; called after frames. Window size in logical px; now in seconds.
+  void keep(AppState& state, int width, int height, double now);
+  // The window was closed by hand and its Lab is gone.
+  void close(AppState& state);
+
+ private:
+  void write(AppState& state);
+
+  std::string file_;  // empty: nothing is remembered
+  Settings settings_, written_;
+  std::string notice_;
+  std::optional<AutosaveFolder> folder_;
+  std::optional<LastSession> last_;
+  double changed_at_ = -1;
+};
+
+}  // namespace normscope

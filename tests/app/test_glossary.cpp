@@ -1,0 +1,61 @@
+// The glossary: every term has two plain sentences and a source, and is shown where a title stands for it.
+#include "app/hands/glossary.h"
+
+#include <algorithm>
+
+#include <set>
+
+#include "catch.hpp"
+#include "lab_fixture.h"
+#include "lab_robot.h"
+
+using namespace normscope;
+using namespace normscope::hands;
+using fixture::LabRobot;
+
+TEST_CASE("a term has two sentences, a source and one id") {
+  std::set<std::string_view> ids;
+  for (const Term& term : glossary()) {
+    INFO(term.id);
+    CHECK(ids.insert(term.id).second);
+    CHECK_FALSE(term.source.empty());
+    int ends = 0;
+    for (size_t i = 0; i < term.text.size(); ++i)
+      if (term.text[i] == '.' && (i + 1 == term.text.size() || term.text[i + 1] == ' ')) ++ends;
+    CHECK(ends == 2);
+  }
+  CHECK(ids.size() >= 20);
+}
+
+TEST_CASE("a panel's title shows its term on hover and keeps it on a click") {
+  LabRobot lab(fixture::lab_view());
+  lab.robot.move_to("term/nats");
+  lab.robot.frames(40);
+  const auto& texts = lab.ui.texts();
+  CHECK(std::any_of(texts.begin(), texts.end(), [](const ui::TextRecord& t) { return t.layer == 3; }));
+  lab.robot.click("term/nats");
+  lab.robot.frames(3);
+  CHECK(lab.ui.popup_open("app/glossary"));
+  CHECK(lab.robot.value("app/glossary/entry") == find_term("nats")->text);
+  lab.robot.key("Escape");
+  lab.robot.frames(3);
+  CHECK_FALSE(lab.ui.popup_open("app/glossary"));
+}
+
+TEST_CASE("F1 asks for what is in focus, and the palette for any term") {
+  LabRobot lab(fixture::lab_view());
+  lab.ui.focus("settings/train.rate");
+  lab.robot.frames(2);
+  lab.robot.key("F1");
+  lab.robot.frames(3);
+  CHECK(lab.robot.value("app/glossary/entry") == find_term("learning-rate")->text);
+  lab.robot.key("Escape");
+  lab.robot.frames(3);
+  lab.robot.key("Ctrl+K");
+  lab.robot.frames(3);
+  lab.robot.type("what is rezero");
+  lab.robot.frames(2);
+  lab.robot.key("Enter");
+  lab.robot.frames(4);
+  CHECK(lab.robot.value("app/glossary/entry") == find_term("rezero")->text);
+}

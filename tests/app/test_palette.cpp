@@ -1,0 +1,104 @@
+// The command palette: everything with a name is found by a few letters and run from the keyboard alone.
+#include "app/hands/palette.h"
+
+#include <algorithm>
+
+#include "catch.hpp"
+#include "lab_fixture.h"
+#include "lab_robot.h"
+
+using namespace normscope;
+using namespace normscope::hands;
+using fixture::LabRobot;
+
+namespace {
+
+void run_by_name(LabRobot& lab, const char* query) {
+  lab.robot.key("Ctrl+K");
+  lab.robot.frames(3);
+  lab.robot.type(query);
+  lab.robot.frames(2);
+  lab.robot.key("Enter");
+  lab.robot.frames(8);
+}
+
+}  // namespace
+
+TEST_CASE("words are found at starts, inside, in order and in the help") {
+  const PaletteItem rate{"learning rate", "", "Peak of the schedule.", "settings/train.rate", {}, ""};
+  CHECK(match("learning", rate) > match("rate", rate));
+  CHECK(match("rate", rate) > match("earn", rate));
+  CHECK(match("earn", rate) > match("lrnrt", rate));
+  CHECK(match("lrnrt", rate) > match("schedule", rate));
+  CHECK(match("schedule", rate) > 0);
+  CHECK(match("peak rate", rate) > 0);
+  CHECK(match("rate banana", rate) == 0);
+  CHECK(match("", rate) > 0);
+}
+
+TEST_CASE("every enabled control of the screen is in the palette and can be found by its title") {
+  LabRobot lab(fixture::lab_view());
+  const std::vector<PaletteItem> items = palette_items(lab.ui);
+  for (const ui::Control& c : lab.ui.registry().all()) {
+    if (!c.interactive || !c.enabled || c.name == "app/search" || c.name.starts_with("term/")) continue;
+    INFO(c.name);
+    const auto found = matches(control_title(c.name), items);
+    REQUIRE_FALSE(found.empty());
+    CHECK(std::any_of(found.begin(), found.end(), [&](const PaletteItem* item) { return item->control == c.name; }));
+  }
+}
+
+TEST_CASE("Ctrl+K, a few letters and Enter press a control") {
+  LabRobot lab(fixture::lab_view());
+  run_by_name(lab, "transport step");
+  CHECK(lab.last<lab::StepOnce>());
+  CHECK_FALSE(lab.ui.popup_open("app/palette"));
+}
+
+TEST_CASE("a field that was found is ready to be typed into") {
+  LabRobot lab(fixture::lab_view());
+  run_by_name(lab, "learning rate");
+  CHECK(lab.ui.focused() == "settings/train.rate");
+  CHECK(lab.ui.edit().name == "settings/train.rate");
+}
+
+TEST_CASE("arrows choose another row, the mouse too, and Escape leaves without a trace") {
+  LabRobot lab(fixture::lab_view());
+  lab.robot.click("app/search");
+  lab.robot.frames(3);
+  lab.robot.type("everything");
+  lab.robot.frames(2);
+  const std::string first = lab.robot.value("app/palette/0"), second = lab.robot.value("app/palette/1");
+  CHECK(first != second);
+  lab.robot.key("Down");
+  lab.robot.key("Enter");
+  lab.robot.frames(4);
+  CHECK(lab.state.scale == Approx(second == "Everything smaller" ? 0.9f : 1.1f));
+
+  lab.robot.key("Ctrl+K");
+  lab.robot.frames(3);
+  lab.robot.type("light or dark");
+  lab.robot.frames(2);
+  lab.robot.click("app/palette/0");
+  lab.robot.frames(4);
+  CHECK(lab.state.dark);
+
+  const size_t before = lab.log.size();
+  lab.robot.key("Ctrl+K");
+  lab.robot.frames(3);
+  lab.robot.type("play");
+  lab.robot.key("Escape");
+  lab.robot.frames(4);
+  CHECK_FALSE(lab.ui.popup_open("app/palette"));
+  CHECK(lab.log.size() == before);
+}
+
+TEST_CASE("letters typed into the palette are no shortcuts") {
+  LabRobot lab(fixture::lab_view());
+  lab.robot.key("Ctrl+K");
+  lab.robot.frames(3);
+  lab.robot.type("a b ?");
+  lab.robot.frames(3);
+  CHECK(lab.log.empty());
+  CHECK_FALSE(lab.ui.popup_open("app/help"));
+}

@@ -1,0 +1,190 @@
+// What the window remembers: whole files, XDG folders, broken ones set aside, crashed sessions told from running ones.
+#include "app/session/settings.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "app/session/window_memory.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "live_lab.h"
+#include "tape/backend.h"
+#include "program.h"
+
+using namespace normscope;
+namespace fs = std::filesystem;
+
+namespace {
+
+// Both XDG folders inside one of the test's own.
+struct Home {
+  Home() {
+    setenv("XDG_CONFIG_HOME", folder.file("config").c_str(), 1);
+    setenv("XDG_STATE_HOME", folder.file("state").c_str(), 1);
+  }
+  ~Home() { unsetenv("XDG_CONFIG_HOME"), unsetenv("XDG_STATE_HOME"); }
+  test::Folder folder;
+};
+
+// A process that autosaves and is killed in the middle of training. Returns when it is gone.
+void crash_while_training(const std::string& state) {
+  const pid_t child = fork();
+  if (child == 0) {
+    AutosaveFolder autosave(state);
+    LabOptions options = fixture::quiet_lab();
+    options.autosave = autosave.path(), options.autosave_every = 0.02;
+    Lab lab(options);
+    std::vector<RunSpec> runs = fixture::small_runs();
+    for (RunSpec& run : runs) set_field(run, "train.steps", "100000");
+    lab.start(runs, true);
+    for (;;) pause();
+  }
+  for (int i = 0; i < 500; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(state + "/sessions", error))
+      if (fs::exists(entry.path() / "session.json") && i > 20) i = 500;
+  }
+  kill(child, SIGKILL);
+  int status = 0;
+  waitpid(child, &status, 0);
+  REQUIRE(WIFSIGNALED(status));
+}
+
+}  // namespace
+
+TEST_CASE("settings are read back as they were written") {
+  const test::Folder folder;
+  const Settings s{true, 1.25, true, 1333, 777, true};
+  write_settings(folder.file("a/b/settings.toml"), s);
+  const ReadSettings read = read_settings(folder.file("a/b/settings.toml"));
+  CHECK(read.existed);
+  CHECK(read.notice.empty());
+  CHECK(read.settings == s);
+  CHECK_FALSE(read_settings(folder.file("none.toml")).existed);
+}
+
+TEST_CASE("impossible values give way to the defaults, broken files are set aside in one line") {
+  const test::Folder folder;
+  const std::string path = folder.write("settings.toml", "theme = 7\nscale = 900\nwidth = \"wide\"\nheight = 800\n");
+  ReadSettings read = read_settings(path);
+  CHECK(read.settings == Settings{false, 1, false, 1600, 800, false});
+  folder.write("settings.toml", "theme = \n\"dark");
+  read = read_settings(path);
+  CHECK(read.settings == Settings{});
+  CHECK(read.notice.find("settings.toml:") != std::string::npos);
+  CHECK(read.notice.find('\n') == std::string::npos);
+  CHECK_FALSE(fs::exists(path));
+  CHECK(test::read_all(path + ".broken") == "theme = \n\"dark");
+}
+
+TEST_CASE("the folders are those of the XDG standard") {
+  const Home home;
+  CHECK(config_folder() == home.folder.file("config/normscope"));
+  CHECK(state_folder() == home.folder.file("state/normscope"));
+  setenv("XDG_CONFIG_HOME", "not/absolute", 1);
+  CHECK(config_folder().ends_with("/.config/normscope"));
+}
+
+TEST_CASE("a running session is not offered, a closed one quietly, a crashed one aloud") {
+  const test::Folder folder;
+  const std::string state = folder.file("state");
+  CHECK_FALSE(last_session(state));
+  {
+    AutosaveFolder running(state);
+    std::ofstream(running.path() + "/session.json") << "{}";
+    CHECK_FALSE(last_session(state));
+    running.close_cleanly();
+  }
+  REQUIRE(last_session(state));
+  CHECK_FALSE(last_session(state)->crashed);
+  std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  { std::ofstream(AutosaveFolder(state).path() + "/session.json") << "{}"; }
+  REQUIRE(last_session(state));
+  CHECK(last_session(state)->crashed);
+  decline(*last_session(state));
+  CHECK_FALSE(last_session(state)->crashed);
+}
+
+TEST_CASE("after kill -9 in the middle of training the next start offers the session and goes on with it") {
+  const Home home;
+  crash_while_training(state_folder());
+  WindowMemory memory(false);
+  fixture::LiveRobot lab;
+  memory.put(lab.state);
+  lab.robot.frames(2);
+  CHECK(lab.robot.value("app/offer").find("ended") != std::string::npos);
+  lab.robot.click("app/offer/accept");
+  lab.settle();
+  CHECK(lab.view().message == "");
+  CHECK(lab.view().budget == 100000);
+  CHECK(lab.view().step > 0);
+  CHECK(lab.view().runs.size() == 3);
+  CHECK_FALSE(lab.ui.registry().find("app/offer/accept"));
+  // Each run goes on as the same run that was never interrupted.
+  const int32_t step = lab.view().step;
+  lab.train(3);
+  const auto backend = make_cpu_backend(1);
+  Run whole(*lab.view().runs[1].origin, make_task(lab.view().runs[1].origin->data), *backend);
+  if (step < 3000) {
+    while (whole.steps_done() < step + 3) whole.step();
+    CHECK(static_cast<float>(whole.last_loss()) == lab.view().runs[1].history->loss().values.back());
+  }
+}
+
+TEST_CASE("a session that cannot be restored is said and kept") {
+  const Home home;
+  std::string path;
+  {
+    AutosaveFolder autosave(state_folder());
+    path = autosave.path();
+    std::ofstream(path + "/session.json") << "{ half";
+  }
+  WindowMemory memory(false);
+  fixture::LiveRobot lab;
+  memory.put(lab.state);
+  lab.robot.frames(2);
+  lab.robot.click("app/offer/accept");
+  lab.settle();
+  lab.robot.frames(3);
+  CHECK(lab.state.notice.find("damaged") != std::string::npos);
+  CHECK(fs::exists(path + ".broken/session.json"));
+  CHECK(lab.view().runs.size() == 3);
+}
+
+TEST_CASE("the window's memory writes what settled, and safe mode nothing") {
+  const Home home;
+  {
+    WindowMemory memory(true);
+    AppState state;
+    memory.put(state);
+    CHECK(memory.autosave().empty());
+    state.dark = true;
+    memory.keep(state, 1200, 800, 0);
+    memory.keep(state, 1200, 800, 5);
+    memory.close(state);
+    CHECK_FALSE(fs::exists(home.folder.file("config")));
+    CHECK_FALSE(fs::exists(home.folder.file("state")));
+    CHECK_FALSE(state.hands.offer_opener);
+  }
+  WindowMemory memory(false);
+  AppState state;
+  memory.put(state);
+  CHECK(state.hands.offer_opener);
+  state.dark = true;
+  memory.keep(state, 1200, 800, 0);
+  CHECK_FALSE(fs::exists(config_folder() + "/settings.toml"));
+  memory.keep(state, 1200, 800, 2);
+  CHECK(read_settings(config_folder() + "/settings.toml").settings.dark);
+  state.scale = 1.5f;
+  memory.close(state);
+  memory.keep(state, 0, 0, 3);
+  memory.close(state);
+  CHECK(read_settings(config_folder() + "/settings.toml").settings.scale == 1.5);
+  CHECK(read_settings(config_folder() + "/settings.toml").settings.width == 1200);
+}

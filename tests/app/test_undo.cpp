@@ -1,0 +1,120 @@
+// Undo gives specifications back from now on; what was trained stays trained, and forks and restarted runs come back.
+#include <random>
+
+#include "app/hands/undo.h"
+#include "catch.hpp"
+#include "lab_fixture.h"
+#include "live_lab.h"
+
+using namespace normscope;
+using namespace normscope::lab;
+using fixture::LiveRobot;
+
+namespace {
+
+std::vector<RunSpec> specs_of(const LabView& view) {
+  std::vector<RunSpec> specs;
+  for (const RunView& run : view.runs) specs.push_back(*run.spec);
+  return specs;
+}
+
+// As the hand gives a command: through a frame.
+void give(LiveRobot& lab, const Command& command) {
+  const char selected = lab.state.lab_screen.diagram().selected;
+  lab.state.hands.undo.note(lab.view(), std::span(&command, 1), selected, selected, false);
+  run_commands(lab.lab, {command});
+  lab.settle();
+}
+
+}  // namespace
+
+TEST_CASE("a live edit is taken back as an edit of its own, and nothing is untrained") {
+  LiveRobot lab;
+  lab.train(5);
+  give(lab, EditField{-1, "train.rate", "0.001"});
+  lab.train(5);
+  lab.robot.key("Ctrl+Z");
+  lab.settle();
+  CHECK(lab.view().step == 10);
+  for (const RunView& run : lab.view().runs) {
+    CHECK(run.spec->train.schedule.peak == 0.003f);
+    CHECK(run.step == 10);
+    REQUIRE(run.edits.size() == 2);
+    CHECK(run.edits[1].step == 11);
+  }
+  lab.robot.key("Ctrl+Shift+Z");
+  lab.settle();
+  for (const RunView& run : lab.view().runs) CHECK(run.spec->train.schedule.peak == 0.001f);
+}
+
+TEST_CASE("a run that a structural edit restarted comes back as it was left") {
+  LiveRobot lab;
+  lab.train(8);
+  const double loss = lab.view().runs[0].loss;
+  const auto history = lab.view().runs[0].history;
+  give(lab, EditField{0, "model.layers", "1"});
+  CHECK(lab.view().runs[0].spec->model.stack().layers.size() == 1);
+  CHECK(lab.view().runs[0].history != history);
+  lab.robot.key("Ctrl+Z");
+  lab.settle();
+  CHECK(lab.view().runs[0].loss == loss);
+  CHECK(lab.view().runs[0].history == history);
+  CHECK(lab.view().runs[0].edits.empty());
+  lab.robot.key("Ctrl+Y");
+  lab.settle();
+  CHECK(lab.view().runs[0].spec->model.stack().layers.size() == 1);
+}
+
+TEST_CASE("a drag of a field is one entry") {
+  LiveRobot lab;
+  lab.robot.drag_by("settings/train.rate", {-30, 0}, "", 12);
+  lab.settle();
+  CHECK(lab.view().runs[0].spec->train.schedule.peak != 0.003f);
+  lab.robot.key("Ctrl+Z");
+  lab.settle();
+  CHECK(lab.view().runs[0].spec->train.schedule.peak == 0.003f);
+  CHECK_FALSE(lab.state.hands.undo.can_undo());
+}
+
+TEST_CASE("undone to the start the specifications are those of the start, whatever was edited") {
+  for (unsigned seed : {1u, 2u, 3u}) {
+    LiveRobot lab;
+    const std::vector<RunSpec> start = specs_of(lab.view());
+    const int32_t budget = lab.view().budget;
+    std::mt19937 random(seed);
+    const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+    for (int i = 0; i < 14; ++i) {
+      const int run = pick(4) - 1;
+      switch (pick(7)) {
+        case 0: give(lab, EditField{run, "train.rate", pick(2) ? "0.001" : "0.01"}); break;
+        case 1: give(lab, EditField{run, "train.warmup", std::to_string(10 * pick(5))}); break;
+        case 2: give(lab, EditField{run, "model.layers", std::to_string(1 + pick(3))}); break;
+        case 3: give(lab, EditField{run, "model.placement", pick(2) ? "pre" : "post"}); break;
+        case 4: give(lab, EditField{-1, "run.seed", std::to_string(1 + pick(4))}); break;
+        case 5: give(lab, SetBudget{40 + 10 * pick(4)}); break;
+        default: {
+          ForkRequest fork;
+          fork.source = pick(3);
+          fork.spec = *lab.view().runs[static_cast<size_t>(fork.source)].spec;
+          set_field(fork.spec, "model.placement", "pre");
+          fork.note = "norms moved";
+          give(lab, fork);
+        }
+      }
+      lab.train(1);
+    }
+    for (int i = 0; i < 40 && lab.state.hands.undo.can_undo(); ++i) {
+      lab.robot.key("Ctrl+Z");
+      lab.settle();
+    }
+    INFO(lab.view().message);
+    CHECK_FALSE(lab.state.hands.undo.can_undo());
+    CHECK(lab.view().budget == budget);
+    const std::vector<RunSpec> end = specs_of(lab.view());
+    REQUIRE(end.size() == start.size());
+    for (size_t i = 0; i < end.size(); ++i) {
+      INFO("seed " << seed << " run " << i);
+      CHECK(end[i] == start[i]);
+    }
+  }
+}
