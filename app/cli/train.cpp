@@ -74,24 +74,18 @@ void apply_tokens(const TrainOptions& options, RunSpec& spec) {
   with_exit(Exit::usage, [&] { set_field(spec, "train.batch", std::to_string(rows)); });
 }
 
-void apply_sets(const TrainOptions& options, RunSpec& spec) {
-  for (const std::string& text : options.set) {
-    const Assignment assignment = parse_assignment(text);
-    with_exit(Exit::usage, [&] { set_field(spec, assignment.key, assignment.value); });
-  }
-}
-
 std::vector<ConfigRun> configured_runs(const TrainOptions& options) {
   std::vector<ConfigRun> runs;
   if (!options.config.empty())
     runs = runs_of(options.config);
-  else if (options.preset.empty())
-    throw CommandError(Exit::usage, "train: expected --config, --preset or --resume");
-  else
+  else if (options.preset.empty() && options.runs.empty())
+    throw CommandError(Exit::usage, "train: expected --config, --preset, --run or --resume");
+  else if (options.runs.empty())
     runs.push_back({'A', with_exit(Exit::usage, [&] { return preset_run(options.preset); }), {}});
+  apply_arguments(runs, options.runs, {}, {});
+  for (ConfigRun& run : runs) apply_files(options, run.spec);
+  apply_arguments(runs, {}, options.set, options.edits);
   for (ConfigRun& run : runs) {
-    apply_files(options, run.spec);
-    apply_sets(options, run.spec);
     apply_tokens(options, run.spec);
     place_tokenizer(options, run.spec);
   }
@@ -99,12 +93,8 @@ std::vector<ConfigRun> configured_runs(const TrainOptions& options) {
   return runs;
 }
 
-/// The edits of the command line, after those of the configuration.
-void schedule_edits(const TrainOptions& options, std::vector<Edit> edits, Run& run) {
-  with_exit(Exit::usage, [&] {
-    for (const std::string& text : options.edits) edits.push_back(parse_edit(text));
-    run.schedule_edits(std::move(edits));
-  });
+void schedule_edits(std::vector<Edit> edits, Run& run) {
+  with_exit(Exit::usage, [&] { run.schedule_edits(std::move(edits)); });
 }
 
 std::vector<Job> new_jobs(const TrainOptions& options, Backend& backend) {
@@ -114,7 +104,7 @@ std::vector<Job> new_jobs(const TrainOptions& options, Backend& backend) {
     job.letter = config.letter;
     job.task = task_of(config.spec);
     job.run = with_exit(Exit::usage, [&] { return std::make_unique<Run>(config.spec, job.task, backend); });
-    schedule_edits(options, std::move(config.edits), *job.run);
+    schedule_edits(std::move(config.edits), *job.run);
     jobs.push_back(std::move(job));
   }
   return jobs;
@@ -136,7 +126,11 @@ Job resumed_job(const TrainOptions& options, Backend& backend) {
     }
   });
   if (options.steps > 0) job.run->set_budget(options.steps);
-  schedule_edits(options, {}, *job.run);
+  std::vector<Edit> edits;
+  with_exit(Exit::usage, [&] {
+    for (const std::string& text : options.edits) edits.push_back(parse_edit(text));
+  });
+  schedule_edits(std::move(edits), *job.run);
   return job;
 }
 
