@@ -85,7 +85,7 @@ TEST_CASE("the line of any runs gives them back") {
   check_round_trip(runs);
   RunSpec custom = hero_runs()[0];
   custom.model.stack().layers[1].attention.trunk = NormKind::None;
-  custom.model.stack().layers[1].attention.before = NormKind::RMSNorm;
+  custom.model.stack().layers[1].attention.before = NormKind::Rms;
   check_round_trip({{'A', custom, {}}});
   for (const std::string& name : preset_names()) check_round_trip({{'A', preset_run(name), {}}});
 }
