@@ -82,7 +82,8 @@ TEST_CASE("beam: of one is greedy, wider is no worse on the whole", "[beam]") {
   double sums[2] = {0, 0};
   const std::vector<int32_t> longest(40, 6);
   for (int k : {0, 1}) {
-    Language language{.sharpness = 6};
+    Language language;
+    language.sharpness = 6;
     const auto found =
         beam_search(longest, kV, kStop, {.beam = k == 0 ? 1 : 5, .length_penalty = 0}, std::ref(language));
     for (size_t s = 0; s < found.size(); ++s) {
@@ -104,7 +105,8 @@ TEST_CASE("beam: the length penalty favours longer rows; probabilities that are 
   size_t lengths[2] = {0, 0};
   const std::vector<int32_t> longest(30, 6);
   for (int k : {0, 1}) {
-    Language language{.sharpness = 1};
+    Language language;
+    language.sharpness = 1;
     for (const Hypothesis& h : beam_search(longest, kV, kStop, {.beam = 6, .length_penalty = k * 2.0}, std::ref(language)))
       lengths[k] += h.symbols.size();
   }
