@@ -42,7 +42,7 @@ struct Series {
   std::vector<float> values;
 };
 
-/// Frames of one run; with four runs and their keyframes a session stays within 256 MB (see LabTrainer).
+/// Frames of one run, unless it has to share (see LabTrainer::share_memory).
 inline constexpr size_t kHistoryBudget = size_t{24} << 20;
 
 class History {

@@ -18,7 +18,7 @@ struct Keyframe {
   size_t bytes() const { return sizeof(Keyframe) + (values.size() + m.size() + v.size()) * sizeof(float); }
 };
 
-/// Share of one run in a session of four within 256 MB, histories included.
+/// Keyframes of one run, unless it has to share (see LabTrainer::share_memory).
 inline constexpr size_t kKeyframeBudget = size_t{36} << 20;
 
 class Keyframes {

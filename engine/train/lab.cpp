@@ -206,6 +206,15 @@ void Lab::set_spec(int32_t run, RunSpec spec) {
 void Lab::fork(ForkRequest request) {
   impl_->send([request = std::move(request)](LabTrainer& trainer) { trainer.fork(request); });
 }
+void Lab::fork_from(int32_t run, int32_t step, std::optional<RunSpec> spec) {
+  impl_->send([run, step, spec = std::move(spec)](LabTrainer& trainer) { trainer.fork_from(run, step, spec); });
+}
+void Lab::check_luck() {
+  impl_->send([](LabTrainer& trainer) { trainer.check_luck(); });
+}
+void Lab::cancel_luck() {
+  impl_->send([](LabTrainer& trainer) { trainer.cancel_luck(); });
+}
 void Lab::remove_fork() {
   impl_->send([](LabTrainer& trainer) { trainer.remove_fork(); });
 }

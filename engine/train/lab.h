@@ -7,12 +7,20 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "train/run.h"
 
 namespace normscope {
+
+/// The loss of a card under other seeds: what of a difference between two cards is luck. Nats, index i = step i + 1;
+/// as long as the longest of the reruns, each step over those that reached it finite.
+struct RunSpread {
+  int32_t seeds = 0;  ///< reruns that are complete
+  std::vector<float> mean, low, high;
+};
 
 struct RunView {
   char letter = 'A';
@@ -33,6 +41,7 @@ struct RunView {
   int32_t forked_from = -1; ///< index of the run it was forked from, -1
   int32_t fork_step = 0;
   std::string fork_note;    ///< "12 norms moved"
+  std::shared_ptr<const RunSpread> spread;  ///< after check_luck(), of this very specification and edits; or nullptr
 };
 
 struct LabView {
@@ -48,6 +57,7 @@ struct LabView {
   double entropy_rate = 0;       ///< the floor; 0 when unknown
   std::string data_name, unit;   ///< "built-in corpus", "letter"
   std::vector<RunView> runs;     ///< in letter order
+  int64_t luck_done = 0, luck_steps = 0;  ///< steps of the reruns of check_luck(); 0 of 0 when none are under way
   std::string message;           ///< last refusal or notice, one line; empty when none
 };
 
@@ -96,9 +106,17 @@ class Lab {
   /// restarted from this specification before comes back as it was left and catches up; otherwise it restarts.
   void set_spec(int32_t run, RunSpec spec);
   void fork(ForkRequest request);                ///< makes or replaces D
+  /// D is `run` as it stood after `step` (0 to its newest), with `spec` from the next step on when one is given. At
+  /// rest it stays at that step, to be looked at, until play; while playing it catches up with the others at once.
+  void fork_from(int32_t run, int32_t step, std::optional<RunSpec> spec = {});
   void remove_fork();                            ///< undo of a fork: the previous D, or none
   void restore_fork();                           ///< redo; a fork that was put aside catches up
   void load_text(std::string path);              ///< restarts on a text of one's own; a bad file leaves all as it is
+  /// "Is it luck?": every card again, edits included, with the four seeds after its own and to the end of the budget,
+  /// in the background; RunView::spread grows seed by seed. What a card shares with an earlier check is not trained
+  /// again, and what no card shows any more is left.
+  void check_luck();
+  void cancel_luck();  ///< what is complete stays
   /// The whole session as it stands, each run with weights, optimizer state and history: a folder that restore() reads.
   /// What was there before stays readable until the new state is complete.
   void save(std::string folder);

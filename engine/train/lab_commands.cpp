@@ -73,6 +73,7 @@ void LabTrainer::restart(std::vector<RunSpec> specs, std::vector<std::vector<Edi
   text_credit_ = 0;
   next_step_ = {};
   seconds_per_step_ = tokens_per_second_ = 0;
+  share_memory();
 }
 
 void LabTrainer::start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits) {
@@ -93,6 +94,8 @@ void LabTrainer::start(std::vector<RunSpec> specs, bool play, std::vector<std::v
 
 void LabTrainer::play_to(int32_t step) {
   if (runs_.empty()) return;
+  const bool released = release_holds();
+  if (released && (step_ >= budget_ || step <= step_)) return;  // it catches up; there is no more to do
   if (step_ >= budget_) fail("lab", "the budget of {} steps is spent: raise it or reset", budget_);
   if (all_broken()) fail("lab", "no run is finite any more: reset or edit one");
   if (step <= step_) return;
@@ -108,6 +111,7 @@ void LabTrainer::pause() {
 }
 
 void LabTrainer::step_once() {
+  if (release_holds()) return;
   play_to(step_ + 1);
   playing_ = false;
 }
@@ -175,6 +179,7 @@ void LabTrainer::replace(LabEntry& old, RunSpec spec) {
   std::swap(old, *made);
   parked_.push_back(std::move(made));
   if (parked_.size() > kMostParked) parked_.erase(parked_.begin());
+  share_memory();
 }
 
 void LabTrainer::set_spec(int32_t run, RunSpec spec) {
@@ -227,23 +232,51 @@ void LabTrainer::fork(ForkRequest request) {
     spec.train.steps = budget_;
     made = std::make_unique<LabEntry>();
     made->run = source.run->fork(spec);
-    made->letter = 'D';
     made->fork_step = made->run->steps_done();
   }
-  // A fork of D itself replaces its parent; what it came from is then the run that the parent came from.
-  made->forked_from = &source == fork_.get() ? source.forked_from : request.source;
   made->fork_note = std::move(request.note);
+  adopt_fork(std::move(made), request.source);
+}
+
+// A fork of D itself replaces its parent; what it came from is then the run that the parent came from.
+void LabTrainer::adopt_fork(std::unique_ptr<LabEntry> made, int32_t source) {
+  const LabEntry& from = entry(source);
+  made->letter = 'D';
+  made->forked_from = &from == fork_.get() ? from.forked_from : source;
   park_fork(undo_);
   redo_.clear();
   fork_ = std::move(made);
+  share_memory();
+}
+
+// The replay from the nearest keyframe is done here and not as a part of catching up: no edit may come in between.
+void LabTrainer::fork_from(int32_t run, int32_t step, const std::optional<RunSpec>& spec) {
+  auto made = std::make_unique<LabEntry>();
+  made->run = entry(run).run->at(step);
+  made->run->measure_live(false);
+  while (made->run->steps_done() < step && !made->broken()) made->run->step();
+  made->run->measure_live(true);
+  made->run->set_budget(budget_);
+  if (spec) {
+    RunSpec wanted = *spec;
+    wanted.train.steps = budget_;
+    if (wanted.name == made->run->spec().name) wanted.name.clear();  // named by what it is
+    made->run = made->run->fork(wanted);
+  }
+  made->fork_step = step;
+  made->fork_note = fmt::format("from step {}", step);
+  if (!playing_) made->hold = step;
+  adopt_fork(std::move(made), run);
 }
 
 void LabTrainer::remove_fork() {
   if (!fork_ && undo_.empty()) return;
   park_fork(redo_);
-  if (undo_.empty()) return;
-  fork_ = std::move(undo_.back());
-  undo_.pop_back();
+  if (!undo_.empty()) {
+    fork_ = std::move(undo_.back());
+    undo_.pop_back();
+  }
+  share_memory();
 }
 
 void LabTrainer::restore_fork() {

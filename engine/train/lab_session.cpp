@@ -79,7 +79,8 @@ void LabTrainer::save(const std::string& folder_name) const {
                     {"file", name},
                     {"forked_from", entry->forked_from},
                     {"fork_step", entry->fork_step},
-                    {"fork_note", entry->fork_note}});
+                    {"fork_note", entry->fork_note},
+                    {"hold", entry->hold}});
   }
   const std::string text = session.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   AtomicFile file((folder / "session.json").string(), kWhere);
@@ -108,6 +109,7 @@ void LabTrainer::restore(const std::string& folder_name, bool play) {
       entry->forked_from = run.at("forked_from").get<int32_t>();
       entry->fork_step = run.at("fork_step").get<int32_t>();
       entry->fork_note = run.at("fork_note").get<std::string>();
+      entry->hold = run.value("hold", -1);
       loaded.push_back(std::move(entry));
     }
   } catch (const Error&) {
@@ -132,7 +134,9 @@ void LabTrainer::restore(const std::string& folder_name, bool play) {
   text_credit_ = 0;
   next_step_ = {};
   seconds_per_step_ = tokens_per_second_ = 0;
+  share_memory();
   playing_ = play && step_ < budget_;
+  if (playing_) release_holds();
   target_ = playing_ ? std::numeric_limits<int32_t>::max() : step_;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "cpu/pool.h"
+#include "train/keyframes.h"
 
 namespace normscope {
 namespace {
@@ -59,7 +60,9 @@ std::vector<LabEntry*> LabTrainer::entries() const {
   return all;
 }
 
-bool LabTrainer::lags(const LabEntry& entry) const { return !entry.broken() && entry.run->steps_done() < step_; }
+bool LabTrainer::lags(const LabEntry& entry) const {
+  return !entry.broken() && entry.run->steps_done() < (entry.hold >= 0 ? std::min(entry.hold, step_) : step_);
+}
 
 LabEntry* LabTrainer::lagging() const {
   for (const auto& entry : runs_)
@@ -82,7 +85,7 @@ LabEntry* LabTrainer::without_text() const {
   return fork_ && stale(*fork_) ? fork_.get() : nullptr;
 }
 
-bool LabTrainer::has_work() const { return lagging() || wants_step() || without_text(); }
+bool LabTrainer::has_work() const { return lagging() || wants_step() || without_text() || !reruns_.empty(); }
 
 void LabTrainer::work() {
   if (LabEntry* late = lagging()) {
@@ -97,7 +100,46 @@ void LabTrainer::work() {
   if (LabEntry* entry = without_text()) {
     entry->text = entry->run->sample(options_.line_length);
     entry->text_step = entry->run->steps_done();
+    return;
   }
+  if (!reruns_.empty()) luck_step();
+}
+
+// While D waits at an earlier step the others stand where they are.
+bool LabTrainer::release_holds() {
+  bool any = false;
+  for (LabEntry* entry : entries()) {
+    any = any || entry->hold >= 0;
+    entry->hold = -1;
+  }
+  return any;
+}
+
+std::vector<LabEntry*> LabTrainer::kept() const {
+  std::vector<LabEntry*> kept = entries();
+  for (const auto* aside : {&undo_, &redo_, &parked_})
+    for (const auto& entry : *aside)
+      if (entry) kept.push_back(entry.get());
+  return kept;
+}
+
+size_t LabTrainer::kept_bytes() const {
+  size_t sum = 0;
+  for (const LabEntry* entry : kept()) sum += entry->run->memory();
+  return sum;
+}
+
+// Histories and keyframes of all runs that are kept, those put aside included, stay within 256 MB together; a run alone
+// takes no more than it can use.
+void LabTrainer::share_memory() {
+  constexpr size_t kSession = size_t{256} << 20;
+  const std::vector<LabEntry*> all = kept();
+  if (all.empty()) return;
+  const size_t share = kSession / all.size(), whole = kHistoryBudget + kKeyframeBudget;
+  const double part = std::min(1.0, static_cast<double>(share) / static_cast<double>(whole));
+  for (LabEntry* entry : all)
+    entry->run->set_memory(static_cast<size_t>(part * static_cast<double>(kHistoryBudget)),
+                           static_cast<size_t>(part * static_cast<double>(kKeyframeBudget)));
 }
 
 void LabTrainer::step_entry(LabEntry& entry) {
@@ -125,6 +167,7 @@ void LabTrainer::step_all() {
     next_step_ = std::max(next_step_ + interval, begin);
   }
   if (options_.sample_text && options_.live_text && wants_step()) write_live(seconds);
+  if (!reruns_.empty()) luck_beside(seconds);
 }
 
 // While training the lines grow symbol by symbol, in rounds: the runs take turns, and all lines are shown together
@@ -174,6 +217,7 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   view.forked_from = entry.forked_from;
   view.fork_step = entry.fork_step;
   view.fork_note = entry.fork_note;
+  view.spread = luck_.spread(luck_key(entry));
   return view;
 }
 
@@ -187,6 +231,8 @@ LabView LabTrainer::view() const {
   view.tokens_per_second = tokens_per_second_;
   view.threads = options_.threads > 0 ? options_.threads : cpu::physical_cores();
   view.message = message;
+  view.luck_done = luck_done_;
+  view.luck_steps = luck_steps_;
   for (LabEntry* entry : entries()) view.runs.push_back(view_of(*entry));
   if (!runs_.empty()) {
     const Task& task = runs_.front()->run->task();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "train/lab.h"
+#include "train/run_cache.h"
 
 namespace normscope {
 
@@ -19,11 +20,14 @@ struct LabEntry {
   int32_t forked_from = -1, fork_step = 0;
   std::string fork_note;
   std::string text;         ///< what it writes, as shown
+  int32_t hold = -1;        ///< a step at which it waits for play before it catches up; -1 = none
   int32_t text_step = -1;   ///< the step at which `text` is complete and current
   // Copies for the views, renewed when the spec changed: it does so by edits and by the budget only.
   std::shared_ptr<const RunSpec> published, published_origin;
   std::string published_name;
   size_t published_edits = 0;
+  std::string key;          ///< of its reruns in the cache, see LabTrainer::luck_key
+  size_t key_edits = 0;
 
   bool broken() const { return run->state() == RunState::NonFinite; }
 };
@@ -46,25 +50,31 @@ class LabTrainer {
   void edit(int32_t run, const std::string& key, const std::string& value);
   void set_spec(int32_t run, RunSpec spec);
   void fork(ForkRequest request);
+  void fork_from(int32_t run, int32_t step, const std::optional<RunSpec>& spec);
   void remove_fork();
   void restore_fork();
   void load_text(const std::string& path);
+  void check_luck();
+  void cancel_luck();
   void save(const std::string& folder) const;
   void restore(const std::string& folder, bool play);
 
   bool has_work() const;
   /// A speed limit may hold the next step back until then.
   Clock::time_point next_step_at() const { return next_step_; }
-  /// One portion: a step of a run that catches up, one of all runs, or one line of text. Throws Error.
+  /// One portion: a step of a run that catches up, one of all runs, one line of text, or one step of a rerun with
+  /// another seed. Throws Error.
   void work();
 
   LabView view() const;
+  size_t kept_bytes() const;  ///< histories and keyframes of all runs, those put aside included
   std::string message;  ///< of the last command, empty when it went well
 
  private:
   // Note [D]: runs_ are A to C; fork_ is D or nothing. D's predecessors wait in undo_ (the newest last), what an undo
   // put aside in redo_; a null entry stands for "there was no D".
   std::vector<LabEntry*> entries() const;
+  std::vector<LabEntry*> kept() const;  ///< entries, and those put aside
   LabEntry& entry(int32_t index) const;
   std::shared_ptr<const Task> task_for(const DataSpec& data);
   std::unique_ptr<LabEntry> make_entry(RunSpec spec, char letter);
@@ -74,7 +84,10 @@ class LabTrainer {
   void edit_live(int32_t run, const std::string& key, const std::string& value);
   void replace(LabEntry& old, RunSpec spec);
   void edit_structure(int32_t run, const std::string& key, const std::string& value);
+  void adopt_fork(std::unique_ptr<LabEntry> made, int32_t source);
   void park_fork(std::vector<std::unique_ptr<LabEntry>>& where);
+  bool release_holds();
+  void share_memory();
 
   bool lags(const LabEntry& entry) const;
   LabEntry* lagging() const;
@@ -86,6 +99,19 @@ class LabTrainer {
   void write_live(double trained_seconds);
   void finish_round(const std::vector<LabEntry*>& writers);
   RunView view_of(LabEntry& entry) const;
+
+  // "Is it luck?" (lab_luck.cpp).
+  struct Rerun {
+    std::string key;
+    uint64_t seed;
+    RunSpec spec;
+    std::vector<Edit> edits;
+  };
+  static const std::string& luck_key(LabEntry& entry);
+  void luck_step();
+  void luck_beside(double trained_seconds);
+  void finish_rerun();
+  void drop_stale_reruns();
 
   LabOptions options_;
   std::unique_ptr<Backend> backend_;
@@ -101,6 +127,12 @@ class LabTrainer {
   double limit_ = 0;    ///< steps a second, 0 = none
   Clock::time_point next_step_{};
   double seconds_per_step_ = 0, tokens_per_second_ = 0;
+
+  RunCache luck_;
+  std::vector<Rerun> reruns_;     ///< to do, the one under way first
+  std::unique_ptr<Run> rerun_;    ///< under way
+  double luck_credit_ = 0;        ///< seconds that reruns may still take beside the live runs
+  int64_t luck_done_ = 0, luck_steps_ = 0;
 
   double text_credit_ = 0;      ///< seconds that writing may still take
   size_t writing_ = 0;          ///< the entry whose line is being written in this round

@@ -176,7 +176,7 @@ std::shared_ptr<History> Run::Impl::new_history() const {
   std::vector<StatInfo> layout = network->program->data().stats;
   const std::vector<StatInfo>& more = network->live.at(&*network->program).layout();
   layout.insert(layout.end(), more.begin(), more.end());
-  return std::make_shared<History>(std::move(layout));
+  return std::make_shared<History>(std::move(layout), frames_budget);
 }
 
 void Run::Impl::recognise(int32_t step, double loss) {
@@ -259,6 +259,7 @@ int32_t Run::steps_done() const { return impl_->steps; }
 const RunSpec& Run::spec() const { return impl_->spec; }
 const RunSpec& Run::origin() const { return impl_->origin; }
 const std::vector<Edit>& Run::edits() const { return impl_->edits; }
+const std::vector<Edit>& Run::scheduled() const { return impl_->scheduled; }
 
 void Run::edit(const std::string& key, const std::string& value) {
   if (!is_live(key)) fail(key, "is part of the network: expected a fork or a restart to change it");
@@ -337,7 +338,7 @@ double Run::validation_loss() {
     run.validator =
         std::make_unique<Validator>(run.network->store, run.spec.model, *run.task, run.spec.seed, run.spec.train.batch);
   run.validation = run.validator->measure();
-  run.history->append_validation(run.steps, run.validation);
+  if (run.steps >= run.silent_until) run.history->append_validation(run.steps, run.validation);
   return run.validation;
 }
 
@@ -423,6 +424,7 @@ std::unique_ptr<Run> Run::at(int32_t step) const {
 
 std::vector<int32_t> Run::keyframes() const { return impl_->keyframes.steps(); }
 void Run::set_memory(size_t frames, size_t keyframes) {
+  impl_->frames_budget = frames;
   impl_->history->set_budget(frames);
   impl_->keyframes.set_budget(keyframes);
 }

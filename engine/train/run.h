@@ -40,7 +40,8 @@ class Run {
 
   const RunSpec& spec() const;             ///< with the edits applied so far
   const RunSpec& origin() const;           ///< as it stood at step 0; with edits() it replays this run
-  const std::vector<Edit>& edits() const;  ///< those applied, in order
+  const std::vector<Edit>& edits() const;      ///< those applied, in order
+  const std::vector<Edit>& scheduled() const;  ///< those whose step has not come yet
   /// Changes a live field from the next step on, as an event of the run. Throws Error for a structural field.
   void edit(const std::string& key, const std::string& value);
   /// To be applied when their step comes; structural ones rebuild the network in place, as fork() does.

@@ -54,6 +54,7 @@ struct Run::Impl {
   double validation = 0;
 
   std::shared_ptr<History> history;
+  size_t frames_budget = kHistoryBudget;
   int32_t silent_until = 0;     ///< steps up to here are a replay: they are not written into the history
   Keyframes keyframes;
   std::vector<double> numbers;  ///< of a step, in the history's layout

@@ -1,0 +1,119 @@
+// LabTrainer: "Is it luck?". The cards' reruns with other seeds: one step at a time when the live runs rest,
+// and beside them for a share of their time. They change no bit of a live run: each is a Run of its own on
+// the same pool.
+#include <algorithm>
+
+#include "core/error.h"
+#include "train/lab_trainer.h"
+
+namespace normscope {
+namespace {
+
+constexpr uint64_t kSeeds = 4;
+constexpr double kShare = 0.25;              // of the training time while the live runs play
+constexpr double kMostCredit = 0.05;         // seconds: a command never waits longer
+constexpr size_t kFrames = size_t{1} << 20;  // of a rerun: only its losses are read
+
+}  // namespace
+
+// The budget is no part of the key: it changes nothing that is computed.
+const std::string& LabTrainer::luck_key(LabEntry& entry) {
+  const Run& run = *entry.run;
+  const size_t count = run.edits().size() + run.scheduled().size();
+  if (!entry.key.empty() && entry.key_edits == count) return entry.key;
+  RunSpec spec = run.origin();
+  spec.train.steps = 1;
+  std::vector<Edit> edits = run.edits();
+  edits.insert(edits.end(), run.scheduled().begin(), run.scheduled().end());
+  entry.key_edits = count;
+  return entry.key = run_key(spec, edits);
+}
+
+// Seed by seed over all cards, so that every card soon has a band.
+void LabTrainer::check_luck() {
+  if (runs_.empty()) fail("lab", "there is no run to do again with other seeds");
+  cancel_luck();
+  for (uint64_t i = 1; i <= kSeeds; ++i)
+    for (LabEntry* entry : entries()) {
+      const Run& run = *entry->run;
+      Rerun rerun{luck_key(*entry), run.origin().seed + i, run.origin(), run.edits()};
+      rerun.edits.insert(rerun.edits.end(), run.scheduled().begin(), run.scheduled().end());
+      rerun.spec.seed = rerun.seed;
+      rerun.spec.train.steps = budget_;
+      const bool known = luck_.has(rerun.key, rerun.seed, budget_) ||
+                         std::any_of(reruns_.begin(), reruns_.end(), [&](const Rerun& other) {
+                           return other.key == rerun.key && other.seed == rerun.seed;
+                         });
+      if (!known) reruns_.push_back(std::move(rerun));
+    }
+  luck_steps_ = static_cast<int64_t>(reruns_.size()) * budget_;
+}
+
+void LabTrainer::cancel_luck() {
+  reruns_.clear();
+  rerun_.reset();
+  luck_done_ = luck_steps_ = 0;
+  luck_credit_ = 0;
+}
+
+void LabTrainer::drop_stale_reruns() {
+  const auto stale = [this](const Rerun& rerun) {
+    const auto all = entries();
+    return std::none_of(all.begin(), all.end(),
+                        [&](LabEntry* entry) { return luck_key(*entry) == rerun.key; });
+  };
+  if (rerun_ && stale(reruns_.front())) {
+    luck_done_ -= rerun_->steps_done();
+    rerun_.reset();
+  }
+  for (auto at = reruns_.begin(); at != reruns_.end();) {
+    if (!stale(*at)) {
+      ++at;
+      continue;
+    }
+    luck_steps_ -= at->spec.train.steps;
+    at = reruns_.erase(at);
+  }
+}
+
+void LabTrainer::finish_rerun() {
+  Rerun& done = reruns_.front();
+  luck_done_ += done.spec.train.steps - rerun_->steps_done();
+  luck_.put(done.key, done.seed, rerun_->history()->loss().values, rerun_->non_finite().has_value());
+  rerun_.reset();
+  reruns_.erase(reruns_.begin());
+}
+
+void LabTrainer::luck_step() {
+  drop_stale_reruns();
+  if (reruns_.empty()) return cancel_luck();
+  try {
+    if (!rerun_) {
+      const Rerun& next = reruns_.front();
+      rerun_ = std::make_unique<Run>(next.spec, task_for(next.spec.data), *backend_);
+      rerun_->measure_live(false);
+      rerun_->set_memory(kFrames, 0);
+      rerun_->schedule_edits(next.edits);
+    }
+    rerun_->step();
+    ++luck_done_;
+    if (rerun_->non_finite() || rerun_->steps_done() >= reruns_.front().spec.train.steps) finish_rerun();
+    if (reruns_.empty()) cancel_luck();
+  } catch (const std::exception& error) {  // the live runs go on
+    message = error.what();
+    cancel_luck();
+  }
+}
+
+// A speed limit leaves time between two steps; at full speed the reruns take a share.
+void LabTrainer::luck_beside(double trained_seconds) {
+  const double spare = limit_ > 0 ? std::max(1.0 / limit_ - trained_seconds, 0.0) : kShare * trained_seconds;
+  luck_credit_ = std::min(luck_credit_ + spare, kMostCredit);
+  while (luck_credit_ > 0 && !reruns_.empty()) {
+    const auto begin = Clock::now();
+    luck_step();
+    luck_credit_ -= std::chrono::duration<double>(Clock::now() - begin).count();
+  }
+}
+
+}  // namespace normscope

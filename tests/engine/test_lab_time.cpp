@@ -1,0 +1,237 @@
+// The Lab and time: playing on from an earlier step as D, reruns with other seeds, and what all runs together
+// keep.
+#include "catch.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "small_runs.h"
+#include "train/keyframes.h"
+#include "train/lab_trainer.h"
+
+using namespace normscope;
+using namespace normscope::test;
+
+namespace {
+
+LabOptions quiet() {
+  LabOptions options;
+  options.threads = 2;
+  options.sample_text = false;
+  options.live_text = false;
+  options.validation_every = 25;
+  return options;
+}
+
+std::vector<RunSpec> two() { return {small_spec("post"), small_spec("pre")}; }
+
+std::vector<float> losses(const RunView& run) { return run.history->loss().values; }
+
+std::vector<float> alone(RunSpec spec, int32_t count, const std::vector<Edit>& edits = {}) {
+  const auto run = make_run(spec);
+  run->schedule_edits(edits);
+  steps(*run, count);
+  return run->history()->loss().values;
+}
+
+std::vector<float> after(const std::vector<float>& values, int32_t step) {
+  return {values.begin() + step, values.end()};
+}
+
+std::shared_ptr<const LabView> rest(Lab& lab) {
+  lab.wait_idle();
+  return lab.view();
+}
+
+}  // namespace
+
+TEST_CASE("D plays on from an earlier step: it waits there, and play brings it to the others",
+          "[lab][time]") {
+  Lab lab(quiet());
+  lab.start(two(), false);
+  lab.play_to(30);
+  lab.wait_idle();
+  lab.edit(0, "train.rate", "0.001");
+  lab.play_to(50);
+  lab.wait_idle();
+  lab.fork_from(0, 34);
+  auto view = rest(lab);
+  REQUIRE(view->message == "");
+  REQUIRE(view->runs.size() == 3);
+  CHECK(view->runs[2].letter == 'D');
+  CHECK(view->runs[2].step == 34);
+  CHECK(view->runs[2].fork_step == 34);
+  CHECK(view->runs[2].forked_from == 0);
+  CHECK(view->runs[2].edits == view->runs[0].edits);
+  CHECK(view->runs[2].badge == "paused");
+  CHECK(view->step == 50);
+  CHECK_FALSE(view->busy);
+  CHECK(losses(view->runs[2]).empty());
+  lab.play();
+  view = rest(lab);
+  CHECK(view->step == 60);
+  CHECK(view->runs[2].step == 60);
+  CHECK(same_bits(losses(view->runs[2]), after(losses(view->runs[0]), 34)));  // nothing was changed
+  CHECK(view->runs[2].history->validation().steps == std::vector<int32_t>{50, 60});
+
+  // The budget is spent: D alone goes on, with another rate; what the source did later is not a part of it.
+  RunSpec changed = *view->runs[0].spec;
+  set_field(changed, "train.rate", "0.0004");
+  lab.fork_from(0, 25, changed);
+  view = rest(lab);
+  REQUIRE(view->message == "");
+  CHECK(view->runs[2].step == 25);
+  CHECK(get_field(*view->runs[2].spec, "train.rate") == get_field(changed, "train.rate"));
+  CHECK(view->runs[2].edits == std::vector<Edit>{{26, "train.rate", get_field(changed, "train.rate")}});
+  lab.play();
+  view = rest(lab);
+  CHECK(view->message == "");
+  CHECK(view->runs[2].step == 60);
+  CHECK(same_bits(losses(view->runs[2]), after(alone(small_spec("post"), 60, view->runs[2].edits), 25)));
+
+  // Another wiring from the start, while playing: no waiting.
+  lab.start(two(), false);
+  lab.play_to(20);
+  lab.wait_idle();
+  changed = *lab.view()->runs[0].spec;
+  set_field(changed, "model.placement", "pre");
+  lab.fork_from(0, 10, changed);
+  lab.play_to(40);
+  view = rest(lab);
+  CHECK(view->runs[2].step == 40);
+  CHECK(same_bits(losses(view->runs[2]), after(alone(small_spec("post"), 40, view->runs[2].edits), 10)));
+  lab.remove_fork();
+  CHECK(rest(lab)->runs.size() == 2);
+  lab.restore_fork();
+  CHECK(rest(lab)->runs.size() == 3);
+}
+
+TEST_CASE("a step that was not trained is refused", "[lab][time]") {
+  Lab lab(quiet());
+  lab.start(two(), false);
+  lab.play_to(5);
+  lab.wait_idle();
+  for (int32_t step : {-1, 6}) {
+    lab.fork_from(0, step);
+    CHECK_THAT(rest(lab)->message, Catch::Contains("was not trained"));
+  }
+  lab.fork_from(7, 1);
+  CHECK_THAT(rest(lab)->message, Catch::Contains("there is no run 7"));
+  CHECK(lab.view()->runs.size() == 2);
+}
+
+TEST_CASE("is it luck: each card with four more seeds, edits included; no bit of a live run changes",
+          "[lab][time]") {
+  Lab lab(quiet());
+  lab.start(two(), false);
+  lab.play_to(20);
+  lab.wait_idle();
+  lab.edit(0, "train.rate", "0.001");
+  lab.play_to(40);
+  lab.wait_idle();
+  CHECK(lab.view()->runs[0].spread == nullptr);
+  lab.check_luck();
+  auto view = rest(lab);
+  REQUIRE(view->message == "");
+  CHECK(view->luck_steps == 0);
+  CHECK(view->step == 40);
+  const std::vector<Edit> edits = view->runs[0].edits;
+  REQUIRE(edits.size() == 1);
+  for (size_t card = 0; card < 2; ++card) {
+    REQUIRE(view->runs[card].spread);
+    const RunSpread& spread = *view->runs[card].spread;
+    CHECK(spread.seeds == 4);
+    REQUIRE(spread.mean.size() == 60);
+    std::vector<std::vector<float>> reruns;
+    for (uint64_t seed = 2; seed <= 5; ++seed)
+      reruns.push_back(
+          alone(small_spec(card ? "pre" : "post", seed), 60, card ? std::vector<Edit>{} : edits));
+    for (size_t i = 0; i < 60; ++i) {
+      double sum = 0;
+      float low = 1e9f, high = -1e9f;
+      for (const auto& rerun : reruns)
+        sum += static_cast<double>(rerun[i]), low = std::min(low, rerun[i]), high = std::max(high, rerun[i]);
+      CHECK(spread.mean[i] == Approx(sum / 4).epsilon(1e-6));
+      CHECK(spread.low[i] == low);
+      CHECK(spread.high[i] == high);
+    }
+  }
+  // Asked again there is nothing left to train; another edit is another experiment.
+  const auto kept = view->runs[1].spread;
+  lab.check_luck();
+  CHECK(rest(lab)->runs[1].spread == kept);
+  lab.edit(1, "train.rate", "0.002");
+  CHECK(rest(lab)->runs[1].spread == nullptr);
+  CHECK(lab.view()->runs[0].spread != nullptr);
+  lab.play();
+  view = rest(lab);
+  CHECK(same_bits(losses(view->runs[0]), alone(small_spec("post"), 60, edits)));
+}
+
+TEST_CASE("reruns go on beside playing runs, and can be stopped", "[lab][time]") {
+  std::vector<RunSpec> specs = two();
+  for (RunSpec& spec : specs) set_field(spec, "train.steps", "400");
+  LabTrainer trainer(quiet());
+  trainer.start(specs, true);
+  trainer.check_luck();
+  const int64_t asked = trainer.view().luck_steps;
+  CHECK(asked == 2 * 4 * 400);
+  for (int i = 0; i < 200; ++i) trainer.work();
+  const LabView halfway = trainer.view();
+  CHECK(halfway.step == 200);  // the live runs come first
+  CHECK(halfway.luck_done > 20);
+  CHECK(halfway.luck_done < 400);
+  trainer.edit(1, "train.rate", "0.001");  // its reruns have lost their card
+  for (int i = 0; i < 50; ++i) trainer.work();
+  CHECK(trainer.view().luck_steps == asked / 2);
+  trainer.cancel_luck();
+  CHECK(trainer.view().luck_steps == 0);
+  while (trainer.has_work()) trainer.work();
+  const LabView end = trainer.view();
+  CHECK(end.step == 400);
+  CHECK(end.runs[0].spread == nullptr);
+  CHECK(same_bits(losses(end.runs[0]), alone(specs[0], 400)));
+}
+
+TEST_CASE("a cache tells its keys apart, and leaves out what is not finite", "[time]") {
+  RunSpec named = small_spec();
+  named.name = "mine";
+  CHECK(run_key(named, {}) == run_key(small_spec(), {}));
+  CHECK(run_key(small_spec("pre"), {}) != run_key(small_spec(), {}));
+  CHECK(run_key(small_spec(), {{3, "train.rate", "0.1"}}) != run_key(small_spec(), {}));
+  RunCache cache;
+  CHECK(cache.spread("a") == nullptr);
+  cache.put("a", 2, {3, 2, 1}, false);
+  cache.put("a", 3, {5, std::numeric_limits<float>::infinity()}, true);
+  CHECK(cache.has("a", 2, 3));
+  CHECK_FALSE(cache.has("a", 2, 4));
+  CHECK(cache.has("a", 3, 100));
+  const auto spread = cache.spread("a");
+  CHECK(spread->seeds == 2);
+  CHECK(spread->mean == std::vector<float>{4, 2, 1});
+  CHECK(spread->high == std::vector<float>{5, 2, 1});
+  for (int i = 0; i < 40; ++i) cache.put("key " + std::to_string(i), 1, {1}, false);
+  CHECK(cache.spread("a") == nullptr);
+  CHECK(cache.spread("key 39") != nullptr);
+}
+
+TEST_CASE("all runs that are kept share one budget: with many put aside each keeps less", "[lab][time]") {
+  std::vector<RunSpec> specs = two();
+  for (RunSpec& spec : specs) {
+    set_field(spec, "model.width", "128");
+    set_field(spec, "model.feed_forward", "512");
+    set_field(spec, "train.batch", "1");
+    set_field(spec, "train.steps", "300");
+  }
+  LabTrainer trainer(quiet());
+  trainer.start(specs, false);
+  trainer.play_to(200);
+  while (trainer.has_work()) trainer.work();
+  const size_t alone_kept = trainer.kept_bytes();
+  CHECK(alone_kept > (size_t{40} << 20));
+  for (int i = 0; i < 12; ++i) trainer.fork_from(0, 200, {});
+  CHECK(trainer.kept_bytes() < alone_kept);
+  trainer.play_to(300);
+  while (trainer.has_work()) trainer.work();
+  CHECK(trainer.kept_bytes() < (size_t{256} << 20));
+}
