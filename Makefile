@@ -1,8 +1,8 @@
-# normscope: make, make run [ARGS="..."], make test, make test-cuda, make bench, make screenshots, make clean.
+# normscope: make, make run [ARGS="..."], make test, make test-cuda, make bench, make bench-peers, make screenshots, make clean.
 # A thin front to CMake's presets; everything is built under build/.
 
 .DEFAULT_GOAL := build
-.PHONY: build run test test-cuda bench screenshots clean
+.PHONY: build run test test-cuda bench bench-peers screenshots clean
 MAKEFLAGS += --no-print-directory
 
 PROGRAM := build/release/normscope
@@ -22,9 +22,12 @@ test-cuda:
 	@scripts/build.sh release normscope_cuda_tests
 	@ctest --test-dir build/release -L cuda --output-on-failure
 
-bench:
-	@scripts/build.sh release normscope_bench
-	@build/release/normscope_bench $(ARGS)
+# This machine, the kernels and whole training steps; the same models in PyTorch and JAX.
+bench: build
+	@$(PROGRAM) bench $(ARGS)
+
+bench-peers:
+	@scripts/bench_peers.sh $(ARGS)
 
 # The README's pictures, made by the program itself.
 screenshots: build

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <new>
 
+#include "app/bench/bench.h"
 #include "app/cli/options.h"
 #include "engine/train/spec.h"
 
@@ -46,7 +47,6 @@ void add_seed(CLI::App& app, int64_t& seed) {
       ->type_name("N");
 }
 
-void add_main_options(CLI::App& app, MainOptions& options) {
 // The three of the line that the window copies.
 void add_runs(CLI::App& app, std::vector<std::string>& runs, std::vector<std::string>& sets,
               std::vector<std::string>& edits) {
@@ -61,13 +61,14 @@ void add_runs(CLI::App& app, std::vector<std::string>& runs, std::vector<std::st
       ->allow_extra_args(false);
 }
 
+void add_main_options(CLI::App& app, MainOptions& options) {
   CLI::Option* text =
       app.add_option("--text", options.text, "a UTF-8 text of your own to learn")->type_name("FILE");
   app.add_option("--config", options.config, "the runs of a TOML file instead of the three built in")
       ->type_name("FILE")
       ->excludes(text);
-  add_steps(app, options.steps, "budget of steps");
   add_runs(app, options.runs, options.set, options.edits);
+  add_steps(app, options.steps, "budget of steps");
   app.add_option("--seeds", options.seeds, "without a window: train with seeds 1 to N")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
@@ -113,8 +114,25 @@ void add_train(CLI::App& app, TrainOptions& options, std::function<Exit()>& comm
       ->type_name("FILE")
       ->excludes(config)
       ->excludes(preset);
+  sub.add_flag("--plan", options.plan, "print the memory that the runs need, and train nothing");
+  sub.add_flag("--profile", options.profile, "time every node of a step, forward, backward, update, and train nothing");
   add_threads(sub, options.threads);
   sub.callback([&] { command = [&] { return train(options); }; });
+}
+
+void add_bench(CLI::App& app, BenchOptions& options, std::function<Exit()>& command) {
+  CLI::App& sub = *app.add_subcommand("bench", "Measure this machine, the kernels and whole training steps");
+  sub.footer(kFooter);
+  sub.add_flag("--gemm", options.gemm, "matrix products only, beside oneDNN and OpenBLAS where installed");
+  sub.add_flag("--ops", options.ops, "every op, forward and backward, beside its roofline");
+  sub.add_flag("--sweep", options.sweep, "time against layers, width, length, batch and threads");
+  sub.add_option("--model", options.model, "training steps of one model")
+      ->check(CLI::IsMember(bench::model_names()))
+      ->type_name("NAME");
+  sub.add_option("--budget", options.budget, "seconds a timing")->check(CLI::Range(0.001, 60.0))->type_name("SECONDS");
+  sub.add_flag("--json", options.json, "one JSON object instead of tables");
+  add_threads(sub, options.threads);
+  sub.callback([&] { command = [&] { return cli::bench(options); }; });
 }
 
 void add_screenshot(CLI::App& app, ScreenshotOptions& options, std::function<Exit()>& command) {
@@ -208,6 +226,7 @@ struct Arguments {
   LessonOptions lesson;
   MainOptions window, compare;
   TrainOptions train;
+  BenchOptions bench;
   ScreenshotOptions screenshot;
   VerifyOptions verify;
   TranslateOptions translate;
@@ -226,8 +245,10 @@ Exit parse_and_run(int argc, const char* const* argv) {
   app.set_version_flag("--version", "normscope " NORMSCOPE_VERSION);
   add_main_options(app, arguments.window);
   add_look(app, arguments.window.theme, arguments.window.scale);
+  app.add_flag("--safe-mode", arguments.window.safe_mode, "the window without settings and autosave");
   app.add_flag("--window", arguments.window.window, "fail (4) instead of training without a window");
   add_train(app, arguments.train, command);
+  add_bench(app, arguments.bench, command);
   CLI::App& sub = *app.add_subcommand("compare", "Train the three runs without a window, print their table");
   sub.footer(kFooter);
   add_main_options(sub, arguments.compare);
@@ -245,7 +266,6 @@ Exit parse_and_run(int argc, const char* const* argv) {
       app.exit(error, std::cout, std::cerr);
       return Exit::ok;
     }
-  app.add_flag("--safe-mode", arguments.window.safe_mode, "the window without settings and autosave");
     throw CommandError(Exit::usage, fmt::format("{} (normscope --help shows the options)", error.what()));
   }
   return command();

@@ -36,6 +36,16 @@ struct TrainOptions {
   int32_t keep = 0;            ///< how many of the last saved states are kept under names of their own
   int64_t seed = -1;  ///< -1: as configured
   int32_t threads = 0;
+  bool plan = false;     ///< print what memory the runs need, train nothing
+  bool profile = false;  ///< time every node of a step instead of training
+};
+
+struct BenchOptions {
+  bool gemm = false, ops = false, sweep = false;  ///< none of them and no model: everything
+  std::string model;
+  bool json = false;
+  double budget = 0.25;  ///< seconds a timing
+  int32_t threads = 0;
 };
 
 struct TranslateOptions {
@@ -79,5 +89,6 @@ Exit verify(const VerifyOptions& options);
 Exit translate(const TranslateOptions& options);
 Exit bleu(const BleuOptions& options);
 Exit lesson(const LessonOptions& options);
+Exit bench(const BenchOptions& options);
 
 }  // namespace normscope::cli

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <limits>
 
+#include "app/bench/cost.h"
+#include "app/bench/memory_plan.h"
 #include "app/cli/options.h"
 #include "app/cli/report.h"
 #include "app/cli/run_log.h"
@@ -214,11 +216,62 @@ bool train_all(const TrainOptions& options, std::vector<Job>& jobs, RunLog& log)
   return !InterruptGuard::interrupted();
 }
 
+/// The memory of all runs together, from their plans: printed on request; more than the machine has is refused before
+/// anything is allocated.
+void check_memory(const TrainOptions& options, Backend& backend) {
+  std::vector<ConfigRun> runs;
+  if (options.resume.empty())
+    runs = configured_runs(options);
+  else
+    runs.push_back({'A', with_exit(Exit::input, [&] { return Run::saved_spec(options.resume); }), {}});
+  size_t sum = 0;
+  bench::MemoryNeed largest;
+  for (ConfigRun& config : runs) {
+    if (!options.resume.empty() && !options.text.empty()) config.spec.data.name = "text", config.spec.data.text_path = options.text;
+    const std::shared_ptr<const Task> task = task_of(config.spec);
+    config.spec.model.vocabulary = task->vocabulary();
+    config.spec.model.classes = task->classes();
+    complete(config.spec);
+    const bench::MemoryNeed need = with_exit(Exit::usage, [&] { return bench::memory_need(config.spec, *task, backend); });
+    if (options.plan) fmt::print("run {}\n{}{}", config.letter, bench::memory_table(need), bench::largest_table(need));
+    sum += need.peak();
+    if (need.peak() > largest.peak()) largest = need;
+  }
+  const size_t machine = bench::machine_memory();
+  if (options.plan)
+    fmt::print("{} in all; this machine has {}\n", bench::bytes_text(sum), bench::bytes_text(machine));
+  if (machine == 0 || sum <= machine) return;
+  if (!options.plan) fmt::print("{}{}", bench::memory_table(largest), bench::largest_table(largest));
+  throw CommandError(Exit::memory, fmt::format("the runs need {} of memory and this machine has {}: expected a smaller model or batch",
+                                               bench::bytes_text(sum), bench::bytes_text(machine)));
+}
+
+/// A few steps to fill caches and batch, then every instruction timed alone on that batch with the rate at zero.
+Exit profile_all(std::vector<Job>& jobs) {
+  constexpr int kSteps = 3, kRepeats = 20;
+  for (Job& job : jobs) {
+    for (int i = 0; i < kSteps; ++i) job.run->step();
+    const TrainConfig& train = job.run->spec().train;
+    StepInputs inputs;
+    inputs.beta1 = train.beta1, inputs.beta2 = train.beta2, inputs.eps = train.eps, inputs.clip = train.clip;
+    inputs.momentum = train.momentum, inputs.label_smoothing = train.label_smoothing;
+    const ModelConfig& model = job.run->spec().model;
+    inputs.dropout[static_cast<size_t>(DropoutKind::Residual)] = dropout_inputs(model.dropout_residual);
+    inputs.dropout[static_cast<size_t>(DropoutKind::Attention)] = dropout_inputs(model.dropout_attention);
+    inputs.dropout[static_cast<size_t>(DropoutKind::Activation)] = dropout_inputs(model.dropout_activation);
+    fmt::print("run {}\n{}", job.letter, bench::profile_table(bench::profile(job.run->program(), inputs, kRepeats)));
+    if (InterruptGuard::interrupted()) return Exit::interrupted;
+  }
+  return Exit::ok;
+}
+
 }  // namespace
 
 Exit train(const TrainOptions& options) {
   const InterruptGuard guard;
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
+  check_memory(options, *backend);
+  if (options.plan) return Exit::ok;
   std::vector<Job> jobs;
   if (options.resume.empty())
     jobs = new_jobs(options, *backend);
@@ -227,6 +280,7 @@ Exit train(const TrainOptions& options) {
   if (!options.save.empty()) {
     for (const Job& job : jobs) check_writable(save_path(options.save, job.letter, jobs.size()));
   }
+  if (options.profile) return profile_all(jobs);
   RunLog log(options.log);
   const bool complete = train_all(options, jobs, log);
 

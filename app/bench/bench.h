@@ -1,0 +1,42 @@
+// The parts of normscope bench. Each measures, prints its table as it goes (unless `quiet`), and returns its rows for
+// --json. Called by cli/bench.cpp.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace normscope::bench {
+
+struct Settings {
+  int threads = 2;
+  double budget = 0.25;  ///< seconds a timing
+  bool quiet = false;
+  std::string model;     ///< only this one
+};
+
+/// The roofs: FMA peak and bandwidth, measured with all threads.
+struct Machine {
+  std::string processor, isa;
+  int threads = 0;
+  double peak_gflops = 0, bandwidth_gbs = 0;
+};
+Machine measure_machine(const Settings& settings);
+
+/// What a part found: its rows, and whether every result was right.
+struct Part {
+  nlohmann::json rows = nlohmann::json::array();
+  bool right = true;
+};
+
+Part bench_gemm(const Settings& settings, const Machine& machine);
+/// oneDNN's largest median over the listed shapes, GFLOP/s; from `gemm` rows where there are some, otherwise measured.
+/// 0 where it is not installed.
+double best_sgemm(const Settings& settings, const nlohmann::json& gemm);
+
+Part bench_ops(const Settings& settings, const Machine& machine);
+Part bench_models(const Settings& settings, const Machine& machine, double best_sgemm);
+Part bench_sweep(const Settings& settings);
+/// The names that --model takes.
+std::vector<std::string> model_names();
+
+}  // namespace normscope::bench

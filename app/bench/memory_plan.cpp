@@ -1,0 +1,148 @@
+#include "app/bench/memory_plan.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "engine/cpu/kernel.h"
+#include "engine/model/transformer.h"
+#include "engine/tape/seal_passes.h"
+#include "engine/tape/store.h"
+#include "engine/train/network.h"
+
+namespace normscope::bench {
+namespace {
+
+cpu::Kernels kernels_of(OpKind op) {
+  switch (op) {
+#define OP(Kind, name, inputs) \
+  case OpKind::Kind:           \
+    return cpu::name##_kernels();
+#include "ops/ops.def"
+#undef OP
+    case OpKind::Count: break;
+  }
+  return {};
+}
+
+/// Stands for every address: kernels ask at planning whether one is there, and never read it.
+float* somewhere() {
+  alignas(64) static float floats[16];
+  return floats;
+}
+
+size_t workspace_of(const Tape& tape, const Instruction& i) {
+  const auto tensor = [&](ValueId v) { return v == kNone ? cpu::Tensor{} : cpu::Tensor{somewhere(), tape.shape(v)}; };
+  cpu::Call call{};
+  call.op = i.op;
+  call.phase = i.phase;
+  call.attributes = i.attributes;
+  for (size_t k = 0; k < i.in.size(); ++k) {
+    call.in[k] = tensor(i.in[k]);
+    if (k < i.write.size() && i.write[k] != Write::Skip) {
+      call.din[k] = tensor(i.in[k]);
+      call.write[k] = i.write[k];
+    }
+  }
+  call.out = tensor(i.out);
+  if (i.phase == Phase::Backward) call.dout = call.out;
+  for (size_t k = 0; k < i.saved.size(); ++k) call.saved[k] = tensor(i.saved[k]);
+  const cpu::Kernels kernels = kernels_of(i.op);
+  const auto plan = i.phase == Phase::Backward ? kernels.backward : kernels.forward;
+  return plan ? plan(call).workspace_floats : 0;
+}
+
+/// Forward and backward; the update works in place with a few numbers a parameter.
+size_t largest_workspace(const Tape& tape, const std::vector<bool>& needs_gradient, ValueId loss) {
+  size_t floats = 0;
+  for (const Instruction& i : passes::emit_forward(tape)) floats = std::max(floats, workspace_of(tape, i));
+  for (const Instruction& i : passes::emit_backward(tape, needs_gradient, loss))
+    floats = std::max(floats, workspace_of(tape, i));
+  return floats;
+}
+
+void collect_tensors(const Tape& tape, const std::vector<bool>& needs_gradient, std::vector<TensorNeed>& out) {
+  for (size_t v = 0; v < tape.values().size(); ++v) {
+    const ValueInfo& info = tape.values()[v];
+    const size_t bytes = 4 * static_cast<size_t>(info.shape.size());
+    if (info.role == Role::Parameter)
+      out.push_back({info.name, "parameter and two moments", 3 * bytes});
+    else
+      out.push_back({info.name, info.role == Role::Input ? "batch" : "activation", bytes});
+    if (needs_gradient[v]) out.push_back({info.name, "gradient", bytes});
+  }
+}
+
+size_t evaluation_floats(Store& store, const ModelConfig& model, const BatchShape& shape) {
+  Tape tape(store);
+  record_transformer(tape, model, record_options(shape, false));
+  const std::vector<bool> none = passes::mark_gradients(tape, kNone);
+  const MemoryPlan plan = passes::plan_memory(tape, none);
+  return plan.inputs + plan.activations + largest_workspace(tape, none, kNone);
+}
+
+}  // namespace
+
+MemoryNeed memory_need(const RunSpec& spec, const Task& task, Backend& backend) {
+  const BatchShape shape = task.shape(spec.seed, 1, Split::Train, spec.train.batch, spec.model.sequence);
+  Store store(backend);  // declares only: it never materializes
+  Tape tape(store);
+  const ModelValues model = record_transformer(tape, spec.model, record_options(shape, true));
+  const std::vector<bool> needs_gradient = passes::mark_gradients(tape, model.loss);
+  const MemoryPlan plan = passes::plan_memory(tape, needs_gradient);
+
+  MemoryNeed need;
+  need.parameters = 4 * store.size();
+  need.optimizer = 8 * store.size();
+  need.activations = 4 * plan.activations;
+  need.gradients = 4 * plan.gradients;
+  need.workspace = 4 * (plan.inputs + largest_workspace(tape, needs_gradient, model.loss));
+  for (const ParameterInfo& p : store.parameters()) need.parameter_count += static_cast<size_t>(p.shape.size());
+  collect_tensors(tape, needs_gradient, need.largest);
+  std::stable_sort(need.largest.begin(), need.largest.end(),
+                   [](const TensorNeed& a, const TensorNeed& b) { return a.bytes > b.bytes; });
+  need.largest.resize(std::min<size_t>(need.largest.size(), 10));
+  need.evaluation = 4 * evaluation_floats(store, spec.model, shape);
+  return need;
+}
+
+size_t machine_memory() {
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
+  size_t bytes = pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : 0;
+  size_t limit = 0;
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && limit > 0)  // "max" is no number: no limit
+    bytes = bytes == 0 ? limit : std::min(bytes, limit);
+  return bytes;
+}
+
+std::string bytes_text(size_t bytes) {
+  const double b = static_cast<double>(bytes);
+  if (b >= 1 << 30) return fmt::format("{:.2f} GiB", b / (1 << 30));
+  if (b >= 1 << 20) return fmt::format("{:.1f} MiB", b / (1 << 20));
+  return fmt::format("{:.1f} KiB", b / 1024);
+}
+
+std::string memory_table(const MemoryNeed& need) {
+  std::string text;
+  const auto line = [&](const char* what, size_t bytes, const std::string& note) {
+    text += fmt::format("{:12} {:>11}  {}\n", what, bytes_text(bytes), note);
+  };
+  line("parameters", need.parameters, fmt::format("{} numbers", need.parameter_count));
+  line("optimizer", need.optimizer, "first and second moments");
+  line("activations", need.activations, "outputs and what backward reads of them");
+  line("gradients", need.gradients, "of parameters and activations; all stay readable");
+  line("workspace", need.workspace, "batch, packed panels, partial sums");
+  line("evaluation", need.evaluation, "the program that validates, forward only");
+  line("peak", need.peak(), "");
+  return text;
+}
+
+std::string largest_table(const MemoryNeed& need) {
+  std::string text = "largest tensors\n";
+  for (const TensorNeed& t : need.largest) text += fmt::format("{:28} {:26} {:>11}\n", t.name, t.what, bytes_text(t.bytes));
+  return text;
+}
+
+}  // namespace normscope::bench

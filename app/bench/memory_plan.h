@@ -1,0 +1,39 @@
+// What a run needs of memory, from the very plan that its program would get, before anything is allocated.
+// Called by normscope train (--plan, and always before it starts) and normscope bench.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/data/task.h"
+#include "engine/tape/backend.h"
+#include "engine/train/spec.h"
+
+namespace normscope::bench {
+
+struct TensorNeed {
+  std::string name, what;  ///< "L03.attn.probabilities", "activation"
+  size_t bytes = 0;
+};
+
+struct MemoryNeed {
+  size_t parameters = 0, optimizer = 0, activations = 0, gradients = 0;
+  size_t workspace = 0;   ///< batch, packed panels and partial sums
+  size_t evaluation = 0;  ///< the program that validates: another one, forward only
+  size_t parameter_count = 0;
+  std::vector<TensorNeed> largest;  ///< at most ten, largest first
+  size_t peak() const { return parameters + optimizer + activations + gradients + workspace + evaluation; }
+};
+
+/// Of a run on the CPU. Allocates no tensor. Throws Error for a specification that cannot be recorded.
+MemoryNeed memory_need(const RunSpec& spec, const Task& task, Backend& backend);
+
+/// What the machine, or the control group that the process is in, has. 0 when it cannot be found out.
+size_t machine_memory();
+
+std::string memory_table(const MemoryNeed& need);
+std::string largest_table(const MemoryNeed& need);
+std::string bytes_text(size_t bytes);  ///< "1.25 GiB"
+
+}  // namespace normscope::bench

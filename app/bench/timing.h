@@ -1,0 +1,16 @@
+// Timing within a budget of work: what every row of the benchmark is measured with.
+#pragma once
+
+#include <functional>
+
+namespace normscope::bench {
+
+struct Timing {
+  double minimum = 0, median = 0;  ///< seconds a call
+};
+
+/// Times `call` in batches until about `budget` seconds are spent, after one call to warm up. The process
+/// sleeps first for a moment, so that spinning threads of another library have gone to sleep.
+Timing time_call(const std::function<void()>& call, double budget = 0.25);
+
+}  // namespace normscope::bench

@@ -1,0 +1,76 @@
+// normscope bench and what train shares with it: the memory plan, its refusal, and the profile.
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "app/bench/cost.h"
+#include "app/bench/memory_plan.h"
+#include "app/program.h"
+#include "catch.hpp"
+#include "engine/train/run.h"
+
+using namespace normscope;
+using namespace normscope::test;
+
+TEST_CASE("the plan is what the program then takes, and it allocates nothing") {
+  RunSpec spec = preset_run("pre");
+  spec.data.context = spec.model.sequence;
+  const std::shared_ptr<const Task> task = make_task(spec.data);
+  const std::unique_ptr<Backend> backend = make_cpu_backend(2);
+  Run run(spec, task, *backend);
+  const bench::MemoryNeed need = bench::memory_need(run.spec(), *task, *backend);
+  const MemoryPlan& plan = run.program().data().plan;
+  CHECK(need.parameters == 4 * run.store().size());
+  CHECK(need.optimizer == 8 * run.store().size());
+  CHECK(need.activations == 4 * plan.activations);
+  CHECK(need.gradients == 4 * plan.gradients);
+  CHECK(need.workspace == 4 * (plan.inputs + plan.workspace));
+  REQUIRE(!need.largest.empty());
+  CHECK(need.largest.front().bytes >= need.largest.back().bytes);
+}
+
+TEST_CASE("shares of a profile sum to one and every node is in it") {
+  RunSpec spec = preset_run("pre");
+  spec.data.context = spec.model.sequence;
+  const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  Run run(spec, make_task(spec.data), *backend);
+  run.step();
+  const auto rows = bench::profile(run.program(), StepInputs{}, 3);
+  CHECK(rows.size() == run.program().data().instructions.size());
+  double sum = 0, flop = 0;
+  std::map<Phase, int> phases;
+  for (const bench::InstructionProfile& row : rows) {
+    CHECK(row.seconds >= 0);
+    sum += row.share;
+    flop += row.cost.flop;
+    ++phases[row.phase];
+  }
+  CHECK(sum == Approx(1.0));
+  CHECK(phases.size() == 3);
+  CHECK(flop == Approx(step_flop(run.spec().model, run.spec().train.batch)));
+}
+
+TEST_CASE("a run that does not fit the machine is refused with the largest tensors") {
+  const std::string huge =
+      "train --preset pre --set model.layers=24 --set model.width=1024 --set model.feed_forward=8192 "
+      "--set model.sequence=512 --set train.batch=4096 ";
+  for (const std::string option : {"", "--plan"}) {
+    const Outcome outcome = run_program(huge + option);
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.code == 7);
+    CHECK(outcome.out.find("largest tensors") != std::string::npos);
+    CHECK(outcome.err.find("this machine has") != std::string::npos);
+  }
+  CHECK(run_program("train --preset pre --plan").code == 0);
+}
+
+TEST_CASE("bench prints one JSON object") {
+  const Outcome outcome = run_program("bench --model lesson --budget 0.001 --threads 2 --json");
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.code == 0);
+  const nlohmann::json json = nlohmann::json::parse(outcome.out);
+  CHECK(json["right"] == true);
+  REQUIRE(json["models"].size() == 1);
+  for (const char* key : {"name", "tokens_per_s", "ms", "gflops", "share_of_sgemm", "memory_bytes"})
+    CHECK(json["models"][0].contains(key));
+  CHECK(json["models"][0]["gflop"].get<double>() == Approx(2.15).margin(0.01));
+}

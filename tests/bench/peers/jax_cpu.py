@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""The models of `normscope bench` in JAX on the CPU, jitted: a decoder, Pre-LN, ReLU, learned positions, untied output, Adam.
+
+Every step reads back the loss and the gradient norm of each parameter, as the Lab does. One JSON line a row, with the
+keys of `normscope bench --json`:
+
+    jax_cpu.py [lesson] [deep] [wide] [base] [--threads 2] [--seconds 2]
+"""
+
+import argparse
+import json
+import math
+import os
+import statistics
+import time
+
+SIZES = {  # layers, width, heads, feed-forward, T, B, V
+    "lesson": (6, 64, 4, 256, 64, 16, 96),
+    "deep": (18, 64, 4, 256, 64, 16, 96),
+    "wide": (6, 256, 4, 1024, 128, 16, 256),
+    "base": (6, 512, 8, 2048, 128, 32, 10000),
+}
+
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("models", nargs="*", default=list(SIZES))
+parser.add_argument("--threads", type=int, default=2)
+parser.add_argument("--seconds", type=float, default=2)
+args = parser.parse_args()
+if hasattr(os, "sched_setaffinity"):  # XLA makes a thread for every core that it is given
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:args.threads])
+
+import jax  # noqa: E402  (after the threads are set)
+import jax.numpy as jnp  # noqa: E402
+
+
+def linear(key, fan_in, fan_out):
+    return {"w": jax.random.normal(key, (fan_in, fan_out)) * math.sqrt(2 / (fan_in + fan_out)), "b": jnp.zeros(fan_out)}
+
+
+def layer(key, d, f):
+    qkv, o, w1, w2 = jax.random.split(key, 4)
+    return {"qkv": linear(qkv, d, 3 * d), "o": linear(o, d, d), "w1": linear(w1, d, f), "w2": linear(w2, f, d),
+            "n1": norm(d), "n2": norm(d)}
+
+
+def norm(d):
+    return {"g": jnp.ones(d), "b": jnp.zeros(d)}
+
+
+def parameters(key, layers, d, f, t, v):
+    keys = jax.random.split(key, layers + 3)
+    return {"tokens": jax.random.normal(keys[0], (v, d)) / math.sqrt(d), "positions": jax.random.normal(keys[1], (t, d)),
+            "out": jax.random.normal(keys[2], (d, v)) * math.sqrt(2 / (d + v)), "final": norm(d),
+            "layers": [layer(k, d, f) for k in keys[3:]]}
+
+
+def apply_linear(p, x):
+    return x @ p["w"] + p["b"]
+
+
+def apply_norm(p, x):
+    centred = x - x.mean(-1, keepdims=True)
+    return p["g"] * centred * jax.lax.rsqrt((centred**2).mean(-1, keepdims=True) + 1e-5) + p["b"]
+
+
+def loss_of(p, x, y, heads):
+    d = p["tokens"].shape[1]
+    b, t = x.shape
+    h = math.sqrt(d) * p["tokens"][x] + p["positions"]
+    mask = jnp.tril(jnp.ones((t, t), bool))
+    for q in p["layers"]:
+        query, key, value = jnp.split(apply_linear(q["qkv"], apply_norm(q["n1"], h)), 3, -1)
+        query, key, value = (z.reshape(b, t, heads, d // heads) for z in (query, key, value))
+        scores = jnp.einsum("bqhe,bkhe->bhqk", query, key) / math.sqrt(d // heads)
+        weights = jax.nn.softmax(jnp.where(mask, scores, -jnp.inf))
+        mixed = jnp.einsum("bhqk,bkhe->bqhe", weights, value).reshape(b, t, d)
+        h = h + apply_linear(q["o"], mixed)
+        h = h + apply_linear(q["w2"], jax.nn.relu(apply_linear(q["w1"], apply_norm(q["n2"], h))))
+    logits = jax.nn.log_softmax(apply_norm(p["final"], h) @ p["out"])
+    return -jnp.take_along_axis(logits, y[..., None], -1).mean()
+
+
+def step_of(heads):
+    def train_step(p, m, v, step, x, y):
+        loss, g = jax.value_and_grad(loss_of)(p, x, y, heads)
+        m = jax.tree.map(lambda a, b: 0.9 * a + 0.1 * b, m, g)
+        v = jax.tree.map(lambda a, b: 0.98 * a + 0.02 * b * b, v, g)
+
+        def update(w, a, b):
+            return w - 1e-4 * (a / (1 - 0.9**step)) / (jnp.sqrt(b / (1 - 0.98**step)) + 1e-9)
+
+        readings = jnp.stack([loss] + [jnp.linalg.norm(z.ravel()) for z in jax.tree.leaves(g)])
+        return jax.tree.map(update, p, m, v), m, v, readings
+
+    return jax.jit(train_step, donate_argnums=(0, 1, 2))
+
+
+def flop(layers, d, heads, f, t, b, v):
+    return 6 * (layers * (4 * d * d + 2 * d * f) + d * v) * b * t + 12 * layers * b * t * t * d
+
+
+def measure(name):
+    layers, d, heads, f, t, b, v = SIZES[name]
+    p = parameters(jax.random.key(1), layers, d, f, t, v)
+    m, s = jax.tree.map(jnp.zeros_like, p), jax.tree.map(jnp.zeros_like, p)
+    x, y = (jax.random.randint(k, (b, t), 0, v) for k in jax.random.split(jax.random.key(2)))
+    train_step = step_of(heads)
+    times = []
+    number = 0
+    begin = None
+    while begin is None or time.perf_counter() - begin < args.seconds or len(times) < 5:
+        number += 1
+        at = time.perf_counter()
+        p, m, s, readings = train_step(p, m, s, float(number), x, y)
+        numbers = readings.tolist()
+        if number == 3:  # the first ones compile and warm up
+            begin = time.perf_counter()
+        elif number > 3:
+            times.append(time.perf_counter() - at)
+    assert all(math.isfinite(n) for n in numbers)
+    median = statistics.median(times)
+    gflop = 1e-9 * flop(layers, d, heads, f, t, b, v)
+    return {"framework": f"JAX {jax.__version__}", "mode": "jitted", "threads": args.threads, "name": name,
+            "tokens_per_s": b * t / median, "ms": 1e3 * median, "best_ms": 1e3 * min(times), "gflops": gflop / median,
+            "best_gflops": gflop / min(times), "loss": numbers[0], "steps": len(times)}
+
+
+if __name__ == "__main__":
+    for model in args.models or SIZES:
+        print(json.dumps(measure(model)), flush=True)
