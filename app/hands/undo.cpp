@@ -51,7 +51,7 @@ void UndoLog::note(const LabView& view, std::span<const Command> made, char sele
   Done done;
   done.selected_before = selected_before, done.selected_after = selected_after;
   for (const Command& command : made) {
-    if (std::holds_alternative<ForkRequest>(command)) {
+    if (std::holds_alternative<ForkRequest>(command) || std::holds_alternative<ForkFrom>(command)) {
       done.undo.emplace_back(RemoveFork{}), done.redo.emplace_back(RestoreFork{});
     } else if (const auto* edit = std::get_if<EditField>(&command)) {
       note_edit(view, *edit, done);

@@ -14,6 +14,8 @@ struct Poster {
   void operator()(const EditField& c) const { lab.edit(c.run, c.key, c.value); }
   void operator()(const SetSpec& c) const { lab.set_spec(c.run, *c.spec); }
   void operator()(const ForkRequest& c) const { lab.fork(c); }
+  void operator()(const ForkFrom& c) const { lab.fork_from(c.run, c.step); }
+  void operator()(const CheckLuck& c) const { c.on ? lab.check_luck() : lab.cancel_luck(); }
   void operator()(const RemoveFork&) const { lab.remove_fork(); }
   void operator()(const RestoreFork&) const { lab.restore_fork(); }
   void operator()(const SavePlot&) const {}  // the app's business

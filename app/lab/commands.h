@@ -32,6 +32,12 @@ struct SetSpec {
   int run = 0;
   std::shared_ptr<const RunSpec> spec;
 };
+struct ForkFrom {  // D plays on from an earlier step of a run
+  int run = 0, step = 0;
+};
+struct CheckLuck {
+  bool on = true;  // false: stop
+};
 struct RemoveFork {};
 struct RestoreFork {};
 
@@ -44,7 +50,7 @@ struct SavePlot {
 };
 
 using Command = std::variant<Play, Pause, StepOnce, Reset, SetBudget, SetSpeed, EditField, SetSpec, ForkRequest,
-                             RemoveFork, RestoreFork, SavePlot>;
+                             ForkFrom, CheckLuck, RemoveFork, RestoreFork, SavePlot>;
 
 void run_commands(Lab& lab, const std::vector<Command>& commands);
 

@@ -78,6 +78,7 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
       draw_depth(f, rest);
     }
   }
+  transport_.fork_source = shown_run(diagram_, view);
   draw_transport(ui, transport_, view, transport, f.size, clock, commands);
   transport_keys(ui, transport_, view, commands);
 }
@@ -140,14 +141,22 @@ void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
 
 void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
   PanelOptions options;
+  // A hint of what a change would cost needs the room while it stands there.
+  const bool luck = switched || settings_.restart_hint.empty();
   if (!switched) {
     options.title = "Settings", options.note = settings_note(settings_, f.view);
-    options.right = 20.f * static_cast<float>(f.view.runs.size()) + 50;
+    options.right = 20.f * static_cast<float>(f.view.runs.size()) + 50 + (luck ? 84.f : 0.f);
   }
   panel(f.ui, rect, options);
   Rect inner = rect.inset(space::pad, 0);
   Rect head = inner.take_top(space::title_row);
-  draw_edit_tiles(f.ui, settings_, f.view, {head.right() - 2, head.centre().y});
+  const float tiles = draw_edit_tiles(f.ui, settings_, f.view, {head.right() - 2, head.centre().y});
+  if (luck) {
+    const bool narrow = f.compact();
+    const float width = narrow ? 52.f : 74.f;
+    draw_luck_button(f.ui, f.view, centred({head.right() - 12 - tiles - width / 2, head.centre().y}, width, 20), narrow,
+                     f.commands);
+  }
   if (switched) {
     Rect controls = head.inset(0, (head.h - 26) / 2);
     controls.x -= 3;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "app/ui/widgets.h"
 
@@ -71,6 +72,42 @@ std::string loss_sentence(const LabView& view) {
   return text;
 }
 
+// What the bands say about the two runs that lie farthest apart at the last step that all bands reach; empty without
+// bands of two runs.
+std::string luck_sentence(const LabView& view) {
+  std::vector<const RunView*> known;
+  size_t step = 0;
+  for (const RunView& run : view.runs)
+    if (run.spread && run.spread->seeds > 1 && !run.spread->mean.empty()) {
+      step = known.empty() ? run.spread->mean.size() : std::min(step, run.spread->mean.size());
+      known.push_back(&run);
+    }
+  if (known.size() < 2) return {};
+  const auto mean = [step](const RunView* run) { return run->spread->mean[step - 1]; };
+  const auto [low, high] = std::minmax_element(known.begin(), known.end(),
+                                               [&](const RunView* a, const RunView* b) { return mean(a) < mean(b); });
+  if (low == high) return {};
+  const bool apart = (*low)->spread->high[step - 1] < (*high)->spread->low[step - 1];
+  const int seeds = std::min((*low)->spread->seeds, (*high)->spread->seeds);
+  return apart ? fmt::format("Not luck: {} lies below {} at step {} with each of {} other seeds.", (*low)->letter,
+                             (*high)->letter, step, seeds)
+               : fmt::format("It may be luck: {} and {} overlap at step {} over {} other seeds.", (*low)->letter,
+                             (*high)->letter, step, seeds);
+}
+
+void put_spread(PlotScene& scene, const RunView& run) {
+  if (!run.spread || run.spread->mean.size() < 2) return;
+  Band band;
+  band.id = fmt::format("{} with {} other seed{}", run.letter, run.spread->seeds, run.spread->seeds == 1 ? "" : "s");
+  band.ink = Ink::run(colour_of(run));
+  std::vector<float> x(run.spread->mean.size());
+  std::iota(x.begin(), x.end(), 1.f);
+  band.x = Column::of(std::move(x));
+  band.lo = Column(run.spread->low), band.hi = Column(run.spread->high);
+  band.lo.owner = band.hi.owner = run.spread;
+  scene.bands.push_back(std::move(band));
+}
+
 double loss_top(const LabView& view, LabData& data) {
   double top = view.unigram_entropy + 0.4;
   for (const RunView& run : view.runs) {
@@ -117,7 +154,10 @@ PlotScene loss_scene(const LabView& view, LabData& data, const SceneOptions& opt
   PlotScene scene;
   scene.id = "loss", scene.title = "Loss";
   scene.note = fmt::format("nats per {}, lower is better", view.unit);
-  scene.sentence = loss_sentence(view);
+  scene.sentence = luck_sentence(view);
+  if (scene.sentence.empty()) scene.sentence = loss_sentence(view);
+  for (const RunView& run : view.runs) put_spread(scene, run);
+  if (!scene.bands.empty()) scene.note += "; bands: lowest to highest of other seeds";
   scene.x = step_axis(view);
   scene.y.lo = floor_of_axis(view), scene.y.hi = loss_top(view, data);
   scene.y.label = "loss", scene.y.unit = "nats per " + view.unit;

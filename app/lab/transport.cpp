@@ -67,6 +67,8 @@ int tick_distance(int steps, float width) {
   return std::max(1, static_cast<int>(unit * 10));
 }
 
+constexpr const char* kPlayOn = "play on from here";
+
 struct Timeline {
   Ui& ui;
   TransportState& state;
@@ -76,6 +78,7 @@ struct Timeline {
   Painter& p;
   const Theme& t;
   int last;
+  float room_left = 26, room_right = 26;  // that the flag and what stands beside it take from the playhead on
 
   float x_of(double step) const { return bar.x + static_cast<float>(step / last) * bar.w; }
 
@@ -125,8 +128,9 @@ struct Timeline {
     for (const Mark& mark : marks) {
       Label l{x_of(mark.step), p.text_width({Face::sans, type::body}, mark.text), 0, &mark.text};
       l.left = std::clamp(l.x - l.w / 2, bar.x - 8, std::max(bar.x, bar.right() - l.w));
-      if (l.left < playhead + 26 && l.left + l.w > playhead - 26)  // the flag's place
-        l.left = l.x <= playhead ? std::min(l.left, playhead - 26 - l.w) : std::max(l.left, playhead + 26);
+      if (l.left < playhead + room_right && l.left + l.w > playhead - room_left)  // the flag's place
+        l.left = l.x <= playhead ? std::min(l.left, playhead - room_left - l.w)
+                                 : std::max(l.left, playhead + room_right);
       const float before =
           labels.size() > 1 ? labels[labels.size() - 2].left + labels[labels.size() - 2].w + apart : bar.x;
       if (!labels.empty()) {
@@ -140,7 +144,7 @@ struct Timeline {
         }
       }
       const bool under = l.left <= l.x - over + 1 && l.left + l.w >= l.x + over - 1;
-      bool flagged = l.left < playhead + 24 && l.left + l.w > playhead - 24;
+      bool flagged = l.left < playhead + room_right - 2 && l.left + l.w > playhead - room_left + 2;
       for (int step : state.bookmarks) flagged |= l.left < x_of(step) + 9 && l.left + l.w > x_of(step) - 9;
       if (under && !flagged && l.left + l.w <= bar.right() + 8) labels.push_back(l);
     }
@@ -178,6 +182,30 @@ struct Timeline {
     if (!chosen) return;
     state.pinned_step.reset();
     if (*chosen < view.step) state.pinned_step = *chosen;
+  }
+
+  // Beside the flag, on the side where there is room.
+  std::optional<Rect> fork_place(float x) {
+    const int step = cursor_step(state, view);
+    const auto source = static_cast<size_t>(std::max(state.fork_source, 0));
+    if (!state.pinned_step || source >= view.runs.size() || step > view.runs[source].step) return {};
+    if (size == Size::compact) return Rect{std::min(x + 5, bar.right() - 12), bar.y - 20, 20, 18};
+    const float w = p.text_width({Face::sans, type::tick}, kPlayOn) + 14;
+    const bool right = x + 26 + w <= bar.right() + 8;
+    (right ? room_right : room_left) += w + 4;
+    return Rect{right ? x + 26 : x - 26 - w, bar.y - 30, w, 18};
+  }
+
+  void fork_button(const Rect& place, std::vector<Command>& commands) {
+    const RunView& run = view.runs[static_cast<size_t>(state.fork_source)];
+    const std::string help = fmt::format(
+        "D becomes {} as it stood at step {}: it waits there for a change or for play, and then catches up with the "
+        "others.", run.letter, cursor_step(state, view));
+    ButtonOptions options;
+    options.style = {Face::sans, type::tick};
+    const bool pressed = size == Size::compact ? icon_button(ui, "timeline/fork", place, Icon::play, help)
+                                               : button(ui, "timeline/fork", place, kPlayOn, help, options);
+    if (pressed) commands.emplace_back(ForkFrom{state.fork_source, cursor_step(state, view)});
   }
 
   void playhead(float x) {
@@ -315,10 +343,12 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
   Timeline timeline{ui, state, view, bar, size, p, t, std::max(1, std::max(view.budget, view.step))};
   timeline.hands({bar.x - 8, bar.centre().y - 14, bar.w + 16, 28});
   const float playhead = timeline.x_of(cursor_step(state, view));
+  const std::optional<Rect> fork = timeline.fork_place(playhead);
   timeline.track();
   timeline.events(playhead);
   timeline.bookmarks();
   timeline.playhead(playhead);
+  if (fork) timeline.fork_button(*fork, commands);
 }
 
 void transport_keys(Ui& ui, TransportState& state, const LabView& view, std::vector<Command>& commands) {

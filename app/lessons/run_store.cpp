@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/lessons/probes.h"
+#include "train/run_cache.h"
 
 namespace normscope::lessons {
 
@@ -10,11 +11,7 @@ RunStore::RunStore(int threads) : backend_(make_cpu_backend(threads)) {}
 RunStore::~RunStore() = default;
 
 std::string RunStore::key_of(const RunSpec& spec, const std::vector<Edit>& edits) {
-  std::string key;
-  for (const auto& [name, value] : field_values(spec))
-    if (name != "run.name") key += name + "=" + value + "\n";
-  for (const Edit& edit : edits) key += "edit " + to_string(edit) + "\n";
-  return key;
+  return run_key(spec, edits);
 }
 
 std::shared_ptr<const FinishedRun> RunStore::find(const std::string& key) const {

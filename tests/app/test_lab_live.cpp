@@ -184,3 +184,41 @@ TEST_CASE("the learning rate changes while the run goes on") {
   lab.train(1);
   CHECK(lab.run('A').spec->train.schedule.peak == Approx(0.003f));
 }
+
+TEST_CASE("play on from an earlier step: the button by the cursor makes D, which waits there until play; undo takes it back") {
+  LiveLab lab;
+  lab.train(30);
+  CHECK(lab.ui.registry().find("timeline/fork") == nullptr);
+  lab.robot.click("timeline");  // the middle of the budget is where the runs stand
+  lab.robot.key("Left");
+  lab.robot.key("Left");
+  const int there = std::stoi(lab.robot.value("timeline"));
+  REQUIRE(there < 30);
+  lab.robot.click("timeline/fork");
+  lab.settle();
+  lab.wait_for_d();
+  CHECK(lab.run('D').step == there);
+  CHECK(lab.run('D').fork_step == there);
+  CHECK(lab.run('D').forked_from == 0);
+  lab.train(1);
+  CHECK(lab.run('D').step == 31);
+  lab.robot.key("Ctrl+Z");
+  lab.settle();
+  CHECK_FALSE(lab.has_run('D'));
+}
+
+TEST_CASE("is it luck: one press, and every run's loss has a band and the plot says what it tells") {
+  LiveLab lab;
+  lab.train(20);
+  lab.robot.click("lab/luck");
+  lab.settle();
+  for (const RunView& run : lab.state.view->runs) {
+    REQUIRE(run.spread);
+    CHECK(run.spread->seeds == 4);
+  }
+  LabData data;
+  const auto scene = loss_scene(*lab.state.view, data, {});
+  CHECK(scene.bands.size() == 3);
+  CHECK_THAT(scene.sentence, Catch::Contains("luck"));
+  CHECK_THAT(scene.note, Catch::Contains("other seeds"));
+}
