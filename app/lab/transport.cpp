@@ -131,10 +131,11 @@ struct Timeline {
       if (l.left < playhead + room_right && l.left + l.w > playhead - room_left)  // the flag's place
         l.left = l.x <= playhead ? std::min(l.left, playhead - room_left - l.w)
                                  : std::max(l.left, playhead + room_right);
-      const float before =
+      float before =
           labels.size() > 1 ? labels[labels.size() - 2].left + labels[labels.size() - 2].w + apart : bar.x;
       if (!labels.empty()) {
         Label& last = labels.back();
+        if (last.left >= playhead + room_right - 2) before = std::max(before, playhead + room_right);
         float missing = last.left + last.w + apart - l.left;
         if (missing > 0) {
           const float back =
@@ -190,7 +191,7 @@ struct Timeline {
     const auto source = static_cast<size_t>(std::max(state.fork_source, 0));
     if (!state.pinned_step || source >= view.runs.size() || step > view.runs[source].step) return {};
     if (size == Size::compact) return Rect{std::min(x + 5, bar.right() - 12), bar.y - 20, 20, 18};
-    const float w = p.text_width({Face::sans, type::tick}, kPlayOn) + 14;
+    const float w = p.text_width({Face::sans, type::tick}, kPlayOn) + 24;
     const bool right = x + 26 + w <= bar.right() + 8;
     (right ? room_right : room_left) += w + 4;
     return Rect{right ? x + 26 : x - 26 - w, bar.y - 30, w, 18};

@@ -135,3 +135,38 @@ TEST_CASE("a run that is not finite says so, and a text of one's own has longer 
     check_view(std::make_shared<const LabView>(text), size, 1, true, "own text");
   }
 }
+
+TEST_CASE("an earlier step under the cursor, with its button, and reruns with bands hold their texts") {
+  const auto pin = [](int step) {
+    return [step](ui::Robot& robot) {
+      robot.click("timeline", {static_cast<float>(step) / 300, 0.5f}), robot.move_to({4, 4}), robot.frames(3);
+    };
+  };
+  for (ui::Vec size : kThreeSizes)
+    for (int step : {2, 60, 131, 150, 205})
+      for (bool fork : {false, true}) {
+        fixture::LabShape shape;
+        shape.fork = fork;
+        check(shape, size, 1, fork, pin(step));
+      }
+  for (ui::Vec size : kThreeSizes)
+    for (bool fork : {false, true}) {
+      fixture::LabShape shape;
+      shape.fork = fork;
+      LabView view = *fixture::lab_view(shape);
+      view.luck_done = 700, view.luck_steps = 3600;
+      for (RunView& run : view.runs) {
+        RunSpread spread;
+        spread.seeds = 2;
+        for (int step = 1; step <= 300; ++step) {
+          const auto loss = static_cast<float>(fixture::loss_at(run.letter % 3, step));
+          spread.mean.push_back(loss), spread.low.push_back(loss - 0.1f), spread.high.push_back(loss + 0.1f);
+        }
+        run.spread = std::make_shared<const RunSpread>(std::move(spread));
+      }
+      check_view(std::make_shared<const LabView>(view), size, 1, false, "reruns");
+      if (size.y < 1000)
+        check_view(std::make_shared<const LabView>(view), size, 1, false, "reruns, settings",
+                   [](ui::Robot& robot) { robot.click("lab/left/Settings"); });
+    }
+}
