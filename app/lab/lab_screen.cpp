@@ -80,6 +80,10 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
   }
   transport_.fork_source = shown_run(diagram_, view);
   draw_transport(ui, transport_, view, transport, f.size, clock, commands);
+  if (!commands.empty() && std::holds_alternative<ForkFrom>(commands.back())) {  // what is touched next is D
+    diagram_.source = view.runs[static_cast<size_t>(transport_.fork_source)].letter;
+    diagram_.selected = 'D';
+  }
   transport_keys(ui, transport_, view, commands);
 }
 

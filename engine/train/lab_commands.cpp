@@ -233,6 +233,7 @@ void LabTrainer::fork(ForkRequest request) {
     made = std::make_unique<LabEntry>();
     made->run = source.run->fork(spec);
     made->fork_step = made->run->steps_done();
+    made->hold = source.hold;  // a change of what waits at an earlier step waits there too
   }
   made->fork_note = std::move(request.note);
   adopt_fork(std::move(made), request.source);

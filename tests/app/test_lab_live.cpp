@@ -200,8 +200,13 @@ TEST_CASE("play on from an earlier step: the button by the cursor makes D, which
   CHECK(lab.run('D').step == there);
   CHECK(lab.run('D').fork_step == there);
   CHECK(lab.run('D').forked_from == 0);
+  lab.robot.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");  // D is selected, and still waits
+  lab.settle();
+  CHECK(lab.run('D').fork_note == "12 norms moved");
+  CHECK(lab.run('D').step == there);
   lab.train(1);
   CHECK(lab.run('D').step == 31);
+  lab.robot.key("Ctrl+Z");
   lab.robot.key("Ctrl+Z");
   lab.settle();
   CHECK_FALSE(lab.has_run('D'));

@@ -100,6 +100,21 @@ TEST_CASE("D plays on from an earlier step: it waits there, and play brings it t
   view = rest(lab);
   CHECK(view->runs[2].step == 40);
   CHECK(same_bits(losses(view->runs[2]), after(alone(small_spec("post"), 40, view->runs[2].edits), 10)));
+  // Looked at there and then changed: it still waits.
+  lab.fork_from(1, 22);
+  view = rest(lab);
+  ForkRequest wider;
+  wider.source = 2;
+  wider.spec = *view->runs[2].spec;
+  set_field(wider.spec, "model.placement", "sandwich");
+  lab.fork(wider);
+  view = rest(lab);
+  CHECK(view->runs[2].step == 22);
+  CHECK(view->runs[2].forked_from == 1);
+  lab.step_once();
+  CHECK(rest(lab)->runs[2].step == 40);
+  lab.remove_fork();
+  lab.remove_fork();
   lab.remove_fork();
   CHECK(rest(lab)->runs.size() == 2);
   lab.restore_fork();
