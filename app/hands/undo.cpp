@@ -58,7 +58,8 @@ void UndoLog::note(const LabView& view, std::span<const Command> made, char sele
     } else if (std::holds_alternative<SetBudget>(command)) {
       done.gesture += "budget ";
       done.undo.emplace_back(SetBudget{view.budget}), done.redo.push_back(command);
-    } else if (const auto* reset = std::get_if<Reset>(&command); reset && reset->new_seed && !view.runs.empty()) {
+    } else if (const auto* reset = std::get_if<Reset>(&command);
+               reset && reset->new_seed && !view.runs.empty()) {
       note_edit(view, {-1, "run.seed", std::to_string(view.runs[0].spec->seed + 1)}, done);
     }
   }

@@ -158,7 +158,8 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
   if (luck) {
     const bool narrow = f.compact();
     const float width = narrow ? 52.f : 74.f;
-    draw_luck_button(f.ui, f.view, centred({head.right() - 12 - tiles - width / 2, head.centre().y}, width, 20), narrow,
+    draw_luck_button(f.ui, f.view,
+                     centred({head.right() - 12 - tiles - width / 2, head.centre().y}, width, 20), narrow,
                      f.commands);
   }
   if (switched) {

@@ -72,8 +72,8 @@ std::string loss_sentence(const LabView& view) {
   return text;
 }
 
-// What the bands say about the two runs that lie farthest apart at the last step that all bands reach; empty without
-// bands of two runs.
+// What the bands say about the two runs that lie farthest apart at the last step that all bands reach; empty
+// without bands of two runs.
 std::string luck_sentence(const LabView& view) {
   std::vector<const RunView*> known;
   size_t step = 0;
@@ -84,21 +84,22 @@ std::string luck_sentence(const LabView& view) {
     }
   if (known.size() < 2) return {};
   const auto mean = [step](const RunView* run) { return run->spread->mean[step - 1]; };
-  const auto [low, high] = std::minmax_element(known.begin(), known.end(),
-                                               [&](const RunView* a, const RunView* b) { return mean(a) < mean(b); });
+  const auto [low, high] = std::minmax_element(
+      known.begin(), known.end(), [&](const RunView* a, const RunView* b) { return mean(a) < mean(b); });
   if (low == high) return {};
   const bool apart = (*low)->spread->high[step - 1] < (*high)->spread->low[step - 1];
   const int seeds = std::min((*low)->spread->seeds, (*high)->spread->seeds);
-  return apart ? fmt::format("Not luck: {} lies below {} at step {} with each of {} other seeds.", (*low)->letter,
-                             (*high)->letter, step, seeds)
-               : fmt::format("It may be luck: {} and {} overlap at step {} over {} other seeds.", (*low)->letter,
-                             (*high)->letter, step, seeds);
+  return apart ? fmt::format("Not luck: {} lies below {} at step {} with each of {} other seeds.",
+                             (*low)->letter, (*high)->letter, step, seeds)
+               : fmt::format("It may be luck: {} and {} overlap at step {} over {} other seeds.",
+                             (*low)->letter, (*high)->letter, step, seeds);
 }
 
 void put_spread(PlotScene& scene, const RunView& run) {
   if (!run.spread || run.spread->mean.size() < 2) return;
   Band band;
-  band.id = fmt::format("{} with {} other seed{}", run.letter, run.spread->seeds, run.spread->seeds == 1 ? "" : "s");
+  band.id = fmt::format("{} with {} other seed{}", run.letter, run.spread->seeds,
+                        run.spread->seeds == 1 ? "" : "s");
   band.ink = Ink::run(colour_of(run));
   std::vector<float> x(run.spread->mean.size());
   std::iota(x.begin(), x.end(), 1.f);

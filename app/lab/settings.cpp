@@ -330,18 +330,23 @@ float draw_edit_tiles(Ui& ui, SettingsState& state, const LabView& view, Vec rig
   return w + 8 + word;
 }
 
-void draw_luck_button(Ui& ui, const LabView& view, const Rect& rect, bool narrow, std::vector<Command>& commands) {
+void draw_luck_button(Ui& ui, const LabView& view, const Rect& rect, bool narrow,
+                      std::vector<Command>& commands) {
   const bool running = view.luck_steps > 0;
-  const std::string text =
-      running ? fmt::format("{} %", 100 * view.luck_done / view.luck_steps) : narrow ? "Luck?" : "Is it luck?";
+  const std::string text = running  ? fmt::format("{} %", 100 * view.luck_done / view.luck_steps)
+                           : narrow ? "Luck?"
+                                    : "Is it luck?";
   ButtonOptions options;
   options.style = {Face::sans, type::body};
   options.selected = running;
-  if (button(ui, "lab/luck", rect, text,
-             running ? "Runs with other seeds go on in the background. Click to stop them; what is complete stays."
-                     : "Trains every run again with four other seeds, in the background, and shows how far their losses "
-                       "lie apart as a band.",
-             options))
+  if (button(
+          ui, "lab/luck", rect, text,
+          running
+              ? "Runs with other seeds go on in the background. Click to stop them; what is complete stays."
+              : "Trains every run again with four other seeds, in the background, and shows how far their "
+                "losses "
+                "lie apart as a band.",
+          options))
     commands.emplace_back(CheckLuck{!running});
 }
 

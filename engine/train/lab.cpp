@@ -207,7 +207,8 @@ void Lab::fork(ForkRequest request) {
   impl_->send([request = std::move(request)](LabTrainer& trainer) { trainer.fork(request); });
 }
 void Lab::fork_from(int32_t run, int32_t step, std::optional<RunSpec> spec) {
-  impl_->send([run, step, spec = std::move(spec)](LabTrainer& trainer) { trainer.fork_from(run, step, spec); });
+  impl_->send(
+      [run, step, spec = std::move(spec)](LabTrainer& trainer) { trainer.fork_from(run, step, spec); });
 }
 void Lab::check_luck() {
   impl_->send([](LabTrainer& trainer) { trainer.check_luck(); });

@@ -250,7 +250,8 @@ void LabTrainer::adopt_fork(std::unique_ptr<LabEntry> made, int32_t source) {
   share_memory();
 }
 
-// The replay from the nearest keyframe is done here and not as a part of catching up: no edit may come in between.
+// The replay from the nearest keyframe is done here and not as a part of catching up: no edit may come in
+// between.
 void LabTrainer::fork_from(int32_t run, int32_t step, const std::optional<RunSpec>& spec) {
   auto made = std::make_unique<LabEntry>();
   made->run = entry(run).run->at(step);

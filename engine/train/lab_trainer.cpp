@@ -129,8 +129,8 @@ size_t LabTrainer::kept_bytes() const {
   return sum;
 }
 
-// Histories and keyframes of all runs that are kept, those put aside included, stay within 256 MB together; a run alone
-// takes no more than it can use.
+// Histories and keyframes of all runs that are kept, those put aside included, stay within 256 MB together; a
+// run alone takes no more than it can use.
 void LabTrainer::share_memory() {
   constexpr size_t kSession = size_t{256} << 20;
   const std::vector<LabEntry*> all = kept();

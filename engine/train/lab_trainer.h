@@ -26,7 +26,7 @@ struct LabEntry {
   std::shared_ptr<const RunSpec> published, published_origin;
   std::string published_name;
   size_t published_edits = 0;
-  std::string key;          ///< of its reruns in the cache, see LabTrainer::luck_key
+  std::string key;  ///< of its reruns in the cache, see LabTrainer::luck_key
   size_t key_edits = 0;
 
   bool broken() const { return run->state() == RunState::NonFinite; }
@@ -62,8 +62,8 @@ class LabTrainer {
   bool has_work() const;
   /// A speed limit may hold the next step back until then.
   Clock::time_point next_step_at() const { return next_step_; }
-  /// One portion: a step of a run that catches up, one of all runs, one line of text, or one step of a rerun with
-  /// another seed. Throws Error.
+  /// One portion: a step of a run that catches up, one of all runs, one line of text, or one step of a rerun
+  /// with another seed. Throws Error.
   void work();
 
   LabView view() const;
@@ -129,9 +129,9 @@ class LabTrainer {
   double seconds_per_step_ = 0, tokens_per_second_ = 0;
 
   RunCache luck_;
-  std::vector<Rerun> reruns_;     ///< to do, the one under way first
-  std::unique_ptr<Run> rerun_;    ///< under way
-  double luck_credit_ = 0;        ///< seconds that reruns may still take beside the live runs
+  std::vector<Rerun> reruns_;   ///< to do, the one under way first
+  std::unique_ptr<Run> rerun_;  ///< under way
+  double luck_credit_ = 0;      ///< seconds that reruns may still take beside the live runs
   int64_t luck_done_ = 0, luck_steps_ = 0;
 
   double text_credit_ = 0;      ///< seconds that writing may still take

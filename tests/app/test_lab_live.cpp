@@ -185,7 +185,9 @@ TEST_CASE("the learning rate changes while the run goes on") {
   CHECK(lab.run('A').spec->train.schedule.peak == Approx(0.003f));
 }
 
-TEST_CASE("play on from an earlier step: the button by the cursor makes D, which waits there until play; undo takes it back") {
+TEST_CASE(
+    "play on from an earlier step: the button by the cursor makes D, which waits there until play; undo "
+    "takes it back") {
   LiveLab lab;
   lab.train(30);
   CHECK(lab.ui.registry().find("timeline/fork") == nullptr);
@@ -200,7 +202,8 @@ TEST_CASE("play on from an earlier step: the button by the cursor makes D, which
   CHECK(lab.run('D').step == there);
   CHECK(lab.run('D').fork_step == there);
   CHECK(lab.run('D').forked_from == 0);
-  lab.robot.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");  // D is selected, and still waits
+  lab.robot.drag("diagram/layer2/attn/trunk",
+                 "diagram/layer2/attn/before");  // D is selected, and still waits
   lab.settle();
   CHECK(lab.run('D').fork_note == "12 norms moved");
   CHECK(lab.run('D').step == there);
