@@ -21,9 +21,7 @@ install() {
 }
 
 ran=0
-# PyTorch's own index has builds without CUDA, a tenth of the size; the general index has those with it.
-if install PyTorch torch --index-url https://download.pytorch.org/whl/cpu --retries 0 --timeout 10 2>/dev/null ||
-   install PyTorch torch; then
+if install PyTorch torch; then
   "$environment/bin/python" $peers/torch_cpu.py "$@"
   ran=1
 else

@@ -1,6 +1,7 @@
 // What a Run holds. Internal to run.cpp and checkpoint.cpp.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,9 @@
 #include "train/run.h"
 
 namespace normscope {
+
+/// A number that is not known yet.
+inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 struct Run::Impl {
   Impl(RunSpec spec, std::shared_ptr<const Task> task, Backend& backend);
