@@ -344,14 +344,15 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
     bar = {rect.x + 575, rect.y + 47, rect.w - 575 - 26, 6};
   }
   Timeline timeline{ui, state, view, bar, size, p, t, std::max(1, std::max(view.budget, view.step))};
+  // Before the timeline's own area, which reaches under it in the compact layout.
+  if (const auto fork = timeline.fork_place(timeline.x_of(cursor_step(state, view))))
+    timeline.fork_button(*fork, commands);
   timeline.hands({bar.x - 8, bar.centre().y - 14, bar.w + 16, 28});
   const float playhead = timeline.x_of(cursor_step(state, view));
-  const std::optional<Rect> fork = timeline.fork_place(playhead);
   timeline.track();
   timeline.events(playhead);
   timeline.bookmarks();
   timeline.playhead(playhead);
-  if (fork) timeline.fork_button(*fork, commands);
 }
 
 void transport_keys(Ui& ui, TransportState& state, const LabView& view, std::vector<Command>& commands) {
