@@ -153,11 +153,14 @@ void draw_app(AppState& state, Ui& ui) {
   ui.paint().fill(area, ui.theme().bg);
   const Rect bar = area.take_top(lab::layout_for(ui.size()) == lab::Size::compact ? 40.f : 44.f);
   top_bar(state, ui, bar);
-  if (state.screen == Screen::lessons) draw_lessons(state, ui, area);
-  else state.lab_screen.draw(ui, *state.view, area, state.clock, state.commands);
+  if (state.screen == Screen::lessons)
+    draw_lessons(state, ui, area);
+  else
+    state.lab_screen.draw(ui, *state.view, area, state.clock, state.commands);
   hands::draw_hands(state, ui);
   ui.end_frame();
-  if (std::string saved = lab::save_plots(state.commands, state.dark); !saved.empty()) state.notice = std::move(saved);
+  if (std::string saved = lab::save_plots(state.commands, state.dark); !saved.empty())
+    state.notice = std::move(saved);
   if (state.lab) lab::run_commands(*state.lab, state.commands);
 }
 

@@ -37,7 +37,7 @@ struct AppState {
 
   Screen screen = Screen::lab;
   lab::LabScreen lab_screen;
-  hands::Hands hands;  // shortcuts, palette, undo, glossary, opener
+  hands::Hands hands;                       // shortcuts, palette, undo, glossary, opener
   std::shared_ptr<lessons::Player> player;  // made when its screen is opened first
   std::function<void()> wake;               // rung by the player's measurements from their thread
   std::vector<lab::Command>

@@ -113,13 +113,14 @@ LabOptions with_autosave(LabOptions options, const WindowMemory& memory) {
   return options;
 }
 
-// A display server that goes away ends the process in the window library's hands: it calls exit(1). What is left to do
-// is to say so, with a code of its own; the autosave of the last seconds is on the disk.
+// A display server that goes away ends the process in the window library's hands: it calls exit(1). What is
+// left to do is to say so, with a code of its own; the autosave of the last seconds is on the disk.
 std::atomic<bool> window_open{false};
 
 void end_without_display() {
   if (!window_open) return;
-  std::fputs("normscope: the display went away; the session is kept, the next start offers to restore it\n", stderr);
+  std::fputs("normscope: the display went away; the session is kept, the next start offers to restore it\n",
+             stderr);
   std::_Exit(kDisplayLost);
 }
 
@@ -128,7 +129,10 @@ void end_without_display() {
 class Session {
  public:
   Session(Window& window, const WindowOptions& options, WindowMemory& memory)
-      : window_(window), memory_(memory), ui_(ui::load_fonts()), pacer_(window.software_gl()),
+      : window_(window),
+        memory_(memory),
+        ui_(ui::load_fonts()),
+        pacer_(window.software_gl()),
         lab_(make_lab(with_autosave(options.lab, memory))) {
     memory.put(state_);
     state_.lab = lab_.get();

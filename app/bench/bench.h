@@ -1,4 +1,5 @@
-// The parts of normscope bench. Each measures, prints its table as it goes (unless `quiet`), and returns its rows for
+// The parts of normscope bench. Each measures, prints its table as it goes (unless `quiet`), and returns its
+// rows for
 // --json. Called by cli/bench.cpp.
 #pragma once
 
@@ -11,7 +12,7 @@ struct Settings {
   int threads = 2;
   double budget = 0.25;  ///< seconds a timing
   bool quiet = false;
-  std::string model;     ///< only this one
+  std::string model;  ///< only this one
 };
 
 /// The roofs: FMA peak and bandwidth, measured with all threads.
@@ -29,8 +30,8 @@ struct Part {
 };
 
 Part bench_gemm(const Settings& settings, const Machine& machine);
-/// oneDNN's largest median over the listed shapes, GFLOP/s; from `gemm` rows where there are some, otherwise measured.
-/// 0 where it is not installed.
+/// oneDNN's largest median over the listed shapes, GFLOP/s; from `gemm` rows where there are some, otherwise
+/// measured. 0 where it is not installed.
 double best_sgemm(const Settings& settings, const nlohmann::json& gemm);
 
 Part bench_ops(const Settings& settings, const Machine& machine);

@@ -133,17 +133,17 @@ const char* phase_name(Phase phase) {
 }
 
 std::string profile_table(const std::vector<InstructionProfile>& rows) {
-  std::string text = fmt::format("{:26} {:13} {:>10} {:>14} {:>10} {:>14} {:>7}\n", "node", "op", "forward", "",
-                                 "backward", "", "share");
+  std::string text = fmt::format("{:26} {:13} {:>10} {:>14} {:>10} {:>14} {:>7}\n", "node", "op", "forward",
+                                 "", "backward", "", "share");
   const auto ms = [](double s) { return s > 0 ? fmt::format("{:.3f} ms", 1e3 * s) : std::string(); };
   for (const NodeLine& l : node_lines(rows))
     text += fmt::format("{:26} {:13} {:>10} {:>14} {:>10} {:>14} {:6.2f}%\n", l.name, l.op, ms(l.seconds[0]),
-                        rate_text(l.cost[0], l.seconds[0]), ms(l.seconds[1]), rate_text(l.cost[1], l.seconds[1]),
-                        100 * l.share);
+                        rate_text(l.cost[0], l.seconds[0]), ms(l.seconds[1]),
+                        rate_text(l.cost[1], l.seconds[1]), 100 * l.share);
   for (const InstructionProfile& r : rows)
     if (r.phase == Phase::Update)
-      text += fmt::format("{:26} {:13} {:>10} {:>14} {:>25} {:6.2f}%\n", "all parameters", r.name, ms(r.seconds),
-                          rate_text(r.cost, r.seconds), "", 100 * r.share);
+      text += fmt::format("{:26} {:13} {:>10} {:>14} {:>25} {:6.2f}%\n", "all parameters", r.name,
+                          ms(r.seconds), rate_text(r.cost, r.seconds), "", 100 * r.share);
   for (Phase phase : {Phase::Forward, Phase::Backward, Phase::Update}) {
     double seconds = 0, share = 0;
     Cost cost;
@@ -154,8 +154,8 @@ std::string profile_table(const std::vector<InstructionProfile>& rows) {
       cost.flop += r.cost.flop;
       cost.bytes += r.cost.bytes;
     }
-    text += fmt::format("{:40} {:>10} {:>14} {:>25} {:6.2f}%\n", std::string("sum ") + phase_name(phase), ms(seconds),
-                        rate_text(cost, seconds), "", 100 * share);
+    text += fmt::format("{:40} {:>10} {:>14} {:>25} {:6.2f}%\n", std::string("sum ") + phase_name(phase),
+                        ms(seconds), rate_text(cost, seconds), "", 100 * share);
   }
   return text;
 }

@@ -9,8 +9,8 @@
 
 namespace normscope::bench {
 
-/// Arithmetic is counted for products and attention (dense, the masked half too); the other ops are counted by the
-/// bytes that they have to read and write once.
+/// Arithmetic is counted for products and attention (dense, the masked half too); the other ops are counted
+/// by the bytes that they have to read and write once.
 struct Cost {
   double flop = 0, bytes = 0;
 };
@@ -24,8 +24,8 @@ struct InstructionProfile {
   double share = 0;    ///< of the sum over all instructions
   Cost cost;
 };
-/// Times every instruction alone, step after step in order of execution. The program's inputs must have been filled;
-/// `repeats` updates are made.
+/// Times every instruction alone, step after step in order of execution. The program's inputs must have been
+/// filled; `repeats` updates are made.
 std::vector<InstructionProfile> profile(Program& program, const StepInputs& inputs, int repeats);
 
 /// "312 GFLOP/s" or "41 GB/s".

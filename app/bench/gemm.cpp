@@ -1,5 +1,5 @@
-// GEMM at the shapes that training has, through the linear op's own stages, beside oneDNN's and OpenBLAS's sgemm;
-// every result is checked against a double-precision sum on sampled elements.
+// GEMM at the shapes that training has, through the linear op's own stages, beside oneDNN's and OpenBLAS's
+// sgemm; every result is checked against a double-precision sum on sampled elements.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,8 +25,9 @@ constexpr double kLargestError = 1e-6;
 struct Size {
   int64_t m, n, k;
 };
-constexpr Size kListed[] = {{1024, 64, 64},     {1024, 64, 256},   {1024, 256, 64},  {1024, 256, 256}, {2048, 256, 256},
-                            {2048, 1024, 256},  {4096, 512, 512},  {4096, 512, 2048}, {4096, 2048, 512}, {4096, 2048, 2048}};
+constexpr Size kListed[] = {{1024, 64, 64},    {1024, 64, 256},   {1024, 256, 64},  {1024, 256, 256},
+                            {2048, 256, 256},  {2048, 1024, 256}, {4096, 512, 512}, {4096, 512, 2048},
+                            {4096, 2048, 512}, {4096, 2048, 2048}};
 // Attention's products of one head: on one core, as attention runs them.
 constexpr Size kPerHead[] = {{64, 64, 16}, {64, 16, 64}, {128, 128, 64}};
 
@@ -149,15 +150,17 @@ nlohmann::json measure(Problem& p, cpu::Pool& pool, const Settings& settings, co
 
 void print(const nlohmann::json& row) {
   const auto anchor = [&](const std::string& key) {
-    return row.contains(key + "_gflops") ? fmt::format("{:6.0f} ({:5.0f})", row[key + "_gflops"].get<double>(),
-                                                       row[key + "_best_gflops"].get<double>())
-                                         : std::string("–");
+    return row.contains(key + "_gflops")
+               ? fmt::format("{:6.0f} ({:5.0f})", row[key + "_gflops"].get<double>(),
+                             row[key + "_best_gflops"].get<double>())
+               : std::string("–");
   };
   const double error = row["error"];
-  fmt::print("{:5} {:5} {:5} {} {:3} {:6.0f} ({:5.0f}) {:4.0f}% {:>14} {:>14} {:6.2f} {:8.1e}{}\n", row["m"].get<int>(),
-             row["n"].get<int>(), row["k"].get<int>(), row["layout"].get<std::string>(), row["threads"].get<int>(),
-             row["gflops"].get<double>(), row["best_gflops"].get<double>(), 100 * row["share_of_peak"].get<double>(),
-             anchor("onednn"), anchor("openblas"), row.value("ratio", 0.0), error, error < kLargestError ? "" : "  WRONG");
+  fmt::print("{:5} {:5} {:5} {} {:3} {:6.0f} ({:5.0f}) {:4.0f}% {:>14} {:>14} {:6.2f} {:8.1e}{}\n",
+             row["m"].get<int>(), row["n"].get<int>(), row["k"].get<int>(), row["layout"].get<std::string>(),
+             row["threads"].get<int>(), row["gflops"].get<double>(), row["best_gflops"].get<double>(),
+             100 * row["share_of_peak"].get<double>(), anchor("onednn"), anchor("openblas"),
+             row.value("ratio", 0.0), error, error < kLargestError ? "" : "  WRONG");
 }
 
 }  // namespace
@@ -182,9 +185,12 @@ Part bench_gemm(const Settings& settings, const Machine& machine) {
   Part part;
   if (!settings.quiet) {
     const SgemmAnchor* anchors[] = {find_onednn(settings.threads), find_openblas(settings.threads)};
-    fmt::print("\nGEMM, GFLOP/s: median (best); the ratio is to oneDNN\n{:>5} {:>5} {:>5} {:>6} {:>14} {:>5} {:>14} {:>14} {:>6} {:>8}\n",
-               "M", "N", "K", "thr", "normscope", "peak", anchors[0] ? "oneDNN " + anchors[0]->version() : "no oneDNN",
-               anchors[1] ? "OpenBLAS " + anchors[1]->version() : "no OpenBLAS", "ratio", "error");
+    fmt::print(
+        "\nGEMM, GFLOP/s: median (best); the ratio is to oneDNN\n{:>5} {:>5} {:>5} {:>6} {:>14} {:>5} {:>14} "
+        "{:>14} {:>6} {:>8}\n",
+        "M", "N", "K", "thr", "normscope", "peak",
+        anchors[0] ? "oneDNN " + anchors[0]->version() : "no oneDNN",
+        anchors[1] ? "OpenBLAS " + anchors[1]->version() : "no OpenBLAS", "ratio", "error");
   }
   const auto run = [&](const Size& s, cpu::Pool& pool) {
     for (Layout layout : kLayouts) {

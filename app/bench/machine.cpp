@@ -28,7 +28,8 @@ std::string processor_name() {
   return "unknown";
 }
 
-// Stages of the pool carry no data of their own: what these need stands in the workspace and the inputs of the call.
+// Stages of the pool carry no data of their own: what these need stands in the workspace and the inputs of
+// the call.
 void fma_stage(const cpu::Call& call, const StepInputs&, int64_t chunk, cpu::Scratch) noexcept {
   cpu::spin_fma(kRounds, call.workspace + 16 * chunk);
 }
@@ -54,18 +55,29 @@ Machine measure_machine(const Settings& settings) {
   call.workspace = sinks.data();
   const double flop = static_cast<double>(cpu::spin_fma(kRounds, sinks.data())) * settings.threads;
   const StepInputs inputs;
-  machine.peak_gflops =
-      1e-9 * flop / time_call([&] { pool.run({fma_stage, settings.threads}, call, inputs); }, settings.budget).minimum;
-  Triad t{std::vector<float>(kTriadFloats), std::vector<float>(kTriadFloats, 1), std::vector<float>(kTriadFloats, 2)};
+  machine.peak_gflops = 1e-9 * flop /
+                        time_call(
+                            [&] {
+                              pool.run({fma_stage, settings.threads}, call, inputs);
+                            },
+                            settings.budget)
+                            .minimum;
+  Triad t{std::vector<float>(kTriadFloats), std::vector<float>(kTriadFloats, 1),
+          std::vector<float>(kTriadFloats, 2)};
   call.out.p = t.a.data();
   call.in[0].p = t.b.data();
   call.in[1].p = t.c.data();
   const double bytes = 3.0 * 4 * kTriadFloats;
-  machine.bandwidth_gbs =
-      1e-9 * bytes / time_call([&] { pool.run({triad_stage, 16}, call, inputs); }, settings.budget).minimum;
+  machine.bandwidth_gbs = 1e-9 * bytes /
+                          time_call(
+                              [&] {
+                                pool.run({triad_stage, 16}, call, inputs);
+                              },
+                              settings.budget)
+                              .minimum;
   if (!settings.quiet)
-    fmt::print("{}\n{}, {} threads: FMA peak {:.0f} GFLOP/s, triad {:.1f} GB/s (best of the run)\n", machine.processor,
-               machine.isa, machine.threads, machine.peak_gflops, machine.bandwidth_gbs);
+    fmt::print("{}\n{}, {} threads: FMA peak {:.0f} GFLOP/s, triad {:.1f} GB/s (best of the run)\n",
+               machine.processor, machine.isa, machine.threads, machine.peak_gflops, machine.bandwidth_gbs);
   return machine;
 }
 

@@ -22,7 +22,8 @@ cpu::Kernels kernels_of(OpKind op) {
     return cpu::name##_kernels();
 #include "ops/ops.def"
 #undef OP
-    case OpKind::Count: break;
+    case OpKind::Count:
+      break;
   }
   return {};
 }
@@ -34,7 +35,9 @@ float* somewhere() {
 }
 
 size_t workspace_of(const Tape& tape, const Instruction& i) {
-  const auto tensor = [&](ValueId v) { return v == kNone ? cpu::Tensor{} : cpu::Tensor{somewhere(), tape.shape(v)}; };
+  const auto tensor = [&](ValueId v) {
+    return v == kNone ? cpu::Tensor{} : cpu::Tensor{somewhere(), tape.shape(v)};
+  };
   cpu::Call call{};
   call.op = i.op;
   call.phase = i.phase;
@@ -63,7 +66,8 @@ size_t largest_workspace(const Tape& tape, const std::vector<bool>& needs_gradie
   return floats;
 }
 
-void collect_tensors(const Tape& tape, const std::vector<bool>& needs_gradient, std::vector<TensorNeed>& out) {
+void collect_tensors(const Tape& tape, const std::vector<bool>& needs_gradient,
+                     std::vector<TensorNeed>& out) {
   for (size_t v = 0; v < tape.values().size(); ++v) {
     const ValueInfo& info = tape.values()[v];
     const size_t bytes = 4 * static_cast<size_t>(info.shape.size());
@@ -99,7 +103,8 @@ MemoryNeed memory_need(const RunSpec& spec, const Task& task, Backend& backend) 
   need.activations = 4 * plan.activations;
   need.gradients = 4 * plan.gradients;
   need.workspace = 4 * (plan.inputs + largest_workspace(tape, needs_gradient, model.loss));
-  for (const ParameterInfo& p : store.parameters()) need.parameter_count += static_cast<size_t>(p.shape.size());
+  for (const ParameterInfo& p : store.parameters())
+    need.parameter_count += static_cast<size_t>(p.shape.size());
   collect_tensors(tape, needs_gradient, need.largest);
   std::stable_sort(need.largest.begin(), need.largest.end(),
                    [](const TensorNeed& a, const TensorNeed& b) { return a.bytes > b.bytes; });
@@ -141,7 +146,8 @@ std::string memory_table(const MemoryNeed& need) {
 
 std::string largest_table(const MemoryNeed& need) {
   std::string text = "largest tensors\n";
-  for (const TensorNeed& t : need.largest) text += fmt::format("{:28} {:26} {:>11}\n", t.name, t.what, bytes_text(t.bytes));
+  for (const TensorNeed& t : need.largest)
+    text += fmt::format("{:28} {:26} {:>11}\n", t.name, t.what, bytes_text(t.bytes));
   return text;
 }
 

@@ -40,16 +40,16 @@ class OneDnn final : public SgemmAnchor {
   }
   void set_threads(int threads) override { set_openmp_threads(handle_, threads); }
   void run(const SgemmProblem& p) const override {
-    sgemm_(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n, p.k, 1.0f, p.a, p.transpose_a ? p.m : p.k, p.b,
-           p.transpose_b ? p.k : p.n, 0.0f, p.c, p.n);
+    sgemm_(p.transpose_a ? 'T' : 'N', p.transpose_b ? 'T' : 'N', p.m, p.n, p.k, 1.0f, p.a,
+           p.transpose_a ? p.m : p.k, p.b, p.transpose_b ? p.k : p.n, 0.0f, p.c, p.n);
   }
 
  private:
   struct Version {
     int major, minor, patch;
   };
-  using Sgemm = int (*)(char, char, int64_t, int64_t, int64_t, float, const float*, int64_t, const float*, int64_t, float,
-                        float*, int64_t);
+  using Sgemm = int (*)(char, char, int64_t, int64_t, int64_t, float, const float*, int64_t, const float*,
+                        int64_t, float, float*, int64_t);
   void* handle_;
   Sgemm sgemm_ = nullptr;
   const Version* (*version_)() = nullptr;
@@ -75,12 +75,14 @@ class OpenBlas final : public SgemmAnchor {
   void run(const SgemmProblem& p) const override {
     constexpr int kRowMajor = 101, kPlain = 111, kTransposed = 112;
     const auto i = [](int64_t x) { return static_cast<int>(x); };
-    sgemm_(kRowMajor, p.transpose_a ? kTransposed : kPlain, p.transpose_b ? kTransposed : kPlain, i(p.m), i(p.n), i(p.k),
-           1.0f, p.a, i(p.transpose_a ? p.m : p.k), p.b, i(p.transpose_b ? p.k : p.n), 0.0f, p.c, i(p.n));
+    sgemm_(kRowMajor, p.transpose_a ? kTransposed : kPlain, p.transpose_b ? kTransposed : kPlain, i(p.m),
+           i(p.n), i(p.k), 1.0f, p.a, i(p.transpose_a ? p.m : p.k), p.b, i(p.transpose_b ? p.k : p.n), 0.0f,
+           p.c, i(p.n));
   }
 
  private:
-  using Sgemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
+  using Sgemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int, float,
+                         float*, int);
   void* handle_;
   Sgemm sgemm_ = nullptr;
   const char* (*config_)() = nullptr;

@@ -1,5 +1,5 @@
-// sgemm of oneDNN and OpenBLAS as the benchmark's anchors: looked for when the program runs, never linked, so that
-// nothing depends on them. Called by bench/gemm.cpp.
+// sgemm of oneDNN and OpenBLAS as the benchmark's anchors: looked for when the program runs, never linked, so
+// that nothing depends on them. Called by bench/gemm.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Whole training steps with all probes on: the fixed models, the sweep over sizes, and the ops inside a step beside
-// their roofline. A FLOP of a step is counted as step_flop() says, attention dense.
+// Whole training steps with all probes on: the fixed models, the sweep over sizes, and the ops inside a step
+// beside their roofline. A FLOP of a step is counted as step_flop() says, attention dense.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -148,7 +148,8 @@ struct OpLine {
 };
 
 /// The ops of one program, summed by op and phase, each beside the time that the roofs allow.
-void add_ops(const char* label, Stepper& stepper, const Settings& settings, const Machine& machine, Part& part) {
+void add_ops(const char* label, Stepper& stepper, const Settings& settings, const Machine& machine,
+             Part& part) {
   const int repeats = std::clamp(static_cast<int>(settings.budget * 100), 5, 40);
   std::map<std::pair<OpKind, Phase>, OpLine> lines;
   for (const InstructionProfile& p : profile(*stepper.program, stepper.inputs, repeats)) {
@@ -159,7 +160,8 @@ void add_ops(const char* label, Stepper& stepper, const Settings& settings, cons
     ++line.count;
   }
   for (const auto& [key, line] : lines) {
-    const double roof = std::max(1e-9 * line.cost.flop / machine.peak_gflops, 1e-9 * line.cost.bytes / machine.bandwidth_gbs);
+    const double roof =
+        std::max(1e-9 * line.cost.flop / machine.peak_gflops, 1e-9 * line.cost.bytes / machine.bandwidth_gbs);
     part.rows.push_back({{"size", label},
                          {"op", to_string(key.first)},
                          {"phase", phase_name(key.second)},
@@ -169,8 +171,9 @@ void add_ops(const char* label, Stepper& stepper, const Settings& settings, cons
                          {"gb_per_s", 1e-9 * line.cost.bytes / line.seconds},
                          {"share_of_roofline", roof / line.seconds}});
     if (!settings.quiet)
-      fmt::print("{:6} {:13} {:9} {:4} {:9.3f} {:>14} {:6.0f}%\n", label, to_string(key.first), phase_name(key.second),
-                 line.count, 1e3 * line.seconds, rate_text(line.cost, line.seconds), 100 * roof / line.seconds);
+      fmt::print("{:6} {:13} {:9} {:4} {:9.3f} {:>14} {:6.0f}%\n", label, to_string(key.first),
+                 phase_name(key.second), line.count, 1e3 * line.seconds, rate_text(line.cost, line.seconds),
+                 100 * roof / line.seconds);
   }
   part.right = part.right && std::isfinite(stepper.program->loss());
 }
@@ -186,16 +189,19 @@ std::vector<std::string> model_names() {
 Part bench_models(const Settings& settings, const Machine& machine, double sgemm) {
   Part part;
   if (!settings.quiet)
-    fmt::print("\nTraining steps, all probes on; oneDNN's best sgemm {:.0f} GFLOP/s\n{:9} {:>9} {:>9} {:>8} {:>10} {:>8} {:>6} {:>7} {:>10}\n",
-               sgemm, "model", "ms", "best ms", "live ms", "tokens/s", "GFLOP/s", "peak", "sgemm", "memory");
+    fmt::print(
+        "\nTraining steps, all probes on; oneDNN's best sgemm {:.0f} GFLOP/s\n{:9} {:>9} {:>9} {:>8} {:>10} "
+        "{:>8} {:>6} {:>7} {:>10}\n",
+        sgemm, "model", "ms", "best ms", "live ms", "tokens/s", "GFLOP/s", "peak", "sgemm", "memory");
   for (const Model& m : kModels) {
     if (settings.model.empty() ? !m.listed : settings.model != m.name) continue;
     nlohmann::json row = measure(m, settings, machine, sgemm);
     part.right = part.right && row["right"].get<bool>();
     if (!settings.quiet)
-      fmt::print("{:9} {:9.2f} {:9.2f} {:8.3f} {:10.0f} {:8.0f} {:5.0f}% {:>7} {:7.1f}MiB{}\n", m.name, row["ms"].get<double>(),
-                 row["best_ms"].get<double>(), row["live_ms"].get<double>(), row["tokens_per_s"].get<double>(),
-                 row["gflops"].get<double>(), 100 * row["share_of_peak"].get<double>(),
+      fmt::print("{:9} {:9.2f} {:9.2f} {:8.3f} {:10.0f} {:8.0f} {:5.0f}% {:>7} {:7.1f}MiB{}\n", m.name,
+                 row["ms"].get<double>(), row["best_ms"].get<double>(), row["live_ms"].get<double>(),
+                 row["tokens_per_s"].get<double>(), row["gflops"].get<double>(),
+                 100 * row["share_of_peak"].get<double>(),
                  sgemm > 0 ? fmt::format("{:.2f}", row["share_of_sgemm"].get<double>()) : "–",
                  row["memory_bytes"].get<double>() / (1 << 20), row["right"].get<bool>() ? "" : "  WRONG");
     part.rows.push_back(std::move(row));
@@ -206,9 +212,13 @@ Part bench_models(const Settings& settings, const Machine& machine, double sgemm
 Part bench_ops(const Settings& settings, const Machine& machine) {
   Part part;
   if (!settings.quiet)
-    fmt::print("\nOps inside a step (two layers; dropout on): all instances together, beside the roofline of FMA peak and triad; above\n"
-               "100 % the data comes from cache. Arithmetic is counted for linear and attention (dense), bytes for the others.\n"
-               "{:6} {:13} {:9} {:>4} {:>9} {:>14} {:>7}\n", "size", "op", "phase", "n", "ms", "rate", "roof");
+    fmt::print(
+        "\nOps inside a step (two layers; dropout on): all instances together, beside the roofline of FMA "
+        "peak and triad; above\n"
+        "100 % the data comes from cache. Arithmetic is counted for linear and attention (dense), bytes for "
+        "the others.\n"
+        "{:6} {:13} {:9} {:>4} {:>9} {:>14} {:>7}\n",
+        "size", "op", "phase", "n", "ms", "rate", "roof");
   for (const auto& [label, model] : {std::pair{"d64", kModels[0]}, std::pair{"d256", kModels[2]}}) {
     ModelConfig config = config_of(model);
     config.layers = 2;
@@ -227,7 +237,8 @@ Part bench_ops(const Settings& settings, const Machine& machine) {
       if (!settings.quiet)
         fmt::print("{:6} {:13} {:9} {:4} {:9.3f} {:>14} {:6.0f}%\n", label, row["op"].get<std::string>(),
                    row["phase"].get<std::string>(), row["count"].get<int>(), row["ms"].get<double>(),
-                   fmt::format("{:.1f} GB/s", row["gb_per_s"].get<double>()), 100 * row["share_of_roofline"].get<double>());
+                   fmt::format("{:.1f} GB/s", row["gb_per_s"].get<double>()),
+                   100 * row["share_of_roofline"].get<double>());
       part.rows.push_back(row);
     }
     part.right = part.right && rest.right;
@@ -238,17 +249,25 @@ Part bench_ops(const Settings& settings, const Machine& machine) {
 Part bench_sweep(const Settings& settings) {
   Part part;
   if (!settings.quiet)
-    fmt::print("\nSweep around lesson: growth of time over growth of arithmetic, from the row before\n{:8} {:>6} {:>9} {:>8} {:>8}\n",
-               "what", "value", "ms", "GFLOP/s", "growth");
+    fmt::print(
+        "\nSweep around lesson: growth of time over growth of arithmetic, from the row before\n{:8} {:>6} "
+        "{:>9} {:>8} {:>8}\n",
+        "what", "value", "ms", "GFLOP/s", "growth");
   const auto row = [&](const char* what, int value, const Model& m, int threads, double& last) {
     Stepper stepper(config_of(m), m.batch, threads);
     const Timing t = time_call([&] { stepper.step(); }, settings.budget);
     const double gflop = 1e-9 * step_flop(stepper.config, m.batch), per = t.median / gflop;
     const double growth = last > 0 ? per / last : 1;
     last = per;
-    part.rows.push_back({{"what", what}, {"value", value}, {"ms", 1e3 * t.median}, {"best_ms", 1e3 * t.minimum},
-                         {"gflops", gflop / t.median}, {"growth_over_arithmetic", growth}});
-    if (!settings.quiet) fmt::print("{:8} {:6} {:9.2f} {:8.0f} {:8.2f}\n", what, value, 1e3 * t.median, gflop / t.median, growth);
+    part.rows.push_back({{"what", what},
+                         {"value", value},
+                         {"ms", 1e3 * t.median},
+                         {"best_ms", 1e3 * t.minimum},
+                         {"gflops", gflop / t.median},
+                         {"growth_over_arithmetic", growth}});
+    if (!settings.quiet)
+      fmt::print("{:8} {:6} {:9.2f} {:8.0f} {:8.2f}\n", what, value, 1e3 * t.median, gflop / t.median,
+                 growth);
   };
   const auto over = [&](const char* what, std::initializer_list<int> values, auto set) {
     double last = 0;
@@ -263,7 +282,8 @@ Part bench_sweep(const Settings& settings) {
   over("T", {32, 64, 128, 256}, [](Model& m, int v) { m.sequence = v; });
   over("B", {4, 16, 64}, [](Model& m, int v) { m.batch = v; });
   double last = 0;
-  for (int threads = 1; threads <= settings.threads + 1; ++threads) row("threads", threads, kModels[0], threads, last);
+  for (int threads = 1; threads <= settings.threads + 1; ++threads)
+    row("threads", threads, kModels[0], threads, last);
   return part;
 }
 

@@ -12,9 +12,12 @@ namespace normscope::cli {
 namespace {
 
 nlohmann::json machine_json(const bench::Machine& m) {
-  nlohmann::json json = {{"processor", m.processor},        {"instruction_set", m.isa},
-                         {"threads", m.threads},            {"peak_gflops", m.peak_gflops},
-                         {"bandwidth_gb_per_s", m.bandwidth_gbs}, {"normscope", NORMSCOPE_VERSION}};
+  nlohmann::json json = {{"processor", m.processor},
+                         {"instruction_set", m.isa},
+                         {"threads", m.threads},
+                         {"peak_gflops", m.peak_gflops},
+                         {"bandwidth_gb_per_s", m.bandwidth_gbs},
+                         {"normscope", NORMSCOPE_VERSION}};
   for (const bench::SgemmAnchor* anchor : {bench::find_onednn(m.threads), bench::find_openblas(m.threads)})
     if (anchor) json[anchor->name()] = anchor->version();
   return json;

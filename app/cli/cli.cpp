@@ -18,7 +18,8 @@ namespace {
 constexpr const char* kFooter =
     "Exit codes: 0 done; 1 a check failed (verify); 2 command line or configuration; 3 a text, checkpoint "
     "or\n"
-    "fixture that cannot be used; 4 --window without a display or OpenGL; 5 anything else; 6 the display went\n"
+    "fixture that cannot be used; 4 --window without a display or OpenGL; 5 anything else; 6 the display "
+    "went\n"
     "away under the window; 7 more memory than the machine has (train); 130 interrupted.";
 
 void add_threads(CLI::App& app, int32_t& threads) {
@@ -56,7 +57,8 @@ void add_runs(CLI::App& app, std::vector<std::string>& runs, std::vector<std::st
   app.add_option("--set", sets, "a field of every run or of one, as B:train.rate=1e-3; can be repeated")
       ->type_name("[LETTER:]KEY=VALUE")
       ->allow_extra_args(false);
-  app.add_option("--edit", edits, "change a field at a step, as 214:train.rate=1e-3 or A:214:lr=1e-3; can be repeated")
+  app.add_option("--edit", edits,
+                 "change a field at a step, as 214:train.rate=1e-3 or A:214:lr=1e-3; can be repeated")
       ->type_name("[LETTER:]STEP:KEY=VALUE")
       ->allow_extra_args(false);
 }
@@ -87,14 +89,16 @@ void add_train(CLI::App& app, TrainOptions& options, std::function<Exit()>& comm
       sub.add_option("--preset", options.preset, "a run by name")->type_name("NAME")->excludes(config);
   add_runs(sub, options.runs, options.set, options.edits);
   sub.add_option("--text", options.text, "a UTF-8 text of your own to learn")->type_name("FILE");
-  sub.add_option("--pairs", options.pairs, "sentences and their translations, source<TAB>target: an encoder-decoder")
+  sub.add_option("--pairs", options.pairs,
+                 "sentences and their translations, source<TAB>target: an encoder-decoder")
       ->type_name("FILE");
   sub.add_option("--labels", options.labels, "labelled texts, label<TAB>text: an encoder that classifies")
       ->type_name("FILE");
   sub.add_option("--valid", options.valid, "pairs or labelled texts to validate on")->type_name("FILE");
   sub.add_option("--init-from", options.init_from, "a saved run whose weights are taken over: fine-tuning")
       ->type_name("FILE");
-  sub.add_option("--tokens", options.tokens, "tokens of a batch, padding included, instead of train.batch rows")
+  sub.add_option("--tokens", options.tokens,
+                 "tokens of a batch, padding included, instead of train.batch rows")
       ->check(CLI::Range(2, 10'000'000))
       ->type_name("N");
   add_steps(sub, options.steps, "budget of steps");
@@ -105,7 +109,8 @@ void add_train(CLI::App& app, TrainOptions& options, std::function<Exit()>& comm
   sub.add_option("--save-every", options.save_every, "save every so many steps too (with --save)")
       ->check(CLI::Range(1, 10'000'000))
       ->type_name("N");
-  sub.add_option("--keep", options.keep, "keep the last so many of these states as FILE-STEP, to average them")
+  sub.add_option("--keep", options.keep,
+                 "keep the last so many of these states as FILE-STEP, to average them")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
   sub.add_option("--log", options.log, "one JSON object a line (docs/log-format.md)")->type_name("FILE");
@@ -115,7 +120,8 @@ void add_train(CLI::App& app, TrainOptions& options, std::function<Exit()>& comm
       ->excludes(config)
       ->excludes(preset);
   sub.add_flag("--plan", options.plan, "print the memory that the runs need, and train nothing");
-  sub.add_flag("--profile", options.profile, "time every node of a step, forward, backward, update, and train nothing");
+  sub.add_flag("--profile", options.profile,
+               "time every node of a step, forward, backward, update, and train nothing");
   add_threads(sub, options.threads);
   sub.callback([&] { command = [&] { return train(options); }; });
 }
@@ -129,7 +135,9 @@ void add_bench(CLI::App& app, BenchOptions& options, std::function<Exit()>& comm
   sub.add_option("--model", options.model, "training steps of one model")
       ->check(CLI::IsMember(bench::model_names()))
       ->type_name("NAME");
-  sub.add_option("--budget", options.budget, "seconds a timing")->check(CLI::Range(0.001, 60.0))->type_name("SECONDS");
+  sub.add_option("--budget", options.budget, "seconds a timing")
+      ->check(CLI::Range(0.001, 60.0))
+      ->type_name("SECONDS");
   sub.add_flag("--json", options.json, "one JSON object instead of tables");
   add_threads(sub, options.threads);
   sub.callback([&] { command = [&] { return cli::bench(options); }; });
@@ -138,7 +146,8 @@ void add_bench(CLI::App& app, BenchOptions& options, std::function<Exit()>& comm
 void add_screenshot(CLI::App& app, ScreenshotOptions& options, std::function<Exit()>& command) {
   CLI::App& sub = *app.add_subcommand("screenshot", "Draw a screen to a PNG, without display or OpenGL");
   sub.footer(kFooter);
-  sub.add_option("--screen", options.screen, "which screen: lab, or lesson:NAME:STEP as lesson:warm-up:compare")
+  sub.add_option("--screen", options.screen,
+                 "which screen: lab, or lesson:NAME:STEP as lesson:warm-up:compare")
       ->type_name("NAME");
   add_steps(sub, options.steps, "steps trained before");
   add_look(sub, options.theme, options.scale);
@@ -159,13 +168,20 @@ void add_screenshot(CLI::App& app, ScreenshotOptions& options, std::function<Exi
 void add_translate(CLI::App& app, TranslateOptions& options, std::function<Exit()>& command) {
   CLI::App& sub = *app.add_subcommand("translate", "Translate with a run that was trained on sentence pairs");
   sub.footer(kFooter);
-  sub.add_option("runs", options.runs, "a saved run; of several the weights are averaged")->type_name("FILE")->required();
+  sub.add_option("runs", options.runs, "a saved run; of several the weights are averaged")
+      ->type_name("FILE")
+      ->required();
   CLI::Option* input =
       sub.add_option("--input", options.input, "sentences, one a line; without it the run's validation pairs")
           ->type_name("FILE");
-  sub.add_option("--reference", options.reference, "their translations, to print BLEU")->type_name("FILE")->needs(input);
-  sub.add_option("--out", options.out, "where the translations go; without it they are printed")->type_name("FILE");
-  sub.add_option("--beam", options.beam, "width of the beam; 1 is greedy")->check(CLI::Range(1, 100))->type_name("N");
+  sub.add_option("--reference", options.reference, "their translations, to print BLEU")
+      ->type_name("FILE")
+      ->needs(input);
+  sub.add_option("--out", options.out, "where the translations go; without it they are printed")
+      ->type_name("FILE");
+  sub.add_option("--beam", options.beam, "width of the beam; 1 is greedy")
+      ->check(CLI::Range(1, 100))
+      ->type_name("N");
   sub.add_option("--penalty", options.penalty, "a hypothesis scores log p / length^penalty")
       ->check(CLI::Range(0.0, 10.0))
       ->type_name("X");
@@ -194,7 +210,8 @@ void add_verify(CLI::App& app, VerifyOptions& options, std::function<Exit()>& co
 }
 
 void add_lesson(CLI::App& app, LessonOptions& options, std::function<Exit()>& command) {
-  CLI::App& group = *app.add_subcommand("lesson", "The course without a window: its claims, checked on the engine");
+  CLI::App& group =
+      *app.add_subcommand("lesson", "The course without a window: its claims, checked on the engine");
   group.footer(kFooter);
   group.require_subcommand(1);
   const auto add = [&](const char* name, const char* help) -> CLI::App& {

@@ -14,8 +14,8 @@
 #include "app/cli/report.h"
 #include "app/cli/run_log.h"
 #include "app/cli/specs.h"
-#include "app/config/session_file.h"
 #include "app/cli/terminal.h"
+#include "app/config/session_file.h"
 #include "engine/train/lab.h"
 
 namespace normscope::cli {

@@ -29,12 +29,12 @@ struct TrainOptions {
   std::string config, preset, text, log, save, resume;
   std::vector<std::string> runs, set, edits;
   std::string pairs, labels, valid, init_from;
-  int32_t steps = 0;  ///< 0: as configured
-  int32_t tokens = 0;          ///< of a batch; 0: train.batch rows
+  int32_t steps = 0;   ///< 0: as configured
+  int32_t tokens = 0;  ///< of a batch; 0: train.batch rows
   int32_t validate_every = 50;
-  int32_t save_every = 0;      ///< 0: at the end only
-  int32_t keep = 0;            ///< how many of the last saved states are kept under names of their own
-  int64_t seed = -1;  ///< -1: as configured
+  int32_t save_every = 0;  ///< 0: at the end only
+  int32_t keep = 0;        ///< how many of the last saved states are kept under names of their own
+  int64_t seed = -1;       ///< -1: as configured
   int32_t threads = 0;
   bool plan = false;     ///< print what memory the runs need, train nothing
   bool profile = false;  ///< time every node of a step instead of training

@@ -68,12 +68,15 @@ class Stage {
                                                         std::make_unique<lessons::Worker>(), std::string());
       return with_exit(Exit::usage, [&] { state_.player->open(name.substr(0, colon), kind); });
     }
-    throw CommandError(Exit::usage, fmt::format("--screen lesson:{}: expected a step: predict, run, compare or explain", name));
+    throw CommandError(
+        Exit::usage,
+        fmt::format("--screen lesson:{}: expected a step: predict, run, compare or explain", name));
   }
 
   void rest() {
     lab_.wait_idle();
-    while (state_.player && state_.player->measuring()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    while (state_.player && state_.player->measuring())
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
     robot_.frames(kSettle);
   }
 

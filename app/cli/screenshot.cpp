@@ -50,9 +50,12 @@ Exit screenshot(const ScreenshotOptions& options) {
 
   constexpr std::string_view kLesson = "lesson:";
   const bool lesson = options.screen.starts_with(kLesson);
-  if (lesson) picture.lesson = options.screen.substr(kLesson.size());
+  if (lesson)
+    picture.lesson = options.screen.substr(kLesson.size());
   else if (options.screen != "lab")
-    throw CommandError(Exit::usage, fmt::format("--screen '{}' is not known: expected lab or lesson:NAME:STEP", options.screen));
+    throw CommandError(
+        Exit::usage,
+        fmt::format("--screen '{}' is not known: expected lab or lesson:NAME:STEP", options.screen));
   Lab lab({.threads = options.threads, .live_text = false});
   if (!lesson) train_to(lab, session_runs(runs), options.steps, session_edits(runs));
   draw_lab(lab, picture, options.out);

@@ -71,8 +71,9 @@ void apply_tokens(const TrainOptions& options, RunSpec& spec) {
   if (options.tokens == 0) return;
   const int32_t rows = options.tokens / spec.model.sequence;
   if (rows < 1)
-    throw CommandError(Exit::usage, fmt::format("--tokens {}: expected at least one row of {} (model.sequence)",
-                                                options.tokens, spec.model.sequence));
+    throw CommandError(Exit::usage,
+                       fmt::format("--tokens {}: expected at least one row of {} (model.sequence)",
+                                   options.tokens, spec.model.sequence));
   with_exit(Exit::usage, [&] { set_field(spec, "train.batch", std::to_string(rows)); });
 }
 
@@ -156,7 +157,8 @@ void save_between(const TrainOptions& options, const Job& job, size_t runs) {
   if (options.keep == 0) return;
   const auto kept = [&](int32_t at) { return save_path(path, fmt::format("{:06}", at)); };
   job.run->save(kept(step));
-  if (step > options.keep * options.save_every) std::remove(kept(step - options.keep * options.save_every).c_str());
+  if (step > options.keep * options.save_every)
+    std::remove(kept(step - options.keep * options.save_every).c_str());
 }
 
 /// What a validation says of a model whose text is worth a line of its own.
@@ -216,8 +218,8 @@ bool train_all(const TrainOptions& options, std::vector<Job>& jobs, RunLog& log)
   return !InterruptGuard::interrupted();
 }
 
-/// The memory of all runs together, from their plans: printed on request; more than the machine has is refused before
-/// anything is allocated.
+/// The memory of all runs together, from their plans: printed on request; more than the machine has is
+/// refused before anything is allocated.
 void check_memory(const TrainOptions& options, Backend& backend) {
   std::vector<ConfigRun> runs;
   if (options.resume.empty())
@@ -227,13 +229,16 @@ void check_memory(const TrainOptions& options, Backend& backend) {
   size_t sum = 0;
   bench::MemoryNeed largest;
   for (ConfigRun& config : runs) {
-    if (!options.resume.empty() && !options.text.empty()) config.spec.data.name = "text", config.spec.data.text_path = options.text;
+    if (!options.resume.empty() && !options.text.empty())
+      config.spec.data.name = "text", config.spec.data.text_path = options.text;
     const std::shared_ptr<const Task> task = task_of(config.spec);
     config.spec.model.vocabulary = task->vocabulary();
     config.spec.model.classes = task->classes();
     complete(config.spec);
-    const bench::MemoryNeed need = with_exit(Exit::usage, [&] { return bench::memory_need(config.spec, *task, backend); });
-    if (options.plan) fmt::print("run {}\n{}{}", config.letter, bench::memory_table(need), bench::largest_table(need));
+    const bench::MemoryNeed need =
+        with_exit(Exit::usage, [&] { return bench::memory_need(config.spec, *task, backend); });
+    if (options.plan)
+      fmt::print("run {}\n{}{}", config.letter, bench::memory_table(need), bench::largest_table(need));
     sum += need.peak();
     if (need.peak() > largest.peak()) largest = need;
   }
@@ -242,11 +247,14 @@ void check_memory(const TrainOptions& options, Backend& backend) {
     fmt::print("{} in all; this machine has {}\n", bench::bytes_text(sum), bench::bytes_text(machine));
   if (machine == 0 || sum <= machine) return;
   if (!options.plan) fmt::print("{}{}", bench::memory_table(largest), bench::largest_table(largest));
-  throw CommandError(Exit::memory, fmt::format("the runs need {} of memory and this machine has {}: expected a smaller model or batch",
-                                               bench::bytes_text(sum), bench::bytes_text(machine)));
+  throw CommandError(
+      Exit::memory,
+      fmt::format("the runs need {} of memory and this machine has {}: expected a smaller model or batch",
+                  bench::bytes_text(sum), bench::bytes_text(machine)));
 }
 
-/// A few steps to fill caches and batch, then every instruction timed alone on that batch with the rate at zero.
+/// A few steps to fill caches and batch, then every instruction timed alone on that batch with the rate at
+/// zero.
 Exit profile_all(std::vector<Job>& jobs) {
   constexpr int kSteps = 3, kRepeats = 20;
   for (Job& job : jobs) {
@@ -259,7 +267,8 @@ Exit profile_all(std::vector<Job>& jobs) {
     inputs.dropout[static_cast<size_t>(DropoutKind::Residual)] = dropout_inputs(model.dropout_residual);
     inputs.dropout[static_cast<size_t>(DropoutKind::Attention)] = dropout_inputs(model.dropout_attention);
     inputs.dropout[static_cast<size_t>(DropoutKind::Activation)] = dropout_inputs(model.dropout_activation);
-    fmt::print("run {}\n{}", job.letter, bench::profile_table(bench::profile(job.run->program(), inputs, kRepeats)));
+    fmt::print("run {}\n{}", job.letter,
+               bench::profile_table(bench::profile(job.run->program(), inputs, kRepeats)));
     if (InterruptGuard::interrupted()) return Exit::interrupted;
   }
   return Exit::ok;

@@ -26,13 +26,16 @@ struct Work {
 Work work_of(const TranslateOptions& options, const PairsTask& pairs) {
   Work work;
   if (options.input.empty()) {
-    for (const TsvRow& row : pairs.validation()) work.sources.push_back(row.first), work.references.push_back(row.second);
+    for (const TsvRow& row : pairs.validation())
+      work.sources.push_back(row.first), work.references.push_back(row.second);
   } else {
     work.sources = with_exit(Exit::input, [&] { return read_lines(options.input); });
-    if (!options.reference.empty()) work.references = with_exit(Exit::input, [&] { return read_lines(options.reference); });
+    if (!options.reference.empty())
+      work.references = with_exit(Exit::input, [&] { return read_lines(options.reference); });
     if (!work.references.empty() && work.references.size() != work.sources.size())
-      throw CommandError(Exit::input, fmt::format("{} has {} lines and {} has {}: expected as many", options.input,
-                                                  work.sources.size(), options.reference, work.references.size()));
+      throw CommandError(Exit::input,
+                         fmt::format("{} has {} lines and {} has {}: expected as many", options.input,
+                                     work.sources.size(), options.reference, work.references.size()));
   }
   if (work.sources.empty()) throw CommandError(Exit::input, fmt::format("{} is empty", options.input));
   const auto limit = static_cast<size_t>(options.limit);
@@ -105,7 +108,8 @@ Exit translate(const TranslateOptions& options) {
 Exit bleu(const BleuOptions& options) {
   const auto translations = with_exit(Exit::input, [&] { return read_lines(options.translations); });
   const auto references = with_exit(Exit::input, [&] { return read_lines(options.references); });
-  fmt::print("{}\n", to_string(with_exit(Exit::input, [&] { return corpus_bleu(translations, references); })));
+  fmt::print("{}\n",
+             to_string(with_exit(Exit::input, [&] { return corpus_bleu(translations, references); })));
   return Exit::ok;
 }
 

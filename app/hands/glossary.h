@@ -1,5 +1,6 @@
-// The terms of the field, each in two plain sentences with its source. Where a panel's title stands for a term it is
-// underlined; hover shows the entry, a click keeps it open, F1 asks for what is in focus or under the mouse.
+// The terms of the field, each in two plain sentences with its source. Where a panel's title stands for a
+// term it is underlined; hover shows the entry, a click keeps it open, F1 asks for what is in focus or under
+// the mouse.
 #pragma once
 
 #include <span>
@@ -12,9 +13,9 @@ namespace normscope::hands {
 
 struct Term {
   std::string_view id, title;
-  std::string_view text;      // two sentences
-  std::string_view source;    // where to read on
-  std::string_view places;    // panel titles and control names that mean it, separated by '|'
+  std::string_view text;    // two sentences
+  std::string_view source;  // where to read on
+  std::string_view places;  // panel titles and control names that mean it, separated by '|'
 };
 
 std::span<const Term> glossary();
@@ -22,7 +23,8 @@ const Term* find_term(std::string_view id);
 // The term that a panel title or a control's name stands for; nullptr when none does.
 const Term* term_at(std::string_view place);
 
-// Underlines what has an entry and shows it; called after the screens. `open`: id of the entry that is kept open.
+// Underlines what has an entry and shows it; called after the screens. `open`: id of the entry that is kept
+// open.
 void draw_glossary(ui::Ui&, std::string& open);
 
 }  // namespace normscope::hands

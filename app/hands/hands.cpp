@@ -24,7 +24,8 @@ constexpr Act kAnywhere[] = {Act::undo,   Act::redo,    Act::palette,      Act::
 void take_back(AppState& state, bool undo) {
   Hands& hands = state.hands;
   char selected = state.lab_screen.diagram().selected;
-  const bool did = undo ? hands.undo.undo(state.commands, selected) : hands.undo.redo(state.commands, selected);
+  const bool did =
+      undo ? hands.undo.undo(state.commands, selected) : hands.undo.redo(state.commands, selected);
   if (!did) {
     state.notice = undo ? "nothing to undo" : "nothing to redo";
     return;
@@ -140,7 +141,8 @@ void begin_hands(AppState& state, Ui& ui) {
 void draw_hands(AppState& state, Ui& ui) {
   Hands& hands = state.hands;
   const std::span<const lab::Command> made = std::span(state.commands).subspan(hands.own_commands);
-  const bool held = ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsMouseReleased(ImGuiMouseButton_Left);
+  const bool held =
+      ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsMouseReleased(ImGuiMouseButton_Left);
   hands.undo.note(*state.view, made, hands.selected_before, state.lab_screen.diagram().selected, held);
 
   draw_glossary(ui, hands.glossary);
@@ -172,7 +174,8 @@ bool quiet_bar(AppState& state, Ui& ui, const Rect& room) {
   Hands& hands = state.hands;
   const bool restore = hands.offer_restore;
   if (!restore && !hands.offer_opener) return false;
-  const std::string text = restore ? "The last window ended without closing." : "Can you guess the next letter?";
+  const std::string text =
+      restore ? "The last window ended without closing." : "Can you guess the next letter?";
   const std::string action = restore ? "Restore it" : "Two minutes";
   Rect rest = room.inset(0, (room.h - 26) / 2);
   ButtonOptions quiet;
@@ -185,9 +188,11 @@ bool quiet_bar(AppState& state, Ui& ui, const Rect& room) {
                                   : "Guess letters of a sentence; your own line appears on the loss plot.",
                           look);
   const TextStyle style{Face::sans, type::body};
-  if (ui.paint().text_width(style, text) <= rest.w) ui.paint().text_in(rest, style, ui.theme().ink2, text, Align::right);
+  if (ui.paint().text_width(style, text) <= rest.w)
+    ui.paint().text_in(rest, style, ui.theme().ink2, text, Align::right);
   ui.mark("app/offer", rest, text, "An offer; nothing waits for the answer.");
   if (yes) run_act(state, ui, restore ? Act::restore : Act::opener);
+  if (yes && restore) hands.offer_opener = false, hands.offers_answered = true;  // not their first visit
   if (no) (restore ? hands.offer_restore : hands.offer_opener) = false, hands.offers_answered = true;
   return true;
 }

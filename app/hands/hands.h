@@ -1,5 +1,5 @@
-// Everything that works the same on every screen: shortcuts, palette, undo, glossary, opener, the quiet bar of the top
-// line. draw_app calls begin_hands before the screens and draw_hands after them.
+// Everything that works the same on every screen: shortcuts, palette, undo, glossary, opener, the quiet bar
+// of the top line. draw_app calls begin_hands before the screens and draw_hands after them.
 #pragma once
 
 #include <optional>
@@ -20,17 +20,17 @@ struct Hands {
   UndoLog undo;
   PaletteState palette;
   OpenerState opener;
-  std::string glossary;           // the entry that is kept open
-  std::string last_session;       // a folder that can be restored; empty: none
-  std::string restoring;          // asked for, not answered yet
-  uint64_t restore_asked = 0;     // version of the view then
-  bool offer_restore = false;     // its window did not close: say so
-  bool offer_opener = false;      // the first run: invite
-  bool offers_answered = false;   // set when the person answered one: the window remembers
-  std::optional<double> person;   // nats a letter of the opener
-  std::string clipboard;          // what was copied last (a window puts it on the clipboard too)
+  std::string glossary;          // the entry that is kept open
+  std::string last_session;      // a folder that can be restored; empty: none
+  std::string restoring;         // asked for, not answered yet
+  uint64_t restore_asked = 0;    // version of the view then
+  bool offer_restore = false;    // its window did not close: say so
+  bool offer_opener = false;     // the first run: invite
+  bool offers_answered = false;  // set when the person answered one: the window remembers
+  std::optional<double> person;  // nats a letter of the opener
+  std::string clipboard;         // what was copied last (a window puts it on the clipboard too)
   char selected_before = 'A';
-  size_t own_commands = 0;        // of this frame: they are not noted again
+  size_t own_commands = 0;  // of this frame: they are not noted again
 };
 
 // Keys of the whole app; may add commands.

@@ -86,7 +86,8 @@ std::string line_so_far(const OpenerState& state) {
 
 std::string what_happened(const OpenerState& state) {
   if (state.guesses.count() == 0) return "Type the letter that you think comes next.";
-  const std::string& truth = state.alphabet[static_cast<size_t>(state.sentence[static_cast<size_t>(state.at - 1)])];
+  const std::string& truth =
+      state.alphabet[static_cast<size_t>(state.sentence[static_cast<size_t>(state.at - 1)])];
   return truth == state.last ? fmt::format("{} was right.", shown(truth))
                              : fmt::format("You said {}, it was {}.", shown(state.last), shown(truth));
 }
@@ -123,11 +124,12 @@ bool draw_opener(ui::Ui& ui, OpenerState& state, const LabView& view) {
   p.text_in(rest.take_top(22, 2), {Face::sans, type::body}, t.ink2, what_happened(state));
   std::string figure = fmt::format("{} of {} letters", state.guesses.count(), kOpenerLetters);
   if (state.guesses.count() > 0)
-    figure += fmt::format("   you {:.2f} nats per {}   letter frequencies {:.2f}", state.guesses.nats(), view.unit,
-                          view.unigram_entropy);
+    figure += fmt::format("   you {:.2f} nats per {}   letter frequencies {:.2f}", state.guesses.nats(),
+                          view.unit, view.unigram_entropy);
   const Rect row = rest.take_top(22, 4);
   p.text_in(row, {Face::mono, type::body}, t.ink, figure);
-  ui.mark("app/opener/figure", row, figure, "Mean of minus the logarithm of what your guesses gave to the true letter.");
+  ui.mark("app/opener/figure", row, figure,
+          "Mean of minus the logarithm of what your guesses gave to the true letter.");
   take_letters(state);
   const bool done = state.at >= static_cast<int>(state.sentence.size());
   ButtonOptions look;

@@ -1,9 +1,9 @@
-// The opener: guess the next letters of a sentence that the runs have not seen, and see your own nats per letter as a
-// line on the loss plot.
+// The opener: guess the next letters of a sentence that the runs have not seen, and see your own nats per
+// letter as a line on the loss plot.
 //
-// The figure is an honest one: your guess gets the probability that your guesses have been right so far (Laplace's
-// rule), the rest is shared by letter frequency, and what counts is the mean of -ln of what the true letter got: the
-// loss of a model that guesses as you do.
+// The figure is an honest one: your guess gets the probability that your guesses have been right so far
+// (Laplace's rule), the rest is shared by letter frequency, and what counts is the mean of -ln of what the
+// true letter got: the loss of a model that guesses as you do.
 #pragma once
 
 #include <memory>
@@ -33,9 +33,9 @@ class Guesses {
 struct OpenerState {
   std::vector<std::string> alphabet;  // of the text, UTF-8
   std::vector<int> sentence;
-  int given = 0, at = 0;              // letters shown at the start, letters shown now
+  int given = 0, at = 0;  // letters shown at the start, letters shown now
   Guesses guesses{};
-  std::string last;                   // what was guessed last
+  std::string last;  // what was guessed last
   bool open = false;
 };
 
@@ -43,7 +43,8 @@ inline constexpr int kOpenerLetters = 40;
 // As few guesses as the line on the plot may rest on.
 inline constexpr int kOpenerEnough = 10;
 
-// Takes a line of the validation text of this run. Throws Error where the text cannot be read or has no letters.
+// Takes a line of the validation text of this run. Throws Error where the text cannot be read or has no
+// letters.
 void start_opener(OpenerState&, const RunSpec& spec);
 void guess(OpenerState&, std::string_view letter);
 // The popup "app/opener", while it is open. True when it was closed.

@@ -62,7 +62,8 @@ std::vector<const PaletteItem*> matches(std::string_view query, const std::vecto
   std::vector<std::pair<int, const PaletteItem*>> scored;
   for (const PaletteItem& item : items)
     if (const int score = match(query, item)) scored.emplace_back(score, &item);
-  std::stable_sort(scored.begin(), scored.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::stable_sort(scored.begin(), scored.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<const PaletteItem*> found;
   for (const auto& [score, item] : scored) found.push_back(item);
   return found;
@@ -71,7 +72,8 @@ std::vector<const PaletteItem*> matches(std::string_view query, const std::vecto
 std::string control_title(std::string_view name) {
   if (name.starts_with("settings/")) {
     std::string_view key = name.substr(9), run;
-    if (const size_t slash = key.find('/'); slash != key.npos) run = key.substr(slash + 1), key = key.substr(0, slash);
+    if (const size_t slash = key.find('/'); slash != key.npos)
+      run = key.substr(slash + 1), key = key.substr(0, slash);
     if (const Field* field = find_field(key))
       return run.empty() ? std::string(field->label) : fmt::format("{} of {}", field->label, run);
   }
@@ -89,7 +91,8 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui) {
     if (c.interactive && c.enabled && !is_own(c.name))
       items.push_back({control_title(c.name), c.value, c.help, c.name, {}, {}});
   for (const Term& term : glossary())
-    items.push_back({fmt::format("What is {}?", term.title), "", std::string(term.text), {}, {}, std::string(term.id)});
+    items.push_back(
+        {fmt::format("What is {}?", term.title), "", std::string(term.text), {}, {}, std::string(term.id)});
   return items;
 }
 
@@ -102,7 +105,8 @@ void open_palette(ui::Ui& ui, PaletteState& state) {
 
 namespace {
 
-// Presses the chosen control as Enter on the focused one does, when the palette's text field has let go of the keys.
+// Presses the chosen control as Enter on the focused one does, when the palette's text field has let go of
+// the keys.
 void press_pending(ui::Ui& ui, PaletteState& state) {
   if (state.pending.empty() || ui.typing() || ++state.wait < 2) return;
   ui.focus(state.pending);
@@ -136,8 +140,9 @@ std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state) {
   if (!ui.begin_popup(kPopup, box)) return {};
   Rect rest = box.inset(10, 10);
   const std::string before = state.query;
-  const bool committed = text_field(ui, kField, rest.take_top(28, 8), "Find a control or command", state.query,
-                                    "A few letters of a control, a command or a term; Enter runs the marked one.");
+  const bool committed =
+      text_field(ui, kField, rest.take_top(28, 8), "Find a control or command", state.query,
+                 "A few letters of a control, a command or a term; Enter runs the marked one.");
   if (state.query != before) state.selected = 0;
   const auto found = matches(state.query, items);
   const int count = static_cast<int>(found.size());
@@ -150,17 +155,20 @@ std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state) {
     const Rect row = rest.take_top(row_h);
     HitOptions options;
     options.tooltip = options.focusable = false;
-    const Hit hit = ui.hit(fmt::format("app/palette/{}", i - first), row, found[static_cast<size_t>(i)]->title,
-                           "Enter or a click runs it.", options);
+    const Hit hit = ui.hit(fmt::format("app/palette/{}", i - first), row,
+                           found[static_cast<size_t>(i)]->title, "Enter or a click runs it.", options);
     if (hit.clicked) chosen = *found[static_cast<size_t>(i)];
     draw_item(ui, row, *found[static_cast<size_t>(i)], i == state.selected || hit.hovered);
   }
   const Rect foot{box.x + 20, box.bottom() - 30, box.w - 40, 24};
-  const std::string help = count ? found[static_cast<size_t>(state.selected)]->help : "Nothing is called that.";
+  const std::string help =
+      count ? found[static_cast<size_t>(state.selected)]->help : "Nothing is called that.";
   ui.paint().text_in(foot, {Face::sans, type::tick}, ui.theme().ink3,
                      ui.paint().fit({Face::sans, type::tick}, help, foot.w));
-  const bool enter = ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);
-  if (!chosen && enter && count && (committed || ui.edit().name != kField)) chosen = *found[static_cast<size_t>(state.selected)];
+  const bool enter =
+      ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);
+  if (!chosen && enter && count && (committed || ui.edit().name != kField))
+    chosen = *found[static_cast<size_t>(state.selected)];
   if (chosen || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) {
     ui.edit() = {};
     ui.close_popup();

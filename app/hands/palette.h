@@ -1,5 +1,5 @@
-// The command palette (Ctrl+K): every named control and every command, found by a few letters and run with Enter.
-// Drawn last in a frame, when the registry knows all controls of the screen.
+// The command palette (Ctrl+K): every named control and every command, found by a few letters and run with
+// Enter. Drawn last in a frame, when the registry knows all controls of the screen.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,12 @@
 namespace normscope::hands {
 
 struct PaletteItem {
-  std::string title;               // "learning rate"
-  std::string detail;              // value or keys, at the right
+  std::string title;   // "learning rate"
+  std::string detail;  // value or keys, at the right
   std::string help;
-  std::string control;             // name of the control; empty: something else
-  std::optional<Act> act;          // a command of the table of shortcuts
-  std::string term;                // id of a glossary entry
+  std::string control;     // name of the control; empty: something else
+  std::optional<Act> act;  // a command of the table of shortcuts
+  std::string term;        // id of a glossary entry
 };
 
 struct PaletteState {
@@ -28,8 +28,8 @@ struct PaletteState {
   int wait = 0;
 };
 
-// How well an item fits what was typed; 0: not at all. Every word must be found: at the start of a word, inside one,
-// as letters in order, or in the help.
+// How well an item fits what was typed; 0: not at all. Every word must be found: at the start of a word,
+// inside one, as letters in order, or in the help.
 int match(std::string_view query, const PaletteItem& item);
 // The items that fit, best first; all of them for an empty query.
 std::vector<const PaletteItem*> matches(std::string_view query, const std::vector<PaletteItem>& items);

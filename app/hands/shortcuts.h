@@ -1,5 +1,5 @@
-// The one table of shortcuts: what handles a key, the sheet of shortcuts and the palette all read it. A screen asks
-// pressed(ui, Act::play) and names no key itself.
+// The one table of shortcuts: what handles a key, the sheet of shortcuts and the palette all read it. A
+// screen asks pressed(ui, Act::play) and names no key itself.
 #pragma once
 
 #include <span>
@@ -47,7 +47,7 @@ struct Shortcut {
   std::string_view shown;          // on the sheet, where the chord alone would not say it
   std::string_view title;          // "Undo"
   std::string_view help;           // one sentence
-  bool command = false;            // the palette runs it; the others belong to a control that has a name itself
+  bool command = false;  // the palette runs it; the others belong to a control that has a name itself
 };
 
 std::span<const Shortcut> shortcuts();

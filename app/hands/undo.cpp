@@ -18,8 +18,8 @@ constexpr uint64_t kViewsBehind = 3;  // a step, "busy", the answer: then the vi
 }  // namespace
 
 void UndoLog::catch_up(const LabView& view) {
-  const bool behind = expected_.size() == view.runs.size() && view.version < asked_at_ + kViewsBehind &&
-                      view.message.empty();
+  const bool behind =
+      expected_.size() == view.runs.size() && view.version < asked_at_ + kViewsBehind && view.message.empty();
   if (behind) return;
   expected_.clear();
   for (const RunView& run : view.runs) expected_.push_back(run.spec);
@@ -44,8 +44,8 @@ void UndoLog::note_edit(const LabView& view, const EditField& edit, Done& done) 
   done.redo.emplace_back(edit);
 }
 
-void UndoLog::note(const LabView& view, std::span<const Command> made, char selected_before, char selected_after,
-                   bool held) {
+void UndoLog::note(const LabView& view, std::span<const Command> made, char selected_before,
+                   char selected_after, bool held) {
   if (made.empty()) return;
   catch_up(view);
   Done done;

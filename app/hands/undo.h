@@ -1,6 +1,6 @@
-// Undo and redo of what the hand asked of the trainer. An undo gives the specification back from now on, as an edit
-// that is logged with the run; forks and restarted runs are put aside and come back as they were left; nothing is
-// untrained. Owned by the app, told after each frame which commands the screen made.
+// Undo and redo of what the hand asked of the trainer. An undo gives the specification back from now on, as
+// an edit that is logged with the run; forks and restarted runs are put aside and come back as they were
+// left; nothing is untrained. Owned by the app, told after each frame which commands the screen made.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,10 @@ namespace normscope::hands {
 
 class UndoLog {
  public:
-  // What was asked for this frame; `held`: the mouse is still down from the frame before, so that one drag of a field
-  // is one entry. selected: the run shown in the diagram before and after.
-  void note(const LabView& view, std::span<const lab::Command> made, char selected_before, char selected_after,
-            bool held);
+  // What was asked for this frame; `held`: the mouse is still down from the frame before, so that one drag of
+  // a field is one entry. selected: the run shown in the diagram before and after.
+  void note(const LabView& view, std::span<const lab::Command> made, char selected_before,
+            char selected_after, bool held);
   // Appends the commands of the last entry and says which run is to be shown; false when there is nothing.
   bool undo(std::vector<lab::Command>& commands, char& selected);
   bool redo(std::vector<lab::Command>& commands, char& selected);

@@ -49,8 +49,8 @@ struct SavePlot {
   PlotFormat format = PlotFormat::svg;
 };
 
-using Command = std::variant<Play, Pause, StepOnce, Reset, SetBudget, SetSpeed, EditField, SetSpec, ForkRequest,
-                             ForkFrom, CheckLuck, RemoveFork, RestoreFork, SavePlot>;
+using Command = std::variant<Play, Pause, StepOnce, Reset, SetBudget, SetSpeed, EditField, SetSpec,
+                             ForkRequest, ForkFrom, CheckLuck, RemoveFork, RestoreFork, SavePlot>;
 
 void run_commands(Lab& lab, const std::vector<Command>& commands);
 

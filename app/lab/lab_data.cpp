@@ -91,9 +91,7 @@ float LabData::value(const RunView& run, std::string_view name, int step) {
   return index >= 0 && static_cast<size_t>(index) < stats.size() ? stats[static_cast<size_t>(index)] : kNaN;
 }
 
-bool LabData::has(const RunView& run, const std::string& name) {
-  return find(cached(run), name) >= 0;
-}
+bool LabData::has(const RunView& run, const std::string& name) { return find(cached(run), name) >= 0; }
 
 const std::vector<float>& LabData::frame(Cached& c, int step) {
   auto [it, fresh] = c.frames.try_emplace(step);

@@ -38,7 +38,8 @@ class LabData {
   // One stat over time, "L03.ffn.w2.grad_norm"; an empty line when the run does not measure it.
   std::shared_ptr<const Line> stat(const RunView& run, const std::string& name);
   // One stat over another, step by step.
-  std::shared_ptr<const Line> quotient(const RunView& run, const std::string& above, const std::string& below);
+  std::shared_ptr<const Line> quotient(const RunView& run, const std::string& above,
+                                       const std::string& below);
   // One stat at a step (the last frame at or before it); NaN when it is not measured.
   float value(const RunView& run, std::string_view name, int step);
   // "L..<path>" of every layer at a step (the last one at or before it); NaN where it is not measured.
@@ -55,7 +56,8 @@ class LabData {
     std::shared_ptr<const Line> loss, rate;
     std::map<std::string, std::shared_ptr<const Line>, std::less<>> stats;
     std::map<int, std::vector<float>> frames;
-    std::map<std::string_view, int32_t> index;  // of the layout's names; kept as long as the history is the same
+    std::map<std::string_view, int32_t>
+        index;  // of the layout's names; kept as long as the history is the same
   };
   Cached& cached(const RunView& run);
   const std::vector<float>& frame(Cached& cached, int step);

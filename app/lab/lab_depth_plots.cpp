@@ -1,4 +1,5 @@
-// The plots by layer at the cursor's step, the triangles of residual dependency, and the compact layout's one cell.
+// The plots by layer at the cursor's step, the triangles of residual dependency, and the compact layout's one
+// cell.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +15,8 @@ using namespace ui;
 namespace {
 
 constexpr const char* kDependencyHelp =
-    "Row: a sub-layer, from 1 at the top. Column: the input, then each branch. Dark: the state after the row's sub-layer "
+    "Row: a sub-layer, from 1 at the top. Column: the input, then each branch. Dark: the state after the "
+    "row's sub-layer "
     "gets most of its variance from that column.";
 
 std::string at_step(int step) { return fmt::format("at step {}", grouped(step)); }
@@ -30,7 +32,8 @@ void LabScreen::draw_matrix_choice(Frame& f, const Rect& rect, const char* name)
 }
 
 void LabScreen::depth_hit(const plot::PlotHit& hit, int layers) {
-  if (hit.hovered) hover_layer_ = std::clamp(static_cast<int>(std::ceil(hit.x - 0.5)), 1, std::max(1, layers)) - 1;
+  if (hit.hovered)
+    hover_layer_ = std::clamp(static_cast<int>(std::ceil(hit.x - 0.5)), 1, std::max(1, layers)) - 1;
 }
 
 void LabScreen::draw_by_layer(Frame& f, const std::string& name, const Rect& rect, Quantity& quantity) {
@@ -46,7 +49,8 @@ void LabScreen::draw_by_layer(Frame& f, const std::string& name, const Rect& rec
   const bool of_matrix = info(quantity).of_matrix;
   options.right = at_w + (of_matrix ? 66.f : 8.f);
   depth_hit(draw_cell(f.ui, name, rect, scene, cells_, options, f.commands), layers_of(f.view.runs.front()));
-  p.text({rect.right() - space::pad, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at, Align::right);
+  p.text({rect.right() - space::pad, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at,
+         Align::right);
   if (of_matrix)
     draw_matrix_choice(f, {rect.right() - space::pad - at_w - 60, rect.y + 6, 50, 24},
                        name == "plot/gradient-by-layer" ? "plot/matrix" : "plot/matrix-below");
@@ -94,8 +98,7 @@ void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
   f.ui.mark(name, rect, scenes.front().sentence, kDependencyHelp);
   const std::string below = "Rows sum to 1 at the start, and to less once branches pull the same way.";
   const bool room = inner.h > 170 && p.text_width(small, below) < rect.w - 2 * space::pad;
-  if (room && scenes.front().heat)
-    p.text({rect.x + space::pad, rect.bottom() - 14}, small, t.ink3, below);
+  if (room && scenes.front().heat) p.text({rect.x + space::pad, rect.bottom() - 14}, small, t.ink3, below);
   if (room) inner.h -= 22;
 
   constexpr float labels = 34, gap = 14, scale = 46, under = 38;
@@ -110,11 +113,12 @@ void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
     scene.title.clear(), scene.sentence.clear();
     if (!scene.heat) continue;
     if (i > 0) scene.heat->row_first.clear(), scene.heat->row_last.clear();
-    triangle = std::min(triangle, width / static_cast<float>(scene.heat->columns) * static_cast<float>(scene.heat->rows));
+    triangle = std::min(
+        triangle, width / static_cast<float>(scene.heat->columns) * static_cast<float>(scene.heat->rows));
     const char letter = f.view.runs[i].letter;
     const plot::PlotHit hit =
-        plot::draw_plot(f.ui, fmt::format("{}/{}", name, letter), {x - left, inner.y, width + left, inner.h}, scene,
-                        cells_.views[name], kDependencyHelp);
+        plot::draw_plot(f.ui, fmt::format("{}/{}", name, letter), {x - left, inner.y, width + left, inner.h},
+                        scene, cells_.views[name], kDependencyHelp);
     if (hit.hovered) hover_layer_ = static_cast<int>(hit.y) / 2;
   }
   if (std::any_of(scenes.begin(), scenes.end(), [](const plot::PlotScene& s) { return s.heat.has_value(); }))

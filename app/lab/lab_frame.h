@@ -1,4 +1,5 @@
-// What one LabScreen::draw() passes between its parts. Included by lab_screen.cpp, lab_plots.cpp and lab_depth_plots.cpp only.
+// What one LabScreen::draw() passes between its parts. Included by lab_screen.cpp, lab_plots.cpp and
+// lab_depth_plots.cpp only.
 #pragma once
 
 #include "app/lab/lab_screen.h"
@@ -6,7 +7,8 @@
 namespace normscope::lab {
 
 inline constexpr const char* kLossHelp =
-    "Loss of every run: how many nats each symbol surprises the model by. Dotted: knowing frequencies only, and the "
+    "Loss of every run: how many nats each symbol surprises the model by. Dotted: knowing frequencies only, "
+    "and the "
     "entropy of the text. Drag sets the step, wheel zooms; what is zoomed pans, double click resets.";
 inline constexpr const char* kRateHelp =
     "Learning rate: solid what was used, lighter what will be. Yellow handles change it from now on.";

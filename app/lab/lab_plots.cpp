@@ -32,7 +32,8 @@ void thin_ticks(plot::Axis& axis, float height) {
 
 void LabScreen::time_hit(Frame& f, const std::string& name, const plot::PlotHit& hit) {
   if (hit.hovered) hover_step_ = hit.x;
-  // The cursor follows the hand, from the press until the button is up, beyond the ends too; what is zoomed pans.
+  // The cursor follows the hand, from the press until the button is up, beyond the ends too; what is zoomed
+  // pans.
   if (hit.pressed && !cells_.views[name].zoomed()) cells_.scrubbing = name;
   const bool held = cells_.scrubbing == name;
   if (held && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) cells_.scrubbing.clear();
@@ -109,7 +110,8 @@ void LabScreen::draw_over_time(Frame& f, const Rect& rect, bool with_panel) {
     plot::PlotScene head = scenes.front();  // its sentence stands on the lines
     head.sentence.clear();
     inner = cell_panel(f.ui, name, rect, head, options);
-    if (info(over_time_).of_matrix) draw_matrix_choice(f, {x - 56 - 50 - 4, rect.y + 6, 50, 24}, "plot/matrix-over-time");
+    if (info(over_time_).of_matrix)
+      draw_matrix_choice(f, {x - 56 - 50 - 4, rect.y + 6, 50, 24}, "plot/matrix-over-time");
     const float cy = rect.y + space::title_row / 2;
     p.text({right, cy + 4}, small, f.ui.theme().ink3, last, Align::right);
     p.text({x - 6, cy + 4}, small, f.ui.theme().ink3, "layer 1", Align::right);
@@ -129,7 +131,8 @@ void LabScreen::draw_over_time(Frame& f, const Rect& rect, bool with_panel) {
     const Rect place = inner.take_top(each + (last ? bottom : 0));
     scene.tile.reset();  // stands in the panel's corner, clear of the lines
     const std::string part = fmt::format("{}/{}", name, f.view.runs[i].letter);
-    const std::string lit = scene_.hover_layer ? fmt::format("layer {}", *scene_.hover_layer + 1) : std::string{};
+    const std::string lit =
+        scene_.hover_layer ? fmt::format("layer {}", *scene_.hover_layer + 1) : std::string{};
     const plot::PlotHit hit = plot::draw_plot(f.ui, part, place, scene, cells_.views[name],
                                               info(over_time_).help + std::string(" A line a layer."), lit);
     if (hit.nearest) layer_of_series(scene.series[static_cast<size_t>(*hit.nearest)].id);

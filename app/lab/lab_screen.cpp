@@ -26,7 +26,8 @@ Bars bars_of(Size size, float window_height) {
 
 float limited(float v, float lo, float hi) { return std::clamp(v, lo, hi); }
 
-DiagramInput diagram_input(const LabView& view, LabData& data, int step, bool compact, std::optional<int> layer) {
+DiagramInput diagram_input(const LabView& view, LabData& data, int step, bool compact,
+                           std::optional<int> layer) {
   return {view, data, step, compact, layer};
 }
 

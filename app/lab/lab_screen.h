@@ -59,7 +59,7 @@ class LabScreen {
   CellState cells_;
   Quantity over_time_ = Quantity::gradient;
   Quantity by_layer_ = Quantity::gradient, by_layer_below_ = Quantity::hidden_norm;
-  std::optional<int> hover_layer_;    // seen this frame, shown in the next
+  std::optional<int> hover_layer_;  // seen this frame, shown in the next
   std::optional<double> hover_step_;
   int left_tab_ = 0;  // medium, compact: diagram or settings
   int plot_tab_ = 0;  // compact: which plot stands below the loss

@@ -27,7 +27,8 @@ void quantity_list(Ui& ui, const std::string& name, const Rect& title, Quantity&
     ButtonOptions options;
     options.quiet = true;
     options.style = {q.quantity == chosen ? Face::bold : Face::sans, type::body};
-    if (button(ui, fmt::format("{}/{}", name, q.id), rows.take_top(kRow).inset(0, 1), q.name, q.help, options)) {
+    if (button(ui, fmt::format("{}/{}", name, q.id), rows.take_top(kRow).inset(0, 1), q.name, q.help,
+               options)) {
       chosen = q.quantity;
       ui.close_popup();
     }
@@ -71,7 +72,8 @@ Rect cell_panel(Ui& ui, const std::string& name, const Rect& rect, const plot::P
     draw_icon(p, Icon::chevron_down, {title.right() - 10, title.centre().y}, 14, t.ink3);
     if (hit.clicked) ui.open_popup(control);
     row.take_left(w + 28);
-    if (!scene.note.empty() && p.text_width(note, scene.note) <= row.w) p.text_in(row, note, t.ink3, scene.note);
+    if (!scene.note.empty() && p.text_width(note, scene.note) <= row.w)
+      p.text_in(row, note, t.ink3, scene.note);
     if (!scene.sentence.empty())
       p.text_in(inner.take_top(space::sentence_row).moved(0, -7), note, t.ink2, scene.sentence);
     quantity_list(ui, control, title, *options.quantity);
@@ -86,7 +88,8 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
   const Rect place{panel.right() - 24, panel.y + 6, 24, 24};
   HitOptions options;
   options.overlap = true;
-  const Hit hit = ui.hit(menu, place, "", "Save or copy this plot, turn its axis (Ctrl+T copies it as text).", options);
+  const Hit hit =
+      ui.hit(menu, place, "", "Save or copy this plot, turn its axis (Ctrl+T copies it as text).", options);
   if (hit.hovered || hit.focused || ui.popup_open(menu) || panel.contains(ui.mouse()))
     dots(ui.paint(), {panel.right() - 7, place.centre().y}, hit.hovered ? ui.theme().ink : ui.theme().ink3);
   if (hit.clicked) ui.open_popup(menu);
@@ -114,8 +117,8 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
     const Entry& entry = entries[i];
     ButtonOptions quiet;
     quiet.quiet = true, quiet.style = {Face::sans, type::body};
-    if (!button(ui, fmt::format("{}/{}", menu, entry.id), rows.take_top(kRow).inset(0, 1), entry.label, entry.help,
-                quiet))
+    if (!button(ui, fmt::format("{}/{}", menu, entry.id), rows.take_top(kRow).inset(0, 1), entry.label,
+                entry.help, quiet))
       continue;
     if (i < 3)
       commands.emplace_back(SavePlot{std::make_shared<const std::vector<plot::PlotScene>>(scenes),
@@ -146,8 +149,8 @@ void turn_axis(plot::PlotScene& scene) {
   }
 }
 
-plot::PlotHit draw_cell(Ui& ui, const std::string& name, const Rect& rect, plot::PlotScene& scene, CellState& state,
-                        const CellOptions& options, std::vector<Command>& commands) {
+plot::PlotHit draw_cell(Ui& ui, const std::string& name, const Rect& rect, plot::PlotScene& scene,
+                        CellState& state, const CellOptions& options, std::vector<Command>& commands) {
   if (state.turned[name]) turn_axis(scene);
   const Rect content = cell_panel(ui, name, rect, scene, options);
   const plot::PlotHit hit =

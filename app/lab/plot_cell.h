@@ -1,5 +1,5 @@
-// One plot cell of the Lab: panel, title with the list of quantities behind it, plot, and the menu that saves it
-// (SVG, PNG, CSV), copies it as text and turns its axis. Drawn by lab_plots.cpp and lab_depth_plots.cpp.
+// One plot cell of the Lab: panel, title with the list of quantities behind it, plot, and the menu that saves
+// it (SVG, PNG, CSV), copies it as text and turns its axis. Drawn by lab_plots.cpp and lab_depth_plots.cpp.
 // Controls: NAME, NAME/quantity (the title), NAME/menu with NAME/menu/{svg,png,csv,text,log,reset}.
 #pragma once
 
@@ -24,11 +24,12 @@ struct CellOptions {
   std::string help{};
   float right = 0;               // px of the title row that are taken
   Quantity* quantity = nullptr;  // the title chooses it
-  std::string highlight{};         // id of a series, hovered elsewhere
+  std::string highlight{};       // id of a series, hovered elsewhere
 };
 
 // Title row with the list of quantities behind the title; what is left for the plot.
-ui::Rect cell_panel(ui::Ui&, const std::string& name, const ui::Rect&, const plot::PlotScene&, const CellOptions&);
+ui::Rect cell_panel(ui::Ui&, const std::string& name, const ui::Rect&, const plot::PlotScene&,
+                    const CellOptions&);
 // The three dots in the upper right corner of `panel`, and Ctrl+T while the mouse is over it.
 void cell_menu(ui::Ui&, const std::string& name, const ui::Rect& panel, const std::vector<plot::PlotScene>&,
                CellState&, std::vector<Command>&);

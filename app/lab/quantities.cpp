@@ -15,19 +15,20 @@ namespace {
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 constexpr std::array<QuantityInfo, 8> kQuantities{{
-    {Quantity::gradient, "gradient", "gradient", "Gradient by layer", "Gradient norm over time", "norm of ∂L/∂W",
-     "norm of the gradient", "Norm of the loss's gradient with respect to one matrix of each layer.", true, true},
-    {Quantity::update_ratio, "update-ratio", "update ratio", "Update by layer", "Update ratio over time", "‖ΔW‖ / ‖W‖",
-     "norm of the step over norm of the weights",
+    {Quantity::gradient, "gradient", "gradient", "Gradient by layer", "Gradient norm over time",
+     "norm of ∂L/∂W", "norm of the gradient",
+     "Norm of the loss's gradient with respect to one matrix of each layer.", true, true},
+    {Quantity::update_ratio, "update-ratio", "update ratio", "Update by layer", "Update ratio over time",
+     "‖ΔW‖ / ‖W‖", "norm of the step over norm of the weights",
      "The learning rate that a matrix feels: norm of the last step over norm of the matrix.", true, true},
     {Quantity::hidden_norm, "hidden-norm", "hidden-state norm", "Hidden-state norm", "Hidden norm over time",
      "mean square of x, before the norm", "mean square of the hidden state",
      "Mean square of the residual stream after each layer, before the norm."},
-    {Quantity::branch_variance, "branch-variance", "branch variance", "Branch variance", "Branch variance over time",
-     "of what is added", "variance of the branch as it is added",
+    {Quantity::branch_variance, "branch-variance", "branch variance", "Branch variance",
+     "Branch variance over time", "of what is added", "variance of the branch as it is added",
      "Variance over tokens and features of each branch as it is added, its scale included.", false, true},
-    {Quantity::trunk_variance, "trunk-variance", "trunk variance", "Trunk variance", "Trunk variance over time",
-     "of the skip path", "variance of the skip path",
+    {Quantity::trunk_variance, "trunk-variance", "trunk variance", "Trunk variance",
+     "Trunk variance over time", "of the skip path", "variance of the skip path",
      "Variance over tokens and features of the skip path that each branch is added to.", false, true},
     {Quantity::token_cosine, "token-cosine", "token cosine", "Token cosine", "Token cosine over time",
      "1: all tokens alike", "mean cosine between tokens",
@@ -116,7 +117,8 @@ DepthPoints along_depth(LabData& data, const RunView& run, Quantity quantity, in
   return points;
 }
 
-std::shared_ptr<const Line> over_time(LabData& data, const RunView& run, Quantity quantity, int matrix, int layer) {
+std::shared_ptr<const Line> over_time(LabData& data, const RunView& run, Quantity quantity, int matrix,
+                                      int layer) {
   const std::string place = fmt::format("L{:02}.", layer + 1), path = kMatrices[matrix].path;
   if (quantity == Quantity::update_ratio)
     return data.quotient(run, place + path + ".update_norm", place + path + ".weight_norm");

@@ -1,5 +1,6 @@
-// What can be looked at in a plot cell besides the loss: one table of quantities, each with its words, and where its
-// numbers lie in a run's history. Used by the scenes (scenes_depth.cpp, scenes_measures.cpp) and by the cells' selectors.
+// What can be looked at in a plot cell besides the loss: one table of quantities, each with its words, and
+// where its numbers lie in a run's history. Used by the scenes (scenes_depth.cpp, scenes_measures.cpp) and by
+// the cells' selectors.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,8 @@ DepthPoints along_depth(LabData&, const RunView&, Quantity, int matrix, int step
 // The same quantity of one layer (0-based; its last sub-layer that has it) over time.
 std::shared_ptr<const Line> over_time(LabData&, const RunView&, Quantity, int matrix, int layer);
 
-// Residual dependency at a step: row i of a run's triangle (sub-layer i + 1) holds i + 2 shares, the input first.
+// Residual dependency at a step: row i of a run's triangle (sub-layer i + 1) holds i + 2 shares, the input
+// first.
 struct Dependency {
   std::vector<std::vector<float>> rows;
   std::vector<float> sums;
@@ -62,8 +64,8 @@ Dependency dependency(LabData&, const RunView&, int step);
 float own_share(LabData&, const RunView&, int layer, Sub sub, int step);
 
 // Mean square of the residual stream of Pre-LN at initialisation after layers 1, 2 ...: "Lemma 2, Pre-LN" of
-// measure/theory.h from this model's embedding (tokens plus positions) and widths; empty where the lemma does not apply (other init, other
-// activation).
+// measure/theory.h from this model's embedding (tokens plus positions) and widths; empty where the lemma does
+// not apply (other init, other activation).
 struct NormBand {
   std::vector<float> lo, hi;
 };

@@ -21,7 +21,7 @@ struct SceneOptions {
   int drag_run = -1;
   std::optional<int> hover_layer;    // 0-based; under the hand in another plot or in the diagram
   std::optional<double> hover_step;  // under the hand in another plot over time
-  std::optional<double> person;  // nats a letter of the one who guessed in the opener
+  std::optional<double> person;      // nats a letter of the one who guessed in the opener
 };
 
 // What tells this run apart from the others, for the end of its line: "no warm-up", "Pre-LN", "12 norms
@@ -40,7 +40,8 @@ plot::PlotScene depth_scene(const LabView&, LabData&, const SceneOptions&, Quant
 // One small plot a run, same axes: the lines are layers.
 std::vector<plot::PlotScene> over_time_scenes(const LabView&, LabData&, const SceneOptions&,
                                               Quantity = Quantity::gradient);
-// "Who does each layer lean on?": one triangle a run at the cursor's step; the first carries title and sentence.
+// "Who does each layer lean on?": one triangle a run at the cursor's step; the first carries title and
+// sentence.
 std::vector<plot::PlotScene> dependency_scenes(const LabView&, LabData&, const SceneOptions&);
 
 // Largest over smallest of the finite positive values; 0 when there are fewer than two.

@@ -98,7 +98,8 @@ void put_hover(PlotScene& scene, const SceneOptions& options) {
 void add_theory(PlotScene& scene, const LabView& view, double top) {
   for (const RunView& run : view.runs) {
     const ModelConfig& model = run.spec->model;
-    if (placement_of(model.stack(), context_of(model, true)) != Placement::Pre || run.forked_from >= 0) continue;
+    if (placement_of(model.stack(), context_of(model, true)) != Placement::Pre || run.forked_from >= 0)
+      continue;
     NormBand bounds = pre_ln_band(model);
     if (bounds.lo.size() < 2 || bounds.lo.front() > 20 * top) return;
     Band band;
@@ -106,7 +107,8 @@ void add_theory(PlotScene& scene, const LabView& view, double top) {
     band.ink = Ink::run(colour_of(run)), band.theory = true;
     band.label = band.id;
     const size_t at = (bounds.lo.size() - 1) / 3;
-    band.label_at = {double(at + 1) + 0.4, 0.5 * (bounds.lo[at] + bounds.hi[at]) + 0.2 * (bounds.hi[at] - bounds.lo[at])};
+    band.label_at = {double(at + 1) + 0.4,
+                     0.5 * (bounds.lo[at] + bounds.hi[at]) + 0.2 * (bounds.hi[at] - bounds.lo[at])};
     std::vector<float> x;
     for (size_t i = 0; i < bounds.lo.size(); ++i) x.push_back(static_cast<float>(i + 1));
     band.x = Column::of(std::move(x));

@@ -38,7 +38,8 @@ double even_attention(const ModelConfig& model) {
 std::string cosine_sentence(Best most, const char* what) {
   if (!most.run) return {};
   if (most.value >= 0.8)
-    return fmt::format("{}: {} alike after the last layer, cosine {:.2f}.", most.run->letter, what, most.value);
+    return fmt::format("{}: {} alike after the last layer, cosine {:.2f}.", most.run->letter, what,
+                       most.value);
   return fmt::format("{} stay apart: cosine at most {:.2f} at the end.",
                      std::string(1, static_cast<char>(std::toupper(what[0]))) + (what + 1), most.value);
 }
@@ -57,8 +58,9 @@ std::string sentence_of(Quantity quantity, Best last, Best spread, int layers) {
       break;
   }
   if (!spread.run || spread.value < 2) return "The layers of every run are alike within 2×.";
-  return fmt::format("{}'s layers differ by {}×.", spread.run->letter,
-                     spread.value < 10 ? ui::number(spread.value, 2) : ui::grouped(std::llround(spread.value)));
+  return fmt::format(
+      "{}'s layers differ by {}×.", spread.run->letter,
+      spread.value < 10 ? ui::number(spread.value, 2) : ui::grouped(std::llround(spread.value)));
 }
 
 }  // namespace
@@ -127,10 +129,11 @@ std::string lean_sentence(const std::vector<std::pair<char, Dependency>>& runs) 
   std::vector<std::pair<std::string, std::string>> groups;  // what is leant on, and who leans on it
   for (const auto& [letter, d] : runs) {
     const double count = static_cast<double>(d.rows.back().size());
-    const std::string what = d.newest() > 0.8          ? "its newest branch"
-                             : d.parts() > 0.5 * count ? "all"
-                                                       : fmt::format("about {} of {}", std::max(1L, std::lround(d.parts())),
-                                                                     d.rows.back().size());
+    const std::string what =
+        d.newest() > 0.8 ? "its newest branch"
+        : d.parts() > 0.5 * count
+            ? "all"
+            : fmt::format("about {} of {}", std::max(1L, std::lround(d.parts())), d.rows.back().size());
     auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == what; });
     if (same == groups.end())
       groups.emplace_back(what, std::string(1, letter));
@@ -140,7 +143,8 @@ std::string lean_sentence(const std::vector<std::pair<char, Dependency>>& runs) 
   std::string text;
   for (const auto& [what, letters] : groups) {
     const bool one = letters.size() == 1;
-    text += (text.empty() ? "" : ", ") + letters + (text.empty() ? one ? " leans on " : " lean on " : " on ") +
+    text += (text.empty() ? "" : ", ") + letters +
+            (text.empty() ? one ? " leans on " : " lean on " : " on ") +
             (what.starts_with("its") && !one ? "their newest branch" : what);
   }
   return text + ".";
@@ -173,7 +177,8 @@ std::vector<PlotScene> dependency_scenes(const LabView& view, LabData& data, con
       const auto [lo, hi] = std::minmax_element(d.sums.begin(), d.sums.end());
       heat.below = fmt::format("Σ rows {:.2f}–{:.2f}", *lo, *hi);
       heat.below_short = fmt::format("Σ {:.2f}–{:.2f}", *lo, *hi);
-      if (options.hover_layer && *options.hover_layer < layers_of(run)) heat.marked_row = 2 * *options.hover_layer;
+      if (options.hover_layer && *options.hover_layer < layers_of(run))
+        heat.marked_row = 2 * *options.hover_layer;
       scene.heat = std::move(heat);
       measured.emplace_back(run.letter, std::move(d));
     }

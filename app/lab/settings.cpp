@@ -119,7 +119,8 @@ struct Rows {
     for (size_t i = 0; i < view.runs.size(); ++i) {
       RunSpec spec = *view.runs[i].spec;
       now += step_flop(spec.model, spec.train.batch);
-      const bool changes = only >= 0 ? static_cast<int>(i) == only : state.edits >> (view.runs[i].letter - 'A') & 1;
+      const bool changes =
+          only >= 0 ? static_cast<int>(i) == only : state.edits >> (view.runs[i].letter - 'A') & 1;
       try {
         if (changes) set_field(spec, field.key, text_of(field, value));
       } catch (const Error&) {
@@ -296,11 +297,12 @@ std::vector<const Field*> differing_fields(const LabView& view) {
 
 std::string cost_text(double seconds_now, double flop_now, double flop_then, int64_t bytes) {
   const double megabytes = static_cast<double>(bytes) / 1e6;
-  const std::string memory = megabytes < 1000 ? fmt::format("{:.0f} MB", megabytes)
-                                              : fmt::format("{:.1f} GB", megabytes / 1000);
+  const std::string memory =
+      megabytes < 1000 ? fmt::format("{:.0f} MB", megabytes) : fmt::format("{:.1f} GB", megabytes / 1000);
   if (!(seconds_now > 0) || !(flop_now > 0)) return fmt::format("restarts: about {}", memory);
   const double seconds = seconds_now * flop_then / flop_now;
-  const std::string time = seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1000) : fmt::format("{:.1f} s", seconds);
+  const std::string time =
+      seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1000) : fmt::format("{:.1f} s", seconds);
   const bool heavy = seconds > 0.5 || bytes > int64_t{2} << 30;
   return fmt::format("{}about {} a step, {}", heavy ? "heavy: " : "restarts: ", time, memory);
 }

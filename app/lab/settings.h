@@ -29,8 +29,8 @@ struct SettingsState {
 
 // Rows of fields that differ between the runs, in table order (name and budget are not settings).
 std::vector<const Field*> differing_fields(const LabView& view);
-// "restarts: about 62 ms a step, 41 MB", from the measured time of a step and the arithmetic now and then; "heavy: ..."
-// where a step would take more than half a second or 2 GiB. All runs together.
+// "restarts: about 62 ms a step, 41 MB", from the measured time of a step and the arithmetic now and then;
+// "heavy: ..." where a step would take more than half a second or 2 GiB. All runs together.
 std::string cost_text(double seconds_now, double flop_now, double flop_then, int64_t bytes);
 const char* settings_note(const SettingsState& state, const LabView& view);
 

@@ -175,8 +175,9 @@ struct Timeline {
     std::optional<int> chosen;
     for (int step : state.bookmarks) {
       const Vec at{x_of(std::min(step, last)), bar.y - (size == Size::compact ? 10.f : 22.f)};
-      const Hit hit = ui.hit(fmt::format("timeline/bookmark/{}", step), centred(at, 24, 18), fmt::format("{}", step),
-                             "A bookmark. Click: the cursor goes there; B there takes it away.");
+      const Hit hit =
+          ui.hit(fmt::format("timeline/bookmark/{}", step), centred(at, 24, 18), fmt::format("{}", step),
+                 "A bookmark. Click: the cursor goes there; B there takes it away.");
       draw_icon(p, Icon::bookmark, at, 15, hit.hovered ? t.ink : t.ink2);
       if (hit.clicked) chosen = step;
     }

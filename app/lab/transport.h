@@ -1,6 +1,6 @@
 // The bar at the bottom: reset, play, step, speed, budget, clock figures and the timeline with events and
-// playhead. Controls: transport/{reset,play,step,speed,budget}, timeline, timeline/event..., timeline/bookmark/STEP (B),
-// timeline/fork while the cursor stands behind the newest step.
+// playhead. Controls: transport/{reset,play,step,speed,budget}, timeline, timeline/event...,
+// timeline/bookmark/STEP (B), timeline/fork while the cursor stands behind the newest step.
 #pragma once
 
 #include <optional>

@@ -42,8 +42,8 @@ struct Curve {
   };
   std::string id{};
   Of of = Of::Run;
-  std::string run{};        ///< whose specification
-  std::string y{};          ///< what is measured, see experiments.h
+  std::string run{};      ///< whose specification
+  std::string y{};        ///< what is measured, see experiments.h
   bool relative = false;  ///< Run: divided by the first value
   int32_t from = 1, to = 0;
   std::string field{};       ///< Sweep
@@ -67,7 +67,7 @@ struct Measure {
   std::string take{};
   double a = 0,
          b = 0;  ///< at: a; mean, min, max: from a to b (all when equal); fall: a over b; first_below: a
-  std::string against{};        ///< r2, slope: "x", "log x", "log(1+x/n)", or another curve's id
+  std::string against{};          ///< r2, slope: "x", "log x", "log(1+x/n)", or another curve's id
   std::string first{}, second{};  ///< ratio, difference
   Mean mean = Mean::Arithmetic;
   int32_t digits = 2;  ///< significant ones, where it is shown

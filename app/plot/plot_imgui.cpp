@@ -161,7 +161,8 @@ void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& 
   hit.x = column, hit.y = row;
   const float share = heat.cells[size_t(row) * size_t(heat.columns) + size_t(column)];
   if (!std::isfinite(share)) return;
-  ui.tooltip("Sub-layer " + std::to_string(row + 1) + " has " + ui::number(share, 2) + " of its variance from " +
+  ui.tooltip("Sub-layer " + std::to_string(row + 1) + " has " + ui::number(share, 2) +
+             " of its variance from " +
              (column == 0 ? "the input." : "branch " + std::to_string(column) + "."));
 }
 

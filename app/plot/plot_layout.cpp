@@ -229,13 +229,16 @@ void add_heat(Builder& b) {
     b.text({a.x - 6, bottom - 1}, tick_style, b.theme.ink3, h.row_last, ui::Align::right);
   b.text({a.x, bottom + 14}, small, b.theme.ink3, h.column_first);
   const float end = std::max(right, std::min(b.rect.right(), a.x + 150));
-  auto fits = [&](ui::TextStyle style, const std::string& s) { return b.measure(style, s) <= b.rect.right() - a.x; };
+  auto fits = [&](ui::TextStyle style, const std::string& s) {
+    return b.measure(style, s) <= b.rect.right() - a.x;
+  };
   if (!b.text_if_free({right, bottom + 14}, small, b.theme.ink3, h.column_last, ui::Align::right) &&
       !(h.column_last.empty() || end <= right ||
         b.text_if_free({end, bottom + 14}, small, b.theme.ink3, h.column_last, ui::Align::right)))
     b.text_if_free({right, bottom + 14}, small, b.theme.ink3, h.column_last_short, ui::Align::right);
   const std::string& below = fits(tick_style, h.below) || h.below_short.empty() ? h.below : h.below_short;
-  if (fits(tick_style, below) && bottom + 34 <= b.rect.bottom()) b.text({a.x, bottom + 31}, tick_style, b.theme.ink2, below);
+  if (fits(tick_style, below) && bottom + 34 <= b.rect.bottom())
+    b.text({a.x, bottom + 31}, tick_style, b.theme.ink2, below);
 }
 
 }  // namespace

@@ -153,7 +153,7 @@ struct PlotScene {
   std::optional<HeatMap> heat;
   std::optional<Cursor> cursor;
   std::optional<double> hover;  // where the hand is in another plot of the same axis: a faint upright line
-  std::optional<int> tile;  // run letter tile in the upper right corner (one small plot per run)
+  std::optional<int> tile;      // run letter tile in the upper right corner (one small plot per run)
   float pad_left = 50, pad_bottom = 26, pad_right = 16, pad_top = 8;
   // x right of which labels may stand ("the empty part right of the cursor"); default: the line's end.
   bool labels_inside =

@@ -13,7 +13,10 @@ namespace normscope {
 namespace {
 
 std::string quoted(const std::string& text) {
-  const auto plain = [](unsigned char c) { return std::isalnum(c) || std::string_view("_-+=:./,@%").find(static_cast<char>(c)) != std::string_view::npos; };
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) ||
+           std::string_view("_-+=:./,@%").find(static_cast<char>(c)) != std::string_view::npos;
+  };
   if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -29,7 +32,8 @@ std::optional<char> take_letter(std::string_view& text) {
 }
 
 template <typename Change>
-void for_runs(std::vector<ConfigRun>& runs, std::optional<char> letter, std::string_view argument, Change change) {
+void for_runs(std::vector<ConfigRun>& runs, std::optional<char> letter, std::string_view argument,
+              Change change) {
   bool any = false;
   for (ConfigRun& run : runs)
     if (!letter || run.letter == *letter) change(run), any = true;
@@ -51,7 +55,8 @@ struct Base {
   RunSpec spec;
 };
 
-// The preset that needs the fewest settings; the hero run of this letter where the line may begin without presets.
+// The preset that needs the fewest settings; the hero run of this letter where the line may begin without
+// presets.
 Base nearest(const RunSpec& spec) {
   Base best;
   size_t least = std::numeric_limits<size_t>::max();
@@ -67,8 +72,7 @@ bool like_hero(std::span<const ConfigRun> runs) {
   if (runs.size() != 3) return false;
   const std::vector<RunSpec> hero = hero_runs();
   for (size_t i = 0; i < 3; ++i)
-    if (runs[i].letter != static_cast<char>('A' + i) ||
-        differences(hero[i], runs[i].spec).size() > 6)
+    if (runs[i].letter != static_cast<char>('A' + i) || differences(hero[i], runs[i].spec).size() > 6)
       return false;
   return true;
 }
@@ -102,7 +106,8 @@ Arguments arguments_of(std::span<const ConfigRun> runs, bool hero, bool share) {
     for (const Edit& set : sets[i])
       if (!in_all(set)) arguments.sets.push_back(fmt::format("{}:{}={}", runs[i].letter, set.key, set.value));
   for (const ConfigRun& run : runs)
-    for (const Edit& edit : run.edits) arguments.edits.push_back(fmt::format("{}:{}", run.letter, to_string(edit)));
+    for (const Edit& edit : run.edits)
+      arguments.edits.push_back(fmt::format("{}:{}", run.letter, to_string(edit)));
   return arguments;
 }
 
@@ -110,7 +115,8 @@ bool gives(const Arguments& arguments, std::span<const ConfigRun> runs) {
   try {
     std::vector<ConfigRun> made = runs_from(arguments.runs);
     if (arguments.runs.empty())
-      for (RunSpec& spec : hero_runs()) made.push_back({static_cast<char>('A' + made.size()), std::move(spec), {}});
+      for (RunSpec& spec : hero_runs())
+        made.push_back({static_cast<char>('A' + made.size()), std::move(spec), {}});
     for (const std::string& set : arguments.sets) apply_set(made, set);
     if (made.size() != runs.size()) return false;
     for (size_t i = 0; i < made.size(); ++i)
@@ -126,7 +132,8 @@ bool gives(const Arguments& arguments, std::span<const ConfigRun> runs) {
 std::string command_of(std::span<const ConfigRun> runs, std::string_view command) {
   const bool hero = like_hero(runs) && command == "normscope";
   Arguments arguments = arguments_of(runs, hero, true);
-  // Fields depend on each other (heads divide the width): where the short form does not give these runs, the long does.
+  // Fields depend on each other (heads divide the width): where the short form does not give these runs, the
+  // long does.
   if (!gives(arguments, runs)) arguments = arguments_of(runs, hero, false);
   std::string line(command);
   for (const std::string& run : arguments.runs) line += " --run " + quoted(run);
@@ -141,7 +148,8 @@ std::vector<ConfigRun> runs_from(const std::vector<std::string>& presets) {
     if (argument.size() < 3 || argument[1] != '=' || argument[0] < 'A' || argument[0] > 'D')
       throw Error(fmt::format("--run '{}': expected LETTER=PRESET, as A=post", argument));
     if (argument[0] != static_cast<char>('A' + runs.size()))
-      throw Error(fmt::format("--run '{}': expected run {} here", argument, static_cast<char>('A' + runs.size())));
+      throw Error(
+          fmt::format("--run '{}': expected run {} here", argument, static_cast<char>('A' + runs.size())));
     runs.push_back({argument[0], preset_run(argument.substr(2)), {}});
   }
   return runs;

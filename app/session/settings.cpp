@@ -87,7 +87,8 @@ void write_settings(const std::string& path, const Settings& s) {
   std::error_code error;
   fs::create_directories(fs::path(path).parent_path(), error);
   const std::string text = fmt::format(
-      "# What the normscope window remembers.\ntheme = \"{}\"\nscale = {:.2f}\nreduced_motion = {}\nwidth = {}\n"
+      "# What the normscope window remembers.\ntheme = \"{}\"\nscale = {:.2f}\nreduced_motion = {}\nwidth = "
+      "{}\n"
       "height = {}\nopener_offered = {}\n",
       s.dark ? "dark" : "light", s.scale, s.reduced_motion, s.width, s.height, s.opener_offered);
   AtomicFile file(path, "settings");
@@ -118,7 +119,8 @@ std::optional<LastSession> last_session(const std::string& state_folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(fs::path(state_folder) / "sessions", error)) {
     const fs::path& folder = entry.path();
-    if (!entry.is_directory(error) || folder.extension().string().starts_with(".broken") || is_held(folder)) continue;
+    if (!entry.is_directory(error) || folder.extension().string().starts_with(".broken") || is_held(folder))
+      continue;
     if (fs::exists(folder / "session.json", error))
       ended.push_back(folder);
     else if (fs::exists(folder / "lock", error))

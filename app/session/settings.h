@@ -1,5 +1,6 @@
-// What the window remembers: looks in the XDG configuration folder, sessions in the XDG state folder. Files are
-// replaced whole; one that cannot be read is set aside under another name and said in one line, never overwritten.
+// What the window remembers: looks in the XDG configuration folder, sessions in the XDG state folder. Files
+// are replaced whole; one that cannot be read is set aside under another name and said in one line, never
+// overwritten.
 #pragma once
 
 #include <memory>
@@ -17,8 +18,8 @@ struct Settings {
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 
-// $XDG_CONFIG_HOME/normscope and $XDG_STATE_HOME/normscope, with the defaults of the standard. Empty when there is no
-// home either: then nothing is remembered.
+// $XDG_CONFIG_HOME/normscope and $XDG_STATE_HOME/normscope, with the defaults of the standard. Empty when
+// there is no home either: then nothing is remembered.
 std::string config_folder();
 std::string state_folder();
 
@@ -31,8 +32,8 @@ ReadSettings read_settings(const std::string& path);
 // Throws Error with the path.
 void write_settings(const std::string& path, const Settings& settings);
 
-// The folder of one window's autosave, STATE/sessions/NAME, held by a lock as long as the window lives: the lock goes
-// with the process, however it ends, and tells a crashed session from a running one.
+// The folder of one window's autosave, STATE/sessions/NAME, held by a lock as long as the window lives: the
+// lock goes with the process, however it ends, and tells a crashed session from a running one.
 class AutosaveFolder {
  public:
   // Makes a new one. Throws Error.

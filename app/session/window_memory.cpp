@@ -41,7 +41,8 @@ void WindowMemory::keep(AppState& state, int width, int height, double now) {
   settings_.dark = state.dark;
   settings_.scale = state.scale;
   settings_.reduced_motion = state.reduced_motion;
-  settings_.opener_offered = settings_.opener_offered || (state.hands.offers_answered && !state.hands.offer_opener);
+  settings_.opener_offered =
+      settings_.opener_offered || (state.hands.offers_answered && !state.hands.offer_opener);
   if (last_ && last_->crashed && !state.hands.offer_restore) decline(*last_), last_->crashed = false;
   if (width > 0 && height > 0) settings_.width = width, settings_.height = height;
   if (settings_ == written_) {

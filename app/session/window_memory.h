@@ -1,4 +1,5 @@
-// What one window remembers from start to end: settings, its autosave folder, the session before. Called by the window;
+// What one window remembers from start to end: settings, its autosave folder, the session before. Called by
+// the window;
 // --safe-mode makes one that reads and writes nothing.
 #pragma once
 

@@ -1,7 +1,7 @@
-// Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): a random number is a pure
-// function of what it is for. Counter = (element, site, step, purpose), key = seed, so dropout masks, initial
-// weights and batches are the same bits on every backend, instruction set and thread count, and moving a norm
-// changes none of them. Usable from host and device code.
+// Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): a random number is a
+// pure function of what it is for. Counter = (element, site, step, purpose), key = seed, so dropout masks,
+// initial weights and batches are the same bits on every backend, instruction set and thread count, and
+// moving a norm changes none of them. Usable from host and device code.
 #pragma once
 
 #include <array>
@@ -17,18 +17,28 @@
 namespace normscope {
 
 /// What a random number is used for: the last counter word.
-enum class Purpose : uint32_t { Init = 1, Dropout = 2, Batch = 3, Corpus = 4, Sample = 5, Perturb = 6, Mask = 7 };
+enum class Purpose : uint32_t {
+  Init = 1,
+  Dropout = 2,
+  Batch = 3,
+  Corpus = 4,
+  Sample = 5,
+  Perturb = 6,
+  Mask = 7
+};
 
 struct PhiloxBlock {
   uint32_t word[4];
 };
 
 /// Ten rounds on one counter; exact integer arithmetic.
-NORMSCOPE_HD inline PhiloxBlock philox_block(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, uint64_t key) {
+NORMSCOPE_HD inline PhiloxBlock philox_block(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3,
+                                             uint64_t key) {
   uint32_t k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);
   for (int round = 0; round < 10; ++round) {
     const uint64_t p0 = uint64_t{0xD2511F53u} * c0, p1 = uint64_t{0xCD9E8D57u} * c2;
-    const uint32_t n0 = static_cast<uint32_t>(p1 >> 32) ^ c1 ^ k0, n2 = static_cast<uint32_t>(p0 >> 32) ^ c3 ^ k1;
+    const uint32_t n0 = static_cast<uint32_t>(p1 >> 32) ^ c1 ^ k0,
+                   n2 = static_cast<uint32_t>(p0 >> 32) ^ c3 ^ k1;
     c1 = static_cast<uint32_t>(p1);
     c3 = static_cast<uint32_t>(p0);
     c0 = n0;
@@ -45,7 +55,8 @@ inline std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, uint64_t 
 }
 
 /// The 32-bit word for one element of a site: word (element % 4) of block element / 4.
-NORMSCOPE_HD inline uint32_t random_word(uint64_t element, uint32_t site, uint32_t step, Purpose purpose, uint64_t seed) {
+NORMSCOPE_HD inline uint32_t random_word(uint64_t element, uint32_t site, uint32_t step, Purpose purpose,
+                                         uint64_t seed) {
   return philox_block(static_cast<uint32_t>(element / 4), site, step, static_cast<uint32_t>(purpose), seed)
       .word[element % 4];
 }

@@ -1,5 +1,6 @@
 // Shapes: up to four dimensions, row-major, float32 or int32. No ownership, no arithmetic.
-// Letters everywhere: B batch, T positions, D width, H heads, F feed-forward, V vocabulary, L layers, R = B*T rows.
+// Letters everywhere: B batch, T positions, D width, H heads, F feed-forward, V vocabulary, L layers, R = B*T
+// rows.
 #pragma once
 
 #include <cstdint>

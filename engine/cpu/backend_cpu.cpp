@@ -1,5 +1,5 @@
-// The CPU backend: memory, lowering to tables of stage functions, and the replay loop. The loop is the whole engine at
-// run time: for every instruction, for every stage, hand its chunks to the pool.
+// The CPU backend: memory, lowering to tables of stage functions, and the replay loop. The loop is the whole
+// engine at run time: for every instruction, for every stage, hand its chunks to the pool.
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -75,7 +75,9 @@ class CpuExecutable final : public Executable {
   void read(const float* from, std::span<float> host) const override {
     std::memcpy(host.data(), from, host.size_bytes());
   }
-  void write(float* to, std::span<const float> host) override { std::memcpy(to, host.data(), host.size_bytes()); }
+  void write(float* to, std::span<const float> host) override {
+    std::memcpy(to, host.data(), host.size_bytes());
+  }
 
   float* value(ValueId id) const override {
     if (id == kNone) return nullptr;
@@ -96,7 +98,8 @@ class CpuExecutable final : public Executable {
     const FlushDenormals scope;
     for (size_t i = first; i < end; ++i) {
       const Lowered& instruction = lowered_[i];
-      for (int s = 0; s < instruction.stages.count; ++s) pool_.run(instruction.stages.stage[s], instruction.call, inputs);
+      for (int s = 0; s < instruction.stages.count; ++s)
+        pool_.run(instruction.stages.stage[s], instruction.call, inputs);
     }
   }
 
@@ -160,7 +163,8 @@ class CpuExecutable final : public Executable {
   }
 
   void lower() {
-    if (program_.clip_stat >= 0) stats_[static_cast<size_t>(program_.clip_stat)] = 1.0;  // until a clip op writes it
+    if (program_.clip_stat >= 0)
+      stats_[static_cast<size_t>(program_.clip_stat)] = 1.0;  // until a clip op writes it
     for (const Instruction& i : program_.instructions) {
       const Kernels& kernels = kernels_of(i.op);
       const bool backward = i.phase == Phase::Backward && i.op != OpKind::Probe;

@@ -17,8 +17,10 @@ int64_t fma_rounds(int64_t rounds, float* sink) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;
   const V a = hn::Set(d, 0.999f), b = hn::Set(d, 1e-3f);
-  V c0 = hn::Set(d, 0.1f), c1 = hn::Set(d, 0.2f), c2 = hn::Set(d, 0.3f), c3 = hn::Set(d, 0.4f), c4 = hn::Set(d, 0.5f);
-  V c5 = hn::Set(d, 0.6f), c6 = hn::Set(d, 0.7f), c7 = hn::Set(d, 0.8f), c8 = hn::Set(d, 0.9f), c9 = hn::Set(d, 1.1f);
+  V c0 = hn::Set(d, 0.1f), c1 = hn::Set(d, 0.2f), c2 = hn::Set(d, 0.3f), c3 = hn::Set(d, 0.4f),
+    c4 = hn::Set(d, 0.5f);
+  V c5 = hn::Set(d, 0.6f), c6 = hn::Set(d, 0.7f), c7 = hn::Set(d, 0.8f), c8 = hn::Set(d, 0.9f),
+    c9 = hn::Set(d, 1.1f);
   for (int64_t i = 0; i < rounds; ++i) {
     c0 = hn::MulAdd(c0, a, b);
     c1 = hn::MulAdd(c1, a, b);

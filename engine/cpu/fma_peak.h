@@ -1,13 +1,13 @@
-// The arithmetic rate that the chosen instruction set can reach: chains of fused multiply-adds in registers, nothing
-// loaded. Called by the benchmark, as the roof above every kernel.
+// The arithmetic rate that the chosen instruction set can reach: chains of fused multiply-adds in registers,
+// nothing loaded. Called by the benchmark, as the roof above every kernel.
 #pragma once
 
 #include <cstdint>
 
 namespace normscope::cpu {
 
-/// Runs `rounds` rounds of independent FMAs and returns the floating-point operations done (an FMA counts two).
-/// `sink` takes a number that depends on all of them.
+/// Runs `rounds` rounds of independent FMAs and returns the floating-point operations done (an FMA counts
+/// two). `sink` takes a number that depends on all of them.
 int64_t spin_fma(int64_t rounds, float* sink);
 
 }  // namespace normscope::cpu

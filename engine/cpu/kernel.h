@@ -1,8 +1,8 @@
 // What a CPU kernel receives and how an op describes its work. Called from cpu/backend_cpu.cpp's replay loop.
 //
-// An instruction runs as one to four stages. Each stage is cut into chunks by shape alone, never by thread count, and a
-// barrier stands between stages; reductions across chunks write partials to the workspace and a last stage adds them in
-// chunk order. So results are the same bits on any number of threads.
+// An instruction runs as one to four stages. Each stage is cut into chunks by shape alone, never by thread
+// count, and a barrier stands between stages; reductions across chunks write partials to the workspace and a
+// last stage adds them in chunk order. So results are the same bits on any number of threads.
 #pragma once
 
 #include <cstddef>
@@ -39,15 +39,18 @@ struct Call {
   Tensor in[kMaxInputs];
   Tensor out;
   Tensor saved[kMaxSaved];
-  Tensor dout;                  ///< gradient of out (backward)
-  Tensor din[kMaxInputs];       ///< gradients of in (backward); empty where skipped
+  Tensor dout;             ///< gradient of out (backward)
+  Tensor din[kMaxInputs];  ///< gradients of in (backward); empty where skipped
   Write write[kMaxInputs] = {Write::Skip, Write::Skip, Write::Skip, Write::Skip};
-  float* workspace = nullptr;   ///< shared by all stages of this instruction, undefined on entry, 64-byte aligned
-  double* stats = nullptr;      ///< first of its numbers in the stats block
-  // Update phase: all parameters, and the stats of each (grad_norm, update_norm, weight_norm, total norm, clip factor).
+  float* workspace =
+      nullptr;              ///< shared by all stages of this instruction, undefined on entry, 64-byte aligned
+  double* stats = nullptr;  ///< first of its numbers in the stats block
+  // Update phase: all parameters, and the stats of each (grad_norm, update_norm, weight_norm, total norm,
+  // clip factor).
   const ParameterCall* parameters = nullptr;
   int64_t parameter_count = 0;
-  double *grad_norm = nullptr, *update_norm = nullptr, *weight_norm = nullptr, *total_norm = nullptr, *clip_factor = nullptr;
+  double *grad_norm = nullptr, *update_norm = nullptr, *weight_norm = nullptr, *total_norm = nullptr,
+         *clip_factor = nullptr;
 };
 
 /// Private bytes of a worker: undefined on entry, never read by another chunk (packing panels, score tiles).
@@ -71,8 +74,8 @@ struct Stages {
   void add(StageFn run, int64_t chunks) { stage[count++] = {run, chunks}; }
 };
 
-/// One line a registry entry: forward and backward (nullptr where the op has none). At planning time Call::in etc. hold
-/// shapes and null-ness is meaningful, addresses must not be read.
+/// One line a registry entry: forward and backward (nullptr where the op has none). At planning time Call::in
+/// etc. hold shapes and null-ness is meaningful, addresses must not be read.
 struct Kernels {
   Stages (*forward)(const Call&) = nullptr;
   Stages (*backward)(const Call&) = nullptr;

@@ -1,6 +1,7 @@
-// The CUDA backend: device memory from the same memory plan as the CPU's, lowering to calls with device addresses, and a
-// step as one captured graph: batch and StepInputs up from pinned memory, every kernel, the stats block down. Nothing
-// that varies between steps is a kernel argument; a test changes each field of StepInputs and demands a changed result.
+// The CUDA backend: device memory from the same memory plan as the CPU's, lowering to calls with device
+// addresses, and a step as one captured graph: batch and StepInputs up from pinned memory, every kernel, the
+// stats block down. Nothing that varies between steps is a kernel argument; a test changes each field of
+// StepInputs and demands a changed result.
 #include "cuda/backend_cuda.h"
 
 #include <algorithm>
@@ -27,8 +28,8 @@ class Block {
   Block(std::shared_ptr<Driver> driver, size_t bytes) : driver_(std::move(driver)) {
     p_ = driver_->allocate(std::max(bytes, kLine));
     if (p_ == nullptr)
-      fail("memory", "{} has no {} MB left, {} MB are free: expected a smaller model or batch", driver_->device().name,
-           megabytes(bytes), driver_->free_memory() >> 20);
+      fail("memory", "{} has no {} MB left, {} MB are free: expected a smaller model or batch",
+           driver_->device().name, megabytes(bytes), driver_->free_memory() >> 20);
   }
   Block(Block&& o) noexcept : driver_(std::move(o.driver_)), p_(std::exchange(o.p_, nullptr)) {}
   Block& operator=(Block&& o) noexcept {
@@ -52,7 +53,8 @@ class Block {
 /// Page-locked host memory, from which copies run inside the graph.
 class Pinned {
  public:
-  Pinned(std::shared_ptr<Driver> driver, size_t bytes) : driver_(std::move(driver)), bytes_(std::max(bytes, kLine)) {
+  Pinned(std::shared_ptr<Driver> driver, size_t bytes)
+      : driver_(std::move(driver)), bytes_(std::max(bytes, kLine)) {
     p_ = driver_->allocate_pinned(bytes_);
     if (p_ == nullptr) fail("memory", "{} MB of page-locked memory are not to be had", megabytes(bytes_));
     std::memset(p_, 0, bytes_);
@@ -71,7 +73,8 @@ class Pinned {
 
 class CudaMemory final : public Memory {
  public:
-  CudaMemory(std::shared_ptr<Driver> driver, size_t floats) : block_(std::move(driver), floats * sizeof(float)), floats_(floats) {}
+  CudaMemory(std::shared_ptr<Driver> driver, size_t floats)
+      : block_(std::move(driver), floats * sizeof(float)), floats_(floats) {}
   size_t floats() const override { return floats_; }
   float* data() const override { return block_.as<float>(); }
 
@@ -107,12 +110,18 @@ class CudaExecutable final : public Executable {
     if (graph_) driver_->release_graph(graph_);
   }
 
-  float* input(size_t offset) override { return reinterpret_cast<float*>(staged_host_.data() + kStepBytes) + offset; }
+  float* input(size_t offset) override {
+    return reinterpret_cast<float*>(staged_host_.data() + kStepBytes) + offset;
+  }
   std::span<const double> stats() const override {
     return {reinterpret_cast<const double*>(stats_host_.data()), program_.stats.size()};
   }
-  void read(const float* from, std::span<float> host) const override { driver_->download(host.data(), from, host.size_bytes()); }
-  void write(float* to, std::span<const float> host) override { driver_->upload(to, host.data(), host.size_bytes()); }
+  void read(const float* from, std::span<float> host) const override {
+    driver_->download(host.data(), from, host.size_bytes());
+  }
+  void write(float* to, std::span<const float> host) override {
+    driver_->upload(to, host.data(), host.size_bytes());
+  }
 
   float* value(ValueId id) const override {
     if (id == kNone) return nullptr;
@@ -152,7 +161,8 @@ class CudaExecutable final : public Executable {
   void check_sizes() const {
     for (const ValueInfo& v : program_.values)
       if (v.shape.size() >= int64_t{1} << 31)
-        fail("cuda", "{} {} has more than 2^31 elements: expected a smaller batch", v.name, to_string(v.shape));
+        fail("cuda", "{} {} has more than 2^31 elements: expected a smaller batch", v.name,
+             to_string(v.shape));
     for (const Node& n : program_.nodes)
       if (n.op == OpKind::Attention && batch_heads(n) > 65535)
         fail("cuda", "{} has {} heads in the batch: expected at most 65535", n.name, batch_heads(n));
@@ -167,7 +177,8 @@ class CudaExecutable final : public Executable {
   void seed_loss_gradient() {
     const float one = 1.0f;
     for (const Instruction& i : program_.instructions)
-      if (i.op == OpKind::SoftmaxXent && i.phase == Phase::Backward) driver_->upload(gradient(i.out), &one, sizeof one);
+      if (i.op == OpKind::SoftmaxXent && i.phase == Phase::Backward)
+        driver_->upload(gradient(i.out), &one, sizeof one);
     const double factor = 1.0;
     if (program_.clip_stat >= 0) driver_->upload(stat(program_.clip_stat), &factor, sizeof factor);
   }
@@ -176,7 +187,8 @@ class CudaExecutable final : public Executable {
   template <class T>
   T* table(const std::vector<T>& rows) {
     tables_.emplace_back(driver_, rows.size() * sizeof(T));
-    if (!rows.empty()) driver_->upload(tables_.back().template as<void>(), rows.data(), rows.size() * sizeof(T));
+    if (!rows.empty())
+      driver_->upload(tables_.back().template as<void>(), rows.data(), rows.size() * sizeof(T));
     return tables_.back().template as<T>();
   }
   template <class T>
@@ -228,7 +240,8 @@ class CudaExecutable final : public Executable {
     call.counter = counter;
     for (size_t k = 0; k < i.in.size(); ++k) {
       call.in[k] = tensor(i.in[k], i.of_gradient && k == 0);
-      p.of_parameter[k] = i.in[k] != kNone && program_.values[static_cast<size_t>(i.in[k])].role == Role::Parameter;
+      p.of_parameter[k] =
+          i.in[k] != kNone && program_.values[static_cast<size_t>(i.in[k])].role == Role::Parameter;
       if (i.phase == Phase::Backward && k < i.write.size() && i.write[k] != Write::Skip) {
         call.din[k] = tensor(i.in[k], true);
         call.write[k] = i.write[k];
@@ -251,7 +264,8 @@ class CudaExecutable final : public Executable {
   }
 
   void build_calls() {
-    // One counter an instruction: of its parts that may run side by side, only that of the parameters uses it.
+    // One counter an instruction: of its parts that may run side by side, only that of the parameters uses
+    // it.
     uint32_t* counters = zeros<uint32_t>(program_.instructions.size());
     for (const Instruction& i : program_.instructions) calls_.push_back(planned(i, counters++));
   }
@@ -280,7 +294,8 @@ class CudaExecutable final : public Executable {
         }
         of_call.push_back(i);
         tables[of_gradient]->count += 1;
-        tables[of_gradient]->most_chunks = std::max(tables[of_gradient]->most_chunks, static_cast<int32_t>(chunks));
+        tables[of_gradient]->most_chunks =
+            std::max(tables[of_gradient]->most_chunks, static_cast<int32_t>(chunks));
       }
       if (tables[of_gradient]->count > 65535) fail("cuda", "more than 65535 probes: expected fewer");
     }
@@ -306,9 +321,15 @@ class CudaExecutable final : public Executable {
   void enqueue_step() noexcept {
     driver_->enqueue_upload(staged_.as<void>(), staged_host_.data(), staged_host_.bytes());
     for (const Step& s : steps_) switch (s.kind) {
-        case Step::Kind::Call: driver_->enqueue(s.call, s.branch); break;
-        case Step::Kind::Fork: driver_->fork(); break;
-        case Step::Kind::Join: driver_->join(); break;
+        case Step::Kind::Call:
+          driver_->enqueue(s.call, s.branch);
+          break;
+        case Step::Kind::Fork:
+          driver_->fork();
+          break;
+        case Step::Kind::Join:
+          driver_->join();
+          break;
       }
     driver_->enqueue_download(stats_host_.data(), stats_.as<void>(), stats_host_.bytes());
   }
@@ -319,7 +340,8 @@ class CudaExecutable final : public Executable {
     graph_ = driver_->end_capture();
   }
 
-  /// The caller may read stats and fill the next batch when a replay returns. After an error nothing can be believed.
+  /// The caller may read stats and fill the next batch when a replay returns. After an error nothing can be
+  /// believed.
   void finish() noexcept {
     driver_->wait();
     if (driver_->error().empty()) return;
@@ -346,10 +368,13 @@ class CudaExecutable final : public Executable {
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(std::shared_ptr<Driver> driver, const CudaOptions& options) : driver_(std::move(driver)), options_(options) {}
+  CudaBackend(std::shared_ptr<Driver> driver, const CudaOptions& options)
+      : driver_(std::move(driver)), options_(options) {}
   std::string_view name() const override { return "CUDA"; }
   bool supports(OpKind) const override { return true; }  // ops.def fails to link without a kernel of each
-  std::unique_ptr<Memory> allocate(size_t floats) override { return std::make_unique<CudaMemory>(driver_, floats); }
+  std::unique_ptr<Memory> allocate(size_t floats) override {
+    return std::make_unique<CudaMemory>(driver_, floats);
+  }
   void upload(Memory& to, size_t offset, std::span<const float> from) override {
     driver_->upload(to.data() + offset, from.data(), from.size_bytes());
   }

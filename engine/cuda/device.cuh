@@ -39,8 +39,8 @@ __device__ inline float block_max(float v) {
   return warp_max(lane < warps ? partial[lane] : partial[0]);
 }
 
-/// True in every thread of the block that arrives last of n; what the others wrote before is then visible. The counter is
-/// zero again afterwards. An integer counter decides who adds, not in which order.
+/// True in every thread of the block that arrives last of n; what the others wrote before is then visible.
+/// The counter is zero again afterwards. An integer counter decides who adds, not in which order.
 __device__ inline bool last_arrival(uint32_t* counter, uint32_t n) {
   __shared__ bool last;
   __threadfence();
@@ -77,14 +77,17 @@ struct ColumnOutputs {
   float* out[2] = {nullptr, nullptr};
   bool add[2] = {false, false};
 };
-__device__ inline void write_column(const ColumnOutputs& o, uint32_t j, float v) { write_to(o.out[0] + j, v, o.add[0]); }
+__device__ inline void write_column(const ColumnOutputs& o, uint32_t j, float v) {
+  write_to(o.out[0] + j, v, o.add[0]);
+}
 __device__ inline void write_column(const ColumnOutputs& o, uint32_t j, float2 v) {
   if (o.out[0]) write_to(o.out[0] + j, v.x, o.add[0]);
   if (o.out[1]) write_to(o.out[1] + j, v.y, o.add[1]);
 }
 
 template <class V, class F>
-__global__ void __launch_bounds__(kColumnTile* kRowLanes) sum_columns(uint32_t rows, uint32_t cols, F f, ColumnOutputs outputs) {
+__global__ void __launch_bounds__(kColumnTile* kRowLanes)
+    sum_columns(uint32_t rows, uint32_t cols, F f, ColumnOutputs outputs) {
   await_inputs();
   __shared__ V partial[kRowLanes][kColumnTile + 1];
   const uint32_t j = blockIdx.x * kColumnTile + threadIdx.x;
@@ -96,7 +99,8 @@ __global__ void __launch_bounds__(kColumnTile* kRowLanes) sum_columns(uint32_t r
   partial[threadIdx.y][threadIdx.x] = sum;
   __syncthreads();
   for (uint32_t half = kRowLanes / 2; half > 0; half /= 2) {
-    if (threadIdx.y < half) add_to(partial[threadIdx.y][threadIdx.x], partial[threadIdx.y + half][threadIdx.x]);
+    if (threadIdx.y < half)
+      add_to(partial[threadIdx.y][threadIdx.x], partial[threadIdx.y + half][threadIdx.x]);
     __syncthreads();
   }
   if (threadIdx.y == 0 && j < cols) write_column(outputs, j, partial[0][threadIdx.x]);
@@ -104,10 +108,12 @@ __global__ void __launch_bounds__(kColumnTile* kRowLanes) sum_columns(uint32_t r
 
 /// *out = sum of f(i), i < n: partial sums by blocks in double, added in order by the last block.
 template <class F>
-__global__ void __launch_bounds__(kThreads) sum_all(uint32_t n, F f, double* partials, uint32_t* counter, float* out, bool add) {
+__global__ void __launch_bounds__(kThreads)
+    sum_all(uint32_t n, F f, double* partials, uint32_t* counter, float* out, bool add) {
   await_inputs();
   double sum = 0;
-  for (uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < n; i += gridDim.x * kThreads) sum += static_cast<double>(f(i));
+  for (uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < n; i += gridDim.x * kThreads)
+    sum += static_cast<double>(f(i));
   sum = block_sum(sum);
   if (threadIdx.x == 0) partials[blockIdx.x] = sum;
   if (!last_arrival(counter, gridDim.x)) return;

@@ -1,6 +1,6 @@
-// The few CUDA calls that the backend's host side makes, as an interface: the real one stands in the shared object
-// normscope_cuda (cuda/driver_cuda.cu, opened by cuda/loader.cpp), the recording fake in tests/cuda. Nothing throws
-// across it: errors are sticky and read by error().
+// The few CUDA calls that the backend's host side makes, as an interface: the real one stands in the shared
+// object normscope_cuda (cuda/driver_cuda.cu, opened by cuda/loader.cpp), the recording fake in tests/cuda.
+// Nothing throws across it: errors are sticky and read by error().
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ struct DeviceInfo {
   size_t memory = 0, shared_limit = 0;
 };
 
-/// Two branches of one step: Main is the chain that everything waits for; Side takes the gradients of parameters, which
-/// nothing reads before the update. Each has its own workspace.
+/// Two branches of one step: Main is the chain that everything waits for; Side takes the gradients of
+/// parameters, which nothing reads before the update. Each has its own workspace.
 enum class Branch : uint8_t { Main, Side };
 
 class Driver {
@@ -58,8 +58,8 @@ struct DriverOptions {
   bool tf32 = false;
 };
 
-/// What the shared object exports under the name kDriverEntry: a driver, or nullptr and the reason. `abi` guards against
-/// a library of another version.
+/// What the shared object exports under the name kDriverEntry: a driver, or nullptr and the reason. `abi`
+/// guards against a library of another version.
 using DriverEntry = Driver* (*)(int abi, const DriverOptions&, std::string& reason);
 inline constexpr int kDriverAbi = 1;
 inline constexpr const char* kDriverEntry = "normscope_cuda_driver";

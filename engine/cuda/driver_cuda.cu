@@ -1,5 +1,5 @@
-// The real driver: CUDA's runtime and the kernels. Everything of normscope_cuda that the engine sees is the one function
-// at the end. No exception leaves this file: the first error is kept in words.
+// The real driver: CUDA's runtime and the kernels. Everything of normscope_cuda that the engine sees is the
+// one function at the end. No exception leaves this file: the first error is kept in words.
 #include <cuda_runtime.h>
 
 #include <cstdlib>
@@ -37,7 +37,8 @@ class CudaDriver final : public Driver {
       c.early_launch = info.major >= 9 && !switched_off("NORMSCOPE_CUDA_EARLY");
     }
     one_branch_ = switched_off("NORMSCOPE_CUDA_BRANCH");
-    for (cudaEvent_t* e : {&forked_, &joined_}) main().check(cudaEventCreateWithFlags(e, cudaEventDisableTiming), "event");
+    for (cudaEvent_t* e : {&forked_, &joined_})
+      main().check(cudaEventCreateWithFlags(e, cudaEventDisableTiming), "event");
   }
 
   ~CudaDriver() override {
@@ -167,7 +168,8 @@ class CudaDriver final : public Driver {
 bool describe(DeviceInfo& info, std::string& reason) {
   int count = 0;
   if (const cudaError_t e = cudaGetDeviceCount(&count); e != cudaSuccess || count == 0) {
-    reason = e == cudaErrorInsufficientDriver ? "there is no NVIDIA driver, or one that is too old for CUDA 13"
+    reason = e == cudaErrorInsufficientDriver
+                 ? "there is no NVIDIA driver, or one that is too old for CUDA 13"
              : e == cudaErrorNoDevice || e == cudaSuccess ? "there is no NVIDIA GPU"
                                                           : cudaGetErrorString(e);
     return false;
@@ -180,11 +182,12 @@ bool describe(DeviceInfo& info, std::string& reason) {
     reason = cudaGetErrorString(e);
     return false;
   }
-  info = {properties.name, properties.major, properties.minor, properties.multiProcessorCount,
+  info = {properties.name,           properties.major,
+          properties.minor,          properties.multiProcessorCount,
           properties.totalGlobalMem, properties.sharedMemPerBlockOptin};
   if (info.major < 7 || (info.major == 7 && info.minor < 5)) {
-    reason = info.name + " has compute capability " + std::to_string(info.major) + "." + std::to_string(info.minor) +
-             ": expected 7.5 or later";
+    reason = info.name + " has compute capability " + std::to_string(info.major) + "." +
+             std::to_string(info.minor) + ": expected 7.5 or later";
     return false;
   }
   return true;

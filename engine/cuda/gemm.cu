@@ -17,7 +17,8 @@ bool check(Context& context, cublasStatus_t status, const char* what) {
 /// A row-major matrix (rows, cols) is a column-major (cols, rows).
 bool layout(Context& context, cublasLtMatrixLayout_t* out, int64_t rows, int64_t cols) {
   return check(context,
-               cublasLtMatrixLayoutCreate(out, CUDA_R_32F, static_cast<uint64_t>(cols), static_cast<uint64_t>(rows), cols),
+               cublasLtMatrixLayoutCreate(out, CUDA_R_32F, static_cast<uint64_t>(cols),
+                                          static_cast<uint64_t>(rows), cols),
                "matrix layout");
 }
 
@@ -67,16 +68,19 @@ const GemmLibrary::Plan* GemmLibrary::plan(Context& context, const Gemm& g) {
   };
   prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kMostWorkspace);
   prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, reductions);
-  for (auto attribute : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
-                         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
+  for (auto attribute :
+       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
     prefer(attribute, kAlignment);
   cublasLtMatmulHeuristicResult_t result = {};
   int found = 0;
   good = check(context,
-               cublasLtMatmulAlgoGetHeuristic(handle_, p.operation, p.a, p.b, p.c, p.c, preference, 1, &result, &found),
+               cublasLtMatmulAlgoGetHeuristic(handle_, p.operation, p.a, p.b, p.c, p.c, preference, 1,
+                                              &result, &found),
                "matrix product");
   cublasLtMatmulPreferenceDestroy(preference);
-  if (good && found == 0 && context.error.empty()) context.error = "matrix product: cuBLASLt has no algorithm for this shape";
+  if (good && found == 0 && context.error.empty())
+    context.error = "matrix product: cuBLASLt has no algorithm for this shape";
   if (!good || found == 0) return nullptr;
   p.algorithm = result.algo;
   p.workspace = result.workspaceSize;
@@ -90,8 +94,8 @@ void GemmLibrary::run(Context& context, const Gemm& g, float* workspace) {
   if (g.bias && !set(context, p->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, g.bias)) return;
   const float one = 1.0f, beta = g.add ? 1.0f : 0.0f;
   check(context,
-        cublasLtMatmul(handle_, p->operation, &one, g.b, p->a, g.a, p->b, &beta, g.c, p->c, g.c, p->c, &p->algorithm,
-                       workspace, p->workspace, context.stream),
+        cublasLtMatmul(handle_, p->operation, &one, g.b, p->a, g.a, p->b, &beta, g.c, p->c, g.c, p->c,
+                       &p->algorithm, workspace, p->workspace, context.stream),
         "matrix product");
   context.chained = false;
 }

@@ -1,5 +1,6 @@
-// What a CUDA kernel's launcher receives, and the tables of the ops that work on many tensors at once. Plain C++: filled
-// by cuda/backend_cuda.cpp, read by ops/*.cu through cuda/driver.h. Addresses are device addresses.
+// What a CUDA kernel's launcher receives, and the tables of the ops that work on many tensors at once. Plain
+// C++: filled by cuda/backend_cuda.cpp, read by ops/*.cu through cuda/driver.h. Addresses are device
+// addresses.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +25,9 @@ struct UpdateTable {
   const Chunk* chunks = nullptr;
   const int32_t* first_chunk = nullptr;  ///< of each parameter, and one past the last
   int32_t parameter_count = 0, chunk_count = 0;
-  double* partials = nullptr;   ///< two of a chunk
-  double* sums = nullptr;       ///< two of a parameter
-  uint32_t* counters = nullptr; ///< one of a parameter and one more; zero between launches
+  double* partials = nullptr;    ///< two of a chunk
+  double* sums = nullptr;        ///< two of a parameter
+  uint32_t* counters = nullptr;  ///< one of a parameter and one more; zero between launches
 };
 
 /// One probe of a launch that serves many.
@@ -37,7 +38,8 @@ struct ProbeEntry {
   double* partials = nullptr;   ///< two of a chunk
   uint32_t* counter = nullptr;  ///< zero between launches
   ProbeKind kind = ProbeKind::MeanSquare;
-  const int32_t* lengths = nullptr;  ///< of rows (B,T,width): positions at or beyond it do not count; null: all do
+  const int32_t* lengths =
+      nullptr;  ///< of rows (B,T,width): positions at or beyond it do not count; null: all do
   int32_t batch = 0, positions = 0, width = 0;
 };
 struct ProbeTable {
@@ -52,7 +54,7 @@ struct Call : cpu::Call {
   uint32_t* counter = nullptr;       ///< for reductions finished by the last block; zero between launches
   UpdateTable update;
   ProbeTable probes;
-  bool clip_follows = false;         ///< grad_norm also computes the clip factor
+  bool clip_follows = false;  ///< grad_norm also computes the clip factor
 };
 
 struct Context;  // cuda/context.cuh

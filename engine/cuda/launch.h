@@ -1,6 +1,6 @@
-// Launch configurations of every CUDA kernel, computed by plain functions of shapes: no CUDA header, so that tests check
-// them on a machine without a GPU (every element covered at odd sizes, shared memory within each architecture's limit).
-// Called by ops/*.cu and cuda/*.cu.
+// Launch configurations of every CUDA kernel, computed by plain functions of shapes: no CUDA header, so that
+// tests check them on a machine without a GPU (every element covered at odd sizes, shared memory within each
+// architecture's limit). Called by ops/*.cu and cuda/*.cu.
 #pragma once
 
 #include <algorithm>
@@ -20,15 +20,16 @@ constexpr int64_t div_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 /// Dynamic shared memory that a block may ask for (CUDA programming guide, compute capabilities).
 constexpr size_t shared_limit(int major, int minor) {
   if (major < 7 || (major == 7 && minor == 0)) return size_t{96} << 10;
-  if (major == 7) return size_t{64} << 10;                               // 7.5
+  if (major == 7) return size_t{64} << 10;  // 7.5
   if (major == 8 && (minor == 0 || minor == 7)) return size_t{163} << 10;
-  if (major == 8) return size_t{99} << 10;                               // 8.6, 8.9
+  if (major == 8) return size_t{99} << 10;  // 8.6, 8.9
   if (major == 9 || major == 10) return size_t{227} << 10;
-  return size_t{99} << 10;                                               // 12.x
+  return size_t{99} << 10;  // 12.x
 }
 inline constexpr size_t kLeastSharedLimit = size_t{64} << 10;  ///< of the architectures that are built
 
-// ---- element by element: each thread takes kItems elements, one block apart in steps of kThreads -------------------
+// ---- element by element: each thread takes kItems elements, one block apart in steps of kThreads
+// -------------------
 
 inline constexpr uint32_t kThreads = 256, kItems = 4;
 
@@ -36,7 +37,8 @@ constexpr Launch elementwise(int64_t n) {
   return {static_cast<uint32_t>(div_up(std::max<int64_t>(n, 1), kThreads * kItems)), 1, kThreads, 1, 0};
 }
 
-// ---- one warp a row ------------------------------------------------------------------------------------------------
+// ---- one warp a row
+// ------------------------------------------------------------------------------------------------
 
 inline constexpr uint32_t kWarps = 4;  ///< rows of a block
 
@@ -44,7 +46,8 @@ constexpr Launch warp_per_row(int64_t rows) {
   return {static_cast<uint32_t>(div_up(std::max<int64_t>(rows, 1), kWarps)), 1, 32 * kWarps, 1, 0};
 }
 
-// ---- one block a row ------------------------------------------------------------------------------------------------
+// ---- one block a row
+// ------------------------------------------------------------------------------------------------
 
 constexpr Launch block_per_row(int64_t rows) {
   return {static_cast<uint32_t>(std::max<int64_t>(rows, 1)), 1, kThreads, 1, 0};
@@ -53,49 +56,58 @@ constexpr Launch block_per_row(int64_t rows) {
 /// Rows at least this long get a block, shorter ones a warp.
 inline constexpr int64_t kLongRow = 1024;
 
-// ---- sums over the rows of each column: 32 columns a block, 32 partial sums a column -------------------------------
+// ---- sums over the rows of each column: 32 columns a block, 32 partial sums a column
+// -------------------------------
 
 inline constexpr uint32_t kColumnTile = 32, kRowLanes = 32;
 
 constexpr Launch column_sums(int64_t cols) {
-  return {static_cast<uint32_t>(div_up(std::max<int64_t>(cols, 1), kColumnTile)), 1, kColumnTile, kRowLanes, 0};
+  return {static_cast<uint32_t>(div_up(std::max<int64_t>(cols, 1), kColumnTile)), 1, kColumnTile, kRowLanes,
+          0};
 }
 
-// ---- one sum over everything: partial sums by blocks, added in order by the last block ------------------------------
+// ---- one sum over everything: partial sums by blocks, added in order by the last block
+// ------------------------------
 
 inline constexpr int64_t kSumChunk = 4096, kMostSumBlocks = 512;
 
 constexpr Launch whole_sum(int64_t n) {
-  return {static_cast<uint32_t>(std::min(kMostSumBlocks, div_up(std::max<int64_t>(n, 1), kSumChunk))), 1, kThreads, 1, 0};
+  return {static_cast<uint32_t>(std::min(kMostSumBlocks, div_up(std::max<int64_t>(n, 1), kSumChunk))), 1,
+          kThreads, 1, 0};
 }
 
-// ---- many tensors in one launch: a block a chunk --------------------------------------------------------------------
+// ---- many tensors in one launch: a block a chunk
+// --------------------------------------------------------------------
 
 inline constexpr int64_t kChunk = 2048;  ///< elements of a chunk of a parameter or probe
 
 constexpr int64_t chunks_of(int64_t size) { return std::max<int64_t>(1, div_up(size, kChunk)); }
 
-// ---- attention: a tile of kQueryTile queries (or keys) of one head a block ------------------------------------------
+// ---- attention: a tile of kQueryTile queries (or keys) of one head a block
+// ------------------------------------------
 
 inline constexpr int64_t kQueryTile = 32, kKeyTile = 64, kInner = 32;
 inline constexpr uint32_t kAttentionThreads = 128;
 inline constexpr int64_t kScorePad = 4;
 
 /// Staging of both operands of a tile product, in floats. Bs is kInner rows of at most kKeyTile + kScorePad.
-inline constexpr size_t kAttentionStage = static_cast<size_t>(kInner * (kQueryTile + kScorePad) + kInner * (kKeyTile + kScorePad));
+inline constexpr size_t kAttentionStage =
+    static_cast<size_t>(kInner * (kQueryTile + kScorePad) + kInner * (kKeyTile + kScorePad));
 
 /// Whether the scores of a query tile stay in shared memory (else they stand where the probabilities will).
 constexpr bool scores_in_shared(int64_t keys) {
-  return (kAttentionStage + static_cast<size_t>(kQueryTile * (keys + 1) + kQueryTile)) * sizeof(float) <= (size_t{48} << 10);
+  return (kAttentionStage + static_cast<size_t>(kQueryTile * (keys + 1) + kQueryTile)) * sizeof(float) <=
+         (size_t{48} << 10);
 }
 
 constexpr Launch attention(int64_t batch_heads, int64_t positions, int64_t keys) {
   const size_t scores = scores_in_shared(keys) ? static_cast<size_t>(kQueryTile * (keys + 1)) : 0;
-  return {static_cast<uint32_t>(div_up(positions, kQueryTile)), static_cast<uint32_t>(batch_heads), kAttentionThreads, 1,
-          (kAttentionStage + scores + static_cast<size_t>(kQueryTile)) * sizeof(float)};
+  return {static_cast<uint32_t>(div_up(positions, kQueryTile)), static_cast<uint32_t>(batch_heads),
+          kAttentionThreads, 1, (kAttentionStage + scores + static_cast<size_t>(kQueryTile)) * sizeof(float)};
 }
 
-// ---- embedding gradient: a block a row of the table ------------------------------------------------------------------
+// ---- embedding gradient: a block a row of the table
+// ------------------------------------------------------------------
 
 constexpr Launch embedding_gradient(int64_t vocabulary, int64_t positions) {
   return {static_cast<uint32_t>(std::max<int64_t>(1, vocabulary + positions)), 1, 128, 1, 0};

@@ -1,5 +1,6 @@
-// Opens the shared object normscope_cuda when a CUDA backend is first asked for: beside the program, in ../lib/normscope
-// beside it, or where NORMSCOPE_CUDA_LIBRARY says. The program itself links no CUDA library, so it starts anywhere.
+// Opens the shared object normscope_cuda when a CUDA backend is first asked for: beside the program, in
+// ../lib/normscope beside it, or where NORMSCOPE_CUDA_LIBRARY says. The program itself links no CUDA library,
+// so it starts anywhere.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -57,7 +58,8 @@ Library open_library() {
       return library;
     }
   }
-  library.reason = kBuilt ? std::string(kLibrary) + " is not beside the program" : "this program was built without CUDA";
+  library.reason =
+      kBuilt ? std::string(kLibrary) + " is not beside the program" : "this program was built without CUDA";
   return library;
 }
 

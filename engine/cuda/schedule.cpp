@@ -3,7 +3,8 @@
 namespace normscope::cuda {
 namespace {
 
-/// The part of a backward call that gives the gradients of parameters (or of the rest); false when there is none.
+/// The part of a backward call that gives the gradients of parameters (or of the rest); false when there is
+/// none.
 bool part_of(const Planned& planned, bool parameters, Call& part) {
   part = planned.call;
   bool any = false;
@@ -91,7 +92,8 @@ std::vector<Step> schedule(const std::vector<Planned>& program, const ProbeTable
                            const ProbeTable& gradient_probes) {
   std::vector<Planned> calls = program;
   for (size_t i = 0; i + 1 < calls.size(); ++i)
-    if (calls[i].call.op == OpKind::GradNorm) calls[i].call.clip_follows = calls[i + 1].call.op == OpKind::Clip;
+    if (calls[i].call.op == OpKind::GradNorm)
+      calls[i].call.clip_follows = calls[i + 1].call.op == OpKind::Clip;
   return Scheduler(value_probes, gradient_probes).run(calls);
 }
 

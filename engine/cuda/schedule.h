@@ -1,5 +1,6 @@
-// The order in which a step's calls go to the device: a plain list computed from a program's calls, so that tests read it.
-// Nothing of a step's memory is ever reused, so whatever nobody waits for may run beside the main chain:
+// The order in which a step's calls go to the device: a plain list computed from a program's calls, so that
+// tests read it. Nothing of a step's memory is ever reused, so whatever nobody waits for may run beside the
+// main chain:
 //  - the gradients of parameters go to Branch::Side, the gradients of activations stay on the main chain;
 //  - all probes of a phase become one launch; grad_norm computes the clip factor in passing.
 #pragma once
@@ -24,6 +25,7 @@ struct Planned {
 };
 
 /// `probes`: tables over the probes of values and of gradients; count 0 where there are none.
-std::vector<Step> schedule(const std::vector<Planned>& program, const ProbeTable& value_probes, const ProbeTable& gradient_probes);
+std::vector<Step> schedule(const std::vector<Planned>& program, const ProbeTable& value_probes,
+                           const ProbeTable& gradient_probes);
 
 }  // namespace normscope::cuda

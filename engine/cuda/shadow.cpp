@@ -32,7 +32,8 @@ class Shadow {
  public:
   Shadow(Program& reference, Program& other, const StepInputs& inputs, double tolerance)
       : a_(reference), b_(other), inputs_(inputs), tolerance_(tolerance) {
-    if (a_.data().instructions.size() != b_.data().instructions.size() || a_.data().stats.size() != b_.data().stats.size())
+    if (a_.data().instructions.size() != b_.data().instructions.size() ||
+        a_.data().stats.size() != b_.data().stats.size())
       fail("shadow", "the two programs have {} and {} instructions: expected programs of equal tapes",
            a_.data().instructions.size(), b_.data().instructions.size());
   }
@@ -102,7 +103,8 @@ class Shadow {
       if (a_.data().values[v].role == Role::Parameter) copy_gradient(static_cast<ValueId>(v));
     Store &from = *a_.data().store, &to = *b_.data().store;
     for (int32_t p : a_.data().parameter_order)
-      for (Store::Block block : {Store::Block::Value, Store::Block::M, Store::Block::V}) to.write(p, from.read(p, block), block);
+      for (Store::Block block : {Store::Block::Value, Store::Block::M, Store::Block::V})
+        to.write(p, from.read(p, block), block);
   }
 
   void note(std::string tensor, double error) {
@@ -119,7 +121,8 @@ class Shadow {
     const float* b = gradient ? b_.executable().gradient(id) : b_.executable().value(id);
     if (a == nullptr || b == nullptr) return;
     const int64_t size = info(id).shape.size();
-    note((gradient ? "gradient of " : "") + info(id).name, normalised_error(read(b_, b, size), read(a_, a, size)));
+    note((gradient ? "gradient of " : "") + info(id).name,
+         normalised_error(read(b_, b, size), read(a_, a, size)));
   }
 
   void compare_stats(int32_t first, size_t count) {
@@ -151,7 +154,8 @@ class Shadow {
       compare_stats(data.update_norm_stat, parameters);
       compare_stats(data.weight_norm_stat, parameters);
       for (int32_t p : data.parameter_order)
-        for (auto [block, suffix] : {std::pair{Store::Block::Value, ""}, {Store::Block::M, " (m)"}, {Store::Block::V, " (v)"}})
+        for (auto [block, suffix] :
+             {std::pair{Store::Block::Value, ""}, {Store::Block::M, " (m)"}, {Store::Block::V, " (v)"}})
           note(data.store->parameters()[static_cast<size_t>(p)].name + suffix,
                normalised_error(b_.data().store->read(p, block), data.store->read(p, block)));
     }
@@ -171,7 +175,9 @@ ShadowReport shadow(Program& reference, Program& other, const StepInputs& inputs
 }
 
 std::string to_string(const ShadowReport& r) {
-  const auto line = [](const ShadowDifference& d) { return fmt::format("{}, {}: {:.2e}", d.instruction, d.tensor, d.error); };
+  const auto line = [](const ShadowDifference& d) {
+    return fmt::format("{}, {}: {:.2e}", d.instruction, d.tensor, d.error);
+  };
   if (r.equal) return fmt::format("{} instructions agree; worst {}", r.instructions, line(r.worst));
   return fmt::format("first difference in {}; worst {}", line(r.first), line(r.worst));
 }

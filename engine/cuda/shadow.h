@@ -1,5 +1,6 @@
-// Shadow mode: runs each instruction of a program on two backends from the same inputs and names the first that differs.
-// Both programs must be sealed from equal tapes. Called by tests and by whoever doubts a kernel.
+// Shadow mode: runs each instruction of a program on two backends from the same inputs and names the first
+// that differs. Both programs must be sealed from equal tapes. Called by tests and by whoever doubts a
+// kernel.
 #pragma once
 
 #include <string>
@@ -12,7 +13,8 @@ namespace normscope::cuda {
 struct ShadowDifference {
   std::string instruction;  ///< "backward L03.ffn.1"
   std::string tensor;       ///< "gradient of L03.ffn.w1"
-  double error = 0;         ///< sum of squared differences over sum of squares of the reference; NaN when either is NaN
+  double error =
+      0;  ///< sum of squared differences over sum of squares of the reference; NaN when either is NaN
 };
 
 struct ShadowReport {
@@ -22,8 +24,9 @@ struct ShadowReport {
   ShadowDifference worst;
 };
 
-/// Replays one step, instruction by instruction. Before each one, every tensor that it touches is copied from the
-/// reference, the batch and the parameters included, so that errors do not add up. Afterwards both have made one step.
+/// Replays one step, instruction by instruction. Before each one, every tensor that it touches is copied from
+/// the reference, the batch and the parameters included, so that errors do not add up. Afterwards both have
+/// made one step.
 ShadowReport shadow(Program& reference, Program& other, const StepInputs& inputs, double tolerance = 1e-9);
 
 std::string to_string(const ShadowReport& report);

@@ -1,6 +1,6 @@
-// One launch over all parameters at once, a block a chunk, with norms on the way: what grad_norm, adam and sgd share.
-// The block that finishes a parameter adds its partial sums in the order of its chunks; the one that finishes the last
-// parameter runs `finish`. So no second launch, and the same bits always.
+// One launch over all parameters at once, a block a chunk, with norms on the way: what grad_norm, adam and
+// sgd share. The block that finishes a parameter adds its partial sums in the order of its chunks; the one
+// that finishes the last parameter runs `finish`. So no second launch, and the same bits always.
 #pragma once
 
 #include "cuda/device.cuh"
@@ -12,8 +12,8 @@ struct Squares {
   double a = 0, b = 0;
 };
 
-/// body(parameter, element, Squares&) for every element; of_parameter(p, Squares) once each; where Body::kHasFinish,
-/// finish(table) once, by a whole block, when every of_parameter has run.
+/// body(parameter, element, Squares&) for every element; of_parameter(p, Squares) once each; where
+/// Body::kHasFinish, finish(table) once, by a whole block, when every of_parameter has run.
 template <class Body>
 __global__ void __launch_bounds__(kThreads) for_each_parameter(UpdateTable table, Body body) {
   await_inputs();

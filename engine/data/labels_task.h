@@ -1,9 +1,9 @@
 // Sentence classification for encoders from a labelled file, label<TAB>text, one a line.
 //
-// A row is FIRST and the text's bytes (masked_task.h says why bytes), cut at T. The class is asked for at the first
-// position alone: the model reads it off the state of FIRST, as BERT does off [CLS]. Labels are numbered in the order of
-// the alphabet. Training lines are drawn at random, validation lines come in the order of the file; texts that are shorter
-// than T are padded, and what is padding is seen by nobody.
+// A row is FIRST and the text's bytes (masked_task.h says why bytes), cut at T. The class is asked for at the
+// first position alone: the model reads it off the state of FIRST, as BERT does off [CLS]. Labels are
+// numbered in the order of the alphabet. Training lines are drawn at random, validation lines come in the
+// order of the file; texts that are shorter than T are padded, and what is padding is seen by nobody.
 #pragma once
 
 #include <memory>
@@ -17,15 +17,16 @@ namespace normscope {
 
 class LabelsTask final : public Task {
  public:
-  /// Validation: `valid`, or without any the last fifth of `train`. Throws Error for fewer than two labels and for one
-  /// that occurs in validation only.
+  /// Validation: `valid`, or without any the last fifth of `train`. Throws Error for fewer than two labels
+  /// and for one that occurs in validation only.
   LabelsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, std::string name, int32_t context);
 
   int32_t vocabulary() const override;
   TaskForm form() const override { return TaskForm::Classify; }
   int32_t classes() const override { return static_cast<int32_t>(labels_.size()); }
   BatchShape shape(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const override;
-  void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T, const BatchView& to) const override;
+  void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
+            const BatchView& to) const override;
   int32_t validation_batches(int32_t B, int32_t T) const override;
   void require_context(int32_t T) const override;
   std::span<const double> unigram() const override { return unigram_; }

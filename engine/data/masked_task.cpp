@@ -43,7 +43,8 @@ class MaskedTask final : public Task {
     if (T < 2) fail("data " + name_, "context {}: expected at least 2, a mark and a symbol", T);
     const size_t needed = kWindowsPerSplit * static_cast<size_t>(T);
     if (text_.size() - train_size_ < needed)
-      fail("data " + name_, "{} bytes are too few for a context of {}: expected at least {}", text_.size(), T, 10 * needed);
+      fail("data " + name_, "{} bytes are too few for a context of {}: expected at least {}", text_.size(), T,
+           10 * needed);
   }
 
   std::span<const double> unigram() const override { return frequencies_; }
@@ -58,7 +59,8 @@ class MaskedTask final : public Task {
     return split == Split::Train ? all.substr(0, train_size_) : all.substr(train_size_);
   }
 
-  void fill_row(BatchDraws& draws, std::string_view text, std::span<int32_t> tokens, std::span<int32_t> targets) const {
+  void fill_row(BatchDraws& draws, std::string_view text, std::span<int32_t> tokens,
+                std::span<int32_t> targets) const {
     const size_t symbols = tokens.size() - 1;
     const size_t from = draws.below(text.size() - symbols + 1);
     tokens[0] = kByteFirst;

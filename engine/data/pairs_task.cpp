@@ -39,9 +39,12 @@ std::vector<int32_t> bucket_lengths(int32_t T) {
   return lengths;
 }
 
-PairsTask::PairsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, Tokenizer tokenizer, std::string name,
-                     int32_t context)
-    : tokenizer_(std::move(tokenizer)), name_(std::move(name)), context_(context), validation_(std::move(valid)) {
+PairsTask::PairsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, Tokenizer tokenizer,
+                     std::string name, int32_t context)
+    : tokenizer_(std::move(tokenizer)),
+      name_(std::move(name)),
+      context_(context),
+      validation_(std::move(valid)) {
   if (validation_.empty() && train.size() >= 2) {
     const size_t held = std::clamp<size_t>(train.size() / 20, 1, 2000);
     validation_.assign(train.end() - static_cast<std::ptrdiff_t>(held), train.end());
@@ -49,13 +52,16 @@ PairsTask::PairsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, Token
   }
   hash_ = hash_bytes(tokenizer_.model());
   const auto note = [&](const std::vector<int32_t>& symbols) {
-    hash_ = hash_bytes({reinterpret_cast<const char*>(symbols.data()), symbols.size() * sizeof(int32_t)}, hash_);
+    hash_ =
+        hash_bytes({reinterpret_cast<const char*>(symbols.data()), symbols.size() * sizeof(int32_t)}, hash_);
   };
   for (const TsvRow& row : train) {
     Pair pair = encode(row);
     note(pair.source), note(pair.target);
-    if (pair.length() > context_) ++left_out_;
-    else train_.push_back(std::move(pair));
+    if (pair.length() > context_)
+      ++left_out_;
+    else
+      train_.push_back(std::move(pair));
   }
   for (const TsvRow& row : validation_) {
     Pair pair = encode(row);
@@ -81,14 +87,15 @@ void PairsTask::count_unigram() {
 }
 
 void PairsTask::require_context(int32_t T) const {
-  if (T != context_) fail("data " + name_, "context {} differs from the {} that the pairs were cut for", T, context_);
+  if (T != context_)
+    fail("data " + name_, "context {} differs from the {} that the pairs were cut for", T, context_);
   if (train_.empty() || valid_.empty())
     fail("data " + name_, "no pair fits into {} pieces: expected a longer sequence, or more pairs than {}", T,
          train_.size() + left_out_);
 }
 
-std::shared_ptr<const PairsTask::Plan> PairsTask::make_plan(uint64_t seed, uint64_t epoch, Split split, int32_t B,
-                                                            int32_t T) const {
+std::shared_ptr<const PairsTask::Plan> PairsTask::make_plan(uint64_t seed, uint64_t epoch, Split split,
+                                                            int32_t B, int32_t T) const {
   auto plan = std::make_shared<Plan>(Plan{seed, epoch, split, B, T, {}, {}});
   const std::vector<int32_t> lengths = bucket_lengths(T);
   plan->rows.resize(lengths.size());
@@ -101,7 +108,8 @@ std::shared_ptr<const PairsTask::Plan> PairsTask::make_plan(uint64_t seed, uint6
     const auto number = static_cast<int32_t>(b);
     if (split == Split::Train) shuffle(plan->rows[b], seed, epoch, number);
     const auto rows = static_cast<size_t>(rows_of(lengths[b], B, T));
-    for (size_t first = 0; first < plan->rows[b].size(); first += rows) plan->batches.push_back({number, first});
+    for (size_t first = 0; first < plan->rows[b].size(); first += rows)
+      plan->batches.push_back({number, first});
   }
   if (split == Split::Train) shuffle(plan->batches, seed, epoch, static_cast<int32_t>(lengths.size()));
   return plan;
@@ -139,7 +147,8 @@ BatchShape PairsTask::shape(uint64_t seed, uint64_t step, Split split, int32_t B
   return {rows_of(length, B, T), length, length, true};
 }
 
-void PairsTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T, const BatchView& to) const {
+void PairsTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
+                     const BatchView& to) const {
   const Found found = find(seed, step, split, B, T);
   const std::vector<int32_t>& rows = found.plan->rows[static_cast<size_t>(found.place.bucket)];
   const size_t count = to.key_lengths.size(), length = count > 0 ? to.tokens.size() / count : 0;
@@ -148,7 +157,8 @@ void PairsTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32
     const size_t at = found.place.first + r;
     const Pair& pair = at < rows.size() ? pairs_of(split)[static_cast<size_t>(rows[at])] : kNothing;
     if (pair.source.size() > length || pair.target.size() > length)
-      fail("data " + name_, "rows of {} positions are too short for this batch: expected its shape()", length);
+      fail("data " + name_, "rows of {} positions are too short for this batch: expected its shape()",
+           length);
     put_row(to.source.subspan(r * length, length), pair.source, Tokenizer::kPad);
     put_row(to.targets.subspan(r * length, length), pair.target, -1);
     const auto tokens = to.tokens.subspan(r * length, length);
@@ -161,7 +171,8 @@ void PairsTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32
 }
 
 std::shared_ptr<const Task> make_pairs_task(const DataSpec& spec) {
-  if (spec.pairs_path.empty()) fail("data", "the task \"pairs\" needs a file: give one of lines {}", kColumns);
+  if (spec.pairs_path.empty())
+    fail("data", "the task \"pairs\" needs a file: give one of lines {}", kColumns);
   std::vector<TsvRow> train = read_tsv(spec.pairs_path, kColumns), valid;
   if (!spec.valid_path.empty()) valid = read_tsv(spec.valid_path, kColumns);
   const auto pieces = [&] {
@@ -174,7 +185,8 @@ std::shared_ptr<const Task> make_pairs_task(const DataSpec& spec) {
     if (!spec.tokenizer_path.empty()) made.save(spec.tokenizer_path);
     return made;
   };
-  return std::make_shared<PairsTask>(std::move(train), std::move(valid), pieces(), spec.pairs_path, spec.context);
+  return std::make_shared<PairsTask>(std::move(train), std::move(valid), pieces(), spec.pairs_path,
+                                     spec.context);
 }
 
 }  // namespace normscope

@@ -1,9 +1,10 @@
 // Translation from a file of sentence pairs, source<TAB>target, in rows of their own length.
 //
-// A source row is its pieces and END; the decoder reads BEGIN y1 .. yn and is asked for y1 .. yn END. A pair belongs to
-// the smallest of a few bucket lengths that holds both rows; a batch comes from one bucket and holds about B*T positions,
-// so there are as many shapes (and programs) as buckets. Every pair occurs once an epoch; order and grouping are a pure
-// function of (seed, epoch). Pairs longer than T are left out and counted. Rows that fill up a last batch have length 0.
+// A source row is its pieces and END; the decoder reads BEGIN y1 .. yn and is asked for y1 .. yn END. A pair
+// belongs to the smallest of a few bucket lengths that holds both rows; a batch comes from one bucket and
+// holds about B*T positions, so there are as many shapes (and programs) as buckets. Every pair occurs once an
+// epoch; order and grouping are a pure function of (seed, epoch). Pairs longer than T are left out and
+// counted. Rows that fill up a last batch have length 0.
 #pragma once
 
 #include <memory>
@@ -20,14 +21,16 @@ namespace normscope {
 class PairsTask final : public Task {
  public:
   /// Validation pairs: `valid`, or without any the last twentieth (at most 2000) of `train`.
-  PairsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, Tokenizer tokenizer, std::string name, int32_t context);
+  PairsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, Tokenizer tokenizer, std::string name,
+            int32_t context);
 
   int32_t vocabulary() const override { return tokenizer_.vocabulary(); }
   TaskForm form() const override { return TaskForm::Translate; }
   int32_t begin() const override { return Tokenizer::kBegin; }
   int32_t end() const override { return Tokenizer::kEnd; }
   BatchShape shape(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const override;
-  void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T, const BatchView& to) const override;
+  void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
+            const BatchView& to) const override;
   int32_t validation_batches(int32_t B, int32_t T) const override;
   void require_context(int32_t T) const override;
   std::span<const double> unigram() const override { return unigram_; }
@@ -64,7 +67,8 @@ class PairsTask final : public Task {
   Pair encode(const TsvRow& row) const;
   void count_unigram();
   std::shared_ptr<const Plan> plan(uint64_t seed, uint64_t epoch, Split split, int32_t B, int32_t T) const;
-  std::shared_ptr<const Plan> make_plan(uint64_t seed, uint64_t epoch, Split split, int32_t B, int32_t T) const;
+  std::shared_ptr<const Plan> make_plan(uint64_t seed, uint64_t epoch, Split split, int32_t B,
+                                        int32_t T) const;
   struct Found {
     std::shared_ptr<const Plan> plan;
     Place place;
@@ -86,7 +90,8 @@ class PairsTask final : public Task {
 /// The bucket lengths for rows of at most T: 8, 12, 16, 24, 32, 48, ... and T.
 std::vector<int32_t> bucket_lengths(int32_t T);
 
-/// Reads spec.pairs_path and spec.valid_path; loads spec.tokenizer_path, or trains the pieces and puts them there.
+/// Reads spec.pairs_path and spec.valid_path; loads spec.tokenizer_path, or trains the pieces and puts them
+/// there.
 std::shared_ptr<const Task> make_pairs_task(const DataSpec& spec);
 
 }  // namespace normscope

@@ -120,7 +120,8 @@ std::shared_ptr<const Task> make_task(const DataSpec& spec) {
   if (const auto rule = sequence_rule(spec.name))
     return spec.form == TaskForm::Translate ? make_sequence_translation(*rule, spec.context)
                                             : make_sequence_task(*rule, spec.context);
-  fail("data", "unknown task \"{}\": expected corpus, text, copy, reverse, sort, translation, pairs or labels",
+  fail("data",
+       "unknown task \"{}\": expected corpus, text, copy, reverse, sort, translation, pairs or labels",
        spec.name);
 }
 

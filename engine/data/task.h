@@ -58,11 +58,12 @@ struct DataSpec {
   std::string pairs_path;       // for name == "pairs": source<TAB>target, one pair a line
   std::string labels_path;      // for name == "labels": label<TAB>text, one a line
   std::string valid_path;       // pairs and labels: the same for validation; empty: the end of the file
-  std::string tokenizer_path;   // pairs: the SentencePiece model, made there when there is none; empty: in memory
-  int32_t vocabulary = 8000;    // pairs: of both languages together
+  std::string
+      tokenizer_path;  // pairs: the SentencePiece model, made there when there is none; empty: in memory
+  int32_t vocabulary = 8000;             // pairs: of both languages together
   TaskForm form = TaskForm::NextSymbol;  // what the architecture asks for
-  uint64_t data_seed = 1;       // of the generated corpus
-  int32_t context = 64;         // the T that the data must be long enough for
+  uint64_t data_seed = 1;                // of the generated corpus
+  int32_t context = 64;                  // the T that the data must be long enough for
 
   bool operator==(const DataSpec&) const = default;
 };
@@ -81,7 +82,8 @@ class Task {
                      std::span<int32_t> tokens, std::span<int32_t> targets) const;
   // The shape of a batch of about B*T tokens in rows of at most T, and its contents.
   virtual BatchShape shape(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
-  virtual void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T, const BatchView& to) const;
+  virtual void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
+                    const BatchView& to) const;
   // How many validation batches (steps 1, 2, ...) are measured: enough to tell runs apart, or all there are.
   virtual int32_t validation_batches(int32_t, int32_t) const { return 2; }
   // Translate: the symbol that a target row starts with, and the one that ends it (-1: all rows are full).

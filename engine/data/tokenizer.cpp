@@ -49,7 +49,8 @@ Tokenizer::Tokenizer(std::string model) : model_(std::move(model)) {
   if (!status.ok()) fail("tokenizer", "not a SentencePiece model: {}", status.ToString());
   const auto& p = impl->processor;
   if (p.pad_id() != kPad || p.unk_id() != kUnknown || p.bos_id() != kBegin || p.eos_id() != kEnd)
-    fail("tokenizer", "padding, unknown, begin and end are {}, {}, {}, {}: expected 0, 1, 2, 3, as made by normscope",
+    fail("tokenizer",
+         "padding, unknown, begin and end are {}, {}, {}, {}: expected 0, 1, 2, 3, as made by normscope",
          p.pad_id(), p.unk_id(), p.bos_id(), p.eos_id());
   impl_ = std::move(impl);
 }
@@ -58,21 +59,21 @@ Tokenizer Tokenizer::train(const std::vector<std::string_view>& sentences, int32
   Sentences iterator(sentences);
   std::string model;
   // One thread: the pieces must not depend on the machine. Everything else is said because defaults change.
-  const auto status = sentencepiece::SentencePieceTrainer::Train(
-      {{"model_type", "bpe"},
-       {"vocab_size", std::to_string(vocabulary)},
-       {"character_coverage", "1.0"},
-       {"pad_id", "0"},
-       {"unk_id", "1"},
-       {"bos_id", "2"},
-       {"eos_id", "3"},
-       {"num_threads", "1"},
-       {"normalization_rule_name", "nmt_nfkc"},
-       {"max_sentence_length", "65536"},
-       {"minloglevel", "2"}},
-      &iterator, &model);
+  const auto status = sentencepiece::SentencePieceTrainer::Train({{"model_type", "bpe"},
+                                                                  {"vocab_size", std::to_string(vocabulary)},
+                                                                  {"character_coverage", "1.0"},
+                                                                  {"pad_id", "0"},
+                                                                  {"unk_id", "1"},
+                                                                  {"bos_id", "2"},
+                                                                  {"eos_id", "3"},
+                                                                  {"num_threads", "1"},
+                                                                  {"normalization_rule_name", "nmt_nfkc"},
+                                                                  {"max_sentence_length", "65536"},
+                                                                  {"minloglevel", "2"}},
+                                                                 &iterator, &model);
   if (!status.ok())
-    fail("tokenizer", "{} sentences give no vocabulary of {}: {}", sentences.size(), vocabulary, status.ToString());
+    fail("tokenizer", "{} sentences give no vocabulary of {}: {}", sentences.size(), vocabulary,
+         status.ToString());
   return Tokenizer(std::move(model));
 }
 
@@ -100,7 +101,8 @@ std::string Tokenizer::decode(std::span<const int32_t> symbols) const {
 #else
 
 namespace {
-constexpr const char* kAbsent = "this program was built without SentencePiece: install libsentencepiece-dev and build again";
+constexpr const char* kAbsent =
+    "this program was built without SentencePiece: install libsentencepiece-dev and build again";
 }
 
 std::string tokenizer_unavailable() { return kAbsent; }

@@ -12,25 +12,29 @@ namespace {
 constexpr int32_t kWords = 32;  // a language; English 0..31, the other 32..63
 constexpr int32_t kClass = 8;   // words of a class
 constexpr std::string_view kEnglish[kWords] = {
-    "small", "red",    "green",  "brave", "quiet", "happy", "lazy",  "tired",    // adjectives
-    "dog",   "cat",    "bird",   "fox",   "wolf",  "bear",  "child", "doctor",   // nouns
+    "small", "red",    "green",  "brave", "quiet", "happy", "lazy",   "tired",   // adjectives
+    "dog",   "cat",    "bird",   "fox",   "wolf",  "bear",  "child",  "doctor",  // nouns
     "sings", "dances", "sleeps", "waits", "runs",  "reads", "laughs", "paints",  // verbs
-    "often", "rarely", "slowly", "alone", "well",  "early", "late",  "again"};   // adverbs
+    "often", "rarely", "slowly", "alone", "well",  "early", "late",   "again"};  // adverbs
 constexpr std::string_view kOther[kWords] = {
-    "eta",    "ruga",    "verda",      "brava",  "kvieta", "gaja",  "pigra",  "laca",
-    "hundo",  "kato",    "birdo",      "vulpo",  "lupo",   "urso",  "infano", "kuracisto",
-    "kantas", "dancas",  "dormas",     "atendas", "kuras", "legas", "ridas",  "pentras",
-    "ofte",   "malofte", "malrapide",  "sole",   "bone",   "frue",  "malfrue", "denove"};
-// English clause: adjective noun verb adverb; place of each in the other language: noun adjective adverb verb.
+    "eta",    "ruga",    "verda",     "brava",   "kvieta", "gaja",  "pigra",   "laca",
+    "hundo",  "kato",    "birdo",     "vulpo",   "lupo",   "urso",  "infano",  "kuracisto",
+    "kantas", "dancas",  "dormas",    "atendas", "kuras",  "legas", "ridas",   "pentras",
+    "ofte",   "malofte", "malrapide", "sole",    "bone",   "frue",  "malfrue", "denove"};
+// English clause: adjective noun verb adverb; place of each in the other language: noun adjective adverb
+// verb.
 constexpr size_t kPhrase = 4;
 constexpr size_t kPlace[kPhrase] = {1, 0, 3, 2};
 
 class FixedTranslation : public Task {
  public:
   TaskForm form() const override { return TaskForm::Translate; }
-  BatchShape shape(uint64_t, uint64_t, Split, int32_t B, int32_t T) const override { return {B, T, T, false}; }
+  BatchShape shape(uint64_t, uint64_t, Split, int32_t B, int32_t T) const override {
+    return {B, T, T, false};
+  }
 
-  void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T, const BatchView& to) const override {
+  void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
+            const BatchView& to) const override {
     check_batch(B, T, to.tokens, to.targets);
     check_batch(B, T, to.source, to.source);
     require_context(T);
@@ -38,7 +42,8 @@ class FixedTranslation : public Task {
     for (int32_t row = 0; row < B; ++row) {
       BatchDraws draws(seed, step, split, row);
       const size_t start = static_cast<size_t>(row) * width;
-      const std::span<int32_t> targets = to.targets.subspan(start, width), tokens = to.tokens.subspan(start, width);
+      const std::span<int32_t> targets = to.targets.subspan(start, width),
+                               tokens = to.tokens.subspan(start, width);
       draw_pair(draws, to.source.subspan(start, width), targets);
       tokens[0] = begin();
       std::copy(targets.begin(), targets.end() - 1, tokens.begin() + 1);
@@ -72,9 +77,12 @@ class GrammarTranslation final : public FixedTranslation {
     for (int32_t token : tokens) {
       if (token == begin()) continue;
       if (!text.empty()) text += ' ';
-      if (token >= 0 && token < kWords) text += kEnglish[token];
-      else if (token >= kWords && token < 2 * kWords) text += kOther[token - kWords];
-      else text += '?';
+      if (token >= 0 && token < kWords)
+        text += kEnglish[token];
+      else if (token >= kWords && token < 2 * kWords)
+        text += kOther[token - kWords];
+      else
+        text += '?';
     }
     return text;
   }

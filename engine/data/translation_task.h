@@ -1,9 +1,10 @@
 // Made-up translation for encoder-decoders: rows of one fixed length, so no padding.
 //
-// Grammar: a sentence of our own small bilingual phrase grammar. English clauses "adjective noun verb adverb" become
-// Esperanto-like ones "noun adjective adverb verb"; each class has eight words a language, drawn uniformly and
-// translated one to one. T positions hold T/4 clauses. What a loss says (nats a word): ln 32 = 3.47 knows word
-// frequencies only; ln 8 = 2.08 knows the word class from the position and ignores the source; 0 has solved it.
+// Grammar: a sentence of our own small bilingual phrase grammar. English clauses "adjective noun verb adverb"
+// become Esperanto-like ones "noun adjective adverb verb"; each class has eight words a language, drawn
+// uniformly and translated one to one. T positions hold T/4 clauses. What a loss says (nats a word): ln 32
+// = 3.47 knows word frequencies only; ln 8 = 2.08 knows the word class from the position and ignores the
+// source; 0 has solved it.
 //
 // Copy, reverse, sort: T symbols of 32, and the same copied, reversed or sorted.
 //

@@ -63,7 +63,8 @@ std::vector<TsvRow> parse_tsv(std::string_view text, const std::string& name, st
     if (line.find('\t', tab + 1) != line.npos)
       fail(name, "line {} has more than two columns: expected {}", number, columns);
     const std::string_view first = line.substr(0, tab), second = line.substr(tab + 1);
-    if (blank(first) || blank(second)) fail(name, "line {} has an empty column: expected {}", number, columns);
+    if (blank(first) || blank(second))
+      fail(name, "line {} has an empty column: expected {}", number, columns);
     rows.push_back({std::string(first), std::string(second)});
   });
   if (rows.empty()) fail(name, "is empty: expected lines {}", columns);

@@ -18,7 +18,8 @@ double variance(const std::vector<float>& x) {
 }
 
 /// Mean cosine over pairs of different tokens within each sequence: from the sum of unit vectors, in O(T D).
-double token_cosine(const std::vector<float>& x, size_t rows, size_t width, size_t tokens, std::vector<float>& direction) {
+double token_cosine(const std::vector<float>& x, size_t rows, size_t width, size_t tokens,
+                    std::vector<float>& direction) {
   if (tokens < 2) return 1.0;
   const int64_t n = static_cast<int64_t>(width);
   double total = 0;
@@ -55,8 +56,8 @@ void multiply(std::vector<float>& x, const std::vector<float>& by, size_t width)
 
 }  // namespace
 
-LiveMeasurements::LiveMeasurements(const Program& program, const ModelValues& model, const ModelConfig& config,
-                                   int32_t sequences)
+LiveMeasurements::LiveMeasurements(const Program& program, const ModelValues& model,
+                                   const ModelConfig& config, int32_t sequences)
     : program_(&program), width_(static_cast<size_t>(config.width)) {
   describe(model);
   if (sublayers_.empty()) fail("measure", "the model has no sub-layers");
@@ -83,9 +84,12 @@ LiveMeasurements::LiveMeasurements(const Program& program, const ModelValues& mo
 
 void LiveMeasurements::describe(const ModelValues& model) {
   const ProgramData& data = program_->data();
-  const auto producer = [&](ValueId v) -> const Node& { return data.nodes[static_cast<size_t>(data.values[static_cast<size_t>(v)].node)]; };
+  const auto producer = [&](ValueId v) -> const Node& {
+    return data.nodes[static_cast<size_t>(data.values[static_cast<size_t>(v)].node)];
+  };
   const auto input = [&](std::string_view name) {
-    const auto at = std::find_if(data.values.begin(), data.values.end(), [&](const ValueInfo& v) { return v.name == name; });
+    const auto at = std::find_if(data.values.begin(), data.values.end(),
+                                 [&](const ValueInfo& v) { return v.name == name; });
     return at == data.values.end() ? kNone : static_cast<ValueId>(at - data.values.begin());
   };
   std::string stack = "?";
@@ -192,9 +196,10 @@ void LiveMeasurements::measure_sublayer(const Sublayer& s, std::span<double> out
   }
 }
 
-/// c_ij = N'( skip c_(i-1)j ) for j < i, c_ii = N'( branch a_i ), where N'(z) = gain (z - mean z)/sigma_i with the norm's
-/// own sigma_i (identity without a trunk norm); the norm's bias joins the bias component (norm-science A.5).
-/// A sub-layer without a trunk norm and without a skip scale leaves the older components as they are.
+/// c_ij = N'( skip c_(i-1)j ) for j < i, c_ii = N'( branch a_i ), where N'(z) = gain (z - mean z)/sigma_i
+/// with the norm's own sigma_i (identity without a trunk norm); the norm's bias joins the bias component
+/// (norm-science A.5). A sub-layer without a trunk norm and without a skip scale leaves the older components
+/// as they are.
 void LiveMeasurements::carry_components(const Sublayer& s) {
   const int64_t rows = static_cast<int64_t>(rows_), width = static_cast<int64_t>(width_);
   const size_t own = static_cast<size_t>(s.index_in_stack);

@@ -1,6 +1,7 @@
-// Measurements that need more than one tensor at a time, taken after each replay on one fixed sequence (the first of the
-// batch) so that they cost under a twentieth of a step; the whole batch is measured on request. They only read.
-// A padded sequence counts as far as it is no padding. Called by train/run.cpp after every step; the numbers join the stats of the program in the run's History.
+// Measurements that need more than one tensor at a time, taken after each replay on one fixed sequence (the
+// first of the batch) so that they cost under a twentieth of a step; the whole batch is measured on request.
+// They only read. A padded sequence counts as far as it is no padding. Called by train/run.cpp after every
+// step; the numbers join the stats of the program in the run's History.
 #pragma once
 
 #include <span>
@@ -15,25 +16,31 @@ namespace normscope {
 
 /// What is measured, each number with its name in layout():
 ///
-/// "beta2.I.J", J = 0..I: residual dependency (Liu et al. 2020, section 4.1): the share of component J in the state x_I
-///   after sub-layer I, Var(c_IJ) / Var(x_I), dimensionless. J = 0 is the embedding, J >= 1 the branch of sub-layer J.
-///   The components are carried through every later norm with that norm's own statistics, gains and skip scales, so
-///   that sum_J c_IJ + c_Ibias = x_I exactly (see Decomposition). Variances over all tokens and features measured.
-/// "beta2.I.sum": sum over J >= 0 (the bias left out). One when branches are uncorrelated, as at initialisation.
-/// "NAME.token_cosine": mean cosine between different tokens' states after sub-layer NAME (Noci et al. 2022): 1 = all
+/// "beta2.I.J", J = 0..I: residual dependency (Liu et al. 2020, section 4.1): the share of component J in the
+/// state x_I
+///   after sub-layer I, Var(c_IJ) / Var(x_I), dimensionless. J = 0 is the embedding, J >= 1 the branch of
+///   sub-layer J. The components are carried through every later norm with that norm's own statistics, gains
+///   and skip scales, so that sum_J c_IJ + c_Ibias = x_I exactly (see Decomposition). Variances over all
+///   tokens and features measured.
+/// "beta2.I.sum": sum over J >= 0 (the bias left out). One when branches are uncorrelated, as at
+/// initialisation. "NAME.token_cosine": mean cosine between different tokens' states after sub-layer NAME
+/// (Noci et al. 2022): 1 = all
 ///   tokens point the same way.
 /// "NAME.layer_cosine": mean over tokens of the cosine between the sub-layer's input and output.
 /// "NAME.attention_entropy": mean over heads and queries of -sum_k p log p, nats (attention sub-layers only).
-/// "NAME.branch.variance", "NAME.input.variance": variance over tokens and features of the branch (as added, scale
+/// "NAME.branch.variance", "NAME.input.variance": variance over tokens and features of the branch (as added,
+/// scale
 ///   included) and of the skip path (scale included): v_i and the denominator of Liu et al., section 4.
 class LiveMeasurements {
  public:
   /// `sequences`: how many sequences of the batch are measured, from the first.
-  LiveMeasurements(const Program& program, const ModelValues& model, const ModelConfig& config, int32_t sequences = 1);
+  LiveMeasurements(const Program& program, const ModelValues& model, const ModelConfig& config,
+                   int32_t sequences = 1);
   const std::vector<StatInfo>& layout() const { return layout_; }
   /// Fills one number a layout entry from the last replay. Allocates nothing.
   void measure(std::span<double> out);
-  /// Largest |sum of components - state| of the last measure(), over its standard deviation (the identity of A.5).
+  /// Largest |sum of components - state| of the last measure(), over its standard deviation (the identity of
+  /// A.5).
   double residual() const { return residual_; }
 
  private:
@@ -68,7 +75,8 @@ class LiveMeasurements {
   std::vector<std::vector<float>> components_;  ///< of the current stack: embedding, branches so far
   std::vector<cpu::Moments> shares_;            ///< of each component, as carried so far
   std::vector<float> total_;                    ///< sum of all components
-  std::vector<float> bias_component_, x_, branch_, y_, gain_, bias_, mean_, inverse_sigma_, skip_, branch_scale_, p_;
+  std::vector<float> bias_component_, x_, branch_, y_, gain_, bias_, mean_, inverse_sigma_, skip_,
+      branch_scale_, p_;
   std::vector<float> direction_;
   double residual_ = 0;
 };

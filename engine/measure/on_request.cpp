@@ -76,10 +76,10 @@ MeasureBatch random_batch(const ModelConfig& config, int32_t B, int32_t T, uint6
   MeasureBatch batch{.B = B, .T = T, .tokens = {}, .targets = {}, .x = {}};
   for (int64_t i = 0; i < int64_t{B} * T; ++i) {
     const uint64_t element = static_cast<uint64_t>(i);
-    batch.tokens.push_back(static_cast<int32_t>(
-        bounded(random_word(element, site_of("measure.tokens"), 0, Purpose::Batch, seed), config.vocabulary)));
-    batch.targets.push_back(static_cast<int32_t>(
-        bounded(random_word(element, site_of("measure.targets"), 0, Purpose::Batch, seed), config.vocabulary)));
+    batch.tokens.push_back(static_cast<int32_t>(bounded(
+        random_word(element, site_of("measure.tokens"), 0, Purpose::Batch, seed), config.vocabulary)));
+    batch.targets.push_back(static_cast<int32_t>(bounded(
+        random_word(element, site_of("measure.targets"), 0, Purpose::Batch, seed), config.vocabulary)));
   }
   if (config.gaussian_input) batch.x = normals("measure.x", int64_t{B} * T * config.width, seed);
   return batch;
@@ -100,7 +100,8 @@ double GradientProfile::at(const std::string& name) const {
   fail("measure", "there is no gradient of '{}'", name);
 }
 
-GradientProfile gradient_profile(Store& store, const ModelConfig& config, const MeasureBatch& batch, int32_t positions) {
+GradientProfile gradient_profile(Store& store, const ModelConfig& config, const MeasureBatch& batch,
+                                 int32_t positions) {
   Tape tape(store);
   RecordOptions options = options_of(batch);
   options.row_weights = true;
@@ -110,14 +111,16 @@ GradientProfile gradient_profile(Store& store, const ModelConfig& config, const 
 
   const ProgramData& data = program.data();
   GradientProfile profile;
-  for (int32_t p : data.parameter_order) profile.names.push_back(store.parameters()[static_cast<size_t>(p)].name);
+  for (int32_t p : data.parameter_order)
+    profile.names.push_back(store.parameters()[static_cast<size_t>(p)].name);
   profile.norms.assign(profile.names.size(), 0.0);
   const std::span<float> weights = program.floats("weights");
   const int32_t count = std::max(positions, 1);
   for (int32_t k = 0; k < count; ++k) {
     std::fill(weights.begin(), weights.end(), positions > 0 ? 0.0f : 1.0f);
     // The middle of each of `count` equal parts of the batch.
-    if (positions > 0) weights[(static_cast<size_t>(k) * 2 + 1) * weights.size() / (2 * static_cast<size_t>(count))] = 1.0f;
+    if (positions > 0)
+      weights[(static_cast<size_t>(k) * 2 + 1) * weights.size() / (2 * static_cast<size_t>(count))] = 1.0f;
     program.replay({});
     for (size_t p = 0; p < profile.norms.size(); ++p) {
       const double norm = program.stats()[static_cast<size_t>(data.grad_norm_stat) + p];
@@ -145,7 +148,8 @@ std::vector<double> hidden_mean_squares(Store& store, const ModelConfig& config,
   return out;
 }
 
-std::vector<std::vector<double>> residual_dependency(Store& store, const ModelConfig& config, const MeasureBatch& batch) {
+std::vector<std::vector<double>> residual_dependency(Store& store, const ModelConfig& config,
+                                                     const MeasureBatch& batch) {
   Tape tape(store);
   const ModelValues model = record_transformer(tape, config, options_of(batch));
   Program program = seal(tape, {.loss = model.loss, .backward = false});
@@ -172,8 +176,8 @@ double sum_of_own_shares(const std::vector<std::vector<double>>& beta2) {
   return sum;
 }
 
-double output_change(const Store& store, const ModelConfig& config, const MeasureBatch& batch, double relative,
-                     uint64_t seed) {
+double output_change(const Store& store, const ModelConfig& config, const MeasureBatch& batch,
+                     double relative, uint64_t seed) {
   Store before = store.clone(), after = store.clone();
   for (size_t p = 0; p < after.parameters().size(); ++p) {
     const ParameterInfo& info = after.parameters()[p];
@@ -195,7 +199,8 @@ double output_difference(Store& before, Store& after, const ModelConfig& config,
 }
 
 LinearFit linear_fit(const std::vector<double>& x, const std::vector<double>& y) {
-  if (x.size() != y.size() || x.size() < 2) fail("fit", "{} and {} points: expected as many, two at least", x.size(), y.size());
+  if (x.size() != y.size() || x.size() < 2)
+    fail("fit", "{} and {} points: expected as many, two at least", x.size(), y.size());
   const double n = static_cast<double>(x.size());
   double mx = 0, my = 0, xx = 0, xy = 0, yy = 0;
   for (size_t i = 0; i < x.size(); ++i) mx += x[i] / n, my += y[i] / n;

@@ -1,5 +1,5 @@
-// Measurements taken on request, each on programs of its own over a Store: whatever runs here changes no bit of a run
-// (a perturbation works on a clone). Used by lessons, the command line and tests.
+// Measurements taken on request, each on programs of its own over a Store: whatever runs here changes no bit
+// of a run (a perturbation works on a clone). Used by lessons, the command line and tests.
 #pragma once
 
 #include <cstdint>
@@ -18,36 +18,40 @@ struct MeasureBatch {
   std::vector<float> x;
 };
 
-/// Uniform random tokens and targets, x ~ N(0,1): what the theorems speak of. A function of (config, B, T, seed).
+/// Uniform random tokens and targets, x ~ N(0,1): what the theorems speak of. A function of (config, B, T,
+/// seed).
 MeasureBatch random_batch(const ModelConfig& config, int32_t B, int32_t T, uint64_t seed);
 
 /// A freshly initialised Store of the config (Admin profiled on the batch).
 Store initial_store(Backend& backend, const ModelConfig& config, const MeasureBatch& batch, uint64_t seed);
 
-/// Norm of dL/dW for every parameter when the loss is that of one position: root of the mean square over `positions`
-/// rows spread evenly over the batch (Xiong et al. 2020, Theorem 1 speaks of these; a batch mean confounds them because
-/// deep stacks make token states alike, so that the gradients of different positions add up).
-/// positions = 0: the ordinary mean over the batch instead.
+/// Norm of dL/dW for every parameter when the loss is that of one position: root of the mean square over
+/// `positions` rows spread evenly over the batch (Xiong et al. 2020, Theorem 1 speaks of these; a batch mean
+/// confounds them because deep stacks make token states alike, so that the gradients of different positions
+/// add up). positions = 0: the ordinary mean over the batch instead.
 struct GradientProfile {
   std::vector<std::string> names;  ///< parameters, in the Store's order
   std::vector<double> norms;
   double at(const std::string& name) const;  ///< throws Error for an unknown name
 };
-GradientProfile gradient_profile(Store& store, const ModelConfig& config, const MeasureBatch& batch, int32_t positions);
+GradientProfile gradient_profile(Store& store, const ModelConfig& config, const MeasureBatch& batch,
+                                 int32_t positions);
 
 /// Mean of x^2 over tokens and features after every sub-layer, x_0 first (Xiong et al. 2020, Lemma 2).
 std::vector<double> hidden_mean_squares(Store& store, const ModelConfig& config, const MeasureBatch& batch);
 
 /// Residual dependency of the whole batch: beta2[i-1][j] = beta^2_ij (see LiveMeasurements), j = 0..i.
-std::vector<std::vector<double>> residual_dependency(Store& store, const ModelConfig& config, const MeasureBatch& batch);
+std::vector<std::vector<double>> residual_dependency(Store& store, const ModelConfig& config,
+                                                     const MeasureBatch& batch);
 /// Sum over i of beta^2_ii: what Liu et al. 2020, Theorem 2 predicts the output change to follow.
 double sum_of_own_shares(const std::vector<std::vector<double>>& beta2);
 
-/// Output change D = mean over tokens and features of (F(x, W) - F(x, W + delta))^2 / Var(F): the final state is
-/// normalised first, so D = 2 means two unrelated states (Liu et al. 2020, section 4.2). delta is Gaussian with `relative` times
-/// the standard deviation of each weight matrix; gains, biases and scales stay as they are. Works on a clone.
-double output_change(const Store& store, const ModelConfig& config, const MeasureBatch& batch, double relative,
-                     uint64_t seed);
+/// Output change D = mean over tokens and features of (F(x, W) - F(x, W + delta))^2 / Var(F): the final state
+/// is normalised first, so D = 2 means two unrelated states (Liu et al. 2020, section 4.2). delta is Gaussian
+/// with `relative` times the standard deviation of each weight matrix; gains, biases and scales stay as they
+/// are. Works on a clone.
+double output_change(const Store& store, const ModelConfig& config, const MeasureBatch& batch,
+                     double relative, uint64_t seed);
 
 /// The same D between two Stores of one config: what an optimizer step has changed, for instance.
 double output_difference(Store& before, Store& after, const ModelConfig& config, const MeasureBatch& batch);

@@ -15,11 +15,13 @@ constexpr Equation kEquations[] = {
     {"Lemma 2, Pre-LN", "q0 + l g <= q_l <= q0 + l (1 + g)", "Xiong et al. 2020, Lemma 2"},
     {"correlation map", "kappa(c) = (sqrt(1-c^2) + (pi - arccos c) c)/pi", "Cho and Saul 2009"},
     {"mean field", "q <- q + m, m = 1/n + (1 - 1/n) rho; q <- q + g", "recursion behind Lemma 2"},
-    {"dependency", "beta^2_ij = v_j / (v_0 + ... + v_i), divided on at every norm", "Liu et al. 2020, section 4.1"},
+    {"dependency", "beta^2_ij = v_j / (v_0 + ... + v_i), divided on at every norm",
+     "Liu et al. 2020, section 4.1"},
     {"own share", "beta^2_ii = v_i / (Var(skip x) + v_i)", "Liu et al. 2020, section 4.1"},
     {"sum of own shares, Post-LN", "N v/(1+v)", "Liu et al. 2020, Corollary 2"},
     {"sum of own shares, Pre-LN", "sum_i v/(1 + i v)", "Liu et al. 2020, Corollary 1"},
-    {"last layer", "|dL/dW2|^2 = D g^2 (1 + (n-1) kappa(c) eta) / (2 n q)", "Xiong et al. 2020, Theorem 1, closed form"},
+    {"last layer", "|dL/dW2|^2 = D g^2 (1 + (n-1) kappa(c) eta) / (2 n q)",
+     "Xiong et al. 2020, Theorem 1, closed form"},
     {"Pre-LN profile", "|dL/dW2_l| / |dL/dW2_L| = sqrt(q_{L+1} / q_{l+1})", "Xiong et al. 2020, section 3.3"},
     {"decoder profile", "(1/(1+v_c))^((L-l)/2)", "Xiong et al. 2020, Figure 3, cross-attention"},
 };
@@ -137,7 +139,8 @@ std::vector<double> decoder_gradient_profile(int32_t layers, double memory_varia
 }
 
 std::vector<Curve> hidden_square_curves(const ModelConfig& config, double q0) {
-  const Placement placement = placement_of(config.stack(), context_of(config, config.architecture != Architecture::Encoder));
+  const Placement placement =
+      placement_of(config.stack(), context_of(config, config.architecture != Architecture::Encoder));
   Curve curve;
   curve.x = numbered(config.layers);
   if (placement == Placement::Post) {
@@ -156,7 +159,8 @@ std::vector<Curve> hidden_square_curves(const ModelConfig& config, double q0) {
 
 std::vector<Curve> gradient_curves(const ModelConfig& config) {
   const bool decoder = config.architecture == Architecture::EncoderDecoder;
-  const Placement placement = placement_of(config.stack(), context_of(config, config.architecture != Architecture::Encoder));
+  const Placement placement =
+      placement_of(config.stack(), context_of(config, config.architecture != Architecture::Encoder));
   Curve curve;
   curve.x = numbered(config.layers);
   if (placement == Placement::Post && decoder) {
@@ -166,7 +170,8 @@ std::vector<Curve> gradient_curves(const ModelConfig& config) {
   }
   if (placement != Placement::Pre) return {};
   std::vector<double> squares;
-  for (const MeanField& layer : pre_mean_field(config.layers, config.sequence, ratio_of(config))) squares.push_back(layer.square);
+  for (const MeanField& layer : pre_mean_field(config.layers, config.sequence, ratio_of(config)))
+    squares.push_back(layer.square);
   curve.equation = &equation("Pre-LN profile");
   curve.low = pre_gradient_profile(squares);
   return {curve};

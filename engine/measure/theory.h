@@ -1,7 +1,8 @@
-// What the papers predict for a freshly initialised model, as plain functions and as curves that a plot can lay over its
-// data. Every function is one named equation; kEquations says which, in words that a plot may print. Symbols: D width,
-// r = F/D feed-forward width over D, n tokens of a sequence, v_i variance of branch i, q mean square of a state.
-// Called by the plots, lessons and tests; measured counterparts are in measure/live.h and measure/on_request.h.
+// What the papers predict for a freshly initialised model, as plain functions and as curves that a plot can
+// lay over its data. Every function is one named equation; kEquations says which, in words that a plot may
+// print. Symbols: D width, r = F/D feed-forward width over D, n tokens of a sequence, v_i variance of branch
+// i, q mean square of a state. Called by the plots, lessons and tests; measured counterparts are in
+// measure/live.h and measure/on_request.h.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ struct Bounds {
   double low = 0, high = 0;
 };
 
-/// "feed-forward gain": g(r) = 2r/(1+r)^2, variance of W2 relu(W1 x) over that of x under Xavier: 1/2 for F = D, 0.32
-/// for F = 4D.
+/// "feed-forward gain": g(r) = 2r/(1+r)^2, variance of W2 relu(W1 x) over that of x under Xavier: 1/2 for F =
+/// D, 0.32 for F = 4D.
 double feed_forward_gain(double r);
 /// "Lemma 2, Post-LN": mean square of x + FFN(x) before the trunk norm, 1 + g (3/2 for F = D).
 double post_residual_square(double r);
@@ -36,8 +37,8 @@ Bounds pre_stream_square(int32_t layers, double r, double q0 = 1);
 /// "correlation map": cosine of relu(Wx), relu(Wy) for x, y of cosine c, over that of equal vectors.
 double relu_correlation(double c);
 
-/// "mean field": the recursion that turns the bounds of Lemma 2 into numbers, for uniform attention over n tokens that are
-/// uncorrelated at first. One entry a layer.
+/// "mean field": the recursion that turns the bounds of Lemma 2 into numbers, for uniform attention over n
+/// tokens that are uncorrelated at first. One entry a layer.
 struct MeanField {
   double square = 0;  ///< Pre-LN: q after the layer; Post-LN: q of the attention's residual sum
   double cosine = 0;  ///< between tokens after the layer
@@ -45,24 +46,28 @@ struct MeanField {
 std::vector<MeanField> post_mean_field(int32_t layers, int32_t n, double r);
 std::vector<MeanField> pre_mean_field(int32_t layers, int32_t n, double r);
 
-/// "dependency": beta2[i-1][j] for branch variances v[0..N-1] and an embedding of variance v0, branches uncorrelated.
-/// omega: skip scale of each sub-layer, empty for 1. Post: a norm after every sum (v0 counts as 1). Rows sum to one.
+/// "dependency": beta2[i-1][j] for branch variances v[0..N-1] and an embedding of variance v0, branches
+/// uncorrelated. omega: skip scale of each sub-layer, empty for 1. Post: a norm after every sum (v0 counts as
+/// 1). Rows sum to one.
 std::vector<std::vector<double>> dependency_pre(double v0, std::span<const double> v);
-std::vector<std::vector<double>> dependency_post(std::span<const double> v, std::span<const double> omega = {});
+std::vector<std::vector<double>> dependency_post(std::span<const double> v,
+                                                 std::span<const double> omega = {});
 /// "own share": beta2_ii = v_i / (skip variance + v_i), from the variances that live measurements record.
 double own_share(double branch_variance, double input_variance);
-/// "sum of own shares, Post-LN" N v/(1+v) and "sum of own shares, Pre-LN" sum_i v/(1 + i v), for equal variances.
+/// "sum of own shares, Post-LN" N v/(1+v) and "sum of own shares, Pre-LN" sum_i v/(1 + i v), for equal
+/// variances.
 double own_shares_post(int32_t sublayers, double v);
 double own_shares_pre(int32_t sublayers, double v);
 
-/// "last layer": norm of dL/dW2 of the last layer, root of d g^2 (1 + (n-1) kappa(c) eta) / (2 n q), F = D: q mean square of
-/// the last norm's input, g^2 of a token's loss gradient, c cosine of states, eta of gradients.
+/// "last layer": norm of dL/dW2 of the last layer, root of d g^2 (1 + (n-1) kappa(c) eta) / (2 n q), F = D: q
+/// mean square of the last norm's input, g^2 of a token's loss gradient, c cosine of states, eta of
+/// gradients.
 double last_layer_gradient(double width, double n, double q, double g2 = 1, double c = 0, double eta = 0);
-/// "Pre-LN profile": norm of dL/dW2 of layer l relative to the last one's, root of q_{L+1}/q_{l+1}; `squares` after each
-/// layer.
+/// "Pre-LN profile": norm of dL/dW2 of layer l relative to the last one's, root of q_{L+1}/q_{l+1}; `squares`
+/// after each layer.
 std::vector<double> pre_gradient_profile(std::span<const double> squares);
-/// "decoder profile": a norm over a memory branch of variance v_c halves (v_c = 1) the gradient's square at each layer on
-/// its way down: (1/(1+v_c))^((L-l)/2), l = 1..L.
+/// "decoder profile": a norm over a memory branch of variance v_c halves (v_c = 1) the gradient's square at
+/// each layer on its way down: (1/(1+v_c))^((L-l)/2), l = 1..L.
 std::vector<double> decoder_gradient_profile(int32_t layers, double memory_variance = 1);
 
 /// A curve for a plot: y[k] at layer x[k]; a band where `high` is not empty.
@@ -70,8 +75,8 @@ struct Curve {
   const Equation* equation = nullptr;
   std::vector<double> x, low, high;
 };
-/// Mean square of the residual sum behind each layer's feed-forward network at initialisation: a band for Pre-LN, a line
-/// for Post-LN, nothing for other placements. x_0 has mean square q0.
+/// Mean square of the residual sum behind each layer's feed-forward network at initialisation: a band for
+/// Pre-LN, a line for Post-LN, nothing for other placements. x_0 has mean square q0.
 std::vector<Curve> hidden_square_curves(const ModelConfig& config, double q0 = 1);
 /// Relative gradient norm of W2 by layer at initialisation; nothing where no theorem speaks.
 std::vector<Curve> gradient_curves(const ModelConfig& config);

@@ -20,8 +20,9 @@ double variance(const std::vector<float>& x) {
 
 void set_skip(Store& store, const SublayerValues& s, double omega) {
   const int32_t p = store.find(s.name + ".skip");
-  const std::vector<float> values(static_cast<size_t>(store.parameters()[static_cast<size_t>(p)].shape.size()),
-                                  static_cast<float>(omega));
+  const std::vector<float> values(
+      static_cast<size_t>(store.parameters()[static_cast<size_t>(p)].shape.size()),
+      static_cast<float>(omega));
   store.write(p, values);
 }
 
@@ -49,7 +50,8 @@ void fill(Program& program, const char* name, std::span<const int32_t> values) {
 
 const Wiring& wiring_of(const ModelConfig& config, const SublayerValues& s) {
   const bool encoder = config.architecture == Architecture::Encoder || s.name.starts_with("enc.");
-  const LayerWiring& layer = (encoder ? config.encoder : config.decoder).layers[static_cast<size_t>(s.layer - 1)];
+  const LayerWiring& layer =
+      (encoder ? config.encoder : config.decoder).layers[static_cast<size_t>(s.layer - 1)];
   if (s.name.ends_with(".cross")) return layer.cross;
   return s.name.ends_with(".attn") ? layer.attention : layer.feed_forward;
 }
@@ -73,16 +75,17 @@ std::vector<double> profile_admin(Store& store, const ModelConfig& config, const
 
   const auto variance_of = [&](ValueId value, bool of_decoder) {
     const bool decoder_lengths = of_decoder && config.architecture == Architecture::EncoderDecoder;
-    const auto lengths = !options.key_lengths ? std::span<const int32_t>{} : decoder_lengths ? inputs.target_lengths
-                                                                                            : inputs.key_lengths;
+    const auto lengths = !options.key_lengths ? std::span<const int32_t>{}
+                         : decoder_lengths    ? inputs.target_lengths
+                                              : inputs.key_lengths;
     std::vector<int32_t> floats(lengths.begin(), lengths.end());
     for (int32_t& length : floats) length *= config.width;
     return variance(visible(program.read(tape.value(value).name), floats));
   };
   std::vector<double> omegas;
   for (const SublayerValues& s : profiled) set_skip(store, s, 1.0);
-  // One forward per sub-layer, each with every earlier omega in force: simple, and milliseconds at start only. A chain
-  // starts over where the stack changes.
+  // One forward per sub-layer, each with every earlier omega in force: simple, and milliseconds at start
+  // only. A chain starts over where the stack changes.
   for (size_t i = 0; i < profiled.size(); ++i) {
     const auto in_decoder = [&](size_t k) { return !profiled[k].name.starts_with("enc."); };
     if (i == 0 || in_decoder(i) != in_decoder(i - 1)) {
@@ -90,15 +93,16 @@ std::vector<double> profile_admin(Store& store, const ModelConfig& config, const
       continue;
     }
     program.replay({});
-    const double x = variance_of(profiled[i - 1].input, in_decoder(i)), a = variance_of(profiled[i - 1].branch, in_decoder(i));
+    const double x = variance_of(profiled[i - 1].input, in_decoder(i)),
+                 a = variance_of(profiled[i - 1].branch, in_decoder(i));
     omegas.push_back(std::sqrt(omegas[i - 1] * omegas[i - 1] * x + a));
     set_skip(store, profiled[i], omegas.back());
   }
   return omegas;
 }
 
-std::vector<double> profile_admin(Store& store, const ModelConfig& config, std::span<const int32_t> tokens, int32_t batch,
-                                  int32_t sequence) {
+std::vector<double> profile_admin(Store& store, const ModelConfig& config, std::span<const int32_t> tokens,
+                                  int32_t batch, int32_t sequence) {
   return profile_admin(store, config, {.batch = batch, .sequence = sequence, .source_sequence = sequence},
                        {.tokens = tokens, .source = tokens, .key_lengths = {}, .target_lengths = {}});
 }

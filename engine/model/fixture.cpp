@@ -34,10 +34,12 @@ double number(const SafetensorsFile& file, const std::string& key) {
 }
 
 std::vector<Placement> placements(const SafetensorsFile& file, const json& value, int32_t layers) {
-  if (value.is_string()) return std::vector(static_cast<size_t>(layers), placement_from(value.get<std::string>()));
+  if (value.is_string())
+    return std::vector(static_cast<size_t>(layers), placement_from(value.get<std::string>()));
   std::vector<Placement> list;
   if (value.is_array())
-    for (const json& name : value) list.push_back(placement_from(name.is_string() ? name.get<std::string>() : "?"));
+    for (const json& name : value)
+      list.push_back(placement_from(name.is_string() ? name.get<std::string>() : "?"));
   if (static_cast<int32_t>(list.size()) != layers)
     fail(file.path(), "placement has {} names for {} layers: expected one a layer", list.size(), layers);
   return list;
@@ -76,7 +78,8 @@ ModelConfig model_config(const SafetensorsFile& file, const json& c) {
   m.positions = field<std::string>(file, c, "pos") == "sin" ? Positions::Sinusoidal : Positions::Learned;
   m.eps = static_cast<float>(number(file, "layer_norm_eps"));
   const double root = std::sqrt(static_cast<double>(m.width)), scale = number(file, "emb_scale");
-  if (std::abs(scale - root) > 1e-9 * root) fail(file.path(), "emb_scale is {}: expected sqrt(d) = {}", scale, root);
+  if (std::abs(scale - root) > 1e-9 * root)
+    fail(file.path(), "emb_scale is {}: expected sqrt(d) = {}", scale, root);
   return m;
 }
 
@@ -89,16 +92,19 @@ std::string placement_text(const std::vector<Placement>& list) {
 
 std::string describe(const Fixture& f) {
   const ModelConfig& c = f.config;
-  const std::string kind = c.architecture == Architecture::Decoder   ? "decoder, " + placement_text(f.decoder)
-                           : c.architecture == Architecture::Encoder ? "encoder, " + placement_text(f.encoder)
-                                                                     : "encoder-decoder, " + placement_text(f.encoder) +
-                                                                           " and " + placement_text(f.decoder);
-  return fmt::format("{}, {}{}, L={} d={} heads={} V={}", kind, short_name(c.norm), f.key_lengths ? ", padded" : "",
-                     c.layers, c.width, c.heads, c.vocabulary);
+  const std::string kind =
+      c.architecture == Architecture::Decoder ? "decoder, " + placement_text(f.decoder)
+      : c.architecture == Architecture::Encoder
+          ? "encoder, " + placement_text(f.encoder)
+          : "encoder-decoder, " + placement_text(f.encoder) + " and " + placement_text(f.decoder);
+  return fmt::format("{}, {}{}, L={} d={} heads={} V={}", kind, short_name(c.norm),
+                     f.key_lengths ? ", padded" : "", c.layers, c.width, c.heads, c.vocabulary);
 }
 
 /// gain or bias of a norm in the given place.
-std::string norm_part(const std::string& place, char part) { return place + (part == 'g' ? ".gain" : ".bias"); }
+std::string norm_part(const std::string& place, char part) {
+  return place + (part == 'g' ? ".gain" : ".bias");
+}
 
 }  // namespace
 
@@ -109,7 +115,8 @@ Fixture read_fixture(const SafetensorsFile& file) {
   ModelConfig& m = f.config;
   if (m.layers < 1) fail(file.path(), "L is {}: expected at least 1", m.layers);
   const json placement = field<json>(file, c, "placement");
-  const json other = c.contains("placement_dec") && !c["placement_dec"].is_null() ? c["placement_dec"] : placement;
+  const json other =
+      c.contains("placement_dec") && !c["placement_dec"].is_null() ? c["placement_dec"] : placement;
   const bool both = m.architecture == Architecture::EncoderDecoder;
   if (m.architecture != Architecture::Decoder) {
     f.encoder = placements(file, placement, m.layers);
@@ -138,7 +145,8 @@ std::string Fixture::parameter(const std::string& name) const {
   if (name == "emb") return "emb.tokens";
   if (name == "pos") return "emb.positions";
   if (name == "out") return "out.w";
-  const bool both = config.architecture == Architecture::EncoderDecoder, in_decoder = name.starts_with("dec.");
+  const bool both = config.architecture == Architecture::EncoderDecoder,
+             in_decoder = name.starts_with("dec.");
   const std::vector<Placement>& placement = in_decoder ? decoder : encoder;
   if ((!in_decoder && !name.starts_with("enc.")) || placement.empty())
     fail("fixture", "'{}' is not a parameter of a {}", name, description);
@@ -153,7 +161,8 @@ std::string Fixture::parameter(const std::string& name) const {
   const size_t count = placement.size() * kinds.size();
   if (!rest.starts_with("subs.") || digits.empty() || digits.size() > 3 ||
       digits.find_first_not_of("0123456789") != std::string::npos || std::stoul(digits) >= count)
-    fail("fixture", "'{}' is not a parameter of a {}, which has {} sub-layers in that stack", name, description, count);
+    fail("fixture", "'{}' is not a parameter of a {}, which has {} sub-layers in that stack", name,
+         description, count);
   const size_t k = std::stoul(digits), layer = k / kinds.size();
   const std::string place = fmt::format("{}L{:02}.{}", prefix, layer + 1, kinds[k % kinds.size()]);
   const bool before = placement[layer] == Placement::Pre || placement[layer] == Placement::Sandwich;

@@ -17,7 +17,8 @@ void check_probability(std::string_view what, float p) {
 
 void check_stack(const char* what, const StackWiring& stack, int32_t layers) {
   if (static_cast<int64_t>(stack.layers.size()) != layers)
-    fail("model", "the {}'s wiring has {} layers and the model {}: expected as many", what, stack.layers.size(), layers);
+    fail("model", "the {}'s wiring has {} layers and the model {}: expected as many", what,
+         stack.layers.size(), layers);
 }
 
 /// A tower: its layers, and the attentions of each.
@@ -29,7 +30,8 @@ std::vector<Tower> towers_of(const ModelConfig& c) {
   return {{context_of(c, false).layers, 1}, {c.layers, 2}};  // the decoder has self- and cross-attention
 }
 
-/// Floats of one attention's and one feed-forward network's parameters, norms left out: they are under one percent.
+/// Floats of one attention's and one feed-forward network's parameters, norms left out: they are under one
+/// percent.
 int64_t attention_parameters(const ModelConfig& c) {
   const int64_t d = c.width;
   return (c.output_projection ? 4 : 3) * (d * d + d) + 2 * d;
@@ -61,8 +63,10 @@ void validate(const ModelConfig& c) {
   check_positive("sequence", c.sequence);
   check_positive("vocabulary", c.vocabulary);
   if (c.width % c.heads != 0)
-    fail("model", "width {} is not a multiple of {} heads: expected width = heads x head width", c.width, c.heads);
-  if (c.norm == NormKind::None) fail("model", "norm is none: choose placement none for a model without norms");
+    fail("model", "width {} is not a multiple of {} heads: expected width = heads x head width", c.width,
+         c.heads);
+  if (c.norm == NormKind::None)
+    fail("model", "norm is none: choose placement none for a model without norms");
   check_probability("dropout_residual", c.dropout_residual);
   check_probability("dropout_attention", c.dropout_attention);
   check_probability("dropout_activation", c.dropout_activation);
@@ -79,11 +83,12 @@ void validate(const ModelConfig& c) {
 int64_t estimated_bytes(const ModelConfig& c, int32_t batch) {
   const int64_t rows = int64_t{batch} * c.sequence, d = c.width, f = c.feed_forward, v = c.vocabulary;
   int64_t parameters = v * d * (c.tied_output ? 1 : 2) + c.sequence * d, activations = 2 * rows * (d + v);
-  // q k v heads out sum norm of an attention with its probabilities, two of width F and three of width D of a feed-forward
-  // network, each with its gradient.
+  // q k v heads out sum norm of an attention with its probabilities, two of width F and three of width D of a
+  // feed-forward network, each with its gradient.
   for (const Tower& t : towers_of(c)) {
     parameters += t.layers * (t.attentions * attention_parameters(c) + feed_forward_parameters(c));
-    activations += t.layers * (t.attentions * (2 * rows * 7 * d + rows * c.heads * c.sequence) + 2 * rows * (5 * d + 2 * f));
+    activations += t.layers * (t.attentions * (2 * rows * 7 * d + rows * c.heads * c.sequence) +
+                               2 * rows * (5 * d + 2 * f));
   }
   return 4 * (4 * parameters + activations);
 }

@@ -33,7 +33,9 @@ class Recorder {
         break;
       case Architecture::EncoderDecoder:
         encode(lengths);
-        decode(lengths, options_.key_lengths && options_.probes ? tape_.input("target_lengths", {B}, DType::I32) : kNone);
+        decode(lengths, options_.key_lengths && options_.probes
+                            ? tape_.input("target_lengths", {B}, DType::I32)
+                            : kNone);
         break;
     }
     values_.logits = output(values_.hidden);
@@ -74,8 +76,12 @@ class Recorder {
               values_.source, options_.source_sequence);
   }
   void decode(ValueId lengths, ValueId target_lengths) {
-    values_.hidden = stack({.prefix = "dec.", .wiring = config_.decoder, .causal = true, .memory = values_.memory,
-                            .memory_lengths = lengths, .probe_lengths = target_lengths},
+    values_.hidden = stack({.prefix = "dec.",
+                            .wiring = config_.decoder,
+                            .causal = true,
+                            .memory = values_.memory,
+                            .memory_lengths = lengths,
+                            .probe_lengths = target_lengths},
                            values_.tokens, options_.sequence);
   }
 
@@ -131,10 +137,12 @@ class Recorder {
     s.probabilities = tape_.find(name + ".heads.probabilities");  // kNone for feed-forward
     h = drop(name + ".drop", DropoutKind::Residual, config_.dropout_residual, h);
     s.branch = norm(name + ".after", wiring.after, h);
-    s.sum = add(tape_, name + ".sum", x, s.branch, scale(name + ".skip", wiring.skip), scale(name + ".branch", wiring.branch));
+    s.sum = add(tape_, name + ".sum", x, s.branch, scale(name + ".skip", wiring.skip),
+                scale(name + ".branch", wiring.branch));
     s.output = norm(name + ".trunk", wiring.trunk, s.sum);
     if (options_.probes) {
-      tape_.probe({name + ".out.mean_square", ProbeKind::MeanSquare, s.output, false, layer_, probe_lengths_});
+      tape_.probe(
+          {name + ".out.mean_square", ProbeKind::MeanSquare, s.output, false, layer_, probe_lengths_});
       tape_.probe({name + ".sum.mean_square", ProbeKind::MeanSquare, s.sum, false, layer_, probe_lengths_});
     }
     values_.sublayers.push_back(s);
@@ -142,11 +150,12 @@ class Recorder {
   }
 
   /// Queries from x, keys and values from `source` (x itself in self-attention).
-  ValueId attention_block(const std::string& n, const Wiring& wiring, ValueId x, ValueId source, ValueId key_lengths,
-                          bool causal) {
+  ValueId attention_block(const std::string& n, const Wiring& wiring, ValueId x, ValueId source,
+                          ValueId key_lengths, bool causal) {
     const int64_t D = config_.width;
     const bool theory = config_.init == InitRule::Theory;
-    const ValueId q = project(n, "q", x, D, theory ? 0.0 : 1.0), k = project(n, "k", source, D, theory ? 0.0 : 1.0);
+    const ValueId q = project(n, "q", x, D, theory ? 0.0 : 1.0),
+                  k = project(n, "k", source, D, theory ? 0.0 : 1.0);
     const ValueId v = project(n, "v", source, D, wiring.init_gain);
     AttentionSpec spec{.heads = config_.heads, .causal = causal};
     if (options_.training && config_.dropout_attention > 0) spec.dropout_site = site_of(n + ".heads");
@@ -156,7 +165,8 @@ class Recorder {
 
   ValueId feed_forward_block(const std::string& n, const Wiring& wiring, ValueId x) {
     ValueId h = project(n, "1", x, config_.feed_forward, wiring.init_gain);
-    h = config_.activation == Activation::Relu ? relu(tape_, n + ".hidden", h) : gelu(tape_, n + ".hidden", h);
+    h = config_.activation == Activation::Relu ? relu(tape_, n + ".hidden", h)
+                                               : gelu(tape_, n + ".hidden", h);
     h = drop(n + ".hidden.drop", DropoutKind::Activation, config_.dropout_activation, h);
     return project(n, "2", h, config_.width, wiring.init_gain);
   }
@@ -178,12 +188,16 @@ class Recorder {
   ValueId output(ValueId hidden) {
     if (config_.classes > 0) {
       const double deviation = 1.0 / std::sqrt(static_cast<double>(config_.width));
-      const ValueId w = parameter("class.w", {config_.width, config_.classes}, {Init::Kind::Normal, deviation});
-      return linear(tape_, "logits", hidden, w, parameter("class.b", {config_.classes}, {Init::Kind::Zeros, 0.0}));
+      const ValueId w =
+          parameter("class.w", {config_.width, config_.classes}, {Init::Kind::Normal, deviation});
+      return linear(tape_, "logits", hidden, w,
+                    parameter("class.b", {config_.classes}, {Init::Kind::Zeros, 0.0}));
     }
-    if (config_.tied_output) return linear(tape_, "logits", hidden, tape_.parameter("emb.tokens"), kNone, true);
+    if (config_.tied_output)
+      return linear(tape_, "logits", hidden, tape_.parameter("emb.tokens"), kNone, true);
     const int64_t D = config_.width, V = config_.vocabulary;
-    const ValueId w = parameter("out.w", {D, V}, {Init::Kind::Normal, 1.0 / std::sqrt(static_cast<double>(D))});
+    const ValueId w =
+        parameter("out.w", {D, V}, {Init::Kind::Normal, 1.0 / std::sqrt(static_cast<double>(D))});
     return linear(tape_, "logits", hidden, w, kNone);
   }
 
@@ -224,7 +238,8 @@ void check_length(const ModelConfig& config, const RecordOptions& options) {
   validate(config);
   const int32_t longest = std::max(options.sequence, options.source_sequence);
   if (longest > config.sequence)
-    fail("model", "{} positions are asked of a model that has {}: expected at most as many", longest, config.sequence);
+    fail("model", "{} positions are asked of a model that has {}: expected at most as many", longest,
+         config.sequence);
 }
 
 ModelValues record_part(Tape& tape, const ModelConfig& config, RecordOptions options, bool encoder) {

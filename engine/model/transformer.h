@@ -1,6 +1,6 @@
 // Records a transformer from a ModelConfig: the architecture as you would read it in a paper.
-// Parameter names: emb.tokens, emb.positions, L03.attn.{wq,wk,wv,wo,bq,bk,bv,bo}, L03.ffn.{w1,b1,w2,b2}, norms
-// L03.attn.{before,after,trunk}.{gain,bias}, scales L03.attn.{skip,branch}, final.{gain,bias}, out.w.
+// Parameter names: emb.tokens, emb.positions, L03.attn.{wq,wk,wv,wo,bq,bk,bv,bo}, L03.ffn.{w1,b1,w2,b2},
+// norms L03.attn.{before,after,trunk}.{gain,bias}, scales L03.attn.{skip,branch}, final.{gain,bias}, out.w.
 // An encoder-decoder prefixes its stacks: enc.L03.attn.wq, dec.L03.cross.wq, dec.final.gain; emb.* is shared.
 #pragma once
 
@@ -16,21 +16,21 @@ namespace normscope {
 
 /// The values of one sub-layer that probes, diagram and tests speak of.
 struct SublayerValues {
-  std::string name;      ///< "L03.attn"
-  int32_t layer = 0;     ///< 1-based
-  ValueId input = kNone;   ///< x
-  ValueId branch = kNone;  ///< what is added to the skip: after N_after and before the branch scale
-  ValueId sum = kNone;     ///< skip x + branch f
-  ValueId output = kNone;  ///< y; equals sum without a trunk norm
+  std::string name;               ///< "L03.attn"
+  int32_t layer = 0;              ///< 1-based
+  ValueId input = kNone;          ///< x
+  ValueId branch = kNone;         ///< what is added to the skip: after N_after and before the branch scale
+  ValueId sum = kNone;            ///< skip x + branch f
+  ValueId output = kNone;         ///< y; equals sum without a trunk norm
   ValueId probabilities = kNone;  ///< attention only
 };
 
 struct ModelValues {
   ValueId tokens = kNone, targets = kNone;
   ValueId source = kNone, memory = kNone;  ///< encoder-decoder: the source tokens and the encoder's output
-  ValueId embedding = kNone;  ///< x_0 (of the decoder in an encoder-decoder)
-  ValueId hidden = kNone;     ///< input of the output projection, after the final norm
-  ValueId logits = kNone;     ///< kNone where only a part of the model was recorded
+  ValueId embedding = kNone;               ///< x_0 (of the decoder in an encoder-decoder)
+  ValueId hidden = kNone;                  ///< input of the output projection, after the final norm
+  ValueId logits = kNone;                  ///< kNone where only a part of the model was recorded
   ValueId loss = kNone;
   std::vector<SublayerValues> sublayers;
 };
@@ -38,8 +38,8 @@ struct ModelValues {
 struct RecordOptions {
   int32_t batch = 16, sequence = 64;
   int32_t source_sequence = 0;  ///< encoder-decoder: positions of the source
-  /// An input "key_lengths" (B): keys of the encoder at or beyond it are masked, probes leave such rows out. An
-  /// encoder-decoder has "target_lengths" (B) beside it, for the decoder's probes.
+  /// An input "key_lengths" (B): keys of the encoder at or beyond it are masked, probes leave such rows out.
+  /// An encoder-decoder has "target_lengths" (B) beside it, for the decoder's probes.
   bool key_lengths = false;
   bool training = true;      ///< dropout nodes are recorded only when training and p > 0
   bool row_weights = false;  ///< an input "weights" (B*T): a weight per row of the loss
@@ -47,23 +47,24 @@ struct RecordOptions {
 };
 
 /// Declares the parameters in the tape's Store and records embedding, layers, output and loss.
-/// Inputs of the batch: "tokens" (B,T), "targets" (B,T; -1 ignored), "source" (B,Ts) of an encoder-decoder, "weights"
-/// and "key_lengths" on request; "x" (B,T,D) instead of "tokens" for a Gaussian input.
+/// Inputs of the batch: "tokens" (B,T), "targets" (B,T; -1 ignored), "source" (B,Ts) of an encoder-decoder,
+/// "weights" and "key_lengths" on request; "x" (B,T,D) instead of "tokens" for a Gaussian input.
 ModelValues record_transformer(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
-/// Parts of an encoder-decoder for decoding, over the Store of a model that was recorded before: the encoder alone
-/// (`memory`; inputs "source", "key_lengths"), and the decoder up to `hidden` from an input "memory" (B,Ts,D) ("tokens",
-/// "key_lengths"). No dropout, no probes, no loss.
+/// Parts of an encoder-decoder for decoding, over the Store of a model that was recorded before: the encoder
+/// alone
+/// (`memory`; inputs "source", "key_lengths"), and the decoder up to `hidden` from an input "memory" (B,Ts,D)
+/// ("tokens", "key_lengths"). No dropout, no probes, no loss.
 ModelValues record_encoder(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 ModelValues record_decoder(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
-/// Admin's profiling pass by the authors' sequential rule (Liu et al. 2020; norm-science A.8, code): one forward over
-/// one batch with omega_1 = 1, omega_{i+1}^2 = Var(omega_i x_{i-1}) + Var(a_i), each omega already in force.
-/// Encoder and decoder have a chain each; what is padding counts for nothing.
-/// Writes the constants into the Store's L??.*.skip vectors; only sub-layers whose skip is a learned vector take part.
+/// Admin's profiling pass by the authors' sequential rule (Liu et al. 2020; norm-science A.8, code): one
+/// forward over one batch with omega_1 = 1, omega_{i+1}^2 = Var(omega_i x_{i-1}) + Var(a_i), each omega
+/// already in force. Encoder and decoder have a chain each; what is padding counts for nothing. Writes the
+/// constants into the Store's L??.*.skip vectors; only sub-layers whose skip is a learned vector take part.
 /// `tokens` is one batch (B,T) row-major. Returns the omegas in order.
-std::vector<double> profile_admin(Store& store, const ModelConfig& config, std::span<const int32_t> tokens, int32_t batch,
-                                  int32_t sequence);
+std::vector<double> profile_admin(Store& store, const ModelConfig& config, std::span<const int32_t> tokens,
+                                  int32_t batch, int32_t sequence);
 /// The same for any architecture: the inputs of a batch of the shape that `options` say.
 struct ProfileInputs {
   std::span<const int32_t> tokens, source, key_lengths, target_lengths;

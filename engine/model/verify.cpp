@@ -16,12 +16,13 @@ namespace normscope {
 namespace {
 
 constexpr double kLoss = 1e-6, kGradient = 1e-4, kAdamLoss = 1e-4;
-// The share of ‖all gradients‖ that a gradient is measured against besides its own norm: 1e-4 ‖g‖ + 1e-6 ‖all‖.
+// The share of ‖all gradients‖ that a gradient is measured against besides its own norm: 1e-4 ‖g‖ + 1e-6
+// ‖all‖.
 constexpr double kOfAll = 1e-2;
 // Float32 through three layers; measured, these stay below 1e-6.
 constexpr double kActivation = 1e-5;
-// Adam divides by the gradient's own size, so an element whose gradient is mostly rounding moves at will; measured against
-// the distance that the tensor moved (measured: below 4e-5).
+// Adam divides by the gradient's own size, so an element whose gradient is mostly rounding moves at will;
+// measured against the distance that the tensor moved (measured: below 4e-5).
 constexpr double kAdamParameter = 1e-3;
 
 double norm(const std::vector<double>& v) {
@@ -33,7 +34,8 @@ double norm(const std::vector<double>& v) {
 double distance(const std::vector<float>& a, const std::vector<double>& b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::quiet_NaN();
   double sum = 0;
-  for (size_t i = 0; i < b.size(); ++i) sum += (static_cast<double>(a[i]) - b[i]) * (static_cast<double>(a[i]) - b[i]);
+  for (size_t i = 0; i < b.size(); ++i)
+    sum += (static_cast<double>(a[i]) - b[i]) * (static_cast<double>(a[i]) - b[i]);
   return std::sqrt(sum);
 }
 
@@ -98,7 +100,8 @@ class Verifier {
       if (!name.starts_with("param/")) continue;
       const std::string ours = fixture_.parameter(name.substr(6));
       const int32_t p = store_.find(ours);
-      if (p < 0) fail(file_.path(), "{} has no counterpart {} in the model that the metadata describe", name, ours);
+      if (p < 0)
+        fail(file_.path(), "{} has no counterpart {} in the model that the metadata describe", name, ours);
       const Shape& shape = store_.parameters()[static_cast<size_t>(p)].shape;
       file_.require_shape(name, TensorShape(shape.dim, shape.dim + shape.rank));
       store_.write(p, file_.floats(name));
@@ -152,7 +155,8 @@ class Verifier {
       if (const int32_t scale = store_.find(s.name + ".branch"); scale >= 0)
         for (float& b : branch) b *= first_scale(scale);
       branches.add(relative(fmt::format("sublayer/{:02}/branch", k), branch), s.name);
-      outputs.add(relative(fmt::format("sublayer/{:02}/output", k), program.read(tape_.value(s.output).name)), s.name);
+      outputs.add(relative(fmt::format("sublayer/{:02}/output", k), program.read(tape_.value(s.output).name)),
+                  s.name);
     }
     for (const Worst& w : {logits, branches, outputs}) report_.checks.push_back(w.check());
   }
@@ -172,7 +176,8 @@ class Verifier {
     for (const auto& [name, p] : names_) {
       const std::vector<double> expected = file_.doubles("grad/" + name);
       const std::string& ours = store_.parameters()[static_cast<size_t>(p)].name;
-      worst.add(distance(program.read(ours, true), expected) / (norm(expected) + kOfAll * all_gradients_), ours);
+      worst.add(distance(program.read(ours, true), expected) / (norm(expected) + kOfAll * all_gradients_),
+                ours);
     }
     report_.checks.push_back(worst.check());
   }
@@ -180,11 +185,14 @@ class Verifier {
   void compare_parameters() {
     Worst worst("Adam parameters", kAdamParameter);
     for (const auto& [name, p] : names_) {
-      if (norm(file_.doubles("grad/" + name)) < 1e-6 * all_gradients_) continue;  // zero by symmetry: moved by rounding
-      const std::vector<double> before = file_.doubles("param/" + name), after = file_.doubles("adam/param/" + name);
+      if (norm(file_.doubles("grad/" + name)) < 1e-6 * all_gradients_)
+        continue;  // zero by symmetry: moved by rounding
+      const std::vector<double> before = file_.doubles("param/" + name),
+                                after = file_.doubles("adam/param/" + name);
       std::vector<double> moved(after);
       for (size_t i = 0; i < moved.size() && i < before.size(); ++i) moved[i] -= before[i];
-      worst.add(distance(store_.read(p), after) / norm(moved), store_.parameters()[static_cast<size_t>(p)].name);
+      worst.add(distance(store_.read(p), after) / norm(moved),
+                store_.parameters()[static_cast<size_t>(p)].name);
     }
     report_.checks.push_back(worst.check());
   }
@@ -207,10 +215,13 @@ bool VerifyReport::passed() const {
   return all;
 }
 
-VerifyReport verify_fixture(const std::string& path, Backend& backend) { return Verifier(path, backend).run(); }
+VerifyReport verify_fixture(const std::string& path, Backend& backend) {
+  return Verifier(path, backend).run();
+}
 
 std::string to_string(const VerifyReport& r) {
-  std::string text = fmt::format("{}: {}\n  loss {:.9f}, expected {:.9f}\n", r.file, r.model, r.loss, r.expected_loss);
+  std::string text =
+      fmt::format("{}: {}\n  loss {:.9f}, expected {:.9f}\n", r.file, r.model, r.loss, r.expected_loss);
   for (const VerifyCheck& c : r.checks)
     text += fmt::format("  {:16} worst {:9.2e}  allowed {:7.0e}  {:4}  {}\n", c.what, c.error, c.tolerance,
                         c.passed() ? "ok" : "MISS", c.where);

@@ -1,6 +1,6 @@
-// Compares the engine with a fixture: a small model whose loss, gradients, sub-layer values and ten Adam steps were
-// computed in float64 elsewhere. Format and conventions: tests/fixtures/README.md.
-// Called by `normscope verify` and by tests.
+// Compares the engine with a fixture: a small model whose loss, gradients, sub-layer values and ten Adam
+// steps were computed in float64 elsewhere. Format and conventions: tests/fixtures/README.md. Called by
+// `normscope verify` and by tests.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ namespace normscope {
 
 /// One comparison: its worst error, where it occurred, and what is allowed.
 struct VerifyCheck {
-  std::string what;    ///< "gradients"
-  double error = 0;    ///< relative; NaN fails
+  std::string what;  ///< "gradients"
+  double error = 0;  ///< relative; NaN fails
   double tolerance = 0;
-  std::string where;   ///< the tensor or step with the worst error
+  std::string where;  ///< the tensor or step with the worst error
   bool passed() const { return error <= tolerance; }
 };
 
@@ -23,12 +23,13 @@ struct VerifyReport {
   std::string file;
   std::string model;  ///< "decoder, post, ln, L=3 d=16 heads=2"
   double loss = 0, expected_loss = 0;
-  std::vector<VerifyCheck> checks;  ///< loss, logits, branches, outputs, gradients, adam losses, adam parameters
+  std::vector<VerifyCheck>
+      checks;  ///< loss, logits, branches, outputs, gradients, adam losses, adam parameters
   bool passed() const;
 };
 
-/// Builds the fixture's model on the backend and compares. Throws Error when the file is not a fixture, lacks a tensor,
-/// holds one that the model does not know, or describes a model that cannot be built.
+/// Builds the fixture's model on the backend and compares. Throws Error when the file is not a fixture, lacks
+/// a tensor, holds one that the model does not know, or describes a model that cannot be built.
 VerifyReport verify_fixture(const std::string& path, Backend& backend);
 
 /// A few lines to print: the model, then one line a check with error, tolerance and verdict.

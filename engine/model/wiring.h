@@ -50,11 +50,12 @@ struct StackWiring {
 };
 
 enum class Placement : uint8_t { None, Post, Pre, Sandwich, DeepNorm, Admin, ReZero, Custom };
-inline constexpr Placement kPresets[] = {Placement::None,     Placement::Post,  Placement::Pre,   Placement::Sandwich,
-                                         Placement::DeepNorm, Placement::Admin, Placement::ReZero};
-const char* to_string(Placement placement);              ///< "post"
-const char* label(Placement placement);                  ///< "Post-LN"
-Placement placement_from(std::string_view name);         ///< throws Error listing the names
+inline constexpr Placement kPresets[] = {Placement::None,     Placement::Post,     Placement::Pre,
+                                         Placement::Sandwich, Placement::DeepNorm, Placement::Admin,
+                                         Placement::ReZero};
+const char* to_string(Placement placement);       ///< "post"
+const char* label(Placement placement);           ///< "Post-LN"
+Placement placement_from(std::string_view name);  ///< throws Error listing the names
 
 /// What a stack is for: DeepNorm's constants depend on it (Wang et al. 2022, Table 1 of "DeepNet").
 struct StackContext {
@@ -76,11 +77,12 @@ struct DeepNormConstants {
 };
 DeepNormConstants deepnorm_constants(const StackContext& context);
 
-/// "trunk=ln", "before=ln after=ln", "none", "trunk=ln skip=vector:1", "branch=scalar:0", "trunk=ln skip=1.86 gain=0.38".
+/// "trunk=ln", "before=ln after=ln", "none", "trunk=ln skip=vector:1", "branch=scalar:0", "trunk=ln skip=1.86
+/// gain=0.38".
 std::string to_string(const Wiring& wiring);
 Wiring wiring_from(std::string_view text);  ///< throws Error naming the word that is wrong
 
-const char* short_name(NormKind kind);               ///< "ln", "simple", "rms", "detach", "detach-mean", ...
-NormKind norm_from(std::string_view name);           ///< throws Error listing the names
+const char* short_name(NormKind kind);      ///< "ln", "simple", "rms", "detach", "detach-mean", ...
+NormKind norm_from(std::string_view name);  ///< throws Error listing the names
 
 }  // namespace normscope

@@ -1,6 +1,8 @@
-// adam on CUDA (Kingma and Ba 2015; decoupled weight decay, Loshchilov and Hutter 2019), all parameters in one launch:
+// adam on CUDA (Kingma and Ba 2015; decoupled weight decay, Loshchilov and Hutter 2019), all parameters in
+// one launch:
 //   m += (1-b1) (g - m)    v = b2 v + (1-b2) g^2    w -= lr/c1 m / (sqrt(v)/sqrt(c2) + eps) + lr decay w
-// c1, c2 are the bias corrections, g is clipped. The same pass yields the norms of the update and of the new weights.
+// c1, c2 are the bias corrections, g is clipped. The same pass yields the norms of the update and of the new
+// weights.
 #include "cuda/update.cuh"
 
 namespace normscope::cuda {

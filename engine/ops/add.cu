@@ -1,5 +1,7 @@
-// add on CUDA:  out = s x + b f, each scale a constant, a learned scalar or a learned vector over the last dimension.
-//   dx = s dout, df = b dout; ds and db: sums of dout x and dout f over everything (scalar) or over the rows (vector).
+// add on CUDA:  out = s x + b f, each scale a constant, a learned scalar or a learned vector over the last
+// dimension.
+//   dx = s dout, df = b dout; ds and db: sums of dout x and dout f over everything (scalar) or over the rows
+//   (vector).
 #include "cuda/device.cuh"
 
 namespace normscope::cuda {
@@ -8,7 +10,7 @@ namespace {
 struct Scale {
   const float* learned;  // nullptr: the constant
   float constant;
-  uint32_t cols;         // 1: a learned scalar
+  uint32_t cols;  // 1: a learned scalar
   __device__ float at(uint32_t i) const { return learned ? learned[cols == 1 ? 0 : i % cols] : constant; }
 };
 
@@ -49,7 +51,8 @@ struct ColumnProduct {
 void forward(const Call& c, Context& context) {
   const int64_t n = c.out.shape.size();
   launch(context, for_each<Add>, elementwise(n), n,
-         Add{c.in[0].p, c.in[1].p, c.out.p, scale_of(c.in[2], c.attributes.skip), scale_of(c.in[3], c.attributes.branch)});
+         Add{c.in[0].p, c.in[1].p, c.out.p, scale_of(c.in[2], c.attributes.skip),
+             scale_of(c.in[3], c.attributes.branch)});
 }
 
 /// The gradient of learned scale k: of dout times `other`.
@@ -58,8 +61,8 @@ void scale_gradient(const Call& c, Context& context, int k, const float* other) 
   const uint32_t cols = static_cast<uint32_t>(c.dout.shape.cols());
   const bool add = c.write[k] == Write::Add;
   if (c.din[k].shape.size() == 1 && cols != 1) {
-    launch(context, sum_all<Product>, whole_sum(n), n, Product{c.dout.p, other}, reinterpret_cast<double*>(c.workspace),
-           c.counter, c.din[k].p, add);
+    launch(context, sum_all<Product>, whole_sum(n), n, Product{c.dout.p, other},
+           reinterpret_cast<double*>(c.workspace), c.counter, c.din[k].p, add);
   } else {
     ColumnOutputs outputs;
     outputs.out[0] = c.din[k].p;

@@ -1,9 +1,11 @@
 // Attention on CUDA, a tile of 32 queries of one head a block:
 //   p = softmax(q k^T / sqrt(d)) over the visible keys, out = (p kept) v
-// The scores of a tile stay in shared memory until they are probabilities (up to some 200 keys; beyond, in the memory of
-// the probabilities themselves), which are written once: backward reads them and a user can look at them.
-// Backward in two launches without atomics: a tile of queries gives dscores and dq, a tile of keys gives dk and dv.
-//   dp = kept (dout v^T), ds = p (dp - sum_j dout_j out_j) / sqrt(d), dq = ds k, dk = ds^T q, dv = (p kept)^T dout
+// The scores of a tile stay in shared memory until they are probabilities (up to some 200 keys; beyond, in
+// the memory of the probabilities themselves), which are written once: backward reads them and a user can
+// look at them. Backward in two launches without atomics: a tile of queries gives dscores and dq, a tile of
+// keys gives dk and dv.
+//   dp = kept (dout v^T), ds = p (dp - sum_j dout_j out_j) / sqrt(d), dq = ds k, dk = ds^T q, dv = (p kept)^T
+//   dout
 #include "cuda/tile.cuh"
 
 namespace normscope::cuda {
@@ -68,7 +70,8 @@ struct Keep {
   }
 };
 
-/// One row of scores to probabilities, by a warp. Beyond `visible` they are zero; a row that sees nothing is all zero.
+/// One row of scores to probabilities, by a warp. Beyond `visible` they are zero; a row that sees nothing is
+/// all zero.
 __device__ void softmax_row(float* row, int visible, float* probabilities, int keys) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   float largest = visible > 0 ? row[0] : 0.0f;
@@ -95,7 +98,8 @@ __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
   extern __shared__ float shared[];
   const Head head(a, blockIdx.y);
   const Keep keep(a);
-  const int t0 = static_cast<int>(blockIdx.x * kQueryTile), rows = min(static_cast<int>(kQueryTile), a.Tq - t0);
+  const int t0 = static_cast<int>(blockIdx.x * kQueryTile),
+            rows = min(static_cast<int>(kQueryTile), a.Tq - t0);
   const int seen = head.visible(a, t0 + rows - 1);  // by the tile's last query
   float* probabilities = a.probabilities + head.p + static_cast<size_t>(t0) * a.Tk;
   float* scores = a.in_shared ? shared + kAttentionStage : probabilities;
@@ -105,7 +109,8 @@ __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
     ScoreTile tile;
     tile.clear();
     tile.multiply<true, true>(
-        0, a.width, shared, [&](int m, int j) { return m < rows ? head.q[static_cast<size_t>(t0 + m) * a.D + j] : 0.0f; },
+        0, a.width, shared,
+        [&](int m, int j) { return m < rows ? head.q[static_cast<size_t>(t0 + m) * a.D + j] : 0.0f; },
         [&](int j, int n) { return s0 + n < seen ? head.k[static_cast<size_t>(s0 + n) * a.D + j] : 0.0f; });
     for (int i = 0; i < ScoreTile::RM; ++i)
       for (int j = 0; j < ScoreTile::RN; ++j)
@@ -114,7 +119,8 @@ __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
   }
   __syncthreads();
   for (int m = static_cast<int>(threadIdx.x) / 32; m < rows; m += static_cast<int>(kAttentionThreads) / 32)
-    softmax_row(scores + m * pitch, head.visible(a, t0 + m), probabilities + static_cast<size_t>(m) * a.Tk, a.Tk);
+    softmax_row(scores + m * pitch, head.visible(a, t0 + m), probabilities + static_cast<size_t>(m) * a.Tk,
+                a.Tk);
   __syncthreads();
   for (int j0 = 0; j0 < a.width; j0 += Out::TN) {
     Out tile;
@@ -122,9 +128,12 @@ __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
     tile.template multiply<true, false>(
         0, seen, shared,
         [&](int m, int s) {
-          return m < rows ? scores[m * pitch + s] * keep(head.p + static_cast<size_t>(t0 + m) * a.Tk + s) : 0.0f;
+          return m < rows ? scores[m * pitch + s] * keep(head.p + static_cast<size_t>(t0 + m) * a.Tk + s)
+                          : 0.0f;
         },
-        [&](int s, int n) { return j0 + n < a.width ? head.v[static_cast<size_t>(s) * a.D + j0 + n] : 0.0f; });
+        [&](int s, int n) {
+          return j0 + n < a.width ? head.v[static_cast<size_t>(s) * a.D + j0 + n] : 0.0f;
+        });
     for (int i = 0; i < Out::RM; ++i)
       for (int j = 0; j < Out::RN; ++j)
         if (const int m = tile.row() + i, n = j0 + tile.column() + j; m < rows && n < a.width)
@@ -139,17 +148,20 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a)
   extern __shared__ float shared[];
   const Head head(a, blockIdx.y);
   const Keep keep(a);
-  const int t0 = static_cast<int>(blockIdx.x * kQueryTile), rows = min(static_cast<int>(kQueryTile), a.Tq - t0);
+  const int t0 = static_cast<int>(blockIdx.x * kQueryTile),
+            rows = min(static_cast<int>(kQueryTile), a.Tq - t0);
   const int seen = head.visible(a, t0 + rows - 1);
   const size_t first = head.p + static_cast<size_t>(t0) * a.Tk;
   float* scores = a.in_shared ? shared + kAttentionStage : a.dscores + first;
   const size_t pitch = static_cast<size_t>(a.in_shared ? a.Tk + 1 : a.Tk);
-  float* dots = shared + kAttentionStage + (a.in_shared ? kQueryTile * static_cast<size_t>(a.Tk + 1) : 0);  // dout . out
+  float* dots = shared + kAttentionStage +
+                (a.in_shared ? kQueryTile * static_cast<size_t>(a.Tk + 1) : 0);  // dout . out
 
   for (int m = static_cast<int>(threadIdx.x) / 32; m < rows; m += static_cast<int>(kAttentionThreads) / 32) {
     const size_t at = head.qo + static_cast<size_t>(t0 + m) * a.D;
     float dot = 0;
-    for (int j = static_cast<int>(threadIdx.x) % 32; j < a.width; j += 32) dot += a.dout[at + j] * a.out[at + j];
+    for (int j = static_cast<int>(threadIdx.x) % 32; j < a.width; j += 32)
+      dot += a.dout[at + j] * a.out[at + j];
     dot = warp_sum(dot);
     if (threadIdx.x % 32 == 0) dots[m] = dot;
   }
@@ -158,14 +170,17 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a)
     tile.clear();
     tile.multiply<true, true>(
         0, a.width, shared,
-        [&](int m, int j) { return m < rows ? a.dout[head.qo + static_cast<size_t>(t0 + m) * a.D + j] : 0.0f; },
+        [&](int m, int j) {
+          return m < rows ? a.dout[head.qo + static_cast<size_t>(t0 + m) * a.D + j] : 0.0f;
+        },
         [&](int j, int n) { return s0 + n < seen ? head.v[static_cast<size_t>(s0 + n) * a.D + j] : 0.0f; });
     for (int i = 0; i < ScoreTile::RM; ++i)
       for (int j = 0; j < ScoreTile::RN; ++j)
         if (const int m = tile.row() + i, s = s0 + tile.column() + j; m < rows && s < seen) {
           const size_t at = first + static_cast<size_t>(m) * a.Tk + s;
           const bool visible = s < head.visible(a, t0 + m);
-          const float ds = visible ? a.probabilities[at] * (keep(at) * tile.acc[i][j] - dots[m]) * a.scale : 0.0f;
+          const float ds =
+              visible ? a.probabilities[at] * (keep(at) * tile.acc[i][j] - dots[m]) * a.scale : 0.0f;
           scores[m * pitch + s] = ds;
           if (a.in_shared) a.dscores[at] = ds;
         }
@@ -177,7 +192,9 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a)
     tile.clear();
     tile.template multiply<true, false>(
         0, seen, shared, [&](int m, int s) { return m < rows ? scores[m * pitch + s] : 0.0f; },
-        [&](int s, int n) { return j0 + n < a.width ? head.k[static_cast<size_t>(s) * a.D + j0 + n] : 0.0f; });
+        [&](int s, int n) {
+          return j0 + n < a.width ? head.k[static_cast<size_t>(s) * a.D + j0 + n] : 0.0f;
+        });
     for (int i = 0; i < Out::RM; ++i)
       for (int j = 0; j < Out::RN; ++j)
         if (const int m = tile.row() + i, n = j0 + tile.column() + j; m < rows && n < a.width)
@@ -192,7 +209,8 @@ __global__ void __launch_bounds__(kAttentionThreads) key_gradient(Attention a) {
   extern __shared__ float shared[];
   const Head head(a, blockIdx.y);
   const Keep keep(a);
-  const int s0 = static_cast<int>(blockIdx.x * kQueryTile), rows = min(static_cast<int>(kQueryTile), a.Tk - s0);
+  const int s0 = static_cast<int>(blockIdx.x * kQueryTile),
+            rows = min(static_cast<int>(kQueryTile), a.Tk - s0);
   const int t_first = a.causal ? min(s0, a.Tq) : 0, t_last = s0 < head.keys ? a.Tq : t_first;
   for (int which = 0; which < 2; ++which) {
     float* to = which == 0 ? a.dk : a.dv;
@@ -214,7 +232,8 @@ __global__ void __launch_bounds__(kAttentionThreads) key_gradient(Attention a) {
       for (int i = 0; i < Out::RM; ++i)
         for (int j = 0; j < Out::RN; ++j)
           if (const int m = tile.row() + i, n = j0 + tile.column() + j; m < rows && n < a.width)
-            write_to(to + head.ko + static_cast<size_t>(s0 + m) * a.D + n, tile.acc[i][j], which == 0 ? a.add_k : a.add_v);
+            write_to(to + head.ko + static_cast<size_t>(s0 + m) * a.D + n, tile.acc[i][j],
+                     which == 0 ? a.add_k : a.add_v);
     }
   }
 }
@@ -255,7 +274,8 @@ void by_width(int width, F f) {
 void forward(const Call& c, Context& context) {
   const Attention a = arguments(c);
   const int64_t heads = c.in[0].shape[0] * a.heads;
-  by_width(a.width, [&](auto tile) { launch(context, attend<decltype(tile)>, attention(heads, a.Tq, a.Tk), a); });
+  by_width(a.width,
+           [&](auto tile) { launch(context, attend<decltype(tile)>, attention(heads, a.Tq, a.Tk), a); });
 }
 
 void backward(const Call& c, Context& context) {

@@ -1,4 +1,5 @@
-// clip on CUDA: the factor by which the optimizer multiplies gradients. In a whole step grad_norm has computed it already.
+// clip on CUDA: the factor by which the optimizer multiplies gradients. In a whole step grad_norm has
+// computed it already.
 #include "ops/clip.cuh"
 
 #include "cuda/context.cuh"
@@ -11,7 +12,9 @@ __global__ void clip(const StepInputs* step, const double* total_norm, double* c
   *clip_factor = clip_factor_of(step->clip, *total_norm);
 }
 
-void forward(const Call& c, Context& context) { launch(context, clip, Launch{}, c.step, c.total_norm, c.clip_factor); }
+void forward(const Call& c, Context& context) {
+  launch(context, clip, Launch{}, c.step, c.total_norm, c.clip_factor);
+}
 
 }  // namespace
 

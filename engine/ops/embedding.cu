@@ -1,6 +1,6 @@
 // embedding on CUDA:  out[b,t] = scale table[token] + positions[t].
-//   dtable[v] = scale times the sum of dout over the rows whose token is v, in the order of the rows: a block gathers the
-//   rows of one v, so no atomics and the same bits always.  dpositions[t] = sum of dout over b.
+//   dtable[v] = scale times the sum of dout over the rows whose token is v, in the order of the rows: a block
+//   gathers the rows of one v, so no atomics and the same bits always.  dpositions[t] = sum of dout over b.
 #include "cuda/device.cuh"
 
 namespace normscope::cuda {
@@ -37,7 +37,8 @@ struct Gradient {
 
 constexpr uint32_t kGatherThreads = 128;  // embedding_gradient() in cuda/launch.h
 
-/// Adds the rows of dout whose token is v to each column's sum; the rows of every 128 tokens are listed in order.
+/// Adds the rows of dout whose token is v to each column's sum; the rows of every 128 tokens are listed in
+/// order.
 __device__ void gather_token(const Gradient& g, uint32_t v) {
   __shared__ uint32_t list[kGatherThreads];
   __shared__ uint32_t warp_count[kGatherThreads / 32];
@@ -85,11 +86,12 @@ __global__ void __launch_bounds__(kGatherThreads) gather(Gradient g) {
 }
 
 void backward(const Call& c, Context& context) {
-  const int64_t vocabulary = c.din[1] ? c.in[1].shape.rows() : 0, positions = c.din[2] ? c.in[2].shape.rows() : 0;
+  const int64_t vocabulary = c.din[1] ? c.in[1].shape.rows() : 0,
+                positions = c.din[2] ? c.in[2].shape.rows() : 0;
   if (vocabulary + positions == 0) return;
   launch(context, gather, embedding_gradient(vocabulary, positions),
-         Gradient{c.in[0].i32(), c.dout.p, c.din[1].p, c.din[2].p, c.write[1] == Write::Add, c.write[2] == Write::Add,
-                  c.attributes.scale, static_cast<uint32_t>(c.dout.shape.rows()),
+         Gradient{c.in[0].i32(), c.dout.p, c.din[1].p, c.din[2].p, c.write[1] == Write::Add,
+                  c.write[2] == Write::Add, c.attributes.scale, static_cast<uint32_t>(c.dout.shape.rows()),
                   static_cast<uint32_t>(c.in[0].shape[1]), static_cast<uint32_t>(c.dout.shape.cols()),
                   static_cast<uint32_t>(vocabulary)});
 }

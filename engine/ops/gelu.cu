@@ -1,4 +1,5 @@
-// gelu on CUDA, the tanh form:  out = x (1 + t) / 2, t = tanh(u), u = c (x + a x^3), c = sqrt(2/pi), a = 0.044715.
+// gelu on CUDA, the tanh form:  out = x (1 + t) / 2, t = tanh(u), u = c (x + a x^3), c = sqrt(2/pi), a =
+// 0.044715.
 //   dx = dout ((1 + t) / 2 + x (1 - t^2) c (1 + 3 a x^2) / 2)
 #include "cuda/device.cuh"
 
@@ -22,7 +23,8 @@ struct GeluGradient {
   bool add;
   __device__ void operator()(uint32_t i) const {
     const float v = x[i], t = tanhf(kScale * (v + kCubic * v * v * v));
-    const float slope = 0.5f * (1.0f + t) + 0.5f * v * (1.0f - t * t) * kScale * (1.0f + 3.0f * kCubic * v * v);
+    const float slope =
+        0.5f * (1.0f + t) + 0.5f * v * (1.0f - t * t) * kScale * (1.0f + 3.0f * kCubic * v * v);
     write_to(dx + i, dout[i] * slope, add);
   }
 };

@@ -1,7 +1,7 @@
-// The norm family on CUDA, one warp a row:  y = (x - mean) r, r = 1 / sqrt(variance + eps), out = gain y + bias; Rms has
-// mean 0; AdaNorm: out = C (1 - k y) y. Two-pass variance.
-//   with c = gain dout (AdaNorm: C (1 - k y) dout):  dx = r (c - mean(c) - y mean(c y)), without mean(c) for Rms and where
-//   the mean is detached, without mean(c y) where sigma is;  dgain, dbias: column sums.
+// The norm family on CUDA, one warp a row:  y = (x - mean) r, r = 1 / sqrt(variance + eps), out = gain y +
+// bias; Rms has mean 0; AdaNorm: out = C (1 - k y) y. Two-pass variance.
+//   with c = gain dout (AdaNorm: C (1 - k y) dout):  dx = r (c - mean(c) - y mean(c y)), without mean(c) for
+//   Rms and where the mean is detached, without mean(c y) where sigma is;  dgain, dbias: column sums.
 #include "cuda/device.cuh"
 
 namespace normscope::cuda {
@@ -89,9 +89,9 @@ struct GainAndBias {
 void forward(const Call& c, Context& context) {
   const int64_t rows = c.out.shape.rows();
   launch(context, normalise, warp_per_row(rows),
-         Norm{c.in[0].p, c.in[1].p, c.in[2].p, c.out.p, c.saved[0].p, c.saved[1].p, static_cast<uint32_t>(rows),
-              static_cast<uint32_t>(c.out.shape.cols()), c.attributes.eps, c.attributes.norm == NormKind::Rms,
-              c.attributes.norm == NormKind::AdaNorm});
+         Norm{c.in[0].p, c.in[1].p, c.in[2].p, c.out.p, c.saved[0].p, c.saved[1].p,
+              static_cast<uint32_t>(rows), static_cast<uint32_t>(c.out.shape.cols()), c.attributes.eps,
+              c.attributes.norm == NormKind::Rms, c.attributes.norm == NormKind::AdaNorm});
 }
 
 void backward(const Call& c, Context& context) {

@@ -61,7 +61,8 @@ void backward(const Call& c, Context& context) {
     ColumnOutputs outputs;
     outputs.out[0] = c.din[2].p;
     outputs.add[0] = c.write[2] == Write::Add;
-    launch(context, sum_columns<float, Column>, column_sums(cols), c.dout.shape.rows(), cols, Column{c.dout.p, cols}, outputs);
+    launch(context, sum_columns<float, Column>, column_sums(cols), c.dout.shape.rows(), cols,
+           Column{c.dout.p, cols}, outputs);
   }
 }
 

@@ -1,5 +1,6 @@
-// probe on CUDA: MeanSquare = mean of x^2; Variance = mean of (x - mean)^2. One launch serves all probes of a step: a row
-// of blocks each. Sums of x and x^2 in double, so that one pass suffices: of float inputs the squares are exact.
+// probe on CUDA: MeanSquare = mean of x^2; Variance = mean of (x - mean)^2. One launch serves all probes of a
+// step: a row of blocks each. Sums of x and x^2 in double, so that one pass suffices: of float inputs the
+// squares are exact.
 #include "cuda/device.cuh"
 
 namespace normscope::cuda {
@@ -54,7 +55,9 @@ __global__ void __launch_bounds__(kThreads) measure(ProbeTable table) {
 void forward(const Call& c, Context& context) {
   if (c.probes.count == 0) return;
   launch(context, measure,
-         Launch{static_cast<uint32_t>(c.probes.most_chunks), static_cast<uint32_t>(c.probes.count), kThreads, 1, 0}, c.probes);
+         Launch{static_cast<uint32_t>(c.probes.most_chunks), static_cast<uint32_t>(c.probes.count), kThreads,
+                1, 0},
+         c.probes);
 }
 
 }  // namespace

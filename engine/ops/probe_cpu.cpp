@@ -14,7 +14,8 @@ namespace {
 
 Cut chunk_cut(const Call& call) { return cut(call.in[0].shape.size(), kFlatChunk); }
 
-/// Sum of of(x, n) over the counted part of a chunk: all of it, or row by row where lengths say what is padding.
+/// Sum of of(x, n) over the counted part of a chunk: all of it, or row by row where lengths say what is
+/// padding.
 template <typename Of>
 double sum_of_chunk(const Call& call, int64_t chunk, Of of) {
   const Shape& shape = call.in[0].shape;
@@ -61,7 +62,9 @@ void squares(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexce
   });
 }
 
-void finish_squares(const Call& call, const StepInputs&, int64_t, Scratch) noexcept { *call.stats = mean_of(call, 0); }
+void finish_squares(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
+  *call.stats = mean_of(call, 0);
+}
 
 void sums(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   doubles(call.workspace)[chunk] = sum_of_chunk(call, chunk, [](const float* x, int64_t n) {

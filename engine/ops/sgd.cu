@@ -1,5 +1,5 @@
-// sgd with momentum on CUDA, g clipped, all parameters in one launch:  m = momentum m + g    w -= lr m + lr decay w
-// The same pass yields the norms of the update and of the new weights.
+// sgd with momentum on CUDA, g clipped, all parameters in one launch:  m = momentum m + g    w -= lr m + lr
+// decay w The same pass yields the norms of the update and of the new weights.
 #include "cuda/update.cuh"
 
 namespace normscope::cuda {

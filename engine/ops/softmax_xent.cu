@@ -1,6 +1,6 @@
 // Softmax cross-entropy on CUDA, one warp a row, or one block where rows are long:
-//   loss = sum_r w_r ((1-e) (lse_r - x_target) + e (lse_r - mean x_r)),  w_r normalised over the rows with a target
-//   dlogit_v = dloss w_r (exp(x_v - lse_r) - (1-e) [v = target] - e / V)
+//   loss = sum_r w_r ((1-e) (lse_r - x_target) + e (lse_r - mean x_r)),  w_r normalised over the rows with a
+//   target dlogit_v = dloss w_r (exp(x_v - lse_r) - (1-e) [v = target] - e / V)
 // A target outside [0,V) counts as none. With no row left the loss is 0.
 #include "cuda/device.cuh"
 
@@ -10,7 +10,7 @@ namespace {
 struct Loss {
   const float* logits;
   const int32_t* targets;
-  const float* weights;           // nullptr: all one
+  const float* weights;  // nullptr: all one
   float *log_sum_exp, *row_weight, *row_loss, *loss;
   double* stat;
   const StepInputs* step;
@@ -82,8 +82,17 @@ __global__ void __launch_bounds__(kMeanThreads) mean_loss(Loss l) {
 
 void forward(const Call& c, Context& context) {
   const int64_t rows = c.in[0].shape.rows(), cols = c.in[0].shape.cols();
-  const Loss l{c.in[0].p, c.in[1].i32(), c.in[2].p, c.saved[0].p, c.saved[1].p, c.workspace, c.out.p,
-               c.stats, c.step, static_cast<uint32_t>(rows), static_cast<uint32_t>(cols)};
+  const Loss l{c.in[0].p,
+               c.in[1].i32(),
+               c.in[2].p,
+               c.saved[0].p,
+               c.saved[1].p,
+               c.workspace,
+               c.out.p,
+               c.stats,
+               c.step,
+               static_cast<uint32_t>(rows),
+               static_cast<uint32_t>(cols)};
   if (cols >= kLongRow)
     launch(context, row_losses<true>, block_per_row(rows), l);
   else
@@ -104,7 +113,8 @@ struct LossGradient {
     float d = 0;
     if (is_target(target, cols)) {
       const float e = step->label_smoothing, p = expf(logits[i] - log_sum_exp[r]);
-      const float wanted = (static_cast<uint32_t>(target) == v ? 1.0f - e : 0.0f) + e / static_cast<float>(cols);
+      const float wanted =
+          (static_cast<uint32_t>(target) == v ? 1.0f - e : 0.0f) + e / static_cast<float>(cols);
       d = *dloss * row_weight[r] * (p - wanted);
     }
     write_to(dlogits + i, d, add);

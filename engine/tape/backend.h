@@ -29,13 +29,14 @@ class Memory {
 class Executable {
  public:
   virtual ~Executable() = default;
-  virtual float* input(size_t offset) = 0;             ///< host memory of the batch block
-  virtual std::span<const double> stats() const = 0;   ///< host memory of the stats block
+  virtual float* input(size_t offset) = 0;            ///< host memory of the batch block
+  virtual std::span<const double> stats() const = 0;  ///< host memory of the stats block
   virtual void read(const float* device, std::span<float> host) const = 0;
-  virtual float* value(ValueId id) const = 0;          ///< backend address, nullptr when it has none
+  virtual float* value(ValueId id) const = 0;  ///< backend address, nullptr when it has none
   virtual float* gradient(ValueId id) const = 0;
   virtual void replay(const StepInputs&) noexcept = 0;
-  /// For tools that look at single instructions (shadow): runs [first, end) of the program's instructions alone.
+  /// For tools that look at single instructions (shadow): runs [first, end) of the program's instructions
+  /// alone.
   virtual void run(size_t first, size_t end, const StepInputs&) noexcept = 0;
   /// Overwrites memory at a backend address; the counterpart of read().
   virtual void write(float* device, std::span<const float> host) = 0;
@@ -58,7 +59,8 @@ class Backend {
   virtual std::unique_ptr<Executable> lower(ProgramData& program) = 0;
   /// Waits for everything that was started. Throws Error when the device has failed, from then on always.
   virtual void wait() = 0;
-  /// What wait() would throw, in words; empty while all is well. After an error a replay yields NaN in every stat.
+  /// What wait() would throw, in words; empty while all is well. After an error a replay yields NaN in every
+  /// stat.
   virtual std::string error() const { return {}; }
 };
 
@@ -69,8 +71,8 @@ struct CudaOptions {
   bool tf32 = false;  ///< matrix products with 10-bit mantissas; NORMSCOPE_TF32=1 sets it
   bool graph = true;  ///< replay as one captured graph; NORMSCOPE_CUDA_GRAPH=0 clears it
 };
-/// Why there is no CUDA backend here, in words: not built, no library, no driver, no device. Empty when there is one.
-/// The first call loads the library and asks the driver.
+/// Why there is no CUDA backend here, in words: not built, no library, no driver, no device. Empty when there
+/// is one. The first call loads the library and asks the driver.
 std::string cuda_unavailable();
 /// Throws Error with the text of cuda_unavailable().
 std::unique_ptr<Backend> make_cuda_backend(CudaOptions options = {});

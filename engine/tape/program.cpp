@@ -12,11 +12,13 @@ ValueId find_value(const ProgramData& data, std::string_view name) {
   fail("program", "there is no value named '{}' on this tape", name);
 }
 
-float* batch_input(const ProgramData& data, Executable& executable, std::string_view name, DType dtype, size_t& size) {
+float* batch_input(const ProgramData& data, Executable& executable, std::string_view name, DType dtype,
+                   size_t& size) {
   const ValueId v = find_value(data, name);
   const ValueInfo& info = data.values[static_cast<size_t>(v)];
   if (info.role != Role::Input || info.dtype != dtype)
-    fail("program", "'{}' is not a batch input of {} numbers", name, dtype == DType::I32 ? "integer" : "real");
+    fail("program", "'{}' is not a batch input of {} numbers", name,
+         dtype == DType::I32 ? "integer" : "real");
   size = static_cast<size_t>(info.shape.size());
   return executable.input(data.plan.value_offset[static_cast<size_t>(v)]);
 }
@@ -24,7 +26,9 @@ float* batch_input(const ProgramData& data, Executable& executable, std::string_
 }  // namespace
 
 Program::Program(ProgramData data, Backend& backend)
-    : data_(std::make_unique<ProgramData>(std::move(data))), backend_(&backend), executable_(backend.lower(*data_)) {}
+    : data_(std::make_unique<ProgramData>(std::move(data))),
+      backend_(&backend),
+      executable_(backend.lower(*data_)) {}
 
 std::span<int32_t> Program::tokens(std::string_view name) {
   size_t size = 0;

@@ -1,6 +1,6 @@
 // Phase two: a Program is what seal() makes of a Tape: a flat array of plain instructions over fixed memory.
-// Phase three: replay() runs it once. A replay allocates nothing, locks nothing, throws nothing; every intermediate
-// and its gradient stays readable until the next one.
+// Phase three: replay() runs it once. A replay allocates nothing, locks nothing, throws nothing; every
+// intermediate and its gradient stays readable until the next one.
 #pragma once
 
 #include <memory>
@@ -16,14 +16,14 @@ namespace normscope {
 
 enum class Phase : uint8_t { Forward, Backward, Update };
 
-/// How a backward instruction writes one input's gradient. Note [assign or add]: the first writer in execution order
-/// assigns, later writers add; decided once by seal, so nothing is ever zeroed.
+/// How a backward instruction writes one input's gradient. Note [assign or add]: the first writer in
+/// execution order assigns, later writers add; decided once by seal, so nothing is ever zeroed.
 enum class Write : uint8_t { Skip, Assign, Add };
 
 struct Instruction {
   OpKind op = OpKind::Count;
   Phase phase = Phase::Forward;
-  int32_t node = -1;   ///< the node it belongs to; -1 for clip and optimizer
+  int32_t node = -1;  ///< the node it belongs to; -1 for clip and optimizer
   int32_t layer = 0;
   std::string name;
   Attributes attributes;
@@ -37,7 +37,7 @@ struct Instruction {
 
 /// One number of the stats block, by name.
 struct StatInfo {
-  std::string name;      ///< "loss", "L03.attn.wq.grad_norm", "L03.attn.out.mean_square", "clip.factor"
+  std::string name;  ///< "loss", "L03.attn.wq.grad_norm", "L03.attn.out.mean_square", "clip.factor"
   int32_t layer = 0;
 };
 
@@ -55,7 +55,8 @@ struct ProgramData {
   std::vector<Instruction> instructions;
   std::vector<StatInfo> stats;
   std::vector<int32_t> parameter_order;  ///< trainable parameters with a gradient, as in the stats block
-  int32_t grad_norm_stat = -1, update_norm_stat = -1, weight_norm_stat = -1;  ///< first of one number a parameter
+  int32_t grad_norm_stat = -1, update_norm_stat = -1,
+          weight_norm_stat = -1;  ///< first of one number a parameter
   int32_t loss_stat = -1, clip_stat = -1, total_grad_norm_stat = -1;
   MemoryPlan plan;
   Store* store = nullptr;
@@ -68,7 +69,8 @@ class Program {
   Program& operator=(Program&&) noexcept = default;
 
   const ProgramData& data() const { return *data_; }
-  /// Host memory of a batch input, by name: fill it before replay. Throws for an unknown name or the wrong type.
+  /// Host memory of a batch input, by name: fill it before replay. Throws for an unknown name or the wrong
+  /// type.
   std::span<int32_t> tokens(std::string_view name);
   std::span<float> floats(std::string_view name);
   /// The stats block of the last replay, as data().stats names it.

@@ -7,7 +7,8 @@
 namespace normscope {
 
 Program seal(const Tape& tape, const SealOptions& options) {
-  if (!tape.store().materialized()) fail("seal", "the Store has no memory yet: expected Store::materialize() first");
+  if (!tape.store().materialized())
+    fail("seal", "the Store has no memory yet: expected Store::materialize() first");
   const bool backward = options.backward && options.loss != kNone;
   const std::vector<bool> needs_gradient = passes::mark_gradients(tape, backward ? options.loss : kNone);
   passes::check_sites(tape);

@@ -42,7 +42,8 @@ std::vector<bool> mark_gradients(const Tape& tape, ValueId loss) {
       if (v != kNone && trainable[static_cast<size_t>(v)]) trainable[static_cast<size_t>(node.out)] = true;
   if (loss == kNone) return needed;
   reached[static_cast<size_t>(loss)] = true;
-  for (auto node = tape.nodes().rbegin(); node != tape.nodes().rend(); ++node)  // backward: does the loss depend on it?
+  for (auto node = tape.nodes().rbegin(); node != tape.nodes().rend();
+       ++node)  // backward: does the loss depend on it?
     if (reached[static_cast<size_t>(node->out)])
       for (ValueId v : node->in)
         if (v != kNone) reached[static_cast<size_t>(v)] = true;
@@ -57,7 +58,8 @@ std::vector<Instruction> emit_forward(const Tape& tape) {
   return out;
 }
 
-std::vector<Instruction> emit_backward(const Tape& tape, const std::vector<bool>& needs_gradient, ValueId loss) {
+std::vector<Instruction> emit_backward(const Tape& tape, const std::vector<bool>& needs_gradient,
+                                       ValueId loss) {
   std::vector<Instruction> out;
   std::vector<bool> written(tape.values().size(), false);
   if (loss == kNone || !needs_gradient[static_cast<size_t>(loss)]) return out;

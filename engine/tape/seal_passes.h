@@ -1,5 +1,6 @@
-// The passes of seal(), each a small function from plain data to plain data. Order: mark_gradients, emit_forward,
-// emit_backward, append_update, place_probes, plan_memory. seal.cpp calls them; tests call each alone.
+// The passes of seal(), each a small function from plain data to plain data. Order: mark_gradients,
+// emit_forward, emit_backward, append_update, place_probes, plan_memory. seal.cpp calls them; tests call each
+// alone.
 #pragma once
 
 #include <vector>
@@ -12,25 +13,27 @@ namespace normscope::passes {
 /// Which values need a gradient: those on a path from a trainable parameter to the loss.
 std::vector<bool> mark_gradients(const Tape& tape, ValueId loss);
 
-/// One forward instruction a node, in recording order. Nodes that neither the loss nor a probe needs are kept: every
-/// intermediate stays readable.
+/// One forward instruction a node, in recording order. Nodes that neither the loss nor a probe needs are
+/// kept: every intermediate stays readable.
 std::vector<Instruction> emit_forward(const Tape& tape);
 
-/// Backward instructions in reverse order for every node that a needed gradient passes through. Write modes follow
-/// Note [assign or add] in program.h.
-std::vector<Instruction> emit_backward(const Tape& tape, const std::vector<bool>& needs_gradient, ValueId loss);
+/// Backward instructions in reverse order for every node that a needed gradient passes through. Write modes
+/// follow Note [assign or add] in program.h.
+std::vector<Instruction> emit_backward(const Tape& tape, const std::vector<bool>& needs_gradient,
+                                       ValueId loss);
 
 /// grad_norm always; clip and the optimizer on request.
 std::vector<Instruction> update_instructions(const SealOptions& options);
 
-/// Puts each requested probe right after the instruction that completes its tensor: the writer of a value, the last
-/// writer of a gradient.
+/// Puts each requested probe right after the instruction that completes its tensor: the writer of a value,
+/// the last writer of a gradient.
 std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction> instructions);
 
 /// Names and numbers the stats block: loss, clip, norms of each parameter, probes; fills Instruction::stat.
 void lay_out_stats(const Tape& tape, const std::vector<bool>& needs_gradient, ProgramData& program);
 
-/// Offsets for batch inputs, activations and gradients: every tensor on its own 64-byte lines, nothing shared.
+/// Offsets for batch inputs, activations and gradients: every tensor on its own 64-byte lines, nothing
+/// shared.
 MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient);
 
 /// Throws when two dropout sites of the tape hash alike.

@@ -1,13 +1,14 @@
-// Every value that may change between two replays of one Program, in one plain struct that kernels read through a
-// pointer. Whatever is not here (and not in the batch) is structural and frozen by seal(): there is no third kind.
-// A test changes each field and demands a changed result.
+// Every value that may change between two replays of one Program, in one plain struct that kernels read
+// through a pointer. Whatever is not here (and not in the batch) is structural and frozen by seal(): there is
+// no third kind. A test changes each field and demands a changed result.
 #pragma once
 
 #include <cstdint>
 
 namespace normscope {
 
-/// Dropout as an integer decision: an element is kept when its random word >= threshold; kept values are scaled.
+/// Dropout as an integer decision: an element is kept when its random word >= threshold; kept values are
+/// scaled.
 struct DropoutInputs {
   uint32_t threshold = 0;  ///< p * 2^32; 0 keeps everything
   float scale = 1.0f;      ///< 1 / (1 - p)
@@ -19,13 +20,13 @@ struct StepInputs {
   uint64_t seed = 0;
   uint32_t step = 1;  ///< 1-based number of the update that this replay performs
   float lr = 0.0f;
-  float beta1 = 0.9f, beta2 = 0.98f, eps = 1e-9f;                     ///< Adam
-  float bias_correction1 = 1.0f, bias_correction2 = 1.0f;             ///< 1 - beta^step, from double on the host
-  float momentum = 0.0f;                                              ///< SGD
-  float weight_decay = 0.0f;                                          ///< decoupled (AdamW)
-  float clip = 0.0f;                                                  ///< largest global gradient norm; 0 = off
-  float label_smoothing = 0.0f;                                       ///< as PyTorch's cross_entropy
-  DropoutInputs dropout[3] = {};                                           ///< indexed by DropoutKind
+  float beta1 = 0.9f, beta2 = 0.98f, eps = 1e-9f;          ///< Adam
+  float bias_correction1 = 1.0f, bias_correction2 = 1.0f;  ///< 1 - beta^step, from double on the host
+  float momentum = 0.0f;                                   ///< SGD
+  float weight_decay = 0.0f;                               ///< decoupled (AdamW)
+  float clip = 0.0f;                                       ///< largest global gradient norm; 0 = off
+  float label_smoothing = 0.0f;                            ///< as PyTorch's cross_entropy
+  DropoutInputs dropout[3] = {};                           ///< indexed by DropoutKind
 };
 
 DropoutInputs dropout_inputs(double probability);

@@ -27,8 +27,8 @@ int32_t Store::declare(const std::string& name, Shape shape, Init init, bool tra
   if (const int32_t known = find(name); known >= 0) {
     const Shape& old = parameters_[static_cast<size_t>(known)].shape;
     if (!(old == shape))
-      fail("store", "parameter {} has shape {} and is declared again as {}: expected the same shape", name, to_string(old),
-           to_string(shape));
+      fail("store", "parameter {} has shape {} and is declared again as {}: expected the same shape", name,
+           to_string(old), to_string(shape));
     return known;
   }
   if (materialized()) fail("store", "parameter {} is declared after materialize(): expected before", name);
@@ -51,8 +51,11 @@ std::vector<float> initial_values(const ParameterInfo& info, uint64_t seed) {
   const size_t n = static_cast<size_t>(info.shape.size());
   std::vector<float> values(n, 0.0f);
   switch (info.init.kind) {
-    case Init::Kind::Zeros: break;
-    case Init::Kind::Constant: std::fill(values.begin(), values.end(), static_cast<float>(info.init.value)); break;
+    case Init::Kind::Zeros:
+      break;
+    case Init::Kind::Constant:
+      std::fill(values.begin(), values.end(), static_cast<float>(info.init.value));
+      break;
     case Init::Kind::Normal:
       // Box-Muller on the two halves of a Philox block: four words give four normal numbers.
       for (size_t i = 0; i < n; i += 4) {
@@ -61,17 +64,21 @@ std::vector<float> initial_values(const ParameterInfo& info, uint64_t seed) {
         for (size_t j = 0; j < 4 && i + j < n; ++j) {
           const double radius = std::sqrt(-2.0 * std::log(uniform(b.word[j & 2])));
           const double angle = 2.0 * std::numbers::pi * uniform(b.word[(j & 2) + 1]);
-          values[i + j] = static_cast<float>(info.init.value * radius * (j & 1 ? std::sin(angle) : std::cos(angle)));
+          values[i + j] =
+              static_cast<float>(info.init.value * radius * (j & 1 ? std::sin(angle) : std::cos(angle)));
         }
       }
       break;
     case Init::Kind::Sinusoid:
-      // Vaswani et al. 2017, section 3.5: component 2k of position t is sin(t 10000^(-2k/D)), component 2k+1 its cosine.
+      // Vaswani et al. 2017, section 3.5: component 2k of position t is sin(t 10000^(-2k/D)), component 2k+1
+      // its cosine.
       for (int64_t t = 0; t < info.shape.rows(); ++t)
         for (int64_t c = 0; c < info.shape.cols(); ++c) {
-          const double rate = std::pow(10000.0, -2.0 * static_cast<double>(c / 2) / static_cast<double>(info.shape.cols()));
+          const double rate =
+              std::pow(10000.0, -2.0 * static_cast<double>(c / 2) / static_cast<double>(info.shape.cols()));
           const double x = static_cast<double>(t) * rate;
-          values[static_cast<size_t>(t * info.shape.cols() + c)] = static_cast<float>(c % 2 ? std::cos(x) : std::sin(x));
+          values[static_cast<size_t>(t * info.shape.cols() + c)] =
+              static_cast<float>(c % 2 ? std::cos(x) : std::sin(x));
         }
       break;
   }
@@ -103,8 +110,8 @@ std::vector<float> Store::read(int32_t parameter, Block which) const {
 void Store::write(int32_t parameter, std::span<const float> values, Block which) {
   const ParameterInfo& info = parameters_[static_cast<size_t>(parameter)];
   if (values.size() != static_cast<size_t>(info.shape.size()))
-    fail("store", "{} holds {} numbers and is written with {}: expected as many", info.name, info.shape.size(),
-         values.size());
+    fail("store", "{} holds {} numbers and is written with {}: expected as many", info.name,
+         info.shape.size(), values.size());
   backend_->upload(block(which), info.offset, values);
 }
 

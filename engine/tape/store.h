@@ -1,6 +1,6 @@
-// Parameters and optimizer state, keyed by name. A Store outlives the Programs sealed over it: train, eval and
-// measurement programs of one run share its memory and own only what one step computes.
-// Life: declare() while recording, then materialize() once (allocates), then read/write/programs.
+// Parameters and optimizer state, keyed by name. A Store outlives the Programs sealed over it: train, eval
+// and measurement programs of one run share its memory and own only what one step computes. Life: declare()
+// while recording, then materialize() once (allocates), then read/write/programs.
 #pragma once
 
 #include <functional>
@@ -66,7 +66,8 @@ class Store {
   std::unique_ptr<Memory> values_, m_, v_;
 };
 
-/// The initial values that Init prescribes (exposed for tests): scalar double arithmetic, Box-Muller on Philox words.
+/// The initial values that Init prescribes (exposed for tests): scalar double arithmetic, Box-Muller on
+/// Philox words.
 std::vector<float> initial_values(const ParameterInfo& info, uint64_t seed);
 
 }  // namespace normscope

@@ -18,14 +18,22 @@ const char* to_string(OpKind op) {
 
 const char* to_string(NormKind kind) {
   switch (kind) {
-    case NormKind::None: return "none";
-    case NormKind::LayerNorm: return "layer norm";
-    case NormKind::Simple: return "layer norm, simple";
-    case NormKind::Rms: return "RMS norm";
-    case NormKind::Detach: return "detach norm";
-    case NormKind::DetachMean: return "layer norm, mean detached";
-    case NormKind::DetachVariance: return "layer norm, variance detached";
-    case NormKind::AdaNorm: return "AdaNorm";
+    case NormKind::None:
+      return "none";
+    case NormKind::LayerNorm:
+      return "layer norm";
+    case NormKind::Simple:
+      return "layer norm, simple";
+    case NormKind::Rms:
+      return "RMS norm";
+    case NormKind::Detach:
+      return "detach norm";
+    case NormKind::DetachMean:
+      return "layer norm, mean detached";
+    case NormKind::DetachVariance:
+      return "layer norm, variance detached";
+    case NormKind::AdaNorm:
+      return "AdaNorm";
   }
   return "?";
 }
@@ -36,20 +44,24 @@ ValueId Tape::add_value(ValueInfo info) {
 }
 
 ValueId Tape::input(std::string name, Shape shape, DType dtype) {
-  if (find(name) != kNone) fail("tape", "input '{}' is recorded twice: expected one input of that name", name);
+  if (find(name) != kNone)
+    fail("tape", "input '{}' is recorded twice: expected one input of that name", name);
   return add_value({std::move(name), shape, dtype, Role::Input, -1, -1});
 }
 
 ValueId Tape::parameter(const std::string& name) {
   if (const ValueId known = find(name); known != kNone) return known;
   const int32_t index = store_->find(name);
-  if (index < 0) fail("tape", "parameter '{}' is not declared: expected Store::declare before recording", name);
-  return add_value({name, store_->parameters()[static_cast<size_t>(index)].shape, DType::F32, Role::Parameter, index, -1});
+  if (index < 0)
+    fail("tape", "parameter '{}' is not declared: expected Store::declare before recording", name);
+  return add_value(
+      {name, store_->parameters()[static_cast<size_t>(index)].shape, DType::F32, Role::Parameter, index, -1});
 }
 
 ValueId Tape::add_node(Node node, Shape out, std::vector<std::pair<std::string, Shape>> saved) {
   const int32_t index = static_cast<int32_t>(nodes_.size());
-  if (find(node.name) != kNone) fail(to_string(node.op), "the name {} is taken: expected a new one", node.name);
+  if (find(node.name) != kNone)
+    fail(to_string(node.op), "the name {} is taken: expected a new one", node.name);
   node.layer = layer_;
   node.out = add_value({node.name, out, DType::F32, Role::Activation, -1, index});
   for (auto& [suffix, shape] : saved)
@@ -68,7 +80,8 @@ std::string to_string(const Tape& tape) {
   std::string text;
   for (size_t i = 0; i < tape.nodes().size(); ++i) {
     const Node& node = tape.nodes()[i];
-    text += fmt::format("{:3} {:24} {:12} {:16} <-", i, node.name, to_string(node.op), to_string(tape.shape(node.out)));
+    text += fmt::format("{:3} {:24} {:12} {:16} <-", i, node.name, to_string(node.op),
+                        to_string(tape.shape(node.out)));
     for (ValueId v : node.in)
       if (v != kNone) text += " " + tape.value(v).name;
     text += "\n";

@@ -25,7 +25,8 @@ struct Sentence {
   bool done = false;
 };
 
-// The `count` best continuations of one hypothesis join the candidates. A probability that is not a number is none.
+// The `count` best continuations of one hypothesis join the candidates. A probability that is not a number is
+// none.
 void add_best(const Hypothesis& from, int32_t index, std::span<const float> next, size_t count,
               std::vector<Candidate>& candidates, std::vector<int32_t>& order) {
   order.clear();
@@ -38,7 +39,8 @@ void add_best(const Hypothesis& from, int32_t index, std::span<const float> next
   };
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(), better);
   for (size_t i = 0; i < kept; ++i)
-    candidates.push_back({from.log_probability + static_cast<double>(next[static_cast<size_t>(order[i])]), index, order[i]});
+    candidates.push_back(
+        {from.log_probability + static_cast<double>(next[static_cast<size_t>(order[i])]), index, order[i]});
 }
 
 void advance(Sentence& s, std::vector<Candidate>& candidates, int32_t end, size_t beam, bool last) {
@@ -47,7 +49,8 @@ void advance(Sentence& s, std::vector<Candidate>& candidates, int32_t end, size_
   for (size_t rank = 0; rank < candidates.size() && live.size() < beam; ++rank) {
     const Candidate& c = candidates[rank];
     const bool ended = c.symbol == end;
-    if (ended && rank >= beam) continue;  // an end that is no better than the beam's other continuations waits
+    if (ended && rank >= beam)
+      continue;  // an end that is no better than the beam's other continuations waits
     Hypothesis h = s.live[static_cast<size_t>(c.from)];
     h.symbols.push_back(c.symbol);
     h.log_probability = c.log_probability;
@@ -55,7 +58,8 @@ void advance(Sentence& s, std::vector<Candidate>& candidates, int32_t end, size_
   }
   s.live = std::move(live);
   s.done = s.live.empty() || s.finished.size() >= beam || last;
-  if (last || (s.live.empty() && s.finished.empty())) s.finished.insert(s.finished.end(), s.live.begin(), s.live.end());
+  if (last || (s.live.empty() && s.finished.empty()))
+    s.finished.insert(s.finished.end(), s.live.begin(), s.live.end());
 }
 
 }  // namespace
@@ -82,15 +86,17 @@ std::vector<Hypothesis> beam_search(std::span<const int32_t> longest, int32_t vo
       if (sentences[s].done) continue;
       std::vector<Candidate> candidates;
       for (size_t k = 0; k < sentences[s].live.size(); ++k, ++row)
-        add_best(sentences[s].live[k], static_cast<int32_t>(k), probabilities.subspan(row * V, V), 2 * beam, candidates, order);
+        add_best(sentences[s].live[k], static_cast<int32_t>(k), probabilities.subspan(row * V, V), 2 * beam,
+                 candidates, order);
       advance(sentences[s], candidates, end, beam, length >= longest[s]);
     }
   }
   std::vector<Hypothesis> best;
   for (Sentence& s : sentences) {
-    const auto at = std::max_element(s.finished.begin(), s.finished.end(), [&](const Hypothesis& a, const Hypothesis& b) {
-      return a.score(options.length_penalty) < b.score(options.length_penalty);
-    });
+    const auto at =
+        std::max_element(s.finished.begin(), s.finished.end(), [&](const Hypothesis& a, const Hypothesis& b) {
+          return a.score(options.length_penalty) < b.score(options.length_penalty);
+        });
     best.push_back(at == s.finished.end() ? Hypothesis{} : std::move(*at));
   }
   return best;

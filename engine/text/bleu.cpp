@@ -1,5 +1,5 @@
-// See bleu.h. The rewriting works on bytes: every character that a rule names is ASCII, and any byte of a longer one is
-// "not a digit" just as the whole character is.
+// See bleu.h. The rewriting works on bytes: every character that a rule names is ASCII, and any byte of a
+// longer one is "not a digit" just as the whole character is.
 #include "engine/text/bleu.h"
 
 #include <fmt/format.h>
@@ -17,14 +17,15 @@ namespace {
 constexpr size_t kOrders = 4;
 
 void replace_all(std::string& text, std::string_view what, std::string_view by) {
-  for (size_t at = 0; (at = text.find(what, at)) != text.npos; at += by.size()) text.replace(at, what.size(), by);
+  for (size_t at = 0; (at = text.find(what, at)) != text.npos; at += by.size())
+    text.replace(at, what.size(), by);
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_mark(char c) { return c == '.' || c == ','; }
 bool stands_apart(char c) {
-  return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') || (c >= '(' && c <= '+') ||
-         (c >= ':' && c <= '@') || c == '/';
+  return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') ||
+         (c >= '(' && c <= '+') || (c >= ':' && c <= '@') || c == '/';
 }
 
 // Rewrites every pair of neighbours that the predicate takes, from the left and without overlap.
@@ -45,7 +46,8 @@ std::string rewrite_pairs(const std::string& text, Takes takes, Write write) {
 // What Python's str.split() takes for white space.
 bool is_space(char32_t c) {
   return (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
-         (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
+         (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
+         c == 0x3000;
 }
 
 std::vector<std::string> split(std::string_view text) {
@@ -99,7 +101,8 @@ Bleu score_of(const Matches& m) {
   bleu.reference_length = m.reference;
   if (m.hypothesis < m.reference)
     bleu.brevity_penalty =
-        m.hypothesis > 0 ? std::exp(1 - static_cast<double>(m.reference) / static_cast<double>(m.hypothesis)) : 0;
+        m.hypothesis > 0 ? std::exp(1 - static_cast<double>(m.reference) / static_cast<double>(m.hypothesis))
+                         : 0;
   if (std::all_of(m.correct.begin(), m.correct.end(), [](int64_t c) { return c == 0; })) return bleu;
   double logarithms = 0, smoothing = 1;
   for (size_t n = 0; n < kOrders; ++n) {
@@ -122,16 +125,22 @@ std::vector<std::string> tokenize_13a(std::string_view line) {
     replace_all(text, what, by);
   std::string apart = " ";
   for (char c : text + " ") {
-    if (stands_apart(c)) (apart += ' ') += c, apart += ' ';
-    else apart += c;
+    if (stands_apart(c))
+      (apart += ' ') += c, apart += ' ';
+    else
+      apart += c;
   }
-  // A point or comma stands apart unless a digit is before it; then unless one is behind it; a dash behind a digit does.
-  apart = rewrite_pairs(apart, [](char a, char b) { return !is_digit(a) && is_mark(b); },
-                        [](std::string& out, char a, char b) { (out += a) += ' ', (out += b) += ' '; });
-  apart = rewrite_pairs(apart, [](char a, char b) { return is_mark(a) && !is_digit(b); },
-                        [](std::string& out, char a, char b) { (out += ' ') += a, (out += ' ') += b; });
-  apart = rewrite_pairs(apart, [](char a, char b) { return is_digit(a) && b == '-'; },
-                        [](std::string& out, char a, char b) { (out += a) += ' ', (out += b) += ' '; });
+  // A point or comma stands apart unless a digit is before it; then unless one is behind it; a dash behind a
+  // digit does.
+  apart = rewrite_pairs(
+      apart, [](char a, char b) { return !is_digit(a) && is_mark(b); },
+      [](std::string& out, char a, char b) { (out += a) += ' ', (out += b) += ' '; });
+  apart = rewrite_pairs(
+      apart, [](char a, char b) { return is_mark(a) && !is_digit(b); },
+      [](std::string& out, char a, char b) { (out += ' ') += a, (out += ' ') += b; });
+  apart = rewrite_pairs(
+      apart, [](char a, char b) { return is_digit(a) && b == '-'; },
+      [](std::string& out, char a, char b) { (out += a) += ' ', (out += b) += ' '; });
   return split(apart);
 }
 
@@ -140,14 +149,15 @@ Bleu corpus_bleu(const std::vector<std::string>& hypotheses, const std::vector<s
     fail("bleu", "{} translations and {} references: expected as many, and at least one", hypotheses.size(),
          references.size());
   Matches matches;
-  for (size_t i = 0; i < hypotheses.size(); ++i) matches.add(tokenize_13a(hypotheses[i]), tokenize_13a(references[i]));
+  for (size_t i = 0; i < hypotheses.size(); ++i)
+    matches.add(tokenize_13a(hypotheses[i]), tokenize_13a(references[i]));
   return score_of(matches);
 }
 
 std::string to_string(const Bleu& b) {
-  return fmt::format("BLEU {:.2f} ({:.1f}/{:.1f}/{:.1f}/{:.1f}, BP {:.3f}, {}/{} tokens)", b.score, b.precisions[0],
-                     b.precisions[1], b.precisions[2], b.precisions[3], b.brevity_penalty, b.hypothesis_length,
-                     b.reference_length);
+  return fmt::format("BLEU {:.2f} ({:.1f}/{:.1f}/{:.1f}/{:.1f}, BP {:.3f}, {}/{} tokens)", b.score,
+                     b.precisions[0], b.precisions[1], b.precisions[2], b.precisions[3], b.brevity_penalty,
+                     b.hypothesis_length, b.reference_length);
 }
 
 }  // namespace normscope

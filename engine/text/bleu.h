@@ -1,5 +1,6 @@
-// Corpus BLEU as sacreBLEU computes it (Post 2018; signature nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp): the score
-// that papers report for translation. Called by the command line; checked against a golden file made with sacreBLEU.
+// Corpus BLEU as sacreBLEU computes it (Post 2018; signature nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp):
+// the score that papers report for translation. Called by the command line; checked against a golden file
+// made with sacreBLEU.
 #pragma once
 
 #include <array>
@@ -14,7 +15,7 @@ namespace normscope {
 std::vector<std::string> tokenize_13a(std::string_view line);
 
 struct Bleu {
-  double score = 0;                      ///< 0 to 100
+  double score = 0;                       ///< 0 to 100
   std::array<double, 4> precisions = {};  ///< per cent, of 1- to 4-grams; smoothed where none matches
   double brevity_penalty = 1;
   int64_t hypothesis_length = 0, reference_length = 0;  ///< tokens

@@ -33,24 +33,35 @@ void log_softmax(std::span<float> x) {
 
 }  // namespace
 
-Translator::Translator(Store& store, const ModelConfig& model, int32_t begin, int32_t end, BeamOptions options)
-    : store_(&store), model_(model), begin_(begin), end_(end), options_(options), rows_(kSentences * options.beam) {
+Translator::Translator(Store& store, const ModelConfig& model, int32_t begin, int32_t end,
+                       BeamOptions options)
+    : store_(&store),
+      model_(model),
+      begin_(begin),
+      end_(end),
+      options_(options),
+      rows_(kSentences * options.beam) {
   if (options.beam < 1) fail("translate", "the beam is {}: expected at least 1", options.beam);
   lengths_.assign(static_cast<size_t>(rows_), 0);
   Tape tape(store);
   const int64_t D = model.width;
   const ValueId hidden = tape.input("hidden", {rows_, D}, DType::F32);
   const ValueId logits =
-      linear(tape, "logits", hidden, tape.parameter(model.tied_output ? "emb.tokens" : "out.w"), kNone, model.tied_output);
-  output_.emplace(Part{tape.value(logits).name, seal(tape, {.backward = false, .optimizer = Optimizer::None})});
+      linear(tape, "logits", hidden, tape.parameter(model.tied_output ? "emb.tokens" : "out.w"), kNone,
+             model.tied_output);
+  output_.emplace(
+      Part{tape.value(logits).name, seal(tape, {.backward = false, .optimizer = Optimizer::None})});
 }
 
 Translator::Part& Translator::encoder(int32_t source_length) {
   const auto found = encoders_.find(source_length);
   if (found != encoders_.end()) return found->second;
   Tape tape(*store_);
-  const ModelValues values = record_encoder(
-      tape, model_, {.batch = kSentences, .sequence = source_length, .source_sequence = source_length, .key_lengths = true});
+  const ModelValues values = record_encoder(tape, model_,
+                                            {.batch = kSentences,
+                                             .sequence = source_length,
+                                             .source_sequence = source_length,
+                                             .key_lengths = true});
   Part part{tape.value(values.memory).name, seal(tape, {.backward = false, .optimizer = Optimizer::None})};
   return encoders_.emplace(source_length, std::move(part)).first->second;
 }
@@ -60,7 +71,8 @@ Translator::Part& Translator::decoder(int32_t source_length, int32_t length) {
   if (found != decoders_.end()) return found->second;
   Tape tape(*store_);
   const ModelValues values = record_decoder(
-      tape, model_, {.batch = rows_, .sequence = length, .source_sequence = source_length, .key_lengths = true});
+      tape, model_,
+      {.batch = rows_, .sequence = length, .source_sequence = source_length, .key_lengths = true});
   Part part{tape.value(values.hidden).name, seal(tape, {.backward = false, .optimizer = Optimizer::None})};
   return decoders_.emplace(std::pair{source_length, length}, std::move(part)).first->second;
 }
@@ -72,7 +84,9 @@ std::span<const float> Translator::next(std::span<const BeamRow> rows, int32_t s
   const auto width = static_cast<size_t>(length);
   const auto tokens = part.program.tokens("tokens");
   std::fill(tokens.begin(), tokens.end(), 0);
-  const auto place = [&](const BeamRow& row) { return static_cast<size_t>(row.sentence * options_.beam + row.row); };
+  const auto place = [&](const BeamRow& row) {
+    return static_cast<size_t>(row.sentence * options_.beam + row.row);
+  };
   for (const BeamRow& row : rows) {
     const auto to = tokens.begin() + static_cast<std::ptrdiff_t>(place(row) * width);
     *to = begin_;
@@ -87,7 +101,8 @@ std::span<const float> Translator::next(std::span<const BeamRow> rows, int32_t s
   const auto last = output_->program.floats("hidden");
   for (const BeamRow& row : rows) {
     const auto from = hidden_.begin() + static_cast<std::ptrdiff_t>((place(row) * width + filled - 1) * D);
-    std::copy(from, from + static_cast<std::ptrdiff_t>(D), last.begin() + static_cast<std::ptrdiff_t>(place(row) * D));
+    std::copy(from, from + static_cast<std::ptrdiff_t>(D),
+              last.begin() + static_cast<std::ptrdiff_t>(place(row) * D));
   }
   output_->program.replay({});
   const std::vector<float> logits = output_->program.read(output_->output);
@@ -95,7 +110,8 @@ std::span<const float> Translator::next(std::span<const BeamRow> rows, int32_t s
   probabilities_.resize(rows.size() * V);
   for (size_t r = 0; r < rows.size(); ++r) {
     const auto from = logits.begin() + static_cast<std::ptrdiff_t>(place(rows[r]) * V);
-    std::copy(from, from + static_cast<std::ptrdiff_t>(V), probabilities_.begin() + static_cast<std::ptrdiff_t>(r * V));
+    std::copy(from, from + static_cast<std::ptrdiff_t>(V),
+              probabilities_.begin() + static_cast<std::ptrdiff_t>(r * V));
     log_softmax(std::span(probabilities_).subspan(r * V, V));
   }
   return probabilities_;
@@ -136,12 +152,14 @@ std::vector<std::vector<int32_t>> Translator::translate(std::span<const std::vec
   std::vector<std::vector<int32_t>> out(sources.size());
   std::vector<size_t> order(sources.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return sources[a].size() < sources[b].size(); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return sources[a].size() < sources[b].size(); });
   for (size_t first = 0; first < order.size(); first += kSentences) {
     if (progress && !progress(first)) break;
     const size_t count = std::min<size_t>(kSentences, order.size() - first);
     const std::span<const size_t> chosen = std::span(order).subspan(first, count);
-    batch(sources, chosen, bucket_of(static_cast<int32_t>(sources[chosen.back()].size()), model_.sequence), out);
+    batch(sources, chosen, bucket_of(static_cast<int32_t>(sources[chosen.back()].size()), model_.sequence),
+          out);
   }
   if (progress) progress(order.size());
   return out;
@@ -162,7 +180,8 @@ void average_weights(std::span<const std::string> paths, Store& store) {
   }
   for (size_t i = 0; i < sums.size(); ++i) {
     std::vector<float> mean(sums[i].size());
-    for (size_t k = 0; k < mean.size(); ++k) mean[k] = static_cast<float>(sums[i][k] / static_cast<double>(paths.size()));
+    for (size_t k = 0; k < mean.size(); ++k)
+      mean[k] = static_cast<float>(sums[i][k] / static_cast<double>(paths.size()));
     store.write(static_cast<int32_t>(i), mean);
   }
 }

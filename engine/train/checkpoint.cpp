@@ -2,9 +2,9 @@
 //
 // Tensors: NAME (weights), m/NAME and v/NAME (optimizer state), history/steps, history/losses, history/rates,
 // validation/steps, validation/losses, losses (those before a fork included), plateau/window.
-// Metadata: format, step, data_hash, and as JSON text: origin (the specification as [key, value] pairs), edits and
-// scheduled ([step, key, value]), plateau, events, non_finite, validation.
-// The present specification is not stored: it is origin with the edits applied.
+// Metadata: format, step, data_hash, and as JSON text: origin (the specification as [key, value] pairs),
+// edits and scheduled ([step, key, value]), plateau, events, non_finite, validation. The present
+// specification is not stored: it is origin with the edits applied.
 #include <nlohmann/json.hpp>
 
 #include <charconv>
@@ -49,7 +49,8 @@ RunSpec spec_from(const Json& list) {
 std::vector<Edit> edits_from(const Json& list) {
   std::vector<Edit> edits;
   for (const Json& edit : list)
-    edits.push_back({edit.at(0).get<int32_t>(), edit.at(1).get<std::string>(), edit.at(2).get<std::string>()});
+    edits.push_back(
+        {edit.at(0).get<int32_t>(), edit.at(1).get<std::string>(), edit.at(2).get<std::string>()});
   return edits;
 }
 
@@ -98,7 +99,9 @@ Json json_of(const Plateau::State& state) {
 }
 
 Plateau::State plateau_from(const Json& json, const std::vector<double>& window) {
-  Plateau::State state{{}, json.at("count").get<int32_t>(), json.at("stuck").get<bool>(),
+  Plateau::State state{{},
+                       json.at("count").get<int32_t>(),
+                       json.at("stuck").get<bool>(),
                        json.at("learning_since").get<int32_t>()};
   if (window.size() != state.window.size() || state.count < 0)
     fail(kWhere, "plateau/window has {} numbers: expected {}", window.size(), state.window.size());
@@ -115,8 +118,10 @@ Json json_of(const std::vector<RunEvent>& events) {
 void read_events(const Json& list, History& history) {
   for (const Json& event : list) {
     const int kind = event.at(1).get<int>();
-    if (kind < 0 || kind > static_cast<int>(RunEvent::Kind::Resumed)) fail(kWhere, "event kind {} is unknown", kind);
-    history.add_event({event.at(0).get<int32_t>(), static_cast<RunEvent::Kind>(kind), event.at(2).get<std::string>()});
+    if (kind < 0 || kind > static_cast<int>(RunEvent::Kind::Resumed))
+      fail(kWhere, "event kind {} is unknown", kind);
+    history.add_event(
+        {event.at(0).get<int32_t>(), static_cast<RunEvent::Kind>(kind), event.at(2).get<std::string>()});
   }
 }
 
@@ -146,7 +151,8 @@ void Run::save(const std::string& path) const {
   for (size_t i = 0; i < store.parameters().size(); ++i)
     for (const auto& [prefix, block] : kBlocks) {
       const ParameterInfo& info = store.parameters()[i];
-      file.add(prefix + info.name, shape_of(info.shape), blocks.emplace_back(store.read(static_cast<int32_t>(i), block)));
+      file.add(prefix + info.name, shape_of(info.shape),
+               blocks.emplace_back(store.read(static_cast<int32_t>(i), block)));
     }
   const Series loss = run.history->loss(), rate = run.history->rate(), validation = run.history->validation();
   const Plateau::State plateau = run.plateau.state();
@@ -200,7 +206,8 @@ std::unique_ptr<Run> Run::load(const std::string& path, std::shared_ptr<const Ta
   read_weights(file, made->network->store);
 
   made->history = made->new_history();
-  made->history->append_dense(file.int32s("history/steps"), file.floats("history/losses"), file.floats("history/rates"));
+  made->history->append_dense(file.int32s("history/steps"), file.floats("history/losses"),
+                              file.floats("history/rates"));
   const auto validation_steps = file.int32s("validation/steps");
   const auto validation_losses = file.floats("validation/losses");
   for (size_t i = 0; i < std::min(validation_steps.size(), validation_losses.size()); ++i)
@@ -209,9 +216,8 @@ std::unique_ptr<Run> Run::load(const std::string& path, std::shared_ptr<const Ta
   made->losses = file.floats("losses");
   read_json(file, "events", [&](const Json& json) { return read_events(json, *made->history), true; });
   made->history->add_event({made->steps, RunEvent::Kind::Resumed, "resumed"});
-  made->plateau.restore(read_json(file, "plateau", [&](const Json& json) {
-    return plateau_from(json, file.doubles("plateau/window"));
-  }));
+  made->plateau.restore(read_json(
+      file, "plateau", [&](const Json& json) { return plateau_from(json, file.doubles("plateau/window")); }));
   made->broken = read_json(file, "non_finite", [](const Json& json) { return report_from(json); });
   made->refresh_level();
   return std::unique_ptr<Run>(new Run(std::move(made)));

@@ -36,7 +36,8 @@ BatchShape shape_of(const Batch& batch) {
 std::vector<int32_t> prompt_of(const Task& task, uint64_t seed, int32_t sequence) {
   Batch batch(1, sequence);
   task.batch(seed, 1, Split::Validation, 1, sequence, batch.tokens, batch.targets);
-  const auto first = std::find_if(batch.targets.begin(), batch.targets.end(), [](int32_t target) { return target >= 0; });
+  const auto first =
+      std::find_if(batch.targets.begin(), batch.targets.end(), [](int32_t target) { return target >= 0; });
   const auto length = std::min<std::ptrdiff_t>(first - batch.targets.begin() + 1, sequence);
   return {batch.tokens.begin(), batch.tokens.begin() + length};
 }
@@ -65,10 +66,12 @@ Validator::Validator(Store& store, const ModelConfig& model, const Task& task, u
     const auto step = static_cast<uint64_t>(i);
     const BatchShape shape = task.shape(seed, step, Split::Validation, batch, model.sequence);
     auto program = programs_.find(shape);
-    if (program == programs_.end()) program = programs_.emplace(shape, forward_program(store, model, shape)).first;
+    if (program == programs_.end())
+      program = programs_.emplace(shape, forward_program(store, model, shape)).first;
     Drawn& drawn = batches_.emplace_back(Drawn{Batch(shape), &program->second, 0});
     task.fill(seed, step, Split::Validation, batch, model.sequence, drawn.batch.view());
-    drawn.targets = std::count_if(drawn.batch.targets.begin(), drawn.batch.targets.end(), [](int32_t t) { return t >= 0; });
+    drawn.targets = std::count_if(drawn.batch.targets.begin(), drawn.batch.targets.end(),
+                                  [](int32_t t) { return t >= 0; });
   }
 }
 
@@ -104,13 +107,16 @@ Writer::Writer(Store& store, const ModelConfig& model, const Task& task, uint64_
     program_.emplace(forward_program(store, model, {1, window_of(model, prompt_.size(), line_length)}));
     for (int32_t& target : program_->tokens("targets")) target = -1;
   } else {
-    const int32_t middle = task.validation_batches(1, model.sequence) / 2 + 1;  // batches may be sorted by length
+    const int32_t middle =
+        task.validation_batches(1, model.sequence) / 2 + 1;  // batches may be sorted by length
     const auto step = static_cast<uint64_t>(middle);
     Batch batch(task.shape(seed, step, Split::Validation, 1, model.sequence));
     task.fill(seed, step, Split::Validation, 1, model.sequence, batch.view());
     row_ = front_row(batch);
-    if (form_ == TaskForm::Translate) prompt_ = {task.begin()};
-    else prompt_ = row_.tokens;
+    if (form_ == TaskForm::Translate)
+      prompt_ = {task.begin()};
+    else
+      prompt_ = row_.tokens;
     program_.emplace(forward_program(store, model, shape_of(row_)));
     put(row_, shape_of(row_), *program_);
   }
@@ -124,8 +130,8 @@ bool Writer::advance() {
   if (form_ == TaskForm::Translate) return advance_translation();
   if (form_ != TaskForm::NextSymbol) return fill_in();
   if (static_cast<int32_t>(line_.size()) - prompt_length_ >= line_length_) restart();
-  // The window starts with the line and, once full, holds its newest part: left-aligned, what follows is masked by
-  // causality.
+  // The window starts with the line and, once full, holds its newest part: left-aligned, what follows is
+  // masked by causality.
   const auto window = program_->tokens("tokens");
   const size_t shown = std::min(line_.size(), window.size());
   std::copy(line_.end() - static_cast<std::ptrdiff_t>(shown), line_.end(), window.begin());
@@ -135,8 +141,8 @@ bool Writer::advance() {
   return static_cast<int32_t>(line_.size()) - prompt_length_ >= line_length_;
 }
 
-// Inverse of the cumulative distribution softmax(logits[row]) at the symbol's random number. Logits that are not
-// finite give some symbol of the vocabulary: nothing here may fail on a broken model.
+// Inverse of the cumulative distribution softmax(logits[row]) at the symbol's random number. Logits that are
+// not finite give some symbol of the vocabulary: nothing here may fail on a broken model.
 int32_t Writer::draw(int32_t row) {
   const std::vector<float> logits = program_->read("logits");
   const size_t vocabulary = logits.size() / program_->tokens("tokens").size();
@@ -144,7 +150,8 @@ int32_t Writer::draw(int32_t row) {
   const double largest = *std::max_element(at, at + vocabulary);
   std::vector<double> cumulative(vocabulary);
   double sum = 0;
-  for (size_t v = 0; v < vocabulary; ++v) cumulative[v] = sum += std::exp(static_cast<double>(at[v]) - largest);
+  for (size_t v = 0; v < vocabulary; ++v)
+    cumulative[v] = sum += std::exp(static_cast<double>(at[v]) - largest);
   const uint64_t place = line_.size() - static_cast<size_t>(prompt_length_);
   const uint32_t word = random_word(place, site_of("sample"), 0, Purpose::Sample, seed_);
   const double wanted = (static_cast<double>(word) + 0.5) * 0x1p-32 * sum;
@@ -156,7 +163,8 @@ int32_t Writer::draw(int32_t row) {
 bool Writer::advance_translation() {
   const auto window = program_->tokens("tokens");
   const auto ended = [&] {
-    return line_.back() == end_ || line_.size() > window.size() || static_cast<int32_t>(line_.size()) > line_length_;
+    return line_.back() == end_ || line_.size() > window.size() ||
+           static_cast<int32_t>(line_.size()) > line_length_;
   };
   if (ended()) restart();
   std::fill(std::copy(line_.begin(), line_.end(), window.begin()), window.end(), 0);
@@ -182,9 +190,9 @@ int32_t Writer::most_probable(int32_t row) const {
 }
 
 std::string Writer::text(const Task& task) const {
-  if (form_ == TaskForm::Translate)
-    return task.decode(line_) + " \u2190 " + task.decode(row_.source);
-  if (form_ == TaskForm::Classify) return task.class_name(line_.front()) + " \u2190 " + task.decode(row_.tokens);
+  if (form_ == TaskForm::Translate) return task.decode(line_) + " \u2190 " + task.decode(row_.source);
+  if (form_ == TaskForm::Classify)
+    return task.class_name(line_.front()) + " \u2190 " + task.decode(row_.tokens);
   if (form_ == TaskForm::Masked) return task.decode(line_);
   const size_t hidden = prompt_length_ > 1 ? 0 : 1;  // a single symbol is no question worth showing
   return task.decode(std::span(line_).subspan(hidden));

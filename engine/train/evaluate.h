@@ -1,5 +1,5 @@
-// What is computed from a run's weights beside its training: eval programs over the same Store (no dropout, no backward,
-// no update), so nothing here changes a bit of the run. Called by Run.
+// What is computed from a run's weights beside its training: eval programs over the same Store (no dropout,
+// no backward, no update), so nothing here changes a bit of the run. Called by Run.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@
 
 namespace normscope {
 
-/// Mean cross-entropy per target (without label smoothing) over the task's fixed validation batches; of a classifier also
-/// how many targets have the largest logit.
+/// Mean cross-entropy per target (without label smoothing) over the task's fixed validation batches; of a
+/// classifier also how many targets have the largest logit.
 class Validator {
  public:
   Validator(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t batch);
@@ -36,17 +36,18 @@ class Validator {
   double accuracy_;
 };
 
-/// Writes lines. A decoder writes symbol by symbol at temperature 1: symbol i of a line is drawn with the random number
-/// (seed, site "sample", i), the same for all runs of a seed and for every line, so what changes is the model alone; the
-/// prompt is the start of a validation sequence, one symbol of a text (not shown) or the question of a sequence task.
-/// An encoder-decoder translates a validation row, "target <- source" (what it wrote stands first, for a
-/// narrow place), each time the most probable symbol. An encoder
+/// Writes lines. A decoder writes symbol by symbol at temperature 1: symbol i of a line is drawn with the
+/// random number (seed, site "sample", i), the same for all runs of a seed and for every line, so what
+/// changes is the model alone; the prompt is the start of a validation sequence, one symbol of a text (not
+/// shown) or the question of a sequence task. An encoder-decoder translates a validation row, "target <-
+/// source" (what it wrote stands first, for a narrow place), each time the most probable symbol. An encoder
 /// fills in or classifies a validation row at once.
 class Writer {
  public:
   Writer(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t line_length);
 
-  /// One more symbol (one forward pass); true when the line is complete with it. Then the next call begins a new one.
+  /// One more symbol (one forward pass); true when the line is complete with it. Then the next call begins a
+  /// new one.
   bool advance();
   void restart();
   int32_t line_length() const { return line_length_; }
@@ -61,8 +62,8 @@ class Writer {
 
   uint64_t seed_;
   TaskForm form_;
-  int32_t end_ = -1;          // ends a translation
-  Batch row_;                 // what an encoder or encoder-decoder reads
+  int32_t end_ = -1;  // ends a translation
+  Batch row_;         // what an encoder or encoder-decoder reads
   int32_t line_length_, prompt_length_ = 1;
   std::vector<int32_t> line_;  // prompt and what was written
   std::vector<int32_t> prompt_;

@@ -67,9 +67,11 @@ void History::append(int32_t step, double loss, double rate, std::span<const dou
   ++version_;
 }
 
-void History::append_dense(std::span<const int32_t> steps, std::span<const float> losses, std::span<const float> rates) {
+void History::append_dense(std::span<const int32_t> steps, std::span<const float> losses,
+                           std::span<const float> rates) {
   if (losses.size() != steps.size() || rates.size() != steps.size())
-    fail("history", "{} steps, {} losses, {} rates: expected as many of each", steps.size(), losses.size(), rates.size());
+    fail("history", "{} steps, {} losses, {} rates: expected as many of each", steps.size(), losses.size(),
+         rates.size());
   const std::lock_guard lock(mutex_);
   steps_.insert(steps_.end(), steps.begin(), steps.end());
   losses_.insert(losses_.end(), losses.begin(), losses.end());
@@ -94,8 +96,8 @@ void History::absorb(const Frame& gone, Frame& kept) const {
   }
 }
 
-// Too much: frames older than the newest quarter of what fits stay at multiples of a stride that doubles until a quarter
-// is free again, so that thinning is rare and its cost per step stays constant.
+// Too much: frames older than the newest quarter of what fits stay at multiples of a stride that doubles
+// until a quarter is free again, so that thinning is rare and its cost per step stays constant.
 void History::thin() {
   if (frame_bytes_ <= budget_ || frames_.size() < 2) return;
   const size_t most = budget_ / (sizeof(Frame) + layout_.size() * sizeof(float));
@@ -221,8 +223,8 @@ std::vector<RunEvent> History::events() const {
 
 size_t History::bytes() const {
   const std::lock_guard lock(mutex_);
-  return frame_bytes_ +
-         steps_.size() * (sizeof(int32_t) + 2 * sizeof(float)) + validation_.steps.size() * (sizeof(int32_t) + sizeof(float));
+  return frame_bytes_ + steps_.size() * (sizeof(int32_t) + 2 * sizeof(float)) +
+         validation_.steps.size() * (sizeof(int32_t) + sizeof(float));
 }
 
 }  // namespace normscope

@@ -1,8 +1,8 @@
-// What a run leaves behind, written by the trainer itself and only read by others: a slow or minimised window loses
-// nothing. Two kinds of record: dense series (loss, rate, validation: one number a step, forever) and frames (the whole
-// stats block as floats, every step at first, thinned with age to a memory budget). A frame that stays remembers the
-// lowest and the highest value of each stat among those that went before it, and their steps: no spike is ever lost.
-// One writer, any number of readers.
+// What a run leaves behind, written by the trainer itself and only read by others: a slow or minimised window
+// loses nothing. Two kinds of record: dense series (loss, rate, validation: one number a step, forever) and
+// frames (the whole stats block as floats, every step at first, thinned with age to a memory budget). A frame
+// that stays remembers the lowest and the highest value of each stat among those that went before it, and
+// their steps: no spike is ever lost. One writer, any number of readers.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,8 @@ class History {
   // Written by the trainer.
   void append(int32_t step, double loss, double rate, std::span<const double> stats);
   /// The dense series alone, as a checkpoint has them.
-  void append_dense(std::span<const int32_t> steps, std::span<const float> losses, std::span<const float> rates);
+  void append_dense(std::span<const int32_t> steps, std::span<const float> losses,
+                    std::span<const float> rates);
   void append_validation(int32_t step, double loss);
   void add_event(RunEvent event);
   /// Forgets what lies after `step` (a run that was set back).
@@ -62,14 +63,14 @@ class History {
 
   // Read by anyone; each call copies under a short lock.
   const std::vector<StatInfo>& layout() const { return layout_; }  ///< immutable
-  int32_t find(std::string_view stat) const;                      ///< index in layout, -1 when absent
+  int32_t find(std::string_view stat) const;                       ///< index in layout, -1 when absent
   int32_t last_step() const;
   uint64_t version() const;  ///< grows with every change: redraw when it moved
   Series loss() const;       ///< every step
   Series rate() const;
   Series validation() const;
-  /// One stat over time: the frames that are kept and, between them, the extremes of those that went. Every point is
-  /// a number that was measured at its step.
+  /// One stat over time: the frames that are kept and, between them, the extremes of those that went. Every
+  /// point is a number that was measured at its step.
   Series series(int32_t stat) const;
   /// The frame at or just before a step (all stats in layout order); false when there is none.
   bool frame(int32_t step, std::vector<float>& stats, int32_t& found_step) const;

@@ -50,8 +50,9 @@ void Keyframes::set_budget(size_t bytes) {
 }
 
 const Keyframe* Keyframes::before(int32_t step) const {
-  const auto after = std::upper_bound(frames_.begin(), frames_.end(), step,
-                                      [](int32_t wanted, const Keyframe& frame) { return wanted < frame.step; });
+  const auto after =
+      std::upper_bound(frames_.begin(), frames_.end(), step,
+                       [](int32_t wanted, const Keyframe& frame) { return wanted < frame.step; });
   return after == frames_.begin() ? nullptr : &*(after - 1);
 }
 

@@ -1,5 +1,5 @@
-// Keyframes of a run: weights and optimizer state at some of its steps, dense near the present and sparser with age, so
-// that any step can be reached by replaying few. Owned by a Run; the trainer's thread only.
+// Keyframes of a run: weights and optimizer state at some of its steps, dense near the present and sparser
+// with age, so that any step can be reached by replaying few. Owned by a Run; the trainer's thread only.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace normscope {
 
 struct Keyframe {
   int32_t step = 0;
-  size_t edits = 0;                           ///< how many of the run's edits were in force
-  std::vector<float> values, m, v;            ///< the Store's blocks
+  size_t edits = 0;                 ///< how many of the run's edits were in force
+  std::vector<float> values, m, v;  ///< the Store's blocks
   Plateau::State plateau;
   size_t bytes() const { return sizeof(Keyframe) + (values.size() + m.size() + v.size()) * sizeof(float); }
 };

@@ -42,9 +42,9 @@ struct Lab::Impl {
   bool idle = false;  // the trainer sleeps and the view shows its last state
   std::shared_ptr<const LabView> view;
   std::function<void()> callback;
-  uint64_t version = 0;        // trainer thread only
-  Clock::time_point shown{};   // trainer thread only
-  bool unsaved = false;        // trainer thread only, as next_save
+  uint64_t version = 0;       // trainer thread only
+  Clock::time_point shown{};  // trainer thread only
+  bool unsaved = false;       // trainer thread only, as next_save
   Clock::time_point next_save{};
   std::thread thread;
 };
@@ -153,7 +153,8 @@ void Lab::Impl::loop() {
 template <typename Done>
 void Lab::Impl::wait(Done done) {
   std::unique_lock lock(mutex);
-  changed.wait(lock, [&] { return quitting || (idle && commands.empty()) || (commands.empty() && done(*view)); });
+  changed.wait(lock,
+               [&] { return quitting || (idle && commands.empty()) || (commands.empty() && done(*view)); });
 }
 
 Lab::Lab(LabOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
@@ -198,7 +199,9 @@ void Lab::set_steps_per_second(double limit) {
   impl_->send([limit](LabTrainer& trainer) { trainer.set_steps_per_second(limit); });
 }
 void Lab::edit(int32_t run, std::string key, std::string value) {
-  impl_->send([run, key = std::move(key), value = std::move(value)](LabTrainer& trainer) { trainer.edit(run, key, value); });
+  impl_->send([run, key = std::move(key), value = std::move(value)](LabTrainer& trainer) {
+    trainer.edit(run, key, value);
+  });
 }
 void Lab::set_spec(int32_t run, RunSpec spec) {
   impl_->send([run, spec = std::move(spec)](LabTrainer& trainer) { trainer.set_spec(run, spec); });

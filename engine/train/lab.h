@@ -15,8 +15,8 @@
 
 namespace normscope {
 
-/// The loss of a card under other seeds: what of a difference between two cards is luck. Nats, index i = step i + 1;
-/// as long as the longest of the reruns, each step over those that reached it finite.
+/// The loss of a card under other seeds: what of a difference between two cards is luck. Nats, index i = step
+/// i + 1; as long as the longest of the reruns, each step over those that reached it finite.
 struct RunSpread {
   int32_t seeds = 0;  ///< reruns that are complete
   std::vector<float> mean, low, high;
@@ -28,59 +28,63 @@ struct RunView {
   std::shared_ptr<const RunSpec> origin;  ///< as it stood at step 0: with `edits` it replays this run
   std::string name;
   RunState state = RunState::Training;
-  std::string badge;        ///< "stuck at letter frequencies", "learning since step 46", "not finite at step 23"
-  std::string note;         ///< the error text under a badge that needs one
+  std::string badge;  ///< "stuck at letter frequencies", "learning since step 46", "not finite at step 23"
+  std::string note;   ///< the error text under a badge that needs one
   int32_t step = 0;
-  double loss = 0;          ///< mean of the last 20 steps, for the card
-  int32_t learning_since = 0;  ///< step at which it left the plateau; 0 = not (yet)
-  double validation_loss = 0;  ///< NaN until measured
-  std::string writes;       ///< what the model writes now
+  double loss = 0;                 ///< mean of the last 20 steps, for the card
+  int32_t learning_since = 0;      ///< step at which it left the plateau; 0 = not (yet)
+  double validation_loss = 0;      ///< NaN until measured
+  std::string writes;              ///< what the model writes now
   std::vector<float> skip_scales;  ///< mean of each sub-layer's skip scale (learned or constant), in order
   std::shared_ptr<const History> history;
   std::vector<Edit> edits;
-  int32_t forked_from = -1; ///< index of the run it was forked from, -1
+  int32_t forked_from = -1;  ///< index of the run it was forked from, -1
   int32_t fork_step = 0;
-  std::string fork_note;    ///< "12 norms moved"
-  std::shared_ptr<const RunSpread> spread;  ///< after check_luck(), of this very specification and edits; or nullptr
+  std::string fork_note;  ///< "12 norms moved"
+  std::shared_ptr<const RunSpread>
+      spread;  ///< after check_luck(), of this very specification and edits; or nullptr
 };
 
 struct LabView {
   uint64_t version = 0;
   bool playing = false;
-  bool busy = false;             ///< building a run or catching up
-  int32_t step = 0;              ///< of the lockstep
+  bool busy = false;  ///< building a run or catching up
+  int32_t step = 0;   ///< of the lockstep
   int32_t budget = 300;
-  double seconds_per_step = 0;   ///< all runs together, smoothed
+  double seconds_per_step = 0;  ///< all runs together, smoothed
   double tokens_per_second = 0;
   int32_t threads = 0;
-  double unigram_entropy = 0;    ///< the ceiling: letter frequencies only, nats
-  double entropy_rate = 0;       ///< the floor; 0 when unknown
-  std::string data_name, unit;   ///< "built-in corpus", "letter"
-  std::vector<RunView> runs;     ///< in letter order
-  int64_t luck_done = 0, luck_steps = 0;  ///< steps of the reruns of check_luck(); 0 of 0 when none are under way
-  std::string message;           ///< last refusal or notice, one line; empty when none
+  double unigram_entropy = 0;   ///< the ceiling: letter frequencies only, nats
+  double entropy_rate = 0;      ///< the floor; 0 when unknown
+  std::string data_name, unit;  ///< "built-in corpus", "letter"
+  std::vector<RunView> runs;    ///< in letter order
+  int64_t luck_done = 0,
+          luck_steps = 0;  ///< steps of the reruns of check_luck(); 0 of 0 when none are under way
+  std::string message;     ///< last refusal or notice, one line; empty when none
 };
 
 struct LabOptions {
   int threads = 0;
-  /// What each run writes is always complete and of the present step when the Lab rests (paused, budget spent).
+  /// What each run writes is always complete and of the present step when the Lab rests (paused, budget
+  /// spent).
   bool sample_text = true;
-  /// Refreshed while training too: all runs at once, at most twice a second, for at most 4 % of the training time.
-  /// Off: only at rest, so that what is shown is a function of specification and step alone (screenshots, tests).
+  /// Refreshed while training too: all runs at once, at most twice a second, for at most 4 % of the training
+  /// time. Off: only at rest, so that what is shown is a function of specification and step alone
+  /// (screenshots, tests).
   bool live_text = true;
   int32_t line_length = 40;       ///< symbols of a line
   int32_t validation_every = 50;  ///< steps between validation losses; 0 = never
-  /// A folder that always holds a recent state of the session, for restore(); empty: none. Saved when something
-  /// changed, at most every `autosave_every` seconds, and at the end.
+  /// A folder that always holds a recent state of the session, for restore(); empty: none. Saved when
+  /// something changed, at most every `autosave_every` seconds, and at the end.
   std::string autosave{};
   double autosave_every = 10;
 };
 
 struct ForkRequest {
-  int32_t source = 0;      ///< index of the run
-  RunSpec spec;            ///< the changed specification
-  bool from_start = false; ///< Shift: from step 0, catching up; otherwise from the present weights and step
-  std::string note;        ///< "12 norms moved"
+  int32_t source = 0;       ///< index of the run
+  RunSpec spec;             ///< the changed specification
+  bool from_start = false;  ///< Shift: from step 0, catching up; otherwise from the present weights and step
+  std::string note;         ///< "12 norms moved"
 };
 
 class Lab {
@@ -99,26 +103,28 @@ class Lab {
   void reset(bool new_seed);
   void set_budget(int32_t steps);
   void set_steps_per_second(double limit);  ///< 0 = as fast as possible
-  /// run -1 = all. A live field acts on the next step. A structural one restarts that run, which then catches up with
-  /// the others at full speed (they wait); data.* and run.seed belong to all runs and restart all.
+  /// run -1 = all. A live field acts on the next step. A structural one restarts that run, which then catches
+  /// up with the others at full speed (they wait); data.* and run.seed belong to all runs and restart all.
   void edit(int32_t run, std::string key, std::string value);
-  /// Gives one run a whole specification, as undo does. Where only live fields differ they are edited; a run that was
-  /// restarted from this specification before comes back as it was left and catches up; otherwise it restarts.
+  /// Gives one run a whole specification, as undo does. Where only live fields differ they are edited; a run
+  /// that was restarted from this specification before comes back as it was left and catches up; otherwise it
+  /// restarts.
   void set_spec(int32_t run, RunSpec spec);
-  void fork(ForkRequest request);                ///< makes or replaces D
-  /// D is `run` as it stood after `step` (0 to its newest), with `spec` from the next step on when one is given. At
-  /// rest it stays at that step, to be looked at, until play; while playing it catches up with the others at once.
+  void fork(ForkRequest request);  ///< makes or replaces D
+  /// D is `run` as it stood after `step` (0 to its newest), with `spec` from the next step on when one is
+  /// given. At rest it stays at that step, to be looked at, until play; while playing it catches up with the
+  /// others at once.
   void fork_from(int32_t run, int32_t step, std::optional<RunSpec> spec = {});
-  void remove_fork();                            ///< undo of a fork: the previous D, or none
-  void restore_fork();                           ///< redo; a fork that was put aside catches up
-  void load_text(std::string path);              ///< restarts on a text of one's own; a bad file leaves all as it is
-  /// "Is it luck?": every card again, edits included, with the four seeds after its own and to the end of the budget,
-  /// in the background; RunView::spread grows seed by seed. What a card shares with an earlier check is not trained
-  /// again, and what no card shows any more is left.
+  void remove_fork();                ///< undo of a fork: the previous D, or none
+  void restore_fork();               ///< redo; a fork that was put aside catches up
+  void load_text(std::string path);  ///< restarts on a text of one's own; a bad file leaves all as it is
+  /// "Is it luck?": every card again, edits included, with the four seeds after its own and to the end of the
+  /// budget, in the background; RunView::spread grows seed by seed. What a card shares with an earlier check
+  /// is not trained again, and what no card shows any more is left.
   void check_luck();
   void cancel_luck();  ///< what is complete stays
-  /// The whole session as it stands, each run with weights, optimizer state and history: a folder that restore() reads.
-  /// What was there before stays readable until the new state is complete.
+  /// The whole session as it stands, each run with weights, optimizer state and history: a folder that
+  /// restore() reads. What was there before stays readable until the new state is complete.
   void save(std::string folder);
   /// Goes on from a saved session, bit for bit; a folder that cannot be read leaves all as it is.
   void restore(std::string folder, bool play);
@@ -126,10 +132,11 @@ class Lab {
 
   /// The newest view: a shared immutable copy, cheap to take each frame.
   std::shared_ptr<const LabView> view() const;
-  /// Called from the trainer thread after each new view (a window wakes its event loop here). Set before start().
+  /// Called from the trainer thread after each new view (a window wakes its event loop here). Set before
+  /// start().
   void on_change(std::function<void()> callback);
-  /// Blocks until all commands given so far are carried out and `step` is reached while playing on, or the Lab rests
-  /// (the budget is spent, it is paused, nothing is left to do): headless runs and tests.
+  /// Blocks until all commands given so far are carried out and `step` is reached while playing on, or the
+  /// Lab rests (the budget is spent, it is paused, nothing is left to do): headless runs and tests.
   void wait_until(int32_t step);
   /// Blocks until the Lab rests.
   void wait_idle();

@@ -1,5 +1,5 @@
-// LabTrainer: the commands. Each builds what it needs first and changes the Lab last, so that an Error leaves all as
-// it was.
+// LabTrainer: the commands. Each builds what it needs first and changes the Lab last, so that an Error leaves
+// all as it was.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -52,10 +52,13 @@ std::vector<RunSpec> LabTrainer::specs() const {
 
 // Everything from step 0; what is shown now stays until the new runs stand.
 void LabTrainer::restart(std::vector<RunSpec> specs, std::vector<std::vector<Edit>> edits) {
-  if (specs.empty() || specs.size() > kMostRuns) fail("lab", "{} runs: expected 1 to {}", specs.size(), kMostRuns);
+  if (specs.empty() || specs.size() > kMostRuns)
+    fail("lab", "{} runs: expected 1 to {}", specs.size(), kMostRuns);
   std::vector<std::unique_ptr<LabEntry>> made;
-  for (RunSpec& spec : specs) made.push_back(make_entry(std::move(spec), static_cast<char>('A' + made.size())));
-  for (size_t i = 0; i < std::min(edits.size(), made.size()); ++i) made[i]->run->schedule_edits(std::move(edits[i]));
+  for (RunSpec& spec : specs)
+    made.push_back(make_entry(std::move(spec), static_cast<char>('A' + made.size())));
+  for (size_t i = 0; i < std::min(edits.size(), made.size()); ++i)
+    made[i]->run->schedule_edits(std::move(edits[i]));
   const bool had_fork = fork_ != nullptr;
   fork_.reset();
   undo_.clear();
@@ -163,7 +166,8 @@ void LabTrainer::edit_live(int32_t run, const std::string& key, const std::strin
   for (LabEntry* one : edited) one->run->edit(key, value);
 }
 
-// Another specification in the place of a run: the one that had it before, as it was left, or one from step 0.
+// Another specification in the place of a run: the one that had it before, as it was left, or one from step
+// 0.
 void LabTrainer::replace(LabEntry& old, RunSpec spec) {
   spec.train.steps = budget_;
   const auto same = [&](const auto& entry) {

@@ -1,7 +1,7 @@
 // LabTrainer: a whole session in a folder, one checkpoint a run and session.json that names them.
 //
-// The checkpoints of a new state get new names; session.json is replaced when they are complete, and only then the old
-// ones go: whenever the program ends, by kill -9 too, session.json names a complete state.
+// The checkpoints of a new state get new names; session.json is replaced when they are complete, and only
+// then the old ones go: whenever the program ends, by kill -9 too, session.json names a complete state.
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
@@ -29,7 +29,8 @@ Json read_session(const fs::path& folder) {
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   try {
     Json json = Json::parse(text);
-    if (json.at("format").get<std::string>() != kFormat) fail(kWhere, "{} is no saved session", path.string());
+    if (json.at("format").get<std::string>() != kFormat)
+      fail(kWhere, "{} is no saved session", path.string());
     return json;
   } catch (const Json::exception&) {
     fail(kWhere, "{} is damaged", path.string());
@@ -118,7 +119,8 @@ void LabTrainer::restore(const std::string& folder_name, bool play) {
     fail(kWhere, "{}/session.json is damaged", folder_name);
   }
   if (loaded.empty() || loaded.size() > 4 || step < 0 || budget < 1)
-    fail(kWhere, "{}/session.json is damaged: {} runs at step {} of {}", folder_name, loaded.size(), step, budget);
+    fail(kWhere, "{}/session.json is damaged: {} runs at step {} of {}", folder_name, loaded.size(), step,
+         budget);
   fork_.reset();
   undo_.clear();
   redo_.clear();

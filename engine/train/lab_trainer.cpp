@@ -50,7 +50,8 @@ std::string badge_of(const Run& run, const std::string& unit, bool playing) {
 
 }  // namespace
 
-LabTrainer::LabTrainer(LabOptions options) : options_(std::move(options)), backend_(make_cpu_backend(options_.threads)) {}
+LabTrainer::LabTrainer(LabOptions options)
+    : options_(std::move(options)), backend_(make_cpu_backend(options_.threads)) {}
 LabTrainer::~LabTrainer() = default;
 
 std::vector<LabEntry*> LabTrainer::entries() const {
@@ -75,7 +76,9 @@ bool LabTrainer::all_broken() const {
          (!fork_ || fork_->broken());
 }
 
-bool LabTrainer::wants_step() const { return step_ < std::min(target_, budget_) && !runs_.empty() && !all_broken(); }
+bool LabTrainer::wants_step() const {
+  return step_ < std::min(target_, budget_) && !runs_.empty() && !all_broken();
+}
 
 LabEntry* LabTrainer::without_text() const {
   if (!options_.sample_text) return nullptr;
@@ -146,7 +149,8 @@ void LabTrainer::step_entry(LabEntry& entry) {
   Run& run = *entry.run;
   run.step();
   const int32_t every = options_.validation_every;
-  if (every > 0 && !entry.broken() && (run.steps_done() % every == 0 || run.steps_done() == budget_)) run.validation_loss();
+  if (every > 0 && !entry.broken() && (run.steps_done() % every == 0 || run.steps_done() == budget_))
+    run.validation_loss();
 }
 
 void LabTrainer::step_all() {
@@ -163,15 +167,16 @@ void LabTrainer::step_all() {
   seconds_per_step_ += weight * (seconds - seconds_per_step_);
   if (seconds > 0) tokens_per_second_ += weight * (tokens / seconds - tokens_per_second_);
   if (limit_ > 0) {
-    const auto interval = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1.0 / limit_));
+    const auto interval =
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1.0 / limit_));
     next_step_ = std::max(next_step_ + interval, begin);
   }
   if (options_.sample_text && options_.live_text && wants_step()) write_live(seconds);
   if (!reruns_.empty()) luck_beside(seconds);
 }
 
-// While training the lines grow symbol by symbol, in rounds: the runs take turns, and all lines are shown together
-// when the last is complete. Time that writing took is charged against a share of the training time.
+// While training the lines grow symbol by symbol, in rounds: the runs take turns, and all lines are shown
+// together when the last is complete. Time that writing took is charged against a share of the training time.
 void LabTrainer::write_live(double trained_seconds) {
   text_credit_ = std::min(text_credit_ + kTextShare * trained_seconds, 0.05);
   std::vector<LabEntry*> writers = entries();
@@ -179,7 +184,8 @@ void LabTrainer::write_live(double trained_seconds) {
   while (text_credit_ > 0 && Clock::now() >= round_ && !writers.empty()) {
     if (writing_ >= writers.size()) writing_ = 0;
     const auto begin = Clock::now();
-    if (writers[writing_]->run->write_some(1, options_.line_length) && ++writing_ == writers.size()) finish_round(writers);
+    if (writers[writing_]->run->write_some(1, options_.line_length) && ++writing_ == writers.size())
+      finish_round(writers);
     text_credit_ -= seconds_between(begin, Clock::now());
   }
 }
@@ -192,7 +198,8 @@ void LabTrainer::finish_round(const std::vector<LabEntry*>& writers) {
 
 RunView LabTrainer::view_of(LabEntry& entry) const {
   const Run& run = *entry.run;
-  if (!entry.published || entry.published_edits != run.edits().size() || entry.published->train.steps != budget_) {
+  if (!entry.published || entry.published_edits != run.edits().size() ||
+      entry.published->train.steps != budget_) {
     entry.published = std::make_shared<const RunSpec>(run.spec());
     entry.published_origin = std::make_shared<const RunSpec>(run.origin());
     entry.published_name = run.spec().name.empty() ? default_name(run.spec()) : run.spec().name;

@@ -1,5 +1,5 @@
-// What the Lab's thread does: the runs, their lockstep and the commands. Knows nothing of threads: Lab::Impl calls it
-// from one. Internal to engine/train.
+// What the Lab's thread does: the runs, their lockstep and the commands. Knows nothing of threads: Lab::Impl
+// calls it from one. Internal to engine/train.
 #pragma once
 
 #include <chrono>
@@ -19,9 +19,9 @@ struct LabEntry {
   char letter = 'A';
   int32_t forked_from = -1, fork_step = 0;
   std::string fork_note;
-  std::string text;         ///< what it writes, as shown
-  int32_t hold = -1;        ///< a step at which it waits for play before it catches up; -1 = none
-  int32_t text_step = -1;   ///< the step at which `text` is complete and current
+  std::string text;        ///< what it writes, as shown
+  int32_t hold = -1;       ///< a step at which it waits for play before it catches up; -1 = none
+  int32_t text_step = -1;  ///< the step at which `text` is complete and current
   // Copies for the views, renewed when the spec changed: it does so by edits and by the budget only.
   std::shared_ptr<const RunSpec> published, published_origin;
   std::string published_name;
@@ -68,11 +68,11 @@ class LabTrainer {
 
   LabView view() const;
   size_t kept_bytes() const;  ///< histories and keyframes of all runs, those put aside included
-  std::string message;  ///< of the last command, empty when it went well
+  std::string message;        ///< of the last command, empty when it went well
 
  private:
-  // Note [D]: runs_ are A to C; fork_ is D or nothing. D's predecessors wait in undo_ (the newest last), what an undo
-  // put aside in redo_; a null entry stands for "there was no D".
+  // Note [D]: runs_ are A to C; fork_ is D or nothing. D's predecessors wait in undo_ (the newest last), what
+  // an undo put aside in redo_; a null entry stands for "there was no D".
   std::vector<LabEntry*> entries() const;
   std::vector<LabEntry*> kept() const;  ///< entries, and those put aside
   LabEntry& entry(int32_t index) const;
@@ -134,9 +134,9 @@ class LabTrainer {
   double luck_credit_ = 0;      ///< seconds that reruns may still take beside the live runs
   int64_t luck_done_ = 0, luck_steps_ = 0;
 
-  double text_credit_ = 0;      ///< seconds that writing may still take
-  size_t writing_ = 0;          ///< the entry whose line is being written in this round
-  Clock::time_point round_{};   ///< no new round of lines begins before
+  double text_credit_ = 0;     ///< seconds that writing may still take
+  size_t writing_ = 0;         ///< the entry whose line is being written in this round
+  Clock::time_point round_{};  ///< no new round of lines begins before
 };
 
 }  // namespace normscope

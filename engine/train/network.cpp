@@ -19,7 +19,8 @@ void copy_parameter(const Store& from, int32_t source, Store& to, int32_t target
 }
 
 bool same_shape(const Store& from, int32_t source, const Store& to, int32_t target) {
-  return from.parameters()[static_cast<size_t>(source)].shape == to.parameters()[static_cast<size_t>(target)].shape;
+  return from.parameters()[static_cast<size_t>(source)].shape ==
+         to.parameters()[static_cast<size_t>(target)].shape;
 }
 
 // "L03.attn" of "L03.attn.trunk.gain"; empty for any other name.
@@ -37,7 +38,8 @@ void carry_moved(const Store& from, Store& to, const std::string& part, bool mom
   for (const ParameterInfo& info : to.parameters()) {
     std::string sublayer;
     for (std::string_view slot : kSlots)
-      if (const auto prefix = sublayer_of(info.name, fmt::format(".{}.{}", slot, part)); !prefix.empty()) sublayer = prefix;
+      if (const auto prefix = sublayer_of(info.name, fmt::format(".{}.{}", slot, part)); !prefix.empty())
+        sublayer = prefix;
     if (sublayer.empty() || std::find(done.begin(), done.end(), sublayer) != done.end()) continue;
     done.push_back(sublayer);
     std::vector<int32_t> vanished, fresh;
@@ -47,14 +49,15 @@ void carry_moved(const Store& from, Store& to, const std::string& part, bool mom
       if (before < 0 && now >= 0) fresh.push_back(now);
     }
     for (size_t i = 0; i < std::min(vanished.size(), fresh.size()); ++i)
-      if (same_shape(from, vanished[i], to, fresh[i])) copy_parameter(from, vanished[i], to, fresh[i], moments);
+      if (same_shape(from, vanished[i], to, fresh[i]))
+        copy_parameter(from, vanished[i], to, fresh[i], moments);
   }
 }
 
 bool has_learned_skip(const Network& network, const ModelConfig& model) {
-  return std::any_of(network.values.sublayers.begin(), network.values.sublayers.end(), [&](const SublayerValues& s) {
-    return wiring_of(model, s).skip.kind == Scale::Kind::LearnedVector;
-  });
+  return std::any_of(
+      network.values.sublayers.begin(), network.values.sublayers.end(),
+      [&](const SublayerValues& s) { return wiring_of(model, s).skip.kind == Scale::Kind::LearnedVector; });
 }
 
 bool same_wiring(const ModelConfig& a, const ModelConfig& b) {
@@ -72,12 +75,14 @@ void profile(Network& network, const RunSpec& spec, const Task& task, int32_t st
                 {batch.tokens, batch.source, batch.key_lengths, batch.target_lengths});
 }
 
-Program training_program(Network& network, const RunSpec& spec, const BatchShape& shape, ModelValues* values) {
+Program training_program(Network& network, const RunSpec& spec, const BatchShape& shape,
+                         ModelValues* values) {
   Tape tape(network.store);
   const ModelValues recorded = record_transformer(tape, spec.model, record_options(shape, true));
   if (!network.store.materialized()) network.store.materialize(spec.seed);
   if (values) *values = recorded;
-  return seal(tape, {.loss = recorded.loss, .backward = true, .optimizer = spec.train.optimizer, .clip = true});
+  return seal(tape,
+              {.loss = recorded.loss, .backward = true, .optimizer = spec.train.optimizer, .clip = true});
 }
 
 std::string without(std::string_view name, std::string_view ending, std::string_view instead) {
@@ -96,7 +101,8 @@ std::string probed_tensor(std::string_view name) {
 void carry_over(const Store& from, Store& to, bool moments) {
   for (size_t i = 0; i < to.parameters().size(); ++i) {
     const int32_t target = static_cast<int32_t>(i), source = from.find(to.parameters()[i].name);
-    if (source >= 0 && same_shape(from, source, to, target)) copy_parameter(from, source, to, target, moments);
+    if (source >= 0 && same_shape(from, source, to, target))
+      copy_parameter(from, source, to, target, moments);
   }
   carry_moved(from, to, "gain", moments);
   carry_moved(from, to, "bias", moments);
@@ -118,7 +124,8 @@ BatchView inputs_of(Program& program, const BatchShape& shape) {
   if (shape.source_length > 0) view.source = program.tokens("source");
   if (shape.padded) view.key_lengths = program.tokens("key_lengths");
   const auto& values = program.data().values;  // an evaluation has no probes and so no use for these
-  const auto at = std::find_if(values.begin(), values.end(), [](const ValueInfo& v) { return v.name == "target_lengths"; });
+  const auto at = std::find_if(values.begin(), values.end(),
+                               [](const ValueInfo& v) { return v.name == "target_lengths"; });
   if (at != values.end()) view.target_lengths = program.tokens("target_lengths");
   return view;
 }
@@ -147,25 +154,29 @@ int32_t load_weights(const std::string& path, Store& store) {
     if (file.shape(info.name) != shape) {
       // Another set of classes or another length is a new task; anything else is another model.
       if (info.name.starts_with("class.") || info.name == "emb.positions") continue;
-      fail("train.init_from", "{} has {} in another shape: expected a model of the same sizes", path, info.name);
+      fail("train.init_from", "{} has {} in another shape: expected a model of the same sizes", path,
+           info.name);
     }
     store.write(static_cast<int32_t>(i), file.floats(info.name));
     ++fitted;
   }
-  if (fitted == 0) fail("train.init_from", "{} has no weight that fits this model: expected a run of a like model", path);
+  if (fitted == 0)
+    fail("train.init_from", "{} has no weight that fits this model: expected a run of a like model", path);
   return fitted;
 }
 
 std::vector<FiniteCheck> finite_checks(const ProgramData& program) {
   std::vector<FiniteCheck> checks;
-  std::vector<int32_t> parameters;  // places in parameter_order, in the order in which their gradients are written
+  std::vector<int32_t>
+      parameters;  // places in parameter_order, in the order in which their gradients are written
   const auto note_parameter = [&](ValueId id) {
     if (id == kNone || program.values[static_cast<size_t>(id)].role != Role::Parameter) return;
     const int32_t parameter = program.values[static_cast<size_t>(id)].parameter;
     const auto place = std::find(program.parameter_order.begin(), program.parameter_order.end(), parameter);
     if (place == program.parameter_order.end()) return;
     const int32_t index = static_cast<int32_t>(place - program.parameter_order.begin());
-    if (std::find(parameters.begin(), parameters.end(), index) == parameters.end()) parameters.push_back(index);
+    if (std::find(parameters.begin(), parameters.end(), index) == parameters.end())
+      parameters.push_back(index);
   };
   for (const Instruction& instruction : program.instructions) {
     if (instruction.op == OpKind::Probe)

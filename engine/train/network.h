@@ -1,5 +1,5 @@
-// A model as a run holds it: its Store and the training Program sealed over it; and how a changed specification takes
-// over what an older network has learned. Called by Run only.
+// A model as a run holds it: its Store and the training Program sealed over it; and how a changed
+// specification takes over what an older network has learned. Called by Run only.
 #pragma once
 
 #include <map>
@@ -36,30 +36,34 @@ struct Network {
   ModelValues values;
   std::optional<Program> program;  ///< training: the shape of the first batch, clip and optimizer appended
   BatchShape shape;                ///< of `program`
-  std::map<BatchShape, Program> others;  ///< the same for the other shapes that occurred: one Store, one stats layout
+  std::map<BatchShape, Program>
+      others;  ///< the same for the other shapes that occurred: one Store, one stats layout
   std::map<const Program*, LiveMeasurements> live;  ///< of `program` and `others`
-  Program* current = nullptr;            ///< the one that was last asked for
+  Program* current = nullptr;                       ///< the one that was last asked for
   /// The training program for a shape; sealed at its first use.
   Program& program_for(const BatchShape& wanted, const RunSpec& spec);
-  std::vector<FiniteCheck> checks; ///< in execution order
+  std::vector<FiniteCheck> checks;  ///< in execution order
 };
 
-/// A new network with seeded initial weights; with `older`, what it has by the same name and shape is taken over first
-/// (see carry_over). Admin's constants are profiled on `step`'s batch: for a new network, and where the wiring differs.
+/// A new network with seeded initial weights; with `older`, what it has by the same name and shape is taken
+/// over first (see carry_over). Admin's constants are profiled on `step`'s batch: for a new network, and
+/// where the wiring differs.
 std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Backend& backend, int32_t step,
                                        const Store* older = nullptr, const RunSpec* older_spec = nullptr);
 
-/// Copies weights and moments by name where the shape is the same. Then, within each sub-layer, a norm whose slot is
-/// new takes gain and bias (and their moments) of one whose slot vanished, in the order before, after, trunk.
-/// Moments are left at zero when `moments` is false (another optimizer: they mean something else there).
+/// Copies weights and moments by name where the shape is the same. Then, within each sub-layer, a norm whose
+/// slot is new takes gain and bias (and their moments) of one whose slot vanished, in the order before,
+/// after, trunk. Moments are left at zero when `moments` is false (another optimizer: they mean something
+/// else there).
 void carry_over(const Store& from, Store& to, bool moments = true);
 
-/// Weights of a saved run by name; moments start at zero. A head for other classes and positions for another length start
-/// afresh. Returns how many tensors fitted. Throws Error when none does, or one has another shape.
+/// Weights of a saved run by name; moments start at zero. A head for other classes and positions for another
+/// length start afresh. Returns how many tensors fitted. Throws Error when none does, or one has another
+/// shape.
 int32_t load_weights(const std::string& path, Store& store);
 
-/// Every number that a replay measures, in the order in which its tensor came to be: forward probes, loss, gradients
-/// from the last layer down, updates, weights.
+/// Every number that a replay measures, in the order in which its tensor came to be: forward probes, loss,
+/// gradients from the last layer down, updates, weights.
 std::vector<FiniteCheck> finite_checks(const ProgramData& program);
 
 }  // namespace normscope

@@ -1,14 +1,17 @@
-// Recognises the plateau at symbol frequencies: a model that has learned how often each symbol occurs, and nothing
-// about their order, shows the unigram entropy as its loss. Pure: a function of the losses it was told.
-// Called by Run once a step.
+// Recognises the plateau at symbol frequencies: a model that has learned how often each symbol occurs, and
+// nothing about their order, shows the unigram entropy as its loss. Pure: a function of the losses it was
+// told. Called by Run once a step.
 //
-// Every curve starts above that level (at about ln V, the loss of knowing nothing), falls to it within tens of steps,
-// and either stays there or leaves below it. With m(t) the mean of the last 20 losses (of all, before step 20) and the
-// line at level - 0.1 nats:
-//   learning  m(t) is below the line and 20 losses are known; learning_since() is the first step of the present
-//             stretch below the line. A window, not a single loss, so that one easy batch does not count; a run that
-//             crosses downward at step s is told so at s. Rising above the line again takes the word back (0).
-//   stuck     m(t) is not below the line after step max(150, end of warm-up): by then every configuration that was
+// Every curve starts above that level (at about ln V, the loss of knowing nothing), falls to it within tens
+// of steps, and either stays there or leaves below it. With m(t) the mean of the last 20 losses (of all,
+// before step 20) and the line at level - 0.1 nats:
+//   learning  m(t) is below the line and 20 losses are known; learning_since() is the first step of the
+//   present
+//             stretch below the line. A window, not a single loss, so that one easy batch does not count; a
+//             run that crosses downward at step s is told so at s. Rising above the line again takes the word
+//             back (0).
+//   stuck     m(t) is not below the line after step max(150, end of warm-up): by then every configuration
+//   that was
 //             tried and learns at all has left. Taken back as soon as m(t) falls below the line.
 // NaN is not below any line: such a run is not learning.
 #pragma once

@@ -12,7 +12,6 @@
 namespace normscope {
 namespace {
 
-
 RunSpec with_vocabulary(RunSpec spec, const Task* task) {
   if (!task) fail("run", "there is no data: expected a task");
   spec.model.vocabulary = task->vocabulary();
@@ -63,7 +62,10 @@ const char* to_string(RunState state) {
 }
 
 Run::Impl::Impl(RunSpec given, std::shared_ptr<const Task> data, Backend& machine)
-    : spec(with_vocabulary(std::move(given), data.get())), task(std::move(data)), backend(&machine), validation(kUnknown) {
+    : spec(with_vocabulary(std::move(given), data.get())),
+      task(std::move(data)),
+      backend(&machine),
+      validation(kUnknown) {
   normscope::validate(spec);
   task->require_context(spec.model.sequence);
   origin = spec;
@@ -76,7 +78,8 @@ void Run::Impl::refresh_level() {
 void Run::Impl::note_edit(const Edit& edit, const std::string& before) {
   const Field* field = find_field(edit.key);
   const std::string what = field ? std::string(field->label) : edit.key;
-  history->add_event({edit.step, RunEvent::Kind::Edited, fmt::format("{} {} to {}", what, before, edit.value)});
+  history->add_event(
+      {edit.step, RunEvent::Kind::Edited, fmt::format("{} {} to {}", what, before, edit.value)});
 }
 
 void Run::Impl::apply(const Edit& edit) {
@@ -106,7 +109,8 @@ void Run::Impl::apply_due_edits() {
     auto longer = new_history();
     const Series loss = history->loss(), rate = history->rate(), validated = history->validation();
     longer->append_dense(loss.steps, loss.values, rate.values);
-    for (size_t i = 0; i < validated.steps.size(); ++i) longer->append_validation(validated.steps[i], validated.values[i]);
+    for (size_t i = 0; i < validated.steps.size(); ++i)
+      longer->append_validation(validated.steps[i], validated.values[i]);
     for (RunEvent& event : history->events()) longer->add_event(std::move(event));
     history = std::move(longer);
   }
@@ -161,7 +165,8 @@ void Run::Impl::record(int64_t step, double rate) {
   history->append(static_cast<int32_t>(step), loss, rate, numbers);
 }
 
-// On a device every tensor is a copy that waits: there the numbers are renewed every few steps and stand in between.
+// On a device every tensor is a copy that waits: there the numbers are renewed every few steps and stand in
+// between.
 void Run::Impl::measure_live(int64_t step) {
   constexpr int64_t kDeviceInterval = 16;
   const std::span<double> out = std::span(numbers).subspan(network->current->stats().size());
@@ -216,7 +221,8 @@ void Run::Impl::start_from_weights() {
   if (spec.train.init_from.empty()) return;
   const int32_t fitted = load_weights(spec.train.init_from, network->store);
   history->add_event({0, RunEvent::Kind::Started,
-                      fmt::format("{} of {} tensors from {}", fitted, network->store.parameters().size(), spec.train.init_from)});
+                      fmt::format("{} of {} tensors from {}", fitted, network->store.parameters().size(),
+                                  spec.train.init_from)});
 }
 
 Writer& Run::Impl::writer(int32_t line_length) {
@@ -282,7 +288,8 @@ void Run::schedule_edits(std::vector<Edit> edits) {
   require_same_data(impl_->spec, trial);
   auto& scheduled = impl_->scheduled;
   scheduled.insert(scheduled.end(), edits.begin(), edits.end());
-  std::stable_sort(scheduled.begin(), scheduled.end(), [](const Edit& a, const Edit& b) { return a.step < b.step; });
+  std::stable_sort(scheduled.begin(), scheduled.end(),
+                   [](const Edit& a, const Edit& b) { return a.step < b.step; });
 }
 
 void Run::measure_live(bool on) { impl_->live = on; }
@@ -300,7 +307,9 @@ RunState Run::state() const {
 
 int32_t Run::learning_since() const { return impl_->plateau.learning_since(); }
 std::optional<NonFiniteReport> Run::non_finite() const { return impl_->broken; }
-double Run::last_loss() const { return impl_->losses.empty() ? kUnknown : static_cast<double>(impl_->losses.back()); }
+double Run::last_loss() const {
+  return impl_->losses.empty() ? kUnknown : static_cast<double>(impl_->losses.back());
+}
 double Run::plateau_level() const { return impl_->level; }
 double Run::last_validation_loss() const { return impl_->validation; }
 const std::shared_ptr<History>& Run::history() const { return impl_->history; }
@@ -333,11 +342,12 @@ std::unique_ptr<Run> Run::fork(const RunSpec& changed) const {
   return std::unique_ptr<Run>(new Run(std::move(made)));
 }
 
-// Edits with a step beyond `step` had not been made then. Those at or before a keyframe are in its weights and count
-// only for the specification; those after it are replayed.
+// Edits with a step beyond `step` had not been made then. Those at or before a keyframe are in its weights
+// and count only for the specification; those after it are replayed.
 std::unique_ptr<Run> Run::at(int32_t step) const {
   const Impl& from = *impl_;
-  if (step < 0 || step > from.steps) fail("fork", "step {} was not trained: expected 0 to {}", step, from.steps);
+  if (step < 0 || step > from.steps)
+    fail("fork", "step {} was not trained: expected 0 to {}", step, from.steps);
   const Keyframe* frame = from.keyframes.before(step);
   const int32_t start = frame ? frame->step : 0;
   RunSpec spec = from.origin;

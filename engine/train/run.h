@@ -14,8 +14,8 @@
 
 namespace normscope {
 
-/// Training: under way, no verdict yet. WarmingUp: the same inside the warm-up. Learning, Stuck: see plateau.h; both
-/// outlast the budget only as Stuck, a run that learned is Finished at its end.
+/// Training: under way, no verdict yet. WarmingUp: the same inside the warm-up. Learning, Stuck: see
+/// plateau.h; both outlast the budget only as Stuck, a run that learned is Finished at its end.
 enum class RunState : uint8_t { Training, WarmingUp, Learning, Stuck, NonFinite, Finished };
 const char* to_string(RunState state);
 
@@ -38,8 +38,8 @@ class Run {
   void step();
   int32_t steps_done() const;
 
-  const RunSpec& spec() const;             ///< with the edits applied so far
-  const RunSpec& origin() const;           ///< as it stood at step 0; with edits() it replays this run
+  const RunSpec& spec() const;                 ///< with the edits applied so far
+  const RunSpec& origin() const;               ///< as it stood at step 0; with edits() it replays this run
   const std::vector<Edit>& edits() const;      ///< those applied, in order
   const std::vector<Edit>& scheduled() const;  ///< those whose step has not come yet
   /// Changes a live field from the next step on, as an event of the run. Throws Error for a structural field.
@@ -48,8 +48,8 @@ class Run {
   void schedule_edits(std::vector<Edit> edits);
   void set_budget(int32_t steps);  ///< train.steps without an event: it changes nothing that is computed
 
-  /// The measurements of measure/live.h after every step (on at first): they join the history and change no bit of the
-  /// run. Off: NaN in their place.
+  /// The measurements of measure/live.h after every step (on at first): they join the history and change no
+  /// bit of the run. Off: NaN in their place.
   void measure_live(bool on);
 
   RunState state() const;
@@ -57,7 +57,8 @@ class Run {
   std::optional<NonFiniteReport> non_finite() const;
   double last_loss() const;                ///< NaN before the first step
   double mean_loss(int32_t window) const;  ///< mean of the last `window` losses, those before a fork included
-  /// What a model that knows symbol frequencies only would show as its loss, nats; label smoothing is allowed for.
+  /// What a model that knows symbol frequencies only would show as its loss, nats; label smoothing is allowed
+  /// for.
   double plateau_level() const;
   /// Mean of each sub-layer's skip scale (learned or constant), in order.
   std::vector<float> skip_scales() const;
@@ -65,22 +66,23 @@ class Run {
   double validation_loss();  ///< eval program on fixed validation batches; changes no bit of the run
   double last_validation_loss() const;  ///< NaN until measured
   double validation_accuracy() const;   ///< of the last validation, for a classifier; NaN otherwise
-  /// Text written by the model now: the eval program at temperature 1, with random numbers of (seed, site "sample"),
-  /// the same for all runs of one seed. Changes no bit of the run.
+  /// Text written by the model now: the eval program at temperature 1, with random numbers of (seed, site
+  /// "sample"), the same for all runs of one seed. Changes no bit of the run.
   std::string sample(int32_t symbols);
-  /// The same in small portions: up to `symbols` more of the line begun last. True when a line is complete; the next
-  /// call begins another one.
+  /// The same in small portions: up to `symbols` more of the line begun last. True when a line is complete;
+  /// the next call begins another one.
   bool write_some(int32_t symbols, int32_t line_length);
   const std::string& written() const;  ///< the last complete line
   const std::shared_ptr<History>& history() const;
 
-  /// A new run with another wiring (or any other structural change) that keeps by name what still fits: weights,
-  /// optimizer state, step. A norm that moved within its sub-layer takes its gain, bias and their moments along. The
-  /// changes are events at the next step; the history starts at the fork.
+  /// A new run with another wiring (or any other structural change) that keeps by name what still fits:
+  /// weights, optimizer state, step. A norm that moved within its sub-layer takes its gain, bias and their
+  /// moments along. The changes are events at the next step; the history starts at the fork.
   std::unique_ptr<Run> fork(const RunSpec& spec) const;
 
-  /// This run as it stood after `step` (0..steps_done()): it begins at the nearest keyframe, or at step 0, and is exactly
-  /// there once it was stepped up to `step`; edits made later are left out. Its history begins after `step`.
+  /// This run as it stood after `step` (0..steps_done()): it begins at the nearest keyframe, or at step 0,
+  /// and is exactly there once it was stepped up to `step`; edits made later are left out. Its history begins
+  /// after `step`.
   std::unique_ptr<Run> at(int32_t step) const;
   std::vector<int32_t> keyframes() const;  ///< steps that at() can begin from
   /// Budgets in bytes of the history's frames and of the keyframes; both thin at once.
@@ -89,7 +91,8 @@ class Run {
 
   void save(const std::string& path) const;  ///< safetensors, atomic
   /// Bitwise continuation; refuses another data set (hash), a truncated, foreign or mismatching file.
-  static std::unique_ptr<Run> load(const std::string& path, std::shared_ptr<const Task> task, Backend& backend);
+  static std::unique_ptr<Run> load(const std::string& path, std::shared_ptr<const Task> task,
+                                   Backend& backend);
   /// The specification in a saved run, to make its task from. Throws Error.
   static RunSpec saved_spec(const std::string& path);
 

@@ -46,9 +46,9 @@ struct Run::Impl {
   std::vector<Edit> edits, scheduled;
 
   std::shared_ptr<Network> network;
-  // Note [changes between two steps]: several structural changes may fall between two steps (drag, look, drag again).
-  // Each is built from the weights as the last step left it and not from the one before, so that the result is that of
-  // the final specification alone, which is what a replay of the edits builds.
+  // Note [changes between two steps]: several structural changes may fall between two steps (drag, look, drag
+  // again). Each is built from the weights as the last step left it and not from the one before, so that the
+  // result is that of the final specification alone, which is what a replay of the edits builds.
   std::shared_ptr<const Store> base;
   RunSpec base_spec;
 
@@ -59,7 +59,7 @@ struct Run::Impl {
 
   std::shared_ptr<History> history;
   size_t frames_budget = kHistoryBudget;
-  int32_t silent_until = 0;     ///< steps up to here are a replay: they are not written into the history
+  int32_t silent_until = 0;  ///< steps up to here are a replay: they are not written into the history
   Keyframes keyframes;
   std::vector<double> numbers;  ///< of a step, in the history's layout
   bool live = true;

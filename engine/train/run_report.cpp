@@ -1,5 +1,5 @@
-// What a run tells of itself: smoothed losses, skip scales, validation, the text it writes now. None of it changes a bit
-// of the training. See run.h.
+// What a run tells of itself: smoothed losses, skip scales, validation, the text it writes now. None of it
+// changes a bit of the training. See run.h.
 #include <algorithm>
 #include <numeric>
 
@@ -11,7 +11,8 @@ double Run::mean_loss(int32_t window) const {
   const auto& losses = impl_->losses;
   const size_t count = std::min(losses.size(), static_cast<size_t>(std::max(window, 0)));
   if (count == 0) return kUnknown;
-  return std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(count), losses.end(), 0.0) / static_cast<double>(count);
+  return std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(count), losses.end(), 0.0) /
+         static_cast<double>(count);
 }
 
 std::vector<float> Run::skip_scales() const {
@@ -25,7 +26,8 @@ std::vector<float> Run::skip_scales() const {
       continue;
     }
     const std::vector<float> values = network.store.read(learned);
-    scales.push_back(static_cast<float>(std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size())));
+    scales.push_back(static_cast<float>(std::accumulate(values.begin(), values.end(), 0.0) /
+                                        static_cast<double>(values.size())));
   }
   return scales;
 }
@@ -33,8 +35,8 @@ std::vector<float> Run::skip_scales() const {
 double Run::validation_loss() {
   Impl& run = *impl_;
   if (!run.validator)
-    run.validator =
-        std::make_unique<Validator>(run.network->store, run.spec.model, *run.task, run.spec.seed, run.spec.train.batch);
+    run.validator = std::make_unique<Validator>(run.network->store, run.spec.model, *run.task, run.spec.seed,
+                                                run.spec.train.batch);
   run.validation = run.validator->measure();
   if (run.steps >= run.silent_until) run.history->append_validation(run.steps, run.validation);
   return run.validation;

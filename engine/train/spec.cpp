@@ -44,8 +44,9 @@ WiringPlace find_wiring(RunSpec& spec, std::string_view key) {
       if (s.cross && key == key_of(s.prefix, i, "cross")) return {&stack.layers[i].cross, nullptr};
       if (key == key_of(s.prefix, i, "ffn")) return {&stack.layers[i].feed_forward, nullptr};
     }
-    expected += fmt::format("{}wiring.{}embedding, wiring.{}final, or wiring.{}L01.attn to wiring.{}L{:02}.ffn",
-                            expected.empty() ? "" : "; or ", s.prefix, s.prefix, s.prefix, s.prefix, stack.layers.size());
+    expected += fmt::format(
+        "{}wiring.{}embedding, wiring.{}final, or wiring.{}L01.attn to wiring.{}L{:02}.ffn",
+        expected.empty() ? "" : "; or ", s.prefix, s.prefix, s.prefix, s.prefix, stack.layers.size());
   }
   fail(key, "no such place: expected {}", expected);
 }
@@ -165,7 +166,8 @@ std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spe
     custom = custom || placement == to_string(Placement::Custom);
     set_field(preset, key, placement);
   }
-  if (custom || !(preset.model.stack() == spec.model.stack()) || (both && !(preset.model.encoder == spec.model.encoder)))
+  if (custom || !(preset.model.stack() == spec.model.stack()) ||
+      (both && !(preset.model.encoder == spec.model.encoder)))
     for (const std::string& key : wiring_keys(spec)) values.emplace_back(key, get_field(spec, key));
   return values;
 }
@@ -224,7 +226,9 @@ void check_data_fits(const RunSpec& spec) {
   static const Fit fits[] = {
       {Architecture::Decoder, "a decoder", {"corpus", "text", "copy", "reverse", "sort"}},
       {Architecture::Encoder, "an encoder", {"corpus", "text", "labels"}},
-      {Architecture::EncoderDecoder, "an encoder-decoder", {"translation", "pairs", "copy", "reverse", "sort"}}};
+      {Architecture::EncoderDecoder,
+       "an encoder-decoder",
+       {"translation", "pairs", "copy", "reverse", "sort"}}};
   for (const Fit& fit : fits)
     if (fit.architecture == spec.model.architecture &&
         std::find(fit.data.begin(), fit.data.end(), spec.data.name) == fit.data.end())
@@ -240,7 +244,8 @@ void validate(const RunSpec& spec) {
   validate(model);
   const Schedule& schedule = spec.train.schedule;
   if (schedule.kind == Schedule::Kind::LinearDecay && schedule.end <= schedule.warmup)
-    fail("train.decay_end", "{} lies within the warm-up: expected more than {} steps", schedule.end, schedule.warmup);
+    fail("train.decay_end", "{} lies within the warm-up: expected more than {} steps", schedule.end,
+         schedule.warmup);
   check_data_fits(spec);
   if (spec.data.name == "text" && spec.data.text_path.empty())
     fail("data.text", "no file is named: expected a path, because data.name is text");
@@ -249,7 +254,8 @@ void validate(const RunSpec& spec) {
   if (spec.data.name == "labels" && spec.data.labels_path.empty())
     fail("data.labels", "no file is named: expected a path, because data.name is labels");
   if (spec.data.name == "translation" && spec.model.sequence % 4 != 0)
-    fail("model.sequence", "{} is not a multiple of 4: expected whole clauses of four words", spec.model.sequence);
+    fail("model.sequence", "{} is not a multiple of 4: expected whole clauses of four words",
+         spec.model.sequence);
   if (spec.data.context != spec.model.sequence)
     fail("model.sequence", "{} differs from the data's context {}", spec.model.sequence, spec.data.context);
 }

@@ -60,14 +60,19 @@ void reshape(RunSpec& spec, Change change) {
 }
 
 Field architecture_field() {
-  Field field = field_of(FieldType::Choice,
-                         {"model.architecture", "architecture", "",
-                          "A decoder predicts the next symbol, an encoder sees the whole row and fills in what is hidden or "
-                          "names its class, an encoder-decoder writes one row after reading another."});
+  Field field = field_of(
+      FieldType::Choice,
+      {"model.architecture", "architecture", "",
+       "A decoder predicts the next symbol, an encoder sees the whole row and fills in what is hidden or "
+       "names its class, an encoder-decoder writes one row after reading another."});
   field.choices = {std::begin(kArchitectures), std::end(kArchitectures)};
-  field.get = [](const RunSpec& spec) { return std::string(kArchitectures[static_cast<size_t>(spec.model.architecture)]); };
+  field.get = [](const RunSpec& spec) {
+    return std::string(kArchitectures[static_cast<size_t>(spec.model.architecture)]);
+  };
   field.set = [](RunSpec& spec, std::string_view name) {
-    reshape(spec, [&](ModelConfig& model) { model.architecture = enum_from<Architecture>(kArchitectures, trimmed(name)); });
+    reshape(spec, [&](ModelConfig& model) {
+      model.architecture = enum_from<Architecture>(kArchitectures, trimmed(name));
+    });
   };
   return field;
 }
@@ -87,23 +92,26 @@ Field encoder_layers_field() {
 }
 
 Field encoder_placement_field() {
-  Field field = field_of(FieldType::Choice,
-                         {"model.encoder_placement", "encoder placement", "",
-                          "Where the norms of an encoder-decoder's encoder stand; same follows the decoder. Set apart they "
-                          "make the hybrids of Liu et al. (2020), Table 1."});
+  Field field = field_of(
+      FieldType::Choice,
+      {"model.encoder_placement", "encoder placement", "",
+       "Where the norms of an encoder-decoder's encoder stand; same follows the decoder. Set apart they "
+       "make the hybrids of Liu et al. (2020), Table 1."});
   field.choices = {kSame};
   for (Placement placement : kPresets) field.choices.push_back(to_string(placement));
   field.choices.push_back(to_string(Placement::Custom));
   field.get = [](const RunSpec& spec) {
     const Placement encoder = encoder_placement_of(spec.model);
-    const bool same = !has_both(spec.model) || (encoder != Placement::Custom && encoder == placement_of(spec.model));
+    const bool same =
+        !has_both(spec.model) || (encoder != Placement::Custom && encoder == placement_of(spec.model));
     return std::string(same ? kSame : to_string(encoder));
   };
   field.set = [](RunSpec& spec, std::string_view name) {
     ModelConfig& model = spec.model;
     if (!has_both(model) || trimmed(name) == to_string(Placement::Custom)) return;
     const Placement placement = trimmed(name) == kSame ? placement_of(model) : placement_from(trimmed(name));
-    if (placement != Placement::Custom) model.encoder = preset_stack(placement, model.norm, context_of(model, false));
+    if (placement != Placement::Custom)
+      model.encoder = preset_stack(placement, model.norm, context_of(model, false));
   };
   return field;
 }
@@ -125,14 +133,16 @@ void set_norm(RunSpec& spec, NormKind kind) {
 }
 
 Field layers_field() {
-  Field field = field_of(FieldType::Integer,
-                         {"model.layers", "layers", "",
-                          "How many layers are stacked; each is attention followed by a feed-forward network."},
-                         1, 256);
+  Field field =
+      field_of(FieldType::Integer,
+               {"model.layers", "layers", "",
+                "How many layers are stacked; each is attention followed by a feed-forward network."},
+               1, 256);
   field.get = [](const RunSpec& spec) { return std::to_string(spec.model.layers); };
   field.set = [](RunSpec& spec, std::string_view text) {
     int64_t value = 0;
-    if (parse_integer(text, value)) reshape(spec, [&](ModelConfig& model) { model.layers = static_cast<int32_t>(value); });
+    if (parse_integer(text, value))
+      reshape(spec, [&](ModelConfig& model) { model.layers = static_cast<int32_t>(value); });
   };
   return field;
 }
@@ -153,9 +163,10 @@ Field sequence_field() {
 }
 
 Field norm_field() {
-  Field field = field_of(FieldType::Choice, {"model.norm", "norm", "",
-                                             "Which normalization stands in the slots: ln centres, scales and has a "
-                                             "learned gain and bias; rms only scales; simple is ln without gain and bias."});
+  Field field = field_of(FieldType::Choice,
+                         {"model.norm", "norm", "",
+                          "Which normalization stands in the slots: ln centres, scales and has a "
+                          "learned gain and bias; rms only scales; simple is ln without gain and bias."});
   field.choices = {"ln", "simple", "rms"};
   field.get = [](const RunSpec& spec) { return std::string(short_name(spec.model.norm)); };
   field.set = [](RunSpec& spec, std::string_view name) { set_norm(spec, norm_from(trimmed(name))); };
@@ -163,16 +174,16 @@ Field norm_field() {
 }
 
 Field placement_field() {
-  Field field = field_of(
-      FieldType::Choice,
-      {"model.placement", "placement", "",
-       "Where the norms stand, for all layers at once. Post-LN puts them on the trunk, Pre-LN inside the branches."});
+  Field field = field_of(FieldType::Choice, {"model.placement", "placement", "",
+                                             "Where the norms stand, for all layers at once. Post-LN puts "
+                                             "them on the trunk, Pre-LN inside the branches."});
   for (Placement placement : kPresets) field.choices.push_back(to_string(placement));
   field.choices.push_back(to_string(Placement::Custom));
   field.get = [](const RunSpec& spec) { return std::string(to_string(placement_of(spec.model))); };
   field.set = [](RunSpec& spec, std::string_view name) {
     // "custom" keeps what stands: the wiring.* keys say what it is.
-    if (trimmed(name) != to_string(Placement::Custom)) set_placement(spec.model, placement_from(trimmed(name)));
+    if (trimmed(name) != to_string(Placement::Custom))
+      set_placement(spec.model, placement_from(trimmed(name)));
   };
   return field;
 }
@@ -201,30 +212,36 @@ void add_model_fields(std::vector<Field>& fields) {
                           [](InitRule rule) { return kInits[static_cast<size_t>(rule)]; },
                           [](std::string_view name) { return enum_from<InitRule>(kInits, name); }>(
       {"model.init", "init", "",
-       "How the weights start. xavier fits each matrix's size; theory is the setting of Xiong et al. (2020) with silent "
+       "How the weights start. xavier fits each matrix's size; theory is the setting of Xiong et al. (2020) "
+       "with silent "
        "attention; normal002 is a fixed spread of 0.02, as in BERT."},
       all(kInits)));
   fields.push_back(choice<[](RunSpec& s) -> Activation& { return s.model.activation; },
                           [](Activation a) { return kActivations[static_cast<size_t>(a)]; },
                           [](std::string_view name) { return enum_from<Activation>(kActivations, name); }>(
-      {"model.activation", "activation", "", "The nonlinearity inside the feed-forward networks."}, all(kActivations)));
+      {"model.activation", "activation", "", "The nonlinearity inside the feed-forward networks."},
+      all(kActivations)));
   fields.push_back(choice<[](RunSpec& s) -> Positions& { return s.model.positions; },
                           [](Positions p) { return kPositions[static_cast<size_t>(p)]; },
                           [](std::string_view name) { return enum_from<Positions>(kPositions, name); }>(
       {"model.positions", "positions", "", "How the model is told the place of a symbol in the sequence."},
       all(kPositions)));
   fields.push_back(flag<[](RunSpec& s) -> bool& { return s.model.tied_output; }>(
-      {"model.tied", "tied output", "", "The output layer reuses the embedding table instead of a matrix of its own."}));
+      {"model.tied", "tied output", "",
+       "The output layer reuses the embedding table instead of a matrix of its own."}));
   fields.push_back(flag<[](RunSpec& s) -> bool& { return s.model.output_projection; }>(
       {"model.output_projection", "output projection", "",
        "Attention ends in a matrix that mixes its heads. The theory setting has none."}));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.eps; }>(
-      {"model.eps", "norm epsilon", "", "Added to the variance inside each norm, against division by zero."}, 0, 1));
+      {"model.eps", "norm epsilon", "", "Added to the variance inside each norm, against division by zero."},
+      0, 1));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dropout_residual; }>(
-      {"model.dropout_residual", "dropout", "", "Share of each branch's output that is set to zero at random in training."},
+      {"model.dropout_residual", "dropout", "",
+       "Share of each branch's output that is set to zero at random in training."},
       0, 0.99));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dropout_attention; }>(
-      {"model.dropout_attention", "attention dropout", "", "Share of the attention weights that is set to zero at random."},
+      {"model.dropout_attention", "attention dropout", "",
+       "Share of the attention weights that is set to zero at random."},
       0, 0.99));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dropout_activation; }>(
       {"model.dropout_activation", "activation dropout", "",

@@ -10,8 +10,9 @@ Optimizer optimizer_from(std::string_view name) { return name == "sgd" ? Optimiz
 constexpr double kMostSteps = 10'000'000;
 
 Field milestones_field() {
-  Field field = field_of(FieldType::Text, {"train.milestones", "milestones", "steps",
-                                           "Steps at which the step schedule cuts the rate, such as 100,200.", true});
+  Field field =
+      field_of(FieldType::Text, {"train.milestones", "milestones", "steps",
+                                 "Steps at which the step schedule cuts the rate, such as 100,200.", true});
   field.get = [](const RunSpec& spec) { return steps_text(spec.train.schedule.milestones); };
   field.set = [](RunSpec& spec, std::string_view text) { parse_steps(text, spec.train.schedule.milestones); };
   return field;
@@ -19,10 +20,12 @@ Field milestones_field() {
 
 void add_schedule_fields(std::vector<Field>& fields) {
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.schedule.peak; }>(
-      {"train.rate", "learning rate", "", "Size of each update; with warm-up, the rate at its end.", true}, 0, 100));
+      {"train.rate", "learning rate", "", "Size of each update; with warm-up, the rate at its end.", true}, 0,
+      100));
   fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.schedule.warmup; }>(
       {"train.warmup", "warm-up", "steps",
-       "Over so many steps the learning rate grows evenly from zero to its peak. 0 starts at full rate.", true},
+       "Over so many steps the learning rate grows evenly from zero to its peak. 0 starts at full rate.",
+       true},
       0, 100000));
   fields.push_back(choice<[](RunSpec& s) -> Schedule::Kind& { return s.train.schedule.kind; },
                           [](Schedule::Kind kind) { return to_string(kind); },
@@ -31,38 +34,48 @@ void add_schedule_fields(std::vector<Field>& fields) {
       {"constant", "inverse-sqrt", "linear", "step"}));
   fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.schedule.reference; }>(
       {"train.reference", "decay from", "step",
-       "The inverse square root schedule starts to decay here, or at the end of warm-up if that is later.", true},
+       "The inverse square root schedule starts to decay here, or at the end of warm-up if that is later.",
+       true},
       1, kMostSteps));
   fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.schedule.end; }>(
-      {"train.decay_end", "decay to zero at", "step", "The linear schedule reaches zero at this step.", true}, 1,
-      kMostSteps));
+      {"train.decay_end", "decay to zero at", "step", "The linear schedule reaches zero at this step.", true},
+      1, kMostSteps));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.schedule.factor; }>(
-      {"train.decay_factor", "decay factor", "", "The step schedule multiplies the rate by it at each milestone.", true},
+      {"train.decay_factor", "decay factor", "",
+       "The step schedule multiplies the rate by it at each milestone.", true},
       0, 1));
   fields.push_back(milestones_field());
 }
 
 void add_optimizer_fields(std::vector<Field>& fields) {
-  fields.push_back(choice<[](RunSpec& s) -> Optimizer& { return s.train.optimizer; }, optimizer_name, optimizer_from>(
-      {"train.optimizer", "optimizer", "",
-       "adam rescales each weight's update by the size of its recent gradients; sgd follows the gradient as it is."},
-      {"adam", "sgd"}));
+  fields.push_back(
+      choice<[](RunSpec& s) -> Optimizer& { return s.train.optimizer; }, optimizer_name, optimizer_from>(
+          {"train.optimizer", "optimizer", "",
+           "adam rescales each weight's update by the size of its recent gradients; sgd follows the gradient "
+           "as it is."},
+          {"adam", "sgd"}));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.beta1; }>(
-      {"train.beta1", "beta 1", "", "Adam: how much of the running mean of the gradient is kept each step.", true}, 0,
-      0.999999));
+      {"train.beta1", "beta 1", "", "Adam: how much of the running mean of the gradient is kept each step.",
+       true},
+      0, 0.999999));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.beta2; }>(
-      {"train.beta2", "beta 2", "", "Adam: how much of the running mean of the squared gradient is kept each step.", true},
+      {"train.beta2", "beta 2", "",
+       "Adam: how much of the running mean of the squared gradient is kept each step.", true},
       0, 0.999999));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.eps; }>(
-      {"train.eps", "Adam epsilon", "", "Adam: added to the divisor; tiny gradients below it make no large updates.", true},
+      {"train.eps", "Adam epsilon", "",
+       "Adam: added to the divisor; tiny gradients below it make no large updates.", true},
       0, 1));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.momentum; }>(
-      {"train.momentum", "momentum", "", "SGD: how much of the last update is carried into the next.", true}, 0, 0.999999));
+      {"train.momentum", "momentum", "", "SGD: how much of the last update is carried into the next.", true},
+      0, 0.999999));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.weight_decay; }>(
-      {"train.weight_decay", "weight decay", "", "Share of every weight, times the rate, that is taken away each step.", true},
+      {"train.weight_decay", "weight decay", "",
+       "Share of every weight, times the rate, that is taken away each step.", true},
       0, 100));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.clip; }>(
-      {"train.clip", "gradient clip", "", "A gradient longer than this is shortened to it. 0 is off.", true}, 0, 1e9));
+      {"train.clip", "gradient clip", "", "A gradient longer than this is shortened to it. 0 is off.", true},
+      0, 1e9));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.label_smoothing; }>(
       {"train.label_smoothing", "label smoothing", "",
        "Share of the target's probability that is spread evenly over all symbols.", true},
@@ -70,8 +83,9 @@ void add_optimizer_fields(std::vector<Field>& fields) {
 }
 
 Field text_file_field() {
-  Field field = field_of(FieldType::Text, {"data.text", "text file", "",
-                                           "A UTF-8 text file to learn from; leave empty for the built-in sentences."});
+  Field field =
+      field_of(FieldType::Text, {"data.text", "text file", "",
+                                 "A UTF-8 text file to learn from; leave empty for the built-in sentences."});
   field.get = [](const RunSpec& spec) { return spec.data.text_path; };
   // Naming a file asks for it; data.name stands after this field and has the last word.
   field.set = [](RunSpec& spec, std::string_view path) {
@@ -94,7 +108,8 @@ Field file_field(const FieldWords& words) {
 Field pairs_file_field() {
   Field field = file_field<[](RunSpec& s) -> std::string& { return s.data.pairs_path; }>(
       {"data.pairs", "sentence pairs", "",
-       "A UTF-8 file of sentences and their translations, one pair a line with a tab between, for an encoder-decoder."});
+       "A UTF-8 file of sentences and their translations, one pair a line with a tab between, for an "
+       "encoder-decoder."});
   field.set = [](RunSpec& spec, std::string_view path) {
     spec.data.pairs_path = trimmed(path);
     if (!spec.data.pairs_path.empty()) spec.data.name = "pairs";
@@ -114,9 +129,10 @@ Field labels_file_field() {
 }
 
 Field data_name_field() {
-  Field field = field_of(FieldType::Choice, {"data.name", "data", "",
-                                             "What is learned: built-in sentences, a text file, to copy, reverse or sort "
-                                             "a row of symbols, a small made-up translation, sentence pairs, or labels."});
+  Field field = field_of(FieldType::Choice,
+                         {"data.name", "data", "",
+                          "What is learned: built-in sentences, a text file, to copy, reverse or sort "
+                          "a row of symbols, a small made-up translation, sentence pairs, or labels."});
   field.choices = {"corpus", "text", "copy", "reverse", "sort", "translation", "pairs", "labels"};
   field.get = [](const RunSpec& spec) { return spec.data.name; };
   field.set = [](RunSpec& spec, std::string_view name) {
@@ -135,7 +151,8 @@ void add_train_fields(std::vector<Field>& fields) {
       {"train.steps", "steps", "", "After so many updates training rests.", true}, 1, kMostSteps));
   fields.push_back(text<[](RunSpec& s) -> std::string& { return s.train.init_from; }>(
       {"train.init_from", "start from", "",
-       "A saved run of the same sizes whose weights this one starts with, by name: fine-tuning. Empty starts afresh."}));
+       "A saved run of the same sizes whose weights this one starts with, by name: fine-tuning. Empty starts "
+       "afresh."}));
   add_schedule_fields(fields);
   add_optimizer_fields(fields);
 }
@@ -149,18 +166,22 @@ void add_data_fields(std::vector<Field>& fields) {
        "Pairs or labelled texts to validate on; empty takes the end of the training file."}));
   fields.push_back(file_field<[](RunSpec& s) -> std::string& { return s.data.tokenizer_path; }>(
       {"data.tokenizer", "tokenizer", "",
-       "The SentencePiece model that cuts pairs into pieces; it is trained and put there when there is none."}));
+       "The SentencePiece model that cuts pairs into pieces; it is trained and put there when there is "
+       "none."}));
   fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.data.vocabulary; }>(
-      {"data.vocabulary", "vocabulary", "pieces", "How many pieces both languages of the pairs are cut into together."},
+      {"data.vocabulary", "vocabulary", "pieces",
+       "How many pieces both languages of the pairs are cut into together."},
       20, 100000));
   fields.push_back(data_name_field());
   fields.push_back(integer<[](RunSpec& s) -> uint64_t& { return s.data.data_seed; }>(
-      {"data.seed", "corpus seed", "", "Which of the endless built-in texts is used."}, 0, 9007199254740992.0));
+      {"data.seed", "corpus seed", "", "Which of the endless built-in texts is used."}, 0,
+      9007199254740992.0));
   fields.push_back(text<[](RunSpec& s) -> std::string& { return s.name; }>(
       {"run.name", "name", "", "What the run is called; empty names it after its settings.", true}));
   fields.push_back(integer<[](RunSpec& s) -> uint64_t& { return s.seed; }>(
       {"run.seed", "seed", "",
-       "Decides all chance: initial weights, batches, dropout. Runs with one seed differ only by their settings."},
+       "Decides all chance: initial weights, batches, dropout. Runs with one seed differ only by their "
+       "settings."},
       0, 9007199254740992.0));
 }
 

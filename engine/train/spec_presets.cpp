@@ -1,4 +1,5 @@
-// Named specifications: the three runs of the hero comparison and the presets of the command line. See spec.h.
+// Named specifications: the three runs of the hero comparison and the presets of the command line. See
+// spec.h.
 #include "core/error.h"
 #include "train/spec.h"
 
@@ -28,7 +29,8 @@ std::string default_name(const RunSpec& spec) {
 }
 
 std::vector<RunSpec> hero_runs(const DataSpec& data, uint64_t seed) {
-  std::vector<RunSpec> runs{placed(Placement::Post, 0), placed(Placement::Post, kHeroWarmup), placed(Placement::Pre, 0)};
+  std::vector<RunSpec> runs{placed(Placement::Post, 0), placed(Placement::Post, kHeroWarmup),
+                            placed(Placement::Pre, 0)};
   for (RunSpec& run : runs) {
     run.data = data;
     run.data.context = run.model.sequence;

@@ -88,7 +88,8 @@ void check_value(const Field& field, std::string_view text) {
     }
     case FieldType::Real: {
       float value = 0;
-      if (!parse_real(text, value)) fail(field.key, "'{}' is not a number: expected {}", shown, range_text(field));
+      if (!parse_real(text, value))
+        fail(field.key, "'{}' is not a number: expected {}", shown, range_text(field));
       check_range(field, text, static_cast<double>(value));
       return;
     }

@@ -61,8 +61,8 @@ inline std::vector<StatInfo> stat_layout(int layers) {
   return stats;
 }
 
-// Share of part j in the state after sub-layer i: the stuck run halves what is old at every norm, and more as training
-// goes on; the learning ones keep more of it.
+// Share of part j in the state after sub-layer i: the stuck run halves what is old at every norm, and more as
+// training goes on; the learning ones keep more of it.
 inline double share_at(int run, int i, int j, int step) {
   if (run == 2) return 1.0 / (i + 1) * (j == 3 ? 1.2 : 0.9);
   const double keep = run == 0 ? 0.5 - 0.38 * std::min(1.0, step / 150.0) : 0.55;

@@ -1,4 +1,5 @@
-// A Lab screen under a robot's hand over a real session of small runs. Shared by tests of what the hand does to it.
+// A Lab screen under a robot's hand over a real session of small runs. Shared by tests of what the hand does
+// to it.
 #pragma once
 
 #include <chrono>

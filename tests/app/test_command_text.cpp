@@ -1,5 +1,5 @@
-// The line that reproduces the runs: read back it gives the same specifications, and trained it gives the same numbers
-// to the bit, edits and forks included.
+// The line that reproduces the runs: read back it gives the same specifications, and trained it gives the
+// same numbers to the bit, edits and forks included.
 #include "app/session/command_text.h"
 
 #include <map>
@@ -23,10 +23,14 @@ std::vector<std::string> words_of(const std::string& line) {
   std::vector<std::string> words(1);
   bool quoted = false;
   for (size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '\'') quoted = !quoted;
-    else if (line[i] == '\\' && !quoted) words.back() += line[++i];
-    else if (line[i] == ' ' && !quoted) words.emplace_back();
-    else words.back() += line[i];
+    if (line[i] == '\'')
+      quoted = !quoted;
+    else if (line[i] == '\\' && !quoted)
+      words.back() += line[++i];
+    else if (line[i] == ' ' && !quoted)
+      words.emplace_back();
+    else
+      words.back() += line[i];
   }
   return words;
 }
@@ -38,7 +42,8 @@ std::vector<ConfigRun> read_back(const std::string& line) {
     if (words[i] == "--run") presets.push_back(words[i + 1]);
   std::vector<ConfigRun> runs = runs_from(presets);
   if (runs.empty())
-    for (RunSpec& spec : hero_runs()) runs.push_back({static_cast<char>('A' + runs.size()), std::move(spec), {}});
+    for (RunSpec& spec : hero_runs())
+      runs.push_back({static_cast<char>('A' + runs.size()), std::move(spec), {}});
   for (size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i] == "--set") apply_set(runs, words[i + 1]);
     if (words[i] == "--edit") apply_edit(runs, words[i + 1]);
@@ -64,7 +69,8 @@ void check_round_trip(const std::vector<ConfigRun>& runs) {
 
 std::vector<ConfigRun> hero_config() {
   std::vector<ConfigRun> runs;
-  for (RunSpec& spec : hero_runs()) runs.push_back({static_cast<char>('A' + runs.size()), std::move(spec), {}});
+  for (RunSpec& spec : hero_runs())
+    runs.push_back({static_cast<char>('A' + runs.size()), std::move(spec), {}});
   return runs;
 }
 
@@ -77,7 +83,8 @@ TEST_CASE("the line of any runs gives them back") {
   check_round_trip(runs);
   runs[1].edits = {{17, "train.rate", "0.001"}, {30, "train.warmup", "10"}};
   check_round_trip(runs);
-  for (ConfigRun& run : runs) set_field(run.spec, "model.width", "48"), set_field(run.spec, "model.heads", "3");
+  for (ConfigRun& run : runs)
+    set_field(run.spec, "model.width", "48"), set_field(run.spec, "model.heads", "3");
   set_field(runs[2].spec, "model.layers", "3");
   runs[0].spec.name = "it's mine";
   check_round_trip(runs);

@@ -23,7 +23,8 @@ TEST_CASE("cost of a frame with four runs and all plots", "[.bench]") {
     for (int i = 0; i < 100; ++i) {
       const auto start = std::chrono::steady_clock::now();
       lab.robot.frames(1);
-      times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+      times.push_back(
+          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
     }
     std::sort(times.begin(), times.end());
     fmt::print("{}x{}: {:.2f} ms median, {:.2f} ms at most of 100 frames, {} vertices\n", size.x, size.y,

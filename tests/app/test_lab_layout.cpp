@@ -80,7 +80,8 @@ TEST_CASE("every tab of the compact layout holds its texts") {
   auto click = [](const char* name) {
     return [name](ui::Robot& robot) { robot.click(name), robot.move_to({4, 4}), robot.frames(3); };
   };
-  for (const char* tab : {"plot/tab/Gradient over time", "plot/tab/Hidden norm", "plot/tab/Learning rate", "plot/tab/β²"})
+  for (const char* tab :
+       {"plot/tab/Gradient over time", "plot/tab/Hidden norm", "plot/tab/Learning rate", "plot/tab/β²"})
     for (int step : {60, 214, 300}) {
       fixture::LabShape shape;
       shape.step = step;

@@ -1,4 +1,5 @@
-// The quantities of the plot cells: triangles of residual dependency, the selector, the theory band, files and text.
+// The quantities of the plot cells: triangles of residual dependency, the selector, the theory band, files
+// and text.
 #include <fmt/format.h>
 #include <imgui.h>
 #include <unistd.h>
@@ -42,8 +43,7 @@ TEST_CASE("dependency triangles follow the cursor and say who leans on whom") {
 TEST_CASE("runs that measure no dependency say so") {
   LabData data;
   LabView view = *fixture::lab_view();
-  for (RunView& run : view.runs)
-    run.history = std::make_shared<History>(std::vector<StatInfo>{{"loss", 0}});
+  for (RunView& run : view.runs) run.history = std::make_shared<History>(std::vector<StatInfo>{{"loss", 0}});
   SceneOptions options;
   options.step = 214;
   const auto scenes = dependency_scenes(view, data, options);

@@ -1,6 +1,6 @@
-// A hand that does anything: random moves, presses, drags, wheels and keys on fixed seeds. Whatever it does, every frame
-// is drawn, no control loses its name, and nothing is asked of a run that is not there. NORMSCOPE_RANDOM_EVENTS changes
-// how many events there are (the sanitizer builds take fewer).
+// A hand that does anything: random moves, presses, drags, wheels and keys on fixed seeds. Whatever it does,
+// every frame is drawn, no control loses its name, and nothing is asked of a run that is not there.
+// NORMSCOPE_RANDOM_EVENTS changes how many events there are (the sanitizer builds take fewer).
 #include <fmt/format.h>
 
 #include <array>
@@ -37,9 +37,9 @@ struct Hand {
 
   void act() {
     static constexpr std::array<const char*, 3> modifiers{"Alt", "Shift", "Ctrl"};
-    static constexpr std::array<const char*, 18> keys{"Tab",   "Shift+Tab", "Enter", "Escape", "Space", "Left",
-                                                      "Right", "Up",        "Down",  "I",      "O",     "P",
-                                                      "T",     "B",         "End",   "Ctrl+Z", "Ctrl+T", "Delete"};
+    static constexpr std::array<const char*, 18> keys{
+        "Tab", "Shift+Tab", "Enter", "Escape", "Space", "Left", "Right",  "Up",     "Down",
+        "I",   "O",         "P",     "T",      "B",     "End",  "Ctrl+Z", "Ctrl+T", "Delete"};
     switch (below(12)) {
       case 0:
       case 1:
@@ -73,7 +73,9 @@ struct Hand {
       default:
         if (below(40) == 0) lab.state.dark = !lab.state.dark;
         if (below(60) == 0) lab.state.scale = 0.75f + 0.25f * static_cast<float>(below(4));
-        if (below(60) == 0) lab.loop.resize({1024.f + 100 * static_cast<float>(below(9)), 600.f + 60 * static_cast<float>(below(9))});
+        if (below(60) == 0)
+          lab.loop.resize(
+              {1024.f + 100 * static_cast<float>(below(9)), 600.f + 60 * static_cast<float>(below(9))});
         lab.robot.frames(1);
     }
   }
@@ -99,7 +101,8 @@ TEST_CASE("ten thousand random events") {
     const int runs = static_cast<int>(lab.state.view->runs.size());
     for (const Command& command : lab.log) {
       if (const auto* edit = std::get_if<EditField>(&command)) CHECK((edit->run >= -1 && edit->run < runs));
-      if (const auto* fork = std::get_if<ForkRequest>(&command)) CHECK((fork->source >= 0 && fork->source < runs));
+      if (const auto* fork = std::get_if<ForkRequest>(&command))
+        CHECK((fork->source >= 0 && fork->source < runs));
     }
     CHECK_FALSE(lab.ui.texts().empty());
   }

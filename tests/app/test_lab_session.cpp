@@ -13,8 +13,10 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Folder {
-  Folder() : path(fs::temp_directory_path() / ("normscope-session-" + std::to_string(std::rand()) + "-" +
-                                               std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()))) {
+  Folder()
+      : path(fs::temp_directory_path() /
+             ("normscope-session-" + std::to_string(std::rand()) + "-" +
+              std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()))) {
     fs::create_directories(path);
   }
   ~Folder() {
@@ -172,6 +174,7 @@ TEST_CASE("runs start with edits that come in their time") {
   CHECK(other.view()->message == "");
   for (size_t i = 0; i < 4; ++i) {
     CHECK(*other.view()->runs[i].spec == *lab.view()->runs[i].spec);
-    CHECK(other.view()->runs[i].history->loss().values.back() == lab.view()->runs[i].history->loss().values.back());
+    CHECK(other.view()->runs[i].history->loss().values.back() ==
+          lab.view()->runs[i].history->loss().values.back());
   }
 }

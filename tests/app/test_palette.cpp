@@ -44,7 +44,8 @@ TEST_CASE("every enabled control of the screen is in the palette and can be foun
     INFO(c.name);
     const auto found = matches(control_title(c.name), items);
     REQUIRE_FALSE(found.empty());
-    CHECK(std::any_of(found.begin(), found.end(), [&](const PaletteItem* item) { return item->control == c.name; }));
+    CHECK(std::any_of(found.begin(), found.end(),
+                      [&](const PaletteItem* item) { return item->control == c.name; }));
   }
 }
 

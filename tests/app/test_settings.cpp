@@ -1,4 +1,5 @@
-// What the window remembers: whole files, XDG folders, broken ones set aside, crashed sessions told from running ones.
+// What the window remembers: whole files, XDG folders, broken ones set aside, crashed sessions told from
+// running ones.
 #include "app/session/settings.h"
 
 #include <sys/wait.h>
@@ -13,8 +14,8 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "live_lab.h"
-#include "tape/backend.h"
 #include "program.h"
+#include "tape/backend.h"
 
 using namespace normscope;
 namespace fs = std::filesystem;
@@ -71,7 +72,8 @@ TEST_CASE("settings are read back as they were written") {
 
 TEST_CASE("impossible values give way to the defaults, broken files are set aside in one line") {
   const test::Folder folder;
-  const std::string path = folder.write("settings.toml", "theme = 7\nscale = 900\nwidth = \"wide\"\nheight = 800\n");
+  const std::string path =
+      folder.write("settings.toml", "theme = 7\nscale = 900\nwidth = \"wide\"\nheight = 800\n");
   ReadSettings read = read_settings(path);
   CHECK(read.settings == Settings{false, 1, false, 1600, 800, false});
   folder.write("settings.toml", "theme = \n\"dark");

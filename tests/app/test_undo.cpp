@@ -1,4 +1,5 @@
-// Undo gives specifications back from now on; what was trained stays trained, and forks and restarted runs come back.
+// Undo gives specifications back from now on; what was trained stays trained, and forks and restarted runs
+// come back.
 #include <random>
 
 #include "app/hands/undo.h"
@@ -86,12 +87,24 @@ TEST_CASE("undone to the start the specifications are those of the start, whatev
     for (int i = 0; i < 14; ++i) {
       const int run = pick(4) - 1;
       switch (pick(7)) {
-        case 0: give(lab, EditField{run, "train.rate", pick(2) ? "0.001" : "0.01"}); break;
-        case 1: give(lab, EditField{run, "train.warmup", std::to_string(10 * pick(5))}); break;
-        case 2: give(lab, EditField{run, "model.layers", std::to_string(1 + pick(3))}); break;
-        case 3: give(lab, EditField{run, "model.placement", pick(2) ? "pre" : "post"}); break;
-        case 4: give(lab, EditField{-1, "run.seed", std::to_string(1 + pick(4))}); break;
-        case 5: give(lab, SetBudget{40 + 10 * pick(4)}); break;
+        case 0:
+          give(lab, EditField{run, "train.rate", pick(2) ? "0.001" : "0.01"});
+          break;
+        case 1:
+          give(lab, EditField{run, "train.warmup", std::to_string(10 * pick(5))});
+          break;
+        case 2:
+          give(lab, EditField{run, "model.layers", std::to_string(1 + pick(3))});
+          break;
+        case 3:
+          give(lab, EditField{run, "model.placement", pick(2) ? "pre" : "post"});
+          break;
+        case 4:
+          give(lab, EditField{-1, "run.seed", std::to_string(1 + pick(4))});
+          break;
+        case 5:
+          give(lab, SetBudget{40 + 10 * pick(4)});
+          break;
         default: {
           ForkRequest fork;
           fork.source = pick(3);

@@ -1,5 +1,5 @@
-// normscope_bench [gemm] [step] [encdec] [--threads N] [--budget SECONDS] [--filter TEXT] [--profile]: all benchmarks,
-// or those named. The filter selects rows; --profile adds milliseconds by op to the steps.
+// normscope_bench [gemm] [step] [encdec] [--threads N] [--budget SECONDS] [--filter TEXT] [--profile]: all
+// benchmarks, or those named. The filter selects rows; --profile adds milliseconds by op to the steps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +42,8 @@ struct Benchmark {
   bool (*run)(const Options&);
   bool only_named = false;
 };
-constexpr Benchmark kBenchmarks[] = {{"gemm", bench_gemm}, {"step", bench_step}, {"encdec", bench_encdec, true}};
+constexpr Benchmark kBenchmarks[] = {
+    {"gemm", bench_gemm}, {"step", bench_step}, {"encdec", bench_encdec, true}};
 
 int run(int argc, char** argv) {
   Options options;

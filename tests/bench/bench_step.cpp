@@ -61,8 +61,8 @@ void fill(Program& program, int32_t vocabulary) {
   }
 }
 
-/// What the measurements after a replay cost, as a share of a step: steps alternate with steps that are measured, so that
-/// a slow moment of the machine falls on both.
+/// What the measurements after a replay cost, as a share of a step: steps alternate with steps that are
+/// measured, so that a slow moment of the machine falls on both.
 double live_share(Program& program, LiveMeasurements& live, const StepInputs& inputs) {
   using Clock = std::chrono::steady_clock;
   std::vector<double> numbers(live.layout().size()), steps, measurements;
@@ -74,8 +74,10 @@ double live_share(Program& program, LiveMeasurements& live, const StepInputs& in
     steps.push_back(std::chrono::duration<double>(between - start).count());
     measurements.push_back(std::chrono::duration<double>(Clock::now() - between).count());
   }
-  // Best against best: a busy machine slows the step, which waits for its threads, more than what runs on one.
-  return *std::min_element(measurements.begin(), measurements.end()) / *std::min_element(steps.begin(), steps.end());
+  // Best against best: a busy machine slows the step, which waits for its threads, more than what runs on
+  // one.
+  return *std::min_element(measurements.begin(), measurements.end()) /
+         *std::min_element(steps.begin(), steps.end());
 }
 
 /// Milliseconds of a step by op and phase, in order of time: medians over steps of every instruction timed
@@ -137,8 +139,9 @@ bool bench_step(const Options& options) {
     inputs.bias_correction2 = 0.02f;
     const Timing t = time_call([&] { program.replay(inputs); }, 4 * options.budget);
     const double rate = 1e-9 * step_flop(s) / t.median;
-    fmt::print("{:9} {:9.2f} {:9.2f} {:9.0f} {:10.0f} {:7.2f} {:5.1f}%\n", name, 1e3 * t.median, 1e3 * t.minimum, rate,
-               s.batch * s.sequence / t.median, sgemm > 0 ? rate / sgemm : 0, 100 * live_share(program, live, inputs));
+    fmt::print("{:9} {:9.2f} {:9.2f} {:9.0f} {:10.0f} {:7.2f} {:5.1f}%\n", name, 1e3 * t.median,
+               1e3 * t.minimum, rate, s.batch * s.sequence / t.median, sgemm > 0 ? rate / sgemm : 0,
+               100 * live_share(program, live, inputs));
     if (options.profile) print_profile(program, inputs);
   }
   return true;

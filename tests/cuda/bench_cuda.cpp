@@ -1,5 +1,6 @@
-// normscope_cuda_bench [lesson] [deep] [wide] [base] [--tf32] [--no-graph] [--seconds S]: whole training steps on the
-// device, all probes on and all norms read back, median of many. One JSON line a model, as tests/bench/peers prints it.
+// normscope_cuda_bench [lesson] [deep] [wide] [base] [--tf32] [--no-graph] [--seconds S]: whole training
+// steps on the device, all probes on and all norms read back, median of many. One JSON line a model, as
+// tests/bench/peers prints it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -94,10 +95,14 @@ int run(int argc, char** argv) {
   std::vector<std::string> names;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    if (word == "--tf32") options.tf32 = true;
-    else if (word == "--no-graph") options.graph = false;
-    else if (word == "--seconds" && i + 1 < argc) seconds = std::atof(argv[++i]);
-    else names.push_back(word);
+    if (word == "--tf32")
+      options.tf32 = true;
+    else if (word == "--no-graph")
+      options.graph = false;
+    else if (word == "--seconds" && i + 1 < argc)
+      seconds = std::atof(argv[++i]);
+    else
+      names.push_back(word);
   }
   const auto backend = make_cuda_backend(options);
   for (const Size& s : kSizes)

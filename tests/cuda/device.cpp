@@ -24,6 +24,8 @@ std::shared_ptr<cuda::Driver> device_driver() {
   return driver;
 }
 
-std::shared_ptr<Backend> device_backend(bool graph) { return cuda::make_backend(device_driver(), {.tf32 = false, .graph = graph}); }
+std::shared_ptr<Backend> device_backend(bool graph) {
+  return cuda::make_backend(device_driver(), {.tf32 = false, .graph = graph});
+}
 
 }  // namespace normscope::test

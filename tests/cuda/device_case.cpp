@@ -41,7 +41,9 @@ class Image {
     device_ = static_cast<float*>(driver.allocate(floats_.size() * sizeof(float)));
     driver.upload(device_, floats_.data(), floats_.size() * sizeof(float));
   }
-  void download(cuda::Driver& driver) { driver.download(floats_.data(), device_, floats_.size() * sizeof(float)); }
+  void download(cuda::Driver& driver) {
+    driver.download(floats_.data(), device_, floats_.size() * sizeof(float));
+  }
   void release(cuda::Driver& driver) { driver.release(device_); }
 
   float* device(size_t at) const { return device_ + at; }
@@ -68,8 +70,8 @@ std::vector<float> as_floats(const Values& v) { return {v.begin(), v.end()}; }
 
 }  // namespace
 
-Outcome run_on_device(const OpCase& c, const std::vector<Write>& write, const Inputs<double>& in, const Values& dy,
-                      const std::vector<Values>& base) {
+Outcome run_on_device(const OpCase& c, const std::vector<Write>& write, const Inputs<double>& in,
+                      const Values& dy, const std::vector<Values>& base) {
   cuda::Driver& driver = *device_driver();
   const size_t out_size = static_cast<size_t>(c.out.size());
   Image image;
@@ -82,7 +84,8 @@ Outcome run_on_device(const OpCase& c, const std::vector<Write>& write, const In
   for (const Shape& s : c.saved) saved_at.push_back(image.place(static_cast<size_t>(s.size())));
   for (size_t i = 0; i < c.in.size(); ++i)
     if (write[i] != Write::Skip)
-      din_at[i] = write[i] == Write::Add ? image.place(as_floats(base[i])) : image.place(static_cast<size_t>(c.in[i].shape.size()));
+      din_at[i] = write[i] == Write::Add ? image.place(as_floats(base[i]))
+                                         : image.place(static_cast<size_t>(c.in[i].shape.size()));
   const size_t step_at = image.place_bytes(&c.step, 1);
   const uint32_t zero = 0;
   const size_t counter_at = image.place_bytes(&zero, 1);
@@ -111,7 +114,8 @@ Outcome run_on_device(const OpCase& c, const std::vector<Write>& write, const In
   const auto somewhere = [](size_t at) { return reinterpret_cast<float*>((at + 1) * 64); };
   fill(forward, Phase::Forward, somewhere);
   fill(backward, Phase::Backward, somewhere);
-  const size_t workspace_at = image.place(std::max(driver.workspace_floats(forward), driver.workspace_floats(backward)));
+  const size_t workspace_at =
+      image.place(std::max(driver.workspace_floats(forward), driver.workspace_floats(backward)));
   image.upload(driver);
   for (auto [call, phase] : {std::pair{&forward, Phase::Forward}, {&backward, Phase::Backward}}) {
     fill(*call, phase, [&](size_t at) { return image.device(at); });
@@ -131,11 +135,13 @@ Outcome run_on_device(const OpCase& c, const std::vector<Write>& write, const In
     outcome.saved.push_back(image.read(saved_at[i], static_cast<size_t>(c.saved[i].size())));
   outcome.din.resize(c.in.size());
   for (size_t i = 0; i < c.in.size(); ++i) {
-    if (write[i] != Write::Skip) outcome.din[i] = image.read(din_at[i], static_cast<size_t>(c.in[i].shape.size()));
+    if (write[i] != Write::Skip)
+      outcome.din[i] = image.read(din_at[i], static_cast<size_t>(c.in[i].shape.size()));
     if (c.in[i].present && c.in[i].dtype == DType::F32)  // inputs are read only
       outcome.intact = outcome.intact && same_bits(image.read(in_at[i], in[i].size()), as_floats(in[i]));
   }
-  outcome.intact = outcome.intact && image.intact() && same_bits(image.read(dout_at, out_size), as_floats(dy)) &&
+  outcome.intact = outcome.intact && image.intact() &&
+                   same_bits(image.read(dout_at, out_size), as_floats(dy)) &&
                    std::bit_cast<uint32_t>(image.read(counter_at, 1)[0]) == 0;
   const std::vector<float> raw = image.read(stats_at, 2 * stats.size());
   outcome.stats.resize(stats.size());

@@ -1,5 +1,5 @@
-// Runs one op case (engine/op_cases.h) on the device through the driver, without tape or Program, in memory that shows
-// every mistake: outputs and workspace start as NaN, every tensor stands between canaries.
+// Runs one op case (engine/op_cases.h) on the device through the driver, without tape or Program, in memory
+// that shows every mistake: outputs and workspace start as NaN, every tensor stands between canaries.
 #pragma once
 
 #include "engine/op_harness.h"
@@ -7,7 +7,7 @@
 namespace normscope::test {
 
 /// As run_case() does on the CPU; twice gives the same bits.
-Outcome run_on_device(const OpCase& c, const std::vector<Write>& write, const Inputs<double>& in, const Values& dy,
-                      const std::vector<Values>& base);
+Outcome run_on_device(const OpCase& c, const std::vector<Write>& write, const Inputs<double>& in,
+                      const Values& dy, const std::vector<Values>& base);
 
 }  // namespace normscope::test

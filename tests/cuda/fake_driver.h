@@ -1,5 +1,5 @@
-// A driver without a device: memory is host memory, kernels compute nothing, every call is written down. A graph replays
-// its copies, so that what reaches "the device" in a step can be looked at.
+// A driver without a device: memory is host memory, kernels compute nothing, every call is written down. A
+// graph replays its copies, so that what reaches "the device" in a step can be looked at.
 #pragma once
 
 #include <cstdlib>
@@ -15,18 +15,28 @@ namespace normscope::test {
 class FakeDriver final : public cuda::Driver {
  public:
   struct Event {
-    enum class Kind : uint8_t { Upload, Download, Call, Fork, Join, BeginCapture, EndCapture, Launch, Wait } kind;
+    enum class Kind : uint8_t {
+      Upload,
+      Download,
+      Call,
+      Fork,
+      Join,
+      BeginCapture,
+      EndCapture,
+      Launch,
+      Wait
+    } kind;
     cuda::Call call = {};
     cuda::Branch branch = cuda::Branch::Main;
     void* to = nullptr;
     const void* from = nullptr;
     size_t bytes = 0;
   };
-  std::vector<Event> events;              ///< what ran, or was captured, in order
+  std::vector<Event> events;  ///< what ran, or was captured, in order
   size_t memory_left = size_t{1} << 30;
-  std::string broken;                     ///< what error() answers
+  std::string broken;                         ///< what error() answers
   std::map<const std::byte*, size_t> blocks;  ///< device memory that is allocated
-  int graphs = 0;                         ///< alive
+  int graphs = 0;                             ///< alive
 
   ~FakeDriver() override {
     for (auto& [p, bytes] : blocks) std::free(const_cast<std::byte*>(p));
@@ -52,8 +62,12 @@ class FakeDriver final : public cuda::Driver {
   void upload(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
   void download(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
 
-  void enqueue_upload(void* to, const void* from, size_t bytes) override { copy(Event::Kind::Upload, to, from, bytes); }
-  void enqueue_download(void* to, const void* from, size_t bytes) override { copy(Event::Kind::Download, to, from, bytes); }
+  void enqueue_upload(void* to, const void* from, size_t bytes) override {
+    copy(Event::Kind::Upload, to, from, bytes);
+  }
+  void enqueue_download(void* to, const void* from, size_t bytes) override {
+    copy(Event::Kind::Download, to, from, bytes);
+  }
   size_t workspace_floats(const cuda::Call& call) override { return 10 + static_cast<size_t>(call.op); }
   void enqueue(const cuda::Call& call, cuda::Branch branch) override {
     add({.kind = Event::Kind::Call, .call = call, .branch = branch});
@@ -105,7 +119,8 @@ class FakeDriver final : public cuda::Driver {
     if (e.kind == Event::Kind::Upload || e.kind == Event::Kind::Download) std::memcpy(e.to, e.from, e.bytes);
   }
 
-  cuda::DeviceInfo info_{.name = "a fake GPU", .major = 9, .minor = 0, .multiprocessors = 132, .memory = size_t{1} << 30};
+  cuda::DeviceInfo info_{
+      .name = "a fake GPU", .major = 9, .minor = 0, .multiprocessors = 132, .memory = size_t{1} << 30};
   std::vector<Event> captured_;
   bool capturing_ = false;
 };

@@ -1,5 +1,5 @@
-// Whole models on the device: the fixtures, losses and state against the CPU, every promise of replay bit for bit, and
-// the first instruction that differs, by name.
+// Whole models on the device: the fixtures, losses and state against the CPU, every promise of replay bit for
+// bit, and the first instruction that differs, by name.
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -19,14 +19,19 @@ const TinyOptions kFull{.placement = Placement::Post, .row_weights = true, .clip
 
 std::vector<TinyOptions> variants() {
   std::vector<TinyOptions> all;
-  for (const Placement p : {Placement::Post, Placement::Pre, Placement::Sandwich, Placement::DeepNorm, Placement::Admin,
-                            Placement::ReZero}) {
+  for (const Placement p : {Placement::Post, Placement::Pre, Placement::Sandwich, Placement::DeepNorm,
+                            Placement::Admin, Placement::ReZero}) {
     TinyOptions o = kFull;
     o.placement = p;
     all.push_back(o);
   }
-  all.push_back({.placement = Placement::Pre, .norm = NormKind::Rms, .tied = false, .gelu = true, .optimizer = Optimizer::Sgd});
-  all.push_back({.placement = Placement::Post, .norm = NormKind::Simple, .width = 33, .heads = 1, .sequence = 70});
+  all.push_back({.placement = Placement::Pre,
+                 .norm = NormKind::Rms,
+                 .tied = false,
+                 .gelu = true,
+                 .optimizer = Optimizer::Sgd});
+  all.push_back(
+      {.placement = Placement::Post, .norm = NormKind::Simple, .width = 33, .heads = 1, .sequence = 70});
   return all;
 }
 
@@ -89,8 +94,16 @@ TEST_CASE("gpu models: captured and uncaptured steps are the same bits", "[gpu]"
 
 TEST_CASE("gpu models: two runs are the same bits", "[gpu]") {
   NEEDS_DEVICE();
-  TinyOptions wide{.placement = Placement::Pre, .layers = 2, .width = 256, .heads = 4, .feed_forward = 1024, .vocabulary = 300,
-                   .batch = 8, .sequence = 128, .clip = true, .dropout = 0.1f};
+  TinyOptions wide{.placement = Placement::Pre,
+                   .layers = 2,
+                   .width = 256,
+                   .heads = 4,
+                   .feed_forward = 1024,
+                   .vocabulary = 300,
+                   .batch = 8,
+                   .sequence = 128,
+                   .clip = true,
+                   .dropout = 0.1f};
   for (const TinyOptions& o : {kFull, wide}) {
     const auto first = state_after(o, 12);
     for (float v : first) REQUIRE(std::isfinite(v));
@@ -147,7 +160,8 @@ TEST_CASE("gpu models: changing any field of StepInputs changes the result", "[g
   NEEDS_DEVICE();
   const StepInputs all;
   // A new field fails to compile here until it is added below.
-  [[maybe_unused]] const auto& [seed, step, lr, beta1, beta2, eps, bias1, bias2, momentum, decay, clip, smoothing, dropout] = all;
+  [[maybe_unused]] const auto& [seed, step, lr, beta1, beta2, eps, bias1, bias2, momentum, decay, clip,
+                                smoothing, dropout] = all;
   struct Field {
     const char* name;
     Optimizer optimizer;

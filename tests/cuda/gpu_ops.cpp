@@ -14,7 +14,8 @@ constexpr double kTolerance = 1e-9;  // normalised error in the mean square, CPU
 double mean_square_error(const std::vector<float>& a, const std::vector<float>& b) {
   double difference = 0, size = 0;
   for (size_t i = 0; i < b.size(); ++i) {
-    difference += (static_cast<double>(a[i]) - static_cast<double>(b[i])) * (static_cast<double>(a[i]) - static_cast<double>(b[i]));
+    difference += (static_cast<double>(a[i]) - static_cast<double>(b[i])) *
+                  (static_cast<double>(a[i]) - static_cast<double>(b[i]));
     size += static_cast<double>(b[i]) * static_cast<double>(b[i]);
   }
   return difference == 0 ? 0 : difference / size;
@@ -34,9 +35,11 @@ Prepared prepare(const OpCase& c) {
   Random random(5);
   for (const Values& g : p.gradients) {
     // What is added to is of the gradient's own size, so that a wrong sum cannot hide behind it.
-    const double size = g.empty() ? 0.0 : std::max(norm_of(g) / std::sqrt(static_cast<double>(g.size())), 1e-3);
+    const double size =
+        g.empty() ? 0.0 : std::max(norm_of(g) / std::sqrt(static_cast<double>(g.size())), 1e-3);
     Values base;
-    for (size_t i = 0; i < g.size(); ++i) base.push_back(static_cast<double>(static_cast<float>(size * (0.3 + random.normal()))));
+    for (size_t i = 0; i < g.size(); ++i)
+      base.push_back(static_cast<double>(static_cast<float>(size * (0.3 + random.normal()))));
     p.base.push_back(base);
   }
   return p;
@@ -57,7 +60,8 @@ std::vector<std::vector<Write>> write_patterns(const OpCase& c) {
   return patterns;
 }
 
-void check_gradients(const OpCase& c, const Prepared& p, const std::vector<Write>& write, const Outcome& cpu, const Outcome& device) {
+void check_gradients(const OpCase& c, const Prepared& p, const std::vector<Write>& write, const Outcome& cpu,
+                     const Outcome& device) {
   for (size_t i = 0; i < c.in.size(); ++i) {
     if (write[i] == Write::Skip) continue;
     INFO("gradient of input " << i << (write[i] == Write::Add ? ", added" : ", assigned"));
@@ -69,7 +73,8 @@ void check_gradients(const OpCase& c, const Prepared& p, const std::vector<Write
       CHECK(mean_square_error(device.din[i], cpu.din[i]) <= kTolerance);
     } else {
       Values difference;
-      for (size_t e = 0; e < expected.size(); ++e) difference.push_back(static_cast<double>(device.din[i][e]) - expected[e]);
+      for (size_t e = 0; e < expected.size(); ++e)
+        difference.push_back(static_cast<double>(device.din[i][e]) - expected[e]);
       CHECK(norm_of(difference) <= 1e-4 * norm_of(p.dy));
     }
   }

@@ -1,5 +1,5 @@
-// The host side of the CUDA backend on a recording fake: memory plan, upload, order of capture, what a replay does, and
-// what happens when memory or the device gives out. Runs on every machine.
+// The host side of the CUDA backend on a recording fake: memory plan, upload, order of capture, what a replay
+// does, and what happens when memory or the device gives out. Runs on every machine.
 #include <cmath>
 #include <functional>
 #include <set>
@@ -50,11 +50,14 @@ std::string message_of(const std::function<void()>& f) {
 }
 
 bool same_call(const cuda::Call& a, const cuda::Call& b) {
-  const auto same = [](const cuda::Tensor& x, const cuda::Tensor& y) { return x.p == y.p && x.shape == y.shape; };
-  bool equal = a.op == b.op && a.phase == b.phase && same(a.out, b.out) && same(a.dout, b.dout) && a.step == b.step &&
-               a.workspace == b.workspace && a.stats == b.stats && a.counter == b.counter &&
-               a.attributes.site == b.attributes.site && a.clip_follows == b.clip_follows &&
-               a.update.parameters == b.update.parameters && a.probes.entries == b.probes.entries;
+  const auto same = [](const cuda::Tensor& x, const cuda::Tensor& y) {
+    return x.p == y.p && x.shape == y.shape;
+  };
+  bool equal = a.op == b.op && a.phase == b.phase && same(a.out, b.out) && same(a.dout, b.dout) &&
+               a.step == b.step && a.workspace == b.workspace && a.stats == b.stats &&
+               a.counter == b.counter && a.attributes.site == b.attributes.site &&
+               a.clip_follows == b.clip_follows && a.update.parameters == b.update.parameters &&
+               a.probes.entries == b.probes.entries;
   for (int k = 0; k < cpu::kMaxInputs; ++k)
     equal = equal && same(a.in[k], b.in[k]) && same(a.din[k], b.din[k]) && a.write[k] == b.write[k];
   return equal;
@@ -75,7 +78,9 @@ TEST_CASE("cuda host: a program is captured once and a replay is one launch", "[
   CHECK(f.driver->blocks.empty());  // everything was given back
 }
 
-TEST_CASE("cuda host: what is captured starts with the inputs, ends with the stats and equals an uncaptured step", "[cuda]") {
+TEST_CASE(
+    "cuda host: what is captured starts with the inputs, ends with the stats and equals an uncaptured step",
+    "[cuda]") {
   Faked captured, plain(kFull, false);
   std::vector<FakeDriver::Event> inside;
   bool on = false;
@@ -101,7 +106,8 @@ TEST_CASE("cuda host: StepInputs and the batch reach the device with every launc
       const auto& executable = f.tiny->program->executable();
       std::vector<float> tokens(static_cast<size_t>(kFull.batch * kFull.sequence));
       executable.read(executable.value(f.tiny->model.tokens), tokens);
-      CHECK(std::memcmp(tokens.data(), f.tiny->program->tokens("tokens").data(), tokens.size() * sizeof(float)) == 0);
+      CHECK(std::memcmp(tokens.data(), f.tiny->program->tokens("tokens").data(),
+                        tokens.size() * sizeof(float)) == 0);
     }
   }
   Faked f(kFull, false);
@@ -141,7 +147,8 @@ TEST_CASE("cuda host: every address of every call lies in memory of the plan", "
       CHECK(inside(e.call.out));
       CHECK(inside(e.call.dout));
       CHECK(f.driver->owns(e.call.workspace, (10 + static_cast<size_t>(e.call.op)) * sizeof(float)));
-      for (double* stat : {e.call.stats, e.call.grad_norm, e.call.update_norm, e.call.weight_norm, e.call.clip_factor})
+      for (double* stat :
+           {e.call.stats, e.call.grad_norm, e.call.update_norm, e.call.weight_norm, e.call.clip_factor})
         CHECK((stat == nullptr || f.driver->owns(stat, sizeof(double))));
       for (int k = 0; k < e.call.probes.count; ++k) {
         const cuda::ProbeEntry& entry = e.call.probes.entries[k];
@@ -150,7 +157,8 @@ TEST_CASE("cuda host: every address of every call lies in memory of the plan", "
       }
       const cuda::UpdateTable& u = e.call.update;
       for (int32_t k = 0; k < u.parameter_count; ++k)
-        for (const float* block : {u.parameters[k].value, u.parameters[k].gradient, u.parameters[k].m, u.parameters[k].v})
+        for (const float* block :
+             {u.parameters[k].value, u.parameters[k].gradient, u.parameters[k].m, u.parameters[k].v})
           CHECK(f.driver->owns(block, static_cast<size_t>(u.parameters[k].size) * sizeof(float)));
     }
   }

@@ -1,5 +1,5 @@
-// Launch configurations without a device: every element is covered at odd sizes, blocks and shared memory stay within
-// the limits of each architecture that is built.
+// Launch configurations without a device: every element is covered at odd sizes, blocks and shared memory
+// stay within the limits of each architecture that is built.
 #include "catch.hpp"
 #include "cuda/launch.h"
 
@@ -8,7 +8,8 @@ namespace {
 
 using namespace cuda;
 
-constexpr int64_t kSizes[] = {1, 3, 31, 32, 33, 127, 255, 256, 257, 1023, 1024, 1025, 65536, 65537, 41'943'041, (int64_t{1} << 31) - 1};
+constexpr int64_t kSizes[] = {1,   3,    31,   32,   33,    127,   255,        256,
+                              257, 1023, 1024, 1025, 65536, 65537, 41'943'041, (int64_t{1} << 31) - 1};
 
 /// Compute capability 7.5 to 12.0: most threads in a block 1024, most blocks 2^31-1 and 65535.
 void check_limits(const Launch& l, size_t shared) {
@@ -37,7 +38,8 @@ TEST_CASE("cuda launch: element-wise grids cover every element and no block is i
 TEST_CASE("cuda launch: rows and columns are covered", "[cuda]") {
   for (const int64_t n : kSizes) {
     INFO(n);
-    for (const Launch& l : {warp_per_row(n), block_per_row(n), column_sums(n), whole_sum(n)}) check_limits(l, kLeastSharedLimit);
+    for (const Launch& l : {warp_per_row(n), block_per_row(n), column_sums(n), whole_sum(n)})
+      check_limits(l, kLeastSharedLimit);
     CHECK(int64_t{warp_per_row(n).blocks} * kWarps >= n);
     CHECK(warp_per_row(n).threads == 32 * kWarps);
     CHECK(int64_t{block_per_row(n).blocks} == n);
@@ -54,7 +56,8 @@ TEST_CASE("cuda launch: chunks of parameters cover them", "[cuda]") {
   CHECK(chunks_of(0) == 1);
 }
 
-TEST_CASE("cuda launch: attention covers positions and heads within the shared memory that needs no asking", "[cuda]") {
+TEST_CASE("cuda launch: attention covers positions and heads within the shared memory that needs no asking",
+          "[cuda]") {
   for (const int64_t heads : {1, 3, 64, 65535})
     for (const int64_t positions : {1, 31, 32, 33, 64, 65, 129, 2049})
       for (const int64_t keys : {1, 33, 64, 127, 128, 200, 256, 300, 512, 4097}) {

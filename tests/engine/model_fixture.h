@@ -53,8 +53,9 @@ class Tiny {
   }
 
   ModelValues record(Tape& tape) const {
-    return record_transformer(tape, tiny_config(o),
-                              {.batch = o.batch, .sequence = o.sequence, .row_weights = o.row_weights, .probes = o.probes});
+    return record_transformer(
+        tape, tiny_config(o),
+        {.batch = o.batch, .sequence = o.sequence, .row_weights = o.row_weights, .probes = o.probes});
   }
   Program seal_tape(const Tape& tape) const {
     return seal(tape, {.loss = tape.find("loss"), .optimizer = o.optimizer, .clip = o.clip});
@@ -71,7 +72,8 @@ class Tiny {
     const auto word = [&](uint32_t i, uint32_t purpose) { return philox({i, purpose, step, 0}, 11)[0]; };
     std::span<int32_t> tokens = program->tokens("tokens"), targets = program->tokens("targets");
     for (size_t i = 0; i < tokens.size(); ++i) {
-      tokens[i] = static_cast<int32_t>(word(static_cast<uint32_t>(i), 0) % static_cast<uint32_t>(o.vocabulary));
+      tokens[i] =
+          static_cast<int32_t>(word(static_cast<uint32_t>(i), 0) % static_cast<uint32_t>(o.vocabulary));
       targets[i] = i % 7 == 3 ? -1 : (tokens[i] * 3 + 1) % o.vocabulary;
     }
     if (o.row_weights)

@@ -12,7 +12,8 @@ using reference::at;
 Operand Random::normal(Shape shape, double mean, double deviation) {
   Operand o;
   o.shape = shape;
-  for (int64_t i = 0; i < shape.size(); ++i) o.values.push_back(static_cast<float>(mean + deviation * normal()));
+  for (int64_t i = 0; i < shape.size(); ++i)
+    o.values.push_back(static_cast<float>(mean + deviation * normal()));
   return o;
 }
 
@@ -65,14 +66,20 @@ std::vector<OpCase> embedding_cases() {
     int64_t B, T, D, V;
     bool positions;
   };
-  for (const Size s : {Size{1, 1, 1, 1, true}, {2, 3, 31, 5, true}, {3, 31, 33, 17, true}, {4, 33, 3, 70, false},
-                       {3, 7, 64, 2, true}, {8, 65, 40, 30, true}}) {
+  for (const Size s : {Size{1, 1, 1, 1, true},
+                       {2, 3, 31, 5, true},
+                       {3, 31, 33, 17, true},
+                       {4, 33, 3, 70, false},
+                       {3, 7, 64, 2, true},
+                       {8, 65, 40, 30, true}}) {
     Random random(static_cast<uint64_t>(s.D * 131 + s.V));
     OpCase c;
     c.op = OpKind::Embedding;
-    c.name = fmt::format("embedding B{} T{} D{} V{}{}", s.B, s.T, s.D, s.V, s.positions ? "" : " no positions");
+    c.name =
+        fmt::format("embedding B{} T{} D{} V{}{}", s.B, s.T, s.D, s.V, s.positions ? "" : " no positions");
     c.attributes.scale = 1.7f;
-    const int64_t P = s.positions ? s.T + 2 : 0;  // a table longer than the batch: the rest gets a zero gradient
+    const int64_t P =
+        s.positions ? s.T + 2 : 0;  // a table longer than the batch: the rest gets a zero gradient
     c.in = {random.integers({s.B, s.T}, 0, static_cast<int32_t>(s.V - 1)), random.normal({s.V, s.D}),
             s.positions ? random.normal({P, s.D}) : absent()};
     c.in[1].terms = c.in[2].terms = static_cast<double>(s.B * s.T);
@@ -95,16 +102,24 @@ std::vector<OpCase> norm_cases() {
   std::vector<OpCase> cases;
   for (const NormKind kind : {NormKind::LayerNorm, NormKind::Simple, NormKind::Rms, NormKind::Detach,
                               NormKind::DetachMean, NormKind::DetachVariance, NormKind::AdaNorm})
-    for (const auto& [R, D] : {std::pair<int64_t, int64_t>{1, 1}, {3, 3}, {31, 15}, {7, 16}, {33, 17}, {5, 31},
-                               {2, 33}, {64, 64}, {129, 65}, {3, 257}, {1001, 5}}) {
+    for (const auto& [R, D] : {std::pair<int64_t, int64_t>{1, 1},
+                               {3, 3},
+                               {31, 15},
+                               {7, 16},
+                               {33, 17},
+                               {5, 31},
+                               {2, 33},
+                               {64, 64},
+                               {129, 65},
+                               {3, 257},
+                               {1001, 5}}) {
       Random random(static_cast<uint64_t>(R * 1000 + D));
       OpCase c;
       c.op = OpKind::LayerNorm;
       c.name = fmt::format("layer_norm {} {}x{}", to_string(kind), R, D);
       c.attributes.norm = kind;
       c.attributes.eps = 1e-3f;  // large enough that forgetting it shows
-      c.in = {random.normal({R, D}, 0.7, 1.3),
-              has_gain(kind) ? random.normal({D}, 0.8, 0.5) : absent(),
+      c.in = {random.normal({R, D}, 0.7, 1.3), has_gain(kind) ? random.normal({D}, 0.8, 0.5) : absent(),
               kind == NormKind::LayerNorm ? random.normal({D}, -0.3, 0.5) : absent()};
       c.in[0].terms = static_cast<double>(D);
       c.in[1].terms = c.in[2].terms = static_cast<double>(R);
@@ -132,7 +147,8 @@ namespace {
 
 void add_activation_cases(std::vector<OpCase>& cases) {
   for (const OpKind op : {OpKind::Relu, OpKind::Gelu})
-    for (const auto& [R, D] : {std::pair<int64_t, int64_t>{1, 1}, {3, 1}, {1, 31}, {3, 33}, {31, 33}, {130, 127}, {3, 15001}}) {
+    for (const auto& [R, D] :
+         {std::pair<int64_t, int64_t>{1, 1}, {3, 1}, {1, 31}, {3, 33}, {31, 33}, {130, 127}, {3, 15001}}) {
       Random random(static_cast<uint64_t>(R * 77 + D));
       OpCase c;
       c.op = op;
@@ -146,7 +162,8 @@ void add_activation_cases(std::vector<OpCase>& cases) {
         return std::vector<Array<S>>{relu ? reference::relu<S>(in[0]) : reference::gelu<S>(in[0])};
       });
       c.backward = [=](const Inputs<double>& in, const Values& dy) {
-        return std::vector<Values>{relu ? reference::relu_backward(in[0], dy) : reference::gelu_backward(in[0], dy)};
+        return std::vector<Values>{relu ? reference::relu_backward(in[0], dy)
+                                        : reference::gelu_backward(in[0], dy)};
       };
       cases.push_back(std::move(c));
     }
@@ -154,7 +171,8 @@ void add_activation_cases(std::vector<OpCase>& cases) {
 
 void add_dropout_cases(std::vector<OpCase>& cases) {
   for (const DropoutKind kind : {DropoutKind::Residual, DropoutKind::Activation})
-    for (const auto& [R, D] : {std::pair<int64_t, int64_t>{3, 3}, {1, 31}, {3, 33}, {31, 17}, {129, 65}, {3, 15001}}) {
+    for (const auto& [R, D] :
+         {std::pair<int64_t, int64_t>{3, 3}, {1, 31}, {3, 33}, {31, 17}, {129, 65}, {3, 15001}}) {
       Random random(static_cast<uint64_t>(R * 91 + D));
       OpCase c;
       c.op = OpKind::Dropout;
@@ -180,7 +198,8 @@ void add_dropout_cases(std::vector<OpCase>& cases) {
 
 /// size 0: a constant; 1: a learned scalar; D: a learned vector.
 void add_sum_cases(std::vector<OpCase>& cases) {
-  for (const auto& [R, D] : {std::pair<int64_t, int64_t>{1, 1}, {3, 31}, {31, 33}, {13, 16}, {129, 65}, {1501, 31}})
+  for (const auto& [R, D] :
+       {std::pair<int64_t, int64_t>{1, 1}, {3, 31}, {31, 33}, {13, 16}, {129, 65}, {1501, 31}})
     for (const int64_t skip : {int64_t{0}, int64_t{1}, D})
       for (const int64_t branch : {int64_t{0}, int64_t{1}, D}) {
         if (D == 1 && (skip || branch)) continue;
@@ -190,7 +209,8 @@ void add_sum_cases(std::vector<OpCase>& cases) {
         c.name = fmt::format("add {}x{} skip {} branch {}", R, D, skip, branch);
         c.attributes.skip = 1.86f;
         c.attributes.branch = 0.45f;
-        c.in = {random.normal({R, D}), random.normal({R, D}, -0.4), skip ? random.normal({skip}, 0.9, 0.4) : absent(),
+        c.in = {random.normal({R, D}), random.normal({R, D}, -0.4),
+                skip ? random.normal({skip}, 0.9, 0.4) : absent(),
                 branch ? random.normal({branch}, 0.6, 0.4) : absent()};
         c.in[2].terms = static_cast<double>(skip == 1 ? R * D : R);
         c.in[3].terms = static_cast<double>(branch == 1 ? R * D : R);
@@ -225,12 +245,20 @@ std::vector<OpCase> loss_cases() {
     bool weights;
     double smoothing;
   };
-  for (const Size s : {Size{1, 3, false, 0}, {3, 31, false, 0}, {31, 33, true, 0}, {33, 17, true, 0.1}, {7, 1, false, 0},
-                       {129, 65, false, 0.1}, {5, 257, true, 0.3}, {1001, 31, true, 0.1}, {3, 3001, false, 0}}) {
+  for (const Size s : {Size{1, 3, false, 0},
+                       {3, 31, false, 0},
+                       {31, 33, true, 0},
+                       {33, 17, true, 0.1},
+                       {7, 1, false, 0},
+                       {129, 65, false, 0.1},
+                       {5, 257, true, 0.3},
+                       {1001, 31, true, 0.1},
+                       {3, 3001, false, 0}}) {
     Random random(static_cast<uint64_t>(s.R * 31 + s.V));
     OpCase c;
     c.op = OpKind::SoftmaxXent;
-    c.name = fmt::format("softmax_xent {}x{}{} smoothing {}", s.R, s.V, s.weights ? " weights" : "", s.smoothing);
+    c.name =
+        fmt::format("softmax_xent {}x{}{} smoothing {}", s.R, s.V, s.weights ? " weights" : "", s.smoothing);
     c.step.label_smoothing = static_cast<float>(s.smoothing);
     c.in = {random.normal({s.R, s.V}, 0.5, 2.0), random.integers({s.R}, 0, static_cast<int32_t>(s.V - 1)),
             s.weights ? random.normal({s.R}, 1.0, 0.3) : absent()};
@@ -250,7 +278,8 @@ std::vector<OpCase> loss_cases() {
       return std::vector<Array<S>>{{r.loss}, r.log_sum_exp, Array<S>(weight.begin(), weight.end())};
     });
     c.backward = [=](const Inputs<double>& in, const Values& dy) {
-      return std::vector<Values>{reference::softmax_xent_backward(in[0], targets, weight, smoothing, dy[0]), {}, {}};
+      return std::vector<Values>{
+          reference::softmax_xent_backward(in[0], targets, weight, smoothing, dy[0]), {}, {}};
     };
     cases.push_back(std::move(c));
   }
@@ -260,7 +289,8 @@ std::vector<OpCase> loss_cases() {
 const std::vector<OpCase>& op_cases() {
   static const std::vector<OpCase> all = [] {
     std::vector<OpCase> cases;
-    for (auto part : {embedding_cases(), linear_cases(), attention_cases(), norm_cases(), elementwise_cases(), loss_cases()})
+    for (auto part : {embedding_cases(), linear_cases(), attention_cases(), norm_cases(), elementwise_cases(),
+                      loss_cases()})
       for (OpCase& c : part) cases.push_back(std::move(c));
     return cases;
   }();

@@ -1,6 +1,7 @@
-// What every op must withstand: at least one case per line of ops.def, at odd sizes, with random inputs, gains, biases
-// and cotangents of non-zero mean. test_op_cases.cpp runs them through the CPU kernels, test_reference.cpp proves the
-// reference itself. Adding an op means adding its cases to op_cases*.cpp: a test names any op without one.
+// What every op must withstand: at least one case per line of ops.def, at odd sizes, with random inputs,
+// gains, biases and cotangents of non-zero mean. test_op_cases.cpp runs them through the CPU kernels,
+// test_reference.cpp proves the reference itself. Adding an op means adding its cases to op_cases*.cpp: a
+// test names any op without one.
 #pragma once
 
 #include <functional>
@@ -24,7 +25,8 @@ struct Operand {
   DType dtype = DType::F32;
   bool present = true;         ///< false: the optional input is absent (kNone on the tape)
   bool differentiable = true;  ///< has a gradient
-  bool zero_gradient = false;  ///< its gradient is exactly zero at this size (a softmax over one key, a norm over one value)
+  bool zero_gradient =
+      false;  ///< its gradient is exactly zero at this size (a softmax over one key, a norm over one value)
   std::vector<float> values = {};
   std::vector<int32_t> ints = {};
   double terms = 1;  ///< K of the bound on its gradient: the longest sum behind one element
@@ -57,8 +59,8 @@ struct OpCase {
 /// Inputs as the reference takes them: float values exactly, in double.
 Inputs<double> inputs_of(const OpCase& c);
 
-/// A cotangent with non-zero mean and non-zero correlation with the normalised rows: the two directions that a norm's
-/// backward removes, so that leaving out either projection cannot pass.
+/// A cotangent with non-zero mean and non-zero correlation with the normalised rows: the two directions that
+/// a norm's backward removes, so that leaving out either projection cannot pass.
 Values cotangent_of(const OpCase& c, const Inputs<double>& in);
 
 /// Deterministic random operands.

@@ -1,5 +1,6 @@
-// Cases of linear and attention: see op_cases.h. Sizes stand around the register tiles (12, 32), the vector lengths and
-// the blocks of the packed product, and include long sums in each of the three directions (forward, dx, dW).
+// Cases of linear and attention: see op_cases.h. Sizes stand around the register tiles (12, 32), the vector
+// lengths and the blocks of the packed product, and include long sums in each of the three directions
+// (forward, dx, dW).
 #include <fmt/format.h>
 
 #include "core/philox.h"
@@ -15,7 +16,8 @@ OpCase linear_case(reference::LinearShape s, bool bias, Shape x, Shape out) {
   Random random(static_cast<uint64_t>(s.M * 7 + s.K * 3 + s.N));
   OpCase c;
   c.op = OpKind::Linear;
-  c.name = fmt::format("linear {} M{} K{} N{}{}", s.transposed ? "x W^T" : "x W", s.M, s.K, s.N, bias ? " bias" : "");
+  c.name = fmt::format("linear {} M{} K{} N{}{}", s.transposed ? "x W^T" : "x W", s.M, s.K, s.N,
+                       bias ? " bias" : "");
   c.attributes.transposed = s.transposed;
   c.in = {random.normal(x), random.normal(s.transposed ? Shape{s.N, s.K} : Shape{s.K, s.N}, 0.3),
           bias ? random.normal({s.N}, -0.8) : absent()};
@@ -40,8 +42,8 @@ OpCase attention_case(std::string name, reference::AttentionShape a, double drop
   c.name = fmt::format("attention {} B{} H{} Tq{} Tk{} D{}", name, a.B, a.H, a.Tq, a.Tk, a.D);
   c.attributes.heads = static_cast<int32_t>(a.H);
   c.attributes.causal = a.causal;
-  c.in = {random.normal({a.B, a.Tq, a.D}, 0.3), random.normal({a.B, a.Tk, a.D}, -0.2), random.normal({a.B, a.Tk, a.D}),
-          absent()};
+  c.in = {random.normal({a.B, a.Tq, a.D}, 0.3), random.normal({a.B, a.Tk, a.D}, -0.2),
+          random.normal({a.B, a.Tk, a.D}), absent()};
   if (!a.key_lengths.empty()) {
     c.in[3] = random.integers({a.B}, 0, 0);
     c.in[3].ints = a.key_lengths;
@@ -77,10 +79,25 @@ OpCase attention_case(std::string name, reference::AttentionShape a, double drop
 
 std::vector<OpCase> linear_cases() {
   std::vector<OpCase> cases;
-  for (const auto& [M, K, N] : {std::array<int64_t, 3>{1, 1, 1}, {3, 31, 33}, {31, 33, 3}, {13, 12, 33}, {11, 64, 31},
-                                {12, 32, 32}, {33, 1, 65}, {64, 64, 64}, {65, 129, 31}, {130, 70, 67}, {5, 515, 7},
-                                {1030, 5, 7}, {3, 5, 1030}, {1, 300, 1}, {37, 300, 131}, {29, 515, 131}, {70, 300, 140},
-                                {300, 70, 140}, {260, 70, 67}})
+  for (const auto& [M, K, N] : {std::array<int64_t, 3>{1, 1, 1},
+                                {3, 31, 33},
+                                {31, 33, 3},
+                                {13, 12, 33},
+                                {11, 64, 31},
+                                {12, 32, 32},
+                                {33, 1, 65},
+                                {64, 64, 64},
+                                {65, 129, 31},
+                                {130, 70, 67},
+                                {5, 515, 7},
+                                {1030, 5, 7},
+                                {3, 5, 1030},
+                                {1, 300, 1},
+                                {37, 300, 131},
+                                {29, 515, 131},
+                                {70, 300, 140},
+                                {300, 70, 140},
+                                {260, 70, 67}})
     for (const bool transposed : {false, true})
       for (const bool bias : {false, true}) {
         cases.push_back(linear_case({M, K, N, transposed}, bias, {M, K}, {M, N}));

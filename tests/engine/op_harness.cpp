@@ -79,11 +79,15 @@ const std::vector<Order>& orders() {
 const cpu::Kernels& kernels_of(OpKind op) {
   static cpu::Kernels kernels;
   switch (op) {
-#define OP(Kind, name, inputs) \
-  case OpKind::Kind: kernels = cpu::name##_kernels(); break;
+#define OP(Kind, name, inputs)       \
+  case OpKind::Kind:                 \
+    kernels = cpu::name##_kernels(); \
+    break;
 #include "ops/ops.def"
 #undef OP
-    case OpKind::Count: kernels = {}; break;
+    case OpKind::Count:
+      kernels = {};
+      break;
   }
   return kernels;
 }
@@ -124,7 +128,8 @@ Outcome run_case(const OpCase& c, const std::vector<Write>& write, const Inputs<
   call.stats = outcome.stats.data();
   for (size_t i = 0; i < c.in.size(); ++i)
     if (c.in[i].present)
-      call.in[i] = {c.in[i].dtype == DType::I32 ? memory.copy(c.in[i].ints) : memory.copy(as_floats(in[i])), c.in[i].shape};
+      call.in[i] = {c.in[i].dtype == DType::I32 ? memory.copy(c.in[i].ints) : memory.copy(as_floats(in[i])),
+                    c.in[i].shape};
   const size_t out_size = static_cast<size_t>(c.out.size());
   call.out = {memory.floats(out_size), c.out};
   for (size_t i = 0; i < c.saved.size(); ++i)
@@ -144,7 +149,8 @@ Outcome run_case(const OpCase& c, const std::vector<Write>& write, const Inputs<
     if (write[i] == Write::Skip) continue;
     any = true;
     const size_t n = static_cast<size_t>(c.in[i].shape.size());
-    call.din[i] = {write[i] == Write::Add ? memory.copy(as_floats(base[i])) : memory.floats(n), c.in[i].shape};
+    call.din[i] = {write[i] == Write::Add ? memory.copy(as_floats(base[i])) : memory.floats(n),
+                   c.in[i].shape};
   }
   if (any) outcome.intact = run_stages(kernels.backward(call), call, c.step, order) && outcome.intact;
   outcome.intact = outcome.intact && memory.intact();
@@ -153,15 +159,18 @@ Outcome run_case(const OpCase& c, const std::vector<Write>& write, const Inputs<
     if (call.din[i].p) outcome.din[i].assign(call.din[i].p, call.din[i].p + c.in[i].shape.size());
     // Inputs are read only.
     if (c.in[i].present && c.in[i].dtype == DType::F32)
-      outcome.intact = outcome.intact && std::memcmp(call.in[i].p, as_floats(in[i]).data(), in[i].size() * sizeof(float)) == 0;
+      outcome.intact = outcome.intact &&
+                       std::memcmp(call.in[i].p, as_floats(in[i]).data(), in[i].size() * sizeof(float)) == 0;
   }
-  outcome.intact = outcome.intact && std::memcmp(call.out.p, outcome.out.data(), out_size * sizeof(float)) == 0 &&
+  outcome.intact = outcome.intact &&
+                   std::memcmp(call.out.p, outcome.out.data(), out_size * sizeof(float)) == 0 &&
                    std::memcmp(call.dout.p, as_floats(dy).data(), out_size * sizeof(float)) == 0;
   return outcome;
 }
 
 bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
 }
 
 bool same_bits(const Outcome& a, const Outcome& b) {
@@ -181,7 +190,8 @@ double norm_of(const Values& v) {
 double relative_error(const std::vector<float>& a, const Values& b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::quiet_NaN();
   double sum = 0;
-  for (size_t i = 0; i < b.size(); ++i) sum += (static_cast<double>(a[i]) - b[i]) * (static_cast<double>(a[i]) - b[i]);
+  for (size_t i = 0; i < b.size(); ++i)
+    sum += (static_cast<double>(a[i]) - b[i]) * (static_cast<double>(a[i]) - b[i]);
   return sum == 0 ? 0.0 : std::sqrt(sum) / norm_of(b);
 }
 

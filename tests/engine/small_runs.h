@@ -1,5 +1,5 @@
-// Small runs that finish in milliseconds, and what "the same bits" means for two of them. Used by the tests of Run,
-// checkpoint and Lab.
+// Small runs that finish in milliseconds, and what "the same bits" means for two of them. Used by the tests
+// of Run, checkpoint and Lab.
 #pragma once
 
 #include <cstring>
@@ -14,13 +14,14 @@ namespace normscope::test {
 
 inline RunSpec small_spec(const std::string& preset = "post", uint64_t seed = 1) {
   RunSpec spec = preset_run(preset);
-  for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{{"model.layers", "2"},
-                                                                                   {"model.width", "16"},
-                                                                                   {"model.heads", "2"},
-                                                                                   {"model.feed_forward", "32"},
-                                                                                   {"model.sequence", "16"},
-                                                                                   {"train.batch", "4"},
-                                                                                   {"train.steps", "60"}})
+  for (const auto& [key, value] :
+       std::vector<std::pair<std::string, std::string>>{{"model.layers", "2"},
+                                                        {"model.width", "16"},
+                                                        {"model.heads", "2"},
+                                                        {"model.feed_forward", "32"},
+                                                        {"model.sequence", "16"},
+                                                        {"train.batch", "4"},
+                                                        {"train.steps", "60"}})
     set_field(spec, key, value);
   if (spec.train.schedule.warmup > 0) spec.train.schedule.warmup = 10;
   spec.seed = seed;

@@ -1,14 +1,15 @@
-// Encoders and encoder-decoders: their specification as fields, their training as runs, and padding that nobody sees.
+// Encoders and encoder-decoders: their specification as fields, their training as runs, and padding that
+// nobody sees.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 #include "catch.hpp"
 #include "core/error.h"
+#include "core/philox.h"
 #include "engine/small_runs.h"
 #include "model/transformer.h"
 #include "tape/seal.h"
-#include "core/philox.h"
 #include "train/network.h"
 
 namespace normscope::test {
@@ -73,12 +74,13 @@ int32_t symbol(size_t row, size_t t, uint32_t what) {
 }
 
 /// Rows of the given lengths; what lies beyond them is `rest` in both tokens and source.
-void fill(Program& program, const BatchShape& shape, const std::vector<int32_t>& source, const std::vector<int32_t>& target,
-          int32_t rest) {
+void fill(Program& program, const BatchShape& shape, const std::vector<int32_t>& source,
+          const std::vector<int32_t>& target, int32_t rest) {
   const BatchView to = inputs_of(program, shape);
   const auto T = static_cast<size_t>(shape.length), S = static_cast<size_t>(shape.source_length);
   for (size_t r = 0; r < static_cast<size_t>(shape.rows); ++r) {
-    for (size_t t = 0; t < S; ++t) to.source[r * S + t] = t < static_cast<size_t>(source[r]) ? symbol(r, t, 1) : rest;
+    for (size_t t = 0; t < S; ++t)
+      to.source[r * S + t] = t < static_cast<size_t>(source[r]) ? symbol(r, t, 1) : rest;
     for (size_t t = 0; t < T; ++t) {
       const bool counts = t < static_cast<size_t>(target[r]);
       to.tokens[r * T + t] = counts ? symbol(r, t, 2) : rest;
@@ -143,7 +145,8 @@ TEST_CASE("architecture: a stack keeps its wiring when the architecture changes"
 }
 
 TEST_CASE("architecture: what does not fit together is refused with the way out", "[architectures]") {
-  CHECK(validate_error(both_spec("corpus")).find("an encoder-decoder cannot learn corpus") != std::string::npos);
+  CHECK(validate_error(both_spec("corpus")).find("an encoder-decoder cannot learn corpus") !=
+        std::string::npos);
   RunSpec spec = encoder_spec();
   CHECK(validate_error(spec) == "");
   set_field(spec, "data.name", "copy");
@@ -249,7 +252,8 @@ TEST_CASE("architecture: what stands in the padding changes nothing, not by a bi
     program.replay({});
     CHECK(std::isfinite(program.loss()));
     const std::vector<double> now(program.stats().begin(), program.stats().end());
-    // Padding positions of the decoder do meet their own gradient-free rows, so compare what is measured and learned.
+    // Padding positions of the decoder do meet their own gradient-free rows, so compare what is measured and
+    // learned.
     if (stats.empty()) stats = now, gradient = program.read("enc.L01.attn.wq", true);
     for (size_t i = 0; i < now.size(); ++i) {
       INFO(program.data().stats[i].name);
@@ -296,7 +300,8 @@ TEST_CASE("architecture: Admin profiles each stack by itself", "[architectures]"
     const size_t row = x.size() / 4;
     std::vector<double> seen;
     for (size_t r = 0; r < 4; ++r)
-      for (size_t i = 0; i < static_cast<size_t>(lengths[r]) * 24; ++i) seen.push_back(static_cast<double>(x[r * row + i]));
+      for (size_t i = 0; i < static_cast<size_t>(lengths[r]) * 24; ++i)
+        seen.push_back(static_cast<double>(x[r * row + i]));
     double mean = 0, sum = 0;
     for (double v : seen) mean += v / static_cast<double>(seen.size());
     for (double v : seen) sum += (v - mean) * (v - mean);
@@ -306,8 +311,9 @@ TEST_CASE("architecture: Admin profiles each stack by itself", "[architectures]"
     if (i == 3) continue;  // the chain starts over
     const SublayerValues& s = both.values.sublayers[i];
     const auto& lengths = i < 4 ? source : target;
-    CHECK(omega[i + 1] * omega[i + 1] ==
-          Approx(omega[i] * omega[i] * variance(s.input, lengths) + variance(s.branch, lengths)).epsilon(1e-4));
+    CHECK(
+        omega[i + 1] * omega[i + 1] ==
+        Approx(omega[i] * omega[i] * variance(s.input, lengths) + variance(s.branch, lengths)).epsilon(1e-4));
   }
 }
 

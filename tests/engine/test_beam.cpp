@@ -1,4 +1,5 @@
-// Beam search against the enumeration of all rows of a small random language, and the translator against itself.
+// Beam search against the enumeration of all rows of a small random language, and the translator against
+// itself.
 #include <cmath>
 #include <map>
 
@@ -20,8 +21,8 @@ std::vector<float> next_of(int32_t sentence, const std::vector<int32_t>& prefix,
   std::vector<float> p(kV);
   double sum = 0;
   for (int32_t v = 0; v < kV; ++v)
-    sum += p[static_cast<size_t>(v)] =
-        std::exp(static_cast<float>(sharpness * random_word(static_cast<uint64_t>(v), 1, 1, Purpose::Sample, key) * 0x1p-32));
+    sum += p[static_cast<size_t>(v)] = std::exp(static_cast<float>(
+        sharpness * random_word(static_cast<uint64_t>(v), 1, 1, Purpose::Sample, key) * 0x1p-32));
   for (float& v : p) v = static_cast<float>(std::log(static_cast<double>(v) / sum));
   return p;
 }
@@ -64,11 +65,13 @@ Hypothesis best_of_all(int32_t sentence, int32_t longest, double penalty, double
 }  // namespace
 
 TEST_CASE("beam: one as wide as the language finds the best row of all", "[beam]") {
-  // No length penalty: a finished row can only be beaten while something unfinished is better, which a beam of all rows keeps.
+  // No length penalty: a finished row can only be beaten while something unfinished is better, which a beam
+  // of all rows keeps.
   for (double penalty : {0.0, 1.0}) {
     Language language;
     const std::vector<int32_t> longest = {4, 3, 4, 2, 4};
-    const auto found = beam_search(longest, kV, kStop, {.beam = 300, .length_penalty = penalty}, std::ref(language));
+    const auto found =
+        beam_search(longest, kV, kStop, {.beam = 300, .length_penalty = penalty}, std::ref(language));
     REQUIRE(found.size() == longest.size());
     for (size_t s = 0; s < found.size(); ++s) {
       const Hypothesis best = best_of_all(static_cast<int32_t>(s), longest[s], penalty, language.sharpness);
@@ -101,24 +104,29 @@ TEST_CASE("beam: of one is greedy, wider is no worse on the whole", "[beam]") {
   CHECK(sums[1] > sums[0]);
 }
 
-TEST_CASE("beam: the length penalty favours longer rows; probabilities that are no numbers break nothing", "[beam]") {
+TEST_CASE("beam: the length penalty favours longer rows; probabilities that are no numbers break nothing",
+          "[beam]") {
   size_t lengths[2] = {0, 0};
   const std::vector<int32_t> longest(30, 6);
   for (int k : {0, 1}) {
     Language language;
     language.sharpness = 1;
-    for (const Hypothesis& h : beam_search(longest, kV, kStop, {.beam = 6, .length_penalty = k * 2.0}, std::ref(language)))
+    for (const Hypothesis& h :
+         beam_search(longest, kV, kStop, {.beam = 6, .length_penalty = k * 2.0}, std::ref(language)))
       lengths[k] += h.symbols.size();
   }
   CHECK(lengths[1] > lengths[0]);
   std::vector<float> broken(300, NAN);
-  const auto found = beam_search(longest, kV, kStop, {}, [&](std::span<const BeamRow>) { return std::span<const float>(broken); });
+  const auto found = beam_search(longest, kV, kStop, {},
+                                 [&](std::span<const BeamRow>) { return std::span<const float>(broken); });
   for (const Hypothesis& h : found) CHECK(h.symbols.empty());
 }
 
-TEST_CASE("beam: the translator of a trained model solves the made-up translation and is the same twice", "[beam]") {
+TEST_CASE("beam: the translator of a trained model solves the made-up translation and is the same twice",
+          "[beam]") {
   RunSpec spec = small_spec("pre");
-  for (const auto& [key, value] : std::map<std::string, std::string>{{"model.width", "32"}, {"train.batch", "16"}})
+  for (const auto& [key, value] :
+       std::map<std::string, std::string>{{"model.width", "32"}, {"train.batch", "16"}})
     set_field(spec, key, value);
   set_field(spec, "model.architecture", "encoder-decoder");
   set_field(spec, "data.name", "translation");

@@ -21,7 +21,8 @@ TEST_CASE("bleu: lines are cut into sacreBLEU's 13a tokens", "[bleu]") {
   CHECK(all.size() >= 15);
   for (const auto& one : all) {
     INFO(one.at("line").get<std::string>());
-    CHECK(tokenize_13a(one.at("line").get<std::string>()) == one.at("tokens").get<std::vector<std::string>>());
+    CHECK(tokenize_13a(one.at("line").get<std::string>()) ==
+          one.at("tokens").get<std::vector<std::string>>());
   }
 }
 
@@ -37,7 +38,8 @@ TEST_CASE("bleu: corpus scores are sacreBLEU's to 0.01", "[bleu]") {
     CHECK(bleu.hypothesis_length == one.at("sys_len").get<int64_t>());
     CHECK(bleu.reference_length == one.at("ref_len").get<int64_t>());
     if (bleu.score > 0)
-      for (size_t n = 0; n < 4; ++n) CHECK(bleu.precisions[n] == Approx(one.at("precisions")[n].get<double>()).margin(1e-6));
+      for (size_t n = 0; n < 4; ++n)
+        CHECK(bleu.precisions[n] == Approx(one.at("precisions")[n].get<double>()).margin(1e-6));
   }
 }
 

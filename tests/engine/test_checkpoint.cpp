@@ -17,7 +17,9 @@ using namespace normscope::test;
 namespace {
 
 struct Folder {
-  Folder() : path(std::filesystem::temp_directory_path() / ("normscope-checkpoint-" + std::to_string(::getpid()))) {
+  Folder()
+      : path(std::filesystem::temp_directory_path() /
+             ("normscope-checkpoint-" + std::to_string(::getpid()))) {
     std::filesystem::create_directories(path);
   }
   ~Folder() { std::filesystem::remove_all(path); }
@@ -37,8 +39,8 @@ std::string load_error(const std::string& path, std::shared_ptr<const Task> task
 }
 
 // The saved file with one tensor or one metadata entry changed.
-void rewrite(const std::string& from, const std::string& to, const std::string& skip_tensor, const std::string& key = "",
-             const std::string& value = "") {
+void rewrite(const std::string& from, const std::string& to, const std::string& skip_tensor,
+             const std::string& key = "", const std::string& value = "") {
   const SafetensorsFile file = SafetensorsFile::load(from);
   SafetensorsWriter writer;
   std::vector<std::vector<float>> floats;
@@ -50,7 +52,8 @@ void rewrite(const std::string& from, const std::string& to, const std::string& 
   doubles.reserve(count);
   for (const std::string& name : file.names()) {
     if (name == skip_tensor) continue;
-    if (file.type(name) == TensorType::F32) writer.add(name, file.shape(name), std::span(floats.emplace_back(file.floats(name))));
+    if (file.type(name) == TensorType::F32)
+      writer.add(name, file.shape(name), std::span(floats.emplace_back(file.floats(name))));
     if (file.type(name) == TensorType::I32)
       writer.add(name, file.shape(name), std::span(integers.emplace_back(file.int32s(name))));
     if (file.type(name) == TensorType::F64)
@@ -95,7 +98,8 @@ TEST_CASE("edits, scheduled edits, forks and custom wirings survive", "[checkpoi
   set_field(spec, "wiring.L01.attn", "before=ln after=rms");
   set_field(spec, "run.name", "a \"name\"\nof two lines");
   const auto source = make_run(spec);
-  source->schedule_edits({{4, "train.rate", "0.001"}, {20, "train.clip", "0.25"}, {22, "model.placement", "sandwich"}});
+  source->schedule_edits(
+      {{4, "train.rate", "0.001"}, {20, "train.clip", "0.25"}, {22, "model.placement", "sandwich"}});
   steps(*source, 9);
   RunSpec target = source->spec();
   set_field(target, "wiring.L02.ffn", "before=ln");
@@ -165,7 +169,8 @@ TEST_CASE("what is no fitting checkpoint is refused in one line", "[checkpoint]"
   CHECK_THAT(load_error(bad), Catch::Contains("bad.safetensors"));
 
   rewrite(good, bad, "L01.attn.wq", "shape");
-  CHECK_THAT(load_error(bad), Catch::Contains("L01.attn.wq") && Catch::Contains("(2,3)") && Catch::Contains("(16,16)"));
+  CHECK_THAT(load_error(bad),
+             Catch::Contains("L01.attn.wq") && Catch::Contains("(2,3)") && Catch::Contains("(16,16)"));
   rewrite(good, bad, "m/L02.ffn.w1");
   CHECK_THAT(load_error(bad), Catch::Contains("m/L02.ffn.w1"));
   rewrite(good, bad, "", "format", "somebody else's");

@@ -1,5 +1,5 @@
-// Whole models against independent numbers in tests/fixtures: loss, logits, every branch and output, every gradient, ten
-// Adam steps. And the other direction: a fixture with one number changed must be noticed.
+// Whole models against independent numbers in tests/fixtures: loss, logits, every branch and output, every
+// gradient, ten Adam steps. And the other direction: a fixture with one number changed must be noticed.
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,10 +23,11 @@ const std::string kFolder = NORMSCOPE_FIXTURES;
 std::string fixture(const std::string& name) { return kFolder + "/" + name + ".safetensors"; }
 
 const char* const kFixtures[] = {
-    "decoder-post",    "decoder-pre",     "decoder-sandwich", "decoder-admin",        "decoder-deepnorm",
-    "decoder-rezero",  "decoder-pre-rms", "decoder-pre-simple", "encoder-post",       "encoder-pre-padded",
-    "encdec-post",     "encdec-pre",      "encdec-hybrid",    "encdec-post-padded",
-    "decoder-pre-detach", "decoder-pre-detach-mean", "decoder-pre-detach-var", "decoder-pre-adanorm"};
+    "decoder-post",           "decoder-pre",        "decoder-sandwich",   "decoder-admin",
+    "decoder-deepnorm",       "decoder-rezero",     "decoder-pre-rms",    "decoder-pre-simple",
+    "encoder-post",           "encoder-pre-padded", "encdec-post",        "encdec-pre",
+    "encdec-hybrid",          "encdec-post-padded", "decoder-pre-detach", "decoder-pre-detach-mean",
+    "decoder-pre-detach-var", "decoder-pre-adanorm"};
 
 /// A fixture in memory, to be changed and written elsewhere.
 struct Copy {
@@ -44,8 +45,10 @@ struct Copy {
   std::string write() const {
     SafetensorsWriter writer;
     for (const auto& [key, value] : metadata) writer.set_metadata(key, value);
-    for (const auto& [name, values] : reals) writer.add(name, shapes.at(name), std::span<const double>(values));
-    for (const auto& [name, values] : integers) writer.add(name, shapes.at(name), std::span<const int32_t>(values));
+    for (const auto& [name, values] : reals)
+      writer.add(name, shapes.at(name), std::span<const double>(values));
+    for (const auto& [name, values] : integers)
+      writer.add(name, shapes.at(name), std::span<const int32_t>(values));
     // Several test processes share the folder.
     const std::string path = "changed-" + std::to_string(getpid()) + ".safetensors";
     writer.write(path);
@@ -100,7 +103,8 @@ TEST_CASE("fixtures: every file of the folder is in the list", "[fixtures]") {
     if (entry.path().extension() != ".safetensors") continue;
     const std::string stem = entry.path().stem().string();
     INFO(stem);
-    CHECK(std::any_of(std::begin(kFixtures), std::end(kFixtures), [&](const char* name) { return stem == name; }));
+    CHECK(std::any_of(std::begin(kFixtures), std::end(kFixtures),
+                      [&](const char* name) { return stem == name; }));
   }
 }
 
@@ -110,54 +114,80 @@ TEST_CASE("fixtures: a changed expectation is noticed where it is", "[fixtures]"
   };
   CHECK(verify_changed("decoder-post", [](Copy&) {}).passed());
   CHECK(misses(verify_changed("decoder-post", [](Copy& c) { c.reals["loss"][0] *= 1 + 3e-6; }), "loss"));
-  CHECK(misses(verify_changed("decoder-post", [&](Copy& c) { scale(c.reals["grad/dec.subs.3.norm.b"], 1.01); }), "gradients"));
-  CHECK(misses(verify_changed("decoder-pre", [&](Copy& c) { scale(c.reals["grad/pos"], 1.001); }), "gradients"));
+  CHECK(
+      misses(verify_changed("decoder-post", [&](Copy& c) { scale(c.reals["grad/dec.subs.3.norm.b"], 1.01); }),
+             "gradients"));
+  CHECK(misses(verify_changed("decoder-pre", [&](Copy& c) { scale(c.reals["grad/pos"], 1.001); }),
+               "gradients"));
   CHECK(misses(verify_changed("decoder-pre", [&](Copy& c) { scale(c.reals["grad/emb"], -1); }), "gradients"));
-  CHECK(misses(verify_changed("decoder-rezero", [&](Copy& c) { scale(c.reals["sublayer/03/branch"], 1.001); }), "branches"));
-  CHECK(misses(verify_changed("decoder-post", [&](Copy& c) { c.reals["sublayer/05/output"][7] += 0.01; }), "outputs"));
+  CHECK(
+      misses(verify_changed("decoder-rezero", [&](Copy& c) { scale(c.reals["sublayer/03/branch"], 1.001); }),
+             "branches"));
+  CHECK(misses(verify_changed("decoder-post", [&](Copy& c) { c.reals["sublayer/05/output"][7] += 0.01; }),
+               "outputs"));
   CHECK(misses(verify_changed("decoder-post", [&](Copy& c) { c.reals["logits"][1] += 0.01; }), "logits"));
-  CHECK(misses(verify_changed("decoder-post", [](Copy& c) { c.reals["adam/losses"][9] *= 1.001; }), "Adam losses"));
-  CHECK(misses(verify_changed("decoder-post", [&](Copy& c) { scale(c.reals["adam/param/dec.subs.0.f.wv"], 1.01); }),
-               "Adam parameters"));
+  CHECK(misses(verify_changed("decoder-post", [](Copy& c) { c.reals["adam/losses"][9] *= 1.001; }),
+               "Adam losses"));
+  CHECK(misses(
+      verify_changed("decoder-post", [&](Copy& c) { scale(c.reals["adam/param/dec.subs.0.f.wv"], 1.01); }),
+      "Adam parameters"));
 }
 
 TEST_CASE("fixtures: a changed weight, token or NaN is noticed", "[fixtures]") {
-  CHECK_FALSE(verify_changed("decoder-post", [](Copy& c) { c.reals["param/dec.subs.2.f.wq"][5] += 1e-2; }).passed());
-  CHECK_FALSE(verify_changed("decoder-pre", [](Copy& c) { c.reals["param/dec.final.b"][0] += 1e-3; }).passed());
-  CHECK_FALSE(verify_changed("decoder-pre", [](Copy& c) { c.integers["input/x"][4] = (c.integers["input/x"][4] + 1) % 13; }).passed());
+  CHECK_FALSE(
+      verify_changed("decoder-post", [](Copy& c) { c.reals["param/dec.subs.2.f.wq"][5] += 1e-2; }).passed());
+  CHECK_FALSE(
+      verify_changed("decoder-pre", [](Copy& c) { c.reals["param/dec.final.b"][0] += 1e-3; }).passed());
+  CHECK_FALSE(verify_changed("decoder-pre", [](Copy& c) {
+                c.integers["input/x"][4] = (c.integers["input/x"][4] + 1) % 13;
+              }).passed());
   CHECK_FALSE(verify_changed("decoder-pre", [](Copy& c) { c.integers["input/y"][4] = -1; }).passed());
   CHECK_FALSE(verify_changed("decoder-pre", [](Copy& c) { c.reals["loss"][0] = std::nan(""); }).passed());
   CHECK_FALSE(verify_changed("decoder-pre", [](Copy& c) { c.reals["grad/pos"][0] = std::nan(""); }).passed());
-  CHECK_FALSE(verify_changed("decoder-pre", [](Copy& c) { c.reals["param/pos"][0] = std::nan(""); }).passed());
+  CHECK_FALSE(
+      verify_changed("decoder-pre", [](Copy& c) { c.reals["param/pos"][0] = std::nan(""); }).passed());
   // Another eps, another number of heads, another placement: the same shapes, another model.
   const auto config = [](Copy& c, const std::string& from, const std::string& to) {
     std::string& text = c.metadata["config"];
     REQUIRE(text.find(from) != std::string::npos);
     text.replace(text.find(from), from.size(), to);
   };
-  CHECK_FALSE(verify_changed("decoder-pre", [](Copy& c) { c.metadata["layer_norm_eps"] = "0.001"; }).passed());
-  CHECK_FALSE(verify_changed("decoder-pre", [&](Copy& c) { config(c, "\"heads\": 2", "\"heads\": 4"); }).passed());
+  CHECK_FALSE(
+      verify_changed("decoder-pre", [](Copy& c) { c.metadata["layer_norm_eps"] = "0.001"; }).passed());
+  CHECK_FALSE(
+      verify_changed("decoder-pre", [&](Copy& c) { config(c, "\"heads\": 2", "\"heads\": 4"); }).passed());
   CHECK_FALSE(verify_changed("decoder-deepnorm", [&](Copy& c) { config(c, "deepnorm", "post"); }).passed());
 }
 
 TEST_CASE("fixtures: what is not a fixture is refused with a line that names the trouble", "[fixtures]") {
-  const auto has = [](const std::string& text, const char* word) { return text.find(word) != std::string::npos; };
-  CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.reals.erase("param/dec.subs.0.f.wq"); }), "L01.attn.wq"));
+  const auto has = [](const std::string& text, const char* word) {
+    return text.find(word) != std::string::npos;
+  };
+  CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.reals.erase("param/dec.subs.0.f.wq"); }),
+            "L01.attn.wq"));
   CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.reals.erase("grad/emb"); }), "grad/emb"));
-  CHECK(has(error_of_changed("decoder-post", [](Copy& c) {
-              c.reals["param/dec.subs.6.f.wq"] = c.reals["param/dec.subs.4.f.wq"];
-              c.shapes["param/dec.subs.6.f.wq"] = {16, 16};
-            }), "dec.subs.6.f.wq"));
-  CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.shapes["param/dec.subs.1.f.w1"] = {40, 16}; }), "(16,40)"));
+  CHECK(has(error_of_changed("decoder-post",
+                             [](Copy& c) {
+                               c.reals["param/dec.subs.6.f.wq"] = c.reals["param/dec.subs.4.f.wq"];
+                               c.shapes["param/dec.subs.6.f.wq"] = {16, 16};
+                             }),
+            "dec.subs.6.f.wq"));
+  CHECK(has(error_of_changed("decoder-post",
+                             [](Copy& c) {
+                               c.shapes["param/dec.subs.1.f.w1"] = {40, 16};
+                             }),
+            "(16,40)"));
   CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.integers["input/x"][0] = 13; }), "input/x"));
   CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.metadata.erase("config"); }), "config"));
   CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.metadata["config"] = "{"; }), "config"));
-  CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.metadata["config"] = "{\"arch\": \"dec\"}"; }), "lacks"));
+  CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.metadata["config"] = "{\"arch\": \"dec\"}"; }),
+            "lacks"));
   CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.metadata["emb_scale"] = "1.0"; }), "emb_scale"));
   for (const char* text : {"dec", "ln"})
     CHECK_FALSE(error_of_changed("decoder-post", [&](Copy& c) {
                   std::string& config = c.metadata["config"];
-                  config.replace(config.find('"' + std::string(text) + '"'), std::string(text).size() + 2, "\"zzz\"");
+                  config.replace(config.find('"' + std::string(text) + '"'), std::string(text).size() + 2,
+                                 "\"zzz\"");
                 }).empty());
 }
 

@@ -1,4 +1,5 @@
-// History: dense series forever, frames thinned to a budget with the newest dense, many readers beside one writer.
+// History: dense series forever, frames thinned to a budget with the newest dense, many readers beside one
+// writer.
 #include "catch.hpp"
 
 #include <algorithm>
@@ -75,8 +76,8 @@ TEST_CASE("thinning keeps the budget, the newest frames and an even rest", "[his
     REQUIRE(series.steps.back() == step);
   }
   const Series series = history.series(0);
-  CHECK(series.steps.size() >= 60);            // of about 150 that fit
-  CHECK(series.steps.front() <= 128);          // the beginning is still told
+  CHECK(series.steps.size() >= 60);    // of about 150 that fit
+  CHECK(series.steps.front() <= 128);  // the beginning is still told
   const size_t n = series.steps.size();
   for (size_t i = n - 20; i < n; ++i) CHECK(series.steps[i] == series.steps[i - 1] + 1);
   for (size_t i = 0; i < n; ++i) CHECK(series.values[i] == static_cast<float>(series.steps[i]));
@@ -96,7 +97,9 @@ TEST_CASE("a spike of one step is still told when its frame went, at its step", 
   CHECK(spiky.steps.size() < 5000);
   const auto value_at = [&](int32_t step) {
     const auto at = std::lower_bound(spiky.steps.begin(), spiky.steps.end(), step);
-    return at != spiky.steps.end() && *at == step ? spiky.values[static_cast<size_t>(at - spiky.steps.begin())] : 0.0f;
+    return at != spiky.steps.end() && *at == step
+               ? spiky.values[static_cast<size_t>(at - spiky.steps.begin())]
+               : 0.0f;
   };
   CHECK(value_at(1237) == 1e6f);
   CHECK(value_at(1238) == -1e6f);

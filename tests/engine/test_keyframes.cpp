@@ -8,7 +8,9 @@
 using namespace normscope;
 using namespace normscope::test;
 
-TEST_CASE("a run at an earlier step is the run as it was: weights, moments, losses, with edits and forks before it", "[keyframes]") {
+TEST_CASE(
+    "a run at an earlier step is the run as it was: weights, moments, losses, with edits and forks before it",
+    "[keyframes]") {
   const auto run = make_run(small_spec("post"));
   steps(*run, 15);
   run->edit("train.rate", "0.002");
@@ -22,7 +24,8 @@ TEST_CASE("a run at an earlier step is the run as it was: weights, moments, loss
   CHECK(forked->keyframes() == std::vector<int32_t>{40, 60});
   for (int32_t step : {0, 14, 15, 16, 31, 32, 40, 47, 55, 60}) {
     INFO("step " << step);
-    const auto original = make_run(small_spec("post"));  // trained straight to the step, with the edits made so far
+    const auto original =
+        make_run(small_spec("post"));  // trained straight to the step, with the edits made so far
     std::vector<Edit> edits;
     for (const Edit& edit : forked->edits())
       if (edit.step <= step) edits.push_back(edit);
@@ -39,7 +42,8 @@ TEST_CASE("a run at an earlier step is the run as it was: weights, moments, loss
     steps(*again, 3);
     CHECK(first_difference(original->store(), again->store()) == "");
     CHECK(again->history()->loss().steps == std::vector<int32_t>{step + 1, step + 2, step + 3});
-    CHECK(same_bits({static_cast<float>(original->mean_loss(20))}, {static_cast<float>(again->mean_loss(20))}));
+    CHECK(
+        same_bits({static_cast<float>(original->mean_loss(20))}, {static_cast<float>(again->mean_loss(20))}));
   }
   CHECK_THROWS_AS(forked->at(61), Error);
   CHECK_THROWS_AS(forked->at(-1), Error);

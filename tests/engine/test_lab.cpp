@@ -44,7 +44,8 @@ std::shared_ptr<const LabView> rest(Lab& lab) {
   return lab.view();
 }
 
-ForkRequest request(const LabView& view, int32_t source, const std::string& placement, bool from_start = false) {
+ForkRequest request(const LabView& view, int32_t source, const std::string& placement,
+                    bool from_start = false) {
   ForkRequest fork;
   fork.source = source;
   fork.spec = *view.runs[static_cast<size_t>(source)].spec;
@@ -56,7 +57,9 @@ ForkRequest request(const LabView& view, int32_t source, const std::string& plac
 
 struct File {
   explicit File(const std::string& text)
-      : path((std::filesystem::temp_directory_path() / ("normscope-lab-" + std::to_string(::getpid()) + ".txt")).string()) {
+      : path((std::filesystem::temp_directory_path() /
+              ("normscope-lab-" + std::to_string(::getpid()) + ".txt"))
+                 .string()) {
     std::ofstream(path) << text;
   }
   ~File() { std::filesystem::remove(path); }
@@ -268,7 +271,9 @@ TEST_CASE("another fork replaces D; undo brings the former back, caught up; redo
   CHECK(get_field(*view->runs[3].spec, "model.placement") == "sandwich");
   CHECK(view->runs[3].step == 30);
   const auto caught_up = losses(view->runs[3]);
-  CHECK(same_bits(std::vector<float>(caught_up.begin(), caught_up.begin() + static_cast<std::ptrdiff_t>(later.size())), later));
+  CHECK(same_bits(
+      std::vector<float>(caught_up.begin(), caught_up.begin() + static_cast<std::ptrdiff_t>(later.size())),
+      later));
 }
 
 TEST_CASE("D can be forked and edited itself, and stays D through a reset", "[lab]") {
@@ -452,7 +457,8 @@ TEST_CASE("readers and commanders from many threads", "[lab]") {
   threads.emplace_back([&] {
     for (int i = 0; i < 15; ++i) {
       lab.edit(i % 3, "train.rate", std::to_string(0.001 * (1 + i % 4)));
-      if (i % 5 == 2 && lab.view()->runs.size() >= 3) lab.fork(request(*lab.view(), i % 3, i % 2 ? "pre" : "sandwich"));
+      if (i % 5 == 2 && lab.view()->runs.size() >= 3)
+        lab.fork(request(*lab.view(), i % 3, i % 2 ? "pre" : "sandwich"));
       if (i % 5 == 4) lab.remove_fork();
       if (i % 6 == 5) lab.pause();
       lab.play();

@@ -1,5 +1,6 @@
-// The live measurements against plain double-precision computations on the same recorded tensors, for every placement,
-// with gains, biases and scales pushed away from their start; and the measurements on request against theory.
+// The live measurements against plain double-precision computations on the same recorded tensors, for every
+// placement, with gains, biases and scales pushed away from their start; and the measurements on request
+// against theory.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -30,7 +31,8 @@ void disturb(Store& store) {
     const ParameterInfo& info = store.parameters()[p];
     if (info.shape.rank != 1) continue;
     std::vector<float> values = store.read(static_cast<int32_t>(p));
-    const std::vector<float> noise = initial_values({info.name + ".noise", info.shape, {Init::Kind::Normal, 0.3}}, 5);
+    const std::vector<float> noise =
+        initial_values({info.name + ".noise", info.shape, {Init::Kind::Normal, 0.3}}, 5);
     for (size_t i = 0; i < values.size(); ++i) values[i] += noise[i];
     store.write(static_cast<int32_t>(p), values);
   }
@@ -38,7 +40,8 @@ void disturb(Store& store) {
 
 /// A sealed program over a disturbed store, replayed once on a batch of three sequences.
 struct Fixture {
-  explicit Fixture(const ModelConfig& c) : config(c), backend(make_cpu_backend(1)), store(*backend), tape(store) {
+  explicit Fixture(const ModelConfig& c)
+      : config(c), backend(make_cpu_backend(1)), store(*backend), tape(store) {
     model = record_transformer(tape, config, {.batch = 3, .sequence = 11});
     store.materialize(3);
     disturb(store);
@@ -195,8 +198,10 @@ TEST_CASE("row sums of beta^2 are near one at initialisation", "[measure]") {
   }
 }
 
-TEST_CASE("one-position gradients: the last layer is constant in depth for Post-LN and falls for Pre-LN", "[measure]") {
-  // Theorem 1 of Xiong et al. in the theory's setting; three depths and one seed suffice to tell exponents 0 and -1/2 apart.
+TEST_CASE("one-position gradients: the last layer is constant in depth for Post-LN and falls for Pre-LN",
+          "[measure]") {
+  // Theorem 1 of Xiong et al. in the theory's setting; three depths and one seed suffice to tell exponents 0
+  // and -1/2 apart.
   const auto backend = make_cpu_backend(2);
   const auto last_layer = [&](Placement placement, int layers) {
     ModelConfig config;
@@ -211,7 +216,8 @@ TEST_CASE("one-position gradients: the last layer is constant in depth for Post-
   };
   const auto exponent = [&](Placement placement) {
     std::vector<double> x, y;
-    for (int layers : {2, 6, 18}) x.push_back(std::log(layers)), y.push_back(std::log(last_layer(placement, layers)));
+    for (int layers : {2, 6, 18})
+      x.push_back(std::log(layers)), y.push_back(std::log(last_layer(placement, layers)));
     return linear_fit(x, y).slope;
   };
   CHECK(std::abs(exponent(Placement::Post)) < 0.15);
@@ -224,7 +230,8 @@ TEST_CASE("output change grows with the perturbation and leaves the store as it 
   const MeasureBatch batch = random_batch(config, 2, 11, 1);
   Store store = initial_store(*backend, config, batch, 1);
   const std::vector<float> before = store.read(store.find("L01.attn.wq"));
-  const double small = output_change(store, config, batch, 0.01, 1), large = output_change(store, config, batch, 0.1, 1);
+  const double small = output_change(store, config, batch, 0.01, 1),
+               large = output_change(store, config, batch, 0.1, 1);
   CHECK(small > 1e-6);
   CHECK(large > 20 * small);
   CHECK(large < 2.5);

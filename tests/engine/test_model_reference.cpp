@@ -1,5 +1,6 @@
-// Whole decoders on the engine against the double reference model (tests/reference/model.h), at odd sizes: the loss,
-// every sub-layer's output, every gradient. The fixtures (test_fixtures.cpp) do the same from independent numbers.
+// Whole decoders on the engine against the double reference model (tests/reference/model.h), at odd sizes:
+// the loss, every sub-layer's output, every gradient. The fixtures (test_fixtures.cpp) do the same from
+// independent numbers.
 #include <cmath>
 
 #include "catch.hpp"
@@ -56,7 +57,8 @@ void check_model(TinyOptions o, double smoothing = 0) {
   DecoderSpec spec = spec_of(o);
   spec.smoothing = static_cast<double>(inputs.label_smoothing);
   Values weights;
-  if (o.row_weights) weights.assign(tiny.program->floats("weights").begin(), tiny.program->floats("weights").end());
+  if (o.row_weights)
+    weights.assign(tiny.program->floats("weights").begin(), tiny.program->floats("weights").end());
   Decoder decoder(spec, parameters_of(*tiny.store));
   const DecoderResult expected =
       decoder.run(copy(tiny.program->tokens("tokens")), copy(tiny.program->tokens("targets")), weights);
@@ -64,7 +66,8 @@ void check_model(TinyOptions o, double smoothing = 0) {
   CHECK(std::abs(tiny.program->loss() - expected.loss) <= 1e-6 * expected.loss);
   REQUIRE(tiny.model.sublayers.size() == expected.outputs.size());
   for (size_t k = 0; k < expected.outputs.size(); ++k) {
-    const std::vector<float> output = tiny.program->read(tiny.program->data().values[static_cast<size_t>(tiny.model.sublayers[k].output)].name);
+    const std::vector<float> output = tiny.program->read(
+        tiny.program->data().values[static_cast<size_t>(tiny.model.sublayers[k].output)].name);
     CHECK(relative_error(output, expected.outputs[k]) <= 1e-5);
   }
   double all = 0;
@@ -90,20 +93,38 @@ void check_model(TinyOptions o, double smoothing = 0) {
 }  // namespace
 
 TEST_CASE("model: every placement equals the double reference", "[model]") {
-  for (const Placement p : {Placement::None, Placement::Post, Placement::Pre, Placement::Sandwich, Placement::DeepNorm,
-                            Placement::Admin, Placement::ReZero}) {
+  for (const Placement p : {Placement::None, Placement::Post, Placement::Pre, Placement::Sandwich,
+                            Placement::DeepNorm, Placement::Admin, Placement::ReZero}) {
     INFO(to_string(p));
     check_model({.placement = p});
   }
 }
 
 TEST_CASE("model: sizes around the tiles", "[model]") {
-  check_model({.placement = Placement::Pre, .layers = 1, .width = 33, .heads = 3, .feed_forward = 65, .vocabulary = 31,
-               .batch = 1, .sequence = 33});
-  check_model({.placement = Placement::Post, .layers = 3, .width = 15, .heads = 5, .feed_forward = 31, .vocabulary = 3,
-               .batch = 5, .sequence = 7});
-  check_model({.placement = Placement::Sandwich, .layers = 1, .width = 64, .heads = 4, .feed_forward = 129,
-               .vocabulary = 67, .batch = 2, .sequence = 65});
+  check_model({.placement = Placement::Pre,
+               .layers = 1,
+               .width = 33,
+               .heads = 3,
+               .feed_forward = 65,
+               .vocabulary = 31,
+               .batch = 1,
+               .sequence = 33});
+  check_model({.placement = Placement::Post,
+               .layers = 3,
+               .width = 15,
+               .heads = 5,
+               .feed_forward = 31,
+               .vocabulary = 3,
+               .batch = 5,
+               .sequence = 7});
+  check_model({.placement = Placement::Sandwich,
+               .layers = 1,
+               .width = 64,
+               .heads = 4,
+               .feed_forward = 129,
+               .vocabulary = 67,
+               .batch = 2,
+               .sequence = 65});
 }
 
 TEST_CASE("model: norm kinds, GELU, untied output, row weights, label smoothing", "[model]") {
@@ -120,10 +141,16 @@ TEST_CASE("model: dropout draws its masks by the names of the sites", "[model]")
 }
 
 TEST_CASE("model: the reference model's gradient is its loss's derivative", "[model]") {
-  for (const Placement p : {Placement::Post, Placement::Pre, Placement::Sandwich, Placement::DeepNorm, Placement::Admin,
-                            Placement::ReZero}) {
+  for (const Placement p : {Placement::Post, Placement::Pre, Placement::Sandwich, Placement::DeepNorm,
+                            Placement::Admin, Placement::ReZero}) {
     INFO(to_string(p));
-    const TinyOptions o{.placement = p, .layers = 1, .width = 6, .heads = 2, .feed_forward = 7, .vocabulary = 5, .sequence = 3,
+    const TinyOptions o{.placement = p,
+                        .layers = 1,
+                        .width = 6,
+                        .heads = 2,
+                        .feed_forward = 7,
+                        .vocabulary = 5,
+                        .sequence = 3,
                         .gelu = true};
     Tiny tiny(o);
     tiny.fill(1);
@@ -142,9 +169,9 @@ TEST_CASE("model: the reference model's gradient is its loss's derivative", "[mo
         expected += u * result.gradients.at(name)[i];
         scale += std::pow(u * result.gradients.at(name)[i], 2);
       }
-    const double measured =
-        (Decoder(spec_of(o), plus).run(tokens, targets, {}).loss - Decoder(spec_of(o), minus).run(tokens, targets, {}).loss) /
-        (2 * h);
+    const double measured = (Decoder(spec_of(o), plus).run(tokens, targets, {}).loss -
+                             Decoder(spec_of(o), minus).run(tokens, targets, {}).loss) /
+                            (2 * h);
     CHECK(std::abs(measured - expected) <= 1e-7 * std::sqrt(scale));
   }
 }

@@ -1,5 +1,6 @@
-// Second hop of the gradient tests: the CPU kernels of every op against the double reference, for every case, write mode,
-// instruction set and order of chunks; then NaN. The reference itself is proven in test_reference.cpp.
+// Second hop of the gradient tests: the CPU kernels of every op against the double reference, for every case,
+// write mode, instruction set and order of chunks; then NaN. The reference itself is proven in
+// test_reference.cpp.
 #include <cmath>
 #include <limits>
 
@@ -49,7 +50,8 @@ Prepared prepare(const OpCase& c) {
   Random random(5);
   for (const Values& g : p.gradients) {
     // What is added to is of the gradient's own size, so that a wrong sum cannot hide behind it.
-    const double size = g.empty() ? 0.0 : std::max(norm_of(g) / std::sqrt(static_cast<double>(g.size())), 1e-3);
+    const double size =
+        g.empty() ? 0.0 : std::max(norm_of(g) / std::sqrt(static_cast<double>(g.size())), 1e-3);
     Values base;
     for (size_t i = 0; i < g.size(); ++i)
       base.push_back(static_cast<double>(static_cast<float>(size * (0.3 + random.normal()))));
@@ -66,7 +68,8 @@ void check_forward(const OpCase& c, const Prepared& p, const Outcome& outcome) {
   }
 }
 
-void check_gradients(const OpCase& c, const Prepared& p, const std::vector<Write>& write, const Outcome& outcome) {
+void check_gradients(const OpCase& c, const Prepared& p, const std::vector<Write>& write,
+                     const Outcome& outcome) {
   for (size_t i = 0; i < c.in.size(); ++i) {
     if (write[i] == Write::Skip) continue;
     INFO("gradient of input " << i << (write[i] == Write::Add ? ", added" : ", assigned"));
@@ -102,7 +105,8 @@ void check_case(const OpCase& c) {
   }
 }
 
-/// Attention may spread a NaN within its tensor: a masked key counts with probability zero, and zero times NaN is NaN.
+/// Attention may spread a NaN within its tensor: a masked key counts with probability zero, and zero times
+/// NaN is NaN.
 void check_nan(const OpCase& c, const Values& reference, const std::vector<float>& got) {
   size_t wanted = 0, missing = 0, extra = 0;
   for (size_t i = 0; i < reference.size(); ++i) {
@@ -158,7 +162,9 @@ TEST_CASE("kernels: embedding equals the reference", "[ops]") { check_cases(embe
 TEST_CASE("kernels: linear equals the reference", "[ops]") { check_cases(linear_cases()); }
 TEST_CASE("kernels: attention equals the reference", "[ops]") { check_cases(attention_cases()); }
 TEST_CASE("kernels: the norm family equals the reference", "[ops]") { check_cases(norm_cases()); }
-TEST_CASE("kernels: relu, gelu, dropout and add equal the reference", "[ops]") { check_cases(elementwise_cases()); }
+TEST_CASE("kernels: relu, gelu, dropout and add equal the reference", "[ops]") {
+  check_cases(elementwise_cases());
+}
 TEST_CASE("kernels: softmax cross-entropy equals the reference", "[ops]") { check_cases(loss_cases()); }
 
 TEST_CASE("kernels: every op hands NaN on", "[ops]") {

@@ -1,4 +1,5 @@
-// Sentence pairs: pieces, buckets, epochs, training on them. Without SentencePiece there is one clear refusal.
+// Sentence pairs: pieces, buckets, epochs, training on them. Without SentencePiece there is one clear
+// refusal.
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -18,8 +19,9 @@ namespace {
 
 /// Sentences of different lengths and their word-by-word translation.
 std::vector<TsvRow> some_pairs(size_t count) {
-  static const char* const kWords[][2] = {{"Hund", "dog"},   {"Katze", "cat"}, {"Haus", "house"}, {"und", "and"},
-                                          {"schläft", "sleeps"}, {"läuft", "runs"}, {"groß", "big"},  {"klein", "small"}};
+  static const char* const kWords[][2] = {{"Hund", "dog"}, {"Katze", "cat"},      {"Haus", "house"},
+                                          {"und", "and"},  {"schläft", "sleeps"}, {"läuft", "runs"},
+                                          {"groß", "big"}, {"klein", "small"}};
   std::vector<TsvRow> rows;
   for (size_t i = 0; i < count; ++i) {
     TsvRow row;
@@ -110,11 +112,13 @@ TEST_CASE("pairs: every pair once an epoch, in batches of one bucket and about a
       Batch batch(shape), again(shape);
       task.fill(7, number, Split::Train, B, T, batch.view());
       for (size_t r = 0; r < static_cast<size_t>(shape.rows); ++r) {
-        const auto n = static_cast<size_t>(batch.key_lengths[r]), m = static_cast<size_t>(batch.target_lengths[r]);
+        const auto n = static_cast<size_t>(batch.key_lengths[r]),
+                   m = static_cast<size_t>(batch.target_lengths[r]);
         if (n == 0) continue;  // fills up a last batch
         const auto length = static_cast<size_t>(shape.length);
         const auto at = static_cast<std::ptrdiff_t>(r * length);
-        std::vector<int32_t> source(batch.source.begin() + at, batch.source.begin() + at + static_cast<std::ptrdiff_t>(n));
+        std::vector<int32_t> source(batch.source.begin() + at,
+                                    batch.source.begin() + at + static_cast<std::ptrdiff_t>(n));
         CHECK(source.back() == Tokenizer::kEnd);
         CHECK(batch.tokens[r * length] == Tokenizer::kBegin);
         CHECK(batch.targets[r * length + m - 1] == Tokenizer::kEnd);
@@ -168,7 +172,8 @@ TEST_CASE("pairs: a run trains on all shapes over one Store and goes on bitwise"
   const auto found = translator.translate(sources);
   REQUIRE(found.size() == sources.size());
   CHECK(found == translator.translate(sources));
-  for (const char* file : {"pairs_run.tsv", "pairs_run.bpe.model", "pairs_run.safetensors"}) std::remove(file);
+  for (const char* file : {"pairs_run.tsv", "pairs_run.bpe.model", "pairs_run.safetensors"})
+    std::remove(file);
 }
 
 }  // namespace normscope::test

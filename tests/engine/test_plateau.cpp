@@ -20,8 +20,8 @@ struct Seen {
   bool operator==(const Seen&) const = default;
 };
 
-std::vector<Seen> follow(Plateau& plateau, const std::function<double(int32_t)>& loss, int32_t to, int32_t warmup = 0,
-                         int32_t from = 1) {
+std::vector<Seen> follow(Plateau& plateau, const std::function<double(int32_t)>& loss, int32_t to,
+                         int32_t warmup = 0, int32_t from = 1) {
   std::vector<Seen> seen;
   for (int32_t step = from; step <= to; ++step)
     if (const Change change = plateau.update(step, loss(step), kLevel, warmup); change != Change::None)
@@ -85,15 +85,21 @@ TEST_CASE("a run that falls back is stuck again", "[plateau]") {
 
 TEST_CASE("one easy batch is not learning, nor is a short history", "[plateau]") {
   Plateau plateau;
-  CHECK(follow(plateau, [](int32_t step) { return step == 40 ? 1.5 : kLevel; }, 100).empty());
+  CHECK(follow(
+            plateau, [](int32_t step) { return step == 40 ? 1.5 : kLevel; }, 100)
+            .empty());
   Plateau fresh;
-  CHECK(follow(fresh, [](int32_t) { return 1.0; }, 19).empty());
-  CHECK(follow(fresh, [](int32_t) { return 1.0; }, 20, 0, 20) == std::vector<Seen>{{20, Change::LeftPlateau}});
+  CHECK(follow(
+            fresh, [](int32_t) { return 1.0; }, 19)
+            .empty());
+  CHECK(follow(
+            fresh, [](int32_t) { return 1.0; }, 20, 0, 20) == std::vector<Seen>{{20, Change::LeftPlateau}});
 }
 
 TEST_CASE("NaN is not learning", "[plateau]") {
   Plateau plateau;
-  follow(plateau, [](int32_t) { return std::numeric_limits<double>::quiet_NaN(); }, 200);
+  follow(
+      plateau, [](int32_t) { return std::numeric_limits<double>::quiet_NaN(); }, 200);
   CHECK(plateau.learning_since() == 0);
 }
 

@@ -1,5 +1,5 @@
-// The worker pool under load: every chunk of every stage runs exactly once, on any number of threads, with workers that
-// come late, sleep between stages or are more than the machine has cores.
+// The worker pool under load: every chunk of every stage runs exactly once, on any number of threads, with
+// workers that come late, sleep between stages or are more than the machine has cores.
 #include <atomic>
 #include <chrono>
 #include <ctime>
@@ -20,7 +20,8 @@ Counters counters;
 
 /// Call::stats carries the number of chunks that this stage has.
 void count(const cpu::Call& call, const StepInputs& inputs, int64_t chunk, cpu::Scratch scratch) noexcept {
-  if (chunk >= static_cast<int64_t>(*call.stats) || inputs.step != static_cast<uint32_t>(*call.stats)) counters.foreign++;
+  if (chunk >= static_cast<int64_t>(*call.stats) || inputs.step != static_cast<uint32_t>(*call.stats))
+    counters.foreign++;
   scratch.p[0] = static_cast<float>(chunk);
   counters.ran[static_cast<size_t>(chunk)].fetch_add(1, std::memory_order_relaxed);
 }

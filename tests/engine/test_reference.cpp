@@ -1,5 +1,6 @@
-// First hop of the gradient tests: the double reference's hand-written backward equals the derivative that dual numbers
-// give, to 1e-10, for every case of every op. The second hop (test_op_cases.cpp) compares the kernels with it.
+// First hop of the gradient tests: the double reference's hand-written backward equals the derivative that
+// dual numbers give, to 1e-10, for every case of every op. The second hop (test_op_cases.cpp) compares the
+// kernels with it.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -12,7 +13,8 @@ namespace normscope::test {
 namespace {
 
 /// |<dy, J u> - <u, g>| over the size of such a projection; NaN when anything is.
-double projection_error(const OpCase& c, size_t input, const Values& dy, const Values& gradient, uint64_t seed) {
+double projection_error(const OpCase& c, size_t input, const Values& dy, const Values& gradient,
+                        uint64_t seed) {
   Random random(seed);
   const Inputs<double> in = inputs_of(c);
   Inputs<Dual> dual;
@@ -68,7 +70,8 @@ TEST_CASE("reference: forward on dual numbers has the same values as on doubles"
   }
 }
 
-// A norm's backward removes two directions; with a cotangent of ones or a plain sum, dropping either would go unseen.
+// A norm's backward removes two directions; with a cotangent of ones or a plain sum, dropping either would go
+// unseen.
 TEST_CASE("reference: the proof fails when a projection of the norm is left out", "[reference]") {
   for (const OpCase& c : norm_cases()) {
     const int64_t D = c.out.cols();
@@ -108,7 +111,8 @@ TEST_CASE("reference: every op of ops.def has a case", "[reference]") {
   std::set<OpKind> covered;
   for (const OpCase& c : op_cases()) covered.insert(c.op);
   // Ops without a forward and backward of their own: their cases stand in test_update_ops.cpp.
-  const std::set<OpKind> elsewhere = {OpKind::Probe, OpKind::GradNorm, OpKind::Clip, OpKind::Adam, OpKind::Sgd};
+  const std::set<OpKind> elsewhere = {OpKind::Probe, OpKind::GradNorm, OpKind::Clip, OpKind::Adam,
+                                      OpKind::Sgd};
   for (int i = 0; i < static_cast<int>(OpKind::Count); ++i) {
     const OpKind op = static_cast<OpKind>(i);
     INFO("op without a case in tests/engine/op_cases*.cpp: " << to_string(op));

@@ -1,6 +1,7 @@
-// The bitwise promises of replay on a tiny decoder with dropout, clipping and probes: the same run twice, any number of
-// threads, replay against a fresh recording, probes on and off, continuing from saved state, a program beside it.
-// And what replay promises besides: no allocation, no frozen value, denormals flushed only inside.
+// The bitwise promises of replay on a tiny decoder with dropout, clipping and probes: the same run twice, any
+// number of threads, replay against a fresh recording, probes on and off, continuing from saved state, a
+// program beside it. And what replay promises besides: no allocation, no frozen value, denormals flushed only
+// inside.
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -57,10 +58,11 @@ TEST_CASE("replay: 1, 2, 3 and 5 threads give the same bits", "[replay]") {
   }
 }
 
-TEST_CASE("replay: every number of the stats block and every gradient is the same on any number of threads", "[replay]") {
+TEST_CASE("replay: every number of the stats block and every gradient is the same on any number of threads",
+          "[replay]") {
   TinyOptions o = kFull;
   o.sequence = 31;
-  Tiny one(o), three(with(o, [](TinyOptions& t) { t.threads = 3; }));
+  Tiny one(o), three(with(o, [](TinyOptions&t) { t.threads = 3; }));
   one.steps(1, 5);
   three.steps(1, 5);
   const auto a = one.program->stats(), b = three.program->stats();
@@ -86,7 +88,7 @@ TEST_CASE("replay: probes change no bit", "[replay]") {
       TinyOptions o = kFull;
       o.placement = p;
       o.threads = threads;
-      Tiny on(o), off(with(o, [](TinyOptions& t) { t.probes = false; }));
+      Tiny on(o), off(with(o, [](TinyOptions&t) { t.probes = false; }));
       CHECK(on.program->stats().size() > off.program->stats().size());
       on.steps(1, 10);
       off.steps(1, 10);
@@ -98,7 +100,8 @@ TEST_CASE("replay: continuing from saved weights and moments equals the straight
   Tiny straight(kFull), first(kFull);
   straight.steps(1, 20);
   first.steps(1, 9);
-  Tiny second(with(kFull, [](TinyOptions& o) { o.seed = 99; }));  // other initial weights: all must be replaced
+  Tiny second(
+      with(kFull, [](TinyOptions& o) { o.seed = 99; }));  // other initial weights: all must be replaced
   for (const auto block : {Store::Block::Value, Store::Block::M, Store::Block::V})
     for (int32_t p = 0; p < static_cast<int32_t>(first.store->parameters().size()); ++p)
       second.store->write(p, first.store->read(p, block), block);
@@ -111,7 +114,8 @@ TEST_CASE("replay: an evaluation program between the steps changes no bit of the
   Tiny alone(kFull), watched(kFull);
   ModelConfig config = tiny_config(kFull);
   Tape tape(*watched.store);
-  const ModelValues eval = record_transformer(tape, config, {.batch = 3, .sequence = 5, .training = false, .probes = true});
+  const ModelValues eval =
+      record_transformer(tape, config, {.batch = 3, .sequence = 5, .training = false, .probes = true});
   Program program = seal(tape, {.loss = eval.loss, .backward = false});
   double loss = 0;
   for (uint32_t step = 1; step <= 10; ++step) {
@@ -151,13 +155,13 @@ TEST_CASE("replay: 100 steps allocate nothing", "[replay]") {
   CHECK(allocations() == before + 1);  // the counter counts
 }
 
-// Whatever may change between two replays stands in StepInputs. A field that a kernel read at sealing instead would be
-// frozen: changing it would change nothing.
+// Whatever may change between two replays stands in StepInputs. A field that a kernel read at sealing instead
+// would be frozen: changing it would change nothing.
 TEST_CASE("replay: changing any field of StepInputs changes the result", "[replay]") {
   const StepInputs all;
   // A new field fails to compile here until it is added below.
-  [[maybe_unused]] const auto& [seed, step, lr, beta1, beta2, eps, bias1, bias2, momentum, decay, clip, smoothing, dropout] =
-      all;
+  [[maybe_unused]] const auto& [seed, step, lr, beta1, beta2, eps, bias1, bias2, momentum, decay, clip,
+                                smoothing, dropout] = all;
   struct Field {
     const char* name;
     Optimizer optimizer;

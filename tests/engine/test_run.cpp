@@ -1,5 +1,5 @@
-// Runs: what two of them share, what an edit and a fork do, which states are recognised, and that looking changes
-// nothing.
+// Runs: what two of them share, what an edit and a fork do, which states are recognised, and that looking
+// changes nothing.
 #include "catch.hpp"
 
 #include <cmath>
@@ -55,7 +55,8 @@ TEST_CASE("any number of threads gives the same bits", "[run]") {
 }
 
 TEST_CASE("runs of one seed share batches and the initial weights that both have", "[run]") {
-  const auto a = make_run(small_spec("post")), b = make_run(small_spec("post-warmup")), c = make_run(small_spec("pre"));
+  const auto a = make_run(small_spec("post")), b = make_run(small_spec("post-warmup")),
+             c = make_run(small_spec("pre"));
   CHECK(first_difference(a->store(), b->store()) == "");
   int shared = 0;
   for (const ParameterInfo& info : c->store().parameters())
@@ -120,7 +121,8 @@ TEST_CASE("the rate of each step is the schedule's", "[run]") {
   steps(*run, 15);
   const Series rate = run->history()->rate();
   for (size_t i = 0; i < 15; ++i)
-    CHECK(rate.values[i] == static_cast<float>(learning_rate(run->spec().train.schedule, static_cast<int64_t>(i) + 1)));
+    CHECK(rate.values[i] ==
+          static_cast<float>(learning_rate(run->spec().train.schedule, static_cast<int64_t>(i) + 1)));
 }
 
 TEST_CASE("live edits act from the next step and replay bitwise", "[run]") {
@@ -184,7 +186,8 @@ TEST_CASE("a fork keeps by name; norms that moved take gains and moments along",
     }
     for (std::string place : {"L01.attn", "L01.ffn", "L02.attn", "L02.ffn"})
       for (std::string part : {".gain", ".bias"})
-        CHECK(same_bits(weights(*fork, place + ".before" + part, block), weights(*source, place + ".trunk" + part, block)));
+        CHECK(same_bits(weights(*fork, place + ".before" + part, block),
+                        weights(*source, place + ".trunk" + part, block)));
   }
   CHECK(weights(*fork, "L01.attn.before.gain") != std::vector<float>(16, 1.0f));  // and these were trained
   CHECK(weights(*fork, "final.gain") == std::vector<float>(16, 1.0f));            // new: as at the start
@@ -364,8 +367,9 @@ TEST_CASE("live measurements join the history by name and change no bit of the r
     const History &with = *measured->history(), &without = *plain->history();
     CHECK(same_bits(with.loss().values, without.loss().values));
     REQUIRE(with.layout().size() == without.layout().size());
-    for (const char* name : {"beta2.4.sum", "beta2.1.0", "beta2.4.4", "L02.attn.token_cosine", "L02.ffn.layer_cosine",
-                             "L01.attn.attention_entropy", "L02.attn.branch.variance", "L02.attn.input.variance"}) {
+    for (const char* name :
+         {"beta2.4.sum", "beta2.1.0", "beta2.4.4", "L02.attn.token_cosine", "L02.ffn.layer_cosine",
+          "L01.attn.attention_entropy", "L02.attn.branch.variance", "L02.attn.input.variance"}) {
       INFO(preset << " " << name);
       const Series series = with.series(with.find(name));
       REQUIRE(series.values.size() == 12);

@@ -18,7 +18,9 @@ class SilentBackend : public Backend {
   bool lowered = false;
 
   std::string_view name() const override { return "silent"; }
-  bool supports(OpKind op) const override { return std::find(missing.begin(), missing.end(), op) == missing.end(); }
+  bool supports(OpKind op) const override {
+    return std::find(missing.begin(), missing.end(), op) == missing.end();
+  }
   std::unique_ptr<Memory> allocate(size_t floats) override { return std::make_unique<Block>(floats); }
   void upload(Memory& to, size_t offset, std::span<const float> from) override {
     std::copy(from.begin(), from.end(), to.data() + offset);
@@ -124,9 +126,11 @@ TEST_CASE("seal: the first writer of a gradient assigns, later writers add", "[s
   const auto &loss = all[5], &logits = all[6], &sum = all[7], &branch = all[8], &x = all[9];
   CHECK(loss.write == std::vector<Write>{Write::Assign, Write::Skip, Write::Skip});
   CHECK(logits.write == std::vector<Write>{Write::Assign, Write::Assign, Write::Skip});  // sum, table
-  CHECK(sum.write == std::vector<Write>{Write::Assign, Write::Assign, Write::Skip, Write::Skip});  // x, branch
-  CHECK(branch.write == std::vector<Write>{Write::Add});                                   // x again
-  CHECK(x.write == std::vector<Write>{Write::Skip, Write::Add, Write::Skip});              // table again; positions frozen
+  CHECK(sum.write ==
+        std::vector<Write>{Write::Assign, Write::Assign, Write::Skip, Write::Skip});  // x, branch
+  CHECK(branch.write == std::vector<Write>{Write::Add});                              // x again
+  CHECK(x.write ==
+        std::vector<Write>{Write::Skip, Write::Add, Write::Skip});  // table again; positions frozen
 
   // In general: every gradient is assigned exactly once, by its first writer.
   std::vector<int> writers(f.tape.values().size(), 0);
@@ -153,7 +157,8 @@ TEST_CASE("seal: the update is appended as asked", "[seal]") {
   };
   CHECK(ops({0, true, Optimizer::None, false}) == std::vector<OpKind>{OpKind::GradNorm});
   CHECK(ops({0, true, Optimizer::None, true}) == std::vector<OpKind>{OpKind::GradNorm, OpKind::Clip});
-  CHECK(ops({0, true, Optimizer::Adam, true}) == std::vector<OpKind>{OpKind::GradNorm, OpKind::Clip, OpKind::Adam});
+  CHECK(ops({0, true, Optimizer::Adam, true}) ==
+        std::vector<OpKind>{OpKind::GradNorm, OpKind::Clip, OpKind::Adam});
   CHECK(ops({0, true, Optimizer::Sgd, false}) == std::vector<OpKind>{OpKind::GradNorm, OpKind::Sgd});
 }
 
@@ -168,7 +173,8 @@ TEST_CASE("seal: a probe stands right after the instruction that completes its t
   const auto placed = passes::place_probes(f.tape, forward_and_backward(f));
   REQUIRE(placed.size() == 14);
   const auto before = [&](const std::string& name) -> const Instruction& {
-    const auto it = std::find_if(placed.begin(), placed.end(), [&](const Instruction& i) { return i.name == name; });
+    const auto it =
+        std::find_if(placed.begin(), placed.end(), [&](const Instruction& i) { return i.name == name; });
     REQUIRE(it != placed.end());
     REQUIRE(it != placed.begin());
     CHECK(it->op == OpKind::Probe);
@@ -192,8 +198,10 @@ TEST_CASE("seal: a probe stands right after the instruction that completes its t
     }
 }
 
-TEST_CASE("seal: a probe of a gradient is left out of a program without backward, and refused where it can never be",
-          "[seal]") {
+TEST_CASE(
+    "seal: a probe of a gradient is left out of a program without backward, and refused where it can never "
+    "be",
+    "[seal]") {
   SilentBackend backend;
   Store store(backend);
   FiveNodes f(store);
@@ -240,14 +248,16 @@ TEST_CASE("seal: memory is aligned and nothing overlaps", "[seal]") {
       if (&a != &b && a.block == b.block) CHECK((a.last <= b.first || b.last <= a.first));
 }
 
-TEST_CASE("seal: ops that the backend lacks are reported all together, before anything is lowered", "[seal]") {
+TEST_CASE("seal: ops that the backend lacks are reported all together, before anything is lowered",
+          "[seal]") {
   SilentBackend backend;
   Store store(backend);
   FiveNodes f(store);
   store.materialize(1);
   backend.missing = {OpKind::Relu, OpKind::SoftmaxXent, OpKind::Adam};
   const std::string text = error_of([&] { seal(f.tape, {f.loss}); });
-  for (const char* word : {"relu", "softmax_xent", "adam", "silent"}) CHECK(text.find(word) != std::string::npos);
+  for (const char* word : {"relu", "softmax_xent", "adam", "silent"})
+    CHECK(text.find(word) != std::string::npos);
   CHECK(text.find("linear") == std::string::npos);
   CHECK(text.find('\n') == std::string::npos);
   CHECK_FALSE(backend.lowered);
@@ -292,7 +302,8 @@ TEST_CASE("seal: the stats block names loss, norms and probes once each", "[seal
   const ProgramData& data = program.data();
   std::vector<std::string> names;
   for (const StatInfo& s : data.stats) names.push_back(s.name);
-  for (const char* name : {"loss", "table.grad_norm", "table.update_norm", "table.weight_norm", "sum.mean_square"})
+  for (const char* name :
+       {"loss", "table.grad_norm", "table.update_norm", "table.weight_norm", "sum.mean_square"})
     CHECK(std::count(names.begin(), names.end(), name) == 1);
   for (const std::string& name : names) CHECK(name.find("positions") == std::string::npos);  // frozen
   CHECK(data.parameter_order == std::vector<int32_t>{store.find("table")});

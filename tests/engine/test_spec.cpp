@@ -1,4 +1,5 @@
-// The field table: every field there and back, every kind of wrong value, wirings by key, differences as edits.
+// The field table: every field there and back, every kind of wrong value, wirings by key, differences as
+// edits.
 #include "catch.hpp"
 
 #include <set>
@@ -15,8 +16,8 @@ std::string other_value(const Field& field, const RunSpec& spec) {
   const std::string now = field.get(spec);
   switch (field.type) {
     case FieldType::Integer:
-      return std::to_string(static_cast<int64_t>(now == std::to_string(static_cast<int64_t>(field.low)) ? field.low + 2
-                                                                                                         : field.low));
+      return std::to_string(static_cast<int64_t>(
+          now == std::to_string(static_cast<int64_t>(field.low)) ? field.low + 2 : field.low));
     case FieldType::Real:
       return now == "0.125" ? "0.25" : "0.125";
     case FieldType::Flag:
@@ -106,15 +107,18 @@ TEST_CASE("every field goes there and back", "[spec]") {
 }
 
 TEST_CASE("broken values name key, value and what was expected, and change nothing", "[spec]") {
-  CHECK(set_error("train.warmup", "abc") == "[train.warmup] 'abc' is not a whole number: expected 0 to 100000");
-  CHECK(set_error("train.warmup", "1.5") == "[train.warmup] '1.5' is not a whole number: expected 0 to 100000");
+  CHECK(set_error("train.warmup", "abc") ==
+        "[train.warmup] 'abc' is not a whole number: expected 0 to 100000");
+  CHECK(set_error("train.warmup", "1.5") ==
+        "[train.warmup] '1.5' is not a whole number: expected 0 to 100000");
   CHECK(set_error("train.warmup", "200000") == "[train.warmup] 200000 is out of range: expected 0 to 100000");
   CHECK(set_error("train.rate", "fast") == "[train.rate] 'fast' is not a number: expected 0 to 100");
   CHECK(set_error("train.rate", "-1") == "[train.rate] -1 is out of range: expected 0 to 100");
   CHECK(set_error("model.tied", "perhaps") == "[model.tied] 'perhaps' is neither: expected true or false");
   CHECK(set_error("model.activation", "tanh") == "[model.activation] 'tanh' is unknown: expected relu, gelu");
   CHECK(set_error("train.warmpu", "1") == "[train.warmpu] no such setting: did you mean train.warmup?");
-  CHECK_THAT(set_error("train.milestones", "200,100"), Catch::Contains("expected whole numbers from 1, ascending"));
+  CHECK_THAT(set_error("train.milestones", "200,100"),
+             Catch::Contains("expected whole numbers from 1, ascending"));
   CHECK_THAT(set_error("wiring.L07.attn", "none"), Catch::Contains("wiring.L01.attn to wiring.L06.ffn"));
   CHECK_THAT(set_error("wiring.L01.attn", "before=xx"), Catch::Contains("'before=xx'"));
   CHECK_THAT(set_error("wiring.final", "xx"), Catch::Contains("'xx'"));
@@ -190,9 +194,11 @@ TEST_CASE("differences become edits that lead from one to the other", "[spec]") 
 
 TEST_CASE("an edit is read from the command line's form", "[spec]") {
   CHECK(edit_from("214:train.rate=1e-3") == Edit{214, "train.rate", "1e-3"});
-  CHECK(edit_from("3:wiring.L01.attn=before=ln after=ln") == Edit{3, "wiring.L01.attn", "before=ln after=ln"});
+  CHECK(edit_from("3:wiring.L01.attn=before=ln after=ln") ==
+        Edit{3, "wiring.L01.attn", "before=ln after=ln"});
   CHECK(to_string(Edit{214, "train.rate", "1e-3"}) == "214:train.rate=1e-3");
-  for (std::string_view text : {"", "214", "x:train.rate=1", "0:train.rate=1", "-3:a=b", "3 train.rate=1", "a=3:b"})
+  for (std::string_view text :
+       {"", "214", "x:train.rate=1", "0:train.rate=1", "-3:a=b", "3 train.rate=1", "a=3:b"})
     CHECK_THROWS_AS(edit_from(text), Error);
 }
 

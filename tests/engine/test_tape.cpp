@@ -1,5 +1,5 @@
-// Recording: shapes, names, and errors that say in one line where, what and what was expected. The Store: names, initial
-// values, random numbers.
+// Recording: shapes, names, and errors that say in one line where, what and what was expected. The Store:
+// names, initial values, random numbers.
 #include <cmath>
 #include <functional>
 
@@ -57,8 +57,10 @@ TEST_CASE("tape: a node names its inputs, and index order is topological", "[tap
 
 TEST_CASE("tape: a wrong shape is refused in one line that names the node and both shapes", "[tape]") {
   Recording r;
-  const ValueId x = r.real("x", {2, 3, 8}), tokens = r.integer("tokens", {2, 3}), real_tokens = r.real("real", {2, 3});
-  const ValueId w = r.parameter("w", {8, 5}), narrow = r.parameter("narrow", {7, 5}), eight = r.parameter("eight", {8});
+  const ValueId x = r.real("x", {2, 3, 8}), tokens = r.integer("tokens", {2, 3}),
+                real_tokens = r.real("real", {2, 3});
+  const ValueId w = r.parameter("w", {8, 5}), narrow = r.parameter("narrow", {7, 5}),
+                eight = r.parameter("eight", {8});
   const ValueId four = r.parameter("four", {4}), short_positions = r.parameter("short", {2, 8});
   const ValueId table = r.parameter("table", {9, 8}), other = r.real("other", {2, 3, 4});
   struct Case {
@@ -66,7 +68,8 @@ TEST_CASE("tape: a wrong shape is refused in one line that names the node and bo
     std::vector<const char*> words;
   };
   const std::vector<Case> cases = {
-      {[&] { linear(r.tape, "L03.ffn.w1", x, narrow, kNone); }, {"[linear L03.ffn.w1]", "(2,3,8)", "(7,5)", "expected"}},
+      {[&] { linear(r.tape, "L03.ffn.w1", x, narrow, kNone); },
+       {"[linear L03.ffn.w1]", "(2,3,8)", "(7,5)", "expected"}},
       {[&] { linear(r.tape, "n", x, w, eight); }, {"bias", "(8)", "5"}},
       {[&] { linear(r.tape, "n", x, eight, kNone); }, {"weight", "(8)"}},
       {[&] { linear(r.tape, "n", x, w, kNone, true); }, {"(8,5)"}},
@@ -75,11 +78,15 @@ TEST_CASE("tape: a wrong shape is refused in one line that names the node and bo
       {[&] { attention(r.tape, "n", x, x, x, kNone, {.heads = 3}); }, {"[attention n]", "8", "3 heads"}},
       {[&] { attention(r.tape, "n", x, other, other, kNone, {}); }, {"(2,3,8)", "(2,3,4)"}},
       {[&] { attention(r.tape, "n", x, x, x, tokens, {}); }, {"lengths", "2 integers"}},
-      {[&] { layer_norm(r.tape, "n", NormKind::LayerNorm, x, eight, kNone, 1e-5f); }, {"[layer_norm n]", "bias"}},
+      {[&] { layer_norm(r.tape, "n", NormKind::LayerNorm, x, eight, kNone, 1e-5f); },
+       {"[layer_norm n]", "bias"}},
       {[&] { layer_norm(r.tape, "n", NormKind::Rms, x, four, kNone, 1e-5f); }, {"four", "8"}},
       {[&] { layer_norm(r.tape, "n", NormKind::None, x, kNone, kNone, 1e-5f); }, {"none"}},
       {[&] { add(r.tape, "n", x, other); }, {"[add n]", "(2,3,8)", "(2,3,4)"}},
-      {[&] { add(r.tape, "n", x, x, {1, four}); }, {"four", "1 or 8"}},
+      {[&] {
+         add(r.tape, "n", x, x, {1, four});
+       },
+       {"four", "1 or 8"}},
       {[&] { softmax_xent(r.tape, "n", x, real_tokens, kNone); }, {"[softmax_xent n]", "integers"}},
       {[&] { softmax_xent(r.tape, "n", x, tokens, other); }, {"weights", "6"}},
       {[&] { r.tape.parameter("unknown"); }, {"unknown", "declared"}},
@@ -165,7 +172,8 @@ TEST_CASE("philox: the published test vectors", "[tape]") {
         Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
   // The word of an element: four elements share a block.
   const PhiloxBlock block = philox_block(2, site_of("here"), 9, static_cast<uint32_t>(Purpose::Dropout), 77);
-  for (uint64_t i = 0; i < 4; ++i) CHECK(random_word(8 + i, site_of("here"), 9, Purpose::Dropout, 77) == block.word[i]);
+  for (uint64_t i = 0; i < 4; ++i)
+    CHECK(random_word(8 + i, site_of("here"), 9, Purpose::Dropout, 77) == block.word[i]);
 }
 
 TEST_CASE("dropout: threshold and scale of a probability", "[tape]") {

@@ -1,4 +1,5 @@
-// Masked language modelling, made-up translation, labelled texts, two-column files: what a batch is, and clear refusals.
+// Masked language modelling, made-up translation, labelled texts, two-column files: what a batch is, and
+// clear refusals.
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -85,7 +86,8 @@ TEST_CASE("masked: 15 % are asked for, 80 % of them hidden, 10 % replaced, 10 % 
   Batch tiny(8, 2);  // one symbol a row: it is always asked for
   task->fill(3, 1, Split::Train, 8, 2, tiny.view());
   for (size_t r = 0; r < 8; ++r) CHECK(tiny.targets[2 * r + 1] >= 0);
-  CHECK(decode_bytes(std::vector<int32_t>{kByteFirst, 'a', kByteMask, 0xc3, 0xa4, 0xff, kBytePad}) == "a_\u00e4\ufffd");
+  CHECK(decode_bytes(std::vector<int32_t>{kByteFirst, 'a', kByteMask, 0xc3, 0xa4, 0xff, kBytePad}) ==
+        "a_\u00e4\ufffd");
 }
 
 TEST_CASE("made-up translation: a target is a function of its source, word by word", "[tasks]") {
@@ -141,7 +143,10 @@ TEST_CASE("labels: rows ask at their first position, padding has a length", "[ta
       CHECK((batch.tokens[r * 16 + t] == kBytePad) == (t >= static_cast<size_t>(batch.key_lengths[r])));
     }
   }
-  CHECK(has(message_of([] { LabelsTask(std::vector<TsvRow>(9, {"one", "text"}), {}, "x.tsv", 16); }), "1 different labels"));
+  CHECK(has(message_of([] {
+              LabelsTask(std::vector<TsvRow>(9, {"one", "text"}), {}, "x.tsv", 16);
+            }),
+            "1 different labels"));
   CHECK(has(message_of([] { LabelsTask(labelled(9), {{"sideways", "text"}}, "x.tsv", 16); }), "'sideways'"));
   CHECK(has(message_of([] { LabelsTask(labelled(2), {}, "x.tsv", 16); }), "at least 5"));
 }
@@ -175,7 +180,10 @@ TEST_CASE("two columns: what is wrong with a file is said with its line", "[task
   CHECK(has(refusal("a\t" + std::string(10'000'000, 'x') + "\n"), "line 1 has 10000002 bytes"));
   CHECK(has(message_of([] { read_tsv("no/such/file.tsv", "x"); }), "no such file"));
   CHECK(has(message_of([] { read_tsv(".", "x"); }), "not an ordinary file"));
-  const auto rows = parse_tsv("\xef\xbb\xbf""a\tb\r\n\nc d\te", "test", "x");
+  const auto rows = parse_tsv(
+      "\xef\xbb\xbf"
+      "a\tb\r\n\nc d\te",
+      "test", "x");
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].first == "a");
   CHECK(rows[0].second == "b");

@@ -53,7 +53,8 @@ TEST_CASE("dependency: rows sum to one, diagonals follow O(N) and O(log N)", "[t
     int32_t n;
     double post, pre;
   };
-  for (const Row& row : {Row{12, 4.00, 1.75}, Row{24, 8.00, 2.35}, Row{48, 16.0, 3.00}, Row{200, 66.7, 4.39}}) {
+  for (const Row& row :
+       {Row{12, 4.00, 1.75}, Row{24, 8.00, 2.35}, Row{48, 16.0, 3.00}, Row{200, 66.7, 4.39}}) {
     INFO(row.n << " sub-layers");
     CHECK(own_shares_post(row.n, 0.5) == Approx(row.post).epsilon(2e-3));
     CHECK(own_shares_pre(row.n, 0.5) == Approx(row.pre).epsilon(4e-3));
@@ -75,7 +76,8 @@ TEST_CASE("gradients: last layer, Pre-LN profile, decoder profile", "[theory]") 
   const double expected[] = {0.956, 0.719, 0.496, 0.332, 0.224};
   CHECK(last_layer_gradient(128, 32, 1.5) == Approx(1.155).margin(1e-3));
   for (size_t k = 0; k < 5; ++k)
-    CHECK(last_layer_gradient(128, 32, pre_mean_field(depths[k], 32, 1).back().square) == Approx(expected[k]).margin(2e-3));
+    CHECK(last_layer_gradient(128, 32, pre_mean_field(depths[k], 32, 1).back().square) ==
+          Approx(expected[k]).margin(2e-3));
   std::vector<double> squares;
   for (const MeanField& layer : pre_mean_field(12, 32, 1)) squares.push_back(layer.square);
   CHECK(pre_gradient_profile(squares).front() == Approx(2.91).margin(0.01));
@@ -85,7 +87,9 @@ TEST_CASE("gradients: last layer, Pre-LN profile, decoder profile", "[theory]") 
   CHECK(decoder.back() == 1.0);
 }
 
-TEST_CASE("curves: a band for Pre-LN, a line for Post-LN, nothing elsewhere; the measured stream lies in the band", "[theory]") {
+TEST_CASE(
+    "curves: a band for Pre-LN, a line for Post-LN, nothing elsewhere; the measured stream lies in the band",
+    "[theory]") {
   ModelConfig config;
   config.layers = 6, config.width = 128, config.heads = 1, config.feed_forward = 512, config.sequence = 32;
   config.vocabulary = 64, config.init = InitRule::Theory;

@@ -1,5 +1,6 @@
-// The comparison that the program opens with, at its full size, and what the diagram promises: moving every norm of a
-// stuck run from the trunk into the branches makes it learn. Two seeds here; `normscope train` runs any number.
+// The comparison that the program opens with, at its full size, and what the diagram promises: moving every
+// norm of a stuck run from the trunk into the branches makes it learn. Two seeds here; `normscope train` runs
+// any number.
 #include "catch.hpp"
 
 #include "small_runs.h"
@@ -7,7 +8,8 @@
 using namespace normscope;
 using namespace normscope::test;
 
-TEST_CASE("without warm-up Post-LN is stuck at letter frequencies where Pre-LN and warm-up learn", "[hero][slow]") {
+TEST_CASE("without warm-up Post-LN is stuck at letter frequencies where Pre-LN and warm-up learn",
+          "[hero][slow]") {
   const auto task = small_task(hero_runs()[0].data);
   for (uint64_t seed : {1, 2}) {
     INFO("seed " << seed);
@@ -29,7 +31,8 @@ TEST_CASE("without warm-up Post-LN is stuck at letter frequencies where Pre-LN a
   }
 }
 
-TEST_CASE("all twelve norms moved off the trunk make a stuck run learn from where it stands", "[hero][slow]") {
+TEST_CASE("all twelve norms moved off the trunk make a stuck run learn from where it stands",
+          "[hero][slow]") {
   const auto stuck = make_run(hero_runs()[0]);
   steps(*stuck, 214);
   REQUIRE(stuck->state() == RunState::Stuck);

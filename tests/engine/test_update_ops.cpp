@@ -1,5 +1,5 @@
-// The ops without a backward: probe, grad_norm, clip, adam, sgd, against reference/update.h, at sizes around the pieces
-// into which all parameters are cut, on every instruction set and order of chunks.
+// The ops without a backward: probe, grad_norm, clip, adam, sgd, against reference/update.h, at sizes around
+// the pieces into which all parameters are cut, on every instruction set and order of chunks.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -29,8 +29,10 @@ struct Parameters {
     for (auto* numbers : {&grad_norm, &update_norm, &weight_norm}) numbers->assign(calls.size() + 2, kNan);
   }
 
-  void add(const std::vector<float>& w, const std::vector<float>& g, const std::vector<float>& m, const std::vector<float>& v) {
-    calls.push_back({memory.copy(w), memory.copy(g), memory.copy(m), memory.copy(v), static_cast<int64_t>(w.size())});
+  void add(const std::vector<float>& w, const std::vector<float>& g, const std::vector<float>& m,
+           const std::vector<float>& v) {
+    calls.push_back(
+        {memory.copy(w), memory.copy(g), memory.copy(m), memory.copy(v), static_cast<int64_t>(w.size())});
     const auto wide = [](const std::vector<float>& x) { return Values(x.begin(), x.end()); };
     before.push_back({wide(w), wide(g), wide(m), wide(v)});
   }
@@ -120,16 +122,19 @@ void check_update(OpKind op, double factor) {
       INFO("size " << c.size);
       Values g = p.before[i].gradient;
       for (double& e : g) e *= factor;
-      const auto expected = op == OpKind::Adam
-                                ? reference::adam(p.before[i].value, g, p.before[i].m, p.before[i].v, step_inputs())
-                                : reference::sgd(p.before[i].value, g, p.before[i].m, step_inputs());
+      const auto expected =
+          op == OpKind::Adam
+              ? reference::adam(p.before[i].value, g, p.before[i].m, p.before[i].v, step_inputs())
+              : reference::sgd(p.before[i].value, g, p.before[i].m, step_inputs());
       CHECK(norm_of(expected.change) > 1e-3 * norm_of(p.before[i].value));
       // The change itself within the rounding of the weights that carry it.
       Values change(expected.change.size());
-      for (size_t e = 0; e < change.size(); ++e) change[e] = static_cast<double>(c.value[e]) - p.before[i].value[e];
+      for (size_t e = 0; e < change.size(); ++e)
+        change[e] = static_cast<double>(c.value[e]) - p.before[i].value[e];
       Values difference(change);
       for (size_t e = 0; e < change.size(); ++e) difference[e] -= expected.change[e];
-      CHECK(norm_of(difference) <= bound(4) * norm_of(expected.change) + bound(1) / 4 * norm_of(expected.value));
+      CHECK(norm_of(difference) <=
+            bound(4) * norm_of(expected.change) + bound(1) / 4 * norm_of(expected.value));
       CHECK(relative_error(copied(c.value, c.size), expected.value) <= bound(1));
       CHECK(relative_error(copied(c.m, c.size), expected.m) <= bound(4));
       if (op == OpKind::Adam) CHECK(relative_error(copied(c.v, c.size), expected.v) <= bound(4));
@@ -183,8 +188,11 @@ TEST_CASE("update: the norms of the gradients, each and all together", "[ops]") 
 }
 
 TEST_CASE("update: clip bounds the total norm and leaves a smaller one alone", "[ops]") {
-  for (const auto& [norm, bound_, expected] :
-       {std::array<double, 3>{2.0, 0.5, 0.25}, {0.4, 0.5, 1.0}, {0.5, 0.5, 1.0}, {2.0, 0.0, 1.0}, {0.0, 0.5, 1.0}}) {
+  for (const auto& [norm, bound_, expected] : {std::array<double, 3>{2.0, 0.5, 0.25},
+                                               {0.4, 0.5, 1.0},
+                                               {0.5, 0.5, 1.0},
+                                               {2.0, 0.0, 1.0},
+                                               {0.0, 0.5, 1.0}}) {
     INFO("norm " << norm << ", bound " << bound_);
     Parameters p;
     p.total_norm = norm;
@@ -250,7 +258,8 @@ TEST_CASE("probe: mean square and variance of any size, and NaN", "[ops]") {
         Random random(static_cast<uint64_t>(shape.size()));
         const Operand x = random.normal(shape, 3.0, 1.0);
         const Values wide(x.values.begin(), x.values.end());
-        const double expected = kind == ProbeKind::MeanSquare ? reference::mean_square(wide) : reference::variance(wide);
+        const double expected =
+            kind == ProbeKind::MeanSquare ? reference::mean_square(wide) : reference::variance(wide);
         double first = kNan;
         for (const bool with_nan : {false, true})
           for (const Order& order : orders()) {
@@ -294,7 +303,8 @@ TEST_CASE("probe: with lengths only the positions that are not padding count", "
           else
             x.values[static_cast<size_t>(i)] = std::nanf("");  // padding may hold anything
         }
-        const double expected = kind == ProbeKind::MeanSquare ? reference::mean_square(counted) : reference::variance(counted);
+        const double expected =
+            kind == ProbeKind::MeanSquare ? reference::mean_square(counted) : reference::variance(counted);
         double first = kNan;
         for (const Order& order : orders()) {
           Guarded memory(static_cast<size_t>(shape.size()) + 256);

@@ -1,4 +1,5 @@
-// Wiring as data: presets, their text form, DeepNorm's constants, Admin's profile, the parameters that a model has.
+// Wiring as data: presets, their text form, DeepNorm's constants, Admin's profile, the parameters that a
+// model has.
 #include <cmath>
 #include <set>
 
@@ -33,14 +34,16 @@ TEST_CASE("wiring: each preset has the norms and scales of its paper", "[wiring]
   const Wiring pre = preset(Placement::Pre, NormKind::Rms, context);
   CHECK((pre.before == NormKind::Rms && pre.trunk == NormKind::None && pre.after == NormKind::None));
   const Wiring sandwich = preset(Placement::Sandwich, NormKind::LayerNorm, context);
-  CHECK((sandwich.before == NormKind::LayerNorm && sandwich.after == NormKind::LayerNorm && sandwich.trunk == NormKind::None));
+  CHECK((sandwich.before == NormKind::LayerNorm && sandwich.after == NormKind::LayerNorm &&
+         sandwich.trunk == NormKind::None));
   const Wiring deepnorm = preset(Placement::DeepNorm, NormKind::LayerNorm, context);
   CHECK(deepnorm.skip.kind == Scale::Kind::Constant);
   CHECK(deepnorm.skip.value == Approx(std::pow(12.0, 0.25)));
   const Wiring admin = preset(Placement::Admin, NormKind::LayerNorm, context);
   CHECK((admin.trunk == NormKind::LayerNorm && admin.skip.kind == Scale::Kind::LearnedVector));
   const Wiring rezero = preset(Placement::ReZero, NormKind::LayerNorm, context);
-  CHECK((rezero.branch.kind == Scale::Kind::LearnedScalar && rezero.branch.value == 0.0f && rezero.trunk == NormKind::None));
+  CHECK((rezero.branch.kind == Scale::Kind::LearnedScalar && rezero.branch.value == 0.0f &&
+         rezero.trunk == NormKind::None));
   for (const Placement p : kPresets) {
     const StackWiring stack = preset_stack(p, NormKind::LayerNorm, context);
     CHECK(stack.layers.size() == 6);
@@ -56,7 +59,8 @@ TEST_CASE("wiring: DeepNorm's constants (Wang et al. 2022, table 1)", "[wiring]"
   CHECK(decoder.beta == Approx(std::pow(48.0, -0.25)));
   CHECK(encoder.alpha == Approx(std::pow(24.0, 0.25)));
   CHECK(encoder.beta == Approx(std::pow(96.0, -0.25)));
-  const auto of_pair_encoder = deepnorm_constants({false, 18, 6}), of_pair_decoder = deepnorm_constants({true, 6, 18});
+  const auto of_pair_encoder = deepnorm_constants({false, 18, 6}),
+             of_pair_decoder = deepnorm_constants({true, 6, 18});
   CHECK(of_pair_encoder.alpha == Approx(0.81 * std::pow(std::pow(18.0, 4) * 6, 1.0 / 16)));
   CHECK(of_pair_encoder.beta == Approx(0.87 * std::pow(std::pow(18.0, 4) * 6, -1.0 / 16)));
   CHECK(of_pair_decoder.alpha == Approx(std::pow(18.0, 0.25)));
@@ -70,17 +74,20 @@ TEST_CASE("wiring: DeepNorm scales the initial weights of value, output and feed
   o.placement = Placement::DeepNorm;
   const Tiny deep(o);
   const float beta = static_cast<float>(deepnorm_constants({true, 2, 0}).beta);
-  for (const char* name : {"L01.attn.wq", "L01.attn.wk", "L01.attn.wv", "L01.attn.wo", "L02.ffn.w1", "L02.ffn.w2"}) {
+  for (const char* name :
+       {"L01.attn.wq", "L01.attn.wk", "L01.attn.wv", "L01.attn.wo", "L02.ffn.w1", "L02.ffn.w2"}) {
     INFO(name);
     const auto a = post.store->read(post.store->find(name)), b = deep.store->read(deep.store->find(name));
-    const bool scaled = std::string(name).find("wq") == std::string::npos && std::string(name).find("wk") == std::string::npos;
-    for (size_t i = 0; i < a.size(); i += 97) CHECK(b[i] == Approx(a[i] * (scaled ? beta : 1.0f)).epsilon(1e-5));
+    const bool scaled = std::string(name).find("wq") == std::string::npos &&
+                        std::string(name).find("wk") == std::string::npos;
+    for (size_t i = 0; i < a.size(); i += 97)
+      CHECK(b[i] == Approx(a[i] * (scaled ? beta : 1.0f)).epsilon(1e-5));
   }
 }
 
 TEST_CASE("wiring: as text and back", "[wiring]") {
-  for (const char* text : {"none", "trunk=ln", "before=ln after=ln", "before=rms", "trunk=ln skip=vector:1", "branch=scalar:0",
-                           "trunk=simple skip=1.86"}) {
+  for (const char* text : {"none", "trunk=ln", "before=ln after=ln", "before=rms", "trunk=ln skip=vector:1",
+                           "branch=scalar:0", "trunk=simple skip=1.86"}) {
     INFO(text);
     CHECK(to_string(wiring_from(text)) == text);
   }
@@ -88,7 +95,8 @@ TEST_CASE("wiring: as text and back", "[wiring]") {
     const Wiring w = preset(p, NormKind::LayerNorm, {true, 6, 0});
     CHECK(wiring_from(to_string(w)) == w);
   }
-  for (const char* text : {"trunk", "trunk=foo", "skip=", "skip=nan", "skip=1.5x", "middle=ln", "branch=scalar:"}) {
+  for (const char* text :
+       {"trunk", "trunk=foo", "skip=", "skip=nan", "skip=1.5x", "middle=ln", "branch=scalar:"}) {
     INFO(text);
     CHECK_THROWS_AS(wiring_from(text), Error);
   }
@@ -134,10 +142,13 @@ TEST_CASE("wiring: Admin's profile obeys its rule", "[wiring]") {
   CHECK(omega[0] == 1.0);
   // With all of them in force: omega²_{i+1} = Var(omega_i x_{i-1}) + Var(a_i).
   tiny.program->replay({});
-  const auto read = [&](ValueId v) { return tiny.program->read(tiny.program->data().values[static_cast<size_t>(v)].name); };
+  const auto read = [&](ValueId v) {
+    return tiny.program->read(tiny.program->data().values[static_cast<size_t>(v)].name);
+  };
   for (size_t i = 0; i < omega.size(); ++i) {
     const SublayerValues& s = tiny.model.sublayers[i];
-    for (float v : tiny.store->read(tiny.store->find(s.name + ".skip"))) CHECK(v == static_cast<float>(omega[i]));
+    for (float v : tiny.store->read(tiny.store->find(s.name + ".skip")))
+      CHECK(v == static_cast<float>(omega[i]));
     if (i + 1 < omega.size())
       CHECK(omega[i + 1] * omega[i + 1] ==
             Approx(omega[i] * omega[i] * variance(read(s.input)) + variance(read(s.branch))).epsilon(1e-4));
@@ -167,7 +178,8 @@ TEST_CASE("model: impossible configurations are refused", "[wiring]") {
   CHECK(refused([](ModelConfig& c) { c.layers = 3; }).find("wiring") != std::string::npos);
   CHECK(refused([](ModelConfig& c) { c.vocabulary = 0; }).find("vocabulary") != std::string::npos);
   CHECK(refused([](ModelConfig& c) { c.dropout_residual = 1.0f; }).find("dropout") != std::string::npos);
-  CHECK(refused([](ModelConfig& c) { c.dropout_attention = std::nanf(""); }).find("dropout") != std::string::npos);
+  CHECK(refused([](ModelConfig& c) { c.dropout_attention = std::nanf(""); }).find("dropout") !=
+        std::string::npos);
 }
 
 }  // namespace normscope::test

@@ -1,5 +1,5 @@
-// A differentiable graph in double over the reference ops: each call computes at once and remembers how to send its
-// gradient back. Eager, slow and simple on purpose: nothing here is shared with the engine's tape.
+// A differentiable graph in double over the reference ops: each call computes at once and remembers how to
+// send its gradient back. Eager, slow and simple on purpose: nothing here is shared with the engine's tape.
 #pragma once
 
 #include <functional>
@@ -14,19 +14,23 @@ class Graph {
   using Id = size_t;
   static constexpr Id kAbsent = static_cast<Id>(-1);
 
-  Id leaf(Values v) { return node(std::move(v), [] {}); }
+  Id leaf(Values v) {
+    return node(std::move(v), [] {});
+  }
   const Values& value(Id i) const { return values_[i]; }
   const Values& gradient(Id i) const { return gradients_[i]; }
 
-  Id embedding(const std::vector<int32_t>& tokens, Id table, Id positions, double scale, int64_t T, int64_t D) {
+  Id embedding(const std::vector<int32_t>& tokens, Id table, Id positions, double scale, int64_t T,
+               int64_t D) {
     const Id out = next();
-    return node(reference::embedding<double>(tokens, value(table), optional(positions), scale, T, D), [=, this] {
-      const int64_t rows = static_cast<int64_t>(value(table).size()) / D;
-      const int64_t places = static_cast<int64_t>(optional(positions).size()) / D;
-      auto g = embedding_backward(tokens, gradients_[out], scale, rows, places, T, D);
-      send(table, g.table);
-      send(positions, g.positions);
-    });
+    return node(reference::embedding<double>(tokens, value(table), optional(positions), scale, T, D),
+                [=, this] {
+                  const int64_t rows = static_cast<int64_t>(value(table).size()) / D;
+                  const int64_t places = static_cast<int64_t>(optional(positions).size()) / D;
+                  auto g = embedding_backward(tokens, gradients_[out], scale, rows, places, T, D);
+                  send(table, g.table);
+                  send(positions, g.positions);
+                });
   }
 
   Id linear(Id x, Id w, Id b, LinearShape s) {
@@ -62,11 +66,13 @@ class Graph {
 
   Id relu(Id x) {
     const Id out = next();
-    return node(reference::relu<double>(value(x)), [=, this] { send(x, relu_backward(value(x), gradients_[out])); });
+    return node(reference::relu<double>(value(x)),
+                [=, this] { send(x, relu_backward(value(x), gradients_[out])); });
   }
   Id gelu(Id x) {
     const Id out = next();
-    return node(reference::gelu<double>(value(x)), [=, this] { send(x, gelu_backward(value(x), gradients_[out])); });
+    return node(reference::gelu<double>(value(x)),
+                [=, this] { send(x, gelu_backward(value(x), gradients_[out])); });
   }
   Id dropout(Id x, const std::vector<uint8_t>& keep, double scale) {
     const Id out = next();
@@ -76,10 +82,11 @@ class Graph {
 
   Id add(Id x, Id f, Id skip, Id branch, double skip_constant, double branch_constant, int64_t D) {
     const Id out = next();
-    auto sum = reference::add<double>(value(x), value(f), optional(skip), optional(branch), skip_constant, branch_constant, D);
+    auto sum = reference::add<double>(value(x), value(f), optional(skip), optional(branch), skip_constant,
+                                      branch_constant, D);
     return node(std::move(sum), [=, this] {
-      auto g = add_backward(value(x), value(f), optional(skip), optional(branch), skip_constant, branch_constant,
-                            gradients_[out], D);
+      auto g = add_backward(value(x), value(f), optional(skip), optional(branch), skip_constant,
+                            branch_constant, gradients_[out], D);
       send(x, g.x);
       send(f, g.f);
       send(skip, g.skip);

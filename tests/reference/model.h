@@ -1,6 +1,7 @@
-// A decoder written straight from the papers, in double over reference/graph.h: Post-LN and Pre-LN (Xiong et al. 2020),
-// Sandwich, DeepNorm (Wang et al. 2022), ReZero (Bachlechner et al. 2020), Admin (Liu et al. 2020). It knows nothing of
-// the engine's Wiring, so that a wrong wiring shows. Parameters go by the engine's names.
+// A decoder written straight from the papers, in double over reference/graph.h: Post-LN and Pre-LN (Xiong et
+// al. 2020), Sandwich, DeepNorm (Wang et al. 2022), ReZero (Bachlechner et al. 2020), Admin (Liu et al.
+// 2020). It knows nothing of the engine's Wiring, so that a wrong wiring shows. Parameters go by the engine's
+// names.
 #pragma once
 
 #include <fmt/format.h>
@@ -39,8 +40,10 @@ class Decoder {
     for (const auto& [name, values] : parameters) leaves_[name] = g_.leaf(values);
   }
 
-  DecoderResult run(const std::vector<int32_t>& tokens, const std::vector<int32_t>& targets, const Values& weights) {
-    Id x = g_.embedding(tokens, leaf("emb.tokens"), leaf("emb.positions"), std::sqrt(static_cast<double>(s_.D)), s_.T, s_.D);
+  DecoderResult run(const std::vector<int32_t>& tokens, const std::vector<int32_t>& targets,
+                    const Values& weights) {
+    Id x = g_.embedding(tokens, leaf("emb.tokens"), leaf("emb.positions"),
+                        std::sqrt(static_cast<double>(s_.D)), s_.T, s_.D);
     x = drop("emb.drop", x, s_.dropout_residual);
     DecoderResult result;
     for (int64_t l = 1; l <= s_.L; ++l)
@@ -49,8 +52,9 @@ class Decoder {
         result.outputs.push_back(g_.value(x));
       }
     if (s_.placement == Placement::Pre || s_.placement == Placement::Sandwich) x = norm("final", x);
-    const Id logits = s_.tied ? g_.linear(x, leaf("emb.tokens"), Graph::kAbsent, {s_.B * s_.T, s_.D, s_.V, true})
-                              : g_.linear(x, leaf("out.w"), Graph::kAbsent, {s_.B * s_.T, s_.D, s_.V});
+    const Id logits = s_.tied
+                          ? g_.linear(x, leaf("emb.tokens"), Graph::kAbsent, {s_.B * s_.T, s_.D, s_.V, true})
+                          : g_.linear(x, leaf("out.w"), Graph::kAbsent, {s_.B * s_.T, s_.D, s_.V});
     const Id loss = g_.loss(logits, targets, weights, s_.smoothing);
     g_.backward(loss);
     result.loss = g_.value(loss)[0];
@@ -62,20 +66,28 @@ class Decoder {
   using Id = Graph::Id;
 
   Id sublayer(const std::string& n, Id x, bool attention) {
-    const auto f = [&](Id h) { return drop(n + ".drop", attention ? attend(n, h) : feed_forward(n, h), s_.dropout_residual); };
+    const auto f = [&](Id h) {
+      return drop(n + ".drop", attention ? attend(n, h) : feed_forward(n, h), s_.dropout_residual);
+    };
     const auto plus = [&](Id f_of_x, Id skip, Id branch, double alpha) {
       return g_.add(x, f_of_x, skip, branch, alpha, 1.0, s_.D);
     };
     const Id none = Graph::kAbsent;
     switch (s_.placement) {
-      case Placement::Post: return norm(n + ".trunk", plus(f(x), none, none, 1));
-      case Placement::Pre: return plus(f(norm(n + ".before", x)), none, none, 1);
-      case Placement::Sandwich: return plus(norm(n + ".after", f(norm(n + ".before", x))), none, none, 1);
+      case Placement::Post:
+        return norm(n + ".trunk", plus(f(x), none, none, 1));
+      case Placement::Pre:
+        return plus(f(norm(n + ".before", x)), none, none, 1);
+      case Placement::Sandwich:
+        return plus(norm(n + ".after", f(norm(n + ".before", x))), none, none, 1);
       case Placement::DeepNorm:
         return norm(n + ".trunk", plus(f(x), none, none, std::pow(2.0 * static_cast<double>(s_.L), 0.25)));
-      case Placement::Admin: return norm(n + ".trunk", plus(f(x), leaf(n + ".skip"), none, 0));
-      case Placement::ReZero: return plus(f(x), none, leaf(n + ".branch"), 1);
-      default: return plus(f(x), none, none, 1);
+      case Placement::Admin:
+        return norm(n + ".trunk", plus(f(x), leaf(n + ".skip"), none, 0));
+      case Placement::ReZero:
+        return plus(f(x), none, leaf(n + ".branch"), 1);
+      default:
+        return plus(f(x), none, none, 1);
     }
   }
 
@@ -114,8 +126,8 @@ class Decoder {
   std::vector<uint8_t> mask(const std::string& site, int64_t n, double p) const {
     std::vector<uint8_t> keep(at(n));
     for (int64_t i = 0; i < n; ++i)
-      keep[at(i)] = random_word(static_cast<uint64_t>(i), site_of(site), s_.step, Purpose::Dropout, s_.seed) >=
-                    static_cast<uint32_t>(p * 4294967296.0);
+      keep[at(i)] = random_word(static_cast<uint64_t>(i), site_of(site), s_.step, Purpose::Dropout,
+                                s_.seed) >= static_cast<uint32_t>(p * 4294967296.0);
     return keep;
   }
 

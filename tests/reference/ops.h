@@ -1,6 +1,7 @@
-// Every op of the engine, written a second time as plainly as possible: scalar loops, templated on the number type.
-// double: what SIMD and CUDA kernels are compared with. Dual: exact directional derivatives (reference/dual.h), which
-// prove the hand-written backward of reference/ops_backward.h. Formulas: engine/ops/ops.h.
+// Every op of the engine, written a second time as plainly as possible: scalar loops, templated on the number
+// type. double: what SIMD and CUDA kernels are compared with. Dual: exact directional derivatives
+// (reference/dual.h), which prove the hand-written backward of reference/ops_backward.h. Formulas:
+// engine/ops/ops.h.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +26,8 @@ inline size_t at(int64_t i) { return static_cast<size_t>(i); }
 
 /// (B,T,D) = scale * table[tokens] + positions[t]; positions may be empty.
 template <class S>
-Array<S> embedding(const std::vector<int32_t>& tokens, const Array<S>& table, const Array<S>& positions, double scale,
-                   int64_t T, int64_t D) {
+Array<S> embedding(const std::vector<int32_t>& tokens, const Array<S>& table, const Array<S>& positions,
+                   double scale, int64_t T, int64_t D) {
   Array<S> out(tokens.size() * at(D));
   for (size_t r = 0; r < tokens.size(); ++r)
     for (int64_t j = 0; j < D; ++j) {
@@ -65,8 +66,12 @@ struct AttentionShape {
 
   int64_t width() const { return D / H; }
   double scale() const { return 1.0 / std::sqrt(static_cast<double>(width())); }
-  size_t q(int64_t b, int64_t t, int64_t h, int64_t j) const { return at((b * Tq + t) * D + h * width() + j); }
-  size_t k(int64_t b, int64_t t, int64_t h, int64_t j) const { return at((b * Tk + t) * D + h * width() + j); }
+  size_t q(int64_t b, int64_t t, int64_t h, int64_t j) const {
+    return at((b * Tq + t) * D + h * width() + j);
+  }
+  size_t k(int64_t b, int64_t t, int64_t h, int64_t j) const {
+    return at((b * Tk + t) * D + h * width() + j);
+  }
   size_t p(int64_t b, int64_t h, int64_t t, int64_t s) const { return at(((b * H + h) * Tq + t) * Tk + s); }
   bool visible(int64_t b, int64_t t, int64_t s) const {
     return (!causal || s <= t) && (key_lengths.empty() || s < key_lengths[at(b)]);
@@ -80,7 +85,8 @@ struct AttentionResult {
 };
 
 template <class S>
-AttentionResult<S> attention(const Array<S>& q, const Array<S>& k, const Array<S>& v, const AttentionShape& a) {
+AttentionResult<S> attention(const Array<S>& q, const Array<S>& k, const Array<S>& v,
+                             const AttentionShape& a) {
   AttentionResult<S> r{Array<S>(at(a.B * a.Tq * a.D), S(0.0)), Array<S>(at(a.B * a.H * a.Tq * a.Tk), S(0.0))};
   for (int64_t b = 0; b < a.B; ++b)
     for (int64_t h = 0; h < a.H; ++h)
@@ -116,11 +122,12 @@ struct NormResult {
   Array<S> out, mean, inverse_sigma;
 };
 
-/// LayerNorm g*y+b, Simple and the detached kinds y, AdaNorm C(1 - ky)y, Rms g*x/sqrt(mean x² + eps), over rows of
-/// length D. What a kind detaches is a plain number here, so that dual numbers see no derivative through it.
+/// LayerNorm g*y+b, Simple and the detached kinds y, AdaNorm C(1 - ky)y, Rms g*x/sqrt(mean x² + eps), over
+/// rows of length D. What a kind detaches is a plain number here, so that dual numbers see no derivative
+/// through it.
 template <class S>
-NormResult<S> layer_norm(NormKind kind, const Array<S>& x, const Array<S>& gain, const Array<S>& bias, int64_t D,
-                         double eps) {
+NormResult<S> layer_norm(NormKind kind, const Array<S>& x, const Array<S>& gain, const Array<S>& bias,
+                         int64_t D, double eps) {
   const int64_t R = static_cast<int64_t>(x.size()) / D;
   NormResult<S> r{Array<S>(x.size()), Array<S>(at(R), S(0.0)), Array<S>(at(R))};
   for (int64_t i = 0; i < R; ++i) {
@@ -134,7 +141,8 @@ NormResult<S> layer_norm(NormKind kind, const Array<S>& x, const Array<S>& gain,
     variance /= S(static_cast<double>(D));
     S inverse_sigma = S(1.0) / sqrt(variance + S(eps));
     if (kind == NormKind::Detach || kind == NormKind::DetachMean) mean = S(value_of(mean));
-    if (kind == NormKind::Detach || kind == NormKind::DetachVariance) inverse_sigma = S(value_of(inverse_sigma));
+    if (kind == NormKind::Detach || kind == NormKind::DetachVariance)
+      inverse_sigma = S(value_of(inverse_sigma));
     r.mean[at(i)] = mean;
     r.inverse_sigma[at(i)] = inverse_sigma;
     for (int64_t j = 0; j < D; ++j) {
@@ -175,8 +183,8 @@ S scale_at(const Array<S>& learned, double constant, size_t element, int64_t D) 
 
 /// skip * x + branch * f.
 template <class S>
-Array<S> add(const Array<S>& x, const Array<S>& f, const Array<S>& skip, const Array<S>& branch, double skip_constant,
-             double branch_constant, int64_t D) {
+Array<S> add(const Array<S>& x, const Array<S>& f, const Array<S>& skip, const Array<S>& branch,
+             double skip_constant, double branch_constant, int64_t D) {
   Array<S> out(x.size());
   for (size_t i = 0; i < x.size(); ++i)
     out[i] = scale_at(skip, skip_constant, i, D) * x[i] + scale_at(branch, branch_constant, i, D) * f[i];
@@ -194,7 +202,8 @@ Array<S> dropout(const Array<S>& x, const std::vector<uint8_t>& keep, double kee
 inline Array<double> row_weights(const std::vector<int32_t>& targets, const Array<double>& weights) {
   Array<double> w(targets.size());
   double sum = 0;
-  for (size_t r = 0; r < w.size(); ++r) sum += w[r] = targets[r] < 0 ? 0.0 : weights.empty() ? 1.0 : weights[r];
+  for (size_t r = 0; r < w.size(); ++r)
+    sum += w[r] = targets[r] < 0 ? 0.0 : weights.empty() ? 1.0 : weights[r];
   for (double& e : w) e /= sum;
   return w;
 }
@@ -207,8 +216,8 @@ struct LossResult {
 
 /// Mean over rows of (1-e)(-log p_target) + e mean_v(-log p_v), rows weighted by `weight` (see row_weights).
 template <class S>
-LossResult<S> softmax_xent(const Array<S>& logits, const std::vector<int32_t>& targets, const Array<double>& weight,
-                           double smoothing) {
+LossResult<S> softmax_xent(const Array<S>& logits, const std::vector<int32_t>& targets,
+                           const Array<double>& weight, double smoothing) {
   const size_t R = targets.size(), V = logits.size() / R;
   LossResult<S> result{S(0.0), Array<S>(R)};
   for (size_t r = 0; r < R; ++r) {

@@ -1,5 +1,5 @@
-// Hand-written backward of reference/ops.h in double. test_reference.cpp proves each against dual numbers to 1e-10.
-// `dy` is the gradient of the output; every function returns the gradients of the inputs by name.
+// Hand-written backward of reference/ops.h in double. test_reference.cpp proves each against dual numbers to
+// 1e-10. `dy` is the gradient of the output; every function returns the gradients of the inputs by name.
 #pragma once
 
 #include "reference/ops.h"
@@ -11,8 +11,8 @@ using Values = Array<double>;
 struct EmbeddingGradients {
   Values table, positions;
 };
-inline EmbeddingGradients embedding_backward(const std::vector<int32_t>& tokens, const Values& dy, double scale,
-                                             int64_t V, int64_t P, int64_t T, int64_t D) {
+inline EmbeddingGradients embedding_backward(const std::vector<int32_t>& tokens, const Values& dy,
+                                             double scale, int64_t V, int64_t P, int64_t T, int64_t D) {
   EmbeddingGradients g{Values(at(V * D), 0.0), Values(at(P * D), 0.0)};
   for (size_t r = 0; r < tokens.size(); ++r)
     for (int64_t j = 0; j < D; ++j) {
@@ -45,7 +45,8 @@ struct AttentionGradients {
 };
 /// With p = softmax(scores) and dp_s = keep_s <dout, v_s>: dscore_s = p_s (dp_s - sum_u p_u dp_u).
 inline AttentionGradients attention_backward(const Values& q, const Values& k, const Values& v,
-                                             const Values& probabilities, const Values& dy, const AttentionShape& a) {
+                                             const Values& probabilities, const Values& dy,
+                                             const AttentionShape& a) {
   AttentionGradients g{Values(q.size(), 0.0), Values(k.size(), 0.0), Values(v.size(), 0.0)};
   Values dp(at(a.Tk));
   for (int64_t b = 0; b < a.B; ++b)
@@ -78,8 +79,8 @@ inline AttentionGradients attention_backward(const Values& q, const Values& k, c
 struct NormGradients {
   Values x, gain, bias;
 };
-/// With c = g dy (AdaNorm: (1 - y/10) dy) and y normalised: dx = (c - mean(c) - y mean(c y)) / sigma; Rms and a detached
-/// mean have no mean(c) term, a detached sigma no mean(c y) term.
+/// With c = g dy (AdaNorm: (1 - y/10) dy) and y normalised: dx = (c - mean(c) - y mean(c y)) / sigma; Rms and
+/// a detached mean have no mean(c) term, a detached sigma no mean(c y) term.
 inline NormGradients layer_norm_backward(NormKind kind, const Values& x, const Values& gain, const Values& dy,
                                          int64_t D, double eps) {
   const bool adaptive = kind == NormKind::AdaNorm;
@@ -147,8 +148,8 @@ inline Values dropout_backward(const std::vector<uint8_t>& keep, double keep_sca
 }
 
 /// dlogit_v = dloss w_r (p_v - (1-e) [v = target] - e/V).
-inline Values softmax_xent_backward(const Values& logits, const std::vector<int32_t>& targets, const Values& weight,
-                                    double smoothing, double dloss) {
+inline Values softmax_xent_backward(const Values& logits, const std::vector<int32_t>& targets,
+                                    const Values& weight, double smoothing, double dloss) {
   const size_t R = targets.size(), V = logits.size() / R;
   const Values lse = softmax_xent<double>(logits, targets, weight, smoothing).log_sum_exp;
   Values g(logits.size(), 0.0);
@@ -156,7 +157,8 @@ inline Values softmax_xent_backward(const Values& logits, const std::vector<int3
     if (targets[r] < 0) continue;
     for (size_t v = 0; v < V; ++v) {
       const double hit = v == at(targets[r]) ? 1 - smoothing : 0.0;
-      g[r * V + v] = dloss * weight[r] * (std::exp(logits[r * V + v] - lse[r]) - hit - smoothing / static_cast<double>(V));
+      g[r * V + v] = dloss * weight[r] *
+                     (std::exp(logits[r * V + v] - lse[r]) - hit - smoothing / static_cast<double>(V));
     }
   }
   return g;

@@ -36,16 +36,20 @@ struct UpdateResult {
   Values value, m, v, change;
 };
 
-/// Kingma and Ba 2015, algorithm 1, with decoupled weight decay (Loshchilov and Hutter 2019). g is clipped already.
-inline UpdateResult adam(const Values& w, const Values& g, const Values& m, const Values& v, const StepInputs& s) {
+/// Kingma and Ba 2015, algorithm 1, with decoupled weight decay (Loshchilov and Hutter 2019). g is clipped
+/// already.
+inline UpdateResult adam(const Values& w, const Values& g, const Values& m, const Values& v,
+                         const StepInputs& s) {
   UpdateResult r{w, m, v, Values(w.size())};
-  const double b1 = static_cast<double>(s.beta1), b2 = static_cast<double>(s.beta2), lr = static_cast<double>(s.lr);
+  const double b1 = static_cast<double>(s.beta1), b2 = static_cast<double>(s.beta2),
+               lr = static_cast<double>(s.lr);
   for (size_t i = 0; i < w.size(); ++i) {
     r.m[i] = b1 * m[i] + (1 - b1) * g[i];
     r.v[i] = b2 * v[i] + (1 - b2) * g[i] * g[i];
     const double m_hat = r.m[i] / static_cast<double>(s.bias_correction1);
     const double v_hat = r.v[i] / static_cast<double>(s.bias_correction2);
-    r.change[i] = -lr * (m_hat / (std::sqrt(v_hat) + static_cast<double>(s.eps)) + static_cast<double>(s.weight_decay) * w[i]);
+    r.change[i] = -lr * (m_hat / (std::sqrt(v_hat) + static_cast<double>(s.eps)) +
+                         static_cast<double>(s.weight_decay) * w[i]);
     r.value[i] = w[i] + r.change[i];
   }
   return r;
