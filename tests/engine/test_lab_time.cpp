@@ -194,17 +194,22 @@ TEST_CASE("reruns go on beside playing runs, and can be stopped", "[lab][time]")
   for (int i = 0; i < 200; ++i) trainer.work();
   const LabView halfway = trainer.view();
   CHECK(halfway.step == 200);  // the live runs come first
-  CHECK(halfway.luck_done > 20);
-  CHECK(halfway.luck_done < 400);
-  trainer.edit(1, "train.rate", "0.001");  // its reruns have lost their card
-  for (int i = 0; i < 50; ++i) trainer.work();
+  // How many reruns' steps fit beside them is a matter of the clock; that there are some, and not all, is
+  // not.
+  CHECK(halfway.luck_done > 0);
+  CHECK(halfway.luck_done < asked);
+  trainer.edit(1, "train.rate",
+               "0.001");  // its reruns have lost their card: dropped at the next rerun's turn
+  while (trainer.view().luck_steps == asked && trainer.has_work()) trainer.work();
   CHECK(trainer.view().luck_steps == asked / 2);
+  const auto kept = trainer.view().runs[0].spread;
   trainer.cancel_luck();
   CHECK(trainer.view().luck_steps == 0);
   while (trainer.has_work()) trainer.work();
   const LabView end = trainer.view();
   CHECK(end.step == 400);
-  CHECK(end.runs[0].spread == nullptr);
+  CHECK(end.luck_done == 0);
+  CHECK(end.runs[0].spread == kept);  // stopped: no seed was finished after it
   CHECK(same_bits(losses(end.runs[0]), alone(specs[0], 400)));
 }
 
