@@ -152,13 +152,15 @@ TEST_CASE("fields set on the command line") {
   CHECK(lines.back()["seed"] == 9);
 }
 
+// --foreground: timeout would otherwise signal its whole group too, and a second Ctrl+C ends the program at
+// once.
 TEST_CASE("Ctrl+C finishes the step, closes the log and saves") {
   const Folder folder;
   const std::string config = folder.write("tiny.toml", kTiny);
   const std::string checkpoint = folder.file("x.safetensors");
   const Outcome outcome = run_program(
       "train --config " + config + " --steps 9000000 --log " + folder.file("log") + " --save " + checkpoint,
-      "timeout --preserve-status -s INT 2");
+      "timeout --foreground --preserve-status -s INT 2");
   INFO(outcome.out << outcome.err);
   CHECK(outcome.code == 130);
   CHECK(is_one_error_line(outcome));
