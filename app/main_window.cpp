@@ -199,6 +199,8 @@ class Session {
   }
 
   void draw() {
+    // A frame's period runs from begin to begin: what the frame itself costs is part of it.
+    const double begin = glfwGetTime();
     int width = 0, height = 0;
     glfwGetFramebufferSize(window_.handle(), &width, &height);
     if (width <= 0 || height <= 0) return;
@@ -221,7 +223,7 @@ class Session {
     glfwSwapBuffers(window_.handle());
     const double now = glfwGetTime();
     remember(sx, now);
-    pacer_.drawn(now);
+    pacer_.drawn(begin);
     if (ui_.animating()) pacer_.animating(now);
   }
 
