@@ -65,6 +65,8 @@ Pool::Pool(int threads) {
   }
   tickets_ = std::make_unique<Ticket[]>(scratch_.size());
   for (size_t i = 1; i < scratch_.size(); ++i) workers_.emplace_back([this, i] { work(i); });
+  const uint32_t all = static_cast<uint32_t>(workers_.size());
+  for (uint32_t n = started_.load(); n != all; n = started_.load()) started_.wait(n);
 }
 
 Pool::~Pool() {
@@ -156,6 +158,8 @@ bool Pool::wait_for_job(uint32_t seen) noexcept {
 
 void Pool::work(size_t worker) {
   const FlushDenormals flush;
+  started_.fetch_add(1);
+  started_.notify_one();
   uint32_t seen = 0;
   while (wait_for_job(seen)) {
     seen = generation_.load(std::memory_order_acquire);

@@ -3,8 +3,9 @@
 // worker that sleeps or was descheduled before it took a chunk is never waited for; each worker begins with
 // its own contiguous share, the same in every stage, so that rows tend to stay in one core's cache, and then
 // helps the others; between stages workers spin for some tens of microseconds, then sleep, so that an idle
-// program uses no CPU. Which thread runs a chunk never changes a result. Called by cpu/backend_cpu.cpp, from
-// one thread at a time.
+// program uses no CPU. A Pool that is constructed has all its workers running: what a thread allocates at its
+// start belongs to the construction. Which thread runs a chunk never changes a result. Called by
+// cpu/backend_cpu.cpp, from one thread at a time.
 #pragma once
 
 #include <atomic>
@@ -58,6 +59,7 @@ class Pool {
   std::unique_ptr<Ticket[]> tickets_;
   alignas(128) std::atomic<uint32_t> generation_{0};  // workers wait for it to change
   std::atomic<bool> stop_{false};
+  std::atomic<uint32_t> started_{0};  // workers that run
   alignas(128) std::atomic<uint32_t> done_{0};  // finished chunks of this generation, the caller's left out
   std::atomic<uint32_t> caller_sleeps_{0};
   alignas(128) std::atomic<uint32_t> sleepers_{0};  // workers that sleep or are about to
