@@ -20,13 +20,22 @@ constexpr const char* kFooter =
     "or\n"
     "fixture that cannot be used; 4 --window without a display or OpenGL; 5 anything else; 6 the display "
     "went\n"
-    "away under the window; 7 more memory than the machine has (train); 130 interrupted.";
+    "away under the window; 7 more memory than the machine has (train); 8 --backend cuda without a CUDA\n"
+    "device; 130 interrupted.";
 
 void add_threads(CLI::App& app, int32_t& threads) {
   app.add_option("--threads", threads,
                  "threads that train; 0: one per physical core (never changes a result)")
       ->check(CLI::Range(0, 256))
       ->type_name("N");
+}
+
+void add_backend(CLI::App& app, BackendOptions& options) {
+  app.add_option("--backend", options.backend,
+                 "where runs train: cpu, or cuda on an NVIDIA GPU (the same numbers within rounding)")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->type_name("NAME");
+  app.add_flag("--tf32", options.tf32, "with --backend cuda: matrix products with 10-bit mantissas, faster");
 }
 
 void add_look(CLI::App& app, std::string& theme, double& scale) {
@@ -77,6 +86,7 @@ void add_main_options(CLI::App& app, MainOptions& options) {
   app.add_option("--out", options.out, "without a window: folder of the log and the screenshots")
       ->type_name("DIR");
   add_threads(app, options.threads);
+  add_backend(app, options.backend);
 }
 
 void add_train(CLI::App& app, TrainOptions& options, std::function<Exit()>& command) {
@@ -123,6 +133,7 @@ void add_train(CLI::App& app, TrainOptions& options, std::function<Exit()>& comm
   sub.add_flag("--profile", options.profile,
                "time every node of a step, forward, backward, update, and train nothing");
   add_threads(sub, options.threads);
+  add_backend(sub, options.backend);
   sub.callback([&] { command = [&] { return train(options); }; });
 }
 
@@ -132,7 +143,9 @@ void add_bench(CLI::App& app, BenchOptions& options, std::function<Exit()>& comm
   sub.add_flag("--gemm", options.gemm, "matrix products only, beside oneDNN and OpenBLAS where installed");
   sub.add_flag("--ops", options.ops, "every op, forward and backward, beside its roofline");
   sub.add_flag("--sweep", options.sweep, "time against layers, width, length, batch and threads");
-  sub.add_option("--model", options.model, "training steps of one model")
+  sub.add_flag("--crowded", options.crowded,
+               "steps with a thread more than --threads, and beside a busy process, over steps alone");
+  sub.add_option("--model", options.model, "training steps of one model, after its memory plan")
       ->check(CLI::IsMember(bench::model_names()))
       ->type_name("NAME");
   sub.add_option("--budget", options.budget, "seconds a timing")
@@ -140,6 +153,7 @@ void add_bench(CLI::App& app, BenchOptions& options, std::function<Exit()>& comm
       ->type_name("SECONDS");
   sub.add_flag("--json", options.json, "one JSON object instead of tables");
   add_threads(sub, options.threads);
+  add_backend(sub, options.backend);
   sub.callback([&] { command = [&] { return cli::bench(options); }; });
 }
 
@@ -200,12 +214,56 @@ void add_bleu(CLI::App& app, BleuOptions& options, std::function<Exit()>& comman
   sub.callback([&] { command = [&] { return bleu(options); }; });
 }
 
+void add_measure(CLI::App& app, MeasureOptions& options, std::function<Exit()>& command) {
+  CLI::App& sub = *app.add_subcommand("measure", "Look into a saved run: what its layers, norms and gradients do");
+  sub.footer(kFooter);
+  sub.add_option("run", options.file, "a saved run")->type_name("FILE")->required();
+  sub.add_option("--what", options.what, "what is measured")
+      ->check(CLI::IsMember(measurement_names()))
+      ->type_name("NAME");
+  sub.add_option("--without", options.without, "ablation, loss: leave these out together, as L11,L12 or L03.attn")
+      ->delimiter(',')
+      ->type_name("NAMES");
+  sub.add_option("--batches", options.batches, "gradients: mini-batches")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("N");
+  sub.add_option("--epsilon", options.epsilon, "concentration: how far above the mean")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->type_name("X");
+  sub.add_option("--delta", options.delta, "concentration: which share may lie beyond")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("X");
+  sub.add_flag("--json", options.json, "one JSON object instead of a table");
+  add_threads(sub, options.threads);
+  sub.callback([&] { command = [&] { return measure(options); }; });
+}
+
+void add_average(CLI::App& app, AverageOptions& options, std::function<Exit()>& command) {
+  CLI::App& sub = *app.add_subcommand("average", "The mean weights of saved states, as a run that goes on");
+  sub.footer(kFooter);
+  sub.add_option("runs", options.files, "saved states of one model")->type_name("FILE")->required();
+  sub.add_option("--out", options.out, "the run to write")->type_name("FILE")->required();
+  sub.callback([&] { command = [&] { return average(options); }; });
+}
+
+void add_admin_fold(CLI::App& app, AdminFoldOptions& options, std::function<Exit()>& command) {
+  CLI::App& sub = *app.add_subcommand(
+      "admin-fold", "Write a saved Admin run as a plain Post-LN run that computes the same");
+  sub.footer(kFooter);
+  sub.add_option("in", options.in, "a saved run (safetensors) of placement admin or admin-paper")
+      ->type_name("FILE")
+      ->required();
+  sub.add_option("out", options.out, "the run to write")->type_name("FILE")->required();
+  sub.callback([&] { command = [&] { return admin_fold(options); }; });
+}
+
 void add_verify(CLI::App& app, VerifyOptions& options, std::function<Exit()>& command) {
   CLI::App& sub = *app.add_subcommand(
       "verify", "Compare the engine with a reference fixture: loss, gradients, ten steps");
   sub.footer(kFooter);
   sub.add_option("files", options.files, "fixtures (safetensors)")->type_name("FILE")->required();
   add_threads(sub, options.threads);
+  add_backend(sub, options.backend);
   sub.callback([&] { command = [&] { return verify(options); }; });
 }
 
@@ -234,9 +292,45 @@ void add_lesson(CLI::App& app, LessonOptions& options, std::function<Exit()>& co
   check.add_flag("--full", options.full, "five seeds instead of one");
   check.add_flag("--write", options.write, "with --full: keep the numbers in each lesson's measured.json");
   add_threads(check, options.threads);
-  add("report", "A page of claims, settings and measured numbers, with figures")
-      .add_option("--out", options.out, "the folder to write")
+  CLI::App& report = add("report", "A page of claims, settings and measured numbers, with figures");
+  report.add_option("--out", options.out, "the folder to write")->type_name("DIR");
+  report.add_option("--readme", options.readme, "a page into which the claim table goes, between its markers")
+      ->type_name("FILE");
+}
+
+void add_zoo(CLI::App& app, ZooOptions& options, std::function<Exit()>& command) {
+  CLI::App& sub = *app.add_subcommand(
+      "zoo", "Every placement, norm, initialisation and optimizer on one model, as a table; can be resumed");
+  sub.footer(kFooter);
+  sub.add_flag("--list", options.list, "name the entries and train nothing");
+  sub.add_flag("--stored", options.stored, "the table of what was trained before; train nothing");
+  sub.add_option("--only", options.only, "entries or groups (zoo --list), with commas")->type_name("NAMES");
+  sub.add_option("--depth", options.depths, "layers, with commas: 6 is the hero model; 12, 18, 24")
+      ->check(CLI::Range(1, 256))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("N");
+  sub.add_option("--seeds", options.seeds, "seeds 1 to N")->check(CLI::Range(1, 1000))->type_name("N");
+  add_steps(sub, options.steps, "budget of steps of every run");
+  sub.add_option("--warmup", options.warmup, "warm-up of the arm that has one")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("N");
+  sub.add_option("--set", options.set, "a field of the model that the entries change; can be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  sub.add_option("--json", options.json, "write the table as JSON (docs/log-format.md)")->type_name("FILE");
+  sub.add_option("--csv", options.csv, "one line a run")->type_name("FILE");
+  sub.add_option("--svg", options.svg, "a picture of the final losses")->type_name("FILE");
+  sub.add_option("--markdown", options.markdown, "a page, with the picture where --svg is given too")
+      ->type_name("FILE");
+  sub.add_option("--out", options.out,
+                 "a folder for all four and for the runs, which are otherwise kept in the user's cache")
       ->type_name("DIR");
+  sub.add_option("--threads", options.threads,
+                 "runs at a time, a thread each; 0: one per physical core (never changes a result)")
+      ->check(CLI::Range(0, 256))
+      ->type_name("N");
+  sub.callback([&] { command = [&] { return zoo(options); }; });
 }
 
 struct Arguments {
@@ -248,6 +342,10 @@ struct Arguments {
   VerifyOptions verify;
   TranslateOptions translate;
   BleuOptions bleu;
+  MeasureOptions measure;
+  AverageOptions average;
+  AdminFoldOptions admin_fold;
+  ZooOptions zoo;
 };
 
 Exit parse_and_run(int argc, const char* const* argv) {
@@ -274,7 +372,11 @@ Exit parse_and_run(int argc, const char* const* argv) {
   add_verify(app, arguments.verify, command);
   add_translate(app, arguments.translate, command);
   add_bleu(app, arguments.bleu, command);
+  add_measure(app, arguments.measure, command);
+  add_average(app, arguments.average, command);
+  add_admin_fold(app, arguments.admin_fold, command);
   add_lesson(app, arguments.lesson, command);
+  add_zoo(app, arguments.zoo, command);
 
   try {
     app.parse(argc, argv);

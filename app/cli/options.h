@@ -10,6 +10,12 @@
 
 namespace normscope::cli {
 
+/// Where runs train; changes no run's identity.
+struct BackendOptions {
+  std::string backend;  ///< cpu, cuda; empty: cpu, or as the window remembers
+  bool tf32 = false;
+};
+
 /// normscope without a command, and normscope compare: the three runs of the hero comparison.
 struct MainOptions {
   bool window = false;  ///< demand the window: no headless job in its place
@@ -22,6 +28,7 @@ struct MainOptions {
   int32_t steps = 0;    ///< 0: the runs' own budget
   int32_t seeds = 5;    ///< headless: seeds 1..seeds
   int32_t threads = 0;  ///< 0: one per physical core
+  BackendOptions backend;
   std::string out = "out";
 };
 
@@ -38,13 +45,16 @@ struct TrainOptions {
   int32_t threads = 0;
   bool plan = false;     ///< print what memory the runs need, train nothing
   bool profile = false;  ///< time every node of a step instead of training
+  BackendOptions backend;
 };
 
 struct BenchOptions {
-  bool gemm = false, ops = false, sweep = false;  ///< none of them and no model: everything
+  /// None of them and no model: all but `crowded`, which wants cores of its own.
+  bool gemm = false, ops = false, sweep = false, crowded = false;
   std::string model;
   bool json = false;
   double budget = 0.25;  ///< seconds a timing
+  BackendOptions backend;
   int32_t threads = 0;
 };
 
@@ -53,6 +63,20 @@ struct TranslateOptions {
   std::string input, reference, out;
   int32_t beam = 5, limit = 0, threads = 0;
   double penalty = 1.2;
+};
+
+struct MeasureOptions {
+  std::string file, what = "ablation";
+  std::vector<std::string> without;  ///< ablation, loss: layers and sub-layers left out together
+  int32_t batches = 8;               ///< gradients
+  double epsilon = 0.1, delta = 0.125;  ///< concentration
+  bool json = false;
+  int32_t threads = 0;
+};
+
+struct AverageOptions {
+  std::vector<std::string> files;
+  std::string out;
 };
 
 struct BleuOptions {
@@ -69,6 +93,7 @@ struct ScreenshotOptions {
 
 struct VerifyOptions {
   std::vector<std::string> files;
+  BackendOptions backend;
   int32_t threads = 0;
 };
 
@@ -77,8 +102,25 @@ struct LessonOptions {
   std::string id;       ///< of one lesson; empty: all
   std::string folder;   ///< of the lessons; empty: the course's
   std::string out = "out/lessons";
+  std::string readme{};  ///< report: a page into which the claim table goes, between its markers
   bool all = false, full = false, write = false;
   int32_t threads = 0;
+};
+
+struct ZooOptions {
+  bool list = false;    ///< name the entries and train nothing
+  bool stored = false;  ///< show what is there and train nothing
+  std::string only;     ///< names of entries and groups, with commas; empty: all
+  std::vector<int32_t> depths;
+  std::vector<std::string> set;         ///< on the model that the entries change
+  int32_t seeds = 3;                    ///< seeds 1..seeds
+  int32_t steps = 0, warmup = 0;        ///< 0: as the depth has it
+  std::string json, csv, svg, markdown, out;
+  int32_t threads = 0;  ///< runs at a time
+};
+
+struct AdminFoldOptions {
+  std::string in, out;
 };
 
 Exit open_window(const MainOptions& options);
@@ -88,7 +130,12 @@ Exit screenshot(const ScreenshotOptions& options);
 Exit verify(const VerifyOptions& options);
 Exit translate(const TranslateOptions& options);
 Exit bleu(const BleuOptions& options);
+Exit measure(const MeasureOptions& options);
+std::vector<std::string> measurement_names();
+Exit average(const AverageOptions& options);
+Exit admin_fold(const AdminFoldOptions& options);
 Exit lesson(const LessonOptions& options);
 Exit bench(const BenchOptions& options);
+Exit zoo(const ZooOptions& options);
 
 }  // namespace normscope::cli

@@ -66,7 +66,8 @@ LiveMeasurements::LiveMeasurements(const Program& program, const ModelValues& mo
   size_t longest = 0;
   for (const Sublayer& s : sublayers_) longest = std::max(longest, static_cast<size_t>(shape(s.output)[1]));
   const size_t count = static_cast<size_t>(sequences) * longest;
-  for (auto* buffer : {&x_, &branch_, &y_, &bias_component_, &total_}) buffer->reserve(count * width_);
+  for (auto* buffer : {&x_, &branch_, &y_, &bias_component_, &total_, &factor_})
+    buffer->reserve(count * width_);
   for (auto* buffer : {&mean_, &inverse_sigma_}) buffer->reserve(count);
   for (auto* buffer : {&gain_, &bias_, &skip_, &branch_scale_}) buffer->reserve(width_);
   direction_.resize(width_);
@@ -77,6 +78,10 @@ LiveMeasurements::LiveMeasurements(const Program& program, const ModelValues& mo
     }
   components_.resize(sublayers_.size() + 1);
   for (auto& component : components_) component.reserve(count * width_);
+  if (std::any_of(sublayers_.begin(), sublayers_.end(), [](const Sublayer& s) { return s.adds_bottom; })) {
+    layer_components_.resize(components_.size() + 1);
+    for (auto& component : layer_components_) component.reserve(count * width_);
+  }
   shares_.resize(components_.size());
   rows_ = static_cast<size_t>(sequences);  // sequences until measure_sublayer knows the length
   lay_out();
@@ -92,28 +97,35 @@ void LiveMeasurements::describe(const ModelValues& model) {
                                  [&](const ValueInfo& v) { return v.name == name; });
     return at == data.values.end() ? kNone : static_cast<ValueId>(at - data.values.begin());
   };
+  const auto norm_of = [&](ValueId from, ValueId to) {
+    Norm n;
+    if (from == to) return n;
+    const Node& node = producer(to);
+    n.kind = node.attributes.norm;
+    n.input = from, n.gain = node.in[1], n.bias = node.in[2], n.alpha = node.in[3];
+    n.mean = node.saved[0], n.inverse_sigma = node.saved[1];
+    n.scale = node.attributes.norm_scale, n.slope = node.attributes.norm_slope;
+    return n;
+  };
   std::string stack = "?";
-  int32_t index = 0;
+  int32_t index = 0, layer = 0;
   for (const SublayerValues& m : model.sublayers) {
     Sublayer s;
     s.name = m.name;
     s.input = m.input, s.branch = m.branch, s.output = m.output, s.probabilities = m.probabilities;
-    const Node& sum = producer(m.sum);
+    s.entered = m.entered, s.adds_bottom = m.bottom != kNone;
+    const Node& sum = producer(m.joined);
     s.skip = sum.in[2], s.branch_scale = sum.in[3];
     s.skip_constant = sum.attributes.skip, s.branch_constant = sum.attributes.branch;
     s.scales_skip = s.skip != kNone || s.skip_constant != 1.0f;
     s.scales_branch = s.branch_scale != kNone || s.branch_constant != 1.0f;
-    if (m.output != m.sum) {
-      const Node& norm = producer(m.output);
-      s.trunk = norm.attributes.norm;
-      s.gain = norm.in[1], s.bias = norm.in[2];
-      s.mean = norm.saved[0], s.inverse_sigma = norm.saved[1];
-    }
+    s.enter = norm_of(m.input, m.entered), s.trunk = norm_of(m.sum, m.output);
     const std::string prefix = m.name.substr(0, m.name.find('L'));  // "", "enc." or "dec."
     s.lengths = input(prefix == "dec." ? "target_lengths" : "key_lengths");
     s.starts_stack = prefix != stack;
     if (s.starts_stack) index = 0;
-    stack = prefix;
+    s.starts_layer = s.starts_stack || m.layer != layer;
+    stack = prefix, layer = m.layer;
     s.index_in_stack = ++index;
     sublayers_.push_back(s);
   }
@@ -181,6 +193,7 @@ void LiveMeasurements::measure_sublayer(const Sublayer& s, std::span<double> out
     components_[0] = x_;
     bias_component_.assign(n, 0.0f);
   }
+  if (s.entered != s.input) load(s.entered, x_, n);
   if (s.scales_branch) multiply(branch_, branch_scale_, width_);
   if (s.scales_skip) multiply(x_, skip_, width_);
   *number++ = variance(branch_);
@@ -196,40 +209,88 @@ void LiveMeasurements::measure_sublayer(const Sublayer& s, std::span<double> out
   }
 }
 
-/// c_ij = N'( skip c_(i-1)j ) for j < i, c_ii = N'( branch a_i ), where N'(z) = gain (z - mean z)/sigma_i
-/// with the norm's own sigma_i (identity without a trunk norm); the norm's bias joins the bias component
-/// (norm-science A.5). A sub-layer without a trunk norm and without a skip scale leaves the older components
-/// as they are.
+/// c_ij = N'( skip N''( c_(i-1)j ) ) for j < i, c_ii = N'( branch a_i ), where N'(z) = gain (z - mean
+/// z)/sigma_i with the trunk norm's own sigma_i and N'' likewise of the norm where the sub-layer begins
+/// (identity without them); a norm's bias joins the bias component (norm-science A.5). Where the layer's
+/// input joins the sum, its components do. A sub-layer with none of these leaves the older components as they
+/// are.
 void LiveMeasurements::carry_components(const Sublayer& s) {
   const int64_t rows = static_cast<int64_t>(rows_), width = static_cast<int64_t>(width_);
   const size_t own = static_cast<size_t>(s.index_in_stack);
-  cpu::CarryMap map;
-  if (s.trunk != NormKind::None) {
-    load(s.inverse_sigma, inverse_sigma_, rows_);
-    load_scale(s.gain, 1.0f, gain_);
-    load_scale(s.bias, 0.0f, bias_);
-    map.inverse_sigma = inverse_sigma_.data();
-    map.gain = gain_.data();
-    map.centre = s.trunk != NormKind::Rms;
-  }
-  if (s.scales_skip) map.scale = skip_.data();
-  const auto carry = [&](const cpu::CarryMap& how, std::vector<float>& c) {
-    return cpu::carry_rows(how, c.data(), total_.data(), rows, width);
-  };
-  components_[own] = branch_;
-  if (map.inverse_sigma || map.scale || s.starts_stack) {
-    total_.assign(y_.size(), 0.0f);
-    for (size_t j = 0; j < own; ++j) shares_[j] = carry(map, components_[j]);
-    if (s.trunk == NormKind::LayerNorm) map.bias = bias_.data();
-    carry(map, bias_component_);
-    map.bias = nullptr;
-  }
+  if (s.starts_layer && !layer_components_.empty()) keep_layer_input(own);
+  if (s.enter.kind != NormKind::None) carry_older(s.enter, map_of(s.enter), own);
+  if (s.adds_bottom) add_layer_input(s, own);
+  cpu::CarryMap map = map_of(s.trunk);
+  if (s.scales_skip && !s.adds_bottom) map.scale = skip_.data();
+  if (map.inverse_sigma || map.scale || s.adds_bottom || s.starts_stack) carry_older(s.trunk, map, own);
   map.scale = nullptr;  // the branch has its own, applied already
-  shares_[own] = carry(map, components_[own]);
+  components_[own] = branch_;
+  shares_[own] = cpu::carry_rows(map, components_[own].data(), total_.data(), rows, width);
 
   const double worst = cpu::largest_difference(total_.data(), y_.data(), rows * width);
   const double spread = std::sqrt(variance(y_));
   if (spread > 0) residual_ = std::max(residual_, worst / spread);
+}
+
+/// A norm as it stands in this replay, but for its bias; the identity without one.
+cpu::CarryMap LiveMeasurements::map_of(const Norm& norm) {
+  cpu::CarryMap map;
+  if (norm.kind == NormKind::None) return map;
+  load(norm.inverse_sigma, inverse_sigma_, rows_);
+  load_scale(norm.gain, 1.0f, gain_);
+  load_scale(norm.bias, 0.0f, bias_);
+  map.inverse_sigma = inverse_sigma_.data();
+  map.gain = gain_.data();
+  map.centre = is_centred(norm.kind);
+  map.factor = element_factors(norm);
+  return map;
+}
+
+/// Carries the first `count` components and the bias component; total_ is their sum.
+void LiveMeasurements::carry_older(const Norm& norm, cpu::CarryMap map, size_t count) {
+  const int64_t rows = static_cast<int64_t>(rows_), width = static_cast<int64_t>(width_);
+  total_.assign(y_.size(), 0.0f);
+  for (size_t j = 0; j < count; ++j)
+    shares_[j] = cpu::carry_rows(map, components_[j].data(), total_.data(), rows, width);
+  if (has_bias(norm.kind)) map.bias = bias_.data();
+  cpu::carry_rows(map, bias_component_.data(), total_.data(), rows, width);
+}
+
+void LiveMeasurements::keep_layer_input(size_t count) {
+  for (size_t j = 0; j < layer_components_.size() - 1; ++j)
+    layer_components_[j].assign(components_[j].begin(),
+                                j < count ? components_[j].end() : components_[j].begin());
+  layer_components_.back() = bias_component_;
+}
+
+/// Skip scale and the layer's input, before the trunk norm. A component that is younger than the layer's
+/// input has no part in it.
+void LiveMeasurements::add_layer_input(const Sublayer& s, size_t count) {
+  const auto join = [&](std::vector<float>& c, const std::vector<float>& kept) {
+    if (s.scales_skip) multiply(c, skip_, width_);
+    cpu::add_scaled(kept.data(), 1.0f, c.data(), static_cast<int64_t>(kept.size()));
+  };
+  for (size_t j = 0; j < count; ++j) join(components_[j], layer_components_[j]);
+  join(bias_component_, layer_components_.back());
+}
+
+/// What AdaNorm and DyT multiply each element by beside mean and 1/sigma, as they stand: C (1 - k y), or
+/// tanh(alpha x) / x. Null for the other kinds.
+const float* LiveMeasurements::element_factors(const Norm& norm) {
+  if (norm.kind != NormKind::AdaNorm && norm.kind != NormKind::DyT) return nullptr;
+  load(norm.input, factor_, rows_ * width_);
+  if (norm.kind == NormKind::AdaNorm) {
+    load(norm.mean, mean_, rows_);
+    for (size_t r = 0; r < rows_; ++r)
+      for (size_t i = r * width_; i < (r + 1) * width_; ++i)
+        factor_[i] = norm.scale * (1 - norm.slope * (factor_[i] - mean_[r]) * inverse_sigma_[r]);
+    return factor_.data();
+  }
+  float alpha = 0;
+  program_->read_front(norm.alpha, {&alpha, 1});
+  for (float& x : factor_) x = x == 0 ? alpha : std::tanh(alpha * x) / x;
+  std::fill(inverse_sigma_.begin(), inverse_sigma_.end(), 1.0f);
+  return factor_.data();
 }
 
 double LiveMeasurements::entropy(const Sublayer& s) {

@@ -21,7 +21,7 @@ namespace normscope {
 ///   after sub-layer I, Var(c_IJ) / Var(x_I), dimensionless. J = 0 is the embedding, J >= 1 the branch of
 ///   sub-layer J. The components are carried through every later norm with that norm's own statistics, gains
 ///   and skip scales, so that sum_J c_IJ + c_Ibias = x_I exactly (see Decomposition). Variances over all
-///   tokens and features measured.
+///   tokens and features measured. Of ResiDual's two streams the normalised one is the state.
 /// "beta2.I.sum": sum over J >= 0 (the bias left out). One when branches are uncorrelated, as at
 /// initialisation. "NAME.token_cosine": mean cosine between different tokens' states after sub-layer NAME
 /// (Noci et al. 2022): 1 = all
@@ -44,12 +44,19 @@ class LiveMeasurements {
   double residual() const { return residual_; }
 
  private:
+  /// A norm on the stream, which components are carried through.
+  struct Norm {
+    NormKind kind = NormKind::None;
+    ValueId input = kNone, gain = kNone, bias = kNone, mean = kNone, inverse_sigma = kNone, alpha = kNone;
+    float scale = 1, slope = 0;  // AdaNorm
+  };
   /// One sub-layer's tensors in the program: kNone where the wiring has none.
   struct Sublayer {
     std::string name;
-    ValueId input = kNone, branch = kNone, output = kNone, probabilities = kNone;
-    ValueId gain = kNone, bias = kNone, mean = kNone, inverse_sigma = kNone;  // trunk norm
-    NormKind trunk = NormKind::None;
+    ValueId input = kNone, entered = kNone, branch = kNone, output = kNone, probabilities = kNone;
+    Norm enter, trunk;
+    bool adds_bottom = false;  ///< the layer's input joins the sum (B2T)
+    bool starts_layer = false;
     ValueId skip = kNone, branch_scale = kNone;
     ValueId lengths = kNone;  ///< input with the number of positions that are no padding
     float skip_constant = 1, branch_constant = 1;
@@ -65,6 +72,11 @@ class LiveMeasurements {
   void load_scale(ValueId value, float constant, std::vector<float>& host) const;
   void measure_sublayer(const Sublayer& s, std::span<double> out);
   void carry_components(const Sublayer& s);
+  cpu::CarryMap map_of(const Norm& norm);
+  const float* element_factors(const Norm& norm);
+  void carry_older(const Norm& norm, cpu::CarryMap map, size_t count);
+  void keep_layer_input(size_t count);
+  void add_layer_input(const Sublayer& s, size_t count);
   double entropy(const Sublayer& s);
   size_t counted_tokens(const Sublayer& s, size_t sequences) const;
 
@@ -72,12 +84,14 @@ class LiveMeasurements {
   size_t rows_ = 0, width_ = 0, tokens_per_sequence_ = 0;
   std::vector<Sublayer> sublayers_;
   std::vector<StatInfo> layout_;
-  std::vector<std::vector<float>> components_;  ///< of the current stack: embedding, branches so far
-  std::vector<cpu::Moments> shares_;            ///< of each component, as carried so far
-  std::vector<float> total_;                    ///< sum of all components
+  std::vector<std::vector<float>> components_;        ///< of the current stack: embedding, branches so far
+  std::vector<std::vector<float>> layer_components_;  ///< where a sum takes in the layer's input: those of
+                                                      ///< it, its bias component last
+  std::vector<cpu::Moments> shares_;  ///< of each component, as carried so far
+  std::vector<float> total_;          ///< sum of all components
   std::vector<float> bias_component_, x_, branch_, y_, gain_, bias_, mean_, inverse_sigma_, skip_,
       branch_scale_, p_;
-  std::vector<float> direction_;
+  std::vector<float> direction_, factor_;
   double residual_ = 0;
 };
 

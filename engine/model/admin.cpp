@@ -1,4 +1,4 @@
-// Admin's profiling pass (Liu et al. 2020, section 4; the sequential rule of the authors' code).
+// Admin's profiling pass (Liu et al. 2020, section 4) by both rules: see model/transformer.h.
 #include <cmath>
 #include <span>
 
@@ -64,7 +64,7 @@ std::vector<double> profile_admin(Store& store, const ModelConfig& config, const
   const ModelValues model = record_transformer(tape, config, quiet);
   std::vector<SublayerValues> profiled;
   for (const SublayerValues& s : model.sublayers)
-    if (wiring_of(config, s).skip.kind == Scale::Kind::LearnedVector) profiled.push_back(s);
+    if (wiring_of(config, s).skip.profile != Scale::Profile::None) profiled.push_back(s);
   if (profiled.empty()) return {};
 
   Program program = seal(tape, {.loss = model.loss, .backward = false});
@@ -82,21 +82,30 @@ std::vector<double> profile_admin(Store& store, const ModelConfig& config, const
     for (int32_t& length : floats) length *= config.width;
     return variance(visible(program.read(tape.value(value).name), floats));
   };
-  std::vector<double> omegas;
+  const auto in_decoder = [&](size_t k) { return !profiled[k].name.starts_with("enc."); };
+  const auto starts_chain = [&](size_t k) { return k == 0 || in_decoder(k) != in_decoder(k - 1); };
+  std::vector<double> omegas(profiled.size(), 1.0);
   for (const SublayerValues& s : profiled) set_skip(store, s, 1.0);
-  // One forward per sub-layer, each with every earlier omega in force: simple, and milliseconds at start
-  // only. A chain starts over where the stack changes.
+
+  // The paper's rule first: it measures with every omega at one.
+  program.replay({});
+  double sum = 0;
   for (size_t i = 0; i < profiled.size(); ++i) {
-    const auto in_decoder = [&](size_t k) { return !profiled[k].name.starts_with("enc."); };
-    if (i == 0 || in_decoder(i) != in_decoder(i - 1)) {
-      omegas.push_back(1.0);
-      continue;
-    }
+    if (starts_chain(i)) sum = 0;
+    if (wiring_of(config, profiled[i]).skip.profile == Scale::Profile::AtOnce && !starts_chain(i))
+      omegas[i] = std::sqrt(sum);
+    sum += variance_of(profiled[i].branch, in_decoder(i));
+  }
+  for (size_t i = 0; i < profiled.size(); ++i) set_skip(store, profiled[i], omegas[i]);
+
+  // One forward per sub-layer, each with every earlier omega in force: simple, and milliseconds at start only.
+  for (size_t i = 1; i < profiled.size(); ++i) {
+    if (starts_chain(i) || wiring_of(config, profiled[i]).skip.profile != Scale::Profile::Sequential) continue;
     program.replay({});
-    const double x = variance_of(profiled[i - 1].input, in_decoder(i)),
+    const double x = variance_of(profiled[i - 1].entered, in_decoder(i)),
                  a = variance_of(profiled[i - 1].branch, in_decoder(i));
-    omegas.push_back(std::sqrt(omegas[i - 1] * omegas[i - 1] * x + a));
-    set_skip(store, profiled[i], omegas.back());
+    omegas[i] = std::sqrt(omegas[i - 1] * omegas[i - 1] * x + a);
+    set_skip(store, profiled[i], omegas[i]);
   }
   return omegas;
 }

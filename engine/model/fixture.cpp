@@ -53,14 +53,15 @@ Architecture architecture(const SafetensorsFile& file, const json& config) {
   fail(file.path(), "'{}' is not an architecture: expected dec, enc or encdec", arch);
 }
 
-/// A final norm stands behind the last layer exactly when that layer is pre or sandwich.
+/// The norms of the stack are those of its last layer's placement: a final norm behind pre and sandwich.
 StackWiring wire(const std::vector<Placement>& placement, NormKind norm, const StackContext& context) {
   StackWiring stack;
-  for (Placement p : placement) {
-    const Wiring w = preset(p, norm, context);
-    stack.layers.push_back({w, w, w});
-  }
-  if (placement.back() == Placement::Pre || placement.back() == Placement::Sandwich) stack.final = norm;
+  for (size_t l = 0; l < placement.size(); ++l)
+    stack.layers.push_back(preset_layer(placement[l], norm, context, static_cast<int>(l) + 1));
+  const PlacementRow& last = row_of(placement.back());
+  if (last.embedding) stack.embedding = norm;
+  if (last.final) stack.final = norm;
+  if (last.second) stack.second = norm;
   return stack;
 }
 
@@ -165,7 +166,7 @@ std::string Fixture::parameter(const std::string& name) const {
          description, count);
   const size_t k = std::stoul(digits), layer = k / kinds.size();
   const std::string place = fmt::format("{}L{:02}.{}", prefix, layer + 1, kinds[k % kinds.size()]);
-  const bool before = placement[layer] == Placement::Pre || placement[layer] == Placement::Sandwich;
+  const bool before = row_of(placement[layer]).sublayer.before != NormKind::None;
   const std::string part = rest.substr(dot + 1);
   if (part.starts_with("f.")) return place + "." + part.substr(2);
   if (part.starts_with("norm.")) return norm_part(place + (before ? ".before" : ".trunk"), part.back());

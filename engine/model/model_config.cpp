@@ -15,10 +15,22 @@ void check_probability(std::string_view what, float p) {
   if (!(p >= 0 && p < 1)) fail("model", "{} is {}: expected 0 <= p < 1", what, p);
 }
 
+void check_layer(const char* what, const LayerWiring& layer) {
+  for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward})
+    if (w->skip.profile != Scale::Profile::None && w->skip.kind != Scale::Kind::LearnedVector)
+      fail("model", "the {}'s wiring profiles a skip that is no learned vector", what);
+  const Inner& inner = layer.feed_forward.inner;
+  if (inner.query != NormKind::None || inner.key != NormKind::None || inner.value != NormKind::None ||
+      inner.head_scale)
+    fail("model", "the {}'s feed-forward network has no heads: expected q=, k=, v=, head-scale on attention",
+         what);
+}
+
 void check_stack(const char* what, const StackWiring& stack, int32_t layers) {
   if (static_cast<int64_t>(stack.layers.size()) != layers)
     fail("model", "the {}'s wiring has {} layers and the model {}: expected as many", what,
          stack.layers.size(), layers);
+  for (const LayerWiring& layer : stack.layers) check_layer(what, layer);
 }
 
 /// A tower: its layers, and the attentions of each.
@@ -72,6 +84,9 @@ void validate(const ModelConfig& c) {
   check_probability("dropout_activation", c.dropout_activation);
   if (c.architecture != Architecture::Encoder) check_stack("decoder", c.decoder, c.layers);
   if (c.architecture != Architecture::Decoder) check_stack("encoder", c.encoder, context_of(c, false).layers);
+  if (c.init == InitRule::LookLinear && c.feed_forward % 2 != 0)
+    fail("model", "init looklinear mirrors half of the {} hidden features: expected an even feed_forward",
+         c.feed_forward);
   if (c.classes > 0 && c.architecture != Architecture::Encoder)
     fail("model", "only an encoder classifies: expected architecture encoder, or no classes");
   if (c.gaussian_input && c.architecture == Architecture::EncoderDecoder)
@@ -82,7 +97,9 @@ void validate(const ModelConfig& c) {
 
 int64_t estimated_bytes(const ModelConfig& c, int32_t batch) {
   const int64_t rows = int64_t{batch} * c.sequence, d = c.width, f = c.feed_forward, v = c.vocabulary;
-  int64_t parameters = v * d * (c.tied_output ? 1 : 2) + c.sequence * d, activations = 2 * rows * (d + v);
+  const int64_t tables = c.architecture == Architecture::EncoderDecoder && !c.shared_embedding ? 2 : 1;
+  int64_t parameters = v * d * (tables + (c.tied_output ? 0 : 1)) + tables * c.sequence * d,
+          activations = 2 * rows * (d + v);
   // q k v heads out sum norm of an attention with its probabilities, two of width F and three of width D of a
   // feed-forward network, each with its gradient.
   for (const Tower& t : towers_of(c)) {

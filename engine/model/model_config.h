@@ -5,17 +5,17 @@
 #include <cstdint>
 #include <string>
 
+#include "model/init_rule.h"
 #include "model/wiring.h"
 
 namespace normscope {
 
 enum class Architecture : uint8_t { Decoder, Encoder, EncoderDecoder };
 enum class Activation : uint8_t { Relu, Gelu };
-/// Xavier: normal, variance 2/(fan_in+fan_out) (Glorot and Bengio 2010, as in Xiong et al. 2020,
-/// section 3.1). Theory: Xavier with W_Q = W_K = 0 (Xiong et al. 2020, section 3.2). Normal002: matrices N(0,
-/// 0.02^2) (BERT). Always: token table N(0,1/D) times sqrt(D), learned positions N(0,1), gains 1, biases 0.
-enum class InitRule : uint8_t { Xavier, Theory, Normal002 };
 enum class Positions : uint8_t { Learned, Sinusoidal, None };
+/// What the head of a classifier reads: the state of the first position (BERT's [CLS]) or the mean over all
+/// positions that are no padding.
+enum class Pooling : uint8_t { First, Mean };
 
 struct ModelConfig {
   Architecture architecture = Architecture::Decoder;
@@ -24,14 +24,20 @@ struct ModelConfig {
   int32_t sequence = 64;   ///< T: positions of the training batches
   int32_t vocabulary = 0;  ///< V: comes from the data
   int32_t classes = 0;  ///< encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none
+  Pooling pooling = Pooling::First;  ///< with classes only
   Activation activation = Activation::Relu;
   Positions positions = Positions::Learned;
   bool tied_output = true;        ///< logits = h E^T; otherwise out.w (D,V), no bias
+  /// Encoder-decoder: both stacks read one token table and one of positions; otherwise enc.emb.* and dec.emb.*,
+  /// and a tied output is the decoder's.
+  bool shared_embedding = true;
   bool output_projection = true;  ///< W_O of attention; the theory setting has none
   bool gaussian_input = false;  ///< theory setting: x_0 is a batch input "x" (B,T,D) instead of the embedding
   InitRule init = InitRule::Xavier;
   NormKind norm = NormKind::LayerNorm;  ///< the kind that presets fill in
   float eps = 1e-5f;
+  float adanorm_scale = 1.0f, adanorm_slope = 0.1f;  ///< AdaNorm's C and k (Xu et al. 2019)
+  float dyt_alpha = 0.5f;                            ///< where DyT's learned alpha starts (Zhu et al. 2025)
   float dropout_residual = 0, dropout_attention = 0, dropout_activation = 0;
   StackWiring encoder, decoder;  ///< only the stacks that the architecture has are read
 

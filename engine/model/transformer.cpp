@@ -38,6 +38,8 @@ class Recorder {
                             : kNone);
         break;
     }
+    if (config_.classes > 0 && config_.pooling == Pooling::Mean)
+      values_.hidden = mean_pool(tape_, "pool", values_.hidden, lengths);
     values_.logits = output(values_.hidden);
     const ValueId weights = options_.row_weights ? tape_.input("weights", {B, T}, DType::F32) : kNone;
     values_.loss = softmax_xent(tape_, "loss", values_.logits, values_.targets, weights);
@@ -89,31 +91,60 @@ class Recorder {
     ValueId x = embedding_block(s, tokens, T);
     values_.embedding = x;
     probe_lengths_ = s.probe_lengths;
+    gains_ = init_gains(config_.init, context_of(config_, is_decoder(s)));
+    second_ = s.wiring.second == NormKind::None ? kNone : x;
     for (size_t l = 0; l < s.wiring.layers.size(); ++l) x = layer(s, static_cast<int32_t>(l) + 1, x);
-    return norm(s.prefix + "final", s.wiring.final, x);
+    return end_of_stack(s, x);
   }
 
-  /// x_0 = sqrt(D) E[token] + P[t], its norm and its dropout. Both stacks share the tables.
+  bool is_decoder(const Stack& s) const {
+    return config_.architecture == Architecture::EncoderDecoder
+               ? s.memory != kNone
+               : config_.architecture == Architecture::Decoder;
+  }
+
+  /// The norm after the last layer, or what a placement has in its stead.
+  ValueId end_of_stack(const Stack& s, ValueId x) {
+    x = norm(s.prefix + "final", s.wiring.final, x);
+    if (s.wiring.layers.back().feed_forward.inner.shifts)  // FixUp: a scalar scale and shift
+      x = affine(tape_, s.prefix + "end", x, 1.0f,
+                 parameter(s.prefix + "end.scale", {1}, {Init::Kind::Constant, 1.0}),
+                 parameter(s.prefix + "end.shift", {1}, {Init::Kind::Zeros, 0.0}));
+    if (second_ == kNone) return x;
+    return add(tape_, s.prefix + "join", x, norm(s.prefix + "second", s.wiring.second, second_));
+  }
+
+  /// Whose token table a stack reads: both share one unless the config says otherwise.
+  std::string embedding_name(const std::string& prefix) const {
+    return (config_.shared_embedding ? "" : prefix) + "emb";
+  }
+
+  /// x_0 = sqrt(D) E[token] + P[t], its norm and its dropout.
   ValueId embedding_block(const Stack& s, ValueId tokens, int64_t T) {
     const int64_t B = options_.batch, D = config_.width;
     if (config_.gaussian_input) return tape_.input("x", {B, T, D}, DType::F32);
     const double root = std::sqrt(static_cast<double>(D));
-    const ValueId table = parameter("emb.tokens", {config_.vocabulary, D}, {Init::Kind::Normal, 1.0 / root});
+    const std::string name = embedding_name(s.prefix);
+    const double size = init_gains(config_.init, context_of(config_, is_decoder(s))).embedding;
+    const ValueId table =
+        parameter(name + ".tokens", {config_.vocabulary, D}, {Init::Kind::Normal, size / root});
     ValueId positions = kNone;
     if (config_.positions == Positions::Learned)
-      positions = parameter("emb.positions", {config_.sequence, D}, {Init::Kind::Normal, 1.0});
+      positions = parameter(name + ".positions", {config_.sequence, D}, {Init::Kind::Normal, size});
     if (config_.positions == Positions::Sinusoidal)
-      positions = parameter("emb.positions", {config_.sequence, D}, {Init::Kind::Sinusoid, 0.0}, false);
+      positions = parameter(name + ".positions", {config_.sequence, D}, {Init::Kind::Sinusoid, 0.0}, false);
     ValueId x = embedding(tape_, s.prefix + "emb", tokens, table, positions, static_cast<float>(root));
     x = norm(s.prefix + "emb.norm", s.wiring.embedding, x);
     return drop(s.prefix + "emb.drop", DropoutKind::Residual, config_.dropout_residual, x);
   }
 
   ValueId layer(const Stack& s, int32_t l, ValueId x) {
+    const std::string name = fmt::format("{}L{:02}", s.prefix, l);
+    if (left_out(name)) return x;
     layer_ = l;
     tape_.set_layer(l);
+    layer_input_ = x;
     const LayerWiring& w = s.wiring.layers[static_cast<size_t>(l - 1)];
-    const std::string name = fmt::format("{}L{:02}", s.prefix, l);
     x = sublayer(name + ".attn", w.attention, x, [&](const std::string& n, ValueId h) {
       return attention_block(n, w.attention, h, h, s.key_lengths, s.causal);
     });
@@ -128,17 +159,26 @@ class Recorder {
     return x;
   }
 
-  /// y = N_trunk( skip x + branch N_after( f( N_before(x) ) ) )
+  /// h = N_enter(x),  y = N_trunk( skip h + branch N_after( f( depth N_before(h) ) ) + [bottom] x_0 )
   template <typename F>
   ValueId sublayer(const std::string& name, const Wiring& wiring, ValueId x, F f) {
+    if (left_out(name)) return x;
     SublayerValues s{.name = name, .layer = layer_, .input = x};
-    ValueId h = norm(name + ".before", wiring.before, x);
+    s.entered = norm(name + ".enter", wiring.enter, x);
+    ValueId h = norm(name + ".before", wiring.before, s.entered);
+    if (wiring.depth != 1.0f) h = affine(tape_, name + ".depth", h, wiring.depth, kNone, kNone);
     h = f(name, h);
     s.probabilities = tape_.find(name + ".heads.probabilities");  // kNone for feed-forward
     h = drop(name + ".drop", DropoutKind::Residual, config_.dropout_residual, h);
     s.branch = norm(name + ".after", wiring.after, h);
-    s.sum = add(tape_, name + ".sum", x, s.branch, scale(name + ".skip", wiring.skip),
-                scale(name + ".branch", wiring.branch));
+    const ResidualScale branch = scale(name + ".branch", wiring.branch);
+    s.sum = s.joined =
+        add(tape_, name + ".sum", s.entered, s.branch, scale(name + ".skip", wiring.skip), branch);
+    if (wiring.bottom) {
+      s.bottom = layer_input_;
+      s.sum = add(tape_, name + ".bottom", s.joined, s.bottom);
+    }
+    if (second_ != kNone) second_ = add(tape_, name + ".second", second_, s.branch, {}, branch);
     s.output = norm(name + ".trunk", wiring.trunk, s.sum);
     if (options_.probes) {
       tape_.probe(
@@ -153,36 +193,59 @@ class Recorder {
   ValueId attention_block(const std::string& n, const Wiring& wiring, ValueId x, ValueId source,
                           ValueId key_lengths, bool causal) {
     const int64_t D = config_.width;
-    const bool theory = config_.init == InitRule::Theory;
-    const ValueId q = project(n, "q", x, D, theory ? 0.0 : 1.0),
-                  k = project(n, "k", source, D, theory ? 0.0 : 1.0);
-    const ValueId v = project(n, "v", source, D, wiring.init_gain);
+    const Inner& inner = wiring.inner;
+    const ValueId in = shift(n + ".shift_in", inner, x), from = source == x ? in : source;
+    const ValueId q = norm(n + ".q_norm", inner.query, project(n, "q", in, D, gains_.query, inner), config_.heads);
+    const ValueId k = norm(n + ".k_norm", inner.key, project(n, "k", from, D, gains_.key, inner), config_.heads);
+    const ValueId v = norm(n + ".v_norm", inner.value,
+                           project(n, "v", from, D, gains_.value * wiring.init_gain, inner), config_.heads);
     AttentionSpec spec{.heads = config_.heads, .causal = causal};
     if (options_.training && config_.dropout_attention > 0) spec.dropout_site = site_of(n + ".heads");
-    const ValueId heads = attention(tape_, n + ".heads", q, k, v, key_lengths, spec);
-    return config_.output_projection ? project(n, "o", heads, D, wiring.init_gain) : heads;
+    ValueId heads = attention(tape_, n + ".heads", q, k, v, key_lengths, spec);
+    if (inner.head_scale)
+      heads = affine(tape_, n + ".scaled", heads, 1.0f,
+                     parameter(n + ".head_scale", {config_.heads}, {Init::Kind::Constant, 1.0}), kNone);
+    heads = norm(n + ".output", inner.output, heads);
+    if (!config_.output_projection) return heads;
+    return project(n, "o", shift(n + ".shift_out", inner, heads), D, gains_.output * wiring.init_gain, inner);
   }
 
   ValueId feed_forward_block(const std::string& n, const Wiring& wiring, ValueId x) {
-    ValueId h = project(n, "1", x, config_.feed_forward, wiring.init_gain);
+    using Mirror = Init::Mirror;
+    const Inner& inner = wiring.inner;
+    ValueId h = project(n, "1", shift(n + ".shift_in", inner, x), config_.feed_forward,
+                        gains_.first * wiring.init_gain, inner,
+                        gains_.mirrored ? Mirror::Columns : Mirror::None);
+    h = shift(n + ".shift_hidden", inner, h);
     h = config_.activation == Activation::Relu ? relu(tape_, n + ".hidden", h)
                                                : gelu(tape_, n + ".hidden", h);
     h = drop(n + ".hidden.drop", DropoutKind::Activation, config_.dropout_activation, h);
-    return project(n, "2", h, config_.width, wiring.init_gain);
+    h = norm(n + ".output", inner.output, h);
+    return project(n, "2", shift(n + ".shift_out", inner, h), config_.width,
+                   gains_.second * wiring.init_gain, inner, gains_.mirrored ? Mirror::Rows : Mirror::None);
   }
 
-  /// x W + b with W named n.w<suffix>, started by the config's rule times gain.
-  ValueId project(const std::string& n, const std::string& suffix, ValueId x, int64_t out, double gain) {
+  /// FixUp's scalar shift, from 0.
+  ValueId shift(const std::string& name, const Inner& inner, ValueId x) {
+    if (!inner.shifts) return x;
+    return affine(tape_, name, x, 1.0f, kNone, parameter(name + ".b", {1}, {Init::Kind::Zeros, 0.0}));
+  }
+
+  /// x W + b with W named n.w<suffix>, started by the config's rule times gain. Shifts stand for the bias.
+  ValueId project(const std::string& n, const std::string& suffix, ValueId x, int64_t out, double gain,
+                  const Inner& inner, Init::Mirror mirror = Init::Mirror::None) {
     const int64_t in = tape_.shape(x).cols();
-    const ValueId w = parameter(n + ".w" + suffix, {in, out}, matrix_init(in, out, gain));
-    const ValueId b = parameter(n + ".b" + suffix, {out}, {Init::Kind::Zeros, 0.0});
+    Init init = matrix_init(in, out, gain);
+    init.mirror = mirror;
+    const ValueId w = parameter(n + ".w" + suffix, {in, out}, init);
+    const ValueId b = inner.shifts ? kNone : parameter(n + ".b" + suffix, {out}, {Init::Kind::Zeros, 0.0});
     return linear(tape_, n + "." + suffix, x, w, b);
   }
 
   Init matrix_init(int64_t in, int64_t out, double gain) const {
     if (gain == 0) return {Init::Kind::Zeros, 0.0};
     const double xavier = std::sqrt(2.0 / static_cast<double>(in + out));
-    return {Init::Kind::Normal, gain * (config_.init == InitRule::Normal002 ? 0.02 : xavier)};
+    return {Init::Kind::Normal, gain * (gains_.deviation > 0 ? gains_.deviation : xavier)};
   }
 
   ValueId output(ValueId hidden) {
@@ -194,19 +257,28 @@ class Recorder {
                     parameter("class.b", {config_.classes}, {Init::Kind::Zeros, 0.0}));
     }
     if (config_.tied_output)
-      return linear(tape_, "logits", hidden, tape_.parameter("emb.tokens"), kNone, true);
+      return linear(tape_, "logits", hidden, tape_.parameter(output_table(config_)), kNone, true);
     const int64_t D = config_.width, V = config_.vocabulary;
     const ValueId w =
         parameter("out.w", {D, V}, {Init::Kind::Normal, 1.0 / std::sqrt(static_cast<double>(D))});
     return linear(tape_, "logits", hidden, w, kNone);
   }
 
-  ValueId norm(const std::string& name, NormKind kind, ValueId x) {
+  /// With heads > 1 each head's part of a row is normalised by itself.
+  ValueId norm(const std::string& name, NormKind kind, ValueId x, int32_t heads = 1) {
     if (kind == NormKind::None) return x;
-    const int64_t D = tape_.shape(x).cols();
+    const int64_t D = tape_.shape(x).cols() / heads;
     const ValueId gain = has_gain(kind) ? parameter(name + ".gain", {D}, {Init::Kind::Constant, 1.0}) : kNone;
     const ValueId bias = has_bias(kind) ? parameter(name + ".bias", {D}, {Init::Kind::Zeros, 0.0}) : kNone;
-    return layer_norm(tape_, name, kind, x, gain, bias, config_.eps);
+    const NormExtras extras{
+        .alpha = has_alpha(kind) ? parameter(name + ".alpha", {1}, {Init::Kind::Constant, config_.dyt_alpha}) : kNone,
+        .scale = config_.adanorm_scale,
+        .slope = config_.adanorm_slope};
+    return layer_norm(tape_, name, kind, x, gain, bias, config_.eps, heads, extras);
+  }
+
+  bool left_out(const std::string& name) const {
+    return std::find(options_.left_out.begin(), options_.left_out.end(), name) != options_.left_out.end();
   }
 
   ValueId drop(const std::string& name, DropoutKind kind, float probability, ValueId x) {
@@ -232,6 +304,9 @@ class Recorder {
   ModelValues values_;
   int32_t layer_ = 0;
   ValueId probe_lengths_ = kNone;
+  InitGains gains_;               ///< of the stack that is recorded
+  ValueId layer_input_ = kNone;   ///< of the layer that is recorded
+  ValueId second_ = kNone;        ///< ResiDual's second stream so far
 };
 
 void check_length(const ModelConfig& config, const RecordOptions& options) {
@@ -251,6 +326,12 @@ ModelValues record_part(Tape& tape, const ModelConfig& config, RecordOptions opt
 }
 
 }  // namespace
+
+std::string output_table(const ModelConfig& config) {
+  if (!config.tied_output) return "out.w";
+  return config.architecture == Architecture::EncoderDecoder && !config.shared_embedding ? "dec.emb.tokens"
+                                                                                         : "emb.tokens";
+}
 
 ModelValues record_transformer(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
   check_length(config, options);

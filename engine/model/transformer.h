@@ -1,7 +1,10 @@
 // Records a transformer from a ModelConfig: the architecture as you would read it in a paper.
 // Parameter names: emb.tokens, emb.positions, L03.attn.{wq,wk,wv,wo,bq,bk,bv,bo}, L03.ffn.{w1,b1,w2,b2},
-// norms L03.attn.{before,after,trunk}.{gain,bias}, scales L03.attn.{skip,branch}, final.{gain,bias}, out.w.
-// An encoder-decoder prefixes its stacks: enc.L03.attn.wq, dec.L03.cross.wq, dec.final.gain; emb.* is shared.
+// norms L03.attn.{enter,before,q_norm,k_norm,v_norm,output,after,trunk}.{gain,bias}, scales
+// L03.attn.{skip,branch,head_scale}, FixUp's shifts L03.ffn.{shift_in,shift_hidden,shift_out}.b, end.scale,
+// end.shift; final.{gain,bias}, second.{gain,bias} (ResiDual), out.w.
+// An encoder-decoder prefixes its stacks: enc.L03.attn.wq, dec.L03.cross.wq, dec.final.gain; emb.* is shared, or
+// enc.emb.* and dec.emb.*.
 #pragma once
 
 #include <span>
@@ -19,8 +22,11 @@ struct SublayerValues {
   std::string name;               ///< "L03.attn"
   int32_t layer = 0;              ///< 1-based
   ValueId input = kNone;          ///< x
+  ValueId entered = kNone;        ///< h: x, or after the norm where the sub-layer begins
   ValueId branch = kNone;         ///< what is added to the skip: after N_after and before the branch scale
-  ValueId sum = kNone;            ///< skip x + branch f
+  ValueId joined = kNone;         ///< skip h + branch f
+  ValueId bottom = kNone;         ///< B2T: the layer's input, which joins the sum
+  ValueId sum = kNone;            ///< what the trunk norm reads: joined, with bottom where there is one
   ValueId output = kNone;         ///< y; equals sum without a trunk norm
   ValueId probabilities = kNone;  ///< attention only
 };
@@ -44,6 +50,8 @@ struct RecordOptions {
   bool training = true;      ///< dropout nodes are recorded only when training and p > 0
   bool row_weights = false;  ///< an input "weights" (B*T): a weight per row of the loss
   bool probes = true;        ///< mean square of every sub-layer output (and branch)
+  /// Sub-layers ("L03.attn") and layers ("L03") that hand their input on as it is, their norms included.
+  std::vector<std::string> left_out = {};
 };
 
 /// Declares the parameters in the tape's Store and records embedding, layers, output and loss.
@@ -58,10 +66,14 @@ ModelValues record_transformer(Tape& tape, const ModelConfig& config, const Reco
 ModelValues record_encoder(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 ModelValues record_decoder(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
-/// Admin's profiling pass by the authors' sequential rule (Liu et al. 2020; norm-science A.8, code): one
-/// forward over one batch with omega_1 = 1, omega_{i+1}^2 = Var(omega_i x_{i-1}) + Var(a_i), each omega
-/// already in force. Encoder and decoder have a chain each; what is padding counts for nothing. Writes the
-/// constants into the Store's L??.*.skip vectors; only sub-layers whose skip is a learned vector take part.
+/// The parameter that the logits are computed with: "out.w", "emb.tokens", "dec.emb.tokens".
+std::string output_table(const ModelConfig& config);
+
+/// Admin's profiling pass (Liu et al. 2020; norm-science A.8): one forward over one batch sets the skip vectors
+/// whose wiring asks for it. Sequential, the authors' code: omega_1 = 1, omega_{i+1}^2 = Var(omega_i x_{i-1}) +
+/// Var(a_i), each omega already in force. AtOnce, the paper: all omega = 1 while the variances are taken, then
+/// omega_i^2 = sum of Var(a_j), j < i (omega_1 = 1). Encoder and decoder have a chain each; what is padding
+/// counts for nothing. Writes the constants into the Store's L??.*.skip vectors.
 /// `tokens` is one batch (B,T) row-major. Returns the omegas in order.
 std::vector<double> profile_admin(Store& store, const ModelConfig& config, std::span<const int32_t> tokens,
                                   int32_t batch, int32_t sequence);

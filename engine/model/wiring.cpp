@@ -1,3 +1,4 @@
+// The text form of a wiring, and the names of the norms. The presets: model/placements.cpp.
 #include "model/wiring.h"
 
 #include <fmt/format.h>
@@ -11,10 +12,6 @@
 namespace normscope {
 namespace {
 
-constexpr NormKind kNormKinds[] = {
-    NormKind::None,   NormKind::LayerNorm,  NormKind::Simple,         NormKind::Rms,
-    NormKind::Detach, NormKind::DetachMean, NormKind::DetachVariance, NormKind::AdaNorm};
-
 std::string scale_text(const char* key, const Scale& s) {
   switch (s.kind) {
     case Scale::Kind::One:
@@ -24,7 +21,11 @@ std::string scale_text(const char* key, const Scale& s) {
     case Scale::Kind::LearnedScalar:
       return fmt::format(" {}=scalar:{}", key, s.value);
     case Scale::Kind::LearnedVector:
-      return fmt::format(" {}=vector:{}", key, s.value);
+      return fmt::format(" {}={}:{}", key,
+                         s.profile == Scale::Profile::Sequential ? "admin"
+                         : s.profile == Scale::Profile::AtOnce   ? "admin-paper"
+                                                                 : "vector",
+                         s.value);
   }
   return "";
 }
@@ -37,10 +38,64 @@ float number_from(std::string_view text, std::string_view word) {
   return value;
 }
 
-Scale scale_from(std::string_view text, std::string_view word) {
-  if (text.starts_with("scalar:")) return {Scale::Kind::LearnedScalar, number_from(text.substr(7), word)};
-  if (text.starts_with("vector:")) return {Scale::Kind::LearnedVector, number_from(text.substr(7), word)};
+// A learned scale, by the word before the colon.
+struct LearnedScale {
+  std::string_view word;
+  Scale::Kind kind;
+  Scale::Profile profile;
+};
+constexpr LearnedScale kLearnedScales[] = {
+    {"scalar:", Scale::Kind::LearnedScalar, Scale::Profile::None},
+    {"vector:", Scale::Kind::LearnedVector, Scale::Profile::None},
+    {"admin:", Scale::Kind::LearnedVector, Scale::Profile::Sequential},
+    {"admin-paper:", Scale::Kind::LearnedVector, Scale::Profile::AtOnce}};
+
+Scale scale_from(std::string_view text, std::string_view word, bool skip) {
+  for (const LearnedScale& learned : kLearnedScales)
+    if (text.starts_with(learned.word)) {
+      if (learned.profile != Scale::Profile::None && !skip)
+        fail("wiring", "'{}' profiles a branch: expected it on a skip", word);
+      return {learned.kind, number_from(text.substr(learned.word.size()), word), learned.profile};
+    }
   return {Scale::Kind::Constant, number_from(text, word)};
+}
+
+// The words that name a norm.
+struct NormWord {
+  std::string_view word;
+  NormKind& (*at)(Wiring&);
+};
+constexpr NormWord kNormWords[] = {{"enter", [](Wiring& w) -> NormKind& { return w.enter; }},
+                                   {"before", [](Wiring& w) -> NormKind& { return w.before; }},
+                                   {"q", [](Wiring& w) -> NormKind& { return w.inner.query; }},
+                                   {"k", [](Wiring& w) -> NormKind& { return w.inner.key; }},
+                                   {"v", [](Wiring& w) -> NormKind& { return w.inner.value; }},
+                                   {"output", [](Wiring& w) -> NormKind& { return w.inner.output; }},
+                                   {"after", [](Wiring& w) -> NormKind& { return w.after; }},
+                                   {"trunk", [](Wiring& w) -> NormKind& { return w.trunk; }}};
+
+// The words that stand alone.
+struct FlagWord {
+  std::string_view word;
+  bool& (*at)(Wiring&);
+};
+constexpr FlagWord kFlagWords[] = {{"head-scale", [](Wiring& w) -> bool& { return w.inner.head_scale; }},
+                                   {"shifts", [](Wiring& w) -> bool& { return w.inner.shifts; }},
+                                   {"bottom", [](Wiring& w) -> bool& { return w.bottom; }}};
+
+/// Sets what one word says; false for an unknown word.
+bool set_word(Wiring& w, const std::string& word) {
+  const size_t equals = word.find('=');
+  const std::string key = word.substr(0, equals), value = equals == word.npos ? "" : word.substr(equals + 1);
+  for (const FlagWord& flag : kFlagWords)
+    if (word == flag.word) return flag.at(w) = true;
+  for (const NormWord& norm : kNormWords)
+    if (key == norm.word) return norm.at(w) = norm_from(value), true;
+  if (key == "skip") return w.skip = scale_from(value, word, true), true;
+  if (key == "branch") return w.branch = scale_from(value, word, false), true;
+  if (key == "depth") return w.depth = number_from(value, word), true;
+  if (key == "gain") return w.init_gain = number_from(value, word), true;
+  return false;
 }
 
 }  // namespace
@@ -51,59 +106,6 @@ NormKind& slot(Wiring& w, Slot which) {
 
 NormKind slot(const Wiring& w, Slot which) {
   return which == Slot::Before ? w.before : which == Slot::After ? w.after : w.trunk;
-}
-
-const char* to_string(Placement placement) {
-  switch (placement) {
-    case Placement::None:
-      return "none";
-    case Placement::Post:
-      return "post";
-    case Placement::Pre:
-      return "pre";
-    case Placement::Sandwich:
-      return "sandwich";
-    case Placement::DeepNorm:
-      return "deepnorm";
-    case Placement::Admin:
-      return "admin";
-    case Placement::ReZero:
-      return "rezero";
-    case Placement::Custom:
-      return "custom";
-  }
-  return "?";
-}
-
-const char* label(Placement placement) {
-  switch (placement) {
-    case Placement::None:
-      return "No norm";
-    case Placement::Post:
-      return "Post-LN";
-    case Placement::Pre:
-      return "Pre-LN";
-    case Placement::Sandwich:
-      return "Sandwich";
-    case Placement::DeepNorm:
-      return "DeepNorm";
-    case Placement::Admin:
-      return "Admin";
-    case Placement::ReZero:
-      return "ReZero";
-    case Placement::Custom:
-      return "Custom";
-  }
-  return "?";
-}
-
-Placement placement_from(std::string_view name) {
-  std::string known;
-  for (Placement p : kPresets) {
-    if (name == to_string(p)) return p;
-    known += (known.empty() ? "" : ", ") + std::string(to_string(p));
-  }
-  fail("placement", "'{}' is not a placement: expected one of {}", name, known);
 }
 
 const char* short_name(NormKind kind) {
@@ -124,6 +126,8 @@ const char* short_name(NormKind kind) {
       return "detach-var";
     case NormKind::AdaNorm:
       return "adanorm";
+    case NormKind::DyT:
+      return "dyt";
   }
   return "?";
 }
@@ -136,97 +140,37 @@ NormKind norm_from(std::string_view name) {
   fail("norm", "'{}' is not a norm: expected one of {}", name, known);
 }
 
-DeepNormConstants deepnorm_constants(const StackContext& c) {
-  const double own = c.layers, other = c.other_layers;
-  if (c.other_layers == 0) return {std::pow(2 * own, 0.25), std::pow(8 * own, -0.25)};
-  if (c.decoder) return {std::pow(3 * own, 0.25), std::pow(12 * own, -0.25)};
-  const double n4m = std::pow(own, 4) * other;  // N encoder layers, M decoder layers
-  return {0.81 * std::pow(n4m, 1.0 / 16), 0.87 * std::pow(n4m, -1.0 / 16)};
+std::array<NormKind*, 8> norms_of(Wiring& w) {
+  return {&w.enter,       &w.before,       &w.inner.query, &w.inner.key,
+          &w.inner.value, &w.inner.output, &w.after,       &w.trunk};
 }
 
-Wiring preset(Placement placement, NormKind norm, const StackContext& context) {
-  Wiring w;
-  switch (placement) {
-    case Placement::Post:
-      w.trunk = norm;
-      break;
-    case Placement::Pre:
-      w.before = norm;
-      break;
-    case Placement::Sandwich:
-      w.before = w.after = norm;
-      break;
-    case Placement::DeepNorm: {
-      const DeepNormConstants constants = deepnorm_constants(context);
-      w.trunk = norm;
-      w.skip = {Scale::Kind::Constant, static_cast<float>(constants.alpha)};
-      w.init_gain = static_cast<float>(constants.beta);
-      break;
-    }
-    case Placement::Admin:
-      w.trunk = norm;
-      w.skip = {Scale::Kind::LearnedVector, 1.0f};
-      break;
-    case Placement::ReZero:
-      w.branch = {Scale::Kind::LearnedScalar, 0.0f};
-      break;
-    case Placement::None:
-    case Placement::Custom:
-      break;
-  }
-  return w;
+std::array<NormKind, 8> norms_of(const Wiring& w) {
+  return {w.enter, w.before, w.inner.query, w.inner.key, w.inner.value, w.inner.output, w.after, w.trunk};
 }
 
-StackWiring preset_stack(Placement placement, NormKind norm, const StackContext& context) {
-  const Wiring w = preset(placement, norm, context);
-  StackWiring stack;
-  stack.layers.assign(static_cast<size_t>(context.layers), {w, w, w});
-  if (placement == Placement::Pre || placement == Placement::Sandwich) stack.final = norm;
-  return stack;
-}
-
-Placement placement_of(const StackWiring& stack, const StackContext& context) {
-  if (static_cast<size_t>(context.layers) == stack.layers.size())
-    for (Placement p : kPresets)
-      for (NormKind norm : kNormKinds)
-        if (norm != NormKind::None && stack == preset_stack(p, norm, context)) return p;
-  return Placement::Custom;
-}
-
-std::string to_string(const Wiring& w) {
+std::string to_string(const Wiring& wiring) {
+  Wiring w = wiring;
   std::string text;
-  if (w.before != NormKind::None) text += fmt::format(" before={}", short_name(w.before));
-  if (w.after != NormKind::None) text += fmt::format(" after={}", short_name(w.after));
-  if (w.trunk != NormKind::None) text += fmt::format(" trunk={}", short_name(w.trunk));
+  for (const NormWord& norm : kNormWords)
+    if (norm.at(w) != NormKind::None) text += fmt::format(" {}={}", norm.word, short_name(norm.at(w)));
   text += scale_text("skip", w.skip) + scale_text("branch", w.branch);
+  if (w.depth != 1.0f) text += fmt::format(" depth={}", w.depth);
   if (w.init_gain != 1.0f) text += fmt::format(" gain={}", w.init_gain);
+  for (const FlagWord& flag : kFlagWords)
+    if (flag.at(w)) text += fmt::format(" {}", flag.word);
   return text.empty() ? "none" : text.substr(1);
 }
 
 Wiring wiring_from(std::string_view text) {
   Wiring w;
   std::istringstream words{std::string(text)};
-  for (std::string word; words >> word;) {
-    if (word == "none") continue;
-    const size_t equals = word.find('=');
-    const std::string key = word.substr(0, equals),
-                      value = equals == word.npos ? "" : word.substr(equals + 1);
-    if (key == "before")
-      w.before = norm_from(value);
-    else if (key == "after")
-      w.after = norm_from(value);
-    else if (key == "trunk")
-      w.trunk = norm_from(value);
-    else if (key == "skip")
-      w.skip = scale_from(value, word);
-    else if (key == "branch")
-      w.branch = scale_from(value, word);
-    else if (key == "gain")
-      w.init_gain = number_from(value, word);
-    else
-      fail("wiring", "'{}' is unknown: expected before=, after=, trunk=, skip=, branch=, gain= or none",
+  for (std::string word; words >> word;)
+    if (word != "none" && !set_word(w, word))
+      fail("wiring",
+           "'{}' is unknown: expected enter=, before=, q=, k=, v=, output=, after=, trunk=, skip=, branch=, "
+           "depth=, gain=, head-scale, shifts, bottom or none",
            word);
-  }
   return w;
 }
 

@@ -1,12 +1,16 @@
 // Wiring is data. Every published placement of normalization is a filling of one form; for a sub-layer f
-// (attention, cross-attention or feed-forward) with input x:
+// (attention, cross-attention or feed-forward) of a layer with input x_0, on a stream x:
 //
-//     y = N_trunk( skip * x + branch * N_after( f( N_before(x) ) ) )
+//     h = N_enter(x)
+//     y = N_trunk( skip * h + branch * N_after( f( depth * N_before(h) ) ) + [bottom] x_0 )
 //
-// (LayerNorm Scaling's factor after N_before and the norms inside f will be further members of Wiring.)
-// The tape builder, the config file, the diagram in the app and the tests all read this one type.
+// with norms inside f too (Inner). A stack adds a norm on the embedding, one at its end, and ResiDual's second
+// stream. The tape builder, the config file, the diagram in the app and the tests all read this one type.
+// The placements themselves are rows of model/placements.def: a new one is a new row.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +23,19 @@ namespace normscope {
 struct Scale {
   enum class Kind : uint8_t { One, Constant, LearnedScalar, LearnedVector } kind = Kind::One;
   float value = 1.0f;  ///< Constant: the factor; learned: where it starts
+  /// A skip that is a learned vector may get its start from a profiling pass (Liu et al. 2020): Sequential is
+  /// the rule of the authors' code, AtOnce the paper's. See profile_admin in model/transformer.h.
+  enum class Profile : uint8_t { None, Sequential, AtOnce } profile = Profile::None;
   bool operator==(const Scale&) const = default;
+};
+
+/// What stands inside f.
+struct Inner {
+  NormKind query = NormKind::None, key = NormKind::None, value = NormKind::None;  ///< attention: of each head
+  NormKind output = NormKind::None;  ///< before the last matrix of f, W_O or W_2 (Sub-LN, NormFormer)
+  bool head_scale = false;           ///< attention: a learned scale a head, from 1 (NormFormer)
+  bool shifts = false;  ///< scalar shifts from 0 before each matrix and the activation, instead of biases (FixUp)
+  bool operator==(const Inner&) const = default;
 };
 
 /// One sub-layer's placement. Post-LN: trunk. Pre-LN: before. Sandwich / Peri-LN: before and after.
@@ -27,14 +43,22 @@ struct Wiring {
   NormKind before = NormKind::None;
   NormKind after = NormKind::None;
   NormKind trunk = NormKind::None;
-  Scale skip, branch;
+  Scale skip = {}, branch = {};
   float init_gain = 1.0f;  ///< DeepNorm's beta: W_V, W_O, W_1 and W_2 of this sub-layer start times this
+  NormKind enter = NormKind::None;  ///< on the trunk where the sub-layer begins (HybridNorm)
+  float depth = 1.0f;               ///< LayerNorm Scaling: a constant factor after N_before
+  bool bottom = false;              ///< B2T: the layer's input joins the sum
+  Inner inner = {};
   bool operator==(const Wiring&) const = default;
 };
 
 enum class Slot : uint8_t { Before, After, Trunk };
 NormKind& slot(Wiring& wiring, Slot which);
 NormKind slot(const Wiring& wiring, Slot which);
+
+/// Every norm of a sub-layer, None included: enter, before, query, key, value, output, after, trunk.
+std::array<NormKind*, 8> norms_of(Wiring& wiring);
+std::array<NormKind, 8> norms_of(const Wiring& wiring);
 
 /// A layer of a stack; cross is used by the decoder of an encoder-decoder only.
 struct LayerWiring {
@@ -46,39 +70,75 @@ struct StackWiring {
   std::vector<LayerWiring> layers;
   NormKind embedding = NormKind::None;  ///< norm on the embedding (Peri-LN)
   NormKind final = NormKind::None;      ///< norm after the last layer
+  /// ResiDual: a second stream adds up the embedding and every branch, never normalised on the way; this norm
+  /// of it joins the output of the stack. None: there is no second stream.
+  NormKind second = NormKind::None;
   bool operator==(const StackWiring&) const = default;
 };
 
-enum class Placement : uint8_t { None, Post, Pre, Sandwich, DeepNorm, Admin, ReZero, Custom };
-inline constexpr Placement kPresets[] = {Placement::None,     Placement::Post,     Placement::Pre,
-                                         Placement::Sandwich, Placement::DeepNorm, Placement::Admin,
-                                         Placement::ReZero};
-const char* to_string(Placement placement);       ///< "post"
-const char* label(Placement placement);           ///< "Post-LN"
-Placement placement_from(std::string_view name);  ///< throws Error listing the names
+/// The placements of model/placements.def, and Custom for any other wiring.
+enum class Placement : uint8_t {
+#define PLACEMENT(Name, ...) Name,
+#include "model/placements.def"
+#undef PLACEMENT
+  Custom
+};
+inline constexpr Placement kPresets[] = {
+#define PLACEMENT(Name, ...) Placement::Name,
+#include "model/placements.def"
+#undef PLACEMENT
+};
 
 /// What a stack is for: DeepNorm's constants depend on it (Wang et al. 2022, Table 1 of "DeepNet").
 struct StackContext {
   bool decoder = true;
   int layers = 6;        ///< layers of this stack
   int other_layers = 0;  ///< layers of the other stack of an encoder-decoder, 0 when there is none
+  bool has_cross() const { return decoder && other_layers > 0; }
 };
 
-/// The preset for one sub-layer / a whole stack (final norm included).
+/// A row of placements.def. Norms of kind LayerNorm stand for the norm that the model uses.
+struct PlacementRow {
+  using Number = double (*)(const StackContext& context, int layer);  ///< layer from 1
+
+  const char* name = "";         ///< "post": on the command line and in files
+  const char* label = "";        ///< "Post-LN"
+  const char* short_label = "";  ///< "Post": for a button
+  Wiring sublayer = {};
+  std::optional<Wiring> cross = {}, feed_forward = {};  ///< where they differ (no heads in the latter anyway)
+  std::optional<Wiring> early = {};  ///< of every sub-layer in the first quarter of the layers (one at least)
+  bool embedding = false, final = false, second = false;  ///< the norms of the stack
+  /// Numbers that depend on the place, filled into `sublayer` where it is used: a constant skip, init_gain, depth.
+  Number skip = nullptr, gain = nullptr, depth = nullptr;
+  const char* formula = "";
+  const char* source = "";
+};
+const PlacementRow& row_of(Placement placement);  ///< of Custom: a row with names only
+
+const char* to_string(Placement placement);       ///< "post"
+const char* label(Placement placement);           ///< "Post-LN"
+Placement placement_from(std::string_view name);  ///< throws Error listing the names
+
+/// The preset for one sub-layer (attention of the first layer), a layer (from 1), a whole stack.
 Wiring preset(Placement placement, NormKind norm, const StackContext& context);
+LayerWiring preset_layer(Placement placement, NormKind norm, const StackContext& context, int layer);
 StackWiring preset_stack(Placement placement, NormKind norm, const StackContext& context);
 
 /// The preset that a stack equals, or Custom. Two Post layers and four Pre layers are Custom.
 Placement placement_of(const StackWiring& stack, const StackContext& context);
+/// Whether a placement has any norm at all: the choice of model.norm means nothing to ReZero.
+bool has_norms(Placement placement);
 
 /// DeepNorm: skip scale alpha and init gain beta (for W_V, W_O, W_1, W_2).
 struct DeepNormConstants {
   double alpha = 1, beta = 1;
 };
 DeepNormConstants deepnorm_constants(const StackContext& context);
+/// Sub-LN: init gain of the same matrices (Wang et al. 2023); cross-attention keeps 1.
+double subln_gain(const StackContext& context);
 
-/// "trunk=ln", "before=ln after=ln", "none", "trunk=ln skip=vector:1", "branch=scalar:0", "trunk=ln skip=1.86
-/// gain=0.38".
+/// "trunk=ln", "before=ln after=ln", "none", "trunk=ln skip=admin:1", "branch=scalar:0", "trunk=ln skip=1.86
+/// gain=0.38", "before=ln output=ln", "enter=ln", "q=ln k=ln v=ln head-scale", "trunk=ln bottom".
 std::string to_string(const Wiring& wiring);
 Wiring wiring_from(std::string_view text);  ///< throws Error naming the word that is wrong
 

@@ -33,9 +33,16 @@ ValueId attention(Tape&, const std::string& name, ValueId q, ValueId k, ValueId 
                   AttentionSpec);
 
 /// The norm family over the last dimension; see NormKind. gain (D) and bias (D) as the kind has them, else
-/// kNone. saved[0] = mean (R) (zero for Rms), saved[1] = 1/sigma (R). Two-pass variance.
+/// kNone. saved[0] = mean (R) (zero for Rms), saved[1] = 1/sigma (R). Two-pass variance. With heads > 1 each
+/// of that many equal parts of a row is a row of its own (R = heads rows, gain and bias (D/heads), shared).
+/// DyT: out = gain tanh(alpha x) + bias, alpha (1); saved[0] = 0, saved[1] = what the row was multiplied by on
+/// the whole, root of (sum tanh(alpha x)^2 / sum x^2), which can be read beside the 1/sigma of the others.
+struct NormExtras {
+  ValueId alpha = kNone;             ///< DyT
+  float scale = 1.0f, slope = 0.1f;  ///< AdaNorm's C and k
+};
 ValueId layer_norm(Tape&, const std::string& name, NormKind kind, ValueId x, ValueId gain, ValueId bias,
-                   float eps);
+                   float eps, int32_t heads = 1, const NormExtras& extras = {});
 
 ValueId relu(Tape&, const std::string& name, ValueId x);
 
@@ -51,6 +58,10 @@ struct ResidualScale {
 ValueId add(Tape&, const std::string& name, ValueId x, ValueId f, ResidualScale skip = {},
             ResidualScale branch = {});
 
+/// out = c gain x + shift over rows (D). gain and shift hold one number for each of as many equal parts of a
+/// row (1: the same everywhere; H: one a head), or are kNone: 1 and 0.
+ValueId affine(Tape&, const std::string& name, ValueId x, float constant, ValueId gain, ValueId shift);
+
 /// out = x * keep * StepInputs.dropout[kind].scale, keep by Philox at site_of(name): never stored,
 /// regenerated backward.
 ValueId dropout(Tape&, const std::string& name, ValueId x, DropoutKind kind);
@@ -60,5 +71,9 @@ ValueId dropout(Tape&, const std::string& name, ValueId x, DropoutKind kind);
 /// weights f32 likewise or kNone. saved[0] = log-sum-exp (R), saved[1] = normalised row weight w_r / sum w
 /// (R).
 ValueId softmax_xent(Tape&, const std::string& name, ValueId logits, ValueId targets, ValueId weights);
+
+/// out (B,T,D) = at every position the mean of x (B,T,D) over the positions of its row that count: those before
+/// lengths (B) i32, or all without (kNone). A row of length 0 gives zeros.
+ValueId mean_pool(Tape&, const std::string& name, ValueId x, ValueId lengths);
 
 }  // namespace normscope

@@ -16,6 +16,16 @@ double uniform(uint32_t word) { return (static_cast<double>(word) + 1.0) * (1.0 
 
 size_t padded(size_t floats) { return (floats + 15) / 16 * 16; }
 
+/// Minus the first half of the columns or rows over the second.
+void mirror(std::vector<float>& values, const Shape& shape, Init::Mirror which) {
+  const int64_t cols = shape.cols(), rows = shape.rows();
+  const int64_t half = which == Init::Mirror::Columns ? cols / 2 : rows / 2 * cols;
+  const int64_t line = which == Init::Mirror::Columns ? cols : rows * cols;
+  for (int64_t first = 0; first < rows * cols; first += line)
+    for (int64_t i = 0; i < half; ++i)
+      values[static_cast<size_t>(first + half + i)] = -values[static_cast<size_t>(first + i)];
+}
+
 }  // namespace
 
 Store::Store(Backend& backend) : backend_(&backend) {}
@@ -68,6 +78,7 @@ std::vector<float> initial_values(const ParameterInfo& info, uint64_t seed) {
               static_cast<float>(info.init.value * radius * (j & 1 ? std::sin(angle) : std::cos(angle)));
         }
       }
+      if (info.init.mirror != Init::Mirror::None) mirror(values, info.shape, info.init.mirror);
       break;
     case Init::Kind::Sinusoid:
       // Vaswani et al. 2017, section 3.5: component 2k of position t is sin(t 10000^(-2k/D)), component 2k+1

@@ -21,6 +21,8 @@ class Memory;
 struct Init {
   enum class Kind : uint8_t { Zeros, Constant, Normal, Sinusoid } kind = Kind::Zeros;
   double value = 0.0;  ///< Constant: the value; Normal: the standard deviation
+  /// Normal: the second half of the columns, or of the rows, is minus the first half (LookLinear).
+  enum class Mirror : uint8_t { None, Columns, Rows } mirror = Mirror::None;
 };
 
 struct ParameterInfo {

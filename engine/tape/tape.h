@@ -42,29 +42,43 @@ struct ValueInfo {
 /// The kinds of the layer_norm family, with y = (x - mean) / sigma, sigma = sqrt(biased variance + eps):
 /// LayerNorm g*y+b; Simple y; Rms g*x/sqrt(mean x^2 + eps). Xu et al. 2019: Detach, DetachMean and
 /// DetachVariance compute y and hold mean and sigma, the mean only, or sigma only constant in the backward
-/// pass; AdaNorm C(1 - y/10)*y with the first factor held constant in the backward pass (section 4).
-enum class NormKind : uint8_t { None, LayerNorm, Simple, Rms, Detach, DetachMean, DetachVariance, AdaNorm };
+/// pass; AdaNorm C(1 - k y)*y with the first factor held constant in the backward pass (section 4). DyT (Zhu et
+/// al. 2025) knows no statistics: g*tanh(alpha x)+b with one learned alpha.
+enum class NormKind : uint8_t {
+  None,
+  LayerNorm,
+  Simple,
+  Rms,
+  Detach,
+  DetachMean,
+  DetachVariance,
+  AdaNorm,
+  DyT
+};
+inline constexpr NormKind kNormKinds[] = {
+    NormKind::None,       NormKind::LayerNorm,      NormKind::Simple,  NormKind::Rms, NormKind::Detach,
+    NormKind::DetachMean, NormKind::DetachVariance, NormKind::AdaNorm, NormKind::DyT};
 const char* to_string(NormKind kind);
 
 /// What a kind has and what its backward pass differentiates: read by recorder, kernels and references alike.
-constexpr bool has_gain(NormKind k) { return k == NormKind::LayerNorm || k == NormKind::Rms; }
-constexpr bool has_bias(NormKind k) { return k == NormKind::LayerNorm; }
-constexpr bool is_centred(NormKind k) { return k != NormKind::Rms; }
+constexpr bool has_gain(NormKind k) {
+  return k == NormKind::LayerNorm || k == NormKind::Rms || k == NormKind::DyT;
+}
+constexpr bool has_bias(NormKind k) { return k == NormKind::LayerNorm || k == NormKind::DyT; }
+constexpr bool has_alpha(NormKind k) { return k == NormKind::DyT; }
+constexpr bool is_centred(NormKind k) { return k != NormKind::Rms && k != NormKind::DyT; }
 constexpr bool mean_has_gradient(NormKind k) {
   return is_centred(k) && k != NormKind::Detach && k != NormKind::DetachMean;
 }
 constexpr bool sigma_has_gradient(NormKind k) {
-  return k != NormKind::Detach && k != NormKind::DetachVariance;
+  return k != NormKind::Detach && k != NormKind::DetachVariance && k != NormKind::DyT;
 }
-/// AdaNorm's k = 1/10 and C = 1 (Xu et al. 2019, section 4.2).
-inline constexpr float kAdaNormSlope = 0.1f;
-inline constexpr float kAdaNormScale = 1.0f;
 
 enum class ProbeKind : uint8_t { MeanSquare, Variance };
 
 /// Structural constants of a node: frozen by seal. Each op documents in ops/ops.h which it reads.
 struct Attributes {
-  int32_t heads = 1;               // attention
+  int32_t heads = 1;               // attention; layer_norm: parts of a row, each a row of its own
   bool causal = false;             // attention
   bool transposed = false;         // linear: weight is (N,K) and used as x W^T (tied output)
   bool has_dropout = false;        // attention: probabilities are dropped out at `site`
@@ -72,7 +86,9 @@ struct Attributes {
   DropoutKind dropout = DropoutKind::Residual;
   ProbeKind probe = ProbeKind::MeanSquare;
   float eps = 1e-5f;                 // layer_norm
-  float scale = 1.0f;                // embedding: token rows are multiplied by it
+  float norm_scale = 1.0f;           // layer_norm: AdaNorm's C (Xu et al. 2019, section 4.2)
+  float norm_slope = 0.1f;           // layer_norm: AdaNorm's k
+  float scale = 1.0f;                // embedding: token rows are multiplied by it; affine: the constant c
   float skip = 1.0f, branch = 1.0f;  // add: constant scales (learned ones are inputs)
   uint32_t site = 0;                 // dropout, attention: site_of(name)
 };

@@ -28,7 +28,7 @@ std::string_view sublayer_of(std::string_view name, std::string_view ending) {
   return name.ends_with(ending) ? name.substr(0, name.size() - ending.size()) : std::string_view{};
 }
 
-// Gains or biases ("gain", "bias") of norms that changed their slot.
+// One part ("gain", "bias", "alpha") of norms that changed their slot.
 void carry_moved(const Store& from, Store& to, const std::string& part, bool moments) {
   constexpr std::string_view kSlots[] = {"before", "after", "trunk"};
   const auto name = [&](std::string_view sublayer, std::string_view slot) {
@@ -57,7 +57,7 @@ void carry_moved(const Store& from, Store& to, const std::string& part, bool mom
 bool has_learned_skip(const Network& network, const ModelConfig& model) {
   return std::any_of(
       network.values.sublayers.begin(), network.values.sublayers.end(),
-      [&](const SublayerValues& s) { return wiring_of(model, s).skip.kind == Scale::Kind::LearnedVector; });
+      [&](const SublayerValues& s) { return wiring_of(model, s).skip.profile != Scale::Profile::None; });
 }
 
 bool same_wiring(const ModelConfig& a, const ModelConfig& b) {
@@ -82,7 +82,12 @@ Program training_program(Network& network, const RunSpec& spec, const BatchShape
   if (!network.store.materialized()) network.store.materialize(spec.seed);
   if (values) *values = recorded;
   return seal(tape,
-              {.loss = recorded.loss, .backward = true, .optimizer = spec.train.optimizer, .clip = true});
+              {.loss = recorded.loss,
+               .backward = true,
+               .optimizer = spec.train.optimizer,
+               .clip = true,
+               .reuse_gradients = spec.train.reuse_gradients,
+               .keep_probabilities = network.keeps_probabilities});
 }
 
 std::string without(std::string_view name, std::string_view ending, std::string_view instead) {
@@ -104,8 +109,7 @@ void carry_over(const Store& from, Store& to, bool moments) {
     if (source >= 0 && same_shape(from, source, to, target))
       copy_parameter(from, source, to, target, moments);
   }
-  carry_moved(from, to, "gain", moments);
-  carry_moved(from, to, "bias", moments);
+  for (const char* part : {"gain", "bias", "alpha"}) carry_moved(from, to, part, moments);
 }
 
 RecordOptions record_options(const BatchShape& shape, bool training) {
@@ -144,6 +148,18 @@ Program& Network::program_for(const BatchShape& wanted, const RunSpec& spec) {
   return *current;
 }
 
+void Network::keep_probabilities(bool keep, const RunSpec& spec) {
+  if (keep == keeps_probabilities) return;
+  keeps_probabilities = keep;
+  if (!store.backend().recomputes_probabilities()) return;
+  live.clear();
+  others.clear();
+  program.emplace(training_program(*this, spec, shape, &values));
+  current = &*program;
+  live.emplace(std::piecewise_construct, std::forward_as_tuple(current),
+               std::forward_as_tuple(*program, values, spec.model));
+}
+
 int32_t load_weights(const std::string& path, Store& store) {
   const SafetensorsFile file = SafetensorsFile::load(path);
   int32_t fitted = 0;
@@ -153,7 +169,7 @@ int32_t load_weights(const std::string& path, Store& store) {
     const TensorShape shape(info.shape.dim, info.shape.dim + info.shape.rank);
     if (file.shape(info.name) != shape) {
       // Another set of classes or another length is a new task; anything else is another model.
-      if (info.name.starts_with("class.") || info.name == "emb.positions") continue;
+      if (info.name.starts_with("class.") || info.name.ends_with("emb.positions")) continue;
       fail("train.init_from", "{} has {} in another shape: expected a model of the same sizes", path,
            info.name);
     }
@@ -202,8 +218,9 @@ std::vector<FiniteCheck> finite_checks(const ProgramData& program) {
 }
 
 std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Backend& backend, int32_t step,
-                                       const Store* older, const RunSpec* older_spec) {
+                                       const Store* older, const RunSpec* older_spec, bool keep_probabilities) {
   auto network = std::make_unique<Network>(backend);
+  network->keeps_probabilities = keep_probabilities;
   network->shape =
       task.shape(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch, spec.model.sequence);
   network->program.emplace(training_program(*network, spec, network->shape, &network->values));
@@ -212,7 +229,7 @@ std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Ba
                         std::forward_as_tuple(*network->program, network->values, spec.model));
   bool new_wiring = true;
   if (older) {
-    carry_over(*older, network->store, older_spec->train.optimizer == spec.train.optimizer);
+    carry_over(*older, network->store, shares_moments(older_spec->train.optimizer, spec.train.optimizer));
     new_wiring = !same_wiring(older_spec->model, spec.model);
   }
   if (new_wiring && has_learned_skip(*network, spec.model)) profile(*network, spec, task, step);

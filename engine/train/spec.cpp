@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kWiring = "wiring.";
 
-// One place of a spec's wiring, by key: a sub-layer or one of the two single norms.
+// One place of a spec's wiring, by key: a sub-layer or one of the single norms.
 struct WiringPlace {
   Wiring* sublayer = nullptr;
   NormKind* norm = nullptr;
@@ -39,14 +39,16 @@ WiringPlace find_wiring(RunSpec& spec, std::string_view key) {
     StackWiring& stack = *s.wiring;
     if (key == fmt::format("wiring.{}final", s.prefix)) return {nullptr, &stack.final};
     if (key == fmt::format("wiring.{}embedding", s.prefix)) return {nullptr, &stack.embedding};
+    if (key == fmt::format("wiring.{}second", s.prefix)) return {nullptr, &stack.second};
     for (size_t i = 0; i < stack.layers.size(); ++i) {
       if (key == key_of(s.prefix, i, "attn")) return {&stack.layers[i].attention, nullptr};
       if (s.cross && key == key_of(s.prefix, i, "cross")) return {&stack.layers[i].cross, nullptr};
       if (key == key_of(s.prefix, i, "ffn")) return {&stack.layers[i].feed_forward, nullptr};
     }
     expected += fmt::format(
-        "{}wiring.{}embedding, wiring.{}final, or wiring.{}L01.attn to wiring.{}L{:02}.ffn",
-        expected.empty() ? "" : "; or ", s.prefix, s.prefix, s.prefix, s.prefix, stack.layers.size());
+        "{}wiring.{}embedding, wiring.{}final, wiring.{}second, or wiring.{}L01.attn to wiring.{}L{:02}.ffn",
+        expected.empty() ? "" : "; or ", s.prefix, s.prefix, s.prefix, s.prefix, s.prefix,
+        stack.layers.size());
   }
   fail(key, "no such place: expected {}", expected);
 }
@@ -150,6 +152,7 @@ std::vector<std::string> wiring_keys(const RunSpec& spec) {
       for (std::string_view sublayer : {"attn", "cross", "ffn"})
         if (s.cross || sublayer != "cross") keys.push_back(key_of(s.prefix, i, sublayer));
     keys.push_back(fmt::format("wiring.{}final", s.prefix));
+    keys.push_back(fmt::format("wiring.{}second", s.prefix));
   }
   return keys;
 }
@@ -243,7 +246,7 @@ void validate(const RunSpec& spec) {
   if (model.vocabulary <= 0) model.vocabulary = 2;  // not known before the data is
   validate(model);
   const Schedule& schedule = spec.train.schedule;
-  if (schedule.kind == Schedule::Kind::LinearDecay && schedule.end <= schedule.warmup)
+  if (has_end(schedule.kind) && schedule.end <= schedule.warmup)
     fail("train.decay_end", "{} lies within the warm-up: expected more than {} steps", schedule.end,
          schedule.warmup);
   check_data_fits(spec);
@@ -253,6 +256,8 @@ void validate(const RunSpec& spec) {
     fail("data.pairs", "no file is named: expected a path, because data.name is pairs");
   if (spec.data.name == "labels" && spec.data.labels_path.empty())
     fail("data.labels", "no file is named: expected a path, because data.name is labels");
+  if (spec.model.pooling == Pooling::Mean && spec.data.name != "labels")
+    fail("model.pooling", "mean is for a classifier: expected data.name labels, or pooling first");
   if (spec.data.name == "translation" && spec.model.sequence % 4 != 0)
     fail("model.sequence", "{} is not a multiple of 4: expected whole clauses of four words",
          spec.model.sequence);

@@ -22,8 +22,10 @@ struct TrainConfig {
   Schedule schedule;    ///< peak rate, warm-up, decay
   Optimizer optimizer = Optimizer::Adam;
   float beta1 = 0.9f, beta2 = 0.98f, eps = 1e-9f, momentum = 0.9f, weight_decay = 0.0f;
+  bool bias_correction = true;  ///< Adam, AdamW: divide the moments by 1 - beta^t
   float clip = 0.0f;  ///< global gradient norm; 0 = off
   float label_smoothing = 0.0f;
+  bool reuse_gradients = false;  ///< gradients of activations share memory; see SealOptions
   std::string init_from;  ///< a saved run whose weights are taken over by name at the start; empty: none
 };
 
@@ -63,8 +65,8 @@ struct Field {
 /// In the order in which they must be set: model.layers, model.width, model.heads, model.feed_forward,
 /// model.sequence, model.norm, model.placement, model.init, model.activation, model.tied, model.dropout_*,
 /// train.batch, train.steps, train.rate, train.warmup, train.schedule, train.optimizer, train.beta1 ...,
-/// data.text, data.name, run.name, run.seed. Beside these: wiring.final, wiring.embedding, wiring.L03.attn,
-/// wiring.L03.ffn (custom wirings; always structural).
+/// data.text, data.name, run.name, run.seed. Beside these: wiring.final, wiring.embedding, wiring.second,
+/// wiring.L03.attn, wiring.L03.ffn (custom wirings; always structural).
 const std::vector<Field>& spec_fields();
 const Field* find_field(std::string_view key);  ///< nullptr when unknown, and for wiring.*
 /// True when the key can change while the run goes on. Throws Error for an unknown key.

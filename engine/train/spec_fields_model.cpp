@@ -7,8 +7,8 @@ namespace normscope {
 namespace {
 
 constexpr std::string_view kActivations[] = {"relu", "gelu"};
-constexpr std::string_view kInits[] = {"xavier", "theory", "normal002"};
 constexpr std::string_view kPositions[] = {"learned", "sinusoidal", "none"};
+constexpr std::string_view kPoolings[] = {"first", "mean"};
 constexpr std::string_view kArchitectures[] = {"decoder", "encoder", "encoder-decoder"};
 constexpr std::string_view kSame = "same";
 
@@ -118,8 +118,8 @@ Field encoder_placement_field() {
 
 void replace_norms(LayerWiring& layer, NormKind kind) {
   for (Wiring* wiring : {&layer.attention, &layer.cross, &layer.feed_forward})
-    for (Slot which : {Slot::Before, Slot::After, Slot::Trunk})
-      if (slot(*wiring, which) != NormKind::None) slot(*wiring, which) = kind;
+    for (NormKind* norm : norms_of(*wiring))
+      if (*norm != NormKind::None) *norm = kind;
 }
 
 // Every norm that stands somewhere becomes one of the new kind.
@@ -127,7 +127,7 @@ void set_norm(RunSpec& spec, NormKind kind) {
   spec.model.norm = kind;
   for (StackWiring* stack : {&spec.model.encoder, &spec.model.decoder}) {
     for (LayerWiring& layer : stack->layers) replace_norms(layer, kind);
-    for (NormKind* at : {&stack->embedding, &stack->final})
+    for (NormKind* at : {&stack->embedding, &stack->final, &stack->second})
       if (*at != NormKind::None) *at = kind;
   }
 }
@@ -166,8 +166,12 @@ Field norm_field() {
   Field field = field_of(FieldType::Choice,
                          {"model.norm", "norm", "",
                           "Which normalization stands in the slots: ln centres, scales and has a "
-                          "learned gain and bias; rms only scales; simple is ln without gain and bias."});
-  field.choices = {"ln", "simple", "rms"};
+                          "learned gain and bias; rms only scales; simple is ln without gain and bias. The "
+                          "detach kinds hold mean, spread or both constant in the backward pass; adanorm "
+                          "replaces gain and bias by a function of its input; dyt is a tanh, element by "
+                          "element."});
+  for (NormKind kind : kNormKinds)
+    if (kind != NormKind::None) field.choices.push_back(short_name(kind));
   field.get = [](const RunSpec& spec) { return std::string(short_name(spec.model.norm)); };
   field.set = [](RunSpec& spec, std::string_view name) { set_norm(spec, norm_from(trimmed(name))); };
   return field;
@@ -209,13 +213,13 @@ void add_model_fields(std::vector<Field>& fields) {
   fields.push_back(placement_field());
   fields.push_back(encoder_placement_field());
   fields.push_back(choice<[](RunSpec& s) -> InitRule& { return s.model.init; },
-                          [](InitRule rule) { return kInits[static_cast<size_t>(rule)]; },
-                          [](std::string_view name) { return enum_from<InitRule>(kInits, name); }>(
+                          [](InitRule rule) { return kInitRules[static_cast<size_t>(rule)]; },
+                          [](std::string_view name) { return enum_from<InitRule>(kInitRules, name); }>(
       {"model.init", "init", "",
        "How the weights start. xavier fits each matrix's size; theory is the setting of Xiong et al. (2020) "
-       "with silent "
-       "attention; normal002 is a fixed spread of 0.02, as in BERT."},
-      all(kInits)));
+       "with silent attention; normal002 is a fixed spread of 0.02, as in BERT; fixup and t-fixup shrink them "
+       "with depth, for models without norms; looklinear makes each feed-forward network start as a linear map."},
+      all(kInitRules)));
   fields.push_back(choice<[](RunSpec& s) -> Activation& { return s.model.activation; },
                           [](Activation a) { return kActivations[static_cast<size_t>(a)]; },
                           [](std::string_view name) { return enum_from<Activation>(kActivations, name); }>(
@@ -229,12 +233,28 @@ void add_model_fields(std::vector<Field>& fields) {
   fields.push_back(flag<[](RunSpec& s) -> bool& { return s.model.tied_output; }>(
       {"model.tied", "tied output", "",
        "The output layer reuses the embedding table instead of a matrix of its own."}));
+  fields.push_back(choice<[](RunSpec& s) -> Pooling& { return s.model.pooling; },
+                          [](Pooling p) { return kPoolings[static_cast<size_t>(p)]; },
+                          [](std::string_view name) { return enum_from<Pooling>(kPoolings, name); }>(
+      {"model.pooling", "pooling", "",
+       "What a classifier reads the class off: the state of the first position, as BERT does, or the mean "
+       "over all positions."},
+      all(kPoolings)));
+  fields.push_back(flag<[](RunSpec& s) -> bool& { return s.model.shared_embedding; }>(
+      {"model.shared_embedding", "shared embedding", "",
+       "Encoder and decoder read one embedding table; off, each has its own."}));
   fields.push_back(flag<[](RunSpec& s) -> bool& { return s.model.output_projection; }>(
       {"model.output_projection", "output projection", "",
        "Attention ends in a matrix that mixes its heads. The theory setting has none."}));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.eps; }>(
       {"model.eps", "norm epsilon", "", "Added to the variance inside each norm, against division by zero."},
       0, 1));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.adanorm_scale; }>(
+      {"model.adanorm_scale", "AdaNorm C", "", "adanorm multiplies its output by C (1 - k y)."}, 0, 100));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.adanorm_slope; }>(
+      {"model.adanorm_slope", "AdaNorm k", "", "adanorm: how much less it lets large values through."}, 0, 1));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dyt_alpha; }>(
+      {"model.dyt_alpha", "DyT alpha", "", "dyt: where the learned slope inside the tanh starts."}, 0, 100));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dropout_residual; }>(
       {"model.dropout_residual", "dropout", "",
        "Share of each branch's output that is set to zero at random in training."},

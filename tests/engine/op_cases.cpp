@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <tuple>
+
 #include "core/philox.h"
 
 namespace normscope::test {
@@ -98,10 +100,29 @@ std::vector<OpCase> embedding_cases() {
   return cases;
 }
 
+namespace {
+
+/// DyT has a learned scalar and no statistics: a reference of its own.
+void refer_to_dyt(OpCase& c, int64_t R, int64_t D, Random& random) {
+  c.in.push_back(random.normal({1}, 0.6, 0.1));
+  c.in[0].zero_gradient = c.in[1].zero_gradient = false;
+  c.in[3].terms = static_cast<double>(R * D) + 3;  // tanh and 1 - tanh² stand before the sum
+  c.set_forward([=]<class S>(const Inputs<S>& in) {
+    auto r = reference::dyt<S>(in[0], in[1], in[2], in[3][0], D);
+    return std::vector<Array<S>>{r.out, r.mean, r.inverse_sigma};
+  });
+  c.backward = [=](const Inputs<double>& in, const Values& dy) {
+    auto g = reference::dyt_backward(in[0], in[1], in[3][0], dy, D);
+    return std::vector<Values>{g.x, g.gain, g.bias, {g.alpha}};
+  };
+}
+
+}  // namespace
+
 std::vector<OpCase> norm_cases() {
   std::vector<OpCase> cases;
   for (const NormKind kind : {NormKind::LayerNorm, NormKind::Simple, NormKind::Rms, NormKind::Detach,
-                              NormKind::DetachMean, NormKind::DetachVariance, NormKind::AdaNorm})
+                              NormKind::DetachMean, NormKind::DetachVariance, NormKind::AdaNorm, NormKind::DyT})
     for (const auto& [R, D] : {std::pair<int64_t, int64_t>{1, 1},
                                {3, 3},
                                {31, 15},
@@ -119,8 +140,9 @@ std::vector<OpCase> norm_cases() {
       c.name = fmt::format("layer_norm {} {}x{}", to_string(kind), R, D);
       c.attributes.norm = kind;
       c.attributes.eps = 1e-3f;  // large enough that forgetting it shows
+      c.attributes.norm_scale = 1.5f, c.attributes.norm_slope = 0.125f;
       c.in = {random.normal({R, D}, 0.7, 1.3), has_gain(kind) ? random.normal({D}, 0.8, 0.5) : absent(),
-              kind == NormKind::LayerNorm ? random.normal({D}, -0.3, 0.5) : absent()};
+              has_bias(kind) ? random.normal({D}, -0.3, 0.5) : absent()};
       c.in[0].terms = static_cast<double>(D);
       c.in[1].terms = c.in[2].terms = static_cast<double>(R);
       // RMS: all but zero, as eps is small; with a detached mean a single feature keeps its gradient.
@@ -130,12 +152,18 @@ std::vector<OpCase> norm_cases() {
       c.saved = {{R}, {R}};
       c.terms = static_cast<double>(D);
       const double eps = static_cast<double>(c.attributes.eps);
+      const reference::AdaNumbers ada{1.5, 0.125};
+      if (kind == NormKind::DyT) {
+        refer_to_dyt(c, R, D, random);
+        cases.push_back(std::move(c));
+        continue;
+      }
       c.set_forward([=]<class S>(const Inputs<S>& in) {
-        auto r = reference::layer_norm<S>(kind, in[0], in[1], in[2], D, eps);
+        auto r = reference::layer_norm<S>(kind, in[0], in[1], in[2], D, eps, ada);
         return std::vector<Array<S>>{r.out, r.mean, r.inverse_sigma};
       });
       c.backward = [=](const Inputs<double>& in, const Values& dy) {
-        auto g = reference::layer_norm_backward(kind, in[0], in[1], dy, D, eps);
+        auto g = reference::layer_norm_backward(kind, in[0], in[1], dy, D, eps, ada);
         return std::vector<Values>{g.x, in[1].empty() ? Values{} : g.gain, in[2].empty() ? Values{} : g.bias};
       };
       cases.push_back(std::move(c));
@@ -228,6 +256,78 @@ void add_sum_cases(std::vector<OpCase>& cases) {
       }
 }
 
+/// Numbers of gain and shift, 0: absent; one, one a part, one a column, and parts of different size.
+void add_affine_cases(std::vector<OpCase>& cases) {
+  struct Size {
+    int64_t R, D, gain, shift;
+  };
+  for (const Size s : {Size{1, 1, 1, 1},
+                       {3, 31, 0, 0},
+                       {31, 33, 1, 0},
+                       {13, 36, 4, 0},
+                       {129, 65, 0, 1},
+                       {5, 24, 0, 3},
+                       {7, 30, 5, 3},
+                       {33, 17, 17, 1},
+                       {1501, 60, 3, 1}}) {
+    Random random(static_cast<uint64_t>(s.R * 41 + s.D + s.gain * 7 + s.shift * 3));
+    OpCase c;
+    c.op = OpKind::Affine;
+    c.name = fmt::format("affine {}x{} gain {} shift {}", s.R, s.D, s.gain, s.shift);
+    c.attributes.scale = 0.57f;
+    c.in = {random.normal({s.R, s.D}, 0.6), s.gain ? random.normal({s.gain}, 0.9, 0.4) : absent(),
+            s.shift ? random.normal({s.shift}, -0.3, 0.4) : absent()};
+    c.in[1].terms = static_cast<double>(s.gain ? s.R * s.D / s.gain : 1);
+    c.in[2].terms = static_cast<double>(s.shift ? s.R * s.D / s.shift : 1);
+    c.out = {s.R, s.D};
+    c.terms = 4;
+    const double constant = static_cast<double>(c.attributes.scale);
+    c.set_forward([=]<class S>(const Inputs<S>& in) {
+      return std::vector<Array<S>>{reference::affine<S>(in[0], in[1], in[2], constant, s.D)};
+    });
+    c.backward = [=](const Inputs<double>& in, const Values& dy) {
+      auto g = reference::affine_backward(in[0], in[1], in[2].size(), constant, dy, s.D);
+      return std::vector<Values>{g.x, g.gain, g.shift};
+    };
+    cases.push_back(std::move(c));
+  }
+}
+
+/// Norms of each head's part of a row: the reference over rows of that length.
+void add_head_norm_cases(std::vector<OpCase>& cases) {
+  for (const NormKind kind : {NormKind::LayerNorm, NormKind::Simple, NormKind::Rms, NormKind::DyT})
+    for (const auto& [R, H, D] : {std::tuple<int64_t, int32_t, int64_t>{3, 2, 7}, {31, 3, 9}, {129, 4, 16}}) {
+      Random random(static_cast<uint64_t>(R * 61 + H * 7 + D));
+      OpCase c;
+      c.op = OpKind::LayerNorm;
+      c.name = fmt::format("layer_norm {} {}x{} heads of {}", to_string(kind), R, H, D);
+      c.attributes.norm = kind;
+      c.attributes.eps = 1e-3f;
+      c.attributes.heads = H;
+      c.in = {random.normal({R, H * D}, 0.7, 1.3), has_gain(kind) ? random.normal({D}, 0.8, 0.5) : absent(),
+              has_bias(kind) ? random.normal({D}, -0.3, 0.5) : absent()};
+      c.in[0].terms = static_cast<double>(D);
+      c.in[1].terms = c.in[2].terms = static_cast<double>(R * H);
+      c.out = {R, H * D};
+      c.saved = {{R * H}, {R * H}};
+      c.terms = static_cast<double>(D);
+      if (kind == NormKind::DyT) {
+        refer_to_dyt(c, R * H, D, random);
+      } else {
+        const double eps = static_cast<double>(c.attributes.eps);
+        c.set_forward([=, d = D]<class S>(const Inputs<S>& in) {
+          auto r = reference::layer_norm<S>(kind, in[0], in[1], in[2], d, eps);
+          return std::vector<Array<S>>{r.out, r.mean, r.inverse_sigma};
+        });
+        c.backward = [=, d = D](const Inputs<double>& in, const Values& dy) {
+          auto g = reference::layer_norm_backward(kind, in[0], in[1], dy, d, eps);
+          return std::vector<Values>{g.x, in[1].empty() ? Values{} : g.gain, in[2].empty() ? Values{} : g.bias};
+        };
+      }
+      cases.push_back(std::move(c));
+    }
+}
+
 }  // namespace
 
 std::vector<OpCase> elementwise_cases() {
@@ -235,6 +335,42 @@ std::vector<OpCase> elementwise_cases() {
   add_activation_cases(cases);
   add_dropout_cases(cases);
   add_sum_cases(cases);
+  add_affine_cases(cases);
+  add_head_norm_cases(cases);
+  return cases;
+}
+
+std::vector<OpCase> pool_cases() {
+  std::vector<OpCase> cases;
+  struct Size {
+    int64_t B, T, D;
+    std::vector<int32_t> lengths;
+  };
+  for (const Size& s : {Size{1, 1, 1, {}},
+                        {3, 5, 31, {}},
+                        {2, 33, 16, {33, 1}},
+                        {4, 7, 33, {0, 7, 3, 9}},  // an empty row, and a length beyond the row
+                        {5, 64, 65, {64, 2, 31, 17, 1}},
+                        {2, 130, 3, {}}}) {
+    Random random(static_cast<uint64_t>(s.B * 17 + s.T * 5 + s.D));
+    OpCase c;
+    c.op = OpKind::MeanPool;
+    c.name = fmt::format("mean_pool B{} T{} D{}{}", s.B, s.T, s.D, s.lengths.empty() ? "" : " lengths");
+    c.in = {random.normal({s.B, s.T, s.D}), absent()};
+    if (!s.lengths.empty()) {
+      c.in[1] = random.integers({s.B}, 0, 0);
+      c.in[1].ints = s.lengths;
+    }
+    c.out = {s.B, s.T, s.D};
+    c.terms = c.in[0].terms = static_cast<double>(s.T);
+    c.set_forward([s]<class S>(const Inputs<S>& in) {
+      return std::vector<Array<S>>{reference::mean_pool<S>(in[0], s.lengths, s.B, s.T, s.D)};
+    });
+    c.backward = [s](const Inputs<double>&, const Values& dy) {
+      return std::vector<Values>{reference::mean_pool_backward(s.lengths, dy, s.B, s.T, s.D), {}};
+    };
+    cases.push_back(std::move(c));
+  }
   return cases;
 }
 
@@ -290,7 +426,7 @@ const std::vector<OpCase>& op_cases() {
   static const std::vector<OpCase> all = [] {
     std::vector<OpCase> cases;
     for (auto part : {embedding_cases(), linear_cases(), attention_cases(), norm_cases(), elementwise_cases(),
-                      loss_cases()})
+                      loss_cases(), pool_cases()})
       for (OpCase& c : part) cases.push_back(std::move(c));
     return cases;
   }();

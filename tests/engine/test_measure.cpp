@@ -80,33 +80,45 @@ std::vector<double> parameter(const Fixture& f, const std::string& name, size_t 
   return out;
 }
 
-/// beta^2 of the first sequence, from the definition, in double, with mean and sigma recomputed from the sum.
-std::vector<std::vector<double>> reference_beta2(const Fixture& f, const Wiring& wiring) {
+/// Components through a norm that reads `from`, with mean and sigma recomputed.
+void normalise(std::vector<std::vector<double>>& components, const std::vector<double>& from, NormKind kind,
+               const std::vector<double>& gain) {
+  const size_t D = gain.size();
+  const bool rms = kind == NormKind::Rms;
+  for (size_t t = 0; t < from.size(); t += D) {
+    double mean = 0, square = 0;
+    for (size_t k = 0; k < D && !rms; ++k) mean += from[t + k] / static_cast<double>(D);
+    for (size_t k = 0; k < D; ++k) square += std::pow(from[t + k] - mean, 2) / static_cast<double>(D);
+    const double sigma = std::sqrt(square + 1e-5);
+    for (std::vector<double>& c : components) {
+      double centre = 0;
+      for (size_t k = 0; k < D && !rms; ++k) centre += c[t + k] / static_cast<double>(D);
+      for (size_t k = 0; k < D; ++k) c[t + k] = gain[k] * (c[t + k] - centre) / sigma;
+    }
+  }
+}
+
+/// beta^2 of the first sequence, from the definition, in double.
+std::vector<std::vector<double>> reference_beta2(const Fixture& f) {
   const size_t D = static_cast<size_t>(f.config.width), T = 11, n = D * T;
-  std::vector<std::vector<double>> components = {f.read(f.model.embedding, n)}, beta2;
+  std::vector<std::vector<double>> components = {f.read(f.model.embedding, n)}, beta2, layer_input;
   for (const SublayerValues& s : f.model.sublayers) {
+    const Wiring& wiring = wiring_of(f.config, s);
     const std::vector<double> sum = f.read(s.sum, n), out = f.read(s.output, n);
+    if (s.name.ends_with(".attn")) layer_input = components;
+    if (wiring.enter != NormKind::None)
+      normalise(components, f.read(s.input, n), wiring.enter, parameter(f, s.name + ".enter.gain", D, 1.0));
     const double constant = wiring.skip.kind == Scale::Kind::Constant ? wiring.skip.value : 1.0;
     const std::vector<double> skip = parameter(f, s.name + ".skip", D, constant);
     const std::vector<double> branch = parameter(f, s.name + ".branch", D, 1.0);
     const std::vector<double> gain = parameter(f, s.name + ".trunk.gain", D, 1.0);
     for (std::vector<double>& c : components)
       for (size_t i = 0; i < n; ++i) c[i] *= skip[i % D];
+    for (size_t j = 0; j < layer_input.size() && wiring.bottom; ++j)
+      for (size_t i = 0; i < n; ++i) components[j][i] += layer_input[j][i];
     components.push_back(f.read(s.branch, n));
     for (size_t i = 0; i < n; ++i) components.back()[i] *= branch[i % D];
-    if (s.output != s.sum)
-      for (size_t t = 0; t < T; ++t) {
-        const bool rms = wiring.trunk == NormKind::Rms;
-        double mean = 0, square = 0;
-        for (size_t k = 0; k < D && !rms; ++k) mean += sum[t * D + k] / static_cast<double>(D);
-        for (size_t k = 0; k < D; ++k) square += std::pow(sum[t * D + k] - mean, 2) / static_cast<double>(D);
-        const double sigma = std::sqrt(square + 1e-5);
-        for (std::vector<double>& c : components) {
-          double centre = 0;
-          for (size_t k = 0; k < D && !rms; ++k) centre += c[t * D + k] / static_cast<double>(D);
-          for (size_t k = 0; k < D; ++k) c[t * D + k] = gain[k] * (c[t * D + k] - centre) / sigma;
-        }
-      }
+    if (s.output != s.sum) normalise(components, sum, wiring.trunk, gain);
     beta2.emplace_back();
     for (const std::vector<double>& c : components) beta2.back().push_back(variance(c) / variance(out));
   }
@@ -131,7 +143,7 @@ TEST_CASE("residual dependency equals its definition in double precision, for ev
       std::vector<double> numbers(live.layout().size());
       live.measure(numbers);
       CHECK(live.residual() <= 1e-5);
-      const auto expected = reference_beta2(f, f.config.decoder.layers[0].attention);
+      const auto expected = reference_beta2(f);
       for (size_t i = 0; i < expected.size(); ++i) {
         double sum = 0;
         for (size_t j = 0; j < expected[i].size(); ++j) {
@@ -141,6 +153,20 @@ TEST_CASE("residual dependency equals its definition in double precision, for ev
         }
         CHECK(std::abs(number(live, numbers, fmt::format("beta2.{}.sum", i + 1)) - sum) <= 1e-9);
       }
+    }
+}
+
+TEST_CASE("the components add up to the state under norms that weigh each element by itself", "[measure]") {
+  for (NormKind norm : {NormKind::AdaNorm, NormKind::DyT})
+    for (Placement placement : {Placement::Post, Placement::Admin, Placement::DeepNorm}) {
+      INFO(to_string(placement) << " with " << short_name(norm));
+      ModelConfig config = small_model(placement, norm);
+      config.adanorm_scale = 1.5f, config.adanorm_slope = 0.2f;
+      const Fixture f(config);
+      LiveMeasurements live(*f.program, f.model, f.config);
+      std::vector<double> numbers(live.layout().size());
+      live.measure(numbers);
+      CHECK(live.residual() <= 1e-5);
     }
 }
 

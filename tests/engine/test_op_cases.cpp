@@ -162,10 +162,12 @@ TEST_CASE("kernels: embedding equals the reference", "[ops]") { check_cases(embe
 TEST_CASE("kernels: linear equals the reference", "[ops]") { check_cases(linear_cases()); }
 TEST_CASE("kernels: attention equals the reference", "[ops]") { check_cases(attention_cases()); }
 TEST_CASE("kernels: the norm family equals the reference", "[ops]") { check_cases(norm_cases()); }
-TEST_CASE("kernels: relu, gelu, dropout and add equal the reference", "[ops]") {
+TEST_CASE("kernels: relu, gelu, dropout, add, affine and norms of heads equal the reference", "[ops]") {
   check_cases(elementwise_cases());
 }
 TEST_CASE("kernels: softmax cross-entropy equals the reference", "[ops]") { check_cases(loss_cases()); }
+
+TEST_CASE("kernels: the mean over a row equals the reference", "[ops]") { check_cases(pool_cases()); }
 
 TEST_CASE("kernels: every op hands NaN on", "[ops]") {
   on_each_instruction_set([] {

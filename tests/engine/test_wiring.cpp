@@ -47,7 +47,10 @@ TEST_CASE("wiring: each preset has the norms and scales of its paper", "[wiring]
   for (const Placement p : kPresets) {
     const StackWiring stack = preset_stack(p, NormKind::LayerNorm, context);
     CHECK(stack.layers.size() == 6);
-    CHECK((stack.final != NormKind::None) == (p == Placement::Pre || p == Placement::Sandwich));
+    // Where the last norm stands on the trunk, or there is none, no norm follows the last layer.
+    const Wiring& last = stack.layers.back().feed_forward;
+    const bool free_stream = last.trunk == NormKind::None && has_norms(p);
+    CHECK((stack.final != NormKind::None) == free_stream);
     CHECK(placement_of(stack, context) == p);
     CHECK(placement_from(to_string(p)) == p);
   }

@@ -94,6 +94,17 @@ class Graph {
     });
   }
 
+  Id affine(Id x, Id gain, Id shift, double constant, int64_t D) {
+    const Id out = next();
+    return node(reference::affine<double>(value(x), optional(gain), optional(shift), constant, D), [=, this] {
+      auto g =
+          affine_backward(value(x), optional(gain), optional(shift).size(), constant, gradients_[out], D);
+      send(x, g.x);
+      send(gain, g.gain);
+      send(shift, g.shift);
+    });
+  }
+
   Id loss(Id logits, const std::vector<int32_t>& targets, const Values& weights, double smoothing) {
     const Id out = next();
     const Values weight = row_weights(targets, weights);

@@ -1,7 +1,7 @@
 // A decoder written straight from the papers, in double over reference/graph.h: Post-LN and Pre-LN (Xiong et
 // al. 2020), Sandwich, DeepNorm (Wang et al. 2022), ReZero (Bachlechner et al. 2020), Admin (Liu et al.
-// 2020). It knows nothing of the engine's Wiring, so that a wrong wiring shows. Parameters go by the engine's
-// names.
+// 2020) and the younger ones, one case each. It knows nothing of the engine's Wiring, so that a wrong wiring
+// shows. Parameters go by the engine's names.
 #pragma once
 
 #include <fmt/format.h>
@@ -44,14 +44,17 @@ class Decoder {
                     const Values& weights) {
     Id x = g_.embedding(tokens, leaf("emb.tokens"), leaf("emb.positions"),
                         std::sqrt(static_cast<double>(s_.D)), s_.T, s_.D);
-    x = drop("emb.drop", x, s_.dropout_residual);
+    if (s_.placement == Placement::Peri) x = norm("emb.norm", x);
+    x = second_ = drop("emb.drop", x, s_.dropout_residual);
     DecoderResult result;
-    for (int64_t l = 1; l <= s_.L; ++l)
+    for (layer_ = 1; layer_ <= s_.L; ++layer_) {
+      layer_input_ = x;
       for (const char* kind : {"attn", "ffn"}) {
-        x = sublayer(fmt::format("L{:02}.{}", l, kind), x, kind[0] == 'a');
+        x = sublayer(fmt::format("L{:02}.{}", layer_, kind), x, kind[0] == 'a');
         result.outputs.push_back(g_.value(x));
       }
-    if (s_.placement == Placement::Pre || s_.placement == Placement::Sandwich) x = norm("final", x);
+    }
+    x = ended(x);
     const Id logits = s_.tied
                           ? g_.linear(x, leaf("emb.tokens"), Graph::kAbsent, {s_.B * s_.T, s_.D, s_.V, true})
                           : g_.linear(x, leaf("out.w"), Graph::kAbsent, {s_.B * s_.T, s_.D, s_.V});
@@ -65,6 +68,30 @@ class Decoder {
  private:
   using Id = Graph::Id;
 
+  /// What follows the last layer.
+  Id ended(Id x) {
+    switch (s_.placement) {
+      case Placement::Pre:
+      case Placement::Sandwich:
+      case Placement::Peri:
+      case Placement::Mix:
+      case Placement::LayerNormScaling:
+      case Placement::NormFormer:
+      case Placement::SubLN:
+      case Placement::HybridNorm:
+      case Placement::QkNorm:
+        return norm("final", x);
+      case Placement::ResiDual:
+        return sum(x, norm("second", second_));
+      case Placement::FixUp:
+        return g_.affine(x, leaf("end.scale"), leaf("end.shift"), 1, s_.D);
+      default:
+        return x;
+    }
+  }
+
+  Id sum(Id a, Id b) { return g_.add(a, b, Graph::kAbsent, Graph::kAbsent, 1, 1, s_.D); }
+
   Id sublayer(const std::string& n, Id x, bool attention) {
     const auto f = [&](Id h) {
       return drop(n + ".drop", attention ? attend(n, h) : feed_forward(n, h), s_.dropout_residual);
@@ -72,6 +99,8 @@ class Decoder {
     const auto plus = [&](Id f_of_x, Id skip, Id branch, double alpha) {
       return g_.add(x, f_of_x, skip, branch, alpha, 1.0, s_.D);
     };
+    const auto post = [&] { return norm(n + ".trunk", sum(x, f(x))); };
+    const auto pre = [&] { return sum(x, f(norm(n + ".before", x))); };
     const Id none = Graph::kAbsent;
     switch (s_.placement) {
       case Placement::Post:
@@ -82,6 +111,38 @@ class Decoder {
         return plus(norm(n + ".after", f(norm(n + ".before", x))), none, none, 1);
       case Placement::DeepNorm:
         return norm(n + ".trunk", plus(f(x), none, none, std::pow(2.0 * static_cast<double>(s_.L), 0.25)));
+      case Placement::Peri:
+        return sum(x, norm(n + ".after", f(norm(n + ".before", x))));
+      case Placement::Mix:  // a quarter of the layers, one at least
+        return layer_ <= std::max<int64_t>(1, s_.L / 4) ? post() : pre();
+      case Placement::LayerNormScaling:
+        return sum(x, f(g_.affine(norm(n + ".before", x), none, none, 1 / std::sqrt(layer_), s_.D)));
+      case Placement::B2T:
+        return attention ? post() : norm(n + ".trunk", sum(layer_input_, sum(x, f(x))));
+      case Placement::ResiDual: {
+        const Id branch = f(x);
+        second_ = sum(second_, branch);
+        return norm(n + ".trunk", sum(x, branch));
+      }
+      case Placement::NormFormer:
+        return attention ? sum(x, norm(n + ".after", f(norm(n + ".before", x)))) : pre();
+      case Placement::SubLN:
+      case Placement::QkNorm:
+        return pre();
+      case Placement::HybridNorm: {
+        if (attention) return sum(x, f(x));
+        const Id h = norm(n + ".enter", x);
+        return sum(h, f(h));
+      }
+      case Placement::Keel: {
+        const Id before = f(norm(n + ".before", x));
+        return norm(n + ".trunk", plus(before, none, none, 2.0 * static_cast<double>(s_.L)));
+      }
+      case Placement::FixUp:
+        return plus(f(x), none, leaf(n + ".branch"), 1);
+      case Placement::ReZeroPost:
+        return norm(n + ".trunk", plus(f(x), none, leaf(n + ".branch"), 1));
+      case Placement::AdminPaper:
       case Placement::Admin:
         return norm(n + ".trunk", plus(f(x), leaf(n + ".skip"), none, 0));
       case Placement::ReZero:
@@ -93,29 +154,54 @@ class Decoder {
 
   Id attend(const std::string& n, Id x) {
     const int64_t R = s_.B * s_.T;
+    const bool fixup = s_.placement == Placement::FixUp, hybrid = s_.placement == Placement::HybridNorm;
     const auto project = [&](const char* which, Id in) {
-      return g_.linear(in, leaf(n + ".w" + which), leaf(n + ".b" + which), {R, s_.D, s_.D});
+      return g_.linear(in, leaf(n + ".w" + which), fixup ? Graph::kAbsent : leaf(n + ".b" + which),
+                       {R, s_.D, s_.D});
     };
     AttentionShape a{s_.B, s_.heads, s_.T, s_.T, s_.D, true};
     if (s_.dropout_attention > 0) {
       a.keep = mask(n + ".heads", s_.B * s_.heads * s_.T * s_.T, s_.dropout_attention);
       a.keep_scale = 1 / (1 - s_.dropout_attention);
     }
-    return project("o", g_.attention(project("q", x), project("k", x), project("v", x), a));
+    x = shifted(n + ".shift_in", x);
+    Id q = project("q", x), k = project("k", x), v = project("v", x);
+    if (hybrid || s_.placement == Placement::QkNorm) {
+      q = norm(n + ".q_norm", q, s_.D / s_.heads);
+      k = norm(n + ".k_norm", k, s_.D / s_.heads);
+      if (hybrid) v = norm(n + ".v_norm", v, s_.D / s_.heads);
+    }
+    Id h = g_.attention(q, k, v, a);
+    if (s_.placement == Placement::NormFormer)
+      h = g_.affine(h, leaf(n + ".head_scale"), Graph::kAbsent, 1, s_.D);
+    if (s_.placement == Placement::SubLN) h = norm(n + ".output", h);
+    return project("o", shifted(n + ".shift_out", h));
   }
 
   Id feed_forward(const std::string& n, Id x) {
     const int64_t R = s_.B * s_.T;
-    Id h = g_.linear(x, leaf(n + ".w1"), leaf(n + ".b1"), {R, s_.D, s_.F});
+    const bool fixup = s_.placement == Placement::FixUp;
+    const auto bias = [&](const char* name) { return fixup ? Graph::kAbsent : leaf(n + name); };
+    Id h = g_.linear(shifted(n + ".shift_in", x), leaf(n + ".w1"), bias(".b1"), {R, s_.D, s_.F});
+    h = shifted(n + ".shift_hidden", h, s_.F);
     h = s_.gelu ? g_.gelu(h) : g_.relu(h);
     h = drop(n + ".hidden.drop", h, s_.dropout_activation);
-    return g_.linear(h, leaf(n + ".w2"), leaf(n + ".b2"), {R, s_.F, s_.D});
+    if (s_.placement == Placement::SubLN || s_.placement == Placement::NormFormer)
+      h = norm(n + ".output", h, s_.F);
+    return g_.linear(shifted(n + ".shift_out", h, s_.F), leaf(n + ".w2"), bias(".b2"), {R, s_.F, s_.D});
   }
 
-  Id norm(const std::string& n, Id x) {
+  /// FixUp's scalar shift.
+  Id shifted(const std::string& n, Id x, int64_t width = 0) {
+    if (s_.placement != Placement::FixUp) return x;
+    return g_.affine(x, Graph::kAbsent, leaf(n + ".b"), 1, width ? width : s_.D);
+  }
+
+  /// Over rows of the given width, 0: of the model's.
+  Id norm(const std::string& n, Id x, int64_t width = 0) {
     const Id gain = s_.norm == NormKind::Simple ? Graph::kAbsent : leaf(n + ".gain");
     const Id bias = s_.norm == NormKind::LayerNorm ? leaf(n + ".bias") : Graph::kAbsent;
-    return g_.norm(s_.norm, x, gain, bias, s_.D, s_.eps);
+    return g_.norm(s_.norm, x, gain, bias, width ? width : s_.D, s_.eps);
   }
 
   Id drop(const std::string& site, Id x, double p) {
@@ -135,6 +221,8 @@ class Decoder {
 
   DecoderSpec s_;
   Graph g_;
+  int64_t layer_ = 0;
+  Id layer_input_ = 0, second_ = 0;
   std::map<std::string, Id> leaves_;
 };
 

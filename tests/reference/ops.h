@@ -122,12 +122,17 @@ struct NormResult {
   Array<S> out, mean, inverse_sigma;
 };
 
+/// AdaNorm's C and k.
+struct AdaNumbers {
+  double scale = 1, slope = 0.1;
+};
+
 /// LayerNorm g*y+b, Simple and the detached kinds y, AdaNorm C(1 - ky)y, Rms g*x/sqrt(mean x² + eps), over
 /// rows of length D. What a kind detaches is a plain number here, so that dual numbers see no derivative
 /// through it.
 template <class S>
 NormResult<S> layer_norm(NormKind kind, const Array<S>& x, const Array<S>& gain, const Array<S>& bias,
-                         int64_t D, double eps) {
+                         int64_t D, double eps, const AdaNumbers& ada = {}) {
   const int64_t R = static_cast<int64_t>(x.size()) / D;
   NormResult<S> r{Array<S>(x.size()), Array<S>(at(R), S(0.0)), Array<S>(at(R))};
   for (int64_t i = 0; i < R; ++i) {
@@ -147,11 +152,29 @@ NormResult<S> layer_norm(NormKind kind, const Array<S>& x, const Array<S>& gain,
     r.inverse_sigma[at(i)] = inverse_sigma;
     for (int64_t j = 0; j < D; ++j) {
       S y = (row[j] - mean) * r.inverse_sigma[at(i)];
-      if (kind == NormKind::AdaNorm) y *= S(1.0 - 0.1 * value_of(y));
+      if (kind == NormKind::AdaNorm) y *= S(ada.scale * (1.0 - ada.slope * value_of(y)));
       if (!gain.empty()) y *= gain[at(j)];
       if (!bias.empty()) y += bias[at(j)];
       r.out[at(i * D + j)] = y;
     }
+  }
+  return r;
+}
+
+/// DyT: g*tanh(alpha x) + b; in the place of 1/sigma the root of sum tanh² over sum x² of a row.
+template <class S>
+NormResult<S> dyt(const Array<S>& x, const Array<S>& gain, const Array<S>& bias, S alpha, int64_t D) {
+  const int64_t R = static_cast<int64_t>(x.size()) / D;
+  NormResult<S> r{Array<S>(x.size()), Array<S>(at(R), S(0.0)), Array<S>(at(R))};
+  for (int64_t i = 0; i < R; ++i) {
+    S before(0.0), after(0.0);
+    for (int64_t j = 0; j < D; ++j) {
+      const S e = x[at(i * D + j)], t = tanh(alpha * e);
+      before += e * e;
+      after += t * t;
+      r.out[at(i * D + j)] = gain[at(j)] * t + bias[at(j)];
+    }
+    r.inverse_sigma[at(i)] = sqrt(after / before);
   }
   return r;
 }
@@ -191,11 +214,43 @@ Array<S> add(const Array<S>& x, const Array<S>& f, const Array<S>& skip, const A
   return out;
 }
 
+/// c gain x + shift: number k of gain or shift serves the k-th of as many equal parts of a row.
+template <class S>
+Array<S> affine(const Array<S>& x, const Array<S>& gain, const Array<S>& shift, double constant, int64_t D) {
+  const auto part = [&](const Array<S>& of, size_t i) { return of[i % at(D) * of.size() / at(D)]; };
+  Array<S> out(x.size());
+  for (size_t i = 0; i < x.size(); ++i) {
+    out[i] = S(constant) * x[i];
+    if (!gain.empty()) out[i] *= part(gain, i);
+    if (!shift.empty()) out[i] += part(shift, i);
+  }
+  return out;
+}
+
 template <class S>
 Array<S> dropout(const Array<S>& x, const std::vector<uint8_t>& keep, double keep_scale) {
   Array<S> y(x);
   for (size_t i = 0; i < y.size(); ++i) y[i] = keep[i] ? y[i] * S(keep_scale) : S(0.0);
   return y;
+}
+
+/// Positions of row b that count.
+inline int64_t counted(const std::vector<int32_t>& lengths, int64_t b, int64_t T) {
+  return lengths.empty() ? T : std::clamp<int64_t>(lengths[at(b)], 0, T);
+}
+
+/// At every position of a row (B,T,D) the mean over those that count.
+template <class S>
+Array<S> mean_pool(const Array<S>& x, const std::vector<int32_t>& lengths, int64_t B, int64_t T, int64_t D) {
+  Array<S> out(x.size(), S(0.0));
+  for (int64_t b = 0; b < B; ++b)
+    for (int64_t j = 0; j < D; ++j) {
+      const int64_t n = counted(lengths, b, T);
+      S sum(0.0);
+      for (int64_t s = 0; s < n; ++s) sum += x[at((b * T + s) * D + j)];
+      for (int64_t t = 0; n > 0 && t < T; ++t) out[at((b * T + t) * D + j)] = sum / S(static_cast<double>(n));
+    }
+  return out;
 }
 
 /// Weight of each row in the mean: w_r / sum w over rows with target >= 0, 0 for the others.

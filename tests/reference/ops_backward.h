@@ -82,11 +82,11 @@ struct NormGradients {
 /// With c = g dy (AdaNorm: (1 - y/10) dy) and y normalised: dx = (c - mean(c) - y mean(c y)) / sigma; Rms and
 /// a detached mean have no mean(c) term, a detached sigma no mean(c y) term.
 inline NormGradients layer_norm_backward(NormKind kind, const Values& x, const Values& gain, const Values& dy,
-                                         int64_t D, double eps) {
+                                         int64_t D, double eps, const AdaNumbers& ada = {}) {
   const bool adaptive = kind == NormKind::AdaNorm;
   const NormResult<double> f = layer_norm<double>(adaptive ? NormKind::Simple : kind, x, {}, {}, D, eps);
   const auto weight = [&](size_t i, size_t j) {
-    return adaptive ? 1.0 - 0.1 * f.out[i] : gain.empty() ? 1.0 : gain[j];
+    return adaptive ? ada.scale * (1.0 - ada.slope * f.out[i]) : gain.empty() ? 1.0 : gain[j];
   };
   NormGradients g{Values(x.size()), Values(at(D), 0.0), Values(at(D), 0.0)};
   for (size_t row = 0; row < f.mean.size(); ++row) {
@@ -107,6 +107,25 @@ inline NormGradients layer_norm_backward(NormKind kind, const Values& x, const V
       const double c = dy[i] * weight(i, j);
       g.x[i] = (c - mean_c - f.out[i] * mean_cy) * f.inverse_sigma[row];
     }
+  }
+  return g;
+}
+
+struct DytGradients {
+  Values x, gain, bias;
+  double alpha = 0;
+};
+/// t = tanh(alpha x): dx = g dy alpha (1-t²), dalpha = sum g dy (1-t²) x.
+inline DytGradients dyt_backward(const Values& x, const Values& gain, double alpha, const Values& dy,
+                                 int64_t D) {
+  DytGradients g{Values(x.size()), Values(at(D), 0.0), Values(at(D), 0.0)};
+  for (size_t i = 0; i < x.size(); ++i) {
+    const size_t j = i % at(D);
+    const double t = std::tanh(alpha * x[i]), slope = dy[i] * gain[j] * (1 - t * t);
+    g.gain[j] += dy[i] * t;
+    g.bias[j] += dy[i];
+    g.alpha += slope * x[i];
+    g.x[i] = slope * alpha;
   }
   return g;
 }
@@ -143,8 +162,40 @@ inline AddGradients add_backward(const Values& x, const Values& f, const Values&
   return g;
 }
 
+struct AffineGradients {
+  Values x, gain, shift;
+};
+inline AffineGradients affine_backward(const Values& x, const Values& gain, size_t shifts, double constant,
+                                       const Values& dy, int64_t D) {
+  AffineGradients g{Values(x.size()), Values(gain.size(), 0.0), Values(shifts, 0.0)};
+  for (size_t i = 0; i < x.size(); ++i) {
+    const size_t j = i % at(D);
+    g.x[i] = constant * dy[i];
+    if (!gain.empty()) {
+      const size_t part = j * gain.size() / at(D);
+      g.x[i] *= gain[part];
+      g.gain[part] += constant * dy[i] * x[i];
+    }
+    if (shifts > 0) g.shift[j * shifts / at(D)] += dy[i];
+  }
+  return g;
+}
+
 inline Values dropout_backward(const std::vector<uint8_t>& keep, double keep_scale, const Values& dy) {
   return dropout<double>(dy, keep, keep_scale);
+}
+
+inline Values mean_pool_backward(const std::vector<int32_t>& lengths, const Values& dy, int64_t B, int64_t T,
+                                 int64_t D) {
+  Values g(dy.size(), 0.0);
+  for (int64_t b = 0; b < B; ++b)
+    for (int64_t j = 0; j < D; ++j) {
+      const int64_t n = counted(lengths, b, T);
+      double sum = 0;
+      for (int64_t t = 0; t < T; ++t) sum += dy[at((b * T + t) * D + j)];
+      for (int64_t s = 0; s < n; ++s) g[at((b * T + s) * D + j)] = sum / static_cast<double>(n);
+    }
+  return g;
 }
 
 /// dlogit_v = dloss w_r (p_v - (1-e) [v = target] - e/V).

@@ -36,10 +36,17 @@ struct UpdateResult {
   Values value, m, v, change;
 };
 
-/// Kingma and Ba 2015, algorithm 1, with decoupled weight decay (Loshchilov and Hutter 2019). g is clipped
-/// already.
-inline UpdateResult adam(const Values& w, const Values& g, const Values& m, const Values& v,
+/// The clipped gradient with the coupled decay.
+inline Values with_l2(const Values& w, Values g, const StepInputs& s) {
+  for (size_t i = 0; i < g.size(); ++i) g[i] += static_cast<double>(s.l2) * w[i];
+  return g;
+}
+
+/// Kingma and Ba 2015, algorithm 1, with decoupled weight decay (Loshchilov and Hutter 2019), and RAdam's
+/// factor and un-adapted steps (Liu et al. 2020, algorithm 2). The gradient is clipped already.
+inline UpdateResult adam(const Values& w, const Values& clipped, const Values& m, const Values& v,
                          const StepInputs& s) {
+  const Values g = with_l2(w, clipped, s);
   UpdateResult r{w, m, v, Values(w.size())};
   const double b1 = static_cast<double>(s.beta1), b2 = static_cast<double>(s.beta2),
                lr = static_cast<double>(s.lr);
@@ -48,7 +55,8 @@ inline UpdateResult adam(const Values& w, const Values& g, const Values& m, cons
     r.v[i] = b2 * v[i] + (1 - b2) * g[i] * g[i];
     const double m_hat = r.m[i] / static_cast<double>(s.bias_correction1);
     const double v_hat = r.v[i] / static_cast<double>(s.bias_correction2);
-    r.change[i] = -lr * (m_hat / (std::sqrt(v_hat) + static_cast<double>(s.eps)) +
+    const double divisor = s.adapted ? std::sqrt(v_hat) + static_cast<double>(s.eps) : 1.0;
+    r.change[i] = -lr * (static_cast<double>(s.rectification) * m_hat / divisor +
                          static_cast<double>(s.weight_decay) * w[i]);
     r.value[i] = w[i] + r.change[i];
   }
@@ -56,7 +64,8 @@ inline UpdateResult adam(const Values& w, const Values& g, const Values& m, cons
 }
 
 /// m = momentum m + g; w -= lr (m + decay w).
-inline UpdateResult sgd(const Values& w, const Values& g, const Values& m, const StepInputs& s) {
+inline UpdateResult sgd(const Values& w, const Values& clipped, const Values& m, const StepInputs& s) {
+  const Values g = with_l2(w, clipped, s);
   UpdateResult r{w, m, {}, Values(w.size())};
   for (size_t i = 0; i < w.size(); ++i) {
     r.m[i] = static_cast<double>(s.momentum) * m[i] + g[i];
