@@ -3,53 +3,118 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace normscope::lab {
 namespace {
+
+constexpr std::array<Sub, 2> kTwo{Sub::attention, Sub::feed_forward};
+constexpr std::array<Sub, 3> kThree{Sub::attention, Sub::cross, Sub::feed_forward};
 
 std::string counted(size_t n, const char* done) {
   return fmt::format("{} norm{} {}", n, n == 1 ? "" : "s", done);
 }
 
-bool in_range(const StackWiring& stack, int layer) {
-  return layer >= 0 && layer < static_cast<int>(stack.layers.size());
-}
+bool in_range(const Stack& stack, int layer) { return layer >= 0 && layer < stack.layers(); }
 
 // The sub-layers that follow an edit of one: those of alike layers, or this one alone.
-std::vector<std::pair<int, Sub>> followers(const StackWiring& stack, SlotId at, bool only_this) {
+std::vector<std::pair<int, Sub>> followers(const Stack& stack, SlotId at, bool only_this) {
   std::vector<std::pair<int, Sub>> result;
   if (!in_range(stack, at.layer)) return result;
   if (only_this) return {{at.layer, at.sub}};
   for (int layer : alike_layers(stack, at.layer))
-    for (Sub sub : kSubs) result.emplace_back(layer, sub);
+    for (Sub sub : stack.subs()) result.emplace_back(layer, sub);
   return result;
+}
+
+// Moves the norms of these sub-layers from one slot to another where that is possible.
+WiringChange move_all(const Stack& stack, Slot from, Slot to, std::span<const std::pair<int, Sub>> where) {
+  WiringChange change{stack.wiring};
+  change.side = stack.side;
+  for (auto [layer, sub] : where) {
+    const SlotId here{layer, sub, from, stack.side}, there{layer, sub, to, stack.side};
+    if (!legal_move(stack, here, to)) continue;
+    Wiring& wiring = wiring_of(change.wiring, layer, sub);
+    std::swap(slot(wiring, from), slot(wiring, to));
+    change.from.push_back(here), change.to.push_back(there);
+  }
+  change.note = counted(change.to.size(), "moved");
+  return change;
+}
+
+bool same_locks(const Stack& stack, int a, int b) {
+  for (Sub sub : stack.subs())
+    for (Slot which : kSlots)
+      if (stack.is_locked({a, sub, which, stack.side}) != stack.is_locked({b, sub, which, stack.side}))
+        return false;
+  return true;
 }
 
 }  // namespace
 
+std::span<const Sub> subs_of(bool cross) {
+  if (cross) return kThree;
+  return kTwo;
+}
+
+bool Stack::is_locked(SlotId at) const {
+  at.side = side;
+  return std::find(locked.begin(), locked.end(), at) != locked.end();
+}
+
+bool has_both(const ModelConfig& model) { return model.architecture == Architecture::EncoderDecoder; }
+
+Stacks stacks_of(const ModelConfig& model) {
+  if (has_both(model)) return {model.decoder, model.encoder, true};
+  return {model.stack(), {}, false};
+}
+
+StackWiring& stack_of(ModelConfig& model, Side side) {
+  return side == Side::encoder && has_both(model) ? model.encoder : model.stack();
+}
+
+int layers_of(const ModelConfig& model, Side side) {
+  const bool encoder = side == Side::encoder && has_both(model);
+  return encoder && model.encoder_layers > 0 ? model.encoder_layers : model.layers;
+}
+
+const char* name_prefix(const ModelConfig& model, Side side) {
+  return !has_both(model) ? "" : side == Side::encoder ? "enc." : "dec.";
+}
+
+size_t sublayer_index(const ModelConfig& model, Side side, int layer, Sub sub) {
+  const auto subs = subs_of(has_both(model) && side == Side::main);
+  size_t index = static_cast<size_t>(layer) * subs.size();
+  index += static_cast<size_t>(std::find(subs.begin(), subs.end(), sub) - subs.begin());
+  if (has_both(model) && side == Side::main)
+    index += 2 * static_cast<size_t>(layers_of(model, Side::encoder));
+  return index;
+}
+
 Wiring& wiring_of(StackWiring& stack, int layer, Sub sub) {
   LayerWiring& wiring = stack.layers.at(static_cast<size_t>(layer));
-  return sub == Sub::attention ? wiring.attention : wiring.feed_forward;
+  return sub == Sub::attention ? wiring.attention : sub == Sub::cross ? wiring.cross : wiring.feed_forward;
 }
 
 const Wiring& wiring_of(const StackWiring& stack, int layer, Sub sub) {
-  const LayerWiring& wiring = stack.layers.at(static_cast<size_t>(layer));
-  return sub == Sub::attention ? wiring.attention : wiring.feed_forward;
+  return wiring_of(const_cast<StackWiring&>(stack), layer, sub);  // only read
 }
 
 NormKind norm_at(const StackWiring& stack, SlotId at) {
-  return slot(wiring_of(stack, at.layer, at.sub), at.slot);
+  return at.layer == kFinal ? stack.final : slot(wiring_of(stack, at.layer, at.sub), at.slot);
 }
 
-int count_norms(const StackWiring& stack) {
+int count_norms(const Stack& stack) {
   int n = 0;
-  for (int layer = 0; layer < static_cast<int>(stack.layers.size()); ++layer)
-    for (Sub sub : kSubs)
-      for (Slot which : kSlots) n += norm_at(stack, {layer, sub, which}) != NormKind::None;
+  for (int layer = 0; layer < stack.layers(); ++layer)
+    for (Sub sub : stack.subs())
+      for (Slot which : kSlots) n += norm_at(stack.wiring, {layer, sub, which}) != NormKind::None;
   return n;
 }
 
-const char* to_string(Sub sub) { return sub == Sub::attention ? "attn" : "ffn"; }
+const char* to_string(Sub sub) {
+  return sub == Sub::attention ? "attn" : sub == Sub::cross ? "cross" : "ffn";
+}
 
 const char* to_string(Slot slot) {
   switch (slot) {
@@ -63,138 +128,112 @@ const char* to_string(Slot slot) {
   return "trunk";
 }
 
+std::string side_prefix(Side side) { return side == Side::encoder ? "enc/" : ""; }
+
 std::string slot_name(SlotId at) {
-  return fmt::format("layer{}/{}/{}", at.layer + 1, to_string(at.sub), to_string(at.slot));
+  if (at.layer == kFinal) return side_prefix(at.side) + "final";
+  return fmt::format("{}layer{}/{}/{}", side_prefix(at.side), at.layer + 1, to_string(at.sub),
+                     to_string(at.slot));
 }
 
-std::vector<DiagramRow> diagram_rows(const StackWiring& stack, int open_layer) {
+bool same_layer(const Stack& stack, int a, int b) {
+  const auto same = [&](Sub sub) {
+    return wiring_of(stack.wiring, a, sub) == wiring_of(stack.wiring, b, sub);
+  };
+  const auto subs = stack.subs();
+  return std::all_of(subs.begin(), subs.end(), same);
+}
+
+std::vector<DiagramRow> diagram_rows(const Stack& stack, int open_layer) {
   std::vector<DiagramRow> rows;
-  const int layers = static_cast<int>(stack.layers.size());
-  for (int layer = 0; layer < layers; ++layer) {
-    if (layer == open_layer) {
+  for (int layer = 0; layer < stack.layers(); ++layer) {
+    if (layer == open_layer)
       rows.push_back({layer, layer, true});
-    } else if (!rows.empty() && !rows.back().open &&
-               stack.layers[static_cast<size_t>(layer)] ==
-                   stack.layers[static_cast<size_t>(rows.back().first)]) {
+    else if (!rows.empty() && !rows.back().open && same_layer(stack, layer, rows.back().first) &&
+             same_locks(stack, layer, rows.back().first))
       rows.back().last = layer;
-    } else {
+    else
       rows.push_back({layer, layer, false});
-    }
   }
   return rows;
 }
 
-std::vector<int> alike_layers(const StackWiring& stack, int layer) {
+std::vector<int> alike_layers(const Stack& stack, int layer) {
   std::vector<int> result;
   if (!in_range(stack, layer)) return result;
-  for (int other = 0; other < static_cast<int>(stack.layers.size()); ++other)
-    if (stack.layers[static_cast<size_t>(other)] == stack.layers[static_cast<size_t>(layer)])
-      result.push_back(other);
+  for (int other = 0; other < stack.layers(); ++other)
+    if (same_layer(stack, other, layer)) result.push_back(other);
   return result;
 }
 
-bool same_wiring(const StackWiring& a, const StackWiring& b) {
+bool same_wiring(const StackWiring& a, const StackWiring& b, bool cross) {
   if (a.layers.size() != b.layers.size() || a.final != b.final) return false;
-  for (size_t i = 0; i < a.layers.size(); ++i)
-    if (a.layers[i].attention != b.layers[i].attention ||
-        a.layers[i].feed_forward != b.layers[i].feed_forward)
-      return false;
+  for (int layer = 0; layer < static_cast<int>(a.layers.size()); ++layer)
+    for (Sub sub : subs_of(cross))
+      if (wiring_of(a, layer, sub) != wiring_of(b, layer, sub)) return false;
   return true;
 }
 
-bool legal_move(const StackWiring& stack, SlotId from, Slot to) {
-  if (!in_range(stack, from.layer) || from.slot == to) return false;
-  const Wiring& wiring = wiring_of(stack, from.layer, from.sub);
+bool legal_move(const Stack& stack, SlotId from, Slot to) {
+  if (!in_range(stack, from.layer) || from.slot == to || stack.is_locked(from)) return false;
+  const Wiring& wiring = wiring_of(stack.wiring, from.layer, from.sub);
   return slot(wiring, from.slot) != NormKind::None && slot(wiring, to) == NormKind::None;
 }
 
-WiringChange move_norm(const StackWiring& stack, SlotId from, Slot to, bool only_this) {
-  WiringChange change{stack, {}, {}, {}};
-  if (!legal_move(stack, from, to)) return change;
-  for (auto [layer, sub] : followers(stack, from, only_this)) {
-    Wiring& wiring = wiring_of(change.wiring, layer, sub);
-    NormKind& origin = slot(wiring, from.slot);
-    NormKind& target = slot(wiring, to);
-    if (origin == NormKind::None || target != NormKind::None) continue;
-    target = origin, origin = NormKind::None;
-    change.from.push_back({layer, sub, from.slot});
-    change.to.push_back({layer, sub, to});
-  }
-  change.note = counted(change.to.size(), "moved");
-  return change;
+WiringChange move_norm(const Stack& stack, SlotId from, Slot to, bool only_this) {
+  if (!legal_move(stack, from, to)) return move_all(stack, from.slot, to, {});
+  return move_all(stack, from.slot, to, followers(stack, from, only_this));
 }
 
-WiringChange set_norm(const StackWiring& stack, SlotId at, NormKind kind, bool only_this) {
-  WiringChange change{stack, {}, {}, {}};
-  if (!in_range(stack, at.layer)) return change;
-  const NormKind was = norm_at(stack, at);
+WiringChange paint_move(const Stack& stack, SlotId from, Slot to, std::span<const int> layers,
+                        bool only_sub) {
+  std::vector<std::pair<int, Sub>> where;
+  for (int layer : layers)
+    for (Sub sub : stack.subs())
+      if (!only_sub || sub == from.sub) where.emplace_back(layer, sub);
+  return move_all(stack, from.slot, to, where);
+}
+
+WiringChange set_norm(const Stack& stack, SlotId at, NormKind kind, bool only_this) {
+  WiringChange change{stack.wiring};
+  change.side = at.side = stack.side;
+  if ((at.layer != kFinal && !in_range(stack, at.layer)) || stack.is_locked(at)) return change;
+  const NormKind was = norm_at(stack.wiring, at);
   if (was == kind) return change;
-  for (auto [layer, sub] : followers(stack, at, only_this)) {
-    NormKind& here = slot(wiring_of(change.wiring, layer, sub), at.slot);
-    if (here != was) continue;
-    here = kind;
-    (kind == NormKind::None ? change.from : change.to).push_back({layer, sub, at.slot});
-  }
+  auto& changed = kind == NormKind::None ? change.from : change.to;
   const char* done = kind == NormKind::None ? "removed" : was == NormKind::None ? "added" : "changed";
+  if (at.layer == kFinal) {
+    change.wiring.final = kind;
+    changed.push_back(at);
+    change.note = fmt::format("final norm {}", done);
+    return change;
+  }
+  for (auto [layer, sub] : followers(stack, at, only_this)) {
+    const SlotId there{layer, sub, at.slot, at.side};
+    NormKind& here = slot(wiring_of(change.wiring, layer, sub), at.slot);
+    if (here != was || stack.is_locked(there)) continue;
+    here = kind;
+    changed.push_back(there);
+  }
   change.note = counted(static_cast<size_t>(change.count()), done);
   return change;
 }
 
-GlyphSlots glyph_slots(const StackWiring& stack) {
-  GlyphSlots all{true, true, true};
-  for (const LayerWiring& layer : stack.layers)
-    for (const Wiring* wiring : {&layer.attention, &layer.feed_forward}) {
-      all.before &= wiring->before != NormKind::None;
-      all.after &= wiring->after != NormKind::None;
-      all.trunk &= wiring->trunk != NormKind::None;
+WiringChange copy_layer(const Stack& stack, int from, int to) {
+  WiringChange change{stack.wiring};
+  change.side = stack.side;
+  if (!in_range(stack, from) || !in_range(stack, to)) return change;
+  for (Sub sub : stack.subs())
+    for (Slot which : kSlots) {
+      const SlotId there{to, sub, which, stack.side};
+      const NormKind wanted = slot(wiring_of(stack.wiring, from, sub), which);
+      NormKind& here = slot(wiring_of(change.wiring, to, sub), which);
+      if (here == wanted || stack.is_locked(there)) continue;
+      here = wanted;
+      (wanted == NormKind::None ? change.from : change.to).push_back(there);
     }
-  if (stack.layers.empty()) all = {};
-  return all;
-}
-
-std::string placement_caption(const StackWiring& stack) {
-  const GlyphSlots all = glyph_slots(stack);
-  const int per_sublayer = all.before + all.after + all.trunk;
-  const int total = count_norms(stack);
-  if (total == 0) return "no norm";
-  if (total != per_sublayer * 2 * static_cast<int>(stack.layers.size())) return "norms mixed";
-  if (per_sublayer == 3) return "norms in all slots";
-  if (per_sublayer == 2) return all.trunk ? "branch and trunk" : "before and after";
-  if (all.trunk) return "norm on trunk";
-  return all.before ? "norm in branch" : "norm after branch";
-}
-
-std::string drop_text(const WiringChange& change, Slot to, bool only_this) {
-  const bool one = only_this || change.count() == 1;
-  const std::string which = one ? "this norm" : fmt::format("all {} norms", change.count());
-  switch (to) {
-    case Slot::Before:
-      return which + (one ? " before its branch" : " before their branch");
-    case Slot::After:
-      return which + (one ? " after its branch" : " after their branch");
-    case Slot::Trunk:
-      break;
-  }
-  return which + " onto the trunk";
-}
-
-const char* token_text(NormKind kind) {
-  switch (kind) {
-    case NormKind::Rms:
-      return "RMS";
-    case NormKind::Simple:
-      return "LN-s";
-    case NormKind::AdaNorm:
-      return "Ada";
-    case NormKind::Detach:
-    case NormKind::DetachMean:
-    case NormKind::DetachVariance:
-      return "det";
-    case NormKind::LayerNorm:
-    case NormKind::None:
-      break;
-  }
-  return "LN";
+  change.note = fmt::format("layer {} as layer {}", to + 1, from + 1);
+  return change;
 }
 
 }  // namespace normscope::lab

@@ -42,6 +42,7 @@ Moments carry(const CarryMap& map, float* c, float* total, int64_t rows, int64_t
       VF v = lanes.load(c + i);
       if (map.scale) v = hn::Mul(v, lanes.load(map.scale + i));
       v = hn::Mul(hn::Sub(v, centre), inverse);
+      if (map.factor) v = hn::Mul(v, lanes.load(map.factor + r * width + i));
       if (map.gain) v = hn::Mul(v, lanes.load(map.gain + i));
       if (map.bias) v = hn::Add(v, lanes.load(map.bias + i));
       lanes.store(v, c + i);

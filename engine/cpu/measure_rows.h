@@ -24,6 +24,7 @@ struct CarryMap {
   const float* inverse_sigma = nullptr;  ///< a number a row; null: no norm, neither mean nor gain is used
   bool centre = true;                    ///< subtract the row's mean
   const float* bias = nullptr;           ///< width numbers, added last
+  const float* factor = nullptr;         ///< a number an element, after mean and inverse_sigma
 };
 
 Moments moments(const float* x, int64_t n);

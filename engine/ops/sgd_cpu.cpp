@@ -1,5 +1,5 @@
-// sgd with momentum on the CPU, with g clipped:  m = momentum m + g    w -= lr m + lr*decay w
-// The same pass yields the norms of the update and of the new weights.
+// sgd with momentum on the CPU, with g clipped and then l2 w added:  m = momentum m + g    w -= lr m +
+// lr*decay w The same pass yields the norms of the update and of the new weights.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/sgd_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -15,12 +15,14 @@ void update(const Call& call, const StepInputs& step, int64_t chunk, Scratch) no
   const DF d;
   const VF factor = hn::Set(d, clip_factor_of(call)), momentum = hn::Set(d, step.momentum);
   const VF rate = hn::Set(d, step.lr), decay = hn::Set(d, step.lr * step.weight_decay);
+  const VF l2 = hn::Set(d, step.l2);
   each_piece(call, chunk, [&](const ParameterCall& p, int64_t begin, int64_t n, double* sums) HWY_ATTR {
     const float* gradient = p.gradient + begin;
     float *value = p.value + begin, *velocity = p.m + begin;
     VF updates = hn::Zero(d), weights = hn::Zero(d);
     each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
-      const VF g = hn::Mul(lanes.load(gradient + i), factor), w0 = lanes.load(value + i);
+      const VF w0 = lanes.load(value + i);
+      const VF g = hn::MulAdd(l2, w0, hn::Mul(lanes.load(gradient + i), factor));
       const VF m = hn::MulAdd(momentum, lanes.load(velocity + i), g);
       const VF delta = hn::MulAdd(decay, w0, hn::Mul(rate, m));
       const VF w = hn::Sub(w0, delta);

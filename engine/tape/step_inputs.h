@@ -22,8 +22,13 @@ struct StepInputs {
   float lr = 0.0f;
   float beta1 = 0.9f, beta2 = 0.98f, eps = 1e-9f;          ///< Adam
   float bias_correction1 = 1.0f, bias_correction2 = 1.0f;  ///< 1 - beta^step, from double on the host
-  float momentum = 0.0f;                                   ///< SGD
-  float weight_decay = 0.0f;                               ///< decoupled (AdamW)
+  /// RAdam: the factor r_t of the step (0: no step at all), and whether the step divides by the root of the
+  /// second moment (false: un-adapted momentum). 1 and true for Adam.
+  float rectification = 1.0f;
+  bool adapted = true;
+  float momentum = 0.0f;      ///< SGD
+  float weight_decay = 0.0f;  ///< decoupled: lr * weight_decay * w is taken off each weight (AdamW)
+  float l2 = 0.0f;            ///< coupled: l2 * w joins the clipped gradient
   float clip = 0.0f;                                       ///< largest global gradient norm; 0 = off
   float label_smoothing = 0.0f;                            ///< as PyTorch's cross_entropy
   DropoutInputs dropout[3] = {};                           ///< indexed by DropoutKind

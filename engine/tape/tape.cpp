@@ -34,6 +34,8 @@ const char* to_string(NormKind kind) {
       return "layer norm, variance detached";
     case NormKind::AdaNorm:
       return "AdaNorm";
+    case NormKind::DyT:
+      return "DyT";
   }
   return "?";
 }

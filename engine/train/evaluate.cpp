@@ -13,10 +13,13 @@
 namespace normscope {
 namespace {
 
-Program forward_program(Store& store, const ModelConfig& model, const BatchShape& shape) {
+Program forward_program(Store& store, const ModelConfig& model, const BatchShape& shape,
+                        const std::vector<std::string>& left_out = {}) {
   Tape tape(store);
-  const ModelValues values = record_transformer(tape, model, record_options(shape, false));
-  return seal(tape, {.loss = values.loss, .backward = false, .optimizer = Optimizer::None});
+  RecordOptions options = record_options(shape, false);
+  options.left_out = left_out;
+  const ModelValues values = record_transformer(tape, model, options);
+  return seal(tape, {.loss = values.loss, .backward = false, .optimizer = Optimizer::None, .keep_probabilities = false});
 }
 
 void put(Batch& batch, const BatchShape& shape, Program& program) {
@@ -59,15 +62,16 @@ Batch front_row(const Batch& batch) {
 
 }  // namespace
 
-Validator::Validator(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t batch)
+Validator::Validator(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t batch,
+                     const std::vector<std::string>& left_out, int32_t most)
     : classes_(model.classes), accuracy_(std::numeric_limits<double>::quiet_NaN()) {
-  const int32_t count = task.validation_batches(batch, model.sequence);
+  const int32_t count = std::min(most, task.validation_batches(batch, model.sequence));
   for (int32_t i = 1; i <= count; ++i) {
     const auto step = static_cast<uint64_t>(i);
     const BatchShape shape = task.shape(seed, step, Split::Validation, batch, model.sequence);
     auto program = programs_.find(shape);
     if (program == programs_.end())
-      program = programs_.emplace(shape, forward_program(store, model, shape)).first;
+      program = programs_.emplace(shape, forward_program(store, model, shape, left_out)).first;
     Drawn& drawn = batches_.emplace_back(Drawn{Batch(shape), &program->second, 0});
     task.fill(seed, step, Split::Validation, batch, model.sequence, drawn.batch.view());
     drawn.targets = std::count_if(drawn.batch.targets.begin(), drawn.batch.targets.end(),

@@ -2,6 +2,7 @@
 // no backward, no update), so nothing here changes a bit of the run. Called by Run.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,7 +19,10 @@ namespace normscope {
 /// classifier also how many targets have the largest logit.
 class Validator {
  public:
-  Validator(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t batch);
+  /// `left_out`: see RecordOptions. At most `most` batches of the fixed ones.
+  Validator(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t batch,
+            const std::vector<std::string>& left_out = {},
+            int32_t most = std::numeric_limits<int32_t>::max());
   double measure();
   double accuracy() const { return accuracy_; }  ///< of the last measure(); NaN unless it classifies
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "core/error.h"
 
@@ -28,6 +29,11 @@ double decayed(const Schedule& s, double t) {
         if (t >= milestone) factor *= static_cast<double>(s.factor);
       return factor;
     }
+    case Schedule::Kind::Cosine: {
+      const double from = s.warmup, to = s.end;
+      if (t >= to) return 0.0;
+      return t <= from ? 1.0 : 0.5 + 0.5 * std::cos(std::numbers::pi * (t - from) / (to - from));
+    }
   }
   return 1.0;
 }
@@ -50,15 +56,17 @@ const char* to_string(Schedule::Kind kind) {
       return "linear";
     case Schedule::Kind::StepDecay:
       return "step";
+    case Schedule::Kind::Cosine:
+      return "cosine";
   }
   return "?";
 }
 
 Schedule::Kind schedule_from(std::string_view name) {
   for (auto kind : {Schedule::Kind::Constant, Schedule::Kind::InverseSqrt, Schedule::Kind::LinearDecay,
-                    Schedule::Kind::StepDecay})
+                    Schedule::Kind::StepDecay, Schedule::Kind::Cosine})
     if (name == to_string(kind)) return kind;
-  fail("schedule", "'{}' is unknown: expected constant, inverse-sqrt, linear or step", name);
+  fail("schedule", "'{}' is unknown: expected constant, inverse-sqrt, linear, step or cosine", name);
 }
 
 }  // namespace normscope

@@ -1,11 +1,18 @@
 // Field table, second part: how a run is trained (mostly live: these act on the next step) and on what.
 #include "train/spec_fields.h"
+#include "train/update_rule.h"
 
 namespace normscope {
 namespace {
 
-const char* optimizer_name(Optimizer optimizer) { return optimizer == Optimizer::Sgd ? "sgd" : "adam"; }
-Optimizer optimizer_from(std::string_view name) { return name == "sgd" ? Optimizer::Sgd : Optimizer::Adam; }
+const std::vector<std::string_view>& optimizer_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all;
+    for (Optimizer optimizer : kOptimizers) all.push_back(to_string(optimizer));
+    return all;
+  }();
+  return names;
+}
 
 constexpr double kMostSteps = 10'000'000;
 
@@ -31,14 +38,15 @@ void add_schedule_fields(std::vector<Field>& fields) {
                           [](Schedule::Kind kind) { return to_string(kind); },
                           [](std::string_view name) { return schedule_from(name); }>(
       {"train.schedule", "schedule", "", "What the learning rate does after warm-up.", true},
-      {"constant", "inverse-sqrt", "linear", "step"}));
+      {"constant", "inverse-sqrt", "linear", "step", "cosine"}));
   fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.schedule.reference; }>(
       {"train.reference", "decay from", "step",
        "The inverse square root schedule starts to decay here, or at the end of warm-up if that is later.",
        true},
       1, kMostSteps));
   fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.schedule.end; }>(
-      {"train.decay_end", "decay to zero at", "step", "The linear schedule reaches zero at this step.", true},
+      {"train.decay_end", "decay to zero at", "step",
+       "The linear and the cosine schedule reach zero at this step.", true},
       1, kMostSteps));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.schedule.factor; }>(
       {"train.decay_factor", "decay factor", "",
@@ -48,12 +56,15 @@ void add_schedule_fields(std::vector<Field>& fields) {
 }
 
 void add_optimizer_fields(std::vector<Field>& fields) {
-  fields.push_back(
-      choice<[](RunSpec& s) -> Optimizer& { return s.train.optimizer; }, optimizer_name, optimizer_from>(
-          {"train.optimizer", "optimizer", "",
-           "adam rescales each weight's update by the size of its recent gradients; sgd follows the gradient "
-           "as it is."},
-          {"adam", "sgd"}));
+  fields.push_back(choice<[](RunSpec& s) -> Optimizer& { return s.train.optimizer; },
+                          [](Optimizer optimizer) { return to_string(optimizer); },
+                          [](std::string_view name) { return optimizer_from(name); }>(
+      {"train.optimizer", "optimizer", "",
+       "sgd follows the gradient as it is, momentum its running sum. adam rescales each weight's update "
+       "by the size of its recent gradients; adamw takes weight decay off the weights instead of adding "
+       "it to the gradient. radam holds Adam back while its averages are young, by the paper's rule or "
+       "that of its authors' code."},
+      optimizer_names()));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.beta1; }>(
       {"train.beta1", "beta 1", "", "Adam: how much of the running mean of the gradient is kept each step.",
        true},
@@ -66,12 +77,20 @@ void add_optimizer_fields(std::vector<Field>& fields) {
       {"train.eps", "Adam epsilon", "",
        "Adam: added to the divisor; tiny gradients below it make no large updates.", true},
       0, 1));
+  fields.push_back(flag<[](RunSpec& s) -> bool& { return s.train.bias_correction; }>(
+      {"train.bias_correction", "bias correction", "",
+       "Adam and AdamW: the running means, which start at zero, are divided by what they have seen so far. "
+       "Without it the first steps are too large when beta 2 is near 1.",
+       true}));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.momentum; }>(
-      {"train.momentum", "momentum", "", "SGD: how much of the last update is carried into the next.", true},
+      {"train.momentum", "momentum", "", "Momentum: how much of the last update is carried into the next.",
+       true},
       0, 0.999999));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.weight_decay; }>(
       {"train.weight_decay", "weight decay", "",
-       "Share of every weight, times the rate, that is taken away each step.", true},
+       "Share of every weight, times the rate, that is taken away each step; adam adds that share to the "
+       "gradient instead.",
+       true},
       0, 100));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.clip; }>(
       {"train.clip", "gradient clip", "", "A gradient longer than this is shortened to it. 0 is off.", true},
@@ -153,6 +172,10 @@ void add_train_fields(std::vector<Field>& fields) {
       {"train.init_from", "start from", "",
        "A saved run of the same sizes whose weights this one starts with, by name: fine-tuning. Empty starts "
        "afresh."}));
+  fields.push_back(flag<[](RunSpec& s) -> bool& { return s.train.reuse_gradients; }>(
+      {"train.reuse_gradients", "reuse gradients", "",
+       "Gradients of activations give their memory to later ones, and cannot be looked at after the step. "
+       "The same numbers in less memory; CPU only."}));
   add_schedule_fields(fields);
   add_optimizer_fields(fields);
 }

@@ -75,7 +75,7 @@ TEST_CASE("reference: forward on dual numbers has the same values as on doubles"
 TEST_CASE("reference: the proof fails when a projection of the norm is left out", "[reference]") {
   for (const OpCase& c : norm_cases()) {
     const int64_t D = c.out.cols();
-    if (D < 15) continue;
+    if (D < 15 || c.attributes.norm == NormKind::DyT) continue;  // DyT projects nothing
     INFO(c.name);
     const Inputs<double> in = inputs_of(c);
     const Values dy = cotangent_of(c, in);

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "catch.hpp"
+#include "core/error.h"
 #include "cpu/denormals.h"
 #include "engine/allocation_count.h"
 #include "engine/model_fixture.h"
@@ -70,6 +71,29 @@ TEST_CASE("replay: every number of the stats block and every gradient is the sam
   CHECK(std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
   for (const ParameterInfo& p : one.store->parameters())
     CHECK(same_bits(one.program->read(p.name, true), three.program->read(p.name, true)));
+}
+
+TEST_CASE("replay: gradients that give their memory away change no bit, and cannot be read", "[replay]") {
+  for (const Placement p : {Placement::Post, Placement::Pre, Placement::Admin, Placement::ReZero}) {
+    INFO(to_string(p));
+    TinyOptions keep = kFull;
+    keep.placement = p;
+    keep.layers = 4;
+    keep.threads = 2;
+    TinyOptions reuse = keep;
+    reuse.reuse_gradients = true;
+    Tiny a(keep), b(reuse);
+    a.steps(1, 8);
+    b.steps(1, 8);
+    CHECK(same_bits(a.state(), b.state()));
+    const auto x = a.program->stats(), y = b.program->stats();
+    CHECK(std::memcmp(x.data(), y.data(), x.size_bytes()) == 0);
+    for (const ParameterInfo& info : a.store->parameters())
+      CHECK(same_bits(a.program->read(info.name, true), b.program->read(info.name, true)));
+    CHECK(b.program->data().plan.gradients < a.program->data().plan.gradients / 2);
+    CHECK_NOTHROW(a.program->read("L02.attn.heads", true));
+    CHECK_THROWS_AS(b.program->read("L02.attn.heads", true), Error);
+  }
 }
 
 TEST_CASE("replay: recording afresh before every step changes nothing", "[replay]") {
@@ -160,7 +184,7 @@ TEST_CASE("replay: 100 steps allocate nothing", "[replay]") {
 TEST_CASE("replay: changing any field of StepInputs changes the result", "[replay]") {
   const StepInputs all;
   // A new field fails to compile here until it is added below.
-  [[maybe_unused]] const auto& [seed, step, lr, beta1, beta2, eps, bias1, bias2, momentum, decay, clip,
+  [[maybe_unused]] const auto& [seed, step, lr, beta1, beta2, eps, bias1, bias2, rectified, adapted, momentum, decay, l2, clip,
                                 smoothing, dropout] = all;
   struct Field {
     const char* name;
@@ -180,6 +204,10 @@ TEST_CASE("replay: changing any field of StepInputs changes the result", "[repla
       {"momentum", Optimizer::Sgd, [](StepInputs& s) { s.momentum = 0.5f; }},
       {"weight_decay", Optimizer::Adam, [](StepInputs& s) { s.weight_decay = 0.1f; }},
       {"weight_decay, sgd", Optimizer::Sgd, [](StepInputs& s) { s.weight_decay = 0.1f; }},
+      {"l2", Optimizer::Adam, [](StepInputs& s) { s.l2 = 0.1f; }},
+      {"l2, sgd", Optimizer::Sgd, [](StepInputs& s) { s.l2 = 0.1f; }},
+      {"rectification", Optimizer::RAdam, [](StepInputs& s) { s.rectification = 0.5f; }},
+      {"adapted", Optimizer::RAdam, [](StepInputs& s) { s.adapted = false; }},
       {"clip", Optimizer::Sgd, [](StepInputs& s) { s.clip = 0.1f; }},
       {"clip off", Optimizer::Sgd, [](StepInputs& s) { s.clip = 0.0f; }},
       {"label_smoothing", Optimizer::Adam, [](StepInputs& s) { s.label_smoothing = 0.1f; }},

@@ -22,7 +22,7 @@ Schedule schedule_of(Schedule::Kind kind, int32_t warmup) {
 
 TEST_CASE("warm-up grows evenly and ends at the peak", "[schedule]") {
   for (auto kind : {Schedule::Kind::Constant, Schedule::Kind::InverseSqrt, Schedule::Kind::LinearDecay,
-                    Schedule::Kind::StepDecay}) {
+                    Schedule::Kind::StepDecay, Schedule::Kind::Cosine}) {
     const Schedule s = schedule_of(kind, 200);
     CHECK(learning_rate(s, 1) == 0.25 / 200);
     CHECK(learning_rate(s, 100) == 0.125);
@@ -55,6 +55,18 @@ TEST_CASE("linear decay is a line from the end of warm-up to zero", "[schedule]"
   CHECK(learning_rate(s, 1000) == 0.0);
 }
 
+TEST_CASE("the cosine falls from the end of warm-up to zero, slowly at both ends", "[schedule]") {
+  Schedule s = schedule_of(Schedule::Kind::Cosine, 100);
+  s.end = 300;
+  CHECK(learning_rate(s, 150) == Approx(0.125 * (1 + std::sqrt(0.5))).epsilon(1e-15));
+  CHECK(learning_rate(s, 200) == Approx(0.125).epsilon(1e-15));
+  CHECK(learning_rate(s, 250) == Approx(0.125 * (1 - std::sqrt(0.5))).epsilon(1e-15));
+  CHECK(learning_rate(s, 300) == 0.0);
+  CHECK(learning_rate(s, 1000) == 0.0);
+  s.kind = Schedule::Kind::LinearDecay;  // its neighbour agrees in the middle and at the ends alone
+  CHECK(learning_rate(s, 150) < 0.9 * 0.125 * (1 + std::sqrt(0.5)));
+}
+
 TEST_CASE("step decay multiplies at each milestone", "[schedule]") {
   Schedule s = schedule_of(Schedule::Kind::StepDecay, 0);
   s.factor = 0.5f;
@@ -67,7 +79,7 @@ TEST_CASE("step decay multiplies at each milestone", "[schedule]") {
 
 TEST_CASE("schedule names are read back, others are refused", "[schedule]") {
   for (auto kind : {Schedule::Kind::Constant, Schedule::Kind::InverseSqrt, Schedule::Kind::LinearDecay,
-                    Schedule::Kind::StepDecay})
+                    Schedule::Kind::StepDecay, Schedule::Kind::Cosine})
     CHECK(schedule_from(to_string(kind)) == kind);
-  CHECK_THROWS_AS(schedule_from("cosine"), Error);
+  CHECK_THROWS_AS(schedule_from("sine"), Error);
 }

@@ -110,22 +110,21 @@ std::vector<float> copied(const float* p, int64_t n) { return {p, p + n}; }
 
 double relative(double a, double b) { return std::abs(a - b) / std::abs(b); }
 
-void check_update(OpKind op, double factor) {
+void check_update(OpKind op, double factor, const StepInputs& step = step_inputs()) {
   std::vector<float> first;
   for (const Order& order : orders()) {
     INFO(to_string(op) << ", clip factor " << factor << ", " << order.name);
     Parameters p;
     p.clip_factor = factor;
-    p.run(op, step_inputs(), order);
+    p.run(op, step, order);
     for (size_t i = 0; i < p.calls.size(); ++i) {
       const cpu::ParameterCall& c = p.calls[i];
       INFO("size " << c.size);
       Values g = p.before[i].gradient;
       for (double& e : g) e *= factor;
-      const auto expected =
-          op == OpKind::Adam
-              ? reference::adam(p.before[i].value, g, p.before[i].m, p.before[i].v, step_inputs())
-              : reference::sgd(p.before[i].value, g, p.before[i].m, step_inputs());
+      const auto expected = op == OpKind::Adam
+                                ? reference::adam(p.before[i].value, g, p.before[i].m, p.before[i].v, step)
+                                : reference::sgd(p.before[i].value, g, p.before[i].m, step);
       CHECK(norm_of(expected.change) > 1e-3 * norm_of(p.before[i].value));
       // The change itself within the rounding of the weights that carry it.
       Values change(expected.change.size());
@@ -154,6 +153,29 @@ TEST_CASE("update: adam equals the reference, clipped and not", "[ops]") {
   on_each_instruction_set([] {
     for (double factor : {1.0, 0.37}) check_update(OpKind::Adam, factor);
   });
+}
+
+TEST_CASE("update: coupled decay, RAdam's factor and its un-adapted step equal the reference", "[ops]") {
+  StepInputs rectified = step_inputs(), momentum = step_inputs(), idle = step_inputs();
+  rectified.l2 = 0.2f;
+  rectified.rectification = 0.3f;
+  momentum.adapted = false;
+  on_each_instruction_set([&] {
+    for (double factor : {1.0, 0.37}) {
+      check_update(OpKind::Adam, factor, rectified);
+      check_update(OpKind::Adam, factor, momentum);
+      check_update(OpKind::Sgd, factor, rectified);
+    }
+  });
+  idle.rectification = 0.0f;
+  idle.weight_decay = 0.0f;
+  idle.adapted = false;
+  Parameters p;
+  p.run(OpKind::Adam, idle, orders()[0]);
+  for (size_t i = 0; i < p.calls.size(); ++i) {  // the weights rest, the moments do not
+    CHECK(relative_error(copied(p.calls[i].value, p.calls[i].size), p.before[i].value) == 0.0);
+    CHECK(relative_error(copied(p.calls[i].m, p.calls[i].size), p.before[i].m) > 1e-3);
+  }
 }
 
 TEST_CASE("update: sgd with momentum equals the reference, clipped and not", "[ops]") {
