@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <chrono>
 #include <cmath>
 
+#include "app/backend_switch.h"
 #include "app/config/session_file.h"
 #include "app/hands/shortcuts.h"
 #include "app/lab/plot_files.h"
@@ -59,6 +61,24 @@ void scale_button(AppState& state, Ui& ui, const Rect& rect) {
   ui.end_popup();
 }
 
+std::string cuda_reason(const AppState& state) {
+  if (!state.cuda.valid()) return cuda_unavailable();
+  const bool known = state.cuda.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  return known ? state.cuda.get() : "looking for an NVIDIA GPU";
+}
+
+// Returns its left end.
+float backend_switch(AppState& state, Ui& ui, const Rect& room, bool wide) {
+  std::optional<BackendChoice> choice;
+  const BackendSwitch now{state.view->backend, cuda_reason(state), state.view->backend_note};
+  const float left = draw_backend_switch(ui, now, room, wide ? 150.f : 0.f, choice);
+  if (choice) {
+    state.backend = *choice;
+    state.commands.emplace_back(lab::SetBackend{*choice});
+  }
+  return left;
+}
+
 void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -95,6 +115,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   const float search = wide ? 244.f : 78.f;
   x -= search + 6;
   hands::search_box(state, ui, {x, cy - h / 2, search, h}, wide);
+  x = backend_switch(state, ui, {325, bar.y, x - 12 - 325, bar.h}, wide);
 
   // One line of the trainer: a refusal, a notice, what is being built.
   std::string notice = state.view->message.empty() ? state.notice : state.view->message;
@@ -112,7 +133,8 @@ void draw_lessons(AppState& state, Ui& ui, const Rect& area) {
   if (state.lab && player.measuring() && state.view->playing) state.lab->pause();
   if (!to_lab) return;
   state.screen = Screen::lab;
-  if (state.lab) state.lab->start(to_lab->runs, to_lab->play);
+  if (state.lab && to_lab->open) state.lab->open(to_lab->runs, to_lab->edits);
+  if (state.lab && !to_lab->open) state.lab->start(to_lab->runs, false, to_lab->edits);
   state.hands.undo.clear();
 }
 
@@ -135,7 +157,9 @@ void open_file(AppState& state, const std::string& path) {
 lessons::Player& lessons_screen(AppState& state) {
   if (!state.player)
     state.player = std::make_shared<lessons::Player>(lessons::read_course(lessons::lessons_folder()),
-                                                     std::make_unique<lessons::Worker>(state.wake),
+                                                     std::make_unique<lessons::Worker>(
+                                                         state.wake, 0,
+                                                         state.lab ? state.lab->finished_runs() : nullptr),
                                                      lessons::Progress::default_path());
   return *state.player;
 }
@@ -162,6 +186,7 @@ void draw_app(AppState& state, Ui& ui) {
   if (std::string saved = lab::save_plots(state.commands, state.dark); !saved.empty())
     state.notice = std::move(saved);
   if (state.lab) lab::run_commands(*state.lab, state.commands);
+  keep_companion(state);
 }
 
 }  // namespace normscope

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "app/hands/hands.h"
 #include "app/lab/lab_screen.h"
+#include "app/session/companion.h"
 #include "app/ui/ui.h"
 
 namespace normscope {
@@ -30,6 +32,8 @@ struct AppState {
   float scale = 1;          // asked by the user; 1 = 100 %
   float monitor_scale = 1;  // of the display the window is on
   bool reduced_motion = false;
+  BackendChoice backend;                   // as the user chose it; where the runs are stands in the view
+  std::shared_future<std::string> cuda;    // why there is no CUDA, once that is known; invalid: asked when drawn
   bool record_text = false;                // keep what is written on screen (tests)
   std::string save_as = "normscope.toml";  // Ctrl+S: the runs as a configuration
   std::string notice;                      // what the app itself has to say: saved, opened, refused
@@ -39,6 +43,7 @@ struct AppState {
   lab::LabScreen lab_screen;
   hands::Hands hands;                       // shortcuts, palette, undo, glossary, opener
   std::shared_ptr<lessons::Player> player;  // made when its screen is opened first
+  CompanionState companion;                 // of the saved session, as it was handed over last
   std::function<void()> wake;               // rung by the player's measurements from their thread
   std::vector<lab::Command>
       commands;  // what the hand asked for in the last frame; already posted when lab is set

@@ -16,10 +16,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <future>
 #include <memory>
 #include <thread>
 
 #include "app/app_state.h"
+#include "app/session/desktop.h"
 #include "app/session/window_memory.h"
 
 namespace normscope {
@@ -64,6 +66,10 @@ class Window {
 
   GLFWwindow* handle() const { return handle_; }
 
+  // Of the monitor that the window's middle is on; asked again when it has moved there.
+  int monitor_width_px() { return look_for_monitor(), monitor_px_; }
+  int monitor_width_mm() { return look_for_monitor(), monitor_mm_; }
+
   // Drawn by the processor: every frame takes time from the training.
   bool software_gl() const {
     const auto* name = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
@@ -83,6 +89,27 @@ class Window {
     if (h > 0) height = std::min(height, h);
   }
 
+  void look_for_monitor() {
+    if (glfwGetTime() < next_look_) return;
+    next_look_ = glfwGetTime() + 1;
+    int x = 0, y = 0, w = 0, h = 0, count = 0;
+    glfwGetWindowPos(handle_, &x, &y);
+    glfwGetWindowSize(handle_, &w, &h);
+    GLFWmonitor** monitors = glfwGetMonitors(&count);
+    for (int i = 0; i < count; ++i) {
+      int mx = 0, my = 0, mm_w = 0, mm_h = 0;
+      glfwGetMonitorPos(monitors[i], &mx, &my);
+      glfwGetMonitorPhysicalSize(monitors[i], &mm_w, &mm_h);
+      const GLFWvidmode* mode = glfwGetVideoMode(monitors[i]);
+      if (!mode) continue;
+      const int cx = x + w / 2 - mx, cy = y + h / 2 - my;
+      if (cx >= 0 && cy >= 0 && cx < mode->width && cy < mode->height)
+        monitor_px_ = mode->width, monitor_mm_ = mm_w;
+    }
+  }
+
+  int monitor_px_ = 0, monitor_mm_ = 0;
+  double next_look_ = -1;
   GLFWwindow* handle_ = nullptr;
   bool glfw_ = false, contexts_ = false, backends_ = false;
 };
@@ -108,8 +135,10 @@ std::unique_ptr<Lab> make_lab(const LabOptions& options) {
   return lab;
 }
 
-LabOptions with_autosave(LabOptions options, const WindowMemory& memory) {
+LabOptions lab_options(const WindowOptions& window, const WindowMemory& memory) {
+  LabOptions options = window.lab;
   if (options.autosave.empty()) options.autosave = memory.autosave();
+  options.backend = window.backend.value_or(memory.settings().backend);
   return options;
 }
 
@@ -133,11 +162,12 @@ class Session {
         memory_(memory),
         ui_(ui::load_fonts()),
         pacer_(window.software_gl()),
-        lab_(make_lab(with_autosave(options.lab, memory))) {
+        lab_(make_lab(lab_options(options, memory))) {
     memory.put(state_);
     state_.lab = lab_.get();
     if (options.scale) state_.scale = *options.scale;
     if (options.dark) state_.dark = *options.dark;
+    if (options.backend) state_.backend = *options.backend;
     lab_->on_change([this] {
       news_.store(true, std::memory_order_relaxed);
       if (asleep_.exchange(false)) glfwPostEmptyEvent();
@@ -146,6 +176,12 @@ class Session {
       news_.store(true, std::memory_order_relaxed);
       if (asleep_.exchange(false)) glfwPostEmptyEvent();
     };
+    // Making a context on a GPU takes a while.
+    state_.cuda = std::async(std::launch::async, [wake = state_.wake] {
+                    std::string reason = cuda_unavailable();
+                    wake();
+                    return reason;
+                  }).share();
     lab_->start(options.runs.empty() ? hero_runs() : options.runs, options.play, options.edits);
     glfwSetWindowUserPointer(window_.handle(), this);
     glfwSetDropCallback(window_.handle(), [](GLFWwindow* w, int count, const char** paths) {
@@ -206,6 +242,7 @@ class Session {
     if (width <= 0 || height <= 0) return;
     float sx = 1, sy = 1;
     glfwGetWindowContentScale(window_.handle(), &sx, &sy);
+    sx = display_scale(sx, window_.monitor_width_px(), window_.monitor_width_mm());
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();
     // Where the window system scales by itself (framebuffer larger than the window), its factor is already

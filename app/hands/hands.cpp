@@ -8,6 +8,7 @@
 #include "app/app_state.h"
 #include "app/config/session_file.h"
 #include "app/hands/glossary.h"
+#include "app/lessons/player.h"
 #include "app/session/command_text.h"
 #include "app/session/settings.h"
 #include "app/ui/widgets.h"
@@ -77,6 +78,14 @@ void open_opener(AppState& state, Ui& ui) {
   ui.open_popup("app/opener");
 }
 
+void begin_course(AppState& state) {
+  state.hands.offer_lesson = false, state.hands.offers_answered = true;
+  lessons::Player& player = lessons_screen(state);
+  if (player.course().lessons.empty()) return void(state.notice = "there are no lessons beside the program");
+  player.open(player.course().lessons.front().id, lessons::StepKind::Predict);
+  state.screen = Screen::lessons;
+}
+
 void set_scale(AppState& state, float scale) {
   state.scale = std::clamp(std::round(scale * 100) / 100, 0.75f, 2.5f);
 }
@@ -125,6 +134,11 @@ void run_act(AppState& state, Ui& ui, Act act) {
       return restore(state);
     case Act::opener:
       return open_opener(state, ui);
+    case Act::first_lesson:
+      return begin_course(state);
+    case Act::measure_batch:
+      if (!state.view->runs.empty()) state.commands.emplace_back(lab::MeasureBatch{});
+      return;
     default:
       return;  // belongs to a control
   }
@@ -146,9 +160,13 @@ void draw_hands(AppState& state, Ui& ui) {
   hands.undo.note(*state.view, made, hands.selected_before, state.lab_screen.diagram().selected, held);
 
   draw_glossary(ui, hands.glossary);
-  if (draw_opener(ui, hands.opener, *state.view) && hands.opener.guesses.count() >= kOpenerEnough) {
-    hands.person = hands.opener.guesses.nats();
-    state.lab_screen.set_person(hands.person);
+  if (draw_opener(ui, hands.opener, *state.view)) {
+    if (hands.opener.guesses.count() >= kOpenerEnough) {
+      hands.person = hands.opener.guesses.nats();
+      state.lab_screen.set_person(hands.person);
+      hands.offer_lesson = true;
+    }
+    if (hands.opener.lesson) run_act(state, ui, Act::first_lesson);
   }
   const std::optional<PaletteItem> chosen = draw_palette(ui, hands.palette);
   if (!chosen) return;
@@ -170,30 +188,45 @@ void search_box(AppState& state, Ui& ui, const Rect& rect, bool wide) {
   if (hit.clicked) run_act(state, ui, Act::palette);
 }
 
+namespace {
+
+// What can be offered, one at a time: a lost session first, then what a new visitor may do next.
+struct Offer {
+  bool Hands::* open;
+  Act act;
+  const char *text, *action, *help;
+};
+constexpr Offer kOffers[] = {
+    {&Hands::offer_restore, Act::restore, "The last window ended without closing.", "Restore it",
+     "The runs as they stood, to go on bit for bit."},
+    {&Hands::offer_opener, Act::opener, "Can you guess the next letter?", "Two minutes",
+     "Guess letters of a sentence; your own line appears on the loss plot."},
+    {&Hands::offer_lesson, Act::first_lesson, "Why does A stay at letter frequencies?", "First lesson",
+     "Predict, measure, compare, explain: the first lesson of the course."},
+};
+
+}  // namespace
+
 bool quiet_bar(AppState& state, Ui& ui, const Rect& room) {
   Hands& hands = state.hands;
-  const bool restore = hands.offer_restore;
-  if (!restore && !hands.offer_opener) return false;
-  const std::string text =
-      restore ? "The last window ended without closing." : "Can you guess the next letter?";
-  const std::string action = restore ? "Restore it" : "Two minutes";
+  const auto offer = std::find_if(std::begin(kOffers), std::end(kOffers),
+                                  [&](const Offer& o) { return hands.*o.open; });
+  if (offer == std::end(kOffers)) return false;
   Rect rest = room.inset(0, (room.h - 26) / 2);
   ButtonOptions quiet;
   quiet.quiet = true;
   const bool no = icon_button(ui, "app/offer/close", rest.take_right(26, 4), Icon::close, "Not now.", quiet);
   ButtonOptions look;
   look.style = {Face::bold, type::body};
-  const bool yes = button(ui, "app/offer/accept", rest.take_right(96, 10), action,
-                          restore ? "The runs as they stood, to go on bit for bit."
-                                  : "Guess letters of a sentence; your own line appears on the loss plot.",
-                          look);
+  const bool yes = button(ui, "app/offer/accept", rest.take_right(96, 10), offer->action, offer->help, look);
   const TextStyle style{Face::sans, type::body};
-  if (ui.paint().text_width(style, text) <= rest.w)
-    ui.paint().text_in(rest, style, ui.theme().ink2, text, Align::right);
-  ui.mark("app/offer", rest, text, "An offer; nothing waits for the answer.");
-  if (yes) run_act(state, ui, restore ? Act::restore : Act::opener);
-  if (yes && restore) hands.offer_opener = false, hands.offers_answered = true;  // not their first visit
-  if (no) (restore ? hands.offer_restore : hands.offer_opener) = false, hands.offers_answered = true;
+  if (ui.paint().text_width(style, offer->text) <= rest.w)
+    ui.paint().text_in(rest, style, ui.theme().ink2, offer->text, Align::right);
+  ui.mark("app/offer", rest, offer->text, "An offer; nothing waits for the answer.");
+  if (yes) run_act(state, ui, offer->act);
+  if (yes && offer->act == Act::restore)
+    hands.offer_opener = false, hands.offers_answered = true;  // not their first visit
+  if (no) hands.*offer->open = false, hands.offers_answered = true;
   return true;
 }
 

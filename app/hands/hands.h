@@ -26,6 +26,7 @@ struct Hands {
   uint64_t restore_asked = 0;    // version of the view then
   bool offer_restore = false;    // its window did not close: say so
   bool offer_opener = false;     // the first run: invite
+  bool offer_lesson = false;     // the opener was played: what comes next
   bool offers_answered = false;  // set when the person answered one: the window remembers
   std::optional<double> person;  // nats a letter of the opener
   std::string clipboard;         // what was copied last (a window puts it on the clipboard too)

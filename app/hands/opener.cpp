@@ -103,6 +103,7 @@ void take_letters(OpenerState& state) {
 bool draw_opener(ui::Ui& ui, OpenerState& state, const LabView& view) {
   using namespace ui;
   if (!state.open) return false;
+  state.lesson = false;
   const Theme& t = ui.theme();
   const Rect box{(ui.size().x - 480) / 2, (ui.size().y - 210) / 2, 480, 210};
   if (!ui.begin_popup(kPopup, box)) {
@@ -134,9 +135,13 @@ bool draw_opener(ui::Ui& ui, OpenerState& state, const LabView& view) {
   const bool done = state.at >= static_cast<int>(state.sentence.size());
   ButtonOptions look;
   look.primary = done;
-  const bool close = button(ui, "app/opener/close", rest.take_right(90), done ? "Show it" : "Close",
+  const bool close = button(ui, "app/opener/close", rest.take_right(90, 8), done ? "Show it" : "Close",
                             "Your line stays on the loss plot after ten guesses.", look);
-  if (close || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ui.edit() = {}, ui.close_popup();
+  if (state.guesses.count() >= kOpenerEnough &&
+      button(ui, "app/opener/lesson", rest.take_right(108), "First lesson",
+             "Why run A never gets past letter frequencies: the first lesson of the course."))
+    state.lesson = true;
+  if (close || state.lesson || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ui.edit() = {}, ui.close_popup();
   ui.end_popup();
   if (ui.popup_open(kPopup)) return false;
   state.open = false;

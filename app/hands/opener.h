@@ -37,6 +37,7 @@ struct OpenerState {
   Guesses guesses{};
   std::string last;  // what was guessed last
   bool open = false;
+  bool lesson = false;  // closed by the button that leads on to the course
 };
 
 inline constexpr int kOpenerLetters = 40;

@@ -8,10 +8,13 @@
 namespace normscope::hands {
 namespace {
 
-constexpr std::array<Shortcut, 29> kShortcuts{{
+constexpr std::array<Shortcut, 38> kShortcuts{{
     {Act::play, "Space", "", "", "Train or pause", "All runs go on together, or rest."},
     {Act::step, "Right", "", "", "One step of every run", "Trains one step and rests."},
     {Act::newest, "End", "", "", "Cursor to the newest step", "The step cursor follows the training again."},
+    {Act::bookmark, "B", "", "", "Bookmark at the cursor", "Set, or taken away where there is one."},
+    {Act::measure_batch, "", "", "", "Measure the whole batch",
+     "Who leans on whom over every sequence of this step, not the first alone.", true},
     {Act::gesture, "", "", "drag a norm", "Move it in all alike layers, as run D", ""},
     {Act::gesture, "", "", "Alt, Shift", "This norm alone; run D from step 0", ""},
     {Act::norm_before, "I", "", "", "Norm in focus: before its branch", "In all alike layers."},
@@ -19,6 +22,11 @@ constexpr std::array<Shortcut, 29> kShortcuts{{
     {Act::norm_trunk, "P", "", "", "Norm in focus: on the trunk", "In all alike layers."},
     {Act::norm_kind, "T", "", "", "Kind of the norm in focus", "LayerNorm, RMSNorm and others."},
     {Act::norm_empty, "Delete", "", "", "Remove the norm in focus", "Enter fills the slot again."},
+    {Act::norm_lock, "L", "", "", "Lock the norm in focus", "It stays when others move."},
+    {Act::layer_out, "X", "", "", "Leave out the layer in focus",
+     "The loss without it; nothing of the run changes. With Alt the sub-layer alone."},
+    {Act::gesture, "", "", "Ctrl drag", "Paint: the norm moves in every layer you pass", ""},
+    {Act::gesture, "", "", "Ctrl Up, Down", "Paint the layer above or below like this one", ""},
     {Act::gesture, "", "", "Tab, arrows", "Move the focus, change what is in focus", ""},
     {Act::gesture, "", "", "Enter", "Press, fill or type into what is in focus", ""},
     {Act::undo, "Ctrl+Z", "", "", "Undo", "Takes the last edit back from now on; nothing is untrained.",
@@ -34,11 +42,14 @@ constexpr std::array<Shortcut, 29> kShortcuts{{
     {Act::natural_size, "Ctrl+0", "", "", "Size of the display", "100 % of what the display asks for.", true},
     {Act::glossary, "F1", "", "", "Explain what is in focus",
      "The glossary's entry of the term, where it has one."},
+    {Act::copy_plot, "Ctrl+T", "", "", "Plot under the mouse as text", "Its sentence and values, to paste elsewhere."},
+    {Act::gesture, "", "", "1, 2", "Lab, Lessons", ""},
     {Act::theme, "", "", "", "Light or dark", "Changes the theme.", true},
     {Act::reduced_motion, "", "", "", "Reduced motion", "Nothing glides: changes are shown at once.", true},
     {Act::restore, "", "", "", "Restore the last session", "The runs of the last window, as they stood.",
      true},
     {Act::opener, "", "", "", "Guess the next letter", "Two minutes; your own line on the loss plot.", true},
+    {Act::first_lesson, "", "", "", "Begin the first lesson", "Predict, measure, compare, explain.", true},
     {Act::gesture, "", "", "wheel, drag", "Zoom and pan a plot; double click resets", ""},
     {Act::gesture, "", "", "drop a file", "Your own text (UTF-8), or runs saved as .toml", ""},
     {Act::gesture, "", "", "Escape", "Leave, close, let go without a change", ""},
@@ -67,16 +78,23 @@ std::string keys_text(const Shortcut& s) {
 void draw_sheet(ui::Ui& ui, ui::Vec top_right) {
   using namespace ui;
   const auto listed = [](const Shortcut& s) { return !keys_text(s).empty(); };
-  const float line = 19;
-  const auto rows = static_cast<float>(std::count_if(kShortcuts.begin(), kShortcuts.end(), listed));
-  const Rect sheet{top_right.x - 420, top_right.y, 420, line * rows + 52};
+  const float line = 19, head = 52, column = 404;
+  const auto rows = static_cast<int>(std::count_if(kShortcuts.begin(), kShortcuts.end(), listed));
+  // A low window has them side by side.
+  const int columns = top_right.y + line * static_cast<float>(rows) + head + 8 > ui.size().y ? 2 : 1;
+  const int each = (rows + columns - 1) / columns;
+  const float width = column * static_cast<float>(columns) + 16;
+  const Rect sheet{top_right.x - width, top_right.y, width, line * static_cast<float>(each) + head};
   if (!ui.begin_popup("app/help", sheet)) return;
   Painter& p = ui.paint();
   Rect rest = sheet.inset(16, 12);
   p.text_in(rest.take_top(24, 4), {Face::bold, type::title}, ui.theme().ink, "Hands and keys");
+  int n = 0;
   for (const Shortcut& s : kShortcuts) {
     if (!listed(s)) continue;
-    Rect row = rest.take_top(line);
+    const auto across = static_cast<float>(n / each), down = static_cast<float>(n % each);
+    Rect row{rest.x + across * column, rest.y + down * line, column - 24, line};
+    ++n;
     ui.mark("sheet/" + std::string(s.title), row, keys_text(s), s.help);
     p.text_in(row.take_left(116), {Face::mono, type::body}, ui.theme().ink, keys_text(s));
     p.text_in(row, {Face::sans, type::body}, ui.theme().ink2, s.title);

@@ -15,12 +15,16 @@ enum class Act {
   play,
   step,
   newest,
+  bookmark,
+  measure_batch,
   // The norm in focus.
   norm_before,
   norm_after,
   norm_trunk,
   norm_kind,
   norm_empty,
+  norm_lock,
+  layer_out,
   // Edits.
   undo,
   redo,
@@ -33,11 +37,13 @@ enum class Act {
   smaller,
   natural_size,
   glossary,
+  copy_plot,
   theme,
   // Without a key: the palette has them.
   reduced_motion,
   restore,
   opener,
+  first_lesson,
   gesture,  // a row of the sheet that no key stands for
 };
 

@@ -64,6 +64,7 @@ void UndoLog::note(const LabView& view, std::span<const Command> made, char sele
     }
   }
   if (done.undo.empty()) return;
+  ++changes_;
   undone_.clear();
   if (held && !done_.empty() && !done.gesture.empty() && done_.back().gesture == done.gesture) {
     done_.back().redo = std::move(done.redo);  // further along the same drag
@@ -77,6 +78,7 @@ void UndoLog::note(const LabView& view, std::span<const Command> made, char sele
 
 bool UndoLog::undo(std::vector<Command>& commands, char& selected) {
   if (done_.empty()) return false;
+  ++changes_;
   Done done = std::move(done_.back());
   done_.pop_back();
   commands.insert(commands.end(), done.undo.begin(), done.undo.end());
@@ -88,6 +90,7 @@ bool UndoLog::undo(std::vector<Command>& commands, char& selected) {
 
 bool UndoLog::redo(std::vector<Command>& commands, char& selected) {
   if (undone_.empty()) return false;
+  ++changes_;
   Done done = std::move(undone_.back());
   undone_.pop_back();
   commands.insert(commands.end(), done.redo.begin(), done.redo.end());

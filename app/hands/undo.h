@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/lab/commands.h"
@@ -23,7 +24,12 @@ class UndoLog {
   bool redo(std::vector<lab::Command>& commands, char& selected);
   bool can_undo() const { return !done_.empty(); }
   bool can_redo() const { return !undone_.empty(); }
-  void clear() { done_.clear(), undone_.clear(), expected_.clear(); }
+  void clear() { done_.clear(), undone_.clear(), expected_.clear(), ++changes_; }
+  uint64_t changes() const { return changes_; }  // grows with every entry made, taken back or forgotten
+
+  // For the session file: the newest entries as JSON, and back. What cannot be read leaves the log empty.
+  std::string to_text() const;
+  void from_text(std::string_view text);
 
  private:
   struct Done {
@@ -37,7 +43,7 @@ class UndoLog {
   std::vector<Done> done_, undone_;
   // Specifications as asked for: the view is a few frames behind the hand.
   std::vector<std::shared_ptr<const RunSpec>> expected_;
-  uint64_t asked_at_ = 0;
+  uint64_t asked_at_ = 0, changes_ = 0;
 };
 
 }  // namespace normscope::hands

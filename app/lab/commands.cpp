@@ -11,11 +11,14 @@ struct Poster {
   void operator()(const Reset& c) const { lab.reset(c.new_seed); }
   void operator()(const SetBudget& c) const { lab.set_budget(c.steps); }
   void operator()(const SetSpeed& c) const { lab.set_steps_per_second(c.steps_per_second); }
+  void operator()(const SetBackend& c) const { lab.set_backend(c.choice); }
   void operator()(const EditField& c) const { lab.edit(c.run, c.key, c.value); }
   void operator()(const SetSpec& c) const { lab.set_spec(c.run, *c.spec); }
   void operator()(const ForkRequest& c) const { lab.fork(c); }
   void operator()(const ForkFrom& c) const { lab.fork_from(c.run, c.step); }
   void operator()(const CheckLuck& c) const { c.on ? lab.check_luck() : lab.cancel_luck(); }
+  void operator()(const MeasureBatch&) const { lab.measure_batch(); }
+  void operator()(const Ablate& c) const { lab.ablate(c.run, c.left_out); }
   void operator()(const RemoveFork&) const { lab.remove_fork(); }
   void operator()(const RestoreFork&) const { lab.restore_fork(); }
   void operator()(const SavePlot&) const {}  // the app's business

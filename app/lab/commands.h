@@ -38,6 +38,14 @@ struct ForkFrom {  // D plays on from an earlier step of a run
 struct CheckLuck {
   bool on = true;  // false: stop
 };
+struct SetBackend {
+  BackendChoice choice;
+};
+struct MeasureBatch {};  // the live measurements over the whole batch of this step
+struct Ablate {  // the loss with each layer left out, and with these together
+  int run = 0;
+  std::vector<std::string> left_out;
+};
 struct RemoveFork {};
 struct RestoreFork {};
 
@@ -49,8 +57,8 @@ struct SavePlot {
   PlotFormat format = PlotFormat::svg;
 };
 
-using Command = std::variant<Play, Pause, StepOnce, Reset, SetBudget, SetSpeed, EditField, SetSpec,
-                             ForkRequest, ForkFrom, CheckLuck, RemoveFork, RestoreFork, SavePlot>;
+using Command = std::variant<Play, Pause, StepOnce, Reset, SetBudget, SetSpeed, SetBackend, EditField, SetSpec,
+                             ForkRequest, ForkFrom, CheckLuck, MeasureBatch, Ablate, RemoveFork, RestoreFork, SavePlot>;
 
 void run_commands(Lab& lab, const std::vector<Command>& commands);
 

@@ -19,16 +19,32 @@ constexpr const char* kDependencyHelp =
     "row's sub-layer "
     "gets most of its variance from that column.";
 
+int most_layers_of(const LabView& view) {
+  int layers = 1;
+  for (const RunView& run : view.runs)
+    for (Side side : sides_of(run)) layers = std::max(layers, layers_of(run, side));
+  return layers;
+}
+
 std::string at_step(int step) { return fmt::format("at step {}", grouped(step)); }
 
 }  // namespace
 
 void LabScreen::draw_matrix_choice(Frame& f, const Rect& rect, const char* name) {
   std::vector<std::string> labels;
-  for (const Matrix& matrix : kMatrices) labels.push_back(matrix.label);
+  for (const Matrix& matrix : kMatrices)
+    if (any_both(f.view) || !std::string_view(matrix.path).starts_with("cross")) labels.push_back(matrix.label);
+  scene_.matrix = std::min(scene_.matrix, static_cast<int>(labels.size()) - 1);
   choice(
       f.ui, name, rect, labels, scene_.matrix,
       "Which matrix of every layer: W₁ and W₂ of the feed-forward network, W_Q, W_K, W_V, W_O of attention.");
+}
+
+void LabScreen::draw_stack_choice(Frame& f, const Rect& rect, const char* name) {
+  const std::vector<std::string> labels{"decoder", "encoder"};
+  int selected = scene_.side == Side::encoder ? 1 : 0;
+  if (choice(f.ui, name, rect, labels, selected, "Which stack of the encoder-decoder stands here."))
+    scene_.side = selected == 1 ? Side::encoder : Side::main;
 }
 
 void LabScreen::depth_hit(const plot::PlotHit& hit, int layers) {
@@ -47,12 +63,13 @@ void LabScreen::draw_by_layer(Frame& f, const std::string& name, const Rect& rec
   options.help = info(quantity).help + std::string(" At the step of the cursor.");
   options.quantity = &quantity;
   const bool of_matrix = info(quantity).of_matrix;
-  options.right = at_w + (of_matrix ? 66.f : 8.f);
-  depth_hit(draw_cell(f.ui, name, rect, scene, cells_, options, f.commands), layers_of(f.view.runs.front()));
+  const float matrix_w = matrix_width();
+  options.right = at_w + (of_matrix ? matrix_w + 16 : 8.f);
+  depth_hit(draw_cell(f.ui, name, rect, scene, cells_, options, f.commands), most_layers_of(f.view));
   p.text({rect.right() - space::pad, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at,
          Align::right);
   if (of_matrix)
-    draw_matrix_choice(f, {rect.right() - space::pad - at_w - 60, rect.y + 6, 50, 24},
+    draw_matrix_choice(f, {rect.right() - space::pad - at_w - matrix_w - 10, rect.y + 6, matrix_w, 24},
                        name == "plot/gradient-by-layer" ? "plot/matrix" : "plot/matrix-below");
 }
 
@@ -89,11 +106,22 @@ void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
   const TextStyle small{Face::sans, type::body};
   Rect inner = rect;
   if (with_panel) {
-    const std::string at = at_step(scene_.step);
+    const bool whole = of_whole_batch(f.view.runs.front(), scene_.step);
+    const std::string at =
+        whole ? fmt::format("whole batch, step {}", grouped(scene_.step)) : at_step(scene_.step);
     CellOptions options;
-    options.right = p.text_width(small, at) + 8;
+    const float at_w = p.text_width(small, at) + (whole ? 0.f : 90.f);  // with the button that asks for it
+    const bool both = any_both(f.view);
+    options.right = at_w + (both ? 94.f : 8.f);
     inner = cell_panel(f.ui, name, rect, scenes.front(), options);
+    if (both) draw_stack_choice(f, {rect.right() - space::pad - at_w - 88, rect.y + 6, 78, 24}, "plot/stack");
     p.text({rect.right() - space::pad, rect.y + space::title_row / 2 + 4}, small, t.ink3, at, Align::right);
+    ButtonOptions look;
+    look.style = {Face::sans, type::tick};
+    if (!whole &&
+        button(f.ui, name + "/batch", {rect.right() - space::pad - at_w, rect.y + 7, 82, 22}, "whole batch",
+               "The triangles follow one sequence, live. This measures every sequence of the newest step.", look))
+      f.commands.emplace_back(MeasureBatch{}), transport_.pinned_step.reset();
   }
   f.ui.mark(name, rect, scenes.front().sentence, kDependencyHelp);
   const std::string below = "Rows sum to 1 at the start, and to less once branches pull the same way.";
@@ -119,7 +147,8 @@ void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
     const plot::PlotHit hit =
         plot::draw_plot(f.ui, fmt::format("{}/{}", name, letter), {x - left, inner.y, width + left, inner.h},
                         scene, cells_.views[name], kDependencyHelp);
-    if (hit.hovered) hover_layer_ = static_cast<int>(hit.y) / 2;
+    const bool crosses = has_both(f.view.runs[i]) && scene_.side == Side::main;
+    if (hit.hovered) hover_layer_ = static_cast<int>(hit.y) / static_cast<int>(subs_of(crosses).size());
   }
   if (std::any_of(scenes.begin(), scenes.end(), [](const plot::PlotScene& s) { return s.heat.has_value(); }))
     dependency_scale(f, {inner.right() - scale + 18, inner.y + 2, 10, triangle});
@@ -132,7 +161,8 @@ void LabScreen::draw_compact(Frame& f, Rect column) {
   loss.sentence.clear();
   f.pad_right = plot::needed_pad_right(f.ui, loss, loss_rect.w - 8);
   loss.pad_right = f.pad_right;
-  time_hit(f, "plot/loss", draw_cell(f.ui, "plot/loss", loss_rect, loss, cells_, {kLossHelp}, f.commands));
+  time_hit(f, "plot/loss", cells_.views["plot/loss"],
+           draw_cell(f.ui, "plot/loss", loss_rect, loss, cells_, {kLossHelp}, f.commands));
 
   panel(f.ui, column, {});
   Rect inner = column.inset(space::pad, 0);
@@ -155,7 +185,9 @@ void LabScreen::draw_compact(Frame& f, Rect column) {
             "Which plot stands here.");
   const Tab& tab = tabs[plot_tab_];
   const std::string name = tab.name;
-  if (tab.quantity && info(*tab.quantity).of_matrix) draw_matrix_choice(f, controls.take_left(50, 8));
+  if (tab.quantity && info(*tab.quantity).of_matrix) draw_matrix_choice(f, controls.take_left(matrix_width(), 8));
+  if (any_both(f.view) && (plot_tab_ == 1 || plot_tab_ == 4))
+    draw_stack_choice(f, controls.take_left(76, 8), "plot/stack");
   Painter& p = f.ui.paint();
   const std::string at = at_step(scene_.step);
   const TextStyle tick{Face::sans, type::tick};
@@ -177,9 +209,9 @@ void LabScreen::draw_compact(Frame& f, Rect column) {
                                               tab.quantity ? info(*tab.quantity).help : kRateHelp);
     if (plot_tab_ == 3) {
       rate_handles(f, hit, scene);
-      if (!hit.handle) time_hit(f, name, hit);
+      if (!hit.handle) time_hit(f, name, cells_.views[name], hit);
     } else {
-      depth_hit(hit, layers_of(f.view.runs.front()));
+      depth_hit(hit, most_layers_of(f.view));
     }
     shown.push_back(std::move(scene));
   }

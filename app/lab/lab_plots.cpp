@@ -30,11 +30,11 @@ void thin_ticks(plot::Axis& axis, float height) {
 
 }  // namespace
 
-void LabScreen::time_hit(Frame& f, const std::string& name, const plot::PlotHit& hit) {
+void LabScreen::time_hit(Frame& f, const std::string& name, const plot::View& view, const plot::PlotHit& hit) {
   if (hit.hovered) hover_step_ = hit.x;
   // The cursor follows the hand, from the press until the button is up, beyond the ends too; what is zoomed
-  // pans.
-  if (hit.pressed && !cells_.views[name].zoomed()) cells_.scrubbing = name;
+  // pans, but for a press on the cursor itself.
+  if (hit.pressed && (!view.zoomed() || hit.on_cursor)) cells_.scrubbing = name;
   const bool held = cells_.scrubbing == name;
   if (held && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) cells_.scrubbing.clear();
   if (!held && !hit.clicked) return;
@@ -75,7 +75,7 @@ void LabScreen::draw_time(Frame& f, Rect column) {
   const Rect loss_rect = column.take_top(loss_h, space::gap);
   f.pad_right = plot::needed_pad_right(f.ui, loss, loss_rect.w - 8);
   loss.pad_right = f.pad_right;
-  time_hit(f, "plot/loss", draw_cell(f.ui, "plot/loss", loss_rect, loss, cells_, {kLossHelp}, f.commands));
+  time_hit(f, "plot/loss", cells_.views["plot/loss"], draw_cell(f.ui, "plot/loss", loss_rect, loss, cells_, {kLossHelp}, f.commands));
 
   plot::PlotScene rate = rate_scene(f.view, data_, scene_);
   rate.pad_right = f.pad_right;
@@ -83,7 +83,7 @@ void LabScreen::draw_time(Frame& f, Rect column) {
   const plot::PlotHit hit = draw_cell(f.ui, "plot/rate", column.take_top(rate_h, space::gap), rate, cells_,
                                       {kRateHelp}, f.commands);
   rate_handles(f, hit, rate);
-  if (!hit.handle) time_hit(f, "plot/rate", hit);
+  if (!hit.handle) time_hit(f, "plot/rate", cells_.views["plot/rate"], hit);
   draw_over_time(f, column, true);
 }
 
@@ -96,7 +96,9 @@ void LabScreen::draw_over_time(Frame& f, const Rect& rect, bool with_panel) {
   Rect inner = rect;
   if (with_panel) {
     // The depth key: layer 1 ... 6 in the colours of the lines.
-    const int layers = std::max(1, layers_of(f.view.runs.front()));
+    const bool both = any_both(f.view);
+    int layers = 1;
+    for (const RunView& run : f.view.runs) layers = std::max(layers, layers_of(run, scene_.side));
     const float step = std::min(15.f, 96.f / static_cast<float>(layers));
     const std::string last = fmt::format("{}", layers);
     Painter& p = f.ui.paint();
@@ -106,12 +108,18 @@ void LabScreen::draw_over_time(Frame& f, const Rect& rect, bool with_panel) {
     CellOptions options;
     options.quantity = &over_time_;
     options.right = rect.right() - x + 52 - space::pad;
-    if (info(over_time_).of_matrix) options.right += 60;
+    const float matrix_w = matrix_width();
+    if (info(over_time_).of_matrix) options.right += matrix_w + 10;
+    if (both) options.right += 86;
     plot::PlotScene head = scenes.front();  // its sentence stands on the lines
     head.sentence.clear();
     inner = cell_panel(f.ui, name, rect, head, options);
     if (info(over_time_).of_matrix)
-      draw_matrix_choice(f, {x - 56 - 50 - 4, rect.y + 6, 50, 24}, "plot/matrix-over-time");
+      draw_matrix_choice(f, {x - 60 - matrix_w, rect.y + 6, matrix_w, 24}, "plot/matrix-over-time");
+    if (both) {
+      const float taken = info(over_time_).of_matrix ? 68 + matrix_w : 60.f;
+      draw_stack_choice(f, {x - taken - 78, rect.y + 6, 78, 24}, "plot/stack-over-time");
+    }
     const float cy = rect.y + space::title_row / 2;
     p.text({right, cy + 4}, small, f.ui.theme().ink3, last, Align::right);
     p.text({x - 6, cy + 4}, small, f.ui.theme().ink3, "layer 1", Align::right);
@@ -136,7 +144,7 @@ void LabScreen::draw_over_time(Frame& f, const Rect& rect, bool with_panel) {
     const plot::PlotHit hit = plot::draw_plot(f.ui, part, place, scene, cells_.views[name],
                                               info(over_time_).help + std::string(" A line a layer."), lit);
     if (hit.nearest) layer_of_series(scene.series[static_cast<size_t>(*hit.nearest)].id);
-    time_hit(f, part, hit);
+    time_hit(f, part, cells_.views[name], hit);
     tile(f.ui, {place.right() - (with_panel ? 26.f : 18.f), place.y + scene.pad_top, 16, 16},
          f.view.runs[i].letter - 'A');
   }

@@ -44,6 +44,7 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
   data_.begin_frame();
   Frame f{ui, view, commands, layout_for(ui.size())};
 
+  stay_at_measured(view);
   scene_.step = cursor_step(transport_, view);
   scene_.pinned = transport_.pinned_step.has_value();
   scene_.compact = f.compact();
@@ -86,6 +87,16 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
     diagram_.selected = 'D';
   }
   transport_keys(ui, transport_, view, commands);
+}
+
+// A whole batch was measured on request: its picture is of that step, so the cursor stays there until it is moved.
+void LabScreen::stay_at_measured(const LabView& view) {
+  int measured = -1;
+  for (const RunView& run : view.runs)
+    if (run.batch) measured = std::max(measured, run.batch->step);
+  if (measured == measured_step_) return;
+  measured_step_ = measured;
+  if (measured >= 0 && view.playing) transport_.pinned_step = std::min(measured, view.step);
 }
 
 // Left column: what the runs are made of.
@@ -170,6 +181,12 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
     inner.take_top(6);
   }
   inner.h -= 8;
+  if (switched) {  // the title row has no room for what a change would cost
+    const Rect foot = inner.take_bottom(22);
+    f.ui.paint().text_in(foot, {Face::sans, type::body}, f.ui.theme().ink3,
+                         f.ui.paint().fit({Face::sans, type::body}, settings_note(settings_, f.view), foot.w));
+    f.ui.mark("settings/note", foot, settings_note(settings_, f.view), "What a change would do and cost.");
+  }
   draw_settings(f.ui, settings_, f.view, inner, inner.w < 400 ? 1 : 2, f.commands);
 }
 

@@ -27,13 +27,16 @@ class LabScreen {
   void draw(ui::Ui&, const LabView&, const ui::Rect& area, bool clock, std::vector<Command>& commands);
 
   DiagramState& diagram() { return diagram_; }
+  const DiagramState& diagram() const { return diagram_; }
   TransportState& transport() { return transport_; }
+  const TransportState& transport() const { return transport_; }
   // Nats a letter of the person who guessed, a line on the loss plot; none: not played.
   void set_person(std::optional<double> nats) { scene_.person = nats; }
 
  private:
   struct Frame;  // what one draw() passes around, see lab_screen.cpp
 
+  void stay_at_measured(const LabView&);
   void draw_left(Frame&, ui::Rect);
   void draw_architecture(Frame&, const ui::Rect&, bool switched);
   void draw_settings_panel(Frame&, const ui::Rect&, bool switched);
@@ -46,9 +49,11 @@ class LabScreen {
   void draw_dependency(Frame&, const ui::Rect&, bool with_panel);
   void dependency_scale(Frame&, const ui::Rect&);
   void draw_matrix_choice(Frame&, const ui::Rect&, const char* name = "plot/matrix");
+  void draw_stack_choice(Frame&, const ui::Rect&, const char* name);
+  float matrix_width() const { return scene_.matrix > 5 ? 92.f : 50.f; }
   void layer_of_series(const std::string& id);
   void rate_handles(Frame&, const plot::PlotHit&, const plot::PlotScene&);
-  void time_hit(Frame&, const std::string& name, const plot::PlotHit&);
+  void time_hit(Frame&, const std::string& name, const plot::View&, const plot::PlotHit&);
   void depth_hit(const plot::PlotHit&, int layers);
 
   DiagramState diagram_;
@@ -61,6 +66,7 @@ class LabScreen {
   Quantity by_layer_ = Quantity::gradient, by_layer_below_ = Quantity::hidden_norm;
   std::optional<int> hover_layer_;  // seen this frame, shown in the next
   std::optional<double> hover_step_;
+  int measured_step_ = -1;  // of the whole batch that was seen last
   int left_tab_ = 0;  // medium, compact: diagram or settings
   int plot_tab_ = 0;  // compact: which plot stands below the loss
 };

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "app/hands/shortcuts.h"
 #include "app/lab/scenes.h"
 #include "app/ui/widgets.h"
 
@@ -94,7 +95,7 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
     dots(ui.paint(), {panel.right() - 7, place.centre().y}, hit.hovered ? ui.theme().ink : ui.theme().ink3);
   if (hit.clicked) ui.open_popup(menu);
   const auto copy = [&] { ImGui::SetClipboardText(text_of(scenes).c_str()); };
-  if (panel.contains(ui.mouse()) && ui.shortcut("Ctrl+T")) copy();
+  if (panel.contains(ui.mouse()) && hands::pressed(ui, hands::Act::copy_plot)) copy();
 
   struct Entry {
     const char *id, *label, *help;

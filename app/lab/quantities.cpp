@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "measure/theory.h"
 
@@ -80,46 +81,52 @@ bool DepthPoints::measured() const {
   return std::any_of(y.begin(), y.end(), [](float v) { return std::isfinite(v); });
 }
 
-DepthPoints along_depth(LabData& data, const RunView& run, Quantity quantity, int matrix, int step) {
+DepthPoints along_depth(LabData& data, const RunView& run, Quantity quantity, int matrix, int step, Side side) {
   DepthPoints points;
   const std::string suffix = suffix_of(quantity);
   const auto put = [&](const std::vector<float>& values, float offset) {
     for (size_t i = 0; i < values.size(); ++i)
       points.x.push_back(static_cast<float>(i + 1) - offset), points.y.push_back(values[i]);
   };
-  if (by_sublayer(quantity)) {
-    const std::vector<float> attention = data.by_layer(run, "attn." + suffix, step);
-    const std::vector<float> feed_forward = data.by_layer(run, "ffn." + suffix, step);
-    for (size_t i = 0; i < feed_forward.size(); ++i) {
-      points.x.push_back(static_cast<float>(i) + 0.5f), points.y.push_back(attention[i]);
-      points.x.push_back(static_cast<float>(i) + 1), points.y.push_back(feed_forward[i]);
-    }
+  const bool crosses = has_both(run) && side == Side::main;
+  if (by_sublayer(quantity) || (quantity == Quantity::attention_entropy && crosses)) {
+    const auto subs = subs_of(crosses);
+    std::vector<std::vector<float>> values;
+    for (Sub sub : subs)
+      values.push_back(data.by_layer(run, fmt::format("{}.{}", to_string(sub), suffix), step, side));
+    for (size_t i = 0; i < values.front().size(); ++i)
+      for (size_t k = 0; k < subs.size(); ++k) {
+        if (quantity == Quantity::attention_entropy && subs[k] == Sub::feed_forward) continue;
+        points.x.push_back(static_cast<float>(i) + static_cast<float>(k + 1) / static_cast<float>(subs.size()));
+        points.y.push_back(values[k][i]);
+      }
     return points;
   }
   const std::string path = kMatrices[matrix].path;
   switch (quantity) {
     case Quantity::update_ratio: {
-      std::vector<float> values = data.by_layer(run, path + ".update_norm", step);
-      const std::vector<float> weights = data.by_layer(run, path + ".weight_norm", step);
+      std::vector<float> values = data.by_layer(run, path + ".update_norm", step, side);
+      const std::vector<float> weights = data.by_layer(run, path + ".weight_norm", step, side);
       for (size_t i = 0; i < values.size(); ++i) values[i] = ratio_of(values[i], weights[i]);
       put(values, 0);
       break;
     }
     case Quantity::gradient:
-      put(data.by_layer(run, path + ".grad_norm", step), 0);
+      put(data.by_layer(run, path + ".grad_norm", step, side), 0);
       break;
     case Quantity::attention_entropy:
-      put(data.by_layer(run, "attn." + suffix, step), 0);
+      put(data.by_layer(run, "attn." + suffix, step, side), 0);
       break;
     default:
-      put(data.by_layer(run, "ffn." + suffix, step), 0);
+      put(data.by_layer(run, "ffn." + suffix, step, side), 0);
   }
   return points;
 }
 
 std::shared_ptr<const Line> over_time(LabData& data, const RunView& run, Quantity quantity, int matrix,
-                                      int layer) {
-  const std::string place = fmt::format("L{:02}.", layer + 1), path = kMatrices[matrix].path;
+                                      int layer, Side side) {
+  const std::string place = fmt::format("{}L{:02}.", prefix_of(run, side), layer + 1),
+                    path = kMatrices[matrix].path;
   if (quantity == Quantity::update_ratio)
     return data.quotient(run, place + path + ".update_norm", place + path + ".weight_norm");
   if (quantity == Quantity::gradient) return data.stat(run, place + path + ".grad_norm");
@@ -139,33 +146,49 @@ double Dependency::newest() const {
   return sum > 0 ? rows.back().back() / sum : 0;
 }
 
-Dependency dependency(LabData& data, const RunView& run, int step) {
+bool of_whole_batch(const RunView& run, int step) { return run.batch && run.batch->step == step; }
+
+Dependency dependency(LabData& data, const RunView& run, int step, Side side) {
   Dependency result;
-  const int sublayers = 2 * layers_of(run);
+  std::map<std::string_view, float> whole;
+  if (of_whole_batch(run, step))
+    for (size_t i = 0; i < run.batch->values.size(); ++i)
+      whole.emplace(run.batch->layout[i].name, run.batch->values[i]);
+  const auto number = [&](const std::string& name) {
+    if (whole.empty()) return data.value(run, name, step);
+    const auto found = whole.find(name);
+    return found == whole.end() ? kNaN : found->second;
+  };
+  const std::string prefix = prefix_of(run, side);
+  const int sublayers =
+      static_cast<int>(subs_of(has_both(run) && side == Side::main).size()) * layers_of(run, side);
   for (int i = 1; i <= sublayers; ++i) {
     std::vector<float> row;
-    for (int j = 0; j <= i; ++j) row.push_back(data.value(run, fmt::format("beta2.{}.{}", i, j), step));
+    for (int j = 0; j <= i; ++j) row.push_back(number(fmt::format("{}beta2.{}.{}", prefix, i, j)));
     if (!std::all_of(row.begin(), row.end(), [](float v) { return std::isfinite(v); })) return {};
-    result.sums.push_back(data.value(run, fmt::format("beta2.{}.sum", i), step));
+    result.sums.push_back(number(fmt::format("{}beta2.{}.sum", prefix, i)));
     result.rows.push_back(std::move(row));
   }
   return result;
 }
 
-float own_share(LabData& data, const RunView& run, int layer, Sub sub, int step) {
-  const int i = 2 * layer + (sub == Sub::feed_forward ? 2 : 1);
-  return data.value(run, fmt::format("beta2.{}.{}", i, i), step);
+float own_share(LabData& data, const RunView& run, int layer, Sub sub, int step, Side side) {
+  const auto subs = subs_of(has_both(run) && side == Side::main);
+  const auto at = std::find(subs.begin(), subs.end(), sub) - subs.begin();
+  const int i = static_cast<int>(subs.size()) * layer + static_cast<int>(at) + 1;
+  return data.value(run, fmt::format("{}beta2.{}.{}", prefix_of(run, side), i, i), step);
 }
 
-NormBand pre_ln_band(const ModelConfig& model) {
+NormBand pre_ln_band(const ModelConfig& model, Side side) {
+  if (has_both(model) && side == Side::main) return {};
   if (model.init != InitRule::Xavier || model.activation != Activation::Relu) return {};
   // x_0: the token table has unit variance, positions add theirs.
   double q = 1;
-  if (model.stack().embedding == NormKind::None)
+  if (stacks_of(model).wiring(side).embedding == NormKind::None)
     q += model.positions == Positions::Learned ? 1 : model.positions == Positions::Sinusoidal ? 0.5 : 0;
   NormBand band;
   const double r = static_cast<double>(model.feed_forward) / model.width;
-  for (int layer = 1; layer <= model.layers; ++layer) {
+  for (int layer = 1; layer <= layers_of(model, side); ++layer) {
     const theory::Bounds bounds = theory::pre_stream_square(layer, r, q);
     band.lo.push_back(static_cast<float>(bounds.low)), band.hi.push_back(static_cast<float>(bounds.high));
   }

@@ -39,14 +39,16 @@ struct QuantityInfo {
 std::span<const QuantityInfo> quantities();
 const QuantityInfo& info(Quantity quantity);
 
-// Values of a quantity along the depth: x in layers, an attention sub-layer half a layer below its layer.
+// Values of a quantity along the depth of one stack: x in layers, the sub-layers of a layer spread evenly up to
+// it.
 struct DepthPoints {
   std::vector<float> x, y;
   bool measured() const;  // any finite value
 };
-DepthPoints along_depth(LabData&, const RunView&, Quantity, int matrix, int step);
+DepthPoints along_depth(LabData&, const RunView&, Quantity, int matrix, int step, Side side = Side::main);
 // The same quantity of one layer (0-based; its last sub-layer that has it) over time.
-std::shared_ptr<const Line> over_time(LabData&, const RunView&, Quantity, int matrix, int layer);
+std::shared_ptr<const Line> over_time(LabData&, const RunView&, Quantity, int matrix, int layer,
+                                      Side side = Side::main);
 
 // Residual dependency at a step: row i of a run's triangle (sub-layer i + 1) holds i + 2 shares, the input
 // first.
@@ -59,16 +61,18 @@ struct Dependency {
   // Share of the newest branch in the last state.
   double newest() const;
 };
-Dependency dependency(LabData&, const RunView&, int step);
+// Of the whole batch where that was measured at this very step, otherwise of the one sequence that is followed.
+Dependency dependency(LabData&, const RunView&, int step, Side side = Side::main);
+bool of_whole_batch(const RunView&, int step);
 // Share of its own branch in the state after a sub-layer, 0-based; NaN where it is not measured.
-float own_share(LabData&, const RunView&, int layer, Sub sub, int step);
+float own_share(LabData&, const RunView&, int layer, Sub sub, int step, Side side = Side::main);
 
 // Mean square of the residual stream of Pre-LN at initialisation after layers 1, 2 ...: "Lemma 2, Pre-LN" of
 // measure/theory.h from this model's embedding (tokens plus positions) and widths; empty where the lemma does
-// not apply (other init, other activation).
+// not apply (other init, other activation, cross-attention).
 struct NormBand {
   std::vector<float> lo, hi;
 };
-NormBand pre_ln_band(const ModelConfig& model);
+NormBand pre_ln_band(const ModelConfig& model, Side side = Side::main);
 
 }  // namespace normscope::lab

@@ -4,287 +4,13 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdlib>
 
-#include "app/ui/widgets.h"
-#include "engine/core/error.h"
+#include "app/lab/settings_rows.h"
 
 namespace normscope::lab {
-namespace {
 
 using namespace ui;
-
-// How the fields that are touched most are named and dragged here; the others follow in table order.
-struct Shown {
-  const char *key, *label, *unit;
-  double lo = 0, hi = 0, step = 1;
-  bool log = false;
-};
-
-constexpr std::array<Shown, 10> kFirst{{
-    {"model.layers", "depth", "layers", 1, 24, 1, false},
-    {"train.rate", "learning rate", "", 1e-5, 1e-1, 0, true},
-    {"model.width", "width", "features", 16, 512, 16, true},
-    {"train.batch", "batch", "texts", 1, 256, 1, true},
-    {"model.heads", "heads", "per layer", 1, 16, 1, true},
-    {"train.optimizer", "optimizer", ""},
-    {"model.feed_forward", "feed-forward", "features", 16, 2048, 16, true},
-    {"model.init", "init", ""},
-    {"model.sequence", "sequence", nullptr, 8, 512, 8, true},
-    {"run.seed", "seed", "", 0, 100, 1, false},
-}};
-
-bool listed(const Field& field) {
-  return field.key != "train.steps" && field.key != "run.name" && field.type != FieldType::Text;
-}
-
-bool differs(const Field& field, const LabView& view) {
-  for (size_t i = 1; i < view.runs.size(); ++i)
-    if (field.get(*view.runs[i].spec) != field.get(*view.runs[0].spec)) return true;
-  return false;
-}
-
-Shown shown_as(const Field& field) {
-  for (const Shown& shown : kFirst)
-    if (field.key == shown.key) return shown;
-  Shown shown{field.key.data(), field.label.data(), field.unit.data()};
-  if (field.key == "train.warmup") return shown.hi = 1000, shown.step = 10, shown;
-  shown.lo = field.low, shown.hi = field.type == FieldType::Real ? std::min(field.high, 1.0) : field.high;
-  if (field.type == FieldType::Real) shown.step = 0.01;
-  return shown;
-}
-
-// "post" -> "Post-LN", "adam" -> "Adam": names as the rest of the screen writes them.
-std::string display(const Field& field, const std::string& value) {
-  if (field.key == "model.placement") {
-    if (value == to_string(Placement::Custom)) return "custom";
-    return label(placement_from(value));
-  }
-  if (value == "adam") return "Adam";
-  if (value == "sgd") return "SGD";
-  if (value == "xavier") return "Xavier";
-  if (value == "normal002") return "0.02";
-  if (value == "ln") return "LN";
-  if (value == "rms") return "RMS";
-  if (field.type == FieldType::Integer) return grouped(std::strtoll(value.c_str(), nullptr, 10));
-  if (field.type == FieldType::Real) return number(std::strtod(value.c_str(), nullptr), 4);
-  return value;
-}
-
-std::string text_of(const Field& field, double value) {
-  return field.type == FieldType::Integer ? fmt::format("{}", std::llround(value))
-                                          : fmt::format("{:g}", value);
-}
-
-struct Rows {
-  Ui& ui;
-  SettingsState& state;
-  const LabView& view;
-  Rect clip;
-  std::vector<Command>& commands;
-
-  // A change for the runs that are to be edited: one command for all, or one each.
-  void edit(const Field& field, const std::string& value, int only = -1) {
-    unsigned all = 0;
-    for (const RunView& run : view.runs) all |= 1u << (run.letter - 'A');
-    if (only >= 0)
-      commands.emplace_back(EditField{only, std::string(field.key), value});
-    else if ((state.edits & all) == all)
-      commands.emplace_back(EditField{-1, std::string(field.key), value});
-    else
-      for (size_t i = 0; i < view.runs.size(); ++i)
-        if (state.edits >> (view.runs[i].letter - 'A') & 1)
-          commands.emplace_back(EditField{static_cast<int>(i), std::string(field.key), value});
-  }
-
-  double held_value(const std::string& name, double now) {
-    auto it = state.held.find(name);
-    if (it == state.held.end()) return now;
-    if (it->second.version != view.version) return state.held.erase(it), now;
-    return it->second.value;
-  }
-
-  void hint(const Field& field, const Rect& rect) {
-    if (!field.live && rect.contains(ui.mouse()) && clip.contains(ui.mouse()))
-      state.restart_hint = "a change restarts from step 0";
-  }
-
-  // What a step would cost with this value: soft, nothing is refused for it.
-  void predict(const Field& field, double value, int only) {
-    if (field.live) return;
-    double now = 0, then = 0;
-    int64_t bytes = 0;
-    for (size_t i = 0; i < view.runs.size(); ++i) {
-      RunSpec spec = *view.runs[i].spec;
-      now += step_flop(spec.model, spec.train.batch);
-      const bool changes =
-          only >= 0 ? static_cast<int>(i) == only : state.edits >> (view.runs[i].letter - 'A') & 1;
-      try {
-        if (changes) set_field(spec, field.key, text_of(field, value));
-      } catch (const Error&) {
-        return;  // says so itself once it is asked for
-      }
-      then += step_flop(spec.model, spec.train.batch);
-      bytes += estimated_bytes(spec.model, spec.train.batch);
-    }
-    state.restart_hint = cost_text(view.seconds_per_step, now, then, bytes);
-  }
-
-  std::string help(const Field& field) const {
-    return fmt::format(
-        "{} {}", field.help,
-        field.live ? "Acts at once, from the next step on." : "A change restarts the runs from step 0.");
-  }
-
-  FieldOptions options_of(const Field& field, const Shown& shown) const {
-    FieldOptions o;
-    o.lo = shown.lo, o.hi = std::max(shown.hi, shown.lo + 1e-9), o.log = shown.log;
-    o.integer = field.type == FieldType::Integer;
-    o.step = shown.step;
-    o.unit = shown.unit ? shown.unit : view.unit + "s";
-    o.track = shown.hi <= 4096 && field.key != "run.seed";
-    return o;
-  }
-
-  void number_field(const Field& field, const std::string& name, const Rect& rect, std::string_view words,
-                    int only) {
-    const Shown shown = shown_as(field);
-    const RunSpec& spec = *view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec;
-    double value = held_value(name, std::strtod(field.get(spec).c_str(), nullptr));
-    const Change change = ui::field(ui, name, rect, words, value, help(field), options_of(field, shown));
-    if (change != Change::none) predict(field, std::clamp(value, field.low, field.high), only);
-    if (change != Change::done) return;
-    value = std::clamp(value, field.low, field.high);
-    edit(field, text_of(field, value), only);
-    state.held[name] = {value, view.version};
-  }
-
-  void choice_field(const Field& field, const std::string& name, const Rect& rect) {
-    const std::string now = field.get(*view.runs[0].spec);
-    std::vector<std::string> values(field.choices.begin(), field.choices.end());
-    if (field.type == FieldType::Flag) values = {"true", "false"};
-    const Shown shown = shown_as(field);
-    if (row(ui, name, rect, shown.label, "", display(field, now), help(field), true)) ui.open_popup(name);
-    const float h = 26;
-    Rect list{rect.x, rect.bottom() + 4, rect.w, h * static_cast<float>(values.size()) + 12};
-    if (list.bottom() > ui.size().y - 4) list.y = rect.y - 4 - list.h;
-    if (!ui.begin_popup(name, list)) return;
-    Rect rest = list.inset(6);
-    for (const std::string& value : values) {
-      ButtonOptions o;
-      o.quiet = true, o.style = {value == now ? Face::bold : Face::sans, type::body};
-      if (button(ui, name + "/" + value, rest.take_top(h).inset(0, 1), display(field, value), help(field),
-                 o)) {
-        if (value != now) edit(field, value);
-        ui.close_popup();
-      }
-    }
-    ui.end_popup();
-  }
-
-  void shared(const Field& field, const Rect& rect) {
-    if (!clip.contains(rect)) return;
-    hint(field, rect);
-    const std::string name = fmt::format("settings/{}", field.key);
-    if (field.type == FieldType::Integer || field.type == FieldType::Real)
-      number_field(field, name, rect, shown_as(field).label, -1);
-    else
-      choice_field(field, name, rect);
-  }
-
-  // A number of one run inside the row of a field that differs: drag it, or arrows; click for a field to type
-  // in.
-  void run_value(const Field& field, size_t i, const Rect& rect, const std::string& text) {
-    const RunView& run = view.runs[i];
-    const std::string name = fmt::format("settings/{}/{}", field.key, run.letter);
-    const Colour ink = ui.theme().ink;
-    if (field.type != FieldType::Integer && field.type != FieldType::Real) {
-      ui.mark(name, rect, text, help(field));
-      ui.paint().text_in(rect, {Face::mono, type::body}, ink, text, Align::right);
-      return;
-    }
-    const Shown shown = shown_as(field);
-    HitOptions options;
-    options.arrows = true, options.radius = 4;
-    const Hit hit = ui.hit(name, rect, text, help(field) + " Drag, arrow keys, or click to type.", options);
-    const double now = std::strtod(field.get(*run.spec).c_str(), nullptr);
-    double value = held_value(name, now);
-    if (hit.dragging) {
-      value = shown.log ? now * std::pow(10.0, hit.drag.x / 150.0)
-                        : now + std::round(hit.drag.x / 2) * shown.step;
-      if (field.type == FieldType::Real) value = std::strtod(fmt::format("{:.2g}", value).c_str(), nullptr);
-    }
-    if (hit.arrow_x + hit.arrow_y) {
-      const double step = shown.log ? now * 0.1 : shown.step;
-      value = now + step * (hit.arrow_x + hit.arrow_y);
-    }
-    value = std::clamp(value, field.low, std::min(field.high, 1e6));
-    if ((hit.released && hit.dragging) || hit.arrow_x || hit.arrow_y) {
-      if (value != now) edit(field, text_of(field, value), static_cast<int>(i));
-      state.held[name] = {value, view.version};
-    } else if (hit.clicked && !hit.dragging) {
-      ui.open_popup(name);
-    }
-    if (hit.hovered || hit.held)
-      ui.paint().hairline({rect.x, rect.bottom() - 4}, {rect.right(), rect.bottom() - 4}, ink);
-    ui.paint().text_in(rect, {Face::mono, type::body}, ink, display(field, text_of(field, value)),
-                       Align::right);
-    const Rect list{std::min(rect.x, ui.size().x - 196), rect.bottom() + 4, 190, 40};
-    if (!ui.begin_popup(name, list)) return;
-    number_field(field, name + "/value", list.inset(8), fmt::format("{} {}", run.letter, shown.label),
-                 static_cast<int>(i));
-    ui.end_popup();
-  }
-
-  void differing(const Field& field, const Rect& rect) {
-    if (!clip.contains(rect)) return;
-    hint(field, rect);
-    Painter& p = ui.paint();
-    const Theme& t = ui.theme();
-    const Shown shown = shown_as(field);
-    p.fill(rect, t.field, radius::field);
-    p.outline(rect, t.border, 1, radius::field);
-    ui.mark(fmt::format("settings/{}", field.key), rect, "differs", help(field));
-    Rect line = rect.inset(9, 0);
-    const float label_w = p.text_in(line, {Face::sans, type::body}, t.ink2, shown.label);
-    Rect left = line;
-    left.take_left(label_w + 8);
-
-    const TextStyle mono{Face::mono, type::body};
-    std::vector<std::string> texts;
-    float needed = 0;
-    const std::string unit = shown.unit ? shown.unit : view.unit + "s";
-    auto measure = [&] {
-      needed = 0;
-      for (const std::string& text : texts) needed += 14 + 4 + std::max(10.f, p.text_width(mono, text)) + 8;
-      if (!unit.empty()) needed += p.text_width({Face::sans, type::tick}, unit);
-    };
-    for (const RunView& run : view.runs) texts.push_back(display(field, field.get(*run.spec)));
-    measure();
-    if (needed > left.w) {  // "Post-LN" as "Post" where four runs stand in a row
-      for (std::string& text : texts)
-        if (text.ends_with("-LN")) text.resize(text.size() - 3);
-      measure();
-    }
-    if (needed + 48 < left.w) p.text_in(left, {Face::sans, type::tick}, t.ink3, "differs");
-    Rect right = line;
-    if (!unit.empty()) {
-      const Rect place = right.take_right(p.text_width({Face::sans, type::tick}, unit), 6);
-      p.text_in(place, {Face::sans, type::tick}, t.ink3, unit, Align::right);
-    }
-    for (size_t i = view.runs.size(); i-- > 0;) {
-      const float w = std::max(10.f, p.text_width(mono, texts[i]));
-      const Rect value = right.take_right(w + 1, 4);
-      const Rect tile_box = right.take_right(14, 8);
-      run_value(field, i, value, texts[i]);
-      tile(ui, centred(tile_box.centre(), 14, 14), view.runs[i].letter - 'A');
-    }
-  }
-};
-
-}  // namespace
 
 std::vector<const Field*> differing_fields(const LabView& view) {
   std::vector<const Field*> fields;
@@ -352,6 +78,28 @@ void draw_luck_button(Ui& ui, const LabView& view, const Rect& rect, bool narrow
     commands.emplace_back(CheckLuck{!running});
 }
 
+namespace {
+
+// The wheel over the rows, and a bar at their right for hand and keys.
+void scroll_rows(Ui& ui, SettingsState& state, const Rect& area, float overflow, float pitch) {
+  if (area.contains(ui.mouse())) state.scroll -= ImGui::GetIO().MouseWheel * pitch;
+  const Rect place{area.right() + 1, area.y, 13, area.h};
+  HitOptions options;
+  options.arrows = true, options.radius = 5;
+  const Hit hit = ui.hit("settings/scroll", place, fmt::format("{:.0f}", state.scroll / pitch),
+                         "More settings stand below: wheel, drag, or arrow keys.", options);
+  const float share = area.h / (area.h + overflow), thumb = std::max(24.f, share * area.h);
+  if (hit.held)
+    state.scroll = (ui.mouse().y - area.y - thumb / 2) / std::max(1.f, area.h - thumb) * overflow;
+  state.scroll -= static_cast<float>(hit.arrow_y + hit.arrow_x) * pitch;
+  state.scroll = std::clamp(state.scroll, 0.f, std::ceil(overflow / pitch) * pitch);
+  const float at = area.y + std::min(1.f, state.scroll / overflow) * (area.h - thumb);
+  ui.paint().fill({place.centre().x - 2, at, 4, thumb}, hit.hovered || hit.held ? ui.theme().ink3 : ui.theme().strong,
+                  2);
+}
+
+}  // namespace
+
 void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const Rect& area, int columns,
                    std::vector<Command>& commands) {
   state.restart_hint.clear();
@@ -363,7 +111,7 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const Rect
         !std::count(rest.begin(), rest.end(), field) && field->key != "model.placement")
       rest.push_back(field);
   };
-  for (const Shown& shown : kFirst) add(find_field(shown.key));
+  for (const Field* field : first_fields()) add(field);
   for (const Field& field : spec_fields())
     if (listed(field)) add(&field);
 
@@ -371,7 +119,7 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const Rect
   const float lines = std::ceil(static_cast<float>(rest.size()) / static_cast<float>(columns));
   const float needed = pitch * static_cast<float>(first.size()) + 4 + pitch * lines - (pitch - h);
   const float overflow = std::max(0.f, needed - area.h);
-  if (overflow > 0 && area.contains(ui.mouse())) state.scroll -= ImGui::GetIO().MouseWheel * pitch;
+  if (overflow > 0) scroll_rows(ui, state, area, overflow, pitch);
   // Whole rows only: a row is either seen or not.
   state.scroll =
       std::clamp(std::round(state.scroll / pitch) * pitch, 0.f, std::ceil(overflow / pitch) * pitch);

@@ -1,7 +1,7 @@
 // The settings panel: what differs between the runs first, then what they share. Everything comes from the
 // table of specification fields; a change is a command, live fields act at once, structural ones restart and
 // say so before. Controls: settings/KEY (shared), settings/KEY/A (one run's value of a field that differs),
-// settings/edits/A.
+// settings/edits/A, settings/scroll.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,7 @@ struct SettingsState {
     uint64_t version = 0;
   };
   std::map<std::string, Held> held;
+  std::string path;  // typed into the list of data
   std::string
       restart_hint;  // set while a structural field is under the hand: shown instead of the panel's note
 };

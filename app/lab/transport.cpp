@@ -360,7 +360,7 @@ void transport_keys(Ui& ui, TransportState& state, const LabView& view, std::vec
   if (hands::pressed(ui, hands::Act::play)) play_or_pause(view, commands);
   if (hands::pressed(ui, hands::Act::step)) commands.emplace_back(StepOnce{}), state.pinned_step.reset();
   if (hands::pressed(ui, hands::Act::newest)) state.pinned_step.reset();
-  if (ui.shortcut("B")) toggle_bookmark(state, cursor_step(state, view));
+  if (hands::pressed(ui, hands::Act::bookmark)) toggle_bookmark(state, cursor_step(state, view));
 }
 
 }  // namespace normscope::lab

@@ -16,6 +16,7 @@ struct PlotHit {
   bool hovered = false;         // mouse over the plot area
   double x = 0, y = 0;          // data under the mouse, beyond the ends too; of a heat map its column and row
   bool pressed = false;         // the left button went down on it, on no handle
+  bool on_cursor = false;       // within a few px of the step cursor: there a press holds it and does not pan
   bool clicked = false;         // a click without drag (to set the step cursor)
   std::optional<int> nearest;   // series within 12 px of the mouse
   std::optional<size_t> point;  // its point

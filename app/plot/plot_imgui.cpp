@@ -18,6 +18,7 @@ template <typename... F>
 Overloaded(F...) -> Overloaded<F...>;
 
 constexpr float reach = 12;            // px within which a series counts as under the mouse
+constexpr float cursor_reach = 7;      // px within which a press takes the step cursor
 constexpr float handle_radius = 6.5f;  // the 13 px disc
 
 Measure measure_of(const ui::Painter& p) {
@@ -83,7 +84,13 @@ void steer(ui::Ui& ui, std::string_view name, const PlotScene& scene, const ui::
   ImPlotInputMap& input = ImPlot::GetInputMap();
   ImPlot::MapInputDefault(&input);
   constexpr int never = ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiMod_Alt | ImGuiMod_Super;
-  if (!view.zoomed()) input.PanMod = never;
+  if (scene.cursor) {
+    const float at = AxisMap(scene.x.scale, x_lo, x_hi, area.x, area.right())(scene.cursor->x);
+    hit.on_cursor = area.inset(-2).contains(ui.mouse()) && std::fabs(at - ui.mouse().x) <= cursor_reach;
+  }
+  // A hand that took the cursor goes on holding it, wherever it goes.
+  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) view.holds_cursor = hit.on_cursor;
+  if (!view.zoomed() || view.holds_cursor) input.PanMod = never;
   input.Fit = ImGuiMouseButton_Middle;  // the double click is ours
 
   const float k = ui.scale();

@@ -2,6 +2,7 @@
 // apart, notes try other places, and what finds none is left out.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "app/plot/plot_builder.h"
 
@@ -161,7 +162,21 @@ void label_ends(Builder& b) {
   }
 }
 
-// A text near a point: the wanted place first, then around the point.
+// The free place of the whole area whose middle is nearest to a point.
+bool nearest_free(const ui::Rect& inside, ui::Vec p, float width, const std::function<bool(ui::Vec)>& fits,
+                  ui::Vec& found) {
+  constexpr float across = 10, down = 7;
+  float best = 1e9f;
+  for (float y = inside.y + 11; y < inside.bottom() - 3; y += down)
+    for (float x = inside.x + 1; x + width < inside.right(); x += across) {
+      const float distance = std::hypot(x + width / 2 - p.x, y - 4 - p.y);
+      if (distance < best && fits({x, y})) best = distance, found = {x, y};
+    }
+  return best < 1e9f;
+}
+
+// A text near a point: the wanted place first, then around the point, then wherever it crosses nothing. What
+// finds no place is left out: a text over a line says neither.
 bool place_near(Builder& b, ui::Vec p, ui::Vec offset, float width, ui::Vec& found) {
   const ui::Rect inside = b.out.map.area;
   std::vector<ui::Vec> tries{
@@ -169,15 +184,13 @@ bool place_near(Builder& b, ui::Vec p, ui::Vec offset, float width, ui::Vec& fou
   for (float away : {18.f, 30.f, 44.f, 60.f, 80.f})
     for (float share : {0.5f, 0.3f, 0.7f, 0.1f, 0.9f, -0.1f, 1.1f})
       for (float dy : {away, 4 - away}) tries.push_back({-share * width, dy});
-  for (bool over_curves : {false, true})
-    for (ui::Vec d : tries) {
-      ui::Rect box{p.x + d.x, p.y + d.y - 9.4f, width, 12.4f};
-      if (!inside.contains(box) || !b.is_free(box.inset(-2, -1))) continue;
-      if (!over_curves && b.crosses_curve(box.inset(-3, -2))) continue;
-      found = p + d;
-      return true;
-    }
-  return false;
+  const auto fits = [&](ui::Vec at) {
+    const ui::Rect box{at.x, at.y - 9.4f, width, 12.4f};
+    return inside.contains(box) && b.is_free(box.inset(-2, -1)) && !b.crosses_curve(box.inset(-3, -2));
+  };
+  for (ui::Vec d : tries)
+    if (fits(p + d)) return found = p + d, true;
+  return nearest_free(inside, p, width, fits, found);
 }
 
 void add_notes(Builder& b) {

@@ -220,7 +220,7 @@ void add_heat(Builder& b) {
     }
   const float right = a.x + cell * float(h.columns), bottom = a.y + cell * float(h.rows);
   if (h.marked_row >= 0 && h.marked_row < h.rows) {
-    const float y = a.y + cell * float(h.marked_row), end = std::min(bottom, y + 2 * cell);
+    const float y = a.y + cell * float(h.marked_row), end = std::min(bottom, y + cell * float(h.marked_rows));
     for (float line : {y, end}) b.add(RuleItem{{a.x, line}, {right, line}, b.theme.ink2, 1, {}});
   }
   const ui::TextStyle small{ui::Face::sans, ui::type::tick};

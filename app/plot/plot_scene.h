@@ -113,7 +113,7 @@ struct HeatMap {
   std::string row_first{}, row_last{};        // labels left: "1", "12"
   std::string column_last_short{};            // where that has no room: "12"
   std::string below{}, below_short{};         // "Σ rows 0.61–0.96", "Σ 0.61–0.96"
-  int marked_row = -1;                        // outlined with the row after it: a layer's two sub-layers
+  int marked_row = -1, marked_rows = 2;       // outlined: a layer's sub-layers
   bool signed_data = false;                   // -1..1 in blue to red
 };
 
@@ -163,6 +163,7 @@ struct PlotScene {
 // What part of the axes is shown. Unset: the home ranges of the scene.
 struct View {
   std::optional<std::pair<double, double>> x, y;
+  bool holds_cursor = false;  // the hand took the step cursor: a drag moves it and does not pan
   bool zoomed() const { return x || y; }
   void reset() { x.reset(), y.reset(); }
 };

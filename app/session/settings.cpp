@@ -46,6 +46,7 @@ void touch(const fs::path& path) { std::ofstream{path}; }
 
 std::string config_folder() { return xdg("XDG_CONFIG_HOME", ".config"); }
 std::string state_folder() { return xdg("XDG_STATE_HOME", ".local/state"); }
+std::string cache_folder() { return xdg("XDG_CACHE_HOME", ".cache"); }
 
 std::string set_aside(const std::string& path) {
   for (int i = 0;; ++i) {
@@ -72,9 +73,11 @@ ReadSettings read_settings(const std::string& path) {
     };
     s.dark = table["theme"].value_or("light") == std::string_view("dark");
     s.scale = number("scale", s.scale, 0.75, 2.5);
-    s.reduced_motion = table["reduced_motion"].value_or(false);
+    s.reduced_motion = table["reduced_motion"].value<bool>();  // "system": as the desktop has it
     s.width = number("width", s.width, 320, 16384);
     s.height = number("height", s.height, 240, 16384);
+    s.backend.cuda = table["backend"].value_or("cpu") == std::string_view("cuda");
+    s.backend.tf32 = s.backend.cuda && table["tf32"].value_or(false);
     s.opener_offered = table["opener_offered"].value_or(false);
   } catch (const toml::parse_error& error) {
     read.notice = fmt::format("{}:{} cannot be read; kept as {}, the defaults hold", path,
@@ -89,8 +92,12 @@ void write_settings(const std::string& path, const Settings& s) {
   const std::string text = fmt::format(
       "# What the normscope window remembers.\ntheme = \"{}\"\nscale = {:.2f}\nreduced_motion = {}\nwidth = "
       "{}\n"
-      "height = {}\nopener_offered = {}\n",
-      s.dark ? "dark" : "light", s.scale, s.reduced_motion, s.width, s.height, s.opener_offered);
+      "height = {}\nbackend = \"{}\"\ntf32 = {}\nopener_offered = {}\n",
+      s.dark ? "dark" : "light", s.scale,
+      !s.reduced_motion  ? "\"system\""
+      : *s.reduced_motion ? "true"
+                          : "false",
+      s.width, s.height, s.backend.cuda ? "cuda" : "cpu", s.backend.tf32, s.opener_offered);
   AtomicFile file(path, "settings");
   file.write(text.data(), text.size());
   file.commit();

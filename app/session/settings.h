@@ -7,21 +7,25 @@
 #include <optional>
 #include <string>
 
+#include "engine/tape/backend.h"
+
 namespace normscope {
 
 struct Settings {
   bool dark = false;
   double scale = 1;  // of what the display asks for
-  bool reduced_motion = false;
+  std::optional<bool> reduced_motion{};  // as chosen; otherwise as the desktop has it
   int width = 1600, height = 1000;
+  BackendChoice backend{};  // where runs train
   bool opener_offered = false;  // the invitation was answered
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 
-// $XDG_CONFIG_HOME/normscope and $XDG_STATE_HOME/normscope, with the defaults of the standard. Empty when
-// there is no home either: then nothing is remembered.
+// $XDG_CONFIG_HOME/normscope, $XDG_STATE_HOME/normscope and $XDG_CACHE_HOME/normscope, with the defaults of
+// the standard. Empty when there is no home either: then nothing is remembered.
 std::string config_folder();
 std::string state_folder();
+std::string cache_folder();
 
 struct ReadSettings {
   Settings settings;

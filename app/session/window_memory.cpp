@@ -1,5 +1,6 @@
 #include "app/session/window_memory.h"
 
+#include "app/session/desktop.h"
 #include "engine/core/error.h"
 
 namespace normscope {
@@ -9,7 +10,7 @@ constexpr double kSettled = 1;  // seconds: a window that is being resized is no
 
 }  // namespace
 
-WindowMemory::WindowMemory(bool safe_mode) {
+WindowMemory::WindowMemory(bool safe_mode) : system_motion_(system_reduced_motion()) {
   if (safe_mode) return;
   if (const std::string folder = config_folder(); !folder.empty()) {
     file_ = folder + "/settings.toml";
@@ -30,7 +31,8 @@ WindowMemory::WindowMemory(bool safe_mode) {
 void WindowMemory::put(AppState& state) const {
   state.dark = settings_.dark;
   state.scale = static_cast<float>(settings_.scale);
-  state.reduced_motion = settings_.reduced_motion;
+  state.backend = settings_.backend;
+  state.reduced_motion = settings_.reduced_motion.value_or(system_motion_);
   state.notice = notice_;
   if (last_) state.hands.last_session = last_->path, state.hands.offer_restore = last_->crashed;
   state.hands.offer_opener = !file_.empty() && !settings_.opener_offered;
@@ -40,7 +42,9 @@ void WindowMemory::keep(AppState& state, int width, int height, double now) {
   if (file_.empty()) return;
   settings_.dark = state.dark;
   settings_.scale = state.scale;
-  settings_.reduced_motion = state.reduced_motion;
+  settings_.backend = state.backend;
+  if (state.reduced_motion != settings_.reduced_motion.value_or(system_motion_))
+    settings_.reduced_motion = state.reduced_motion;
   settings_.opener_offered =
       settings_.opener_offered || (state.hands.offers_answered && !state.hands.offer_opener);
   if (last_ && last_->crashed && !state.hands.offer_restore) decline(*last_), last_->crashed = false;

@@ -1,7 +1,8 @@
-// Run::save and Run::load: a run as a safetensors file.
+// Run::image, Run::save and Run::load: a run as a safetensors file.
 //
 // Tensors: NAME (weights), m/NAME and v/NAME (optimizer state), history/steps, history/losses, history/rates,
-// validation/steps, validation/losses, losses (those before a fork included), plateau/window.
+// validation/steps, validation/losses, losses (those before a fork included), plateau/window, and the frames of the
+// history, thinned to a few MB: frames/steps, frames/stats, frames/gone, frames/gone_values, frames/gone_steps.
 // Metadata: format, step, data_hash, and as JSON text: origin (the specification as [key, value] pairs),
 // edits and scheduled ([step, key, value]), plateau, events, non_finite, validation. The present
 // specification is not stored: it is origin with the edits applied.
@@ -10,6 +11,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "core/error.h"
 #include "io/safetensors.h"
@@ -22,6 +24,7 @@ using Json = nlohmann::json;
 
 constexpr const char* kFormat = "normscope run 1";
 constexpr const char* kWhere = "checkpoint";
+constexpr size_t kFrameBytes = size_t{3} << 20;  // of the frames in a file
 
 // Names and paths may hold bytes that are not UTF-8; JSON cannot.
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -135,6 +138,18 @@ std::optional<NonFiniteReport> report_from(const Json& json) {
   return NonFiniteReport{json.at(0).get<int32_t>(), json.at(1).get<std::string>(), json.at(2).get<int32_t>()};
 }
 
+// Frames are there to be looked at: those of another version, or of a file without any, are left out.
+void read_frames(const SafetensorsFile& file, History& history) {
+  if (!file.contains("frames/steps")) return;
+  FrameBlock block;
+  block.steps = file.int32s("frames/steps");
+  block.stats = file.floats("frames/stats");
+  block.gone = file.int32s("frames/gone");
+  block.gone_values = file.floats("frames/gone_values");
+  block.gone_steps = file.int32s("frames/gone_steps");
+  if (block.stats.size() == block.steps.size() * history.layout().size()) history.restore_frames(block);
+}
+
 template <typename T>
 TensorShape row(const std::vector<T>& values) {
   return {static_cast<int64_t>(values.size())};
@@ -142,40 +157,76 @@ TensorShape row(const std::vector<T>& values) {
 
 }  // namespace
 
-void Run::save(const std::string& path) const {
-  const Impl& run = *impl_;
-  const Store& store = run.network->store;
-  SafetensorsWriter file;
-  std::vector<std::vector<float>> blocks;  // lives until write()
-  blocks.reserve(store.parameters().size() * std::size(kBlocks));
-  for (size_t i = 0; i < store.parameters().size(); ++i)
-    for (const auto& [prefix, block] : kBlocks) {
-      const ParameterInfo& info = store.parameters()[i];
-      file.add(prefix + info.name, shape_of(info.shape),
-               blocks.emplace_back(store.read(static_cast<int32_t>(i), block)));
-    }
-  const Series loss = run.history->loss(), rate = run.history->rate(), validation = run.history->validation();
-  const Plateau::State plateau = run.plateau.state();
-  const std::vector<double> window(plateau.window.begin(), plateau.window.end());
-  file.add("history/steps", row(loss.steps), std::span(loss.steps));
-  file.add("history/losses", row(loss.values), std::span(loss.values));
-  file.add("history/rates", row(rate.values), std::span(rate.values));
-  file.add("validation/steps", row(validation.steps), std::span(validation.steps));
-  file.add("validation/losses", row(validation.values), std::span(validation.values));
-  file.add("losses", row(run.losses), std::span(run.losses));
-  file.add("plateau/window", row(window), std::span(window));
+// The weights as they lie in the Store's blocks; everything else is small, but for the frames, which are read when
+// they are written: the History may be read by any thread.
+struct RunImage::Data {
+  std::vector<ParameterInfo> parameters;
+  std::vector<float> blocks[std::size(kBlocks)];
+  std::shared_ptr<const History> history;
+  Series loss, rate, validation;
+  std::vector<float> losses;
+  std::vector<double> window;
+  int32_t step = 0;
+  std::map<std::string, std::string> metadata;
+};
 
-  file.set_metadata("format", kFormat);
-  file.set_metadata("step", std::to_string(run.steps));
-  file.set_metadata("data_hash", fmt::format("{:016x}", run.task->hash()));
-  file.set_metadata("origin", text_of(json_of(run.origin)));
-  file.set_metadata("edits", text_of(json_of(run.edits)));
-  file.set_metadata("scheduled", text_of(json_of(run.scheduled)));
-  file.set_metadata("plateau", text_of(json_of(plateau)));
-  file.set_metadata("events", text_of(json_of(run.history->events())));
-  file.set_metadata("non_finite", text_of(json_of(run.broken)));
+RunImage::RunImage(std::unique_ptr<const Data> data) : data_(std::move(data)) {}
+RunImage::~RunImage() = default;
+
+void RunImage::write(const std::string& path) const {
+  SafetensorsWriter file;
+  for (const ParameterInfo& info : data_->parameters)
+    for (size_t b = 0; b < std::size(kBlocks); ++b)
+      file.add(
+          kBlocks[b].first + info.name, shape_of(info.shape),
+          std::span(data_->blocks[b]).subspan(info.offset, static_cast<size_t>(info.shape.size())));
+  const FrameBlock frames = data_->history->frames(data_->step, kFrameBytes);
+  file.add("history/steps", row(data_->loss.steps), std::span(data_->loss.steps));
+  file.add("history/losses", row(data_->loss.values), std::span(data_->loss.values));
+  file.add("history/rates", row(data_->rate.values), std::span(data_->rate.values));
+  file.add("validation/steps", row(data_->validation.steps), std::span(data_->validation.steps));
+  file.add("validation/losses", row(data_->validation.values), std::span(data_->validation.values));
+  file.add("losses", row(data_->losses), std::span(data_->losses));
+  file.add("plateau/window", row(data_->window), std::span(data_->window));
+  file.add("frames/steps", row(frames.steps), std::span(frames.steps));
+  file.add("frames/stats", row(frames.stats), std::span(frames.stats));
+  file.add("frames/gone", row(frames.gone), std::span(frames.gone));
+  file.add("frames/gone_values", row(frames.gone_values), std::span(frames.gone_values));
+  file.add("frames/gone_steps", row(frames.gone_steps), std::span(frames.gone_steps));
+  for (const auto& [key, value] : data_->metadata) file.set_metadata(key, value);
   file.write(path);
 }
+
+std::shared_ptr<const RunImage> Run::image() const {
+  const Impl& run = *impl_;
+  const Store& store = run.network->store;
+  auto data = std::make_unique<RunImage::Data>();
+  data->parameters = store.parameters();
+  for (size_t b = 0; b < std::size(kBlocks); ++b) {
+    data->blocks[b].resize(store.size());
+    store.backend().download(store.block(kBlocks[b].second), 0, data->blocks[b]);
+  }
+  run.require_backend();
+  data->history = run.history;
+  data->loss = run.history->loss(), data->rate = run.history->rate();
+  data->validation = run.history->validation();
+  data->losses = run.losses;
+  data->step = run.steps;
+  const Plateau::State plateau = run.plateau.state();
+  data->window.assign(plateau.window.begin(), plateau.window.end());
+  data->metadata = {{"format", kFormat},
+                    {"step", std::to_string(run.steps)},
+                    {"data_hash", fmt::format("{:016x}", run.task->hash())},
+                    {"origin", text_of(json_of(run.origin))},
+                    {"edits", text_of(json_of(run.edits))},
+                    {"scheduled", text_of(json_of(run.scheduled))},
+                    {"plateau", text_of(json_of(plateau))},
+                    {"events", text_of(json_of(run.history->events()))},
+                    {"non_finite", text_of(json_of(run.broken))}};
+  return std::shared_ptr<const RunImage>(new RunImage(std::move(data)));
+}
+
+void Run::save(const std::string& path) const { image()->write(path); }
 
 RunSpec Run::saved_spec(const std::string& path) {
   const SafetensorsFile file = open_checkpoint(path);
@@ -208,6 +259,7 @@ std::unique_ptr<Run> Run::load(const std::string& path, std::shared_ptr<const Ta
   made->history = made->new_history();
   made->history->append_dense(file.int32s("history/steps"), file.floats("history/losses"),
                               file.floats("history/rates"));
+  read_frames(file, *made->history);
   const auto validation_steps = file.int32s("validation/steps");
   const auto validation_losses = file.floats("validation/losses");
   for (size_t i = 0; i < std::min(validation_steps.size(), validation_losses.size()); ++i)

@@ -2,6 +2,7 @@
 #include "train/history.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/error.h"
 
@@ -51,6 +52,15 @@ void History::set_budget(size_t bytes) {
   budget_ = bytes;
   thin();
   ++version_;
+}
+
+std::shared_ptr<History> History::copy() const {
+  const std::lock_guard lock(mutex_);
+  auto made = std::make_shared<History>(layout_, budget_);
+  made->version_ = version_, made->stride_ = stride_, made->steps_ = steps_;
+  made->losses_ = losses_, made->rates_ = rates_, made->validation_ = validation_;
+  made->frames_ = frames_, made->frame_bytes_ = frame_bytes_, made->events_ = events_;
+  return made;
 }
 
 void History::append(int32_t step, double loss, double rate, std::span<const double> stats) {
@@ -214,6 +224,67 @@ bool History::frame(int32_t step, std::vector<float>& stats, int32_t& found_step
   stats = (after - 1)->stats;
   found_step = (after - 1)->step;
   return true;
+}
+
+// What is thinned between two portions may come twice, once by itself and once as an extreme: no harm.
+FrameBlock History::frames(int32_t last_step, size_t budget_bytes) const {
+  constexpr size_t kPortion = 256;
+  History copy(layout_, budget_bytes);
+  for (int32_t done = std::numeric_limits<int32_t>::min();;) {
+    std::vector<Frame> portion;
+    {
+      const std::lock_guard lock(mutex_);
+      auto at = std::upper_bound(frames_.begin(), frames_.end(), done,
+                                 [](int32_t wanted, const Frame& frame) { return wanted < frame.step; });
+      for (; at != frames_.end() && at->step <= last_step && portion.size() < kPortion; ++at)
+        portion.push_back(*at);
+    }
+    if (portion.empty()) break;
+    done = portion.back().step;
+    for (Frame& frame : portion) {
+      copy.frame_bytes_ += copy.frame_bytes(frame);
+      copy.frames_.push_back(std::move(frame));
+    }
+    copy.thin();
+  }
+  FrameBlock block;
+  for (const Frame& frame : copy.frames_) {
+    if (!frame.gone.empty()) {
+      block.gone.push_back(static_cast<int32_t>(block.steps.size()));
+      for (const Extremes& e : frame.gone) {
+        block.gone_values.insert(block.gone_values.end(), {e.low, e.high});
+        block.gone_steps.insert(block.gone_steps.end(), {e.low_step, e.high_step});
+      }
+    }
+    block.steps.push_back(frame.step);
+    block.stats.insert(block.stats.end(), frame.stats.begin(), frame.stats.end());
+  }
+  return block;
+}
+
+void History::restore_frames(const FrameBlock& block) {
+  const size_t width = layout_.size(), count = block.steps.size();
+  if (block.stats.size() != count * width || block.gone_values.size() != 2 * width * block.gone.size() ||
+      block.gone_steps.size() != block.gone_values.size() ||
+      !std::is_sorted(block.steps.begin(), block.steps.end()))
+    fail("history", "{} frames hold {} numbers: expected {} each", count, block.stats.size(), width);
+  const std::lock_guard lock(mutex_);
+  if (!frames_.empty() && count > 0) fail("history", "there are frames already: expected none");
+  for (size_t i = 0; i < count; ++i) {
+    const auto from = block.stats.begin() + static_cast<std::ptrdiff_t>(i * width);
+    frames_.push_back({block.steps[i], std::vector<float>(from, from + static_cast<std::ptrdiff_t>(width)), {}});
+  }
+  for (size_t g = 0; g < block.gone.size(); ++g) {
+    const auto place = static_cast<size_t>(block.gone[g]);
+    if (place >= count) fail("history", "extremes of frame {}: expected less than {}", place, count);
+    for (size_t i = g * width; i < (g + 1) * width; ++i)
+      frames_[place].gone.push_back({block.gone_values[2 * i], block.gone_values[2 * i + 1],
+                                     block.gone_steps[2 * i], block.gone_steps[2 * i + 1]});
+  }
+  frame_bytes_ = 0;
+  for (const Frame& frame : frames_) frame_bytes_ += frame_bytes(frame);
+  thin();
+  ++version_;
 }
 
 std::vector<RunEvent> History::events() const {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -45,11 +46,21 @@ struct Series {
 /// Frames of one run, unless it has to share (see LabTrainer::share_memory).
 inline constexpr size_t kHistoryBudget = size_t{24} << 20;
 
+/// Frames as a file holds them: `stats` has as many numbers a frame as the layout. What a frame stands for of
+/// those that went before it is in `gone`: the frame's place, then low, high and their steps of every stat.
+struct FrameBlock {
+  std::vector<int32_t> steps;
+  std::vector<float> stats;
+  std::vector<int32_t> gone, gone_steps;  ///< places; low step, high step of each stat
+  std::vector<float> gone_values;         ///< low, high of each stat
+};
+
 class History {
  public:
   /// The budget holds for the frames; the dense series (12 bytes a step) come on top.
   explicit History(std::vector<StatInfo> layout, size_t budget_bytes = kHistoryBudget);
   void set_budget(size_t bytes);  ///< thins at once
+  std::shared_ptr<History> copy() const;
 
   // Written by the trainer.
   void append(int32_t step, double loss, double rate, std::span<const double> stats);
@@ -57,6 +68,8 @@ class History {
   void append_dense(std::span<const int32_t> steps, std::span<const float> losses,
                     std::span<const float> rates);
   void append_validation(int32_t step, double loss);
+  /// Frames out of a file, before any of its own. Throws Error when they do not fit together or this layout.
+  void restore_frames(const FrameBlock& block);
   void add_event(RunEvent event);
   /// Forgets what lies after `step` (a run that was set back).
   void truncate(int32_t step);
@@ -75,6 +88,8 @@ class History {
   /// The frame at or just before a step (all stats in layout order); false when there is none.
   bool frame(int32_t step, std::vector<float>& stats, int32_t& found_step) const;
   std::vector<RunEvent> events() const;
+  /// The frames up to a step, thinned to a size. Copied in portions: the writer waits for none of it.
+  FrameBlock frames(int32_t last_step, size_t budget_bytes) const;
   size_t bytes() const;
 
  private:

@@ -3,16 +3,19 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "io/safetensors.h"
 #include "tape/backend.h"
 
 namespace normscope {
 namespace {
 
+constexpr const char* kFormat = "normscope keyframe 1";
 constexpr int32_t kInterval = 20;  // a copy of the weights costs far less than twenty steps
 
 void copy_block(const Store& store, Store::Block block, std::vector<float>& to) {
   to.resize(store.size());
   store.backend().download(store.block(block), 0, to);
+  if (!store.backend().error().empty()) store.backend().wait();  // throws: what came down is worth nothing
 }
 
 }  // namespace
@@ -22,11 +25,12 @@ void Keyframes::after_step(int32_t step, size_t edits, const Store& store, const
   const size_t bytes = sizeof(Keyframe) + 3 * store.size() * sizeof(float);
   if (bytes > budget_) return;
   while (!frames_.empty() && this->bytes() + bytes > budget_) drop_one();
-  Keyframe& frame = frames_.emplace_back();
-  frame.step = step, frame.edits = edits, frame.plateau = plateau;
-  copy_block(store, Store::Block::Value, frame.values);
-  copy_block(store, Store::Block::M, frame.m);
-  copy_block(store, Store::Block::V, frame.v);
+  auto frame = std::make_shared<Keyframe>();
+  frame->step = step, frame->edits = edits, frame->plateau = plateau;
+  copy_block(store, Store::Block::Value, frame->values);
+  copy_block(store, Store::Block::M, frame->m);
+  copy_block(store, Store::Block::V, frame->v);
+  frames_.push_back(std::move(frame));
 }
 
 // The one whose absence leaves the smallest gap for its age; step 0 needs none, it is the specification.
@@ -34,11 +38,11 @@ void Keyframes::drop_one() {
   if (frames_.empty()) return;
   size_t worst = 0;
   double smallest = 1e300;
-  const double now = frames_.back().step + kInterval;
+  const double now = frames_.back()->step + kInterval;
   for (size_t i = 0; i < frames_.size(); ++i) {
-    const double before = i > 0 ? frames_[i - 1].step : 0;
-    const double after = i + 1 < frames_.size() ? frames_[i + 1].step : now;
-    const double weight = (after - before) / (now - frames_[i].step + kInterval);
+    const double before = i > 0 ? frames_[i - 1]->step : 0;
+    const double after = i + 1 < frames_.size() ? frames_[i + 1]->step : now;
+    const double weight = (after - before) / (now - frames_[i]->step + kInterval);
     if (weight < smallest) smallest = weight, worst = i;
   }
   frames_.erase(frames_.begin() + static_cast<std::ptrdiff_t>(worst));
@@ -52,20 +56,73 @@ void Keyframes::set_budget(size_t bytes) {
 const Keyframe* Keyframes::before(int32_t step) const {
   const auto after =
       std::upper_bound(frames_.begin(), frames_.end(), step,
-                       [](int32_t wanted, const Keyframe& frame) { return wanted < frame.step; });
-  return after == frames_.begin() ? nullptr : &*(after - 1);
+                       [](int32_t wanted, const auto& frame) { return wanted < frame->step; });
+  return after == frames_.begin() ? nullptr : (after - 1)->get();
 }
 
 std::vector<int32_t> Keyframes::steps() const {
   std::vector<int32_t> steps;
-  for (const Keyframe& frame : frames_) steps.push_back(frame.step);
+  for (const auto& frame : frames_) steps.push_back(frame->step);
   return steps;
 }
 
 size_t Keyframes::bytes() const {
   size_t sum = 0;
-  for (const Keyframe& frame : frames_) sum += frame.bytes();
+  for (const auto& frame : frames_) sum += frame->bytes();
   return sum;
+}
+
+// The keyframes nearest before the thirds of the way: the same ones again and again while the run goes on.
+std::vector<std::shared_ptr<const Keyframe>> Keyframes::lasting() const {
+  constexpr int32_t kParts = 3;
+  std::vector<std::shared_ptr<const Keyframe>> chosen;
+  if (frames_.empty()) return chosen;
+  int32_t stride = kInterval;
+  while (frames_.back()->step / stride >= kParts) stride *= 2;
+  for (const auto& frame : frames_) {
+    const bool same_part = !chosen.empty() && chosen.back()->step / stride == frame->step / stride;
+    if (!same_part) chosen.push_back(frame);
+  }
+  return chosen;
+}
+
+void Keyframes::restore(std::shared_ptr<const Keyframe> frame) {
+  if (!frame || (!frames_.empty() && frame->step <= frames_.back()->step))
+    fail("keyframe", "{} keyframes are out of order", frames_.size() + 1);
+  frames_.push_back(std::move(frame));
+}
+
+void write_keyframe(const Keyframe& frame, const std::string& path) {
+  const Plateau::State& plateau = frame.plateau;
+  const std::vector<double> window(plateau.window.begin(), plateau.window.end());
+  const std::vector<int32_t> numbers{frame.step, static_cast<int32_t>(frame.edits), plateau.count,
+                                     plateau.stuck ? 1 : 0, plateau.learning_since};
+  const auto row = [](const auto& values) { return TensorShape{static_cast<int64_t>(values.size())}; };
+  SafetensorsWriter file;
+  file.set_metadata("format", kFormat);
+  file.add("values", row(frame.values), std::span(frame.values));
+  file.add("m", row(frame.m), std::span(frame.m));
+  file.add("v", row(frame.v), std::span(frame.v));
+  file.add("plateau/window", row(window), std::span(window));
+  file.add("numbers", row(numbers), std::span(numbers));
+  file.write(path);
+}
+
+std::shared_ptr<const Keyframe> read_keyframe(const std::string& path) {
+  const SafetensorsFile file = SafetensorsFile::load(path);
+  if (file.metadata("format") != kFormat) fail("keyframe", "{} is none", path);
+  auto frame = std::make_shared<Keyframe>();
+  frame->values = file.floats("values"), frame->m = file.floats("m"), frame->v = file.floats("v");
+  const std::vector<double> window = file.doubles("plateau/window");
+  const std::vector<int32_t> numbers = file.int32s("numbers");
+  if (window.size() != frame->plateau.window.size() || numbers.size() != 5 || numbers[0] < 1 ||
+      numbers[1] < 0 || frame->m.size() != frame->values.size() || frame->v.size() != frame->values.size())
+    fail("keyframe", "{} is damaged", path);
+  std::copy(window.begin(), window.end(), frame->plateau.window.begin());
+  frame->step = numbers[0], frame->edits = static_cast<size_t>(numbers[1]);
+  frame->plateau.count = numbers[2], frame->plateau.stuck = numbers[3] != 0;
+  frame->plateau.learning_since = numbers[4];
+  return frame;
 }
 
 void restore(const Keyframe& frame, Store& store) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "tape/store.h"
@@ -30,15 +32,23 @@ class Keyframes {
   const Keyframe* before(int32_t step) const;
   std::vector<int32_t> steps() const;
   size_t bytes() const;
+  /// Those that are worth a place in a file: spread over the run and not so young that they soon go.
+  std::vector<std::shared_ptr<const Keyframe>> lasting() const;
+  /// One out of a file, in the order of the steps. Throws Error for one that is not newer than the others.
+  void restore(std::shared_ptr<const Keyframe> frame);
 
  private:
   void drop_one();
 
   size_t budget_ = kKeyframeBudget;
-  std::vector<Keyframe> frames_;  ///< by step
+  std::vector<std::shared_ptr<const Keyframe>> frames_;  ///< by step; never changed once they are here
 };
 
 /// Writes a keyframe's numbers into a Store of the same layout. Throws Error when it is another one.
 void restore(const Keyframe& frame, Store& store);
+
+/// As a safetensors file, written once and for all.
+void write_keyframe(const Keyframe& frame, const std::string& path);
+std::shared_ptr<const Keyframe> read_keyframe(const std::string& path);
 
 }  // namespace normscope

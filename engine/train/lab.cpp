@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "core/error.h"
 #include "train/lab_trainer.h"
 
 namespace normscope {
@@ -16,6 +17,7 @@ using Clock = LabTrainer::Clock;
 using Command = std::function<void(LabTrainer&)>;
 
 constexpr auto kViewInterval = std::chrono::microseconds(16'000);
+constexpr auto kAskAgain = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -25,7 +27,8 @@ struct Lab::Impl {
   void send(Command command);
   void loop();
   bool take_commands(const LabTrainer& trainer, std::deque<Command>& taken);
-  void autosave(LabTrainer& trainer);
+  void autosave(LabTrainer& trainer, bool last = false);
+  void say_autosave_error(LabTrainer& trainer);
   void wait_for_autosave();
   bool save_due() const { return unsaved && Clock::now() >= next_save; }
   void carry_out(LabTrainer& trainer, std::deque<Command>& taken);
@@ -46,6 +49,11 @@ struct Lab::Impl {
   Clock::time_point shown{};  // trainer thread only
   bool unsaved = false;       // trainer thread only, as next_save
   Clock::time_point next_save{};
+  std::string companion;       // under the mutex, as companion_changed
+  bool companion_changed = false;
+  int64_t generation = 0;      // trainer thread only: of the autosave, as `whole`
+  bool whole = true;           // the next image refers to no file of an earlier one
+  std::unique_ptr<Autosaver> autosaver;
   std::thread thread;
 };
 
@@ -76,11 +84,13 @@ void Lab::Impl::publish(const LabTrainer& trainer, bool busy_with_command) {
 // Sleeps until there is something to do: a command, a step whose time has come, or the end (false).
 bool Lab::Impl::take_commands(const LabTrainer& trainer, std::deque<Command>& taken) {
   std::unique_lock lock(mutex);
-  const auto called = [this] { return quitting || !commands.empty(); };
+  const auto called = [this] { return quitting || !commands.empty() || companion_changed; };
   if (!trainer.has_work()) {
     idle = commands.empty();
     if (idle) changed.notify_all();
-    if (unsaved)
+    if (autosaver && autosaver->busy())  // what it has to say is asked for when it is done
+      wake.wait_until(lock, Clock::now() + kAskAgain, called);
+    else if (unsaved)
       wake.wait_until(lock, next_save, called);
     else
       wake.wait(lock, called);
@@ -89,6 +99,7 @@ bool Lab::Impl::take_commands(const LabTrainer& trainer, std::deque<Command>& ta
   }
   idle = false;
   taken.swap(commands);
+  if (std::exchange(companion_changed, false)) unsaved = !options.autosave.empty();
   return !quitting;
 }
 
@@ -98,7 +109,12 @@ void Lab::Impl::carry_out(LabTrainer& trainer, std::deque<Command>& taken) {
   publish(trainer, true);  // building a network or reading a text may take a while
   for (Command& command : taken) {
     try {
-      command(trainer);
+      try {
+        command(trainer);
+      } catch (const DeviceError& error) {  // the command is carried out elsewhere
+        if (!trainer.fall_back(error.what())) throw;
+        command(trainer);
+      }
     } catch (const std::exception& error) {
       trainer.message = error.what();
     }
@@ -114,25 +130,45 @@ void Lab::Impl::wait_for_autosave() {
 }
 
 // A failure (a full disk) is said once; the state before stays and the next try comes in its time.
-void Lab::Impl::autosave(LabTrainer& trainer) {
+void Lab::Impl::say_autosave_error(LabTrainer& trainer) {
+  const std::string error = autosaver->take_error();
+  if (error.empty()) return;
+  unsaved = whole = true;
+  if (trainer.message == error) return;
+  trainer.message = error;
+  publish(trainer);
+}
+
+// Here the state is copied, which takes milliseconds; a thread of its own writes it.
+void Lab::Impl::autosave(LabTrainer& trainer, bool last) {
+  if (autosaver->busy() && !last) return void(next_save = Clock::now() + kAskAgain);
   unsaved = false;
   wait_for_autosave();
-  try {
-    trainer.save(options.autosave);
-  } catch (const std::exception& error) {
-    unsaved = true;
-    if (trainer.message == error.what()) return;
-    trainer.message = error.what();
-    publish(trainer);
+  if (trainer.empty()) return;
+  if (last) {  // after the one before is on the disk
+    autosaver.reset();
+    autosaver = std::make_unique<Autosaver>(options.autosave);
   }
+  SessionImage image = trainer.image(++generation, whole);
+  whole = false;
+  {
+    const std::lock_guard lock(mutex);
+    image.companion = companion;
+  }
+  autosaver->give(std::move(image));
 }
 
 void Lab::Impl::loop() {
   LabTrainer trainer(options);
   std::deque<Command> taken;
+  if (!options.autosave.empty()) {
+    autosaver = std::make_unique<Autosaver>(options.autosave);
+    generation = session_generation(options.autosave);
+  }
   wait_for_autosave();
   while (take_commands(trainer, taken)) {
     carry_out(trainer, taken);
+    if (autosaver && !autosaver->busy()) say_autosave_error(trainer);
     if (save_due()) autosave(trainer);
     if (!trainer.has_work() || trainer.next_step_at() > Clock::now()) continue;
     try {
@@ -144,7 +180,8 @@ void Lab::Impl::loop() {
     }
     if (!trainer.has_work() || Clock::now() - shown >= kViewInterval) publish(trainer);
   }
-  if (unsaved) autosave(trainer);
+  if (unsaved) autosave(trainer, true);
+  autosaver.reset();  // when it is on the disk
   const std::lock_guard lock(mutex);
   idle = true;
   changed.notify_all();
@@ -158,6 +195,7 @@ void Lab::Impl::wait(Done done) {
 }
 
 Lab::Lab(LabOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
+  if (!impl_->options.finished) impl_->options.finished = std::make_shared<RunCache>();
   impl_->thread = std::thread([impl = impl_.get()] { impl->loop(); });
 }
 
@@ -171,8 +209,22 @@ void Lab::start(std::vector<RunSpec> runs, bool play, std::vector<std::vector<Ed
     trainer.start(runs, play, edits);
   });
 }
+void Lab::open(std::vector<RunSpec> runs, std::vector<std::vector<Edit>> edits) {
+  impl_->send([runs = std::move(runs), edits = std::move(edits)](LabTrainer& trainer) {
+    trainer.open(runs, edits);
+  });
+}
+const std::shared_ptr<RunCache>& Lab::finished_runs() const { return impl_->options.finished; }
 void Lab::save(std::string folder) {
-  impl_->send([folder = std::move(folder)](LabTrainer& trainer) { trainer.save(folder); });
+  impl_->send([impl = impl_.get(), folder = std::move(folder)](LabTrainer& trainer) {
+    std::string companion;
+    {
+      const std::lock_guard lock(impl->mutex);
+      companion = impl->companion;
+    }
+    trainer.save(folder, std::move(companion));
+    impl->whole = true;  // see LabTrainer::save
+  });
 }
 void Lab::restore(std::string folder, bool play) {
   impl_->send([folder = std::move(folder), play](LabTrainer& trainer) { trainer.restore(folder, play); });
@@ -195,6 +247,9 @@ void Lab::reset(bool new_seed) {
 void Lab::set_budget(int32_t steps) {
   impl_->send([steps](LabTrainer& trainer) { trainer.set_budget(steps); });
 }
+void Lab::set_backend(BackendChoice choice) {
+  impl_->send([choice](LabTrainer& trainer) { trainer.set_backend(choice); });
+}
 void Lab::set_steps_per_second(double limit) {
   impl_->send([limit](LabTrainer& trainer) { trainer.set_steps_per_second(limit); });
 }
@@ -212,6 +267,21 @@ void Lab::fork(ForkRequest request) {
 void Lab::fork_from(int32_t run, int32_t step, std::optional<RunSpec> spec) {
   impl_->send(
       [run, step, spec = std::move(spec)](LabTrainer& trainer) { trainer.fork_from(run, step, spec); });
+}
+void Lab::ablate(int32_t run, std::vector<std::string> left_out) {
+  impl_->send([run, names = std::move(left_out)](LabTrainer& trainer) { trainer.ablate(run, names); });
+}
+void Lab::measure_batch() {
+  impl_->send([](LabTrainer& trainer) { trainer.measure_batch(); });
+}
+void Lab::keep(std::string companion) {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    if (impl_->companion == companion) return;
+    impl_->companion = std::move(companion);
+    impl_->companion_changed = true;
+  }
+  impl_->wake.notify_one();
 }
 void Lab::check_luck() {
   impl_->send([](LabTrainer& trainer) { trainer.check_luck(); });

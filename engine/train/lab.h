@@ -22,6 +22,8 @@ struct RunSpread {
   std::vector<float> mean, low, high;
 };
 
+struct Ablation;  // measure/ablation.h
+
 struct RunView {
   char letter = 'A';
   std::shared_ptr<const RunSpec> spec;    ///< with the edits applied so far
@@ -43,6 +45,8 @@ struct RunView {
   std::string fork_note;  ///< "12 norms moved"
   std::shared_ptr<const RunSpread>
       spread;  ///< after check_luck(), of this very specification and edits; or nullptr
+  std::shared_ptr<const BatchMeasurement> batch;  ///< the last of measure_batch(), or nullptr
+  std::shared_ptr<const Ablation> ablation;  ///< the last of ablate(): of Ablation::step, not of later ones
 };
 
 struct LabView {
@@ -60,11 +64,22 @@ struct LabView {
   std::vector<RunView> runs;    ///< in letter order
   int64_t luck_done = 0,
           luck_steps = 0;  ///< steps of the reruns of check_luck(); 0 of 0 when none are under way
+  std::shared_ptr<const std::string> companion;  ///< of the session that was restored last, see keep()
+  uint64_t restored = 0;                         ///< how many sessions were restored so far
+  BackendChoice backend;      ///< where the runs are
+  std::string backend_note;   ///< why they are no longer where they were asked to be; empty
   std::string message;     ///< last refusal or notice, one line; empty when none
 };
 
+class RunCache;
+
 struct LabOptions {
   int threads = 0;
+  /// Where runs train. Where there is no CUDA they train on the CPU and LabView::backend_note says why.
+  BackendChoice backend{};
+  std::function<std::unique_ptr<Backend>(BackendChoice)> open_backend{};  ///< null: make_backend()
+  /// The store of finished runs that it fills and asks, shared with whoever else trains; null: its own.
+  std::shared_ptr<RunCache> finished{};
   /// What each run writes is always complete and of the present step when the Lab rests (paused, budget
   /// spent).
   bool sample_text = true;
@@ -77,7 +92,7 @@ struct LabOptions {
   /// A folder that always holds a recent state of the session, for restore(); empty: none. Saved when
   /// something changed, at most every `autosave_every` seconds, and at the end.
   std::string autosave{};
-  double autosave_every = 10;
+  double autosave_every = 8;  ///< writing it takes a while too: at most ten seconds are lost
 };
 
 struct ForkRequest {
@@ -95,6 +110,9 @@ class Lab {
   // Commands; each returns at once.
   /// Replaces everything. `edits`, one list a run or none: each takes effect when its step comes.
   void start(std::vector<RunSpec> runs, bool play, std::vector<std::vector<Edit>> edits = {});
+  /// The same, but a run that the store of finished runs has is not trained again: it stands at the end of
+  /// its budget at once, and the others catch up with it. With none of them there it plays from step 0.
+  void open(std::vector<RunSpec> runs, std::vector<std::vector<Edit>> edits = {});
   void play();
   void pause();
   void play_to(int32_t step);  ///< plays and pauses exactly there
@@ -102,6 +120,8 @@ class Lab {
   /// All runs from step 0 with the specifications that they have now: what was edited stays, as part of them.
   void reset(bool new_seed);
   void set_budget(int32_t steps);
+  /// All runs move there with their weights, or stay where they are with a message.
+  void set_backend(BackendChoice choice);
   void set_steps_per_second(double limit);  ///< 0 = as fast as possible
   /// run -1 = all. A live field acts on the next step. A structural one restarts that run, which then catches
   /// up with the others at full speed (they wait); data.* and run.seed belong to all runs and restart all.
@@ -124,12 +144,22 @@ class Lab {
   void check_luck();
   void cancel_luck();  ///< what is complete stays
   /// The whole session as it stands, each run with weights, optimizer state and history: a folder that
-  /// restore() reads. What was there before stays readable until the new state is complete.
+  /// restore() reads. Forks and runs that were put aside and what keep() was given go along. What was there
+  /// before stays readable until the new state is complete.
   void save(std::string folder);
   /// Goes on from a saved session, bit for bit; a folder that cannot be read leaves all as it is.
   void restore(std::string folder, bool play);
+  /// The live measurements over the whole batch of the present step, of every run: RunView::batch.
+  void measure_batch();
+  /// The loss of a run with each of its layers and sub-layers left out, and with all of `left_out` ("L03",
+  /// "L03.attn") left out together: RunView::ablation. Changes no bit of the run.
+  void ablate(int32_t run, std::vector<std::string> left_out = {});
+  /// A text that travels with the session (save, autosave) and comes back as LabView::companion: what the app
+  /// itself has to remember of it.
+  void keep(std::string companion);
   void quit();
 
+  const std::shared_ptr<RunCache>& finished_runs() const;
   /// The newest view: a shared immutable copy, cheap to take each frame.
   std::shared_ptr<const LabView> view() const;
   /// Called from the trainer thread after each new view (a window wakes its event loop here). Set before

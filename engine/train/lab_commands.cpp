@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/error.h"
+#include "measure/ablation.h"
 #include "train/lab_trainer.h"
 
 namespace normscope {
@@ -41,6 +42,7 @@ std::unique_ptr<LabEntry> LabTrainer::make_entry(RunSpec spec, char letter) {
   auto task = task_for(spec.data);
   made->run = std::make_unique<Run>(std::move(spec), std::move(task), *backend_);
   made->letter = letter;
+  made->from_start = true;
   return made;
 }
 
@@ -93,6 +95,23 @@ void LabTrainer::start(std::vector<RunSpec> specs, bool play, std::vector<std::v
   }
   playing_ = play;
   target_ = play ? std::numeric_limits<int32_t>::max() : 0;
+}
+
+void LabTrainer::open(std::vector<RunSpec> specs, std::vector<std::vector<Edit>> edits) {
+  start(std::move(specs), true, std::move(edits));
+  bool any = false;
+  for (LabEntry* entry : entries()) {
+    const auto known = finished_->find(run_key(entry->run->origin(), entry->run->scheduled()));
+    if (!known || !known->whole()) continue;
+    const std::string name = entry->run->spec().name;
+    entry->run = Run::resume(*known, task_for(known->origin.data), *backend_);
+    entry->run->set_name(name);
+    any = true;
+  }
+  if (!any) return;
+  step_ = budget_;
+  pause();
+  share_memory();
 }
 
 void LabTrainer::play_to(int32_t step) {
@@ -290,6 +309,18 @@ void LabTrainer::restore_fork() {
   park_fork(undo_);
   fork_ = std::move(redo_.back());
   redo_.pop_back();
+}
+
+void LabTrainer::measure_batch() {
+  if (runs_.empty()) fail("lab", "there is no run to measure");
+  for (LabEntry* entry : entries())
+    if (!entry->broken()) entry->batch = entry->run->measure_batch();
+}
+
+void LabTrainer::ablate(int32_t run, std::vector<std::string> left_out) {
+  LabEntry& measured = entry(run);
+  if (measured.broken()) fail("ablation", "the weights are not finite: expected a run that is");
+  measured.ablation = std::make_shared<const Ablation>(layer_ablation(*measured.run, std::move(left_out)));
 }
 
 void LabTrainer::load_text(const std::string& path) {

@@ -51,7 +51,19 @@ std::string badge_of(const Run& run, const std::string& unit, bool playing) {
 }  // namespace
 
 LabTrainer::LabTrainer(LabOptions options)
-    : options_(std::move(options)), backend_(make_cpu_backend(options_.threads)) {}
+    : options_(std::move(options)),
+      cpu_(make_cpu_backend(options_.threads)),
+      backend_(cpu_.get()),
+      finished_(options_.finished ? options_.finished : std::make_shared<RunCache>()) {
+  if (options_.backend == BackendChoice{}) return;
+  try {
+    device_ = open_device(options_.backend);
+    backend_ = device_.get();
+    choice_ = options_.backend;
+  } catch (const Error& error) {
+    backend_note_ = fmt::format("on the CPU: {}", error.what());
+  }
+}
 LabTrainer::~LabTrainer() = default;
 
 std::vector<LabEntry*> LabTrainer::entries() const {
@@ -91,6 +103,14 @@ LabEntry* LabTrainer::without_text() const {
 bool LabTrainer::has_work() const { return lagging() || wants_step() || without_text() || !reruns_.empty(); }
 
 void LabTrainer::work() {
+  try {
+    do_work();
+  } catch (const DeviceError& error) {
+    if (!fall_back(error.what())) throw;
+  }
+}
+
+void LabTrainer::do_work() {
   if (LabEntry* late = lagging()) {
     step_entry(*late);
     return;
@@ -151,13 +171,26 @@ void LabTrainer::step_entry(LabEntry& entry) {
   const int32_t every = options_.validation_every;
   if (every > 0 && !entry.broken() && (run.steps_done() % every == 0 || run.steps_done() == budget_))
     run.validation_loss();
+  if (run.steps_done() == budget_ || entry.broken()) keep_finished(entry);
+}
+
+// What began in the middle of another run has no history of its own beginning; what is too large to be kept
+// would only push the others out.
+void LabTrainer::keep_finished(const LabEntry& entry) {
+  const Run& run = *entry.run;
+  if (!entry.from_start || 3 * sizeof(float) * entry.run->store().size() > finished_->largest()) return;
+  std::vector<Edit> edits = run.edits();
+  edits.insert(edits.end(), run.scheduled().begin(), run.scheduled().end());
+  const auto known = finished_->find(run_key(run.origin(), edits));
+  if (!known || !known->whole()) finished_->put(run.finished());
 }
 
 void LabTrainer::step_all() {
   const auto begin = Clock::now();
   double tokens = 0;
   for (LabEntry* entry : entries()) {
-    if (entry->broken()) continue;
+    // One that is ahead made this step before the device failed under another.
+    if (entry->broken() || entry->run->steps_done() > step_) continue;
     step_entry(*entry);
     tokens += static_cast<double>(entry->run->spec().train.batch) * entry->run->spec().model.sequence;
   }
@@ -224,7 +257,9 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   view.forked_from = entry.forked_from;
   view.fork_step = entry.fork_step;
   view.fork_note = entry.fork_note;
-  view.spread = luck_.spread(luck_key(entry));
+  if (const Luck* luck = find_luck(luck_key(entry))) view.spread = luck->spread;
+  view.batch = entry.batch;
+  view.ablation = entry.ablation;
   return view;
 }
 
@@ -237,9 +272,13 @@ LabView LabTrainer::view() const {
   view.seconds_per_step = seconds_per_step_;
   view.tokens_per_second = tokens_per_second_;
   view.threads = options_.threads > 0 ? options_.threads : cpu::physical_cores();
+  view.backend = choice_;
+  view.backend_note = backend_note_;
   view.message = message;
   view.luck_done = luck_done_;
   view.luck_steps = luck_steps_;
+  view.companion = companion_;
+  view.restored = restored_;
   for (LabEntry* entry : entries()) view.runs.push_back(view_of(*entry));
   if (!runs_.empty()) {
     const Task& task = runs_.front()->run->task();

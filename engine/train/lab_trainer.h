@@ -3,12 +3,16 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "train/lab.h"
+#include "train/lab_session.h"
 #include "train/run_cache.h"
 
 namespace normscope {
@@ -26,8 +30,13 @@ struct LabEntry {
   std::shared_ptr<const RunSpec> published, published_origin;
   std::string published_name;
   size_t published_edits = 0;
-  std::string key;  ///< of its reruns in the cache, see LabTrainer::luck_key
+  std::string key;  ///< of its reruns, see LabTrainer::luck_key
   size_t key_edits = 0;
+  std::shared_ptr<const BatchMeasurement> batch;  ///< the last whole batch that was asked for
+  std::shared_ptr<const Ablation> ablation;       ///< the last that was asked for
+  std::string file;         ///< in the autosave's folder, written when the run had this stamp
+  uint64_t file_stamp = 0;  ///< see LabTrainer::stamp_of; 0 = none
+  bool from_start = false;  ///< its history is that of the whole run
 
   bool broken() const { return run->state() == RunState::NonFinite; }
 };
@@ -41,11 +50,13 @@ class LabTrainer {
 
   // Commands; see lab.h. They throw Error and leave everything as it was.
   void start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits = {});
+  void open(std::vector<RunSpec> specs, std::vector<std::vector<Edit>> edits);
   void play_to(int32_t step);
   void pause();
   void step_once();
   void reset(bool new_seed);
   void set_budget(int32_t steps);
+  void set_backend(BackendChoice choice);
   void set_steps_per_second(double limit);
   void edit(int32_t run, const std::string& key, const std::string& value);
   void set_spec(int32_t run, RunSpec spec);
@@ -56,7 +67,9 @@ class LabTrainer {
   void load_text(const std::string& path);
   void check_luck();
   void cancel_luck();
-  void save(const std::string& folder) const;
+  void measure_batch();
+  void ablate(int32_t run, std::vector<std::string> left_out);
+  void save(const std::string& folder, std::string companion);
   void restore(const std::string& folder, bool play);
 
   bool has_work() const;
@@ -65,6 +78,12 @@ class LabTrainer {
   /// One portion: a step of a run that catches up, one of all runs, one line of text, or one step of a rerun
   /// with another seed. Throws Error.
   void work();
+  /// After a DeviceError: all runs go on on the CPU from their newest snapshots. False when they are there already.
+  bool fall_back(const std::string& why);
+
+  /// The session as it stands. Files of the last image are referred to where nothing changed, unless `whole`.
+  SessionImage image(int64_t generation, bool whole);
+  bool empty() const { return runs_.empty(); }
 
   LabView view() const;
   size_t kept_bytes() const;  ///< histories and keyframes of all runs, those put aside included
@@ -79,7 +98,8 @@ class LabTrainer {
   std::shared_ptr<const Task> task_for(const DataSpec& data);
   std::unique_ptr<LabEntry> make_entry(RunSpec spec, char letter);
   void restart(std::vector<RunSpec> specs, std::vector<std::vector<Edit>> edits = {});
-  std::unique_ptr<LabEntry> load_entry(const std::string& path);
+  std::unique_ptr<LabEntry> load_entry(const std::string& folder, const nlohmann::json& item);
+  static uint64_t stamp_of(const Run& run);
   std::vector<RunSpec> specs() const;
   void edit_live(int32_t run, const std::string& key, const std::string& value);
   void replace(LabEntry& old, RunSpec spec);
@@ -95,6 +115,7 @@ class LabTrainer {
   bool wants_step() const;
   LabEntry* without_text() const;
   void step_entry(LabEntry& entry);
+  void keep_finished(const LabEntry& entry);
   void step_all();
   void write_live(double trained_seconds);
   void finish_round(const std::vector<LabEntry*>& writers);
@@ -107,14 +128,30 @@ class LabTrainer {
     RunSpec spec;
     std::vector<Edit> edits;
   };
+  /// The reruns that were asked for of one card: which seeds are there, and what they come to.
+  struct Luck {
+    std::string key;
+    std::map<uint64_t, std::shared_ptr<const FinishedRun>> by_seed;
+    std::shared_ptr<const RunSpread> spread;
+  };
   static const std::string& luck_key(LabEntry& entry);
+  const Luck* find_luck(const std::string& key) const;
+  void add_luck(const std::string& key, uint64_t seed, std::shared_ptr<const FinishedRun> run);
+  bool knows_luck(const Rerun& rerun);
   void luck_step();
   void luck_beside(double trained_seconds);
   void finish_rerun();
   void drop_stale_reruns();
 
+  void do_work();
+  std::unique_ptr<Backend> open_device(BackendChoice choice) const;
+  void leave_rerun();
+
   LabOptions options_;
-  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Backend> cpu_, device_;  ///< they outlive the runs
+  Backend* backend_ = nullptr;             ///< the one of both that the runs are on
+  BackendChoice choice_;
+  std::string backend_note_;
   std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
   std::vector<std::unique_ptr<LabEntry>> runs_;
   std::unique_ptr<LabEntry> fork_;
@@ -128,11 +165,15 @@ class LabTrainer {
   Clock::time_point next_step_{};
   double seconds_per_step_ = 0, tokens_per_second_ = 0;
 
-  RunCache luck_;
+  std::shared_ptr<RunCache> finished_;
+  std::vector<Luck> luck_;      ///< in the order of their first rerun
   std::vector<Rerun> reruns_;   ///< to do, the one under way first
   std::unique_ptr<Run> rerun_;  ///< under way
   double luck_credit_ = 0;      ///< seconds that reruns may still take beside the live runs
   int64_t luck_done_ = 0, luck_steps_ = 0;
+
+  std::shared_ptr<const std::string> companion_;  ///< of the session that was restored last
+  uint64_t restored_ = 0;                         ///< how many were
 
   double text_credit_ = 0;     ///< seconds that writing may still take
   size_t writing_ = 0;         ///< the entry whose line is being written in this round

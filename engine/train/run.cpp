@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "train/run_impl.h"
+#include "train/update_rule.h"
 
 namespace normscope {
 namespace {
@@ -86,7 +87,7 @@ void Run::Impl::apply(const Edit& edit) {
   const std::string before = get_field(spec, edit.key);
   set_field(spec, edit.key, edit.value);
   edits.push_back(edit);
-  if (history && edit.step > silent_until) note_edit(edit, before);
+  if (history && edit.step > silent_until && edits.size() > noted) note_edit(edit, before);
 }
 
 void Run::Impl::apply_due_edits() {
@@ -106,6 +107,8 @@ void Run::Impl::apply_due_edits() {
       base_spec = before;
     }
     rebuild();
+  }
+  if (any_structural(due) && edits.size() > noted) {
     auto longer = new_history();
     const Series loss = history->loss(), rate = history->rate(), validated = history->validation();
     longer->append_dense(loss.steps, loss.values, rate.values);
@@ -121,7 +124,7 @@ void Run::Impl::rebuild() {
   validator.reset();
   line_writer.reset();
   numbers.clear();
-  network = build_network(spec, *task, *backend, steps + 1, base.get(), base ? &base_spec : nullptr);
+  network = build_network(spec, *task, *backend, steps + 1, base.get(), base ? &base_spec : nullptr, live);
 }
 
 void Run::Impl::fill_batch(int64_t step) {
@@ -131,20 +134,27 @@ void Run::Impl::fill_batch(int64_t step) {
   task->fill(spec.seed, number, Split::Train, B, T, inputs_of(network->program_for(shape, spec), shape));
 }
 
+// The step after which the moments were zero: the start, or a change to an optimizer whose moments mean
+// something else.
+int64_t Run::Impl::moments_begin() const {
+  Optimizer before = origin.train.optimizer, now = before;
+  int64_t begin = 0;
+  for (size_t i = 0; i < edits.size(); ++i) {
+    if (edits[i].key == "train.optimizer") now = optimizer_from(edits[i].value);
+    if (i + 1 < edits.size() && edits[i + 1].step == edits[i].step) continue;  // made together
+    if (!shares_moments(before, now)) begin = edits[i].step - 1;
+    before = now;
+  }
+  return begin;
+}
+
 StepInputs Run::Impl::inputs(int64_t step) const {
   const TrainConfig& train = spec.train;
-  const double t = static_cast<double>(step);
   StepInputs in;
   in.seed = spec.seed;
   in.step = static_cast<uint32_t>(step);
   in.lr = static_cast<float>(learning_rate(train.schedule, step));
-  in.beta1 = train.beta1;
-  in.beta2 = train.beta2;
-  in.eps = train.eps;
-  in.bias_correction1 = static_cast<float>(1.0 - std::pow(static_cast<double>(train.beta1), t));
-  in.bias_correction2 = static_cast<float>(1.0 - std::pow(static_cast<double>(train.beta2), t));
-  in.momentum = train.momentum;
-  in.weight_decay = train.weight_decay;
+  set_update_rule(in, train, step - moments_begin());
   in.clip = train.clip;
   in.label_smoothing = train.label_smoothing;
   in.dropout[static_cast<size_t>(DropoutKind::Residual)] = dropout_inputs(spec.model.dropout_residual);
@@ -252,12 +262,15 @@ void Run::step() {
   run.fill_batch(step);
   const StepInputs inputs = run.inputs(step);
   run.network->current->replay(inputs);
+  run.require_backend();  // of a step that failed nothing is kept
   run.steps = step;
   run.record(step, static_cast<double>(inputs.lr));
   run.recognise(step, run.network->current->loss());
   run.check_finite(step);
   run.keyframes.after_step(step, run.edits.size(), run.network->store, run.plateau.state());
-  if (step == run.spec.train.steps) run.history->add_event({step, RunEvent::Kind::Finished, "finished"});
+  run.keep_snapshot();
+  if (step == run.spec.train.steps && step > run.silent_until)
+    run.history->add_event({step, RunEvent::Kind::Finished, "finished"});
 }
 
 int32_t Run::steps_done() const { return impl_->steps; }
@@ -292,9 +305,14 @@ void Run::schedule_edits(std::vector<Edit> edits) {
                    [](const Edit& a, const Edit& b) { return a.step < b.step; });
 }
 
-void Run::measure_live(bool on) { impl_->live = on; }
+void Run::measure_live(bool on) {
+  impl_->live = on;
+  impl_->network->keep_probabilities(on, impl_->spec);
+}
 
 void Run::set_budget(int32_t steps) { impl_->spec.train.steps = impl_->origin.train.steps = steps; }
+
+void Run::set_name(const std::string& name) { impl_->spec.name = impl_->origin.name = name; }
 
 RunState Run::state() const {
   const Impl& run = *impl_;
@@ -381,6 +399,17 @@ void Run::set_memory(size_t frames, size_t keyframes) {
   impl_->frames_budget = frames;
   impl_->history->set_budget(frames);
   impl_->keyframes.set_budget(keyframes);
+}
+std::vector<std::shared_ptr<const Keyframe>> Run::lasting_keyframes() const {
+  return impl_->keyframes.lasting();
+}
+void Run::restore_keyframes(std::vector<std::shared_ptr<const Keyframe>> frames) {
+  for (auto& frame : frames) {
+    if (frame->step > impl_->steps || frame->edits > impl_->edits.size())
+      fail("keyframe", "step {} with {} edits is not of this run: it has {} steps and {} edits", frame->step,
+           frame->edits, impl_->steps, impl_->edits.size());
+    impl_->keyframes.restore(std::move(frame));
+  }
 }
 size_t Run::memory() const { return impl_->history->bytes() + impl_->keyframes.bytes(); }
 

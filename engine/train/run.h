@@ -26,6 +26,32 @@ struct NonFiniteReport {
   int32_t step = 0;
 };
 
+/// The numbers of measure/live.h over a whole batch instead of its first sequence. After `step` steps, on the
+/// batch of that step (of step 1 before the first).
+struct BatchMeasurement {
+  int32_t step = 0, sequences = 0;
+  std::vector<StatInfo> layout;
+  std::vector<float> values;  ///< one an entry of the layout
+};
+
+struct Keyframe;
+
+/// A run as it stood when this was taken: weights, optimizer state, history. Any thread may write it at any
+/// time, while the run trains on.
+class RunImage {
+ public:
+  ~RunImage();
+  void write(const std::string& path) const;  ///< safetensors, atomic; throws Error
+
+ private:
+  friend class Run;
+  struct Data;
+  explicit RunImage(std::unique_ptr<const Data> data);
+  std::unique_ptr<const Data> data_;
+};
+
+struct FinishedRun;
+
 class Run {
  public:
   /// Builds model, store (seeded) and programs; Admin profiles its first batch. Throws Error.
@@ -47,9 +73,10 @@ class Run {
   /// To be applied when their step comes; structural ones rebuild the network in place, as fork() does.
   void schedule_edits(std::vector<Edit> edits);
   void set_budget(int32_t steps);  ///< train.steps without an event: it changes nothing that is computed
+  void set_name(const std::string& name);  ///< likewise
 
   /// The measurements of measure/live.h after every step (on at first): they join the history and change no
-  /// bit of the run. Off: NaN in their place.
+  /// bit of the run. Off: NaN in their place, and a device keeps no attention probabilities to look at.
   void measure_live(bool on);
 
   RunState state() const;
@@ -65,6 +92,9 @@ class Run {
 
   double validation_loss();  ///< eval program on fixed validation batches; changes no bit of the run
   double last_validation_loss() const;  ///< NaN until measured
+  /// Everything that measure/live.h measures, over the whole batch. Costs more than a step; changes no bit of
+  /// the run.
+  std::shared_ptr<const BatchMeasurement> measure_batch();
   double validation_accuracy() const;   ///< of the last validation, for a classifier; NaN otherwise
   /// Text written by the model now: the eval program at temperature 1, with random numbers of (seed, site
   /// "sample"), the same for all runs of one seed. Changes no bit of the run.
@@ -88,11 +118,30 @@ class Run {
   /// Budgets in bytes of the history's frames and of the keyframes; both thin at once.
   void set_memory(size_t frames, size_t keyframes);
   size_t memory() const;  ///< bytes of history and keyframes
+  /// Those that are worth a place in a file: a keyframe never changes (write_keyframe, read_keyframe).
+  std::vector<std::shared_ptr<const Keyframe>> lasting_keyframes() const;
+  /// Keyframes out of files, oldest first, of this very run. Throws Error when they are not.
+  void restore_keyframes(std::vector<std::shared_ptr<const Keyframe>> frames);
 
-  void save(const std::string& path) const;  ///< safetensors, atomic
+  std::shared_ptr<const RunImage> image() const;  ///< a copy in memory, for another thread to write
+  /// The same run on another backend, from its present weights and optimizer state. Throws and leaves all as
+  /// it is when there is no room.
+  void move_to(Backend& backend);
+  /// After a DeviceError: the same run on another backend, from the newest snapshot that the host has (a
+  /// keyframe, or its beginning). The steps since then are done again by step(), silently: history, events and
+  /// edits stay, and `why` joins the events.
+  void recover_on(Backend& backend, const std::string& why);
+  bool catching_up() const;  ///< a step that is done again is under way: see recover_on()
+
+  void save(const std::string& path) const;       ///< image(), written
   /// Bitwise continuation; refuses another data set (hash), a truncated, foreign or mismatching file.
   static std::unique_ptr<Run> load(const std::string& path, std::shared_ptr<const Task> task,
                                    Backend& backend);
+  /// What it leaves behind for the store of finished runs (run_cache.h), and a Run that stands at the end of
+  /// it, to be looked at or trained on. Without weights: its losses alone.
+  FinishedRun finished(bool with_weights = true) const;
+  static std::unique_ptr<Run> resume(const FinishedRun& from, std::shared_ptr<const Task> task,
+                                     Backend& backend);
   /// The specification in a saved run, to make its task from. Throws Error.
   static RunSpec saved_spec(const std::string& path);
 

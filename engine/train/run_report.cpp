@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/tape/seal.h"
 #include "engine/train/run_impl.h"
 
 namespace normscope {
@@ -37,9 +38,35 @@ double Run::validation_loss() {
   if (!run.validator)
     run.validator = std::make_unique<Validator>(run.network->store, run.spec.model, *run.task, run.spec.seed,
                                                 run.spec.train.batch);
-  run.validation = run.validator->measure();
+  const double measured = run.validator->measure();
+  run.require_backend();
+  run.validation = measured;
   if (run.steps >= run.silent_until) run.history->append_validation(run.steps, run.validation);
   return run.validation;
+}
+
+std::shared_ptr<const BatchMeasurement> Run::measure_batch() {
+  Impl& run = *impl_;
+  const ModelConfig& model = run.spec.model;
+  const int32_t B = run.spec.train.batch, T = model.sequence;
+  const auto number = static_cast<uint64_t>(std::max(run.steps, 1));
+  const BatchShape shape = run.task->shape(run.spec.seed, number, Split::Train, B, T);
+  Tape tape(run.network->store);
+  const ModelValues values = record_transformer(tape, model, record_options(shape, false));
+  Program program = seal(tape, {.loss = values.loss, .backward = false, .optimizer = Optimizer::None});
+  BatchView to = inputs_of(program, shape);
+  Batch batch(shape);  // what an evaluation has no use for goes here
+  if (to.target_lengths.empty()) to.target_lengths = batch.target_lengths;
+  run.task->fill(run.spec.seed, number, Split::Train, B, T, to);
+  program.replay({});
+  LiveMeasurements live(program, values, model, shape.rows);
+  std::vector<double> numbers(live.layout().size());
+  live.measure(numbers);
+  auto made = std::make_shared<BatchMeasurement>();
+  made->step = run.steps, made->sequences = shape.rows;
+  made->layout = live.layout();
+  made->values.assign(numbers.begin(), numbers.end());
+  return made;
 }
 
 double Run::validation_accuracy() const { return impl_->validator ? impl_->validator->accuracy() : kUnknown; }
@@ -49,6 +76,7 @@ std::string Run::sample(int32_t symbols) {
   writer.restart();
   while (!writer.advance()) {
   }
+  impl_->require_backend();
   return impl_->line = writer.text(*impl_->task);
 }
 
@@ -56,6 +84,7 @@ bool Run::write_some(int32_t symbols, int32_t line_length) {
   Writer& writer = impl_->writer(line_length);
   for (int32_t i = 0; i < symbols; ++i)
     if (writer.advance()) {
+      impl_->require_backend();
       impl_->line = writer.text(*impl_->task);
       return true;
     }

@@ -1,0 +1,51 @@
+#include "app/session/companion.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+#include "app/app_state.h"
+
+namespace normscope {
+
+using Json = nlohmann::json;
+
+std::string companion_text(const AppState& state) {
+  Json text;
+  text["bookmarks"] = state.lab_screen.transport().bookmarks;
+  text["selected"] = std::string(1, state.lab_screen.diagram().selected);
+  text["undo"] = state.hands.undo.to_text();
+  return text.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void apply_companion(AppState& state, const std::string& text) {
+  lab::TransportState& transport = state.lab_screen.transport();
+  transport.bookmarks.clear(), transport.pinned_step.reset();
+  state.hands.undo.clear();
+  try {
+    const Json json = Json::parse(text);
+    auto bookmarks = json.at("bookmarks").get<std::vector<int>>();
+    std::sort(bookmarks.begin(), bookmarks.end());
+    transport.bookmarks = std::move(bookmarks);
+    state.lab_screen.diagram().selected = json.at("selected").get<std::string>().at(0);
+    state.hands.undo.from_text(json.at("undo").get<std::string>());
+  } catch (const std::exception&) {
+  }
+}
+
+void keep_companion(AppState& state) {
+  if (!state.lab) return;
+  CompanionState& known = state.companion;
+  if (state.view->restored != known.restored) {
+    known.restored = state.view->restored;
+    if (state.view->companion) apply_companion(state, *state.view->companion);
+  }
+  const std::vector<int>& bookmarks = state.lab_screen.transport().bookmarks;
+  const uint64_t changes = state.hands.undo.changes();
+  const char selected = state.lab_screen.diagram().selected;
+  if (bookmarks == known.bookmarks && changes == known.undo_changes && selected == known.selected) return;
+  known.bookmarks = bookmarks, known.undo_changes = changes, known.selected = selected;
+  state.lab->keep(companion_text(state));
+}
+
+}  // namespace normscope

@@ -1,0 +1,217 @@
+// A session as the window keeps it: runs with their plots by layer, keyframes, forks that were put aside, bookmarks
+// and the undo log come back, and what goes on from there is what would have gone on.
+#include "app/session/companion.h"
+
+#include <chrono>
+#include <filesystem>
+
+#include "app/lab/quantities.h"
+#include "app/session/desktop.h"
+#include "catch.hpp"
+#include "live_lab.h"
+#include "program.h"
+
+using namespace normscope;
+using namespace normscope::lab;
+using fixture::LiveRobot;
+namespace fs = std::filesystem;
+
+namespace {
+
+void fork_to_pre(LiveRobot& lab) {
+  ForkRequest fork;
+  fork.spec = *lab.view().runs[0].spec;
+  set_field(fork.spec, "model.placement", "pre");
+  fork.note = "norms moved";
+  const Command command = fork;
+  lab.state.hands.undo.note(lab.view(), std::span(&command, 1), 'A', 'D', false);
+  run_commands(lab.lab, {command});
+  lab.settle();
+}
+
+// Trained, edited, forked twice with one fork taken back, two bookmarks.
+void live_a_little(LiveRobot& lab) {
+  lab.train(24);
+  lab.robot.key("B");
+  lab.robot.drag_by("settings/train.rate", {-30, 0}, "", 6);
+  lab.settle();
+  lab.train(6);
+  lab.robot.key("B");
+  fork_to_pre(lab);
+  lab.train(10);
+  lab.robot.key("Ctrl+Z");  // D is put aside
+  lab.settle();
+  lab.train(2);
+  lab.robot.frames(2);
+}
+
+}  // namespace
+
+TEST_CASE("a session comes back with plots, bookmarks, undo and the fork that was put aside") {
+  const test::Folder folder;
+  LiveRobot lab;
+  live_a_little(lab);
+  REQUIRE(lab.view().runs.size() == 3);
+  REQUIRE(lab.state.hands.undo.can_redo());
+  lab.lab.save(folder.file("session"));
+  lab.settle();
+  REQUIRE(lab.view().message.empty());
+
+  LiveRobot other;
+  other.lab.restore(folder.file("session"), false);
+  other.settle();
+  REQUIRE(other.view().message.empty());
+  CHECK(other.view().step == lab.view().step);
+  CHECK(other.state.lab_screen.transport().bookmarks == lab.state.lab_screen.transport().bookmarks);
+  CHECK(other.state.lab_screen.transport().bookmarks.size() == 2);
+  // Plots by layer are there at every earlier step, with the same numbers.
+  LabData before, after;
+  for (size_t run = 0; run < 3; ++run)
+    for (int step : {1, 13, 24, 40}) {
+      const DepthPoints a = along_depth(before, lab.view().runs[run], Quantity::gradient, 0, step);
+      const DepthPoints b = along_depth(after, other.view().runs[run], Quantity::gradient, 0, step);
+      CHECK(a.measured());
+      CHECK(a.y == b.y);
+      CHECK(dependency(before, lab.view().runs[run], step).rows ==
+            dependency(after, other.view().runs[run], step).rows);
+    }
+  // What was taken back is done again, and then everything is undone to the start, in both.
+  for (LiveRobot* robot : {&lab, &other}) {
+    robot->robot.key("Ctrl+Shift+Z");
+    robot->settle();
+    REQUIRE(robot->view().runs.size() == 4);
+    robot->train(5);
+  }
+  for (size_t run = 0; run < 4; ++run) CHECK(lab.view().runs[run].loss == other.view().runs[run].loss);  // to the bit
+  for (int i = 0; i < 10 && other.state.hands.undo.can_undo(); ++i) {
+    other.robot.key("Ctrl+Z");
+    other.settle();
+  }
+  CHECK(other.view().runs.size() == 3);
+  CHECK(other.view().runs[0].spec->train.schedule.peak == 0.003f);
+}
+
+TEST_CASE("play on from an earlier step begins at a keyframe that was kept, and ends at the same bits") {
+  const test::Folder folder;
+  LiveRobot lab;
+  lab.train(58);
+  lab.lab.save(folder.file("session"));
+  lab.settle();
+  int keyframes = 0;
+  for (const auto& file : fs::directory_iterator(folder.file("session")))
+    keyframes += file.path().filename().string().find("-step") != std::string::npos;
+  CHECK(keyframes == 6);  // steps 20 and 40 of three runs
+  LiveRobot other;
+  other.lab.restore(folder.file("session"), false);
+  other.settle();
+  REQUIRE(other.view().message.empty());
+  for (LiveRobot* robot : {&lab, &other}) {
+    robot->lab.fork_from(1, 45, {});
+    robot->settle();
+    REQUIRE(robot->view().runs.size() == 4);
+    robot->lab.play_to(60);
+    robot->settle();
+  }
+  CHECK(lab.view().runs[3].loss == other.view().runs[3].loss);
+}
+
+TEST_CASE("an autosave writes again only what changed, and a damaged companion costs the bookmarks alone") {
+  const test::Folder folder;
+  LabOptions options = fixture::quiet_lab();
+  options.autosave = folder.file("auto"), options.autosave_every = 0.05;
+  const auto written = [&](char letter) {
+    std::string name;
+    for (const auto& file : fs::directory_iterator(folder.file("auto")))
+      if (const std::string n = file.path().filename().string();
+          n.starts_with(std::string(1, letter) + "-") && n.find("-step") == n.npos)
+        name = n;
+    return name;
+  };
+  const auto wait_for = [&](const std::string& what) {
+    for (int i = 0; i < 300; ++i) {
+      if (fs::exists(folder.file("auto/session.json")) &&
+          test::holds(test::read_all(folder.file("auto/session.json")), what))
+        return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  };
+  Lab lab(options);
+  lab.start(fixture::small_runs(), false);
+  lab.play_to(10);
+  lab.wait_idle();
+  lab.keep("first");
+  REQUIRE(wait_for("\"first\""));
+  const std::string a = written('A'), b = written('B');
+  lab.edit(1, "train.rate", "0.001");
+  lab.keep("no json at all");
+  REQUIRE(wait_for("no json at all"));
+  CHECK(written('A') == a);
+  CHECK(written('B') != b);
+  LiveRobot other;
+  other.lab.restore(folder.file("auto"), false);
+  other.settle();
+  CHECK(other.view().message.empty());
+  CHECK(other.view().step == 10);
+  CHECK(other.state.lab_screen.transport().bookmarks.empty());
+}
+
+TEST_CASE("the whole batch is measured on request, marked, and changes no bit") {
+  LiveRobot lab, untouched;
+  lab.train(8), untouched.train(8);
+  CHECK_FALSE(of_whole_batch(lab.view().runs[0], 8));
+  lab.robot.click("plot/dependency/batch");
+  lab.settle();
+  REQUIRE(of_whole_batch(lab.view().runs[0], 8));
+  CHECK(lab.view().runs[0].batch->sequences == 4);
+  LabData data;
+  const Dependency whole = dependency(data, lab.view().runs[0], 8);
+  RunView live = lab.view().runs[0];
+  live.batch.reset();
+  const Dependency one = dependency(data, live, 8);
+  REQUIRE(whole.measured());
+  REQUIRE(whole.rows.size() == one.rows.size());
+  CHECK(whole.rows != one.rows);
+  for (size_t i = 0; i < whole.rows.size(); ++i) {
+    double sum = 0;
+    for (size_t j = 0; j < whole.rows[i].size(); ++j) {
+      sum += whole.rows[i][j];
+      CHECK(std::fabs(whole.rows[i][j] - one.rows[i][j]) < 0.25);  // the same thing, over more sequences
+    }
+    CHECK(sum == Approx(whole.sums[i]).epsilon(1e-4));
+  }
+  bool marked = false;
+  for (const ui::TextRecord& text : lab.ui.texts()) marked = marked || text.text == "whole batch, step 8";
+  CHECK(marked);
+  lab.train(8), untouched.train(8);
+  for (size_t run = 0; run < 3; ++run) CHECK(lab.view().runs[run].loss == untouched.view().runs[run].loss);
+}
+
+TEST_CASE("the desktop's wish for less motion is followed until the person says otherwise") {
+  const test::Folder folder;
+  const char* before = std::getenv("XDG_CONFIG_HOME");
+  const std::string kept = before ? before : "";
+  setenv("XDG_CONFIG_HOME", folder.file("").c_str(), 1);
+  unsetenv("NORMSCOPE_REDUCED_MOTION");
+  CHECK_FALSE(system_reduced_motion());
+  fs::create_directories(folder.file("gtk-3.0"));
+  folder.write("gtk-3.0/settings.ini", "[Settings]\ngtk-enable-animations = 0\n");
+  CHECK(system_reduced_motion());
+  fs::create_directories(folder.file("gtk-4.0"));
+  folder.write("gtk-4.0/settings.ini", "[Settings]\ngtk-enable-animations=true\n");
+  CHECK_FALSE(system_reduced_motion());
+  setenv("NORMSCOPE_REDUCED_MOTION", "1", 1);
+  CHECK(system_reduced_motion());
+  unsetenv("NORMSCOPE_REDUCED_MOTION");
+  fs::remove_all(folder.file("gtk-4.0")), fs::remove_all(folder.file("gtk-3.0"));
+  folder.write("kdeglobals", "[KDE]\nAnimationDurationFactor=0\n");
+  CHECK(system_reduced_motion());
+  before ? setenv("XDG_CONFIG_HOME", kept.c_str(), 1) : unsetenv("XDG_CONFIG_HOME");
+
+  CHECK(display_scale(1, 1920, 520) == 1);      // 94 px an inch
+  CHECK(display_scale(1, 3840, 600) == 1.75f);  // 163
+  CHECK(display_scale(1, 3840, 344) == 2.5f);   // a laptop's panel, 284
+  CHECK(display_scale(2, 3840, 344) == 2);      // the window system knows
+  CHECK(display_scale(1, 3840, 0) == 1);        // no size
+  CHECK(display_scale(1, 1920, 16) == 1);       // an aspect ratio instead of a size
+}

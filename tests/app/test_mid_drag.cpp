@@ -1,0 +1,104 @@
+// Theme, scale and window size change while the hand holds something: what is held stays held, and letting go does
+// what it would have done, or nothing.
+#include <functional>
+
+#include "catch.hpp"
+#include "lab_fixture.h"
+#include "lab_robot.h"
+
+using namespace normscope;
+using namespace normscope::lab;
+using fixture::LabRobot;
+
+namespace {
+
+using Change = std::function<void(LabRobot&)>;
+
+const std::vector<std::pair<const char*, Change>>& changes() {
+  static const std::vector<std::pair<const char*, Change>> all{
+      {"theme", [](LabRobot& lab) { lab.state.dark = !lab.state.dark; }},
+      {"scale", [](LabRobot& lab) { lab.state.scale = 0.75f; }},
+      {"smaller", [](LabRobot& lab) { lab.loop.resize({1440, 900}); }},
+      {"compact", [](LabRobot& lab) { lab.loop.resize({1024, 600}); }},
+      {"all", [](LabRobot& lab) {
+         lab.state.dark = true, lab.state.scale = 1.5f;
+         lab.loop.resize({2560, 1440});
+       }}};
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a norm that is held stays held through theme, scale and size, and falls where it is let go") {
+  for (const auto& [what, change] : changes()) {
+    INFO(what);
+    LabRobot lab(fixture::lab_view());
+    lab.robot.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before");
+    change(lab);
+    lab.robot.frames(3);
+    CHECK_FALSE(lab.ui.texts().empty());
+    CHECK(lab.ui.registry().find("diagram/footer"));
+    // The hand follows to where the slot is now.
+    lab.robot.move_to("diagram/layer2/attn/before");
+    lab.robot.frames(2);
+    lab.robot.script("drop");
+    const auto* fork = lab.last<ForkRequest>();
+    REQUIRE(fork);
+    CHECK(fork->note == "12 norms moved");
+  }
+}
+
+TEST_CASE("a field and the timeline that are held end in one change at most, within their range") {
+  for (const auto& [what, change] : changes()) {
+    INFO(what);
+    LabRobot lab(fixture::lab_view());
+    lab.robot.move_to("settings/model.width");
+    lab.robot.press();
+    for (int i = 1; i < 5; ++i) lab.robot.move_to(lab.ui.mouse() + ui::Vec{4, 0});
+    change(lab);
+    lab.robot.frames(3);
+    lab.robot.release();
+    int edits = 0;
+    for (const Command& command : lab.log)
+      if (const auto* edit = std::get_if<EditField>(&command)) {
+        ++edits;
+        CHECK(edit->key == "model.width");
+        const double width = std::atof(edit->value.c_str());
+        CHECK((width >= 1 && width <= 65536));
+      }
+    CHECK(edits <= 1);
+
+    LabRobot time(fixture::lab_view());
+    time.robot.move_to("timeline", {0.3f, 0.5f});
+    time.robot.press();
+    change(time);
+    time.robot.frames(3);
+    time.robot.move_to("timeline", {0.2f, 0.5f});
+    time.robot.release();
+    const auto& step = time.state.lab_screen.transport().pinned_step;
+    if (step) CHECK((*step >= 0 && *step < 214));
+  }
+}
+
+TEST_CASE("a plot that is zoomed scrubs by its cursor and pans beside it") {
+  LabRobot lab(fixture::lab_view());
+  const auto& pinned = lab.state.lab_screen.transport().pinned_step;
+  lab.robot.click("timeline", {0.4f, 0.5f});
+  REQUIRE(pinned);
+  const int start = *pinned;
+  lab.robot.move_to("plot/loss", {0.45f, 0.5f});
+  lab.robot.wheel(2);
+  lab.robot.frames(2);
+  // Where the cursor stands now is found by moving until a press takes it.
+  const ui::Rect plot = lab.robot.control("plot/loss").rect;
+  bool scrubbed = false;
+  for (float x = plot.x + 60; x < plot.right() - 60 && !scrubbed; x += 5) {
+    lab.robot.move_to(ui::Vec{x, plot.centre().y});
+    lab.robot.press();
+    lab.robot.move_to(ui::Vec{x + 12, plot.centre().y});
+    lab.robot.move_to(ui::Vec{x + 30, plot.centre().y});
+    lab.robot.release();
+    scrubbed = pinned && *pinned != start;
+  }
+  CHECK(scrubbed);
+}

@@ -1,0 +1,84 @@
+// No two texts overlap and none is cut, outside or clipped: six sizes, three scales, two themes; the Lab with four
+// runs, the list of lessons, a lesson, the opener, the palette, the sheet of shortcuts.
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "app/lessons/player.h"
+#include "catch.hpp"
+#include "lab_fixture.h"
+#include "lab_robot.h"
+#include "recorded_measurer.h"
+#include "text_faults.h"
+
+using namespace normscope;
+using fixture::LabRobot;
+
+namespace {
+
+constexpr ui::Vec kSizes[] = {{1024, 600},  {1280, 720},  {1440, 900},
+                              {1600, 1000}, {1920, 1080}, {3840, 2160}};
+constexpr float kScales[] = {0.75f, 1.5f, 2.5f};
+
+std::shared_ptr<const LabView> four_runs() {
+  fixture::LabShape shape;
+  shape.fork = true;
+  return fixture::lab_view(shape);
+}
+
+// One robot for all places: fonts are loaded once.
+void at_every_place(const std::string& what, const std::function<void(LabRobot&)>& open) {
+  LabRobot lab(four_runs());
+  for (ui::Vec size : kSizes)
+    for (float scale : kScales)
+      for (bool dark : {false, true}) {
+        lab.loop.resize(size);
+        lab.state.scale = scale, lab.state.dark = dark, lab.state.clock = true;
+        lab.robot.move_to(ui::Vec{2, 2});
+        lab.robot.frames(3);
+        open(lab);
+        lab.robot.frames(3);
+        REQUIRE(lab.ui.texts().size() > 10);
+        for (const std::string& fault : fixture::text_faults(lab.ui)) {
+          INFO(fmt::format("{}, {}x{} at {}{}: {}", what, size.x, size.y, scale, dark ? ", dark" : "", fault));
+          CHECK(fault.empty());
+        }
+        lab.robot.key("Escape");
+      }
+}
+
+void open_lesson(LabRobot& lab, lessons::StepKind step) {
+  lab.state.screen = Screen::lessons;
+  lessons::Player& player = lessons_screen(lab.state);
+  player.open(player.course().lessons.front().id, step);
+}
+
+}  // namespace
+
+TEST_CASE("texts of the Lab with four runs") {
+  at_every_place("Lab", [](LabRobot&) {});
+}
+
+TEST_CASE("texts of the palette and of the sheet of shortcuts") {
+  at_every_place("palette", [](LabRobot& lab) { lab.robot.key("Ctrl+K"); });
+  at_every_place("sheet", [](LabRobot& lab) { lab.robot.click("app/help"), lab.robot.move_to(ui::Vec{2, 2}); });
+}
+
+TEST_CASE("texts of the opener, at its start and at its end") {
+  at_every_place("opener", [](LabRobot& lab) {
+    lab.state.hands.offer_opener = true;
+    lab.robot.frames(2);
+    lab.robot.click("app/offer/accept");
+    lab.robot.frames(2);
+    REQUIRE(lab.state.hands.opener.open);
+    if (lab.state.dark)
+      while (lab.state.hands.opener.at < static_cast<int>(lab.state.hands.opener.sentence.size()))
+        hands::guess(lab.state.hands.opener, "e");
+    lab.robot.move_to(ui::Vec{2, 2});
+  });
+}
+
+TEST_CASE("texts of the list of lessons and of a lesson's steps") {
+  at_every_place("lesson, first step", [](LabRobot& lab) { open_lesson(lab, lessons::StepKind::Predict); });
+  at_every_place("lesson, explain", [](LabRobot& lab) { open_lesson(lab, lessons::StepKind::Explain); });
+}
