@@ -49,7 +49,7 @@ if(SENTENCEPIECE_INCLUDE_DIR AND SENTENCEPIECE_LIBRARY AND SENTENCEPIECE_TRAIN_L
   target_include_directories(normscope_sentencepiece SYSTEM INTERFACE "${SENTENCEPIECE_INCLUDE_DIR}")
   target_link_libraries(normscope_sentencepiece INTERFACE "${SENTENCEPIECE_TRAIN_LIBRARY}" "${SENTENCEPIECE_LIBRARY}")
 else()
-  message(STATUS "SentencePiece (Debian: libsentencepiece-dev) not found: building without training on sentence pairs")
+  message(STATUS "SentencePiece (Debian: libsentencepiece-dev, vcpkg: sentencepiece) not found: building without training on sentence pairs")
 endif()
 
 # ---- app --------------------------------------------------------------------------------------------------------

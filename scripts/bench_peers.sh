@@ -1,10 +1,12 @@
 #!/bin/sh
 # make bench-peers: the twins of the benchmark's models in PyTorch and JAX, in a virtual environment under build/peers.
+# One JSON line a row, with the keys of normscope bench --json; scripts/performance_table.py makes the README's table.
 # Installs them where a package index is reachable, and says so where it is not. Arguments go to both programs.
 set -eu
 cd "$(dirname "$0")/.."
 peers=tests/bench/peers
 environment=${NORMSCOPE_PEERS:-build/peers}
+export PYTHONDONTWRITEBYTECODE=1
 
 if [ ! -x "$environment/bin/python" ]; then
   python3 -m venv "$environment" || { echo "bench-peers: python3 has no venv module (Debian: python3-venv)" >&2; exit 1; }

@@ -1,10 +1,10 @@
 // The parts of normscope bench. Each measures, prints its table as it goes (unless `quiet`), and returns its
-// rows for
-// --json. Called by cli/bench.cpp.
+// rows for --json. Called by cli/bench.cpp.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace normscope::bench {
 
@@ -37,6 +37,8 @@ double best_sgemm(const Settings& settings, const nlohmann::json& gemm);
 Part bench_ops(const Settings& settings, const Machine& machine);
 Part bench_models(const Settings& settings, const Machine& machine, double best_sgemm);
 Part bench_sweep(const Settings& settings);
+/// The time of a step with a thread more than --threads, and beside a busy process, over its time alone.
+Part bench_crowded(const Settings& settings);
 /// The names that --model takes.
 std::vector<std::string> model_names();
 

@@ -66,6 +66,14 @@ size_t largest_workspace(const Tape& tape, const std::vector<bool>& needs_gradie
   return floats;
 }
 
+/// What runs in the order in which it runs; the update reads gradients of parameters only.
+std::vector<Instruction> instructions_of(const Tape& tape, const std::vector<bool>& needs_gradient,
+                                         ValueId loss) {
+  std::vector<Instruction> all = passes::emit_forward(tape);
+  for (Instruction& i : passes::emit_backward(tape, needs_gradient, loss)) all.push_back(std::move(i));
+  return passes::place_probes(tape, std::move(all));
+}
+
 void collect_tensors(const Tape& tape, const std::vector<bool>& needs_gradient,
                      std::vector<TensorNeed>& out) {
   for (size_t v = 0; v < tape.values().size(); ++v) {
@@ -89,19 +97,22 @@ size_t evaluation_floats(Store& store, const ModelConfig& model, const BatchShap
 
 }  // namespace
 
-MemoryNeed memory_need(const RunSpec& spec, const Task& task, Backend& backend) {
-  const BatchShape shape = task.shape(spec.seed, 1, Split::Train, spec.train.batch, spec.model.sequence);
+MemoryNeed memory_need(const ModelConfig& config, const BatchShape& shape, Backend& backend,
+                       bool reuse_gradients) {
   Store store(backend);  // declares only: it never materializes
   Tape tape(store);
-  const ModelValues model = record_transformer(tape, spec.model, record_options(shape, true));
+  const ModelValues model = record_transformer(tape, config, record_options(shape, true));
   const std::vector<bool> needs_gradient = passes::mark_gradients(tape, model.loss);
   const MemoryPlan plan = passes::plan_memory(tape, needs_gradient);
+  MemoryPlan reused = plan;
+  passes::share_gradient_memory(tape, instructions_of(tape, needs_gradient, model.loss), reused);
 
   MemoryNeed need;
   need.parameters = 4 * store.size();
   need.optimizer = 8 * store.size();
   need.activations = 4 * plan.activations;
-  need.gradients = 4 * plan.gradients;
+  need.reused_gradients = 4 * reused.gradients;
+  need.gradients = reuse_gradients ? need.reused_gradients : 4 * plan.gradients;
   need.workspace = 4 * (plan.inputs + largest_workspace(tape, needs_gradient, model.loss));
   for (const ParameterInfo& p : store.parameters())
     need.parameter_count += static_cast<size_t>(p.shape.size());
@@ -109,8 +120,13 @@ MemoryNeed memory_need(const RunSpec& spec, const Task& task, Backend& backend) 
   std::stable_sort(need.largest.begin(), need.largest.end(),
                    [](const TensorNeed& a, const TensorNeed& b) { return a.bytes > b.bytes; });
   need.largest.resize(std::min<size_t>(need.largest.size(), 10));
-  need.evaluation = 4 * evaluation_floats(store, spec.model, shape);
+  need.evaluation = 4 * evaluation_floats(store, config, shape);
   return need;
+}
+
+MemoryNeed memory_need(const RunSpec& spec, const Task& task, Backend& backend) {
+  const BatchShape shape = task.shape(spec.seed, 1, Split::Train, spec.train.batch, spec.model.sequence);
+  return memory_need(spec.model, shape, backend, spec.train.reuse_gradients);
 }
 
 size_t machine_memory() {
@@ -137,7 +153,10 @@ std::string memory_table(const MemoryNeed& need) {
   line("parameters", need.parameters, fmt::format("{} numbers", need.parameter_count));
   line("optimizer", need.optimizer, "first and second moments");
   line("activations", need.activations, "outputs and what backward reads of them");
-  line("gradients", need.gradients, "of parameters and activations; all stay readable");
+  line("gradients", need.gradients,
+       need.gradients > need.reused_gradients
+           ? fmt::format("all stay readable; train.reuse_gradients = true: {}", bytes_text(need.reused_gradients))
+           : "of activations: reused");
   line("workspace", need.workspace, "batch, packed panels, partial sums");
   line("evaluation", need.evaluation, "the program that validates, forward only");
   line("peak", need.peak(), "");

@@ -21,12 +21,17 @@ struct MemoryNeed {
   size_t parameters = 0, optimizer = 0, activations = 0, gradients = 0;
   size_t workspace = 0;   ///< batch, packed panels and partial sums
   size_t evaluation = 0;  ///< the program that validates: another one, forward only
+  size_t reused_gradients = 0;  ///< what `gradients` would be, or is, with train.reuse_gradients
   size_t parameter_count = 0;
   std::vector<TensorNeed> largest;  ///< at most ten, largest first
   size_t peak() const { return parameters + optimizer + activations + gradients + workspace + evaluation; }
 };
 
-/// Of a run on the CPU. Allocates no tensor. Throws Error for a specification that cannot be recorded.
+/// Of a model in training on batches of that shape, on the CPU. Allocates no tensor. Throws Error for a model
+/// that cannot be recorded.
+MemoryNeed memory_need(const ModelConfig& model, const BatchShape& shape, Backend& backend,
+                       bool reuse_gradients = false);
+/// Of a run.
 MemoryNeed memory_need(const RunSpec& spec, const Task& task, Backend& backend);
 
 /// What the machine, or the control group that the process is in, has. 0 when it cannot be found out.

@@ -79,10 +79,16 @@ Exit translate(const TranslateOptions& options) {
 
   const Work work = work_of(options, *pairs);
   std::vector<std::vector<int32_t>> sources;
+  size_t cut = 0;
+  const int32_t longest = run->spec().model.sequence;
   for (const std::string& sentence : work.sources) {
     sources.push_back(pairs->tokenizer().encode(sentence));
     sources.back().push_back(pairs->end());
+    cut += sources.back().size() > static_cast<size_t>(longest);
   }
+  if (cut > 0)
+    fmt::print(stderr, "normscope: {} of {} sentences are cut after {} pieces, which is all the model reads\n", cut,
+               sources.size(), longest);
   Translator translator(run->store(), run->spec().model, pairs->begin(), pairs->end(),
                         {.beam = options.beam, .length_penalty = options.penalty});
   Progress progress("translating", static_cast<int64_t>(sources.size()));

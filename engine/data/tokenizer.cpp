@@ -102,7 +102,8 @@ std::string Tokenizer::decode(std::span<const int32_t> symbols) const {
 
 namespace {
 constexpr const char* kAbsent =
-    "this program was built without SentencePiece: install libsentencepiece-dev and build again";
+    "this program was built without SentencePiece: install it (Debian: libsentencepiece-dev, vcpkg: "
+    "sentencepiece) and build again";
 }
 
 std::string tokenizer_unavailable() { return kAbsent; }

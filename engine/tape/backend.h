@@ -16,6 +16,7 @@ namespace normscope {
 
 struct ProgramData;
 
+
 /// A zero-filled, 64-byte aligned block in the backend's memory.
 class Memory {
  public:
@@ -53,11 +54,15 @@ class Backend {
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
   virtual bool supports(OpKind op) const = 0;
+  /// Every instruction ends before the next one begins, as they stand in the program.
+  virtual bool in_order() const { return true; }
+  /// Attention's probabilities need no memory where nobody looks at them: backward computes them again.
+  virtual bool recomputes_probabilities() const { return false; }
   virtual std::unique_ptr<Memory> allocate(size_t floats) = 0;
   virtual void upload(Memory& to, size_t offset, std::span<const float> from) = 0;
   virtual void download(const Memory& from, size_t offset, std::span<float> to) = 0;
   virtual std::unique_ptr<Executable> lower(ProgramData& program) = 0;
-  /// Waits for everything that was started. Throws Error when the device has failed, from then on always.
+  /// Waits for everything that was started. Throws DeviceError when the device has failed, from then on always.
   virtual void wait() = 0;
   /// What wait() would throw, in words; empty while all is well. After an error a replay yields NaN in every
   /// stat.
@@ -76,5 +81,15 @@ struct CudaOptions {
 std::string cuda_unavailable();
 /// Throws Error with the text of cuda_unavailable().
 std::unique_ptr<Backend> make_cuda_backend(CudaOptions options = {});
+
+/// Where runs train. No part of a run's specification: it changes results within the tolerances of arithmetic
+/// only.
+struct BackendChoice {
+  bool cuda = false;
+  bool tf32 = false;  ///< of CUDA's matrix products
+  friend bool operator==(const BackendChoice&, const BackendChoice&) = default;
+};
+/// Throws Error with the text of cuda_unavailable() where CUDA is asked for.
+std::unique_ptr<Backend> make_backend(BackendChoice choice, int threads = 0);
 
 }  // namespace normscope

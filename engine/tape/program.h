@@ -45,6 +45,7 @@ struct StatInfo {
 struct MemoryPlan {
   std::vector<size_t> value_offset;     ///< by ValueId: in the input block, the Store or the activation block
   std::vector<size_t> gradient_offset;  ///< by ValueId; kNoOffset when it has none
+  std::vector<bool> reused;  ///< by ValueId: later gradients lie where this one lay; empty = none do
   size_t inputs = 0, activations = 0, gradients = 0, workspace = 0;  ///< sizes in floats
 };
 inline constexpr size_t kNoOffset = ~size_t{0};

@@ -26,7 +26,14 @@ Program seal(const Tape& tape, const SealOptions& options) {
   program.instructions = passes::place_probes(tape, std::move(program.instructions));
   passes::check_supported(program.instructions, tape.store().backend());
   passes::lay_out_stats(tape, needs_gradient, program);
-  program.plan = passes::plan_memory(tape, needs_gradient);
+  const bool keeps = options.keep_probabilities || !tape.store().backend().recomputes_probabilities();
+  program.plan = passes::plan_memory(tape, needs_gradient, keeps);
+  if (options.reuse_gradients && backward) {
+    if (!tape.store().backend().in_order())
+      fail("seal", "the {} backend computes gradients side by side: expected train.reuse_gradients = false",
+           tape.store().backend().name());
+    passes::share_gradient_memory(tape, program.instructions, program.plan);
+  }
   return Program(std::move(program), tape.store().backend());
 }
 

@@ -94,8 +94,8 @@ std::vector<Instruction> update_instructions(const SealOptions& options) {
   };
   append(OpKind::GradNorm);
   if (options.clip) append(OpKind::Clip);
-  if (options.optimizer == Optimizer::Adam) append(OpKind::Adam);
-  if (options.optimizer == Optimizer::Sgd) append(OpKind::Sgd);
+  if (options.optimizer != Optimizer::None)
+    append(is_adaptive(options.optimizer) ? OpKind::Adam : OpKind::Sgd);
   return out;
 }
 
@@ -170,7 +170,7 @@ void lay_out_stats(const Tape& tape, const std::vector<bool>& needs_gradient, Pr
   }
 }
 
-MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient) {
+MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient, bool keep_probabilities) {
   MemoryPlan plan;
   const size_t n = tape.values().size();
   plan.value_offset.assign(n, kNoOffset);
@@ -178,6 +178,9 @@ MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient
   for (size_t v = 0; v < n; ++v) {
     const ValueInfo& info = tape.values()[v];
     const size_t floats = padded(info.shape.size());
+    if (!keep_probabilities && info.role == Role::Saved &&
+        tape.nodes()[static_cast<size_t>(info.node)].op == OpKind::Attention)
+      continue;
     if (info.role == Role::Parameter) {
       plan.value_offset[v] = tape.store().parameters()[static_cast<size_t>(info.parameter)].offset;
     } else {
@@ -191,6 +194,69 @@ MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient
     }
   }
   return plan;
+}
+
+namespace {
+
+/// Where a gradient lives in the order of instructions, both ends included.
+struct Lifetime {
+  ValueId value = kNone;
+  size_t first = 0, last = 0, floats = 0;
+};
+
+/// Of every gradient that may give its memory away, in order of birth.
+std::vector<Lifetime> lifetimes(const Tape& tape, const std::vector<Instruction>& instructions) {
+  constexpr size_t kNever = ~size_t{0};
+  std::vector<Lifetime> of(tape.values().size());
+  for (size_t v = 0; v < of.size(); ++v)
+    of[v] = {static_cast<ValueId>(v), kNever, kNever, padded(tape.values()[v].shape.size())};
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    const Instruction& it = instructions[i];
+    if (it.phase != Phase::Backward || it.op == OpKind::Probe) continue;
+    of[static_cast<size_t>(it.out)].last = i;
+    for (size_t k = 0; k < it.in.size(); ++k)
+      if (it.write[k] != Write::Skip && of[static_cast<size_t>(it.in[k])].first == kNever)
+        of[static_cast<size_t>(it.in[k])].first = i;
+  }
+  std::vector<bool> probed(of.size(), false);
+  for (const Instruction& it : instructions)
+    if (it.op == OpKind::Probe && it.of_gradient) probed[static_cast<size_t>(it.in[0])] = true;
+  std::erase_if(of, [&](const Lifetime& l) {
+    const auto v = static_cast<size_t>(l.value);
+    return tape.values()[v].role == Role::Parameter || probed[v] || l.first == kNever || l.last == kNever;
+  });
+  std::stable_sort(of.begin(), of.end(), [](const Lifetime& a, const Lifetime& b) { return a.first < b.first; });
+  return of;
+}
+
+}  // namespace
+
+void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan) {
+  const std::vector<Lifetime> shared = lifetimes(tape, instructions);
+  plan.reused.assign(tape.values().size(), false);
+  for (const Lifetime& l : shared) plan.reused[static_cast<size_t>(l.value)] = true;
+  plan.gradients = 0;
+  for (size_t v = 0; v < plan.gradient_offset.size(); ++v) {
+    if (plan.gradient_offset[v] == kNoOffset || plan.reused[v]) continue;
+    plan.gradient_offset[v] = plan.gradients;
+    plan.gradients += padded(tape.values()[v].shape.size());
+  }
+  // Each takes the lowest gap among those that live at the same time.
+  const size_t base = plan.gradients;
+  std::vector<Lifetime> alive;  // by offset
+  const auto offset = [&](const Lifetime& l) -> size_t& {
+    return plan.gradient_offset[static_cast<size_t>(l.value)];
+  };
+  for (const Lifetime& l : shared) {
+    std::erase_if(alive, [&](const Lifetime& other) { return other.last < l.first; });
+    size_t at = base;
+    auto place = alive.begin();
+    for (; place != alive.end() && offset(*place) < at + l.floats; ++place)
+      at = offset(*place) + place->floats;
+    offset(l) = at;
+    alive.insert(place, l);
+    plan.gradients = std::max(plan.gradients, at + l.floats);
+  }
 }
 
 void check_sites(const Tape& tape) {

@@ -34,7 +34,13 @@ void lay_out_stats(const Tape& tape, const std::vector<bool>& needs_gradient, Pr
 
 /// Offsets for batch inputs, activations and gradients: every tensor on its own 64-byte lines, nothing
 /// shared.
-MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient);
+/// Without probabilities: attention's have no place (kNoOffset).
+MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient,
+                       bool keep_probabilities = true);
+
+/// Lays the gradients out anew: what no later instruction reads makes room for what comes. Gradients of
+/// parameters, of the loss, and those that a probe reads keep a place of their own.
+void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan);
 
 /// Throws when two dropout sites of the tape hash alike.
 void check_sites(const Tape& tape);

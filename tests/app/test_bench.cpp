@@ -1,9 +1,11 @@
 // normscope bench and what train shares with it: the memory plan, its refusal, and the profile.
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "app/bench/cost.h"
 #include "app/bench/memory_plan.h"
+#include "app/bench/stepper.h"
 #include "app/program.h"
 #include "catch.hpp"
 #include "engine/train/run.h"
@@ -73,4 +75,49 @@ TEST_CASE("bench prints one JSON object") {
   for (const char* key : {"name", "tokens_per_s", "ms", "gflops", "share_of_sgemm", "memory_bytes"})
     CHECK(json["models"][0].contains(key));
   CHECK(json["models"][0]["gflop"].get<double>() == Approx(2.15).margin(0.01));
+  CHECK(json["models"][0]["plan"]["peak_bytes"].get<double>() > json["models"][0]["memory_bytes"].get<double>());
+  CHECK_FALSE(json["machine"]["compiler"].get<std::string>().empty());
+}
+
+TEST_CASE("bench prints the plan of a named model first, and what a crowded machine costs") {
+  const Outcome outcome = run_program("bench --model lesson --crowded --budget 0.001 --threads 2");
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.code == 0);
+  CHECK(holds(outcome.out, "before anything is allocated"));
+  CHECK(outcome.out.find("activations") < outcome.out.find("Training steps"));
+  for (const char* line : {"alone", "one thread more than cores", "beside another busy process"})
+    CHECK(holds(outcome.out, line));
+}
+
+TEST_CASE("the sources' encoder-decoder fits 24 GB, with room when gradients are reused") {
+  const auto all = bench::models();
+  const auto encdec =
+      std::find_if(all.begin(), all.end(), [](const bench::Model& m) { return m.name == std::string("encdec"); });
+  REQUIRE(encdec != all.end());
+  const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  const bench::MemoryNeed keep =
+      bench::memory_need(bench::config_of(*encdec), bench::shape_of(*encdec), *backend);
+  const bench::MemoryNeed reuse =
+      bench::memory_need(bench::config_of(*encdec), bench::shape_of(*encdec), *backend, true);
+  INFO(bench::memory_table(keep));
+  CHECK(keep.peak() < size_t{24} << 30);
+  CHECK(reuse.gradients == keep.reused_gradients);
+  CHECK(reuse.gradients < keep.gradients / 2);
+  CHECK(keep.peak() - reuse.peak() == keep.gradients - reuse.gradients);
+}
+
+TEST_CASE("a run that reuses gradients takes what its plan says and the same steps") {
+  RunSpec spec = preset_run("pre");
+  set_field(spec, "train.reuse_gradients", "true");
+  spec.data.context = spec.model.sequence;
+  const std::shared_ptr<const Task> task = make_task(spec.data);
+  const std::unique_ptr<Backend> backend = make_cpu_backend(2);
+  Run run(spec, task, *backend);
+  const bench::MemoryNeed need = bench::memory_need(run.spec(), *task, *backend);
+  CHECK(need.gradients == 4 * run.program().data().plan.gradients);
+  set_field(spec, "train.reuse_gradients", "false");
+  Run keep(spec, task, *backend);
+  for (int i = 0; i < 3; ++i) run.step(), keep.step();
+  CHECK(run.last_loss() == keep.last_loss());
+  CHECK(run.history()->loss().values == keep.history()->loss().values);
 }

@@ -8,6 +8,7 @@
 #include "app/program.h"
 #include "catch.hpp"
 #include "engine/data/tokenizer.h"
+#include "engine/train/run.h"
 
 using namespace normscope;
 using namespace normscope::test;
@@ -66,12 +67,14 @@ TEST_CASE("pairs: train, stop, go on, average, translate, score") {
   CHECK_FALSE(std::filesystem::exists(folder.file("run-000010.safetensors")));
   CHECK(std::filesystem::exists(folder.file("run-000020.safetensors")));
 
-  // Killed after step 20 and gone on: the same file.
+  // The state at step 20, gone on with: the same file, byte for byte.
   const std::string again = folder.file("again.safetensors");
   const Outcome second = run_program("train --resume " + folder.file("run-000020.safetensors") +
-                                     " --threads 2 --steps 30 --save " + again);
+                                     " --threads 2 --steps 30 --validate-every 10 --save " + again);
   INFO(second.err);
   REQUIRE(second.code == 0);
+  CHECK(read_all(again) == read_all(run));
+
   const std::string translate = "translate --beam 3 --threads 1 ";
   const Outcome a = run_program(translate + run), b = run_program(translate + again);
   INFO(a.out << a.err);
@@ -86,9 +89,39 @@ TEST_CASE("pairs: train, stop, go on, average, translate, score") {
                   " --reference " + reference + " --out " + folder.file("out.txt"));
   INFO(averaged.out << averaged.err);
   CHECK(averaged.code == 0);
+  const std::string endless = folder.write("long.txt", std::string(400, 'x') + "\nKatze\n");
+  const Outcome shortened = run_program(translate + run + " --input " + endless);
+  CHECK(shortened.code == 0);
+  CHECK(holds(shortened.err, "1 of 2 sentences are cut after 16 pieces"));
   const Outcome scored = run_program("bleu " + folder.file("out.txt") + " " + reference);
   CHECK(scored.code == 0);
   CHECK(holds(averaged.out, scored.out));
+}
+
+TEST_CASE("pairs: what a killed run saved last is whole and goes on with the same bits") {
+  if (!tokenizer_unavailable().empty()) return;
+  const Folder folder;
+  const std::string saved = folder.file("killed.safetensors");
+  const std::string command = std::string("train --preset post") + kSmall + "--pairs " +
+                              folder.write("pairs.tsv", pairs_text()) +
+                              " --tokens 64 --set data.vocabulary=60 --steps 1000000 --save-every 3 --save " + saved;
+  for (int seconds = 1; seconds < 60 && !std::filesystem::exists(saved); seconds *= 3)
+    CHECK(run_program(command, "timeout -s KILL " + std::to_string(seconds)).code == 137);
+  REQUIRE(std::filesystem::exists(saved));
+  const RunSpec spec = Run::saved_spec(saved);
+  const std::shared_ptr<const Task> task = make_task(spec.data);
+  const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  const std::unique_ptr<Run> resumed = Run::load(saved, task, *backend);
+  REQUIRE(resumed->steps_done() > 0);
+  Run straight(spec, task, *backend);
+  for (int i = 0; i < 7; ++i) resumed->step();
+  while (straight.steps_done() < resumed->steps_done()) straight.step();
+  for (size_t p = 0; p < straight.store().parameters().size(); ++p) {
+    INFO(straight.store().parameters()[p].name);
+    for (const Store::Block block : {Store::Block::Value, Store::Block::M, Store::Block::V})
+      CHECK(straight.store().read(static_cast<int32_t>(p), block) ==
+            resumed->store().read(static_cast<int32_t>(p), block));
+  }
 }
 
 TEST_CASE("a masked language model is fine-tuned on labels") {
@@ -103,7 +136,11 @@ TEST_CASE("a masked language model is fine-tuned on labels") {
   INFO(second.out << second.err);
   CHECK(second.code == 0);
   CHECK(holds(second.out, "accuracy"));
-  refuses("train --preset pre --labels " + labels + " --init-from " + folder.file("none"), 2, "no such file");
+  refuses("train --preset pre --labels " + labels + " --init-from " + folder.file("none"), 3, "no such file");
+  const Outcome pooled = run_program(std::string("train --preset pre") + kSmall + "--labels " + labels +
+                                     " --init-from " + run + " --set model.pooling=mean --steps 20");
+  INFO(pooled.out << pooled.err);
+  CHECK(pooled.code == 0);
   refuses("train --preset pre --labels " + labels + " --init-from " + run + kSmall +
               "--set model.width=32 --steps 1",
           2, "expected a model of the same sizes");
@@ -122,6 +159,27 @@ TEST_CASE("files and combinations that cannot be are refused in a line") {
   refuses("train --preset pre --pairs " + folder.file("none.tsv"), 3, "no such file");
   refuses("train --preset pre --labels " + folder.write("e.tsv", "x\ta\nx\tb\nx\tc\nx\td\nx\te\n"), 3,
           "1 different labels");
+  refuses("train --preset pre --labels " + folder.write("f.tsv", labels_text()) + " --valid " +
+              folder.write("g.tsv", "sideways\tlower 3\n"),
+          3, "the label 'sideways' occurs in the validation lines only");
+  refuses("train --preset pre --labels " + folder.write("h.tsv", "\tno label\n"), 3,
+          "line 1 has an empty column");
+  const auto knobs = [&](const std::string& set, const std::string& words) {
+    refuses("train --preset pre " + set, 2, words);
+  };
+  knobs("--set model.width=66", "width 66 is not a multiple of 4 heads");
+  knobs("--labels f.tsv --set model.architecture=decoder", "a decoder cannot learn labels");
+  knobs("--pairs f.tsv --set model.architecture=encoder", "an encoder cannot learn pairs");
+  knobs("--set model.architecture=encoder --set data.name=copy", "an encoder cannot learn copy");
+  knobs("--set train.schedule=linear --set train.warmup=300", "lies within the warm-up");
+  knobs("--set model.pooling=mean", "model.pooling");
+  knobs("--set model.architecture=encoder-decoder --set data.name=translation --set model.sequence=18",
+        "not a multiple of 4");
+  // Nothing is lost: what stands where the run was to be saved is still there.
+  const std::string kept = folder.write("kept.safetensors", "dear weights");
+  refuses("train --preset pre --set model.width=66 --save " + kept, 2, "heads");
+  refuses(train("i.tsv", "one column\n") + " --save " + kept, 3, "one column");
+  CHECK(read_all(kept) == "dear weights");
   refuses("train --preset pre --set model.architecture=encoder-decoder", 2, "cannot learn corpus");
   refuses("train --preset pre --set data.name=translation", 2, "a decoder cannot learn translation");
   refuses("train --preset pre --pairs x --labels y", 2, "expected one of them");

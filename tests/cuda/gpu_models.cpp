@@ -32,6 +32,7 @@ std::vector<TinyOptions> variants() {
                  .optimizer = Optimizer::Sgd});
   all.push_back(
       {.placement = Placement::Post, .norm = NormKind::Simple, .width = 33, .heads = 1, .sequence = 70});
+  all.push_back({.placement = Placement::Pre, .classes = 5});
   return all;
 }
 
@@ -160,7 +161,7 @@ TEST_CASE("gpu models: changing any field of StepInputs changes the result", "[g
   NEEDS_DEVICE();
   const StepInputs all;
   // A new field fails to compile here until it is added below.
-  [[maybe_unused]] const auto& [seed, step, lr, beta1, beta2, eps, bias1, bias2, momentum, decay, clip,
+  [[maybe_unused]] const auto& [seed, step, lr, beta1, beta2, eps, bias1, bias2, rectified, adapted, momentum, decay, l2, clip,
                                 smoothing, dropout] = all;
   struct Field {
     const char* name;
@@ -180,6 +181,10 @@ TEST_CASE("gpu models: changing any field of StepInputs changes the result", "[g
       {"momentum", Optimizer::Sgd, [](StepInputs& s) { s.momentum = 0.5f; }},
       {"weight_decay", Optimizer::Adam, [](StepInputs& s) { s.weight_decay = 0.1f; }},
       {"weight_decay, sgd", Optimizer::Sgd, [](StepInputs& s) { s.weight_decay = 0.1f; }},
+      {"l2", Optimizer::Adam, [](StepInputs& s) { s.l2 = 0.1f; }},
+      {"l2 of sgd", Optimizer::Sgd, [](StepInputs& s) { s.l2 = 0.1f; }},
+      {"rectification", Optimizer::RAdam, [](StepInputs& s) { s.rectification = 0.5f; }},
+      {"adapted", Optimizer::RAdam, [](StepInputs& s) { s.adapted = false; }},
       {"clip", Optimizer::Sgd, [](StepInputs& s) { s.clip = 0.1f; }},
       {"clip off", Optimizer::Sgd, [](StepInputs& s) { s.clip = 0.0f; }},
       {"label_smoothing", Optimizer::Adam, [](StepInputs& s) { s.label_smoothing = 0.1f; }},

@@ -18,7 +18,9 @@ struct TinyOptions {
   NormKind norm = NormKind::LayerNorm;
   int32_t layers = 2, width = 24, heads = 3, feed_forward = 40, vocabulary = 17, batch = 2, sequence = 11;
   bool tied = true, gelu = false, probes = true, row_weights = false, clip = false;
-  float dropout = 0;  ///< all three kinds
+  bool reuse_gradients = false;
+  int32_t classes = 0;  ///< > 0: an encoder that classifies by the mean over its positions
+  float dropout = 0;    ///< all three kinds
   Optimizer optimizer = Optimizer::Adam;
   int threads = 1;
   uint64_t seed = 7;
@@ -34,6 +36,7 @@ inline ModelConfig tiny_config(const TinyOptions& o) {
   c.sequence = o.sequence + 2;  // positions that no batch reaches
   c.activation = o.gelu ? Activation::Gelu : Activation::Relu;
   c.tied_output = o.tied;
+  if (o.classes > 0) c.architecture = Architecture::Encoder, c.pooling = Pooling::Mean, c.classes = o.classes;
   c.norm = o.norm;
   c.dropout_residual = c.dropout_attention = c.dropout_activation = o.dropout;
   set_placement(c, o.placement);
@@ -58,7 +61,10 @@ class Tiny {
         {.batch = o.batch, .sequence = o.sequence, .row_weights = o.row_weights, .probes = o.probes});
   }
   Program seal_tape(const Tape& tape) const {
-    return seal(tape, {.loss = tape.find("loss"), .optimizer = o.optimizer, .clip = o.clip});
+    return seal(tape, {.loss = tape.find("loss"),
+                       .optimizer = o.optimizer,
+                       .clip = o.clip,
+                       .reuse_gradients = o.reuse_gradients});
   }
   /// Another program over the same Store, as if recorded afresh.
   void record_again() {
@@ -74,7 +80,7 @@ class Tiny {
     for (size_t i = 0; i < tokens.size(); ++i) {
       tokens[i] =
           static_cast<int32_t>(word(static_cast<uint32_t>(i), 0) % static_cast<uint32_t>(o.vocabulary));
-      targets[i] = i % 7 == 3 ? -1 : (tokens[i] * 3 + 1) % o.vocabulary;
+      targets[i] = i % 7 == 3 ? -1 : (tokens[i] * 3 + 1) % (o.classes > 0 ? o.classes : o.vocabulary);
     }
     if (o.row_weights)
       for (size_t i = 0; i < program->floats("weights").size(); ++i)

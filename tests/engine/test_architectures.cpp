@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/philox.h"
 #include "engine/small_runs.h"
+#include "measure/live.h"
 #include "model/transformer.h"
 #include "tape/seal.h"
 #include "train/network.h"
@@ -237,6 +238,83 @@ TEST_CASE("architecture: padded rows count as the same rows without padding", "[
       ++probes;
     }
     CHECK(probes == 20);
+  }
+}
+
+TEST_CASE("architecture: a padded classifier counts as the same rows without padding, by either pooling",
+          "[architectures]") {
+  for (const Pooling pooling : {Pooling::First, Pooling::Mean}) {
+    Both model;
+    model.config.architecture = Architecture::Encoder;
+    model.config.classes = 3;
+    model.config.pooling = pooling;
+    const BatchShape tight{3, 7, 0, false}, wide{3, 12, 0, true};
+    Program a = model.program(tight);
+    LiveMeasurements before(a, model.values, model.config);
+    Program b = model.program(wide);
+    LiveMeasurements after(b, model.values, model.config);
+    const auto fill_rows = [&](Program& program, const BatchShape& shape, int32_t rest) {
+      const BatchView to = inputs_of(program, shape);
+      const auto T = static_cast<size_t>(shape.length);
+      for (size_t r = 0; r < 3; ++r)
+        for (size_t t = 0; t < T; ++t) {
+          to.tokens[r * T + t] = t < 7 ? symbol(r, t, 1) : rest;
+          to.targets[r * T + t] = t == 0 ? static_cast<int32_t>(r) : -1;
+        }
+      for (int32_t& length : to.key_lengths) length = 7;
+    };
+    fill_rows(a, tight, 0);
+    a.replay({});
+    std::vector<double> stats, numbers;
+    for (const int32_t rest : {0, 17}) {
+      fill_rows(b, wide, rest);
+      b.replay({});
+      CHECK(b.loss() == Approx(a.loss()).epsilon(1e-6));
+      for (const ParameterInfo& p : model.store.parameters()) {
+        if (p.name.ends_with(".bk")) continue;  // zero by symmetry
+        INFO(p.name);
+        CHECK(relative(b.read(p.name, true), a.read(p.name, true)) < 1e-4);
+      }
+      for (size_t i = 0; i < a.data().stats.size(); ++i) {
+        const std::string& name = a.data().stats[i].name;
+        INFO(name);
+        if (name.ends_with("mean_square")) CHECK(b.stats()[i] == Approx(a.stats()[i]).epsilon(1e-5));
+      }
+      std::vector<double> x(before.layout().size()), y(after.layout().size());
+      REQUIRE(x.size() == y.size());
+      before.measure(x);
+      after.measure(y);
+      for (size_t i = 0; i < x.size(); ++i) {
+        INFO(before.layout()[i].name);
+        CHECK(y[i] == Approx(x[i]).epsilon(1e-4).margin(1e-6));
+      }
+    }
+    const std::vector<float> logits = b.read("logits");
+    const size_t row = logits.size() / 3;
+    for (size_t i = 0; i + 3 < row; ++i)  // the mean is the same at every position, the states are not
+      if (pooling == Pooling::Mean) CHECK(logits[i] == logits[i + 3]);
+  }
+}
+
+TEST_CASE("architecture: live measurements leave the padding of both stacks out", "[architectures]") {
+  Both both;
+  const BatchShape tight{2, 7, 5, false}, wide{2, 12, 9, true};
+  Program a = both.program(tight);
+  LiveMeasurements before(a, both.values, both.config);
+  Program b = both.program(wide);
+  LiveMeasurements after(b, both.values, both.config);
+  const std::vector<int32_t> five(2, 5), seven(2, 7);
+  fill(a, tight, five, seven, 0);
+  fill(b, wide, five, seven, 17);
+  a.replay({});
+  b.replay({});
+  std::vector<double> x(before.layout().size()), y(after.layout().size());
+  REQUIRE(x.size() == y.size());
+  before.measure(x);
+  after.measure(y);
+  for (size_t i = 0; i < x.size(); ++i) {
+    INFO(before.layout()[i].name);
+    CHECK(y[i] == Approx(x[i]).epsilon(1e-4).margin(1e-6));
   }
 }
 

@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "core/error.h"
 #include "engine/five_nodes.h"
+#include "model/transformer.h"
 #include "tape/seal.h"
 #include "tape/seal_passes.h"
 
@@ -246,6 +247,55 @@ TEST_CASE("seal: memory is aligned and nothing overlaps", "[seal]") {
   for (const Span& a : spans)
     for (const Span& b : spans)
       if (&a != &b && a.block == b.block) CHECK((a.last <= b.first || b.last <= a.first));
+}
+
+TEST_CASE("seal: gradients that live at the same time never share memory", "[seal]") {
+  SilentBackend backend;
+  ModelConfig config;
+  config.layers = 3, config.width = 8, config.heads = 2, config.feed_forward = 24, config.vocabulary = 11;
+  for (const Placement placement : {Placement::Post, Placement::Pre}) {
+    set_placement(config, placement);
+    Store store(backend);
+    Tape tape(store);
+    const ModelValues model =
+        record_transformer(tape, config, {.batch = 2, .sequence = 6, .probes = false});
+    tape.probe({"probed", ProbeKind::MeanSquare, model.sublayers[3].branch, true, 0});
+    const auto needs = passes::mark_gradients(tape, model.loss);
+    std::vector<Instruction> all = passes::emit_backward(tape, needs, model.loss);
+    all = passes::place_probes(tape, std::move(all));
+    MemoryPlan plan = passes::plan_memory(tape, needs);
+    const size_t before = plan.gradients;
+    passes::share_gradient_memory(tape, all, plan);
+    CHECK(plan.gradients < before);
+    // What is written must hold until its node's own backward has read it; the rest, to the end.
+    struct Life {
+      size_t first = ~size_t{0}, last = 0;
+    };
+    std::vector<Life> life(tape.values().size());
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (all[i].op == OpKind::Probe) continue;
+      life[static_cast<size_t>(all[i].out)].last = i;
+      for (size_t k = 0; k < all[i].in.size(); ++k)
+        if (all[i].write[k] != Write::Skip) {
+          Life& l = life[static_cast<size_t>(all[i].in[k])];
+          l.first = std::min(l.first, i);
+        }
+    }
+    const auto probed = static_cast<size_t>(model.sublayers[3].branch);
+    CHECK_FALSE(plan.reused[probed]);
+    for (size_t v = 0; v < life.size(); ++v)
+      if (!plan.reused[v]) life[v] = {0, all.size()};
+    for (size_t a = 0; a < life.size(); ++a)
+      for (size_t b = 0; b < a; ++b) {
+        const size_t x = plan.gradient_offset[a], y = plan.gradient_offset[b];
+        if (x == kNoOffset || y == kNoOffset) continue;
+        const bool together = life[a].first <= life[b].last && life[b].first <= life[a].last;
+        const bool overlap = x < y + static_cast<size_t>(tape.values()[b].shape.size()) &&
+                             y < x + static_cast<size_t>(tape.values()[a].shape.size());
+        INFO(tape.values()[a].name << " and " << tape.values()[b].name);
+        CHECK_FALSE((together && overlap));
+      }
+  }
 }
 
 TEST_CASE("seal: ops that the backend lacks are reported all together, before anything is lowered",

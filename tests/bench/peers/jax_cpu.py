@@ -4,7 +4,7 @@
 Every step reads back the loss and the gradient norm of each parameter, as the Lab does. One JSON line a row, with the
 keys of `normscope bench --json`:
 
-    jax_cpu.py [lesson] [deep] [wide] [base] [--threads 2] [--seconds 2]
+    jax_cpu.py [lesson] [deep] [wide] [base] [encdec] [--threads 2] [--seconds 2]
 """
 
 import argparse
@@ -22,7 +22,7 @@ SIZES = {  # layers, width, heads, feed-forward, T, B, V
 }
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("models", nargs="*", default=list(SIZES))
+parser.add_argument("models", nargs="*", default=[*SIZES, "encdec"])
 parser.add_argument("--threads", type=int, default=2)
 parser.add_argument("--seconds", type=float, default=2)
 args = parser.parse_args()
@@ -31,6 +31,7 @@ if hasattr(os, "sched_setaffinity"):  # XLA makes a thread for every core that i
 
 import jax  # noqa: E402  (after the threads are set)
 import jax.numpy as jnp  # noqa: E402
+import jax_encdec  # noqa: E402
 
 
 def linear(key, fan_in, fan_out):
@@ -63,7 +64,7 @@ def apply_norm(p, x):
     return p["g"] * centred * jax.lax.rsqrt((centred**2).mean(-1, keepdims=True) + 1e-5) + p["b"]
 
 
-def loss_of(p, x, y, heads):
+def decoder_loss(p, x, y, heads):
     d = p["tokens"].shape[1]
     b, t = x.shape
     h = math.sqrt(d) * p["tokens"][x] + p["positions"]
@@ -80,9 +81,9 @@ def loss_of(p, x, y, heads):
     return -jnp.take_along_axis(logits, y[..., None], -1).mean()
 
 
-def step_of(heads):
-    def train_step(p, m, v, step, x, y):
-        loss, g = jax.value_and_grad(loss_of)(p, x, y, heads)
+def step_of(loss_of):
+    def train_step(p, m, v, step, batch):
+        loss, g = jax.value_and_grad(loss_of)(p, *batch)
         m = jax.tree.map(lambda a, b: 0.9 * a + 0.1 * b, m, g)
         v = jax.tree.map(lambda a, b: 0.98 * a + 0.02 * b * b, v, g)
 
@@ -99,19 +100,29 @@ def flop(layers, d, heads, f, t, b, v):
     return 6 * (layers * (4 * d * d + 2 * d * f) + d * v) * b * t + 12 * layers * b * t * t * d
 
 
-def measure(name):
+def model_of(name):
+    """The loss, parameters, a batch, its target tokens, and the FLOP of a step."""
+    if name == "encdec":
+        tokens = jax_encdec.B * jax_encdec.T
+        return (jax_encdec.loss_of, jax_encdec.parameters(jax.random.key(1)), jax_encdec.batch(jax.random.key(2)),
+                tokens, jax_encdec.flop())
     layers, d, heads, f, t, b, v = SIZES[name]
-    p = parameters(jax.random.key(1), layers, d, f, t, v)
+    batch = [jax.random.randint(k, (b, t), 0, v) for k in jax.random.split(jax.random.key(2))]
+    return (lambda p, x, y: decoder_loss(p, x, y, heads), parameters(jax.random.key(1), layers, d, f, t, v), batch,
+            b * t, flop(layers, d, heads, f, t, b, v))
+
+
+def measure(name):
+    loss_of, p, batch, tokens, work = model_of(name)
     m, s = jax.tree.map(jnp.zeros_like, p), jax.tree.map(jnp.zeros_like, p)
-    x, y = (jax.random.randint(k, (b, t), 0, v) for k in jax.random.split(jax.random.key(2)))
-    train_step = step_of(heads)
+    train_step = step_of(loss_of)
     times = []
     number = 0
     begin = None
     while begin is None or time.perf_counter() - begin < args.seconds or len(times) < 5:
         number += 1
         at = time.perf_counter()
-        p, m, s, readings = train_step(p, m, s, float(number), x, y)
+        p, m, s, readings = train_step(p, m, s, float(number), batch)
         numbers = readings.tolist()
         if number == 3:  # the first ones compile and warm up
             begin = time.perf_counter()
@@ -119,12 +130,12 @@ def measure(name):
             times.append(time.perf_counter() - at)
     assert all(math.isfinite(n) for n in numbers)
     median = statistics.median(times)
-    gflop = 1e-9 * flop(layers, d, heads, f, t, b, v)
+    gflop = 1e-9 * work
     return {"framework": f"JAX {jax.__version__}", "mode": "jitted", "threads": args.threads, "name": name,
-            "tokens_per_s": b * t / median, "ms": 1e3 * median, "best_ms": 1e3 * min(times), "gflops": gflop / median,
+            "tokens_per_s": tokens / median, "ms": 1e3 * median, "best_ms": 1e3 * min(times), "gflops": gflop / median,
             "best_gflops": gflop / min(times), "loss": numbers[0], "steps": len(times)}
 
 
 if __name__ == "__main__":
-    for model in args.models or SIZES:
+    for model in args.models:
         print(json.dumps(measure(model)), flush=True)

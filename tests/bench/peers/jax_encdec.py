@@ -1,16 +1,9 @@
-#!/usr/bin/env python3
-"""The encoder-decoder of `normscope_bench encdec` in JAX, jitted: 6-6, d=512, 4 heads, f=1024, Pre-LN, ReLU, tied output.
+"""The model `encdec` of `normscope bench` in JAX: 6-6, d=512, 4 heads, f=1024, Pre-LN, ReLU, tied output.
 
-A step is forward, backward, Adam, and the loss and the gradient norm of every parameter read back, as normscope does.
-
-    jax_encdec.py [--steps 5]
+Measured by jax_cpu.py encdec.
 """
 
-import argparse
-import json
 import math
-import statistics
-import time
 
 import jax
 import jax.numpy as jnp
@@ -27,15 +20,17 @@ def norm():
     return {"g": jnp.ones(D), "b": jnp.zeros(D)}
 
 
-def attention(key):
-    return {n: linear(k, D, D) for n, k in zip("qkvo", jax.random.split(key, 4))}
+def attention(key, cross=False):
+    q, kv, o = jax.random.split(key, 3)
+    own = {"q": linear(q, D, D), "kv": linear(kv, D, 2 * D)} if cross else {"qkv": linear(q, D, 3 * D)}
+    return own | {"o": linear(o, D, D)}
 
 
 def layer(key, decoder):
     a, c, f1, f2 = jax.random.split(key, 4)
     p = {"attn": attention(a), "w1": linear(f1, D, FF), "w2": linear(f2, FF, D), "n0": norm(), "n2": norm()}
     if decoder:
-        p |= {"cross": attention(c), "n1": norm()}
+        p |= {"cross": attention(c, True), "n1": norm()}
     return p
 
 
@@ -56,7 +51,11 @@ def apply_norm(p, x):
 
 
 def attend(p, x, memory, causal):
-    q, k, v = (apply_linear(p[n], m).reshape(B, T, H, D // H) for n, m in (("q", x), ("k", memory), ("v", memory)))
+    if "qkv" in p:
+        parts = jnp.split(apply_linear(p["qkv"], x), 3, -1)
+    else:
+        parts = [apply_linear(p["q"], x), *jnp.split(apply_linear(p["kv"], memory), 2, -1)]
+    q, k, v = (part.reshape(B, T, H, D // H) for part in parts)
     scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / math.sqrt(D // H)
     if causal:
         scores = jnp.where(jnp.tril(jnp.ones((T, T), bool)), scores, -jnp.inf)
@@ -86,37 +85,12 @@ def loss_of(p, source, tokens, targets):
     return -jnp.take_along_axis(logits, targets[..., None], -1).mean()
 
 
-@jax.jit
-def train_step(p, m, v, step, batch):
-    loss, g = jax.value_and_grad(loss_of)(p, *batch)
-    m = jax.tree.map(lambda a, b: 0.9 * a + 0.1 * b, m, g)
-    v = jax.tree.map(lambda a, b: 0.98 * a + 0.02 * b * b, v, g)
 
-    def update(w, a, b):
-        return w - 1e-4 * (a / (1 - 0.9**step)) / (jnp.sqrt(b / (1 - 0.98**step)) + 1e-9)
-
-    readings = jnp.stack([loss] + [jnp.linalg.norm(x.ravel()) for x in jax.tree.leaves(g)])
-    return jax.tree.map(update, p, m, v), m, v, readings
+def batch(key):
+    return [jax.random.randint(k, (B, T), 0, V) for k in jax.random.split(key, 3)]
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--steps", type=int, default=5)
-    args = parser.parse_args()
-    p = parameters(jax.random.key(1))
-    m, v = jax.tree.map(jnp.zeros_like, p), jax.tree.map(jnp.zeros_like, p)
-    batch = [jax.random.randint(k, (B, T), 0, V) for k in jax.random.split(jax.random.key(2), 3)]
-    times = []
-    for step in range(1, args.steps + 3):
-        start = time.perf_counter()
-        p, m, v, readings = train_step(p, m, v, float(step), batch)
-        values = readings.tolist()
-        if step > 2:  # the first ones compile
-            times.append(time.perf_counter() - start)
-        assert all(math.isfinite(r) for r in values)
-    median = statistics.median(times)
-    print(json.dumps({"model": "encdec", "jax": jax.__version__, "device": jax.devices()[0].platform, "ms": 1e3 * median,
-                      "tokens_per_s": B * T / median}))
-
-
-main()
+def flop():
+    encoder = L * (6 * (4 * D * D + 2 * D * FF) * B * T + 12 * B * T * T * D)
+    decoder = L * (6 * (8 * D * D + 2 * D * FF) * B * T + 24 * B * T * T * D)
+    return encoder + decoder + 6 * D * V * B * T

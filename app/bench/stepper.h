@@ -1,0 +1,49 @@
+// The models of the benchmark, and one of them ready to step on a backend of its own. Called by bench/steps.cpp
+// and bench/sweep.cpp.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "engine/data/task.h"
+#include "engine/model/transformer.h"
+#include "engine/tape/program.h"
+#include "engine/tape/seal.h"
+#include "engine/tape/store.h"
+
+namespace normscope::bench {
+
+struct Model {
+  const char* name;
+  int32_t layers, width, heads, feed_forward, sequence, batch, vocabulary;
+  bool listed = true;  ///< false: only when named
+  bool tied = false;
+  Placement placement = Placement::Pre;
+  Architecture architecture = Architecture::Decoder;
+};
+/// lesson and deep first. encdec is what the sources train (Xiong et al. 2020, section 3): 6-6, d=512, f=1024, 4096
+/// tokens, 10,000 pieces.
+std::span<const Model> models();
+
+ModelConfig config_of(const Model& model);
+BatchShape shape_of(const Model& model);
+/// FLOP of a step, in units of 1e9: see step_flop().
+double gflop_of(const Model& model);
+
+struct Stepper {
+  std::unique_ptr<Backend> backend;
+  Store store;
+  ModelConfig config;
+  ModelValues values;
+  std::unique_ptr<Program> program;
+  StepInputs inputs;
+
+  Stepper(const ModelConfig& config, const BatchShape& shape, int threads, const SealOptions& options = {});
+  Stepper(const Model& model, int threads) : Stepper(config_of(model), shape_of(model), threads) {}
+
+  void step() { program->replay(inputs); }
+  size_t bytes() const;
+  size_t parameters() const;
+};
+
+}  // namespace normscope::bench
