@@ -155,7 +155,7 @@ TEST_CASE("gpu ops: the norm family equals the CPU and the reference", "[gpu]") 
   NEEDS_DEVICE();
   check_cases(norm_cases());
 }
-TEST_CASE("gpu ops: relu, gelu, dropout, add, affine and norms of heads equal the CPU and the reference", "[gpu]") {
+TEST_CASE("gpu ops: relu and gelu and dropout and add and affine and norms of heads equal the CPU and the reference", "[gpu]") {
   NEEDS_DEVICE();
   check_cases(elementwise_cases());
 }

@@ -1,12 +1,17 @@
 // What each placement and initialisation promises at its first step, in exact identities; and that all of them
 // work in every architecture. Against the double reference: test_model_reference.cpp.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 
 #include "catch.hpp"
 #include "core/error.h"
 #include "core/philox.h"
 #include "engine/small_runs.h"
+#include "measure/live.h"
 #include "model/transformer.h"
 #include "ops/ops.h"
 #include "tape/seal.h"
@@ -353,6 +358,34 @@ TEST_CASE("placement: gradients are the loss's slope in every architecture", "[p
       };
       CHECK((loss_at(h) - loss_at(-h)) / (2 * h) == Approx(length).epsilon(5e-3));
     }
+}
+
+TEST_CASE("placement: the components of the state add up to it in every architecture", "[placements]") {
+  for (const Architecture architecture : {Architecture::Encoder, Architecture::EncoderDecoder})
+    for (const Placement p : kPresets)
+      for (const NormKind norm : {NormKind::LayerNorm, NormKind::AdaNorm, NormKind::DyT}) {
+        INFO(to_string(p) << " " << short_name(norm));
+        ModelConfig config = config_of(p, architecture);
+        config.norm = norm;
+        set_placement(config, p);
+        const Start model(config);
+        LiveMeasurements live(*model.program, model.values, config);
+        std::vector<double> numbers(live.layout().size());
+        live.measure(numbers);
+        CHECK(live.residual() <= 1e-5);
+        for (double v : numbers) CHECK(std::isfinite(v));
+      }
+}
+
+TEST_CASE("placement: the manual names every placement, initialisation and preset", "[placements]") {
+  std::ifstream file(NORMSCOPE_SOURCE_DIR "/docs/configuration.md");
+  const std::string manual{std::istreambuf_iterator<char>(file), {}};
+  const auto has_row = [&](std::string_view name) {
+    return manual.find(fmt::format("| `{}` |", name)) != std::string::npos;
+  };
+  for (const Placement p : kPresets) CHECK(has_row(to_string(p)));
+  for (const std::string_view rule : kInitRules) CHECK(has_row(rule));
+  for (const std::string& preset : preset_names()) CHECK(manual.find("`" + preset + "`") != std::string::npos);
 }
 
 TEST_CASE("placement: runs of each train, resume and repeat to the bit", "[placements]") {

@@ -31,7 +31,9 @@ using Parameters = std::map<std::string, Values>;
 struct DecoderResult {
   double loss = 0;
   Parameters gradients;
-  std::vector<Values> outputs;  ///< of each sub-layer
+  Values logits;
+  std::vector<Values> outputs;   ///< of each sub-layer
+  std::vector<Values> branches;  ///< what each adds to the skip, its learned scale included
 };
 
 class Decoder {
@@ -52,6 +54,7 @@ class Decoder {
       for (const char* kind : {"attn", "ffn"}) {
         x = sublayer(fmt::format("L{:02}.{}", layer_, kind), x, kind[0] == 'a');
         result.outputs.push_back(g_.value(x));
+        result.branches.push_back(branch_value(fmt::format("L{:02}.{}.branch", layer_, kind)));
       }
     }
     x = ended(x);
@@ -61,6 +64,7 @@ class Decoder {
     const Id loss = g_.loss(logits, targets, weights, s_.smoothing);
     g_.backward(loss);
     result.loss = g_.value(loss)[0];
+    result.logits = g_.value(logits);
     for (const auto& [name, id] : leaves_) result.gradients[name] = g_.gradient(id);
     return result;
   }
@@ -90,12 +94,21 @@ class Decoder {
     }
   }
 
+  /// Of the sub-layer at hand, times the learned scalar of that name where there is one.
+  Values branch_value(const std::string& scale) const {
+    Values branch = g_.value(branch_);
+    if (const auto found = leaves_.find(scale); found != leaves_.end())
+      for (double& b : branch) b *= g_.value(found->second)[0];
+    return branch;
+  }
+
   Id sum(Id a, Id b) { return g_.add(a, b, Graph::kAbsent, Graph::kAbsent, 1, 1, s_.D); }
 
   Id sublayer(const std::string& n, Id x, bool attention) {
     const auto f = [&](Id h) {
-      return drop(n + ".drop", attention ? attend(n, h) : feed_forward(n, h), s_.dropout_residual);
+      return branch_ = drop(n + ".drop", attention ? attend(n, h) : feed_forward(n, h), s_.dropout_residual);
     };
+    const auto after = [&](Id branch) { return branch_ = norm(n + ".after", branch); };
     const auto plus = [&](Id f_of_x, Id skip, Id branch, double alpha) {
       return g_.add(x, f_of_x, skip, branch, alpha, 1.0, s_.D);
     };
@@ -108,11 +121,11 @@ class Decoder {
       case Placement::Pre:
         return plus(f(norm(n + ".before", x)), none, none, 1);
       case Placement::Sandwich:
-        return plus(norm(n + ".after", f(norm(n + ".before", x))), none, none, 1);
+        return plus(after(f(norm(n + ".before", x))), none, none, 1);
       case Placement::DeepNorm:
         return norm(n + ".trunk", plus(f(x), none, none, std::pow(2.0 * static_cast<double>(s_.L), 0.25)));
       case Placement::Peri:
-        return sum(x, norm(n + ".after", f(norm(n + ".before", x))));
+        return sum(x, after(f(norm(n + ".before", x))));
       case Placement::Mix:  // a quarter of the layers, one at least
         return layer_ <= std::max<int64_t>(1, s_.L / 4) ? post() : pre();
       case Placement::LayerNormScaling:
@@ -125,7 +138,7 @@ class Decoder {
         return norm(n + ".trunk", sum(x, branch));
       }
       case Placement::NormFormer:
-        return attention ? sum(x, norm(n + ".after", f(norm(n + ".before", x)))) : pre();
+        return attention ? sum(x, after(f(norm(n + ".before", x)))) : pre();
       case Placement::SubLN:
       case Placement::QkNorm:
         return pre();
@@ -222,7 +235,7 @@ class Decoder {
   DecoderSpec s_;
   Graph g_;
   int64_t layer_ = 0;
-  Id layer_input_ = 0, second_ = 0;
+  Id layer_input_ = 0, second_ = 0, branch_ = 0;
   std::map<std::string, Id> leaves_;
 };
 
