@@ -1,0 +1,153 @@
+// normscope zoo: every placement, norm, initialisation and optimizer on one model, as a table that the
+// program makes. Resumable: finished runs are kept, interrupted ones go on from their step.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "app/cli/options.h"
+#include "app/cli/specs.h"
+#include "app/cli/terminal.h"
+#include "app/session/settings.h"
+#include "app/zoo/summary.h"
+#include "app/zoo/trainer.h"
+#include "engine/io/atomic_file.h"
+
+namespace normscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+zoo::Plan plan_of(const ZooOptions& options) {
+  zoo::Plan plan;
+  plan.entries = with_exit(Exit::usage, [&] { return zoo::entries_named(options.only); });
+  if (!options.depths.empty()) plan.depths = options.depths;
+  plan.seeds = options.seeds, plan.steps = options.steps, plan.warmup = options.warmup;
+  plan.base = options.set;
+  return plan;
+}
+
+Exit list(const zoo::Plan& plan) {
+  const zoo::Group* group = nullptr;
+  for (const zoo::Entry& entry : plan.entries) {
+    if (!group || *group != entry.group)
+      fmt::print("{} ({})\n", zoo::title(entry.group), to_string(entry.group));
+    group = &entry.group;
+    fmt::print("  {:<22} {:<44} {}\n  {:<22}   {}\n", entry.name, entry.title, entry.source, "",
+               fmt::join(entry.set, "  "));
+  }
+  return Exit::ok;
+}
+
+void save(const std::string& path, const std::string& text) {
+  AtomicFile file(path, "zoo");
+  file.write(text.data(), text.size());
+  file.commit();
+  fmt::print("wrote {}\n", path);
+}
+
+/// What the files are called: as asked, or by default in --out.
+struct Files {
+  std::string json, csv, svg, markdown;
+};
+
+Files files_of(const ZooOptions& options) {
+  const auto place = [&](const std::string& asked, const char* name) {
+    return !asked.empty() || options.out.empty() ? asked : options.out + "/" + name;
+  };
+  return {place(options.json, "zoo.json"), place(options.csv, "zoo.csv"), place(options.svg, "zoo.svg"),
+          place(options.markdown, "zoo.md")};
+}
+
+std::string store_folder(const ZooOptions& options) {
+  if (!options.out.empty()) return options.out + "/runs";
+  const std::string cache = cache_folder();
+  return cache.empty() ? cache : cache + "/zoo";
+}
+
+/// The line that makes the same table, without what only names files of this machine.
+std::string command_of(const ZooOptions& options) {
+  std::string line = "normscope zoo";
+  if (!options.depths.empty()) line += fmt::format(" --depth {}", fmt::join(options.depths, ","));
+  if (!options.only.empty()) line += " --only " + options.only;
+  if (options.seeds != zoo::Plan{}.seeds) line += fmt::format(" --seeds {}", options.seeds);
+  if (options.steps > 0) line += fmt::format(" --steps {}", options.steps);
+  if (options.warmup > 0) line += fmt::format(" --warmup {}", options.warmup);
+  for (const std::string& assignment : options.set) line += " --set " + assignment;
+  return line;
+}
+
+void write_files(const ZooOptions& options, const Files& files, const zoo::Summary& summary) {
+  if (!files.json.empty()) save(files.json, zoo::to_json(summary).dump(1) + "\n");
+  if (!files.csv.empty()) save(files.csv, zoo::to_csv(summary));
+  if (!files.svg.empty()) save(files.svg, zoo::to_svg(summary));
+  if (files.markdown.empty()) return;
+  const fs::path folder = fs::absolute(files.markdown).parent_path();
+  const std::string picture =
+      files.svg.empty() ? "" : fs::absolute(files.svg).lexically_relative(folder).generic_string();
+  save(files.markdown, zoo::to_markdown(summary, picture, command_of(options)));
+}
+
+/// Both phases of a visit as progress bars. False: interrupted.
+class Bars {
+ public:
+  bool operator()(const zoo::TrainerProgress& at) {
+    if (!bar_ || at.checking != checking_) {
+      if (bar_) bar_->finish();
+      checking_ = at.checking;
+      bar_.emplace(at.checking ? "looking through the store" : "training", at.total);
+    }
+    if (at.total > 0) bar_->update(at.done, at.note);
+    return !InterruptGuard::interrupted();
+  }
+  void finish() {
+    if (bar_) bar_->finish();
+  }
+
+ private:
+  std::optional<Progress> bar_;
+  bool checking_ = false;
+};
+
+/// Runs that could not be trained at all: one line.
+void refuse_failed(const zoo::Summary& summary) {
+  for (const zoo::Row& row : summary.rows)
+    for (const zoo::Arm& arm : row.arms)
+      for (const auto& run : arm.runs)
+        if (run && run->verdict == zoo::Verdict::Failed)
+          throw CommandError(Exit::internal, fmt::format("zoo: {}: {}", row.entry.name, run->what));
+}
+
+}  // namespace
+
+Exit zoo(const ZooOptions& options) {
+  const zoo::Plan plan = plan_of(options);
+  if (options.list) return list(plan);
+  const std::vector<zoo::Job> jobs = with_exit(Exit::usage, [&] { return zoo::jobs_of(plan); });
+  zoo::RecordStore store(store_folder(options));
+  const Files files = files_of(options);
+  for (const std::string& path : {files.json, files.csv, files.svg, files.markdown})
+    if (!path.empty()) check_writable(path);
+
+  const InterruptGuard guard;
+  Bars bars;
+  const zoo::TrainerOptions trainer{options.threads, 1, options.stored};
+  const zoo::Visit visit = zoo::visit(jobs, store, trainer, std::ref(bars));
+  bars.finish();
+  for (const std::string& path : store.damaged())
+    std::fprintf(stderr, "normscope: %s: not a result that can be read, trained again\n", path.c_str());
+
+  const zoo::Summary summary = zoo::summarise(plan, jobs, visit.records);
+  fmt::print("{}\n{} runs trained, {} taken from {}\n", zoo::to_text(summary), visit.trained, visit.stored,
+             store.folder().empty() ? "nowhere" : store.folder());
+  write_files(options, files, summary);
+  std::fflush(stdout);
+  if (!visit.complete) {
+    std::fprintf(stderr, "normscope: interrupted; the same command goes on from here\n");
+    return Exit::interrupted;
+  }
+  refuse_failed(summary);
+  return Exit::ok;
+}
+
+}  // namespace normscope::cli

@@ -1,0 +1,162 @@
+#include "app/zoo/entries.h"
+
+#include <algorithm>
+#include <set>
+
+#include "app/zoo/table.h"
+#include "engine/core/error.h"
+
+namespace normscope::zoo {
+namespace {
+
+std::vector<std::string> split(std::string_view text, char at) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(at, begin), text.size());
+    if (end > begin) parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// Whether a key fits a pattern with at most one star.
+bool fits(std::string_view key, std::string_view pattern) {
+  const size_t star = pattern.find('*');
+  if (star == pattern.npos) return key == pattern;
+  const std::string_view head = pattern.substr(0, star), tail = pattern.substr(star + 1);
+  return key.size() >= head.size() + tail.size() && key.starts_with(head) && key.ends_with(tail);
+}
+
+void wire_all(RunSpec& spec, std::string_view pattern, std::string_view value) {
+  bool any = false;
+  for (const std::string& key : wiring_keys(spec)) {
+    if (!fits(key, pattern)) continue;
+    set_field(spec, key, value);
+    any = true;
+  }
+  if (!any) fail(pattern, "no place of the wiring fits: expected such as wiring.L*.attn");
+}
+
+/// Each layer from a preset of its own: the l-th of `count` takes pick(l, count).
+template <typename Pick>
+void mix_layers(RunSpec& spec, std::string_view names, Pick pick) {
+  std::vector<StackWiring> presets;
+  const StackContext context = context_of(spec.model, spec.model.architecture != Architecture::Encoder);
+  for (const std::string& name : split(names, ','))
+    presets.push_back(preset_stack(placement_from(name), spec.model.norm, context));
+  if (presets.empty()) fail("layers", "'{}' names no placement: expected such as post,pre", names);
+  StackWiring& stack = spec.model.stack();
+  const size_t count = stack.layers.size();
+  for (size_t l = 0; l < count; ++l) {
+    const StackWiring& from = presets[pick(l, count, presets.size())];
+    stack.layers[l] = from.layers[l];
+    stack.final = from.final;
+  }
+  complete(spec);
+}
+
+bool covers(const Entry& entry, std::string_view key, std::string_view value) {
+  const std::string wanted = fmt::format("{}={}", key, value);
+  return std::find(entry.set.begin(), entry.set.end(), wanted) != entry.set.end();
+}
+
+/// Rows for the values of a setting that no row has, on Post-LN, where a remedy shows, and on Pre-LN, where
+/// harm shows.
+void add_missing(std::vector<Entry>& all, Group group, std::string_view key, std::string_view standard) {
+  const Field* field = find_field(key);
+  if (!field) return;
+  for (const std::string_view value : field->choices) {
+    if (value == standard || value == "none") continue;
+    const bool known =
+        std::any_of(all.begin(), all.end(), [&](const Entry& entry) { return covers(entry, key, value); });
+    if (known) continue;
+    const ValueWords* words = find_words(key, value);
+    for (const char* placement : {"post", "pre"}) {
+      Entry entry;
+      entry.group = group;
+      entry.name = fmt::format("{}-{}", placement, value);
+      entry.title = fmt::format("{}, {}", label(placement_from(placement)),
+                                words ? std::string_view(words->title) : value);
+      entry.source = words ? words->source : "";
+      entry.set = {fmt::format("model.placement={}", placement), fmt::format("{}={}", key, value)};
+      all.push_back(std::move(entry));
+    }
+  }
+}
+
+void add_placements(std::vector<Entry>& all) {
+  for (const Placement placement : kPresets) {
+    const std::string name = to_string(placement);
+    const bool own_row =
+        std::any_of(rows().begin(), rows().end(), [&](const Entry& row) { return row.name == name; });
+    if (own_row) continue;
+    all.push_back(
+        {name, label(placement), row_of(placement).source, {"model.placement=" + name}, Group::Placements});
+  }
+}
+
+std::vector<Entry> make_entries() {
+  std::vector<Entry> all;
+  add_placements(all);
+  all.insert(all.end(), rows().begin(), rows().end());
+  add_missing(all, Group::Norms, "model.norm", "ln");
+  add_missing(all, Group::Inits, "model.init", "xavier");
+  add_missing(all, Group::Optimizers, "train.optimizer", "adam");
+  add_missing(all, Group::Schedules, "train.schedule", "constant");
+  std::stable_sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) { return a.group < b.group; });
+  return all;
+}
+
+}  // namespace
+
+const char* to_string(Group group) {
+  constexpr const char* names[] = {"placements", "norms", "inits", "optimizers", "schedules", "remedies"};
+  return names[static_cast<size_t>(group)];
+}
+
+const char* title(Group group) {
+  constexpr const char* titles[] = {"Placements", "Norms",     "Initialisations",
+                                    "Optimizers", "Schedules", "Remedies on Post-LN"};
+  return titles[static_cast<size_t>(group)];
+}
+
+const std::vector<Entry>& entries() {
+  static const std::vector<Entry> all = make_entries();
+  return all;
+}
+
+std::vector<Entry> entries_named(std::string_view names) {
+  const std::vector<std::string> wanted = split(names, ',');
+  std::set<std::string> missing(wanted.begin(), wanted.end());
+  std::vector<Entry> chosen;
+  for (const Entry& entry : entries()) {
+    const bool by_name = std::find(wanted.begin(), wanted.end(), entry.name) != wanted.end();
+    const bool by_group = std::find(wanted.begin(), wanted.end(), to_string(entry.group)) != wanted.end();
+    missing.erase(entry.name);
+    missing.erase(to_string(entry.group));
+    if (by_name || by_group || wanted.empty()) chosen.push_back(entry);
+  }
+  if (!missing.empty()) {
+    std::vector<std::string> known;
+    for (const Group group : kGroups) known.emplace_back(to_string(group));
+    for (const Entry& entry : entries()) known.push_back(entry.name);
+    fail("zoo", "'{}' is not in the zoo: expected names among {}", *missing.begin(), fmt::join(known, ", "));
+  }
+  return chosen;
+}
+
+void change(RunSpec& spec, std::string_view assignment) {
+  const size_t equals = assignment.find('=');
+  if (equals == assignment.npos) fail("zoo", "'{}': expected KEY=VALUE, as train.rate=1e-3", assignment);
+  const std::string_view key = assignment.substr(0, equals), value = assignment.substr(equals + 1);
+  if (key == "layers.cycle")
+    mix_layers(spec, value, [](size_t l, size_t, size_t presets) { return l % presets; });
+  else if (key == "layers.halves")
+    mix_layers(spec, value, [](size_t l, size_t count, size_t presets) { return l * presets / count; });
+  else if (key.find('*') != key.npos)
+    wire_all(spec, key, value);
+  else
+    set_field(spec, key, value);
+}
+
+}  // namespace normscope::zoo

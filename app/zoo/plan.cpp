@@ -1,0 +1,71 @@
+#include "app/zoo/plan.h"
+
+#include <algorithm>
+
+#include "engine/core/error.h"
+#include "engine/train/run_cache.h"
+
+namespace normscope::zoo {
+namespace {
+
+constexpr int32_t kShallow = 8;
+
+RunSpec base_of(const Plan& plan, int32_t layers, bool warm) {
+  const BaseSetting setting = base_setting(layers);
+  const int32_t steps = plan.steps > 0 ? plan.steps : setting.steps;
+  const int32_t warmup = plan.warmup > 0 ? plan.warmup : setting.warmup;
+  RunSpec spec = preset_run("post");
+  const auto set = [&](const char* key, int32_t value) { set_field(spec, key, std::to_string(value)); };
+  set("model.layers", layers);
+  set_field(spec, "train.rate", setting.rate);
+  set("train.steps", steps);
+  set("train.warmup", warm ? warmup : 0);
+  set("train.decay_end", std::max(steps, warmup + 1));
+  for (const std::string& assignment : plan.base) change(spec, assignment);
+  return spec;
+}
+
+}  // namespace
+
+BaseSetting base_setting(int32_t layers) {
+  if (layers <= kShallow) return {"3e-3", 300, 200};
+  return {"1e-3", 400, 200};
+}
+
+std::vector<Job> jobs_of(const Plan& plan) {
+  std::vector<Job> jobs;
+  for (const int32_t layers : plan.depths)
+    for (size_t e = 0; e < plan.entries.size(); ++e)
+      for (const bool warm : {false, true})
+        for (int32_t seed = 1; seed <= plan.seeds; ++seed) {
+          Job job{e, layers, warm, static_cast<uint64_t>(seed), base_of(plan, layers, warm), ""};
+          for (const std::string& assignment : plan.entries[e].set) change(job.spec, assignment);
+          job.spec.seed = job.seed;
+          job.spec.name = plan.entries[e].name;
+          try {
+            complete(job.spec);
+            validate(job.spec);
+          } catch (const Error& error) {
+            throw Error(fmt::format("zoo: {}: {}", plan.entries[e].name, error.what()));
+          }
+          job.key = run_key(job.spec, {});
+          jobs.push_back(std::move(job));
+        }
+  return jobs;
+}
+
+std::string setting_text(const Plan& plan, int32_t layers) {
+  const RunSpec cold = base_of(plan, layers, false), warm = base_of(plan, layers, true);
+  std::string text = fmt::format(
+      "{} layers of width {}, {} heads, feed-forward {}; {} x {} symbols; Adam (beta {}, {}), rate {}, {} "
+      "steps, "
+      "warm-up {} or {}",
+      layers, cold.model.width, cold.model.heads, cold.model.feed_forward, cold.train.batch,
+      cold.model.sequence, get_field(cold, "train.beta1"), get_field(cold, "train.beta2"),
+      get_field(cold, "train.rate"), cold.train.steps, cold.train.schedule.warmup,
+      warm.train.schedule.warmup);
+  text += fmt::format("; {} seed{}", plan.seeds, plan.seeds == 1 ? "" : "s");
+  return text;
+}
+
+}  // namespace normscope::zoo

@@ -1,0 +1,44 @@
+// Which runs a visit to the zoo needs: entries x depths x {without, with warm-up} x seeds, each a complete
+// specification with the key that its result is kept under. Called by app/cli/zoo.cpp and the tests.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/zoo/entries.h"
+
+namespace normscope::zoo {
+
+struct Plan {
+  std::vector<Entry> entries;
+  std::vector<int32_t> depths = {6};
+  int32_t seeds = 3;
+  int32_t steps = 0;              ///< 0: see base_setting()
+  int32_t warmup = 0;             ///< of the second arm; 0: see base_setting()
+  std::vector<std::string> base;  ///< KEY=VALUE, before what an entry sets
+};
+
+/// The model that the entries change: the hero model. Up to eight layers it trains as the hero comparison
+/// does (rate 3e-3, 300 steps); deeper ones get what the study of deep stacks used (rate 1e-3, 400 steps),
+/// because at the hero's rate no deep Post-LN placement learns, whatever stands on its skip path.
+struct BaseSetting {
+  const char* rate;
+  int32_t steps, warmup;
+};
+BaseSetting base_setting(int32_t layers);
+
+struct Job {
+  size_t entry = 0;  ///< in Plan::entries
+  int32_t layers = 0;
+  bool warm = false;
+  uint64_t seed = 1;
+  RunSpec spec;
+  std::string key;  ///< run_key of the specification
+};
+/// Depth by depth, entry by entry, without warm-up first, seeds last. Throws Error when an entry and the
+/// base do not fit together.
+std::vector<Job> jobs_of(const Plan& plan);
+/// "rate 0.003, 300 steps, warm-up 0 or 200, ..."
+std::string setting_text(const Plan& plan, int32_t layers);
+
+}  // namespace normscope::zoo

@@ -1,0 +1,149 @@
+// The zoo as terminal table, JSON and CSV. See summary.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "app/zoo/summary.h"
+
+namespace normscope::zoo {
+namespace {
+
+using Json = nlohmann::json;
+using Cells = std::vector<std::string>;
+
+/// Terminal columns of a UTF-8 text without wide characters.
+size_t columns(const std::string& text) {
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string aligned(const std::vector<Cells>& rows) {
+  constexpr std::array left = {true, false, true, false, false, true, false, false};
+  std::vector<size_t> widths;
+  for (const Cells& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()), 0);
+    if (row.size() > 1)
+      for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], columns(row[c]));
+  }
+  std::string out;
+  for (const Cells& row : rows) {
+    std::string line;
+    for (size_t c = 0; c < row.size(); ++c) {
+      const std::string space(widths[c] - std::min(widths[c], columns(row[c])), ' ');
+      line += (c ? "  " : "") + (left[c] ? row[c] + space : space + row[c]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+Cells cells_of(const Row& row) {
+  Cells cells = {row.entry.name, fixed(row.beta2, 2)};
+  for (const Arm& arm : row.arms) {
+    cells.push_back(arm.verdict());
+    cells.push_back(loss_text(arm));
+    cells.push_back(power(arm.gradient));
+  }
+  return cells;
+}
+
+Json arm_json(const Arm& arm) {
+  Json json = {{"warmup", arm.warmup},
+               {"verdict", arm.verdict()},
+               {"learns", arm.count(Verdict::Learns)},
+               {"known", arm.known},
+               {"loss", number_json(arm.mean)},
+               {"loss_low", number_json(arm.low)},
+               {"loss_high", number_json(arm.high)},
+               {"loss_deviation", number_json(arm.deviation)},
+               {"gradient_first", number_json(arm.gradient)},
+               {"gradient_ratio", number_json(arm.ratio)},
+               {"runs", Json::array()}};
+  for (size_t i = 0; i < arm.runs.size(); ++i) {
+    if (!arm.runs[i]) continue;
+    Json run = to_json(*arm.runs[i]);
+    run.erase("opening");
+    run["seed"] = i + 1;
+    json["runs"].push_back(std::move(run));
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string to_text(const Summary& summary) {
+  std::string out;
+  for (const int32_t layers : summary.plan.depths) {
+    std::vector<Cells> table;
+    const Group* group = nullptr;
+    for (const Row& row : summary.rows) {
+      if (row.layers != layers) continue;
+      if (table.empty())
+        table.push_back({"", "Σβ²", fmt::format("warm-up {}", row.arms[0].warmup), "loss", "grad L1",
+                         fmt::format("warm-up {}", row.arms[1].warmup), "loss", "grad L1"});
+      if (!group || *group != row.entry.group) table.push_back({title(row.entry.group)});
+      group = &row.entry.group;
+      table.push_back(cells_of(row));
+    }
+    if (table.empty()) continue;
+    out += fmt::format("{}{}\n\n{}", out.empty() ? "" : "\n", setting_text(summary.plan, layers),
+                       aligned(table));
+  }
+  if (out.empty()) return "nothing was trained yet\n";
+  out += fmt::format(
+      "\nLetter frequencies alone: {} nats. loss: mean of the last {} steps, ± over the seeds. Σβ²: sum of "
+      "the\nsub-layers' own shares at initialisation. grad L1: norm of ∂L/∂W2 in layer 1 at step {}.\n",
+      fixed(summary.level), Record::kWindow, Record::kGradientStep);
+  return out;
+}
+
+Json to_json(const Summary& summary) {
+  Json json = {{"format", "normscope zoo table 1"}, {"unigram", number_json(summary.level)},
+               {"seeds", summary.plan.seeds},       {"complete", summary.complete},
+               {"base", summary.plan.base},         {"settings", Json::array()},
+               {"entries", Json::array()},          {"study", Json::array()}};
+  for (const int32_t layers : summary.plan.depths)
+    json["settings"].push_back({{"layers", layers}, {"text", setting_text(summary.plan, layers)}});
+  for (const Row& row : summary.rows) {
+    Json entry = {{"name", row.entry.name},
+                  {"title", row.entry.title},
+                  {"group", to_string(row.entry.group)},
+                  {"source", row.entry.source},
+                  {"set", row.entry.set},
+                  {"layers", row.layers},
+                  {"beta2", number_json(row.beta2)},
+                  {"arms", {arm_json(row.arms[0]), arm_json(row.arms[1])}}};
+    if (!row.beta2_reason.empty()) entry["beta2_reason"] = row.beta2_reason;
+    json["entries"].push_back(std::move(entry));
+  }
+  constexpr const char* results[] = {"agrees", "differs", "partly", "unknown"};
+  for (const Judged& judged : judge(summary))
+    json["study"].push_back({{"entry", judged.claim.entry},
+                             {"layers", judged.claim.layers},
+                             {"warmup", judged.claim.warmup},
+                             {"study", judged.claim.study},
+                             {"here", judged.here},
+                             {"result", results[static_cast<size_t>(judged.result)]}});
+  return json;
+}
+
+std::string to_csv(const Summary& summary) {
+  std::string out =
+      "entry,group,layers,warmup,seed,verdict,steps,since,loss,unigram,beta2,gradient_first,gradient_last\n";
+  const auto number = [](double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; };
+  for (const Row& row : summary.rows)
+    for (const Arm& arm : row.arms)
+      for (size_t i = 0; i < arm.runs.size(); ++i) {
+        if (!arm.runs[i]) continue;
+        const Record& r = *arm.runs[i];
+        out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.entry.name,
+                           to_string(row.entry.group), row.layers, arm.warmup, i + 1, to_string(r.verdict),
+                           r.steps, r.since, number(r.loss), number(r.level), number(r.beta2),
+                           number(r.gradient_first), number(r.gradient_last));
+      }
+  return out;
+}
+
+}  // namespace normscope::zoo

@@ -1,0 +1,322 @@
+// The zoo without a window: its rows, its runs, its store and its table, on a model so small that all of it
+// takes a second.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <set>
+
+#include "app/program.h"
+#include "app/zoo/summary.h"
+#include "app/zoo/trainer.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "engine/train/run.h"
+#include "engine/train/update_rule.h"
+
+using namespace normscope;
+using namespace normscope::zoo;
+using test::Folder;
+
+namespace {
+
+const std::vector<std::string> kTinyBase = {"model.width=16", "model.heads=2", "model.feed_forward=32",
+                                            "model.sequence=16", "train.batch=4"};
+
+Plan tiny_plan(std::string_view names) {
+  Plan plan;
+  plan.entries = entries_named(names);
+  plan.depths = {2};
+  plan.seeds = 2, plan.steps = 24, plan.warmup = 8;
+  plan.base = kTinyBase;
+  return plan;
+}
+
+bool carry_on(const TrainerProgress&) { return true; }
+
+Visit visit_all(const Plan& plan, RecordStore& store, int32_t runs_at_a_time = 2) {
+  return visit(jobs_of(plan), store, {.runs_at_a_time = runs_at_a_time}, carry_on);
+}
+
+std::string table_of(const Plan& plan, const Visit& visit) {
+  const Summary summary = summarise(plan, jobs_of(plan), visit.records);
+  return to_text(summary) + to_csv(summary) + to_json(summary).dump();
+}
+
+}  // namespace
+
+TEST_CASE("every row of the zoo is a run: names are unique, sources stand, settings fit at every depth") {
+  std::set<std::string> names;
+  for (const Entry& entry : entries()) {
+    INFO(entry.name);
+    CHECK(names.insert(entry.name).second);
+    CHECK_FALSE(entry.title.empty());
+    CHECK_FALSE(entry.source.empty());
+    CHECK_FALSE(entry.set.empty());
+    CHECK(std::none_of(std::begin(kGroups), std::end(kGroups),
+                       [&](Group group) { return entry.name == to_string(group); }));
+  }
+  for (const int32_t layers : {1, 6, 12}) {
+    Plan plan;
+    plan.entries = entries();
+    plan.depths = {layers};
+    plan.seeds = 1;
+    CHECK(jobs_of(plan).size() == 2 * entries().size());
+  }
+}
+
+TEST_CASE("the zoo has every placement, norm, initialisation, optimizer and schedule of the engine") {
+  Plan plan;
+  plan.entries = entries();
+  plan.seeds = 1;
+  std::set<std::string> values;
+  for (const Job& job : jobs_of(plan))
+    for (const char* key :
+         {"model.placement", "model.norm", "model.init", "train.optimizer", "train.schedule"})
+      values.insert(std::string(key) + "=" + get_field(job.spec, key));
+  for (const Placement placement : kPresets) {
+    INFO(to_string(placement));
+    CHECK(values.contains(std::string("model.placement=") + to_string(placement)));
+  }
+  for (const NormKind kind : kNormKinds) {
+    INFO(short_name(kind));
+    CHECK((kind == NormKind::None || values.contains(std::string("model.norm=") + short_name(kind))));
+  }
+  for (const Optimizer optimizer : kOptimizers) {
+    INFO(to_string(optimizer));
+    CHECK(values.contains(std::string("train.optimizer=") + to_string(optimizer)));
+  }
+  for (const char* key : {"model.init", "train.schedule"})
+    for (const std::string_view value : find_field(key)->choices) {
+      INFO(key << "=" << value);
+      CHECK(values.contains(std::string(key) + "=" + std::string(value)));
+    }
+}
+
+TEST_CASE("claims speak of rows that there are") {
+  for (const Claim& claim : claims()) {
+    INFO(claim.entry << " " << claim.other);
+    CHECK(entries_named(claim.entry).size() == 1);
+    CHECK((*claim.other != 0) ==
+          (claim.expect == Claim::Expect::AsGoodAs || claim.expect == Claim::Expect::WorseThan));
+    if (*claim.other) CHECK(entries_named(claim.other).size() == 1);
+  }
+}
+
+TEST_CASE("entries are chosen by name and by group; a wrong name lists the right ones") {
+  CHECK(entries_named("").size() == entries().size());
+  const std::vector<Entry> chosen = entries_named("pre,post,pre");
+  REQUIRE(chosen.size() == 2);
+  CHECK(chosen[0].name == "post");
+  CHECK(entries_named("remedies,post").size() == 1 + entries_named("remedies").size());
+  CHECK_THROWS_WITH(entries_named("post,prae"),
+                    Catch::Contains("'prae'") && Catch::Contains("sandwich") && Catch::Contains("remedies"));
+}
+
+TEST_CASE("changes by pattern and by mix reach the layers that they name") {
+  RunSpec spec = preset_run("post");
+  change(spec, "wiring.L*.attn=before=ln");
+  for (const LayerWiring& layer : spec.model.decoder.layers) {
+    CHECK(layer.attention.before == NormKind::LayerNorm);
+    CHECK(layer.attention.trunk == NormKind::None);
+    CHECK(layer.feed_forward.trunk == NormKind::LayerNorm);
+  }
+  change(spec, "layers.cycle=post,pre");
+  for (size_t l = 0; l < 6; ++l)
+    CHECK((spec.model.decoder.layers[l].attention.trunk == NormKind::LayerNorm) == (l % 2 == 0));
+  CHECK(spec.model.decoder.final == NormKind::LayerNorm);
+  change(spec, "layers.halves=pre,post");
+  for (size_t l = 0; l < 6; ++l)
+    CHECK((spec.model.decoder.layers[l].feed_forward.before == NormKind::LayerNorm) == (l < 3));
+  CHECK(spec.model.decoder.final == NormKind::None);
+  CHECK_THROWS_AS(change(spec, "wiring.X*=none"), Error);
+  CHECK_THROWS_AS(change(spec, "layers.cycle=nothing"), Error);
+  CHECK_THROWS_AS(change(spec, "train.rate"), Error);
+}
+
+TEST_CASE("a record is what a run of the same specification shows") {
+  const Plan plan = tiny_plan("pre");
+  RecordStore store("");
+  const Visit all = visit_all(plan, store);
+  const std::vector<Job> jobs = jobs_of(plan);
+  REQUIRE(all.records.size() == 4);
+  CHECK(all.trained == 4);
+  const auto backend = make_cpu_backend(1);
+  Run run(jobs[1].spec, make_task(jobs[1].spec.data), *backend);
+  std::vector<float> frame;
+  double gradient = 0;
+  while (run.steps_done() < 24) {
+    run.step();
+    int32_t found = 0;
+    if (run.steps_done() != 20) continue;
+    REQUIRE(run.history()->frame(20, frame, found));
+    gradient = static_cast<double>(frame[static_cast<size_t>(run.history()->find("L01.ffn.w2.grad_norm"))]);
+  }
+  const Record& record = *all.records[1];
+  CHECK(record.steps == 24);
+  CHECK(record.loss == run.mean_loss(25));
+  CHECK(record.gradient_first == gradient);
+  CHECK(record.level == run.plateau_level());
+  CHECK(record.verdict == Verdict::Undecided);
+  CHECK(record.beta2 > 0);
+  CHECK(record.beta2 < 4);
+}
+
+TEST_CASE("the number of runs at a time changes nothing; equal runs are trained once") {
+  const Plan plan = tiny_plan("post,pre,clip-1");
+  RecordStore none("");
+  const Visit one = visit_all(plan, none, 1), three = visit_all(plan, none, 3);
+  CHECK(table_of(plan, one) == table_of(plan, three));
+  Plan twice = tiny_plan("post");
+  twice.entries.push_back({"again", "Post-LN again", "a test", {"model.placement=post"}, Group::Placements});
+  const Visit visit = visit_all(twice, none);
+  CHECK(visit.trained == 4);
+  CHECK(visit.records[0]->loss == visit.records[4]->loss);
+}
+
+TEST_CASE("a visit that ended early goes on and ends in the same table") {
+  const Plan plan = tiny_plan("post,admin");
+  RecordStore none("");
+  const std::string straight = table_of(plan, visit_all(plan, none));
+
+  const Folder folder;
+  RecordStore store(folder.file("runs"));
+  std::vector<Job> first = jobs_of(plan);
+  first.resize(3);
+  CHECK(visit(first, store, {.runs_at_a_time = 2}, carry_on).trained == 3);
+  const Visit stopped = visit(jobs_of(plan), store, {.runs_at_a_time = 1},
+                              [](const TrainerProgress& at) { return at.checking; });
+  CHECK(stopped.stored == 3);
+  const Visit rest = visit_all(plan, store);
+  CHECK(rest.stored + rest.trained == 8);
+  CHECK(table_of(plan, rest) == straight);
+  const Visit again = visit_all(plan, store);
+  CHECK(again.trained == 0);
+  CHECK(again.stored == 8);
+  CHECK(table_of(plan, again) == straight);
+}
+
+TEST_CASE("a run that was stopped between two steps ends with the bits of a straight one") {
+  const Plan plan = tiny_plan("pre");
+  std::vector<Job> jobs = jobs_of(plan);
+  jobs.resize(1);
+  RecordStore none("");
+  const Record straight = *visit(jobs, none, {.runs_at_a_time = 1}, carry_on).records[0];
+
+  const Folder folder;
+  RecordStore store(folder.file("runs"));
+  // What an interrupt at step 10 leaves behind.
+  {
+    const auto backend = make_cpu_backend(1);
+    Run run(jobs[0].spec, make_task(jobs[0].spec.data), *backend);
+    Record part;
+    part.beta2 = straight.beta2;
+    while (run.steps_done() < 10) {
+      run.step();
+      if (run.steps_done() <= Record::kOpening) part.opening.push_back(static_cast<float>(run.last_loss()));
+    }
+    part.steps = 10;
+    run.save(store.state_path(jobs[0].key));
+    store.put_partial(jobs[0].key, part);
+  }
+  std::atomic<int64_t> least{1000};
+  const Visit rest = visit(jobs, store, {.runs_at_a_time = 1}, [&](const TrainerProgress& at) {
+    if (!at.checking && at.done > 0) least = std::min<int64_t>(least, at.done);
+    return true;
+  });
+  CHECK(least >= 10);
+  CHECK(to_json(*rest.records[0]) == to_json(straight));
+  CHECK_FALSE(std::filesystem::exists(store.state_path(jobs[0].key)));
+}
+
+TEST_CASE("a damaged file, another run's file and an old result are trained again") {
+  const Folder folder;
+  const Plan plan = tiny_plan("post");
+  const std::vector<Job> jobs = jobs_of(plan);
+  RecordStore store(folder.file("runs"));
+  const std::string straight = table_of(plan, visit_all(plan, store));
+  std::vector<std::filesystem::path> files;
+  for (const auto& file : std::filesystem::directory_iterator(store.folder())) files.push_back(file.path());
+  REQUIRE(files.size() == 4);
+  std::filesystem::resize_file(files[0], 40);  // half a file
+  std::ofstream(files[1]) << "no JSON at all";
+  std::filesystem::copy_file(files[2], files[3], std::filesystem::copy_options::overwrite_existing);
+  const Visit mended = visit_all(plan, store);
+  CHECK(mended.trained == 3);
+  CHECK(store.damaged().size() == 3);
+  CHECK(table_of(plan, mended) == straight);
+
+  // A result whose first losses this program does not repeat is another engine's.
+  Record old = *store.find(jobs[0].key);
+  old.opening[1] += 0.001f;
+  old.loss = 7;
+  store.put(jobs[0].key, old);
+  const Visit anew = visit_all(plan, store);
+  CHECK(anew.trained == 1);
+  CHECK(table_of(plan, anew) == straight);
+}
+
+TEST_CASE("runs that break are told as such") {
+  Plan plan = tiny_plan("none");
+  plan.entries = {{"wild",
+                   "A rate of 1e6",
+                   "a test",
+                   {"model.placement=none", "train.optimizer=sgd", "train.rate=100"},
+                   Group::Remedies}};
+  RecordStore none("");
+  const std::vector<Job> jobs = jobs_of(plan);
+  const Visit visit = visit_all(plan, none);
+  const Record& record = *visit.records[0];
+  CHECK(record.verdict == Verdict::NotFinite);
+  CHECK(record.steps < 24);
+  CHECK_FALSE(record.what.empty());
+  CHECK(std::isnan(record.loss));
+  const Summary summary = summarise(plan, jobs, visit.records);
+  CHECK(to_json(summary)["entries"][0]["arms"][0]["loss"].is_null());
+  CHECK(to_json(summary)["entries"][0]["arms"][0]["verdict"] == "not finite");
+  CHECK(to_text(summary).find("not finite") != std::string::npos);
+}
+
+TEST_CASE("shares that the wiring does not define have a reason instead of a number") {
+  Summary summary;
+  summary.plan = tiny_plan("post");
+  Row row;
+  row.entry = summary.plan.entries[0], row.layers = 2, row.beta2_reason = "it lies outside";
+  row.arms[0].runs = {Record{}}, row.arms[0].known = 1;
+  summary.rows = {row};
+  const nlohmann::json json = to_json(summary);
+  CHECK(json["entries"][0]["beta2"].is_null());
+  CHECK(json["entries"][0]["beta2_reason"] == "it lies outside");
+  CHECK(to_markdown(summary, "", "normscope zoo").find("`post`: it lies outside") != std::string::npos);
+}
+
+TEST_CASE("verdicts are counted over the seeds, claims are judged by them") {
+  Record learns, stuck;
+  learns.verdict = Verdict::Learns, learns.loss = 1, learns.level = 2.9;
+  stuck.verdict = Verdict::Stuck, stuck.loss = 2.9, stuck.level = 2.9;
+  Plan plan;
+  plan.entries = entries_named("post,pre,pre-detach-var");
+  const auto judged_with = [&](const Record& post, const Record& detached) {
+    std::vector<std::optional<Record>> records;
+    const std::vector<Job> jobs = jobs_of(plan);
+    for (const Job& job : jobs) {
+      const std::string& name = plan.entries[job.entry].name;
+      records.push_back(name == "post" && !job.warm ? post : name == "pre-detach-var" ? detached : learns);
+      records.back()->loss += 0.001 * static_cast<double>(job.seed);
+    }
+    std::set<std::string> differing;
+    for (const Judged& judged : judge(summarise(plan, jobs, records)))
+      if (judged.result != Judged::Result::Agrees) differing.insert(judged.claim.entry);
+    return differing;
+  };
+  Record worse = learns;
+  worse.loss = 1.4;
+  CHECK(judged_with(stuck, worse).empty());
+  CHECK(judged_with(learns, worse) == std::set<std::string>{"post"});
+  CHECK(judged_with(stuck, learns) == std::set<std::string>{"pre-detach-var"});
+
+  Arm arm;
+  arm.runs = {learns, stuck, learns}, arm.known = 3;
+  CHECK(arm.verdict() == "learns 2 of 3");
+  arm.runs = {stuck, stuck, stuck};
+  CHECK(arm.verdict() == "stuck");
+}
