@@ -14,26 +14,9 @@ using namespace ui;
 
 constexpr double kPatience = 10;  // seconds a fork may take to appear before the diagram shows what is there
 
-const char* preset_label(Placement placement) {
-  switch (placement) {
-    case Placement::None:
-      return "None";
-    case Placement::Post:
-      return "Post";
-    case Placement::Pre:
-      return "Pre";
-    case Placement::Sandwich:
-      return "Sandwich";
-    case Placement::DeepNorm:
-      return "DeepNorm";
-    case Placement::Admin:
-      return "Admin";
-    case Placement::ReZero:
-      return "ReZero";
-    case Placement::Custom:
-      break;
-  }
-  return "Custom";
+bool same_stacks(const Stacks& a, const Stacks& b) {
+  return a.both == b.both && same_wiring(a.main, b.main, a.both) &&
+         (!a.both || same_wiring(a.encoder, b.encoder));
 }
 
 void settle_pending(DiagramState& state, const LabView& view, double time) {
@@ -41,7 +24,7 @@ void settle_pending(DiagramState& state, const LabView& view, double time) {
   const int d = find_run(view, 'D');
   const bool arrived =
       d >= 0 && view.version != state.pending->since_version &&
-      same_wiring(view.runs[static_cast<size_t>(d)].spec->model.stack(), state.pending->wiring);
+      same_stacks(stacks_of(view.runs[static_cast<size_t>(d)].spec->model), state.pending->stacks);
   const bool refused = view.version != state.pending->since_version && !view.message.empty() && !view.busy;
   if (arrived || refused || time - state.pending->time > kPatience) state.pending.reset();
 }
@@ -52,22 +35,79 @@ struct Footer {
   bool held = false;
 };
 
-Footer footer_of(const DiagramState& state, const DiagramInput& input, const StackWiring& stack) {
-  if (state.dragging) {
-    if (!state.target || !state.preview)
-      return {"Hold", "over a yellow slot. Letting go anywhere else changes nothing.", true};
-    std::string text = drop_text(*state.preview, *state.target, state.only_this) + ".";
-    if (!state.only_this && state.preview->count() > 1) text += " Alt: this one.";
-    if (!input.compact) text += state.from_start ? " Starts run D from step 0." : " Starts run D.";
-    return {"Drop:", text, true};
-  }
+Footer drop_footer(const DiagramState& state, const DiagramInput& input, const Stacks& stacks) {
+  if (!state.target || !state.preview)
+    return {"Hold", state.brush ? "over a slot's column, then across layers: these alone change."
+                                : "over a yellow slot. Letting go anywhere else changes nothing.",
+            true};
+  const std::string of =
+      !stacks.both || input.compact ? ""
+                                    : fmt::format(" of the {}", state.preview->side == Side::main ? "decoder"
+                                                                                                  : "encoder");
+  std::string text = drop_text(*state.preview, *state.target, state.only_this && !state.brush, of) + ".";
+  if (state.brush)
+    text = fmt::format("{}, {}.", layers_text(state.painted), state.preview->note);
+  else if (!state.only_this && state.preview->count() > 1 && of.empty())
+    text += " Alt: this one.";
+  if (!input.compact) text += state.from_start ? " Starts run D from step 0." : " Starts run D.";
+  return {state.brush ? "Paint:" : "Drop:", text, true};
+}
+
+Footer footer_of(const DiagramState& state, const DiagramInput& input, const Stacks& stacks) {
+  if (state.dragging) return drop_footer(state, input, stacks);
   if (state.pending) return {"Run D", "starts: " + state.pending->note + ".", true};
-  const int norms = count_norms(stack);
+  if (!state.left_out.empty()) {
+    const int run = shown_run(state, input.view);
+    const LeftOutWords words = left_out_words(state, input.view.runs[static_cast<size_t>(run)], input.compact);
+    return {words.lead, words.text, true};
+  }
+  if (state.hovered && std::find(state.locked.begin(), state.locked.end(), *state.hovered) != state.locked.end())
+    return {"Locked.", input.compact ? "L unlocks it." : "It stays when others move. L or a right click unlocks it."};
+  const int norms = count_norms(stacks.of(Side::main)) + (stacks.both ? count_norms(stacks.of(Side::encoder)) : 0);
   if (norms == 0)
     return {"No norm.",
             input.compact ? "Choose a preset." : "Choose a preset, or focus a slot and press Enter."};
   if (input.compact) return {"Drag a norm", "to another slot. Alt: only one."};
-  return {"Drag a norm", fmt::format("to another slot: all alike follow, Alt moves one.")};
+  return {"Drag a norm", "to another slot: all alike follow. Alt: one. Ctrl: paint."};
+}
+
+void draw_footer(Ui& ui, const Rect& footer, const Footer& text) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  if (text.held) p.fill_bottom(footer.inset(1, 0), t.accent_soft, radius::panel - 1);
+  p.hairline({footer.x + 1, footer.y}, {footer.right() - 1, footer.y}, t.border);
+  const Rect line = footer.inset(space::pad, 0);
+  const float lead = p.text_in(line, {Face::bold, type::body}, t.ink, text.lead);
+  Rect rest = line;
+  rest.take_left(lead + 4);
+  p.text_in(rest, {Face::sans, type::body}, text.held ? t.ink : t.ink2, text.text);
+  ui.mark("diagram/footer", footer, text.lead + " " + text.text,
+          "Says what letting go, or the next key, will do.");
+}
+
+// What stands where: one tower a stack, or the one that is looked at where two have no room.
+std::vector<TowerRows> towers_of(DiagramState& state, const Stacks& stacks, bool compact) {
+  std::vector<TowerRows> towers;
+  for (Side side : {Side::encoder, Side::main}) {
+    if (side == Side::encoder && !stacks.both) continue;
+    const Stack stack = stacks.of(side, state.locked);
+    int& open = state.open(side);
+    const int first = open == DiagramState::kUnset ? (stacks.both && !compact ? 0 : 1) : open;
+    const int shown = std::clamp(first, -1, stack.layers() - 1);
+    if (open != DiagramState::kUnset) open = shown;
+    if (compact && stacks.both && side != state.shown) continue;
+    towers.push_back({side, stack.cross, diagram_rows(stack, shown)});
+  }
+  return towers;
+}
+
+void stack_choice(Ui& ui, DiagramState& state, const DiagramLayout& layout) {
+  const Rect& output = layout.towers.front().output;
+  int selected = state.shown == Side::main ? 1 : 0;
+  const std::vector<std::string> labels{"encoder", "decoder"};
+  if (choice(ui, "diagram/stack", {output.right() + 8, output.y - 1, 92, output.h + 2}, labels, selected,
+             "Which of the two stacks stands here."))
+    state.shown = selected == 1 ? Side::main : Side::encoder;
 }
 
 }  // namespace
@@ -79,9 +119,9 @@ int shown_run(const DiagramState& state, const LabView& view) {
   return run < 0 ? 0 : run;
 }
 
-const StackWiring& shown_wiring(const DiagramState& state, const LabView& view, int run) {
-  if (state.pending && state.selected == 'D') return state.pending->wiring;
-  return view.runs[static_cast<size_t>(run)].spec->model.stack();
+Stacks shown_stacks(const DiagramState& state, const LabView& view, int run) {
+  if (state.pending && state.selected == 'D') return state.pending->stacks;
+  return stacks_of(view.runs[static_cast<size_t>(run)].spec->model);
 }
 
 std::string fork_title(const DiagramState& state, const LabView& view) {
@@ -101,49 +141,16 @@ void commit_change(DiagramState& state, const DiagramInput& input, const ModelCo
   if (model)
     request.spec.model = *model;
   else
-    request.spec.model.stack() = change.wiring;
+    stack_of(request.spec.model, change.side) = change.wiring;
+  complete(request.spec);
   request.spec.name = source.letter == 'D' ? source.name : fmt::format("Fork of {}", source.letter);
   request.from_start = from_start;
   request.note = change.note;
+  state.pending = {stacks_of(request.spec.model), change.note, input.view.version, time};
   commands.emplace_back(std::move(request));
-  state.pending = {change.wiring, change.note, input.view.version, time};
   state.source = source.letter;
   state.selected = 'D';
-}
-
-void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const Rect& rect, bool as_list,
-                  std::vector<Command>& commands) {
-  const int run = shown_run(state, input.view);
-  if (run < 0) return;
-  const ModelConfig& model = input.view.runs[static_cast<size_t>(run)].spec->model;
-  const StackWiring& stack = shown_wiring(state, input.view, run);
-  const Placement now = placement_of(stack, context_of(model, true));
-  std::vector<std::string> labels;
-  int selected = -1;
-  for (Placement placement : kPresets) {
-    if (placement == now) selected = static_cast<int>(labels.size());
-    labels.push_back(preset_label(placement));
-  }
-  const char* help =
-      "Puts the norms of all layers where this method has them, the final norm too, and forks run D from "
-      "there.";
-  bool changed = false;
-  if (as_list) {
-    if (selected < 0)
-      labels.push_back(preset_label(Placement::Custom)), selected = static_cast<int>(labels.size()) - 1;
-    changed = choice(ui, "diagram/preset", rect, labels, selected, help);
-  } else {
-    changed = segmented(ui, "diagram/preset", rect, labels, selected, help);
-  }
-  if (!changed || selected < 0 || selected >= static_cast<int>(std::size(kPresets))) return;
-  const Placement chosen = kPresets[selected];
-  if (chosen == now) return;
-  ModelConfig next = model;
-  set_placement(next, chosen);
-  WiringChange change;
-  change.wiring = next.stack();
-  change.note = fmt::format("{} in all layers", label(chosen));
-  commit_change(state, input, &next, change, ui.shift(), ui.time(), commands);
+  state.left_out.clear();
 }
 
 void draw_run_tiles(Ui& ui, DiagramState& state, const DiagramInput& input, Vec right_centre) {
@@ -167,41 +174,31 @@ void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   settle_pending(state, input.view, ui.time());
   const int run = shown_run(state, input.view);
   if (run < 0) return;
-  StackWiring stack = shown_wiring(state, input.view, run);
-  const int layers = static_cast<int>(stack.layers.size());
-  state.open_layer = std::clamp(state.open_layer, -1, layers - 1);
+  const char letter = input.view.runs[static_cast<size_t>(run)].letter;
+  if (state.left_out_of != letter) state.left_out.clear(), state.left_out_of = letter;
+  const Stacks stacks = shown_stacks(state, input.view, run);
+  const std::vector<TowerRows> towers = towers_of(state, stacks, input.compact);
 
-  DiagramLayout layout = layout_diagram(area, diagram_rows(stack, state.open_layer), input.compact);
+  DiagramLayout layout = layout_diagram(area, towers, input.compact);
   const float overflow = std::max(0.f, layout.content_height - area.h);
   if (overflow > 0 && area.contains(ui.mouse())) state.scroll -= ImGui::GetIO().MouseWheel * 40;
   state.scroll = std::clamp(state.scroll, 0.f, overflow);
   if (state.scroll > 0) {
     Rect moved = area;
     moved.y -= state.scroll;
-    layout = layout_diagram(moved, diagram_rows(stack, state.open_layer), input.compact);
+    layout = layout_diagram(moved, towers, input.compact);
   }
 
-  ui.mark("diagram", area, placement_caption(stack),
+  ui.mark("diagram", area, placement_caption(stacks.of(Side::main)),
           "The model as it is wired: flow goes up, every branch leaves the trunk and is added back. Yellow "
           "norms move.");
-  handle_diagram(ui, state, input, layout, stack, area, commands);
+  handle_diagram(ui, state, input, layout, stacks, area, commands);
   const Rect clip{area.x - 8, area.y - 2, area.w + 16, area.h + 4};
   ui.paint().push_clip(clip);
-  paint_diagram(ui, state, input, layout, stack, run);
+  paint_diagram(ui, state, input, layout, stacks, run);
   ui.paint().pop_clip();
-
-  const Footer text = footer_of(state, input, stack);
-  Painter& p = ui.paint();
-  const Theme& t = ui.theme();
-  if (text.held) p.fill_bottom(footer.inset(1, 0), t.accent_soft, radius::panel - 1);
-  p.hairline({footer.x + 1, footer.y}, {footer.right() - 1, footer.y}, t.border);
-  const Rect line = footer.inset(space::pad, 0);
-  const float lead = p.text_in(line, {Face::bold, type::body}, t.ink, text.lead);
-  Rect rest = line;
-  rest.take_left(lead + 4);
-  p.text_in(rest, {Face::sans, type::body}, text.held ? t.ink : t.ink2, text.text);
-  ui.mark("diagram/footer", footer, text.lead + " " + text.text,
-          "Says what letting go, or the next key, will do.");
+  if (stacks.both && input.compact && state.scroll < 4) stack_choice(ui, state, layout);
+  draw_footer(ui, footer, footer_of(state, input, stacks));
 }
 
 }  // namespace normscope::lab

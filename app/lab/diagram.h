@@ -1,10 +1,13 @@
 // The architecture diagram as a picture and as a control: flow goes up, the trunk is one thick line in the
-// run's colour, norm tokens are dragged between the slots of a branch or moved from the keyboard, and what
-// comes of it is a fork. Drawn by the Lab screen; diagram_model says what a drop does, diagram_layout where
-// things stand.
+// run's colour, norm tokens are dragged between the slots of a branch, painted over layers, locked or moved
+// from the keyboard, and what comes of it is a fork. An encoder-decoder stands as two towers. Drawn by the Lab
+// screen; diagram_model says what a drop does, diagram_layout where things stand.
 //
-// Controls: diagram/run/A, diagram/preset/Post, diagram/layer2 and diagram/layers3-6 (open a row),
-// diagram/collapse, diagram/layer2/attn/{before,after,trunk} (slots; value: the norm's kind), diagram/final.
+// Controls: diagram/run/A, diagram/preset/Post, diagram/stack (which stack presets change; compact: which is
+// shown), diagram/layer2 and diagram/layers3-6 (open a row), diagram/collapse,
+// diagram/layer2/attn/{before,after,trunk} (slots, also cross and ffn; value: the norm's kind), diagram/final,
+// the same of an encoder beside a decoder with enc/ before layer; diagram/kind/{lock,ln,rms,...} (the menu);
+// diagram/layer2/skip and diagram/layer2/attn/skip (click away).
 #pragma once
 
 #include <optional>
@@ -20,7 +23,12 @@ namespace normscope::lab {
 
 struct DiagramState {
   char selected = 'A';  // run that is shown and edited
-  int open_layer = 1;   // 0-based; -1: all collapsed
+  // 0-based; -1: all collapsed; kUnset: nobody has opened or closed one yet.
+  static constexpr int kUnset = -2;
+  int open_layer = kUnset, open_encoder = kUnset;
+  int& open(Side side) { return side == Side::encoder ? open_encoder : open_layer; }
+  Side shown = Side::main;  // compact: the one tower that has room
+  int preset_stack = 0;     // what a preset changes of an encoder-decoder: both stacks, encoder, decoder
   float scroll = 0;
 
   // The hand.
@@ -33,12 +41,18 @@ struct DiagramState {
   std::optional<SlotId> menu;        // slot whose kind is being chosen
   bool only_this = false;            // Alt
   bool from_start = false;           // Shift
+  bool brush = false;                // Ctrl: the layers passed, and no others
+  std::vector<int> painted;          // by the brush so far
   bool cancelled = false;            // Escape during a drag: what follows until release is no drop
   std::optional<WiringChange> preview;
+  std::vector<SlotId> locked;  // norms that stay whatever the others do
+  // Clicked away to see the loss without them: "L03", "dec.L02.cross"; of the run with this letter.
+  std::vector<std::string> left_out;
+  char left_out_of = 0;
 
   // A fork that was asked for and has not been seen yet: shown at once, so that a drop stays where it fell.
   struct Pending {
-    StackWiring wiring;
+    Stacks stacks;
     std::string note;
     uint64_t since_version = 0;
     double time = 0;
@@ -59,7 +73,7 @@ struct DiagramInput {
 // runs.
 int shown_run(const DiagramState& state, const LabView& view);
 // Its wiring as it is to be drawn.
-const StackWiring& shown_wiring(const DiagramState& state, const LabView& view, int run);
+Stacks shown_stacks(const DiagramState& state, const LabView& view, int run);
 // "Fork of A" / "12 norms moved" while something is held over a target; empty otherwise.
 std::string fork_title(const DiagramState& state, const LabView& view);
 
@@ -76,10 +90,26 @@ void commit_change(DiagramState&, const DiagramInput&, const ModelConfig* model,
                    bool from_start, double time, std::vector<Command>&);
 
 // diagram_hands.cpp: registers every slot and row, moves tokens, and leaves in `state` what to draw.
-void handle_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLayout&, const StackWiring&,
+void handle_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLayout&, const Stacks&,
                     const ui::Rect& clip, std::vector<Command>&);
+// diagram_menu.cpp: the list of kinds while it is open. Returns what was chosen.
+struct KindChoice {
+  std::optional<NormKind> kind;
+  bool lock = false;
+};
+KindChoice kind_menu(ui::Ui&, const ui::Rect& anchor, NormKind now, bool locked);
+// diagram_leave_out.cpp: layers and sub-layers clicked away. Names are those of measure/ablation.h.
+std::string place_name(const ModelConfig&, Side, int layer, std::optional<Sub> sub = {});
+bool is_left_out(const DiagramState&, const std::string& name);
+void toggle_left_out(DiagramState&, int run, const std::string& name, std::vector<Command>&);
+void leave_out_controls(ui::Ui&, DiagramState&, const DiagramInput&, int run, const TowerLayout&,
+                        const ui::Rect& clip, std::vector<Command>&);
+struct LeftOutWords {
+  std::string lead, text;
+};
+LeftOutWords left_out_words(const DiagramState&, const RunView&, bool compact);
 // diagram_picture.cpp: draws what is there.
-void paint_diagram(ui::Ui&, const DiagramState&, const DiagramInput&, const DiagramLayout&,
-                   const StackWiring&, int run);
+void paint_diagram(ui::Ui&, const DiagramState&, const DiagramInput&, const DiagramLayout&, const Stacks&,
+                   int run);
 
 }  // namespace normscope::lab

@@ -1,9 +1,10 @@
 // Where everything of the architecture diagram stands, in logical px: computed from the rows and the free
-// area, before anything is drawn. Spare height goes between the rows and between the two sub-layers of the
+// area, before anything is drawn. One tower a stack: a single one takes the whole width, those of an
+// encoder-decoder stand side by side. Spare height goes between the rows and between the sub-layers of the
 // open layer; when there is too little, content_height exceeds the area and the diagram scrolls.
 #pragma once
 
-#include <array>
+#include <optional>
 #include <vector>
 
 #include "app/lab/diagram_model.h"
@@ -17,40 +18,74 @@ struct SublayerLayout {
   ui::Rect box, before, after, trunk;  // the function and its three slots
   ui::Vec plus;                        // where the branch is added back
   ui::Rect pill;                       // skip scale, between fork and add
+  ui::Rect branch_pill;                // scale of the branch, on its way back
   float fork_y = 0;                    // where the branch leaves the trunk
   float return_x = 0;                  // right end of the way back
-  ui::Rect bar;                        // gradient micro-bar
+  ui::Rect size_bar, bar;              // micro-bars: variance going up (may be empty), gradient coming down
   const ui::Rect& slot(Slot which) const {
     return which == Slot::Before ? before : which == Slot::After ? after : trunk;
   }
 };
 
-// The marks of a collapsed row: upper pair feed-forward, lower pair attention.
+// The marks of a collapsed row: a triple for each sub-layer, the lowest for attention.
 struct SmallSlots {
   Sub sub = Sub::attention;
-  ui::Rect branch, trunk;
+  ui::Rect before, after, trunk;
+  const ui::Rect& slot(Slot which) const {
+    return which == Slot::Before ? before : which == Slot::After ? after : trunk;
+  }
+};
+
+// Micro-bars of a collapsed row: of a layer in a group, of a sub-layer otherwise.
+struct BarLayout {
+  ui::Rect size, gradient;
+  int layer = 0;
+  Sub sub = Sub::feed_forward;
 };
 
 struct RowLayout {
   DiagramRow row;
   ui::Rect box;
-  std::array<SublayerLayout, 2> subs;  // open rows, [0] = attention (below)
-  std::array<SmallSlots, 2> small;     // collapsed rows
-  int sheets = 0;                      // drawn behind a collapsed group
-  std::vector<ui::Rect>
-      bars;  // collapsed: one a layer from the top, or attention/feed-forward of a single one
-  std::vector<int> bar_layers;
+  std::vector<SublayerLayout> subs;  // open rows, attention (the lowest) first
+  std::vector<SmallSlots> small;     // collapsed rows
+  int sheets = 0;                    // drawn behind a collapsed group
+  std::vector<BarLayout> bars;       // collapsed rows
+  ui::Rect collapse, skip;           // of an open row, skip its square; empty where there is no room
+  // The layer at this height: the rows of a group share its height, the first lowest.
+  int layer_at(float y) const;
 };
 
-struct DiagramLayout {
-  bool compact = false;
-  float left = 0, trunk_x = 0, bars_x = 0, bars_w = 0;
-  ui::Rect output, embedding, final_slot;
+struct TowerLayout {
+  Side side = Side::main;
+  bool cross = false, narrow = false;  // narrow: one of two
+  float left = 0, right = 0, trunk_x = 0;
+  ui::Rect size_head, gradient_head;         // above the columns of bars
+  ui::Rect output, embedding, final_slot;    // output is empty where the trunk becomes memory
   float trunk_top = 0, trunk_bottom = 0;
   std::vector<RowLayout> rows;  // as diagram_rows: bottom up
   float content_height = 0;
 };
 
+struct DiagramLayout {
+  bool compact = false;
+  std::vector<TowerLayout> towers;  // encoder first
+  std::vector<ui::Vec> memory;      // from the encoder's top to the cross-attention, arrow at the end
+  ui::Rect memory_label;
+  float content_height = 0;
+  const TowerLayout* tower(Side side) const;
+};
+
+struct TowerRows {
+  Side side = Side::main;
+  bool cross = false;
+  std::vector<DiagramRow> rows;
+};
+
+DiagramLayout layout_diagram(const ui::Rect& area, const std::vector<TowerRows>& towers, bool compact);
+// A single stack without cross-attention.
 DiagramLayout layout_diagram(const ui::Rect& area, const std::vector<DiagramRow>& rows, bool compact);
+
+// Where a slot is drawn: large in an open layer, small in a collapsed row (a group shares its marks).
+std::optional<ui::Rect> place_of(const DiagramLayout&, SlotId at);
 
 }  // namespace normscope::lab

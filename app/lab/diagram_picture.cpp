@@ -1,11 +1,11 @@
-// Paints the architecture diagram from its layout: nothing here reads the hand or changes anything.
+// Paints the architecture diagram from its layout: nothing here reads the hand or changes anything. The
+// tokens and their states are in diagram_tokens.h, the parts of a sub-layer in diagram_sublayer.h.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "app/lab/diagram.h"
-#include "app/lab/quantities.h"
+#include "app/lab/diagram_sublayer.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::lab {
@@ -13,142 +13,35 @@ namespace {
 
 using namespace ui;
 
-constexpr Dash kSlotDash{3, 2.5f};
-constexpr float kCorner = 10;  // of the way back
 
-bool holds(const std::vector<SlotId>& slots, SlotId at) {
-  return std::find(slots.begin(), slots.end(), at) != slots.end();
-}
 
-struct Picture {
-  Painter& p;
-  Painter& top;
-  const Theme& t;
-  Ui& ui;
-  const DiagramState& state;
-  const DiagramInput& input;
-  const DiagramLayout& d;
-  const StackWiring& stack;
-  const RunView& run;
+// One tower. `run` gives the numbers.
+struct Picture : SublayerPainter {
   int colour;  // of the run: 0 = A
 
-  // The open layer lies deeper than the panel: lighter on white, darker in the dark.
-  Colour ground() const { return t.dark ? t.sunk : t.raised; }
-  Colour solid() const { return t.dark ? t.field : t.sunk; }
-  int layers() const { return static_cast<int>(stack.layers.size()); }
-  // What the collapsed rows show: what a drop would make of them while it hovers.
-  const StackWiring& shown() const { return state.target && state.preview ? state.preview->wiring : stack; }
-  bool ghost(SlotId at) const {
-    if (!state.dragging) return false;
-    if (*state.dragging == at) return true;
-    return state.target && state.preview && holds(state.preview->from, at);
-  }
-  bool target(SlotId at) const { return state.target && state.preview && holds(state.preview->to, at); }
-  bool legal(SlotId at) const {
-    return state.dragging && state.dragging->layer == at.layer && state.dragging->sub == at.sub &&
-           legal_move(stack, *state.dragging, at.slot);
-  }
-  // Hovering one token lights up those that would follow it.
-  bool lit(SlotId at) const {
-    if (!state.hovered || state.dragging || norm_at(stack, at) == NormKind::None) return false;
-    if (*state.hovered == at) return true;
-    return !ui.alt() && state.hovered->slot == at.slot &&
-           stack.layers[static_cast<size_t>(state.hovered->layer)] ==
-               stack.layers[static_cast<size_t>(at.layer)];
-  }
-  bool trunk_broken(SlotId at) const { return norm_at(stack, at) != NormKind::None || target(at); }
+  Picture(const TokenPainter& tokens, const TowerLayout& tower, const RunView& view, int run_colour)
+      : SublayerPainter(tokens, tower, view), colour(run_colour) {}
 
-  void token(const Rect& r, NormKind kind, bool halo) {
-    if (halo) p.halo(t, r, radius::token, 0.8f);
-    p.accent_box(t, r, radius::token);
-    p.text_in(r, {Face::bold, type::tick}, t.on_accent, token_text(kind), Align::centre);
+  SlotId at(int layer, Sub sub, Slot slot) const { return {layer, sub, slot, d.side}; }
+  bool trunk_broken(SlotId id) const { return norm_at(stack.wiring, id) != NormKind::None || target(id); }
+
+  bool painted(int layer) const {
+    return state.brush && state.dragging && state.dragging->side == d.side &&
+           std::find(state.painted.begin(), state.painted.end(), layer) != state.painted.end();
   }
 
-  // Everything of a slot but the break of the trunk.
-  void slot(const Rect& r, SlotId at, Colour behind) {
-    const NormKind kind = norm_at(stack, at);
-    if (ghost(at)) {
-      p.fill(r, behind, radius::token);
-      p.dashed_outline(r, t.slot, line::outline, kSlotDash, radius::token);
-      p.text_in(r, {Face::sans, type::tick}, t.ink3, token_text(kind), Align::centre);
-    } else if (kind != NormKind::None) {
-      token(r, kind, lit(at));
-    } else if (target(at)) {
-      p.halo(t, r, radius::token);
-      p.fill(r, t.panel, radius::token);
-      p.outline(r, t.dark ? t.accent : t.ink, 2, radius::token);
-    } else if (legal(at)) {
-      p.fill(r, t.accent_soft, radius::token);
-      p.dashed_outline(r, t.dark ? t.accent : t.ink, line::outline, kSlotDash, radius::token);
-    } else if (at.slot != Slot::Trunk) {
-      p.fill(r, behind, radius::token);
-      p.dashed_outline(r, t.slot, line::outline, kSlotDash, radius::token);
-    }
+  bool out(int layer, std::optional<Sub> sub = {}) const {
+    return !state.left_out.empty() && is_left_out(state, place_name(run.spec->model, d.side, layer, sub));
   }
-
-  // 2.4 px, and 2 to 5 by the branch's own share of the state once that is measured.
-  float branch_width(Sub sub, int layer) const {
-    const float share = own_share(input.data, run, layer, sub, input.step);
-    return std::isfinite(share) ? 2 + 3 * std::clamp(share, 0.f, 1.f) : line::branch;
-  }
-
-  void branch(const SublayerLayout& s, int layer) {
-    const float x = d.trunk_x, cy = s.box.centre().y, w = branch_width(s.sub, layer);
-    const float reach = s.before.x - x;  // the branch leaves in one swing and arrives flat at the slot
-    p.bezier({x + 3, s.fork_y}, {x + reach * 0.45f, s.fork_y - 2}, {x + reach * 0.35f, cy},
-             {s.before.x - 4, cy}, t.wire, w);
-    p.line({s.before.x - 5, cy}, {s.box.x, cy}, t.wire, w);
-    p.line({s.box.right(), cy}, {s.return_x - kCorner, cy}, t.wire, w);
-    const float back = s.plus.y, k = kCorner;
-    p.bezier({s.return_x - k, cy}, {s.return_x - k * 0.45f, cy}, {s.return_x, cy - k * 0.45f},
-             {s.return_x, cy - k}, t.wire, w);
-    p.line({s.return_x, cy - k}, {s.return_x, back + k}, t.wire, w);
-    p.bezier({s.return_x, back + k}, {s.return_x, back + k * 0.45f}, {s.return_x - k * 0.45f, back},
-             {s.return_x - k, back}, t.wire, w);
-    p.line({s.return_x - k, back}, {x + 16, back}, t.wire, w);
-    const Vec head[] = {{x + 9, back}, {x + 18, back - 4.5f}, {x + 18, back + 4.5f}};
-    p.polygon(head, t.wire);
-  }
-
-  void function_box(const SublayerLayout& s) {
-    p.fill(s.box, solid(), 6);
-    p.outline(s.box, t.wire, line::box, 6);
-    p.text_in(s.box, {Face::bold, d.compact ? 12 : type::title}, t.ink,
-              s.sub == Sub::attention ? "Attention" : "Feed-forward", Align::centre);
-  }
-
-  void plus(Vec at) {
-    p.circle(at, 8, t.panel);
-    p.ring(at, 8, t.ink, 1.6f);
-    p.line({at.x - 4, at.y}, {at.x + 4, at.y}, t.ink, 1.6f);
-    p.line({at.x, at.y - 4}, {at.x, at.y + 4}, t.ink, 1.6f);
-  }
-
-  void pill(const SublayerLayout& s, int layer) {
-    const Scale& skip = wiring_of(stack, layer, s.sub).skip;
-    if (skip.kind == Scale::Kind::One) return;
-    const size_t index = static_cast<size_t>(layer * 2 + (s.sub == Sub::feed_forward));
-    const float value = index < run.skip_scales.size() ? run.skip_scales[index] : skip.value;
-    p.fill(s.pill, t.panel, s.pill.h / 2);
-    p.outline(s.pill, t.ink, 1.4f, s.pill.h / 2);
-    p.text_in(s.pill, {Face::mono, type::tick}, t.ink,
-              fmt::format("{} {:.2f}", skip.kind == Scale::Kind::Constant ? "α" : "ω", value), Align::centre);
-  }
-
-  void gradient_bar(const Rect& r, int layer, float value) {
-    p.fill(r, solid(), 2);
-    if (input.hover_layer == layer) p.outline(r.inset(-2), t.ink, 1, 3);
-    if (!std::isfinite(value) || value <= 0) return;
-    const float share = std::clamp((std::log10(value) + 6) / (std::log10(3.f) + 6), 0.02f, 1.f);
-    p.fill({r.x, r.y, r.w * share, r.h}, depth_colour(t, layer, layers()), 2);
-  }
+  // What is clicked away lies under a veil of the ground.
+  void veil(const Rect& r, Colour behind, float round) { p.fill(r, behind.alpha(0.72f), round); }
 
   void open_row_back(const RowLayout& r) {
     p.fill(r.box, ground(), radius::panel);
-    p.outline(r.box, t.border, 1, radius::panel);
+    p.outline(r.box, painted(r.row.first) ? t.ink : t.border, painted(r.row.first) ? 1.6f : 1, radius::panel);
     for (const SublayerLayout& s : r.subs) {
-      const SlotId at{r.row.first, s.sub, Slot::Trunk};
-      if (norm_at(stack, at) == NormKind::None && !target(at) && !legal(at))
+      const SlotId id = at(r.row.first, s.sub, Slot::Trunk);
+      if (norm_at(stack.wiring, id) == NormKind::None && !target(id) && !legal(id))
         p.dashed_outline(s.trunk, t.slot, line::outline, kSlotDash, radius::token);
     }
   }
@@ -157,125 +50,200 @@ struct Picture {
     p.fill({d.trunk_x - 5, slot.y - 3, 10, slot.h + 6}, behind);
   }
 
+  // A norm that the sub-layer's stream enters by (HybridNorm): on the trunk below the fork, not to be moved.
+  void enter_norm(const SublayerLayout& s, int layer) {
+    const NormKind kind = wiring(layer, s.sub).enter;
+    if (kind == NormKind::None) return;
+    const Rect place = centred({d.trunk_x, s.fork_y + 13}, s.trunk.w, 16);
+    break_trunk(place, ground());
+    locked_token(place, kind);
+  }
+
   void open_row_front(const RowLayout& r) {
+    const int layer = r.row.first;
+    if (bottom_skip(r)) bottom_line(r);
     for (const SublayerLayout& s : r.subs) {
-      const SlotId trunk{r.row.first, s.sub, Slot::Trunk};
+      const SlotId trunk = at(layer, s.sub, Slot::Trunk);
       if (trunk_broken(trunk)) break_trunk(s.trunk, ground());
-      branch(s, r.row.first);
-      slot(s.trunk, trunk, ground());
-      slot(s.before, {r.row.first, s.sub, Slot::Before}, ground());
-      slot(s.after, {r.row.first, s.sub, Slot::After}, ground());
-      function_box(s);
+      enter_norm(s, layer);
+      branch(s, layer);
+      for (Slot which : {Slot::Trunk, Slot::Before, Slot::After})
+        slot(s.slot(which), at(layer, s.sub, which), ground());
+      function_box(s, layer);
       plus(s.plus);
-      pill(s, r.row.first);
-      gradient_bar(s.bar, r.row.first, input.data.gradient(run, r.row.first, s.sub, input.step));
-      const char* name = s.sub == Sub::attention ? "attention" : d.compact ? "feed-fwd" : "feed-forward";
-      p.text({s.bar.x, s.bar.bottom() + 14}, {Face::sans, type::tick}, t.ink3, name);
+      scales(s, layer);
+      size_bar(s.size_bar, layer, s.sub);
+      gradient_bar(s.bar, layer, s.sub);
+      if (out(layer) || out(layer, s.sub)) {
+        const float left = d.trunk_x + 16;
+        veil({left, s.plus.y - 5, s.return_x + 4 - left, s.box.bottom() - s.plus.y + 10}, ground(), 4);
+        veil(s.bar, t.panel, 2), veil(s.size_bar, t.panel, 2);
+      }
+      if (d.narrow) continue;
+      const char* name = s.sub == Sub::cross       ? "cross-att."
+                         : s.sub == Sub::attention ? "attention"
+                         : compact                 ? "feed-fwd"
+                                                   : "feed-forward";
+      p.text({s.size_bar.x, s.bar.bottom() + 14}, {Face::sans, type::tick}, t.ink3, name);
     }
-    const SublayerLayout& s = r.subs[0];
-    auto name = [&](Slot slot, Vec at, Align align) {
-      const bool on = target({r.row.first, Sub::attention, slot});
-      p.text(at, {on ? Face::bold : Face::sans, type::tick}, on ? t.ink : t.ink3,
+    if (!d.narrow) slot_names(r);
+    layer_key(r);
+  }
+
+  void slot_names(const RowLayout& r) {
+    const SublayerLayout& s = r.subs.front();
+    auto name = [&](Slot slot, Vec where, Align align) {
+      const bool on = target(at(r.row.first, s.sub, slot));
+      p.text(where, {on ? Face::bold : Face::sans, type::tick}, on ? t.ink : t.ink3,
              slot == Slot::Before  ? "before"
              : slot == Slot::After ? "after"
                                    : "on the trunk",
              align);
     };
-    const float below = s.box.bottom() + 9 + (d.compact ? 3.f : 0.f);
+    const float below = s.box.bottom() + 9 + (compact ? 3.f : 0.f);
     name(Slot::Before, {s.before.centre().x, below}, Align::centre);
     name(Slot::After, {s.after.centre().x, below}, Align::centre);
     name(Slot::Trunk, {s.trunk.right() + 6, s.trunk.centre().y + 4}, Align::left);
-    layer_key(r.row.first, r.row.first, r.box.centre().y, true);
+  }
+
+  // B2T: the layer's input joins the sum of its feed-forward sub-layer.
+  bool bottom_skip(const RowLayout& r) const {
+    return wiring(r.row.first, Sub::feed_forward).bottom && !r.subs.empty();
+  }
+  void bottom_line(const RowLayout& r) {
+    const SublayerLayout &low = r.subs.front(), &high = r.subs.back();
+    const float x = d.trunk_x - (d.narrow ? 11.f : 12.f), k = 6;
+    const float from = std::min(low.fork_y + 4, r.box.bottom() - 2), to = high.plus.y;
+    p.line({d.trunk_x, from}, {x + k, from}, t.wire, 2);
+    p.bezier({x + k, from}, {x, from}, {x, from}, {x, from - k}, t.wire, 2);
+    p.line({x, from - k}, {x, to + k}, t.wire, 2);
+    p.bezier({x, to + k}, {x, to}, {x, to}, {x + 4, to}, t.wire, 2);
   }
 
   void collapsed_back(const RowLayout& r) {
+    const float step = d.narrow || compact ? 3 : 4;
     for (int i = r.sheets; i > 0; --i) {
-      const Rect sheet = r.box.moved(4.f * static_cast<float>(i), -4.f * static_cast<float>(i));
+      const Rect sheet = r.box.moved(step * static_cast<float>(i), -step * static_cast<float>(i));
       p.fill(sheet, t.raised, 6);
       p.outline(sheet, t.strong, 1, 6);
     }
+    bool any_painted = false;
+    for (int layer = r.row.first; layer <= r.row.last; ++layer) any_painted |= painted(layer);
     p.fill(r.box, t.raised, 6);
-    p.outline(r.box, t.strong, 1, 6);
+    p.outline(r.box, any_painted ? t.ink : t.strong, any_painted ? 1.6f : 1, 6);
     p.hairline({d.trunk_x, r.box.centre().y}, {r.box.x, r.box.centre().y}, t.wire, 1.6f);
     for (const SmallSlots& small : r.small)
-      if (norm_at(shown(), {r.row.first, small.sub, Slot::Trunk}) == NormKind::None)
+      if (norm_at(stack.wiring, at(r.row.first, small.sub, Slot::Trunk)) == NormKind::None)
         p.dashed_outline(small.trunk, t.slot, 1, {2.5f, 2}, 4);
   }
 
+  // A mark stands for its slot in every layer of the row: what happens to one of them shows.
   void collapsed_front(const RowLayout& r) {
-    for (const SmallSlots& small : r.small) {
-      auto has = [&](Slot slot) {
-        return norm_at(shown(), {r.row.first, small.sub, slot}) != NormKind::None;
-      };
-      auto mark = [&](const Rect& box, Slot slot) {
-        if (lit({r.row.first, small.sub, slot})) p.halo(t, box, 4, 0.6f);
-        p.accent_box(t, box, 4);
-      };
-      if (has(Slot::Trunk)) {
-        break_trunk(small.trunk, t.panel);
-        mark(small.trunk, Slot::Trunk);
+    for (const SmallSlots& small : r.small)
+      for (Slot which : {Slot::Trunk, Slot::Before, Slot::After}) {
+        SlotId id = at(r.row.first, small.sub, which);
+        for (int layer = r.row.first; layer <= r.row.last; ++layer)
+          if (ghost(at(layer, small.sub, which)) || target(at(layer, small.sub, which))) id.layer = layer;
+        if (which == Slot::Trunk && trunk_broken(id)) break_trunk(small.trunk, t.panel);
+        small_slot(small.slot(which), id);
       }
-      if (has(Slot::Before)) mark(small.branch, Slot::Before);
-      if (has(Slot::After)) mark(small.branch.moved(r.box.w - 2, 0), Slot::After);
+    row_words(r);
+    for (const BarLayout& bar : r.bars) {
+      size_bar(bar.size, bar.layer, bar.sub);
+      gradient_bar(bar.gradient, bar.layer, bar.sub);
+      if (out(bar.layer)) veil(bar.size, t.panel, 2), veil(bar.gradient, t.panel, 2);
     }
+    if (r.row.count() == 1 && out(r.row.first)) veil(r.box, t.panel, 6);
+    layer_key(r);
+  }
+
+  void row_words(const RowLayout& r) {
     const bool group = r.row.count() > 1;
     Rect line = r.box;
-    line.x += 14, line.w -= 41;
-    const std::string name = group ? fmt::format("Layers {} to {}", r.row.first + 1, r.row.last + 1)
-                                   : fmt::format("Layer {}", r.row.first + 1);
+    line.x += 14, line.w -= d.narrow ? 64.f : 41.f;
+    const std::string name =
+        group ? fmt::format("Layers {}{}{}", r.row.first + 1, d.narrow ? "–" : " to ", r.row.last + 1)
+              : fmt::format("Layer {}", r.row.first + 1);
     const float w = p.text_in(line, {Face::bold, type::body}, t.ink, name);
-    draw_icon(p, Icon::chevron_right, {r.box.right() - 15, r.box.centre().y}, 17, t.ink2);
-    if (group) {
-      const std::string count = fmt::format("×{}", r.row.count());
-      const float pill_w = p.text_width({Face::bold, type::tick}, count) + 18;
-      const Rect pill = centred({line.x + w + 8 + pill_w / 2, r.box.centre().y}, pill_w, 18);
-      p.fill(pill, t.sunk, 9);
-      p.text_in(pill, {Face::bold, type::tick}, t.ink2, count, Align::centre);
-      const float room = line.right() - pill.right() - 8;
-      if (!d.compact && p.text_width({Face::sans, type::tick}, "all alike") < room)
-        p.text_in(line, {Face::sans, type::tick}, t.ink3, "all alike", Align::right);
-    }
-    for (size_t i = 0; i < r.bars.size(); ++i) {
-      const int layer = r.bar_layers[i];
-      const Sub sub = !group && i == 1 ? Sub::attention : Sub::feed_forward;
-      gradient_bar(r.bars[i], layer, input.data.gradient(run, layer, sub, input.step));
-    }
-    layer_key(r.row.first, r.row.last, r.box.centre().y, false);
+    if (!d.narrow) draw_icon(p, Icon::chevron_right, {r.box.right() - 15, r.box.centre().y}, 17, t.ink2);
+    if (!group) return;
+    const std::string count = fmt::format("×{}", r.row.count());
+    const float pill_w = p.text_width({Face::bold, type::tick}, count) + (d.narrow ? 10.f : 18.f);
+    const Rect badge = centred({line.x + w + 6 + pill_w / 2, r.box.centre().y}, pill_w, d.narrow ? 16.f : 18.f);
+    if (badge.right() > line.right() + 2) return;
+    p.fill(badge, t.sunk, badge.h / 2);
+    p.text_in(badge, {Face::bold, type::tick}, t.ink2, count, Align::centre);
+    const float room = line.right() - badge.right() - 8;
+    if (!compact && !d.narrow && p.text_width({Face::sans, type::tick}, "all alike") < room)
+      p.text_in(line, {Face::sans, type::tick}, t.ink3, "all alike", Align::right);
   }
 
   // Squares in the depth colours: the key of every plot by depth.
-  void layer_key(int first, int last, float y, bool open) {
-    if (open && d.compact) return;
-    auto square = [&](int layer, float cy) {
-      depth_square(ui, {d.left, cy - 5, 10, 10}, layer, layers());
-      if (input.hover_layer == layer) p.outline({d.left - 3, cy - 8, 16, 16}, t.ink, 1.4f, 4);
-      if (!d.compact)
-        p.text({d.left + 14, cy + 4}, {Face::sans, type::body}, t.ink2, fmt::format("{}", layer + 1));
+  void layer_key(const RowLayout& r) {
+    const bool open = r.row.open;
+    const float y = r.box.centre().y;
+    auto square = [&](Vec corner, int layer, bool number) {
+      const Rect place{corner.x, corner.y, 10, 10};
+      if (out(layer))
+        p.outline(place, t.slot, line::outline, 2);
+      else
+        depth_square(ui, place, layer, layers());
+      if (input.hover_layer == layer) p.outline({corner.x - 3, corner.y - 3, 16, 16}, t.ink, 1.4f, 4);
+      if (number)
+        p.text({corner.x + 14, corner.y + 9}, {Face::sans, type::body}, t.ink2, fmt::format("{}", layer + 1));
     };
-    if (first == last) {
-      square(first, open ? y - 8 : y);
-      if (open) draw_icon(p, Icon::chevron_down, {d.left + 6, y + 10}, 16, t.ink2);
+    if (d.narrow) {
+      if (!open) return;
+      const float top = r.box.y + 6;
+      square({r.skip.x, top}, r.row.first, true);
+      draw_icon(p, Icon::chevron_down, r.collapse.centre(), 15, t.ink2);
       return;
     }
-    square(last, y - 6);
-    square(first, y + 6);
+    if (open && compact) return;
+    if (r.row.count() == 1) {
+      square({d.left, (open ? y - 8 : y) - 5}, r.row.first, !compact);
+      if (open) draw_icon(p, Icon::chevron_down, {d.left + 6, y + 14}, 16, t.ink2);
+      return;
+    }
+    square({d.left, y - 11}, r.row.last, !compact);
+    square({d.left, y + 1}, r.row.first, !compact);
   }
 
   void ends() {
     const std::string unit = input.view.unit.empty() ? "token" : input.view.unit;
-    end_box(d.output, "Output", "next " + unit);
-    end_box(d.embedding, "Embedding", "token + position");
-    const TextStyle small{Face::sans, type::tick};
-    p.text({d.bars_x, d.output.centre().y + 4}, small, t.ink3, d.compact ? "gradient" : "gradient, log");
-    const bool on = stack.final != NormKind::None;
-    const Placement placement = placement_of(stack, context_of(run.spec->model, true));
+    const bool beside = stacks.both, encoder = beside && d.side == Side::encoder;
+    const bool small = d.narrow || (compact && beside);
+    if (!d.output.empty())
+      end_box(d.output, encoder ? "Memory" : "Output", small && compact ? "" : "next " + unit);
+    const bool lone_encoder = !beside && run.spec->model.architecture == Architecture::Encoder;
+    if (beside)
+      end_box(d.embedding, encoder ? "Source" : "Target", encoder ? unit + " + position" : "shifted right");
+    else
+      end_box(d.embedding, "Embedding", lone_encoder ? unit + " + position" : "token + position");
+    const TextStyle small_text{Face::sans, type::tick};
+    if (!d.narrow) {
+      p.text({d.size_head.x, d.output.centre().y + 4}, small_text, t.ink3, "size");
+      p.text({d.gradient_head.right(), d.output.centre().y + 4}, small_text, t.ink3, "gradient", Align::right);
+    }
+    final_words();
+  }
+
+  void final_words() {
+    const bool on = stack.wiring.final != NormKind::None;
+    const ModelConfig& model = run.spec->model;
+    const Placement placement = placement_of(
+        stack.wiring, context_of(model, d.side == Side::main && model.architecture != Architecture::Encoder));
     std::string name = "final norm";
     if (!on)
-      name = placement == Placement::Custom ? "final norm off"
-                                            : fmt::format("final norm, off in {}", label(placement));
-    Rect label_box{d.final_slot.right() + 6, d.final_slot.y, d.bars_x - d.final_slot.right() - 10,
-                   d.final_slot.h};
-    p.text_in(label_box, small, t.ink3, name);
+      name = placement == Placement::Custom || d.narrow
+                 ? "final norm off"
+                 : fmt::format("final norm, off in {}", label(placement));
+    const float end = d.narrow ? d.right : d.size_head.x;
+    Rect box{d.final_slot.right() + 6, d.final_slot.y, end - d.final_slot.right() - 10, d.final_slot.h};
+    const float w = p.text_in(box, {Face::sans, type::tick}, t.ink3, name);
+    if (stack.wiring.second == NormKind::None) return;
+    box.take_left(w + 8);
+    p.text_in(box, {Face::sans, type::tick}, t.ink3, d.narrow ? "" : "and a second stream");
   }
 
   void end_box(const Rect& r, const char* name, const std::string& what) {
@@ -284,50 +252,74 @@ struct Picture {
     Rect inside = r.inset(12, 0);
     const float w = p.text_in(inside, {Face::bold, type::body}, t.ink, name);
     inside.take_left(w + 7);
-    p.text_in(inside, {Face::sans, type::body}, t.ink3, what);
+    const TextStyle style{Face::sans, type::body};
+    if (p.text_width(style, what) <= inside.w) p.text_in(inside, style, t.ink3, what);
   }
 
   void trunk() {
-    if (stack.final == NormKind::None)
+    const SlotId final_id = at(kFinal, Sub::attention, Slot::Trunk);
+    if (stack.wiring.final == NormKind::None)
       p.dashed_outline(d.final_slot, t.slot, line::outline, kSlotDash, radius::token);
     p.fill({d.trunk_x - line::trunk / 2, d.trunk_top, line::trunk, d.trunk_bottom - d.trunk_top},
            t.runs[static_cast<size_t>(colour)].line);
-    if (stack.final != NormKind::None) {
+    // ResiDual: what every branch adds up to, never normalised on the way.
+    if (stack.wiring.second != NormKind::None)
+      p.line({d.trunk_x - 8, d.trunk_bottom}, {d.trunk_x - 8, d.trunk_top + 2}, t.wire, 2);
+    if (stack.wiring.final != NormKind::None) {
       break_trunk(d.final_slot, t.panel);
-      token(centred(d.final_slot.centre(), 32, 18), stack.final, false);
+      const Rect place = centred(d.final_slot.centre(), d.narrow ? 26.f : 32.f, 18);
+      if (stack.is_locked(final_id))
+        locked_token(place, stack.wiring.final);
+      else
+        token(place, stack.wiring.final, state.hovered == final_id);
     }
   }
 
-  void held_token() {
-    if (!state.dragging) return;
-    for (const RowLayout& r : d.rows) {
-      if (!r.row.open || r.row.first != state.dragging->layer) continue;
-      const SublayerLayout& s = r.subs[state.dragging->sub == Sub::attention ? 0 : 1];
-      const Rect at = s.slot(state.dragging->slot).moved(state.grip.x, state.grip.y);
-      const Rect lifted = centred(at.centre(), at.w + 5, at.h + 3);
-      top.shadow(t, lifted, 6);
-      top.accent_box(t, lifted, 6);
-      top.text_in(lifted, {Face::bold, type::body}, t.on_accent, token_text(norm_at(stack, *state.dragging)),
-                  Align::centre);
-    }
-  }
-
-  void draw() {
+  void back() {
     for (const RowLayout& r : d.rows) r.row.open ? open_row_back(r) : collapsed_back(r);
-    trunk();
+  }
+  void front() {
     for (const RowLayout& r : d.rows) r.row.open ? open_row_front(r) : collapsed_front(r);
     ends();
-    held_token();
   }
 };
+
+// Keys and values on their way from the encoder into the decoder's cross-attention.
+void memory_line(TokenPainter& pen, const DiagramLayout& layout) {
+  if (layout.memory.size() < 2) return;
+  for (size_t i = 1; i < layout.memory.size(); ++i) {
+    const Vec a = layout.memory[i - 1], b = layout.memory[i];
+    pen.p.line(a, b, pen.t.wire, 3);
+    if (i + 1 < layout.memory.size()) pen.p.circle(b, 1.5f, pen.t.wire);
+  }
+  const Vec end = layout.memory.back(), from = layout.memory[layout.memory.size() - 2];
+  const bool up = from.x == end.x;
+  const Vec head[] = {{end.x + (up ? 0.f : 5.f), end.y - (up ? 2.f : 0.f)},
+                      up ? Vec{end.x - 5, end.y + 5} : Vec{end.x - 4, end.y - 5},
+                      up ? Vec{end.x + 5, end.y + 5} : Vec{end.x - 4, end.y + 5}};
+  pen.p.polygon(head, pen.t.wire);
+}
 
 }  // namespace
 
 void paint_diagram(Ui& ui, const DiagramState& state, const DiagramInput& input, const DiagramLayout& layout,
-                   const StackWiring& stack, int run) {
+                   const Stacks& stacks, int run) {
   const RunView& view = input.view.runs[static_cast<size_t>(run)];
   const int letter = state.pending && state.selected == 'D' ? 3 : view.letter - 'A';
-  Picture{ui.paint(), ui.paint_top(), ui.theme(), ui, state, input, layout, stack, view, letter}.draw();
+  std::vector<Picture> towers;
+  for (const TowerLayout& tower : layout.towers)
+    towers.emplace_back(TokenPainter{ui, state, input, stacks, stacks.of(tower.side, state.locked)}, tower, view,
+                        letter);
+  for (Picture& tower : towers) tower.back();
+  for (Picture& tower : towers) tower.trunk();
+  if (!towers.empty()) memory_line(towers.front(), layout);
+  for (Picture& tower : towers) tower.front();
+  if (!layout.memory.empty()) {
+    const Rect& label = layout.memory_label;
+    ui.paint().text({label.x, label.bottom() - 3}, {Face::sans, type::tick}, ui.theme().ink3,
+                    "memory: keys and values");
+  }
+  if (!towers.empty()) towers.front().held_token(layout);
 }
 
 }  // namespace normscope::lab

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -100,27 +101,34 @@ const std::vector<float>& LabData::frame(Cached& c, int step) {
   return it->second;
 }
 
-std::vector<float> LabData::by_layer(const RunView& run, std::string_view path, int step) {
+std::vector<float> LabData::by_layer(const RunView& run, std::string_view path, int step, Side side) {
   Cached& c = cached(run);
   const std::vector<float>& stats = frame(c, step);
-  std::vector<float> result(static_cast<size_t>(layers_of(run)), kNaN);
+  const std::string prefix = prefix_of(run, side);
+  std::vector<float> result(static_cast<size_t>(layers_of(run, side)), kNaN);
   for (size_t layer = 0; layer < result.size(); ++layer) {
-    const int32_t index = find(c, fmt::format("L{:02}.{}", layer + 1, path));
+    const int32_t index = find(c, fmt::format("{}L{:02}.{}", prefix, layer + 1, path));
     if (index >= 0 && static_cast<size_t>(index) < stats.size())
       result[layer] = stats[static_cast<size_t>(index)];
   }
   return result;
 }
 
-float LabData::gradient(const RunView& run, int layer, Sub sub, int step) {
+float LabData::trunk_variance(const RunView& run, int layer, Sub sub, int step, Side side) {
+  return value(run, fmt::format("{}L{:02}.{}.input.variance", prefix_of(run, side), layer + 1, to_string(sub)),
+               step);
+}
+
+float LabData::gradient(const RunView& run, int layer, Sub sub, int step, Side side) {
   Cached& c = cached(run);
   const std::vector<float>& stats = frame(c, step);
+  const std::string prefix = prefix_of(run, side);
   double sum = 0;
   bool any = false;
   for (const Matrix& matrix : kMatrices) {
     const std::string_view path = matrix.path;
-    if (path.starts_with("attn") != (sub == Sub::attention)) continue;
-    const int32_t index = find(c, fmt::format("L{:02}.{}.grad_norm", layer + 1, path));
+    if (path.substr(0, path.find('.')) != to_string(sub)) continue;
+    const int32_t index = find(c, fmt::format("{}L{:02}.{}.grad_norm", prefix, layer + 1, path));
     if (index < 0 || static_cast<size_t>(index) >= stats.size()) continue;
     const double g = stats[static_cast<size_t>(index)];
     sum += g * g, any = true;
@@ -157,7 +165,24 @@ RunView run_at(LabData& data, const RunView& run, int step) {
   return then;
 }
 
-int layers_of(const RunView& run) { return run.spec ? run.spec->model.layers : 0; }
+int layers_of(const RunView& run, Side side) { return run.spec ? layers_of(run.spec->model, side) : 0; }
+
+std::string prefix_of(const RunView& run, Side side) {
+  return run.spec ? name_prefix(run.spec->model, side) : "";
+}
+
+bool has_both(const RunView& run) { return run.spec && has_both(run.spec->model); }
+
+bool any_both(const LabView& view) {
+  return std::any_of(view.runs.begin(), view.runs.end(), [](const RunView& run) { return has_both(run); });
+}
+
+std::vector<Side> sides_of(const RunView& run) {
+  if (has_both(run)) return {Side::main, Side::encoder};
+  return {Side::main};
+}
+
+const char* side_word(Side side) { return side == Side::main ? "decoder" : "encoder"; }
 
 int find_run(const LabView& view, char letter) {
   for (size_t i = 0; i < view.runs.size(); ++i)

@@ -25,8 +25,11 @@ struct Matrix {
   const char* label;  // "W₂"
   const char* path;   // "ffn.w2"
 };
-inline constexpr Matrix kMatrices[] = {{"W₂", "ffn.w2"},   {"W₁", "ffn.w1"},   {"W_Q", "attn.wq"},
-                                       {"W_K", "attn.wk"}, {"W_V", "attn.wv"}, {"W_O", "attn.wo"}};
+// The last four are of cross-attention.
+inline constexpr Matrix kMatrices[] = {
+    {"W₂", "ffn.w2"},          {"W₁", "ffn.w1"},          {"W_Q", "attn.wq"},        {"W_K", "attn.wk"},
+    {"W_V", "attn.wv"},        {"W_O", "attn.wo"},        {"cross W_Q", "cross.wq"}, {"cross W_K", "cross.wk"},
+    {"cross W_V", "cross.wv"}, {"cross W_O", "cross.wo"}};
 
 class LabData {
  public:
@@ -43,9 +46,11 @@ class LabData {
   // One stat at a step (the last frame at or before it); NaN when it is not measured.
   float value(const RunView& run, std::string_view name, int step);
   // "L..<path>" of every layer at a step (the last one at or before it); NaN where it is not measured.
-  std::vector<float> by_layer(const RunView& run, std::string_view path, int step);
+  std::vector<float> by_layer(const RunView& run, std::string_view path, int step, Side side = Side::main);
   // Norm of the gradient of all matrices of a sub-layer at a step; NaN where it is not measured.
-  float gradient(const RunView& run, int layer, Sub sub, int step);
+  float gradient(const RunView& run, int layer, Sub sub, int step, Side side = Side::main);
+  // Variance of the trunk where a branch joins it, at a step; NaN where it is not measured.
+  float trunk_variance(const RunView& run, int layer, Sub sub, int step, Side side = Side::main);
   bool has(const RunView& run, const std::string& name);
 
  private:
@@ -69,7 +74,14 @@ class LabData {
 // A run's card at an earlier step: the loss of the 20 steps up to it, and what was known of the run by then.
 RunView run_at(LabData& data, const RunView& run, int step);
 
-int layers_of(const RunView& run);
+int layers_of(const RunView& run, Side side = Side::main);
+// What stands before "L01." in the names of a run's numbers: "", "dec." or "enc.".
+std::string prefix_of(const RunView& run, Side side);
+bool has_both(const RunView& run);
+bool any_both(const LabView& view);
+// The decoder (or the only stack), then the encoder where there is one beside it.
+std::vector<Side> sides_of(const RunView& run);
+const char* side_word(Side side);  // "decoder", "encoder"
 // The run with this letter, or -1.
 int find_run(const LabView& view, char letter);
 

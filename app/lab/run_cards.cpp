@@ -49,7 +49,7 @@ void glyph(Ui& ui, Vec at, const RunView& run) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const Colour line = t.runs[static_cast<size_t>(run.letter - 'A')].line;
-  const GlyphSlots slots = glyph_slots(run.spec->model.stack());
+  const GlyphSlots slots = glyph_slots(stacks_of(run.spec->model).of(Side::main));
   const float trunk = at.y + 31;
   const float left = at.x + 8, right = at.x + 53, roof = at.y + 8;
   const Vec path[] = {{left, trunk - 3}, {left, roof + 4},  {left + 4, roof},
@@ -69,6 +69,13 @@ void glyph(Ui& ui, Vec at, const RunView& run) {
     p.fill({at.x + 54, trunk - 4, 17, 8}, t.panel);
     norm({at.x + 62.5f, trunk});
   }
+}
+
+// "norm on trunk"; of an encoder-decoder whose stacks differ "norms mixed".
+std::string card_caption(const ModelConfig& model) {
+  const Stacks stacks = stacks_of(model);
+  const std::string caption = placement_caption(stacks.of(Side::main));
+  return !stacks.both || caption == placement_caption(stacks.of(Side::encoder)) ? caption : "norms mixed";
 }
 
 std::string written(const std::string& text) {
@@ -138,7 +145,7 @@ struct Card {
         std::max(p.text_width(name_style, run.name), badge_width(ui, badge.text, badge.icon, compact()));
     if (!compact() && right - 86 >= left + text_w) {
       glyph(ui, {right - 80, card.y + 8}, run);
-      const std::string caption = placement_caption(run.spec->model.stack());
+      const std::string caption = card_caption(run.spec->model);
       p.text_in({right - 82, card.y + 47, 84, 16}, {Face::sans, type::tick}, t.ink3, caption);
       right -= 84;
     }

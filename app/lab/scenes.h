@@ -16,6 +16,7 @@ struct SceneOptions {
   int step = 0;         // of the cursor
   bool pinned = false;  // the cursor was set by hand, it is not the newest step
   int matrix = 0;       // index in kMatrices
+  Side side = Side::main;  // of an encoder-decoder, where a plot has room for one stack only
   bool compact = false;
   std::optional<double> drag_rate, drag_warmup;  // of run `drag_run`, while a handle is held
   int drag_run = -1;
@@ -43,6 +44,14 @@ std::vector<plot::PlotScene> over_time_scenes(const LabView&, LabData&, const Sc
 // "Who does each layer lean on?": one triangle a run at the cursor's step; the first carries title and
 // sentence.
 std::vector<plot::PlotScene> dependency_scenes(const LabView&, LabData&, const SceneOptions&);
+
+// The line of one stack: of an encoder-decoder each has a line, named at its end, the encoder's thin and without
+// markers.
+void dress_line(plot::Series&, const RunView&, Side, bool compact);
+float depth_pad_right(const LabView&, bool compact);
+// "A's decoder: layer 1 hears 5.4× less than layer 6, its encoder's layers are alike within 1.1×."; empty
+// without values.
+std::string stacks_sentence(char letter, const std::vector<float>& decoder, const std::vector<float>& encoder);
 
 // Largest over smallest of the finite positive values; 0 when there are fewer than two.
 double spread_of(const std::vector<float>& values);

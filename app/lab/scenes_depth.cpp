@@ -7,6 +7,7 @@
 
 #include "app/lab/scenes.h"
 #include "app/ui/widgets.h"
+#include "measure/theory.h"
 
 namespace normscope::lab {
 namespace {
@@ -20,11 +21,12 @@ bool usable(float v) { return std::isfinite(v) && v > 0; }
 
 int most_layers(const LabView& view) {
   int layers = 1;
-  for (const RunView& run : view.runs) layers = std::max(layers, layers_of(run));
+  for (const RunView& run : view.runs)
+    for (Side side : sides_of(run)) layers = std::max(layers, layers_of(run, side));
   return layers;
 }
 
-Series layer_line(const LabView& view, size_t index, std::vector<float> values, bool named) {
+Series layer_line(const LabView& view, size_t index, std::vector<float> values, bool named, Side side) {
   const RunView& run = view.runs[index];
   Series s;
   s.id = letter_of(run), s.letter = s.id;
@@ -33,6 +35,7 @@ Series layer_line(const LabView& view, size_t index, std::vector<float> values, 
   s.ink = Ink::run(colour_of(run));
   s.markers = Markers::all;
   s.end_marker = false;
+  dress_line(s, run, side, named);
   return s;
 }
 
@@ -94,16 +97,45 @@ void put_hover(PlotScene& scene, const SceneOptions& options) {
   if (options.hover_layer) scene.hover = *options.hover_layer + 1.0;
 }
 
+// Gradients of the Post-LN decoder at the start, from cross-attention alone: halved in square at every layer on
+// the way down, measured from where its top layer began.
+void add_decoder_theory(PlotScene& scene, const LabView& view, LabData& data, const std::string& path) {
+  for (const RunView& run : view.runs) {
+    if (!has_both(run) || run.forked_from >= 0 || !path.starts_with("ffn.")) continue;
+    const std::vector<float> start = data.by_layer(run, path, 1);
+    const std::vector<theory::Curve> curves = theory::gradient_curves(run.spec->model);
+    if (curves.empty() || std::string_view(curves.front().equation->name) != "decoder profile" ||
+        start.empty() || !usable(start.back()) || start.size() != curves.front().low.size())
+      continue;
+    std::vector<float> y;
+    for (double share : curves.front().low) y.push_back(static_cast<float>(share) * start.back());
+    const size_t middle = y.size() / 2;
+    scene.notes.push_back({double(middle + 1), y[middle], letter_of(run), "theory at step 1: (1/2)^((L−l)/2)",
+                           {Ink::Role::ink2, 0, 1}, -10, 20});
+    Series s;
+    s.id = "theory of the Post-LN decoder at step 1";
+    s.x0 = 1, s.y = Column::of(std::move(y));
+    s.ink = {Ink::Role::ink2, 0, 1};
+    s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off}, s.width = ui::line::reference;
+    s.end_label = false, s.end_marker = false;
+    scene.series.insert(scene.series.begin(), std::move(s));
+    return;
+  }
+}
+
 // The band of Pre-LN at the start, in the colour of the first Pre-LN run: where the streams began.
 void add_theory(PlotScene& scene, const LabView& view, double top) {
   for (const RunView& run : view.runs) {
     const ModelConfig& model = run.spec->model;
-    if (placement_of(model.stack(), context_of(model, true)) != Placement::Pre || run.forked_from >= 0)
+    const Side side = sides_of(run).back();  // of an encoder-decoder the encoder: the lemma knows no memory
+    const bool decoder = side == Side::main && model.architecture != Architecture::Encoder;
+    if (placement_of(stacks_of(model).wiring(side), context_of(model, decoder)) != Placement::Pre ||
+        run.forked_from >= 0)
       continue;
-    NormBand bounds = pre_ln_band(model);
+    NormBand bounds = pre_ln_band(model, side);
     if (bounds.lo.size() < 2 || bounds.lo.front() > 20 * top) return;
     Band band;
-    band.id = "theory for Pre-LN at the start";
+    band.id = has_both(run) ? "theory for its Pre-LN encoder" : "theory for Pre-LN at the start";
     band.ink = Ink::run(colour_of(run)), band.theory = true;
     band.label = band.id;
     const size_t at = (bounds.lo.size() - 1) / 3;
@@ -183,13 +215,20 @@ PlotScene gradient_by_layer_scene(const LabView& view, LabData& data, const Scen
     for (float v : values) range.add(v);
     const double spread = spread_of(values);
     if (spread > worst_spread) worst_spread = spread, worst = i;
-    scene.series.push_back(layer_line(view, i, std::move(values), options.compact));
+    scene.series.push_back(layer_line(view, i, std::move(values), options.compact, Side::main));
+    if (!has_both(view.runs[i])) continue;
+    values = data.by_layer(view.runs[i], path, options.step, Side::encoder);
+    for (float v : values) range.add(v);
+    scene.series.push_back(layer_line(view, i, std::move(values), options.compact, Side::encoder));
   }
   if (!view.runs.empty()) {
     const std::vector<float> values = data.by_layer(view.runs[worst], path, options.step);
     const std::string words = hears_less(values);
     const size_t at = values.size() > 2 ? 1 : 0;
-    if (!words.empty()) {
+    if (has_both(view.runs[worst])) {
+      scene.sentence = stacks_sentence(view.runs[worst].letter, values,
+                                       data.by_layer(view.runs[worst], path, options.step, Side::encoder));
+    } else if (!words.empty()) {
       scene.notes.push_back({double(at + 1), values[at], letter_of(view.runs[worst]), words,
                              Ink::run(colour_of(view.runs[worst])), 18, 22});
       scene.sentence = letter_of(view.runs[worst]) + ": " + words + ".";
@@ -198,13 +237,14 @@ PlotScene gradient_by_layer_scene(const LabView& view, LabData& data, const Scen
     }
     if (!options.compact) {
       add_start_line(scene, view, data, path, worst);
+      add_decoder_theory(scene, view, data, path);
       for (float v : data.by_layer(view.runs[worst], path, 1)) range.add(v);
     }
   }
   log_axis(scene.y, range.lo, range.hi);
   put_hover(scene, options);
   scene.labels_inside = false;
-  scene.pad_right = options.compact ? 140.f : 30.f;
+  scene.pad_right = depth_pad_right(view, options.compact);
   return scene;
 }
 
@@ -217,21 +257,25 @@ PlotScene hidden_norm_scene(const LabView& view, LabData& data, const SceneOptio
   std::vector<std::string> growing;
   for (size_t i = 0; i < view.runs.size(); ++i) {
     const RunView& run = view.runs[i];
-    sums = data.has(run, "L01.ffn.sum.mean_square");
-    std::vector<float> values =
-        data.by_layer(run, sums ? "ffn.sum.mean_square" : "ffn.out.mean_square", options.step);
-    for (float v : values) range.add(v);
-    if (values.size() > 1 && usable(values.front()) && values.back() > 2 * values.front())
-      growing.push_back(fmt::format("{} {}{:.1f}×", run.letter, growing.empty() ? "grows " : "",
-                                    values.back() / values.front()));
-    scene.series.push_back(layer_line(view, i, std::move(values), options.compact));
+    for (Side side : sides_of(run)) {
+      sums = data.has(run, prefix_of(run, side) + "L01.ffn.sum.mean_square");
+      std::vector<float> values =
+          data.by_layer(run, sums ? "ffn.sum.mean_square" : "ffn.out.mean_square", options.step, side);
+      for (float v : values) range.add(v);
+      const std::string who =
+          has_both(run) ? fmt::format("{}'s {}", run.letter, side_word(side)) : letter_of(run);
+      if (values.size() > 1 && usable(values.front()) && values.back() > 2 * values.front())
+        growing.push_back(fmt::format("{} {}{:.1f}×", who, growing.empty() ? "grows " : "",
+                                      values.back() / values.front()));
+      scene.series.push_back(layer_line(view, i, std::move(values), options.compact, side));
+    }
   }
   if (sums) add_theory(scene, view, range.hi);
   scene.note = sums ? "mean square of x, before the norm" : "mean square of each layer's output";
   scene.y.label = "mean square of the hidden state " + at_step(options);
   for (const std::string& words : growing) scene.sentence += (scene.sentence.empty() ? "" : ", ") + words;
   if (!growing.empty())
-    scene.sentence += fmt::format(" from layer 1 to {}.", most_layers(view));
+    scene.sentence += fmt::format(" from layer 1 to {}.", any_both(view) ? "the last" : fmt::format("{}", most_layers(view)));
   else if (range.hi > 0)
     scene.sentence = "No stream grows with depth.";
   if (range.hi / std::max(range.lo, 1e-30) > 100) {
@@ -242,7 +286,7 @@ PlotScene hidden_norm_scene(const LabView& view, LabData& data, const SceneOptio
   }
   put_hover(scene, options);
   scene.labels_inside = false;
-  scene.pad_right = options.compact ? 140.f : 30.f;
+  scene.pad_right = depth_pad_right(view, options.compact);
   return scene;
 }
 
@@ -255,7 +299,7 @@ std::vector<PlotScene> over_time_scenes(const LabView& view, LabData& data, cons
   double lowest = 0;
   for (size_t i = 0; i < view.runs.size(); ++i) {
     const RunView& run = view.runs[i];
-    const int layers = layers_of(run);
+    const int layers = layers_of(run, options.side);
     PlotScene scene;
     scene.id = fmt::format("{}-over-time-{}", about.id, run.letter), scene.title = about.over_time;
     scene.note = about.log ? "one line per layer, log scale" : "one line per layer";
@@ -267,7 +311,7 @@ std::vector<PlotScene> over_time_scenes(const LabView& view, LabData& data, cons
     scene.pad_top = 4, scene.pad_bottom = scene.x.show_labels ? 26.f : 4.f;
     double worst_past = 0;
     for (int layer = 0; layer < layers; ++layer) {
-      const auto line = over_time(data, run, quantity, options.matrix, layer);
+      const auto line = over_time(data, run, quantity, options.matrix, layer, options.side);
       if (line->empty()) continue;
       for (float v : line->y) range.add(v), lowest = std::isfinite(v) ? std::min(lowest, double(v)) : lowest;
       Series s;
@@ -296,7 +340,8 @@ std::vector<PlotScene> over_time_scenes(const LabView& view, LabData& data, cons
       const bool rising = now.back() > now.front();
       const size_t from = words.find("hears ") + 6, to = words.find(" less");
       (rising ? bottom : top).name = words.substr(from, to - from) + " less";
-      scene.sentence = fmt::format("{}: {}.", run.letter, words);
+      scene.sentence = has_both(run) ? fmt::format("{}'s {}: {}.", run.letter, side_word(options.side), words)
+                                     : fmt::format("{}: {}.", run.letter, words);
     } else if (spread > 0) {
       std::string text =
           fmt::format("spread {}×", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread)));

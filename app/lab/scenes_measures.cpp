@@ -20,6 +20,11 @@ int colour_of(const RunView& run) { return run.letter - 'A'; }
 struct Best {
   const RunView* run = nullptr;
   double value = 0;
+  Side side = Side::main;
+
+  std::string who() const {
+    return has_both(*run) ? fmt::format("{}'s {}", run->letter, side_word(side)) : letter_of(*run);
+  }
 };
 
 // The finite value of largest size at the last place of a line, and whose it is.
@@ -38,7 +43,7 @@ double even_attention(const ModelConfig& model) {
 std::string cosine_sentence(Best most, const char* what) {
   if (!most.run) return {};
   if (most.value >= 0.8)
-    return fmt::format("{}: {} alike after the last layer, cosine {:.2f}.", most.run->letter, what,
+    return fmt::format("{}: {} alike after the last layer, cosine {:.2f}.", most.who(), what,
                        most.value);
   return fmt::format("{} stay apart: cosine at most {:.2f} at the end.",
                      std::string(1, static_cast<char>(std::toupper(what[0]))) + (what + 1), most.value);
@@ -52,6 +57,8 @@ std::string sentence_of(Quantity quantity, Best last, Best spread, int layers) {
     case Quantity::layer_cosine:
       return cosine_sentence(last, "input and output");
     case Quantity::attention_entropy:
+      if (has_both(*last.run))
+        return fmt::format("{}'s last layer spreads its attention widest: {:.2f} nats.", last.who(), last.value);
       return fmt::format("{}'s layer {} spreads its attention widest: {:.2f} nats.", last.run->letter, layers,
                          last.value);
     default:
@@ -59,7 +66,7 @@ std::string sentence_of(Quantity quantity, Best last, Best spread, int layers) {
   }
   if (!spread.run || spread.value < 2) return "The layers of every run are alike within 2×.";
   return fmt::format(
-      "{}'s layers differ by {}×.", spread.run->letter,
+      "{}'s layers differ by {}×.", spread.who(),
       spread.value < 10 ? ui::number(spread.value, 2) : ui::grouped(std::llround(spread.value)));
 }
 
@@ -72,7 +79,8 @@ PlotScene depth_scene(const LabView& view, LabData& data, const SceneOptions& op
   PlotScene scene;
   scene.id = fmt::format("{}-by-layer", about.id), scene.title = about.by_layer, scene.note = about.note;
   int layers = 1;
-  for (const RunView& run : view.runs) layers = std::max(layers, layers_of(run));
+  for (const RunView& run : view.runs)
+    for (Side side : sides_of(run)) layers = std::max(layers, layers_of(run, side));
   scene.x = layer_axis(layers);
   scene.x.lo = 0.4;
   scene.y.label = fmt::format("{}{} at step {}", about.axis,
@@ -82,27 +90,30 @@ PlotScene depth_scene(const LabView& view, LabData& data, const SceneOptions& op
   Best last, spread;
   for (size_t i = 0; i < view.runs.size(); ++i) {
     const RunView& run = view.runs[i];
-    DepthPoints points = along_depth(data, run, quantity, options.matrix, options.step);
-    if (!points.measured()) continue;
-    for (float v : points.y)
-      if (std::isfinite(v)) {
-        hi = std::max(hi, double(v)), lowest = std::min(lowest, double(v));
-        if (v > 0) lo = std::min(lo, double(v));
-      }
-    const double end = last_finite(points.y);
-    if (!last.run || end > last.value) last = {&run, end};
-    if (const double s = spread_of(points.y); s > spread.value) spread = {&run, s};
-    Series s;
-    s.id = letter_of(run), s.letter = s.id;
-    if (options.compact) s.name = short_label(view, i);
-    s.x = Column::of(std::move(points.x)), s.y = Column::of(std::move(points.y));
-    s.ink = Ink::run(colour_of(run));
-    s.markers = Markers::all, s.end_marker = false;
-    scene.series.push_back(std::move(s));
+    for (Side side : sides_of(run)) {
+      DepthPoints points = along_depth(data, run, quantity, options.matrix, options.step, side);
+      if (!points.measured()) continue;
+      for (float v : points.y)
+        if (std::isfinite(v)) {
+          hi = std::max(hi, double(v)), lowest = std::min(lowest, double(v));
+          if (v > 0) lo = std::min(lo, double(v));
+        }
+      const double end = last_finite(points.y);
+      if (!last.run || end > last.value) last = {&run, end, side};
+      if (const double s = spread_of(points.y); s > spread.value) spread = {&run, s, side};
+      Series s;
+      s.id = letter_of(run), s.letter = s.id;
+      if (options.compact) s.name = short_label(view, i);
+      s.x = Column::of(std::move(points.x)), s.y = Column::of(std::move(points.y));
+      s.ink = Ink::run(colour_of(run));
+      s.markers = Markers::all, s.end_marker = false;
+      dress_line(s, run, side, options.compact);
+      scene.series.push_back(std::move(s));
+    }
   }
   scene.sentence = sentence_of(quantity, last, spread, layers);
   if (scene.series.empty() && view.step > 0) scene.sentence = "These runs do not measure it.";
-  if (quantity == Quantity::attention_entropy && last.run) {
+  if (quantity == Quantity::attention_entropy && last.run && !any_both(view)) {
     RefLine even;
     even.value = even_attention(last.run->spec->model);
     even.label = fmt::format("everywhere alike {:.2f}", even.value);
@@ -118,7 +129,7 @@ PlotScene depth_scene(const LabView& view, LabData& data, const SceneOptions& op
   }
   if (options.hover_layer) scene.hover = *options.hover_layer + 1.0;
   scene.labels_inside = false;
-  scene.pad_right = options.compact ? 140.f : 30.f;
+  scene.pad_right = depth_pad_right(view, options.compact);
   return scene;
 }
 
@@ -161,7 +172,7 @@ std::vector<PlotScene> dependency_scenes(const LabView& view, LabData& data, con
     scene.title = "Who does each layer lean on?", scene.note = "residual dependency β²";
     scene.tile = colour_of(run);
     scene.y.label = fmt::format("residual dependency at step {}", ui::grouped(options.step));
-    Dependency d = dependency(data, run, options.step);
+    Dependency d = dependency(data, run, options.step, options.side);
     if (d.measured()) {
       HeatMap heat;
       heat.rows = static_cast<int>(d.rows.size()), heat.columns = heat.rows + 1;
@@ -177,8 +188,9 @@ std::vector<PlotScene> dependency_scenes(const LabView& view, LabData& data, con
       const auto [lo, hi] = std::minmax_element(d.sums.begin(), d.sums.end());
       heat.below = fmt::format("Σ rows {:.2f}–{:.2f}", *lo, *hi);
       heat.below_short = fmt::format("Σ {:.2f}–{:.2f}", *lo, *hi);
-      if (options.hover_layer && *options.hover_layer < layers_of(run))
-        heat.marked_row = 2 * *options.hover_layer;
+      const int per_layer = static_cast<int>(subs_of(has_both(run) && options.side == Side::main).size());
+      if (options.hover_layer && *options.hover_layer < layers_of(run, options.side))
+        heat.marked_row = per_layer * *options.hover_layer, heat.marked_rows = per_layer;
       scene.heat = std::move(heat);
       measured.emplace_back(run.letter, std::move(d));
     }

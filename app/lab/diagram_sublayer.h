@@ -1,0 +1,37 @@
+// The parts of one sub-layer in the architecture diagram: branch, function, scales, micro-bars. Used by
+// diagram_picture.cpp only.
+#pragma once
+
+#include <string>
+
+#include "app/lab/diagram_tokens.h"
+
+namespace normscope::lab {
+
+// `run` gives the numbers.
+struct SublayerPainter : TokenPainter {
+  SublayerPainter(const TokenPainter& tokens, const TowerLayout& tower, const RunView& view)
+      : TokenPainter(tokens), d(tower), run(view), compact(tokens.input.compact) {}
+
+  const TowerLayout& d;
+  const RunView& run;
+  bool compact;
+
+  int layers() const { return stack.layers(); }
+  const Wiring& wiring(int layer, Sub sub) const { return wiring_of(stack.wiring, layer, sub); }
+
+  void branch(const SublayerLayout&, int layer);
+  // The function, with the norms that stand inside it: they cannot be moved.
+  void function_box(const SublayerLayout&, int layer);
+  void plus(ui::Vec centre);
+  // Skip scale on the trunk; scale of the branch, LayerNorm Scaling's factor and DeepNorm's init gain beside it.
+  void scales(const SublayerLayout&, int layer);
+  void size_bar(const ui::Rect&, int layer, Sub sub);      // variance of the trunk, log, 0.01 to 100
+  void gradient_bar(const ui::Rect&, int layer, Sub sub);  // norm, log, a millionth to 3
+
+ private:
+  float branch_width(Sub sub, int layer) const;
+  void pill(const ui::Rect&, const std::string& text);
+};
+
+}  // namespace normscope::lab
