@@ -3,8 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
+#include <exception>
+#include <set>
+#include <thread>
 
 namespace normscope::lessons {
 namespace {
@@ -50,25 +54,92 @@ void keep_runs(const Lesson& lesson, RunStore& store, Results& out, const OnStep
   }
 }
 
+/// job(i, store) for every i < count, on as many threads as the store has, each with one thread of its own:
+/// small models train faster side by side than with all threads on one of them, and to the same bits.
+void in_parallel(RunStore& store, size_t count, const std::function<void(size_t, RunStore&)>& job) {
+  std::atomic<size_t> next{0};
+  std::exception_ptr failure;
+  std::mutex mutex;
+  const auto work = [&] {
+    try {
+      const std::unique_ptr<RunStore> own = store.beside(1);
+      for (size_t i = next++; i < count; i = next++) job(i, *own);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+      next = count;  // the others finish what they have begun
+    }
+  };
+  std::vector<std::thread> threads;
+  const size_t helpers = std::min<size_t>(static_cast<size_t>(store.threads()), count);
+  for (size_t i = 1; i < helpers; ++i) threads.emplace_back(work);
+  if (count > 0) work();
+  for (std::thread& thread : threads) thread.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+struct Job {
+  RunSpec spec;
+  const std::vector<Edit>* edits;
+};
+
+/// The runs that a curve needs of one seed.
+void add_runs(const Lesson& lesson, const Curve& curve, uint64_t seed, std::vector<Job>& jobs) {
+  const RunSpec spec = spec_of(lesson, curve.run, seed);
+  const std::vector<Edit>* edits = &lesson.run(curve.run)->edits;
+  if (curve.of == Curve::Of::Run || curve.of == Curve::Of::Shares) jobs.push_back({spec, edits});
+  if (curve.of == Curve::Of::Sweep)
+    for (double value : curve.xs) jobs.push_back({with_value(spec, curve.field, value), edits});
+}
+
 bool inside(const Check& check, double value) {
   return !std::isnan(value) && (!check.low || value >= *check.low) && (!check.high || value <= *check.high);
 }
 
 }  // namespace
 
+bool holds(const Check& check, const Measured& measured) {
+  return !measured.values.empty() && std::all_of(measured.values.begin(), measured.values.end(),
+                                                 [&](double x) { return inside(check, x); });
+}
+
 bool LessonReport::passed() const {
   return std::all_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return v.holds; });
+}
+
+void train_ahead(const std::vector<const Lesson*>& lessons, RunStore& store, Tier tier,
+                 const OnStep& on_step) {
+  std::vector<Job> jobs;
+  for (uint64_t seed = 1; seed <= kFullSeeds; ++seed)
+    for (const Lesson* lesson : lessons)
+      for (const Curve& curve : lesson->curves)
+        if (static_cast<int32_t>(seed) <= seeds_of(curve, tier)) add_runs(*lesson, curve, seed, jobs);
+  std::set<std::string> keys;
+  std::erase_if(jobs, [&](const Job& job) {
+    const std::string key = RunStore::key_of(job.spec, *job.edits);
+    return store.find(key) || !keys.insert(key).second;
+  });
+  in_parallel(store, jobs.size(),
+              [&](size_t i, RunStore& own) { own.get(jobs[i].spec, *jobs[i].edits, on_step); });
 }
 
 LessonReport check_lesson(const Lesson& lesson, RunStore& store, Tier tier, const OnStep& on_step) {
   const auto start = std::chrono::steady_clock::now();
   LessonReport report;
   report.lesson = &lesson;
+  train_ahead({&lesson}, store, tier, on_step);
   std::vector<CurveSet> seeds(kFullSeeds);
+  std::vector<std::pair<const Curve*, CurveData*>> jobs;
+  std::vector<uint64_t> seed_of;
   for (size_t seed = 0; seed < kFullSeeds; ++seed)
     for (const Curve& curve : lesson.curves)
-      if (static_cast<int32_t>(seed) < seeds_of(curve, tier))
-        seeds[seed][curve.id] = measure_curve(lesson, curve, seed + 1, store, on_step);
+      if (static_cast<int32_t>(seed) < seeds_of(curve, tier)) {
+        jobs.emplace_back(&curve, &seeds[seed][curve.id]);  // a map's values stay where they are
+        seed_of.push_back(seed + 1);
+      }
+  in_parallel(store, jobs.size(), [&](size_t i, RunStore& own) {
+    *jobs[i].second = measure_curve(lesson, *jobs[i].first, seed_of[i], own, on_step);
+  });
   Results& results = report.results;
   results.seeds = tier == Tier::Full ? kFullSeeds : 1;
   for (const Measure& m : lesson.measures) {
@@ -80,10 +151,8 @@ LessonReport check_lesson(const Lesson& lesson, RunStore& store, Tier tier, cons
   for (const Curve& curve : lesson.curves) results.curves[curve.id] = band_of(curve, seeds);
   keep_runs(lesson, store, results, on_step);
   for (const Check& check : lesson.checks) {
-    Verdict v{&check, lesson.measure(check.measure), results.measures[check.measure], false};
-    v.holds = !v.measured.values.empty() && std::all_of(v.measured.values.begin(), v.measured.values.end(),
-                                                        [&](double x) { return inside(check, x); });
-    report.verdicts.push_back(std::move(v));
+    const Measured& measured = results.measures[check.measure];
+    report.verdicts.push_back({&check, lesson.measure(check.measure), measured, holds(check, measured)});
   }
   report.stale = staleness(lesson, results);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -95,22 +164,48 @@ std::string band_text(const Check& check) {
   return check.low ? fmt::format("at least {}", *check.low) : fmt::format("at most {}", *check.high);
 }
 
+namespace {
+
+/// Characters, not bytes: ², Σ and – are one each.
+size_t length_of(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(),
+                                           [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }));
+}
+
+std::string padded(const std::string& text, size_t width, bool right = false) {
+  const std::string blanks(width > length_of(text) ? width - length_of(text) : 0, ' ');
+  return right ? blanks + text : text + blanks;
+}
+
+constexpr size_t kClaim = 84, kMeasured = 14, kSpread = 26;
+
+}  // namespace
+
+std::string spread_text(const Verdict& v) {
+  const Spread& s = v.measured.spread;
+  if (v.measured.values.size() < 2) return "one seed";
+  Measure bare = *v.measure;
+  bare.unit.clear();
+  return fmt::format("{} to {}", shown(s.low, bare), shown(s.high, bare));
+}
+
+std::string table_head() {
+  return fmt::format("{} {} {} {}\n", padded("claim", kClaim), padded("measured", kMeasured, true),
+                     padded("  spread over seeds", kSpread), "verdict");
+}
+
 std::string to_text(const LessonReport& report) {
   const Lesson& lesson = *report.lesson;
-  std::string out = fmt::format("{} {}: {}  ({:.1f} s)\n  claim: {}\n", lesson.number, lesson.title,
-                                report.passed() ? "holds" : "FAILS", report.seconds, lesson.claim);
+  std::string out = fmt::format("{} {}: {}\n", lesson.number, lesson.title, lesson.claim);
   for (const Verdict& v : report.verdicts) {
-    const Spread& s = v.measured.spread;
-    std::string range = v.measured.values.size() > 1 ? fmt::format(" ({:.4g} to {:.4g}, {} seeds)", s.low,
-                                                                   s.high, v.measured.values.size())
-                                                     : "";
-    out += fmt::format("  {}  {:<58} {:>10.4g}{}  band {}\n", v.holds ? "ok  " : "FAIL", v.measure->label,
-                       s.mean, range, band_text(*v.check));
+    out += fmt::format("{} {} {} {}\n", padded("  " + v.check->says, kClaim),
+                       padded(shown(v.measured.spread.mean, *v.measure), kMeasured, true),
+                       padded("  " + spread_text(v), kSpread), v.holds ? "holds" : "FAILS");
     if (!v.holds)
-      out += fmt::format("        measured {:.5g}; this contradicts: {}\n",
-                         fmt::join(v.measured.values, ", "), v.check->says);
+      out += fmt::format("    {}: measured {:.5g}, expected {}; this contradicts: {}\n", v.measure->label,
+                         fmt::join(v.measured.values, ", "), band_text(*v.check), v.check->says);
   }
-  if (!report.stale.empty()) out += fmt::format("  measured.json: {}\n", report.stale);
+  if (!report.stale.empty()) out += fmt::format("    measured.json: {}\n", report.stale);
   return out;
 }
 

@@ -41,6 +41,9 @@ struct Verdict {
   bool holds = false;
 };
 
+/// Every seed lies in the band, and there is one at least.
+bool holds(const Check& check, const Measured& measured);
+
 struct LessonReport {
   const Lesson* lesson = nullptr;
   Results results;
@@ -50,11 +53,19 @@ struct LessonReport {
   bool passed() const;
 };
 
+/// Trains the runs that these lessons need and nobody trained yet, several at once: one thread each, as many
+/// as the store has. `on_step` is told from those threads.
+void train_ahead(const std::vector<const Lesson*>& lessons, RunStore& store, Tier tier,
+                 const OnStep& on_step = {});
+
 /// Every seed of every check must lie in its band. Throws Error.
 LessonReport check_lesson(const Lesson& lesson, RunStore& store, Tier tier, const OnStep& on_step = {});
 
-/// A line a check; for each that fails: values, spread, and the sentence they contradict.
+/// Rows of a table claim, measured, spread, verdict; for each check that fails the values of all seeds and
+/// the sentence that they contradict.
+std::string table_head();
 std::string to_text(const LessonReport& report);
+std::string spread_text(const Verdict& verdict);
 std::string band_text(const Check& check);
 
 /// measured.json of the lesson's folder; written atomically.

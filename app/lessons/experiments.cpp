@@ -14,7 +14,7 @@ constexpr int32_t kFinalWindow = 20, kTheoryBatch = 4, kRealBatch = 4, kDraws = 
 
 bool stat_name(const std::string& name) {
   static const std::regex pattern(
-      R"(total\.grad_norm|L\d\d\.(attn\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm|L\d\d\.(attn|ffn)\.(out|sum|branch)\.mean_square)");
+      R"(total\.grad_norm|L\d\d\.(attn\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm|L\d\d\.(attn|ffn)\.(out|sum|branch)\.mean_square|L\d\d\.(attn|ffn)\.(token_cosine|layer_cosine|branch\.variance|input\.variance)|L\d\d\.attn\.attention_entropy)");
   return std::regex_match(name, pattern);
 }
 
@@ -42,12 +42,22 @@ CurveData stat_curve(const Curve& curve, const History& history, const std::stri
   return series_of(curve, history.series(stat));
 }
 
+/// "L06.ffn.token_cosine": that of the last sub-layer.
+std::string last_cosine(const History& history) {
+  std::string last = "token_cosine";
+  for (const StatInfo& stat : history.layout())
+    if (stat.name.ends_with(".token_cosine")) last = stat.name;
+  return last;
+}
+
 CurveData history_curve(const Curve& curve, const History& history, double level) {
   CurveData data;
   if (curve.y == "loss" || curve.y == "excess") {
     data = series_of(curve, history.loss());
     if (curve.y == "excess")
       for (double& y : data.y) y -= level;
+  } else if (curve.y == "token_cosine") {
+    data = stat_curve(curve, history, last_cosine(history));
   } else {
     const auto [top, below] = two_names(curve.y);
     data = stat_curve(curve, history, top);
@@ -63,18 +73,11 @@ CurveData history_curve(const Curve& curve, const History& history, double level
   return data;
 }
 
-CurveData run_curve(const Curve& curve, const FinishedRun& run) {
-  if (curve.y != "token_cosine") return history_curve(curve, *run.history, run.level);
-  CurveData data;
-  for (int32_t step = curve.from; step <= curve.to && step <= static_cast<int32_t>(run.token_cosine.size());
-       ++step) {
-    data.x.push_back(step);
-    data.y.push_back(run.token_cosine[static_cast<size_t>(step - 1)]);
-  }
-  return data;
+CurveData of_history(const Curve& curve, const RunResult& run) {
+  return history_curve(curve, *run.history, run.level);
 }
 
-double final_loss(const FinishedRun& run, bool excess) {
+double final_loss(const RunResult& run, bool excess) {
   const std::vector<float> losses = run.history->loss().values;
   const size_t count = std::min<size_t>(losses.size(), kFinalWindow);
   const double mean = std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(count), losses.end(), 0.0) /
@@ -90,12 +93,9 @@ CurveData sweep(const Curve& curve, const RunSpec& spec, const std::vector<Edit>
                 const OnStep& on_step) {
   CurveData data;
   for (double value : curve.xs) {
-    RunSpec changed = spec;
-    set_field(changed, curve.field, number_text(value));
-    complete(changed);
-    validate(changed);
     data.x.push_back(value);
-    data.y.push_back(final_loss(*store.get(changed, edits, on_step), curve.y == "final_excess"));
+    data.y.push_back(final_loss(*store.get(with_value(spec, curve.field, value), edits, on_step),
+                                curve.y == "final_excess"));
   }
   return data;
 }
@@ -169,7 +169,7 @@ CurveData layers(const Curve& curve, const RunSpec& spec, RunStore& runs) {
   return data;
 }
 
-CurveData shares(const Curve& curve, const FinishedRun& run) {
+CurveData shares(const Curve& curve, const RunResult& run) {
   CurveData data;
   for (const std::vector<double>& row : curve.at_start ? run.shares_start : run.shares_end) {
     data.x.push_back(static_cast<double>(data.x.size() + 1));
@@ -216,13 +216,20 @@ RunSpec spec_of(const Lesson& lesson, const std::string& run, uint64_t seed, con
   return spec;
 }
 
+RunSpec with_value(RunSpec spec, const std::string& field, double value) {
+  set_field(spec, field, number_text(value));
+  complete(spec);
+  validate(spec);
+  return spec;
+}
+
 CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed, RunStore& store,
                         const OnStep& on_step, const Changes& changes) {
   const RunSpec spec = spec_of(lesson, curve.run, seed, changes);
   const std::vector<Edit>& edits = lesson.run(curve.run)->edits;
   switch (curve.of) {
     case Curve::Of::Run:
-      return run_curve(curve, *store.get(spec, edits, on_step));
+      return of_history(curve, *store.get(spec, edits, on_step));
     case Curve::Of::Sweep:
       return sweep(curve, spec, edits, store, on_step);
     case Curve::Of::Depth:
@@ -236,7 +243,7 @@ CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed,
 }
 
 CurveData partial_curve(const Curve& curve, const History& history, double level) {
-  if (curve.of != Curve::Of::Run || curve.y == "token_cosine") return {};
+  if (curve.of != Curve::Of::Run) return {};
   return history_curve(curve, history, level);
 }
 

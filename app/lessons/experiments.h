@@ -1,9 +1,8 @@
 // Measures the curves of a lesson. What `y` may be, by the kind of the curve:
 //
-//   run     loss, excess (loss minus that of letter frequencies), token_cosine (after the last layer, steps 1
-//   to 100),
-//           a number of the training program's stats block ("L01.ffn.w2.grad_norm") or the ratio of two ("a /
-//           b")
+//   run     loss, excess (loss minus that of letter frequencies), token_cosine (after the last layer), a
+//           number of the run's history ("L01.ffn.w2.grad_norm", see History::layout) or the ratio of two
+//           ("a / b")
 //   sweep   final_loss, final_excess: mean over the last 20 steps
 //   depth   last_gradient: norm of dL/dW2 of the last layer; own_shares: sum of beta^2_ii; output_change: by
 //   noise on all
@@ -36,11 +35,14 @@ std::string unknown_quantity(const Curve& curve);
 using Changes = std::map<std::string, std::map<std::string, std::string>>;
 RunSpec spec_of(const Lesson& lesson, const std::string& run, uint64_t seed, const Changes& changes = {});
 
+/// A run of a sweep: with another value of one field.
+RunSpec with_value(RunSpec spec, const std::string& field, double value);
+
 /// Throws Error ("[curve.g1] the run has no number L09.ffn.w2.grad_norm") and Cancelled.
 CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed, RunStore& store,
                         const OnStep& on_step = {}, const Changes& changes = {});
 
-/// The part of a Run curve that a training has come to. Empty for what is measured only at its end.
+/// The part of a Run curve that a training has come to.
 CurveData partial_curve(const Curve& curve, const History& history, double level);
 
 }  // namespace normscope::lessons

@@ -130,7 +130,7 @@ PlotScene figure_scene(const Lesson& lesson, const Figure& figure, const FigureD
   const bool hidden = !data.draw_only.empty();
   for (const FigureLevel& level : figure.levels) {
     RefLine line;
-    line.label = level.label, line.label_left = true;
+    line.label = level.label;
     if (level.letters) {
       if (!(data.level > 0)) continue;
       line.value = data.level;
@@ -144,12 +144,6 @@ PlotScene figure_scene(const Lesson& lesson, const Figure& figure, const FigureD
     } else {
       line.value = *level.value;
     }
-    scene.lines.push_back(std::move(line));
-  }
-  if (data.predicted_x) {
-    RefLine line;
-    line.value = *data.predicted_x, line.horizontal = false,
-    line.label = "you said " + ui::number(*data.predicted_x, 3);
     scene.lines.push_back(std::move(line));
   }
   if (!hidden) {

@@ -18,7 +18,6 @@ struct FigureData {
   double level = 0;                                       ///< loss of letter frequencies; 0: not known
   std::string draw_only;                 ///< before the commitment: nothing but this curve's first point
   std::vector<double> drawn_x, drawn_y;  ///< the prediction
-  std::optional<double> predicted_x;     ///< a value on the x axis that was predicted
 };
 
 plot::PlotScene figure_scene(const Lesson& lesson, const Figure& figure, const FigureData& data);

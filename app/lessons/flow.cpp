@@ -11,7 +11,7 @@ namespace {
 using namespace ui;
 using Kind = Inline::Kind;
 
-constexpr float kLine = type::prose_line, kParagraph = 14, kTile = 18, kPillPad = 20, kDisplayIndent = 24;
+constexpr float kParagraph = 14, kTile = 18, kPillPad = 20, kDisplayIndent = 24;
 
 /// What stands on a line: a word, a formula, a tile, a pill.
 struct Token {
@@ -59,7 +59,7 @@ class Column {
       case Block::Kind::Display:
         return display(b);
       case Block::Kind::Item:
-        if (draw_) ui_.paint().circle({rect_.x + 5, y_ + kLine / 2}, 2.2f, t.ink2);
+        if (draw_) ui_.paint().circle({rect_.x + 5, y_ + line_height() / 2}, 2.2f, t.ink2);
         return paragraph(b.inlines, rect_.x + 18, body(), line_height());
       case Block::Kind::Note:
       case Block::Kind::Paragraph:
@@ -69,7 +69,7 @@ class Column {
 
   // After a heading ("Limits") the text is small print.
   TextStyle body() const { return {Face::sans, small_ ? type::title : type::prose}; }
-  float line_height() const { return small_ ? 21.f : kLine; }
+  float line_height() const { return small_ ? 21.f : context_.line; }
 
   void display(const Block& b) {
     const tex::Layout formula = tex::layout(b.inlines[0].formula, 18, true, measure());
@@ -81,12 +81,13 @@ class Column {
     if (rest.empty()) return;
     // Words behind the formula, on its line when they fit, below it otherwise.
     const std::vector<Token> tokens = tokens_of(rest, {Face::sans, type::title});
+    const float gap = ui_.paint().text_width({Face::sans, type::title}, " ");
     float width = 0;
-    for (const Token& token : tokens) width += token.width + 5;
+    for (const Token& token : tokens) width += token.width + gap;
     if (x + width <= rect_.right()) {
       float at = x;
       for (const Token& token : tokens) {
-        if (token.space_before && at > x) at += 5;
+        if (token.space_before && at > x) at += gap;
         put(token, at, baseline - 0.27f * 18 + 0.36f * type::title, 20, ui_.theme().ink2);
         at += token.width;
       }

@@ -14,6 +14,7 @@ struct FlowContext {
   std::function<std::string(const Knob&)> knob;    ///< the number as shown
   const Lesson* lesson = nullptr;
   bool can_drag = true;
+  float line = ui::type::prose_line;
 };
 
 /// What the hand did to a number in the text.

@@ -134,7 +134,7 @@ struct Prediction {
   std::string curve;                              ///< Draw: which one; it starts at its measured first point
   std::string measure;                            ///< Value: which one
   double low = 0, high = 1, step = 1, start = 0;  ///< Value: the slider
-  bool log = false, on_y = false;                 ///< Value: whether it stands on the figure's x or y axis
+  bool on_y = false;                              ///< Value: it stands on the figure's y axis, not on its x
   std::string unit;
   struct Card {
     std::string id, text, measure;

@@ -24,7 +24,10 @@ namespace normscope::lessons {
 /// What the hand asked of the rest of the app.
 struct ToLab {
   std::vector<RunSpec> runs;
-  bool play = false;  ///< false: paused at step 0, nothing is given away
+  std::vector<std::vector<Edit>> edits;  ///< one list a run
+  /// What is trained already stands at its end, the rest plays; false: paused at step 0, nothing is given
+  /// away.
+  bool open = false;
 };
 
 class Player {
@@ -58,6 +61,7 @@ class Player {
   Changes changes() const;
   bool ready_to_commit() const;
   const Figure& figure_shown() const;
+  bool curves_known(const std::string& run, const MeasureState& state) const;
   FigureData figure_data() const;
   FlowContext flow_context(ui::Ui& ui) const;
   double knob_value(const Knob& knob) const;
@@ -69,9 +73,10 @@ class Player {
   void draw_stepper(ui::Ui& ui, ui::Rect rect);
   float draw_head(ui::Ui& ui, ui::Rect rect);
   float draw_score(ui::Ui& ui, const ui::Rect& rect);
+  float box_height(ui::Ui& ui, float width, std::string_view text) const;
   float draw_box(ui::Ui& ui, const ui::Rect& rect, std::string_view title, std::string_view text,
                  bool yellow);
-  void draw_sentence_end(ui::Ui& ui, ui::Rect rest);
+  void draw_sentence_end(ui::Ui& ui, ui::Rect& rest);
   // player_figure.cpp, player_hands.cpp
   void draw_figure(ui::Ui& ui, const ui::Rect& rect);
   void draw_plot(ui::Ui& ui, const ui::Rect& rect);
@@ -81,6 +86,7 @@ class Player {
                    double step, const std::string& unit, std::string_view help);
   void draw_runs(ui::Ui& ui, ui::Rect rect);
   void draw_strip(ui::Ui& ui, ui::Rect rect);
+  void draw_said(ui::Ui& ui, const ui::Rect& rect, const plot::PlotScene& scene, double value);
   void draw_gap(ui::Ui& ui, const ui::Rect& rect, const plot::PlotScene& scene);
   void sketch_to(size_t index, double y);
   std::vector<double> sketch_grid() const;

@@ -21,6 +21,18 @@ plot::PlotMap map_of(const plot::PlotScene& scene, const Rect& area) {
 
 }  // namespace
 
+/// What is measured of a run over its steps is complete.
+bool Player::curves_known(const std::string& run, const MeasureState& state) const {
+  bool any = false;
+  for (const Curve& curve : lesson()->curves) {
+    if (curve.of != Curve::Of::Run || curve.run != run) continue;
+    any = true;
+    const auto it = state.curves.find(curve.id);
+    if (it == state.curves.end() || it->second.x.empty() || it->second.x.back() < curve.to) return false;
+  }
+  return any;
+}
+
 void Player::draw_figure(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -28,6 +40,7 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
   const bool compact = size_ == Size::Compact;
   Rect rest = rect.inset(compact ? 14.f : 24.f, compact ? 10.f : 18.f);
   const bool cards = step_ == StepKind::Predict && lesson()->prediction.kind == Prediction::Kind::Order;
+  const bool strip = step_ == StepKind::Compare || step_ == StepKind::Explain;
   const Figure& figure = figure_shown();
   Rect head = rest.take_top(48, compact ? 4.f : 12.f);
   const Rect line = head;
@@ -44,16 +57,15 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
   p.text_in(head.take_top(24, 2), {Face::bold, type::figure}, t.ink,
             cards ? "Put them in order" : figure.title);
   std::string note = cards ? "drag a card, or move the one in focus with the arrow keys" : figure.note;
-  if (!cards && step_ != StepKind::Predict && reference_ && figure.map_run.empty() && !figure.lines.empty()) {
+  if (strip && reference_ && figure.map_run.empty() && !figure.lines.empty()) {
     note = (compact || note.empty() ? "" : note + "; ") +
            fmt::format("line: your run, band: range of {} seeds", reference_->seeds);
   }
   p.text_in({line.x, line.y + 29, line.w, 18}, {Face::sans, type::body}, t.ink2, note);
 
   const float rows = static_cast<float>(lesson()->runs.size());
-  const bool strip = step_ == StepKind::Compare || step_ == StepKind::Explain;
   const bool slider = step_ == StepKind::Predict && lesson()->prediction.kind == Prediction::Kind::Value;
-  const float below = strip     ? (step_ == StepKind::Explain && lesson()->puzzle ? 128.f : 92.f)
+  const float below = strip     ? (step_ == StepKind::Explain && lesson()->puzzle ? 138.f : 92.f)
                       : slider  ? 92.f
                       : compact ? kRunRow * rows + 8
                                 : kRunRow * rows + 14;
@@ -104,31 +116,27 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   const Measure* asked = q.kind == Prediction::Kind::Value ? lesson()->measure(q.measure) : nullptr;
   const bool on_figure = asked && figure.id == lesson()->step(StepKind::Predict).figures[0];
   plot::PlotScene scene = figure_scene(*lesson(), figure, data);
-  if (on_figure && (predicting || progress.committed)) {
-    plot::RefLine line;
-    line.value = predicting ? value_ : progress.value, line.horizontal = q.on_y;
-    line.label = predicting ? "your prediction" : "you said", line.label_left = true;
-    scene.lines.push_back(std::move(line));
-  }
+  const bool said = on_figure && (predicting || progress.committed);
   const bool map = !figure.map_run.empty();
   if (!map)
-    scene.labels_inside = false, scene.pad_right = size_ == Size::Compact ? 150.f : kLabelRoom,
-    scene.pad_left = 54, scene.pad_bottom = 44, scene.pad_top = 22;
+    scene.labels_inside = false, scene.pad_right = size_ == Size::Compact ? 176.f : kLabelRoom,
+    scene.pad_left = 54, scene.pad_bottom = 44, scene.pad_top = 30;
   if (map && !scene.heat) {
     ui.paint().text_in(rect, {Face::sans, type::title}, ui.theme().ink3,
                        "not measured yet: the runs are trained first", Align::centre);
     return ui.mark("lesson/plot", rect, "", "The figure of this step.");
   }
   const bool sketching = predicting && q.kind == Prediction::Kind::Draw;
-  if (sketching) scene.pad_right = 24;
+  if (predicting && !map) scene.pad_right = 24;
   if (sketching) draw_sketch(ui, rect, scene);
+  if (said) draw_said(ui, rect, scene, predicting ? value_ : progress.value);
   plot::draw_plot(ui, "lesson/plot", rect, scene, views_[figure.id], figure.title + ".");
   if (sketching) draw_sketch(ui, {}, scene);
   if (!map) {
     const Rect area = plot::plot_area(scene, rect);
     ui.paint().text({area.right(), area.bottom() + 38}, {Face::sans, type::body}, ui.theme().ink3,
                     figure.x.label, Align::right);
-    ui.paint().text({area.x - 2, area.y - 8}, {Face::sans, type::tick}, ui.theme().ink3, figure.y.label);
+    ui.paint().text({rect.x, area.y - 16}, {Face::sans, type::tick}, ui.theme().ink3, figure.y.label);
   }
   if (step_ == StepKind::Compare && !data.drawn_x.empty() && measured_) draw_gap(ui, rect, scene);
 }
@@ -216,6 +224,29 @@ void Player::draw_sketch(Ui& ui, const Rect& rect, plot::PlotScene& scene) {
                            ui::number(grid[points.size() - 1], 3), ui::number(sketch_.back(), 2)));
 }
 
+/// A value that was predicted: the highlighter's stroke across the plot, its name at the end.
+void Player::draw_said(Ui& ui, const Rect& rect, const plot::PlotScene& scene, double value) {
+  if (views_[figure_shown().id].zoomed()) return;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const Prediction& q = lesson()->prediction;
+  const Rect area = plot::plot_area(scene, rect);
+  const plot::PlotMap map = map_of(scene, area);
+  const Vec at = map(q.on_y ? scene.x.lo : value, q.on_y ? value : scene.y.lo);
+  const Vec from = q.on_y ? Vec{area.x, at.y} : Vec{at.x, area.y},
+            to = q.on_y ? Vec{area.right(), at.y} : Vec{at.x, area.bottom()};
+  p.line(from, to, t.accent, 9), p.line(from, to, t.dark ? t.on_accent : t.ink, 1.8f);
+  const std::string words = fmt::format("{} {}", step_ == StepKind::Predict ? "your prediction:" : "you said",
+                                        ui::number(value, 3));
+  const float w = p.text_width({Face::bold, type::body}, words);
+  if (q.on_y)
+    p.text({area.right() - w - 4, at.y + (at.y < area.y + 30 ? 20.f : -9.f)}, {Face::bold, type::body}, t.ink,
+           words);
+  else
+    p.text({at.x + w + 14 > area.right() ? at.x - w - 10 : at.x + 10, area.y + 16}, {Face::bold, type::body},
+           t.ink, words);
+}
+
 /// What lies between the end of the prediction and that of the measurement.
 void Player::draw_gap(Ui& ui, const Rect& rect, const plot::PlotScene& scene) {
   const CurveSet& curves = measurer_->state()->curves;
@@ -272,11 +303,11 @@ void Player::draw_runs(Ui& ui, Rect rect) {
     std::string words = locked ? "" : mine ? own : "hidden until you commit";
     if (step_ == StepKind::Run) {
       const bool now = state->running && state->doing.find("run " + run.id) != std::string::npos;
-      words = now                         ? state->doing
-              : measured_                 ? "measured"
-              : state->running            ? ""
-              : state->doing == "stopped" ? "stopped"
-                                          : "";
+      words = now                                         ? state->doing
+              : measured_ || curves_known(run.id, *state) ? "measured"
+              : state->running                            ? "waits its turn"
+              : state->doing == "stopped"                 ? "stopped"
+                                                          : "";
     }
     const float from = row.x + 30 + std::max(w, 150.f) + 14,
                 room = row.right() - from - (buttons ? 192.f : 0.f);
@@ -304,7 +335,7 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   const Theme& t = ui.theme();
   const auto state = measurer_->state();
   if (step_ == StepKind::Explain && lesson()->puzzle) {
-    Rect row = rect.take_top(34, 4);
+    Rect row = rect.take_top(36, 12);
     const std::string words = (solved_ ? "Solved. " : "Puzzle. ") + lesson()->puzzle->text;
     p.text_wrapped(row, {Face::sans, type::body}, t.ink, words, 17);
     ui.mark("lesson/puzzle", row, solved_ ? "solved" : "open",

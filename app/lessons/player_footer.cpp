@@ -136,10 +136,12 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
              compact ? "To the Lab" : "Take this to the Lab",
              locked ? "Opens these runs in the Lab." : "Opens these runs in the Lab, paused at step 0.")) {
     ToLab out;
-    out.play = locked;
-    for (const LessonRun& run : lesson()->runs) out.runs.push_back(spec_of(*lesson(), run.id, 1, changes()));
-    // The Lab trains runs of one data set side by side; what a lesson only measures fresh may differ in
-    // depth.
+    out.open = locked;
+    measurer_->stop();  // the Lab trains them; what it finishes is found here
+    for (const LessonRun& run : lesson()->runs) {
+      out.runs.push_back(spec_of(*lesson(), run.id, 1, changes()));
+      out.edits.push_back(run.edits);
+    }
     to_lab = std::move(out);
   }
   ButtonOptions quiet;

@@ -155,9 +155,13 @@ float Player::draw_head(Ui& ui, Rect rect) {
   const TextStyle big{Face::bold, size_ == Size::Compact ? 22.f : type::lesson};
   rect.take_top(p.text_wrapped(rect, big, t.ink, lesson()->title, big.px * 1.3f), 10);
   if (step_ == StepKind::Predict) {
-    rect.take_top(p.text_wrapped(rect, {Face::sans, type::prose}, t.ink2, lesson()->question, 26), 12);
+    rect.take_top(p.text_wrapped(rect, {Face::sans, type::prose}, t.ink2, lesson()->question,
+                                 size_ == Size::Compact ? 24.f : 26.f),
+                  size_ == Size::Compact ? 8 : 12);
     p.hairline({rect.x, rect.y}, {rect.right(), rect.y}, t.border);
-    rect.take_top(18);
+    rect.take_top(size_ == Size::Compact ? 12 : 18);
+  } else if (size_ != Size::Compact) {
+    rect.take_top(8);
   }
   return rect.y - top;
 }
@@ -193,16 +197,27 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
   return box.h + 18;
 }
 
+namespace {
+
+constexpr float kBoxLine = 25, kBoxLineCompact = 22;
+
+}  // namespace
+
+float Player::box_height(Ui& ui, float width, std::string_view text) const {
+  const float line = size_ == Size::Compact ? kBoxLineCompact : kBoxLine;
+  return ui.paint().wrapped_height(width, {Face::sans, type::run_name}, text, line) + 24 + 28;
+}
+
 float Player::draw_box(Ui& ui, const Rect& rect, std::string_view title, std::string_view text, bool yellow) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const TextStyle style{Face::sans, type::run_name};
-  const float height = p.wrapped_height(rect.w, style, text, 25) + 24 + 30;
+  const float height = box_height(ui, rect.w, text);
   const Rect box{rect.x - 16, rect.y, rect.w + 32, height};
   p.fill(box, yellow ? t.accent_soft : t.sunk, radius::panel);
   Rect inside = box.inset(16, 12);
   p.text_in(inside.take_top(22, 6), {Face::bold, type::run_name}, t.ink, title);
-  p.text_wrapped(inside, style, t.ink, text, 25);
+  p.text_wrapped(inside, {Face::sans, type::run_name}, t.ink, text,
+                 size_ == Size::Compact ? kBoxLineCompact : kBoxLine);
   return height;
 }
 
@@ -211,28 +226,39 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   const Theme& t = ui.theme();
   p.fill(rect, t.panel, radius::panel), p.outline(rect, t.border, 1, radius::panel);
   ui.mark("lesson/text", rect, lesson()->title, "The text of the step.");
-  // Longer than the panel (small windows): wheel and Page keys move it.
-  const float room = rect.h - 24, furthest = std::max(0.f, text_height_ - room);
+  const bool compact = size_ == Size::Compact;
+  const float width = std::min(520.f, rect.w - 48), side = (rect.w - width) / 2, top = compact ? 14.f : 30.f;
+  // The task stays in sight: where the text is longer than its panel, it alone moves above the task.
+  const bool task = step_ == StepKind::Predict;
+  const float box = task ? box_height(ui, width, lesson()->prediction.ask) : 0;
+  const bool pinned = task && top + text_height_ + 18 + box + 12 > rect.h;
+  Rect seen = rect.inset(1);
+  if (pinned) seen.h -= box + 22;
+  const float room = seen.h - top, furthest = std::max(0.f, text_height_ + (pinned ? 8.f : 16.f) - room);
   if (rect.contains(ui.mouse())) scroll_ -= ImGui::GetIO().MouseWheel * 40;
   if (ui.shortcut("PageDown")) scroll_ += room * 0.8f;
   if (ui.shortcut("PageUp")) scroll_ -= room * 0.8f;
   scroll_ = std::clamp(scroll_, 0.f, furthest);
 
-  const bool compact = size_ == Size::Compact;
-  const float width = std::min(520.f, rect.w - 48), side = (rect.w - width) / 2;
-  p.push_clip(rect.inset(1));
-  Rect rest{rect.x + side, rect.y + (compact ? 14.f : 30.f) - scroll_, width, 10000};
-  const float top = rest.y;
+  p.push_clip(seen);
+  Rect rest{rect.x + side, rect.y + top - scroll_, width, 10000};
+  const float from = rest.y;
   rest.take_top(draw_head(ui, rest));
   rest.take_top(draw_score(ui, rest));
   Dragged dragged;
-  rest.take_top(flow(ui, rest, lesson()->step(step_).text, flow_context(ui), true, &dragged), 18);
+  rest.take_top(flow(ui, rest, lesson()->step(step_).text, flow_context(ui), true, &dragged));
   draw_sentence_end(ui, rest);
-  (void)top;
+  text_height_ = rest.y - from;
   p.pop_clip();
+  if (task) {
+    const float y = pinned ? seen.bottom() + 8 : rest.y + 18;
+    if (pinned) p.hairline({seen.x, seen.bottom()}, {seen.right(), seen.bottom()}, t.border);
+    draw_box(ui, {rest.x, y, width, box}, "Your prediction", lesson()->prediction.ask, true);
+    ui.mark("lesson/task", {rest.x - 16, y, width + 32, box}, lesson()->prediction.ask, "What is asked.");
+  }
   if (furthest > 0) {
-    const float bar = room * room / text_height_;
-    p.fill({rect.right() - 8, rect.y + 12 + (room - bar) * scroll_ / furthest, 4, bar}, t.strong, 2);
+    const float bar = room * room / (room + furthest);
+    p.fill({rect.right() - 8, rect.y + 12 + (room - 12 - bar) * scroll_ / furthest, 4, bar}, t.strong, 2);
   }
   if (!dragged.knob.empty()) {
     const Knob& knob = *lesson()->knob(dragged.knob);
@@ -240,12 +266,10 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   }
 }
 
-/// What stands below the prose: the task of the step.
-void Player::draw_sentence_end(Ui& ui, Rect rest) {
-  const float from = rest.y;
-  if (step_ == StepKind::Predict)
-    rest.take_top(draw_box(ui, rest, "Your prediction", lesson()->prediction.ask, true));
+/// What stands below the prose: claim and sources at the end, and what is wrong with the reference numbers.
+void Player::draw_sentence_end(Ui& ui, Rect& rest) {
   if (step_ == StepKind::Explain) {
+    rest.take_top(18);
     rest.take_top(draw_box(ui, rest, "Claim", lesson()->claim, false), 10);
     for (const std::string& source : lesson()->sources)
       rest.take_top(ui.paint().text_wrapped(rest, {Face::sans, type::body}, ui.theme().ink3, source, 18), 2);
@@ -253,8 +277,6 @@ void Player::draw_sentence_end(Ui& ui, Rect rest) {
   if (!reference_error_.empty())
     rest.take_top(
         ui.paint().text_wrapped(rest, {Face::sans, type::body}, ui.theme().error, reference_error_, 18));
-  const Control* column = ui.registry().find("lesson/text");
-  text_height_ = rest.y - (column ? column->rect.y : from) + scroll_;
 }
 
 }  // namespace normscope::lessons

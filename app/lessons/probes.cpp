@@ -20,37 +20,6 @@ MeasureBatch validation_batch(const Task& task, const RunSpec& spec, int32_t seq
   return batch;
 }
 
-struct TokenCosine::Parts {
-  Parts(Store& store, const ModelConfig& config, const MeasureBatch& batch)
-      : tape(store),
-        model(record_transformer(
-            tape, config, {.batch = batch.B, .sequence = batch.T, .training = false, .probes = false})),
-        program(seal(tape, {.loss = model.loss, .backward = false})),
-        live(program, model, config, batch.B) {
-    std::copy(batch.tokens.begin(), batch.tokens.end(), program.tokens("tokens").begin());
-    std::copy(batch.targets.begin(), batch.targets.end(), program.tokens("targets").begin());
-    numbers.resize(live.layout().size());
-    const std::string wanted = model.sublayers.back().name + ".token_cosine";
-    for (size_t i = 0; i < numbers.size(); ++i)
-      if (live.layout()[i].name == wanted) place = i;
-  }
-  Tape tape;
-  ModelValues model;
-  Program program;
-  LiveMeasurements live;
-  std::vector<double> numbers;
-  size_t place = 0;
-};
-
-TokenCosine::TokenCosine(Store& store, const ModelConfig& config, const MeasureBatch& batch)
-    : parts_(std::make_shared<Parts>(store, config, batch)) {}
-
-double TokenCosine::measure() {
-  parts_->program.replay({});
-  parts_->live.measure(parts_->numbers);
-  return parts_->numbers[parts_->place];
-}
-
 ModelConfig theory_setting(const ModelConfig& model, int32_t feed_forward) {
   const Placement placement = placement_of(model.stack(), context_of(model, true));
   ModelConfig config = model;

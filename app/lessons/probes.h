@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "engine/data/task.h"
-#include "engine/measure/live.h"
 #include "engine/measure/on_request.h"
 #include "engine/train/spec.h"
 
@@ -14,18 +13,6 @@ namespace normscope::lessons {
 
 /// `sequences` of the validation data, the same for all runs of one seed.
 MeasureBatch validation_batch(const Task& task, const RunSpec& spec, int32_t sequences);
-
-/// Mean cosine between different tokens' states after the last layer, measured again and again over one
-/// Store.
-class TokenCosine {
- public:
-  TokenCosine(Store& store, const ModelConfig& config, const MeasureBatch& batch);
-  double measure();
-
- private:
-  struct Parts;
-  std::shared_ptr<Parts> parts_;
-};
 
 /// The theorems' setting (Xiong et al. 2020, section 3.2): one head, W_Q = W_K = 0, no output projection, F =
 /// D unless given, a Gaussian input in place of the embedding. Placement, width and depth are the model's.

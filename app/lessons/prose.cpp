@@ -206,6 +206,13 @@ class Reader {
 
 }  // namespace
 
+bool Prose::drags(std::string_view knob) const {
+  for (const Block& block : blocks)
+    for (const Inline& piece : block.inlines)
+      if (piece.kind == Kind::Drag && piece.text == knob) return true;
+  return false;
+}
+
 int32_t Prose::words() const {
   int32_t count = 0;
   for (const Block& block : blocks)

@@ -34,7 +34,8 @@ struct Block {
 struct Prose {
   std::string file;
   std::vector<Block> blocks;
-  int32_t words() const;  ///< as read: a formula, a number and a tile count as one
+  bool drags(std::string_view knob) const;  ///< holds {drag KNOB}
+  int32_t words() const;                    ///< as read: a formula, a number and a tile count as one
 };
 
 /// Throws Error as "FILE:LINE: what is wrong: expected ...".

@@ -185,7 +185,6 @@ Prediction read_prediction(Table t) {
     p.measure = t.text("measure"), p.unit = t.text("unit", "");
     p.low = t.number("low"), p.high = t.number("high"), p.step = t.number("step"),
     p.start = t.number("start");
-    p.log = t.flag("log", false);
     p.on_y = t.choice("axis", {"x", "y"}, 0) == 1;
     if (!(p.low < p.high && p.step > 0 && p.start >= p.low && p.start <= p.high))
       t.refuse("low", "no slider: expected low < high, step > 0, low <= start <= high");

@@ -20,6 +20,12 @@ class Checker {
       root_.refuse("claim", fmt::format("has {} words: expected at most {}", count, kClaimWords));
     if (lesson_.checks.empty()) root_.refuse("", "has no [[check]]: expected one at least");
     if (lesson_.runs.empty()) root_.refuse("", "has no [run.A]: expected one at least");
+    // The Lab gives out letters in this order: the same run has the same letter there.
+    for (size_t i = 0; i < lesson_.runs.size(); ++i)
+      if (lesson_.runs[i].id[0] != static_cast<char>('A' + i))
+        refuse("run", lesson_.runs[i].id,
+               fmt::format("comes without [run.{}]: expected letters from A without a gap",
+                           static_cast<char>('A' + i)));
     for (const Curve& c : lesson_.curves) need(lesson_.run(c.run), "curve." + c.id, "run", c.run, "a run");
     for (const Measure& m : lesson_.measures) measure(m);
     for (const Check& c : lesson_.checks)

@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "app/lessons/figures.h"
 #include "app/plot/plot.h"
@@ -25,7 +27,8 @@ void save(const std::string& path, const std::string& text) {
 }
 
 struct Row {
-  std::string what, value, range, band;
+  std::string says, what, value, range, band;
+  bool holds = false;
 };
 
 std::vector<Row> rows_of(const Lesson& lesson, const Results& kept) {
@@ -34,11 +37,9 @@ std::vector<Row> rows_of(const Lesson& lesson, const Results& kept) {
     const Measure& m = *lesson.measure(check.measure);
     const auto it = kept.measures.find(m.id);
     if (it == kept.measures.end()) continue;
-    const Spread& s = it->second.spread;
-    rows.push_back({m.label, shown(s.mean, m),
-                    fmt::format("{} to {} ({} mean of {})", shown(s.low, m), shown(s.high, m),
-                                to_string(m.mean), it->second.values.size()),
-                    band_text(check)});
+    const Verdict v{&check, &m, it->second, holds(check, it->second)};
+    rows.push_back(
+        {check.says, m.label, shown(it->second.spread.mean, m), spread_text(v), band_text(check), v.holds});
   }
   return rows;
 }
@@ -54,19 +55,33 @@ std::string settings_of(const LessonRun& run) {
 }  // namespace
 
 std::string claim_table(const Course& course) {
-  std::string out = "| lesson | claim | measured, five seeds | holds from run to run |\n|--|--|--|--|\n";
+  std::string out = "| claim | measured | range of five seeds | verdict |\n|--|--|--|--|\n";
   for (const Lesson& lesson : course.lessons) {
+    out += fmt::format("| **{}. {}** {} | | | |\n", lesson.number, lesson.title, lesson.claim);
     const std::optional<Results> kept = load_results(lesson);
-    std::string measured, range;
-    if (kept)
-      for (const Row& row : rows_of(lesson, *kept)) {
-        measured += fmt::format("{}{}: {}", measured.empty() ? "" : "<br>", row.what, row.value);
-        range += fmt::format("{}{}", range.empty() ? "" : "<br>", row.range);
-      }
-    out += fmt::format("| {}. {} | {} | {} | {} |\n", lesson.number, lesson.title, lesson.claim,
-                       measured.empty() ? "not measured" : measured, range);
+    if (!kept) continue;
+    for (const Row& row : rows_of(lesson, *kept))
+      out += fmt::format("| {} | {} | {} | {} |\n", row.says, row.value, row.range,
+                         row.holds ? "holds" : "fails");
   }
   return out;
+}
+
+std::string with_claims(const std::string& page, const Course& course, const std::string& name) {
+  constexpr std::string_view kBegin = "<!-- claims: normscope lesson report --readme -->\n",
+                             kEnd = "<!-- end of claims -->";
+  const size_t begin = page.find(kBegin), end = page.find(kEnd);
+  if (begin == std::string::npos || end == std::string::npos || end < begin)
+    throw Error(fmt::format("{}:1: has no place for the claim table: expected a line {}, later {}", name,
+                            kBegin.substr(0, kBegin.size() - 1), kEnd));
+  return page.substr(0, begin + kBegin.size()) + "\n" + claim_table(course) + "\n" + page.substr(end);
+}
+
+void insert_claims(const Course& course, const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw Error(fmt::format("{}: cannot be read", path));
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
+  save(path, with_claims(page, course, path));
 }
 
 std::vector<std::string> write_report(const Course& course, const std::string& folder) {
@@ -101,12 +116,15 @@ std::vector<std::string> write_report(const Course& course, const std::string& f
       markdown += fmt::format("- {}\n", source);
     }
     if (!kept) continue;
-    html += "<table><tr><th>measured<th>value<th>range over seeds<th>must lie in</tr>\n";
-    markdown += "\n| measured | value | range over seeds | must lie in |\n|--|--|--|--|\n";
+    html += "<table><tr><th>claim<th>measured<th>range of seeds<th>must lie in<th>verdict</tr>\n";
+    markdown +=
+        "\n| claim | measured | value, mean | range of seeds | must lie in | verdict "
+        "|\n|--|--|--|--|--|--|\n";
     for (const Row& row : rows_of(lesson, *kept)) {
-      html += fmt::format("<tr><td>{}<td>{}<td>{}<td>{}</tr>\n", escaped(row.what), row.value, row.range,
-                          row.band);
-      markdown += fmt::format("| {} | {} | {} | {} |\n", row.what, row.value, row.range, row.band);
+      html += fmt::format("<tr><td>{}<br><small>{}</small><td>{}<td>{}<td>{}<td>{}</tr>\n", escaped(row.says),
+                          escaped(row.what), row.value, row.range, row.band, row.holds ? "holds" : "fails");
+      markdown += fmt::format("| {} | {} | {} | {} | {} | {} |\n", row.says, row.what, row.value, row.range,
+                              row.band, row.holds ? "holds" : "fails");
     }
     html += "</table>\n", markdown += "\n";
     for (const Figure& figure : lesson.figures) {

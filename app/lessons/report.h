@@ -1,5 +1,5 @@
 // The course as a page: claims, settings, measured numbers and figures, from measured.json. HTML and
-// Markdown; the figures as SVG in both themes. The README's claim table is its claims.md.
+// Markdown; the figures as SVG in both themes. The README's claim table is its claims.md, between markers.
 #pragma once
 
 #include <string>
@@ -13,7 +13,10 @@ namespace normscope::lessons {
 /// Writes index.html, report.md, claims.md and figures into the folder; returns the paths. Throws Error.
 std::vector<std::string> write_report(const Course& course, const std::string& folder);
 
-/// The claim table alone, Markdown.
+/// The claim table alone, Markdown: what each lesson claims, measured, spread, verdict.
 std::string claim_table(const Course& course);
+/// A page with the table between its markers; Error when it has none. insert_claims does it to a file.
+std::string with_claims(const std::string& page, const Course& course, const std::string& name);
+void insert_claims(const Course& course, const std::string& path);
 
 }  // namespace normscope::lessons

@@ -1,13 +1,16 @@
-// The store of finished runs: a run is specification + seed + events, and the same one is never trained
-// twice, whichever lesson or check asks for it. What a run leaves behind is measured once, while it trains.
-// In memory only: a file of results would outlive the engine that measured them. One thread at a time trains;
-// any thread may ask what is there.
+// Runs for lessons. A run that is in the store of finished runs (train/run_cache.h, shared with the Lab) is
+// not trained again; one that is not is trained, measured and put there. What a lesson wants to know of a
+// finished run beside its history (shares of branches, what the model writes) is worked out once and kept
+// here. Any number of threads may ask at once, each through a RunStore of its own (`beside`): they share all
+// results, and each trains on its own backend.
 #pragma once
 
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,26 +18,22 @@
 #include "engine/core/error.h"
 #include "tape/backend.h"
 #include "train/history.h"
-#include "train/run.h"
+#include "train/run_cache.h"
 
 namespace normscope::lessons {
 
 using ShareMap =
     std::vector<std::vector<double>>;  ///< beta^2: row i has columns 0..i+1, see residual_dependency
 
-struct FinishedRun {
-  RunSpec spec;
-  RunState state = RunState::Training;
-  int32_t learning_since = 0;
+/// A finished run as lessons see it.
+struct RunResult {
   double level = 0;  ///< loss of a model that knows letter frequencies only
   std::string text;  ///< what the model writes at the end
   std::shared_ptr<const History> history;
-  std::vector<double>
-      token_cosine;  ///< in the last layer, in the forward pass of step 1, 2, ... (as far as kCosineSteps)
   ShareMap shares_start, shares_end;
 };
 
-/// Where a training stands, told after every step.
+/// Where a training stands, told after every step, from the thread that trains.
 struct RunProgress {
   std::string key;  ///< of the run
   int32_t step = 0, steps = 0;
@@ -49,17 +48,18 @@ struct Cancelled : Error {
 
 class RunStore {
  public:
-  static constexpr int32_t kCosineSteps = 100;
-
-  /// threads 0 = one per physical core.
-  explicit RunStore(int threads = 0);
+  /// threads 0 = one per physical core. `finished`: the store that is shared; null: its own.
+  explicit RunStore(int threads = 0, std::shared_ptr<RunCache> finished = nullptr);
   ~RunStore();
+  /// Another one for another thread, with the same results.
+  std::unique_ptr<RunStore> beside(int threads) const;
+  int threads() const { return threads_; }
 
   /// The finished run, trained now when it is not there. Throws Error, and Cancelled.
-  std::shared_ptr<const FinishedRun> get(const RunSpec& spec, const std::vector<Edit>& edits,
-                                         const OnStep& on_step);
-  /// nullptr when it was not trained yet.
-  std::shared_ptr<const FinishedRun> find(const std::string& key) const;
+  std::shared_ptr<const RunResult> get(const RunSpec& spec, const std::vector<Edit>& edits,
+                                       const OnStep& on_step);
+  /// nullptr when no get() asked for it yet.
+  std::shared_ptr<const RunResult> find(const std::string& key) const;
   static std::string key_of(const RunSpec& spec, const std::vector<Edit>& edits);
 
   Backend& backend() { return *backend_; }
@@ -67,10 +67,22 @@ class RunStore {
   int32_t trained() const;  ///< how many runs were really trained
 
  private:
+  struct Shared {
+    std::shared_ptr<RunCache> finished;
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::map<std::string, std::shared_ptr<const RunResult>> results;
+    std::set<std::string> under_way;  ///< keys that a thread is training
+    std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks;
+    int32_t trained = 0;
+  };
+  RunStore(int threads, std::shared_ptr<Shared> shared);
+  std::shared_ptr<const RunResult> make(const RunSpec& spec, const std::vector<Edit>& edits,
+                                        const std::string& key, const OnStep& on_step);
+
+  int threads_;
   std::unique_ptr<Backend> backend_;
-  mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<const FinishedRun>> runs_;
-  std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
+  std::shared_ptr<Shared> shared_;
 };
 
 }  // namespace normscope::lessons

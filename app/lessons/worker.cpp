@@ -10,9 +10,10 @@ constexpr auto kRefresh = std::chrono::milliseconds(50);
 
 }  // namespace
 
-Worker::Worker(std::function<void()> on_change, int threads)
+Worker::Worker(std::function<void()> on_change, int threads, std::shared_ptr<RunCache> finished)
     : on_change_(std::move(on_change)),
       threads_(threads),
+      finished_(std::move(finished)),
       state_(std::make_shared<MeasureState>()),
       thread_([this] { loop(); }) {}
 
@@ -86,7 +87,7 @@ void Worker::work(const Job& job) {
   MeasureState state;
   state.lesson = lesson.id, state.running = true;
   try {
-    if (!store_) store_ = std::make_unique<RunStore>(threads_);
+    if (!store_) store_ = std::make_unique<RunStore>(threads_, finished_);
     auto shown = std::chrono::steady_clock::now();
     size_t finished = 0;
     // The curves of a run that is being trained grow while it trains, whichever of them asked for it.

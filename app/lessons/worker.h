@@ -39,7 +39,9 @@ class Measurer {
 class Worker : public Measurer {
  public:
   /// Called from the worker's thread when the state has changed (a window wakes its event loop here).
-  explicit Worker(std::function<void()> on_change = {}, int threads = 0);
+  /// `finished`: the store of finished runs that is shared with the Lab; null: its own.
+  explicit Worker(std::function<void()> on_change = {}, int threads = 0,
+                  std::shared_ptr<RunCache> finished = nullptr);
   ~Worker() override;
   void start(const Lesson& lesson, const Changes& changes) override;
   void stop() override;
@@ -57,6 +59,7 @@ class Worker : public Measurer {
 
   std::function<void()> on_change_;
   int threads_;
+  std::shared_ptr<RunCache> finished_;
   mutable std::mutex mutex_;
   std::condition_variable wake_, idle_;
   std::shared_ptr<const MeasureState> state_;

@@ -2,6 +2,8 @@
 // and beside them for a share of their time. They change no bit of a live run: each is a Run of its own on
 // the same pool.
 #include <algorithm>
+#include <cmath>
+#include <span>
 
 #include "core/error.h"
 #include "train/lab_trainer.h"
@@ -10,9 +12,36 @@ namespace normscope {
 namespace {
 
 constexpr uint64_t kSeeds = 4;
+constexpr size_t kMostCards = 32;            // whose reruns are remembered; the oldest go
 constexpr double kShare = 0.25;              // of the training time while the live runs play
 constexpr double kMostCredit = 0.05;         // seconds: a command never waits longer
 constexpr size_t kFrames = size_t{1} << 20;  // of a rerun: only its losses are read
+
+// Each step over the reruns that reached it finite.
+RunSpread spread_of(const std::vector<std::span<const float>>& runs) {
+  RunSpread spread;
+  spread.seeds = static_cast<int32_t>(runs.size());
+  size_t longest = 0;
+  for (const auto& losses : runs) longest = std::max(longest, losses.size());
+  for (size_t i = 0; i < longest; ++i) {
+    double sum = 0;
+    int32_t count = 0;
+    float low = 0, high = 0;
+    for (const auto& losses : runs) {
+      if (i >= losses.size() || !std::isfinite(losses[i])) continue;
+      const float value = losses[i];
+      low = count ? std::min(low, value) : value;
+      high = count ? std::max(high, value) : value;
+      sum += static_cast<double>(value);
+      ++count;
+    }
+    if (count == 0) break;
+    spread.mean.push_back(static_cast<float>(sum / count));
+    spread.low.push_back(low);
+    spread.high.push_back(high);
+  }
+  return spread;
+}
 
 }  // namespace
 
@@ -29,6 +58,37 @@ const std::string& LabTrainer::luck_key(LabEntry& entry) {
   return entry.key = run_key(spec, edits);
 }
 
+const LabTrainer::Luck* LabTrainer::find_luck(const std::string& key) const {
+  const auto at = std::find_if(luck_.begin(), luck_.end(), [&](const Luck& luck) { return luck.key == key; });
+  return at == luck_.end() ? nullptr : &*at;
+}
+
+void LabTrainer::add_luck(const std::string& key, uint64_t seed, std::shared_ptr<const FinishedRun> run) {
+  if (!find_luck(key)) {
+    if (luck_.size() >= kMostCards) luck_.erase(luck_.begin());
+    luck_.push_back({key, {}, nullptr});
+  }
+  const auto luck =
+      std::find_if(luck_.begin(), luck_.end(), [&](const Luck& other) { return other.key == key; });
+  luck->by_seed.insert_or_assign(seed, std::move(run));
+  std::vector<std::span<const float>> losses;
+  for (const auto& [number, one] : luck->by_seed) losses.emplace_back(one->losses);
+  luck->spread = std::make_shared<const RunSpread>(spread_of(losses));
+}
+
+// Trained for this card before, with this budget or a longer one; or by anybody else: the store has it then.
+bool LabTrainer::knows_luck(const Rerun& rerun) {
+  if (const Luck* luck = find_luck(rerun.key))
+    if (const auto at = luck->by_seed.find(rerun.seed);
+        at != luck->by_seed.end() &&
+        (at->second->broken || at->second->losses.size() >= static_cast<size_t>(budget_)))
+      return true;
+  auto known = finished_->find(run_key(rerun.spec, rerun.edits));
+  if (!known) return false;
+  add_luck(rerun.key, rerun.seed, std::move(known));
+  return true;
+}
+
 // Seed by seed over all cards, so that every card soon has a band.
 void LabTrainer::check_luck() {
   if (runs_.empty()) fail("lab", "there is no run to do again with other seeds");
@@ -40,7 +100,7 @@ void LabTrainer::check_luck() {
       rerun.edits.insert(rerun.edits.end(), run.scheduled().begin(), run.scheduled().end());
       rerun.spec.seed = rerun.seed;
       rerun.spec.train.steps = budget_;
-      const bool known = luck_.has(rerun.key, rerun.seed, budget_) ||
+      const bool known = knows_luck(rerun) ||
                          std::any_of(reruns_.begin(), reruns_.end(), [&](const Rerun& other) {
                            return other.key == rerun.key && other.seed == rerun.seed;
                          });
@@ -79,7 +139,7 @@ void LabTrainer::drop_stale_reruns() {
 void LabTrainer::finish_rerun() {
   Rerun& done = reruns_.front();
   luck_done_ += done.spec.train.steps - rerun_->steps_done();
-  luck_.put(done.key, done.seed, rerun_->history()->loss().values, rerun_->non_finite().has_value());
+  add_luck(done.key, done.seed, finished_->put(rerun_->finished(false)));
   rerun_.reset();
   reruns_.erase(reruns_.begin());
 }

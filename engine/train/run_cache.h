@@ -1,44 +1,61 @@
-// What finished runs left, by what they were: a run is specification + seed + events, so the same one is
-// never trained twice. The Lab keeps the losses of its reruns with other seeds here; the lessons share the
-// key.
+// The one store of finished runs: a run is specification + seed + events, so the same one is never trained
+// twice, whoever asks for it: the Lab's cards, its reruns with other seeds ("Is it luck?") and the lessons
+// share one RunCache. In memory only: a file of results would outlive the engine that measured them. Safe to
+// use from any thread; what lies in it is immutable.
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <deque>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "train/lab.h"
+#include "train/keyframes.h"
+#include "train/run.h"
 
 namespace normscope {
 
-/// The whole of a run but its name, as text.
+/// The whole of a run but its name, as text. The same for a specification and for the completed one of the
+/// Run that was made of it.
 std::string run_key(const RunSpec& spec, const std::vector<Edit>& edits);
 
-/// Losses of reruns under one key, by seed.
+/// What a run left at the end of its budget, or where it stopped being finite. Made by Run::finished(); a Run
+/// goes on from it by Run::resume().
+struct FinishedRun {
+  RunSpec origin;             ///< as it stood at step 0
+  std::vector<Edit> edits;    ///< with `origin` they replay the run
+  std::vector<float> losses;  ///< of every step
+  std::optional<NonFiniteReport> broken;
+  std::shared_ptr<const History> history;  ///< nullptr: nothing but the losses was kept
+  std::shared_ptr<const Keyframe> end;     ///< weights and optimizer state; nullptr as above
+  bool whole() const { return history && end; }
+  size_t bytes() const;
+};
+
 class RunCache {
  public:
-  static constexpr size_t kMostKeys = 32;  ///< the oldest goes
+  static constexpr size_t kBudget = size_t{256} << 20;
 
-  /// `whole`: it stopped because it is not finite any more; more steps have nothing to add.
-  void put(const std::string& key, uint64_t seed, std::vector<float> losses, bool whole);
-  bool has(const std::string& key, uint64_t seed, int32_t steps) const;
-  std::shared_ptr<const RunSpread> spread(const std::string& key) const;  ///< nullptr when there is none
+  explicit RunCache(size_t budget_bytes = kBudget) : budget_(budget_bytes) {}
+
+  /// Keeps it under the key of its origin and edits; one that is known stays unless the new one knows more.
+  /// The oldest go when the budget is exceeded. Returns what is kept.
+  std::shared_ptr<const FinishedRun> put(FinishedRun run);
+  /// nullptr when it is not there. The budget (train.steps) and the seed are part of the key.
+  std::shared_ptr<const FinishedRun> find(const std::string& key) const;
+  /// One that is kept with weights must not be larger than this.
+  size_t largest() const { return budget_ / 4; }
+  size_t count() const;
 
  private:
-  struct Losses {
-    std::vector<float> values;
-    bool whole;
-  };
-  struct Group {
-    std::string key;
-    std::map<uint64_t, Losses> by_seed;
-    std::shared_ptr<const RunSpread> spread;
-  };
-  const Group* find(const std::string& key) const;
+  using Entry = std::pair<std::string, std::shared_ptr<const FinishedRun>>;
 
-  std::vector<Group> groups_;  ///< in the order of their first rerun
+  size_t budget_;
+  mutable std::mutex mutex_;
+  std::deque<Entry> runs_;  ///< the oldest first
 };
 
 }  // namespace normscope

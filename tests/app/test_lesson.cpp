@@ -10,6 +10,7 @@
 #include "app/lessons/report.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/train/lab.h"
 
 using namespace normscope;
 using namespace normscope::lessons;
@@ -133,6 +134,11 @@ TEST_CASE("a broken lesson names file, line, key and what was expected; the othe
     c.replace("lesson.toml", "claim = \"", "claim = \"a b c d e f g h i j k l m n o p q r s t u v w x y z ");
     CHECK(has(c.error(), "[claim] has"));
   }
+  SECTION("a gap between the letters of runs") {
+    Copy c("lesson_broken_12");
+    c.replace("lesson.toml", "[run.B]", "[run.C]");
+    CHECK(has(c.error(), "[run.C] comes without [run.B]: expected letters from A without a gap"));
+  }
   SECTION("a field that no run has") {
     Copy c("lesson_broken_11");
     c.replace("lesson.toml", "model.layers = 12", "model.lairs = 12");
@@ -193,9 +199,9 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
   const Mutation mutations[] = {
       {"warm-up", "C", "model.placement", "post", "Pre-LN learns without any warm-up.", 120},
       {"first-steps", "A", "train.rate", "1e-5", "The gradient that reaches layer 1 falls", 20},
-      {"last-layer", "C", "model.placement", "post", "In Pre-LN it falls like one over the root", 0},
-      {"growing-stream", "C", "model.placement", "post", "After layer l the stream of Pre-LN lies", 0},
-      {"dependency", "C", "model.placement", "post", "A deep Post-LN model changes several times", 0},
+      {"last-layer", "B", "model.placement", "post", "In Pre-LN it falls like one over the root", 0},
+      {"growing-stream", "B", "model.placement", "post", "After layer l the stream of Pre-LN lies", 0},
+      {"dependency", "C", "model.placement", "post", "With 36 sub-layers a Post-LN model changes", 0},
       {"admin", "B", "model.placement", "post", "Admin's last branch starts with a share like Pre-LN's.", 2},
   };
   for (const Mutation& m : mutations) {
@@ -243,9 +249,110 @@ TEST_CASE("the same run is never trained twice", "[lesson]") {
   CHECK(first == again);
   CHECK(steps == 3);
   CHECK(store.trained() == 1);
+  CHECK(store.beside(1)->get(spec, {}, count) == first);
   store.get(spec, {{2, "train.rate", "0.001"}}, count);
   CHECK(store.trained() == 2);
   CHECK_THROWS_AS(store.get(preset_run("pre"), {}, [](const RunProgress&) { return false; }), Cancelled);
+}
+
+namespace {
+
+std::vector<float> losses_of(const History& history) { return history.loss().values; }
+
+}  // namespace
+
+TEST_CASE("the Lab and the lessons have one store: what one has trained the other finds", "[lesson]") {
+  std::vector<RunSpec> specs{preset_run("post"), preset_run("pre")};
+  for (RunSpec& spec : specs) set_field(spec, "train.steps", "12");
+  const std::vector<std::vector<Edit>> edits{{{5, "train.rate", "0.001"}}, {}};
+  int steps = 0;
+  const auto count = [&](const RunProgress&) { return ++steps, true; };
+
+  SECTION("trained in the Lab, an edit on the way included, found by a lesson") {
+    Lab lab({.threads = 1});
+    lab.start(specs, true, edits);
+    lab.wait_idle();
+    REQUIRE(lab.view()->step == 12);
+    RunStore store(1, lab.finished_runs());
+    RunStore alone(1);
+    for (size_t i = 0; i < 2; ++i) {
+      const auto found = store.get(specs[i], edits[i], count);
+      CHECK(steps == 0);
+      const auto trained = alone.get(specs[i], edits[i], {});
+      CHECK(losses_of(*found->history) == losses_of(*trained->history));
+      CHECK(found->text == trained->text);
+      CHECK(found->shares_start == trained->shares_start);
+      CHECK(found->shares_end == trained->shares_end);
+    }
+    CHECK(store.trained() == 0);
+  }
+  SECTION("trained by a lesson, opened in the Lab: it stands at its end and goes on from there") {
+    auto finished = std::make_shared<RunCache>();
+    RunStore store(1, finished);
+    const auto known = store.get(specs[0], edits[0], count);
+    REQUIRE(steps == 12);
+    Lab lab({.threads = 1, .finished = finished}), straight({.threads = 1});
+    lab.open({specs[0]}, {edits[0]});
+    lab.wait_idle();
+    auto view = lab.view();
+    REQUIRE(view->runs.size() == 1);
+    CHECK(view->step == 12);
+    CHECK(view->seconds_per_step == 0);  // nothing was trained
+    CHECK(losses_of(*view->runs[0].history) == losses_of(*known->history));
+    CHECK(view->runs[0].edits == edits[0]);
+    // With one that nobody trained, that one catches up.
+    lab.open(specs, edits);
+    lab.wait_idle();
+    CHECK(lab.view()->runs[1].step == 12);
+    // Trained on, it is the run that was never interrupted.
+    lab.set_budget(20);
+    lab.play();
+    lab.wait_idle();
+    straight.start(specs, false, edits);
+    straight.set_budget(20);
+    straight.play();
+    straight.wait_idle();
+    for (size_t i = 0; i < 2; ++i)
+      CHECK(losses_of(*lab.view()->runs[i].history) == losses_of(*straight.view()->runs[i].history));
+  }
+}
+
+TEST_CASE("side by side on two threads a lesson comes to the same bits as on one", "[lesson]") {
+  Lesson lesson = lesson_of(read_course(kLessons), "admin");
+  shorten(lesson, 6);
+  for (Measure& measure : lesson.measures)
+    if (measure.take == "mean") measure.a = 1, measure.b = 6;
+  RunStore one(1), two(2);
+  const Results a = check_lesson(lesson, one, Tier::Fast).results,
+                b = check_lesson(lesson, two, Tier::Fast).results;
+  for (const auto& [id, measured] : a.measures) CHECK(measured.values == b.measures.at(id).values);
+  CHECK(a.texts == b.texts);
+}
+
+TEST_CASE("the example of lessons/README.md is a whole lesson, and its claim holds", "[lesson]") {
+  const std::string page = read_text(fs::path(kLessons) / "README.md");
+  const auto block = [&](const std::string& kind) {
+    const size_t from = page.find("```" + kind + "\n") + kind.size() + 4;
+    return page.substr(from, page.find("```", from) - from);
+  };
+  const fs::path folder = "lesson_example_test/07-light-start";
+  fs::remove_all(folder.parent_path());
+  fs::create_directories(folder);
+  write_text(folder / "lesson.toml", block("toml"));
+  write_text(folder / "explain.md", block("markdown"));
+  for (const char* step : {"predict", "run", "compare"})
+    write_text(folder / (std::string(step) + ".md"), "Runs {A} and {B}.\n");
+  const Course course = read_course(folder.parent_path().string());
+  for (const Broken& broken : course.broken) FAIL_CHECK(broken.error);
+  REQUIRE(course.lessons.size() == 1);
+  RunStore store(2);
+  const LessonReport report = check_lesson(course.lessons[0], store, Tier::Fast);
+  INFO(to_text(report));
+  CHECK(report.passed());
+  // Every key, word and command of the page is one that the reader knows: the others are refused.
+  save_results(course.lessons[0], report.results);
+  CHECK(load_results(course.lessons[0]));
+  fs::remove_all(folder.parent_path());
 }
 
 TEST_CASE("measured.json is of this course", "[lesson]") {
@@ -277,4 +384,16 @@ TEST_CASE("the report has every claim and figure, in both forms", "[lesson]") {
   }
   CHECK(paths.size() > 20);
   fs::remove_all(folder);
+}
+
+TEST_CASE("the README's claim table is that of measured.json", "[lesson]") {
+  const Course course = read_course(kLessons);
+  const std::string page = read_text(NORMSCOPE_SOURCE_DIR "/README.md");
+  INFO("write it again with normscope lesson report --readme README.md");
+  CHECK(has(page, claim_table(course)));
+  CHECK(with_claims(page, course, "README.md") == page);
+  for (const Lesson& lesson : course.lessons)
+    for (const Check& check : lesson.checks) CHECK(has(page, check.says));
+  CHECK_THROWS_WITH(with_claims("no markers", course, "page.md"),
+                    Catch::Contains("page.md:1: has no place for the claim table"));
 }

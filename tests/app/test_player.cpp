@@ -211,6 +211,56 @@ TEST_CASE("a number in the sentence can be dragged and acts on the run", "[playe
   p.state.lab = nullptr;
 }
 
+TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under their letters", "[player]") {
+  PlayerRobot p;
+  Lab lab({.threads = 1});
+  p.state.lab = &lab;
+  for (const std::string& id : ids())
+    for (const StepKind step : kSteps) {
+      p.state.screen = Screen::lessons;
+      p.player().open(id, step);
+      p.robot.frames(2);
+      INFO(id << " " << to_string(step));
+      if (p.ui.registry().find("lesson/drag/warmup")) p.robot.drag_by("lesson/drag/warmup", {16, 0});
+      const Lesson lesson = *p.player().lesson();
+      p.robot.click("lesson/lab");
+      lab.pause();
+      lab.wait_idle();
+      const auto view = lab.view();
+      CHECK(view->message == "");
+      REQUIRE(view->runs.size() == lesson.runs.size());
+      for (size_t i = 0; i < lesson.runs.size(); ++i) {
+        CHECK(std::string(1, view->runs[i].letter) == lesson.runs[i].id);
+        RunSpec expected = lesson.runs[i].spec;
+        for (const Knob& knob : lesson.knobs)
+          if (knob.id == "warmup" && knob.run == lesson.runs[i].id && lesson.step(step).text.drags("warmup"))
+            expected.train.schedule.warmup =
+                static_cast<int32_t>(expected.train.schedule.warmup + 2 * knob.step <= knob.high
+                                         ? expected.train.schedule.warmup + 2 * knob.step
+                                         : knob.high);
+        complete(expected);
+        CHECK(edits_between(*view->runs[i].origin, expected, 0).empty());
+      }
+      if (step == StepKind::Predict) CHECK(view->step == 0);
+    }
+  p.state.lab = nullptr;
+}
+
+TEST_CASE("the task stays in sight however long the text is", "[player]") {
+  PlayerRobot p("", {1600, 1000}, 1.5f);
+  for (const std::string& id : ids()) {
+    p.player().open(id, StepKind::Predict);
+    p.robot.frames(3);
+    INFO(id);
+    const ui::Rect task = p.robot.control("lesson/task").rect, text = p.robot.control("lesson/text").rect;
+    CHECK(task.bottom() <= text.bottom());
+    CHECK(task.y >= text.y);
+    CHECK(task.h < text.h / 2);
+    CHECK(p.shows("Your prediction"));
+    CHECK(p.robot.value("lesson/task") == p.player().lesson()->prediction.ask);
+  }
+}
+
 TEST_CASE("progress is kept between starts; an unreadable file is put aside", "[player]") {
   const std::string folder = "lesson_progress_test", path = folder + "/deep/lessons.json";
   std::filesystem::remove_all(folder);

@@ -213,26 +213,35 @@ TEST_CASE("reruns go on beside playing runs, and can be stopped", "[lab][time]")
   CHECK(same_bits(losses(end.runs[0]), alone(specs[0], 400)));
 }
 
-TEST_CASE("a cache tells its keys apart, and leaves out what is not finite", "[time]") {
+TEST_CASE("the store of finished runs tells its keys apart and keeps what knows most", "[time]") {
   RunSpec named = small_spec();
   named.name = "mine";
   CHECK(run_key(named, {}) == run_key(small_spec(), {}));
   CHECK(run_key(small_spec("pre"), {}) != run_key(small_spec(), {}));
   CHECK(run_key(small_spec(), {{3, "train.rate", "0.1"}}) != run_key(small_spec(), {}));
-  RunCache cache;
-  CHECK(cache.spread("a") == nullptr);
-  cache.put("a", 2, {3, 2, 1}, false);
-  cache.put("a", 3, {5, std::numeric_limits<float>::infinity()}, true);
-  CHECK(cache.has("a", 2, 3));
-  CHECK_FALSE(cache.has("a", 2, 4));
-  CHECK(cache.has("a", 3, 100));
-  const auto spread = cache.spread("a");
-  CHECK(spread->seeds == 2);
-  CHECK(spread->mean == std::vector<float>{4, 2, 1});
-  CHECK(spread->high == std::vector<float>{5, 2, 1});
-  for (int i = 0; i < 40; ++i) cache.put("key " + std::to_string(i), 1, {1}, false);
-  CHECK(cache.spread("a") == nullptr);
-  CHECK(cache.spread("key 39") != nullptr);
+  RunSpec completed = small_spec();
+  complete(completed);
+  CHECK(run_key(completed, {}) == run_key(small_spec(), {}));
+  // What knows more replaces what knows less, never the other way; the oldest go.
+  RunCache cache(10000);
+  FinishedRun losses_only;
+  losses_only.origin = named, losses_only.losses = {3, 2, 1};
+  cache.put(losses_only);
+  REQUIRE(cache.find(run_key(small_spec(), {})));
+  CHECK_FALSE(cache.find(run_key(small_spec(), {}))->whole());
+  FinishedRun whole = losses_only;
+  whole.history = std::make_shared<History>(std::vector<StatInfo>{});
+  whole.end = std::make_shared<Keyframe>();
+  cache.put(whole);
+  CHECK(cache.put(losses_only)->whole());
+  CHECK(cache.count() == 1);
+  for (uint64_t seed = 2; seed < 40; ++seed) {
+    FinishedRun other;
+    other.origin = small_spec("post", seed), other.losses.resize(100);
+    cache.put(std::move(other));
+  }
+  CHECK_FALSE(cache.find(run_key(small_spec(), {})));
+  CHECK(cache.find(run_key(small_spec("post", 39), {})));
 }
 
 TEST_CASE("all runs that are kept share one budget: with many put aside each keeps less", "[lab][time]") {
