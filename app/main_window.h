@@ -18,6 +18,7 @@ struct WindowOptions {
   bool play = true;
   std::optional<bool> dark;    // otherwise as remembered
   std::optional<float> scale;  // asked; 1 = 100 % of the display's
+  std::optional<BackendChoice> backend;  // otherwise as remembered
   bool safe_mode = false;      // neither settings nor autosave
   std::string title = "normscope";
 };

@@ -46,5 +46,8 @@ set_target_properties(normscope_cuda PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_R
 target_compile_options(normscope_cuda PRIVATE -Xcompiler=-Wall,-Wextra)
 target_link_libraries(normscope_cuda PRIVATE CUDA::cudart_static CUDA::cublasLt)
 
+# Where an installed program looks (engine/cuda/loader.cpp): ../lib/normscope beside bin.
+install(TARGETS normscope_cuda LIBRARY DESTINATION lib/normscope)
+
 # The loader says "built without CUDA" where there is no library to look for.
 set_source_files_properties("${CMAKE_SOURCE_DIR}/engine/cuda/loader.cpp" PROPERTIES COMPILE_DEFINITIONS NORMSCOPE_WITH_CUDA)

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "app/cli/machine.h"
 #include "app/cli/options.h"
 #include "app/cli/picture.h"
 #include "app/cli/report.h"
@@ -46,7 +47,9 @@ bool train_session(Lab& lab, const std::vector<ConfigRun>& runs, Progress& progr
   }
   lab.wait_idle();
   progress.finish();
-  if (const std::string message = lab.view()->message; complete && !message.empty()) throw Error(message);
+  const std::shared_ptr<const LabView> view = lab.view();
+  if (!view->backend_note.empty()) std::fprintf(stderr, "normscope: %s\n", view->backend_note.c_str());
+  if (complete && !view->message.empty() && view->message != view->backend_note) throw Error(view->message);
   return complete;
 }
 
@@ -121,6 +124,7 @@ Exit compare(const MainOptions& options) {
   apply_arguments(runs, options.runs, options.set, options.edits);
   override_runs(runs, options.text, options.steps, -1);
   const std::shared_ptr<const Task> task = task_of(runs[0].spec);
+  const BackendChoice backend = backend_of(options.backend);
   make_folder(options.out);
   RunLog log(options.out + "/runs.jsonl");
 
@@ -129,7 +133,7 @@ Exit compare(const MainOptions& options) {
   bool complete = true;
   for (int32_t seed = 1; complete && seed <= options.seeds; ++seed) {
     override_runs(runs, "", 0, seed);
-    Lab lab({.threads = options.threads, .live_text = false});
+    Lab lab({.threads = options.threads, .backend = backend, .live_text = false});
     Progress progress(fmt::format("seed {} of {}", seed, options.seeds), runs[0].spec.train.steps);
     const auto start = std::chrono::steady_clock::now();
     complete = train_session(lab, runs, progress);

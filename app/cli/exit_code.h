@@ -18,6 +18,7 @@ enum class Exit : int {
   internal = 5,      ///< anything else, also output that cannot be written
   display_lost = 6,  ///< the display server ended under the window; the session is kept
   memory = 7,        ///< train: the runs need more memory than the machine has
+  device = 8,            ///< --backend cuda where there is no CUDA device
   interrupted = 130,
 };
 
@@ -32,6 +33,8 @@ auto with_exit(Exit code, Action&& action) -> decltype(action()) {
   try {
     return std::forward<Action>(action)();
   } catch (const CommandError&) {
+    throw;
+  } catch (const DeviceError&) {  // whoever trains goes on on the CPU
     throw;
   } catch (const Error& error) {
     throw CommandError(code, error.what());

@@ -1,6 +1,7 @@
 // normscope train: runs in lockstep without a window, with log, checkpoint and resume.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -8,11 +9,13 @@
 
 #include "app/bench/cost.h"
 #include "app/bench/memory_plan.h"
+#include "app/cli/machine.h"
 #include "app/cli/options.h"
 #include "app/cli/report.h"
 #include "app/cli/run_log.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
+#include "engine/io/safetensors.h"
 #include "engine/train/run.h"
 
 namespace normscope::cli {
@@ -100,26 +103,50 @@ void schedule_edits(std::vector<Edit> edits, Run& run) {
   with_exit(Exit::usage, [&] { run.schedule_edits(std::move(edits)); });
 }
 
-std::vector<Job> new_jobs(const TrainOptions& options, Backend& backend) {
+/// A run that is asked for and what it learns; runs on the same data share it.
+struct Planned {
+  ConfigRun config;
+  std::shared_ptr<const Task> task;
+};
+
+std::vector<ConfigRun> asked_runs(const TrainOptions& options) {
+  if (options.resume.empty()) return configured_runs(options);
+  ConfigRun saved{'A', with_exit(Exit::input, [&] { return Run::saved_spec(options.resume); }), {}};
+  if (!options.text.empty()) saved.spec.data.name = "text", saved.spec.data.text_path = options.text;
+  return {std::move(saved)};
+}
+
+std::vector<Planned> planned_runs(const TrainOptions& options) {
+  std::vector<Planned> planned;
+  for (ConfigRun& config : asked_runs(options)) {
+    const auto same = std::find_if(planned.begin(), planned.end(), [&](const Planned& p) {
+      return p.config.spec.data == config.spec.data;
+    });
+    std::shared_ptr<const Task> task = same != planned.end() ? same->task : task_of(config.spec);
+    if (options.resume.empty() && !config.spec.train.init_from.empty())
+      with_exit(Exit::input, [&] { SafetensorsFile::load(config.spec.train.init_from); });
+    planned.push_back({std::move(config), std::move(task)});
+  }
+  return planned;
+}
+
+std::vector<Job> new_jobs(std::vector<Planned> planned, Backend& backend) {
   std::vector<Job> jobs;
-  for (ConfigRun& config : configured_runs(options)) {
+  for (Planned& p : planned) {
     Job job;
-    job.letter = config.letter;
-    job.task = task_of(config.spec);
-    job.run = with_exit(Exit::usage, [&] { return std::make_unique<Run>(config.spec, job.task, backend); });
-    schedule_edits(std::move(config.edits), *job.run);
+    job.letter = p.config.letter;
+    job.task = std::move(p.task);
+    job.run = with_exit(Exit::usage, [&] { return std::make_unique<Run>(p.config.spec, job.task, backend); });
+    schedule_edits(std::move(p.config.edits), *job.run);
     jobs.push_back(std::move(job));
   }
   return jobs;
 }
 
 /// A resumed run keeps its specification; what the command line changes is an edit of the run from here on.
-Job resumed_job(const TrainOptions& options, Backend& backend) {
-  if (options.seed >= 0) throw CommandError(Exit::usage, "--seed: a resumed run keeps its seed");
+Job resumed_job(const TrainOptions& options, std::shared_ptr<const Task> task, Backend& backend) {
   Job job;
-  RunSpec spec = with_exit(Exit::input, [&] { return Run::saved_spec(options.resume); });
-  if (!options.text.empty()) spec.data.name = "text", spec.data.text_path = options.text;
-  job.task = task_of(spec);
+  job.task = std::move(task);
   job.run = with_exit(Exit::input, [&] { return Run::load(options.resume, job.task, backend); });
   job.first_step = job.run->steps_done();
   with_exit(Exit::usage, [&] {
@@ -173,15 +200,38 @@ void show(const Job& job, size_t runs) {
   std::fflush(stdout);
 }
 
-void advance(const TrainOptions& options, size_t runs, Progress& progress, Job& job, RunLog& log) {
+/// After the loss of a device: all runs from their newest snapshots, on the CPU.
+void fall_back(Machine& machine, std::vector<Job>& jobs, const std::string& why) {
+  for (Job& job : jobs) job.run->recover_on(machine.cpu(), why);
+  machine.leave_device(why);
+  for (Job& job : jobs)
+    while (job.run->catching_up()) job.run->step();
+}
+
+/// `action`, on the CPU once more when the device gives out under it.
+template <typename Action>
+void with_fall_back(Machine& machine, std::vector<Job>& jobs, Progress& progress, Action&& action) {
+  try {
+    action();
+  } catch (const DeviceError& error) {
+    if (!machine.on_device()) throw;
+    progress.finish();
+    fall_back(machine, jobs, error.what());
+    action();
+  }
+}
+
+void advance(const TrainOptions& options, Machine& machine, std::vector<Job>& jobs, Progress& progress, Job& job,
+             RunLog& log) {
+  const size_t runs = jobs.size();
   Run& run = *job.run;
   const auto before = std::chrono::steady_clock::now();
-  run.step();
+  with_fall_back(machine, jobs, progress, [&] { run.step(); });
   job.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
   const int32_t step = run.steps_done();
   const bool measured = step % options.validate_every == 0 || !job.active();
   if (measured) {
-    job.validation = run.validation_loss();
+    with_fall_back(machine, jobs, progress, [&] { job.validation = run.validation_loss(); });
     progress.finish();
     show(job, runs);
   }
@@ -200,7 +250,7 @@ std::string progress_note(const std::vector<Job>& jobs) {
 }
 
 /// True when the budget was reached, false when interrupted.
-bool train_all(const TrainOptions& options, std::vector<Job>& jobs, RunLog& log) {
+bool train_all(const TrainOptions& options, Machine& machine, std::vector<Job>& jobs, RunLog& log) {
   int64_t total = 0, done = 0;
   for (const Job& job : jobs) total += std::max(0, job.budget() - job.first_step);
   Progress progress("training", total);
@@ -209,7 +259,7 @@ bool train_all(const TrainOptions& options, std::vector<Job>& jobs, RunLog& log)
     for (Job& job : jobs) {
       if (!job.active()) continue;
       any = true, ++done;
-      advance(options, jobs.size(), progress, job, log);
+      advance(options, machine, jobs, progress, job, log);
     }
     if (any) progress.update(std::min(done, total), progress_note(jobs));
     if (InterruptGuard::interrupted()) break;
@@ -220,26 +270,20 @@ bool train_all(const TrainOptions& options, std::vector<Job>& jobs, RunLog& log)
 
 /// The memory of all runs together, from their plans: printed on request; more than the machine has is
 /// refused before anything is allocated.
-void check_memory(const TrainOptions& options, Backend& backend) {
-  std::vector<ConfigRun> runs;
-  if (options.resume.empty())
-    runs = configured_runs(options);
-  else
-    runs.push_back({'A', with_exit(Exit::input, [&] { return Run::saved_spec(options.resume); }), {}});
-  size_t sum = 0;
+void check_memory(const TrainOptions& options, const std::vector<Planned>& planned, Backend& backend) {
+  size_t sum = 0, saved = 0;
   bench::MemoryNeed largest;
-  for (ConfigRun& config : runs) {
-    if (!options.resume.empty() && !options.text.empty())
-      config.spec.data.name = "text", config.spec.data.text_path = options.text;
-    const std::shared_ptr<const Task> task = task_of(config.spec);
-    config.spec.model.vocabulary = task->vocabulary();
-    config.spec.model.classes = task->classes();
-    complete(config.spec);
+  for (const Planned& p : planned) {
+    RunSpec spec = p.config.spec;
+    spec.model.vocabulary = p.task->vocabulary();
+    spec.model.classes = p.task->classes();
+    complete(spec);
     const bench::MemoryNeed need =
-        with_exit(Exit::usage, [&] { return bench::memory_need(config.spec, *task, backend); });
+        with_exit(Exit::usage, [&] { return bench::memory_need(spec, *p.task, backend); });
     if (options.plan)
-      fmt::print("run {}\n{}{}", config.letter, bench::memory_table(need), bench::largest_table(need));
+      fmt::print("run {}\n{}{}", p.config.letter, bench::memory_table(need), bench::largest_table(need));
     sum += need.peak();
+    saved += need.gradients - need.reused_gradients;
     if (need.peak() > largest.peak()) largest = need;
   }
   const size_t machine = bench::machine_memory();
@@ -249,8 +293,11 @@ void check_memory(const TrainOptions& options, Backend& backend) {
   if (!options.plan) fmt::print("{}{}", bench::memory_table(largest), bench::largest_table(largest));
   throw CommandError(
       Exit::memory,
-      fmt::format("the runs need {} of memory and this machine has {}: expected a smaller model or batch",
-                  bench::bytes_text(sum), bench::bytes_text(machine)));
+      fmt::format("the runs need {} of memory and this machine has {}: expected a smaller model or batch{}",
+                  bench::bytes_text(sum), bench::bytes_text(machine),
+                  saved > 0 ? fmt::format(", or train.reuse_gradients = true, which needs {} less",
+                                          bench::bytes_text(saved))
+                            : ""));
 }
 
 /// A few steps to fill caches and batch, then every instruction timed alone on that batch with the rate at
@@ -274,24 +321,41 @@ Exit profile_all(std::vector<Job>& jobs) {
   return Exit::ok;
 }
 
+std::vector<Job> jobs_on(const TrainOptions& options, const std::vector<Planned>& planned, Backend& backend) {
+  std::vector<Job> jobs;
+  if (options.resume.empty())
+    jobs = new_jobs(planned, backend);
+  else
+    jobs.push_back(resumed_job(options, planned.front().task, backend));
+  // Nobody looks at attention here unless the run is kept: a device need not store it.
+  if (options.save.empty() && backend.recomputes_probabilities())
+    for (Job& job : jobs) job.run->measure_live(false);
+  return jobs;
+}
+
 }  // namespace
 
 Exit train(const TrainOptions& options) {
   const InterruptGuard guard;
-  const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
-  check_memory(options, *backend);
+  Machine machine(options.backend, options.threads);
+  if (!options.resume.empty() && options.seed >= 0)
+    throw CommandError(Exit::usage, "--seed: a resumed run keeps its seed");
+  std::vector<Planned> planned = planned_runs(options);
+  check_memory(options, planned, machine.cpu());
   if (options.plan) return Exit::ok;
   std::vector<Job> jobs;
-  if (options.resume.empty())
-    jobs = new_jobs(options, *backend);
-  else
-    jobs.push_back(resumed_job(options, *backend));
+  try {
+    jobs = jobs_on(options, planned, machine.backend());
+  } catch (const DeviceError& error) {  // too little memory there
+    machine.leave_device(error.what());
+    jobs = jobs_on(options, planned, machine.backend());
+  }
   if (!options.save.empty()) {
     for (const Job& job : jobs) check_writable(save_path(options.save, job.letter, jobs.size()));
   }
   if (options.profile) return profile_all(jobs);
   RunLog log(options.log);
-  const bool complete = train_all(options, jobs, log);
+  const bool complete = train_all(options, machine, jobs, log);
 
   std::vector<RunResult> results;
   for (Job& job : jobs) {

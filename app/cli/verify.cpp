@@ -3,15 +3,16 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/machine.h"
 #include "app/cli/options.h"
 
 namespace normscope::cli {
 
 Exit verify(const VerifyOptions& options) {
-  const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
+  Machine machine(options.backend, options.threads);
   bool passed = true;
   for (const std::string& file : options.files) {
-    const VerifyReport report = with_exit(Exit::input, [&] { return verify_fixture(file, *backend); });
+    const VerifyReport report = with_exit(Exit::input, [&] { return verify_fixture(file, machine.backend()); });
     const std::string text = to_string(report);
     fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
     passed = passed && report.passed();

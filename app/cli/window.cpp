@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "app/cli/machine.h"
 #include "app/cli/options.h"
 #include "app/cli/specs.h"
 #include "app/config/session_file.h"
@@ -35,6 +36,7 @@ int try_window(const MainOptions& options) {
   window.runs = session_runs(runs);
   window.edits = session_edits(runs);
   window.lab.threads = options.threads;
+  if (!options.backend.backend.empty() || options.backend.tf32) window.backend = backend_of(options.backend);
   if (!options.theme.empty()) window.dark = options.theme == "dark";
   window.safe_mode = options.safe_mode;
   if (options.scale > 0) window.scale = static_cast<float>(options.scale);

@@ -7,81 +7,15 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <utility>
 
 #include "core/error.h"
+#include "cuda/blocks.h"
 #include "cuda/launch.h"
 #include "cuda/schedule.h"
 #include "tape/store.h"
 
 namespace normscope::cuda {
 namespace {
-
-constexpr size_t kLine = 256;  // bytes; every block starts on such a line
-constexpr size_t megabytes(size_t bytes) { return (bytes + (size_t{1} << 20) - 1) >> 20; }
-constexpr size_t padded(size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
-
-/// A block of device memory, zero-filled.
-class Block {
- public:
-  Block() = default;
-  Block(std::shared_ptr<Driver> driver, size_t bytes) : driver_(std::move(driver)) {
-    p_ = driver_->allocate(std::max(bytes, kLine));
-    if (p_ == nullptr)
-      fail("memory", "{} has no {} MB left, {} MB are free: expected a smaller model or batch",
-           driver_->device().name, megabytes(bytes), driver_->free_memory() >> 20);
-  }
-  Block(Block&& o) noexcept : driver_(std::move(o.driver_)), p_(std::exchange(o.p_, nullptr)) {}
-  Block& operator=(Block&& o) noexcept {
-    std::swap(driver_, o.driver_);
-    std::swap(p_, o.p_);
-    return *this;
-  }
-  ~Block() {
-    if (p_) driver_->release(p_);
-  }
-  template <class T>
-  T* as() const {
-    return static_cast<T*>(p_);
-  }
-
- private:
-  std::shared_ptr<Driver> driver_;
-  void* p_ = nullptr;
-};
-
-/// Page-locked host memory, from which copies run inside the graph.
-class Pinned {
- public:
-  Pinned(std::shared_ptr<Driver> driver, size_t bytes)
-      : driver_(std::move(driver)), bytes_(std::max(bytes, kLine)) {
-    p_ = driver_->allocate_pinned(bytes_);
-    if (p_ == nullptr) fail("memory", "{} MB of page-locked memory are not to be had", megabytes(bytes_));
-    std::memset(p_, 0, bytes_);
-  }
-  Pinned(const Pinned&) = delete;
-  Pinned& operator=(const Pinned&) = delete;
-  ~Pinned() { driver_->release_pinned(p_); }
-  std::byte* data() const { return static_cast<std::byte*>(p_); }
-  size_t bytes() const { return bytes_; }
-
- private:
-  std::shared_ptr<Driver> driver_;
-  void* p_ = nullptr;
-  size_t bytes_;
-};
-
-class CudaMemory final : public Memory {
- public:
-  CudaMemory(std::shared_ptr<Driver> driver, size_t floats)
-      : block_(std::move(driver), floats * sizeof(float)), floats_(floats) {}
-  size_t floats() const override { return floats_; }
-  float* data() const override { return block_.as<float>(); }
-
- private:
-  Block block_;
-  size_t floats_;
-};
 
 class CudaExecutable final : public Executable {
  public:
@@ -127,6 +61,7 @@ class CudaExecutable final : public Executable {
     if (id == kNone) return nullptr;
     const ValueInfo& info = program_.values[static_cast<size_t>(id)];
     const size_t offset = program_.plan.value_offset[static_cast<size_t>(id)];
+    if (offset == kNoOffset) return nullptr;  // probabilities that nobody looks at
     if (info.role == Role::Parameter) return program_.store->block(Store::Block::Value).data() + offset;
     if (info.role == Role::Input) return staged_.as<float>() + kStepBytes / sizeof(float) + offset;
     return activations_.as<float>() + offset;
@@ -351,7 +286,8 @@ class CudaExecutable final : public Executable {
 
   void raise_errors() const {
     driver_->wait();
-    if (const std::string e = driver_->error(); !e.empty()) fail("cuda", "{}: {}", driver_->device().name, e);
+    if (const std::string e = driver_->error(); !e.empty())
+      throw DeviceError(fmt::format("[cuda] {}: {}", driver_->device().name, e));
   }
 
   ProgramData& program_;
@@ -371,7 +307,9 @@ class CudaBackend final : public Backend {
   CudaBackend(std::shared_ptr<Driver> driver, const CudaOptions& options)
       : driver_(std::move(driver)), options_(options) {}
   std::string_view name() const override { return "CUDA"; }
+  bool in_order() const override { return false; }  // see cuda/schedule.h
   bool supports(OpKind) const override { return true; }  // ops.def fails to link without a kernel of each
+  bool recomputes_probabilities() const override { return true; }
   std::unique_ptr<Memory> allocate(size_t floats) override {
     return std::make_unique<CudaMemory>(driver_, floats);
   }
@@ -386,7 +324,7 @@ class CudaBackend final : public Backend {
   }
   void wait() override {
     driver_->wait();
-    if (const std::string e = error(); !e.empty()) fail("cuda", "{}", e);
+    if (const std::string e = error(); !e.empty()) throw DeviceError("[cuda] " + e);
   }
   std::string error() const override {
     const std::string e = driver_->error();

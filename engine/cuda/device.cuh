@@ -6,6 +6,12 @@
 
 namespace normscope::cuda {
 
+/// The dynamic shared memory of the block.
+__device__ inline float* dynamic_shared() {
+  extern __shared__ float dynamic_shared_memory[];
+  return dynamic_shared_memory;
+}
+
 template <class T>
 __device__ inline T warp_sum(T v) {
   for (int step = 16; step > 0; step >>= 1) v += __shfl_xor_sync(0xffffffffu, v, step);

@@ -23,6 +23,7 @@ constexpr bool kBuilt = false;
 #endif
 
 constexpr const char* kLibrary = "libnormscope_cuda.so";
+constexpr const char* kLibraryVariable = "NORMSCOPE_CUDA_LIBRARY";
 
 std::string program_directory() {
   char path[PATH_MAX];
@@ -32,7 +33,7 @@ std::string program_directory() {
 }
 
 std::vector<std::string> library_paths() {
-  if (const char* given = std::getenv("NORMSCOPE_CUDA_LIBRARY"); given && *given) return {given};
+  if (const char* given = std::getenv(kLibraryVariable); given && *given) return {given};
   const std::string directory = program_directory();
   return {directory + kLibrary, directory + "../lib/normscope/" + kLibrary, kLibrary};
 }
@@ -44,8 +45,11 @@ struct Library {
 
 Library open_library() {
   Library library;
+  const char* variable = std::getenv(kLibraryVariable);
+  const bool given = variable && *variable;
   for (const std::string& path : library_paths()) {
     const bool exists = path.find('/') == std::string::npos || access(path.c_str(), R_OK) == 0;
+    if (!exists && given) library.reason = path + " is not there";
     if (!exists) continue;
     if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       library.entry = reinterpret_cast<DriverEntry>(dlsym(handle, kDriverEntry));
@@ -58,6 +62,7 @@ Library open_library() {
       return library;
     }
   }
+  if (given) return library;
   library.reason =
       kBuilt ? std::string(kLibrary) + " is not beside the program" : "this program was built without CUDA";
   return library;
@@ -90,6 +95,10 @@ std::string cuda_unavailable() {
   static std::string reason;
   std::call_once(once, [] { cuda::open_driver({}, reason); });
   return reason;
+}
+
+std::unique_ptr<Backend> make_backend(BackendChoice choice, int threads) {
+  return choice.cuda ? make_cuda_backend({.tf32 = choice.tf32}) : make_cpu_backend(threads);
 }
 
 std::unique_ptr<Backend> make_cuda_backend(CudaOptions options) {

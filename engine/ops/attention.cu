@@ -3,72 +3,14 @@
 // The scores of a tile stay in shared memory until they are probabilities (up to some 200 keys; beyond, in
 // the memory of the probabilities themselves), which are written once: backward reads them and a user can
 // look at them. Backward in two launches without atomics: a tile of queries gives dscores and dq, a tile of
-// keys gives dk and dv.
+// keys gives dk and dv. Where the probabilities have no memory, ops/attention_fused.cu has backward, and forward
+// over more keys than fit.
 //   dp = kept (dout v^T), ds = p (dp - sum_j dout_j out_j) / sqrt(d), dq = ds k, dk = ds^T q, dv = (p kept)^T
 //   dout
-#include "cuda/tile.cuh"
+#include "ops/attention.cuh"
 
 namespace normscope::cuda {
 namespace {
-
-struct Attention {
-  const float *q, *k, *v;
-  const int32_t* key_lengths;
-  float *out, *probabilities;
-  // backward
-  const float* dout;
-  float *dq, *dk, *dv, *dscores;
-  bool add_q, add_k, add_v;
-  const StepInputs* step;
-  int heads, Tq, Tk, D, width;
-  uint32_t site;
-  float scale;
-  bool causal, has_dropout, in_shared;
-};
-
-/// The head that a block works on: its first elements, and how many keys it may see.
-struct Head {
-  uint32_t b, h;
-  const float *q, *k, *v;
-  size_t p;   // first probability
-  size_t qo;  // first element of the head in q, out and their gradients
-  size_t ko;  // in k, v and theirs
-  int keys;
-
-  __device__ Head(const Attention& a, uint32_t index) {
-    b = index / static_cast<uint32_t>(a.heads);
-    h = index % static_cast<uint32_t>(a.heads);
-    qo = static_cast<size_t>(b) * a.Tq * a.D + static_cast<size_t>(h) * a.width;
-    ko = static_cast<size_t>(b) * a.Tk * a.D + static_cast<size_t>(h) * a.width;
-    q = a.q + qo;
-    k = a.k + ko;
-    v = a.v + ko;
-    p = static_cast<size_t>(index) * a.Tq * a.Tk;
-    keys = a.key_lengths ? max(0, min(a.Tk, a.key_lengths[b])) : a.Tk;
-  }
-  /// Keys that query t sees: the first so many.
-  __device__ int visible(const Attention& a, int t) const { return a.causal ? min(keys, t + 1) : keys; }
-};
-
-/// What dropout multiplies a probability by.
-struct Keep {
-  uint32_t threshold = 0, site = 0, step = 0;
-  uint64_t seed = 0;
-  float scale = 1.0f;
-  __device__ explicit Keep(const Attention& a) {
-    if (!a.has_dropout) return;
-    const DropoutInputs drop = a.step->dropout[static_cast<int>(DropoutKind::Attention)];
-    threshold = drop.threshold;
-    scale = drop.scale;
-    site = a.site;
-    step = a.step->step;
-    seed = a.step->seed;
-  }
-  __device__ float operator()(size_t element) const {
-    if (threshold == 0) return scale;
-    return random_word(element, site, step, Purpose::Dropout, seed) >= threshold ? scale : 0.0f;
-  }
-};
 
 /// One row of scores to probabilities, by a warp. Beyond `visible` they are zero; a row that sees nothing is
 /// all zero.
@@ -88,20 +30,21 @@ __device__ void softmax_row(float* row, int visible, float* probabilities, int k
   for (int s = lane; s < keys; s += 32) {
     const float p = s < visible ? row[s] * inverse : 0.0f;
     row[s] = p;
-    if (probabilities != row) probabilities[s] = p;
+    if (probabilities != nullptr && probabilities != row) probabilities[s] = p;
   }
 }
 
 template <class Out>
 __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
   await_inputs();
-  extern __shared__ float shared[];
+  float* const shared = dynamic_shared();
   const Head head(a, blockIdx.y);
   const Keep keep(a);
   const int t0 = static_cast<int>(blockIdx.x * kQueryTile),
             rows = min(static_cast<int>(kQueryTile), a.Tq - t0);
   const int seen = head.visible(a, t0 + rows - 1);  // by the tile's last query
-  float* probabilities = a.probabilities + head.p + static_cast<size_t>(t0) * a.Tk;
+  const bool stored = a.probabilities != nullptr;
+  float* probabilities = stored ? a.probabilities + head.p + static_cast<size_t>(t0) * a.Tk : nullptr;
   float* scores = a.in_shared ? shared + kAttentionStage : probabilities;
   const size_t pitch = static_cast<size_t>(a.in_shared ? a.Tk + 1 : a.Tk);
 
@@ -119,8 +62,8 @@ __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
   }
   __syncthreads();
   for (int m = static_cast<int>(threadIdx.x) / 32; m < rows; m += static_cast<int>(kAttentionThreads) / 32)
-    softmax_row(scores + m * pitch, head.visible(a, t0 + m), probabilities + static_cast<size_t>(m) * a.Tk,
-                a.Tk);
+    softmax_row(scores + m * pitch, head.visible(a, t0 + m),
+                stored ? probabilities + static_cast<size_t>(m) * a.Tk : nullptr, a.Tk);
   __syncthreads();
   for (int j0 = 0; j0 < a.width; j0 += Out::TN) {
     Out tile;
@@ -145,7 +88,7 @@ __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
 template <class Out>
 __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a) {
   await_inputs();
-  extern __shared__ float shared[];
+  float* const shared = dynamic_shared();
   const Head head(a, blockIdx.y);
   const Keep keep(a);
   const int t0 = static_cast<int>(blockIdx.x * kQueryTile),
@@ -206,7 +149,7 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a)
 template <class Out>
 __global__ void __launch_bounds__(kAttentionThreads) key_gradient(Attention a) {
   await_inputs();
-  extern __shared__ float shared[];
+  float* const shared = dynamic_shared();
   const Head head(a, blockIdx.y);
   const Keep keep(a);
   const int s0 = static_cast<int>(blockIdx.x * kQueryTile),
@@ -238,42 +181,10 @@ __global__ void __launch_bounds__(kAttentionThreads) key_gradient(Attention a) {
   }
 }
 
-Attention arguments(const Call& c) {
-  Attention a{};
-  a.q = c.in[0].p;
-  a.k = c.in[1].p;
-  a.v = c.in[2].p;
-  a.key_lengths = c.in[3].i32();
-  a.out = c.out.p;
-  a.probabilities = c.saved[0].p;
-  a.step = c.step;
-  a.heads = c.attributes.heads;
-  a.Tq = static_cast<int>(c.in[0].shape[1]);
-  a.Tk = static_cast<int>(c.in[1].shape[1]);
-  a.D = static_cast<int>(c.in[0].shape[2]);
-  a.width = a.D / a.heads;
-  a.site = c.attributes.site;
-  a.scale = static_cast<float>(1.0 / sqrt(static_cast<double>(a.width)));
-  a.causal = c.attributes.causal;
-  a.has_dropout = c.attributes.has_dropout;
-  a.in_shared = scores_in_shared(a.Tk);
-  return a;
-}
-
-/// The instance whose tile fits the width of a head.
-template <class F>
-void by_width(int width, F f) {
-  if (width <= NarrowTile::TN)
-    f(NarrowTile{});
-  else if (width <= MiddleTile::TN)
-    f(MiddleTile{});
-  else
-    f(WideTile{});
-}
-
 void forward(const Call& c, Context& context) {
   const Attention a = arguments(c);
   const int64_t heads = c.in[0].shape[0] * a.heads;
+  if (!a.probabilities && !a.in_shared) return attend_in_passes(a, heads, context);
   by_width(a.width,
            [&](auto tile) { launch(context, attend<decltype(tile)>, attention(heads, a.Tq, a.Tk), a); });
 }
@@ -288,7 +199,9 @@ void backward(const Call& c, Context& context) {
   a.add_k = c.write[1] == Write::Add;
   a.add_v = c.write[2] == Write::Add;
   a.dscores = c.workspace;
+  a.rows = reinterpret_cast<float2*>(c.workspace);
   const int64_t heads = c.in[0].shape[0] * a.heads;
+  if (!a.probabilities) return fused_gradients(a, heads, context);
   by_width(a.width, [&](auto tile) {
     if (a.dq || a.dk) launch(context, query_gradient<decltype(tile)>, attention(heads, a.Tq, a.Tk), a);
     if (a.dk || a.dv) launch(context, key_gradient<decltype(tile)>, attention(heads, a.Tk, a.Tk), a);
@@ -296,7 +209,9 @@ void backward(const Call& c, Context& context) {
 }
 
 size_t workspace(const Call& c, Context&) {
-  return c.phase == Phase::Forward ? 0 : static_cast<size_t>(c.saved[0].shape.size());
+  if (c.phase == Phase::Forward) return 0;
+  const Shape &q = c.in[0].shape, &k = c.in[1].shape;
+  return attention_workspace(q[0] * c.attributes.heads, q[1], k[1], c.saved[0].p != nullptr);
 }
 
 }  // namespace

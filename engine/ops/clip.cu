@@ -2,8 +2,6 @@
 // computed it already.
 #include "ops/clip.cuh"
 
-#include "cuda/context.cuh"
-
 namespace normscope::cuda {
 namespace {
 

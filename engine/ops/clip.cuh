@@ -2,6 +2,8 @@
 // visible: NaN gives NaN, infinity gives 0. Computed by clip, or by grad_norm in the same launch.
 #pragma once
 
+#include "cuda/context.cuh"
+
 namespace normscope::cuda {
 
 __device__ inline double clip_factor_of(float bound, double total_norm) {

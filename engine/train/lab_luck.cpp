@@ -159,6 +159,8 @@ void LabTrainer::luck_step() {
     ++luck_done_;
     if (rerun_->non_finite() || rerun_->steps_done() >= reruns_.front().spec.train.steps) finish_rerun();
     if (reruns_.empty()) cancel_luck();
+  } catch (const DeviceError&) {  // of all runs
+    throw;
   } catch (const std::exception& error) {  // the live runs go on
     message = error.what();
     cancel_luck();

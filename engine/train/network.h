@@ -43,13 +43,17 @@ struct Network {
   /// The training program for a shape; sealed at its first use.
   Program& program_for(const BatchShape& wanted, const RunSpec& spec);
   std::vector<FiniteCheck> checks;  ///< in execution order
+  bool keeps_probabilities = true;
+  /// Whether attention's probabilities can be looked at; seals the programs again where that makes a difference.
+  void keep_probabilities(bool keep, const RunSpec& spec);
 };
 
 /// A new network with seeded initial weights; with `older`, what it has by the same name and shape is taken
 /// over first (see carry_over). Admin's constants are profiled on `step`'s batch: for a new network, and
 /// where the wiring differs.
 std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Backend& backend, int32_t step,
-                                       const Store* older = nullptr, const RunSpec* older_spec = nullptr);
+                                       const Store* older = nullptr, const RunSpec* older_spec = nullptr,
+                                       bool keep_probabilities = true);
 
 /// Copies weights and moments by name where the shape is the same. Then, within each sub-layer, a norm whose
 /// slot is new takes gain and bias (and their moments) of one whose slot vanished, in the order before,

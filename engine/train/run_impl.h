@@ -30,6 +30,11 @@ struct Run::Impl {
   // A step.
   void fill_batch(int64_t step);
   StepInputs inputs(int64_t step) const;
+  int64_t moments_begin() const;
+  void require_backend() const;  ///< throws DeviceError when it is lost
+  const Keyframe* newest_snapshot() const;
+  void keep_snapshot();
+  void take_network(Backend& to, std::shared_ptr<Network> made);
   void record(int64_t step, double rate);
   void measure_live(int64_t step);
   std::shared_ptr<History> new_history() const;  ///< the program's stats, then the live measurements
@@ -60,7 +65,9 @@ struct Run::Impl {
   std::shared_ptr<History> history;
   size_t frames_budget = kHistoryBudget;
   int32_t silent_until = 0;  ///< steps up to here are a replay: they are not written into the history
+  size_t noted = 0;  ///< edits that the history knows already: they are being made again
   Keyframes keyframes;
+  std::shared_ptr<const Keyframe> snapshot;  ///< of a run on a device, see keep_snapshot()
   std::vector<double> numbers;  ///< of a step, in the history's layout
   bool live = true;
   Plateau plateau;

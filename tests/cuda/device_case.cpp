@@ -71,7 +71,7 @@ std::vector<float> as_floats(const Values& v) { return {v.begin(), v.end()}; }
 }  // namespace
 
 Outcome run_on_device(const OpCase& c, const std::vector<Write>& write, const Inputs<double>& in,
-                      const Values& dy, const std::vector<Values>& base) {
+                      const Values& dy, const std::vector<Values>& base, bool stored) {
   cuda::Driver& driver = *device_driver();
   const size_t out_size = static_cast<size_t>(c.out.size());
   Image image;
@@ -81,7 +81,8 @@ Outcome run_on_device(const OpCase& c, const std::vector<Write>& write, const In
       in_at[i] = c.in[i].dtype == DType::I32 ? image.place_bytes(c.in[i].ints.data(), c.in[i].ints.size())
                                              : image.place(as_floats(in[i]));
   const size_t out_at = image.place(out_size), dout_at = image.place(as_floats(dy));
-  for (const Shape& s : c.saved) saved_at.push_back(image.place(static_cast<size_t>(s.size())));
+  if (stored)
+    for (const Shape& s : c.saved) saved_at.push_back(image.place(static_cast<size_t>(s.size())));
   for (size_t i = 0; i < c.in.size(); ++i)
     if (write[i] != Write::Skip)
       din_at[i] = write[i] == Write::Add ? image.place(as_floats(base[i]))
@@ -106,7 +107,8 @@ Outcome run_on_device(const OpCase& c, const std::vector<Write>& write, const In
     }
     call.out = {address(out_at), c.out};
     if (phase == Phase::Backward) call.dout = {address(dout_at), c.out};
-    for (size_t i = 0; i < c.saved.size(); ++i) call.saved[i] = {address(saved_at[i]), c.saved[i]};
+    for (size_t i = 0; i < c.saved.size(); ++i)
+      call.saved[i] = {stored ? address(saved_at[i]) : nullptr, c.saved[i]};
     call.step = reinterpret_cast<const StepInputs*>(address(step_at));
     call.counter = reinterpret_cast<uint32_t*>(address(counter_at));
     call.stats = reinterpret_cast<double*>(address(stats_at));
@@ -131,7 +133,7 @@ Outcome run_on_device(const OpCase& c, const std::vector<Write>& write, const In
 
   Outcome outcome;
   outcome.out = image.read(out_at, out_size);
-  for (size_t i = 0; i < c.saved.size(); ++i)
+  for (size_t i = 0; i < saved_at.size(); ++i)
     outcome.saved.push_back(image.read(saved_at[i], static_cast<size_t>(c.saved[i].size())));
   outcome.din.resize(c.in.size());
   for (size_t i = 0; i < c.in.size(); ++i) {

@@ -1,0 +1,19 @@
+// Whole training steps on a CUDA device: what normscope bench --backend cuda and normscope_cuda_bench (tests/cuda) print,
+// with the keys of tests/bench/peers/torch_cuda.py. Needs the engine alone.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tape/backend.h"
+
+namespace normscope::bench {
+
+/// lesson, deep, wide, base.
+std::vector<std::string> device_models();
+
+/// One row: median of many steps with all probes on and all norms read back.
+nlohmann::json measure_on_device(Backend& backend, const std::string& model, double seconds, bool tf32, bool graph);
+
+}  // namespace normscope::bench

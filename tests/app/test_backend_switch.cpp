@@ -1,0 +1,66 @@
+// The switch of the top bar: what can be chosen, what is grey and why, TF32 beside CUDA only.
+#include "app/backend_switch.h"
+
+#include "app/ui/frame.h"
+#include "app/ui/robot.h"
+#include "catch.hpp"
+
+using namespace normscope;
+
+namespace {
+
+struct Bar {
+  BackendSwitch state;
+  std::optional<BackendChoice> choice;
+  float words = 300;
+  ui::Frame loop{{1000, 60}};
+  ui::Ui ui{ui::load_fonts()};
+  ui::Robot robot{loop, ui, [this] {
+                    ui.begin_frame({});
+                    draw_backend_switch(ui, state, {0, 0, 1000, 44}, words, choice);
+                    ui.end_frame();
+                  }};
+};
+
+}  // namespace
+
+TEST_CASE("backend switch: CUDA is chosen, TF32 beside it, CPU again") {
+  Bar bar;
+  CHECK(bar.robot.value("app/backend") == "CPU");
+  bar.robot.click("app/backend/CPU");
+  CHECK_FALSE(bar.choice);
+  bar.robot.click("app/backend/CUDA");
+  REQUIRE(bar.choice);
+  CHECK(*bar.choice == BackendChoice{.cuda = true});
+  CHECK_THROWS(bar.robot.click("app/tf32"));
+  bar.state.now = *bar.choice;
+  CHECK(bar.robot.value("app/backend") == "CUDA");
+  bar.robot.click("app/tf32");
+  CHECK(*bar.choice == BackendChoice{.cuda = true, .tf32 = true});
+  bar.state.now = *bar.choice;
+  bar.robot.click("app/tf32");
+  CHECK(*bar.choice == BackendChoice{.cuda = true});
+  bar.robot.click("app/backend/CPU");
+  CHECK(*bar.choice == BackendChoice{});
+}
+
+TEST_CASE("backend switch: where there is no CUDA it says why, beside and on hover, and cannot be chosen") {
+  Bar bar;
+  bar.state.reason = "there is no NVIDIA GPU";
+  bar.robot.click("app/backend/CUDA");
+  bar.robot.key("Right");
+  CHECK_FALSE(bar.choice);
+  CHECK(bar.robot.value("app/backend/CUDA") == "not here");
+  CHECK(bar.robot.value("app/backend/reason") == "there is no NVIDIA GPU");
+  CHECK(bar.robot.control("app/backend/CUDA").help.find("Not here: there is no NVIDIA GPU.") != std::string::npos);
+  bar.words = 0;  // a narrow window: on hover alone
+  bar.robot.frames(2);
+  CHECK_THROWS(bar.robot.control("app/backend/reason"));
+}
+
+TEST_CASE("backend switch: a device that was lost is told of") {
+  Bar bar;
+  bar.state.note = "CUDA stopped, the runs go on on the CPU: [cuda] GPU: launch failure";
+  CHECK(bar.robot.value("app/backend/reason") == bar.state.note);
+  CHECK(bar.robot.control("app/backend").help.find("launch failure") != std::string::npos);
+}

@@ -1,0 +1,264 @@
+// Runs that change their backend: moved with their weights, and gone on with on the CPU when the device is lost or too
+// small. The device is the real one, or the emulated; what fails is a driver in front of it.
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "cuda/backend_cuda.h"
+#include "cuda/device.h"
+#include "cuda/failing_driver.h"
+#include "engine/small_runs.h"
+#include "train/lab.h"
+
+namespace normscope::test {
+namespace {
+
+struct Failing {
+  std::shared_ptr<FailingDriver> driver = std::make_shared<FailingDriver>(device_driver());
+  std::unique_ptr<Backend> backend = cuda::make_backend(driver, {});
+};
+
+/// Steps up to `last`, on the CPU from where the device failed. Returns the step at which it did, 0 for none.
+int32_t train_to(Run& run, int32_t last) {
+  int32_t failed = 0;
+  while (run.steps_done() < last) {
+    try {
+      run.step();
+    } catch (const DeviceError& error) {
+      failed = run.steps_done() + 1;
+      run.recover_on(shared_backend(), error.what());
+    }
+  }
+  return failed;
+}
+
+std::vector<std::string> events(const Run& run, RunEvent::Kind kind) {
+  std::vector<std::string> texts;
+  for (const RunEvent& e : run.history()->events())
+    if (e.kind == kind) texts.push_back(e.text);
+  return texts;
+}
+
+/// One loss of every step from 1 to n, each finite.
+void check_whole(const History& history, int32_t n) {
+  const Series loss = history.loss();
+  REQUIRE(loss.steps.size() == static_cast<size_t>(n));
+  for (int32_t i = 0; i < n; ++i) {
+    CHECK(loss.steps[static_cast<size_t>(i)] == i + 1);
+    CHECK(std::isfinite(loss.values[static_cast<size_t>(i)]));
+  }
+}
+
+std::vector<float> losses(const Run& run) { return run.history()->loss().values; }
+
+void check_near(const std::vector<float>& a, const std::vector<float>& b) {
+  REQUIRE(a.size() == b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    INFO("step " << i + 1);
+    CHECK(a[i] == Approx(b[i]).epsilon(2e-3));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("gpu fall-back: a run whose device is lost goes on on the CPU from its keyframe", "[gpu]") {
+  NEEDS_DEVICE();
+  for (const std::string preset : {"post", "admin"}) {
+    INFO(preset);
+    RunSpec spec = small_spec(preset);
+    Failing device;
+    Run run(spec, small_task(), *device.backend);
+    run.schedule_edits({{30, "train.rate", "1e-3"}, {45, "train.clip", "0.5"}});
+    const auto reference = make_run(spec);
+    reference->schedule_edits({{30, "train.rate", "1e-3"}, {45, "train.clip", "0.5"}});
+    for (int32_t i = 0; i < 46; ++i) run.step();
+    run.edit("train.beta1", "0.8");  // of step 47, which will fail
+    steps(*reference, 46);
+    reference->edit("train.beta1", "0.8");
+    steps(*reference, 14);
+    device.driver->launches_left = 0;
+    CHECK(train_to(run, 60) == 47);
+    CHECK(run.steps_done() == 60);
+    check_whole(*run.history(), 60);
+    check_near(losses(run), losses(*reference));
+    CHECK(run.edits() == reference->edits());
+    CHECK(run.spec() == reference->spec());
+    CHECK(events(run, RunEvent::Kind::Edited).size() == 3);  // said once each
+    const auto resumed = events(run, RunEvent::Kind::Resumed);
+    REQUIRE(resumed.size() == 1);
+    CHECK(resumed[0].find("goes on on the CPU from step 40: [cuda] ") == 0);
+    CHECK(resumed[0].find("unspecified launch failure") != std::string::npos);
+    CHECK_FALSE(run.catching_up());
+    CHECK(run.validation_loss() == Approx(reference->validation_loss()).epsilon(5e-3));
+  }
+}
+
+TEST_CASE("gpu fall-back: before the first snapshot and with structural edits nothing is lost", "[gpu]") {
+  NEEDS_DEVICE();
+  for (const int32_t lost_after : {0, 7, 33}) {
+    INFO("lost after " << lost_after);
+    const RunSpec spec = small_spec("post");
+    const std::vector<Edit> edits{{26, "model.placement", "pre"}, {34, "model.activation", "gelu"}};
+    Failing device;
+    Run run(spec, small_task(), *device.backend);
+    run.schedule_edits(edits);
+    const auto reference = make_run(spec);
+    reference->schedule_edits(edits);
+    steps(*reference, 50);
+    device.driver->launches_left = lost_after;
+    // Admin's profile and the like launch too; whichever step fails, the run is whole.
+    CHECK(train_to(run, 50) > 0);
+    check_whole(*run.history(), 50);
+    check_near(losses(run), losses(*reference));
+    CHECK(run.edits() == reference->edits());
+  }
+}
+
+TEST_CASE("gpu fall-back: a run without room for keyframes keeps a snapshot on the host", "[gpu]") {
+  NEEDS_DEVICE();
+  RunSpec spec = small_spec("pre");
+  set_field(spec, "train.steps", "260");
+  Failing device;
+  Run run(spec, small_task(), *device.backend);
+  run.set_memory(size_t{1} << 20, 0);
+  while (run.steps_done() < 230) run.step();
+  device.driver->launches_left = 0;
+  CHECK(train_to(run, 240) == 231);
+  const auto resumed = events(run, RunEvent::Kind::Resumed);
+  REQUIRE(resumed.size() == 1);
+  INFO(resumed[0]);
+  CHECK(resumed[0].find("from step 201") != std::string::npos);
+  check_whole(*run.history(), 240);
+}
+
+TEST_CASE("gpu fall-back: moving a run takes every bit along both ways", "[gpu]") {
+  NEEDS_DEVICE();
+  for (const std::string preset : {"post", "admin"}) {
+    const auto device = device_backend();
+    const auto run = make_run(small_spec(preset)), stays = make_run(small_spec(preset));
+    steps(*run, 15);
+    steps(*stays, 15);
+    run->move_to(*device);
+    CHECK(first_difference(stays->store(), run->store()) == "");
+    run->move_to(shared_backend());
+    CHECK(first_difference(stays->store(), run->store()) == "");
+    steps(*run, 5);
+    steps(*stays, 5);
+    CHECK(first_difference(stays->store(), run->store()) == "");
+    run->move_to(*device);
+    steps(*run, 10);
+    steps(*stays, 10);
+    check_whole(*run->history(), 30);
+    check_near(losses(*run), losses(*stays));
+  }
+}
+
+TEST_CASE("gpu fall-back: probabilities that nobody looks at are not stored and change nothing", "[gpu]") {
+  NEEDS_DEVICE();
+  const auto device = device_backend();
+  Run looked(small_spec("pre"), small_task(), *device), unseen(small_spec("pre"), small_task(), *device);
+  unseen.measure_live(false);
+  const auto memory = [](Run& run) { return run.program().data().plan.activations; };
+  CHECK(memory(unseen) < memory(looked));
+  CHECK(looked.program().read("L01.attn.heads.probabilities").size() > 0);
+  CHECK_THROWS_AS(unseen.program().read("L01.attn.heads.probabilities"), Error);
+  steps(looked, 20);
+  steps(unseen, 20);
+  check_near(losses(unseen), losses(looked));
+  unseen.measure_live(true);
+  CHECK(memory(unseen) == memory(looked));
+  steps(looked, 5);
+  steps(unseen, 5);
+  check_near(losses(unseen), losses(looked));
+}
+
+TEST_CASE("gpu fall-back: a Lab whose device is lost trains all runs to the end on the CPU", "[gpu]") {
+  NEEDS_DEVICE();
+  auto driver = std::make_shared<FailingDriver>(device_driver());
+  LabOptions options;
+  options.threads = 2;
+  options.live_text = false;
+  options.line_length = 8;
+  options.validation_every = 25;
+  options.backend = {.cuda = true};
+  options.open_backend = [&](BackendChoice) { return cuda::make_backend(driver, {}); };
+  Lab lab(options);
+  lab.start({small_spec("post"), small_spec("pre")}, false);
+  lab.play_to(30);
+  lab.wait_idle();
+  CHECK(lab.view()->backend == BackendChoice{.cuda = true});
+  CHECK(lab.view()->backend_note == "");
+  CHECK(lab.view()->step == 30);
+  driver->launches_left = 5;
+  lab.play_to(50);
+  lab.wait_idle();
+  const auto view = lab.view();
+  CHECK(view->backend == BackendChoice{});
+  CHECK(view->backend_note.find("CUDA stopped, the runs go on on the CPU: [cuda] ") == 0);
+  CHECK(view->step == 50);
+  REQUIRE(view->runs.size() == 2);
+  for (const RunView& run : view->runs) {
+    CHECK(run.step == 50);
+    check_whole(*run.history, 50);
+    const auto events = run.history->events();
+    CHECK(std::count_if(events.begin(), events.end(),
+                        [](const RunEvent& e) { return e.kind == RunEvent::Kind::Resumed; }) == 1);
+  }
+  lab.set_backend({});
+  lab.wait_idle();
+  CHECK(lab.view()->backend_note == "");
+}
+
+TEST_CASE("gpu fall-back: a Lab whose device is too small starts on the CPU and says so", "[gpu]") {
+  NEEDS_DEVICE();
+  auto driver = std::make_shared<FailingDriver>(device_driver());
+  driver->memory_left = 100 << 10;
+  LabOptions options;
+  options.threads = 2;
+  options.sample_text = false;
+  options.backend = {.cuda = true};
+  options.open_backend = [&](BackendChoice) { return cuda::make_backend(driver, {}); };
+  Lab lab(options);
+  lab.start({small_spec("post"), small_spec("pre")}, false);
+  lab.play_to(10);
+  lab.wait_idle();
+  const auto view = lab.view();
+  CHECK(view->backend == BackendChoice{});
+  INFO(view->backend_note);
+  CHECK(view->backend_note.find("[memory]") != std::string::npos);
+  REQUIRE(view->runs.size() == 2);
+  for (const RunView& run : view->runs) CHECK(run.step == 10);
+}
+
+TEST_CASE("gpu fall-back: the switch moves all runs of a Lab there and back and stays where there is no room",
+          "[gpu]") {
+  NEEDS_DEVICE();
+  auto driver = std::make_shared<FailingDriver>(device_driver());
+  LabOptions options;
+  options.threads = 2;
+  options.sample_text = false;
+  options.open_backend = [&](BackendChoice) { return cuda::make_backend(driver, {}); };
+  Lab lab(options);
+  lab.start({small_spec("post"), small_spec("pre")}, false);
+  lab.play_to(8);
+  lab.set_backend({.cuda = true});
+  lab.play_to(16);
+  lab.wait_idle();
+  CHECK(lab.view()->backend.cuda);
+  CHECK(lab.view()->step == 16);
+  lab.set_backend({});
+  lab.play_to(20);
+  lab.wait_idle();
+  CHECK_FALSE(lab.view()->backend.cuda);
+  driver->memory_left = 100 << 10;
+  lab.set_backend({.cuda = true});
+  lab.wait_idle();
+  CHECK_FALSE(lab.view()->backend.cuda);
+  CHECK(lab.view()->message.find("[backend] [memory]") == 0);
+  lab.play_to(24);
+  lab.wait_idle();
+  REQUIRE(lab.view()->runs.size() == 2);
+  for (const RunView& run : lab.view()->runs) check_whole(*run.history, 24);
+}
+
+}  // namespace normscope::test
