@@ -87,8 +87,8 @@ class LiveMeasurements {
   std::vector<std::vector<float>> components_;        ///< of the current stack: embedding, branches so far
   std::vector<std::vector<float>> layer_components_;  ///< where a sum takes in the layer's input: those of
                                                       ///< it, its bias component last
-  std::vector<cpu::Moments> shares_;  ///< of each component, as carried so far
-  std::vector<float> total_;          ///< sum of all components
+  std::vector<cpu::Moments> shares_;                  ///< of each component, as carried so far
+  std::vector<float> total_;                          ///< sum of all components
   std::vector<float> bias_component_, x_, branch_, y_, gain_, bias_, mean_, inverse_sigma_, skip_,
       branch_scale_, p_;
   std::vector<float> direction_, factor_;

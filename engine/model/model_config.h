@@ -27,9 +27,9 @@ struct ModelConfig {
   Pooling pooling = Pooling::First;  ///< with classes only
   Activation activation = Activation::Relu;
   Positions positions = Positions::Learned;
-  bool tied_output = true;        ///< logits = h E^T; otherwise out.w (D,V), no bias
-  /// Encoder-decoder: both stacks read one token table and one of positions; otherwise enc.emb.* and dec.emb.*,
-  /// and a tied output is the decoder's.
+  bool tied_output = true;  ///< logits = h E^T; otherwise out.w (D,V), no bias
+  /// Encoder-decoder: both stacks read one token table and one of positions; otherwise enc.emb.* and
+  /// dec.emb.*, and a tied output is the decoder's.
   bool shared_embedding = true;
   bool output_projection = true;  ///< W_O of attention; the theory setting has none
   bool gaussian_input = false;  ///< theory setting: x_0 is a batch input "x" (B,T,D) instead of the embedding

@@ -195,8 +195,10 @@ class Recorder {
     const int64_t D = config_.width;
     const Inner& inner = wiring.inner;
     const ValueId in = shift(n + ".shift_in", inner, x), from = source == x ? in : source;
-    const ValueId q = norm(n + ".q_norm", inner.query, project(n, "q", in, D, gains_.query, inner), config_.heads);
-    const ValueId k = norm(n + ".k_norm", inner.key, project(n, "k", from, D, gains_.key, inner), config_.heads);
+    const ValueId q =
+        norm(n + ".q_norm", inner.query, project(n, "q", in, D, gains_.query, inner), config_.heads);
+    const ValueId k =
+        norm(n + ".k_norm", inner.key, project(n, "k", from, D, gains_.key, inner), config_.heads);
     const ValueId v = norm(n + ".v_norm", inner.value,
                            project(n, "v", from, D, gains_.value * wiring.init_gain, inner), config_.heads);
     AttentionSpec spec{.heads = config_.heads, .causal = causal};
@@ -213,16 +215,16 @@ class Recorder {
   ValueId feed_forward_block(const std::string& n, const Wiring& wiring, ValueId x) {
     using Mirror = Init::Mirror;
     const Inner& inner = wiring.inner;
-    ValueId h = project(n, "1", shift(n + ".shift_in", inner, x), config_.feed_forward,
-                        gains_.first * wiring.init_gain, inner,
-                        gains_.mirrored ? Mirror::Columns : Mirror::None);
+    ValueId h =
+        project(n, "1", shift(n + ".shift_in", inner, x), config_.feed_forward,
+                gains_.first * wiring.init_gain, inner, gains_.mirrored ? Mirror::Columns : Mirror::None);
     h = shift(n + ".shift_hidden", inner, h);
     h = config_.activation == Activation::Relu ? relu(tape_, n + ".hidden", h)
                                                : gelu(tape_, n + ".hidden", h);
     h = drop(n + ".hidden.drop", DropoutKind::Activation, config_.dropout_activation, h);
     h = norm(n + ".output", inner.output, h);
-    return project(n, "2", shift(n + ".shift_out", inner, h), config_.width,
-                   gains_.second * wiring.init_gain, inner, gains_.mirrored ? Mirror::Rows : Mirror::None);
+    return project(n, "2", shift(n + ".shift_out", inner, h), config_.width, gains_.second * wiring.init_gain,
+                   inner, gains_.mirrored ? Mirror::Rows : Mirror::None);
   }
 
   /// FixUp's scalar shift, from 0.
@@ -271,7 +273,8 @@ class Recorder {
     const ValueId gain = has_gain(kind) ? parameter(name + ".gain", {D}, {Init::Kind::Constant, 1.0}) : kNone;
     const ValueId bias = has_bias(kind) ? parameter(name + ".bias", {D}, {Init::Kind::Zeros, 0.0}) : kNone;
     const NormExtras extras{
-        .alpha = has_alpha(kind) ? parameter(name + ".alpha", {1}, {Init::Kind::Constant, config_.dyt_alpha}) : kNone,
+        .alpha = has_alpha(kind) ? parameter(name + ".alpha", {1}, {Init::Kind::Constant, config_.dyt_alpha})
+                                 : kNone,
         .scale = config_.adanorm_scale,
         .slope = config_.adanorm_slope};
     return layer_norm(tape_, name, kind, x, gain, bias, config_.eps, heads, extras);
@@ -304,9 +307,9 @@ class Recorder {
   ModelValues values_;
   int32_t layer_ = 0;
   ValueId probe_lengths_ = kNone;
-  InitGains gains_;               ///< of the stack that is recorded
-  ValueId layer_input_ = kNone;   ///< of the layer that is recorded
-  ValueId second_ = kNone;        ///< ResiDual's second stream so far
+  InitGains gains_;              ///< of the stack that is recorded
+  ValueId layer_input_ = kNone;  ///< of the layer that is recorded
+  ValueId second_ = kNone;       ///< ResiDual's second stream so far
 };
 
 void check_length(const ModelConfig& config, const RecordOptions& options) {

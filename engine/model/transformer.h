@@ -3,8 +3,8 @@
 // norms L03.attn.{enter,before,q_norm,k_norm,v_norm,output,after,trunk}.{gain,bias}, scales
 // L03.attn.{skip,branch,head_scale}, FixUp's shifts L03.ffn.{shift_in,shift_hidden,shift_out}.b, end.scale,
 // end.shift; final.{gain,bias}, second.{gain,bias} (ResiDual), out.w.
-// An encoder-decoder prefixes its stacks: enc.L03.attn.wq, dec.L03.cross.wq, dec.final.gain; emb.* is shared, or
-// enc.emb.* and dec.emb.*.
+// An encoder-decoder prefixes its stacks: enc.L03.attn.wq, dec.L03.cross.wq, dec.final.gain; emb.* is shared,
+// or enc.emb.* and dec.emb.*.
 #pragma once
 
 #include <span>
@@ -69,12 +69,12 @@ ModelValues record_decoder(Tape& tape, const ModelConfig& config, const RecordOp
 /// The parameter that the logits are computed with: "out.w", "emb.tokens", "dec.emb.tokens".
 std::string output_table(const ModelConfig& config);
 
-/// Admin's profiling pass (Liu et al. 2020; norm-science A.8): one forward over one batch sets the skip vectors
-/// whose wiring asks for it. Sequential, the authors' code: omega_1 = 1, omega_{i+1}^2 = Var(omega_i x_{i-1}) +
-/// Var(a_i), each omega already in force. AtOnce, the paper: all omega = 1 while the variances are taken, then
-/// omega_i^2 = sum of Var(a_j), j < i (omega_1 = 1). Encoder and decoder have a chain each; what is padding
-/// counts for nothing. Writes the constants into the Store's L??.*.skip vectors.
-/// `tokens` is one batch (B,T) row-major. Returns the omegas in order.
+/// Admin's profiling pass (Liu et al. 2020; norm-science A.8): one forward over one batch sets the skip
+/// vectors whose wiring asks for it. Sequential, the authors' code: omega_1 = 1, omega_{i+1}^2 = Var(omega_i
+/// x_{i-1}) + Var(a_i), each omega already in force. AtOnce, the paper: all omega = 1 while the variances are
+/// taken, then omega_i^2 = sum of Var(a_j), j < i (omega_1 = 1). Encoder and decoder have a chain each; what
+/// is padding counts for nothing. Writes the constants into the Store's L??.*.skip vectors. `tokens` is one
+/// batch (B,T) row-major. Returns the omegas in order.
 std::vector<double> profile_admin(Store& store, const ModelConfig& config, std::span<const int32_t> tokens,
                                   int32_t batch, int32_t sequence);
 /// The same for any architecture: the inputs of a batch of the shape that `options` say.

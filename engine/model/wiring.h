@@ -4,9 +4,9 @@
 //     h = N_enter(x)
 //     y = N_trunk( skip * h + branch * N_after( f( depth * N_before(h) ) ) + [bottom] x_0 )
 //
-// with norms inside f too (Inner). A stack adds a norm on the embedding, one at its end, and ResiDual's second
-// stream. The tape builder, the config file, the diagram in the app and the tests all read this one type.
-// The placements themselves are rows of model/placements.def: a new one is a new row.
+// with norms inside f too (Inner). A stack adds a norm on the embedding, one at its end, and ResiDual's
+// second stream. The tape builder, the config file, the diagram in the app and the tests all read this one
+// type. The placements themselves are rows of model/placements.def: a new one is a new row.
 #pragma once
 
 #include <array>
@@ -34,7 +34,8 @@ struct Inner {
   NormKind query = NormKind::None, key = NormKind::None, value = NormKind::None;  ///< attention: of each head
   NormKind output = NormKind::None;  ///< before the last matrix of f, W_O or W_2 (Sub-LN, NormFormer)
   bool head_scale = false;           ///< attention: a learned scale a head, from 1 (NormFormer)
-  bool shifts = false;  ///< scalar shifts from 0 before each matrix and the activation, instead of biases (FixUp)
+  bool shifts =
+      false;  ///< scalar shifts from 0 before each matrix and the activation, instead of biases (FixUp)
   bool operator==(const Inner&) const = default;
 };
 
@@ -108,7 +109,8 @@ struct PlacementRow {
   std::optional<Wiring> cross = {}, feed_forward = {};  ///< where they differ (no heads in the latter anyway)
   std::optional<Wiring> early = {};  ///< of every sub-layer in the first quarter of the layers (one at least)
   bool embedding = false, final = false, second = false;  ///< the norms of the stack
-  /// Numbers that depend on the place, filled into `sublayer` where it is used: a constant skip, init_gain, depth.
+  /// Numbers that depend on the place, filled into `sublayer` where it is used: a constant skip, init_gain,
+  /// depth.
   Number skip = nullptr, gain = nullptr, depth = nullptr;
   const char* formula = "";
   const char* source = "";

@@ -34,7 +34,9 @@ struct AffineGradient {
   float *dx, constant;
   Parts gain;
   bool add;
-  __device__ void operator()(uint32_t i) const { write_to(dx + i, constant * gain.at(i, 1.0f) * dout[i], add); }
+  __device__ void operator()(uint32_t i) const {
+    write_to(dx + i, constant * gain.at(i, 1.0f) * dout[i], add);
+  }
 };
 
 /// c dout x, or dout where x is absent.
@@ -79,8 +81,9 @@ void sum_parts(const Call& c, Context& context, int which, const Term& term) {
 void backward(const Call& c, Context& context) {
   const int64_t n = c.dout.shape.size();
   if (c.din[0])
-    launch(context, for_each<AffineGradient>, elementwise(n), n,
-           AffineGradient{c.dout.p, c.din[0].p, c.attributes.scale, parts_of(c, 1), c.write[0] == Write::Add});
+    launch(
+        context, for_each<AffineGradient>, elementwise(n), n,
+        AffineGradient{c.dout.p, c.din[0].p, c.attributes.scale, parts_of(c, 1), c.write[0] == Write::Add});
   if (c.din[1]) sum_parts(c, context, 1, {c.dout.p, c.in[0].p, c.attributes.scale});
   if (c.din[2]) sum_parts(c, context, 2, {c.dout.p, nullptr, 1.0f});
 }

@@ -20,7 +20,9 @@ struct Pieces {
   int64_t begin, count, width;  ///< in floats from the start of the tensor; `count` pieces
   int64_t per_row;              ///< pieces of a row
 };
-int64_t greatest_common_divisor(int64_t a, int64_t b) { return b == 0 ? a : greatest_common_divisor(b, a % b); }
+int64_t greatest_common_divisor(int64_t a, int64_t b) {
+  return b == 0 ? a : greatest_common_divisor(b, a % b);
+}
 
 Cut row_cut(const Call& call) {
   const int64_t d = call.in[0].shape.cols(), r = call.in[0].shape.rows();
@@ -91,9 +93,8 @@ void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexc
       const float* dout = call.dout.p + p.begin + k * p.width;
       float* dx = call.din[0].p + p.begin + k * p.width;
       const VF factor = hn::Set(d, factor_of(call, p, k));
-      each_vector(p.width, [&](int64_t j, auto lanes) HWY_ATTR {
-        put(lanes, hn::Mul(factor, lanes.load(dout + j)), dx + j, add);
-      });
+      each_vector(p.width, [&](int64_t j, auto lanes)
+                               HWY_ATTR { put(lanes, hn::Mul(factor, lanes.load(dout + j)), dx + j, add); });
     }
   if (learns(call, 1) || learns(call, 2)) partial_sums(call, p, partial_of(call, chunk));
 }

@@ -47,7 +47,8 @@ class Folding {
     const std::string name = sublayer + ".skip";
     std::vector<float> omega = at(name).values;
     for (float w : omega)
-      if (w == 0 || !std::isfinite(w)) fail(kWhere, "{}: {} holds {}: nothing can be divided by it", path_, name, w);
+      if (w == 0 || !std::isfinite(w))
+        fail(kWhere, "{}: {} holds {}: nothing can be divided by it", path_, name, w);
     weights_.erase(name);
     return omega;
   }
@@ -101,7 +102,8 @@ struct Tower {
 std::vector<Tower> towers_of(ModelConfig& model) {
   if (model.architecture != Architecture::EncoderDecoder)
     return {{"", &model.stack(), context_of(model, model.architecture == Architecture::Decoder)}};
-  return {{"enc.", &model.encoder, context_of(model, false)}, {"dec.", &model.decoder, context_of(model, true)}};
+  return {{"enc.", &model.encoder, context_of(model, false)},
+          {"dec.", &model.decoder, context_of(model, true)}};
 }
 
 /// The output gets a table of its own, and each stack its own embedding: omega will change the latter.
@@ -132,7 +134,8 @@ void fold_tower(Folding& fold, const Tower& tower, const ModelConfig& model, int
       const std::vector<float> omega = fold.take_omega(name);
       for (const std::string& source : sources) fold.multiply(source, omega);
       for (const char* matrix : {"wq", "wk", "wv", "w1"})
-        if (fold.has(name + "." + matrix) && (kind[0] != 'c' || matrix[1] == 'q'))  // cross reads keys elsewhere
+        if (fold.has(name + "." + matrix) &&
+            (kind[0] != 'c' || matrix[1] == 'q'))  // cross reads keys elsewhere
           fold.divide_rows(name + "." + matrix, omega);
       sources = {name + ".trunk.gain"};
       if (fold.has(name + ".trunk.bias")) sources.push_back(name + ".trunk.bias");
@@ -153,7 +156,8 @@ void check(const std::string& path, ModelConfig& model) {
          short_name(model.norm));
 }
 
-void write(const SafetensorsFile& from, const Weights& weights, const AdminFold& result, const std::string& out) {
+void write(const SafetensorsFile& from, const Weights& weights, const AdminFold& result,
+           const std::string& out) {
   SafetensorsWriter file;
   std::vector<std::vector<float>> zeros;
   zeros.reserve(weights.size());
@@ -165,9 +169,11 @@ void write(const SafetensorsFile& from, const Weights& weights, const AdminFold&
   std::vector<std::vector<float>> floats;
   std::vector<std::vector<int32_t>> integers;
   std::vector<std::vector<double>> doubles;
-  floats.reserve(from.names().size()), integers.reserve(from.names().size()), doubles.reserve(from.names().size());
+  floats.reserve(from.names().size()), integers.reserve(from.names().size()),
+      doubles.reserve(from.names().size());
   for (const std::string& name : from.names()) {
-    if (!is_record(name) || name.starts_with("frames/")) continue;  // frames are measurements of the old tensors
+    if (!is_record(name) || name.starts_with("frames/"))
+      continue;  // frames are measurements of the old tensors
     if (from.type(name) == TensorType::F64)
       file.add(name, from.shape(name), std::span(doubles.emplace_back(from.doubles(name))));
     else if (from.type(name) == TensorType::F32)

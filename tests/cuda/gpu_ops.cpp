@@ -1,5 +1,6 @@
 // Every op on the device against the CPU from the same inputs and against the double reference: every case of
 // engine/op_cases.h, each write mode, poisoned outputs, canaries, twice for the same bits; then NaN.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -155,7 +156,7 @@ TEST_CASE("gpu ops: the norm family equals the CPU and the reference", "[gpu]") 
   NEEDS_DEVICE();
   check_cases(norm_cases());
 }
-TEST_CASE("gpu ops: relu and gelu and dropout and add and affine and norms of heads equal the CPU and the reference", "[gpu]") {
+TEST_CASE("gpu ops: elementwise ops equal the CPU and the reference", "[gpu]") {
   NEEDS_DEVICE();
   check_cases(elementwise_cases());
 }
@@ -163,6 +164,22 @@ TEST_CASE("gpu ops: softmax cross-entropy equals the CPU and the reference", "[g
   NEEDS_DEVICE();
   check_cases(loss_cases());
 }
+TEST_CASE("gpu ops: pooling equals the CPU and the reference", "[gpu]") {
+  NEEDS_DEVICE();
+  check_cases(pool_cases());
+}
+
+TEST_CASE("cuda ops: every case of the registry is among those that run on the device", "[cuda]") {
+  std::vector<std::string> here, all;
+  for (const auto& cases : {embedding_cases(), linear_cases(), attention_cases(), norm_cases(), elementwise_cases(),
+                            loss_cases(), pool_cases()})
+    for (const OpCase& c : cases) here.push_back(c.name);
+  for (const OpCase& c : op_cases()) all.push_back(c.name);
+  std::sort(here.begin(), here.end());
+  std::sort(all.begin(), all.end());
+  CHECK(here == all);
+}
+
 TEST_CASE("gpu ops: every op hands NaN on", "[gpu]") {
   NEEDS_DEVICE();
   for (const OpCase& c : op_cases()) check_nan_case(c);

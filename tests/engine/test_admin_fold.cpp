@@ -86,7 +86,8 @@ TEST_CASE("admin-fold: a decoder becomes Post-LN with the same outputs", "[fold]
   // The omegas are not ones, and leaving them out is another model.
   const auto& store = folded.run->store();
   double away = 0;
-  for (float w : store.read(store.find("L02.ffn.skip"))) away = std::max(away, std::abs(static_cast<double>(w) - 1));
+  for (float w : store.read(store.find("L02.ffn.skip")))
+    away = std::max(away, std::abs(static_cast<double>(w) - 1));
   CHECK(away > 0.05);
   auto without = make_run(spec_of("post"));
   for (size_t p = 0; p < without->store().parameters().size(); ++p)
@@ -137,7 +138,8 @@ TEST_CASE("admin-fold: what it refuses, in one line", "[fold]") {
     CHECK(error.find('\n') == std::string::npos);
   }
   std::remove(kRun.c_str());
-  CHECK(refusal(std::string(NORMSCOPE_FIXTURES) + "/decoder-admin.safetensors").find("no saved run") != std::string::npos);
+  CHECK(refusal(std::string(NORMSCOPE_FIXTURES) + "/decoder-admin.safetensors").find("no saved run") !=
+        std::string::npos);
   CHECK_FALSE(refusal("there-is-no-such-file").empty());
   std::FILE* written = std::fopen(kFolded.c_str(), "rb");
   CHECK(written == nullptr);

@@ -110,17 +110,23 @@ TEST_CASE("model: no placement is its neighbour", "[model]") {
     DecoderSpec spec = spec_of(o);
     spec.placement = p;
     Decoder decoder(spec, parameters_of(*tiny.store));
-    const double expected = decoder.run(copy(tiny.program->tokens("tokens")), copy(tiny.program->tokens("targets")), {}).loss;
+    const double expected =
+        decoder.run(copy(tiny.program->tokens("tokens")), copy(tiny.program->tokens("targets")), {}).loss;
     return std::abs(tiny.program->loss() - expected) / expected;
   };
   // A wiring beside the reference of another placement that has the same parameters.
-  const std::pair<Placement, Placement> neighbours[] = {
-      {Placement::Sandwich, Placement::Peri},  {Placement::Post, Placement::DeepNorm},
-      {Placement::Post, Placement::B2T},       {Placement::B2T, Placement::ResiDual},
-      {Placement::Pre, Placement::LayerNormScaling}, {Placement::ReZero, Placement::ReZeroPost},
-      {Placement::Pre, Placement::QkNorm},     {Placement::Pre, Placement::NormFormer},
-      {Placement::Pre, Placement::SubLN},      {Placement::Post, Placement::Keel},
-      {Placement::None, Placement::ReZero},    {Placement::Post, Placement::Admin}};
+  const std::pair<Placement, Placement> neighbours[] = {{Placement::Sandwich, Placement::Peri},
+                                                        {Placement::Post, Placement::DeepNorm},
+                                                        {Placement::Post, Placement::B2T},
+                                                        {Placement::B2T, Placement::ResiDual},
+                                                        {Placement::Pre, Placement::LayerNormScaling},
+                                                        {Placement::ReZero, Placement::ReZeroPost},
+                                                        {Placement::Pre, Placement::QkNorm},
+                                                        {Placement::Pre, Placement::NormFormer},
+                                                        {Placement::Pre, Placement::SubLN},
+                                                        {Placement::Post, Placement::Keel},
+                                                        {Placement::None, Placement::ReZero},
+                                                        {Placement::Post, Placement::Admin}};
   for (const auto& [p, wired_as] : neighbours) {
     INFO(to_string(wired_as) << " beside the reference of " << to_string(p));
     CHECK(loss_of(wired_as, wired_as) <= 1e-6);

@@ -25,8 +25,8 @@ using reference::Values;
 constexpr int kSteps = 10;
 constexpr float kRate = 1e-3f;
 
-const TinyOptions kSizes{.layers = 2, .width = 16, .heads = 2, .feed_forward = 24, .vocabulary = 13, .batch = 2,
-                         .sequence = 7};
+const TinyOptions kSizes{
+    .layers = 2, .width = 16, .heads = 2, .feed_forward = 24, .vocabulary = 13, .batch = 2, .sequence = 7};
 
 DecoderSpec spec_of(Placement placement) {
   DecoderSpec s;
@@ -98,11 +98,14 @@ std::string write_fixture(Placement placement, Placement named) {
   file.writer.add("input/x", {kSizes.batch, kSizes.sequence}, std::span<const int32_t>(x));
   file.writer.add("input/y", {kSizes.batch, kSizes.sequence}, std::span<const int32_t>(y));
   file.writer.set_metadata(
-      "config", fmt::format(R"({{"arch": "dec", "L": {}, "d": {}, "heads": {}, "dff": {}, "vocab": {}, "max_len": {},)"
-                            R"( "tie": true, "norm": "ln", "pos": "learned", "placement": "{}", "label_smoothing": 0.0}})",
-                            kSizes.layers, kSizes.width, kSizes.heads, kSizes.feed_forward, kSizes.vocabulary,
-                            kSizes.sequence + 2, to_string(named)));
-  file.writer.set_metadata("adam", R"({"steps": 10, "lr": 0.001, "beta1": 0.9, "beta2": 0.98, "eps": 1e-08})");
+      "config",
+      fmt::format(
+          R"({{"arch": "dec", "L": {}, "d": {}, "heads": {}, "dff": {}, "vocab": {}, "max_len": {},)"
+          R"( "tie": true, "norm": "ln", "pos": "learned", "placement": "{}", "label_smoothing": 0.0}})",
+          kSizes.layers, kSizes.width, kSizes.heads, kSizes.feed_forward, kSizes.vocabulary,
+          kSizes.sequence + 2, to_string(named)));
+  file.writer.set_metadata("adam",
+                           R"({"steps": 10, "lr": 0.001, "beta1": 0.9, "beta2": 0.98, "eps": 1e-08})");
   file.writer.set_metadata("layer_norm_eps", "1e-05");
   file.writer.set_metadata("emb_scale", "4.0");
   file.writer.set_metadata("batch", std::to_string(kSizes.batch));
@@ -134,9 +137,10 @@ TEST_CASE("verify: every placement equals its fixture from the reference", "[fix
 }
 
 TEST_CASE("verify: a placement under another's name is noticed", "[fixtures]") {
-  const std::pair<Placement, Placement> neighbours[] = {
-      {Placement::Post, Placement::DeepNorm},    {Placement::B2T, Placement::Post},
-      {Placement::LayerNormScaling, Placement::Pre}, {Placement::DeepNorm, Placement::B2T}};
+  const std::pair<Placement, Placement> neighbours[] = {{Placement::Post, Placement::DeepNorm},
+                                                        {Placement::B2T, Placement::Post},
+                                                        {Placement::LayerNormScaling, Placement::Pre},
+                                                        {Placement::DeepNorm, Placement::B2T}};
   for (const auto& [p, named] : neighbours) {
     INFO(to_string(p) << " as " << to_string(named));
     CHECK_FALSE(verified(p, named).passed());
