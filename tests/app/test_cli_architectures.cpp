@@ -2,6 +2,8 @@
 // refuses.
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "app/config/config_file.h"
@@ -41,6 +43,15 @@ std::string labels_text() {
   return text;
 }
 
+/// What follows the header of a saved run: weights, moments, losses.
+std::string tensor_bytes(const std::string& path) {
+  const std::string file = read_all(path);
+  uint64_t header = 0;
+  if (file.size() < sizeof header) return {};
+  std::memcpy(&header, file.data(), sizeof header);
+  return file.substr(std::min<size_t>(file.size(), sizeof header + header));
+}
+
 void refuses(const std::string& arguments, int code, const std::string& words) {
   const Outcome outcome = run_program(arguments);
   INFO(arguments << ": " << outcome.out << outcome.err);
@@ -67,13 +78,14 @@ TEST_CASE("pairs: train, stop, go on, average, translate, score") {
   CHECK_FALSE(std::filesystem::exists(folder.file("run-000010.safetensors")));
   CHECK(std::filesystem::exists(folder.file("run-000020.safetensors")));
 
-  // The state at step 20, gone on with: the same file, byte for byte.
+  // The state at step 20, gone on with: the same tensors, byte for byte (the events say that it was resumed).
   const std::string again = folder.file("again.safetensors");
   const Outcome second = run_program("train --resume " + folder.file("run-000020.safetensors") +
                                      " --threads 2 --steps 30 --validate-every 10 --save " + again);
   INFO(second.err);
   REQUIRE(second.code == 0);
-  CHECK(read_all(again) == read_all(run));
+  CHECK(tensor_bytes(again).size() > 10'000);
+  CHECK((tensor_bytes(again) == tensor_bytes(run)));
 
   const std::string translate = "translate --beam 3 --threads 1 ";
   const Outcome a = run_program(translate + run), b = run_program(translate + again);
@@ -89,7 +101,11 @@ TEST_CASE("pairs: train, stop, go on, average, translate, score") {
                   " --reference " + reference + " --out " + folder.file("out.txt"));
   INFO(averaged.out << averaged.err);
   CHECK(averaged.code == 0);
-  const std::string endless = folder.write("long.txt", std::string(400, 'x') + "\nKatze\n");
+  const std::string endless = folder.write("long.txt", [] {
+    std::string text;
+    for (int i = 0; i < 40; ++i) text += "Hund ";
+    return text + "\nKatze\n";
+  }());
   const Outcome shortened = run_program(translate + run + " --input " + endless);
   CHECK(shortened.code == 0);
   CHECK(holds(shortened.err, "1 of 2 sentences are cut after 16 pieces"));
