@@ -258,12 +258,12 @@ void Player::draw_gap(Ui& ui, const Rect& rect, const plot::PlotScene& scene) {
   const Rect area = plot::plot_area(scene, rect);
   const plot::PlotMap map = map_of(scene, area);
   const auto y_of = [&](double v) { return map(scene.x.hi, std::clamp(v, scene.y.lo, scene.y.hi)).y; };
-  const float a = y_of(progress.drawn.back()), b = y_of(it->second.y.back()), x = area.right() + 5;
+  const float a = y_of(progress.drawn.back()), b = y_of(it->second.y.back()), x = area.right() + 4;
   if (std::abs(a - b) < 90) return;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  p.line({x, a}, {x, b}, t.ink, 1.4f), p.line({x - 4, a}, {x + 4, a}, t.ink, 1.4f),
-      p.line({x - 4, b}, {x + 4, b}, t.ink, 1.4f);
+  p.line({x, a}, {x, b}, t.ink, 1.4f), p.line({x - 3, a}, {x + 3, a}, t.ink, 1.4f),
+      p.line({x - 3, b}, {x + 3, b}, t.ink, 1.4f);
   const double ratio = std::max(progress.drawn.back(), it->second.y.back()) /
                        std::max(1e-30, std::min(progress.drawn.back(), it->second.y.back()));
   const std::string words = shown(ratio, {.digits = 2, .unit = "×"});

@@ -77,9 +77,10 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
   } else if (size_ == Size::Full) {
     std::string hint = progress_.notice();
     if (hint.empty())
-      hint = step_ == StepKind::Predict ? "Arrow keys work too"
-             : state->running           ? state->doing
-                                        : "Prediction saved for next time";
+      hint = step_ == StepKind::Predict           ? "Arrow keys work too"
+             : state->running                     ? state->doing
+             : progress_.of(lesson()->id).skipped ? "Without a prediction"
+                                                  : "Prediction saved for next time";
     p.text_in(left, {Face::sans, type::body}, t.ink3, hint);
   }
   draw_stepper(ui, {compact               ? left.right() + 6

@@ -8,6 +8,21 @@ namespace {
 
 constexpr auto kRefresh = std::chrono::milliseconds(50);
 
+/// In the lesson's order, but all curves of a run together: they are there when it is trained.
+std::vector<const Curve*> by_run(const Lesson& lesson) {
+  std::vector<const Curve*> order;
+  const auto add = [&](const Curve& curve) {
+    if (std::find(order.begin(), order.end(), &curve) == order.end()) order.push_back(&curve);
+  };
+  for (const Curve& curve : lesson.curves) {
+    add(curve);
+    if (curve.of != Curve::Of::Run) continue;
+    for (const Curve& other : lesson.curves)
+      if (other.of == Curve::Of::Run && other.run == curve.run) add(other);
+  }
+  return order;
+}
+
 }  // namespace
 
 Worker::Worker(std::function<void()> on_change, int threads, std::shared_ptr<RunCache> finished)
@@ -112,10 +127,10 @@ void Worker::work(const Job& job) {
       publish(partial);
       return true;
     };
-    for (const Curve& curve : lesson.curves) {
+    for (const Curve* curve : by_run(lesson)) {
       if (cancel_) throw Cancelled();
       state.doing = "measuring";
-      state.curves[curve.id] = measure_curve(lesson, curve, 1, *store_, on_step, job.changes);
+      state.curves[curve->id] = measure_curve(lesson, *curve, 1, *store_, on_step, job.changes);
       state.share = static_cast<double>(++finished) / static_cast<double>(lesson.curves.size());
       publish(state);
     }

@@ -320,6 +320,8 @@ TEST_CASE("the Lab and the lessons have one store: what one has trained the othe
 TEST_CASE("side by side on two threads a lesson comes to the same bits as on one", "[lesson]") {
   Lesson lesson = lesson_of(read_course(kLessons), "admin");
   shorten(lesson, 6);
+  for (Curve& curve : lesson.curves)
+    if (curve.of == Curve::Of::Run) curve.from = 1;
   for (Measure& measure : lesson.measures)
     if (measure.take == "mean") measure.a = 1, measure.b = 6;
   RunStore one(1), two(2);
