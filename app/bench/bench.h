@@ -39,7 +39,5 @@ Part bench_models(const Settings& settings, const Machine& machine, double best_
 Part bench_sweep(const Settings& settings);
 /// The time of a step with a thread more than --threads, and beside a busy process, over its time alone.
 Part bench_crowded(const Settings& settings);
-/// The names that --model takes.
-std::vector<std::string> model_names();
 
 }  // namespace normscope::bench

@@ -4,44 +4,23 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
+#include <span>
 
-#include "core/error.h"
-#include "core/philox.h"
-#include "model/transformer.h"
-#include "tape/seal.h"
-#include "tape/store.h"
+#include "app/bench/stepper.h"
+#include "engine/core/error.h"
+#include "engine/core/philox.h"
+#include "engine/train/network.h"
 
 namespace normscope::bench {
 namespace {
 
-struct Size {
-  const char* name;
-  int32_t layers, width, heads, feed_forward, sequence, batch, vocabulary;
-};
-constexpr Size kSizes[] = {{"lesson", 6, 64, 4, 256, 64, 16, 96},
-                           {"deep", 18, 64, 4, 256, 64, 16, 96},
-                           {"wide", 6, 256, 4, 1024, 128, 16, 256},
-                           {"base", 6, 512, 8, 2048, 128, 32, 10000}};
-
-ModelConfig config_of(const Size& s) {
-  ModelConfig c;
-  c.layers = s.layers;
-  c.width = s.width;
-  c.heads = s.heads;
-  c.feed_forward = s.feed_forward;
-  c.sequence = s.sequence;
-  c.vocabulary = s.vocabulary;
-  c.tied_output = false;
-  set_placement(c, Placement::Pre);
-  return c;
-}
-
-void fill(Program& program, const Size& s, uint32_t step) {
-  for (const char* name : {"tokens", "targets"}) {
+/// Tokens of the batch that this step uploads.
+void fill(Program& program, const Model& m, uint32_t step) {
+  const BatchView batch = inputs_of(program, shape_of(m));
+  for (const std::span<int32_t> rows : {batch.tokens, batch.targets, batch.source}) {
     uint32_t i = 0;
-    for (int32_t& t : program.tokens(name))
-      t = static_cast<int32_t>(philox({i++, 1, step, 0}, 3)[0] % static_cast<uint32_t>(s.vocabulary));
+    for (int32_t& t : rows)
+      t = static_cast<int32_t>(philox({i++, 1, step, 0}, 3)[0] % static_cast<uint32_t>(m.vocabulary));
   }
 }
 
@@ -49,19 +28,23 @@ void fill(Program& program, const Size& s, uint32_t step) {
 
 std::vector<std::string> device_models() {
   std::vector<std::string> names;
-  for (const Size& s : kSizes) names.push_back(s.name);
+  for (const Model& m : models())
+    if (m.listed) names.push_back(m.name);
   return names;
 }
 
-nlohmann::json measure_on_device(Backend& backend, const std::string& model_name, double seconds, bool tf32, bool graph) {
-  const Size* found = std::find_if(std::begin(kSizes), std::end(kSizes), [&](const Size& s) { return s.name == model_name; });
-  if (found == std::end(kSizes)) fail("bench", "there is no model {} on a device: expected {}", model_name, fmt::join(device_models(), ", "));
-  const Size& s = *found;
+nlohmann::json measure_on_device(Backend& backend, const std::string& model_name, double seconds, bool tf32,
+                                 bool graph) {
+  const auto found =
+      std::find_if(models().begin(), models().end(), [&](const Model& m) { return m.name == model_name; });
+  if (found == models().end())
+    fail("bench", "there is no model {} on a device: expected {}", model_name, fmt::join(device_models(), ", "));
+  const Model& s = *found;
   using Clock = std::chrono::steady_clock;
   Store store(backend);
   Tape tape(store);
   const ModelConfig config = config_of(s);
-  const ModelValues model = record_transformer(tape, config, {.batch = s.batch, .sequence = s.sequence});
+  const ModelValues model = record_transformer(tape, config, record_options(shape_of(s), true));
   store.materialize(1);
   const auto before = Clock::now();
   Program program = seal(tape, {.loss = model.loss, .clip = true, .keep_probabilities = false});

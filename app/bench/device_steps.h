@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "tape/backend.h"
+#include "engine/tape/backend.h"
 
 namespace normscope::bench {
 
-/// lesson, deep, wide, base.
+/// The listed ones of bench/stepper.h.
 std::vector<std::string> device_models();
 
 /// One row: median of many steps with all probes on and all norms read back.

@@ -1,6 +1,5 @@
 #include "app/bench/stepper.h"
 
-#include "app/bench/bench.h"
 #include "engine/core/philox.h"
 #include "engine/train/network.h"
 

@@ -1,9 +1,11 @@
-// The models of the benchmark, and one of them ready to step on a backend of its own. Called by bench/steps.cpp
-// and bench/sweep.cpp.
+// The models of the benchmark, and one of them ready to step on a backend of its own. Needs the engine alone.
+// Called by bench/steps.cpp, bench/sweep.cpp and bench/device_steps.cpp.
 #pragma once
 
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "engine/data/task.h"
 #include "engine/model/transformer.h"
@@ -24,6 +26,7 @@ struct Model {
 /// lesson and deep first. encdec is what the sources train (Xiong et al. 2020, section 3): 6-6, d=512, f=1024, 4096
 /// tokens, 10,000 pieces.
 std::span<const Model> models();
+std::vector<std::string> model_names();  ///< that --model takes
 
 ModelConfig config_of(const Model& model);
 BatchShape shape_of(const Model& model);

@@ -8,7 +8,7 @@
 #include <iostream>
 #include <new>
 
-#include "app/bench/bench.h"
+#include "app/bench/stepper.h"
 #include "app/cli/options.h"
 #include "engine/train/spec.h"
 
