@@ -13,12 +13,11 @@ std::string set_text(const Entry& entry) {
   return text;
 }
 
-std::string verdict_text(const Arm& arm) {
-  const std::string verdict = arm.verdict();
+std::string verdict_cell(const Arm& arm) {
+  const std::string verdict = verdict_text(arm);
   return arm.count(Verdict::Learns) > 0 ? "**" + verdict + "**" : verdict;
 }
 
-/// Learns only with warm-up, only without, always, never: what the two arms say together.
 std::string table_of(const Summary& summary, int32_t layers, Group group) {
   std::string out;
   for (const Row& row : summary.rows) {
@@ -30,8 +29,8 @@ std::string table_of(const Summary& summary, int32_t layers, Group group) {
           "|--|--|--:|--|--:|--:|--|--:|--:|\n",
           title(group), warm.warmup);
     out += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} |\n", row.entry.name, row.entry.title,
-                       fixed(row.beta2, 2), verdict_text(cold), loss_text(cold), power(cold.gradient),
-                       verdict_text(warm), loss_text(warm), power(warm.gradient));
+                       fixed(row.beta2, 2), verdict_cell(cold), loss_text(cold), power(cold.gradient),
+                       verdict_cell(warm), loss_text(warm), power(warm.gradient));
   }
   return out;
 }
@@ -45,9 +44,9 @@ const char* expectation(const Claim& claim) {
     case Claim::Expect::Partly:
       return "learns late or in some seeds";
     case Claim::Expect::AsGoodAs:
-      return "as good as";
+      return "is as good as";
     case Claim::Expect::WorseThan:
-      return "worse than";
+      return "is worse than";
   }
   return "";
 }
@@ -55,6 +54,24 @@ const char* expectation(const Claim& claim) {
 const char* result_text(Judged::Result result) {
   constexpr const char* texts[] = {"agrees", "**differs**", "**in part**", "not comparable"};
   return texts[static_cast<size_t>(result)];
+}
+
+/// Where this page and the study part, with the setting of each.
+std::string differences(const Summary& summary, const std::vector<Judged>& all) {
+  std::string out;
+  for (const Judged& j : all) {
+    if (j.result != Judged::Result::Differs && j.result != Judged::Result::Partly) continue;
+    const Row* row = summary.find(j.claim.entry, j.claim.layers);
+    out += fmt::format("- {} ({}; {} layers, warm-up {}): the study saw that it {}{} ({}); here {}.\n",
+                       row->entry.title, set_text(row->entry), row->layers, row->arms[j.claim.warmup].warmup,
+                       expectation(j.claim), *j.claim.other ? fmt::format(" `{}`", j.claim.other) : "",
+                       j.claim.study, j.here);
+  }
+  return out.empty()
+             ? out
+             : "\nThe differences. Text and sequence length differ; which of the two is the cause was not "
+               "measured.\n\n" +
+                   out;
 }
 
 std::string study_table(const Summary& summary) {
@@ -72,17 +89,16 @@ std::string study_table(const Summary& summary) {
   }
   return fmt::format(
       "\n## Beside an earlier study\n\nAn independent implementation of the same questions in PyTorch, on "
-      "licence texts (letter frequencies at 3.29 nats, sequences of 32, two to five seeds) where this page "
-      "uses the built-in corpus (letter frequencies at {} nats, sequences of 64). Its rates and budgets are "
-      "this page's unless the cell says otherwise, so losses differ and verdicts should not. {} of {} "
-      "verdicts agree.\n\n"
-      "| layers | entry | warm-up | the study found | its loss | here | |\n|--:|--|--:|--|--|--|--|\n{}",
-      fixed(summary.level, 2), agree, judged.size(), rows);
+      "licence texts (letter frequencies at 3.29 nats, batches of 16 x 32 symbols, two to five seeds) where "
+      "this page uses the built-in corpus (letter frequencies at {} nats, batches of 16 x 64). Rates and "
+      "budgets are this page's unless the cell says otherwise; losses differ with the text, verdicts may. {} "
+      "of {} agree.\n\n"
+      "| layers | entry | warm-up | the study found | its loss | here | |\n|--:|--|--:|--|--|--|--|\n{}{}",
+      fixed(summary.level, 2), agree, judged.size(), rows, differences(summary, judged));
 }
 
 std::string sources_table(const Summary& summary) {
   std::string out = "\n## What each entry is\n\n| | source | changes on the hero model |\n|--|--|--|\n";
-  std::string last;
   for (const Row& row : summary.rows) {
     if (row.layers != summary.rows.front().layers) continue;
     out += fmt::format("| `{}` | {} | {} |\n", row.entry.name, row.entry.source, set_text(row.entry));
@@ -108,7 +124,8 @@ std::string to_markdown(const Summary& summary, const std::string& picture, cons
       "warm-up, over the same seeds, batches and initial weights. Written by the program, not by hand:\n\n"
       "```\n{}\n```\n\n"
       "**learns**: the mean loss of 20 steps fell 0.1 nats below that of a model which knows letter "
-      "frequencies only, {} nats here, and stayed there. **stuck**: it has not, 150 steps or the whole "
+      "frequencies only, {} nats here, and stayed there, **from** that step on (median of the seeds that "
+      "learn). **stuck**: it has not, 150 steps or the whole "
       "warm-up after the start. **diverges**: finite, and worse than guessing. loss: mean training loss of "
       "the last {} steps, ± standard deviation over the seeds. Σβ²: sum over the sub-layers of the "
       "share β²ᵢᵢ of their own branch in their output at initialisation (Liu et al. 2020, Theorem 2: "

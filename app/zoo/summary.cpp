@@ -89,6 +89,15 @@ int32_t Arm::count(Verdict verdict) const {
                                             [&](const auto& run) { return run && run->verdict == verdict; }));
 }
 
+int32_t Arm::since() const {
+  std::vector<int32_t> steps;
+  for (const auto& run : runs)
+    if (run && run->verdict == Verdict::Learns) steps.push_back(run->since);
+  if (steps.empty()) return 0;
+  std::sort(steps.begin(), steps.end());
+  return steps[(steps.size() - 1) / 2];
+}
+
 std::string Arm::verdict() const {
   if (known == 0) return "–";
   constexpr Verdict order[] = {Verdict::Learns,    Verdict::Stuck,     Verdict::Diverges,
@@ -141,7 +150,8 @@ std::vector<Judged> judge(const Summary& summary) {
     if (arm.known == 0) continue;
     const Row* other = *claim.other ? summary.find(claim.other, claim.layers) : nullptr;
     const Arm* beside = other && other->arms[claim.warmup].known > 0 ? &other->arms[claim.warmup] : nullptr;
-    Judged judged{claim, result_of(claim, arm, beside), fmt::format("{}, {}", arm.verdict(), loss_text(arm))};
+    Judged judged{claim, result_of(claim, arm, beside),
+                  fmt::format("{}, {}", verdict_text(arm), loss_text(arm))};
     if (beside) judged.here += fmt::format(" beside {}", loss_text(*beside));
     out.push_back(std::move(judged));
   }
@@ -153,6 +163,11 @@ std::string fixed(double value, int digits) {
 }
 
 std::string power(double value) { return std::isfinite(value) ? fmt::format("{:.1e}", value) : "–"; }
+
+std::string verdict_text(const Arm& arm) {
+  const int32_t since = arm.since();
+  return arm.verdict() + (since > 0 ? fmt::format(" from {}", since) : "");
+}
 
 std::string loss_text(const Arm& arm) {
   if (!std::isfinite(arm.mean)) return "–";

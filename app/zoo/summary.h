@@ -19,6 +19,7 @@ struct Arm {
   std::vector<std::optional<Record>> runs;  ///< by seed
   int32_t known = 0;                        ///< runs there are
   int32_t count(Verdict verdict) const;
+  int32_t since() const;        ///< median first step off the plateau of those that learn; 0: none does
   std::string verdict() const;  ///< "learns", "learns 2 of 3", "stuck", "–" without runs
   /// Of the finite ones, nats: mean, range and standard deviation (of a sample); NaN without.
   double mean = kUnknown, low = kUnknown, high = kUnknown, deviation = kUnknown;
@@ -64,7 +65,8 @@ std::string to_svg(const Summary& summary);
 
 /// Helpers of the writers: "1.234", "–" for what is not finite.
 std::string fixed(double value, int digits = 3);
-std::string power(double value);        ///< "1.8e-04"
-std::string loss_text(const Arm& arm);  ///< "0.914 ± 0.012", "–"
+std::string power(double value);           ///< "1.8e-04"
+std::string verdict_text(const Arm& arm);  ///< "learns from 46", "stuck"
+std::string loss_text(const Arm& arm);     ///< "0.914 ± 0.012", "–"
 
 }  // namespace normscope::zoo

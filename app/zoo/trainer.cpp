@@ -302,6 +302,12 @@ Visit visit(const std::vector<Job>& jobs, RecordStore& store, const TrainerOptio
     missing.push_back(index);
     steps += jobs[index].spec.train.steps;
   }
+  // Depth by depth and seed by seed, so that what ends early has something of every entry.
+  std::map<int32_t, size_t> depth;  // where its jobs begin
+  for (size_t i = 0; i < jobs.size(); ++i) depth.emplace(jobs[i].layers, i);
+  std::stable_sort(missing.begin(), missing.end(), [&](size_t a, size_t b) {
+    return std::pair(depth[jobs[a].layers], jobs[a].seed) < std::pair(depth[jobs[b].layers], jobs[b].seed);
+  });
   out.stored = static_cast<int32_t>(hall.distinct.size() - missing.size());
   if (!options.stored_only && !hall.stop)
     run_all(

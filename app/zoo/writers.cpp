@@ -42,7 +42,7 @@ std::string aligned(const std::vector<Cells>& rows) {
 Cells cells_of(const Row& row) {
   Cells cells = {row.entry.name, fixed(row.beta2, 2)};
   for (const Arm& arm : row.arms) {
-    cells.push_back(arm.verdict());
+    cells.push_back(verdict_text(arm));
     cells.push_back(loss_text(arm));
     cells.push_back(power(arm.gradient));
   }
@@ -54,6 +54,7 @@ Json arm_json(const Arm& arm) {
                {"verdict", arm.verdict()},
                {"learns", arm.count(Verdict::Learns)},
                {"known", arm.known},
+               {"since", arm.since()},
                {"loss", number_json(arm.mean)},
                {"loss_low", number_json(arm.low)},
                {"loss_high", number_json(arm.high)},
