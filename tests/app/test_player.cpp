@@ -319,6 +319,10 @@ TEST_CASE("no text overlaps another or is cut off, in every step, layout and the
                               raster::rasterise(*p.loop.draw_data(), ui::theme(dark).bg.packed()));
           }
         }
+        if (p.player().lesson()->prediction.kind != Prediction::Kind::Order || step != StepKind::Predict) {
+          const Lesson& lesson = *p.player().lesson();
+          CHECK(p.shows(lesson.figure(lesson.step(step).figures[0])->title));  // not cut off by its switch
+        }
         const auto& texts = p.ui.texts();
         for (size_t i = 0; i < texts.size(); ++i) {
           const ui::Rect seen = texts[i].rect.intersect(texts[i].clip);
