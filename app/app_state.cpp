@@ -62,6 +62,7 @@ void scale_button(AppState& state, Ui& ui, const Rect& rect) {
 }
 
 std::string cuda_reason(const AppState& state) {
+  if (!state.clock) return {};  // what depends on the machine is left out of pictures
   if (!state.cuda.valid()) return cuda_unavailable();
   const bool known = state.cuda.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   return known ? state.cuda.get() : "looking for an NVIDIA GPU";
@@ -71,7 +72,7 @@ std::string cuda_reason(const AppState& state) {
 float backend_switch(AppState& state, Ui& ui, const Rect& room, bool wide) {
   std::optional<BackendChoice> choice;
   const BackendSwitch now{state.view->backend, cuda_reason(state), state.view->backend_note};
-  const float left = draw_backend_switch(ui, now, room, wide ? 150.f : 0.f, choice);
+  const float left = draw_backend_switch(ui, now, room, ui.size().x >= 1600 ? 330.f : wide ? 150.f : 0.f, choice);
   if (choice) {
     state.backend = *choice;
     state.commands.emplace_back(lab::SetBackend{*choice});

@@ -169,8 +169,8 @@ bool describe(DeviceInfo& info, std::string& reason) {
   int count = 0;
   if (const cudaError_t e = cudaGetDeviceCount(&count); e != cudaSuccess || count == 0) {
     reason = e == cudaErrorInsufficientDriver
-                 ? "there is no NVIDIA driver, or one that is too old for CUDA 13"
-             : e == cudaErrorNoDevice || e == cudaSuccess ? "there is no NVIDIA GPU"
+                 ? "no NVIDIA driver, or one that is too old for CUDA 13"
+             : e == cudaErrorNoDevice || e == cudaSuccess ? "no NVIDIA GPU"
                                                           : cudaGetErrorString(e);
     return false;
   }

@@ -8,7 +8,7 @@ namespace normscope {
 namespace {
 
 constexpr Store::Block kBlocks[] = {Store::Block::Value, Store::Block::M, Store::Block::V};
-constexpr int32_t kSnapshotInterval = 100;  // steps; keyframes come more often where they fit their budget
+constexpr int32_t kSnapshotInterval = 50;  // steps; keyframes come more often where they fit their budget
 
 void copy_blocks(const Store& from, Store& to) {
   if (from.size() != to.size())

@@ -72,6 +72,18 @@ TEST_CASE("cuda launch: attention covers positions and heads within the shared m
   CHECK_FALSE(scores_in_shared(4096));
 }
 
+TEST_CASE("cuda launch: attention that stores nothing needs the same shared memory at any length", "[cuda]") {
+  for (const int64_t heads : {1, 64, 65535})
+    for (const int64_t positions : {1, 32, 33, 2049, 100'000}) {
+      const Launch l = attention_fused(heads, positions);
+      check_limits(l, size_t{48} << 10);
+      CHECK(int64_t{l.blocks} * kQueryTile >= positions);
+      CHECK(l.shared == attention_fused(1, 1).shared);
+      CHECK(attention_workspace(heads, positions, 4096, false) == static_cast<size_t>(heads * positions * 2));
+    }
+  CHECK(attention_workspace(2, 3, 5, true) == 30);
+}
+
 TEST_CASE("cuda launch: the embedding gradient has a block for every row of both tables", "[cuda]") {
   CHECK(embedding_gradient(10000, 128).blocks == 10128);
   CHECK(embedding_gradient(0, 5).blocks == 5);
