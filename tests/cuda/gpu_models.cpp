@@ -21,7 +21,7 @@ std::vector<TinyOptions> variants() {
   std::vector<TinyOptions> all;
   for (const Placement p : {Placement::Post, Placement::Pre, Placement::Sandwich, Placement::DeepNorm,
                             Placement::Admin, Placement::ReZero, Placement::NormFormer,
-                            Placement::HybridNorm, Placement::ResiDual, Placement::B2T, Placement::FixUp}) {
+                            Placement::HybridNorm, Placement::FixUp}) {
     TinyOptions o = kFull;
     o.placement = p;
     all.push_back(o);
