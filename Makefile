@@ -29,15 +29,9 @@ bench: build
 bench-peers:
 	@scripts/bench_peers.sh $(ARGS)
 
-# The README's pictures, made by the program itself.
+# The pictures of every state of the Lab, and the README's among them, made by the program itself.
 screenshots: build
-	@mkdir -p assets/screenshots
-	@for theme in light dark; do $(PROGRAM) screenshot --screen lab --steps 200 --theme $$theme --size 1600x1000 \
-	  --out assets/screenshots/lab-$$theme.png || exit; done
-	@for state in held layer quantities list; do $(PROGRAM) screenshot --screen lab --steps 200 --size 1600x1000 \
-	  --script scripts/screens/$$state.txt --out assets/screenshots/lab-$$state.png || exit; done
-	@for size in 1440x900 1024x600; do $(PROGRAM) screenshot --screen lab --steps 200 --size $$size \
-	  --out assets/screenshots/lab-$$size.png || exit; done
+	@scripts/screenshots.sh
 
 clean:
 	@rm -rf build/release build/debug build/asan build/tsan

@@ -24,6 +24,7 @@ void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optiona
   const std::string help = help_of(s);
   HitOptions outer;
   outer.arrows = true, outer.overlap = true, outer.tooltip = false;
+  outer.enabled = s.reason.empty();
   const Hit arrows = ui.hit("app/backend", box, s.now.cuda ? "CUDA" : "CPU", help, outer);
   p.fill(box, t.field, 6);
   p.outline(box, t.border, 1, 6);
@@ -34,7 +35,7 @@ void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optiona
     const Rect segment = rest.take_left(half);
     const bool on = cuda == s.now.cuda, possible = !cuda || s.reason.empty();
     HitOptions inner;
-    inner.focusable = false;
+    inner.focusable = false, inner.enabled = possible;
     const Hit hit = ui.hit(cuda ? "app/backend/CUDA" : "app/backend/CPU", segment,
                            on ? "on" : possible ? "" : "not here", help, inner);
     if (hit.clicked && possible) wants_cuda = cuda;
@@ -74,7 +75,8 @@ float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, floa
   if (text.empty() || words < 40) return x;
   const Rect place{x - 10 - words, room.y, words, room.h};
   const TextStyle style{Face::sans, type::body};
-  const std::string shown = ui.paint().fit(style, text, words);
+  // Half a reason says nothing: the whole of it is the help.
+  const std::string shown = ui.paint().text_width(style, text) <= words ? text : "no CUDA here";
   ui.paint().text_in(place, style, ui.theme().ink3, shown, Align::right);
   ui.mark("app/backend/reason", place, text, help_of(s));
   return x - 10 - ui.paint().text_width(style, shown);

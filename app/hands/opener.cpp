@@ -123,10 +123,10 @@ bool draw_opener(ui::Ui& ui, OpenerState& state, const LabView& view) {
   ui.hit(kGuess, line, line_so_far(state), "Type one letter; a space counts as one.");
   p.text_in(line.inset(12, 0), {Face::mono, type::title}, t.ink, line_so_far(state));
   p.text_in(rest.take_top(22, 2), {Face::sans, type::body}, t.ink2, what_happened(state));
-  std::string figure = fmt::format("{} of {} letters", state.guesses.count(), kOpenerLetters);
+  std::string figure = fmt::format("{} of {}", state.guesses.count(), kOpenerLetters);
   if (state.guesses.count() > 0)
-    figure += fmt::format("   you {:.2f} nats per {}   letter frequencies {:.2f}", state.guesses.nats(),
-                          view.unit, view.unigram_entropy);
+    figure += fmt::format("   you {:.2f}, frequencies {:.2f} nats per {}", state.guesses.nats(),
+                          view.unigram_entropy, view.unit);
   const Rect row = rest.take_top(22, 4);
   p.text_in(row, {Face::mono, type::body}, t.ink, figure);
   ui.mark("app/opener/figure", row, figure,

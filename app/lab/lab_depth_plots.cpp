@@ -58,7 +58,7 @@ void LabScreen::draw_by_layer(Frame& f, const std::string& name, const Rect& rec
   const std::string at = at_step(scene_.step);
   const float at_w = p.text_width(small, at);
   plot::PlotScene scene = depth_scene(f.view, data_, scene_, quantity);
-  if (quantity == Quantity::gradient) scene.sentence.clear();  // stands on the line itself
+  if (quantity == Quantity::gradient && !any_both(f.view)) scene.sentence.clear();  // stands on the line itself
   CellOptions options;
   options.help = info(quantity).help + std::string(" At the step of the cursor.");
   options.quantity = &quantity;
@@ -107,19 +107,21 @@ void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
   Rect inner = rect;
   if (with_panel) {
     const bool whole = of_whole_batch(f.view.runs.front(), scene_.step);
-    const std::string at =
-        whole ? fmt::format("whole batch, step {}", grouped(scene_.step)) : at_step(scene_.step);
+    const bool both = any_both(f.view);  // the list of stacks takes the place of the step
+    const std::string at = both    ? (whole ? "whole batch" : "")
+                           : whole ? fmt::format("whole batch, step {}", grouped(scene_.step))
+                                   : at_step(scene_.step);
     CellOptions options;
+    const float stack_w = both ? kStackWidth + 8 : 0.f, right = rect.right() - space::pad - stack_w;
     const float at_w = p.text_width(small, at) + (whole ? 0.f : 90.f);  // with the button that asks for it
-    const bool both = any_both(f.view);
-    options.right = at_w + (both ? 94.f : 8.f);
+    options.right = at_w + stack_w + (both ? 0.f : 8.f);
     inner = cell_panel(f.ui, name, rect, scenes.front(), options);
-    if (both) draw_stack_choice(f, {rect.right() - space::pad - at_w - 88, rect.y + 6, 78, 24}, "plot/stack");
-    p.text({rect.right() - space::pad, rect.y + space::title_row / 2 + 4}, small, t.ink3, at, Align::right);
+    if (both) draw_stack_choice(f, {right + 8, rect.y + 6, kStackWidth, 24}, "plot/stack");
+    p.text({right, rect.y + space::title_row / 2 + 4}, small, t.ink3, at, Align::right);
     ButtonOptions look;
     look.style = {Face::sans, type::tick};
     if (!whole &&
-        button(f.ui, name + "/batch", {rect.right() - space::pad - at_w, rect.y + 7, 82, 22}, "whole batch",
+        button(f.ui, name + "/batch", {right - at_w, rect.y + 7, 82, 22}, "whole batch",
                "The triangles follow one sequence, live. This measures every sequence of the newest step.", look))
       f.commands.emplace_back(MeasureBatch{}), transport_.pinned_step.reset();
   }
@@ -177,19 +179,28 @@ void LabScreen::draw_compact(Frame& f, Rect column) {
                       {"Hidden norm", "plot/hidden-norm", &by_layer_below_},
                       {"Learning rate", "plot/rate", nullptr},
                       {"β²", "plot/dependency", nullptr}};
-  std::vector<std::string> words;
-  for (const Tab& tab : tabs) words.push_back(tab.label);
   Rect controls = head.inset(0, 6);
   controls.x -= 4;
+  // A tab is called by what it shows, where all tabs have room for it.
+  std::vector<std::string> words, usual;
+  constexpr Quantity kUsual[] = {Quantity::gradient, Quantity::gradient, Quantity::hidden_norm};
+  for (size_t i = 0; i < std::size(tabs); ++i) {
+    const Quantity* q = tabs[i].quantity;
+    usual.emplace_back(tabs[i].label);
+    words.emplace_back(!q || *q == kUsual[i] ? tabs[i].label : i == 1 ? info(*q).over_time : info(*q).by_layer);
+  }
+  if (segmented_width(f.ui, words) > head.w) words = usual;
   segmented(f.ui, "plot/tab", controls.take_left(segmented_width(f.ui, words) - 40, 8), words, plot_tab_,
             "Which plot stands here.");
   const Tab& tab = tabs[plot_tab_];
   const std::string name = tab.name;
+  if (tab.quantity) quantity_button(f.ui, name, controls.take_left(24, 6), *tab.quantity);
   if (tab.quantity && info(*tab.quantity).of_matrix) draw_matrix_choice(f, controls.take_left(matrix_width(), 8));
   if (any_both(f.view) && (plot_tab_ == 1 || plot_tab_ == 4))
-    draw_stack_choice(f, controls.take_left(76, 8), "plot/stack");
+    draw_stack_choice(f, controls.take_left(kStackWidth, 8), "plot/stack");
   Painter& p = f.ui.paint();
-  const std::string at = at_step(scene_.step);
+  const bool whole = plot_tab_ == 4 && of_whole_batch(f.view.runs.front(), scene_.step);
+  const std::string at = whole ? fmt::format("whole batch, step {}", grouped(scene_.step)) : at_step(scene_.step);
   const TextStyle tick{Face::sans, type::tick};
   if (plot_tab_ != 1 && plot_tab_ != 3 && head.right() - controls.x > p.text_width(tick, at) + 4)
     p.text_in(head, tick, f.ui.theme().ink3, at, Align::right);

@@ -110,7 +110,7 @@ void LabScreen::draw_over_time(Frame& f, const Rect& rect, bool with_panel) {
     options.right = rect.right() - x + 52 - space::pad;
     const float matrix_w = matrix_width();
     if (info(over_time_).of_matrix) options.right += matrix_w + 10;
-    if (both) options.right += 86;
+    if (both) options.right += kStackWidth + 8;
     plot::PlotScene head = scenes.front();  // its sentence stands on the lines
     head.sentence.clear();
     inner = cell_panel(f.ui, name, rect, head, options);
@@ -118,7 +118,7 @@ void LabScreen::draw_over_time(Frame& f, const Rect& rect, bool with_panel) {
       draw_matrix_choice(f, {x - 60 - matrix_w, rect.y + 6, matrix_w, 24}, "plot/matrix-over-time");
     if (both) {
       const float taken = info(over_time_).of_matrix ? 68 + matrix_w : 60.f;
-      draw_stack_choice(f, {x - taken - 78, rect.y + 6, 78, 24}, "plot/stack-over-time");
+      draw_stack_choice(f, {x - taken - kStackWidth, rect.y + 6, kStackWidth, 24}, "plot/stack-over-time");
     }
     const float cy = rect.y + space::title_row / 2;
     p.text({right, cy + 4}, small, f.ui.theme().ink3, last, Align::right);

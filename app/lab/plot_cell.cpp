@@ -21,7 +21,8 @@ namespace {
 constexpr float kRow = 28;  // of a popup list
 
 void quantity_list(Ui& ui, const std::string& name, const Rect& title, Quantity& chosen) {
-  const Rect list{title.x, title.bottom() + 2, 190, kRow * static_cast<float>(quantities().size()) + 12};
+  Rect list{title.x, title.bottom() + 2, 190, kRow * static_cast<float>(quantities().size()) + 12};
+  list.y = std::min(list.y, ui.size().y - 4 - list.h);
   if (!ui.begin_popup(name, list)) return;
   Rect rows = list.inset(6);
   for (const QuantityInfo& q : quantities()) {
@@ -81,6 +82,15 @@ Rect cell_panel(Ui& ui, const std::string& name, const Rect& rect, const plot::P
   }
   // The plot's own padding reaches into the panel's: ticks stand under the title.
   return {rect.x + 4, inner.y, rect.w - 8, rect.bottom() - 4 - inner.y};
+}
+
+void quantity_button(Ui& ui, const std::string& name, const Rect& rect, Quantity& quantity) {
+  const std::string control = name + "/quantity";
+  ButtonOptions quiet;
+  quiet.quiet = true;
+  if (icon_button(ui, control, rect, Icon::chevron_down, "What this plot shows.", quiet, info(quantity).id))
+    ui.open_popup(control);
+  quantity_list(ui, control, {rect.x - 100, rect.y, rect.w, rect.h}, quantity);
 }
 
 void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::vector<plot::PlotScene>& scenes,

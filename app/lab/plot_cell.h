@@ -30,6 +30,8 @@ struct CellOptions {
 // Title row with the list of quantities behind the title; what is left for the plot.
 ui::Rect cell_panel(ui::Ui&, const std::string& name, const ui::Rect&, const plot::PlotScene&,
                     const CellOptions&);
+// Where there is no title: a chevron with the same list, NAME/quantity.
+void quantity_button(ui::Ui&, const std::string& name, const ui::Rect&, Quantity&);
 // The three dots in the upper right corner of `panel`, and Ctrl+T while the mouse is over it.
 void cell_menu(ui::Ui&, const std::string& name, const ui::Rect& panel, const std::vector<plot::PlotScene>&,
                CellState&, std::vector<Command>&);

@@ -8,29 +8,12 @@
 #include "catch.hpp"
 #include "lab_fixture.h"
 #include "lab_robot.h"
+#include "text_faults.h"
 
 using namespace normscope;
 using fixture::LabRobot;
 
 namespace {
-
-// What is wrong with the texts on screen, one line each.
-std::vector<std::string> faults(const ui::Ui& ui, ui::Vec window) {
-  std::vector<std::string> result;
-  const auto& texts = ui.texts();
-  const ui::Rect whole{0, 0, window.x, window.y};
-  for (size_t i = 0; i < texts.size(); ++i) {
-    const ui::TextRecord& text = texts[i];
-    if (!text.clip.inset(-1).contains(text.rect)) result.push_back(fmt::format("clipped: {}", text.text));
-    if (!whole.inset(-0.5f).contains(text.rect))
-      result.push_back(fmt::format("outside the window: {}", text.text));
-    if (text.text.ends_with("…") && text.text != "…") result.push_back(fmt::format("cut: {}", text.text));
-    for (size_t k = 0; k < i; ++k)
-      if (texts[k].layer == text.layer && texts[k].rect.inset(0.75f).overlaps(text.rect.inset(0.75f)))
-        result.push_back(fmt::format("overlap: '{}' and '{}'", texts[k].text, text.text));
-  }
-  return result;
-}
 
 void check_view(std::shared_ptr<const LabView> view, ui::Vec size, float scale, bool dark,
                 const std::string& what, const std::function<void(ui::Robot&)>& hand = {}) {
@@ -40,7 +23,7 @@ void check_view(std::shared_ptr<const LabView> view, ui::Vec size, float scale, 
   lab.robot.frames(2);
   if (hand) hand(lab.robot);
   CHECK(lab.ui.texts().size() > 40);
-  for (const std::string& fault : faults(lab.ui, lab.ui.size())) {
+  for (const std::string& fault : fixture::text_faults(lab.ui)) {
     INFO(fmt::format("{}x{} at {}, {}: {}", size.x, size.y, scale, what, fault));
     CHECK(fault.empty());
   }
@@ -106,6 +89,21 @@ TEST_CASE("every quantity of a cell holds its texts") {
           robot.click(fmt::format("{}/quantity/{}", cell, q.id));
         }
         robot.move_to({4, 4}), robot.frames(3);
+      });
+}
+
+TEST_CASE("the compact layout's cell shows any quantity, called by its name") {
+  for (const char* tab : {"Gradient by layer", "Gradient over time", "Hidden norm"})
+    for (const lab::QuantityInfo& q : lab::quantities())
+      check({}, {1024, 600}, 1, false, [&](ui::Robot& robot) {
+        const std::string cell = std::string(tab) == "Gradient by layer"    ? "plot/gradient-by-layer"
+                                 : std::string(tab) == "Gradient over time" ? "plot/gradient-over-time"
+                                                                            : "plot/hidden-norm";
+        robot.click(std::string("plot/tab/") + tab);
+        robot.click(cell + "/quantity");
+        robot.click(cell + "/quantity/" + q.id);
+        CHECK(robot.value(cell + "/quantity") == q.id);
+        robot.move_to(ui::Vec{4, 4}), robot.frames(3);
       });
 }
 

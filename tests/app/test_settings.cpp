@@ -75,7 +75,7 @@ TEST_CASE("impossible values give way to the defaults, broken files are set asid
   const std::string path =
       folder.write("settings.toml", "theme = 7\nscale = 900\nwidth = \"wide\"\nheight = 800\n");
   ReadSettings read = read_settings(path);
-  CHECK(read.settings == Settings{false, 1, false, 1600, 800, false});
+  CHECK(read.settings == Settings{false, 1, {}, 1600, 800, false});
   folder.write("settings.toml", "theme = \n\"dark");
   read = read_settings(path);
   CHECK(read.settings == Settings{});
