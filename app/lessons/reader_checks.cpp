@@ -1,6 +1,7 @@
 #include "app/lessons/reader_checks.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <sstream>
 
 #include "app/lessons/measures.h"
@@ -26,7 +27,10 @@ class Checker {
         refuse("run", lesson_.runs[i].id,
                fmt::format("comes without [run.{}]: expected letters from A without a gap",
                            static_cast<char>('A' + i)));
-    for (const Curve& c : lesson_.curves) need(lesson_.run(c.run), "curve." + c.id, "run", c.run, "a run");
+    for (const Curve& c : lesson_.curves) {
+      need(lesson_.run(c.run), "curve." + c.id, "run", c.run, "a run");
+      if (c.of == Curve::Of::Run) probe_exists(c);
+    }
     for (const Measure& m : lesson_.measures) measure(m);
     for (const Check& c : lesson_.checks)
       need(lesson_.measure(c.measure), "check", "measure", c.measure, "a measure");
@@ -47,6 +51,17 @@ class Checker {
   void need(const void* found, const std::string& table, const std::string& key, const std::string& name,
             const char* what) const {
     if (!found) refuse(table, key, fmt::format("'{}' is not in this lesson: expected {} of it", name, what));
+  }
+
+  /// "L09.ffn.w2.grad_norm" of a model with six layers.
+  void probe_exists(const Curve& c) const {
+    const int32_t layers = lesson_.run(c.run)->spec.model.layers;
+    for (size_t at = c.y.find('L'); at != std::string::npos; at = c.y.find('L', at + 1)) {
+      const int32_t layer = std::atoi(c.y.c_str() + at + 1);
+      if (layer < 1 || layer > layers)
+        refuse("curve." + c.id, "y",
+               fmt::format("'{}' is of layer {}: expected L01 to L{:02}", c.y, layer, layers));
+    }
   }
 
   void measure(const Measure& m) const {

@@ -10,7 +10,6 @@
 #include "app/lessons/report.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "engine/train/lab.h"
 
 using namespace normscope;
 using namespace normscope::lessons;
@@ -94,6 +93,12 @@ TEST_CASE("a broken lesson names file, line, key and what was expected; the othe
     Copy c("lesson_broken_3");
     c.replace("lesson.toml", "y = \"stream\"", "y = \"steam\"");
     CHECK(has(c.error(), "[curve.post.y] 'steam' is not measured there: expected stream, gradient, skip"));
+  }
+  SECTION("a probe of a layer that the run does not have") {
+    Copy c("lesson_broken_13");
+    c.replace("lesson.toml", "of = \"layers\"\nrun = \"B\"\ny = \"stream\"\ntheory = true\nfast_seeds = 3",
+              "of = \"run\"\nrun = \"B\"\ny = \"L13.ffn.w2.grad_norm\"\nsteps = [1, 20]");
+    CHECK(has(c.error(), "[curve.pre.y] 'L13.ffn.w2.grad_norm' is of layer 13: expected L01 to L12"));
   }
   SECTION("check on an unknown measure") {
     Copy c("lesson_broken_4");
@@ -201,7 +206,7 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
       {"first-steps", "A", "train.rate", "1e-5", "The gradient that reaches layer 1 falls", 20},
       {"last-layer", "B", "model.placement", "post", "In Pre-LN it falls like one over the root", 0},
       {"growing-stream", "B", "model.placement", "post", "After layer l the stream of Pre-LN lies", 0},
-      {"dependency", "C", "model.placement", "post", "With 36 sub-layers a Post-LN model changes", 0},
+      {"dependency", "C", "model.placement", "post", "With 36 sub-layers Post-LN changes", 0},
       {"admin", "B", "model.placement", "post", "Admin's last branch starts with a share like Pre-LN's.", 2},
   };
   for (const Mutation& m : mutations) {
@@ -237,98 +242,6 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
     CHECK(has(to_text(report), "FAIL"));
     CHECK_FALSE(report.stale.empty());  // and its numbers are no longer those that were kept
   }
-}
-
-TEST_CASE("the same run is never trained twice", "[lesson]") {
-  RunStore store(1);
-  RunSpec spec;
-  set_field(spec, "train.steps", "3");
-  int steps = 0;
-  const auto count = [&](const RunProgress&) { return ++steps, true; };
-  const auto first = store.get(spec, {}, count), again = store.get(spec, {}, count);
-  CHECK(first == again);
-  CHECK(steps == 3);
-  CHECK(store.trained() == 1);
-  CHECK(store.beside(1)->get(spec, {}, count) == first);
-  store.get(spec, {{2, "train.rate", "0.001"}}, count);
-  CHECK(store.trained() == 2);
-  CHECK_THROWS_AS(store.get(preset_run("pre"), {}, [](const RunProgress&) { return false; }), Cancelled);
-}
-
-namespace {
-
-std::vector<float> losses_of(const History& history) { return history.loss().values; }
-
-}  // namespace
-
-TEST_CASE("the Lab and the lessons have one store: what one has trained the other finds", "[lesson]") {
-  std::vector<RunSpec> specs{preset_run("post"), preset_run("pre")};
-  for (RunSpec& spec : specs) set_field(spec, "train.steps", "12");
-  const std::vector<std::vector<Edit>> edits{{{5, "train.rate", "0.001"}}, {}};
-  int steps = 0;
-  const auto count = [&](const RunProgress&) { return ++steps, true; };
-
-  SECTION("trained in the Lab, an edit on the way included, found by a lesson") {
-    Lab lab({.threads = 1});
-    lab.start(specs, true, edits);
-    lab.wait_idle();
-    REQUIRE(lab.view()->step == 12);
-    RunStore store(1, lab.finished_runs());
-    RunStore alone(1);
-    for (size_t i = 0; i < 2; ++i) {
-      const auto found = store.get(specs[i], edits[i], count);
-      CHECK(steps == 0);
-      const auto trained = alone.get(specs[i], edits[i], {});
-      CHECK(losses_of(*found->history) == losses_of(*trained->history));
-      CHECK(found->text == trained->text);
-      CHECK(found->shares_start == trained->shares_start);
-      CHECK(found->shares_end == trained->shares_end);
-    }
-    CHECK(store.trained() == 0);
-  }
-  SECTION("trained by a lesson, opened in the Lab: it stands at its end and goes on from there") {
-    auto finished = std::make_shared<RunCache>();
-    RunStore store(1, finished);
-    const auto known = store.get(specs[0], edits[0], count);
-    REQUIRE(steps == 12);
-    Lab lab({.threads = 1, .finished = finished}), straight({.threads = 1});
-    lab.open({specs[0]}, {edits[0]});
-    lab.wait_idle();
-    auto view = lab.view();
-    REQUIRE(view->runs.size() == 1);
-    CHECK(view->step == 12);
-    CHECK(view->seconds_per_step == 0);  // nothing was trained
-    CHECK(losses_of(*view->runs[0].history) == losses_of(*known->history));
-    CHECK(view->runs[0].edits == edits[0]);
-    // With one that nobody trained, that one catches up.
-    lab.open(specs, edits);
-    lab.wait_idle();
-    CHECK(lab.view()->runs[1].step == 12);
-    // Trained on, it is the run that was never interrupted.
-    lab.set_budget(20);
-    lab.play();
-    lab.wait_idle();
-    straight.start(specs, false, edits);
-    straight.set_budget(20);
-    straight.play();
-    straight.wait_idle();
-    for (size_t i = 0; i < 2; ++i)
-      CHECK(losses_of(*lab.view()->runs[i].history) == losses_of(*straight.view()->runs[i].history));
-  }
-}
-
-TEST_CASE("side by side on two threads a lesson comes to the same bits as on one", "[lesson]") {
-  Lesson lesson = lesson_of(read_course(kLessons), "admin");
-  shorten(lesson, 6);
-  for (Curve& curve : lesson.curves)
-    if (curve.of == Curve::Of::Run) curve.from = 1;
-  for (Measure& measure : lesson.measures)
-    if (measure.take == "mean") measure.a = 1, measure.b = 6;
-  RunStore one(1), two(2);
-  const Results a = check_lesson(lesson, one, Tier::Fast).results,
-                b = check_lesson(lesson, two, Tier::Fast).results;
-  for (const auto& [id, measured] : a.measures) CHECK(measured.values == b.measures.at(id).values);
-  CHECK(a.texts == b.texts);
 }
 
 TEST_CASE("the example of lessons/README.md is a whole lesson, and its claim holds", "[lesson]") {
