@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The README's performance table from the output of `normscope bench --json` and of `make bench-peers`, both of one machine.
 
-    performance_table.py engine.json peers.jsonl [--write README.md]
+    performance_table.py engine.json peers.jsonl [--crowded crowded.json] [--write README.md]
 
 Prints Markdown, or with --write puts it between the file's lines <!-- performance --> and <!-- /performance -->.
 Lines of the second file that are no JSON objects are skipped, so a log of the whole command serves.
@@ -71,8 +71,9 @@ def gemm_lines(engine):
 
 
 def crowd_lines(engine):
-    rows = [row for row in engine.get("crowded", []) if row["ratio"] != 1]
-    return [f"`{row['model']}`, {row['what']}: {row['ratio']:.2f}× the time alone." for row in rows]
+    rows = [row for row in engine.get("crowded", []) if row["what"] != "alone"]
+    parts = [f"`{row['model']}` {row['what']} {row['ratio']:.2f}×" for row in rows]
+    return [f"A step's time over its time alone: {', '.join(parts)}."] if parts else []
 
 
 def machine_line(engine, peers):
@@ -96,9 +97,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("engine", type=pathlib.Path)
     parser.add_argument("peers", type=pathlib.Path)
+    parser.add_argument("--crowded", type=pathlib.Path, metavar="FILE", help="output of normscope bench --crowded --json")
     parser.add_argument("--write", type=pathlib.Path, metavar="FILE")
     args = parser.parse_args()
-    text = table(json.loads(args.engine.read_text()), peer_rows(args.peers))
+    engine = json.loads(args.engine.read_text())
+    if args.crowded:
+        engine["crowded"] = json.loads(args.crowded.read_text())["crowded"]
+    text = table(engine, peer_rows(args.peers))
     if not args.write:
         print(text)
         return

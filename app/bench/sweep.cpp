@@ -25,8 +25,11 @@ class BusyProcess {
     if (child_ < 0) fail("bench", "no second process could be started: expected one for --crowded");
     if (child_ == 0) {
       const pid_t parent = getppid();
-      for (volatile uint64_t i = 0;; i = i + 1)  // also ends by itself when the parent is gone
-        if ((i & 0xffffff) == 0 && getppid() != parent) _exit(0);
+      volatile uint64_t spins = 0;
+      for (;;) {  // ends by itself when the parent is gone
+        spins = spins + 1;
+        if ((spins & 0xffffff) == 0 && getppid() != parent) _exit(0);
+      }
     }
   }
   ~BusyProcess() {
