@@ -38,7 +38,8 @@ nlohmann::json measure_on_device(Backend& backend, const std::string& model_name
   const auto found =
       std::find_if(models().begin(), models().end(), [&](const Model& m) { return m.name == model_name; });
   if (found == models().end())
-    fail("bench", "there is no model {} on a device: expected {}", model_name, fmt::join(device_models(), ", "));
+    fail("bench", "there is no model {} on a device: expected {}", model_name,
+         fmt::join(device_models(), ", "));
   const Model& s = *found;
   using Clock = std::chrono::steady_clock;
   Store store(backend);

@@ -1,5 +1,5 @@
-// Whole training steps on a CUDA device: what normscope bench --backend cuda and normscope_cuda_bench (tests/cuda) print,
-// with the keys of tests/bench/peers/torch_cuda.py. Needs the engine alone.
+// Whole training steps on a CUDA device: what normscope bench --backend cuda and normscope_cuda_bench
+// (tests/cuda) print, with the keys of tests/bench/peers/torch_cuda.py. Needs the engine alone.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,6 +14,7 @@ namespace normscope::bench {
 std::vector<std::string> device_models();
 
 /// One row: median of many steps with all probes on and all norms read back.
-nlohmann::json measure_on_device(Backend& backend, const std::string& model, double seconds, bool tf32, bool graph);
+nlohmann::json measure_on_device(Backend& backend, const std::string& model, double seconds, bool tf32,
+                                 bool graph);
 
 }  // namespace normscope::bench

@@ -30,7 +30,7 @@ constexpr Size kListed[] = {{1024, 64, 64},    {1024, 64, 256},   {1024, 256, 64
                             {2048, 256, 256},  {2048, 1024, 256}, {4096, 512, 512}, {4096, 512, 2048},
                             {4096, 2048, 512}, {4096, 2048, 2048}};
 // Beyond the list: gradients of weights, whose sums run over all rows of a batch, and an odd size.
-constexpr Size kGradients[] = {{64, 64, 1024},   {64, 256, 1024},   {256, 64, 1024}, {256, 256, 2048},
+constexpr Size kGradients[] = {{64, 64, 1024},    {64, 256, 1024},  {256, 64, 1024},   {256, 256, 2048},
                                {256, 1024, 2048}, {512, 512, 4096}, {512, 2048, 4096}, {1023, 65, 33}};
 // Attention's products of one head: on one core, as attention runs them.
 constexpr Size kPerHead[] = {{64, 64, 16}, {64, 16, 64}, {128, 128, 64}};
@@ -172,7 +172,8 @@ void print(const nlohmann::json& row) {
 double best_sgemm(const Settings& settings, const nlohmann::json& gemm) {
   double best = 0;
   for (const nlohmann::json& row : gemm)
-    if (row["threads"] == settings.threads && row["group"] == "listed") best = std::max(best, row.value("onednn_gflops", 0.0));
+    if (row["threads"] == settings.threads && row["group"] == "listed")
+      best = std::max(best, row.value("onednn_gflops", 0.0));
   const SgemmAnchor* anchor = find_onednn(settings.threads);
   if (best > 0 || !anchor) return best;
   for (const Size& s : kListed) {

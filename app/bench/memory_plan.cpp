@@ -155,7 +155,8 @@ std::string memory_table(const MemoryNeed& need) {
   line("activations", need.activations, "outputs and what backward reads of them");
   line("gradients", need.gradients,
        need.gradients > need.reused_gradients
-           ? fmt::format("all stay readable; train.reuse_gradients = true: {}", bytes_text(need.reused_gradients))
+           ? fmt::format("all stay readable; train.reuse_gradients = true: {}",
+                         bytes_text(need.reused_gradients))
            : "of activations: reused");
   line("workspace", need.workspace, "batch, packed panels, partial sums");
   line("evaluation", need.evaluation, "the program that validates, forward only");

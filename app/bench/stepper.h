@@ -23,8 +23,8 @@ struct Model {
   Placement placement = Placement::Pre;
   Architecture architecture = Architecture::Decoder;
 };
-/// lesson and deep first. encdec is what the sources train (Xiong et al. 2020, section 3): 6-6, d=512, f=1024, 4096
-/// tokens, 10,000 pieces.
+/// lesson and deep first. encdec is what the sources train (Xiong et al. 2020, section 3): 6-6, d=512,
+/// f=1024, 4096 tokens, 10,000 pieces.
 std::span<const Model> models();
 std::vector<std::string> model_names();  ///< that --model takes
 

@@ -140,9 +140,11 @@ Part bench_models(const Settings& settings, const Machine& machine, double sgemm
         sgemm, "model", "ms", "best ms", "live ms", "tokens/s", "GFLOP/s", "peak", "sgemm", "memory");
   for (auto& [m, plan] : chosen) {
     // Two of them are compared: one thread against all.
-    if (const size_t need = 2 * plan["peak_bytes"].get<size_t>(), has = machine_memory(); has > 0 && need > has) {
+    if (const size_t need = 2 * plan["peak_bytes"].get<size_t>(), has = machine_memory();
+        has > 0 && need > has) {
       if (!settings.quiet)
-        fmt::print("{:9} left out: needs {} and this machine has {}\n", m->name, bytes_text(need), bytes_text(has));
+        fmt::print("{:9} left out: needs {} and this machine has {}\n", m->name, bytes_text(need),
+                   bytes_text(has));
       part.rows.push_back({{"name", m->name}, {"left_out", "memory"}, {"plan", std::move(plan)}});
       continue;
     }

@@ -118,8 +118,7 @@ Part bench_crowded(const Settings& settings) {
     }
     for (size_t what = 0; what < kWhat.size(); ++what) {
       const double median = median_of(ms[what]), ratio = median / median_of(ms[0]);
-      part.rows.push_back(
-          {{"model", m.name}, {"what", kWhat[what]}, {"ms", median}, {"ratio", ratio}});
+      part.rows.push_back({{"model", m.name}, {"what", kWhat[what]}, {"ms", median}, {"ratio", ratio}});
       if (!settings.quiet) fmt::print("{:9} {:32} {:9.2f} {:6.2f}\n", m.name, kWhat[what], median, ratio);
     }
   }

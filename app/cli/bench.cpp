@@ -37,19 +37,24 @@ nlohmann::json machine_json(const bench::Machine& m) {
   return json;
 }
 
-/// Whole steps on the device; with --json one object a line, with the keys of tests/bench/peers/torch_cuda.py.
+/// Whole steps on the device; with --json one object a line, with the keys of
+/// tests/bench/peers/torch_cuda.py.
 Exit bench_device(const BenchOptions& options, BackendChoice choice) {
   const std::vector<std::string> models = bench::device_models();
   if (options.gemm || options.ops || options.sweep || options.crowded)
-    throw CommandError(Exit::usage, "bench --backend cuda: expected --model or nothing, steps are what it measures");
+    throw CommandError(Exit::usage,
+                       "bench --backend cuda: expected --model or nothing, steps are what it measures");
   if (!options.model.empty() && std::find(models.begin(), models.end(), options.model) == models.end())
-    throw CommandError(Exit::usage, fmt::format("bench --backend cuda: expected --model {}", fmt::join(models, ", ")));
+    throw CommandError(Exit::usage,
+                       fmt::format("bench --backend cuda: expected --model {}", fmt::join(models, ", ")));
   const auto backend = with_exit(Exit::device, [&] { return make_backend(choice); });
   if (!options.json)
-    fmt::print("{:8} {:>9} {:>9} {:>9} {:>12} {:>9}\n", "model", "precision", "ms", "best ms", "tokens/s", "GFLOP/s");
+    fmt::print("{:8} {:>9} {:>9} {:>9} {:>12} {:>9}\n", "model", "precision", "ms", "best ms", "tokens/s",
+               "GFLOP/s");
   for (const std::string& model : models) {
     if (!options.model.empty() && model != options.model) continue;
-    const nlohmann::json row = bench::measure_on_device(*backend, model, 8 * options.budget, choice.tf32, true);
+    const nlohmann::json row =
+        bench::measure_on_device(*backend, model, 8 * options.budget, choice.tf32, true);
     if (options.json)
       fmt::print("{}\n", row.dump());
     else
@@ -64,13 +69,15 @@ Exit bench_device(const BenchOptions& options, BackendChoice choice) {
 }  // namespace
 
 Exit bench(const BenchOptions& options) {
-  if (const BackendChoice choice = backend_of(options.backend); choice.cuda) return bench_device(options, choice);
+  if (const BackendChoice choice = backend_of(options.backend); choice.cuda)
+    return bench_device(options, choice);
   bench::Settings settings;
   settings.threads = options.threads > 0 ? options.threads : cpu::physical_cores();
   settings.budget = options.budget;
   settings.quiet = options.json;
   settings.model = options.model;
-  const bool all = !options.gemm && !options.ops && !options.sweep && !options.crowded && options.model.empty();
+  const bool all =
+      !options.gemm && !options.ops && !options.sweep && !options.crowded && options.model.empty();
   const bench::Machine machine = bench::measure_machine(settings);
   nlohmann::json result = {{"machine", machine_json(machine)}};
   bool right = true;

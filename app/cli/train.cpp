@@ -119,9 +119,8 @@ std::vector<ConfigRun> asked_runs(const TrainOptions& options) {
 std::vector<Planned> planned_runs(const TrainOptions& options) {
   std::vector<Planned> planned;
   for (ConfigRun& config : asked_runs(options)) {
-    const auto same = std::find_if(planned.begin(), planned.end(), [&](const Planned& p) {
-      return p.config.spec.data == config.spec.data;
-    });
+    const auto same = std::find_if(planned.begin(), planned.end(),
+                                   [&](const Planned& p) { return p.config.spec.data == config.spec.data; });
     std::shared_ptr<const Task> task = same != planned.end() ? same->task : task_of(config.spec);
     if (options.resume.empty() && !config.spec.train.init_from.empty())
       with_exit(Exit::input, [&] { SafetensorsFile::load(config.spec.train.init_from); });
@@ -221,8 +220,8 @@ void with_fall_back(Machine& machine, std::vector<Job>& jobs, Progress& progress
   }
 }
 
-void advance(const TrainOptions& options, Machine& machine, std::vector<Job>& jobs, Progress& progress, Job& job,
-             RunLog& log) {
+void advance(const TrainOptions& options, Machine& machine, std::vector<Job>& jobs, Progress& progress,
+             Job& job, RunLog& log) {
   const size_t runs = jobs.size();
   Run& run = *job.run;
   const auto before = std::chrono::steady_clock::now();

@@ -87,7 +87,8 @@ Exit translate(const TranslateOptions& options) {
     cut += sources.back().size() > static_cast<size_t>(longest);
   }
   if (cut > 0)
-    fmt::print(stderr, "normscope: {} of {} sentences are cut after {} pieces, which is all the model reads\n", cut,
+    fmt::print(stderr,
+               "normscope: {} of {} sentences are cut after {} pieces, which is all the model reads\n", cut,
                sources.size(), longest);
   Translator translator(run->store(), run->spec().model, pairs->begin(), pairs->end(),
                         {.beam = options.beam, .length_penalty = options.penalty});

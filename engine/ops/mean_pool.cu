@@ -46,8 +46,12 @@ __global__ void __launch_bounds__(kThreads) average_gradient(Rows r) {
 
 Rows rows_of(const Call& c, const float* from, float* to, bool add) {
   const Shape& shape = c.in[0].shape;
-  return {from, to, c.in[1] ? c.in[1].i32() : nullptr, static_cast<uint32_t>(shape[1]),
-          static_cast<uint32_t>(shape.cols()), add};
+  return {from,
+          to,
+          c.in[1] ? c.in[1].i32() : nullptr,
+          static_cast<uint32_t>(shape[1]),
+          static_cast<uint32_t>(shape.cols()),
+          add};
 }
 
 void forward(const Call& c, Context& context) {

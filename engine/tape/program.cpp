@@ -57,8 +57,8 @@ double Program::stat(std::string_view name) const {
 std::vector<float> Program::read(std::string_view name, bool gradient) const {
   const ValueId v = find_value(*data_, name);
   if (gradient && is_reused(*data_, v))
-    fail("program", "the gradient of '{}' gave its memory to later ones: expected train.reuse_gradients = false",
-         name);
+    fail("program",
+         "the gradient of '{}' gave its memory to later ones: expected train.reuse_gradients = false", name);
   const float* p = gradient ? executable_->gradient(v) : executable_->value(v);
   if (p == nullptr) fail("program", "'{}' has no {}", name, gradient ? "gradient" : "memory");
   std::vector<float> host(static_cast<size_t>(data_->values[static_cast<size_t>(v)].shape.size()));

@@ -225,7 +225,8 @@ std::vector<Lifetime> lifetimes(const Tape& tape, const std::vector<Instruction>
     const auto v = static_cast<size_t>(l.value);
     return tape.values()[v].role == Role::Parameter || probed[v] || l.first == kNever || l.last == kNever;
   });
-  std::stable_sort(of.begin(), of.end(), [](const Lifetime& a, const Lifetime& b) { return a.first < b.first; });
+  std::stable_sort(of.begin(), of.end(),
+                   [](const Lifetime& a, const Lifetime& b) { return a.first < b.first; });
   return of;
 }
 

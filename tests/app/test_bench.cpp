@@ -75,7 +75,8 @@ TEST_CASE("bench prints one JSON object") {
   for (const char* key : {"name", "tokens_per_s", "ms", "gflops", "share_of_sgemm", "memory_bytes"})
     CHECK(json["models"][0].contains(key));
   CHECK(json["models"][0]["gflop"].get<double>() == Approx(2.15).margin(0.01));
-  CHECK(json["models"][0]["plan"]["peak_bytes"].get<double>() > json["models"][0]["memory_bytes"].get<double>());
+  CHECK(json["models"][0]["plan"]["peak_bytes"].get<double>() >
+        json["models"][0]["memory_bytes"].get<double>());
   CHECK_FALSE(json["machine"]["compiler"].get<std::string>().empty());
 }
 
@@ -91,8 +92,8 @@ TEST_CASE("bench prints the plan of a named model first, and what a crowded mach
 
 TEST_CASE("the sources' encoder-decoder fits 24 GB, with room when gradients are reused") {
   const auto all = bench::models();
-  const auto encdec =
-      std::find_if(all.begin(), all.end(), [](const bench::Model& m) { return m.name == std::string("encdec"); });
+  const auto encdec = std::find_if(all.begin(), all.end(),
+                                   [](const bench::Model& m) { return m.name == std::string("encdec"); });
   REQUIRE(encdec != all.end());
   const std::unique_ptr<Backend> backend = make_cpu_backend(1);
   const bench::MemoryNeed keep =

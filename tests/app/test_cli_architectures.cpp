@@ -118,9 +118,9 @@ TEST_CASE("pairs: what a killed run saved last is whole and goes on with the sam
   if (!tokenizer_unavailable().empty()) return;
   const Folder folder;
   const std::string saved = folder.file("killed.safetensors");
-  const std::string command = std::string("train --preset post") + kSmall + "--pairs " +
-                              folder.write("pairs.tsv", pairs_text()) +
-                              " --tokens 64 --set data.vocabulary=60 --steps 1000000 --save-every 3 --save " + saved;
+  const std::string command =
+      std::string("train --preset post") + kSmall + "--pairs " + folder.write("pairs.tsv", pairs_text()) +
+      " --tokens 64 --set data.vocabulary=60 --steps 1000000 --save-every 3 --save " + saved;
   for (int seconds = 1; seconds < 60 && !std::filesystem::exists(saved); seconds *= 3)
     CHECK(run_program(command, "timeout -s KILL " + std::to_string(seconds)).code == 137);
   REQUIRE(std::filesystem::exists(saved));

@@ -121,8 +121,9 @@ void refer_to_dyt(OpCase& c, int64_t R, int64_t D, Random& random) {
 
 std::vector<OpCase> norm_cases() {
   std::vector<OpCase> cases;
-  for (const NormKind kind : {NormKind::LayerNorm, NormKind::Simple, NormKind::Rms, NormKind::Detach,
-                              NormKind::DetachMean, NormKind::DetachVariance, NormKind::AdaNorm, NormKind::DyT})
+  for (const NormKind kind :
+       {NormKind::LayerNorm, NormKind::Simple, NormKind::Rms, NormKind::Detach, NormKind::DetachMean,
+        NormKind::DetachVariance, NormKind::AdaNorm, NormKind::DyT})
     for (const auto& [R, D] : {std::pair<int64_t, int64_t>{1, 1},
                                {3, 3},
                                {31, 15},
@@ -321,7 +322,8 @@ void add_head_norm_cases(std::vector<OpCase>& cases) {
         });
         c.backward = [=, d = D](const Inputs<double>& in, const Values& dy) {
           auto g = reference::layer_norm_backward(kind, in[0], in[1], dy, d, eps);
-          return std::vector<Values>{g.x, in[1].empty() ? Values{} : g.gain, in[2].empty() ? Values{} : g.bias};
+          return std::vector<Values>{g.x, in[1].empty() ? Values{} : g.gain,
+                                     in[2].empty() ? Values{} : g.bias};
         };
       }
       cases.push_back(std::move(c));

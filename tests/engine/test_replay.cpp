@@ -184,8 +184,8 @@ TEST_CASE("replay: 100 steps allocate nothing", "[replay]") {
 TEST_CASE("replay: changing any field of StepInputs changes the result", "[replay]") {
   const StepInputs all;
   // A new field fails to compile here until it is added below.
-  [[maybe_unused]] const auto& [seed, step, lr, beta1, beta2, eps, bias1, bias2, rectified, adapted, momentum, decay, l2, clip,
-                                smoothing, dropout] = all;
+  [[maybe_unused]] const auto& [seed, step, lr, beta1, beta2, eps, bias1, bias2, rectified, adapted, momentum,
+                                decay, l2, clip, smoothing, dropout] = all;
   struct Field {
     const char* name;
     Optimizer optimizer;

@@ -257,8 +257,7 @@ TEST_CASE("seal: gradients that live at the same time never share memory", "[sea
     set_placement(config, placement);
     Store store(backend);
     Tape tape(store);
-    const ModelValues model =
-        record_transformer(tape, config, {.batch = 2, .sequence = 6, .probes = false});
+    const ModelValues model = record_transformer(tape, config, {.batch = 2, .sequence = 6, .probes = false});
     tape.probe({"probed", ProbeKind::MeanSquare, model.sublayers[3].branch, true, 0});
     const auto needs = passes::mark_gradients(tape, model.loss);
     std::vector<Instruction> all = passes::emit_backward(tape, needs, model.loss);
