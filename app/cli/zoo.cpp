@@ -74,6 +74,9 @@ std::string command_of(const ZooOptions& options) {
   if (options.steps > 0) line += fmt::format(" --steps {}", options.steps);
   if (options.warmup > 0) line += fmt::format(" --warmup {}", options.warmup);
   for (const std::string& assignment : options.set) line += " --set " + assignment;
+  for (const auto& [option, path] :
+       {std::pair("--svg", options.svg), std::pair("--markdown", options.markdown)})
+    if (!path.empty() && fs::path(path).is_relative()) line += fmt::format(" {} {}", option, path);
   return line;
 }
 

@@ -134,7 +134,11 @@ std::string to_markdown(const Summary& summary, const std::string& picture, cons
       command, fixed(summary.level), Record::kWindow, Record::kGradientStep);
   if (!picture.empty())
     out += fmt::format("\n![Final loss of every entry, without and with warm-up]({})\n", picture);
-  if (!summary.complete) out += "\nNot every run of this page has been trained.\n";
+  if (!summary.complete)
+    out +=
+        "\nNot every run of this page has been trained: what has fewer seeds than the others says how many, "
+        "and "
+        "the command above trains the rest.\n";
   for (const int32_t layers : summary.plan.depths) {
     std::string tables;
     for (const Group group : kGroups) tables += table_of(summary, layers, group);

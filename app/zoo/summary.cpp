@@ -166,7 +166,10 @@ std::string power(double value) { return std::isfinite(value) ? fmt::format("{:.
 
 std::string verdict_text(const Arm& arm) {
   const int32_t since = arm.since();
-  return arm.verdict() + (since > 0 ? fmt::format(" from {}", since) : "");
+  std::string text = arm.verdict() + (since > 0 ? fmt::format(" from {}", since) : "");
+  if (arm.known > 0 && arm.known < static_cast<int32_t>(arm.runs.size()))
+    text += fmt::format(" ({} seed{})", arm.known, arm.known == 1 ? "" : "s");
+  return text;
 }
 
 std::string loss_text(const Arm& arm) {

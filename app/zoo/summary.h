@@ -66,7 +66,7 @@ std::string to_svg(const Summary& summary);
 /// Helpers of the writers: "1.234", "–" for what is not finite.
 std::string fixed(double value, int digits = 3);
 std::string power(double value);           ///< "1.8e-04"
-std::string verdict_text(const Arm& arm);  ///< "learns from 46", "stuck"
+std::string verdict_text(const Arm& arm);  ///< "learns from 46", "stuck (1 seed)" of several
 std::string loss_text(const Arm& arm);     ///< "0.914 ± 0.012", "–"
 
 }  // namespace normscope::zoo

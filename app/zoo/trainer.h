@@ -1,8 +1,8 @@
-// Trains the runs of a plan, several at a time, each on a backend of its own: runs are independent, and two
-// of them on one core each finish sooner than one run on two cores (docs/command-line.md has the figures). A
-// result in the store is believed only if the run's first steps repeat its losses bit for bit: another
-// program, another processor or a changed engine train anew by themselves. What is interrupted is kept and
-// goes on from its step next time, to the same bits. Called by app/cli/zoo.cpp and the tests.
+// Trains the runs of a plan, several at a time, each on a backend of its own: runs are independent, and a run
+// on one core waits for no other core between the stages of its steps. A result in the store is believed only
+// if the run's first steps repeat its losses bit for bit: another program, another processor or a changed
+// engine train anew by themselves. What is interrupted is kept and goes on from its step next time, to the
+// same bits. Called by app/cli/zoo.cpp and the tests.
 #pragma once
 
 #include <atomic>
