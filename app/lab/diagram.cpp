@@ -37,13 +37,14 @@ struct Footer {
 
 Footer drop_footer(const DiagramState& state, const DiagramInput& input, const Stacks& stacks) {
   if (!state.target || !state.preview)
-    return {"Hold", state.brush ? "over a slot's column, then across layers: these alone change."
-                                : "over a yellow slot. Letting go anywhere else changes nothing.",
+    return {"Hold",
+            state.brush ? "over a slot's column, then across layers: these alone change."
+                        : "over a yellow slot. Letting go anywhere else changes nothing.",
             true};
   const std::string of =
-      !stacks.both || input.compact ? ""
-                                    : fmt::format(" of the {}", state.preview->side == Side::main ? "decoder"
-                                                                                                  : "encoder");
+      !stacks.both || input.compact
+          ? ""
+          : fmt::format(" of the {}", state.preview->side == Side::main ? "decoder" : "encoder");
   std::string text = drop_text(*state.preview, *state.target, state.only_this && !state.brush, of) + ".";
   if (state.brush)
     text = fmt::format("{}, {}.", layers_text(state.painted), state.preview->note);
@@ -55,15 +56,19 @@ Footer drop_footer(const DiagramState& state, const DiagramInput& input, const S
 
 Footer footer_of(const DiagramState& state, const DiagramInput& input, const Stacks& stacks) {
   if (state.dragging) return drop_footer(state, input, stacks);
-  if (state.pending) return {"Run D", "starts: " + state.pending->note + ".", true};
   if (!state.left_out.empty()) {
     const int run = shown_run(state, input.view);
-    const LeftOutWords words = left_out_words(state, input.view.runs[static_cast<size_t>(run)], input.compact);
+    const LeftOutWords words =
+        left_out_words(state, input.view.runs[static_cast<size_t>(run)], input.compact);
     return {words.lead, words.text, true};
   }
-  if (state.hovered && std::find(state.locked.begin(), state.locked.end(), *state.hovered) != state.locked.end())
-    return {"Locked.", input.compact ? "L unlocks it." : "It stays when others move. L or a right click unlocks it."};
-  const int norms = count_norms(stacks.of(Side::main)) + (stacks.both ? count_norms(stacks.of(Side::encoder)) : 0);
+  if (state.hovered &&
+      std::find(state.locked.begin(), state.locked.end(), *state.hovered) != state.locked.end())
+    return {"Locked.",
+            input.compact ? "L unlocks it." : "It stays when others move. L or a right click unlocks it."};
+  if (state.pending) return {"Run D", "starts: " + state.pending->note + ".", true};
+  const int norms =
+      count_norms(stacks.of(Side::main)) + (stacks.both ? count_norms(stacks.of(Side::encoder)) : 0);
   if (norms == 0)
     return {"No norm.",
             input.compact ? "Choose a preset." : "Choose a preset, or focus a slot and press Enter."};
@@ -105,7 +110,7 @@ void stack_choice(Ui& ui, DiagramState& state, const DiagramLayout& layout) {
   const Rect& output = layout.towers.front().output;
   int selected = state.shown == Side::main ? 1 : 0;
   const std::vector<std::string> labels{"encoder", "decoder"};
-  if (choice(ui, "diagram/stack", {output.right() + 8, output.y - 1, 92, output.h + 2}, labels, selected,
+  if (choice(ui, "diagram/stack", {output.right() + 8, output.y - 1, 96, output.h + 2}, labels, selected,
              "Which of the two stacks stands here."))
     state.shown = selected == 1 ? Side::main : Side::encoder;
 }

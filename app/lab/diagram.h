@@ -1,13 +1,13 @@
 // The architecture diagram as a picture and as a control: flow goes up, the trunk is one thick line in the
 // run's colour, norm tokens are dragged between the slots of a branch, painted over layers, locked or moved
-// from the keyboard, and what comes of it is a fork. An encoder-decoder stands as two towers. Drawn by the Lab
-// screen; diagram_model says what a drop does, diagram_layout where things stand.
+// from the keyboard, and what comes of it is a fork. An encoder-decoder stands as two towers. Drawn by the
+// Lab screen; diagram_model says what a drop does, diagram_layout where things stand.
 //
 // Controls: diagram/run/A, diagram/preset/Post, diagram/stack (which stack presets change; compact: which is
 // shown), diagram/layer2 and diagram/layers3-6 (open a row), diagram/collapse,
-// diagram/layer2/attn/{before,after,trunk} (slots, also cross and ffn; value: the norm's kind), diagram/final,
-// the same of an encoder beside a decoder with enc/ before layer; diagram/kind/{lock,ln,rms,...} (the menu);
-// diagram/layer2/skip and diagram/layer2/attn/skip (click away).
+// diagram/layer2/attn/{before,after,trunk} (slots, also cross and ffn; value: the norm's kind),
+// diagram/final, the same of an encoder beside a decoder with enc/ before layer;
+// diagram/kind/{lock,ln,rms,...} (the menu); diagram/layer2/skip and diagram/layer2/attn/skip (click away).
 #pragma once
 
 #include <optional>

@@ -52,8 +52,10 @@ std::string slot_help(const Stack& stack, SlotId at) {
         "after, trunk.",
         slot_place(at));
   return fmt::format(
-      "The norm {}: {}. Drag it along its branch: all alike follow, Alt moves this one, Ctrl paints the layers "
-      "that you pass, Shift starts run D from step 0. Keys: I before, O after, P trunk, Enter off, T its kind, "
+      "The norm {}: {}. Drag it along its branch: all alike follow, Alt moves this one, Ctrl paints the "
+      "layers "
+      "that you pass, Shift starts run D from step 0. Keys: I before, O after, P trunk, Enter off, T its "
+      "kind, "
       "L lock, Ctrl+Up paints the layer above.",
       slot_place(at), kind_words(kind).name);
 }
@@ -214,8 +216,8 @@ struct Hands {
     const Stack s = stack(at.side);
     if (norm(at) != NormKind::None && slot != at.slot) {
       const int layers[] = {at.layer};
-      const WiringChange change = layer_only ? paint_move(s, at, slot, layers, only_this)
-                                             : move_norm(s, at, slot, only_this);
+      const WiringChange change =
+          layer_only ? paint_move(s, at, slot, layers, only_this) : move_norm(s, at, slot, only_this);
       commit(change, from_start);
       if (!change.empty()) state.focus_next = SlotId{at.layer, at.sub, slot, at.side};
       return;
@@ -228,8 +230,7 @@ struct Hands {
 
   void keys(const Hit& hit, SlotId at) {
     if (!hit.focused) return;
-    if (hit.ctrl && hit.arrow_y)
-      return paint_neighbour(at, hit.arrow_y, hit.shift);
+    if (hit.ctrl && hit.arrow_y) return paint_neighbour(at, hit.arrow_y, hit.shift);
     if (hit.arrow_x || hit.arrow_y) move_focus(at, hit.arrow_x, hit.arrow_y);
     for (auto [key, slot] : kKeys)
       for (const char* prefix :
@@ -253,7 +254,8 @@ struct Hands {
     const ModelConfig& model = input.view.runs[static_cast<size_t>(run)].spec->model;
     if (state.pending) return;
     toggle_left_out(state, run,
-                    place_name(model, at.side, at.layer, only_sub ? std::optional(at.sub) : std::nullopt), commands);
+                    place_name(model, at.side, at.layer, only_sub ? std::optional(at.sub) : std::nullopt),
+                    commands);
   }
 
   void toggle_lock(SlotId at) {
@@ -288,7 +290,8 @@ struct Hands {
     if (const auto place = place_of(layout, *state.menu)) {
       const bool locked = stack(state.menu->side).is_locked(*state.menu);
       const KindChoice choice = kind_menu(ui, *place, norm(*state.menu), locked);
-      if (choice.kind) commit(set_norm(stack(state.menu->side), *state.menu, *choice.kind, ui.alt()), ui.shift());
+      if (choice.kind)
+        commit(set_norm(stack(state.menu->side), *state.menu, *choice.kind, ui.alt()), ui.shift());
       if (choice.lock) toggle_lock(*state.menu);
     }
     if (!ui.popup_open("diagram/kind")) state.menu.reset();
@@ -342,6 +345,12 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
   const bool may_open = !state.dragging;
   for (const TowerLayout& tower : layout.towers) {
     if (may_open) open_rows(ui, state, tower, clip);
+    if (!tower.size_head.empty()) {
+      ui.mark("diagram/size", tower.size_head, "",
+              "Variance of the trunk where each branch joins it: log, 0.01 to 100.");
+      ui.mark("diagram/gradient", tower.gradient_head, "",
+              "Norm of the loss's gradient on its way down, at each layer or sub-layer: log, a millionth to 3.");
+    }
     if (may_open && !state.pending)
       leave_out_controls(ui, state, input, shown_run(state, input.view), tower, clip, commands);
     for (const RowLayout& row : tower.rows) {

@@ -22,17 +22,17 @@ struct Measures {
   bool narrow;
 };
 
-constexpr Measures kFull{24, 31, 13, 7, 4, 39, 47, 87, 11, 29, 60, 30, 32, 20, 32, 46, 16, 80, 52, 28, 14, 20,
-                         36, 50, 10, 60, false};
-constexpr Measures kCompact{22, 27, 10, 6, 3, 32, 44, 73, 9, 25, 51, 26, 28, 20, 28, 32, 2, 58, 39, 19, 6, 16,
-                            24, 34, 8, 30, false};
-constexpr Measures kNarrow{22, 27, 9, 6, 3, 34, 42, 76, 11, 29, 53, 24, 26, 18, 28, 15, 0, 36, 36, 20, 5, 12,
-                           0, 40, 0, 44, true};
+constexpr Measures kFull{24, 31, 13, 7,  4,  39, 47, 87, 11, 29, 60, 30, 32,   20,
+                         32, 46, 16, 80, 52, 28, 14, 20, 36, 50, 10, 60, false};
+constexpr Measures kCompact{22, 27, 10, 6,  3,  32, 44, 73, 9,  25, 51, 26, 28,   20,
+                            28, 32, 2,  58, 39, 19, 6,  16, 24, 34, 8,  30, false};
+constexpr Measures kNarrow{21, 26, 9, 6,  3,  33, 42, 70, 10, 27, 49, 24, 26,  18,
+                           28, 15, 0, 36, 36, 20, 5,  12, 0,  40, 0,  44, true};
 
 // Three sub-layers share the height of two where they can.
 Measures fitted(Measures m, bool cross) {
   if (!cross || m.narrow) return m;
-  m.pitch -= 4, m.box_y -= 2;
+  m.pitch -= 12, m.box_y -= 4;
   return m;
 }
 
@@ -54,8 +54,8 @@ SublayerLayout layout_sublayer(const Measures& m, const TowerLayout& d, const Re
   s.return_x = row.right() - (m.narrow ? 7.f : 15.f);
   s.before = centred({d.trunk_x + m.before_dx, middle}, m.slot_w, m.slot_h);
   s.after = centred({s.return_x - m.after_dx, middle}, m.slot_w, m.slot_h);
-  s.box = {s.before.right() + m.box_gap, middle - m.box_h / 2,
-           s.after.x - s.before.right() - 2 * m.box_gap, m.box_h};
+  s.box = {s.before.right() + m.box_gap, middle - m.box_h / 2, s.after.x - s.before.right() - 2 * m.box_gap,
+           m.box_h};
   s.fork_y = middle + m.fork_dy;
   s.pill = centred({d.trunk_x, (s.plus.y + 8 + s.fork_y) / 2}, m.narrow || m.fork_dy < 20 ? 44.f : 50.f,
                    m.fork_dy < 20 ? 18.f : 20.f);
@@ -93,17 +93,16 @@ void layout_bars(const Measures& m, const TowerLayout& d, RowLayout& r) {
     if (m.narrow)
       r.bars.push_back({{}, {right - m.gradient_w, y, m.gradient_w, h}, layer, sub});
     else
-      r.bars.push_back({{d.size_head.x, y, d.size_head.w, h},
-                        {d.gradient_head.x, y, d.gradient_head.w, h},
-                        layer,
-                        sub});
+      r.bars.push_back(
+          {{d.size_head.x, y, d.size_head.w, h}, {d.gradient_head.x, y, d.gradient_head.w, h}, layer, sub});
   };
   if (r.row.count() > 1) {
     const int n = r.row.count();
     const float pitch = std::min(m.narrow ? 8.f : 12.f, (m.group_h + (m.narrow ? -8.f : 12.f)) / n);
     const float h = std::max(1.f, pitch - (m.narrow ? 3.f : 4.f));
     const float top = cy - (pitch * static_cast<float>(n - 1) + h) / 2;
-    for (int i = 0; i < n; ++i) bar(top + pitch * static_cast<float>(i), h, r.row.last - i, Sub::feed_forward);
+    for (int i = 0; i < n; ++i)
+      bar(top + pitch * static_cast<float>(i), h, r.row.last - i, Sub::feed_forward);
     return;
   }
   const auto subs = subs_of(d.cross);
@@ -121,7 +120,9 @@ void layout_collapsed(const Measures& m, const TowerLayout& d, RowLayout& r, flo
   r.sheets = group ? 2 : 0;
   const auto subs = subs_of(d.cross);
   const float n = static_cast<float>(subs.size());
-  const float pitch = n > 2 ? (r.box.h + (group ? 0.f : 4.f)) / n : group ? 27.f : std::min(23.f, r.box.h * 0.62f);
+  const float pitch = n > 2   ? (r.box.h + (group ? 0.f : 4.f)) / n
+                      : group ? 27.f
+                              : std::min(23.f, r.box.h * 0.62f);
   const float h = std::min(11.f, pitch - 2);
   for (size_t i = 0; i < subs.size(); ++i) {
     const float cy = r.box.centre().y + ((n - 1) / 2 - static_cast<float>(i)) * pitch;
@@ -204,7 +205,8 @@ void route_memory(DiagramLayout& d) {
 
 int RowLayout::layer_at(float y) const {
   const int n = row.count();
-  const int up = static_cast<int>(std::floor((box.bottom() - y) / std::max(1.f, box.h) * static_cast<float>(n)));
+  const int up =
+      static_cast<int>(std::floor((box.bottom() - y) / std::max(1.f, box.h) * static_cast<float>(n)));
   return row.first + std::clamp(up, 0, n - 1);
 }
 
@@ -221,9 +223,9 @@ DiagramLayout layout_diagram(const Rect& area, const std::vector<TowerRows>& tow
   if (towers.size() == 2) {
     const float width = (area.w - kChannel) / 2;
     for (size_t i = 0; i < 2; ++i)
-      d.towers.push_back(layout_tower(kNarrow, towers[i],
-                                      {area.x + (width + kChannel) * static_cast<float>(i), area.y, width, area.h},
-                                      towers[i].side == Side::encoder));
+      d.towers.push_back(layout_tower(
+          kNarrow, towers[i], {area.x + (width + kChannel) * static_cast<float>(i), area.y, width, area.h},
+          towers[i].side == Side::encoder));
     route_memory(d);
   } else {
     for (const TowerRows& t : towers)

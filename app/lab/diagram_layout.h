@@ -59,8 +59,8 @@ struct TowerLayout {
   Side side = Side::main;
   bool cross = false, narrow = false;  // narrow: one of two
   float left = 0, right = 0, trunk_x = 0;
-  ui::Rect size_head, gradient_head;         // above the columns of bars
-  ui::Rect output, embedding, final_slot;    // output is empty where the trunk becomes memory
+  ui::Rect size_head, gradient_head;       // above the columns of bars
+  ui::Rect output, embedding, final_slot;  // output is empty where the trunk becomes memory
   float trunk_top = 0, trunk_bottom = 0;
   std::vector<RowLayout> rows;  // as diagram_rows: bottom up
   float content_height = 0;

@@ -63,8 +63,8 @@ struct Controls {
   void control(const Rect& place, int layer, const std::string& name, const char* sub) {
     HitOptions options;
     options.focusable = false, options.radius = 3;
-    const Hit hit = ui.hit(control_name(layer, sub), place, is_left_out(state, name) ? "out" : "in", help(name),
-                           options);
+    const Hit hit =
+        ui.hit(control_name(layer, sub), place, is_left_out(state, name) ? "out" : "in", help(name), options);
     if (hit.hovered && !is_left_out(state, name)) ui.paint().outline(place.inset(-3), ui.theme().slot, 1, 4);
     if (hit.clicked) toggle_left_out(state, run, name, commands);
   }
@@ -73,7 +73,8 @@ struct Controls {
     const int layer = row.row.first;
     for (const SublayerLayout& sub : row.subs) {
       const std::string part = std::string("/") + to_string(sub.sub);
-      control(joined(sub.size_bar, sub.bar), layer, place_name(model(), tower.side, layer, sub.sub), part.c_str());
+      control(joined(sub.size_bar, sub.bar), layer, place_name(model(), tower.side, layer, sub.sub),
+              part.c_str());
     }
     if (!row.skip.empty()) control(row.skip, layer, place_name(model(), tower.side, layer), "");
   }
@@ -86,9 +87,9 @@ struct Controls {
     // One control for all bars of the group, so that thin ones can be met: the height says which layer.
     HitOptions options;
     options.focusable = false, options.radius = 3, options.tooltip = false;
-    const Hit hit = ui.hit(fmt::format("diagram/{}layers{}-{}/skip", side_prefix(tower.side), first + 1,
-                                       row.row.last + 1),
-                           zone, "", "Click a layer's bar away: the loss without it is measured.", options);
+    const Hit hit = ui.hit(
+        fmt::format("diagram/{}layers{}-{}/skip", side_prefix(tower.side), first + 1, row.row.last + 1), zone,
+        "", "Click a layer's bar away: the loss without it is measured.", options);
     for (const BarLayout& bar : row.bars) {
       const Rect place = joined(bar.size, bar.gradient);
       const std::string name = place_name(model(), tower.side, bar.layer);
@@ -116,8 +117,8 @@ void toggle_left_out(DiagramState& state, int run, const std::string& name, std:
   if (!state.left_out.empty()) commands.emplace_back(Ablate{run, state.left_out});
 }
 
-void leave_out_controls(Ui& ui, DiagramState& state, const DiagramInput& input, int run, const TowerLayout& tower,
-                        const Rect& clip, std::vector<Command>& commands) {
+void leave_out_controls(Ui& ui, DiagramState& state, const DiagramInput& input, int run,
+                        const TowerLayout& tower, const Rect& clip, std::vector<Command>& commands) {
   Controls controls{ui, state, input, run, tower, commands};
   for (const RowLayout& row : tower.rows)
     if (clip.contains(row.box.centre())) row.row.open ? controls.open_row(row) : controls.collapsed_row(row);
@@ -130,7 +131,8 @@ LeftOutWords left_out_words(const DiagramState& state, const RunView& run, bool 
   if (!measured || measured->chosen != state.left_out)
     return {lead, run.state == RunState::NonFinite ? "the weights are not finite." : "is being measured."};
   std::string text = fmt::format("loss {:.2f} instead of {:.2f}", measured->chosen_loss, measured->whole);
-  if (compact) return {lead, fmt::format("{}: {:.2f}, not {:.2f}", places, measured->chosen_loss, measured->whole)};
+  if (compact)
+    return {lead, fmt::format("{}: {:.2f}, not {:.2f}", places, measured->chosen_loss, measured->whole)};
   return {lead, text + fmt::format(", at step {}.", grouped(measured->step))};
 }
 

@@ -37,8 +37,8 @@ bool kind_row(Ui& ui, const Rect& row, NormKind kind, bool selected) {
   const Theme& t = ui.theme();
   HitOptions options;
   options.tooltip = false, options.radius = radius::field;
-  const Hit hit = ui.hit(fmt::format("diagram/kind/{}", kind == NormKind::None ? "off" : short_name(kind)), row,
-                         selected ? "on" : "", fmt::format("{}: {}.", words.name, words.help), options);
+  const Hit hit = ui.hit(fmt::format("diagram/kind/{}", kind == NormKind::None ? "off" : short_name(kind)),
+                         row, selected ? "on" : "", fmt::format("{}: {}.", words.name, words.help), options);
   if (hit.hovered) p.fill(row, t.sunk, radius::field);
   Rect line = row.inset(6, 0);
   const Rect token = centred({line.x + 18, line.centre().y}, 36, 20);
@@ -72,7 +72,8 @@ KindChoice kind_menu(Ui& ui, const Rect& anchor, NormKind now, bool locked) {
   float height = 12 + kRow * static_cast<float>(kinds.size()) + (lockable ? kRow + 5 : 0);
   std::string_view group;
   for (NormKind kind : kinds)
-    if (group != kind_words(kind).group) group = kind_words(kind).group, height += group.empty() ? 5 : kCaption;
+    if (group != kind_words(kind).group)
+      group = kind_words(kind).group, height += group.empty() ? 5 : kCaption;
   Rect box{std::min(anchor.x, ui.size().x - kWidth - 4), anchor.bottom() + 6, kWidth, height};
   box.y = std::max(4.f, std::min(box.y, ui.size().y - height - 4));
   if (!ui.begin_popup("diagram/kind", box)) return choice;

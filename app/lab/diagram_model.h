@@ -69,9 +69,9 @@ const Wiring& wiring_of(const StackWiring& stack, int layer, Sub sub);
 NormKind norm_at(const StackWiring& stack, SlotId at);
 // Norms in the sub-layers; embedding and final norm are not counted.
 int count_norms(const Stack& stack);
-const char* to_string(Sub sub);    // "attn", "cross", "ffn"
-const char* to_string(Slot slot);  // "before", "after", "trunk"
-std::string slot_name(SlotId at);  // "layer2/attn/trunk", "enc/layer2/attn/trunk", "final"
+const char* to_string(Sub sub);      // "attn", "cross", "ffn"
+const char* to_string(Slot slot);    // "before", "after", "trunk"
+std::string slot_name(SlotId at);    // "layer2/attn/trunk", "enc/layer2/attn/trunk", "final"
 std::string side_prefix(Side side);  // "" or "enc/"
 
 // A row of the picture: one open layer, or a run of equal neighbours drawn as one collapsed box.

@@ -13,8 +13,6 @@ namespace {
 
 using namespace ui;
 
-
-
 // One tower. `run` gives the numbers.
 struct Picture : SublayerPainter {
   int colour;  // of the run: 0 = A
@@ -101,9 +99,10 @@ struct Picture : SublayerPainter {
              align);
     };
     const float below = s.box.bottom() + 9 + (compact ? 3.f : 0.f);
+    name(Slot::Trunk, {s.trunk.right() + 6, s.trunk.centre().y + 4}, Align::left);
+    if (below > r.box.bottom() + 1) return;
     name(Slot::Before, {s.before.centre().x, below}, Align::centre);
     name(Slot::After, {s.after.centre().x, below}, Align::centre);
-    name(Slot::Trunk, {s.trunk.right() + 6, s.trunk.centre().y + 4}, Align::left);
   }
 
   // B2T: the layer's input joins the sum of its feed-forward sub-layer.
@@ -169,7 +168,8 @@ struct Picture : SublayerPainter {
     if (!group) return;
     const std::string count = fmt::format("×{}", r.row.count());
     const float pill_w = p.text_width({Face::bold, type::tick}, count) + (d.narrow ? 10.f : 18.f);
-    const Rect badge = centred({line.x + w + 6 + pill_w / 2, r.box.centre().y}, pill_w, d.narrow ? 16.f : 18.f);
+    const Rect badge =
+        centred({line.x + w + 6 + pill_w / 2, r.box.centre().y}, pill_w, d.narrow ? 16.f : 18.f);
     if (badge.right() > line.right() + 2) return;
     p.fill(badge, t.sunk, badge.h / 2);
     p.text_in(badge, {Face::bold, type::tick}, t.ink2, count, Align::centre);
@@ -223,7 +223,8 @@ struct Picture : SublayerPainter {
     const TextStyle small_text{Face::sans, type::tick};
     if (!d.narrow) {
       p.text({d.size_head.x, d.output.centre().y + 4}, small_text, t.ink3, "size");
-      p.text({d.gradient_head.right(), d.output.centre().y + 4}, small_text, t.ink3, "gradient", Align::right);
+      p.text({d.gradient_head.right(), d.output.centre().y + 4}, small_text, t.ink3, "gradient",
+             Align::right);
     }
     final_words();
   }
@@ -308,8 +309,8 @@ void paint_diagram(Ui& ui, const DiagramState& state, const DiagramInput& input,
   const int letter = state.pending && state.selected == 'D' ? 3 : view.letter - 'A';
   std::vector<Picture> towers;
   for (const TowerLayout& tower : layout.towers)
-    towers.emplace_back(TokenPainter{ui, state, input, stacks, stacks.of(tower.side, state.locked)}, tower, view,
-                        letter);
+    towers.emplace_back(TokenPainter{ui, state, input, stacks, stacks.of(tower.side, state.locked)}, tower,
+                        view, letter);
   for (Picture& tower : towers) tower.back();
   for (Picture& tower : towers) tower.trunk();
   if (!towers.empty()) memory_line(towers.front(), layout);

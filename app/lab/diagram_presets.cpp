@@ -56,7 +56,8 @@ bool preset_row(Ui& ui, Rect rect, int& selected) {
   std::vector<std::string> labels;
   for (Placement placement : kPresets) labels.push_back(preset_label(placement));
   const bool all = has_room(ui, labels, rect.w);
-  constexpr int kUsual = 7;  // those that nobody has to look for; a rarer one shows its name where it is chosen
+  constexpr int kUsual =
+      7;  // those that nobody has to look for; a rarer one shows its name where it is chosen
   const Rect more = all ? Rect{} : rect.take_right(selected < kUsual ? 62.f : 112.f, 6);
   while (labels.size() > 2 && !has_room(ui, labels, rect.w)) labels.pop_back();
   const size_t shown = labels.size();
@@ -76,17 +77,18 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   const Stacks stacks = shown_stacks(state, input.view, run);
   Rect row = rect;
   int which = 0;
-  if (stacks.both && !input.compact) {
+  if (stacks.both && !as_list) {  // a list alone has no room for it: it changes both
     const std::vector<std::string> both{"both stacks", "encoder", "decoder"};
-    choice(ui, "diagram/stack", row.take_left(as_list ? 96.f : 106.f, 6), both, state.preset_stack, kStackHelp);
+    choice(ui, "diagram/stack", row.take_left(104.f, 6), both, state.preset_stack,
+           kStackHelp);
     which = state.preset_stack;
   }
   int selected = preset_of(model, stacks, which);
   const int now = selected;
   const bool list = as_list || (stacks.both && row.w < 380);
   if (list) row.w = std::min(row.w, as_list ? 110.f : 150.f);
-  const bool changed = list ? preset_list(ui, "diagram/preset", row, 0, "Custom", selected)
-                            : preset_row(ui, row, selected);
+  const bool changed =
+      list ? preset_list(ui, "diagram/preset", row, 0, "Custom", selected) : preset_row(ui, row, selected);
   if (!changed || selected < 0 || selected == now) return;
   const Placement chosen = kPresets[selected];
   ModelConfig next = model;

@@ -59,7 +59,7 @@ void SublayerPainter::function_box(const SublayerLayout& s, int layer) {
   if (!inside.empty()) words.h *= 0.56f, words.y += 1;
   const TextStyle title{Face::bold, d.narrow ? type::tick : small ? type::body : type::title};
   const auto names = sub_titles(s.sub, stacks.both);
-  p.text_in(words, title, t.ink, names[p.text_width(title, names[0]) + 2 > words.w ? 1 : 0], Align::centre);
+  p.text_in(words, title, t.ink, names[p.text_width(title, names[0]) + (d.narrow ? 3.f : 10.f) > words.w ? 1 : 0], Align::centre);
   if (inside.empty()) return;
   const TextStyle style{Face::sans, 9};
   float width = 0;
@@ -104,8 +104,8 @@ void SublayerPainter::scales(const SublayerLayout& s, int layer) {
   if (w.depth != 1.0f) below = fmt::format("×{:.2f} = 1/√l", w.depth);
   if (w.init_gain != 1.0f) below = fmt::format("init ×{:.2f}", w.init_gain);
   if (!below.empty() && !d.narrow)
-    p.text({s.box.centre().x, s.box.bottom() + (compact ? 11.f : 13.f)}, {Face::mono, type::tick}, t.ink2, below,
-           Align::centre);
+    p.text({s.box.centre().x, s.box.bottom() + (compact ? 11.f : 13.f)}, {Face::mono, type::tick}, t.ink2,
+           below, Align::centre);
 }
 
 void SublayerPainter::size_bar(const Rect& r, int layer, Sub sub) {

@@ -24,7 +24,8 @@ struct SublayerPainter : TokenPainter {
   // The function, with the norms that stand inside it: they cannot be moved.
   void function_box(const SublayerLayout&, int layer);
   void plus(ui::Vec centre);
-  // Skip scale on the trunk; scale of the branch, LayerNorm Scaling's factor and DeepNorm's init gain beside it.
+  // Skip scale on the trunk; scale of the branch, LayerNorm Scaling's factor and DeepNorm's init gain beside
+  // it.
   void scales(const SublayerLayout&, int layer);
   void size_bar(const ui::Rect&, int layer, Sub sub);      // variance of the trunk, log, 0.01 to 100
   void gradient_bar(const ui::Rect&, int layer, Sub sub);  // norm, log, a millionth to 3

@@ -128,7 +128,9 @@ std::vector<std::string> inner_words(const Inner& inner) {
   for (auto [kind, letter] : {std::pair{inner.query, "q"}, {inner.key, "k"}, {inner.value, "v"}})
     if (kind != NormKind::None) heads += heads.empty() ? letter : std::string(",") + letter;
   const auto kind_of = [&] {
-    return inner.query != NormKind::None ? inner.query : inner.key != NormKind::None ? inner.key : inner.value;
+    return inner.query != NormKind::None ? inner.query
+           : inner.key != NormKind::None ? inner.key
+                                         : inner.value;
   };
   if (!heads.empty()) words.push_back(std::string(token_text(kind_of())) + " " + heads);
   if (inner.output != NormKind::None) words.push_back(std::string(token_text(inner.output)) + " out");

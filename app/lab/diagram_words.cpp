@@ -63,8 +63,8 @@ const KindWords& kind_words(NormKind kind) {
   static constexpr const char* kHeld = "statistics held constant going back";
   static constexpr KindWords kLayerNorm{"LN", "layer norm", "centred, divided by its spread", kLearned};
   static constexpr KindWords kRms{"RMS", "RMSNorm", "divided by its root mean square", kLearned};
-  static constexpr KindWords kDyT{"DyT", "dynamic tanh", "tanh(αx) of each number, no statistics", kLearned};
-  static constexpr KindWords kSimple{"LN-s", "LN-simple", "layer norm without gain and bias", kPlain};
+  static constexpr KindWords kDyT{"DyT", "dynamic tanh", "tanh(αx), no statistics", kLearned};
+  static constexpr KindWords kSimple{"LN-s", "LN-simple", "without gain and bias", kPlain};
   static constexpr KindWords kAda{"Ada", "AdaNorm", "its gain is a function of x", kPlain};
   static constexpr KindWords kDetach{"det", "DetachNorm", "mean and spread", kHeld};
   static constexpr KindWords kDetachMean{"dμ", "detach-mean", "the mean alone", kHeld};

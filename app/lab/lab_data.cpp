@@ -115,8 +115,8 @@ std::vector<float> LabData::by_layer(const RunView& run, std::string_view path, 
 }
 
 float LabData::trunk_variance(const RunView& run, int layer, Sub sub, int step, Side side) {
-  return value(run, fmt::format("{}L{:02}.{}.input.variance", prefix_of(run, side), layer + 1, to_string(sub)),
-               step);
+  return value(
+      run, fmt::format("{}L{:02}.{}.input.variance", prefix_of(run, side), layer + 1, to_string(sub)), step);
 }
 
 float LabData::gradient(const RunView& run, int layer, Sub sub, int step, Side side) {

@@ -27,8 +27,8 @@ struct Matrix {
 };
 // The last four are of cross-attention.
 inline constexpr Matrix kMatrices[] = {
-    {"W₂", "ffn.w2"},          {"W₁", "ffn.w1"},          {"W_Q", "attn.wq"},        {"W_K", "attn.wk"},
-    {"W_V", "attn.wv"},        {"W_O", "attn.wo"},        {"cross W_Q", "cross.wq"}, {"cross W_K", "cross.wk"},
+    {"W₂", "ffn.w2"},          {"W₁", "ffn.w1"},         {"W_Q", "attn.wq"},        {"W_K", "attn.wk"},
+    {"W_V", "attn.wv"},        {"W_O", "attn.wo"},       {"cross W_Q", "cross.wq"}, {"cross W_K", "cross.wk"},
     {"cross W_V", "cross.wv"}, {"cross W_O", "cross.wo"}};
 
 class LabData {

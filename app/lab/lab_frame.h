@@ -13,6 +13,8 @@ inline constexpr const char* kLossHelp =
 inline constexpr const char* kRateHelp =
     "Learning rate: solid what was used, lighter what will be. Yellow handles change it from now on.";
 
+inline constexpr float kStackWidth = 88;  // of the list "decoder, encoder"
+
 struct LabScreen::Frame {
   ui::Ui& ui;
   const LabView& view;

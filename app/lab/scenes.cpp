@@ -220,6 +220,7 @@ std::string schedule_words(const Schedule& schedule) {
   if (schedule.kind == Schedule::Kind::InverseSqrt) text += ", then 1/√step";
   if (schedule.kind == Schedule::Kind::LinearDecay) text += ", then down to 0";
   if (schedule.kind == Schedule::Kind::StepDecay) text += ", then in steps";
+  if (schedule.kind == Schedule::Kind::Cosine) text += ", then a cosine to 0";
   return text;
 }
 

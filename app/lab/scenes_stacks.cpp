@@ -1,5 +1,5 @@
-// The two stacks of an encoder-decoder in the plots by layer: how their lines differ and what is said of both.
-// See scenes.h.
+// The two stacks of an encoder-decoder in the plots by layer: how their lines differ and what is said of
+// both. See scenes.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,8 @@ float depth_pad_right(const LabView& view, bool compact) {
   return compact ? 140.f : any_both(view) ? 62.f : 30.f;
 }
 
-std::string stacks_sentence(char letter, const std::vector<float>& decoder, const std::vector<float>& encoder) {
+std::string stacks_sentence(char letter, const std::vector<float>& decoder,
+                            const std::vector<float>& encoder) {
   const auto words = [](const std::vector<float>& v) {
     if (v.size() < 2 || !heard(v.front()) || !heard(v.back())) return std::string();
     const double ratio = double(v.back()) / v.front();

@@ -1,0 +1,151 @@
+// Every plot and the picture of an encoder-decoder: both stacks are filled, cross-attention is a branch of
+// its own, sentences follow from the numbers, and no text overlaps another.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
+
+#include "app/lab/scenes.h"
+#include "both_view.h"
+#include "catch.hpp"
+#include "lab_robot.h"
+#include "text_faults.h"
+
+using namespace normscope;
+using namespace normscope::lab;
+using fixture::LabRobot;
+
+namespace {
+
+SceneOptions at_step(int step) {
+  SceneOptions options;
+  options.step = step;
+  return options;
+}
+
+void check_texts(ui::Vec size, float scale, bool dark, const std::function<void(ui::Robot&)>& hand = {}) {
+  LabRobot lab(fixture::both_view(), size, scale);
+  lab.state.dark = dark;
+  lab.state.clock = true;
+  lab.robot.frames(2);
+  if (hand) hand(lab.robot);
+  CHECK(lab.ui.texts().size() > 40);
+  for (const std::string& fault : fixture::text_faults(lab.ui)) {
+    INFO(fmt::format("{}x{} at {}: {}", size.x, size.y, scale, fault));
+    CHECK(fault.empty());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every quantity is measured in both stacks, by layer and over time") {
+  LabData data;
+  const auto view = fixture::both_view();
+  for (const QuantityInfo& q : quantities()) {
+    INFO(q.id);
+    const plot::PlotScene scene = depth_scene(*view, data, at_step(4), q.quantity);
+    for (const char* id : {"A decoder", "A encoder", "B decoder", "B encoder"}) {
+      INFO(id);
+      const auto line = std::find_if(scene.series.begin(), scene.series.end(),
+                                     [&](const plot::Series& s) { return s.id == id; });
+      REQUIRE(line != scene.series.end());
+      for (float v : line->y.values) CHECK(std::isfinite(v));
+    }
+    CHECK_FALSE(scene.sentence.empty());
+    for (Side side : {Side::main, Side::encoder}) {
+      SceneOptions options = at_step(4);
+      options.side = side;
+      const auto scenes = over_time_scenes(*view, data, options, q.quantity);
+      REQUIRE(scenes.size() == 2);
+      for (const plot::PlotScene& s : scenes) CHECK(s.series.size() == 6);
+    }
+  }
+}
+
+TEST_CASE("the matrices of cross-attention can be looked at") {
+  LabData data;
+  const auto view = fixture::both_view();
+  SceneOptions options = at_step(4);
+  for (options.matrix = 6; options.matrix < 10; ++options.matrix) {
+    const plot::PlotScene scene = gradient_by_layer_scene(*view, data, options);
+    CHECK(std::isfinite(scene.series.front().y[0]));
+    CHECK(over_time_scenes(*view, data, options).front().series.size() == 6);
+  }
+}
+
+TEST_CASE("each stack has its own triangle, the decoder's with three branches a layer") {
+  LabData data;
+  const auto view = fixture::both_view();
+  SceneOptions options = at_step(1);
+  options.hover_layer = 1;
+  const auto decoder = dependency_scenes(*view, data, options);
+  options.side = Side::encoder;
+  const auto encoder = dependency_scenes(*view, data, options);
+  for (size_t i = 0; i < 2; ++i) {
+    REQUIRE(decoder[i].heat);
+    REQUIRE(encoder[i].heat);
+    CHECK(decoder[i].heat->rows == 18);
+    CHECK(encoder[i].heat->rows == 12);
+    CHECK(decoder[i].heat->marked_row == 3);
+    CHECK(decoder[i].heat->marked_rows == 3);
+    CHECK(encoder[i].heat->marked_row == 2);
+  }
+  CHECK(own_share(data, view->runs[0], 2, Sub::cross, 1) == data.value(view->runs[0], "dec.beta2.8.8", 1));
+}
+
+TEST_CASE("at the start the decoder of Post-LN hears less below and its encoder does not: theory beside it") {
+  LabData data;
+  const auto view = fixture::both_view();
+  const plot::PlotScene scene = gradient_by_layer_scene(*view, data, at_step(1));
+  const auto theory = std::find_if(scene.series.begin(), scene.series.end(), [](const plot::Series& s) {
+    return s.id == "theory of the Post-LN decoder at step 1";
+  });
+  REQUIRE(theory != scene.series.end());
+  CHECK(theory->y[5] / theory->y[0] == Approx(std::pow(2, 2.5)));
+  CHECK(scene.sentence.find("A's decoder hears ") == 0);
+  CHECK(scene.sentence.find(" less in layer 1 than in 6, its encoder ") != std::string::npos);
+  CHECK(stacks_sentence('B', {1, 2, 8}, {1, 1.1f, 1.05f}) ==
+        "B's decoder hears 8.0× less in layer 1 than in 3, its encoder is flat within 1.10×.");
+  CHECK(stacks_sentence('B', {}, {1, 2}).empty());
+}
+
+TEST_CASE("two stacks stand side by side where there is room, one at a time where there is none") {
+  LabRobot wide(fixture::both_view());
+  for (const char* name :
+       {"diagram/layer1/cross/trunk", "diagram/enc/layer1/attn/trunk", "diagram/enc/final"})
+    CHECK(wide.ui.registry().find(name));
+  CHECK_FALSE(wide.ui.registry().find("diagram/enc/layer1/cross/trunk"));
+  LabRobot small(fixture::both_view(), {1024, 600});
+  CHECK_FALSE(small.ui.registry().find("diagram/enc/layer2/attn/trunk"));
+  small.robot.click("diagram/stack");
+  small.robot.click("diagram/stack/encoder");
+  small.robot.frames(2);
+  CHECK(small.ui.registry().find("diagram/enc/layer2/attn/trunk"));
+  CHECK_FALSE(small.ui.registry().find("diagram/layer2/attn/trunk"));
+}
+
+TEST_CASE("no text of an encoder-decoder overlaps or is cut") {
+  for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}, ui::Vec{1024, 600}, ui::Vec{1920, 1080}})
+    for (float scale : {1.f, 1.5f}) check_texts(size, scale, scale > 1);
+  for (const char* row : {"diagram/layers2-6", "diagram/enc/layers2-6", "diagram/collapse"})
+    for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}})
+      check_texts(size, 1, false, [&](ui::Robot& robot) {
+        robot.click(row), robot.move_to({4, 4}), robot.frames(3);
+      });
+  for (const char* stack : {"diagram/stack", "plot/stack"})
+    check_texts({1600, 1000}, 1, true, [&](ui::Robot& robot) {
+      robot.click(stack), robot.click(fmt::format("{}/encoder", stack)), robot.move_to({4, 4}),
+          robot.frames(3);
+    });
+  for (const char* tab :
+       {"plot/tab/Gradient over time", "plot/tab/Hidden norm", "plot/tab/Learning rate", "plot/tab/β²"})
+    check_texts({1024, 600}, 1, false, [&](ui::Robot& robot) {
+      robot.click(tab), robot.move_to({4, 4}), robot.frames(3);
+    });
+  check_texts({1600, 1000}, 1, false, [](ui::Robot& robot) {
+    robot.script("grab diagram/layer1/cross/trunk diagram/layer1/cross/before\nframes 12");
+  });
+  check_texts({1600, 1000}, 1, false, [](ui::Robot& robot) {
+    robot.click("diagram/layer1/cross/trunk", {0.5f, 0.5f}, 1), robot.frames(3);
+  });
+}

@@ -1,0 +1,31 @@
+// What is wrong with the texts on screen: none may overlap another, be cut, or leave its clip or the window.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "app/ui/ui.h"
+
+namespace normscope::fixture {
+
+// One line each.
+inline std::vector<std::string> text_faults(const ui::Ui& ui) {
+  std::vector<std::string> result;
+  const auto& texts = ui.texts();
+  const ui::Rect whole{0, 0, ui.size().x, ui.size().y};
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const ui::TextRecord& text = texts[i];
+    if (!text.clip.inset(-1).contains(text.rect)) result.push_back(fmt::format("clipped: {}", text.text));
+    if (!whole.inset(-0.5f).contains(text.rect))
+      result.push_back(fmt::format("outside the window: {}", text.text));
+    if (text.text.ends_with("…") && text.text != "…") result.push_back(fmt::format("cut: {}", text.text));
+    for (size_t k = 0; k < i; ++k)
+      if (texts[k].layer == text.layer && texts[k].rect.inset(0.75f).overlaps(text.rect.inset(0.75f)))
+        result.push_back(fmt::format("overlap: '{}' and '{}'", texts[k].text, text.text));
+  }
+  return result;
+}
+
+}  // namespace normscope::fixture
