@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Every state of the Lab as a picture under assets/screenshots/, made without a display. The README shows lab-light.png
-# and lab-dark.png. Called by `make screenshots`; takes a few minutes, since each picture trains its own runs.
+# Every state of the Lab as a picture, made without a display: the README's two under assets/screenshots/, all others
+# under out/screenshots/. Called by `make screenshots`; takes a few minutes, since each picture trains its own runs.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 program="${PROGRAM:-build/release/normscope}"
-out="${OUT:-assets/screenshots}"
-mkdir -p "$out"
+readme="${README_OUT:-assets/screenshots}" out="${OUT:-out/screenshots}"
+mkdir -p "$readme" "$out"
 
-# picture NAME SIZE [SCRIPT] [OPTION...]
+# picture NAME SIZE [SCRIPT] [OPTION...], into the folder $out
 picture() {
   local name="$1" size="$2" script="${3:-}"
   shift $(($# < 3 ? $# : 3))
@@ -17,9 +17,10 @@ picture() {
   "$program" "${arguments[@]}" "$@"
 }
 
+out="$readme" picture light 1600x1000
+out="$readme" picture dark 1600x1000 "" --theme dark
+
 # The three layouts, both themes, small and large scales, a large display.
-picture light 1600x1000
-picture dark 1600x1000 "" --theme dark
 picture 1440x900 1440x900
 picture 1024x600 1024x600
 picture 1600x1000-at-1.5 1600x1000 "" --scale 1.5 --theme dark
