@@ -18,9 +18,11 @@ Axis axis_of(const FigureAxis& a) {
   axis.scale = a.log ? AxisScale::log : AxisScale::linear;
   axis.lo = a.low, axis.hi = a.high, axis.label = a.label;
   for (double tick : a.ticks) {
-    const bool power = a.log && (tick < 1e-3 || tick > 1e4);
-    axis.ticks.push_back({tick, power ? ui::power_of_ten(static_cast<int>(std::lround(std::log10(tick))))
-                                      : ui::number(tick, 3)});
+    const double exponent = a.log ? std::log10(tick) : 0;
+    const bool power =
+        (exponent < -3.01 || exponent > 4.01) && std::abs(exponent - std::round(exponent)) < 1e-6;
+    axis.ticks.push_back(
+        {tick, power ? ui::power_of_ten(static_cast<int>(std::lround(exponent))) : ui::number(tick, 3)});
   }
   axis.max_ticks = 7;
   return axis;

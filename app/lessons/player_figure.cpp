@@ -117,6 +117,9 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   const bool on_figure = asked && figure.id == lesson()->step(StepKind::Predict).figures[0];
   plot::PlotScene scene = figure_scene(*lesson(), figure, data);
   const bool said = on_figure && (predicting || progress.committed);
+  if (said && q.on_y)  // the names of levels keep clear of the stroke
+    for (plot::RefLine& line : scene.lines)
+      line.label_below = (predicting ? value_ : progress.value) >= line.value;
   const bool map = !figure.map_run.empty();
   if (!map)
     scene.labels_inside = false, scene.pad_right = size_ == Size::Compact ? 176.f : kLabelRoom,

@@ -65,7 +65,7 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
   Rect left{rect.x + (compact ? 10.f : 24.f), rect.y, compact ? 110.f : 240.f, rect.h};
   if (compact) {
     if (button(ui, "lesson/course", {left.x, rect.centre().y - 15, 104, 30},
-               fmt::format("Lesson {} of {}", lesson()->number, course_.lessons.size()),
+               fmt::format("Lesson {} of {}", current_ + 1, course_.lessons.size()),
                "All lessons, with minutes and progress."))
       ui.open_popup("lesson/course");
     const float h = 56.f * static_cast<float>(course_.lessons.size()) + 16;

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "app/lessons/check.h"
+#include "app/lessons/figures.h"
 #include "app/lessons/reader.h"
 #include "app/lessons/report.h"
 #include "catch.hpp"
@@ -283,6 +284,19 @@ TEST_CASE("measured.json is of this course", "[lesson]") {
         CHECK((!check.high || v <= *check.high));
       }
   }
+}
+
+TEST_CASE("ticks on a log axis tell their value, powers of ten as such", "[lesson]") {
+  Lesson lesson;
+  Figure figure;
+  figure.x = {"rate", true, 1e-5, 1, {1e-5, 0.0003, 0.001, 1}};
+  figure.y = {"loss", false, 0, 4, {0, 2}};
+  const plot::PlotScene scene = figure_scene(lesson, figure, {});
+  REQUIRE(scene.x.ticks.size() == 4);
+  CHECK(scene.x.ticks[0].label == "10⁻⁵");
+  CHECK(scene.x.ticks[1].label == "0.0003");
+  CHECK(scene.x.ticks[2].label == "0.001");
+  CHECK(scene.y.ticks[1].label == "2");
 }
 
 TEST_CASE("the report has every claim and figure, in both forms", "[lesson]") {
