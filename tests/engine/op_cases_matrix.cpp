@@ -1,6 +1,6 @@
-// Cases of linear and attention: see op_cases.h. Sizes stand around the register tiles (12, 32), the vector
-// lengths and the blocks of the packed product, and include long sums in each of the three directions
-// (forward, dx, dW).
+// Cases of linear, attention, the mean over a row and the loss: see op_cases.h. Sizes stand around the
+// register tiles (12, 32), the vector lengths and the blocks of the packed product, and include long sums in
+// each of the three directions (forward, dx, dW).
 #include <fmt/format.h>
 
 #include "core/philox.h"
@@ -128,6 +128,88 @@ std::vector<OpCase> attention_cases() {
   cases.push_back(attention_case("dropout blocks", {1, 1, 190, 201, 4, false}, 0.3));
   cases.push_back(attention_case("dropout", {2, 2, 13, 13, 14, true}, 0.3));
   cases.push_back(attention_case("dropout lengths", {2, 3, 9, 17, 15, false, {17, 4}}, 0.2));
+  return cases;
+}
+
+std::vector<OpCase> pool_cases() {
+  std::vector<OpCase> cases;
+  struct Size {
+    int64_t B, T, D;
+    std::vector<int32_t> lengths;
+  };
+  for (const Size& s : {Size{1, 1, 1, {}},
+                        {3, 5, 31, {}},
+                        {2, 33, 16, {33, 1}},
+                        {4, 7, 33, {0, 7, 3, 9}},  // an empty row, and a length beyond the row
+                        {5, 64, 65, {64, 2, 31, 17, 1}},
+                        {2, 130, 3, {}}}) {
+    Random random(static_cast<uint64_t>(s.B * 17 + s.T * 5 + s.D));
+    OpCase c;
+    c.op = OpKind::MeanPool;
+    c.name = fmt::format("mean_pool B{} T{} D{}{}", s.B, s.T, s.D, s.lengths.empty() ? "" : " lengths");
+    c.in = {random.normal({s.B, s.T, s.D}), absent()};
+    if (!s.lengths.empty()) {
+      c.in[1] = random.integers({s.B}, 0, 0);
+      c.in[1].ints = s.lengths;
+    }
+    c.out = {s.B, s.T, s.D};
+    c.terms = c.in[0].terms = static_cast<double>(s.T);
+    c.set_forward([s]<class S>(const Inputs<S>& in) {
+      return std::vector<Array<S>>{reference::mean_pool<S>(in[0], s.lengths, s.B, s.T, s.D)};
+    });
+    c.backward = [s](const Inputs<double>&, const Values& dy) {
+      return std::vector<Values>{reference::mean_pool_backward(s.lengths, dy, s.B, s.T, s.D), {}};
+    };
+    cases.push_back(std::move(c));
+  }
+  return cases;
+}
+
+std::vector<OpCase> loss_cases() {
+  std::vector<OpCase> cases;
+  struct Size {
+    int64_t R, V;
+    bool weights;
+    double smoothing;
+  };
+  for (const Size s : {Size{1, 3, false, 0},
+                       {3, 31, false, 0},
+                       {31, 33, true, 0},
+                       {33, 17, true, 0.1},
+                       {7, 1, false, 0},
+                       {129, 65, false, 0.1},
+                       {5, 257, true, 0.3},
+                       {1001, 31, true, 0.1},
+                       {3, 3001, false, 0}}) {
+    Random random(static_cast<uint64_t>(s.R * 31 + s.V));
+    OpCase c;
+    c.op = OpKind::SoftmaxXent;
+    c.name =
+        fmt::format("softmax_xent {}x{}{} smoothing {}", s.R, s.V, s.weights ? " weights" : "", s.smoothing);
+    c.step.label_smoothing = static_cast<float>(s.smoothing);
+    c.in = {random.normal({s.R, s.V}, 0.5, 2.0), random.integers({s.R}, 0, static_cast<int32_t>(s.V - 1)),
+            s.weights ? random.normal({s.R}, 1.0, 0.3) : absent()};
+    c.in[2].differentiable = false;
+    for (float& w : c.in[2].values) w = std::abs(w);
+    for (int64_t r = 4; r < s.R; r += 5) c.in[1].ints[at(r)] = -1;  // ignored positions
+    c.in[0].terms = static_cast<double>(s.V);
+    c.in[0].zero_gradient = s.V == 1;
+    c.out = {1};
+    c.saved = {{s.R}, {s.R}};
+    c.terms = static_cast<double>(s.R + s.V);
+    const auto targets = c.in[1].ints;
+    const double smoothing = static_cast<double>(c.step.label_smoothing);
+    const Values weight = reference::row_weights(targets, {c.in[2].values.begin(), c.in[2].values.end()});
+    c.set_forward([=]<class S>(const Inputs<S>& in) {
+      auto r = reference::softmax_xent<S>(in[0], targets, weight, smoothing);
+      return std::vector<Array<S>>{{r.loss}, r.log_sum_exp, Array<S>(weight.begin(), weight.end())};
+    });
+    c.backward = [=](const Inputs<double>& in, const Values& dy) {
+      return std::vector<Values>{
+          reference::softmax_xent_backward(in[0], targets, weight, smoothing, dy[0]), {}, {}};
+    };
+    cases.push_back(std::move(c));
+  }
   return cases;
 }
 
