@@ -1,4 +1,4 @@
-// Cases of the ops that are not matrix products or attention: see op_cases.h.
+// Cases of embedding, norms and element-wise ops, and what all cases share: see op_cases.h.
 #include "engine/op_cases.h"
 
 #include <fmt/format.h>
