@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "core/error.h"
 #include "cuda/blocks.h"
@@ -94,8 +95,9 @@ class CudaExecutable final : public Executable {
 
   /// Kernels count elements in 32 bits, and heads and probes in the 16 bits of a grid's second dimension.
   void check_sizes() const {
-    for (const ValueInfo& v : program_.values)
-      if (v.shape.size() >= int64_t{1} << 31)
+    for (size_t i = 0; i < program_.values.size(); ++i)
+      if (const ValueInfo& v = program_.values[i];
+          v.shape.size() >= int64_t{1} << 31 && program_.plan.value_offset[i] != kNoOffset)
         fail("cuda", "{} {} has more than 2^31 elements: expected a smaller batch", v.name,
              to_string(v.shape));
     for (const Node& n : program_.nodes)
@@ -284,10 +286,12 @@ class CudaExecutable final : public Executable {
     std::fill_n(stats, program_.stats.size(), std::numeric_limits<double>::quiet_NaN());
   }
 
-  void raise_errors() const {
+  void raise_errors() {
     driver_->wait();
-    if (const std::string e = driver_->error(); !e.empty())
-      throw DeviceError(fmt::format("[cuda] {}: {}", driver_->device().name, e));
+    const std::string e = driver_->error();
+    if (e.empty()) return;
+    if (graph_) driver_->release_graph(std::exchange(graph_, nullptr));  // no destructor runs
+    throw DeviceError(fmt::format("[cuda] {}: {}", driver_->device().name, e));
   }
 
   ProgramData& program_;

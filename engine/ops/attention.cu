@@ -50,15 +50,10 @@ __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
 
   for (int s0 = 0; s0 < seen; s0 += static_cast<int>(kKeyTile)) {
     ScoreTile tile;
-    tile.clear();
-    tile.multiply<true, true>(
-        0, a.width, shared,
-        [&](int m, int j) { return m < rows ? head.q[static_cast<size_t>(t0 + m) * a.D + j] : 0.0f; },
-        [&](int j, int n) { return s0 + n < seen ? head.k[static_cast<size_t>(s0 + n) * a.D + j] : 0.0f; });
-    for (int i = 0; i < ScoreTile::RM; ++i)
-      for (int j = 0; j < ScoreTile::RN; ++j)
-        if (const int m = tile.row() + i, s = s0 + tile.column() + j; m < rows && s < seen)
-          scores[m * pitch + s] = tile.acc[i][j] * a.scale;
+    rows_by_rows(tile, head.q, t0, rows, head.k, s0, seen - s0, a.width, a.D, shared);
+    each(tile, [&](int m, int n, float score) {
+      if (m < rows && s0 + n < seen) scores[m * pitch + s0 + n] = score * a.scale;
+    });
   }
   __syncthreads();
   for (int m = static_cast<int>(threadIdx.x) / 32; m < rows; m += static_cast<int>(kAttentionThreads) / 32)
@@ -77,10 +72,9 @@ __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
         [&](int s, int n) {
           return j0 + n < a.width ? head.v[static_cast<size_t>(s) * a.D + j0 + n] : 0.0f;
         });
-    for (int i = 0; i < Out::RM; ++i)
-      for (int j = 0; j < Out::RN; ++j)
-        if (const int m = tile.row() + i, n = j0 + tile.column() + j; m < rows && n < a.width)
-          a.out[head.qo + static_cast<size_t>(t0 + m) * a.D + n] = tile.acc[i][j];
+    each(tile, [&](int m, int j, float v) {
+      if (m < rows && j0 + j < a.width) a.out[head.qo + static_cast<size_t>(t0 + m) * a.D + j0 + j] = v;
+    });
   }
 }
 
@@ -110,23 +104,16 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a)
   }
   for (int s0 = 0; s0 < seen; s0 += static_cast<int>(kKeyTile)) {
     ScoreTile tile;
-    tile.clear();
-    tile.multiply<true, true>(
-        0, a.width, shared,
-        [&](int m, int j) {
-          return m < rows ? a.dout[head.qo + static_cast<size_t>(t0 + m) * a.D + j] : 0.0f;
-        },
-        [&](int j, int n) { return s0 + n < seen ? head.v[static_cast<size_t>(s0 + n) * a.D + j] : 0.0f; });
-    for (int i = 0; i < ScoreTile::RM; ++i)
-      for (int j = 0; j < ScoreTile::RN; ++j)
-        if (const int m = tile.row() + i, s = s0 + tile.column() + j; m < rows && s < seen) {
-          const size_t at = first + static_cast<size_t>(m) * a.Tk + s;
-          const bool visible = s < head.visible(a, t0 + m);
-          const float ds =
-              visible ? a.probabilities[at] * (keep(at) * tile.acc[i][j] - dots[m]) * a.scale : 0.0f;
-          scores[m * pitch + s] = ds;
-          if (a.in_shared) a.dscores[at] = ds;
-        }
+    rows_by_rows(tile, a.dout + head.qo, t0, rows, head.v, s0, seen - s0, a.width, a.D, shared);
+    each(tile, [&](int m, int n, float dp) {
+      const int s = s0 + n;
+      if (m >= rows || s >= seen) return;
+      const size_t at = first + static_cast<size_t>(m) * a.Tk + s;
+      const bool visible = s < head.visible(a, t0 + m);
+      const float ds = visible ? a.probabilities[at] * (keep(at) * dp - dots[m]) * a.scale : 0.0f;
+      scores[m * pitch + s] = ds;
+      if (a.in_shared) a.dscores[at] = ds;
+    });
   }
   __syncthreads();
   if (a.dq == nullptr) return;
@@ -138,10 +125,10 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a)
         [&](int s, int n) {
           return j0 + n < a.width ? head.k[static_cast<size_t>(s) * a.D + j0 + n] : 0.0f;
         });
-    for (int i = 0; i < Out::RM; ++i)
-      for (int j = 0; j < Out::RN; ++j)
-        if (const int m = tile.row() + i, n = j0 + tile.column() + j; m < rows && n < a.width)
-          write_to(a.dq + head.qo + static_cast<size_t>(t0 + m) * a.D + n, tile.acc[i][j], a.add_q);
+    each(tile, [&](int m, int j, float v) {
+      if (m < rows && j0 + j < a.width)
+        write_to(a.dq + head.qo + static_cast<size_t>(t0 + m) * a.D + j0 + j, v, a.add_q);
+    });
   }
 }
 
@@ -172,11 +159,10 @@ __global__ void __launch_bounds__(kAttentionThreads) key_gradient(Attention a) {
           [&](int t, int n) {
             return j0 + n < a.width ? source[head.qo + static_cast<size_t>(t) * a.D + j0 + n] : 0.0f;
           });
-      for (int i = 0; i < Out::RM; ++i)
-        for (int j = 0; j < Out::RN; ++j)
-          if (const int m = tile.row() + i, n = j0 + tile.column() + j; m < rows && n < a.width)
-            write_to(to + head.ko + static_cast<size_t>(s0 + m) * a.D + n, tile.acc[i][j],
-                     which == 0 ? a.add_k : a.add_v);
+      each(tile, [&](int m, int j, float v) {
+        if (m < rows && j0 + j < a.width)
+          write_to(to + head.ko + static_cast<size_t>(s0 + m) * a.D + j0 + j, v, which == 0 ? a.add_k : a.add_v);
+      });
     }
   }
 }

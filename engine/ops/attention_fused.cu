@@ -10,22 +10,6 @@ namespace {
 constexpr int kQueries = static_cast<int>(kQueryTile), kKeys = static_cast<int>(kKeyTile), kPitch = kKeys + 1;
 constexpr int kBuffer = kQueries * kPitch;  // floats of a tile in shared memory
 
-/// out = A B^T over the width of a head: rows a0.. of `a`, rows b0.. of `b`, both with the model's width between rows.
-__device__ void rows_by_rows(ScoreTile& tile, const float* a, int a0, int a_rows, const float* b, int b0, int b_rows,
-                             int width, int D, float* stage) {
-  tile.clear();
-  tile.multiply<true, true>(
-      0, width, stage, [&](int m, int j) { return m < a_rows ? a[static_cast<size_t>(a0 + m) * D + j] : 0.0f; },
-      [&](int j, int n) { return n < b_rows ? b[static_cast<size_t>(b0 + n) * D + j] : 0.0f; });
-}
-
-/// f(m, n, accumulated number) for each element of the thread.
-template <class Tile, class F>
-__device__ void each(const Tile& tile, F f) {
-  for (int i = 0; i < Tile::RM; ++i)
-    for (int j = 0; j < Tile::RN; ++j) f(tile.row() + i, tile.column() + j, tile.acc[i][j]);
-}
-
 /// Largest score and 1 / sum of exp(score - largest) of each of `rows` queries from t0 on, into shared memory. A row is
 /// always the same warp's.
 __device__ void row_statistics(const Attention& a, const Head& head, int t0, int rows, int seen, float* stage,

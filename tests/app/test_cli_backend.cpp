@@ -36,7 +36,7 @@ std::vector<double> losses(const std::string& log) {
 
 TEST_CASE("cli: --backend cuda without the library is one line and its own exit code") {
   const Folder folder;
-  for (const std::string command : {train_line(folder, "--backend cuda"), std::string("compare --backend cuda --steps 1"),
+  for (const std::string& command : {train_line(folder, "--backend cuda"), std::string("compare --backend cuda --steps 1"),
                                     std::string("bench --backend cuda"), std::string("verify --backend cuda x")}) {
     INFO(command);
     const Outcome missing = run_program(command, "env NORMSCOPE_CUDA_LIBRARY='" + folder.file("none.so") + "'");
@@ -96,7 +96,7 @@ TEST_CASE("cli: when the device is lost or too small the run goes on on the CPU"
   const std::string log = folder.file("cpu.jsonl");
   REQUIRE(run_program(train_line(folder, "--log '" + log + "'")).code == 0);
   const auto expected = losses(log);
-  for (const std::string failure : {"NORMSCOPE_EMULATED_LAUNCHES=3", "NORMSCOPE_EMULATED_LAUNCHES=31",
+  for (const char* failure : {"NORMSCOPE_EMULATED_LAUNCHES=3", "NORMSCOPE_EMULATED_LAUNCHES=31",
                                     "NORMSCOPE_EMULATED_MEMORY=100000"}) {
     INFO(failure);
     const std::string broken = folder.file("broken.jsonl"), saved = folder.file("run.safetensors");

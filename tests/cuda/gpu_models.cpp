@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "cuda/backend_cuda.h"
 #include "cuda/device.h"
 #include "cuda/shadow.h"
 #include "engine/model_fixture.h"
@@ -229,6 +230,21 @@ TEST_CASE("gpu models: changing any field of StepInputs changes the result", "[g
     changed.program->replay(inputs);
     CHECK_FALSE(same_bits(changed.state(), same.state()));
   }
+}
+
+TEST_CASE("gpu models: TF32 rounds and is off unless asked for", "[gpu]") {
+  NEEDS_DEVICE();
+  std::string reason;
+  const auto rounding = cuda::open_driver({.tf32 = true}, reason);
+  REQUIRE(rounding != nullptr);
+  const TinyOptions o{.placement = Placement::Pre, .width = 64, .heads = 4, .feed_forward = 64};
+  Tiny cpu(o), exact(o, device_backend()), rounded(o, cuda::make_backend(rounding, {.tf32 = true}));
+  for (Tiny* t : {&cpu, &exact, &rounded}) t->step(1);
+  const auto distance = [&](Tiny& t) { return std::abs(t.program->loss() - cpu.program->loss()); };
+  CHECK(distance(exact) <= 1e-6 * cpu.program->loss());
+  CHECK(distance(rounded) <= 1e-2 * cpu.program->loss());
+  // Whether such small products are rounded on a real device is for cuBLASLt to decide.
+  if (rounding->device().name == "emulated device") CHECK(distance(rounded) > 1e-6 * cpu.program->loss());
 }
 
 TEST_CASE("gpu models: every update rule leaves the state of the CPU", "[gpu]") {

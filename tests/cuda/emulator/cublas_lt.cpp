@@ -1,5 +1,6 @@
 #include <cublasLt.h>
 
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -35,17 +36,28 @@ bool fits(const MatmulDesc& d, const MatrixLayout& a, const MatrixLayout& b, con
   return rows(a, d.a) == c.rows && cols(b, d.b) == c.cols && cols(a, d.a) == rows(b, d.b);
 }
 
+/// To 10 bits of mantissa, to the nearest.
+float rounded(float v, bool tf32) {
+  if (!tf32 || !std::isfinite(v)) return v;
+  uint32_t bits;
+  std::memcpy(&bits, &v, sizeof bits);
+  bits = (bits + 0x1000u) & ~uint32_t{0x1fff};
+  std::memcpy(&v, &bits, sizeof bits);
+  return v;
+}
+
 /// D = alpha op(A) op(B) + beta C + bias, column by column; the workspace is filled with NaN on the way.
 void multiply(const Product& p) {
   for (size_t i = 0; i < p.workspace_floats; ++i) p.workspace[i] = std::numeric_limits<float>::quiet_NaN();
   const size_t m = p.m(), n = p.n(), k = p.k();
+  const bool tf32 = p.desc.compute == CUBLAS_COMPUTE_32F_FAST_TF32;
   std::vector<float> a(m * k), sum(m);
   for (size_t q = 0; q < k; ++q)
-    for (size_t i = 0; i < m; ++i) a[q * m + i] = p.at_a(i, q);
+    for (size_t i = 0; i < m; ++i) a[q * m + i] = rounded(p.at_a(i, q), tf32);
   for (size_t j = 0; j < n; ++j) {
     std::fill(sum.begin(), sum.end(), 0.0f);
     for (size_t q = 0; q < k; ++q) {
-      const float b = p.at_b(q, j);
+      const float b = rounded(p.at_b(q, j), tf32);
       const float* column = a.data() + q * m;
       for (size_t i = 0; i < m; ++i) sum[i] += column[i] * b;
     }
