@@ -1,4 +1,4 @@
-// The only file that knows CLI11: options in, one command called, errors to one line.
+// Options in, one command called, errors to one line. This file and arguments_saved.cpp alone know CLI11.
 #include "app/cli/cli.h"
 
 #include <CLI/CLI.hpp>
@@ -9,26 +9,12 @@
 #include <new>
 
 #include "app/bench/stepper.h"
+#include "app/cli/arguments.h"
 #include "app/cli/options.h"
 #include "engine/train/spec.h"
 
 namespace normscope::cli {
 namespace {
-
-constexpr const char* kFooter =
-    "Exit codes: 0 done; 1 a check failed (verify); 2 command line or configuration; 3 a text, checkpoint "
-    "or\n"
-    "fixture that cannot be used; 4 --window without a display or OpenGL; 5 anything else; 6 the display "
-    "went\n"
-    "away under the window; 7 more memory than the machine has (train); 8 --backend cuda without a CUDA\n"
-    "device; 130 interrupted.";
-
-void add_threads(CLI::App& app, int32_t& threads) {
-  app.add_option("--threads", threads,
-                 "threads that train; 0: one per physical core (never changes a result)")
-      ->check(CLI::Range(0, 256))
-      ->type_name("N");
-}
 
 void add_backend(CLI::App& app, BackendOptions& options) {
   app.add_option("--backend", options.backend,
@@ -214,49 +200,6 @@ void add_bleu(CLI::App& app, BleuOptions& options, std::function<Exit()>& comman
   sub.callback([&] { command = [&] { return bleu(options); }; });
 }
 
-void add_measure(CLI::App& app, MeasureOptions& options, std::function<Exit()>& command) {
-  CLI::App& sub = *app.add_subcommand("measure", "Look into a saved run: what its layers, norms and gradients do");
-  sub.footer(kFooter);
-  sub.add_option("run", options.file, "a saved run")->type_name("FILE")->required();
-  sub.add_option("--what", options.what, "what is measured")
-      ->check(CLI::IsMember(measurement_names()))
-      ->type_name("NAME");
-  sub.add_option("--without", options.without, "ablation, loss: leave these out together, as L11,L12 or L03.attn")
-      ->delimiter(',')
-      ->type_name("NAMES");
-  sub.add_option("--batches", options.batches, "gradients: mini-batches")
-      ->check(CLI::Range(1, 100'000))
-      ->type_name("N");
-  sub.add_option("--epsilon", options.epsilon, "concentration: how far above the mean")
-      ->check(CLI::Range(0.0, 1000.0))
-      ->type_name("X");
-  sub.add_option("--delta", options.delta, "concentration: which share may lie beyond")
-      ->check(CLI::Range(0.0, 1.0))
-      ->type_name("X");
-  sub.add_flag("--json", options.json, "one JSON object instead of a table");
-  add_threads(sub, options.threads);
-  sub.callback([&] { command = [&] { return measure(options); }; });
-}
-
-void add_average(CLI::App& app, AverageOptions& options, std::function<Exit()>& command) {
-  CLI::App& sub = *app.add_subcommand("average", "The mean weights of saved states, as a run that goes on");
-  sub.footer(kFooter);
-  sub.add_option("runs", options.files, "saved states of one model")->type_name("FILE")->required();
-  sub.add_option("--out", options.out, "the run to write")->type_name("FILE")->required();
-  sub.callback([&] { command = [&] { return average(options); }; });
-}
-
-void add_admin_fold(CLI::App& app, AdminFoldOptions& options, std::function<Exit()>& command) {
-  CLI::App& sub = *app.add_subcommand(
-      "admin-fold", "Write a saved Admin run as a plain Post-LN run that computes the same");
-  sub.footer(kFooter);
-  sub.add_option("in", options.in, "a saved run (safetensors) of placement admin or admin-paper")
-      ->type_name("FILE")
-      ->required();
-  sub.add_option("out", options.out, "the run to write")->type_name("FILE")->required();
-  sub.callback([&] { command = [&] { return admin_fold(options); }; });
-}
-
 void add_verify(CLI::App& app, VerifyOptions& options, std::function<Exit()>& command) {
   CLI::App& sub = *app.add_subcommand(
       "verify", "Compare the engine with a reference fixture: loss, gradients, ten steps");
@@ -294,7 +237,8 @@ void add_lesson(CLI::App& app, LessonOptions& options, std::function<Exit()>& co
   add_threads(check, options.threads);
   CLI::App& report = add("report", "A page of claims, settings and measured numbers, with figures");
   report.add_option("--out", options.out, "the folder to write")->type_name("DIR");
-  report.add_option("--readme", options.readme, "a page into which the claim table goes, between its markers")
+  report
+      .add_option("--readme", options.readme, "a page into which the claim table goes, between its markers")
       ->type_name("FILE");
 }
 

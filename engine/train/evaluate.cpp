@@ -19,7 +19,9 @@ Program forward_program(Store& store, const ModelConfig& model, const BatchShape
   RecordOptions options = record_options(shape, false);
   options.left_out = left_out;
   const ModelValues values = record_transformer(tape, model, options);
-  return seal(tape, {.loss = values.loss, .backward = false, .optimizer = Optimizer::None, .keep_probabilities = false});
+  return seal(
+      tape,
+      {.loss = values.loss, .backward = false, .optimizer = Optimizer::None, .keep_probabilities = false});
 }
 
 void put(Batch& batch, const BatchShape& shape, Program& program) {

@@ -81,13 +81,12 @@ Program training_program(Network& network, const RunSpec& spec, const BatchShape
   const ModelValues recorded = record_transformer(tape, spec.model, record_options(shape, true));
   if (!network.store.materialized()) network.store.materialize(spec.seed);
   if (values) *values = recorded;
-  return seal(tape,
-              {.loss = recorded.loss,
-               .backward = true,
-               .optimizer = spec.train.optimizer,
-               .clip = true,
-               .reuse_gradients = spec.train.reuse_gradients,
-               .keep_probabilities = network.keeps_probabilities});
+  return seal(tape, {.loss = recorded.loss,
+                     .backward = true,
+                     .optimizer = spec.train.optimizer,
+                     .clip = true,
+                     .reuse_gradients = spec.train.reuse_gradients,
+                     .keep_probabilities = network.keeps_probabilities});
 }
 
 std::string without(std::string_view name, std::string_view ending, std::string_view instead) {
@@ -218,7 +217,8 @@ std::vector<FiniteCheck> finite_checks(const ProgramData& program) {
 }
 
 std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Backend& backend, int32_t step,
-                                       const Store* older, const RunSpec* older_spec, bool keep_probabilities) {
+                                       const Store* older, const RunSpec* older_spec,
+                                       bool keep_probabilities) {
   auto network = std::make_unique<Network>(backend);
   network->keeps_probabilities = keep_probabilities;
   network->shape =

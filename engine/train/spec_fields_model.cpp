@@ -217,8 +217,10 @@ void add_model_fields(std::vector<Field>& fields) {
                           [](std::string_view name) { return enum_from<InitRule>(kInitRules, name); }>(
       {"model.init", "init", "",
        "How the weights start. xavier fits each matrix's size; theory is the setting of Xiong et al. (2020) "
-       "with silent attention; normal002 is a fixed spread of 0.02, as in BERT; fixup and t-fixup shrink them "
-       "with depth, for models without norms; looklinear makes each feed-forward network start as a linear map."},
+       "with silent attention; normal002 is a fixed spread of 0.02, as in BERT; fixup and t-fixup shrink "
+       "them "
+       "with depth, for models without norms; looklinear makes each feed-forward network start as a linear "
+       "map."},
       all(kInitRules)));
   fields.push_back(choice<[](RunSpec& s) -> Activation& { return s.model.activation; },
                           [](Activation a) { return kActivations[static_cast<size_t>(a)]; },
@@ -252,7 +254,8 @@ void add_model_fields(std::vector<Field>& fields) {
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.adanorm_scale; }>(
       {"model.adanorm_scale", "AdaNorm C", "", "adanorm multiplies its output by C (1 - k y)."}, 0, 100));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.adanorm_slope; }>(
-      {"model.adanorm_slope", "AdaNorm k", "", "adanorm: how much less it lets large values through."}, 0, 1));
+      {"model.adanorm_slope", "AdaNorm k", "", "adanorm: how much less it lets large values through."}, 0,
+      1));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dyt_alpha; }>(
       {"model.dyt_alpha", "DyT alpha", "", "dyt: where the learned slope inside the tanh starts."}, 0, 100));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dropout_residual; }>(
