@@ -34,10 +34,12 @@ TEST_CASE("backend switch: CUDA is chosen, TF32 beside it, CPU again") {
   CHECK(*bar.choice == BackendChoice{.cuda = true});
   CHECK_THROWS(bar.robot.click("app/tf32"));
   bar.state.now = *bar.choice;
+  bar.robot.frames(1);
   CHECK(bar.robot.value("app/backend") == "CUDA");
   bar.robot.click("app/tf32");
   CHECK(*bar.choice == BackendChoice{.cuda = true, .tf32 = true});
   bar.state.now = *bar.choice;
+  bar.robot.frames(1);
   bar.robot.click("app/tf32");
   CHECK(*bar.choice == BackendChoice{.cuda = true});
   bar.robot.click("app/backend/CPU");
