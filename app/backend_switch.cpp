@@ -76,7 +76,9 @@ float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, floa
   const Rect place{x - 10 - words, room.y, words, room.h};
   const TextStyle style{Face::sans, type::body};
   // Half a reason says nothing: the whole of it is the help.
-  const std::string shown = ui.paint().text_width(style, text) <= words ? text : "no CUDA here";
+  const std::string shown = ui.paint().text_width(style, text) <= words ? text
+                            : s.note.empty()                                ? "no CUDA here"
+                                                                            : "on the CPU now";
   ui.paint().text_in(place, style, ui.theme().ink3, shown, Align::right);
   ui.mark("app/backend/reason", place, text, help_of(s));
   return x - 10 - ui.paint().text_width(style, shown);
