@@ -8,7 +8,8 @@ namespace {
 using namespace ui;
 
 constexpr const char* kHelp =
-    "Where the runs train. The same steps on an NVIDIA GPU, equal within rounding; runs move there with their weights.";
+    "Where the runs train. The same steps on an NVIDIA GPU, equal within rounding; runs move there with "
+    "their weights.";
 
 std::string help_of(const BackendSwitch& s) {
   std::string help = kHelp;
@@ -37,13 +38,19 @@ void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optiona
     HitOptions inner;
     inner.focusable = false, inner.enabled = possible;
     const Hit hit = ui.hit(cuda ? "app/backend/CUDA" : "app/backend/CPU", segment,
-                           on ? "on" : possible ? "" : "not here", help, inner);
+                           on         ? "on"
+                           : possible ? ""
+                                      : "not here",
+                           help, inner);
     if (hit.clicked && possible) wants_cuda = cuda;
     if (on)
       p.fill(segment, t.inverse, 5);
     else if (hit.hovered && possible)
       p.fill(segment, t.trough, 5);
-    p.text_in(segment, {on ? Face::bold : Face::sans, type::body}, on ? t.on_inverse : possible ? t.ink2 : t.slot,
+    p.text_in(segment, {on ? Face::bold : Face::sans, type::body},
+              on         ? t.on_inverse
+              : possible ? t.ink2
+                         : t.slot,
               cuda ? "CUDA" : "CPU", Align::centre);
   }
   if (const int move = arrows.arrow_x - arrows.arrow_y; move != 0 && s.reason.empty()) wants_cuda = move > 0;
@@ -63,7 +70,8 @@ float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, floa
     options.style = {Face::sans, type::body};
     options.selected = s.now.tf32;
     if (button(ui, "app/tf32", {x, y, kTf32Width, h}, "TF32",
-               "Matrix products with 10 bits of mantissa instead of 23: faster, and no longer the CPU's numbers. Off at "
+               "Matrix products with 10 bits of mantissa instead of 23: faster, and no longer the CPU's "
+               "numbers. Off at "
                "first.",
                options))
       choice = BackendChoice{true, !s.now.tf32};
@@ -77,8 +85,8 @@ float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, floa
   const TextStyle style{Face::sans, type::body};
   // Half a reason says nothing: the whole of it is the help.
   const std::string shown = ui.paint().text_width(style, text) <= words ? text
-                            : s.note.empty()                                ? "no CUDA here"
-                                                                            : "on the CPU now";
+                            : s.note.empty()                            ? "no CUDA here"
+                                                                        : "on the CPU now";
   ui.paint().text_in(place, style, ui.theme().ink3, shown, Align::right);
   ui.mark("app/backend/reason", place, text, help_of(s));
   return x - 10 - ui.paint().text_width(style, shown);

@@ -106,10 +106,13 @@ constexpr Launch attention(int64_t batch_heads, int64_t positions, int64_t keys)
           kAttentionThreads, 1, (kAttentionStage + scores + static_cast<size_t>(kQueryTile)) * sizeof(float)};
 }
 
-/// Without stored probabilities: two tiles of scores and two numbers a row in shared memory, whatever the number of keys.
+/// Without stored probabilities: two tiles of scores and two numbers a row in shared memory, whatever the
+/// number of keys.
 constexpr Launch attention_fused(int64_t batch_heads, int64_t positions) {
-  return {static_cast<uint32_t>(div_up(positions, kQueryTile)), static_cast<uint32_t>(batch_heads), kAttentionThreads, 1,
-          (kAttentionStage + static_cast<size_t>(2 * kQueryTile * (kKeyTile + 1) + 2 * kQueryTile)) * sizeof(float)};
+  return {static_cast<uint32_t>(div_up(positions, kQueryTile)), static_cast<uint32_t>(batch_heads),
+          kAttentionThreads, 1,
+          (kAttentionStage + static_cast<size_t>(2 * kQueryTile * (kKeyTile + 1) + 2 * kQueryTile)) *
+              sizeof(float)};
 }
 
 /// Floats that attention's backward works with: the gradients of the scores, or two numbers a row.

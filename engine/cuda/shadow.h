@@ -13,9 +13,8 @@ namespace normscope::cuda {
 struct ShadowDifference {
   std::string instruction;  ///< "backward L03.ffn.1"
   std::string tensor;       ///< "gradient of L03.ffn.w1"
-  double error =
-      0;  ///< sum of squared differences over sum of squares of the reference (a gradient counts as no smaller than
-          ///< a thousandth of what came in); NaN when either is NaN
+  double error = 0;  ///< sum of squared differences over sum of squares of the reference (a gradient counts
+                     ///< as no smaller than a thousandth of what came in); NaN when either is NaN
 };
 
 struct ShadowReport {

@@ -3,8 +3,8 @@
 // The scores of a tile stay in shared memory until they are probabilities (up to some 200 keys; beyond, in
 // the memory of the probabilities themselves), which are written once: backward reads them and a user can
 // look at them. Backward in two launches without atomics: a tile of queries gives dscores and dq, a tile of
-// keys gives dk and dv. Where the probabilities have no memory, ops/attention_fused.cu has backward, and forward
-// over more keys than fit.
+// keys gives dk and dv. Where the probabilities have no memory, ops/attention_fused.cu has backward, and
+// forward over more keys than fit.
 //   dp = kept (dout v^T), ds = p (dp - sum_j dout_j out_j) / sqrt(d), dq = ds k, dk = ds^T q, dv = (p kept)^T
 //   dout
 #include "ops/attention.cuh"
@@ -161,7 +161,8 @@ __global__ void __launch_bounds__(kAttentionThreads) key_gradient(Attention a) {
           });
       each(tile, [&](int m, int j, float v) {
         if (m < rows && j0 + j < a.width)
-          write_to(to + head.ko + static_cast<size_t>(s0 + m) * a.D + j0 + j, v, which == 0 ? a.add_k : a.add_v);
+          write_to(to + head.ko + static_cast<size_t>(s0 + m) * a.D + j0 + j, v,
+                   which == 0 ? a.add_k : a.add_v);
       });
     }
   }

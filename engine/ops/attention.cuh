@@ -1,5 +1,5 @@
-// What attention's kernels share: what a block works on, dropout's mask, and the arguments of a call. Included by
-// ops/attention.cu (probabilities are stored) and ops/attention_fused.cu (they are not).
+// What attention's kernels share: what a block works on, dropout's mask, and the arguments of a call.
+// Included by ops/attention.cu (probabilities are stored) and ops/attention_fused.cu (they are not).
 #pragma once
 
 #include "cuda/tile.cuh"
@@ -66,12 +66,14 @@ struct Keep {
   }
 };
 
-/// out = A B^T over the width of a head: rows a0.. of `a`, rows b0.. of `b`, both with the model's width between rows.
-__device__ inline void rows_by_rows(ScoreTile& tile, const float* a, int a0, int a_rows, const float* b, int b0, int b_rows,
-                             int width, int D, float* stage) {
+/// out = A B^T over the width of a head: rows a0.. of `a`, rows b0.. of `b`, both with the model's width
+/// between rows.
+__device__ inline void rows_by_rows(ScoreTile& tile, const float* a, int a0, int a_rows, const float* b,
+                                    int b0, int b_rows, int width, int D, float* stage) {
   tile.clear();
   tile.multiply<true, true>(
-      0, width, stage, [&](int m, int j) { return m < a_rows ? a[static_cast<size_t>(a0 + m) * D + j] : 0.0f; },
+      0, width, stage,
+      [&](int m, int j) { return m < a_rows ? a[static_cast<size_t>(a0 + m) * D + j] : 0.0f; },
       [&](int j, int n) { return n < b_rows ? b[static_cast<size_t>(b0 + n) * D + j] : 0.0f; });
 }
 
@@ -115,7 +117,8 @@ void by_width(int width, F f) {
     f(WideTile{});
 }
 
-/// Without stored probabilities; ops/attention_fused.cu. Forward: only where the scores do not fit shared memory.
+/// Without stored probabilities; ops/attention_fused.cu. Forward: only where the scores do not fit shared
+/// memory.
 void attend_in_passes(const Attention&, int64_t batch_heads, Context&);
 void fused_gradients(const Attention&, int64_t batch_heads, Context&);
 

@@ -1,7 +1,8 @@
-// Attention on CUDA where nobody looks at the probabilities: they are computed tile by tile and never stored, forward
-// and backward again (Dao et al. 2022, algorithms 1 and 4, with two passes over the keys instead of a running maximum's
-// corrections). A pass over the keys yields each row's largest score and sum; the next ones compute every score again
-// and use it at once. Backward keeps two numbers a row in its workspace; nothing here is of size Tq Tk.
+// Attention on CUDA where nobody looks at the probabilities: they are computed tile by tile and never stored,
+// forward and backward again (Dao et al. 2022, algorithms 1 and 4, with two passes over the keys instead of a
+// running maximum's corrections). A pass over the keys yields each row's largest score and sum; the next ones
+// compute every score again and use it at once. Backward keeps two numbers a row in its workspace; nothing
+// here is of size Tq Tk.
 #include "ops/attention.cuh"
 
 namespace normscope::cuda {
@@ -10,8 +11,8 @@ namespace {
 constexpr int kQueries = static_cast<int>(kQueryTile), kKeys = static_cast<int>(kKeyTile), kPitch = kKeys + 1;
 constexpr int kBuffer = kQueries * kPitch;  // floats of a tile in shared memory
 
-/// Largest score and 1 / sum of exp(score - largest) of each of `rows` queries from t0 on, into shared memory. A row is
-/// always the same warp's.
+/// Largest score and 1 / sum of exp(score - largest) of each of `rows` queries from t0 on, into shared
+/// memory. A row is always the same warp's.
 __device__ void row_statistics(const Attention& a, const Head& head, int t0, int rows, int seen, float* stage,
                                float* buffer, float* largest, float* inverse) {
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -67,14 +68,15 @@ __global__ void __launch_bounds__(kAttentionThreads) attend_twice(Attention a) {
       rows_by_rows(tile, head.q, t0, rows, head.k, s0, keys, a.width, a.D, stage);
       each(tile, [&](int m, int n, float score) {
         const bool visible = m < rows && s0 + n < head.visible(a, t0 + m);
-        buffer[m * kPitch + n] =
-            visible ? expf(score * a.scale - largest[m]) * inverse[m] *
-                          keep(head.p + static_cast<size_t>(t0 + m) * a.Tk + (s0 + n))
-                    : 0.0f;
+        buffer[m * kPitch + n] = visible ? expf(score * a.scale - largest[m]) * inverse[m] *
+                                               keep(head.p + static_cast<size_t>(t0 + m) * a.Tk + (s0 + n))
+                                         : 0.0f;
       });
       out.template multiply<true, false>(
           0, keys, stage, [&](int m, int n) { return buffer[m * kPitch + n]; },
-          [&](int n, int j) { return j0 + j < a.width ? head.v[static_cast<size_t>(s0 + n) * a.D + j0 + j] : 0.0f; });
+          [&](int n, int j) {
+            return j0 + j < a.width ? head.v[static_cast<size_t>(s0 + n) * a.D + j0 + j] : 0.0f;
+          });
     }
     each(out, [&](int m, int j, float v) {
       if (m < rows && j0 + j < a.width) a.out[head.qo + static_cast<size_t>(t0 + m) * a.D + j0 + j] = v;
@@ -99,7 +101,8 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient_again(Attent
   for (int m = static_cast<int>(threadIdx.x) / 32; m < rows; m += static_cast<int>(kAttentionThreads) / 32) {
     const size_t at = static_cast<size_t>(t0 + m) * a.D;
     float dot = 0;
-    for (int j = static_cast<int>(threadIdx.x) % 32; j < a.width; j += 32) dot += dout[at + j] * a.out[head.qo + at + j];
+    for (int j = static_cast<int>(threadIdx.x) % 32; j < a.width; j += 32)
+      dot += dout[at + j] * a.out[head.qo + at + j];
     dot = warp_sum(dot);
     if (threadIdx.x % 32 == 0) {
       dots[m] = dot;
@@ -123,13 +126,16 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient_again(Attent
           const bool visible = m < rows && s0 + n < head.visible(a, t0 + m);
           buffer[m * kPitch + n] =
               visible ? expf(score.acc[i][j] * a.scale - log_sums[m]) *
-                            (keep(head.p + static_cast<size_t>(t0 + m) * a.Tk + (s0 + n)) * dp.acc[i][j] - dots[m]) *
+                            (keep(head.p + static_cast<size_t>(t0 + m) * a.Tk + (s0 + n)) * dp.acc[i][j] -
+                             dots[m]) *
                             a.scale
                       : 0.0f;
         }
       dq.template multiply<true, false>(
           0, keys, stage, [&](int m, int n) { return buffer[m * kPitch + n]; },
-          [&](int n, int j) { return j0 + j < a.width ? head.k[static_cast<size_t>(s0 + n) * a.D + j0 + j] : 0.0f; });
+          [&](int n, int j) {
+            return j0 + j < a.width ? head.k[static_cast<size_t>(s0 + n) * a.D + j0 + j] : 0.0f;
+          });
     }
     each(dq, [&](int m, int j, float v) {
       if (m < rows && j0 + j < a.width)
@@ -174,7 +180,9 @@ __global__ void __launch_bounds__(kAttentionThreads) key_gradient_again(Attentio
       const auto accumulate = [&](Out& tile, const float* weights, const float* source) {
         tile.template multiply<true, false>(
             0, queries, stage, [&](int m, int n) { return weights[m * kPitch + n]; },
-            [&](int n, int j) { return j0 + j < a.width ? source[static_cast<size_t>(t0 + n) * a.D + j0 + j] : 0.0f; });
+            [&](int n, int j) {
+              return j0 + j < a.width ? source[static_cast<size_t>(t0 + n) * a.D + j0 + j] : 0.0f;
+            });
       };
       if (a.dk) accumulate(dk, ds, q);
       if (a.dv) accumulate(dv, kept, dout);
@@ -202,7 +210,8 @@ void attend_in_passes(const Attention& a, int64_t batch_heads, Context& context)
 void fused_gradients(const Attention& a, int64_t batch_heads, Context& context) {
   by_width(a.width, [&](auto tile) {
     launch(context, query_gradient_again<decltype(tile)>, attention_fused(batch_heads, a.Tq), a);
-    if (a.dk || a.dv) launch(context, key_gradient_again<decltype(tile)>, attention_fused(batch_heads, a.Tk), a);
+    if (a.dk || a.dv)
+      launch(context, key_gradient_again<decltype(tile)>, attention_fused(batch_heads, a.Tk), a);
   });
 }
 

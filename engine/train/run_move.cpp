@@ -1,5 +1,5 @@
-// A run on another backend: moved with its weights while the old one works, or begun again from the newest snapshot on
-// the host when it does not. See run.h.
+// A run on another backend: moved with its weights while the old one works, or begun again from the newest
+// snapshot on the host when it does not. See run.h.
 #include "core/error.h"
 #include "tape/backend.h"
 #include "train/run_impl.h"
@@ -12,7 +12,8 @@ constexpr int32_t kSnapshotInterval = 50;  // steps; keyframes come more often w
 
 void copy_blocks(const Store& from, Store& to) {
   if (from.size() != to.size())
-    fail("run", "{} numbers do not fit a network of {}: expected the same specification", from.size(), to.size());
+    fail("run", "{} numbers do not fit a network of {}: expected the same specification", from.size(),
+         to.size());
   std::vector<float> all(from.size());
   for (const Store::Block block : kBlocks) {
     from.backend().download(from.block(block), 0, all);
@@ -40,7 +41,8 @@ void Run::Impl::keep_snapshot() {
   taken->step = steps;
   taken->edits = edits.size();
   taken->plateau = plateau.state();
-  for (auto [block, to] : {std::pair{Store::Block::Value, &taken->values}, {Store::Block::M, &taken->m},
+  for (auto [block, to] : {std::pair{Store::Block::Value, &taken->values},
+                           {Store::Block::M, &taken->m},
                            {Store::Block::V, &taken->v}}) {
     to->resize(network->store.size());
     backend->download(network->store.block(block), 0, *to);
@@ -62,7 +64,8 @@ void Run::move_to(Backend& to) {
   if (run.backend == &to) return;
   run.require_backend();
   const auto copied = [&](const RunSpec& spec, const Store& store) {
-    std::shared_ptr<Network> made = build_network(spec, *run.task, to, run.steps + 1, nullptr, nullptr, run.live);
+    std::shared_ptr<Network> made =
+        build_network(spec, *run.task, to, run.steps + 1, nullptr, nullptr, run.live);
     copy_blocks(store, made->store);
     return made;
   };
@@ -74,8 +77,8 @@ void Run::move_to(Backend& to) {
   run.take_network(to, std::move(network));
 }
 
-// Edits after the snapshot are made again as their steps come, the live ones of the next step included; what the
-// history says of them it has said already.
+// Edits after the snapshot are made again as their steps come, the live ones of the next step included; what
+// the history says of them it has said already.
 void Run::recover_on(Backend& to, const std::string& why) {
   Impl& run = *impl_;
   const Keyframe* frame = run.broken ? nullptr : run.newest_snapshot();

@@ -54,7 +54,8 @@ TEST_CASE("backend switch: where there is no CUDA it says why, beside and on hov
   CHECK_FALSE(bar.choice);
   CHECK(bar.robot.value("app/backend/CUDA") == "not here");
   CHECK(bar.robot.value("app/backend/reason") == "there is no NVIDIA GPU");
-  CHECK(bar.robot.control("app/backend/CUDA").help.find("Not here: there is no NVIDIA GPU.") != std::string::npos);
+  CHECK(bar.robot.control("app/backend/CUDA").help.find("Not here: there is no NVIDIA GPU.") !=
+        std::string::npos);
   bar.words = 0;  // a narrow window: on hover alone
   bar.robot.frames(2);
   CHECK_THROWS(bar.robot.control("app/backend/reason"));

@@ -1,5 +1,5 @@
-// --backend on the command line: what it says where there is no CUDA, and that a run goes on on the CPU when its device
-// gives out. The device is the emulated one (tests/cuda/emulator) where that was built.
+// --backend on the command line: what it says where there is no CUDA, and that a run goes on on the CPU when
+// its device gives out. The device is the emulated one (tests/cuda/emulator) where that was built.
 #include <cmath>
 #include <set>
 
@@ -36,17 +36,19 @@ std::vector<double> losses(const std::string& log) {
 
 TEST_CASE("cli: --backend cuda without the library is one line and its own exit code") {
   const Folder folder;
-  for (const std::string& command : {train_line(folder, "--backend cuda"), std::string("compare --backend cuda --steps 1"),
-                                    std::string("bench --backend cuda"), std::string("verify --backend cuda x")}) {
+  for (const std::string& command :
+       {train_line(folder, "--backend cuda"), std::string("compare --backend cuda --steps 1"),
+        std::string("bench --backend cuda"), std::string("verify --backend cuda x")}) {
     INFO(command);
-    const Outcome missing = run_program(command, "env NORMSCOPE_CUDA_LIBRARY='" + folder.file("none.so") + "'");
+    const Outcome missing =
+        run_program(command, "env NORMSCOPE_CUDA_LIBRARY='" + folder.file("none.so") + "'");
     CHECK(missing.code == 8);
     CHECK(is_one_error_line(missing));
     CHECK(holds(missing.err, "none.so is not there"));
   }
-  const Outcome broken = run_program(
-      train_line(folder, "--backend cuda"),
-      "env NORMSCOPE_CUDA_LIBRARY='" + folder.write("broken.so", "this is no library") + "'");
+  const Outcome broken =
+      run_program(train_line(folder, "--backend cuda"),
+                  "env NORMSCOPE_CUDA_LIBRARY='" + folder.write("broken.so", "this is no library") + "'");
   CHECK(broken.code == 8);
   CHECK(is_one_error_line(broken));
   const Outcome cpu = run_program(train_line(folder, "--backend cpu"),
@@ -80,7 +82,8 @@ TEST_CASE("cli: a run on the emulated device has the losses of the CPU") {
   const Folder folder;
   const std::string log = folder.file("cpu.jsonl"), device_log = folder.file("cuda.jsonl");
   REQUIRE(run_program(train_line(folder, "--log '" + log + "'")).code == 0);
-  const Outcome outcome = run_program(train_line(folder, "--backend cuda --log '" + device_log + "'"), emulated);
+  const Outcome outcome =
+      run_program(train_line(folder, "--backend cuda --log '" + device_log + "'"), emulated);
   INFO(outcome.err);
   REQUIRE(outcome.code == 0);
   CHECK(outcome.err == "");
@@ -97,11 +100,12 @@ TEST_CASE("cli: when the device is lost or too small the run goes on on the CPU"
   REQUIRE(run_program(train_line(folder, "--log '" + log + "'")).code == 0);
   const auto expected = losses(log);
   for (const char* failure : {"NORMSCOPE_EMULATED_LAUNCHES=3", "NORMSCOPE_EMULATED_LAUNCHES=31",
-                                    "NORMSCOPE_EMULATED_MEMORY=100000"}) {
+                              "NORMSCOPE_EMULATED_MEMORY=100000"}) {
     INFO(failure);
     const std::string broken = folder.file("broken.jsonl"), saved = folder.file("run.safetensors");
-    const Outcome outcome = run_program(
-        train_line(folder, "--backend cuda --log '" + broken + "' --save '" + saved + "'"), library + failure);
+    const Outcome outcome =
+        run_program(train_line(folder, "--backend cuda --log '" + broken + "' --save '" + saved + "'"),
+                    library + failure);
     INFO(outcome.err);
     CHECK(outcome.code == 0);
     CHECK(is_one_error_line(outcome));

@@ -20,9 +20,9 @@ const TinyOptions kFull{.placement = Placement::Post, .row_weights = true, .clip
 
 std::vector<TinyOptions> variants() {
   std::vector<TinyOptions> all;
-  for (const Placement p : {Placement::Post, Placement::Pre, Placement::Sandwich, Placement::DeepNorm,
-                            Placement::Admin, Placement::ReZero, Placement::NormFormer,
-                            Placement::HybridNorm, Placement::FixUp}) {
+  for (const Placement p :
+       {Placement::Post, Placement::Pre, Placement::Sandwich, Placement::DeepNorm, Placement::Admin,
+        Placement::ReZero, Placement::NormFormer, Placement::HybridNorm, Placement::FixUp}) {
     TinyOptions o = kFull;
     o.placement = p;
     all.push_back(o);
@@ -45,8 +45,8 @@ std::vector<float> state_after(const TinyOptions& o, uint32_t steps, bool graph 
   return tiny.state();
 }
 
-/// A softmax does not see what a key's bias adds to all scores of a row: its gradient is rounding, which Adam makes a
-/// step of full size.
+/// A softmax does not see what a key's bias adds to all scores of a row: its gradient is rounding, which Adam
+/// makes a step of full size.
 bool is_rounding(const std::string& stat) {
   return (stat.find(".bk.") != std::string::npos || stat.find(".k_norm.bias.") != std::string::npos) &&
          !stat.ends_with("grad_norm");
@@ -181,8 +181,8 @@ TEST_CASE("gpu models: changing any field of StepInputs changes the result", "[g
   NEEDS_DEVICE();
   const StepInputs all;
   // A new field fails to compile here until it is added below.
-  [[maybe_unused]] const auto& [seed, step, lr, beta1, beta2, eps, bias1, bias2, rectified, adapted, momentum, decay, l2, clip,
-                                smoothing, dropout] = all;
+  [[maybe_unused]] const auto& [seed, step, lr, beta1, beta2, eps, bias1, bias2, rectified, adapted, momentum,
+                                decay, l2, clip, smoothing, dropout] = all;
   struct Field {
     const char* name;
     Optimizer optimizer;
@@ -249,8 +249,8 @@ TEST_CASE("gpu models: TF32 rounds and is off unless asked for", "[gpu]") {
 
 TEST_CASE("gpu models: every update rule leaves the state of the CPU", "[gpu]") {
   NEEDS_DEVICE();
-  for (const Optimizer rule : {Optimizer::Adam, Optimizer::Sgd, Optimizer::Momentum, Optimizer::AdamW, Optimizer::RAdam,
-                               Optimizer::RAdamCode})
+  for (const Optimizer rule : {Optimizer::Adam, Optimizer::Sgd, Optimizer::Momentum, Optimizer::AdamW,
+                               Optimizer::RAdam, Optimizer::RAdamCode})
     for (const bool adapted : {true, false}) {
       TinyOptions o{.placement = Placement::Pre, .clip = true, .optimizer = rule};
       Tiny cpu(o), device(o, device_backend());
@@ -292,7 +292,8 @@ TEST_CASE("gpu models: shadow finds no difference in any instruction of any plac
   NEEDS_DEVICE();
   std::set<OpKind> seen;
   std::vector<TinyOptions> all = variants();
-  const TinyOptions small{.layers = 2, .width = 12, .heads = 2, .feed_forward = 16, .batch = 2, .sequence = 5};
+  const TinyOptions small{
+      .layers = 2, .width = 12, .heads = 2, .feed_forward = 16, .batch = 2, .sequence = 5};
   for (const Placement p : kPresets) all.push_back(small), all.back().placement = p;
   for (const NormKind n : kNormKinds)
     if (n != NormKind::None) all.push_back(small), all.back().norm = n;

@@ -11,8 +11,8 @@ namespace normscope::test {
 namespace {
 
 constexpr double kTolerance = 1e-9;  // normalised error in the mean square, CPU against CUDA
-// Against the double reference, over the CPU's bound: a device adds in another order and contracts products. Largest
-// seen on the emulated device: 1.6, at norms over one and three values.
+// Against the double reference, over the CPU's bound: a device adds in another order and contracts products.
+// Largest seen on the emulated device: 1.6, at norms over one and three values.
 constexpr double kSlack = 2;
 
 double mean_square_error(const std::vector<float>& a, const std::vector<float>& b) {
@@ -148,7 +148,8 @@ TEST_CASE("gpu ops: attention equals the CPU and the reference", "[gpu]") {
   NEEDS_DEVICE();
   check_cases(attention_cases());
 }
-TEST_CASE("gpu ops: attention that computes its probabilities again equals the CPU and the reference", "[gpu]") {
+TEST_CASE("gpu ops: attention that computes its probabilities again equals the CPU and the reference",
+          "[gpu]") {
   NEEDS_DEVICE();
   for (const OpCase& c : attention_cases()) check_case(c, false);
 }
@@ -171,8 +172,8 @@ TEST_CASE("gpu ops: pooling equals the CPU and the reference", "[gpu]") {
 
 TEST_CASE("cuda ops: every case of the registry is among those that run on the device", "[cuda]") {
   std::vector<std::string> here, all;
-  for (const auto& cases : {embedding_cases(), linear_cases(), attention_cases(), norm_cases(), elementwise_cases(),
-                            loss_cases(), pool_cases()})
+  for (const auto& cases : {embedding_cases(), linear_cases(), attention_cases(), norm_cases(),
+                            elementwise_cases(), loss_cases(), pool_cases()})
     for (const OpCase& c : cases) here.push_back(c.name);
   for (const OpCase& c : op_cases()) all.push_back(c.name);
   std::sort(here.begin(), here.end());

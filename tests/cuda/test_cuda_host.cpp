@@ -78,9 +78,7 @@ TEST_CASE("cuda host: a program is captured once and a replay is one launch", "[
   CHECK(f.driver->blocks.empty());  // everything was given back
 }
 
-TEST_CASE(
-    "cuda host: what is captured starts with the inputs, ends with the stats and equals an uncaptured step",
-    "[cuda]") {
+TEST_CASE("cuda host: a capture is inputs then calls then stats and equals an uncaptured step", "[cuda]") {
   Faked captured, plain(kFull, false);
   std::vector<FakeDriver::Event> inside;
   bool on = false;

@@ -1,5 +1,5 @@
-// Runs that change their backend: moved with their weights, and gone on with on the CPU when the device is lost or too
-// small. The device is the real one, or the emulated; what fails is a driver in front of it.
+// Runs that change their backend: moved with their weights, and gone on with on the CPU when the device is
+// lost or too small. The device is the real one, or the emulated; what fails is a driver in front of it.
 #include <algorithm>
 #include <cmath>
 
@@ -114,8 +114,12 @@ TEST_CASE("gpu fall-back: before the first snapshot and with structural edits no
 TEST_CASE("gpu fall-back: a run without room for keyframes keeps a snapshot on the host", "[gpu]") {
   NEEDS_DEVICE();
   RunSpec spec = small_spec("pre");
-  for (const auto& [key, value] : {std::pair{"model.layers", "1"}, {"model.width", "8"}, {"model.feed_forward", "8"},
-                                   {"model.sequence", "8"}, {"train.batch", "1"}, {"train.steps", "260"}})
+  for (const auto& [key, value] : {std::pair{"model.layers", "1"},
+                                   {"model.width", "8"},
+                                   {"model.feed_forward", "8"},
+                                   {"model.sequence", "8"},
+                                   {"train.batch", "1"},
+                                   {"train.steps", "260"}})
     set_field(spec, key, value);
   Failing device;
   Run run(spec, small_task(), *device.backend);

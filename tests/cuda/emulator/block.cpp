@@ -25,8 +25,8 @@ constexpr uint32_t kCanary = 0x7fa5c0deu;
 
 enum class State : uint8_t { Ready, AtWarp, AtBlock, Done };
 
-// A fiber is made once and then runs one thread of one block after the other. Switching is the compiler's own setjmp
-// and longjmp: a few instructions, no signal mask and so no system call.
+// A fiber is made once and then runs one thread of one block after the other. Switching is the compiler's own
+// setjmp and longjmp: a few instructions, no signal mask and so no system call.
 using Context = void* [5];
 
 struct Fiber {
@@ -74,7 +74,8 @@ void wait_for_warp(int line) {
   Fiber* const first = fibers + (&f - fibers) / 32 * 32;
   Fiber* next = nullptr;
   for (size_t k = 1; k < kWarp && !next; ++k)
-    if (Fiber& other = first[(f.lane.lane + k) % kWarp]; other.state == State::Ready && other.made) next = &other;
+    if (Fiber& other = first[(f.lane.lane + k) % kWarp]; other.state == State::Ready && other.made)
+      next = &other;
   if (next) {
     running = next;
     current = &next->lane;
@@ -117,7 +118,8 @@ void make(Fiber& f) {
   setcontext(&f.start);
 }
 
-/// Runs a warp until all its lanes wait for the block or have ended; one round of shuffles only where `brief`.
+/// Runs a warp until all its lanes wait for the block or have ended; one round of shuffles only where
+/// `brief`.
 void run_warp(const Warp& w) {
   for (;;) {
     const bool backwards = random_number() & 1;

@@ -1,7 +1,8 @@
-// One grid of threads on the host: each thread of a block is a fiber, blocks run one after the other. The order of
-// blocks, of warps and of the lanes of a warp is another one in every launch, so that a result that depends on it (a
-// missing barrier, a sum in order of arrival) differs from run to run. Barriers are checked: a thread that waits where
-// others do not, or a shuffle without all lanes of its warp, ends the program with a line that says so.
+// One grid of threads on the host: each thread of a block is a fiber, blocks run one after the other. The
+// order of blocks, of warps and of the lanes of a warp is another one in every launch, so that a result that
+// depends on it (a missing barrier, a sum in order of arrival) differs from run to run. Barriers are checked:
+// a thread that waits where others do not, or a shuffle without all lanes of its warp, ends the program with
+// a line that says so.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,7 @@ struct GridShape {
 /// What a running thread is.
 struct Lane {
   Index thread;
-  unsigned lane = 0;    ///< in its warp
+  unsigned lane = 0;          ///< in its warp
   uint64_t* slots = nullptr;  ///< of its warp: two of a lane, used in turns
   unsigned turn = 0;
 };

@@ -21,16 +21,22 @@ struct Product {
   size_t n() const { return c.cols; }
   size_t k() const { return desc.a == CUBLAS_OP_N ? a.cols : a.rows; }
   float at_a(size_t i, size_t p) const {
-    return desc.a == CUBLAS_OP_N ? pa[p * static_cast<size_t>(a.pitch) + i] : pa[i * static_cast<size_t>(a.pitch) + p];
+    return desc.a == CUBLAS_OP_N ? pa[p * static_cast<size_t>(a.pitch) + i]
+                                 : pa[i * static_cast<size_t>(a.pitch) + p];
   }
   float at_b(size_t p, size_t j) const {
-    return desc.b == CUBLAS_OP_N ? pb[j * static_cast<size_t>(b.pitch) + p] : pb[p * static_cast<size_t>(b.pitch) + j];
+    return desc.b == CUBLAS_OP_N ? pb[j * static_cast<size_t>(b.pitch) + p]
+                                 : pb[p * static_cast<size_t>(b.pitch) + j];
   }
 };
 
 bool fits(const MatmulDesc& d, const MatrixLayout& a, const MatrixLayout& b, const MatrixLayout& c) {
-  const auto rows = [](const MatrixLayout& l, cublasOperation_t op) { return op == CUBLAS_OP_N ? l.rows : l.cols; };
-  const auto cols = [](const MatrixLayout& l, cublasOperation_t op) { return op == CUBLAS_OP_N ? l.cols : l.rows; };
+  const auto rows = [](const MatrixLayout& l, cublasOperation_t op) {
+    return op == CUBLAS_OP_N ? l.rows : l.cols;
+  };
+  const auto cols = [](const MatrixLayout& l, cublasOperation_t op) {
+    return op == CUBLAS_OP_N ? l.cols : l.rows;
+  };
   for (const MatrixLayout* l : {&a, &b, &c})
     if (l->rows == 0 || l->cols == 0 || l->pitch < static_cast<int64_t>(l->rows)) return false;
   return rows(a, d.a) == c.rows && cols(b, d.b) == c.cols && cols(a, d.a) == rows(b, d.b);
@@ -83,7 +89,8 @@ cublasStatus_t cublasLtDestroy(cublasLtHandle_t h) {
   delete h;
   return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* d, cublasComputeType_t compute, cudaDataType_t) {
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* d, cublasComputeType_t compute,
+                                        cudaDataType_t) {
   *d = new MatmulDesc{compute};
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -110,8 +117,8 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t d, cublasLtMa
   }
   return CUBLAS_STATUS_INVALID_VALUE;
 }
-cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* l, cudaDataType_t, uint64_t rows, uint64_t cols,
-                                          int64_t pitch) {
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* l, cudaDataType_t, uint64_t rows,
+                                          uint64_t cols, int64_t pitch) {
   *l = new MatrixLayout{rows, cols, pitch};
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -128,8 +135,8 @@ cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t p) {
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p,
-                                                    cublasLtMatmulPreferenceAttributes_t which, const void* value,
-                                                    size_t bytes) {
+                                                    cublasLtMatmulPreferenceAttributes_t which,
+                                                    const void* value, size_t bytes) {
   if (which == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES && bytes == sizeof p->workspace) {
     std::memcpy(&p->workspace, value, bytes);
   } else if (which >= CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES && bytes == sizeof(uint32_t)) {
@@ -139,9 +146,10 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
   }
   return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t d, cublasLtMatrixLayout_t a,
-                                              cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c,
-                                              cublasLtMatrixLayout_t, cublasLtMatmulPreference_t p, int wanted,
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t d,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t,
+                                              cublasLtMatmulPreference_t p, int wanted,
                                               cublasLtMatmulHeuristicResult_t* result, int* found) {
   *found = 0;
   if (wanted < 1 || !fits(*d, *a, *b, *c)) return CUBLAS_STATUS_INVALID_VALUE;
@@ -151,16 +159,16 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t d, const void* alpha, const void* a,
-                              cublasLtMatrixLayout_t la, const void* b, cublasLtMatrixLayout_t lb, const void* beta,
-                              const void* c, cublasLtMatrixLayout_t lc, void* out, cublasLtMatrixLayout_t ld,
-                              const cublasLtMatmulAlgo_t* algorithm, void* workspace, size_t workspace_bytes,
-                              cudaStream_t stream) {
+                              cublasLtMatrixLayout_t la, const void* b, cublasLtMatrixLayout_t lb,
+                              const void* beta, const void* c, cublasLtMatrixLayout_t lc, void* out,
+                              cublasLtMatrixLayout_t ld, const cublasLtMatmulAlgo_t* algorithm,
+                              void* workspace, size_t workspace_bytes, cudaStream_t stream) {
   const auto aligned = [&](const void* p, int i) {
     return reinterpret_cast<uintptr_t>(p) % algorithm->alignment[i] == 0;
   };
   const bool same = lc->rows == ld->rows && lc->cols == ld->cols && lc->pitch == ld->pitch;
-  if (!fits(*d, *la, *lb, *lc) || !same || workspace_bytes < algorithm->workspace || !aligned(a, 0) || !aligned(b, 1) ||
-      !aligned(c, 2) || !aligned(out, 3) || !aligned(workspace, 0) ||
+  if (!fits(*d, *la, *lb, *lc) || !same || workspace_bytes < algorithm->workspace || !aligned(a, 0) ||
+      !aligned(b, 1) || !aligned(c, 2) || !aligned(out, 3) || !aligned(workspace, 0) ||
       (d->epilogue == CUBLASLT_EPILOGUE_BIAS && d->bias == nullptr))
     return CUBLAS_STATUS_INVALID_VALUE;
   const Product p{*d,

@@ -1,7 +1,8 @@
-// CUDA's runtime as far as this project uses it, on the host: found before the toolkit's header of the same name when
-// the kernels are compiled for the emulator (CMakeLists.txt: normscope_cuda_emulated). A kernel's threads are fibers
-// that meet at barriers and shuffles as on a device (block.cpp); streams, events and captured graphs keep their
-// dependencies and nothing more, so that whatever is not ordered runs in a random order (runtime.cpp).
+// CUDA's runtime as far as this project uses it, on the host: found before the toolkit's header of the same
+// name when the kernels are compiled for the emulator (CMakeLists.txt: normscope_cuda_emulated). A kernel's
+// threads are fibers that meet at barriers and shuffles as on a device (block.cpp); streams, events and
+// captured graphs keep their dependencies and nothing more, so that whatever is not ordered runs in a random
+// order (runtime.cpp).
 #pragma once
 
 #include <math.h>
@@ -41,13 +42,17 @@ inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z,
 inline const emulated::Index &blockIdx = emulated::block.index, &blockDim = emulated::block.threads,
                              &gridDim = emulated::block.blocks;
 
-// ---- device functions ------------------------------------------------------------------------------------------
+// ---- device functions
+// ------------------------------------------------------------------------------------------
 
 #define __syncthreads() emulated::meet_block(__LINE__)
 #define __syncwarp(...) emulated::meet_warp(__LINE__)
-#define __shfl_xor_sync(mask, value, step) emulated::shuffle(mask, value, emulated::current->lane ^ (step), __LINE__)
-#define __shfl_down_sync(mask, value, step) emulated::shuffle(mask, value, emulated::current->lane + (step), __LINE__)
-#define __shfl_up_sync(mask, value, step) emulated::shuffle(mask, value, emulated::current->lane - (step), __LINE__)
+#define __shfl_xor_sync(mask, value, step) \
+  emulated::shuffle(mask, value, emulated::current->lane ^ (step), __LINE__)
+#define __shfl_down_sync(mask, value, step) \
+  emulated::shuffle(mask, value, emulated::current->lane + (step), __LINE__)
+#define __shfl_up_sync(mask, value, step) \
+  emulated::shuffle(mask, value, emulated::current->lane - (step), __LINE__)
 #define __shfl_sync(mask, value, from) emulated::shuffle(mask, value, from, __LINE__)
 #define __ballot_sync(mask, condition) emulated::ballot(mask, condition, __LINE__)
 
@@ -72,7 +77,8 @@ inline unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }
 inline unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
 inline float rsqrtf(float v) { return 1.0f / sqrtf(v); }
 
-// ---- host functions --------------------------------------------------------------------------------------------
+// ---- host functions
+// --------------------------------------------------------------------------------------------
 
 enum cudaError_t {
   cudaSuccess = 0,
@@ -158,7 +164,8 @@ cudaError_t cudaFuncSetAttribute(F* kernel, cudaFuncAttribute, int bytes) {
 /// Arguments are copied here, as on a device: what varies later is not seen.
 template <class... P, class... A>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(P...), A&&... arguments) {
-  if (const cudaError_t e = emulated::check_launch(*config, reinterpret_cast<const void*>(kernel)); e != cudaSuccess)
+  if (const cudaError_t e = emulated::check_launch(*config, reinterpret_cast<const void*>(kernel));
+      e != cudaSuccess)
     return e;
   const emulated::GridShape shape{{config->gridDim.x, config->gridDim.y, config->gridDim.z},
                                   {config->blockDim.x, config->blockDim.y, config->blockDim.z},

@@ -1,10 +1,11 @@
 // Memory, streams, events and graphs of the emulated device.
 //
-// Device memory is an arena that the host can touch only through the runtime: outside of a copy or a kernel it is
-// protected, so that a device address used on the host ends the program. Fresh memory is NaN, and a canary follows each
-// block. Work is put into a graph of what must come before what and run at the next synchronisation, in a random order
-// among those the graph allows. For tests of failure: NORMSCOPE_EMULATED_MEMORY bounds the memory in bytes,
-// NORMSCOPE_EMULATED_LAUNCHES is the number of graph launches after which the device is lost.
+// Device memory is an arena that the host can touch only through the runtime: outside of a copy or a kernel
+// it is protected, so that a device address used on the host ends the program. Fresh memory is NaN, and a
+// canary follows each block. Work is put into a graph of what must come before what and run at the next
+// synchronisation, in a random order among those the graph allows. For tests of failure:
+// NORMSCOPE_EMULATED_MEMORY bounds the memory in bytes, NORMSCOPE_EMULATED_LAUNCHES is the number of graph
+// launches after which the device is lost.
 #include <cuda_runtime.h>
 #include <sys/mman.h>
 
@@ -33,7 +34,7 @@ struct Graph {
 };
 
 struct Stream {
-  Graph* graph = nullptr;  ///< that it captures
+  Graph* graph = nullptr;    ///< that it captures
   std::vector<size_t> tail;  ///< what its next work comes after: nodes of `graph`, or of what is pending
   uint64_t batch = 0;        ///< of pending work that `tail` refers to
 };
@@ -101,9 +102,7 @@ class Arena {
     used_ -= it->second.first;
     blocks_.erase(it);
   }
-  bool owns(const void* p) {
-    return p >= base() && p < base() + kArena;
-  }
+  bool owns(const void* p) { return p >= base() && p < base() + kArena; }
   /// Counted: a graph runs inside of what was pending.
   void open() {
     if (opened_++ == 0 && top_ > 0) mprotect(base(), top_, PROT_READ | PROT_WRITE);
@@ -161,9 +160,7 @@ std::vector<size_t>& tail_of(Stream& s) {
 }
 
 /// What a device refuses while a stream captures.
-cudaError_t outside_capture() {
-  return capturing > 0 ? cudaErrorStreamCaptureUnsupported : sticky;
-}
+cudaError_t outside_capture() { return capturing > 0 ? cudaErrorStreamCaptureUnsupported : sticky; }
 
 std::map<const void*, size_t>& shared_allowed() {
   static std::map<const void*, size_t> allowed;
@@ -194,11 +191,12 @@ void allow_shared(const void* kernel, size_t bytes) { shared_allowed()[kernel] =
 /// The limits of compute capability 7.5, the least of those that are built.
 cudaError_t check_launch(const cudaLaunchConfig_t& c, const void* kernel) {
   const auto asked = shared_allowed().find(kernel);
-  const size_t most = asked == shared_allowed().end() ? size_t{48} << 10 : std::min(asked->second, size_t{64} << 10);
+  const size_t most =
+      asked == shared_allowed().end() ? size_t{48} << 10 : std::min(asked->second, size_t{64} << 10);
   const uint64_t threads = uint64_t{c.blockDim.x} * c.blockDim.y * c.blockDim.z;
   const bool good = threads >= 1 && threads <= 1024 && c.blockDim.z == 1 && c.gridDim.x >= 1 &&
-                    c.gridDim.x <= 2147483647u && c.gridDim.y >= 1 && c.gridDim.y <= 65535 && c.gridDim.z == 1 &&
-                    c.dynamicSmemBytes <= most;
+                    c.gridDim.x <= 2147483647u && c.gridDim.y >= 1 && c.gridDim.y <= 65535 &&
+                    c.gridDim.z == 1 && c.dynamicSmemBytes <= most;
   return good ? cudaSuccess : cudaErrorInvalidConfiguration;
 }
 
@@ -279,7 +277,8 @@ cudaError_t cudaDeviceSynchronize() {
   flush();
   return sticky;
 }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
   const bool up = kind == cudaMemcpyHostToDevice;
   if (arena().owns(to) != up || arena().owns(from) == up) return cudaErrorInvalidValue;
   return submit(stream, [=] { std::memcpy(to, from, bytes); });
