@@ -11,7 +11,7 @@ namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-std::shared_ptr<const Line> to_line(Series series) {
+std::shared_ptr<Line> to_line(Series series) {
   auto line = std::make_shared<Line>();
   line->x.assign(series.steps.begin(), series.steps.end());
   line->y = std::move(series.values);
@@ -21,6 +21,7 @@ std::shared_ptr<const Line> to_line(Series series) {
 }  // namespace
 
 void LabData::begin_frame() {
+  whole_reads_ = 1;
   for (auto it = runs_.begin(); it != runs_.end();) {
     if (!it->second.used)
       it = runs_.erase(it);
@@ -34,11 +35,9 @@ LabData::Cached& LabData::cached(const RunView& run) {
   c.used = true;
   const uint64_t version = run.history ? run.history->version() : 0;
   if (c.version != version || c.history != run.history) {
-    std::map<std::string_view, int32_t> index;
-    if (c.history == run.history) index = std::move(c.index);
-    c = {};
+    if (c.history != run.history) c = {};
+    c.frames.clear(), c.found.clear(), c.quotients.clear(), c.loss.reset(), c.rate.reset();
     c.version = version, c.history = run.history, c.used = true;
-    c.index = std::move(index);
     if (c.index.empty() && c.history)
       for (const StatInfo& stat : c.history->layout())
         c.index.emplace(stat.name, static_cast<int32_t>(c.index.size()));
@@ -63,25 +62,55 @@ std::shared_ptr<const Line> LabData::rate(const RunView& run) {
   return c.rate;
 }
 
-std::shared_ptr<const Line> LabData::stat(const RunView& run, const std::string& name) {
-  Cached& c = cached(run);
-  auto& line = c.stats[name];
-  if (!line) {
-    const int32_t index = find(c, name);
-    line = index >= 0 ? to_line(c.history->series(index)) : std::make_shared<Line>();
+// The steps that the run took since, a frame each; those that the history does not have any more are left out.
+void LabData::extend(const RunView& run, Cached& c, Growing& g, int32_t stat) {
+  const auto steps = loss(run);
+  const float last = g.line->x.back();
+  auto at = std::upper_bound(steps->x.begin(), steps->x.end(), last);
+  if (at == steps->x.end()) return;
+  if (g.line.use_count() > 1) g.line = std::make_shared<Line>(*g.line);
+  for (; at != steps->x.end(); ++at) {
+    const int step = static_cast<int>(*at);
+    const std::vector<float>& numbers = frame(c, step);
+    if (static_cast<size_t>(stat) >= numbers.size() || c.found[step] != step) continue;
+    g.line->x.push_back(*at), g.line->y.push_back(numbers[static_cast<size_t>(stat)]);
   }
-  return line;
 }
 
+std::shared_ptr<const Line> LabData::stat(const RunView& run, const std::string& name) {
+  constexpr float kManySteps = 64;  // behind: then reading all is cheaper
+  Cached& c = cached(run);
+  const int32_t index = find(c, name);
+  if (index < 0) return std::make_shared<Line>();
+  Growing& g = c.stats[name];
+  if (g.line && g.version == c.version) return g.line;
+  const auto newest = static_cast<float>(c.history->last_step());
+  const auto behind = [&] { return newest - g.line->x.back(); };  // negative: the run was set back
+  const auto overgrown = [&] { return g.line->y.size() > g.whole + g.whole / 4 + 2000 && whole_reads_-- > 0; };
+  if (!g.line || g.line->empty() || behind() < 0 || behind() > kManySteps || overgrown()) {
+    g.line = to_line(c.history->series(index));
+    g.whole = g.line->y.size();
+  } else {
+    extend(run, c, g, index);
+  }
+  g.version = c.version;
+  return g.line;
+}
+
+// Where one of the two has a point that the other lost to thinning, there is none.
 std::shared_ptr<const Line> LabData::quotient(const RunView& run, const std::string& above,
                                               const std::string& below) {
   const auto up = stat(run, above), down = stat(run, below);
-  auto& line = cached(run).stats[above + "/" + below];
+  auto& line = cached(run).quotients[above + "/" + below];
   if (line) return line;
-  auto result = std::make_shared<Line>(*up);
-  for (size_t i = 0; i < result->y.size() && i < down->y.size(); ++i)
-    result->y[i] = down->y[i] > 0 ? result->y[i] / down->y[i] : kNaN;
-  if (down->empty()) *result = {};
+  auto result = std::make_shared<Line>();
+  for (size_t i = 0, k = 0; i < up->x.size(); ++i) {
+    while (k < down->x.size() && down->x[k] < up->x[i]) ++k;
+    if (k == down->x.size()) break;
+    if (down->x[k] != up->x[i]) continue;
+    result->x.push_back(up->x[i]);
+    result->y.push_back(down->y[k] > 0 ? up->y[i] / down->y[k] : kNaN);
+  }
   return line = std::move(result);
 }
 
@@ -96,8 +125,7 @@ bool LabData::has(const RunView& run, const std::string& name) { return find(cac
 
 const std::vector<float>& LabData::frame(Cached& c, int step) {
   auto [it, fresh] = c.frames.try_emplace(step);
-  int32_t found = 0;
-  if (fresh && (!c.history || !c.history->frame(step, it->second, found))) it->second.clear();
+  if (fresh && (!c.history || !c.history->frame(step, it->second, c.found[step]))) it->second.clear();
   return it->second;
 }
 

@@ -54,21 +54,32 @@ class LabData {
   bool has(const RunView& run, const std::string& name);
 
  private:
+  // A line that is only added to while its history grows: reading all of it anew in every frame would cost more than
+  // drawing it. What the history thinned meanwhile is let go now and then.
+  struct Growing {
+    std::shared_ptr<Line> line;
+    uint64_t version = ~uint64_t{0};
+    size_t whole = 0;  // its length when it was read as a whole
+  };
   struct Cached {
     uint64_t version = ~uint64_t{0};
     bool used = false;
     std::shared_ptr<const History> history;
     std::shared_ptr<const Line> loss, rate;
-    std::map<std::string, std::shared_ptr<const Line>, std::less<>> stats;
+    std::map<std::string, Growing, std::less<>> stats;
+    std::map<std::string, std::shared_ptr<const Line>, std::less<>> quotients;
     std::map<int, std::vector<float>> frames;
+    std::map<int, int32_t> found;  // the step that a frame is of
     std::map<std::string_view, int32_t>
         index;  // of the layout's names; kept as long as the history is the same
   };
   Cached& cached(const RunView& run);
+  void extend(const RunView& run, Cached& cached, Growing& line, int32_t stat);
   const std::vector<float>& frame(Cached& cached, int step);
   static int32_t find(const Cached& cached, std::string_view name);
 
   std::map<const History*, Cached> runs_;
+  int whole_reads_ = 0;  // that are still allowed in this frame
 };
 
 // A run's card at an earlier step: the loss of the 20 steps up to it, and what was known of the run by then.

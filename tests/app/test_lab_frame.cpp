@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "catch.hpp"
@@ -24,6 +26,24 @@ double thread_ms() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
+void time_frames(const char* what, fixture::LabRobot& lab, const std::function<void()>& before) {
+  lab.robot.frames(10);
+  std::vector<double> wall, own;
+  for (int i = 0; i < 200; ++i) {
+    before();
+    const auto start = std::chrono::steady_clock::now();
+    const double begin = thread_ms();
+    lab.robot.frames(1);
+    own.push_back(thread_ms() - begin);
+    wall.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+  }
+  std::sort(wall.begin(), wall.end());
+  std::sort(own.begin(), own.end());
+  fmt::print("{}: {:.2f} ms median, {:.2f} ms at most of 200 frames ({:.2f}, {:.2f} of this thread), {} vertices\n", what,
+             wall[100], wall.back(), own[100], own.back(), lab.loop.draw_data()->TotalVtxCount);
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 TEST_CASE("cost of a frame with four runs and all plots", "[.bench]") {
@@ -31,19 +51,19 @@ TEST_CASE("cost of a frame with four runs and all plots", "[.bench]") {
   shape.fork = true;
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{3840, 2160}}) {
     fixture::LabRobot lab(fixture::lab_view(shape), size, size.x > 2000 ? 2.f : 1.f);
-    lab.robot.frames(10);
-    std::vector<double> wall, own;
-    for (int i = 0; i < 200; ++i) {
-      const auto start = std::chrono::steady_clock::now();
-      const double begin = thread_ms();
-      lab.robot.frames(1);
-      own.push_back(thread_ms() - begin);
-      wall.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
-    }
-    std::sort(wall.begin(), wall.end());
-    std::sort(own.begin(), own.end());
-    fmt::print("{}x{}: {:.2f} ms median, {:.2f} ms at most of 200 frames ({:.2f}, {:.2f} of this thread), {} vertices\n",
-               size.x, size.y, wall[100], wall.back(), own[100], own.back(), lab.loop.draw_data()->TotalVtxCount);
-    std::fflush(stdout);
+    time_frames(size.x > 2000 ? "3840x2160" : "1600x1000", lab, [] {});
+  }
+}
+
+TEST_CASE("cost of a frame while the histories grow", "[.bench]") {
+  for (int steps : {300, 10000}) {
+    fixture::LabShape shape;
+    shape.fork = true, shape.step = steps, shape.budget = 2 * steps;
+    const auto view = fixture::lab_view(shape);
+    fixture::LabRobot lab(view);
+    time_frames(fmt::format("1600x1000, {} steps, new numbers in every frame", steps).c_str(), lab, [&] {
+      for (const RunView& run : view->runs)
+        std::const_pointer_cast<History>(run.history)->append_validation(steps, 1);
+    });
   }
 }
