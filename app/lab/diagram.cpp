@@ -69,6 +69,9 @@ Footer footer_of(const DiagramState& state, const DiagramInput& input, const Sta
   if (state.pending) return {"Run D", "starts: " + state.pending->note + ".", true};
   const int norms =
       count_norms(stacks.of(Side::main)) + (stacks.both ? count_norms(stacks.of(Side::encoder)) : 0);
+  if (norms == 0 && count_fixed_norms(stacks.of(Side::main)) > 0)
+    return {"No norm to drag:",
+            input.compact ? "they stand inside." : "those here stand inside. A preset changes them."};
   if (norms == 0)
     return {"No norm.",
             input.compact ? "Choose a preset." : "Choose a preset, or focus a slot and press Enter."};

@@ -348,8 +348,9 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
     if (!tower.size_head.empty()) {
       ui.mark("diagram/size", tower.size_head, "",
               "Variance of the trunk where each branch joins it: log, 0.01 to 100.");
-      ui.mark("diagram/gradient", tower.gradient_head, "",
-              "Norm of the loss's gradient on its way down, at each layer or sub-layer: log, a millionth to 3.");
+      ui.mark(
+          "diagram/gradient", tower.gradient_head, "",
+          "Norm of the loss's gradient on its way down, at each layer or sub-layer: log, a millionth to 3.");
     }
     if (may_open && !state.pending)
       leave_out_controls(ui, state, input, shown_run(state, input.view), tower, clip, commands);

@@ -112,6 +112,14 @@ int count_norms(const Stack& stack) {
   return n;
 }
 
+int count_fixed_norms(const Stack& stack) {
+  int n = 0;
+  for (int layer = 0; layer < stack.layers(); ++layer)
+    for (Sub sub : stack.subs())
+      for (NormKind kind : norms_of(wiring_of(stack.wiring, layer, sub))) n += kind != NormKind::None;
+  return n - count_norms(stack);
+}
+
 const char* to_string(Sub sub) {
   return sub == Sub::attention ? "attn" : sub == Sub::cross ? "cross" : "ffn";
 }
@@ -137,8 +145,11 @@ std::string slot_name(SlotId at) {
 }
 
 bool same_layer(const Stack& stack, int a, int b) {
+  // LayerNorm Scaling's factor is a number of the place: it makes no layer another kind of layer.
   const auto same = [&](Sub sub) {
-    return wiring_of(stack.wiring, a, sub) == wiring_of(stack.wiring, b, sub);
+    Wiring x = wiring_of(stack.wiring, a, sub), y = wiring_of(stack.wiring, b, sub);
+    x.depth = y.depth = 1;
+    return x == y;
   };
   const auto subs = stack.subs();
   return std::all_of(subs.begin(), subs.end(), same);

@@ -69,6 +69,8 @@ const Wiring& wiring_of(const StackWiring& stack, int layer, Sub sub);
 NormKind norm_at(const StackWiring& stack, SlotId at);
 // Norms in the sub-layers; embedding and final norm are not counted.
 int count_norms(const Stack& stack);
+// Those that stand where no slot is, inside a function or where a sub-layer's stream begins.
+int count_fixed_norms(const Stack& stack);
 const char* to_string(Sub sub);      // "attn", "cross", "ffn"
 const char* to_string(Slot slot);    // "before", "after", "trunk"
 std::string slot_name(SlotId at);    // "layer2/attn/trunk", "enc/layer2/attn/trunk", "final"

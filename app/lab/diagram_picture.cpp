@@ -33,6 +33,13 @@ struct Picture : SublayerPainter {
   }
   // What is clicked away lies under a veil of the ground.
   void veil(const Rect& r, Colour behind, float round) { p.fill(r, behind.alpha(0.72f), round); }
+  // The trunk goes by it as if it were not there.
+  void pass_by(float from, float to, Colour behind) {
+    const Rect lane{d.trunk_x - 17, from, 34, to - from};
+    veil(lane, behind, 0);
+    p.fill({d.trunk_x - line::trunk / 2, from, line::trunk, to - from},
+           t.runs[static_cast<size_t>(colour)].line);
+  }
 
   void open_row_back(const RowLayout& r) {
     p.fill(r.box, ground(), radius::panel);
@@ -49,10 +56,14 @@ struct Picture : SublayerPainter {
   }
 
   // A norm that the sub-layer's stream enters by (HybridNorm): on the trunk below the fork, not to be moved.
-  void enter_norm(const SublayerLayout& s, int layer) {
+  void enter_norm(const RowLayout& r, size_t i) {
+    const SublayerLayout& s = r.subs[i];
+    const int layer = r.row.first;
     const NormKind kind = wiring(layer, s.sub).enter;
     if (kind == NormKind::None) return;
-    const Rect place = centred({d.trunk_x, s.fork_y + 13}, s.trunk.w, 16);
+    // Where the trunk norm of the sub-layer below would stand, if that is empty.
+    Rect place = centred({d.trunk_x, s.fork_y + 13}, s.trunk.w, 16);
+    if (i > 0 && wiring(layer, r.subs[i - 1].sub).trunk == NormKind::None) place = r.subs[i - 1].trunk;
     break_trunk(place, ground());
     locked_token(place, kind);
   }
@@ -60,10 +71,11 @@ struct Picture : SublayerPainter {
   void open_row_front(const RowLayout& r) {
     const int layer = r.row.first;
     if (bottom_skip(r)) bottom_line(r);
-    for (const SublayerLayout& s : r.subs) {
+    for (size_t i = 0; i < r.subs.size(); ++i) {
+      const SublayerLayout& s = r.subs[i];
       const SlotId trunk = at(layer, s.sub, Slot::Trunk);
       if (trunk_broken(trunk)) break_trunk(s.trunk, ground());
-      enter_norm(s, layer);
+      enter_norm(r, i);
       branch(s, layer);
       for (Slot which : {Slot::Trunk, Slot::Before, Slot::After})
         slot(s.slot(which), at(layer, s.sub, which), ground());
@@ -76,6 +88,7 @@ struct Picture : SublayerPainter {
         const float left = d.trunk_x + 16;
         veil({left, s.plus.y - 5, s.return_x + 4 - left, s.box.bottom() - s.plus.y + 10}, ground(), 4);
         veil(s.bar, t.panel, 2), veil(s.size_bar, t.panel, 2);
+        pass_by(s.trunk.y - 4, s.fork_y + 4, ground());
       }
       if (d.narrow) continue;
       const char* name = s.sub == Sub::cross       ? "cross-att."
@@ -152,7 +165,10 @@ struct Picture : SublayerPainter {
       gradient_bar(bar.gradient, bar.layer, bar.sub);
       if (out(bar.layer)) veil(bar.size, t.panel, 2), veil(bar.gradient, t.panel, 2);
     }
-    if (r.row.count() == 1 && out(r.row.first)) veil(r.box, t.panel, 6);
+    if (r.row.count() == 1 && out(r.row.first)) {
+      veil(r.box, t.panel, 6);
+      pass_by(r.small.back().trunk.y - 2, r.small.front().trunk.bottom() + 2, t.panel);
+    }
     layer_key(r);
   }
 
@@ -223,8 +239,8 @@ struct Picture : SublayerPainter {
     const TextStyle small_text{Face::sans, type::tick};
     if (!d.narrow) {
       p.text({d.size_head.x, d.output.centre().y + 4}, small_text, t.ink3, "size");
-      p.text({d.gradient_head.right(), d.output.centre().y + 4}, small_text, t.ink3, "gradient",
-             Align::right);
+      p.text({d.gradient_head.right(), d.output.centre().y + 4}, small_text, t.ink3,
+             compact ? "grad." : "gradient", Align::right);
     }
     final_words();
   }

@@ -79,8 +79,7 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   int which = 0;
   if (stacks.both && !as_list) {  // a list alone has no room for it: it changes both
     const std::vector<std::string> both{"both stacks", "encoder", "decoder"};
-    choice(ui, "diagram/stack", row.take_left(104.f, 6), both, state.preset_stack,
-           kStackHelp);
+    choice(ui, "diagram/stack", row.take_left(104.f, 6), both, state.preset_stack, kStackHelp);
     which = state.preset_stack;
   }
   int selected = preset_of(model, stacks, which);

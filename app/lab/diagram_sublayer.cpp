@@ -59,7 +59,8 @@ void SublayerPainter::function_box(const SublayerLayout& s, int layer) {
   if (!inside.empty()) words.h *= 0.56f, words.y += 1;
   const TextStyle title{Face::bold, d.narrow ? type::tick : small ? type::body : type::title};
   const auto names = sub_titles(s.sub, stacks.both);
-  p.text_in(words, title, t.ink, names[p.text_width(title, names[0]) + (d.narrow ? 3.f : 10.f) > words.w ? 1 : 0], Align::centre);
+  p.text_in(words, title, t.ink,
+            names[p.text_width(title, names[0]) + (d.narrow ? 3.f : 10.f) > words.w ? 1 : 0], Align::centre);
   if (inside.empty()) return;
   const TextStyle style{Face::sans, 9};
   float width = 0;

@@ -25,7 +25,7 @@ std::string placement_caption(const Stack& stack) {
   const GlyphSlots all = glyph_slots(stack);
   const int per_sublayer = all.before + all.after + all.trunk;
   const int total = count_norms(stack);
-  if (total == 0) return "no norm";
+  if (total == 0) return count_fixed_norms(stack) > 0 ? "norms inside" : "no norm";
   if (total != per_sublayer * static_cast<int>(stack.subs().size()) * stack.layers()) return "norms mixed";
   if (per_sublayer == 3) return "norms in all slots";
   if (per_sublayer == 2) return all.trunk ? "branch and trunk" : "before and after";

@@ -49,8 +49,7 @@ std::vector<plot::PlotScene> dependency_scenes(const LabView&, LabData&, const S
 // markers.
 void dress_line(plot::Series&, const RunView&, Side, bool compact);
 float depth_pad_right(const LabView&, bool compact);
-// "A's decoder: layer 1 hears 5.4× less than layer 6, its encoder's layers are alike within 1.1×."; empty
-// without values.
+// "Going down A: decoder falls 5.4×, encoder is flat.": from the last layer to the first; empty without values.
 std::string stacks_sentence(char letter, const std::vector<float>& decoder, const std::vector<float>& encoder);
 
 // Largest over smallest of the finite positive values; 0 when there are fewer than two.

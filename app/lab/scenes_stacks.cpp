@@ -31,16 +31,14 @@ std::string stacks_sentence(char letter, const std::vector<float>& decoder,
                             const std::vector<float>& encoder) {
   const auto words = [](const std::vector<float>& v) {
     if (v.size() < 2 || !heard(v.front()) || !heard(v.back())) return std::string();
-    const double ratio = double(v.back()) / v.front();
-    const double factor = std::max(ratio, 1 / ratio);
-    if (factor < 1.25) return fmt::format("is flat within {:.2f}×", std::max(spread_of(v), 1.0));
+    const double ratio = double(v.back()) / v.front(), factor = std::max(ratio, 1 / ratio);
+    if (factor < 1.25) return std::string("is flat");
     const std::string times = factor < 20 ? fmt::format("{:.1f}", factor) : ui::grouped(std::llround(factor));
-    return ratio > 1 ? fmt::format("hears {}× less in layer 1 than in {}", times, v.size())
-                     : fmt::format("hears {}× less in layer {} than in 1", times, v.size());
+    return fmt::format("{} {}×", ratio > 1 ? "falls" : "grows", times);
   };
   const std::string low = words(decoder), high = words(encoder);
   if (low.empty() || high.empty()) return {};
-  return fmt::format("{}'s decoder {}, its encoder {}.", letter, low, high);
+  return fmt::format("Going down {}: decoder {}, encoder {}.", letter, low, high);
 }
 
 }  // namespace normscope::lab

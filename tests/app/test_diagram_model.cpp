@@ -149,3 +149,34 @@ TEST_CASE("a deep, mixed stack asks to scroll instead of overlapping") {
   const DiagramLayout d = layout_diagram({0, 0, 436, 400}, rows, false);
   CHECK(d.content_height > 400);
 }
+
+TEST_CASE("a factor of the place makes no layer another kind, and norms inside a function are told") {
+  const StackWiring scaled = stack(Placement::LayerNormScaling);
+  CHECK(alike_layers(scaled, 0).size() == 6);
+  CHECK(diagram_rows(scaled, -1).size() == 1);
+  CHECK(move_norm(scaled, {2, Sub::attention, Slot::Before}, Slot::Trunk, false).count() == 12);
+  const StackWiring hybrid = stack(Placement::HybridNorm);
+  CHECK(count_norms(hybrid) == 0);
+  CHECK(count_fixed_norms(hybrid) == 6 * 4);  // q, k, v, and where the feed-forward begins
+  CHECK(placement_caption(hybrid) == "norms inside");
+  CHECK(diagram_rows(stack(Placement::Mix, 8), -1).size() == 2);
+}
+
+TEST_CASE("a brush changes the layers that it was led over, a copy gives a layer the norms of another") {
+  StackContext context;
+  context.other_layers = 6;
+  const StackWiring post = preset_stack(Placement::Post, NormKind::LayerNorm, context);
+  const Stack decoder(post, true);
+  const int layers[] = {1, 4};
+  const WiringChange painted = paint_move(decoder, {1, Sub::cross, Slot::Trunk}, Slot::After, layers, false);
+  CHECK(painted.count() == 6);
+  const WiringChange one_kind = paint_move(decoder, {1, Sub::cross, Slot::Trunk}, Slot::After, layers, true);
+  CHECK(one_kind.count() == 2);
+  CHECK(norm_at(one_kind.wiring, {4, Sub::cross, Slot::After}) == NormKind::LayerNorm);
+  CHECK(norm_at(one_kind.wiring, {4, Sub::attention, Slot::Trunk}) == NormKind::LayerNorm);
+  const WiringChange copied = copy_layer(Stack(painted.wiring, true), 1, 2);
+  CHECK(same_layer(Stack(copied.wiring, true), 1, 2));
+  CHECK(copied.note == "layer 3 as layer 2");
+  CHECK(layers_text({4, 2, 3}) == "layers 3 to 5");
+  CHECK(layers_text({0, 5}) == "2 layers");
+}
