@@ -72,7 +72,11 @@ std::string cuda_reason(const AppState& state) {
 float backend_switch(AppState& state, Ui& ui, const Rect& room, bool wide) {
   std::optional<BackendChoice> choice;
   const BackendSwitch now{state.view->backend, cuda_reason(state), state.view->backend_note};
-  const float left = draw_backend_switch(ui, now, room, ui.size().x >= 1600 ? 330.f : wide ? 150.f : 0.f, choice);
+  const float left = draw_backend_switch(ui, now, room,
+                                         ui.size().x >= 1600 ? 330.f
+                                         : wide              ? 150.f
+                                                             : 0.f,
+                                         choice);
   if (choice) {
     state.backend = *choice;
     state.commands.emplace_back(lab::SetBackend{*choice});
@@ -157,11 +161,10 @@ void open_file(AppState& state, const std::string& path) {
 
 lessons::Player& lessons_screen(AppState& state) {
   if (!state.player)
-    state.player = std::make_shared<lessons::Player>(lessons::read_course(lessons::lessons_folder()),
-                                                     std::make_unique<lessons::Worker>(
-                                                         state.wake, 0,
-                                                         state.lab ? state.lab->finished_runs() : nullptr),
-                                                     lessons::Progress::default_path());
+    state.player = std::make_shared<lessons::Player>(
+        lessons::read_course(lessons::lessons_folder()),
+        std::make_unique<lessons::Worker>(state.wake, 0, state.lab ? state.lab->finished_runs() : nullptr),
+        lessons::Progress::default_path());
   return *state.player;
 }
 

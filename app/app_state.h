@@ -32,9 +32,10 @@ struct AppState {
   float scale = 1;          // asked by the user; 1 = 100 %
   float monitor_scale = 1;  // of the display the window is on
   bool reduced_motion = false;
-  BackendChoice backend;                   // as the user chose it; where the runs are stands in the view
-  std::shared_future<std::string> cuda;    // why there is no CUDA, once that is known; invalid: asked when drawn
-  bool record_text = false;                // keep what is written on screen (tests)
+  BackendChoice backend;  // as the user chose it; where the runs are stands in the view
+  std::shared_future<std::string>
+      cuda;                  // why there is no CUDA, once that is known; invalid: asked when drawn
+  bool record_text = false;  // keep what is written on screen (tests)
   std::string save_as = "normscope.toml";  // Ctrl+S: the runs as a configuration
   std::string notice;                      // what the app itself has to say: saved, opened, refused
   bool clock = true;  // false: figures that depend on the machine's speed print as a dash

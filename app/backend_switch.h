@@ -7,7 +7,7 @@
 #include <string>
 
 #include "app/ui/widgets.h"
-#include "train/lab.h"
+#include "engine/train/lab.h"
 
 namespace normscope {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "train/lab.h"
+#include "engine/train/lab.h"
 
 namespace normscope {
 
@@ -16,10 +16,10 @@ struct WindowOptions {
   LabOptions lab;
   std::vector<std::vector<Edit>> edits;  // of the runs, each at its step
   bool play = true;
-  std::optional<bool> dark;    // otherwise as remembered
-  std::optional<float> scale;  // asked; 1 = 100 % of the display's
+  std::optional<bool> dark;              // otherwise as remembered
+  std::optional<float> scale;            // asked; 1 = 100 % of the display's
   std::optional<BackendChoice> backend;  // otherwise as remembered
-  bool safe_mode = false;      // neither settings nor autosave
+  bool safe_mode = false;                // neither settings nor autosave
   std::string title = "normscope";
 };
 

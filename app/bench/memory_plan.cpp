@@ -20,7 +20,7 @@ cpu::Kernels kernels_of(OpKind op) {
 #define OP(Kind, name, inputs) \
   case OpKind::Kind:           \
     return cpu::name##_kernels();
-#include "ops/ops.def"
+#include "engine/ops/ops.def"
 #undef OP
     case OpKind::Count:
       break;

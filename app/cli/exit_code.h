@@ -18,7 +18,7 @@ enum class Exit : int {
   internal = 5,      ///< anything else, also output that cannot be written
   display_lost = 6,  ///< the display server ended under the window; the session is kept
   memory = 7,        ///< train: the runs need more memory than the machine has
-  device = 8,            ///< --backend cuda where there is no CUDA device
+  device = 8,        ///< --backend cuda where there is no CUDA device
   interrupted = 130,
 };
 

@@ -67,8 +67,8 @@ struct TranslateOptions {
 
 struct MeasureOptions {
   std::string file, what = "ablation";
-  std::vector<std::string> without;  ///< ablation, loss: layers and sub-layers left out together
-  int32_t batches = 8;               ///< gradients
+  std::vector<std::string> without;     ///< ablation, loss: layers and sub-layers left out together
+  int32_t batches = 8;                  ///< gradients
   double epsilon = 0.1, delta = 0.125;  ///< concentration
   bool json = false;
   int32_t threads = 0;
@@ -112,9 +112,9 @@ struct ZooOptions {
   bool stored = false;  ///< show what is there and train nothing
   std::string only;     ///< names of entries and groups, with commas; empty: all
   std::vector<int32_t> depths;
-  std::vector<std::string> set;         ///< on the model that the entries change
-  int32_t seeds = 3;                    ///< seeds 1..seeds
-  int32_t steps = 0, warmup = 0;        ///< 0: as the depth has it
+  std::vector<std::string> set;   ///< on the model that the entries change
+  int32_t seeds = 3;              ///< seeds 1..seeds
+  int32_t steps = 0, warmup = 0;  ///< 0: as the depth has it
   std::string json, csv, svg, markdown, out;
   int32_t threads = 0;  ///< runs at a time
 };

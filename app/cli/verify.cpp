@@ -12,7 +12,8 @@ Exit verify(const VerifyOptions& options) {
   Machine machine(options.backend, options.threads);
   bool passed = true;
   for (const std::string& file : options.files) {
-    const VerifyReport report = with_exit(Exit::input, [&] { return verify_fixture(file, machine.backend()); });
+    const VerifyReport report =
+        with_exit(Exit::input, [&] { return verify_fixture(file, machine.backend()); });
     const std::string text = to_string(report);
     fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
     passed = passed && report.passed();

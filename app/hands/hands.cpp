@@ -192,7 +192,7 @@ namespace {
 
 // What can be offered, one at a time: a lost session first, then what a new visitor may do next.
 struct Offer {
-  bool Hands::* open;
+  bool Hands::*open;
   Act act;
   const char *text, *action, *help;
 };
@@ -209,8 +209,8 @@ constexpr Offer kOffers[] = {
 
 bool quiet_bar(AppState& state, Ui& ui, const Rect& room) {
   Hands& hands = state.hands;
-  const auto offer = std::find_if(std::begin(kOffers), std::end(kOffers),
-                                  [&](const Offer& o) { return hands.*o.open; });
+  const auto offer =
+      std::find_if(std::begin(kOffers), std::end(kOffers), [&](const Offer& o) { return hands.*o.open; });
   if (offer == std::end(kOffers)) return false;
   Rect rest = room.inset(0, (room.h - 26) / 2);
   ButtonOptions quiet;

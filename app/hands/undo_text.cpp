@@ -1,5 +1,5 @@
-// The undo log as JSON text, for the session file. A specification stands once however many entries speak of it,
-// and as what differs from the first one.
+// The undo log as JSON text, for the session file. A specification stands once however many entries speak of
+// it, and as what differs from the first one.
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -37,7 +37,8 @@ class SpecTable {
     else
       for (const auto& [at, value] : own.items()) pairs.at(std::stoul(at)).at(1) = value;
     RunSpec spec;
-    for (const Json& pair : pairs) set_field(spec, pair.at(0).get<std::string>(), pair.at(1).get<std::string>());
+    for (const Json& pair : pairs)
+      set_field(spec, pair.at(0).get<std::string>(), pair.at(1).get<std::string>());
     return std::make_shared<const RunSpec>(std::move(spec));
   }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/plot/plot_scene.h"
-#include "train/lab.h"
+#include "engine/train/lab.h"
 
 namespace normscope::lab {
 
@@ -42,7 +42,7 @@ struct SetBackend {
   BackendChoice choice;
 };
 struct MeasureBatch {};  // the live measurements over the whole batch of this step
-struct Ablate {  // the loss with each layer left out, and with these together
+struct Ablate {          // the loss with each layer left out, and with these together
   int run = 0;
   std::vector<std::string> left_out;
 };
@@ -57,8 +57,9 @@ struct SavePlot {
   PlotFormat format = PlotFormat::svg;
 };
 
-using Command = std::variant<Play, Pause, StepOnce, Reset, SetBudget, SetSpeed, SetBackend, EditField, SetSpec,
-                             ForkRequest, ForkFrom, CheckLuck, MeasureBatch, Ablate, RemoveFork, RestoreFork, SavePlot>;
+using Command =
+    std::variant<Play, Pause, StepOnce, Reset, SetBudget, SetSpeed, SetBackend, EditField, SetSpec,
+                 ForkRequest, ForkFrom, CheckLuck, MeasureBatch, Ablate, RemoveFork, RestoreFork, SavePlot>;
 
 void run_commands(Lab& lab, const std::vector<Command>& commands);
 

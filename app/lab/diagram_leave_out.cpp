@@ -7,7 +7,7 @@
 
 #include "app/lab/diagram.h"
 #include "app/ui/widgets.h"
-#include "measure/ablation.h"
+#include "engine/measure/ablation.h"
 
 namespace normscope::lab {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "model/model_config.h"
+#include "engine/model/model_config.h"
 
 namespace normscope::lab {
 

@@ -62,7 +62,8 @@ std::shared_ptr<const Line> LabData::rate(const RunView& run) {
   return c.rate;
 }
 
-// The steps that the run took since, a frame each; those that the history does not have any more are left out.
+// The steps that the run took since, a frame each; those that the history does not have any more are left
+// out.
 void LabData::extend(const RunView& run, Cached& c, Growing& g, int32_t stat) {
   const auto steps = loss(run);
   const float last = g.line->x.back();
@@ -86,7 +87,9 @@ std::shared_ptr<const Line> LabData::stat(const RunView& run, const std::string&
   if (g.line && g.version == c.version) return g.line;
   const auto newest = static_cast<float>(c.history->last_step());
   const auto behind = [&] { return newest - g.line->x.back(); };  // negative: the run was set back
-  const auto overgrown = [&] { return g.line->y.size() > g.whole + g.whole / 4 + 2000 && whole_reads_-- > 0; };
+  const auto overgrown = [&] {
+    return g.line->y.size() > g.whole + g.whole / 4 + 2000 && whole_reads_-- > 0;
+  };
   if (!g.line || g.line->empty() || behind() < 0 || behind() > kManySteps || overgrown()) {
     g.line = to_line(c.history->series(index));
     g.whole = g.line->y.size();

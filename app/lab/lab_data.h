@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/lab/diagram_model.h"
-#include "train/lab.h"
+#include "engine/train/lab.h"
 
 namespace normscope::lab {
 
@@ -54,8 +54,8 @@ class LabData {
   bool has(const RunView& run, const std::string& name);
 
  private:
-  // A line that is only added to while its history grows: reading all of it anew in every frame would cost more than
-  // drawing it. What the history thinned meanwhile is let go now and then.
+  // A line that is only added to while its history grows: reading all of it anew in every frame would cost
+  // more than drawing it. What the history thinned meanwhile is let go now and then.
   struct Growing {
     std::shared_ptr<Line> line;
     uint64_t version = ~uint64_t{0};

@@ -33,7 +33,8 @@ std::string at_step(int step) { return fmt::format("at step {}", grouped(step));
 void LabScreen::draw_matrix_choice(Frame& f, const Rect& rect, const char* name) {
   std::vector<std::string> labels;
   for (const Matrix& matrix : kMatrices)
-    if (any_both(f.view) || !std::string_view(matrix.path).starts_with("cross")) labels.push_back(matrix.label);
+    if (any_both(f.view) || !std::string_view(matrix.path).starts_with("cross"))
+      labels.push_back(matrix.label);
   scene_.matrix = std::min(scene_.matrix, static_cast<int>(labels.size()) - 1);
   choice(
       f.ui, name, rect, labels, scene_.matrix,
@@ -58,7 +59,8 @@ void LabScreen::draw_by_layer(Frame& f, const std::string& name, const Rect& rec
   const std::string at = at_step(scene_.step);
   const float at_w = p.text_width(small, at);
   plot::PlotScene scene = depth_scene(f.view, data_, scene_, quantity);
-  if (quantity == Quantity::gradient && !any_both(f.view)) scene.sentence.clear();  // stands on the line itself
+  if (quantity == Quantity::gradient && !any_both(f.view))
+    scene.sentence.clear();  // stands on the line itself
   CellOptions options;
   options.help = info(quantity).help + std::string(" At the step of the cursor.");
   options.quantity = &quantity;
@@ -122,7 +124,8 @@ void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
     look.style = {Face::sans, type::tick};
     if (!whole &&
         button(f.ui, name + "/batch", {right - at_w, rect.y + 7, 82, 22}, "whole batch",
-               "The triangles follow one sequence, live. This measures every sequence of the newest step.", look))
+               "The triangles follow one sequence, live. This measures every sequence of the newest step.",
+               look))
       f.commands.emplace_back(MeasureBatch{}), transport_.pinned_step.reset();
   }
   f.ui.mark(name, rect, scenes.front().sentence, kDependencyHelp);
@@ -187,7 +190,9 @@ void LabScreen::draw_compact(Frame& f, Rect column) {
   for (size_t i = 0; i < std::size(tabs); ++i) {
     const Quantity* q = tabs[i].quantity;
     usual.emplace_back(tabs[i].label);
-    words.emplace_back(!q || *q == kUsual[i] ? tabs[i].label : i == 1 ? info(*q).over_time : info(*q).by_layer);
+    words.emplace_back(!q || *q == kUsual[i] ? tabs[i].label
+                       : i == 1              ? info(*q).over_time
+                                             : info(*q).by_layer);
   }
   if (segmented_width(f.ui, words) > head.w) words = usual;
   segmented(f.ui, "plot/tab", controls.take_left(segmented_width(f.ui, words) - 40, 8), words, plot_tab_,
@@ -195,12 +200,14 @@ void LabScreen::draw_compact(Frame& f, Rect column) {
   const Tab& tab = tabs[plot_tab_];
   const std::string name = tab.name;
   if (tab.quantity) quantity_button(f.ui, name, controls.take_left(24, 6), *tab.quantity);
-  if (tab.quantity && info(*tab.quantity).of_matrix) draw_matrix_choice(f, controls.take_left(matrix_width(), 8));
+  if (tab.quantity && info(*tab.quantity).of_matrix)
+    draw_matrix_choice(f, controls.take_left(matrix_width(), 8));
   if (any_both(f.view) && (plot_tab_ == 1 || plot_tab_ == 4))
     draw_stack_choice(f, controls.take_left(kStackWidth, 8), "plot/stack");
   Painter& p = f.ui.paint();
   const bool whole = plot_tab_ == 4 && of_whole_batch(f.view.runs.front(), scene_.step);
-  const std::string at = whole ? fmt::format("whole batch, step {}", grouped(scene_.step)) : at_step(scene_.step);
+  const std::string at =
+      whole ? fmt::format("whole batch, step {}", grouped(scene_.step)) : at_step(scene_.step);
   const TextStyle tick{Face::sans, type::tick};
   if (plot_tab_ != 1 && plot_tab_ != 3 && head.right() - controls.x > p.text_width(tick, at) + 4)
     p.text_in(head, tick, f.ui.theme().ink3, at, Align::right);

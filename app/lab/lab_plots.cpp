@@ -30,7 +30,8 @@ void thin_ticks(plot::Axis& axis, float height) {
 
 }  // namespace
 
-void LabScreen::time_hit(Frame& f, const std::string& name, const plot::View& view, const plot::PlotHit& hit) {
+void LabScreen::time_hit(Frame& f, const std::string& name, const plot::View& view,
+                         const plot::PlotHit& hit) {
   if (hit.hovered) hover_step_ = hit.x;
   // The cursor follows the hand, from the press until the button is up, beyond the ends too; what is zoomed
   // pans, but for a press on the cursor itself.
@@ -75,7 +76,8 @@ void LabScreen::draw_time(Frame& f, Rect column) {
   const Rect loss_rect = column.take_top(loss_h, space::gap);
   f.pad_right = plot::needed_pad_right(f.ui, loss, loss_rect.w - 8);
   loss.pad_right = f.pad_right;
-  time_hit(f, "plot/loss", cells_.views["plot/loss"], draw_cell(f.ui, "plot/loss", loss_rect, loss, cells_, {kLossHelp}, f.commands));
+  time_hit(f, "plot/loss", cells_.views["plot/loss"],
+           draw_cell(f.ui, "plot/loss", loss_rect, loss, cells_, {kLossHelp}, f.commands));
 
   plot::PlotScene rate = rate_scene(f.view, data_, scene_);
   rate.pad_right = f.pad_right;

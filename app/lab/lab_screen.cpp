@@ -89,7 +89,8 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
   transport_keys(ui, transport_, view, commands);
 }
 
-// A whole batch was measured on request: its picture is of that step, so the cursor stays there until it is moved.
+// A whole batch was measured on request: its picture is of that step, so the cursor stays there until it is
+// moved.
 void LabScreen::stay_at_measured(const LabView& view) {
   int measured = -1;
   for (const RunView& run : view.runs)
@@ -183,8 +184,9 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
   inner.h -= 8;
   if (switched) {  // the title row has no room for what a change would cost
     const Rect foot = inner.take_bottom(22);
-    f.ui.paint().text_in(foot, {Face::sans, type::body}, f.ui.theme().ink3,
-                         f.ui.paint().fit({Face::sans, type::body}, settings_note(settings_, f.view), foot.w));
+    f.ui.paint().text_in(
+        foot, {Face::sans, type::body}, f.ui.theme().ink3,
+        f.ui.paint().fit({Face::sans, type::body}, settings_note(settings_, f.view), foot.w));
     f.ui.mark("settings/note", foot, settings_note(settings_, f.view), "What a change would do and cost.");
   }
   draw_settings(f.ui, settings_, f.view, inner, inner.w < 400 ? 1 : 2, f.commands);

@@ -67,8 +67,8 @@ class LabScreen {
   std::optional<int> hover_layer_;  // seen this frame, shown in the next
   std::optional<double> hover_step_;
   int measured_step_ = -1;  // of the whole batch that was seen last
-  int left_tab_ = 0;  // medium, compact: diagram or settings
-  int plot_tab_ = 0;  // compact: which plot stands below the loss
+  int left_tab_ = 0;        // medium, compact: diagram or settings
+  int plot_tab_ = 0;        // compact: which plot stands below the loss
 };
 
 }  // namespace normscope::lab

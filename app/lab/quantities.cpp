@@ -8,7 +8,7 @@
 #include <limits>
 #include <map>
 
-#include "measure/theory.h"
+#include "engine/measure/theory.h"
 
 namespace normscope::lab {
 namespace {
@@ -81,7 +81,8 @@ bool DepthPoints::measured() const {
   return std::any_of(y.begin(), y.end(), [](float v) { return std::isfinite(v); });
 }
 
-DepthPoints along_depth(LabData& data, const RunView& run, Quantity quantity, int matrix, int step, Side side) {
+DepthPoints along_depth(LabData& data, const RunView& run, Quantity quantity, int matrix, int step,
+                        Side side) {
   DepthPoints points;
   const std::string suffix = suffix_of(quantity);
   const auto put = [&](const std::vector<float>& values, float offset) {
@@ -97,7 +98,8 @@ DepthPoints along_depth(LabData& data, const RunView& run, Quantity quantity, in
     for (size_t i = 0; i < values.front().size(); ++i)
       for (size_t k = 0; k < subs.size(); ++k) {
         if (quantity == Quantity::attention_entropy && subs[k] == Sub::feed_forward) continue;
-        points.x.push_back(static_cast<float>(i) + static_cast<float>(k + 1) / static_cast<float>(subs.size()));
+        points.x.push_back(static_cast<float>(i) +
+                           static_cast<float>(k + 1) / static_cast<float>(subs.size()));
         points.y.push_back(values[k][i]);
       }
     return points;

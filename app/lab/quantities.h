@@ -39,8 +39,8 @@ struct QuantityInfo {
 std::span<const QuantityInfo> quantities();
 const QuantityInfo& info(Quantity quantity);
 
-// Values of a quantity along the depth of one stack: x in layers, the sub-layers of a layer spread evenly up to
-// it.
+// Values of a quantity along the depth of one stack: x in layers, the sub-layers of a layer spread evenly up
+// to it.
 struct DepthPoints {
   std::vector<float> x, y;
   bool measured() const;  // any finite value
@@ -61,7 +61,8 @@ struct Dependency {
   // Share of the newest branch in the last state.
   double newest() const;
 };
-// Of the whole batch where that was measured at this very step, otherwise of the one sequence that is followed.
+// Of the whole batch where that was measured at this very step, otherwise of the one sequence that is
+// followed.
 Dependency dependency(LabData&, const RunView&, int step, Side side = Side::main);
 bool of_whole_batch(const RunView&, int step);
 // Share of its own branch in the state after a sub-layer, 0-based; NaN where it is not measured.

@@ -13,9 +13,9 @@
 namespace normscope::lab {
 
 struct SceneOptions {
-  int step = 0;         // of the cursor
-  bool pinned = false;  // the cursor was set by hand, it is not the newest step
-  int matrix = 0;       // index in kMatrices
+  int step = 0;            // of the cursor
+  bool pinned = false;     // the cursor was set by hand, it is not the newest step
+  int matrix = 0;          // index in kMatrices
   Side side = Side::main;  // of an encoder-decoder, where a plot has room for one stack only
   bool compact = false;
   std::optional<double> drag_rate, drag_warmup;  // of run `drag_run`, while a handle is held
@@ -45,12 +45,14 @@ std::vector<plot::PlotScene> over_time_scenes(const LabView&, LabData&, const Sc
 // sentence.
 std::vector<plot::PlotScene> dependency_scenes(const LabView&, LabData&, const SceneOptions&);
 
-// The line of one stack: of an encoder-decoder each has a line, named at its end, the encoder's thin and without
-// markers.
+// The line of one stack: of an encoder-decoder each has a line, named at its end, the encoder's thin and
+// without markers.
 void dress_line(plot::Series&, const RunView&, Side, bool compact);
 float depth_pad_right(const LabView&, bool compact);
-// "Going down A: decoder falls 5.4×, encoder is flat.": from the last layer to the first; empty without values.
-std::string stacks_sentence(char letter, const std::vector<float>& decoder, const std::vector<float>& encoder);
+// "Going down A: decoder falls 5.4×, encoder is flat.": from the last layer to the first; empty without
+// values.
+std::string stacks_sentence(char letter, const std::vector<float>& decoder,
+                            const std::vector<float>& encoder);
 
 // Largest over smallest of the finite positive values; 0 when there are fewer than two.
 double spread_of(const std::vector<float>& values);

@@ -7,7 +7,7 @@
 
 #include "app/lab/scenes.h"
 #include "app/ui/widgets.h"
-#include "measure/theory.h"
+#include "engine/measure/theory.h"
 
 namespace normscope::lab {
 namespace {
@@ -97,8 +97,8 @@ void put_hover(PlotScene& scene, const SceneOptions& options) {
   if (options.hover_layer) scene.hover = *options.hover_layer + 1.0;
 }
 
-// Gradients of the Post-LN decoder at the start, from cross-attention alone: halved in square at every layer on
-// the way down, measured from where its top layer began.
+// Gradients of the Post-LN decoder at the start, from cross-attention alone: halved in square at every layer
+// on the way down, measured from where its top layer began.
 void add_decoder_theory(PlotScene& scene, const LabView& view, LabData& data, const std::string& path) {
   for (const RunView& run : view.runs) {
     if (!has_both(run) || run.forked_from >= 0 || !path.starts_with("ffn.")) continue;
@@ -110,8 +110,13 @@ void add_decoder_theory(PlotScene& scene, const LabView& view, LabData& data, co
     std::vector<float> y;
     for (double share : curves.front().low) y.push_back(static_cast<float>(share) * start.back());
     const size_t middle = y.size() / 2;
-    scene.notes.push_back({double(middle + 1), y[middle], letter_of(run), "theory at step 1: (1/2)^((L−l)/2)",
-                           {Ink::Role::ink2, 0, 1}, -10, 20});
+    scene.notes.push_back({double(middle + 1),
+                           y[middle],
+                           letter_of(run),
+                           "theory at step 1: (1/2)^((L−l)/2)",
+                           {Ink::Role::ink2, 0, 1},
+                           -10,
+                           20});
     Series s;
     s.id = "theory of the Post-LN decoder at step 1";
     s.x0 = 1, s.y = Column::of(std::move(y));
@@ -275,7 +280,8 @@ PlotScene hidden_norm_scene(const LabView& view, LabData& data, const SceneOptio
   scene.y.label = "mean square of the hidden state " + at_step(options);
   for (const std::string& words : growing) scene.sentence += (scene.sentence.empty() ? "" : ", ") + words;
   if (!growing.empty())
-    scene.sentence += fmt::format(" from layer 1 to {}.", any_both(view) ? "the last" : fmt::format("{}", most_layers(view)));
+    scene.sentence += fmt::format(" from layer 1 to {}.",
+                                  any_both(view) ? "the last" : fmt::format("{}", most_layers(view)));
   else if (range.hi > 0)
     scene.sentence = "No stream grows with depth.";
   if (range.hi / std::max(range.lo, 1e-30) > 100) {

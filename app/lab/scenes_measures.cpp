@@ -43,8 +43,7 @@ double even_attention(const ModelConfig& model) {
 std::string cosine_sentence(Best most, const char* what) {
   if (!most.run) return {};
   if (most.value >= 0.8)
-    return fmt::format("{}: {} alike after the last layer, cosine {:.2f}.", most.who(), what,
-                       most.value);
+    return fmt::format("{}: {} alike after the last layer, cosine {:.2f}.", most.who(), what, most.value);
   return fmt::format("{} stay apart: cosine at most {:.2f} at the end.",
                      std::string(1, static_cast<char>(std::toupper(what[0]))) + (what + 1), most.value);
 }
@@ -58,7 +57,8 @@ std::string sentence_of(Quantity quantity, Best last, Best spread, int layers) {
       return cosine_sentence(last, "input and output");
     case Quantity::attention_entropy:
       if (has_both(*last.run))
-        return fmt::format("{}'s last layer spreads its attention widest: {:.2f} nats.", last.who(), last.value);
+        return fmt::format("{}'s last layer spreads its attention widest: {:.2f} nats.", last.who(),
+                           last.value);
       return fmt::format("{}'s layer {} spreads its attention widest: {:.2f} nats.", last.run->letter, layers,
                          last.value);
     default:

@@ -89,13 +89,12 @@ void scroll_rows(Ui& ui, SettingsState& state, const Rect& area, float overflow,
   const Hit hit = ui.hit("settings/scroll", place, fmt::format("{:.0f}", state.scroll / pitch),
                          "More settings stand below: wheel, drag, or arrow keys.", options);
   const float share = area.h / (area.h + overflow), thumb = std::max(24.f, share * area.h);
-  if (hit.held)
-    state.scroll = (ui.mouse().y - area.y - thumb / 2) / std::max(1.f, area.h - thumb) * overflow;
+  if (hit.held) state.scroll = (ui.mouse().y - area.y - thumb / 2) / std::max(1.f, area.h - thumb) * overflow;
   state.scroll -= static_cast<float>(hit.arrow_y + hit.arrow_x) * pitch;
   state.scroll = std::clamp(state.scroll, 0.f, std::ceil(overflow / pitch) * pitch);
   const float at = area.y + std::min(1.f, state.scroll / overflow) * (area.h - thumb);
-  ui.paint().fill({place.centre().x - 2, at, 4, thumb}, hit.hovered || hit.held ? ui.theme().ink3 : ui.theme().strong,
-                  2);
+  ui.paint().fill({place.centre().x - 2, at, 4, thumb},
+                  hit.hovered || hit.held ? ui.theme().ink3 : ui.theme().strong, 2);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The row "data": what the runs learn from. Its list has the tasks that fit their architecture, and a field for a
-// file of one's own, which may also be dropped on the window.
+// The row "data": what the runs learn from. Its list has the tasks that fit their architecture, and a field
+// for a file of one's own, which may also be dropped on the window.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,8 +30,10 @@ struct FileKind {
   const char *key, *label, *help;
 };
 constexpr std::array<FileKind, 3> kFiles{{
-    {"data.text", "a text file of yours", "A UTF-8 text to learn from: type its path, or drop it on the window."},
-    {"data.pairs", "a file of sentence pairs", "One pair a line, a tab between the languages: type its path."},
+    {"data.text", "a text file of yours",
+     "A UTF-8 text to learn from: type its path, or drop it on the window."},
+    {"data.pairs", "a file of sentence pairs",
+     "One pair a line, a tab between the languages: type its path."},
     {"data.labels", "a file of labelled texts", "One label and text a line, a tab between: type its path."},
 }};
 
@@ -82,8 +84,8 @@ void Rows::data_list(const Rect& place, const std::string& name) {
   for (const FileKind& file : kFiles)
     if (fits(spec, file.key, "file")) files.push_back(&file);
   constexpr float h = 26, caption = 20, field = 30;
-  const float height = 12 + h * static_cast<float>(sources.size()) +
-                       (caption + field) * static_cast<float>(files.size());
+  const float height =
+      12 + h * static_cast<float>(sources.size()) + (caption + field) * static_cast<float>(files.size());
   Rect list{place.right() - 300, place.bottom() + 4, 300, height};
   list.x = std::max(list.x, 8.f);
   if (list.bottom() > ui.size().y - 4) list.y = place.y - 4 - list.h;
@@ -103,7 +105,8 @@ void Rows::data_list(const Rect& place, const std::string& name) {
     ui.paint().text_in(rest.take_top(caption).inset(9, 0), {Face::sans, type::tick}, ui.theme().ink3,
                        file->label);
     const Rect box = rest.take_top(field).inset(0, 3);
-    if (!text_field(ui, fmt::format("{}/{}", name, file->key), box, "path, then Enter", state.path, file->help))
+    if (!text_field(ui, fmt::format("{}/{}", name, file->key), box, "path, then Enter", state.path,
+                    file->help))
       continue;
     if (!state.path.empty()) commands.emplace_back(EditField{-1, file->key, with_home(state.path)});
     ui.close_popup();

@@ -143,7 +143,7 @@ FieldOptions Rows::options_of(const Field& field, const Shown& shown) const {
 }
 
 void Rows::number_field(const Field& field, const std::string& name, const Rect& rect, std::string_view words,
-                  int only) {
+                        int only) {
   const Shown shown = shown_as(field);
   const RunSpec& spec = *view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec;
   double value = held_value(name, std::strtod(field.get(spec).c_str(), nullptr));
@@ -169,8 +169,7 @@ void Rows::choice_field(const Field& field, const std::string& name, const Rect&
   for (const std::string& value : values) {
     ButtonOptions o;
     o.quiet = true, o.style = {value == now ? Face::bold : Face::sans, type::body};
-    if (button(ui, name + "/" + value, rest.take_top(h).inset(0, 1), display(field, value), help(field),
-               o)) {
+    if (button(ui, name + "/" + value, rest.take_top(h).inset(0, 1), display(field, value), help(field), o)) {
       if (value != now) edit(field, value);
       ui.close_popup();
     }
@@ -208,8 +207,8 @@ void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::
   const double now = std::strtod(field.get(*run.spec).c_str(), nullptr);
   double value = held_value(name, now);
   if (hit.dragging) {
-    value = shown.log ? now * std::pow(10.0, hit.drag.x / 150.0)
-                      : now + std::round(hit.drag.x / 2) * shown.step;
+    value =
+        shown.log ? now * std::pow(10.0, hit.drag.x / 150.0) : now + std::round(hit.drag.x / 2) * shown.step;
     if (field.type == FieldType::Real) value = std::strtod(fmt::format("{:.2g}", value).c_str(), nullptr);
   }
   if (hit.arrow_x + hit.arrow_y) {

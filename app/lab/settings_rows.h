@@ -1,5 +1,5 @@
-// The rows of the settings panel: one shared setting, one that differs between the runs, the data. Internal to
-// app/lab: settings.cpp lays them out.
+// The rows of the settings panel: one shared setting, one that differs between the runs, the data. Internal
+// to app/lab: settings.cpp lays them out.
 #pragma once
 
 #include <string>

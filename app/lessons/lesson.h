@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "app/lessons/prose.h"
-#include "train/spec.h"
+#include "engine/train/spec.h"
 
 namespace normscope::lessons {
 

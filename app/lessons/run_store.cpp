@@ -1,8 +1,8 @@
 #include "app/lessons/run_store.h"
 
 #include "app/lessons/probes.h"
-#include "cpu/pool.h"
-#include "train/run.h"
+#include "engine/cpu/pool.h"
+#include "engine/train/run.h"
 
 namespace normscope::lessons {
 namespace {

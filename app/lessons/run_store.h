@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "data/task.h"
 #include "engine/core/error.h"
-#include "tape/backend.h"
-#include "train/history.h"
-#include "train/run_cache.h"
+#include "engine/data/task.h"
+#include "engine/tape/backend.h"
+#include "engine/train/history.h"
+#include "engine/train/run_cache.h"
 
 namespace normscope::lessons {
 

@@ -53,7 +53,8 @@ float display_scale(float content_scale, int width_px, int width_mm) {
   constexpr float kUsual = 96, kDense = 144;  // px an inch
   constexpr int kSmallest = 150, kLargest = 1200;
   if (!(content_scale > 0)) content_scale = 1;
-  if (std::fabs(content_scale - 1) > 0.01f || width_mm < kSmallest || width_mm > kLargest) return content_scale;
+  if (std::fabs(content_scale - 1) > 0.01f || width_mm < kSmallest || width_mm > kLargest)
+    return content_scale;
   const float density = static_cast<float>(width_px) / (static_cast<float>(width_mm) / 25.4f);
   if (density < kDense) return content_scale;
   return std::clamp(std::round(density / kUsual * 4) / 4, 1.f, 2.5f);

@@ -1,5 +1,5 @@
-// What the desktop says about itself, as far as it can be asked without a bus or a network: whether motion is to be
-// reduced, and how large things are meant to be on a monitor. Called by the window.
+// What the desktop says about itself, as far as it can be asked without a bus or a network: whether motion is
+// to be reduced, and how large things are meant to be on a monitor. Called by the window.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 namespace normscope {
 
 // True when the desktop turned its animations off. Asked in this order, the first that answers counts:
-// NORMSCOPE_REDUCED_MOTION (1 or 0); gtk-enable-animations in gtk-4.0/settings.ini, then gtk-3.0/settings.ini; and
-// AnimationDurationFactor in kdeglobals (0 = off), all under $XDG_CONFIG_HOME.
+// NORMSCOPE_REDUCED_MOTION (1 or 0); gtk-enable-animations in gtk-4.0/settings.ini, then
+// gtk-3.0/settings.ini; and AnimationDurationFactor in kdeglobals (0 = off), all under $XDG_CONFIG_HOME.
 bool system_reduced_motion();
 
-// The factor that everything is drawn at. `content_scale`: what the window system says. Where it says nothing (1) and
-// the monitor is much denser than 96 px an inch, its size decides, in quarters; a size that cannot be true (none, a
-// projector's) does not.
+// The factor that everything is drawn at. `content_scale`: what the window system says. Where it says nothing
+// (1) and the monitor is much denser than 96 px an inch, its size decides, in quarters; a size that cannot be
+// true (none, a projector's) does not.
 float display_scale(float content_scale, int width_px, int width_mm);
 
 }  // namespace normscope

@@ -94,7 +94,7 @@ void write_settings(const std::string& path, const Settings& s) {
       "{}\n"
       "height = {}\nbackend = \"{}\"\ntf32 = {}\nopener_offered = {}\n",
       s.dark ? "dark" : "light", s.scale,
-      !s.reduced_motion  ? "\"system\""
+      !s.reduced_motion   ? "\"system\""
       : *s.reduced_motion ? "true"
                           : "false",
       s.width, s.height, s.backend.cuda ? "cuda" : "cpu", s.backend.tf32, s.opener_offered);

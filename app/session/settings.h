@@ -13,10 +13,10 @@ namespace normscope {
 
 struct Settings {
   bool dark = false;
-  double scale = 1;  // of what the display asks for
+  double scale = 1;                      // of what the display asks for
   std::optional<bool> reduced_motion{};  // as chosen; otherwise as the desktop has it
   int width = 1600, height = 1000;
-  BackendChoice backend{};  // where runs train
+  BackendChoice backend{};      // where runs train
   bool opener_offered = false;  // the invitation was answered
   friend bool operator==(const Settings&, const Settings&) = default;
 };

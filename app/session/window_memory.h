@@ -28,7 +28,7 @@ class WindowMemory {
   void write(AppState& state);
 
   bool system_motion_;  // what the desktop said at the start
-  std::string file_;  // empty: nothing is remembered
+  std::string file_;    // empty: nothing is remembered
   Settings settings_, written_;
   std::string notice_;
   std::optional<AutosaveFolder> folder_;

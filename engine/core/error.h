@@ -16,8 +16,8 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The device cannot go on: it has too little memory, or it is lost and everything on it with it. A Run goes on
-/// elsewhere from what the host has (train/run.h, recover_on).
+/// The device cannot go on: it has too little memory, or it is lost and everything on it with it. A Run goes
+/// on elsewhere from what the host has (train/run.h, recover_on).
 struct DeviceError : Error {
   using Error::Error;
 };

@@ -8,12 +8,12 @@
 #include <sys/mman.h>
 #endif
 
-#include "core/error.h"
-#include "cpu/denormals.h"
-#include "cpu/isa.h"
-#include "cpu/kernel.h"
-#include "cpu/pool.h"
-#include "tape/store.h"
+#include "engine/core/error.h"
+#include "engine/cpu/denormals.h"
+#include "engine/cpu/isa.h"
+#include "engine/cpu/kernel.h"
+#include "engine/cpu/pool.h"
+#include "engine/tape/store.h"
 
 namespace normscope {
 namespace cpu {
@@ -52,7 +52,7 @@ class CpuMemory final : public Memory {
 const Kernels& kernels_of(OpKind op) {
   static const Kernels table[] = {
 #define OP(Kind, name, inputs) name##_kernels(),
-#include "ops/ops.def"
+#include "engine/ops/ops.def"
 #undef OP
   };
   return table[static_cast<size_t>(op)];

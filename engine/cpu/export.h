@@ -3,7 +3,7 @@
 // nothing.
 #pragma once
 
-#include "cpu/kernel.h"
+#include "engine/cpu/kernel.h"
 #include "hwy/highway.h"
 
 /// In namespace normscope::cpu under #if HWY_ONCE: defines name##_kernels() from plan functions

@@ -1,7 +1,7 @@
-#include "cpu/fma_peak.h"
+#include "engine/cpu/fma_peak.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/fma_peak.cpp"
+#define HWY_TARGET_INCLUDE "engine/cpu/fma_peak.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: compiled once per target.
 #include "hwy/highway.h"

@@ -7,7 +7,7 @@
 // cache while the panels of B pass). B is read by whole vectors, from packed panels [k][kPanel] in the L2
 // cache, or in place where its rows are short. The k-order of every element's sum is fixed by the shape
 // alone.
-#include "cpu/simd_inl.h"
+#include "engine/cpu/simd_inl.h"
 
 #if defined(NORMSCOPE_CPU_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NORMSCOPE_CPU_GEMM_INL_H_

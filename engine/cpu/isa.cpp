@@ -1,8 +1,8 @@
-#include "cpu/isa.h"
+#include "engine/cpu/isa.h"
 
 #include <cstdlib>
 
-#include "core/error.h"
+#include "engine/core/error.h"
 #include "hwy/highway.h"
 
 namespace normscope::cpu {

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/shape.h"
-#include "tape/program.h"
+#include "engine/core/shape.h"
+#include "engine/tape/program.h"
 
 namespace normscope::cpu {
 
@@ -83,7 +83,7 @@ struct Kernels {
 
 // Defined in ops/<op>_cpu.cpp.
 #define OP(Kind, name, inputs) Kernels name##_kernels();
-#include "ops/ops.def"
+#include "engine/ops/ops.def"
 #undef OP
 
 }  // namespace normscope::cpu

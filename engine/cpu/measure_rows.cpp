@@ -1,10 +1,10 @@
-#include "cpu/measure_rows.h"
+#include "engine/cpu/measure_rows.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/measure_rows.cpp"
+#define HWY_TARGET_INCLUDE "engine/cpu/measure_rows.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: compiled once per target.
-#include "cpu/simd_inl.h"
+#include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

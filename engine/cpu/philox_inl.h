@@ -1,7 +1,7 @@
 // Dropout factors from Philox4x32-10, as many blocks of four elements at a time as a vector has lanes; the
 // same integers as core/philox.h's random_word. Included by ops/dropout_cpu.cpp and ops/attention_cpu.cpp.
-#include "core/philox.h"
-#include "cpu/simd_inl.h"
+#include "engine/core/philox.h"
+#include "engine/cpu/simd_inl.h"
 
 #if defined(NORMSCOPE_CPU_PHILOX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NORMSCOPE_CPU_PHILOX_INL_H_

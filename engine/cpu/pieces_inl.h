@@ -1,7 +1,7 @@
 // Work over all parameters at once (grad_norm, adam, sgd): each parameter is cut into pieces of kPiece
 // floats, a chunk is a few pieces, and every piece leaves its sums of squares in the workspace; the last
 // stage adds them per parameter in order. The first stage writes the table of each parameter's first piece.
-#include "cpu/simd_inl.h"
+#include "engine/cpu/simd_inl.h"
 
 #if defined(NORMSCOPE_CPU_PIECES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NORMSCOPE_CPU_PIECES_INL_H_

@@ -1,4 +1,4 @@
-#include "cpu/pool.h"
+#include "engine/cpu/pool.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "cpu/denormals.h"
+#include "engine/cpu/denormals.h"
 
 namespace normscope::cpu {
 namespace {

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "cpu/kernel.h"
+#include "engine/cpu/kernel.h"
 
 namespace normscope::cpu {
 
@@ -59,7 +59,7 @@ class Pool {
   std::unique_ptr<Ticket[]> tickets_;
   alignas(128) std::atomic<uint32_t> generation_{0};  // workers wait for it to change
   std::atomic<bool> stop_{false};
-  std::atomic<uint32_t> started_{0};  // workers that run
+  std::atomic<uint32_t> started_{0};            // workers that run
   alignas(128) std::atomic<uint32_t> done_{0};  // finished chunks of this generation, the caller's left out
   std::atomic<uint32_t> caller_sleeps_{0};
   alignas(128) std::atomic<uint32_t> sleepers_{0};  // workers that sleep or are about to

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cpu/kernel.h"
+#include "engine/cpu/kernel.h"
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 

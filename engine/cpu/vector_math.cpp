@@ -1,10 +1,10 @@
-#include "cpu/vector_math.h"
+#include "engine/cpu/vector_math.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/vector_math.cpp"
+#define HWY_TARGET_INCLUDE "engine/cpu/vector_math.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: compiled once per target.
-#include "cpu/simd_inl.h"
+#include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

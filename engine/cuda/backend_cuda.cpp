@@ -2,18 +2,18 @@
 // addresses, and a step as one captured graph: batch and StepInputs up from pinned memory, every kernel, the
 // stats block down. Nothing that varies between steps is a kernel argument; a test changes each field of
 // StepInputs and demands a changed result.
-#include "cuda/backend_cuda.h"
+#include "engine/cuda/backend_cuda.h"
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <utility>
 
-#include "core/error.h"
-#include "cuda/blocks.h"
-#include "cuda/launch.h"
-#include "cuda/schedule.h"
-#include "tape/store.h"
+#include "engine/core/error.h"
+#include "engine/cuda/blocks.h"
+#include "engine/cuda/launch.h"
+#include "engine/cuda/schedule.h"
+#include "engine/tape/store.h"
 
 namespace normscope::cuda {
 namespace {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "cuda/driver.h"
-#include "tape/backend.h"
+#include "engine/cuda/driver.h"
+#include "engine/tape/backend.h"
 
 namespace normscope::cuda {
 

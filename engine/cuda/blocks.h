@@ -7,9 +7,9 @@
 #include <memory>
 #include <utility>
 
-#include "core/error.h"
-#include "cuda/driver.h"
-#include "tape/backend.h"
+#include "engine/core/error.h"
+#include "engine/cuda/driver.h"
+#include "engine/tape/backend.h"
 
 namespace normscope::cuda {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
-#include "cuda/kernel.h"
-#include "cuda/launch.h"
+#include "engine/cuda/kernel.h"
+#include "engine/cuda/launch.h"
 
 namespace normscope::cuda {
 

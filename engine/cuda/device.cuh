@@ -1,8 +1,8 @@
 // Reductions and element-wise loops that the kernels share. Every sum has one fixed order: no float atomics.
 #pragma once
 
-#include "core/philox.h"
-#include "cuda/context.cuh"
+#include "engine/core/philox.h"
+#include "engine/cuda/context.cuh"
 
 namespace normscope::cuda {
 

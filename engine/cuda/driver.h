@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-#include "cuda/kernel.h"
+#include "engine/cuda/kernel.h"
 
 namespace normscope::cuda {
 

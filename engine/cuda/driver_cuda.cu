@@ -6,8 +6,8 @@
 #include <cstring>
 #include <memory>
 
-#include "cuda/driver.h"
-#include "cuda/gemm.h"
+#include "engine/cuda/driver.h"
+#include "engine/cuda/gemm.h"
 
 namespace normscope::cuda {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 const Kernels& kernels_of(OpKind op) {
   static const Kernels table[] = {
 #define OP(Kind, name, inputs) name##_kernels(),
-#include "ops/ops.def"
+#include "engine/ops/ops.def"
 #undef OP
   };
   return table[static_cast<size_t>(op)];
@@ -168,8 +168,7 @@ class CudaDriver final : public Driver {
 bool describe(DeviceInfo& info, std::string& reason) {
   int count = 0;
   if (const cudaError_t e = cudaGetDeviceCount(&count); e != cudaSuccess || count == 0) {
-    reason = e == cudaErrorInsufficientDriver
-                 ? "no NVIDIA driver, or one that is too old for CUDA 13"
+    reason = e == cudaErrorInsufficientDriver ? "no NVIDIA driver, or one that is too old for CUDA 13"
              : e == cudaErrorNoDevice || e == cudaSuccess ? "no NVIDIA GPU"
                                                           : cudaGetErrorString(e);
     return false;

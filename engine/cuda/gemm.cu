@@ -1,4 +1,4 @@
-#include "cuda/gemm.h"
+#include "engine/cuda/gemm.h"
 
 namespace normscope::cuda {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 #include <tuple>
 
-#include "cuda/context.cuh"
+#include "engine/cuda/context.cuh"
 
 namespace normscope::cuda {
 

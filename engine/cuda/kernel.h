@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cpu/kernel.h"
-#include "tape/program.h"
+#include "engine/cpu/kernel.h"
+#include "engine/tape/program.h"
 
 namespace normscope::cuda {
 
@@ -68,7 +68,7 @@ struct Kernels {
 
 // Defined in ops/<op>.cu.
 #define OP(Kind, name, inputs) Kernels name##_kernels();
-#include "ops/ops.def"
+#include "engine/ops/ops.def"
 #undef OP
 
 }  // namespace normscope::cuda

@@ -9,8 +9,8 @@
 #include <mutex>
 #include <vector>
 
-#include "core/error.h"
-#include "cuda/backend_cuda.h"
+#include "engine/core/error.h"
+#include "engine/cuda/backend_cuda.h"
 
 namespace normscope {
 namespace cuda {

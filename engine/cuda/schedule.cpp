@@ -1,4 +1,4 @@
-#include "cuda/schedule.h"
+#include "engine/cuda/schedule.h"
 
 namespace normscope::cuda {
 namespace {

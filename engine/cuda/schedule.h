@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "cuda/driver.h"
+#include "engine/cuda/driver.h"
 
 namespace normscope::cuda {
 

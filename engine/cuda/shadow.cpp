@@ -1,4 +1,4 @@
-#include "cuda/shadow.h"
+#include "engine/cuda/shadow.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
-#include "core/error.h"
-#include "tape/store.h"
+#include "engine/core/error.h"
+#include "engine/tape/store.h"
 
 namespace normscope::cuda {
 namespace {

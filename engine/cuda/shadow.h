@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "tape/program.h"
+#include "engine/tape/program.h"
 
 namespace normscope::cuda {
 

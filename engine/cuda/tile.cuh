@@ -2,7 +2,7 @@
 // attention. acc[m][n] += sum_k A(m,k) B(k,n) for a tile of TM x TN, RM x RN numbers a thread.
 #pragma once
 
-#include "cuda/device.cuh"
+#include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
 

@@ -3,7 +3,7 @@
 // that finishes the last parameter runs `finish`. So no second launch, and the same bits always.
 #pragma once
 
-#include "cuda/device.cuh"
+#include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
 

@@ -1,12 +1,12 @@
 // See ablation.h.
-#include "measure/ablation.h"
+#include "engine/measure/ablation.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/error.h"
-#include "train/evaluate.h"
+#include "engine/core/error.h"
+#include "engine/train/evaluate.h"
 
 namespace normscope {
 namespace {

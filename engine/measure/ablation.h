@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "train/run.h"
+#include "engine/train/run.h"
 
 namespace normscope {
 

@@ -1,14 +1,14 @@
 // See examine.h.
-#include "measure/examine.h"
+#include "engine/measure/examine.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <span>
 
-#include "core/error.h"
-#include "tape/seal.h"
-#include "train/network.h"
+#include "engine/core/error.h"
+#include "engine/tape/seal.h"
+#include "engine/train/network.h"
 
 namespace normscope {
 namespace {

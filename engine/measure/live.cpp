@@ -1,4 +1,4 @@
-#include "measure/live.h"
+#include "engine/measure/live.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <bit>
 #include <cmath>
 
-#include "core/error.h"
-#include "cpu/measure_rows.h"
+#include "engine/core/error.h"
+#include "engine/cpu/measure_rows.h"
 
 namespace normscope {
 namespace {

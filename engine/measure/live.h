@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "cpu/measure_rows.h"
-#include "model/transformer.h"
-#include "tape/program.h"
+#include "engine/cpu/measure_rows.h"
+#include "engine/model/transformer.h"
+#include "engine/tape/program.h"
 
 namespace normscope {
 

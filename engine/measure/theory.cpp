@@ -1,10 +1,10 @@
-#include "measure/theory.h"
+#include "engine/measure/theory.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "core/error.h"
+#include "engine/core/error.h"
 
 namespace normscope::theory {
 namespace {

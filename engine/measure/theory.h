@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/model_config.h"
+#include "engine/model/model_config.h"
 
 namespace normscope::theory {
 

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <span>
 
-#include "core/error.h"
-#include "model/transformer.h"
-#include "tape/seal.h"
+#include "engine/core/error.h"
+#include "engine/model/transformer.h"
+#include "engine/tape/seal.h"
 
 namespace normscope {
 namespace {

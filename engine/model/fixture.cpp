@@ -1,11 +1,11 @@
-#include "model/fixture.h"
+#include "engine/model/fixture.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "engine/core/error.h"
 
 namespace normscope {
 namespace {

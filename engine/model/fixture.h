@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "io/safetensors.h"
-#include "model/model_config.h"
-#include "model/transformer.h"
-#include "tape/step_inputs.h"
+#include "engine/io/safetensors.h"
+#include "engine/model/model_config.h"
+#include "engine/model/transformer.h"
+#include "engine/tape/step_inputs.h"
 
 namespace normscope {
 

@@ -1,4 +1,4 @@
-#include "model/init_rule.h"
+#include "engine/model/init_rule.h"
 
 #include <cmath>
 

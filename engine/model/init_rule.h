@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "model/wiring.h"
+#include "engine/model/wiring.h"
 
 namespace normscope {
 

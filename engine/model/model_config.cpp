@@ -1,8 +1,8 @@
-#include "model/model_config.h"
+#include "engine/model/model_config.h"
 
 #include <vector>
 
-#include "core/error.h"
+#include "engine/core/error.h"
 
 namespace normscope {
 namespace {

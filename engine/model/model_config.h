@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "model/init_rule.h"
-#include "model/wiring.h"
+#include "engine/model/init_rule.h"
+#include "engine/model/wiring.h"
 
 namespace normscope {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <iterator>
 
-#include "core/error.h"
-#include "model/wiring.h"
+#include "engine/core/error.h"
+#include "engine/model/wiring.h"
 
 namespace normscope {
 namespace {
@@ -21,7 +21,7 @@ double sublayers_of_stack(const StackContext& c, int) { return c.layers * (c.has
 const PlacementRow kRows[] = {
 #define PLACEMENT(Name, text, long_label, button, ...) \
   PlacementRow{.name = text, .label = long_label, .short_label = button, __VA_ARGS__},
-#include "model/placements.def"
+#include "engine/model/placements.def"
 #undef PLACEMENT
     PlacementRow{.name = "custom", .label = "Custom", .short_label = "Custom"}};
 

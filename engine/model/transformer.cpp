@@ -1,13 +1,13 @@
-#include "model/transformer.h"
+#include "engine/model/transformer.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/error.h"
-#include "core/philox.h"
-#include "ops/ops.h"
+#include "engine/core/error.h"
+#include "engine/core/philox.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {

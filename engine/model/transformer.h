@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "model/model_config.h"
-#include "tape/store.h"
-#include "tape/tape.h"
+#include "engine/model/model_config.h"
+#include "engine/tape/store.h"
+#include "engine/tape/tape.h"
 
 namespace normscope {
 

@@ -1,4 +1,4 @@
-#include "model/verify.h"
+#include "engine/model/verify.h"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 #include <cmath>
 #include <limits>
 
-#include "core/error.h"
-#include "io/safetensors.h"
-#include "model/fixture.h"
-#include "tape/seal.h"
-#include "tape/store.h"
+#include "engine/core/error.h"
+#include "engine/io/safetensors.h"
+#include "engine/model/fixture.h"
+#include "engine/tape/seal.h"
+#include "engine/tape/store.h"
 
 namespace normscope {
 namespace {

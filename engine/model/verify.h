@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tape/backend.h"
+#include "engine/tape/backend.h"
 
 namespace normscope {
 

@@ -1,5 +1,5 @@
 // The text form of a wiring, and the names of the norms. The presets: model/placements.cpp.
-#include "model/wiring.h"
+#include "engine/model/wiring.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "core/error.h"
+#include "engine/core/error.h"
 
 namespace normscope {
 namespace {

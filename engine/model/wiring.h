@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tape/tape.h"
+#include "engine/tape/tape.h"
 
 namespace normscope {
 
@@ -80,13 +80,13 @@ struct StackWiring {
 /// The placements of model/placements.def, and Custom for any other wiring.
 enum class Placement : uint8_t {
 #define PLACEMENT(Name, ...) Name,
-#include "model/placements.def"
+#include "engine/model/placements.def"
 #undef PLACEMENT
   Custom
 };
 inline constexpr Placement kPresets[] = {
 #define PLACEMENT(Name, ...) Placement::Name,
-#include "model/placements.def"
+#include "engine/model/placements.def"
 #undef PLACEMENT
 };
 

@@ -5,11 +5,11 @@
 // r is RAdam's rectification, 1 for Adam; a step that is not adapted divides by 1.
 // The same pass over memory yields the norms of the update and of the new weights.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/adam_cpu.cpp"
+#define HWY_TARGET_INCLUDE "engine/ops/adam_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "cpu/export.h"
-#include "cpu/pieces_inl.h"
+#include "engine/cpu/export.h"
+#include "engine/cpu/pieces_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

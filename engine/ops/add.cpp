@@ -1,6 +1,6 @@
 // The residual sum: record and shape rule. Saves nothing; the gradients of learned scales read x and f.
-#include "core/error.h"
-#include "ops/ops.h"
+#include "engine/core/error.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 

@@ -2,7 +2,7 @@
 // dimension.
 //   dx = s dout, df = b dout; ds and db: sums of dout x and dout f over everything (scalar) or over the rows
 //   (vector).
-#include "cuda/device.cuh"
+#include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
 namespace {

@@ -2,11 +2,11 @@
 //   dx = skip * dout        df = branch * dout
 //   dskip = sum over rows (and columns, if scalar) of dout * x        dbranch likewise with f
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/add_cpu.cpp"
+#define HWY_TARGET_INCLUDE "engine/ops/add_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "cpu/export.h"
-#include "cpu/simd_inl.h"
+#include "engine/cpu/export.h"
+#include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

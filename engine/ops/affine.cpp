@@ -1,6 +1,6 @@
 // The affine map by parts of a row: record and shape rule. Saves nothing; the gradient of the gain reads x.
-#include "core/error.h"
-#include "ops/ops.h"
+#include "engine/core/error.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 

@@ -1,7 +1,7 @@
 // affine on CUDA:  out = c gain x + shift; gain and shift are one number for each of equal parts of a row, or
 // absent (1 and 0).
 //   dx = c gain dout; dgain and dshift: sums of c dout x and of dout over the rows and a part.
-#include "cuda/device.cuh"
+#include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
 namespace {

@@ -3,11 +3,11 @@
 //   dx = c gain dout        dgain = c * sum over rows and a part of dout x        dshift likewise of dout
 // Chunks of rows leave partial sums in double; a last stage adds them.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/affine_cpu.cpp"
+#define HWY_TARGET_INCLUDE "engine/ops/affine_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "cpu/export.h"
-#include "cpu/simd_inl.h"
+#include "engine/cpu/export.h"
+#include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

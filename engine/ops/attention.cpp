@@ -1,6 +1,6 @@
 // Attention: record and shape rule. Saves the probabilities, which backward reads and a user can look at.
-#include "core/error.h"
-#include "ops/ops.h"
+#include "engine/core/error.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 

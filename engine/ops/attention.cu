@@ -7,7 +7,7 @@
 // forward over more keys than fit.
 //   dp = kept (dout v^T), ds = p (dp - sum_j dout_j out_j) / sqrt(d), dq = ds k, dk = ds^T q, dv = (p kept)^T
 //   dout
-#include "ops/attention.cuh"
+#include "engine/ops/attention.cuh"
 
 namespace normscope::cuda {
 namespace {

@@ -2,7 +2,7 @@
 // Included by ops/attention.cu (probabilities are stored) and ops/attention_fused.cu (they are not).
 #pragma once
 
-#include "cuda/tile.cuh"
+#include "engine/cuda/tile.cuh"
 
 namespace normscope::cuda {
 

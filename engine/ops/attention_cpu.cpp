@@ -13,12 +13,12 @@ void check_key_count(int64_t keys, int64_t most);
 }  // namespace normscope::cpu
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/attention_cpu.cpp"
+#define HWY_TARGET_INCLUDE "engine/ops/attention_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "cpu/export.h"
-#include "cpu/gemm_inl.h"
-#include "cpu/philox_inl.h"
+#include "engine/cpu/export.h"
+#include "engine/cpu/gemm_inl.h"
+#include "engine/cpu/philox_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
@@ -276,7 +276,7 @@ Stages attention_backward(const Call& call) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "core/error.h"
+#include "engine/core/error.h"
 
 namespace normscope::cpu {
 void check_key_count(int64_t keys, int64_t most) {

@@ -3,7 +3,7 @@
 // running maximum's corrections). A pass over the keys yields each row's largest score and sum; the next ones
 // compute every score again and use it at once. Backward keeps two numbers a row in its workspace; nothing
 // here is of size Tq Tk.
-#include "ops/attention.cuh"
+#include "engine/ops/attention.cuh"
 
 namespace normscope::cuda {
 namespace {

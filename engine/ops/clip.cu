@@ -1,6 +1,6 @@
 // clip on CUDA: the factor by which the optimizer multiplies gradients. In a whole step grad_norm has
 // computed it already.
-#include "ops/clip.cuh"
+#include "engine/ops/clip.cuh"
 
 namespace normscope::cuda {
 namespace {

@@ -2,7 +2,7 @@
 // visible: NaN gives NaN, infinity gives 0. Computed by clip, or by grad_norm in the same launch.
 #pragma once
 
-#include "cuda/context.cuh"
+#include "engine/cuda/context.cuh"
 
 namespace normscope::cuda {
 

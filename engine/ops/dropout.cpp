@@ -1,6 +1,6 @@
 // Dropout: record and shape rule. Saves nothing: backward regenerates the mask from the site.
-#include "core/philox.h"
-#include "ops/ops.h"
+#include "engine/core/philox.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 

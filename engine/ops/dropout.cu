@@ -1,6 +1,6 @@
 // dropout on CUDA:  out = x keep scale, keep by Philox at the node's site; backward regenerates the mask. A
 // thread takes the four elements that one Philox block serves, so the masks are the CPU's bit for bit.
-#include "cuda/device.cuh"
+#include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
 namespace {

@@ -1,11 +1,11 @@
 // dropout on the CPU:  out = x * keep * scale, keep = random word of (element, site, step) >= threshold.
 //   dx = dout * keep * scale; the mask is computed again, not stored.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/dropout_cpu.cpp"
+#define HWY_TARGET_INCLUDE "engine/ops/dropout_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "cpu/export.h"
-#include "cpu/philox_inl.h"
+#include "engine/cpu/export.h"
+#include "engine/cpu/philox_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

@@ -1,6 +1,6 @@
 // Embedding: record and shape rule. Saves nothing.
-#include "core/error.h"
-#include "ops/ops.h"
+#include "engine/core/error.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 

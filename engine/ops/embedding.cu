@@ -1,7 +1,7 @@
 // embedding on CUDA:  out[b,t] = scale table[token] + positions[t].
 //   dtable[v] = scale times the sum of dout over the rows whose token is v, in the order of the rows: a block
 //   gathers the rows of one v, so no atomics and the same bits always.  dpositions[t] = sum of dout over b.
-#include "cuda/device.cuh"
+#include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
 namespace {

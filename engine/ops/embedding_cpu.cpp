@@ -3,11 +3,11 @@
 // Backward is cut by columns (table) and by positions, so every sum runs in row order and needs no atomics.
 // A token outside the table reads as a zero row and has no gradient.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/embedding_cpu.cpp"
+#define HWY_TARGET_INCLUDE "engine/ops/embedding_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "cpu/export.h"
-#include "cpu/simd_inl.h"
+#include "engine/cpu/export.h"
+#include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

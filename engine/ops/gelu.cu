@@ -1,7 +1,7 @@
 // gelu on CUDA, the tanh form:  out = x (1 + t) / 2, t = tanh(u), u = c (x + a x^3), c = sqrt(2/pi), a =
 // 0.044715.
 //   dx = dout ((1 + t) / 2 + x (1 - t^2) c (1 + 3 a x^2) / 2)
-#include "cuda/device.cuh"
+#include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
 namespace {

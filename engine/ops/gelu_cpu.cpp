@@ -2,11 +2,11 @@
 //   out = x (1 + t) / 2
 //   dx = dout ((1 + t) / 2 + x (1 - t^2) u' / 2),  u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2)
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/gelu_cpu.cpp"
+#define HWY_TARGET_INCLUDE "engine/ops/gelu_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "cpu/export.h"
-#include "cpu/simd_inl.h"
+#include "engine/cpu/export.h"
+#include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

@@ -1,7 +1,7 @@
 // grad_norm on CUDA: the 2-norm of every parameter's gradient and of all together, in one launch; with the
 // clip factor where a clip follows.
-#include "cuda/update.cuh"
-#include "ops/clip.cuh"
+#include "engine/cuda/update.cuh"
+#include "engine/ops/clip.cuh"
 
 namespace normscope::cuda {
 namespace {

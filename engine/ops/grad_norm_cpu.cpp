@@ -1,10 +1,10 @@
 // grad_norm on the CPU: the 2-norm of every parameter's gradient, and of all together.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/grad_norm_cpu.cpp"
+#define HWY_TARGET_INCLUDE "engine/ops/grad_norm_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "cpu/export.h"
-#include "cpu/pieces_inl.h"
+#include "engine/cpu/export.h"
+#include "engine/cpu/pieces_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

@@ -1,6 +1,6 @@
 // The layer norm family: record and shape rule. Saves mean and 1/sigma of every row; DyT 0 and its factor.
-#include "core/error.h"
-#include "ops/ops.h"
+#include "engine/core/error.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 

@@ -4,7 +4,7 @@
 //   Rms and where the mean is detached, without mean(c y) where sigma is;  dgain, dbias: column sums.
 // DyT, t = tanh(alpha x): out = gain t + bias, dx = c alpha (1 - t^2), dgain = sum dout t, dbias = sum dout,
 //   dalpha = sum over all c (1 - t^2) x.
-#include "cuda/device.cuh"
+#include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
 namespace {

@@ -8,11 +8,11 @@
 // A row stays in the L1 cache for its three passes. Chunks of rows leave partial dgain and dbias; a last
 // stage adds them.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/layer_norm_cpu.cpp"
+#define HWY_TARGET_INCLUDE "engine/ops/layer_norm_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "cpu/export.h"
-#include "cpu/simd_inl.h"
+#include "engine/cpu/export.h"
+#include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

@@ -1,6 +1,6 @@
 // Linear: record and shape rule. Saves nothing; backward reads x and W.
-#include "core/error.h"
-#include "ops/ops.h"
+#include "engine/core/error.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 

@@ -1,6 +1,6 @@
 // linear on CUDA:  out (R,N) = x (R,K) W (K,N) + b (N); transposed: W is (N,K), out = x W^T + b.
 //   dx = dout W^T          dW = x^T dout (transposed: dout^T x)          db = column sums of dout
-#include "cuda/device.cuh"
+#include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
 namespace {

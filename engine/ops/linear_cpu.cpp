@@ -1,11 +1,11 @@
 // linear on the CPU:  out (R,N) = x (R,K) W (K,N) + b (N); transposed: W is (N,K), out = x W^T + b.
 //   dx = dout W^T          dW = x^T dout (transposed: dout^T x)          db = column sums of dout
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/linear_cpu.cpp"
+#define HWY_TARGET_INCLUDE "engine/ops/linear_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "cpu/export.h"
-#include "cpu/gemm_inl.h"
+#include "engine/cpu/export.h"
+#include "engine/cpu/gemm_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

@@ -1,6 +1,6 @@
 // Mean over the positions of a row: record and shape rule. Saves nothing.
-#include "core/error.h"
-#include "ops/ops.h"
+#include "engine/core/error.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 

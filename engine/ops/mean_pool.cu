@@ -1,6 +1,6 @@
 // mean_pool on CUDA:  out[b,t] = 1/n_b sum over s < n_b of x[b,s];  dx[b,s] = 1/n_b sum over t of dout[b,t].
 // A block a row of the batch, a thread a column at a time: sums in the order of positions.
-#include "cuda/device.cuh"
+#include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
 namespace {

@@ -2,11 +2,11 @@
 //   dx[b,s] = 1/n_b sum over t of dout[b,t] for s < n_b, zero beyond
 // A chunk is a row of the batch; sums run in the order of positions.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/mean_pool_cpu.cpp"
+#define HWY_TARGET_INCLUDE "engine/ops/mean_pool_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "cpu/export.h"
-#include "cpu/simd_inl.h"
+#include "engine/cpu/export.h"
+#include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

@@ -6,7 +6,7 @@
 // Adding one touches: <op>.cpp, <op>_cpu.cpp, <op>.cu, this page, ops.def, tests/engine/op_cases.cpp.
 #pragma once
 
-#include "tape/tape.h"
+#include "engine/tape/tape.h"
 
 namespace normscope {
 
@@ -35,8 +35,8 @@ ValueId attention(Tape&, const std::string& name, ValueId q, ValueId k, ValueId 
 /// The norm family over the last dimension; see NormKind. gain (D) and bias (D) as the kind has them, else
 /// kNone. saved[0] = mean (R) (zero for Rms), saved[1] = 1/sigma (R). Two-pass variance. With heads > 1 each
 /// of that many equal parts of a row is a row of its own (R = heads rows, gain and bias (D/heads), shared).
-/// DyT: out = gain tanh(alpha x) + bias, alpha (1); saved[0] = 0, saved[1] = what the row was multiplied by on
-/// the whole, root of (sum tanh(alpha x)^2 / sum x^2), which can be read beside the 1/sigma of the others.
+/// DyT: out = gain tanh(alpha x) + bias, alpha (1); saved[0] = 0, saved[1] = what the row was multiplied by
+/// on the whole, root of (sum tanh(alpha x)^2 / sum x^2), which can be read beside the 1/sigma of the others.
 struct NormExtras {
   ValueId alpha = kNone;             ///< DyT
   float scale = 1.0f, slope = 0.1f;  ///< AdaNorm's C and k
@@ -72,8 +72,8 @@ ValueId dropout(Tape&, const std::string& name, ValueId x, DropoutKind kind);
 /// (R).
 ValueId softmax_xent(Tape&, const std::string& name, ValueId logits, ValueId targets, ValueId weights);
 
-/// out (B,T,D) = at every position the mean of x (B,T,D) over the positions of its row that count: those before
-/// lengths (B) i32, or all without (kNone). A row of length 0 gives zeros.
+/// out (B,T,D) = at every position the mean of x (B,T,D) over the positions of its row that count: those
+/// before lengths (B) i32, or all without (kNone). A row of length 0 gives zeros.
 ValueId mean_pool(Tape&, const std::string& name, ValueId x, ValueId lengths);
 
 }  // namespace normscope

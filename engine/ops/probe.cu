@@ -1,7 +1,7 @@
 // probe on CUDA: MeanSquare = mean of x^2; Variance = mean of (x - mean)^2. One launch serves all probes of a
 // step: a row of blocks each. Sums of x and x^2 in double, so that one pass suffices: of float inputs the
 // squares are exact.
-#include "cuda/device.cuh"
+#include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
 namespace {

@@ -2,11 +2,11 @@
 // positions that are not padding): MeanSquare = mean of x^2; Variance = mean of (x - mean)^2 (two passes).
 // Double across fixed chunks; the number goes to Call::stats.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/probe_cpu.cpp"
+#define HWY_TARGET_INCLUDE "engine/ops/probe_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "cpu/export.h"
-#include "cpu/simd_inl.h"
+#include "engine/cpu/export.h"
+#include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

@@ -1,5 +1,5 @@
 // relu: record and shape rule. Saves nothing; backward reads x.
-#include "ops/ops.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 

@@ -1,5 +1,5 @@
 // relu on CUDA:  out = x > 0 ? x : 0 (NaN stays NaN);  dx = x > 0 ? dout : 0.
-#include "cuda/device.cuh"
+#include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
 namespace {

@@ -1,10 +1,10 @@
 // relu on the CPU:  out = max(x, 0), NaN stays NaN.   dx = dout where x > 0 (or NaN), else 0
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/relu_cpu.cpp"
+#define HWY_TARGET_INCLUDE "engine/ops/relu_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "cpu/export.h"
-#include "cpu/simd_inl.h"
+#include "engine/cpu/export.h"
+#include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

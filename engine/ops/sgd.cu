@@ -1,5 +1,5 @@
 // sgd with momentum on CUDA, g clipped with l2 w added:  m = momentum m + g    w -= lr m + lr decay w
-#include "ops/weight_update.cuh"
+#include "engine/ops/weight_update.cuh"
 
 namespace normscope::cuda {
 namespace {

@@ -1,11 +1,11 @@
 // sgd with momentum on the CPU, with g clipped and then l2 w added:  m = momentum m + g    w -= lr m +
 // lr*decay w The same pass yields the norms of the update and of the new weights.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/sgd_cpu.cpp"
+#define HWY_TARGET_INCLUDE "engine/ops/sgd_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "cpu/export.h"
-#include "cpu/pieces_inl.h"
+#include "engine/cpu/export.h"
+#include "engine/cpu/pieces_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

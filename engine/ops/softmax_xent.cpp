@@ -1,6 +1,6 @@
 // Softmax cross-entropy: record and shape rule. Saves log-sum-exp and the normalised weight of every row.
-#include "core/error.h"
-#include "ops/ops.h"
+#include "engine/core/error.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 

@@ -2,7 +2,7 @@
 //   loss = sum_r w_r ((1-e) (lse_r - x_target) + e (lse_r - mean x_r)),  w_r normalised over the rows with a
 //   target dlogit_v = dloss w_r (exp(x_v - lse_r) - (1-e) [v = target] - e / V)
 // A target outside [0,V) counts as none. With no row left the loss is 0.
-#include "cuda/device.cuh"
+#include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
 namespace {

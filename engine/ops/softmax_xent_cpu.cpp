@@ -3,11 +3,11 @@
 //   dlogits = dloss w_r / sum w (exp(x - lse) - (1-e) [v = target] - e/V)
 // A row without a target (or one outside [0,V)) has no gradient. With no row left the loss is 0.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/softmax_xent_cpu.cpp"
+#define HWY_TARGET_INCLUDE "engine/ops/softmax_xent_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "cpu/export.h"
-#include "cpu/simd_inl.h"
+#include "engine/cpu/export.h"
+#include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

@@ -2,7 +2,7 @@
 // update and of the new weights, all parameters in one launch.
 #pragma once
 
-#include "cuda/update.cuh"
+#include "engine/cuda/update.cuh"
 
 namespace normscope::cuda {
 

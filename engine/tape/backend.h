@@ -9,13 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "tape/step_inputs.h"
-#include "tape/tape.h"
+#include "engine/tape/step_inputs.h"
+#include "engine/tape/tape.h"
 
 namespace normscope {
 
 struct ProgramData;
-
 
 /// A zero-filled, 64-byte aligned block in the backend's memory.
 class Memory {
@@ -62,7 +61,8 @@ class Backend {
   virtual void upload(Memory& to, size_t offset, std::span<const float> from) = 0;
   virtual void download(const Memory& from, size_t offset, std::span<float> to) = 0;
   virtual std::unique_ptr<Executable> lower(ProgramData& program) = 0;
-  /// Waits for everything that was started. Throws DeviceError when the device has failed, from then on always.
+  /// Waits for everything that was started. Throws DeviceError when the device has failed, from then on
+  /// always.
   virtual void wait() = 0;
   /// What wait() would throw, in words; empty while all is well. After an error a replay yields NaN in every
   /// stat.

@@ -1,7 +1,7 @@
-#include "tape/program.h"
+#include "engine/tape/program.h"
 
-#include "core/error.h"
-#include "tape/store.h"
+#include "engine/core/error.h"
+#include "engine/tape/store.h"
 
 namespace normscope {
 namespace {

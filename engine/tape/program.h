@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "tape/backend.h"
-#include "tape/step_inputs.h"
-#include "tape/tape.h"
+#include "engine/tape/backend.h"
+#include "engine/tape/step_inputs.h"
+#include "engine/tape/tape.h"
 
 namespace normscope {
 

@@ -1,8 +1,8 @@
-#include "tape/seal.h"
+#include "engine/tape/seal.h"
 
-#include "core/error.h"
-#include "tape/seal_passes.h"
-#include "tape/store.h"
+#include "engine/core/error.h"
+#include "engine/tape/seal_passes.h"
+#include "engine/tape/store.h"
 
 namespace normscope {
 

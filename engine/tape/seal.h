@@ -2,8 +2,8 @@
 // tape.
 #pragma once
 
-#include "tape/program.h"
-#include "tape/tape.h"
+#include "engine/tape/program.h"
+#include "engine/tape/tape.h"
 
 namespace normscope {
 

@@ -1,11 +1,11 @@
-#include "tape/seal_passes.h"
+#include "engine/tape/seal_passes.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "core/error.h"
-#include "tape/store.h"
+#include "engine/core/error.h"
+#include "engine/tape/store.h"
 
 namespace normscope::passes {
 namespace {

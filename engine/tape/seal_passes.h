@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "tape/program.h"
-#include "tape/seal.h"
+#include "engine/tape/program.h"
+#include "engine/tape/seal.h"
 
 namespace normscope::passes {
 

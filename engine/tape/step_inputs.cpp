@@ -1,4 +1,4 @@
-#include "tape/step_inputs.h"
+#include "engine/tape/step_inputs.h"
 
 #include <cmath>
 

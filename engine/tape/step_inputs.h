@@ -26,12 +26,12 @@ struct StepInputs {
   /// second moment (false: un-adapted momentum). 1 and true for Adam.
   float rectification = 1.0f;
   bool adapted = true;
-  float momentum = 0.0f;      ///< SGD
-  float weight_decay = 0.0f;  ///< decoupled: lr * weight_decay * w is taken off each weight (AdamW)
-  float l2 = 0.0f;            ///< coupled: l2 * w joins the clipped gradient
-  float clip = 0.0f;                                       ///< largest global gradient norm; 0 = off
-  float label_smoothing = 0.0f;                            ///< as PyTorch's cross_entropy
-  DropoutInputs dropout[3] = {};                           ///< indexed by DropoutKind
+  float momentum = 0.0f;          ///< SGD
+  float weight_decay = 0.0f;      ///< decoupled: lr * weight_decay * w is taken off each weight (AdamW)
+  float l2 = 0.0f;                ///< coupled: l2 * w joins the clipped gradient
+  float clip = 0.0f;              ///< largest global gradient norm; 0 = off
+  float label_smoothing = 0.0f;   ///< as PyTorch's cross_entropy
+  DropoutInputs dropout[3] = {};  ///< indexed by DropoutKind
 };
 
 DropoutInputs dropout_inputs(double probability);

@@ -1,12 +1,12 @@
-#include "tape/store.h"
+#include "engine/tape/store.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "core/error.h"
-#include "core/philox.h"
-#include "tape/backend.h"
+#include "engine/core/error.h"
+#include "engine/core/philox.h"
+#include "engine/tape/backend.h"
 
 namespace normscope {
 namespace {

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/shape.h"
+#include "engine/core/shape.h"
 
 namespace normscope {
 

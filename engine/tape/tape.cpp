@@ -1,16 +1,16 @@
-#include "tape/tape.h"
+#include "engine/tape/tape.h"
 
 #include <fmt/format.h>
 
-#include "core/error.h"
-#include "tape/store.h"
+#include "engine/core/error.h"
+#include "engine/tape/store.h"
 
 namespace normscope {
 
 const char* to_string(OpKind op) {
   static constexpr const char* names[] = {
 #define OP(Kind, name, inputs) #name,
-#include "ops/ops.def"
+#include "engine/ops/ops.def"
 #undef OP
   };
   return op < OpKind::Count ? names[static_cast<size_t>(op)] : "?";

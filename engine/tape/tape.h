@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "core/shape.h"
-#include "tape/step_inputs.h"
+#include "engine/core/shape.h"
+#include "engine/tape/step_inputs.h"
 
 namespace normscope {
 
 enum class OpKind : uint8_t {
 #define OP(Kind, name, inputs) Kind,
-#include "ops/ops.def"
+#include "engine/ops/ops.def"
 #undef OP
   Count
 };
@@ -42,8 +42,8 @@ struct ValueInfo {
 /// The kinds of the layer_norm family, with y = (x - mean) / sigma, sigma = sqrt(biased variance + eps):
 /// LayerNorm g*y+b; Simple y; Rms g*x/sqrt(mean x^2 + eps). Xu et al. 2019: Detach, DetachMean and
 /// DetachVariance compute y and hold mean and sigma, the mean only, or sigma only constant in the backward
-/// pass; AdaNorm C(1 - k y)*y with the first factor held constant in the backward pass (section 4). DyT (Zhu et
-/// al. 2025) knows no statistics: g*tanh(alpha x)+b with one learned alpha.
+/// pass; AdaNorm C(1 - k y)*y with the first factor held constant in the backward pass (section 4). DyT (Zhu
+/// et al. 2025) knows no statistics: g*tanh(alpha x)+b with one learned alpha.
 enum class NormKind : uint8_t {
   None,
   LayerNorm,

@@ -47,10 +47,10 @@ Translator::Translator(Store& store, const ModelConfig& model, int32_t begin, in
   const int64_t D = model.width;
   const ValueId hidden = tape.input("hidden", {rows_, D}, DType::F32);
   const ValueId logits =
-      linear(tape, "logits", hidden, tape.parameter(output_table(model)), kNone,
-             model.tied_output);
+      linear(tape, "logits", hidden, tape.parameter(output_table(model)), kNone, model.tied_output);
   output_.emplace(
-      Part{tape.value(logits).name, seal(tape, {.backward = false, .optimizer = Optimizer::None, .keep_probabilities = false})});
+      Part{tape.value(logits).name,
+           seal(tape, {.backward = false, .optimizer = Optimizer::None, .keep_probabilities = false})});
 }
 
 Translator::Part& Translator::encoder(int32_t source_length) {
@@ -62,7 +62,8 @@ Translator::Part& Translator::encoder(int32_t source_length) {
                                              .sequence = source_length,
                                              .source_sequence = source_length,
                                              .key_lengths = true});
-  Part part{tape.value(values.memory).name, seal(tape, {.backward = false, .optimizer = Optimizer::None, .keep_probabilities = false})};
+  Part part{tape.value(values.memory).name,
+            seal(tape, {.backward = false, .optimizer = Optimizer::None, .keep_probabilities = false})};
   return encoders_.emplace(source_length, std::move(part)).first->second;
 }
 
@@ -73,7 +74,8 @@ Translator::Part& Translator::decoder(int32_t source_length, int32_t length) {
   const ModelValues values = record_decoder(
       tape, model_,
       {.batch = rows_, .sequence = length, .source_sequence = source_length, .key_lengths = true});
-  Part part{tape.value(values.hidden).name, seal(tape, {.backward = false, .optimizer = Optimizer::None, .keep_probabilities = false})};
+  Part part{tape.value(values.hidden).name,
+            seal(tape, {.backward = false, .optimizer = Optimizer::None, .keep_probabilities = false})};
   return decoders_.emplace(std::pair{source_length, length}, std::move(part)).first->second;
 }
 

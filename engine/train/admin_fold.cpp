@@ -1,4 +1,4 @@
-#include "train/admin_fold.h"
+#include "engine/train/admin_fold.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
-#include "io/safetensors.h"
-#include "model/transformer.h"
-#include "train/run.h"
+#include "engine/core/error.h"
+#include "engine/io/safetensors.h"
+#include "engine/model/transformer.h"
+#include "engine/train/run.h"
 
 namespace normscope {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "train/spec.h"
+#include "engine/train/spec.h"
 
 namespace normscope {
 

@@ -1,11 +1,11 @@
 // Run::image, Run::save and Run::load: a run as a safetensors file.
 //
 // Tensors: NAME (weights), m/NAME and v/NAME (optimizer state), history/steps, history/losses, history/rates,
-// validation/steps, validation/losses, losses (those before a fork included), plateau/window, and the frames of the
-// history, thinned to a few MB: frames/steps, frames/stats, frames/gone, frames/gone_values, frames/gone_steps.
-// Metadata: format, step, data_hash, and as JSON text: origin (the specification as [key, value] pairs),
-// edits and scheduled ([step, key, value]), plateau, events, non_finite, validation. The present
-// specification is not stored: it is origin with the edits applied.
+// validation/steps, validation/losses, losses (those before a fork included), plateau/window, and the frames
+// of the history, thinned to a few MB: frames/steps, frames/stats, frames/gone, frames/gone_values,
+// frames/gone_steps. Metadata: format, step, data_hash, and as JSON text: origin (the specification as [key,
+// value] pairs), edits and scheduled ([step, key, value]), plateau, events, non_finite, validation. The
+// present specification is not stored: it is origin with the edits applied.
 #include <nlohmann/json.hpp>
 
 #include <charconv>
@@ -13,9 +13,9 @@
 #include <limits>
 #include <map>
 
-#include "core/error.h"
-#include "io/safetensors.h"
-#include "train/run_impl.h"
+#include "engine/core/error.h"
+#include "engine/io/safetensors.h"
+#include "engine/train/run_impl.h"
 
 namespace normscope {
 namespace {
@@ -157,8 +157,8 @@ TensorShape row(const std::vector<T>& values) {
 
 }  // namespace
 
-// The weights as they lie in the Store's blocks; everything else is small, but for the frames, which are read when
-// they are written: the History may be read by any thread.
+// The weights as they lie in the Store's blocks; everything else is small, but for the frames, which are read
+// when they are written: the History may be read by any thread.
 struct RunImage::Data {
   std::vector<ParameterInfo> parameters;
   std::vector<float> blocks[std::size(kBlocks)];
@@ -177,9 +177,8 @@ void RunImage::write(const std::string& path) const {
   SafetensorsWriter file;
   for (const ParameterInfo& info : data_->parameters)
     for (size_t b = 0; b < std::size(kBlocks); ++b)
-      file.add(
-          kBlocks[b].first + info.name, shape_of(info.shape),
-          std::span(data_->blocks[b]).subspan(info.offset, static_cast<size_t>(info.shape.size())));
+      file.add(kBlocks[b].first + info.name, shape_of(info.shape),
+               std::span(data_->blocks[b]).subspan(info.offset, static_cast<size_t>(info.shape.size())));
   const FrameBlock frames = data_->history->frames(data_->step, kFrameBytes);
   file.add("history/steps", row(data_->loss.steps), std::span(data_->loss.steps));
   file.add("history/losses", row(data_->loss.values), std::span(data_->loss.values));

@@ -1,14 +1,14 @@
 // See evaluate.h.
-#include "train/evaluate.h"
+#include "engine/train/evaluate.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "core/philox.h"
-#include "model/transformer.h"
-#include "tape/seal.h"
-#include "train/network.h"
+#include "engine/core/philox.h"
+#include "engine/model/transformer.h"
+#include "engine/tape/seal.h"
+#include "engine/train/network.h"
 
 namespace normscope {
 namespace {

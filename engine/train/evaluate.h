@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "data/task.h"
-#include "model/model_config.h"
-#include "tape/program.h"
-#include "tape/store.h"
+#include "engine/data/task.h"
+#include "engine/model/model_config.h"
+#include "engine/tape/program.h"
+#include "engine/tape/store.h"
 
 namespace normscope {
 

@@ -1,9 +1,9 @@
 // Run::finished and Run::resume: what a run leaves behind in the store of finished runs, and how it goes on
 // from there. See run_cache.h.
-#include "core/error.h"
-#include "tape/backend.h"
-#include "train/run_cache.h"
-#include "train/run_impl.h"
+#include "engine/core/error.h"
+#include "engine/tape/backend.h"
+#include "engine/train/run_cache.h"
+#include "engine/train/run_impl.h"
 
 namespace normscope {
 namespace {

@@ -1,10 +1,10 @@
 // See history.h. Every reader copies under one short lock; the writer holds it for an append or a thinning.
-#include "train/history.h"
+#include "engine/train/history.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "core/error.h"
+#include "engine/core/error.h"
 
 namespace normscope {
 namespace {
@@ -272,7 +272,8 @@ void History::restore_frames(const FrameBlock& block) {
   if (!frames_.empty() && count > 0) fail("history", "there are frames already: expected none");
   for (size_t i = 0; i < count; ++i) {
     const auto from = block.stats.begin() + static_cast<std::ptrdiff_t>(i * width);
-    frames_.push_back({block.steps[i], std::vector<float>(from, from + static_cast<std::ptrdiff_t>(width)), {}});
+    frames_.push_back(
+        {block.steps[i], std::vector<float>(from, from + static_cast<std::ptrdiff_t>(width)), {}});
   }
   for (size_t g = 0; g < block.gone.size(); ++g) {
     const auto place = static_cast<size_t>(block.gone[g]);

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tape/program.h"
+#include "engine/tape/program.h"
 
 namespace normscope {
 

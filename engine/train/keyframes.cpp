@@ -1,10 +1,10 @@
-#include "train/keyframes.h"
+#include "engine/train/keyframes.h"
 
 #include <algorithm>
 
-#include "core/error.h"
-#include "io/safetensors.h"
-#include "tape/backend.h"
+#include "engine/core/error.h"
+#include "engine/io/safetensors.h"
+#include "engine/tape/backend.h"
 
 namespace normscope {
 namespace {
@@ -54,9 +54,8 @@ void Keyframes::set_budget(size_t bytes) {
 }
 
 const Keyframe* Keyframes::before(int32_t step) const {
-  const auto after =
-      std::upper_bound(frames_.begin(), frames_.end(), step,
-                       [](int32_t wanted, const auto& frame) { return wanted < frame->step; });
+  const auto after = std::upper_bound(frames_.begin(), frames_.end(), step,
+                                      [](int32_t wanted, const auto& frame) { return wanted < frame->step; });
   return after == frames_.begin() ? nullptr : (after - 1)->get();
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tape/store.h"
-#include "train/plateau.h"
+#include "engine/tape/store.h"
+#include "engine/train/plateau.h"
 
 namespace normscope {
 

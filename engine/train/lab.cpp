@@ -1,5 +1,5 @@
 // The Lab's outside: command queue, trainer thread, published views. What the thread does is LabTrainer.
-#include "train/lab.h"
+#include "engine/train/lab.h"
 
 #include <condition_variable>
 #include <deque>
@@ -7,8 +7,8 @@
 #include <mutex>
 #include <thread>
 
-#include "core/error.h"
-#include "train/lab_trainer.h"
+#include "engine/core/error.h"
+#include "engine/train/lab_trainer.h"
 
 namespace normscope {
 namespace {
@@ -49,10 +49,10 @@ struct Lab::Impl {
   Clock::time_point shown{};  // trainer thread only
   bool unsaved = false;       // trainer thread only, as next_save
   Clock::time_point next_save{};
-  std::string companion;       // under the mutex, as companion_changed
+  std::string companion;  // under the mutex, as companion_changed
   bool companion_changed = false;
-  int64_t generation = 0;      // trainer thread only: of the autosave, as `whole`
-  bool whole = true;           // the next image refers to no file of an earlier one
+  int64_t generation = 0;  // trainer thread only: of the autosave, as `whole`
+  bool whole = true;       // the next image refers to no file of an earlier one
   std::unique_ptr<Autosaver> autosaver;
   std::thread thread;
 };
@@ -210,9 +210,8 @@ void Lab::start(std::vector<RunSpec> runs, bool play, std::vector<std::vector<Ed
   });
 }
 void Lab::open(std::vector<RunSpec> runs, std::vector<std::vector<Edit>> edits) {
-  impl_->send([runs = std::move(runs), edits = std::move(edits)](LabTrainer& trainer) {
-    trainer.open(runs, edits);
-  });
+  impl_->send(
+      [runs = std::move(runs), edits = std::move(edits)](LabTrainer& trainer) { trainer.open(runs, edits); });
 }
 const std::shared_ptr<RunCache>& Lab::finished_runs() const { return impl_->options.finished; }
 void Lab::save(std::string folder) {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "train/run.h"
+#include "engine/train/run.h"
 
 namespace normscope {
 
@@ -66,9 +66,9 @@ struct LabView {
           luck_steps = 0;  ///< steps of the reruns of check_luck(); 0 of 0 when none are under way
   std::shared_ptr<const std::string> companion;  ///< of the session that was restored last, see keep()
   uint64_t restored = 0;                         ///< how many sessions were restored so far
-  BackendChoice backend;      ///< where the runs are
-  std::string backend_note;   ///< why they are no longer where they were asked to be; empty
-  std::string message;     ///< last refusal or notice, one line; empty when none
+  BackendChoice backend;                         ///< where the runs are
+  std::string backend_note;  ///< why they are no longer where they were asked to be; empty
+  std::string message;       ///< last refusal or notice, one line; empty when none
 };
 
 class RunCache;

@@ -1,6 +1,6 @@
 // LabTrainer: where the runs are. All of them, those put aside too, are on one backend.
-#include "core/error.h"
-#include "train/lab_trainer.h"
+#include "engine/core/error.h"
+#include "engine/train/lab_trainer.h"
 
 namespace normscope {
 

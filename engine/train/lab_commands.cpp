@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "core/error.h"
-#include "measure/ablation.h"
-#include "train/lab_trainer.h"
+#include "engine/core/error.h"
+#include "engine/measure/ablation.h"
+#include "engine/train/lab_trainer.h"
 
 namespace normscope {
 namespace {

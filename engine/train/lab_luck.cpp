@@ -5,8 +5,8 @@
 #include <cmath>
 #include <span>
 
-#include "core/error.h"
-#include "train/lab_trainer.h"
+#include "engine/core/error.h"
+#include "engine/train/lab_trainer.h"
 
 namespace normscope {
 namespace {
@@ -100,10 +100,10 @@ void LabTrainer::check_luck() {
       rerun.edits.insert(rerun.edits.end(), run.scheduled().begin(), run.scheduled().end());
       rerun.spec.seed = rerun.seed;
       rerun.spec.train.steps = budget_;
-      const bool known = knows_luck(rerun) ||
-                         std::any_of(reruns_.begin(), reruns_.end(), [&](const Rerun& other) {
-                           return other.key == rerun.key && other.seed == rerun.seed;
-                         });
+      const bool known =
+          knows_luck(rerun) || std::any_of(reruns_.begin(), reruns_.end(), [&](const Rerun& other) {
+            return other.key == rerun.key && other.seed == rerun.seed;
+          });
       if (!known) reruns_.push_back(std::move(rerun));
     }
   luck_steps_ = static_cast<int64_t>(reruns_.size()) * budget_;

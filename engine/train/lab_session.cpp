@@ -1,5 +1,5 @@
 // A session in a folder: see lab_session.h. Here also LabTrainer's side of it, image and restore.
-#include "train/lab_session.h"
+#include "engine/train/lab_session.h"
 
 #include <nlohmann/json.hpp>
 
@@ -9,9 +9,9 @@
 #include <limits>
 #include <set>
 
-#include "core/error.h"
-#include "io/atomic_file.h"
-#include "train/lab_trainer.h"
+#include "engine/core/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/train/lab_trainer.h"
 
 namespace normscope {
 namespace {

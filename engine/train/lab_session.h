@@ -1,10 +1,10 @@
-// A Lab session as it stood, in memory, and how it becomes a folder: one checkpoint a run, one file a keyframe,
-// and session.json, which names them. Internal to engine/train: LabTrainer makes images, Autosaver (on a thread of
-// its own) and the command "save" write them.
+// A Lab session as it stood, in memory, and how it becomes a folder: one checkpoint a run, one file a
+// keyframe, and session.json, which names them. Internal to engine/train: LabTrainer makes images, Autosaver
+// (on a thread of its own) and the command "save" write them.
 //
-// The files of a new state get new names; session.json is replaced when they are complete, and only then the old
-// ones go: whenever the program ends, by kill -9 too, session.json names a complete state. What has not changed
-// since the state before is not written again.
+// The files of a new state get new names; session.json is replaced when they are complete, and only then the
+// old ones go: whenever the program ends, by kill -9 too, session.json names a complete state. What has not
+// changed since the state before is not written again.
 #pragma once
 
 #include <condition_variable>
@@ -16,14 +16,14 @@
 #include <thread>
 #include <vector>
 
-#include "train/keyframes.h"
-#include "train/run.h"
+#include "engine/train/keyframes.h"
+#include "engine/train/run.h"
 
 namespace normscope {
 
 struct SessionImage {
   struct Entry {
-    std::string place;  ///< "run", or where it was put aside: "undo", "redo", "parked"
+    std::string place;   ///< "run", or where it was put aside: "undo", "redo", "parked"
     bool empty = false;  ///< an undo or redo that leads to no D at all
     char letter = 'A';
     int32_t forked_from = -1, fork_step = 0, hold = -1;

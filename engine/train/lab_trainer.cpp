@@ -1,14 +1,14 @@
 // LabTrainer: the lockstep, the text that runs write, and the views. The commands are in lab_commands.cpp.
-#include "train/lab_trainer.h"
+#include "engine/train/lab_trainer.h"
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 
-#include "core/error.h"
-#include "cpu/pool.h"
-#include "train/keyframes.h"
+#include "engine/core/error.h"
+#include "engine/cpu/pool.h"
+#include "engine/train/keyframes.h"
 
 namespace normscope {
 namespace {

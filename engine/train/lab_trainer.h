@@ -11,9 +11,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "train/lab.h"
-#include "train/lab_session.h"
-#include "train/run_cache.h"
+#include "engine/train/lab.h"
+#include "engine/train/lab_session.h"
+#include "engine/train/run_cache.h"
 
 namespace normscope {
 
@@ -78,7 +78,8 @@ class LabTrainer {
   /// One portion: a step of a run that catches up, one of all runs, one line of text, or one step of a rerun
   /// with another seed. Throws Error.
   void work();
-  /// After a DeviceError: all runs go on on the CPU from their newest snapshots. False when they are there already.
+  /// After a DeviceError: all runs go on on the CPU from their newest snapshots. False when they are there
+  /// already.
   bool fall_back(const std::string& why);
 
   /// The session as it stands. Files of the last image are referred to where nothing changed, unless `whole`.

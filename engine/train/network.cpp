@@ -1,12 +1,12 @@
 // See network.h.
-#include "train/network.h"
+#include "engine/train/network.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string_view>
 
-#include "core/error.h"
-#include "io/safetensors.h"
+#include "engine/core/error.h"
+#include "engine/io/safetensors.h"
 
 namespace normscope {
 namespace {

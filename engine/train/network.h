@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "measure/live.h"
-#include "model/transformer.h"
-#include "tape/program.h"
-#include "tape/store.h"
-#include "train/spec.h"
+#include "engine/measure/live.h"
+#include "engine/model/transformer.h"
+#include "engine/tape/program.h"
+#include "engine/tape/store.h"
+#include "engine/train/spec.h"
 
 namespace normscope {
 
@@ -44,7 +44,8 @@ struct Network {
   Program& program_for(const BatchShape& wanted, const RunSpec& spec);
   std::vector<FiniteCheck> checks;  ///< in execution order
   bool keeps_probabilities = true;
-  /// Whether attention's probabilities can be looked at; seals the programs again where that makes a difference.
+  /// Whether attention's probabilities can be looked at; seals the programs again where that makes a
+  /// difference.
   void keep_probabilities(bool keep, const RunSpec& spec);
 };
 

@@ -1,4 +1,4 @@
-#include "train/plateau.h"
+#include "engine/train/plateau.h"
 
 #include <algorithm>
 #include <limits>

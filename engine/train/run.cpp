@@ -1,14 +1,14 @@
 // See run.h. The order of a step: edits, batch, inputs, replay, record, verdicts.
-#include "train/run.h"
+#include "engine/train/run.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "core/error.h"
-#include "train/run_impl.h"
-#include "train/update_rule.h"
+#include "engine/core/error.h"
+#include "engine/train/run_impl.h"
+#include "engine/train/update_rule.h"
 
 namespace normscope {
 namespace {

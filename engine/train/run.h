@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "tape/program.h"
-#include "tape/store.h"
-#include "train/history.h"
-#include "train/spec.h"
+#include "engine/tape/program.h"
+#include "engine/tape/store.h"
+#include "engine/train/history.h"
+#include "engine/train/spec.h"
 
 namespace normscope {
 
@@ -95,7 +95,7 @@ class Run {
   /// Everything that measure/live.h measures, over the whole batch. Costs more than a step; changes no bit of
   /// the run.
   std::shared_ptr<const BatchMeasurement> measure_batch();
-  double validation_accuracy() const;   ///< of the last validation, for a classifier; NaN otherwise
+  double validation_accuracy() const;  ///< of the last validation, for a classifier; NaN otherwise
   /// Text written by the model now: the eval program at temperature 1, with random numbers of (seed, site
   /// "sample"), the same for all runs of one seed. Changes no bit of the run.
   std::string sample(int32_t symbols);
@@ -128,12 +128,12 @@ class Run {
   /// it is when there is no room.
   void move_to(Backend& backend);
   /// After a DeviceError: the same run on another backend, from the newest snapshot that the host has (a
-  /// keyframe, or its beginning). The steps since then are done again by step(), silently: history, events and
-  /// edits stay, and `why` joins the events.
+  /// keyframe, or its beginning). The steps since then are done again by step(), silently: history, events
+  /// and edits stay, and `why` joins the events.
   void recover_on(Backend& backend, const std::string& why);
   bool catching_up() const;  ///< a step that is done again is under way: see recover_on()
 
-  void save(const std::string& path) const;       ///< image(), written
+  void save(const std::string& path) const;  ///< image(), written
   /// Bitwise continuation; refuses another data set (hash), a truncated, foreign or mismatching file.
   static std::unique_ptr<Run> load(const std::string& path, std::shared_ptr<const Task> task,
                                    Backend& backend);

@@ -1,4 +1,4 @@
-#include "train/run_cache.h"
+#include "engine/train/run_cache.h"
 
 #include <algorithm>
 

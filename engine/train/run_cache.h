@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "train/keyframes.h"
-#include "train/run.h"
+#include "engine/train/keyframes.h"
+#include "engine/train/run.h"
 
 namespace normscope {
 

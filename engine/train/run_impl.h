@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "train/evaluate.h"
-#include "train/keyframes.h"
-#include "train/network.h"
-#include "train/plateau.h"
-#include "train/run.h"
+#include "engine/train/evaluate.h"
+#include "engine/train/keyframes.h"
+#include "engine/train/network.h"
+#include "engine/train/plateau.h"
+#include "engine/train/run.h"
 
 namespace normscope {
 
@@ -65,10 +65,10 @@ struct Run::Impl {
   std::shared_ptr<History> history;
   size_t frames_budget = kHistoryBudget;
   int32_t silent_until = 0;  ///< steps up to here are a replay: they are not written into the history
-  size_t noted = 0;  ///< edits that the history knows already: they are being made again
+  size_t noted = 0;          ///< edits that the history knows already: they are being made again
   Keyframes keyframes;
   std::shared_ptr<const Keyframe> snapshot;  ///< of a run on a device, see keep_snapshot()
-  std::vector<double> numbers;  ///< of a step, in the history's layout
+  std::vector<double> numbers;               ///< of a step, in the history's layout
   bool live = true;
   Plateau plateau;
   double level = 0;

@@ -1,8 +1,8 @@
 // A run on another backend: moved with its weights while the old one works, or begun again from the newest
 // snapshot on the host when it does not. See run.h.
-#include "core/error.h"
-#include "tape/backend.h"
-#include "train/run_impl.h"
+#include "engine/core/error.h"
+#include "engine/tape/backend.h"
+#include "engine/train/run_impl.h"
 
 namespace normscope {
 namespace {

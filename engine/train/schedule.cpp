@@ -1,11 +1,11 @@
 // Learning rate schedules in closed form. Called by Run once a step, and by the plots for what lies ahead.
-#include "train/schedule.h"
+#include "engine/train/schedule.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "core/error.h"
+#include "engine/core/error.h"
 
 namespace normscope {
 namespace {

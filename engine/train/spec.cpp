@@ -1,11 +1,11 @@
 // The field table as one, and what goes through it. See spec.h.
-#include "train/spec.h"
+#include "engine/train/spec.h"
 
 #include <algorithm>
 
-#include "core/error.h"
-#include "train/spec_fields.h"
-#include "train/spec_text.h"
+#include "engine/core/error.h"
+#include "engine/train/spec_fields.h"
+#include "engine/train/spec_text.h"
 
 namespace normscope {
 namespace {

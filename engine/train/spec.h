@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "data/task.h"
-#include "model/model_config.h"
-#include "tape/seal.h"
-#include "train/schedule.h"
+#include "engine/data/task.h"
+#include "engine/model/model_config.h"
+#include "engine/tape/seal.h"
+#include "engine/train/schedule.h"
 
 namespace normscope {
 
@@ -23,7 +23,7 @@ struct TrainConfig {
   Optimizer optimizer = Optimizer::Adam;
   float beta1 = 0.9f, beta2 = 0.98f, eps = 1e-9f, momentum = 0.9f, weight_decay = 0.0f;
   bool bias_correction = true;  ///< Adam, AdamW: divide the moments by 1 - beta^t
-  float clip = 0.0f;  ///< global gradient norm; 0 = off
+  float clip = 0.0f;            ///< global gradient norm; 0 = off
   float label_smoothing = 0.0f;
   bool reuse_gradients = false;  ///< gradients of activations share memory; see SealOptions
   std::string init_from;  ///< a saved run whose weights are taken over by name at the start; empty: none

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "train/spec.h"
-#include "train/spec_text.h"
+#include "engine/train/spec.h"
+#include "engine/train/spec_text.h"
 
 namespace normscope {
 

@@ -1,7 +1,7 @@
 // Field table, first part: what the network is. All of it is structural: a change restarts or forks a run.
 #include <algorithm>
 
-#include "train/spec_fields.h"
+#include "engine/train/spec_fields.h"
 
 namespace normscope {
 namespace {

@@ -1,6 +1,6 @@
 // Field table, second part: how a run is trained (mostly live: these act on the next step) and on what.
-#include "train/spec_fields.h"
-#include "train/update_rule.h"
+#include "engine/train/spec_fields.h"
+#include "engine/train/update_rule.h"
 
 namespace normscope {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/error.h"
-#include "train/spec.h"
+#include "engine/core/error.h"
+#include "engine/train/spec.h"
 
 namespace normscope {
 namespace {

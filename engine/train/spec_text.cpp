@@ -1,11 +1,11 @@
 // See spec_text.h.
-#include "train/spec_text.h"
+#include "engine/train/spec_text.h"
 
 #include <charconv>
 #include <cmath>
 
-#include "core/error.h"
-#include "train/spec.h"
+#include "engine/core/error.h"
+#include "engine/train/spec.h"
 
 namespace normscope {
 namespace {

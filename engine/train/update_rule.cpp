@@ -1,11 +1,11 @@
 // See update_rule.h.
-#include "train/update_rule.h"
+#include "engine/train/update_rule.h"
 
 #include <cmath>
 #include <string>
 
-#include "core/error.h"
-#include "train/spec.h"
+#include "engine/core/error.h"
+#include "engine/train/spec.h"
 
 namespace normscope {
 namespace {

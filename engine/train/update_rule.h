@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tape/seal.h"
-#include "tape/step_inputs.h"
+#include "engine/tape/seal.h"
+#include "engine/tape/step_inputs.h"
 
 namespace normscope {
 

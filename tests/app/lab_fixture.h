@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "train/lab.h"
+#include "engine/train/lab.h"
 
 namespace normscope::fixture {
 

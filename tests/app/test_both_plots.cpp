@@ -103,7 +103,8 @@ TEST_CASE("at the start the decoder of Post-LN hears less below and its encoder 
   REQUIRE(theory != scene.series.end());
   CHECK(theory->y[5] / theory->y[0] == Approx(std::pow(2, 2.5)));
   CHECK(scene.sentence.find("Going down A: decoder falls ") == 0);
-  CHECK(stacks_sentence('B', {1, 2, 8}, {1, 1.1f, 1.05f}) == "Going down B: decoder falls 8.0×, encoder is flat.");
+  CHECK(stacks_sentence('B', {1, 2, 8}, {1, 1.1f, 1.05f}) ==
+        "Going down B: decoder falls 8.0×, encoder is flat.");
   CHECK(stacks_sentence('B', {}, {1, 2}).empty());
 }
 

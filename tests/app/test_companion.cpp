@@ -1,5 +1,5 @@
-// A session as the window keeps it: runs with their plots by layer, keyframes, forks that were put aside, bookmarks
-// and the undo log come back, and what goes on from there is what would have gone on.
+// A session as the window keeps it: runs with their plots by layer, keyframes, forks that were put aside,
+// bookmarks and the undo log come back, and what goes on from there is what would have gone on.
 #include "app/session/companion.h"
 
 #include <chrono>
@@ -82,7 +82,8 @@ TEST_CASE("a session comes back with plots, bookmarks, undo and the fork that wa
     REQUIRE(robot->view().runs.size() == 4);
     robot->train(5);
   }
-  for (size_t run = 0; run < 4; ++run) CHECK(lab.view().runs[run].loss == other.view().runs[run].loss);  // to the bit
+  for (size_t run = 0; run < 4; ++run)
+    CHECK(lab.view().runs[run].loss == other.view().runs[run].loss);  // to the bit
   for (int i = 0; i < 10 && other.state.hands.undo.can_undo(); ++i) {
     other.robot.key("Ctrl+Z");
     other.settle();

@@ -4,7 +4,7 @@
 #include "app/lab/diagram_layout.h"
 #include "app/lab/diagram_model.h"
 #include "catch.hpp"
-#include "model/model_config.h"
+#include "engine/model/model_config.h"
 
 using namespace normscope;
 using namespace normscope::lab;

@@ -1,5 +1,5 @@
-// Every control of the Lab by name: the mouse finds it where it says it is and it does something; the keyboard
-// reaches it by Tab and it does something; what is pressed does the same under both.
+// Every control of the Lab by name: the mouse finds it where it says it is and it does something; the
+// keyboard reaches it by Tab and it does something; what is pressed does the same under both.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,8 +32,8 @@ std::string text_of(const Command& command) {
 // Everything that a hand can have changed, as text.
 std::string shown(LabRobot& lab) {
   const AppState& s = lab.state;
-  std::string text = fmt::format("{} {} {} {} {} typing into '{}'\n", s.dark, s.scale, static_cast<int>(s.screen),
-                                 s.notice, s.hands.clipboard, lab.ui.edit().name);
+  std::string text = fmt::format("{} {} {} {} {} typing into '{}'\n", s.dark, s.scale,
+                                 static_cast<int>(s.screen), s.notice, s.hands.clipboard, lab.ui.edit().name);
   for (const Command& command : lab.log) text += text_of(command);
   return text + lab.ui.registry().to_text();
 }
@@ -67,9 +67,14 @@ std::vector<std::string> controls(const ui::Ui& ui) {
 
 // Stand where they are pressed to already, so that nothing is left to change.
 bool is_chosen_already(const std::string& name) {
-  static const std::set<std::string> chosen{"app/tab/lab", "transport/speed/max", "diagram/preset/Post",
-                                            "lab/left/Diagram", "plot/tab/Gradient by layer", "run/A",
-                                            "diagram/run/A",       "app/backend/CPU"};
+  static const std::set<std::string> chosen{"app/tab/lab",
+                                            "transport/speed/max",
+                                            "diagram/preset/Post",
+                                            "lab/left/Diagram",
+                                            "plot/tab/Gradient by layer",
+                                            "run/A",
+                                            "diagram/run/A",
+                                            "app/backend/CPU"};
   return chosen.contains(name);
 }
 

@@ -1,5 +1,5 @@
-// What a frame of the Lab costs, measured and printed, never asserted: normscope_app_tests "[.bench]". Wall time, and
-// the processor time of this thread, which a busy machine does not stretch.
+// What a frame of the Lab costs, measured and printed, never asserted: normscope_app_tests "[.bench]". Wall
+// time, and the processor time of this thread, which a busy machine does not stretch.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -35,12 +35,14 @@ void time_frames(const char* what, fixture::LabRobot& lab, const std::function<v
     const double begin = thread_ms();
     lab.robot.frames(1);
     own.push_back(thread_ms() - begin);
-    wall.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    wall.push_back(
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
   }
   std::sort(wall.begin(), wall.end());
   std::sort(own.begin(), own.end());
-  fmt::print("{}: {:.2f} ms median, {:.2f} ms at most of 200 frames ({:.2f}, {:.2f} of this thread), {} vertices\n", what,
-             wall[100], wall.back(), own[100], own.back(), lab.loop.draw_data()->TotalVtxCount);
+  fmt::print(
+      "{}: {:.2f} ms median, {:.2f} ms at most of 200 frames ({:.2f}, {:.2f} of this thread), {} vertices\n",
+      what, wall[100], wall.back(), own[100], own.back(), lab.loop.draw_data()->TotalVtxCount);
   std::fflush(stdout);
 }
 

@@ -4,9 +4,9 @@
 #include <thread>
 
 #include "catch.hpp"
+#include "engine/tape/backend.h"
+#include "engine/train/run.h"
 #include "lab_robot.h"
-#include "tape/backend.h"
-#include "train/run.h"
 
 using namespace normscope;
 using namespace normscope::lab;

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "catch.hpp"
-#include "train/lab.h"
+#include "engine/train/lab.h"
 
 using namespace normscope;
 namespace fs = std::filesystem;

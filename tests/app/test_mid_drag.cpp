@@ -1,5 +1,5 @@
-// Theme, scale and window size change while the hand holds something: what is held stays held, and letting go does
-// what it would have done, or nothing.
+// Theme, scale and window size change while the hand holds something: what is held stays held, and letting go
+// does what it would have done, or nothing.
 #include <functional>
 
 #include "catch.hpp"
@@ -18,8 +18,14 @@ const std::vector<std::pair<const char*, Change>>& changes() {
   static const std::vector<std::pair<const char*, Change>> all{
       {"theme", [](LabRobot& lab) { lab.state.dark = !lab.state.dark; }},
       {"scale", [](LabRobot& lab) { lab.state.scale = 0.75f; }},
-      {"smaller", [](LabRobot& lab) { lab.loop.resize({1440, 900}); }},
-      {"compact", [](LabRobot& lab) { lab.loop.resize({1024, 600}); }},
+      {"smaller",
+       [](LabRobot& lab) {
+         lab.loop.resize({1440, 900});
+       }},
+      {"compact",
+       [](LabRobot& lab) {
+         lab.loop.resize({1024, 600});
+       }},
       {"all", [](LabRobot& lab) {
          lab.state.dark = true, lab.state.scale = 1.5f;
          lab.loop.resize({2560, 1440});

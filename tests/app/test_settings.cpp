@@ -13,9 +13,9 @@
 #include "app/session/window_memory.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/tape/backend.h"
 #include "live_lab.h"
 #include "program.h"
-#include "tape/backend.h"
 
 using namespace normscope;
 namespace fs = std::filesystem;

@@ -1,5 +1,5 @@
-// No two texts overlap and none is cut, outside or clipped: six sizes, three scales, two themes; the Lab with four
-// runs, the list of lessons, a lesson, the opener, the palette, the sheet of shortcuts.
+// No two texts overlap and none is cut, outside or clipped: six sizes, three scales, two themes; the Lab with
+// four runs, the list of lessons, a lesson, the opener, the palette, the sheet of shortcuts.
 #include <fmt/format.h>
 
 #include <functional>
@@ -27,8 +27,9 @@ std::shared_ptr<const LabView> four_runs() {
 }
 
 // One robot for all places: fonts are loaded once.
-void at_every_place(const std::string& what, const std::function<void(LabRobot&)>& open,
-                    const std::function<std::vector<std::string>(const ui::Ui&)>& faults = fixture::text_faults) {
+void at_every_place(
+    const std::string& what, const std::function<void(LabRobot&)>& open,
+    const std::function<std::vector<std::string>(const ui::Ui&)>& faults = fixture::text_faults) {
   LabRobot lab(four_runs());
   for (ui::Vec size : kSizes)
     for (float scale : kScales)
@@ -41,14 +42,16 @@ void at_every_place(const std::string& what, const std::function<void(LabRobot&)
         lab.robot.frames(3);
         REQUIRE(lab.ui.texts().size() > 10);
         for (const std::string& fault : faults(lab.ui)) {
-          INFO(fmt::format("{}, {}x{} at {}{}: {}", what, size.x, size.y, scale, dark ? ", dark" : "", fault));
+          INFO(
+              fmt::format("{}, {}x{} at {}{}: {}", what, size.x, size.y, scale, dark ? ", dark" : "", fault));
           CHECK(fault.empty());
         }
         lab.robot.key("Escape");
       }
 }
 
-// A lesson's text scrolls: what is scrolled out, or half out at the edge, is no fault. The rest overlaps nothing.
+// A lesson's text scrolls: what is scrolled out, or half out at the edge, is no fault. The rest overlaps
+// nothing.
 std::vector<std::string> faults_beside_scrolling(const ui::Ui& ui) {
   std::vector<std::string> result;
   std::vector<const ui::TextRecord*> whole;
@@ -56,10 +59,12 @@ std::vector<std::string> faults_beside_scrolling(const ui::Ui& ui) {
     if (text.clip.inset(-1).contains(text.rect)) whole.push_back(&text);
   const ui::Rect window{0, 0, ui.size().x, ui.size().y};
   for (size_t i = 0; i < whole.size(); ++i) {
-    if (!window.inset(-0.5f).contains(whole[i]->rect)) result.push_back("outside the window: " + whole[i]->text);
+    if (!window.inset(-0.5f).contains(whole[i]->rect))
+      result.push_back("outside the window: " + whole[i]->text);
     if (whole[i]->text.ends_with("…") && whole[i]->text != "…") result.push_back("cut: " + whole[i]->text);
     for (size_t k = 0; k < i; ++k)
-      if (whole[k]->layer == whole[i]->layer && whole[k]->rect.inset(0.75f).overlaps(whole[i]->rect.inset(0.75f)))
+      if (whole[k]->layer == whole[i]->layer &&
+          whole[k]->rect.inset(0.75f).overlaps(whole[i]->rect.inset(0.75f)))
         result.push_back("overlap: " + whole[k]->text + " and " + whole[i]->text);
   }
   return result;
@@ -79,7 +84,9 @@ TEST_CASE("texts of the Lab with four runs") {
 
 TEST_CASE("texts of the palette and of the sheet of shortcuts") {
   at_every_place("palette", [](LabRobot& lab) { lab.robot.key("Ctrl+K"); });
-  at_every_place("sheet", [](LabRobot& lab) { lab.robot.click("app/help"), lab.robot.move_to(ui::Vec{2, 2}); });
+  at_every_place("sheet", [](LabRobot& lab) {
+    lab.robot.click("app/help"), lab.robot.move_to(ui::Vec{2, 2});
+  });
 }
 
 TEST_CASE("texts of the opener, at its start and at its end") {
@@ -97,8 +104,10 @@ TEST_CASE("texts of the opener, at its start and at its end") {
 }
 
 TEST_CASE("texts of the list of lessons and of a lesson's steps") {
-  at_every_place("lesson, first step", [](LabRobot& lab) { open_lesson(lab, lessons::StepKind::Predict); },
-                 faults_beside_scrolling);
-  at_every_place("lesson, explain", [](LabRobot& lab) { open_lesson(lab, lessons::StepKind::Explain); },
-                 faults_beside_scrolling);
+  at_every_place(
+      "lesson, first step", [](LabRobot& lab) { open_lesson(lab, lessons::StepKind::Predict); },
+      faults_beside_scrolling);
+  at_every_place(
+      "lesson, explain", [](LabRobot& lab) { open_lesson(lab, lessons::StepKind::Explain); },
+      faults_beside_scrolling);
 }

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "app/bench/device_steps.h"
-#include "core/error.h"
+#include "engine/core/error.h"
 
 namespace normscope::bench {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "cuda/backend_cuda.h"
+#include "engine/cuda/backend_cuda.h"
 
 namespace normscope::test {
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "catch.hpp"
-#include "cuda/driver.h"
-#include "tape/backend.h"
+#include "engine/cuda/driver.h"
+#include "engine/tape/backend.h"
 
 namespace normscope::test {
 

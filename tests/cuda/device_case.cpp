@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "cuda/device.h"
-#include "cuda/kernel.h"
+#include "engine/cuda/kernel.h"
 
 namespace normscope::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "cuda/driver.h"
+#include "engine/cuda/driver.h"
 
 namespace normscope::test {
 

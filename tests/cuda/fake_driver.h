@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/driver.h"
+#include "engine/cuda/driver.h"
 
 namespace normscope::test {
 

@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <set>
 
-#include "cuda/backend_cuda.h"
 #include "cuda/device.h"
-#include "cuda/shadow.h"
+#include "engine/cuda/backend_cuda.h"
+#include "engine/cuda/shadow.h"
+#include "engine/model/verify.h"
 #include "engine/model_fixture.h"
 #include "engine/op_harness.h"
-#include "model/verify.h"
 
 namespace normscope::test {
 namespace {

@@ -5,10 +5,10 @@
 #include <set>
 
 #include "catch.hpp"
-#include "core/error.h"
-#include "cuda/backend_cuda.h"
 #include "cuda/fake_driver.h"
-#include "cuda/schedule.h"
+#include "engine/core/error.h"
+#include "engine/cuda/backend_cuda.h"
+#include "engine/cuda/schedule.h"
 #include "engine/model_fixture.h"
 
 namespace normscope::test {

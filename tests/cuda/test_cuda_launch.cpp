@@ -1,7 +1,7 @@
 // Launch configurations without a device: every element is covered at odd sizes, blocks and shared memory
 // stay within the limits of each architecture that is built.
 #include "catch.hpp"
-#include "cuda/launch.h"
+#include "engine/cuda/launch.h"
 
 namespace normscope::test {
 namespace {

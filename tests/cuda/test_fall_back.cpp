@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/error.h"
-#include "cuda/backend_cuda.h"
 #include "cuda/device.h"
 #include "cuda/failing_driver.h"
+#include "engine/core/error.h"
+#include "engine/cuda/backend_cuda.h"
 #include "engine/small_runs.h"
-#include "train/lab.h"
+#include "engine/train/lab.h"
 
 namespace normscope::test {
 namespace {

@@ -2,9 +2,9 @@
 // a frozen parameter. embedding -> relu -> add (residual) -> linear (tied) -> softmax_xent.
 #pragma once
 
-#include "core/philox.h"
-#include "ops/ops.h"
-#include "tape/store.h"
+#include "engine/core/philox.h"
+#include "engine/ops/ops.h"
+#include "engine/tape/store.h"
 
 namespace normscope::test {
 

@@ -5,11 +5,11 @@
 #include <memory>
 #include <vector>
 
-#include "core/philox.h"
-#include "model/model_config.h"
-#include "model/transformer.h"
-#include "tape/seal.h"
-#include "tape/store.h"
+#include "engine/core/philox.h"
+#include "engine/model/model_config.h"
+#include "engine/model/transformer.h"
+#include "engine/tape/seal.h"
+#include "engine/tape/store.h"
 
 namespace normscope::test {
 

@@ -5,7 +5,7 @@
 
 #include <tuple>
 
-#include "core/philox.h"
+#include "engine/core/philox.h"
 
 namespace normscope::test {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cpu/kernel.h"
+#include "engine/cpu/kernel.h"
 #include "reference/ops_backward.h"
 
 namespace normscope::test {

@@ -3,7 +3,7 @@
 // each of the three directions (forward, dx, dW).
 #include <fmt/format.h>
 
-#include "core/philox.h"
+#include "engine/core/philox.h"
 #include "engine/op_cases.h"
 
 namespace normscope::test {

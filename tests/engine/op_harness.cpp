@@ -8,7 +8,7 @@
 #include <limits>
 #include <memory>
 
-#include "cpu/isa.h"
+#include "engine/cpu/isa.h"
 
 namespace normscope::test {
 namespace {
@@ -83,7 +83,7 @@ const cpu::Kernels& kernels_of(OpKind op) {
   case OpKind::Kind:                 \
     kernels = cpu::name##_kernels(); \
     break;
-#include "ops/ops.def"
+#include "engine/ops/ops.def"
 #undef OP
     case OpKind::Count:
       kernels = {};

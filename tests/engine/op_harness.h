@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cpu/kernel.h"
-#include "cpu/pool.h"
+#include "engine/cpu/kernel.h"
+#include "engine/cpu/pool.h"
 #include "engine/op_cases.h"
 
 namespace normscope::test {

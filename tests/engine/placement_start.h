@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "core/philox.h"
-#include "model/transformer.h"
-#include "tape/seal.h"
-#include "tape/store.h"
+#include "engine/core/philox.h"
+#include "engine/model/transformer.h"
+#include "engine/tape/seal.h"
+#include "engine/tape/store.h"
 
 namespace normscope::test {
 

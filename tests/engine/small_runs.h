@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "data/task.h"
-#include "tape/backend.h"
-#include "train/run.h"
+#include "engine/data/task.h"
+#include "engine/tape/backend.h"
+#include "engine/train/run.h"
 
 namespace normscope::test {
 

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "catch.hpp"
-#include "core/error.h"
+#include "engine/core/error.h"
+#include "engine/measure/ablation.h"
 #include "engine/small_runs.h"
-#include "measure/ablation.h"
-#include "train/lab.h"
+#include "engine/train/lab.h"
 
 namespace normscope::test {
 namespace {

@@ -3,13 +3,13 @@
 #include <cstdio>
 
 #include "catch.hpp"
-#include "core/error.h"
+#include "engine/core/error.h"
+#include "engine/io/safetensors.h"
+#include "engine/model/transformer.h"
 #include "engine/small_runs.h"
-#include "io/safetensors.h"
-#include "model/transformer.h"
-#include "tape/seal.h"
-#include "train/admin_fold.h"
-#include "train/network.h"
+#include "engine/tape/seal.h"
+#include "engine/train/admin_fold.h"
+#include "engine/train/network.h"
 
 namespace normscope::test {
 namespace {

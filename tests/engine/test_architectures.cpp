@@ -5,13 +5,13 @@
 #include <cstdio>
 
 #include "catch.hpp"
-#include "core/error.h"
-#include "core/philox.h"
+#include "engine/core/error.h"
+#include "engine/core/philox.h"
+#include "engine/measure/live.h"
+#include "engine/model/transformer.h"
 #include "engine/small_runs.h"
-#include "measure/live.h"
-#include "model/transformer.h"
-#include "tape/seal.h"
-#include "train/network.h"
+#include "engine/tape/seal.h"
+#include "engine/train/network.h"
 
 namespace normscope::test {
 namespace {

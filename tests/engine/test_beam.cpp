@@ -4,10 +4,10 @@
 #include <map>
 
 #include "catch.hpp"
-#include "core/philox.h"
+#include "engine/core/philox.h"
 #include "engine/small_runs.h"
-#include "text/beam.h"
-#include "text/translator.h"
+#include "engine/text/beam.h"
+#include "engine/text/translator.h"
 
 namespace normscope::test {
 namespace {

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
-#include "core/error.h"
-#include "text/bleu.h"
+#include "engine/core/error.h"
+#include "engine/text/bleu.h"
 
 namespace normscope::test {
 namespace {

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/error.h"
-#include "io/safetensors.h"
+#include "engine/core/error.h"
+#include "engine/io/safetensors.h"
 #include "small_runs.h"
 
 using namespace normscope;

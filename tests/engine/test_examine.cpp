@@ -8,12 +8,12 @@
 #include <map>
 
 #include "catch.hpp"
-#include "core/error.h"
+#include "engine/core/error.h"
+#include "engine/measure/examine.h"
 #include "engine/small_runs.h"
-#include "measure/examine.h"
+#include "engine/tape/seal.h"
+#include "engine/train/network.h"
 #include "reference/ops.h"
-#include "tape/seal.h"
-#include "train/network.h"
 
 namespace normscope::test {
 namespace {

@@ -11,9 +11,9 @@
 #include <map>
 
 #include "catch.hpp"
-#include "core/error.h"
-#include "io/safetensors.h"
-#include "model/verify.h"
+#include "engine/core/error.h"
+#include "engine/io/safetensors.h"
+#include "engine/model/verify.h"
 
 namespace normscope::test {
 namespace {

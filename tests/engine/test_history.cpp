@@ -7,8 +7,8 @@
 #include <cmath>
 #include <thread>
 
-#include "core/error.h"
-#include "train/history.h"
+#include "engine/core/error.h"
+#include "engine/train/history.h"
 
 using namespace normscope;
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "core/philox.h"
+#include "engine/core/philox.h"
 #include "engine/op_harness.h"
 
 namespace normscope::test {

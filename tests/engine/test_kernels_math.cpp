@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "cpu/vector_math.h"
+#include "engine/cpu/vector_math.h"
 #include "engine/op_harness.h"
 
 namespace normscope::test {

@@ -1,9 +1,9 @@
 // Any step of a run is reached again, bit for bit, from its keyframes, its edits and its seed.
 #include "catch.hpp"
 
-#include "core/error.h"
+#include "engine/core/error.h"
+#include "engine/train/keyframes.h"
 #include "small_runs.h"
-#include "train/keyframes.h"
 
 using namespace normscope;
 using namespace normscope::test;

@@ -10,8 +10,8 @@
 #include <fstream>
 #include <thread>
 
+#include "engine/train/lab.h"
 #include "small_runs.h"
-#include "train/lab.h"
 
 using namespace normscope;
 using namespace normscope::test;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/train/keyframes.h"
+#include "engine/train/lab_trainer.h"
 #include "small_runs.h"
-#include "train/keyframes.h"
-#include "train/lab_trainer.h"
 
 using namespace normscope;
 using namespace normscope::test;

@@ -6,9 +6,9 @@
 #include <filesystem>
 
 #include "catch.hpp"
-#include "core/error.h"
+#include "engine/core/error.h"
 #include "engine/small_runs.h"
-#include "train/update_rule.h"
+#include "engine/train/update_rule.h"
 
 namespace normscope::test {
 namespace {

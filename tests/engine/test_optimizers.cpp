@@ -4,8 +4,8 @@
 
 #include "catch.hpp"
 #include "engine/op_harness.h"
-#include "train/spec.h"
-#include "train/update_rule.h"
+#include "engine/train/spec.h"
+#include "engine/train/update_rule.h"
 
 namespace normscope::test {
 namespace {

@@ -8,11 +8,11 @@
 #include <set>
 
 #include "catch.hpp"
-#include "core/error.h"
-#include "core/philox.h"
-#include "data/pairs_task.h"
+#include "engine/core/error.h"
+#include "engine/core/philox.h"
+#include "engine/data/pairs_task.h"
 #include "engine/small_runs.h"
-#include "text/translator.h"
+#include "engine/text/translator.h"
 
 namespace normscope::test {
 namespace {

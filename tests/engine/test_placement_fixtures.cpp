@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "catch.hpp"
+#include "engine/io/safetensors.h"
+#include "engine/model/verify.h"
 #include "engine/model_fixture.h"
-#include "io/safetensors.h"
-#include "model/verify.h"
 #include "reference/model.h"
 #include "reference/update.h"
 

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "catch.hpp"
-#include "core/error.h"
+#include "engine/core/error.h"
+#include "engine/ops/ops.h"
 #include "engine/placement_start.h"
-#include "ops/ops.h"
 
 namespace normscope::test {
 namespace {

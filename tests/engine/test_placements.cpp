@@ -8,10 +8,10 @@
 #include <iterator>
 
 #include "catch.hpp"
-#include "core/error.h"
+#include "engine/core/error.h"
+#include "engine/measure/live.h"
 #include "engine/placement_start.h"
 #include "engine/small_runs.h"
-#include "measure/live.h"
 
 namespace normscope::test {
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-#include "train/plateau.h"
+#include "engine/train/plateau.h"
 
 using namespace normscope;
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "cpu/pool.h"
+#include "engine/cpu/pool.h"
 
 namespace normscope::test {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "catch.hpp"
 #include "engine/op_cases.h"
-#include "ops/ops.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::test {
 namespace {

@@ -7,9 +7,9 @@
 #include <functional>
 
 #include "catch.hpp"
-#include "core/error.h"
-#include "cpu/denormals.h"
 #include "engine/allocation_count.h"
+#include "engine/core/error.h"
+#include "engine/cpu/denormals.h"
 #include "engine/model_fixture.h"
 #include "engine/op_harness.h"
 

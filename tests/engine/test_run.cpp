@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include "core/error.h"
-#include "model/transformer.h"
+#include "engine/core/error.h"
+#include "engine/model/transformer.h"
+#include "engine/tape/seal.h"
 #include "small_runs.h"
-#include "tape/seal.h"
 
 using namespace normscope;
 using namespace normscope::test;

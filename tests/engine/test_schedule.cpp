@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "core/error.h"
-#include "train/schedule.h"
+#include "engine/core/error.h"
+#include "engine/train/schedule.h"
 
 using namespace normscope;
 

@@ -3,11 +3,11 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "core/error.h"
+#include "engine/core/error.h"
 #include "engine/five_nodes.h"
-#include "model/transformer.h"
-#include "tape/seal.h"
-#include "tape/seal_passes.h"
+#include "engine/model/transformer.h"
+#include "engine/tape/seal.h"
+#include "engine/tape/seal_passes.h"
 
 namespace normscope::test {
 namespace {

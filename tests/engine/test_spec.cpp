@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "core/error.h"
-#include "train/spec.h"
+#include "engine/core/error.h"
+#include "engine/train/spec.h"
 
 using namespace normscope;
 

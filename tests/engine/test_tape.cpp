@@ -4,11 +4,11 @@
 #include <functional>
 
 #include "catch.hpp"
-#include "core/error.h"
-#include "core/philox.h"
+#include "engine/core/error.h"
+#include "engine/core/philox.h"
 #include "engine/five_nodes.h"
 #include "engine/op_harness.h"
-#include "tape/store.h"
+#include "engine/tape/store.h"
 
 namespace normscope::test {
 namespace {

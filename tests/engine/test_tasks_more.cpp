@@ -6,11 +6,11 @@
 #include <set>
 
 #include "catch.hpp"
-#include "core/error.h"
-#include "data/labels_task.h"
-#include "data/masked_task.h"
-#include "data/translation_task.h"
-#include "data/tsv.h"
+#include "engine/core/error.h"
+#include "engine/data/labels_task.h"
+#include "engine/data/masked_task.h"
+#include "engine/data/translation_task.h"
+#include "engine/data/tsv.h"
 #include "engine/small_runs.h"
 
 namespace normscope::test {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/error.h"
-#include "measure/on_request.h"
-#include "measure/theory.h"
-#include "tape/backend.h"
+#include "engine/core/error.h"
+#include "engine/measure/on_request.h"
+#include "engine/measure/theory.h"
+#include "engine/tape/backend.h"
 
 using namespace normscope;
 using namespace normscope::theory;

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "catch.hpp"
-#include "core/error.h"
+#include "engine/core/error.h"
+#include "engine/model/wiring.h"
 #include "engine/model_fixture.h"
-#include "model/wiring.h"
 
 namespace normscope::test {
 namespace {

@@ -9,8 +9,8 @@
 #include <map>
 #include <string>
 
-#include "core/philox.h"
-#include "model/wiring.h"
+#include "engine/core/philox.h"
+#include "engine/model/wiring.h"
 #include "reference/graph.h"
 
 namespace normscope::reference {

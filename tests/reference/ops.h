@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
+#include "engine/tape/tape.h"
 #include "reference/dual.h"
-#include "tape/tape.h"
 
 namespace normscope::reference {
 

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "engine/tape/step_inputs.h"
 #include "reference/ops_backward.h"
-#include "tape/step_inputs.h"
 
 namespace normscope::reference {
 
