@@ -38,7 +38,7 @@ endif()
 message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
 
 add_library(normscope_cuda MODULE ${cuda_sources})
-target_include_directories(normscope_cuda PRIVATE "${CMAKE_SOURCE_DIR}/engine")
+target_include_directories(normscope_cuda PRIVATE "${CMAKE_SOURCE_DIR}")
 set_target_properties(normscope_cuda PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON
   CUDA_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
   LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
