@@ -128,7 +128,7 @@ TEST_CASE("examine: DyT's Jacobian is alpha times the steepest slope, no 1/sigma
       sum += steepest;
     }
   }
-  const JacobianNorm& one = row_of(jacobian_norms(*run), "L02.ffn.before");
+  const JacobianNorm one = row_of(jacobian_norms(*run), "L02.ffn.before");
   CHECK(one.mean == Approx(sum / rows).epsilon(1e-5));
   CHECK(one.largest <= alpha * (1 + 1e-6));
 }
