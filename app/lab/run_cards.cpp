@@ -84,6 +84,20 @@ std::string written(const std::string& text) {
   return line;
 }
 
+size_t characters(std::string_view text) {
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string first_characters(std::string_view text, size_t count) {
+  size_t keep = 0;
+  for (size_t n = 0; keep < text.size() && n < count; ++n) {
+    ++keep;
+    while (keep < text.size() && (static_cast<unsigned char>(text[keep]) & 0xC0) == 0x80) ++keep;
+  }
+  return std::string(text.substr(0, keep));
+}
+
 void writes_line(Ui& ui, const Rect& line, const RunView& run, bool label) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -94,15 +108,8 @@ void writes_line(Ui& ui, const Rect& line, const RunView& run, bool label) {
   }
   rest.take_right(10);
   const TextStyle mono{Face::mono, type::body};
-  // Cut to whole characters without an ellipsis: the line is a window on an endless text.
-  std::string text = written(run.writes);
   const float advance = std::max(1.f, p.text_width(mono, "m"));
-  size_t keep = 0, room = static_cast<size_t>(rest.w / advance);
-  for (size_t n = 0; keep < text.size() && n < room; ++n) {
-    ++keep;
-    while (keep < text.size() && (static_cast<unsigned char>(text[keep]) & 0xC0) == 0x80) ++keep;
-  }
-  text.resize(keep);
+  const std::string text = line_that_fits(written(run.writes), static_cast<size_t>(rest.w / advance));
   const float w = text.empty() ? 0 : p.text_in(rest, mono, t.ink, text);
   p.fill({rest.x + w + 3, line.centre().y - 7, 6, 14}, t.ink2, 1);
 }
@@ -219,6 +226,14 @@ struct Card {
 };
 
 }  // namespace
+
+std::string line_that_fits(std::string_view text, size_t room) {
+  const size_t arrow = text.rfind(" \u2190 ");
+  if (arrow == std::string_view::npos || characters(text) <= room) return first_characters(text, room);
+  const std::string_view source = text.substr(arrow);
+  const size_t right = std::min(characters(source), room * 3 / 5);
+  return first_characters(text.substr(0, arrow), room - right) + first_characters(source, right);
+}
 
 void draw_run_cards(Ui& ui, DiagramState& state, const LabView& view, const Rect& area,
                     const CardOptions& options) {

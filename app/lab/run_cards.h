@@ -2,6 +2,9 @@
 // place where a fork begins. Drawn by the Lab screen. Controls: run/A ... run/D.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "app/lab/diagram.h"
 #include "app/ui/ui.h"
 
@@ -13,6 +16,11 @@ struct CardOptions {
   Size size = Size::full;
   bool writes = true;  // the line of sampled text (compact windows below 640 have no room)
 };
+
+/// What of a written line stands in `room` characters, cut between characters and without an ellipsis: the
+/// line is a window on an endless text. Of "translation ← source" the source stays in sight, on at most 3/5
+/// of the room.
+std::string line_that_fits(std::string_view text, size_t room);
 
 void draw_run_cards(ui::Ui&, DiagramState&, const LabView&, const ui::Rect&, const CardOptions&);
 
