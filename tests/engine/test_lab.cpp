@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "engine/train/lab.h"
-#include "small_runs.h"
+#include "lab_runs.h"
 
 using namespace normscope;
 using namespace normscope::test;
@@ -28,21 +28,6 @@ LabOptions quiet() {
 }
 
 std::vector<RunSpec> three() { return {small_spec("post"), small_spec("post-warmup"), small_spec("pre")}; }
-
-std::vector<float> losses(const RunView& run) { return run.history->loss().values; }
-
-// What the run computes by itself, with nobody looking.
-std::vector<float> alone(const RunSpec& spec, int32_t count, const std::vector<Edit>& edits = {}) {
-  const auto run = make_run(spec);
-  run->schedule_edits(edits);
-  steps(*run, count);
-  return run->history()->loss().values;
-}
-
-std::shared_ptr<const LabView> rest(Lab& lab) {
-  lab.wait_idle();
-  return lab.view();
-}
 
 ForkRequest request(const LabView& view, int32_t source, const std::string& placement,
                     bool from_start = false) {

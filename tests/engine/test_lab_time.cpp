@@ -7,7 +7,7 @@
 
 #include "engine/train/keyframes.h"
 #include "engine/train/lab_trainer.h"
-#include "small_runs.h"
+#include "lab_runs.h"
 
 using namespace normscope;
 using namespace normscope::test;
@@ -25,22 +25,8 @@ LabOptions quiet() {
 
 std::vector<RunSpec> two() { return {small_spec("post"), small_spec("pre")}; }
 
-std::vector<float> losses(const RunView& run) { return run.history->loss().values; }
-
-std::vector<float> alone(RunSpec spec, int32_t count, const std::vector<Edit>& edits = {}) {
-  const auto run = make_run(spec);
-  run->schedule_edits(edits);
-  steps(*run, count);
-  return run->history()->loss().values;
-}
-
 std::vector<float> after(const std::vector<float>& values, int32_t step) {
   return {values.begin() + step, values.end()};
-}
-
-std::shared_ptr<const LabView> rest(Lab& lab) {
-  lab.wait_idle();
-  return lab.view();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "catch.hpp"
+#include "disturb.h"
 #include "engine/measure/live.h"
 #include "engine/measure/on_request.h"
 #include "engine/model/transformer.h"
@@ -23,19 +24,6 @@ ModelConfig small_model(Placement placement, NormKind norm = NormKind::LayerNorm
   config.norm = norm;
   set_placement(config, placement);
   return config;
-}
-
-/// Moves every gain, bias and scale by Gaussian noise, so that nothing is trivially one or zero.
-void disturb(Store& store) {
-  for (size_t p = 0; p < store.parameters().size(); ++p) {
-    const ParameterInfo& info = store.parameters()[p];
-    if (info.shape.rank != 1) continue;
-    std::vector<float> values = store.read(static_cast<int32_t>(p));
-    const std::vector<float> noise =
-        initial_values({info.name + ".noise", info.shape, {Init::Kind::Normal, 0.3}}, 5);
-    for (size_t i = 0; i < values.size(); ++i) values[i] += noise[i];
-    store.write(static_cast<int32_t>(p), values);
-  }
 }
 
 /// A sealed program over a disturbed store, replayed once on a batch of three sequences.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "catch.hpp"
+#include "disturb.h"
 #include "engine/measure/live.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/backend.h"
@@ -24,19 +25,6 @@ ModelConfig both_stacks(Placement encoder, Placement decoder) {
   config.decoder = preset_stack(decoder, config.norm, context_of(config, true));
   config.encoder = preset_stack(encoder, config.norm, context_of(config, false));
   return config;
-}
-
-/// Every gain, bias and scale away from its start, so that nothing is trivially one or zero.
-void disturb(Store& store) {
-  for (size_t p = 0; p < store.parameters().size(); ++p) {
-    const ParameterInfo& info = store.parameters()[p];
-    if (info.shape.rank != 1) continue;
-    std::vector<float> values = store.read(static_cast<int32_t>(p));
-    const std::vector<float> noise =
-        initial_values({info.name + ".noise", info.shape, {Init::Kind::Normal, 0.3}}, 5);
-    for (size_t i = 0; i < values.size(); ++i) values[i] += noise[i];
-    store.write(static_cast<int32_t>(p), values);
-  }
 }
 
 struct Translation {
