@@ -21,8 +21,10 @@
 #include <thread>
 
 #include "app/app_state.h"
+#include "app/frame_log.h"
 #include "app/session/desktop.h"
 #include "app/session/window_memory.h"
+#include "app/software_screen.h"
 
 namespace normscope {
 namespace {
@@ -162,7 +164,9 @@ class Session {
         memory_(memory),
         ui_(ui::load_fonts()),
         pacer_(window.software_gl()),
+        frames_(options.frame_log),
         lab_(make_lab(lab_options(options, memory))) {
+    if (window.software_gl()) software_ = std::make_unique<SoftwareScreen>();
     memory.put(state_);
     state_.lab = lab_.get();
     if (options.scale) state_.scale = *options.scale;
@@ -252,16 +256,25 @@ class Session {
     ImGui::NewFrame();
     draw_app(state_, ui_);
     ImGui::Render();
+    const double built = glfwGetTime();
     glViewport(0, 0, width, height);
-    const ui::Colour bg = ui_.theme().bg;
-    glClearColor(bg.r / 255.f, bg.g / 255.f, bg.b / 255.f, 1);
-    glClear(GL_COLOR_BUFFER_BIT);
-    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+    show(*ImGui::GetDrawData());
     glfwSwapBuffers(window_.handle());
     const double now = glfwGetTime();
+    frames_.write({(built - begin) * 1e3, (now - built) * 1e3, ImGui::GetDrawData()->TotalVtxCount,
+                   state_.view ? state_.view->step : 0});
     remember(sx, now);
     pacer_.drawn(begin);
     if (ui_.animating()) pacer_.animating(now);
+  }
+
+  void show(const ImDrawData& data) {
+    const ui::Colour bg = ui_.theme().bg;
+    if (software_ && software_->show(data, bg.packed())) return;
+    software_.reset();
+    glClearColor(bg.r / 255.f, bg.g / 255.f, bg.b / 255.f, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
   }
 
   void remember(float content_scale, double now) {
@@ -279,6 +292,8 @@ class Session {
   AppState state_;
   ui::Ui ui_;
   FramePacer pacer_;
+  FrameLog frames_;
+  std::unique_ptr<SoftwareScreen> software_;  // where OpenGL has no hardware
   std::atomic<bool> news_{true}, asleep_{false};
   std::unique_ptr<Lab> lab_;
 };

@@ -305,6 +305,8 @@ Exit parse_and_run(int argc, const char* const* argv) {
   add_main_options(app, arguments.window);
   add_look(app, arguments.window.theme, arguments.window.scale);
   app.add_flag("--safe-mode", arguments.window.safe_mode, "the window without settings and autosave");
+  app.add_option("--frame-log", arguments.window.frame_log, "what every frame of the window costs, as CSV")
+      ->type_name("FILE");
   app.add_flag("--window", arguments.window.window, "fail (4) instead of training without a window");
   add_train(app, arguments.train, command);
   add_bench(app, arguments.bench, command);

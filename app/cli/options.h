@@ -24,6 +24,7 @@ struct MainOptions {
   std::string theme;    ///< light, dark; empty: as remembered
   double scale = 0;     ///< 0: as remembered
   bool safe_mode = false;
+  std::string frame_log;  ///< what every frame of the window costs, as CSV; empty: no log
   std::vector<std::string> runs, set, edits;
   int32_t steps = 0;    ///< 0: the runs' own budget
   int32_t seeds = 5;    ///< headless: seeds 1..seeds

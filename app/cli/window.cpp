@@ -39,6 +39,7 @@ int try_window(const MainOptions& options) {
   if (!options.backend.backend.empty() || options.backend.tf32) window.backend = backend_of(options.backend);
   if (!options.theme.empty()) window.dark = options.theme == "dark";
   window.safe_mode = options.safe_mode;
+  window.frame_log = options.frame_log;
   if (options.scale > 0) window.scale = static_cast<float>(options.scale);
   return run_window(window);
 }

@@ -17,6 +17,7 @@ struct Overloaded : F... {
 template <typename... F>
 Overloaded(F...) -> Overloaded<F...>;
 
+constexpr float column = 2;            // device px: two hold every extreme, and a line is no thinner
 constexpr float reach = 12;            // px within which a series counts as under the mouse
 constexpr float cursor_reach = 7;      // px within which a press takes the step cursor
 constexpr float handle_radius = 6.5f;  // the 13 px disc
@@ -54,7 +55,7 @@ void paint(ui::Ui& ui, const Drawing& drawing) {
                             want(i.clip);
                             if (i.dash.solid()) return p.polyline(i.points, i.colour, i.width);
                             ui::Pieces pieces;
-                            ui::cut_dashes(i.points, i.dash, i.phase, pieces);
+                            ui::cut_dashes(i.points, i.dash, i.phase, pieces, i.along);
                             for (size_t k = 0; k < pieces.size(); ++k)
                               p.polyline(pieces[k], i.colour, i.width);
                           },
@@ -217,7 +218,7 @@ PlotHit draw_plot(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const
   if (rect.w < 40 || rect.h < 24) return hit;
   if (!scene.heat) steer(ui, name, scene, plot_area(scene, rect), view, hit);
   Drawing drawing =
-      layout_plot(scene, view, rect, ui.theme(), measure_of(ui.paint()), {1 / ui.scale(), highlight});
+      layout_plot(scene, view, rect, ui.theme(), measure_of(ui.paint()), {column / ui.scale(), highlight});
   paint(ui, drawing);
   if (!drawing.tile.empty()) ui::tile(ui, drawing.tile, *scene.tile);
   if (scene.heat) hover_heat(ui, *scene.heat, drawing.map.area, hit);

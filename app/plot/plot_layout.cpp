@@ -141,6 +141,7 @@ void add_series(Builder& b, const Series& s) {
   const ui::Colour colour = line_colour(b.theme, s.ink).alpha(alpha);
   const Look look = look_of(b.theme, s);
   Line line = thin(s, b.out.map, b.options.column);
+  const ui::DashAlong along = line.dense ? ui::DashAlong::x : ui::DashAlong::path;
   float phase = 0;
   for (size_t i = 0; i < line.pieces.size(); ++i) {
     auto piece = line.pieces[i];
@@ -148,13 +149,12 @@ void add_series(Builder& b, const Series& s) {
     b.keep_clear_of(points);
     float begin = phase;
     if (!look.dash.solid())
-      for (size_t k = 1; k < points.size(); ++k)
-        phase += std::hypot(points[k].x - points[k - 1].x, points[k].y - points[k - 1].y);
+      for (size_t k = 1; k < points.size(); ++k) phase += ui::dash_length(points[k - 1], points[k], along);
     if (s.ink.role == Ink::Role::prediction) {  // a highlighter stroke with a thin line of ink in it
       b.add(StrokeItem{points, colour, 11, {}, 0, true});
       b.add(StrokeItem{std::move(points), b.theme.dark ? b.theme.panel : b.theme.ink, 1.8f, {}, 0, true});
     } else {
-      b.add(StrokeItem{std::move(points), colour, width, look.dash, begin, true});
+      b.add(StrokeItem{std::move(points), colour, width, look.dash, begin, true, along});
     }
   }
   for (ui::Vec p : line.gaps)  // not finite: a red cross where the numbers end

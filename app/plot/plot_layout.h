@@ -35,6 +35,7 @@ struct StrokeItem {
   ui::Dash dash;
   float phase = 0;  // of the dash at the first point
   bool clip = true;
+  ui::DashAlong along = ui::DashAlong::path;
 };
 struct StripItem {
   std::vector<ui::Vec> upper, lower;
@@ -63,7 +64,7 @@ struct Drawing {
 };
 
 struct LayoutOptions {
-  float column = 1;            // width of a pixel column for thinning (1 / scale)
+  float column = 1;            // width of the pixel columns that lines are thinned by
   std::string_view highlight;  // id of the series to emphasise
 };
 

@@ -18,6 +18,15 @@ size_t lower(const Series& s, double v) {
 
 size_t length(const Series& s) { return s.x.empty() ? s.y.size() : std::min(s.x.size(), s.y.size()); }
 
+// Neighbours so close that a noisy line is all slopes. Asked of the axis, not of the number of points so far:
+// the answer does not change while a series grows on it.
+bool close_together(const Series& s, size_t first, size_t last, const PlotMap& map) {
+  constexpr float near = 3;  // px
+  if (last - first < 2) return false;
+  const float width = std::fabs(map.x(s.x_at(last - 1)) - map.x(s.x_at(first)));
+  return width < near * float(last - 1 - first);
+}
+
 // Collects the points of one pixel column and hands on the telling ones.
 class Column4 {
  public:
@@ -61,7 +70,8 @@ Line thin(const Series& s, const PlotMap& map, float column) {
   Line line;
   auto [first, last] = visible(s, map.x.lo(), map.x.hi());
   std::vector<ui::Vec>& out = line.pieces.points;
-  const bool dense = double(last - first) > 2.0 * double(map.area.w / column);
+  line.dense = close_together(s, first, last, map);
+  const bool many = double(last - first) > 2.0 * double(map.area.w / column);
   Column4 columns(out);
   auto end_piece = [&] {
     columns.flush();
@@ -85,7 +95,7 @@ Line thin(const Series& s, const PlotMap& map, float column) {
     ui::Vec p = map(s.x_at(i), y) - ui::Vec{0, s.nudge};
     if (in_gap && out.empty()) line.gaps.push_back(p);
     in_gap = false;
-    if (dense)
+    if (many)
       columns.add(long(std::floor(p.x / column)), p);
     else
       out.push_back(p);

@@ -11,7 +11,8 @@ namespace normscope::plot {
 struct Line {
   ui::Pieces pieces;  // in pixels, cut where the series is not finite
   std::vector<ui::Vec>
-      gaps;  // last finite point before each non-finite stretch (first after it, at the beginning)
+      gaps;            // last finite point before each non-finite stretch (first after it, at the beginning)
+  bool dense = false;  // points less than three pixels apart
 };
 
 // Indices [first, last) of the points in [lo, hi], with one more on each side so that lines reach the border.

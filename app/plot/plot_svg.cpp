@@ -90,9 +90,20 @@ class Writer {
         i.a.y, i.b.x, i.b.y, i.width, paint("stroke", i.colour), dashes(i.dash));
   }
   void operator()(const StrokeItem& i) {
+    if (!i.dash.solid() && i.along == ui::DashAlong::x) return cut(i);  // SVG's own dashes follow the path
     put("<polyline fill=\"none\" stroke-width=\"{:g}\" stroke-linejoin=\"round\"{}{}{} points=\"{}\"/>\n",
         i.width, paint("stroke", i.colour), dashes(i.dash, i.phase),
         i.clip ? " clip-path=\"url(#area)\"" : "", points(i.points));
+  }
+  void cut(const StrokeItem& i) {
+    ui::Pieces pieces;
+    ui::cut_dashes(i.points, i.dash, i.phase, pieces, i.along);
+    put("<path fill=\"none\" stroke-width=\"{:g}\" stroke-linejoin=\"round\"{}{} d=\"", i.width,
+        paint("stroke", i.colour), i.clip ? " clip-path=\"url(#area)\"" : "");
+    for (size_t k = 0; k < pieces.size(); ++k)
+      for (const ui::Vec& p : pieces[k])
+        put("{}{:.2f} {:.2f}", &p == &pieces[k].front() ? "M" : "L", p.x, p.y);
+    out += "\"/>\n";
   }
   void operator()(const StripItem& i) {
     put("<polygon{} clip-path=\"url(#area)\" points=\"{} {}\"/>\n", paint("fill", i.colour), points(i.upper),

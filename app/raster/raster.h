@@ -1,5 +1,5 @@
 // Software rasteriser of Dear ImGui's draw data: no display, no GL, the same pixels every time. Used by
-// `normscope screenshot`, `make screenshots` and the tests.
+// `normscope screenshot`, `make screenshots`, the tests, and the window where OpenGL has no hardware.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@ struct Image {
 // Draws over `background` (0xAABBGGRR, opaque). Textures must hold their pixels in memory (ui::Frame does
 // that).
 Image rasterise(const ImDrawData&, uint32_t background);
+void rasterise(const ImDrawData&, uint32_t background, Image&);  // into memory that is there already
 
 std::vector<uint8_t> encode_png(const Image&);
 // Written to a temporary file beside it, then renamed. Throws Error with the path.

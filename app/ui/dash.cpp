@@ -5,7 +5,11 @@
 
 namespace normscope::ui {
 
-float cut_dashes(std::span<const Vec> line, Dash dash, float phase, Pieces& out) {
+float dash_length(Vec a, Vec b, DashAlong along) {
+  return along == DashAlong::x ? std::fabs(b.x - a.x) : std::hypot(b.x - a.x, b.y - a.y);
+}
+
+float cut_dashes(std::span<const Vec> line, Dash dash, float phase, Pieces& out, DashAlong along) {
   if (line.size() < 2) return phase;
   const float period = dash.on + dash.off;
   if (dash.solid() || dash.off <= 0 || period <= 0) {
@@ -24,9 +28,8 @@ float cut_dashes(std::span<const Vec> line, Dash dash, float phase, Pieces& out)
   if (drawing) out.points.push_back(line[0]);
   for (size_t i = 1; i < line.size(); ++i) {
     Vec a = line[i - 1], d = line[i] - a;
-    float length = std::hypot(d.x, d.y), done = 0;
-    if (!(length > 0)) continue;
-    while (true) {
+    float length = dash_length(a, line[i], along), done = 0;
+    while (length > 0) {
       float left = (drawing ? dash.on : period) - phase;  // to the next switch
       if (done + left > length) break;
       done += left;

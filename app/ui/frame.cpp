@@ -27,6 +27,13 @@ void serve_textures() {
   }
 }
 
+void release_textures() {
+  for (ImTextureData* texture : ImGui::GetPlatformIO().Textures) {
+    texture->SetTexID(ImTextureID_Invalid);
+    texture->SetStatus(ImTextureStatus_Destroyed);
+  }
+}
+
 Frame::Frame(Vec size_px, float delta_time) {
   IMGUI_CHECKVERSION();
   context_ = ImGui::CreateContext();
@@ -46,10 +53,7 @@ Frame::Frame(Vec size_px, float delta_time) {
 
 Frame::~Frame() {
   make_current();
-  for (ImTextureData* texture : ImGui::GetPlatformIO().Textures) {
-    texture->SetTexID(ImTextureID_Invalid);
-    texture->SetStatus(ImTextureStatus_Destroyed);
-  }
+  release_textures();
   ImPlot::DestroyContext(plots_);
   ImGui::DestroyContext(context_);
 }

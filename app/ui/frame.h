@@ -37,5 +37,7 @@ class Frame {
 // Marks every pending texture request as done, keeping pixels where ImGui holds them (for in-memory
 // rendering).
 void serve_textures();
+// The end of what serve_textures() did, before the context goes.
+void release_textures();
 
 }  // namespace normscope::ui

@@ -1,0 +1,28 @@
+// What the window's frames cost, a line of CSV each: for tests/bench/window.py and whoever hunts a slow frame.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+namespace normscope {
+
+struct FrameCost {
+  double build_ms = 0;  // wall time from the views to ImGui's vertices
+  double draw_ms = 0;   // wall time of OpenGL and the buffer swap
+  int vertices = 0;
+  int step = 0;  // of the lockstep that the frame shows
+};
+
+class FrameLog {
+ public:
+  // An empty path logs nothing. Throws Error when the file cannot be written.
+  explicit FrameLog(const std::string& path);
+  // Each line is complete on the disk when this returns: whoever ends the window loses none.
+  void write(const FrameCost& cost);
+
+ private:
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+};
+
+}  // namespace normscope
