@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
+#include "app/zoo/table.h"
 #include "engine/core/error.h"
 #include "engine/train/run_cache.h"
 
 namespace normscope::zoo {
 namespace {
-
-constexpr int32_t kShallow = 8;
 
 RunSpec base_of(const Plan& plan, int32_t layers, bool warm) {
   const BaseSetting setting = base_setting(layers);
@@ -25,7 +24,20 @@ RunSpec base_of(const Plan& plan, int32_t layers, bool warm) {
   return spec;
 }
 
+bool trained_at(const Plan& plan, const Entry& entry, int32_t layers) {
+  return layers <= kShallow || plan.deep.empty() ||
+         std::find(plan.deep.begin(), plan.deep.end(), entry.name) != plan.deep.end();
+}
+
 }  // namespace
+
+std::vector<std::string> depth_question() {
+  std::vector<std::string> names;
+  for (const Claim& claim : claims())
+    if (claim.layers > kShallow && std::find(names.begin(), names.end(), claim.entry) == names.end())
+      names.emplace_back(claim.entry);
+  return names;
+}
 
 BaseSetting base_setting(int32_t layers) {
   if (layers <= kShallow) return {"3e-3", 300, 200};
@@ -35,7 +47,8 @@ BaseSetting base_setting(int32_t layers) {
 std::vector<Job> jobs_of(const Plan& plan) {
   std::vector<Job> jobs;
   for (const int32_t layers : plan.depths)
-    for (size_t e = 0; e < plan.entries.size(); ++e)
+    for (size_t e = 0; e < plan.entries.size(); ++e) {
+      if (!trained_at(plan, plan.entries[e], layers)) continue;
       for (const bool warm : {false, true})
         for (int32_t seed = 1; seed <= plan.seeds; ++seed) {
           Job job{e, layers, warm, static_cast<uint64_t>(seed), base_of(plan, layers, warm), ""};
@@ -51,6 +64,7 @@ std::vector<Job> jobs_of(const Plan& plan) {
           job.key = run_key(job.spec, {});
           jobs.push_back(std::move(job));
         }
+    }
   return jobs;
 }
 

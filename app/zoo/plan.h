@@ -9,9 +9,16 @@
 
 namespace normscope::zoo {
 
+inline constexpr int32_t kShallow = 8;  ///< layers up to which the hero comparison's setting is used
+
+/// Entries of the question of depth, at which depth Post-LN stops while others go on: those that the earlier
+/// study trained beyond kShallow layers.
+std::vector<std::string> depth_question();
+
 struct Plan {
   std::vector<Entry> entries;
   std::vector<int32_t> depths = {6};
+  std::vector<std::string> deep;  ///< the only entries beyond kShallow layers; empty: all of them
   int32_t seeds = 3;
   int32_t steps = 0;              ///< 0: see base_setting()
   int32_t warmup = 0;             ///< of the second arm; 0: see base_setting()

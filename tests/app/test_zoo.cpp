@@ -64,6 +64,20 @@ TEST_CASE("every row of the zoo is a run: names are unique, sources stand, setti
   }
 }
 
+TEST_CASE("deep models are for the question of depth alone, unless entries are named") {
+  CHECK(depth_question() == std::vector<std::string>{"post", "pre", "admin", "deepnorm"});
+  Plan plan;
+  plan.entries = entries();
+  plan.depths = {6, 12};
+  plan.deep = depth_question();
+  plan.seeds = 1;
+  const std::vector<Job> jobs = jobs_of(plan);
+  CHECK(jobs.size() == 2 * entries().size() + 2 * 4);
+  for (const Job& job : jobs)
+    if (job.layers == 12)
+      CHECK(std::count(plan.deep.begin(), plan.deep.end(), plan.entries[job.entry].name) == 1);
+}
+
 TEST_CASE("the zoo has every placement, norm, initialisation, optimizer and schedule of the engine") {
   Plan plan;
   plan.entries = entries();
