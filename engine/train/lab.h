@@ -37,7 +37,8 @@ struct RunView {
   int32_t learning_since = 0;      ///< step at which it left the plateau; 0 = not (yet)
   double validation_loss = 0;      ///< NaN until measured
   std::string writes;              ///< what the model writes now
-  std::vector<float> skip_scales;  ///< mean of each sub-layer's skip scale (learned or constant), in order
+  /// Mean of each sub-layer's scale (learned or constant), in order: of its skip, of its branch.
+  std::vector<float> skip_scales, branch_scales;
   std::shared_ptr<const History> history;
   std::vector<Edit> edits;
   int32_t forked_from = -1;  ///< index of the run it was forked from, -1

@@ -252,6 +252,7 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   view.validation_loss = run.last_validation_loss();
   view.writes = entry.text;
   view.skip_scales = run.skip_scales();
+  view.branch_scales = run.branch_scales();
   view.history = run.history();
   view.edits = run.edits();
   view.forked_from = entry.forked_from;

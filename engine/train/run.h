@@ -87,8 +87,9 @@ class Run {
   /// What a model that knows symbol frequencies only would show as its loss, nats; label smoothing is allowed
   /// for.
   double plateau_level() const;
-  /// Mean of each sub-layer's skip scale (learned or constant), in order.
+  /// Mean of each sub-layer's skip scale (learned or constant), in order; of its branch's scale.
   std::vector<float> skip_scales() const;
+  std::vector<float> branch_scales() const;
 
   double validation_loss();  ///< eval program on fixed validation batches; changes no bit of the run
   double last_validation_loss() const;  ///< NaN until measured

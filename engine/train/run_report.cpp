@@ -1,4 +1,4 @@
-// What a run tells of itself: smoothed losses, skip scales, validation, the text it writes now. None of it
+// What a run tells of itself: smoothed losses, scales, validation, the text it writes now. None of it
 // changes a bit of the training. See run.h.
 #include <algorithm>
 #include <numeric>
@@ -16,14 +16,17 @@ double Run::mean_loss(int32_t window) const {
          static_cast<double>(count);
 }
 
-std::vector<float> Run::skip_scales() const {
-  const Network& network = *impl_->network;
+namespace {
+
+// Mean of a scale that each sub-layer has: as learned now, or the constant.
+std::vector<float> mean_scales(const Network& network, const ModelConfig& model, const char* part,
+                               Scale Wiring::*which) {
   std::vector<float> scales;
   for (const SublayerValues& sublayer : network.values.sublayers) {
-    const Scale& skip = wiring_of(impl_->spec.model, sublayer).skip;
-    const int32_t learned = network.store.find(sublayer.name + ".skip");
+    const Scale& scale = wiring_of(model, sublayer).*which;
+    const int32_t learned = network.store.find(sublayer.name + part);
     if (learned < 0) {
-      scales.push_back(skip.kind == Scale::Kind::Constant ? skip.value : 1.0f);
+      scales.push_back(scale.kind == Scale::Kind::Constant ? scale.value : 1.0f);
       continue;
     }
     const std::vector<float> values = network.store.read(learned);
@@ -31,6 +34,16 @@ std::vector<float> Run::skip_scales() const {
                                         static_cast<double>(values.size())));
   }
   return scales;
+}
+
+}  // namespace
+
+std::vector<float> Run::skip_scales() const {
+  return mean_scales(*impl_->network, impl_->spec.model, ".skip", &Wiring::skip);
+}
+
+std::vector<float> Run::branch_scales() const {
+  return mean_scales(*impl_->network, impl_->spec.model, ".branch", &Wiring::branch);
 }
 
 double Run::validation_loss() {

@@ -271,6 +271,19 @@ TEST_CASE("Admin profiles its first batch, and again when a fork changes the wir
   CHECK(make_run(small_spec("deepnorm"))->skip_scales()[0] == Approx(std::pow(4.0, 0.25)));
 }
 
+TEST_CASE("a learned scale of the branch is told as it stands now", "[run]") {
+  const auto run = make_run(small_spec("rezero"));
+  CHECK(run->branch_scales() == std::vector<float>(4, 0.0f));
+  steps(*run, 10);
+  for (float alpha : run->branch_scales()) {
+    CHECK(std::abs(alpha) > 1e-4f);
+    CHECK(std::abs(alpha) < 1.0f);
+  }
+  CHECK(run->branch_scales()[0] == weights(*run, "L01.attn.branch").at(0));
+  CHECK(run->skip_scales() == std::vector<float>(4, 1.0f));
+  CHECK(make_run(small_spec("post"))->branch_scales() == std::vector<float>(4, 1.0f));
+}
+
 TEST_CASE("states: warming up, learning, finished", "[run]") {
   const auto run = make_run(small_spec("post-warmup"));
   CHECK(run->state() == RunState::WarmingUp);
