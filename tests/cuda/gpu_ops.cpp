@@ -25,30 +25,6 @@ double mean_square_error(const std::vector<float>& a, const std::vector<float>& 
   return difference == 0 ? 0 : difference / size;
 }
 
-struct Prepared {
-  Inputs<double> in;
-  Values dy;
-  std::vector<Values> forward, gradients, base;
-};
-
-Prepared prepare(const OpCase& c) {
-  Prepared p{inputs_of(c), {}, {}, {}, {}};
-  p.dy = cotangent_of(c, p.in);
-  p.forward = c.forward(p.in);
-  p.gradients = c.backward(p.in, p.dy);
-  Random random(5);
-  for (const Values& g : p.gradients) {
-    // What is added to is of the gradient's own size, so that a wrong sum cannot hide behind it.
-    const double size =
-        g.empty() ? 0.0 : std::max(norm_of(g) / std::sqrt(static_cast<double>(g.size())), 1e-3);
-    Values base;
-    for (size_t i = 0; i < g.size(); ++i)
-      base.push_back(static_cast<double>(static_cast<float>(size * (0.3 + random.normal()))));
-    p.base.push_back(base);
-  }
-  return p;
-}
-
 std::vector<std::vector<Write>> write_patterns(const OpCase& c) {
   std::vector<std::vector<Write>> patterns;
   for (const Write mode : {Write::Assign, Write::Add}) {

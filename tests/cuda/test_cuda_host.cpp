@@ -1,7 +1,6 @@
 // The host side of the CUDA backend on a recording fake: memory plan, upload, order of capture, what a replay
 // does, and what happens when memory or the device gives out. Runs on every machine.
 #include <cmath>
-#include <functional>
 #include <set>
 
 #include "catch.hpp"
@@ -9,6 +8,7 @@
 #include "engine/core/error.h"
 #include "engine/cuda/backend_cuda.h"
 #include "engine/cuda/schedule.h"
+#include "engine/helpers.h"
 #include "engine/model_fixture.h"
 
 namespace normscope::test {
@@ -38,15 +38,6 @@ std::vector<Kind> kinds(const std::vector<FakeDriver::Event>& events) {
   std::vector<Kind> all;
   for (const auto& e : events) all.push_back(e.kind);
   return all;
-}
-
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
 }
 
 bool same_call(const cuda::Call& a, const cuda::Call& b) {
@@ -226,7 +217,7 @@ TEST_CASE("cuda host: single instructions run as recorded", "[cuda]") {
 TEST_CASE("cuda host: too little memory is said in one line and gives everything back", "[cuda]") {
   auto driver = std::make_shared<FakeDriver>();
   driver->memory_left = 200 << 10;
-  const std::string message = message_of([&] { Tiny(kFull, cuda::make_backend(driver, {})); });
+  const std::string message = error_of([&] { Tiny(kFull, cuda::make_backend(driver, {})); });
   INFO(message);
   CHECK(message.find("[memory] a fake GPU has no") == 0);
   CHECK(message.find('\n') == std::string::npos);
@@ -241,7 +232,7 @@ TEST_CASE("cuda host: a lost device makes every stat NaN and wait() says why", "
   f.driver->broken = "step: an illegal memory access was encountered";
   f.step(2);
   for (double s : f.tiny->program->stats()) CHECK(std::isnan(s));
-  CHECK(message_of([&] { f.tiny->backend->wait(); }) ==
+  CHECK(error_of([&] { f.tiny->backend->wait(); }) ==
         "[cuda] a fake GPU: step: an illegal memory access was encountered");
 }
 
@@ -250,7 +241,7 @@ TEST_CASE("cuda host: without the library or a device there is a reason", "[cuda
   if (reason.empty()) {
     CHECK(make_cuda_backend() != nullptr);
   } else {
-    CHECK(message_of([] { make_cuda_backend(); }) == "[cuda] " + reason);
+    CHECK(error_of([] { make_cuda_backend(); }) == "[cuda] " + reason);
     CHECK(reason.find('\n') == std::string::npos);
   }
 }

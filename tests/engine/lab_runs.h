@@ -1,4 +1,4 @@
-// What the tests of the Lab ask of its runs. Shared by test_lab and test_lab_time.
+// What the tests of the Lab start and ask of its runs. Shared by test_lab, test_lab_threads, test_lab_time.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,31 @@
 #include "small_runs.h"
 
 namespace normscope::test {
+
+// A Lab that does nothing but train.
+inline LabOptions quiet() {
+  LabOptions options;
+  options.threads = 2;
+  options.live_text = false;
+  options.line_length = 8;
+  options.validation_every = 25;
+  return options;
+}
+
+inline std::vector<RunSpec> three() {
+  return {small_spec("post"), small_spec("post-warmup"), small_spec("pre")};
+}
+
+inline ForkRequest request(const LabView& view, int32_t source, const std::string& placement,
+                           bool from_start = false) {
+  ForkRequest fork;
+  fork.source = source;
+  fork.spec = *view.runs[static_cast<size_t>(source)].spec;
+  set_field(fork.spec, "model.placement", placement);
+  fork.from_start = from_start;
+  fork.note = "norms moved";
+  return fork;
+}
 
 inline std::vector<float> losses(const RunView& run) { return run.history->loss().values; }
 

@@ -111,6 +111,25 @@ bool run_stages(const cpu::Stages& stages, cpu::Call call, const StepInputs& ste
   return workspace.intact() && (!scratch || scratch->intact());
 }
 
+Prepared prepare(const OpCase& c) {
+  Prepared p;
+  p.in = inputs_of(c);
+  p.dy = cotangent_of(c, p.in);
+  p.forward = c.forward(p.in);
+  p.gradients = c.backward(p.in, p.dy);
+  Random random(5);
+  for (const Values& g : p.gradients) {
+    // What is added to is of the gradient's own size, so that a wrong sum cannot hide behind it.
+    const double size =
+        g.empty() ? 0.0 : std::max(norm_of(g) / std::sqrt(static_cast<double>(g.size())), 1e-3);
+    Values base;
+    for (size_t i = 0; i < g.size(); ++i)
+      base.push_back(static_cast<double>(static_cast<float>(size * (0.3 + random.normal()))));
+    p.base.push_back(base);
+  }
+  return p;
+}
+
 Outcome run_case(const OpCase& c, const std::vector<Write>& write, const Inputs<double>& in, const Values& dy,
                  const std::vector<Values>& base, const Order& order) {
   size_t capacity = 1024 + 4 * static_cast<size_t>(c.out.size());

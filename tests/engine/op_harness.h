@@ -49,6 +49,14 @@ struct Outcome {
   bool intact = true;  ///< no canary touched, inputs unchanged
   bool operator==(const Outcome&) const = delete;
 };
+/// A case with its cotangent, what the reference says of it, and gradients to be added to.
+struct Prepared {
+  Inputs<double> in;
+  Values dy;
+  std::vector<Values> forward, gradients, base;
+};
+Prepared prepare(const OpCase& c);
+
 /// Forward, then backward with the given write modes. Add starts from `base` (one array an input).
 Outcome run_case(const OpCase& c, const std::vector<Write>& write, const Inputs<double>& in, const Values& dy,
                  const std::vector<Values>& base, const Order& order);

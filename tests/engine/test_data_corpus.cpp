@@ -11,8 +11,10 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/data/corpus.h"
+#include "engine/helpers.h"
 
 using namespace normscope;
+using namespace normscope::test;
 
 namespace {
 
@@ -82,15 +84,6 @@ std::string sentence(uint64_t seed, uint64_t index) {
 }
 
 Grammar toy(std::vector<RuleText> rules) { return Grammar(rules); }
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 struct Moments {
   double mean = 0, standard_error = 0;
@@ -243,17 +236,17 @@ TEST_CASE("grammar: expectations of grammars that can be done by hand", "[data]"
 }
 
 TEST_CASE("grammar: what cannot be used is refused", "[data]") {
-  CHECK(message_of([] { toy({}); }) == "[grammar] there are no rules");
-  CHECK(message_of([] { toy({{"s", {{1, "<t>"}}, {}}}); }) == "[grammar] no rule is named <t>");
-  CHECK(message_of([] { toy({{"s", {{1, "<s"}}, {}}}); }) == "[grammar s] '<' without '>'");
-  CHECK(message_of([] { toy({{"s", {{0, "a"}}, {}}}); }) == "[grammar s] a weight is not positive");
-  CHECK(message_of([] { toy({{"s", {}, {}}}); }) == "[grammar s] the rule has no productions");
-  CHECK(message_of([] { toy({{"s", {}, "a"}, {"s", {}, "b"}}); }) == "[grammar] two rules are named <s>");
-  CHECK(message_of([] {
+  CHECK(error_of([] { toy({}); }) == "[grammar] there are no rules");
+  CHECK(error_of([] { toy({{"s", {{1, "<t>"}}, {}}}); }) == "[grammar] no rule is named <t>");
+  CHECK(error_of([] { toy({{"s", {{1, "<s"}}, {}}}); }) == "[grammar s] '<' without '>'");
+  CHECK(error_of([] { toy({{"s", {{0, "a"}}, {}}}); }) == "[grammar s] a weight is not positive");
+  CHECK(error_of([] { toy({{"s", {}, {}}}); }) == "[grammar s] the rule has no productions");
+  CHECK(error_of([] { toy({{"s", {}, "a"}, {"s", {}, "b"}}); }) == "[grammar] two rules are named <s>");
+  CHECK(error_of([] {
           toy({{"s", {{1, "\xc3\xa9"}}, {}}});
         }) == "[grammar s] a letter outside printable ASCII");
   const std::string endless = "[grammar] sentences have no finite expected length";
-  CHECK(message_of([] { toy({{"s", {{1, "a<s>"}}, {}}}); }) == endless);
-  CHECK(message_of([] { toy({{"s", {{1, "a"}, {1, "<s><s>"}}, {}}}); }) == endless);
-  CHECK(message_of([] { toy({{"s", {{1, "a"}, {3, "<s><s>"}}, {}}}); }) == endless);
+  CHECK(error_of([] { toy({{"s", {{1, "a<s>"}}, {}}}); }) == endless);
+  CHECK(error_of([] { toy({{"s", {{1, "a"}, {1, "<s><s>"}}, {}}}); }) == endless);
+  CHECK(error_of([] { toy({{"s", {{1, "a"}, {3, "<s><s>"}}, {}}}); }) == endless);
 }

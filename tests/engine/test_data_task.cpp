@@ -2,7 +2,6 @@
 // honest lines.
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -13,19 +12,12 @@
 #include "engine/data/corpus.h"
 #include "engine/data/sequence_task.h"
 #include "engine/data/task.h"
+#include "engine/helpers.h"
 
 using namespace normscope;
+using namespace normscope::test;
 
 namespace {
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 Batch draw(const Task& task, uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) {
   Batch batch(B, T);
@@ -194,41 +186,41 @@ TEST_CASE("task: unigram cross-entropy is over exactly the targets of those step
   // Over many tokens it is the unigram entropy: 400 000 letters in windows of 64, error about 0.003.
   CHECK(std::abs(unigram_cross_entropy(*task, 1, 0, 400, 16, 64) - task->unigram_entropy()) < 0.015);
   CHECK(unigram_cross_entropy(*named("sort"), 1, 0, 2, 4, 16) == Approx(std::log(32.0)));
-  CHECK(message_of([&] { unigram_cross_entropy(*task, 1, 5, 5, 3, 20); }) ==
+  CHECK(error_of([&] { unigram_cross_entropy(*task, 1, 5, 5, 3, 20); }) ==
         "[data] no targets between the steps 5 and 5");
 }
 
 TEST_CASE("task: what cannot be made is refused", "[data]") {
-  CHECK(message_of([] { named("poetry"); }) ==
+  CHECK(error_of([] { named("poetry"); }) ==
         "[data] unknown task \"poetry\": expected corpus, text, copy, reverse, sort, "
         "translation, pairs or labels");
-  CHECK(message_of([] { named("text"); }) ==
+  CHECK(error_of([] { named("text"); }) ==
         "[data] the task \"text\" needs a file: give the path of a UTF-8 text");
   DataSpec missing;
   missing.name = "text";
   missing.text_path = "/no/such/file";
-  CHECK(message_of([&] { make_task(missing); }) == "[text /no/such/file] no such file: check the path");
+  CHECK(error_of([&] { make_task(missing); }) == "[text /no/such/file] no such file: check the path");
   DataSpec spec;
   spec.name = "sort";
   spec.context = 1;
-  CHECK(message_of([&] { make_task(spec); }) ==
+  CHECK(error_of([&] { make_task(spec); }) ==
         "[data sort] context 1: expected at least 2, one symbol and its answer");
   spec.context = 0;
-  CHECK(message_of([&] { make_task(spec); }) == "[data] context 0: expected at least 1");
+  CHECK(error_of([&] { make_task(spec); }) == "[data] context 0: expected at least 1");
   spec = {};
   spec.context = 1'000'000;
-  CHECK(message_of([&] { make_task(spec); }).find("is too short: 2000000 characters") != std::string::npos);
+  CHECK(error_of([&] { make_task(spec); }).find("is too short: 2000000 characters") != std::string::npos);
 }
 
 TEST_CASE("task: batches that do not fit are refused", "[data]") {
   const auto task = counting_task(1000, 9);
   Batch batch(2, 9);
-  CHECK(message_of([&] { task->batch(1, 1, Split::Train, 3, 9, batch.tokens, batch.targets); }) ==
+  CHECK(error_of([&] { task->batch(1, 1, Split::Train, 3, 9, batch.tokens, batch.targets); }) ==
         "[data] batch (3,9): expected room for 27 tokens and targets, got 18 and 18");
-  CHECK(message_of([&] {
+  CHECK(error_of([&] {
           task->batch(1, 1, Split::Train, 0, 9, batch.tokens, batch.targets);
         }).find("expected at least one row") != std::string::npos);
-  CHECK(message_of([&] { draw(*task, 1, 1, Split::Validation, 1, 100); }).find("is too short") !=
+  CHECK(error_of([&] { draw(*task, 1, 1, Split::Validation, 1, 100); }).find("is too short") !=
         std::string::npos);
   CHECK(draw(*task, 1, 1, Split::Validation, 1, 99).tokens.front() == 900);  // the one window there is
 }

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,23 +11,12 @@
 #include "engine/data/corpus.h"
 #include "engine/data/text_source.h"
 #include "engine/data/vocabulary.h"
+#include "engine/helpers.h"
 
 using namespace normscope;
+using namespace normscope::test;
 
 namespace {
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // A file that lives as long as the test.
 class TemporaryFile {
@@ -53,7 +41,7 @@ class TemporaryFile {
 
 std::string load_message(const std::string& bytes) {
   const TemporaryFile file(bytes);
-  const std::string message = message_of([&] { TextSource::load(file.path()); });
+  const std::string message = error_of([&] { TextSource::load(file.path()); });
   CHECK(message.find('\n') == std::string::npos);
   if (message != "no error") CHECK(contains(message, "[text " + file.path() + "] "));
   return message;
@@ -97,7 +85,7 @@ TEST_CASE("utf8: what the standard forbids is invalid", "[data]") {
   for (const std::string& bytes : invalid) {
     CAPTURE(bytes.size(), static_cast<int>(static_cast<unsigned char>(bytes[0])));
     CHECK(read_code_point(bytes, 0).bytes == 0);
-    CHECK(contains(message_of([&] { Vocabulary::from_text("abc" + bytes + "x"); }),
+    CHECK(contains(error_of([&] { Vocabulary::from_text("abc" + bytes + "x"); }),
                    "not valid UTF-8 at byte 3 (0x"));
   }
   CHECK(read_code_point("", 0).bytes == 0);
@@ -111,9 +99,9 @@ TEST_CASE("vocabulary: distinct code points in order, there and back", "[data]")
   CHECK(tokens.size() == 14);
   CHECK(vocabulary.decode(std::vector<int32_t>(tokens.begin(), tokens.end())) == text);
   CHECK(vocabulary.decode(std::vector<int32_t>{-1, 8, 2}) == "\xef\xbf\xbd\xef\xbf\xbdh");
-  CHECK(message_of([&] { vocabulary.encode("hex"); }) ==
+  CHECK(error_of([&] { vocabulary.encode("hex"); }) ==
         "[text] the character U+0078 at byte 2 is not in the vocabulary");
-  CHECK(contains(message_of([&] { vocabulary.encode("h\xff"); }), "not valid UTF-8 at byte 1 (0xff)"));
+  CHECK(contains(error_of([&] { vocabulary.encode("h\xff"); }), "not valid UTF-8 at byte 1 (0xff)"));
 }
 
 TEST_CASE("vocabulary: 4096 distinct characters are the limit", "[data]") {
@@ -121,8 +109,8 @@ TEST_CASE("vocabulary: 4096 distinct characters are the limit", "[data]") {
   for (char32_t c = 0x100; c < 0x100 + 4096; ++c) append_utf8(c, text);
   CHECK(Vocabulary::from_text(text).size() == 4096);
   text += "a";
-  CHECK(contains(message_of([&] { Vocabulary::from_text(text); }), "more than 4096 different characters"));
-  CHECK(contains(message_of([&] { TextSource(text, "many"); }),
+  CHECK(contains(error_of([&] { Vocabulary::from_text(text); }), "more than 4096 different characters"));
+  CHECK(contains(error_of([&] { TextSource(text, "many"); }),
                  "[text many] more than 4096 different characters"));
 }
 
@@ -169,29 +157,29 @@ TEST_CASE("text: files that cannot be used are refused in one line", "[data]") {
   CHECK(contains(load_message(std::string("\xff\xfeh\0", 4)), "is UTF-16"));
   CHECK(contains(load_message("aaaaaaaa"), "one character only"));
   CHECK(contains(load_message("\xef\xbb\xbf"), "is empty"));
-  CHECK(message_of([] { TextSource::load("/no/such/file.txt"); }) ==
+  CHECK(error_of([] { TextSource::load("/no/such/file.txt"); }) ==
         "[text /no/such/file.txt] no such file: check the path");
-  CHECK(contains(message_of([] { TextSource::load("/"); }), "[text /] is a folder"));
-  CHECK(contains(message_of([] { TextSource::load(""); }), "no such file"));
+  CHECK(contains(error_of([] { TextSource::load("/"); }), "[text /] is a folder"));
+  CHECK(contains(error_of([] { TextSource::load(""); }), "no such file"));
 }
 
 #ifdef __unix__
 TEST_CASE("text: a device is not read", "[data]") {
-  CHECK(contains(message_of([] { TextSource::load("/dev/zero"); }), "not a regular file"));
+  CHECK(contains(error_of([] { TextSource::load("/dev/zero"); }), "not a regular file"));
 }
 #endif
 
 TEST_CASE("text: more than 50 MB is refused before it is read", "[data]") {
   const TemporaryFile file("x");
   std::filesystem::resize_file(file.path(), TextSource::kMaxBytes + 1);  // sparse: costs no disk
-  CHECK(contains(message_of([&] { TextSource::load(file.path()); }),
+  CHECK(contains(error_of([&] { TextSource::load(file.path()); }),
                  "is too large (50.0 MB): expected at most 50 MB"));
 }
 
 TEST_CASE("text: each split must hold four windows", "[data]") {
   const TextSource enough(corpus_text(1, 2600), "enough"), short_one(corpus_text(1, 2599), "short");
-  CHECK(message_of([&] { enough.require_context(64); }) == "no error");
-  CHECK(message_of([&] { short_one.require_context(64); }) ==
+  CHECK(error_of([&] { enough.require_context(64); }) == "no error");
+  CHECK(error_of([&] { short_one.require_context(64); }) ==
         "[text short] is too short: 2599 characters, of which the last tenth, 259, is for validation; a "
         "context of 64 "
         "needs 260 there, so expected at least 2600 characters or a shorter context");

@@ -14,12 +14,9 @@ using namespace normscope::test;
 
 namespace {
 
-LabOptions quiet() {
-  LabOptions options;
-  options.threads = 2;
+LabOptions silent() {
+  LabOptions options = quiet();
   options.sample_text = false;
-  options.live_text = false;
-  options.validation_every = 25;
   return options;
 }
 
@@ -33,7 +30,7 @@ std::vector<float> after(const std::vector<float>& values, int32_t step) {
 
 TEST_CASE("D plays on from an earlier step: it waits there, and play brings it to the others",
           "[lab][time]") {
-  Lab lab(quiet());
+  Lab lab(silent());
   lab.start(two(), false);
   lab.play_to(30);
   lab.wait_idle();
@@ -108,7 +105,7 @@ TEST_CASE("D plays on from an earlier step: it waits there, and play brings it t
 }
 
 TEST_CASE("a step that was not trained is refused", "[lab][time]") {
-  Lab lab(quiet());
+  Lab lab(silent());
   lab.start(two(), false);
   lab.play_to(5);
   lab.wait_idle();
@@ -123,7 +120,7 @@ TEST_CASE("a step that was not trained is refused", "[lab][time]") {
 
 TEST_CASE("is it luck: each card with four more seeds, edits included; no bit of a live run changes",
           "[lab][time]") {
-  Lab lab(quiet());
+  Lab lab(silent());
   lab.start(two(), false);
   lab.play_to(20);
   lab.wait_idle();
@@ -172,7 +169,7 @@ TEST_CASE("is it luck: each card with four more seeds, edits included; no bit of
 TEST_CASE("reruns go on beside playing runs, and can be stopped", "[lab][time]") {
   std::vector<RunSpec> specs = two();
   for (RunSpec& spec : specs) set_field(spec, "train.steps", "400");
-  LabTrainer trainer(quiet());
+  LabTrainer trainer(silent());
   trainer.start(specs, true);
   trainer.check_luck();
   const int64_t asked = trainer.view().luck_steps;
@@ -238,7 +235,7 @@ TEST_CASE("all runs that are kept share one budget: with many put aside each kee
     set_field(spec, "train.batch", "1");
     set_field(spec, "train.steps", "300");
   }
-  LabTrainer trainer(quiet());
+  LabTrainer trainer(silent());
   trainer.start(specs, false);
   trainer.play_to(200);
   while (trainer.has_work()) trainer.work();

@@ -7,6 +7,7 @@
 
 #include "catch.hpp"
 #include "disturb.h"
+#include "engine/helpers.h"
 #include "engine/measure/live.h"
 #include "engine/measure/on_request.h"
 #include "engine/model/transformer.h"
@@ -14,6 +15,7 @@
 #include "engine/tape/seal.h"
 
 using namespace normscope;
+using namespace normscope::test;
 
 namespace {
 
@@ -51,13 +53,6 @@ struct Fixture {
   ModelValues model;
   std::unique_ptr<Program> program;
 };
-
-double variance(const std::vector<double>& x) {
-  double mean = 0, sum = 0;
-  for (double v : x) mean += v / static_cast<double>(x.size());
-  for (double v : x) sum += (v - mean) * (v - mean);
-  return sum / static_cast<double>(x.size());
-}
 
 std::vector<double> parameter(const Fixture& f, const std::string& name, size_t width, double absent) {
   const int32_t p = f.store.find(name);

@@ -6,12 +6,14 @@
 
 #include "catch.hpp"
 #include "disturb.h"
+#include "engine/helpers.h"
 #include "engine/measure/live.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/backend.h"
 #include "engine/tape/seal.h"
 
 using namespace normscope;
+using namespace normscope::test;
 
 namespace {
 
@@ -60,13 +62,6 @@ struct Translation {
   ModelValues model;
   std::unique_ptr<Program> program;
 };
-
-double variance(const std::vector<double>& x) {
-  double mean = 0, sum = 0;
-  for (double v : x) mean += v / static_cast<double>(x.size());
-  for (double v : x) sum += (v - mean) * (v - mean);
-  return sum / static_cast<double>(x.size());
-}
 
 /// One norm step of A.5 with the statistics of `sum`: c <- gain (c - mean c) / sigma.
 void carry(std::vector<double>& c, const std::vector<double>& sum, const std::vector<double>& gain) {

@@ -35,31 +35,6 @@ std::vector<std::vector<Write>> write_patterns(const OpCase& c) {
   return patterns;
 }
 
-struct Prepared {
-  Inputs<double> in;
-  Values dy;
-  std::vector<Values> forward, gradients, base;
-};
-
-Prepared prepare(const OpCase& c) {
-  Prepared p;
-  p.in = inputs_of(c);
-  p.dy = cotangent_of(c, p.in);
-  p.forward = c.forward(p.in);
-  p.gradients = c.backward(p.in, p.dy);
-  Random random(5);
-  for (const Values& g : p.gradients) {
-    // What is added to is of the gradient's own size, so that a wrong sum cannot hide behind it.
-    const double size =
-        g.empty() ? 0.0 : std::max(norm_of(g) / std::sqrt(static_cast<double>(g.size())), 1e-3);
-    Values base;
-    for (size_t i = 0; i < g.size(); ++i)
-      base.push_back(static_cast<double>(static_cast<float>(size * (0.3 + random.normal()))));
-    p.base.push_back(base);
-  }
-  return p;
-}
-
 void check_forward(const OpCase& c, const Prepared& p, const Outcome& outcome) {
   CHECK(relative_error(outcome.out, p.forward[0]) <= bound(c.terms));
   for (size_t i = 0; i < c.saved.size(); ++i) {

@@ -1,11 +1,14 @@
 // What each placement and initialisation promises at its first step, in exact identities. Against the double
 // reference: test_model_reference.cpp.
 #include <cmath>
+#include <tuple>
 
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/helpers.h"
 #include "engine/ops/ops.h"
 #include "engine/placement_start.h"
+#include "engine/train/spec.h"
 
 namespace normscope::test {
 namespace {
@@ -22,13 +25,6 @@ std::pair<double, double> distance_from_normal(const std::vector<float>& x, size
     worst_variance = std::max(worst_variance, std::abs(square - 1));
   }
   return {worst_mean, worst_variance};
-}
-
-double variance(const std::vector<float>& x) {
-  double mean = 0, sum = 0;
-  for (float v : x) mean += static_cast<double>(v) / static_cast<double>(x.size());
-  for (float v : x) sum += std::pow(static_cast<double>(v) - mean, 2) / static_cast<double>(x.size());
-  return sum;
 }
 
 /// The factor between two initial weights of one name, in every element; 0 where there is none.
@@ -123,6 +119,43 @@ TEST_CASE("placement: T-Fixup's constants and matrices", "[placements]") {
   for (const char* name : {"L01.attn.wq", "L01.attn.wk"}) CHECK(ratio(model, xavier, name) == Approx(1));
 }
 
+TEST_CASE("placement: B2T's authors start every matrix of the layers times L^(-1/2)", "[placements]") {
+  ModelConfig config = config_of(Placement::B2T);
+  config.init = InitRule::B2T;
+  const Start model(config), xavier(config_of(Placement::B2T));
+  for (const char* name :
+       {"L01.attn.wq", "L02.attn.wk", "L03.attn.wv", "L04.attn.wo", "L01.ffn.w1", "L04.ffn.w2"})
+    CHECK(ratio(model, xavier, name) == Approx(0.5).epsilon(1e-5));
+  for (const char* name : {"emb.tokens", "emb.positions"}) CHECK(ratio(model, xavier, name) == Approx(1));
+  CHECK(init_gains(InitRule::B2T, {false, 9, 4}).query == Approx(1.0 / 3));  // a stack's own layers
+  CHECK(init_gains(InitRule::B2T, {true, 4, 9}).query == Approx(0.5));
+  CHECK(preset_run("b2t-init").model.init == InitRule::B2T);
+  CHECK(preset_run("b2t").model.init == InitRule::Xavier);
+}
+
+TEST_CASE("placement: normal(0.02), the theory setting and Sub-LN's gain, weight by weight", "[placements]") {
+  const Start xavier(config_of(Placement::Post));
+  ModelConfig config = config_of(Placement::Post);
+  config.init = InitRule::Normal002;
+  const Start normal(config);
+  for (const auto& [name, in, out] :
+       {std::tuple{"L01.attn.wq", 24.0, 24.0}, std::tuple{"L02.ffn.w1", 24.0, 40.0}})
+    CHECK(ratio(normal, xavier, name) == Approx(0.02 / std::sqrt(2 / (in + out))).epsilon(1e-4));
+  CHECK(ratio(normal, xavier, "emb.tokens") == Approx(1));
+  config.init = InitRule::Theory;
+  const Start theory(config);
+  for (const char* name : {"L01.attn.wq", "L04.attn.wk"}) CHECK(all_zero(theory.weight(name)));
+  CHECK(ratio(theory, xavier, "L01.attn.wv") == Approx(1));
+  // Silent queries and keys look at all they may see alike.
+  const std::vector<float> p = theory.program->read("L01.attn.heads.probabilities");
+  for (size_t row = 0; row < 9; ++row) CHECK(p[row * 9] == Approx(1.0 / static_cast<double>(row + 1)));
+  const Start pre(config_of(Placement::Pre)), magneto(config_of(Placement::SubLN));
+  const double gain = std::sqrt(std::log(8.0));
+  for (const char* name : {"L01.attn.wv", "L01.attn.wo", "L04.ffn.w1", "L04.ffn.w2"})
+    CHECK(ratio(magneto, pre, name) == Approx(gain).epsilon(1e-5));
+  for (const char* name : {"L01.attn.wq", "L02.attn.wk"}) CHECK(ratio(magneto, pre, name) == Approx(1));
+}
+
 TEST_CASE("placement: LookLinear's feed-forward network starts linear", "[placements]") {
   ModelConfig config = config_of(Placement::Post);
   /// The worst |f(x+y) - f(x) - f(y)| beside the size of f.
@@ -181,6 +214,15 @@ TEST_CASE("placement: numbers that depend on the place", "[placements]") {
   const LayerWiring magneto = stack(Placement::SubLN, {true, 6, 6}).layers[2];
   CHECK(magneto.cross == Wiring{.before = NormKind::LayerNorm});
   CHECK(magneto.attention.init_gain == static_cast<float>(subln_gain({true, 6, 6})));
+  // DeepNorm's constants reach every sub-layer of the stack that they are meant for.
+  for (const StackContext& c : {StackContext{true, 6, 0}, {false, 18, 0}, {true, 6, 18}, {false, 18, 6}}) {
+    const DeepNormConstants constants = deepnorm_constants(c);
+    for (const LayerWiring& layer : stack(Placement::DeepNorm, c).layers)
+      for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward}) {
+        CHECK(w->skip == Scale{Scale::Kind::Constant, static_cast<float>(constants.alpha)});
+        CHECK(w->init_gain == static_cast<float>(constants.beta));
+      }
+  }
   const StackWiring lns = stack(Placement::LayerNormScaling, {true, 6, 0});
   for (size_t l = 0; l < 6; ++l)
     CHECK(lns.layers[l].feed_forward.depth == static_cast<float>(1 / std::sqrt(static_cast<double>(l + 1))));
@@ -194,6 +236,13 @@ TEST_CASE("placement: numbers that depend on the place", "[placements]") {
     CHECK(count == post);
     CHECK(mix.layers.back().feed_forward == Wiring{.before = NormKind::LayerNorm});
   }
+  // HybridNorm* differs from HybridNorm in the first layer alone.
+  const StackWiring star = stack(Placement::HybridNormStar, {true, 8, 0}),
+                    hybrid = stack(Placement::HybridNorm, {true, 8, 0});
+  CHECK(star.layers[0].feed_forward == Wiring{.before = NormKind::LayerNorm});
+  CHECK(star.layers[0].attention.before == NormKind::LayerNorm);
+  CHECK(star.layers[0].attention.inner == hybrid.layers[0].attention.inner);
+  for (size_t l = 1; l < 8; ++l) CHECK(star.layers[l] == hybrid.layers[l]);
   const LayerWiring b2t = stack(Placement::B2T, {true, 6, 6}).layers[0];
   CHECK((b2t.feed_forward.bottom && !b2t.attention.bottom && !b2t.cross.bottom));
 }
@@ -256,8 +305,32 @@ TEST_CASE("placement: HybridNorm and QK-norm normalise each head by itself", "[p
   CHECK(worst(qk, "L02.attn.q_norm") <= 1e-2);
   CHECK(qk.tape.find("L02.attn.v_norm") == kNone);
   CHECK(hybrid.weight("L01.attn.q_norm.gain").size() == 8);
-  // Logits of normalised queries and keys are at most sqrt(d_k).
-  for (float p : qk.program->read("L01.attn.heads.probabilities")) CHECK(p <= 1.0f);
+}
+
+TEST_CASE("placement: QK-norm bounds the logits by sqrt(d_k), however large the weights become",
+          "[placements]") {
+  const auto largest_logit = [](Placement placement, const std::string& suffix) {
+    Start model(config_of(placement));
+    for (const char* name : {"L02.attn.wq", "L02.attn.wk"}) {
+      std::vector<float> w = model.weight(name);
+      for (float& x : w) x *= 30;
+      model.store.write(model.store.find(name), w);
+    }
+    model.program->replay({});
+    const std::vector<float> q = model.program->read("L02.attn.q" + suffix),
+                             k = model.program->read("L02.attn.k" + suffix);
+    double largest = 0;
+    for (size_t i = 0; i < q.size(); i += 8)
+      for (size_t j = i % 24; j < k.size(); j += 24) {  // the same head of every row
+        double dot = 0;
+        for (size_t d = 0; d < 8; ++d) dot += static_cast<double>(q[i + d]) * static_cast<double>(k[j + d]);
+        largest = std::max(largest, std::abs(dot) / std::sqrt(8.0));
+      }
+    return largest;
+  };
+  CHECK(largest_logit(Placement::QkNorm, "_norm") <= std::sqrt(8.0) * (1 + 1e-5));
+  CHECK(largest_logit(Placement::QkNorm, "_norm") > 1);
+  CHECK(largest_logit(Placement::Pre, "") > 100);
 }
 
 }  // namespace normscope::test

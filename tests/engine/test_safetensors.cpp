@@ -4,7 +4,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <limits>
 #include <string>
@@ -13,26 +12,15 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
+#include "engine/helpers.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/safetensors.h"
 
 using namespace normscope;
+using namespace normscope::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // A folder that lives as long as the test.
 class TemporaryFolder {
@@ -75,7 +63,7 @@ std::string load_message(const std::string& bytes) {
   const TemporaryFolder folder;
   const std::string path = folder.file("x.safetensors");
   write(path, bytes);
-  const std::string message = message_of([&] { SafetensorsFile::load(path); });
+  const std::string message = error_of([&] { SafetensorsFile::load(path); });
   if (message != "no error") CHECK(message.rfind("[safetensors " + path + "] ", 0) == 0);
   CHECK(message.find('\n') == std::string::npos);
   return message;
@@ -169,15 +157,15 @@ TEST_CASE("safetensors: types widen, doubles round to floats, nothing else conve
   CHECK(file.floats("wide")[0] == 0.1f);
   CHECK(file.int64s("ids")[0] == -2147483648LL);
   const auto where = [&](const std::string& rest) { return "[safetensors " + path + "] tensor " + rest; };
-  CHECK(message_of([&] { file.floats("ids"); }) == where("\"ids\": dtype I32, expected F32 or F64"));
-  CHECK(message_of([&] { file.int32s("wide"); }) == where("\"wide\": dtype F64, expected I32, I64 or U8"));
-  CHECK(message_of([&] { file.int32s("long"); }) == where("\"long\": element 0 does not fit into 32 bits"));
-  CHECK(message_of([&] { file.doubles("nope"); }) == where("\"nope\": not in the file"));
-  CHECK(message_of([&] {
+  CHECK(error_of([&] { file.floats("ids"); }) == where("\"ids\": dtype I32, expected F32 or F64"));
+  CHECK(error_of([&] { file.int32s("wide"); }) == where("\"wide\": dtype F64, expected I32, I64 or U8"));
+  CHECK(error_of([&] { file.int32s("long"); }) == where("\"long\": element 0 does not fit into 32 bits"));
+  CHECK(error_of([&] { file.doubles("nope"); }) == where("\"nope\": not in the file"));
+  CHECK(error_of([&] {
           file.require_shape("L03.attn.wq", {3, 2});
         }) == where("\"L03.attn.wq\": shape (2,3) in the file, expected (3,2)"));
-  CHECK(message_of([&] { file.require_shape("L03.attn.wq", {2, 3}); }) == "no error");
-  CHECK(contains(message_of([&] { file.metadata("config"); }), "the metadata has no \"config\""));
+  CHECK(error_of([&] { file.require_shape("L03.attn.wq", {2, 3}); }) == "no error");
+  CHECK(contains(error_of([&] { file.metadata("config"); }), "the metadata has no \"config\""));
 }
 
 TEST_CASE("safetensors: the data begins aligned, a file written elsewhere need not", "[io]") {
@@ -209,8 +197,8 @@ TEST_CASE("safetensors: every fixture in the folder reads", "[io]") {
 }
 
 TEST_CASE("safetensors: files that are none are refused", "[io]") {
-  CHECK(contains(message_of([] { SafetensorsFile::load("/no/such.safetensors"); }), "no such file"));
-  CHECK(contains(message_of([] { SafetensorsFile::load("/"); }), "not a regular file"));
+  CHECK(contains(error_of([] { SafetensorsFile::load("/no/such.safetensors"); }), "no such file"));
+  CHECK(contains(error_of([] { SafetensorsFile::load("/"); }), "not a regular file"));
   CHECK(contains(load_message(""), "0 bytes, expected at least 8"));
   CHECK(contains(load_message("1234567"), "7 bytes, expected at least 8"));
   CHECK(contains(load_message(std::string(8, '\xff')),
@@ -324,15 +312,15 @@ TEST_CASE("safetensors: the writer refuses what could not be read back", "[io]")
   const std::vector<float> six(6);
   SafetensorsWriter writer;
   writer.add("w", {2, 3}, six);
-  CHECK(message_of([&] { writer.add("w", {6}, six); }) == "[safetensors] tensor w: added twice");
-  CHECK(message_of([&] {
+  CHECK(error_of([&] { writer.add("w", {6}, six); }) == "[safetensors] tensor w: added twice");
+  CHECK(error_of([&] {
           writer.add("v", {2, 2}, six);
         }) == "[safetensors] tensor v: shape (2,2) does not match 6 elements");
-  CHECK(contains(message_of([&] { writer.add("v", {-2, -3}, six); }), "negative dimension"));
-  CHECK(contains(message_of([&] { writer.add("__metadata__", {6}, six); }), "reserved"));
+  CHECK(contains(error_of([&] { writer.add("v", {-2, -3}, six); }), "negative dimension"));
+  CHECK(contains(error_of([&] { writer.add("__metadata__", {6}, six); }), "reserved"));
   writer.add("\xff", {6}, six);
   const TemporaryFolder folder;
-  CHECK(contains(message_of([&] { writer.write(folder.file("a")); }), "not valid UTF-8"));
+  CHECK(contains(error_of([&] { writer.write(folder.file("a")); }), "not valid UTF-8"));
   CHECK(folder.files() == 0);
 }
 
@@ -340,9 +328,9 @@ TEST_CASE("safetensors: a save replaces the old file whole or leaves it", "[io]"
   const TemporaryFolder folder;
   const std::string path = folder.file("a.safetensors");
   write(path, "old");
-  CHECK(contains(message_of([&] { Sample().write(folder.file("missing/a")); }), "cannot be written"));
-  CHECK(contains(message_of([&] { Sample().write(""); }), "the path is empty"));
-  CHECK(contains(message_of([&] { Sample().write(folder.file("")); }), "not a regular file"));
+  CHECK(contains(error_of([&] { Sample().write(folder.file("missing/a")); }), "cannot be written"));
+  CHECK(contains(error_of([&] { Sample().write(""); }), "the path is empty"));
+  CHECK(contains(error_of([&] { Sample().write(folder.file("")); }), "not a regular file"));
   {
     AtomicFile file(path, "test");
     file.write("half", 4);
@@ -366,6 +354,6 @@ TEST_CASE("safetensors: a link stays a link, a device is not written", "[io]") {
   CHECK(fs::is_symlink(link));
   CHECK(loads(target));
   CHECK(folder.files() == 2);
-  CHECK(contains(message_of([] { Sample().write("/dev/full"); }), "not a regular file"));
+  CHECK(contains(error_of([] { Sample().write("/dev/full"); }), "not a regular file"));
 }
 #endif

@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/five_nodes.h"
+#include "engine/helpers.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/seal_passes.h"
@@ -49,15 +50,6 @@ std::vector<Instruction> forward_and_backward(const FiveNodes& f) {
   auto all = passes::emit_forward(f.tape);
   for (Instruction& i : passes::emit_backward(f.tape, needs, f.loss)) all.push_back(std::move(i));
   return all;
-}
-
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
 }
 
 }  // namespace

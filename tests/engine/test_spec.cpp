@@ -5,9 +5,11 @@
 #include <set>
 
 #include "engine/core/error.h"
+#include "engine/helpers.h"
 #include "engine/train/spec.h"
 
 using namespace normscope;
+using namespace normscope::test;
 
 namespace {
 
@@ -30,15 +32,6 @@ std::string other_value(const Field& field, const RunSpec& spec) {
       return field.key == "train.milestones" ? "10,20" : "notes.txt";
   }
   return now;
-}
-
-std::string error_of(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 std::string set_error(std::string_view key, std::string_view value) {

@@ -7,20 +7,12 @@
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/five_nodes.h"
+#include "engine/helpers.h"
 #include "engine/op_harness.h"
 #include "engine/tape/store.h"
 
 namespace normscope::test {
 namespace {
-
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
-}
 
 struct Recording {
   std::unique_ptr<Backend> backend = make_cpu_backend(1);

@@ -11,20 +11,11 @@
 #include "engine/data/masked_task.h"
 #include "engine/data/translation_task.h"
 #include "engine/data/tsv.h"
+#include "engine/helpers.h"
 #include "engine/small_runs.h"
 
 namespace normscope::test {
 namespace {
-
-template <typename F>
-std::string message_of(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 bool has(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
 
@@ -38,7 +29,7 @@ struct File {
 
 std::string refusal(const std::string& text) {
   const File file(text);
-  return message_of([&] { read_tsv(file.path, "label<TAB>text"); });
+  return error_of([&] { read_tsv(file.path, "label<TAB>text"); });
 }
 
 std::vector<TsvRow> labelled(size_t count) {
@@ -107,7 +98,7 @@ TEST_CASE("made-up translation: a target is a function of its source, word by wo
   const std::string other = task->decode(std::span<const int32_t>(batch.targets).first(4));
   CHECK(std::count(english.begin(), english.end(), ' ') == 3);
   CHECK(other.find('?') == std::string::npos);
-  CHECK(has(message_of([] { make_grammar_translation(18); }), "multiple of 4"));
+  CHECK(has(error_of([] { make_grammar_translation(18); }), "multiple of 4"));
 }
 
 TEST_CASE("sequences as translation: copied, reversed, sorted", "[tasks]") {
@@ -143,12 +134,12 @@ TEST_CASE("labels: rows ask at their first position, padding has a length", "[ta
       CHECK((batch.tokens[r * 16 + t] == kBytePad) == (t >= static_cast<size_t>(batch.key_lengths[r])));
     }
   }
-  CHECK(has(message_of([] {
+  CHECK(has(error_of([] {
               LabelsTask(std::vector<TsvRow>(9, {"one", "text"}), {}, "x.tsv", 16);
             }),
             "1 different labels"));
-  CHECK(has(message_of([] { LabelsTask(labelled(9), {{"sideways", "text"}}, "x.tsv", 16); }), "'sideways'"));
-  CHECK(has(message_of([] { LabelsTask(labelled(2), {}, "x.tsv", 16); }), "at least 5"));
+  CHECK(has(error_of([] { LabelsTask(labelled(9), {{"sideways", "text"}}, "x.tsv", 16); }), "'sideways'"));
+  CHECK(has(error_of([] { LabelsTask(labelled(2), {}, "x.tsv", 16); }), "at least 5"));
 }
 
 TEST_CASE("labels: a classifier learns, and says how many it gets right", "[tasks]") {
@@ -178,8 +169,8 @@ TEST_CASE("two columns: what is wrong with a file is said with its line", "[task
   CHECK(has(refusal("a\tb\nc\t\xff\xfe\n"), "line 2 is not UTF-8"));
   CHECK(has(refusal(std::string("a\tb\0c\n", 6)), "line 1 is not UTF-8"));
   CHECK(has(refusal("a\t" + std::string(10'000'000, 'x') + "\n"), "line 1 has 10000002 bytes"));
-  CHECK(has(message_of([] { read_tsv("no/such/file.tsv", "x"); }), "no such file"));
-  CHECK(has(message_of([] { read_tsv(".", "x"); }), "not an ordinary file"));
+  CHECK(has(error_of([] { read_tsv("no/such/file.tsv", "x"); }), "no such file"));
+  CHECK(has(error_of([] { read_tsv(".", "x"); }), "not an ordinary file"));
   const auto rows = parse_tsv(
       "\xef\xbb\xbf"
       "a\tb\r\n\nc d\te",

@@ -5,6 +5,7 @@
 
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/helpers.h"
 #include "engine/model/wiring.h"
 #include "engine/model_fixture.h"
 
@@ -16,13 +17,6 @@ std::set<std::string> names_of(Placement p, NormKind norm = NormKind::LayerNorm)
   std::set<std::string> names;
   for (const ParameterInfo& info : tiny.store->parameters()) names.insert(info.name);
   return names;
-}
-
-double variance(const std::vector<float>& x) {
-  double mean = 0, sum = 0;
-  for (float v : x) mean += static_cast<double>(v) / static_cast<double>(x.size());
-  for (float v : x) sum += std::pow(static_cast<double>(v) - mean, 2) / static_cast<double>(x.size());
-  return sum;
 }
 
 }  // namespace

@@ -1,0 +1,37 @@
+// What many test files ask: the words of an error, whether a text holds some, a variance.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/core/error.h"
+
+namespace normscope::test {
+
+/// What the Error says that `act` throws; "no error" when it throws none.
+template <typename Act>
+std::string error_of(Act&& act) {
+  try {
+    std::forward<Act>(act)();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+inline bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+/// About the mean of all elements, which are counted and not estimated.
+template <typename T>
+double variance(const std::vector<T>& x) {
+  double mean = 0, sum = 0;
+  for (T v : x) mean += static_cast<double>(v) / static_cast<double>(x.size());
+  for (T v : x) sum += (static_cast<double>(v) - mean) * (static_cast<double>(v) - mean);
+  return sum / static_cast<double>(x.size());
+}
+
+}  // namespace normscope::test
