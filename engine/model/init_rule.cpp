@@ -44,6 +44,9 @@ InitGains init_gains(InitRule rule, const StackContext& context) {
     case InitRule::LookLinear:
       g.mirrored = true;
       break;
+    case InitRule::B2T:
+      g.query = g.key = g.value = g.output = g.first = g.second = std::pow(context.layers, -0.5);
+      break;
   }
   return g;
 }

@@ -15,10 +15,11 @@ namespace normscope {
 /// B^(-1/2), W_Q, W_K, W_V times B^(-1/6). TFixup (Huang et al. 2020) with N layers: W_V, W_O, W_1, W_2 times
 /// 0.67 N^(-1/4) in an encoder, (9N)^(-1/4) in a decoder, and the embeddings likewise. LookLinear (Balduzzi
 /// et al. 2017): W_1 = [A, -A] and W_2 = [B; -B], so that the feed-forward network starts as the linear map
-/// AB. Always: token table N(0,1/D) times sqrt(D), learned positions N(0,1), gains 1, biases 0.
-enum class InitRule : uint8_t { Xavier, Theory, Normal002, FixUp, TFixup, LookLinear };
+/// AB. B2T (Takase et al. 2023, the authors' code) with L layers: every matrix of the layers times L^(-1/2).
+/// Always: token table N(0,1/D) times sqrt(D), learned positions N(0,1), gains 1, biases 0.
+enum class InitRule : uint8_t { Xavier, Theory, Normal002, FixUp, TFixup, LookLinear, B2T };
 inline constexpr std::string_view kInitRules[] = {"xavier", "theory",  "normal002",
-                                                  "fixup",  "t-fixup", "looklinear"};
+                                                  "fixup",  "t-fixup", "looklinear", "b2t"};
 
 /// What a rule makes of the matrices of a sub-layer in a stack.
 struct InitGains {

@@ -16,6 +16,8 @@ double deepnorm_alpha(const StackContext& c, int) { return deepnorm_constants(c)
 double deepnorm_beta(const StackContext& c, int) { return deepnorm_constants(c).beta; }
 double subln_gain(const StackContext& c, int) { return normscope::subln_gain(c); }
 double inverse_root_of_layer(const StackContext&, int layer) { return 1 / std::sqrt(layer); }
+double first_quarter(const StackContext& c, int) { return std::max(1, c.layers / 4); }
+double first_layer(const StackContext&, int) { return 1; }
 double sublayers_of_stack(const StackContext& c, int) { return c.layers * (c.has_cross() ? 3 : 2); }
 
 const PlacementRow kRows[] = {
@@ -75,7 +77,7 @@ double subln_gain(const StackContext& c) {
 
 LayerWiring preset_layer(Placement placement, NormKind norm, const StackContext& context, int layer) {
   const PlacementRow& row = row_of(placement);
-  const bool early = row.early && layer <= std::max(1, context.layers / 4);
+  const bool early = row.early && layer <= row.early_layers(context, layer);
   Wiring w = early ? *row.early : row.sublayer;
   const auto number = [&](PlacementRow::Number n) { return static_cast<float>(n(context, layer)); };
   if (row.skip) w.skip = {Scale::Kind::Constant, number(row.skip)};

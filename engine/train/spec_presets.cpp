@@ -34,6 +34,7 @@ constexpr RunPreset kRunPresets[] = {
     {"looklinear", Placement::Post, InitRule::LookLinear},
     {"t-fixup", Placement::None, InitRule::TFixup},
     {"fixup", Placement::FixUp, InitRule::FixUp},
+    {"b2t-init", Placement::B2T, InitRule::B2T},
 };
 
 bool has_row(std::string_view name) {

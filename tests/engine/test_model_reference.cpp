@@ -126,6 +126,8 @@ TEST_CASE("model: no placement is its neighbour", "[model]") {
                                                         {Placement::Pre, Placement::SubLN},
                                                         {Placement::Post, Placement::Keel},
                                                         {Placement::None, Placement::ReZero},
+                                                        {Placement::None, Placement::HybridNorm},
+                                                        {Placement::NormFormer, Placement::NormFormerScaled},
                                                         {Placement::Post, Placement::Admin}};
   for (const auto& [p, wired_as] : neighbours) {
     INFO(to_string(wired_as) << " beside the reference of " << to_string(p));

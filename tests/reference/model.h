@@ -84,6 +84,8 @@ class Decoder {
       case Placement::SubLN:
       case Placement::HybridNorm:
       case Placement::QkNorm:
+      case Placement::NormFormerScaled:
+      case Placement::HybridNormStar:
         return norm("final", x);
       case Placement::ResiDual:
         return sum(x, norm("second", second_));
@@ -139,10 +141,15 @@ class Decoder {
       }
       case Placement::NormFormer:
         return attention ? sum(x, after(f(norm(n + ".before", x)))) : pre();
+      case Placement::NormFormerScaled:
+        if (attention) return sum(x, after(f(norm(n + ".before", x))));
+        return plus(f(norm(n + ".before", x)), leaf(n + ".skip"), none, 0);
       case Placement::SubLN:
       case Placement::QkNorm:
         return pre();
+      case Placement::HybridNormStar:
       case Placement::HybridNorm: {
+        if (s_.placement == Placement::HybridNormStar && layer_ == 1) return pre();
         if (attention) return sum(x, f(x));
         const Id h = norm(n + ".enter", x);
         return sum(h, f(h));
@@ -167,7 +174,8 @@ class Decoder {
 
   Id attend(const std::string& n, Id x) {
     const int64_t R = s_.B * s_.T;
-    const bool fixup = s_.placement == Placement::FixUp, hybrid = s_.placement == Placement::HybridNorm;
+    const bool fixup = s_.placement == Placement::FixUp;
+    const bool hybrid = s_.placement == Placement::HybridNorm || s_.placement == Placement::HybridNormStar;
     const auto project = [&](const char* which, Id in) {
       return g_.linear(in, leaf(n + ".w" + which), fixup ? Graph::kAbsent : leaf(n + ".b" + which),
                        {R, s_.D, s_.D});
@@ -185,8 +193,7 @@ class Decoder {
       if (hybrid) v = norm(n + ".v_norm", v, s_.D / s_.heads);
     }
     Id h = g_.attention(q, k, v, a);
-    if (s_.placement == Placement::NormFormer)
-      h = g_.affine(h, leaf(n + ".head_scale"), Graph::kAbsent, 1, s_.D);
+    if (normformer()) h = g_.affine(h, leaf(n + ".head_scale"), Graph::kAbsent, 1, s_.D);
     if (s_.placement == Placement::SubLN) h = norm(n + ".output", h);
     return project("o", shifted(n + ".shift_out", h));
   }
@@ -199,9 +206,12 @@ class Decoder {
     h = shifted(n + ".shift_hidden", h, s_.F);
     h = s_.gelu ? g_.gelu(h) : g_.relu(h);
     h = drop(n + ".hidden.drop", h, s_.dropout_activation);
-    if (s_.placement == Placement::SubLN || s_.placement == Placement::NormFormer)
-      h = norm(n + ".output", h, s_.F);
+    if (s_.placement == Placement::SubLN || normformer()) h = norm(n + ".output", h, s_.F);
     return g_.linear(shifted(n + ".shift_out", h, s_.F), leaf(n + ".w2"), bias(".b2"), {R, s_.F, s_.D});
+  }
+
+  bool normformer() const {
+    return s_.placement == Placement::NormFormer || s_.placement == Placement::NormFormerScaled;
   }
 
   /// FixUp's scalar shift.
