@@ -15,51 +15,7 @@ import time
 
 import torch
 import torch_encdec
-from torch import nn
-from torch.nn import functional as F
-
-SIZES = {  # layers, width, heads, feed-forward, T, B, V
-    "lesson": (6, 64, 4, 256, 64, 16, 96),
-    "deep": (18, 64, 4, 256, 64, 16, 96),
-    "wide": (6, 256, 4, 1024, 128, 16, 256),
-    "base": (6, 512, 8, 2048, 128, 32, 10000),
-}
-
-
-class Layer(nn.Module):
-    def __init__(self, d, heads, f):
-        super().__init__()
-        self.heads = heads
-        self.n1, self.n2 = nn.LayerNorm(d), nn.LayerNorm(d)
-        self.qkv, self.o = nn.Linear(d, 3 * d), nn.Linear(d, d)  # one product for q, k and v: PyTorch's best
-        self.w1, self.w2 = nn.Linear(d, f), nn.Linear(f, d)
-
-    def forward(self, x):
-        b, t, d = x.shape
-        q, k, v = self.qkv(self.n1(x)).view(b, t, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4)
-        a = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + self.o(a.transpose(1, 2).reshape(b, t, d))
-        return x + self.w2(F.relu(self.w1(self.n2(x))))
-
-
-class Decoder(nn.Module):
-    def __init__(self, layers, d, heads, f, t, v):
-        super().__init__()
-        self.tokens, self.positions = nn.Embedding(v, d), nn.Parameter(torch.randn(t, d))
-        nn.init.normal_(self.tokens.weight, std=d**-0.5)
-        self.layers = nn.ModuleList(Layer(d, heads, f) for _ in range(layers))
-        self.final, self.out = nn.LayerNorm(d), nn.Linear(d, v, bias=False)
-        self.root = math.sqrt(d)
-
-    def forward(self, x, y):
-        h = self.root * self.tokens(x) + self.positions
-        for layer in self.layers:
-            h = layer(h)
-        return F.cross_entropy(self.out(self.final(h)).flatten(0, 1), y.flatten())
-
-
-def flop(layers, d, heads, f, t, b, v):
-    return 6 * (layers * (4 * d * d + 2 * d * f) + d * v) * b * t + 12 * layers * b * t * t * d
+from torch_decoder import SIZES, Decoder, flop
 
 
 def model_of(name):
