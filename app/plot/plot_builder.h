@@ -3,10 +3,53 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "app/plot/plot_layout.h"
 
 namespace normscope::plot {
+
+// Where curves run, in cells of two pixels, so that many places for a text are tried at little cost.
+class CurveMap {
+ public:
+  explicit CurveMap(const ui::Rect& area)
+      : area_(area),
+        words_(size_t(std::max(1.f, area.w / cell)) / 64 + 1),
+        rows_(size_t(std::max(1.f, area.h / cell)) + 1),
+        bits_(words_ * rows_) {}
+  void mark(const ui::Rect& r) {
+    visit(r, [this](size_t word, uint64_t bits) { return bits_[word] |= bits, false; });
+  }
+  bool touches(const ui::Rect& r) const {
+    return visit(r, [this](size_t word, uint64_t bits) { return (bits_[word] & bits) != 0; });
+  }
+
+ private:
+  static constexpr float cell = 2;
+
+  // Words of the cells under a rectangle, until one answers true.
+  template <typename Each>
+  bool visit(const ui::Rect& r, const Each& each) const {
+    const auto at = [](float v, size_t n) { return long(std::clamp(v / cell, -1.f, float(n))); };
+    const long left = std::max(0L, at(r.x - area_.x, words_ * 64)),
+               top = std::max(0L, at(r.y - area_.y, rows_)),
+               right = std::min(at(r.right() - area_.x, words_ * 64), long(words_ * 64) - 1),
+               bottom = std::min(at(r.bottom() - area_.y, rows_), long(rows_) - 1);
+    if (right < left || r.right() < area_.x || r.bottom() < area_.y) return false;
+    for (long y = top; y <= bottom; ++y)
+      for (long w = left / 64; w <= right / 64; ++w) {
+        uint64_t bits = ~uint64_t{0};
+        if (w == left / 64) bits &= bits << (left % 64);
+        if (w == right / 64) bits &= ~uint64_t{0} >> (63 - right % 64);
+        if (each(size_t(y) * words_ + size_t(w), bits)) return true;
+      }
+    return false;
+  }
+
+  ui::Rect area_;
+  size_t words_, rows_;
+  std::vector<uint64_t> bits_;
+};
 
 struct Builder {
   const PlotScene& scene;
@@ -17,8 +60,8 @@ struct Builder {
   Drawing& out;
   std::vector<ui::Rect> taken{};  // boxes of texts and of what texts must not cover
   float cursor_x = -1e9f;         // where the step cursor stands
-  std::vector<ui::Rect>
-      curves{};  // pieces of the curves, which texts cover only where there is no other place
+  CurveMap curves{out.map.area};  // which texts cover only where there is no other place
+  std::vector<float> levels{};    // of grid and reference lines, which notes do not lie on
 
   template <typename T>
   void add(T item) {
@@ -35,13 +78,15 @@ struct Builder {
       if (t.overlaps(r)) return false;
     return true;
   }
-  bool crosses_curve(const ui::Rect& r) const {
-    for (const ui::Rect& c : curves)
-      if (c.overlaps(r)) return true;
+  bool crosses_curve(const ui::Rect& r) const { return curves.touches(r); }
+  bool crosses_level(const ui::Rect& r) const {
+    for (float y : levels)
+      if (y > r.y && y < r.bottom()) return true;
     return false;
   }
   // Boxes of about 12 px along a curve.
   void keep_clear_of(const std::vector<ui::Vec>& points) {
+    ui::Rect last;
     for (size_t i = 1; i < points.size(); ++i) {
       ui::Vec a = points[i - 1], d = points[i] - a;
       int parts = std::clamp(int(std::max(std::fabs(d.x), std::fabs(d.y)) / 12) + 1, 1, 200);
@@ -49,8 +94,8 @@ struct Builder {
         ui::Vec p = a + d * (float(k) / float(parts)), q = a + d * (float(k + 1) / float(parts));
         ui::Rect box{std::min(p.x, q.x) - 1, std::min(p.y, q.y) - 1, std::fabs(q.x - p.x) + 2,
                      std::fabs(q.y - p.y) + 2};
-        if (!curves.empty() && box.w < 6 && curves.back().inset(-2).contains(ui::Vec{q.x, q.y})) continue;
-        curves.push_back(box);
+        if (box.w < 6 && last.contains(p) && last.contains(q)) continue;
+        curves.mark(last = box);
       }
     }
   }

@@ -5,6 +5,7 @@
 
 #include "app/plot/plot.h"
 #include "app/plot/plot_layout.h"
+#include "app/plot/plot_view.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::plot {
@@ -76,7 +77,7 @@ void paint(ui::Ui& ui, const Drawing& drawing) {
 }
 
 // The mouse on the axes: wheel zooms x (with Shift: y), a drag pans what is zoomed, the right button draws a
-// box. Ranges live in `view`; ImPlot only moves them.
+// box. Ranges live in `view`; ImPlot only moves them, and plot_view.h says how far.
 void steer(ui::Ui& ui, std::string_view name, const PlotScene& scene, const ui::Rect& area, View& view,
            PlotHit& hit) {
   auto [x_lo, x_hi] = shown_range(scene.x, view.x);
@@ -124,15 +125,16 @@ void steer(ui::Ui& ui, std::string_view name, const PlotScene& scene, const ui::
   }
   const bool reset = hit.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
   ImPlot::EndPlot();
-  auto keep = [&](auto& range, std::pair<double, double> before, double lo, double hi) {
+  auto keep = [&](auto& range, Direction direction, std::pair<double, double> before, double lo, double hi) {
     // Links go through the axis' own rounding: only a real change counts.
     double size = std::fabs(before.second - before.first) * 1e-9;
     if (std::fabs(lo - before.first) <= size && std::fabs(hi - before.second) <= size) return;
-    range = {lo, hi};
-    hit.view_changed = true;
+    const auto allowed = allowed_range(scene, direction, {lo, hi});
+    hit.view_changed |= allowed != range;
+    range = allowed;
   };
-  keep(view.x, x_before, x_lo, x_hi);
-  keep(view.y, y_before, y_lo, y_hi);
+  keep(view.x, Direction::across, x_before, x_lo, x_hi);
+  keep(view.y, Direction::up, y_before, y_lo, y_hi);
   if (reset && view.zoomed()) {
     view.reset();
     hit.view_changed = true;

@@ -1,6 +1,7 @@
 // Texts that have to find a place in a plot. Nothing is ever written over another text: labels are pushed
 // apart, notes try other places, and what finds none is left out.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -44,40 +45,6 @@ void write(Builder& b, const Series& s, ui::Vec at, Detail detail) {
   if (detail != Detail::letter || s.letter.empty()) part(value_style, colour, s.value);
   bool only_name = s.letter.empty() && s.value.empty();
   if (detail == Detail::full || only_name) part(small, only_name ? colour : b.theme.ink2, s.name);
-}
-
-// Names of the levels. They stand above their line at the right, or where the scene wants them; a label that
-// would not fit beside the cursor's labels moves to the other side of the line.
-void name_levels(Builder& b) {
-  const ui::Rect& a = b.out.map.area;
-  for (const RefLine& l : b.scene.lines) {
-    if (l.label.empty()) continue;
-    float p = l.horizontal ? b.out.map.y(l.value) : b.out.map.x(l.value);
-    if (l.horizontal ? (p < a.y || p > a.bottom() + 1) : (p < a.x || p > a.right())) continue;
-    if (!l.horizontal) {
-      b.text_if_free({p + 5, a.y + 10}, tiny, b.theme.ink2, l.label);
-      continue;
-    }
-    const float above = p - 5, below = p + 13, clear = 11;  // clear: over a curve that lies on the level
-    for (const std::string& text : {l.label, l.short_label}) {
-      if (text.empty() || b.measure(small, text) > a.w * 0.8f) continue;
-      bool placed = false;
-      for (bool over_curves : {false, true})
-        for (float y : {l.label_below ? below : above, l.label_below ? above : below, above - clear})
-          for (bool left : {l.label_left, !l.label_left}) {
-            const ui::Vec at{left ? a.x + 8 : a.right() - 3, y};
-            const ui::Align align = left ? ui::Align::left : ui::Align::right;
-            if (placed || y < a.y + 6 || y > a.bottom() - 1) continue;
-            if (!over_curves && b.crosses_curve(b.box(at, small, text, align))) continue;
-            // Where the cursor passes, its line is interrupted for the name.
-            const ui::Rect box = b.box(at, small, text, align);
-            if (b.cursor_x > box.x - 3 && b.cursor_x < box.right() + 3 && b.is_free(box.inset(-3, -1)))
-              b.add(FillItem{{b.cursor_x - 3, box.y - 1, 6, box.h + 2}, b.theme.panel});
-            placed = b.text_if_free(at, small, b.theme.ink2, text, align);
-          }
-      if (placed) break;
-    }
-  }
 }
 
 std::vector<Label> wanted_labels(Builder& b) {
@@ -162,6 +129,8 @@ void label_ends(Builder& b) {
   }
 }
 
+ui::Rect text_box(ui::Vec at, float width) { return {at.x, at.y - 9.4f, width, 12.4f}; }
+
 // The free place of the whole area whose middle is nearest to a point.
 bool nearest_free(const ui::Rect& inside, ui::Vec p, float width, const std::function<bool(ui::Vec)>& fits,
                   ui::Vec& found) {
@@ -175,8 +144,9 @@ bool nearest_free(const ui::Rect& inside, ui::Vec p, float width, const std::fun
   return best < 1e9f;
 }
 
-// A text near a point: the wanted place first, then around the point, then wherever it crosses nothing. What
-// finds no place is left out: a text over a line says neither.
+// A text near a point: the wanted place first, then around the point, then wherever it crosses nothing. A
+// place on a grid line or reference line moves beside it. What finds no place is left out: a text over a line
+// says neither.
 bool place_near(Builder& b, ui::Vec p, ui::Vec offset, float width, ui::Vec& found) {
   const ui::Rect inside = b.out.map.area;
   std::vector<ui::Vec> tries{
@@ -185,12 +155,94 @@ bool place_near(Builder& b, ui::Vec p, ui::Vec offset, float width, ui::Vec& fou
     for (float share : {0.5f, 0.3f, 0.7f, 0.1f, 0.9f, -0.1f, 1.1f})
       for (float dy : {away, 4 - away}) tries.push_back({-share * width, dy});
   const auto fits = [&](ui::Vec at) {
-    const ui::Rect box{at.x, at.y - 9.4f, width, 12.4f};
+    const ui::Rect box = text_box(at, width);
     return inside.contains(box) && b.is_free(box.inset(-2, -1)) && !b.crosses_curve(box.inset(-3, -2));
   };
-  for (ui::Vec d : tries)
-    if (fits(p + d)) return found = p + d, true;
-  return nearest_free(inside, p, width, fits, found);
+  const auto between = [&](ui::Vec at) { return fits(at) && !b.crosses_level(text_box(at, width)); };
+  for (ui::Vec d : tries) {
+    if (!fits(p + d)) continue;
+    for (float shift : {0.f, -3.f, 3.f, -6.f, 6.f, -9.f, 9.f})
+      if (const ui::Vec at = p + d + ui::Vec{0, shift}; between(at)) return found = at, true;
+  }
+  return nearest_free(inside, p, width, between, found) || nearest_free(inside, p, width, fits, found);
+}
+
+// Names of the levels. They stand above their line at the right, or where the scene wants them; where a curve
+// or another text is in the way, on the other side of the line, at its other end, or anywhere along it; then
+// beside it with a thin line to it. Over a curve only where all of that is taken.
+class LevelName {
+ public:
+  LevelName(Builder& b, const RefLine& line) : b_(b), line_(line), p_(b.out.map.y(line.value)) {
+    const float above = p_ - 5, below = p_ + 13, clear = 11;  // clear: over a curve that lies on the level
+    rows_ = {line.label_below ? below : above, line.label_below ? above : below, above - clear};
+  }
+  void write() {
+    std::vector<std::string> texts;
+    for (const std::string& text : {line_.label, line_.short_label})
+      if (!text.empty() && b_.measure(small, text) <= b_.out.map.area.w * 0.8f) texts.push_back(text);
+    for (const std::string& text : texts)
+      if (at_ends(text, false) || along(text)) return;
+    for (const std::string& text : texts)
+      if (with_leader(text) || at_ends(text, true)) return;
+  }
+
+ private:
+  bool at_ends(const std::string& text, bool over_curves) {
+    const ui::Rect& a = b_.out.map.area;
+    for (float y : rows_)
+      for (bool left : {line_.label_left, !line_.label_left})
+        if (put(text, {left ? a.x + 8 : a.right() - 3 - b_.measure(small, text), y}, over_curves))
+          return true;
+    return false;
+  }
+  bool along(const std::string& text) {
+    constexpr float stride = 12;
+    const float begin = b_.out.map.area.x + 8, end = b_.out.map.area.right() - 3 - b_.measure(small, text);
+    for (float y : rows_)
+      for (float d = stride; d < end - begin; d += stride)
+        if (put(text, {line_.label_left ? begin + d : end - d, y}, false)) return true;
+    return false;
+  }
+  bool put(const std::string& text, ui::Vec at, bool over_curves) {
+    const ui::Rect& a = b_.out.map.area;
+    if (at.y < a.y + 6 || at.y > a.bottom() - 1) return false;
+    const ui::Rect box = b_.box(at, small, text, ui::Align::left);
+    if ((!over_curves && b_.crosses_curve(box)) || !b_.is_free(box.inset(-3, -1))) return false;
+    // Where the cursor passes, its line is interrupted for the name.
+    if (b_.cursor_x > box.x - 3 && b_.cursor_x < box.right() + 3)
+      b_.add(FillItem{{b_.cursor_x - 3, box.y - 1, 6, box.h + 2},
+                      line_.fill_below && at.y > p_ ? b_.theme.sunk : b_.theme.panel});
+    return b_.text_if_free(at, small, b_.theme.ink2, text);
+  }
+  bool with_leader(const std::string& text) {
+    const ui::Rect& a = b_.out.map.area;
+    const float width = b_.measure(small, text);
+    const ui::Vec end{line_.label_left ? a.x + 24 + width / 2 : a.right() - 24 - width / 2, p_};
+    ui::Vec at;
+    if (!place_near(b_, end, {-width / 2, -26}, width, at)) return false;
+    const float x = at.x + width / 2;
+    b_.add(StrokeItem{{{x, at.y + (p_ > at.y ? 4.f : -10.f)}, {x, p_}}, b_.theme.ink3, 1, {}, 0, false});
+    b_.text(at, small, b_.theme.ink2, text);
+    return true;
+  }
+
+  Builder& b_;
+  const RefLine& line_;
+  float p_;
+  std::array<float, 3> rows_;
+};
+
+void name_levels(Builder& b) {
+  const ui::Rect& a = b.out.map.area;
+  for (const RefLine& l : b.scene.lines) {
+    if (l.label.empty()) continue;
+    const float p = l.horizontal ? b.out.map.y(l.value) : b.out.map.x(l.value);
+    if (l.horizontal ? (p < a.y || p > a.bottom() + 1) : (p < a.x || p > a.right())) continue;
+    if (l.horizontal)
+      LevelName(b, l).write();
+    else
+      b.text_if_free({p + 5, a.y + 10}, tiny, b.theme.ink2, l.label);
+  }
 }
 
 void add_notes(Builder& b) {
@@ -240,7 +292,7 @@ void add_labels(Builder& b) {
   name_levels(b);
   label_ends(b);
   // Notes keep clear of the cursor; the names of levels stay where they are when it passes.
-  b.curves.push_back({b.cursor_x - 1, b.out.map.area.y, 2, b.out.map.area.h});
+  b.curves.mark({b.cursor_x - 1, b.out.map.area.y, 2, b.out.map.area.h});
   name_bands(b);
   add_notes(b);
 }

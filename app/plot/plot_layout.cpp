@@ -62,6 +62,7 @@ void add_axes(Builder& b) {
     float py = b.out.map.y(tick.value);
     if (py < a.y - 0.5f || py > a.bottom() + 0.5f) continue;
     if (py < a.bottom() - 1) b.add(RuleItem{{a.x, py}, {a.right(), py}, t.grid, 1, {}});
+    b.levels.push_back(py);
     if (y.show_labels) b.text({a.x - 9, py + 4}, tick_style, t.ink3, tick.label, ui::Align::right);
   }
   b.add(RuleItem{{a.x, a.bottom()}, {a.right(), a.bottom()}, t.axis, 1, {}});
@@ -114,8 +115,10 @@ void add_reference_lines(Builder& b) {
   const ui::Dash dots{ui::line::reference_on, ui::line::reference_off};
   for (const RefLine& l : b.scene.lines) {
     float p = l.horizontal ? b.out.map.y(l.value) : b.out.map.x(l.value);
-    if (l.horizontal && p >= a.y - 1 && p <= a.bottom() + 1)
+    if (l.horizontal && p >= a.y - 1 && p <= a.bottom() + 1) {
       b.add(RuleItem{{a.x, p}, {a.right(), p}, b.theme.ink2, ui::line::reference, dots});
+      b.levels.push_back(p);
+    }
     if (!l.horizontal && p >= a.x - 1 && p <= a.right() + 1)
       b.add(RuleItem{{p, a.y}, {p, a.bottom()}, b.theme.ink2, ui::line::reference, dots});
   }

@@ -27,35 +27,52 @@ bool close_together(const Series& s, size_t first, size_t last, const PlotMap& m
   return width < near * float(last - 1 - first);
 }
 
-// Collects the points of one pixel column and hands on the telling ones.
-class Column4 {
+// Goes through the points of a series and hands on the telling ones of each pixel column. Pixels are computed
+// for these alone: a long line is mostly comparing numbers.
+class Columns {
  public:
-  explicit Column4(std::vector<ui::Vec>& out) : out_(out) {}
-  void add(long column, ui::Vec p) {
-    if (count_ && column != column_) flush();
-    column_ = column;
-    if (!count_) low_ = high_ = 0, points_[0] = points_[1] = points_[2] = points_[3] = p;
-    // 0 first, 1 lowest, 2 highest, 3 last; order is kept by the running number of each.
-    if (!count_ || p.y < points_[1].y) points_[1] = p, low_ = count_;
-    if (!count_ || p.y > points_[2].y) points_[2] = p, high_ = count_;
-    points_[3] = p;
-    ++count_;
+  Columns(const Series& s, const PlotMap& map, float width, std::vector<ui::Vec>& out)
+      : s_(s), map_(map), width_(width), out_(out) {}
+  void add(size_t i) {
+    const double x = s_.x_at(i);
+    const float y = s_.y[i];
+    if (first_ == none || x >= sure_) enter(i, x);
+    if (y > s_.y[high_]) high_ = i;
+    if (y < s_.y[low_]) low_ = i;
+    last_ = i;
   }
   void flush() {
-    if (!count_) return;
-    long last = count_ - 1;
-    out_.push_back(points_[0]);
-    long a = std::min(low_, high_), b = std::max(low_, high_);
-    if (a != 0 && a != last) out_.push_back(points_[a == low_ ? 1 : 2]);
-    if (b != a && b != 0 && b != last) out_.push_back(points_[b == low_ ? 1 : 2]);
-    if (last != 0) out_.push_back(points_[3]);
-    count_ = 0;
+    if (first_ == none) return;
+    put(first_);
+    const size_t a = std::min(low_, high_), b = std::max(low_, high_);
+    if (a != first_ && a != last_) put(a);
+    if (b != a && b != first_ && b != last_) put(b);
+    if (last_ != first_) put(last_);
+    first_ = none;
   }
 
  private:
+  static constexpr size_t none = size_t(-1);
+
+  // Point i lies in the current column only if its pixel says so.
+  void enter(size_t i, double x) {
+    constexpr float doubt = 0.02f;  // px before the next column, where rounding decides
+    const long column = long(std::floor(map_.x(x) / width_));
+    if (first_ == none || column != column_) {
+      flush();
+      column_ = column, first_ = low_ = high_ = i;
+    }
+    sure_ = map_.x.inverse(float(column + 1) * width_ - doubt);
+  }
+  void put(size_t i) { out_.push_back(map_(s_.x_at(i), s_.y[i]) - ui::Vec{0, s_.nudge}); }
+
+  const Series& s_;
+  const PlotMap& map_;
+  float width_;
   std::vector<ui::Vec>& out_;
-  ui::Vec points_[4]{};
-  long column_ = 0, count_ = 0, low_ = 0, high_ = 0;
+  size_t first_ = none, low_ = 0, high_ = 0, last_ = 0;
+  long column_ = 0;
+  double sure_ = 0;  // smaller x are in the current column
 };
 
 }  // namespace
@@ -72,7 +89,7 @@ Line thin(const Series& s, const PlotMap& map, float column) {
   std::vector<ui::Vec>& out = line.pieces.points;
   line.dense = close_together(s, first, last, map);
   const bool many = double(last - first) > 2.0 * double(map.area.w / column);
-  Column4 columns(out);
+  Columns columns(s, map, column, out);
   auto end_piece = [&] {
     columns.flush();
     size_t begin = line.pieces.ends.empty() ? 0 : line.pieces.ends.back();
@@ -92,13 +109,13 @@ Line thin(const Series& s, const PlotMap& map, float column) {
       in_gap = true;
       continue;
     }
-    ui::Vec p = map(s.x_at(i), y) - ui::Vec{0, s.nudge};
-    if (in_gap && out.empty()) line.gaps.push_back(p);
+    const auto pixel = [&] { return map(s.x_at(i), y) - ui::Vec{0, s.nudge}; };
+    if (in_gap && out.empty()) line.gaps.push_back(pixel());
     in_gap = false;
     if (many)
-      columns.add(long(std::floor(p.x / column)), p);
+      columns.add(i);
     else
-      out.push_back(p);
+      out.push_back(pixel());
   }
   end_piece();
   return line;

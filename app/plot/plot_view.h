@@ -1,0 +1,23 @@
+// How far a hand may zoom and pan a plot: never beyond what there is to see, never closer than its numbers
+// tell apart. Used by the screen renderer; plain numbers, no window.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "app/plot/plot_scene.h"
+
+namespace normscope::plot {
+
+enum class Direction { across, up };
+
+// The home range and all data along one axis, those beyond it with a twentieth of air: a spike that the home
+// range leaves out can be reached, empty space cannot.
+std::pair<double, double> widest_range(const PlotScene&, Direction);
+
+// `asked`, moved and cut to lie inside widest_range() and made no narrower than two steps of a counted axis,
+// or a ten-thousandth of the widest range. Empty where that is the home range again.
+std::optional<std::pair<double, double>> allowed_range(const PlotScene&, Direction,
+                                                       std::pair<double, double> asked);
+
+}  // namespace normscope::plot

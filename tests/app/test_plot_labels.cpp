@@ -1,0 +1,118 @@
+// Names of levels and notes: where curves, grid lines and texts leave room.
+#include <algorithm>
+#include <cmath>
+
+#include "app/plot/plot_layout.h"
+#include "catch.hpp"
+#include "gallery.h"
+
+using namespace normscope;
+using namespace normscope::plot;
+using ui::Vec;
+
+namespace {
+
+float sloppy_width(ui::TextStyle style, std::string_view s) { return style.px * 0.55f * float(s.size()); }
+
+struct Found {
+  ui::Rect box;
+  std::string text;
+};
+
+// The text that begins with these words.
+Found text_of(const Drawing& d, const std::string& words) {
+  for (const Item& item : d.items)
+    if (auto* t = std::get_if<TextItem>(&item); t && t->text.starts_with(words)) {
+      const float w = sloppy_width(t->style, t->text);
+      const float x = t->baseline.x - (t->align == ui::Align::left     ? 0
+                                       : t->align == ui::Align::centre ? w / 2
+                                                                       : w);
+      return {{x, t->baseline.y - 0.75f * t->style.px, w, 0.95f * t->style.px}, t->text};
+    }
+  return {};
+}
+
+// A curve runs through the box (leaders of labels end at it, and are not curves).
+bool crossed(const Drawing& d, const ui::Rect& box) {
+  for (const Item& item : d.items)
+    if (auto* s = std::get_if<StrokeItem>(&item); s && s->points.size() > 2)
+      for (size_t i = 1; i < s->points.size(); ++i)
+        for (int k = 0; k <= 20; ++k)
+          if (box.contains(s->points[i - 1] + (s->points[i] - s->points[i - 1]) * (float(k) / 20)))
+            return true;
+  return false;
+}
+
+PlotScene losses(int steps, float floor, float noise) {
+  PlotScene s = gallery::loss_scene(steps);
+  s.y.lo = 0.4;
+  s.lines[1].label_below = true;
+  for (size_t run = 0; run < s.series.size(); ++run) {
+    std::vector<float> y;
+    for (int i = 0; i < steps; ++i)
+      y.push_back(floor + 3 * std::exp(-float(i) / 25) +
+                  noise * (0.2f + std::sin(1.7f * float(i) + float(run))));
+    s.series[run].y = Column::of(std::move(y));
+  }
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("no curve crosses the name of the floor, however near it comes") {
+  for (ui::Vec size : {Vec{640, 280}, Vec{640, 190}, Vec{420, 160}})
+    for (float above : {0.f, 0.05f, 0.1f, 0.3f, 0.8f})
+      for (int steps : {40, 150, 300}) {
+        INFO(size.x << 'x' << size.y << ' ' << above << " at " << steps);
+        const Drawing d = layout_plot(losses(steps, 0.76f + above, 0.04f), {}, {0, 0, size.x, size.y},
+                                      ui::theme(false), sloppy_width);
+        const Found name = text_of(d, "entropy of the text");
+        REQUIRE(!name.text.empty());
+        CHECK(!crossed(d, name.box));
+      }
+}
+
+TEST_CASE("the name of a level goes where curves leave room, with a line to it where they are all around") {
+  // Curves over the whole width on both sides of the level: the name stands elsewhere.
+  PlotScene s = losses(300, 0.76f, 0.04f);
+  s.lines[0].value = 2;
+  for (size_t run = 0; run < s.series.size(); ++run) {
+    std::vector<float> y;
+    for (int i = 0; i < 300; ++i) y.push_back(2 + 0.5f * std::sin(float(i)));
+    s.series[run].y = Column::of(std::move(y));
+  }
+  const Drawing d = layout_plot(s, {}, {0, 0, 640, 280}, ui::theme(false), sloppy_width);
+  const Found name = text_of(d, "letter frequencies");
+  REQUIRE(!name.text.empty());
+  CHECK(!crossed(d, name.box));
+  const float level = d.map.y(2);
+  const bool led = std::any_of(d.items.begin(), d.items.end(), [&](const Item& item) {
+    auto* line = std::get_if<StrokeItem>(&item);
+    return line && line->points.size() == 2 && std::fabs(line->points[1].y - level) < 0.5f &&
+           line->points[1].x > name.box.x && line->points[1].x < name.box.right();
+  });
+  CHECK(led);
+}
+
+TEST_CASE("notes do not lie on a grid line") {
+  for (double at : {0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5}) {
+    PlotScene s;
+    s.x = {.lo = 0, .hi = 10};
+    s.y = {.lo = 0, .hi = 4};
+    s.series.emplace_back();
+    s.series.back().x = Column::of({0, 10}), s.series.back().y = Column::of({0.2f, 0.3f});
+    s.notes = {{.x = 4, .y = at, .text = "layer 1 hears less"}};
+    const Drawing d = layout_plot(s, {}, {0, 0, 420, 260}, ui::theme(false), sloppy_width);
+    const Found note = text_of(d, "layer 1 hears");
+    REQUIRE(!note.text.empty());
+    int grid = 0;
+    for (const Item& item : d.items)
+      if (auto* line = std::get_if<RuleItem>(&item);
+          line && line->a.y == line->b.y && line->b.x - line->a.x > 100) {
+        ++grid;
+        INFO(at << ": " << line->a.y << " in " << note.box.y << " to " << note.box.bottom());
+        CHECK((line->a.y <= note.box.y || line->a.y >= note.box.bottom()));
+      }
+    CHECK(grid >= 3);
+  }
+}
