@@ -33,13 +33,18 @@ class Columns {
  public:
   Columns(const Series& s, const PlotMap& map, float width, std::vector<ui::Vec>& out)
       : s_(s), map_(map), width_(width), out_(out) {}
-  void add(size_t i) {
-    const double x = s_.x_at(i);
-    const float y = s_.y[i];
-    if (first_ == none || x >= sure_) enter(i, x);
-    if (y > s_.y[high_]) high_ = i;
-    if (y < s_.y[low_]) low_ = i;
-    last_ = i;
+  // Point i, and those after it, up to `end`, that surely share its column and are finite. Returns the last
+  // one.
+  size_t add(size_t i, size_t end) {
+    if (first_ == none || s_.x_at(i) >= sure_) enter(i, s_.x_at(i));
+    const float* y = s_.y.values.data();
+    float high = y[high_], low = y[low_];
+    for (size_t k = i;; ++k) {
+      if (y[k] > high) high = y[k], high_ = k;
+      if (y[k] < low) low = y[k], low_ = k;
+      if (k + 1 < end && s_.x_at(k + 1) < sure_ && std::isfinite(y[k + 1])) continue;
+      return last_ = k;
+    }
   }
   void flush() {
     if (first_ == none) return;
@@ -113,7 +118,7 @@ Line thin(const Series& s, const PlotMap& map, float column) {
     if (in_gap && out.empty()) line.gaps.push_back(pixel());
     in_gap = false;
     if (many)
-      columns.add(i);
+      i = columns.add(i, last);
     else
       out.push_back(pixel());
   }
