@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "app/backend_switch.h"
 #include "app/config/session_file.h"
@@ -148,7 +149,7 @@ void draw_lessons(AppState& state, Ui& ui, const Rect& area) {
 void open_file(AppState& state, const std::string& path) {
   state.notice.clear();
   if (!state.lab) return;
-  if (!path.ends_with(".toml")) return state.lab->load_text(path);
+  if (!path.ends_with(".toml")) return void(state.asked.emplace_back(lab::LoadText{path}));
   try {
     const std::vector<ConfigRun> runs = read_config(path);
     state.lab->start(session_runs(runs), true, session_edits(runs));
@@ -164,7 +165,7 @@ lessons::Player& lessons_screen(AppState& state) {
     state.player = std::make_shared<lessons::Player>(
         lessons::read_course(lessons::lessons_folder()),
         std::make_unique<lessons::Worker>(state.wake, 0, state.lab ? state.lab->finished_runs() : nullptr),
-        lessons::Progress::default_path());
+        state.remembers ? lessons::Progress::default_path() : "");
   return *state.player;
 }
 
@@ -177,6 +178,7 @@ void draw_app(AppState& state, Ui& ui) {
   ui.begin_frame(options);
   state.commands.clear();
   hands::begin_hands(state, ui);
+  for (lab::Command& asked : std::exchange(state.asked, {})) state.commands.push_back(std::move(asked));
   Rect area{0, 0, ui.size().x, ui.size().y};
   ui.paint().fill(area, ui.theme().bg);
   const Rect bar = area.take_top(lab::layout_for(ui.size()) == lab::Size::compact ? 40.f : 44.f);

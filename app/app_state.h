@@ -36,6 +36,7 @@ struct AppState {
   std::shared_future<std::string>
       cuda;                  // why there is no CUDA, once that is known; invalid: asked when drawn
   bool record_text = false;  // keep what is written on screen (tests)
+  bool remembers = true;     // false: safe mode, progress in the course is neither read nor written
   std::string save_as = "normscope.toml";  // Ctrl+S: the runs as a configuration
   std::string notice;                      // what the app itself has to say: saved, opened, refused
   bool clock = true;  // false: figures that depend on the machine's speed print as a dash
@@ -48,6 +49,7 @@ struct AppState {
   std::function<void()> wake;               // rung by the player's measurements from their thread
   std::vector<lab::Command>
       commands;  // what the hand asked for in the last frame; already posted when lab is set
+  std::vector<lab::Command> asked;  // between two frames, by a file that was dropped
 };
 
 // A file that was dropped on the window: a text to learn, or a configuration (.toml) whose runs replace those

@@ -19,8 +19,9 @@ namespace {
 
 using namespace ui;
 
-constexpr Act kAnywhere[] = {Act::undo,   Act::redo,    Act::palette,      Act::save, Act::copy_command,
-                             Act::bigger, Act::smaller, Act::natural_size, Act::sheet};
+constexpr Act kAnywhere[] = {Act::undo,    Act::redo,         Act::palette,      Act::save,
+                             Act::save_as, Act::open_file,    Act::copy_command, Act::bigger,
+                             Act::smaller, Act::natural_size, Act::sheet};
 
 void take_back(AppState& state, bool undo) {
   Hands& hands = state.hands;
@@ -115,8 +116,17 @@ void run_act(AppState& state, Ui& ui, Act act) {
       return ui.open_popup("app/help");
     case Act::save:
       return save_runs(state);
+    case Act::save_as:
+      return ask_for_file(ui, state.hands.file, true, state.save_as);
+    case Act::open_file:
+      return ask_for_file(ui, state.hands.file, false, "");
     case Act::copy_command:
       return copy_command(state);
+    case Act::bookmark:
+      return lab::toggle_bookmark(state.lab_screen.transport(),
+                                  lab::cursor_step(state.lab_screen.transport(), *state.view));
+    case Act::newest:
+      return state.lab_screen.transport().pinned_step.reset();
     case Act::bigger:
       return set_scale(state, state.scale + 0.1f);
     case Act::smaller:
@@ -160,6 +170,12 @@ void draw_hands(AppState& state, Ui& ui) {
   hands.undo.note(*state.view, made, hands.selected_before, state.lab_screen.diagram().selected, held);
 
   draw_glossary(ui, hands.glossary);
+  if (const std::optional<std::string> path = draw_file_prompt(ui, hands.file)) {
+    if (hands.file.saving)
+      state.save_as = *path, save_runs(state);
+    else
+      open_file(state, *path);
+  }
   if (draw_opener(ui, hands.opener, *state.view)) {
     if (hands.opener.guesses.count() >= kOpenerEnough) {
       hands.person = hands.opener.guesses.nats();
@@ -172,6 +188,11 @@ void draw_hands(AppState& state, Ui& ui) {
   if (!chosen) return;
   if (chosen->act) run_act(state, ui, *chosen->act);
   if (!chosen->term.empty()) hands.glossary = chosen->term;
+  const bool hidden = !chosen->control.empty() && !ui.registry().find(chosen->control);
+  if (!hidden && !chosen->preset) return;
+  state.screen = Screen::lab;
+  if (hidden) state.lab_screen.reveal(chosen->control);
+  state.lab_screen.diagram().preset_asked = chosen->preset;
 }
 
 void search_box(AppState& state, Ui& ui, const Rect& rect, bool wide) {

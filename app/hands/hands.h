@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/hands/file_prompt.h"
 #include "app/hands/opener.h"
 #include "app/hands/palette.h"
 #include "app/hands/undo.h"
@@ -20,6 +21,7 @@ struct Hands {
   UndoLog undo;
   PaletteState palette;
   OpenerState opener;
+  FilePrompt file;
   std::string glossary;          // the entry that is kept open
   std::string last_session;      // a folder that can be restored; empty: none
   std::string restoring;         // asked for, not answered yet

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "app/hands/glossary.h"
+#include "app/lab/settings.h"
 #include "app/ui/widgets.h"
 #include "engine/train/spec.h"
 
@@ -83,6 +84,26 @@ std::string control_title(std::string_view name) {
   return title;
 }
 
+namespace {
+
+// "warm-up of A" before "warm-up of C", however the screen drew them.
+void put_runs_in_order(std::vector<PaletteItem>& items) {
+  const auto stem = [](const PaletteItem& item) {
+    const size_t size = item.title.size();
+    const bool of_run = size > 5 && item.title.compare(size - 5, 4, " of ") == 0;
+    return of_run ? item.title.substr(0, size - 1) : std::string();
+  };
+  for (auto from = items.begin(); from != items.end();) {
+    const std::string words = stem(*from);
+    auto to = from + 1;
+    while (!words.empty() && to != items.end() && stem(*to) == words) ++to;
+    std::sort(from, to, [](const PaletteItem& a, const PaletteItem& b) { return a.title < b.title; });
+    from = to;
+  }
+}
+
+}  // namespace
+
 std::vector<PaletteItem> palette_items(const ui::Ui& ui) {
   std::vector<PaletteItem> items;
   for (const Shortcut& s : shortcuts())
@@ -90,6 +111,16 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui) {
   for (const ui::Control& c : ui.registry().all())
     if (c.interactive && c.enabled && !is_own(c.name))
       items.push_back({control_title(c.name), c.value, c.help, c.name, {}, {}});
+  put_runs_in_order(items);
+  for (const Field& field : spec_fields()) {
+    const std::string name = fmt::format("settings/{}", field.key);
+    if (lab::listed(field) && field.key != "model.placement" && !ui.registry().find(name))
+      items.push_back({std::string(field.label), "", std::string(field.help), name, {}, {}});
+  }
+  for (Placement placement : kPresets) {
+    const PlacementRow& row = row_of(placement);
+    items.push_back({fmt::format("preset: {}", row.label), "", row.formula, {}, {}, {}, placement});
+  }
   for (const Term& term : glossary())
     items.push_back(
         {fmt::format("What is {}?", term.title), "", std::string(term.text), {}, {}, std::string(term.id)});
@@ -108,7 +139,12 @@ namespace {
 // Presses the chosen control as Enter on the focused one does, when the palette's text field has let go of
 // the keys.
 void press_pending(ui::Ui& ui, PaletteState& state) {
+  constexpr int kPatience = 12;  // frames that a control may take to come into sight
   if (state.pending.empty() || ui.typing() || ++state.wait < 2) return;
+  if (!ui.registry().find(state.pending)) {
+    if (state.wait > kPatience) state.pending.clear();
+    return;
+  }
   ui.focus(state.pending);
   ImGui::GetIO().AddKeyEvent(ImGuiKey_KeypadEnter, true);
   ImGui::GetIO().AddKeyEvent(ImGuiKey_KeypadEnter, false);
@@ -130,13 +166,31 @@ void draw_item(ui::Ui& ui, const ui::Rect& row, const PaletteItem& item, bool se
 
 }  // namespace
 
+namespace {
+
+// Two lines, and no more: the rest stands in the control's own tooltip.
+void draw_help(ui::Ui& ui, const ui::Rect& foot, std::string help) {
+  constexpr float kLine = 16;
+  const ui::TextStyle style{ui::Face::sans, ui::type::tick};
+  const auto too_long = [&] { return ui.paint().wrapped_height(foot.w, style, help, kLine) > 2.5f * kLine; };
+  if (too_long()) {
+    const size_t sentence = help.find(". ");
+    if (sentence != help.npos) help.resize(sentence + 1);
+  }
+  if (too_long())
+    return void(ui.paint().text_in(foot, style, ui.theme().ink3, ui.paint().fit(style, help, foot.w)));
+  ui.paint().text_wrapped(foot, style, ui.theme().ink3, help, kLine);
+}
+
+}  // namespace
+
 std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state) {
   using namespace ui;
   press_pending(ui, state);
   if (!ui.popup_open(kPopup)) return {};
   const std::vector<PaletteItem> items = palette_items(ui);
   const float row_h = 26, width = 460;
-  const Rect box{(ui.size().x - width) / 2, 60, width, 50 + row_h * kShown + 30};
+  const Rect box{(ui.size().x - width) / 2, 60, width, 50 + row_h * kShown + 46};
   if (!ui.begin_popup(kPopup, box)) return {};
   Rect rest = box.inset(10, 10);
   const std::string before = state.query;
@@ -160,11 +214,10 @@ std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state) {
     if (hit.clicked) chosen = *found[static_cast<size_t>(i)];
     draw_item(ui, row, *found[static_cast<size_t>(i)], i == state.selected || hit.hovered);
   }
-  const Rect foot{box.x + 20, box.bottom() - 30, box.w - 40, 24};
+  const Rect foot{box.x + 20, box.bottom() - 44, box.w - 40, 34};
   const std::string help =
       count ? found[static_cast<size_t>(state.selected)]->help : "Nothing is called that.";
-  ui.paint().text_in(foot, {Face::sans, type::tick}, ui.theme().ink3,
-                     ui.paint().fit({Face::sans, type::tick}, help, foot.w));
+  draw_help(ui, foot, help);
   const bool enter =
       ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);
   if (!chosen && enter && count && (committed || ui.edit().name != kField))

@@ -9,6 +9,7 @@
 
 #include "app/hands/shortcuts.h"
 #include "app/ui/ui.h"
+#include "engine/model/wiring.h"
 
 namespace normscope::hands {
 
@@ -19,6 +20,7 @@ struct PaletteItem {
   std::string control;     // name of the control; empty: something else
   std::optional<Act> act;  // a command of the table of shortcuts
   std::string term;        // id of a glossary entry
+  std::optional<Placement> preset{};
 };
 
 struct PaletteState {
@@ -34,7 +36,8 @@ int match(std::string_view query, const PaletteItem& item);
 // The items that fit, best first; all of them for an empty query.
 std::vector<const PaletteItem*> matches(std::string_view query, const std::vector<PaletteItem>& items);
 
-// Commands, the enabled controls of the frame and the glossary.
+// Commands, the enabled controls of the frame, settings that stand out of sight, every placement, and the
+// glossary. A chosen control that is out of sight is for the app to bring forth; then it is pressed.
 std::vector<PaletteItem> palette_items(const ui::Ui&);
 // "settings/train.rate" -> "learning rate"; "transport/play" -> "transport: play".
 std::string control_title(std::string_view name);

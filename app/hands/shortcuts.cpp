@@ -8,11 +8,12 @@
 namespace normscope::hands {
 namespace {
 
-constexpr std::array<Shortcut, 38> kShortcuts{{
+constexpr std::array<Shortcut, 40> kShortcuts{{
     {Act::play, "Space", "", "", "Train or pause", "All runs go on together, or rest."},
     {Act::step, "Right", "", "", "One step of every run", "Trains one step and rests."},
-    {Act::newest, "End", "", "", "Cursor to the newest step", "The step cursor follows the training again."},
-    {Act::bookmark, "B", "", "", "Bookmark at the cursor", "Set, or taken away where there is one."},
+    {Act::newest, "End", "", "", "Cursor to the newest step", "The step cursor follows the training again.",
+     true},
+    {Act::bookmark, "B", "", "", "Bookmark at the cursor", "Set, or taken away where there is one.", true},
     {Act::measure_batch, "", "", "", "Measure the whole batch",
      "Who leans on whom over every sequence of this step, not the first alone.", true},
     {Act::gesture, "", "", "drag a norm", "Move it in all alike layers, as run D", ""},
@@ -35,6 +36,8 @@ constexpr std::array<Shortcut, 38> kShortcuts{{
     {Act::palette, "Ctrl+K", "", "", "Find a control or command", "Type a few letters, Enter runs it."},
     {Act::save, "Ctrl+S", "", "", "Save the runs",
      "As normscope.toml, with their edits; drop it here to open it.", true},
+    {Act::save_as, "Ctrl+Shift+S", "", "", "Save the runs as", "Under a name that you type.", true},
+    {Act::open_file, "Ctrl+O", "", "", "Open a file", "Runs saved as .toml, or a text to learn from.", true},
     {Act::copy_command, "Ctrl+Shift+C", "", "", "Copy the command that reproduces the runs",
      "One line for a terminal, with every edit at its step.", true},
     {Act::bigger, "Ctrl+=", "Ctrl+Shift+=", "Ctrl +", "Everything larger", "At most 250 %.", true},

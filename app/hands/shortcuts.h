@@ -32,6 +32,8 @@ enum class Act {
   palette,
   sheet,
   save,
+  save_as,
+  open_file,
   copy_command,
   bigger,
   smaller,

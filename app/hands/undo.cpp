@@ -41,7 +41,6 @@ void UndoLog::note_edit(const LabView& view, const EditField& edit, Done& done) 
     expected_[i] = std::move(next);
   }
   asked_at_ = view.version;
-  done.redo.emplace_back(edit);
 }
 
 void UndoLog::note(const LabView& view, std::span<const Command> made, char selected_before,
@@ -55,12 +54,18 @@ void UndoLog::note(const LabView& view, std::span<const Command> made, char sele
       done.undo.emplace_back(RemoveFork{}), done.redo.emplace_back(RestoreFork{});
     } else if (const auto* edit = std::get_if<EditField>(&command)) {
       note_edit(view, *edit, done);
+      done.redo.push_back(command);
+    } else if (const auto* text = std::get_if<LoadText>(&command)) {
+      note_edit(view, {-1, "data.text", text->path}, done);
+      done.redo.push_back(command);
     } else if (std::holds_alternative<SetBudget>(command)) {
       done.gesture += "budget ";
       done.undo.emplace_back(SetBudget{view.budget}), done.redo.push_back(command);
     } else if (const auto* reset = std::get_if<Reset>(&command);
                reset && reset->new_seed && !view.runs.empty()) {
-      note_edit(view, {-1, "run.seed", std::to_string(view.runs[0].spec->seed + 1)}, done);
+      const EditField seed{-1, "run.seed", std::to_string(view.runs[0].spec->seed + 1)};
+      note_edit(view, seed, done);
+      done.redo.emplace_back(seed);
     }
   }
   if (done.undo.empty()) return;

@@ -66,6 +66,7 @@ class SpecTable {
 Json text_of(const Command& command, SpecTable& specs) {
   if (const auto* edit = std::get_if<EditField>(&command)) return {"edit", edit->run, edit->key, edit->value};
   if (const auto* spec = std::get_if<SetSpec>(&command)) return {"spec", spec->run, specs.place(spec->spec)};
+  if (const auto* text = std::get_if<LoadText>(&command)) return {"text", text->path};
   if (const auto* budget = std::get_if<SetBudget>(&command)) return {"budget", budget->steps};
   return {std::holds_alternative<RemoveFork>(command) ? "remove fork" : "restore fork"};
 }
@@ -75,6 +76,7 @@ Command command_of(const Json& text, const Json& specs) {
   if (kind == "edit")
     return EditField{text.at(1).get<int>(), text.at(2).get<std::string>(), text.at(3).get<std::string>()};
   if (kind == "spec") return SetSpec{text.at(1).get<int>(), SpecTable::read(specs, text.at(2).get<size_t>())};
+  if (kind == "text") return LoadText{text.at(1).get<std::string>()};
   if (kind == "budget") return SetBudget{text.at(1).get<int>()};
   if (kind == "remove fork") return RemoveFork{};
   return RestoreFork{};

@@ -13,6 +13,7 @@ struct Poster {
   void operator()(const SetSpeed& c) const { lab.set_steps_per_second(c.steps_per_second); }
   void operator()(const SetBackend& c) const { lab.set_backend(c.choice); }
   void operator()(const EditField& c) const { lab.edit(c.run, c.key, c.value); }
+  void operator()(const LoadText& c) const { lab.load_text(c.path); }
   void operator()(const SetSpec& c) const { lab.set_spec(c.run, *c.spec); }
   void operator()(const ForkRequest& c) const { lab.fork(c); }
   void operator()(const ForkFrom& c) const { lab.fork_from(c.run, c.step); }

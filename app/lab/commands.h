@@ -28,6 +28,9 @@ struct EditField {
   int run = -1;  // -1 = all
   std::string key, value;
 };
+struct LoadText {  // all runs learn from this file, read anew
+  std::string path;
+};
 struct SetSpec {
   int run = 0;
   std::shared_ptr<const RunSpec> spec;
@@ -58,7 +61,7 @@ struct SavePlot {
 };
 
 using Command =
-    std::variant<Play, Pause, StepOnce, Reset, SetBudget, SetSpeed, SetBackend, EditField, SetSpec,
+    std::variant<Play, Pause, StepOnce, Reset, SetBudget, SetSpeed, SetBackend, EditField, LoadText, SetSpec,
                  ForkRequest, ForkFrom, CheckLuck, MeasureBatch, Ablate, RemoveFork, RestoreFork, SavePlot>;
 
 void run_commands(Lab& lab, const std::vector<Command>& commands);

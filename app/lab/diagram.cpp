@@ -104,7 +104,9 @@ std::vector<TowerRows> towers_of(DiagramState& state, const Stacks& stacks, bool
     const int shown = std::clamp(first, -1, stack.layers() - 1);
     if (open != DiagramState::kUnset) open = shown;
     if (compact && stacks.both && side != state.shown) continue;
-    towers.push_back({side, stack.cross, diagram_rows(stack, shown)});
+    towers.push_back({side, stack.cross, diagram_rows(stack, shown),
+                      stacks.wiring(side).embedding != NormKind::None,
+                      stacks.wiring(side).second != NormKind::None});
   }
   return towers;
 }

@@ -6,8 +6,9 @@
 // Controls: diagram/run/A, diagram/preset/Post, diagram/stack (which stack presets change; compact: which is
 // shown), diagram/layer2 and diagram/layers3-6 (open a row), diagram/collapse,
 // diagram/layer2/attn/{before,after,trunk} (slots, also cross and ffn; value: the norm's kind),
-// diagram/final, the same of an encoder beside a decoder with enc/ before layer;
-// diagram/kind/{lock,ln,rms,...} (the menu); diagram/layer2/skip and diagram/layer2/attn/skip (click away).
+// diagram/final, diagram/embedding, the same of an encoder beside a decoder with enc/ before layer;
+// diagram/layer2/attn/{skip,branch}-scale (pills); diagram/kind/{lock,ln,rms,...} (the menu);
+// diagram/layer2/skip and diagram/layer2/attn/skip (click away).
 #pragma once
 
 #include <optional>
@@ -29,6 +30,7 @@ struct DiagramState {
   int& open(Side side) { return side == Side::encoder ? open_encoder : open_layer; }
   Side shown = Side::main;  // compact: the one tower that has room
   int preset_stack = 0;     // what a preset changes of an encoder-decoder: both stacks, encoder, decoder
+  std::optional<Placement> preset_asked;  // from elsewhere, as if it had been pressed here
   float scroll = 0;
 
   // The hand.
@@ -108,6 +110,9 @@ struct LeftOutWords {
   std::string lead, text;
 };
 LeftOutWords left_out_words(const DiagramState&, const RunView&, bool compact);
+// diagram_scales.cpp: the pills of an open layer tell what they are.
+void tell_scales(ui::Ui&, const DiagramState&, const DiagramInput&, const TowerLayout&, const Stacks&,
+                 const ui::Rect& clip);
 // diagram_picture.cpp: draws what is there.
 void paint_diagram(ui::Ui&, const DiagramState&, const DiagramInput&, const DiagramLayout&, const Stacks&,
                    int run);

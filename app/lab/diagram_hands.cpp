@@ -25,41 +25,6 @@ std::string row_name(Side side, const DiagramRow& row) {
                           : fmt::format("{}layers{}-{}", where, row.first + 1, row.last + 1);
 }
 
-const char* slot_place(SlotId at) {
-  if (at.layer == kFinal) return "after the last layer";
-  switch (at.slot) {
-    case Slot::Before:
-      return "before the branch";
-    case Slot::After:
-      return "after the branch";
-    case Slot::Trunk:
-      break;
-  }
-  return "on the trunk";
-}
-
-std::string slot_help(const Stack& stack, SlotId at) {
-  const NormKind kind = norm_at(stack.wiring, at);
-  if (stack.is_locked(at))
-    return fmt::format("The norm {} is locked: it stays when others move. L unlocks it.", slot_place(at));
-  if (at.layer == kFinal)
-    return kind == NormKind::None
-               ? "No final norm. Enter puts one after the last layer, as Pre-LN has it."
-               : "The final norm, after the last layer. Enter takes it off, T chooses its kind, L locks it.";
-  if (kind == NormKind::None)
-    return fmt::format(
-        "Empty slot {}. Enter fills it in all alike layers, Alt+Enter in this one; I, O, P: before, "
-        "after, trunk.",
-        slot_place(at));
-  return fmt::format(
-      "The norm {}: {}. Drag it along its branch: all alike follow, Alt moves this one, Ctrl paints the "
-      "layers "
-      "that you pass, Shift starts run D from step 0. Keys: I before, O after, P trunk, Enter off, T its "
-      "kind, "
-      "L lock, Ctrl+Up paints the layer above.",
-      slot_place(at), kind_words(kind).name);
-}
-
 struct Hands {
   Ui& ui;
   DiagramState& state;
@@ -163,14 +128,15 @@ struct Hands {
   }
 
   // Left and right along the slots, over to the other stack; up and down along the sub-layers, to the final
-  // norm at the top.
+  // norm at the top and to that of the embedding at the bottom.
   void move_focus(SlotId at, int dx, int dy) {
     constexpr std::array<Slot, 3> across{Slot::Trunk, Slot::Before, Slot::After};
     const auto subs = stack(at.side).subs();
     const int per_layer = static_cast<int>(subs.size());
     int column = static_cast<int>(std::find(across.begin(), across.end(), at.slot) - across.begin());
-    int line = at.layer == kFinal
-                   ? stack(at.side).layers() * per_layer
+    int line = at.layer == kFinal ? stack(at.side).layers() * per_layer
+               : at.layer == kEmbedding
+                   ? -1
                    : at.layer * per_layer +
                          static_cast<int>(std::find(subs.begin(), subs.end(), at.sub) - subs.begin());
     column += (dx > 0) - (dx < 0), line += (dy > 0) - (dy < 0);
@@ -180,10 +146,12 @@ struct Hands {
     const Stack next_stack = stack(side);
     const int n = static_cast<int>(next_stack.subs().size()), top = next_stack.layers() * n;
     if (side != at.side) line = std::min(line * n / per_layer, top - 1);
-    line = std::clamp(line, 0, top);
+    line = std::clamp(line, -1, top);
     column = std::clamp(column, 0, 2);
     SlotId next{kFinal, Sub::attention, across[static_cast<size_t>(column)], side};
-    if (line < top) {
+    if (line < 0) {
+      next.layer = kEmbedding, next.slot = Slot::Trunk;
+    } else if (line < top) {
       next.layer = line / n, next.sub = next_stack.subs()[static_cast<size_t>(line % n)];
       state.open(side) = next.layer;
     } else {
@@ -195,7 +163,7 @@ struct Hands {
 
   // The layer above or below takes the norms of this one, and the focus goes there.
   void paint_neighbour(SlotId at, int dy, bool from_start) {
-    if (at.layer == kFinal) return;
+    if (!at.in_layer()) return;
     const int next = at.layer + (dy > 0 ? 1 : -1);
     const WiringChange change = copy_layer(stack(at.side), at.layer, next);
     if (next < 0 || next >= stack(at.side).layers()) return;
@@ -212,7 +180,7 @@ struct Hands {
 
   // I, O, P: the norm in focus to that slot, or that slot filled and emptied. Ctrl: in this layer alone.
   void to_slot(SlotId at, Slot slot, bool only_this, bool layer_only, bool from_start) {
-    if (at.layer == kFinal) return;
+    if (!at.in_layer()) return;
     const Stack s = stack(at.side);
     if (norm(at) != NormKind::None && slot != at.slot) {
       const int layers[] = {at.layer};
@@ -245,7 +213,7 @@ struct Hands {
       open_menu(at);
     else if (hands::pressed(ui, Act::norm_lock))
       toggle_lock(at);
-    else if (at.layer != kFinal && (hands::pressed(ui, Act::layer_out) || ui.shortcut("Alt+X")))
+    else if (at.in_layer() && (hands::pressed(ui, Act::layer_out) || ui.shortcut("Alt+X")))
       leave_out(at, hit.alt);
   }
 
@@ -278,9 +246,9 @@ struct Hands {
     options.focusable = !small;
     const Hit hit = ui.hit(name, place, short_name(kind), help, options);
     if (hit.hovered && kind != NormKind::None && !state.dragging) state.hovered = at;
-    if (at.layer != kFinal) drag(hit, at, place);
+    if (at.in_layer()) drag(hit, at, place);
     if (hit.right_clicked) open_menu(at);
-    if (at.layer == kFinal && hit.clicked && !hit.by_key && !hit.dragging) open_menu(at);
+    if (!at.in_layer() && hit.clicked && !hit.by_key && !hit.dragging) open_menu(at);
     if (small && hit.clicked && !hit.dragging) state.open(at.side) = at.layer;
     keys(hit, at);
   }
@@ -367,6 +335,9 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
     }
     if (clip.contains(tower.final_slot.centre()))
       hands.slot(tower.final_slot, {kFinal, Sub::attention, Slot::Trunk, tower.side}, false);
+    if (clip.contains(tower.embedding_slot.centre()))
+      hands.slot(tower.embedding_slot, {kEmbedding, Sub::attention, Slot::Trunk, tower.side}, false);
+    tell_scales(ui, state, input, tower, stacks, clip);
   }
   hands.menu();
   if (!ui.popup_open("diagram/kind")) state.menu.reset();

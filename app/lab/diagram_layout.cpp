@@ -29,10 +29,11 @@ constexpr Measures kCompact{22, 27, 10, 6,  3,  32, 44, 73, 9,  25, 51, 26, 28, 
 constexpr Measures kNarrow{21, 26, 9, 6,  3,  33, 42, 70, 10, 27, 49, 24, 26,  18,
                            28, 15, 0, 36, 36, 20, 5,  12, 0,  40, 0,  44, true};
 
-// Three sub-layers share the height of two where they can.
-Measures fitted(Measures m, bool cross) {
-  if (!cross || m.narrow) return m;
-  m.pitch -= 12, m.box_y -= 4;
+// Three sub-layers share the height of two where they can; a second stream takes its room from them.
+Measures fitted(Measures m, const TowerRows& t) {
+  if (m.narrow) return m;
+  if (t.cross) m.pitch -= 12, m.box_y -= 4;
+  if (t.second && !t.cross) m.pitch -= 8, m.box_y -= 3;
   return m;
 }
 
@@ -60,7 +61,7 @@ SublayerLayout layout_sublayer(const Measures& m, const TowerLayout& d, const Re
   s.pill = centred({d.trunk_x, (s.plus.y + 8 + s.fork_y) / 2}, m.narrow || m.fork_dy < 20 ? 44.f : 50.f,
                    m.fork_dy < 20 ? 18.f : 20.f);
   if (m.narrow) s.pill.x = d.left;
-  s.branch_pill = centred({s.box.centre().x, s.plus.y}, 52, 16);
+  s.branch_pill = centred({s.box.centre().x, s.plus.y}, 66, 16);
   if (m.narrow) {
     s.bar = {s.box.x, (s.plus.y + s.box.y) / 2 - 1.5f, s.box.w, 4};
   } else {
@@ -126,10 +127,19 @@ void layout_collapsed(const Measures& m, const TowerLayout& d, RowLayout& r, flo
   const float h = std::min(11.f, pitch - 2);
   for (size_t i = 0; i < subs.size(); ++i) {
     const float cy = r.box.centre().y + ((n - 1) / 2 - static_cast<float>(i)) * pitch;
-    r.small.push_back({subs[i], centred({r.box.x + 1, cy}, 13, h), centred({r.box.right() - 1, cy}, 13, h),
-                       centred({d.trunk_x, cy}, 20, h)});
+    r.small.push_back({subs[i],
+                       centred({r.box.x + 1, cy}, 13, h),
+                       centred({r.box.right() - 1, cy}, 13, h),
+                       centred({d.trunk_x, cy}, 20, h),
+                       centred({d.trunk_x, cy + pitch / 2}, 14, 8),
+                       {}});
   }
   layout_bars(m, d, r);
+  const float end = m.narrow ? r.bars.front().gradient.x - 5 : r.box.right() - 27;
+  for (SmallSlots& small : r.small) {
+    const float cy = small.before.centre().y, height = std::min(13.f, pitch - 1);
+    small.inside = {r.box.x + 14, cy - height / 2, end - r.box.x - 14, height};
+  }
 }
 
 void put_heads(const Measures& m, TowerLayout& d) {
@@ -139,14 +149,16 @@ void put_heads(const Measures& m, TowerLayout& d) {
 }
 
 TowerLayout layout_tower(const Measures& base, const TowerRows& t, const Rect& area, bool memory) {
-  const Measures m = fitted(base, t.cross);
+  const Measures m = fitted(base, t);
+  const float join_h = !t.second ? 0 : m.narrow ? 24.f : 14.f;
+  const float bottom_gap = t.embedding_norm ? std::max(m.bottom_gap, 21.f) : m.bottom_gap;
   TowerLayout d;
   d.side = t.side, d.cross = t.cross, d.narrow = m.narrow;
   d.left = area.x, d.right = area.right(), d.trunk_x = area.x + m.trunk_dx;
   const auto& rows = t.rows;
   const float subs = static_cast<float>(subs_of(t.cross).size());
 
-  float needed = 2 * m.end_h + m.final_gap + m.bottom_gap, shares = 1;
+  float needed = 2 * m.end_h + m.final_gap + join_h + bottom_gap, shares = 1;
   for (size_t i = 0; i < rows.size(); ++i) {
     needed += row_height(m, t, rows[i], m.pitch) + sheets_height(m, rows[i]) + (i > 0 ? m.row_gap : 0);
     shares += rows[i].open ? subs : i > 0 ? 1.f : 0.f;
@@ -155,8 +167,10 @@ TowerLayout layout_tower(const Measures& base, const TowerRows& t, const Rect& a
   const float pitch = m.pitch + std::min(share, m.max_pitch_extra);
   float used = needed;
   for (const DiagramRow& row : rows) used += row.open ? subs * (pitch - m.pitch) : 0;
-  // What the open layer does not take goes between the rows.
-  const float extra = std::max(0.f, area.h - used) / static_cast<float>(std::max<size_t>(rows.size(), 1));
+  // What the open layer does not take goes between the rows; where all are collapsed, under them too.
+  const bool any_open = std::any_of(rows.begin(), rows.end(), [](const DiagramRow& row) { return row.open; });
+  const size_t gaps = std::max<size_t>(rows.size(), 1) + (any_open ? 0 : 1);
+  const float extra = std::max(0.f, area.h - used) / static_cast<float>(gaps);
 
   float y = area.y;
   d.output = {area.x, y, m.narrow ? std::min(150.f, area.w) : m.fork_dy < 20 ? 104.f : 220.f, m.end_h};
@@ -164,6 +178,12 @@ TowerLayout layout_tower(const Measures& base, const TowerRows& t, const Rect& a
   if (memory) d.output = {};
   y += m.end_h;
   d.trunk_top = y;
+  if (t.second) {
+    d.join = {d.trunk_x, y + 9};
+    d.second =
+        m.narrow ? centred({d.trunk_x - 11, y + 25}, 14, 13) : centred({d.trunk_x - 29, y + 26}, 20, 14);
+    y += join_h;
+  }
   d.final_slot = centred({d.trunk_x, y + 16}, m.trunk_w - 4, m.fork_dy < 20 ? 15.f : 16.f);
   y += m.final_gap + extra;
   d.rows.resize(rows.size());
@@ -175,10 +195,12 @@ TowerLayout layout_tower(const Measures& base, const TowerRows& t, const Rect& a
       layout_open(m, d, r, y, pitch);
     else
       layout_collapsed(m, d, r, y);
-    y += row_height(m, t, rows[k], pitch) + (k > 0 ? m.row_gap + extra : m.bottom_gap);
+    y += row_height(m, t, rows[k], pitch) + (k > 0 ? m.row_gap + extra : bottom_gap + (any_open ? 0 : extra));
   }
   d.trunk_bottom = y;
   d.embedding = {area.x, y, m.narrow ? std::min(196.f, area.w) : m.fork_dy < 20 ? 196.f : 220.f, m.end_h};
+  d.embedding_slot =
+      centred({d.trunk_x, y - bottom_gap / 2}, d.final_slot.w, t.embedding_norm ? 15.f : bottom_gap - 2);
   d.content_height = y + m.end_h - area.y;
   return d;
 }
@@ -243,6 +265,7 @@ std::optional<Rect> place_of(const DiagramLayout& layout, SlotId at) {
   const TowerLayout* tower = layout.tower(at.side);
   if (!tower) return std::nullopt;
   if (at.layer == kFinal) return tower->final_slot;
+  if (at.layer == kEmbedding) return tower->embedding_slot;
   for (const RowLayout& row : tower->rows) {
     if (at.layer < row.row.first || at.layer > row.row.last) continue;
     for (const SublayerLayout& sub : row.subs)

@@ -31,6 +31,8 @@ struct SublayerLayout {
 struct SmallSlots {
   Sub sub = Sub::attention;
   ui::Rect before, after, trunk;
+  ui::Rect enter;   // a norm that the sub-layer's stream enters by
+  ui::Rect inside;  // room for what stands inside the function, right of the row's name
   const ui::Rect& slot(Slot which) const {
     return which == Slot::Before ? before : which == Slot::After ? after : trunk;
   }
@@ -59,8 +61,11 @@ struct TowerLayout {
   Side side = Side::main;
   bool cross = false, narrow = false;  // narrow: one of two
   float left = 0, right = 0, trunk_x = 0;
-  ui::Rect size_head, gradient_head;       // above the columns of bars
-  ui::Rect output, embedding, final_slot;  // output is empty where the trunk becomes memory
+  ui::Rect size_head, gradient_head;  // above the columns of bars
+  ui::Rect output, embedding;         // output is empty where the trunk becomes memory
+  ui::Rect final_slot, embedding_slot;
+  ui::Rect second;  // the norm of a second stream, left of its line or on it; empty without one
+  ui::Vec join;
   float trunk_top = 0, trunk_bottom = 0;
   std::vector<RowLayout> rows;  // as diagram_rows: bottom up
   float content_height = 0;
@@ -79,6 +84,8 @@ struct TowerRows {
   Side side = Side::main;
   bool cross = false;
   std::vector<DiagramRow> rows;
+  bool embedding_norm = false;  // wants room under the lowest row
+  bool second = false;          // a second stream wants room where it joins the trunk
 };
 
 DiagramLayout layout_diagram(const ui::Rect& area, const std::vector<TowerRows>& towers, bool compact);

@@ -101,7 +101,9 @@ const Wiring& wiring_of(const StackWiring& stack, int layer, Sub sub) {
 }
 
 NormKind norm_at(const StackWiring& stack, SlotId at) {
-  return at.layer == kFinal ? stack.final : slot(wiring_of(stack, at.layer, at.sub), at.slot);
+  if (at.layer == kFinal) return stack.final;
+  if (at.layer == kEmbedding) return stack.embedding;
+  return slot(wiring_of(stack, at.layer, at.sub), at.slot);
 }
 
 int count_norms(const Stack& stack) {
@@ -140,6 +142,7 @@ std::string side_prefix(Side side) { return side == Side::encoder ? "enc/" : "";
 
 std::string slot_name(SlotId at) {
   if (at.layer == kFinal) return side_prefix(at.side) + "final";
+  if (at.layer == kEmbedding) return side_prefix(at.side) + "embedding";
   return fmt::format("{}layer{}/{}/{}", side_prefix(at.side), at.layer + 1, to_string(at.sub),
                      to_string(at.slot));
 }
@@ -178,7 +181,9 @@ std::vector<int> alike_layers(const Stack& stack, int layer) {
 }
 
 bool same_wiring(const StackWiring& a, const StackWiring& b, bool cross) {
-  if (a.layers.size() != b.layers.size() || a.final != b.final) return false;
+  if (a.layers.size() != b.layers.size() || a.final != b.final || a.embedding != b.embedding ||
+      a.second != b.second)
+    return false;
   for (int layer = 0; layer < static_cast<int>(a.layers.size()); ++layer)
     for (Sub sub : subs_of(cross))
       if (wiring_of(a, layer, sub) != wiring_of(b, layer, sub)) return false;
@@ -208,15 +213,15 @@ WiringChange paint_move(const Stack& stack, SlotId from, Slot to, std::span<cons
 WiringChange set_norm(const Stack& stack, SlotId at, NormKind kind, bool only_this) {
   WiringChange change{stack.wiring};
   change.side = at.side = stack.side;
-  if ((at.layer != kFinal && !in_range(stack, at.layer)) || stack.is_locked(at)) return change;
+  if ((at.in_layer() && !in_range(stack, at.layer)) || stack.is_locked(at)) return change;
   const NormKind was = norm_at(stack.wiring, at);
   if (was == kind) return change;
   auto& changed = kind == NormKind::None ? change.from : change.to;
   const char* done = kind == NormKind::None ? "removed" : was == NormKind::None ? "added" : "changed";
-  if (at.layer == kFinal) {
-    change.wiring.final = kind;
+  if (!at.in_layer()) {
+    (at.layer == kFinal ? change.wiring.final : change.wiring.embedding) = kind;
     changed.push_back(at);
-    change.note = fmt::format("final norm {}", done);
+    change.note = fmt::format("{} norm {}", at.layer == kFinal ? "final" : "embedding", done);
     return change;
   }
   for (auto [layer, sub] : followers(stack, at, only_this)) {

@@ -19,13 +19,15 @@ inline constexpr Slot kSlots[] = {Slot::Before, Slot::After, Slot::Trunk};
 // Sub-layers of a layer from the bottom up.
 std::span<const Sub> subs_of(bool cross);
 
-// One place where a norm can sit. Layers count from 0 here and from 1 in every name; kFinal: the final norm.
-inline constexpr int kFinal = -1;
+// One place where a norm can sit. Layers count from 0 here and from 1 in every name; kFinal: the norm after
+// the last layer, kEmbedding: the one on the embedding.
+inline constexpr int kFinal = -1, kEmbedding = -2;
 struct SlotId {
   int layer = 0;
   Sub sub = Sub::attention;
   Slot slot = Slot::Trunk;
   Side side = Side::main;
+  bool in_layer() const { return layer >= 0; }
   friend bool operator==(const SlotId&, const SlotId&) = default;
 };
 
@@ -73,7 +75,7 @@ int count_norms(const Stack& stack);
 int count_fixed_norms(const Stack& stack);
 const char* to_string(Sub sub);      // "attn", "cross", "ffn"
 const char* to_string(Slot slot);    // "before", "after", "trunk"
-std::string slot_name(SlotId at);    // "layer2/attn/trunk", "enc/layer2/attn/trunk", "final"
+std::string slot_name(SlotId at);    // "layer2/attn/trunk", "enc/layer2/attn/trunk", "final", "embedding"
 std::string side_prefix(Side side);  // "" or "enc/"
 
 // A row of the picture: one open layer, or a run of equal neighbours drawn as one collapsed box.
@@ -113,7 +115,7 @@ WiringChange move_norm(const Stack& stack, SlotId from, Slot to, bool only_this)
 // The same move in these layers alone, alike or not: in all their sub-layers, or in this kind of sub-layer.
 WiringChange paint_move(const Stack& stack, SlotId from, Slot to, std::span<const int> layers, bool only_sub);
 // Fills a slot, empties it (None) or changes the kind of its norm; the alike ones that are in the same state
-// follow. The final norm follows nothing.
+// follow. Those of the stack, final and embedding, follow nothing.
 WiringChange set_norm(const Stack& stack, SlotId at, NormKind kind, bool only_this);
 // Gives a layer the norms of another.
 WiringChange copy_layer(const Stack& stack, int from, int to);
@@ -124,12 +126,15 @@ std::string placement_caption(const Stack& stack);
 // The glyph of a run card: where the norms of the first layer sit, when all layers agree on it.
 struct GlyphSlots {
   bool before = false, after = false, trunk = false;
+  bool inside = false;  // norms where no slot is, in any layer
 };
 GlyphSlots glyph_slots(const Stack& stack);
 
 // "all 12 norms before their branch", "this norm after its branch", "all 12 norms onto the trunk"; `what`
 // stands after "norms": " of the decoder".
 std::string drop_text(const WiringChange& change, Slot to, bool only_this, const std::string& what = {});
+// What a slot is and what the hand may do with it.
+std::string slot_help(const Stack& stack, SlotId at);
 // "layers 2 to 4" of a stroke.
 std::string layers_text(std::vector<int> layers);
 

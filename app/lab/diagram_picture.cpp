@@ -61,9 +61,13 @@ struct Picture : SublayerPainter {
     const int layer = r.row.first;
     const NormKind kind = wiring(layer, s.sub).enter;
     if (kind == NormKind::None) return;
-    // Where the trunk norm of the sub-layer below would stand, if that is empty.
     Rect place = centred({d.trunk_x, s.fork_y + 13}, s.trunk.w, 16);
-    if (i > 0 && wiring(layer, r.subs[i - 1].sub).trunk == NormKind::None) place = r.subs[i - 1].trunk;
+    if (i > 0) {  // where the trunk norm of the sub-layer below would stand, or above that
+      const SlotId below = at(layer, r.subs[i - 1].sub, Slot::Trunk);
+      place = r.subs[i - 1].trunk;
+      if (trunk_broken(below) || legal(below))
+        place = centred({d.trunk_x, std::min(s.fork_y + 6, place.y - 9)}, s.trunk.w, 13);
+    }
     break_trunk(place, ground());
     locked_token(place, kind);
   }
@@ -71,11 +75,11 @@ struct Picture : SublayerPainter {
   void open_row_front(const RowLayout& r) {
     const int layer = r.row.first;
     if (bottom_skip(r)) bottom_line(r);
+    for (size_t i = 0; i < r.subs.size(); ++i) enter_norm(r, i);
     for (size_t i = 0; i < r.subs.size(); ++i) {
       const SublayerLayout& s = r.subs[i];
       const SlotId trunk = at(layer, s.sub, Slot::Trunk);
       if (trunk_broken(trunk)) break_trunk(s.trunk, ground());
-      enter_norm(r, i);
       branch(s, layer);
       for (Slot which : {Slot::Trunk, Slot::Before, Slot::After})
         slot(s.slot(which), at(layer, s.sub, which), ground());
@@ -159,7 +163,8 @@ struct Picture : SublayerPainter {
         if (which == Slot::Trunk && trunk_broken(id)) break_trunk(small.trunk, t.panel);
         small_slot(small.slot(which), id);
       }
-    row_words(r);
+    const float named = row_words(r);
+    for (const SmallSlots& small : r.small) fixed_marks(small, r.row.first, named);
     for (const BarLayout& bar : r.bars) {
       size_bar(bar.size, bar.layer, bar.sub);
       gradient_bar(bar.gradient, bar.layer, bar.sub);
@@ -172,7 +177,28 @@ struct Picture : SublayerPainter {
     layer_key(r);
   }
 
-  void row_words(const RowLayout& r) {
+  // What cannot be moved shows here too: a norm that the stream enters by, and what stands inside.
+  void fixed_marks(const SmallSlots& small, int layer, float named) {
+    const Wiring& w = wiring(layer, small.sub);
+    if (w.enter != NormKind::None) {
+      p.fill({d.trunk_x - 5, small.enter.y - 2, 10, small.enter.h + 4}, t.panel);
+      small_fixed(small.enter);
+    }
+    const TextStyle style{Face::sans, 9};
+    for (const std::string& words : inner_brief(w.inner)) {
+      const float width = p.text_width(style, words) + 9;
+      const float left = small.inside.right() - width;
+      if (left < named + 6) continue;
+      const Rect token{left, small.inside.y, width, small.inside.h};
+      p.fill(token, t.panel, 3);
+      p.outline(token, t.slot, 1, 3);
+      p.text_in(token, style, t.ink2, words, Align::centre);
+      return;
+    }
+  }
+
+  // Returns where the words end.
+  float row_words(const RowLayout& r) {
     const bool group = r.row.count() > 1;
     Rect line = r.box;
     line.x += 14, line.w -= d.narrow ? 64.f : 41.f;
@@ -181,17 +207,21 @@ struct Picture : SublayerPainter {
               : fmt::format("Layer {}", r.row.first + 1);
     const float w = p.text_in(line, {Face::bold, type::body}, t.ink, name);
     if (!d.narrow) draw_icon(p, Icon::chevron_right, {r.box.right() - 15, r.box.centre().y}, 17, t.ink2);
-    if (!group) return;
+    if (!group) return line.x + w;
     const std::string count = fmt::format("×{}", r.row.count());
     const float pill_w = p.text_width({Face::bold, type::tick}, count) + (d.narrow ? 10.f : 18.f);
     const Rect badge =
         centred({line.x + w + 6 + pill_w / 2, r.box.centre().y}, pill_w, d.narrow ? 16.f : 18.f);
-    if (badge.right() > line.right() + 2) return;
+    if (badge.right() > line.right() + 2) return line.x + w;
     p.fill(badge, t.sunk, badge.h / 2);
     p.text_in(badge, {Face::bold, type::tick}, t.ink2, count, Align::centre);
+    const bool inside = std::any_of(r.small.begin(), r.small.end(), [&](const SmallSlots& small) {
+      return !inner_words(wiring(r.row.first, small.sub).inner).empty();
+    });
     const float room = line.right() - badge.right() - 8;
-    if (!compact && !d.narrow && p.text_width({Face::sans, type::tick}, "all alike") < room)
+    if (!inside && !compact && !d.narrow && p.text_width({Face::sans, type::tick}, "all alike") < room)
       p.text_in(line, {Face::sans, type::tick}, t.ink3, "all alike", Align::right);
+    return badge.right();
   }
 
   // Squares in the depth colours: the key of every plot by depth.
@@ -229,9 +259,11 @@ struct Picture : SublayerPainter {
     const std::string unit = input.view.unit.empty() ? "token" : input.view.unit;
     const bool beside = stacks.both, encoder = beside && d.side == Side::encoder;
     const bool small = d.narrow || (compact && beside);
-    if (!d.output.empty())
-      end_box(d.output, encoder ? "Memory" : "Output", small && compact ? "" : "next " + unit);
     const bool lone_encoder = !beside && run.spec->model.architecture == Architecture::Encoder;
+    const std::string out = !lone_encoder                     ? "next " + unit
+                            : run.spec->data.name == "labels" ? "class"
+                                                              : "hidden " + unit;
+    if (!d.output.empty()) end_box(d.output, encoder ? "Memory" : "Output", small && compact ? "" : out);
     if (beside)
       end_box(d.embedding, encoder ? "Source" : "Target", encoder ? unit + " + position" : "shifted right");
     else
@@ -257,10 +289,14 @@ struct Picture : SublayerPainter {
                  : fmt::format("final norm, off in {}", label(placement));
     const float end = d.narrow ? d.right : d.size_head.x;
     Rect box{d.final_slot.right() + 6, d.final_slot.y, end - d.final_slot.right() - 10, d.final_slot.h};
-    const float w = p.text_in(box, {Face::sans, type::tick}, t.ink3, name);
-    if (stack.wiring.second == NormKind::None) return;
-    box.take_left(w + 8);
-    p.text_in(box, {Face::sans, type::tick}, t.ink3, d.narrow ? "" : "and a second stream");
+    p.text_in(box, {Face::sans, type::tick}, t.ink3, name);
+    const Rect slot = d.embedding_slot;
+    if (stack.wiring.embedding != NormKind::None)
+      p.text({slot.right() + 6, slot.centre().y + 4}, {Face::sans, type::tick}, t.ink3,
+             d.narrow ? "embedding norm" : "norm on the embedding");
+    if (!d.second.empty())
+      p.text({d.join.x + 14, d.join.y + 4}, {Face::sans, type::tick}, t.ink3,
+             d.narrow ? "second stream" : "the second stream, normed once");
   }
 
   void end_box(const Rect& r, const char* name, const std::string& what) {
@@ -279,17 +315,42 @@ struct Picture : SublayerPainter {
       p.dashed_outline(d.final_slot, t.slot, line::outline, kSlotDash, radius::token);
     p.fill({d.trunk_x - line::trunk / 2, d.trunk_top, line::trunk, d.trunk_bottom - d.trunk_top},
            t.runs[static_cast<size_t>(colour)].line);
-    // ResiDual: what every branch adds up to, never normalised on the way.
-    if (stack.wiring.second != NormKind::None)
-      p.line({d.trunk_x - 8, d.trunk_bottom}, {d.trunk_x - 8, d.trunk_top + 2}, t.wire, 2);
-    if (stack.wiring.final != NormKind::None) {
-      break_trunk(d.final_slot, t.panel);
-      const Rect place = centred(d.final_slot.centre(), d.narrow ? 26.f : 32.f, 18);
-      if (stack.is_locked(final_id))
-        locked_token(place, stack.wiring.final);
-      else
-        token(place, stack.wiring.final, state.hovered == final_id);
-    }
+    if (!d.second.empty()) second_stream();
+    if (stack.wiring.final != NormKind::None) end_norm(d.final_slot, final_id);
+    const SlotId embedding_id = at(kEmbedding, Sub::attention, Slot::Trunk);
+    const std::string embedding = "diagram/" + slot_name(embedding_id);
+    if (stack.wiring.embedding != NormKind::None)
+      end_norm(d.embedding_slot, embedding_id);
+    else if (ui.focused() == embedding || d.embedding_slot.inset(-2).contains(ui.mouse()))
+      p.dashed_outline(d.embedding_slot, t.slot, line::outline, kSlotDash, radius::token);
+  }
+
+  // A norm of the stack, on the trunk above or below the layers.
+  void end_norm(const Rect& slot, SlotId id) {
+    break_trunk(slot, t.panel);
+    const Rect place = centred(slot.centre(), d.narrow ? 26.f : 32.f, id.layer == kFinal ? 18 : slot.h);
+    if (stack.is_locked(id))
+      locked_token(place, norm_at(stack.wiring, id));
+    else
+      token(place, norm_at(stack.wiring, id), state.hovered == id);
+  }
+
+  // ResiDual: what every branch adds up to, never normalised on the way; one norm, then it joins.
+  void second_stream() {
+    const float x = d.second.centre().x, k = 5, y = d.join.y;
+    const float lane = d.trunk_x - (d.narrow ? 11.f : 14.f);  // beside the layers
+    const float turn = d.second.bottom() + 8;
+    p.line({lane, d.trunk_bottom}, {lane, turn}, t.wire, 2);
+    if (lane != x) p.bezier({lane, turn}, {lane, turn - 7}, {x, turn - 1}, {x, turn - 8}, t.wire, 2);
+    p.line({x, turn - (lane != x ? 8.f : 0.f)}, {x, y + k}, t.wire, 2);
+    p.bezier({x, y + k}, {x, y}, {x, y}, {x + k, y}, t.wire, 2);
+    p.line({x + k, y}, {d.trunk_x - 7, y}, t.wire, 2);
+    p.fill({x - 4, d.second.y - 2, 8, d.second.h + 4}, t.panel);
+    small_fixed(d.second);
+    const char* text = token_text(stack.wiring.second);
+    if (p.text_width({Face::bold, 9}, text) + 4 < d.second.w)
+      p.text_in(d.second, {Face::bold, 9}, t.ink2, text, Align::centre);
+    plus(d.join);
   }
 
   void back() {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "app/lab/diagram_scales.h"
 #include "app/lab/quantities.h"
 
 namespace normscope::lab {
@@ -56,8 +57,10 @@ void SublayerPainter::function_box(const SublayerLayout& s, int layer) {
   const std::vector<std::string> inside = inner_words(wiring(layer, s.sub).inner);
   const bool small = compact || d.narrow;
   Rect words = s.box;
-  if (!inside.empty()) words.h *= 0.56f, words.y += 1;
-  const TextStyle title{Face::bold, d.narrow ? type::tick : small ? type::body : type::title};
+  if (!inside.empty()) words.h *= 0.54f, words.y += 0.5f;
+  const TextStyle title{Face::bold, d.narrow                   ? type::tick
+                                    : small || !inside.empty() ? type::body
+                                                               : type::title};
   const auto names = sub_titles(s.sub, stacks.both);
   p.text_in(words, title, t.ink,
             names[p.text_width(title, names[0]) + (d.narrow ? 3.f : 10.f) > words.w ? 1 : 0], Align::centre);
@@ -68,7 +71,7 @@ void SublayerPainter::function_box(const SublayerLayout& s, int layer) {
   float x = s.box.centre().x - width / 2 + 1;
   for (const std::string& word : inside) {
     const float w = p.text_width(style, word) + 7;
-    const Rect token{x, words.bottom() - 1, w, s.box.bottom() - words.bottom() - 2};
+    const Rect token{x, words.bottom(), w, s.box.bottom() - words.bottom() - 2.5f};
     p.fill(token, t.panel, 3);
     p.outline(token, t.slot, 1, 3);
     p.text_in(token, style, t.ink2, word, Align::centre);
@@ -92,15 +95,11 @@ void SublayerPainter::pill(const Rect& r, const std::string& text) {
 
 void SublayerPainter::scales(const SublayerLayout& s, int layer) {
   const Wiring& w = wiring(layer, s.sub);
-  if (w.skip.kind != Scale::Kind::One) {
-    const size_t index = sublayer_index(run.spec->model, d.side, layer, s.sub);
-    const float value = index < run.skip_scales.size() ? run.skip_scales[index] : w.skip.value;
-    pill(s.pill, fmt::format("{} {:.2f}", w.skip.kind == Scale::Kind::Constant ? "α" : "ω", value));
-  }
-  if (w.branch.kind == Scale::Kind::Constant)
-    pill(s.branch_pill, fmt::format("×{:.2f}", w.branch.value));
-  else if (w.branch.kind != Scale::Kind::One)
-    pill(s.branch_pill, fmt::format("α₀ {:.3g}", w.branch.value));
+  const RunView* now = state.pending ? nullptr : &run;
+  const size_t index = sublayer_index(run.spec->model, d.side, layer, s.sub);
+  if (const ScaleWords skip = skip_words(w, now, index); !skip.text.empty()) pill(s.pill, skip.text);
+  if (const ScaleWords branch = branch_words(w, now, index); !branch.text.empty())
+    pill(s.branch_pill, branch.text);
   std::string below;
   if (w.depth != 1.0f) below = fmt::format("×{:.2f} = 1/√l", w.depth);
   if (w.init_gain != 1.0f) below = fmt::format("init ×{:.2f}", w.init_gain);

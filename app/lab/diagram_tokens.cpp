@@ -41,7 +41,7 @@ bool TokenPainter::legal(SlotId at) const {
 bool TokenPainter::lit(SlotId at) const {
   if (!state.hovered || state.dragging || norm_at(stack.wiring, at) == NormKind::None) return false;
   if (*state.hovered == at) return true;
-  return !ui.alt() && state.hovered->layer != kFinal && state.hovered->side == at.side &&
+  return !ui.alt() && state.hovered->in_layer() && state.hovered->side == at.side &&
          state.hovered->slot == at.slot && !stack.is_locked(at) && !stack.is_locked(*state.hovered) &&
          same_layer(stack, state.hovered->layer, at.layer);
 }
@@ -62,6 +62,11 @@ void TokenPainter::locked_token(const Rect& r, NormKind kind) {
   const bool room = w + 10 < r.w;
   if (room) lock(p, {r.centre().x - w / 2 - 2.5f, r.centre().y}, 7, t.ink2);
   p.text_in(r.moved(room ? 3.5f : 0, 0), style, t.ink2, token_text(kind), Align::centre);
+}
+
+void TokenPainter::small_fixed(const Rect& r) {
+  p.fill(r, solid(), 3);
+  p.outline(r, t.ink2, 1, 3);
 }
 
 void TokenPainter::slot(const Rect& r, SlotId at, Colour behind) {
@@ -122,11 +127,34 @@ void TokenPainter::held_token(const DiagramLayout& layout) {
   top.text_in(lifted, {Face::bold, type::body}, t.on_accent, token_text(kind), Align::centre);
 }
 
-std::vector<std::string> inner_words(const Inner& inner) {
-  std::vector<std::string> words;
+namespace {
+
+// "q,k,v": whose heads have a norm.
+std::string normed_heads(const Inner& inner) {
   std::string heads;
   for (auto [kind, letter] : {std::pair{inner.query, "q"}, {inner.key, "k"}, {inner.value, "v"}})
     if (kind != NormKind::None) heads += heads.empty() ? letter : std::string(",") + letter;
+  return heads;
+}
+
+}  // namespace
+
+std::vector<std::string> inner_brief(const Inner& inner) {
+  const std::vector<std::string> all = inner_words(inner);
+  if (all.empty()) return {};
+  std::string whole;
+  for (const std::string& word : all) whole += whole.empty() ? word : ", " + word;
+  const std::string heads = normed_heads(inner);
+  const std::string brief = !heads.empty()                      ? heads
+                            : inner.output != NormKind::None    ? "out"
+                            : inner.head_scale || !inner.shifts ? "×head"
+                                                                : "+shift";
+  return {whole, all.front(), brief};
+}
+
+std::vector<std::string> inner_words(const Inner& inner) {
+  std::vector<std::string> words;
+  const std::string heads = normed_heads(inner);
   const auto kind_of = [&] {
     return inner.query != NormKind::None ? inner.query
            : inner.key != NormKind::None ? inner.key

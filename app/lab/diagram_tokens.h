@@ -33,6 +33,8 @@ struct TokenPainter {
 
   void token(const ui::Rect&, NormKind, bool halo);
   void locked_token(const ui::Rect&, NormKind);
+  // A norm of a collapsed row that cannot be moved.
+  void small_fixed(const ui::Rect&);
   // Everything of a slot but the break of the trunk.
   void slot(const ui::Rect&, SlotId at, ui::Colour behind);
   void small_slot(const ui::Rect&, SlotId at);
@@ -42,5 +44,8 @@ struct TokenPainter {
 
 // Norms and scales inside a function, as words on small tokens: "q", "k", "v", "out", "×h", "+b".
 std::vector<std::string> inner_words(const Inner& inner);
+// The same for a collapsed row, the longest first: the first that fits is used. Empty where nothing stands
+// inside.
+std::vector<std::string> inner_brief(const Inner& inner);
 
 }  // namespace normscope::lab

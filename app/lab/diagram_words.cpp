@@ -9,7 +9,7 @@
 namespace normscope::lab {
 
 GlyphSlots glyph_slots(const Stack& stack) {
-  GlyphSlots all{true, true, true};
+  GlyphSlots all{true, true, true, count_fixed_norms(stack) > 0};
   for (int layer = 0; layer < stack.layers(); ++layer)
     for (Sub sub : stack.subs()) {
       const Wiring& wiring = wiring_of(stack.wiring, layer, sub);
@@ -95,6 +95,50 @@ const KindWords& kind_words(NormKind kind) {
 
 const char* token_text(NormKind kind) {
   return kind_words(kind == NormKind::None ? NormKind::LayerNorm : kind).token;
+}
+
+namespace {
+
+const char* slot_place(SlotId at) {
+  if (at.layer == kFinal) return "after the last layer";
+  if (at.layer == kEmbedding) return "on the embedding";
+  switch (at.slot) {
+    case Slot::Before:
+      return "before the branch";
+    case Slot::After:
+      return "after the branch";
+    case Slot::Trunk:
+      break;
+  }
+  return "on the trunk";
+}
+
+}  // namespace
+
+std::string slot_help(const Stack& stack, SlotId at) {
+  const NormKind kind = norm_at(stack.wiring, at);
+  if (stack.is_locked(at))
+    return fmt::format("The norm {} is locked: it stays when others move. L unlocks it.", slot_place(at));
+  if (at.layer == kFinal)
+    return kind == NormKind::None
+               ? "No final norm. Enter puts one after the last layer, as Pre-LN has it."
+               : "The final norm, after the last layer. Enter takes it off, T chooses its kind, L locks it.";
+  if (at.layer == kEmbedding)
+    return kind == NormKind::None
+               ? "No norm on the embedding. Enter puts one there, as Peri-LN has it."
+               : "The norm on the embedding. Enter takes it off, T chooses its kind, L locks it.";
+  if (kind == NormKind::None)
+    return fmt::format(
+        "Empty slot {}. Enter fills it in all alike layers, Alt+Enter in this one; I, O, P: before, "
+        "after, trunk.",
+        slot_place(at));
+  return fmt::format(
+      "The norm {}: {}. Drag it along its branch: all alike follow, Alt moves this one, Ctrl paints the "
+      "layers "
+      "that you pass, Shift starts run D from step 0. Keys: I before, O after, P trunk, Enter off, T its "
+      "kind, "
+      "L lock, Ctrl+Up paints the layer above.",
+      slot_place(at), kind_words(kind).name);
 }
 
 }  // namespace normscope::lab

@@ -100,6 +100,13 @@ void LabScreen::stay_at_measured(const LabView& view) {
   if (measured >= 0 && view.playing) transport_.pinned_step = std::min(measured, view.step);
 }
 
+void LabScreen::reveal(std::string_view control) {
+  constexpr std::string_view kSettings = "settings/";
+  if (!control.starts_with(kSettings)) return;
+  left_tab_ = 1;
+  settings_.reveal = control.substr(kSettings.size());
+}
+
 // Left column: what the runs are made of.
 
 void LabScreen::draw_left(Frame& f, Rect column) {

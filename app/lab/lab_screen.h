@@ -30,6 +30,8 @@ class LabScreen {
   const DiagramState& diagram() const { return diagram_; }
   TransportState& transport() { return transport_; }
   const TransportState& transport() const { return transport_; }
+  // Brings a control into sight that stands in another tab or below the end of a panel.
+  void reveal(std::string_view control);
   // Nats a letter of the person who guessed, a line on the loss plot; none: not played.
   void set_person(std::optional<double> nats) { scene_.person = nats; }
 

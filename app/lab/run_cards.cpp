@@ -63,6 +63,10 @@ void glyph(Ui& ui, Vec at, const RunView& run) {
   p.fill(box, t.sunk, 3);
   p.outline(box, t.wire, 1.4f, 3);
   auto norm = [&](Vec centre) { p.accent_box(t, centred(centre, 12, 17), 3.5f); };
+  if (slots.inside && !slots.before && !slots.after && !slots.trunk) {  // they cannot be moved: not yellow
+    const Rect inside = centred(box.centre(), 8, 8);
+    p.fill(inside, t.panel, 2), p.outline(inside, t.ink2, 1.2f, 2);
+  }
   if (slots.before) norm({left + 10 - (slots.after ? 4.f : 0.f), roof + 1});
   if (slots.after) norm({right - 5, roof + 1});
   if (slots.trunk) {

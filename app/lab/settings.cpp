@@ -21,10 +21,13 @@ std::vector<const Field*> differing_fields(const LabView& view) {
   return fields;
 }
 
-std::string cost_text(double seconds_now, double flop_now, double flop_then, int64_t bytes) {
+std::string cost_text(double seconds_now, double flop_now, double flop_then, int64_t bytes,
+                      int64_t machine_bytes) {
   const double megabytes = static_cast<double>(bytes) / 1e6;
   const std::string memory =
       megabytes < 1000 ? fmt::format("{:.0f} MB", megabytes) : fmt::format("{:.1f} GB", megabytes / 1000);
+  if (machine_bytes > 0 && bytes > machine_bytes)
+    return fmt::format("too large: {} of {:.1f} GB", memory, static_cast<double>(machine_bytes) / 1e9);
   if (!(seconds_now > 0) || !(flop_now > 0)) return fmt::format("restarts: about {}", memory);
   const double seconds = seconds_now * flop_then / flop_now;
   const std::string time =
@@ -118,6 +121,18 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const Rect
   const float lines = std::ceil(static_cast<float>(rest.size()) / static_cast<float>(columns));
   const float needed = pitch * static_cast<float>(first.size()) + 4 + pitch * lines - (pitch - h);
   const float overflow = std::max(0.f, needed - area.h);
+  if (!state.reveal.empty()) {
+    const auto is_it = [&](const Field* field) { return field->key == state.reveal; };
+    const auto a = std::find_if(first.begin(), first.end(), is_it);
+    const auto b = std::find_if(rest.begin(), rest.end(), is_it);
+    const float row =
+        a != first.end() ? static_cast<float>(a - first.begin())
+                         : static_cast<float>(first.size()) +
+                               std::floor(static_cast<float>(b - rest.begin()) / static_cast<float>(columns));
+    const float top = std::floor((area.h - h - 4) / pitch) * pitch;  // of the last row that is seen
+    state.scroll = std::clamp(state.scroll, std::max(0.f, row * pitch - top), row * pitch);
+    state.reveal.clear();
+  }
   if (overflow > 0) scroll_rows(ui, state, area, overflow, pitch);
   // Whole rows only: a row is either seen or not.
   state.scroll =

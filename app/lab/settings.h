@@ -23,16 +23,21 @@ struct SettingsState {
     uint64_t version = 0;
   };
   std::map<std::string, Held> held;
-  std::string path;  // typed into the list of data
+  std::string reveal;  // key of a row that is to be scrolled into sight
+  std::string path;    // typed into the list of data
   std::string
       restart_hint;  // set while a structural field is under the hand: shown instead of the panel's note
 };
 
+// A row of its own or of the data's; name and budget stand elsewhere.
+bool listed(const Field& field);
 // Rows of fields that differ between the runs, in table order (name and budget are not settings).
 std::vector<const Field*> differing_fields(const LabView& view);
 // "restarts: about 62 ms a step, 41 MB", from the measured time of a step and the arithmetic now and then;
-// "heavy: ..." where a step would take more than half a second or 2 GiB. All runs together.
-std::string cost_text(double seconds_now, double flop_now, double flop_then, int64_t bytes);
+// "heavy: ..." where a step would take more than half a second or 2 GiB, "too large: ..." where the machine
+// has less memory (0: not known). All runs together.
+std::string cost_text(double seconds_now, double flop_now, double flop_then, int64_t bytes,
+                      int64_t machine_bytes = 0);
 const char* settings_note(const SettingsState& state, const LabView& view);
 
 // The tiles "edits A B C" of the panel's head; returns their width.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <imgui.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -29,6 +30,11 @@ constexpr std::array<Shown, 11> kFirst{{
     {"data.name", "data", ""},
     {"run.seed", "seed", "", 0, 100, 1, false},
 }};
+
+int64_t machine_memory() {
+  static const int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  return bytes;
+}
 
 std::string text_of(const Field& field, double value) {
   return field.type == FieldType::Integer ? fmt::format("{}", std::llround(value))
@@ -102,11 +108,16 @@ double Rows::held_value(const std::string& name, double now) {
 }
 
 void Rows::hint(const Field& field, const Rect& rect) {
-  if (!field.live && rect.contains(ui.mouse()) && clip.contains(ui.mouse()))
+  if (field.live || !state.restart_hint.empty()) return;
+  const std::string name = fmt::format("settings/{}", field.key);
+  const std::string& focus = ui.focused();
+  const bool focused = ui.focus_visible() && focus.starts_with(name) &&
+                       (focus.size() == name.size() || focus[name.size()] == '/');
+  if (focused || (rect.contains(ui.mouse()) && clip.contains(ui.mouse())))
     state.restart_hint = "a change restarts from step 0";
 }
 
-void Rows::predict(const Field& field, double value, int only) {
+void Rows::predict(const Field& field, const std::string& value, int only) {
   if (field.live) return;
   double now = 0, then = 0;
   int64_t bytes = 0;
@@ -116,14 +127,14 @@ void Rows::predict(const Field& field, double value, int only) {
     const bool changes =
         only >= 0 ? static_cast<int>(i) == only : state.edits >> (view.runs[i].letter - 'A') & 1;
     try {
-      if (changes) set_field(spec, field.key, text_of(field, value));
+      if (changes) set_field(spec, field.key, value);
     } catch (const Error&) {
       return;  // says so itself once it is asked for
     }
     then += step_flop(spec.model, spec.train.batch);
     bytes += estimated_bytes(spec.model, spec.train.batch);
   }
-  state.restart_hint = cost_text(view.seconds_per_step, now, then, bytes);
+  state.restart_hint = cost_text(view.seconds_per_step, now, then, bytes, machine_memory());
 }
 
 std::string Rows::help(const Field& field) const {
@@ -148,7 +159,7 @@ void Rows::number_field(const Field& field, const std::string& name, const Rect&
   const RunSpec& spec = *view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec;
   double value = held_value(name, std::strtod(field.get(spec).c_str(), nullptr));
   const Change change = ui::field(ui, name, rect, words, value, help(field), options_of(field, shown));
-  if (change != Change::none) predict(field, std::clamp(value, field.low, field.high), only);
+  if (change != Change::none) predict(field, text_of(field, std::clamp(value, field.low, field.high)), only);
   if (change != Change::done) return;
   value = std::clamp(value, field.low, field.high);
   edit(field, text_of(field, value), only);
@@ -169,7 +180,9 @@ void Rows::choice_field(const Field& field, const std::string& name, const Rect&
   for (const std::string& value : values) {
     ButtonOptions o;
     o.quiet = true, o.style = {value == now ? Face::bold : Face::sans, type::body};
-    if (button(ui, name + "/" + value, rest.take_top(h).inset(0, 1), display(field, value), help(field), o)) {
+    const Rect item = rest.take_top(h).inset(0, 1);
+    if (item.contains(ui.mouse())) predict(field, value, -1);
+    if (button(ui, name + "/" + value, item, display(field, value), help(field), o)) {
       if (value != now) edit(field, value);
       ui.close_popup();
     }
@@ -216,6 +229,7 @@ void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::
     value = now + step * (hit.arrow_x + hit.arrow_y);
   }
   value = std::clamp(value, field.low, std::min(field.high, 1e6));
+  if (value != now) predict(field, text_of(field, value), static_cast<int>(i));
   if ((hit.released && hit.dragging) || hit.arrow_x || hit.arrow_y) {
     if (value != now) edit(field, text_of(field, value), static_cast<int>(i));
     state.held[name] = {value, view.version};

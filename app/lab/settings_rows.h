@@ -21,8 +21,6 @@ Shown shown_as(const Field& field);
 // The fields that are touched most, in the order of their rows; the others follow in table order.
 std::vector<const Field*> first_fields();
 
-// A row of its own or of the data's; name and budget stand elsewhere.
-bool listed(const Field& field);
 bool differs(const Field& field, const LabView& view);
 // "post" -> "Post-LN", "adam" -> "Adam": names as the rest of the screen writes them.
 std::string display(const Field& field, const std::string& value);
@@ -41,9 +39,10 @@ struct Rows {
   // A change for the runs that are to be edited: one command for all, or one each.
   void edit(const Field& field, const std::string& value, int only = -1);
   double held_value(const std::string& name, double now);
+  // Says before a change that it restarts: under the mouse or in focus.
   void hint(const Field& field, const ui::Rect& rect);
   // What a step would cost with this value: soft, nothing is refused for it.
-  void predict(const Field& field, double value, int only);
+  void predict(const Field& field, const std::string& value, int only);
   std::string help(const Field& field) const;
   ui::FieldOptions options_of(const Field& field, const Shown& shown) const;
   void number_field(const Field& field, const std::string& name, const ui::Rect& rect, std::string_view words,

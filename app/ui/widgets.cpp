@@ -102,7 +102,7 @@ float segmented_width(Ui& ui, std::span<const std::string> labels) {
 }
 
 bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std::string> labels,
-               int& selected, std::string_view help) {
+               int& selected, std::string_view help, std::span<const std::string> helps) {
   const Theme& t = ui.theme();
   Painter& p = ui.paint();
   HitOptions outer;
@@ -125,7 +125,8 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std
     Rect segment = rest.take_left(widths[i] + pad);
     HitOptions inner;
     inner.focusable = false;
-    Hit h = ui.hit(std::string(name) + "/" + labels[i], segment, i == selected ? "on" : "", help, inner);
+    const std::string_view own = size_t(i) < helps.size() ? std::string_view(helps[size_t(i)]) : help;
+    Hit h = ui.hit(std::string(name) + "/" + labels[i], segment, i == selected ? "on" : "", own, inner);
     if (h.clicked) selected = i;
     if (i == selected)
       p.fill(segment, t.inverse, 5);

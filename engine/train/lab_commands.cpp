@@ -1,5 +1,7 @@
 // LabTrainer: the commands. Each builds what it needs first and changes the Lab last, so that an Error leaves
 // all as it was.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,6 +18,15 @@ constexpr size_t kMostParked = 8;  // forks kept for undo: a network each
 
 // A comparison is about one set of data and one seed.
 bool is_shared(std::string_view key) { return key.starts_with("data.") || key == "run.seed"; }
+
+// There is no cap on what one may ask for, but what cannot be held would end the whole session.
+void check_memory(const RunSpec& spec) {
+  const int64_t machine = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  const int64_t needed = estimated_bytes(spec.model, spec.train.batch);
+  if (machine > 0 && needed > machine)
+    fail("lab", "a run of this size needs about {:.0f} GB: expected less than the {:.0f} GB of this machine",
+         static_cast<double>(needed) / 1e9, static_cast<double>(machine) / 1e9);
+}
 
 }  // namespace
 
@@ -38,6 +49,7 @@ std::shared_ptr<const Task> LabTrainer::task_for(const DataSpec& data) {
 std::unique_ptr<LabEntry> LabTrainer::make_entry(RunSpec spec, char letter) {
   spec.train.steps = budget_;
   validate(spec);  // before the data is read
+  check_memory(spec);
   auto made = std::make_unique<LabEntry>();
   auto task = task_for(spec.data);
   made->run = std::make_unique<Run>(std::move(spec), std::move(task), *backend_);

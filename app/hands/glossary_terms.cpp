@@ -1,0 +1,352 @@
+// The table of the glossary: what each term of the field means and where it stands in the app. See
+// glossary.h.
+#include "app/hands/glossary.h"
+
+namespace normscope::hands {
+namespace {
+
+constexpr Term kTerms[] = {
+    {"norm", "layer normalization",
+     "A norm subtracts the mean of a position's features, divides by their standard deviation and applies a "
+     "learned gain "
+     "and bias. It keeps the size of what flows on the same, whatever came before.",
+     "Ba, Kiros, Hinton 2016, Layer Normalization", "settings/model.norm|diagram/kind/ln"},
+    {"rmsnorm", "RMSNorm",
+     "A norm that divides by the root mean square and subtracts nothing. It has a gain but no bias, and "
+     "trains about as "
+     "well as layer normalization.",
+     "Zhang, Sennrich 2019, Root Mean Square Layer Normalization", "diagram/kind/rms"},
+    {"post-ln", "Post-LN",
+     "The norm stands on the trunk, after the branch was added. It is the placement of the original "
+     "transformer; deep "
+     "stacks of it need a warm-up.",
+     "Vaswani et al. 2017, Attention Is All You Need", "preset/Post"},
+    {"pre-ln", "Pre-LN",
+     "The norm stands at the entry of each branch, and the trunk has none but a last one before the output. "
+     "Gradients "
+     "reach every layer about equally, so it trains without warm-up.",
+     "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture", "preset/Pre"},
+    {"sandwich", "sandwich norm",
+     "Each branch has a norm at its entry and a second one at its end. It keeps what a branch adds to the "
+     "trunk from "
+     "growing.",
+     "Ding et al. 2021, CogView", "preset/Sandwich"},
+    {"deepnorm", "DeepNorm",
+     "Post-LN whose trunk is multiplied by a constant above one before the branch is added, with smaller "
+     "initial weights "
+     "in the branch. It bounds how much one update can change a very deep model.",
+     "Wang et al. 2022, DeepNet: Scaling Transformers to 1,000 Layers", "preset/DeepNorm"},
+    {"admin", "Admin",
+     "Post-LN whose trunk is scaled by numbers measured on a first batch, so that every branch has a small "
+     "share at the "
+     "start. The scales are learned on afterwards.",
+     "Liu et al. 2020, Understanding the Difficulty of Training Transformers", "preset/Admin"},
+    {"rezero", "ReZero",
+     "No norm at all: each branch is multiplied by a learned number that starts at zero. At the start the "
+     "model is the "
+     "identity and gradients pass untouched.",
+     "Bachlechner et al. 2020, ReZero is All You Need", "preset/ReZero"},
+    {"warm-up", "warm-up",
+     "The learning rate rises from zero to its peak over the first steps. It keeps the first, badly informed "
+     "updates "
+     "small until Adam's averages are reliable.",
+     "Vaswani et al. 2017; Xiong et al. 2020, section 3", "settings/train.warmup"},
+    {"learning-rate", "learning rate",
+     "How far the weights move against the gradient in one step. Too small a rate learns slowly, too large a "
+     "one throws "
+     "away what was learned.",
+     "Goodfellow, Bengio, Courville 2016, Deep Learning, section 8.3", "Learning rate|settings/train.rate"},
+    {"residual", "residual connection",
+     "A sub-layer's result is added to its own input instead of replacing it. The sum gives the gradient a "
+     "way back that "
+     "no weight stands in.",
+     "He et al. 2016, Deep Residual Learning for Image Recognition", "Architecture"},
+    {"trunk", "trunk",
+     "The line from embedding to output that every sub-layer adds to. Its width in the picture is the same "
+     "everywhere; "
+     "what changes along it is the hidden state.",
+     "Elhage et al. 2021, A Mathematical Framework for Transformer Circuits (residual stream)", ""},
+    {"branch", "branch",
+     "The detour of a sub-layer: it leaves the trunk, passes attention or feed-forward, and is added back. "
+     "How much a "
+     "branch counts is what the placement of the norm decides.",
+     "Liu et al. 2020, Understanding the Difficulty of Training Transformers", ""},
+    {"attention", "attention",
+     "Each position looks at the others and takes a weighted mean of what they offer. The weights follow "
+     "from how well "
+     "its query fits their keys.",
+     "Vaswani et al. 2017, section 3.2", ""},
+    {"feed-forward", "feed-forward",
+     "Two linear maps with a nonlinearity between, applied to each position alone. It holds about two thirds "
+     "of a "
+     "layer's weights.",
+     "Vaswani et al. 2017, section 3.3", "settings/model.feed_forward"},
+    {"gradient-norm", "gradient norm",
+     "The length of the loss's gradient with respect to one weight matrix. Where it is thousands of times "
+     "smaller than "
+     "elsewhere, that layer hears almost nothing of the error.",
+     "Xiong et al. 2020, theorem 1", "Gradient by layer|Gradient norm over time|Gradient over time"},
+    {"hidden-state", "hidden-state norm",
+     "The mean square of the features on the trunk. In Pre-LN it grows with depth because every branch adds "
+     "to it; in "
+     "Post-LN each norm sets it back.",
+     "Xiong et al. 2020, lemma 2", "Hidden-state norm|Hidden norm"},
+    {"nats", "nat",
+     "The unit of the loss: minus the natural logarithm of the probability that the model gave to what came. "
+     "One nat is "
+     "1.44 bits; 2 nats a letter is like choosing among 7 equally likely letters.",
+     "Shannon 1948, A Mathematical Theory of Communication", "Loss"},
+    {"unigram", "unigram entropy",
+     "The loss of a model that only knows how often each letter occurs. A run that stays on this line has "
+     "learned no "
+     "order of letters at all.",
+     "Shannon 1951, Prediction and Entropy of Printed English", ""},
+    {"entropy", "entropy of the text",
+     "The part of the text that cannot be foreseen, in nats a letter. No model can come below it on average.",
+     "Shannon 1951, Prediction and Entropy of Printed English", ""},
+    {"beta2", "β²",
+     "The share of each branch in the hidden state of a later layer: squared coefficients of the sum, "
+     "normalised at the "
+     "start. A layer that leans on its newest branch alone is easily shaken by an update.",
+     "Liu et al. 2020, section 3", "Who does each layer lean on?"},
+    {"plateau", "plateau",
+     "A stretch of training in which the loss hardly falls. Here it is the level of letter frequencies, and "
+     "a run is "
+     "called stuck when it stays there.",
+     "Fukumizu, Amari 2000, Local minima and plateaus in hierarchical structures", ""},
+    {"adam", "Adam",
+     "An optimizer that divides each gradient's running mean by the root of its running square. Every weight "
+     "so moves by "
+     "about the learning rate, however small its gradient is.",
+     "Kingma, Ba 2015, Adam: A Method for Stochastic Optimization", "settings/train.optimizer"},
+    {"seed", "seed",
+     "The number that all chance of a run comes from: weights, batches, dropout. Runs with one seed start "
+     "equal, so what "
+     "differs later comes from what was changed.",
+     "Bouthillier et al. 2021, Accounting for Variance in Machine Learning Benchmarks", "settings/run.seed"},
+    {"fork", "fork",
+     "A second run that begins with the weights and optimizer state of another and differs in one thing from "
+     "there on. "
+     "It tells what that thing does to a model that has learned something.",
+     "This program: drag a norm in the diagram", "run/D"},
+    {"batch", "batch",
+     "The texts that one step learns from together. The gradient is their mean, so a larger batch has less "
+     "noise and "
+     "costs more time.",
+     "Goodfellow, Bengio, Courville 2016, section 8.1.3", "settings/train.batch"},
+    {"clipping", "gradient clipping",
+     "When the whole gradient is longer than a limit it is shortened to it, its direction kept. It protects "
+     "from single "
+     "wild steps and does not help a gradient that is too small.",
+     "Pascanu, Mikolov, Bengio 2013, On the difficulty of training recurrent neural networks",
+     "settings/train.clip"},
+    {"lns", "LayerNorm Scaling",
+     "Pre-LN whose norms are multiplied by one over the root of the layer's number. It keeps the trunk"
+     " from growing so much that deep layers hardly change it.",
+     "Sun et al. 2025, The Curse of Depth in Large Language Models", "preset/LNS"},
+    {"peri", "Peri-LN",
+     "A norm at the entry and at the end of each branch, one on the embedding and one before the "
+     "output. The trunk then grows slowly and evenly with depth.",
+     "Kim et al. 2025, Peri-LN: Revisiting Layer Normalization in the Transformer Architecture",
+     "preset/Peri|diagram/embedding"},
+    {"mix", "Mix-LN",
+     "The first quarter of the layers is Post-LN, the rest Pre-LN. The early layers keep what Post-LN "
+     "gives them, the deep ones their gradient.",
+     "Li et al. 2024, Mix-LN", "preset/Mix"},
+    {"b2t", "B2T connection",
+     "Post-LN in which the input of a layer also joins the sum of its feed-forward sub-layer. It gives"
+     " the gradient a way past all norms of the layer but the last.",
+     "Takase et al. 2023, B2T Connection: Serving Stability and Performance in Deep Transformers",
+     "preset/B2T"},
+    {"resi-dual", "ResiDual",
+     "Post-LN beside a second stream that adds up all branches without a norm; the normed second "
+     "stream joins the output. It has Post-LN's variety of layers and Pre-LN's way back for the "
+     "gradient.",
+     "Xie et al. 2023, ResiDual: Transformer with Dual Residual Connections", "preset/ResiDual"},
+    {"normformer", "NormFormer",
+     "Pre-LN with three additions: a norm after attention, a learned scale on each head, a norm inside"
+     " the feed-forward network. They even out gradients that in Pre-LN are larger in early layers.",
+     "Shleifer et al. 2021, NormFormer", "preset/NormFormer"},
+    {"sub-ln", "Sub-LN",
+     "Pre-LN with a second norm inside each function, before its last matrix. Initial weights are "
+     "scaled so that one update changes a deep model by a bounded amount.",
+     "Wang et al. 2023, Magneto: A Foundation Transformer", "preset/Sub-LN"},
+    {"hybridnorm", "HybridNorm",
+     "Attention has norms on its queries, keys and values instead of one before it, and the stream is "
+     "normed where the feed-forward sub-layer begins. It aims at Pre-LN's stability and Post-LN's result.",
+     "Zhuo et al. 2025, HybridNorm", "preset/HybridNorm"},
+    {"hybridnorm-star", "HybridNorm*",
+     "HybridNorm whose first layer has a norm at the entry of both branches as well. The first layer reads "
+     "the raw embedding, and the norm there steadies it.",
+     "Zhuo et al. 2025, HybridNorm", "preset/Hybrid*"},
+    {"normformer-scaled", "NormFormer with a scaled skip",
+     "NormFormer in which the trunk is multiplied by a learned vector λ before the feed-forward branch is "
+     "added. The authors advise it for small models.",
+     "Shleifer et al. 2021, NormFormer", "preset/NormF. λ"},
+    {"keel", "Keel",
+     "Post-LN with a norm inside each branch too and a trunk that is multiplied by the number of sub-"
+     "layers. The heavy skip lets the gradient pass a thousand layers.",
+     "Chen and Wei 2026, Keel", "preset/Keel"},
+    {"qk-norm", "QK-norm",
+     "Each head's queries and keys are normed before they meet. Attention weights then cannot run into"
+     " one-hot rows however large the weights become.",
+     "Henry et al. 2020, Query-Key Normalization; Dehghani et al. 2023", "preset/QK-norm"},
+    {"fixup", "FixUp",
+     "No norm: initial weights shrink with depth, and each branch has a learned factor and scalar "
+     "shifts instead. It shows that a careful start can replace the norm's help early in training.",
+     "Zhang et al. 2019, Fixup Initialization", "preset/FixUp"},
+    {"admin-paper", "Admin by the paper's rule",
+     "Admin whose skip scales all come from one measurement with every scale at one. The authors' code"
+     " instead profiles one sub-layer after the other.",
+     "Liu et al. 2020, section 4.3", "preset/Adm. paper"},
+    {"rezero-post", "ReZero with Post-LN",
+     "ReZero's learned factor from zero in each branch, with Post-LN's norm on the trunk. At the start"
+     " every norm sees its own input only.",
+     "Liu et al. 2020, appendix E", "preset/ReZero+LN"},
+    {"no-norm", "no norm",
+     "A transformer without any normalization. It trains only with small rates or a start that shrinks"
+     " with depth.",
+     "Zhang et al. 2019, Fixup Initialization", "preset/None|diagram/kind/off"},
+    {"dyt", "dynamic tanh",
+     "A tanh with a learned slope in the place of a norm, feature by feature. It squeezes large values"
+     " as a norm does and measures no statistics.",
+     "Zhu et al. 2025, Transformers without Normalization", "diagram/kind/dyt|settings/model.dyt_alpha"},
+    {"adanorm", "AdaNorm",
+     "A norm whose gain and bias are replaced by C(1 - ky) of its own output y. Without parameters of "
+     "its own it overfits less.",
+     "Xu et al. 2019, Understanding and Improving Layer Normalization",
+     "diagram/kind/adanorm|settings/model.adanorm_scale|settings/model.adanorm_slope"},
+    {"detachnorm", "DetachNorm",
+     "A norm whose mean and spread count as constants when the gradient goes back. What it fails to "
+     "learn shows that the norm's backward pass matters, not its forward pass alone.",
+     "Xu et al. 2019, section 3.2", "diagram/kind/detach|diagram/kind/detach-mean|diagram/kind/detach-var"},
+    {"ln-simple", "LN-simple",
+     "Layer normalization without its gain and bias. On many tasks it does as well, because gain and "
+     "bias mostly overfit.",
+     "Xu et al. 2019, section 2", "diagram/kind/simple"},
+    {"skip-scale", "skip and branch scales",
+     "ω multiplies the trunk and α the branch before the two are added. Their ratio decides how much "
+     "of a layer's state its newest branch is.",
+     "Liu et al. 2020; Bachlechner et al. 2020", "scale"},
+    {"layer", "layer",
+     "Attention followed by a feed-forward network, each with its way back to the trunk. More layers "
+     "compute more in turn and are harder to train.",
+     "Vaswani et al. 2017, section 3.1", "settings/model.layers|settings/model.encoder_layers"},
+    {"width", "width",
+     "How many numbers describe a position on its way up. Matrices grow with its square, and so does "
+     "most of the cost.",
+     "Vaswani et al. 2017, section 3", "settings/model.width"},
+    {"heads", "attention heads",
+     "The width is cut into parts that attend each for itself. One head can look back one letter while"
+     " another looks for the last space.",
+     "Vaswani et al. 2017, section 3.2.2", "settings/model.heads"},
+    {"context", "sequence length",
+     "How many symbols stand before the model at once. Attention can look back no further, and its "
+     "cost grows with the square.",
+     "Vaswani et al. 2017, section 4", "settings/model.sequence"},
+    {"init", "initialization",
+     "How the weights start, before the first step. Their size decides how signals and gradients grow "
+     "or shrink from layer to layer.",
+     "Glorot, Bengio 2010, Understanding the difficulty of training deep feedforward neural networks",
+     "settings/model.init"},
+    {"schedule", "learning rate schedule",
+     "What the learning rate does after its warm-up: stay, or fall in a curve. A falling rate lets the"
+     " weights settle at the end.",
+     "Vaswani et al. 2017, section 5.3; Loshchilov, Hutter 2017",
+     "settings/train.schedule|settings/train.reference|settings/train.decay_end|settings/train.decay_factor"},
+    {"moments", "Adam's averages",
+     "Adam keeps a running mean of each gradient and one of its square; beta 1 and beta 2 say how "
+     "slowly they forget. A beta 2 near one averages over many steps and is late to notice a change.",
+     "Kingma, Ba 2015, section 2",
+     "settings/train.beta1|settings/train.beta2|settings/train.eps|settings/train.bias_correction"},
+    {"momentum", "momentum",
+     "A share of the last update is carried into the next one. Steps in one direction add up and those"
+     " that alternate cancel.",
+     "Goodfellow, Bengio, Courville 2016, section 8.3.2", "settings/train.momentum"},
+    {"weight-decay", "weight decay",
+     "Each step takes a small share off every weight. It keeps weights from growing that the loss does"
+     " not need.",
+     "Loshchilov, Hutter 2019, Decoupled Weight Decay Regularization", "settings/train.weight_decay"},
+    {"label-smoothing", "label smoothing",
+     "A little of the target's probability is given to all other symbols. The model is not driven to "
+     "be certain, and the loss cannot reach zero.",
+     "Szegedy et al. 2016; Vaswani et al. 2017, section 5.4", "settings/train.label_smoothing"},
+    {"dropout", "dropout",
+     "In training a random share of the numbers is set to zero and the rest scaled up. No single path "
+     "can be relied on, so the model memorises less.",
+     "Srivastava et al. 2014, Dropout",
+     "settings/model.dropout_residual|settings/model.dropout_attention|settings/model.dropout_activation"},
+    {"activation", "activation",
+     "The bent function between the two matrices of a feed-forward network. Without it the two would "
+     "be one matrix.",
+     "Hendrycks, Gimpel 2016, Gaussian Error Linear Units", "settings/model.activation"},
+    {"positions", "positional encoding",
+     "Attention alone does not know which symbol came first, so each position gets a mark of its "
+     "place. It is a fixed wave or a learned vector that is added to the embedding.",
+     "Vaswani et al. 2017, section 3.5", "settings/model.positions"},
+    {"embedding", "embedding",
+     "A table with one learned vector a symbol: what enters the trunk at the bottom. The output layer "
+     "may reuse the same table.",
+     "Press, Wolf 2017, Using the Output Embedding to Improve Language Models",
+     "settings/model.tied|settings/model.shared_embedding"},
+    {"architecture", "encoder and decoder",
+     "A decoder sees only what came before and predicts the next symbol; an encoder sees the whole "
+     "row. An encoder-decoder reads one row with the one and writes another with the other.",
+     "Vaswani et al. 2017, section 3.1", "settings/model.architecture|settings/model.encoder_placement"},
+    {"pooling", "pooling",
+     "How a classifier gets one vector from a whole row: the first position's, or the mean of all. The"
+     " class is read off that vector.",
+     "Devlin et al. 2019, BERT", "settings/model.pooling"},
+    {"output-projection", "output projection",
+     "The matrix at the end of attention that mixes what its heads found. It decides what each head "
+     "adds to the trunk.",
+     "Vaswani et al. 2017, section 3.2.2", "settings/model.output_projection"},
+    {"epsilon", "norm epsilon",
+     "A tiny number added to the variance before a norm divides by its root. It matters only where a "
+     "state is almost constant.",
+     "Ba, Kiros, Hinton 2016", "settings/model.eps"},
+    {"data", "training data",
+     "What the runs learn from, the same batches for each of them. The built-in sentences have a known"
+     " entropy, so that how much is left to learn is known too.",
+     "This program", "settings/data.name|settings/data.seed"},
+    {"pieces", "byte-pair pieces",
+     "Frequent groups of letters that count as one symbol. A larger vocabulary makes rows shorter and "
+     "the embedding larger.",
+     "Sennrich, Haddow, Birch 2016, Neural Machine Translation of Rare Words with Subword Units",
+     "settings/data.vocabulary"},
+    {"gradient-memory", "gradients of activations",
+     "Going back, each intermediate value has a gradient that takes as much memory as the value. Once "
+     "it has been handed on, its memory can serve another.",
+     "Chen et al. 2016, Training Deep Nets with Sublinear Memory Cost", "settings/train.reuse_gradients"},
+    {"update-ratio", "update ratio",
+     "The length of the last step of a matrix over the length of the matrix itself. It is the learning"
+     " rate that the matrix feels, about one in a thousand in healthy training.",
+     "You et al. 2020, Large Batch Optimization for Deep Learning", "Update by layer|Update ratio over time"},
+    {"branch-variance", "branch variance",
+     "How strongly the numbers of a branch vary over positions and features as they are added. Against"
+     " the variance of the trunk it says how much the branch changes.",
+     "Liu et al. 2020, section 3", "Branch variance|Branch variance over time"},
+    {"trunk-variance", "trunk variance",
+     "How strongly the numbers on the skip path vary over positions and features where a branch joins."
+     " In Pre-LN it grows with every branch, after a norm it is one.",
+     "Xiong et al. 2020, lemma 2", "Trunk variance|Trunk variance over time"},
+    {"token-cosine", "token cosine",
+     "The mean cosine of the angle between the states of different positions. Near one all positions "
+     "say the same, and attention has nothing to choose from.",
+     "Dong, Cordonnier, Loukas 2021, Attention is not all you need", "Token cosine|Token cosine over time"},
+    {"layer-cosine", "layer cosine",
+     "The cosine between what enters a sub-layer and what leaves it. Near one the sub-layer hardly "
+     "turns anything and could almost be left out.",
+     "Men et al. 2024, ShortGPT", "Layer cosine|Layer cosine over time"},
+    {"attention-entropy", "attention entropy",
+     "How widely a head spreads its attention, in nats: zero looks at one position, the logarithm of "
+     "their number at all alike. A sudden fall towards zero announces unstable training.",
+     "Zhai et al. 2023, Stabilizing Transformer Training by Preventing Attention Entropy Collapse",
+     "Attention entropy|Attention entropy over time"},
+};
+
+}  // namespace
+
+std::span<const Term> glossary() { return kTerms; }
+
+}  // namespace normscope::hands

@@ -1,0 +1,82 @@
+#include "app/lab/diagram_scales.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "app/lab/diagram.h"
+
+namespace normscope::lab {
+namespace {
+
+float now_of(const Scale& scale, const std::vector<float>* values, size_t sublayer) {
+  return values && sublayer < values->size() ? (*values)[sublayer] : scale.value;
+}
+
+// `decimals` below one, two from there on, one from ten on: never wider than its pill.
+std::string number_of(float value, int decimals = 2) {
+  if (!std::isfinite(value)) return "–";
+  if (value == 0) return "0";
+  const float size = std::abs(value);
+  return fmt::format("{:.{}f}", value, size >= 9.995f ? 1 : size < 0.9995f ? decimals : 2);
+}
+
+ScaleWords constant(const std::string& symbol, float value, const char* of) {
+  return {symbol + number_of(value),
+          fmt::format("A constant, {:.4g}: what {} is multiplied by before the sum.", value, of)};
+}
+
+}  // namespace
+
+ScaleWords skip_words(const Wiring& wiring, const RunView* run, size_t sublayer) {
+  const Scale& scale = wiring.skip;
+  if (scale.kind == Scale::Kind::One) return {};
+  if (scale.kind == Scale::Kind::Constant) return constant("α ", scale.value, "the trunk");
+  const float now = now_of(scale, run ? &run->skip_scales : nullptr, sublayer);
+  const char* what = scale.kind == Scale::Kind::LearnedVector ? "one a feature; this is their mean"
+                                                              : "one number; this is its value";
+  const std::string start = scale.profile == Scale::Profile::None
+                                ? fmt::format("It started at {:.4g}.", scale.value)
+                                : "Its start was measured on a first batch.";
+  // As their papers write it: Admin, NormFormer.
+  const char* symbol = scale.profile == Scale::Profile::None ? "λ" : "ω";
+  return {fmt::format("{} {}", symbol, number_of(now)),
+          fmt::format("{}, learned: what the trunk is multiplied by before the sum, {} now. {}", symbol, what,
+                      start)};
+}
+
+ScaleWords branch_words(const Wiring& wiring, const RunView* run, size_t sublayer) {
+  constexpr int kFine = 3;  // a scale that grows from zero is seen to move
+  const Scale& scale = wiring.branch;
+  if (scale.kind == Scale::Kind::One) return {};
+  if (scale.kind == Scale::Kind::Constant) return constant("×", scale.value, "the branch");
+  const float now = now_of(scale, run ? &run->branch_scales : nullptr, sublayer);
+  const char* symbol = wiring.inner.shifts ? "s" : "α";  // as their papers write it: FixUp, ReZero
+  return {
+      fmt::format("{} {}", symbol, number_of(now, kFine)),
+      fmt::format("{}, learned: what the branch is multiplied by before it is added, {} now. It started at "
+                  "{:.4g}.",
+                  symbol, number_of(now, kFine), scale.value)};
+}
+
+void tell_scales(ui::Ui& ui, const DiagramState& state, const DiagramInput& input, const TowerLayout& tower,
+                 const Stacks& stacks, const ui::Rect& clip) {
+  const RunView& run = input.view.runs[static_cast<size_t>(shown_run(state, input.view))];
+  const RunView* now = state.pending ? nullptr : &run;
+  const auto tell = [&](const ui::Rect& pill, const ScaleWords& words, const std::string& name) {
+    if (words.text.empty() || !clip.contains(pill.centre())) return;
+    ui.mark(name, pill, words.text, words.help);
+    if (pill.contains(ui.mouse()) && !state.dragging) ui.tooltip(words.help);
+  };
+  for (const RowLayout& row : tower.rows)
+    for (const SublayerLayout& s : row.subs) {
+      const Wiring& wiring = wiring_of(stacks.wiring(tower.side), row.row.first, s.sub);
+      const size_t index = sublayer_index(run.spec->model, tower.side, row.row.first, s.sub);
+      const std::string place =
+          fmt::format("diagram/{}layer{}/{}/", side_prefix(tower.side), row.row.first + 1, to_string(s.sub));
+      tell(s.pill, skip_words(wiring, now, index), place + "skip-scale");
+      tell(s.branch_pill, branch_words(wiring, now, index), place + "branch-scale");
+    }
+}
+
+}  // namespace normscope::lab
