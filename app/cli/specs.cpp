@@ -21,6 +21,7 @@ void apply_arguments(std::vector<ConfigRun>& runs, const std::vector<std::string
     if (!presets.empty()) runs = runs_from(presets);
     for (const std::string& set : sets) apply_set(runs, set);
     for (const std::string& edit : edits) apply_edit(runs, edit);
+    require_read(runs, sets);
   });
 }
 

@@ -15,6 +15,7 @@
 #include "app/cli/run_log.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
+#include "app/session/command_text.h"
 #include "engine/io/safetensors.h"
 #include "engine/train/run.h"
 
@@ -152,6 +153,10 @@ Job resumed_job(const TrainOptions& options, std::shared_ptr<const Task> task, B
     for (const std::string& text : options.set) {
       const Assignment assignment = parse_assignment(text);
       job.run->edit(assignment.key, assignment.value);
+    }
+    if (options.edits.empty()) {
+      std::vector<ConfigRun> runs{{job.letter, job.run->spec(), job.run->scheduled()}};
+      require_read(runs, options.set);
     }
   });
   if (options.steps > 0) job.run->set_budget(options.steps);

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "engine/core/error.h"
+#include "engine/train/spec_unread.h"
 
 namespace normscope {
 namespace {
@@ -40,12 +41,15 @@ void for_runs(std::vector<ConfigRun>& runs, std::optional<char> letter, std::str
   if (!any) throw Error(fmt::format("'{}': there is no run {}", argument, *letter));
 }
 
-// What has to be set to come from one specification to another.
-std::vector<Edit> differences(const RunSpec& from, const RunSpec& to) {
-  std::vector<Edit> sets = edits_between(from, to, 0);
-  if (from.name != to.name) {
+// What has to be set to come from a specification to that of a run. What the run takes no notice of is not
+// told, unless an edit may make it count.
+std::vector<Edit> differences(const RunSpec& from, const ConfigRun& to) {
+  std::vector<Edit> sets = edits_between(from, to.spec, 0);
+  if (to.edits.empty())
+    std::erase_if(sets, [&](const Edit& edit) { return !unread(to.spec, edit.key).empty(); });
+  if (from.name != to.spec.name) {
     std::erase_if(sets, [](const Edit& edit) { return edit.key == "run.name"; });
-    sets.push_back({0, "run.name", to.name});
+    sets.push_back({0, "run.name", to.spec.name});
   }
   return sets;
 }
@@ -57,12 +61,12 @@ struct Base {
 
 // The preset that needs the fewest settings; the hero run of this letter where the line may begin without
 // presets.
-Base nearest(const RunSpec& spec) {
+Base nearest(const ConfigRun& run) {
   Base best;
   size_t least = std::numeric_limits<size_t>::max();
   for (const std::string& name : preset_names()) {
     RunSpec preset = preset_run(name);
-    const size_t count = differences(preset, spec).size();
+    const size_t count = differences(preset, run).size();
     if (count < least) least = count, best = {name, std::move(preset)};
   }
   return best;
@@ -72,7 +76,7 @@ bool like_hero(std::span<const ConfigRun> runs) {
   if (runs.size() != 3) return false;
   const std::vector<RunSpec> hero = hero_runs();
   for (size_t i = 0; i < 3; ++i)
-    if (runs[i].letter != static_cast<char>('A' + i) || differences(hero[i], runs[i].spec).size() > 6)
+    if (runs[i].letter != static_cast<char>('A' + i) || differences(hero[i], runs[i]).size() > 6)
       return false;
   return true;
 }
@@ -90,9 +94,9 @@ Arguments arguments_of(std::span<const ConfigRun> runs, bool hero, bool share) {
   Arguments arguments;
   std::vector<std::vector<Edit>> sets;
   for (size_t i = 0; i < runs.size(); ++i) {
-    Base base = hero ? Base{"", hero_runs()[i]} : nearest(runs[i].spec);
+    Base base = hero ? Base{"", hero_runs()[i]} : nearest(runs[i]);
     if (!hero) arguments.runs.push_back(fmt::format("{}={}", runs[i].letter, base.preset));
-    sets.push_back(differences(base.spec, runs[i].spec));
+    sets.push_back(differences(base.spec, runs[i]));
   }
   const auto in_all = [&](const Edit& set) {
     return share && runs.size() > 1 && std::all_of(sets.begin(), sets.end(), [&](const auto& list) {
@@ -120,7 +124,7 @@ bool gives(const Arguments& arguments, std::span<const ConfigRun> runs) {
     for (const std::string& set : arguments.sets) apply_set(made, set);
     if (made.size() != runs.size()) return false;
     for (size_t i = 0; i < made.size(); ++i)
-      if (!(made[i].spec == runs[i].spec) || made[i].letter != runs[i].letter) return false;
+      if (!differences(made[i].spec, runs[i]).empty() || made[i].letter != runs[i].letter) return false;
     return true;
   } catch (const Error&) {
     return false;
@@ -170,6 +174,21 @@ void apply_edit(std::vector<ConfigRun>& runs, std::string_view argument) {
   const auto letter = take_letter(rest);
   const Edit edit = parse_edit(rest);
   for_runs(runs, letter, argument, [&](ConfigRun& run) { run.edits.push_back(edit); });
+}
+
+void require_read(std::vector<ConfigRun>& runs, const std::vector<std::string>& sets) {
+  for (const std::string& set : sets) {
+    std::string_view rest = set;
+    const auto letter = take_letter(rest);
+    const std::string_view key = rest.substr(0, rest.find('='));
+    bool read = false;
+    std::string why;
+    for_runs(runs, letter, set, [&](const ConfigRun& run) {
+      why = unread(run.spec, key);
+      read = read || why.empty() || !run.edits.empty();
+    });
+    if (!read) throw Error(fmt::format("--set '{}' would change nothing: {}", set, why));
+  }
 }
 
 }  // namespace normscope

@@ -22,5 +22,8 @@ std::string command_of(std::span<const ConfigRun> runs, std::string_view command
 std::vector<ConfigRun> runs_from(const std::vector<std::string>& presets);
 void apply_set(std::vector<ConfigRun>& runs, std::string_view argument);
 void apply_edit(std::vector<ConfigRun>& runs, std::string_view argument);
+// Throws Error for a --set, all of them applied, that none of its runs takes notice of: a momentum for Adam.
+// A run with edits may come to read it.
+void require_read(std::vector<ConfigRun>& runs, const std::vector<std::string>& sets);
 
 }  // namespace normscope

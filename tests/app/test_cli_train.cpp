@@ -97,6 +97,23 @@ TEST_CASE("the same run gives the same log; a resumed one goes on with the same 
   for (size_t i = 0; i < rest.size(); ++i) CHECK(rest[i] == straight[i + 7]);
 }
 
+TEST_CASE("a setting of which the run takes no notice exits with 2") {
+  const Folder folder;
+  for (const char* set : {"train.momentum=0.5", "model.encoder_layers=3", "model.dyt_alpha=0.7"}) {
+    const Outcome outcome = run_program(std::string("train --preset post --steps 1 --set ") + set);
+    INFO(outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err.find("would change nothing") != std::string::npos);
+  }
+  const std::string saved = folder.file("x.safetensors");
+  train(
+      "--preset post --set model.layers=1 --set train.optimizer=momentum --set train.momentum=0.5 --steps 1 "
+      "--save " +
+      saved);
+  train("--resume " + saved + " --set train.momentum=0.4 --steps 2");
+  CHECK(run_program("train --resume " + saved + " --set train.beta1=0.5 --steps 2").code == 2);
+}
+
 TEST_CASE("a checkpoint that cannot be used exits with 3") {
   const Folder folder;
   std::string text;

@@ -97,6 +97,34 @@ TEST_CASE("the line of any runs gives them back") {
   for (const std::string& name : preset_names()) check_round_trip({{'A', preset_run(name), {}}});
 }
 
+TEST_CASE("what no run takes notice of is not told, and refused when it is set") {
+  std::vector<ConfigRun> runs{{'A', preset_run("post"), {}}, {'B', preset_run("post"), {}}};
+  set_field(runs[1].spec, "train.momentum", "0.3");
+  const auto line = [&] { return command_of(runs, "normscope train"); };
+  CHECK(line() == "normscope train --run A=post --run B=post");
+  const auto refusal = [&](const std::string& set) {
+    try {
+      require_read(runs, {set});
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(refusal("train.momentum=0.3") ==
+        "--set 'train.momentum=0.3' would change nothing: train.optimizer is adam: expected momentum");
+  CHECK_FALSE(refusal("B:model.encoder_layers=3").empty());
+  CHECK(refusal("train.rate=0.3").empty());
+  CHECK(refusal("A:wiring.final=ln").empty());
+  runs[1].edits = {{7, "train.optimizer", "momentum"}};
+  CHECK(line().find("B:train.momentum=0.3") != std::string::npos);  // it will count
+  CHECK(refusal("B:train.momentum=0.3").empty());
+  CHECK_FALSE(refusal("A:train.momentum=0.3").empty());
+  CHECK(refusal("train.momentum=0.3").empty());  // one of its runs is enough
+  runs[1].edits.clear();
+  set_field(runs[1].spec, "train.optimizer", "momentum");
+  check_round_trip(runs);
+}
+
 TEST_CASE("arguments that cannot be used are refused by name") {
   std::vector<ConfigRun> runs = hero_config();
   CHECK_THROWS_AS(runs_from({"B=post"}), Error);

@@ -176,6 +176,19 @@ TEST_CASE("optimizers: weight decay joins the gradient in adam and stands apart 
   CHECK(adamw.w[1] == Approx(-3 * (1 - 0.005)).epsilon(1e-6));
 }
 
+TEST_CASE(
+    "optimizers: for all but adam, weight decay takes a share of the weight and stays out of the moments",
+    "[optimizer]") {
+  for (Optimizer optimizer : {Optimizer::Sgd, Optimizer::Momentum, Optimizer::AdamW, Optimizer::RAdam}) {
+    INFO(to_string(optimizer));
+    TrainConfig train = config(optimizer);
+    train.weight_decay = 0.5f;
+    Weights weights(train, {2.0f});
+    for (int t = 1; t <= 8; ++t) weights.step({0.0f});
+    CHECK(weights.w[0] == Approx(2 * std::pow(1 - 0.01 * 0.5, 8)).epsilon(1e-6));
+  }
+}
+
 TEST_CASE("optimizers: momentum adds up a geometric series, sgd nothing", "[optimizer]") {
   TrainConfig train = config(Optimizer::Momentum);
   train.momentum = 0.8f;
