@@ -20,6 +20,16 @@ std::shared_ptr<Line> to_line(Series series) {
 
 }  // namespace
 
+const Span& Line::span() const {
+  for (; read_ < y.size(); ++read_) {
+    const float v = y[read_];
+    if (!std::isfinite(v)) continue;
+    span_.lowest = std::min(span_.lowest, v), span_.highest = std::max(span_.highest, v);
+    if (v > 0) span_.lowest_positive = std::min(span_.lowest_positive, v);
+  }
+  return span_;
+}
+
 void LabData::begin_frame() {
   whole_reads_ = 1;
   for (auto it = runs_.begin(); it != runs_.end();) {

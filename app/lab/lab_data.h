@@ -3,6 +3,7 @@
 // thread only.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,10 +15,22 @@
 
 namespace normscope::lab {
 
-// A series over steps, ready to be referred to by a PlotScene.
+// What a line's finite numbers span.
+struct Span {
+  float lowest = std::numeric_limits<float>::infinity(), highest = -std::numeric_limits<float>::infinity();
+  float lowest_positive = std::numeric_limits<float>::infinity();
+};
+
+// A series over steps, ready to be referred to by a PlotScene. It only grows.
 struct Line {
   std::vector<float> x, y;
   bool empty() const { return y.empty(); }
+  // Reads only what came since the last call.
+  const Span& span() const;
+
+ private:
+  mutable Span span_;
+  mutable size_t read_ = 0;
 };
 
 // A matrix whose gradient can be looked at.

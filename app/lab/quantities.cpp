@@ -181,9 +181,14 @@ float own_share(LabData& data, const RunView& run, int layer, Sub sub, int step,
   return data.value(run, fmt::format("{}beta2.{}.{}", prefix_of(run, side), i, i), step);
 }
 
+bool lemma_applies(const ModelConfig& model) {
+  const bool unit_rows =
+      model.norm == NormKind::LayerNorm || model.norm == NormKind::Simple || model.norm == NormKind::Rms;
+  return model.init == InitRule::Xavier && model.activation == Activation::Relu && unit_rows;
+}
+
 NormBand pre_ln_band(const ModelConfig& model, Side side) {
-  if (has_both(model) && side == Side::main) return {};
-  if (model.init != InitRule::Xavier || model.activation != Activation::Relu) return {};
+  if ((has_both(model) && side == Side::main) || !lemma_applies(model)) return {};
   // x_0: the token table has unit variance, positions add theirs.
   double q = 1;
   if (stacks_of(model).wiring(side).embedding == NormKind::None)

@@ -68,6 +68,10 @@ bool of_whole_batch(const RunView&, int step);
 // Share of its own branch in the state after a sub-layer, 0-based; NaN where it is not measured.
 float own_share(LabData&, const RunView&, int layer, Sub sub, int step, Side side = Side::main);
 
+// Whether Lemma 2 of measure/theory.h speaks of this model: Xavier's variances, ReLU, a norm after which rows
+// have unit mean square.
+bool lemma_applies(const ModelConfig& model);
+
 // Mean square of the residual stream of Pre-LN at initialisation after layers 1, 2 ...: "Lemma 2, Pre-LN" of
 // measure/theory.h from this model's embedding (tokens plus positions) and widths; empty where the lemma does
 // not apply (other init, other activation, cross-attention).

@@ -133,8 +133,11 @@ void put_cursor(PlotScene& scene, const SceneOptions& options, bool flag) {
 
 }  // namespace
 
+// Under the line that no model can pass there is room for its name: a row of text in a small plot, too.
 double floor_of_axis(const LabView& view) {
-  return std::max(0.0, (view.entropy_rate > 0 ? view.entropy_rate : 0.25) - 0.22);
+  if (view.entropy_rate <= 0) return 0.03;
+  const double highest = view.unigram_entropy + 1.35;
+  return view.entropy_rate - std::max(0.22, 0.095 * (highest - view.entropy_rate));
 }
 
 std::string ceiling_name(const LabView& view) {
@@ -188,7 +191,7 @@ PlotScene loss_scene(const LabView& view, LabData& data, const SceneOptions& opt
     floor.value = view.entropy_rate;
     floor.short_label = fmt::format("entropy of the text {:.2f}", view.entropy_rate);
     floor.label = floor.short_label + ", no model can do better";
-    floor.label_left = floor.fill_below = true;
+    floor.label_left = floor.label_below = floor.fill_below = true;
     scene.lines.push_back(std::move(floor));
   }
   if (options.person) {
@@ -295,7 +298,7 @@ PlotScene rate_scene(const LabView& view, LabData& data, const SceneOptions& opt
   const std::vector<RateGroup> groups = rate_groups(view, options);
   for (const RateGroup& group : groups) top = std::max(top, static_cast<double>(group.schedule.peak));
   for (const RunView& run : view.runs)
-    for (float rate : data.rate(run)->y) top = std::max(top, static_cast<double>(rate));
+    top = std::max(top, static_cast<double>(data.rate(run)->span().highest));
   if (top <= 0) top = 1e-3;
   scene.y.lo = 0, scene.y.hi = top * 1.12;
   scene.y.ticks = {{0, "0"}, {top, ui::number(top)}};

@@ -54,6 +54,12 @@ float depth_pad_right(const LabView&, bool compact);
 std::string stacks_sentence(char letter, const std::vector<float>& decoder,
                             const std::vector<float>& encoder);
 
+// Theory at the start over the data: the profile that cross-attention alone gives the gradients of a Post-LN
+// decoder; the band of Pre-LN's hidden states and the level of Post-LN's, where they are of the size of
+// `top`.
+void add_decoder_theory(plot::PlotScene&, const LabView&, LabData&, const std::string& path);
+void add_norm_theory(plot::PlotScene&, const LabView&, double top);
+
 // Largest over smallest of the finite positive values; 0 when there are fewer than two.
 double spread_of(const std::vector<float>& values);
 // "layer 1 hears 16 000× less than layer 6"; empty when they differ by less than ten times.

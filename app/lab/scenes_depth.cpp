@@ -7,7 +7,6 @@
 
 #include "app/lab/scenes.h"
 #include "app/ui/widgets.h"
-#include "engine/measure/theory.h"
 
 namespace normscope::lab {
 namespace {
@@ -67,6 +66,17 @@ float at_cursor(const PlotScene& scene, int layer, int step) {
   return std::numeric_limits<float>::quiet_NaN();
 }
 
+// Whether the first and the last layer were ever this many times apart.
+bool was_apart(const std::vector<Series>& layers, double times) {
+  if (layers.size() < 2) return false;
+  const Column &first = layers.front().y, &last = layers.back().y;
+  for (size_t k = 0; k < std::min(first.size(), last.size()); ++k)
+    if (usable(first[k]) && usable(last[k]) &&
+        (double(last[k]) > times * first[k] || double(first[k]) > times * last[k]))
+      return true;
+  return false;
+}
+
 // Where runs stood after their first step: one dotted line for those that began alike.
 void add_start_line(PlotScene& scene, const LabView& view, LabData& data, const std::string& path,
                     size_t worst) {
@@ -95,64 +105,6 @@ void add_start_line(PlotScene& scene, const LabView& view, LabData& data, const 
 
 void put_hover(PlotScene& scene, const SceneOptions& options) {
   if (options.hover_layer) scene.hover = *options.hover_layer + 1.0;
-}
-
-// Gradients of the Post-LN decoder at the start, from cross-attention alone: halved in square at every layer
-// on the way down, measured from where its top layer began.
-void add_decoder_theory(PlotScene& scene, const LabView& view, LabData& data, const std::string& path) {
-  for (const RunView& run : view.runs) {
-    if (!has_both(run) || run.forked_from >= 0 || !path.starts_with("ffn.")) continue;
-    const std::vector<float> start = data.by_layer(run, path, 1);
-    const std::vector<theory::Curve> curves = theory::gradient_curves(run.spec->model);
-    if (curves.empty() || std::string_view(curves.front().equation->name) != "decoder profile" ||
-        start.empty() || !usable(start.back()) || start.size() != curves.front().low.size())
-      continue;
-    std::vector<float> y;
-    for (double share : curves.front().low) y.push_back(static_cast<float>(share) * start.back());
-    const size_t middle = y.size() / 2;
-    scene.notes.push_back({double(middle + 1),
-                           y[middle],
-                           letter_of(run),
-                           "theory at step 1: (1/2)^((L−l)/2)",
-                           {Ink::Role::ink2, 0, 1},
-                           -10,
-                           20});
-    Series s;
-    s.id = "theory of the Post-LN decoder at step 1";
-    s.x0 = 1, s.y = Column::of(std::move(y));
-    s.ink = {Ink::Role::ink2, 0, 1};
-    s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off}, s.width = ui::line::reference;
-    s.end_label = false, s.end_marker = false;
-    scene.series.insert(scene.series.begin(), std::move(s));
-    return;
-  }
-}
-
-// The band of Pre-LN at the start, in the colour of the first Pre-LN run: where the streams began.
-void add_theory(PlotScene& scene, const LabView& view, double top) {
-  for (const RunView& run : view.runs) {
-    const ModelConfig& model = run.spec->model;
-    const Side side = sides_of(run).back();  // of an encoder-decoder the encoder: the lemma knows no memory
-    const bool decoder = side == Side::main && model.architecture != Architecture::Encoder;
-    if (placement_of(stacks_of(model).wiring(side), context_of(model, decoder)) != Placement::Pre ||
-        run.forked_from >= 0)
-      continue;
-    NormBand bounds = pre_ln_band(model, side);
-    if (bounds.lo.size() < 2 || bounds.lo.front() > 20 * top) return;
-    Band band;
-    band.id = has_both(run) ? "theory for its Pre-LN encoder" : "theory for Pre-LN at the start";
-    band.ink = Ink::run(colour_of(run)), band.theory = true;
-    band.label = band.id;
-    const size_t at = (bounds.lo.size() - 1) / 3;
-    band.label_at = {double(at + 1) + 0.4,
-                     0.5 * (bounds.lo[at] + bounds.hi[at]) + 0.2 * (bounds.hi[at] - bounds.lo[at])};
-    std::vector<float> x;
-    for (size_t i = 0; i < bounds.lo.size(); ++i) x.push_back(static_cast<float>(i + 1));
-    band.x = Column::of(std::move(x));
-    band.lo = Column::of(std::move(bounds.lo)), band.hi = Column::of(std::move(bounds.hi));
-    scene.bands.push_back(std::move(band));
-    return;
-  }
 }
 
 }  // namespace
@@ -259,7 +211,7 @@ PlotScene hidden_norm_scene(const LabView& view, LabData& data, const SceneOptio
   scene.x = layer_axis(most_layers(view));
   Range range;
   bool sums = false;
-  std::vector<std::string> growing;
+  std::vector<std::pair<double, std::string>> growing;  // how many times, and who
   for (size_t i = 0; i < view.runs.size(); ++i) {
     const RunView& run = view.runs[i];
     for (Side side : sides_of(run)) {
@@ -270,18 +222,24 @@ PlotScene hidden_norm_scene(const LabView& view, LabData& data, const SceneOptio
       const std::string who =
           has_both(run) ? fmt::format("{}'s {}", run.letter, side_word(side)) : letter_of(run);
       if (values.size() > 1 && usable(values.front()) && values.back() > 2 * values.front())
-        growing.push_back(fmt::format("{} {}{:.1f}×", who, growing.empty() ? "grows " : "",
-                                      values.back() / values.front()));
+        growing.emplace_back(values.back() / values.front(), who);
       scene.series.push_back(layer_line(view, i, std::move(values), options.compact, side));
     }
   }
-  if (sums) add_theory(scene, view, range.hi);
+  if (sums) add_norm_theory(scene, view, range.hi);
   scene.note = sums ? "mean square of x, before the norm" : "mean square of each layer's output";
   scene.y.label = "mean square of the hidden state " + at_step(options);
-  for (const std::string& words : growing) scene.sentence += (scene.sentence.empty() ? "" : ", ") + words;
+  if (any_both(view) && growing.size() > 2) {  // a line holds two stacks: those that grow most
+    std::stable_sort(growing.begin(), growing.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    growing.resize(2);
+  }
+  for (const auto& [times, who] : growing)
+    scene.sentence += fmt::format("{} {}{:.1f}×", scene.sentence.empty() ? who : ", " + who,
+                                  scene.sentence.empty() ? "grows " : "", times);
   if (!growing.empty())
-    scene.sentence += fmt::format(" from layer 1 to {}.",
-                                  any_both(view) ? "the last" : fmt::format("{}", most_layers(view)));
+    scene.sentence +=
+        any_both(view) ? " from bottom to top." : fmt::format(" from layer 1 to {}.", most_layers(view));
   else if (range.hi > 0)
     scene.sentence = "No stream grows with depth.";
   if (range.hi / std::max(range.lo, 1e-30) > 100) {
@@ -315,11 +273,12 @@ std::vector<PlotScene> over_time_scenes(const LabView& view, LabData& data, cons
     scene.y.label = about.of_matrix ? fmt::format("{} of {}", about.axis, matrix.label) : about.axis;
     scene.tile = colour_of(run);
     scene.pad_top = 4, scene.pad_bottom = scene.x.show_labels ? 26.f : 4.f;
-    double worst_past = 0;
     for (int layer = 0; layer < layers; ++layer) {
       const auto line = over_time(data, run, quantity, options.matrix, layer, options.side);
       if (line->empty()) continue;
-      for (float v : line->y) range.add(v), lowest = std::isfinite(v) ? std::min(lowest, double(v)) : lowest;
+      const Span& span = line->span();
+      range.add(span.lowest_positive), range.add(span.highest);
+      lowest = std::min(lowest, double(span.lowest));
       Series s;
       s.id = fmt::format("layer {}", layer + 1);
       s.x = Column(line->x), s.y = Column(line->y);
@@ -328,12 +287,6 @@ std::vector<PlotScene> over_time_scenes(const LabView& view, LabData& data, cons
       s.width = ui::line::depth;
       s.end_label = false, s.end_marker = false;
       scene.series.push_back(std::move(s));
-    }
-    if (scene.series.size() > 1) {
-      const Column &low = scene.series.front().y, &high = scene.series.back().y;
-      for (size_t k = 0; k < std::min(low.size(), high.size()); ++k)
-        if (usable(low[k]) && usable(high[k]))
-          worst_past = std::max(worst_past, std::max(double(high[k]) / low[k], double(low[k]) / high[k]));
     }
     std::vector<float> now;
     for (int layer = 0; layer < layers; ++layer) now.push_back(at_cursor(scene, layer, options.step));
@@ -351,7 +304,7 @@ std::vector<PlotScene> over_time_scenes(const LabView& view, LabData& data, cons
     } else if (spread > 0) {
       std::string text =
           fmt::format("spread {}×", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread)));
-      if (quantity == Quantity::gradient && worst_past > 5 * spread) text += ", recovered";
+      if (quantity == Quantity::gradient && was_apart(scene.series, 5 * spread)) text += ", recovered";
       scene.sentence = text;
       const float y = now[now.size() / 2];
       scene.notes.push_back(
@@ -369,9 +322,9 @@ std::vector<PlotScene> over_time_scenes(const LabView& view, LabData& data, cons
     }
     log_axis(scene.y, range.lo, range.hi);
     if (scene.y.ticks.size() > 2 && scenes.size() > 2) {
-      // Small plots hold two labels.
+      // Small plots hold two labels: the highest, and one as far down as has room above the next plot.
       scene.y.ticks.erase(scene.y.ticks.begin());
-      while (scene.y.ticks.size() > 2) scene.y.ticks.erase(scene.y.ticks.begin());
+      while (scene.y.ticks.size() > 2) scene.y.ticks.erase(scene.y.ticks.begin() + 1);
     }
   }
   return scenes;

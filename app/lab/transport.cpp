@@ -1,61 +1,19 @@
 #include "app/lab/transport.h"
 
 #include <fmt/format.h>
+#include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "app/hands/shortcuts.h"
+#include "app/lab/timeline_labels.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::lab {
 namespace {
 
 using namespace ui;
-
-// What stands beside an event's marker; empty events are not shown.
-std::string event_text(const RunEvent& event) {
-  switch (event.kind) {
-    case RunEvent::Kind::LeftPlateau:
-      return "leaves the plateau";
-    case RunEvent::Kind::Stuck:
-      return "is called stuck";
-    case RunEvent::Kind::Returned:
-      return "falls back to the plateau";
-    case RunEvent::Kind::Unstuck:
-      return "is no longer stuck";
-    case RunEvent::Kind::NonFinite:
-      return "is not finite";
-    case RunEvent::Kind::Forked:
-      return "starts as a fork";
-    case RunEvent::Kind::Edited:
-      return event.text.empty() ? "is edited" : event.text;
-    case RunEvent::Kind::Started:
-    case RunEvent::Kind::Finished:
-    case RunEvent::Kind::Resumed:
-      break;
-  }
-  return {};
-}
-
-struct Mark {
-  int run, step;
-  std::string text;
-};
-
-std::vector<Mark> marks_of(const LabView& view) {
-  std::vector<Mark> marks;
-  for (const RunView& run : view.runs) {
-    if (!run.history) continue;
-    for (const RunEvent& event : run.history->events()) {
-      std::string text = event_text(event);
-      if (!text.empty())
-        marks.push_back({run.letter - 'A', event.step, fmt::format("{} {}", run.letter, text)});
-    }
-  }
-  std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) { return a.step < b.step; });
-  return marks;
-}
 
 // A round distance of tick labels that keeps them about 120 px apart.
 int tick_distance(int steps, float width) {
@@ -68,6 +26,7 @@ int tick_distance(int steps, float width) {
 }
 
 constexpr const char* kPlayOn = "play on from here";
+constexpr TextStyle kEventStyle{Face::sans, type::body};
 
 struct Timeline {
   Ui& ui;
@@ -89,7 +48,7 @@ struct Timeline {
     const Hit hit =
         ui.hit("timeline", area, fmt::format("{}", now),
                "The time of all runs. Drag to look at an earlier step; double click, End or the newest step "
-               "follows the training again.",
+               "follows the training again. Right click: a bookmark there.",
                options);
     auto pin = [&](int step) {
       step = std::clamp(step, 0, view.step);
@@ -99,6 +58,10 @@ struct Timeline {
     if (hit.held)
       pin(static_cast<int>(std::lround((ui.mouse().x - bar.x) / bar.w * static_cast<float>(last))));
     if (hit.double_clicked) state.pinned_step.reset();
+    if (hit.right_clicked) {
+      const auto step = std::lround((ui.mouse().x - bar.x) / bar.w * static_cast<float>(last));
+      toggle_bookmark(state, std::clamp(static_cast<int>(step), 0, view.step));
+    }
     if (hit.arrow_x) pin(now + hit.arrow_x);
   }
 
@@ -117,58 +80,34 @@ struct Timeline {
     if (last % distance) p.text({bar.right(), bar.bottom() + 17}, style, t.ink3, grouped(last), Align::right);
   }
 
-  // A label stands over its marker, or is pushed along it to either side; what finds no room is left out.
-  struct Label {
-    float x, w, left;
-    const std::string* text;
-  };
-  std::vector<Label> place_labels(const std::vector<Mark>& marks, float playhead) const {
-    constexpr float apart = 14, over = 6;
-    std::vector<Label> labels;
-    for (const Mark& mark : marks) {
-      Label l{x_of(mark.step), p.text_width({Face::sans, type::body}, mark.text), 0, &mark.text};
-      l.left = std::clamp(l.x - l.w / 2, bar.x - 8, std::max(bar.x, bar.right() - l.w));
-      if (l.left < playhead + room_right && l.left + l.w > playhead - room_left)  // the flag's place
-        l.left = l.x <= playhead ? std::min(l.left, playhead - room_left - l.w)
-                                 : std::max(l.left, playhead + room_right);
-      float before =
-          labels.size() > 1 ? labels[labels.size() - 2].left + labels[labels.size() - 2].w + apart : bar.x;
-      if (!labels.empty()) {
-        Label& last = labels.back();
-        if (last.left >= playhead + room_right - 2) before = std::max(before, playhead + room_right);
-        float missing = last.left + last.w + apart - l.left;
-        if (missing > 0) {
-          const float back =
-              std::clamp(std::min(last.left - before, last.left - (last.x + over - last.w)), 0.f, missing);
-          last.left -= back, missing -= back;
-          l.left += missing;
-        }
-      }
-      const bool under = l.left <= l.x - over + 1 && l.left + l.w >= l.x + over - 1;
-      bool flagged = l.left < playhead + room_right - 2 && l.left + l.w > playhead - room_left + 2;
-      for (int step : state.bookmarks) flagged |= l.left < x_of(step) + 9 && l.left + l.w > x_of(step) - 9;
-      if (under && !flagged && l.left + l.w <= bar.right() + 8) labels.push_back(l);
-    }
-    return labels;
-  }
-
   void events(float playhead) {
-    std::vector<Mark> marks = marks_of(view);
-    std::erase_if(marks, [&](const Mark& mark) { return mark.step > last; });
-    if (size != Size::compact)
-      for (const Label& l : place_labels(marks, playhead)) {
+    std::vector<TimelineMark> marks = timeline_marks(view);
+    std::erase_if(marks, [&](const TimelineMark& mark) { return mark.step > last; });
+    if (size != Size::compact) {
+      TimelineRoom room{bar, playhead, playhead - room_left, playhead + room_right, {}};
+      for (int step : state.bookmarks) room.bookmarks.push_back(x_of(step));
+      const std::vector<TimelineLabel> labels = place_timeline_labels(
+          marks, room, [this](int step) { return x_of(step); },
+          [this](const std::string& text) { return p.text_width(kEventStyle, text); });
+      for (const TimelineLabel& l : labels) {
         p.hairline({l.x, bar.y - 12}, {l.x, bar.y - 4}, t.strong);
-        p.text({l.left, bar.y - 17}, {Face::sans, type::body}, t.ink2, *l.text);
+        if (l.upright) p.hairline({l.x, bar.y - 29}, {l.x, bar.y - 12}, t.strong);
+        p.text({l.left, bar.y - (l.row == 0 ? 17.f : 33.f)}, kEventStyle, t.ink2, l.text);
       }
+    }
     int n = 0;
-    for (const Mark& mark : marks) {
+    std::string said;  // events under the mouse, for those whose label is only a letter or a marker
+    for (const TimelineMark& mark : marks) {
       const Vec at{x_of(mark.step), bar.centre().y};
       const RunLook& look = t.runs[static_cast<size_t>(mark.run)];
-      ui.mark(fmt::format("timeline/event{}", n++), centred(at, 14, 14),
-              fmt::format("{} {}", mark.step, mark.text),
+      const Rect place = centred(at, 14, 14);
+      ui.mark(fmt::format("timeline/event{}", n++), place, fmt::format("{} {}", mark.step, mark.text),
               "Something the runs did, at the step where it was seen.");
       p.marker(at, look.marker, 5.5f, look.line, t.panel);
+      if (place.contains(ui.mouse()))
+        said += fmt::format("{}{} at step {}", said.empty() ? "" : "; ", mark.text, grouped(mark.step));
     }
+    if (!said.empty() && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) ui.tooltip(said + ".");
   }
 
   void bookmarks() {

@@ -8,10 +8,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "app/lab/plot_files.h"
 #include "app/lab/scenes.h"
 #include "catch.hpp"
+#include "engine/measure/theory.h"
 #include "lab_fixture.h"
 #include "lab_robot.h"
 
@@ -87,6 +89,25 @@ TEST_CASE("the theory band of Pre-LN starts where token and position embeddings 
   CHECK(pre_ln_band(model).lo.empty());
 }
 
+TEST_CASE("the level at which Post-LN begins is named where it can be seen") {
+  LabData data;
+  SceneOptions options;
+  options.step = 214;
+  auto view = std::make_shared<LabView>(*fixture::lab_view());
+  const plot::PlotScene scene = hidden_norm_scene(*view, data, options);
+  REQUIRE(scene.lines.size() == 1);
+  CHECK(scene.lines[0].value == Approx(1 + theory::feed_forward_gain(4)));
+  CHECK(scene.lines[0].label.starts_with("theory for Post-LN at the start 1.32"));
+  // The lemma is about Xavier's variances, ReLU and norms of unit rows.
+  for (RunView& run : view->runs) {
+    RunSpec spec = *run.spec;
+    spec.model.activation = Activation::Gelu;
+    run.spec = std::make_shared<const RunSpec>(spec);
+  }
+  CHECK(hidden_norm_scene(*view, data, options).lines.empty());
+  CHECK(hidden_norm_scene(*view, data, options).bands.empty());
+}
+
 TEST_CASE("a title chooses what the cell shows, by mouse") {
   LabRobot lab(fixture::lab_view());
   lab.robot.click("plot/hidden-norm/quantity");
@@ -137,6 +158,41 @@ TEST_CASE("a plot is saved as SVG, PNG and CSV, never over another file, and cop
   lab.robot.move_to("plot/loss");
   lab.robot.key("Ctrl+T");
   CHECK(std::string(ImGui::GetClipboardText()).starts_with("Loss"));
+}
+
+TEST_CASE("every plot is saved in every format, those of one run each too, and copied as text") {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / fmt::format("normscope-all-plots-{}", getpid());
+  fs::create_directories(folder);
+  setenv("XDG_PICTURES_DIR", folder.c_str(), 1);
+  LabRobot lab(fixture::lab_view());
+  const std::map<std::string, std::string> plots{{"plot/loss", "Loss"},
+                                                 {"plot/rate", "Learning rate"},
+                                                 {"plot/gradient-over-time", "Gradient norm over time"},
+                                                 {"plot/gradient-by-layer", "Gradient by layer"},
+                                                 {"plot/hidden-norm", "Hidden-state norm"},
+                                                 {"plot/dependency", "Who does each layer lean on?"}};
+  for (const auto& [plot, title] : plots) {
+    for (const char* format : {"svg", "png", "csv"}) {
+      lab.robot.click(plot + "/menu");
+      lab.robot.click(fmt::format("{}/menu/{}", plot, format));
+      lab.robot.frames(2);
+    }
+    lab.robot.move_to(plot == "plot/gradient-over-time" ? plot + "/A" : plot);
+    lab.robot.key("Ctrl+T");
+    INFO(plot);
+    CHECK(std::string(ImGui::GetClipboardText()).starts_with(title));
+  }
+  unsetenv("XDG_PICTURES_DIR");
+  std::map<std::string, int> files;
+  for (const auto& file : fs::directory_iterator(folder)) {
+    INFO(file.path().filename());
+    CHECK(file.file_size() > 300);
+    ++files[file.path().extension().string()];
+  }
+  // Four plots, and one a run of those over time and of the triangles.
+  for (const char* format : {".svg", ".png", ".csv"}) CHECK(files[format] == 4 + 3 + 3);
+  fs::remove_all(folder);
 }
 
 TEST_CASE("turning an axis keeps every value on it") {
@@ -194,4 +250,5 @@ TEST_CASE("the cost of a setting is said before it is asked for") {
   CHECK(cost_text(0.03, 1e9, 2e9, 41'000'000) == "restarts: about 60 ms a step, 41 MB");
   CHECK(cost_text(0.03, 1e9, 40e9, int64_t{5} << 30) == "heavy: about 1.2 s a step, 5.4 GB");
   CHECK(cost_text(0, 1e9, 2e9, 41'000'000) == "restarts: about 41 MB");
+  CHECK(cost_text(0.03, 1e9, 2e12, 90'000'000'000, 16'000'000'000) == "too large: 90.0 GB of 16.0 GB");
 }

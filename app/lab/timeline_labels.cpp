@@ -1,0 +1,141 @@
+// See timeline_labels.h.
+#include "app/lab/timeline_labels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace normscope::lab {
+namespace {
+
+constexpr float kApart = 14;  // px between two labels
+constexpr float kOver = 6;    // px that a label reaches beyond its marker, at least
+
+// What stands beside an event's marker; empty events are not shown.
+std::string event_text(const RunEvent& event) {
+  switch (event.kind) {
+    case RunEvent::Kind::LeftPlateau:
+      return "leaves the plateau";
+    case RunEvent::Kind::Stuck:
+      return "is called stuck";
+    case RunEvent::Kind::Returned:
+      return "falls back to the plateau";
+    case RunEvent::Kind::Unstuck:
+      return "is no longer stuck";
+    case RunEvent::Kind::NonFinite:
+      return "is not finite";
+    case RunEvent::Kind::Forked:
+      return "starts as a fork";
+    case RunEvent::Kind::Edited:
+      return event.text.empty() ? "is edited" : event.text;
+    case RunEvent::Kind::Started:
+    case RunEvent::Kind::Finished:
+    case RunEvent::Kind::Resumed:
+      break;
+  }
+  return {};
+}
+
+struct Placing {
+  const TimelineRoom& room;
+  const std::function<float(int)>& x_of_step;
+  const std::function<float(const std::string&)>& width_of;
+  std::vector<TimelineLabel> labels;
+
+  TimelineLabel over_marker(const TimelineMark& mark, int row) const {
+    const ui::Rect& bar = room.bar;
+    TimelineLabel l{x_of_step(mark.step), width_of(mark.text), 0, row, mark.text};
+    l.left = std::clamp(l.x - l.w / 2, bar.x - 8, std::max(bar.x, bar.right() - l.w));
+    return l;
+  }
+
+  // The flag and the bookmarks stand in the lower row.
+  bool covers_flag(const TimelineLabel& l) const {
+    if (l.row > 0) return false;
+    const auto over = [&](float from, float to) { return l.left < to && l.left + l.w > from; };
+    return over(room.flag_left + 2, room.flag_right - 2) ||
+           std::any_of(room.bookmarks.begin(), room.bookmarks.end(),
+                       [&](float x) { return over(x - 9, x + 9); });
+  }
+
+  // Adds what has room in this row; returns the rest.
+  std::vector<TimelineMark> fill(const std::vector<TimelineMark>& marks, int row) {
+    const ui::Rect& bar = room.bar;
+    std::vector<TimelineLabel> placed;
+    std::vector<TimelineMark> rest;
+    for (const TimelineMark& mark : marks) {
+      TimelineLabel l = over_marker(mark, row);
+      if (row == 0 && l.left < room.flag_right && l.left + l.w > room.flag_left)
+        l.left =
+            l.x <= room.playhead ? std::min(l.left, room.flag_left - l.w) : std::max(l.left, room.flag_right);
+      if (!placed.empty()) {
+        TimelineLabel& last = placed.back();
+        float before =
+            placed.size() > 1 ? placed[placed.size() - 2].left + placed[placed.size() - 2].w + kApart : bar.x;
+        if (row == 0 && last.left >= room.flag_right - 2) before = std::max(before, room.flag_right);
+        float missing = last.left + last.w + kApart - l.left;
+        if (missing > 0) {
+          const float back =
+              std::clamp(std::min(last.left - before, last.left - (last.x + kOver - last.w)), 0.f, missing);
+          last.left -= back, missing -= back;
+          l.left += missing;
+        }
+      }
+      const bool under = l.left <= l.x - kOver + 1 && l.left + l.w >= l.x + kOver - 1;
+      if (under && !covers_flag(l) && l.left + l.w <= bar.right() + 8)
+        placed.push_back(std::move(l));
+      else
+        rest.push_back(mark);
+    }
+    labels.insert(labels.end(), placed.begin(), placed.end());
+    return rest;
+  }
+
+  void add_letter(const TimelineMark& mark) {
+    TimelineMark short_mark = mark;
+    short_mark.text = mark.text.substr(0, 1);
+    TimelineLabel letter = over_marker(short_mark, 0);
+    letter.left = letter.x - letter.w / 2;
+    const bool taken = std::any_of(labels.begin(), labels.end(), [&](const TimelineLabel& l) {
+      return l.row == 0 && letter.left < l.left + l.w + 4 && letter.left + letter.w > l.left - 4;
+    });
+    if (!taken && !covers_flag(letter)) labels.push_back(std::move(letter));
+  }
+
+  // What stands in the lower row interrupts the line from the upper one.
+  bool free_below(const TimelineLabel& l) const {
+    const TimelineLabel line{l.x, 6, l.x - 3, 0, {}};
+    return !covers_flag(line) && std::none_of(labels.begin(), labels.end(), [&](const TimelineLabel& other) {
+      return other.row == 0 && l.x > other.left - 3 && l.x < other.left + other.w + 3;
+    });
+  }
+};
+
+}  // namespace
+
+std::vector<TimelineMark> timeline_marks(const LabView& view) {
+  std::vector<TimelineMark> marks;
+  for (const RunView& run : view.runs) {
+    if (!run.history) continue;
+    for (const RunEvent& event : run.history->events()) {
+      std::string text = event_text(event);
+      if (!text.empty())
+        marks.push_back({run.letter - 'A', event.step, fmt::format("{} {}", run.letter, text)});
+    }
+  }
+  std::stable_sort(marks.begin(), marks.end(),
+                   [](const TimelineMark& a, const TimelineMark& b) { return a.step < b.step; });
+  return marks;
+}
+
+std::vector<TimelineLabel> place_timeline_labels(const std::vector<TimelineMark>& marks,
+                                                 const TimelineRoom& room,
+                                                 const std::function<float(int)>& x_of_step,
+                                                 const std::function<float(const std::string&)>& width_of) {
+  Placing placing{room, x_of_step, width_of, {}};
+  for (const TimelineMark& mark : placing.fill(placing.fill(marks, 0), 1)) placing.add_letter(mark);
+  for (TimelineLabel& l : placing.labels) l.upright = l.row > 0 && placing.free_below(l);
+  return std::move(placing.labels);
+}
+
+}  // namespace normscope::lab
