@@ -1,8 +1,9 @@
-# normscope: make, make run [ARGS="..."], make test, make test-cuda, make bench, make bench-peers, make screenshots, make clean.
+# normscope: make, make run [ARGS="..."], make test, make test-cuda, make bench, make bench-peers, make bench-window,
+# make screenshots, make clean.
 # A thin front to CMake's presets; everything is built under build/.
 
 .DEFAULT_GOAL := build
-.PHONY: build run test test-cuda bench bench-peers screenshots clean
+.PHONY: build run test test-cuda bench bench-peers bench-window screenshots clean
 MAKEFLAGS += --no-print-directory
 
 PROGRAM := build/release/normscope
@@ -28,6 +29,12 @@ bench: build
 
 bench-peers:
 	@scripts/bench_peers.sh $(ARGS)
+
+# What the open window costs beside headless training: start, frames, steps, rest. Under Xvfb, two to three minutes.
+bench-window: build
+	@for tool in python3 Xvfb; do command -v $$tool >/dev/null || \
+	  { echo "make bench-window: $$tool is not installed (Debian: python3, xvfb)" >&2; exit 1; }; done
+	@python3 tests/bench/window.py --program $(PROGRAM) $(ARGS)
 
 # The pictures of every state of the Lab, and the README's among them, made by the program itself.
 screenshots: build

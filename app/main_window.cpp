@@ -145,13 +145,17 @@ LabOptions lab_options(const WindowOptions& window, const WindowMemory& memory) 
 }
 
 // A display server that goes away ends the process in the window library's hands: it calls exit(1). What is
-// left to do is to say so, with a code of its own; the autosave of the last seconds is on the disk.
-std::atomic<bool> window_open{false};
+// left to do is to say so, with a code of its own; the autosave of the last seconds, if there is one, is on
+// the disk.
+std::atomic<bool> window_open{false}, session_kept{false};
 
 void end_without_display() {
   if (!window_open) return;
-  std::fputs("normscope: the display went away; the session is kept, the next start offers to restore it\n",
-             stderr);
+  std::fputs(
+      session_kept
+          ? "normscope: the display went away; the session is kept, the next start offers to restore it\n"
+          : "normscope: the display went away; the session was not kept\n",
+      stderr);
   std::_Exit(kDisplayLost);
 }
 
@@ -306,9 +310,12 @@ int run_window(const WindowOptions& options) {
   if (const int result = window.open(options, memory.settings()); result != kWindowClosed) return result;
   static const int registered = std::atexit(end_without_display);
   (void)registered;
-  window_open = true;
+  session_kept = !memory.autosave().empty();
+  struct Open {
+    Open() { window_open = true; }
+    ~Open() { window_open = false; }  // also when the session could not begin: that ends with its own error
+  } const open;
   Session(window, options, memory).run();
-  window_open = false;
   return kWindowClosed;
 }
 

@@ -35,3 +35,14 @@ picture 1440x900-settings 1440x900 settings
 picture 1024x600-settings 1024x600 settings --theme dark
 picture 1024x600-quantity 1024x600 compact-quantity
 picture 1024x600-beta 1024x600 beta
+
+# Other architectures: an encoder alone, a second stream, both stacks.
+picture encoder 1600x1000 "" --config scripts/screens/encoder.toml --theme dark
+picture residual 1600x1000 residual --config scripts/screens/residual.toml
+picture translation 1600x1000 "" --config scripts/screens/translation.toml --theme dark
+picture 1440x900-translation 1440x900 "" --config scripts/screens/translation.toml
+
+# The first lesson, before anything was measured.
+for size in 1600x1000 1024x600; do
+  "$program" screenshot --screen lesson:warm-up:predict --size "$size" --out "$out/lesson-predict-$size.png"
+done

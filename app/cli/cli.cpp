@@ -29,7 +29,7 @@ void add_look(CLI::App& app, std::string& theme, double& scale) {
       ->check(CLI::IsMember({"light", "dark"}))
       ->type_name("NAME");
   app.add_option("--scale", scale, "size of everything; at most what fits")
-      ->check(CLI::Range(0.5, 4.0))
+      ->check(CLI::Range(0.75, 2.5))
       ->type_name("FACTOR");
 }
 

@@ -88,8 +88,8 @@ std::string what_happened(const OpenerState& state) {
   if (state.guesses.count() == 0) return "Type the letter that you think comes next.";
   const std::string& truth =
       state.alphabet[static_cast<size_t>(state.sentence[static_cast<size_t>(state.at - 1)])];
-  return truth == state.last ? fmt::format("{} was right.", shown(truth))
-                             : fmt::format("You said {}, it was {}.", shown(state.last), shown(truth));
+  return truth == state.last ? fmt::format("“{}” was right.", shown(truth))
+                             : fmt::format("You said “{}”, it was “{}”.", shown(state.last), shown(truth));
 }
 
 void take_letters(OpenerState& state) {

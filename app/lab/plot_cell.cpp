@@ -21,19 +21,31 @@ namespace {
 constexpr float kRow = 28;  // of a popup list
 
 void quantity_list(Ui& ui, const std::string& name, const Rect& title, Quantity& chosen) {
-  Rect list{title.x, title.bottom() + 2, 190, kRow * static_cast<float>(quantities().size()) + 12};
+  // Name and, after it, what it is; of one width whatever is chosen.
+  Painter& p = ui.paint();
+  const TextStyle bold{Face::bold, type::body}, note{Face::sans, type::tick};
+  float names = 0, notes = 0;
+  for (const QuantityInfo& q : quantities())
+    names = std::max(names, p.text_width(bold, q.name)), notes = std::max(notes, p.text_width(note, q.note));
+  Rect list{title.x, title.bottom() + 2, names + notes + 44,
+            kRow * static_cast<float>(quantities().size()) + 12};
+  list.x = std::min(list.x, ui.size().x - 4 - list.w);
   list.y = std::min(list.y, ui.size().y - 4 - list.h);
   if (!ui.begin_popup(name, list)) return;
   Rect rows = list.inset(6);
   for (const QuantityInfo& q : quantities()) {
     ButtonOptions options;
     options.quiet = true;
-    options.style = {q.quantity == chosen ? Face::bold : Face::sans, type::body};
-    if (button(ui, fmt::format("{}/{}", name, q.id), rows.take_top(kRow).inset(0, 1), q.name, q.help,
-               options)) {
+    Rect row = rows.take_top(kRow).inset(0, 1);
+    if (button(ui, fmt::format("{}/{}", name, q.id), row, "", q.help, options)) {
       chosen = q.quantity;
       ui.close_popup();
     }
+    row = row.inset(10, 0);
+    ui.paint().text_in(row, {q.quantity == chosen ? Face::bold : Face::sans, type::body}, ui.theme().ink,
+                       q.name);
+    row.take_left(names + 12);
+    ui.paint().text_in(row, note, ui.theme().ink3, q.note);
   }
   ui.end_popup();
 }

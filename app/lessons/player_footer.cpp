@@ -112,7 +112,10 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
       text = "Next: Explain", help = "What is behind it.";
       break;
     case StepKind::Explain:
-      text = current_ + 1 < course_.lessons.size() ? "Done: next lesson" : "Done",
+      if (current_ + 1 < course_.lessons.size())
+        text = "Done: next lesson";
+      else
+        text = progress.done ? "Lesson done" : "Done", primary.enabled = !progress.done;
       help = "Marks this lesson as done.";
       break;
   }

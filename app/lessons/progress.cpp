@@ -28,7 +28,7 @@ LessonProgress read(const json& j) {
 }  // namespace
 
 std::string Progress::default_path() {
-  if (const char* data = std::getenv("XDG_DATA_HOME"); data && *data)
+  if (const char* data = std::getenv("XDG_DATA_HOME"); data && *data == '/')
     return std::string(data) + "/normscope/lessons.json";
   const char* home = std::getenv("HOME");
   return home && *home ? std::string(home) + "/.local/share/normscope/lessons.json" : "";

@@ -10,7 +10,7 @@ constexpr double kSettled = 1;  // seconds: a window that is being resized is no
 
 }  // namespace
 
-WindowMemory::WindowMemory(bool safe_mode) : system_motion_(system_reduced_motion()) {
+WindowMemory::WindowMemory(bool safe_mode) : safe_mode_(safe_mode), system_motion_(system_reduced_motion()) {
   if (safe_mode) return;
   if (const std::string folder = config_folder(); !folder.empty()) {
     file_ = folder + "/settings.toml";
@@ -34,6 +34,7 @@ void WindowMemory::put(AppState& state) const {
   state.backend = settings_.backend;
   state.reduced_motion = settings_.reduced_motion.value_or(system_motion_);
   state.notice = notice_;
+  state.remembers = !safe_mode_;
   if (last_) state.hands.last_session = last_->path, state.hands.offer_restore = last_->crashed;
   state.hands.offer_opener = !file_.empty() && !settings_.opener_offered;
 }

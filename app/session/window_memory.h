@@ -27,6 +27,7 @@ class WindowMemory {
  private:
   void write(AppState& state);
 
+  bool safe_mode_;
   bool system_motion_;  // what the desktop said at the start
   std::string file_;    // empty: nothing is remembered
   Settings settings_, written_;

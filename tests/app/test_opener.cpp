@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/lab/scenes.h"
+#include "app/lessons/player.h"
 #include "catch.hpp"
 #include "live_lab.h"
 
@@ -54,6 +55,8 @@ TEST_CASE("a person guesses, closes, and has a line on the loss plot") {
   CHECK_FALSE(opener.open);
   REQUIRE(lab.state.hands.person);
   CHECK(*lab.state.hands.person == opener.guesses.nats());
+  // What comes next is offered as quietly: the first lesson.
+  CHECK(lab.robot.value("app/offer").find("Why does A stay") == 0);
   lab.robot.key("Right");  // the keys are the app's again
   lab.settle();
   CHECK(lab.view().step == step + 1);
@@ -65,6 +68,24 @@ TEST_CASE("a person guesses, closes, and has a line on the loss plot") {
   CHECK(std::any_of(scene.lines.begin(), scene.lines.end(), [&](const plot::RefLine& line) {
     return line.value == *options.person && line.label.starts_with("you ");
   }));
+}
+
+TEST_CASE("from the opener to the first lesson") {
+  LiveRobot lab;
+  lab.state.remembers = false;  // no progress of the person who runs this
+  lab.state.hands.offer_lesson = true;
+  lab.robot.frames(2);
+  lab.robot.click("app/offer/accept");
+  lab.robot.frames(3);
+  CHECK(lab.state.screen == Screen::lessons);
+  const lessons::Player& player = lessons_screen(lab.state);
+  REQUIRE(player.lesson());
+  CHECK(player.lesson()->number == 1);
+  CHECK(player.step() == lessons::StepKind::Predict);
+  CHECK_FALSE(lab.state.hands.offer_lesson);
+  lab.robot.key("1");
+  lab.robot.frames(2);
+  CHECK_FALSE(lab.ui.registry().find("app/offer/accept"));
 }
 
 TEST_CASE("an invitation that is closed is not made again") {

@@ -134,6 +134,51 @@ TEST_CASE("dashes have their length and their phase is carried over corners and 
   CHECK(solid.size() == 1);
 }
 
+TEST_CASE(
+    "dashes along x are as wide on a steep line as on a flat one, and what stands upright stays whole") {
+  std::vector<Vec> zigzag, flat;
+  for (int i = 0; i <= 80; ++i)
+    zigzag.push_back({float(i), i % 2 ? 0.f : 60.f}), flat.push_back({float(i), 0});
+  ui::Pieces steep, level, path;
+  const float end = ui::cut_dashes(zigzag, {7, 3.5f}, 0, steep, ui::DashAlong::x);
+  CHECK(end == Approx(std::fmod(80.f, 10.5f)).margin(1e-3));
+  ui::cut_dashes(flat, {7, 3.5f}, 0, level, ui::DashAlong::x);
+  REQUIRE(steep.size() == level.size());
+  for (size_t i = 0; i < steep.size(); ++i) {
+    CHECK(steep[i].front().x == Approx(level[i].front().x).margin(1e-3));
+    CHECK(steep[i].back().x == Approx(level[i].back().x).margin(1e-3));
+    if (i + 1 < steep.size()) CHECK(steep[i].back().x - steep[i].front().x == Approx(7).margin(1e-3));
+  }
+  ui::cut_dashes(zigzag, {7, 3.5f}, 0, path);
+  CHECK(path.size() > 20 * steep.size());  // what it would be along its own length: a fog
+
+  // Two steps up: the first stands inside a dash and stays in one piece from foot to top, the second in a
+  // gap.
+  const std::vector<Vec> stairs{{0, 0}, {4, 0}, {4, 50}, {9, 50}, {9, 90}, {20, 90}};
+  ui::Pieces pieces;
+  ui::cut_dashes(stairs, {7, 3.5f}, 0, pieces, ui::DashAlong::x);
+  REQUIRE(pieces.size() == 2);
+  const std::vector<Vec> first(pieces[0].begin(), pieces[0].end());
+  CHECK(first == std::vector<Vec>{{0, 0}, {4, 0}, {4, 50}, {7, 50}});
+  CHECK(pieces[1].front() == Vec{10.5f, 90});
+  CHECK(pieces[1].back().x == Approx(17.5f));
+}
+
+TEST_CASE("a line is dense by the distance of its points, not by their number") {
+  const auto dense = [](size_t points, double range, float width) {
+    return thin(series_of(std::vector<float>(points, 0.5f)), map_of(0, range, 0, 1, width), 1).dense;
+  };
+  CHECK(dense(300, 299, 600));         // 2 px
+  CHECK_FALSE(dense(300, 299, 1200));  // 4 px
+  CHECK_FALSE(dense(100000, 99999, 4e5f));
+  CHECK(dense(300, 1000, 600));  // a young run on a long axis: 0.6 px from the start
+  CHECK(dense(30, 1000, 600));
+  CHECK(dense(3000, 2999, 600));
+  CHECK_FALSE(dense(3000, 2999, 12000));
+  CHECK_FALSE(dense(2, 1, 600));
+  CHECK_FALSE(dense(1, 1, 600));
+}
+
 TEST_CASE("markers are 30 to 50 px apart and do not wander while the series grows") {
   for (double range : {60.0, 300.0, 1000.0, 7777.0}) {
     INFO(range);

@@ -28,6 +28,43 @@ int count(const raster::Image& image, uint32_t colour) {
   return int(std::count(image.pixels.begin(), image.pixels.end(), colour));
 }
 
+// The same triangles, each begun at another corner: no two of them are taken for a rectangle then.
+void turn_triangles(ImDrawData& data) {
+  for (ImDrawList* list : data.CmdLists)
+    for (int i = 0; i + 3 <= list->IdxBuffer.Size; i += 3) {
+      ImDrawIdx* t = list->IdxBuffer.Data + i;
+      std::rotate(t, t + 1, t + 3);
+    }
+}
+
+struct Difference {
+  int pixels = 0;  // that differ at all
+  int most = 0;    // in one channel
+};
+
+Difference difference(const raster::Image& a, const raster::Image& b) {
+  REQUIRE(a.pixels.size() == b.pixels.size());
+  Difference d;
+  for (size_t i = 0; i < a.pixels.size(); ++i) {
+    d.pixels += a.pixels[i] != b.pixels[i];
+    for (int shift = 0; shift < 24; shift += 8)
+      d.most =
+          std::max(d.most, std::abs(int(a.pixels[i] >> shift & 0xFF) - int(b.pixels[i] >> shift & 0xFF)));
+  }
+  return d;
+}
+
+// What `draw` puts on white by the ways for rectangles and glyphs, and by that for any triangle.
+std::pair<raster::Image, raster::Image> both_ways(const std::function<void(ImDrawList&)>& draw) {
+  ui::Frame frame({256, 128});
+  frame.step([] {});
+  ImDrawData* data = nullptr;
+  for (int i = 0; i < 2; ++i) data = frame.step([&] { draw(*ImGui::GetBackgroundDrawList()); });
+  raster::Image fast = raster::rasterise(*data, white);
+  turn_triangles(*data);
+  return {std::move(fast), raster::rasterise(*data, white)};
+}
+
 }  // namespace
 
 TEST_CASE("a filled rectangle covers exactly its pixels") {
@@ -90,6 +127,62 @@ TEST_CASE("anti-aliased lines shade between ground and colour") {
   int full = count(image, red), untouched = count(image, white);
   CHECK(full > 30);
   CHECK(64 * 64 - full - untouched > 60);
+}
+
+TEST_CASE("glyphs come out alike by their own way and as any triangles") {
+  // At whole and at broken places, small and large, opaque and not.
+  for (ImVec2 at : {ImVec2(10, 12), ImVec2(10.25f, 12), ImVec2(10.5f, 12.5f), ImVec2(10.37f, 12.81f)})
+    for (float size : {11.f, 16.f, 23.5f, 29.f})
+      for (uint32_t colour : {0xFF000000u, half_red}) {
+        const auto [fast, general] = both_ways([&](ImDrawList& d) {
+          d.AddText(nullptr, size, at, colour, "Norms on the trunk, 16 000 times");
+          d.AddText(nullptr, size, {at.x, at.y + 40}, colour, "gjpqy WMX .,;:|/");
+        });
+        INFO(at.x << " " << at.y << ", " << size << " px");
+        CHECK(256 * 128 - count(fast, white) > 500);
+        const Difference d = difference(fast, general);
+        CAPTURE(d.pixels, d.most);
+        // At a broken size texels lie anywhere between pixels, and two ways to interpolate round apart.
+        CHECK(d.most <= (size == std::floor(size) ? 0 : 1));
+      }
+}
+
+TEST_CASE("thick lines and boxes come out alike by their own way and as any triangles") {
+  const auto [fast, general] = both_ways([](ImDrawList& d) {
+    for (int width = 1; width <= 6; ++width) {
+      const float at = 12.f * float(width);
+      d.AddLine({8, at}, {120, at}, red, float(width));                     // along a row
+      d.AddLine({130 + at, 8}, {130 + at, 100}, half_red, float(width));    // along a column
+      d.AddLine({8, at + 4}, {110, at + 17.3f}, 0xFF203040, float(width));  // aslant
+    }
+    d.AddRect({150.5f, 60.5f}, {240.5f, 120.5f}, red, 0, 2.f);
+    d.AddRectFilled({10, 90}, {100, 120}, half_red);
+  });
+  CHECK(256 * 128 - count(fast, white) > 3000);
+  const Difference d = difference(fast, general);
+  CAPTURE(d.pixels, d.most);
+  CHECK(d.most == 0);
+}
+
+TEST_CASE("a framebuffer of twice the size has twice the pixels each way") {
+  ui::Frame frame({64, 48});
+  frame.step([] {});
+  ImDrawData* data = frame.step([&] {
+    ImDrawList& d = *ImGui::GetBackgroundDrawList();
+    d.AddRectFilled({8, 16}, {24, 20}, red);
+    d.PushClipRect({30, 30}, {40, 36});
+    d.AddRectFilled({0, 0}, {64, 48}, half_red);
+    d.PopClipRect();
+  });
+  const raster::Image single = raster::rasterise(*data, white);
+  data->FramebufferScale = {2, 2};
+  const raster::Image doubled = raster::rasterise(*data, white);
+  CHECK(doubled.width == 128);
+  CHECK(doubled.height == 96);
+  CHECK(count(single, red) == 16 * 4);
+  for (int y = 0; y < doubled.height; ++y)
+    for (int x = 0; x < doubled.width; ++x)
+      if (doubled.at(x, y) != single.at(x / 2, y / 2)) FAIL("pixel " << x << ", " << y);
 }
 
 TEST_CASE("the same frame gives the same pixels") {

@@ -173,10 +173,12 @@ TEST_CASE("the window's memory writes what settled, and safe mode nothing") {
     CHECK_FALSE(fs::exists(home.folder.file("config")));
     CHECK_FALSE(fs::exists(home.folder.file("state")));
     CHECK_FALSE(state.hands.offer_opener);
+    CHECK_FALSE(state.remembers);
   }
   WindowMemory memory(false);
   AppState state;
   memory.put(state);
+  CHECK(state.remembers);
   CHECK(state.hands.offer_opener);
   state.dark = true;
   memory.keep(state, 1200, 800, 0);

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <sstream>
 #include <thread>
 
 #include "app/cli/exit_code.h"
@@ -61,12 +62,13 @@ class Process {
 
 // A display server that chooses a free number itself.
 struct Display {
-  Display() {
+  explicit Display(const std::vector<std::string>& options = {}) {
     int ends[2];
     if (pipe(ends) != 0) return;
-    server.emplace(std::vector<std::string>{"Xvfb", "-displayfd", std::to_string(ends[1]), "-screen", "0",
-                                            "1280x800x24", "-nolisten", "tcp"},
-                   std::vector<std::string>{}, folder.file("xvfb"));
+    std::vector<std::string> arguments{
+        "Xvfb", "-displayfd", std::to_string(ends[1]), "-screen", "0", "1280x800x24", "-nolisten", "tcp"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    server.emplace(std::move(arguments), std::vector<std::string>{}, folder.file("xvfb"));
     close(ends[1]);
     std::string number;
     for (char c = 0; read(ends[0], &c, 1) == 1 && c != '\n';) number += c;
@@ -86,7 +88,38 @@ std::vector<std::string> environment(const Display& display, const test::Folder&
 std::vector<std::string> command(const test::Folder& home) {
   std::string runs = test::kTiny;
   runs.replace(runs.find("steps = 12"), 10, "steps = 100000");
-  return {NORMSCOPE_PROGRAM, "--window", "--config", home.write("runs.toml", runs)};
+  return {NORMSCOPE_PROGRAM,      "--window", "--config", home.write("runs.toml", runs), "--frame-log",
+          home.file("frames.csv")};
+}
+
+// The lines of the frame log after its head, as numbers; the first line alone when a number is missing.
+std::vector<std::vector<double>> frame_rows(const std::string& text) {
+  std::istringstream lines(text);
+  std::string line;
+  std::getline(lines, line);
+  CHECK(line == "clock_s,process_cpu_s,step,build_ms,draw_ms,vertices");
+  std::vector<std::vector<double>> rows;
+  while (std::getline(lines, line)) {
+    std::vector<double>& row = rows.emplace_back();
+    std::istringstream cells(line);
+    for (std::string cell; std::getline(cells, cell, ',');) row.push_back(std::stod(cell));
+    REQUIRE(row.size() == 6);
+  }
+  return rows;
+}
+
+void check_frames(const std::vector<std::vector<double>>& rows) {
+  enum { clock_s, cpu_s, step, build_ms, draw_ms, vertices };
+  REQUIRE(rows.size() >= 2);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::vector<double>&now = rows[i], &before = rows[i ? i - 1 : 0];
+    CHECK(now[clock_s] >= before[clock_s]);
+    CHECK(now[cpu_s] >= before[cpu_s]);
+    CHECK(now[step] >= before[step]);
+    CHECK((now[build_ms] > 0 && now[draw_ms] > 0));
+    CHECK((now[vertices] > 1000 && now[vertices] < 150000));
+  }
+  CHECK(rows.back()[step] > rows.front()[step]);
 }
 
 // The autosave of the window, once it has one.
@@ -119,6 +152,7 @@ TEST_CASE("the real window opens, trains and survives the end of its display wit
   display.server->signal(SIGKILL);
   CHECK(program.wait(30s) == static_cast<int>(cli::Exit::display_lost));
   CHECK(test::holds(test::read_all(home.file("out")), "the display went away"));
+  check_frames(frame_rows(test::read_all(home.file("frames.csv"))));
   fixture::LiveRobot lab;
   lab.lab.restore(session, false);
   lab.settle();
@@ -130,4 +164,64 @@ TEST_CASE("--window without a display says so in one line and ends with its code
   const test::Outcome outcome = test::run_program("--window", "env -u DISPLAY -u WAYLAND_DISPLAY");
   CHECK(outcome.code == static_cast<int>(cli::Exit::display));
   CHECK(test::is_one_error_line(outcome));
+}
+
+TEST_CASE(
+    "--window where nothing answers, or without OpenGL, says which in one line and ends with the same code") {
+  const test::Outcome nobody = test::run_program("--window", "env -u WAYLAND_DISPLAY DISPLAY=:9876");
+  CHECK(nobody.code == static_cast<int>(cli::Exit::display));
+  CHECK(test::is_one_error_line(nobody));
+  CHECK(test::holds(nobody.err, "no display"));
+
+  Display display({"-extension", "GLX"});
+  if (skipped(display)) return;
+  const test::Outcome bare = test::run_program("--window", "env -u WAYLAND_DISPLAY DISPLAY=" + display.name);
+  CHECK(bare.code == static_cast<int>(cli::Exit::display));
+  CHECK(test::is_one_error_line(bare));
+  CHECK(test::holds(bare.err, "no OpenGL 3.3"));
+}
+
+TEST_CASE("--safe-mode trains and draws, and leaves nothing behind") {
+  Display display;
+  if (skipped(display)) return;
+  const test::Folder home;
+  std::vector<std::string> arguments = command(home);
+  arguments.emplace_back("--safe-mode");
+  Process program(arguments, environment(display, home), home.file("out"));
+  std::vector<std::vector<double>> rows;
+  for (int i = 0; i < 600 && (rows.size() < 3 || rows.back()[2] < 1); ++i) {
+    std::this_thread::sleep_for(50ms);
+    if (const std::string log = test::read_all(home.file("frames.csv")); log.ends_with('\n'))
+      rows = frame_rows(log);
+  }
+  check_frames(rows);
+  display.server->signal(SIGKILL);
+  CHECK(program.wait(30s) == static_cast<int>(cli::Exit::display_lost));
+  CHECK_FALSE(fs::exists(home.file("config")));
+  CHECK_FALSE(fs::exists(home.file("state")));
+  CHECK(test::holds(test::read_all(home.file("out")), "the session was not kept"));
+}
+
+TEST_CASE("a window that cannot begin ends with its own error, not as one that lost its display") {
+  Display display;
+  if (skipped(display)) return;
+  const test::Folder home;
+  std::vector<std::string> arguments = command(home);
+  arguments.back() = home.file("absent/frames.csv");
+  Process program(arguments, environment(display, home), home.file("out"));
+  CHECK(program.wait(60s) == static_cast<int>(cli::Exit::internal));
+  const std::string said = test::read_all(home.file("out"));
+  CHECK(test::holds(said, "cannot write the frame log"));
+  CHECK_FALSE(test::holds(said, "display"));
+}
+
+TEST_CASE("the program asks the system for nothing that opens a connection to another machine") {
+  // Names that a program takes from the system stand in it whole, between zeros; a display's connection is
+  // its library's.
+  const std::string program = test::read_all(NORMSCOPE_PROGRAM);
+  REQUIRE(program.find(std::string("\0flock\0", 7)) != std::string::npos);  // one that it does take
+  for (const std::string name : {"socket", "connect", "getaddrinfo", "gethostbyname", "sendto", "recvfrom"}) {
+    INFO(name);
+    CHECK(program.find('\0' + name + '\0') == std::string::npos);
+  }
 }

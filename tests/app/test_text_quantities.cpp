@@ -1,0 +1,71 @@
+// No two texts overlap and none is cut whatever a plot cell shows: every quantity of the table in each of the
+// cells, at six sizes and three scales, in one theme or the other.
+#include <fmt/format.h>
+
+#include "app/lab/quantities.h"
+#include "catch.hpp"
+#include "lab_fixture.h"
+#include "lab_robot.h"
+#include "text_faults.h"
+
+using namespace normscope;
+using fixture::LabRobot;
+
+namespace {
+
+constexpr ui::Vec kSizes[] = {{1024, 600},  {1280, 720},  {1440, 900},
+                              {1600, 1000}, {1920, 1080}, {3840, 2160}};
+constexpr float kScales[] = {0.75f, 1.5f, 2.5f};
+
+void check_texts(LabRobot& lab, const std::string& what) {
+  lab.robot.move_to(ui::Vec{4, 4});
+  lab.robot.frames(1);
+  for (const std::string& fault : fixture::text_faults(lab.ui)) {
+    INFO(what << ": " << fault);
+    CHECK(fault.empty());
+  }
+}
+
+void choose(LabRobot& lab, const std::string& cell, const char* quantity) {
+  lab.robot.click(cell + "/quantity");
+  lab.robot.click(fmt::format("{}/quantity/{}", cell, quantity));
+  CHECK(lab.robot.value(cell + "/quantity") == quantity);
+}
+
+}  // namespace
+
+TEST_CASE("every quantity in every cell, six sizes, three scales") {
+  fixture::LabShape shape;
+  shape.fork = true;
+  LabRobot lab(fixture::lab_view(shape));
+  int place = 0;
+  for (ui::Vec size : kSizes)
+    for (float scale : kScales) {
+      lab.loop.resize(size);
+      lab.state.scale = scale, lab.state.dark = ++place % 2;
+      lab.robot.frames(3);
+      const bool compact =
+          lab.ui.registry().find("plot/tab/Gradient by layer") || !lab.ui.registry().find("plot/hidden-norm");
+      for (const lab::QuantityInfo& q : lab::quantities()) {
+        const std::string what = fmt::format("{}, {}x{} at {}", q.id, size.x, size.y, scale);
+        if (!compact) {
+          for (const char* cell : {"plot/gradient-by-layer", "plot/gradient-over-time", "plot/hidden-norm"})
+            choose(lab, cell, q.id);
+          check_texts(lab, what);
+          continue;
+        }
+        INFO(what);
+        // The cell below the loss: the tabs are called by what they show, so they are taken by their place.
+        for (const auto& [tab, cell] :
+             {std::pair{0, "plot/gradient-by-layer"}, std::pair{1, "plot/gradient-over-time"}}) {
+          std::vector<std::string> tabs;
+          for (const ui::Control& c : lab.ui.registry().all())
+            if (c.name.starts_with("plot/tab/")) tabs.push_back(c.name);
+          REQUIRE(tabs.size() >= 5);
+          lab.robot.click(tabs[static_cast<size_t>(tab)]);
+          choose(lab, cell, q.id);
+          check_texts(lab, what);
+        }
+      }
+    }
+}
