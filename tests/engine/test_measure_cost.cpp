@@ -1,8 +1,11 @@
-// What the measurements of every step cost, in processor time of one thread, which a busy machine does not
-// stretch.
+// What the measurements of every step cost, printed and never asserted: normscope_engine_tests "[.bench]".
+// Processor time of one thread, which a busy machine does not stretch.
+#include <fmt/format.h>
 #include <time.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <memory>
 #include <vector>
 
@@ -48,7 +51,7 @@ struct Trained {
 
 }  // namespace
 
-TEST_CASE("measuring every step costs less than a twentieth of it", "[measure]") {
+TEST_CASE("cost of measuring every step", "[.bench]") {
   ModelConfig config;  // of the Lab's first comparison
   config.vocabulary = 29;
   for (Placement placement : {Placement::Post, Placement::Pre}) {
@@ -63,8 +66,9 @@ TEST_CASE("measuring every step costs less than a twentieth of it", "[measure]")
       live.measure(numbers);
       measured = std::min(measured, thread_seconds() - begin);
     }
-    INFO(to_string(placement) << ": step " << 1e3 * bare << " ms, probes " << 100 * (probed / bare - 1)
-                              << " %, measurements " << 100 * measured / bare << " %");
-    CHECK(probed + measured < 1.05 * bare);
+    fmt::print("{}: step {:.2f} ms, probes {:.1f} %, measurements {:.1f} %\n", to_string(placement),
+               1e3 * bare, 100 * (probed / bare - 1), 100 * measured / bare);
+    std::fflush(stdout);
+    CHECK(std::all_of(numbers.begin(), numbers.end(), [](double v) { return std::isfinite(v); }));
   }
 }
