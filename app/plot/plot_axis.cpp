@@ -68,9 +68,9 @@ std::string label_linear(double v, double step) {
 }
 
 std::vector<Tick> linear_ticks(double lo, double hi, int most, bool integer) {
-  // Both ends may carry a tick, so the step follows from the ticks that really fall inside.
-  double step = round_step(hi - lo, most, integer);
-  for (int tries = 0; tries < 3; ++tries) {
+  // Both ends may carry a tick, or none: the step follows from the ticks that really fall inside.
+  double step = round_step(hi - lo, most + 1, integer);
+  for (int tries = 0; tries < 4; ++tries) {
     double first = std::ceil(lo / step - 1e-9), last = std::floor(hi / step + 1e-9);
     if (last - first + 1 <= most) break;
     step = round_step(step * 1.01, 1, integer);
