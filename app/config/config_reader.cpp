@@ -223,6 +223,25 @@ Edit read_edit(const Place& place, const toml::node& node, const RunSpec& spec) 
   return edit;
 }
 
+/// The assignment that an error of the whole run speaks of, "[model] width 63 is not a multiple ..." or
+/// "[data.text] ... because data.name is text": the first one whose key stands in it; nullptr: none.
+const Assignment* blamed(const Assignments& all, std::string_view error) {
+  const size_t close = error.find(']');
+  if (!error.starts_with("[") || close == error.npos) return nullptr;
+  const std::string title(error.substr(1, close - 1));
+  if (const auto at = all.find(title); at != all.end()) return &at->second;
+  const std::string group = title.substr(0, title.find('.')) + ".";
+  constexpr std::string_view kBetween = " ,:;'";
+  for (size_t begin = close + 1; begin < error.size();) {
+    const size_t end = std::min(error.find_first_of(kBetween, begin), error.size());
+    const std::string word(error.substr(begin, end - begin));
+    for (const std::string& key : {word, group + word})
+      if (const auto at = all.find(key); at != all.end()) return &at->second;
+    begin = end + 1;
+  }
+  return nullptr;
+}
+
 ConfigRun build_run(const Place& place, char letter, const Assignments& shared, const RunTable& own,
                     const std::string& folder) {
   Assignments all = shared;
@@ -238,7 +257,9 @@ ConfigRun build_run(const Place& place, char letter, const Assignments& shared, 
   try {
     validate(run.spec);
   } catch (const Error& error) {
-    throw Error(fmt::format("{}: run {}: {}", place.file, letter, error.what()));
+    const std::string message = fmt::format("run {}: {}", letter, error.what());
+    if (const Assignment* assignment = blamed(all, error.what())) place.refuse(assignment->at, message);
+    throw Error(fmt::format("{}: {}", place.file, message));
   }
   if (own.edits) {
     const toml::array* list = own.edits->as_array();
