@@ -117,14 +117,15 @@ PlotScene depth_scene(const LabView& view, LabData& data, const SceneOptions& op
     RefLine even;
     even.value = even_attention(last.run->spec->model);
     even.label = fmt::format("everywhere alike {:.2f}", even.value);
-    even.label_left = even.label_below = true;
+    even.label_left = true;
     hi = std::max(hi, even.value);
     scene.lines.push_back(std::move(even));
   }
   if (about.log && hi > 0) {
     log_axis(scene.y, lo, hi);
   } else {
-    scene.y.lo = lowest < 0 ? lowest * 1.08 : 0, scene.y.hi = hi > 0 ? hi * 1.08 : 1;
+    const double air = scene.lines.empty() ? 1.08 : 1.16;  // room for the name over a line at the top
+    scene.y.lo = lowest < 0 ? lowest * 1.08 : 0, scene.y.hi = hi > 0 ? hi * air : 1;
     scene.y.max_ticks = 3;
   }
   if (options.hover_layer) scene.hover = *options.hover_layer + 1.0;

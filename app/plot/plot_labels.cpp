@@ -208,10 +208,12 @@ class LevelName {
     if (at.y < a.y + 6 || at.y > a.bottom() - 1) return false;
     const ui::Rect box = b_.box(at, small, text, ui::Align::left);
     if ((!over_curves && b_.crosses_curve(box)) || !b_.is_free(box.inset(-3, -1))) return false;
-    // Where the cursor passes, its line is interrupted for the name.
+    // Grid lines and the cursor are interrupted for the name.
+    const ui::Colour ground = line_.fill_below && at.y > p_ ? b_.theme.sunk : b_.theme.panel;
+    if (!over_curves && b_.crosses_level(box)) b_.add(FillItem{box.inset(-2, 0), ground});
+    const float end = std::min(box.bottom() + 1, a.bottom() - 1);  // the axis stays whole
     if (b_.cursor_x > box.x - 3 && b_.cursor_x < box.right() + 3)
-      b_.add(FillItem{{b_.cursor_x - 3, box.y - 1, 6, box.h + 2},
-                      line_.fill_below && at.y > p_ ? b_.theme.sunk : b_.theme.panel});
+      b_.add(FillItem{{b_.cursor_x - 3, box.y - 1, 6, end - box.y + 1}, ground});
     return b_.text_if_free(at, small, b_.theme.ink2, text);
   }
   bool with_leader(const std::string& text) {
