@@ -90,7 +90,7 @@ constexpr Term kTerms[] = {
      "The mean square of the features on the trunk. In Pre-LN it grows with depth because every branch adds "
      "to it; in "
      "Post-LN each norm sets it back.",
-     "Xiong et al. 2020, lemma 2", "Hidden-state norm|Hidden norm"},
+     "Xiong et al. 2020, lemma 2", "Hidden-state norm|Hidden norm|Hidden norm over time"},
     {"nats", "nat",
      "The unit of the loss: minus the natural logarithm of the probability that the model gave to what came. "
      "One nat is "
@@ -289,6 +289,11 @@ constexpr Term kTerms[] = {
      "may reuse the same table.",
      "Press, Wolf 2017, Using the Output Embedding to Improve Language Models",
      "settings/model.tied|settings/model.shared_embedding"},
+    {"placement", "placement of the norm",
+     "Where normalization stands in a layer: on the trunk, inside the branch, in both, in neither. It "
+     "decides "
+     "how gradients reach the lower layers, and so whether a deep model trains.",
+     "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture", "settings/model.placement"},
     {"architecture", "encoder and decoder",
      "A decoder sees only what came before and predicts the next symbol; an encoder sees the whole "
      "row. An encoder-decoder reads one row with the one and writes another with the other.",

@@ -31,7 +31,10 @@ constexpr Measures kNarrow{21, 26, 9, 6,  3,  33, 42, 70, 10, 27, 49, 24, 26,  1
 
 // Three sub-layers share the height of two where they can; a second stream takes its room from them.
 Measures fitted(Measures m, const TowerRows& t) {
-  if (m.narrow) return m;
+  if (m.narrow) {
+    if (t.second || t.embedding_norm) m.pitch -= 6;
+    return m;
+  }
   if (t.cross) m.pitch -= 12, m.box_y -= 4;
   if (t.second && !t.cross) m.pitch -= 8, m.box_y -= 3;
   return m;
@@ -150,7 +153,7 @@ void put_heads(const Measures& m, TowerLayout& d) {
 
 TowerLayout layout_tower(const Measures& base, const TowerRows& t, const Rect& area, bool memory) {
   const Measures m = fitted(base, t);
-  const float join_h = !t.second ? 0 : m.narrow ? 24.f : 14.f;
+  const float join_h = !t.second ? 0 : m.narrow ? 18.f : 14.f;
   const float bottom_gap = t.embedding_norm ? std::max(m.bottom_gap, 21.f) : m.bottom_gap;
   TowerLayout d;
   d.side = t.side, d.cross = t.cross, d.narrow = m.narrow;
@@ -181,7 +184,7 @@ TowerLayout layout_tower(const Measures& base, const TowerRows& t, const Rect& a
   if (t.second) {
     d.join = {d.trunk_x, y + 9};
     d.second =
-        m.narrow ? centred({d.trunk_x - 11, y + 25}, 14, 13) : centred({d.trunk_x - 29, y + 26}, 20, 14);
+        m.narrow ? centred({d.trunk_x - 11, y + 20}, 14, 13) : centred({d.trunk_x - 29, y + 26}, 20, 14);
     y += join_h;
   }
   d.final_slot = centred({d.trunk_x, y + 16}, m.trunk_w - 4, m.fork_dy < 20 ? 15.f : 16.f);

@@ -120,7 +120,7 @@ WiringChange set_norm(const Stack& stack, SlotId at, NormKind kind, bool only_th
 // Gives a layer the norms of another.
 WiringChange copy_layer(const Stack& stack, int from, int to);
 
-// "norm on trunk", "norm in branch", "norm before and after", "no norm", "norms mixed": for glyphs and
+// "norm on trunk", "norm in branch", "before, after", "no norm", "norms mixed": for glyphs and
 // captions.
 std::string placement_caption(const Stack& stack);
 // The glyph of a run card: where the norms of the first layer sit, when all layers agree on it.

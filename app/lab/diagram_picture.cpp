@@ -116,7 +116,8 @@ struct Picture : SublayerPainter {
              align);
     };
     const float below = s.box.bottom() + 9 + (compact ? 3.f : 0.f);
-    name(Slot::Trunk, {s.trunk.right() + 6, s.trunk.centre().y + 4}, Align::left);
+    if (!compact || !d.cross)  // three sub-layers leave no room for it there
+      name(Slot::Trunk, {s.trunk.right() + 6, s.trunk.centre().y + 4}, Align::left);
     if (below > r.box.bottom() + 1) return;
     name(Slot::Before, {s.before.centre().x, below}, Align::centre);
     name(Slot::After, {s.after.centre().x, below}, Align::centre);
@@ -300,6 +301,9 @@ struct Picture : SublayerPainter {
   }
 
   void end_box(const Rect& r, const char* name, const std::string& what) {
+    // What has scrolled away in part is not drawn: no text is cut.
+    const Control* area = ui.registry().find("diagram");
+    if (area && !area->rect.inset(0, -4).contains(r)) return;
     p.fill(r, solid(), 5);
     p.outline(r, t.wire, line::box, 5);
     Rect inside = r.inset(12, 0);
@@ -333,24 +337,6 @@ struct Picture : SublayerPainter {
       locked_token(place, norm_at(stack.wiring, id));
     else
       token(place, norm_at(stack.wiring, id), state.hovered == id);
-  }
-
-  // ResiDual: what every branch adds up to, never normalised on the way; one norm, then it joins.
-  void second_stream() {
-    const float x = d.second.centre().x, k = 5, y = d.join.y;
-    const float lane = d.trunk_x - (d.narrow ? 11.f : 14.f);  // beside the layers
-    const float turn = d.second.bottom() + 8;
-    p.line({lane, d.trunk_bottom}, {lane, turn}, t.wire, 2);
-    if (lane != x) p.bezier({lane, turn}, {lane, turn - 7}, {x, turn - 1}, {x, turn - 8}, t.wire, 2);
-    p.line({x, turn - (lane != x ? 8.f : 0.f)}, {x, y + k}, t.wire, 2);
-    p.bezier({x, y + k}, {x, y}, {x, y}, {x + k, y}, t.wire, 2);
-    p.line({x + k, y}, {d.trunk_x - 7, y}, t.wire, 2);
-    p.fill({x - 4, d.second.y - 2, 8, d.second.h + 4}, t.panel);
-    small_fixed(d.second);
-    const char* text = token_text(stack.wiring.second);
-    if (p.text_width({Face::bold, 9}, text) + 4 < d.second.w)
-      p.text_in(d.second, {Face::bold, 9}, t.ink2, text, Align::centre);
-    plus(d.join);
   }
 
   void back() {

@@ -81,9 +81,14 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, int first, c
   Painter& p = ui.paint();
   p.fill(rect, t.field, radius::field);
   p.outline(rect, box.hovered ? t.ink3 : t.border, 1, radius::field);
-  Rect inner = rect.inset(9, 0);
-  draw_icon(p, Icon::chevron_down, inner.take_right(10, 4).centre(), 14, t.ink2);
-  p.text_in(inner, {Face::bold, type::body}, t.ink, now);
+  Rect inner = rect.inset(rect.w < 120 ? 7 : 9, 0);
+  draw_icon(p, Icon::chevron_down, inner.take_right(10, rect.w < 120 ? 2 : 4).centre(), 14, t.ink2);
+  // A long name is written smaller; where that has no room either, the run's card says what it is.
+  const TextStyle large{Face::bold, type::body}, small{Face::bold, type::tick};
+  if (p.text_width(large, now) <= inner.w)
+    p.text_in(inner, large, t.ink, now);
+  else
+    p.text_in(inner, small, t.ink, p.text_width(small, now) <= inner.w ? now : "preset");
 
   const float rows = static_cast<float>(count - first);
   const float pitch = std::min(26.f, (ui.size().y - 24) / rows);
@@ -156,8 +161,10 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   int selected = preset_of(model, stacks, which);
   const int now = selected;
   const bool list = as_list || (stacks.both && row.w < 380);
-  const std::string word = selected < 0 ? "custom" : preset_label(kPresets[selected]);
-  if (list) row.w = std::min(row.w, std::max(as_list ? 110.f : 150.f, list_width(ui, word)));
+  if (list && !as_list) {
+    const std::string word = selected < 0 ? "custom" : preset_label(kPresets[selected]);
+    row.w = std::min(row.w, std::max(150.f, list_width(ui, word)));
+  }
   const bool pressed =
       list ? preset_list(ui, "diagram/preset", row, 0, "custom", selected) : preset_row(ui, row, selected);
   const std::optional<Placement> asked = std::exchange(state.preset_asked, std::nullopt);

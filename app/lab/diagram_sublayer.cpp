@@ -108,6 +108,23 @@ void SublayerPainter::scales(const SublayerLayout& s, int layer) {
            below, Align::centre);
 }
 
+void SublayerPainter::second_stream() {
+  const float x = d.second.centre().x, k = 5, y = d.join.y;
+  const float lane = d.trunk_x - (d.narrow ? 11.f : 14.f);  // beside the layers
+  const float turn = d.second.bottom() + 8;
+  p.line({lane, d.trunk_bottom}, {lane, turn}, t.wire, 2);
+  if (lane != x) p.bezier({lane, turn}, {lane, turn - 7}, {x, turn - 1}, {x, turn - 8}, t.wire, 2);
+  p.line({x, turn - (lane != x ? 8.f : 0.f)}, {x, y + k}, t.wire, 2);
+  p.bezier({x, y + k}, {x, y}, {x, y}, {x + k, y}, t.wire, 2);
+  p.line({x + k, y}, {d.trunk_x - 7, y}, t.wire, 2);
+  p.fill({x - 4, d.second.y - 2, 8, d.second.h + 4}, t.panel);
+  small_fixed(d.second);
+  const char* text = token_text(stack.wiring.second);
+  if (p.text_width({Face::bold, 9}, text) + 4 < d.second.w)
+    p.text_in(d.second, {Face::bold, 9}, t.ink2, text, Align::centre);
+  plus(d.join);
+}
+
 void SublayerPainter::size_bar(const Rect& r, int layer, Sub sub) {
   if (r.empty()) return;
   p.fill(r, solid(), 2);

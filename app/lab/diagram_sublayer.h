@@ -24,6 +24,8 @@ struct SublayerPainter : TokenPainter {
   // The function, with the norms that stand inside it: they cannot be moved.
   void function_box(const SublayerLayout&, int layer);
   void plus(ui::Vec centre);
+  // ResiDual: what every branch adds up to, never normalised on the way; one norm, then it joins.
+  void second_stream();
   // Skip scale on the trunk; scale of the branch, LayerNorm Scaling's factor and DeepNorm's init gain beside
   // it.
   void scales(const SublayerLayout&, int layer);

@@ -28,7 +28,7 @@ std::string placement_caption(const Stack& stack) {
   if (total == 0) return count_fixed_norms(stack) > 0 ? "norms inside" : "no norm";
   if (total != per_sublayer * static_cast<int>(stack.subs().size()) * stack.layers()) return "norms mixed";
   if (per_sublayer == 3) return "norms in all slots";
-  if (per_sublayer == 2) return all.trunk ? "branch and trunk" : "before and after";
+  if (per_sublayer == 2) return all.trunk ? "branch, trunk" : "before, after";
   if (all.trunk) return "norm on trunk";
   return all.before ? "norm in branch" : "norm after branch";
 }

@@ -148,8 +148,8 @@ void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
     const bool crowded = f.compact() && f.view.runs.size() > 3;
     draw_presets(f.ui, diagram_, input,
                  controls.take_left(crowded       ? 72.f
-                                    : f.compact() ? 82.f
-                                                  : 96.f),
+                                    : f.compact() ? 92.f
+                                                  : 112.f),
                  true, f.commands);
   } else {
     Rect presets = inner.take_top(28, 8);

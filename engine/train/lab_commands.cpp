@@ -14,7 +14,7 @@ namespace normscope {
 namespace {
 
 constexpr size_t kMostRuns = 4;
-constexpr size_t kMostParked = 8;  // forks kept for undo: a network each
+constexpr size_t kMostParked = 12;  // runs, and forks, kept for undo: a network each
 
 // A comparison is about one set of data and one seed.
 bool is_shared(std::string_view key) { return key.starts_with("data.") || key == "run.seed"; }
@@ -64,28 +64,61 @@ std::vector<RunSpec> LabTrainer::specs() const {
   return specs;
 }
 
-// Everything from step 0; what is shown now stays until the new runs stand.
-void LabTrainer::restart(std::vector<RunSpec> specs, std::vector<std::vector<Edit>> edits) {
+// The newest that was put aside with this letter and specification; nullptr without one.
+std::unique_ptr<LabEntry> LabTrainer::take_parked(RunSpec spec, char letter) {
+  spec.train.steps = budget_;
+  for (size_t i = parked_.size(); i-- > 0;) {
+    if (parked_[i]->letter != letter || !(parked_[i]->run->spec() == spec)) continue;
+    auto found = std::move(parked_[i]);
+    parked_.erase(parked_.begin() + static_cast<std::ptrdiff_t>(i));
+    return found;
+  }
+  return nullptr;
+}
+
+void LabTrainer::park(std::unique_ptr<LabEntry> entry) {
+  parked_.push_back(std::move(entry));
+  if (parked_.size() > kMostParked) parked_.erase(parked_.begin());
+}
+
+// Other runs in the place of all; what is shown now stays until they stand.
+void LabTrainer::restart(std::vector<RunSpec> specs, Replaced old, std::vector<std::vector<Edit>> edits) {
   if (specs.empty() || specs.size() > kMostRuns)
     fail("lab", "{} runs: expected 1 to {}", specs.size(), kMostRuns);
-  std::vector<std::unique_ptr<LabEntry>> made;
-  for (RunSpec& spec : specs)
-    made.push_back(make_entry(std::move(spec), static_cast<char>('A' + made.size())));
-  for (size_t i = 0; i < std::min(edits.size(), made.size()); ++i)
-    made[i]->run->schedule_edits(std::move(edits[i]));
-  const bool had_fork = fork_ != nullptr;
-  fork_.reset();
-  undo_.clear();
-  redo_.clear();
-  parked_.clear();
-  runs_ = std::move(made);
   // D stays apart: by its number, or because it was apart before.
-  if (runs_.size() == kMostRuns || had_fork) {
-    fork_ = std::move(runs_.back());
-    fork_->letter = 'D';
-    runs_.pop_back();
+  const bool with_fork = specs.size() == kMostRuns || fork_;
+  std::vector<std::unique_ptr<LabEntry>> made, back;
+  std::vector<char> letters;
+  for (size_t i = 0; i < specs.size(); ++i)
+    letters.push_back(with_fork && i + 1 == specs.size() ? 'D' : static_cast<char>('A' + i));
+  for (size_t i = 0; i < specs.size(); ++i)
+    back.push_back(old == Replaced::exchanged ? take_parked(specs[i], letters[i]) : nullptr);
+  try {
+    for (size_t i = 0; i < specs.size(); ++i)
+      made.push_back(back[i] ? nullptr : make_entry(std::move(specs[i]), letters[i]));
+  } catch (...) {
+    for (auto& entry : back)
+      if (entry) parked_.push_back(std::move(entry));
+    throw;
   }
   step_ = 0;
+  for (size_t i = 0; i < made.size(); ++i) {
+    if (back[i]) made[i] = std::move(back[i]);
+    if (i < edits.size()) made[i]->run->schedule_edits(std::move(edits[i]));
+    step_ = std::max(step_, made[i]->run->steps_done());
+  }
+  if (old == Replaced::forgotten) {
+    undo_.clear(), redo_.clear(), parked_.clear();
+  } else {
+    for (auto& entry : runs_) park(std::move(entry));
+    if (fork_) park(std::move(fork_));
+  }
+  fork_.reset();
+  runs_ = std::move(made);
+  if (with_fork) {
+    fork_ = std::move(runs_.back());
+    runs_.pop_back();
+  }
   writing_ = 0;
   text_credit_ = 0;
   next_step_ = {};
@@ -99,7 +132,7 @@ void LabTrainer::start(std::vector<RunSpec> specs, bool play, std::vector<std::v
   auto old_fork = std::move(fork_);  // a new comparison has its own D or none
   budget_ = specs.front().train.steps;
   try {
-    restart(std::move(specs), std::move(edits));
+    restart(std::move(specs), Replaced::forgotten, std::move(edits));
   } catch (...) {
     fork_ = std::move(old_fork);
     budget_ = old_budget;
@@ -155,7 +188,7 @@ void LabTrainer::reset(bool new_seed) {
   if (all.empty()) return;
   const uint64_t seed = all.front().seed + (new_seed ? 1 : 0);
   for (RunSpec& spec : all) spec.seed = seed;
-  restart(std::move(all));
+  restart(std::move(all), new_seed ? Replaced::aside : Replaced::forgotten);
   if (!playing_) target_ = 0;
 }
 
@@ -200,20 +233,18 @@ void LabTrainer::edit_live(int32_t run, const std::string& key, const std::strin
 // Another specification in the place of a run: the one that had it before, as it was left, or one from step
 // 0.
 void LabTrainer::replace(LabEntry& old, RunSpec spec) {
-  spec.train.steps = budget_;
-  const auto same = [&](const auto& entry) {
-    return entry->letter == old.letter && entry->run->spec() == spec && entry->run->steps_done() <= step_;
-  };
-  std::unique_ptr<LabEntry> made;
-  if (const auto at = std::find_if(parked_.begin(), parked_.end(), same); at != parked_.end()) {
-    made = std::move(*at);
-    parked_.erase(at);
-  } else {
-    made = make_entry(std::move(spec), old.letter);
-  }
+  std::unique_ptr<LabEntry> made = take_parked(spec, old.letter);
+  if (!made) made = make_entry(std::move(spec), old.letter);
   std::swap(old, *made);
-  parked_.push_back(std::move(made));
-  if (parked_.size() > kMostParked) parked_.erase(parked_.begin());
+  park(std::move(made));
+  // One that had come further waits for the others, which may come back too before the next step.
+  int32_t least = std::numeric_limits<int32_t>::max();
+  for (const LabEntry* one : entries())
+    if (!one->broken() && one->hold < 0) least = std::min(least, one->run->steps_done());
+  if (least > step_ && least < std::numeric_limits<int32_t>::max()) {
+    step_ = least;
+    if (!playing_) target_ = step_;
+  }
   share_memory();
 }
 
@@ -232,7 +263,7 @@ void LabTrainer::set_spec(int32_t run, RunSpec spec) {
   std::vector<RunSpec> all = specs();
   for (RunSpec& other : all) other.seed = spec.seed, other.data = spec.data;
   all[static_cast<size_t>(run)] = std::move(spec);
-  restart(std::move(all));
+  restart(std::move(all), Replaced::exchanged);
   if (!playing_) target_ = 0;
 }
 
@@ -247,7 +278,7 @@ void LabTrainer::edit_structure(int32_t run, const std::string& key, const std::
   std::vector<RunSpec> all = specs();
   for (RunSpec& spec : all) set_field(spec, key, value);
   if (all == specs()) return;
-  restart(std::move(all));
+  restart(std::move(all), Replaced::exchanged);
   if (!playing_) target_ = 0;
 }
 
@@ -341,7 +372,7 @@ void LabTrainer::load_text(const std::string& path) {
   // A file may have changed since it was read last.
   std::erase_if(tasks_, [&](const auto& known) { return known.first.text_path == path; });
   for (RunSpec& spec : all) set_field(spec, "data.text", path);
-  restart(std::move(all));
+  restart(std::move(all), Replaced::aside);
   if (!playing_) target_ = 0;
 }
 

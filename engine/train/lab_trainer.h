@@ -98,7 +98,13 @@ class LabTrainer {
   LabEntry& entry(int32_t index) const;
   std::shared_ptr<const Task> task_for(const DataSpec& data);
   std::unique_ptr<LabEntry> make_entry(RunSpec spec, char letter);
-  void restart(std::vector<RunSpec> specs, std::vector<std::vector<Edit>> edits = {});
+  // What becomes of the runs that other ones replace: nothing is left of them; they are put aside; they are
+  // put aside, and one that waits there under its letter with this very specification comes back as it was
+  // left.
+  enum class Replaced : uint8_t { forgotten, aside, exchanged };
+  void restart(std::vector<RunSpec> specs, Replaced old, std::vector<std::vector<Edit>> edits = {});
+  std::unique_ptr<LabEntry> take_parked(RunSpec spec, char letter);
+  void park(std::unique_ptr<LabEntry> entry);
   std::unique_ptr<LabEntry> load_entry(const std::string& folder, const nlohmann::json& item);
   static uint64_t stamp_of(const Run& run);
   std::vector<RunSpec> specs() const;

@@ -5,22 +5,24 @@
 #include <chrono>
 #include <thread>
 
+#include "catch.hpp"
 #include "lab_robot.h"
 
 namespace normscope::fixture {
 
 // The hero comparison, small enough for a test.
-inline std::vector<RunSpec> small_runs() {
+inline std::vector<RunSpec> small_runs(int layers = 2) {
   std::vector<RunSpec> runs = hero_runs();
-  for (RunSpec& run : runs)
-    for (auto [key, value] : {std::pair{"model.layers", "2"},
-                              {"model.width", "16"},
+  for (RunSpec& run : runs) {
+    set_field(run, "model.layers", std::to_string(layers));
+    for (auto [key, value] : {std::pair{"model.width", "16"},
                               {"model.feed_forward", "32"},
                               {"model.heads", "2"},
                               {"model.sequence", "16"},
                               {"train.batch", "4"},
                               {"train.steps", "60"}})
       set_field(run, key, value);
+  }
   return runs;
 }
 
@@ -31,8 +33,9 @@ inline LabOptions quiet_lab() {
 }
 
 struct LiveRobot : LabRobot {
-  LiveRobot() {
-    lab.start(small_runs(), false);
+  explicit LiveRobot(int layers = 2) : LiveRobot(small_runs(layers)) {}
+  explicit LiveRobot(std::vector<RunSpec> runs) {
+    lab.start(std::move(runs), false);
     state.lab = &lab;
     settle();
   }
@@ -47,6 +50,18 @@ struct LiveRobot : LabRobot {
     settle();
   }
   const LabView& view() { return *state.view; }
+  const RunView& run(char letter) {
+    return state.view->runs.at(static_cast<size_t>(lab::find_run(*state.view, letter)));
+  }
+  bool has_run(char letter) { return lab::find_run(*state.view, letter) >= 0; }
+  // Until run D is there (its building is asynchronous).
+  void wait_for_d() {
+    for (int i = 0; i < 500 && !has_run('D'); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      settle();
+    }
+    REQUIRE(has_run('D'));
+  }
 
   Lab lab{quiet_lab()};
 };

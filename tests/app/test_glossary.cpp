@@ -5,6 +5,9 @@
 
 #include <set>
 
+#include "app/lab/diagram_model.h"
+#include "app/lab/quantities.h"
+#include "app/lab/settings.h"
 #include "catch.hpp"
 #include "lab_fixture.h"
 #include "lab_robot.h"
@@ -58,4 +61,26 @@ TEST_CASE("F1 asks for what is in focus, and the palette for any term") {
   lab.robot.key("Enter");
   lab.robot.frames(4);
   CHECK(lab.robot.value("app/glossary/entry") == find_term("rezero")->text);
+}
+
+TEST_CASE("every setting, placement, kind of norm and quantity has an entry") {
+  const auto known = [](const std::string& place) {
+    INFO(place);
+    CHECK(term_at(place));
+  };
+  for (const Field& field : spec_fields())
+    if (lab::listed(field)) known("settings/" + std::string(field.key));
+  known("settings/train.warmup/B");  // one run's value of it
+  for (Placement placement : kPresets) {
+    known(std::string("diagram/preset/") + row_of(placement).short_label);
+    known(std::string("diagram/preset-more/") + row_of(placement).short_label);
+  }
+  for (NormKind kind : kNormKinds)
+    known(std::string("diagram/kind/") + (kind == NormKind::None ? "off" : short_name(kind)));
+  for (const lab::QuantityInfo& quantity : lab::quantities())
+    known(quantity.by_layer), known(quantity.over_time);
+  for (const char* place : {"diagram/layer2/attn/trunk", "diagram/enc/layer1/cross/before", "diagram/final",
+                            "diagram/embedding", "diagram/layer2/ffn/skip-scale", "diagram/layers3-6"})
+    known(place);
+  CHECK_FALSE(term_at("app/theme"));
 }

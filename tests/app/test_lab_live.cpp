@@ -1,12 +1,10 @@
 // The Lab screen over a real session: gestures by name, and what the trainer made of them.
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include "catch.hpp"
 #include "engine/tape/backend.h"
 #include "engine/train/run.h"
-#include "lab_robot.h"
+#include "live_lab.h"
 
 using namespace normscope;
 using namespace normscope::lab;
@@ -14,53 +12,8 @@ using fixture::LabRobot;
 
 namespace {
 
-// The hero comparison, small enough for a test.
-std::vector<RunSpec> small_runs() {
-  std::vector<RunSpec> runs = hero_runs();
-  for (RunSpec& run : runs)
-    for (auto [key, value] : {std::pair{"model.width", "16"},
-                              {"model.feed_forward", "32"},
-                              {"model.heads", "2"},
-                              {"model.sequence", "16"},
-                              {"train.batch", "4"},
-                              {"train.steps", "60"}})
-      set_field(run, key, value);
-  return runs;
-}
-
-struct LiveLab : LabRobot {
-  LiveLab() {
-    lab.start(small_runs(), false);
-    state.lab = &lab;
-    settle();
-  }
-  // Until the trainer has done what was asked and the screen has seen it.
-  void settle() {
-    lab.wait_idle();
-    robot.frames(3);
-  }
-  void train(int steps) {
-    lab.play_to(lab.view()->step + steps);
-    settle();
-  }
-  const RunView& run(char letter) {
-    return state.view->runs.at(static_cast<size_t>(find_run(*state.view, letter)));
-  }
-  bool has_run(char letter) { return find_run(*state.view, letter) >= 0; }
-  // Until run D is there (its building is asynchronous).
-  void wait_for_d() {
-    for (int i = 0; i < 500 && !has_run('D'); ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      settle();
-    }
-    REQUIRE(has_run('D'));
-  }
-
-  Lab lab{[] {
-    LabOptions options;
-    options.threads = 1, options.sample_text = false, options.validation_every = 0;
-    return options;
-  }()};
+struct LiveLab : fixture::LiveRobot {
+  LiveLab() : LiveRobot(6) {}
 };
 
 }  // namespace
@@ -95,7 +48,7 @@ TEST_CASE("a norm dragged from trunk to before moves all twelve, and run D forks
 }
 
 TEST_CASE("what a drop asks for keeps weights and optimizer state of everything that is shared") {
-  const std::vector<RunSpec> specs = small_runs();
+  const std::vector<RunSpec> specs = fixture::small_runs(6);
   const auto backend = make_cpu_backend(1);
   const auto task = make_task(specs[0].data);
   Run source(specs[0], task, *backend);
@@ -229,4 +182,20 @@ TEST_CASE("is it luck: one press, and every run's loss has a band and the plot s
   CHECK(scene.bands.size() == 3);
   CHECK_THAT(scene.sentence, Catch::Contains("luck"));
   CHECK_THAT(scene.note, Catch::Contains("other seeds"));
+}
+
+TEST_CASE("a run that no memory can hold is refused in one line, and everything stays as it was") {
+  fixture::LiveRobot lab;
+  lab.train(3);
+  RunSpec huge = *lab.run('A').spec;
+  for (auto [key, value] :
+       {std::pair{"model.layers", "200"}, {"model.width", "8192"}, {"model.feed_forward", "65536"}})
+    set_field(huge, key, value);
+  const auto history = lab.run('A').history;
+  lab.lab.set_spec(0, huge);
+  lab.settle();
+  CHECK(lab.view().message.find("needs about") != std::string::npos);
+  CHECK(lab.run('A').history == history);
+  lab.train(1);
+  CHECK(lab.run('A').step == 4);
 }

@@ -108,6 +108,26 @@ TEST_CASE("the level at which Post-LN begins is named where it can be seen") {
   CHECK(hidden_norm_scene(*view, data, options).bands.empty());
 }
 
+TEST_CASE("over the first steps the gradients of Pre-LN have their theory beside them") {
+  LabData data;
+  SceneOptions options;
+  const auto view = fixture::lab_view();
+  const auto theory_of = [&](int step) {
+    options.step = step;
+    for (const plot::Series& s : gradient_by_layer_scene(*view, data, options).series)
+      if (s.id == "theory of Pre-LN at step 1")
+        return std::vector<float>(s.y.values.begin(), s.y.values.end());
+    return std::vector<float>();
+  };
+  const std::vector<float> early = theory_of(1), start = data.by_layer(view->runs[2], "ffn.w2.grad_norm", 1);
+  REQUIRE(early.size() == 6);
+  CHECK(early.back() == Approx(start.back()));
+  for (size_t i = 1; i < early.size(); ++i) CHECK(early[i] < early[i - 1]);
+  CHECK(theory_of(214).empty());
+  options.matrix = 2;  // W_Q: nothing is said of it
+  CHECK(theory_of(1).empty());
+}
+
 TEST_CASE("a title chooses what the cell shows, by mouse") {
   LabRobot lab(fixture::lab_view());
   lab.robot.click("plot/hidden-norm/quantity");

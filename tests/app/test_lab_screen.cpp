@@ -208,6 +208,57 @@ TEST_CASE("settings: shared fields edit all runs, a run that differs alone") {
   CHECK(std::get<EditField>(lab.log[0]).run == 1);
 }
 
+TEST_CASE("a structural setting says what it does before it does it: under the mouse, in focus, while it moves") {
+  LabRobot lab(fixture::lab_view(), {1440, 900});  // where the note has a place of its own
+  lab.robot.click("lab/left/Settings");
+  lab.robot.frames(2);
+  const auto note = [&] {
+    lab.robot.frames(2);
+    return lab.robot.value("settings/note");
+  };
+  lab.robot.move_to("settings/model.width");
+  CHECK(note() == "a change restarts from step 0");
+  lab.robot.move_to("settings/train.rate");  // acts at once
+  CHECK(note() == "seed, batches and weights are shared");
+  lab.robot.move_to({2, 2});
+  lab.ui.focus("settings/model.layers");
+  lab.robot.key("Tab"), lab.robot.key("Shift+Tab");
+  CHECK(lab.ui.focused() == "settings/model.layers");
+  CHECK(note() == "a change restarts from step 0");
+  lab.robot.script("grab settings/model.width settings/edits/C");
+  const std::string cost = note();
+  CHECK(cost.find("a step") != std::string::npos);
+  CHECK(cost.find("MB") != std::string::npos);
+  lab.robot.script("drop");
+
+  // A choice tells it while the hand is over it.
+  lab.robot.frames(2);
+  lab.robot.click("settings/model.init");
+  lab.robot.frames(2);
+  lab.robot.move_to("settings/model.init/theory");
+  CHECK(note().find("restarts: about") == 0);
+}
+
+TEST_CASE("a bookmark is set with the key, from the palette and by a right click") {
+  LabRobot lab(fixture::lab_view());
+  const auto& marks = lab.state.lab_screen.transport().bookmarks;
+  lab.robot.key("B");
+  CHECK(marks == std::vector<int>{214});
+  lab.robot.click("timeline", {0.3f, 0.5f}, 1);
+  lab.robot.frames(2);
+  REQUIRE(marks.size() == 2);
+  lab.robot.click("timeline/bookmark/" + std::to_string(marks[0]));
+  lab.robot.frames(2);
+  CHECK(lab.state.lab_screen.transport().pinned_step == marks[0]);
+  lab.robot.key("Ctrl+K");
+  lab.robot.frames(3);
+  lab.robot.type("bookmark at the cursor");
+  lab.robot.frames(2);
+  lab.robot.key("Enter");
+  lab.robot.frames(4);
+  CHECK(marks == std::vector<int>{214});
+}
+
 TEST_CASE("undo and redo answer every edit") {
   LabRobot lab(fixture::lab_view());
   lab.robot.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");

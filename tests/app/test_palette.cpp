@@ -103,3 +103,29 @@ TEST_CASE("letters typed into the palette are no shortcuts") {
   CHECK(lab.log.empty());
   CHECK_FALSE(lab.ui.popup_open("app/help"));
 }
+
+TEST_CASE("a setting out of sight is found, brought forth and ready to be typed into") {
+  for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}})
+    for (const auto& [query, control] : {std::pair{"weight decay", "settings/train.weight_decay"},
+                                         {"label smoothing", "settings/train.label_smoothing"},
+                                         {"learning rate", "settings/train.rate"}}) {
+      LabRobot lab(fixture::lab_view(), size);
+      INFO(size.x << " " << query);
+      run_by_name(lab, query);
+      CHECK(lab.ui.edit().name == control);
+      CHECK(lab.ui.registry().find(control));
+    }
+}
+
+TEST_CASE("every placement is in the palette by its name") {
+  for (Placement placement : kPresets) {
+    if (placement == Placement::Post) continue;  // what run A is
+    LabRobot lab(fixture::lab_view());
+    INFO(to_string(placement));
+    run_by_name(lab, (std::string("preset: ") + label(placement)).c_str());
+    REQUIRE(lab.last<ForkRequest>());
+    const ModelConfig& model = lab.last<ForkRequest>()->spec.model;
+    CHECK(placement_of(model.stack(), context_of(model, true)) == placement);
+    CHECK(lab.state.hands.undo.can_undo());
+  }
+}

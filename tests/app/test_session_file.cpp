@@ -110,6 +110,47 @@ TEST_CASE("Ctrl+S saves, a dropped configuration opens, a bad one leaves all as 
   CHECK(test::holds(robot.value("app/message"), "/dev/null"));
 }
 
+TEST_CASE("the runs are saved under a name and opened by it, from the keyboard alone") {
+  const test::Folder folder;
+  Lab lab({.threads = 1, .live_text = false});
+  lab.start(tiny_runs(), false);
+  lab.wait_idle();
+  AppState state;
+  state.lab = &lab;
+  ui::Frame loop({1600, 1000});
+  ui::Ui ui(ui::load_fonts());
+  ui::Robot robot(loop, ui, [&] { draw_app(state, ui); });
+  robot.frames(2);
+  const auto prompt = [&](const char* key, const std::string& path) {
+    robot.key(key);
+    robot.frames(3);
+    robot.key("Ctrl+A");
+    robot.type(path);
+    robot.frames(2);
+    robot.key("Enter");
+    robot.frames(3);
+    lab.wait_idle();
+    robot.frames(2);
+  };
+  const std::string two = folder.file("two.toml");
+  prompt("Ctrl+Shift+S", two);
+  CHECK(robot.value("app/message") == "saved " + two);
+  REQUIRE(read_config(two).size() == 2);
+  lab.start({tiny_runs()[0]}, false);
+  lab.wait_idle();
+  prompt("Ctrl+O", two);
+  CHECK(robot.value("app/message") == "opened " + two);
+  CHECK(lab.view()->runs.size() == 2);
+  prompt("Ctrl+O", folder.file("missing.toml"));
+  CHECK(test::holds(robot.value("app/message"), "missing.toml"));
+  CHECK(lab.view()->runs.size() == 2);
+  robot.key("Ctrl+O");
+  robot.frames(3);
+  robot.key("Escape");
+  robot.frames(3);
+  CHECK_FALSE(ui.popup_open("app/file"));
+}
+
 TEST_CASE("a session's edits come with its runs") {
   std::vector<ConfigRun> runs = parse_config(test::kTiny, "tiny");
   CHECK(session_runs(runs).size() == 1);

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "app/hands/undo.h"
+#include "app/program.h"
 #include "catch.hpp"
 #include "lab_fixture.h"
 #include "live_lab.h"
@@ -64,6 +65,46 @@ TEST_CASE("a run that a structural edit restarted comes back as it was left") {
   lab.robot.key("Ctrl+Y");
   lab.settle();
   CHECK(lab.view().runs[0].spec->model.stack().layers.size() == 1);
+}
+
+TEST_CASE(
+    "what was changed in all runs at once is taken back without untraining any of them, and made again") {
+  for (const auto& [key, value] : {std::pair{"model.width", "24"}, {"train.batch", "2"}, {"run.seed", "7"}}) {
+    INFO(key);
+    LiveRobot lab;
+    lab.train(8);
+    ForkRequest fork;
+    fork.spec = *lab.view().runs[0].spec;
+    set_field(fork.spec, "model.placement", "pre");
+    give(lab, fork);
+    lab.train(2);
+    const std::vector<RunSpec> start = specs_of(lab.view());
+    std::vector<std::shared_ptr<const History>> histories;
+    for (const RunView& run : lab.view().runs) histories.push_back(run.history);
+    REQUIRE(histories.size() == 4);
+    give(lab, EditField{-1, key, value});
+    CHECK(lab.view().step == 0);
+    lab.train(3);
+    const auto changed = lab.view().runs[1].history;
+    CHECK(changed != histories[1]);
+
+    lab.robot.key("Ctrl+Z");
+    lab.settle();
+    CHECK(specs_of(lab.view()) == start);
+    CHECK(lab.view().step == 10);
+    for (size_t i = 0; i < 4; ++i) {
+      CHECK(lab.view().runs[i].step == 10);
+      CHECK(lab.view().runs[i].history == histories[i]);
+    }
+    lab.robot.key("Ctrl+Shift+Z");
+    lab.settle();
+    CHECK(lab.view().step == 3);
+    CHECK(lab.view().runs[1].history == changed);
+    lab.robot.key("Ctrl+Z"), lab.settle();
+    lab.robot.key("Ctrl+Z"), lab.settle();  // the fork
+    CHECK(lab.view().runs.size() == 3);
+    CHECK(lab.view().runs[0].history == histories[0]);
+  }
 }
 
 TEST_CASE("a drag of a field is one entry") {
@@ -130,4 +171,31 @@ TEST_CASE("undone to the start the specifications are those of the start, whatev
       CHECK(end[i] == start[i]);
     }
   }
+}
+
+TEST_CASE("a text that was dropped on the window is taken back, and the runs come back as they were left") {
+  const test::Folder folder;
+  const std::string path = folder.write("mine.txt", [] {
+    std::string text;
+    for (int i = 0; i < 400; ++i)
+      text += "a small text of one's own, number " + std::to_string(i % 7) + ".\n";
+    return text;
+  }());
+  LiveRobot lab;
+  lab.train(5);
+  const std::vector<RunSpec> start = specs_of(lab.view());
+  const auto history = lab.view().runs[0].history;
+  open_file(lab.state, path);
+  lab.settle();
+  lab.settle();
+  INFO(lab.view().message);
+  for (const RunView& run : lab.view().runs) CHECK(run.spec->data.text_path == path);
+  CHECK(lab.view().runs[0].history != history);
+  lab.robot.key("Ctrl+Z");
+  lab.settle();
+  CHECK(specs_of(lab.view()) == start);
+  CHECK(lab.view().runs[0].history == history);
+  lab.robot.key("Ctrl+Shift+Z");
+  lab.settle();
+  CHECK(lab.view().runs[0].spec->data.text_path == path);
 }
