@@ -54,10 +54,10 @@ float depth_pad_right(const LabView&, bool compact);
 std::string stacks_sentence(char letter, const std::vector<float>& decoder,
                             const std::vector<float>& encoder);
 
-// Theory at the start over the data: the profile that cross-attention alone gives the gradients of a Post-LN
-// decoder; the band of Pre-LN's hidden states and the level of Post-LN's, where they are of the size of
-// `top`.
-void add_decoder_theory(plot::PlotScene&, const LabView&, LabData&, const std::string& path);
+// Theory at the start over the data. Gradients: the profile that cross-attention alone gives a Post-LN
+// decoder and, over the first steps, that of Pre-LN. Hidden states: the band of Pre-LN and the level of
+// Post-LN, where they are of the size of `top`.
+void add_gradient_theory(plot::PlotScene&, const LabView&, LabData&, const std::string& path, int step);
 void add_norm_theory(plot::PlotScene&, const LabView&, double top);
 
 // Largest over smallest of the finite positive values; 0 when there are fewer than two.

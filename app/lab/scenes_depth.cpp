@@ -194,7 +194,7 @@ PlotScene gradient_by_layer_scene(const LabView& view, LabData& data, const Scen
     }
     if (!options.compact) {
       add_start_line(scene, view, data, path, worst);
-      add_decoder_theory(scene, view, data, path);
+      add_gradient_theory(scene, view, data, path, options.step);
       for (float v : data.by_layer(view.runs[worst], path, 1)) range.add(v);
     }
   }

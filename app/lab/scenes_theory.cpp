@@ -62,36 +62,44 @@ void add_post_theory(PlotScene& scene, const LabView& view, double top) {
   }
 }
 
+// A profile over the layers, measured from where the run's top layer began.
+void add_profile(PlotScene& scene, const RunView& run, const std::vector<double>& shares,
+                 const std::vector<float>& start, const char* whose, const char* formula) {
+  if (start.empty() || !usable(start.back()) || start.size() != shares.size()) return;
+  std::vector<float> y;
+  for (double share : shares) y.push_back(static_cast<float>(share) * start.back());
+  const size_t middle = y.size() / 2;
+  scene.notes.push_back({double(middle + 1),
+                         y[middle],
+                         letter_of(run),
+                         fmt::format("theory at step 1: {}", formula),
+                         {Ink::Role::ink2, 0, 1},
+                         -10,
+                         20});
+  Series s;
+  s.id = fmt::format("theory of {} at step 1", whose);
+  s.x0 = 1, s.y = Column::of(std::move(y));
+  s.ink = {Ink::Role::ink2, 0, 1};
+  s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off}, s.width = ui::line::reference;
+  s.end_label = false, s.end_marker = false;
+  scene.series.insert(scene.series.begin(), std::move(s));
+}
+
 }  // namespace
 
-// Gradients of the Post-LN decoder at the start, from cross-attention alone: halved in square at every layer
-// on the way down, measured from where its top layer began.
-void add_decoder_theory(PlotScene& scene, const LabView& view, LabData& data, const std::string& path) {
+void add_gradient_theory(PlotScene& scene, const LabView& view, LabData& data, const std::string& path,
+                         int step) {
+  constexpr int kEarly = 10;  // until then runs can still be compared with where they began
   for (const RunView& run : view.runs) {
-    if (!has_both(run) || run.forked_from >= 0 || !path.starts_with("ffn.")) continue;
-    const std::vector<float> start = data.by_layer(run, path, 1);
     const std::vector<theory::Curve> curves = theory::gradient_curves(run.spec->model);
-    if (curves.empty() || std::string_view(curves.front().equation->name) != "decoder profile" ||
-        start.empty() || !usable(start.back()) || start.size() != curves.front().low.size())
-      continue;
-    std::vector<float> y;
-    for (double share : curves.front().low) y.push_back(static_cast<float>(share) * start.back());
-    const size_t middle = y.size() / 2;
-    scene.notes.push_back({double(middle + 1),
-                           y[middle],
-                           letter_of(run),
-                           "theory at step 1: (1/2)^((L−l)/2)",
-                           {Ink::Role::ink2, 0, 1},
-                           -10,
-                           20});
-    Series s;
-    s.id = "theory of the Post-LN decoder at step 1";
-    s.x0 = 1, s.y = Column::of(std::move(y));
-    s.ink = {Ink::Role::ink2, 0, 1};
-    s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off}, s.width = ui::line::reference;
-    s.end_label = false, s.end_marker = false;
-    scene.series.insert(scene.series.begin(), std::move(s));
-    return;
+    if (curves.empty() || run.forked_from >= 0) continue;
+    const std::string_view name = curves.front().equation->name;
+    const bool decoder = name == "decoder profile" && path.starts_with("ffn.");
+    const bool pre = name == "Pre-LN profile" && path.starts_with("ffn.w2") && step <= kEarly &&
+                     lemma_applies(run.spec->model);
+    if (decoder || pre)
+      add_profile(scene, run, curves.front().low, data.by_layer(run, path, 1),
+                  decoder ? "the Post-LN decoder" : "Pre-LN", decoder ? "(1/2)^((L−l)/2)" : "∝ 1/√q");
   }
 }
 
