@@ -150,6 +150,8 @@ TEST_CASE("replay: an evaluation program between the steps changes no bit of the
     program.replay(watched.inputs(step));
     CHECK(program.loss() != loss);  // it sees the weights of now
     loss = program.loss();
+    program.replay({});
+    CHECK(program.loss() == loss);  // and no dropout, whatever the step says of it
     watched.step(step);
   }
   CHECK(same_bits(alone.state(), watched.state()));

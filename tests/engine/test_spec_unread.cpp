@@ -141,6 +141,30 @@ TEST_CASE("a run's clipping bounds its step, its smoothing is linear, each dropo
   CHECK(different.size() == 4);
 }
 
+TEST_CASE("positions: learned ones move, sinusoids stand where the formula puts them, none are none",
+          "[spec]") {
+  const auto positions = [](const char* kind, bool after) {
+    RunSpec spec = small_spec("pre");
+    set_field(spec, "model.positions", kind);
+    const auto run = make_run(spec);
+    if (after) steps(*run, 4);
+    const int32_t p = run->store().find("emb.positions");
+    return p < 0 ? std::vector<float>{} : run->store().read(p);
+  };
+  const std::vector<float> waves = positions("sinusoidal", true);
+  REQUIRE(waves.size() == 16 * 16);
+  for (size_t t = 0; t < 16; ++t)
+    for (size_t c = 0; c < 16; ++c) {
+      const double x = static_cast<double>(t) * std::pow(10000.0, -static_cast<double>(c / 2) / 8);
+      CHECK(waves[t * 16 + c] == Approx(c % 2 ? std::cos(x) : std::sin(x)).margin(1e-6));
+    }
+  CHECK_FALSE(same_bits(positions("learned", true), positions("learned", false)));
+  CHECK(positions("none", false).empty());
+  RunSpec spec = small_spec("pre");
+  set_field(spec, "model.positions", "none");
+  CHECK(matters(spec, "model.positions", "sinusoidal"));
+}
+
 TEST_CASE("unread: a field is called so when it changes nothing, and not where it does", "[spec]") {
   for (const Case& c : cases()) {
     INFO(c.key);
