@@ -167,8 +167,9 @@ void add_series(Builder& b, const Series& s) {
   const ui::Rect near = b.out.map.area.inset(-1);
   auto mark = [&](size_t i, float size) {
     ui::Vec p = b.out.map(s.x_at(i), s.y[i]) - ui::Vec{0, s.nudge};
-    if (std::isfinite(s.y[i]) && near.contains(p))
-      b.add(MarkItem{p, look.marker, size, colour, b.theme.panel});
+    if (!std::isfinite(s.y[i]) || !near.contains(p)) return;
+    b.add(MarkItem{p, look.marker, size, colour, b.theme.panel});
+    b.curves.mark(ui::centred(p, 2 * size, 2 * size));
   };
   size_t last = s.y.size();
   for (size_t i : marker_points(s, b.out.map)) {
@@ -195,6 +196,7 @@ void add_flag(Builder& b) {
   const ui::TextStyle style{ui::Face::mono, ui::type::body};
   float width = b.measure(style, b.scene.cursor->flag) + 14;
   ui::Rect flag = ui::centred({px, a.y + 8}, width, 18);
+  flag.x = std::max(flag.x, a.x - 5);  // clear of the axis' numbers
   b.add(FillItem{flag, b.theme.accent, ui::radius::tile, true});
   b.text({flag.centre().x, flag.centre().y + 4.4f}, style, b.theme.on_accent, b.scene.cursor->flag,
          ui::Align::centre);

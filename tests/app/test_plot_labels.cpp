@@ -94,6 +94,22 @@ TEST_CASE("the name of a level goes where curves leave room, with a line to it w
   CHECK(led);
 }
 
+TEST_CASE("the flag of an early step leaves the axis' numbers free") {
+  for (int step : {1, 5, 12, 60}) {
+    const Drawing d =
+        layout_plot(gallery::loss_scene(step), {}, {0, 0, 640, 280}, ui::theme(false), sloppy_width);
+    int flags = 0;
+    for (const Item& item : d.items)
+      if (auto* fill = std::get_if<FillItem>(&item); fill && fill->accent) {
+        ++flags;
+        CHECK(fill->rect.x >= d.map.area.x - 6);
+        CHECK(fill->rect.x <= d.map.x(step));
+        CHECK(fill->rect.right() >= d.map.x(step));
+      }
+    CHECK(flags == 1);
+  }
+}
+
 TEST_CASE("notes do not lie on a grid line") {
   for (double at : {0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5}) {
     PlotScene s;
