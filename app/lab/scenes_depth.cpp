@@ -247,6 +247,10 @@ PlotScene hidden_norm_scene(const LabView& view, LabData& data, const SceneOptio
   } else {
     scene.y.lo = 0, scene.y.hi = range.hi > 0 ? range.hi * 1.08 : 1;
     scene.y.max_ticks = 3;
+    // All of the theory is seen while the data are of its size.
+    for (const Band& band : scene.bands)
+      if (const double top = band.hi[band.hi.size() - 1]; top < 2 * range.hi)
+        scene.y.hi = std::max(scene.y.hi, top * 1.04);
   }
   put_hover(scene, options);
   scene.labels_inside = false;

@@ -98,6 +98,8 @@ TEST_CASE("the level at which Post-LN begins is named where it can be seen") {
   REQUIRE(scene.lines.size() == 1);
   CHECK(scene.lines[0].value == Approx(1 + theory::feed_forward_gain(4)));
   CHECK(scene.lines[0].label.starts_with("theory for Post-LN at the start 1.32"));
+  REQUIRE(scene.bands.size() == 1);  // of Pre-LN, wholly on the axis while the data are of its size
+  for (float v : scene.bands[0].hi.values) CHECK(v < scene.y.hi);
   // The lemma is about Xavier's variances, ReLU and norms of unit rows.
   for (RunView& run : view->runs) {
     RunSpec spec = *run.spec;
