@@ -165,7 +165,7 @@ struct Picture : SublayerPainter {
         small_slot(small.slot(which), id);
       }
     const float named = row_words(r);
-    for (const SmallSlots& small : r.small) fixed_marks(small, r.row.first, named);
+    for (const SmallSlots& small : r.small) fixed_marks(r, small, named);
     for (const BarLayout& bar : r.bars) {
       size_bar(bar.size, bar.layer, bar.sub);
       gradient_bar(bar.gradient, bar.layer, bar.sub);
@@ -179,23 +179,32 @@ struct Picture : SublayerPainter {
   }
 
   // What cannot be moved shows here too: a norm that the stream enters by, and what stands inside.
-  void fixed_marks(const SmallSlots& small, int layer, float named) {
-    const Wiring& w = wiring(layer, small.sub);
+  void fixed_marks(const RowLayout& r, const SmallSlots& small, float named) {
+    const Wiring& w = wiring(r.row.first, small.sub);
     if (w.enter != NormKind::None) {
       p.fill({d.trunk_x - 5, small.enter.y - 2, 10, small.enter.h + 4}, t.panel);
       small_fixed(small.enter);
     }
+    const std::vector<std::string> inside = inner_brief(w.inner);
+    if (inside.empty()) return;
     const TextStyle style{Face::sans, 9};
-    for (const std::string& words : inner_brief(w.inner)) {
-      const float width = p.text_width(style, words) + 9;
-      const float left = small.inside.right() - width;
-      if (left < named + 6) continue;
-      const Rect token{left, small.inside.y, width, small.inside.h};
-      p.fill(token, t.panel, 3);
-      p.outline(token, t.slot, 1, 3);
-      p.text_in(token, style, t.ink2, words, Align::centre);
-      return;
+    const auto width_of = [&](const std::string& words) { return p.text_width(style, words) + 9; };
+    const auto fits = [&](const auto& words) { return small.inside.right() - width_of(words) >= named + 6; };
+    const auto at = std::find_if(inside.begin(), inside.end(), fits);
+    const bool between = r.row.count() > 1 && r.small.size() == 2 && !d.narrow;
+    if (at == inside.end() && !between)  // no room for a word: a point says it
+      return small_fixed(centred({r.box.x + 10.5f, small.before.centre().y}, 5, 5));
+    // The rows of a group lie so far apart that the words pass over and under its name.
+    const std::string& words = at == inside.end() ? inside.back() : *at;
+    Rect token = small.inside;
+    token = token.take_right(width_of(words));
+    if (at == inside.end()) {
+      const bool upper = token.centre().y < r.box.centre().y;
+      token = {token.x, upper ? r.box.y + 2 : r.box.bottom() - 13, token.w, 11};
     }
+    p.fill(token, t.panel, 3);
+    p.outline(token, t.slot, 1, 3);
+    p.text_in(token, style, t.ink2, words, Align::centre);
   }
 
   // Returns where the words end.

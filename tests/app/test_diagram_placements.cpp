@@ -52,28 +52,29 @@ std::vector<float> layers_of(LabRobot& lab, const std::shared_ptr<const LabView>
 }  // namespace
 
 TEST_CASE("every norm of every placement is seen, in open layers and in collapsed ones") {
-  LabRobot lab(fixture::lab_view());
-  for (Placement placement : kPresets) {
-    const auto set = [&](ModelConfig& model) { set_placement(model, placement); };
-    const auto whole = view_with(fixture::lab_view(), set);
-    for (int open : {-1, 2}) {
-      const std::vector<float> with = layers_of(lab, whole, open);
-      for (size_t which = 0; which < 8; ++which) {
-        bool any = false;
-        const auto without = view_with(whole, [&](ModelConfig& model) {
-          for (LayerWiring& layer : model.stack().layers)
-            for (Wiring* wiring : {&layer.attention, &layer.feed_forward}) {
-              NormKind& norm = *norms_of(*wiring)[which];
-              any |= norm != NormKind::None;
-              norm = NormKind::None;
-            }
-        });
-        if (!any) continue;
-        INFO(to_string(placement) << ", norm " << which << ", open layer " << open);
-        CHECK(layers_of(lab, without, open) != with);
+  for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}})
+    for (Placement placement : kPresets) {
+      LabRobot lab(fixture::lab_view(), size);
+      const auto set = [&](ModelConfig& model) { set_placement(model, placement); };
+      const auto whole = view_with(fixture::lab_view(), set);
+      for (int open : {-1, 2}) {
+        const std::vector<float> with = layers_of(lab, whole, open);
+        for (size_t which = 0; which < 8; ++which) {
+          bool any = false;
+          const auto without = view_with(whole, [&](ModelConfig& model) {
+            for (LayerWiring& layer : model.stack().layers)
+              for (Wiring* wiring : {&layer.attention, &layer.feed_forward}) {
+                NormKind& norm = *norms_of(*wiring)[which];
+                any |= norm != NormKind::None;
+                norm = NormKind::None;
+              }
+          });
+          if (!any) continue;
+          INFO(size.x << " " << to_string(placement) << ", norm " << which << ", open layer " << open);
+          CHECK(layers_of(lab, without, open) != with);
+        }
       }
     }
-  }
 }
 
 TEST_CASE("norms of the stack are seen: the last one, that of the embedding, that of a second stream") {
