@@ -146,17 +146,20 @@ void Robot::script(std::string_view text) {
       throw Error("script line " + std::to_string(number) + ": " + what);
     };
     std::string rest = line.substr(std::min(line.size(), line.find(verb) + verb.size() + 1));
+    std::string name = rest;  // of one control: it may hold spaces
+    name.erase(0, name.find_first_not_of(" \t"));
+    name.erase(name.find_last_not_of(" \t\r") + 1);
     words >> a >> b >> c;
     auto need = [&](bool ok) {
       if (!ok) bad("'" + verb + "' lacks an argument");
     };
     try {
       if (verb == "hover")
-        need(!a.empty()), move_to(a);
+        need(!name.empty()), move_to(name);
       else if (verb == "click")
-        need(!a.empty()), click(a);
+        need(!name.empty()), click(name);
       else if (verb == "double")
-        need(!a.empty()), double_click(a);
+        need(!name.empty()), double_click(name);
       else if (verb == "drag")
         need(!b.empty()), drag(a, b, c);
       else if (verb == "grab") {

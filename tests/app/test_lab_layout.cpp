@@ -107,6 +107,14 @@ TEST_CASE("the compact layout's cell shows any quantity, called by its name") {
       });
 }
 
+TEST_CASE("a script says names with spaces in them") {
+  LabRobot lab(fixture::lab_view(), {1024, 600});
+  lab.robot.script("click plot/tab/Hidden norm\nframes 2");
+  CHECK(lab.robot.control("plot/hidden-norm").rect.w > 100);
+  lab.robot.script("hover   plot/tab/Gradient over time \nclick plot/tab/Gradient over time\n");
+  CHECK(lab.robot.control("plot/gradient-over-time/A").rect.w > 100);
+}
+
 TEST_CASE("odd sessions fit too: one layer, many layers, long budgets") {
   for (ui::Vec size : kThreeSizes)
     for (int layers : {1, 2, 12, 24}) {
