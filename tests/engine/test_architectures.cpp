@@ -172,6 +172,15 @@ TEST_CASE("architecture: a run starts from the weights of another", "[architectu
     for (float m : after->store().read(i, Store::Block::M)) REQUIRE(m == 0.0f);
   }
   CHECK(after->history()->events().size() == 2);
+  // Rows of another length have positions of their own; another width is another model.
+  RunSpec longer = spec, wider = spec;
+  set_field(longer, "model.sequence", "24");
+  set_field(wider, "model.width", "24");
+  const auto stretched = make_run(longer);
+  const auto weights = [](Run& run, const char* name) { return run.store().read(run.store().find(name)); };
+  CHECK(same_bits(weights(*stretched, "L02.ffn.w1"), weights(*before, "L02.ffn.w1")));
+  CHECK(weights(*stretched, "emb.positions").size() == 24 * 16);
+  CHECK_THROWS_WITH(make_run(wider), Catch::Contains("another shape"));
   // A resumed run needs the file no more.
   after->step();
   after->save("finetuned.safetensors");
@@ -179,6 +188,21 @@ TEST_CASE("architecture: a run starts from the weights of another", "[architectu
   CHECK_NOTHROW(Run::load("finetuned.safetensors", small_task(spec.data), shared_backend()));
   std::remove("finetuned.safetensors");
   CHECK_THROWS_AS(make_run(spec), Error);
+}
+
+TEST_CASE("architecture: what is watched for values that are not finite is told by name, in order",
+          "[architectures]") {
+  const auto run = make_run(small_spec("post"));
+  std::vector<std::string> tensors;
+  for (const FiniteCheck& check : finite_checks(run->program().data())) tensors.push_back(check.tensor);
+  const auto place = [&](const std::string& tensor) {
+    return std::find(tensors.begin(), tensors.end(), tensor) - tensors.begin();
+  };
+  const auto count = static_cast<std::ptrdiff_t>(tensors.size());
+  CHECK(place("L01.attn residual sum") < place("L01.attn output"));
+  CHECK(place("L01.attn output") < place("L01.ffn residual sum"));
+  CHECK(place("L02.ffn output") < place("loss"));
+  CHECK(place("loss") < count);
 }
 
 }  // namespace normscope::test
