@@ -308,7 +308,7 @@ PlotScene rate_scene(const LabView& view, LabData& data, const SceneOptions& opt
     add_rate_lines(scene, group, view, data, end);
     std::string letters;
     for (size_t i : group.runs) letters += (letters.empty() ? "" : ", ") + letter_of(view.runs[i]);
-    const std::string words = schedule_words(group.schedule);
+    std::string words = schedule_words(group.schedule);
     const double peak = group.schedule.peak;
     if (group.schedule.warmup > 0) {
       // Right below the line's rising part, where it is three quarters up.
@@ -317,8 +317,12 @@ PlotScene rate_scene(const LabView& view, LabData& data, const SceneOptions& opt
           {x, peak * 0.62, letters, words, Ink::run(colour_of(view.runs[group.runs.front()])), 14, 16});
       continue;
     }
+    // Between the line and the rise of the others there is little room: a name that an early cursor would
+    // cross begins behind it, and there, as with four letters, it is shorter.
+    const double from = options.step < 0.3 * end ? options.step : 0;
+    if ((from > 0 || view.runs.size() > 3) && words == "full rate at once") words = "full rate";
     scene.notes.push_back(
-        {0, peak, letters, words, Ink::run(colour_of(view.runs[group.runs.front()])), 12, row});
+        {from, peak, letters, words, Ink::run(colour_of(view.runs[group.runs.front()])), 12, row});
     row += 16;
   }
   for (const RateGroup& group : groups) {
