@@ -187,12 +187,14 @@ bool lemma_applies(const ModelConfig& model) {
   return model.init == InitRule::Xavier && model.activation == Activation::Relu && unit_rows;
 }
 
+double embedding_square(const ModelConfig& model, Side side) {
+  if (stacks_of(model).wiring(side).embedding != NormKind::None) return 1;
+  return 1 + (model.positions == Positions::Learned ? 1 : model.positions == Positions::Sinusoidal ? 0.5 : 0);
+}
+
 NormBand pre_ln_band(const ModelConfig& model, Side side) {
   if ((has_both(model) && side == Side::main) || !lemma_applies(model)) return {};
-  // x_0: the token table has unit variance, positions add theirs.
-  double q = 1;
-  if (stacks_of(model).wiring(side).embedding == NormKind::None)
-    q += model.positions == Positions::Learned ? 1 : model.positions == Positions::Sinusoidal ? 0.5 : 0;
+  const double q = embedding_square(model, side);
   NormBand band;
   const double r = static_cast<double>(model.feed_forward) / model.width;
   for (int layer = 1; layer <= layers_of(model, side); ++layer) {

@@ -72,6 +72,9 @@ float own_share(LabData&, const RunView&, int layer, Sub sub, int step, Side sid
 // have unit mean square.
 bool lemma_applies(const ModelConfig& model);
 
+// Mean square of x_0 at initialisation: the token table has unit variance, positions add theirs.
+double embedding_square(const ModelConfig& model, Side side = Side::main);
+
 // Mean square of the residual stream of Pre-LN at initialisation after layers 1, 2 ...: "Lemma 2, Pre-LN" of
 // measure/theory.h from this model's embedding (tokens plus positions) and widths; empty where the lemma does
 // not apply (other init, other activation, cross-attention).

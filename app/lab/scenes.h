@@ -58,6 +58,7 @@ std::string stacks_sentence(char letter, const std::vector<float>& decoder,
 // decoder and, over the first steps, that of Pre-LN. Hidden states: the band of Pre-LN and the level of
 // Post-LN, where they are of the size of `top`.
 void add_gradient_theory(plot::PlotScene&, const LabView&, LabData&, const std::string& path, int step);
+void add_cosine_theory(plot::PlotScene&, const LabView&, int step);
 void add_norm_theory(plot::PlotScene&, const LabView&, double top);
 
 // Largest over smallest of the finite positive values; 0 when there are fewer than two.

@@ -121,6 +121,7 @@ PlotScene depth_scene(const LabView& view, LabData& data, const SceneOptions& op
     hi = std::max(hi, even.value);
     scene.lines.push_back(std::move(even));
   }
+  if (quantity == Quantity::token_cosine) add_cosine_theory(scene, view, options.step);
   if (about.log && hi > 0) {
     log_axis(scene.y, lo, hi);
   } else {

@@ -1,6 +1,7 @@
 // What the papers predict, laid over what was measured: named curves of measure/theory.h. See scenes.h.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/lab/scenes.h"
@@ -100,6 +101,34 @@ void add_gradient_theory(PlotScene& scene, const LabView& view, LabData& data, c
     if (decoder || pre)
       add_profile(scene, run, curves.front().low, data.by_layer(run, path, 1),
                   decoder ? "the Post-LN decoder" : "Pre-LN", decoder ? "(1/2)^((L−l)/2)" : "∝ 1/√q");
+  }
+}
+
+void add_cosine_theory(PlotScene& scene, const LabView& view, int step) {
+  constexpr int kEarly = 10;
+  if (step > kEarly) return;
+  std::vector<std::vector<double>> drawn;  // runs that differ in their schedule alone share a curve
+  for (const RunView& run : view.runs) {
+    const ModelConfig& model = run.spec->model;
+    if (has_both(run) || run.forked_from >= 0 || !lemma_applies(model)) continue;
+    const std::vector<theory::Curve> curves = theory::cosine_curves(model, embedding_square(model));
+    if (curves.empty() || std::count(drawn.begin(), drawn.end(), curves.front().low) > 0) continue;
+    drawn.push_back(curves.front().low);
+    Series s;
+    s.id = fmt::format("mean field of {} at step 1", letter_of(run));
+    s.x0 = 1, s.y = Column::of({drawn.back().begin(), drawn.back().end()});
+    s.ink = {Ink::Role::ink2, 0, 1};
+    s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off}, s.width = ui::line::reference;
+    s.end_label = false, s.end_marker = false;
+    if (drawn.size() == 1)  // one name for all of them
+      scene.notes.push_back({double(drawn[0].size()),
+                             static_cast<float>(drawn[0].back()),
+                             "",
+                             "theory at step 1: mean field, even attention",
+                             {Ink::Role::ink2, 0, 1},
+                             -10,
+                             20});
+    scene.series.insert(scene.series.begin(), std::move(s));
   }
 }
 

@@ -70,10 +70,10 @@ std::vector<MeanField> post_mean_field(int32_t layers, int32_t n, double r) {
   return result;
 }
 
-std::vector<MeanField> pre_mean_field(int32_t layers, int32_t n, double r) {
+std::vector<MeanField> pre_mean_field(int32_t layers, int32_t n, double r, double q0) {
   const double g = feed_forward_gain(r);
   std::vector<MeanField> result;
-  double covariance = 0, q = 1;
+  double covariance = 0, q = q0;
   for (int32_t l = 0; l < layers; ++l) {
     const double m = 1.0 / n + (1 - 1.0 / n) * covariance / q;
     covariance += m, q += m;
@@ -154,6 +154,22 @@ std::vector<Curve> hidden_square_curves(const ModelConfig& config, double q0) {
     const Bounds bounds = pre_stream_square(l, ratio_of(config), q0);
     curve.low.push_back(bounds.low), curve.high.push_back(bounds.high);
   }
+  return {curve};
+}
+
+std::vector<Curve> cosine_curves(const ModelConfig& config, double q0) {
+  const Placement placement =
+      placement_of(config.stack(), context_of(config, config.architecture != Architecture::Encoder));
+  const bool post = placement == Placement::Post;
+  if (config.architecture == Architecture::EncoderDecoder || (!post && placement != Placement::Pre))
+    return {};
+  Curve curve;
+  curve.x = numbered(config.layers);
+  curve.equation = &equation("mean field");
+  const double r = ratio_of(config);
+  for (const MeanField& layer : post ? post_mean_field(config.layers, config.sequence, r)
+                                     : pre_mean_field(config.layers, config.sequence, r, q0))
+    curve.low.push_back(layer.cosine);
   return {curve};
 }
 

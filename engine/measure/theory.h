@@ -44,7 +44,7 @@ struct MeanField {
   double cosine = 0;  ///< between tokens after the layer
 };
 std::vector<MeanField> post_mean_field(int32_t layers, int32_t n, double r);
-std::vector<MeanField> pre_mean_field(int32_t layers, int32_t n, double r);
+std::vector<MeanField> pre_mean_field(int32_t layers, int32_t n, double r, double q0 = 1);
 
 /// "dependency": beta2[i-1][j] for branch variances v[0..N-1] and an embedding of variance v0, branches
 /// uncorrelated. omega: skip scale of each sub-layer, empty for 1. Post: a norm after every sum (v0 counts as
@@ -78,6 +78,9 @@ struct Curve {
 /// Mean square of the residual sum behind each layer's feed-forward network at initialisation: a band for
 /// Pre-LN, a line for Post-LN, nothing for other placements. x_0 has mean square q0.
 std::vector<Curve> hidden_square_curves(const ModelConfig& config, double q0 = 1);
+/// "mean field": cosine between tokens behind each layer at initialisation, for Post-LN and Pre-LN; the states
+/// begin uncorrelated, with mean square q0.
+std::vector<Curve> cosine_curves(const ModelConfig& config, double q0 = 1);
 /// Relative gradient norm of W2 by layer at initialisation; nothing where no theorem speaks.
 std::vector<Curve> gradient_curves(const ModelConfig& config);
 

@@ -130,6 +130,33 @@ TEST_CASE("over the first steps the gradients of Pre-LN have their theory beside
   CHECK(theory_of(1).empty());
 }
 
+TEST_CASE("over the first steps the cosine between tokens has the mean field beside it") {
+  LabData data;
+  SceneOptions options;
+  auto view = std::make_shared<LabView>(*fixture::lab_view());
+  const auto curves_at = [&](int step) {
+    options.step = step;
+    std::vector<std::vector<float>> curves;
+    for (const plot::Series& s : depth_scene(*view, data, options, Quantity::token_cosine).series)
+      if (s.id.starts_with("mean field of ")) curves.emplace_back(s.y.values.begin(), s.y.values.end());
+    return curves;
+  };
+  const auto curves = curves_at(1);
+  REQUIRE(curves.size() == 2);  // of Pre-LN and of both Post-LN runs together
+  const ModelConfig& model = view->runs[2].spec->model;
+  const auto post = theory::post_mean_field(6, model.sequence, 4),
+             pre = theory::pre_mean_field(6, model.sequence, 4, 2);
+  for (size_t i = 0; i < 6; ++i) {
+    CHECK(curves[0][i] == Approx(pre[i].cosine));
+    CHECK(curves[1][i] == Approx(post[i].cosine));
+  }
+  CHECK(curves_at(11).empty());
+  RunSpec spec = *view->runs[2].spec;
+  spec.model.init = InitRule::Normal002;
+  view->runs[2].spec = std::make_shared<const RunSpec>(spec);
+  CHECK(curves_at(1).size() == 1);
+}
+
 TEST_CASE("a title chooses what the cell shows, by mouse") {
   LabRobot lab(fixture::lab_view());
   lab.robot.click("plot/hidden-norm/quantity");

@@ -109,11 +109,16 @@ TEST_CASE(
     CHECK(measured[2 * l] < 1.1 * band[0].high[l - 1]);
   }
   CHECK(gradient_curves(config).at(0).low.front() > 1.2);
+  CHECK(cosine_curves(config).at(0).low.back() ==
+        Approx(pre_mean_field(6, config.sequence, 4).back().cosine));
+  CHECK(cosine_curves(config, 2).at(0).low.back() < cosine_curves(config).at(0).low.back());
   set_placement(config, Placement::Post);
   CHECK(hidden_square_curves(config).at(0).low == std::vector<double>(6, post_residual_square(4)));
   CHECK(hidden_square_curves(config).at(0).high.empty());
+  CHECK(cosine_curves(config).at(0).low.front() == Approx(post_mean_field(1, config.sequence, 4)[0].cosine));
   set_placement(config, Placement::DeepNorm);
   CHECK(hidden_square_curves(config).empty());
+  CHECK(cosine_curves(config).empty());
   CHECK(equations().size() == 12);
   CHECK_THROWS_AS(equation("nothing"), Error);
 }
