@@ -1,4 +1,5 @@
-// What the window's frames cost, a line of CSV each: for tests/bench/window.py and whoever hunts a slow frame.
+// What the window's frames cost, a line of CSV each: for tests/bench/window.py and whoever hunts a slow
+// frame.
 #pragma once
 
 #include <cstdio>

@@ -78,8 +78,8 @@ struct Curve {
 /// Mean square of the residual sum behind each layer's feed-forward network at initialisation: a band for
 /// Pre-LN, a line for Post-LN, nothing for other placements. x_0 has mean square q0.
 std::vector<Curve> hidden_square_curves(const ModelConfig& config, double q0 = 1);
-/// "mean field": cosine between tokens behind each layer at initialisation, for Post-LN and Pre-LN; the states
-/// begin uncorrelated, with mean square q0.
+/// "mean field": cosine between tokens behind each layer at initialisation, for Post-LN and Pre-LN; the
+/// states begin uncorrelated, with mean square q0.
 std::vector<Curve> cosine_curves(const ModelConfig& config, double q0 = 1);
 /// Relative gradient norm of W2 by layer at initialisation; nothing where no theorem speaks.
 std::vector<Curve> gradient_curves(const ModelConfig& config);

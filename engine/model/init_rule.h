@@ -18,8 +18,8 @@ namespace normscope {
 /// AB. B2T (Takase et al. 2023, the authors' code) with L layers: every matrix of the layers times L^(-1/2).
 /// Always: token table N(0,1/D) times sqrt(D), learned positions N(0,1), gains 1, biases 0.
 enum class InitRule : uint8_t { Xavier, Theory, Normal002, FixUp, TFixup, LookLinear, B2T };
-inline constexpr std::string_view kInitRules[] = {"xavier", "theory",  "normal002",
-                                                  "fixup",  "t-fixup", "looklinear", "b2t"};
+inline constexpr std::string_view kInitRules[] = {"xavier",  "theory",     "normal002", "fixup",
+                                                  "t-fixup", "looklinear", "b2t"};
 
 /// What a rule makes of the matrices of a sub-layer in a stack.
 struct InitGains {

@@ -107,8 +107,8 @@ struct PlacementRow {
   const char* short_label = "";  ///< "Post": for a button
   Wiring sublayer = {};
   std::optional<Wiring> cross = {}, feed_forward = {};  ///< where they differ (no heads in the latter anyway)
-  std::optional<Wiring> early = {};  ///< of every sub-layer in the first layers
-  Number early_layers = nullptr;     ///< how many those are
+  std::optional<Wiring> early = {};                     ///< of every sub-layer in the first layers
+  Number early_layers = nullptr;                        ///< how many those are
   bool embedding = false, final = false, second = false;  ///< the norms of the stack
   /// Numbers that depend on the place, filled into `sublayer` where it is used: a constant skip, init_gain,
   /// depth.

@@ -33,10 +33,10 @@ struct RunView {
   std::string badge;  ///< "stuck at letter frequencies", "learning since step 46", "not finite at step 23"
   std::string note;   ///< the error text under a badge that needs one
   int32_t step = 0;
-  double loss = 0;                 ///< mean of the last 20 steps, for the card
-  int32_t learning_since = 0;      ///< step at which it left the plateau; 0 = not (yet)
-  double validation_loss = 0;      ///< NaN until measured
-  std::string writes;              ///< what the model writes now
+  double loss = 0;             ///< mean of the last 20 steps, for the card
+  int32_t learning_since = 0;  ///< step at which it left the plateau; 0 = not (yet)
+  double validation_loss = 0;  ///< NaN until measured
+  std::string writes;          ///< what the model writes now
   /// Mean of each sub-layer's scale (learned or constant), in order: of its skip, of its branch.
   std::vector<float> skip_scales, branch_scales;
   std::shared_ptr<const History> history;

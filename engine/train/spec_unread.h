@@ -1,5 +1,5 @@
-// Settings that a run takes no notice of: a momentum under Adam, an encoder's depth in a decoder. Asked by the
-// command line, which refuses them, and by whoever writes a command line.
+// Settings that a run takes no notice of: a momentum under Adam, an encoder's depth in a decoder. Asked by
+// the command line, which refuses them, and by whoever writes a command line.
 #pragma once
 
 #include <string>

@@ -208,7 +208,8 @@ TEST_CASE("settings: shared fields edit all runs, a run that differs alone") {
   CHECK(std::get<EditField>(lab.log[0]).run == 1);
 }
 
-TEST_CASE("a structural setting says what it does before it does it: under the mouse, in focus, while it moves") {
+TEST_CASE(
+    "a structural setting says what it does before it does it: under the mouse, in focus, while it moves") {
   LabRobot lab(fixture::lab_view(), {1440, 900});  // where the note has a place of its own
   lab.robot.click("lab/left/Settings");
   lab.robot.frames(2);
