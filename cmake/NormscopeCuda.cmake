@@ -26,9 +26,10 @@ if(NOT CMAKE_CUDA_COMPILER OR NOT CUDAToolkit_FOUND)
   return()
 endif()
 
-# Machine code for Turing to Hopper, and PTX of the last for what comes after.
+# Machine code for Turing, for Ampere and Ada (which run that of 8.0) and for Hopper, and PTX of the last for what
+# comes after.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90)
+  set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90)
 endif()
 enable_language(CUDA)
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know it of newer compilers
