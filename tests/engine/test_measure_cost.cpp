@@ -51,7 +51,7 @@ struct Trained {
 
 }  // namespace
 
-TEST_CASE("cost of measuring every step", "[.bench]") {
+TEST_CASE("cost of measuring every step", "[.bench][slow]") {
   ModelConfig config;  // of the Lab's first comparison
   config.vocabulary = 29;
   for (Placement placement : {Placement::Post, Placement::Pre}) {
