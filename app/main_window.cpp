@@ -262,7 +262,7 @@ class Session {
     ImGui::Render();
     const double built = glfwGetTime();
     glViewport(0, 0, width, height);
-    show(*ImGui::GetDrawData());
+    show(ImGui::GetDrawData());
     glfwSwapBuffers(window_.handle());
     const double now = glfwGetTime();
     frames_.write({(built - begin) * 1e3, (now - built) * 1e3, ImGui::GetDrawData()->TotalVtxCount,
@@ -272,13 +272,13 @@ class Session {
     if (ui_.animating()) pacer_.animating(now);
   }
 
-  void show(const ImDrawData& data) {
+  void show(ImDrawData* data) {
     const ui::Colour bg = ui_.theme().bg;
-    if (software_ && software_->show(data, bg.packed())) return;
+    if (software_ && software_->show(*data, bg.packed())) return;
     software_.reset();
     glClearColor(bg.r / 255.f, bg.g / 255.f, bg.b / 255.f, 1);
     glClear(GL_COLOR_BUFFER_BIT);
-    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+    ImGui_ImplOpenGL3_RenderDrawData(data);
   }
 
   void remember(float content_scale, double now) {

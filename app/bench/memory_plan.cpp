@@ -1,10 +1,8 @@
 #include "app/bench/memory_plan.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "engine/cpu/kernel.h"
 #include "engine/model/transformer.h"
@@ -127,15 +125,6 @@ MemoryNeed memory_need(const ModelConfig& config, const BatchShape& shape, Backe
 MemoryNeed memory_need(const RunSpec& spec, const Task& task, Backend& backend) {
   const BatchShape shape = task.shape(spec.seed, 1, Split::Train, spec.train.batch, spec.model.sequence);
   return memory_need(spec.model, shape, backend, spec.train.reuse_gradients);
-}
-
-size_t machine_memory() {
-  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
-  size_t bytes = pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : 0;
-  size_t limit = 0;
-  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && limit > 0)  // "max" is no number: no limit
-    bytes = bytes == 0 ? limit : std::min(bytes, limit);
-  return bytes;
 }
 
 std::string bytes_text(size_t bytes) {

@@ -34,9 +34,6 @@ MemoryNeed memory_need(const ModelConfig& model, const BatchShape& shape, Backen
 /// Of a run.
 MemoryNeed memory_need(const RunSpec& spec, const Task& task, Backend& backend);
 
-/// What the machine, or the control group that the process is in, has. 0 when it cannot be found out.
-size_t machine_memory();
-
 std::string memory_table(const MemoryNeed& need);
 std::string largest_table(const MemoryNeed& need);
 std::string bytes_text(size_t bytes);  ///< "1.25 GiB"

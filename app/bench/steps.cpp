@@ -13,6 +13,7 @@
 #include "app/bench/memory_plan.h"
 #include "app/bench/stepper.h"
 #include "app/bench/timing.h"
+#include "engine/core/machine_memory.h"
 #include "engine/measure/live.h"
 
 namespace normscope::bench {

@@ -16,6 +16,7 @@
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/session/command_text.h"
+#include "engine/core/machine_memory.h"
 #include "engine/io/safetensors.h"
 #include "engine/train/run.h"
 
@@ -290,7 +291,7 @@ void check_memory(const TrainOptions& options, const std::vector<Planned>& plann
     saved += need.gradients - need.reused_gradients;
     if (need.peak() > largest.peak()) largest = need;
   }
-  const size_t machine = bench::machine_memory();
+  const size_t machine = machine_memory();
   if (options.plan)
     fmt::print("{} in all; this machine has {}\n", bench::bytes_text(sum), bench::bytes_text(machine));
   if (machine == 0 || sum <= machine) return;

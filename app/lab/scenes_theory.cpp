@@ -16,6 +16,8 @@ namespace {
 
 std::string letter_of(const RunView& run) { return std::string(1, run.letter); }
 int colour_of(const RunView& run) { return run.letter - 'A'; }
+constexpr int kEarly = 10;  // steps until which runs can still be compared with where they began
+
 bool usable(float v) { return std::isfinite(v) && v > 0; }
 
 // The band of Pre-LN at the start, in the colour of the first Pre-LN run: where the streams began.
@@ -63,22 +65,10 @@ void add_post_theory(PlotScene& scene, const LabView& view, double top) {
   }
 }
 
-// A profile over the layers, measured from where the run's top layer began.
-void add_profile(PlotScene& scene, const RunView& run, const std::vector<double>& shares,
-                 const std::vector<float>& start, const char* whose, const char* formula) {
-  if (start.empty() || !usable(start.back()) || start.size() != shares.size()) return;
-  std::vector<float> y;
-  for (double share : shares) y.push_back(static_cast<float>(share) * start.back());
-  const size_t middle = y.size() / 2;
-  scene.notes.push_back({double(middle + 1),
-                         y[middle],
-                         letter_of(run),
-                         fmt::format("theory at step 1: {}", formula),
-                         {Ink::Role::ink2, 0, 1},
-                         -10,
-                         20});
+// A curve over the layers, dotted in the ink of words, behind what was measured.
+void add_dotted(PlotScene& scene, std::string id, std::vector<float> y) {
   Series s;
-  s.id = fmt::format("theory of {} at step 1", whose);
+  s.id = std::move(id);
   s.x0 = 1, s.y = Column::of(std::move(y));
   s.ink = {Ink::Role::ink2, 0, 1};
   s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off}, s.width = ui::line::reference;
@@ -86,11 +76,26 @@ void add_profile(PlotScene& scene, const RunView& run, const std::vector<double>
   scene.series.insert(scene.series.begin(), std::move(s));
 }
 
+void add_name(PlotScene& scene, double x, float y, std::string letter, std::string text) {
+  scene.notes.push_back({x, y, std::move(letter), std::move(text), {Ink::Role::ink2, 0, 1}, -10, 20});
+}
+
+// A profile over the layers, measured from where the run's top layer began.
+void add_profile(PlotScene& scene, const RunView& run, const std::vector<double>& shares,
+                 const std::vector<float>& start, const char* whose, const char* formula) {
+  if (start.empty() || !usable(start.back()) || start.size() != shares.size()) return;
+  std::vector<float> y;
+  for (double share : shares) y.push_back(static_cast<float>(share) * start.back());
+  const size_t middle = y.size() / 2;
+  add_name(scene, double(middle + 1), y[middle], letter_of(run),
+           fmt::format("theory at step 1: {}", formula));
+  add_dotted(scene, fmt::format("theory of {} at step 1", whose), std::move(y));
+}
+
 }  // namespace
 
 void add_gradient_theory(PlotScene& scene, const LabView& view, LabData& data, const std::string& path,
                          int step) {
-  constexpr int kEarly = 10;  // until then runs can still be compared with where they began
   for (const RunView& run : view.runs) {
     const std::vector<theory::Curve> curves = theory::gradient_curves(run.spec->model);
     if (curves.empty() || run.forked_from >= 0) continue;
@@ -105,7 +110,6 @@ void add_gradient_theory(PlotScene& scene, const LabView& view, LabData& data, c
 }
 
 void add_cosine_theory(PlotScene& scene, const LabView& view, int step) {
-  constexpr int kEarly = 10;
   if (step > kEarly) return;
   std::vector<std::vector<double>> drawn;  // runs that differ in their schedule alone share a curve
   for (const RunView& run : view.runs) {
@@ -114,21 +118,10 @@ void add_cosine_theory(PlotScene& scene, const LabView& view, int step) {
     const std::vector<theory::Curve> curves = theory::cosine_curves(model, embedding_square(model));
     if (curves.empty() || std::count(drawn.begin(), drawn.end(), curves.front().low) > 0) continue;
     drawn.push_back(curves.front().low);
-    Series s;
-    s.id = fmt::format("mean field of {} at step 1", letter_of(run));
-    s.x0 = 1, s.y = Column::of({drawn.back().begin(), drawn.back().end()});
-    s.ink = {Ink::Role::ink2, 0, 1};
-    s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off}, s.width = ui::line::reference;
-    s.end_label = false, s.end_marker = false;
+    const std::vector<float> y(drawn.back().begin(), drawn.back().end());
     if (drawn.size() == 1)  // one name for all of them
-      scene.notes.push_back({double(drawn[0].size()),
-                             static_cast<float>(drawn[0].back()),
-                             "",
-                             "theory at step 1: mean field, even attention",
-                             {Ink::Role::ink2, 0, 1},
-                             -10,
-                             20});
-    scene.series.insert(scene.series.begin(), std::move(s));
+      add_name(scene, double(y.size()), y.back(), "", "theory at step 1: mean field, even attention");
+    add_dotted(scene, fmt::format("mean field of {} at step 1", letter_of(run)), y);
   }
 }
 

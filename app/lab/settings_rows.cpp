@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <imgui.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +9,7 @@
 #include <cstdlib>
 
 #include "engine/core/error.h"
+#include "engine/core/machine_memory.h"
 
 namespace normscope::lab {
 
@@ -30,11 +30,6 @@ constexpr std::array<Shown, 11> kFirst{{
     {"data.name", "data", ""},
     {"run.seed", "seed", "", 0, 100, 1, false},
 }};
-
-int64_t machine_memory() {
-  static const int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
-  return bytes;
-}
 
 std::string text_of(const Field& field, double value) {
   return field.type == FieldType::Integer ? fmt::format("{}", std::llround(value))
@@ -134,7 +129,8 @@ void Rows::predict(const Field& field, const std::string& value, int only) {
     then += step_flop(spec.model, spec.train.batch);
     bytes += estimated_bytes(spec.model, spec.train.batch);
   }
-  state.restart_hint = cost_text(view.seconds_per_step, now, then, bytes, machine_memory());
+  static const auto machine = static_cast<int64_t>(machine_memory());  // asked once: it reads a file
+  state.restart_hint = cost_text(view.seconds_per_step, now, then, bytes, machine);
 }
 
 std::string Rows::help(const Field& field) const {

@@ -56,29 +56,31 @@ uint32_t modulate(uint32_t colour, uint32_t texel) {
   return out;
 }
 
-// Bilinear sample at texel coordinates (texel centres at one half), weights in 1/256.
+// What lies between four texels, weights wx and wy in 1/256.
+uint32_t between(uint32_t a, uint32_t right, uint32_t below, uint32_t across, uint32_t wx, uint32_t wy) {
+  const uint32_t top = a * (256 - wx) + right * wx, low = below * (256 - wx) + across * wx;
+  return (top * (256 - wy) + low * wy + 32768) >> 16;
+}
+
+// Bilinear sample at texel coordinates (texel centres at one half).
 uint32_t sample(const Texture& t, float u, float v) {
   float fx = u - 0.5f, fy = v - 0.5f;
   int x = int(std::floor(fx)), y = int(std::floor(fy));
-  int wx = int((fx - float(x)) * 256), wy = int((fy - float(y)) * 256);
+  const uint32_t wx = uint32_t((fx - float(x)) * 256), wy = uint32_t((fy - float(y)) * 256);
   if (!t.coloured) {
-    if (x >= 0 && y >= 0 && x + 1 < t.width && y + 1 < t.height) {
+    if (x >= 0 && y >= 0 && x + 1 < t.width && y + 1 < t.height) {  // as below, without its clamps
       const size_t pixel = size_t(t.bytes), line = pixel * size_t(t.width);
       const uint8_t* p = t.pixels + size_t(y) * line + size_t(x) * pixel + (pixel - 1);
-      const uint32_t top = p[0] * uint32_t(256 - wx) + p[pixel] * uint32_t(wx);
-      const uint32_t low = p[line] * uint32_t(256 - wx) + p[line + pixel] * uint32_t(wx);
-      return ((top * uint32_t(256 - wy) + low * uint32_t(wy) + 32768) >> 16) << 24 | 0xFFFFFF;
+      return between(p[0], p[pixel], p[line], p[line + pixel], wx, wy) << 24 | 0xFFFFFF;
     }
-    uint32_t top = t.alpha(x, y) * (256 - wx) + t.alpha(x + 1, y) * wx;
-    uint32_t low = t.alpha(x, y + 1) * (256 - wx) + t.alpha(x + 1, y + 1) * wx;
-    return ((top * (256 - wy) + low * wy + 32768) >> 16) << 24 | 0xFFFFFF;
+    return between(t.alpha(x, y), t.alpha(x + 1, y), t.alpha(x, y + 1), t.alpha(x + 1, y + 1), wx, wy) << 24 |
+           0xFFFFFF;
   }
   uint32_t corner[4] = {t.texel(x, y), t.texel(x + 1, y), t.texel(x, y + 1), t.texel(x + 1, y + 1)}, out = 0;
-  for (int shift = 0; shift < 32; shift += 8) {
-    uint32_t top = (corner[0] >> shift & 0xFF) * (256 - wx) + (corner[1] >> shift & 0xFF) * wx;
-    uint32_t low = (corner[2] >> shift & 0xFF) * (256 - wx) + (corner[3] >> shift & 0xFF) * wx;
-    out |= ((top * (256 - wy) + low * wy + 32768) >> 16) << shift;
-  }
+  for (int shift = 0; shift < 32; shift += 8)
+    out |= between(corner[0] >> shift & 0xFF, corner[1] >> shift & 0xFF, corner[2] >> shift & 0xFF,
+                   corner[3] >> shift & 0xFF, wx, wy)
+           << shift;
   return out;
 }
 
@@ -168,9 +170,7 @@ class Canvas {
                          right * (size_t(line + y - box.y0) * size_t(texture_.width) + size_t(column));
       uint32_t* out = row(y);
       for (int x = box.x0; x < box.x1; ++x, t += next) {
-        const uint32_t above = t[0] * (256 - wx) + t[right] * wx;
-        const uint32_t under = t[below] * (256 - wx) + t[below + right] * wx;
-        const uint32_t alpha = (above * (256 - wy) + under * wy + 32768) >> 16;
+        const uint32_t alpha = between(t[0], t[right], t[below], t[below + right], wx, wy);
         if (alpha) blend(out[x], divide_255(alpha * opacity) << 24 | colour);
       }
     }

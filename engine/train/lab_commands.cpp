@@ -1,12 +1,11 @@
 // LabTrainer: the commands. Each builds what it needs first and changes the Lab last, so that an Error leaves
 // all as it was.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "engine/core/error.h"
+#include "engine/core/machine_memory.h"
 #include "engine/measure/ablation.h"
 #include "engine/train/lab_trainer.h"
 
@@ -21,7 +20,7 @@ bool is_shared(std::string_view key) { return key.starts_with("data.") || key ==
 
 // There is no cap on what one may ask for, but what cannot be held would end the whole session.
 void check_memory(const RunSpec& spec) {
-  const int64_t machine = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  const auto machine = static_cast<int64_t>(machine_memory());
   const int64_t needed = estimated_bytes(spec.model, spec.train.batch);
   if (machine > 0 && needed > machine)
     fail("lab", "a run of this size needs about {:.0f} GB: expected less than the {:.0f} GB of this machine",

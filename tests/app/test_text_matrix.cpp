@@ -13,13 +13,11 @@
 #include "text_faults.h"
 
 using namespace normscope;
+using fixture::kScales;
+using fixture::kSizes;
 using fixture::LabRobot;
 
 namespace {
-
-constexpr ui::Vec kSizes[] = {{1024, 600},  {1280, 720},  {1440, 900},
-                              {1600, 1000}, {1920, 1080}, {3840, 2160}};
-constexpr float kScales[] = {0.75f, 1.5f, 2.5f};
 
 std::shared_ptr<const LabView> four_runs() {
   fixture::LabShape shape;

@@ -10,6 +10,11 @@
 
 namespace normscope::fixture {
 
+// The sizes and scales at which every text is looked at.
+inline constexpr ui::Vec kSizes[] = {{1024, 600},  {1280, 720},  {1440, 900},
+                                     {1600, 1000}, {1920, 1080}, {3840, 2160}};
+inline constexpr float kScales[] = {0.75f, 1.5f, 2.5f};
+
 // One line each.
 inline std::vector<std::string> text_faults(const ui::Ui& ui) {
   std::vector<std::string> result;

@@ -59,6 +59,18 @@ void fill(Program& program, const BatchShape& shape, const std::vector<int32_t>&
   }
 }
 
+// The last replays of two programs have the same live measurements.
+void check_same(LiveMeasurements& before, LiveMeasurements& after) {
+  std::vector<double> x(before.layout().size()), y(after.layout().size());
+  REQUIRE(x.size() == y.size());
+  before.measure(x);
+  after.measure(y);
+  for (size_t i = 0; i < x.size(); ++i) {
+    INFO(before.layout()[i].name);
+    CHECK(y[i] == Approx(x[i]).epsilon(1e-4).margin(1e-6));
+  }
+}
+
 double relative(const std::vector<float>& a, const std::vector<float>& b) {
   double difference = 0, size = 0;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -139,14 +151,7 @@ TEST_CASE("padding: a padded classifier counts as the same rows without padding,
         INFO(name);
         if (name.ends_with("mean_square")) CHECK(b.stats()[i] == Approx(a.stats()[i]).epsilon(1e-5));
       }
-      std::vector<double> x(before.layout().size()), y(after.layout().size());
-      REQUIRE(x.size() == y.size());
-      before.measure(x);
-      after.measure(y);
-      for (size_t i = 0; i < x.size(); ++i) {
-        INFO(before.layout()[i].name);
-        CHECK(y[i] == Approx(x[i]).epsilon(1e-4).margin(1e-6));
-      }
+      check_same(before, after);
     }
     const std::vector<float> logits = b.read("logits");
     const size_t row = logits.size() / 3;
@@ -167,14 +172,7 @@ TEST_CASE("padding: live measurements leave the padding of both stacks out", "[p
   fill(b, wide, five, seven, 17);
   a.replay({});
   b.replay({});
-  std::vector<double> x(before.layout().size()), y(after.layout().size());
-  REQUIRE(x.size() == y.size());
-  before.measure(x);
-  after.measure(y);
-  for (size_t i = 0; i < x.size(); ++i) {
-    INFO(before.layout()[i].name);
-    CHECK(y[i] == Approx(x[i]).epsilon(1e-4).margin(1e-6));
-  }
+  check_same(before, after);
 }
 
 TEST_CASE("padding: what stands in the padding changes nothing, not by a bit", "[padding]") {
