@@ -106,6 +106,8 @@ void SessionWriter::write(const SessionImage& image) {
   file.write(text.data(), text.size());
   file.commit();
   remove_others(folder, used);
+  // A keyframe that was left out this time may be wanted again: its file is gone.
+  std::erase_if(keyframes_, [&](const auto& known) { return !used.contains(known.second); });
 }
 
 Autosaver::Autosaver(std::string folder) : writer_(std::move(folder)), thread_([this] { loop(); }) {}
@@ -210,8 +212,11 @@ std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder, cons
   made->fork_note = item.at("fork_note").get<std::string>();
   made->hold = item.value("hold", -1);
   std::vector<std::shared_ptr<const Keyframe>> keyframes;
-  for (const Json& name : item.value("keyframes", Json::array()))
-    keyframes.push_back(read_keyframe(inside(folder, name.get<std::string>())));
+  for (const Json& file : item.value("keyframes", Json::array())) {
+    const std::string name = inside(folder, file.get<std::string>());
+    // They only make replays shorter: one that is gone is done without.
+    if (fs::exists(name)) keyframes.push_back(read_keyframe(name));
+  }
   made->run->restore_keyframes(std::move(keyframes));
   return made;
 }

@@ -46,7 +46,7 @@ class SessionWriter {
 
  private:
   std::string folder_;
-  /// Keyframes that have a file here; they live as long as their runs keep them.
+  /// Keyframes that have a file here, named by the session that was written last.
   std::map<std::weak_ptr<const Keyframe>, std::string, std::owner_less<>> keyframes_;
 };
 
