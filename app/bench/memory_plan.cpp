@@ -118,7 +118,9 @@ MemoryNeed memory_need(const ModelConfig& config, const BatchShape& shape, Backe
   std::stable_sort(need.largest.begin(), need.largest.end(),
                    [](const TensorNeed& a, const TensorNeed& b) { return a.bytes > b.bytes; });
   need.largest.resize(std::min<size_t>(need.largest.size(), 10));
-  need.evaluation = 4 * evaluation_floats(store, config, shape);
+  BatchShape row = shape;
+  row.rows = 1;  // what beta^2 is measured on
+  need.evaluation = 4 * (evaluation_floats(store, config, shape) + evaluation_floats(store, config, row));
   return need;
 }
 
@@ -148,7 +150,7 @@ std::string memory_table(const MemoryNeed& need) {
                          bytes_text(need.reused_gradients))
            : "of activations: reused");
   line("workspace", need.workspace, "batch, packed panels, partial sums");
-  line("evaluation", need.evaluation, "the program that validates, forward only");
+  line("evaluation", need.evaluation, "the programs that validate and measure, forward only");
   line("peak", need.peak(), "");
   return text;
 }

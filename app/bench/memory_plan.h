@@ -20,7 +20,7 @@ struct TensorNeed {
 struct MemoryNeed {
   size_t parameters = 0, optimizer = 0, activations = 0, gradients = 0;
   size_t workspace = 0;         ///< batch, packed panels and partial sums
-  size_t evaluation = 0;        ///< the program that validates: another one, forward only
+  size_t evaluation = 0;        ///< the programs that validate and that measure one sequence: forward only
   size_t reused_gradients = 0;  ///< what `gradients` would be, or is, with train.reuse_gradients
   size_t parameter_count = 0;
   std::vector<TensorNeed> largest;  ///< at most ten, largest first

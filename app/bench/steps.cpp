@@ -14,7 +14,7 @@
 #include "app/bench/stepper.h"
 #include "app/bench/timing.h"
 #include "engine/core/machine_memory.h"
-#include "engine/measure/live.h"
+#include "engine/train/measured_sequence.h"
 
 namespace normscope::bench {
 namespace {
@@ -34,17 +34,18 @@ bool same_bits(const Model& m, int threads) {
 
 /// Best milliseconds of the measurements that the Lab takes after each step: of ten, or of as many as the
 /// budget allows.
-double live_ms(Stepper& stepper, double budget) {
+double live_ms(Stepper& stepper, BatchShape shape, double budget) {
   using Clock = std::chrono::steady_clock;
-  LiveMeasurements live(*stepper.program, stepper.values, stepper.config);
-  std::vector<double> numbers(live.layout().size());
+  shape.rows = 1;
+  MeasuredSequence sequence(stepper.store, stepper.config, Batch(shape));
+  std::vector<double> numbers(sequence.layout().size());
   double best = INFINITY;
   const auto begin = Clock::now();
   for (int i = 0; i < 10; ++i) {
     if (i >= 2 && std::chrono::duration<double>(Clock::now() - begin).count() > budget) break;
     stepper.step();
     const auto start = Clock::now();
-    live.measure(numbers);
+    sequence.measure(numbers);
     best = std::min(best, std::chrono::duration<double, std::milli>(Clock::now() - start).count());
   }
   return best;
@@ -76,7 +77,7 @@ nlohmann::json measure(const Model& m, const Settings& settings, const Machine& 
                         {"tokens_per_s", m.batch * m.sequence / t.median},
                         {"ms", 1e3 * t.median},
                         {"best_ms", 1e3 * t.minimum},
-                        {"live_ms", live_ms(stepper, 4 * settings.budget)},
+                        {"live_ms", live_ms(stepper, shape_of(m), 4 * settings.budget)},
                         {"gflop", gflop},
                         {"gflops", rate},
                         {"best_gflops", gflop / t.minimum},

@@ -1,7 +1,6 @@
-// Measurements that need more than one tensor at a time, taken after each replay on one fixed sequence (the
-// first of the batch) so that they cost under a twentieth of a step; the whole batch is measured on request.
-// They only read. A padded sequence counts as far as it is no padding. Called by train/run.cpp after every
-// step; the numbers join the stats of the program in the run's History.
+// Measurements that need more than one tensor at a time, read from the tensors of a program after a replay:
+// at every step on one fixed sequence (train/measured_sequence.h), where they join the stats in the run's
+// History, and on a whole batch on request. A padded sequence counts as far as it is no padding.
 #pragma once
 
 #include <span>

@@ -24,19 +24,6 @@ Program forward_program(Store& store, const ModelConfig& model, const BatchShape
       {.loss = values.loss, .backward = false, .optimizer = Optimizer::None, .keep_probabilities = false});
 }
 
-void put(Batch& batch, const BatchShape& shape, Program& program) {
-  const BatchView to = inputs_of(program, shape);
-  std::copy(batch.tokens.begin(), batch.tokens.end(), to.tokens.begin());
-  std::copy(batch.targets.begin(), batch.targets.end(), to.targets.begin());
-  std::copy(batch.source.begin(), batch.source.end(), to.source.begin());
-  std::copy(batch.key_lengths.begin(), batch.key_lengths.end(), to.key_lengths.begin());
-}
-
-BatchShape shape_of(const Batch& batch) {
-  const int32_t source = batch.B > 0 ? static_cast<int32_t>(batch.source.size()) / batch.B : 0;
-  return {batch.B, batch.T, source, !batch.key_lengths.empty()};
-}
-
 // The symbols that are given: all up to the first whose successor is to be predicted.
 std::vector<int32_t> prompt_of(const Task& task, uint64_t seed, int32_t sequence) {
   Batch batch(1, sequence);
@@ -64,6 +51,28 @@ Batch front_row(const Batch& batch) {
 
 }  // namespace
 
+BatchShape shape_of(const Batch& batch) {
+  const int32_t source = batch.B > 0 ? static_cast<int32_t>(batch.source.size()) / batch.B : 0;
+  return {batch.B, batch.T, source, !batch.key_lengths.empty()};
+}
+
+void put(const Batch& batch, Program& program) {
+  const BatchView to = inputs_of(program, shape_of(batch));
+  std::copy(batch.tokens.begin(), batch.tokens.end(), to.tokens.begin());
+  std::copy(batch.targets.begin(), batch.targets.end(), to.targets.begin());
+  std::copy(batch.source.begin(), batch.source.end(), to.source.begin());
+  std::copy(batch.key_lengths.begin(), batch.key_lengths.end(), to.key_lengths.begin());
+  if (!to.target_lengths.empty())
+    std::copy(batch.target_lengths.begin(), batch.target_lengths.end(), to.target_lengths.begin());
+}
+
+Batch validation_row(const Task& task, uint64_t seed, int32_t sequence) {
+  const auto middle = static_cast<uint64_t>(task.validation_batches(1, sequence) / 2 + 1);
+  Batch batch(task.shape(seed, middle, Split::Validation, 1, sequence));
+  task.fill(seed, middle, Split::Validation, 1, sequence, batch.view());
+  return front_row(batch);
+}
+
 Validator::Validator(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t batch,
                      const std::vector<std::string>& left_out, int32_t most)
     : classes_(model.classes), accuracy_(std::numeric_limits<double>::quiet_NaN()) {
@@ -85,7 +94,7 @@ double Validator::measure() {
   double sum = 0;
   int64_t targets = 0, correct = 0;
   for (Drawn& drawn : batches_) {
-    put(drawn.batch, shape_of(drawn.batch), *drawn.program);
+    put(drawn.batch, *drawn.program);
     drawn.program->replay({});
     sum += drawn.program->loss() * static_cast<double>(drawn.targets);
     targets += drawn.targets;
@@ -113,18 +122,13 @@ Writer::Writer(Store& store, const ModelConfig& model, const Task& task, uint64_
     program_.emplace(forward_program(store, model, {1, window_of(model, prompt_.size(), line_length)}));
     for (int32_t& target : program_->tokens("targets")) target = -1;
   } else {
-    const int32_t middle =
-        task.validation_batches(1, model.sequence) / 2 + 1;  // batches may be sorted by length
-    const auto step = static_cast<uint64_t>(middle);
-    Batch batch(task.shape(seed, step, Split::Validation, 1, model.sequence));
-    task.fill(seed, step, Split::Validation, 1, model.sequence, batch.view());
-    row_ = front_row(batch);
+    row_ = validation_row(task, seed, model.sequence);
     if (form_ == TaskForm::Translate)
       prompt_ = {task.begin()};
     else
       prompt_ = row_.tokens;
     program_.emplace(forward_program(store, model, shape_of(row_)));
-    put(row_, shape_of(row_), *program_);
+    put(row_, *program_);
   }
   prompt_length_ = static_cast<int32_t>(prompt_.size());
   restart();

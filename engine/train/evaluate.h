@@ -15,6 +15,12 @@
 
 namespace normscope {
 
+/// A row of the validation split, the middle one where they are sorted by length.
+Batch validation_row(const Task& task, uint64_t seed, int32_t sequence);
+BatchShape shape_of(const Batch& batch);
+/// Into the inputs of a program of its shape.
+void put(const Batch& batch, Program& program);
+
 /// Mean cross-entropy per target (without label smoothing) over the task's fixed validation batches; of a
 /// classifier also how many targets have the largest logit.
 class Validator {

@@ -86,7 +86,7 @@ Program training_program(Network& network, const RunSpec& spec, const BatchShape
                      .optimizer = spec.train.optimizer,
                      .clip = true,
                      .reuse_gradients = spec.train.reuse_gradients,
-                     .keep_probabilities = network.keeps_probabilities});
+                     .keep_probabilities = false});
 }
 
 std::string without(std::string_view name, std::string_view ending, std::string_view instead) {
@@ -137,26 +137,10 @@ Program& Network::program_for(const BatchShape& wanted, const RunSpec& spec) {
   current = &*program;
   if (wanted == shape) return *current;
   auto found = others.find(wanted);
-  if (found == others.end()) {
-    ModelValues recorded;
-    found = others.emplace(wanted, training_program(*this, spec, wanted, &recorded)).first;
-    live.emplace(std::piecewise_construct, std::forward_as_tuple(&found->second),
-                 std::forward_as_tuple(found->second, recorded, spec.model));
-  }
+  if (found == others.end())
+    found = others.emplace(wanted, training_program(*this, spec, wanted, nullptr)).first;
   current = &found->second;
   return *current;
-}
-
-void Network::keep_probabilities(bool keep, const RunSpec& spec) {
-  if (keep == keeps_probabilities) return;
-  keeps_probabilities = keep;
-  if (!store.backend().recomputes_probabilities()) return;
-  live.clear();
-  others.clear();
-  program.emplace(training_program(*this, spec, shape, &values));
-  current = &*program;
-  live.emplace(std::piecewise_construct, std::forward_as_tuple(current),
-               std::forward_as_tuple(*program, values, spec.model));
 }
 
 int32_t load_weights(const std::string& path, Store& store) {
@@ -217,16 +201,13 @@ std::vector<FiniteCheck> finite_checks(const ProgramData& program) {
 }
 
 std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Backend& backend, int32_t step,
-                                       const Store* older, const RunSpec* older_spec,
-                                       bool keep_probabilities) {
+                                       const Store* older, const RunSpec* older_spec) {
   auto network = std::make_unique<Network>(backend);
-  network->keeps_probabilities = keep_probabilities;
   network->shape =
       task.shape(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch, spec.model.sequence);
   network->program.emplace(training_program(*network, spec, network->shape, &network->values));
   network->current = &*network->program;
-  network->live.emplace(std::piecewise_construct, std::forward_as_tuple(network->current),
-                        std::forward_as_tuple(*network->program, network->values, spec.model));
+  network->measured.emplace(network->store, spec.model, measured_row(task, spec.model.sequence));
   bool new_wiring = true;
   if (older) {
     carry_over(*older, network->store, shares_moments(older_spec->train.optimizer, spec.train.optimizer));

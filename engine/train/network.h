@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/measure/live.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"
+#include "engine/train/measured_sequence.h"
 #include "engine/train/spec.h"
 
 namespace normscope {
@@ -37,24 +37,19 @@ struct Network {
   std::optional<Program> program;  ///< training: the shape of the first batch, clip and optimizer appended
   BatchShape shape;                ///< of `program`
   std::map<BatchShape, Program>
-      others;  ///< the same for the other shapes that occurred: one Store, one stats layout
-  std::map<const Program*, LiveMeasurements> live;  ///< of `program` and `others`
-  Program* current = nullptr;                       ///< the one that was last asked for
+      others;                  ///< the same for the other shapes that occurred: one Store, one stats layout
+  Program* current = nullptr;  ///< the one that was last asked for
+  std::optional<MeasuredSequence> measured;
   /// The training program for a shape; sealed at its first use.
   Program& program_for(const BatchShape& wanted, const RunSpec& spec);
   std::vector<FiniteCheck> checks;  ///< in execution order
-  bool keeps_probabilities = true;
-  /// Whether attention's probabilities can be looked at; seals the programs again where that makes a
-  /// difference.
-  void keep_probabilities(bool keep, const RunSpec& spec);
 };
 
 /// A new network with seeded initial weights; with `older`, what it has by the same name and shape is taken
 /// over first (see carry_over). Admin's constants are profiled on `step`'s batch: for a new network, and
 /// where the wiring differs.
 std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Backend& backend, int32_t step,
-                                       const Store* older = nullptr, const RunSpec* older_spec = nullptr,
-                                       bool keep_probabilities = true);
+                                       const Store* older = nullptr, const RunSpec* older_spec = nullptr);
 
 /// Copies weights and moments by name where the shape is the same. Then, within each sub-layer, a norm whose
 /// slot is new takes gain and bias (and their moments) of one whose slot vanished, in the order before,

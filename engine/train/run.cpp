@@ -124,7 +124,7 @@ void Run::Impl::rebuild() {
   validator.reset();
   line_writer.reset();
   numbers.clear();
-  network = build_network(spec, *task, *backend, steps + 1, base.get(), base ? &base_spec : nullptr, live);
+  network = build_network(spec, *task, *backend, steps + 1, base.get(), base ? &base_spec : nullptr);
 }
 
 void Run::Impl::fill_batch(int64_t step) {
@@ -169,9 +169,7 @@ void Run::Impl::record(int64_t step, double rate) {
   losses.push_back(static_cast<float>(loss));
   if (step <= silent_until) return;
   const std::span<const double> stats = program.stats();
-  numbers.resize(history->layout().size(), kUnknown);
   std::copy(stats.begin(), stats.end(), numbers.begin());
-  measure_live(step);
   history->append(static_cast<int32_t>(step), loss, rate, numbers);
 }
 
@@ -179,16 +177,18 @@ void Run::Impl::record(int64_t step, double rate) {
 // between.
 void Run::Impl::measure_live(int64_t step) {
   constexpr int64_t kDeviceInterval = 16;
-  const std::span<double> out = std::span(numbers).subspan(network->current->stats().size());
+  if (step <= silent_until) return;
+  numbers.resize(history->layout().size(), kUnknown);
+  const std::span<double> out = std::span(numbers).subspan(network->program->stats().size());
   if (!live)
     std::fill(out.begin(), out.end(), kUnknown);
   else if (backend->name() == "CPU" || step % kDeviceInterval == 1 || std::isnan(out[0]))
-    network->live.at(network->current).measure(out);
+    network->measured->measure(out);
 }
 
 std::shared_ptr<History> Run::Impl::new_history() const {
   std::vector<StatInfo> layout = network->program->data().stats;
-  const std::vector<StatInfo>& more = network->live.at(&*network->program).layout();
+  const std::vector<StatInfo>& more = network->measured->layout();
   layout.insert(layout.end(), more.begin(), more.end());
   return std::make_shared<History>(std::move(layout), frames_budget);
 }
@@ -261,6 +261,7 @@ void Run::step() {
   const int32_t step = run.steps + 1;
   run.fill_batch(step);
   const StepInputs inputs = run.inputs(step);
+  run.measure_live(step);
   run.network->current->replay(inputs);
   run.require_backend();  // of a step that failed nothing is kept
   run.steps = step;
@@ -305,10 +306,7 @@ void Run::schedule_edits(std::vector<Edit> edits) {
                    [](const Edit& a, const Edit& b) { return a.step < b.step; });
 }
 
-void Run::measure_live(bool on) {
-  impl_->live = on;
-  impl_->network->keep_probabilities(on, impl_->spec);
-}
+void Run::measure_live(bool on) { impl_->live = on; }
 
 void Run::set_budget(int32_t steps) { impl_->spec.train.steps = impl_->origin.train.steps = steps; }
 

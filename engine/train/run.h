@@ -26,7 +26,7 @@ struct NonFiniteReport {
   int32_t step = 0;
 };
 
-/// The numbers of measure/live.h over a whole batch instead of its first sequence. After `step` steps, on the
+/// The numbers of measure/live.h over a whole batch instead of one fixed sequence. After `step` steps, on the
 /// batch of that step (of step 1 before the first).
 struct BatchMeasurement {
   int32_t step = 0, sequences = 0;
@@ -75,8 +75,9 @@ class Run {
   void set_budget(int32_t steps);  ///< train.steps without an event: it changes nothing that is computed
   void set_name(const std::string& name);  ///< likewise
 
-  /// The measurements of measure/live.h after every step (on at first): they join the history and change no
-  /// bit of the run. Off: NaN in their place, and a device keeps no attention probabilities to look at.
+  /// The measurements of measure/live.h on one fixed sequence (train/measured_sequence.h), of the weights
+  /// that each step begins with (on at first): they join the history and change no bit of the run. Off: NaN
+  /// in their place.
   void measure_live(bool on);
 
   RunState state() const;

@@ -64,8 +64,7 @@ void Run::move_to(Backend& to) {
   if (run.backend == &to) return;
   run.require_backend();
   const auto copied = [&](const RunSpec& spec, const Store& store) {
-    std::shared_ptr<Network> made =
-        build_network(spec, *run.task, to, run.steps + 1, nullptr, nullptr, run.live);
+    std::shared_ptr<Network> made = build_network(spec, *run.task, to, run.steps + 1);
     copy_blocks(store, made->store);
     return made;
   };

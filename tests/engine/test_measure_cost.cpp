@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "engine/measure/live.h"
 #include "engine/measure/on_request.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/backend.h"
 #include "engine/tape/seal.h"
+#include "engine/train/measured_sequence.h"
 
 using namespace normscope;
 
@@ -57,13 +57,15 @@ TEST_CASE("cost of measuring every step", "[.bench][slow]") {
   for (Placement placement : {Placement::Post, Placement::Pre}) {
     set_placement(config, placement);
     Trained with(config, true), without(config, false);
-    LiveMeasurements live(*with.program, with.model, config);
-    std::vector<double> numbers(live.layout().size());
+    Batch row(1, config.sequence);
+    for (size_t t = 0; t < row.tokens.size(); ++t) row.tokens[t] = static_cast<int32_t>(t % 29);
+    MeasuredSequence sequence(with.store, config, row);
+    std::vector<double> numbers(sequence.layout().size());
     double bare = 1, probed = 1, measured = 1;  // seconds, the least of all: what others do can only add
     for (int i = 0; i < 25; ++i) {
       bare = std::min(bare, without.step()), probed = std::min(probed, with.step());
       const double begin = thread_seconds();
-      live.measure(numbers);
+      sequence.measure(numbers);
       measured = std::min(measured, thread_seconds() - begin);
     }
     fmt::print("{}: step {:.2f} ms, probes {:.1f} %, measurements {:.1f} %\n", to_string(placement),

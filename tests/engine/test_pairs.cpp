@@ -11,8 +11,12 @@
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/data/pairs_task.h"
+#include "engine/measure/live.h"
 #include "engine/small_runs.h"
+#include "engine/tape/seal.h"
 #include "engine/text/translator.h"
+#include "engine/train/evaluate.h"
+#include "engine/train/network.h"
 
 namespace normscope::test {
 namespace {
@@ -174,6 +178,37 @@ TEST_CASE("pairs: a run trains on all shapes over one Store and goes on bitwise"
   CHECK(found == translator.translate(sources));
   for (const char* file : {"pairs_run.tsv", "pairs_run.bpe.model", "pairs_run.safetensors"})
     std::remove(file);
+}
+
+TEST_CASE("pairs: padding is no part of the measured sequence", "[pairs][measured]") {
+  if (!tokenizer_unavailable().empty()) return;
+  const std::string path = write_pairs("pairs_measured.tsv", 300);
+  const RunSpec spec = pairs_spec(path);
+  Run run(spec, make_task(spec.data), shared_backend());
+  steps(run, 1);
+  const ModelConfig& model = run.spec().model;
+  Batch row = measured_row(run.task(), model.sequence);
+  const auto source = static_cast<size_t>(row.key_lengths.at(0)),
+             target = static_cast<size_t>(row.target_lengths.at(0));
+  REQUIRE((source < row.source.size() || target < row.tokens.size()));
+  MeasuredSequence sequence(run.store(), model, row);
+  std::vector<double> expected(sequence.layout().size()), numbers(expected.size());
+  sequence.measure(expected);
+  CHECK(sequence.residual() < 1e-5);
+
+  std::fill(row.source.begin() + static_cast<std::ptrdiff_t>(source), row.source.end(), 5);
+  std::fill(row.tokens.begin() + static_cast<std::ptrdiff_t>(target), row.tokens.end(), 5);
+  Tape tape(run.store());
+  RecordOptions options = record_options(shape_of(row), false);
+  options.probes = true;
+  const ModelValues values = record_transformer(tape, model, options);
+  Program program = seal(tape, {.loss = values.loss, .backward = false, .optimizer = Optimizer::None});
+  put(row, program);
+  program.replay({});
+  LiveMeasurements live(program, values, model);
+  live.measure(numbers);
+  CHECK(numbers == expected);
+  std::remove(path.c_str());
 }
 
 }  // namespace normscope::test
