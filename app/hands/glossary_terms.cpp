@@ -30,7 +30,7 @@ constexpr Term kTerms[] = {
      "Each branch has a norm at its entry and a second one at its end. It keeps what a branch adds to the "
      "trunk from "
      "growing.",
-     "Ding et al. 2021, CogView", "preset/Sandwich"},
+     "Ding et al. 2021, CogView: Mastering Text-to-Image Generation via Transformers", "preset/Sandwich"},
     {"deepnorm", "DeepNorm",
      "Post-LN whose trunk is multiplied by a constant above one before the branch is added, with smaller "
      "initial weights "
@@ -50,7 +50,9 @@ constexpr Term kTerms[] = {
      "The learning rate rises from zero to its peak over the first steps. It keeps the first, badly informed "
      "updates "
      "small until Adam's averages are reliable.",
-     "Vaswani et al. 2017; Xiong et al. 2020, section 3", "settings/train.warmup"},
+     "Vaswani et al. 2017, section 5.3; Xiong et al. 2020, section 3.2; Liu et al. 2020, On the Variance of "
+     "the Adaptive Learning Rate and Beyond",
+     "settings/train.warmup"},
     {"learning-rate", "learning rate",
      "How far the weights move against the gradient in one step. Too small a rate learns slowly, too large a "
      "one throws "
@@ -85,7 +87,7 @@ constexpr Term kTerms[] = {
      "The length of the loss's gradient with respect to one weight matrix. Where it is thousands of times "
      "smaller than "
      "elsewhere, that layer hears almost nothing of the error.",
-     "Xiong et al. 2020, theorem 1", "Gradient by layer|Gradient norm over time|Gradient over time"},
+     "Xiong et al. 2020, section 3.3", "Gradient by layer|Gradient norm over time|Gradient over time"},
     {"hidden-state", "hidden-state norm",
      "The mean square of the features on the trunk. In Pre-LN it grows with depth because every branch adds "
      "to it; in "
@@ -105,15 +107,16 @@ constexpr Term kTerms[] = {
      "The part of the text that cannot be foreseen, in nats a letter. No model can come below it on average.",
      "Shannon 1951, Prediction and Entropy of Printed English", ""},
     {"beta2", "β²",
-     "The share of each branch in the hidden state of a later layer: squared coefficients of the sum, "
-     "normalised at the "
-     "start. A layer that leans on its newest branch alone is easily shaken by an update.",
-     "Liu et al. 2020, section 3", "Who does each layer lean on?"},
+     "The share of each earlier branch in the state after a sub-layer: the variance of its part over the "
+     "variance of the whole. A layer that leans on its newest branch alone is easily shaken by an update.",
+     "Liu et al. 2020, Understanding the Difficulty of Training Transformers, section 4.1",
+     "Who does each layer lean on?"},
     {"plateau", "plateau",
      "A stretch of training in which the loss hardly falls. Here it is the level of letter frequencies, and "
      "a run is "
      "called stuck when it stays there.",
-     "Fukumizu, Amari 2000, Local minima and plateaus in hierarchical structures", ""},
+     "Fukumizu, Amari 2000, Local minima and plateaus in hierarchical structures of multilayer perceptrons",
+     ""},
     {"adam", "Adam",
      "An optimizer that divides each gradient's running mean by the root of its running square. Every weight "
      "so moves by "
@@ -147,12 +150,13 @@ constexpr Term kTerms[] = {
     {"peri", "Peri-LN",
      "A norm at the entry and at the end of each branch, one on the embedding and one before the "
      "output. The trunk then grows slowly and evenly with depth.",
-     "Kim et al. 2025, Peri-LN: Revisiting Layer Normalization in the Transformer Architecture",
+     "Kim et al. 2025, Peri-LN: Revisiting Normalization Layer in the Transformer Architecture",
      "preset/Peri|diagram/embedding"},
     {"mix", "Mix-LN",
      "The first quarter of the layers is Post-LN, the rest Pre-LN. The early layers keep what Post-LN "
      "gives them, the deep ones their gradient.",
-     "Li et al. 2024, Mix-LN", "preset/Mix"},
+     "Li et al. 2024, Mix-LN: Unleashing the Power of Deeper Layers by Combining Pre-LN and Post-LN",
+     "preset/Mix"},
     {"b2t", "B2T connection",
      "Post-LN in which the input of a layer also joins the sum of its feed-forward sub-layer. It gives"
      " the gradient a way past all norms of the layer but the last.",
@@ -166,7 +170,8 @@ constexpr Term kTerms[] = {
     {"normformer", "NormFormer",
      "Pre-LN with three additions: a norm after attention, a learned scale on each head, a norm inside"
      " the feed-forward network. They even out gradients that in Pre-LN are larger in early layers.",
-     "Shleifer et al. 2021, NormFormer", "preset/NormFormer"},
+     "Shleifer et al. 2021, NormFormer: Improved Transformer Pretraining with Extra Normalization",
+     "preset/NormFormer"},
     {"sub-ln", "Sub-LN",
      "Pre-LN with a second norm inside each function, before its last matrix. Initial weights are "
      "scaled so that one update changes a deep model by a bounded amount.",
@@ -174,7 +179,9 @@ constexpr Term kTerms[] = {
     {"hybridnorm", "HybridNorm",
      "Attention has norms on its queries, keys and values instead of one before it, and the stream is "
      "normed where the feed-forward sub-layer begins. It aims at Pre-LN's stability and Post-LN's result.",
-     "Zhuo et al. 2025, HybridNorm", "preset/HybridNorm"},
+     "Zhuo et al. 2025, HybridNorm: Towards Stable and Efficient Transformer Training via Hybrid "
+     "Normalization",
+     "preset/HybridNorm"},
     {"hybridnorm-star", "HybridNorm*",
      "HybridNorm whose first layer has a norm at the entry of both branches as well. The first layer reads "
      "the raw embedding, and the norm there steadies it.",
@@ -186,15 +193,17 @@ constexpr Term kTerms[] = {
     {"keel", "Keel",
      "Post-LN with a norm inside each branch too and a trunk that is multiplied by the number of sub-"
      "layers. The heavy skip lets the gradient pass a thousand layers.",
-     "Chen and Wei 2026, Keel", "preset/Keel"},
+     "Chen, Wei 2026, Post-LayerNorm Is Back", "preset/Keel"},
     {"qk-norm", "QK-norm",
      "Each head's queries and keys are normed before they meet. Attention weights then cannot run into"
      " one-hot rows however large the weights become.",
-     "Henry et al. 2020, Query-Key Normalization; Dehghani et al. 2023", "preset/QK-norm"},
+     "Henry et al. 2020, Query-Key Normalization for Transformers; Dehghani et al. 2023, Scaling Vision "
+     "Transformers to 22 Billion Parameters",
+     "preset/QK-norm"},
     {"fixup", "FixUp",
      "No norm: initial weights shrink with depth, and each branch has a learned factor and scalar "
      "shifts instead. It shows that a careful start can replace the norm's help early in training.",
-     "Zhang et al. 2019, Fixup Initialization", "preset/FixUp"},
+     "Zhang et al. 2019, Fixup Initialization: Residual Learning Without Normalization", "preset/FixUp"},
     {"admin-paper", "Admin by the paper's rule",
      "Admin whose skip scales all come from one measurement with every scale at one. The authors' code"
      " instead profiles one sub-layer after the other.",
@@ -206,7 +215,8 @@ constexpr Term kTerms[] = {
     {"no-norm", "no norm",
      "A transformer without any normalization. It trains only with small rates or a start that shrinks"
      " with depth.",
-     "Zhang et al. 2019, Fixup Initialization", "preset/None|diagram/kind/off"},
+     "Zhang et al. 2019, Fixup Initialization: Residual Learning Without Normalization",
+     "preset/None|diagram/kind/off"},
     {"dyt", "dynamic tanh",
      "A tanh with a learned slope in the place of a norm, feature by feature. It squeezes large values"
      " as a norm does and measures no statistics.",
@@ -214,16 +224,17 @@ constexpr Term kTerms[] = {
     {"adanorm", "AdaNorm",
      "A norm whose gain and bias are replaced by C(1 - ky) of its own output y. Without parameters of "
      "its own it overfits less.",
-     "Xu et al. 2019, Understanding and Improving Layer Normalization",
+     "Xu et al. 2019, Understanding and Improving Layer Normalization, section 4",
      "diagram/kind/adanorm|settings/model.adanorm_scale|settings/model.adanorm_slope"},
     {"detachnorm", "DetachNorm",
      "A norm whose mean and spread count as constants when the gradient goes back. What it fails to "
      "learn shows that the norm's backward pass matters, not its forward pass alone.",
-     "Xu et al. 2019, section 3.2", "diagram/kind/detach|diagram/kind/detach-mean|diagram/kind/detach-var"},
+     "Xu et al. 2019, sections 3.2 and 3.3",
+     "diagram/kind/detach|diagram/kind/detach-mean|diagram/kind/detach-var"},
     {"ln-simple", "LN-simple",
      "Layer normalization without its gain and bias. On many tasks it does as well, because gain and "
      "bias mostly overfit.",
-     "Xu et al. 2019, section 2", "diagram/kind/simple"},
+     "Xu et al. 2019, section 3.1", "diagram/kind/simple"},
     {"skip-scale", "skip and branch scales",
      "ω multiplies the trunk and α the branch before the two are added. Their ratio decides how much "
      "of a layer's state its newest branch is.",
@@ -235,7 +246,7 @@ constexpr Term kTerms[] = {
     {"width", "width",
      "How many numbers describe a position on its way up. Matrices grow with its square, and so does "
      "most of the cost.",
-     "Vaswani et al. 2017, section 3", "settings/model.width"},
+     "Vaswani et al. 2017, section 3.1", "settings/model.width"},
     {"heads", "attention heads",
      "The width is cut into parts that attend each for itself. One head can look back one letter while"
      " another looks for the last space.",
@@ -252,8 +263,10 @@ constexpr Term kTerms[] = {
     {"schedule", "learning rate schedule",
      "What the learning rate does after its warm-up: stay, or fall in a curve. A falling rate lets the"
      " weights settle at the end.",
-     "Vaswani et al. 2017, section 5.3; Loshchilov, Hutter 2017",
-     "settings/train.schedule|settings/train.reference|settings/train.decay_end|settings/train.decay_factor"},
+     "Vaswani et al. 2017, section 5.3; Loshchilov, Hutter 2017, SGDR: Stochastic Gradient Descent with Warm "
+     "Restarts",
+     "settings/train.schedule|settings/train.reference|settings/train.decay_end|settings/train.decay_factor|"
+     "settings/train.milestones"},
     {"moments", "Adam's averages",
      "Adam keeps a running mean of each gradient and one of its square; beta 1 and beta 2 say how "
      "slowly they forget. A beta 2 near one averages over many steps and is late to notice a change.",
@@ -270,11 +283,12 @@ constexpr Term kTerms[] = {
     {"label-smoothing", "label smoothing",
      "A little of the target's probability is given to all other symbols. The model is not driven to "
      "be certain, and the loss cannot reach zero.",
-     "Szegedy et al. 2016; Vaswani et al. 2017, section 5.4", "settings/train.label_smoothing"},
+     "Szegedy et al. 2016, Rethinking the Inception Architecture; Vaswani et al. 2017, section 5.4",
+     "settings/train.label_smoothing"},
     {"dropout", "dropout",
      "In training a random share of the numbers is set to zero and the rest scaled up. No single path "
      "can be relied on, so the model memorises less.",
-     "Srivastava et al. 2014, Dropout",
+     "Srivastava et al. 2014, Dropout: A Simple Way to Prevent Neural Networks from Overfitting",
      "settings/model.dropout_residual|settings/model.dropout_attention|settings/model.dropout_activation"},
     {"activation", "activation",
      "The bent function between the two matrices of a feed-forward network. Without it the two would "
@@ -301,7 +315,8 @@ constexpr Term kTerms[] = {
     {"pooling", "pooling",
      "How a classifier gets one vector from a whole row: the first position's, or the mean of all. The"
      " class is read off that vector.",
-     "Devlin et al. 2019, BERT", "settings/model.pooling"},
+     "Devlin et al. 2019, BERT (first position); Reimers, Gurevych 2019, Sentence-BERT (mean)",
+     "settings/model.pooling"},
     {"output-projection", "output projection",
      "The matrix at the end of attention that mixes what its heads found. It decides what each head "
      "adds to the trunk.",
@@ -309,7 +324,7 @@ constexpr Term kTerms[] = {
     {"epsilon", "norm epsilon",
      "A tiny number added to the variance before a norm divides by its root. It matters only where a "
      "state is almost constant.",
-     "Ba, Kiros, Hinton 2016", "settings/model.eps"},
+     "Ioffe, Szegedy 2015, Batch Normalization, algorithm 1", "settings/model.eps"},
     {"data", "training data",
      "What the runs learn from, the same batches for each of them. The built-in sentences have a known"
      " entropy, so that how much is left to learn is known too.",
@@ -318,7 +333,21 @@ constexpr Term kTerms[] = {
      "Frequent groups of letters that count as one symbol. A larger vocabulary makes rows shorter and "
      "the embedding larger.",
      "Sennrich, Haddow, Birch 2016, Neural Machine Translation of Rare Words with Subword Units",
-     "settings/data.vocabulary"},
+     "settings/data.vocabulary|settings/data.tokenizer"},
+    {"validation", "validation",
+     "Text that the run never learns from, and a loss measured on it. It shows whether what was learned "
+     "holds "
+     "beyond the training text.",
+     "Goodfellow, Bengio, Courville 2016, section 5.3", "settings/data.valid"},
+    {"fine-tuning", "fine-tuning",
+     "A run that begins with the weights of another, trained on something else, instead of by chance. What "
+     "was "
+     "learned there need not be learned again.",
+     "Devlin et al. 2019, BERT, section 3.2", "settings/train.init_from"},
+    {"run", "run",
+     "One training from a specification, a seed and the edits made on the way; the same three give the same "
+     "numbers again. Unless it is given a name it is called after its settings.",
+     "This program", "settings/run.name"},
     {"gradient-memory", "gradients of activations",
      "Going back, each intermediate value has a gradient that takes as much memory as the value. Once "
      "it has been handed on, its memory can serve another.",
@@ -326,11 +355,13 @@ constexpr Term kTerms[] = {
     {"update-ratio", "update ratio",
      "The length of the last step of a matrix over the length of the matrix itself. It is the learning"
      " rate that the matrix feels, about one in a thousand in healthy training.",
-     "You et al. 2020, Large Batch Optimization for Deep Learning", "Update by layer|Update ratio over time"},
+     "CS231n course notes, Neural Networks Part 3: ratio of weights to updates",
+     "Update by layer|Update ratio over time"},
     {"branch-variance", "branch variance",
      "How strongly the numbers of a branch vary over positions and features as they are added. Against"
      " the variance of the trunk it says how much the branch changes.",
-     "Liu et al. 2020, section 3", "Branch variance|Branch variance over time"},
+     "Liu et al. 2020, Understanding the Difficulty of Training Transformers, section 4.1",
+     "Branch variance|Branch variance over time"},
     {"trunk-variance", "trunk variance",
      "How strongly the numbers on the skip path vary over positions and features where a branch joins."
      " In Pre-LN it grows with every branch, after a norm it is one.",
@@ -338,11 +369,14 @@ constexpr Term kTerms[] = {
     {"token-cosine", "token cosine",
      "The mean cosine of the angle between the states of different positions. Near one all positions "
      "say the same, and attention has nothing to choose from.",
-     "Dong, Cordonnier, Loukas 2021, Attention is not all you need", "Token cosine|Token cosine over time"},
+     "Dong, Cordonnier, Loukas 2021, Attention is not all you need; Noci et al. 2022, Signal Propagation in "
+     "Transformers",
+     "Token cosine|Token cosine over time"},
     {"layer-cosine", "layer cosine",
      "The cosine between what enters a sub-layer and what leaves it. Near one the sub-layer hardly "
      "turns anything and could almost be left out.",
-     "Men et al. 2024, ShortGPT", "Layer cosine|Layer cosine over time"},
+     "Men et al. 2024, ShortGPT: Layers in Large Language Models are More Redundant Than You Expect",
+     "Layer cosine|Layer cosine over time"},
     {"attention-entropy", "attention entropy",
      "How widely a head spreads its attention, in nats: zero looks at one position, the logarithm of "
      "their number at all alike. A sudden fall towards zero announces unstable training.",

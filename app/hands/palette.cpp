@@ -114,7 +114,7 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui) {
   put_runs_in_order(items);
   for (const Field& field : spec_fields()) {
     const std::string name = fmt::format("settings/{}", field.key);
-    if (lab::listed(field) && field.key != "model.placement" && !ui.registry().find(name))
+    if (lab::listed(field) && !ui.registry().find(name))
       items.push_back({std::string(field.label), "", std::string(field.help), name, {}, {}});
   }
   for (Placement placement : kPresets) {

@@ -15,7 +15,8 @@ using namespace ui;
 std::vector<const Field*> differing_fields(const LabView& view) {
   std::vector<const Field*> fields;
   for (const Field& field : spec_fields())
-    if (listed(field) && differs(field, view)) fields.push_back(&field);
+    if ((listed(field) || field.key == "model.placement") && field.key != "run.name" && differs(field, view))
+      fields.push_back(&field);
   std::stable_partition(fields.begin(), fields.end(),
                         [](const Field* f) { return f->key == "model.placement"; });
   return fields;
@@ -110,7 +111,7 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const Rect
   std::vector<const Field*> rest;
   auto add = [&](const Field* field) {
     if (field && !std::count(first.begin(), first.end(), field) &&
-        !std::count(rest.begin(), rest.end(), field) && field->key != "model.placement")
+        !std::count(rest.begin(), rest.end(), field))
       rest.push_back(field);
   };
   for (const Field* field : first_fields()) add(field);

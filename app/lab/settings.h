@@ -23,14 +23,18 @@ struct SettingsState {
     uint64_t version = 0;
   };
   std::map<std::string, Held> held;
-  std::string reveal;  // key of a row that is to be scrolled into sight
-  std::string path;    // typed into the list of data
+  std::string reveal;   // key of a row that is to be scrolled into sight
+  std::string path;     // typed into the list of data
+  std::string typed;    // into the open box of a text
+  std::string refusal;  // why it was not taken; shown below the box
   std::string
       restart_hint;  // set while a structural field is under the hand: shown instead of the panel's note
 };
 
-// A row of its own or of the data's; name and budget stand elsewhere.
+// A field has a row of its own, settings/KEY, unless another place is named for it.
 bool listed(const Field& field);
+// Where a field without a row is changed: "transport/budget"; empty for those that have one.
+std::string_view place_of(const Field& field);
 // Rows of fields that differ between the runs, in table order (name and budget are not settings).
 std::vector<const Field*> differing_fields(const LabView& view);
 // "restarts: about 62 ms a step, 41 MB", from the measured time of a step and the arithmetic now and then;

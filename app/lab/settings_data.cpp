@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "app/lab/settings_rows.h"
 #include "engine/core/error.h"
@@ -46,12 +45,6 @@ bool fits(const RunSpec& spec, std::string_view key, std::string_view value) {
   } catch (const Error&) {
     return false;
   }
-}
-
-// A shell would have done it.
-std::string with_home(const std::string& path) {
-  const char* home = std::getenv("HOME");
-  return path.starts_with("~/") && home ? home + path.substr(1) : path;
 }
 
 }  // namespace

@@ -45,9 +45,15 @@ std::vector<const Field*> first_fields() {
   return fields;
 }
 
-bool listed(const Field& field) {
-  return field.key != "train.steps" && field.key != "run.name" && field.type != FieldType::Text;
+std::string_view place_of(const Field& field) {
+  if (field.key == "train.steps") return "transport/budget";
+  if (field.key == "model.placement") return "diagram/preset";  // and a row where the runs differ in it
+  for (const char* file : {"data.text", "data.pairs", "data.labels"})  // in the list of the data
+    if (field.key == file) return "settings/data.name";
+  return "";
 }
+
+bool listed(const Field& field) { return place_of(field).empty(); }
 
 bool differs(const Field& field, const LabView& view) {
   for (size_t i = 1; i < view.runs.size(); ++i)
@@ -60,6 +66,7 @@ Shown shown_as(const Field& field) {
     if (field.key == shown.key) return shown;
   Shown shown{field.key.data(), field.label.data(), field.unit.data()};
   if (field.key == "model.architecture") shown.label = "model";  // "encoder-decoder" needs the room
+  if (field.key == "data.valid") shown.label = "validation";     // and so does the name of a file
   if (field.key == "train.warmup") return shown.hi = 1000, shown.step = 10, shown;
   shown.lo = field.low, shown.hi = field.type == FieldType::Real ? std::min(field.high, 1.0) : field.high;
   if (field.type == FieldType::Real) shown.step = 0.01;
@@ -87,7 +94,7 @@ void Rows::edit(const Field& field, const std::string& value, int only) {
   for (const RunView& run : view.runs) all |= 1u << (run.letter - 'A');
   if (only >= 0)
     commands.emplace_back(EditField{only, std::string(field.key), value});
-  else if ((state.edits & all) == all)
+  else if ((state.edits & all) == all || field.key.starts_with("data.") || field.key == "run.seed")
     commands.emplace_back(EditField{-1, std::string(field.key), value});
   else
     for (size_t i = 0; i < view.runs.size(); ++i)
@@ -134,9 +141,12 @@ void Rows::predict(const Field& field, const std::string& value, int only) {
 }
 
 std::string Rows::help(const Field& field) const {
-  return fmt::format(
+  std::string text = fmt::format(
       "{} {}", field.help,
       field.live ? "Acts at once, from the next step on." : "A change restarts the runs from step 0.");
+  if (const std::string idle = idle_because(field, view); !idle.empty())
+    text += " Not read now: " + idle + ".";
+  return text;
 }
 
 FieldOptions Rows::options_of(const Field& field, const Shown& shown) const {
@@ -164,22 +174,38 @@ void Rows::number_field(const Field& field, const std::string& name, const Rect&
 
 void Rows::choice_field(const Field& field, const std::string& name, const Rect& rect) {
   const std::string now = field.get(*view.runs[0].spec);
+  if (row(ui, name, rect, shown_as(field).label, "", display(field, now), help(field), true))
+    ui.open_popup(name);
+  choice_list(field, name, rect, -1);
+}
+
+void Rows::choice_list(const Field& field, const std::string& name, const Rect& row, int only) {
+  constexpr float h = 26;
+  if (!ui.popup_open(name)) return;
   std::vector<std::string> values(field.choices.begin(), field.choices.end());
   if (field.type == FieldType::Flag) values = {"true", "false"};
-  const Shown shown = shown_as(field);
-  if (row(ui, name, rect, shown.label, "", display(field, now), help(field), true)) ui.open_popup(name);
-  const float h = 26;
-  Rect list{rect.x, rect.bottom() + 4, rect.w, h * static_cast<float>(values.size()) + 12};
-  if (list.bottom() > ui.size().y - 4) list.y = rect.y - 4 - list.h;
+  const std::string now = field.get(*view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec);
+  float width = 0;
+  for (const std::string& value : values)
+    width = std::max(width, ui.paint().text_width({Face::bold, type::body}, display(field, value)) + 28);
+  // A list longer than the window goes on in a second column.
+  const auto count = static_cast<float>(values.size());
+  const float columns = std::ceil((count * h + 12) / (ui.size().y - 8)), lines = std::ceil(count / columns);
+  width = std::max(width, (std::min(row.w, 240.f) - 12) / columns);
+  Rect list{row.x, row.bottom() + 4, width * columns + 12, h * lines + 12};
+  list.x = std::max(4.f, std::min(list.x, ui.size().x - 4 - list.w));
+  if (list.bottom() > ui.size().y - 4) list.y = std::max(4.f, row.y - 4 - list.h);
   if (!ui.begin_popup(name, list)) return;
-  Rect rest = list.inset(6);
-  for (const std::string& value : values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    const std::string& value = values[i];
     ButtonOptions o;
     o.quiet = true, o.style = {value == now ? Face::bold : Face::sans, type::body};
-    const Rect item = rest.take_top(h).inset(0, 1);
-    if (item.contains(ui.mouse())) predict(field, value, -1);
+    const auto place = static_cast<float>(i);
+    const float column = std::floor(place / lines), line = place - column * lines;
+    const Rect item = Rect{list.x + 6 + column * width, list.y + 6 + line * h, width, h}.inset(0, 1);
+    if (item.contains(ui.mouse())) predict(field, value, only);
     if (button(ui, name + "/" + value, item, display(field, value), help(field), o)) {
-      if (value != now) edit(field, value);
+      if (value != now) edit(field, value, only);
       ui.close_popup();
     }
   }
@@ -192,27 +218,52 @@ void Rows::shared(const Field& field, const Rect& rect) {
   const std::string name = fmt::format("settings/{}", field.key);
   if (field.key == "data.name")
     data(rect);
+  else if (field.key == "run.name")
+    run_names(rect);
+  else if (field.type == FieldType::Text)
+    text_row(field, name, rect);
   else if (field.type == FieldType::Integer || field.type == FieldType::Real)
     number_field(field, name, rect, shown_as(field).label, -1);
   else
     choice_field(field, name, rect);
 }
 
-// A number of one run inside the row of a field that differs: drag it, or arrows; click for a field to type
-// in.
+namespace {
+
+// A value inside a row, as something to press; a line below it under the mouse.
+Hit value_hit(Ui& ui, const std::string& name, const Rect& rect, const std::string& text,
+              const std::string& help, bool arrows) {
+  HitOptions options;
+  options.arrows = arrows, options.radius = 4;
+  const Hit hit = ui.hit(name, rect, text, help, options);
+  if (hit.hovered || hit.held)
+    ui.paint().hairline({rect.x, rect.bottom() - 4}, {rect.right(), rect.bottom() - 4}, ui.theme().ink);
+  return hit;
+}
+
+}  // namespace
+
+// One run's value inside the row of a field that differs. A choice opens its list, a text its box; a number
+// is dragged, changed by arrows, or clicked for a field to type in.
 void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::string& text) {
   const RunView& run = view.runs[i];
   const std::string name = fmt::format("settings/{}/{}", field.key, run.letter);
   const Colour ink = ui.theme().ink;
-  if (field.type != FieldType::Integer && field.type != FieldType::Real) {
+  const int only = static_cast<int>(i);
+  if (field.key == "model.placement") {  // the diagram's presets are its list
     ui.mark(name, rect, text, help(field));
     ui.paint().text_in(rect, {Face::mono, type::body}, ink, text, Align::right);
     return;
   }
+  if (field.type != FieldType::Integer && field.type != FieldType::Real) {
+    const bool typed = field.type == FieldType::Text;
+    if (value_hit(ui, name, rect, text, help(field), false).clicked)
+      typed ? open_text(field, name, only) : ui.open_popup(name);
+    ui.paint().text_in(rect, {Face::mono, type::body}, ink, text, Align::right);
+    return typed ? text_box(field, name, rect, only) : choice_list(field, name, rect, only);
+  }
   const Shown shown = shown_as(field);
-  HitOptions options;
-  options.arrows = true, options.radius = 4;
-  const Hit hit = ui.hit(name, rect, text, help(field) + " Drag, arrow keys, or click to type.", options);
+  const Hit hit = value_hit(ui, name, rect, text, help(field) + " Drag, arrow keys, or click to type.", true);
   const double now = std::strtod(field.get(*run.spec).c_str(), nullptr);
   double value = held_value(name, now);
   if (hit.dragging) {
@@ -232,8 +283,6 @@ void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::
   } else if (hit.clicked && !hit.dragging) {
     ui.open_popup(name);
   }
-  if (hit.hovered || hit.held)
-    ui.paint().hairline({rect.x, rect.bottom() - 4}, {rect.right(), rect.bottom() - 4}, ink);
   ui.paint().text_in(rect, {Face::mono, type::body}, ink, display(field, text_of(field, value)),
                      Align::right);
   const Rect list{std::min(rect.x, ui.size().x - 196), rect.bottom() + 4, 190, 40};

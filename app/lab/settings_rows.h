@@ -1,5 +1,5 @@
-// The rows of the settings panel: one shared setting, one that differs between the runs, the data. Internal
-// to app/lab: settings.cpp lays them out.
+// The rows of the settings panel: one shared setting, one that differs between the runs, the data, what is
+// typed as text. Internal to app/lab: settings.cpp lays them out.
 #pragma once
 
 #include <string>
@@ -24,6 +24,13 @@ std::vector<const Field*> first_fields();
 bool differs(const Field& field, const LabView& view);
 // "post" -> "Post-LN", "adam" -> "Adam": names as the rest of the screen writes them.
 std::string display(const Field& field, const std::string& value);
+// Why a text cannot be the value of a field in one of the runs (only: in that one), as one line without the
+// field's key; empty where it can.
+std::string refusal_of(const Field& field, const std::string& text, const LabView& view, int only);
+// Why no run reads the field now: "schedule is constant, not step"; empty where one does.
+std::string idle_because(const Field& field, const LabView& view);
+// "~/a" as a shell would have it.
+std::string with_home(const std::string& path);
 
 struct Rows {
   ui::Ui& ui;
@@ -48,6 +55,14 @@ struct Rows {
   void number_field(const Field& field, const std::string& name, const ui::Rect& rect, std::string_view words,
                     int only);
   void choice_field(const Field& field, const std::string& name, const ui::Rect& rect);
+  // The list of a choice or a switch, open below its row; only: of one run.
+  void choice_list(const Field& field, const std::string& name, const ui::Rect& row, int only);
+  void text_row(const Field& field, const std::string& name, const ui::Rect& rect);
+  // The box to type into, open below its row, with the line that says what is wrong with what was typed.
+  void text_box(const Field& field, const std::string& name, const ui::Rect& row, int only);
+  void take_text(const Field& field, const std::string& control, const std::string& popup, int only);
+  void open_text(const Field& field, const std::string& name, int only);
+  void run_names(const ui::Rect& rect);  // settings/run.name
   void run_value(const Field& field, size_t i, const ui::Rect& rect, const std::string& text);
   void data_list(const ui::Rect& row, const std::string& name);
 };

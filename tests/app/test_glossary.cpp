@@ -71,6 +71,7 @@ TEST_CASE("every setting, placement, kind of norm and quantity has an entry") {
   for (const Field& field : spec_fields())
     if (lab::listed(field)) known("settings/" + std::string(field.key));
   known("settings/train.warmup/B");  // one run's value of it
+  known("settings/model.placement");
   for (Placement placement : kPresets) {
     known(std::string("diagram/preset/") + row_of(placement).short_label);
     known(std::string("diagram/preset-more/") + row_of(placement).short_label);

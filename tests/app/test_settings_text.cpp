@@ -1,0 +1,163 @@
+// Settings that are typed as text, the runs' names, and what one run alone has of a choice that differs.
+#include <filesystem>
+#include <fstream>
+
+#include "app/lab/settings.h"
+#include "catch.hpp"
+#include "lab_fixture.h"
+#include "lab_robot.h"
+#include "program.h"
+
+using namespace normscope;
+using namespace normscope::lab;
+using fixture::LabRobot;
+
+namespace {
+
+std::shared_ptr<const LabView> with(std::initializer_list<std::pair<const char*, const char*>> values,
+                                    int only = -1) {
+  auto view = std::make_shared<LabView>(*fixture::lab_view());
+  for (size_t i = 0; i < view->runs.size(); ++i) {
+    if (only >= 0 && i != static_cast<size_t>(only)) continue;
+    RunSpec spec = *view->runs[i].spec;
+    for (const auto& [key, value] : values) set_field(spec, key, value);
+    view->runs[i].spec = std::make_shared<const RunSpec>(spec);
+  }
+  return view;
+}
+
+// The palette's way to a row, whatever its place: its box is ready to be typed into.
+void open_row(LabRobot& lab, const std::string& key) {
+  lab.robot.click("app/search");
+  lab.robot.frames(3);
+  lab.robot.type(std::string(find_field(key)->label));
+  lab.robot.frames(2);
+  lab.robot.key("Enter");
+  lab.robot.frames(8);
+}
+
+void type_over(LabRobot& lab, const std::string& text) {
+  lab.robot.key("Ctrl+A");
+  lab.robot.key("Delete");
+  lab.robot.type(text);
+  lab.robot.frames(2);
+  lab.robot.key("Enter");
+  lab.robot.frames(3);
+}
+
+}  // namespace
+
+TEST_CASE("milestones are typed; what is no list of steps is refused in a line at the row") {
+  LabRobot lab(with({{"train.schedule", "step"}, {"train.milestones", "100"}}));
+  open_row(lab, "train.milestones");
+  REQUIRE(lab.ui.edit().name == "settings/train.milestones/text");
+  CHECK(lab.ui.edit().buffer == "100");
+  CHECK(lab.robot.value("settings/train.milestones/note") == "Acts at once, from the next step on.");
+  type_over(lab, "200,100");
+  CHECK_FALSE(lab.last<EditField>());
+  CHECK(lab.robot.value("settings/train.milestones/note").starts_with("'200,100' is no list of steps"));
+  CHECK(lab.ui.edit().buffer == "200,100");
+  type_over(lab, "100,200");
+  REQUIRE(lab.last<EditField>());
+  CHECK(lab.last<EditField>()->run == -1);
+  CHECK(lab.last<EditField>()->key == "train.milestones");
+  CHECK(lab.last<EditField>()->value == "100,200");
+  CHECK_FALSE(lab.ui.popup_open("settings/train.milestones"));
+  CHECK(lab.ui.focused() == "settings/train.milestones");
+}
+
+TEST_CASE("a text left by Escape changes nothing, and its row says when no run reads it") {
+  LabRobot lab(fixture::lab_view());
+  open_row(lab, "train.milestones");
+  CHECK(lab.robot.value("settings/train.milestones/note") ==
+        "Not read now: schedule is constant: expected step.");
+  CHECK(lab.robot.control("settings/train.milestones").help.find("Not read now") != std::string::npos);
+  lab.robot.type("50");
+  lab.robot.key("Escape");
+  lab.robot.frames(3);
+  lab.robot.key("Escape");
+  lab.robot.frames(3);
+  CHECK_FALSE(lab.ui.popup_open("settings/train.milestones"));
+  CHECK_FALSE(lab.last<EditField>());
+}
+
+TEST_CASE("a file that is not there is refused, one that is there is taken for all runs; empty is none") {
+  const test::Folder folder;
+  const std::string there = folder.write("valid.tsv", "a\tb\n");
+  for (const char* key : {"data.valid", "data.tokenizer", "train.init_from"}) {
+    INFO(key);
+    LabRobot lab(fixture::lab_view());
+    const std::string row = std::string("settings/") + key;
+    open_row(lab, key);
+    CHECK(lab.robot.control(row).help.find("restarts the runs from step 0") != std::string::npos);
+    type_over(lab, folder.file("no/such.file"));
+    CHECK_FALSE(lab.last<EditField>());
+    CHECK(lab.robot.value(row + "/note").starts_with("there is no "));
+    type_over(lab, folder.file("."));
+    CHECK(lab.robot.value(row + "/note").ends_with("is no file"));
+    type_over(lab, there);
+    REQUIRE(lab.last<EditField>());
+    CHECK(lab.last<EditField>()->run == -1);
+    CHECK(lab.last<EditField>()->value == there);
+
+    LabRobot set(with({{key, there.c_str()}}));
+    open_row(set, key);
+    CHECK(set.robot.value(row) == "valid.tsv");
+    type_over(set, "");
+    REQUIRE(set.last<EditField>());
+    CHECK(set.last<EditField>()->value.empty());
+  }
+}
+
+TEST_CASE("a tokenizer that is not there yet is taken: it is made") {
+  const test::Folder folder;
+  LabRobot lab(fixture::lab_view());
+  open_row(lab, "data.tokenizer");
+  type_over(lab, folder.file("pieces.model"));
+  REQUIRE(lab.last<EditField>());
+  CHECK(lab.last<EditField>()->value == folder.file("pieces.model"));
+}
+
+TEST_CASE("runs are named in the list of names, each its own") {
+  LabRobot lab(fixture::lab_view());
+  open_row(lab, "run.name");
+  REQUIRE(lab.ui.popup_open("settings/run.name"));
+  lab.robot.click("settings/run.name/B");
+  lab.robot.frames(2);
+  type_over(lab, "the slow one");
+  REQUIRE(lab.last<EditField>());
+  CHECK(lab.last<EditField>()->run == 1);
+  CHECK(lab.last<EditField>()->key == "run.name");
+  CHECK(lab.last<EditField>()->value == "the slow one");
+}
+
+TEST_CASE("a choice and a text that differ are changed for one run") {
+  LabRobot lab(with({{"train.optimizer", "adamw"}, {"train.milestones", "50"}}, 1));
+  lab.ui.focus("settings/train.optimizer/B");
+  lab.robot.frames(1);
+  lab.robot.key("Enter");
+  lab.robot.frames(3);
+  lab.robot.click("settings/train.optimizer/B/sgd");
+  lab.robot.frames(2);
+  REQUIRE(lab.last<EditField>());
+  CHECK(lab.last<EditField>()->run == 1);
+  CHECK(lab.last<EditField>()->value == "sgd");
+  lab.robot.click("settings/train.milestones/B");
+  lab.robot.frames(3);
+  type_over(lab, "60");
+  CHECK(lab.last<EditField>()->run == 1);
+  CHECK(lab.last<EditField>()->value == "60");
+}
+
+TEST_CASE("a long list of choices stays inside a small window") {
+  LabRobot lab(with({{"model.architecture", "encoder-decoder"}}), {1024, 600});
+  open_row(lab, "model.encoder_placement");
+  lab.robot.frames(2);
+  int choices = 0;
+  for (const ui::Control& c : lab.ui.registry().all())
+    if (c.name.starts_with("settings/model.encoder_placement/")) {
+      ++choices;
+      CHECK((c.rect.y >= 0 && c.rect.bottom() <= 600 && c.rect.x >= 0 && c.rect.right() <= 1024));
+    }
+  CHECK(choices > 20);
+}
