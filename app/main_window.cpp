@@ -25,6 +25,7 @@
 #include "app/session/desktop.h"
 #include "app/session/window_memory.h"
 #include "app/software_screen.h"
+#include "app/ui/keys.h"
 
 namespace normscope {
 namespace {
@@ -257,7 +258,7 @@ class Session {
     // in.
     const float inner = ImGui::GetIO().DisplayFramebufferScale.x;
     state_.monitor_scale = inner > 1.01f ? 1 : std::max(sx, 0.5f);
-    ImGui::NewFrame();
+    ui::new_frame();
     draw_app(state_, ui_);
     ImGui::Render();
     const double built = glfwGetTime();

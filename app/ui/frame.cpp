@@ -4,6 +4,8 @@
 #include <imgui.h>
 #include <implot.h>
 
+#include "app/ui/keys.h"
+
 namespace normscope::ui {
 
 void serve_textures() {
@@ -70,7 +72,7 @@ void Frame::resize(Vec size_px) {
 
 ImDrawData* Frame::step(const std::function<void()>& draw) {
   make_current();
-  ImGui::NewFrame();
+  new_frame();
   draw();
   ImGui::Render();
   serve_textures();

@@ -2,10 +2,12 @@
 #include "app/ui/keys.h"
 
 #include <imgui.h>
+#include <imgui_internal.h>  // the queue of input events
 
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/core/error.h"
 
@@ -59,6 +61,22 @@ Chord parse_chord(std::string_view text) {
     chord.character = unsigned(c);
   }
   return chord;
+}
+
+void new_frame() {
+  ImVector<ImGuiInputEvent>& queue = ImGui::GetCurrentContext()->InputEventsQueue;
+  int now = 0;
+  for (bool pressed = false; now < queue.Size; ++now) {
+    const ImGuiInputEvent& event = queue[now];
+    if (event.Type != ImGuiInputEventType_Key) continue;
+    const bool modifier = (event.Key.Key & ImGuiMod_Mask_) != 0;
+    if (modifier && pressed) break;
+    pressed = pressed || (!modifier && event.Key.Down);
+  }
+  const std::vector<ImGuiInputEvent> later(queue.begin() + now, queue.end());
+  queue.resize(now);
+  ImGui::NewFrame();
+  for (const ImGuiInputEvent& event : later) queue.push_back(event);
 }
 
 }  // namespace normscope::ui

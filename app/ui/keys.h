@@ -15,4 +15,8 @@ struct Chord {
 // Throws Error for an unknown key name.
 Chord parse_chord(std::string_view text);
 
+// ImGui::NewFrame for a hand that is quicker than a frame: a modifier that is let go after the key waits for
+// the next frame, or Ctrl+K would come as K. Called by the window's loop and by Frame.
+void new_frame();
+
 }  // namespace normscope::ui

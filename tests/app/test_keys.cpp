@@ -1,4 +1,6 @@
 // One table of shortcuts: what it lists is what works, and the sheet shows all of it.
+#include <imgui.h>
+
 #include <set>
 
 #include "app/hands/shortcuts.h"
@@ -50,4 +52,23 @@ TEST_CASE("the keys of the app do what the table says") {
   lab.robot.key("Ctrl+K");
   lab.robot.frames(2);
   CHECK(lab.ui.popup_open("app/palette"));
+}
+
+TEST_CASE("a chord whose modifier is let go first, all within one frame, is still the chord") {
+  LabRobot lab(fixture::lab_view());
+  ImGuiIO& io = ImGui::GetIO();
+  for (int quick = 0; quick < 3; ++quick) {
+    for (const bool down : {true, false}) {
+      io.AddKeyEvent(ImGuiMod_Ctrl, down), io.AddKeyEvent(ImGuiKey_LeftCtrl, down);
+      io.AddKeyEvent(ImGuiKey_K, down);
+    }
+    lab.robot.frames(1);
+    CHECK(lab.ui.popup_open("app/palette"));
+    lab.robot.frames(3);
+    CHECK_FALSE(io.KeyCtrl);
+    CHECK_FALSE(ImGui::IsKeyDown(ImGuiKey_K));
+    lab.robot.key("Escape");
+    lab.robot.frames(1);
+    CHECK_FALSE(lab.ui.popup_open("app/palette"));
+  }
 }
