@@ -20,8 +20,9 @@ constexpr Equation kEquations[] = {
     {"own share", "beta^2_ii = v_i / (Var(skip x) + v_i)", "Liu et al. 2020, section 4.1"},
     {"sum of own shares, Post-LN", "N v/(1+v)", "Liu et al. 2020, Corollary 2"},
     {"sum of own shares, Pre-LN", "sum_i v/(1 + i v)", "Liu et al. 2020, Corollary 1"},
-    {"last layer", "|dL/dW2|^2 = D g^2 (1 + (n-1) kappa(c) eta) / (2 n q)",
+    {"last layer", "|dL/dW2|^2 = D r/(1+r) g^2 (1 + (n-1) a) / (n q), a = mean of kappa(c) eta",
      "Xiong et al. 2020, Theorem 1, closed form"},
+    {"Post-LN profile", "|dL/dW2_l| / |dL/dW2_L| = 1", "Xiong et al. 2020, Lemma 2: (1 + g)/(1 + g)"},
     {"Pre-LN profile", "|dL/dW2_l| / |dL/dW2_L| = sqrt(q_{L+1} / q_{l+1})", "Xiong et al. 2020, section 3.3"},
     {"decoder profile", "(1/(1+v_c))^((L-l)/2)", "Xiong et al. 2020, Figure 3, cross-attention"},
 };
@@ -122,8 +123,8 @@ double own_shares_pre(int32_t sublayers, double v) {
   return sum;
 }
 
-double last_layer_gradient(double width, double n, double q, double g2, double c, double eta) {
-  return std::sqrt(width / (2 * n * q) * g2 * (1 + (n - 1) * relu_correlation(c) * eta));
+double last_layer_gradient(double width, double n, double q, double g2, double a, double r) {
+  return std::sqrt(width * r / (1 + r) / (n * q) * g2 * (1 + (n - 1) * a));
 }
 
 std::vector<double> pre_gradient_profile(std::span<const double> squares) {
@@ -182,6 +183,11 @@ std::vector<Curve> gradient_curves(const ModelConfig& config) {
   if (placement == Placement::Post && decoder) {
     curve.equation = &equation("decoder profile");
     curve.low = decoder_gradient_profile(config.layers);
+    return {curve};
+  }
+  if (placement == Placement::Post) {
+    curve.equation = &equation("Post-LN profile");
+    curve.low.assign(curve.x.size(), 1.0);
     return {curve};
   }
   if (placement != Placement::Pre) return {};

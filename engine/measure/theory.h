@@ -6,11 +6,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "engine/model/model_config.h"
+
+namespace normscope {
+class Task;
+}
 
 namespace normscope::theory {
 
@@ -59,10 +64,37 @@ double own_share(double branch_variance, double input_variance);
 double own_shares_post(int32_t sublayers, double v);
 double own_shares_pre(int32_t sublayers, double v);
 
-/// "last layer": norm of dL/dW2 of the last layer, root of d g^2 (1 + (n-1) kappa(c) eta) / (2 n q), F = D: q
-/// mean square of the last norm's input, g^2 of a token's loss gradient, c cosine of states, eta of
-/// gradients.
-double last_layer_gradient(double width, double n, double q, double g2 = 1, double c = 0, double eta = 0);
+/// "last layer": norm of dL/dW2 of the last layer, root of D r/(1+r) g^2 (1 + (n-1) a) / (n q): n tokens
+/// averaged, q mean square of the last norm's input, g^2 of a token's loss gradient at the output, a the mean
+/// over pairs of tokens of kappa(c) eta, with c the cosine of their states and eta that of their gradients.
+double last_layer_gradient(double width, double n, double q, double g2 = 1, double a = 0, double r = 1);
+
+/// How alike places of a text are: probabilities for two places drawn at random, from counts.
+struct Agreement {
+  int32_t vocabulary = 0;  ///< 0: unknown, or some targets count for nothing (masked, padded)
+  double token = 0;        ///< both hold the same token: the sum of squared frequencies
+  double pair = 0;         ///< the same token and the same target
+  double repeat = 0;       ///< of one place: its target is its own token
+};
+/// Counted over training batches of a task that writes the next symbol; rows of `length`.
+Agreement agreement_of(const Task& task, int32_t length);
+
+/// "last layer" for real text at initialisation, with all that goes into it.
+struct LastLayer {
+  double gradient = 0;        ///< expected norm of dL/dW2 of the last layer at step 1
+  double square = 0;          ///< q
+  double token_gradient = 0;  ///< g^2
+  double alignment = 0;       ///< a
+};
+/// A mean field over six kinds of pairs of tokens: of one sequence, at one place of two sequences, or at two
+/// places of two sequences; each of one symbol or of two. They share symbol and position embeddings from the
+/// start and grow more alike through attention (even over the positions seen) and ReLU; logits have unit
+/// variance, with tied tables a token's own symbol stands out by root(D times its share of the state). Speaks
+/// of a causal decoder, Post-LN or Pre-LN, with Xavier's variances, ReLU, a norm that leaves unit mean
+/// square, learned or no positions, no dropout and no label smoothing; empty elsewhere. Measured: within 17 %
+/// of the root mean square over ten seeds (depths 1 to 24, widths 32 to 128, batches 1 to 16, tied or not);
+/// single seeds scatter by 10 % (Pre-LN) to 25 % (Post-LN).
+std::optional<LastLayer> last_layer_start(const ModelConfig& config, int32_t batch, const Agreement& data);
 /// "Pre-LN profile": norm of dL/dW2 of layer l relative to the last one's, root of q_{L+1}/q_{l+1}; `squares`
 /// after each layer.
 std::vector<double> pre_gradient_profile(std::span<const double> squares);

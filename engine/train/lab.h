@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/measure/theory.h"
 #include "engine/train/run.h"
 
 namespace normscope {
@@ -61,6 +62,7 @@ struct LabView {
   int32_t threads = 0;
   double unigram_entropy = 0;   ///< the ceiling: letter frequencies only, nats
   double entropy_rate = 0;      ///< the floor; 0 when unknown
+  theory::Agreement agreement;  ///< of the first run's data
   std::string data_name, unit;  ///< "built-in corpus", "letter"
   std::vector<RunView> runs;    ///< in letter order
   int64_t luck_done = 0,

@@ -285,6 +285,9 @@ LabView LabTrainer::view() const {
     const Task& task = runs_.front()->run->task();
     view.unigram_entropy = task.unigram_entropy();
     view.entropy_rate = task.entropy_rate().value_or(0);
+    if (!agreement_ || agreement_->first != task.hash())
+      agreement_.emplace(task.hash(), theory::agreement_of(task, runs_.front()->run->spec().model.sequence));
+    view.agreement = agreement_->second;
     view.data_name = data_name(runs_.front()->run->spec().data);
     view.unit = task.unit();
   }

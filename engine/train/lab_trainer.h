@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -160,6 +161,7 @@ class LabTrainer {
   BackendChoice choice_;
   std::string backend_note_;
   std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
+  mutable std::optional<std::pair<uint64_t, theory::Agreement>> agreement_;  ///< of the data with this hash
   std::vector<std::unique_ptr<LabEntry>> runs_;
   std::unique_ptr<LabEntry> fork_;
   std::vector<std::unique_ptr<LabEntry>> undo_, redo_;

@@ -119,6 +119,6 @@ TEST_CASE(
   set_placement(config, Placement::DeepNorm);
   CHECK(hidden_square_curves(config).empty());
   CHECK(cosine_curves(config).empty());
-  CHECK(equations().size() == 12);
+  CHECK(equations().size() == 13);
   CHECK_THROWS_AS(equation("nothing"), Error);
 }
