@@ -184,8 +184,11 @@ RunView run_at(LabData& data, const RunView& run, int step) {
   const auto line = data.loss(run);
   double sum = 0;
   int count = 0;
-  for (size_t i = line->y.size(); i-- > 0 && count < 20;)
-    if (line->x[i] <= static_cast<float>(step)) sum += line->y[i], ++count;
+  for (size_t i = line->y.size(); i-- > 0 && count < 20;) {
+    const float back = static_cast<float>(step) - line->x[i];
+    if (back >= 20 && count > 0) break;  // long ago not every step is kept
+    if (back >= 0) sum += line->y[i], ++count;
+  }
   then.loss = count ? sum / count : std::numeric_limits<double>::quiet_NaN();
   then.state = RunState::Training, then.learning_since = 0, then.note.clear();
   then.badge = fmt::format("at step {}", step);

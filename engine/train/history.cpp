@@ -59,6 +59,7 @@ std::shared_ptr<History> History::copy() const {
   auto made = std::make_shared<History>(layout_, budget_);
   made->version_ = version_, made->stride_ = stride_, made->steps_ = steps_;
   made->losses_ = losses_, made->rates_ = rates_, made->validation_ = validation_;
+  made->dense_stride_ = dense_stride_;
   made->frames_ = frames_, made->frame_bytes_ = frame_bytes_, made->events_ = events_;
   return made;
 }
@@ -71,6 +72,7 @@ void History::append(int32_t step, double loss, double rate, std::span<const dou
   steps_.push_back(step);
   losses_.push_back(static_cast<float>(loss));
   rates_.push_back(static_cast<float>(rate));
+  thin_dense();
   frame_bytes_ += frame_bytes(frame);
   frames_.push_back(std::move(frame));
   thin();
@@ -86,7 +88,38 @@ void History::append_dense(std::span<const int32_t> steps, std::span<const float
   steps_.insert(steps_.end(), steps.begin(), steps.end());
   losses_.insert(losses_.end(), losses.begin(), losses.end());
   rates_.insert(rates_.end(), rates.begin(), rates.end());
+  thin_dense();
   ++version_;
+}
+
+// Of every `stride` older steps the first, those of the lowest and the highest loss and that of the highest
+// rate stay; the stride doubles until a quarter is free again.
+void History::thin_dense() {
+  if (steps_.size() <= kDenseSteps) return;
+  size_t older = steps_.size() - kDenseSteps / 2;
+  for (;; dense_stride_ *= 2) {
+    size_t kept = 0;
+    for (size_t begin = 0, end = 0; begin < older; begin = end) {
+      size_t low = begin, high = begin, fastest = begin;
+      for (end = begin; end < older && steps_[end] / dense_stride_ == steps_[begin] / dense_stride_; ++end) {
+        if (losses_[end] < losses_[low]) low = end;
+        if (losses_[end] > losses_[high]) high = end;
+        if (rates_[end] > rates_[fastest]) fastest = end;
+      }
+      for (size_t i = begin; i < end; ++i)
+        if (i == begin || i == low || i == high || i == fastest) {
+          steps_[kept] = steps_[i], losses_[kept] = losses_[i], rates_[kept] = rates_[i];
+          ++kept;
+        }
+    }
+    const auto close_gap = [&](auto& values) {
+      const auto from = values.begin() + static_cast<std::ptrdiff_t>(kept);
+      values.erase(from, values.begin() + static_cast<std::ptrdiff_t>(older));
+    };
+    close_gap(steps_), close_gap(losses_), close_gap(rates_);
+    older = kept;
+    if (steps_.size() <= kDenseSteps - kDenseSteps / 4) return;
+  }
 }
 
 // A stat of a frame that goes, and the extremes that it stood for, widen those of the next frame that stays.

@@ -1,8 +1,9 @@
 // What a run leaves behind, written by the trainer itself and only read by others: a slow or minimised window
-// loses nothing. Two kinds of record: dense series (loss, rate, validation: one number a step, forever) and
-// frames (the whole stats block as floats, every step at first, thinned with age to a memory budget). A frame
-// that stays remembers the lowest and the highest value of each stat among those that went before it, and
-// their steps: no spike is ever lost. One writer, any number of readers.
+// loses nothing. Two kinds of record: dense series (loss and rate of every step, those of long ago at the
+// steps where they were extreme; validation) and frames (the whole stats block as floats, every step at
+// first, thinned with age to a memory budget). A frame that stays remembers the lowest and the highest value
+// of each stat among those that went before it, and their steps: no spike is ever lost, and a run of any
+// length takes a bounded memory. One writer, any number of readers.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,9 @@ struct Series {
 };
 
 /// Frames of one run, unless it has to share (see LabTrainer::share_memory).
-inline constexpr size_t kHistoryBudget = size_t{24} << 20;
+inline constexpr size_t kHistoryBudget = size_t{12} << 20;
+/// Steps whose loss and rate are kept; the newest half of them are without a gap.
+inline constexpr size_t kDenseSteps = size_t{1} << 17;
 
 /// Frames as a file holds them: `stats` has as many numbers a frame as the layout. What a frame stands for of
 /// those that went before it is in `gone`: the frame's place, then low, high and their steps of every stat.
@@ -57,7 +60,7 @@ struct FrameBlock {
 
 class History {
  public:
-  /// The budget holds for the frames; the dense series (12 bytes a step) come on top.
+  /// The budget holds for the frames; the dense series (12 bytes a kept step) come on top.
   explicit History(std::vector<StatInfo> layout, size_t budget_bytes = kHistoryBudget);
   void set_budget(size_t bytes);  ///< thins at once
   std::shared_ptr<History> copy() const;
@@ -79,7 +82,7 @@ class History {
   int32_t find(std::string_view stat) const;                       ///< index in layout, -1 when absent
   int32_t last_step() const;
   uint64_t version() const;  ///< grows with every change: redraw when it moved
-  Series loss() const;       ///< every step
+  Series loss() const;       ///< see kDenseSteps
   Series rate() const;
   Series validation() const;
   /// One stat over time: the frames that are kept and, between them, the extremes of those that went. Every
@@ -103,6 +106,7 @@ class History {
     std::vector<Extremes> gone;  ///< empty when no frame before this one went
   };
   void thin();
+  void thin_dense();
   void absorb(const Frame& gone, Frame& kept) const;
   size_t frame_bytes(const Frame& frame) const;
 
@@ -110,7 +114,8 @@ class History {
   size_t budget_;
   mutable std::mutex mutex_;
   uint64_t version_ = 0;
-  int32_t stride_ = 1;  ///< frames older than the newest part are kept at multiples of it
+  int32_t stride_ = 1;        ///< frames older than the newest part are kept at multiples of it
+  int32_t dense_stride_ = 8;  ///< the older dense steps: up to four of as many
   std::vector<int32_t> steps_;
   std::vector<float> losses_, rates_;
   Series validation_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <thread>
 
 #include "engine/core/error.h"
@@ -111,6 +112,41 @@ TEST_CASE("a spike of one step is still told when its frame went, at its step", 
   CHECK(history.bytes() <= 16 * 1024 + 20000 * 12);
   const std::vector<float> values = history.series(7).values;
   CHECK(*std::max_element(values.begin(), values.end()) == 1e6f);
+}
+
+TEST_CASE("loss and rate of a very long run take a bounded memory and lose no extreme", "[history]") {
+  History history({{"loss", 0}});
+  constexpr int32_t kLast = 900000;
+  const auto loss_at = [](int32_t step) {
+    if (step == 5000) return 9.0;
+    if (step == 123457) return -1.0;
+    return 2.0 + 0.001 * (step % 7);
+  };
+  const double nothing = 0;
+  for (int32_t step = 1; step <= kLast; ++step)
+    history.append(step, loss_at(step), step == 4001 ? 0.5 : 0.1, {&nothing, 1});
+  const Series loss = history.loss(), rate = history.rate();
+  REQUIRE(loss.values.size() <= kDenseSteps);
+  REQUIRE(rate.steps == loss.steps);
+  CHECK(std::is_sorted(loss.steps.begin(), loss.steps.end(), std::less_equal<>()));
+  CHECK(loss.steps.front() == 1);
+  CHECK(loss.steps.back() == kLast);
+  // The newest half without a gap, the older ones evenly.
+  const size_t newest = loss.steps.size() - kDenseSteps / 2;
+  CHECK(loss.steps[newest] == kLast - static_cast<int32_t>(kDenseSteps / 2) + 1);
+  int32_t widest = 0;
+  for (size_t i = 1; i < newest; ++i) widest = std::max(widest, loss.steps[i] - loss.steps[i - 1]);
+  CHECK(widest <= 256);
+  const auto value_of = [&](const Series& series, int32_t step) {
+    const auto at = std::lower_bound(series.steps.begin(), series.steps.end(), step);
+    REQUIRE((at != series.steps.end() && *at == step));
+    return series.values[static_cast<size_t>(at - series.steps.begin())];
+  };
+  CHECK(value_of(loss, 5000) == 9.0f);
+  CHECK(value_of(loss, 123457) == -1.0f);
+  CHECK(value_of(rate, 4001) == 0.5f);
+  for (size_t i = 0; i < loss.steps.size(); i += 97)
+    CHECK(loss.values[i] == static_cast<float>(loss_at(loss.steps[i])));
 }
 
 TEST_CASE("a budget too small for two frames still keeps the newest", "[history]") {
