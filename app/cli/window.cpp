@@ -50,8 +50,11 @@ Exit open_window(const MainOptions& options) {
   const int result = try_window(options);
   if (result == kWindowClosed) return Exit::ok;
   const char* why = result == kWindowNoDisplay ? "no display" : "no OpenGL 3.3 on this display";
-  if (options.window) throw CommandError(Exit::display, fmt::format("{}: --window cannot open one", why));
-  fmt::print("{}: training the three runs here instead (Ctrl+C stops)\n", why);
+  if (options.window)
+    throw CommandError(
+        Exit::display,
+        fmt::format("{}: --window cannot open one; normscope train, compare and screenshot need none", why));
+  fmt::print("{}: training the runs here instead (Ctrl+C stops)\n", why);
   std::fflush(stdout);
   return compare(options);
 }

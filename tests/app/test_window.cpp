@@ -164,6 +164,7 @@ TEST_CASE("--window without a display says so in one line and ends with its code
   const test::Outcome outcome = test::run_program("--window", "env -u DISPLAY -u WAYLAND_DISPLAY");
   CHECK(outcome.code == static_cast<int>(cli::Exit::display));
   CHECK(test::is_one_error_line(outcome));
+  CHECK(test::holds(outcome.err, "normscope train, compare and screenshot need none"));
 }
 
 TEST_CASE(
