@@ -85,6 +85,23 @@ float backend_switch(AppState& state, Ui& ui, const Rect& room, bool wide) {
   return left;
 }
 
+// In one line, in two smaller ones where it is long; what is longer still is whole under the mouse.
+void message(Ui& ui, const Rect& room, const std::string& notice) {
+  constexpr float kLine = 15;
+  Painter& p = ui.paint();
+  const TextStyle line{Face::sans, type::body}, small{Face::sans, type::tick};
+  ui.mark("app/message", room, notice, "What the trainer has to say.");
+  if (p.text_width(line, notice) <= room.w)
+    return void(p.text_in(room, line, ui.theme().ink2, notice, Align::right));
+  const float height = p.wrapped_height(room.w, small, notice, kLine);
+  if (height < 2.5f * kLine) {
+    const Rect two{room.x, room.y + (room.h - height) / 2, room.w, height};
+    return void(p.text_wrapped(two, small, ui.theme().ink2, notice, kLine));
+  }
+  p.text_in(room, line, ui.theme().ink2, notice, Align::right);
+  if (room.contains(ui.mouse())) ui.tooltip(notice);
+}
+
 void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -128,8 +145,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   if (notice.empty() && state.view->busy) notice = "building the run …";
   const Rect room{325, bar.y, x - 16 - 325, bar.h};
   if (notice.empty()) return void(hands::quiet_bar(state, ui, room));
-  p.text_in(room, {Face::sans, type::body}, t.ink2, notice, Align::right);
-  ui.mark("app/message", room, notice, "What the trainer has to say.");
+  message(ui, room, notice);
 }
 
 void draw_lessons(AppState& state, Ui& ui, const Rect& area) {
@@ -139,21 +155,22 @@ void draw_lessons(AppState& state, Ui& ui, const Rect& area) {
   if (state.lab && player.measuring() && state.view->playing) state.lab->pause();
   if (!to_lab) return;
   state.screen = Screen::lab;
-  if (state.lab && to_lab->open) state.lab->open(to_lab->runs, to_lab->edits);
-  if (state.lab && !to_lab->open) state.lab->start(to_lab->runs, false, to_lab->edits);
-  state.hands.undo.clear();
+  if (!state.lab) return;
+  state.commands.emplace_back(lab::ReplaceRuns{to_lab->runs, to_lab->edits, to_lab->open, to_lab->open,
+                                               state.hands.undo.next_slot(state.aside)});
 }
 
 }  // namespace
 
-void open_file(AppState& state, const std::string& path) {
+void open_file(AppState& state, const std::string& path, bool asked) {
   state.notice.clear();
   if (!state.lab) return;
   if (!path.ends_with(".toml")) return void(state.asked.emplace_back(lab::LoadText{path}));
+  if (state.aside.empty() && !asked) return void(state.hands.ask_open = path);
   try {
     const std::vector<ConfigRun> runs = read_config(path);
-    state.lab->start(session_runs(runs), true, session_edits(runs));
-    state.hands.undo.clear();
+    state.asked.emplace_back(lab::ReplaceRuns{session_runs(runs), session_edits(runs), true, false,
+                                              state.hands.undo.next_slot(state.aside)});
     state.notice = "opened " + path;
   } catch (const Error& error) {
     state.notice = error.what();

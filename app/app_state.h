@@ -38,6 +38,7 @@ struct AppState {
   bool record_text = false;  // keep what is written on screen (tests)
   bool remembers = true;     // false: safe mode, progress in the course is neither read nor written
   std::string save_as = "normscope.toml";  // Ctrl+S: the runs as a configuration
+  std::string aside;                       // folder for sessions that others replaced; empty: none are kept
   std::string notice;                      // what the app itself has to say: saved, opened, refused
   bool clock = true;  // false: figures that depend on the machine's speed print as a dash
 
@@ -53,8 +54,9 @@ struct AppState {
 };
 
 // A file that was dropped on the window: a text to learn, or a configuration (.toml) whose runs replace those
-// shown.
-void open_file(AppState&, const std::string& path);
+// shown. Both can be undone; where the session cannot be put aside for it, the prompt asks first, unless it
+// was `asked`.
+void open_file(AppState&, const std::string& path, bool asked = false);
 
 // The Lessons screen with the course beside the program and the learner's own progress.
 lessons::Player& lessons_screen(AppState&);

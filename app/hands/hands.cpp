@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/app_state.h"
 #include "app/config/session_file.h"
@@ -34,6 +35,9 @@ void take_back(AppState& state, bool undo) {
   }
   state.lab_screen.diagram().selected = selected;
   state.lab_screen.diagram().pending.reset();
+  if (!std::holds_alternative<lab::SwapSession>(state.commands.back())) return;
+  hands.swapping = true;
+  state.notice = undo ? "the runs of before are back" : "the runs that were opened are back";
 }
 
 void copy_command(AppState& state) {
@@ -59,9 +63,19 @@ void restore(AppState& state) {
     state.notice = "there is no session to restore";
     return;
   }
-  state.lab->restore(hands.last_session, false);
   hands.restoring = hands.last_session, hands.restore_asked = state.view->version;
-  hands.undo.clear();
+  // What was done in this window is kept and can come back; in a new one the session's own undo does.
+  const bool worked = hands.undo.can_undo() && !state.aside.empty();
+  hands.swapping = worked;
+  if (worked) {
+    const std::string slot = hands.undo.next_slot(state.aside);
+    const char selected = state.lab_screen.diagram().selected;
+    state.lab->save(slot);
+    hands.undo.replaced(*state.view, slot, selected, selected);
+  } else {
+    hands.undo.clear();
+  }
+  state.lab->restore(hands.last_session, false);
   hands.offer_restore = false, hands.offers_answered = true;
 }
 
@@ -85,6 +99,10 @@ void begin_course(AppState& state) {
   if (player.course().lessons.empty()) return void(state.notice = "there are no lessons beside the program");
   player.open(player.course().lessons.front().id, lessons::StepKind::Predict);
   state.screen = Screen::lessons;
+}
+
+FilePurpose open_purpose(const AppState& state) {
+  return state.aside.empty() ? FilePurpose::open_for_good : FilePurpose::open;
 }
 
 void set_scale(AppState& state, float scale) {
@@ -117,9 +135,9 @@ void run_act(AppState& state, Ui& ui, Act act) {
     case Act::save:
       return save_runs(state);
     case Act::save_as:
-      return ask_for_file(ui, state.hands.file, true, state.save_as);
+      return ask_for_file(ui, state.hands.file, FilePurpose::save, state.save_as);
     case Act::open_file:
-      return ask_for_file(ui, state.hands.file, false, "");
+      return ask_for_file(ui, state.hands.file, open_purpose(state), "");
     case Act::copy_command:
       return copy_command(state);
     case Act::bookmark:
@@ -170,11 +188,13 @@ void draw_hands(AppState& state, Ui& ui) {
   hands.undo.note(*state.view, made, hands.selected_before, state.lab_screen.diagram().selected, held);
 
   draw_glossary(ui, hands.glossary);
+  if (!hands.ask_open.empty())
+    ask_for_file(ui, hands.file, FilePurpose::open_for_good, std::exchange(hands.ask_open, {}));
   if (const std::optional<std::string> path = draw_file_prompt(ui, hands.file)) {
-    if (hands.file.saving)
+    if (hands.file.purpose == FilePurpose::save)
       state.save_as = *path, save_runs(state);
     else
-      open_file(state, *path);
+      open_file(state, *path, true);
   }
   if (draw_opener(ui, hands.opener, *state.view)) {
     if (hands.opener.guesses.count() >= kOpenerEnough) {

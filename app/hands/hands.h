@@ -32,6 +32,8 @@ struct Hands {
   bool offers_answered = false;  // set when the person answered one: the window remembers
   std::optional<double> person;  // nats a letter of the opener
   std::string clipboard;         // what was copied last (a window puts it on the clipboard too)
+  std::string ask_open;          // a file that was dropped where opening it could not be undone: ask first
+  bool swapping = false;         // an undo brings a whole session back: its own log is not to be taken
   char selected_before = 'A';
   size_t own_commands = 0;  // of this frame: they are not noted again
 };

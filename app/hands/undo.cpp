@@ -27,25 +27,54 @@ void UndoLog::catch_up(const LabView& view) {
 
 void UndoLog::note_edit(const LabView& view, const EditField& edit, Done& done) {
   const bool shared = edit.key.starts_with("data.") || edit.key == "run.seed";
-  done.gesture += edit.key + std::to_string(edit.run) + ' ';
+  std::vector<std::shared_ptr<const RunSpec>> after = expected_;
+  std::vector<Command> undo;
   for (size_t i = 0; i < expected_.size(); ++i) {
     if (!shared && edit.run >= 0 && edit.run != static_cast<int>(i)) continue;
     if (!expected_[i]) continue;
-    done.undo.emplace_back(SetSpec{static_cast<int>(i), expected_[i]});
+    undo.emplace_back(SetSpec{static_cast<int>(i), expected_[i]});
     auto next = std::make_shared<RunSpec>(*expected_[i]);
     try {
       set_field(*next, edit.key, edit.value);
+      validate(*next);
     } catch (const Error&) {
-      continue;  // the trainer will refuse it and say why
+      return;  // the trainer will refuse it, for all runs, and say why
     }
-    expected_[i] = std::move(next);
+    after[i] = std::move(next);
   }
+  done.gesture += edit.key + std::to_string(edit.run) + ' ';
+  done.undo.insert(done.undo.end(), undo.begin(), undo.end());
+  expected_ = std::move(after);
   asked_at_ = view.version;
+}
+
+void UndoLog::replaced(const LabView& view, const std::string& aside, char selected_before,
+                       char selected_after) {
+  const std::string other = aside + "-after";
+  Done done;
+  done.undo.emplace_back(SwapSession{other, aside, view.playing});
+  done.redo.emplace_back(SwapSession{aside, other, true});
+  done.selected_before = selected_before, done.selected_after = selected_after;
+  done.swap = true;
+  done_.push_back(std::move(done));
+  undone_.clear(), expected_.clear(), ++changes_;
+  const auto is_swap = [](const Done& entry) { return entry.swap; };
+  if (std::count_if(done_.begin(), done_.end(), is_swap) == kSlots)
+    done_.erase(done_.begin(), std::find_if(done_.begin(), done_.end(), is_swap) + 1);
+}
+
+std::string UndoLog::next_slot(const std::string& parent) {
+  return parent.empty() ? "" : parent + "/" + std::to_string(slots_++ % kSlots);
 }
 
 void UndoLog::note(const LabView& view, std::span<const Command> made, char selected_before,
                    char selected_after, bool held) {
   if (made.empty()) return;
+  for (const Command& command : made)
+    if (const auto* other = std::get_if<ReplaceRuns>(&command)) {
+      if (other->aside.empty()) return clear();
+      return replaced(view, other->aside, selected_before, selected_after);
+    }
   catch_up(view);
   Done done;
   done.selected_before = selected_before, done.selected_after = selected_after;

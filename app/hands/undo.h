@@ -22,12 +22,19 @@ class UndoLog {
   // Appends the commands of the last entry and says which run is to be shown; false when there is nothing.
   bool undo(std::vector<lab::Command>& commands, char& selected);
   bool redo(std::vector<lab::Command>& commands, char& selected);
+  // The whole session gave way to another and stands in the folder `aside`: one entry brings it back, and
+  // what was done in it before. The newest kSlots - 1 of these are kept; their folders come from next_slot().
+  void replaced(const LabView& view, const std::string& aside, char selected_before, char selected_after);
+  static constexpr int kSlots = 4;
+  // A folder below `parent` that no entry needs any more.
+  std::string next_slot(const std::string& parent);
   bool can_undo() const { return !done_.empty(); }
   bool can_redo() const { return !undone_.empty(); }
   void clear() { done_.clear(), undone_.clear(), expected_.clear(), ++changes_; }
   uint64_t changes() const { return changes_; }  // grows with every entry made, taken back or forgotten
 
-  // For the session file: the newest entries as JSON, and back. What cannot be read leaves the log empty.
+  // For the session file: the newest entries as JSON, and back. Entries before another session took its place
+  // are left out: its folder is gone by then. What cannot be read leaves the log empty.
   std::string to_text() const;
   void from_text(std::string_view text);
 
@@ -35,6 +42,7 @@ class UndoLog {
   struct Done {
     std::vector<lab::Command> undo, redo;
     char selected_before = 'A', selected_after = 'A';
+    bool swap = false;    // of whole sessions
     std::string gesture;  // fields that a drag changes, so that its next frame is the same entry
   };
   void catch_up(const LabView& view);
@@ -44,6 +52,7 @@ class UndoLog {
   // Specifications as asked for: the view is a few frames behind the hand.
   std::vector<std::shared_ptr<const RunSpec>> expected_;
   uint64_t asked_at_ = 0, changes_ = 0;
+  int slots_ = 0;  // given so far
 };
 
 }  // namespace normscope::hands

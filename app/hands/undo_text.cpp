@@ -100,7 +100,10 @@ std::string UndoLog::to_text() const {
   SpecTable specs;
   const auto newest = [&](const std::vector<Done>& entries) {
     Json list = Json::array();
-    for (size_t i = entries.size() - std::min(entries.size(), kKept); i < entries.size(); ++i)
+    size_t from = entries.size() - std::min(entries.size(), kKept);
+    for (size_t i = from; i < entries.size(); ++i)
+      if (entries[i].swap) from = i + 1;
+    for (size_t i = from; i < entries.size(); ++i)
       list.push_back({{"undo", text_of(entries[i].undo, specs)},
                       {"redo", text_of(entries[i].redo, specs)},
                       {"before", std::string(1, entries[i].selected_before)},
@@ -123,6 +126,7 @@ void UndoLog::from_text(std::string_view text) {
                            commands_of(item.at("redo"), json.at("specs")),
                            item.at("before").get<std::string>().at(0),
                            item.at("after").get<std::string>().at(0),
+                           false,
                            {}});
     };
     read(json.at("done"), done_);

@@ -20,6 +20,14 @@ struct Poster {
   void operator()(const CheckLuck& c) const { c.on ? lab.check_luck() : lab.cancel_luck(); }
   void operator()(const MeasureBatch&) const { lab.measure_batch(); }
   void operator()(const Ablate& c) const { lab.ablate(c.run, c.left_out); }
+  void operator()(const ReplaceRuns& c) const {
+    if (!c.aside.empty()) lab.save(c.aside);
+    c.known ? lab.open(c.runs, c.edits) : lab.start(c.runs, c.play, c.edits);
+  }
+  void operator()(const SwapSession& c) const {
+    lab.save(c.save);
+    lab.restore(c.restore, c.play);
+  }
   void operator()(const RemoveFork&) const { lab.remove_fork(); }
   void operator()(const RestoreFork&) const { lab.restore_fork(); }
   void operator()(const SavePlot&) const {}  // the app's business

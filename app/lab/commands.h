@@ -49,6 +49,19 @@ struct Ablate {          // the loss with each layer left out, and with these to
   int run = 0;
   std::vector<std::string> left_out;
 };
+// Other runs in the place of all that are shown. `aside`: a folder that the session is saved in before, so
+// that it can come back; empty: it is gone.
+struct ReplaceRuns {
+  std::vector<RunSpec> runs;
+  std::vector<std::vector<Edit>> edits;
+  bool play = true;
+  bool known = false;  // a run that was trained to its end before stands there at once
+  std::string aside;
+};
+struct SwapSession {  // the session goes to one folder, another comes from the other
+  std::string save, restore;
+  bool play = false;
+};
 struct RemoveFork {};
 struct RestoreFork {};
 
@@ -60,9 +73,9 @@ struct SavePlot {
   PlotFormat format = PlotFormat::svg;
 };
 
-using Command =
-    std::variant<Play, Pause, StepOnce, Reset, SetBudget, SetSpeed, SetBackend, EditField, LoadText, SetSpec,
-                 ForkRequest, ForkFrom, CheckLuck, MeasureBatch, Ablate, RemoveFork, RestoreFork, SavePlot>;
+using Command = std::variant<Play, Pause, StepOnce, Reset, SetBudget, SetSpeed, SetBackend, EditField,
+                             LoadText, SetSpec, ForkRequest, ForkFrom, CheckLuck, MeasureBatch, Ablate,
+                             ReplaceRuns, SwapSession, RemoveFork, RestoreFork, SavePlot>;
 
 void run_commands(Lab& lab, const std::vector<Command>& commands);
 

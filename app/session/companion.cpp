@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include "app/app_state.h"
 
@@ -21,14 +22,15 @@ std::string companion_text(const AppState& state) {
 void apply_companion(AppState& state, const std::string& text) {
   lab::TransportState& transport = state.lab_screen.transport();
   transport.bookmarks.clear(), transport.pinned_step.reset();
-  state.hands.undo.clear();
+  const bool own_log = std::exchange(state.hands.swapping, false);  // that of this window goes on
+  if (!own_log) state.hands.undo.clear();
   try {
     const Json json = Json::parse(text);
     auto bookmarks = json.at("bookmarks").get<std::vector<int>>();
     std::sort(bookmarks.begin(), bookmarks.end());
     transport.bookmarks = std::move(bookmarks);
     state.lab_screen.diagram().selected = json.at("selected").get<std::string>().at(0);
-    state.hands.undo.from_text(json.at("undo").get<std::string>());
+    if (!own_log) state.hands.undo.from_text(json.at("undo").get<std::string>());
   } catch (const std::exception&) {
   }
 }

@@ -1,11 +1,20 @@
 #include "app/session/desktop.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <optional>
+#include <vector>
 
 namespace normscope {
 namespace {
@@ -34,19 +43,66 @@ std::optional<std::string> value_in(const std::string& path, const std::string& 
   return {};
 }
 
+// What a program writes until it ends; empty when there is no such program or it takes too long.
+std::string output_of(std::vector<std::string> words, std::chrono::milliseconds patience) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + patience;
+  std::array<int, 2> pipe{};
+  if (pipe2(pipe.data(), O_CLOEXEC) != 0) return "";
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&files, pipe[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, arguments[0], &files, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  close(pipe[1]);
+  std::string text;
+  bool whole = false;
+  while (!failed && !whole) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+    pollfd waiting{pipe[0], POLLIN, 0};
+    if (left <= 0 || poll(&waiting, 1, static_cast<int>(left)) <= 0) break;
+    std::array<char, 256> part{};
+    const ssize_t got = read(pipe[0], part.data(), part.size());
+    whole = got <= 0;
+    if (got > 0) text.append(part.data(), static_cast<size_t>(got));
+  }
+  close(pipe[0]);
+  if (failed) return "";
+  if (!whole) kill(child, SIGKILL);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return whole && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? text : "";
+}
+
 bool is_off(const std::string& value) { return value == "0" || value == "false" || value == "no"; }
 
 }  // namespace
 
-bool system_reduced_motion() {
+std::optional<bool> system_reduced_motion() {
   if (const char* asked = std::getenv("NORMSCOPE_REDUCED_MOTION"); asked && *asked) return !is_off(asked);
   const std::string home = config_home();
-  if (home.empty()) return false;
+  if (home.empty()) return {};
   for (const char* file : {"/gtk-4.0/settings.ini", "/gtk-3.0/settings.ini"})
     if (const auto value = value_in(home + file, "gtk-enable-animations")) return is_off(*value);
   if (const auto value = value_in(home + "/kdeglobals", "animationdurationfactor"))
     return std::strtod(value->c_str(), nullptr) == 0;
-  return false;
+  return {};
+}
+
+std::future<std::optional<bool>> ask_gnome_reduced_motion(std::chrono::milliseconds patience) {
+  return std::async(std::launch::async, [patience]() -> std::optional<bool> {
+    const std::string said = lower_without_spaces(
+        output_of({"gsettings", "get", "org.gnome.desktop.interface", "enable-animations"}, patience));
+    if (said != "true" && said != "false") return {};
+    return said == "false";
+  });
 }
 
 float display_scale(float content_scale, int width_px, int width_mm) {

@@ -23,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kKept = 3;
+constexpr const char* kReplaced = "replaced";
 
 std::string xdg(const char* variable, const char* below_home) {
   if (const char* folder = std::getenv(variable); folder && fs::path(folder).is_absolute())
@@ -79,6 +80,10 @@ ReadSettings read_settings(const std::string& path) {
     s.backend.cuda = table["backend"].value_or("cpu") == std::string_view("cuda");
     s.backend.tf32 = s.backend.cuda && table["tf32"].value_or(false);
     s.opener_offered = table["opener_offered"].value_or(false);
+    if (const toml::array* splits = table["splits"].as_array(); splits && splits->size() == s.splits.size())
+      for (size_t i = 0; i < s.splits.size(); ++i)
+        if (const double at = (*splits)[i].value_or(0.0); at > 0 && at < 1)
+          s.splits[i] = static_cast<float>(at);
   } catch (const toml::parse_error& error) {
     read.notice = fmt::format("{}:{} cannot be read; kept as {}, the defaults hold", path,
                               error.source().begin.line, set_aside(path));
@@ -92,12 +97,14 @@ void write_settings(const std::string& path, const Settings& s) {
   const std::string text = fmt::format(
       "# What the normscope window remembers.\ntheme = \"{}\"\nscale = {:.2f}\nreduced_motion = {}\nwidth = "
       "{}\n"
-      "height = {}\nbackend = \"{}\"\ntf32 = {}\nopener_offered = {}\n",
+      "height = {}\nbackend = \"{}\"\ntf32 = {}\nopener_offered = {}\n"
+      "splits = [{:.4f}]\n",
       s.dark ? "dark" : "light", s.scale,
       !s.reduced_motion   ? "\"system\""
       : *s.reduced_motion ? "true"
                           : "false",
-      s.width, s.height, s.backend.cuda ? "cuda" : "cpu", s.backend.tf32, s.opener_offered);
+      s.width, s.height, s.backend.cuda ? "cuda" : "cpu", s.backend.tf32, s.opener_offered,
+      fmt::join(s.splits, ", "));
   AtomicFile file(path, "settings");
   file.write(text.data(), text.size());
   file.commit();
@@ -119,7 +126,13 @@ AutosaveFolder::~AutosaveFolder() {
   if (lock_ >= 0) close(lock_);
 }
 
-void AutosaveFolder::close_cleanly() { touch(fs::path(path_) / "closed"); }
+void AutosaveFolder::close_cleanly() {
+  std::error_code error;
+  fs::remove_all(replaced(), error);
+  touch(fs::path(path_) / "closed");
+}
+
+std::string AutosaveFolder::replaced() const { return (fs::path(path_) / kReplaced).string(); }
 
 std::optional<LastSession> last_session(const std::string& state_folder) {
   std::vector<fs::path> ended;
@@ -128,6 +141,7 @@ std::optional<LastSession> last_session(const std::string& state_folder) {
     const fs::path& folder = entry.path();
     if (!entry.is_directory(error) || folder.extension().string().starts_with(".broken") || is_held(folder))
       continue;
+    fs::remove_all(folder / kReplaced, error);
     if (fs::exists(folder / "session.json", error))
       ended.push_back(folder);
     else if (fs::exists(folder / "lock", error))

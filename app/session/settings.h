@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "app/lab/split.h"
 #include "engine/tape/backend.h"
 
 namespace normscope {
@@ -18,6 +19,7 @@ struct Settings {
   int width = 1600, height = 1000;
   BackendChoice backend{};      // where runs train
   bool opener_offered = false;  // the invitation was answered
+  lab::Splits splits{};         // where the gaps between the Lab's panels stand
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 
@@ -46,6 +48,8 @@ class AutosaveFolder {
   AutosaveFolder(const AutosaveFolder&) = delete;
   AutosaveFolder& operator=(const AutosaveFolder&) = delete;
   const std::string& path() const { return path_; }
+  // Below it: sessions that an opened file replaced, for undo. They go with the window.
+  std::string replaced() const;
   // The window was closed by hand: the session is kept as the last one, and not offered as a lost one.
   void close_cleanly();
 

@@ -10,7 +10,10 @@ constexpr double kSettled = 1;  // seconds: a window that is being resized is no
 
 }  // namespace
 
-WindowMemory::WindowMemory(bool safe_mode) : safe_mode_(safe_mode), system_motion_(system_reduced_motion()) {
+WindowMemory::WindowMemory(bool safe_mode) : safe_mode_(safe_mode) {
+  const std::optional<bool> said = system_reduced_motion();
+  system_motion_ = said.value_or(false);
+  if (!said) gnome_ = ask_gnome_reduced_motion();
   if (safe_mode) return;
   if (const std::string folder = config_folder(); !folder.empty()) {
     file_ = folder + "/settings.toml";
@@ -33,17 +36,30 @@ void WindowMemory::put(AppState& state) const {
   state.scale = static_cast<float>(settings_.scale);
   state.backend = settings_.backend;
   state.reduced_motion = settings_.reduced_motion.value_or(system_motion_);
+  state.lab_screen.splits() = settings_.splits;
   state.notice = notice_;
   state.remembers = !safe_mode_;
+  if (folder_) state.aside = folder_->replaced();
   if (last_) state.hands.last_session = last_->path, state.hands.offer_restore = last_->crashed;
   state.hands.offer_opener = !file_.empty() && !settings_.opener_offered;
 }
 
+// An answer that came after the window opened; what the person chose stays.
+void WindowMemory::follow_desktop(AppState& state) {
+  if (!gnome_.valid() || gnome_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
+  const bool reduced = gnome_.get().value_or(system_motion_);
+  const bool untouched = !settings_.reduced_motion && state.reduced_motion == system_motion_;
+  system_motion_ = reduced;
+  if (untouched) state.reduced_motion = reduced;
+}
+
 void WindowMemory::keep(AppState& state, int width, int height, double now) {
+  follow_desktop(state);
   if (file_.empty()) return;
   settings_.dark = state.dark;
   settings_.scale = state.scale;
   settings_.backend = state.backend;
+  settings_.splits = state.lab_screen.splits();
   if (state.reduced_motion != settings_.reduced_motion.value_or(system_motion_))
     settings_.reduced_motion = state.reduced_motion;
   settings_.opener_offered =

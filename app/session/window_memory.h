@@ -3,6 +3,7 @@
 // --safe-mode makes one that reads and writes nothing.
 #pragma once
 
+#include <future>
 #include <optional>
 #include <string>
 
@@ -26,10 +27,12 @@ class WindowMemory {
 
  private:
   void write(AppState& state);
+  void follow_desktop(AppState& state);
 
   bool safe_mode_;
-  bool system_motion_;  // what the desktop said at the start
-  std::string file_;    // empty: nothing is remembered
+  bool system_motion_ = false;              // reduced, as the desktop said at the start
+  std::future<std::optional<bool>> gnome_;  // invalid: not asked, or answered
+  std::string file_;                        // empty: nothing is remembered
   Settings settings_, written_;
   std::string notice_;
   std::optional<AutosaveFolder> folder_;

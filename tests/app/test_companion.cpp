@@ -4,9 +4,11 @@
 
 #include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "app/lab/quantities.h"
 #include "app/session/desktop.h"
+#include "app/session/window_memory.h"
 #include "catch.hpp"
 #include "live_lab.h"
 #include "program.h"
@@ -188,25 +190,82 @@ TEST_CASE("the whole batch is measured on request, marked, and changes no bit") 
   for (size_t run = 0; run < 3; ++run) CHECK(lab.view().runs[run].loss == untouched.view().runs[run].loss);
 }
 
+namespace {
+
+// A program of one's own in the place of gsettings, as long as this lives.
+struct Gsettings {
+  explicit Gsettings(const std::string& script) {
+    const std::string program = folder.write("gsettings", "#!/bin/sh\n" + script + "\n");
+    fs::permissions(program, fs::perms::owner_all);
+    setenv("PATH", (folder.file("") + ":" + path).c_str(), 1);
+    setenv("XDG_CONFIG_HOME", folder.file("config").c_str(), 1);
+    unsetenv("NORMSCOPE_REDUCED_MOTION");
+  }
+  ~Gsettings() {
+    setenv("PATH", path.c_str(), 1);
+    config.empty() ? unsetenv("XDG_CONFIG_HOME") : setenv("XDG_CONFIG_HOME", config.c_str(), 1);
+  }
+  static std::string variable(const char* name) { return std::getenv(name) ? std::getenv(name) : ""; }
+
+  test::Folder folder;
+  const std::string path = variable("PATH"), config = variable("XDG_CONFIG_HOME");
+};
+
+}  // namespace
+
+TEST_CASE("GNOME's switch is asked for through gsettings, and nobody waits for it") {
+  const auto ask = [](const char* script, int patience = 5000) {
+    const Gsettings program(script);
+    return ask_gnome_reduced_motion(std::chrono::milliseconds(patience)).get();
+  };
+  CHECK(ask("[ \"$1 $2 $3\" = 'get org.gnome.desktop.interface enable-animations' ] && echo false") == true);
+  CHECK(ask("echo true") == false);
+  CHECK_FALSE(ask("echo 'No such schema' >&2; exit 1").has_value());
+  CHECK_FALSE(ask("echo false; exit 1").has_value());
+  CHECK_FALSE(ask("echo false; exec sleep 60", 100).has_value());
+}
+
+TEST_CASE("an answer of GNOME that comes late is followed, unless the person chose meanwhile") {
+  const Gsettings program("sleep 0.2; echo false");
+  for (const bool chosen : {false, true}) {
+    WindowMemory memory(true);
+    AppState state;
+    memory.put(state);
+    CHECK_FALSE(state.reduced_motion);
+    if (chosen) state.reduced_motion = true;
+    for (int i = 0; i < (chosen ? 40 : 300); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      memory.keep(state, 0, 0, 0);
+      if (state.reduced_motion && !chosen) break;
+    }
+    CHECK(state.reduced_motion);
+    if (!chosen) {
+      state.reduced_motion = false;
+      memory.keep(state, 0, 0, 0);
+      CHECK_FALSE(state.reduced_motion);
+    }
+  }
+}
+
 TEST_CASE("the desktop's wish for less motion is followed until the person says otherwise") {
   const test::Folder folder;
   const char* before = std::getenv("XDG_CONFIG_HOME");
   const std::string kept = before ? before : "";
   setenv("XDG_CONFIG_HOME", folder.file("").c_str(), 1);
   unsetenv("NORMSCOPE_REDUCED_MOTION");
-  CHECK_FALSE(system_reduced_motion());
+  CHECK_FALSE(system_reduced_motion().has_value());
   fs::create_directories(folder.file("gtk-3.0"));
   folder.write("gtk-3.0/settings.ini", "[Settings]\ngtk-enable-animations = 0\n");
-  CHECK(system_reduced_motion());
+  CHECK(system_reduced_motion() == true);
   fs::create_directories(folder.file("gtk-4.0"));
   folder.write("gtk-4.0/settings.ini", "[Settings]\ngtk-enable-animations=true\n");
-  CHECK_FALSE(system_reduced_motion());
+  CHECK(system_reduced_motion() == false);
   setenv("NORMSCOPE_REDUCED_MOTION", "1", 1);
-  CHECK(system_reduced_motion());
+  CHECK(system_reduced_motion() == true);
   unsetenv("NORMSCOPE_REDUCED_MOTION");
   fs::remove_all(folder.file("gtk-4.0")), fs::remove_all(folder.file("gtk-3.0"));
   folder.write("kdeglobals", "[KDE]\nAnimationDurationFactor=0\n");
-  CHECK(system_reduced_motion());
+  CHECK(system_reduced_motion() == true);
   before ? setenv("XDG_CONFIG_HOME", kept.c_str(), 1) : unsetenv("XDG_CONFIG_HOME");
 
   CHECK(display_scale(1, 1920, 520) == 1);      // 94 px an inch

@@ -44,6 +44,41 @@ void play(Lab& lab) {
   lab.wait_idle();
 }
 
+/// Two tiny runs in a window without a window, under a robot's hand.
+struct SmallWindow {
+  SmallWindow() {
+    lab.start(tiny_runs(), false);
+    state.lab = &lab;
+    state.aside = folder.file("replaced");
+    settle();
+  }
+  /// Until the trainer has done what was asked and the screen has seen it.
+  void settle() {
+    robot.frames(2);
+    lab.wait_idle();
+    robot.frames(2);
+  }
+  void prompt(const char* key, const std::string& path) {
+    robot.key(key);
+    robot.frames(3);
+    robot.key("Ctrl+A");
+    robot.type(path);
+    robot.frames(2);
+    robot.key("Enter");
+    robot.frames(3);
+    settle();
+  }
+  std::string message() { return robot.value("app/message"); }
+  const LabView& view() { return *state.view; }
+
+  test::Folder folder;
+  Lab lab{{.threads = 1, .live_text = false}};
+  AppState state;
+  ui::Frame loop{{1600, 1000}};
+  ui::Ui ui{ui::load_fonts()};
+  ui::Robot robot{loop, ui, [this] { draw_app(state, ui); }};
+};
+
 }  // namespace
 
 TEST_CASE("a saved session replays bit for bit") {
@@ -76,79 +111,156 @@ TEST_CASE("a saved session replays bit for bit") {
 }
 
 TEST_CASE("Ctrl+S saves, a dropped configuration opens, a bad one leaves all as it is") {
-  const test::Folder folder;
-  Lab lab({.threads = 1, .live_text = false});
-  lab.start(tiny_runs(), false);
-  lab.wait_idle();
-  AppState state;
-  state.lab = &lab;
-  state.save_as = folder.file("saved.toml");
-  ui::Frame loop({1600, 1000});
-  ui::Ui ui(ui::load_fonts());
-  ui::Robot robot(loop, ui, [&] { draw_app(state, ui); });
-  robot.frames(2);
-  robot.key("Ctrl+S");
-  robot.frames(2);
-  CHECK(robot.value("app/message") == "saved " + state.save_as);
+  SmallWindow window;
+  AppState& state = window.state;
+  state.save_as = window.folder.file("saved.toml");
+  window.robot.key("Ctrl+S");
+  window.robot.frames(2);
+  CHECK(window.message() == "saved " + state.save_as);
   REQUIRE(read_config(state.save_as).size() == 2);
 
-  const std::string one = folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
-  open_file(state, one);
-  lab.wait_idle();
-  REQUIRE(lab.view()->runs.size() == 1);
-  CHECK(lab.view()->runs[0].name == "alone");
+  open_file(state, window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n"));
+  window.settle();
+  REQUIRE(window.view().runs.size() == 1);
+  CHECK(window.view().runs[0].name == "alone");
 
-  open_file(state, folder.write("bad.toml", "[train]\nwarmup = \"soon\"\n"));
-  lab.wait_idle();
-  robot.frames(2);
-  CHECK(test::holds(robot.value("app/message"), "bad.toml:2: [train.warmup]"));
-  CHECK(lab.view()->runs.size() == 1);
+  open_file(state, window.folder.write("bad.toml", "[train]\nwarmup = \"soon\"\n"));
+  window.settle();
+  CHECK(test::holds(window.message(), "bad.toml:2: [train.warmup]"));
+  CHECK(window.view().runs.size() == 1);
 
   state.save_as = "/dev/null/saved.toml";
-  robot.key("Ctrl+S");
-  robot.frames(2);
-  CHECK(test::holds(robot.value("app/message"), "/dev/null"));
+  window.robot.key("Ctrl+S");
+  window.robot.frames(2);
+  CHECK(test::holds(window.message(), "/dev/null"));
 }
 
 TEST_CASE("the runs are saved under a name and opened by it, from the keyboard alone") {
-  const test::Folder folder;
-  Lab lab({.threads = 1, .live_text = false});
-  lab.start(tiny_runs(), false);
-  lab.wait_idle();
-  AppState state;
-  state.lab = &lab;
-  ui::Frame loop({1600, 1000});
-  ui::Ui ui(ui::load_fonts());
-  ui::Robot robot(loop, ui, [&] { draw_app(state, ui); });
-  robot.frames(2);
-  const auto prompt = [&](const char* key, const std::string& path) {
-    robot.key(key);
-    robot.frames(3);
-    robot.key("Ctrl+A");
-    robot.type(path);
-    robot.frames(2);
-    robot.key("Enter");
-    robot.frames(3);
-    lab.wait_idle();
-    robot.frames(2);
-  };
-  const std::string two = folder.file("two.toml");
-  prompt("Ctrl+Shift+S", two);
-  CHECK(robot.value("app/message") == "saved " + two);
+  SmallWindow window;
+  const std::string two = window.folder.file("two.toml");
+  window.prompt("Ctrl+Shift+S", two);
+  CHECK(window.message() == "saved " + two);
   REQUIRE(read_config(two).size() == 2);
-  lab.start({tiny_runs()[0]}, false);
-  lab.wait_idle();
-  prompt("Ctrl+O", two);
-  CHECK(robot.value("app/message") == "opened " + two);
-  CHECK(lab.view()->runs.size() == 2);
-  prompt("Ctrl+O", folder.file("missing.toml"));
-  CHECK(test::holds(robot.value("app/message"), "missing.toml"));
-  CHECK(lab.view()->runs.size() == 2);
-  robot.key("Ctrl+O");
-  robot.frames(3);
-  robot.key("Escape");
-  robot.frames(3);
-  CHECK_FALSE(ui.popup_open("app/file"));
+  window.lab.start({tiny_runs()[0]}, false);
+  window.settle();
+  window.prompt("Ctrl+O", two);
+  CHECK(window.message() == "opened " + two);
+  CHECK(window.view().runs.size() == 2);
+  window.prompt("Ctrl+O", window.folder.file("missing.toml"));
+  CHECK(test::holds(window.message(), "missing.toml"));
+  CHECK(window.view().runs.size() == 2);
+  window.robot.key("Ctrl+O");
+  window.robot.frames(3);
+  window.robot.key("Escape");
+  window.robot.frames(3);
+  CHECK_FALSE(window.ui.popup_open("app/file"));
+}
+
+TEST_CASE("the prompt says that a saved file holds no weights, and whether opening one can be undone") {
+  SmallWindow window;
+  const auto note = [&](const char* key) {
+    window.robot.key(key);
+    window.robot.frames(3);
+    const std::string text = window.robot.value("app/file/note");
+    window.robot.key("Escape");
+    window.robot.frames(3);
+    return text;
+  };
+  CHECK(test::holds(note("Ctrl+Shift+S"), "no weights"));
+  CHECK(test::holds(note("Ctrl+O"), "Ctrl+Z brings those back"));
+  window.state.aside.clear();  // safe mode
+  CHECK(test::holds(note("Ctrl+O"), "cannot be undone"));
+}
+
+TEST_CASE(
+    "an opened file is undone: the runs of before come back as they were, with what was undone in them") {
+  SmallWindow window;
+  const std::string one =
+      window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
+  window.lab.edit(0, "train.rate", "0.002");
+  window.lab.play_to(6);
+  window.settle();
+  window.robot.click("settings/train.batch");
+  window.robot.frames(2);
+  window.robot.key("Escape");
+  window.state.lab_screen.transport().bookmarks = {3};
+  window.robot.frames(2);
+  const std::vector<float> losses = window.view().runs[0].history->loss().values;
+  REQUIRE(losses.size() == 6);
+  for (int round = 0; round < 2; ++round) {
+    open_file(window.state, one);
+    window.settle();
+    REQUIRE(window.view().runs.size() == 1);
+    window.robot.key("Ctrl+Z");
+    window.settle();
+    CHECK(window.message() == "the runs of before are back");
+    REQUIRE(window.view().runs.size() == 2);
+    CHECK(window.view().step == 6);
+    CHECK(window.view().runs[0].history->loss().values == losses);
+    CHECK(window.view().runs[0].spec->train.schedule.peak == 0.002f);
+    CHECK(window.state.lab_screen.transport().bookmarks == std::vector<int>{3});
+  }
+  window.robot.key("Ctrl+Shift+Z");
+  window.settle();
+  REQUIRE(window.view().runs.size() == 1);
+  CHECK(window.view().runs[0].name == "alone");
+  CHECK(window.state.hands.undo.can_undo());
+}
+
+TEST_CASE("edits from before a file was opened are undone after it was") {
+  SmallWindow window;
+  const std::string one =
+      window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
+  const float rate = window.view().runs[0].spec->train.schedule.peak;
+  window.state.asked.emplace_back(lab::EditField{0, "train.rate", "0.002"});
+  window.settle();
+  open_file(window.state, one);
+  window.settle();
+  window.state.asked.emplace_back(lab::EditField{0, "train.rate", "0.5"});
+  window.settle();
+  CHECK(window.view().runs[0].spec->train.schedule.peak == 0.5f);
+  for (int i = 0; i < 3; ++i) window.robot.key("Ctrl+Z"), window.settle();
+  REQUIRE(window.view().runs.size() == 2);
+  CHECK(window.view().runs[0].spec->train.schedule.peak == rate);
+  CHECK_FALSE(window.state.hands.undo.can_undo());
+  // A session file has none of it: the folders are this window's.
+  open_file(window.state, one);
+  window.settle();
+  hands::UndoLog read;
+  read.from_text(window.state.hands.undo.to_text());
+  CHECK(window.state.hands.undo.can_undo());
+  CHECK_FALSE(read.can_undo());
+}
+
+TEST_CASE("only the newest opened files can be undone, in as many folders") {
+  SmallWindow window;
+  const std::string one =
+      window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
+  for (int i = 0; i < 6; ++i) open_file(window.state, one), window.settle();
+  int undone = 0;
+  while (window.state.hands.undo.can_undo()) {
+    window.robot.key("Ctrl+Z");
+    window.settle();
+    CHECK(window.message() == "the runs of before are back");
+    ++undone;
+  }
+  CHECK(undone == hands::UndoLog::kSlots - 1);
+}
+
+TEST_CASE("where nothing can be put aside a dropped configuration waits for Enter") {
+  SmallWindow window;
+  window.state.aside.clear();
+  const std::string one =
+      window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
+  open_file(window.state, one);
+  window.settle();
+  CHECK(window.view().runs.size() == 2);
+  CHECK(test::holds(window.robot.value("app/file/note"), "cannot be undone"));
+  window.robot.key("Enter");
+  window.robot.frames(3);
+  window.settle();
+  CHECK(window.view().runs.size() == 1);
+  CHECK_FALSE(window.state.hands.undo.can_undo());
 }
 
 TEST_CASE("a session's edits come with its runs") {

@@ -107,6 +107,24 @@ TEST_CASE(
   }
 }
 
+TEST_CASE(
+    "what is refused is no entry, and what came after it is taken back, though no view tells of either yet") {
+  LiveRobot lab;
+  const std::vector<RunSpec> start = specs_of(lab.view());
+  for (const Command& command : {Command(EditField{-1, "model.heads", "3"}),  // of a width of 16
+                                 Command(EditField{-1, "model.sequence", "8"})}) {
+    lab.state.hands.undo.note(lab.view(), std::span(&command, 1), 'A', 'A', false);
+    CHECK(lab.state.hands.undo.can_undo() == (std::get<EditField>(command).key == "model.sequence"));
+    run_commands(lab.lab, {command});
+  }
+  lab.settle();
+  CHECK(lab.view().runs[0].spec->model.sequence == 8);
+  lab.robot.key("Ctrl+Z");
+  lab.settle();
+  CHECK(specs_of(lab.view()) == start);
+  CHECK_FALSE(lab.state.hands.undo.can_undo());
+}
+
 TEST_CASE("a drag of a field is one entry") {
   LiveRobot lab;
   lab.robot.drag_by("settings/train.rate", {-30, 0}, "", 12);
