@@ -55,9 +55,11 @@ std::string stacks_sentence(char letter, const std::vector<float>& decoder,
                             const std::vector<float>& encoder);
 
 // Theory at the start over the data. Gradients: the profile that cross-attention alone gives a Post-LN
-// decoder and, over the first steps, that of Pre-LN. Hidden states: the band of Pre-LN and the level of
+// decoder and, over the first steps, those of Pre-LN and Post-LN, which end in a mark where the closed form
+// for the last layer speaks of these models and data. Hidden states: the band of Pre-LN and the level of
 // Post-LN, where they are of the size of `top`.
-void add_gradient_theory(plot::PlotScene&, const LabView&, LabData&, const std::string& path, int step);
+// add_gradient_theory() says whether it drew curves that stand for the first steps only.
+bool add_gradient_theory(plot::PlotScene&, const LabView&, LabData&, const std::string& path, int step);
 void add_cosine_theory(plot::PlotScene&, const LabView&, int step);
 void add_norm_theory(plot::PlotScene&, const LabView&, double top);
 

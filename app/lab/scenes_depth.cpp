@@ -193,9 +193,10 @@ PlotScene gradient_by_layer_scene(const LabView& view, LabData& data, const Scen
       scene.sentence = fmt::format("All layers hear about the same, within {:.1f}×.", worst_spread);
     }
     if (!options.compact) {
-      add_start_line(scene, view, data, path, worst);
-      add_gradient_theory(scene, view, data, path, options.step);
-      for (float v : data.by_layer(view.runs[worst], path, 1)) range.add(v);
+      const bool theory = add_gradient_theory(scene, view, data, path, options.step);
+      if (options.step > 1 && !theory) add_start_line(scene, view, data, path, worst);
+      for (const Series& s : scene.series)
+        for (float v : s.y.values) range.add(v);
     }
   }
   log_axis(scene.y, range.lo, range.hi);
@@ -325,11 +326,6 @@ std::vector<PlotScene> over_time_scenes(const LabView& view, LabData& data, cons
       continue;
     }
     log_axis(scene.y, range.lo, range.hi);
-    if (scene.y.ticks.size() > 2 && scenes.size() > 2) {
-      // Small plots hold two labels: the highest, and one as far down as has room above the next plot.
-      scene.y.ticks.erase(scene.y.ticks.begin());
-      while (scene.y.ticks.size() > 2) scene.y.ticks.erase(scene.y.ticks.begin() + 1);
-    }
   }
   return scenes;
 }

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "app/lab/scenes.h"
+#include "app/ui/widgets.h"
 #include "engine/measure/theory.h"
 
 namespace normscope::lab {
@@ -80,33 +82,83 @@ void add_name(PlotScene& scene, double x, float y, std::string letter, std::stri
   scene.notes.push_back({x, y, std::move(letter), std::move(text), {Ink::Role::ink2, 0, 1}, -10, 20});
 }
 
-// A profile over the layers, measured from where the run's top layer began.
-void add_profile(PlotScene& scene, const RunView& run, const std::vector<double>& shares,
-                 const std::vector<float>& start, const char* whose, const char* formula) {
-  if (start.empty() || !usable(start.back()) || start.size() != shares.size()) return;
+// What is predicted of the gradients of one or more runs that begin alike.
+struct Prediction {
+  std::string letters;
   std::vector<float> y;
-  for (double share : shares) y.push_back(static_cast<float>(share) * start.back());
-  const size_t middle = y.size() / 2;
-  add_name(scene, double(middle + 1), y[middle], letter_of(run),
-           fmt::format("theory at step 1: {}", formula));
-  add_dotted(scene, fmt::format("theory of {} at step 1", whose), std::move(y));
+  const char *whose, *formula;
+  bool from_theory;  // where it ends, too, otherwise where the run's top layer began
+};
+
+// Expected norm of the gradient of the last layer's W2 at step 1; empty where theory has no number for it.
+std::optional<double> last_layer(const LabView& view, const RunView& run) {
+  const RunSpec& spec = *run.spec;
+  if (spec.train.label_smoothing != 0 || !spec.train.init_from.empty() ||
+      !(spec.data == view.runs.front().spec->data))
+    return {};
+  const auto start = theory::last_layer_start(spec.model, spec.train.batch, view.agreement);
+  return start ? std::optional(start->gradient) : std::nullopt;
+}
+
+void add_prediction(std::vector<Prediction>& all, const RunView& run, const std::vector<double>& profile,
+                    double end, Prediction what) {
+  for (double share : profile) what.y.push_back(static_cast<float>(share * end));
+  for (Prediction& other : all)
+    if (other.y == what.y) {
+      other.letters += std::string(", ") + run.letter;
+      return;
+    }
+  what.letters = letter_of(run);
+  all.push_back(std::move(what));
+}
+
+// Where the profile ends without a measurement: the closed form for the last layer, as a mark.
+void mark_last_layer(PlotScene& scene, const Prediction& p) {
+  Series s;
+  s.id = fmt::format("theory of the last layer of {} at step 1", p.letters);
+  s.x0 = static_cast<double>(p.y.size()), s.y = Column::of({p.y.back()});
+  s.ink = {Ink::Role::ink2, 0, 1};
+  s.marker = ui::Marker::diamond, s.markers = Markers::all;
+  s.end_label = false, s.end_marker = false;
+  scene.series.insert(scene.series.begin(), std::move(s));
 }
 
 }  // namespace
 
-void add_gradient_theory(PlotScene& scene, const LabView& view, LabData& data, const std::string& path,
+bool add_gradient_theory(PlotScene& scene, const LabView& view, LabData& data, const std::string& path,
                          int step) {
+  std::vector<Prediction> all;
+  bool of_start = false;
   for (const RunView& run : view.runs) {
     const std::vector<theory::Curve> curves = theory::gradient_curves(run.spec->model);
-    if (curves.empty() || run.forked_from >= 0) continue;
+    const std::vector<float> start = data.by_layer(run, path, 1);
+    if (curves.empty() || run.forked_from >= 0 || start.size() != curves.front().low.size()) continue;
     const std::string_view name = curves.front().equation->name;
-    const bool decoder = name == "decoder profile" && path.starts_with("ffn.");
-    const bool pre = name == "Pre-LN profile" && path.starts_with("ffn.w2") && step <= kEarly &&
-                     lemma_applies(run.spec->model);
-    if (decoder || pre)
-      add_profile(scene, run, curves.front().low, data.by_layer(run, path, 1),
-                  decoder ? "the Post-LN decoder" : "Pre-LN", decoder ? "(1/2)^((L−l)/2)" : "∝ 1/√q");
+    const std::vector<double>& profile = curves.front().low;
+    if (name == "decoder profile") {
+      if (path.starts_with("ffn.") && usable(start.back()))
+        add_prediction(all, run, profile, start.back(),
+                       {{}, {}, "Post-LN decoder", "(1/2)^((L−l)/2)", false});
+      continue;
+    }
+    if (!path.starts_with("ffn.w2") || step > kEarly || !lemma_applies(run.spec->model)) continue;
+    const std::optional<double> end = last_layer(view, run);
+    if (!end && !usable(start.back())) continue;
+    const bool pre = name == "Pre-LN profile";
+    of_start = true;
+    add_prediction(
+        all, run, profile, end.value_or(start.back()),
+        {{}, {}, pre ? "Pre-LN" : "Post-LN", pre ? "∝ 1/√q" : "all layers alike", end.has_value()});
   }
+  for (const Prediction& p : all) {
+    const size_t middle = p.y.size() / 2;
+    add_name(scene, double(middle + 1), p.y[middle], p.letters,
+             fmt::format("theory at step 1: {}{}", p.formula,
+                         p.from_theory ? ", ending at ◆ " + ui::number(p.y.back(), 2) : ""));
+    add_dotted(scene, fmt::format("theory of {} ({}) at step 1", p.letters, p.whose), p.y);
+    if (p.from_theory) mark_last_layer(scene, p);
+  }
+  return of_start;
 }
 
 void add_cosine_theory(PlotScene& scene, const LabView& view, int step) {

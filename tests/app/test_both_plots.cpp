@@ -98,7 +98,7 @@ TEST_CASE("at the start the decoder of Post-LN hears less below and its encoder 
   const auto view = fixture::both_view();
   const plot::PlotScene scene = gradient_by_layer_scene(*view, data, at_step(1));
   const auto theory = std::find_if(scene.series.begin(), scene.series.end(), [](const plot::Series& s) {
-    return s.id == "theory of the Post-LN decoder at step 1";
+    return s.id == "theory of A (Post-LN decoder) at step 1";
   });
   REQUIRE(theory != scene.series.end());
   CHECK(theory->y[5] / theory->y[0] == Approx(std::pow(2, 2.5)));

@@ -117,7 +117,7 @@ TEST_CASE("over the first steps the gradients of Pre-LN have their theory beside
   const auto theory_of = [&](int step) {
     options.step = step;
     for (const plot::Series& s : gradient_by_layer_scene(*view, data, options).series)
-      if (s.id == "theory of Pre-LN at step 1")
+      if (s.id == "theory of C (Pre-LN) at step 1")
         return std::vector<float>(s.y.values.begin(), s.y.values.end());
     return std::vector<float>();
   };
@@ -128,6 +128,55 @@ TEST_CASE("over the first steps the gradients of Pre-LN have their theory beside
   CHECK(theory_of(214).empty());
   options.matrix = 2;  // W_Q: nothing is said of it
   CHECK(theory_of(1).empty());
+}
+
+TEST_CASE("the profiles end in the closed form for the last layer where it speaks of these runs and data") {
+  LabData data;
+  SceneOptions options;
+  options.step = 6;
+  auto view = std::make_shared<LabView>(*fixture::lab_view());
+  const auto find = [&](const std::string& id) {
+    const plot::PlotScene scene = gradient_by_layer_scene(*view, data, options);
+    for (const plot::Series& s : scene.series)
+      if (s.id == id) return std::vector<float>(s.y.values.begin(), s.y.values.end());
+    return std::vector<float>();
+  };
+  const std::string post = "theory of A, B (Post-LN) at step 1",
+                    mark = "theory of the last layer of A, B at step 1";
+  // Without counts of the data: flat, at where the top layer of each began.
+  const std::vector<float> flat = find("theory of A (Post-LN) at step 1");
+  CHECK(flat == std::vector<float>(6, data.by_layer(view->runs[0], "ffn.w2.grad_norm", 1).back()));
+  CHECK(find(mark).empty());
+
+  view->agreement = {.vocabulary = 29, .token = 0.077, .pair = 0.0115, .repeat = 0.02};
+  for (RunView& run : view->runs) {
+    RunSpec spec = *run.spec;
+    spec.model.vocabulary = 29;
+    run.spec = std::make_shared<const RunSpec>(spec);
+  }
+  const auto expected = [&](size_t run) {
+    const RunSpec& spec = *view->runs[run].spec;
+    return static_cast<float>(
+        theory::last_layer_start(spec.model, spec.train.batch, view->agreement)->gradient);
+  };
+  CHECK(find(post) == std::vector<float>(6, expected(0)));
+  CHECK(find(mark) == std::vector<float>(1, expected(0)));
+  CHECK(find("theory of C (Pre-LN) at step 1").back() == Approx(expected(2)));
+  CHECK(find("theory of the last layer of C at step 1").size() == 1);
+  CHECK(plot::to_text(gradient_by_layer_scene(*view, data, options))
+            .find("note: A, B theory at step 1: all layers alike, ending at ◆ 1.5\n") != std::string::npos);
+
+  options.step = 11;  // too late to compare
+  CHECK(find(post).empty());
+  CHECK(find(mark).empty());
+  options.step = 6;
+  for (RunView& run : view->runs) {
+    RunSpec spec = *run.spec;
+    spec.train.label_smoothing = 0.1f;  // another loss: profiles yes, heights no
+    run.spec = std::make_shared<const RunSpec>(spec);
+  }
+  CHECK(find(mark).empty());
+  CHECK(find("theory of A (Post-LN) at step 1") == flat);
 }
 
 TEST_CASE("over the first steps the cosine between tokens has the mean field beside it") {
@@ -267,6 +316,36 @@ TEST_CASE("a layer under the hand is marked in every plot by layer") {
   CHECK(depth_scene(*lab.state.view, data, options, Quantity::gradient).hover == 3.0);
   CHECK(depth_scene(*lab.state.view, data, options, Quantity::layer_cosine).hover == 3.0);
   CHECK(dependency_scenes(*lab.state.view, data, options)[0].heat->marked_row == 4);
+}
+
+TEST_CASE("what the hand is over in one plot or in the diagram is the layer, or the step, of all of them") {
+  LabRobot lab(fixture::lab_view());
+  const auto layer_over = [&](const std::string& name, ui::Vec at) {
+    lab.robot.move_to(ui::Vec{2, 2}), lab.robot.frames(2);
+    CHECK_FALSE(lab.state.lab_screen.shown().hover_layer);
+    CHECK_FALSE(lab.state.lab_screen.shown().hover_step);
+    lab.robot.move_to(name, at), lab.robot.frames(2);
+    return lab.state.lab_screen.shown().hover_layer.value_or(-1);
+  };
+  // From the first to the last layer, whatever shows them.
+  for (const char* plot : {"plot/gradient-by-layer", "plot/hidden-norm"}) {
+    INFO(plot);
+    CHECK(layer_over(plot, {0.15f, 0.5f}) == 0);
+    CHECK(layer_over(plot, {0.85f, 0.5f}) == 5);
+  }
+  CHECK(layer_over("plot/dependency/A", {0.2f, 0.1f}) == 0);
+  CHECK(layer_over("plot/dependency/A", {0.3f, 0.7f}) > 3);
+  CHECK(layer_over("diagram/layer2/attn/before", {0.5f, 0.5f}) == 1);
+  CHECK(layer_over("diagram/layer1", {0.5f, 0.5f}) == 0);
+  for (const char* plot : {"plot/loss", "plot/rate", "plot/gradient-over-time/A"}) {
+    INFO(plot);
+    layer_over(plot, {0.3f, 0.5f});
+    REQUIRE(lab.state.lab_screen.shown().hover_step);
+    const double early = *lab.state.lab_screen.shown().hover_step;
+    layer_over(plot, {0.6f, 0.5f});
+    REQUIRE(lab.state.lab_screen.shown().hover_step);
+    CHECK((early > 20 && early + 40 < *lab.state.lab_screen.shown().hover_step));
+  }
 }
 
 TEST_CASE("the run cards stand at the cursor") {
