@@ -24,9 +24,10 @@ void add_backend(CLI::App& app, BackendOptions& options) {
   app.add_flag("--tf32", options.tf32, "with --backend cuda: matrix products with 10-bit mantissas, faster");
 }
 
-void add_look(CLI::App& app, std::string& theme, double& scale) {
-  app.add_option("--theme", theme, "light or dark")
-      ->check(CLI::IsMember({"light", "dark"}))
+void add_look(CLI::App& app, std::string& theme, double& scale, bool both = false) {
+  app.add_option("--theme", theme, both ? "light, dark or both (two pictures)" : "light or dark")
+      ->check(CLI::IsMember(both ? std::vector<std::string>{"light", "dark", "both"}
+                                 : std::vector<std::string>{"light", "dark"}))
       ->type_name("NAME");
   app.add_option("--scale", scale, "size of everything; at most what fits")
       ->check(CLI::Range(0.75, 2.5))
@@ -34,7 +35,7 @@ void add_look(CLI::App& app, std::string& theme, double& scale) {
 }
 
 void add_steps(CLI::App& app, int32_t& steps, const char* help) {
-  app.add_option("--steps", steps, help)->check(CLI::Range(1, 100'000'000))->type_name("N");
+  app.add_option("--steps", steps, help)->check(CLI::Range(1, 10'000'000))->type_name("N");
 }
 
 void add_seed(CLI::App& app, int64_t& seed) {
@@ -150,7 +151,7 @@ void add_screenshot(CLI::App& app, ScreenshotOptions& options, std::function<Exi
                  "which screen: lab, or lesson:NAME:STEP as lesson:warm-up:compare")
       ->type_name("NAME");
   add_steps(sub, options.steps, "steps trained before");
-  add_look(sub, options.theme, options.scale);
+  add_look(sub, options.theme, options.scale, true);
   sub.add_option("--size", options.size, "pixels, as 1600x1000")->type_name("WxH");
   add_seed(sub, options.seed);
   CLI::Option* text =

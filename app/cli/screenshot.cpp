@@ -1,5 +1,4 @@
-// normscope screenshot: a screen after some training, as a PNG, without display or OpenGL.
-#include <charconv>
+// normscope screenshot: a screen after some training, as PNGs, without display or OpenGL.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,23 +11,6 @@
 namespace normscope::cli {
 namespace {
 
-constexpr int kLargest = 16384;  // pixels a side
-
-/// "1600x1000" to width and height.
-void parse_size(const std::string& text, PictureOptions& options) {
-  const char* const end = text.data() + text.size();
-  const auto width = std::from_chars(text.data(), end, options.width);
-  const bool cross = width.ec == std::errc{} && width.ptr != end && *width.ptr == 'x';
-  const auto height = cross ? std::from_chars(width.ptr + 1, end, options.height) : width;
-  const bool whole = cross && height.ec == std::errc{} && height.ptr == end;
-  const auto possible = [](int side) { return side >= 64 && side <= kLargest; };
-  if (!whole || !possible(options.width) || !possible(options.height)) {
-    throw CommandError(
-        Exit::usage,
-        fmt::format("--size '{}': expected WxH in pixels from 64 to {}, as 1600x1000", text, kLargest));
-  }
-}
-
 std::string read_script(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path)) {
@@ -40,8 +22,9 @@ std::string read_script(const std::string& path) {
 }  // namespace
 
 Exit screenshot(const ScreenshotOptions& options) {
-  PictureOptions picture{.dark = options.theme == "dark", .scale = options.scale};
-  parse_size(options.size, picture);
+  PictureOptions picture{
+      .dark = options.theme == "dark", .both = options.theme == "both", .scale = options.scale};
+  with_exit(Exit::usage, [&] { parse_size(options.size, picture.width, picture.height); });
   if (!options.script.empty()) picture.script = read_script(options.script);
   std::vector<ConfigRun> runs = runs_of(options.config);
   override_runs(runs, options.text, 0, options.seed);

@@ -160,6 +160,8 @@ void Robot::script(std::string_view text) {
         need(!name.empty()), click(name);
       else if (verb == "double")
         need(!name.empty()), double_click(name);
+      else if (verb == "right")
+        need(!name.empty()), click(name, {0.5f, 0.5f}, 1);
       else if (verb == "drag")
         need(!b.empty()), drag(a, b, c);
       else if (verb == "grab") {
@@ -171,6 +173,16 @@ void Robot::script(std::string_view text) {
         for (int i = 1; i <= 6; ++i) move_to(start + way * (float(i) / 6));
       } else if (verb == "drop")
         release(), hold("Ctrl Shift Alt", false);
+      else if (verb == "at")
+        need(!c.empty()), move_to(a, {std::strtof(b.c_str(), nullptr), std::strtof(c.c_str(), nullptr)});
+      else if (verb == "press")
+        press();
+      else if (verb == "hold")
+        need(!name.empty()), hold(name, true);
+      else if (verb == "leave")
+        move_to(Vec{-1000, -1000});
+      else if (verb == "wheel")
+        need(!a.empty()), wheel(std::strtof(a.c_str(), nullptr));
       else if (verb == "type")
         need(!rest.empty()), type(rest);
       else if (verb == "key")
@@ -180,7 +192,9 @@ void Robot::script(std::string_view text) {
         if (n <= 0 || n > 100000) bad("'frames' takes a number from 1 to 100000, not '" + a + "'");
         frames(n);
       } else
-        bad("unknown verb '" + verb + "' (hover, click, double, drag, grab, drop, type, key, frames)");
+        bad("unknown verb '" + verb +
+            "' (hover, click, double, right, drag, grab, drop, at, press, wheel, hold, leave, type, key, "
+            "frames)");
     } catch (const Error& e) {
       std::string what = e.what();
       if (what.starts_with("script line")) throw;

@@ -40,9 +40,10 @@ class Robot {
   void key(std::string_view chord);
   void hold(std::string_view modifiers, bool down);
 
-  // One line of a script: hover NAME | click NAME | double NAME | drag FROM TO [MODIFIERS] | grab FROM TO
-  // [MODIFIERS] (drag without letting go) | drop | type TEXT | key CHORD | frames N. Blank lines and #
-  // comments are skipped. Throws Error "script line N: ..." on anything else.
+  // Lines of a script: hover NAME | click NAME | double NAME | right NAME | drag FROM TO [MODIFIERS] | grab
+  // FROM TO [MODIFIERS] (drag without letting go) | drop | at NAME X Y (hover at these fractions of it) |
+  // press | wheel N | hold MODIFIERS | leave (the mouse is nowhere) | type TEXT | key CHORD | frames N. Blank
+  // lines and # comments are skipped. Throws Error "script line N: ..." on anything else.
   void script(std::string_view text);
 
  private:

@@ -9,6 +9,7 @@
 #include <stb_image.h>
 #pragma GCC diagnostic pop
 
+#include <filesystem>
 #include <set>
 #include <vector>
 
@@ -121,7 +122,19 @@ TEST_CASE("a script moves the hand first") {
   session.picture("wait.png", "--script " + wait);
   CHECK(read_all(session.folder.file("still.png")) != read_all(session.folder.file("wait.png")));
 
-  for (const char* bad : {"\ndance slowly\n", "\nclick no/such/control\n", "\nwait long\n", "\nwait\n"}) {
+  const std::string shots = session.folder.write(
+      "shots", "shoot one\nsize 1024x600\nscale 0.75\nat plot/loss 0.5 0.5\nshoot two\nfresh\nshoot three\n");
+  REQUIRE(session.draw("s.png", "--theme both --script " + shots).code == 0);
+  CHECK_FALSE(std::filesystem::exists(session.folder.file("s.png")));
+  check_shows_runs(read_png(session.folder.file("s-one-light.png")), false);
+  check_shows_runs(read_png(session.folder.file("s-one-dark.png")), true);
+  CHECK(read_png(session.folder.file("s-two-dark.png")).width == 1024);
+  for (const char* theme : {"light", "dark"})  // a new window is as the first one was
+    CHECK(read_all(session.folder.file(std::string("s-one-") + theme + ".png")) ==
+          read_all(session.folder.file(std::string("s-three-") + theme + ".png")));
+
+  for (const char* bad : {"\nshoot\n", "\nsize 5\n", "\nscale 9\n", "\noffer tea\n", "\ndance slowly\n",
+                          "\nclick no/such/control\n", "\nwait long\n", "\nwait\n"}) {
     const Outcome outcome = session.draw("x.png", "--script " + session.folder.write("bad", bad));
     INFO(bad << " gave " << outcome.err);
     CHECK(outcome.code == 2);
