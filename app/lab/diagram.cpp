@@ -120,6 +120,13 @@ void stack_choice(Ui& ui, DiagramState& state, const DiagramLayout& layout) {
     state.shown = selected == 1 ? Side::main : Side::encoder;
 }
 
+// Slots and rows are named before they are painted, and the picture covers the ring that they drew.
+void ring_over(Ui& ui) {
+  if (!ui.focus_visible() || !ui.focused().starts_with("diagram/")) return;
+  if (const Control* at = ui.registry().find(ui.focused()))
+    ui.paint().outline(at->rect.inset(-3), ui.theme().ink, 1.5f, radius::token + 3);
+}
+
 }  // namespace
 
 int shown_run(const DiagramState& state, const LabView& view) {
@@ -206,6 +213,7 @@ void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   const Rect clip{area.x - 8, area.y - 2, area.w + 16, area.h + 4};
   ui.paint().push_clip(clip);
   paint_diagram(ui, state, input, layout, stacks, run);
+  ring_over(ui);
   ui.paint().pop_clip();
   if (stacks.both && input.compact && state.scroll < 4) stack_choice(ui, state, layout);
   draw_footer(ui, footer, footer_of(state, input, stacks));

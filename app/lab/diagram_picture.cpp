@@ -187,7 +187,7 @@ struct Picture : SublayerPainter {
     }
     const std::vector<std::string> inside = inner_brief(w.inner);
     if (inside.empty()) return;
-    const TextStyle style{Face::sans, 9};
+    const TextStyle style{Face::sans, type::tick};
     const auto width_of = [&](const std::string& words) { return p.text_width(style, words) + 9; };
     const auto fits = [&](const auto& words) { return small.inside.right() - width_of(words) >= named + 6; };
     const auto at = std::find_if(inside.begin(), inside.end(), fits);
@@ -250,16 +250,17 @@ struct Picture : SublayerPainter {
     };
     if (d.narrow) {
       if (!open) return;
-      const float top = r.box.y + 6;
-      square({r.skip.x, top}, r.row.first, true);
+      square({r.skip.x, r.box.y + 6}, r.row.first, true);
       draw_icon(p, Icon::chevron_down, r.collapse.centre(), 15, t.ink2);
       return;
     }
     if (open && compact) return;
-    if (r.row.count() == 1) {
-      square({d.left, (open ? y - 8 : y) - 5}, r.row.first, !compact);
-      if (open) draw_icon(p, Icon::chevron_down, {d.left + 6, y + 14}, 16, t.ink2);
-      return;
+    if (r.row.count() == 1) {  // the box of an open one is near: its number stands above
+      square({d.left, (open ? y - 8 : y) - 5}, r.row.first, !compact && !open);
+      if (!open) return;
+      p.text({d.left + 5, y - 20}, {Face::sans, type::body}, t.ink2, std::to_string(r.row.first + 1),
+             Align::centre);
+      return draw_icon(p, Icon::chevron_down, {d.left + 6, y + 14}, 16, t.ink2);
     }
     square({d.left, y - 11}, r.row.last, !compact);
     square({d.left, y + 1}, r.row.first, !compact);
