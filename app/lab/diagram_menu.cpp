@@ -58,7 +58,7 @@ bool kind_row(Ui& ui, const Rect& row, NormKind kind, bool selected) {
 
 bool lock_row(Ui& ui, const Rect& row, bool locked) {
   ButtonOptions options;
-  options.quiet = true, options.style = {Face::sans, type::body};
+  options.quiet = options.left = true, options.style = {Face::sans, type::body};
   return button(ui, "diagram/kind/lock", row, locked ? "Unlock this norm" : "Lock: it stays when others move",
                 "A locked norm stays where it is, whatever the others do. Key: L.", options);
 }

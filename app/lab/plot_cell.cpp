@@ -120,14 +120,14 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
   if (panel.contains(ui.mouse()) && hands::pressed(ui, hands::Act::copy_plot)) copy();
 
   struct Entry {
-    const char *id, *label, *help;
+    const char *id, *label, *help, *keys = "";
   };
   const bool heat = !scenes.empty() && scenes.front().heat;
   constexpr std::array<Entry, 6> entries{{
       {"svg", "Save as SVG", "A drawing without loss, into the pictures folder."},
       {"png", "Save as PNG", "A picture of 1280 × 800 pixels, into the pictures folder."},
       {"csv", "Save as CSV", "All numbers of the plot with nine digits, into the pictures folder."},
-      {"text", "Copy as text   Ctrl T", "Title, sentence and the values of every line, to paste elsewhere."},
+      {"text", "Copy as text", "Title, sentence and the values of every line, to paste elsewhere.", "Ctrl T"},
       {"log", "Turn the axis: log or even", "Gives the vertical axis the other scale."},
       {"reset", "Show everything", "Takes zoom and pan back."},
   }};
@@ -139,10 +139,13 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
   for (size_t i = 0; i < count; ++i) {
     const Entry& entry = entries[i];
     ButtonOptions quiet;
-    quiet.quiet = true, quiet.style = {Face::sans, type::body};
-    if (!button(ui, fmt::format("{}/{}", menu, entry.id), rows.take_top(kRow).inset(0, 1), entry.label,
-                entry.help, quiet))
-      continue;
+    quiet.quiet = true;
+    const Rect row = rows.take_top(kRow).inset(0, 1);
+    quiet.left = true, quiet.style = {Face::sans, type::body};
+    const bool clicked =
+        button(ui, fmt::format("{}/{}", menu, entry.id), row, entry.label, entry.help, quiet);
+    ui.paint().text_in(row.inset(10, 0), {Face::mono, type::tick}, ui.theme().ink3, entry.keys, Align::right);
+    if (!clicked) continue;
     if (i < 3)
       commands.emplace_back(SavePlot{std::make_shared<const std::vector<plot::PlotScene>>(scenes),
                                      state.views[name], static_cast<PlotFormat>(i)});
@@ -163,6 +166,9 @@ void turn_axis(plot::PlotScene& scene) {
         hi = std::max(hi, double(v)), lowest = std::min(lowest, double(v));
         if (v > 0) lo = std::min(lo, double(v));
       }
+  for (const plot::RefLine& line : scene.lines)  // levels that the plot names stay in sight
+    if (std::isfinite(line.value) && line.value > 0)
+      lo = std::min(lo, line.value), hi = std::max(hi, line.value);
   scene.y.ticks.clear();
   if (scene.y.scale == plot::AxisScale::log) {
     scene.y.scale = plot::AxisScale::linear;

@@ -79,6 +79,9 @@ std::string display(const Field& field, const std::string& value) {
     return label(placement_from(value));
   }
   if (value == "adam") return "Adam";
+  if (value == "adamw") return "AdamW";
+  if (value == "radam") return "RAdam";
+  if (value == "radam-code") return "RAdam (code)";
   if (value == "sgd") return "SGD";
   if (value == "xavier") return "Xavier";
   if (value == "normal002") return "0.02";
@@ -165,7 +168,10 @@ void Rows::number_field(const Field& field, const std::string& name, const Rect&
   const RunSpec& spec = *view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec;
   double value = held_value(name, std::strtod(field.get(spec).c_str(), nullptr));
   const Change change = ui::field(ui, name, rect, words, value, help(field), options_of(field, shown));
-  if (change != Change::none) predict(field, text_of(field, std::clamp(value, field.low, field.high)), only);
+  double then = value;
+  const bool whole = ui.edit().name == name && parse_number(ui.edit().buffer, then);
+  if (change != Change::none || whole)  // what it would cost is said while it is dragged or typed
+    predict(field, text_of(field, std::clamp(then, field.low, field.high)), only);
   if (change != Change::done) return;
   value = std::clamp(value, field.low, field.high);
   edit(field, text_of(field, value), only);
@@ -199,7 +205,7 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
   for (size_t i = 0; i < values.size(); ++i) {
     const std::string& value = values[i];
     ButtonOptions o;
-    o.quiet = true, o.style = {value == now ? Face::bold : Face::sans, type::body};
+    o.quiet = o.left = true, o.style = {value == now ? Face::bold : Face::sans, type::body};
     const auto place = static_cast<float>(i);
     const float column = std::floor(place / lines), line = place - column * lines;
     const Rect item = Rect{list.x + 6 + column * width, list.y + 6 + line * h, width, h}.inset(0, 1);

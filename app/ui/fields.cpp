@@ -83,7 +83,8 @@ double log_step(double v, int direction) {
   return 0.2 * decade;
 }
 
-// A number as a person may type it: spaces of any kind between digits, a comma for the point, a real minus.
+}  // namespace
+
 bool parse_number(std::string text, double& value) {
   auto replace = [&text](std::string_view from, std::string_view to) {
     for (size_t at; (at = text.find(from)) != std::string::npos;) text.replace(at, from.size(), to);
@@ -96,6 +97,8 @@ bool parse_number(std::string text, double& value) {
   value = v;
   return true;
 }
+
+namespace {
 
 // Draws box, label and note at the left and unit at the right; returns the place of the value between them.
 // The value always fits: in a narrow field the note goes first, then the unit, then the end of the label.

@@ -57,7 +57,7 @@ bool button(Ui& ui, std::string_view name, const Rect& r, std::string_view label
     inner = {left + size + gap, r.y, inner.right() - left - size - gap, r.h};
     ui.paint().text_in(inner, o.style, box.ink, label);
   } else {
-    ui.paint().text_in(inner, o.style, box.ink, label, Align::centre);
+    ui.paint().text_in(inner, o.style, box.ink, label, o.left ? Align::left : Align::centre);
   }
   return h.clicked;
 }
@@ -170,8 +170,10 @@ void tile(Ui& ui, const Rect& r, int run, bool dashed) {
   const RunLook& look = ui.theme().runs[run];
   Painter& p = ui.paint();
   const std::string letter(1, look.letter);
-  // Proportions of the pictures: 16 px letter on 30 px, 11 px on 16 px.
-  TextStyle style{Face::bold, std::max(10.f, 7.f + r.h * 0.3f)};
+  // Proportions of the pictures, 16 px letter on 30 px and 11 px on 16 px, in sizes of the table.
+  TextStyle style{Face::bold, type::tick};
+  for (const float px : type::sizes)
+    if (px <= 7.f + r.h * 0.3f) style.px = px;
   if (dashed) {
     p.dashed_outline(r, look.text, 1.5f, {3, 2}, radius::tile);
     p.text_in(r, style, look.text, letter, Align::centre);

@@ -41,6 +41,7 @@ struct ButtonOptions {
   bool primary = false;   // yellow: the one thing to press
   bool selected = false;  // 2 px ink outline
   bool quiet = false;     // no box until hovered
+  bool left = false;      // the label stands left: a row of a list
   Icon icon = Icon::none;
   TextStyle style{Face::bold, type::title};
 };
@@ -124,6 +125,9 @@ float key_cap(Ui&, Vec at, std::string_view text);
 std::string grouped(long long n);
 // A number as a person writes it: 0.003, 1.20, 16 000, 3.1×10⁻⁷; `digits` significant.
 std::string number(double v, int digits = 3);
+// Such a number as a person may type it: spaces of any kind between digits, a comma for the point, a real
+// minus.
+bool parse_number(std::string text, double& value);
 // "10⁻⁴"
 std::string power_of_ten(int exponent);
 
