@@ -82,7 +82,8 @@ const Term* term_at(std::string_view place) {
 void draw_glossary(ui::Ui& ui, std::string& open) {
   using namespace ui;
   const Theme& t = ui.theme();
-  for (const Mark& mark : marks_of(ui)) {
+  const std::vector<Mark> marks = marks_of(ui);
+  for (const Mark& mark : marks) {
     const float y = mark.rect.centre().y + 8;
     ui.paint().dashed_line({mark.rect.x, y}, {mark.rect.right(), y}, t.ink3, 1, {1, 2});
     const std::string name = fmt::format("term/{}", mark.term->id);
@@ -101,7 +102,14 @@ void draw_glossary(ui::Ui& ui, std::string& open) {
   const TextStyle body{Face::sans, type::body}, small{Face::sans, type::tick};
   const float text_h = ui.paint().wrapped_height(width - 32, body, term->text, line);
   const float source_h = ui.paint().wrapped_height(width - 32, small, term->source, 16);
-  const Rect box{(ui.size().x - width) / 2, 90, width, text_h + source_h + 62};
+  Rect box{(ui.size().x - width) / 2, 90, width, text_h + source_h + 62};
+  for (const Mark& mark : marks) {  // beside the word, where it stands on the screen
+    if (mark.term != term) continue;
+    box.x = std::min(mark.rect.x, ui.size().x - width - 8);
+    box.y = mark.rect.bottom() + 2;
+    if (box.bottom() > ui.size().y - 8) box.y = mark.rect.y - box.h - 2;
+    break;
+  }
   if (!ui.begin_popup(kPopup, box)) return open.clear();
   Rect rest = box.inset(16, 12);
   ui.paint().text_in(rest.take_top(24, 4), {Face::bold, type::title}, t.ink, term->title);
