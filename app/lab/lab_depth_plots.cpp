@@ -77,8 +77,11 @@ void LabScreen::draw_by_layer(Frame& f, const std::string& name, const Rect& rec
 
 void LabScreen::draw_depth(Frame& f, Rect column) {
   const float height = column.h - 2 * space::gap;
-  const Rect first = column.take_top(std::round(height * 0.357f), space::gap);
-  const Rect second = column.take_top(std::round(height * 0.323f), space::gap);
+  constexpr float kFirst = 208, kSecond = 189, kThird = 186;
+  const SplitRange upper{std::round(height * 0.357f), kFirst, height - kSecond - kThird};
+  const Rect first = column.take_top(split(f.ui, splits_, Gap::first, column, upper), space::gap);
+  const SplitRange lower{std::round(height * 0.323f), kSecond, column.h - space::gap - kThird};
+  const Rect second = column.take_top(split(f.ui, splits_, Gap::second, column, lower), space::gap);
   draw_by_layer(f, "plot/gradient-by-layer", first, by_layer_);
   draw_by_layer(f, "plot/hidden-norm", second, by_layer_below_);
   draw_dependency(f, column, true);
@@ -144,7 +147,12 @@ void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
     const float left = i == 0 ? 24.f : 0.f;
     scene.pad_left = left, scene.pad_right = 0, scene.pad_top = 2, scene.pad_bottom = under - 2;
     scene.title.clear(), scene.sentence.clear();
-    if (!scene.heat) continue;
+    if (!scene.heat) {  // its place stays: say why it is empty
+      tile(f.ui, {x, inner.y + 2, 16, 16}, f.view.runs[i].letter - 'A');
+      const bool lost = f.view.runs[i].state == RunState::NonFinite;
+      p.text_wrapped({x, inner.y + 24, width, 32}, small, t.ink3, lost ? "not finite" : "not measured yet", 16);
+      continue;
+    }
     if (i > 0) scene.heat->row_first.clear(), scene.heat->row_last.clear();
     triangle = std::min(
         triangle, width / static_cast<float>(scene.heat->columns) * static_cast<float>(scene.heat->rows));

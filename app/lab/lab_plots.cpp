@@ -15,13 +15,14 @@ using namespace ui;
 
 namespace {
 
-// Small plots keep as many decades as have room, the largest first.
+// Small plots keep as many decades as have room, the largest first; the lowest stays clear of the next plot.
 void thin_ticks(plot::Axis& axis, float height) {
-  constexpr double kApart = 15;
+  constexpr double kApart = 15, kAboveEnd = 7;
   const double pixels_per_decade = height / std::log10(axis.hi / axis.lo);
   double above = axis.hi * 1e9;
   for (size_t i = axis.ticks.size(); i-- > 0;) {
-    if (std::log10(above / axis.ticks[i].value) * pixels_per_decade < kApart)
+    if (std::log10(above / axis.ticks[i].value) * pixels_per_decade < kApart ||
+        std::log10(axis.ticks[i].value / axis.lo) * pixels_per_decade < kAboveEnd)
       axis.ticks.erase(axis.ticks.begin() + static_cast<std::ptrdiff_t>(i));
     else
       above = axis.ticks[i].value;
@@ -70,8 +71,10 @@ void LabScreen::rate_handles(Frame& f, const plot::PlotHit& hit, const plot::Plo
 
 void LabScreen::draw_time(Frame& f, Rect column) {
   const float height = column.h - 2 * space::gap;
-  const float rate_h = std::round(std::max(112.f, 0.167f * height));
-  const float loss_h = std::round((height - rate_h) * 0.516f);
+  constexpr float kLoss = 243, kRate = 112, kOverTime = 228;
+  const float own_rate = std::round(std::max(kRate, 0.167f * height));
+  const float loss_h = split(f.ui, splits_, Gap::loss, column,
+                             {std::round((height - own_rate) * 0.516f), kLoss, height - kRate - kOverTime});
   plot::PlotScene loss = loss_scene(f.view, data_, scene_);
   const Rect loss_rect = column.take_top(loss_h, space::gap);
   f.pad_right = plot::needed_pad_right(f.ui, loss, loss_rect.w - 8);
@@ -82,6 +85,8 @@ void LabScreen::draw_time(Frame& f, Rect column) {
   plot::PlotScene rate = rate_scene(f.view, data_, scene_);
   rate.pad_right = f.pad_right;
   rate.sentence.clear();  // the labels on its lines say it
+  const float rate_h =
+      split(f.ui, splits_, Gap::rate, column, {own_rate, kRate, column.h - space::gap - kOverTime});
   const plot::PlotHit hit = draw_cell(f.ui, "plot/rate", column.take_top(rate_h, space::gap), rate, cells_,
                                       {kRateHelp}, f.commands);
   rate_handles(f, hit, rate);

@@ -45,6 +45,8 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
   Frame f{ui, view, commands, layout_for(ui.size())};
 
   stay_at_measured(view);
+  // A step that restarted runs have not come to is none to stay at.
+  if (transport_.pinned_step.value_or(0) > view.step) transport_.pinned_step.reset();
   scene_.step = cursor_step(transport_, view);
   scene_.pinned = transport_.pinned_step.has_value();
   scene_.compact = f.compact();
@@ -74,8 +76,12 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
       draw_left(f, rest.take_left(330, bars.gap));
       draw_compact(f, rest);
     } else {
-      draw_left(f, rest.take_left(std::round(limited(0.294f * width, 420, 520)), bars.gap));
-      const Rect time = rest.take_left(std::round(std::max(0.391f * width, 480.f)), bars.gap);
+      constexpr float kLeast = 420, kMost = 520, kTime = 480, kDepth = 402;
+      const SplitRange left{std::round(limited(0.294f * width, kLeast, kMost)), kLeast,
+                            std::min(kMost, width - kTime - kDepth - 2 * bars.gap)};
+      draw_left(f, rest.take_left(split(ui, splits_, Gap::left, rest, left), bars.gap));
+      const SplitRange middle{std::round(std::max(0.391f * width, kTime)), kTime, rest.w - bars.gap - kDepth};
+      const Rect time = rest.take_left(split(ui, splits_, Gap::time, rest, middle), bars.gap);
       draw_time(f, time);
       draw_depth(f, rest);
     }
@@ -111,9 +117,11 @@ void LabScreen::reveal(std::string_view control) {
 
 void LabScreen::draw_left(Frame& f, Rect column) {
   if (f.size == Size::full) {
-    const Rect settings = column.take_bottom(240, space::gap);
-    draw_architecture(f, column, false);
-    draw_settings_panel(f, settings, false);
+    constexpr float kDiagram = 500, kSettings = 240, kFewSettings = 156;
+    const SplitRange range{column.h - kSettings - space::gap, kDiagram, column.h - kFewSettings - space::gap};
+    const Rect diagram = column.take_top(split(f.ui, splits_, Gap::settings, column, range), space::gap);
+    draw_architecture(f, diagram, false);
+    draw_settings_panel(f, column, false);
   } else if (left_tab_ == 0) {
     draw_architecture(f, column, true);
   } else {

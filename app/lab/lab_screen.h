@@ -13,6 +13,7 @@
 #include "app/lab/run_cards.h"
 #include "app/lab/scenes.h"
 #include "app/lab/settings.h"
+#include "app/lab/split.h"
 #include "app/lab/transport.h"
 #include "app/plot/plot.h"
 
@@ -32,6 +33,11 @@ class LabScreen {
   const TransportState& transport() const { return transport_; }
   // Brings a control into sight that stands in another tab or below the end of a panel.
   void reveal(std::string_view control);
+  // What all plots and the diagram show: the step, and the layer and step under the hand.
+  const SceneOptions& shown() const { return scene_; }
+  // Where the gaps between the panels stand.
+  Splits& splits() { return splits_; }
+  const Splits& splits() const { return splits_; }
   // Nats a letter of the person who guessed, a line on the loss plot; none: not played.
   void set_person(std::optional<double> nats) { scene_.person = nats; }
 
@@ -64,6 +70,7 @@ class LabScreen {
   LabData data_;
   SceneOptions scene_;
   CellState cells_;
+  Splits splits_{};
   Quantity over_time_ = Quantity::gradient;
   Quantity by_layer_ = Quantity::gradient, by_layer_below_ = Quantity::hidden_norm;
   std::optional<int> hover_layer_;  // seen this frame, shown in the next

@@ -61,7 +61,8 @@ void crash_while_training(const std::string& state) {
 
 TEST_CASE("settings are read back as they were written") {
   const test::Folder folder;
-  const Settings s{true, 1.25, true, 1333, 777, true};
+  Settings s{true, 1.25, true, 1333, 777, true};
+  s.splits[1] = 0.375f;
   write_settings(folder.file("a/b/settings.toml"), s);
   const ReadSettings read = read_settings(folder.file("a/b/settings.toml"));
   CHECK(read.existed);
@@ -72,8 +73,9 @@ TEST_CASE("settings are read back as they were written") {
 
 TEST_CASE("impossible values give way to the defaults, broken files are set aside in one line") {
   const test::Folder folder;
-  const std::string path =
-      folder.write("settings.toml", "theme = 7\nscale = 900\nwidth = \"wide\"\nheight = 800\n");
+  const std::string path = folder.write("settings.toml",
+                                        "theme = 7\nscale = 900\nwidth = \"wide\"\nheight = 800\n"
+                                        "splits = [2, 0, 0, 0, 0, 0, \"left\"]\n");
   ReadSettings read = read_settings(path);
   CHECK(read.settings == Settings{false, 1, {}, 1600, 800, false});
   folder.write("settings.toml", "theme = \n\"dark");
