@@ -18,10 +18,11 @@ struct Overloaded : F... {
 template <typename... F>
 Overloaded(F...) -> Overloaded<F...>;
 
-constexpr float column = 2;            // device px: two hold every extreme, and a line is no thinner
-constexpr float reach = 12;            // px within which a series counts as under the mouse
-constexpr float cursor_reach = 7;      // px within which a press takes the step cursor
-constexpr float handle_radius = 6.5f;  // the 13 px disc
+constexpr float column = 2;             // device px: two hold every extreme, and a line is no thinner
+constexpr float columns_at_most = 450;  // of a plot on a very large display
+constexpr float reach = 12;             // px within which a series counts as under the mouse
+constexpr float cursor_reach = 7;       // px within which a press takes the step cursor
+constexpr float handle_radius = 6.5f;   // the 13 px disc
 
 Measure measure_of(const ui::Painter& p) {
   return [&p](ui::TextStyle style, std::string_view s) { return p.text_width(style, s); };
@@ -219,8 +220,8 @@ PlotHit draw_plot(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const
   ui.mark(name, rect, scene.sentence.empty() ? scene.title : scene.sentence, help);
   if (rect.w < 40 || rect.h < 24) return hit;
   if (!scene.heat) steer(ui, name, scene, plot_area(scene, rect), view, hit);
-  Drawing drawing =
-      layout_plot(scene, view, rect, ui.theme(), measure_of(ui.paint()), {column / ui.scale(), highlight});
+  Drawing drawing = layout_plot(scene, view, rect, ui.theme(), measure_of(ui.paint()),
+                                {std::max(column / ui.scale(), rect.w / columns_at_most), highlight});
   paint(ui, drawing);
   if (!drawing.tile.empty()) ui::tile(ui, drawing.tile, *scene.tile);
   if (scene.heat) hover_heat(ui, *scene.heat, drawing.map.area, hit);

@@ -1,5 +1,6 @@
-// What a frame of the Lab costs, measured and printed, never asserted: normscope_app_tests "[.bench]". Wall
-// time, and the processor time of this thread, which a busy machine does not stretch.
+// What a frame of the Lab costs. How much is drawn is bounded; time is measured and printed, never asserted:
+// normscope_app_tests "[.bench]". Wall time, and the processor time of this thread, which a busy machine does
+// not stretch.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -47,6 +48,23 @@ void time_frames(const char* what, fixture::LabRobot& lab, const std::function<v
 }
 
 }  // namespace
+
+TEST_CASE("a frame of four runs and all plots has at most 150 000 vertices, however long the runs are") {
+  fixture::LabShape shape;
+  shape.fork = true, shape.step = 3000, shape.budget = 4000;
+  fixture::LabRobot lab(fixture::lab_view(shape));
+  for (const auto& [size, scale] : {std::pair{ui::Vec{1600, 1000}, 1.f},
+                                    {ui::Vec{2560, 1440}, 1.f},
+                                    {ui::Vec{3840, 2160}, 2.f},
+                                    {ui::Vec{3840, 2160}, 0.75f}}) {
+    lab.loop.resize(size);
+    lab.state.scale = scale;
+    lab.robot.frames(2);
+    INFO(size.x << " at " << scale);
+    CHECK(lab.loop.draw_data()->TotalVtxCount > 5000);
+    CHECK(lab.loop.draw_data()->TotalVtxCount <= 150000);
+  }
+}
 
 TEST_CASE("cost of a frame with four runs and all plots", "[.bench]") {
   fixture::LabShape shape;

@@ -199,3 +199,15 @@ TEST_CASE("a run that no memory can hold is refused in one line, and everything 
   lab.train(1);
   CHECK(lab.run('A').step == 4);
 }
+
+TEST_CASE("the cursor does not stay at a step that restarted runs have not come to") {
+  fixture::LiveRobot lab;
+  lab.train(12);
+  lab.state.lab_screen.transport().pinned_step = 9;
+  lab.robot.frames(2);
+  CHECK(lab.state.lab_screen.transport().pinned_step == 9);
+  lab.lab.edit(-1, "run.seed", "3");
+  lab.settle();
+  CHECK(lab.view().step == 0);
+  CHECK_FALSE(lab.state.lab_screen.transport().pinned_step);
+}

@@ -323,3 +323,27 @@ TEST_CASE("an empty session draws") {
   lab.robot.frames(3);
   CHECK(lab.ui.registry().find("transport/play"));
 }
+
+TEST_CASE("what the app has to say comes whole: in one line, in two, or under the mouse") {
+  for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
+    LabRobot lab(fixture::lab_view(), size);
+    std::string notice = "saved";
+    size_t under_the_mouse = 0;
+    for (int words = 1; words < 60; ++words) {
+      notice += " words" + std::to_string(words);
+      lab.state.notice = notice;
+      lab.robot.move_to(ui::Vec{2, 2}), lab.robot.frames(1);
+      const auto shown = [&] {
+        std::string text;
+        for (const ui::TextRecord& t : lab.ui.texts()) text += " " + t.text + " ";
+        return text.find(" words" + std::to_string(words) + " ") != std::string::npos;
+      };
+      if (shown()) continue;
+      ++under_the_mouse;
+      lab.robot.move_to("app/message"), lab.robot.frames(1);
+      INFO(size.x << ": " << words);
+      CHECK(shown());
+    }
+    CHECK((under_the_mouse > 20 && under_the_mouse < 56));
+  }
+}
