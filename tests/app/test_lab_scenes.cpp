@@ -1,4 +1,6 @@
 // The Lab's plots as values: axes, series, reference lines, and sentences that follow from the numbers.
+#include <fmt/format.h>
+
 #include "app/lab/scenes.h"
 #include "app/plot/plot.h"
 #include "catch.hpp"
@@ -26,6 +28,14 @@ TEST_CASE("the loss has its ceiling, its floor and a sentence") {
         "A knows only how often each letter occurs. C left that line at step 46, B at step 131.");
   CHECK(scene.y.lo < 0.76);
   CHECK(scene.x.hi == 300);
+}
+
+TEST_CASE("the number at the end of a loss line is where the line ends, not the card's mean") {
+  LabData data;
+  auto view = std::make_shared<LabView>(*fixture::lab_view());
+  view->runs[0].loss += 1;
+  const plot::PlotScene scene = loss_scene(*view, data, {});
+  for (const plot::Series& s : scene.series) CHECK(s.value == fmt::format("{:.2f}", s.y[s.y.size() - 1]));
 }
 
 TEST_CASE("the learning rate shows what was used and what is planned") {
