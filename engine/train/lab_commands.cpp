@@ -80,40 +80,33 @@ void LabTrainer::park(std::unique_ptr<LabEntry> entry) {
   if (parked_.size() > kMostParked) parked_.erase(parked_.begin());
 }
 
-// Other runs in the place of all; what is shown now stays until they stand.
-void LabTrainer::restart(std::vector<RunSpec> specs, Replaced old, std::vector<std::vector<Edit>> edits) {
-  if (specs.empty() || specs.size() > kMostRuns)
-    fail("lab", "{} runs: expected 1 to {}", specs.size(), kMostRuns);
-  // D stays apart: by its number, or because it was apart before.
-  const bool with_fork = specs.size() == kMostRuns || fork_;
-  std::vector<std::unique_ptr<LabEntry>> made, back;
-  std::vector<char> letters;
+// Those that wait under their letter with their specification where runs are exchanged, new ones otherwise;
+// when one cannot be made, the others wait on.
+std::vector<std::unique_ptr<LabEntry>> LabTrainer::make_entries(std::vector<RunSpec> specs, bool with_fork,
+                                                                Replaced old) {
+  const auto letter = [&](size_t i) {
+    return with_fork && i + 1 == specs.size() ? 'D' : static_cast<char>('A' + i);
+  };
+  std::vector<std::unique_ptr<LabEntry>> all, made(specs.size());
   for (size_t i = 0; i < specs.size(); ++i)
-    letters.push_back(with_fork && i + 1 == specs.size() ? 'D' : static_cast<char>('A' + i));
-  for (size_t i = 0; i < specs.size(); ++i)
-    back.push_back(old == Replaced::exchanged ? take_parked(specs[i], letters[i]) : nullptr);
+    all.push_back(old == Replaced::exchanged ? take_parked(specs[i], letter(i)) : nullptr);
   try {
     for (size_t i = 0; i < specs.size(); ++i)
-      made.push_back(back[i] ? nullptr : make_entry(std::move(specs[i]), letters[i]));
+      if (!all[i]) made[i] = make_entry(std::move(specs[i]), letter(i));
   } catch (...) {
-    for (auto& entry : back)
+    for (auto& entry : all)
       if (entry) parked_.push_back(std::move(entry));
     throw;
   }
-  step_ = 0;
-  for (size_t i = 0; i < made.size(); ++i) {
-    if (back[i]) made[i] = std::move(back[i]);
-    if (i < edits.size()) made[i]->run->schedule_edits(std::move(edits[i]));
-    step_ = std::max(step_, made[i]->run->steps_done());
-  }
-  if (old == Replaced::forgotten) {
-    undo_.clear(), redo_.clear(), parked_.clear();
-  } else {
-    for (auto& entry : runs_) park(std::move(entry));
-    if (fork_) park(std::move(fork_));
-  }
+  for (size_t i = 0; i < all.size(); ++i)
+    if (made[i]) all[i] = std::move(made[i]);
+  return all;
+}
+
+// From now on these are the runs, the last of them D when `with_fork`.
+void LabTrainer::show(std::vector<std::unique_ptr<LabEntry>> all, bool with_fork) {
   fork_.reset();
-  runs_ = std::move(made);
+  runs_ = std::move(all);
   if (with_fork) {
     fork_ = std::move(runs_.back());
     runs_.pop_back();
@@ -123,6 +116,28 @@ void LabTrainer::restart(std::vector<RunSpec> specs, Replaced old, std::vector<s
   next_step_ = {};
   seconds_per_step_ = tokens_per_second_ = 0;
   share_memory();
+}
+
+// Other runs in the place of all; what is shown now stays until they stand.
+void LabTrainer::restart(std::vector<RunSpec> specs, Replaced old, std::vector<std::vector<Edit>> edits) {
+  if (specs.empty() || specs.size() > kMostRuns)
+    fail("lab", "{} runs: expected 1 to {}", specs.size(), kMostRuns);
+  // D stays apart: by its number, or because it was apart before.
+  const bool with_fork = specs.size() == kMostRuns || fork_;
+  std::vector<std::unique_ptr<LabEntry>> all = make_entries(std::move(specs), with_fork, old);
+  int32_t step = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i < edits.size()) all[i]->run->schedule_edits(std::move(edits[i]));
+    step = std::max(step, all[i]->run->steps_done());
+  }
+  step_ = step;
+  if (old == Replaced::forgotten) {
+    undo_.clear(), redo_.clear(), parked_.clear();
+  } else {
+    for (auto& entry : runs_) park(std::move(entry));
+    if (fork_) park(std::move(fork_));
+  }
+  show(std::move(all), with_fork);
 }
 
 void LabTrainer::start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits) {

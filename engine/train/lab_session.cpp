@@ -246,22 +246,13 @@ void LabTrainer::restore(const std::string& folder_name, bool play) {
   if (loaded.empty() || loaded.size() > 4 || step < 0 || budget < 1)
     fail(kWhere, "{}/session.json is damaged: {} runs at step {} of {}", folder_name, loaded.size(), step,
          budget);
-  fork_.reset();
   undo_ = std::move(undo), redo_ = std::move(redo), parked_ = std::move(parked);
   companion_ = std::make_shared<const std::string>(std::move(companion));
   ++restored_;
-  runs_ = std::move(loaded);
-  if (runs_.back()->letter == 'D' && runs_.size() > 1) {
-    fork_ = std::move(runs_.back());
-    runs_.pop_back();
-  }
   step_ = step;
+  const bool with_fork = loaded.back()->letter == 'D' && loaded.size() > 1;
+  show(std::move(loaded), with_fork);
   set_budget(budget);
-  writing_ = 0;
-  text_credit_ = 0;
-  next_step_ = {};
-  seconds_per_step_ = tokens_per_second_ = 0;
-  share_memory();
   playing_ = play && step_ < budget_;
   if (playing_) release_holds();
   target_ = playing_ ? std::numeric_limits<int32_t>::max() : step_;

@@ -103,6 +103,9 @@ class LabTrainer {
   // put aside, and one that waits there under its letter with this very specification comes back as it was
   // left.
   enum class Replaced : uint8_t { forgotten, aside, exchanged };
+  std::vector<std::unique_ptr<LabEntry>> make_entries(std::vector<RunSpec> specs, bool with_fork,
+                                                      Replaced old);
+  void show(std::vector<std::unique_ptr<LabEntry>> all, bool with_fork);
   void restart(std::vector<RunSpec> specs, Replaced old, std::vector<std::vector<Edit>> edits = {});
   std::unique_ptr<LabEntry> take_parked(RunSpec spec, char letter);
   void park(std::unique_ptr<LabEntry> entry);
