@@ -16,8 +16,8 @@ double Plateau::mean() const {
 Plateau::Change Plateau::update(int32_t step, double loss, double level, int32_t warmup) {
   window_[static_cast<size_t>(count_ % kWindow)] = loss;
   ++count_;
-  const bool below = count_ >= kWindow && mean() < level - kMargin;
   const bool was_stuck = stuck_, was_learning = learning_since_ > 0;
+  const bool below = count_ >= kWindow && mean() < level - (was_learning ? kReturn : kMargin);
   stuck_ = !below && step > std::max(kPatience, warmup);
   if (below && !was_learning) learning_since_ = step;
   if (!below) learning_since_ = 0;

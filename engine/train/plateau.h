@@ -6,13 +6,12 @@
 // of steps, and either stays there or leaves below it. With m(t) the mean of the last 20 losses (of all,
 // before step 20) and the line at level - 0.1 nats:
 //   learning  m(t) is below the line and 20 losses are known; learning_since() is the first step of the
-//   present
-//             stretch below the line. A window, not a single loss, so that one easy batch does not count; a
-//             run that crosses downward at step s is told so at s. Rising above the line again takes the word
-//             back (0).
-//   stuck     m(t) is not below the line after step max(150, end of warm-up): by then every configuration
-//   that was
-//             tried and learns at all has left. Taken back as soon as m(t) falls below the line.
+//             present stretch. A window, not a single loss, so that one easy batch does not count; a run that
+//             crosses downward at step s is told so at s. The word is taken back (0) when m(t) is no longer
+//             below level - 0.05: a mean that wavers at the line (its noise is about 0.02 nats) changes
+//             nothing.
+//   stuck     not learning after step max(150, end of warm-up): by then every configuration that was tried
+//             and learns at all has left. Taken back as soon as m(t) falls below the line.
 // NaN is not below any line: such a run is not learning.
 #pragma once
 
@@ -26,6 +25,7 @@ class Plateau {
   static constexpr int32_t kWindow = 20;
   static constexpr int32_t kPatience = 150;  ///< steps before a run can be called stuck
   static constexpr double kMargin = 0.1;     ///< nats below the level that count as having left it
+  static constexpr double kReturn = 0.05;  ///< nats below the level that a run which left it may come back to
 
   enum class Change : uint8_t { None, LeftPlateau, Returned, Stuck, Unstuck };
 

@@ -83,6 +83,24 @@ TEST_CASE("a run that falls back is stuck again", "[plateau]") {
   CHECK(plateau.learning_since() == 0);
 }
 
+TEST_CASE("a mean that wavers at the line changes its mind once", "[plateau]") {
+  // A masked language model's: slowly down, the losses of its small batches 0.09 nats apart.
+  const auto loss = [](int32_t step) {
+    return kLevel - std::min(0.12, 0.0008 * step) + 0.13 * std::sin(step * 12.9898) +
+           0.02 * std::sin(step * 0.3);
+  };
+  Plateau plateau;
+  const auto seen = follow(plateau, loss, 400);
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].change == Change::LeftPlateau);
+  CHECK_FALSE(plateau.stuck());
+  // It does come back from there when it really rises again.
+  const auto back = follow(
+      plateau, [](int32_t) { return kLevel - 0.03; }, 440, 0, 401);
+  REQUIRE(back.size() == 1);
+  CHECK(back[0].change == Change::Stuck);
+}
+
 TEST_CASE("one easy batch is not learning, nor is a short history", "[plateau]") {
   Plateau plateau;
   CHECK(follow(
