@@ -27,8 +27,8 @@ constexpr Act kAnywhere[] = {Act::undo,    Act::redo,         Act::palette,     
 void take_back(AppState& state, bool undo) {
   Hands& hands = state.hands;
   char selected = state.lab_screen.diagram().selected;
-  const bool did =
-      undo ? hands.undo.undo(state.commands, selected) : hands.undo.redo(state.commands, selected);
+  const bool did = undo ? hands.undo.undo(*state.view, state.commands, selected)
+                        : hands.undo.redo(*state.view, state.commands, selected);
   if (!did) {
     state.notice = undo ? "nothing to undo" : "nothing to redo";
     return;

@@ -110,27 +110,46 @@ void UndoLog::note(const LabView& view, std::span<const Command> made, char sele
   if (done_.size() > kMostEntries) done_.erase(done_.begin());
 }
 
-bool UndoLog::undo(std::vector<Command>& commands, char& selected) {
+// An undo is asked for like an edit: what comes after it starts from there, before a view tells of it.
+void UndoLog::expect(const LabView& view, const std::vector<Command>& asked) {
+  catch_up(view);
+  for (const Command& command : asked) {
+    Done unused;
+    if (const auto* spec = std::get_if<SetSpec>(&command)) {
+      const auto run = static_cast<size_t>(spec->run);
+      if (run < expected_.size()) expected_[run] = spec->spec;
+    } else if (const auto* edit = std::get_if<EditField>(&command)) {
+      note_edit(view, *edit, unused);
+    } else if (const auto* text = std::get_if<LoadText>(&command)) {
+      note_edit(view, {-1, "data.text", text->path}, unused);
+    } else if (!std::holds_alternative<SetBudget>(command)) {
+      return expected_.clear();  // runs come or go
+    }
+  }
+  asked_at_ = view.version;
+}
+
+bool UndoLog::undo(const LabView& view, std::vector<Command>& commands, char& selected) {
   if (done_.empty()) return false;
   ++changes_;
   Done done = std::move(done_.back());
   done_.pop_back();
   commands.insert(commands.end(), done.undo.begin(), done.undo.end());
   selected = done.selected_before;
+  expect(view, done.undo);
   undone_.push_back(std::move(done));
-  expected_.clear();
   return true;
 }
 
-bool UndoLog::redo(std::vector<Command>& commands, char& selected) {
+bool UndoLog::redo(const LabView& view, std::vector<Command>& commands, char& selected) {
   if (undone_.empty()) return false;
   ++changes_;
   Done done = std::move(undone_.back());
   undone_.pop_back();
   commands.insert(commands.end(), done.redo.begin(), done.redo.end());
   selected = done.selected_after;
+  expect(view, done.redo);
   done_.push_back(std::move(done));
-  expected_.clear();
   return true;
 }
 

@@ -20,8 +20,8 @@ class UndoLog {
   void note(const LabView& view, std::span<const lab::Command> made, char selected_before,
             char selected_after, bool held);
   // Appends the commands of the last entry and says which run is to be shown; false when there is nothing.
-  bool undo(std::vector<lab::Command>& commands, char& selected);
-  bool redo(std::vector<lab::Command>& commands, char& selected);
+  bool undo(const LabView& view, std::vector<lab::Command>& commands, char& selected);
+  bool redo(const LabView& view, std::vector<lab::Command>& commands, char& selected);
   // The whole session gave way to another and stands in the folder `aside`: one entry brings it back, and
   // what was done in it before. The newest kSlots - 1 of these are kept; their folders come from next_slot().
   void replaced(const LabView& view, const std::string& aside, char selected_before, char selected_after);
@@ -47,6 +47,7 @@ class UndoLog {
   };
   void catch_up(const LabView& view);
   void note_edit(const LabView& view, const lab::EditField& edit, Done& done);
+  void expect(const LabView& view, const std::vector<lab::Command>& asked);
 
   std::vector<Done> done_, undone_;
   // Specifications as asked for: the view is a few frames behind the hand.

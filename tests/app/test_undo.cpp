@@ -125,6 +125,24 @@ TEST_CASE(
   CHECK_FALSE(lab.state.hands.undo.can_undo());
 }
 
+TEST_CASE("an edit that follows an undo before any view tells of it is taken back to what the undo left") {
+  LiveRobot lab;
+  const std::vector<RunSpec> start = specs_of(lab.view());
+  give(lab, EditField{-1, "train.batch", "2"});
+  std::vector<Command> commands;
+  char selected = 'A';
+  REQUIRE(lab.state.hands.undo.undo(lab.view(), commands, selected));
+  commands.emplace_back(EditField{-1, "model.sequence", "8"});
+  lab.state.hands.undo.note(lab.view(), std::span(&commands.back(), 1), 'A', 'A', false);
+  run_commands(lab.lab, commands);
+  lab.settle();
+  CHECK(lab.view().runs[0].spec->model.sequence == 8);
+  CHECK(lab.view().runs[0].spec->train.batch == start[0].train.batch);
+  lab.robot.key("Ctrl+Z");
+  lab.settle();
+  CHECK(specs_of(lab.view()) == start);
+}
+
 TEST_CASE("a drag of a field is one entry") {
   LiveRobot lab;
   lab.robot.drag_by("settings/train.rate", {-30, 0}, "", 12);
