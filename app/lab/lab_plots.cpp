@@ -54,8 +54,8 @@ void LabScreen::rate_handles(Frame& f, const plot::PlotHit& hit, const plot::Plo
   if (name == "peak") {
     const double rate = std::clamp(hit.handle_y, 1e-6, 1.0);
     const std::string text = fmt::format("{:.2g}", rate);
-    scene_.drag_run = -1;
-    if (hit.handle_done) f.commands.emplace_back(EditField{-1, "train.rate", text});
+    scene_.drag_run = -1, scene_.drag_rate = std::stod(text);
+    if (hit.handle_done) f.commands.emplace_back(EditField{-1, "train.rate", text}), scene_.drag_rate.reset();
     return;
   }
   const int run = find_run(f.view, name.back());

@@ -212,10 +212,9 @@ namespace {
 
 Schedule schedule_of(const RunView& run, size_t index, const SceneOptions& options) {
   Schedule schedule = run.spec->train.schedule;
-  if (options.drag_run == static_cast<int>(index)) {
-    if (options.drag_rate) schedule.peak = static_cast<float>(*options.drag_rate);
-    if (options.drag_warmup) schedule.warmup = static_cast<int32_t>(std::lround(*options.drag_warmup));
-  }
+  if (options.drag_rate) schedule.peak = static_cast<float>(*options.drag_rate);
+  if (options.drag_warmup && options.drag_run == static_cast<int>(index))
+    schedule.warmup = static_cast<int32_t>(std::lround(*options.drag_warmup));
   return schedule;
 }
 
@@ -298,9 +297,10 @@ PlotScene rate_scene(const LabView& view, LabData& data, const SceneOptions& opt
   const int end = static_cast<int>(scene.x.hi);
   double top = 0;
   const std::vector<RateGroup> groups = rate_groups(view, options);
-  for (const RateGroup& group : groups) top = std::max(top, static_cast<double>(group.schedule.peak));
+  // As it is, not as it is being dragged: the axis must not run away from the hand.
   for (const RunView& run : view.runs)
-    top = std::max(top, static_cast<double>(data.rate(run)->span().highest));
+    top = std::max({top, static_cast<double>(run.spec->train.schedule.peak),
+                    static_cast<double>(data.rate(run)->span().highest)});
   if (top <= 0) top = 1e-3;
   scene.y.lo = 0, scene.y.hi = top * 1.12;
   scene.y.ticks = {{0, "0"}, {top, ui::number(top)}};
@@ -340,7 +340,7 @@ PlotScene rate_scene(const LabView& view, LabData& data, const SceneOptions& opt
   if (!groups.empty()) {
     Handle handle;
     handle.name = "peak";
-    handle.x = end, handle.y = learning_rate(groups.front().schedule, end);
+    handle.x = end, handle.y = groups.front().schedule.peak;  // also where the schedule has left it by then
     handle.move_x = false, handle.move_y = true;
     handle.help = "The learning rate of all runs. Drag it up or down: it changes from now on.";
     handle.value = ui::number(groups.front().schedule.peak);

@@ -18,7 +18,7 @@ struct SceneOptions {
   int matrix = 0;          // index in kMatrices
   Side side = Side::main;  // of an encoder-decoder, where a plot has room for one stack only
   bool compact = false;
-  std::optional<double> drag_rate, drag_warmup;  // of run `drag_run`, while a handle is held
+  std::optional<double> drag_rate, drag_warmup;  // while a handle is held: of all runs, of run `drag_run`
   int drag_run = -1;
   std::optional<int> hover_layer;    // 0-based; under the hand in another plot or in the diagram
   std::optional<double> hover_step;  // under the hand in another plot over time

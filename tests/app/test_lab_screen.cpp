@@ -286,6 +286,40 @@ TEST_CASE("the handles of the learning rate act on the runs") {
   CHECK(std::stod(lab.last<EditField>()->value) < 0.003);
 }
 
+TEST_CASE("while the peak is held the plans of all runs follow it and the axis stands still") {
+  for (const char* kind : {"constant", "cosine"}) {
+    INFO(kind);
+    auto view = std::make_shared<LabView>(*fixture::lab_view());
+    for (RunView& run : view->runs) {
+      RunSpec spec = *run.spec;
+      set_field(spec, "train.schedule", kind);
+      run.spec = std::make_shared<const RunSpec>(spec);
+    }
+    LabRobot lab(view);
+    LabData data;
+    const auto scene = [&] { return rate_scene(*view, data, lab.state.lab_screen.shown()); };
+    const auto planned = [&](char letter) {
+      for (const plot::Series& series : scene().series)
+        if (series.id == std::string(1, letter) + " planned") return series.y[0];
+      return -1.f;
+    };
+    const double top = scene().y.hi, before = planned('B');
+    lab.robot.move_to("plot/rate/peak");
+    lab.robot.press();
+    for (int i = 1; i < 6; ++i) lab.robot.move_to(lab.ui.mouse() + ui::Vec{0, 3});
+    lab.robot.frames(6);
+    const double held = std::stod(lab.robot.value("plot/rate/peak"));
+    CHECK((held < 0.0029 && held > 0.0005));
+    CHECK(planned('B') == Approx(before * held / 0.003).epsilon(0.02));
+    CHECK(scene().y.hi == top);
+    CHECK_FALSE(lab.last<EditField>());
+    lab.robot.release();
+    lab.robot.frames(1);
+    REQUIRE(lab.last<EditField>());
+    CHECK(std::stod(lab.last<EditField>()->value) == Approx(held).epsilon(0.02));
+  }
+}
+
 TEST_CASE("theme, scale and help are controls like the others") {
   LabRobot lab(fixture::lab_view());
   lab.robot.click("app/theme");
