@@ -2,9 +2,11 @@
 // by the painted diagram and by its hands.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "app/lab/diagram_model.h"
+#include "app/lab/lab_data.h"
 #include "engine/train/lab.h"
 
 namespace normscope::lab {
@@ -13,8 +15,15 @@ namespace normscope::lab {
 struct ScaleWords {
   std::string text, help;  // "α 0.034"
 };
-// `run` gives the present values; without one (a fork that is being built) the start is told.
-ScaleWords skip_words(const Wiring&, const RunView* run, size_t sublayer);
-ScaleWords branch_words(const Wiring&, const RunView* run, size_t sublayer);
+// What a sub-layer's learned scales are, as far as that is known: not of a fork that is being built, whose
+// start is told then.
+struct ScalesNow {
+  std::optional<float> skip, branch;
+  int step = -1;  // that they are of; -1: now
+};
+// At a step: the newest as they are, an earlier one as its frame in the history has them.
+ScalesNow scales_at(LabData&, const RunView&, Side, int layer, Sub, int step);
+ScaleWords skip_words(const Wiring&, const ScalesNow&);
+ScaleWords branch_words(const Wiring&, const ScalesNow&);
 
 }  // namespace normscope::lab

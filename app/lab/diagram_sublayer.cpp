@@ -65,18 +65,11 @@ void SublayerPainter::function_box(const SublayerLayout& s, int layer) {
   p.text_in(words, title, t.ink,
             names[p.text_width(title, names[0]) + (d.narrow ? 3.f : 10.f) > words.w ? 1 : 0], Align::centre);
   if (inside.empty()) return;
-  const TextStyle style{Face::sans, 9};
-  float width = 0;
-  for (const std::string& word : inside) width += p.text_width(style, word) + 10;
-  float x = s.box.centre().x - width / 2 + 1;
-  for (const std::string& word : inside) {
-    const float w = p.text_width(style, word) + 7;
-    const Rect token{x, words.bottom(), w, s.box.bottom() - words.bottom() - 2.5f};
-    p.fill(token, t.panel, 3);
-    p.outline(token, t.slot, 1, 3);
-    p.text_in(token, style, t.ink2, word, Align::centre);
-    x += w + 3;
-  }
+  // Plain words: an outline in so low a box would cross its letters.
+  std::string line;
+  for (const std::string& word : inside) line += (line.empty() ? "" : "  ") + word;
+  p.text_in({s.box.x, words.bottom() - 0.5f, s.box.w, s.box.bottom() - words.bottom() - 2},
+            {Face::sans, type::tick}, t.ink2, line, Align::centre);
 }
 
 void SublayerPainter::plus(Vec centre) {
@@ -95,17 +88,18 @@ void SublayerPainter::pill(const Rect& r, const std::string& text) {
 
 void SublayerPainter::scales(const SublayerLayout& s, int layer) {
   const Wiring& w = wiring(layer, s.sub);
-  const RunView* now = state.pending ? nullptr : &run;
-  const size_t index = sublayer_index(run.spec->model, d.side, layer, s.sub);
-  if (const ScaleWords skip = skip_words(w, now, index); !skip.text.empty()) pill(s.pill, skip.text);
-  if (const ScaleWords branch = branch_words(w, now, index); !branch.text.empty())
-    pill(s.branch_pill, branch.text);
+  const ScalesNow now =
+      state.pending ? ScalesNow{} : scales_at(input.data, run, d.side, layer, s.sub, input.step);
+  if (const ScaleWords skip = skip_words(w, now); !skip.text.empty()) pill(s.pill, skip.text);
+  if (const ScaleWords branch = branch_words(w, now); !branch.text.empty()) pill(s.branch_pill, branch.text);
   std::string below;
   if (w.depth != 1.0f) below = fmt::format("×{:.2f} = 1/√l", w.depth);
   if (w.init_gain != 1.0f) below = fmt::format("init ×{:.2f}", w.init_gain);
   if (!below.empty() && !d.narrow)
-    p.text({s.box.centre().x, s.box.bottom() + (compact ? 11.f : 13.f)}, {Face::mono, type::tick}, t.ink2,
-           below, Align::centre);
+    p.text({s.box.centre().x, s.box.bottom() + (stacks.both ? 10.f
+                                                : compact   ? 12.f
+                                                            : 13.f)},
+           {Face::mono, type::tick}, t.ink2, below, Align::centre);
 }
 
 void SublayerPainter::second_stream() {
@@ -120,8 +114,8 @@ void SublayerPainter::second_stream() {
   p.fill({x - 4, d.second.y - 2, 8, d.second.h + 4}, t.panel);
   small_fixed(d.second);
   const char* text = token_text(stack.wiring.second);
-  if (p.text_width({Face::bold, 9}, text) + 4 < d.second.w)
-    p.text_in(d.second, {Face::bold, 9}, t.ink2, text, Align::centre);
+  if (p.text_width({Face::bold, type::tick}, text) + 4 < d.second.w)
+    p.text_in(d.second, {Face::bold, type::tick}, t.ink2, text, Align::centre);
   plus(d.join);
 }
 

@@ -50,14 +50,13 @@ void TokenPainter::token(const Rect& r, NormKind kind, bool halo) {
   if (halo) p.halo(t, r, radius::token, 0.8f);
   p.accent_box(t, r, radius::token);
   const char* text = token_text(kind);
-  const bool wide = p.text_width({Face::bold, type::tick}, text) > r.w - 3;
-  p.text_in(r, {Face::bold, wide ? 9 : type::tick}, t.on_accent, text, Align::centre);
+  p.text_in(r, {Face::bold, type::tick}, t.on_accent, text, Align::centre);
 }
 
 void TokenPainter::locked_token(const Rect& r, NormKind kind) {
   p.fill(r, solid(), radius::token);
   p.outline(r, t.slot, line::outline, radius::token);
-  const TextStyle style{Face::bold, 10};
+  const TextStyle style{Face::bold, type::tick};
   const float w = p.text_width(style, token_text(kind));
   const bool room = w + 10 < r.w;
   if (room) lock(p, {r.centre().x - w / 2 - 2.5f, r.centre().y}, 7, t.ink2);
@@ -74,7 +73,7 @@ void TokenPainter::slot(const Rect& r, SlotId at, Colour behind) {
   if (ghost(at)) {
     p.fill(r, behind, radius::token);
     p.dashed_outline(r, t.slot, line::outline, kSlotDash, radius::token);
-    p.text_in(r, {Face::sans, r.w < 30 ? 9 : type::tick}, t.ink3, token_text(kind), Align::centre);
+    p.text_in(r, {Face::sans, type::tick}, t.ink3, token_text(kind), Align::centre);
   } else if (kind != NormKind::None && stack.is_locked(at)) {
     locked_token(r, kind);
   } else if (kind != NormKind::None) {

@@ -259,7 +259,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
   const std::string now = grouped(view.step);
   Rect bar;
   if (compact) {
-    const float w = p.text({x, cy + 6}, {Face::mono, 17}, t.ink, now);
+    const float w = p.text({x, cy + 6}, {Face::mono, type::figure}, t.ink, now);
     const float of = p.text({x + w + 6, cy + 5}, plain, t.ink3, fmt::format("/ {}", grouped(view.budget)));
     ui.mark("transport/counter", {x, cy - 12, w + of + 6, 24}, now, "The step that is done, of the budget.");
     const float start = std::max(rect.x + 240, x + w + of + 26);

@@ -25,6 +25,7 @@ struct TextRecord {
   Rect rect, clip;
   std::string text;
   int layer = 0;
+  float px = 0;  // of the style
 };
 
 class Painter {

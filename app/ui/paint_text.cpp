@@ -41,7 +41,7 @@ float Painter::text(Vec at, TextStyle style, Colour colour, std::string_view s, 
     ImVec2 lo = list_->GetClipRectMin(), hi = list_->GetClipRectMax();
     Rect clip{lo.x / scale_, lo.y / scale_, (hi.x - lo.x) / scale_, (hi.y - lo.y) / scale_};
     Rect ink{place.x / scale_, at.y - ink_above * style.px, width, (ink_above + ink_below) * style.px};
-    records_->push_back({ink, clip, std::string(s), layer_});
+    records_->push_back({ink, clip, std::string(s), layer_, style.px});
   }
   return width;
 }

@@ -83,6 +83,7 @@ namespace type {
 inline constexpr float tick = 11, body = 12, title = 13, run_name = 15, prose = 16, figure = 17, counter = 20,
                        run_loss = 22, lesson = 28;
 inline constexpr float prose_line = 28;
+inline constexpr float sizes[] = {tick, body, title, run_name, prose, figure, counter, run_loss, lesson};
 }  // namespace type
 
 namespace space {

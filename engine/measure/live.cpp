@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/cpu/measure_rows.h"
@@ -142,6 +144,8 @@ void LiveMeasurements::lay_out() {
     layout_.push_back({fmt::format("{}.{}.sum", beta, s.index_in_stack), layer});
     for (int32_t j = 0; j <= s.index_in_stack; ++j)
       layout_.push_back({fmt::format("{}.{}.{}", beta, s.index_in_stack, j), layer});
+    if (s.skip != kNone) layout_.push_back({s.name + ".skip.mean", layer});
+    if (s.branch_scale != kNone) layout_.push_back({s.name + ".branch.mean", layer});
   }
 }
 
@@ -207,6 +211,9 @@ void LiveMeasurements::measure_sublayer(const Sublayer& s, std::span<double> out
     const double share = shares_[static_cast<size_t>(j)].variance(static_cast<int64_t>(n));
     *sum += *number++ = whole > 0 || whole != whole ? share / whole : 0.0;
   }
+  for (const auto& [scale, values] : {std::pair(s.skip, &skip_), std::pair(s.branch_scale, &branch_scale_)})
+    if (scale != kNone)
+      *number++ = std::accumulate(values->begin(), values->end(), 0.0) / static_cast<double>(width_);
 }
 
 /// c_ij = N'( skip N''( c_(i-1)j ) ) for j < i, c_ii = N'( branch a_i ), where N'(z) = gain (z - mean

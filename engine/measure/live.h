@@ -30,6 +30,8 @@ namespace normscope {
 /// "NAME.branch.variance", "NAME.input.variance": variance over tokens and features of the branch (as added,
 /// scale
 ///   included) and of the skip path (scale included): v_i and the denominator of Liu et al., section 4.
+/// "NAME.skip.mean", "NAME.branch.mean": mean over features of a learned scale of the trunk (Admin's ω,
+///   NormFormer's λ) or of the branch (ReZero's α, FixUp's s), where there is one.
 class LiveMeasurements {
  public:
   /// `sequences`: how many sequences of the batch are measured, from the first.

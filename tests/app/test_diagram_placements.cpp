@@ -195,4 +195,19 @@ TEST_CASE("ReZero's pills show what was learned, and say what it is") {
   bool told = false;
   for (const ui::TextRecord& text : lab.ui.texts()) told |= text.text.find("learned") != std::string::npos;
   CHECK(told);
+
+  // Scrubbed back, the pill shows the scale of then: of the weights that the step began with.
+  const auto history = lab.run('A').history;
+  const Series learned = history->series(history->find("L02.attn.branch.mean"));
+  REQUIRE(learned.values.size() == 20);
+  CHECK(learned.values[0] == 0);
+  lab.state.lab_screen.transport().pinned_step = 7;
+  lab.robot.frames(3);
+  CHECK(learned.steps[6] == 7);
+  CHECK(learned.values[6] != 0);
+  CHECK(lab.robot.value(pill) == fmt::format("α {:.3f}", learned.values[6]));
+  CHECK(lab.robot.control(pill).help.find("at step 7") != std::string::npos);
+  lab.state.lab_screen.transport().pinned_step.reset();
+  lab.robot.frames(3);
+  CHECK(lab.robot.value(pill) == fmt::format("α {:.3f}", alpha));
 }

@@ -1,8 +1,10 @@
-// What is wrong with the texts on screen: none may overlap another, be cut, or leave its clip or the window.
+// What is wrong with the texts on screen: none may overlap another, be cut, leave its clip or the window, or
+// be of a size that the type table does not have.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,11 @@ inline constexpr ui::Vec kSizes[] = {{1024, 600},  {1280, 720},  {1440, 900},
                                      {1600, 1000}, {1920, 1080}, {3840, 2160}};
 inline constexpr float kScales[] = {0.75f, 1.5f, 2.5f};
 
+inline bool of_the_table(const ui::TextRecord& text) {
+  const auto& sizes = ui::type::sizes;
+  return std::find(std::begin(sizes), std::end(sizes), text.px) != std::end(sizes);
+}
+
 // One line each.
 inline std::vector<std::string> text_faults(const ui::Ui& ui) {
   std::vector<std::string> result;
@@ -25,6 +32,7 @@ inline std::vector<std::string> text_faults(const ui::Ui& ui) {
     if (!text.clip.inset(-1).contains(text.rect)) result.push_back(fmt::format("clipped: {}", text.text));
     if (!whole.inset(-0.5f).contains(text.rect))
       result.push_back(fmt::format("outside the window: {}", text.text));
+    if (!of_the_table(text)) result.push_back(fmt::format("{} px: {}", text.px, text.text));
     if (text.text.ends_with("…") && text.text != "…") result.push_back(fmt::format("cut: {}", text.text));
     for (size_t k = 0; k < i; ++k)
       if (texts[k].layer == text.layer && texts[k].rect.inset(0.75f).overlaps(text.rect.inset(0.75f)))

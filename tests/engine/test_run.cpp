@@ -271,6 +271,29 @@ TEST_CASE("Admin profiles its first batch, and again when a fork changes the wir
   CHECK(make_run(small_spec("deepnorm"))->skip_scales()[0] == Approx(std::pow(4.0, 0.25)));
 }
 
+TEST_CASE("the history has every learned scale as each step began with it", "[run]") {
+  for (const char* preset : {"admin", "rezero"}) {
+    const bool skip = std::string(preset) == "admin";
+    const auto run = make_run(small_spec(preset));
+    std::vector<std::vector<float>> before;
+    for (int i = 0; i < 5; ++i) {
+      before.push_back(skip ? run->skip_scales() : run->branch_scales());
+      steps(*run, 1);
+    }
+    const History& history = *run->history();
+    const char *learned = skip ? ".skip.mean" : ".branch.mean",
+               *constant = skip ? ".branch.mean" : ".skip.mean";
+    const char* names[] = {"L01.attn", "L01.ffn", "L02.attn", "L02.ffn"};
+    for (size_t place = 0; place < 4; ++place) {
+      INFO(preset << " " << names[place]);
+      CHECK(history.find(std::string(names[place]) + constant) < 0);
+      const Series series = history.series(history.find(std::string(names[place]) + learned));
+      REQUIRE(series.values.size() == 5);
+      for (size_t i = 0; i < 5; ++i) CHECK(series.values[i] == Approx(before[i][place]).margin(1e-7));
+    }
+  }
+}
+
 TEST_CASE("a learned scale of the branch is told as it stands now", "[run]") {
   const auto run = make_run(small_spec("rezero"));
   CHECK(run->branch_scales() == std::vector<float>(4, 0.0f));
