@@ -1,8 +1,11 @@
 #include "app/lessons/figures.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "app/ui/widgets.h"
 
@@ -37,6 +40,21 @@ std::vector<double> clamped(std::vector<double> v, const FigureAxis& axis) {
   return v;
 }
 
+/// A loss has two decimals, everything else two digits.
+std::string value_text(double v, const FigureAxis& axis) {
+  return axis.label.starts_with("loss") ? fmt::format("{:.2f}", v) : ui::number(v, 2);
+}
+
+/// What a line comes to: its end; of a loss over time the mean of the last 20 steps, as the text and the Lab
+/// say.
+double end_value(const std::vector<double>& y, const Figure& figure) {
+  constexpr size_t kSteps = 20;
+  if (!figure.y.label.starts_with("loss") || figure.x.label != "training step") return y.back();
+  const size_t count = std::min(y.size(), kSteps);
+  return std::accumulate(y.end() - static_cast<std::ptrdiff_t>(count), y.end(), 0.0) /
+         static_cast<double>(count);
+}
+
 void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line, const FigureData& data,
               PlotScene& scene) {
   const CurveData* own = nullptr;
@@ -61,7 +79,7 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
   plot::Series s;
   s.id = line.curve, s.name = line.name, s.letter = lesson.run(line.run) ? line.run : "",
   s.ink = Ink::run(run);
-  s.value = ui::number(y.back(), 2);
+  s.value = value_text(end_value(y, figure), figure.y);
   s.x = column(x), s.y = column(clamped(y, figure.y));
   s.markers = y.size() <= 24 ? Markers::all : Markers::sparse;
   scene.series.push_back(std::move(s));
@@ -77,7 +95,7 @@ void add_prediction(const Figure& figure, const FigureData& data, PlotScene& sce
     s.marker = ui::Marker::none;
     s.x = column(data.drawn_x), s.y = column(clamped(data.drawn_y, figure.y));
     s.end_marker = false, s.end_label = core;
-    if (core) s.name = "you drew", s.value = ui::number(data.drawn_y.back(), 2);
+    if (core) s.name = "you drew", s.value = value_text(data.drawn_y.back(), figure.y);
     scene.series.push_back(std::move(s));
   }
 }

@@ -52,9 +52,7 @@ void Player::open(std::string_view id, StepKind step) {
       if (step == StepKind::Predict) return;
       LessonProgress& p = progress_.of(lesson()->id);
       if (!p.committed && !p.skipped) commit(!ready_to_commit());
-      p.step = std::max(p.step, static_cast<int>(step));
-      step_ = step;
-      return;
+      return go(step);
     }
   throw Error(fmt::format("lesson '{}' is not in this course", id));
 }
@@ -81,6 +79,10 @@ void Player::go(StepKind step) {
   step_ = step, scroll_ = 0, fresh_ = true;
   p.step = std::max(p.step, static_cast<int>(step));
   progress_.save();
+  // In a lesson that is opened again nothing is measured yet, and the text of these steps speaks of it.
+  const auto state = measurer_->state();
+  const bool begun = state->lesson == lesson()->id && (state->running || state->done);
+  if ((step == StepKind::Compare || step == StepKind::Explain) && !begun) measure();
 }
 
 bool Player::ready_to_commit() const {

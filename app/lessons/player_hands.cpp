@@ -10,49 +10,66 @@ namespace normscope::lessons {
 using namespace ui;
 
 void Player::draw_cards(Ui& ui, Rect rect) {
-  Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const Prediction& q = lesson()->prediction;
   const LessonProgress& progress = progress_.of(lesson()->id);
   const bool locked = progress.committed || progress.skipped;
   const float high = 58, pitch = 70, w = std::min(440.f, rect.w);
   rect.x += (rect.w - w) / 2, rect.w = w;
-  p.text_in(rect.take_top(26, 8), {Face::sans, type::body}, t.ink2, "↑ " + q.first);
-  const float top = rect.y;
+  ui.paint().text_in(rect.take_top(26, 8), {Face::sans, type::body}, t.ink2, "↑ " + q.first);
+  const size_t count = order_.size();
+  const auto card_of = [&](const std::string& id) {
+    return std::find_if(q.cards.begin(), q.cards.end(),
+                        [&](const Prediction::Card& c) { return c.id == id; });
+  };
+  const auto box_at = [&](size_t place) {
+    return Rect{rect.x, rect.y + pitch * static_cast<float>(place), w, high};
+  };
+  // First the hands: which card is held and over which place, or where the keys send one.
   std::optional<std::pair<size_t, size_t>> move;
-  for (const bool held_pass : {false, true})
-    for (size_t i = 0; i < order_.size(); ++i) {
-      const auto card = std::find_if(q.cards.begin(), q.cards.end(),
-                                     [&](const Prediction::Card& c) { return c.id == order_[i]; });
-      if (card == q.cards.end()) continue;
-      Rect box{rect.x, top + pitch * static_cast<float>(i), w, high};
-      if (held_pass) continue;
-      HitOptions options;
-      options.arrows = true, options.enabled = !locked, options.radius = radius::panel;
-      const Hit h = ui.hit("lesson/card/" + card->id, box, std::to_string(i + 1),
-                           card->text + ": drag it to its place, or use the arrow keys.", options);
-      if (i == 0 && fresh_ && !locked) ui.focus("lesson/card/" + card->id);
-      const bool held = h.held && h.dragging;
-      if (held) box = box.moved(0, h.drag.y);
-      Painter& layer = held ? ui.paint_top() : p;
-      if (held) layer.shadow(t, box, radius::panel);
-      layer.fill(box, h.hovered || held ? t.accent_soft : t.raised, radius::panel);
-      layer.outline(box, held ? t.ink : t.strong, 1.2f, radius::panel);
-      for (int k = 0; k < 3; ++k)
-        layer.fill({box.x + 16, box.y + 21 + 7.f * static_cast<float>(k), 14, 2}, t.ink3);
-      layer.text_in({box.x + 46, box.y, box.w - 90, box.h}, {Face::bold, type::run_name}, t.ink, card->text);
-      layer.text_in({box.right() - 40, box.y, 24, box.h}, {Face::mono, type::body}, t.ink3,
-                    std::to_string(i + 1), Align::right);
-      // Let go: into the place that it lies over. Arrow up is towards the top.
-      if (h.released && h.dragging) {
-        const long place = std::lround(static_cast<double>(i) + static_cast<double>(h.drag.y / pitch));
-        move = {i, static_cast<size_t>(std::clamp<long>(place, 0, static_cast<long>(order_.size()) - 1))};
-      }
-      if (h.arrow_y > 0 && i > 0) move = {i, i - 1};
-      if (h.arrow_y < 0 && i + 1 < order_.size()) move = {i, i + 1};
+  size_t held = count, over = count;
+  float drag = 0;
+  std::vector<bool> lit(count);
+  for (size_t i = 0; i < count; ++i) {
+    const auto card = card_of(order_[i]);
+    if (card == q.cards.end()) continue;
+    HitOptions options;
+    options.arrows = true, options.enabled = !locked, options.radius = radius::panel;
+    const Hit h = ui.hit("lesson/card/" + card->id, box_at(i), std::to_string(i + 1),
+                         card->text + ": drag it to its place, or use the arrow keys.", options);
+    if (i == 0 && fresh_ && !locked) ui.focus("lesson/card/" + card->id);
+    lit[i] = h.hovered;
+    if (h.dragging) {
+      const long place = std::lround(static_cast<double>(i) + static_cast<double>(h.drag.y / pitch));
+      over = static_cast<size_t>(std::clamp<long>(place, 0, static_cast<long>(count) - 1));
+      if (h.held) held = i, drag = h.drag.y;
+      if (h.released) move = {i, over};
     }
-  rect.y = top + pitch * static_cast<float>(order_.size());
-  p.text_in({rect.x, rect.y, rect.w, 26}, {Face::sans, type::body}, t.ink2, "↓ " + q.last);
+    if (h.arrow_y > 0 && i > 0) move = {i, i - 1};
+    if (h.arrow_y < 0 && i + 1 < count) move = {i, i + 1};
+  }
+  // Then the eye: the others make room for the card in the hand.
+  for (size_t i = 0; i < count; ++i) {
+    const auto card = card_of(order_[i]);
+    if (card == q.cards.end()) continue;
+    size_t place = i;
+    if (held < count && i != held) {
+      place = i > held ? i - 1 : i;
+      if (place >= over) ++place;
+    }
+    const bool mine = i == held;
+    const Rect box = mine ? box_at(i).moved(0, drag) : box_at(place);
+    Painter& p = mine ? ui.paint_top() : ui.paint();
+    if (mine) p.shadow(t, box, radius::panel);
+    p.fill(box, mine || (lit[i] && held == count) ? t.accent_soft : t.raised, radius::panel);
+    p.outline(box, mine ? t.ink : t.strong, 1.2f, radius::panel);
+    for (int k = 0; k < 3; ++k) p.fill({box.x + 16, box.y + 21 + 7.f * static_cast<float>(k), 14, 2}, t.ink3);
+    p.text_in({box.x + 46, box.y, box.w - 90, box.h}, {Face::bold, type::run_name}, t.ink, card->text);
+    p.text_in({box.right() - 40, box.y, 24, box.h}, {Face::mono, type::body}, t.ink3,
+              std::to_string((mine ? over : place) + 1), Align::right);
+  }
+  const float end = rect.y + pitch * static_cast<float>(count);
+  ui.paint().text_in({rect.x, end, rect.w, 26}, {Face::sans, type::body}, t.ink2, "↓ " + q.last);
   if (move && move->first != move->second) {
     const std::string id = order_[move->first];
     order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(move->first));
@@ -83,8 +100,12 @@ void Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value
   const int stride = std::abs(quarter - std::round(quarter)) < 1e-6 ? 1 : 4;
   for (int i = 0; i <= 4; i += stride) {
     const double v = low + (high - low) * i / 4;
-    p.text_in({track.x + track.w * static_cast<float>(i) / 4 - 40, track.y + 20, 80, 16},
-              {Face::mono, type::tick}, t.ink3, ui::number(v, 3), Align::centre);
+    const TextStyle tick{Face::mono, type::tick};
+    const std::string text = ui::number(v, 3);
+    const float half = p.text_width(tick, text) / 2;  // the ends stay within the slider
+    const float at =
+        std::clamp(track.x + track.w * static_cast<float>(i) / 4, rect.x + half, rect.right() - half);
+    p.text_in({at - 40, track.y + 20, 80, 16}, tick, t.ink3, text, Align::centre);
   }
   if (h.held) ui.tooltip(ui::number(value, 4) + (unit.empty() ? "" : " " + unit));
 }
