@@ -8,7 +8,7 @@
 //   learning  m(t) is below the line and 20 losses are known; learning_since() is the first step of the
 //             present stretch. A window, not a single loss, so that one easy batch does not count; a run that
 //             crosses downward at step s is told so at s. The word is taken back (0) when m(t) is no longer
-//             below level - 0.05: a mean that wavers at the line (its noise is about 0.02 nats) changes
+//             below level - 0.02: a mean that wavers at the line (its noise is about 0.02 nats) changes
 //             nothing.
 //   stuck     not learning after step max(150, end of warm-up): by then every configuration that was tried
 //             and learns at all has left. Taken back as soon as m(t) falls below the line.
@@ -25,7 +25,7 @@ class Plateau {
   static constexpr int32_t kWindow = 20;
   static constexpr int32_t kPatience = 150;  ///< steps before a run can be called stuck
   static constexpr double kMargin = 0.1;     ///< nats below the level that count as having left it
-  static constexpr double kReturn = 0.05;  ///< nats below the level that a run which left it may come back to
+  static constexpr double kReturn = 0.02;  ///< nats below the level that a run which left it may come back to
 
   enum class Change : uint8_t { None, LeftPlateau, Returned, Stuck, Unstuck };
 

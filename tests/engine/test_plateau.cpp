@@ -96,7 +96,7 @@ TEST_CASE("a mean that wavers at the line changes its mind once", "[plateau]") {
   CHECK_FALSE(plateau.stuck());
   // It does come back from there when it really rises again.
   const auto back = follow(
-      plateau, [](int32_t) { return kLevel - 0.03; }, 440, 0, 401);
+      plateau, [](int32_t) { return kLevel; }, 440, 0, 401);
   REQUIRE(back.size() == 1);
   CHECK(back[0].change == Change::Stuck);
 }
