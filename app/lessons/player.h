@@ -86,7 +86,7 @@ class Player {
                    double step, const std::string& unit, std::string_view help);
   void draw_runs(ui::Ui& ui, ui::Rect rect);
   void draw_strip(ui::Ui& ui, ui::Rect rect);
-  void draw_said(ui::Ui& ui, const ui::Rect& rect, const plot::PlotScene& scene, double value);
+  void add_said(plot::PlotScene& scene, double value) const;
   void draw_gap(ui::Ui& ui, const ui::Rect& rect, const plot::PlotScene& scene);
   void sketch_to(size_t index, double y);
   std::vector<double> sketch_grid() const;

@@ -132,7 +132,7 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   const bool sketching = predicting && q.kind == Prediction::Kind::Draw;
   if (predicting && !map) scene.pad_right = 24;
   if (sketching) draw_sketch(ui, rect, scene);
-  if (said) draw_said(ui, rect, scene, predicting ? value_ : progress.value);
+  if (said) add_said(scene, predicting ? value_ : progress.value);
   plot::draw_plot(ui, "lesson/plot", rect, scene, views_[figure.id], figure.title + ".");
   if (sketching) draw_sketch(ui, {}, scene);
   if (!map) {
@@ -227,27 +227,25 @@ void Player::draw_sketch(Ui& ui, const Rect& rect, plot::PlotScene& scene) {
                            ui::number(grid[points.size() - 1], 3), ui::number(sketch_.back(), 2)));
 }
 
-/// A value that was predicted: the highlighter's stroke across the plot, its name at the end.
-void Player::draw_said(Ui& ui, const Rect& rect, const plot::PlotScene& scene, double value) {
-  if (views_[figure_shown().id].zoomed()) return;
-  Painter& p = ui.paint();
-  const Theme& t = ui.theme();
-  const Prediction& q = lesson()->prediction;
-  const Rect area = plot::plot_area(scene, rect);
-  const plot::PlotMap map = map_of(scene, area);
-  const Vec at = map(q.on_y ? scene.x.lo : value, q.on_y ? value : scene.y.lo);
-  const Vec from = q.on_y ? Vec{area.x, at.y} : Vec{at.x, area.y},
-            to = q.on_y ? Vec{area.right(), at.y} : Vec{at.x, area.bottom()};
-  p.line(from, to, t.accent, 9), p.line(from, to, t.dark ? t.on_accent : t.ink, 1.8f);
-  const std::string words = fmt::format("{} {}", step_ == StepKind::Predict ? "your prediction:" : "you said",
-                                        ui::number(value, 3));
-  const float w = p.text_width({Face::bold, type::body}, words);
-  if (q.on_y)
-    p.text({area.right() - w - 4, at.y + (at.y < area.y + 30 ? 20.f : -9.f)}, {Face::bold, type::body}, t.ink,
-           words);
-  else
-    p.text({at.x + w + 14 > area.right() ? at.x - w - 10 : at.x + 10, area.y + 16}, {Face::bold, type::body},
-           t.ink, words);
+/// A value that was predicted: the highlighter's stroke across the plot, with its name where there is room.
+void Player::add_said(plot::PlotScene& scene, double value) const {
+  const bool level = lesson()->prediction.on_y;
+  const auto low = static_cast<float>(level ? scene.x.lo : scene.y.lo),
+             high = static_cast<float>(level ? scene.x.hi : scene.y.hi), at = static_cast<float>(value);
+  plot::Series s;
+  s.id = "your prediction";
+  s.x = plot::Column::of(level ? std::vector{low, high} : std::vector{at, at});
+  s.y = plot::Column::of(level ? std::vector{at, at} : std::vector{low, high});
+  s.ink = {plot::Ink::Role::prediction, 0, 1}, s.width = 9, s.marker = ui::Marker::none;
+  s.end_label = s.end_marker = false;
+  scene.series.insert(scene.series.begin(), std::move(s));
+  scene.notes.push_back({level ? scene.x.hi : value,
+                         level ? value : scene.y.hi,
+                         step_ == StepKind::Predict ? "your prediction:" : "you said",
+                         ui::number(value, 3),
+                         {plot::Ink::Role::ink, 0, 1},
+                         level ? 4.f : 10.f,
+                         level ? -11.f : 16.f});
 }
 
 /// What lies between the end of the prediction and that of the measurement.
