@@ -38,7 +38,7 @@ constexpr std::array<QuantityInfo, 8> kQuantities{{
      "1: nothing turned", "mean cosine between input and output",
      "Mean cosine between a sub-layer's input and its output: 1 when it turns nothing."},
     {Quantity::attention_entropy, "attention-entropy", "attention entropy", "Attention entropy",
-     "Attention entropy over time", "nats, mean of heads", "entropy of the attention weights, nats",
+     "Attention entropy over time", "nats, mean of heads", "entropy of the attention weights in nats",
      "Mean over heads and queries of the attention weights' entropy: 0 looks at one token only."},
 }};
 

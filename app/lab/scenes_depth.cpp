@@ -25,16 +25,17 @@ int most_layers(const LabView& view) {
   return layers;
 }
 
-Series layer_line(const LabView& view, size_t index, std::vector<float> values, bool named, Side side) {
+// The name is for files and wide plots: a narrow one has room for the letter alone.
+Series layer_line(const LabView& view, size_t index, std::vector<float> values, bool compact, Side side) {
   const RunView& run = view.runs[index];
   Series s;
   s.id = letter_of(run), s.letter = s.id;
-  if (named) s.name = short_label(view, index);
+  s.name = short_label(view, index);
   s.x0 = 1, s.y = Column::of(std::move(values));
   s.ink = Ink::run(colour_of(run));
   s.markers = Markers::all;
   s.end_marker = false;
-  dress_line(s, run, side, named);
+  dress_line(s, run, side, compact);
   return s;
 }
 
@@ -275,7 +276,9 @@ std::vector<PlotScene> over_time_scenes(const LabView& view, LabData& data, cons
     scene.x.lo = 0, scene.x.hi = std::max(1, std::max(view.budget, view.step));
     scene.x.label = "step", scene.x.integer = true, scene.x.max_ticks = 7;
     scene.x.show_labels = i + 1 == view.runs.size();
-    scene.y.label = about.of_matrix ? fmt::format("{} of {}", about.axis, matrix.label) : about.axis;
+    scene.y.label =
+        fmt::format("{}{}, {}: {}", about.axis, about.of_matrix ? std::string(" of ") + matrix.label : "",
+                    run.letter, run.name);
     scene.tile = colour_of(run);
     scene.pad_top = 4, scene.pad_bottom = scene.x.show_labels ? 26.f : 4.f;
     for (int layer = 0; layer < layers; ++layer) {

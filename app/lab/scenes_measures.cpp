@@ -103,7 +103,7 @@ PlotScene depth_scene(const LabView& view, LabData& data, const SceneOptions& op
       if (const double s = spread_of(points.y); s > spread.value) spread = {&run, s, side};
       Series s;
       s.id = letter_of(run), s.letter = s.id;
-      if (options.compact) s.name = short_label(view, i);
+      s.name = short_label(view, i);
       s.x = Column::of(std::move(points.x)), s.y = Column::of(std::move(points.y));
       s.ink = Ink::run(colour_of(run));
       s.markers = Markers::all, s.end_marker = false;
@@ -173,7 +173,8 @@ std::vector<PlotScene> dependency_scenes(const LabView& view, LabData& data, con
     scene.id = fmt::format("dependency-{}", run.letter);
     scene.title = "Who does each layer lean on?", scene.note = "residual dependency β²";
     scene.tile = colour_of(run);
-    scene.y.label = fmt::format("residual dependency at step {}", ui::grouped(options.step));
+    scene.y.label = fmt::format("residual dependency at step {}, {}: {}", ui::grouped(options.step),
+                                run.letter, run.name);
     Dependency d = dependency(data, run, options.step, options.side);
     if (d.measured()) {
       HeatMap heat;

@@ -47,7 +47,8 @@ struct ExportSize {
 std::string to_svg(const PlotScene&, const ui::Theme&, ExportSize = {}, const View& = {});
 // Several lines: title, sentence, axes, per series first, last, min, max and the value at the cursor.
 std::string to_text(const PlotScene&);
-// Long form: series,x,y (and band rows lo, hi; heat-map cells row, column, value), full series, 9 digits.
+// Long form: series,x,y,hi with the axes' words for x and y, bands with lo as y; heat maps: row, column,
+// value. Full series, 9 digits.
 std::string to_csv(const PlotScene&);
 
 }  // namespace normscope::plot

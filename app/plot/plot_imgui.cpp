@@ -202,16 +202,7 @@ void draw_handles(ui::Ui& ui, std::string_view name, const PlotScene& scene, con
 }  // namespace
 
 float needed_pad_right(ui::Ui& ui, const PlotScene& scene, float width) {
-  float label = label_width(scene, measure_of(ui.paint()));
-  if (label <= 0) return scene.pad_right;
-  auto [lo, hi] = shown_range(scene.x, {});
-  // The line ends at a share t of the area's width w; the label must end where the rectangle ends.
-  double t = (AxisMap(scene.x.scale, lo, hi, 0, 1)(end_of_lines(scene)));
-  float need = label + label_offset + 4;
-  float total = width - scene.pad_left;
-  // w(1-t) + (total-w) >= need
-  float w = t > 1e-6 ? float((total - need) / t) : total;
-  return std::clamp(total - w, scene.pad_right, std::max(scene.pad_right, total * 0.45f));
+  return pad_for_labels(scene, measure_of(ui.paint()), width);
 }
 
 PlotHit draw_plot(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const PlotScene& scene, View& view,

@@ -77,9 +77,18 @@ ui::Rect plot_area(const PlotScene&, const ui::Rect& rect);
 
 // Width of the widest direct label of the scene (letter, value and name).
 float label_width(const PlotScene&, const Measure&);
+// pad_right that the direct labels need in a plot of this width with the line ending where it does now.
+float pad_for_labels(const PlotScene&, const Measure&, float width);
+// The scene as a picture of its own, of this width: no handles, what the cells of the screen leave to their
+// neighbours (ticks, names of lines) on it.
+PlotScene still(const PlotScene&, const Measure&, float width);
+// What its axes are, in words, for under such a picture: "across: layer; up: norm of the gradient of W₂ at
+// step 200".
+std::string caption(const PlotScene&);
 // Where the longest line ends, as data x (the cursor where there is one).
 double end_of_lines(const PlotScene&);
 
+inline constexpr float caption_height = 22;
 inline constexpr float label_gap = 16;     // least distance between direct labels
 inline constexpr float label_offset = 14;  // from the line's end to its label
 

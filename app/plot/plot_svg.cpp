@@ -157,11 +157,10 @@ std::string to_svg(const PlotScene& scene, const ui::Theme& theme, ExportSize si
   ui::Rect rest{0, 0, size.width, size.height};
   ui::Rect title_row = rest.take_top(scene.title.empty() ? 8 : ui::space::title_row);
   ui::Rect sentence_row = rest.take_top(scene.sentence.empty() ? 0 : ui::space::sentence_row);
-  rest.take_bottom(6);
-  // Handles are for the hand: a file has none.
-  PlotScene still = scene;
-  still.handles.clear();
-  Drawing drawing = layout_plot(still, view, rest, theme, estimated_width);
+  const std::string below = caption(scene);
+  const ui::Rect caption_row = rest.take_bottom(below.empty() ? 6 : caption_height);
+  const PlotScene picture = still(scene, estimated_width, rest.w);
+  Drawing drawing = layout_plot(picture, view, rest, theme, estimated_width);
   Writer w(theme, drawing.map);
   w.put(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" "
@@ -176,11 +175,13 @@ std::string to_svg(const PlotScene& scene, const ui::Theme& theme, ExportSize si
     const ui::TextStyle bold{ui::Face::bold, ui::type::title}, body{ui::Face::sans, ui::type::body};
     ui::Vec at{ui::space::pad, title_row.centre().y + 5};
     w.text(at, bold, theme.ink, scene.title);
-    if (!scene.note.empty())
-      w.text({at.x + estimated_width(bold, scene.title) + 12, at.y}, body, theme.ink3, scene.note);
+    if (!picture.note.empty())
+      w.text({at.x + estimated_width(bold, scene.title) + 12, at.y}, body, theme.ink3, picture.note);
     if (!scene.sentence.empty())
       w.text({at.x, sentence_row.centre().y + 1}, body, theme.ink2, scene.sentence);
   }
+  if (!below.empty())
+    w.text({ui::space::pad, caption_row.bottom() - 8}, {ui::Face::sans, ui::type::tick}, theme.ink3, below);
   for (const Item& item : drawing.items) std::visit(w, item);
   if (scene.tile) {
     const ui::RunLook& run = theme.runs[*scene.tile];

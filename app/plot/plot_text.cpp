@@ -87,6 +87,7 @@ std::string to_text(const PlotScene& scene) {
     out += "note: " + (n.letter.empty() ? "" : n.letter + " ") + n.text + '\n';
   if (scene.heat) {
     const HeatMap& h = *scene.heat;
+    if (!scene.y.label.empty()) out += "cells: " + scene.y.label + '\n';
     fmt::format_to(std::back_inserter(out), "{} rows, {} columns{}{}\n", h.rows, h.columns,
                    h.below.empty() ? "" : "; ", h.below);
   }
@@ -94,8 +95,16 @@ std::string to_text(const PlotScene& scene) {
 }
 
 std::string to_csv(const PlotScene& scene) {
-  std::string out = "series,x,y,hi\n";
+  std::string out;
   auto put = std::back_inserter(out);
+  if (!scene.heat) {
+    const auto name = [&](const Axis& axis, const char* plain) {
+      quoted(out, axis.label.empty()  ? plain
+                  : axis.unit.empty() ? axis.label
+                                      : axis.label + ", " + axis.unit);
+    };
+    out += "series,", name(scene.x, "x"), out += ',', name(scene.y, "y"), out += ",hi\n";
+  }
   for (const Series& s : scene.series) {
     size_t n = s.x.empty() ? s.y.size() : std::min(s.x.size(), s.y.size());
     for (size_t i = 0; i < n; ++i) {
@@ -116,7 +125,7 @@ std::string to_csv(const PlotScene& scene) {
       fmt::format_to(put, ",{:.9g},,\n", l.value);
   }
   if (scene.heat) {
-    out += "row,column,share\n";
+    out += "row,column,", quoted(out, scene.y.label.empty() ? "share" : scene.y.label), out += '\n';
     const HeatMap& h = *scene.heat;
     for (size_t i = 0; i < h.cells.size() && h.columns > 0; ++i)
       if (std::isfinite(h.cells[i]))

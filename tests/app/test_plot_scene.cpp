@@ -84,6 +84,37 @@ TEST_CASE("svg files are well formed and say what the plot says") {
   CHECK(well_formed(to_svg(odd, ui::theme(false))));
 }
 
+TEST_CASE("a file says by itself what its axes, lines and cells are") {
+  gallery::State state;
+  PlotScene rate = gallery::rate_scene(state);
+  rate.note = "drag a handle";
+  REQUIRE_FALSE(rate.handles.empty());
+  CHECK(!has(to_svg(rate, ui::theme(false)), "drag a handle"));  // nothing there to drag
+
+  // One of a column of plots on the screen: ticks stand under the lowest only.
+  PlotScene small = gallery::layers_scene(0);
+  small.tile = 0, small.x.label = "step", small.x.show_labels = false;
+  small.y.label = "norm of the gradient of W₂, A: Post-LN", small.notes.clear();
+  for (Series& s : small.series) s.end_label = false;
+  const std::string svg = to_svg(small, ui::theme(false));
+  CHECK(has(svg, "across: step; up: norm of the gradient of W₂, A: Post-LN"));
+  CHECK(has(svg, ">100</text>"));
+  CHECK(has(svg, ">" + small.series.front().id + "</text>"));
+  CHECK(has(svg, ">" + small.series.back().id + "</text>"));
+
+  // Lines by layer end in a letter where the screen has no room for more; a file has it.
+  PlotScene depth = gallery::gradient_scene();
+  for (Series& s : depth.series)
+    if (!s.letter.empty()) s.name = "a name for " + s.letter;
+  CHECK(has(to_svg(depth, ui::theme(false)), ">a name for A</text>"));
+
+  PlotScene heat = gallery::heat_scene(0);
+  heat.y.label = "residual dependency at step 200, A: Post-LN", heat.pad_bottom = 4;
+  const std::string map = to_svg(heat, ui::theme(false));
+  CHECK(has(map, heat.y.label));
+  CHECK(has(map, heat.heat->below));
+}
+
 TEST_CASE("a plot in words") {
   PlotScene s = gallery::loss_scene();
   std::string text = to_text(s);
@@ -112,8 +143,10 @@ TEST_CASE("numbers of a plot as csv") {
   b.id = "band", b.x = Column::of({1}), b.lo = Column::of({0.25f}), b.hi = Column::of({0.75f});
   s.bands = {b};
   CHECK(to_csv(s) == "series,x,y,hi\n\"A, first\",1,1.5,\n\"A, first\",2,0.100000001,\nband,1,0.25,0.75\n");
+  s.x.label = "step", s.y.label = "loss", s.y.unit = "nats per letter";
+  CHECK(to_csv(s).starts_with("series,step,\"loss, nats per letter\",hi\n"));
   std::string heat = to_csv(gallery::heat_scene(0));
-  CHECK(has(heat, "row,column,share"));
+  CHECK(heat.starts_with("row,column,share\n"));
   CHECK(has(heat, "\n12,13,"));
   CHECK(!has(heat, "nan"));
 }

@@ -1,0 +1,52 @@
+// A plot as a picture of its own, outside the window and its neighbours: what the file writers draw. See
+// plot_layout.h.
+#include <algorithm>
+#include <cmath>
+
+#include "app/plot/plot_layout.h"
+
+namespace normscope::plot {
+
+float pad_for_labels(const PlotScene& scene, const Measure& measure, float width) {
+  const float label = label_width(scene, measure);
+  if (label <= 0) return scene.pad_right;
+  // The line ends at a share t of the area's width w; the label must end where the rectangle ends.
+  const float t = AxisMap(scene.x.scale, scene.x.lo, scene.x.hi, 0, 1)(end_of_lines(scene));
+  const float need = label + label_offset + 4;
+  const float total = width - scene.pad_left;
+  // w(1-t) + (total-w) >= need
+  const float w = t > 1e-6f ? (total - need) / t : total;
+  return std::clamp(total - w, scene.pad_right, std::max(scene.pad_right, total * 0.45f));
+}
+
+PlotScene still(const PlotScene& scene, const Measure& measure, float width) {
+  const PlotScene fresh;
+  PlotScene s = scene;
+  if (!s.handles.empty()) s.handles.clear(), s.note.clear();  // both are for the hand
+  s.hover.reset();
+  s.x.show_labels = s.y.show_labels = true;
+  s.pad_left = std::max(s.pad_left, fresh.pad_left), s.pad_top = std::max(s.pad_top, fresh.pad_top);
+  s.pad_bottom = s.heat ? 40 : std::max(s.pad_bottom, fresh.pad_bottom), s.pad_right = fresh.pad_right;
+  if (s.heat) return s;
+  const auto labelled = [](const Series& series) { return series.end_label; };
+  if (s.tile && s.series.size() > 1 && std::none_of(s.series.begin(), s.series.end(), labelled))
+    for (Series* series : {&s.series.front(), &s.series.back()})
+      series->end_label = true, series->name = series->id;
+  s.pad_right = s.labels_inside ? pad_for_labels(s, measure, width)
+                                : std::max(30.f, label_width(s, measure) + label_offset);
+  return s;
+}
+
+std::string caption(const PlotScene& scene) {
+  const auto words = [](const Axis& axis) {
+    return axis.unit.empty() ? axis.label : axis.label + ", " + axis.unit;
+  };
+  if (scene.heat)
+    return scene.y.label.empty() ? "" : scene.y.label + "; the more a cell stands out, the larger its share";
+  std::string text;
+  if (!scene.x.label.empty()) text = "across: " + words(scene.x);
+  if (!scene.y.label.empty()) text += (text.empty() ? "up: " : "; up: ") + words(scene.y);
+  return text;
+}
+
+}  // namespace normscope::plot
