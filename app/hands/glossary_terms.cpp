@@ -88,6 +88,12 @@ constexpr Term kTerms[] = {
      "smaller than "
      "elsewhere, that layer hears almost nothing of the error.",
      "Xiong et al. 2020, section 3.3", "Gradient by layer|Gradient norm over time|Gradient over time"},
+    {"theory", "theory at step 1",
+     "What the gradient of W₂ should be before training, computed from depth, widths and how often letters "
+     "repeat, not measured. The diamond is the last layer; from there down the dotted line is level in "
+     "Post-LN "
+     "and follows one over the root of q, the mean square of the stream, in Pre-LN.",
+     "Xiong et al. 2020, theorem 1 and section 3.3", ""},
     {"hidden-state", "hidden-state norm",
      "The mean square of the features on the trunk. In Pre-LN it grows with depth because every branch adds "
      "to it; in "
