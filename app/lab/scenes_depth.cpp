@@ -101,7 +101,7 @@ void add_start_line(PlotScene& scene, const LabView& view, LabData& data, const 
   scene.series.insert(scene.series.begin(), std::move(s));
   const size_t middle = start.size() / 2;
   scene.notes.push_back(
-      {double(middle + 1), start[middle], "", letters + " at step 1", {Ink::Role::ink3, 0, 1}, -36, -6});
+      {double(middle + 1), start[middle], "", letters + " at step 1", {Ink::Role::ink3, 0, 1}, -36, -9});
 }
 
 void put_hover(PlotScene& scene, const SceneOptions& options) {
