@@ -52,15 +52,14 @@ void write_picture(const std::string& path, const plot::PlotScene& scene, const 
     for (int i = 0; i < 3; ++i)
       frame.step([&] {
         ui.begin_frame(options);
-        ui::Rect rest{0, 0, ui.size().x, ui.size().y};
-        const ui::Rect below = rest.take_bottom(plot::caption_height);
-        const auto measure = [&](ui::TextStyle style, std::string_view s) {
-          return ui.paint().text_width(style, s);
+        const auto measure = [&](ui::TextStyle style, std::string_view text) {
+          return ui.paint().text_width(style, text);
         };
-        plot::draw_plot_panel(ui, "plot", rest, plot::still(scene, measure, rest.w - 8), shown, "");
-        ui.paint().fill(below, ui.theme().panel);
-        ui.paint().text({ui::space::pad, below.bottom() - 8}, {ui::Face::sans, ui::type::tick},
-                        ui.theme().ink3, plot::caption(scene));
+        plot::PlotScene picture = plot::still(scene, measure, ui.size().x - 8);
+        picture.pad_bottom += plot::caption_height - 4;
+        plot::draw_plot_panel(ui, "plot", {0, 0, ui.size().x, ui.size().y}, picture, shown, "");
+        ui.paint().text({ui::space::pad, ui.size().y - 8}, {ui::Face::sans, ui::type::tick}, ui.theme().ink3,
+                        plot::caption(scene));
         ui.end_frame();
       });
     const ui::Colour c = ui::theme(dark).panel;
