@@ -79,16 +79,15 @@ float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, floa
   }
   x -= kBackendWidth;
   draw_segments(ui, s, {x, y, kBackendWidth, h}, choice);
-  const std::string text = !s.note.empty() ? s.note : s.reason;
-  if (text.empty() || words < 40) return x;
+  // Why there is no CUDA is the segment's help; only a device that was lost while runs were on it is told
+  // here.
+  if (s.note.empty() || words < 40) return x;
   const Rect place{x - 10 - words, room.y, words, room.h};
   const TextStyle style{Face::sans, type::body};
   // Half a reason says nothing: the whole of it is the help.
-  const std::string shown = ui.paint().text_width(style, text) <= words ? text
-                            : s.note.empty()                            ? "no CUDA here"
-                                                                        : "on the CPU now";
+  const std::string shown = ui.paint().text_width(style, s.note) <= words ? s.note : "on the CPU now";
   ui.paint().text_in(place, style, ui.theme().ink3, shown, Align::right);
-  ui.mark("app/backend/reason", place, text, help_of(s));
+  ui.mark("app/backend/reason", place, s.note, help_of(s));
   return x - 10 - ui.paint().text_width(style, shown);
 }
 

@@ -1,5 +1,5 @@
 // The switch of the top bar: where the runs train, CPU or CUDA, and TF32 beside it while CUDA is on. Where
-// there is no CUDA the choice is grey, with the reason beside it and on hover. Controls: app/backend,
+// there is no CUDA its half is grey, with the reason on hover and in the palette. Controls: app/backend,
 // app/backend/CPU, app/backend/CUDA, app/tf32.
 #pragma once
 
@@ -19,8 +19,8 @@ struct BackendSwitch {
 
 inline constexpr float kBackendWidth = 104, kTf32Width = 50;
 
-// Right-aligned in `room`, as much of the reason as fits in `words` px to the left. Returns the left end, and
-// what was chosen in `choice`.
+// Right-aligned in `room`, with what is to be said of a lost device in `words` px to the left. Returns the
+// left end, and what was chosen in `choice`.
 float draw_backend_switch(ui::Ui&, const BackendSwitch&, const ui::Rect& room, float words,
                           std::optional<BackendChoice>& choice);
 

@@ -206,6 +206,8 @@ void draw_hands(AppState& state, Ui& ui) {
   }
   const std::optional<PaletteItem> chosen = draw_palette(ui, hands.palette);
   if (!chosen) return;
+  const bool runs = chosen->act || chosen->preset || !chosen->control.empty() || !chosen->term.empty();
+  if (!runs) state.notice = chosen->help;
   if (chosen->act) run_act(state, ui, *chosen->act);
   if (!chosen->term.empty()) hands.glossary = chosen->term;
   const bool hidden = !chosen->control.empty() && !ui.registry().find(chosen->control);

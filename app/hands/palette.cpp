@@ -70,20 +70,6 @@ std::vector<const PaletteItem*> matches(std::string_view query, const std::vecto
   return found;
 }
 
-std::string control_title(std::string_view name) {
-  if (name.starts_with("settings/")) {
-    std::string_view key = name.substr(9), run;
-    if (const size_t slash = key.find('/'); slash != key.npos)
-      run = key.substr(slash + 1), key = key.substr(0, slash);
-    if (const Field* field = find_field(key))
-      return run.empty() ? std::string(field->label) : fmt::format("{} of {}", field->label, run);
-  }
-  std::string title(name.starts_with("app/") ? name.substr(4) : name);
-  if (const size_t slash = title.find('/'); slash != title.npos) title.replace(slash, 1, ": ");
-  std::replace(title.begin(), title.end(), '/', ' ');
-  return title;
-}
-
 namespace {
 
 // "warm-up of A" before "warm-up of C", however the screen drew them.
@@ -111,6 +97,11 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui) {
   for (const ui::Control& c : ui.registry().all())
     if (c.interactive && c.enabled && !is_own(c.name))
       items.push_back({control_title(c.name), c.value, c.help, c.name, {}, {}});
+  // What cannot be chosen on this machine says why.
+  constexpr std::string_view kReason = "Not here: ";
+  if (const ui::Control* cuda = ui.registry().find("app/backend/CUDA"); cuda && !cuda->enabled)
+    if (const size_t at = cuda->help.find(kReason); at != cuda->help.npos)
+      items.push_back({control_title(cuda->name), cuda->value, cuda->help.substr(at), {}, {}, {}});
   put_runs_in_order(items);
   for (const Field& field : spec_fields()) {
     const std::string name = fmt::format("settings/{}", field.key);

@@ -39,7 +39,8 @@ std::vector<const PaletteItem*> matches(std::string_view query, const std::vecto
 // Commands, the enabled controls of the frame, settings that stand out of sight, every placement, and the
 // glossary. A chosen control that is out of sight is for the app to bring forth; then it is pressed.
 std::vector<PaletteItem> palette_items(const ui::Ui&);
-// "settings/train.rate" -> "learning rate"; "transport/play" -> "transport: play".
+// A control in words: "settings/train.rate" -> "learning rate", "diagram/layers3-6" -> "diagram: layers 3 to
+// 6".
 std::string control_title(std::string_view name);
 
 void open_palette(ui::Ui&, PaletteState&);

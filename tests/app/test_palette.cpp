@@ -2,7 +2,13 @@
 #include "app/hands/palette.h"
 
 #include <algorithm>
+#include <cctype>
+#include <future>
+#include <map>
+#include <set>
+#include <sstream>
 
+#include "both_view.h"
 #include "catch.hpp"
 #include "lab_fixture.h"
 #include "lab_robot.h"
@@ -47,6 +53,68 @@ TEST_CASE("every enabled control of the screen is in the palette and can be foun
     CHECK(std::any_of(found.begin(), found.end(),
                       [&](const PaletteItem* item) { return item->control == c.name; }));
   }
+}
+
+namespace {
+
+// What is wrong with an entry as words a person reads; empty: nothing.
+std::string not_words(const std::string& title) {
+  static const std::set<std::string> hyphened{"warm-up",      "feed-forward", "cross-attention",
+                                              "hidden-state", "byte-pair",    "fine-tuning"};
+  static const std::set<std::string> parts{"attn", "ffn", "enc", "dec", "app", "lr", "cfg"};
+  for (const char c : title)
+    if (c == '_' || c == '/' || c == '#' || (c == '.' && title.find(". ") == title.npos))
+      return "a key's sign";
+  std::istringstream words(title);
+  for (std::string word; words >> word;) {
+    while (!word.empty() && std::string(",:?.").find(word.back()) != std::string::npos) word.pop_back();
+    if (parts.contains(word)) return "a part of a name: " + word;
+    const bool small = !word.empty() && std::islower(static_cast<unsigned char>(word[0]));
+    if (small && word.find('-') != word.npos && !hyphened.contains(word)) return "a name: " + word;
+    for (size_t i = 1; small && i < word.size(); ++i) {
+      const auto c = static_cast<unsigned char>(word[i]);
+      if (std::isupper(c) || std::isdigit(c)) return "a name: " + word;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("every entry of the palette reads as words, and no two as the same") {
+  CHECK(not_words("plot: end of the warm-up of B").empty());
+  for (const char* raw :
+       {"plot: rate warmup_B", "train.rate", "diagram: layer2 attn", "hiddenNorm", "stack-over-time"})
+    CHECK_FALSE(not_words(raw).empty());
+  fixture::LabShape four;
+  four.fork = true;
+  for (const auto& view : {fixture::lab_view(four), fixture::both_view()})
+    for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}})
+      for (const char* tab : {"", "lab/left/Settings", "lessons"}) {
+        LabRobot lab(view, size);
+        if (std::string(tab) == "lessons")
+          lab.robot.click("app/tab/lessons");
+        else if (lab.ui.registry().find(tab))
+          lab.robot.click(tab);
+        lab.robot.frames(3);
+        std::map<std::string, std::string> seen;
+        for (const PaletteItem& item : palette_items(lab.ui)) {
+          INFO(size.x << " " << tab << ": '" << item.title << "' of " << item.control);
+          CHECK(not_words(item.title) == "");
+          CHECK(seen.try_emplace(item.title, item.control).second);
+        }
+      }
+}
+
+TEST_CASE("why there is no CUDA stands in the palette, and choosing it says so") {
+  LabRobot lab(fixture::lab_view());
+  std::promise<std::string> reason;
+  lab.state.clock = true, lab.state.cuda = reason.get_future().share();
+  reason.set_value("there is no NVIDIA GPU");
+  lab.robot.frames(2);
+  run_by_name(lab, "train on cuda");
+  CHECK(lab.state.notice == "Not here: there is no NVIDIA GPU.");
+  CHECK_FALSE(lab.last<lab::SetBackend>());
 }
 
 TEST_CASE("Ctrl+K, a few letters and Enter press a control") {
