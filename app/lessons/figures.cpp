@@ -87,17 +87,12 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
 
 void add_prediction(const Figure& figure, const FigureData& data, PlotScene& scene) {
   if (data.drawn_x.empty()) return;
-  for (const bool core : {false, true}) {
-    plot::Series s;
-    s.id = core ? "prediction" : "prediction stroke", s.ink = {Ink::Role::prediction, 0, 1};
-    if (core) s.ink = {Ink::Role::ink, 0, 1};
-    s.width = core ? 1.8f : 11.f;
-    s.marker = ui::Marker::none;
-    s.x = column(data.drawn_x), s.y = column(clamped(data.drawn_y, figure.y));
-    s.end_marker = false, s.end_label = core;
-    if (core) s.name = "you drew", s.value = value_text(data.drawn_y.back(), figure.y);
-    scene.series.push_back(std::move(s));
-  }
+  plot::Series s;
+  s.id = "prediction", s.name = "you drew", s.value = value_text(data.drawn_y.back(), figure.y);
+  s.ink = {Ink::Role::prediction, 0, 1};
+  s.marker = ui::Marker::none, s.end_marker = false;
+  s.x = column(data.drawn_x), s.y = column(clamped(data.drawn_y, figure.y));
+  scene.series.push_back(std::move(s));
 }
 
 PlotScene map_scene(const Figure& figure, const FigureData& data) {

@@ -93,6 +93,25 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
     draw_runs(ui, foot);
 }
 
+namespace {
+
+// The colours of the shares, in the corner that a triangle leaves free.
+void shares_scale(Ui& ui, const Rect& bar) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  constexpr int kParts = 40;
+  const float h = bar.h / kParts;
+  for (int i = 0; i < kParts; ++i)
+    p.fill({bar.x, bar.y + h * static_cast<float>(i), bar.w, h + 0.5f},
+           heat_colour(t, 1 - static_cast<float>(i) / (kParts - 1)));
+  const TextStyle tick{Face::mono, type::tick};
+  p.text({bar.x - 6, bar.y + 9}, tick, t.ink3, "1", Align::right);
+  p.text({bar.x - 6, bar.centre().y + 4}, tick, t.ink3, ".5", Align::right);
+  p.text({bar.x - 6, bar.bottom()}, tick, t.ink3, "0", Align::right);
+}
+
+}  // namespace
+
 void Player::draw_plot(Ui& ui, const Rect& rect) {
   const auto state = measurer_->state();
   const LessonProgress& progress = progress_.of(lesson()->id);
@@ -135,6 +154,7 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   if (said) add_said(scene, predicting ? value_ : progress.value);
   plot::draw_plot(ui, "lesson/plot", rect, scene, views_[figure.id], figure.title + ".");
   if (sketching) draw_sketch(ui, {}, scene);
+  if (map) shares_scale(ui, {rect.right() - 16, rect.y + 36, 10, 100});
   if (!map) {
     const Rect area = plot::plot_area(scene, rect);
     ui.paint().text({area.right(), area.bottom() + 38}, {Face::sans, type::body}, ui.theme().ink3,
@@ -210,7 +230,8 @@ void Player::draw_sketch(Ui& ui, const Rect& rect, plot::PlotScene& scene) {
   }
   p.push_clip(kept.inset(-12));
   if (points.size() > 1)
-    p.polyline(points, t.accent, 11), p.polyline(points, t.dark ? t.accent : t.ink, 1.8f);
+    p.polyline(points, t.dark ? t.accent.alpha(0.4f) : t.accent, 11),
+        p.polyline(points, t.dark ? t.accent : t.ink, 1.8f);
   p.circle(points[0], 15, t.accent.alpha(0.25f)), p.circle(points[0], 10, t.accent.alpha(0.5f));
   std::string run = "A";
   for (const FigureLine& line : figure.lines)

@@ -153,9 +153,10 @@ void add_series(Builder& b, const Series& s) {
     float begin = phase;
     if (!look.dash.solid())
       for (size_t k = 1; k < points.size(); ++k) phase += ui::dash_length(points[k - 1], points[k], along);
-    if (s.ink.role == Ink::Role::prediction) {  // a highlighter stroke with a thin line of ink in it
-      b.add(StrokeItem{points, colour, 11, {}, 0, true});
-      b.add(StrokeItem{std::move(points), b.theme.dark ? b.theme.panel : b.theme.ink, 1.8f, {}, 0, true});
+    if (s.ink.role == Ink::Role::prediction) {  // a highlighter stroke with a thin line in it
+      const bool dark = b.theme.dark;  // there the accent itself may be a line
+      b.add(StrokeItem{points, dark ? colour.alpha(0.4f) : colour, 11, {}, 0, true});
+      b.add(StrokeItem{std::move(points), dark ? colour : b.theme.ink, 1.8f, {}, 0, true});
     } else {
       b.add(StrokeItem{std::move(points), colour, width, look.dash, begin, true, along});
     }
