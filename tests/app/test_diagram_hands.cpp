@@ -195,6 +195,15 @@ TEST_CASE("a locked norm stays when the others move, and cannot be taken") {
   lab.robot.drag("diagram/layer2/ffn/trunk", "diagram/layer2/ffn/before");
   CHECK(fork_of(lab).note == "11 norms moved");
   CHECK(norm_at(fork_of(lab).spec.model.stack(), {1, Sub::attention, Slot::Trunk}) == NormKind::LayerNorm);
+  lab.robot.click("diagram/layer2/ffn/trunk", {0.5f, 0.5f}, 1);
+  lab.robot.frames(2);
+  lab.robot.click("diagram/kind/rms");
+  lab.robot.frames(1);
+  const StackWiring& kinds = fork_of(lab).spec.model.stack();
+  for (int layer = 0; layer < 6; ++layer)
+    for (Sub sub : subs_of(false))
+      CHECK((norm_at(kinds, {layer, sub, Slot::Trunk}) == NormKind::LayerNorm) ==
+            (layer == 1 && sub == Sub::attention));
   lab.robot.move_to("diagram/layer2/attn/trunk");
   lab.robot.frames(2);
   CHECK(lab.robot.value("diagram/footer").find("Locked.") == 0);

@@ -177,6 +177,10 @@ TEST_CASE("a brush changes the layers that it was led over, a copy gives a layer
   const WiringChange copied = copy_layer(Stack(painted.wiring, true), 1, 2);
   CHECK(same_layer(Stack(copied.wiring, true), 1, 2));
   CHECK(copied.note == "layer 3 as layer 2");
+  const SlotId kept[] = {{2, Sub::cross, Slot::Trunk}};  // a lock keeps its norm
+  const WiringChange locked = copy_layer(Stack(painted.wiring, true, Side::main, kept), 1, 2);
+  CHECK(norm_at(locked.wiring, kept[0]) == NormKind::LayerNorm);
+  CHECK(locked.from.size() + 1 == copied.from.size());
   CHECK(layers_text({4, 2, 3}) == "layers 3 to 5");
   CHECK(layers_text({0, 5}) == "2 layers");
 }

@@ -54,14 +54,18 @@ TEST_CASE("the keys of the app do what the table says") {
   CHECK(lab.ui.popup_open("app/palette"));
 }
 
-TEST_CASE("a chord whose modifier is let go first, all within one frame, is still the chord") {
+TEST_CASE("a chord whose modifier is let go first, in the frame of its key, is still the chord") {
   LabRobot lab(fixture::lab_view());
   ImGuiIO& io = ImGui::GetIO();
-  for (int quick = 0; quick < 3; ++quick) {
-    for (const bool down : {true, false}) {
-      io.AddKeyEvent(ImGuiMod_Ctrl, down), io.AddKeyEvent(ImGuiKey_LeftCtrl, down);
-      io.AddKeyEvent(ImGuiKey_K, down);
-    }
+  const auto ctrl = [&](bool down) {
+    io.AddKeyEvent(ImGuiMod_Ctrl, down), io.AddKeyEvent(ImGuiKey_LeftCtrl, down);
+  };
+  for (const bool one_frame : {false, true, false}) {
+    ctrl(true);
+    if (!one_frame) lab.robot.frames(1);
+    io.AddKeyEvent(ImGuiKey_K, true);
+    ctrl(false);
+    io.AddKeyEvent(ImGuiKey_K, false);
     lab.robot.frames(1);
     CHECK(lab.ui.popup_open("app/palette"));
     lab.robot.frames(3);

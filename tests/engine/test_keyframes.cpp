@@ -41,6 +41,7 @@ TEST_CASE(
     steps(*again, step - again->steps_done());
     CHECK(first_difference(original->store(), again->store()) == "");
     CHECK(again->learning_since() == original->learning_since());
+    CHECK(again->edits() == original->edits());
     CHECK(again->history()->loss().steps.empty());
     // and on from there
     steps(*original, 3);

@@ -104,6 +104,28 @@ TEST_CASE("D plays on from an earlier step: it waits there, and play brings it t
   CHECK(rest(lab)->runs.size() == 3);
 }
 
+TEST_CASE("a change of all runs that one of them refuses costs no run that was put aside", "[lab][time]") {
+  std::vector<RunSpec> specs = two();
+  set_field(specs[1], "model.heads", "4");
+  Lab lab(silent());
+  lab.start(std::move(specs), false);
+  const auto change = [&](int32_t run, const char* width) {
+    lab.edit(run, "model.width", width);
+    lab.wait_idle();
+  };
+  change(0, "18");
+  lab.play_to(4);
+  lab.wait_idle();
+  const auto history = lab.view()->runs[0].history;
+  REQUIRE(lab.view()->runs[0].step == 4);
+  change(0, "16");   // the one with 18 waits
+  change(-1, "18");  // not with four heads
+  REQUIRE_FALSE(lab.view()->message.empty());
+  CHECK(lab.view()->runs[0].spec->model.width == 16);
+  change(0, "18");
+  CHECK(lab.view()->runs[0].history == history);  // as it was left, not trained again
+}
+
 TEST_CASE("a step that was not trained is refused", "[lab][time]") {
   Lab lab(silent());
   lab.start(two(), false);
