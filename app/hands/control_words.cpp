@@ -136,7 +136,7 @@ std::string control_title(std::string_view name) {
   std::string title;
   for (size_t i = first == "app" ? 1 : 0; i < count; ++i) {
     const bool head = title.empty();
-    title += (head ? "" : title.find(':') == title.npos ? ": " : " ") + spelled(parts[i]);
+    title += (head ? "" : title.find(':') == title.npos ? ": " : ", ") + spelled(parts[i]);
   }
   return title;
 }

@@ -114,7 +114,7 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui) {
   }
   for (const Term& term : glossary())
     items.push_back(
-        {fmt::format("What is {}?", term.title), "", std::string(term.text), {}, {}, std::string(term.id)});
+        {fmt::format("What is meant by {}?", term.title), "", std::string(term.text), {}, {}, std::string(term.id)});
   return items;
 }
 
