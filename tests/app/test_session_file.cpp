@@ -232,6 +232,33 @@ TEST_CASE("edits from before a file was opened are undone after it was") {
   CHECK_FALSE(read.can_undo());
 }
 
+TEST_CASE("a session restored in the middle of work is undone; in a fresh window it brings its own undo") {
+  for (const bool worked : {true, false}) {
+    INFO((worked ? "worked" : "fresh"));
+    SmallWindow window;
+    const std::string session = window.folder.file("session");
+    window.state.asked.emplace_back(lab::EditField{0, "train.rate", "0.002"});
+    window.settle();
+    window.lab.save(session);
+    window.settle();
+    window.lab.start({tiny_runs()[0]}, false);
+    window.state.hands.undo.clear();
+    window.settle();
+    if (worked) window.state.asked.emplace_back(lab::EditField{0, "train.rate", "0.5"});
+    window.settle();
+    window.state.hands.last_session = session;
+    hands::run_act(window.state, window.ui, hands::Act::restore);
+    window.settle();
+    REQUIRE(window.view().runs.size() == 2);
+    CHECK(window.view().runs[0].spec->train.schedule.peak == 0.002f);
+    REQUIRE(window.state.hands.undo.can_undo());
+    window.robot.key("Ctrl+Z");
+    window.settle();
+    REQUIRE(window.view().runs.size() == (worked ? 1 : 2));
+    CHECK(window.view().runs[0].spec->train.schedule.peak == (worked ? 0.5f : 0.003f));
+  }
+}
+
 TEST_CASE("only the newest opened files can be undone, in as many folders") {
   SmallWindow window;
   const std::string one =

@@ -57,6 +57,12 @@ bool in_formula(const ui::TextRecord& text) {
   return letters == 1;
 }
 
+// Where formulas stand, whose scripts have sizes of their own.
+bool in_prose(const ui::Ui& ui, const ui::TextRecord& text) {
+  const ui::Control* column = ui.registry().find("lesson/text");
+  return column && text.rect.x >= column->rect.x && text.rect.right() <= column->rect.right();
+}
+
 // A lesson's text scrolls: what is scrolled out, or half out at the edge, is no fault. The rest overlaps
 // nothing.
 std::vector<std::string> faults_beside_scrolling(const ui::Ui& ui) {
@@ -68,6 +74,8 @@ std::vector<std::string> faults_beside_scrolling(const ui::Ui& ui) {
   for (size_t i = 0; i < whole.size(); ++i) {
     if (!window.inset(-0.5f).contains(whole[i]->rect))
       result.push_back("outside the window: " + whole[i]->text);
+    if (!in_prose(ui, *whole[i]) && !fixture::of_the_table(*whole[i]))
+      result.push_back(fmt::format("{} px: {}", whole[i]->px, whole[i]->text));
     if (whole[i]->text.ends_with("…") && whole[i]->text != "…") result.push_back("cut: " + whole[i]->text);
     for (size_t k = 0; k < i; ++k)
       if (whole[k]->layer == whole[i]->layer && !(in_formula(*whole[k]) && in_formula(*whole[i])) &&
