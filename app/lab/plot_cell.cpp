@@ -173,6 +173,12 @@ void turn_axis(plot::PlotScene& scene) {
   if (scene.y.scale == plot::AxisScale::log) {
     scene.y.scale = plot::AxisScale::linear;
     scene.y.lo = lowest * 1.08, scene.y.hi = hi > 0 ? hi * 1.08 : 1;
+  } else if (hi > lo && hi < 100 * lo) {  // whole decades around so few values would be empty
+    scene.y.scale = plot::AxisScale::log;
+    scene.y.lo = lo / 1.4, scene.y.hi = hi * 1.15;
+    for (double decade = std::pow(10, std::floor(std::log10(scene.y.lo))); decade < scene.y.hi; decade *= 10)
+      for (const double v : {decade, 2 * decade, 5 * decade})
+        if (v >= scene.y.lo && v <= scene.y.hi) scene.y.ticks.push_back({v, number(v)});
   } else {
     log_axis(scene.y, lo, hi);
   }
