@@ -10,6 +10,7 @@
 #include "app/ui/frame.h"
 #include "app/ui/robot.h"
 #include "catch.hpp"
+#include "program.h"
 #include "recorded_measurer.h"
 
 using namespace normscope;
@@ -208,6 +209,31 @@ TEST_CASE("a number in the sentence can be dragged and acts on the run", "[playe
   CHECK(lab.view()->step == 0);  // before the commitment: paused, nothing is given away
   CHECK_FALSE(lab.view()->playing);
   CHECK(p.state.screen == Screen::lab);
+  p.state.lab = nullptr;
+}
+
+TEST_CASE("the runs that a lesson's took the place of come back by undo", "[player]") {
+  const test::Folder folder;
+  PlayerRobot p;
+  Lab lab({.threads = 1, .live_text = false});
+  RunSpec alone = hero_runs()[2];
+  set_field(alone, "model.layers", "2"), set_field(alone, "run.name", "alone");
+  lab.start({alone}, false);
+  lab.play_to(2);
+  lab.wait_idle();
+  p.state.lab = &lab, p.state.aside = folder.file("replaced");
+  p.player().open("first-steps", StepKind::Predict);
+  p.robot.frames(2);
+  p.robot.click("lesson/lab");
+  lab.wait_idle();
+  REQUIRE(lab.view()->runs.size() == 3);
+  p.robot.frames(2);
+  p.robot.key("Ctrl+Z");
+  p.robot.frames(2);
+  lab.wait_idle();
+  REQUIRE(lab.view()->runs.size() == 1);
+  CHECK(lab.view()->runs[0].name == "alone");
+  CHECK(lab.view()->step == 2);
   p.state.lab = nullptr;
 }
 
