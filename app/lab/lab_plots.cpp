@@ -77,7 +77,7 @@ void LabScreen::draw_time(Frame& f, Rect column) {
                              {std::round((height - own_rate) * 0.516f), kLoss, height - kRate - kOverTime});
   plot::PlotScene loss = loss_scene(f.view, data_, scene_);
   const Rect loss_rect = column.take_top(loss_h, space::gap);
-  f.pad_right = plot::needed_pad_right(f.ui, loss, loss_rect.w - 8);
+  f.pad_right = std::max(plot::needed_pad_right(f.ui, loss, loss_rect.w - 8), over_time_pad_);
   loss.pad_right = f.pad_right;
   time_hit(f, "plot/loss", cells_.views["plot/loss"],
            draw_cell(f.ui, "plot/loss", loss_rect, loss, cells_, {kLossHelp}, f.commands));
@@ -138,6 +138,7 @@ void LabScreen::draw_over_time(Frame& f, const Rect& rect, bool with_panel) {
   float labels = 0;  // the tiles stand beside the labels of the lines
   for (const plot::PlotScene& scene : scenes)
     labels = std::max(labels, plot::needed_pad_right(f.ui, scene, inner.w - 30) + 26);
+  over_time_pad_ = with_panel ? labels : 0;
   for (size_t i = 0; i < scenes.size(); ++i) {
     plot::PlotScene& scene = scenes[i];
     const bool last = i + 1 == scenes.size();

@@ -75,6 +75,7 @@ class LabScreen {
   Quantity by_layer_ = Quantity::gradient, by_layer_below_ = Quantity::hidden_norm;
   std::optional<int> hover_layer_;  // seen this frame, shown in the next
   std::optional<double> hover_step_;
+  float over_time_pad_ = 0;  // what the labels of the plots over time needed right of them in the last frame
   int measured_step_ = -1;  // of the whole batch that was seen last
   int left_tab_ = 0;        // medium, compact: diagram or settings
   int plot_tab_ = 0;        // compact: which plot stands below the loss
