@@ -2,6 +2,8 @@
 // bookmarks and the undo log come back, and what goes on from there is what would have gone on.
 #include "app/session/companion.h"
 
+#include <nlohmann/json.hpp>
+
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -122,13 +124,12 @@ TEST_CASE("an autosave writes again only what changed, and a damaged companion c
   const test::Folder folder;
   LabOptions options = fixture::quiet_lab();
   options.autosave = folder.file("auto"), options.autosave_every = 0.05;
+  // As the session names it: the file of before is removed only after that.
   const auto written = [&](char letter) {
-    std::string name;
-    for (const auto& file : fs::directory_iterator(folder.file("auto")))
-      if (const std::string n = file.path().filename().string();
-          n.starts_with(std::string(1, letter) + "-") && n.find("-step") == n.npos)
-        name = n;
-    return name;
+    const auto json = nlohmann::json::parse(test::read_all(folder.file("auto/session.json")));
+    for (const auto& run : json.at("runs"))
+      if (run.at("letter") == std::string(1, letter)) return run.at("file").get<std::string>();
+    return std::string();
   };
   const auto wait_for = [&](const std::string& what) {
     for (int i = 0; i < 300; ++i) {
