@@ -287,27 +287,11 @@ void add_rate_lines(PlotScene& scene, const RateGroup& group, const LabView& vie
   }
 }
 
-}  // namespace
-
-PlotScene rate_scene(const LabView& view, LabData& data, const SceneOptions& options) {
-  PlotScene scene;
-  scene.id = "rate", scene.title = "Learning rate", scene.note = "drag a handle to change the schedule";
-  scene.x = step_axis(view);
-  scene.y.label = "learning rate";
-  const int end = static_cast<int>(scene.x.hi);
-  double top = 0;
-  const std::vector<RateGroup> groups = rate_groups(view, options);
-  // As it is, not as it is being dragged: the axis must not run away from the hand.
-  for (const RunView& run : view.runs)
-    top = std::max({top, static_cast<double>(run.spec->train.schedule.peak),
-                    static_cast<double>(data.rate(run)->span().highest)});
-  if (top <= 0) top = 1e-3;
-  scene.y.lo = 0, scene.y.hi = top * 1.12;
-  scene.y.ticks = {{0, "0"}, {top, ui::number(top)}};
-  scene.pad_top = 6;
+// The name of each group of runs at its line.
+void add_rate_names(PlotScene& scene, const std::vector<RateGroup>& groups, const LabView& view,
+                    const SceneOptions& options, int end) {
   float row = 18;
   for (const RateGroup& group : groups) {
-    add_rate_lines(scene, group, view, data, end);
     std::string letters;
     for (size_t i : group.runs) letters += (letters.empty() ? "" : ", ") + letter_of(view.runs[i]);
     std::string words = schedule_words(group.schedule);
@@ -327,6 +311,10 @@ PlotScene rate_scene(const LabView& view, LabData& data, const SceneOptions& opt
         {from, peak, letters, words, Ink::run(colour_of(view.runs[group.runs.front()])), 12, row});
     row += 16;
   }
+}
+
+// To drag: the end of each warm-up that is seen, and the peak of all at the right end.
+void add_rate_handles(PlotScene& scene, const std::vector<RateGroup>& groups, const LabView& view, int end) {
   for (const RateGroup& group : groups) {
     if (group.schedule.warmup <= 0 || group.schedule.warmup > end) continue;
     const char letter = view.runs[group.runs.front()].letter;
@@ -347,6 +335,29 @@ PlotScene rate_scene(const LabView& view, LabData& data, const SceneOptions& opt
     scene.notes.push_back({handle.x, handle.y, "", "peak " + handle.value, {Ink::Role::ink2, 0, 1}, -64, 21});
     scene.handles.push_back(std::move(handle));
   }
+}
+
+}  // namespace
+
+PlotScene rate_scene(const LabView& view, LabData& data, const SceneOptions& options) {
+  PlotScene scene;
+  scene.id = "rate", scene.title = "Learning rate", scene.note = "drag a handle to change the schedule";
+  scene.x = step_axis(view);
+  scene.y.label = "learning rate";
+  const int end = static_cast<int>(scene.x.hi);
+  double top = 0;
+  const std::vector<RateGroup> groups = rate_groups(view, options);
+  // As it is, not as it is being dragged: the axis must not run away from the hand.
+  for (const RunView& run : view.runs)
+    top = std::max({top, static_cast<double>(run.spec->train.schedule.peak),
+                    static_cast<double>(data.rate(run)->span().highest)});
+  if (top <= 0) top = 1e-3;
+  scene.y.lo = 0, scene.y.hi = top * 1.12;
+  scene.y.ticks = {{0, "0"}, {top, ui::number(top)}};
+  scene.pad_top = 6;
+  for (const RateGroup& group : groups) add_rate_lines(scene, group, view, data, end);
+  add_rate_names(scene, groups, view, options, end);
+  add_rate_handles(scene, groups, view, end);
   if (groups.size() == 1)
     scene.sentence = "All runs follow one schedule.";
   else
