@@ -102,35 +102,41 @@ void LabScreen::dependency_scale(Frame& f, const Rect& bar) {
   p.text({bar.right() + 6, bar.bottom()}, tick, t.ink3, "0");
 }
 
+// Title, stack, and the step, or the button that asks for a whole batch beside it.
+Rect LabScreen::dependency_panel(Frame& f, const Rect& rect, const plot::PlotScene& head) {
+  Painter& p = f.ui.paint();
+  const TextStyle small{Face::sans, type::body};
+  const bool whole = of_whole_batch(f.view.runs.front(), scene_.step);
+  const bool both = any_both(f.view);  // the list of stacks takes the place of the step
+  const std::string at = both    ? (whole ? "whole batch" : "")
+                         : whole ? fmt::format("whole batch, step {}", grouped(scene_.step))
+                                 : at_step(scene_.step);
+  CellOptions options;
+  const float stack_w = both ? kStackWidth + 8 : 0.f, right = rect.right() - space::pad - stack_w;
+  const float at_w = p.text_width(small, at) + (whole ? 0.f : 90.f);  // with the button that asks for it
+  options.right = at_w + stack_w + (both ? 0.f : 8.f);
+  const Rect inner = cell_panel(f.ui, kDependency, rect, head, options);
+  if (both) draw_stack_choice(f, {right + 8, rect.y + 6, kStackWidth, 24}, "plot/stack");
+  p.text({right, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at, Align::right);
+  ButtonOptions look;
+  look.style = {Face::sans, type::tick};
+  if (!whole &&
+      button(
+          f.ui, std::string(kDependency) + "/batch", {right - at_w, rect.y + 7, 82, 22}, "whole batch",
+          "The triangles follow one sequence, the same at every step. This measures all of the newest step.",
+          look))
+    f.commands.emplace_back(MeasureBatch{}), transport_.pinned_step.reset();
+  return inner;
+}
+
 void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
   std::vector<plot::PlotScene> scenes = dependency_scenes(f.view, data_, scene_);
   if (scenes.empty()) return;
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
-  const std::string name = "plot/dependency";
+  const std::string name = kDependency;
   const TextStyle small{Face::sans, type::body};
-  Rect inner = rect;
-  if (with_panel) {
-    const bool whole = of_whole_batch(f.view.runs.front(), scene_.step);
-    const bool both = any_both(f.view);  // the list of stacks takes the place of the step
-    const std::string at = both    ? (whole ? "whole batch" : "")
-                           : whole ? fmt::format("whole batch, step {}", grouped(scene_.step))
-                                   : at_step(scene_.step);
-    CellOptions options;
-    const float stack_w = both ? kStackWidth + 8 : 0.f, right = rect.right() - space::pad - stack_w;
-    const float at_w = p.text_width(small, at) + (whole ? 0.f : 90.f);  // with the button that asks for it
-    options.right = at_w + stack_w + (both ? 0.f : 8.f);
-    inner = cell_panel(f.ui, name, rect, scenes.front(), options);
-    if (both) draw_stack_choice(f, {right + 8, rect.y + 6, kStackWidth, 24}, "plot/stack");
-    p.text({right, rect.y + space::title_row / 2 + 4}, small, t.ink3, at, Align::right);
-    ButtonOptions look;
-    look.style = {Face::sans, type::tick};
-    if (!whole &&
-        button(f.ui, name + "/batch", {right - at_w, rect.y + 7, 82, 22}, "whole batch",
-               "The triangles follow one sequence, live. This measures every sequence of the newest step.",
-               look))
-      f.commands.emplace_back(MeasureBatch{}), transport_.pinned_step.reset();
-  }
+  Rect inner = with_panel ? dependency_panel(f, rect, scenes.front()) : rect;
   f.ui.mark(name, rect, scenes.front().sentence, kDependencyHelp);
   const std::string below = "Rows sum to 1 at the start, and to less once branches pull the same way.";
   const bool room = inner.h > 170 && p.text_width(small, below) < rect.w - 2 * space::pad;
@@ -150,7 +156,8 @@ void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
     if (!scene.heat) {  // its place stays: say why it is empty
       tile(f.ui, {x, inner.y + 2, 16, 16}, f.view.runs[i].letter - 'A');
       const bool lost = f.view.runs[i].state == RunState::NonFinite;
-      p.text_wrapped({x, inner.y + 24, width, 32}, small, t.ink3, lost ? "not finite" : "not measured yet", 16);
+      p.text_wrapped({x, inner.y + 24, width, 32}, small, t.ink3, lost ? "not finite" : "not measured yet",
+                     16);
       continue;
     }
     if (i > 0) scene.heat->row_first.clear(), scene.heat->row_last.clear();
@@ -168,6 +175,72 @@ void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
   if (with_panel) cell_menu(f.ui, name, rect, dependency_scenes(f.view, data_, scene_), cells_, f.commands);
 }
 
+std::array<LabScreen::CompactTab, 5> LabScreen::compact_tabs() {
+  return {{{"Gradient by layer", "plot/gradient-by-layer", &by_layer_},
+           {"Gradient over time", kOverTime, &over_time_},
+           {"Hidden norm", "plot/hidden-norm", &by_layer_below_},
+           {"Learning rate", "plot/rate", nullptr},
+           {"β²", kDependency, nullptr}}};
+}
+
+// The tabs, what belongs to the one that is open, and the step.
+void LabScreen::compact_head(Frame& f, const Rect& head) {
+  const auto tabs = compact_tabs();
+  Rect controls = head.inset(0, 6);
+  controls.x -= 4;
+  // A tab is called by what it shows, where all tabs have room for it.
+  std::vector<std::string> words, usual;
+  constexpr Quantity kUsual[] = {Quantity::gradient, Quantity::gradient, Quantity::hidden_norm};
+  for (size_t i = 0; i < tabs.size(); ++i) {
+    const Quantity* q = tabs[i].quantity;
+    usual.emplace_back(tabs[i].label);
+    words.emplace_back(!q || *q == kUsual[i] ? tabs[i].label
+                       : i == kTabOverTime   ? info(*q).over_time
+                                             : info(*q).by_layer);
+  }
+  if (segmented_width(f.ui, words) > head.w) words = usual;
+  segmented(f.ui, "plot/tab", controls.take_left(segmented_width(f.ui, words) - 40, 8), words, plot_tab_,
+            "Which plot stands here.");
+  const CompactTab& tab = tabs[static_cast<size_t>(plot_tab_)];
+  if (tab.quantity) quantity_button(f.ui, tab.name, controls.take_left(24, 6), *tab.quantity);
+  if (tab.quantity && info(*tab.quantity).of_matrix)
+    draw_matrix_choice(f, controls.take_left(matrix_width(), 8));
+  if (any_both(f.view) && (plot_tab_ == kTabOverTime || plot_tab_ == kTabDependency))
+    draw_stack_choice(f, controls.take_left(kStackWidth, 8), "plot/stack");
+  const bool whole = plot_tab_ == kTabDependency && of_whole_batch(f.view.runs.front(), scene_.step);
+  const std::string at =
+      whole ? fmt::format("whole batch, step {}", grouped(scene_.step)) : at_step(scene_.step);
+  const TextStyle tick{Face::sans, type::tick};
+  const bool of_a_step = plot_tab_ != kTabOverTime && plot_tab_ != kTabRate;
+  if (of_a_step && head.right() - controls.x > f.ui.paint().text_width(tick, at) + 4)
+    f.ui.paint().text_in(head, tick, f.ui.theme().ink3, at, Align::right);
+}
+
+// The plot of the open tab, and what it showed.
+std::vector<plot::PlotScene> LabScreen::compact_plot(Frame& f, const Rect& rect, const CompactTab& tab) {
+  if (plot_tab_ == kTabOverTime) {
+    draw_over_time(f, rect, false);
+    return over_time_scenes(f.view, data_, scene_, over_time_);
+  }
+  if (plot_tab_ == kTabDependency) {
+    draw_dependency(f, rect, false);
+    return dependency_scenes(f.view, data_, scene_);
+  }
+  plot::PlotScene scene = plot_tab_ == kTabRate ? rate_scene(f.view, data_, scene_)
+                                                : depth_scene(f.view, data_, scene_, *tab.quantity);
+  const std::string name = tab.name;
+  if (cells_.turned[name]) turn_axis(scene);
+  const plot::PlotHit hit = plot::draw_plot(f.ui, name, rect, scene, cells_.views[name],
+                                            tab.quantity ? info(*tab.quantity).help : kRateHelp);
+  if (plot_tab_ == kTabRate) {
+    rate_handles(f, hit, scene);
+    if (!hit.handle) time_hit(f, name, cells_.views[name], hit);
+  } else {
+    depth_hit(hit, most_layers_of(f.view));
+  }
+  return {std::move(scene)};
+}
+
 void LabScreen::draw_compact(Frame& f, Rect column) {
   const Rect loss_rect = column.take_top(std::round((column.h - 6) * 0.55f), 6);
   plot::PlotScene loss = loss_scene(f.view, data_, scene_);
@@ -179,69 +252,10 @@ void LabScreen::draw_compact(Frame& f, Rect column) {
 
   panel(f.ui, column, {});
   Rect inner = column.inset(space::pad, 0);
-  Rect head = inner.take_top(38);
-  // Each tab: its plot, and what its list chooses.
-  struct Tab {
-    const char *label, *name;
-    Quantity* quantity;
-  };
-  const Tab tabs[] = {{"Gradient by layer", "plot/gradient-by-layer", &by_layer_},
-                      {"Gradient over time", "plot/gradient-over-time", &over_time_},
-                      {"Hidden norm", "plot/hidden-norm", &by_layer_below_},
-                      {"Learning rate", "plot/rate", nullptr},
-                      {"β²", "plot/dependency", nullptr}};
-  Rect controls = head.inset(0, 6);
-  controls.x -= 4;
-  // A tab is called by what it shows, where all tabs have room for it.
-  std::vector<std::string> words, usual;
-  constexpr Quantity kUsual[] = {Quantity::gradient, Quantity::gradient, Quantity::hidden_norm};
-  for (size_t i = 0; i < std::size(tabs); ++i) {
-    const Quantity* q = tabs[i].quantity;
-    usual.emplace_back(tabs[i].label);
-    words.emplace_back(!q || *q == kUsual[i] ? tabs[i].label
-                       : i == 1              ? info(*q).over_time
-                                             : info(*q).by_layer);
-  }
-  if (segmented_width(f.ui, words) > head.w) words = usual;
-  segmented(f.ui, "plot/tab", controls.take_left(segmented_width(f.ui, words) - 40, 8), words, plot_tab_,
-            "Which plot stands here.");
-  const Tab& tab = tabs[plot_tab_];
-  const std::string name = tab.name;
-  if (tab.quantity) quantity_button(f.ui, name, controls.take_left(24, 6), *tab.quantity);
-  if (tab.quantity && info(*tab.quantity).of_matrix)
-    draw_matrix_choice(f, controls.take_left(matrix_width(), 8));
-  if (any_both(f.view) && (plot_tab_ == 1 || plot_tab_ == 4))
-    draw_stack_choice(f, controls.take_left(kStackWidth, 8), "plot/stack");
-  Painter& p = f.ui.paint();
-  const bool whole = plot_tab_ == 4 && of_whole_batch(f.view.runs.front(), scene_.step);
-  const std::string at =
-      whole ? fmt::format("whole batch, step {}", grouped(scene_.step)) : at_step(scene_.step);
-  const TextStyle tick{Face::sans, type::tick};
-  if (plot_tab_ != 1 && plot_tab_ != 3 && head.right() - controls.x > p.text_width(tick, at) + 4)
-    p.text_in(head, tick, f.ui.theme().ink3, at, Align::right);
+  compact_head(f, inner.take_top(38));
   inner.h -= 6;
-  std::vector<plot::PlotScene> shown;
-  if (plot_tab_ == 1) {
-    draw_over_time(f, inner, false);
-    shown = over_time_scenes(f.view, data_, scene_, over_time_);
-  } else if (plot_tab_ == 4) {
-    draw_dependency(f, inner, false);
-    shown = dependency_scenes(f.view, data_, scene_);
-  } else {
-    plot::PlotScene scene = plot_tab_ == 3 ? rate_scene(f.view, data_, scene_)
-                                           : depth_scene(f.view, data_, scene_, *tab.quantity);
-    if (cells_.turned[name]) turn_axis(scene);
-    const plot::PlotHit hit = plot::draw_plot(f.ui, name, inner, scene, cells_.views[name],
-                                              tab.quantity ? info(*tab.quantity).help : kRateHelp);
-    if (plot_tab_ == 3) {
-      rate_handles(f, hit, scene);
-      if (!hit.handle) time_hit(f, name, cells_.views[name], hit);
-    } else {
-      depth_hit(hit, most_layers_of(f.view));
-    }
-    shown.push_back(std::move(scene));
-  }
-  cell_menu(f.ui, name, column, shown, cells_, f.commands);
+  const CompactTab tab = compact_tabs()[static_cast<size_t>(plot_tab_)];
+  cell_menu(f.ui, tab.name, column, compact_plot(f, inner, tab), cells_, f.commands);
 }
 
 }  // namespace normscope::lab

@@ -94,51 +94,53 @@ void LabScreen::draw_time(Frame& f, Rect column) {
   draw_over_time(f, column, true);
 }
 
+// Title, choices, and the depth key: layer 1 ... 6 in the colours of the lines.
+Rect LabScreen::over_time_panel(Frame& f, const Rect& rect, plot::PlotScene head) {
+  const bool both = any_both(f.view);
+  int layers = 1;
+  for (const RunView& run : f.view.runs) layers = std::max(layers, layers_of(run, scene_.side));
+  const float step = std::min(15.f, 96.f / static_cast<float>(layers));
+  const std::string last = fmt::format("{}", layers);
+  Painter& p = f.ui.paint();
+  const TextStyle small{Face::sans, type::body};
+  const float squares = step * static_cast<float>(layers), right = rect.right() - space::pad - 38;
+  float x = right - p.text_width(small, last) - 6 - squares;
+  CellOptions options;
+  options.quantity = &over_time_;
+  options.right = rect.right() - x + 52 - space::pad;
+  const float matrix_w = matrix_width();
+  if (info(over_time_).of_matrix) options.right += matrix_w + 10;
+  if (both) options.right += kStackWidth + 8;
+  head.sentence.clear();  // it stands on the lines
+  const Rect inner = cell_panel(f.ui, kOverTime, rect, head, options);
+  if (info(over_time_).of_matrix)
+    draw_matrix_choice(f, {x - 60 - matrix_w, rect.y + 6, matrix_w, 24}, "plot/matrix-over-time");
+  if (both) {
+    const float taken = info(over_time_).of_matrix ? 68 + matrix_w : 60.f;
+    draw_stack_choice(f, {x - taken - kStackWidth, rect.y + 6, kStackWidth, 24}, "plot/stack-over-time");
+  }
+  const float cy = rect.y + space::title_row / 2;
+  p.text({right, cy + 4}, small, f.ui.theme().ink3, last, Align::right);
+  p.text({x - 6, cy + 4}, small, f.ui.theme().ink3, "layer 1", Align::right);
+  for (int layer = 0; layer < layers; ++layer, x += step)
+    depth_square(f.ui, {x, cy - 5, std::max(1.f, step - 2), 10}, layer, layers);
+  return inner;
+}
+
 void LabScreen::draw_over_time(Frame& f, const Rect& rect, bool with_panel) {
   std::vector<plot::PlotScene> scenes = over_time_scenes(f.view, data_, scene_, over_time_);
   if (scenes.empty()) return;
-  const std::string name = "plot/gradient-over-time";
+  const std::string name = kOverTime;
   for (plot::PlotScene& scene : scenes)
     if (cells_.turned[name]) turn_axis(scene);
-  Rect inner = rect;
-  if (with_panel) {
-    // The depth key: layer 1 ... 6 in the colours of the lines.
-    const bool both = any_both(f.view);
-    int layers = 1;
-    for (const RunView& run : f.view.runs) layers = std::max(layers, layers_of(run, scene_.side));
-    const float step = std::min(15.f, 96.f / static_cast<float>(layers));
-    const std::string last = fmt::format("{}", layers);
-    Painter& p = f.ui.paint();
-    const TextStyle small{Face::sans, type::body};
-    const float squares = step * static_cast<float>(layers), right = rect.right() - space::pad - 38;
-    float x = right - p.text_width(small, last) - 6 - squares;
-    CellOptions options;
-    options.quantity = &over_time_;
-    options.right = rect.right() - x + 52 - space::pad;
-    const float matrix_w = matrix_width();
-    if (info(over_time_).of_matrix) options.right += matrix_w + 10;
-    if (both) options.right += kStackWidth + 8;
-    plot::PlotScene head = scenes.front();  // its sentence stands on the lines
-    head.sentence.clear();
-    inner = cell_panel(f.ui, name, rect, head, options);
-    if (info(over_time_).of_matrix)
-      draw_matrix_choice(f, {x - 60 - matrix_w, rect.y + 6, matrix_w, 24}, "plot/matrix-over-time");
-    if (both) {
-      const float taken = info(over_time_).of_matrix ? 68 + matrix_w : 60.f;
-      draw_stack_choice(f, {x - taken - kStackWidth, rect.y + 6, kStackWidth, 24}, "plot/stack-over-time");
-    }
-    const float cy = rect.y + space::title_row / 2;
-    p.text({right, cy + 4}, small, f.ui.theme().ink3, last, Align::right);
-    p.text({x - 6, cy + 4}, small, f.ui.theme().ink3, "layer 1", Align::right);
-    for (int layer = 0; layer < layers; ++layer, x += step)
-      depth_square(f.ui, {x, cy - 5, std::max(1.f, step - 2), 10}, layer, layers);
-  }
+  Rect inner = with_panel ? over_time_panel(f, rect, scenes.front()) : rect;
   const float bottom = scenes.back().pad_bottom;
   const float each = (inner.h - bottom) / static_cast<float>(scenes.size());
   float labels = 0;  // the tiles stand beside the labels of the lines
   for (const plot::PlotScene& scene : scenes)
     labels = std::max(labels, plot::needed_pad_right(f.ui, scene, inner.w - 30) + 26);
-  over_time_pad_ = with_panel ? labels : 0;
+  constexpr float kFree = 16 + 26;  // where they fit left of the end of the axis they need none
+  over_time_pad_ = with_panel && labels > kFree + 1 ? labels : 0;
   for (size_t i = 0; i < scenes.size(); ++i) {
     plot::PlotScene& scene = scenes[i];
     const bool last = i + 1 == scenes.size();

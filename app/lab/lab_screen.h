@@ -51,13 +51,25 @@ class LabScreen {
   void draw_switch(Frame&, const ui::Rect& head);
   void draw_time(Frame&, ui::Rect);
   void draw_depth(Frame&, ui::Rect);
+  // Below the loss of the compact layout: what a tab is called, its plot, and what its list chooses.
+  struct CompactTab {
+    const char *label, *name;
+    Quantity* quantity;
+  };
+  enum { kTabOverTime = 1, kTabRate = 3, kTabDependency = 4 };
+  std::array<CompactTab, 5> compact_tabs();
+  void compact_head(Frame&, const ui::Rect&);
+  std::vector<plot::PlotScene> compact_plot(Frame&, const ui::Rect&, const CompactTab&);
   void draw_compact(Frame&, ui::Rect);
+  ui::Rect over_time_panel(Frame&, const ui::Rect&, plot::PlotScene head);
   void draw_over_time(Frame&, const ui::Rect&, bool with_panel);
   void draw_by_layer(Frame&, const std::string& name, const ui::Rect&, Quantity&);
+  ui::Rect dependency_panel(Frame&, const ui::Rect&, const plot::PlotScene& head);
   void draw_dependency(Frame&, const ui::Rect&, bool with_panel);
   void dependency_scale(Frame&, const ui::Rect&);
   void draw_matrix_choice(Frame&, const ui::Rect&, const char* name = "plot/matrix");
   void draw_stack_choice(Frame&, const ui::Rect&, const char* name);
+  static constexpr const char *kOverTime = "plot/gradient-over-time", *kDependency = "plot/dependency";
   float matrix_width() const { return scene_.matrix > 5 ? 92.f : 50.f; }
   void layer_of_series(const std::string& id);
   void rate_handles(Frame&, const plot::PlotHit&, const plot::PlotScene&);
@@ -76,9 +88,9 @@ class LabScreen {
   std::optional<int> hover_layer_;  // seen this frame, shown in the next
   std::optional<double> hover_step_;
   float over_time_pad_ = 0;  // what the labels of the plots over time needed right of them in the last frame
-  int measured_step_ = -1;  // of the whole batch that was seen last
-  int left_tab_ = 0;        // medium, compact: diagram or settings
-  int plot_tab_ = 0;        // compact: which plot stands below the loss
+  int measured_step_ = -1;   // of the whole batch that was seen last
+  int left_tab_ = 0;         // medium, compact: diagram or settings
+  int plot_tab_ = 0;         // compact: which plot stands below the loss
 };
 
 }  // namespace normscope::lab
