@@ -143,6 +143,8 @@ void run_act(AppState& state, Ui& ui, Act act) {
     case Act::bookmark:
       return lab::toggle_bookmark(state.lab_screen.transport(),
                                   lab::cursor_step(state.lab_screen.transport(), *state.view));
+    case Act::back:
+      return lab::step_cursor(state.lab_screen.transport(), *state.view, -1);
     case Act::newest:
       return state.lab_screen.transport().pinned_step.reset();
     case Act::bigger:

@@ -113,8 +113,12 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui) {
     items.push_back({fmt::format("preset: {}", row.label), "", row.formula, {}, {}, {}, placement});
   }
   for (const Term& term : glossary())
-    items.push_back(
-        {fmt::format("What is meant by {}?", term.title), "", std::string(term.text), {}, {}, std::string(term.id)});
+    items.push_back({fmt::format("What is meant by {}?", term.title),
+                     "",
+                     std::string(term.text),
+                     {},
+                     {},
+                     std::string(term.id)});
   return items;
 }
 

@@ -8,14 +8,15 @@
 namespace normscope::hands {
 namespace {
 
-constexpr std::array<Shortcut, 40> kShortcuts{{
+constexpr std::array<Shortcut, 41> kShortcuts{{
     {Act::play, "Space", "", "", "Train or pause", "All runs go on together, or rest."},
-    {Act::step, "Right", "", "", "One step of every run", "Trains one step and rests."},
+    {Act::step, "Right", "", "", "One step on", "The cursor's next step; at the newest all runs train one."},
+    {Act::back, "Left", "", "", "One step back", "The cursor goes; what was trained stays.", true},
     {Act::newest, "End", "", "", "Cursor to the newest step", "The step cursor follows the training again.",
      true},
     {Act::bookmark, "B", "", "", "Bookmark at the cursor", "Set, or taken away where there is one.", true},
     {Act::measure_batch, "", "", "", "Measure the whole batch",
-     "Who leans on whom over every sequence of this step, not the first alone.", true},
+     "Who leans on whom over every sequence of this step, not of one alone.", true},
     {Act::gesture, "", "", "drag a norm", "Move it in all alike layers, as run D", ""},
     {Act::gesture, "", "", "Alt, Shift", "This norm alone; run D from step 0", ""},
     {Act::norm_before, "I", "", "", "Norm in focus: before its branch", "In all alike layers."},

@@ -14,6 +14,7 @@ enum class Act {
   // Time.
   play,
   step,
+  back,
   newest,
   bookmark,
   measure_batch,

@@ -183,10 +183,11 @@ RunView run_at(LabData& data, const RunView& run, int step) {
   then.step = step;
   const auto line = data.loss(run);
   double sum = 0;
+  const int window = shown_window(step);
   int count = 0;
-  for (size_t i = line->y.size(); i-- > 0 && count < 20;) {
+  for (size_t i = line->y.size(); i-- > 0 && count < window;) {
     const float back = static_cast<float>(step) - line->x[i];
-    if (back >= 20 && count > 0) break;  // long ago not every step is kept
+    if (back >= static_cast<float>(window) && count > 0) break;  // long ago not every step is kept
     if (back >= 0) sum += line->y[i], ++count;
   }
   then.loss = count ? sum / count : std::numeric_limits<double>::quiet_NaN();

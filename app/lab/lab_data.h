@@ -95,7 +95,8 @@ class LabData {
   int whole_reads_ = 0;  // that are still allowed in this frame
 };
 
-// A run's card at an earlier step: the loss of the 20 steps up to it, and what was known of the run by then.
+// A run's card at an earlier step: the mean loss of the steps up to it, and what was known of the run by
+// then.
 RunView run_at(LabData& data, const RunView& run, int step);
 
 int layers_of(const RunView& run, Side side = Side::main);

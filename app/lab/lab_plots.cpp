@@ -40,9 +40,7 @@ void LabScreen::time_hit(Frame& f, const std::string& name, const plot::View& vi
   const bool held = cells_.scrubbing == name;
   if (held && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) cells_.scrubbing.clear();
   if (!held && !hit.clicked) return;
-  const int step = std::clamp(static_cast<int>(std::lround(std::clamp(hit.x, 0.0, 1e9))), 0, f.view.step);
-  transport_.pinned_step.reset();
-  if (step < f.view.step) transport_.pinned_step = step;
+  pin_cursor(transport_, f.view, static_cast<int>(std::lround(std::clamp(hit.x, 0.0, 1e9))));
 }
 
 void LabScreen::rate_handles(Frame& f, const plot::PlotHit& hit, const plot::PlotScene& scene) {

@@ -264,7 +264,8 @@ void draw_run_cards(Ui& ui, DiagramState& state, const LabView& view, const Rect
     const std::string value =
         fmt::format("{}, {}, loss {}", run.name, badge_of(run, false).text, loss_text(run));
     if (ui.hit(fmt::format("run/{}", run.letter), place, value,
-               fmt::format("Run {}: {}. The loss is the mean of its last 20 steps. Shows it in the diagram.",
+               fmt::format("Run {}: {}. The loss is the mean of its last 20 steps, of fewer at first. Shows "
+                           "it in the diagram.",
                            run.letter, run.name),
                hit)
             .clicked)

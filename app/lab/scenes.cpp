@@ -172,9 +172,7 @@ PlotScene loss_scene(const LabView& view, LabData& data, const SceneOptions& opt
     if (line->empty()) continue;
     plot::Series s;
     s.id = letter_of(run), s.letter = s.id;
-    // Where the line ends: the card's number is a mean, and in the first steps far above it.
-    const float end = line->y.back();
-    s.value = std::isfinite(end) ? fmt::format("{:.2f}", end) : "–";
+    s.value = std::isfinite(run.loss) ? fmt::format("{:.2f}", run.loss) : "–";  // the card's number
     s.name = short_label(view, i);
     s.x = Column(line->x), s.y = Column(line->y);
     s.x.owner = line, s.y.owner = line;

@@ -50,19 +50,15 @@ struct Timeline {
                "The time of all runs. Drag to look at an earlier step; double click, End or the newest step "
                "follows the training again. Right click: a bookmark there.",
                options);
-    auto pin = [&](int step) {
-      step = std::clamp(step, 0, view.step);
-      state.pinned_step.reset();
-      if (step < view.step) state.pinned_step = step;
-    };
     if (hit.held)
-      pin(static_cast<int>(std::lround((ui.mouse().x - bar.x) / bar.w * static_cast<float>(last))));
+      pin_cursor(state, view,
+                 static_cast<int>(std::lround((ui.mouse().x - bar.x) / bar.w * static_cast<float>(last))));
     if (hit.double_clicked) state.pinned_step.reset();
     if (hit.right_clicked) {
       const auto step = std::lround((ui.mouse().x - bar.x) / bar.w * static_cast<float>(last));
       toggle_bookmark(state, std::clamp(static_cast<int>(step), 0, view.step));
     }
-    if (hit.arrow_x) pin(now + hit.arrow_x);
+    if (hit.arrow_x) step_cursor(state, view, hit.arrow_x);
   }
 
   void track() {
@@ -120,9 +116,7 @@ struct Timeline {
       draw_icon(p, Icon::bookmark, at, 15, hit.hovered ? t.ink : t.ink2);
       if (hit.clicked) chosen = step;
     }
-    if (!chosen) return;
-    state.pinned_step.reset();
-    if (*chosen < view.step) state.pinned_step = *chosen;
+    if (chosen) pin_cursor(state, view, *chosen);
   }
 
   // Beside the flag, on the side where there is room.
@@ -244,6 +238,16 @@ int cursor_step(const TransportState& state, const LabView& view) {
   return state.pinned_step ? std::min(*state.pinned_step, view.step) : view.step;
 }
 
+void pin_cursor(TransportState& state, const LabView& view, int step) {
+  step = std::clamp(step, 0, view.step);
+  state.pinned_step.reset();
+  if (step < view.step) state.pinned_step = step;
+}
+
+void step_cursor(TransportState& state, const LabView& view, int by) {
+  pin_cursor(state, view, cursor_step(state, view) + by);
+}
+
 void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Rect& rect, Size size,
                     bool clock, std::vector<Command>& commands) {
   Painter& p = ui.paint();
@@ -297,7 +301,13 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
 
 void transport_keys(Ui& ui, TransportState& state, const LabView& view, std::vector<Command>& commands) {
   if (hands::pressed(ui, hands::Act::play)) play_or_pause(view, commands);
-  if (hands::pressed(ui, hands::Act::step)) commands.emplace_back(StepOnce{}), state.pinned_step.reset();
+  if (hands::pressed(ui, hands::Act::step)) {
+    if (state.pinned_step)
+      step_cursor(state, view, 1);
+    else
+      commands.emplace_back(StepOnce{});
+  }
+  if (hands::pressed(ui, hands::Act::back)) step_cursor(state, view, -1);
   if (hands::pressed(ui, hands::Act::newest)) state.pinned_step.reset();
   if (hands::pressed(ui, hands::Act::bookmark)) toggle_bookmark(state, cursor_step(state, view));
 }

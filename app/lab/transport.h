@@ -28,10 +28,14 @@ void toggle_bookmark(TransportState&, int step);
 // The step at which the depth plots and the flags stand.
 int cursor_step(const TransportState&, const LabView&);
 
+// Puts the cursor at a step that was trained; at the newest it follows the training.
+void pin_cursor(TransportState&, const LabView&, int step);
+void step_cursor(TransportState&, const LabView&, int by);
+
 // `clock` false: figures that depend on the machine's speed print as a dash (reproducible pictures).
 void draw_transport(ui::Ui&, TransportState&, const LabView&, const ui::Rect&, Size, bool clock,
                     std::vector<Command>&);
-// Space, Right, Home and the like, while nothing is being typed.
+// Space, Left, Right, End and the like, while nothing is being typed.
 void transport_keys(ui::Ui&, TransportState&, const LabView&, std::vector<Command>&);
 
 }  // namespace normscope::lab

@@ -154,7 +154,7 @@ void add_series(Builder& b, const Series& s) {
     if (!look.dash.solid())
       for (size_t k = 1; k < points.size(); ++k) phase += ui::dash_length(points[k - 1], points[k], along);
     if (s.ink.role == Ink::Role::prediction) {  // a highlighter stroke with a thin line in it
-      const bool dark = b.theme.dark;  // there the accent itself may be a line
+      const bool dark = b.theme.dark;           // there the accent itself may be a line
       b.add(StrokeItem{points, dark ? colour.alpha(0.4f) : colour, 11, {}, 0, true});
       b.add(StrokeItem{std::move(points), dark ? colour : b.theme.ink, 1.8f, {}, 0, true});
     } else {

@@ -4,6 +4,7 @@
 // A view appears after a step, at most 60 a second; at rest the trainer sleeps and uses no CPU.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -25,6 +26,10 @@ struct RunSpread {
 
 struct Ablation;  // measure/ablation.h
 
+/// Of so many steps the mean is shown as a run's loss: twenty, and fewer while every step still makes a
+/// difference.
+constexpr int32_t shown_window(int32_t step) { return std::clamp(step / 5, 1, 20); }
+
 struct RunView {
   char letter = 'A';
   std::shared_ptr<const RunSpec> spec;    ///< with the edits applied so far
@@ -34,7 +39,7 @@ struct RunView {
   std::string badge;  ///< "stuck at letter frequencies", "learning since step 46", "not finite at step 23"
   std::string note;   ///< the error text under a badge that needs one
   int32_t step = 0;
-  double loss = 0;             ///< mean of the last 20 steps, for the card
+  double loss = 0;             ///< mean of the last shown_window(step) steps
   int32_t learning_since = 0;  ///< step at which it left the plateau; 0 = not (yet)
   double validation_loss = 0;  ///< NaN until measured
   std::string writes;          ///< what the model writes now

@@ -247,7 +247,7 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   view.badge = lags(entry) ? "catching up" : badge_of(run, run.task().unit(), playing_);
   if (run.non_finite()) view.note = "first in " + run.non_finite()->tensor;
   view.step = run.steps_done();
-  view.loss = run.mean_loss(20);
+  view.loss = run.mean_loss(shown_window(view.step));
   view.learning_since = run.learning_since();
   view.validation_loss = run.last_validation_loss();
   view.writes = entry.text;

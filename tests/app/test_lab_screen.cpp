@@ -177,6 +177,23 @@ TEST_CASE("the timeline sets the step that the depth plots show") {
   CHECK_FALSE(lab.state.lab_screen.transport().pinned_step);
 }
 
+TEST_CASE("Left and Right move the cursor by a step; at the newest step Right trains one") {
+  LabRobot lab(fixture::lab_view());
+  const int newest = lab.state.view->step;
+  const auto& pinned = lab.state.lab_screen.transport().pinned_step;
+  lab.robot.key("Left"), lab.robot.key("Left");
+  CHECK(pinned == newest - 2);
+  lab.robot.key("Right");
+  CHECK(pinned == newest - 1);
+  CHECK_FALSE(lab.last<StepOnce>());
+  lab.robot.key("Right");
+  CHECK_FALSE(pinned);
+  CHECK_FALSE(lab.last<StepOnce>());
+  lab.robot.key("Right");
+  CHECK(lab.last<StepOnce>());
+  CHECK_FALSE(pinned);
+}
+
 TEST_CASE("settings: shared fields edit all runs, a run that differs alone") {
   LabRobot lab(fixture::lab_view());
   lab.robot.click("settings/train.rate");

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 
 #include "engine/train/lab.h"
 #include "lab_runs.h"
@@ -66,6 +67,8 @@ TEST_CASE("pause, one step, play to a step and on: the same bits", "[lab]") {
   lab.play_to(20);
   CHECK(rest(lab)->step == 20);
   CHECK_FALSE(lab.view()->playing);
+  const std::vector<float> so_far = losses(lab.view()->runs[0]);  // early, few of them are shown as one
+  CHECK(lab.view()->runs[0].loss == std::accumulate(so_far.end() - 4, so_far.end(), 0.0) / 4);
   lab.play();
   lab.pause();
   const int32_t paused = rest(lab)->step;
