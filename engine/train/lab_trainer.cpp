@@ -117,7 +117,7 @@ void LabTrainer::do_work() {
   }
   if (wants_step()) {
     step_all();
-    if (!wants_step()) playing_ = false;
+    if (!wants_step()) pause();  // at the end of a budget too: a longer one waits for play
     return;
   }
   if (LabEntry* entry = without_text()) {

@@ -130,6 +130,7 @@ TEST_CASE("live edits are events that replay bitwise", "[lab]") {
   lab.edit(-1, "train.clip", "0.5");
   lab.wait_idle();
   lab.set_budget(90);
+  CHECK(rest(lab)->step == 60);  // a longer budget waits for play
   lab.edit(0, "train.warmup", "70");
   lab.play();
   const auto view = rest(lab);
