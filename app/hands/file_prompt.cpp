@@ -2,8 +2,7 @@
 
 #include <imgui.h>
 
-#include <cstdlib>
-
+#include "app/home_path.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::hands {
@@ -11,11 +10,6 @@ namespace {
 
 constexpr const char* kPopup = "app/file";
 constexpr const char* kField = "app/file/path";
-
-std::string with_home(const std::string& path) {
-  const char* home = std::getenv("HOME");
-  return path.starts_with("~/") && home ? home + path.substr(1) : path;
-}
 
 struct Words {
   const char *title, *first, *second;

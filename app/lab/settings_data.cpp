@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/home_path.h"
 #include "app/lab/settings_rows.h"
 #include "engine/core/error.h"
 

@@ -29,8 +29,6 @@ std::string display(const Field& field, const std::string& value);
 std::string refusal_of(const Field& field, const std::string& text, const LabView& view, int only);
 // Why no run reads the field now: "schedule is constant, not step"; empty where one does.
 std::string idle_because(const Field& field, const LabView& view);
-// "~/a" as a shell would have it.
-std::string with_home(const std::string& path);
 
 struct Rows {
   ui::Ui& ui;

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
+#include "app/home_path.h"
 #include "app/lab/settings_rows.h"
 #include "engine/core/error.h"
 #include "engine/train/spec_unread.h"
@@ -44,12 +44,6 @@ std::string refused_file(const Field& field, const std::string& path) {
 }
 
 }  // namespace
-
-// A shell would have done it.
-std::string with_home(const std::string& path) {
-  const char* home = std::getenv("HOME");
-  return path.starts_with("~/") && home ? home + path.substr(1) : path;
-}
 
 std::string refusal_of(const Field& field, const std::string& text, const LabView& view, int only) {
   for (size_t i = 0; i < view.runs.size(); ++i) {
