@@ -11,6 +11,8 @@
 #include <iterator>
 #include <string>
 
+#include "test_paths.h"
+
 namespace normscope::test {
 
 /// A folder that goes with the test.

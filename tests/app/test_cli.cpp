@@ -4,6 +4,7 @@
 #include "app/program.h"
 #include "catch.hpp"
 #include "engine/train/spec.h"
+#include "test_paths.h"
 
 using namespace normscope;
 using namespace normscope::test;

@@ -8,6 +8,7 @@
 
 #include "app/program.h"
 #include "catch.hpp"
+#include "test_paths.h"
 
 using namespace normscope::test;
 using nlohmann::json;

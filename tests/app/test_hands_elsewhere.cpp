@@ -12,6 +12,7 @@
 #include "lab_fixture.h"
 #include "lab_robot.h"
 #include "recorded_measurer.h"
+#include "test_paths.h"
 
 using namespace normscope;
 using namespace normscope::lab;

@@ -11,6 +11,7 @@
 #include "app/lessons/report.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "test_paths.h"
 
 using namespace normscope;
 using namespace normscope::lessons;

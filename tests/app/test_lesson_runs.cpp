@@ -4,6 +4,7 @@
 #include "app/lessons/reader.h"
 #include "catch.hpp"
 #include "engine/train/lab.h"
+#include "test_paths.h"
 
 using namespace normscope;
 using namespace normscope::lessons;

@@ -12,6 +12,7 @@
 #include "catch.hpp"
 #include "program.h"
 #include "recorded_measurer.h"
+#include "test_paths.h"
 
 using namespace normscope;
 using namespace normscope::lessons;

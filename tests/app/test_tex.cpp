@@ -4,6 +4,7 @@
 #include "app/tex/tex.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "test_paths.h"
 
 using namespace normscope;
 using namespace normscope::tex;

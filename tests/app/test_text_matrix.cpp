@@ -10,6 +10,7 @@
 #include "lab_fixture.h"
 #include "lab_robot.h"
 #include "recorded_measurer.h"
+#include "test_paths.h"
 #include "text_faults.h"
 
 using namespace normscope;

@@ -15,6 +15,7 @@
 #include "catch.hpp"
 #include "live_lab.h"
 #include "program.h"
+#include "test_paths.h"
 
 using namespace normscope;
 namespace fs = std::filesystem;

@@ -13,6 +13,7 @@
 #include "engine/model_fixture.h"
 #include "engine/op_harness.h"
 #include "engine/step_input_changes.h"
+#include "test_paths.h"
 
 namespace normscope::test {
 namespace {

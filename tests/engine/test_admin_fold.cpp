@@ -10,6 +10,7 @@
 #include "engine/tape/seal.h"
 #include "engine/train/admin_fold.h"
 #include "engine/train/network.h"
+#include "test_paths.h"
 
 namespace normscope::test {
 namespace {

@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/text/bleu.h"
+#include "test_paths.h"
 
 namespace normscope::test {
 namespace {

@@ -14,6 +14,7 @@
 #include "engine/core/error.h"
 #include "engine/io/safetensors.h"
 #include "engine/model/verify.h"
+#include "test_paths.h"
 
 namespace normscope::test {
 namespace {

@@ -12,6 +12,7 @@
 #include "engine/measure/live.h"
 #include "engine/placement_start.h"
 #include "engine/small_runs.h"
+#include "test_paths.h"
 
 namespace normscope::test {
 

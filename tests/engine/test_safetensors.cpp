@@ -15,6 +15,7 @@
 #include "engine/helpers.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/safetensors.h"
+#include "test_paths.h"
 
 using namespace normscope;
 using namespace normscope::test;
