@@ -16,6 +16,8 @@ struct Term {
   std::string_view text;    // two sentences
   std::string_view source;  // where to read on
   std::string_view places;  // panel titles and control names that mean it, separated by '|'
+  // Other words for it in running text, separated by '|'; a formula begins with a dollar sign.
+  std::string_view words = {};
 };
 
 std::span<const Term> glossary();

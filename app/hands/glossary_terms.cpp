@@ -124,9 +124,9 @@ constexpr Term kTerms[] = {
      "Fukumizu, Amari 2000, Local minima and plateaus in hierarchical structures of multilayer perceptrons",
      ""},
     {"adam", "Adam",
-     "An optimizer that divides each gradient's running mean by the root of its running square. Every weight "
-     "so moves by "
-     "about the learning rate, however small its gradient is.",
+     "An optimizer that divides each gradient's running mean by the root of its running square. So every "
+     "weight "
+     "moves by about the learning rate, however small its gradient is.",
      "Kingma, Ba 2015, Adam: A Method for Stochastic Optimization", "settings/train.optimizer"},
     {"seed", "seed",
      "The number that all chance of a run comes from: weights, batches, dropout. Runs with one seed start "
@@ -388,6 +388,63 @@ constexpr Term kTerms[] = {
      "their number at all alike. A sudden fall towards zero announces unstable training.",
      "Zhai et al. 2023, Stabilizing Transformer Training by Preventing Attention Entropy Collapse",
      "Attention entropy|Attention entropy over time"},
+    // What the lessons' formulas and figures take for granted.
+    {"loss", "loss",
+     "How badly the model foresees what comes: the mean of minus the logarithm of the probability that it "
+     "gave to it. It is measured in nats and falls while the model learns.",
+     "Goodfellow, Bengio, Courville 2016, section 6.2", ""},
+    {"gradient", "gradient",
+     "By how much the loss changes when a weight changes a little, one number for every weight. A step of "
+     "training moves the weights against it.",
+     "Goodfellow, Bengio, Courville 2016, section 4.3", "", "gradients"},
+    {"length", "length ‖·‖",
+     "The root of the sum of the squares of all numbers in a vector or a matrix. It says in one number how "
+     "large the whole is.",
+     "Goodfellow, Bengio, Courville 2016, section 2.5", "", "$\\|\\cdot\\|"},
+    {"w2", "W₂",
+     "The second matrix of a feed-forward network: it brings the widened state back to the width of the "
+     "trunk. Theorem 1 of Xiong et al. is about its gradient.",
+     "Vaswani et al. 2017, section 3.3", "", "$W_2"},
+    {"widths", "widths D and F",
+     "D is the width of the state that flows through the model, F the width of the feed-forward network "
+     "between its two matrices. F is usually four times D.",
+     "Vaswani et al. 2017, section 3.3", "", "$D|$F"},
+    {"variance", "variance",
+     "The mean squared distance of numbers from their mean, written Var. When independent numbers are added "
+     "their variances add up.",
+     "Goodfellow, Bengio, Courville 2016, section 3.8", "", "variances|$\\mathrm{Var}"},
+    {"mean-square", "mean square",
+     "The mean of the squares of the numbers of a state, which says in one number how large it is. A norm "
+     "without gain and bias sets it to one.",
+     "Xiong et al. 2020, lemma 2", "", "mean squares"},
+    {"stream", "residual stream",
+     "The running sum on the trunk: the embedding and everything that the branches have added to it so far. "
+     "Every branch reads it, and so does the output.",
+     "Elhage et al. 2021, A Mathematical Framework for Transformer Circuits", "", "stream"},
+    {"root-depth", "1/√depth",
+     "When parts that know nothing of each other are added, the mean square of the sum grows like their "
+     "number, so its length grows like the root of it. A last norm that divides by this length makes the "
+     "last layer's gradient fall in proportion to one over the root of the depth.",
+     "Xiong et al. 2020, theorem 1", "", "$\\sqrt{N}|$1/\\sqrt{N}"},
+    {"cosine", "cosine",
+     "The cosine of the angle between two vectors: one when they point the same way, zero at a right angle. "
+     "It compares directions and leaves lengths out.",
+     "Manning, Raghavan, Schütze 2008, Introduction to Information Retrieval, section 6.3", ""},
+    {"log-axis", "logarithmic axis",
+     "An axis on which equal distances are equal factors, as from 1 to 10 and from 10 to 100. Where both "
+     "axes "
+     "are logarithmic a power is a straight line, and its slope is the exponent.",
+     "Cleveland 1985, The Elements of Graphing Data", "",
+     "logarithmic axes|logarithmic|log scale|log scales"},
+    {"r2", "R²",
+     "The share of the variance of measured points that a fitted line explains. At one all points lie on the "
+     "line.",
+     "Wright 1921, Correlation and Causation", "", "$R^2"},
+    {"number-by-number", "⊙",
+     "A product of two vectors number by number, each with its partner. A learned scale for every feature "
+     "acts "
+     "on a state in this way.",
+     "Goodfellow, Bengio, Courville 2016, section 2.2", "", "$\\odot"},
 };
 
 }  // namespace

@@ -120,6 +120,7 @@ PlotScene map_scene(const Figure& figure, const FigureData& data) {
   heat.cells = Column::of(std::move(cells));
   heat.column_first = "input", heat.column_last = fmt::format("branch {}", heat.rows);
   heat.row_first = "1", heat.row_last = std::to_string(heat.rows);
+  heat.upward = true;  // upper states at the top, as in the diagram
   heat.below = fmt::format("Σ of a row {:.2f}–{:.2f}", low, high);
   scene.heat = std::move(heat);
   scene.tile = run_index(figure.map_run);

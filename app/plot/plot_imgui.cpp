@@ -168,7 +168,7 @@ void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& 
   const ui::Vec at{(ui.mouse().x - area.x) / cell, (ui.mouse().y - area.y) / cell};
   hit.hovered = at.x >= 0 && at.y >= 0 && at.x < float(heat.columns) && at.y < float(heat.rows);
   if (!hit.hovered) return;
-  const int row = int(at.y), column = int(at.x);
+  const int row = heat.place(int(at.y)), column = int(at.x);
   hit.x = column, hit.y = row;
   const float share = heat.cells[size_t(row) * size_t(heat.columns) + size_t(column)];
   if (!std::isfinite(share)) return;

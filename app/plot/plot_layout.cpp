@@ -222,17 +222,23 @@ void add_heat(Builder& b) {
       if (i >= h.cells.size() || !std::isfinite(h.cells[i])) continue;
       ui::Colour colour =
           h.signed_data ? ui::signed_colour(b.theme, h.cells[i]) : ui::heat_colour(b.theme, h.cells[i]);
-      b.add(FillItem{{a.x + cell * float(c), a.y + cell * float(r), cell, cell}, colour});
+      b.add(FillItem{{a.x + cell * float(c), a.y + cell * float(h.place(r)), cell, cell}, colour});
     }
   const float right = a.x + cell * float(h.columns), bottom = a.y + cell * float(h.rows);
   if (h.marked_row >= 0 && h.marked_row < h.rows) {
-    const float y = a.y + cell * float(h.marked_row), end = std::min(bottom, y + cell * float(h.marked_rows));
+    const int last = std::min(h.rows, h.marked_row + h.marked_rows) - 1;
+    const float y = a.y + cell * float(std::min(h.place(h.marked_row), h.place(last))),
+                end = y + cell * float(last - h.marked_row + 1);
     for (float line : {y, end}) b.add(RuleItem{{a.x, line}, {right, line}, b.theme.ink2, 1, {}});
   }
   const ui::TextStyle small{ui::Face::sans, ui::type::tick};
-  b.text({a.x - 6, a.y + 9}, tick_style, b.theme.ink3, h.row_first, ui::Align::right);
-  if (h.rows > 1 && bottom - a.y > 22)
-    b.text({a.x - 6, bottom - 1}, tick_style, b.theme.ink3, h.row_last, ui::Align::right);
+  const bool both = h.rows > 1 && bottom - a.y > 22;
+  if (both || !h.upward)
+    b.text({a.x - 6, a.y + 9}, tick_style, b.theme.ink3, h.upward ? h.row_last : h.row_first,
+           ui::Align::right);
+  if (both || h.upward)
+    b.text({a.x - 6, bottom - 1}, tick_style, b.theme.ink3, h.upward ? h.row_first : h.row_last,
+           ui::Align::right);
   b.text({a.x, bottom + 14}, small, b.theme.ink3, h.column_first);
   const float end = std::max(right, std::min(b.rect.right(), a.x + 150));
   auto fits = [&](ui::TextStyle style, const std::string& s) {

@@ -115,6 +115,9 @@ struct HeatMap {
   std::string below{}, below_short{};         // "Σ rows 0.61–0.96", "Σ 0.61–0.96"
   int marked_row = -1, marked_rows = 2;       // outlined: a layer's sub-layers
   bool signed_data = false;                   // -1..1 in blue to red
+  bool upward = false;                        // the first row is the lowest, as in a diagram that flows up
+  // The place of a row, counted from the top; and the row at a place.
+  int place(int row) const { return upward ? rows - 1 - row : row; }
 };
 
 struct Cursor {

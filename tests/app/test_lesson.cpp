@@ -206,7 +206,7 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
   const Mutation mutations[] = {
       {"warm-up", "C", "model.placement", "post", "Pre-LN learns without any warm-up.", 120},
       {"first-steps", "A", "train.rate", "1e-5", "The gradient that reaches layer 1 falls", 20},
-      {"last-layer", "B", "model.placement", "post", "In Pre-LN it falls like one over the root", 0},
+      {"last-layer", "B", "model.placement", "post", "In Pre-LN it falls in proportion to 1/√depth", 0},
       {"growing-stream", "B", "model.placement", "post", "After layer l the stream of Pre-LN lies", 0},
       {"dependency", "C", "model.placement", "post", "With 36 sub-layers Post-LN changes", 0},
       {"admin", "B", "model.placement", "post", "Admin's last branch starts with a share like Pre-LN's.", 2},
