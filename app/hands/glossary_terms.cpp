@@ -403,7 +403,7 @@ constexpr Term kTerms[] = {
      "Goodfellow, Bengio, Courville 2016, section 2.5", "", "$\\|\\cdot\\|"},
     {"w2", "W₂",
      "The second matrix of a feed-forward network: it brings the widened state back to the width of the "
-     "trunk. Theorem 1 of Xiong et al. is about its gradient.",
+     "trunk. The theorem of lesson 3 is about its gradient.",
      "Vaswani et al. 2017, section 3.3", "", "$W_2"},
     {"widths", "widths D and F",
      "D is the width of the state that flows through the model, F the width of the feed-forward network "
