@@ -1,9 +1,9 @@
 # normscope: make, make run [ARGS="..."], make test, make test-cuda, make bench, make bench-peers, make bench-window,
-# make screenshots, make clean.
+# make screenshots, make install [PREFIX=...], make clean.
 # A thin front to CMake's presets; everything is built under build/.
 
 .DEFAULT_GOAL := build
-.PHONY: build run test test-cuda bench bench-peers bench-window screenshots clean
+.PHONY: build run test test-cuda bench bench-peers bench-window screenshots install clean
 MAKEFLAGS += --no-print-directory
 
 PROGRAM := build/release/normscope
@@ -11,7 +11,8 @@ PROGRAM := build/release/normscope
 build:
 	@scripts/build.sh release normscope
 
-# With a display the visualizer, already training; without one the program trains the same runs and prints the table.
+# With a display the visualizer, already training; without one the program trains the same runs with one seed and
+# prints the table.
 run: build
 	@$(PROGRAM) $(ARGS)
 
@@ -39,6 +40,11 @@ bench-window: build
 # The pictures of every state of the Lab, and the README's among them, made by the program itself.
 screenshots: build
 	@scripts/screenshots.sh
+
+# Program, lessons, completion of three shells and manual page.
+PREFIX ?= /usr/local
+install: build
+	@cmake --install build/release --prefix "$(PREFIX)"
 
 clean:
 	@rm -rf build/release build/debug build/asan build/tsan

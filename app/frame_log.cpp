@@ -3,7 +3,7 @@
 #include <chrono>
 #include <ctime>
 
-#include "engine/core/error.h"
+#include <fmt/format.h>
 
 namespace normscope {
 namespace {
@@ -15,18 +15,15 @@ double clock_now() {
 
 }  // namespace
 
-FrameLog::FrameLog(const std::string& path)
-    : file_(path.empty() ? nullptr : std::fopen(path.c_str(), "w"), &std::fclose) {
-  if (!path.empty() && !file_) throw Error(fmt::format("{}: cannot write the frame log there", path));
-  if (file_) std::fputs("clock_s,process_cpu_s,step,build_ms,draw_ms,vertices\n", file_.get());
+FrameLog::FrameLog(const std::string& path) : file_(path.empty() ? LineFile() : LineFile(path, "frame log")) {
+  file_.line("clock_s,process_cpu_s,step,build_ms,draw_ms,vertices");
 }
 
 void FrameLog::write(const FrameCost& cost) {
   if (!file_) return;
   const double cpu = static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
-  std::fprintf(file_.get(), "%.6f,%.6f,%d,%.3f,%.3f,%d\n", clock_now(), cpu, cost.step, cost.build_ms,
-               cost.draw_ms, cost.vertices);
-  std::fflush(file_.get());
+  file_.line(fmt::format("{:.6f},{:.6f},{},{:.3f},{:.3f},{}", clock_now(), cpu, cost.step, cost.build_ms,
+                         cost.draw_ms, cost.vertices));
 }
 
 }  // namespace normscope

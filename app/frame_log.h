@@ -2,9 +2,9 @@
 // frame.
 #pragma once
 
-#include <cstdio>
-#include <memory>
 #include <string>
+
+#include "engine/io/line_file.h"
 
 namespace normscope {
 
@@ -21,9 +21,11 @@ class FrameLog {
   explicit FrameLog(const std::string& path);
   // Each line is complete on the disk when this returns: whoever ends the window loses none.
   void write(const FrameCost& cost);
+  // Empty while all is well.
+  const std::string& error() const { return file_.error(); }
 
  private:
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  LineFile file_;
 };
 
 }  // namespace normscope

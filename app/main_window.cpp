@@ -26,6 +26,7 @@
 #include "app/session/window_memory.h"
 #include "app/software_screen.h"
 #include "app/ui/keys.h"
+#include "engine/core/error.h"
 
 namespace normscope {
 namespace {
@@ -170,6 +171,7 @@ class Session {
         ui_(ui::load_fonts()),
         pacer_(window.software_gl()),
         frames_(options.frame_log),
+        interrupted_(options.interrupted),
         lab_(make_lab(lab_options(options, memory))) {
     if (window.software_gl()) software_ = std::make_unique<SoftwareScreen>();
     memory.put(state_);
@@ -206,8 +208,9 @@ class Session {
     if (lab_) lab_->on_change({});
   }
 
-  void run() {
-    while (!glfwWindowShouldClose(window_.handle())) {
+  // False: a signal ended it.
+  bool run() {
+    while (!glfwWindowShouldClose(window_.handle()) && !interrupted()) {
       sleep();
       const double now = glfwGetTime();
       if (ImGui::GetCurrentContext()->InputEventsQueue.Size > 0) pacer_.hand(now);
@@ -219,15 +222,19 @@ class Session {
     state_.lab = nullptr;
     lab_->on_change({});
     lab_.reset();  // the last autosave is complete
-    memory_.close(state_);
+    memory_.close(state_, !interrupted());
+    if (!frames_.error().empty()) throw Error(frames_.error());
+    return !interrupted();
   }
 
  private:
+  bool interrupted() const { return interrupted_ && interrupted_(); }
+
   // Until an event, a new view or the time of the next frame. While a frame is due anyway, new views ring no
   // bell.
   void sleep() {
     const bool hidden = glfwGetWindowAttrib(window_.handle(), GLFW_ICONIFIED);
-    const double wait = hidden ? -1 : pacer_.wait(glfwGetTime());
+    const double wait = hidden ? -1 : pacer_.wait(glfwGetTime());  // a signal is seen within a second
     if (wait >= 0) {
       if (wait > 0)
         glfwWaitEventsTimeout(wait);
@@ -298,6 +305,7 @@ class Session {
   ui::Ui ui_;
   FramePacer pacer_;
   FrameLog frames_;
+  std::function<bool()> interrupted_;
   std::unique_ptr<SoftwareScreen> software_;  // where OpenGL has no hardware
   std::atomic<bool> news_{true}, asleep_{false};
   std::unique_ptr<Lab> lab_;
@@ -316,8 +324,7 @@ int run_window(const WindowOptions& options) {
     Open() { window_open = true; }
     ~Open() { window_open = false; }  // also when the session could not begin: that ends with its own error
   } const open;
-  Session(window, options, memory).run();
-  return kWindowClosed;
+  return Session(window, options, memory).run() ? kWindowClosed : kWindowInterrupted;
 }
 
 }  // namespace normscope

@@ -3,6 +3,7 @@
 // shows is draw_app.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,13 +23,14 @@ struct WindowOptions {
   bool safe_mode = false;                // neither settings nor autosave
   std::string frame_log;                 // a file for what every frame costs; empty: none
   std::string title = "normscope";
+  std::function<bool()> interrupted{};  // true: a signal asks the window to end; the session is kept
 };
 
 // What run_window returns. Without a display or OpenGL 3.3 nothing was started: the caller says so and goes
 // headless.
 // The display server went away under the window: the process ends with this code, the autosave is complete.
 inline constexpr int kDisplayLost = 6;
-inline constexpr int kWindowClosed = 0, kWindowNoDisplay = -1, kWindowNoOpenGl = -2;
+inline constexpr int kWindowClosed = 0, kWindowNoDisplay = -1, kWindowNoOpenGl = -2, kWindowInterrupted = -3;
 
 int run_window(const WindowOptions& options);
 

@@ -9,6 +9,7 @@
 #include "app/bench/sgemm_anchor.h"
 #include "app/cli/machine.h"
 #include "app/cli/options.h"
+#include "app/cli/terminal.h"
 #include "engine/cpu/pool.h"
 
 namespace normscope::cli {
@@ -49,19 +50,19 @@ Exit bench_device(const BenchOptions& options, BackendChoice choice) {
                        fmt::format("bench --backend cuda: expected --model {}", fmt::join(models, ", ")));
   const auto backend = with_exit(Exit::device, [&] { return make_backend(choice); });
   if (!options.json)
-    fmt::print("{:8} {:>9} {:>9} {:>9} {:>12} {:>9}\n", "model", "precision", "ms", "best ms", "tokens/s",
-               "GFLOP/s");
+    say("{:8} {:>9} {:>9} {:>9} {:>12} {:>9}\n", "model", "precision", "ms", "best ms", "tokens/s",
+        "GFLOP/s");
   for (const std::string& model : models) {
     if (!options.model.empty() && model != options.model) continue;
     const nlohmann::json row =
         bench::measure_on_device(*backend, model, 8 * options.budget, choice.tf32, true);
     if (options.json)
-      fmt::print("{}\n", row.dump());
+      say("{}\n", row.dump());
     else
-      fmt::print("{:8} {:>9} {:9.3f} {:9.3f} {:12.0f} {:9.1f}\n", model, row["precision"].get<std::string>(),
-                 row["ms"].get<double>(), row["best_ms"].get<double>(), row["tokens_per_s"].get<double>(),
-                 row["gflops"].get<double>());
-    std::fflush(stdout);
+      say("{:8} {:>9} {:9.3f} {:9.3f} {:12.0f} {:9.1f}\n", model, row["precision"].get<std::string>(),
+          row["ms"].get<double>(), row["best_ms"].get<double>(), row["tokens_per_s"].get<double>(),
+          row["gflops"].get<double>());
+    flush();
   }
   return Exit::ok;
 }
@@ -84,7 +85,7 @@ Exit bench(const BenchOptions& options) {
   const auto take = [&](const char* key, bench::Part part) {
     right = right && part.right;
     result[key] = std::move(part.rows);
-    std::fflush(stdout);
+    flush();
   };
   if (all || options.gemm) take("gemm", bench::bench_gemm(settings, machine));
   if (all || options.ops) take("ops", bench::bench_ops(settings, machine));
@@ -96,7 +97,7 @@ Exit bench(const BenchOptions& options) {
   if (all || options.sweep) take("sweep", bench::bench_sweep(settings));
   if (options.crowded) take("crowded", bench::bench_crowded(settings));
   result["right"] = right;
-  if (options.json) fmt::print("{}\n", result.dump(2));
+  if (options.json) say("{}\n", result.dump(2));
   if (!right) throw CommandError(Exit::check_failed, "bench: a result was wrong");
   return Exit::ok;
 }

@@ -1,8 +1,10 @@
-// Options in, one command called, errors to one line. This file and arguments_saved.cpp alone know CLI11.
+// Options in, one command called, errors to one line. This file and arguments_*.cpp alone know CLI11.
 #include "app/cli/cli.h"
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <iostream>
@@ -10,7 +12,9 @@
 
 #include "app/bench/stepper.h"
 #include "app/cli/arguments.h"
+#include "app/cli/description.h"
 #include "app/cli/options.h"
+#include "app/cli/terminal.h"
 #include "engine/train/spec.h"
 
 namespace normscope::cli {
@@ -20,7 +24,8 @@ void add_backend(CLI::App& app, BackendOptions& options) {
   app.add_option("--backend", options.backend,
                  "where runs train: cpu, or cuda on an NVIDIA GPU (the same numbers within rounding)")
       ->check(CLI::IsMember({"cpu", "cuda"}))
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->default_str("cpu");
   app.add_flag("--tf32", options.tf32, "with --backend cuda: matrix products with 10-bit mantissas, faster");
 }
 
@@ -29,19 +34,23 @@ void add_look(CLI::App& app, std::string& theme, double& scale, bool both = fals
       ->check(CLI::IsMember(both ? std::vector<std::string>{"light", "dark", "both"}
                                  : std::vector<std::string>{"light", "dark"}))
       ->type_name("NAME");
-  app.add_option("--scale", scale, "size of everything; at most what fits")
-      ->check(CLI::Range(0.75, 2.5))
-      ->type_name("FACTOR");
+  CLI::Option* size = app.add_option("--scale", scale, "size of everything; at most what fits")
+                          ->check(CLI::Range(0.75, 2.5))
+                          ->type_name("FACTOR");
+  if (scale == 0) size->default_str("as remembered");
 }
 
 void add_steps(CLI::App& app, int32_t& steps, const char* help) {
-  app.add_option("--steps", steps, help)->check(CLI::Range(1, 10'000'000))->type_name("N");
+  CLI::Option* option =
+      app.add_option("--steps", steps, help)->check(CLI::Range(1, 10'000'000))->type_name("N");
+  if (steps == 0) option->default_str("as the runs have it");
 }
 
 void add_seed(CLI::App& app, int64_t& seed) {
   app.add_option("--seed", seed, "seed of weights, batches and dropout")
       ->check(CLI::NonNegativeNumber)
-      ->type_name("N");
+      ->type_name("N")
+      ->default_str("as the runs have it");
 }
 
 // The three of the line that the window copies.
@@ -82,8 +91,10 @@ void add_train(CLI::App& app, TrainOptions& options, std::function<Exit()>& comm
   sub.footer(fmt::format("Presets: {}.\n{}", fmt::join(preset_names(), ", "), kFooter));
   CLI::Option* config =
       sub.add_option("--config", options.config, "runs from a TOML file")->type_name("FILE");
-  CLI::Option* preset =
-      sub.add_option("--preset", options.preset, "a run by name")->type_name("NAME")->excludes(config);
+  CLI::Option* preset = sub.add_option("--preset", options.preset, "a run by name")
+                            ->type_name("PRESET")
+                            ->excludes(config)
+                            ->default_str("pre with --text, --pairs or --labels");
   add_runs(sub, options.runs, options.set, options.edits);
   sub.add_option("--text", options.text, "a UTF-8 text of your own to learn")->type_name("FILE");
   sub.add_option("--pairs", options.pairs,
@@ -97,7 +108,8 @@ void add_train(CLI::App& app, TrainOptions& options, std::function<Exit()>& comm
   sub.add_option("--tokens", options.tokens,
                  "tokens of a batch, padding included, instead of train.batch rows")
       ->check(CLI::Range(2, 10'000'000))
-      ->type_name("N");
+      ->type_name("N")
+      ->default_str("train.batch rows");
   add_steps(sub, options.steps, "budget of steps");
   add_seed(sub, options.seed);
   sub.add_option("--validate-every", options.validate_every, "steps between validations")
@@ -105,13 +117,18 @@ void add_train(CLI::App& app, TrainOptions& options, std::function<Exit()>& comm
       ->type_name("N");
   sub.add_option("--save-every", options.save_every, "save every so many steps too (with --save)")
       ->check(CLI::Range(1, 10'000'000))
-      ->type_name("N");
+      ->type_name("N")
+      ->default_str("at the end only");
   sub.add_option("--keep", options.keep,
                  "keep the last so many of these states as FILE-STEP, to average them")
       ->check(CLI::Range(1, 1000))
-      ->type_name("N");
-  sub.add_option("--log", options.log, "one JSON object a line (docs/log-format.md)")->type_name("FILE");
-  sub.add_option("--save", options.save, "checkpoint at the end, and on Ctrl+C")->type_name("FILE");
+      ->type_name("N")
+      ->default_str("none");
+  sub.add_option("--log", options.log,
+                 "one JSON object a line (docs/log-format.md); with --resume it goes on")
+      ->type_name("FILE");
+  sub.add_option("--save", options.save, "checkpoint at the end, and on Ctrl+C, SIGTERM or SIGHUP")
+      ->type_name("FILE");
   sub.add_option("--resume", options.resume, "go on from a checkpoint")
       ->type_name("FILE")
       ->excludes(config)
@@ -134,7 +151,8 @@ void add_bench(CLI::App& app, BenchOptions& options, std::function<Exit()>& comm
                "steps with a thread more than --threads, and beside a busy process, over steps alone");
   sub.add_option("--model", options.model, "training steps of one model, after its memory plan")
       ->check(CLI::IsMember(bench::model_names()))
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->default_str("all five");
   sub.add_option("--budget", options.budget, "seconds a timing")
       ->check(CLI::Range(0.001, 60.0))
       ->type_name("SECONDS");
@@ -188,7 +206,8 @@ void add_translate(CLI::App& app, TranslateOptions& options, std::function<Exit(
       ->type_name("X");
   sub.add_option("--limit", options.limit, "only the first so many sentences")
       ->check(CLI::Range(1, 100'000'000))
-      ->type_name("N");
+      ->type_name("N")
+      ->default_str("all");
   add_threads(sub, options.threads);
   sub.callback([&] { command = [&] { return translate(options); }; });
 }
@@ -249,17 +268,21 @@ void add_zoo(CLI::App& app, ZooOptions& options, std::function<Exit()>& command)
   sub.footer(kFooter);
   sub.add_flag("--list", options.list, "name the entries and train nothing");
   sub.add_flag("--stored", options.stored, "the table of what was trained before; train nothing");
-  sub.add_option("--only", options.only, "entries or groups (zoo --list), with commas")->type_name("NAMES");
+  sub.add_option("--only", options.only, "entries or groups (zoo --list), with commas")
+      ->type_name("NAMES")
+      ->default_str("all");
   sub.add_option("--depth", options.depths, "layers, with commas: 6 is the hero model; 12, 18, 24")
       ->check(CLI::Range(1, 256))
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->type_name("N");
+      ->type_name("N")
+      ->default_str("6");
   sub.add_option("--seeds", options.seeds, "seeds 1 to N")->check(CLI::Range(1, 1000))->type_name("N");
   add_steps(sub, options.steps, "budget of steps of every run");
   sub.add_option("--warmup", options.warmup, "warm-up of the arm that has one")
       ->check(CLI::Range(1, 100'000))
-      ->type_name("N");
+      ->type_name("N")
+      ->default_str("200");
   sub.add_option("--set", options.set, "a field of the model that the entries change; can be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
@@ -291,17 +314,49 @@ struct Arguments {
   AverageOptions average;
   AdminFoldOptions admin_fold;
   ZooOptions zoo;
+  std::string shell;
 };
 
-Exit parse_and_run(int argc, const char* const* argv) {
-  Arguments arguments;
-  std::function<Exit()> command = [&] { return open_window(arguments.window); };
-  CLI::App app{
-      "normscope: see why the place of layer normalization decides whether a transformer trains.\n"
-      "Without a command it opens the window; without a display it does what compare does."};
+void add_described(CLI::App& app, std::string& shell, std::function<Exit()>& command) {
+  CLI::App& complete =
+      *app.add_subcommand("completion", "Print a completion script: source <(normscope completion bash)");
+  complete.add_option("shell", shell, "the shell that it is for")
+      ->check(CLI::IsMember(shell_names()))
+      ->type_name("SHELL")
+      ->required();
+  complete.callback([&] {
+    command = [&] {
+      put(completion(describe(app), shell));
+      return Exit::ok;
+    };
+  });
+  app.add_subcommand("man", "Print the manual page: normscope man | man -l -")->callback([&] {
+    command = [&] {
+      put(man_page(describe(app)));
+      return Exit::ok;
+    };
+  });
+}
+
+/// What holds for options of every command: '' names no file and is refused rather than taken for an option
+/// that was not given; an empty list is no default to tell of.
+void finish_options(CLI::App& app) {
+  static const CLI::Validator named(
+      [](std::string& name) { return name.empty() ? std::string("expected a name, not ''") : std::string(); },
+      "", "named");
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_default_str() == "[]") option->default_str("");
+    const std::string type = option->get_type_name();
+    if (type.starts_with("FILE") || type.starts_with("DIR")) option->check(named);
+  }
+  for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) finish_options(*sub);
+}
+
+void add_all(CLI::App& app, Arguments& arguments, std::function<Exit()>& command) {
   app.name("normscope");
   app.footer(kFooter);
   app.require_subcommand(0, 1);
+  app.option_defaults()->always_capture_default();
   app.set_version_flag("--version", "normscope " NORMSCOPE_VERSION);
   add_main_options(app, arguments.window);
   add_look(app, arguments.window.theme, arguments.window.scale);
@@ -324,12 +379,23 @@ Exit parse_and_run(int argc, const char* const* argv) {
   add_admin_fold(app, arguments.admin_fold, command);
   add_lesson(app, arguments.lesson, command);
   add_zoo(app, arguments.zoo, command);
+  add_described(app, arguments.shell, command);
+  finish_options(app);
+}
 
+Exit parse_and_run(int argc, const char* const* argv) {
+  Arguments arguments;
+  std::function<Exit()> command = [&] { return open_window(arguments.window); };
+  CLI::App app{
+      "normscope: see why the place of layer normalization decides whether a transformer trains.\n"
+      "Without a command it opens the window; without a display it does what compare does."};
+  add_all(app, arguments, command);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
       app.exit(error, std::cout, std::cerr);
+      std::cout.flush();
       return Exit::ok;
     }
     throw CommandError(Exit::usage, fmt::format("{} (normscope --help shows the options)", error.what()));
@@ -338,19 +404,26 @@ Exit parse_and_run(int argc, const char* const* argv) {
 }
 
 int refuse(Exit code, const char* message) noexcept {
-  std::fflush(stdout);
-  std::fputs("normscope: ", stderr);
-  for (const char* c = message; *c; ++c)
-    std::fputc(*c == '\n' ? ' ' : *c, stderr);  // one line, whatever it quotes
-  std::fputc('\n', stderr);
+  complain(message);
   return static_cast<int>(code);
+}
+
+/// A result that could not be printed is no result: a full disk behind standard output ends with 5, a reader
+/// that went away as an interruption does.
+int finished(Exit code) noexcept {
+  const std::string lost = print_error();
+  if (lost.empty() || code == Exit::interrupted) return static_cast<int>(code);
+  complain("standard output cannot be written: " + lost);
+  if (code != Exit::ok) return static_cast<int>(code);
+  return static_cast<int>(lost == std::strerror(EPIPE) ? Exit::interrupted : Exit::internal);
 }
 
 }  // namespace
 
 int run(int argc, const char* const* argv) noexcept {
   try {
-    return static_cast<int>(parse_and_run(argc, argv));
+    prepare_streams();
+    return finished(parse_and_run(argc, argv));
   } catch (const CommandError& error) {
     return refuse(error.code, error.what());
   } catch (const std::bad_alloc&) {

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <limits>
 
 #include "app/cli/machine.h"
@@ -48,7 +47,7 @@ bool train_session(Lab& lab, const std::vector<ConfigRun>& runs, Progress& progr
   lab.wait_idle();
   progress.finish();
   const std::shared_ptr<const LabView> view = lab.view();
-  if (!view->backend_note.empty()) std::fprintf(stderr, "normscope: %s\n", view->backend_note.c_str());
+  if (!view->backend_note.empty()) complain(view->backend_note);
   if (complete && !view->message.empty() && view->message != view->backend_note) throw Error(view->message);
   return complete;
 }
@@ -69,32 +68,35 @@ void log_run(RunLog& log, const RunLabel& label, const History& history) {
 }
 
 std::vector<RunResult> results_of(const LabView& view, uint64_t seed, const DataSpec& data,
-                                  const std::shared_ptr<const Task>& task, double milliseconds, RunLog& log) {
+                                  const std::shared_ptr<const Task>& task, double milliseconds) {
   std::vector<RunResult> results;
   for (const RunView& run : view.runs) {
     const RunLabel label{run.letter, seed};
-    log_run(log, label, *run.history);
     const std::shared_ptr<const Task> own = run.spec->data == data ? task : task_of(*run.spec);
     results.push_back(result_of(label, *run.spec, run.edits, run.state, *run.history, *own,
                                 run.validation_loss, milliseconds / static_cast<double>(view.runs.size())));
-    log.result(results.back());
   }
   return results;
 }
 
-void draw_pictures(Lab& lab, const std::string& folder) {
-  for (const bool dark : {false, true}) {
-    const std::string path = fmt::format("{}/lab-{}.png", folder, dark ? "dark" : "light");
-    draw_lab(lab, {.dark = dark}, path);
-    fmt::print("wrote {}\n", path);
+void log_results(RunLog& log, const LabView& view, const std::vector<RunResult>& results) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    log_run(log, results[i].label, *view.runs[i].history);
+    log.result(results[i]);
   }
 }
 
-void make_folder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error)
-    throw CommandError(Exit::internal, fmt::format("{}: cannot be made: {}", folder, error.message()));
+std::string picture_path(const std::string& folder, bool dark) {
+  return fmt::format("{}/lab-{}.png", folder, dark ? "dark" : "light");
+}
+
+void draw_pictures(Lab& lab, const std::string& folder, Closing& closing) {
+  for (const bool dark : {false, true})
+    closing.attempt([&] {
+      const std::string path = picture_path(folder, dark);
+      draw_lab(lab, {.dark = dark}, path);
+      say("wrote {}\n", path);
+    });
 }
 
 /// "A stuck in 5 of 5 seeds": what the table says, run by run.
@@ -111,8 +113,8 @@ void print_summary(const std::vector<RunResult>& results) {
       most = std::max(most, r.loss - r.unigram), least = std::min(least, r.loss - r.unigram);
     }
     if (count > 1) {
-      fmt::print("{} ({}): stuck {}, learns {} of {} seeds; loss minus unigram {:+.3f} to {:+.3f} nat\n",
-                 letter, any->name, stuck, learns, count, least, most);
+      say("{} ({}): stuck {}, learns {} of {} seeds; loss minus unigram {:+.3f} to {:+.3f} nat\n", letter,
+          any->name, stuck, learns, count, least, most);
     }
   }
 }
@@ -125,10 +127,19 @@ Exit compare(const MainOptions& options) {
   override_runs(runs, options.text, options.steps, -1);
   const std::shared_ptr<const Task> task = task_of(runs[0].spec);
   const BackendChoice backend = backend_of(options.backend);
-  make_folder(options.out);
-  RunLog log(options.out + "/runs.jsonl");
+  const std::string log_path = options.out + "/runs.jsonl";
+  with_exit(Exit::internal, [&] { make_folder(options.out, Access::shared, "--out"); });
+  std::vector<NamedFile> inputs = {{"--config", options.config}};
+  for (const ConfigRun& run : runs)
+    for (const NamedFile& file : files_of(run.spec)) inputs.push_back(file);
+  check_outputs({{"--out", log_path},
+                 {"--out", picture_path(options.out, false)},
+                 {"--out", picture_path(options.out, true)}},
+                inputs);
+  RunLog log(log_path);
 
   const InterruptGuard guard;
+  Closing closing;
   std::vector<RunResult> all;
   bool complete = true;
   for (int32_t seed = 1; complete && seed <= options.seeds; ++seed) {
@@ -141,18 +152,23 @@ Exit compare(const MainOptions& options) {
     const std::shared_ptr<const LabView> view = lab.view();
     const double milliseconds = complete && view->step > 0 ? seconds * 1e3 / view->step : kUnknown;
     const std::vector<RunResult> results =
-        results_of(*view, static_cast<uint64_t>(seed), runs[0].spec.data, task, milliseconds, log);
+        results_of(*view, static_cast<uint64_t>(seed), runs[0].spec.data, task, milliseconds);
     all.insert(all.end(), results.begin(), results.end());
-    if (seed == 1 && complete) draw_pictures(lab, options.out);
-    if (seed == 1 && complete && options.seeds > 1) fmt::print("{}", table(results));
-    std::fflush(stdout);
+    if (seed == 1) say("{}", table(results));
+    if (options.seeds == 1) say("One seed; --seeds 5 trains five and says how far they agree.\n");
+    flush();
+    log_results(log, *view, results);
+    if (seed == 1 && complete) draw_pictures(lab, options.out, closing);
   }
-  log.close();
-  fmt::print("{}", table(all));
+  if (options.seeds > 1) say("{}", table(all));
   print_summary(all);
-  fmt::print("wrote {}/runs.jsonl\n", options.out);
-  if (!complete) std::fprintf(stderr, "normscope: interrupted\n");
-  return complete ? Exit::ok : Exit::interrupted;
+  flush();
+  closing.attempt([&] {
+    log.check();
+    say("wrote {}\n", log_path);
+  });
+  if (!complete) complain("interrupted");
+  return closing.code(complete ? Exit::ok : Exit::interrupted);
 }
 
 }  // namespace normscope::cli

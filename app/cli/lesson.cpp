@@ -18,7 +18,7 @@ using namespace lessons;
 
 Course course_of(const LessonOptions& options) {
   Course course = read_course(options.folder.empty() ? lessons_folder() : options.folder);
-  for (const Broken& broken : course.broken) std::fprintf(stderr, "normscope: %s\n", broken.error.c_str());
+  for (const Broken& broken : course.broken) complain(broken.error);
   return course;
 }
 
@@ -31,23 +31,23 @@ const Lesson& lesson_of(const Course& course, const std::string& id) {
 
 Exit list(const Course& course) {
   for (const Lesson& lesson : course.lessons)
-    fmt::print("{}  {:<14} {:<34} {:>2} min  {}\n", lesson.number, lesson.id, lesson.title, lesson.minutes,
-               lesson.claim);
+    say("{}  {:<14} {:<34} {:>2} min  {}\n", lesson.number, lesson.id, lesson.title, lesson.minutes,
+        lesson.claim);
   return course.broken.empty() ? Exit::ok : Exit::check_failed;
 }
 
 Exit show(const Lesson& lesson) {
-  fmt::print("{} {}\n\n{}\n\nClaim: {}\n", lesson.number, lesson.title, lesson.question, lesson.claim);
-  for (const std::string& source : lesson.sources) fmt::print("Source: {}\n", source);
-  for (const LessonRun& run : lesson.runs) fmt::print("Run {}: {}\n", run.id, run.name);
+  say("{} {}\n\n{}\n\nClaim: {}\n", lesson.number, lesson.title, lesson.question, lesson.claim);
+  for (const std::string& source : lesson.sources) say("Source: {}\n", source);
+  for (const LessonRun& run : lesson.runs) say("Run {}: {}\n", run.id, run.name);
   const std::optional<Results> kept = load_results(lesson);
   for (const Check& check : lesson.checks) {
     const Measure& m = *lesson.measure(check.measure);
-    fmt::print("Check: {} ({}): {}\n", m.label, band_text(check), check.says);
+    say("Check: {} ({}): {}\n", m.label, band_text(check), check.says);
     if (kept && kept->measures.contains(m.id)) {
       const Spread& s = kept->measures.at(m.id).spread;
-      fmt::print("       {} of {} seeds: {}, from {} to {}\n", to_string(m.mean) + std::string(" mean"),
-                 kept->measures.at(m.id).values.size(), shown(s.mean, m), shown(s.low, m), shown(s.high, m));
+      say("       {} of {} seeds: {}, from {} to {}\n", to_string(m.mean) + std::string(" mean"),
+          kept->measures.at(m.id).values.size(), shown(s.mean, m), shown(s.low, m), shown(s.high, m));
     }
   }
   return Exit::ok;
@@ -61,8 +61,8 @@ int print_end(const std::vector<LessonReport>& reports, int32_t trained, double 
     for (const Verdict& v : r.verdicts) held += v.holds;
     failed += !r.passed() || !r.stale.empty();
   }
-  fmt::print("\n{} of {} claims hold; {} runs trained, each once, in {:.1f} s; everything in {:.1f} s\n",
-             held, checks, trained, training, all);
+  say("\n{} of {} claims hold; {} runs trained, each once, in {:.1f} s; everything in {:.1f} s\n", held,
+      checks, trained, training, all);
   return failed;
 }
 
@@ -85,19 +85,21 @@ Exit check(const Course& course, const LessonOptions& options) {
   train_ahead(chosen, store, tier, on_step);
   const double training = seconds();
   std::vector<LessonReport> reports;
-  fmt::print("{}", table_head());
+  Closing closing;
+  say("{}", table_head());
   for (const Lesson* lesson : chosen) {
     LessonReport report = check_lesson(*lesson, store, tier, on_step);
-    if (options.write) {
-      save_results(*lesson, report.results);
-      report.stale.clear();
-    }
-    fmt::print("{}", to_text(report));
-    std::fflush(stdout);
+    if (options.write)
+      closing.attempt([&] {
+        save_results(*lesson, report.results);
+        report.stale.clear();
+      });
+    say("{}", to_text(report));
+    flush();
     reports.push_back(std::move(report));
   }
   const int failed = print_end(reports, store.trained(), training, seconds());
-  return failed == 0 && course.broken.empty() ? Exit::ok : Exit::check_failed;
+  return closing.code(failed == 0 && course.broken.empty() ? Exit::ok : Exit::check_failed);
 }
 
 }  // namespace
@@ -108,16 +110,20 @@ Exit lesson(const LessonOptions& options) {
     if (options.command == "list") return list(course);
     if (options.command == "show") return show(lesson_of(course, options.id));
     if (options.command == "report") {
-      for (const std::string& path : write_report(course, options.out)) fmt::print("wrote {}\n", path);
-      if (!options.readme.empty()) {
+      Closing closing;
+      closing.attempt([&] {
+        for (const std::string& path : write_report(course, options.out)) say("wrote {}\n", path);
+      });
+      closing.attempt([&] {
+        if (options.readme.empty()) return;
         insert_claims(course, options.readme);
-        fmt::print("wrote {}\n", options.readme);
-      }
-      return course.broken.empty() ? Exit::ok : Exit::check_failed;
+        say("wrote {}\n", options.readme);
+      });
+      return closing.code(course.broken.empty() ? Exit::ok : Exit::check_failed);
     }
     return check(course, options);
   } catch (const Cancelled&) {
-    std::fprintf(stderr, "normscope: interrupted\n");
+    complain("interrupted");
     return Exit::interrupted;
   }
 }

@@ -1,6 +1,5 @@
 #include "app/cli/machine.h"
-
-#include <cstdio>
+#include "app/cli/terminal.h"
 
 namespace normscope::cli {
 
@@ -20,8 +19,7 @@ Machine::Machine(const BackendOptions& options, int32_t threads) {
 }
 
 void Machine::leave_device(const std::string& why) {
-  std::fflush(stdout);
-  std::fprintf(stderr, "normscope: %s: going on on the CPU\n", why.c_str());
+  complain(why + ": going on on the CPU");
   device_.reset();
 }
 

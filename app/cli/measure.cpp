@@ -6,6 +6,7 @@
 
 #include "app/cli/options.h"
 #include "app/cli/specs.h"
+#include "app/cli/terminal.h"
 #include "engine/measure/ablation.h"
 #include "engine/measure/examine.h"
 #include "engine/text/translator.h"
@@ -25,13 +26,13 @@ struct Table {
   json extra = json::object();  ///< beside the rows
 
   void print() const {
-    fmt::print("{:<20}", columns.front());
-    for (size_t c = 1; c < columns.size(); ++c) fmt::print(" {:>16}", columns[c]);
-    fmt::print("\n");
+    say("{:<20}", columns.front());
+    for (size_t c = 1; c < columns.size(); ++c) say(" {:>16}", columns[c]);
+    say("\n");
     for (const auto& [name, numbers] : rows) {
-      fmt::print("{:<20}", name);
-      for (double value : numbers) fmt::print(" {:>16.6g}", value);
-      fmt::print("\n");
+      say("{:<20}", name);
+      for (double value : numbers) say(" {:>16.6g}", value);
+      say("\n");
     }
   }
   json to_json() const {
@@ -137,7 +138,7 @@ Exit measure(const MeasureOptions& options) {
       result["what"] = name;
       result["step"] = run->steps_done();
       result["run"] = run->spec().name.empty() ? default_name(run->spec()) : run->spec().name;
-      fmt::print("{}\n", result.dump(2));
+      say("{}\n", result.dump(2));
     } else {
       table.print();
     }
@@ -153,10 +154,13 @@ Exit average(const AverageOptions& options) {
   const std::shared_ptr<const Task> task = task_of(spec);
   // The last state goes on from its own step; its weights become the mean.
   const auto run = with_exit(Exit::input, [&] { return Run::load(options.files.back(), task, *backend); });
+  std::vector<NamedFile> inputs = files_of(spec);
+  for (const std::string& file : options.files) inputs.push_back({"average", file});
+  check_outputs({{"--out", options.out}}, inputs);
   with_exit(Exit::input, [&] { average_weights(options.files, run->store()); });
   with_exit(Exit::internal, [&] { run->save(options.out); });
-  fmt::print("{}: mean weights of {} states, step {}, validation loss {:.4f}\n", options.out,
-             options.files.size(), run->steps_done(), loss_without(*run, {}));
+  say("{}: mean weights of {} states, step {}, validation loss {:.4f}\n", options.out, options.files.size(),
+      run->steps_done(), loss_without(*run, {}));
   return Exit::ok;
 }
 

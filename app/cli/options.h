@@ -27,7 +27,7 @@ struct MainOptions {
   std::string frame_log;  ///< what every frame of the window costs, as CSV; empty: no log
   std::vector<std::string> runs, set, edits;
   int32_t steps = 0;    ///< 0: the runs' own budget
-  int32_t seeds = 5;    ///< headless: seeds 1..seeds
+  int32_t seeds = 1;    ///< headless: seeds 1..seeds
   int32_t threads = 0;  ///< 0: one per physical core
   BackendOptions backend;
   std::string out = "out";

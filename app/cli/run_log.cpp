@@ -4,10 +4,9 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -55,22 +54,30 @@ void put_stats(std::string& out, const char* field, std::string_view suffix, boo
 
 }  // namespace
 
-RunLog::RunLog(const std::string& path) : path_(path) {
+namespace {
+
+/// Empty, or beginning as a log does: nothing else is written on.
+void check_log(const std::string& path) {
+  constexpr std::string_view kBegin = "{\"run\":";
+  if (!std::filesystem::is_regular_file(path)) return;
+  std::string begin(kBegin.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  if (file.gcount() == 0 || begin == kBegin) return;
+  throw CommandError(Exit::usage,
+                     fmt::format("--log {}: is no log that could be continued: expected another name", path));
+}
+
+}  // namespace
+
+RunLog::RunLog(const std::string& path, bool go_on) {
   if (path.empty()) return;
-  std::error_code error;
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty()) std::filesystem::create_directories(folder, error);
-  file_ = std::fopen(path.c_str(), "wb");
-  if (!file_)
-    throw CommandError(Exit::internal, fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+  with_exit(Exit::internal, [&] {
+    make_folder(std::filesystem::path(path).parent_path().string(), Access::shared, "log");
+    if (go_on) check_log(path);
+    file_ = LineFile(path, "log", go_on);
+  });
 }
-
-RunLog::~RunLog() {
-  if (file_) std::fclose(file_);
-}
-
-RunLog::RunLog(RunLog&& other) noexcept
-    : path_(std::move(other.path_)), file_(std::exchange(other.file_, nullptr)) {}
 
 void RunLog::step(const RunLabel& run, int32_t step, double loss, double rate,
                   std::span<const StatInfo> layout, std::span<const float> stats,
@@ -87,7 +94,7 @@ void RunLog::step(const RunLabel& run, int32_t step, double loss, double rate,
   }
   put_stats(out, "grad_norm", ".grad_norm", true, layout, stats);
   put_stats(out, "mean_square", ".mean_square", false, layout, stats);
-  line(out + '}');
+  file_.line(out + '}');
 }
 
 void RunLog::result(const RunResult& r) {
@@ -114,19 +121,11 @@ void RunLog::result(const RunResult& r) {
     out += fmt::format("{}{{\"step\":{},\"key\":{},\"value\":{}}}", i ? "," : "", r.edits[i].step,
                        text(r.edits[i].key), text(r.edits[i].value));
   }
-  line(out + "]}");
+  file_.line(out + "]}");
 }
 
-void RunLog::line(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), file_);
-  std::fputc('\n', file_);
-}
-
-void RunLog::close() {
-  if (!file_) return;
-  const bool bad = std::ferror(file_) != 0;
-  const bool unflushed = std::fclose(std::exchange(file_, nullptr)) != 0;
-  if (bad || unflushed) throw CommandError(Exit::internal, fmt::format("{}: cannot be written", path_));
+void RunLog::check() const {
+  if (!file_.error().empty()) throw CommandError(Exit::internal, file_.error());
 }
 
 }  // namespace normscope::cli

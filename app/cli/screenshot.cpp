@@ -29,7 +29,9 @@ Exit screenshot(const ScreenshotOptions& options) {
   std::vector<ConfigRun> runs = runs_of(options.config);
   override_runs(runs, options.text, 0, options.seed);
   task_of(runs[0].spec);  // said here, before anything is built
-  check_writable(options.out);
+  std::vector<NamedFile> inputs = files_of(runs[0].spec);
+  inputs.insert(inputs.end(), {{"--config", options.config}, {"--script", options.script}});
+  check_outputs({{"--out", options.out}}, inputs);
 
   constexpr std::string_view kLesson = "lesson:";
   const bool lesson = options.screen.starts_with(kLesson);

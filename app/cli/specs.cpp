@@ -44,8 +44,29 @@ std::shared_ptr<const Task> task_of(const RunSpec& spec) {
   return with_exit(Exit::input, [&] { return make_task(spec.data); });
 }
 
-void check_writable(const std::string& path) {
-  with_exit(Exit::internal, [&] { AtomicFile(path, "output"); });
+std::vector<NamedFile> files_of(const RunSpec& spec) {
+  return {{"data.text", spec.data.text_path},           {"data.pairs", spec.data.pairs_path},
+          {"data.labels", spec.data.labels_path},       {"data.valid", spec.data.valid_path},
+          {"data.tokenizer", spec.data.tokenizer_path}, {"train.init_from", spec.train.init_from}};
+}
+
+void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const auto& [option, path] = outputs[i];
+    if (path.empty()) continue;
+    const auto clash = [&](const NamedFile& other) {
+      return !other.path.empty() && same_file(path, other.path);
+    };
+    for (const NamedFile& input : inputs)
+      if (clash(input))
+        throw CommandError(Exit::usage, fmt::format("{} {}: {} reads this file: expected another name",
+                                                    option, path, input.option));
+    for (size_t j = 0; j < i; ++j)
+      if (clash(outputs[j]))
+        throw CommandError(Exit::usage, fmt::format("{} {}: {} writes this file: expected another name",
+                                                    option, path, outputs[j].option));
+    with_exit(Exit::internal, [&] { AtomicFile(path, option); });
+  }
 }
 
 }  // namespace normscope::cli

@@ -26,7 +26,17 @@ void override_runs(std::vector<ConfigRun>& runs, const std::string& text, int32_
 /// The data that a specification names. Throws CommandError(input).
 std::shared_ptr<const Task> task_of(const RunSpec& spec);
 
-/// Throws CommandError(internal) when a file cannot be put there: said before the work and not after it.
-void check_writable(const std::string& path);
+/// A file of the command line and the option that names it, for messages.
+struct NamedFile {
+  std::string option, path;
+};
+
+/// The files that a run reads.
+std::vector<NamedFile> files_of(const RunSpec& spec);
+
+/// Said before the work and not after it: an output that is a file which the same command reads, or that two
+/// outputs share, throws CommandError(usage); one that cannot be put there, CommandError(internal). Empty
+/// paths are none.
+void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
 
 }  // namespace normscope::cli

@@ -1,15 +1,25 @@
-// What the commands need of a terminal: Ctrl+C as a flag, and a progress bar that becomes plain lines where
-// the output is not a terminal.
+// What the commands need of a terminal: Ctrl+C as a flag, printing that ends nothing, and a progress bar that
+// becomes plain lines where the output is not a terminal.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
+
+#include "app/cli/exit_code.h"
 
 namespace normscope::cli {
 
-/// While one of these lives, the first Ctrl+C (or SIGTERM) only sets a flag; a second one ends the program at
-/// once.
+/// Before anything is opened: standard streams that the caller closed become /dev/null, so that no file gets
+/// their numbers and with them what is printed; a closed pipe becomes an error instead of the end.
+void prepare_streams();
+
+/// While one of these lives, the first Ctrl+C (SIGTERM, SIGHUP, or printing into a closed pipe) only sets a
+/// flag; a second Ctrl+C or SIGTERM ends the program at once. A SIGHUP that is ignored (nohup) stays ignored.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -17,6 +27,45 @@ class InterruptGuard {
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
   static bool interrupted();
+};
+
+/// To standard output. Never throws: what cannot be printed (a full disk, a closed pipe) takes nothing else
+/// along; print_error() tells.
+void put(std::string_view text);
+template <typename... Args>
+void say(fmt::format_string<Args...> format, Args&&... args) {
+  put(fmt::format(format, std::forward<Args>(args)...));
+}
+/// Everything printed so far out of the buffer.
+void flush() noexcept;
+/// Why something could not be printed; empty while everything could. Flushes.
+std::string print_error() noexcept;
+
+/// "normscope: message" as one line on standard error, whatever the message quotes.
+void complain(std::string_view message) noexcept;
+
+/// What is to be done at the end of a command, one thing whatever becomes of the others: each failure is a
+/// line on standard error, the first one decides the exit code.
+class Closing {
+ public:
+  template <typename Action>
+  void attempt(Action&& action) {
+    try {
+      action();
+    } catch (const CommandError& error) {
+      failed(error.code, error.what());
+    } catch (const std::exception& error) {
+      failed(Exit::internal, error.what());
+    }
+  }
+  bool failed() const { return code_ != Exit::ok; }
+  Exit code(Exit otherwise) const { return failed() ? code_ : otherwise; }
+
+ private:
+  void failed(Exit code, const std::string& message);
+
+  Exit code_ = Exit::ok;
+  std::string last_;  // said once, though it may fail at every step
 };
 
 /// On a terminal one line that is redrawn at most ten times a second; otherwise a line at every tenth of the

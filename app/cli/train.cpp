@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 
 #include "app/bench/cost.h"
@@ -17,11 +18,15 @@
 #include "app/cli/terminal.h"
 #include "app/session/command_text.h"
 #include "engine/core/machine_memory.h"
+#include "engine/data/pairs_task.h"
 #include "engine/io/safetensors.h"
 #include "engine/train/run.h"
 
 namespace normscope::cli {
 namespace {
+
+/// What learns data that the command line names alone.
+constexpr const char* kUsualPreset = "pre";
 
 struct Job {
   char letter = 'A';
@@ -66,10 +71,25 @@ void apply_files(const TrainOptions& options, RunSpec& spec) {
   });
 }
 
-/// The pieces of sentence pairs stand beside the run that is saved.
+std::string beside_save(const TrainOptions& options) {
+  return options.save.empty() ? "" : options.save + ".bpe.model";
+}
+
+/// Learned pieces are written where the command line says so, with --save or --set data.tokenizer: a
+/// configuration that was opened only names what is read.
+bool may_write_tokenizer(const TrainOptions& options, const std::string& path) {
+  const auto names_it = [&](const std::string& set) { return set.ends_with("data.tokenizer=" + path); };
+  return !path.empty() &&
+         (path == beside_save(options) || std::any_of(options.set.begin(), options.set.end(), names_it));
+}
+
+/// The pieces of sentence pairs stand beside the run that is saved, unless they are read from elsewhere.
 void place_tokenizer(const TrainOptions& options, RunSpec& spec) {
-  if (spec.data.name == "pairs" && spec.data.tokenizer_path.empty() && !options.save.empty())
-    set_field(spec, "data.tokenizer", options.save + ".bpe.model");
+  const std::string& path = spec.data.tokenizer_path;
+  std::error_code error;
+  if (spec.data.name != "pairs" || options.save.empty() || may_write_tokenizer(options, path)) return;
+  if (path.empty() || !std::filesystem::exists(path, error))
+    set_field(spec, "data.tokenizer", beside_save(options));
 }
 
 void apply_tokens(const TrainOptions& options, RunSpec& spec) {
@@ -84,12 +104,17 @@ void apply_tokens(const TrainOptions& options, RunSpec& spec) {
 
 std::vector<ConfigRun> configured_runs(const TrainOptions& options) {
   std::vector<ConfigRun> runs;
+  const bool has_data = !options.text.empty() || !options.pairs.empty() || !options.labels.empty();
+  const std::string preset = options.preset.empty() && has_data ? kUsualPreset : options.preset;
   if (!options.config.empty())
     runs = runs_of(options.config);
-  else if (options.preset.empty() && options.runs.empty())
-    throw CommandError(Exit::usage, "train: expected --config, --preset, --run or --resume");
+  else if (preset.empty() && options.runs.empty())
+    throw CommandError(
+        Exit::usage,
+        "train: expected --config, --preset, --run or --resume, or data to learn (--text, --pairs, "
+        "--labels)");
   else if (options.runs.empty())
-    runs.push_back({'A', with_exit(Exit::usage, [&] { return preset_run(options.preset); }), {}});
+    runs.push_back({'A', with_exit(Exit::usage, [&] { return preset_run(preset); }), {}});
   apply_arguments(runs, options.runs, {}, {});
   for (ConfigRun& run : runs) apply_files(options, run.spec);
   apply_arguments(runs, {}, options.set, options.edits);
@@ -180,14 +205,21 @@ std::string save_path(const std::string& path, char letter, size_t runs) {
   return runs == 1 ? path : save_path(path, std::string(1, letter));
 }
 
-/// The state between, and the last few of them under names of their own.
+/// The state between, and the last few of them under names of their own. A disk that is full for a while ends
+/// no training.
 void save_between(const TrainOptions& options, const Job& job, size_t runs) {
   const int32_t step = job.run->steps_done();
   if (options.save.empty() || options.save_every == 0 || step % options.save_every != 0) return;
   const std::string path = save_path(options.save, job.letter, runs);
   job.run->save(path);
   if (options.keep == 0) return;
-  const auto kept = [&](int32_t at) { return save_path(path, fmt::format("{:06}", at)); };
+  const auto kept = [&](int32_t at) {
+    std::string name = save_path(path, fmt::format("{:06}", at));
+    const std::string& input = job.run->spec().train.init_from;
+    if (!input.empty() && same_file(name, input))
+      throw CommandError(Exit::usage, fmt::format("--keep: train.init_from reads {}, which stays", name));
+    return name;
+  };
   job.run->save(kept(step));
   if (step > options.keep * options.save_every)
     std::remove(kept(step - options.keep * options.save_every).c_str());
@@ -199,10 +231,10 @@ void show(const Job& job, size_t runs) {
   if (form == TaskForm::NextSymbol) return;
   const std::string letter = runs > 1 ? fmt::format(" {}", job.letter) : "";
   const double accuracy = job.run->validation_accuracy();
-  fmt::print("step {}{}  validation {:.3f}{}  {}\n", job.run->steps_done(), letter, job.validation,
-             std::isfinite(accuracy) ? fmt::format("  accuracy {:.1f} %", 100 * accuracy) : "",
-             job.run->sample(job.run->spec().model.sequence));
-  std::fflush(stdout);
+  say("step {}{}  validation {:.3f}{}  {}\n", job.run->steps_done(), letter, job.validation,
+      std::isfinite(accuracy) ? fmt::format("  accuracy {:.1f} %", 100 * accuracy) : "",
+      job.run->sample(job.run->spec().model.sequence));
+  flush();
 }
 
 /// After the loss of a device: all runs from their newest snapshots, on the CPU.
@@ -227,7 +259,7 @@ void with_fall_back(Machine& machine, std::vector<Job>& jobs, Progress& progress
 }
 
 void advance(const TrainOptions& options, Machine& machine, std::vector<Job>& jobs, Progress& progress,
-             Job& job, RunLog& log) {
+             Job& job, RunLog& log, Closing& closing) {
   const size_t runs = jobs.size();
   Run& run = *job.run;
   const auto before = std::chrono::steady_clock::now();
@@ -240,7 +272,7 @@ void advance(const TrainOptions& options, Machine& machine, std::vector<Job>& jo
     progress.finish();
     show(job, runs);
   }
-  save_between(options, job, runs);
+  closing.attempt([&] { save_between(options, job, runs); });
   const std::span<const double> stats = run.program().stats();
   log.step(job.label(), step, run.last_loss(), learning_rate(run.spec().train.schedule, step),
            run.program().data().stats, std::vector<float>(stats.begin(), stats.end()),
@@ -255,7 +287,8 @@ std::string progress_note(const std::vector<Job>& jobs) {
 }
 
 /// True when the budget was reached, false when interrupted.
-bool train_all(const TrainOptions& options, Machine& machine, std::vector<Job>& jobs, RunLog& log) {
+bool train_all(const TrainOptions& options, Machine& machine, std::vector<Job>& jobs, RunLog& log,
+               Closing& closing) {
   int64_t total = 0, done = 0;
   for (const Job& job : jobs) total += std::max(0, job.budget() - job.first_step);
   Progress progress("training", total);
@@ -264,7 +297,7 @@ bool train_all(const TrainOptions& options, Machine& machine, std::vector<Job>& 
     for (Job& job : jobs) {
       if (!job.active()) continue;
       any = true, ++done;
-      advance(options, machine, jobs, progress, job, log);
+      advance(options, machine, jobs, progress, job, log, closing);
     }
     if (any) progress.update(std::min(done, total), progress_note(jobs));
     if (InterruptGuard::interrupted()) break;
@@ -286,16 +319,16 @@ void check_memory(const TrainOptions& options, const std::vector<Planned>& plann
     const bench::MemoryNeed need =
         with_exit(Exit::usage, [&] { return bench::memory_need(spec, *p.task, backend); });
     if (options.plan)
-      fmt::print("run {}\n{}{}", p.config.letter, bench::memory_table(need), bench::largest_table(need));
+      say("run {}\n{}{}", p.config.letter, bench::memory_table(need), bench::largest_table(need));
     sum += need.peak();
     saved += need.gradients - need.reused_gradients;
     if (need.peak() > largest.peak()) largest = need;
   }
   const size_t machine = machine_memory();
   if (options.plan)
-    fmt::print("{} in all; this machine has {}\n", bench::bytes_text(sum), bench::bytes_text(machine));
+    say("{} in all; this machine has {}\n", bench::bytes_text(sum), bench::bytes_text(machine));
   if (machine == 0 || sum <= machine) return;
-  if (!options.plan) fmt::print("{}{}", bench::memory_table(largest), bench::largest_table(largest));
+  if (!options.plan) say("{}{}", bench::memory_table(largest), bench::largest_table(largest));
   throw CommandError(
       Exit::memory,
       fmt::format("the runs need {} of memory and this machine has {}: expected a smaller model or batch{}",
@@ -319,8 +352,7 @@ Exit profile_all(std::vector<Job>& jobs) {
     inputs.dropout[static_cast<size_t>(DropoutKind::Residual)] = dropout_inputs(model.dropout_residual);
     inputs.dropout[static_cast<size_t>(DropoutKind::Attention)] = dropout_inputs(model.dropout_attention);
     inputs.dropout[static_cast<size_t>(DropoutKind::Activation)] = dropout_inputs(model.dropout_activation);
-    fmt::print("run {}\n{}", job.letter,
-               bench::profile_table(bench::profile(job.run->program(), inputs, kRepeats)));
+    say("run {}\n{}", job.letter, bench::profile_table(bench::profile(job.run->program(), inputs, kRepeats)));
     if (InterruptGuard::interrupted()) return Exit::interrupted;
   }
   return Exit::ok;
@@ -338,6 +370,54 @@ std::vector<Job> jobs_on(const TrainOptions& options, const std::vector<Planned>
   return jobs;
 }
 
+/// Every file that the command is going to write, against every one that it reads. The checkpoint that is
+/// gone on with may be saved over.
+void check_files(const TrainOptions& options, const std::vector<Planned>& planned) {
+  std::vector<NamedFile> inputs = {{"--config", options.config}}, outputs;
+  with_exit(Exit::internal, [&] {
+    make_folder(std::filesystem::path(options.log).parent_path().string(), Access::shared, "--log");
+  });
+  for (const Planned& p : planned) {
+    for (const NamedFile& file : files_of(p.config.spec))
+      if (!may_write_tokenizer(options, file.path)) inputs.push_back(file);
+    if (!options.save.empty())
+      outputs.push_back({"--save", save_path(options.save, p.config.letter, planned.size())});
+  }
+  std::vector<NamedFile> log_inputs = inputs;
+  log_inputs.push_back({"--resume", options.resume});
+  check_outputs({{"--log", options.log}}, log_inputs);
+  outputs.push_back({"--log", options.log});
+  check_outputs(outputs, inputs);
+}
+
+/// Pieces that were learned, before the first state that needs them.
+void write_tokenizers(const TrainOptions& options, const std::vector<Planned>& planned) {
+  for (const Planned& p : planned) {
+    const std::string& path = p.config.spec.data.tokenizer_path;
+    const auto* pairs = dynamic_cast<const PairsTask*>(p.task.get());
+    std::error_code error;
+    if (pairs && may_write_tokenizer(options, path) && !std::filesystem::exists(path, error))
+      with_exit(Exit::internal, [&] { pairs->tokenizer().save(path); });
+  }
+}
+
+void save_all(const TrainOptions& options, const std::vector<Job>& jobs, Closing& closing) {
+  if (options.save.empty()) return;
+  for (const Job& job : jobs)
+    closing.attempt([&] {
+      const std::string path = save_path(options.save, job.letter, jobs.size());
+      job.run->save(path);
+      say("saved {} at step {}\n", path, job.run->steps_done());
+    });
+}
+
+RunResult result_of(Job& job) {
+  const int32_t trained = job.run->steps_done() - job.first_step;
+  if (std::isnan(job.validation) && trained > 0) job.validation = job.run->validation_loss();
+  return result_of(job.label(), job.run->spec(), job.run->edits(), job.run->state(), *job.run->history(),
+                   *job.task, job.validation, trained > 0 ? job.seconds * 1e3 / trained : NAN);
+}
+
 }  // namespace
 
 Exit train(const TrainOptions& options) {
@@ -348,6 +428,7 @@ Exit train(const TrainOptions& options) {
   std::vector<Planned> planned = planned_runs(options);
   check_memory(options, planned, machine.cpu());
   if (options.plan) return Exit::ok;
+  if (!options.profile) check_files(options, planned);
   std::vector<Job> jobs;
   try {
     jobs = jobs_on(options, planned, machine.backend());
@@ -355,33 +436,23 @@ Exit train(const TrainOptions& options) {
     machine.leave_device(error.what());
     jobs = jobs_on(options, planned, machine.backend());
   }
-  if (!options.save.empty()) {
-    for (const Job& job : jobs) check_writable(save_path(options.save, job.letter, jobs.size()));
-  }
   if (options.profile) return profile_all(jobs);
-  RunLog log(options.log);
-  const bool complete = train_all(options, machine, jobs, log);
+  write_tokenizers(options, planned);
+  RunLog log(options.log, !options.resume.empty());
 
+  // Weights first, then the table, then the rest: nothing that fails takes along what is worth more.
+  Closing closing;
+  bool complete = false;
+  closing.attempt([&] { complete = train_all(options, machine, jobs, log, closing); });
+  save_all(options, jobs, closing);
   std::vector<RunResult> results;
-  for (Job& job : jobs) {
-    const int32_t trained = job.run->steps_done() - job.first_step;
-    if (std::isnan(job.validation) && trained > 0) job.validation = job.run->validation_loss();
-    results.push_back(result_of(job.label(), job.run->spec(), job.run->edits(), job.run->state(),
-                                *job.run->history(), *job.task, job.validation,
-                                trained > 0 ? job.seconds * 1e3 / trained : NAN));
-    log.result(results.back());
-  }
-  log.close();
-  fmt::print("{}", table(results));
-  if (!options.save.empty()) {
-    for (const Job& job : jobs) {
-      const std::string path = save_path(options.save, job.letter, jobs.size());
-      job.run->save(path);
-      fmt::print("saved {} at step {}\n", path, job.run->steps_done());
-    }
-  }
-  if (!complete) std::fprintf(stderr, "normscope: interrupted\n");
-  return complete ? Exit::ok : Exit::interrupted;
+  for (Job& job : jobs) closing.attempt([&] { results.push_back(result_of(job)); });
+  say("{}", table(results));
+  flush();
+  for (const RunResult& result : results) log.result(result);
+  closing.attempt([&] { log.check(); });
+  if (InterruptGuard::interrupted()) complain("interrupted");
+  return closing.code(complete ? Exit::ok : Exit::interrupted);
 }
 
 }  // namespace normscope::cli

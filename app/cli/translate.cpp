@@ -47,18 +47,15 @@ Work work_of(const TranslateOptions& options, const PairsTask& pairs) {
 }
 
 void write_lines(const std::string& path, const std::vector<std::string>& lines) {
-  AtomicFile file(path, "translations");
-  for (const std::string& line : lines) {
-    file.write(line.data(), line.size());
-    file.write("\n", 1);
-  }
-  file.commit();
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  write_file(path, text, "translations");
 }
 
 void show(const Work& work, const std::vector<std::string>& translations) {
   for (size_t i = 0; i < std::min(kShown, translations.size()); ++i) {
-    fmt::print("  {}\n    {}\n", work.sources[i], translations[i]);
-    if (!work.references.empty()) fmt::print("    ({})\n", work.references[i]);
+    say("  {}\n    {}\n", work.sources[i], translations[i]);
+    if (!work.references.empty()) say("    ({})\n", work.references[i]);
   }
 }
 
@@ -75,7 +72,10 @@ Exit translate(const TranslateOptions& options) {
                                                 options.runs.front(), spec.data.name));
   const auto run = with_exit(Exit::input, [&] { return Run::load(options.runs.front(), task, *backend); });
   if (options.runs.size() > 1) with_exit(Exit::input, [&] { average_weights(options.runs, run->store()); });
-  if (!options.out.empty()) check_writable(options.out);
+  std::vector<NamedFile> inputs = files_of(spec);
+  inputs.insert(inputs.end(), {{"--input", options.input}, {"--reference", options.reference}});
+  for (const std::string& file : options.runs) inputs.push_back({"translate", file});
+  check_outputs({{"--out", options.out}}, inputs);
 
   const Work work = work_of(options, *pairs);
   std::vector<std::vector<int32_t>> sources;
@@ -87,9 +87,8 @@ Exit translate(const TranslateOptions& options) {
     cut += sources.back().size() > static_cast<size_t>(longest);
   }
   if (cut > 0)
-    fmt::print(stderr,
-               "normscope: {} of {} sentences are cut after {} pieces, which is all the model reads\n", cut,
-               sources.size(), longest);
+    complain(fmt::format("{} of {} sentences are cut after {} pieces, which is all the model reads", cut,
+                         sources.size(), longest));
   Translator translator(run->store(), run->spec().model, pairs->begin(), pairs->end(),
                         {.beam = options.beam, .length_penalty = options.penalty});
   Progress progress("translating", static_cast<int64_t>(sources.size()));
@@ -102,21 +101,21 @@ Exit translate(const TranslateOptions& options) {
 
   std::vector<std::string> translations;
   for (const auto& row : rows) translations.push_back(task->decode(row));
+  Closing closing;
   if (!options.out.empty()) {
-    with_exit(Exit::internal, [&] { write_lines(options.out, translations); });
+    closing.attempt([&] { write_lines(options.out, translations); });
     show(work, translations);
   } else {
-    for (const std::string& line : translations) fmt::print("{}\n", line);
+    for (const std::string& line : translations) say("{}\n", line);
   }
-  if (!work.references.empty()) fmt::print("{}\n", to_string(corpus_bleu(translations, work.references)));
-  return Exit::ok;
+  if (!work.references.empty()) say("{}\n", to_string(corpus_bleu(translations, work.references)));
+  return closing.code(Exit::ok);
 }
 
 Exit bleu(const BleuOptions& options) {
   const auto translations = with_exit(Exit::input, [&] { return read_lines(options.translations); });
   const auto references = with_exit(Exit::input, [&] { return read_lines(options.references); });
-  fmt::print("{}\n",
-             to_string(with_exit(Exit::input, [&] { return corpus_bleu(translations, references); })));
+  say("{}\n", to_string(with_exit(Exit::input, [&] { return corpus_bleu(translations, references); })));
   return Exit::ok;
 }
 

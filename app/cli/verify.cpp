@@ -5,6 +5,7 @@
 
 #include "app/cli/machine.h"
 #include "app/cli/options.h"
+#include "app/cli/terminal.h"
 
 namespace normscope::cli {
 
@@ -15,10 +16,10 @@ Exit verify(const VerifyOptions& options) {
     const VerifyReport report =
         with_exit(Exit::input, [&] { return verify_fixture(file, machine.backend()); });
     const std::string text = to_string(report);
-    fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
+    say("{}{}", text, text.ends_with('\n') ? "" : "\n");
     passed = passed && report.passed();
   }
-  fmt::print("{}\n", passed ? "all within their tolerances" : "outside the tolerances");
+  say("{}\n", passed ? "all within their tolerances" : "outside the tolerances");
   return passed ? Exit::ok : Exit::check_failed;
 }
 

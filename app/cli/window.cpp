@@ -7,6 +7,7 @@
 #include "app/cli/machine.h"
 #include "app/cli/options.h"
 #include "app/cli/specs.h"
+#include "app/cli/terminal.h"
 #include "app/config/session_file.h"
 #include "app/main_window.h"
 
@@ -40,7 +41,9 @@ int try_window(const MainOptions& options) {
   if (!options.theme.empty()) window.dark = options.theme == "dark";
   window.safe_mode = options.safe_mode;
   window.frame_log = options.frame_log;
+  window.interrupted = &InterruptGuard::interrupted;
   if (options.scale > 0) window.scale = static_cast<float>(options.scale);
+  const InterruptGuard guard;
   return run_window(window);
 }
 
@@ -49,13 +52,14 @@ int try_window(const MainOptions& options) {
 Exit open_window(const MainOptions& options) {
   const int result = try_window(options);
   if (result == kWindowClosed) return Exit::ok;
+  if (result == kWindowInterrupted) return Exit::interrupted;
   const char* why = result == kWindowNoDisplay ? "no display" : "no OpenGL 3.3 on this display";
   if (options.window)
     throw CommandError(
         Exit::display,
         fmt::format("{}: --window cannot open one; normscope train, compare and screenshot need none", why));
-  fmt::print("{}: training the runs here instead (Ctrl+C stops)\n", why);
-  std::fflush(stdout);
+  say("{}: training the runs here instead (Ctrl+C stops)\n", why);
+  flush();
   return compare(options);
 }
 

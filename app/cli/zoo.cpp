@@ -31,20 +31,12 @@ zoo::Plan plan_of(const ZooOptions& options) {
 Exit list(const zoo::Plan& plan) {
   const zoo::Group* group = nullptr;
   for (const zoo::Entry& entry : plan.entries) {
-    if (!group || *group != entry.group)
-      fmt::print("{} ({})\n", zoo::title(entry.group), to_string(entry.group));
+    if (!group || *group != entry.group) say("{} ({})\n", zoo::title(entry.group), to_string(entry.group));
     group = &entry.group;
-    fmt::print("  {:<22} {:<44} {}\n  {:<22}   {}\n", entry.name, entry.title, entry.source, "",
-               fmt::join(entry.set, "  "));
+    say("  {:<22} {:<44} {}\n  {:<22}   {}\n", entry.name, entry.title, entry.source, "",
+        fmt::join(entry.set, "  "));
   }
   return Exit::ok;
-}
-
-void save(const std::string& path, const std::string& text) {
-  AtomicFile file(path, "zoo");
-  file.write(text.data(), text.size());
-  file.commit();
-  fmt::print("wrote {}\n", path);
 }
 
 /// What the files are called: as asked, or by default in --out.
@@ -81,15 +73,23 @@ std::string command_of(const ZooOptions& options) {
   return line;
 }
 
-void write_files(const ZooOptions& options, const Files& files, const zoo::Summary& summary) {
-  if (!files.json.empty()) save(files.json, zoo::to_json(summary).dump(1) + "\n");
-  if (!files.csv.empty()) save(files.csv, zoo::to_csv(summary));
-  if (!files.svg.empty()) save(files.svg, zoo::to_svg(summary));
+void write_files(const ZooOptions& options, const Files& files, const zoo::Summary& summary,
+                 Closing& closing) {
+  const auto save = [&](const std::string& path, auto text) {
+    if (path.empty()) return;
+    closing.attempt([&] {
+      write_file(path, text(), "zoo");
+      say("wrote {}\n", path);
+    });
+  };
+  save(files.json, [&] { return zoo::to_json(summary).dump(1) + "\n"; });
+  save(files.csv, [&] { return zoo::to_csv(summary); });
+  save(files.svg, [&] { return zoo::to_svg(summary); });
   if (files.markdown.empty()) return;
   const fs::path folder = fs::absolute(files.markdown).parent_path();
   const std::string picture =
       files.svg.empty() ? "" : fs::absolute(files.svg).lexically_relative(folder).generic_string();
-  save(files.markdown, zoo::to_markdown(summary, picture, command_of(options)));
+  save(files.markdown, [&] { return zoo::to_markdown(summary, picture, command_of(options)); });
 }
 
 /// Both phases of a visit as progress bars. False: interrupted.
@@ -130,8 +130,9 @@ Exit zoo(const ZooOptions& options) {
   const std::vector<zoo::Job> jobs = with_exit(Exit::usage, [&] { return zoo::jobs_of(plan); });
   zoo::RecordStore store(store_folder(options));
   const Files files = files_of(options);
-  for (const std::string& path : {files.json, files.csv, files.svg, files.markdown})
-    if (!path.empty()) check_writable(path);
+  check_outputs(
+      {{"--json", files.json}, {"--csv", files.csv}, {"--svg", files.svg}, {"--markdown", files.markdown}},
+      jobs.empty() ? std::vector<NamedFile>{} : files_of(jobs.front().spec));
 
   const InterruptGuard guard;
   Bars bars;
@@ -139,19 +140,19 @@ Exit zoo(const ZooOptions& options) {
   const zoo::Visit visit = zoo::visit(jobs, store, trainer, std::ref(bars));
   bars.finish();
   for (const std::string& path : store.damaged())
-    std::fprintf(stderr, "normscope: %s: not a result that can be read, trained again\n", path.c_str());
+    complain(path + ": not a result that can be read, trained again");
 
   const zoo::Summary summary = zoo::summarise(plan, jobs, visit.records);
-  fmt::print("{}\n{} runs trained, {} taken from {}\n", zoo::to_text(summary), visit.trained, visit.stored,
-             store.folder().empty() ? "nowhere" : store.folder());
-  write_files(options, files, summary);
-  std::fflush(stdout);
+  say("{}\n{} runs trained, {} taken from {}\n", zoo::to_text(summary), visit.trained, visit.stored,
+      store.folder().empty() ? "nowhere" : store.folder());
+  Closing closing;
+  write_files(options, files, summary, closing);
   if (!visit.complete) {
-    std::fprintf(stderr, "normscope: interrupted; the same command goes on from here\n");
-    return Exit::interrupted;
+    complain("interrupted; the same command goes on from here");
+    return closing.code(Exit::interrupted);
   }
-  refuse_failed(summary);
-  return Exit::ok;
+  closing.attempt([&] { refuse_failed(summary); });
+  return closing.code(Exit::ok);
 }
 
 }  // namespace normscope::cli

@@ -37,7 +37,7 @@ std::vector<ConfigRun> parse_config(std::string_view text, const std::string& na
 
 /// Fields that are equal in all runs are written once, those that differ stand in their run's table.
 std::string write_config(std::span<const ConfigRun> runs);
-/// Written to a temporary file beside `path`, then renamed. Throws Error with the path.
+/// Whole or not at all (AtomicFile). Throws Error with the path.
 void save_config(const std::string& path, std::span<const ConfigRun> runs);
 
 /// "16:train.rate=1e-3" (`step:key=value`; "lr" and "warmup" stand for train.rate and train.warmup). Throws

@@ -107,10 +107,7 @@ std::string write_config(std::span<const ConfigRun> runs) {
 }
 
 void save_config(const std::string& path, std::span<const ConfigRun> runs) {
-  const std::string text = write_config(runs);
-  AtomicFile file(path, "configuration");
-  file.write(text.data(), text.size());
-  file.commit();
+  write_file(path, write_config(runs), "configuration");
 }
 
 Edit parse_edit(std::string_view text) {

@@ -1,5 +1,6 @@
 #include "app/hands/hands.h"
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -42,7 +43,7 @@ void take_back(AppState& state, bool undo) {
 
 void copy_command(AppState& state) {
   if (state.view->runs.empty()) return;
-  state.hands.clipboard = command_of(session_of(*state.view));
+  state.hands.clipboard = with_program(command_of(session_of(*state.view)), program_word());
   ImGui::SetClipboardText(state.hands.clipboard.c_str());
   state.notice = "copied: a command that reproduces these runs";
 }
@@ -57,15 +58,22 @@ void save_runs(AppState& state) {
   }
 }
 
+// The first of the lost sessions was restored or declined: the next one is offered.
+void answer_lost(Hands& hands) {
+  if (!hands.lost.empty()) hands.lost.erase(hands.lost.begin());
+  hands.offer_restore = !hands.lost.empty(), hands.offers_answered = true;
+}
+
 void restore(AppState& state) {
   Hands& hands = state.hands;
-  if (hands.last_session.empty() || !state.lab) {
+  const std::string session = hands.lost.empty() ? hands.last_session : hands.lost.front();
+  if (session.empty() || !state.lab) {
     state.notice = "there is no session to restore";
     return;
   }
-  hands.restoring = hands.last_session, hands.restore_asked = state.view->version;
+  hands.restoring = session, hands.restore_asked = state.view->version;
   // What was done in this window is kept and can come back; in a new one the session's own undo does.
-  const bool worked = hands.undo.can_undo() && !state.aside.empty();
+  const bool worked = (hands.undo.can_undo() || state.view->restored > 0) && !state.aside.empty();
   hands.swapping = worked;
   if (worked) {
     const std::string slot = hands.undo.next_slot(state.aside);
@@ -75,8 +83,8 @@ void restore(AppState& state) {
   } else {
     hands.undo.clear();
   }
-  state.lab->restore(hands.last_session, false);
-  hands.offer_restore = false, hands.offers_answered = true;
+  state.lab->restore(session, false);
+  answer_lost(hands);
 }
 
 void open_opener(AppState& state, Ui& ui) {
@@ -115,7 +123,7 @@ void check_restored(AppState& state) {
   if (hands.restoring.empty() || state.view->version < hands.restore_asked + 2 || state.view->busy) return;
   if (!state.view->message.empty()) {
     state.notice = state.view->message + "; kept as " + set_aside(hands.restoring);
-    hands.last_session.clear();
+    if (hands.last_session == hands.restoring) hands.last_session.clear();
   }
   hands.restoring.clear();
 }
@@ -243,7 +251,7 @@ struct Offer {
 };
 constexpr Offer kOffers[] = {
     {&Hands::offer_restore, Act::restore, "The last window ended without closing.", "Restore it",
-     "The runs as they stood, to go on bit for bit."},
+     "The runs as they stood, to go on bit for bit; of several sessions the newest first."},
     {&Hands::offer_opener, Act::opener, "Can you guess the next letter?", "Two minutes",
      "Guess letters of a sentence; your own line appears on the loss plot."},
     {&Hands::offer_lesson, Act::first_lesson, "Why does A stay at letter frequencies?", "First lesson",
@@ -265,13 +273,17 @@ bool quiet_bar(AppState& state, Ui& ui, const Rect& room) {
   look.style = {Face::bold, type::body};
   const bool yes = button(ui, "app/offer/accept", rest.take_right(96, 10), offer->action, offer->help, look);
   const TextStyle style{Face::sans, type::body};
-  if (ui.paint().text_width(style, offer->text) <= rest.w)
-    ui.paint().text_in(rest, style, ui.theme().ink2, offer->text, Align::right);
-  ui.mark("app/offer", rest, offer->text, "An offer; nothing waits for the answer.");
+  const std::string text = offer->act == Act::restore && hands.lost.size() > 1
+                               ? fmt::format("{} windows ended without closing.", hands.lost.size())
+                               : offer->text;
+  if (ui.paint().text_width(style, text) <= rest.w)
+    ui.paint().text_in(rest, style, ui.theme().ink2, text, Align::right);
+  ui.mark("app/offer", rest, text, "An offer; nothing waits for the answer.");
   if (yes) run_act(state, ui, offer->act);
   if (yes && offer->act == Act::restore)
     hands.offer_opener = false, hands.offers_answered = true;  // not their first visit
   if (no) hands.*offer->open = false, hands.offers_answered = true;
+  if (no && offer->act == Act::restore) answer_lost(hands);
   return true;
 }
 

@@ -22,11 +22,13 @@ struct Hands {
   PaletteState palette;
   OpenerState opener;
   FilePrompt file;
-  std::string glossary;          // the entry that is kept open
-  std::string last_session;      // a folder that can be restored; empty: none
+  std::string glossary;      // the entry that is kept open
+  std::string last_session;  // a folder that can be restored; empty: none
+  // Sessions whose window did not close, the newest first: offered one after the other.
+  std::vector<std::string> lost;
   std::string restoring;         // asked for, not answered yet
   uint64_t restore_asked = 0;    // version of the view then
-  bool offer_restore = false;    // its window did not close: say so
+  bool offer_restore = false;    // the first of these is offered
   bool offer_opener = false;     // the first run: invite
   bool offer_lesson = false;     // the opener was played: what comes next
   bool offers_answered = false;  // set when the person answered one: the window remembers

@@ -6,7 +6,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "app/plot/plot.h"
 #include "app/plot/plot_layout.h"
@@ -14,6 +13,7 @@
 #include "app/ui/frame.h"
 #include "app/ui/ui.h"
 #include "engine/core/error.h"
+#include "engine/io/atomic_file.h"
 
 namespace normscope::lab {
 namespace {
@@ -28,15 +28,9 @@ std::string free_path(const std::string& folder, const std::string& id, const ch
   for (int n = 1;; ++n) {
     const fs::path path = fs::path(folder) / (n == 1 ? fmt::format("normscope-{}.{}", id, ending)
                                                      : fmt::format("normscope-{}-{}.{}", id, n, ending));
-    if (!fs::exists(path)) return path.string();
+    std::error_code unreadable;  // writing there says why
+    if (!fs::exists(fs::symlink_status(path, unreadable))) return path.string();
   }
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) throw Error(fmt::format("{}: cannot be written", path));
 }
 
 // Drawn in a context of its own, window-less, at twice the size.
@@ -88,13 +82,13 @@ std::vector<std::string> save_plot(const SavePlot& command, const std::string& f
     const std::string path = free_path(folder, scene.id, kEndings[static_cast<size_t>(command.format)]);
     switch (command.format) {
       case PlotFormat::svg:
-        write_text(path, plot::to_svg(scene, ui::theme(dark), kSize, command.view));
+        write_file(path, plot::to_svg(scene, ui::theme(dark), kSize, command.view), "plot");
         break;
       case PlotFormat::png:
         write_picture(path, scene, command.view, dark);
         break;
       case PlotFormat::csv:
-        write_text(path, plot::to_csv(scene));
+        write_file(path, plot::to_csv(scene), "plot");
         break;
     }
     paths.push_back(path);

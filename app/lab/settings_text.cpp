@@ -32,15 +32,11 @@ std::string without_key(std::string line) {
   return line.starts_with('[') && end != line.npos ? line.substr(end + 2) : line;
 }
 
-std::string refused_file(const Field& field, const std::string& path) {
+std::string refused_file(const std::string& path) {
   std::error_code error;
   if (fs::is_regular_file(path, error)) return "";
   if (fs::exists(path, error)) return fmt::format("{} is no file", path);
-  if (field.key != "data.tokenizer") return fmt::format("there is no file {}", path);
-  const fs::path folder = fs::path(path).parent_path();  // it is made where there is none
-  return folder.empty() || fs::is_directory(folder, error)
-             ? ""
-             : fmt::format("there is no folder {}", folder.string());
+  return fmt::format("there is no file {}", path);
 }
 
 }  // namespace
@@ -56,7 +52,7 @@ std::string refusal_of(const Field& field, const std::string& text, const LabVie
       return without_key(error.what());
     }
   }
-  return is_file(field) && !text.empty() ? refused_file(field, text) : "";
+  return is_file(field) && !text.empty() ? refused_file(text) : "";
 }
 
 std::string idle_because(const Field& field, const LabView& view) {

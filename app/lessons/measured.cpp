@@ -76,10 +76,7 @@ void save_results(const Lesson& lesson, const Results& results) {
   for (const auto& [id, text] : results.texts) root["texts"][id] = text;
   for (const auto& [id, map] : results.maps)
     for (const std::vector<double>& row : map) root["maps"][id].push_back(rounded(row));
-  const std::string text = root.dump(1) + "\n";
-  AtomicFile file(path_of(lesson), "lesson");
-  file.write(text.data(), text.size());
-  file.commit();
+  write_file(path_of(lesson), root.dump(1) + "\n", "lesson");
 }
 
 std::optional<Results> load_results(const Lesson& lesson) {

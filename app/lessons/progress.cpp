@@ -62,12 +62,8 @@ void Progress::save() {
                            {"value", p.value}, {"said", p.said},           {"measured", p.measured},
                            {"score", p.score}};
   try {
-    std::error_code error;
-    fs::create_directories(fs::path(path_).parent_path(), error);
-    const std::string text = root.dump(1) + "\n";
-    AtomicFile file(path_, "progress");
-    file.write(text.data(), text.size());
-    file.commit();
+    make_folder(fs::path(path_).parent_path().string(), Access::own, "progress");
+    write_file(path_, root.dump(1) + "\n", "progress", Access::own);
   } catch (const Error& error) {
     notice_ = error.what();
   }

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "app/lessons/figures.h"
 #include "app/plot/plot.h"
+#include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 
 namespace normscope::lessons {
@@ -18,12 +20,6 @@ std::string escaped(const std::string& text) {
   std::string out;
   for (char c : text) out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
   return out;
-}
-
-void save(const std::string& path, const std::string& text) {
-  AtomicFile file(path, "report");
-  file.write(text.data(), text.size());
-  file.commit();
 }
 
 struct Row {
@@ -81,17 +77,20 @@ void insert_claims(const Course& course, const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error(fmt::format("{}: cannot be read", path));
   const std::string page{std::istreambuf_iterator<char>(in), {}};
-  save(path, with_claims(page, course, path));
+  write_file(path, with_claims(page, course, path), "report");
 }
 
 std::vector<std::string> write_report(const Course& course, const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw Error(fmt::format("{}: cannot be made: {}", folder, error.message()));
+  make_folder(folder, Access::shared, "report");
   std::vector<std::string> paths;
+  std::exception_ptr failure;  // one file that cannot be written takes none of the others along
   const auto write = [&](const std::string& name, const std::string& text) {
-    save(folder + "/" + name, text);
-    paths.push_back(folder + "/" + name);
+    try {
+      write_file(folder + "/" + name, text, "report");
+      paths.push_back(folder + "/" + name);
+    } catch (const Error&) {
+      if (!failure) failure = std::current_exception();
+    }
   };
   std::string html =
       "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>normscope: claims and "
@@ -146,6 +145,7 @@ std::vector<std::string> write_report(const Course& course, const std::string& f
   write("index.html", html + "</html>\n");
   write("report.md", markdown);
   write("claims.md", claim_table(course));
+  if (failure) std::rethrow_exception(failure);
   return paths;
 }
 

@@ -1,10 +1,7 @@
 // PNG files from an Image, by stb_image_write.
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-
 #include "app/raster/raster.h"
 #include "engine/core/error.h"
+#include "engine/io/atomic_file.h"
 
 #define STB_IMAGE_WRITE_STATIC
 #define STB_IMAGE_WRITE_IMPLEMENTATION
@@ -31,17 +28,8 @@ std::vector<uint8_t> encode_png(const Image& image) {
 }
 
 void write_png(const std::string& path, const Image& image) {
-  std::vector<uint8_t> bytes = encode_png(image);
-  std::string temporary = path + ".part";
-  std::ofstream file(temporary, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
-  file.close();
-  std::error_code failed;
-  if (file) std::filesystem::rename(temporary, path, failed);
-  if (!file || failed) {
-    std::filesystem::remove(temporary, failed);
-    throw Error("cannot write image " + path);
-  }
+  const std::vector<uint8_t> bytes = encode_png(image);
+  write_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "image");
 }
 
 }  // namespace normscope::raster

@@ -24,7 +24,7 @@ Image rasterise(const ImDrawData&, uint32_t background);
 void rasterise(const ImDrawData&, uint32_t background, Image&);  // into memory that is there already
 
 std::vector<uint8_t> encode_png(const Image&);
-// Written to a temporary file beside it, then renamed. Throws Error with the path.
+// Whole or not at all (AtomicFile). Throws Error with the path.
 void write_png(const std::string& path, const Image&);
 
 }  // namespace normscope::raster

@@ -1,11 +1,15 @@
 #include "app/session/command_text.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <optional>
+#include <sstream>
 
 #include "engine/core/error.h"
 #include "engine/train/spec_unread.h"
@@ -144,6 +148,25 @@ std::string command_of(std::span<const ConfigRun> runs, std::string_view command
   for (const std::string& set : arguments.sets) line += " --set " + quoted(set);
   for (const std::string& edit : arguments.edits) line += " --edit " + quoted(edit);
   return line;
+}
+
+std::string program_word() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path own = fs::read_symlink("/proc/self/exe", error);
+  if (error) return "normscope";
+  const char* variable = std::getenv("PATH");
+  std::istringstream folders(variable ? variable : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path found = fs::path(folder) / "normscope";
+    if (fs::is_regular_file(found, error) && access(found.c_str(), X_OK) == 0)
+      return fs::equivalent(found, own, error) ? "normscope" : own.string();  // a shell takes the first
+  }
+  return own.string();
+}
+
+std::string with_program(const std::string& line, const std::string& program) {
+  return quoted(program) + line.substr(std::min(line.find(' '), line.size()));
 }
 
 std::vector<ConfigRun> runs_from(const std::vector<std::string>& presets) {

@@ -18,6 +18,11 @@ namespace normscope {
 // For a POSIX shell. `command`: "normscope" opens the window, "normscope train" trains without.
 std::string command_of(std::span<const ConfigRun> runs, std::string_view command = "normscope");
 
+// How a terminal calls this program: "normscope" where PATH leads to it, otherwise its own path.
+std::string program_word();
+// The line with its first word, normscope, in that form.
+std::string with_program(const std::string& line, const std::string& program);
+
 // The three options as given. Throw Error with the argument that cannot be used.
 std::vector<ConfigRun> runs_from(const std::vector<std::string>& presets);
 void apply_set(std::vector<ConfigRun>& runs, std::string_view argument);

@@ -3,11 +3,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cerrno>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -22,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kKept = 3;
+constexpr size_t kKept = 3;  // closed sessions; those that crashed stay until they were offered
 constexpr const char* kReplaced = "replaced";
 
 std::string xdg(const char* variable, const char* below_home) {
@@ -41,7 +44,25 @@ bool is_held(const fs::path& folder) {
   return held;
 }
 
-void touch(const fs::path& path) { std::ofstream{path}; }
+// A mark of ours in a folder of ours; without it a session is offered once more.
+void mark(const fs::path& path) {
+  try {
+    write_file(path.string(), "", "autosave", Access::own);
+  } catch (const Error&) {
+  }
+}
+
+// Sessions are numbered in the order of their beginning, whatever the clock says. The names of earlier
+// versions began with the time in milliseconds: their numbers are large, and the next ones larger still.
+int64_t number_of(const fs::path& folder) {
+  constexpr int64_t kLargest = int64_t{1} << 60;
+  const std::string name = folder.filename().string();
+  int64_t number = 0;
+  const auto [at, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc{} && number > 0 && number < kLargest ? number : 0;
+}
+
+fs::path sessions_folder(const std::string& state_folder) { return fs::path(state_folder) / "sessions"; }
 
 }  // namespace
 
@@ -92,8 +113,7 @@ ReadSettings read_settings(const std::string& path) {
 }
 
 void write_settings(const std::string& path, const Settings& s) {
-  std::error_code error;
-  fs::create_directories(fs::path(path).parent_path(), error);
+  make_folder(fs::path(path).parent_path().string(), Access::own, "settings");
   const std::string text = fmt::format(
       "# What the normscope window remembers.\ntheme = \"{}\"\nscale = {:.2f}\nreduced_motion = {}\nwidth = "
       "{}\n"
@@ -105,20 +125,21 @@ void write_settings(const std::string& path, const Settings& s) {
                           : "false",
       s.width, s.height, s.backend.cuda ? "cuda" : "cpu", s.backend.tf32, s.opener_offered,
       fmt::join(s.splits, ", "));
-  AtomicFile file(path, "settings");
-  file.write(text.data(), text.size());
-  file.commit();
+  write_file(path, text, "settings", Access::own);
 }
 
 AutosaveFolder::AutosaveFolder(const std::string& state_folder) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto stamp = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-  const fs::path folder = fs::path(state_folder) / "sessions" / fmt::format("{}-{}", stamp, getpid());
+  const fs::path sessions = sessions_folder(state_folder);
+  make_folder(sessions.string(), Access::own, "autosave");
+  chmod(sessions.c_str(), 0700);  // earlier versions left it open to others
+  int64_t number = 0;
   std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) fail("autosave", "{}: {}", folder.string(), error.message());
-  path_ = folder.string();
-  lock_ = open((folder / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  for (const auto& entry : fs::directory_iterator(sessions, error))
+    number = std::max(number, number_of(entry.path()));
+  do {  // another window may begin at the same moment
+    path_ = (sessions / fmt::format("{:06}", ++number)).string();
+  } while (mkdir(path_.c_str(), 0700) != 0 && errno == EEXIST);
+  lock_ = open((fs::path(path_) / "lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (lock_ < 0 || flock(lock_, LOCK_EX | LOCK_NB) != 0) fail("autosave", "{} cannot be locked", path_);
 }
 
@@ -129,30 +150,36 @@ AutosaveFolder::~AutosaveFolder() {
 void AutosaveFolder::close_cleanly() {
   std::error_code error;
   fs::remove_all(replaced(), error);
-  touch(fs::path(path_) / "closed");
+  mark(fs::path(path_) / "closed");
 }
 
 std::string AutosaveFolder::replaced() const { return (fs::path(path_) / kReplaced).string(); }
 
-std::optional<LastSession> last_session(const std::string& state_folder) {
-  std::vector<fs::path> ended;
+std::vector<EndedSession> ended_sessions(const std::string& state_folder) {
+  std::vector<EndedSession> ended;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(fs::path(state_folder) / "sessions", error)) {
+  for (const auto& entry : fs::directory_iterator(sessions_folder(state_folder), error)) {
     const fs::path& folder = entry.path();
     if (!entry.is_directory(error) || folder.extension().string().starts_with(".broken") || is_held(folder))
       continue;
     fs::remove_all(folder / kReplaced, error);
     if (fs::exists(folder / "session.json", error))
-      ended.push_back(folder);
+      ended.push_back({folder.string(), !fs::exists(folder / "closed", error)});
     else if (fs::exists(folder / "lock", error))
       fs::remove_all(folder, error);  // of a window that never trained a step
   }
-  std::sort(ended.begin(), ended.end());  // names begin with the time
-  while (ended.size() > kKept) fs::remove_all(ended.front(), error), ended.erase(ended.begin());
-  if (ended.empty()) return {};
-  return LastSession{ended.back().string(), !fs::exists(ended.back() / "closed", error)};
+  std::sort(ended.begin(), ended.end(), [](const EndedSession& a, const EndedSession& b) {
+    return number_of(a.path) > number_of(b.path);
+  });
+  size_t closed = 0;
+  std::erase_if(ended, [&](const EndedSession& session) {
+    const bool old = !session.crashed && ++closed > kKept;
+    if (old) fs::remove_all(session.path, error);
+    return old;
+  });
+  return ended;
 }
 
-void decline(const LastSession& session) { touch(fs::path(session.path) / "closed"); }
+void decline(const EndedSession& session) { mark(fs::path(session.path) / "closed"); }
 
 }  // namespace normscope

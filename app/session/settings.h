@@ -1,11 +1,12 @@
 // What the window remembers: looks in the XDG configuration folder, sessions in the XDG state folder. Files
-// are replaced whole; one that cannot be read is set aside under another name and said in one line, never
-// overwritten.
+// are replaced whole and are the person's alone (0600); one that cannot be read is set aside under another
+// name and said in one line, never overwritten.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/lab/split.h"
 #include "engine/tape/backend.h"
@@ -58,14 +59,15 @@ class AutosaveFolder {
   int lock_ = -1;
 };
 
-struct LastSession {
+struct EndedSession {
   std::string path;
   bool crashed = false;  // its window did not close
 };
-// The newest session of a window that is gone; older ones beyond a few are removed.
-std::optional<LastSession> last_session(const std::string& state_folder);
-// The offer was declined: not offered again, though the last session can still be opened.
-void decline(const LastSession& session);
+// The sessions of windows that are gone, the one that began last first: all that crashed, and the last few of
+// those that were closed; older ones are removed.
+std::vector<EndedSession> ended_sessions(const std::string& state_folder);
+// The offer was answered: not offered again, though the last session can still be opened.
+void decline(const EndedSession& session);
 // A session that cannot be restored is set aside, not deleted. Returns its new place.
 std::string set_aside(const std::string& path);
 

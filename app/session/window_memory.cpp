@@ -1,5 +1,7 @@
 #include "app/session/window_memory.h"
 
+#include <algorithm>
+
 #include "app/session/desktop.h"
 #include "engine/core/error.h"
 
@@ -22,7 +24,7 @@ WindowMemory::WindowMemory(bool safe_mode) : safe_mode_(safe_mode) {
     notice_ = std::move(read.notice);
   }
   if (const std::string folder = state_folder(); !folder.empty()) {
-    last_ = last_session(folder);
+    ended_ = ended_sessions(folder);
     try {
       folder_.emplace(folder);
     } catch (const Error& error) {
@@ -40,7 +42,10 @@ void WindowMemory::put(AppState& state) const {
   state.notice = notice_;
   state.remembers = !safe_mode_;
   if (folder_) state.aside = folder_->replaced();
-  if (last_) state.hands.last_session = last_->path, state.hands.offer_restore = last_->crashed;
+  if (!ended_.empty()) state.hands.last_session = ended_.front().path;
+  for (const EndedSession& session : ended_)
+    if (session.crashed) state.hands.lost.push_back(session.path);
+  state.hands.offer_restore = !state.hands.lost.empty();
   state.hands.offer_opener = !file_.empty() && !settings_.opener_offered;
 }
 
@@ -64,7 +69,10 @@ void WindowMemory::keep(AppState& state, int width, int height, double now) {
     settings_.reduced_motion = state.reduced_motion;
   settings_.opener_offered =
       settings_.opener_offered || (state.hands.offers_answered && !state.hands.offer_opener);
-  if (last_ && last_->crashed && !state.hands.offer_restore) decline(*last_), last_->crashed = false;
+  const std::vector<std::string>& lost = state.hands.lost;
+  for (EndedSession& session : ended_)
+    if (session.crashed && std::find(lost.begin(), lost.end(), session.path) == lost.end())
+      decline(session), session.crashed = false;
   if (width > 0 && height > 0) settings_.width = width, settings_.height = height;
   if (settings_ == written_) {
     changed_at_ = -1;
@@ -85,9 +93,9 @@ void WindowMemory::write(AppState& state) {
   }
 }
 
-void WindowMemory::close(AppState& state) {
+void WindowMemory::close(AppState& state, bool by_hand) {
   if (!file_.empty() && !(settings_ == written_)) write(state);
-  if (folder_) folder_->close_cleanly();
+  if (folder_ && by_hand) folder_->close_cleanly();
 }
 
 }  // namespace normscope

@@ -6,6 +6,7 @@
 #include <future>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/app_state.h"
 #include "app/session/settings.h"
@@ -22,8 +23,9 @@ class WindowMemory {
   void put(AppState& state) const;
   // Writes what changed; called after frames. Window size in logical px; now in seconds.
   void keep(AppState& state, int width, int height, double now);
-  // The window was closed by hand and its Lab is gone.
-  void close(AppState& state);
+  // The window was closed and its Lab is gone. `by_hand`: not by a signal, after which the session is offered
+  // at the next start.
+  void close(AppState& state, bool by_hand = true);
 
  private:
   void write(AppState& state);
@@ -36,7 +38,7 @@ class WindowMemory {
   Settings settings_, written_;
   std::string notice_;
   std::optional<AutosaveFolder> folder_;
-  std::optional<LastSession> last_;
+  std::vector<EndedSession> ended_;
   double changed_at_ = -1;
 };
 

@@ -19,24 +19,6 @@ std::vector<std::string> split(std::string_view text, char at) {
   return parts;
 }
 
-/// Whether a key fits a pattern with at most one star.
-bool fits(std::string_view key, std::string_view pattern) {
-  const size_t star = pattern.find('*');
-  if (star == pattern.npos) return key == pattern;
-  const std::string_view head = pattern.substr(0, star), tail = pattern.substr(star + 1);
-  return key.size() >= head.size() + tail.size() && key.starts_with(head) && key.ends_with(tail);
-}
-
-void wire_all(RunSpec& spec, std::string_view pattern, std::string_view value) {
-  bool any = false;
-  for (const std::string& key : wiring_keys(spec)) {
-    if (!fits(key, pattern)) continue;
-    set_field(spec, key, value);
-    any = true;
-  }
-  if (!any) fail(pattern, "no place of the wiring fits: expected such as wiring.L*.attn");
-}
-
 /// Each layer from a preset of its own: the l-th of `count` takes pick(l, count).
 template <typename Pick>
 void mix_layers(RunSpec& spec, std::string_view names, Pick pick) {
@@ -153,8 +135,6 @@ void change(RunSpec& spec, std::string_view assignment) {
     mix_layers(spec, value, [](size_t l, size_t, size_t presets) { return l % presets; });
   else if (key == "layers.halves")
     mix_layers(spec, value, [](size_t l, size_t count, size_t presets) { return l * presets / count; });
-  else if (key.find('*') != key.npos)
-    wire_all(spec, key, value);
   else
     set_field(spec, key, value);
 }

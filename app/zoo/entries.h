@@ -35,7 +35,6 @@ const std::vector<Entry>& entries();
 std::vector<Entry> entries_named(std::string_view names);
 
 /// Makes one change. Beside the keys of the configuration file:
-///   wiring.L*.attn=TEXT     one star: every place of the wiring that fits
 ///   layers.cycle=post,pre   a placement a layer, again and again; layers.halves=post,pre: in equal parts.
 ///                           A stack that ends in a layer without a norm on the trunk gets its final norm.
 /// Throws Error.

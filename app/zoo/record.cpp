@@ -82,9 +82,7 @@ Record record_from(const Json& json) {
 RecordStore::RecordStore(std::string folder)
     : folder_(std::move(folder)), shared_(std::make_shared<Shared>()) {
   if (folder_.empty()) return;
-  std::error_code error;
-  std::filesystem::create_directories(folder_, error);
-  if (error) throw Error(fmt::format("{}: cannot be made: {}", folder_, error.message()));
+  make_folder(folder_, Access::shared, "zoo");
 }
 
 std::string RecordStore::path(const std::string& key, std::string_view ending) const {
@@ -112,9 +110,7 @@ void RecordStore::write(const std::string& key, std::string_view ending, const R
   const std::string text = Json{{"format", kFormat}, {"key", key}, {"record", to_json(record)}}.dump(
                                1, ' ', false, Json::error_handler_t::replace) +
                            "\n";
-  AtomicFile file(path(key, ending), "zoo");
-  file.write(text.data(), text.size());
-  file.commit();
+  write_file(path(key, ending), text, "zoo");
 }
 
 std::optional<Record> RecordStore::find(const std::string& key) { return read(key, kDone); }

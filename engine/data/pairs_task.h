@@ -90,8 +90,8 @@ class PairsTask final : public Task {
 /// The bucket lengths for rows of at most T: 8, 12, 16, 24, 32, 48, ... and T.
 std::vector<int32_t> bucket_lengths(int32_t T);
 
-/// Reads spec.pairs_path and spec.valid_path; loads spec.tokenizer_path, or trains the pieces and puts them
-/// there.
+/// Reads spec.pairs_path and spec.valid_path, and the pieces from spec.tokenizer_path; where there is no such
+/// file they are learned, and nothing is written: who may, keeps tokenizer().
 std::shared_ptr<const Task> make_pairs_task(const DataSpec& spec);
 
 }  // namespace normscope

@@ -59,7 +59,7 @@ struct DataSpec {
   std::string labels_path;      // for name == "labels": label<TAB>text, one a line
   std::string valid_path;       // pairs and labels: the same for validation; empty: the end of the file
   std::string
-      tokenizer_path;  // pairs: the SentencePiece model, made there when there is none; empty: in memory
+      tokenizer_path;  // pairs: the SentencePiece model; empty, or no such file: the pieces are learned
   int32_t vocabulary = 8000;             // pairs: of both languages together
   TaskForm form = TaskForm::NextSymbol;  // what the architecture asks for
   uint64_t data_seed = 1;                // of the generated corpus

@@ -124,10 +124,6 @@ Tokenizer Tokenizer::load(const std::string& path) {
   return Tokenizer(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
-void Tokenizer::save(const std::string& path) const {
-  AtomicFile file(path, "tokenizer");
-  file.write(model_.data(), model_.size());
-  file.commit();
-}
+void Tokenizer::save(const std::string& path) const { write_file(path, model_, "tokenizer", Access::own); }
 
 }  // namespace normscope

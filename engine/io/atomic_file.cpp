@@ -1,105 +1,159 @@
 // Temporary file, flush, rename. See atomic_file.h.
 #include "engine/io/atomic_file.h"
 
-#include <atomic>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
+#include <mutex>
+#include <random>
+#include <set>
 #include <system_error>
 #include <utility>
 
 #include "engine/core/error.h"
-
-#ifdef _WIN32
-#include <io.h>
-#include <process.h>
-#else
-#include <fcntl.h>
-#include <unistd.h>
-#endif
 
 namespace normscope {
 namespace {
 
 namespace fs = std::filesystem;
 
-int flush_to_disk(std::FILE* file) {
-  if (std::fflush(file) != 0) return -1;
-#ifdef _WIN32
-  return _commit(_fileno(file));
-#else
-  return fsync(fileno(file));
-#endif
-}
+constexpr std::string_view kPrefix = ".normscope-", kSuffix = ".tmp";
+constexpr size_t kDigits = 32;
+constexpr std::time_t kStale = 60;  // seconds: between a file's making and its lock another process may look
 
 // Makes the rename itself last through a power cut. Not every file system can; then there is nothing to do
 // about it.
-void flush_folder([[maybe_unused]] const fs::path& folder) {
-#ifndef _WIN32
+void flush_folder(const fs::path& folder) {
   const int descriptor = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
   fsync(descriptor);
   close(descriptor);
-#endif
 }
 
-long process_id() {
-#ifdef _WIN32
-  return _getpid();
-#else
-  return getpid();
-#endif
+// Of random bits alone: neither a process id, which repeats in containers, nor the target's name, which may
+// be as long as a name can be.
+std::string temporary_name(const fs::path& folder) {
+  std::random_device random;  // the system's own: not to be foretold
+  std::string name(kPrefix);
+  for (size_t i = 0; i < kDigits / 8; ++i) name += fmt::format("{:08x}", random());
+  return (folder / (name + std::string(kSuffix))).string();
 }
 
-std::string temporary_name(const std::string& target) {
-  static std::atomic<unsigned> count{0};
-  return fmt::format("{}.{}-{}.tmp", target, process_id(), count++);
+bool is_temporary_name(const std::string& name) {
+  if (name.size() != kPrefix.size() + kDigits + kSuffix.size() || !name.starts_with(kPrefix) ||
+      !name.ends_with(kSuffix))
+    return false;
+  return std::all_of(name.begin() + kPrefix.size(), name.end() - kSuffix.size(),
+                     [](unsigned char c) { return std::isxdigit(c) != 0; });
+}
+
+// A temporary file is locked as long as its writer lives: the lock goes with the process, however it ends.
+bool is_stale(const char* path) {
+  const int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return false;
+  struct stat info {};
+  const bool ours = fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+                    info.st_mtime < std::time(nullptr) - kStale;
+  const bool stale = ours && flock(file, LOCK_EX | LOCK_NB) == 0;
+  close(file);
+  return stale;
+}
+
+void clean_once(const std::string& folder) {
+  static std::mutex mutex;
+  static std::set<std::string> cleaned;
+  {
+    const std::lock_guard lock(mutex);
+    if (!cleaned.insert(folder).second) return;
+  }
+  remove_stale_temporaries(folder);
+}
+
+// The mode, and where it may be the group, of the file that is replaced.
+void keep_mode(int file, const char* replaced) {
+  struct stat was {
+  }, is{};
+  if (stat(replaced, &was) != 0 || fstat(file, &is) != 0) return;
+  mode_t mode = was.st_mode & 0777;
+  if (was.st_gid != is.st_gid && fchown(file, static_cast<uid_t>(-1), was.st_gid) != 0)
+    mode &= ~static_cast<mode_t>(070);  // another group gets nothing that was not meant for it
+  fchmod(file, mode);
 }
 
 }  // namespace
 
-AtomicFile::AtomicFile(const std::string& path, std::string what) : where_(std::move(what) + " " + path) {
+void remove_stale_temporaries(const std::string& folder) {
   std::error_code error;
-  const fs::path resolved = fs::weakly_canonical(path, error);
-  target_ = error || path.empty() ? path : resolved.string();
-  const fs::file_status status = fs::status(target_, error);
-  if (fs::exists(status) && !fs::is_regular_file(status))
-    fail(where_, "cannot be written: not a regular file");
-  temporary_ = temporary_name(target_);
-  file_ = path.empty() ? nullptr : std::fopen(temporary_.c_str(), "wbx");
-  if (file_ == nullptr) {
-    fail(where_, "cannot be written: {}", path.empty() ? "the path is empty" : std::strerror(errno));
-  }
+  for (fs::directory_iterator at(folder.empty() ? "." : folder, error), end; !error && at != end;
+       at.increment(error))
+    if (is_temporary_name(at->path().filename().string()) && is_stale(at->path().c_str()))
+      unlink(at->path().c_str());
+}
+
+AtomicFile::AtomicFile(const std::string& path, std::string what, Access access)
+    : where_(std::move(what) + " " + path), path_(output_path(path, where_)) {
+  if (!path_.direct) open_temporary(access);
 }
 
 AtomicFile::~AtomicFile() { close_and_remove(); }
 
-void AtomicFile::write(const void* bytes, size_t size) {
-  if (size != 0 && std::fwrite(bytes, 1, size, file_) != size) {
+void AtomicFile::open_temporary(Access access) {
+  const fs::path folder = fs::path(path_.target).parent_path();
+  clean_once(folder.string());
+  temporary_ = temporary_name(folder);
+  const int file = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                        access == Access::own || path_.exists ? 0600 : 0666);
+  if (file < 0) {
     const int reason = errno;
-    close_and_remove();
+    temporary_.clear();
     fail(where_, "cannot be written: {}", std::strerror(reason));
   }
+  flock(file, LOCK_EX | LOCK_NB);
+  if (path_.exists) keep_mode(file, path_.target.c_str());
+  file_ = fdopen(file, "wb");
+  if (file_ == nullptr) close(file), give_up(ENOMEM);
+}
+
+void AtomicFile::write(const void* bytes, size_t size) {
+  if (file_ == nullptr) file_ = fdopen(open_direct(path_, where_), "wb");
+  if (size != 0 && std::fwrite(bytes, 1, size, file_) != size) give_up(errno);
 }
 
 void AtomicFile::commit() {
-  int reason = flush_to_disk(file_) == 0 ? 0 : errno;
+  if (file_ == nullptr) return;  // a device that nothing was written to
+  int reason = std::fflush(file_) == 0 && (path_.direct || fsync(fileno(file_)) == 0) ? 0 : errno;
+  // Renamed while it is still locked: no other process takes it for a stale one in between.
+  if (!path_.direct && reason == 0 && std::rename(temporary_.c_str(), path_.target.c_str()) != 0)
+    reason = errno;
+  if (reason == 0) temporary_.clear();
   if (std::fclose(std::exchange(file_, nullptr)) != 0 && reason == 0) reason = errno;
-  std::error_code error(reason, std::generic_category());
-  if (!error) fs::rename(temporary_, target_, error);
-  if (error) {
-    close_and_remove();
-    fail(where_, "cannot be written: {}", error.message());
-  }
-  temporary_.clear();
-  flush_folder(fs::path(target_).parent_path());
+  if (reason != 0) give_up(reason);
+  if (!path_.direct) flush_folder(fs::path(path_.target).parent_path());
+}
+
+void AtomicFile::give_up(int reason) {
+  close_and_remove();
+  fail(where_, "cannot be written: {}", std::strerror(reason));
 }
 
 void AtomicFile::close_and_remove() noexcept {
   if (file_ != nullptr) std::fclose(std::exchange(file_, nullptr));
-  std::error_code ignored;
-  if (!temporary_.empty()) fs::remove(temporary_, ignored);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
   temporary_.clear();
+}
+
+void write_file(const std::string& path, std::string_view bytes, std::string what, Access access) {
+  AtomicFile file(path, std::move(what), access);
+  file.write(bytes.data(), bytes.size());
+  file.commit();
 }
 
 }  // namespace normscope

@@ -1,22 +1,27 @@
-// Writing a file so that a reader sees the old one or the new one, never half of either.
+// Writing a file so that a reader sees the old one or the new one, never half of either. Every file that the
+// program writes as a whole is written here; logs that grow are LineFile's.
 //
-// Promises: bytes go to a temporary file in the same folder; commit() flushes them to the disk and renames it
-// over the target; without commit(), or after an error, the target is untouched and the temporary file is
-// gone. A symbolic link stays one, its target is replaced. Called by SafetensorsWriter and whatever else
-// saves state.
+// Promises: bytes go to a temporary file in the same folder, under a name that nobody can guess and that no
+// file has; commit() flushes them to the disk and renames it over the target; without commit(), or after an
+// error, the target is untouched and the temporary file is gone. The mode of a replaced file is kept; a new
+// one has 0600 or the umask's (Access). Links, devices and pipes: see output_path.h. Temporary files that a
+// killed process left are removed when the next one writes into their folder.
 #pragma once
 
 #include <cstddef>
 #include <cstdio>
 #include <string>
+#include <string_view>
+
+#include "engine/io/output_path.h"
 
 namespace normscope {
 
 class AtomicFile {
  public:
-  // `what` begins the error messages ("safetensors"). Throws Error if the target is not a regular file or the
-  // folder cannot be written to.
-  AtomicFile(const std::string& path, std::string what);
+  // `what` begins the error messages ("safetensors"). Throws Error if nothing can be written there. A device
+  // or pipe is opened by the first write.
+  AtomicFile(const std::string& path, std::string what, Access access = Access::shared);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -25,10 +30,22 @@ class AtomicFile {
   void commit();
 
  private:
+  void open_temporary(Access access);
   void close_and_remove() noexcept;
+  [[noreturn]] void give_up(int reason);
 
-  std::string where_, target_, temporary_;
+  std::string where_;
+  OutputPath path_;
+  std::string temporary_;
   std::FILE* file_ = nullptr;
 };
+
+// The whole of it in one call.
+void write_file(const std::string& path, std::string_view bytes, std::string what,
+                Access access = Access::shared);
+
+// Removes what killed processes of this user left in a folder: files named as AtomicFile names its own, a
+// minute old, that no process holds. AtomicFile does so once a folder and process.
+void remove_stale_temporaries(const std::string& folder);
 
 }  // namespace normscope

@@ -76,17 +76,43 @@ size_t distance(std::string_view a, std::string_view b) {
   fail(key, "no such setting: did you mean {}?", nearest->key);
 }
 
+// The places that a key names: itself, or with a star ("wiring.L*.attn") all that fit.
+std::vector<std::string> places_of(const RunSpec& spec, std::string_view key) {
+  const size_t star = key.find('*');
+  if (star == key.npos) return {std::string(key)};
+  const std::string_view head = key.substr(0, star), tail = key.substr(star + 1);
+  std::vector<std::string> places = wiring_keys(spec);
+  std::erase_if(places, [&](std::string_view place) {
+    return place.size() < head.size() + tail.size() || !place.starts_with(head) || !place.ends_with(tail);
+  });
+  if (places.empty()) fail(key, "no place of the wiring fits: expected such as wiring.L*.attn");
+  return places;
+}
+
 void set_wiring(RunSpec& spec, std::string_view key, std::string_view value) {
-  const WiringPlace place = find_wiring(spec, key);
-  try {
-    if (place.norm)
-      *place.norm = norm_from(trimmed(value));
-    else
-      *place.sublayer = wiring_from(trimmed(value));
-  } catch (const Error& error) {
-    fail(key, "'{}': {}", trimmed(value), error.what());
+  for (const std::string& name : places_of(spec, key)) {
+    const WiringPlace place = find_wiring(spec, name);
+    try {
+      if (place.norm)
+        *place.norm = norm_from(trimmed(value));
+      else
+        *place.sublayer = wiring_from(trimmed(value));
+    } catch (const Error& error) {
+      fail(key, "'{}': {}", trimmed(value), error.what());
+    }
   }
   complete(spec);
+}
+
+// Of several places what they hold, each value once.
+std::string get_wiring(const RunSpec& spec, std::string_view key) {
+  std::vector<std::string> values;
+  for (const std::string& name : places_of(spec, key)) {
+    const WiringPlace place = find_wiring(const_cast<RunSpec&>(spec), name);  // only read
+    std::string value = place.norm ? short_name(*place.norm) : to_string(*place.sublayer);
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(std::move(value));
+  }
+  return fmt::format("{}", fmt::join(values, " | "));
 }
 
 // Texts that are values only as a whole are checked by reading them.
@@ -135,10 +161,7 @@ void set_field(RunSpec& spec, std::string_view key, std::string_view value) {
 }
 
 std::string get_field(const RunSpec& spec, std::string_view key) {
-  if (key.starts_with(kWiring)) {
-    const WiringPlace place = find_wiring(const_cast<RunSpec&>(spec), key);  // only read
-    return place.norm ? short_name(*place.norm) : to_string(*place.sublayer);
-  }
+  if (key.starts_with(kWiring)) return get_wiring(spec, key);
   const Field* field = find_field(key);
   if (!field) fail_unknown(key);
   return field->get(spec);

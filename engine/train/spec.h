@@ -66,7 +66,7 @@ struct Field {
 /// model.sequence, model.norm, model.placement, model.init, model.activation, model.tied, model.dropout_*,
 /// train.batch, train.steps, train.rate, train.warmup, train.schedule, train.optimizer, train.beta1 ...,
 /// data.text, data.name, run.name, run.seed. Beside these: wiring.final, wiring.embedding, wiring.second,
-/// wiring.L03.attn, wiring.L03.ffn (custom wirings; always structural).
+/// wiring.L03.attn, wiring.L03.ffn, wiring.L*.attn for all of them (custom wirings; always structural).
 const std::vector<Field>& spec_fields();
 const Field* find_field(std::string_view key);  ///< nullptr when unknown, and for wiring.*
 /// True when the key can change while the run goes on. Throws Error for an unknown key.

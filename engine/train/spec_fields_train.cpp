@@ -187,10 +187,10 @@ void add_data_fields(std::vector<Field>& fields) {
   fields.push_back(file_field<[](RunSpec& s) -> std::string& { return s.data.valid_path; }>(
       {"data.valid", "validation file", "",
        "Pairs or labelled texts to validate on; empty takes the end of the training file."}));
-  fields.push_back(file_field<[](RunSpec& s) -> std::string& { return s.data.tokenizer_path; }>(
-      {"data.tokenizer", "tokenizer", "",
-       "The SentencePiece model that cuts pairs into pieces; it is trained and put there when there is "
-       "none."}));
+  fields.push_back(file_field<[](RunSpec& s) -> std::string& {
+    return s.data.tokenizer_path;
+  }>({"data.tokenizer", "tokenizer", "",
+      "The SentencePiece model that cuts pairs into pieces; where there is no such file they are learned."}));
   fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.data.vocabulary; }>(
       {"data.vocabulary", "vocabulary", "pieces",
        "How many pieces both languages of the pairs are cut into together."},

@@ -23,9 +23,10 @@ bool parse_whole(std::string_view text, T& value) {
 
 std::string range_text(const Field& field) { return fmt::format("{} to {}", field.low, field.high); }
 
-void check_range(const Field& field, std::string_view text, double value) {
-  // Written so that NaN fails.
-  if (!(value >= field.low && value <= field.high))
+// In the precision of the value: 0.99 as a float lies above 0.99 as a double. Written so that NaN fails.
+template <typename Real>
+void check_range(const Field& field, std::string_view text, Real value) {
+  if (!(value >= static_cast<Real>(field.low) && value <= static_cast<Real>(field.high)))
     fail(field.key, "{} is out of range: expected {}", trimmed(text), range_text(field));
 }
 
@@ -90,7 +91,7 @@ void check_value(const Field& field, std::string_view text) {
       float value = 0;
       if (!parse_real(text, value))
         fail(field.key, "'{}' is not a number: expected {}", shown, range_text(field));
-      check_range(field, text, static_cast<double>(value));
+      check_range(field, text, value);
       return;
     }
     case FieldType::Flag: {

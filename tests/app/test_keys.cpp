@@ -4,6 +4,7 @@
 #include <set>
 
 #include "app/hands/shortcuts.h"
+#include "app/session/command_text.h"
 #include "app/ui/keys.h"
 #include "catch.hpp"
 #include "lab_fixture.h"
@@ -48,7 +49,7 @@ TEST_CASE("the keys of the app do what the table says") {
   lab.robot.key("Right");
   CHECK(lab.last<lab::StepOnce>());
   lab.robot.key("Ctrl+Shift+C");
-  CHECK(lab.state.hands.clipboard.starts_with("normscope"));
+  CHECK(lab.state.hands.clipboard.starts_with(program_word()));
   lab.robot.key("Ctrl+K");
   lab.robot.frames(2);
   CHECK(lab.ui.popup_open("app/palette"));

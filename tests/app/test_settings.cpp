@@ -32,8 +32,15 @@ struct Home {
   test::Folder folder;
 };
 
-// A process that autosaves and is killed in the middle of training. Returns when it is gone.
-void crash_while_training(const std::string& state) {
+// A window that is gone without having closed.
+std::string crash(const std::string& state) {
+  const AutosaveFolder folder(state);
+  std::ofstream(folder.path() + "/session.json") << "{}";
+  return folder.path();
+}
+
+// A process that autosaves and is killed in the middle of training. Returns its folder when it is gone.
+std::string crash_while_training(const std::string& state) {
   const pid_t child = fork();
   if (child == 0) {
     AutosaveFolder autosave(state);
@@ -45,16 +52,19 @@ void crash_while_training(const std::string& state) {
     lab.start(runs, true);
     for (;;) pause();
   }
+  std::string folder;
   for (int i = 0; i < 500; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(state + "/sessions", error))
-      if (fs::exists(entry.path() / "session.json") && i > 20) i = 500;
+      folder = std::max(folder, entry.path().string());
+    if (i > 20 && fs::exists(folder + "/session.json")) break;
   }
   kill(child, SIGKILL);
   int status = 0;
   waitpid(child, &status, 0);
   REQUIRE(WIFSIGNALED(status));
+  return folder;
 }
 
 }  // namespace
@@ -98,21 +108,73 @@ TEST_CASE("the folders are those of the XDG standard") {
 TEST_CASE("a running session is not offered, a closed one quietly, a crashed one aloud") {
   const test::Folder folder;
   const std::string state = folder.file("state");
-  CHECK_FALSE(last_session(state));
+  CHECK(ended_sessions(state).empty());
   {
     AutosaveFolder running(state);
     std::ofstream(running.path() + "/session.json") << "{}";
-    CHECK_FALSE(last_session(state));
+    CHECK(ended_sessions(state).empty());
     running.close_cleanly();
   }
-  REQUIRE(last_session(state));
-  CHECK_FALSE(last_session(state)->crashed);
-  std::this_thread::sleep_for(std::chrono::milliseconds(3));
-  { std::ofstream(AutosaveFolder(state).path() + "/session.json") << "{}"; }
-  REQUIRE(last_session(state));
-  CHECK(last_session(state)->crashed);
-  decline(*last_session(state));
-  CHECK_FALSE(last_session(state)->crashed);
+  REQUIRE(ended_sessions(state).size() == 1);
+  CHECK_FALSE(ended_sessions(state)[0].crashed);
+  const std::string crashed = crash(state);
+  REQUIRE(ended_sessions(state).size() == 2);
+  CHECK(ended_sessions(state)[0].path == crashed);
+  CHECK(ended_sessions(state)[0].crashed);
+  decline(ended_sessions(state)[0]);
+  CHECK_FALSE(ended_sessions(state)[0].crashed);
+}
+
+TEST_CASE("sessions are kept by sequence, not by the clock: dates ahead remove nothing that crashed today") {
+  const test::Folder folder;
+  const std::string state = folder.file("state");
+  for (const char* dated : {"1893456000000-11", "1893456000001-12", "1893456000002-13"}) {  // in 2030
+    const fs::path old = fs::path(state) / "sessions" / dated;
+    fs::create_directories(old);
+    for (const char* file : {"session.json", "closed", "lock"}) std::ofstream(old / file) << "{}";
+  }
+  const std::string first = crash(state), second = crash(state);
+  CHECK(fs::exists(first));
+  std::vector<EndedSession> ended = ended_sessions(state);
+  REQUIRE(ended.size() == 5);
+  CHECK(ended[0].path == second);
+  CHECK(ended[1].path == first);
+  // Those that were answered make room for newer ones, those that were not never.
+  for (int i = 0; i < 4; ++i) decline({crash(state), true});
+  ended = ended_sessions(state);
+  REQUIRE(ended.size() == 5);
+  CHECK(fs::exists(first));
+  CHECK(fs::exists(second));
+  CHECK_FALSE(fs::exists(fs::path(state) / "sessions" / "1893456000002-13"));
+  const AutosaveFolder a(state), b(state);  // at the same moment
+  CHECK(a.path() != b.path());
+}
+
+TEST_CASE("all windows that crashed are offered, the newest first, and each answer is for one") {
+  const Home home;
+  const std::string older = crash_while_training(state_folder()),
+                    newer = crash_while_training(state_folder());
+  {
+    WindowMemory memory(false);
+    fixture::LiveRobot lab;
+    memory.put(lab.state);
+    lab.robot.frames(2);
+    CHECK(lab.robot.value("app/offer") == "2 windows ended without closing.");
+    lab.robot.click("app/offer/close");
+    lab.robot.frames(2);
+    CHECK(lab.robot.value("app/offer").starts_with("The last window ended"));
+    memory.keep(lab.state, 0, 0, 1);
+    CHECK(fs::exists(newer + "/closed"));
+    CHECK_FALSE(fs::exists(older + "/closed"));
+    lab.robot.click("app/offer/accept");
+    lab.settle();
+    CHECK(lab.view().budget == 100000);
+    CHECK_FALSE(lab.state.hands.offer_restore);
+    memory.keep(lab.state, 0, 0, 2);
+    CHECK(fs::exists(older + "/closed"));
+    memory.close(lab.state, false);  // by a signal: what was on the screen is offered again
+    CHECK_FALSE(fs::exists(memory.autosave() + "/closed"));
+  }
 }
 
 TEST_CASE("after kill -9 in the middle of training the next start offers the session and goes on with it") {

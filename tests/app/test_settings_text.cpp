@@ -109,13 +109,14 @@ TEST_CASE("a file that is not there is refused, one that is there is taken for a
   }
 }
 
-TEST_CASE("a tokenizer that is not there yet is taken: it is made") {
+TEST_CASE("a tokenizer that is not there is refused: settings name what is read, and nothing is written") {
   const test::Folder folder;
   LabRobot lab(fixture::lab_view());
   open_row(lab, "data.tokenizer");
   type_over(lab, folder.file("pieces.model"));
-  REQUIRE(lab.last<EditField>());
-  CHECK(lab.last<EditField>()->value == folder.file("pieces.model"));
+  CHECK_FALSE(lab.last<EditField>());
+  CHECK(lab.robot.value("settings/data.tokenizer/note").starts_with("there is no file "));
+  CHECK_FALSE(std::filesystem::exists(folder.file("pieces.model")));
 }
 
 TEST_CASE("runs are named in the list of names, each its own") {

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "app/cli/exit_code.h"
+#include "app/session/settings.h"
 #include "catch.hpp"
 #include "live_lab.h"
 #include "program.h"
@@ -161,6 +162,30 @@ TEST_CASE("the real window opens, trains and survives the end of its display wit
   CHECK(lab.view().step > 0);
 }
 
+TEST_CASE("SIGTERM and SIGHUP end the window with its session on the disk, to be offered at the next start") {
+  Display display;
+  if (skipped(display)) return;
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    const test::Folder home;
+    Process program(command(home), environment(display, home), home.file("out"));
+    // Before the first autosave is due: what is there afterwards was written at the end.
+    for (int i = 0; i < 600; ++i) {
+      std::this_thread::sleep_for(20ms);
+      const std::string log = test::read_all(home.file("frames.csv"));
+      if (log.ends_with('\n') && frame_rows(log).size() > 2 && frame_rows(log).back()[2] >= 1) break;
+    }
+    program.signal(signal);
+    CHECK(program.wait(30s) == static_cast<int>(cli::Exit::interrupted));
+    INFO(test::read_all(home.file("out")));
+    const std::string session = saved_session(home, 1s);
+    REQUIRE_FALSE(session.empty());
+    const std::vector<EndedSession> ended = ended_sessions(home.file("state/normscope"));
+    REQUIRE(ended.size() == 1);
+    CHECK(ended[0].path == session);
+    CHECK(ended[0].crashed);
+  }
+}
+
 TEST_CASE("--window without a display says so in one line and ends with its code") {
   const test::Outcome outcome = test::run_program("--window", "env -u DISPLAY -u WAYLAND_DISPLAY");
   CHECK(outcome.code == static_cast<int>(cli::Exit::display));
@@ -213,7 +238,8 @@ TEST_CASE("a window that cannot begin ends with its own error, not as one that l
   Process program(arguments, environment(display, home), home.file("out"));
   CHECK(program.wait(60s) == static_cast<int>(cli::Exit::internal));
   const std::string said = test::read_all(home.file("out"));
-  CHECK(test::holds(said, "cannot write the frame log"));
+  CHECK(test::holds(said, "[frame log "));
+  CHECK(test::holds(said, "cannot be written"));
   CHECK_FALSE(test::holds(said, "display"));
 }
 

@@ -1,0 +1,35 @@
+// A file that grows by whole lines and can be read meanwhile: the training log, the log of frames. The
+// exception to AtomicFile, since such a file is wanted most when the program did not come to its end.
+//
+// Promises: opened once, nothing but whole lines appended; the first line that cannot be written (a full
+// disk) is the last one tried, what stands of it is taken back, and error() says why; writing never throws.
+// Links, devices and pipes: see output_path.h.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/io/output_path.h"
+
+namespace normscope {
+
+class LineFile {
+ public:
+  LineFile() = default;  // writes nothing
+  // Begins anew, or goes on after the lines that are there (`go_on`). Throws Error.
+  LineFile(const std::string& path, std::string what, bool go_on = false);
+  ~LineFile();
+  LineFile(LineFile&&) noexcept;
+  LineFile& operator=(LineFile&&) noexcept;
+
+  explicit operator bool() const { return file_ >= 0; }
+  void line(std::string_view text);  // without its line break
+  // Empty while all is well. Once it is not, no more lines are written.
+  const std::string& error() const { return error_; }
+
+ private:
+  std::string where_, error_;
+  int file_ = -1;
+};
+
+}  // namespace normscope
