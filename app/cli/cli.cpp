@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <iostream>
@@ -11,6 +12,7 @@
 #include "app/bench/stepper.h"
 #include "app/cli/arguments.h"
 #include "app/cli/options.h"
+#include "engine/cpu/isa.h"
 #include "engine/train/spec.h"
 
 namespace normscope::cli {
@@ -334,6 +336,8 @@ Exit parse_and_run(int argc, const char* const* argv) {
     }
     throw CommandError(Exit::usage, fmt::format("{} (normscope --help shows the options)", error.what()));
   }
+  // Said here and not by a thread that trains.
+  if (std::getenv("NORMSCOPE_ISA")) with_exit(Exit::usage, [] { cpu::check_instruction_set(); });
   return command();
 }
 

@@ -100,12 +100,20 @@ Exit check(const Course& course, const LessonOptions& options) {
   return failed == 0 && course.broken.empty() ? Exit::ok : Exit::check_failed;
 }
 
+// Before anything is trained or written: a damaged measured.json is at fault itself.
+void check_measured(const Course& course) {
+  with_exit(Exit::input, [&] {
+    for (const Lesson& lesson : course.lessons) load_results(lesson);
+  });
+}
+
 }  // namespace
 
 Exit lesson(const LessonOptions& options) {
   const Course course = course_of(options);
   try {
     if (options.command == "list") return list(course);
+    check_measured(course);
     if (options.command == "show") return show(lesson_of(course, options.id));
     if (options.command == "report") {
       for (const std::string& path : write_report(course, options.out)) fmt::print("wrote {}\n", path);

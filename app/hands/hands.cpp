@@ -14,6 +14,7 @@
 #include "app/session/settings.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
+#include "engine/io/input_file.h"
 
 namespace normscope::hands {
 namespace {

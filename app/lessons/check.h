@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/lessons/measures.h"
@@ -73,6 +74,8 @@ void save_results(const Lesson& lesson, const Results& results);
 /// Nothing when there is none, or when it is of another definition. Throws Error for a file that cannot be
 /// read.
 std::optional<Results> load_results(const Lesson& lesson);
+/// The same from memory; `name` stands for the file.
+std::optional<Results> parse_results(std::string_view text, const std::string& name, const Lesson& lesson);
 /// Empty, or why the numbers in measured.json cannot be those of `fresh`: missing, another definition, values
 /// outside.
 std::string staleness(const Lesson& lesson, const Results& fresh);

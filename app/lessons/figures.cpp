@@ -113,7 +113,7 @@ PlotScene map_scene(const Figure& figure, const FigureData& data) {
   for (int i = 0; i < heat.rows; ++i) {
     double sum = 0;
     const std::vector<double>& row = (*map)[static_cast<size_t>(i)];
-    for (size_t j = 0; j < row.size(); ++j)
+    for (size_t j = 0; j < std::min(row.size(), static_cast<size_t>(heat.columns)); ++j)
       cells[static_cast<size_t>(i * heat.columns) + j] = static_cast<float>(row[j]), sum += row[j];
     low = std::min(low, sum), high = std::max(high, sum);
   }

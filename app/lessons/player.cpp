@@ -33,10 +33,11 @@ void Player::choose(size_t index) {
   measured_ = changed_ = solved_ = false;
   sketch_ = p.drawn;
   order_ = p.order;
-  if (order_.size() != lesson.prediction.cards.size()) {
-    order_.clear();
-    for (const Prediction::Card& card : lesson.prediction.cards) order_.push_back(card.id);
-  }
+  // What was kept may be of another version of the lesson.
+  std::vector<std::string> cards;
+  for (const Prediction::Card& card : lesson.prediction.cards) cards.push_back(card.id);
+  if (!std::is_permutation(order_.begin(), order_.end(), cards.begin(), cards.end())) order_ = cards;
+  if (sketch_.size() > sketch_grid().size()) sketch_.clear();
   value_ = p.committed ? p.value : lesson.prediction.start;
   if (sketch_.empty())
     if (const auto start = start_of(lesson, lesson.prediction.curve, figure_data()))

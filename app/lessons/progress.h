@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace normscope::lessons {
@@ -20,6 +21,9 @@ struct LessonProgress {
   std::string said, measured, score;  ///< in words: "You said 100 steps", "50 steps", "2× too long"
   bool operator==(const LessonProgress&) const = default;
 };
+
+/// By lesson; `name` stands for the file. Throws Error for what is damaged or out of its range.
+std::map<std::string, LessonProgress> parse_progress(std::string_view text, const std::string& name);
 
 class Progress {
  public:

@@ -35,7 +35,10 @@ size_t first_bad_byte(std::string_view s) {
 
 class Reader {
  public:
-  Reader(std::string_view source, const std::string& file) : source_(source), file_(file) {}
+  Reader(std::string_view source, const std::string& file) : source_(source), file_(file) {
+    for (size_t at = source.find('\n'); at != source.npos; at = source.find('\n', at + 1))
+      line_ends_.push_back(at);
+  }
 
   std::vector<Block> read() {
     if (const size_t bad = first_bad_byte(source_); bad != std::string_view::npos)
@@ -73,7 +76,11 @@ class Reader {
     throw Error(fmt::format("{}:{}: {}", file_, line, what));
   }
 
-  int line_of(const char* at) const { return 1 + static_cast<int>(std::count(source_.data(), at, '\n')); }
+  int line_of(const char* at) const {
+    const auto offset = static_cast<size_t>(at - source_.data());
+    return 1 + static_cast<int>(std::lower_bound(line_ends_.begin(), line_ends_.end(), offset) -
+                                line_ends_.begin());
+  }
 
   int enter(MD_BLOCKTYPE type, void* detail) {
     switch (type) {
@@ -197,6 +204,7 @@ class Reader {
   }
 
   std::string_view source_;
+  std::vector<size_t> line_ends_;
   const std::string& file_;
   std::vector<Block> blocks_;
   std::string tex_, error_;

@@ -2,12 +2,12 @@
 #include "app/lessons/reader.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "app/input_kinds.h"
 #include "app/lessons/experiments.h"
 #include "app/lessons/reader_checks.h"
 #include "app/lessons/toml_table.h"
@@ -18,11 +18,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in || fs::is_directory(path))
-    throw Error(fmt::format("{}:1: the file is missing or cannot be read: expected a text", path));
-  return {std::istreambuf_iterator<char>(in), {}};
+constexpr size_t kMostFiles = 10'000, kMostLessons = 200;
+constexpr size_t kMostPoints = 100;
+constexpr int32_t kLastStep = 100'000;  // of a curve
+constexpr double kDeepest = 256;        // layers
+constexpr double kLargest = 1e6;        // of the steps of a knob or slider
+
+std::string read_file(const std::string& path, const InputKind& kind) {
+  auto text = read_input_file_if_there(path, kind);
+  if (!text) throw Error(fmt::format("{}:1: the file is missing: expected {}", path, kind.expected));
+  return *std::move(text);
 }
 
 Mean mean_of(Table& t) {
@@ -65,8 +70,8 @@ Curve read_curve(const std::string& id, Table t) {
   switch (c.of) {
     case Curve::Of::Run: {
       const std::vector<double> steps = t.numbers("steps");
-      if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0])
-        t.refuse("steps", "expected [first, last], first at least 1");
+      if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0] || steps[1] > kLastStep)
+        t.refuse("steps", fmt::format("expected [first, last], from 1 to {}", kLastStep));
       c.from = static_cast<int32_t>(steps[0]), c.to = static_cast<int32_t>(steps[1]);
       c.relative = t.flag("relative", false);
       break;
@@ -78,8 +83,10 @@ Curve read_curve(const std::string& id, Table t) {
       [[fallthrough]];
     case Curve::Of::Depth:
       c.xs = t.numbers("xs");
-      if (c.xs.size() < 2 || !std::is_sorted(c.xs.begin(), c.xs.end()))
-        t.refuse("xs", "expected two numbers or more, ascending");
+      if (c.xs.size() < 2 || c.xs.size() > kMostPoints || !std::is_sorted(c.xs.begin(), c.xs.end()))
+        t.refuse("xs", fmt::format("expected 2 to {} numbers, ascending", kMostPoints));
+      if (c.of == Curve::Of::Depth && (c.xs.front() < 1 || c.xs.back() > kDeepest))
+        t.refuse("xs", fmt::format("expected depths from 1 to {}", kDeepest));
       if (c.of == Curve::Of::Sweep) break;
       [[fallthrough]];
     case Curve::Of::Layers:
@@ -176,6 +183,11 @@ Figure read_figure(const std::string& id, Table t) {
   return f;
 }
 
+/// In steps that can be told apart and counted.
+bool is_slider(double low, double high, double step) {
+  return low < high && step > 0 && (high - low) / step <= kLargest;
+}
+
 Prediction read_prediction(Table t) {
   Prediction p;
   p.kind = static_cast<Prediction::Kind>(t.choice("kind", {"draw", "order", "value"}));
@@ -186,7 +198,7 @@ Prediction read_prediction(Table t) {
     p.low = t.number("low"), p.high = t.number("high"), p.step = t.number("step"),
     p.start = t.number("start");
     p.on_y = t.choice("axis", {"x", "y"}, 0) == 1;
-    if (!(p.low < p.high && p.step > 0 && p.start >= p.low && p.start <= p.high))
+    if (!(is_slider(p.low, p.high, p.step) && p.start >= p.low && p.start <= p.high))
       t.refuse("low", "no slider: expected low < high, step > 0, low <= start <= high");
   }
   if (p.kind == Prediction::Kind::Order) {
@@ -207,6 +219,7 @@ Knob read_knob(const std::string& id, Table t) {
   k.low = t.number("low"), k.high = t.number("high"), k.step = t.number("step");
   if (!find_field(k.field))
     t.refuse("field", fmt::format("'{}' is no field of a run: expected one as train.warmup", k.field));
+  if (!is_slider(k.low, k.high, k.step)) t.refuse("low", "no range: expected low < high, step > 0");
   t.done();
   return k;
 }
@@ -218,22 +231,26 @@ Puzzle read_puzzle(Table t) {
   return p;
 }
 
+/// Of a folder NN-name; 0 for any other.
 int32_t number_of(const std::string& folder) {
   const std::string name = fs::path(folder).filename().string();
-  return name.size() > 3 && std::isdigit(static_cast<unsigned char>(name[0])) ? std::atoi(name.c_str()) : 0;
+  int32_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc{} && name.size() > 3 && number > 0 && end != name.data() + name.size() ? number
+                                                                                                   : 0;
 }
 
 }  // namespace
 
 Lesson read_lesson(const std::string& folder) {
   const std::string file = (fs::path(folder) / "lesson.toml").string();
-  const std::string source = read_file(file);
-  toml::table root;
-  try {
-    root = toml::parse(source, file);
-  } catch (const toml::parse_error& error) {
-    throw Error(fmt::format("{}:{}: {}", file, error.source().begin.line, error.description()));
-  }
+  return parse_lesson(read_file(file, input::kLesson), folder,
+                      [](const std::string& path) { return read_file(path, input::kProse); });
+}
+
+Lesson parse_lesson(std::string_view source, const std::string& folder, const ReadProse& read_prose) {
+  const std::string file = (fs::path(folder) / "lesson.toml").string();
+  const toml::table root = parse_toml(source, file);
   Table t(root, file, "");
   Lesson lesson;
   lesson.folder = folder, lesson.number = number_of(folder);
@@ -255,7 +272,7 @@ Lesson read_lesson(const std::string& folder) {
     step.figures = one.texts("figures");
     one.done();
     const std::string prose = (fs::path(folder) / (std::string(to_string(kind)) + ".md")).string();
-    step.text = parse_prose(read_file(prose), prose);
+    step.text = parse_prose(read_prose(prose), prose);
   }
   steps.done();
   t.done();
@@ -283,12 +300,15 @@ const Lesson* Course::find(std::string_view key) const {
 Course read_course(const std::string& folder) {
   Course course;
   std::vector<std::string> folders;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.is_directory() && number_of(entry.path().string()) > 0)
-      folders.push_back(entry.path().string());
-  if (error) course.broken.push_back({folder, fmt::format("{}: {}", folder, error.message())});
-  std::sort(folders.begin(), folders.end());
+  std::string error;
+  for (const std::string& path : files_in(folder, kMostFiles, error)) {
+    std::error_code failure;  // of a link that leads nowhere or in circles
+    const bool lesson = fs::is_directory(path, failure) && number_of(path) > 0;
+    if (lesson && folders.size() < kMostLessons) folders.push_back(path);
+    if (failure && number_of(path) > 0)
+      course.broken.push_back({path, fmt::format("{}: {}", path, failure.message())});
+  }
+  if (!error.empty()) course.broken.push_back({folder, fmt::format("{}: {}", folder, error)});
   for (const std::string& one : folders) {
     try {
       Lesson lesson = read_lesson(one);

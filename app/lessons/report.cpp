@@ -4,9 +4,8 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "app/input_kinds.h"
 #include "app/lessons/figures.h"
 #include "app/plot/plot.h"
 #include "engine/io/atomic_file.h"
@@ -78,10 +77,7 @@ std::string with_claims(const std::string& page, const Course& course, const std
 }
 
 void insert_claims(const Course& course, const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(fmt::format("{}: cannot be read", path));
-  const std::string page{std::istreambuf_iterator<char>(in), {}};
-  save(path, with_claims(page, course, path));
+  save(path, with_claims(read_input_file(path, input::kPage), course, path));
 }
 
 std::vector<std::string> write_report(const Course& course, const std::string& folder) {

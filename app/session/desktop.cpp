@@ -13,8 +13,11 @@
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
+#include <sstream>
 #include <vector>
+
+#include "app/input_kinds.h"
+#include "engine/core/error.h"
 
 namespace normscope {
 namespace {
@@ -35,7 +38,11 @@ std::string lower_without_spaces(const std::string& line) {
 
 // The value of a key in a file of "key = value" lines, lower case.
 std::optional<std::string> value_in(const std::string& path, const std::string& key) {
-  std::ifstream file(path);
+  std::istringstream file;
+  try {
+    file.str(read_input_file(path, input::kDesktop));
+  } catch (const Error&) {  // says nothing
+  }
   for (std::string line; std::getline(file, line);) {
     const std::string text = lower_without_spaces(line);
     if (text.starts_with(key + "=")) return text.substr(key.size() + 1);

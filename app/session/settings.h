@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "app/lab/split.h"
 #include "engine/tape/backend.h"
@@ -34,7 +35,11 @@ struct ReadSettings {
   std::string notice;  // one line, when a file was set aside
   bool existed = false;
 };
+// A file that cannot be read, or holds a value that cannot be, is set aside (set_aside); what it lacks or has
+// wrong is as the defaults have it.
 ReadSettings read_settings(const std::string& path);
+// The same from memory; `complaint`: the first thing that is wrong, as "NAME:LINE: ...", else empty.
+Settings parse_settings(std::string_view text, const std::string& name, std::string& complaint);
 // Throws Error with the path.
 void write_settings(const std::string& path, const Settings& settings);
 
@@ -66,7 +71,5 @@ struct LastSession {
 std::optional<LastSession> last_session(const std::string& state_folder);
 // The offer was declined: not offered again, though the last session can still be opened.
 void decline(const LastSession& session);
-// A session that cannot be restored is set aside, not deleted. Returns its new place.
-std::string set_aside(const std::string& path);
 
 }  // namespace normscope

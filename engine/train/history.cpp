@@ -97,7 +97,7 @@ void History::append_dense(std::span<const int32_t> steps, std::span<const float
 void History::thin_dense() {
   if (steps_.size() <= kDenseSteps) return;
   size_t older = steps_.size() - kDenseSteps / 2;
-  for (;; dense_stride_ *= 2) {
+  for (; dense_stride_ <= (1 << 29); dense_stride_ *= 2) {
     size_t kept = 0;
     for (size_t begin = 0, end = 0; begin < older; begin = end) {
       size_t low = begin, high = begin, fastest = begin;

@@ -12,6 +12,8 @@
 
 namespace normscope {
 
+class SafetensorsFile;
+
 struct Keyframe {
   int32_t step = 0;
   size_t edits = 0;                 ///< how many of the run's edits were in force
@@ -49,6 +51,7 @@ void restore(const Keyframe& frame, Store& store);
 
 /// As a safetensors file, written once and for all.
 void write_keyframe(const Keyframe& frame, const std::string& path);
-std::shared_ptr<const Keyframe> read_keyframe(const std::string& path);
+std::shared_ptr<const Keyframe> read_keyframe(const std::string& path);  ///< throws Error
+std::shared_ptr<const Keyframe> read_keyframe(const SafetensorsFile& file);
 
 }  // namespace normscope

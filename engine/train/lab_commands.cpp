@@ -8,6 +8,7 @@
 #include "engine/core/machine_memory.h"
 #include "engine/measure/ablation.h"
 #include "engine/train/lab_trainer.h"
+#include "engine/train/limits.h"
 
 namespace normscope {
 namespace {
@@ -17,15 +18,6 @@ constexpr size_t kMostParked = 12;  // runs, and forks, kept for undo: a network
 
 // A comparison is about one set of data and one seed.
 bool is_shared(std::string_view key) { return key.starts_with("data.") || key == "run.seed"; }
-
-// There is no cap on what one may ask for, but what cannot be held would end the whole session.
-void check_memory(const RunSpec& spec) {
-  const auto machine = static_cast<int64_t>(machine_memory());
-  const int64_t needed = estimated_bytes(spec.model, spec.train.batch);
-  if (machine > 0 && needed > machine)
-    fail("lab", "a run of this size needs about {:.0f} GB: expected less than the {:.0f} GB of this machine",
-         static_cast<double>(needed) / 1e9, static_cast<double>(machine) / 1e9);
-}
 
 }  // namespace
 
@@ -48,7 +40,8 @@ std::shared_ptr<const Task> LabTrainer::task_for(const DataSpec& data) {
 std::unique_ptr<LabEntry> LabTrainer::make_entry(RunSpec spec, char letter) {
   spec.train.steps = budget_;
   validate(spec);  // before the data is read
-  check_memory(spec);
+  // There is no cap on what one may ask for, but what cannot be held would end the whole session.
+  require_memory("lab", estimated_bytes(spec));
   auto made = std::make_unique<LabEntry>();
   auto task = task_for(spec.data);
   made->run = std::make_unique<Run>(std::move(spec), std::move(task), *backend_);
@@ -207,7 +200,8 @@ void LabTrainer::reset(bool new_seed) {
 }
 
 void LabTrainer::set_budget(int32_t steps) {
-  if (steps < 1) fail("train.steps", "{} is out of range: expected at least 1", steps);
+  if (steps < 1 || steps > kMostSteps)
+    fail("train.steps", "{} is out of range: expected 1 to {}", steps, kMostSteps);
   budget_ = steps;
   for (LabEntry* entry : entries()) entry->run->set_budget(steps);
   for (const auto* parked : {&undo_, &redo_})

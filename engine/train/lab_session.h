@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -37,6 +38,24 @@ struct SessionImage {
   std::vector<Entry> entries;
   std::string companion;  ///< what the app keeps with it
 };
+
+/// What session.json says, checked; the gate of a restore.
+struct SavedSession {
+  struct Entry {
+    std::string place;  ///< as in SessionImage
+    bool empty = false;
+    char letter = 'A';
+    int32_t forked_from = -1, fork_step = 0, hold = -1;
+    std::string fork_note, file;  ///< the name of a file in the folder
+    std::vector<std::string> keyframes;
+  };
+  int32_t step = 0, budget = 0;
+  int64_t generation = 0;
+  std::string companion;
+  std::vector<Entry> runs, aside;
+};
+/// `name` stands for the file. Throws Error.
+SavedSession parse_session(std::string_view json, const std::string& name);
 
 class SessionWriter {
  public:

@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "engine/train/lab.h"
 #include "engine/train/lab_session.h"
 #include "engine/train/run_cache.h"
@@ -109,7 +107,8 @@ class LabTrainer {
   void restart(std::vector<RunSpec> specs, Replaced old, std::vector<std::vector<Edit>> edits = {});
   std::unique_ptr<LabEntry> take_parked(RunSpec spec, char letter);
   void park(std::unique_ptr<LabEntry> entry);
-  std::unique_ptr<LabEntry> load_entry(const std::string& folder, const nlohmann::json& item);
+  std::unique_ptr<LabEntry> load_entry(const std::string& folder, const SavedSession::Entry& entry);
+  static void require_memory_for(const std::string& folder, const SavedSession& session);
   static uint64_t stamp_of(const Run& run);
   std::vector<RunSpec> specs() const;
   void edit_live(int32_t run, const std::string& key, const std::string& value);

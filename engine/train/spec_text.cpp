@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/core/error.h"
+#include "engine/train/limits.h"
 #include "engine/train/spec.h"
 
 namespace normscope {
@@ -62,7 +63,7 @@ bool parse_steps(std::string_view text, std::vector<int32_t>& steps) {
     const size_t comma = text.find(',');
     int64_t step = 0;
     if (!parse_integer(text.substr(0, comma), step)) return false;
-    if (step < 1 || step > 100'000'000 || (!read.empty() && step <= read.back())) return false;
+    if (step < 1 || step > kLastEdit || (!read.empty() && step <= read.back())) return false;
     read.push_back(static_cast<int32_t>(step));
     if (comma == std::string_view::npos) break;
     text = trimmed(text.substr(comma + 1));
@@ -90,7 +91,9 @@ void check_value(const Field& field, std::string_view text) {
       float value = 0;
       if (!parse_real(text, value))
         fail(field.key, "'{}' is not a number: expected {}", shown, range_text(field));
-      check_range(field, text, static_cast<double>(value));
+      // The field holds a float, and so do its limits: 0.99 is one of "0 to 0.99".
+      if (value != static_cast<float>(field.low) && value != static_cast<float>(field.high))
+        check_range(field, text, static_cast<double>(value));
       return;
     }
     case FieldType::Flag: {

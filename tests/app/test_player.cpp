@@ -304,7 +304,7 @@ TEST_CASE("progress is kept between starts; an unreadable file is put aside", "[
   std::ofstream(path) << "{ not json";
   PlayerRobot p(path);
   CHECK_FALSE(p.player().progress("warm-up").done);
-  CHECK(std::filesystem::exists(path + ".unreadable"));
+  CHECK(std::filesystem::exists(path + ".bad"));
   std::filesystem::remove_all(folder);
 }
 

@@ -78,13 +78,15 @@ TEST_CASE("impossible values give way to the defaults, broken files are set asid
                                         "splits = [2, 0, 0, 0, 0, 0, \"left\"]\n");
   ReadSettings read = read_settings(path);
   CHECK(read.settings == Settings{false, 1, {}, 1600, 800, false});
+  CHECK(read.notice.find("settings.toml:1: theme is 7: expected") != std::string::npos);
+  CHECK(test::read_all(path + ".bad").starts_with("theme = 7\n"));
   folder.write("settings.toml", "theme = \n\"dark");
   read = read_settings(path);
   CHECK(read.settings == Settings{});
   CHECK(read.notice.find("settings.toml:") != std::string::npos);
   CHECK(read.notice.find('\n') == std::string::npos);
   CHECK_FALSE(fs::exists(path));
-  CHECK(test::read_all(path + ".broken") == "theme = \n\"dark");
+  CHECK(test::read_all(path + ".bad-2") == "theme = \n\"dark");
 }
 
 TEST_CASE("the folders are those of the XDG standard") {
@@ -157,7 +159,7 @@ TEST_CASE("a session that cannot be restored is said and kept") {
   lab.settle();
   lab.robot.frames(3);
   CHECK(lab.state.notice.find("damaged") != std::string::npos);
-  CHECK(fs::exists(path + ".broken/session.json"));
+  CHECK(fs::exists(path + ".bad/session.json"));
   CHECK(lab.view().runs.size() == 3);
 }
 
