@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "app/backend_switch.h"
-#include "app/config/session_file.h"
 #include "app/hands/shortcuts.h"
 #include "app/lab/plot_files.h"
 #include "app/lessons/player.h"
+#include "app/session/plain_message.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
 
@@ -141,7 +141,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   x = backend_switch(state, ui, {325, bar.y, x - 12 - 325, bar.h}, wide);
 
   // One line of the trainer: a refusal, a notice, what is being built.
-  std::string notice = state.view->message.empty() ? state.notice : state.view->message;
+  std::string notice = plain_message(state.view->message.empty() ? state.notice : state.view->message);
   if (notice.empty() && state.view->busy) notice = "building the run …";
   const Rect room{325, bar.y, x - 16 - 325, bar.h};
   if (notice.empty()) return void(hands::quiet_bar(state, ui, room));
@@ -163,18 +163,7 @@ void draw_lessons(AppState& state, Ui& ui, const Rect& area) {
 }  // namespace
 
 void open_file(AppState& state, const std::string& path, bool asked) {
-  state.notice.clear();
-  if (!state.lab) return;
-  if (!path.ends_with(".toml")) return void(state.asked.emplace_back(lab::LoadText{path}));
-  if (state.aside.empty() && !asked) return void(state.hands.ask_open = path);
-  try {
-    const std::vector<ConfigRun> runs = read_config(path);
-    state.asked.emplace_back(lab::ReplaceRuns{session_runs(runs), session_edits(runs), true, false,
-                                              state.hands.undo.next_slot(state.aside)});
-    state.notice = "opened " + path;
-  } catch (const Error& error) {
-    state.notice = error.what();
-  }
+  hands::begin_opening(state, path, asked ? hands::Sure::asked : hands::Sure::dropped);
 }
 
 lessons::Player& lessons_screen(AppState& state) {

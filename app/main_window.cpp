@@ -204,6 +204,7 @@ class Session {
 
   ~Session() {
     if (lab_) lab_->on_change({});
+    state_.hands.file = {}, state_.hands.files = {};  // what still reads rings a bell of ours
   }
 
   void run() {

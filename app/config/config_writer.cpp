@@ -6,7 +6,6 @@
 #include "engine/io/atomic_file.h"
 
 namespace normscope {
-namespace {
 
 std::string toml_string(std::string_view text) {
   std::string out = "\"";
@@ -19,6 +18,8 @@ std::string toml_string(std::string_view text) {
   }
   return out + '"';
 }
+
+namespace {
 
 /// The value of a field as TOML. A real number always shows that it is one.
 std::string toml_value(const Field& field, const std::string& text) {

@@ -47,35 +47,13 @@ void copy_command(AppState& state) {
   state.notice = "copied: a command that reproduces these runs";
 }
 
-void save_runs(AppState& state) {
-  if (state.view->runs.empty()) return;
-  try {
-    save_config(state.save_as, session_of(*state.view));
-    state.notice = "saved " + state.save_as;
-  } catch (const Error& error) {
-    state.notice = error.what();
-  }
-}
-
 void restore(AppState& state) {
   Hands& hands = state.hands;
   if (hands.last_session.empty() || !state.lab) {
     state.notice = "there is no session to restore";
     return;
   }
-  hands.restoring = hands.last_session, hands.restore_asked = state.view->version;
-  // What was done in this window is kept and can come back; in a new one the session's own undo does.
-  const bool worked = hands.undo.can_undo() && !state.aside.empty();
-  hands.swapping = worked;
-  if (worked) {
-    const std::string slot = hands.undo.next_slot(state.aside);
-    const char selected = state.lab_screen.diagram().selected;
-    state.lab->save(slot);
-    hands.undo.replaced(*state.view, slot, selected, selected);
-  } else {
-    hands.undo.clear();
-  }
-  state.lab->restore(hands.last_session, false);
+  restore_session(state, hands.last_session, false);
   hands.offer_restore = false, hands.offers_answered = true;
 }
 
@@ -99,10 +77,6 @@ void begin_course(AppState& state) {
   if (player.course().lessons.empty()) return void(state.notice = "there are no lessons beside the program");
   player.open(player.course().lessons.front().id, lessons::StepKind::Predict);
   state.screen = Screen::lessons;
-}
-
-FilePurpose open_purpose(const AppState& state) {
-  return state.aside.empty() ? FilePurpose::open_for_good : FilePurpose::open;
 }
 
 void set_scale(AppState& state, float scale) {
@@ -133,11 +107,11 @@ void run_act(AppState& state, Ui& ui, Act act) {
     case Act::sheet:
       return ui.open_popup("app/help");
     case Act::save:
-      return save_runs(state);
+      return save(state, ui);
     case Act::save_as:
-      return ask_for_file(ui, state.hands.file, FilePurpose::save, state.save_as);
+      return save_as(state, ui);
     case Act::open_file:
-      return ask_for_file(ui, state.hands.file, open_purpose(state), "");
+      return ask_open(state, ui);
     case Act::copy_command:
       return copy_command(state);
     case Act::bookmark:
@@ -176,6 +150,7 @@ void run_act(AppState& state, Ui& ui, Act act) {
 
 void begin_hands(AppState& state, Ui& ui) {
   check_restored(state);
+  finish_opening(state, ui);
   for (const Act act : kAnywhere)
     if (pressed(ui, act)) run_act(state, ui, act);
   state.hands.own_commands = state.commands.size();
@@ -189,15 +164,14 @@ void draw_hands(AppState& state, Ui& ui) {
       ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsMouseReleased(ImGuiMouseButton_Left);
   hands.undo.note(*state.view, made, hands.selected_before, state.lab_screen.diagram().selected, held);
 
+  const auto replaces = [](const lab::Command& command) {
+    return std::holds_alternative<lab::ReplaceRuns>(command) ||
+           std::holds_alternative<lab::SwapSession>(command);
+  };
+  if (std::any_of(state.commands.begin(), state.commands.end(), replaces)) runs_were_replaced(hands.files);
+
   draw_glossary(ui, hands.glossary);
-  if (!hands.ask_open.empty())
-    ask_for_file(ui, hands.file, FilePurpose::open_for_good, std::exchange(hands.ask_open, {}));
-  if (const std::optional<std::string> path = draw_file_prompt(ui, hands.file)) {
-    if (hands.file.purpose == FilePurpose::save)
-      state.save_as = *path, save_runs(state);
-    else
-      open_file(state, *path, true);
-  }
+  draw_files(state, ui);
   if (draw_opener(ui, hands.opener, *state.view)) {
     if (hands.opener.guesses.count() >= kOpenerEnough) {
       hands.person = hands.opener.guesses.nats();
@@ -206,7 +180,8 @@ void draw_hands(AppState& state, Ui& ui) {
     }
     if (hands.opener.lesson) run_act(state, ui, Act::first_lesson);
   }
-  const std::optional<PaletteItem> chosen = draw_palette(ui, hands.palette);
+  const std::optional<PaletteItem> chosen =
+      draw_palette(ui, hands.palette, [&] { return state.lab_screen.elsewhere(ui.registry(), *state.view); });
   if (!chosen) return;
   const bool runs = chosen->act || chosen->preset || !chosen->control.empty() || !chosen->term.empty();
   if (!runs) state.notice = chosen->help;
@@ -215,7 +190,7 @@ void draw_hands(AppState& state, Ui& ui) {
   const bool hidden = !chosen->control.empty() && !ui.registry().find(chosen->control);
   if (!hidden && !chosen->preset) return;
   state.screen = Screen::lab;
-  if (hidden) state.lab_screen.reveal(chosen->control);
+  if (hidden) state.lab_screen.reveal(chosen->control, ui.registry());
   state.lab_screen.diagram().preset_asked = chosen->preset;
 }
 

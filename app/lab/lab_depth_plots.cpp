@@ -15,9 +15,11 @@ using namespace ui;
 namespace {
 
 constexpr const char* kDependencyHelp =
-    "Row: a sub-layer, from 1 at the top. Column: the input, then each branch. Dark: the state after the "
-    "row's sub-layer "
-    "gets most of its variance from that column.";
+    "Row: a sub-layer, from 1 at the top. Column: the input, then each branch. The more a cell stands out, "
+    "the "
+    "more of the variance after the row's sub-layer comes from that column.";
+
+constexpr float kBatchWidth = 82;
 
 int most_layers_of(const LabView& view) {
   int layers = 1;
@@ -118,15 +120,18 @@ Rect LabScreen::dependency_panel(Frame& f, const Rect& rect, const plot::PlotSce
   const Rect inner = cell_panel(f.ui, kDependency, rect, head, options);
   if (both) draw_stack_choice(f, {right + 8, rect.y + 6, kStackWidth, 24}, "plot/stack");
   p.text({right, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at, Align::right);
+  if (!whole) batch_button(f, {right - at_w, rect.y + 7, kBatchWidth, 22});
+  return inner;
+}
+
+void LabScreen::batch_button(Frame& f, const Rect& rect) {
   ButtonOptions look;
   look.style = {Face::sans, type::tick};
-  if (!whole &&
-      button(
-          f.ui, std::string(kDependency) + "/batch", {right - at_w, rect.y + 7, 82, 22}, "whole batch",
+  if (button(
+          f.ui, std::string(kDependency) + "/batch", rect, "whole batch",
           "The triangles follow one sequence, the same at every step. This measures all of the newest step.",
           look))
     f.commands.emplace_back(MeasureBatch{}), transport_.pinned_step.reset();
-  return inner;
 }
 
 void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
@@ -208,6 +213,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
   if (any_both(f.view) && (plot_tab_ == kTabOverTime || plot_tab_ == kTabDependency))
     draw_stack_choice(f, controls.take_left(kStackWidth, 8), "plot/stack");
   const bool whole = plot_tab_ == kTabDependency && of_whole_batch(f.view.runs.front(), scene_.step);
+  if (plot_tab_ == kTabDependency && !whole) batch_button(f, controls.take_left(kBatchWidth, 8).inset(0, 2));
   const std::string at =
       whole ? fmt::format("whole batch, step {}", grouped(scene_.step)) : at_step(scene_.step);
   const TextStyle tick{Face::sans, type::tick};

@@ -42,7 +42,7 @@ Size layout_for(Vec size) {
 void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
                      std::vector<Command>& commands) {
   data_.begin_frame();
-  Frame f{ui, view, commands, layout_for(ui.size())};
+  Frame f{ui, view, commands, layout_ = layout_for(ui.size())};
 
   stay_at_measured(view);
   // A step that restarted runs have not come to is none to stay at.
@@ -106,13 +106,6 @@ void LabScreen::stay_at_measured(const LabView& view) {
   if (measured >= 0 && view.playing) transport_.pinned_step = std::min(measured, view.step);
 }
 
-void LabScreen::reveal(std::string_view control) {
-  constexpr std::string_view kSettings = "settings/";
-  if (!control.starts_with(kSettings)) return;
-  left_tab_ = 1;
-  settings_.reveal = control.substr(kSettings.size());
-}
-
 // Left column: what the runs are made of.
 
 void LabScreen::draw_left(Frame& f, Rect column) {
@@ -124,6 +117,7 @@ void LabScreen::draw_left(Frame& f, Rect column) {
     draw_settings_panel(f, column, false);
   } else if (left_tab_ == 0) {
     draw_architecture(f, column, true);
+    if (left_tab_ != 0) remember_diagram(f.ui.registry());
   } else {
     draw_settings_panel(f, column, true);
   }

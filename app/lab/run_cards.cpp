@@ -201,7 +201,7 @@ struct Card {
     const std::string title = held || building ? fork_title(state, view) : "Run D";
     std::string note = "not started yet", below = "Drag a norm to start D here";
     if (building)
-      note = state.pending->note, below = "Starting from the present weights";
+      note = state.pending->note, below = "Starts from the present weights";
     else if (state.preview)
       note = state.preview->note, below = "Drop the norm to start D here";
     else if (held)
@@ -264,8 +264,8 @@ void draw_run_cards(Ui& ui, DiagramState& state, const LabView& view, const Rect
     const std::string value =
         fmt::format("{}, {}, loss {}", run.name, badge_of(run, false).text, loss_text(run));
     if (ui.hit(fmt::format("run/{}", run.letter), place, value,
-               fmt::format("Run {}: {}. The loss is the mean of its last 20 steps, of fewer at first. Shows "
-                           "it in the diagram.",
+               fmt::format("Run {}: {}. The loss is the mean of its last 20 steps, of fewer at first. Click "
+                           "to show it in the diagram.",
                            run.letter, run.name),
                hit)
             .clicked)

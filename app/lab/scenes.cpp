@@ -17,10 +17,20 @@ using namespace plot;
 std::string letter_of(const RunView& run) { return std::string(1, run.letter); }
 int colour_of(const RunView& run) { return run.letter - 'A'; }
 
-std::pair<std::string, std::string> split_name(const std::string& name) {
-  const size_t comma = name.find(", ");
-  if (comma == std::string::npos) return {name, {}};
-  return {name.substr(0, comma), name.substr(comma + 2)};
+// "Post-LN, warm-up 200" -> "Post-LN", "warm-up 200".
+std::vector<std::string> parts_of(const std::string& name) {
+  std::vector<std::string> parts;
+  for (size_t from = 0; from <= name.size();) {
+    const size_t end = std::min(name.find(", ", from), name.size());
+    parts.push_back(name.substr(from, end - from));
+    from = end + 2;
+  }
+  return parts;
+}
+
+bool has_part(const RunView& run, const std::string& part) {
+  const std::vector<std::string> parts = parts_of(run.name);
+  return std::find(parts.begin(), parts.end(), part) != parts.end();
 }
 
 // "A, B and C"
@@ -144,14 +154,20 @@ std::string ceiling_name(const LabView& view) {
   return (view.unit.empty() ? "token" : view.unit) + " frequencies";
 }
 
+// As few words as tell the run from the others: what all share says nothing.
 std::string short_label(const LabView& view, size_t index) {
   const RunView& run = view.runs[index];
   if (!run.fork_note.empty()) return run.fork_note;
-  const auto [method, detail] = split_name(run.name);
-  if (detail.empty()) return method;
-  for (size_t i = 0; i < view.runs.size(); ++i)
-    if (i != index && split_name(view.runs[i].name).first == method) return detail;
-  return method;
+  std::vector<std::string> parts = parts_of(run.name);
+  const auto in_others = [&](const std::string& part) {
+    return std::count_if(view.runs.begin(), view.runs.end(),
+                         [&](const RunView& other) { return &other != &run && has_part(other, part); });
+  };
+  const auto others = static_cast<std::ptrdiff_t>(view.runs.size()) - 1;
+  if (others > 0) std::erase_if(parts, [&](const std::string& part) { return in_others(part) == others; });
+  if (parts.empty()) return "";
+  if (parts.size() == 1 || in_others(parts.front()) == 0) return parts.front();
+  return fmt::format("{}", fmt::join(parts.begin() + 1, parts.end(), ", "));
 }
 
 PlotScene loss_scene(const LabView& view, LabData& data, const SceneOptions& options) {

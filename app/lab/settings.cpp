@@ -53,7 +53,7 @@ float draw_edit_tiles(Ui& ui, SettingsState& state, const LabView& view, Vec rig
     const bool on = state.edits & bit;
     const Rect box{x, right_centre.y - size / 2, size, size};
     if (ui.hit(fmt::format("settings/edits/{}", run.letter), box, on ? "on" : "off",
-               fmt::format("Whether a change of a shared setting is for run {} too.", run.letter))
+               fmt::format("Whether a change to a shared setting applies to run {} too.", run.letter))
             .clicked)
       state.edits ^= bit;
     tile(ui, box, run.letter - 'A', !on);

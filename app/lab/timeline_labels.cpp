@@ -27,7 +27,7 @@ std::string event_text(const RunEvent& event) {
     case RunEvent::Kind::Forked:
       return "starts as a fork";
     case RunEvent::Kind::Edited:
-      return event.text.empty() ? "is edited" : event.text;
+      return event.text.empty() ? "edited" : event.text;
     case RunEvent::Kind::Started:
     case RunEvent::Kind::Finished:
     case RunEvent::Kind::Resumed:
@@ -93,7 +93,7 @@ struct Placing {
 
   void add_letter(const TimelineMark& mark) {
     TimelineMark short_mark = mark;
-    short_mark.text = mark.text.substr(0, 1);
+    short_mark.text = std::string(1, static_cast<char>('A' + mark.run));
     TimelineLabel letter = over_marker(short_mark, 0);
     letter.left = letter.x - letter.w / 2;
     const bool taken = std::any_of(labels.begin(), labels.end(), [&](const TimelineLabel& l) {
@@ -113,16 +113,51 @@ struct Placing {
 
 }  // namespace
 
+namespace {
+
+// "Run A", "Runs A and C", "Runs A–D".
+std::string runs_named(const std::string& letters) {
+  if (letters.size() == 1) return "Run " + letters;
+  const bool row = static_cast<size_t>(letters.back() - letters.front()) + 1 == letters.size();
+  if (row && letters.size() > 2) return fmt::format("Runs {}–{}", letters.front(), letters.back());
+  std::string text = "Runs ";
+  for (size_t i = 0; i < letters.size(); ++i)
+    text += std::string(i == 0 ? "" : i + 1 == letters.size() ? " and " : ", ") + letters[i];
+  return text;
+}
+
+// What was changed in several runs at once is one mark.
+struct EditMark {
+  int step = 0;
+  std::string text, letters;
+};
+
+}  // namespace
+
 std::vector<TimelineMark> timeline_marks(const LabView& view) {
   std::vector<TimelineMark> marks;
+  std::vector<EditMark> edits;
   for (const RunView& run : view.runs) {
     if (!run.history) continue;
     for (const RunEvent& event : run.history->events()) {
-      std::string text = event_text(event);
-      if (!text.empty())
+      const std::string text = event_text(event);
+      if (text.empty()) continue;
+      if (event.kind != RunEvent::Kind::Edited) {
         marks.push_back({run.letter - 'A', event.step, fmt::format("{} {}", run.letter, text)});
+        continue;
+      }
+      const auto same = std::find_if(edits.begin(), edits.end(), [&](const EditMark& e) {
+        return e.step == event.step && e.text == text && e.letters.back() != run.letter;
+      });
+      if (same == edits.end())
+        edits.push_back({event.step, text, std::string(1, run.letter)});
+      else
+        same->letters += run.letter;
     }
   }
+  for (const EditMark& edit : edits)
+    marks.push_back(
+        {edit.letters.front() - 'A', edit.step, fmt::format("{}: {}", runs_named(edit.letters), edit.text)});
   std::stable_sort(marks.begin(), marks.end(),
                    [](const TimelineMark& a, const TimelineMark& b) { return a.step < b.step; });
   return marks;

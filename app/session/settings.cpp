@@ -13,6 +13,7 @@
 #include <iterator>
 #include <vector>
 
+#include "app/config/config_file.h"
 #include "app/config/toml.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
@@ -22,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kKept = 3;
+constexpr size_t kKept = 3, kRecent = 8;
 constexpr const char* kReplaced = "replaced";
 
 std::string xdg(const char* variable, const char* below_home) {
@@ -84,6 +85,10 @@ ReadSettings read_settings(const std::string& path) {
       for (size_t i = 0; i < s.splits.size(); ++i)
         if (const double at = (*splits)[i].value_or(0.0); at > 0 && at < 1)
           s.splits[i] = static_cast<float>(at);
+    if (const toml::array* recent = table["recent"].as_array())
+      for (const toml::node& entry : *recent)
+        if (std::string path = entry.value_or(std::string()); !path.empty() && s.recent.size() < kRecent)
+          s.recent.push_back(std::move(path));
   } catch (const toml::parse_error& error) {
     read.notice = fmt::format("{}:{} cannot be read; kept as {}, the defaults hold", path,
                               error.source().begin.line, set_aside(path));
@@ -94,17 +99,19 @@ ReadSettings read_settings(const std::string& path) {
 void write_settings(const std::string& path, const Settings& s) {
   std::error_code error;
   fs::create_directories(fs::path(path).parent_path(), error);
+  std::vector<std::string> recent;
+  for (const std::string& path : s.recent) recent.push_back(toml_string(path));
   const std::string text = fmt::format(
       "# What the normscope window remembers.\ntheme = \"{}\"\nscale = {:.2f}\nreduced_motion = {}\nwidth = "
       "{}\n"
       "height = {}\nbackend = \"{}\"\ntf32 = {}\nopener_offered = {}\n"
-      "splits = [{:.4f}]\n",
+      "splits = [{:.4f}]\nrecent = [{}]\n",
       s.dark ? "dark" : "light", s.scale,
       !s.reduced_motion   ? "\"system\""
       : *s.reduced_motion ? "true"
                           : "false",
       s.width, s.height, s.backend.cuda ? "cuda" : "cpu", s.backend.tf32, s.opener_offered,
-      fmt::join(s.splits, ", "));
+      fmt::join(s.splits, ", "), fmt::join(recent, ", "));
   AtomicFile file(path, "settings");
   file.write(text.data(), text.size());
   file.commit();

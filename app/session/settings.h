@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/lab/split.h"
 #include "engine/tape/backend.h"
@@ -17,9 +18,10 @@ struct Settings {
   double scale = 1;                      // of what the display asks for
   std::optional<bool> reduced_motion{};  // as chosen; otherwise as the desktop has it
   int width = 1600, height = 1000;
-  BackendChoice backend{};      // where runs train
-  bool opener_offered = false;  // the invitation was answered
-  lab::Splits splits{};         // where the gaps between the Lab's panels stand
+  BackendChoice backend{};            // where runs train
+  bool opener_offered = false;        // the invitation was answered
+  lab::Splits splits{};               // where the gaps between the Lab's panels stand
+  std::vector<std::string> recent{};  // files that were opened or saved, newest first
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 

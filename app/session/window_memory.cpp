@@ -37,6 +37,7 @@ void WindowMemory::put(AppState& state) const {
   state.backend = settings_.backend;
   state.reduced_motion = settings_.reduced_motion.value_or(system_motion_);
   state.lab_screen.splits() = settings_.splits;
+  state.hands.files.recent = settings_.recent;
   state.notice = notice_;
   state.remembers = !safe_mode_;
   if (folder_) state.aside = folder_->replaced();
@@ -60,6 +61,7 @@ void WindowMemory::keep(AppState& state, int width, int height, double now) {
   settings_.scale = state.scale;
   settings_.backend = state.backend;
   settings_.splits = state.lab_screen.splits();
+  settings_.recent = state.hands.files.recent;
   if (state.reduced_motion != settings_.reduced_motion.value_or(system_motion_))
     settings_.reduced_motion = state.reduced_motion;
   settings_.opener_offered =

@@ -50,8 +50,9 @@ TEST_CASE("runs that measure no dependency say so") {
   options.step = 214;
   const auto scenes = dependency_scenes(view, data, options);
   CHECK_FALSE(scenes[0].heat);
-  CHECK(scenes[0].sentence == "These runs do not measure it.");
-  CHECK(depth_scene(view, data, options, Quantity::token_cosine).sentence == "These runs do not measure it.");
+  CHECK(scenes[0].sentence == "These runs do not measure this.");
+  CHECK(depth_scene(view, data, options, Quantity::token_cosine).sentence ==
+        "These runs do not measure this.");
 }
 
 TEST_CASE("every quantity has a plot by layer and one over time, with a sentence from its numbers") {
