@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include "app/config/session_file.h"
 #include "app/hands/shortcuts.h"
 #include "app/lab/plot_files.h"
+#include "app/lab/settings_rows.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
@@ -102,6 +104,17 @@ void message(Ui& ui, const Rect& room, const std::string& notice) {
   if (room.contains(ui.mouse())) ui.tooltip(notice);
 }
 
+// An error names its place first, "[train.rate] 'fast' is no number": a setting by the word that the window
+// has for it, a part of the program not at all.
+std::string without_tag(const std::string& notice) {
+  const size_t end = notice.find("] ");
+  if (!notice.starts_with('[') || end == notice.npos) return notice;
+  const std::string tag = notice.substr(1, end - 1), rest = notice.substr(end + 2);
+  if (const Field* field = find_field(tag)) return fmt::format("{}: {}", lab::shown_as(*field).label, rest);
+  const bool part = std::all_of(tag.begin(), tag.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+  return part ? rest : fmt::format("{}: {}", tag, rest);
+}
+
 void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -141,7 +154,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   x = backend_switch(state, ui, {325, bar.y, x - 12 - 325, bar.h}, wide);
 
   // One line of the trainer: a refusal, a notice, what is being built.
-  std::string notice = state.view->message.empty() ? state.notice : state.view->message;
+  std::string notice = without_tag(state.view->message.empty() ? state.notice : state.view->message);
   if (notice.empty() && state.view->busy) notice = "building the run …";
   const Rect room{325, bar.y, x - 16 - 325, bar.h};
   if (notice.empty()) return void(hands::quiet_bar(state, ui, room));

@@ -10,6 +10,9 @@
 #ifdef __linux__
 #include <sys/resource.h>
 #endif
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <atomic>
 #include <cstdio>
@@ -303,9 +306,19 @@ class Session {
   std::unique_ptr<Lab> lab_;
 };
 
+// A window is open for hours: what is let go (keyframes, frames, images for the autosave) goes back to the
+// system. Left alone, glibc keeps a heap a thread and, once a large block was freed, large blocks in it.
+void give_memory_back() {
+#ifdef __GLIBC__
+  mallopt(M_ARENA_MAX, 2);
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 }  // namespace
 
 int run_window(const WindowOptions& options) {
+  give_memory_back();
   WindowMemory memory(options.safe_mode);
   Window window;
   if (const int result = window.open(options, memory.settings()); result != kWindowClosed) return result;

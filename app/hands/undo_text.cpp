@@ -68,6 +68,9 @@ Json text_of(const Command& command, SpecTable& specs) {
   if (const auto* spec = std::get_if<SetSpec>(&command)) return {"spec", spec->run, specs.place(spec->spec)};
   if (const auto* text = std::get_if<LoadText>(&command)) return {"text", text->path};
   if (const auto* budget = std::get_if<SetBudget>(&command)) return {"budget", budget->steps};
+  if (const auto* reset = std::get_if<ExchangeReset>(&command))
+    return {reset->back ? "before reset" : "after reset"};
+  if (std::holds_alternative<Pause>(command)) return {"pause"};
   return {std::holds_alternative<RemoveFork>(command) ? "remove fork" : "restore fork"};
 }
 
@@ -78,6 +81,8 @@ Command command_of(const Json& text, const Json& specs) {
   if (kind == "spec") return SetSpec{text.at(1).get<int>(), SpecTable::read(specs, text.at(2).get<size_t>())};
   if (kind == "text") return LoadText{text.at(1).get<std::string>()};
   if (kind == "budget") return SetBudget{text.at(1).get<int>()};
+  if (kind == "before reset" || kind == "after reset") return ExchangeReset{kind == "before reset"};
+  if (kind == "pause") return Pause{};
   if (kind == "remove fork") return RemoveFork{};
   return RestoreFork{};
 }

@@ -58,7 +58,7 @@ void LabScreen::draw_by_layer(Frame& f, const std::string& name, const Rect& rec
   const TextStyle small{Face::sans, type::body};
   const std::string at = at_step(scene_.step);
   const float at_w = p.text_width(small, at);
-  plot::PlotScene scene = depth_scene(f.view, data_, scene_, quantity);
+  plot::PlotScene scene = depth_scene(f.shown, data_, scene_, quantity);
   if (quantity == Quantity::gradient && !any_both(f.view))
     scene.sentence.clear();  // stands on the line itself
   CellOptions options;
@@ -130,7 +130,7 @@ Rect LabScreen::dependency_panel(Frame& f, const Rect& rect, const plot::PlotSce
 }
 
 void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
-  std::vector<plot::PlotScene> scenes = dependency_scenes(f.view, data_, scene_);
+  std::vector<plot::PlotScene> scenes = dependency_scenes(f.shown, data_, scene_);
   if (scenes.empty()) return;
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
@@ -172,7 +172,7 @@ void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
   }
   if (std::any_of(scenes.begin(), scenes.end(), [](const plot::PlotScene& s) { return s.heat.has_value(); }))
     dependency_scale(f, {inner.right() - scale + 18, inner.y + 2, 10, triangle});
-  if (with_panel) cell_menu(f.ui, name, rect, dependency_scenes(f.view, data_, scene_), cells_, f.commands);
+  if (with_panel) cell_menu(f.ui, name, rect, dependency_scenes(f.shown, data_, scene_), cells_, f.commands);
 }
 
 std::array<LabScreen::CompactTab, 5> LabScreen::compact_tabs() {
@@ -224,10 +224,10 @@ std::vector<plot::PlotScene> LabScreen::compact_plot(Frame& f, const Rect& rect,
   }
   if (plot_tab_ == kTabDependency) {
     draw_dependency(f, rect, false);
-    return dependency_scenes(f.view, data_, scene_);
+    return dependency_scenes(f.shown, data_, scene_);
   }
   plot::PlotScene scene = plot_tab_ == kTabRate ? rate_scene(f.view, data_, scene_)
-                                                : depth_scene(f.view, data_, scene_, *tab.quantity);
+                                                : depth_scene(f.shown, data_, scene_, *tab.quantity);
   const std::string name = tab.name;
   if (cells_.turned[name]) turn_axis(scene);
   const plot::PlotHit hit = plot::draw_plot(f.ui, name, rect, scene, cells_.views[name],
@@ -243,7 +243,7 @@ std::vector<plot::PlotScene> LabScreen::compact_plot(Frame& f, const Rect& rect,
 
 void LabScreen::draw_compact(Frame& f, Rect column) {
   const Rect loss_rect = column.take_top(std::round((column.h - 6) * 0.55f), 6);
-  plot::PlotScene loss = loss_scene(f.view, data_, scene_);
+  plot::PlotScene loss = loss_scene(f.shown, data_, scene_);
   loss.sentence.clear();
   f.pad_right = plot::needed_pad_right(f.ui, loss, loss_rect.w - 8);
   loss.pad_right = f.pad_right;

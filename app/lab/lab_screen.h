@@ -9,6 +9,7 @@
 
 #include "app/lab/commands.h"
 #include "app/lab/diagram.h"
+#include "app/lab/pending_edits.h"
 #include "app/lab/plot_cell.h"
 #include "app/lab/run_cards.h"
 #include "app/lab/scenes.h"
@@ -79,6 +80,7 @@ class LabScreen {
   DiagramState diagram_;
   TransportState transport_;
   SettingsState settings_;
+  PendingEdits pending_;
   LabData data_;
   SceneOptions scene_;
   CellState cells_;

@@ -121,7 +121,7 @@ double loss_top(const LabView& view, LabData& data) {
 
 Axis step_axis(const LabView& view) {
   Axis axis;
-  axis.lo = 0, axis.hi = std::max(1, std::max(view.budget, view.step));
+  axis.lo = 0, axis.hi = steps_shown(view);
   axis.label = "step", axis.integer = true, axis.max_ticks = 7;
   return axis;
 }
@@ -228,18 +228,37 @@ std::string schedule_words(const Schedule& schedule) {
 
 // Runs with one schedule are one line: the first is drawn wider, so that both colours are seen.
 struct RateGroup {
-  Schedule schedule;
+  Schedule schedule, began;  // now; as the runs began
+  int changed = 0;           // step of the last change; 0 = none
   std::vector<size_t> runs;
 };
+
+// What was used stays named: a change is told with its step.
+std::string words_of(const RateGroup& group) {
+  std::string now = schedule_words(group.schedule);
+  const std::string was = schedule_words(group.began);
+  if (group.changed == 0 || now == was) return now;
+  constexpr std::string_view kWarmup = "warm-up ";
+  if (was.starts_with(kWarmup) && now.starts_with(kWarmup)) now.erase(0, kWarmup.size());
+  return fmt::format("{} → {} at {}", was, now, ui::grouped(group.changed));
+}
+
+RateGroup rate_group_of(const RunView& run, size_t index, const SceneOptions& options) {
+  RateGroup group{schedule_of(run, index, options), spec_at(run, run.fork_step)->train.schedule, 0, {index}};
+  for (const Edit& edit : run.edits)
+    if (edit.key.starts_with("train.") && edit.step > run.fork_step + 1) group.changed = edit.step;
+  return group;
+}
 
 std::vector<RateGroup> rate_groups(const LabView& view, const SceneOptions& options) {
   std::vector<RateGroup> groups;
   for (size_t i = 0; i < view.runs.size(); ++i) {
-    const Schedule schedule = schedule_of(view.runs[i], i, options);
-    auto same = std::find_if(groups.begin(), groups.end(),
-                             [&](const RateGroup& g) { return g.schedule == schedule; });
+    RateGroup group = rate_group_of(view.runs[i], i, options);
+    auto same = std::find_if(groups.begin(), groups.end(), [&](const RateGroup& g) {
+      return g.schedule == group.schedule && g.began == group.began;
+    });
     if (same == groups.end())
-      groups.push_back({schedule, {i}});
+      groups.push_back(std::move(group));
     else
       same->runs.push_back(i);
   }
@@ -292,11 +311,14 @@ void add_rate_names(PlotScene& scene, const std::vector<RateGroup>& groups, cons
   for (const RateGroup& group : groups) {
     std::string letters;
     for (size_t i : group.runs) letters += (letters.empty() ? "" : ", ") + letter_of(view.runs[i]);
-    std::string words = schedule_words(group.schedule);
-    const double peak = group.schedule.peak;
-    if (group.schedule.warmup > 0) {
+    std::string words = words_of(group);
+    // At the line that was drawn: where the change came after the rise, that of the beginning.
+    const bool past = group.changed > group.began.warmup;
+    const Schedule& drawn = past ? group.began : group.schedule;
+    const double peak = drawn.peak;
+    if (drawn.warmup > 0) {
       // Right below the line's rising part, where it is three quarters up.
-      const double x = std::min<double>(group.schedule.warmup, end) * 0.72;
+      const double x = std::min<double>(drawn.warmup, end) * 0.72;
       scene.notes.push_back(
           {x, peak * 0.62, letters, words, Ink::run(colour_of(view.runs[group.runs.front()])), 14, 16});
       continue;

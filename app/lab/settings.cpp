@@ -103,8 +103,8 @@ void scroll_rows(Ui& ui, SettingsState& state, const Rect& area, float overflow,
 
 }  // namespace
 
-void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const Rect& area, int columns,
-                   std::vector<Command>& commands) {
+void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const PendingEdits& pending,
+                   const Rect& area, int columns, std::vector<Command>& commands) {
   state.restart_hint.clear();
   if (view.runs.empty()) return;
   const std::vector<const Field*> first = differing_fields(view);
@@ -141,7 +141,7 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const Rect
 
   ui.mark("settings", area, fmt::format("{} differ", first.size()),
           "What the runs are made of. What differs stands first; the rest is shared. The wheel shows more.");
-  Rows rows{ui, state, view, area.inset(-1, -1), commands};
+  Rows rows{ui, state, view, pending, area.inset(-1, -1), commands};
   float y = area.y - state.scroll;
   for (const Field* field : first) rows.differing(*field, {area.x, y, area.w, h}), y += pitch;
   if (!first.empty()) y += 4;

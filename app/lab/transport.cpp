@@ -194,10 +194,15 @@ void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect
   options.track = false, options.log = false;
   const Change change =
       field(ui, "transport/budget", rect, "", state.budget,
-            "How many steps the runs take. Drag or type; more continues, fewer stops early.", options);
+            "How many steps the runs take. Drag or type; more continues, fewer stops early. At its end play "
+            "brings as many again.",
+            options);
   if (change == Change::done) commands.emplace_back(SetBudget{static_cast<int>(std::lround(state.budget))});
   if (change == Change::none) state.budget = view.budget;
 }
+
+// Every run has made all steps of the budget: play goes on for as many again.
+bool at_end(const LabView& view) { return !view.playing && view.step > 0 && view.step >= view.budget; }
 
 void play_or_pause(const LabView& view, std::vector<Command>& commands) {
   if (view.playing)
@@ -211,9 +216,24 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
   ButtonOptions plain, primary;
   primary.primary = true;
   const float h = compact ? 28 : 30, big = compact ? 34 : 36;
-  if (icon_button(ui, "transport/reset", centred({x + 17, cy}, 34, h), Icon::reset,
-                  "Back to step 0 with the same seed. Shift: with a new seed.", plain))
+  if (icon_button(ui, "transport/first", centred({x + 17, cy}, 34, h), Icon::first,
+                  "Look at step 0: the cursor goes there, the runs stay as they are.", plain))
+    pin_cursor(state, view, 0);
+  if (icon_button(ui, "transport/reset", centred({x + 155, cy}, 34, h), Icon::reset,
+                  "Train again from step 0 with the same seed; undo brings the runs back. Shift: with a new "
+                  "seed.",
+                  plain))
     commands.emplace_back(Reset{ui.shift()}), state.pinned_step.reset();
+  if (at_end(view)) {  // an offer in the place of play and step
+    primary.style = {Face::bold, type::body};
+    const std::string more = fmt::format("{} more", grouped(view.portion));
+    if (button(ui, "transport/play", {x + 40, cy - big / 2, 86, big}, more,
+               fmt::format("The budget is reached. All runs go on for {} more steps (Space).",
+                           grouped(view.portion)),
+               primary))
+      commands.emplace_back(Play{});
+    return;
+  }
   if (icon_button(ui, "transport/play", centred({x + 63, cy}, 46, big),
                   view.playing ? Icon::pause : Icon::play, "Train or pause all runs together (Space).",
                   primary, view.playing ? "playing" : "paused")) {
@@ -258,7 +278,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
   const float cy = compact ? rect.centre().y : rect.y + 38;
   buttons(ui, state, view, rect.x + 14, cy, compact, commands);
 
-  float x = rect.x + 152;
+  float x = rect.x + 190;
   const TextStyle counter{Face::mono, type::counter}, plain{Face::sans, type::body};
   const std::string now = grouped(view.step);
   Rect bar;
@@ -266,7 +286,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
     const float w = p.text({x, cy + 6}, {Face::mono, type::figure}, t.ink, now);
     const float of = p.text({x + w + 6, cy + 5}, plain, t.ink3, fmt::format("/ {}", grouped(view.budget)));
     ui.mark("transport/counter", {x, cy - 12, w + of + 6, 24}, now, "The step that is done, of the budget.");
-    const float start = std::max(rect.x + 240, x + w + of + 26);
+    const float start = std::max(rect.x + 278, x + w + of + 26);
     bar = {start, cy - 3, rect.right() - 20 - start, 6};
   } else {
     std::vector<std::string> speeds{"slow", "1×", "max"};
@@ -275,7 +295,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
                   "How fast training goes: a few steps a second, twenty, or as fast as it can.") &&
         state.speed != before)
       commands.emplace_back(SetSpeed{kSpeeds[state.speed]});
-    x = rect.x + 290;
+    x = rect.x + 328;
     const float base = rect.y + 37;
     const float w = p.text({x, base}, counter, t.ink, now);
     ui.mark("transport/counter", {x, base - 18, w, 22}, now, "The step that is done.");
@@ -285,9 +305,9 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
     budget_field(ui, state, view, budget, commands);
     p.text({budget.right() + 8, base}, plain, t.ink3, "steps");
     clock_line(ui, {x, rect.y + 43, 250, 18}, view, clock);
-    bar = {rect.x + 575, rect.y + 47, rect.w - 575 - 26, 6};
+    bar = {rect.x + 613, rect.y + 47, rect.w - 613 - 26, 6};
   }
-  Timeline timeline{ui, state, view, bar, size, p, t, std::max(1, std::max(view.budget, view.step))};
+  Timeline timeline{ui, state, view, bar, size, p, t, steps_shown(view)};
   // Before the timeline's own area, which reaches under it in the compact layout.
   if (const auto fork = timeline.fork_place(timeline.x_of(cursor_step(state, view))))
     timeline.fork_button(*fork, commands);

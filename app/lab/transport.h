@@ -1,5 +1,5 @@
-// The bar at the bottom: reset, play, step, speed, budget, clock figures and the timeline with events and
-// playhead. Controls: transport/{reset,play,step,speed,budget}, timeline, timeline/event...,
+// The bar at the bottom: first, play, step, reset, speed, budget, clock figures and the timeline with events
+// and playhead. Controls: transport/{first,play,step,reset,speed,budget}, timeline, timeline/event...,
 // timeline/bookmark/STEP (B), timeline/fork while the cursor stands behind the newest step.
 #pragma once
 

@@ -18,6 +18,7 @@
 #include "engine/measure/live.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
+#include "engine/train/plateau.h"
 #include "engine/train/run.h"
 
 namespace normscope::zoo {
@@ -104,11 +105,12 @@ void conclude(const Run& run, Record& record) {
   const std::optional<NonFiniteReport> broken = run.non_finite();
   if (broken) record.what = fmt::format("{} at step {}", broken->tensor, broken->step);
   const double guessing = std::log(static_cast<double>(run.spec().model.vocabulary));
-  const bool stuck = run.state() == RunState::Stuck;
+  // As its page says: what has not left by then counts, on its way or not.
+  const bool late = record.steps > std::max(Plateau::kPatience, run.spec().train.schedule.warmup);
   record.verdict = broken || !std::isfinite(record.loss) ? Verdict::NotFinite
                    : record.since > 0                    ? Verdict::Learns
-                   : stuck && record.loss > guessing     ? Verdict::Diverges
-                   : stuck                               ? Verdict::Stuck
+                   : late && record.loss > guessing      ? Verdict::Diverges
+                   : late                                ? Verdict::Stuck
                                                          : Verdict::Undecided;
 }
 

@@ -1,11 +1,11 @@
 // Run::image, Run::save and Run::load: a run as a safetensors file.
 //
 // Tensors: NAME (weights), m/NAME and v/NAME (optimizer state), history/steps, history/losses, history/rates,
-// validation/steps, validation/losses, losses (those before a fork included), plateau/window, and the frames
-// of the history, thinned to a few MB: frames/steps, frames/stats, frames/gone, frames/gone_values,
-// frames/gone_steps. Metadata: format, step, data_hash, and as JSON text: origin (the specification as [key,
-// value] pairs), edits and scheduled ([step, key, value]), plateau, events, non_finite, validation. The
-// present specification is not stored: it is origin with the edits applied.
+// validation/steps, validation/losses, losses (those before a fork included), plateau/window, plateau/blocks,
+// and the frames of the history, thinned to a few MB: frames/steps, frames/stats, frames/gone,
+// frames/gone_values, frames/gone_steps. Metadata: format, step, data_hash, and as JSON text: origin (the
+// specification as [key, value] pairs), edits and scheduled ([step, key, value]), plateau, events,
+// non_finite, validation. The present specification is not stored: it is origin with the edits applied.
 #include <nlohmann/json.hpp>
 
 #include <charconv>
@@ -101,7 +101,8 @@ Json json_of(const Plateau::State& state) {
   return {{"count", state.count}, {"stuck", state.stuck}, {"learning_since", state.learning_since}};
 }
 
-Plateau::State plateau_from(const Json& json, const std::vector<double>& window) {
+Plateau::State plateau_from(const Json& json, const std::vector<double>& window,
+                            const std::vector<double>& blocks) {
   Plateau::State state{{},
                        json.at("count").get<int32_t>(),
                        json.at("stuck").get<bool>(),
@@ -109,6 +110,7 @@ Plateau::State plateau_from(const Json& json, const std::vector<double>& window)
   if (window.size() != state.window.size() || state.count < 0)
     fail(kWhere, "plateau/window has {} numbers: expected {}", window.size(), state.window.size());
   std::copy(window.begin(), window.end(), state.window.begin());
+  if (blocks.size() == state.blocks.size()) std::copy(blocks.begin(), blocks.end(), state.blocks.begin());
   return state;
 }
 
@@ -161,11 +163,11 @@ TensorShape row(const std::vector<T>& values) {
 // when they are written: the History may be read by any thread.
 struct RunImage::Data {
   std::vector<ParameterInfo> parameters;
-  std::vector<float> blocks[std::size(kBlocks)];
+  std::vector<float> weights[std::size(kBlocks)];
   std::shared_ptr<const History> history;
   Series loss, rate, validation;
   std::vector<float> losses;
-  std::vector<double> window;
+  std::vector<double> window, blocks;  // of the plateau
   int32_t step = 0;
   std::map<std::string, std::string> metadata;
 };
@@ -178,7 +180,7 @@ void RunImage::write(const std::string& path) const {
   for (const ParameterInfo& info : data_->parameters)
     for (size_t b = 0; b < std::size(kBlocks); ++b)
       file.add(kBlocks[b].first + info.name, shape_of(info.shape),
-               std::span(data_->blocks[b]).subspan(info.offset, static_cast<size_t>(info.shape.size())));
+               std::span(data_->weights[b]).subspan(info.offset, static_cast<size_t>(info.shape.size())));
   const FrameBlock frames = data_->history->frames(data_->step, kFrameBytes);
   file.add("history/steps", row(data_->loss.steps), std::span(data_->loss.steps));
   file.add("history/losses", row(data_->loss.values), std::span(data_->loss.values));
@@ -187,6 +189,7 @@ void RunImage::write(const std::string& path) const {
   file.add("validation/losses", row(data_->validation.values), std::span(data_->validation.values));
   file.add("losses", row(data_->losses), std::span(data_->losses));
   file.add("plateau/window", row(data_->window), std::span(data_->window));
+  file.add("plateau/blocks", row(data_->blocks), std::span(data_->blocks));
   file.add("frames/steps", row(frames.steps), std::span(frames.steps));
   file.add("frames/stats", row(frames.stats), std::span(frames.stats));
   file.add("frames/gone", row(frames.gone), std::span(frames.gone));
@@ -202,8 +205,8 @@ std::shared_ptr<const RunImage> Run::image() const {
   auto data = std::make_unique<RunImage::Data>();
   data->parameters = store.parameters();
   for (size_t b = 0; b < std::size(kBlocks); ++b) {
-    data->blocks[b].resize(store.size());
-    store.backend().download(store.block(kBlocks[b].second), 0, data->blocks[b]);
+    data->weights[b].resize(store.size());
+    store.backend().download(store.block(kBlocks[b].second), 0, data->weights[b]);
   }
   run.require_backend();
   data->history = run.history;
@@ -213,6 +216,7 @@ std::shared_ptr<const RunImage> Run::image() const {
   data->step = run.steps;
   const Plateau::State plateau = run.plateau.state();
   data->window.assign(plateau.window.begin(), plateau.window.end());
+  data->blocks.assign(plateau.blocks.begin(), plateau.blocks.end());
   data->metadata = {{"format", kFormat},
                     {"step", std::to_string(run.steps)},
                     {"data_hash", fmt::format("{:016x}", run.task->hash())},
@@ -267,8 +271,9 @@ std::unique_ptr<Run> Run::load(const std::string& path, std::shared_ptr<const Ta
   made->losses = file.floats("losses");
   read_json(file, "events", [&](const Json& json) { return read_events(json, *made->history), true; });
   made->history->add_event({made->steps, RunEvent::Kind::Resumed, "resumed"});
-  made->plateau.restore(read_json(
-      file, "plateau", [&](const Json& json) { return plateau_from(json, file.doubles("plateau/window")); }));
+  const std::vector<double> window = file.doubles("plateau/window"), blocks = plateau_blocks(file);
+  made->plateau.restore(
+      read_json(file, "plateau", [&](const Json& json) { return plateau_from(json, window, blocks); }));
   made->broken = read_json(file, "non_finite", [](const Json& json) { return report_from(json); });
   made->refresh_level();
   return std::unique_ptr<Run>(new Run(std::move(made)));

@@ -176,6 +176,14 @@ void History::add_event(RunEvent event) {
   ++version_;
 }
 
+void History::take_back(const RunEvent& event) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find(events_.rbegin(), events_.rend(), event);
+  if (found == events_.rend()) return;
+  events_.erase(std::next(found).base());
+  ++version_;
+}
+
 void History::truncate(int32_t step) {
   const std::lock_guard lock(mutex_);
   const auto cut = [step](const std::vector<int32_t>& steps) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "engine/core/error.h"
-#include "engine/io/safetensors.h"
 #include "engine/tape/backend.h"
 
 namespace normscope {
@@ -93,7 +92,8 @@ void Keyframes::restore(std::shared_ptr<const Keyframe> frame) {
 
 void write_keyframe(const Keyframe& frame, const std::string& path) {
   const Plateau::State& plateau = frame.plateau;
-  const std::vector<double> window(plateau.window.begin(), plateau.window.end());
+  const std::vector<double> window(plateau.window.begin(), plateau.window.end()),
+      blocks(plateau.blocks.begin(), plateau.blocks.end());
   const std::vector<int32_t> numbers{frame.step, static_cast<int32_t>(frame.edits), plateau.count,
                                      plateau.stuck ? 1 : 0, plateau.learning_since};
   const auto row = [](const auto& values) { return TensorShape{static_cast<int64_t>(values.size())}; };
@@ -103,6 +103,7 @@ void write_keyframe(const Keyframe& frame, const std::string& path) {
   file.add("m", row(frame.m), std::span(frame.m));
   file.add("v", row(frame.v), std::span(frame.v));
   file.add("plateau/window", row(window), std::span(window));
+  file.add("plateau/blocks", row(blocks), std::span(blocks));
   file.add("numbers", row(numbers), std::span(numbers));
   file.write(path);
 }
@@ -118,10 +119,17 @@ std::shared_ptr<const Keyframe> read_keyframe(const std::string& path) {
       numbers[1] < 0 || frame->m.size() != frame->values.size() || frame->v.size() != frame->values.size())
     fail("keyframe", "{} is damaged", path);
   std::copy(window.begin(), window.end(), frame->plateau.window.begin());
+  const std::vector<double> blocks = plateau_blocks(file);
+  if (blocks.size() == frame->plateau.blocks.size())
+    std::copy(blocks.begin(), blocks.end(), frame->plateau.blocks.begin());
   frame->step = numbers[0], frame->edits = static_cast<size_t>(numbers[1]);
   frame->plateau.count = numbers[2], frame->plateau.stuck = numbers[3] != 0;
   frame->plateau.learning_since = numbers[4];
   return frame;
+}
+
+std::vector<double> plateau_blocks(const SafetensorsFile& file) {
+  return file.contains("plateau/blocks") ? file.doubles("plateau/blocks") : std::vector<double>{};
 }
 
 void restore(const Keyframe& frame, Store& store) {

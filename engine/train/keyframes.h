@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/io/safetensors.h"
 #include "engine/tape/store.h"
 #include "engine/train/plateau.h"
 
@@ -43,6 +44,9 @@ class Keyframes {
   size_t budget_ = kKeyframeBudget;
   std::vector<std::shared_ptr<const Keyframe>> frames_;  ///< by step; never changed once they are here
 };
+
+/// The tensor "plateau/blocks" of a keyframe or a checkpoint; empty in files of before.
+std::vector<double> plateau_blocks(const SafetensorsFile& file);
 
 /// Writes a keyframe's numbers into a Store of the same layout. Throws Error when it is another one.
 void restore(const Keyframe& frame, Store& store);

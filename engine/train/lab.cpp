@@ -243,6 +243,9 @@ void Lab::step_once() {
 void Lab::reset(bool new_seed) {
   impl_->send([new_seed](LabTrainer& trainer) { trainer.reset(new_seed); });
 }
+void Lab::exchange_reset(bool back) {
+  impl_->send([back](LabTrainer& trainer) { trainer.exchange_reset(back); });
+}
 void Lab::set_budget(int32_t steps) {
   impl_->send([steps](LabTrainer& trainer) { trainer.set_budget(steps); });
 }

@@ -79,11 +79,8 @@ void SessionWriter::write(const SessionImage& image) {
     used.insert(known->second);
     return known->second;
   };
-  Json session = {{"format", kFormat},
-                  {"generation", image.generation},
-                  {"step", image.step},
-                  {"budget", image.budget},
-                  {"companion", image.companion}};
+  Json session = {{"format", kFormat},      {"generation", image.generation}, {"step", image.step},
+                  {"budget", image.budget}, {"portion", image.portion},       {"companion", image.companion}};
   Json &runs = session["runs"] = Json::array(), &aside = session["aside"] = Json::array();
   for (const SessionImage::Entry& entry : image.entries) {
     Json item = {{"place", entry.place}, {"empty", entry.empty}};
@@ -95,7 +92,8 @@ void SessionWriter::write(const SessionImage& image) {
                    {"forked_from", entry.forked_from},
                    {"fork_step", entry.fork_step},
                    {"fork_note", entry.fork_note},
-                   {"hold", entry.hold}});
+                   {"hold", entry.hold},
+                   {"budget_before", entry.budget_before}});
       Json& keyframes = item["keyframes"] = Json::array();
       for (const auto& frame : entry.keyframes) keyframes.push_back(keyframe_file(entry, frame));
     }
@@ -160,19 +158,19 @@ void Autosaver::loop() {
 
 // Where the state is that a file was written from: any change of the run changes it.
 uint64_t LabTrainer::stamp_of(const Run& run) {
-  return run.history()->version() * 1000003 + run.edits().size() * 1009 + run.scheduled().size() + 1;
+  return run.history()->version() * 1000003 + run.revision() + 1;
 }
 
 SessionImage LabTrainer::image(int64_t generation, bool whole) {
   SessionImage image;
-  image.step = step_, image.budget = budget_, image.generation = generation;
+  image.step = step_, image.budget = budget_, image.portion = portion_, image.generation = generation;
   std::set<std::string> names;
   const auto add = [&](const char* place, LabEntry* entry) {
     SessionImage::Entry& out = image.entries.emplace_back();
     out.place = place, out.empty = !entry;
     if (!entry) return;
     out.letter = entry->letter, out.forked_from = entry->forked_from, out.fork_step = entry->fork_step;
-    out.hold = entry->hold, out.fork_note = entry->fork_note;
+    out.hold = entry->hold, out.fork_note = entry->fork_note, out.budget_before = entry->budget_before;
     out.keyframes = entry->run->lasting_keyframes();
     const uint64_t stamp = stamp_of(*entry->run);
     if (!whole && entry->file_stamp == stamp) {
@@ -211,6 +209,7 @@ std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder, cons
   made->fork_step = item.at("fork_step").get<int32_t>();
   made->fork_note = item.at("fork_note").get<std::string>();
   made->hold = item.value("hold", -1);
+  made->budget_before = item.value("budget_before", 0);
   std::vector<std::shared_ptr<const Keyframe>> keyframes;
   for (const Json& file : item.value("keyframes", Json::array())) {
     const std::string name = inside(folder, file.get<std::string>());
@@ -225,11 +224,12 @@ void LabTrainer::restore(const std::string& folder_name, bool play) {
   const fs::path folder = folder_name;
   const Json session = read_session(folder);
   std::vector<std::unique_ptr<LabEntry>> loaded, undo, redo, parked;
-  int32_t step = 0, budget = 0;
+  int32_t step = 0, budget = 0, portion = 0;
   std::string companion;
   try {
     step = session.at("step").get<int32_t>();
     budget = session.at("budget").get<int32_t>();
+    portion = session.value("portion", budget);
     companion = session.value("companion", "");
     for (const Json& run : session.at("runs")) loaded.push_back(load_entry(folder_name, run));
     for (const Json& item : session.value("aside", Json::array())) {
@@ -243,7 +243,7 @@ void LabTrainer::restore(const std::string& folder_name, bool play) {
     fail(kWhere, "{}/session.json is damaged", folder_name);
   }
   std::erase(parked, nullptr);  // only forks may be none
-  if (loaded.empty() || loaded.size() > 4 || step < 0 || budget < 1)
+  if (loaded.empty() || loaded.size() > 4 || step < 0 || budget < 1 || portion < 1)
     fail(kWhere, "{}/session.json is damaged: {} runs at step {} of {}", folder_name, loaded.size(), step,
          budget);
   undo_ = std::move(undo), redo_ = std::move(redo), parked_ = std::move(parked);
@@ -252,7 +252,10 @@ void LabTrainer::restore(const std::string& folder_name, bool play) {
   step_ = step;
   const bool with_fork = loaded.back()->letter == 'D' && loaded.size() > 1;
   show(std::move(loaded), with_fork);
-  set_budget(budget);
+  change_budget(budget);
+  portion_ = portion;
+  for (const auto& entry : parked_) entry->born = ++made_;
+  for (LabEntry* entry : entries()) entry->born = ++made_;
   playing_ = play && step_ < budget_;
   if (playing_) release_holds();
   target_ = playing_ ? std::numeric_limits<int32_t>::max() : step_;

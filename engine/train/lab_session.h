@@ -26,13 +26,13 @@ struct SessionImage {
     std::string place;   ///< "run", or where it was put aside: "undo", "redo", "parked"
     bool empty = false;  ///< an undo or redo that leads to no D at all
     char letter = 'A';
-    int32_t forked_from = -1, fork_step = 0, hold = -1;
+    int32_t forked_from = -1, fork_step = 0, hold = -1, budget_before = 0;
     std::string fork_note;
     std::string file;                       ///< its name in the folder
     std::shared_ptr<const RunImage> image;  ///< nullptr: the file is there already
     std::vector<std::shared_ptr<const Keyframe>> keyframes;
   };
-  int32_t step = 0, budget = 0;
+  int32_t step = 0, budget = 0, portion = 0;
   int64_t generation = 0;
   std::vector<Entry> entries;
   std::string companion;  ///< what the app keeps with it
