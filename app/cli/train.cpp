@@ -18,6 +18,7 @@
 #include "app/session/command_text.h"
 #include "engine/core/machine_memory.h"
 #include "engine/io/safetensors.h"
+#include "engine/train/evaluate.h"
 #include "engine/train/run.h"
 
 namespace normscope::cli {
@@ -191,6 +192,11 @@ void save_between(const TrainOptions& options, const Job& job, size_t runs) {
   job.run->save(kept(step));
   if (step > options.keep * options.save_every)
     std::remove(kept(step - options.keep * options.save_every).c_str());
+}
+
+double source_use_of(Run& run) {
+  const RunSpec& spec = run.spec();
+  return source_use(run.store(), spec.model, run.task(), spec.seed, spec.train.batch);
 }
 
 /// What a validation says of a model whose text is worth a line of its own.
@@ -368,7 +374,7 @@ Exit train(const TrainOptions& options) {
     if (std::isnan(job.validation) && trained > 0) job.validation = job.run->validation_loss();
     results.push_back(result_of(job.label(), job.run->spec(), job.run->edits(), job.run->state(),
                                 *job.run->history(), *job.task, job.validation,
-                                trained > 0 ? job.seconds * 1e3 / trained : NAN));
+                                trained > 0 ? job.seconds * 1e3 / trained : NAN, source_use_of(*job.run)));
     log.result(results.back());
   }
   log.close();

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/train/verdict.h"
+
 namespace normscope::lab {
 namespace {
 
@@ -194,18 +196,20 @@ RunView run_at(LabData& data, const RunView& run, int step) {
   then.state = RunState::Training, then.learning_since = 0, then.note.clear();
   then.badge = fmt::format("at step {}", step);
   if (!run.history) return then;
-  for (const RunEvent& event : run.history->events()) {
-    if (event.step > step) continue;
-    if (event.kind == RunEvent::Kind::LeftPlateau) {
-      then.state = RunState::Learning, then.learning_since = event.step;
-      then.badge = fmt::format("learning since step {}", event.step);
-    } else if (event.kind == RunEvent::Kind::Stuck && run.state == RunState::Stuck) {
-      then.state = run.state, then.badge = run.badge;
-    } else if (event.kind == RunEvent::Kind::NonFinite) {
+  const Verdict verdict = verdict_of(run.history->events(), step);
+  switch (verdict.kind) {
+    case Verdict::Kind::Learns:
+      then.state = RunState::Learning, then.learning_since = verdict.since;
+      then.badge = fmt::format("learning since step {}", verdict.since);
+      break;
+    case Verdict::Kind::Stuck:
+      then.state = RunState::Stuck, then.badge = verdict.what;
+      break;
+    case Verdict::Kind::NotFinite:
       then.state = run.state, then.badge = run.badge, then.note = run.note;
-    } else if (event.kind == RunEvent::Kind::Returned || event.kind == RunEvent::Kind::Unstuck) {
-      then.state = RunState::Training, then.learning_since = 0, then.badge = fmt::format("at step {}", step);
-    }
+      break;
+    case Verdict::Kind::Undecided:
+      break;
   }
   return then;
 }
