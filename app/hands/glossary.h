@@ -22,6 +22,8 @@ struct Term {
 
 std::span<const Term> glossary();
 const Term* find_term(std::string_view id);
+// The source as it is shown: one that the entry was not held against, word by word, says so.
+std::string source_text(const Term& term);
 // The term that a panel title or a control's name stands for; nullptr when none does.
 const Term* term_at(std::string_view place);
 

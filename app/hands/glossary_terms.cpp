@@ -23,9 +23,11 @@ constexpr Term kTerms[] = {
      "Vaswani et al. 2017, Attention Is All You Need", "preset/Post"},
     {"pre-ln", "Pre-LN",
      "The norm stands at the entry of each branch, and the trunk has none but a last one before the output. "
-     "Gradients "
-     "reach every layer about equally, so it trains without warm-up.",
-     "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture", "preset/Pre"},
+     "Gradients do not fade on their way down: lower layers have somewhat larger ones, and it trains without "
+     "warm-up.",
+     "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture; Liu et al. 2020, appendix "
+     "A.1",
+     "preset/Pre"},
     {"sandwich", "sandwich norm",
      "Each branch has a norm at its entry and a second one at its end. It keeps what a branch adds to the "
      "trunk from "
@@ -42,9 +44,9 @@ constexpr Term kTerms[] = {
      "start. The scales are learned on afterwards.",
      "Liu et al. 2020, Understanding the Difficulty of Training Transformers", "preset/Admin"},
     {"rezero", "ReZero",
-     "No norm at all: each branch is multiplied by a learned number that starts at zero. At the start the "
-     "model is the "
-     "identity and gradients pass untouched.",
+     "No norm at all: each branch is multiplied by a learned number that starts at zero, here one for each "
+     "sub-layer (the authors: one for each layer). At the start the model is the identity and gradients pass "
+     "untouched.",
      "Bachlechner et al. 2020, ReZero is All You Need", "preset/ReZero"},
     {"warm-up", "warm-up",
      "The learning rate rises from zero to its peak over the first steps. It keeps the first, badly informed "
@@ -89,11 +91,13 @@ constexpr Term kTerms[] = {
      "elsewhere, that layer hears almost nothing of the error.",
      "Xiong et al. 2020, section 3.3", "Gradient by layer|Gradient norm over time|Gradient over time"},
     {"theory", "theory at step 1",
-     "What the gradient of W₂ should be before training, computed from depth, widths and how often letters "
-     "repeat, not measured. The diamond is the last layer; from there down the dotted line is level in "
-     "Post-LN "
-     "and follows one over the root of q, the mean square of the stream, in Pre-LN.",
-     "Xiong et al. 2020, theorem 1 and section 3.3", ""},
+     "What the gradient of W₂ should be before training, computed and not measured. The diamond is the last "
+     "layer, from depth, widths and how often letters repeat; the dotted line follows 1/√q in Pre-LN, q the "
+     "mean square of the stream, and the measured size of cross-attention in a Post-LN decoder; where an "
+     "assumption of a line does not hold it is not drawn.",
+     "Ours: docs/theory.md. Bounds of the last layer: Xiong et al. 2020, theorem 1; even layers of Post-LN "
+     "at one position: Liu et al. 2020, theorem 1",
+     ""},
     {"hidden-state", "hidden-state norm",
      "The mean square of the features on the trunk. In Pre-LN it grows with depth because every branch adds "
      "to it; in "
@@ -189,8 +193,8 @@ constexpr Term kTerms[] = {
      "Normalization",
      "preset/HybridNorm"},
     {"hybridnorm-star", "HybridNorm*",
-     "HybridNorm whose first layer has a norm at the entry of both branches as well. The first layer reads "
-     "the raw embedding, and the norm there steadies it.",
+     "HybridNorm whose first layer is Pre-LN: there a norm at the entry of each branch takes the place of "
+     "the one on the trunk. The first layer reads the raw embedding, and the norm there steadies it.",
      "Zhuo et al. 2025, HybridNorm", "preset/Hybrid*"},
     {"normformer-scaled", "NormFormer with a scaled skip",
      "NormFormer in which the trunk is multiplied by a learned vector λ before the feed-forward branch is "
@@ -201,8 +205,10 @@ constexpr Term kTerms[] = {
      "layers. The heavy skip lets the gradient pass a thousand layers.",
      "Chen, Wei 2026, Post-LayerNorm Is Back", "preset/Keel"},
     {"qk-norm", "QK-norm",
-     "Each head's queries and keys are normed before they meet. Attention weights then cannot run into"
-     " one-hot rows however large the weights become.",
+     "Each head's queries and keys are normed before they meet, here by layer normalization with gain and "
+     "bias (Henry et al.: divided by their length, with a learned scale; Dehghani et al.: without bias). "
+     "With gains of one no logit exceeds the root of the head's width; learned gains can still make "
+     "attention sharp.",
      "Henry et al. 2020, Query-Key Normalization for Transformers; Dehghani et al. 2023, Scaling Vision "
      "Transformers to 22 Billion Parameters",
      "preset/QK-norm"},
@@ -262,8 +268,9 @@ constexpr Term kTerms[] = {
      "cost grows with the square.",
      "Vaswani et al. 2017, section 4", "settings/model.sequence"},
     {"init", "initialization",
-     "How the weights start, before the first step. Their size decides how signals and gradients grow "
-     "or shrink from layer to layer.",
+     "How the weights start, before the first step: their size decides how signals and gradients grow or "
+     "shrink from layer to layer. Here normal(0.02) leaves the embedding at unit variance, unlike BERT, and "
+     "T-Fixup’s (9N)^(−1/4), derived for decoders with cross-attention, serves every decoder.",
      "Glorot, Bengio 2010, Understanding the difficulty of training deep feedforward neural networks",
      "settings/model.init"},
     {"schedule", "learning rate schedule",
@@ -297,9 +304,10 @@ constexpr Term kTerms[] = {
      "Srivastava et al. 2014, Dropout: A Simple Way to Prevent Neural Networks from Overfitting",
      "settings/model.dropout_residual|settings/model.dropout_attention|settings/model.dropout_activation"},
     {"activation", "activation",
-     "The bent function between the two matrices of a feed-forward network. Without it the two would "
-     "be one matrix.",
-     "Hendrycks, Gimpel 2016, Gaussian Error Linear Units", "settings/model.activation"},
+     "The bent function between the two matrices of a feed-forward network, without which the two would be "
+     "one matrix. GELU is computed in its tanh form.",
+     "Hendrycks, Gimpel 2016, Gaussian Error Linear Units, section 2 (the tanh form)",
+     "settings/model.activation"},
     {"positions", "positional encoding",
      "Attention alone does not know which symbol came first, so each position gets a mark of its "
      "place. It is a fixed wave or a learned vector that is added to the embedding.",
@@ -403,7 +411,7 @@ constexpr Term kTerms[] = {
      "Goodfellow, Bengio, Courville 2016, section 2.5", "", "$\\|\\cdot\\|"},
     {"w2", "W₂",
      "The second matrix of a feed-forward network: it brings the widened state back to the width of the "
-     "trunk. The theorem of lesson 3 is about its gradient.",
+     "trunk. The theorem of lesson 3 bounds its gradient.",
      "Vaswani et al. 2017, section 3.3", "", "$W_2"},
     {"widths", "widths D and F",
      "D is the width of the state that flows through the model, F the width of the feed-forward network "
@@ -424,8 +432,9 @@ constexpr Term kTerms[] = {
     {"root-depth", "1/√depth",
      "When parts that know nothing of each other are added, the mean square of the sum grows like their "
      "number, so its length grows like the root of it. A last norm that divides by this length makes the "
-     "last layer's gradient fall in proportion to one over the root of the depth.",
-     "Xiong et al. 2020, theorem 1", "", "$\\sqrt{N}|$1/\\sqrt{N}"},
+     "last layer's gradient at one position fall in proportion to one over the root of the depth.",
+     "Xiong et al. 2020, theorem 1 and the proof of it (an upper bound); the value: docs/theory.md", "",
+     "$\\sqrt{N}|$1/\\sqrt{N}"},
     {"cosine", "cosine",
      "The cosine of the angle between two vectors: one when they point the same way, zero at a right angle. "
      "It compares directions and leaves lengths out.",
