@@ -10,6 +10,7 @@
 
 #include "app/bench/stepper.h"
 #include "app/cli/arguments.h"
+#include "app/cli/lesson_limits.h"
 #include "app/cli/options.h"
 #include "engine/train/spec.h"
 
@@ -211,7 +212,8 @@ void add_verify(CLI::App& app, VerifyOptions& options, std::function<Exit()>& co
   sub.callback([&] { command = [&] { return verify(options); }; });
 }
 
-void add_lesson(CLI::App& app, LessonOptions& options, std::function<Exit()>& command) {
+void add_lesson(CLI::App& app, LessonOptions& options, LimitsOptions& limits_options,
+                std::function<Exit()>& command) {
   CLI::App& group =
       *app.add_subcommand("lesson", "The course without a window: its claims, checked on the engine");
   group.footer(kFooter);
@@ -236,6 +238,20 @@ void add_lesson(CLI::App& app, LessonOptions& options, std::function<Exit()>& co
   check.add_flag("--full", options.full, "five seeds instead of one");
   check.add_flag("--write", options.write, "with --full: keep the numbers in each lesson's measured.json");
   add_threads(check, options.threads);
+  CLI::App& limits = *group.add_subcommand("limits",
+                                           "How far each lesson's effect reaches: other widths and depths, "
+                                           "five times the steps, another text; can "
+                                           "be resumed");
+  CLI::Option* limited = limits.add_option("lesson", limits_options.id, "its name or number; all without it")
+                             ->type_name("LESSON");
+  limits.add_flag("--all", limits_options.all, "all lessons (also without a name)")->excludes(limited);
+  limits.add_option("--lessons", limits_options.folder, "another folder of lessons")->type_name("DIR");
+  limits.add_option("--results", limits_options.results, "the file that keeps what was measured")
+      ->type_name("FILE");
+  limits.add_option("--text", limits_options.text, "another text (the system's licences)")->type_name("FILE");
+  limits.add_flag("--write", limits_options.write, "keep each table beside its lesson, as limits.md");
+  add_threads(limits, limits_options.threads);
+  limits.callback([&] { command = [&limits_options] { return lesson_limits(limits_options); }; });
   CLI::App& report = add("report", "A page of claims, settings and measured numbers, with figures");
   report.add_option("--out", options.out, "the folder to write")->type_name("DIR");
   report
@@ -280,6 +296,7 @@ void add_zoo(CLI::App& app, ZooOptions& options, std::function<Exit()>& command)
 
 struct Arguments {
   LessonOptions lesson;
+  LimitsOptions limits;
   MainOptions window, compare;
   TrainOptions train;
   BenchOptions bench;
@@ -322,7 +339,7 @@ Exit parse_and_run(int argc, const char* const* argv) {
   add_measure(app, arguments.measure, command);
   add_average(app, arguments.average, command);
   add_admin_fold(app, arguments.admin_fold, command);
-  add_lesson(app, arguments.lesson, command);
+  add_lesson(app, arguments.lesson, arguments.limits, command);
   add_zoo(app, arguments.zoo, command);
 
   try {

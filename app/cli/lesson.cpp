@@ -44,6 +44,7 @@ Exit show(const Lesson& lesson) {
   for (const Check& check : lesson.checks) {
     const Measure& m = *lesson.measure(check.measure);
     fmt::print("Check: {} ({}): {}\n", m.label, band_text(check), check.says);
+    for (const Neighbour& n : check.excludes) fmt::print("       excludes: {}\n", n.what);
     if (kept && kept->measures.contains(m.id)) {
       const Spread& s = kept->measures.at(m.id).spread;
       fmt::print("       {} of {} seeds: {}, from {} to {}\n", to_string(m.mean) + std::string(" mean"),

@@ -20,7 +20,12 @@ bool complete_for(const Lesson& lesson, const Measure& m, const CurveSet& curves
   if (m.curve.empty())
     return complete_for(lesson, *lesson.measure(m.first), curves) &&
            complete_for(lesson, *lesson.measure(m.second), curves);
-  return curves.contains(m.curve) && (m.against.empty() || is_scale(m.against) || curves.contains(m.against));
+  const auto known = [&](const std::string& other) {
+    return other.empty() || is_scale(other) || is_law(other) || curves.contains(other);
+  };
+  return curves.contains(m.curve) && known(m.against) && known(m.law) &&
+         std::all_of(m.rivals.begin(), m.rivals.end(), known) &&
+         (m.offset.empty() || complete_for(lesson, *lesson.measure(m.offset), curves));
 }
 
 CurveBand band_of(const Curve& curve, const std::vector<CurveSet>& seeds) {
@@ -101,6 +106,27 @@ bool inside(const Check& check, double value) {
 bool holds(const Check& check, const Measured& measured) {
   return !measured.values.empty() && std::all_of(measured.values.begin(), measured.values.end(),
                                                  [&](double x) { return inside(check, x); });
+}
+
+std::vector<double> values_of(const Lesson& lesson, const Check& check, const Neighbour& neighbour,
+                              const Results& results) {
+  if (neighbour.value) return {*neighbour.value};
+  if (!neighbour.measure.empty()) return results.measures.at(neighbour.measure).values;
+  const Measure& measure = *lesson.measure(check.measure);
+  CurveSet curves;
+  for (const auto& [id, band] : results.curves) curves[id] = {band.x, band.mean};
+  CurveData& own = curves.at(measure.curve);
+  if (!neighbour.curve.empty()) {
+    own = curves.at(neighbour.curve);
+  } else {
+    const double offset =
+        measure.offset.empty() ? 1 : evaluate(lesson, *lesson.measure(measure.offset), curves);
+    // Scaled to the curve that it stands for, so that nothing but its form speaks.
+    const std::vector<double> law = law_values(neighbour.law, own.x, offset);
+    const double factor = own.y.back() / law.back();
+    for (size_t i = 0; i < own.y.size(); ++i) own.y[i] = factor * law[i];
+  }
+  return {evaluate(lesson, measure, curves)};
 }
 
 bool LessonReport::passed() const {

@@ -44,6 +44,11 @@ struct Verdict {
 /// Every seed lies in the band, and there is one at least.
 bool holds(const Check& check, const Measured& measured);
 
+/// What the check's measure would be if the neighbour were true, from five seeds' results: the check tells
+/// the two apart when none of these lies in its band.
+std::vector<double> values_of(const Lesson& lesson, const Check& check, const Neighbour& neighbour,
+                              const Results& results);
+
 struct LessonReport {
   const Lesson* lesson = nullptr;
   Results results;

@@ -87,6 +87,7 @@ Curve read_curve(const std::string& id, Table t) {
       c.feed_forward = t.whole("feed_forward", 0, 65536, 0);
       c.positions = t.whole("positions", 0, 64, 8);
       c.noise = t.number("noise", 0.01);
+      c.models = t.whole("models", 1, 256, 1);
       break;
     case Curve::Of::Shares:
       c.at_start = t.choice("at", {"start", "end"}, 0) == 0;
@@ -102,8 +103,9 @@ Measure read_measure(const std::string& id, Table t) {
   Measure m;
   m.id = id;
   m.label = t.text("label");
-  const std::vector<std::string_view> takes{"at",       "mean", "min",   "max",    "fall",  "first_below",
-                                            "exponent", "r2",   "slope", "offset", "ratio", "difference"};
+  const std::vector<std::string_view> takes{"at",          "mean",     "min",       "max",   "fall",
+                                            "first_below", "exponent", "r2",        "slope", "misfit",
+                                            "lead",        "ratio",    "difference"};
   m.take = takes[t.choice("take", takes)];
   if (m.take == "ratio" || m.take == "difference") {
     m.first = t.text("first"), m.second = t.text("second");
@@ -116,6 +118,11 @@ Measure read_measure(const std::string& id, Table t) {
                    0);
     m.b = t.number("to", m.a);
     if (m.take == "r2" || m.take == "slope") m.against = t.text("against", "x");
+    if (m.take == "misfit" || m.take == "lead") m.law = t.text("law"), m.offset = t.text("offset", "");
+    if (m.take == "lead") {
+      m.rivals = t.texts("rivals");
+      if (m.rivals.empty()) t.refuse("rivals", "is empty: expected one law or curve at least");
+    }
   }
   m.mean = mean_of(t);
   m.digits = t.whole("digits", 1, 6, 2);
@@ -124,9 +131,24 @@ Measure read_measure(const std::string& id, Table t) {
   return m;
 }
 
+Neighbour read_neighbour(Table t) {
+  Neighbour n;
+  n.what = t.text("what"), n.value = t.maybe("value");
+  n.measure = t.text("measure", ""), n.curve = t.text("curve", ""), n.law = t.text("law", "");
+  if (n.value.has_value() + !n.measure.empty() + !n.curve.empty() + !n.law.empty() != 1)
+    t.refuse("what",
+             "stands without what the measure would be then: expected one of value, measure, curve, law");
+  t.done();
+  return n;
+}
+
 Check read_check(Table t) {
   Check c;
   c.measure = t.text("measure"), c.low = t.maybe("low"), c.high = t.maybe("high"), c.says = t.text("says");
+  for (Table& neighbour : t.tables("excludes")) c.excludes.push_back(read_neighbour(neighbour));
+  if (c.excludes.empty())
+    t.refuse("excludes",
+             "is missing: expected a neighbouring hypothesis that the check tells the claim from");
   if (!c.low && !c.high) t.refuse("", "has no band: expected low, high or both");
   if (c.low && c.high && *c.low > *c.high) t.refuse("low", "is above high: expected a band");
   t.done();
@@ -247,6 +269,7 @@ Lesson read_lesson(const std::string& folder) {
   for (auto& [id, child] : t.children("figure")) lesson.figures.push_back(read_figure(id, child));
   for (auto& [id, child] : t.children("knob")) lesson.knobs.push_back(read_knob(id, child));
   lesson.prediction = read_prediction(t.table("prediction"));
+  lesson.effect = t.texts("effect");
   if (t.has("puzzle")) lesson.puzzle = read_puzzle(t.table("puzzle"));
   Table steps = t.table("step");
   for (StepKind kind : kSteps) {

@@ -32,8 +32,11 @@ class Checker {
       if (c.of == Curve::Of::Run) probe_exists(c);
     }
     for (const Measure& m : lesson_.measures) measure(m);
-    for (const Check& c : lesson_.checks)
-      need(lesson_.measure(c.measure), "check", "measure", c.measure, "a measure");
+    for (const Check& c : lesson_.checks) check(c);
+    for (const std::string& id : lesson_.effect)
+      if (std::none_of(lesson_.checks.begin(), lesson_.checks.end(),
+                       [&](const Check& c) { return c.measure == id; }))
+        root_.refuse("effect", fmt::format("'{}' has no [[check]]: expected measures with one", id));
     for (const Figure& f : lesson_.figures) figure(f);
     for (const Knob& k : lesson_.knobs) need(lesson_.run(k.run), "knob." + k.id, "run", k.run, "a run");
     prediction();
@@ -74,7 +77,30 @@ class Checker {
     }
     need(lesson_.curve(m.curve), table, "curve", m.curve, "a curve");
     if (!m.against.empty() && !is_scale(m.against))
-      need(lesson_.curve(m.against), table, "against", m.against, "x, log x, log(1+x/n) or a curve");
+      need(lesson_.curve(m.against), table, "against", m.against, "x, log x or a curve");
+    if (m.law.empty()) return;
+    bool log = m.law == "log";
+    for (const std::string& law : m.rivals) {
+      log |= law == "log";
+      if (!is_law(law)) need(lesson_.curve(law), table, "rivals", law, "line, root, log or a curve");
+    }
+    if (!is_law(m.law)) need(lesson_.curve(m.law), table, "law", m.law, "line, root, log or a curve");
+    if (log) need(lesson_.measure(m.offset), table, "offset", m.offset, "the measure that is N0 of the log");
+  }
+
+  void check(const Check& c) const {
+    const Measure* measure = lesson_.measure(c.measure);
+    need(measure, "check", "measure", c.measure, "a measure");
+    for (const Neighbour& n : c.excludes) {
+      if (!n.measure.empty())
+        need(lesson_.measure(n.measure), "check", "excludes.measure", n.measure, "a measure");
+      if (!n.curve.empty()) need(lesson_.curve(n.curve), "check", "excludes.curve", n.curve, "a curve");
+      if (!n.law.empty() && !is_law(n.law))
+        refuse("check", "excludes.law", fmt::format("'{}': expected line, root or log", n.law));
+      if ((!n.curve.empty() || !n.law.empty()) && measure->curve.empty())
+        refuse("check", "excludes",
+               fmt::format("'{}' is not of a curve: expected value or measure", measure->id));
+    }
   }
 
   int depth(const Measure& m, int level) const {

@@ -27,7 +27,7 @@ void save(const std::string& path, const std::string& text) {
 }
 
 struct Row {
-  std::string says, what, value, range, band;
+  std::string says, what, value, range, band, excludes;
   bool holds = false;
 };
 
@@ -38,8 +38,14 @@ std::vector<Row> rows_of(const Lesson& lesson, const Results& kept) {
     const auto it = kept.measures.find(m.id);
     if (it == kept.measures.end()) continue;
     const Verdict v{&check, &m, it->second, holds(check, it->second)};
-    rows.push_back(
-        {check.says, m.label, shown(it->second.spread.mean, m), spread_text(v), band_text(check), v.holds});
+    std::string excludes;
+    for (const Neighbour& n : check.excludes) {
+      const std::vector<double> values = values_of(lesson, check, n, kept);
+      excludes += fmt::format("{}{} ({})", excludes.empty() ? "" : "; ", n.what,
+                              shown(spread_of(values, m.mean).mean, m));
+    }
+    rows.push_back({check.says, m.label, shown(it->second.spread.mean, m), spread_text(v), band_text(check),
+                    excludes, v.holds});
   }
   return rows;
 }
@@ -116,17 +122,22 @@ std::vector<std::string> write_report(const Course& course, const std::string& f
       markdown += fmt::format("- {}\n", source);
     }
     if (!kept) continue;
-    html += "<table><tr><th>claim<th>measured<th>range of seeds<th>must lie in<th>verdict</tr>\n";
+    html +=
+        "<table><tr><th>claim<th>measured<th>range of seeds<th>must lie in<th>excludes "
+        "(there)<th>verdict</tr>\n";
     markdown +=
-        "\n| claim | measured | value, mean | range of seeds | must lie in | verdict "
-        "|\n|--|--|--|--|--|--|\n";
+        "\n| claim | measured | value, mean | range of seeds | must lie in | excludes (there) | "
+        "verdict |\n|--|--|--|--|--|--|--|\n";
     for (const Row& row : rows_of(lesson, *kept)) {
-      html += fmt::format("<tr><td>{}<br><small>{}</small><td>{}<td>{}<td>{}<td>{}</tr>\n", escaped(row.says),
-                          escaped(row.what), row.value, row.range, row.band, row.holds ? "holds" : "fails");
-      markdown += fmt::format("| {} | {} | {} | {} | {} | {} |\n", row.says, row.what, row.value, row.range,
-                              row.band, row.holds ? "holds" : "fails");
+      html += fmt::format("<tr><td>{}<br><small>{}</small><td>{}<td>{}<td>{}<td>{}<td>{}</tr>\n",
+                          escaped(row.says), escaped(row.what), row.value, row.range, row.band,
+                          escaped(row.excludes), row.holds ? "holds" : "fails");
+      markdown += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", row.says, row.what, row.value,
+                              row.range, row.band, row.excludes, row.holds ? "holds" : "fails");
     }
     html += "</table>\n", markdown += "\n";
+    std::ifstream limits(std::filesystem::path(lesson.folder) / "limits.md", std::ios::binary);
+    if (limits) markdown += "#" + std::string{std::istreambuf_iterator<char>(limits), {}} + "\n";
     for (const Figure& figure : lesson.figures) {
       FigureData data;
       data.reference = &*kept, data.level = kept->level;
