@@ -67,6 +67,7 @@ Objection post_gradient(const ModelConfig& c, const Question& q) {
   if (q.subject != Subject::Gradient) return "another quantity";
   if (q.loss != Loss::OnePosition) return "in a batch mean the gradients of positions add up";
   if (c.init != InitRule::Theory) return "attention that is not even loses gradient";
+  if (layers_of(c, q) > 12) return "networks of finite width drift over so many layers";
   return of_stack(c, q, Placement::Post);
 }
 Objection pre_gradient(const ModelConfig& c, const Question& q) {
