@@ -11,6 +11,7 @@
 #include "app/config/session_file.h"
 #include "app/hands/shortcuts.h"
 #include "app/lab/plot_files.h"
+#include "app/lessons/kept.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
@@ -178,11 +179,14 @@ void open_file(AppState& state, const std::string& path, bool asked) {
 }
 
 lessons::Player& lessons_screen(AppState& state) {
-  if (!state.player)
+  if (!state.player) {
+    const std::string progress = state.remembers ? lessons::Progress::default_path() : "";
     state.player = std::make_shared<lessons::Player>(
         lessons::read_course(lessons::lessons_folder()),
-        std::make_unique<lessons::Worker>(state.wake, 0, state.lab ? state.lab->finished_runs() : nullptr),
-        state.remembers ? lessons::Progress::default_path() : "");
+        std::make_unique<lessons::Worker>(state.wake, 0, state.lab ? state.lab->finished_runs() : nullptr,
+                                          lessons::Kept::folder_beside(progress)),
+        progress);
+  }
   return *state.player;
 }
 

@@ -8,6 +8,7 @@
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/lessons/check.h"
+#include "app/lessons/labels.h"
 #include "app/lessons/reader.h"
 #include "app/lessons/report.h"
 
@@ -39,7 +40,7 @@ Exit list(const Course& course) {
 Exit show(const Lesson& lesson) {
   fmt::print("{} {}\n\n{}\n\nClaim: {}\n", lesson.number, lesson.title, lesson.question, lesson.claim);
   for (const std::string& source : lesson.sources) fmt::print("Source: {}\n", source);
-  for (const LessonRun& run : lesson.runs) fmt::print("Run {}: {}\n", run.id, run.name);
+  for (const LessonRun& run : lesson.runs) fmt::print("Run {}: {}\n", run.id, run_label(lesson, run.id));
   const std::optional<Results> kept = load_results(lesson);
   for (const Check& check : lesson.checks) {
     const Measure& m = *lesson.measure(check.measure);

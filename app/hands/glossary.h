@@ -20,6 +20,9 @@ struct Term {
   std::string_view words = {};
 };
 
+// Term::words of what running text says all the time and nobody asks about.
+constexpr std::string_view kNotInText = "-";
+
 std::span<const Term> glossary();
 const Term* find_term(std::string_view id);
 // The term that a panel title or a control's name stands for; nullptr when none does.

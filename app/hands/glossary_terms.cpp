@@ -10,7 +10,7 @@ constexpr Term kTerms[] = {
      "A norm subtracts the mean of a position's features, divides by their standard deviation and applies a "
      "learned gain "
      "and bias. It keeps the size of what flows on the same, whatever came before.",
-     "Ba, Kiros, Hinton 2016, Layer Normalization", "settings/model.norm|diagram/kind/ln"},
+     "Ba, Kiros, Hinton 2016, Layer Normalization", "settings/model.norm|diagram/kind/ln", "norm"},
     {"rmsnorm", "RMSNorm",
      "A norm that divides by the root mean square and subtracts nothing. It has a gain but no bias, and "
      "trains about as "
@@ -57,7 +57,8 @@ constexpr Term kTerms[] = {
      "How far the weights move against the gradient in one step. Too small a rate learns slowly, too large a "
      "one throws "
      "away what was learned.",
-     "Goodfellow, Bengio, Courville 2016, Deep Learning, section 8.3", "Learning rate|settings/train.rate"},
+     "Goodfellow, Bengio, Courville 2016, Deep Learning, section 8.3", "Learning rate|settings/train.rate",
+     "rate"},
     {"residual", "residual connection",
      "A sub-layer's result is added to its own input instead of replacing it. The sum gives the gradient a "
      "way back that "
@@ -72,7 +73,7 @@ constexpr Term kTerms[] = {
      "The detour of a sub-layer: it leaves the trunk, passes attention or feed-forward, and is added back. "
      "How much a "
      "branch counts is what the placement of the norm decides.",
-     "Liu et al. 2020, Understanding the Difficulty of Training Transformers", ""},
+     "Liu et al. 2020, Understanding the Difficulty of Training Transformers", "", "branches"},
     {"attention", "attention",
      "Each position looks at the others and takes a weighted mean of what they offer. The weights follow "
      "from how well "
@@ -93,7 +94,7 @@ constexpr Term kTerms[] = {
      "repeat, not measured. The diamond is the last layer; from there down the dotted line is level in "
      "Post-LN "
      "and follows one over the root of q, the mean square of the stream, in Pre-LN.",
-     "Xiong et al. 2020, theorem 1 and section 3.3", ""},
+     "Xiong et al. 2020, theorem 1 and section 3.3", "", "-"},
     {"hidden-state", "hidden-state norm",
      "The mean square of the features on the trunk. In Pre-LN it grows with depth because every branch adds "
      "to it; in "
@@ -108,7 +109,7 @@ constexpr Term kTerms[] = {
      "The loss of a model that only knows how often each letter occurs. A run that stays on this line has "
      "learned no "
      "order of letters at all.",
-     "Shannon 1951, Prediction and Entropy of Printed English", ""},
+     "Shannon 1951, Prediction and Entropy of Printed English", "", "letter frequencies"},
     {"entropy", "entropy of the text",
      "The part of the text that cannot be foreseen, in nats a letter. No model can come below it on average.",
      "Shannon 1951, Prediction and Entropy of Printed English", ""},
@@ -116,7 +117,7 @@ constexpr Term kTerms[] = {
      "The share of each earlier branch in the state after a sub-layer: the variance of its part over the "
      "variance of the whole. A layer that leans on its newest branch alone is easily shaken by an update.",
      "Liu et al. 2020, Understanding the Difficulty of Training Transformers, section 4.1",
-     "Who does each layer lean on?"},
+     "Who does each layer lean on?", "share|$\\beta_{ij}^2"},
     {"plateau", "plateau",
      "A stretch of training in which the loss hardly falls. Here it is the level of letter frequencies, and "
      "a run is "
@@ -244,7 +245,7 @@ constexpr Term kTerms[] = {
     {"skip-scale", "skip and branch scales",
      "ω multiplies the trunk and α the branch before the two are added. Their ratio decides how much "
      "of a layer's state its newest branch is.",
-     "Liu et al. 2020; Bachlechner et al. 2020", "scale"},
+     "Liu et al. 2020; Bachlechner et al. 2020", "scale", "skip path|skip scale|$\\omega"},
     {"layer", "layer",
      "Attention followed by a feed-forward network, each with its way back to the trunk. More layers "
      "compute more in turn and are harder to train.",
@@ -265,7 +266,7 @@ constexpr Term kTerms[] = {
      "How the weights start, before the first step. Their size decides how signals and gradients grow "
      "or shrink from layer to layer.",
      "Glorot, Bengio 2010, Understanding the difficulty of training deep feedforward neural networks",
-     "settings/model.init"},
+     "settings/model.init", "initialisation"},
     {"schedule", "learning rate schedule",
      "What the learning rate does after its warm-up: stay, or fall in a curve. A falling rate lets the"
      " weights settle at the end.",
@@ -317,7 +318,8 @@ constexpr Term kTerms[] = {
     {"architecture", "encoder and decoder",
      "A decoder sees only what came before and predicts the next symbol; an encoder sees the whole "
      "row. An encoder-decoder reads one row with the one and writes another with the other.",
-     "Vaswani et al. 2017, section 3.1", "settings/model.architecture|settings/model.encoder_placement"},
+     "Vaswani et al. 2017, section 3.1", "settings/model.architecture|settings/model.encoder_placement",
+     "decoder|encoder"},
     {"pooling", "pooling",
      "How a classifier gets one vector from a whole row: the first position's, or the mean of all. The"
      " class is read off that vector.",
@@ -334,7 +336,7 @@ constexpr Term kTerms[] = {
     {"data", "training data",
      "What the runs learn from, the same batches for each of them. The built-in sentences have a known"
      " entropy, so that how much is left to learn is known too.",
-     "This program", "settings/data.name|settings/data.seed"},
+     "This program", "settings/data.name|settings/data.seed", "-"},
     {"pieces", "byte-pair pieces",
      "Frequent groups of letters that count as one symbol. A larger vocabulary makes rows shorter and "
      "the embedding larger.",
@@ -353,7 +355,7 @@ constexpr Term kTerms[] = {
     {"run", "run",
      "One training from a specification, a seed and the edits made on the way; the same three give the same "
      "numbers again. Unless it is given a name it is called after its settings.",
-     "This program", "settings/run.name"},
+     "This program", "settings/run.name", "-"},
     {"gradient-memory", "gradients of activations",
      "Going back, each intermediate value has a gradient that takes as much memory as the value. Once "
      "it has been handed on, its memory can serve another.",
@@ -377,7 +379,7 @@ constexpr Term kTerms[] = {
      "say the same, and attention has nothing to choose from.",
      "Dong, Cordonnier, Loukas 2021, Attention is not all you need; Noci et al. 2022, Signal Propagation in "
      "Transformers",
-     "Token cosine|Token cosine over time"},
+     "Token cosine|Token cosine over time", "token states"},
     {"layer-cosine", "layer cosine",
      "The cosine between what enters a sub-layer and what leaves it. Near one the sub-layer hardly "
      "turns anything and could almost be left out.",

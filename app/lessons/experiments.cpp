@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 #include <regex>
 
@@ -89,10 +90,10 @@ std::string number_text(double v) {
   return v == std::floor(v) ? std::to_string(static_cast<int64_t>(v)) : fmt::format("{}", v);
 }
 
-CurveData sweep(const Curve& curve, const RunSpec& spec, const std::vector<Edit>& edits, RunStore& store,
-                const OnStep& on_step) {
+CurveData sweep(const Curve& curve, const std::vector<double>& values, const RunSpec& spec,
+                const std::vector<Edit>& edits, RunStore& store, const OnStep& on_step) {
   CurveData data;
-  for (double value : curve.xs) {
+  for (double value : values) {
     data.x.push_back(value);
     data.y.push_back(final_loss(*store.get(with_value(spec, curve.field, value), edits, on_step),
                                 curve.y == "final_excess"));
@@ -223,15 +224,34 @@ RunSpec with_value(RunSpec spec, const std::string& field, double value) {
   return spec;
 }
 
+std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint64_t seed,
+                                 const Changes& changes, const std::vector<Changes>& tried) {
+  std::vector<double> values = curve.xs;
+  const RunSpec line = spec_of(lesson, curve.run, seed, changes);
+  const auto add = [&](const RunSpec& point) {
+    const double value = std::strtod(get_field(point, curve.field).c_str(), nullptr);
+    const auto at = std::lower_bound(values.begin(), values.end(), value);
+    if (at != values.end() && *at == value) return;
+    if (run_key(with_value(line, curve.field, value), {}) == run_key(point, {})) values.insert(at, value);
+  };
+  const auto add_runs = [&](const Changes& made) {
+    for (const auto& [run, fields] : made)
+      if (lesson.run(run)->edits == lesson.run(curve.run)->edits) add(spec_of(lesson, run, seed, made));
+  };
+  add_runs(changes);
+  for (const Changes& earlier : tried) add_runs(earlier);
+  return values;
+}
+
 CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed, RunStore& store,
-                        const OnStep& on_step, const Changes& changes) {
+                        const OnStep& on_step, const Changes& changes, const std::vector<Changes>& tried) {
   const RunSpec spec = spec_of(lesson, curve.run, seed, changes);
   const std::vector<Edit>& edits = lesson.run(curve.run)->edits;
   switch (curve.of) {
     case Curve::Of::Run:
       return of_history(curve, *store.get(spec, edits, on_step));
     case Curve::Of::Sweep:
-      return sweep(curve, spec, edits, store, on_step);
+      return sweep(curve, sweep_values(lesson, curve, seed, changes, tried), spec, edits, store, on_step);
     case Curve::Of::Depth:
       return depth(curve, spec, store);
     case Curve::Of::Layers:

@@ -38,9 +38,15 @@ RunSpec spec_of(const Lesson& lesson, const std::string& run, uint64_t seed, con
 /// A run of a sweep: with another value of one field.
 RunSpec with_value(RunSpec spec, const std::string& field, double value);
 
+/// The values of a sweep: its own, and those with which a run of the lesson, as the learner changed it now or
+/// before, is a point of the same line.
+std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint64_t seed,
+                                 const Changes& changes, const std::vector<Changes>& tried);
+
 /// Throws Error ("[curve.g1] the run has no number L09.ffn.w2.grad_norm") and Cancelled.
 CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed, RunStore& store,
-                        const OnStep& on_step = {}, const Changes& changes = {});
+                        const OnStep& on_step = {}, const Changes& changes = {},
+                        const std::vector<Changes>& tried = {});
 
 /// The part of a Run curve that a training has come to.
 CurveData partial_curve(const Curve& curve, const History& history, double level);

@@ -55,4 +55,10 @@ std::string definition(const Lesson& lesson) {
   return out;
 }
 
+std::string hash_text(const std::string& text) {
+  uint64_t hash = 1469598103934665603ull;  // FNV-1a
+  for (unsigned char c : text) hash = (hash ^ c) * 1099511628211ull;
+  return fmt::format("{:016x}", hash);
+}
+
 }  // namespace normscope::lessons

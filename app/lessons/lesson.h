@@ -27,7 +27,7 @@ const char* to_string(Mean mean);
 /// A run of the lesson: the hero model with some fields set.
 struct LessonRun {
   std::string id;    ///< "A"; the letter that the player shows
-  std::string name;  ///< "Post-LN, no warm-up"
+  std::string name;  ///< "Post-LN": what no setting can change; shown with settings, see labels.h
   RunSpec spec;
   std::vector<Edit> edits;
 };
@@ -83,7 +83,7 @@ struct Check {
 struct FigureLine {
   std::string curve{};
   std::string run{};   ///< whose look it takes: "A".."D"
-  std::string name{};  ///< behind the value at its end
+  std::string name{};  ///< behind the value at its end; empty: what the run is called
 };
 
 /// A level with its name: a number, or a measure's mean over the reference runs.
@@ -134,6 +134,7 @@ struct Prediction {
   std::string curve;                              ///< Draw: which one; it starts at its measured first point
   std::string measure;                            ///< Value: which one
   double low = 0, high = 1, step = 1, start = 0;  ///< Value: the slider
+  std::vector<double> values;                     ///< Value: where alone it can stop; empty: at every step
   bool on_y = false;                              ///< Value: it stands on the figure's y axis, not on its x
   std::string unit;
   struct Card {
@@ -187,5 +188,7 @@ struct Lesson {
 /// A text in which everything that decides a measured number stands, and nothing else: runs, curves,
 /// measures. measured.json keeps its hash; another hash means that the numbers are of another experiment.
 std::string definition(const Lesson& lesson);
+/// Sixteen hexadecimal digits of such a text.
+std::string hash_text(const std::string& text);
 
 }  // namespace normscope::lessons

@@ -19,11 +19,7 @@ std::string path_of(const Lesson& lesson) {
   return (std::filesystem::path(lesson.folder) / "measured.json").string();
 }
 
-std::string hash_of(const Lesson& lesson) {
-  uint64_t hash = 1469598103934665603ull;  // FNV-1a
-  for (unsigned char c : definition(lesson)) hash = (hash ^ c) * 1099511628211ull;
-  return fmt::format("{:016x}", hash);
-}
+std::string hash_of(const Lesson& lesson) { return hash_text(definition(lesson)); }
 
 /// Five significant digits: what is read and compared by people. JSON knows no infinity: "never".
 json rounded(double v) {

@@ -22,6 +22,7 @@ LessonProgress read(const json& j) {
   p.drawn = j.value("drawn", std::vector<double>{}), p.order = j.value("order", std::vector<std::string>{});
   p.value = j.value("value", 0.0);
   p.said = j.value("said", ""), p.measured = j.value("measured", ""), p.score = j.value("score", "");
+  p.first_said = j.value("first_said", ""), p.first_score = j.value("first_score", "");
   return p;
 }
 
@@ -57,10 +58,18 @@ void Progress::save() {
   json root;
   root["lessons"] = json::object();
   for (const auto& [id, p] : lessons_)
-    root["lessons"][id] = {{"step", p.step},   {"committed", p.committed}, {"skipped", p.skipped},
-                           {"done", p.done},   {"drawn", p.drawn},         {"order", p.order},
-                           {"value", p.value}, {"said", p.said},           {"measured", p.measured},
-                           {"score", p.score}};
+    root["lessons"][id] = {{"step", p.step},
+                           {"committed", p.committed},
+                           {"skipped", p.skipped},
+                           {"done", p.done},
+                           {"drawn", p.drawn},
+                           {"order", p.order},
+                           {"value", p.value},
+                           {"said", p.said},
+                           {"measured", p.measured},
+                           {"score", p.score},
+                           {"first_said", p.first_said},
+                           {"first_score", p.first_score}};
   try {
     std::error_code error;
     fs::create_directories(fs::path(path_).parent_path(), error);

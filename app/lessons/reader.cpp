@@ -44,7 +44,6 @@ LessonRun read_run(const std::string& id, Table t) {
   }
   try {
     for (const std::string& edit : edits) run.edits.push_back(edit_from(edit));
-    run.spec.name = run.name;
     run.spec.data.context = run.spec.model.sequence;
     complete(run.spec);
     validate(run.spec);
@@ -152,7 +151,7 @@ Figure read_figure(const std::string& id, Table t) {
   if (f.map_run.empty()) f.x = read_axis(t.table("x")), f.y = read_axis(t.table("y"));
   for (Table& line : t.tables("lines")) {
     FigureLine l;
-    l.curve = line.text("curve"), l.run = line.text("run"), l.name = line.text("name");
+    l.curve = line.text("curve"), l.run = line.text("run"), l.name = line.text("name", "");
     line.done();
     f.lines.push_back(std::move(l));
   }
@@ -183,7 +182,14 @@ Prediction read_prediction(Table t) {
   if (p.kind == Prediction::Kind::Draw) p.curve = t.text("curve");
   if (p.kind == Prediction::Kind::Value) {
     p.measure = t.text("measure"), p.unit = t.text("unit", "");
-    p.low = t.number("low"), p.high = t.number("high"), p.step = t.number("step"),
+    p.values = t.numbers("values");
+    if (p.values.empty()) {
+      p.low = t.number("low"), p.high = t.number("high"), p.step = t.number("step");
+    } else {
+      if (p.values.size() < 2 || !std::is_sorted(p.values.begin(), p.values.end()))
+        t.refuse("values", "expected two numbers or more, ascending");
+      p.low = p.values.front(), p.high = p.values.back();
+    }
     p.start = t.number("start");
     p.on_y = t.choice("axis", {"x", "y"}, 0) == 1;
     if (!(p.low < p.high && p.step > 0 && p.start >= p.low && p.start <= p.high))

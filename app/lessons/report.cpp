@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "app/lessons/figures.h"
+#include "app/lessons/labels.h"
 #include "app/plot/plot.h"
 #include "engine/io/atomic_file.h"
 
@@ -44,8 +45,8 @@ std::vector<Row> rows_of(const Lesson& lesson, const Results& kept) {
   return rows;
 }
 
-std::string settings_of(const LessonRun& run) {
-  std::string out = fmt::format("{}: {}", run.id, run.name);
+std::string settings_of(const Lesson& lesson, const LessonRun& run) {
+  std::string out = fmt::format("{}: {}", run.id, run_label(lesson, run.id));
   const RunSpec hero;
   for (const auto& [key, value] : field_values(run.spec))
     if (key != "run.name" && value != get_field(hero, key)) out += fmt::format(", {} {}", key, value);
@@ -108,8 +109,8 @@ std::vector<std::string> write_report(const Course& course, const std::string& f
                         escaped(lesson.claim));
     markdown += fmt::format("## {}. {}\n\n{}\n\n", lesson.number, lesson.title, lesson.claim);
     for (const LessonRun& run : lesson.runs) {
-      html += fmt::format("<small>{}</small><br>\n", escaped(settings_of(run)));
-      markdown += fmt::format("- {}\n", settings_of(run));
+      html += fmt::format("<small>{}</small><br>\n", escaped(settings_of(lesson, run)));
+      markdown += fmt::format("- {}\n", settings_of(lesson, run));
     }
     for (const std::string& source : lesson.sources) {
       html += fmt::format("<small>{}</small><br>\n", escaped(source));

@@ -141,10 +141,26 @@ TEST_CASE("a broken lesson names file, line, key and what was expected; the othe
     c.replace("lesson.toml", "claim = \"", "claim = \"a b c d e f g h i j k l m n o p q r s t u v w x y z ");
     CHECK(has(c.error(), "[claim] has"));
   }
-  SECTION("a gap between the letters of runs") {
+  SECTION("letters of runs out of order") {
     Copy c("lesson_broken_12");
-    c.replace("lesson.toml", "[run.B]", "[run.C]");
-    CHECK(has(c.error(), "[run.C] comes without [run.B]: expected letters from A without a gap"));
+    c.replace("lesson.toml", "[run.A]", "[run.D]");
+    CHECK(has(c.error(), "[run.D] comes first: expected [run.A]"));
+  }
+  SECTION("a number in a sentence that cannot be false") {
+    Copy c("lesson_broken_13");
+    c.replace("run.md", "Fresh", "It is {value pre_last}. Fresh");
+    CHECK(has(c.error(), "run.md:1: {value pre_last} in a sentence with one form only: expected {if NAME"));
+  }
+  SECTION("a sentence without a form for the absence of what it says") {
+    Copy c("lesson_broken_14");
+    c.replace("run.md", "Fresh", "{if pre_last > 7}It is {value pre_last}.{end} Fresh");
+    CHECK(has(c.error(),
+              "run.md:1: {if pre_last > 7} has no form for the case that it is not so: expected {else}"));
+  }
+  SECTION("a name that says a setting") {
+    Copy c("lesson_broken_15");
+    c.replace("lesson.toml", "name = \"Pre-LN\"", "name = \"Pre-LN of width 64\"");
+    CHECK(has(c.error(), "[run.C.name] 'Pre-LN of width 64' names a setting (width)"));
   }
   SECTION("a field that no run has") {
     Copy c("lesson_broken_11");
@@ -206,8 +222,8 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
   const Mutation mutations[] = {
       {"warm-up", "C", "model.placement", "post", "Pre-LN learns without any warm-up.", 120},
       {"first-steps", "A", "train.rate", "1e-5", "The gradient that reaches layer 1 falls", 20},
-      {"last-layer", "B", "model.placement", "post", "In Pre-LN it falls in proportion to 1/√depth", 0},
-      {"growing-stream", "B", "model.placement", "post", "After layer l the stream of Pre-LN lies", 0},
+      {"last-layer", "C", "model.placement", "post", "In Pre-LN it falls in proportion to 1/√depth", 0},
+      {"growing-stream", "C", "model.placement", "post", "After layer l the stream of Pre-LN lies", 0},
       {"dependency", "C", "model.placement", "post", "With 36 sub-layers Post-LN changes", 0},
       {"admin", "B", "model.placement", "post", "Admin's last branch starts with a share like Pre-LN's.", 2},
   };
