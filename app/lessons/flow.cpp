@@ -111,8 +111,8 @@ class Column {
     std::vector<Token> tokens;
     bool space = false;
     for (const Inline& piece : inlines) {
-      if (piece.kind == Kind::Text) {
-        words(piece, style, tokens, space);
+      if (piece.kind == Kind::Text || piece.kind == Kind::Name) {
+        words(piece, piece.kind == Kind::Name ? context_.text(piece) : piece.text, style, tokens, space);
         continue;
       }
       Token token;
@@ -176,9 +176,9 @@ class Column {
         ui_.mark(fmt::format("title/term/{}", term->id), rect, term->title, term->text);
   }
 
-  void words(const Inline& piece, TextStyle style, std::vector<Token>& tokens, bool& space) const {
+  void words(const Inline& piece, std::string_view rest, TextStyle style, std::vector<Token>& tokens,
+             bool& space) const {
     if (piece.strong) style.face = Face::bold;
-    std::string_view rest = piece.text;
     while (!rest.empty()) {
       const size_t blank = rest.find(' ');
       if (blank == 0) {

@@ -13,7 +13,8 @@ using namespace ui;
 
 namespace {
 
-constexpr float kLabelRoom = 196, kRunRow = 30;
+// Behind the lines: letter, value and name, as "B 0.14 Post-LN, warm-up 200".
+constexpr float kLabelRoom = 232, kLabelRoomCompact = 212, kRunRow = 30;
 
 plot::PlotMap map_of(const plot::PlotScene& scene, const Rect& area) {
   return {area, plot::AxisMap(scene.x.scale, scene.x.lo, scene.x.hi, area.x, area.right()),
@@ -142,7 +143,7 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
       line.label_below = (predicting ? value_ : progress.value) >= line.value;
   const bool map = !figure.map_run.empty();
   if (!map)
-    scene.labels_inside = false, scene.pad_right = size_ == Size::Compact ? 176.f : kLabelRoom,
+    scene.labels_inside = false, scene.pad_right = size_ == Size::Compact ? kLabelRoomCompact : kLabelRoom,
     scene.pad_left = 54, scene.pad_bottom = 44, scene.pad_top = 30;
   if (map && !scene.heat) {
     ui.paint().text_in(rect, {Face::sans, type::title}, ui.theme().ink3,

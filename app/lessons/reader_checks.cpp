@@ -137,13 +137,13 @@ class Checker {
         using Kind = Inline::Kind;
         if (piece.kind == Kind::If || piece.kind == Kind::Always) in_forms = true;
         if (piece.kind == Kind::End) in_forms = false;
+        inline_piece(step.text, piece, kind);
         if (piece.kind == Kind::Value && !in_forms)
           throw Error(
               fmt::format("{}:{}: {{value {}}} in a sentence with one form only: expected {{if NAME < "
                           "NUMBER}} ... {{else}} ... {{end}} around it, or {{always}} ... {{end}} where it "
                           "is true whatever is measured",
                           step.text.file, piece.line, piece.text));
-        inline_piece(step.text, piece, kind);
       }
     }
   }

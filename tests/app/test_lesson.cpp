@@ -98,8 +98,8 @@ TEST_CASE("a broken lesson names file, line, key and what was expected; the othe
   }
   SECTION("a probe of a layer that the run does not have") {
     Copy c("lesson_broken_13");
-    c.replace("lesson.toml", "of = \"layers\"\nrun = \"B\"\ny = \"stream\"\ntheory = true\nfast_seeds = 3",
-              "of = \"run\"\nrun = \"B\"\ny = \"L13.ffn.w2.grad_norm\"\nsteps = [1, 20]");
+    c.replace("lesson.toml", "of = \"layers\"\nrun = \"C\"\ny = \"stream\"\ntheory = true\nfast_seeds = 3",
+              "of = \"run\"\nrun = \"C\"\ny = \"L13.ffn.w2.grad_norm\"\nsteps = [1, 20]");
     CHECK(has(c.error(), "[curve.pre.y] 'L13.ffn.w2.grad_norm' is of layer 13: expected L01 to L12"));
   }
   SECTION("check on an unknown measure") {
@@ -147,7 +147,7 @@ TEST_CASE("a broken lesson names file, line, key and what was expected; the othe
     CHECK(has(c.error(), "[run.D] comes first: expected [run.A]"));
   }
   SECTION("a number in a sentence that cannot be false") {
-    Copy c("lesson_broken_13");
+    Copy c("lesson_broken_16");
     c.replace("run.md", "Fresh", "It is {value pre_last}. Fresh");
     CHECK(has(c.error(), "run.md:1: {value pre_last} in a sentence with one form only: expected {if NAME"));
   }
