@@ -156,7 +156,10 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   if (said) add_said(scene, predicting ? value_ : progress.value);
   plot::draw_plot(ui, "lesson/plot", rect, scene, views_[figure.id], figure.title + ".");
   if (sketching) draw_sketch(ui, {}, scene);
-  if (map) shares_scale(ui, {rect.right() - 16, rect.y + 36, 10, 100});
+  if (map) {
+    const Rect cells = plot::heat_area(*scene.heat, plot::plot_area(scene, rect));
+    shares_scale(ui, {cells.right() - 13, cells.bottom() - 134, 10, 100});
+  }
   if (!map) {
     const Rect area = plot::plot_area(scene, rect);
     ui.paint().text({area.right(), area.bottom() + 38}, {Face::sans, type::body}, ui.theme().ink3,
