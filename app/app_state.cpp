@@ -12,8 +12,9 @@
 #include "app/hands/shortcuts.h"
 #include "app/lab/plot_files.h"
 #include "app/lessons/player.h"
+#include "app/ui/guard.h"
 #include "app/ui/widgets.h"
-#include "engine/core/error.h"
+#include "engine/core/boundary.h"
 
 namespace normscope {
 namespace {
@@ -160,6 +161,16 @@ void draw_lessons(AppState& state, Ui& ui, const Rect& area) {
                                                state.hands.undo.next_slot(state.aside)});
 }
 
+// A part of the frame. One that throws shows why in its place; the rest of the window lives on.
+void draw_part(Ui& ui, const char* doing, const Rect& area, const std::function<void()>& draw) {
+  const std::string error = draw_guarded(ui, doing, draw);
+  if (error.empty()) return;
+  ui.paint().fill(area, ui.theme().panel);
+  ui.mark("app/failure", area, error, "This part of the window cannot be drawn.");
+  const Rect text = area.inset(space::pad);
+  ui.paint().text_wrapped(text, {Face::sans, type::body}, ui.theme().ink, error, 17);
+}
+
 }  // namespace
 
 void open_file(AppState& state, const std::string& path, bool asked) {
@@ -172,8 +183,8 @@ void open_file(AppState& state, const std::string& path, bool asked) {
     state.asked.emplace_back(lab::ReplaceRuns{session_runs(runs), session_edits(runs), true, false,
                                               state.hands.undo.next_slot(state.aside)});
     state.notice = "opened " + path;
-  } catch (const Error& error) {
-    state.notice = error.what();
+  } catch (...) {
+    state.notice = describe_exception("opening " + path);
   }
 }
 
@@ -199,17 +210,22 @@ void draw_app(AppState& state, Ui& ui) {
   Rect area{0, 0, ui.size().x, ui.size().y};
   ui.paint().fill(area, ui.theme().bg);
   const Rect bar = area.take_top(lab::layout_for(ui.size()) == lab::Size::compact ? 40.f : 44.f);
-  top_bar(state, ui, bar);
+  draw_part(ui, "drawing the title bar", bar, [&] { top_bar(state, ui, bar); });
   if (state.screen == Screen::lessons)
-    draw_lessons(state, ui, area);
+    draw_part(ui, "drawing the lessons", area, [&] { draw_lessons(state, ui, area); });
   else
-    state.lab_screen.draw(ui, *state.view, area, state.clock, state.commands);
-  hands::draw_hands(state, ui);
+    draw_part(ui, "drawing the Lab", area,
+              [&] { state.lab_screen.draw(ui, *state.view, area, state.clock, state.commands); });
+  std::string error = draw_guarded(ui, "drawing what is open", [&] { hands::draw_hands(state, ui); });
+  if (!error.empty()) state.notice = std::move(error);
   ui.end_frame();
-  if (std::string saved = lab::save_plots(state.commands, state.dark); !saved.empty())
-    state.notice = std::move(saved);
-  if (state.lab) lab::run_commands(*state.lab, state.commands);
-  keep_companion(state);
+  error = guarded("carrying out what was asked", [&] {
+    if (std::string saved = lab::save_plots(state.commands, state.dark); !saved.empty())
+      state.notice = std::move(saved);
+    if (state.lab) lab::run_commands(*state.lab, state.commands);
+    keep_companion(state);
+  });
+  if (!error.empty()) state.notice = std::move(error);
 }
 
 }  // namespace normscope

@@ -26,6 +26,7 @@
 #include "app/session/window_memory.h"
 #include "app/software_screen.h"
 #include "app/ui/keys.h"
+#include "engine/core/boundary.h"
 
 namespace normscope {
 namespace {
@@ -123,7 +124,7 @@ class Window {
 std::unique_ptr<Lab> make_lab(const LabOptions& options) {
   std::unique_ptr<Lab> lab;
   std::exception_ptr failure;
-  std::thread([&] {
+  start_thread("window", [&] {
 #ifdef __linux__
     constexpr int kLower = 5;
     (void)setpriority(PRIO_PROCESS, 0, kLower);  // of this thread alone; as good without
@@ -131,7 +132,7 @@ std::unique_ptr<Lab> make_lab(const LabOptions& options) {
     try {
       lab = std::make_unique<Lab>(options);
     } catch (...) {
-      failure = std::current_exception();
+      failure = exception_for_others("lab");
     }
   }).join();
   if (failure) std::rethrow_exception(failure);
@@ -186,16 +187,17 @@ class Session {
       if (asleep_.exchange(false)) glfwPostEmptyEvent();
     };
     // Making a context on a GPU takes a while.
-    state_.cuda = std::async(std::launch::async, [wake = state_.wake] {
-                    std::string reason = cuda_unavailable();
+    state_.cuda = start_task("window", [wake = state_.wake] {
+                    std::string reason;
+                    const std::string error = guarded("cuda", [&] { reason = cuda_unavailable(); });
                     wake();
-                    return reason;
+                    return error.empty() ? reason : error;
                   }).share();
     lab_->start(options.runs.empty() ? hero_runs() : options.runs, options.play, options.edits);
     glfwSetWindowUserPointer(window_.handle(), this);
     glfwSetDropCallback(window_.handle(), [](GLFWwindow* w, int count, const char** paths) {
       auto* self = static_cast<Session*>(glfwGetWindowUserPointer(w));
-      if (count > 0) open_file(self->state_, paths[0]);
+      if (count > 0) self->say(guarded("opening a file", [&] { open_file(self->state_, paths[0]); }));
     });
     glfwSetWindowRefreshCallback(window_.handle(), [](GLFWwindow* w) {
       static_cast<Session*>(glfwGetWindowUserPointer(w))->pacer_.hand(glfwGetTime());
@@ -259,7 +261,7 @@ class Session {
     const float inner = ImGui::GetIO().DisplayFramebufferScale.x;
     state_.monitor_scale = inner > 1.01f ? 1 : std::max(sx, 0.5f);
     ui::new_frame();
-    draw_app(state_, ui_);
+    say(guarded("drawing", [&] { draw_app(state_, ui_); }));
     ImGui::Render();
     const double built = glfwGetTime();
     glViewport(0, 0, width, height);
@@ -268,9 +270,14 @@ class Session {
     const double now = glfwGetTime();
     frames_.write({(built - begin) * 1e3, (now - built) * 1e3, ImGui::GetDrawData()->TotalVtxCount,
                    state_.view ? state_.view->step : 0});
-    remember(sx, now);
+    say(guarded("settings", [&] { remember(sx, now); }));
     pacer_.drawn(begin);
     if (ui_.animating()) pacer_.animating(now);
+  }
+
+  // What failed outside of the parts of a frame, in the title bar.
+  void say(const std::string& error) {
+    if (!error.empty()) state_.notice = error;
   }
 
   void show(ImDrawData* data) {

@@ -13,7 +13,7 @@
 #include "app/session/command_text.h"
 #include "app/session/settings.h"
 #include "app/ui/widgets.h"
-#include "engine/core/error.h"
+#include "engine/core/boundary.h"
 
 namespace normscope::hands {
 namespace {
@@ -52,8 +52,8 @@ void save_runs(AppState& state) {
   try {
     save_config(state.save_as, session_of(*state.view));
     state.notice = "saved " + state.save_as;
-  } catch (const Error& error) {
-    state.notice = error.what();
+  } catch (...) {
+    state.notice = describe_exception("saving " + state.save_as);
   }
 }
 
@@ -85,8 +85,8 @@ void open_opener(AppState& state, Ui& ui) {
   if (state.view->runs.empty()) return;
   try {
     start_opener(hands.opener, *state.view->runs[0].spec);
-  } catch (const Error& error) {
-    state.notice = error.what();
+  } catch (...) {
+    state.notice = describe_exception("opening a text");
     return;
   }
   hands.opener.open = true;

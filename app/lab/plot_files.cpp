@@ -13,6 +13,7 @@
 #include "app/raster/raster.h"
 #include "app/ui/frame.h"
 #include "app/ui/ui.h"
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 
 namespace normscope::lab {
@@ -28,7 +29,8 @@ std::string free_path(const std::string& folder, const std::string& id, const ch
   for (int n = 1;; ++n) {
     const fs::path path = fs::path(folder) / (n == 1 ? fmt::format("normscope-{}.{}", id, ending)
                                                      : fmt::format("normscope-{}-{}.{}", id, n, ending));
-    if (!fs::exists(path)) return path.string();
+    std::error_code unknown;  // a folder that cannot be looked into is said by whoever writes there
+    if (!fs::exists(path, unknown)) return path.string();
   }
 }
 
@@ -111,8 +113,8 @@ std::string save_plots(const std::vector<Command>& commands, bool dark) {
       const std::vector<std::string> paths = save_plot(*save, pictures_folder(), dark);
       if (!paths.empty()) notice = "saved " + paths.front();
       if (paths.size() > 1) notice += fmt::format(" and {} more", paths.size() - 1);
-    } catch (const Error& error) {
-      notice = error.what();
+    } catch (...) {
+      notice = describe_exception("saving the plot");
     }
   }
   return notice;

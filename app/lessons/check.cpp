@@ -10,6 +10,8 @@
 #include <set>
 #include <thread>
 
+#include "engine/core/boundary.h"
+
 namespace normscope::lessons {
 namespace {
 
@@ -66,15 +68,21 @@ void in_parallel(RunStore& store, size_t count, const std::function<void(size_t,
       for (size_t i = next++; i < count; i = next++) job(i, *own);
     } catch (...) {
       const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
+      if (!failure) failure = exception_for_others("a lesson's runs");
       next = count;  // the others finish what they have begun
     }
   };
-  std::vector<std::thread> threads;
-  const size_t helpers = std::min<size_t>(static_cast<size_t>(store.threads()), count);
-  for (size_t i = 1; i < helpers; ++i) threads.emplace_back(work);
-  if (count > 0) work();
-  for (std::thread& thread : threads) thread.join();
+  {
+    std::vector<std::jthread> threads;
+    const size_t helpers = std::min<size_t>(static_cast<size_t>(store.threads()), count);
+    try {
+      for (size_t i = 1; i < helpers; ++i) threads.push_back(start_thread("lesson", work));
+    } catch (...) {
+      next = count;  // those that run end after what they have begun
+      throw;
+    }
+    if (count > 0) work();
+  }
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/ui/widgets.h"
+#include "engine/core/boundary.h"
 
 namespace normscope::lessons {
 
@@ -26,8 +27,8 @@ void Player::choose(size_t index) {
   reference_.reset(), reference_error_.clear();
   try {
     reference_ = load_results(lesson);
-  } catch (const Error& error) {
-    reference_error_ = error.what();
+  } catch (...) {
+    reference_error_ = describe_exception("lesson " + lesson.id);
   }
   knobs_.clear(), views_.clear(), before_.clear(), figure_ = {};
   measured_ = changed_ = solved_ = false;

@@ -11,6 +11,7 @@
 #include "app/lessons/experiments.h"
 #include "app/lessons/reader_checks.h"
 #include "app/lessons/toml_table.h"
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 
 namespace normscope::lessons {
@@ -284,9 +285,11 @@ Course read_course(const std::string& folder) {
   Course course;
   std::vector<std::string> folders;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.is_directory() && number_of(entry.path().string()) > 0)
-      folders.push_back(entry.path().string());
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::error_code no_folder;  // a link that leads nowhere or in a circle
+    if (at->is_directory(no_folder) && number_of(at->path().string()) > 0)
+      folders.push_back(at->path().string());
+  }
   if (error) course.broken.push_back({folder, fmt::format("{}: {}", folder, error.message())});
   std::sort(folders.begin(), folders.end());
   for (const std::string& one : folders) {
@@ -296,8 +299,8 @@ Course read_course(const std::string& folder) {
         throw Error(
             fmt::format("{}/lesson.toml:1: [id] '{}' is another lesson's: expected its own", one, lesson.id));
       course.lessons.push_back(std::move(lesson));
-    } catch (const Error& broken) {
-      course.broken.push_back({one, broken.what()});
+    } catch (...) {
+      course.broken.push_back({one, describe_exception(one)});
     }
   }
   std::stable_sort(course.lessons.begin(), course.lessons.end(),

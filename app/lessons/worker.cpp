@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "engine/core/boundary.h"
+
 namespace normscope::lessons {
 namespace {
 
@@ -25,12 +27,14 @@ std::vector<const Curve*> by_run(const Lesson& lesson) {
 
 }  // namespace
 
+std::string Worker::doing(const Job& job) { return "measuring lesson " + job.lesson->id; }
+
 Worker::Worker(std::function<void()> on_change, int threads, std::shared_ptr<RunCache> finished)
     : on_change_(std::move(on_change)),
       threads_(threads),
       finished_(std::move(finished)),
       state_(std::make_shared<MeasureState>()),
-      thread_([this] { loop(); }) {}
+      thread_(start_thread("lesson", [this] { loop(); })) {}
 
 Worker::~Worker() {
   {
@@ -84,7 +88,14 @@ void Worker::loop() {
       busy_ = true;
       cancel_ = false;
     }
-    work(job);
+    // What work() cannot publish by itself is said once more without the half-made curves.
+    const std::string error = guarded(doing(job), [&] { work(job); });
+    if (error.empty()) continue;
+    (void)guarded(doing(job), [&] {
+      MeasureState state;
+      state.lesson = job.lesson->id, state.error = error;
+      publish(state);
+    });
   }
 }
 
@@ -147,8 +158,8 @@ void Worker::work(const Job& job) {
     state.done = true, state.share = 1;
   } catch (const Cancelled&) {
     state.doing = "stopped";
-  } catch (const Error& error) {
-    state.error = error.what();
+  } catch (...) {
+    state.error = describe_exception(doing(job));
   }
   state.running = false;
   publish(state);

@@ -53,6 +53,7 @@ class Worker : public Measurer {
     const Lesson* lesson = nullptr;
     Changes changes;
   };
+  static std::string doing(const Job& job);  ///< for messages
   void loop();
   void work(const Job& job);
   void publish(const MeasureState& state);
@@ -67,7 +68,7 @@ class Worker : public Measurer {
   bool busy_ = false, quit_ = false;
   std::atomic<bool> cancel_{false};
   std::unique_ptr<RunStore> store_;  ///< made and used by the worker's thread only
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 }  // namespace normscope::lessons

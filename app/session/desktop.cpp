@@ -16,6 +16,8 @@
 #include <fstream>
 #include <vector>
 
+#include "engine/core/boundary.h"
+
 namespace normscope {
 namespace {
 
@@ -97,9 +99,12 @@ std::optional<bool> system_reduced_motion() {
 }
 
 std::future<std::optional<bool>> ask_gnome_reduced_motion(std::chrono::milliseconds patience) {
-  return std::async(std::launch::async, [patience]() -> std::optional<bool> {
-    const std::string said = lower_without_spaces(
-        output_of({"gsettings", "get", "org.gnome.desktop.interface", "enable-animations"}, patience));
+  return start_task("desktop", [patience]() -> std::optional<bool> {
+    std::string said;
+    (void)guarded("desktop", [&] {  // who cannot be asked has said nothing
+      said = lower_without_spaces(
+          output_of({"gsettings", "get", "org.gnome.desktop.interface", "enable-animations"}, patience));
+    });
     if (said != "true" && said != "false") return {};
     return said == "false";
   });

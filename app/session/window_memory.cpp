@@ -1,7 +1,7 @@
 #include "app/session/window_memory.h"
 
 #include "app/session/desktop.h"
-#include "engine/core/error.h"
+#include "engine/core/boundary.h"
 
 namespace normscope {
 namespace {
@@ -25,8 +25,8 @@ WindowMemory::WindowMemory(bool safe_mode) : safe_mode_(safe_mode) {
     last_ = last_session(folder);
     try {
       folder_.emplace(folder);
-    } catch (const Error& error) {
-      notice_ = error.what();
+    } catch (...) {
+      notice_ = describe_exception("autosave");
     }
   }
 }
@@ -80,8 +80,8 @@ void WindowMemory::write(AppState& state) {
   written_ = settings_;
   try {
     write_settings(file_, settings_);
-  } catch (const Error& error) {
-    state.notice = error.what();
+  } catch (...) {
+    state.notice = describe_exception("settings");
   }
 }
 

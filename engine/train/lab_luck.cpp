@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/train/lab_trainer.h"
 
@@ -161,8 +162,8 @@ void LabTrainer::luck_step() {
     if (reruns_.empty()) cancel_luck();
   } catch (const DeviceError&) {  // of all runs
     throw;
-  } catch (const std::exception& error) {  // the live runs go on
-    message = error.what();
+  } catch (...) {  // the live runs go on
+    message = describe_exception("reruns with other seeds");
     cancel_luck();
   }
 }

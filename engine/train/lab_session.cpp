@@ -9,6 +9,7 @@
 #include <limits>
 #include <set>
 
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/train/lab_trainer.h"
@@ -110,7 +111,8 @@ void SessionWriter::write(const SessionImage& image) {
   std::erase_if(keyframes_, [&](const auto& known) { return !used.contains(known.second); });
 }
 
-Autosaver::Autosaver(std::string folder) : writer_(std::move(folder)), thread_([this] { loop(); }) {}
+Autosaver::Autosaver(std::string folder)
+    : writer_(std::move(folder)), thread_(start_thread("autosave", [this] { loop(); })) {}
 
 Autosaver::~Autosaver() {
   {
@@ -146,12 +148,7 @@ void Autosaver::loop() {
     if (!image_) return;
     const SessionImage& image = *image_;  // busy: nobody else touches it
     lock.unlock();
-    std::string error;
-    try {
-      writer_.write(image);
-    } catch (const std::exception& failure) {
-      error = failure.what();
-    }
+    std::string error = guarded("autosave", [&] { writer_.write(image); });
     lock.lock();
     error_ = std::move(error);
     image_.reset();

@@ -73,7 +73,7 @@ class Autosaver {
   std::optional<SessionImage> image_;  ///< given and not written yet
   bool ending_ = false;
   std::string error_;
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 }  // namespace normscope

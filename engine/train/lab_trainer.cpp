@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/cpu/pool.h"
 #include "engine/train/keyframes.h"
@@ -54,14 +55,16 @@ LabTrainer::LabTrainer(LabOptions options)
     : options_(std::move(options)),
       cpu_(make_cpu_backend(options_.threads)),
       backend_(cpu_.get()),
-      finished_(options_.finished ? options_.finished : std::make_shared<RunCache>()) {
+      finished_(options_.finished ? options_.finished : std::make_shared<RunCache>()) {}
+
+void LabTrainer::open_device() {
   if (options_.backend == BackendChoice{}) return;
   try {
-    device_ = open_device(options_.backend);
+    device_ = make_device(options_.backend);
     backend_ = device_.get();
     choice_ = options_.backend;
-  } catch (const Error& error) {
-    backend_note_ = fmt::format("on the CPU: {}", error.what());
+  } catch (...) {
+    backend_note_ = "on the CPU: " + describe_exception("backend");
   }
 }
 LabTrainer::~LabTrainer() = default;

@@ -47,6 +47,8 @@ class LabTrainer {
   using Clock = std::chrono::steady_clock;
 
   explicit LabTrainer(LabOptions options);
+  /// Where the options ask for a device: takes a while. Where there is none, the view says why.
+  void open_device();
   ~LabTrainer();
 
   // Commands; see lab.h. They throw Error and leave everything as it was.
@@ -155,7 +157,7 @@ class LabTrainer {
   void drop_stale_reruns();
 
   void do_work();
-  std::unique_ptr<Backend> open_device(BackendChoice choice) const;
+  std::unique_ptr<Backend> make_device(BackendChoice choice) const;
   void leave_rerun();
 
   LabOptions options_;
