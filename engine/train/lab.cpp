@@ -18,6 +18,7 @@ using Clock = LabTrainer::Clock;
 struct Command {
   const char* name;  ///< for messages: what could not be done
   std::function<void(LabTrainer&)> carry_out;
+  bool to_disk = false;  ///< carried out at the end too
 };
 
 constexpr auto kViewInterval = std::chrono::microseconds(16'000);
@@ -28,7 +29,8 @@ constexpr auto kAskAgain = std::chrono::milliseconds(100);
 struct Lab::Impl {
   explicit Impl(LabOptions given) : options(std::move(given)), view(std::make_shared<const LabView>()) {}
 
-  void send(const char* name, std::function<void(LabTrainer&)> command);
+  void send(const char* name, std::function<void(LabTrainer&)> command, bool to_disk = false);
+  bool leaving();
   void run();
   void loop(LabTrainer& trainer, std::deque<Command>& taken);
   bool take_commands(const LabTrainer& trainer, std::deque<Command>& taken);
@@ -63,10 +65,10 @@ struct Lab::Impl {
   std::jthread thread;
 };
 
-void Lab::Impl::send(const char* name, std::function<void(LabTrainer&)> command) {
+void Lab::Impl::send(const char* name, std::function<void(LabTrainer&)> command, bool to_disk) {
   {
     const std::lock_guard lock(mutex);
-    commands.push_back({name, std::move(command)});
+    commands.push_back({name, std::move(command), to_disk});
     idle = false;
   }
   wake.notify_one();
@@ -109,11 +111,19 @@ bool Lab::Impl::take_commands(const LabTrainer& trainer, std::deque<Command>& ta
   return !quitting;
 }
 
+// A hand can ask for networks faster than they are built. What still waits at the end is for nobody to see,
+// and the window would stand for minutes until it is done: only what goes to the disk is carried out.
+bool Lab::Impl::leaving() {
+  const std::lock_guard lock(mutex);
+  return quitting;
+}
+
 void Lab::Impl::carry_out(LabTrainer& trainer, std::deque<Command>& taken) {
   if (taken.empty()) return;
   trainer.message.clear();
   publish(trainer, true);  // building a network or reading a text may take a while
   for (Command& command : taken) {
+    if (!command.to_disk && leaving()) continue;
     try {
       try {
         command.carry_out(trainer);
@@ -190,6 +200,7 @@ void Lab::Impl::run() {
     taken.clear();
     (void)guarded("training", [&] { say(error); });
   }
+  (void)guarded("lab", [&] { carry_out(*trainer, taken); });
   if (unsaved) (void)guarded("autosave", [&] { autosave(*trainer, true); });
   autosaver.reset();  // when it is on the disk
   const std::lock_guard lock(mutex);
@@ -237,15 +248,18 @@ void Lab::open(std::vector<RunSpec> runs, std::vector<std::vector<Edit>> edits) 
 }
 const std::shared_ptr<RunCache>& Lab::finished_runs() const { return impl_->options.finished; }
 void Lab::save(std::string folder) {
-  impl_->send("saving the session", [impl = impl_.get(), folder = std::move(folder)](LabTrainer& trainer) {
-    std::string companion;
-    {
-      const std::lock_guard lock(impl->mutex);
-      companion = impl->companion;
-    }
-    trainer.save(folder, std::move(companion));
-    impl->whole = true;  // see LabTrainer::save
-  });
+  impl_->send(
+      "saving the session",
+      [impl = impl_.get(), folder = std::move(folder)](LabTrainer& trainer) {
+        std::string companion;
+        {
+          const std::lock_guard lock(impl->mutex);
+          companion = impl->companion;
+        }
+        trainer.save(folder, std::move(companion));
+        impl->whole = true;  // see LabTrainer::save
+      },
+      true);
 }
 void Lab::restore(std::string folder, bool play) {
   impl_->send("restoring the session",

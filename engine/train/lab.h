@@ -112,7 +112,9 @@ struct ForkRequest {
 
 class Lab {
  public:
+  /// Throws Error where the threads cannot be started.
   explicit Lab(LabOptions options = {});
+  /// What was asked for and is not begun is dropped, but for save().
   ~Lab();
 
   // Commands; each returns at once.
