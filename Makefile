@@ -1,9 +1,9 @@
-# normscope: make, make run [ARGS="..."], make test, make test-cuda, make bench, make bench-peers, make bench-window,
-# make screenshots, make install [PREFIX=...], make clean.
+# normscope: make, make run [ARGS="..."], make test, make fuzz [TIME=seconds], make test-cuda, make bench,
+# make bench-peers, make bench-window, make screenshots, make install [PREFIX=...], make clean.
 # A thin front to CMake's presets; everything is built under build/.
 
 .DEFAULT_GOAL := build
-.PHONY: build run test test-cuda bench bench-peers bench-window screenshots install clean
+.PHONY: build run test fuzz test-cuda bench bench-peers bench-window screenshots install clean
 MAKEFLAGS += --no-print-directory
 
 PROGRAM := build/release/normscope
@@ -18,6 +18,10 @@ run: build
 
 test:
 	@scripts/test.sh
+
+# Readers of files and options on mutated input, TIME seconds each. See tests/fuzz/README.md.
+fuzz:
+	@scripts/fuzz.sh $(TIME)
 
 # The CUDA backend's tests alone; those that need a GPU are skipped by name where there is none.
 test-cuda:
@@ -47,4 +51,4 @@ install: build
 	@cmake --install build/release --prefix "$(PREFIX)"
 
 clean:
-	@rm -rf build/release build/debug build/asan build/tsan
+	@rm -rf build/release build/debug build/asan build/tsan build/fuzz

@@ -2,18 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
 #include <utility>
 
 #include "app/backend_switch.h"
-#include "app/config/session_file.h"
 #include "app/hands/shortcuts.h"
 #include "app/lab/plot_files.h"
+#include "app/lab/settings_rows.h"
+#include "app/lessons/kept.h"
 #include "app/lessons/player.h"
+#include "app/session/plain_message.h"
+#include "app/ui/guard.h"
 #include "app/ui/widgets.h"
-#include "engine/core/error.h"
+#include "engine/core/boundary.h"
 
 namespace normscope {
 namespace {
@@ -141,7 +145,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   x = backend_switch(state, ui, {325, bar.y, x - 12 - 325, bar.h}, wide);
 
   // One line of the trainer: a refusal, a notice, what is being built.
-  std::string notice = state.view->message.empty() ? state.notice : state.view->message;
+  std::string notice = plain_message(state.view->message.empty() ? state.notice : state.view->message);
   if (notice.empty() && state.view->busy) notice = "building the run …";
   const Rect room{325, bar.y, x - 16 - 325, bar.h};
   if (notice.empty()) return void(hands::quiet_bar(state, ui, room));
@@ -160,29 +164,31 @@ void draw_lessons(AppState& state, Ui& ui, const Rect& area) {
                                                state.hands.undo.next_slot(state.aside)});
 }
 
+// A part of the frame. One that throws shows why in its place; the rest of the window lives on.
+void draw_part(Ui& ui, const char* doing, const Rect& area, const std::function<void()>& draw) {
+  const std::string error = draw_guarded(ui, doing, draw);
+  if (error.empty()) return;
+  ui.paint().fill(area, ui.theme().panel);
+  ui.mark("app/failure", area, error, "This part of the window cannot be drawn.");
+  const Rect text = area.inset(space::pad);
+  ui.paint().text_wrapped(text, {Face::sans, type::body}, ui.theme().ink, error, 17);
+}
+
 }  // namespace
 
 void open_file(AppState& state, const std::string& path, bool asked) {
-  state.notice.clear();
-  if (!state.lab) return;
-  if (!path.ends_with(".toml")) return void(state.asked.emplace_back(lab::LoadText{path}));
-  if (state.aside.empty() && !asked) return void(state.hands.ask_open = path);
-  try {
-    const std::vector<ConfigRun> runs = read_config(path);
-    state.asked.emplace_back(lab::ReplaceRuns{session_runs(runs), session_edits(runs), true, false,
-                                              state.hands.undo.next_slot(state.aside)});
-    state.notice = "opened " + path;
-  } catch (const Error& error) {
-    state.notice = error.what();
-  }
+  hands::begin_opening(state, path, asked ? hands::Sure::asked : hands::Sure::dropped);
 }
 
 lessons::Player& lessons_screen(AppState& state) {
-  if (!state.player)
+  if (!state.player) {
+    const std::string progress = state.remembers ? lessons::Progress::default_path() : "";
     state.player = std::make_shared<lessons::Player>(
         lessons::read_course(lessons::lessons_folder()),
-        std::make_unique<lessons::Worker>(state.wake, 0, state.lab ? state.lab->finished_runs() : nullptr),
-        state.remembers ? lessons::Progress::default_path() : "");
+        std::make_unique<lessons::Worker>(state.wake, 0, state.lab ? state.lab->finished_runs() : nullptr,
+                                          lessons::Kept::folder_beside(progress)),
+        progress);
+  }
   return *state.player;
 }
 
@@ -199,17 +205,22 @@ void draw_app(AppState& state, Ui& ui) {
   Rect area{0, 0, ui.size().x, ui.size().y};
   ui.paint().fill(area, ui.theme().bg);
   const Rect bar = area.take_top(lab::layout_for(ui.size()) == lab::Size::compact ? 40.f : 44.f);
-  top_bar(state, ui, bar);
+  draw_part(ui, "drawing the title bar", bar, [&] { top_bar(state, ui, bar); });
   if (state.screen == Screen::lessons)
-    draw_lessons(state, ui, area);
+    draw_part(ui, "drawing the lessons", area, [&] { draw_lessons(state, ui, area); });
   else
-    state.lab_screen.draw(ui, *state.view, area, state.clock, state.commands);
-  hands::draw_hands(state, ui);
+    draw_part(ui, "drawing the Lab", area,
+              [&] { state.lab_screen.draw(ui, *state.view, area, state.clock, state.commands); });
+  std::string error = draw_guarded(ui, "drawing what is open", [&] { hands::draw_hands(state, ui); });
+  if (!error.empty()) state.notice = std::move(error);
   ui.end_frame();
-  if (std::string saved = lab::save_plots(state.commands, state.dark); !saved.empty())
-    state.notice = std::move(saved);
-  if (state.lab) lab::run_commands(*state.lab, state.commands);
-  keep_companion(state);
+  error = guarded("carrying out what was asked", [&] {
+    if (std::string saved = lab::save_plots(state.commands, state.dark); !saved.empty())
+      state.notice = std::move(saved);
+    if (state.lab) lab::run_commands(*state.lab, state.commands);
+    keep_companion(state);
+  });
+  if (!error.empty()) state.notice = std::move(error);
 }
 
 }  // namespace normscope

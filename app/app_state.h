@@ -37,10 +37,9 @@ struct AppState {
       cuda;                  // why there is no CUDA, once that is known; invalid: asked when drawn
   bool record_text = false;  // keep what is written on screen (tests)
   bool remembers = true;     // false: safe mode, progress in the course is neither read nor written
-  std::string save_as = "normscope.toml";  // Ctrl+S: the runs as a configuration
-  std::string aside;                       // folder for sessions that others replaced; empty: none are kept
-  std::string notice;                      // what the app itself has to say: saved, opened, refused
-  bool clock = true;  // false: figures that depend on the machine's speed print as a dash
+  std::string aside;         // folder for sessions that others replaced; empty: none are kept
+  std::string notice;        // what the app itself has to say: saved, opened, refused
+  bool clock = true;         // false: figures that depend on the machine's speed print as a dash
 
   Screen screen = Screen::lab;
   lab::LabScreen lab_screen;
@@ -53,9 +52,9 @@ struct AppState {
   std::vector<lab::Command> asked;  // between two frames, by a file that was dropped
 };
 
-// A file that was dropped on the window: a text to learn, or a configuration (.toml) whose runs replace those
-// shown. Both can be undone; where the session cannot be put aside for it, the prompt asks first, unless it
-// was `asked`.
+// A file that was dropped on the window: a text to learn, a configuration whose runs replace those shown, a
+// kept session; recognised by its content in one of the next frames. All can be undone; where the session
+// cannot be put aside for it, the prompt asks first, unless it was `asked`.
 void open_file(AppState&, const std::string& path, bool asked = false);
 
 // The Lessons screen with the course beside the program and the learner's own progress.

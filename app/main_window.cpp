@@ -5,10 +5,12 @@
 #include <imgui_impl_glfw.h>
 #include <imgui_impl_opengl3.h>
 #include <imgui_internal.h>
-#include <implot.h>
 
 #ifdef __linux__
 #include <sys/resource.h>
+#endif
+#ifdef __GLIBC__
+#include <malloc.h>
 #endif
 
 #include <atomic>
@@ -26,6 +28,7 @@
 #include "app/session/window_memory.h"
 #include "app/software_screen.h"
 #include "app/ui/keys.h"
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 
 namespace normscope {
@@ -36,7 +39,7 @@ class Window {
  public:
   ~Window() {
     if (backends_) ImGui_ImplOpenGL3_Shutdown(), ImGui_ImplGlfw_Shutdown();
-    if (contexts_) ImPlot::DestroyContext(), ImGui::DestroyContext();
+    if (contexts_) ImGui::DestroyContext();
     if (handle_) glfwDestroyWindow(handle_);
     if (glfw_) glfwTerminate();
   }
@@ -58,7 +61,6 @@ class Window {
     glfwSwapInterval(1);
     IMGUI_CHECKVERSION();
     ImGui::CreateContext();
-    ImPlot::CreateContext();
     contexts_ = true;
     ImGui::GetIO().IniFilename = nullptr;
     ImGui::GetIO().ConfigInputTextCursorBlink = false;  // a blinking cursor would cost frames
@@ -124,7 +126,7 @@ class Window {
 std::unique_ptr<Lab> make_lab(const LabOptions& options) {
   std::unique_ptr<Lab> lab;
   std::exception_ptr failure;
-  std::thread([&] {
+  start_thread("window", [&] {
 #ifdef __linux__
     constexpr int kLower = 5;
     (void)setpriority(PRIO_PROCESS, 0, kLower);  // of this thread alone; as good without
@@ -132,7 +134,7 @@ std::unique_ptr<Lab> make_lab(const LabOptions& options) {
     try {
       lab = std::make_unique<Lab>(options);
     } catch (...) {
-      failure = std::current_exception();
+      failure = exception_for_others("lab");
     }
   }).join();
   if (failure) std::rethrow_exception(failure);
@@ -188,16 +190,17 @@ class Session {
       if (asleep_.exchange(false)) glfwPostEmptyEvent();
     };
     // Making a context on a GPU takes a while.
-    state_.cuda = std::async(std::launch::async, [wake = state_.wake] {
-                    std::string reason = cuda_unavailable();
+    state_.cuda = start_task("window", [wake = state_.wake] {
+                    std::string reason;
+                    const std::string error = guarded("cuda", [&] { reason = cuda_unavailable(); });
                     wake();
-                    return reason;
+                    return error.empty() ? reason : error;
                   }).share();
     lab_->start(options.runs.empty() ? hero_runs() : options.runs, options.play, options.edits);
     glfwSetWindowUserPointer(window_.handle(), this);
     glfwSetDropCallback(window_.handle(), [](GLFWwindow* w, int count, const char** paths) {
       auto* self = static_cast<Session*>(glfwGetWindowUserPointer(w));
-      if (count > 0) open_file(self->state_, paths[0]);
+      if (count > 0) self->say(guarded("opening a file", [&] { open_file(self->state_, paths[0]); }));
     });
     glfwSetWindowRefreshCallback(window_.handle(), [](GLFWwindow* w) {
       static_cast<Session*>(glfwGetWindowUserPointer(w))->pacer_.hand(glfwGetTime());
@@ -206,6 +209,7 @@ class Session {
 
   ~Session() {
     if (lab_) lab_->on_change({});
+    state_.hands.file = {}, state_.hands.files = {};  // what still reads rings a bell of ours
   }
 
   // False: a signal ended it.
@@ -266,7 +270,7 @@ class Session {
     const float inner = ImGui::GetIO().DisplayFramebufferScale.x;
     state_.monitor_scale = inner > 1.01f ? 1 : std::max(sx, 0.5f);
     ui::new_frame();
-    draw_app(state_, ui_);
+    say(guarded("drawing", [&] { draw_app(state_, ui_); }));
     ImGui::Render();
     const double built = glfwGetTime();
     glViewport(0, 0, width, height);
@@ -275,9 +279,14 @@ class Session {
     const double now = glfwGetTime();
     frames_.write({(built - begin) * 1e3, (now - built) * 1e3, ImGui::GetDrawData()->TotalVtxCount,
                    state_.view ? state_.view->step : 0});
-    remember(sx, now);
+    say(guarded("settings", [&] { remember(sx, now); }));
     pacer_.drawn(begin);
     if (ui_.animating()) pacer_.animating(now);
+  }
+
+  // What failed outside of the parts of a frame, in the title bar.
+  void say(const std::string& error) {
+    if (!error.empty()) state_.notice = error;
   }
 
   void show(ImDrawData* data) {
@@ -311,9 +320,19 @@ class Session {
   std::unique_ptr<Lab> lab_;
 };
 
+// A window is open for hours: what is let go (keyframes, frames, images for the autosave) goes back to the
+// system. Left alone, glibc keeps a heap a thread and, once a large block was freed, large blocks in it.
+void give_memory_back() {
+#ifdef __GLIBC__
+  mallopt(M_ARENA_MAX, 2);
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 }  // namespace
 
 int run_window(const WindowOptions& options) {
+  give_memory_back();
   WindowMemory memory(options.safe_mode);
   Window window;
   if (const int result = window.open(options, memory.settings()); result != kWindowClosed) return result;

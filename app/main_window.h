@@ -43,7 +43,7 @@ class FramePacer {
   void hand(double now) { hand_ = now; }         // an input event came in
   void changed(double) { changed_ = true; }      // the trainer has a new view
   void animating(double) { animating_ = true; }  // the last frame ended in the middle of a motion
-  void drawn(double now);
+  void drawn(double now);                        // a frame that began then is on the screen
   // Seconds until the next frame is due: 0 = now, negative = nothing to draw until something happens.
   double wait(double now) const;
 
@@ -51,6 +51,7 @@ class FramePacer {
   double period(double now) const;
 
   bool software_, changed_ = true, animating_ = false, settled_ = true;
+  bool echo_ = false;  // the frame after one that a hand moved: what it was over lights up elsewhere
   double last_ = -1e9, hand_ = -1e9;
 };
 

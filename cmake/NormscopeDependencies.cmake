@@ -1,5 +1,5 @@
 # Dependencies, each looked for as a config package first (vcpkg, Conan, the system's), then as plain system files,
-# and for Dear ImGui and ImPlot last as the sources in NORMSCOPE_DEPS_DIR. What is missing is reported together.
+# and for Dear ImGui last as the sources in NORMSCOPE_DEPS_DIR. What is missing is reported together.
 include_guard()
 
 set(NORMSCOPE_MISSING "")
@@ -112,7 +112,7 @@ if(NORMSCOPE_MISSING)
   list(JOIN NORMSCOPE_MISSING "\n    " missing)
   message(FATAL_ERROR "normscope: not found:\n    ${missing}\n"
     "  Three ways to get everything:\n"
-    "    1. Debian, Ubuntu:  make run   (installs the packages by name, fetches Dear ImGui and ImPlot)\n"
+    "    1. Debian, Ubuntu:  make run   (installs the packages by name, fetches Dear ImGui)\n"
     "    2. vcpkg:  cmake --preset release -DCMAKE_TOOLCHAIN_FILE=VCPKG_ROOT/scripts/buildsystems/vcpkg.cmake\n"
     "    3. Conan:  conan install . --build=missing --output-folder=build/conan, scripts/fetch_imgui.sh, then\n"
     "       cmake --preset release -DCMAKE_TOOLCHAIN_FILE=build/conan/conan_toolchain.cmake")

@@ -1,5 +1,5 @@
-# normscope_imgui: Dear ImGui (core, GLFW and OpenGL 3 backends, std::string helpers) with ImPlot.
-# Config packages imgui and implot where both exist and are new enough, else one static library from the sources that
+# normscope_imgui: Dear ImGui (core, GLFW and OpenGL 3 backends, std::string helpers).
+# The config package imgui where it exists and is new enough, else one static library from the sources that
 # scripts/fetch_imgui.sh unpacked. Included by NormscopeDependencies.cmake.
 include_guard()
 
@@ -19,22 +19,20 @@ function(normscope_imgui_version variable)
 endfunction()
 
 find_package(imgui CONFIG QUIET)
-find_package(implot CONFIG QUIET)
-if(TARGET imgui::imgui AND TARGET implot::implot)
+if(TARGET imgui::imgui)
   get_target_property(directories imgui::imgui INTERFACE_INCLUDE_DIRECTORIES)
   normscope_imgui_version(version ${directories})
   if(version GREATER_EQUAL NORMSCOPE_IMGUI_MINIMUM)
     add_library(normscope_imgui INTERFACE)
-    target_link_libraries(normscope_imgui INTERFACE imgui::imgui implot::implot)
+    target_link_libraries(normscope_imgui INTERFACE imgui::imgui)
     return()
   endif()
   message(STATUS "Dear ImGui package: version number ${version} is too old (need ${NORMSCOPE_IMGUI_MINIMUM})")
 endif()
 
 set(imgui "${NORMSCOPE_DEPS_DIR}/imgui")
-set(implot "${NORMSCOPE_DEPS_DIR}/implot")
-if(NOT EXISTS "${imgui}/imgui.h" OR NOT EXISTS "${implot}/implot.h")
-  list(APPEND NORMSCOPE_MISSING "Dear ImGui 1.92 and ImPlot 1.0 (sources: scripts/fetch_imgui.sh)")
+if(NOT EXISTS "${imgui}/imgui.h")
+  list(APPEND NORMSCOPE_MISSING "Dear ImGui 1.92 (sources: scripts/fetch_imgui.sh)")
   return()
 endif()
 if(NOT TARGET glfw OR NOT TARGET OpenGL::GL)
@@ -44,16 +42,14 @@ endif()
 add_library(normscope_imgui STATIC
   ${imgui}/imgui.cpp ${imgui}/imgui_draw.cpp ${imgui}/imgui_tables.cpp ${imgui}/imgui_widgets.cpp
   ${imgui}/misc/cpp/imgui_stdlib.cpp
-  ${imgui}/backends/imgui_impl_glfw.cpp ${imgui}/backends/imgui_impl_opengl3.cpp
-  ${implot}/implot.cpp ${implot}/implot_items.cpp)
+  ${imgui}/backends/imgui_impl_glfw.cpp ${imgui}/backends/imgui_impl_opengl3.cpp)
 # imgui.h includes "imconfig.h" by name: theirs was left out, ours is found on the include path.
 target_include_directories(normscope_imgui SYSTEM PUBLIC
-  "${CMAKE_SOURCE_DIR}/cmake/imgui" "${imgui}" "${imgui}/backends" "${imgui}/misc/cpp" "${implot}")
+  "${CMAKE_SOURCE_DIR}/cmake/imgui" "${imgui}" "${imgui}/backends" "${imgui}/misc/cpp")
 target_link_libraries(normscope_imgui PUBLIC glfw OpenGL::GL ${CMAKE_DL_LIBS})
-# -O2: a third of -O3's build time for implot_items.cpp and no slower on screen. Their warnings are not ours.
+# Their warnings are not ours.
 target_compile_options(normscope_imgui PRIVATE -w $<$<CONFIG:Release>:-O2>)
-# The sanitizers watch our code. Theirs would take ImPlot's templates seven minutes to compile, and would stop at the time
-# that ImPlot makes of every axis limit, which overflows above 9e18 and which nobody reads.
+# The sanitizers watch our code.
 if(NORMSCOPE_SANITIZE)
   target_compile_options(normscope_imgui PRIVATE -fno-sanitize=all)
 endif()

@@ -22,6 +22,11 @@ target_compile_options(normscope_options INTERFACE $<$<CONFIG:Release>:-O2>)
 if(NORMSCOPE_SANITIZE)
   add_compile_options(-fsanitize=${NORMSCOPE_SANITIZE} -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${NORMSCOPE_SANITIZE})
+  # Where the compiler has libFuzzer the fuzz targets are linked with it: it wants to know every branch.
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND NORMSCOPE_SANITIZE MATCHES "address")
+    set(NORMSCOPE_LIBFUZZER ON)
+    add_compile_options(-fsanitize=fuzzer-no-link)
+  endif()
   # Sanitizers hide initialisations from GCC's flow analysis, which then warns about the standard library.
   add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   if(NORMSCOPE_SANITIZE MATCHES "undefined")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fetches the sources of Dear ImGui and ImPlot once, pinned by hash, into DIR (default build/deps):
-#   DIR/imgui/{*.cpp,*.h,backends,misc/cpp,LICENSE.txt}   DIR/implot/{*.cpp,*.h,LICENSE}
+# Fetches the sources of Dear ImGui once, pinned by hash, into DIR (default build/deps):
+#   DIR/imgui/{*.cpp,*.h,backends,misc/cpp,LICENSE.txt}
 # Their imconfig.h is left out: cmake/imgui/imconfig.h takes its place. Called by scripts/setup.sh.
 set -euo pipefail
 
@@ -23,8 +23,8 @@ for candidate in "python3 -m pip" pip3 pip; do
   fi
 done
 if [[ ${#pip[@]} -eq 0 ]]; then
-  echo "normscope: pip is needed once to fetch Dear ImGui and ImPlot (Debian: python3-pip)." >&2
-  echo "           Or provide both as CMake packages: vcpkg (see vcpkg.json) or Conan (imgui, implot)." >&2
+  echo "normscope: pip is needed once to fetch Dear ImGui (Debian: python3-pip)." >&2
+  echo "           Or provide it as a CMake package: vcpkg (see vcpkg.json)." >&2
   exit 1
 fi
 
@@ -32,22 +32,20 @@ mkdir -p "$dir"
 work="$(mktemp -d "$dir/fetch.XXXXXX")"
 trap 'rm -rf "$work"' EXIT
 
-echo "normscope: fetching Dear ImGui and ImPlot (slimgui source distribution, 3 MB)"
+echo "normscope: fetching Dear ImGui (slimgui source distribution, 3 MB)"
 "${pip[@]}" download --quiet --disable-pip-version-check --no-deps --no-binary slimgui --require-hashes \
   --dest "$work" --requirement "$requirements"
 
 tar -xzf "$work"/slimgui-*.tar.gz -C "$work" --strip-components=3 --wildcards \
   --exclude='*/imconfig.h' \
-  'slimgui-*/src/c/imgui/*.cpp' 'slimgui-*/src/c/imgui/*.h' 'slimgui-*/src/c/imgui/LICENSE.txt' \
-  'slimgui-*/src/c/implot/*.cpp' 'slimgui-*/src/c/implot/*.h' 'slimgui-*/src/c/implot/LICENSE'
+  'slimgui-*/src/c/imgui/*.cpp' 'slimgui-*/src/c/imgui/*.h' 'slimgui-*/src/c/imgui/LICENSE.txt'
 
 # What the library does not build: other backends, examples, FreeType.
 find "$work/imgui/backends" -type f ! -name 'imgui_impl_glfw.*' ! -name 'imgui_impl_opengl3*' -delete
 find "$work/imgui/misc" -type f ! -path '*/misc/cpp/*' -delete
-rm -rf "$work/imgui/examples" "$work/implot/example"
-find "$work/imgui" "$work/implot" -type d -empty -delete
+rm -rf "$work/imgui/examples"
+find "$work/imgui" -type d -empty -delete
 
-rm -rf "$dir/imgui" "$dir/implot"
+rm -rf "$dir/imgui"
 mv "$work/imgui" "$dir/imgui"
-mv "$work/implot" "$dir/implot"
 cp "$requirements" "$stamp"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what the build needs and is not there: Debian/Ubuntu packages by name, then the sources of Dear ImGui and
-# ImPlot. Quiet and quick when nothing is missing. Called by the Makefile before every build.
+# Installs what the build needs and is not there: Debian/Ubuntu packages by name, then the sources of Dear ImGui.
+# Quiet and quick when nothing is missing. Called by the Makefile before every build.
 # With CMAKE_TOOLCHAIN_FILE set (vcpkg, Conan) it installs nothing: the toolchain brings the packages, vcpkg Dear ImGui
-# and ImPlot too.
+# too.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <functional>
@@ -13,8 +14,10 @@
 #include "app/bench/stepper.h"
 #include "app/cli/arguments.h"
 #include "app/cli/description.h"
+#include "app/cli/lesson_limits.h"
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
+#include "engine/cpu/isa.h"
 #include "engine/train/spec.h"
 
 namespace normscope::cli {
@@ -230,7 +233,8 @@ void add_verify(CLI::App& app, VerifyOptions& options, std::function<Exit()>& co
   sub.callback([&] { command = [&] { return verify(options); }; });
 }
 
-void add_lesson(CLI::App& app, LessonOptions& options, std::function<Exit()>& command) {
+void add_lesson(CLI::App& app, LessonOptions& options, LimitsOptions& limits_options,
+                std::function<Exit()>& command) {
   CLI::App& group =
       *app.add_subcommand("lesson", "The course without a window: its claims, checked on the engine");
   group.footer(kFooter);
@@ -255,6 +259,20 @@ void add_lesson(CLI::App& app, LessonOptions& options, std::function<Exit()>& co
   check.add_flag("--full", options.full, "five seeds instead of one");
   check.add_flag("--write", options.write, "with --full: keep the numbers in each lesson's measured.json");
   add_threads(check, options.threads);
+  CLI::App& limits = *group.add_subcommand("limits",
+                                           "How far each lesson's effect reaches: other widths and depths, "
+                                           "five times the steps, another text; can "
+                                           "be resumed");
+  CLI::Option* limited = limits.add_option("lesson", limits_options.id, "its name or number; all without it")
+                             ->type_name("LESSON");
+  limits.add_flag("--all", limits_options.all, "all lessons (also without a name)")->excludes(limited);
+  limits.add_option("--lessons", limits_options.folder, "another folder of lessons")->type_name("DIR");
+  limits.add_option("--results", limits_options.results, "the file that keeps what was measured")
+      ->type_name("FILE");
+  limits.add_option("--text", limits_options.text, "another text (the system's licences)")->type_name("FILE");
+  limits.add_flag("--write", limits_options.write, "keep each table beside its lesson, as limits.md");
+  add_threads(limits, limits_options.threads);
+  limits.callback([&] { command = [&limits_options] { return lesson_limits(limits_options); }; });
   CLI::App& report = add("report", "A page of claims, settings and measured numbers, with figures");
   report.add_option("--out", options.out, "the folder to write")->type_name("DIR");
   report
@@ -303,6 +321,7 @@ void add_zoo(CLI::App& app, ZooOptions& options, std::function<Exit()>& command)
 
 struct Arguments {
   LessonOptions lesson;
+  LimitsOptions limits;
   MainOptions window, compare;
   TrainOptions train;
   BenchOptions bench;
@@ -377,7 +396,7 @@ void add_all(CLI::App& app, Arguments& arguments, std::function<Exit()>& command
   add_measure(app, arguments.measure, command);
   add_average(app, arguments.average, command);
   add_admin_fold(app, arguments.admin_fold, command);
-  add_lesson(app, arguments.lesson, command);
+  add_lesson(app, arguments.lesson, arguments.limits, command);
   add_zoo(app, arguments.zoo, command);
   add_described(app, arguments.shell, command);
   finish_options(app);
@@ -400,6 +419,8 @@ Exit parse_and_run(int argc, const char* const* argv) {
     }
     throw CommandError(Exit::usage, fmt::format("{} (normscope --help shows the options)", error.what()));
   }
+  // Said here and not by a thread that trains.
+  if (std::getenv("NORMSCOPE_ISA")) with_exit(Exit::usage, [] { cpu::check_instruction_set(); });
   return command();
 }
 

@@ -8,6 +8,7 @@
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/lessons/check.h"
+#include "app/lessons/labels.h"
 #include "app/lessons/reader.h"
 #include "app/lessons/report.h"
 
@@ -39,11 +40,12 @@ Exit list(const Course& course) {
 Exit show(const Lesson& lesson) {
   say("{} {}\n\n{}\n\nClaim: {}\n", lesson.number, lesson.title, lesson.question, lesson.claim);
   for (const std::string& source : lesson.sources) say("Source: {}\n", source);
-  for (const LessonRun& run : lesson.runs) say("Run {}: {}\n", run.id, run.name);
+  for (const LessonRun& run : lesson.runs) say("Run {}: {}\n", run.id, run_label(lesson, run.id));
   const std::optional<Results> kept = load_results(lesson);
   for (const Check& check : lesson.checks) {
     const Measure& m = *lesson.measure(check.measure);
     say("Check: {} ({}): {}\n", m.label, band_text(check), check.says);
+    for (const Neighbour& n : check.excludes) say("       excludes: {}\n", n.what);
     if (kept && kept->measures.contains(m.id)) {
       const Spread& s = kept->measures.at(m.id).spread;
       say("       {} of {} seeds: {}, from {} to {}\n", to_string(m.mean) + std::string(" mean"),
@@ -102,12 +104,20 @@ Exit check(const Course& course, const LessonOptions& options) {
   return closing.code(failed == 0 && course.broken.empty() ? Exit::ok : Exit::check_failed);
 }
 
+// Before anything is trained or written: a damaged measured.json is at fault itself.
+void check_measured(const Course& course) {
+  with_exit(Exit::input, [&] {
+    for (const Lesson& lesson : course.lessons) load_results(lesson);
+  });
+}
+
 }  // namespace
 
 Exit lesson(const LessonOptions& options) {
   const Course course = course_of(options);
   try {
     if (options.command == "list") return list(course);
+    check_measured(course);
     if (options.command == "show") return show(lesson_of(course, options.id));
     if (options.command == "report") {
       Closing closing;

@@ -6,6 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/data/unigram.h"
+#include "engine/train/verdict.h"
+
 namespace normscope::cli {
 namespace {
 
@@ -13,33 +16,18 @@ constexpr int32_t kWindow = 50;
 /// The batch of a run's first update is number 1.
 constexpr uint64_t kFirstBatch = 1;
 
-std::string verdict_of(RunState state, const History& history) {
-  int32_t stuck = -1, learns = -1, broken = -1;
-  for (const RunEvent& event : history.events()) {
-    switch (event.kind) {
-      case RunEvent::Kind::Stuck:
-        stuck = event.step;
-        break;
-      case RunEvent::Kind::Unstuck:
-        stuck = -1;
-        break;
-      case RunEvent::Kind::LeftPlateau:
-        learns = event.step;
-        break;
-      case RunEvent::Kind::Returned:
-        learns = -1;
-        break;
-      case RunEvent::Kind::NonFinite:
-        broken = event.step;
-        break;
-      default:
-        break;
-    }
-  }
-  if (state == RunState::NonFinite || broken >= 0) return fmt::format("not finite at step {}", broken);
-  if (state == RunState::Stuck || stuck >= 0) return "stuck";
-  if (learns >= 0) return fmt::format("learns since step {}", learns);
-  return "not decided";
+/// How much the sources must be worth for a translation to be one, in nats (the plateau's own margin).
+constexpr double kSourceUse = 0.1;
+
+/// The rule is engine/train/verdict.h's. An encoder-decoder may leave the level of word frequencies and still
+/// write sentences that have nothing to do with what it read: its decoder alone has learned the language.
+std::string verdict_text(RunState state, const History& history, double source_use) {
+  normscope::Verdict verdict = verdict_of(history.events());
+  // An event of long ago may be missing from a history that was cut; what the run itself says counts.
+  if (state == RunState::Stuck) verdict.kind = normscope::Verdict::Kind::Stuck;
+  if (verdict.kind == normscope::Verdict::Kind::Learns && source_use < kSourceUse)
+    return "ignores the source";
+  return to_string(verdict);
 }
 
 /// Terminal columns of a UTF-8 text without wide characters.
@@ -55,7 +43,8 @@ std::string number(double value, const char* format) {
 }  // namespace
 
 RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits, RunState state,
-                    const History& history, const Task& task, double validation, double milliseconds) {
+                    const History& history, const Task& task, double validation, double milliseconds,
+                    double source_use) {
   RunResult out;
   out.label = label;
   out.spec = spec;
@@ -63,7 +52,7 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
   out.name = spec.name.empty() ? default_name(spec) : spec.name;
   out.wiring = normscope::label(placement_of(spec.model.stack(), context_of(spec.model, true)));
   out.state = to_string(state);
-  out.verdict = verdict_of(state, history);
+  out.verdict = verdict_text(state, history, source_use);
   out.validation = validation;
   out.milliseconds = milliseconds;
   out.loss = out.unigram = std::numeric_limits<double>::quiet_NaN();
@@ -78,8 +67,9 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
   }
   out.loss = sum / out.window;
   const uint64_t end = static_cast<uint64_t>(out.step) + kFirstBatch;
-  out.unigram = unigram_cross_entropy(task, spec.seed, end - static_cast<uint64_t>(out.window), end,
-                                      spec.train.batch, spec.model.sequence);
+  out.unigram = smoothed_unigram_cross_entropy(task, spec.seed, end - static_cast<uint64_t>(out.window), end,
+                                               spec.train.batch, spec.model.sequence,
+                                               static_cast<double>(spec.train.label_smoothing));
   return out;
 }
 

@@ -4,14 +4,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "app/cli/exit_code.h"
+#include "app/input_kinds.h"
 
 namespace normscope::cli {
 namespace {
@@ -60,10 +60,10 @@ namespace {
 void check_log(const std::string& path) {
   constexpr std::string_view kBegin = "{\"run\":";
   if (!std::filesystem::is_regular_file(path)) return;
-  std::string begin(kBegin.size(), '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  if (file.gcount() == 0 || begin == kBegin) return;
+  InputFile file(path, input::kLog);
+  std::string begin(std::min<uint64_t>(file.size(), kBegin.size()), '\0');
+  file.read(begin.data(), begin.size());
+  if (begin.empty() || begin == kBegin) return;
   throw CommandError(Exit::usage,
                      fmt::format("--log {}: is no log that could be continued: expected another name", path));
 }

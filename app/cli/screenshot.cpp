@@ -1,22 +1,15 @@
 // normscope screenshot: a screen after some training, as PNGs, without display or OpenGL.
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 #include "app/cli/options.h"
 #include "app/cli/picture.h"
 #include "app/cli/specs.h"
 #include "app/config/session_file.h"
+#include "app/input_kinds.h"
 
 namespace normscope::cli {
 namespace {
 
 std::string read_script(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) {
-    throw CommandError(Exit::usage, fmt::format("--script {}: cannot be read", path));
-  }
-  return {std::istreambuf_iterator<char>(file), {}};
+  return with_exit(Exit::usage, [&] { return read_input_file(path, input::kScript); });
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "engine/core/machine_memory.h"
 #include "engine/data/pairs_task.h"
 #include "engine/io/safetensors.h"
+#include "engine/train/evaluate.h"
 #include "engine/train/run.h"
 
 namespace normscope::cli {
@@ -225,6 +226,11 @@ void save_between(const TrainOptions& options, const Job& job, size_t runs) {
     std::remove(kept(step - options.keep * options.save_every).c_str());
 }
 
+double source_use_of(Run& run) {
+  const RunSpec& spec = run.spec();
+  return source_use(run.store(), spec.model, run.task(), spec.seed, spec.train.batch);
+}
+
 /// What a validation says of a model whose text is worth a line of its own.
 void show(const Job& job, size_t runs) {
   const TaskForm form = job.task->form();
@@ -415,7 +421,8 @@ RunResult result_of(Job& job) {
   const int32_t trained = job.run->steps_done() - job.first_step;
   if (std::isnan(job.validation) && trained > 0) job.validation = job.run->validation_loss();
   return result_of(job.label(), job.run->spec(), job.run->edits(), job.run->state(), *job.run->history(),
-                   *job.task, job.validation, trained > 0 ? job.seconds * 1e3 / trained : NAN);
+                   *job.task, job.validation, trained > 0 ? job.seconds * 1e3 / trained : NAN,
+                   source_use_of(*job.run));
 }
 
 }  // namespace

@@ -40,6 +40,9 @@ std::string write_config(std::span<const ConfigRun> runs);
 /// Whole or not at all (AtomicFile). Throws Error with the path.
 void save_config(const std::string& path, std::span<const ConfigRun> runs);
 
+/// A text as TOML writes it, in quotes.
+std::string toml_string(std::string_view text);
+
 /// "16:train.rate=1e-3" (`step:key=value`; "lr" and "warmup" stand for train.rate and train.warmup). Throws
 /// Error.
 Edit parse_edit(std::string_view text);

@@ -2,14 +2,15 @@
 // need.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <optional>
 
 #include "app/config/config_file.h"
 #include "app/config/toml.h"
+#include "app/input_kinds.h"
 #include "engine/core/error.h"
+#include "engine/train/limits.h"
 
 namespace normscope {
 namespace {
@@ -20,7 +21,9 @@ constexpr std::string_view kLetters = "ABCD";
 struct Place {
   const std::string& file;
   [[noreturn]] void refuse(const toml::source_region& at, const std::string& message) const {
-    std::string line = fmt::format("{}:{}: {}", file, at.begin.line, message);
+    constexpr size_t kLongest = 500;
+    std::string line = fmt::format("{}:{}: {}{}", file, at.begin.line, message.substr(0, kLongest),
+                                   message.size() > kLongest ? "..." : "");
     std::replace_if(
         line.begin(), line.end(), [](unsigned char c) { return c < 0x20; }, ' ');  // quoted from the file
     throw Error(line);
@@ -197,7 +200,7 @@ Edit read_edit(const Place& place, const toml::node& node, const RunSpec& spec) 
   for (const auto& [key, value] : *table) {
     const std::string name(key.str());
     if (name == "step" && value.is_integer() && *value.value<int64_t>() >= 0 &&
-        *value.value<int64_t>() < INT32_MAX) {
+        *value.value<int64_t>() <= kLastEdit) {
       edit.step = static_cast<int32_t>(*value.value<int64_t>()), has_step = true;
     } else if (name == "key" && value.is_string()) {
       edit.key = *value.value<std::string>();
@@ -263,8 +266,9 @@ ConfigRun build_run(const Place& place, char letter, const Assignments& shared, 
   }
   if (own.edits) {
     const toml::array* list = own.edits->as_array();
-    if (!list)
-      place.refuse(own.edits->source(), fmt::format("[edits] {}: expected a list", what_it_is(*own.edits)));
+    if (!list || list->size() > kMostEdits)
+      place.refuse(own.edits->source(), fmt::format("[edits] {}: expected a list of at most {}",
+                                                    what_it_is(*own.edits), kMostEdits));
     for (const toml::node& node : *list) run.edits.push_back(read_edit(place, node, run.spec));
   }
   std::stable_sort(run.edits.begin(), run.edits.end(),
@@ -277,12 +281,7 @@ ConfigRun build_run(const Place& place, char letter, const Assignments& shared, 
 std::vector<ConfigRun> parse_config(std::string_view text, const std::string& name,
                                     const std::string& folder) {
   const Place place{name};
-  toml::table root;
-  try {
-    root = toml::parse(text, name);
-  } catch (const toml::parse_error& error) {
-    place.refuse(error.source(), fmt::format("not valid TOML: {}", error.description()));
-  }
+  const toml::table root = parse_toml(text, name);
   Assignments shared;
   RunTable whole;
   std::vector<std::pair<char, RunTable>> runs;
@@ -316,10 +315,8 @@ std::vector<ConfigRun> parse_config(std::string_view text, const std::string& na
 }
 
 std::vector<ConfigRun> read_config(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) throw Error(fmt::format("{}: cannot be read", path));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return parse_config(text, path, std::filesystem::path(path).parent_path().string());
+  return parse_config(read_input_file(path, input::kConfig), path,
+                      std::filesystem::path(path).parent_path().string());
 }
 
 }  // namespace normscope

@@ -1,12 +1,13 @@
 // The writing half of config_file.h, and edits as text.
-#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
 
 #include "app/config/config_file.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 
 namespace normscope {
-namespace {
 
 std::string toml_string(std::string_view text) {
   std::string out = "\"";
@@ -19,6 +20,8 @@ std::string toml_string(std::string_view text) {
   }
   return out + '"';
 }
+
+namespace {
 
 /// The value of a field as TOML. A real number always shows that it is one.
 std::string toml_value(const Field& field, const std::string& text) {
@@ -53,13 +56,6 @@ std::string edits_line(const std::vector<Edit>& edits) {
   return out + "\n]\n";
 }
 
-const Entry* find_entry(const std::vector<Entry>& entries, std::string_view key) {
-  for (const Entry& entry : entries) {
-    if (entry.key == key) return &entry;
-  }
-  return nullptr;
-}
-
 /// The tables [run], [model], ... with the entries that `keep` wants.
 template <typename Keep>
 void write_tables(std::string& out, const std::vector<Entry>& entries, Keep keep) {
@@ -86,12 +82,11 @@ std::string write_config(std::span<const ConfigRun> runs) {
     write_tables(out, all[0], [](const Entry& entry) { return !entry.key.starts_with("run."); });
     return out;
   }
+  std::map<std::pair<std::string_view, std::string_view>, size_t> runs_with;
+  for (const std::vector<Entry>& entries : all)
+    for (const Entry& entry : entries) ++runs_with[{entry.key, entry.value}];
   const auto shared = [&](const Entry& entry) {
-    return entry.key != "run.name" &&
-           std::all_of(all.begin(), all.end(), [&](const std::vector<Entry>& other) {
-             const Entry* same = find_entry(other, entry.key);
-             return same && same->value == entry.value;
-           });
+    return entry.key != "run.name" && runs_with[{entry.key, entry.value}] == all.size();
   };
   write_tables(out, all[0], shared);
   for (size_t i = 0; i < all.size(); ++i) {

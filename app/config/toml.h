@@ -8,3 +8,18 @@
 #define TOML_ASSERT(condition) static_assert(true)
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
+
+#include <string>
+#include <string_view>
+
+namespace normscope {
+
+/// The only call of the library's parser. `name` stands for the file. Throws Error as "NAME:LINE: not valid
+/// TOML: ...", also for what is nested beyond measure: the library recurses over dotted keys when it frees
+/// them, and looks through all tables for each.
+toml::table parse_toml(std::string_view text, const std::string& name);
+
+inline constexpr int kTomlDots = 16;           ///< in one key
+inline constexpr size_t kTomlTables = 20'000;  ///< headers and dotted keys
+
+}  // namespace normscope

@@ -50,6 +50,7 @@ constexpr Words kWhole[] = {
     {"plot/stack-over-time", "plot over time: encoder or decoder"},
     {"plot/dependency/batch", "dependency plot: whole batch"},
     {"transport/budget", "transport: budget of steps"},
+    {"transport/pace", "transport: budget and speed"},
     {"lesson/course", "lesson: the whole course"},
     {"lesson/lab", "lesson: open in the Lab"},
 };
@@ -113,6 +114,16 @@ std::string run_field(const Parts& parts) {
   return parts.size() > 2 ? fmt::format("{} of {}", field->label, parts[2]) : std::string(field->label);
 }
 
+// "plot/loss/menu/csv" -> "loss plot: save as CSV".
+std::string plot_menu(const Parts& parts) {
+  std::string what = "menu";
+  if (parts.size() > 3)
+    for (const lab::MenuEntry& entry : lab::menu_entries(false))
+      if (entry.id == parts[3]) what = entry.label;
+  what[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(what[0])));
+  return fmt::format("{} plot: {}", spelled(parts[1]), what);
+}
+
 }  // namespace
 
 std::string control_title(std::string_view name) {
@@ -133,6 +144,7 @@ std::string control_title(std::string_view name) {
   if (first == "plot" && count == 4 && parts[2] == "warmup")
     return fmt::format("plot: end of the warm-up of {}", parts[3]);
   if (first == "plot" && count == 3 && parts[1] == "tab") return "plot: show " + parts[2];
+  if (first == "plot" && count > 2 && parts[2] == "menu") return plot_menu(parts);
   std::string title;
   for (size_t i = first == "app" ? 1 : 0; i < count; ++i) {
     const bool head = title.empty();

@@ -64,6 +64,16 @@ const Term* asked_for(const ui::Ui& ui) {
 
 }  // namespace
 
+std::string source_text(const Term& term) {
+  // The texts that the entries were held against; the rest is the literature as it is commonly told.
+  constexpr std::string_view kRead[] = {"Xiong et al. 2020", "Liu et al. 2020", "Xu et al. 2019",
+                                        "docs/theory.md", "This program"};
+  const bool read = std::any_of(std::begin(kRead), std::end(kRead), [&](std::string_view text) {
+    return term.source.find(text) != term.source.npos;
+  });
+  return std::string(term.source) + (read ? "" : " (from the literature, not checked)");
+}
+
 const Term* find_term(std::string_view id) {
   const auto all = glossary();
   const auto at = std::find_if(all.begin(), all.end(), [&](const Term& t) { return t.id == id; });
@@ -89,7 +99,7 @@ void draw_glossary(ui::Ui& ui, std::string& open) {
     const std::string name = fmt::format("term/{}", mark.term->id);
     if (ui.registry().find(name)) continue;  // two titles of one term: the first is the control
     const Rect area{mark.rect.x, mark.rect.centre().y - 12, mark.rect.w, 24};
-    if (ui.hit(name, area, mark.term->title, fmt::format("{} ({})", mark.term->text, mark.term->source))
+    if (ui.hit(name, area, mark.term->title, fmt::format("{} ({})", mark.term->text, source_text(*mark.term)))
             .clicked)
       open = mark.term->id;
   }
@@ -101,7 +111,8 @@ void draw_glossary(ui::Ui& ui, std::string& open) {
   const float width = 380, line = 18;
   const TextStyle body{Face::sans, type::body}, small{Face::sans, type::tick};
   const float text_h = ui.paint().wrapped_height(width - 32, body, term->text, line);
-  const float source_h = ui.paint().wrapped_height(width - 32, small, term->source, 16);
+  const std::string source = source_text(*term);
+  const float source_h = ui.paint().wrapped_height(width - 32, small, source, 16);
   Rect box{(ui.size().x - width) / 2, 90, width, text_h + source_h + 62};
   for (const Mark& mark : marks) {  // beside the word, where it stands on the screen
     if (mark.term != term) continue;
@@ -113,9 +124,9 @@ void draw_glossary(ui::Ui& ui, std::string& open) {
   if (!ui.begin_popup(kPopup, box)) return open.clear();
   Rect rest = box.inset(16, 12);
   ui.paint().text_in(rest.take_top(24, 4), {Face::bold, type::title}, t.ink, term->title);
-  ui.mark("app/glossary/entry", rest, term->text, term->source);
+  ui.mark("app/glossary/entry", rest, term->text, source);
   ui.paint().text_wrapped(rest.take_top(text_h, 6), body, t.ink2, term->text, line);
-  ui.paint().text_wrapped(rest, small, t.ink3, term->source, 16);
+  ui.paint().text_wrapped(rest, small, t.ink3, source, 16);
   ui.end_popup();
   if (!ui.popup_open(kPopup)) open.clear();
 }

@@ -20,8 +20,13 @@ struct Term {
   std::string_view words = {};
 };
 
+// Term::words of what running text says all the time and nobody asks about.
+constexpr std::string_view kNotInText = "-";
+
 std::span<const Term> glossary();
 const Term* find_term(std::string_view id);
+// The source as it is shown: one that the entry was not held against, word by word, says so.
+std::string source_text(const Term& term);
 // The term that a panel title or a control's name stands for; nullptr when none does.
 const Term* term_at(std::string_view place);
 

@@ -10,7 +10,7 @@ constexpr Term kTerms[] = {
      "A norm subtracts the mean of a position's features, divides by their standard deviation and applies a "
      "learned gain "
      "and bias. It keeps the size of what flows on the same, whatever came before.",
-     "Ba, Kiros, Hinton 2016, Layer Normalization", "settings/model.norm|diagram/kind/ln"},
+     "Ba, Kiros, Hinton 2016, Layer Normalization", "settings/model.norm|diagram/kind/ln", "norm"},
     {"rmsnorm", "RMSNorm",
      "A norm that divides by the root mean square and subtracts nothing. It has a gain but no bias, and "
      "trains about as "
@@ -23,9 +23,11 @@ constexpr Term kTerms[] = {
      "Vaswani et al. 2017, Attention Is All You Need", "preset/Post"},
     {"pre-ln", "Pre-LN",
      "The norm stands at the entry of each branch, and the trunk has none but a last one before the output. "
-     "Gradients "
-     "reach every layer about equally, so it trains without warm-up.",
-     "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture", "preset/Pre"},
+     "Gradients do not fade on their way down: lower layers have somewhat larger ones, and it trains without "
+     "warm-up.",
+     "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture; Liu et al. 2020, appendix "
+     "A.1",
+     "preset/Pre"},
     {"sandwich", "sandwich norm",
      "Each branch has a norm at its entry and a second one at its end. It keeps what a branch adds to the "
      "trunk from "
@@ -42,9 +44,9 @@ constexpr Term kTerms[] = {
      "start. The scales are learned on afterwards.",
      "Liu et al. 2020, Understanding the Difficulty of Training Transformers", "preset/Admin"},
     {"rezero", "ReZero",
-     "No norm at all: each branch is multiplied by a learned number that starts at zero. At the start the "
-     "model is the "
-     "identity and gradients pass untouched.",
+     "No norm at all: each branch is multiplied by a learned number that starts at zero, here one for each "
+     "sub-layer (the authors: one for each layer). At the start the model is the identity and gradients pass "
+     "untouched.",
      "Bachlechner et al. 2020, ReZero is All You Need", "preset/ReZero"},
     {"warm-up", "warm-up",
      "The learning rate rises from zero to its peak over the first steps. It keeps the first, badly informed "
@@ -57,7 +59,8 @@ constexpr Term kTerms[] = {
      "How far the weights move against the gradient in one step. Too small a rate learns slowly, too large a "
      "one throws "
      "away what was learned.",
-     "Goodfellow, Bengio, Courville 2016, Deep Learning, section 8.3", "Learning rate|settings/train.rate"},
+     "Goodfellow, Bengio, Courville 2016, Deep Learning, section 8.3", "Learning rate|settings/train.rate",
+     "rate"},
     {"residual", "residual connection",
      "A sub-layer's result is added to its own input instead of replacing it. The sum gives the gradient a "
      "way back that "
@@ -72,7 +75,7 @@ constexpr Term kTerms[] = {
      "The detour of a sub-layer: it leaves the trunk, passes attention or feed-forward, and is added back. "
      "How much a "
      "branch counts is what the placement of the norm decides.",
-     "Liu et al. 2020, Understanding the Difficulty of Training Transformers", ""},
+     "Liu et al. 2020, Understanding the Difficulty of Training Transformers", "", "branches"},
     {"attention", "attention",
      "Each position looks at the others and takes a weighted mean of what they offer. The weights follow "
      "from how well "
@@ -89,11 +92,13 @@ constexpr Term kTerms[] = {
      "elsewhere, that layer hears almost nothing of the error.",
      "Xiong et al. 2020, section 3.3", "Gradient by layer|Gradient norm over time|Gradient over time"},
     {"theory", "theory at step 1",
-     "What the gradient of W₂ should be before training, computed from depth, widths and how often letters "
-     "repeat, not measured. The diamond is the last layer; from there down the dotted line is level in "
-     "Post-LN "
-     "and follows one over the root of q, the mean square of the stream, in Pre-LN.",
-     "Xiong et al. 2020, theorem 1 and section 3.3", ""},
+     "What the gradient of W₂ should be before training, computed and not measured. The diamond is the last "
+     "layer, from depth, widths and how often letters repeat; the dotted line follows 1/√q in Pre-LN, q the "
+     "mean square of the stream, and the measured size of cross-attention in a Post-LN decoder; where an "
+     "assumption of a line does not hold it is not drawn.",
+     "Ours: docs/theory.md. Bounds of the last layer: Xiong et al. 2020, theorem 1; even layers of Post-LN "
+     "at one position: Liu et al. 2020, theorem 1",
+     "", "-"},
     {"hidden-state", "hidden-state norm",
      "The mean square of the features on the trunk. In Pre-LN it grows with depth because every branch adds "
      "to it; in "
@@ -108,7 +113,7 @@ constexpr Term kTerms[] = {
      "The loss of a model that only knows how often each letter occurs. A run that stays on this line has "
      "learned no "
      "order of letters at all.",
-     "Shannon 1951, Prediction and Entropy of Printed English", ""},
+     "Shannon 1951, Prediction and Entropy of Printed English", "", "letter frequencies"},
     {"entropy", "entropy of the text",
      "The part of the text that cannot be foreseen, in nats a letter. No model can come below it on average.",
      "Shannon 1951, Prediction and Entropy of Printed English", ""},
@@ -116,7 +121,7 @@ constexpr Term kTerms[] = {
      "The share of each earlier branch in the state after a sub-layer: the variance of its part over the "
      "variance of the whole. A layer that leans on its newest branch alone is easily shaken by an update.",
      "Liu et al. 2020, Understanding the Difficulty of Training Transformers, section 4.1",
-     "Who does each layer lean on?"},
+     "Who does each layer lean on?", "share|$\\beta_{ij}^2"},
     {"plateau", "plateau",
      "A stretch of training in which the loss hardly falls. Here it is the level of letter frequencies, and "
      "a run is "
@@ -189,8 +194,8 @@ constexpr Term kTerms[] = {
      "Normalization",
      "preset/HybridNorm"},
     {"hybridnorm-star", "HybridNorm*",
-     "HybridNorm whose first layer has a norm at the entry of both branches as well. The first layer reads "
-     "the raw embedding, and the norm there steadies it.",
+     "HybridNorm whose first layer is Pre-LN: there a norm at the entry of each branch takes the place of "
+     "the one on the trunk. The first layer reads the raw embedding, and the norm there steadies it.",
      "Zhuo et al. 2025, HybridNorm", "preset/Hybrid*"},
     {"normformer-scaled", "NormFormer with a scaled skip",
      "NormFormer in which the trunk is multiplied by a learned vector λ before the feed-forward branch is "
@@ -201,8 +206,10 @@ constexpr Term kTerms[] = {
      "layers. The heavy skip lets the gradient pass a thousand layers.",
      "Chen, Wei 2026, Post-LayerNorm Is Back", "preset/Keel"},
     {"qk-norm", "QK-norm",
-     "Each head's queries and keys are normed before they meet. Attention weights then cannot run into"
-     " one-hot rows however large the weights become.",
+     "Each head's queries and keys are normed before they meet, here by layer normalization with gain and "
+     "bias (Henry et al.: divided by their length, with a learned scale; Dehghani et al.: without bias). "
+     "With gains of one no logit exceeds the root of the head's width; learned gains can still make "
+     "attention sharp.",
      "Henry et al. 2020, Query-Key Normalization for Transformers; Dehghani et al. 2023, Scaling Vision "
      "Transformers to 22 Billion Parameters",
      "preset/QK-norm"},
@@ -244,7 +251,7 @@ constexpr Term kTerms[] = {
     {"skip-scale", "skip and branch scales",
      "ω multiplies the trunk and α the branch before the two are added. Their ratio decides how much "
      "of a layer's state its newest branch is.",
-     "Liu et al. 2020; Bachlechner et al. 2020", "scale"},
+     "Liu et al. 2020; Bachlechner et al. 2020", "scale", "skip path|skip scale|$\\omega"},
     {"layer", "layer",
      "Attention followed by a feed-forward network, each with its way back to the trunk. More layers "
      "compute more in turn and are harder to train.",
@@ -262,10 +269,11 @@ constexpr Term kTerms[] = {
      "cost grows with the square.",
      "Vaswani et al. 2017, section 4", "settings/model.sequence"},
     {"init", "initialization",
-     "How the weights start, before the first step. Their size decides how signals and gradients grow "
-     "or shrink from layer to layer.",
+     "How the weights start, before the first step: their size decides how signals and gradients grow or "
+     "shrink from layer to layer. Here normal(0.02) leaves the embedding at unit variance, unlike BERT, and "
+     "T-Fixup’s (9N)^(−1/4), derived for decoders with cross-attention, serves every decoder.",
      "Glorot, Bengio 2010, Understanding the difficulty of training deep feedforward neural networks",
-     "settings/model.init"},
+     "settings/model.init", "initialisation"},
     {"schedule", "learning rate schedule",
      "What the learning rate does after its warm-up: stay, or fall in a curve. A falling rate lets the"
      " weights settle at the end.",
@@ -297,9 +305,10 @@ constexpr Term kTerms[] = {
      "Srivastava et al. 2014, Dropout: A Simple Way to Prevent Neural Networks from Overfitting",
      "settings/model.dropout_residual|settings/model.dropout_attention|settings/model.dropout_activation"},
     {"activation", "activation",
-     "The bent function between the two matrices of a feed-forward network. Without it the two would "
-     "be one matrix.",
-     "Hendrycks, Gimpel 2016, Gaussian Error Linear Units", "settings/model.activation"},
+     "The bent function between the two matrices of a feed-forward network, without which the two would be "
+     "one matrix. GELU is computed in its tanh form.",
+     "Hendrycks, Gimpel 2016, Gaussian Error Linear Units, section 2 (the tanh form)",
+     "settings/model.activation"},
     {"positions", "positional encoding",
      "Attention alone does not know which symbol came first, so each position gets a mark of its "
      "place. It is a fixed wave or a learned vector that is added to the embedding.",
@@ -317,7 +326,8 @@ constexpr Term kTerms[] = {
     {"architecture", "encoder and decoder",
      "A decoder sees only what came before and predicts the next symbol; an encoder sees the whole "
      "row. An encoder-decoder reads one row with the one and writes another with the other.",
-     "Vaswani et al. 2017, section 3.1", "settings/model.architecture|settings/model.encoder_placement"},
+     "Vaswani et al. 2017, section 3.1", "settings/model.architecture|settings/model.encoder_placement",
+     "decoder|encoder"},
     {"pooling", "pooling",
      "How a classifier gets one vector from a whole row: the first position's, or the mean of all. The"
      " class is read off that vector.",
@@ -334,7 +344,7 @@ constexpr Term kTerms[] = {
     {"data", "training data",
      "What the runs learn from, the same batches for each of them. The built-in sentences have a known"
      " entropy, so that how much is left to learn is known too.",
-     "This program", "settings/data.name|settings/data.seed"},
+     "This program", "settings/data.name|settings/data.seed", "-"},
     {"pieces", "byte-pair pieces",
      "Frequent groups of letters that count as one symbol. A larger vocabulary makes rows shorter and "
      "the embedding larger.",
@@ -353,7 +363,7 @@ constexpr Term kTerms[] = {
     {"run", "run",
      "One training from a specification, a seed and the edits made on the way; the same three give the same "
      "numbers again. Unless it is given a name it is called after its settings.",
-     "This program", "settings/run.name"},
+     "This program", "settings/run.name", "-"},
     {"gradient-memory", "gradients of activations",
      "Going back, each intermediate value has a gradient that takes as much memory as the value. Once "
      "it has been handed on, its memory can serve another.",
@@ -377,7 +387,7 @@ constexpr Term kTerms[] = {
      "say the same, and attention has nothing to choose from.",
      "Dong, Cordonnier, Loukas 2021, Attention is not all you need; Noci et al. 2022, Signal Propagation in "
      "Transformers",
-     "Token cosine|Token cosine over time"},
+     "Token cosine|Token cosine over time", "token states"},
     {"layer-cosine", "layer cosine",
      "The cosine between what enters a sub-layer and what leaves it. Near one the sub-layer hardly "
      "turns anything and could almost be left out.",
@@ -403,7 +413,7 @@ constexpr Term kTerms[] = {
      "Goodfellow, Bengio, Courville 2016, section 2.5", "", "$\\|\\cdot\\|"},
     {"w2", "W₂",
      "The second matrix of a feed-forward network: it brings the widened state back to the width of the "
-     "trunk. The theorem of lesson 3 is about its gradient.",
+     "trunk. The theorem of lesson 3 bounds its gradient.",
      "Vaswani et al. 2017, section 3.3", "", "$W_2"},
     {"widths", "widths D and F",
      "D is the width of the state that flows through the model, F the width of the feed-forward network "
@@ -424,8 +434,9 @@ constexpr Term kTerms[] = {
     {"root-depth", "1/√depth",
      "When parts that know nothing of each other are added, the mean square of the sum grows like their "
      "number, so its length grows like the root of it. A last norm that divides by this length makes the "
-     "last layer's gradient fall in proportion to one over the root of the depth.",
-     "Xiong et al. 2020, theorem 1", "", "$\\sqrt{N}|$1/\\sqrt{N}"},
+     "last layer's gradient at one position fall in proportion to one over the root of the depth.",
+     "Xiong et al. 2020, theorem 1 and the proof of it (an upper bound); the value: docs/theory.md", "",
+     "$\\sqrt{N}|$1/\\sqrt{N}"},
     {"cosine", "cosine",
      "The cosine of the angle between two vectors: one when they point the same way, zero at a right angle. "
      "It compares directions and leaves lengths out.",

@@ -15,6 +15,8 @@
 #include "app/session/settings.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
+#include "engine/io/input_file.h"
+#include "engine/core/boundary.h"
 
 namespace normscope::hands {
 namespace {
@@ -48,16 +50,6 @@ void copy_command(AppState& state) {
   state.notice = "copied: a command that reproduces these runs";
 }
 
-void save_runs(AppState& state) {
-  if (state.view->runs.empty()) return;
-  try {
-    save_config(state.save_as, session_of(*state.view));
-    state.notice = "saved " + state.save_as;
-  } catch (const Error& error) {
-    state.notice = error.what();
-  }
-}
-
 // The first of the lost sessions was restored or declined: the next one is offered.
 void answer_lost(Hands& hands) {
   if (!hands.lost.empty()) hands.lost.erase(hands.lost.begin());
@@ -71,19 +63,7 @@ void restore(AppState& state) {
     state.notice = "there is no session to restore";
     return;
   }
-  hands.restoring = session, hands.restore_asked = state.view->version;
-  // What was done in this window is kept and can come back; in a new one the session's own undo does.
-  const bool worked = (hands.undo.can_undo() || state.view->restored > 0) && !state.aside.empty();
-  hands.swapping = worked;
-  if (worked) {
-    const std::string slot = hands.undo.next_slot(state.aside);
-    const char selected = state.lab_screen.diagram().selected;
-    state.lab->save(slot);
-    hands.undo.replaced(*state.view, slot, selected, selected);
-  } else {
-    hands.undo.clear();
-  }
-  state.lab->restore(session, false);
+  restore_session(state, session, false);
   answer_lost(hands);
 }
 
@@ -93,8 +73,8 @@ void open_opener(AppState& state, Ui& ui) {
   if (state.view->runs.empty()) return;
   try {
     start_opener(hands.opener, *state.view->runs[0].spec);
-  } catch (const Error& error) {
-    state.notice = error.what();
+  } catch (...) {
+    state.notice = describe_exception("opening a text");
     return;
   }
   hands.opener.open = true;
@@ -107,10 +87,6 @@ void begin_course(AppState& state) {
   if (player.course().lessons.empty()) return void(state.notice = "there are no lessons beside the program");
   player.open(player.course().lessons.front().id, lessons::StepKind::Predict);
   state.screen = Screen::lessons;
-}
-
-FilePurpose open_purpose(const AppState& state) {
-  return state.aside.empty() ? FilePurpose::open_for_good : FilePurpose::open;
 }
 
 void set_scale(AppState& state, float scale) {
@@ -141,11 +117,11 @@ void run_act(AppState& state, Ui& ui, Act act) {
     case Act::sheet:
       return ui.open_popup("app/help");
     case Act::save:
-      return save_runs(state);
+      return save(state, ui);
     case Act::save_as:
-      return ask_for_file(ui, state.hands.file, FilePurpose::save, state.save_as);
+      return save_as(state, ui);
     case Act::open_file:
-      return ask_for_file(ui, state.hands.file, open_purpose(state), "");
+      return ask_open(state, ui);
     case Act::copy_command:
       return copy_command(state);
     case Act::bookmark:
@@ -184,6 +160,7 @@ void run_act(AppState& state, Ui& ui, Act act) {
 
 void begin_hands(AppState& state, Ui& ui) {
   check_restored(state);
+  finish_opening(state, ui);
   for (const Act act : kAnywhere)
     if (pressed(ui, act)) run_act(state, ui, act);
   state.hands.own_commands = state.commands.size();
@@ -197,15 +174,14 @@ void draw_hands(AppState& state, Ui& ui) {
       ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsMouseReleased(ImGuiMouseButton_Left);
   hands.undo.note(*state.view, made, hands.selected_before, state.lab_screen.diagram().selected, held);
 
+  const auto replaces = [](const lab::Command& command) {
+    return std::holds_alternative<lab::ReplaceRuns>(command) ||
+           std::holds_alternative<lab::SwapSession>(command);
+  };
+  if (std::any_of(state.commands.begin(), state.commands.end(), replaces)) runs_were_replaced(hands.files);
+
   draw_glossary(ui, hands.glossary);
-  if (!hands.ask_open.empty())
-    ask_for_file(ui, hands.file, FilePurpose::open_for_good, std::exchange(hands.ask_open, {}));
-  if (const std::optional<std::string> path = draw_file_prompt(ui, hands.file)) {
-    if (hands.file.purpose == FilePurpose::save)
-      state.save_as = *path, save_runs(state);
-    else
-      open_file(state, *path, true);
-  }
+  draw_files(state, ui);
   if (draw_opener(ui, hands.opener, *state.view)) {
     if (hands.opener.guesses.count() >= kOpenerEnough) {
       hands.person = hands.opener.guesses.nats();
@@ -214,7 +190,8 @@ void draw_hands(AppState& state, Ui& ui) {
     }
     if (hands.opener.lesson) run_act(state, ui, Act::first_lesson);
   }
-  const std::optional<PaletteItem> chosen = draw_palette(ui, hands.palette);
+  const std::optional<PaletteItem> chosen =
+      draw_palette(ui, hands.palette, [&] { return state.lab_screen.elsewhere(ui.registry(), *state.view); });
   if (!chosen) return;
   const bool runs = chosen->act || chosen->preset || !chosen->control.empty() || !chosen->term.empty();
   if (!runs) state.notice = chosen->help;
@@ -223,7 +200,7 @@ void draw_hands(AppState& state, Ui& ui) {
   const bool hidden = !chosen->control.empty() && !ui.registry().find(chosen->control);
   if (!hidden && !chosen->preset) return;
   state.screen = Screen::lab;
-  if (hidden) state.lab_screen.reveal(chosen->control);
+  if (hidden) state.lab_screen.reveal(chosen->control, ui.registry());
   state.lab_screen.diagram().preset_asked = chosen->preset;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/hands/file_prompt.h"
+#include "app/hands/files.h"
 #include "app/hands/opener.h"
 #include "app/hands/palette.h"
 #include "app/hands/undo.h"
@@ -22,6 +22,7 @@ struct Hands {
   PaletteState palette;
   OpenerState opener;
   FilePrompt file;
+  Files files;
   std::string glossary;      // the entry that is kept open
   std::string last_session;  // a folder that can be restored; empty: none
   // Sessions whose window did not close, the newest first: offered one after the other.
@@ -34,7 +35,6 @@ struct Hands {
   bool offers_answered = false;  // set when the person answered one: the window remembers
   std::optional<double> person;  // nats a letter of the opener
   std::string clipboard;         // what was copied last (a window puts it on the clipboard too)
-  std::string ask_open;          // a file that was dropped where opening it could not be undone: ask first
   bool swapping = false;         // an undo brings a whole session back: its own log is not to be taken
   char selected_before = 'A';
   size_t own_commands = 0;  // of this frame: they are not noted again

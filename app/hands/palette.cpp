@@ -32,11 +32,26 @@ bool in_order(std::string_view word, std::string_view text) {
   return at == word.size();
 }
 
-int word_score(const std::string& word, const std::string& title, const std::string& help) {
-  if (const size_t at = title.find(word); at != title.npos) {
-    if (at == 0) return 100;
-    return std::isalnum(static_cast<unsigned char>(title[at - 1])) ? 60 : 80;
+// `word` as one of `words`, or at the start of one; 0: neither.
+int other_score(std::string_view word, std::string_view words) {
+  int best = 0;
+  for (size_t from = 0; from < words.size();) {
+    const size_t end = std::min(words.find(' ', from), words.size());
+    const std::string_view other = words.substr(from, end - from);
+    if (other == word) return 90;
+    if (word.size() > 1 && other.starts_with(word)) best = 50;
+    from = end + 1;
   }
+  return best;
+}
+
+int word_score(const std::string& word, const std::string& title, const std::string& words,
+               const std::string& help) {
+  const size_t at = title.find(word);
+  if (at == 0) return 100;
+  const bool begins = at != title.npos && !std::isalnum(static_cast<unsigned char>(title[at - 1]));
+  const int own = begins ? 80 : at != title.npos ? 60 : 0;
+  if (const int best = std::max(own, other_score(word, words))) return best;
   if (word.size() > 1 && in_order(word, title)) return 30;
   return help.find(word) != help.npos ? 20 : 0;
 }
@@ -49,10 +64,11 @@ bool is_own(std::string_view name) {
 
 int match(std::string_view query, const PaletteItem& item) {
   const std::string title = lower(item.title), help = lower(item.help + " " + item.control);
+  const std::string others = lower(item.words);
   std::istringstream words{lower(query)};
-  int total = 1;
+  int total = lower(query) == title ? 100 : 1;
   for (std::string word; words >> word;) {
-    const int score = word_score(word, title, help);
+    const int score = word_score(word, title, others, help);
     if (score == 0) return 0;
     total += score;
   }
@@ -90,13 +106,24 @@ void put_runs_in_order(std::vector<PaletteItem>& items) {
 
 }  // namespace
 
-std::vector<PaletteItem> palette_items(const ui::Ui& ui) {
+std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::Elsewhere> elsewhere) {
   std::vector<PaletteItem> items;
   for (const Shortcut& s : shortcuts())
-    if (s.command) items.push_back({std::string(s.title), keys_text(s), std::string(s.help), {}, s.act, {}});
+    if (s.command)
+      items.push_back({std::string(s.title),
+                       keys_text(s),
+                       std::string(s.help),
+                       {},
+                       s.act,
+                       {},
+                       {},
+                       std::string(other_words(s.act))});
+  const auto add_control = [&](const std::string& name, const std::string& value, const std::string& help) {
+    items.push_back({control_title(name), value, help, name, {}, {}, {}, other_words(name)});
+  };
   for (const ui::Control& c : ui.registry().all())
-    if (c.interactive && c.enabled && !is_own(c.name))
-      items.push_back({control_title(c.name), c.value, c.help, c.name, {}, {}});
+    if (c.interactive && c.enabled && !is_own(c.name)) add_control(c.name, c.value, c.help);
+  for (const lab::Elsewhere& e : elsewhere) add_control(e.name, "", e.help);
   // What cannot be chosen on this machine says why.
   constexpr std::string_view kReason = "Not here: ";
   if (const ui::Control* cuda = ui.registry().find("app/backend/CUDA"); cuda && !cuda->enabled)
@@ -106,11 +133,19 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui) {
   for (const Field& field : spec_fields()) {
     const std::string name = fmt::format("settings/{}", field.key);
     if (lab::listed(field) && !ui.registry().find(name))
-      items.push_back({std::string(field.label), "", std::string(field.help), name, {}, {}});
+      items.push_back(
+          {std::string(field.label), "", std::string(field.help), name, {}, {}, {}, other_words(name)});
   }
   for (Placement placement : kPresets) {
     const PlacementRow& row = row_of(placement);
-    items.push_back({fmt::format("preset: {}", row.label), "", row.formula, {}, {}, {}, placement});
+    items.push_back({fmt::format("preset: {}", row.label),
+                     "",
+                     row.formula,
+                     {},
+                     {},
+                     {},
+                     placement,
+                     "placement architecture wiring"});
   }
   for (const Term& term : glossary())
     items.push_back({fmt::format("What is meant by {}?", term.title),
@@ -118,7 +153,9 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui) {
                      std::string(term.text),
                      {},
                      {},
-                     std::string(term.id)});
+                     std::string(term.id),
+                     {},
+                     "glossary definition explain meaning dictionary"});
   return items;
 }
 
@@ -131,8 +168,7 @@ void open_palette(ui::Ui& ui, PaletteState& state) {
 
 namespace {
 
-// Presses the chosen control as Enter on the focused one does, when the palette's text field has let go of
-// the keys.
+// Presses the chosen control when the palette's text field has let go of the keys.
 void press_pending(ui::Ui& ui, PaletteState& state) {
   constexpr int kPatience = 12;  // frames that a control may take to come into sight
   if (state.pending.empty() || ui.typing() || ++state.wait < 2) return;
@@ -141,8 +177,7 @@ void press_pending(ui::Ui& ui, PaletteState& state) {
     return;
   }
   ui.focus(state.pending);
-  ImGui::GetIO().AddKeyEvent(ImGuiKey_KeypadEnter, true);
-  ImGui::GetIO().AddKeyEvent(ImGuiKey_KeypadEnter, false);
+  ui.press(state.pending);
   state.pending.clear();
 }
 
@@ -179,11 +214,12 @@ void draw_help(ui::Ui& ui, const ui::Rect& foot, std::string help) {
 
 }  // namespace
 
-std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state) {
+std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state,
+                                        const std::function<std::vector<lab::Elsewhere>()>& elsewhere) {
   using namespace ui;
   press_pending(ui, state);
   if (!ui.popup_open(kPopup)) return {};
-  const std::vector<PaletteItem> items = palette_items(ui);
+  const std::vector<PaletteItem> items = palette_items(ui, elsewhere());
   const float row_h = 26, width = 460;
   const Rect box{(ui.size().x - width) / 2, 60, width, 50 + row_h * kShown + 46};
   if (!ui.begin_popup(kPopup, box)) return {};

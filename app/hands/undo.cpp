@@ -81,6 +81,9 @@ void UndoLog::note(const LabView& view, std::span<const Command> made, char sele
   for (const Command& command : made) {
     if (std::holds_alternative<ForkRequest>(command) || std::holds_alternative<ForkFrom>(command)) {
       done.undo.emplace_back(RemoveFork{}), done.redo.emplace_back(RestoreFork{});
+      const auto* fork = std::get_if<ForkRequest>(&command);
+      if (fork && fork->train && !view.playing)  // it set the training going
+        done.undo.emplace_back(Pause{});
     } else if (const auto* edit = std::get_if<EditField>(&command)) {
       note_edit(view, *edit, done);
       done.redo.push_back(command);
@@ -90,8 +93,11 @@ void UndoLog::note(const LabView& view, std::span<const Command> made, char sele
     } else if (std::holds_alternative<SetBudget>(command)) {
       done.gesture += "budget ";
       done.undo.emplace_back(SetBudget{view.budget}), done.redo.push_back(command);
-    } else if (const auto* reset = std::get_if<Reset>(&command);
-               reset && reset->new_seed && !view.runs.empty()) {
+    } else if (const auto* reset = std::get_if<Reset>(&command); reset && view.runs.empty()) {
+      continue;
+    } else if (reset && !reset->new_seed) {
+      done.undo.emplace_back(ExchangeReset{true}), done.redo.emplace_back(ExchangeReset{false});
+    } else if (reset) {
       const EditField seed{-1, "run.seed", std::to_string(view.runs[0].spec->seed + 1)};
       note_edit(view, seed, done);
       done.redo.emplace_back(seed);

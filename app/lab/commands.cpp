@@ -9,6 +9,7 @@ struct Poster {
   void operator()(const Pause&) const { lab.pause(); }
   void operator()(const StepOnce&) const { lab.step_once(); }
   void operator()(const Reset& c) const { lab.reset(c.new_seed); }
+  void operator()(const ExchangeReset& c) const { lab.exchange_reset(c.back); }
   void operator()(const SetBudget& c) const { lab.set_budget(c.steps); }
   void operator()(const SetSpeed& c) const { lab.set_steps_per_second(c.steps_per_second); }
   void operator()(const SetBackend& c) const { lab.set_backend(c.choice); }

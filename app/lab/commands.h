@@ -18,6 +18,9 @@ struct StepOnce {};
 struct Reset {
   bool new_seed = false;
 };
+struct ExchangeReset {  // undo and redo of a reset with the same seed
+  bool back = true;
+};
 struct SetBudget {
   int steps = 300;
 };
@@ -73,9 +76,9 @@ struct SavePlot {
   PlotFormat format = PlotFormat::svg;
 };
 
-using Command = std::variant<Play, Pause, StepOnce, Reset, SetBudget, SetSpeed, SetBackend, EditField,
-                             LoadText, SetSpec, ForkRequest, ForkFrom, CheckLuck, MeasureBatch, Ablate,
-                             ReplaceRuns, SwapSession, RemoveFork, RestoreFork, SavePlot>;
+using Command = std::variant<Play, Pause, StepOnce, Reset, ExchangeReset, SetBudget, SetSpeed, SetBackend,
+                             EditField, LoadText, SetSpec, ForkRequest, ForkFrom, CheckLuck, MeasureBatch,
+                             Ablate, ReplaceRuns, SwapSession, RemoveFork, RestoreFork, SavePlot>;
 
 void run_commands(Lab& lab, const std::vector<Command>& commands);
 

@@ -50,7 +50,12 @@ Footer drop_footer(const DiagramState& state, const DiagramInput& input, const S
     text = fmt::format("{}, {}.", layers_text(state.painted), state.preview->note);
   else if (!state.only_this && state.preview->count() > 1 && of.empty())
     text += " Alt: this one.";
-  if (!input.compact) text += state.from_start ? " Starts run D from step 0." : " Starts run D.";
+  if (!input.compact) {
+    const bool back = input.step < input.view.step && !state.from_start;
+    text += state.from_start ? " Starts run D from step 0."
+            : back           ? fmt::format(" Starts run D from step {}.", grouped(input.step))
+                             : " Starts run D.";
+  }
   return {state.brush ? "Paint:" : "Drop:", text, true};
 }
 
@@ -163,6 +168,10 @@ void commit_change(DiagramState& state, const DiagramInput& input, const ModelCo
   request.spec.name = source.letter == 'D' ? source.name : fmt::format("Fork of {}", source.letter);
   request.from_start = from_start;
   request.note = change.note;
+  request.train = true;
+  // What is seen is what is forked.
+  if (input.step < input.view.step)
+    request.step = std::max(input.step, source.forked_from >= 0 ? source.fork_step : 0);
   state.pending = {stacks_of(request.spec.model), change.note, input.view.version, time};
   commands.emplace_back(std::move(request));
   state.source = source.letter;

@@ -27,7 +27,7 @@ ScaleWords constant(const std::string& symbol, float value, const char* of) {
 }  // namespace
 
 ScalesNow scales_at(LabData& data, const RunView& run, Side side, int layer, Sub sub, int step) {
-  if (step < run.step) {
+  if (run.history && step < run.history->last_step()) {  // a run as it stood then, or the newest one
     const std::string name = fmt::format("{}L{:02}.{}", prefix_of(run, side), layer + 1, to_string(sub));
     return {data.value(run, name + ".skip.mean", step), data.value(run, name + ".branch.mean", step), step};
   }

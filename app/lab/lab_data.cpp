@@ -6,6 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/train/plateau.h"
+#include "engine/train/verdict.h"
+
 namespace normscope::lab {
 namespace {
 
@@ -177,37 +180,95 @@ float LabData::gradient(const RunView& run, int layer, Sub sub, int step, Side s
   return any ? static_cast<float>(std::sqrt(sum)) : kNaN;
 }
 
+namespace {
+
+double mean_loss_at(const Line& line, int step) {
+  const int window = shown_window(step);
+  double sum = 0;
+  int count = 0;
+  for (size_t i = line.y.size(); i-- > 0 && count < window;) {
+    const float back = static_cast<float>(step) - line.x[i];
+    if (back >= static_cast<float>(window) && count > 0) break;  // long ago not every step is kept
+    if (back >= 0) sum += line.y[i], ++count;
+  }
+  return count ? sum / count : std::numeric_limits<double>::quiet_NaN();
+}
+
+void undecided(RunView& then) {
+  then.state = RunState::Training, then.learning_since = 0, then.note.clear();
+  const bool young = then.forked_from >= 0 && then.step <= then.fork_step;
+  then.badge = fmt::format("{} step {}", young ? "starts at" : "at", then.step);
+}
+
+void learning(RunView& then, int since) {
+  then.state = RunState::Learning, then.learning_since = since;
+  then.badge = fmt::format("learning since step {}", since);
+}
+
+// What the events up to its step say of a run.
+void apply_events(RunView& then, const RunView& now) {
+  undecided(then);
+  const Verdict verdict = then.history ? verdict_of(then.history->events(), then.step) : Verdict{};
+  switch (verdict.kind) {
+    case Verdict::Kind::Learns:
+      learning(then, verdict.since);
+      break;
+    case Verdict::Kind::Stuck:
+      then.state = RunState::Stuck, then.badge = verdict.what;
+      break;
+    case Verdict::Kind::NotFinite:
+      then.state = now.state, then.badge = now.badge, then.note = now.note;
+      break;
+    case Verdict::Kind::Undecided: {
+      // What a fork learned before, it knows once enough steps of its own say so.
+      const bool forked = then.forked_from >= 0 && then.step - then.fork_step >= Plateau::kWindow;
+      if (forked && verdict.since == 0 && now.learning_since > 0 && now.learning_since <= then.fork_step)
+        learning(then, now.learning_since);
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const RunSpec> spec_at(const RunView& run, int step) {
+  const int last = std::max(step, run.fork_step + (step <= run.fork_step ? 1 : 0));
+  const auto later = [last](const Edit& edit) { return edit.step > last; };
+  if (!run.origin || std::none_of(run.edits.begin(), run.edits.end(), later)) return run.spec;
+  auto then = std::make_shared<RunSpec>(*run.origin);
+  for (const Edit& edit : run.edits)
+    if (!later(edit)) set_field(*then, edit.key, edit.value);
+  return then;
+}
+
 RunView run_at(LabData& data, const RunView& run, int step) {
   RunView then = run;
   if (step >= run.step) return then;
-  then.step = step;
-  const auto line = data.loss(run);
-  double sum = 0;
-  const int window = shown_window(step);
-  int count = 0;
-  for (size_t i = line->y.size(); i-- > 0 && count < window;) {
-    const float back = static_cast<float>(step) - line->x[i];
-    if (back >= static_cast<float>(window) && count > 0) break;  // long ago not every step is kept
-    if (back >= 0) sum += line->y[i], ++count;
-  }
-  then.loss = count ? sum / count : std::numeric_limits<double>::quiet_NaN();
-  then.state = RunState::Training, then.learning_since = 0, then.note.clear();
-  then.badge = fmt::format("at step {}", step);
-  if (!run.history) return then;
-  for (const RunEvent& event : run.history->events()) {
-    if (event.step > step) continue;
-    if (event.kind == RunEvent::Kind::LeftPlateau) {
-      then.state = RunState::Learning, then.learning_since = event.step;
-      then.badge = fmt::format("learning since step {}", event.step);
-    } else if (event.kind == RunEvent::Kind::Stuck && run.state == RunState::Stuck) {
-      then.state = run.state, then.badge = run.badge;
-    } else if (event.kind == RunEvent::Kind::NonFinite) {
-      then.state = run.state, then.badge = run.badge, then.note = run.note;
-    } else if (event.kind == RunEvent::Kind::Returned || event.kind == RunEvent::Kind::Unstuck) {
-      then.state = RunState::Training, then.learning_since = 0, then.badge = fmt::format("at step {}", step);
-    }
-  }
+  then.step = std::max(step, run.forked_from >= 0 ? run.fork_step : 0);
+  then.spec = spec_at(run, then.step);
+  then.loss = mean_loss_at(*data.loss(run), then.step);
+  apply_events(then, run);
+  then.writes.clear(), then.writes_step = 0;
+  if (run.samples)
+    for (const Sample& sample : *run.samples)
+      if (sample.step <= then.step) then.writes = sample.text, then.writes_step = sample.step;
   return then;
+}
+
+LabView view_at(LabData& data, const LabView& view, int step) {
+  LabView then = view;
+  for (RunView& run : then.runs) run = run_at(data, run, step);
+  return then;
+}
+
+int steps_shown(const LabView& view) {
+  constexpr int kWhole = 500;  // steps that are always shown whole
+  const int newest = std::max(1, view.step), budget = std::max(view.budget, newest);
+  double round = kWhole;
+  for (double decade = 100; round < 1.05 * newest; decade *= 10)
+    for (double unit : {5.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0, 40.0})
+      if (round < 1.05 * newest) round = unit * decade;
+  return static_cast<int>(std::min<double>(budget, round));
 }
 
 int layers_of(const RunView& run, Side side) { return run.spec ? layers_of(run.spec->model, side) : 0; }

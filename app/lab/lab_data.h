@@ -95,9 +95,17 @@ class LabData {
   int whole_reads_ = 0;  // that are still allowed in this frame
 };
 
-// A run's card at an earlier step: the mean loss of the steps up to it, and what was known of the run by
-// then.
+// A run as it stood after an earlier step: its specification, the mean loss of the steps up to it, what it
+// wrote last and what was known of it by then. A fork is no older than its fork.
 RunView run_at(LabData& data, const RunView& run, int step);
+// The specification in force at a step. What was changed before the first step of its own was always so.
+std::shared_ptr<const RunSpec> spec_at(const RunView& run, int step);
+// All runs as they stood then; the Lab's own step and budget are those of now.
+LabView view_at(LabData& data, const LabView& view, int step);
+
+// Where plots over time and the timeline end: at the budget, or where that is far away at a round number
+// beyond the newest step.
+int steps_shown(const LabView& view);
 
 int layers_of(const RunView& run, Side side = Side::main);
 // What stands before "L01." in the names of a run's numbers: "", "dec." or "enc.".

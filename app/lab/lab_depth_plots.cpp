@@ -15,9 +15,11 @@ using namespace ui;
 namespace {
 
 constexpr const char* kDependencyHelp =
-    "Row: a sub-layer, from 1 at the top. Column: the input, then each branch. Dark: the state after the "
-    "row's sub-layer "
-    "gets most of its variance from that column.";
+    "Row: a sub-layer, from 1 at the top. Column: the input, then each branch. The more a cell stands out, "
+    "the "
+    "more of the variance after the row's sub-layer comes from that column.";
+
+constexpr float kBatchWidth = 82;
 
 int most_layers_of(const LabView& view) {
   int layers = 1;
@@ -58,7 +60,7 @@ void LabScreen::draw_by_layer(Frame& f, const std::string& name, const Rect& rec
   const TextStyle small{Face::sans, type::body};
   const std::string at = at_step(scene_.step);
   const float at_w = p.text_width(small, at);
-  plot::PlotScene scene = depth_scene(f.view, data_, scene_, quantity);
+  plot::PlotScene scene = depth_scene(f.shown, data_, scene_, quantity);
   if (quantity == Quantity::gradient && !any_both(f.view))
     scene.sentence.clear();  // stands on the line itself
   CellOptions options;
@@ -118,19 +120,22 @@ Rect LabScreen::dependency_panel(Frame& f, const Rect& rect, const plot::PlotSce
   const Rect inner = cell_panel(f.ui, kDependency, rect, head, options);
   if (both) draw_stack_choice(f, {right + 8, rect.y + 6, kStackWidth, 24}, "plot/stack");
   p.text({right, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at, Align::right);
-  ButtonOptions look;
-  look.style = {Face::sans, type::tick};
-  if (!whole &&
-      button(
-          f.ui, std::string(kDependency) + "/batch", {right - at_w, rect.y + 7, 82, 22}, "whole batch",
-          "The triangles follow one sequence, the same at every step. This measures all of the newest step.",
-          look))
-    f.commands.emplace_back(MeasureBatch{}), transport_.pinned_step.reset();
+  if (!whole) batch_button(f, {right - at_w, rect.y + 7, kBatchWidth, 22});
   return inner;
 }
 
+void LabScreen::batch_button(Frame& f, const Rect& rect) {
+  ButtonOptions look;
+  look.style = {Face::sans, type::tick};
+  if (button(
+          f.ui, std::string(kDependency) + "/batch", rect, "whole batch",
+          "The triangles follow one sequence, the same at every step. This measures all of the newest step.",
+          look))
+    f.commands.emplace_back(MeasureBatch{}), transport_.pinned_step.reset();
+}
+
 void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
-  std::vector<plot::PlotScene> scenes = dependency_scenes(f.view, data_, scene_);
+  std::vector<plot::PlotScene> scenes = dependency_scenes(f.shown, data_, scene_);
   if (scenes.empty()) return;
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
@@ -172,7 +177,7 @@ void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
   }
   if (std::any_of(scenes.begin(), scenes.end(), [](const plot::PlotScene& s) { return s.heat.has_value(); }))
     dependency_scale(f, {inner.right() - scale + 18, inner.y + 2, 10, triangle});
-  if (with_panel) cell_menu(f.ui, name, rect, dependency_scenes(f.view, data_, scene_), cells_, f.commands);
+  if (with_panel) cell_menu(f.ui, name, rect, dependency_scenes(f.shown, data_, scene_), cells_, f.commands);
 }
 
 std::array<LabScreen::CompactTab, 5> LabScreen::compact_tabs() {
@@ -208,6 +213,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
   if (any_both(f.view) && (plot_tab_ == kTabOverTime || plot_tab_ == kTabDependency))
     draw_stack_choice(f, controls.take_left(kStackWidth, 8), "plot/stack");
   const bool whole = plot_tab_ == kTabDependency && of_whole_batch(f.view.runs.front(), scene_.step);
+  if (plot_tab_ == kTabDependency && !whole) batch_button(f, controls.take_left(kBatchWidth, 8).inset(0, 2));
   const std::string at =
       whole ? fmt::format("whole batch, step {}", grouped(scene_.step)) : at_step(scene_.step);
   const TextStyle tick{Face::sans, type::tick};
@@ -224,10 +230,10 @@ std::vector<plot::PlotScene> LabScreen::compact_plot(Frame& f, const Rect& rect,
   }
   if (plot_tab_ == kTabDependency) {
     draw_dependency(f, rect, false);
-    return dependency_scenes(f.view, data_, scene_);
+    return dependency_scenes(f.shown, data_, scene_);
   }
   plot::PlotScene scene = plot_tab_ == kTabRate ? rate_scene(f.view, data_, scene_)
-                                                : depth_scene(f.view, data_, scene_, *tab.quantity);
+                                                : depth_scene(f.shown, data_, scene_, *tab.quantity);
   const std::string name = tab.name;
   if (cells_.turned[name]) turn_axis(scene);
   const plot::PlotHit hit = plot::draw_plot(f.ui, name, rect, scene, cells_.views[name],
@@ -243,7 +249,7 @@ std::vector<plot::PlotScene> LabScreen::compact_plot(Frame& f, const Rect& rect,
 
 void LabScreen::draw_compact(Frame& f, Rect column) {
   const Rect loss_rect = column.take_top(std::round((column.h - 6) * 0.55f), 6);
-  plot::PlotScene loss = loss_scene(f.view, data_, scene_);
+  plot::PlotScene loss = loss_scene(f.shown, data_, scene_);
   loss.sentence.clear();
   f.pad_right = plot::needed_pad_right(f.ui, loss, loss_rect.w - 8);
   loss.pad_right = f.pad_right;

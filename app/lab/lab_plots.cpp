@@ -73,7 +73,7 @@ void LabScreen::draw_time(Frame& f, Rect column) {
   const float own_rate = std::round(std::max(kRate, 0.167f * height));
   const float loss_h = split(f.ui, splits_, Gap::loss, column,
                              {std::round((height - own_rate) * 0.516f), kLoss, height - kRate - kOverTime});
-  plot::PlotScene loss = loss_scene(f.view, data_, scene_);
+  plot::PlotScene loss = loss_scene(f.shown, data_, scene_);
   const Rect loss_rect = column.take_top(loss_h, space::gap);
   f.pad_right = std::max(plot::needed_pad_right(f.ui, loss, loss_rect.w - 8), over_time_pad_);
   loss.pad_right = f.pad_right;

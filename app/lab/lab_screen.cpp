@@ -42,14 +42,15 @@ Size layout_for(Vec size) {
 void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
                      std::vector<Command>& commands) {
   data_.begin_frame();
-  Frame f{ui, view, commands, layout_for(ui.size())};
-
   stay_at_measured(view);
   // A step that restarted runs have not come to is none to stay at.
   if (transport_.pinned_step.value_or(0) > view.step) transport_.pinned_step.reset();
   scene_.step = cursor_step(transport_, view);
   scene_.pinned = transport_.pinned_step.has_value();
+  const LabView then = scene_.pinned ? view_at(data_, view, scene_.step) : LabView{};
+  Frame f{ui, view, scene_.pinned ? then : view, commands, layout_ = layout_for(ui.size())};
   scene_.compact = f.compact();
+  pending_.settle(view);
   // What the hand was over in the last frame lights up everywhere in this one.
   scene_.hover_layer = hover_layer_ ? hover_layer_ : diagram_.hovered_layer;
   scene_.hover_step = hover_step_;
@@ -61,14 +62,10 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
   rest = {rest.x + bars.margin, rest.y + bars.gap, rest.w - 2 * bars.margin, rest.h - 2 * bars.gap};
   if (f.compact()) rest.y += 1, rest.h -= 1;
   const Rect cards = rest.take_top(bars.cards, bars.gap);
-  const CardOptions card_options{f.size, !f.compact() || bars.cards > 60};
-  if (scene_.pinned) {  // the cards stand at the cursor too; what a run writes is always of its newest step
-    LabView then = view;
-    for (RunView& run : then.runs) run = run_at(data_, run, scene_.step);
-    draw_run_cards(ui, diagram_, then, cards, card_options);
-  } else {
-    draw_run_cards(ui, diagram_, view, cards, card_options);
-  }
+  CardOptions card_options{f.size, !f.compact() || bars.cards > 60, {}};
+  for (const RunView& run : view.runs)
+    if (pending_.building(run.letter)) card_options.building += run.letter;
+  draw_run_cards(ui, diagram_, f.shown, cards, card_options);
 
   if (!view.runs.empty()) {
     const float width = rest.w;
@@ -93,6 +90,10 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
     diagram_.selected = 'D';
   }
   transport_keys(ui, transport_, view, commands);
+  pending_.note(view, commands);
+  // Whoever starts a fork wants to see it train.
+  for (const Command& command : commands)
+    if (std::holds_alternative<ForkRequest>(command)) transport_.pinned_step.reset();
 }
 
 // A whole batch was measured on request: its picture is of that step, so the cursor stays there until it is
@@ -106,13 +107,6 @@ void LabScreen::stay_at_measured(const LabView& view) {
   if (measured >= 0 && view.playing) transport_.pinned_step = std::min(measured, view.step);
 }
 
-void LabScreen::reveal(std::string_view control) {
-  constexpr std::string_view kSettings = "settings/";
-  if (!control.starts_with(kSettings)) return;
-  left_tab_ = 1;
-  settings_.reveal = control.substr(kSettings.size());
-}
-
 // Left column: what the runs are made of.
 
 void LabScreen::draw_left(Frame& f, Rect column) {
@@ -124,6 +118,7 @@ void LabScreen::draw_left(Frame& f, Rect column) {
     draw_settings_panel(f, column, false);
   } else if (left_tab_ == 0) {
     draw_architecture(f, column, true);
+    if (left_tab_ != 0) remember_diagram(f.ui.registry());
   } else {
     draw_settings_panel(f, column, true);
   }
@@ -143,7 +138,7 @@ void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
     options.right = 28.f * static_cast<float>(f.view.runs.size()) + 8;
   }
   panel(f.ui, rect, options);
-  const DiagramInput input = diagram_input(f.view, data_, scene_.step, f.compact(), scene_.hover_layer);
+  const DiagramInput input = diagram_input(f.shown, data_, scene_.step, f.compact(), scene_.hover_layer);
   const float pad = f.compact() ? 14.f : space::pad;
   Rect inner = rect.inset(pad, 0);
   Rect head = inner.take_top(switched ? (f.compact() ? 36.f : 34.f) : space::title_row);
@@ -204,7 +199,9 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
         f.ui.paint().fit({Face::sans, type::body}, settings_note(settings_, f.view), foot.w));
     f.ui.mark("settings/note", foot, settings_note(settings_, f.view), "What a change would do and cost.");
   }
-  draw_settings(f.ui, settings_, f.view, inner, inner.w < 400 ? 1 : 2, f.commands);
+  const int columns = inner.w < 400 ? 1 : 2;
+  if (pending_.empty()) return draw_settings(f.ui, settings_, f.view, pending_, inner, columns, f.commands);
+  draw_settings(f.ui, settings_, pending_.applied(f.view), pending_, inner, columns, f.commands);
 }
 
 }  // namespace normscope::lab

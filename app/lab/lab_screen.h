@@ -9,6 +9,7 @@
 
 #include "app/lab/commands.h"
 #include "app/lab/diagram.h"
+#include "app/lab/pending_edits.h"
 #include "app/lab/plot_cell.h"
 #include "app/lab/run_cards.h"
 #include "app/lab/scenes.h"
@@ -22,6 +23,11 @@ namespace normscope::lab {
 // Layout by logical size; a smaller window takes the next one, it never squeezes.
 Size layout_for(ui::Vec size);
 
+// A control that exists and is not drawn now: in another tab, in a menu.
+struct Elsewhere {
+  std::string name, help;
+};
+
 class LabScreen {
  public:
   // `area`: the window below the top bar. Clock figures print as a dash when `clock` is false.
@@ -31,8 +37,9 @@ class LabScreen {
   const DiagramState& diagram() const { return diagram_; }
   TransportState& transport() { return transport_; }
   const TransportState& transport() const { return transport_; }
-  // Brings a control into sight that stands in another tab or below the end of a panel.
-  void reveal(std::string_view control);
+  std::vector<Elsewhere> elsewhere(const ui::Registry&, const LabView&);
+  // Brings a control into sight that stands in another tab, in a menu or below the end of a panel.
+  void reveal(std::string_view control, const ui::Registry&);
   // What all plots and the diagram show: the step, and the layer and step under the hand.
   const SceneOptions& shown() const { return scene_; }
   // Where the gaps between the panels stand.
@@ -45,6 +52,7 @@ class LabScreen {
   struct Frame;  // what one draw() passes around, see lab_screen.cpp
 
   void stay_at_measured(const LabView&);
+  void remember_diagram(const ui::Registry&);
   void draw_left(Frame&, ui::Rect);
   void draw_architecture(Frame&, const ui::Rect&, bool switched);
   void draw_settings_panel(Frame&, const ui::Rect&, bool switched);
@@ -67,6 +75,7 @@ class LabScreen {
   ui::Rect dependency_panel(Frame&, const ui::Rect&, const plot::PlotScene& head);
   void draw_dependency(Frame&, const ui::Rect&, bool with_panel);
   void dependency_scale(Frame&, const ui::Rect&);
+  void batch_button(Frame&, const ui::Rect&);
   void draw_matrix_choice(Frame&, const ui::Rect&, const char* name = "plot/matrix");
   void draw_stack_choice(Frame&, const ui::Rect&, const char* name);
   static constexpr const char *kOverTime = "plot/gradient-over-time", *kDependency = "plot/dependency";
@@ -79,6 +88,7 @@ class LabScreen {
   DiagramState diagram_;
   TransportState transport_;
   SettingsState settings_;
+  PendingEdits pending_;
   LabData data_;
   SceneOptions scene_;
   CellState cells_;
@@ -87,10 +97,12 @@ class LabScreen {
   Quantity by_layer_ = Quantity::gradient, by_layer_below_ = Quantity::hidden_norm;
   std::optional<int> hover_layer_;  // seen this frame, shown in the next
   std::optional<double> hover_step_;
-  float over_time_pad_ = 0;  // what the labels of the plots over time needed right of them in the last frame
-  int measured_step_ = -1;   // of the whole batch that was seen last
-  int left_tab_ = 0;         // medium, compact: diagram or settings
-  int plot_tab_ = 0;         // compact: which plot stands below the loss
+  float over_time_pad_ = 0;   // what the labels of the plots over time needed right of them in the last frame
+  int measured_step_ = -1;    // of the whole batch that was seen last
+  int left_tab_ = 0;          // medium, compact: diagram or settings
+  Size layout_ = Size::full;  // of the last frame
+  std::vector<Elsewhere> diagram_controls_;  // as they were when its tab was left
+  int plot_tab_ = 0;                         // compact: which plot stands below the loss
 };
 
 }  // namespace normscope::lab

@@ -105,6 +105,25 @@ void quantity_button(Ui& ui, const std::string& name, const Rect& rect, Quantity
   quantity_list(ui, control, {rect.x - 100, rect.y, rect.w, rect.h}, quantity);
 }
 
+namespace {
+
+constexpr std::array<MenuEntry, 6> kMenu{{
+    {"svg", "Save as SVG", "A drawing without loss, into the pictures folder."},
+    {"png", "Save as PNG", "A picture of 1280 × 800 pixels, into the pictures folder."},
+    {"csv", "Save as CSV", "All numbers of the plot with nine digits, into the pictures folder."},
+    {"text", "Copy as text", "Title, sentence and the values of every line, to paste elsewhere.", "Ctrl T"},
+    {"log", "Logarithmic axis", "Switches the vertical axis between a linear and a logarithmic scale."},
+    {"reset", "Show everything", "Undoes zoom and pan."},
+}};
+constexpr size_t kSaves = 3, kCopy = 3, kAxis = 4;
+
+}  // namespace
+
+// A heat map has no axis to change.
+std::span<const MenuEntry> menu_entries(bool heat) {
+  return std::span(kMenu).first(heat ? kAxis : kMenu.size());
+}
+
 void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::vector<plot::PlotScene>& scenes,
                CellState& state, std::vector<Command>& commands) {
   const std::string menu = name + "/menu";
@@ -112,46 +131,35 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
   HitOptions options;
   options.overlap = true;
   const Hit hit =
-      ui.hit(menu, place, "", "Save or copy this plot, turn its axis (Ctrl+T copies it as text).", options);
+      ui.hit(menu, place, "", "Save or copy this plot, change its axis (Ctrl+T copies it as text).", options);
   if (hit.hovered || hit.focused || ui.popup_open(menu) || panel.contains(ui.mouse()))
     dots(ui.paint(), {panel.right() - 7, place.centre().y}, hit.hovered ? ui.theme().ink : ui.theme().ink3);
-  if (hit.clicked) ui.open_popup(menu);
+  if (hit.clicked || state.open_menu == name) ui.open_popup(menu), state.open_menu.clear();
   const auto copy = [&] { ImGui::SetClipboardText(text_of(scenes).c_str()); };
   if (panel.contains(ui.mouse()) && hands::pressed(ui, hands::Act::copy_plot)) copy();
 
-  struct Entry {
-    const char *id, *label, *help, *keys = "";
-  };
-  const bool heat = !scenes.empty() && scenes.front().heat;
-  constexpr std::array<Entry, 6> entries{{
-      {"svg", "Save as SVG", "A drawing without loss, into the pictures folder."},
-      {"png", "Save as PNG", "A picture of 1280 × 800 pixels, into the pictures folder."},
-      {"csv", "Save as CSV", "All numbers of the plot with nine digits, into the pictures folder."},
-      {"text", "Copy as text", "Title, sentence and the values of every line, to paste elsewhere.", "Ctrl T"},
-      {"log", "Turn the axis: log or even", "Gives the vertical axis the other scale."},
-      {"reset", "Show everything", "Takes zoom and pan back."},
-  }};
-  const size_t count = heat ? 4 : entries.size();
-  Rect list{panel.right() - 206, place.bottom() + 2, 200, kRow * static_cast<float>(count) + 12};
+  const bool log = !scenes.empty() && scenes.front().y.scale == plot::AxisScale::log;
+  const std::span<const MenuEntry> entries = menu_entries(!scenes.empty() && scenes.front().heat);
+  Rect list{panel.right() - 206, place.bottom() + 2, 200, kRow * static_cast<float>(entries.size()) + 12};
   if (list.bottom() > ui.size().y - 4) list.y = ui.size().y - 4 - list.h;
   if (!ui.begin_popup(menu, list)) return;
   Rect rows = list.inset(6);
-  for (size_t i = 0; i < count; ++i) {
-    const Entry& entry = entries[i];
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const MenuEntry& entry = entries[i];
     ButtonOptions quiet;
     quiet.quiet = true;
     const Rect row = rows.take_top(kRow).inset(0, 1);
     quiet.left = true, quiet.style = {Face::sans, type::body};
-    const bool clicked =
-        button(ui, fmt::format("{}/{}", menu, entry.id), row, entry.label, entry.help, quiet);
+    const std::string_view label = i == kAxis && log ? "Linear axis" : entry.label;
+    const bool clicked = button(ui, fmt::format("{}/{}", menu, entry.id), row, label, entry.help, quiet);
     ui.paint().text_in(row.inset(10, 0), {Face::mono, type::tick}, ui.theme().ink3, entry.keys, Align::right);
     if (!clicked) continue;
-    if (i < 3)
+    if (i < kSaves)
       commands.emplace_back(SavePlot{std::make_shared<const std::vector<plot::PlotScene>>(scenes),
                                      state.views[name], static_cast<PlotFormat>(i)});
-    if (i == 3) copy();
-    if (i == 4) state.turned[name] = !state.turned[name];
-    if (i == 5) state.views[name].reset();
+    if (i == kCopy) copy();
+    if (i == kAxis) state.turned[name] = !state.turned[name];
+    if (i > kAxis) state.views[name].reset();
     ui.close_popup();
   }
   ui.end_popup();

@@ -1,10 +1,12 @@
 // One plot cell of the Lab: panel, title with the list of quantities behind it, plot, and the menu that saves
-// it (SVG, PNG, CSV), copies it as text and turns its axis. Drawn by lab_plots.cpp and lab_depth_plots.cpp.
+// it (SVG, PNG, CSV), copies it as text and changes its axis. Drawn by lab_plots.cpp and lab_depth_plots.cpp.
 // Controls: NAME, NAME/quantity (the title), NAME/menu with NAME/menu/{svg,png,csv,text,log,reset}.
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/lab/commands.h"
@@ -18,6 +20,7 @@ struct CellState {
   std::map<std::string, plot::View> views;
   std::map<std::string, bool> turned;  // the axis is the other one: log for linear, linear for log
   std::string scrubbing;               // cell whose cursor is held
+  std::string open_menu;               // cell whose menu is asked for
 };
 
 struct CellOptions {
@@ -26,6 +29,12 @@ struct CellOptions {
   Quantity* quantity = nullptr;  // the title chooses it
   std::string highlight{};       // id of a series, hovered elsewhere
 };
+
+// What the menu of a cell holds, in its order.
+struct MenuEntry {
+  std::string_view id, label, help, keys = "";
+};
+std::span<const MenuEntry> menu_entries(bool heat);
 
 // Title row with the list of quantities behind the title; what is left for the plot.
 ui::Rect cell_panel(ui::Ui&, const std::string& name, const ui::Rect&, const plot::PlotScene&,

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <imgui.h>
-#include <implot.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include "app/raster/raster.h"
 #include "app/ui/frame.h"
 #include "app/ui/ui.h"
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 
@@ -36,7 +36,6 @@ std::string free_path(const std::string& folder, const std::string& id, const ch
 // Drawn in a context of its own, window-less, at twice the size.
 void write_picture(const std::string& path, const plot::PlotScene& scene, const plot::View& view, bool dark) {
   ImGuiContext* context = ImGui::GetCurrentContext();
-  ImPlotContext* plots = ImPlot::GetCurrentContext();
   {
     ui::Frame frame(ui::Vec{2 * kSize.width, 2 * kSize.height});
     ui::Ui ui(ui::load_fonts());
@@ -61,7 +60,6 @@ void write_picture(const std::string& path, const plot::PlotScene& scene, const 
     raster::write_png(path, raster::rasterise(*frame.draw_data(), background));
   }
   ImGui::SetCurrentContext(context);
-  ImPlot::SetCurrentContext(plots);
 }
 
 }  // namespace
@@ -105,8 +103,8 @@ std::string save_plots(const std::vector<Command>& commands, bool dark) {
       const std::vector<std::string> paths = save_plot(*save, pictures_folder(), dark);
       if (!paths.empty()) notice = "saved " + paths.front();
       if (paths.size() > 1) notice += fmt::format(" and {} more", paths.size() - 1);
-    } catch (const Error& error) {
-      notice = error.what();
+    } catch (...) {
+      notice = describe_exception("saving the plot");
     }
   }
   return notice;

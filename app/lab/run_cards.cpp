@@ -12,6 +12,7 @@ namespace {
 
 using namespace ui;
 
+constexpr const char* kBuilding = "being built";
 constexpr float kEmptyWide = 256, kEmptySquare = 40;  // the card of a run D that does not exist yet
 
 bool finite_run(const RunView& run) { return run.state != RunState::NonFinite; }
@@ -107,7 +108,9 @@ void writes_line(Ui& ui, const Rect& line, const RunView& run, bool label) {
   const Theme& t = ui.theme();
   Rect rest = line;
   if (label) {
-    const float w = p.text_in(rest, {Face::sans, type::body}, t.ink3, "writes");
+    const std::string lead =
+        run.writes_step > 0 ? fmt::format("wrote at {}", grouped(run.writes_step)) : std::string("writes");
+    const float w = p.text_in(rest, {Face::sans, type::body}, t.ink3, lead);
     rest.take_left(w + 12);
   }
   rest.take_right(10);
@@ -123,6 +126,19 @@ std::string loss_text(const RunView& run) {
   return fmt::format("{:.2f}", run.loss);
 }
 
+// What it is, where it came from, what was changed when.
+std::string card_help(const RunView& run) {
+  std::string text = fmt::format("Run {}: {}.", run.letter, run.name);
+  if (run.forked_from >= 0)
+    text += fmt::format(" Forked from {} at step {}; it brings steps of its own, and all runs go on with it.",
+                        static_cast<char>('A' + run.forked_from), grouped(run.fork_step));
+  if (run.history)
+    for (const RunEvent& event : run.history->events())
+      if (event.kind == RunEvent::Kind::Edited && event.step > run.fork_step + 1)
+        text += fmt::format(" {} at {}.", event.text, grouped(event.step));
+  return text + " The loss is the mean of its last 20 steps, of fewer at first. Shows it in the diagram.";
+}
+
 struct Card {
   Ui& ui;
   const LabView& view;
@@ -131,6 +147,10 @@ struct Card {
   const Theme& t;
   bool compact() const { return options.size == Size::compact; }
   bool crowded() const { return view.runs.size() > 3; }
+  bool building(const RunView& run) const { return options.building.find(run.letter) != std::string::npos; }
+  std::string badge_text(const RunView& run) const {
+    return building(run) ? kBuilding : badge_of(run, false).text;
+  }
 
   void head(const Rect& card, const RunView& run) {
     const float pad = compact() ? 10 : space::pad;
@@ -150,7 +170,8 @@ struct Card {
     }
     right -= loss_w + (compact() ? 6 : 12);
     const float left = card.x + pad + tile_size + (compact() ? 8 : 10);
-    const Badge badge = badge_of(run, compact() || crowded(), !compact() && crowded());
+    Badge badge = badge_of(run, compact() || crowded(), !compact() && crowded());
+    if (building(run)) badge = {kBuilding};
     const TextStyle name_style{Face::bold, compact() ? type::title : type::run_name};
     const float text_w =
         std::max(p.text_width(name_style, run.name), badge_width(ui, badge.text, badge.icon, compact()));
@@ -177,11 +198,16 @@ struct Card {
     const Rect line{card.x + pad, rule + 2, card.w - 2 * pad, card.bottom() - rule - 4};
     if (!finite_run(run))
       p.text_in(line, {Face::sans, type::body}, t.error, run.note);
+    else if (run.writes_step == 0)
+      p.text_in(line, {Face::sans, type::body}, t.ink3, "no line was kept of so early a step");
     else if (!run.fork_note.empty() && run.writes.empty())
       p.text_in(line, {Face::sans, type::body}, t.ink3, run.fork_note);
     else
       writes_line(ui, line, run, !compact());
   }
+
+  // The rule of a fork: it always trains.
+  std::string own_steps() const { return fmt::format(" {} steps of its own", grouped(view.portion)); }
 
   // The place of run D: quiet until something is held, then it says what a drop will do.
   void empty(const Rect& card, const DiagramState& state) {
@@ -201,9 +227,9 @@ struct Card {
     const std::string title = held || building ? fork_title(state, view) : "Run D";
     std::string note = "not started yet", below = "Drag a norm to start D here";
     if (building)
-      note = state.pending->note, below = "Starting from the present weights";
+      note = state.pending->note, below = "Starting" + own_steps();
     else if (state.preview)
-      note = state.preview->note, below = "Drop the norm to start D here";
+      note = state.preview->note, below = "Drop: D trains" + own_steps();
     else if (held)
       note = "nothing moved yet";
     p.text_in(text, {Face::bold, type::run_name}, t.ink, title);
@@ -261,14 +287,8 @@ void draw_run_cards(Ui& ui, DiagramState& state, const LabView& view, const Rect
     const Rect place = rest.take_left(width, gap);
     HitOptions hit;
     hit.radius = radius::panel;
-    const std::string value =
-        fmt::format("{}, {}, loss {}", run.name, badge_of(run, false).text, loss_text(run));
-    if (ui.hit(fmt::format("run/{}", run.letter), place, value,
-               fmt::format("Run {}: {}. The loss is the mean of its last 20 steps, of fewer at first. Shows "
-                           "it in the diagram.",
-                           run.letter, run.name),
-               hit)
-            .clicked)
+    const std::string value = fmt::format("{}, {}, loss {}", run.name, card.badge_text(run), loss_text(run));
+    if (ui.hit(fmt::format("run/{}", run.letter), place, value, card_help(run), hit).clicked)
       state.selected = run.letter, state.pending.reset();
     if (run.letter == 'D' && state.dragging)
       card.replacing(place, state);

@@ -14,7 +14,8 @@ enum class Size { full, medium, compact };
 
 struct CardOptions {
   Size size = Size::full;
-  bool writes = true;  // the line of sampled text (compact windows below 640 have no room)
+  bool writes = true;    // the line of sampled text (compact windows below 640 have no room)
+  std::string building;  // letters of the runs that are being built for a setting
 };
 
 /// What of a written line stands in `room` characters, cut between characters and without an ellipsis: the

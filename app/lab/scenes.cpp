@@ -17,10 +17,20 @@ using namespace plot;
 std::string letter_of(const RunView& run) { return std::string(1, run.letter); }
 int colour_of(const RunView& run) { return run.letter - 'A'; }
 
-std::pair<std::string, std::string> split_name(const std::string& name) {
-  const size_t comma = name.find(", ");
-  if (comma == std::string::npos) return {name, {}};
-  return {name.substr(0, comma), name.substr(comma + 2)};
+// "Post-LN, warm-up 200" -> "Post-LN", "warm-up 200".
+std::vector<std::string> parts_of(const std::string& name) {
+  std::vector<std::string> parts;
+  for (size_t from = 0; from <= name.size();) {
+    const size_t end = std::min(name.find(", ", from), name.size());
+    parts.push_back(name.substr(from, end - from));
+    from = end + 2;
+  }
+  return parts;
+}
+
+bool has_part(const RunView& run, const std::string& part) {
+  const std::vector<std::string> parts = parts_of(run.name);
+  return std::find(parts.begin(), parts.end(), part) != parts.end();
 }
 
 // "A, B and C"
@@ -121,7 +131,7 @@ double loss_top(const LabView& view, LabData& data) {
 
 Axis step_axis(const LabView& view) {
   Axis axis;
-  axis.lo = 0, axis.hi = std::max(1, std::max(view.budget, view.step));
+  axis.lo = 0, axis.hi = steps_shown(view);
   axis.label = "step", axis.integer = true, axis.max_ticks = 7;
   return axis;
 }
@@ -144,14 +154,20 @@ std::string ceiling_name(const LabView& view) {
   return (view.unit.empty() ? "token" : view.unit) + " frequencies";
 }
 
+// As few words as tell the run from the others: what all share says nothing.
 std::string short_label(const LabView& view, size_t index) {
   const RunView& run = view.runs[index];
   if (!run.fork_note.empty()) return run.fork_note;
-  const auto [method, detail] = split_name(run.name);
-  if (detail.empty()) return method;
-  for (size_t i = 0; i < view.runs.size(); ++i)
-    if (i != index && split_name(view.runs[i].name).first == method) return detail;
-  return method;
+  std::vector<std::string> parts = parts_of(run.name);
+  const auto in_others = [&](const std::string& part) {
+    return std::count_if(view.runs.begin(), view.runs.end(),
+                         [&](const RunView& other) { return &other != &run && has_part(other, part); });
+  };
+  const auto others = static_cast<std::ptrdiff_t>(view.runs.size()) - 1;
+  if (others > 0) std::erase_if(parts, [&](const std::string& part) { return in_others(part) == others; });
+  if (parts.empty()) return "";
+  if (parts.size() == 1 || in_others(parts.front()) == 0) return parts.front();
+  return fmt::format("{}", fmt::join(parts.begin() + 1, parts.end(), ", "));
 }
 
 PlotScene loss_scene(const LabView& view, LabData& data, const SceneOptions& options) {
@@ -228,18 +244,37 @@ std::string schedule_words(const Schedule& schedule) {
 
 // Runs with one schedule are one line: the first is drawn wider, so that both colours are seen.
 struct RateGroup {
-  Schedule schedule;
+  Schedule schedule, began;  // now; as the runs began
+  int changed = 0;           // step of the last change; 0 = none
   std::vector<size_t> runs;
 };
+
+// What was used stays named: a change is told with its step.
+std::string words_of(const RateGroup& group) {
+  std::string now = schedule_words(group.schedule);
+  const std::string was = schedule_words(group.began);
+  if (group.changed == 0 || now == was) return now;
+  constexpr std::string_view kWarmup = "warm-up ";
+  if (was.starts_with(kWarmup) && now.starts_with(kWarmup)) now.erase(0, kWarmup.size());
+  return fmt::format("{} → {} at {}", was, now, ui::grouped(group.changed));
+}
+
+RateGroup rate_group_of(const RunView& run, size_t index, const SceneOptions& options) {
+  RateGroup group{schedule_of(run, index, options), spec_at(run, run.fork_step)->train.schedule, 0, {index}};
+  for (const Edit& edit : run.edits)
+    if (edit.key.starts_with("train.") && edit.step > run.fork_step + 1) group.changed = edit.step;
+  return group;
+}
 
 std::vector<RateGroup> rate_groups(const LabView& view, const SceneOptions& options) {
   std::vector<RateGroup> groups;
   for (size_t i = 0; i < view.runs.size(); ++i) {
-    const Schedule schedule = schedule_of(view.runs[i], i, options);
-    auto same = std::find_if(groups.begin(), groups.end(),
-                             [&](const RateGroup& g) { return g.schedule == schedule; });
+    RateGroup group = rate_group_of(view.runs[i], i, options);
+    auto same = std::find_if(groups.begin(), groups.end(), [&](const RateGroup& g) {
+      return g.schedule == group.schedule && g.began == group.began;
+    });
     if (same == groups.end())
-      groups.push_back({schedule, {i}});
+      groups.push_back(std::move(group));
     else
       same->runs.push_back(i);
   }
@@ -248,8 +283,10 @@ std::vector<RateGroup> rate_groups(const LabView& view, const SceneOptions& opti
 
 std::shared_ptr<Line> future_rate(const Schedule& schedule, int from, int to) {
   auto line = std::make_shared<Line>();
+  from = std::max(from, 0);
   const int stride = std::max(1, (to - from) / 400);
-  for (int step = std::max(from, 0); step <= to; step += stride) {
+  for (int64_t at = from; at <= to; at += stride) {  // as wide as the sum, whatever the budget
+    const int step = static_cast<int>(at);
     line->x.push_back(static_cast<float>(step));
     line->y.push_back(step == 0 ? (schedule.warmup > 0 ? 0.f : static_cast<float>(learning_rate(schedule, 1)))
                                 : static_cast<float>(learning_rate(schedule, step)));
@@ -292,11 +329,14 @@ void add_rate_names(PlotScene& scene, const std::vector<RateGroup>& groups, cons
   for (const RateGroup& group : groups) {
     std::string letters;
     for (size_t i : group.runs) letters += (letters.empty() ? "" : ", ") + letter_of(view.runs[i]);
-    std::string words = schedule_words(group.schedule);
-    const double peak = group.schedule.peak;
-    if (group.schedule.warmup > 0) {
+    std::string words = words_of(group);
+    // At the line that was drawn: where the change came after the rise, that of the beginning.
+    const bool past = group.changed > group.began.warmup;
+    const Schedule& drawn = past ? group.began : group.schedule;
+    const double peak = drawn.peak;
+    if (drawn.warmup > 0) {
       // Right below the line's rising part, where it is three quarters up.
-      const double x = std::min<double>(group.schedule.warmup, end) * 0.72;
+      const double x = std::min<double>(drawn.warmup, end) * 0.72;
       scene.notes.push_back(
           {x, peak * 0.62, letters, words, Ink::run(colour_of(view.runs[group.runs.front()])), 14, 16});
       continue;

@@ -273,7 +273,7 @@ std::vector<PlotScene> over_time_scenes(const LabView& view, LabData& data, cons
     PlotScene scene;
     scene.id = fmt::format("{}-over-time-{}", about.id, run.letter), scene.title = about.over_time;
     scene.note = about.log ? "one line per layer, log scale" : "one line per layer";
-    scene.x.lo = 0, scene.x.hi = std::max(1, std::max(view.budget, view.step));
+    scene.x.lo = 0, scene.x.hi = steps_shown(view);
     scene.x.label = "step", scene.x.integer = true, scene.x.max_ticks = 7;
     scene.x.show_labels = i + 1 == view.runs.size();
     scene.y.label =

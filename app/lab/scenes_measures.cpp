@@ -112,7 +112,7 @@ PlotScene depth_scene(const LabView& view, LabData& data, const SceneOptions& op
     }
   }
   scene.sentence = sentence_of(quantity, last, spread, layers);
-  if (scene.series.empty() && view.step > 0) scene.sentence = "These runs do not measure it.";
+  if (scene.series.empty() && view.step > 0) scene.sentence = "These runs do not measure this.";
   if (quantity == Quantity::attention_entropy && last.run && !any_both(view)) {
     RefLine even;
     even.value = even_attention(last.run->spec->model);
@@ -203,7 +203,7 @@ std::vector<PlotScene> dependency_scenes(const LabView& view, LabData& data, con
     if (!measured.empty())
       scenes.front().sentence = lean_sentence(measured);
     else if (view.step > 0)
-      scenes.front().sentence = "These runs do not measure it.";
+      scenes.front().sentence = "These runs do not measure this.";
   }
   return scenes;
 }

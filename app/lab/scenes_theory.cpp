@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "app/lab/scenes.h"
 #include "app/ui/widgets.h"
-#include "engine/measure/theory.h"
+#include "engine/measure/theory_curves.h"
 
 namespace normscope::lab {
 
@@ -22,28 +23,38 @@ constexpr int kEarly = 10;  // steps until which runs can still be compared with
 
 bool usable(float v) { return std::isfinite(v) && v > 0; }
 
+// The one stack that a run has, or of an encoder-decoder the one asked for.
+theory::Question question_of(const LabView& view, const RunView& run, theory::Subject subject, Side side) {
+  const bool encoder = side == Side::encoder || run.spec->model.architecture == Architecture::Encoder;
+  const bool same_data = run.spec->data == view.runs.front().spec->data;  // whose counts these are
+  return {.subject = subject, .decoder = !encoder, .same_token = same_data ? view.agreement.token : 0};
+}
+
+// The line of a run that began at its own step 1, where theory has one for it.
+std::optional<theory::Line> line_of(const LabView& view, const RunView& run, theory::Subject subject,
+                                    Side side) {
+  if (run.forked_from >= 0 || !run.spec->train.init_from.empty()) return {};
+  std::vector<theory::Line> lines = theory::lines(run.spec->model, question_of(view, run, subject, side));
+  return lines.empty() ? std::nullopt : std::optional(std::move(lines.front()));
+}
+
 // The band of Pre-LN at the start, in the colour of the first Pre-LN run: where the streams began.
 void add_pre_theory(PlotScene& scene, const LabView& view, double top) {
   for (const RunView& run : view.runs) {
-    const ModelConfig& model = run.spec->model;
-    const Side side = sides_of(run).back();  // of an encoder-decoder the encoder: the lemma knows no memory
-    const bool decoder = side == Side::main && model.architecture != Architecture::Encoder;
-    if (placement_of(stacks_of(model).wiring(side), context_of(model, decoder)) != Placement::Pre ||
-        run.forked_from >= 0)
-      continue;
-    NormBand bounds = pre_ln_band(model, side);
-    if (bounds.lo.size() < 2 || bounds.lo.front() > 20 * top) return;
+    // Of an encoder-decoder the encoder: the lemma knows no cross-attention.
+    const auto line = line_of(view, run, theory::Subject::StreamSquare, sides_of(run).back());
+    if (!line || line->high.empty()) continue;
+    const std::vector<float> low(line->low.begin(), line->low.end()),
+        high(line->high.begin(), line->high.end());
+    if (low.size() < 2 || low.front() > 20 * top) return;
     Band band;
     band.id = has_both(run) ? "theory for its Pre-LN encoder" : "theory for Pre-LN at the start";
     band.ink = Ink::run(colour_of(run)), band.theory = true;
     band.label = band.id;
-    const size_t at = (bounds.lo.size() - 1) / 3;
-    band.label_at = {double(at + 1) + 0.4,
-                     0.5 * (bounds.lo[at] + bounds.hi[at]) + 0.2 * (bounds.hi[at] - bounds.lo[at])};
-    std::vector<float> x;
-    for (size_t i = 0; i < bounds.lo.size(); ++i) x.push_back(static_cast<float>(i + 1));
-    band.x = Column::of(std::move(x));
-    band.lo = Column::of(std::move(bounds.lo)), band.hi = Column::of(std::move(bounds.hi));
+    const size_t at = (low.size() - 1) / 3;
+    band.label_at = {double(at + 1) + 0.4, 0.5 * (low[at] + high[at]) + 0.2 * (high[at] - low[at])};
+    band.x = Column::of(std::vector<float>(line->x.begin(), line->x.end()));
+    band.lo = Column::of(low), band.hi = Column::of(high);
     scene.bands.push_back(std::move(band));
     return;
   }
@@ -52,12 +63,10 @@ void add_pre_theory(PlotScene& scene, const LabView& view, double top) {
 // The level at which the sums of a Post-LN stack begin, whatever its depth.
 void add_post_theory(PlotScene& scene, const LabView& view, double top) {
   for (const RunView& run : view.runs) {
-    const ModelConfig& model = run.spec->model;
-    if (has_both(run) || run.forked_from >= 0 || !lemma_applies(model)) continue;
-    const std::vector<theory::Curve> curves = theory::hidden_square_curves(model);
-    if (curves.empty() || std::string_view(curves.front().equation->name) != "Lemma 2, Post-LN") continue;
+    const auto level = line_of(view, run, theory::Subject::StreamSquare, Side::main);
+    if (has_both(run) || !level || !level->high.empty()) continue;
     RefLine line;
-    line.value = curves.front().low.front();
+    line.value = level->low.front();
     if (line.value < 0.04 * top || line.value > 20 * top) return;
     line.short_label = fmt::format("theory for Post-LN {:.2f}", line.value);
     line.label = fmt::format("theory for Post-LN at the start {:.2f}", line.value);
@@ -82,10 +91,11 @@ void add_name(PlotScene& scene, double x, float y, std::string letter, std::stri
   scene.notes.push_back({x, y, std::move(letter), std::move(text), {Ink::Role::ink2, 0, 1}, -10, 20});
 }
 
-// What is predicted of the gradients of one or more runs that begin alike.
+// What is predicted of the gradients of one or more runs that begin alike: a profile, or, where theory knows
+// the last layer only, the mark of that alone.
 struct Prediction {
   std::string letters;
-  std::vector<float> y;
+  std::vector<float> y;  // by layer; unknown ones NaN
   const char *whose, *formula;
   bool from_theory;  // where it ends, too, otherwise where the run's top layer began
 };
@@ -100,16 +110,38 @@ std::optional<double> last_layer(const LabView& view, const RunView& run) {
   return start ? std::optional(start->gradient) : std::nullopt;
 }
 
+bool same(const std::vector<float>& a, const std::vector<float>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](float x, float y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+}
+
 void add_prediction(std::vector<Prediction>& all, const RunView& run, const std::vector<double>& profile,
                     double end, Prediction what) {
   for (double share : profile) what.y.push_back(static_cast<float>(share * end));
   for (Prediction& other : all)
-    if (other.y == what.y) {
+    if (same(other.y, what.y)) {
       other.letters += std::string(", ") + run.letter;
       return;
     }
   what.letters = letter_of(run);
   all.push_back(std::move(what));
+}
+
+// A Post-LN stack's profile of a whole batch: nothing is known of it but where it ends.
+std::vector<double> end_only(int layers) {
+  std::vector<double> profile(static_cast<size_t>(layers), std::numeric_limits<double>::quiet_NaN());
+  profile.back() = 1;
+  return profile;
+}
+
+// Variance of each layer's cross branch over that of its skip path, as the first step measured them.
+std::vector<double> cross_variance(LabData& data, const RunView& run) {
+  const std::vector<float> branch = data.by_layer(run, "cross.branch.variance", 1),
+                           skip = data.by_layer(run, "cross.input.variance", 1);
+  std::vector<double> ratio;
+  for (size_t i = 0; i < branch.size(); ++i)
+    if (usable(branch[i]) && usable(skip[i])) ratio.push_back(static_cast<double>(branch[i] / skip[i]));
+  return ratio;
 }
 
 // Where the profile ends without a measurement: the closed form for the last layer, as a mark.
@@ -125,37 +157,45 @@ void mark_last_layer(PlotScene& scene, const Prediction& p) {
 
 }  // namespace
 
+// Only where every assumption of a line holds (measure/theory_curves.h). Post-LN without cross-attention has
+// the mark of its last layer alone: "all layers alike" is true of one position's loss, and the plots show a
+// batch's.
 bool add_gradient_theory(PlotScene& scene, const LabView& view, LabData& data, const std::string& path,
                          int step) {
   std::vector<Prediction> all;
   bool of_start = false;
   for (const RunView& run : view.runs) {
-    const std::vector<theory::Curve> curves = theory::gradient_curves(run.spec->model);
+    if (run.forked_from >= 0 || !run.spec->train.init_from.empty() || !path.starts_with("ffn.w2")) continue;
+    const std::vector<double> cross = cross_variance(data, run);
+    theory::Question question = question_of(view, run, theory::Subject::Gradient, Side::main);
+    question.cross_variance = cross;
+    const std::vector<theory::Line> lines = theory::lines(run.spec->model, question);
     const std::vector<float> start = data.by_layer(run, path, 1);
-    if (curves.empty() || run.forked_from >= 0 || start.size() != curves.front().low.size()) continue;
-    const std::string_view name = curves.front().equation->name;
-    const std::vector<double>& profile = curves.front().low;
+    if (!lines.empty() && start.size() != lines.front().low.size()) continue;
+    const std::string_view name = lines.empty() ? "" : lines.front().equation->name;
     if (name == "decoder profile") {
-      if (path.starts_with("ffn.") && usable(start.back()))
-        add_prediction(all, run, profile, start.back(),
-                       {{}, {}, "Post-LN decoder", "(1/2)^((L−l)/2)", false});
+      if (usable(start.back()))
+        add_prediction(all, run, lines.front().low, start.back(),
+                       {{}, {}, "Post-LN decoder", "∏ 1/√(1 + v), v of the cross branches", false});
       continue;
     }
-    if (!path.starts_with("ffn.w2") || step > kEarly || !lemma_applies(run.spec->model)) continue;
+    if (step > kEarly) continue;
     const std::optional<double> end = last_layer(view, run);
+    if (lines.empty() && !end) continue;
     if (!end && !usable(start.back())) continue;
-    const bool pre = name == "Pre-LN profile";
     of_start = true;
-    add_prediction(
-        all, run, profile, end.value_or(start.back()),
-        {{}, {}, pre ? "Pre-LN" : "Post-LN", pre ? "∝ 1/√q" : "all layers alike", end.has_value()});
+    const bool pre = !lines.empty();
+    add_prediction(all, run, pre ? lines.front().low : end_only(run.spec->model.layers),
+                   end.value_or(start.back()),
+                   {{}, {}, pre ? "Pre-LN" : "last layer", pre ? "∝ 1/√q" : "last layer", end.has_value()});
   }
   for (const Prediction& p : all) {
-    const size_t middle = p.y.size() / 2;
-    add_name(scene, double(middle + 1), p.y[middle], p.letters,
+    const bool line = p.y.size() > 1 && std::isfinite(p.y.front());
+    const size_t at = line ? p.y.size() / 2 : p.y.size() - 1;
+    add_name(scene, double(at + 1), p.y[at], p.letters,
              fmt::format("theory at step 1: {}{}", p.formula,
-                         p.from_theory ? ", ending at ◆ " + ui::number(p.y.back(), 2) : ""));
-    add_dotted(scene, fmt::format("theory of {} ({}) at step 1", p.letters, p.whose), p.y);
+                         p.from_theory ? (line ? ", ending at ◆ " : " ◆ ") + ui::number(p.y.back(), 2) : ""));
+    if (line) add_dotted(scene, fmt::format("theory of {} ({}) at step 1", p.letters, p.whose), p.y);
     if (p.from_theory) mark_last_layer(scene, p);
   }
   return of_start;
@@ -165,11 +205,9 @@ void add_cosine_theory(PlotScene& scene, const LabView& view, int step) {
   if (step > kEarly) return;
   std::vector<std::vector<double>> drawn;  // runs that differ in their schedule alone share a curve
   for (const RunView& run : view.runs) {
-    const ModelConfig& model = run.spec->model;
-    if (has_both(run) || run.forked_from >= 0 || !lemma_applies(model)) continue;
-    const std::vector<theory::Curve> curves = theory::cosine_curves(model, embedding_square(model));
-    if (curves.empty() || std::count(drawn.begin(), drawn.end(), curves.front().low) > 0) continue;
-    drawn.push_back(curves.front().low);
+    const auto line = line_of(view, run, theory::Subject::TokenCosine, Side::main);
+    if (has_both(run) || !line || std::count(drawn.begin(), drawn.end(), line->low) > 0) continue;
+    drawn.push_back(line->low);
     const std::vector<float> y(drawn.back().begin(), drawn.back().end());
     if (drawn.size() == 1)  // one name for all of them
       add_name(scene, double(y.size()), y.back(), "", "theory at step 1: mean field, even attention");

@@ -53,7 +53,7 @@ float draw_edit_tiles(Ui& ui, SettingsState& state, const LabView& view, Vec rig
     const bool on = state.edits & bit;
     const Rect box{x, right_centre.y - size / 2, size, size};
     if (ui.hit(fmt::format("settings/edits/{}", run.letter), box, on ? "on" : "off",
-               fmt::format("Whether a change of a shared setting is for run {} too.", run.letter))
+               fmt::format("Whether a change to a shared setting applies to run {} too.", run.letter))
             .clicked)
       state.edits ^= bit;
     tile(ui, box, run.letter - 'A', !on);
@@ -103,8 +103,8 @@ void scroll_rows(Ui& ui, SettingsState& state, const Rect& area, float overflow,
 
 }  // namespace
 
-void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const Rect& area, int columns,
-                   std::vector<Command>& commands) {
+void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const PendingEdits& pending,
+                   const Rect& area, int columns, std::vector<Command>& commands) {
   state.restart_hint.clear();
   if (view.runs.empty()) return;
   const std::vector<const Field*> first = differing_fields(view);
@@ -141,7 +141,7 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const Rect
 
   ui.mark("settings", area, fmt::format("{} differ", first.size()),
           "What the runs are made of. What differs stands first; the rest is shared. The wheel shows more.");
-  Rows rows{ui, state, view, area.inset(-1, -1), commands};
+  Rows rows{ui, state, view, pending, area.inset(-1, -1), commands};
   float y = area.y - state.scroll;
   for (const Field* field : first) rows.differing(*field, {area.x, y, area.w, h}), y += pitch;
   if (!first.empty()) y += 4;

@@ -5,11 +5,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "app/lab/commands.h"
+#include "app/lab/pending_edits.h"
 #include "app/ui/ui.h"
 
 namespace normscope::lab {
@@ -17,12 +16,6 @@ namespace normscope::lab {
 struct SettingsState {
   unsigned edits = 0xF;  // bit per letter: which runs a change is for
   float scroll = 0;
-  // Values that were asked for and are shown until the runs have them.
-  struct Held {
-    double value = 0;
-    uint64_t version = 0;
-  };
-  std::map<std::string, Held> held;
   std::string reveal;   // key of a row that is to be scrolled into sight
   std::string path;     // typed into the list of data
   std::string typed;    // into the open box of a text
@@ -48,8 +41,9 @@ const char* settings_note(const SettingsState& state, const LabView& view);
 float draw_edit_tiles(ui::Ui&, SettingsState&, const LabView&, ui::Vec right_centre);
 // "Is it luck?", and the share that is done while the reruns go on; lab/luck.
 void draw_luck_button(ui::Ui&, const LabView&, const ui::Rect&, bool narrow, std::vector<Command>&);
-// The rows; columns: 2 in the full layout, 1 where it is narrow.
-void draw_settings(ui::Ui&, SettingsState&, const LabView&, const ui::Rect&, int columns,
+// The rows; columns: 2 in the full layout, 1 where it is narrow. The view has the values that were asked for;
+// those of `pending` are marked: settings/pending/KEY.
+void draw_settings(ui::Ui&, SettingsState&, const LabView&, const PendingEdits&, const ui::Rect&, int columns,
                    std::vector<Command>&);
 
 }  // namespace normscope::lab

@@ -105,11 +105,14 @@ void Rows::edit(const Field& field, const std::string& value, int only) {
         commands.emplace_back(EditField{static_cast<int>(i), std::string(field.key), value});
 }
 
-double Rows::held_value(const std::string& name, double now) {
-  auto it = state.held.find(name);
-  if (it == state.held.end()) return now;
-  if (it->second.version != view.version) return state.held.erase(it), now;
-  return it->second.value;
+void Rows::mark_pending(const Field& field, const Rect& rect) {
+  std::string letters;
+  for (const RunView& run : view.runs)
+    if (pending.has(run.letter, field.key)) letters += run.letter;
+  if (letters.empty()) return;
+  ui.mark(fmt::format("settings/pending/{}", field.key), rect, letters,
+          "Asked for: the runs with this value are being built.");
+  ui.paint().accent_box(ui.theme(), {rect.x, rect.y + 3, 3, rect.h - 6}, 1.5f);
 }
 
 void Rows::hint(const Field& field, const Rect& rect) {
@@ -166,7 +169,7 @@ void Rows::number_field(const Field& field, const std::string& name, const Rect&
                         int only) {
   const Shown shown = shown_as(field);
   const RunSpec& spec = *view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec;
-  double value = held_value(name, std::strtod(field.get(spec).c_str(), nullptr));
+  double value = std::strtod(field.get(spec).c_str(), nullptr);
   const Change change = ui::field(ui, name, rect, words, value, help(field), options_of(field, shown));
   double then = value;
   const bool whole = ui.edit().name == name && parse_number(ui.edit().buffer, then);
@@ -175,7 +178,6 @@ void Rows::number_field(const Field& field, const std::string& name, const Rect&
   if (change != Change::done) return;
   value = std::clamp(value, field.low, field.high);
   edit(field, text_of(field, value), only);
-  state.held[name] = {value, view.version};
 }
 
 void Rows::choice_field(const Field& field, const std::string& name, const Rect& rect) {
@@ -232,6 +234,7 @@ void Rows::shared(const Field& field, const Rect& rect) {
     number_field(field, name, rect, shown_as(field).label, -1);
   else
     choice_field(field, name, rect);
+  mark_pending(field, rect);
 }
 
 namespace {
@@ -271,7 +274,7 @@ void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::
   const Shown shown = shown_as(field);
   const Hit hit = value_hit(ui, name, rect, text, help(field) + " Drag, arrow keys, or click to type.", true);
   const double now = std::strtod(field.get(*run.spec).c_str(), nullptr);
-  double value = held_value(name, now);
+  double value = now;
   if (hit.dragging) {
     value =
         shown.log ? now * std::pow(10.0, hit.drag.x / 150.0) : now + std::round(hit.drag.x / 2) * shown.step;
@@ -285,7 +288,6 @@ void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::
   if (value != now) predict(field, text_of(field, value), static_cast<int>(i));
   if ((hit.released && hit.dragging) || hit.arrow_x || hit.arrow_y) {
     if (value != now) edit(field, text_of(field, value), static_cast<int>(i));
-    state.held[name] = {value, view.version};
   } else if (hit.clicked && !hit.dragging) {
     ui.open_popup(name);
   }
@@ -341,6 +343,7 @@ void Rows::differing(const Field& field, const Rect& rect) {
     run_value(field, i, value, texts[i]);
     tile(ui, centred(tile_box.centre(), 14, 14), view.runs[i].letter - 'A');
   }
+  mark_pending(field, rect);
 }
 
 }  // namespace normscope::lab

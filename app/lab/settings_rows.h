@@ -34,6 +34,7 @@ struct Rows {
   ui::Ui& ui;
   SettingsState& state;
   const LabView& view;
+  const PendingEdits& pending;
   ui::Rect clip;  // rows outside are left out whole
   std::vector<Command>& commands;
 
@@ -43,7 +44,8 @@ struct Rows {
 
   // A change for the runs that are to be edited: one command for all, or one each.
   void edit(const Field& field, const std::string& value, int only = -1);
-  double held_value(const std::string& name, double now);
+  // Where a run is still being built for the value that stands here.
+  void mark_pending(const Field& field, const ui::Rect& rect);
   // Says before a change that it restarts: under the mouse or in focus.
   void hint(const Field& field, const ui::Rect& rect);
   // What a step would cost with this value: soft, nothing is refused for it.

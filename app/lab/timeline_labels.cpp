@@ -8,8 +8,9 @@
 namespace normscope::lab {
 namespace {
 
-constexpr float kApart = 14;  // px between two labels
-constexpr float kOver = 6;    // px that a label reaches beyond its marker, at least
+constexpr std::string_view kBecame = "→";  // in the text of an edit
+constexpr float kApart = 14;               // px between two labels
+constexpr float kOver = 6;                 // px that a label reaches beyond its marker, at least
 
 // What stands beside an event's marker; empty events are not shown.
 std::string event_text(const RunEvent& event) {
@@ -27,13 +28,24 @@ std::string event_text(const RunEvent& event) {
     case RunEvent::Kind::Forked:
       return "starts as a fork";
     case RunEvent::Kind::Edited:
-      return event.text.empty() ? "is edited" : event.text;
+      return event.text.empty() ? "edited" : event.text;
     case RunEvent::Kind::Started:
     case RunEvent::Kind::Finished:
     case RunEvent::Kind::Resumed:
       break;
   }
   return {};
+}
+
+// "B " of what a run does, "B: " of what was done to it, "Runs A–C: ", "Runs A, C: ".
+std::string subject_of(const TimelineMark& mark) {
+  const std::string& letters = mark.letters;
+  if (letters.size() == 1) return letters + (mark.text.find(kBecame) == mark.text.npos ? " " : ": ");
+  if (letters.size() > 2 && letters.back() - letters.front() + 1 == static_cast<int>(letters.size()))
+    return fmt::format("Runs {}–{}: ", letters.front(), letters.back());
+  std::string text = "Runs ";
+  for (size_t i = 0; i < letters.size(); ++i) text += (i ? ", " : "") + letters.substr(i, 1);
+  return text + ": ";
 }
 
 struct Placing {
@@ -93,7 +105,7 @@ struct Placing {
 
   void add_letter(const TimelineMark& mark) {
     TimelineMark short_mark = mark;
-    short_mark.text = mark.text.substr(0, 1);
+    short_mark.text = mark.letters.substr(0, 1);
     TimelineLabel letter = over_marker(short_mark, 0);
     letter.left = letter.x - letter.w / 2;
     const bool taken = std::any_of(labels.begin(), labels.end(), [&](const TimelineLabel& l) {
@@ -113,16 +125,28 @@ struct Placing {
 
 }  // namespace
 
+namespace {
+
+}  // namespace
+
 std::vector<TimelineMark> timeline_marks(const LabView& view) {
   std::vector<TimelineMark> marks;
   for (const RunView& run : view.runs) {
     if (!run.history) continue;
     for (const RunEvent& event : run.history->events()) {
       std::string text = event_text(event);
-      if (!text.empty())
-        marks.push_back({run.letter - 'A', event.step, fmt::format("{} {}", run.letter, text)});
+      if (text.empty()) continue;
+      // What several runs did in one step is one mark.
+      const auto same = std::find_if(marks.begin(), marks.end(), [&](const TimelineMark& mark) {
+        return mark.step == event.step && mark.text == text;
+      });
+      if (same != marks.end() && event.kind == RunEvent::Kind::Edited)
+        same->letters += run.letter;
+      else
+        marks.push_back({run.letter - 'A', event.step, std::move(text), std::string(1, run.letter)});
     }
   }
+  for (TimelineMark& mark : marks) mark.text = subject_of(mark) + mark.text;
   std::stable_sort(marks.begin(), marks.end(),
                    [](const TimelineMark& a, const TimelineMark& b) { return a.step < b.step; });
   return marks;

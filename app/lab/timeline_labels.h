@@ -13,7 +13,8 @@ namespace normscope::lab {
 
 struct TimelineMark {
   int run, step;
-  std::string text;  // "B leaves the plateau"
+  std::string text;     // "B leaves the plateau", "Runs A–C: learning rate 0.003 → 0.001"
+  std::string letters;  // of the runs that it is of
 };
 // What the runs did, in the order of its steps.
 std::vector<TimelineMark> timeline_marks(const LabView& view);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/hands/shortcuts.h"
 #include "app/lab/timeline_labels.h"
@@ -45,11 +46,11 @@ struct Timeline {
     HitOptions options;
     options.arrows = true;
     const int now = cursor_step(state, view);
-    const Hit hit =
-        ui.hit("timeline", area, fmt::format("{}", now),
-               "The time of all runs. Drag to look at an earlier step; double click, End or the newest step "
-               "follows the training again. Right click: a bookmark there.",
-               options);
+    const Hit hit = ui.hit(
+        "timeline", area, fmt::format("{}", now),
+        "The time of all runs. Drag to look at an earlier step. Double-click, press End or drag to the "
+        "newest step to follow training. Right-click sets a bookmark.",
+        options);
     if (hit.held)
       pin_cursor(state, view,
                  static_cast<int>(std::lround((ui.mouse().x - bar.x) / bar.w * static_cast<float>(last))));
@@ -112,7 +113,7 @@ struct Timeline {
       const Vec at{x_of(std::min(step, last)), bar.y - (size == Size::compact ? 10.f : 22.f)};
       const Hit hit =
           ui.hit(fmt::format("timeline/bookmark/{}", step), centred(at, 24, 18), fmt::format("{}", step),
-                 "A bookmark. Click: the cursor goes there; B there takes it away.");
+                 "A bookmark. Click to go there; press B there to remove it.");
       draw_icon(p, Icon::bookmark, at, 15, hit.hovered ? t.ink : t.ink2);
       if (hit.clicked) chosen = step;
     }
@@ -194,9 +195,45 @@ void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect
   options.track = false, options.log = false;
   const Change change =
       field(ui, "transport/budget", rect, "", state.budget,
-            "How many steps the runs take. Drag or type; more continues, fewer stops early.", options);
+            "How many steps the runs take. Drag or type; more continues, fewer stops early. At its end play "
+            "brings as many again.",
+            options);
   if (change == Change::done) commands.emplace_back(SetBudget{static_cast<int>(std::lround(state.budget))});
   if (change == Change::none) state.budget = view.budget;
+}
+
+// Every run has made all steps of the budget: play goes on for as many again.
+bool at_end(const LabView& view) { return !view.playing && view.step > 0 && view.step >= view.budget; }
+void speed_switch(Ui& ui, TransportState& state, const Rect& rect, std::vector<Command>& commands) {
+  const std::vector<std::string> speeds{"slow", "1×", "max"};
+  const int before = state.speed;
+  if (segmented(ui, "transport/speed", rect, speeds, state.speed,
+                "How fast training goes: four steps a second, twenty, or as fast as it can.") &&
+      state.speed != before)
+    commands.emplace_back(SetSpeed{kSpeeds[state.speed]});
+}
+
+// Compact: the step counter opens what stands beside it in a larger window.
+void pace_menu(Ui& ui, TransportState& state, const LabView& view, const Rect& counter, bool clock,
+               std::vector<Command>& commands) {
+  constexpr const char* kName = "transport/pace";
+  const Hit hit = ui.hit(kName, counter, fmt::format("{} of {}", view.step, view.budget),
+                         "The newest step, of the budget. Click to set the budget and the speed.");
+  if (hit.hovered) ui.paint().outline(counter, ui.theme().border, 1, radius::field);
+  draw_icon(ui.paint(), Icon::chevron_down, {counter.right() - 9, counter.centre().y}, 12, ui.theme().ink3);
+  if (hit.clicked || std::exchange(state.open_pace, false)) ui.open_popup(kName);
+  const Rect list{counter.x - 8, counter.y - 126, 262, 116};
+  if (!ui.begin_popup(kName, list)) return;
+  Rect rest = list.inset(12, 10);
+  const TextStyle plain{Face::sans, type::body};
+  Rect budget = rest.take_top(28, 6), speed = rest.take_top(28, 6);
+  ui.paint().text_in(budget.take_left(56), plain, ui.theme().ink2, "Budget");
+  budget_field(ui, state, view, budget.take_left(110, 8).inset(0, 2), commands);
+  ui.paint().text_in(budget, plain, ui.theme().ink3, "steps");
+  ui.paint().text_in(speed.take_left(56), plain, ui.theme().ink2, "Speed");
+  speed_switch(ui, state, speed.take_left(118), commands);
+  clock_line(ui, rest, view, clock);
+  ui.end_popup();
 }
 
 void play_or_pause(const LabView& view, std::vector<Command>& commands) {
@@ -211,9 +248,24 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
   ButtonOptions plain, primary;
   primary.primary = true;
   const float h = compact ? 28 : 30, big = compact ? 34 : 36;
-  if (icon_button(ui, "transport/reset", centred({x + 17, cy}, 34, h), Icon::reset,
-                  "Back to step 0 with the same seed. Shift: with a new seed.", plain))
+  if (icon_button(ui, "transport/first", centred({x + 17, cy}, 34, h), Icon::first,
+                  "Look at step 0: the cursor goes there, the runs stay as they are.", plain))
+    pin_cursor(state, view, 0);
+  if (icon_button(ui, "transport/reset", centred({x + 155, cy}, 34, h), Icon::reset,
+                  "Train again from step 0 with the same seed; undo brings the runs back. Shift: with a new "
+                  "seed.",
+                  plain))
     commands.emplace_back(Reset{ui.shift()}), state.pinned_step.reset();
+  if (at_end(view)) {  // an offer in the place of play and step
+    primary.style = {Face::bold, type::body};
+    const std::string more = fmt::format("{} more", grouped(view.portion));
+    if (button(ui, "transport/play", {x + 40, cy - big / 2, 86, big}, more,
+               fmt::format("The budget is reached. All runs go on for {} more steps (Space).",
+                           grouped(view.portion)),
+               primary))
+      commands.emplace_back(Play{});
+    return;
+  }
   if (icon_button(ui, "transport/play", centred({x + 63, cy}, 46, big),
                   view.playing ? Icon::pause : Icon::play, "Train or pause all runs together (Space).",
                   primary, view.playing ? "playing" : "paused")) {
@@ -258,36 +310,32 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
   const float cy = compact ? rect.centre().y : rect.y + 38;
   buttons(ui, state, view, rect.x + 14, cy, compact, commands);
 
-  float x = rect.x + 152;
+  float x = rect.x + 190;
   const TextStyle counter{Face::mono, type::counter}, plain{Face::sans, type::body};
   const std::string now = grouped(view.step);
   Rect bar;
   if (compact) {
     const float w = p.text({x, cy + 6}, {Face::mono, type::figure}, t.ink, now);
     const float of = p.text({x + w + 6, cy + 5}, plain, t.ink3, fmt::format("/ {}", grouped(view.budget)));
-    ui.mark("transport/counter", {x, cy - 12, w + of + 6, 24}, now, "The step that is done, of the budget.");
-    const float start = std::max(rect.x + 240, x + w + of + 26);
+    ui.mark("transport/counter", {x, cy - 12, w + of + 6, 24}, now, "The newest step, of the budget.");
+    pace_menu(ui, state, view, {x - 6, cy - 14, w + of + 34, 28}, clock, commands);
+    const float start = std::max(rect.x + 292, x + w + of + 44);
     bar = {start, cy - 3, rect.right() - 20 - start, 6};
   } else {
-    std::vector<std::string> speeds{"slow", "1×", "max"};
-    const int before = state.speed;
-    if (segmented(ui, "transport/speed", {x, cy - 14, 118, 28}, speeds, state.speed,
-                  "How fast training goes: a few steps a second, twenty, or as fast as it can.") &&
-        state.speed != before)
-      commands.emplace_back(SetSpeed{kSpeeds[state.speed]});
-    x = rect.x + 290;
+    speed_switch(ui, state, {x, cy - 14, 118, 28}, commands);
+    x = rect.x + 328;
     const float base = rect.y + 37;
     const float w = p.text({x, base}, counter, t.ink, now);
-    ui.mark("transport/counter", {x, base - 18, w, 22}, now, "The step that is done.");
+    ui.mark("transport/counter", {x, base - 18, w, 22}, now, "The newest step.");
     const float of = p.text({x + w + 9, base}, plain, t.ink3, "of");
     const float budget_w = std::max(46.f, p.text_width({Face::mono, type::body}, grouped(view.budget)) + 22);
     const Rect budget{x + w + of + 18, base - 16, budget_w, 22};
     budget_field(ui, state, view, budget, commands);
     p.text({budget.right() + 8, base}, plain, t.ink3, "steps");
     clock_line(ui, {x, rect.y + 43, 250, 18}, view, clock);
-    bar = {rect.x + 575, rect.y + 47, rect.w - 575 - 26, 6};
+    bar = {rect.x + 613, rect.y + 47, rect.w - 613 - 26, 6};
   }
-  Timeline timeline{ui, state, view, bar, size, p, t, std::max(1, std::max(view.budget, view.step))};
+  Timeline timeline{ui, state, view, bar, size, p, t, steps_shown(view)};
   // Before the timeline's own area, which reaches under it in the compact layout.
   if (const auto fork = timeline.fork_place(timeline.x_of(cursor_step(state, view))))
     timeline.fork_button(*fork, commands);

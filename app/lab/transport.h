@@ -1,6 +1,7 @@
-// The bar at the bottom: reset, play, step, speed, budget, clock figures and the timeline with events and
-// playhead. Controls: transport/{reset,play,step,speed,budget}, timeline, timeline/event...,
-// timeline/bookmark/STEP (B), timeline/fork while the cursor stands behind the newest step.
+// The bar at the bottom: first, play, step, reset, speed, budget, clock figures and the timeline with events
+// and playhead. Controls: transport/{first,play,step,reset,speed,budget}, timeline, timeline/event...,
+// timeline/bookmark/STEP (B), timeline/fork while the cursor stands behind the newest step. Where there is no
+// room for speed and budget they stand in a list behind the step counter, transport/pace.
 #pragma once
 
 #include <optional>
@@ -14,6 +15,7 @@ namespace normscope::lab {
 struct TransportState {
   int speed = 2;                   // slow, 1x, max
   double budget = 0;               // being edited; 0 = as the view says
+  bool open_pace = false;          // the list behind the step counter is asked for
   std::vector<int> bookmarks;      // steps, in order
   int fork_source = 0;             // index of the run that "play on from here" forks
   std::optional<int> pinned_step;  // the step cursor when set by hand; otherwise it is the newest step

@@ -10,6 +10,8 @@
 #include <set>
 #include <thread>
 
+#include "engine/core/boundary.h"
+
 namespace normscope::lessons {
 namespace {
 
@@ -20,7 +22,12 @@ bool complete_for(const Lesson& lesson, const Measure& m, const CurveSet& curves
   if (m.curve.empty())
     return complete_for(lesson, *lesson.measure(m.first), curves) &&
            complete_for(lesson, *lesson.measure(m.second), curves);
-  return curves.contains(m.curve) && (m.against.empty() || is_scale(m.against) || curves.contains(m.against));
+  const auto known = [&](const std::string& other) {
+    return other.empty() || is_scale(other) || is_law(other) || curves.contains(other);
+  };
+  return curves.contains(m.curve) && known(m.against) && known(m.law) &&
+         std::all_of(m.rivals.begin(), m.rivals.end(), known) &&
+         (m.offset.empty() || complete_for(lesson, *lesson.measure(m.offset), curves));
 }
 
 CurveBand band_of(const Curve& curve, const std::vector<CurveSet>& seeds) {
@@ -66,15 +73,21 @@ void in_parallel(RunStore& store, size_t count, const std::function<void(size_t,
       for (size_t i = next++; i < count; i = next++) job(i, *own);
     } catch (...) {
       const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
+      if (!failure) failure = exception_for_others("a lesson's runs");
       next = count;  // the others finish what they have begun
     }
   };
-  std::vector<std::thread> threads;
-  const size_t helpers = std::min<size_t>(static_cast<size_t>(store.threads()), count);
-  for (size_t i = 1; i < helpers; ++i) threads.emplace_back(work);
-  if (count > 0) work();
-  for (std::thread& thread : threads) thread.join();
+  {
+    std::vector<std::jthread> threads;
+    const size_t helpers = std::min<size_t>(static_cast<size_t>(store.threads()), count);
+    try {
+      for (size_t i = 1; i < helpers; ++i) threads.push_back(start_thread("lesson", work));
+    } catch (...) {
+      next = count;  // those that run end after what they have begun
+      throw;
+    }
+    if (count > 0) work();
+  }
   if (failure) std::rethrow_exception(failure);
 }
 
@@ -101,6 +114,27 @@ bool inside(const Check& check, double value) {
 bool holds(const Check& check, const Measured& measured) {
   return !measured.values.empty() && std::all_of(measured.values.begin(), measured.values.end(),
                                                  [&](double x) { return inside(check, x); });
+}
+
+std::vector<double> values_of(const Lesson& lesson, const Check& check, const Neighbour& neighbour,
+                              const Results& results) {
+  if (neighbour.value) return {*neighbour.value};
+  if (!neighbour.measure.empty()) return results.measures.at(neighbour.measure).values;
+  const Measure& measure = *lesson.measure(check.measure);
+  CurveSet curves;
+  for (const auto& [id, band] : results.curves) curves[id] = {band.x, band.mean};
+  CurveData& own = curves.at(measure.curve);
+  if (!neighbour.curve.empty()) {
+    own = curves.at(neighbour.curve);
+  } else {
+    const double offset =
+        measure.offset.empty() ? 1 : evaluate(lesson, *lesson.measure(measure.offset), curves);
+    // Scaled to the curve that it stands for, so that nothing but its form speaks.
+    const std::vector<double> law = law_values(neighbour.law, own.x, offset);
+    const double factor = own.y.back() / law.back();
+    for (size_t i = 0; i < own.y.size(); ++i) own.y[i] = factor * law[i];
+  }
+  return {evaluate(lesson, measure, curves)};
 }
 
 bool LessonReport::passed() const {

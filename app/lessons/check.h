@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/lessons/measures.h"
@@ -44,6 +45,11 @@ struct Verdict {
 /// Every seed lies in the band, and there is one at least.
 bool holds(const Check& check, const Measured& measured);
 
+/// What the check's measure would be if the neighbour were true, from five seeds' results: the check tells
+/// the two apart when none of these lies in its band.
+std::vector<double> values_of(const Lesson& lesson, const Check& check, const Neighbour& neighbour,
+                              const Results& results);
+
 struct LessonReport {
   const Lesson* lesson = nullptr;
   Results results;
@@ -73,6 +79,8 @@ void save_results(const Lesson& lesson, const Results& results);
 /// Nothing when there is none, or when it is of another definition. Throws Error for a file that cannot be
 /// read.
 std::optional<Results> load_results(const Lesson& lesson);
+/// The same from memory; `name` stands for the file.
+std::optional<Results> parse_results(std::string_view text, const std::string& name, const Lesson& lesson);
 /// Empty, or why the numbers in measured.json cannot be those of `fresh`: missing, another definition, values
 /// outside.
 std::string staleness(const Lesson& lesson, const Results& fresh);

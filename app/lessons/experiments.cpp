@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 #include <regex>
 
 #include "app/lessons/probes.h"
+#include "engine/measure/theory.h"
 
 namespace normscope::lessons {
 namespace {
 
-constexpr int32_t kFinalWindow = 20, kTheoryBatch = 4, kRealBatch = 4, kDraws = 2, kModels = 3;
+constexpr int32_t kFinalWindow = 20, kTheoryBatch = 4, kRealBatch = 4, kDraws = 2;
 
 bool stat_name(const std::string& name) {
   static const std::regex pattern(
@@ -89,10 +91,10 @@ std::string number_text(double v) {
   return v == std::floor(v) ? std::to_string(static_cast<int64_t>(v)) : fmt::format("{}", v);
 }
 
-CurveData sweep(const Curve& curve, const RunSpec& spec, const std::vector<Edit>& edits, RunStore& store,
-                const OnStep& on_step) {
+CurveData sweep(const Curve& curve, const std::vector<double>& values, const RunSpec& spec,
+                const std::vector<Edit>& edits, RunStore& store, const OnStep& on_step) {
   CurveData data;
-  for (double value : curve.xs) {
+  for (double value : values) {
     data.x.push_back(value);
     data.y.push_back(final_loss(*store.get(with_value(spec, curve.field, value), edits, on_step),
                                 curve.y == "final_excess"));
@@ -119,6 +121,12 @@ Fresh fresh(const Curve& curve, RunSpec spec, RunStore& runs, int32_t layers) {
   return {std::move(config), std::move(batch), std::move(store)};
 }
 
+/// The specification of one of the models that a point is the mean of.
+RunSpec model_of(RunSpec spec, int32_t model) {
+  spec.seed += 100 * static_cast<uint64_t>(model);
+  return spec;
+}
+
 double at_depth(const Curve& curve, const RunSpec& spec, RunStore& runs, int32_t layers) {
   if (curve.y == "step_change") {
     RunSpec deep = spec;
@@ -131,6 +139,7 @@ double at_depth(const Curve& curve, const RunSpec& spec, RunStore& runs, int32_t
         .at(fmt::format("L{:02}.ffn.w2", layers));
   if (curve.y == "own_shares")
     return sum_of_own_shares(residual_dependency(model.store, model.config, model.batch));
+  if (curve.y == "log_offset") return log_offset(model.store, model.config, model.batch);
   double sum = 0;
   for (int32_t draw = 0; draw < kDraws; ++draw)
     sum += output_change(model.store, model.config, model.batch, curve.noise,
@@ -143,27 +152,39 @@ CurveData depth(const Curve& curve, const RunSpec& spec, RunStore& runs) {
   for (double layers : curve.xs) {
     data.x.push_back(curve.y == "last_gradient" ? layers : 2 * layers);
     // What a single model does depends on its weights more than on its depth: the mean of a few is followed.
-    const int32_t models = curve.y == "own_shares" || curve.y == "output_change" ? kModels : 1;
     double sum = 0;
-    for (int32_t model = 0; model < models; ++model) {
-      RunSpec one = spec;
-      one.seed = spec.seed + 100 * static_cast<uint64_t>(model);
-      sum += at_depth(curve, one, runs, static_cast<int32_t>(layers));
-    }
-    data.y.push_back(sum / models);
+    for (int32_t model = 0; model < curve.models; ++model)
+      sum += at_depth(curve, model_of(spec, model), runs, static_cast<int32_t>(layers));
+    data.y.push_back(sum / curve.models);
   }
   return data;
 }
 
+std::vector<double> by_layer(const Curve& curve, Fresh model) {
+  if (curve.y == "skip") return skip_scales(model.store, model.config);
+  if (curve.y == "stream") return stream_squares(model.store, model.config, model.batch, "ffn");
+  if (curve.y == "attention_stream") return stream_squares(model.store, model.config, model.batch, "attn");
+  std::vector<double> y;
+  if (curve.y == "between_bounds") {
+    y = stream_squares(model.store, model.config, model.batch, "ffn");
+    const double r = static_cast<double>(model.config.feed_forward) / model.config.width;
+    for (size_t l = 0; l < y.size(); ++l) {
+      const theory::Bounds bounds = theory::pre_stream_square(static_cast<int32_t>(l + 1), r);
+      y[l] = (y[l] - bounds.low) / (bounds.high - bounds.low);
+    }
+    return y;
+  }
+  const GradientProfile profile = gradient_profile(model.store, model.config, model.batch, curve.positions);
+  for (int32_t l = 1; l <= model.config.layers; ++l) y.push_back(profile.at(fmt::format("L{:02}.ffn.w2", l)));
+  return y;
+}
+
 CurveData layers(const Curve& curve, const RunSpec& spec, RunStore& runs) {
-  Fresh model = fresh(curve, spec, runs, 0);
   CurveData data;
-  if (curve.y == "stream") data.y = stream_squares(model.store, model.config, model.batch);
-  if (curve.y == "skip") data.y = skip_scales(model.store, model.config);
-  if (curve.y == "gradient") {
-    const GradientProfile profile = gradient_profile(model.store, model.config, model.batch, curve.positions);
-    for (int32_t l = 1; l <= model.config.layers; ++l)
-      data.y.push_back(profile.at(fmt::format("L{:02}.ffn.w2", l)));
+  for (int32_t model = 0; model < curve.models; ++model) {
+    const std::vector<double> y = by_layer(curve, fresh(curve, model_of(spec, model), runs, 0));
+    data.y.resize(y.size(), 0.0);
+    for (size_t i = 0; i < y.size(); ++i) data.y[i] += y[i] / curve.models;
   }
   for (size_t i = 0; i < data.y.size(); ++i) data.x.push_back(static_cast<double>(i + 1));
   return data;
@@ -197,9 +218,9 @@ std::string unknown_quantity(const Curve& curve) {
     case Curve::Of::Sweep:
       return among({"final_loss", "final_excess"});
     case Curve::Of::Depth:
-      return among({"last_gradient", "own_shares", "output_change", "step_change"});
+      return among({"last_gradient", "own_shares", "log_offset", "output_change", "step_change"});
     case Curve::Of::Layers:
-      return among({"stream", "gradient", "skip"});
+      return among({"stream", "attention_stream", "between_bounds", "gradient", "skip"});
     case Curve::Of::Shares:
       return among({"own", "sum"});
   }
@@ -223,15 +244,34 @@ RunSpec with_value(RunSpec spec, const std::string& field, double value) {
   return spec;
 }
 
+std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint64_t seed,
+                                 const Changes& changes, const std::vector<Changes>& tried) {
+  std::vector<double> values = curve.xs;
+  const RunSpec line = spec_of(lesson, curve.run, seed, changes);
+  const auto add = [&](const RunSpec& point) {
+    const double value = std::strtod(get_field(point, curve.field).c_str(), nullptr);
+    const auto at = std::lower_bound(values.begin(), values.end(), value);
+    if (at != values.end() && *at == value) return;
+    if (run_key(with_value(line, curve.field, value), {}) == run_key(point, {})) values.insert(at, value);
+  };
+  const auto add_runs = [&](const Changes& made) {
+    for (const auto& [run, fields] : made)
+      if (lesson.run(run)->edits == lesson.run(curve.run)->edits) add(spec_of(lesson, run, seed, made));
+  };
+  add_runs(changes);
+  for (const Changes& earlier : tried) add_runs(earlier);
+  return values;
+}
+
 CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed, RunStore& store,
-                        const OnStep& on_step, const Changes& changes) {
+                        const OnStep& on_step, const Changes& changes, const std::vector<Changes>& tried) {
   const RunSpec spec = spec_of(lesson, curve.run, seed, changes);
   const std::vector<Edit>& edits = lesson.run(curve.run)->edits;
   switch (curve.of) {
     case Curve::Of::Run:
       return of_history(curve, *store.get(spec, edits, on_step));
     case Curve::Of::Sweep:
-      return sweep(curve, spec, edits, store, on_step);
+      return sweep(curve, sweep_values(lesson, curve, seed, changes, tried), spec, edits, store, on_step);
     case Curve::Of::Depth:
       return depth(curve, spec, store);
     case Curve::Of::Layers:

@@ -4,13 +4,15 @@
 //           number of the run's history ("L01.ffn.w2.grad_norm", see History::layout) or the ratio of two
 //           ("a / b")
 //   sweep   final_loss, final_excess: mean over the last 20 steps
-//   depth   last_gradient: norm of dL/dW2 of the last layer; own_shares: sum of beta^2_ii; output_change: by
-//   noise on all
-//           matrices; step_change: by one optimizer step. x: layers for last_gradient, sub-layers N = 2L for
-//           the others (own_shares and output_change: the mean of three models a seed)
-//   layers  stream: mean square of the stream behind each layer; gradient: norm of dL/dW2 of each layer; x:
-//   the layer.
-//           skip: mean skip scale (omega); x: the sub-layer
+//   depth   last_gradient: norm of dL/dW2 of the last layer; own_shares: sum of beta^2_ii; log_offset: N0
+//   that
+//           the variances of input and branches foretell for log(1 + N/N0); output_change: by noise on the
+//           matrices of all sub-layers, the mean of two draws; step_change: by one optimizer step. x: layers
+//           for last_gradient, sub-layers N = 2L for the others
+//   layers  stream: mean square of the residual sum behind the feed-forward network of each layer;
+//           attention_stream: behind its attention; between_bounds: where the former lies between the bounds
+//           of Lemma 2 for Pre-LN, 0 the lower and 1 the upper; gradient: norm of dL/dW2 of each layer; x:
+//           the layer. skip: mean skip scale (omega); x: the sub-layer
 //   shares  own: beta^2_ii; sum: of row i; x: the sub-layer
 #pragma once
 
@@ -38,9 +40,15 @@ RunSpec spec_of(const Lesson& lesson, const std::string& run, uint64_t seed, con
 /// A run of a sweep: with another value of one field.
 RunSpec with_value(RunSpec spec, const std::string& field, double value);
 
+/// The values of a sweep: its own, and those with which a run of the lesson, as the learner changed it now or
+/// before, is a point of the same line.
+std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint64_t seed,
+                                 const Changes& changes, const std::vector<Changes>& tried);
+
 /// Throws Error ("[curve.g1] the run has no number L09.ffn.w2.grad_norm") and Cancelled.
 CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed, RunStore& store,
-                        const OnStep& on_step = {}, const Changes& changes = {});
+                        const OnStep& on_step = {}, const Changes& changes = {},
+                        const std::vector<Changes>& tried = {});
 
 /// The part of a Run curve that a training has come to.
 CurveData partial_curve(const Curve& curve, const History& history, double level);

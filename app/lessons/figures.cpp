@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "app/lessons/labels.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::lessons {
@@ -66,7 +67,8 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
     if (const auto it = data.reference->curves.find(line.curve); it != data.reference->curves.end())
       band = &it->second;
   const int run = run_index(line.run);
-  if (band && data.reference->seeds > 1) {
+  // The five seeds are those of the lesson's own setting, and no range for a run with another.
+  if (band && data.reference->seeds > 1 && !data.changes.contains(lesson.curve(line.curve)->run)) {
     Band area;
     area.id = line.curve, area.ink = Ink::run(run);
     area.x = column(band->x), area.lo = column(clamped(band->low, figure.y)),
@@ -77,8 +79,10 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
   const std::vector<double>&x = own ? own->x : band->x, &y = own ? own->y : band->mean;
   if (y.empty()) return;
   plot::Series s;
-  s.id = line.curve, s.name = line.name, s.letter = lesson.run(line.run) ? line.run : "",
-  s.ink = Ink::run(run);
+  s.id = line.curve,
+  s.name =
+      line.name.empty() ? run_label(lesson, line.run, data.changes, lesson.curve(line.curve)) : line.name,
+  s.letter = lesson.run(line.run) ? line.run : "", s.ink = Ink::run(run);
   s.value = value_text(end_value(y, figure), figure.y);
   s.x = column(x), s.y = column(clamped(y, figure.y));
   s.markers = y.size() <= 24 ? Markers::all : Markers::sparse;
@@ -113,7 +117,7 @@ PlotScene map_scene(const Figure& figure, const FigureData& data) {
   for (int i = 0; i < heat.rows; ++i) {
     double sum = 0;
     const std::vector<double>& row = (*map)[static_cast<size_t>(i)];
-    for (size_t j = 0; j < row.size(); ++j)
+    for (size_t j = 0; j < std::min(row.size(), static_cast<size_t>(heat.columns)); ++j)
       cells[static_cast<size_t>(i * heat.columns) + j] = static_cast<float>(row[j]), sum += row[j];
     low = std::min(low, sum), high = std::max(high, sum);
   }

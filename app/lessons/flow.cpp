@@ -1,8 +1,14 @@
 #include "app/lessons/flow.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <set>
 
+#include "app/hands/glossary.h"
+#include "app/lessons/terms.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::lessons {
@@ -19,6 +25,7 @@ struct Token {
   std::string text;
   TextStyle style{Face::sans, type::prose};
   tex::Layout formula;
+  const hands::Term* term = nullptr;  ///< explained by the glossary, and the first of it on the page
   float width = 0;
   bool space_before = false;
 };
@@ -35,6 +42,7 @@ class Column {
       first = false;
       block(b);
     }
+    mark_terms();
     return y_ - rect_.y;
   }
 
@@ -45,6 +53,7 @@ class Column {
 
   void block(const Block& b) {
     const Theme& t = ui_.theme();
+    const std::vector<Inline> inlines = read_as(b.inlines, context_.number, context_.unknown);
     switch (b.kind) {
       case Block::Kind::Rule:
         if (draw_) ui_.paint().hairline({rect_.x, y_ + 4}, {rect_.right(), y_ + 4}, t.border);
@@ -53,17 +62,17 @@ class Column {
       case Block::Kind::Heading:
         if (draw_) ui_.paint().hairline({rect_.x, y_}, {rect_.right(), y_}, t.border);
         y_ += 12, small_ = true;
-        paragraph(b.inlines, rect_.x, {Face::bold, type::title}, 22);
+        paragraph(inlines, rect_.x, {Face::bold, type::title}, 22);
         y_ -= 8;
         return;
       case Block::Kind::Display:
-        return display(b);
+        return display(inlines);
       case Block::Kind::Item:
         if (draw_) ui_.paint().circle({rect_.x + 5, y_ + line_height() / 2}, 2.2f, t.ink2);
-        return paragraph(b.inlines, rect_.x + 18, body(), line_height());
+        return paragraph(inlines, rect_.x + 18, body(), line_height());
       case Block::Kind::Note:
       case Block::Kind::Paragraph:
-        return paragraph(b.inlines, rect_.x, body(), line_height());
+        return paragraph(inlines, rect_.x, body(), line_height());
     }
   }
 
@@ -71,15 +80,16 @@ class Column {
   TextStyle body() const { return {Face::sans, small_ ? type::title : type::prose}; }
   float line_height() const { return small_ ? 21.f : context_.line; }
 
-  void display(const Block& b) {
-    const tex::Layout formula = tex::layout(b.inlines[0].formula, 18, true, measure());
+  void display(const std::vector<Inline>& inlines) {
+    const tex::Layout formula = tex::layout(inlines[0].formula, 18, true, measure());
     const float height = formula.ascent + formula.descent + 8, baseline = y_ + 4 + formula.ascent;
     if (draw_) tex::draw(ui_.paint(), formula, {rect_.x + kDisplayIndent, baseline}, ui_.theme().ink);
-    const std::vector<Inline> rest(b.inlines.begin() + 1, b.inlines.end());
+    const std::vector<Inline> rest(inlines.begin() + 1, inlines.end());
     const float x = rect_.x + kDisplayIndent + formula.width + 20, top = y_;
     y_ += height;
     if (rest.empty()) return;
     // Words behind the formula, on its line when they fit, below it otherwise.
+    const std::set<const hands::Term*> used = used_;
     const std::vector<Token> tokens = tokens_of(rest, {Face::sans, type::title});
     const float gap = ui_.paint().text_width({Face::sans, type::title}, " ");
     float width = 0;
@@ -92,17 +102,17 @@ class Column {
         at += token.width;
       }
     } else {
-      y_ = top + height;
+      y_ = top + height, used_ = used;
       paragraph(rest, rect_.x + kDisplayIndent, {Face::sans, type::title}, 21);
     }
   }
 
-  std::vector<Token> tokens_of(const std::vector<Inline>& inlines, TextStyle style) const {
+  std::vector<Token> tokens_of(const std::vector<Inline>& inlines, TextStyle style) {
     std::vector<Token> tokens;
     bool space = false;
     for (const Inline& piece : inlines) {
-      if (piece.kind == Kind::Text) {
-        words(piece, style, tokens, space);
+      if (piece.kind == Kind::Text || piece.kind == Kind::Name) {
+        words(piece, piece.kind == Kind::Name ? context_.text(piece) : piece.text, style, tokens, space);
         continue;
       }
       Token token;
@@ -127,12 +137,48 @@ class Column {
       }
       tokens.push_back(std::move(token));
     }
+    find_terms(tokens);
     return tokens;
   }
 
-  void words(const Inline& piece, TextStyle style, std::vector<Token>& tokens, bool& space) const {
+  /// The first use of each term on the page.
+  void find_terms(std::vector<Token>& tokens) {
+    std::vector<std::string> plain;
+    for (const Token& token : tokens)
+      plain.push_back(token.from->kind == Kind::Text ? plain_word(token.text) : std::string());
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      TermMatch match = term_at_start(std::span(plain).subspan(i));
+      if (tokens[i].from->kind == Kind::Formula) match = {term_of_formula(tokens[i].from->text), 1};
+      if (!match.term) continue;
+      if (used_.insert(match.term).second)
+        for (size_t k = i; k < i + match.words; ++k) tokens[k].term = match.term;
+      i += match.words - 1;
+    }
+  }
+
+  /// The words that were put of a term, as long as they are on one line.
+  void note_term(const Token& token, float x, float baseline) {
+    std::string_view word_text = token.text;  // without the comma behind it
+    while (!word_text.empty() && std::strchr(".,;:!?)", word_text.back())) word_text.remove_suffix(1);
+    const float width =
+        word_text.size() == token.text.size() ? token.width : ui_.paint().text_width(token.style, word_text);
+    const Rect word{x, baseline - 14, width, 20};
+    if (terms_.empty() || terms_.back().first != token.term)
+      terms_.emplace_back(token.term, word);
+    else if (Rect& rect = terms_.back().second; rect.y == word.y)
+      rect.w = word.right() - rect.x;
+  }
+
+  /// Glossary and keyboard find a term by its title's mark, see hands/glossary.h.
+  void mark_terms() {
+    for (const auto& [term, rect] : terms_)
+      if (context_.seen.contains(rect))
+        ui_.mark(fmt::format("title/term/{}", term->id), rect, term->title, term->text);
+  }
+
+  void words(const Inline& piece, std::string_view rest, TextStyle style, std::vector<Token>& tokens,
+             bool& space) const {
     if (piece.strong) style.face = Face::bold;
-    std::string_view rest = piece.text;
     while (!rest.empty()) {
       const size_t blank = rest.find(' ');
       if (blank == 0) {
@@ -199,6 +245,7 @@ class Column {
 
   void put(const Token& token, float x, float baseline, float line, Colour colour) {
     if (!draw_) return;
+    if (token.term) note_term(token, x, baseline);
     Painter& p = ui_.paint();
     switch (token.from->kind) {
       case Kind::Formula:
@@ -251,6 +298,8 @@ class Column {
   Dragged* dragged_;
   float y_;
   bool small_ = false;
+  std::set<const hands::Term*> used_;
+  std::vector<std::pair<const hands::Term*, Rect>> terms_;  ///< where they stand, in reading order
 };
 
 }  // namespace

@@ -10,11 +10,14 @@
 namespace normscope::lessons {
 
 struct FlowContext {
-  std::function<std::string(const Inline&)> text;  ///< of a value, band, reference or sample
+  std::function<std::string(const Inline&)> text;  ///< of a value, band, reference, sample or name
+  Number number;                                   ///< by which a sentence in several forms is chosen
+  std::string unknown;                             ///< in the place of a sentence that waits for its number
   std::function<std::string(const Knob&)> knob;    ///< the number as shown
   const Lesson* lesson = nullptr;
   bool can_drag = true;
   float line = ui::type::prose_line;
+  ui::Rect seen;  ///< where words can be read: terms outside are not marked
 };
 
 /// What the hand did to a number in the text.

@@ -49,10 +49,21 @@ std::string definition(const Lesson& lesson) {
     out += fmt::format("curve {} {} {} {} {} {} {} {} [{}] {} {} {} {} {} {}\n", c.id, static_cast<int>(c.of),
                        c.run, c.y, c.relative, c.from, c.to, c.field, fmt::join(c.xs, " "), c.theory,
                        c.feed_forward, c.positions, c.noise, c.at_start, to_string(c.mean));
+  for (const Curve& c : lesson.curves)
+    if (c.models != 1) out += fmt::format("models {} {}\n", c.id, c.models);
   for (const Measure& m : lesson.measures)
     out += fmt::format("measure {} {} {} {} {} {} {} {} {}\n", m.id, m.curve, m.take, m.a, m.b, m.against,
                        m.first, m.second, to_string(m.mean));
+  for (const Measure& m : lesson.measures)
+    if (!m.law.empty())
+      out += fmt::format("law {} {} [{}] {}\n", m.id, m.law, fmt::join(m.rivals, " "), m.offset);
   return out;
+}
+
+std::string hash_text(const std::string& text) {
+  uint64_t hash = 1469598103934665603ull;  // FNV-1a
+  for (unsigned char c : text) hash = (hash ^ c) * 1099511628211ull;
+  return fmt::format("{:016x}", hash);
 }
 
 }  // namespace normscope::lessons

@@ -27,7 +27,7 @@ const char* to_string(Mean mean);
 /// A run of the lesson: the hero model with some fields set.
 struct LessonRun {
   std::string id;    ///< "A"; the letter that the player shows
-  std::string name;  ///< "Post-LN, no warm-up"
+  std::string name;  ///< "Post-LN": what no setting can change; shown with settings, see labels.h
   RunSpec spec;
   std::vector<Edit> edits;
 };
@@ -53,6 +53,7 @@ struct Curve {
   int32_t feed_forward = 0;  ///< theory: another F; 0 = D
   int32_t positions = 8;     ///< one-position gradients are the rms over so many; 0 = the mean over the batch
   double noise = 0.01;       ///< output change: size of the perturbation, of each matrix's standard deviation
+  int32_t models = 1;        ///< Depth, Layers: each point of a seed is the mean of so many fresh models
   bool at_start = true;      ///< Shares: before training; false: after it
   int32_t fast_seeds = 1;    ///< of the fast tier
   Mean mean = Mean::Arithmetic;
@@ -62,28 +63,43 @@ struct Measure {
   std::string id{};
   std::string label{};  ///< "gradient of layer 1 at step 20, run A"
   std::string curve{};
-  /// at, mean, min, max, fall (first over second), first_below, exponent, r2, slope, offset; for two others:
-  /// ratio, difference.
+  /// at, mean, min, max, fall (first over second), first_below, exponent, r2, slope, misfit, lead; for two
+  /// others: ratio, difference.
   std::string take{};
   double a = 0,
          b = 0;  ///< at: a; mean, min, max: from a to b (all when equal); fall: a over b; first_below: a
-  std::string against{};          ///< r2, slope: "x", "log x", "log(1+x/n)", or another curve's id
-  std::string first{}, second{};  ///< ratio, difference
+  std::string against{};  ///< r2, slope: "x", "log x", or another curve's id
+  /// misfit: by how much the best multiple of this law misses the curve; lead: by how many times the best of
+  /// the rivals misses it more. "line" x, "root" of x, "log" log(1 + x/offset), or another curve's id.
+  std::string law{};
+  std::vector<std::string> rivals{};  ///< lead
+  std::string offset{};               ///< the measure that is N0 of "log"
+  std::string first{}, second{};      ///< ratio, difference
   Mean mean = Mean::Arithmetic;
   int32_t digits = 2;  ///< significant ones, where it is shown
   std::string unit{};
 };
 
+/// A neighbouring hypothesis: what the measure would be if it were true.
+struct Neighbour {
+  std::string what{};             ///< "like √N"
+  std::optional<double> value{};  ///< it says so itself; or one of:
+  std::string measure{};          ///< what this other measure came to
+  std::string curve{};            ///< the measure taken of this curve instead of its own
+  std::string law{};              ///< the measure taken of an exact "line", "root" or "log"
+};
+
 struct Check {
   std::string measure{};
   std::optional<double> low{}, high{};
-  std::string says{};  ///< the sentence that a measured value outside contradicts
+  std::string says{};                 ///< the sentence that a measured value outside contradicts
+  std::vector<Neighbour> excludes{};  ///< one at least: what the check tells the claim from
 };
 
 struct FigureLine {
   std::string curve{};
   std::string run{};   ///< whose look it takes: "A".."D"
-  std::string name{};  ///< behind the value at its end
+  std::string name{};  ///< behind the value at its end; empty: what the run is called
 };
 
 /// A level with its name: a number, or a measure's mean over the reference runs.
@@ -134,6 +150,7 @@ struct Prediction {
   std::string curve;                              ///< Draw: which one; it starts at its measured first point
   std::string measure;                            ///< Value: which one
   double low = 0, high = 1, step = 1, start = 0;  ///< Value: the slider
+  std::vector<double> values;                     ///< Value: where alone it can stop; empty: at every step
   bool on_y = false;                              ///< Value: it stands on the figure's y axis, not on its x
   std::string unit;
   struct Card {
@@ -175,6 +192,7 @@ struct Lesson {
   std::vector<Knob> knobs;
   std::string spotlight;  ///< name of a control of the player
   std::optional<Puzzle> puzzle;
+  std::vector<std::string> effect;  ///< measures with a check that `lesson limits` takes in other settings
 
   const LessonRun* run(std::string_view id) const;
   const Curve* curve(std::string_view id) const;
@@ -187,5 +205,7 @@ struct Lesson {
 /// A text in which everything that decides a measured number stands, and nothing else: runs, curves,
 /// measures. measured.json keeps its hash; another hash means that the numbers are of another experiment.
 std::string definition(const Lesson& lesson);
+/// Sixteen hexadecimal digits of such a text.
+std::string hash_text(const std::string& text);
 
 }  // namespace normscope::lessons

@@ -1,14 +1,16 @@
 // measured.json: what five seeds of a lesson came to. See check.h.
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "app/input_kinds.h"
 #include "app/lessons/check.h"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/input_value.h"
+#include "engine/train/limits.h"
 
 namespace normscope::lessons {
 namespace {
@@ -19,11 +21,7 @@ std::string path_of(const Lesson& lesson) {
   return (std::filesystem::path(lesson.folder) / "measured.json").string();
 }
 
-std::string hash_of(const Lesson& lesson) {
-  uint64_t hash = 1469598103934665603ull;  // FNV-1a
-  for (unsigned char c : definition(lesson)) hash = (hash ^ c) * 1099511628211ull;
-  return fmt::format("{:016x}", hash);
-}
+std::string hash_of(const Lesson& lesson) { return hash_text(definition(lesson)); }
 
 /// Five significant digits: what is read and compared by people. JSON knows no infinity: "never".
 json rounded(double v) {
@@ -37,24 +35,38 @@ json rounded(const std::vector<double>& values) {
   return out;
 }
 
-double number(const json& j) {
-  if (j.is_string()) return std::numeric_limits<double>::infinity();
-  return j.is_number() ? j.get<double>() : std::numeric_limits<double>::quiet_NaN();
+constexpr size_t kMost = 1000, kMostPoints = 100'000, kMostRows = 1024, kLongestText = 100'000;
+constexpr std::string_view kNever[] = {"never"};
+
+double number(const InputValue& j) {
+  if (j.is_null()) return std::numeric_limits<double>::quiet_NaN();
+  if (j.is_text()) return j.choice(kNever), std::numeric_limits<double>::infinity();
+  return j.number(-1e300, 1e300);
 }
-std::vector<double> numbers(const json& j) {
+std::vector<double> numbers(const InputValue& j, size_t least, size_t most) {
   std::vector<double> out;
-  for (const json& v : j) out.push_back(number(v));
+  for (const InputValue& v : j.list(least, most)) out.push_back(number(v));
   return out;
 }
 
-json read(const Lesson& lesson) {
-  std::ifstream in(path_of(lesson), std::ios::binary);
-  if (!in) return {};
-  try {
-    return json::parse(in);
-  } catch (const json::exception& error) {
-    throw Error(fmt::format("{}:1: {}", path_of(lesson), error.what()));
-  }
+CurveBand curve_of(const InputValue& c) {
+  CurveBand band;
+  band.x = numbers(c.at("x"), 0, kMostPoints);
+  const size_t n = band.x.size();  // as many of each
+  band.mean = numbers(c.at("mean"), n, n);
+  band.low = numbers(c.at("low"), n, n), band.high = numbers(c.at("high"), n, n);
+  return band;
+}
+
+/// Row i holds the shares of the input and of the i + 1 branches before it.
+std::vector<std::vector<double>> map_of(const InputValue& map) {
+  std::vector<std::vector<double>> rows;
+  for (const InputValue& row : map.list(1, kMostRows)) rows.push_back(numbers(row, 1, rows.size() + 2));
+  return rows;
+}
+
+std::optional<std::string> read(const Lesson& lesson) {
+  return read_input_file_if_there(path_of(lesson), input::kMeasured);
 }
 
 }  // namespace
@@ -79,33 +91,32 @@ void save_results(const Lesson& lesson, const Results& results) {
   write_file(path_of(lesson), root.dump(1) + "\n", "lesson");
 }
 
-std::optional<Results> load_results(const Lesson& lesson) {
-  const json root = read(lesson);
-  if (root.is_null() || root.value("definition", "") != hash_of(lesson)) return std::nullopt;
+std::optional<Results> parse_results(std::string_view text, const std::string& name, const Lesson& lesson) {
+  const InputValue root = InputValue::parse(text, name);
+  const auto made_of = root.find("definition");
+  if (!made_of || made_of->text(kLongestText) != hash_of(lesson)) return std::nullopt;
   Results out;
-  try {
-    out.seeds = root.at("seeds"), out.level = number(root.at("level"));
-    for (const auto& [id, m] : root.at("measures").items()) {
-      const Measure* measure = lesson.measure(id);
-      const std::vector<double> values = numbers(m.at("values"));
-      out.measures[id] = {values, spread_of(values, measure ? measure->mean : Mean::Arithmetic)};
-    }
-    for (const auto& [id, c] : root.at("curves").items())
-      out.curves[id] = {numbers(c.at("x")), numbers(c.at("mean")), numbers(c.at("low")),
-                        numbers(c.at("high"))};
-    const json texts = root.value("texts", json::object()), maps = root.value("maps", json::object());
-    for (const auto& [id, text] : texts.items()) out.texts[id] = text;
-    for (const auto& [id, map] : maps.items())
-      for (const json& row : map) out.maps[id].push_back(numbers(row));
-  } catch (const json::exception& error) {
-    throw Error(fmt::format("{}:1: {}", path_of(lesson), error.what()));
+  out.seeds = root.at("seeds").whole(1, static_cast<int32_t>(kMost)), out.level = number(root.at("level"));
+  for (const auto& [id, m] : root.at("measures").members(kMost)) {
+    const Measure* measure = lesson.measure(id);
+    const std::vector<double> values = numbers(m.at("values"), 1, kMost);
+    out.measures[id] = {values, spread_of(values, measure ? measure->mean : Mean::Arithmetic)};
   }
+  for (const auto& [id, c] : root.at("curves").members(kMost)) out.curves[id] = curve_of(c);
+  if (const auto texts = root.find("texts"))
+    for (const auto& [id, written] : texts->members(kMost)) out.texts[id] = written.text(kLongestText);
+  if (const auto maps = root.find("maps"))
+    for (const auto& [id, map] : maps->members(kMost)) out.maps[id] = map_of(map);
   return out;
 }
 
+std::optional<Results> load_results(const Lesson& lesson) {
+  const auto text = read(lesson);
+  return text ? parse_results(*text, path_of(lesson), lesson) : std::nullopt;
+}
+
 std::string staleness(const Lesson& lesson, const Results& fresh) {
-  const json root = read(lesson);
-  if (root.is_null()) return "missing: write it with normscope lesson check --full --write";
+  if (!read(lesson)) return "missing: write it with normscope lesson check --full --write";
   const std::optional<Results> kept = load_results(lesson);
   if (!kept)
     return "of another definition of this lesson: write it again with normscope lesson check --full --write";

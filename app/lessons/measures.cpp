@@ -29,31 +29,32 @@ std::vector<double> between(const CurveData& c, double from, double to) {
   return out;
 }
 
-std::vector<double> logs(std::vector<double> v, double divisor = 0) {
-  for (double& x : v) x = divisor > 0 ? std::log1p(x / divisor) : std::log(x);
+std::vector<double> logs(std::vector<double> v) {
+  for (double& x : v) x = std::log(x);
   return v;
 }
 
-struct Fit {
-  LinearFit line;
-  double offset = kUnknown;  ///< N0 of log(1 + N/N0)
-};
-
-Fit fit(const std::vector<double>& x, const std::vector<double>& y, const std::string& against,
-        const CurveSet& curves) {
+/// Straight line of y against a scale of x or another curve.
+LinearFit fit(const std::vector<double>& x, const std::vector<double>& y, const std::string& against,
+              const CurveSet& curves) {
   if (x.size() < 2) return {};
-  if (against == "x") return {linear_fit(x, y)};
-  if (against == "log x") return {linear_fit(logs(x), y)};
-  if (const auto other = curves.find(against); other != curves.end()) {
-    if (other->second.y.size() != y.size()) return {};
-    return {linear_fit(other->second.y, y)};
-  }
-  Fit best;
-  for (double n = 0.1; n < 1000; n *= 1.02) {
-    const LinearFit line = linear_fit(logs(x, n), y);
-    if (line.r2 > best.line.r2) best = {line, n};
-  }
-  return best;
+  if (against == "x") return linear_fit(x, y);
+  if (against == "log x") return linear_fit(logs(x), y);
+  const auto other = curves.find(against);
+  return other == curves.end() || other->second.y.size() != y.size() ? LinearFit{}
+                                                                     : linear_fit(other->second.y, y);
+}
+
+/// By how much a law, or another curve of the same x, misses this one.
+double misfit_of(const std::string& law, const CurveData& c, const CurveSet& curves, double offset) {
+  if (const auto other = curves.find(law); other != curves.end()) return misfit(other->second.y, c.y);
+  return misfit(law_values(law, c.x, offset), c.y);
+}
+
+double lead(const Measure& m, const CurveData& c, const CurveSet& curves, double offset) {
+  double rival = kNever;
+  for (const std::string& law : m.rivals) rival = std::min(rival, misfit_of(law, c, curves, offset));
+  return rival / misfit_of(m.law, c, curves, offset);
 }
 
 double first_below(const CurveData& c, double limit) {
@@ -62,16 +63,18 @@ double first_below(const CurveData& c, double limit) {
   return kNever;
 }
 
-double of_curve(const Measure& m, const CurveData& c, const CurveSet& curves) {
+double of_curve(const Measure& m, const CurveData& c, const CurveSet& curves, double offset) {
   if (c.y.empty()) return kUnknown;
   if (m.take == "at") return at(c, m.a);
   if (m.take == "fall") return at(c, m.a) / at(c, m.b);
   if (m.take == "first_below") return first_below(c, m.a);
   if (m.take == "exponent") return linear_fit(logs(c.x), logs(c.y)).slope;
   const std::vector<double> y = between(c, m.a, m.b);
-  if (m.take == "r2" || m.take == "slope" || m.take == "offset") {
-    const Fit f = fit(c.x, c.y, m.take == "offset" ? "log(1+x/n)" : m.against, curves);
-    return m.take == "r2" ? f.line.r2 : m.take == "slope" ? f.line.slope : f.offset;
+  if (m.take == "misfit") return misfit_of(m.law, c, curves, offset);
+  if (m.take == "lead") return lead(m, c, curves, offset);
+  if (m.take == "r2" || m.take == "slope") {
+    const LinearFit f = fit(c.x, c.y, m.against, curves);
+    return m.take == "r2" ? f.r2 : f.slope;
   }
   if (y.empty()) return kUnknown;
   if (m.take == "min") return *std::min_element(y.begin(), y.end());
@@ -81,8 +84,25 @@ double of_curve(const Measure& m, const CurveData& c, const CurveSet& curves) {
 
 }  // namespace
 
-bool is_scale(std::string_view against) {
-  return against == "x" || against == "log x" || against == "log(1+x/n)";
+bool is_scale(std::string_view against) { return against == "x" || against == "log x"; }
+
+bool is_law(std::string_view law) { return law == "line" || law == "root" || law == "log"; }
+
+std::vector<double> law_values(std::string_view law, const std::vector<double>& x, double offset) {
+  std::vector<double> y;
+  for (double v : x)
+    y.push_back(law == "line"   ? v
+                : law == "root" ? std::sqrt(v)
+                : law == "log"  ? std::log1p(v / offset)
+                                : kUnknown);
+  return y;
+}
+
+double misfit(const std::vector<double>& law, const std::vector<double>& y) {
+  if (law.size() != y.size() || y.empty()) return kUnknown;
+  double ff = 0, fy = 0, yy = 0;
+  for (size_t i = 0; i < y.size(); ++i) ff += law[i] * law[i], fy += law[i] * y[i], yy += y[i] * y[i];
+  return std::sqrt(std::max(0.0, 1 - fy * fy / (ff * yy)));
 }
 
 double evaluate(const Lesson& lesson, const Measure& m, const CurveSet& curves) {
@@ -92,7 +112,8 @@ double evaluate(const Lesson& lesson, const Measure& m, const CurveSet& curves) 
     return m.take == "ratio" ? a / b : a - b;
   }
   const auto it = curves.find(m.curve);
-  return it == curves.end() ? kUnknown : of_curve(m, it->second, curves);
+  const double offset = m.offset.empty() ? kUnknown : evaluate(lesson, *lesson.measure(m.offset), curves);
+  return it == curves.end() ? kUnknown : of_curve(m, it->second, curves, offset);
 }
 
 Spread spread_of(const std::vector<double>& values, Mean mean) {

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "app/lessons/labels.h"
 #include "app/ui/widgets.h"
+#include "engine/core/boundary.h"
 
 namespace normscope::lessons {
 
@@ -26,23 +29,31 @@ void Player::choose(size_t index) {
   reference_.reset(), reference_error_.clear();
   try {
     reference_ = load_results(lesson);
-  } catch (const Error& error) {
-    reference_error_ = error.what();
+  } catch (...) {
+    reference_error_ = describe_exception("lesson " + lesson.id);
   }
   knobs_.clear(), views_.clear(), before_.clear(), figure_ = {};
-  measured_ = changed_ = solved_ = false;
-  sketch_ = p.drawn;
-  order_ = p.order;
-  if (order_.size() != lesson.prediction.cards.size()) {
-    order_.clear();
-    for (const Prediction::Card& card : lesson.prediction.cards) order_.push_back(card.id);
-  }
-  value_ = p.committed ? p.value : lesson.prediction.start;
-  if (sketch_.empty())
-    if (const auto start = start_of(lesson, lesson.prediction.curve, figure_data()))
-      sketch_ = {start->second};
+  measured_ = solved_ = touched_ = again_ = false;
+  said_of_.reset();
+  take_up_prediction();
   step_ = p.committed || p.skipped ? StepKind::Run : StepKind::Predict;
   scroll_ = 0, fresh_ = true;
+}
+
+/// The one that stands, or the beginning of one.
+void Player::take_up_prediction() {
+  const Prediction& q = lesson()->prediction;
+  const LessonProgress& p = progress_.of(lesson()->id);
+  sketch_ = p.drawn;
+  order_ = p.order;
+  // What was kept may be of another version of the lesson.
+  std::vector<std::string> cards;
+  for (const Prediction::Card& card : q.cards) cards.push_back(card.id);
+  if (!std::is_permutation(order_.begin(), order_.end(), cards.begin(), cards.end())) order_ = cards;
+  if (sketch_.size() > sketch_grid().size()) sketch_.clear();
+  value_ = p.committed ? p.value : q.start;
+  if (sketch_.empty())
+    if (const auto start = start_of(*lesson(), q.curve, figure_data())) sketch_ = {start->second};
 }
 
 void Player::open(std::string_view id, StepKind step) {
@@ -51,11 +62,19 @@ void Player::open(std::string_view id, StepKind step) {
       choose(i);
       if (step == StepKind::Predict) return;
       LessonProgress& p = progress_.of(lesson()->id);
-      if (!p.committed && !p.skipped) commit(!ready_to_commit());
+      if (!p.committed && !p.skipped) commit(lesson()->prediction.kind == Prediction::Kind::Draw);
       return go(step);
     }
   throw Error(fmt::format("lesson '{}' is not in this course", id));
 }
+
+namespace {
+
+double own_value(const Lesson& lesson, const Knob& knob) {
+  return std::strtod(get_field(lesson.run(knob.run)->spec, knob.field).c_str(), nullptr);
+}
+
+}  // namespace
 
 Changes Player::changes() const {
   Changes out;
@@ -63,15 +82,25 @@ Changes Player::changes() const {
     const auto it = knobs_.find(knob.id);
     if (it == knobs_.end()) continue;
     const double v = it->second;
+    if (v == own_value(*lesson(), knob)) continue;
     out[knob.run][knob.field] =
         v == std::floor(v) ? std::to_string(static_cast<int64_t>(v)) : fmt::format("{:.6g}", v);
   }
   return out;
 }
 
+Changes Player::shown_changes() const {
+  const auto state = measurer_->state();
+  return own_state(*state) ? state->changes : changes();
+}
+
+bool Player::own_state(const MeasureState& state) const {
+  return lesson() && state.lesson == lesson()->id && (state.running || state.done || !state.curves.empty());
+}
+
 double Player::knob_value(const Knob& knob) const {
   if (const auto it = knobs_.find(knob.id); it != knobs_.end()) return it->second;
-  return std::strtod(get_field(lesson()->run(knob.run)->spec, knob.field).c_str(), nullptr);
+  return own_value(*lesson(), knob);
 }
 
 void Player::go(StepKind step) {
@@ -80,25 +109,46 @@ void Player::go(StepKind step) {
   p.step = std::max(p.step, static_cast<int>(step));
   progress_.save();
   // In a lesson that is opened again nothing is measured yet, and the text of these steps speaks of it.
+  if (std::exchange(again_, false)) take_up_prediction();  // left without a second one
   const auto state = measurer_->state();
-  const bool begun = state->lesson == lesson()->id && (state->running || state->done);
+  const bool begun = own_state(*state) && (state->running || state->done);
   if ((step == StepKind::Compare || step == StepKind::Explain) && !begun) measure();
 }
 
-bool Player::ready_to_commit() const {
-  const Prediction& p = lesson()->prediction;
-  return p.kind != Prediction::Kind::Draw || (sketch_.size() > 1 && sketch_.size() == sketch_grid().size());
+std::string Player::not_ready() const {
+  const Prediction::Kind kind = lesson()->prediction.kind;
+  if (kind == Prediction::Kind::Draw)
+    return sketch_.size() > 1 && sketch_.size() == sketch_grid().size() ? "" : "Draw to the right edge first";
+  if (touched_) return "";
+  return kind == Prediction::Kind::Value ? "Move the slider first" : "Put the cards in order first";
+}
+
+bool Player::locked() {
+  const LessonProgress& p = progress_.of(lesson()->id);
+  return (p.committed || p.skipped) && !again_;
+}
+
+/// The prediction that stands is kept until the next is committed.
+void Player::predict_again() {
+  again_ = fresh_ = true;
+  touched_ = false;
+  before_.clear();
+  if (!sketch_.empty()) sketch_.resize(1);
 }
 
 /// Locks the prediction; from here on what is measured may be seen.
 void Player::commit(bool skip) {
   const Lesson& l = *lesson();
   LessonProgress& p = progress_.of(l.id);
+  if (p.first_said.empty() && (p.committed || p.skipped)) p.first_said = p.said, p.first_score = p.score;
+  p.score.clear(), p.measured.clear();
+  said_of_ = changes();
+  again_ = false;
   if (skip) {
     p.skipped = true, p.said = "You skipped the prediction.";
     sketch_.clear();
   } else {
-    p.committed = true;
+    p.committed = true, p.skipped = false;
     p.drawn = l.prediction.kind == Prediction::Kind::Draw ? sketch_ : std::vector<double>{};
     p.order = l.prediction.kind == Prediction::Kind::Order ? order_ : std::vector<std::string>{};
     p.value = value_;
@@ -109,7 +159,6 @@ void Player::commit(bool skip) {
 
 void Player::measure() {
   measured_ = false;
-  changed_ = !knobs_.empty();
   measurer_->start(*lesson(), changes());
 }
 
@@ -118,8 +167,9 @@ void Player::finish_measuring() {
   const auto state = measurer_->state();
   if (measured_ || !state->done || !lesson() || state->lesson != lesson()->id) return;
   measured_ = true;
-  if (!changed_) judge();
-  if (const auto& puzzle = lesson()->puzzle; puzzle && changed_) {
+  const bool first = progress_.of(lesson()->id).measured.empty();
+  if (said_of_ ? *said_of_ == state->changes : first && state->changes.empty()) judge();
+  if (const auto& puzzle = lesson()->puzzle; puzzle && !state->changes.empty()) {
     const double v = evaluate(*lesson(), *lesson()->measure(puzzle->measure), state->curves);
     solved_ = !std::isnan(v) && (!puzzle->low || v >= *puzzle->low) && (!puzzle->high || v <= *puzzle->high);
   }
@@ -128,8 +178,8 @@ void Player::finish_measuring() {
 namespace {
 
 std::string ratio_words(double said, double measured, const char* more, const char* less) {
-  if (!(said > 0) || !(measured > 0))
-    return said == measured ? "exactly right" : said > measured ? more : less;
+  if (said == measured) return "exactly right";
+  if (!(said > 0) || !(measured > 0)) return said > measured ? more : less;
   const double ratio = said > measured ? said / measured : measured / said;
   if (ratio < 1.25) return "close";
   return fmt::format("{} {}", shown(ratio, {.digits = 2, .unit = "×"}), said > measured ? more : less);
@@ -139,49 +189,98 @@ std::string ratio_words(double said, double measured, const char* more, const ch
 
 /// Both stand side by side: what was said, what was measured, and how far apart they are.
 void Player::judge() {
-  const Lesson& l = *lesson();
-  LessonProgress& p = progress_.of(l.id);
+  LessonProgress& p = progress_.of(lesson()->id);
   const CurveSet& curves = measurer_->state()->curves;
-  const Prediction& prediction = l.prediction;
-  if (prediction.kind == Prediction::Kind::Value) {
-    const Measure& m = *l.measure(prediction.measure);
-    const double measured = evaluate(l, m, curves);
-    p.measured = shown(measured, m);
-    if (p.committed)
-      p.said = shown(p.value, m), p.score = ratio_words(p.value, measured, "too much", "too little");
-  } else if (prediction.kind == Prediction::Kind::Draw) {
-    const auto it = curves.find(prediction.curve);
-    if (it == curves.end() || it->second.y.empty()) return;
-    p.measured = ui::number(it->second.y.back(), 2);
-    if (p.committed && !p.drawn.empty())
-      p.said = ui::number(p.drawn.back(), 2),
-      p.score = ratio_words(p.drawn.back(), it->second.y.back(), "too high", "too low");
-  } else {
-    std::vector<std::pair<double, std::string>> right;
-    for (const Prediction::Card& card : prediction.cards)
-      right.emplace_back(evaluate(l, *l.measure(card.measure), curves), card.id);
-    std::sort(right.begin(), right.end());
-    const auto text_of = [&](const std::string& id) {
-      for (const Prediction::Card& card : prediction.cards)
-        if (card.id == id) return card.text;
-      return id;
-    };
-    p.measured = text_of(right.back().second) + " " + prediction.last;
-    if (p.committed && p.order.size() == right.size()) {
-      // Kendall's distance: pairs in the wrong order.
-      int wrong = 0;
-      const auto place = [&](const std::string& id) {
-        return std::find_if(right.begin(), right.end(), [&](const auto& r) { return r.second == id; }) -
-               right.begin();
-      };
-      for (size_t i = 0; i < p.order.size(); ++i)
-        for (size_t j = i + 1; j < p.order.size(); ++j) wrong += place(p.order[i]) > place(p.order[j]);
-      const int pairs = static_cast<int>(right.size() * (right.size() - 1) / 2);
-      p.said = text_of(p.order.back()) + " " + prediction.last;
-      p.score = wrong == 0 ? "exactly right" : fmt::format("{} of {} pairs wrong", wrong, pairs);
-    }
+  switch (lesson()->prediction.kind) {
+    case Prediction::Kind::Value:
+      judge_value(curves, p);
+      break;
+    case Prediction::Kind::Draw:
+      judge_drawing(curves, p);
+      break;
+    case Prediction::Kind::Order:
+      judge_order(curves, p);
+      break;
   }
   progress_.save();
+}
+
+void Player::judge_value(const CurveSet& curves, LessonProgress& p) const {
+  const Measure& m = *lesson()->measure(lesson()->prediction.measure);
+  const double measured = evaluate(*lesson(), m, curves);
+  p.measured = shown(measured, m);
+  if (!p.committed) return;
+  p.said = shown(p.value, m);
+  p.score = ratio_words(p.value, measured, "too much", "too little");
+  const Spread* seeds = reference_of(m.id);  // what another random start came to is no mistake
+  if (seeds && p.value != measured && p.value >= seeds->low && p.value <= seeds->high)
+    p.score = "within the five seeds";
+}
+
+void Player::judge_drawing(const CurveSet& curves, LessonProgress& p) const {
+  const auto it = curves.find(lesson()->prediction.curve);
+  if (it == curves.end() || it->second.y.empty()) return;
+  const double end = it->second.y.back();
+  p.measured = ui::number(end, 2);
+  if (!p.committed || p.drawn.empty()) return;
+  p.said = ui::number(p.drawn.back(), 2);
+  p.score = ratio_words(p.drawn.back(), end, "too high", "too low");
+}
+
+/// The range of five seeds; nullptr where there is none, or where it is of another setting than the
+/// prediction.
+const Spread* Player::reference_of(const std::string& measure) const {
+  if (!reference_ || (said_of_ && !said_of_->empty())) return nullptr;
+  const auto it = reference_->measures.find(measure);
+  return it == reference_->measures.end() ? nullptr : &it->second.spread;
+}
+
+namespace {
+
+/// The five seeds put the two in one order and in the other.
+bool undecided(const Results& reference, const std::string& a, const std::string& b) {
+  const auto first = reference.measures.find(a), second = reference.measures.find(b);
+  if (first == reference.measures.end() || second == reference.measures.end()) return false;
+  const auto &x = first->second.values, &y = second->second.values;
+  bool below = false, above = false;
+  for (size_t i = 0; i < std::min(x.size(), y.size()); ++i) below |= x[i]<y[i], above |= x[i]> y[i];
+  return below && above;
+}
+
+}  // namespace
+
+/// Kendall's distance: pairs in the wrong order. Of two that change places from seed to seed either order is
+/// right.
+void Player::judge_order(const CurveSet& curves, LessonProgress& p) const {
+  const Prediction& q = lesson()->prediction;
+  struct Placed {
+    double value;
+    const Prediction::Card* card;
+    bool operator<(const Placed& o) const { return value < o.value; }
+  };
+  std::vector<Placed> right;
+  for (const Prediction::Card& card : q.cards)
+    right.push_back({evaluate(*lesson(), *lesson()->measure(card.measure), curves), &card});
+  std::stable_sort(right.begin(), right.end());
+  p.measured = right.back().card->text + " " + q.last;
+  const auto said_place = [&](const Placed& one) {
+    return std::find(p.order.begin(), p.order.end(), one.card->id) - p.order.begin();
+  };
+  int wrong = 0;
+  const int pairs = static_cast<int>(right.size() * (right.size() - 1) / 2);
+  for (size_t i = 0; i < right.size(); ++i)
+    for (size_t j = i + 1; j < right.size(); ++j) {
+      const bool either = reference_of(right[i].card->measure) &&
+                          undecided(*reference_, right[i].card->measure, right[j].card->measure);
+      wrong += !either && said_place(right[i]) > said_place(right[j]);
+      if (either)
+        p.measured +=
+            fmt::format("; {} and {} change places between seeds", right[i].card->text, right[j].card->text);
+    }
+  if (!p.committed || p.order.size() != right.size()) return;
+  for (const Placed& one : right)
+    if (one.card->id == p.order.back()) p.said = one.card->text + " " + q.last;
+  p.score = wrong == 0 ? "right" : fmt::format("{} of {} pairs wrong", wrong, pairs);
 }
 
 const Figure& Player::figure_shown() const {
@@ -194,6 +293,7 @@ const Figure& Player::figure_shown() const {
 FigureData Player::figure_data() const {
   FigureData data;
   if (reference_) data.reference = &*reference_, data.level = reference_->level;
+  data.changes = shown_changes();
   return data;
 }
 
@@ -202,7 +302,15 @@ FlowContext Player::flow_context(ui::Ui&) const {
   c.lesson = lesson();
   const auto state = measurer_->state();
   const bool own = measured_ && state->lesson == lesson()->id;
-  c.text = [this, state, own](const Inline& piece) -> std::string {
+  const Changes changes = shown_changes();
+  c.number = [this, state, own](const std::string& measure) -> std::optional<double> {
+    if (!own) return std::nullopt;
+    if (measure == kChanged) return state->changes.empty() ? 0 : 1;
+    return evaluate(*lesson(), *lesson()->measure(measure), state->curves);
+  };
+  c.unknown = state->running ? "(being measured)" : "(not measured)";
+  c.text = [this, state, own, changes](const Inline& piece) -> std::string {
+    if (piece.kind == Inline::Kind::Name) return run_label(*lesson(), piece.text, changes);
     if (piece.kind == Inline::Kind::Sample) {
       if (!own) return "–";
       const auto it = state->texts.find(piece.text);

@@ -1,8 +1,8 @@
 // The Lessons screen: list, text column, one live figure, and the stepper Predict, Run, Compare, Explain.
 // State plus draw(), window-less. Nothing that was measured is visible before the prediction is committed or
 // skipped. Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/lab, lesson/draw,
-// lesson/undo, lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID, lesson/again,
-// lesson/figure/ID.
+// lesson/redo, lesson/undo, lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID,
+// lesson/again, lesson/figure/ID.
 #pragma once
 
 #include <map>
@@ -28,6 +28,12 @@ struct ToLab {
   /// What is trained already stands at its end, the rest plays; false: paused at step 0, nothing is given
   /// away.
   bool open = false;
+};
+
+struct SliderRange {
+  double low = 0, high = 1, step = 1;
+  std::vector<double> values{};  ///< where alone it can stop; empty: at every step
+  std::string unit{};
 };
 
 class Player {
@@ -59,7 +65,20 @@ class Player {
   void finish_measuring();
   void judge();
   Changes changes() const;
-  bool ready_to_commit() const;
+  /// Why the prediction cannot be committed yet; empty when it can.
+  std::string not_ready() const;
+  /// A prediction stands, and no second one is being made.
+  bool locked();
+  void predict_again();
+  /// What the learner's run that is shown was measured with; before the first, what it will be.
+  Changes shown_changes() const;
+  bool own_state(const MeasureState& state) const;
+  void judge_value(const CurveSet& curves, LessonProgress& p) const;
+  void judge_drawing(const CurveSet& curves, LessonProgress& p) const;
+  void judge_order(const CurveSet& curves, LessonProgress& p) const;
+  const Spread* reference_of(const std::string& measure) const;
+  void take_up_prediction();
+  ToLab to_lab();
   const Figure& figure_shown() const;
   bool curves_known(const std::string& run, const MeasureState& state) const;
   FigureData figure_data() const;
@@ -82,8 +101,9 @@ class Player {
   void draw_plot(ui::Ui& ui, const ui::Rect& rect);
   void draw_sketch(ui::Ui& ui, const ui::Rect& rect, plot::PlotScene& scene);
   void draw_cards(ui::Ui& ui, ui::Rect rect);
-  void draw_slider(ui::Ui& ui, ui::Rect rect, std::string_view name, double& value, double low, double high,
-                   double step, const std::string& unit, std::string_view help);
+  /// True when the hand was on it.
+  bool draw_slider(ui::Ui& ui, ui::Rect rect, std::string_view name, double& value, const SliderRange& range,
+                   std::string_view help);
   void draw_runs(ui::Ui& ui, ui::Rect rect);
   void draw_strip(ui::Ui& ui, ui::Rect rect);
   void add_said(plot::PlotScene& scene, double value) const;
@@ -108,7 +128,9 @@ class Player {
   double value_ = 0;
   std::map<std::string, double> knobs_;  ///< by id; absent: as the run says
   bool measured_ = false;                ///< the state of the measurer is of this lesson and done
-  bool changed_ = false;                 ///< it was measured with the learner's own settings
+  std::optional<Changes> said_of_;       ///< with which the prediction was committed in this sitting
+  bool touched_ = false;                 ///< the hand was on the prediction
+  bool again_ = false;                   ///< a second prediction is being made
   bool solved_ = false;
   std::array<int, 4> figure_{};
   std::map<std::string, plot::View> views_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/lessons/labels.h"
 #include "app/lessons/player.h"
 #include "app/plot/plot_layout.h"
 #include "app/ui/widgets.h"
@@ -12,7 +13,8 @@ using namespace ui;
 
 namespace {
 
-constexpr float kLabelRoom = 196, kRunRow = 30;
+// Behind the lines: letter, value and name, as "B 0.14 Post-LN, warm-up 200".
+constexpr float kLabelRoom = 232, kLabelRoomCompact = 212, kRunRow = 30;
 
 plot::PlotMap map_of(const plot::PlotScene& scene, const Rect& area) {
   return {area, plot::AxisMap(scene.x.scale, scene.x.lo, scene.x.hi, area.x, area.right()),
@@ -59,7 +61,8 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
   std::string note = cards ? "drag a card, or move the one in focus with the arrow keys" : figure.note;
   if (strip && reference_ && figure.map_run.empty() && !figure.lines.empty()) {
     note = (compact || note.empty() ? "" : note + "; ") +
-           fmt::format("line: your run, band: range of {} seeds", reference_->seeds);
+           fmt::format("line: your run, band: range of {} seeds{}", reference_->seeds,
+                       shown_changes().empty() ? "" : " of what you did not change");
   }
   p.text_in({line.x, line.y + 29, line.w, 18}, {Face::sans, type::body}, t.ink2, note);
 
@@ -80,15 +83,14 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
     draw_strip(ui, foot);
   else if (slider) {
     const Prediction& q = lesson()->prediction;
-    const LessonProgress& progress = progress_.of(lesson()->id);
     const Rect words = foot.take_top(20, 6);
     p.text_in(words, {Face::bold, type::title}, t.ink, "Your prediction");
     p.text_in(words, {Face::mono, type::run_name}, t.ink,
               ui::number(value_, 3) + (q.unit.empty() ? "" : " " + q.unit), Align::right);
     double v = value_;
-    draw_slider(ui, foot, "lesson/slider", v, q.low, q.high, q.step, q.unit,
-                "Your prediction: drag, or use the arrow keys.");
-    if (!progress.committed && !progress.skipped) value_ = v;
+    const bool hand = draw_slider(ui, foot, "lesson/slider", v, {q.low, q.high, q.step, q.values, q.unit},
+                                  "Your prediction: drag, or use the arrow keys.");
+    if (!locked()) value_ = v, touched_ |= hand;
   } else
     draw_runs(ui, foot);
 }
@@ -141,7 +143,7 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
       line.label_below = (predicting ? value_ : progress.value) >= line.value;
   const bool map = !figure.map_run.empty();
   if (!map)
-    scene.labels_inside = false, scene.pad_right = size_ == Size::Compact ? 176.f : kLabelRoom,
+    scene.labels_inside = false, scene.pad_right = size_ == Size::Compact ? kLabelRoomCompact : kLabelRoom,
     scene.pad_left = 54, scene.pad_bottom = 44, scene.pad_top = 30;
   if (map && !scene.heat) {
     ui.paint().text_in(rect, {Face::sans, type::title}, ui.theme().ink3,
@@ -154,7 +156,10 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   if (said) add_said(scene, predicting ? value_ : progress.value);
   plot::draw_plot(ui, "lesson/plot", rect, scene, views_[figure.id], figure.title + ".");
   if (sketching) draw_sketch(ui, {}, scene);
-  if (map) shares_scale(ui, {rect.right() - 16, rect.y + 36, 10, 100});
+  if (map) {
+    const Rect cells = plot::heat_area(*scene.heat, plot::plot_area(scene, rect));
+    shares_scale(ui, {cells.right() - 13, cells.bottom() - 134, 10, 100});
+  }
   if (!map) {
     const Rect area = plot::plot_area(scene, rect);
     ui.paint().text({area.right(), area.bottom() + 38}, {Face::sans, type::body}, ui.theme().ink3,
@@ -169,8 +174,7 @@ void Player::draw_sketch(Ui& ui, const Rect& rect, plot::PlotScene& scene) {
   Rect& kept = sketch_area_;
   Hit& hit = sketch_hit_;
   const std::vector<double> grid = sketch_grid();
-  const LessonProgress& progress = progress_.of(lesson()->id);
-  const bool locked = progress.committed || progress.skipped;
+  const bool locked = this->locked();
   const Figure& figure = figure_shown();
   if (!rect.empty()) {
     kept = plot::plot_area(scene, rect);
@@ -299,8 +303,8 @@ void Player::draw_runs(Ui& ui, Rect rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const Prediction& q = lesson()->prediction;
-  const LessonProgress& progress = progress_.of(lesson()->id);
-  const bool locked = progress.committed || progress.skipped;
+  const bool locked = this->locked();
+  const Changes changes = shown_changes();
   const auto state = measurer_->state();
   const Curve* drawn = q.kind == Prediction::Kind::Draw ? lesson()->curve(q.curve) : nullptr;
   if (drawn && step_ == StepKind::Predict && !locked) {
@@ -318,7 +322,8 @@ void Player::draw_runs(Ui& ui, Rect rect) {
     Rect row = rect.take_top(kRunRow);
     const bool mine = drawn && drawn->run == run.id;
     tile(ui, {row.x, row.y + 5, 20, 20}, run.id[0] - 'A', !locked && !mine);
-    const float w = p.text_in({row.x + 30, row.y, 200, row.h}, {Face::bold, type::title}, t.ink, run.name);
+    const float w = p.text_in({row.x + 30, row.y, 200, row.h}, {Face::bold, type::title}, t.ink,
+                              run_label(*lesson(), run.id, changes));
     const bool buttons = drawn && step_ == StepKind::Predict && !locked;
     const char* own =
         size_ == Size::Compact ? "yours, then measured" : "your prediction, then the measurement";
@@ -378,7 +383,7 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   place.w -= 150;
   double v = knob_value(knob);
   const double before = v;
-  draw_slider(ui, place, "lesson/knob/" + knob.id, v, knob.low, knob.high, knob.step, "", knob.label + ".");
+  draw_slider(ui, place, "lesson/knob/" + knob.id, v, {knob.low, knob.high, knob.step}, knob.label + ".");
   if (v != before && !state->running) knobs_[knob.id] = v;
 }
 

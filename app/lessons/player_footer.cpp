@@ -55,6 +55,24 @@ void Player::draw_stepper(Ui& ui, Rect rect) {
   }
 }
 
+/// The lesson's runs, each under its letter. Where a letter is left out the Lab's own run of that letter
+/// keeps the place: Post-LN with a warm-up.
+ToLab Player::to_lab() {
+  ToLab out;
+  out.open = locked();
+  measurer_->stop();  // the Lab trains them; what it finishes is found here
+  for (const LessonRun& run : lesson()->runs) {
+    for (; static_cast<char>('A' + out.runs.size()) < run.id[0]; out.edits.emplace_back()) {
+      RunSpec between = spec_of(*lesson(), lesson()->runs[0].id, 1, changes());
+      between.train.schedule.warmup = preset_run("post-warmup").train.schedule.warmup;
+      out.runs.push_back(std::move(between));
+    }
+    out.runs.push_back(spec_of(*lesson(), run.id, 1, changes()));
+    out.edits.push_back(run.edits);
+  }
+  return out;
+}
+
 void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -77,9 +95,10 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
   } else if (size_ == Size::Full) {
     std::string hint = progress_.notice();
     if (hint.empty())
-      hint = step_ == StepKind::Predict           ? "Arrow keys work too"
-             : state->running                     ? state->doing
-             : progress_.of(lesson()->id).skipped ? "Without a prediction"
+      hint = step_ == StepKind::Predict && !locked() && !not_ready().empty() ? not_ready()
+             : step_ == StepKind::Predict                                    ? "Arrow keys work too"
+             : state->running                                                ? state->doing
+             : progress_.of(lesson()->id).skipped                            ? "Without a prediction"
                                                   : "Prediction saved for next time";
     p.text_in(left, {Face::sans, type::body}, t.ink3, hint);
   }
@@ -91,15 +110,17 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
   const float h = compact ? 32.f : space::lesson_button_h, y = rect.centre().y - h / 2;
   Rect right{rect.x, y, rect.w - (compact ? 10.f : 14.f), h};
   const LessonProgress& progress = progress_.of(lesson()->id);
-  const bool locked = progress.committed || progress.skipped;
+  const bool locked = this->locked();
   ButtonOptions primary;
   primary.primary = true;
   std::string text, help;
   switch (step_) {
     case StepKind::Predict:
-      primary.enabled = locked || ready_to_commit();
-      text = locked ? "Next: Run" : "Commit and run",
-      help = locked ? "To the measurement." : "Locks the prediction and measures.";
+      primary.enabled = locked || not_ready().empty();
+      text = locked ? "Next: Run" : "Commit and run";
+      help = locked            ? "To the measurement."
+             : primary.enabled ? "Locks the prediction and measures."
+                               : not_ready() + ". A click where it stands counts.";
       break;
     case StepKind::Run:
       primary.enabled = !state->running;
@@ -139,18 +160,15 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
   if (button(ui, "lesson/lab", right.take_right(compact ? 120.f : 178.f, 8),
              compact ? "To the Lab" : "Take this to the Lab",
              locked ? "Opens these runs in the Lab." : "Opens these runs in the Lab, paused at step 0.")) {
-    ToLab out;
-    out.open = locked;
-    measurer_->stop();  // the Lab trains them; what it finishes is found here
-    for (const LessonRun& run : lesson()->runs) {
-      out.runs.push_back(spec_of(*lesson(), run.id, 1, changes()));
-      out.edits.push_back(run.edits);
-    }
-    to_lab = std::move(out);
+    to_lab = this->to_lab();
   }
   ButtonOptions quiet;
   quiet.quiet = true;
-  if (step_ == StepKind::Predict && !locked &&
+  if (step_ == StepKind::Predict && locked &&
+      button(ui, "lesson/redo", right.take_right(compact ? 104.f : 120.f, 8), "Predict again",
+             "A second prediction; the first is kept beside it.", quiet))
+    predict_again();
+  if (step_ == StepKind::Predict && !progress.committed && !progress.skipped &&
       button(ui, "lesson/skip", right.take_right(compact ? 60.f : 72.f, 8), "Skip",
              "Goes on without a prediction; that is remembered.", quiet))
     commit(true);

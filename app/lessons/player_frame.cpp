@@ -38,9 +38,7 @@ std::optional<ToLab> Player::draw(Ui& ui, const Rect& area) {
   if (step_ == StepKind::Predict && !lesson()->spotlight.empty()) {
     const Control* control = ui.registry().find(lesson()->spotlight);
     const Prediction& q = lesson()->prediction;
-    bool untouched = value_ == q.start && sketch_.size() <= 1 && !progress_.of(lesson()->id).committed;
-    for (size_t i = 0; i < order_.size() && i < q.cards.size(); ++i)
-      untouched = untouched && order_[i] == q.cards[i].id;
+    const bool untouched = !touched_ && sketch_.size() <= 1 && !locked();
     // A drawing has its own: the square where it begins.
     if (control && untouched && q.kind != Prediction::Kind::Draw)
       for (const auto& [out, alpha] : {std::pair{2.f, 0.9f}, std::pair{5.f, 0.4f}})
@@ -172,22 +170,32 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
   const LessonProgress& progress = progress_.of(lesson()->id);
   if (progress.measured.empty() || step_ != StepKind::Compare) return 0;
   const bool order = lesson()->prediction.kind == Prediction::Kind::Order;
-  const Rect box{rect.x - 16, rect.y, rect.w + 32, order ? 96.f : 80.f};
-  p.fill(box, t.sunk, radius::panel);
   const bool drew = lesson()->prediction.kind == Prediction::Kind::Draw;
   const std::string words[] = {drew ? "You drew, at the end" : "You said",
                                drew ? "Measured, at the end" : "Measured",
                                drew ? "Your curve is" : "Your answer is"};
   const std::string values[] = {progress.skipped ? "nothing" : progress.said, progress.measured,
                                 progress.skipped ? "skipped" : progress.score};
+  const float width = rect.w / 3;
+  const TextStyle words_style{Face::sans, type::title};
+  float high = 32;
+  for (const std::string& value : {values[0], values[1]})
+    if (order) high = std::max(high, p.wrapped_height(width - 10, words_style, value, 18));
+  std::string first;
+  if (!progress.first_said.empty())
+    first = fmt::format("Your first prediction: {}{}{}", progress.first_said,
+                        progress.first_score.empty() ? "" : ", ", progress.first_score);
+  const float below = first.empty() ? 0 : p.wrapped_height(rect.w, words_style, first, 18) + 6;
+  const Rect box{rect.x - 16, rect.y, rect.w + 32, 48 + high + below};
+  p.fill(box, t.sunk, radius::panel);
   Rect rest = box.inset(16, 12);
-  const float width = rest.w / 3;
+  if (!first.empty()) p.text_wrapped(rest.take_bottom(below - 6, 6), words_style, t.ink2, first, 18);
   for (int i = 0; i < 3; ++i) {
     Rect cell = rest.take_left(width);
     p.text_in(cell.take_top(18, 6), {Face::sans, type::body}, t.ink3, words[i]);
     cell.w -= 10;
     if (order && i < 2)
-      p.text_wrapped(cell, {Face::sans, type::title}, t.ink, values[i], 18);
+      p.text_wrapped(cell, words_style, t.ink, values[i], 18);
     else
       p.text_in({cell.x, cell.y, cell.w + 8, 28},
                 i < 2 ? TextStyle{Face::mono, type::figure} : TextStyle{Face::bold, type::run_name}, t.ink,
@@ -246,7 +254,9 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   rest.take_top(draw_head(ui, rest));
   rest.take_top(draw_score(ui, rest));
   Dragged dragged;
-  rest.take_top(flow(ui, rest, lesson()->step(step_).text, flow_context(ui), true, &dragged));
+  FlowContext context = flow_context(ui);
+  context.seen = seen;
+  rest.take_top(flow(ui, rest, lesson()->step(step_).text, context, true, &dragged));
   draw_sentence_end(ui, rest);
   text_height_ = rest.y - from;
   p.pop_clip();

@@ -12,8 +12,7 @@ using namespace ui;
 void Player::draw_cards(Ui& ui, Rect rect) {
   const Theme& t = ui.theme();
   const Prediction& q = lesson()->prediction;
-  const LessonProgress& progress = progress_.of(lesson()->id);
-  const bool locked = progress.committed || progress.skipped;
+  const bool locked = this->locked();
   const float high = 58, pitch = 70, w = std::min(440.f, rect.w);
   rect.x += (rect.w - w) / 2, rect.w = w;
   ui.paint().text_in(rect.take_top(26, 8), {Face::sans, type::body}, t.ink2, "↑ " + q.first);
@@ -39,6 +38,7 @@ void Player::draw_cards(Ui& ui, Rect rect) {
                          card->text + ": drag it to its place, or use the arrow keys.", options);
     if (i == 0 && fresh_ && !locked) ui.focus("lesson/card/" + card->id);
     lit[i] = h.hovered;
+    if (h.pressed || h.clicked || h.arrow_y) touched_ = true;
     if (h.dragging) {
       const long place = std::lround(static_cast<double>(i) + static_cast<double>(h.drag.y / pitch));
       over = static_cast<size_t>(std::clamp<long>(place, 0, static_cast<long>(count) - 1));
@@ -77,8 +77,9 @@ void Player::draw_cards(Ui& ui, Rect rect) {
   }
 }
 
-void Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value, double low, double high,
-                         double step, const std::string& unit, std::string_view help) {
+bool Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value, const SliderRange& range,
+                         std::string_view help) {
+  const auto& [low, high, step, values, unit] = range;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const Rect track{rect.x + 10, rect.y + 8, rect.w - 20, 6};
@@ -86,28 +87,43 @@ void Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value
   options.arrows = true;
   const Hit h = ui.hit(name, {rect.x, rect.y, rect.w, 22}, ui::number(value, 4), help, options);
   if (fresh_ && step_ == StepKind::Predict) ui.focus(name);
+  const auto nearest = [&](double v) {
+    return std::min_element(values.begin(), values.end(),
+                            [&](double a, double b) { return std::abs(a - v) < std::abs(b - v); });
+  };
   const auto snap = [&](double v) {
+    if (!values.empty()) return *nearest(v);
     return std::clamp(low + std::round((v - low) / step) * step, low, high);
   };
+  const auto moved = [&](int steps) {
+    if (values.empty()) return snap(value + step * steps);
+    const auto at = nearest(value) - values.begin() + steps;
+    return values[static_cast<size_t>(std::clamp<std::ptrdiff_t>(at, 0, std::ssize(values) - 1))];
+  };
   if (h.held) value = snap(low + (high - low) * static_cast<double>((ui.mouse().x - track.x) / track.w));
-  if (h.arrow_x || h.arrow_y) value = snap(value + step * (h.arrow_x + h.arrow_y));
+  if (h.arrow_x || h.arrow_y) value = moved(h.arrow_x + h.arrow_y);
   p.fill(track, t.trough, 3);
   const float x = track.x + track.w * static_cast<float>((value - low) / (high - low));
   if (h.hovered || h.held) p.circle({x, track.y + 3}, 14, t.accent.alpha(0.3f));
   p.accent_disc(t, {x, track.y + 3}, 9);
   // Between the ends only where the hand can stop.
-  const double quarter = (high - low) / 4 / step;
+  std::vector<double> ticks = values;
+  const double quarter = values.empty() ? (high - low) / 4 / step : 0;
   const int stride = std::abs(quarter - std::round(quarter)) < 1e-6 ? 1 : 4;
-  for (int i = 0; i <= 4; i += stride) {
-    const double v = low + (high - low) * i / 4;
+  for (int i = 0; i <= 4 && values.empty(); i += stride) ticks.push_back(low + (high - low) * i / 4);
+  float free_from = rect.x - 1;
+  for (const double v : ticks) {
     const TextStyle tick{Face::mono, type::tick};
     const std::string text = ui::number(v, 3);
     const float half = p.text_width(tick, text) / 2;  // the ends stay within the slider
-    const float at =
-        std::clamp(track.x + track.w * static_cast<float>(i) / 4, rect.x + half, rect.right() - half);
+    const float at = std::clamp(track.x + track.w * static_cast<float>((v - low) / (high - low)),
+                                rect.x + half, rect.right() - half);
+    if (at - half < free_from) continue;
+    free_from = at + half + 4;
     p.text_in({at - 40, track.y + 20, 80, 16}, tick, t.ink3, text, Align::centre);
   }
   if (h.held) ui.tooltip(ui::number(value, 4) + (unit.empty() ? "" : " " + unit));
+  return h.pressed || h.clicked || h.held || h.arrow_x || h.arrow_y;
 }
 
 }  // namespace normscope::lessons

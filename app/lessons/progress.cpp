@@ -2,11 +2,12 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "app/input_kinds.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/input_value.h"
 
 namespace normscope::lessons {
 namespace {
@@ -14,14 +15,30 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-LessonProgress read(const json& j) {
+constexpr size_t kMostLessons = 1000, kMostPoints = 100'000, kMostCards = 100, kLongest = 4096;
+
+// A number that was not finite was written as null.
+double number_of(const InputValue& value) { return value.is_null() ? 0 : value.number(-1e300, 1e300); }
+
+// What an older version did not write is as at the beginning.
+LessonProgress read(const InputValue& j) {
   LessonProgress p;
-  p.step = std::clamp(j.value("step", 0), 0, 3);
-  p.committed = j.value("committed", false), p.skipped = j.value("skipped", false),
-  p.done = j.value("done", false);
-  p.drawn = j.value("drawn", std::vector<double>{}), p.order = j.value("order", std::vector<std::string>{});
-  p.value = j.value("value", 0.0);
-  p.said = j.value("said", ""), p.measured = j.value("measured", ""), p.score = j.value("score", "");
+  if (const auto v = j.find("step")) p.step = v->whole(0, 3);
+  const auto flag = [&](const char* key, bool& to) {
+    if (const auto v = j.find(key)) to = v->flag();
+  };
+  flag("committed", p.committed), flag("skipped", p.skipped), flag("done", p.done);
+  if (const auto v = j.find("drawn"))
+    for (const InputValue& y : v->list(0, kMostPoints)) p.drawn.push_back(number_of(y));
+  if (const auto v = j.find("order"))
+    for (const InputValue& card : v->list(0, kMostCards)) p.order.push_back(card.text(kLongest));
+  if (const auto v = j.find("value")) p.value = number_of(*v);
+  for (const auto& [key, to] : {std::pair{"said", &p.said},
+                                {"measured", &p.measured},
+                                {"score", &p.score},
+                                {"first_said", &p.first_said},
+                                {"first_score", &p.first_score}})
+    if (const auto v = j.find(key)) *to = v->text(kLongest);
   return p;
 }
 
@@ -36,19 +53,20 @@ std::string Progress::default_path() {
 
 Progress::Progress(std::string path) : path_(std::move(path)) { load(); }
 
+std::map<std::string, LessonProgress> parse_progress(std::string_view text, const std::string& name) {
+  std::map<std::string, LessonProgress> lessons;
+  for (const auto& [id, lesson] : InputValue::parse(text, name).at("lessons").members(kMostLessons))
+    lessons[id] = read(lesson);
+  return lessons;
+}
+
 void Progress::load() {
   if (path_.empty()) return;
-  std::ifstream in(path_, std::ios::binary);
-  if (!in) return;
   try {
-    const json root = json::parse(in);
-    for (const auto& [id, lesson] : root.at("lessons").items()) lessons_[id] = read(lesson);
-  } catch (const json::exception&) {
-    lessons_.clear();
-    std::error_code error;
-    fs::rename(path_, path_ + ".unreadable", error);
-    notice_ =
-        fmt::format("{} cannot be read; it is now {}.unreadable and the course begins anew", path_, path_);
+    if (const auto text = read_input_file_if_there(path_, input::kProgress))
+      lessons_ = parse_progress(*text, path_);
+  } catch (const Error& error) {
+    notice_ = fmt::format("{}; kept as {}, and the course begins anew", error.what(), set_aside(path_));
   }
 }
 
@@ -57,10 +75,18 @@ void Progress::save() {
   json root;
   root["lessons"] = json::object();
   for (const auto& [id, p] : lessons_)
-    root["lessons"][id] = {{"step", p.step},   {"committed", p.committed}, {"skipped", p.skipped},
-                           {"done", p.done},   {"drawn", p.drawn},         {"order", p.order},
-                           {"value", p.value}, {"said", p.said},           {"measured", p.measured},
-                           {"score", p.score}};
+    root["lessons"][id] = {{"step", p.step},
+                           {"committed", p.committed},
+                           {"skipped", p.skipped},
+                           {"done", p.done},
+                           {"drawn", p.drawn},
+                           {"order", p.order},
+                           {"value", p.value},
+                           {"said", p.said},
+                           {"measured", p.measured},
+                           {"score", p.score},
+                           {"first_said", p.first_said},
+                           {"first_score", p.first_score}};
   try {
     make_folder(fs::path(path_).parent_path().string(), Access::own, "progress");
     write_file(path_, root.dump(1) + "\n", "progress", Access::own);

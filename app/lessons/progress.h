@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace normscope::lessons {
@@ -14,12 +15,16 @@ struct LessonProgress {
   bool committed = false;  ///< the prediction is locked
   bool skipped = false;    ///< without one
   bool done = false;
-  std::vector<double> drawn;          ///< Draw: y at the curve's x
-  std::vector<std::string> order;     ///< Order: ids of the cards
-  double value = 0;                   ///< Value
-  std::string said, measured, score;  ///< in words: "You said 100 steps", "50 steps", "2× too long"
+  std::vector<double> drawn;            ///< Draw: y at the curve's x
+  std::vector<std::string> order;       ///< Order: ids of the cards
+  double value = 0;                     ///< Value
+  std::string said, measured, score;    ///< in words: "You said 100 steps", "50 steps", "2× too long"
+  std::string first_said, first_score;  ///< of the first prediction, once there is a second
   bool operator==(const LessonProgress&) const = default;
 };
+
+/// By lesson; `name` stands for the file. Throws Error for what is damaged or out of its range.
+std::map<std::string, LessonProgress> parse_progress(std::string_view text, const std::string& name);
 
 class Progress {
  public:

@@ -4,8 +4,11 @@
 #include <md4c.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <map>
+#include <sstream>
 
 #include "engine/core/error.h"
 
@@ -14,11 +17,14 @@ namespace {
 
 using Kind = Inline::Kind;
 
-const std::map<std::string_view, Kind> kWords{{"value", Kind::Value},
-                                              {"band", Kind::Band},
-                                              {"ref", Kind::Reference},
-                                              {"drag", Kind::Drag},
-                                              {"text", Kind::Sample}};
+const std::map<std::string_view, Kind> kWords{{"value", Kind::Value},   {"band", Kind::Band},
+                                              {"ref", Kind::Reference}, {"drag", Kind::Drag},
+                                              {"text", Kind::Sample},   {"name", Kind::Name}};
+constexpr std::string_view kExpected =
+    "{A}, {value NAME}, {band NAME}, {ref NAME}, {drag NAME}, {text A}, {name A}, {if NAME < NUMBER}, "
+    "{else if NAME < NUMBER}, {else}, {always} or {end}";
+
+bool opens(Kind kind) { return kind == Kind::If || kind == Kind::Always; }
 
 /// True for text in which every byte belongs to a whole UTF-8 character.
 size_t first_bad_byte(std::string_view s) {
@@ -35,7 +41,10 @@ size_t first_bad_byte(std::string_view s) {
 
 class Reader {
  public:
-  Reader(std::string_view source, const std::string& file) : source_(source), file_(file) {}
+  Reader(std::string_view source, const std::string& file) : source_(source), file_(file) {
+    for (size_t at = source.find('\n'); at != source.npos; at = source.find('\n', at + 1))
+      line_ends_.push_back(at);
+  }
 
   std::vector<Block> read() {
     if (const size_t bad = first_bad_byte(source_); bad != std::string_view::npos)
@@ -73,7 +82,11 @@ class Reader {
     throw Error(fmt::format("{}:{}: {}", file_, line, what));
   }
 
-  int line_of(const char* at) const { return 1 + static_cast<int>(std::count(source_.data(), at, '\n')); }
+  int line_of(const char* at) const {
+    const auto offset = static_cast<size_t>(at - source_.data());
+    return 1 + static_cast<int>(std::lower_bound(line_ends_.begin(), line_ends_.end(), offset) -
+                                line_ends_.begin());
+  }
 
   int enter(MD_BLOCKTYPE type, void* detail) {
     switch (type) {
@@ -175,7 +188,36 @@ class Reader {
         rest.remove_prefix(close + 1);
       }
     }
+    check_forms(out);
     block.inlines = std::move(out);
+  }
+
+  /// A sentence in forms is whole within its paragraph, and one form is for the case that none else is.
+  void check_forms(const std::vector<Inline>& inlines) const {
+    const Inline* begun = nullptr;
+    bool last = false;  // the form for all other cases has begun
+    for (const Inline& piece : inlines) {
+      if (opens(piece.kind)) {
+        if (begun)
+          refuse(piece.line, fmt::format("{{{}}} inside another: expected {{end}} before", piece.text));
+        begun = &piece, last = piece.kind == Kind::Always;
+      } else if (piece.kind == Kind::Otherwise || piece.kind == Kind::End) {
+        if (!begun)
+          refuse(piece.line,
+                 fmt::format("{{{}}} without {{if}}: expected {{if NAME < NUMBER}} before", piece.text));
+        if (piece.kind == Kind::Otherwise && last)
+          refuse(piece.line, fmt::format("{{{}}} after the last form: expected {{end}}", piece.text));
+        if (piece.kind == Kind::Otherwise) last = piece.conditions.empty();
+        if (piece.kind == Kind::End && !last)
+          refuse(begun->line,
+                 fmt::format("{{{}}} has no form for the case that it is not so: expected {{else}}",
+                             begun->text));
+        if (piece.kind == Kind::End) begun = nullptr;
+      }
+    }
+    if (begun)
+      refuse(begun->line,
+             fmt::format("{{{}}} is not closed: expected {{end}} in the same paragraph", begun->text));
   }
 
   static void add(std::vector<Inline>& out, const Inline& like, Kind kind, std::string text) {
@@ -187,16 +229,53 @@ class Reader {
   void braces(std::vector<Inline>& out, const Inline& piece, std::string_view inside) const {
     if (inside.size() == 1 && inside[0] >= 'A' && inside[0] <= 'D')
       return add(out, piece, Kind::Tile, std::string(inside));
+    if (form(out, piece, inside)) return;
     const size_t blank = inside.find(' ');
     const auto word = kWords.find(inside.substr(0, blank));
     if (blank == std::string_view::npos || word == kWords.end())
-      refuse(piece.line, fmt::format("{{{}}}: expected {{A}}, {{value NAME}}, {{band NAME}}, {{ref NAME}}, "
-                                     "{{drag NAME}} or {{text A}}",
-                                     inside));
+      refuse(piece.line, fmt::format("{{{}}}: expected {}", inside, kExpected));
     add(out, piece, word->second, std::string(inside.substr(blank + 1)));
   }
 
+  /// {if ...}, {else if ...}, {else}, {always}, {end}; false for anything else.
+  bool form(std::vector<Inline>& out, const Inline& piece, std::string_view inside) const {
+    const bool first = inside.starts_with("if "), next = inside.starts_with("else if ");
+    const Kind kind = first                      ? Kind::If
+                      : next || inside == "else" ? Kind::Otherwise
+                      : inside == "always"       ? Kind::Always
+                      : inside == "end"          ? Kind::End
+                                                 : Kind::Text;
+    if (kind == Kind::Text) return false;
+    add(out, piece, kind, std::string(inside));
+    if (first || next) out.back().conditions = conditions(piece.line, inside, inside.substr(first ? 3 : 8));
+    return true;
+  }
+
+  std::vector<Condition> conditions(int line, std::string_view whole, std::string_view rest) const {
+    std::vector<Condition> all;
+    std::istringstream words{std::string(rest)};
+    std::string number, joint = "and";
+    while (joint == "and") {
+      Condition c;
+      joint.clear();
+      char* end = nullptr;
+      words >> c.measure;
+      if (c.measure == kChanged)
+        c.sign = ">", number = "0";
+      else
+        words >> c.sign >> number;
+      c.limit = std::strtod(number.c_str(), &end);
+      const bool known = c.sign == "<" || c.sign == "<=" || c.sign == ">" || c.sign == ">=";
+      if (!words || !known || number.empty() || *end || !std::isfinite(c.limit)) break;
+      all.push_back(std::move(c));
+      if (!(words >> joint)) return all;
+    }
+    refuse(line, fmt::format("{{{}}}: expected NAME, one of < <= > >=, and a number; several joined by 'and'",
+                             whole));
+  }
+
   std::string_view source_;
+  std::vector<size_t> line_ends_;
   const std::string& file_;
   std::vector<Block> blocks_;
   std::string tex_, error_;
@@ -213,22 +292,77 @@ bool Prose::drags(std::string_view knob) const {
   return false;
 }
 
+namespace {
+
+int32_t words_in(const Inline& piece) {
+  if (piece.kind != Kind::Text) return 1;
+  int32_t count = 0;
+  bool inside = false;
+  for (char c : piece.text) {
+    const bool part = static_cast<uint8_t>(c) > 127 || std::isalnum(static_cast<uint8_t>(c));
+    if (part && !inside) ++count;
+    if (part || c == ' ') inside = part;
+  }
+  return count;
+}
+
+}  // namespace
+
 int32_t Prose::words() const {
   int32_t count = 0;
-  for (const Block& block : blocks)
+  for (const Block& block : blocks) {
+    int32_t form = 0, longest = 0;
+    bool within = false;
     for (const Inline& piece : block.inlines) {
-      if (piece.kind != Kind::Text) {
-        ++count;
-        continue;
-      }
-      bool inside = false;
-      for (char c : piece.text) {
-        const bool part = static_cast<uint8_t>(c) > 127 || std::isalnum(static_cast<uint8_t>(c));
-        if (part && !inside) ++count;
-        if (part || c == ' ') inside = part;
+      if (opens(piece.kind)) {
+        within = true, form = longest = 0;
+      } else if (piece.kind == Kind::Otherwise || piece.kind == Kind::End) {
+        longest = std::max(longest, form), form = 0;
+        if (piece.kind == Kind::End) count += longest, within = false;
+      } else {
+        (within ? form : count) += words_in(piece);
       }
     }
+  }
   return count;
+}
+
+bool Condition::holds(double value) const {
+  return sign == "<"    ? value < limit
+         : sign == "<=" ? value <= limit
+         : sign == ">"  ? value > limit
+                        : value >= limit;
+}
+
+std::vector<Inline> read_as(const std::vector<Inline>& inlines, const Number& number,
+                            const std::string& unknown) {
+  std::vector<Inline> out;
+  enum class State : uint8_t { Outside, Waiting, Inside, Over } state = State::Outside;
+  const auto choose = [&](const Inline& piece) {
+    State next = State::Inside;
+    for (const Condition& condition : piece.conditions) {
+      const std::optional<double> value = number(condition.measure);
+      if (!value) {
+        Inline later = piece;
+        later.kind = Kind::Text, later.text = unknown, later.conditions.clear();
+        out.push_back(std::move(later));
+        return State::Over;
+      }
+      if (!condition.holds(*value)) next = State::Waiting;
+    }
+    return next;
+  };
+  for (const Inline& piece : inlines) {
+    if (opens(piece.kind))
+      state = choose(piece);
+    else if (piece.kind == Kind::Otherwise)
+      state = state == State::Waiting ? choose(piece) : State::Over;
+    else if (piece.kind == Kind::End)
+      state = State::Outside;
+    else if (state == State::Outside || state == State::Inside)
+      out.push_back(piece);
+  }
+  return out;
 }
 
 Prose parse_prose(std::string_view markdown, const std::string& file) {

@@ -6,10 +6,17 @@
 //   {ref NAME}       the mean of those alone
 //   {drag NAME}      the number of a knob, to be dragged; it acts on the run
 //   {text A}         what the model of run A writes, on a line of its own
+//   {name A}         what run A is called, with the settings that tell it from the others
+//   {if NAME < 3} ... {else if OTHER >= 1 and NAME > 5} ... {else} ... {end}
+//                    a sentence in several forms: the first whose measures are so is shown
+//   {if changed} ... with a setting of the learner's own
+//   {always} ... {end}  a sentence that is true whatever is measured
 // Read once with the lesson; formulas are parsed then, so that a mistake is an error of the file and not of
 // the screen.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,10 +25,34 @@
 
 namespace normscope::lessons {
 
+/// "fall_A >= 1000". Of kChanged, "changed": whether the learner's own setting is shown.
+inline constexpr const char* kChanged = "changed";
+struct Condition {
+  std::string measure, sign;  ///< "<", "<=", ">", ">="
+  double limit = 0;
+  bool holds(double value) const;  ///< false for what could not be measured
+};
+
 struct Inline {
-  enum class Kind : uint8_t { Text, Formula, Tile, Value, Band, Reference, Drag, Sample } kind = Kind::Text;
+  /// If, Otherwise, Always and End only mark where the forms of a sentence begin and end.
+  enum class Kind : uint8_t {
+    Text,
+    Formula,
+    Tile,
+    Value,
+    Band,
+    Reference,
+    Drag,
+    Sample,
+    Name,
+    If,
+    Otherwise,
+    Always,
+    End
+  } kind = Kind::Text;
   std::string text;  ///< Text: the words; otherwise the name
   bool strong = false;
+  std::vector<Condition> conditions;  ///< If; Otherwise: none for {else}
   tex::Formula formula;
   int line = 0;  ///< of the file
 };
@@ -35,8 +66,16 @@ struct Prose {
   std::string file;
   std::vector<Block> blocks;
   bool drags(std::string_view knob) const;  ///< holds {drag KNOB}
-  int32_t words() const;                    ///< as read: a formula, a number and a tile count as one
+  /// As read: a formula, a number and a tile count as one, of a sentence in several forms the longest.
+  int32_t words() const;
 };
+
+/// A measure's number; nothing while it is not measured.
+using Number = std::function<std::optional<double>(const std::string& measure)>;
+/// What is read of a block: of each sentence in several forms the one that holds, without the marks. Where a
+/// number is not there yet, `unknown` stands in its place.
+std::vector<Inline> read_as(const std::vector<Inline>& inlines, const Number& number,
+                            const std::string& unknown);
 
 /// Throws Error as "FILE:LINE: what is wrong: expected ...".
 Prose parse_prose(std::string_view markdown, const std::string& file);

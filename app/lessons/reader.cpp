@@ -2,15 +2,16 @@
 #include "app/lessons/reader.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "app/input_kinds.h"
 #include "app/lessons/experiments.h"
 #include "app/lessons/reader_checks.h"
 #include "app/lessons/toml_table.h"
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 
 namespace normscope::lessons {
@@ -18,11 +19,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in || fs::is_directory(path))
-    throw Error(fmt::format("{}:1: the file is missing or cannot be read: expected a text", path));
-  return {std::istreambuf_iterator<char>(in), {}};
+constexpr size_t kMostFiles = 10'000, kMostLessons = 200;
+constexpr size_t kMostPoints = 100;
+constexpr int32_t kLastStep = 100'000;  // of a curve
+constexpr double kDeepest = 256;        // layers
+constexpr double kLargest = 1e6;        // of the steps of a knob or slider
+
+std::string read_file(const std::string& path, const InputKind& kind) {
+  auto text = read_input_file_if_there(path, kind);
+  if (!text) throw Error(fmt::format("{}:1: the file is missing: expected {}", path, kind.expected));
+  return *std::move(text);
 }
 
 Mean mean_of(Table& t) {
@@ -44,7 +50,6 @@ LessonRun read_run(const std::string& id, Table t) {
   }
   try {
     for (const std::string& edit : edits) run.edits.push_back(edit_from(edit));
-    run.spec.name = run.name;
     run.spec.data.context = run.spec.model.sequence;
     complete(run.spec);
     validate(run.spec);
@@ -65,8 +70,8 @@ Curve read_curve(const std::string& id, Table t) {
   switch (c.of) {
     case Curve::Of::Run: {
       const std::vector<double> steps = t.numbers("steps");
-      if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0])
-        t.refuse("steps", "expected [first, last], first at least 1");
+      if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0] || steps[1] > kLastStep)
+        t.refuse("steps", fmt::format("expected [first, last], from 1 to {}", kLastStep));
       c.from = static_cast<int32_t>(steps[0]), c.to = static_cast<int32_t>(steps[1]);
       c.relative = t.flag("relative", false);
       break;
@@ -78,8 +83,10 @@ Curve read_curve(const std::string& id, Table t) {
       [[fallthrough]];
     case Curve::Of::Depth:
       c.xs = t.numbers("xs");
-      if (c.xs.size() < 2 || !std::is_sorted(c.xs.begin(), c.xs.end()))
-        t.refuse("xs", "expected two numbers or more, ascending");
+      if (c.xs.size() < 2 || c.xs.size() > kMostPoints || !std::is_sorted(c.xs.begin(), c.xs.end()))
+        t.refuse("xs", fmt::format("expected 2 to {} numbers, ascending", kMostPoints));
+      if (c.of == Curve::Of::Depth && (c.xs.front() < 1 || c.xs.back() > kDeepest))
+        t.refuse("xs", fmt::format("expected depths from 1 to {}", kDeepest));
       if (c.of == Curve::Of::Sweep) break;
       [[fallthrough]];
     case Curve::Of::Layers:
@@ -87,6 +94,7 @@ Curve read_curve(const std::string& id, Table t) {
       c.feed_forward = t.whole("feed_forward", 0, 65536, 0);
       c.positions = t.whole("positions", 0, 64, 8);
       c.noise = t.number("noise", 0.01);
+      c.models = t.whole("models", 1, 256, 1);
       break;
     case Curve::Of::Shares:
       c.at_start = t.choice("at", {"start", "end"}, 0) == 0;
@@ -102,8 +110,9 @@ Measure read_measure(const std::string& id, Table t) {
   Measure m;
   m.id = id;
   m.label = t.text("label");
-  const std::vector<std::string_view> takes{"at",       "mean", "min",   "max",    "fall",  "first_below",
-                                            "exponent", "r2",   "slope", "offset", "ratio", "difference"};
+  const std::vector<std::string_view> takes{"at",          "mean",     "min",       "max",   "fall",
+                                            "first_below", "exponent", "r2",        "slope", "misfit",
+                                            "lead",        "ratio",    "difference"};
   m.take = takes[t.choice("take", takes)];
   if (m.take == "ratio" || m.take == "difference") {
     m.first = t.text("first"), m.second = t.text("second");
@@ -116,6 +125,11 @@ Measure read_measure(const std::string& id, Table t) {
                    0);
     m.b = t.number("to", m.a);
     if (m.take == "r2" || m.take == "slope") m.against = t.text("against", "x");
+    if (m.take == "misfit" || m.take == "lead") m.law = t.text("law"), m.offset = t.text("offset", "");
+    if (m.take == "lead") {
+      m.rivals = t.texts("rivals");
+      if (m.rivals.empty()) t.refuse("rivals", "is empty: expected one law or curve at least");
+    }
   }
   m.mean = mean_of(t);
   m.digits = t.whole("digits", 1, 6, 2);
@@ -124,9 +138,24 @@ Measure read_measure(const std::string& id, Table t) {
   return m;
 }
 
+Neighbour read_neighbour(Table t) {
+  Neighbour n;
+  n.what = t.text("what"), n.value = t.maybe("value");
+  n.measure = t.text("measure", ""), n.curve = t.text("curve", ""), n.law = t.text("law", "");
+  if (n.value.has_value() + !n.measure.empty() + !n.curve.empty() + !n.law.empty() != 1)
+    t.refuse("what",
+             "stands without what the measure would be then: expected one of value, measure, curve, law");
+  t.done();
+  return n;
+}
+
 Check read_check(Table t) {
   Check c;
   c.measure = t.text("measure"), c.low = t.maybe("low"), c.high = t.maybe("high"), c.says = t.text("says");
+  for (Table& neighbour : t.tables("excludes")) c.excludes.push_back(read_neighbour(neighbour));
+  if (c.excludes.empty())
+    t.refuse("excludes",
+             "is missing: expected a neighbouring hypothesis that the check tells the claim from");
   if (!c.low && !c.high) t.refuse("", "has no band: expected low, high or both");
   if (c.low && c.high && *c.low > *c.high) t.refuse("low", "is above high: expected a band");
   t.done();
@@ -152,7 +181,7 @@ Figure read_figure(const std::string& id, Table t) {
   if (f.map_run.empty()) f.x = read_axis(t.table("x")), f.y = read_axis(t.table("y"));
   for (Table& line : t.tables("lines")) {
     FigureLine l;
-    l.curve = line.text("curve"), l.run = line.text("run"), l.name = line.text("name");
+    l.curve = line.text("curve"), l.run = line.text("run"), l.name = line.text("name", "");
     line.done();
     f.lines.push_back(std::move(l));
   }
@@ -176,6 +205,11 @@ Figure read_figure(const std::string& id, Table t) {
   return f;
 }
 
+/// In steps that can be told apart and counted.
+bool is_slider(double low, double high, double step) {
+  return low < high && step > 0 && (high - low) / step <= kLargest;
+}
+
 Prediction read_prediction(Table t) {
   Prediction p;
   p.kind = static_cast<Prediction::Kind>(t.choice("kind", {"draw", "order", "value"}));
@@ -183,10 +217,17 @@ Prediction read_prediction(Table t) {
   if (p.kind == Prediction::Kind::Draw) p.curve = t.text("curve");
   if (p.kind == Prediction::Kind::Value) {
     p.measure = t.text("measure"), p.unit = t.text("unit", "");
-    p.low = t.number("low"), p.high = t.number("high"), p.step = t.number("step"),
+    p.values = t.numbers("values");
+    if (p.values.empty()) {
+      p.low = t.number("low"), p.high = t.number("high"), p.step = t.number("step");
+    } else {
+      if (p.values.size() < 2 || !std::is_sorted(p.values.begin(), p.values.end()))
+        t.refuse("values", "expected two numbers or more, ascending");
+      p.low = p.values.front(), p.high = p.values.back();
+    }
     p.start = t.number("start");
     p.on_y = t.choice("axis", {"x", "y"}, 0) == 1;
-    if (!(p.low < p.high && p.step > 0 && p.start >= p.low && p.start <= p.high))
+    if (!(is_slider(p.low, p.high, p.step) && p.start >= p.low && p.start <= p.high))
       t.refuse("low", "no slider: expected low < high, step > 0, low <= start <= high");
   }
   if (p.kind == Prediction::Kind::Order) {
@@ -207,6 +248,7 @@ Knob read_knob(const std::string& id, Table t) {
   k.low = t.number("low"), k.high = t.number("high"), k.step = t.number("step");
   if (!find_field(k.field))
     t.refuse("field", fmt::format("'{}' is no field of a run: expected one as train.warmup", k.field));
+  if (!is_slider(k.low, k.high, k.step)) t.refuse("low", "no range: expected low < high, step > 0");
   t.done();
   return k;
 }
@@ -218,22 +260,26 @@ Puzzle read_puzzle(Table t) {
   return p;
 }
 
+/// Of a folder NN-name; 0 for any other.
 int32_t number_of(const std::string& folder) {
   const std::string name = fs::path(folder).filename().string();
-  return name.size() > 3 && std::isdigit(static_cast<unsigned char>(name[0])) ? std::atoi(name.c_str()) : 0;
+  int32_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc{} && name.size() > 3 && number > 0 && end != name.data() + name.size() ? number
+                                                                                                   : 0;
 }
 
 }  // namespace
 
 Lesson read_lesson(const std::string& folder) {
   const std::string file = (fs::path(folder) / "lesson.toml").string();
-  const std::string source = read_file(file);
-  toml::table root;
-  try {
-    root = toml::parse(source, file);
-  } catch (const toml::parse_error& error) {
-    throw Error(fmt::format("{}:{}: {}", file, error.source().begin.line, error.description()));
-  }
+  return parse_lesson(read_file(file, input::kLesson), folder,
+                      [](const std::string& path) { return read_file(path, input::kProse); });
+}
+
+Lesson parse_lesson(std::string_view source, const std::string& folder, const ReadProse& read_prose) {
+  const std::string file = (fs::path(folder) / "lesson.toml").string();
+  const toml::table root = parse_toml(source, file);
   Table t(root, file, "");
   Lesson lesson;
   lesson.folder = folder, lesson.number = number_of(folder);
@@ -247,6 +293,7 @@ Lesson read_lesson(const std::string& folder) {
   for (auto& [id, child] : t.children("figure")) lesson.figures.push_back(read_figure(id, child));
   for (auto& [id, child] : t.children("knob")) lesson.knobs.push_back(read_knob(id, child));
   lesson.prediction = read_prediction(t.table("prediction"));
+  lesson.effect = t.texts("effect");
   if (t.has("puzzle")) lesson.puzzle = read_puzzle(t.table("puzzle"));
   Table steps = t.table("step");
   for (StepKind kind : kSteps) {
@@ -255,7 +302,7 @@ Lesson read_lesson(const std::string& folder) {
     step.figures = one.texts("figures");
     one.done();
     const std::string prose = (fs::path(folder) / (std::string(to_string(kind)) + ".md")).string();
-    step.text = parse_prose(read_file(prose), prose);
+    step.text = parse_prose(read_prose(prose), prose);
   }
   steps.done();
   t.done();
@@ -283,12 +330,15 @@ const Lesson* Course::find(std::string_view key) const {
 Course read_course(const std::string& folder) {
   Course course;
   std::vector<std::string> folders;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.is_directory() && number_of(entry.path().string()) > 0)
-      folders.push_back(entry.path().string());
-  if (error) course.broken.push_back({folder, fmt::format("{}: {}", folder, error.message())});
-  std::sort(folders.begin(), folders.end());
+  std::string error;
+  for (const std::string& path : files_in(folder, kMostFiles, error)) {
+    std::error_code failure;  // of a link that leads nowhere or in circles
+    const bool lesson = fs::is_directory(path, failure) && number_of(path) > 0;
+    if (lesson && folders.size() < kMostLessons) folders.push_back(path);
+    if (failure && number_of(path) > 0)
+      course.broken.push_back({path, fmt::format("{}: {}", path, failure.message())});
+  }
+  if (!error.empty()) course.broken.push_back({folder, fmt::format("{}: {}", folder, error)});
   for (const std::string& one : folders) {
     try {
       Lesson lesson = read_lesson(one);
@@ -296,8 +346,8 @@ Course read_course(const std::string& folder) {
         throw Error(
             fmt::format("{}/lesson.toml:1: [id] '{}' is another lesson's: expected its own", one, lesson.id));
       course.lessons.push_back(std::move(lesson));
-    } catch (const Error& broken) {
-      course.broken.push_back({one, broken.what()});
+    } catch (...) {
+      course.broken.push_back({one, describe_exception(one)});
     }
   }
   std::stable_sort(course.lessons.begin(), course.lessons.end(),

@@ -3,6 +3,7 @@
 // A broken lesson does not stop the others. Called by the player, the command line and the tests.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,10 @@ namespace normscope::lessons {
 
 /// Reads FOLDER/lesson.toml and FOLDER/{predict,run,compare,explain}.md. Throws Error.
 Lesson read_lesson(const std::string& folder);
+
+/// The same from memory: lesson.toml's text, and what gives the text of each Markdown file by its path.
+using ReadProse = std::function<std::string(const std::string& path)>;
+Lesson parse_lesson(std::string_view toml, const std::string& folder, const ReadProse& read_prose);
 
 /// The folder lessons/ beside the program, or that of the sources; NORMSCOPE_LESSONS overrides both.
 std::string lessons_folder();

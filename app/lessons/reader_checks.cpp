@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "app/lessons/labels.h"
 #include "app/lessons/measures.h"
 #include "engine/core/error.h"
 
@@ -21,19 +22,25 @@ class Checker {
       root_.refuse("claim", fmt::format("has {} words: expected at most {}", count, kClaimWords));
     if (lesson_.checks.empty()) root_.refuse("", "has no [[check]]: expected one at least");
     if (lesson_.runs.empty()) root_.refuse("", "has no [run.A]: expected one at least");
-    // The Lab gives out letters in this order: the same run has the same letter there.
+    // The Lab gives out letters in this order. One may be left out, so that a placement keeps its letter over
+    // the course: see Player::to_lab.
     for (size_t i = 0; i < lesson_.runs.size(); ++i)
-      if (lesson_.runs[i].id[0] != static_cast<char>('A' + i))
+      if (i == 0 ? lesson_.runs[i].id != "A" : lesson_.runs[i].id <= lesson_.runs[i - 1].id)
         refuse("run", lesson_.runs[i].id,
-               fmt::format("comes without [run.{}]: expected letters from A without a gap",
-                           static_cast<char>('A' + i)));
+               i == 0 ? "comes first: expected [run.A]"
+                      : fmt::format("comes after [run.{}]: expected letters in their order",
+                                    lesson_.runs[i - 1].id));
+    for (const LessonRun& run : lesson_.runs) no_setting("run." + run.id, "name", run.name);
     for (const Curve& c : lesson_.curves) {
       need(lesson_.run(c.run), "curve." + c.id, "run", c.run, "a run");
       if (c.of == Curve::Of::Run) probe_exists(c);
     }
     for (const Measure& m : lesson_.measures) measure(m);
-    for (const Check& c : lesson_.checks)
-      need(lesson_.measure(c.measure), "check", "measure", c.measure, "a measure");
+    for (const Check& c : lesson_.checks) check(c);
+    for (const std::string& id : lesson_.effect)
+      if (std::none_of(lesson_.checks.begin(), lesson_.checks.end(),
+                       [&](const Check& c) { return c.measure == id; }))
+        root_.refuse("effect", fmt::format("'{}' has no [[check]]: expected measures with one", id));
     for (const Figure& f : lesson_.figures) figure(f);
     for (const Knob& k : lesson_.knobs) need(lesson_.run(k.run), "knob." + k.id, "run", k.run, "a run");
     prediction();
@@ -74,7 +81,30 @@ class Checker {
     }
     need(lesson_.curve(m.curve), table, "curve", m.curve, "a curve");
     if (!m.against.empty() && !is_scale(m.against))
-      need(lesson_.curve(m.against), table, "against", m.against, "x, log x, log(1+x/n) or a curve");
+      need(lesson_.curve(m.against), table, "against", m.against, "x, log x or a curve");
+    if (m.law.empty()) return;
+    bool log = m.law == "log";
+    for (const std::string& law : m.rivals) {
+      log |= law == "log";
+      if (!is_law(law)) need(lesson_.curve(law), table, "rivals", law, "line, root, log or a curve");
+    }
+    if (!is_law(m.law)) need(lesson_.curve(m.law), table, "law", m.law, "line, root, log or a curve");
+    if (log) need(lesson_.measure(m.offset), table, "offset", m.offset, "the measure that is N0 of the log");
+  }
+
+  void check(const Check& c) const {
+    const Measure* measure = lesson_.measure(c.measure);
+    need(measure, "check", "measure", c.measure, "a measure");
+    for (const Neighbour& n : c.excludes) {
+      if (!n.measure.empty())
+        need(lesson_.measure(n.measure), "check", "excludes.measure", n.measure, "a measure");
+      if (!n.curve.empty()) need(lesson_.curve(n.curve), "check", "excludes.curve", n.curve, "a curve");
+      if (!n.law.empty() && !is_law(n.law))
+        refuse("check", "excludes.law", fmt::format("'{}': expected line, root or log", n.law));
+      if ((!n.curve.empty() || !n.law.empty()) && measure->curve.empty())
+        refuse("check", "excludes",
+               fmt::format("'{}' is not of a curve: expected value or measure", measure->id));
+    }
   }
 
   int depth(const Measure& m, int level) const {
@@ -90,6 +120,10 @@ class Checker {
       need(lesson_.curve(line.curve), table, "lines.curve", line.curve, "a curve");
       if (line.run.size() != 1 || line.run[0] < 'A' || line.run[0] > 'D')
         refuse(table, "lines.run", fmt::format("'{}': expected A, B, C or D", line.run));
+      if (line.name.empty() && !lesson_.run(line.run))
+        refuse(table, "lines.name",
+               fmt::format("is missing, and there is no run {}: expected a text", line.run));
+      no_setting(table, "lines.name", line.name);
     }
     for (const FigureLevel& level : f.levels) {
       if (!level.measure.empty() + level.value.has_value() + level.letters != 1)
@@ -123,8 +157,28 @@ class Checker {
     if (const int32_t words = step.text.words(); words > kStepWords)
       throw Error(fmt::format("{}:1: {} words: expected at most {} between two actions", step.text.file,
                               words, kStepWords));
-    for (const Block& block : step.text.blocks)
-      for (const Inline& piece : block.inlines) inline_piece(step.text, piece, kind);
+    for (const Block& block : step.text.blocks) {
+      bool in_forms = false;
+      for (const Inline& piece : block.inlines) {
+        using Kind = Inline::Kind;
+        if (piece.kind == Kind::If || piece.kind == Kind::Always) in_forms = true;
+        if (piece.kind == Kind::End) in_forms = false;
+        inline_piece(step.text, piece, kind);
+        if (piece.kind == Kind::Value && !in_forms)
+          throw Error(
+              fmt::format("{}:{}: {{value {}}} in a sentence with one form only: expected {{if NAME < "
+                          "NUMBER}} ... {{else}} ... {{end}} around it, or {{always}} ... {{end}} where it "
+                          "is true whatever is measured",
+                          step.text.file, piece.line, piece.text));
+      }
+    }
+  }
+
+  /// Labels say settings by themselves, and those of the run that is shown.
+  void no_setting(const std::string& table, const char* key, const std::string& text) const {
+    if (const std::string said = setting_said(lesson_, text); !said.empty())
+      refuse(table, key,
+             fmt::format("'{}' names a setting ({}): expected what no setting changes", text, said));
   }
 
   void inline_piece(const Prose& prose, const Inline& piece, StepKind kind) const {
@@ -137,9 +191,15 @@ class Checker {
     if (piece.kind == Kind::Value || piece.kind == Kind::Band || piece.kind == Kind::Reference)
       missing(lesson_.measure(piece.text), "a measure");
     if (piece.kind == Kind::Drag) missing(lesson_.knob(piece.text), "a knob");
-    if (piece.kind == Kind::Tile || piece.kind == Kind::Sample) missing(lesson_.run(piece.text), "a run");
+    if (piece.kind == Kind::Tile || piece.kind == Kind::Sample || piece.kind == Kind::Name)
+      missing(lesson_.run(piece.text), "a run");
+    for (const Condition& condition : piece.conditions)
+      if (condition.measure != kChanged && !lesson_.measure(condition.measure))
+        throw Error(fmt::format("{}:{}: '{}' is not in this lesson: expected a measure of it", prose.file,
+                                piece.line, condition.measure));
     const bool early = kind == StepKind::Predict;
-    if (early && (piece.kind == Kind::Value || piece.kind == Kind::Band || piece.kind == Kind::Sample))
+    if (early && (piece.kind == Kind::Value || piece.kind == Kind::Band || piece.kind == Kind::Sample ||
+                  !piece.conditions.empty()))
       throw Error(fmt::format(
           "{}:{}: {{{}}} before the prediction: expected at most {{ref NAME}} of the starting point",
           prose.file, piece.line, piece.text));

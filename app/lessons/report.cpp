@@ -5,10 +5,10 @@
 #include <cmath>
 #include <exception>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "app/input_kinds.h"
 #include "app/lessons/figures.h"
+#include "app/lessons/labels.h"
 #include "app/plot/plot.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
@@ -23,7 +23,7 @@ std::string escaped(const std::string& text) {
 }
 
 struct Row {
-  std::string says, what, value, range, band;
+  std::string says, what, value, range, band, excludes;
   bool holds = false;
 };
 
@@ -34,14 +34,20 @@ std::vector<Row> rows_of(const Lesson& lesson, const Results& kept) {
     const auto it = kept.measures.find(m.id);
     if (it == kept.measures.end()) continue;
     const Verdict v{&check, &m, it->second, holds(check, it->second)};
-    rows.push_back(
-        {check.says, m.label, shown(it->second.spread.mean, m), spread_text(v), band_text(check), v.holds});
+    std::string excludes;
+    for (const Neighbour& n : check.excludes) {
+      const std::vector<double> values = values_of(lesson, check, n, kept);
+      excludes += fmt::format("{}{} ({})", excludes.empty() ? "" : "; ", n.what,
+                              shown(spread_of(values, m.mean).mean, m));
+    }
+    rows.push_back({check.says, m.label, shown(it->second.spread.mean, m), spread_text(v), band_text(check),
+                    excludes, v.holds});
   }
   return rows;
 }
 
-std::string settings_of(const LessonRun& run) {
-  std::string out = fmt::format("{}: {}", run.id, run.name);
+std::string settings_of(const Lesson& lesson, const LessonRun& run) {
+  std::string out = fmt::format("{}: {}", run.id, run_label(lesson, run.id));
   const RunSpec hero;
   for (const auto& [key, value] : field_values(run.spec))
     if (key != "run.name" && value != get_field(hero, key)) out += fmt::format(", {} {}", key, value);
@@ -74,10 +80,7 @@ std::string with_claims(const std::string& page, const Course& course, const std
 }
 
 void insert_claims(const Course& course, const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(fmt::format("{}: cannot be read", path));
-  const std::string page{std::istreambuf_iterator<char>(in), {}};
-  write_file(path, with_claims(page, course, path), "report");
+  write_file(path, with_claims(read_input_file(path, input::kPage), course, path), "report");
 }
 
 std::vector<std::string> write_report(const Course& course, const std::string& folder) {
@@ -107,25 +110,30 @@ std::vector<std::string> write_report(const Course& course, const std::string& f
                         escaped(lesson.claim));
     markdown += fmt::format("## {}. {}\n\n{}\n\n", lesson.number, lesson.title, lesson.claim);
     for (const LessonRun& run : lesson.runs) {
-      html += fmt::format("<small>{}</small><br>\n", escaped(settings_of(run)));
-      markdown += fmt::format("- {}\n", settings_of(run));
+      html += fmt::format("<small>{}</small><br>\n", escaped(settings_of(lesson, run)));
+      markdown += fmt::format("- {}\n", settings_of(lesson, run));
     }
     for (const std::string& source : lesson.sources) {
       html += fmt::format("<small>{}</small><br>\n", escaped(source));
       markdown += fmt::format("- {}\n", source);
     }
     if (!kept) continue;
-    html += "<table><tr><th>claim<th>measured<th>range of seeds<th>must lie in<th>verdict</tr>\n";
+    html +=
+        "<table><tr><th>claim<th>measured<th>range of seeds<th>must lie in<th>excludes "
+        "(there)<th>verdict</tr>\n";
     markdown +=
-        "\n| claim | measured | value, mean | range of seeds | must lie in | verdict "
-        "|\n|--|--|--|--|--|--|\n";
+        "\n| claim | measured | value, mean | range of seeds | must lie in | excludes (there) | "
+        "verdict |\n|--|--|--|--|--|--|--|\n";
     for (const Row& row : rows_of(lesson, *kept)) {
-      html += fmt::format("<tr><td>{}<br><small>{}</small><td>{}<td>{}<td>{}<td>{}</tr>\n", escaped(row.says),
-                          escaped(row.what), row.value, row.range, row.band, row.holds ? "holds" : "fails");
-      markdown += fmt::format("| {} | {} | {} | {} | {} | {} |\n", row.says, row.what, row.value, row.range,
-                              row.band, row.holds ? "holds" : "fails");
+      html += fmt::format("<tr><td>{}<br><small>{}</small><td>{}<td>{}<td>{}<td>{}<td>{}</tr>\n",
+                          escaped(row.says), escaped(row.what), row.value, row.range, row.band,
+                          escaped(row.excludes), row.holds ? "holds" : "fails");
+      markdown += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", row.says, row.what, row.value,
+                              row.range, row.band, row.excludes, row.holds ? "holds" : "fails");
     }
     html += "</table>\n", markdown += "\n";
+    const std::string limits = (std::filesystem::path(lesson.folder) / "limits.md").string();
+    if (const auto text = read_input_file_if_there(limits, input::kPage)) markdown += "#" + *text + "\n";
     for (const Figure& figure : lesson.figures) {
       FigureData data;
       data.reference = &*kept, data.level = kept->level;

@@ -10,6 +10,9 @@
 namespace normscope::lessons {
 namespace {
 
+constexpr size_t kShown = 300;                        // bytes of what a message quotes
+constexpr size_t kLongest = 4096, kMostItems = 1000;  // of a text, of a list
+
 std::string what_it_is(const toml::node& node) {
   if (const auto text = node.value_exact<std::string>()) return fmt::format("'{}' is text", *text);
   if (const auto whole = node.value_exact<int64_t>()) return fmt::format("{} is a whole number", *whole);
@@ -26,6 +29,8 @@ std::string plain_text(const toml::node& node) {
   if (const auto flag = node.value_exact<bool>()) return *flag ? "true" : "false";
   return {};
 }
+
+bool is_list(const toml::node* node) { return node->is_array() && node->as_array()->size() <= kMostItems; }
 
 void flatten(const toml::table& table, const std::string& prefix,
              std::vector<std::pair<std::string, std::string>>& out) {
@@ -49,7 +54,11 @@ void Table::refuse(std::string_view key, const std::string& what) const {
   const std::string path = name_.empty() ? std::string(key)
                            : key.empty() ? name_
                                          : fmt::format("{}.{}", name_, key);
-  throw Error(fmt::format("{}:{}: [{}] {}", file_, line, path, what));
+  std::string all = fmt::format("{}:{}: [{}] {}", file_, line, path.substr(0, kShown), what);
+  if (all.size() > file_.size() + 2 * kShown) all = all.substr(0, file_.size() + 2 * kShown) + "...";
+  std::replace_if(
+      all.begin(), all.end(), [](unsigned char c) { return c < 0x20; }, ' ');
+  throw Error(all);
 }
 
 const toml::node* Table::take(std::string_view key) {
@@ -68,6 +77,8 @@ std::string Table::text(std::string_view key) {
   const auto text = node.value_exact<std::string>();
   if (!text) refuse(key, what_it_is(node) + ": expected a text");
   if (text->empty()) refuse(key, "is empty: expected a text");
+  if (text->size() > kLongest)
+    refuse(key, fmt::format("has {} bytes: expected at most {}", text->size(), kLongest));
   return *text;
 }
 
@@ -113,7 +124,7 @@ bool Table::flag(std::string_view key, bool absent) {
 std::vector<double> Table::numbers(std::string_view key) {
   const toml::node* node = take(key);
   if (!node) return {};
-  if (!node->is_array()) refuse(key, what_it_is(*node) + ": expected a list of numbers");
+  if (!is_list(node)) refuse(key, what_it_is(*node) + ": expected a list of at most 1000 numbers");
   std::vector<double> out;
   for (const toml::node& item : *node->as_array()) out.push_back(number_of(key, item));
   return out;
@@ -122,11 +133,12 @@ std::vector<double> Table::numbers(std::string_view key) {
 std::vector<std::string> Table::texts(std::string_view key) {
   const toml::node* node = take(key);
   if (!node) return {};
-  if (!node->is_array()) refuse(key, what_it_is(*node) + ": expected a list of texts");
+  if (!is_list(node)) refuse(key, what_it_is(*node) + ": expected a list of at most 1000 texts");
   std::vector<std::string> out;
   for (const toml::node& item : *node->as_array()) {
     const auto text = item.value_exact<std::string>();
-    if (!text) refuse(key, what_it_is(item) + ": expected a text");
+    if (!text || text->size() > kLongest)
+      refuse(key, what_it_is(item) + fmt::format(": expected a text of at most {} bytes", kLongest));
     out.push_back(*text);
   }
   return out;
@@ -151,7 +163,7 @@ Table Table::table(std::string_view key) {
 std::vector<Table> Table::tables(std::string_view key) {
   const toml::node* node = take(key);
   if (!node) return {};
-  if (!node->is_array()) refuse(key, what_it_is(*node) + ": expected a list of tables");
+  if (!is_list(node)) refuse(key, what_it_is(*node) + ": expected a list of at most 1000 tables");
   std::vector<Table> out;
   for (const toml::node& item : *node->as_array()) {
     if (!item.is_table()) refuse(key, what_it_is(item) + ": expected a table");

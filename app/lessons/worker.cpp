@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "app/lessons/kept.h"
+#include "engine/core/boundary.h"
+
 namespace normscope::lessons {
 namespace {
 
@@ -25,12 +28,16 @@ std::vector<const Curve*> by_run(const Lesson& lesson) {
 
 }  // namespace
 
-Worker::Worker(std::function<void()> on_change, int threads, std::shared_ptr<RunCache> finished)
+std::string Worker::doing(const Job& job) { return "measuring lesson " + job.lesson->id; }
+
+Worker::Worker(std::function<void()> on_change, int threads, std::shared_ptr<RunCache> finished,
+               const std::string& kept)
     : on_change_(std::move(on_change)),
       threads_(threads),
       finished_(std::move(finished)),
       state_(std::make_shared<MeasureState>()),
-      thread_([this] { loop(); }) {}
+      kept_(std::make_unique<Kept>(kept)),
+      thread_(start_thread("lesson", [this] { loop(); })) {}
 
 Worker::~Worker() {
   {
@@ -44,7 +51,8 @@ Worker::~Worker() {
 
 void Worker::start(const Lesson& lesson, const Changes& changes) {
   auto state = std::make_shared<MeasureState>();
-  state->lesson = lesson.id, state->running = true, state->doing = "getting ready";
+  state->lesson = lesson.id, state->changes = changes;
+  state->running = true, state->doing = "getting ready";
   {
     const std::lock_guard lock(mutex_);
     next_ = Job{&lesson, changes};
@@ -84,7 +92,14 @@ void Worker::loop() {
       busy_ = true;
       cancel_ = false;
     }
-    work(job);
+    // What work() cannot publish by itself is said once more without the half-made curves.
+    const std::string error = guarded(doing(job), [&] { work(job); });
+    if (error.empty()) continue;
+    (void)guarded(doing(job), [&] {
+      MeasureState state;
+      state.lesson = job.lesson->id, state.error = error;
+      publish(state);
+    });
   }
 }
 
@@ -100,58 +115,73 @@ void Worker::publish(const MeasureState& state) {
 void Worker::work(const Job& job) {
   const Lesson& lesson = *job.lesson;
   MeasureState state;
-  state.lesson = lesson.id, state.running = true;
+  state.lesson = lesson.id, state.changes = job.changes, state.running = true;
+  std::vector<Changes>& tried = tried_[lesson.id];
   try {
-    if (!store_) store_ = std::make_unique<RunStore>(threads_, finished_);
-    auto shown = std::chrono::steady_clock::now();
-    size_t finished = 0;
-    // The curves of a run that is being trained grow while it trains, whichever of them asked for it.
-    const auto on_step = [&](const RunProgress& progress) {
-      if (cancel_) return false;
-      const auto now = std::chrono::steady_clock::now();
-      if (now - shown < kRefresh) return true;
-      shown = now;
-      MeasureState partial = state;
-      std::string name = "another warm-up";
-      for (const Curve& curve : lesson.curves) {
-        if (curve.of != Curve::Of::Run || RunStore::key_of(spec_of(lesson, curve.run, 1, job.changes),
-                                                           lesson.run(curve.run)->edits) != progress.key)
-          continue;
-        name = "run " + curve.run;
-        if (!partial.curves.contains(curve.id))
-          partial.curves[curve.id] = partial_curve(curve, *progress.history, progress.level);
-      }
-      partial.doing = fmt::format("{}, step {} of {}", name, progress.step, progress.steps);
-      partial.share = (static_cast<double>(finished) + static_cast<double>(progress.step) / progress.steps) /
-                      static_cast<double>(lesson.curves.size());
-      publish(partial);
-      return true;
-    };
-    for (const Curve* curve : by_run(lesson)) {
-      if (cancel_) throw Cancelled();
-      state.doing = "measuring";
-      state.curves[curve->id] = measure_curve(lesson, *curve, 1, *store_, on_step, job.changes);
-      state.share = static_cast<double>(++finished) / static_cast<double>(lesson.curves.size());
-      publish(state);
+    std::optional<MeasureState> kept = tried.empty() ? kept_->load(lesson, job.changes) : std::nullopt;
+    if (kept) {
+      state = std::move(*kept);
+    } else {
+      measure(job, state);
+      kept_->save(lesson, state);
     }
-    for (const LessonRun& run : lesson.runs) {
-      const auto done = store_->find(RunStore::key_of(spec_of(lesson, run.id, 1, job.changes), run.edits));
-      const bool mapped = std::any_of(lesson.figures.begin(), lesson.figures.end(),
-                                      [&](const Figure& f) { return f.map_run == run.id; });
-      const auto kept =
-          done || !mapped ? done : store_->get(spec_of(lesson, run.id, 1, job.changes), run.edits, on_step);
-      if (!kept) continue;
-      state.texts[run.id] = kept->text;
-      state.maps[run.id + " start"] = kept->shares_start, state.maps[run.id + " end"] = kept->shares_end;
-    }
-    state.done = true, state.share = 1;
+    if (!job.changes.empty() && std::find(tried.begin(), tried.end(), job.changes) == tried.end())
+      tried.push_back(job.changes);
   } catch (const Cancelled&) {
     state.doing = "stopped";
-  } catch (const Error& error) {
-    state.error = error.what();
+  } catch (...) {
+    state.error = describe_exception(doing(job));
   }
   state.running = false;
   publish(state);
+}
+
+void Worker::measure(const Job& job, MeasureState& state) {
+  const Lesson& lesson = *job.lesson;
+  if (!store_) store_ = std::make_unique<RunStore>(threads_, finished_);
+  auto shown = std::chrono::steady_clock::now();
+  size_t finished = 0;
+  // The curves of a run that is being trained grow while it trains, whichever of them asked for it.
+  const auto on_step = [&](const RunProgress& progress) {
+    if (cancel_) return false;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - shown < kRefresh) return true;
+    shown = now;
+    MeasureState partial = state;
+    std::string name = "another run";
+    for (const Curve& curve : lesson.curves) {
+      if (curve.of != Curve::Of::Run || RunStore::key_of(spec_of(lesson, curve.run, 1, job.changes),
+                                                         lesson.run(curve.run)->edits) != progress.key)
+        continue;
+      name = "run " + curve.run;
+      if (!partial.curves.contains(curve.id))
+        partial.curves[curve.id] = partial_curve(curve, *progress.history, progress.level);
+    }
+    partial.doing = fmt::format("{}, step {} of {}", name, progress.step, progress.steps);
+    partial.share = (static_cast<double>(finished) + static_cast<double>(progress.step) / progress.steps) /
+                    static_cast<double>(lesson.curves.size());
+    publish(partial);
+    return true;
+  };
+  for (const Curve* curve : by_run(lesson)) {
+    if (cancel_) throw Cancelled();
+    state.doing = "measuring";
+    state.curves[curve->id] =
+        measure_curve(lesson, *curve, 1, *store_, on_step, job.changes, tried_[lesson.id]);
+    state.share = static_cast<double>(++finished) / static_cast<double>(lesson.curves.size());
+    publish(state);
+  }
+  for (const LessonRun& run : lesson.runs) {
+    const auto done = store_->find(RunStore::key_of(spec_of(lesson, run.id, 1, job.changes), run.edits));
+    const bool mapped = std::any_of(lesson.figures.begin(), lesson.figures.end(),
+                                    [&](const Figure& f) { return f.map_run == run.id; });
+    const auto kept =
+        done || !mapped ? done : store_->get(spec_of(lesson, run.id, 1, job.changes), run.edits, on_step);
+    if (!kept) continue;
+    state.texts[run.id] = kept->text;
+    state.maps[run.id + " start"] = kept->shares_start, state.maps[run.id + " end"] = kept->shares_end;
+  }
+  state.done = true, state.share = 1;
 }
 
 }  // namespace normscope::lessons

@@ -17,6 +17,7 @@ namespace normscope::lessons {
 
 struct MeasureState {
   std::string lesson;
+  Changes changes;  ///< of the learner, with which it is measured
   bool running = false, done = false;
   std::string doing;  ///< "run B, step 120 of 300"
   double share = 0;   ///< of all that is to be done, 0..1
@@ -36,12 +37,15 @@ class Measurer {
   virtual std::shared_ptr<const MeasureState> state() const = 0;
 };
 
+class Kept;
+
 class Worker : public Measurer {
  public:
+  /// `kept`: folder for measurements from earlier starts; empty: none.
   /// Called from the worker's thread when the state has changed (a window wakes its event loop here).
   /// `finished`: the store of finished runs that is shared with the Lab; null: its own.
   explicit Worker(std::function<void()> on_change = {}, int threads = 0,
-                  std::shared_ptr<RunCache> finished = nullptr);
+                  std::shared_ptr<RunCache> finished = nullptr, const std::string& kept = "");
   ~Worker() override;
   void start(const Lesson& lesson, const Changes& changes) override;
   void stop() override;
@@ -53,8 +57,10 @@ class Worker : public Measurer {
     const Lesson* lesson = nullptr;
     Changes changes;
   };
+  static std::string doing(const Job& job);  ///< for messages
   void loop();
   void work(const Job& job);
+  void measure(const Job& job, MeasureState& state);
   void publish(const MeasureState& state);
 
   std::function<void()> on_change_;
@@ -66,8 +72,10 @@ class Worker : public Measurer {
   std::optional<Job> next_;
   bool busy_ = false, quit_ = false;
   std::atomic<bool> cancel_{false};
-  std::unique_ptr<RunStore> store_;  ///< made and used by the worker's thread only
-  std::thread thread_;
+  std::unique_ptr<RunStore> store_;  ///< made and used by the worker's thread only, as the next two
+  std::map<std::string, std::vector<Changes>> tried_;  ///< by lesson: settings that were measured before
+  std::unique_ptr<Kept> kept_;
+  std::jthread thread_;
 };
 
 }  // namespace normscope::lessons

@@ -1,4 +1,4 @@
-// The renderers of a PlotScene. Screen: draw_plot (axes transforms, zoom and pan by ImPlot, everything
+// The renderers of a PlotScene. Screen: draw_plot (axes transforms, zoom and pan, everything
 // visible drawn by our own layout, so screen and SVG show the same). Files and text: to_svg, to_text, to_csv,
 // without any window.
 #pragma once

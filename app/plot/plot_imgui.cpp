@@ -1,5 +1,5 @@
-// The screen renderer: ImPlot keeps the axes under the hand (wheel, drag, box), our layout draws. See plot.h.
-#include <implot.h>
+// The screen renderer: the axes under the hand (wheel, drag, box), and our layout drawn. See plot.h.
+#include <imgui.h>
 
 #include <cmath>
 
@@ -23,6 +23,7 @@ constexpr float columns_at_most = 450;  // of a plot on a very large display
 constexpr float reach = 12;             // px within which a series counts as under the mouse
 constexpr float cursor_reach = 7;       // px within which a press takes the step cursor
 constexpr float handle_radius = 6.5f;   // the 13 px disc
+constexpr float box_at_least = 2;       // px a side: a smaller box was a click
 
 Measure measure_of(const ui::Painter& p) {
   return [&p](ui::TextStyle style, std::string_view s) { return p.text_width(style, s); };
@@ -77,66 +78,96 @@ void paint(ui::Ui& ui, const Drawing& drawing) {
   want(false);
 }
 
-// The mouse on the axes: wheel zooms x (with Shift: y), a drag pans what is zoomed, the right button draws a
-// box. Ranges live in `view`; ImPlot only moves them, and plot_view.h says how far.
+// What a hand asks of both ranges: each is empty where it asks nothing.
+using Asked = std::optional<std::pair<double, double>>;
+
+// The wheel zooms about the mouse, which stays where it is: x, or y with Shift.
+void wheel(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
+  const float turns = ImGui::GetIO().MouseWheel;
+  if (turns == 0) return;
+  // As far in as out again: a tenth of the area at each end and for each notch.
+  const float rate = turns > 0 ? -0.1f / 1.2f : 0.1f;
+  const ui::Vec m = ui.mouse();
+  const ui::Rect& area = map.area;
+  if (ui.shift())
+    y = {map.y.inverse(area.bottom() + rate * (area.bottom() - m.y)),
+         map.y.inverse(area.y - rate * (m.y - area.y))};
+  else
+    x = {map.x.inverse(area.x - rate * (m.x - area.x)),
+         map.x.inverse(area.right() + rate * (area.right() - m.x))};
+}
+
+// A drag takes what is under the mouse along.
+void pan(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
+  const ImVec2 d = ImGui::GetIO().MouseDelta;
+  const float dx = d.x / ui.scale(), dy = d.y / ui.scale();
+  const ui::Rect& area = map.area;
+  if (dx != 0) x = {map.x.inverse(area.x - dx), map.x.inverse(area.right() - dx)};
+  if (dy != 0) y = {map.y.inverse(area.bottom() - dy), map.y.inverse(area.y - dy)};
+}
+
+// The right button draws a box; what lies in it fills the plot when the button is let go.
+void box(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
+  const ImVec2 pressed = ImGui::GetIO().MouseClickedPos[ImGuiMouseButton_Right];
+  const ui::Rect& area = map.area;
+  auto inside = [&](ui::Vec v) {
+    return ui::Vec{std::clamp(v.x, area.x, area.right()), std::clamp(v.y, area.y, area.bottom())};
+  };
+  const ui::Vec a = inside({pressed.x / ui.scale(), pressed.y / ui.scale()}), b = inside(ui.mouse());
+  const ui::Rect r{std::min(a.x, b.x), std::min(a.y, b.y), std::fabs(a.x - b.x), std::fabs(a.y - b.y)};
+  if (r.w <= box_at_least || r.h <= box_at_least) return;
+  ui.paint().fill(r, ui.theme().accent.alpha(0.25f));
+  ui.paint().outline(r, ui.theme().accent);
+  if (!ImGui::IsMouseReleased(ImGuiMouseButton_Right)) return;
+  x = {map.x.inverse(r.x), map.x.inverse(r.right())};
+  y = {map.y.inverse(r.bottom()), map.y.inverse(r.y)};
+}
+
+// The mouse on the axes. Ranges live in `view`; plot_view.h says how far a hand may move them.
 void steer(ui::Ui& ui, std::string_view name, const PlotScene& scene, const ui::Rect& area, View& view,
            PlotHit& hit) {
-  auto [x_lo, x_hi] = shown_range(scene.x, view.x);
-  auto [y_lo, y_hi] = shown_range(scene.y, view.y);
-  const auto x_before = std::pair{x_lo, x_hi}, y_before = std::pair{y_lo, y_hi};
-  ImPlotInputMap& input = ImPlot::GetInputMap();
-  ImPlot::MapInputDefault(&input);
-  constexpr int never = ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiMod_Alt | ImGuiMod_Super;
-  if (scene.cursor) {
-    const float at = AxisMap(scene.x.scale, x_lo, x_hi, area.x, area.right())(scene.cursor->x);
-    hit.on_cursor = area.inset(-2).contains(ui.mouse()) && std::fabs(at - ui.mouse().x) <= cursor_reach;
-  }
+  const auto [x_lo, x_hi] = shown_range(scene.x, view.x);
+  const auto [y_lo, y_hi] = shown_range(scene.y, view.y);
+  const PlotMap map{area,
+                    {scene.x.scale, x_lo, x_hi, area.x, area.right()},
+                    {scene.y.scale, y_lo, y_hi, area.bottom(), area.y}};
+  const ui::Vec m = ui.mouse();
+  if (scene.cursor)
+    hit.on_cursor = area.inset(-2).contains(m) && std::fabs(map.x(scene.cursor->x) - m.x) <= cursor_reach;
   // A hand that took the cursor goes on holding it, wherever it goes.
   if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) view.holds_cursor = hit.on_cursor;
-  if (!view.zoomed() || view.holds_cursor) input.PanMod = never;
-  input.Fit = ImGuiMouseButton_Middle;  // the double click is ours
 
   const float k = ui.scale();
   ImGui::SetCursorScreenPos({area.x * k, area.y * k});
-  constexpr ImPlotFlags flags = ImPlotFlags_NoTitle | ImPlotFlags_NoLegend | ImPlotFlags_NoMenus |
-                                ImPlotFlags_NoMouseText | ImPlotFlags_NoFrame;
-  const std::string id = "##" + std::string(name);
-  if (!ImPlot::BeginPlot(id.c_str(), {area.w * k, area.h * k}, flags)) return;
-  const ImPlotAxisFlags bare = ImPlotAxisFlags_NoDecorations | ImPlotAxisFlags_NoHighlight |
-                               ImPlotAxisFlags_NoMenus | ImPlotAxisFlags_NoSideSwitch;
-  const ImPlotAxisFlags lock = ImPlotAxisFlags_Lock;
-  const bool wheel = ImGui::GetIO().MouseWheel != 0;
-  ImPlot::SetupAxes(nullptr, nullptr, bare | (wheel && ui.shift() ? lock : 0),
-                    bare | (wheel && !ui.shift() ? lock : 0));
-  if (scene.x.scale == AxisScale::log) ImPlot::SetupAxisScale(ImAxis_X1, ImPlotScale_Log10);
-  if (scene.y.scale == AxisScale::log) ImPlot::SetupAxisScale(ImAxis_Y1, ImPlotScale_Log10);
-  ImPlot::SetupAxisLinks(ImAxis_X1, &x_lo, &x_hi);
-  ImPlot::SetupAxisLinks(ImAxis_Y1, &y_lo, &y_hi);
-  ImPlot::SetupFinish();
-  hit.hovered = ImPlot::IsPlotHovered();
-  const ui::Vec m = ui.mouse();
-  {
-    hit.x = AxisMap(scene.x.scale, x_lo, x_hi, area.x, area.right()).inverse(m.x);
-    hit.y = AxisMap(scene.y.scale, y_lo, y_hi, area.bottom(), area.y).inverse(m.y);
-  }
+  ImGui::SetNextItemAllowOverlap();  // handles and the menu's dots stand above
+  ImGui::InvisibleButton(("##" + std::string(name)).c_str(), {area.w * k, area.h * k},
+                         ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight);
+  hit.hovered = ImGui::IsItemHovered();
+  hit.x = map.x.inverse(m.x), hit.y = map.y.inverse(m.y);
+  Asked x, y;
   if (hit.hovered) {
+    ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);  // no list behind it scrolls
+    wheel(ui, map, x, y);
     hit.pressed = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
-    ImVec2 way = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0);
+    const ImVec2 way = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0);
     hit.clicked = ImGui::IsMouseReleased(ImGuiMouseButton_Left) && std::hypot(way.x, way.y) < 3 * k;
   }
-  const bool reset = hit.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
-  ImPlot::EndPlot();
-  auto keep = [&](auto& range, Direction direction, std::pair<double, double> before, double lo, double hi) {
-    // Links go through the axis' own rounding: only a real change counts.
-    double size = std::fabs(before.second - before.first) * 1e-9;
-    if (std::fabs(lo - before.first) <= size && std::fabs(hi - before.second) <= size) return;
-    const auto allowed = allowed_range(scene, direction, {lo, hi});
+  if (ImGui::IsItemActive() || ImGui::IsItemDeactivated()) {
+    if (ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
+      if (view.zoomed() && !view.holds_cursor) pan(ui, map, x, y);
+    } else if (ImGui::IsMouseDown(ImGuiMouseButton_Right) || ImGui::IsMouseReleased(ImGuiMouseButton_Right)) {
+      box(ui, map, x, y);
+    }
+  }
+  auto take = [&](auto& range, Direction direction, const Asked& asked) {
+    if (!asked) return;
+    const auto allowed = allowed_range(scene, direction, *asked);
     hit.view_changed |= allowed != range;
     range = allowed;
   };
-  keep(view.x, Direction::across, x_before, x_lo, x_hi);
-  keep(view.y, Direction::up, y_before, y_lo, y_hi);
-  if (reset && view.zoomed()) {
+  take(view.x, Direction::across, x);
+  take(view.y, Direction::up, y);
+  if (hit.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left) && view.zoomed()) {
     view.reset();
     hit.view_changed = true;
   }

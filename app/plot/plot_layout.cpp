@@ -40,6 +40,11 @@ ui::Rect plot_area(const PlotScene& s, const ui::Rect& r) {
           std::max(10.f, r.h - s.pad_top - s.pad_bottom)};
 }
 
+ui::Rect heat_area(const HeatMap& heat, const ui::Rect& area) {
+  const float cell = std::min(area.w / float(heat.columns), area.h / float(heat.rows));
+  return {area.x, area.y, cell * float(heat.columns), cell * float(heat.rows)};
+}
+
 double end_of_lines(const PlotScene& s) {
   if (s.cursor) return s.cursor->x;
   double end = s.x.lo;
@@ -215,7 +220,8 @@ void add_heat(Builder& b) {
   const HeatMap& h = *b.scene.heat;
   const ui::Rect& a = b.out.map.area;
   if (h.rows <= 0 || h.columns <= 0) return;
-  float cell = std::min(a.w / float(h.columns), a.h / float(h.rows));
+  const ui::Rect cells = heat_area(h, a);
+  const float cell = cells.w / float(h.columns);
   for (int r = 0; r < h.rows; ++r)
     for (int c = 0; c < h.columns; ++c) {
       size_t i = size_t(r) * h.columns + c;
@@ -224,7 +230,7 @@ void add_heat(Builder& b) {
           h.signed_data ? ui::signed_colour(b.theme, h.cells[i]) : ui::heat_colour(b.theme, h.cells[i]);
       b.add(FillItem{{a.x + cell * float(c), a.y + cell * float(h.place(r)), cell, cell}, colour});
     }
-  const float right = a.x + cell * float(h.columns), bottom = a.y + cell * float(h.rows);
+  const float right = cells.right(), bottom = cells.bottom();
   if (h.marked_row >= 0 && h.marked_row < h.rows) {
     const int last = std::min(h.rows, h.marked_row + h.marked_rows) - 1;
     const float y = a.y + cell * float(std::min(h.place(h.marked_row), h.place(last))),
@@ -278,6 +284,8 @@ Drawing layout_plot(const PlotScene& scene, const View& view, const ui::Rect& re
   if (scene.cursor) add_flag(b);
   if (scene.tile) {
     out.tile = {a.right() - 16, a.y + 1, 16, 16};
+    if (scene.heat && scene.heat->upward)  // the corner that a triangle leaves free
+      out.tile = {heat_area(*scene.heat, a).right() - 16, heat_area(*scene.heat, a).bottom() - 17, 16, 16};
     b.taken.push_back(out.tile);
   }
   for (const Handle& h : scene.handles) {

@@ -74,6 +74,8 @@ Drawing layout_plot(const PlotScene&, const View&, const ui::Rect& rect, const u
 
 // The plot area inside `rect`.
 ui::Rect plot_area(const PlotScene&, const ui::Rect& rect);
+// What the square cells of a heat map take of it.
+ui::Rect heat_area(const HeatMap&, const ui::Rect& area);
 
 // Width of the widest direct label of the scene (letter, value and name).
 float label_width(const PlotScene&, const Measure&);

@@ -44,8 +44,8 @@ std::string caption(const PlotScene& scene) {
   if (scene.heat)
     return scene.y.label.empty() ? "" : scene.y.label + "; the more a cell stands out, the larger its share";
   std::string text;
-  if (!scene.x.label.empty()) text = "across: " + words(scene.x);
-  if (!scene.y.label.empty()) text += (text.empty() ? "up: " : "; up: ") + words(scene.y);
+  if (!scene.x.label.empty()) text = "x: " + words(scene.x);
+  if (!scene.y.label.empty()) text += (text.empty() ? "y: " : "; y: ") + words(scene.y);
   return text;
 }
 

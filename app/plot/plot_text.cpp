@@ -74,8 +74,8 @@ std::string to_text(const PlotScene& scene) {
   out += '\n';
   if (!scene.sentence.empty()) out += scene.sentence + '\n';
   if (!scene.heat) {
-    out += "across: " + axis_words(scene.x) + '\n';
-    out += "up: " + axis_words(scene.y) + '\n';
+    out += "x: " + axis_words(scene.x) + '\n';
+    out += "y: " + axis_words(scene.y) + '\n';
   }
   if (scene.cursor) out += "cursor at " + ui::number(scene.cursor->x, 6) + '\n';
   for (const RefLine& l : scene.lines)

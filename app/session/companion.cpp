@@ -6,6 +6,9 @@
 #include <utility>
 
 #include "app/app_state.h"
+#include "engine/core/error.h"
+#include "engine/io/input_value.h"
+#include "engine/train/limits.h"
 
 namespace normscope {
 
@@ -24,14 +27,18 @@ void apply_companion(AppState& state, const std::string& text) {
   transport.bookmarks.clear(), transport.pinned_step.reset();
   const bool own_log = std::exchange(state.hands.swapping, false);  // that of this window goes on
   if (!own_log) state.hands.undo.clear();
+  constexpr size_t kMostBookmarks = 1000, kLongestLog = 32'000'000;
+  constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
   try {
-    const Json json = Json::parse(text);
-    auto bookmarks = json.at("bookmarks").get<std::vector<int>>();
+    const InputValue json = InputValue::parse(text, "session");
+    std::vector<int> bookmarks;
+    for (const InputValue& step : json.at("bookmarks").list(0, kMostBookmarks))
+      bookmarks.push_back(step.whole(0, kMostSteps));
     std::sort(bookmarks.begin(), bookmarks.end());
     transport.bookmarks = std::move(bookmarks);
-    state.lab_screen.diagram().selected = json.at("selected").get<std::string>().at(0);
-    if (!own_log) state.hands.undo.from_text(json.at("undo").get<std::string>());
-  } catch (const std::exception&) {
+    state.lab_screen.diagram().selected = kLetters[json.at("selected").choice(kLetters)][0];
+    if (!own_log) state.hands.undo.from_text(json.at("undo").text(kLongestLog));
+  } catch (const Error&) {
   }
 }
 

@@ -13,8 +13,12 @@
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
+#include <sstream>
 #include <vector>
+
+#include "app/input_kinds.h"
+#include "engine/core/boundary.h"
+#include "engine/core/error.h"
 
 namespace normscope {
 namespace {
@@ -35,7 +39,11 @@ std::string lower_without_spaces(const std::string& line) {
 
 // The value of a key in a file of "key = value" lines, lower case.
 std::optional<std::string> value_in(const std::string& path, const std::string& key) {
-  std::ifstream file(path);
+  std::istringstream file;
+  try {
+    file.str(read_input_file(path, input::kDesktop));
+  } catch (const Error&) {  // says nothing
+  }
   for (std::string line; std::getline(file, line);) {
     const std::string text = lower_without_spaces(line);
     if (text.starts_with(key + "=")) return text.substr(key.size() + 1);
@@ -97,9 +105,12 @@ std::optional<bool> system_reduced_motion() {
 }
 
 std::future<std::optional<bool>> ask_gnome_reduced_motion(std::chrono::milliseconds patience) {
-  return std::async(std::launch::async, [patience]() -> std::optional<bool> {
-    const std::string said = lower_without_spaces(
-        output_of({"gsettings", "get", "org.gnome.desktop.interface", "enable-animations"}, patience));
+  return start_task("desktop", [patience]() -> std::optional<bool> {
+    std::string said;
+    (void)guarded("desktop", [&] {  // who cannot be asked has said nothing
+      said = lower_without_spaces(
+          output_of({"gsettings", "get", "org.gnome.desktop.interface", "enable-animations"}, patience));
+    });
     if (said != "true" && said != "false") return {};
     return said == "false";
   });

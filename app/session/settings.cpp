@@ -13,19 +13,21 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <vector>
 
+#include "app/config/config_file.h"
 #include "app/config/toml.h"
+#include "app/input_kinds.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/input_value.h"
 
 namespace normscope {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kKept = 3;  // closed sessions; those that crashed stay until they were offered
+constexpr size_t kKept = 3, kRecent = 8;  // closed sessions; those that crashed stay until they were offered
 constexpr const char* kReplaced = "replaced";
 
 std::string xdg(const char* variable, const char* below_home) {
@@ -64,67 +66,152 @@ int64_t number_of(const fs::path& folder) {
 
 fs::path sessions_folder(const std::string& state_folder) { return fs::path(state_folder) / "sessions"; }
 
+// A session that could not be restored; older versions wrote .broken.
+bool is_aside(const fs::path& folder) {
+  const std::string ending = folder.extension().string();
+  return ending.starts_with(".bad") || ending.starts_with(".broken");
+}
+
+
 }  // namespace
 
 std::string config_folder() { return xdg("XDG_CONFIG_HOME", ".config"); }
 std::string state_folder() { return xdg("XDG_STATE_HOME", ".local/state"); }
 std::string cache_folder() { return xdg("XDG_CACHE_HOME", ".cache"); }
 
-std::string set_aside(const std::string& path) {
-  for (int i = 0;; ++i) {
-    const std::string to = i ? fmt::format("{}.broken-{}", path, i) : path + ".broken";
-    std::error_code error;
-    if (fs::exists(to, error)) continue;
-    fs::rename(path, to, error);
-    return error ? path : to;
+namespace {
+
+/// One table of settings; the first value that cannot be is remembered, and its default holds.
+class SettingsTable {
+ public:
+  SettingsTable(const toml::table& table, const std::string& name) : table_(table), name_(name) {}
+  const std::string& complaint() const { return complaint_; }
+
+  template <typename T>
+  void number(std::string_view key, T& to, double low, double high) {
+    read(key, fmt::format("a number from {} to {}", low, high), [&](const toml::node& node) {
+      const auto value = node.value<double>();
+      if (!value || !(*value >= low && *value <= high)) return false;
+      return to = static_cast<T>(*value), true;
+    });
   }
+  void flag(std::string_view key, bool& to) {
+    read(key, "true or false", [&](const toml::node& node) {
+      const auto value = node.value_exact<bool>();
+      return value ? (to = *value, true) : false;
+    });
+  }
+  /// True for the second word.
+  void either(std::string_view key, bool& to, std::string_view no, std::string_view yes) {
+    read(key, fmt::format("\"{}\" or \"{}\"", no, yes), [&](const toml::node& node) {
+      const auto word = node.value_exact<std::string_view>();
+      if (!word || (*word != no && *word != yes)) return false;
+      return to = *word == yes, true;
+    });
+  }
+  template <typename Take>
+  void read(std::string_view key, const std::string& expected, Take take) {
+    const toml::node* node = table_.get(key);
+    if (!node || take(*node) || !complaint_.empty()) return;
+    const auto text = node->value_exact<std::string>();
+    const auto whole = node->value_exact<int64_t>();  // a large one is no double
+    const auto real = node->value_exact<double>();
+    const std::string shown = text    ? shown_text(*text)
+                              : whole ? std::to_string(*whole)
+                              : real  ? fmt::format("{}", *real)
+                                      : "another kind of value";
+    complaint_ =
+        fmt::format("{}:{}: {} is {}: expected {}", name_, node->source().begin.line, key, shown, expected);
+  }
+
+ private:
+  const toml::table& table_;
+  const std::string& name_;
+  std::string complaint_;
+};
+
+}  // namespace
+
+Settings parse_settings(std::string_view text, const std::string& name, std::string& complaint) {
+  Settings s;
+  toml::table root;
+  try {
+    root = parse_toml(text, name);
+  } catch (const Error& error) {
+    complaint = error.what();
+    return s;
+  }
+  SettingsTable table(root, name);
+  table.either("theme", s.dark, "light", "dark");
+  table.number("scale", s.scale, 0.75, 2.5);
+  table.read("reduced_motion", "true, false or \"system\"", [&](const toml::node& node) {
+    s.reduced_motion = node.value_exact<bool>();  // "system": as the desktop has it
+    return s.reduced_motion || node.value_exact<std::string_view>() == "system";
+  });
+  table.number("width", s.width, 320, 16384);
+  table.number("height", s.height, 240, 16384);
+  table.either("backend", s.backend.cuda, "cpu", "cuda");
+  table.flag("tf32", s.backend.tf32);
+  s.backend.tf32 = s.backend.tf32 && s.backend.cuda;
+  table.flag("opener_offered", s.opener_offered);
+  table.read("splits", fmt::format("a list of {} numbers", s.splits.size()), [&](const toml::node& node) {
+    const toml::array* splits = node.as_array();
+    if (!splits || splits->size() != s.splits.size()) return false;
+    bool all = true;
+    for (size_t i = 0; i < s.splits.size(); ++i) {
+      const double at = (*splits)[i].value<double>().value_or(-1);
+      if (at > 0 && at < 1)
+        s.splits[i] = static_cast<float>(at);
+      else
+        all = all && at == 0;  // 0: where it stands by itself
+    }
+    return all;
+  });
+  table.read("recent", fmt::format("a list of at most {} names of files", kRecent), [&](const toml::node& node) {
+    const toml::array* recent = node.as_array();
+    if (!recent || recent->size() > kRecent) return false;
+    for (const toml::node& entry : *recent) {
+      const auto file = entry.value_exact<std::string>();
+      if (!file || file->empty()) return false;
+      s.recent.push_back(*file);
+    }
+    return true;
+  });
+  complaint = table.complaint();
+  return s;
 }
 
 ReadSettings read_settings(const std::string& path) {
   ReadSettings read;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return read;
-  read.existed = true;
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string complaint;
   try {
-    const toml::table table = toml::parse(text, path);
-    Settings& s = read.settings;
-    const auto number = [&](const char* key, auto fallback, double lo, double hi) {
-      const double v = table[key].value_or(static_cast<double>(fallback));
-      return static_cast<decltype(fallback)>(v >= lo && v <= hi ? v : static_cast<double>(fallback));
-    };
-    s.dark = table["theme"].value_or("light") == std::string_view("dark");
-    s.scale = number("scale", s.scale, 0.75, 2.5);
-    s.reduced_motion = table["reduced_motion"].value<bool>();  // "system": as the desktop has it
-    s.width = number("width", s.width, 320, 16384);
-    s.height = number("height", s.height, 240, 16384);
-    s.backend.cuda = table["backend"].value_or("cpu") == std::string_view("cuda");
-    s.backend.tf32 = s.backend.cuda && table["tf32"].value_or(false);
-    s.opener_offered = table["opener_offered"].value_or(false);
-    if (const toml::array* splits = table["splits"].as_array(); splits && splits->size() == s.splits.size())
-      for (size_t i = 0; i < s.splits.size(); ++i)
-        if (const double at = (*splits)[i].value_or(0.0); at > 0 && at < 1)
-          s.splits[i] = static_cast<float>(at);
-  } catch (const toml::parse_error& error) {
-    read.notice = fmt::format("{}:{} cannot be read; kept as {}, the defaults hold", path,
-                              error.source().begin.line, set_aside(path));
+    const auto text = read_input_file_if_there(path, input::kSettings);
+    if (!text) return read;
+    read.settings = parse_settings(*text, path, complaint);
+  } catch (const Error& error) {
+    complaint = error.what();
   }
+  read.existed = true;
+  if (!complaint.empty())
+    read.notice = fmt::format("{}; kept as {}, the default holds", complaint, set_aside(path));
   return read;
 }
 
 void write_settings(const std::string& path, const Settings& s) {
   make_folder(fs::path(path).parent_path().string(), Access::own, "settings");
+  std::vector<std::string> recent;
+  for (const std::string& file : s.recent) recent.push_back(toml_string(file));
   const std::string text = fmt::format(
       "# What the normscope window remembers.\ntheme = \"{}\"\nscale = {:.2f}\nreduced_motion = {}\nwidth = "
       "{}\n"
       "height = {}\nbackend = \"{}\"\ntf32 = {}\nopener_offered = {}\n"
-      "splits = [{:.4f}]\n",
+      "splits = [{:.4f}]\nrecent = [{}]\n",
       s.dark ? "dark" : "light", s.scale,
       !s.reduced_motion   ? "\"system\""
       : *s.reduced_motion ? "true"
                           : "false",
       s.width, s.height, s.backend.cuda ? "cuda" : "cpu", s.backend.tf32, s.opener_offered,
-      fmt::join(s.splits, ", "));
+      fmt::join(s.splits, ", "), fmt::join(recent, ", "));
   write_file(path, text, "settings", Access::own);
 }
 
@@ -160,8 +247,7 @@ std::vector<EndedSession> ended_sessions(const std::string& state_folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(sessions_folder(state_folder), error)) {
     const fs::path& folder = entry.path();
-    if (!entry.is_directory(error) || folder.extension().string().starts_with(".broken") || is_held(folder))
-      continue;
+    if (!entry.is_directory(error) || is_aside(folder) || is_held(folder)) continue;
     fs::remove_all(folder / kReplaced, error);
     if (fs::exists(folder / "session.json", error))
       ended.push_back({folder.string(), !fs::exists(folder / "closed", error)});

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/lab/split.h"
@@ -18,9 +19,10 @@ struct Settings {
   double scale = 1;                      // of what the display asks for
   std::optional<bool> reduced_motion{};  // as chosen; otherwise as the desktop has it
   int width = 1600, height = 1000;
-  BackendChoice backend{};      // where runs train
-  bool opener_offered = false;  // the invitation was answered
-  lab::Splits splits{};         // where the gaps between the Lab's panels stand
+  BackendChoice backend{};            // where runs train
+  bool opener_offered = false;        // the invitation was answered
+  lab::Splits splits{};               // where the gaps between the Lab's panels stand
+  std::vector<std::string> recent{};  // files that were opened or saved, newest first
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 
@@ -35,7 +37,11 @@ struct ReadSettings {
   std::string notice;  // one line, when a file was set aside
   bool existed = false;
 };
+// A file that cannot be read, or holds a value that cannot be, is set aside (set_aside); what it lacks or has
+// wrong is as the defaults have it.
 ReadSettings read_settings(const std::string& path);
+// The same from memory; `complaint`: the first thing that is wrong, as "NAME:LINE: ...", else empty.
+Settings parse_settings(std::string_view text, const std::string& name, std::string& complaint);
 // Throws Error with the path.
 void write_settings(const std::string& path, const Settings& settings);
 
@@ -68,7 +74,5 @@ struct EndedSession {
 std::vector<EndedSession> ended_sessions(const std::string& state_folder);
 // The offer was answered: not offered again, though the last session can still be opened.
 void decline(const EndedSession& session);
-// A session that cannot be restored is set aside, not deleted. Returns its new place.
-std::string set_aside(const std::string& path);
 
 }  // namespace normscope

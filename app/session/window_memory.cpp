@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "app/session/desktop.h"
-#include "engine/core/error.h"
+#include "engine/core/boundary.h"
 
 namespace normscope {
 namespace {
@@ -27,8 +27,8 @@ WindowMemory::WindowMemory(bool safe_mode) : safe_mode_(safe_mode) {
     ended_ = ended_sessions(folder);
     try {
       folder_.emplace(folder);
-    } catch (const Error& error) {
-      notice_ = error.what();
+    } catch (...) {
+      notice_ = describe_exception("autosave");
     }
   }
 }
@@ -39,6 +39,7 @@ void WindowMemory::put(AppState& state) const {
   state.backend = settings_.backend;
   state.reduced_motion = settings_.reduced_motion.value_or(system_motion_);
   state.lab_screen.splits() = settings_.splits;
+  state.hands.files.recent = settings_.recent;
   state.notice = notice_;
   state.remembers = !safe_mode_;
   if (folder_) state.aside = folder_->replaced();
@@ -65,6 +66,7 @@ void WindowMemory::keep(AppState& state, int width, int height, double now) {
   settings_.scale = state.scale;
   settings_.backend = state.backend;
   settings_.splits = state.lab_screen.splits();
+  settings_.recent = state.hands.files.recent;
   if (state.reduced_motion != settings_.reduced_motion.value_or(system_motion_))
     settings_.reduced_motion = state.reduced_motion;
   settings_.opener_offered =
@@ -88,8 +90,8 @@ void WindowMemory::write(AppState& state) {
   written_ = settings_;
   try {
     write_settings(file_, settings_);
-  } catch (const Error& error) {
-    state.notice = error.what();
+  } catch (...) {
+    state.notice = describe_exception("settings");
   }
 }
 

@@ -48,6 +48,10 @@ struct Formula {
   std::string source;
 };
 
+/// Of one formula: bytes, and levels of braces and arguments in each other.
+inline constexpr size_t kLongest = 10'000;
+inline constexpr int kDeepest = 64;
+
 /// Throws Error "position N: \foo is not known ..."; N counts bytes from 1.
 Formula parse(std::string_view source);
 

@@ -48,7 +48,10 @@ NodePtr over(NodeKind kind, std::vector<NodePtr> children, std::string_view text
 
 class Parser {
  public:
-  explicit Parser(std::string_view source) : s_(source) {}
+  explicit Parser(std::string_view source) : s_(source) {
+    if (s_.size() > kLongest)
+      refuse(0, fmt::format("{} bytes: expected a formula of at most {}", s_.size(), kLongest));
+  }
 
   NodePtr all() {
     NodePtr row = sequence("");
@@ -59,8 +62,25 @@ class Parser {
 
  private:
   [[noreturn]] void refuse(size_t at, const std::string& what) const {
-    throw Error(fmt::format("formula '{}', position {}: {}", s_, at + 1, what));
+    constexpr size_t kShown = 200;
+    throw Error(fmt::format("formula '{}{}', position {}: {}", s_.substr(0, kShown),
+                            s_.size() > kShown ? "..." : "", at + 1, what));
   }
+
+  // The parser, the layout and the end of a formula recurse as deeply as it is nested.
+  class Level {
+   public:
+    explicit Level(Parser& parser) : depth_(parser.depth_) {
+      if (++depth_ > kDeepest)
+        parser.refuse(parser.at_, fmt::format("nested too deeply: expected at most {} levels", kDeepest));
+    }
+    ~Level() { --depth_; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+
+   private:
+    int& depth_;
+  };
 
   void skip_blanks() {
     while (at_ < s_.size() && (s_[at_] == ' ' || s_[at_] == '\n' || s_[at_] == '\t' || s_[at_] == '\r'))
@@ -86,6 +106,7 @@ class Parser {
   }
 
   NodePtr sequence(std::string_view end) {
+    const Level level(*this);
     std::vector<NodePtr> row;
     for (skip_blanks(); !at_end(end); skip_blanks()) {
       if (s_[at_] == '}') break;
@@ -215,6 +236,7 @@ class Parser {
   }
 
   NodePtr atom() {
+    const Level level(*this);
     const char c = s_[at_];
     if (c == '\\') return command();
     if (c == '{') return group();
@@ -239,6 +261,7 @@ class Parser {
 
   std::string_view s_;
   size_t at_ = 0;
+  int depth_ = 0;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // What can be typed into or chosen from: number field, text field, choice, row. See widgets.h.
 #include <imgui.h>
+#include <imgui_internal.h>
 #include <misc/cpp/imgui_stdlib.h>
 
 #include <cmath>
@@ -26,15 +27,23 @@ Typing edit_text(Ui& ui, const Rect& r, TextStyle style) {
   ImGui::PushStyleColor(ImGuiCol_FrameBg, ImU32(0));
   ImGui::SetCursorScreenPos({r.x * scale, r.y * scale});
   ImGui::SetNextItemWidth(r.w * scale);
-  if (edit.fresh) ImGui::SetKeyboardFocusHere();
+  // Not under a button that is down: it would be taken from what it presses.
+  const bool waits = edit.fresh && ImGui::IsMouseDown(ImGuiMouseButton_Left);
+  if (edit.fresh && !waits) ImGui::SetKeyboardFocusHere();
+  const ImGuiID id = ImGui::GetID("##edit");
+  if (edit.reload && ImGui::GetActiveID() == id)
+    if (ImGuiInputTextState* typed = ImGui::GetInputTextState(id)) {
+      typed->ReloadUserBufAndMoveToEnd();
+      edit.reload = false;
+    }
   ImGui::InputText("##edit", &edit.buffer, ImGuiInputTextFlags_AutoSelectAll);
   bool left = ImGui::IsItemDeactivated() && !edit.fresh;
-  edit.fresh = false;
+  edit.fresh = waits;
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(2);
   ImGui::PopFont();
   if (ImGui::IsKeyPressed(ImGuiKey_Escape, false)) return Typing::cancelled;
-  if (left || ImGui::IsKeyPressed(ImGuiKey_Tab, false)) return Typing::done;
+  if (left || (!edit.tab && ImGui::IsKeyPressed(ImGuiKey_Tab, false))) return Typing::done;
   return Typing::going_on;
 }
 

@@ -2,7 +2,6 @@
 #include "app/ui/frame.h"
 
 #include <imgui.h>
-#include <implot.h>
 
 #include "app/ui/keys.h"
 
@@ -40,7 +39,6 @@ Frame::Frame(Vec size_px, float delta_time) {
   IMGUI_CHECKVERSION();
   context_ = ImGui::CreateContext();
   ImGui::SetCurrentContext(context_);
-  plots_ = ImPlot::CreateContext();
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;
   io.LogFilename = nullptr;
@@ -56,14 +54,10 @@ Frame::Frame(Vec size_px, float delta_time) {
 Frame::~Frame() {
   make_current();
   release_textures();
-  ImPlot::DestroyContext(plots_);
   ImGui::DestroyContext(context_);
 }
 
-void Frame::make_current() const {
-  ImGui::SetCurrentContext(context_);
-  ImPlot::SetCurrentContext(plots_);
-}
+void Frame::make_current() const { ImGui::SetCurrentContext(context_); }
 
 void Frame::resize(Vec size_px) {
   make_current();

@@ -1,4 +1,4 @@
-// Frame: an ImGui (and ImPlot) context without window, GL or backend. Time advances by a fixed step, textures
+// Frame: an ImGui context without window, GL or backend. Time advances by a fixed step, textures
 // are served in memory, no ini file is read or written: the same input gives the same draw data and, through
 // the rasteriser, the same pixels. Used by tests, the screenshot command and the text dump.
 #pragma once
@@ -8,7 +8,6 @@
 #include "app/ui/geometry.h"
 
 struct ImGuiContext;
-struct ImPlotContext;
 struct ImDrawData;
 
 namespace normscope::ui {
@@ -29,7 +28,6 @@ class Frame {
 
  private:
   ImGuiContext* context_;
-  ImPlotContext* plots_;
   ImDrawData* data_ = nullptr;
   int frames_ = 0;
 };

@@ -63,6 +63,12 @@ void undo(Painter& p, Vec c, float s, Colour colour) {
   arrowhead(p, {c.x - s * 0.3f, c.y - s * 0.1f}, s * 0.16f, -1, colour);
 }
 
+// A whole turn, back to where it began.
+void restart(Painter& p, Vec c, float s, Colour colour) {
+  p.arc(c, s * 0.32f, -pi * 0.25f, pi * 1.4f, colour, s * 0.1f);
+  arrowhead(p, {c.x + s * 0.26f, c.y - s * 0.3f}, s * 0.17f, 1, colour);
+}
+
 void file(Painter& p, Vec c, float s, Colour colour) {
   float w = s * 0.28f, h = s * 0.38f, fold = s * 0.2f;
   const Vec path[] = {{c.x - w, c.y - h},
@@ -90,9 +96,12 @@ void draw_icon(Painter& p, Icon icon, Vec c, float s, Colour colour) {
       arrowhead(p, {c.x - s * 0.08f, c.y}, s * 0.32f, 1, colour);
       p.line({c.x + s * 0.34f, c.y - s * 0.37f}, {c.x + s * 0.34f, c.y + s * 0.37f}, colour, s * 0.17f);
       break;
-    case Icon::reset:
+    case Icon::first:
       arrowhead(p, {c.x + s * 0.08f, c.y}, s * 0.32f, -1, colour);
       p.line({c.x - s * 0.34f, c.y - s * 0.37f}, {c.x - s * 0.34f, c.y + s * 0.37f}, colour, s * 0.17f);
+      break;
+    case Icon::reset:
+      restart(p, c, s, colour);
       break;
     case Icon::theme:
       half_disc(p, c, s, colour);

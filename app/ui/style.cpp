@@ -2,7 +2,6 @@
 #include "app/ui/style.h"
 
 #include <imgui.h>
-#include <implot.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +11,9 @@ namespace {
 
 ImVec4 vec(Colour c) { return ImGui::ColorConvertU32ToFloat4(c.packed()); }
 
-void style_imgui(const Theme& t, float scale) {
+}  // namespace
+
+void apply_style(const Theme& t, float scale) {
   auto px = [scale](float v) { return v * scale; };
   const float border = std::max(1.f, std::round(scale));
   ImGuiStyle s;
@@ -63,36 +64,6 @@ void style_imgui(const Theme& t, float scale) {
   c[ImGuiCol_NavCursor] = vec(t.ink);
   c[ImGuiCol_DragDropTarget] = c[ImGuiCol_DragDropTargetBg] = {};  // our own halo instead
   ImGui::GetStyle() = s;
-}
-
-void style_implot(const Theme& t, float scale) {
-  ImPlotStyle s;
-  s.PlotBorderSize = 0;
-  s.PlotPadding = {0, 0};
-  s.LabelPadding = {8 * scale, 6 * scale};
-  s.MajorTickLen = {4 * scale, 0};
-  s.MinorTickLen = {0, 0};
-  s.MajorGridSize = {std::max(1.f, std::round(scale)), std::max(1.f, std::round(scale))};
-  s.MinorAlpha = 0;  // a minor grid of width 0 would still be drawn
-  s.FitPadding = {0, 0};
-  s.AnnotationPadding = {4 * scale, 2 * scale};
-  s.PlotMinSize = {1, 1};
-  ImVec4* c = s.Colors;
-  c[ImPlotCol_FrameBg] = c[ImPlotCol_PlotBg] = c[ImPlotCol_PlotBorder] = {};
-  c[ImPlotCol_AxisBg] = c[ImPlotCol_AxisBgHovered] = c[ImPlotCol_AxisBgActive] = {};
-  c[ImPlotCol_AxisGrid] = vec(t.grid);
-  c[ImPlotCol_AxisTick] = vec(t.axis);
-  c[ImPlotCol_AxisText] = vec(t.ink3);
-  c[ImPlotCol_Crosshairs] = vec(t.ink);
-  c[ImPlotCol_Selection] = vec(t.accent);
-  ImPlot::GetStyle() = s;
-}
-
-}  // namespace
-
-void apply_style(const Theme& t, float scale) {
-  style_imgui(t, scale);
-  if (ImPlot::GetCurrentContext()) style_implot(t, scale);
 }
 
 }  // namespace normscope::ui

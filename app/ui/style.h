@@ -1,5 +1,5 @@
-// ImGuiStyle and ImPlotStyle from the theme's numbers, rebuilt at each scale (ScaleAllSizes would cut 1 px
-// borders to nothing below 100 % and leaves ImPlot alone). Called by Ui when theme or scale change.
+// ImGuiStyle from the theme's numbers, rebuilt at each scale (ScaleAllSizes would cut 1 px borders to nothing
+// below 100 %). Called by Ui when theme or scale change.
 #pragma once
 
 #include "app/ui/theme.h"

@@ -39,7 +39,9 @@ void Ui::begin_frame(const FrameOptions& options) {
   last_arrow_owner_ = std::move(arrow_owner_), arrow_owner_.clear();
   last_hovered_ = std::move(hovered_), hovered_.clear();
   tooltip_.clear();
+  under_mouse_.clear();
   popup_seen_ = false;
+  std::swap(registry_, last_registry_);
   registry_.clear();
   texts_.clear();
 
@@ -84,12 +86,21 @@ void Ui::move_focus() {
     focus_visible_ = false;
   }
   if (!ImGui::IsKeyPressed(ImGuiKey_Tab) || ctrl() || alt() || order_.empty()) return;
+  if (edit_.tab && !edit_.name.empty()) return;
   auto at = std::find(order_.begin(), order_.end(), focus_);
   int count = int(order_.size());
   int next = shift() ? count - 1 : 0;
   if (at != order_.end()) next = (int(at - order_.begin()) + (shift() ? count - 1 : 1)) % count;
   focus_ = order_[next];
   focus_visible_ = true;
+}
+
+// Whether a control of the last frame, and no surface under `beside`, is drawn where the mouse is.
+bool Ui::drawn_under_mouse(const Rect& beside) const {
+  const auto all = last_registry_.all();
+  return std::any_of(all.begin(), all.end(), [&](const Control& c) {
+    return c.interactive && c.enabled && c.rect.contains(mouse()) && !c.rect.contains(beside.centre());
+  });
 }
 
 Hit Ui::hit(std::string_view name_view, const Rect& rect, std::string_view value, std::string_view help,
@@ -99,17 +110,20 @@ Hit Ui::hit(std::string_view name_view, const Rect& rect, std::string_view value
   Hit h;
   h.shift = shift(), h.alt = alt(), h.ctrl = ctrl();
   if (rect.empty()) return h;
-  // At least 24 x 24 to hit, whatever is drawn.
+  // At least 24 x 24 to hit, whatever is drawn; but the margin yields to what is drawn in it.
   Rect area = centred(rect.centre(), std::max(rect.w, space::hit_min), std::max(rect.h, space::hit_min));
+  if (area.contains(mouse()) && !rect.contains(mouse()) && drawn_under_mouse(rect)) area = rect;
   ImGui::SetCursorScreenPos({area.x * scale_, area.y * scale_});
   if (options.overlap) ImGui::SetNextItemAllowOverlap();
   ImGui::BeginDisabled(!options.enabled);
   h.clicked = ImGui::InvisibleButton(("##" + name).c_str(), {area.w * scale_, area.h * scale_});
   ImGui::EndDisabled();
-  h.hovered = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled);
+  // The focus ring is ours: a text field that took the keys does not blind the mouse.
+  h.hovered = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled | ImGuiHoveredFlags_NoNavOverride);
   h.held = ImGui::IsItemActive();
   h.pressed = ImGui::IsItemActivated();
   h.released = ImGui::IsItemDeactivated();
+  if (h.hovered) under_mouse_ = name;
   if (h.pressed) {
     press_at_ = mouse();
     focus_ = name;
@@ -124,6 +138,10 @@ Hit Ui::hit(std::string_view name_view, const Rect& rect, std::string_view value
     h.right_clicked = ImGui::IsMouseClicked(ImGuiMouseButton_Right);
   }
   keyboard(h, name, options);
+  if (press_ == name) {
+    press_.clear();
+    if (options.enabled) h.clicked = h.by_key = true;
+  }
   if (options.tooltip) hover(name, help, h);
   return h;
 }

@@ -87,6 +87,9 @@ class Ui {
   // A named region without interaction (a plot, a panel, a number worth spotlighting).
   void mark(std::string_view name, const Rect&, std::string_view value, std::string_view help);
 
+  // The interactive control that the mouse is over in this frame; the topmost, empty over none.
+  const std::string& under_mouse() const { return under_mouse_; }
+
   Registry& registry() { return registry_; }
   const Registry& registry() const { return registry_; }
   const std::vector<TextRecord>& texts() const { return texts_; }
@@ -95,6 +98,8 @@ class Ui {
   const std::string& focused() const { return focus_; }
   void focus(std::string_view name);
   bool focus_visible() const { return focus_visible_; }
+  // As Enter on it does, when it is drawn next, whether Tab comes to it or not.
+  void press(std::string_view name) { press_ = name; }
   // True while a text field takes the keys: global shortcuts (Space, letters) must then stay quiet.
   bool typing() const;
   // Global shortcut: pressed this frame, not while typing; chord as text: "Space", "Ctrl+K", "Right",
@@ -122,7 +127,9 @@ class Ui {
   // Field editing state (used by widgets.h): which control is being typed into.
   struct Edit {
     std::string name, buffer;
-    bool fresh = false;  // opened this frame: select all, take the keyboard
+    bool fresh = false;   // opened this frame: select all, take the keyboard
+    bool tab = false;     // Tab belongs to who draws the field (it completes a path), and does not commit
+    bool reload = false;  // the buffer was changed from outside: show it, with the caret at its end
   };
   Edit& edit() { return edit_; }
   double& press_value() { return press_value_; }  // value of the held field when it was pressed
@@ -134,6 +141,7 @@ class Ui {
     double start = 0;
   };
   void move_focus();
+  bool drawn_under_mouse(const Rect& beside) const;
   void keyboard(Hit&, const std::string& name, const HitOptions&);
   void hover(const std::string& name, std::string_view help, const Hit&);
   void draw_tooltip();
@@ -146,13 +154,14 @@ class Ui {
   Vec size_{};
   std::optional<Painter> paint_window_, paint_popup_, paint_top_;
   Painter* paint_ = nullptr;
-  Registry registry_;
+  Registry registry_, last_registry_;
   std::vector<TextRecord> texts_;
-  std::string focus_;
+  std::string focus_, press_;
   bool focus_visible_ = false;
   std::vector<std::string> order_;                // Tab order of the frame
   std::string arrow_owner_, last_arrow_owner_;    // focused control that takes the arrow keys
   std::string hovered_, last_hovered_, tooltip_;  // control under the mouse, for the help's delay
+  std::string under_mouse_;
   double hovered_since_ = 0;
   Vec press_at_{};  // mouse position of the press on the held control
   Edit edit_;

@@ -20,6 +20,7 @@ enum class Icon {
   play,
   pause,
   step,
+  first,
   reset,
   theme,
   help,

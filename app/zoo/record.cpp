@@ -4,13 +4,14 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 #include <set>
 
+#include "app/input_kinds.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/train/limits.h"
+#include "engine/train/spec.h"
 
 namespace normscope::zoo {
 namespace {
@@ -18,22 +19,16 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kFormat = "normscope zoo 1";
-constexpr const char* kVerdicts[] = {"learns", "stuck", "diverges", "not finite", "undecided", "failed"};
+constexpr std::string_view kVerdicts[] = {"learns", "stuck", "diverges", "not finite", "undecided", "failed"};
 constexpr std::string_view kDone = ".json", kPartial = ".partial.json", kState = ".safetensors";
 
-double number_from(const Json& json) { return json.is_null() ? kUnknown : json.get<double>(); }
+double number_from(const InputValue& json) { return json.is_null() ? kUnknown : json.number(-1e300, 1e300); }
 
 /// FNV-1a: the file's name only, the whole key stands in the file.
 uint64_t hash_of(const std::string& key) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;
-}
-
-Verdict verdict_from(const std::string& name) {
-  for (size_t i = 0; i < std::size(kVerdicts); ++i)
-    if (name == kVerdicts[i]) return static_cast<Verdict>(i);
-  throw Json::other_error::create(500, "'" + name + "' is no verdict", nullptr);
 }
 
 }  // namespace
@@ -43,7 +38,7 @@ struct RecordStore::Shared {
   std::set<std::string> damaged;
 };
 
-const char* to_string(Verdict verdict) { return kVerdicts[static_cast<size_t>(verdict)]; }
+const char* to_string(Verdict verdict) { return kVerdicts[static_cast<size_t>(verdict)].data(); }
 
 Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
@@ -63,19 +58,21 @@ Json to_json(const Record& r) {
   return json;
 }
 
-Record record_from(const Json& json) {
+Record record_from(const InputValue& json) {
+  constexpr size_t kLongest = 4096, kMostOpening = 10'000;
   Record r;
-  r.verdict = verdict_from(json.at("verdict").get<std::string>());
-  r.steps = json.at("steps").get<int32_t>();
-  r.since = json.at("since").get<int32_t>();
+  r.verdict = static_cast<Verdict>(json.at("verdict").choice(kVerdicts));
+  r.steps = json.at("steps").whole(0, kMostSteps);
+  r.since = json.at("since").whole(-1, kMostSteps);
   r.loss = number_from(json.at("loss"));
   r.level = number_from(json.at("unigram"));
   r.beta2 = number_from(json.at("beta2"));
   r.gradient_first = number_from(json.at("gradient_first"));
   r.gradient_last = number_from(json.at("gradient_last"));
-  r.what = json.value("what", "");
-  r.beta2_reason = json.value("beta2_reason", "");
-  for (const Json& loss : json.at("opening")) r.opening.push_back(static_cast<float>(number_from(loss)));
+  if (const auto what = json.find("what")) r.what = what->text(kLongest);
+  if (const auto reason = json.find("beta2_reason")) r.beta2_reason = reason->text(kLongest);
+  for (const InputValue& loss : json.at("opening").list(0, kMostOpening))
+    r.opening.push_back(static_cast<float>(number_from(loss)));
   return r;
 }
 
@@ -92,13 +89,14 @@ std::string RecordStore::path(const std::string& key, std::string_view ending) c
 std::optional<Record> RecordStore::read(const std::string& key, std::string_view ending) {
   if (folder_.empty()) return std::nullopt;
   const std::string name = path(key, ending);
-  std::ifstream file(name, std::ios::binary);
-  if (!file) return std::nullopt;
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
   try {
-    const Json json = Json::parse(text);
-    if (json.at("format") == kFormat && json.at("key") == key) return record_from(json.at("record"));
-  } catch (const Json::exception&) {
+    const auto text = read_input_file_if_there(name, input::kZooRecord);
+    if (!text) return std::nullopt;
+    const InputValue json = InputValue::parse(*text, name);
+    constexpr size_t kLongestKey = 900'000;
+    if (json.at("format").text(kLongestKey) == kFormat && json.at("key").text(kLongestKey) == key)
+      return record_from(json.at("record"));
+  } catch (const Error&) {
   }
   const std::lock_guard lock(shared_->mutex);
   shared_->damaged.insert(name);

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/io/input_value.h"
+
 namespace normscope::zoo {
 
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
@@ -37,8 +39,8 @@ struct Record {
 };
 
 nlohmann::json to_json(const Record& record);
-/// Throws nlohmann::json::exception for what is no record.
-Record record_from(const nlohmann::json& json);
+/// Throws Error for what is no record.
+Record record_from(const InputValue& json);
 /// A number, or null where it is not finite.
 nlohmann::json number_json(double value);
 

@@ -13,11 +13,13 @@
 #include <thread>
 
 #include "app/lessons/probes.h"
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/cpu/pool.h"
 #include "engine/measure/live.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
+#include "engine/train/plateau.h"
 #include "engine/train/run.h"
 
 namespace normscope::zoo {
@@ -104,11 +106,12 @@ void conclude(const Run& run, Record& record) {
   const std::optional<NonFiniteReport> broken = run.non_finite();
   if (broken) record.what = fmt::format("{} at step {}", broken->tensor, broken->step);
   const double guessing = std::log(static_cast<double>(run.spec().model.vocabulary));
-  const bool stuck = run.state() == RunState::Stuck;
+  // As its page says: what has not left by then counts, on its way or not.
+  const bool late = record.steps > std::max(Plateau::kPatience, run.spec().train.schedule.warmup);
   record.verdict = broken || !std::isfinite(record.loss) ? Verdict::NotFinite
                    : record.since > 0                    ? Verdict::Learns
-                   : stuck && record.loss > guessing     ? Verdict::Diverges
-                   : stuck                               ? Verdict::Stuck
+                   : late && record.loss > guessing      ? Verdict::Diverges
+                   : late                                ? Verdict::Stuck
                                                          : Verdict::Undecided;
 }
 
@@ -246,6 +249,7 @@ void run_all(Hall& hall, const std::vector<size_t>& work, const Each& each, Trai
   std::atomic<int32_t> busy{0};
   hall.done = 0;
   const auto worker = [&] {
+    std::string doing = "zoo";
     try {
       const std::unique_ptr<Backend> backend = make_cpu_backend(hall.options.threads_each);
       for (size_t i = next++; i < work.size() && !hall.stop; i = next++) {
@@ -253,11 +257,12 @@ void run_all(Hall& hall, const std::vector<size_t>& work, const Each& each, Trai
           const std::lock_guard lock(hall.mutex);
           hall.at_work[std::this_thread::get_id()] = work[i];
         }
+        doing = "zoo: " + hall.jobs[work[i]].spec.name;
         each(work[i], *backend);
       }
     } catch (...) {
       const std::lock_guard lock(hall.mutex);
-      if (!hall.error) hall.error = std::current_exception();
+      if (!hall.error) hall.error = exception_for_others(doing);
       hall.stop = true;
     }
     const std::lock_guard lock(hall.mutex);
@@ -268,18 +273,23 @@ void run_all(Hall& hall, const std::vector<size_t>& work, const Each& each, Trai
   int32_t count = hall.options.runs_at_a_time > 0 ? hall.options.runs_at_a_time : default_runs_at_a_time();
   count = std::min(count, static_cast<int32_t>(work.size()));
   busy = count;
-  std::vector<std::thread> threads;
-  for (int32_t i = 0; i < count; ++i) threads.emplace_back(worker);
-  std::unique_lock lock(hall.mutex);
-  while (busy > 0) {
-    hall.wake.wait_for(lock, kTick);
-    progress.done = hall.done, progress.note = note_of(hall);
-    lock.unlock();
-    if (!on_progress(progress)) hall.stop = true;
-    lock.lock();
+  {
+    std::vector<std::jthread> threads;
+    try {
+      for (int32_t i = 0; i < count; ++i) threads.push_back(start_thread("zoo", worker));
+      std::unique_lock lock(hall.mutex);
+      while (busy > 0) {
+        hall.wake.wait_for(lock, kTick);
+        progress.done = hall.done, progress.note = note_of(hall);
+        lock.unlock();
+        if (!on_progress(progress)) hall.stop = true;
+        lock.lock();
+      }
+    } catch (...) {
+      hall.stop = true;  // the workers put their runs by; then they are joined
+      throw;
+    }
   }
-  lock.unlock();
-  for (std::thread& thread : threads) thread.join();
   if (hall.error) std::rethrow_exception(hall.error);
 }
 

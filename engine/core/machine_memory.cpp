@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "engine/core/error.h"
+
 namespace normscope {
 
 size_t machine_memory() {
@@ -14,6 +16,13 @@ size_t machine_memory() {
   if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && limit > 0)  // "max" is no number: no limit
     bytes = bytes == 0 ? limit : std::min(bytes, limit);
   return bytes;
+}
+
+void require_memory(std::string_view where, int64_t bytes) {
+  const auto machine = static_cast<int64_t>(machine_memory());
+  if (machine > 0 && bytes > machine)
+    fail(where, "a run of this size needs about {:.0f} GB: expected less than the {:.0f} GB of this machine",
+         static_cast<double>(bytes) / 1e9, static_cast<double>(machine) / 1e9);
 }
 
 }  // namespace normscope

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/core/boundary.h"
 #include "engine/cpu/denormals.h"
 
 namespace normscope::cpu {
@@ -64,16 +65,26 @@ Pool::Pool(int threads) {
         static_cast<float*>(::operator new[](kScratchFloats * sizeof(float), std::align_val_t{64})));
   }
   tickets_ = std::make_unique<Ticket[]>(scratch_.size());
-  for (size_t i = 1; i < scratch_.size(); ++i) workers_.emplace_back([this, i] { work(i); });
+  try {
+    for (size_t i = 1; i < scratch_.size(); ++i)
+      workers_.push_back(start_thread("cpu", [this, i] { work(i); }));
+  } catch (...) {  // fewer than asked for are none: those that run end, and are joined with the member
+    stop();
+    throw;
+  }
   const uint32_t all = static_cast<uint32_t>(workers_.size());
   for (uint32_t n = started_.load(); n != all; n = started_.load()) started_.wait(n);
 }
 
 Pool::~Pool() {
+  stop();
+  workers_.clear();
+}
+
+void Pool::stop() noexcept {
   stop_.store(true);
   wake_.fetch_add(1);
   wake_.notify_all();
-  for (std::thread& worker : workers_) worker.join();
 }
 
 void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs) noexcept {

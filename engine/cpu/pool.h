@@ -43,6 +43,7 @@ class Pool {
   };
 
   void work(size_t worker);
+  void stop() noexcept;
   int64_t take(size_t share, uint32_t generation) noexcept;
   static int64_t share_begin(size_t share, size_t shares, int64_t chunks);
   int64_t run_chunks(uint32_t generation, const Job& job, size_t worker) noexcept;
@@ -71,7 +72,7 @@ class Pool {
   std::atomic<int64_t> chunks_{0};
 
   std::vector<std::unique_ptr<float[], FreeFloats>> scratch_;
-  std::vector<std::thread> workers_;
+  std::vector<std::jthread> workers_;
 };
 
 /// Cores without counting hyper-threads twice, at least 1.

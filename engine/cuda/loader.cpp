@@ -2,6 +2,7 @@
 // ../lib/normscope beside it, or where NORMSCOPE_CUDA_LIBRARY says. The program itself links no CUDA library,
 // so it starts anywhere.
 #include <dlfcn.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <climits>
@@ -48,9 +49,15 @@ Library open_library() {
   const char* variable = std::getenv(kLibraryVariable);
   const bool given = variable && *variable;
   for (const std::string& path : library_paths()) {
-    const bool exists = path.find('/') == std::string::npos || access(path.c_str(), R_OK) == 0;
+    const bool named = path.find('/') == std::string::npos;  // looked for where libraries are
+    const bool exists = named || access(path.c_str(), R_OK) == 0;
     if (!exists && given) library.reason = path + " is not there";
     if (!exists) continue;
+    struct stat status {};
+    if (!named && (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))) {
+      library.reason = path + " is not a regular file";  // opening a pipe would wait for ever
+      return library;
+    }
     if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       library.entry = reinterpret_cast<DriverEntry>(dlsym(handle, kDriverEntry));
       library.reason = library.entry ? "" : path + " is not the CUDA backend";

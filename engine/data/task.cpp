@@ -2,6 +2,8 @@
 // task.h.
 #include "engine/data/task.h"
 
+#include "engine/data/unigram.h"
+
 #include <cmath>
 #include <utility>
 
@@ -127,6 +129,18 @@ std::shared_ptr<const Task> make_task(const DataSpec& spec) {
 
 double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step, uint64_t last_step,
                              int32_t B, int32_t T) {
+  return smoothed_unigram_cross_entropy(task, seed, first_step, last_step, B, T, 0);
+}
+
+double smoothed_unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step,
+                                      uint64_t last_step, int32_t B, int32_t T, double smoothing) {
+  const double V = static_cast<double>(task.unigram().size());
+  std::vector<double> cost;  // of a symbol, under the smoothed frequencies
+  double even = 0;           // of the share of every target that goes to all symbols alike
+  for (double p : task.unigram()) {
+    cost.push_back(-std::log(smoothing > 0 ? (1 - smoothing) * p + smoothing / V : p));
+    if (smoothing > 0) even += smoothing * cost.back() / V;
+  }
   double sum = 0;
   uint64_t count = 0;
   for (uint64_t step = first_step; step < last_step; ++step) {
@@ -135,7 +149,7 @@ double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_ste
     task.fill(seed, step, Split::Train, B, T, batch.view());
     for (int32_t target : batch.targets) {
       if (target < 0) continue;
-      sum -= std::log(task.unigram()[static_cast<size_t>(target)]);
+      sum += (1 - smoothing) * cost[static_cast<size_t>(target)] + even;
       ++count;
     }
   }

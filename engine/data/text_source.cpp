@@ -2,39 +2,17 @@
 #include "engine/data/text_source.h"
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/io/input_file.h"
 
 namespace normscope {
 namespace {
 
-constexpr size_t kWindowsPerSplit = 4;
+static_assert(TextSource::kMaxBytes == input::kText.limit);
 
-std::string read_file(const std::string& path) {
-  namespace fs = std::filesystem;
-  const std::string where = "text " + path;
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) fail(where, "no such file: check the path");
-  if (fs::is_directory(status)) fail(where, "is a folder: expected a UTF-8 text file");
-  if (!fs::is_regular_file(status)) fail(where, "is not a regular file: expected a UTF-8 text file");
-  const uintmax_t size = fs::file_size(path, error);
-  if (error) fail(where, "cannot be read ({}): check its permissions", error.message());
-  if (size > TextSource::kMaxBytes) {
-    fail(where, "is too large ({:.1f} MB): expected at most {} MB, so cut it, for example with head -c {}",
-         static_cast<double>(size) / 1e6, TextSource::kMaxBytes / 1'000'000, TextSource::kMaxBytes);
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::string text(static_cast<size_t>(size), '\0');
-  if (!file || !file.read(text.data(), static_cast<std::streamsize>(size))) {
-    fail(where, "cannot be read: check its permissions");
-  }
-  return text;
-}
+constexpr size_t kWindowsPerSplit = 4;
 
 void refuse_binary(std::string_view text, const std::string& where) {
   if (text.empty()) fail(where, "is empty: expected a UTF-8 text");
@@ -110,7 +88,7 @@ TextSource::TextSource(std::string_view text, std::string name) : name_(std::mov
 }
 
 TextSource TextSource::load(const std::string& path) {
-  std::string text = read_file(path);
+  std::string text = read_input_file(path, input::kText);
   refuse_binary(text, "text " + path);
   refuse_invalid_utf8(text, "text " + path);
   tidy(text);

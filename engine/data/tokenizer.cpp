@@ -1,11 +1,10 @@
 // See tokenizer.h. The only file that knows SentencePiece.
 #include "engine/data/tokenizer.h"
 
-#include <fstream>
-#include <iterator>
-
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/input_file.h"
+#include "engine/io/input_value.h"
 
 #ifdef NORMSCOPE_WITH_SENTENCEPIECE
 #include <sentencepiece_processor.h>
@@ -118,10 +117,26 @@ std::string Tokenizer::decode(std::span<const int32_t>) const { return {}; }
 
 #endif
 
+namespace {
+constexpr int32_t kMostPieces = 200'000;
+}
+
 Tokenizer Tokenizer::load(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail("tokenizer", "{} cannot be read", path);
-  return Tokenizer(std::string(std::istreambuf_iterator<char>(file), {}));
+  return parse(read_input_file(path, input::kTokenizer), path);
+}
+
+Tokenizer Tokenizer::parse(std::string model, const std::string& name) {
+  try {
+    Tokenizer made(std::move(model));
+    require_range("tokenizer " + name, "pieces", made.vocabulary(), 5, kMostPieces);
+    return made;
+  } catch (const Error& error) {
+    const std::string_view what = error.what(), own = "[tokenizer] ";
+    if (!what.starts_with(own)) throw;
+    fail("tokenizer " + name, "{}", what.substr(own.size()));
+  } catch (const std::exception& error) {  // of the library
+    fail("tokenizer " + name, "not a SentencePiece model: {}", error.what());
+  }
 }
 
 void Tokenizer::save(const std::string& path) const { write_file(path, model_, "tokenizer", Access::own); }

@@ -22,6 +22,8 @@ class Tokenizer {
   static Tokenizer train(const std::vector<std::string_view>& sentences, int32_t vocabulary);
   /// From a SentencePiece model file, which must have been made by train(). Throws Error.
   static Tokenizer load(const std::string& path);
+  /// The same from memory; `name` stands for the file in errors.
+  static Tokenizer parse(std::string model, const std::string& name);
   void save(const std::string& path) const;  ///< atomic
 
   int32_t vocabulary() const;

@@ -1,29 +1,12 @@
 // See tsv.h.
 #include "engine/data/tsv.h"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 #include "engine/core/error.h"
 #include "engine/data/vocabulary.h"
+#include "engine/io/input_file.h"
 
 namespace normscope {
 namespace {
-
-std::string read_file(const std::string& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (error || !std::filesystem::exists(status)) fail(path, "no such file");
-  if (!std::filesystem::is_regular_file(status)) fail(path, "is not an ordinary file");
-  const auto size = std::filesystem::file_size(path, error);
-  if (!error && size > kTsvMaxBytes) fail(path, "{} bytes: expected at most {}", size, kTsvMaxBytes);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail(path, "cannot be read: {}", std::strerror(errno));
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 void check_line(std::string_view line, const std::string& name, size_t number) {
   if (line.size() > kTsvMaxLine)
@@ -44,6 +27,7 @@ void each_line(std::string_view text, const std::string& name, Use use) {
     const size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end == text.npos ? text.size() : end + 1);
+    if (number > kTsvMaxRows) fail(name, "has more than {} lines: expected at most so many", kTsvMaxRows);
     if (line.ends_with('\r')) line.remove_suffix(1);
     check_line(line, name, number);
     use(line, number);
@@ -72,12 +56,13 @@ std::vector<TsvRow> parse_tsv(std::string_view text, const std::string& name, st
 }
 
 std::vector<TsvRow> read_tsv(const std::string& path, std::string_view columns) {
-  return parse_tsv(read_file(path), path, columns);
+  return parse_tsv(read_input_file(path, input::kTable), path, columns);
 }
 
 std::vector<std::string> read_lines(const std::string& path) {
   std::vector<std::string> lines;
-  each_line(read_file(path), path, [&](std::string_view line, size_t) { lines.emplace_back(line); });
+  each_line(read_input_file(path, input::kTable), path,
+            [&](std::string_view line, size_t) { lines.emplace_back(line); });
   return lines;
 }
 

@@ -15,7 +15,7 @@ struct TsvRow {
   std::string first, second;
 };
 
-inline constexpr size_t kTsvMaxBytes = 2'000'000'000, kTsvMaxLine = 65'536;
+inline constexpr size_t kTsvMaxLine = 65'536, kTsvMaxRows = 20'000'000;
 
 /// `columns` says what a row is: "source<TAB>target". Throws Error.
 std::vector<TsvRow> read_tsv(const std::string& path, std::string_view columns);

@@ -4,19 +4,17 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <limits>
-#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
-#include <stdexcept>
-#include <system_error>
 #include <type_traits>
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/core/machine_memory.h"
+#include "engine/io/input_file.h"
+#include "engine/io/input_value.h"
 
 namespace normscope {
 namespace {
@@ -27,6 +25,7 @@ using Json = nlohmann::json;
 
 constexpr uint64_t kMaxHeader = 100'000'000;  // the limit of the format's own library
 constexpr int kMaxDepth = 4;                  // header, tensor, shape, number
+constexpr size_t kMaxRank = 8;
 constexpr const char* kMetadata = "__metadata__";
 
 constexpr struct {
@@ -39,12 +38,6 @@ constexpr struct {
               {TensorType::I64, "I64", 8},
               {TensorType::U8, "U8", 1}};
 
-// A name from a file, safe to print in one line.
-std::string escaped(std::string_view name) {
-  const std::string_view shown = name.substr(0, 120);
-  return Json(shown).dump(-1, ' ', true, Json::error_handler_t::replace);
-}
-
 std::string where(const std::string& path) { return "safetensors " + path; }
 
 std::optional<TensorType> type_named(std::string_view name) {
@@ -54,30 +47,8 @@ std::optional<TensorType> type_named(std::string_view name) {
   return std::nullopt;
 }
 
-struct Parts {
-  std::string header;
-  std::vector<uint8_t> data;
-};
-
-uintmax_t regular_file_size(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) fail(where(path), "no such file: check the path");
-  if (!fs::is_regular_file(status)) fail(where(path), "is not a regular file: expected a safetensors file");
-  const uintmax_t size = fs::file_size(path, error);
-  if (error) fail(where(path), "cannot be read: {}", error.message());
-  return size;
-}
-
-Parts read_parts(const std::string& path) {
-  const uintmax_t size = regular_file_size(path);
-  std::ifstream file(path, std::ios::binary);
-  const auto read = [&](void* to, uint64_t count) {
-    if (!file.read(static_cast<char*>(to), static_cast<std::streamsize>(count)))
-      fail(where(path), "cannot be read");
-  };
-  if (!file) fail(where(path), "cannot be opened: check its permissions");
+// The length of the header, from the file's first eight bytes.
+uint64_t header_length(const std::string& path, uint64_t size, const auto& read) {
   if (size < 8)
     fail(where(path), "is truncated or not a safetensors file: {} bytes, expected at least 8", size);
   uint64_t length = 0;
@@ -86,15 +57,7 @@ Parts read_parts(const std::string& path) {
     fail(where(path), "is truncated or not a safetensors file: a header of {} bytes, {} bytes follow", length,
          size - 8);
   }
-  try {
-    Parts parts{std::string(length, '\0'), std::vector<uint8_t>(size - 8 - length)};
-    read(parts.header.data(), length);
-    read(parts.data.data(), parts.data.size());
-    return parts;
-  } catch (const std::bad_alloc&) {
-  } catch (const std::length_error&) {
-  }
-  fail(where(path), "does not fit into memory: {} bytes", size);
+  return length;
 }
 
 // Parses the header; JSON itself allows doubled keys and any nesting, this format neither.
@@ -104,7 +67,7 @@ Json parse_header(const std::string& path, const std::string& header) {
     if (depth > kMaxDepth) fail(where(path), "the header is nested too deeply");
     if (event == Json::parse_event_t::key && depth == 1) {
       const std::string& name = value.get_ref<const std::string&>();
-      if (!names.insert(name).second) fail(where(path), "tensor {}: named twice", escaped(name));
+      if (!names.insert(name).second) fail(where(path), "tensor {}: named twice", shown_text(name));
     }
     return true;
   };
@@ -130,7 +93,7 @@ struct SafetensorsFile::HeaderReader {
 
   template <typename... Args>
   [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
-    fail(where(path), "tensor {}: {}", escaped(name), fmt::format(format, std::forward<Args>(args)...));
+    fail(where(path), "tensor {}: {}", shown_text(name), fmt::format(format, std::forward<Args>(args)...));
   }
 
   const Json& field(const char* key) const {
@@ -144,13 +107,14 @@ struct SafetensorsFile::HeaderReader {
     if (!value.is_string()) refuse("dtype is not a string");
     const std::string& text = value.get_ref<const std::string&>();
     const auto type = type_named(text);
-    if (!type) refuse("dtype {}: expected F32, F64, I32, I64 or U8", escaped(text));
+    if (!type) refuse("dtype {}: expected F32, F64, I32, I64 or U8", shown_text(text));
     return *type;
   }
 
   std::vector<uint64_t> numbers(const char* key) const {
     const Json& list = field(key);
     if (!list.is_array()) refuse("{} is not a list", key);
+    if (list.size() > kMaxRank) refuse("{} has {} numbers: expected at most {}", key, list.size(), kMaxRank);
     std::vector<uint64_t> values;
     for (const Json& value : list) {
       if (!value.is_number_unsigned()) refuse("{} holds something else than whole numbers from 0", key);
@@ -200,44 +164,71 @@ struct SafetensorsFile::HeaderReader {
 };
 
 SafetensorsFile SafetensorsFile::load(const std::string& path) {
-  Parts parts = read_parts(path);
-  const Json header = parse_header(path, parts.header);
+  InputFile in(path, input::kSafetensors);
   SafetensorsFile file;
   file.path_ = path;
+  const uint64_t length = header_length(path, in.size(), [&](void* to, size_t n) { in.read(to, n); });
+  const uint64_t data = in.size() - 8 - length, machine = machine_memory();
+  std::string header(length, '\0');
+  in.read(header.data(), length);
+  file.read_header(header, data);
+  if (machine > 0 && data > machine)
+    fail(where(path), "does not fit into memory: {} bytes of data, this machine has {}", data, machine);
+  try {
+    file.data_.resize(data);
+  } catch (const std::exception&) {  // no memory, or a length that no vector has
+    fail(where(path), "does not fit into memory: {} bytes", data);
+  }
+  in.read(file.data_.data(), data);
+  return file;
+}
+
+SafetensorsFile SafetensorsFile::parse(std::span<const uint8_t> bytes, const std::string& name) {
+  SafetensorsFile file;
+  file.path_ = name;
+  const uint64_t length =
+      header_length(name, bytes.size(), [&](void* to, size_t n) { std::memcpy(to, bytes.data(), n); });
+  const std::span<const uint8_t> data = bytes.subspan(8 + length);
+  file.read_header(std::string(reinterpret_cast<const char*>(bytes.data()) + 8, length), data.size());
+  file.data_.assign(data.begin(), data.end());
+  return file;
+}
+
+void SafetensorsFile::read_header(const std::string& text, size_t data_size) {
+  const Json header = parse_header(path_, text);
   for (const auto& [name, entry] : header.items()) {
     if (name != kMetadata) {
-      file.tensors_.push_back(HeaderReader{path, name, entry, parts.data.size()}.read());
+      tensors_.push_back(HeaderReader{path_, name, entry, data_size}.read());
       continue;
     }
-    if (!entry.is_object()) fail(where(path), "the metadata is not an object");
+    if (!entry.is_object()) fail(where(path_), "the metadata is not an object");
     for (const auto& [key, value] : entry.items()) {
-      if (!value.is_string()) fail(where(path), "the metadata's {} is not a string", escaped(key));
-      file.metadata_[key] = value.get<std::string>();
+      if (!value.is_string()) fail(where(path_), "the metadata's {} is not a string", shown_text(key));
+      metadata_[key] = value.get<std::string>();
     }
   }
-  std::stable_sort(file.tensors_.begin(), file.tensors_.end(), [](const Tensor& a, const Tensor& b) {
+  std::stable_sort(tensors_.begin(), tensors_.end(), [](const Tensor& a, const Tensor& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });
   size_t end = 0;
-  for (const Tensor& tensor : file.tensors_) {
+  for (const Tensor& tensor : tensors_) {
     if (tensor.begin != end) {
-      fail(where(path), "tensor {}: its data begins at {}, the data before it ends at {}: {}",
-           escaped(tensor.name), tensor.begin, end, tensor.begin < end ? "they overlap" : "there is a gap");
+      fail(where(path_), "tensor {}: its data begins at {}, the data before it ends at {}: {}",
+           shown_text(tensor.name), tensor.begin, end,
+           tensor.begin < end ? "they overlap" : "there is a gap");
     }
     end = tensor.end;
-    file.index_.emplace(tensor.name, file.index_.size());
+    index_.emplace(tensor.name, index_.size());
   }
-  if (end != parts.data.size()) {
-    fail(where(path), "{} bytes of data belong to no tensor: {} in the file, {} in its header",
-         parts.data.size() - end, parts.data.size(), end);
+  if (end != data_size) {
+    fail(where(path_), "{} bytes of data belong to no tensor: {} in the file, {} in its header",
+         data_size - end, data_size, end);
   }
-  file.data_ = std::move(parts.data);
-  return file;
 }
 
 const std::string& SafetensorsFile::metadata(const std::string& key) const {
   const auto found = metadata_.find(key);
-  if (found == metadata_.end()) fail(where(path_), "the metadata has no {}", escaped(key));
+  if (found == metadata_.end()) fail(where(path_), "the metadata has no {}", shown_text(key));
   return found->second;
 }
 
@@ -251,7 +242,7 @@ bool SafetensorsFile::contains(std::string_view name) const { return index_.find
 
 const SafetensorsFile::Tensor& SafetensorsFile::find(std::string_view name) const {
   const auto found = index_.find(name);
-  if (found == index_.end()) fail(where(path_), "tensor {}: not in the file", escaped(name));
+  if (found == index_.end()) fail(where(path_), "tensor {}: not in the file", shown_text(name));
   return tensors_[found->second];
 }
 
@@ -266,7 +257,7 @@ std::span<const uint8_t> SafetensorsFile::bytes(std::string_view name) const {
 void SafetensorsFile::require_shape(std::string_view name, const TensorShape& expected) const {
   const Tensor& tensor = find(name);
   if (tensor.shape != expected) {
-    fail(where(path_), "tensor {}: shape {} in the file, expected {}", escaped(name),
+    fail(where(path_), "tensor {}: shape {} in the file, expected {}", shown_text(name),
          shape_text(tensor.shape), shape_text(expected));
   }
 }
@@ -308,10 +299,10 @@ std::vector<To> SafetensorsFile::convert(std::string_view name, std::string_view
   const bool known =
       ((stored == type_of<From>() && ((fits = append_as<From>(bytes(name), values)), true)) || ...);
   if (!known) {
-    fail(where(path_), "tensor {}: dtype {}, expected {}", escaped(name), name_of(stored), expected);
+    fail(where(path_), "tensor {}: dtype {}, expected {}", shown_text(name), name_of(stored), expected);
   }
   if (!fits)
-    fail(where(path_), "tensor {}: element {} does not fit into 32 bits", escaped(name), values.size());
+    fail(where(path_), "tensor {}: element {} does not fit into 32 bits", shown_text(name), values.size());
   return values;
 }
 

@@ -29,8 +29,10 @@ std::string shape_text(const TensorShape& shape);  // "(16,64)"
 
 class SafetensorsFile {
  public:
-  // Reads and checks the whole file. Throws Error.
+  // Reads and checks the whole file: its header before any memory is taken for its data. Throws Error.
   static SafetensorsFile load(const std::string& path);
+  // The same from memory; `name` stands for the path.
+  static SafetensorsFile parse(std::span<const uint8_t> bytes, const std::string& name);
 
   const std::string& path() const { return path_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
@@ -60,6 +62,7 @@ class SafetensorsFile {
   };
   struct HeaderReader;
 
+  void read_header(const std::string& header, size_t data_size);
   const Tensor& find(std::string_view name) const;
   template <typename To, typename... From>
   std::vector<To> convert(std::string_view name, std::string_view expected) const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <span>
 
@@ -60,6 +61,13 @@ std::vector<double> final_state(Store& store, const ModelConfig& config, const M
   fill(program, config, batch);
   program.replay({});
   return normalised_state(program.read(tape.value(model.hidden).name), static_cast<size_t>(config.width));
+}
+
+/// "L03.ffn.w2", "enc.L03.ffn.w2"; not "emb.tokens", "out.w".
+bool in_a_layer(std::string_view name) {
+  const std::string_view rest = name.substr(name.find('L') < name.size() ? name.find('L') : name.size());
+  return rest.size() > 2 && std::isdigit(static_cast<unsigned char>(rest[1])) &&
+         std::isdigit(static_cast<unsigned char>(rest[2]));
 }
 
 double standard_deviation(const std::vector<float>& x) {
@@ -181,7 +189,8 @@ double output_change(const Store& store, const ModelConfig& config, const Measur
   Store before = store.clone(), after = store.clone();
   for (size_t p = 0; p < after.parameters().size(); ++p) {
     const ParameterInfo& info = after.parameters()[p];
-    if (info.shape.rank != 2 || !info.trainable) continue;  // matrices only
+    // Matrices of the sub-layers only: x_0 is the input that both networks share.
+    if (info.shape.rank != 2 || !info.trainable || !in_a_layer(info.name)) continue;
     std::vector<float> w = after.read(static_cast<int32_t>(p));
     const double size = relative * standard_deviation(w);
     const std::vector<float> noise = normals(info.name + ".perturb", info.shape.size(), seed);

@@ -25,10 +25,13 @@ MeasureBatch random_batch(const ModelConfig& config, int32_t B, int32_t T, uint6
 /// A freshly initialised Store of the config (Admin profiled on the batch).
 Store initial_store(Backend& backend, const ModelConfig& config, const MeasureBatch& batch, uint64_t seed);
 
-/// Norm of dL/dW for every parameter when the loss is that of one position: root of the mean square over
-/// `positions` rows spread evenly over the batch (Xiong et al. 2020, Theorem 1 speaks of these; a batch mean
-/// confounds them because deep stacks make token states alike, so that the gradients of different positions
-/// add up). positions = 0: the ordinary mean over the batch instead.
+/// Norm of dL/dW for every parameter. positions = 0: of the loss of the whole batch, the mean over its
+/// positions. That is the kind of gradient that Xiong et al. 2020, Theorem 1 bounds from above (the loss of a
+/// whole sequence, for W2 of the last layer). positions > 0: of the loss of one position, root of the mean
+/// square over so many rows spread evenly over the batch; their equation 46 passes through this number, and
+/// by Jensen's inequality the gradient of the mean over the same positions is never larger. Where token
+/// states and labels are alike the gradients of positions add up and the two come close; where labels are
+/// random they cancel, and the mean over n positions is smaller by about the root of n.
 struct GradientProfile {
   std::vector<std::string> names;  ///< parameters, in the Store's order
   std::vector<double> norms;
@@ -48,8 +51,9 @@ double sum_of_own_shares(const std::vector<std::vector<double>>& beta2);
 
 /// Output change D = mean over tokens and features of (F(x, W) - F(x, W + delta))^2 / Var(F): the final state
 /// is normalised first, so D = 2 means two unrelated states (Liu et al. 2020, section 4.2). delta is Gaussian
-/// with `relative` times the standard deviation of each weight matrix; gains, biases and scales stay as they
-/// are. Works on a clone.
+/// with `relative` times the standard deviation of each weight matrix of the sub-layers; gains, biases and
+/// scales stay as they are, and so does the input x_0 (the authors' code also shakes the embedding, which
+/// adds a change at N = 0 that no sub-layer made). Works on a clone.
 double output_change(const Store& store, const ModelConfig& config, const MeasureBatch& batch,
                      double relative, uint64_t seed);
 

@@ -11,29 +11,26 @@ namespace {
 
 constexpr Equation kEquations[] = {
     {"feed-forward gain", "g = 2r/(1+r)^2, r = F/D", "He et al. 2015 under Xavier's variance"},
-    {"Lemma 2, Post-LN", "q = 1 + g", "Xiong et al. 2020, Lemma 2"},
-    {"Lemma 2, Pre-LN", "q0 + l g <= q_l <= q0 + l (1 + g)", "Xiong et al. 2020, Lemma 2"},
+    {"Lemma 2, Post-LN", "q = 1 + g", "Xiong et al. 2020, Lemma 2, for F = D; ours for another F"},
+    {"Lemma 2, Pre-LN", "q0 + l g <= q_l <= q0 + l (1 + g)",
+     "Xiong et al. 2020, Lemma 2, for F = D and q0 = 1; ours beyond"},
     {"correlation map", "kappa(c) = (sqrt(1-c^2) + (pi - arccos c) c)/pi", "Cho and Saul 2009"},
-    {"mean field", "q <- q + m, m = 1/n + (1 - 1/n) rho; q <- q + g", "recursion behind Lemma 2"},
+    {"mean field", "q <- q + m, m = 1/n + (1 - 1/n) rho; q <- q + g", "ours, docs/theory.md"},
+    {"token cosine", "covariances of pairs of tokens through even attention and kappa",
+     "ours, docs/theory.md"},
     {"dependency", "beta^2_ij = v_j / (v_0 + ... + v_i), divided on at every norm",
      "Liu et al. 2020, section 4.1"},
     {"own share", "beta^2_ii = v_i / (Var(skip x) + v_i)", "Liu et al. 2020, section 4.1"},
-    {"sum of own shares, Post-LN", "N v/(1+v)", "Liu et al. 2020, Corollary 2"},
-    {"sum of own shares, Pre-LN", "sum_i v/(1 + i v)", "Liu et al. 2020, Corollary 1"},
+    {"sum of own shares, Post-LN", "N v/(1+v)", "Liu et al. 2020, Corollary 2; the constant is ours"},
+    {"sum of own shares, Pre-LN", "sum_i v/(1 + i v)", "Liu et al. 2020, Corollary 1; the constant is ours"},
     {"last layer", "|dL/dW2|^2 = D r/(1+r) g^2 (1 + (n-1) a) / (n q), a = mean of kappa(c) eta",
-     "Xiong et al. 2020, Theorem 1, closed form"},
-    {"Post-LN profile", "|dL/dW2_l| / |dL/dW2_L| = 1", "Xiong et al. 2020, Lemma 2: (1 + g)/(1 + g)"},
-    {"Pre-LN profile", "|dL/dW2_l| / |dL/dW2_L| = sqrt(q_{L+1} / q_{l+1})", "Xiong et al. 2020, section 3.3"},
-    {"decoder profile", "(1/(1+v_c))^((L-l)/2)", "Xiong et al. 2020, Figure 3, cross-attention"},
+     "ours, docs/theory.md; its order in D and L is bounded by Xiong et al. 2020, Theorem 1"},
+    {"Post-LN profile", "|dL/dW2_l| / |dL/dW2_L| = 1",
+     "Liu et al. 2020, Theorem 1 and appendix A.2, for the feed-forward part"},
+    {"Pre-LN profile", "|dL/dW2_l| / |dL/dW2_L| = sqrt(q_L / q_l)", "ours, docs/theory.md"},
+    {"decoder profile", "product over k = l+1..L of (1 + v_k)^(-1/2)",
+     "ours, docs/theory.md; the mechanism is Liu et al. 2020, appendix A.3"},
 };
-
-std::vector<double> numbered(int32_t layers) {
-  std::vector<double> x;
-  for (int32_t l = 1; l <= layers; ++l) x.push_back(l);
-  return x;
-}
-
-double ratio_of(const ModelConfig& config) { return static_cast<double>(config.feed_forward) / config.width; }
 
 }  // namespace
 
@@ -131,72 +128,6 @@ std::vector<double> pre_gradient_profile(std::span<const double> squares) {
   std::vector<double> profile;
   for (double q : squares) profile.push_back(std::sqrt(squares.back() / q));
   return profile;
-}
-
-std::vector<double> decoder_gradient_profile(int32_t layers, double memory_variance) {
-  std::vector<double> profile;
-  for (int32_t l = 1; l <= layers; ++l) profile.push_back(std::pow(1 + memory_variance, -0.5 * (layers - l)));
-  return profile;
-}
-
-std::vector<Curve> hidden_square_curves(const ModelConfig& config, double q0) {
-  const Placement placement =
-      placement_of(config.stack(), context_of(config, config.architecture != Architecture::Encoder));
-  Curve curve;
-  curve.x = numbered(config.layers);
-  if (placement == Placement::Post) {
-    curve.equation = &equation("Lemma 2, Post-LN");
-    curve.low.assign(curve.x.size(), post_residual_square(ratio_of(config)));
-    return {curve};
-  }
-  if (placement != Placement::Pre) return {};
-  curve.equation = &equation("Lemma 2, Pre-LN");
-  for (int32_t l = 1; l <= config.layers; ++l) {
-    const Bounds bounds = pre_stream_square(l, ratio_of(config), q0);
-    curve.low.push_back(bounds.low), curve.high.push_back(bounds.high);
-  }
-  return {curve};
-}
-
-std::vector<Curve> cosine_curves(const ModelConfig& config, double q0) {
-  const Placement placement =
-      placement_of(config.stack(), context_of(config, config.architecture != Architecture::Encoder));
-  const bool post = placement == Placement::Post;
-  if (config.architecture == Architecture::EncoderDecoder || (!post && placement != Placement::Pre))
-    return {};
-  Curve curve;
-  curve.x = numbered(config.layers);
-  curve.equation = &equation("mean field");
-  const double r = ratio_of(config);
-  for (const MeanField& layer : post ? post_mean_field(config.layers, config.sequence, r)
-                                     : pre_mean_field(config.layers, config.sequence, r, q0))
-    curve.low.push_back(layer.cosine);
-  return {curve};
-}
-
-std::vector<Curve> gradient_curves(const ModelConfig& config) {
-  const bool decoder = config.architecture == Architecture::EncoderDecoder;
-  const Placement placement =
-      placement_of(config.stack(), context_of(config, config.architecture != Architecture::Encoder));
-  Curve curve;
-  curve.x = numbered(config.layers);
-  if (placement == Placement::Post && decoder) {
-    curve.equation = &equation("decoder profile");
-    curve.low = decoder_gradient_profile(config.layers);
-    return {curve};
-  }
-  if (placement == Placement::Post) {
-    curve.equation = &equation("Post-LN profile");
-    curve.low.assign(curve.x.size(), 1.0);
-    return {curve};
-  }
-  if (placement != Placement::Pre) return {};
-  std::vector<double> squares;
-  for (const MeanField& layer : pre_mean_field(config.layers, config.sequence, ratio_of(config)))
-    squares.push_back(layer.square);
-  curve.equation = &equation("Pre-LN profile");
-  curve.low = pre_gradient_profile(squares);
-  return {curve};
 }
 
 }  // namespace normscope::theory

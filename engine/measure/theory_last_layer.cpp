@@ -4,88 +4,18 @@
 //   |dL/dW2|^2 = 1/n^2 sum_ij <h_i, h_j> <d_i, d_j>,
 // <h_i, h_j> = D r/(1+r) kappa(cos of z_i, z_j), and <d_i, d_j> = <g_i, g_j> / q behind the last norm, which
 // also takes away what points along the state. g_i = sum_v (p_iv - [v = y_i]) e_v with nearly orthogonal
-// output rows e_v, so that <g_i, g_j> counts how often p_i, p_j and the labels meet.
+// output rows e_v, so that <g_i, g_j> counts how often p_i, p_j and the labels meet. Derived, with what it
+// assumes, in docs/theory.md.
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "engine/data/task.h"
 #include "engine/measure/theory.h"
+#include "engine/measure/theory_states.h"
 
 namespace normscope::theory {
 namespace {
-
-// Pairs of tokens, by where they are; each once of the same symbol and once of two.
-enum Place : size_t { kSequence, kColumn, kApart, kPlaces };
-template <typename T>
-using Pairs = std::array<std::array<T, 2>, kPlaces>;  // [place][0: same symbol, 1: two symbols]
-
-// The states at a depth: mean square, covariances by kind of pair, and the part that is the token's own
-// symbol.
-class States {
- public:
-  States(const ModelConfig& config, double same_token)
-      : post_(placement(config) == Placement::Post),
-        gain_(feed_forward_gain(static_cast<double>(config.feed_forward) / config.width)),
-        same_token_(same_token) {
-    const double position = config.positions == Positions::Learned ? 1 : 0;
-    square_ = 1 + position;
-    covariance_ = {{{1, 0}, {1 + position, position}, {1, 0}}};
-    if (config.stack().embedding != NormKind::None) divide(square_);
-    const double T = config.sequence;
-    double harmonic = 0;
-    for (int32_t t = 1; t <= config.sequence; ++t) harmonic += 1.0 / t;
-    own_key_ = harmonic / T, common_key_ = (2 * T - harmonic) / (T * T);
-  }
-  static Placement placement(const ModelConfig& config) {
-    return placement_of(config.stack(), context_of(config, config.architecture != Architecture::Encoder));
-  }
-
-  // Even attention over the positions so far: two queries of a sequence share 1/max(s, t) of their keys.
-  void attend() {
-    const double scale = post_ ? 1 : square_, within = mean(kSequence), apart = mean(kApart);
-    const double common = within + (square_ - within) * common_key_,
-                 own = within + (square_ - within) * own_key_,
-                 other = apart + (mean(kColumn) - apart) * common_key_;
-    square_ += own / scale;
-    for (size_t place = 0; place < kPlaces; ++place)
-      for (double& c : covariance_[place]) c += (place == kSequence ? common : other) / scale;
-    if (post_) divide(square_);
-  }
-  // `hidden`: correlation of the hidden units.
-  void feed_forward(Pairs<double>& hidden) {
-    const double added = gain_ * (post_ ? square_ : 1);
-    for (size_t place = 0; place < kPlaces; ++place)
-      for (size_t other = 0; other < 2; ++other) {
-        hidden[place][other] = relu_correlation(cosine(place, other));
-        covariance_[place][other] += added * hidden[place][other];
-      }
-    square_ += added;
-    last_sum_ = square_;
-    if (post_) divide(square_);
-  }
-
-  double cosine(size_t place, size_t other) const {
-    return std::min(1.0, covariance_[place][other] / square_);
-  }
-  double last_sum() const { return last_sum_; }         // mean square of the newest residual sum
-  double own_symbol() const { return own_ / square_; }  // share of the mean square
-
- private:
-  double mean(Place place) const {
-    return same_token_ * covariance_[place][0] + (1 - same_token_) * covariance_[place][1];
-  }
-  void divide(double by) {
-    for (auto& pair : covariance_)
-      for (double& c : pair) c /= by;
-    own_ /= by, square_ /= by;
-  }
-
-  bool post_;
-  double gain_, same_token_, own_key_ = 0, common_key_ = 0;
-  double square_ = 1, last_sum_ = 1, own_ = 1;
-  Pairs<double> covariance_{};
-};
 
 // V sum_v p_v p'_v for softmax of V Gaussian logits of this variance and covariance, to first order in 1/V.
 double overlap(double variance, double covariance, double V) {
@@ -123,7 +53,7 @@ class OutputGradients {
 };
 
 bool applies(const ModelConfig& config) {
-  const Placement placement = States::placement(config);
+  const Placement placement = placement_of_stack(config, true);
   const bool unit_rows =
       config.norm == NormKind::LayerNorm || config.norm == NormKind::Simple || config.norm == NormKind::Rms;
   return config.architecture == Architecture::Decoder && config.classes == 0 && !config.gaussian_input &&
@@ -166,15 +96,15 @@ Agreement agreement_of(const Task& task, int32_t length) {
 
 std::optional<LastLayer> last_layer_start(const ModelConfig& config, int32_t batch, const Agreement& data) {
   if (!applies(config) || data.vocabulary < 2 || data.token <= 0 || data.token >= 1) return {};
-  States states(config, data.token);
+  States states(config, true, data.token);
   Pairs<double> hidden{};
   for (int32_t l = 0; l < config.layers; ++l) states.attend(), states.feed_forward(hidden);
 
   const OutputGradients gradients(config, data, states.own_symbol());
   const double T = config.sequence, B = batch, n = B * T;
-  const std::array<double, kPlaces> count = {T - 1, B - 1, (B - 1) * (T - 1)};
+  const std::array<double, kPairPlaces> count = {T - 1, B - 1, (B - 1) * (T - 1)};
   double sum = 0;
-  for (size_t place = 0; place < kPlaces; ++place)
+  for (size_t place = 0; place < kPairPlaces; ++place)
     for (size_t other = 0; other < 2; ++other)
       sum += count[place] * (other ? 1 - data.token : data.token) * hidden[place][other] *
              gradients.of_pair(other == 0, states.cosine(place, other));

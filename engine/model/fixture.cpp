@@ -2,55 +2,37 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "engine/core/error.h"
+#include "engine/io/input_value.h"
 
 namespace normscope {
 namespace {
 
-using nlohmann::json;
+constexpr int32_t kMostAdamSteps = 1000;
+constexpr size_t kLongestName = 64;
 
-json parse(const SafetensorsFile& file, const std::string& key) {
-  json value = json::parse(file.metadata(key), nullptr, false);
-  if (value.is_discarded()) fail(file.path(), "metadata '{}' is not JSON: expected a fixture", key);
-  return value;
+InputValue metadata(const SafetensorsFile& file, const std::string& key) {
+  return InputValue::parse(file.metadata(key), "fixture " + file.path(), key);
 }
 
-template <typename T>
-T field(const SafetensorsFile& file, const json& object, const char* key) {
+Placement placement_of(const InputValue& name) {
   try {
-    return object.at(key).get<T>();
-  } catch (const json::exception&) {
-    fail(file.path(), "the fixture's metadata lacks '{}' or holds another type there", key);
+    return placement_from(name.text(kLongestName));
+  } catch (const Error&) {
+    name.refuse("the name of a placement");
   }
 }
 
-double number(const SafetensorsFile& file, const std::string& key) {
-  const json value = parse(file, key);
-  if (!value.is_number()) fail(file.path(), "metadata '{}' is {}: expected a number", key, value.dump());
-  return value.get<double>();
-}
-
-std::vector<Placement> placements(const SafetensorsFile& file, const json& value, int32_t layers) {
-  if (value.is_string())
-    return std::vector(static_cast<size_t>(layers), placement_from(value.get<std::string>()));
+/// One name for all layers, or one a layer.
+std::vector<Placement> placements(const InputValue& value, int32_t layers) {
+  const auto count = static_cast<size_t>(layers);
+  if (value.is_text()) return std::vector(count, placement_of(value));
   std::vector<Placement> list;
-  if (value.is_array())
-    for (const json& name : value)
-      list.push_back(placement_from(name.is_string() ? name.get<std::string>() : "?"));
-  if (static_cast<int32_t>(list.size()) != layers)
-    fail(file.path(), "placement has {} names for {} layers: expected one a layer", list.size(), layers);
+  for (const InputValue& name : value.list(count, count)) list.push_back(placement_of(name));
   return list;
-}
-
-Architecture architecture(const SafetensorsFile& file, const json& config) {
-  const std::string arch = field<std::string>(file, config, "arch");
-  if (arch == "dec") return Architecture::Decoder;
-  if (arch == "enc") return Architecture::Encoder;
-  if (arch == "encdec") return Architecture::EncoderDecoder;
-  fail(file.path(), "'{}' is not an architecture: expected dec, enc or encdec", arch);
 }
 
 /// The norms of the stack are those of its last layer's placement: a final norm behind pre and sandwich.
@@ -65,22 +47,33 @@ StackWiring wire(const std::vector<Placement>& placement, NormKind norm, const S
   return stack;
 }
 
-ModelConfig model_config(const SafetensorsFile& file, const json& c) {
+NormKind norm_of(const InputValue& name) {
+  try {
+    return norm_from(name.text(kLongestName));
+  } catch (const Error&) {
+    name.refuse("the name of a norm");
+  }
+}
+
+// The limits are those of the settings (train/spec_fields_model.cpp).
+ModelConfig model_config(const SafetensorsFile& file, const InputValue& c) {
+  constexpr std::string_view kArchitectures[] = {"dec", "enc", "encdec"}, kPositions[] = {"learned", "sin"};
   ModelConfig m;
-  m.architecture = architecture(file, c);
-  m.layers = field<int32_t>(file, c, "L");
-  m.width = field<int32_t>(file, c, "d");
-  m.heads = field<int32_t>(file, c, "heads");
-  m.feed_forward = field<int32_t>(file, c, "dff");
-  m.vocabulary = field<int32_t>(file, c, "vocab");
-  m.sequence = field<int32_t>(file, c, "max_len");
-  m.tied_output = field<bool>(file, c, "tie");
-  m.norm = norm_from(field<std::string>(file, c, "norm"));
-  m.positions = field<std::string>(file, c, "pos") == "sin" ? Positions::Sinusoidal : Positions::Learned;
-  m.eps = static_cast<float>(number(file, "layer_norm_eps"));
-  const double root = std::sqrt(static_cast<double>(m.width)), scale = number(file, "emb_scale");
-  if (std::abs(scale - root) > 1e-9 * root)
-    fail(file.path(), "emb_scale is {}: expected sqrt(d) = {}", scale, root);
+  m.architecture = std::array{Architecture::Decoder, Architecture::Encoder,
+                              Architecture::EncoderDecoder}[c.at("arch").choice(kArchitectures)];
+  m.layers = c.at("L").whole(1, 256);
+  m.width = c.at("d").whole(2, 8192);
+  m.heads = c.at("heads").whole(1, 128);
+  m.feed_forward = c.at("dff").whole(1, 65536);
+  m.vocabulary = c.at("vocab").whole(2, 1'000'000);
+  m.sequence = c.at("max_len").whole(1, 4096);
+  m.tied_output = c.at("tie").flag();
+  m.norm = norm_of(c.at("norm"));
+  m.positions = c.at("pos").choice(kPositions) == 1 ? Positions::Sinusoidal : Positions::Learned;
+  m.eps = static_cast<float>(metadata(file, "layer_norm_eps").number(0, 1));
+  const double root = std::sqrt(static_cast<double>(m.width));
+  const InputValue scale = metadata(file, "emb_scale");
+  if (std::abs(scale.number(0, 1e6) - root) > 1e-9 * root) scale.refuse(fmt::format("sqrt(d) = {}", root));
   return m;
 }
 
@@ -110,34 +103,32 @@ std::string norm_part(const std::string& place, char part) {
 }  // namespace
 
 Fixture read_fixture(const SafetensorsFile& file) {
-  const json c = parse(file, "config"), adam = parse(file, "adam");
+  const InputValue c = metadata(file, "config"), adam = metadata(file, "adam");
   Fixture f;
   f.config = model_config(file, c);
   ModelConfig& m = f.config;
-  if (m.layers < 1) fail(file.path(), "L is {}: expected at least 1", m.layers);
-  const json placement = field<json>(file, c, "placement");
-  const json other =
-      c.contains("placement_dec") && !c["placement_dec"].is_null() ? c["placement_dec"] : placement;
+  const InputValue placement = c.at("placement"), other = c.find("placement_dec").value_or(placement);
   const bool both = m.architecture == Architecture::EncoderDecoder;
   if (m.architecture != Architecture::Decoder) {
-    f.encoder = placements(file, placement, m.layers);
+    f.encoder = placements(placement, m.layers);
     m.encoder = wire(f.encoder, m.norm, context_of(m, false));
   }
   if (m.architecture != Architecture::Encoder) {
-    f.decoder = placements(file, both ? other : placement, m.layers);
+    f.decoder = placements(both && !other.is_null() ? other : placement, m.layers);
     m.decoder = wire(f.decoder, m.norm, context_of(m, true));
   }
   validate(m);
-  f.batch = static_cast<int32_t>(number(file, "batch"));
-  f.length = static_cast<int32_t>(number(file, "length"));
-  f.source_length = both ? static_cast<int32_t>(number(file, "source_length")) : 0;
+  f.batch = metadata(file, "batch").whole(1, 4096);
+  f.length = metadata(file, "length").whole(1, m.sequence);
+  f.source_length = both ? metadata(file, "source_length").whole(1, m.sequence) : 0;
   f.key_lengths = file.contains("input/key_len");
-  f.adam_steps = field<int32_t>(file, adam, "steps");
-  f.step.lr = field<float>(file, adam, "lr");
-  f.step.beta1 = field<float>(file, adam, "beta1");
-  f.step.beta2 = field<float>(file, adam, "beta2");
-  f.step.eps = field<float>(file, adam, "eps");
-  f.step.label_smoothing = field<float>(file, c, "label_smoothing");
+  f.adam_steps = adam.at("steps").whole(1, kMostAdamSteps);
+  const auto real = [](const InputValue& value, double low, double high) {
+    return static_cast<float>(value.number(low, high));
+  };
+  f.step.lr = real(adam.at("lr"), 0, 1000), f.step.eps = real(adam.at("eps"), 0, 1);
+  f.step.beta1 = real(adam.at("beta1"), 0, 1), f.step.beta2 = real(adam.at("beta2"), 0, 1);
+  f.step.label_smoothing = real(c.at("label_smoothing"), 0, 1);
   f.description = describe(f);
   return f;
 }

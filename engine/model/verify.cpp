@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "engine/core/error.h"
+#include "engine/core/machine_memory.h"
 #include "engine/io/safetensors.h"
 #include "engine/model/fixture.h"
 #include "engine/tape/seal.h"
@@ -56,8 +57,12 @@ class Worst {
 
 class Verifier {
  public:
-  Verifier(const std::string& path, Backend& backend)
-      : file_(SafetensorsFile::load(path)), fixture_(read_fixture(file_)), store_(backend), tape_(store_) {
+  Verifier(SafetensorsFile file, Backend& backend)
+      : file_(std::move(file)), fixture_(read_fixture(file_)), store_(backend), tape_(store_) {
+    // What the file holds bounds what is allocated; then the machine does.
+    require_input("input/x", fixture_.length), require_input("input/y", fixture_.length);
+    if (fixture_.source_length > 0) require_input("input/src", fixture_.source_length);
+    require_memory("fixture " + file_.path(), estimated_bytes(fixture_.config, fixture_.batch));
     model_ = record_transformer(tape_, fixture_.config,
                                 {.batch = fixture_.batch,
                                  .sequence = fixture_.length,
@@ -65,8 +70,9 @@ class Verifier {
                                  .key_lengths = fixture_.key_lengths,
                                  .training = true,
                                  .probes = false});
+    check_parameters();
     store_.materialize(1);
-    load_parameters();
+    for (const auto& [name, p] : names_) store_.write(p, file_.floats("param/" + name));
   }
 
   VerifyReport run() {
@@ -94,7 +100,12 @@ class Verifier {
   }
 
  private:
-  void load_parameters() {
+  void require_input(const char* tensor, int32_t length) const {
+    file_.require_shape(tensor, {fixture_.batch, length});
+  }
+
+  /// Recorded, but not allocated yet.
+  void check_parameters() {
     std::vector<bool> given(store_.parameters().size(), false);
     for (const std::string& name : file_.names()) {
       if (!name.starts_with("param/")) continue;
@@ -104,7 +115,6 @@ class Verifier {
         fail(file_.path(), "{} has no counterpart {} in the model that the metadata describe", name, ours);
       const Shape& shape = store_.parameters()[static_cast<size_t>(p)].shape;
       file_.require_shape(name, TensorShape(shape.dim, shape.dim + shape.rank));
-      store_.write(p, file_.floats(name));
       given[static_cast<size_t>(p)] = true;
       names_.push_back({name.substr(6), p});
     }
@@ -216,7 +226,11 @@ bool VerifyReport::passed() const {
 }
 
 VerifyReport verify_fixture(const std::string& path, Backend& backend) {
-  return Verifier(path, backend).run();
+  return verify_fixture(SafetensorsFile::load(path), backend);
+}
+
+VerifyReport verify_fixture(SafetensorsFile file, Backend& backend) {
+  return Verifier(std::move(file), backend).run();
 }
 
 std::string to_string(const VerifyReport& r) {

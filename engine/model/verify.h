@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/io/safetensors.h"
 #include "engine/tape/backend.h"
 
 namespace normscope {
@@ -31,6 +32,7 @@ struct VerifyReport {
 /// Builds the fixture's model on the backend and compares. Throws Error when the file is not a fixture, lacks
 /// a tensor, holds one that the model does not know, or describes a model that cannot be built.
 VerifyReport verify_fixture(const std::string& path, Backend& backend);
+VerifyReport verify_fixture(SafetensorsFile file, Backend& backend);
 
 /// A few lines to print: the model, then one line a check with error, tolerance and verdict.
 std::string to_string(const VerifyReport& report);

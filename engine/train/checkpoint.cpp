@@ -1,28 +1,28 @@
 // Run::image, Run::save and Run::load: a run as a safetensors file.
 //
 // Tensors: NAME (weights), m/NAME and v/NAME (optimizer state), history/steps, history/losses, history/rates,
-// validation/steps, validation/losses, losses (those before a fork included), plateau/window, and the frames
-// of the history, thinned to a few MB: frames/steps, frames/stats, frames/gone, frames/gone_values,
-// frames/gone_steps. Metadata: format, step, data_hash, and as JSON text: origin (the specification as [key,
-// value] pairs), edits and scheduled ([step, key, value]), plateau, events, non_finite, validation. The
-// present specification is not stored: it is origin with the edits applied.
+// validation/steps, validation/losses, losses (those before a fork included), plateau/window, plateau/blocks,
+// and the frames of the history, thinned to a few MB: frames/steps, frames/stats, frames/gone,
+// frames/gone_values, frames/gone_steps. Metadata: format, step, data_hash, and as JSON text: origin (the
+// specification as [key, value] pairs), edits and scheduled ([step, key, value]), plateau, events,
+// non_finite, validation. The present specification is not stored: it is origin with the edits applied.
 #include <nlohmann/json.hpp>
 
-#include <charconv>
-#include <cmath>
-#include <limits>
+#include <algorithm>
 #include <map>
 
 #include "engine/core/error.h"
+#include "engine/core/machine_memory.h"
 #include "engine/io/safetensors.h"
+#include "engine/train/limits.h"
 #include "engine/train/run_impl.h"
+#include "engine/train/saved_run.h"
 
 namespace normscope {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kFormat = "normscope run 1";
 constexpr const char* kWhere = "checkpoint";
 constexpr size_t kFrameBytes = size_t{3} << 20;  // of the frames in a file
 
@@ -43,47 +43,6 @@ Json json_of(const std::vector<Edit>& edits) {
   return list;
 }
 
-RunSpec spec_from(const Json& list) {
-  RunSpec spec;
-  for (const Json& pair : list) set_field(spec, pair.at(0).get<std::string>(), pair.at(1).get<std::string>());
-  return spec;
-}
-
-std::vector<Edit> edits_from(const Json& list) {
-  std::vector<Edit> edits;
-  for (const Json& edit : list)
-    edits.push_back(
-        {edit.at(0).get<int32_t>(), edit.at(1).get<std::string>(), edit.at(2).get<std::string>()});
-  return edits;
-}
-
-SafetensorsFile open_checkpoint(const std::string& path) {
-  SafetensorsFile file = SafetensorsFile::load(path);
-  const auto format = file.metadata().find("format");
-  if (format == file.metadata().end() || format->second != kFormat)
-    fail(kWhere, "{} is no saved run: expected metadata format = \"{}\"", path, kFormat);
-  return file;
-}
-
-// Whatever the metadata's JSON lacks or has of another type becomes one line that names the file.
-template <typename Read>
-auto read_json(const SafetensorsFile& file, const std::string& key, Read read) {
-  try {
-    return read(Json::parse(file.metadata(key)));
-  } catch (const Json::exception& error) {
-    fail(kWhere, "{}: metadata {} is damaged: {}", file.path(), key, error.what());
-  }
-}
-
-int32_t integer_of(const SafetensorsFile& file, const std::string& key) {
-  const std::string& text = file.metadata(key);
-  int32_t value = 0;
-  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || at != text.data() + text.size() || value < 0)
-    fail(kWhere, "{}: metadata {} is '{}': expected a whole number", file.path(), key, text);
-  return value;
-}
-
 constexpr std::pair<const char*, Store::Block> kBlocks[] = {
     {"", Store::Block::Value}, {"m/", Store::Block::M}, {"v/", Store::Block::V}};
 
@@ -101,53 +60,15 @@ Json json_of(const Plateau::State& state) {
   return {{"count", state.count}, {"stuck", state.stuck}, {"learning_since", state.learning_since}};
 }
 
-Plateau::State plateau_from(const Json& json, const std::vector<double>& window) {
-  Plateau::State state{{},
-                       json.at("count").get<int32_t>(),
-                       json.at("stuck").get<bool>(),
-                       json.at("learning_since").get<int32_t>()};
-  if (window.size() != state.window.size() || state.count < 0)
-    fail(kWhere, "plateau/window has {} numbers: expected {}", window.size(), state.window.size());
-  std::copy(window.begin(), window.end(), state.window.begin());
-  return state;
-}
-
 Json json_of(const std::vector<RunEvent>& events) {
   Json list = Json::array();
   for (const RunEvent& event : events) list.push_back({event.step, static_cast<int>(event.kind), event.text});
   return list;
 }
 
-void read_events(const Json& list, History& history) {
-  for (const Json& event : list) {
-    const int kind = event.at(1).get<int>();
-    if (kind < 0 || kind > static_cast<int>(RunEvent::Kind::Resumed))
-      fail(kWhere, "event kind {} is unknown", kind);
-    history.add_event(
-        {event.at(0).get<int32_t>(), static_cast<RunEvent::Kind>(kind), event.at(2).get<std::string>()});
-  }
-}
-
 Json json_of(const std::optional<NonFiniteReport>& report) {
   if (!report) return nullptr;
   return {report->layer, report->tensor, report->step};
-}
-
-std::optional<NonFiniteReport> report_from(const Json& json) {
-  if (json.is_null()) return std::nullopt;
-  return NonFiniteReport{json.at(0).get<int32_t>(), json.at(1).get<std::string>(), json.at(2).get<int32_t>()};
-}
-
-// Frames are there to be looked at: those of another version, or of a file without any, are left out.
-void read_frames(const SafetensorsFile& file, History& history) {
-  if (!file.contains("frames/steps")) return;
-  FrameBlock block;
-  block.steps = file.int32s("frames/steps");
-  block.stats = file.floats("frames/stats");
-  block.gone = file.int32s("frames/gone");
-  block.gone_values = file.floats("frames/gone_values");
-  block.gone_steps = file.int32s("frames/gone_steps");
-  if (block.stats.size() == block.steps.size() * history.layout().size()) history.restore_frames(block);
 }
 
 template <typename T>
@@ -161,11 +82,11 @@ TensorShape row(const std::vector<T>& values) {
 // when they are written: the History may be read by any thread.
 struct RunImage::Data {
   std::vector<ParameterInfo> parameters;
-  std::vector<float> blocks[std::size(kBlocks)];
+  std::vector<float> weights[std::size(kBlocks)];
   std::shared_ptr<const History> history;
   Series loss, rate, validation;
   std::vector<float> losses;
-  std::vector<double> window;
+  std::vector<double> window, blocks;  // of the plateau
   int32_t step = 0;
   std::map<std::string, std::string> metadata;
 };
@@ -178,7 +99,7 @@ void RunImage::write(const std::string& path) const {
   for (const ParameterInfo& info : data_->parameters)
     for (size_t b = 0; b < std::size(kBlocks); ++b)
       file.add(kBlocks[b].first + info.name, shape_of(info.shape),
-               std::span(data_->blocks[b]).subspan(info.offset, static_cast<size_t>(info.shape.size())));
+               std::span(data_->weights[b]).subspan(info.offset, static_cast<size_t>(info.shape.size())));
   const FrameBlock frames = data_->history->frames(data_->step, kFrameBytes);
   file.add("history/steps", row(data_->loss.steps), std::span(data_->loss.steps));
   file.add("history/losses", row(data_->loss.values), std::span(data_->loss.values));
@@ -187,6 +108,7 @@ void RunImage::write(const std::string& path) const {
   file.add("validation/losses", row(data_->validation.values), std::span(data_->validation.values));
   file.add("losses", row(data_->losses), std::span(data_->losses));
   file.add("plateau/window", row(data_->window), std::span(data_->window));
+  file.add("plateau/blocks", row(data_->blocks), std::span(data_->blocks));
   file.add("frames/steps", row(frames.steps), std::span(frames.steps));
   file.add("frames/stats", row(frames.stats), std::span(frames.stats));
   file.add("frames/gone", row(frames.gone), std::span(frames.gone));
@@ -202,8 +124,8 @@ std::shared_ptr<const RunImage> Run::image() const {
   auto data = std::make_unique<RunImage::Data>();
   data->parameters = store.parameters();
   for (size_t b = 0; b < std::size(kBlocks); ++b) {
-    data->blocks[b].resize(store.size());
-    store.backend().download(store.block(kBlocks[b].second), 0, data->blocks[b]);
+    data->weights[b].resize(store.size());
+    store.backend().download(store.block(kBlocks[b].second), 0, data->weights[b]);
   }
   run.require_backend();
   data->history = run.history;
@@ -213,7 +135,8 @@ std::shared_ptr<const RunImage> Run::image() const {
   data->step = run.steps;
   const Plateau::State plateau = run.plateau.state();
   data->window.assign(plateau.window.begin(), plateau.window.end());
-  data->metadata = {{"format", kFormat},
+  data->blocks.assign(plateau.blocks.begin(), plateau.blocks.end());
+  data->metadata = {{"format", kSavedRunFormat},
                     {"step", std::to_string(run.steps)},
                     {"data_hash", fmt::format("{:016x}", run.task->hash())},
                     {"origin", text_of(json_of(run.origin))},
@@ -227,49 +150,43 @@ std::shared_ptr<const RunImage> Run::image() const {
 
 void Run::save(const std::string& path) const { image()->write(path); }
 
-RunSpec Run::saved_spec(const std::string& path) {
-  const SafetensorsFile file = open_checkpoint(path);
-  RunSpec spec = read_json(file, "origin", [](const Json& json) { return spec_from(json); });
-  for (const Edit& edit : read_json(file, "edits", [](const Json& json) { return edits_from(json); }))
-    set_field(spec, edit.key, edit.value);
-  return spec;
-}
+RunSpec Run::saved_spec(const std::string& path) { return read_saved_run(SafetensorsFile::load(path)).spec; }
 
 std::unique_ptr<Run> Run::load(const std::string& path, std::shared_ptr<const Task> task, Backend& backend) {
-  const SafetensorsFile file = open_checkpoint(path);
+  const SafetensorsFile file = SafetensorsFile::load(path);
+  SavedRun saved = read_saved_run(file);
   const std::string hash = task ? fmt::format("{:016x}", task->hash()) : "";
-  if (file.metadata("data_hash") != hash)
-    fail(kWhere, "{} was trained on other data (hash {}): expected the data at hand (hash {})", path,
-         file.metadata("data_hash"), hash);
-  const RunSpec origin = read_json(file, "origin", [](const Json& json) { return spec_from(json); });
-  RunSpec spec = origin;
-  const auto edits = read_json(file, "edits", [](const Json& json) { return edits_from(json); });
-  for (const Edit& edit : edits) set_field(spec, edit.key, edit.value);
+  if (saved.data_hash != hash)
+    fail(kWhere, "{} was trained on other data (hash {}): expected the data at hand (hash {})", file.path(),
+         saved.data_hash, hash);
+  RunSpec sized = saved.spec;
+  if (task) sized.model.vocabulary = task->vocabulary();
+  require_memory(file.path(), std::max(saved.bytes, estimated_bytes(sized)));
 
-  auto made = std::make_unique<Impl>(spec, std::move(task), backend);
-  made->origin = origin;
+  auto made = std::make_unique<Impl>(saved.spec, std::move(task), backend);
+  made->origin = saved.origin;
   made->origin.model.vocabulary = made->spec.model.vocabulary;
-  made->edits = edits;
-  made->scheduled = read_json(file, "scheduled", [](const Json& json) { return edits_from(json); });
-  made->steps = integer_of(file, "step");
+  made->edits = std::move(saved.edits), made->scheduled = std::move(saved.scheduled);
+  made->steps = saved.step;
   made->rebuild();
   read_weights(file, made->network->store);
 
   made->history = made->new_history();
-  made->history->append_dense(file.int32s("history/steps"), file.floats("history/losses"),
-                              file.floats("history/rates"));
-  read_frames(file, *made->history);
-  const auto validation_steps = file.int32s("validation/steps");
-  const auto validation_losses = file.floats("validation/losses");
-  for (size_t i = 0; i < std::min(validation_steps.size(), validation_losses.size()); ++i)
-    made->history->append_validation(validation_steps[i], static_cast<double>(validation_losses[i]));
-  if (!validation_losses.empty()) made->validation = static_cast<double>(validation_losses.back());
-  made->losses = file.floats("losses");
-  read_json(file, "events", [&](const Json& json) { return read_events(json, *made->history), true; });
+  made->history->append_dense(saved.loss_steps, saved.history_losses, saved.history_rates);
+  // Frames of another version, with other numbers in them, are left out.
+  if (saved.frames.stats.size() == saved.frames.steps.size() * made->history->layout().size())
+    made->history->restore_frames(saved.frames);
+  for (size_t i = 0; i < saved.validation_steps.size(); ++i)
+    made->history->append_validation(saved.validation_steps[i],
+                                     static_cast<double>(saved.validation_losses[i]));
+  for (RunEvent& event : saved.events) made->history->add_event(std::move(event));
+  if (made->history->last_step() > saved.step) made->history->truncate(saved.step);  // they are made again
+  const Series validation = made->history->validation();
+  if (!validation.values.empty()) made->validation = static_cast<double>(validation.values.back());
+  made->losses = std::move(saved.losses);
   made->history->add_event({made->steps, RunEvent::Kind::Resumed, "resumed"});
-  made->plateau.restore(read_json(
-      file, "plateau", [&](const Json& json) { return plateau_from(json, file.doubles("plateau/window")); }));
-  made->broken = read_json(file, "non_finite", [](const Json& json) { return report_from(json); });
+  made->plateau.restore(saved.plateau);
+  made->broken = std::move(saved.broken);
   made->refresh_level();
   return std::unique_ptr<Run>(new Run(std::move(made)));
 }

@@ -30,6 +30,9 @@ class Validator {
             const std::vector<std::string>& left_out = {},
             int32_t most = std::numeric_limits<int32_t>::max());
   double measure();
+  /// The same with the sources of each batch exchanged between its rows: every row is asked to write its
+  /// target from another row's source. Of an encoder-decoder.
+  double measure_exchanged();
   double accuracy() const { return accuracy_; }  ///< of the last measure(); NaN unless it classifies
 
  private:
@@ -39,12 +42,18 @@ class Validator {
     int64_t targets;
   };
   int64_t right(const Drawn& drawn) const;
+  double mean_loss(bool exchanged);
 
   std::map<BatchShape, Program> programs_;
   std::vector<Drawn> batches_;
   int32_t classes_;
   double accuracy_;
 };
+
+/// What its sources are worth to an encoder-decoder, in nats a target: the validation loss with the sources
+/// exchanged between rows, over the true one. About zero: it writes the language and ignores what it reads.
+/// NaN for what reads no source.
+double source_use(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t batch);
 
 /// Writes lines. A decoder writes symbol by symbol at temperature 1: symbol i of a line is drawn with the
 /// random number (seed, site "sample", i), the same for all runs of a seed and for every line, so what

@@ -97,7 +97,7 @@ void History::append_dense(std::span<const int32_t> steps, std::span<const float
 void History::thin_dense() {
   if (steps_.size() <= kDenseSteps) return;
   size_t older = steps_.size() - kDenseSteps / 2;
-  for (;; dense_stride_ *= 2) {
+  for (; dense_stride_ <= (1 << 29); dense_stride_ *= 2) {
     size_t kept = 0;
     for (size_t begin = 0, end = 0; begin < older; begin = end) {
       size_t low = begin, high = begin, fastest = begin;
@@ -173,6 +173,14 @@ void History::append_validation(int32_t step, double loss) {
 void History::add_event(RunEvent event) {
   const std::lock_guard lock(mutex_);
   events_.push_back(std::move(event));
+  ++version_;
+}
+
+void History::take_back(const RunEvent& event) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find(events_.rbegin(), events_.rend(), event);
+  if (found == events_.rend()) return;
+  events_.erase(std::next(found).base());
   ++version_;
 }
 

@@ -35,6 +35,7 @@ struct RunEvent {
   int32_t step = 0;
   Kind kind = Kind::Started;
   std::string text;  ///< "leaves the plateau", "not finite: L02.attn.wq gradient"
+  bool operator==(const RunEvent&) const = default;
 };
 const char* to_string(RunEvent::Kind kind);
 
@@ -74,6 +75,7 @@ class History {
   /// Frames out of a file, before any of its own. Throws Error when they do not fit together or this layout.
   void restore_frames(const FrameBlock& block);
   void add_event(RunEvent event);
+  void take_back(const RunEvent& event);  ///< the newest that is the same; none is no fault
   /// Forgets what lies after `step` (a run that was set back).
   void truncate(int32_t step);
 

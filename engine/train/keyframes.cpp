@@ -3,8 +3,11 @@
 #include <algorithm>
 
 #include "engine/core/error.h"
+#include "engine/io/input_value.h"
 #include "engine/io/safetensors.h"
 #include "engine/tape/backend.h"
+#include "engine/train/limits.h"
+#include "engine/train/saved_run.h"
 
 namespace normscope {
 namespace {
@@ -93,7 +96,8 @@ void Keyframes::restore(std::shared_ptr<const Keyframe> frame) {
 
 void write_keyframe(const Keyframe& frame, const std::string& path) {
   const Plateau::State& plateau = frame.plateau;
-  const std::vector<double> window(plateau.window.begin(), plateau.window.end());
+  const std::vector<double> window(plateau.window.begin(), plateau.window.end()),
+      blocks(plateau.blocks.begin(), plateau.blocks.end());
   const std::vector<int32_t> numbers{frame.step, static_cast<int32_t>(frame.edits), plateau.count,
                                      plateau.stuck ? 1 : 0, plateau.learning_since};
   const auto row = [](const auto& values) { return TensorShape{static_cast<int64_t>(values.size())}; };
@@ -103,29 +107,43 @@ void write_keyframe(const Keyframe& frame, const std::string& path) {
   file.add("m", row(frame.m), std::span(frame.m));
   file.add("v", row(frame.v), std::span(frame.v));
   file.add("plateau/window", row(window), std::span(window));
+  file.add("plateau/blocks", row(blocks), std::span(blocks));
   file.add("numbers", row(numbers), std::span(numbers));
   file.write(path);
 }
 
 std::shared_ptr<const Keyframe> read_keyframe(const std::string& path) {
-  const SafetensorsFile file = SafetensorsFile::load(path);
-  if (file.metadata("format") != kFormat) fail("keyframe", "{} is none", path);
+  return read_keyframe(SafetensorsFile::load(path));
+}
+
+std::shared_ptr<const Keyframe> read_keyframe(const SafetensorsFile& file) {
+  const std::string where = "keyframe " + file.path();
+  const auto format = file.metadata().find("format");
+  if (format == file.metadata().end() || format->second != kFormat)
+    fail(where, "is none: expected metadata format = \"{}\"", kFormat);
   auto frame = std::make_shared<Keyframe>();
-  frame->values = file.floats("values"), frame->m = file.floats("m"), frame->v = file.floats("v");
-  const std::vector<double> window = file.doubles("plateau/window");
   const std::vector<int32_t> numbers = file.int32s("numbers");
-  if (window.size() != frame->plateau.window.size() || numbers.size() != 5 || numbers[0] < 1 ||
-      numbers[1] < 0 || frame->m.size() != frame->values.size() || frame->v.size() != frame->values.size())
-    fail("keyframe", "{} is damaged", path);
-  std::copy(window.begin(), window.end(), frame->plateau.window.begin());
-  frame->step = numbers[0], frame->edits = static_cast<size_t>(numbers[1]);
-  frame->plateau.count = numbers[2], frame->plateau.stuck = numbers[3] != 0;
-  frame->plateau.learning_since = numbers[4];
+  if (numbers.size() != 5) fail(where, "numbers has {} numbers: expected 5", numbers.size());
+  const auto number = [&](size_t i, const char* what, int64_t low, int64_t high) {
+    require_range(where, fmt::format("numbers[{}] ({})", i, what), numbers[i], low, high);
+    return numbers[i];
+  };
+  frame->step = number(0, "step", 1, kMostSteps);
+  frame->edits = static_cast<size_t>(number(1, "edits", 0, kMostEdits));
+  frame->plateau = plateau_from(where, file);
+  frame->plateau.count = number(2, "plateau.count", 0, frame->step);
+  frame->plateau.stuck = number(3, "plateau.stuck", 0, 1) != 0;
+  frame->plateau.learning_since = number(4, "plateau.learning_since", 0, frame->step);
+  frame->values = file.floats("values"), frame->m = file.floats("m"), frame->v = file.floats("v");
+  for (const auto& [name, block] : {std::pair{"m", &frame->m}, {"v", &frame->v}})
+    if (block->size() != frame->values.size())
+      fail(where, "{} has {} numbers: expected {}, as many as values", name, block->size(),
+           frame->values.size());
   return frame;
 }
 
 void restore(const Keyframe& frame, Store& store) {
-  if (frame.values.size() != store.size())
+  if (frame.values.size() != store.size() || frame.m.size() != store.size() || frame.v.size() != store.size())
     fail("keyframe", "{} numbers of step {}: expected {}", frame.values.size(), frame.step, store.size());
   store.backend().upload(store.block(Store::Block::Value), 0, frame.values);
   store.backend().upload(store.block(Store::Block::M), 0, frame.m);

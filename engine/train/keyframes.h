@@ -7,10 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "engine/io/safetensors.h"
 #include "engine/tape/store.h"
 #include "engine/train/plateau.h"
 
 namespace normscope {
+
+class SafetensorsFile;
 
 struct Keyframe {
   int32_t step = 0;
@@ -49,6 +52,7 @@ void restore(const Keyframe& frame, Store& store);
 
 /// As a safetensors file, written once and for all.
 void write_keyframe(const Keyframe& frame, const std::string& path);
-std::shared_ptr<const Keyframe> read_keyframe(const std::string& path);
+std::shared_ptr<const Keyframe> read_keyframe(const std::string& path);  ///< throws Error
+std::shared_ptr<const Keyframe> read_keyframe(const SafetensorsFile& file);
 
 }  // namespace normscope

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/train/lab_trainer.h"
 
@@ -14,7 +15,11 @@ namespace normscope {
 namespace {
 
 using Clock = LabTrainer::Clock;
-using Command = std::function<void(LabTrainer&)>;
+struct Command {
+  const char* name;  ///< for messages: what could not be done
+  std::function<void(LabTrainer&)> carry_out;
+  bool to_disk = false;  ///< carried out at the end too
+};
 
 constexpr auto kViewInterval = std::chrono::microseconds(16'000);
 constexpr auto kAskAgain = std::chrono::milliseconds(100);
@@ -24,11 +29,13 @@ constexpr auto kAskAgain = std::chrono::milliseconds(100);
 struct Lab::Impl {
   explicit Impl(LabOptions given) : options(std::move(given)), view(std::make_shared<const LabView>()) {}
 
-  void send(Command command);
-  void loop();
+  void send(const char* name, std::function<void(LabTrainer&)> command, bool to_disk = false);
+  bool leaving();
+  void run();
+  void loop(LabTrainer& trainer, std::deque<Command>& taken);
   bool take_commands(const LabTrainer& trainer, std::deque<Command>& taken);
   void autosave(LabTrainer& trainer, bool last = false);
-  void say_autosave_error(LabTrainer& trainer);
+  void say_autosave_error(LabTrainer& trainer, const std::string& error);
   void wait_for_autosave();
   bool save_due() const { return unsaved && Clock::now() >= next_save; }
   void carry_out(LabTrainer& trainer, std::deque<Command>& taken);
@@ -54,13 +61,14 @@ struct Lab::Impl {
   int64_t generation = 0;  // trainer thread only: of the autosave, as `whole`
   bool whole = true;       // the next image refers to no file of an earlier one
   std::unique_ptr<Autosaver> autosaver;
-  std::thread thread;
+  std::promise<void> made;  // the trainer
+  std::jthread thread;
 };
 
-void Lab::Impl::send(Command command) {
+void Lab::Impl::send(const char* name, std::function<void(LabTrainer&)> command, bool to_disk) {
   {
     const std::lock_guard lock(mutex);
-    commands.push_back(std::move(command));
+    commands.push_back({name, std::move(command), to_disk});
     idle = false;
   }
   wake.notify_one();
@@ -103,20 +111,28 @@ bool Lab::Impl::take_commands(const LabTrainer& trainer, std::deque<Command>& ta
   return !quitting;
 }
 
+// A hand can ask for networks faster than they are built. What still waits at the end is for nobody to see,
+// and the window would stand for minutes until it is done: only what goes to the disk is carried out.
+bool Lab::Impl::leaving() {
+  const std::lock_guard lock(mutex);
+  return quitting;
+}
+
 void Lab::Impl::carry_out(LabTrainer& trainer, std::deque<Command>& taken) {
   if (taken.empty()) return;
   trainer.message.clear();
   publish(trainer, true);  // building a network or reading a text may take a while
   for (Command& command : taken) {
+    if (!command.to_disk && leaving()) continue;
     try {
       try {
-        command(trainer);
+        command.carry_out(trainer);
       } catch (const DeviceError& error) {  // the command is carried out elsewhere
         if (!trainer.fall_back(error.what())) throw;
-        command(trainer);
+        command.carry_out(trainer);
       }
-    } catch (const std::exception& error) {
-      trainer.message = error.what();
+    } catch (...) {
+      trainer.message = describe_exception(command.name);
     }
   }
   taken.clear();
@@ -130,8 +146,7 @@ void Lab::Impl::wait_for_autosave() {
 }
 
 // A failure (a full disk) is said once; the state before stays and the next try comes in its time.
-void Lab::Impl::say_autosave_error(LabTrainer& trainer) {
-  const std::string error = autosaver->take_error();
+void Lab::Impl::say_autosave_error(LabTrainer& trainer, const std::string& error) {
   if (error.empty()) return;
   unsaved = whole = true;
   if (trainer.message == error) return;
@@ -141,16 +156,15 @@ void Lab::Impl::say_autosave_error(LabTrainer& trainer) {
 
 // Here the state is copied, which takes milliseconds; a thread of its own writes it.
 void Lab::Impl::autosave(LabTrainer& trainer, bool last) {
-  if (autosaver->busy() && !last) return void(next_save = Clock::now() + kAskAgain);
-  unsaved = false;
+  if (autosaver && autosaver->busy() && !last) return void(next_save = Clock::now() + kAskAgain);
   wait_for_autosave();
-  if (trainer.empty()) return;
-  if (last) {  // after the one before is on the disk
-    autosaver.reset();
-    autosaver = std::make_unique<Autosaver>(options.autosave);
-  }
-  SessionImage image = trainer.image(++generation, whole);
-  whole = false;
+  if (trainer.empty()) return void(unsaved = false);
+  if (last) autosaver.reset();  // after the one before is on the disk
+  if (!autosaver) autosaver = std::make_unique<Autosaver>(options.autosave);
+  // An image that is not completed has promised files that nobody writes.
+  const bool all = std::exchange(whole, true);
+  SessionImage image = trainer.image(++generation, all);
+  whole = unsaved = false;
   {
     const std::lock_guard lock(mutex);
     image.companion = companion;
@@ -158,33 +172,51 @@ void Lab::Impl::autosave(LabTrainer& trainer, bool last) {
   autosaver->give(std::move(image));
 }
 
-void Lab::Impl::loop() {
-  LabTrainer trainer(options);
+// The thread's boundary: whatever leaves a round pauses the training and is said; the next command finds the
+// thread at its place.
+void Lab::Impl::run() {
+  std::unique_ptr<LabTrainer> trainer;
+  try {
+    trainer = std::make_unique<LabTrainer>(options);
+  } catch (...) {
+    return made.set_exception(exception_for_others("lab"));
+  }
+  made.set_value();
   std::deque<Command> taken;
-  if (!options.autosave.empty()) {
-    autosaver = std::make_unique<Autosaver>(options.autosave);
-    generation = session_generation(options.autosave);
-  }
+  const auto say = [&](const std::string& error) {
+    trainer->pause();
+    trainer->message = error;
+    publish(*trainer);
+  };
+  std::string error = guarded("lab", [&] {
+    trainer->open_device();
+    if (!options.autosave.empty()) generation = session_generation(options.autosave);
+  });
+  if (!error.empty()) (void)guarded("lab", [&] { say(error); });
   wait_for_autosave();
-  while (take_commands(trainer, taken)) {
-    carry_out(trainer, taken);
-    if (autosaver && !autosaver->busy()) say_autosave_error(trainer);
-    if (save_due()) autosave(trainer);
-    if (!trainer.has_work() || trainer.next_step_at() > Clock::now()) continue;
-    try {
-      trainer.work();
-      unsaved = !options.autosave.empty();
-    } catch (const std::exception& error) {
-      trainer.pause();
-      trainer.message = error.what();
-    }
-    if (!trainer.has_work() || Clock::now() - shown >= kViewInterval) publish(trainer);
+  while (take_commands(*trainer, taken)) {
+    error = guarded("training", [&] { loop(*trainer, taken); });
+    if (error.empty()) continue;
+    taken.clear();
+    (void)guarded("training", [&] { say(error); });
   }
-  if (unsaved) autosave(trainer, true);
+  (void)guarded("lab", [&] { carry_out(*trainer, taken); });
+  if (unsaved) (void)guarded("autosave", [&] { autosave(*trainer, true); });
   autosaver.reset();  // when it is on the disk
   const std::lock_guard lock(mutex);
   idle = true;
   changed.notify_all();
+}
+
+// One round: the commands that came, then a portion of work.
+void Lab::Impl::loop(LabTrainer& trainer, std::deque<Command>& taken) {
+  carry_out(trainer, taken);
+  if (autosaver && !autosaver->busy()) say_autosave_error(trainer, autosaver->take_error());
+  if (save_due()) say_autosave_error(trainer, guarded("autosave", [&] { autosave(trainer); }));
+  if (!trainer.has_work() || trainer.next_step_at() > Clock::now()) return;
+  trainer.work();
+  unsaved = !options.autosave.empty();
+  if (!trainer.has_work() || Clock::now() - shown >= kViewInterval) publish(trainer);
 }
 
 template <typename Done>
@@ -196,7 +228,8 @@ void Lab::Impl::wait(Done done) {
 
 Lab::Lab(LabOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
   if (!impl_->options.finished) impl_->options.finished = std::make_shared<RunCache>();
-  impl_->thread = std::thread([impl = impl_.get()] { impl->loop(); });
+  impl_->thread = start_thread("lab", [impl = impl_.get()] { impl->run(); });
+  impl_->made.get_future().get();  // the CPU's threads stand, or why not
 }
 
 Lab::~Lab() {
@@ -205,73 +238,84 @@ Lab::~Lab() {
 }
 
 void Lab::start(std::vector<RunSpec> runs, bool play, std::vector<std::vector<Edit>> edits) {
-  impl_->send([runs = std::move(runs), play, edits = std::move(edits)](LabTrainer& trainer) {
-    trainer.start(runs, play, edits);
-  });
+  impl_->send("starting the runs", [runs = std::move(runs), play, edits = std::move(edits)](
+                                       LabTrainer& trainer) { trainer.start(runs, play, edits); });
 }
 void Lab::open(std::vector<RunSpec> runs, std::vector<std::vector<Edit>> edits) {
-  impl_->send(
-      [runs = std::move(runs), edits = std::move(edits)](LabTrainer& trainer) { trainer.open(runs, edits); });
+  impl_->send("opening the runs", [runs = std::move(runs), edits = std::move(edits)](LabTrainer& trainer) {
+    trainer.open(runs, edits);
+  });
 }
 const std::shared_ptr<RunCache>& Lab::finished_runs() const { return impl_->options.finished; }
 void Lab::save(std::string folder) {
-  impl_->send([impl = impl_.get(), folder = std::move(folder)](LabTrainer& trainer) {
-    std::string companion;
-    {
-      const std::lock_guard lock(impl->mutex);
-      companion = impl->companion;
-    }
-    trainer.save(folder, std::move(companion));
-    impl->whole = true;  // see LabTrainer::save
-  });
+  impl_->send(
+      "saving the session",
+      [impl = impl_.get(), folder = std::move(folder)](LabTrainer& trainer) {
+        std::string companion;
+        {
+          const std::lock_guard lock(impl->mutex);
+          companion = impl->companion;
+        }
+        trainer.save(folder, std::move(companion));
+        impl->whole = true;  // see LabTrainer::save
+      },
+      true);
 }
 void Lab::restore(std::string folder, bool play) {
-  impl_->send([folder = std::move(folder), play](LabTrainer& trainer) { trainer.restore(folder, play); });
+  impl_->send("restoring the session",
+              [folder = std::move(folder), play](LabTrainer& trainer) { trainer.restore(folder, play); });
 }
 void Lab::play() {
-  impl_->send([](LabTrainer& trainer) { trainer.play_to(std::numeric_limits<int32_t>::max()); });
+  impl_->send("playing", [](LabTrainer& trainer) { trainer.play_to(std::numeric_limits<int32_t>::max()); });
 }
 void Lab::play_to(int32_t step) {
-  impl_->send([step](LabTrainer& trainer) { trainer.play_to(step); });
+  impl_->send("playing", [step](LabTrainer& trainer) { trainer.play_to(step); });
 }
 void Lab::pause() {
-  impl_->send([](LabTrainer& trainer) { trainer.pause(); });
+  impl_->send("pausing", [](LabTrainer& trainer) { trainer.pause(); });
 }
 void Lab::step_once() {
-  impl_->send([](LabTrainer& trainer) { trainer.step_once(); });
+  impl_->send("taking a step", [](LabTrainer& trainer) { trainer.step_once(); });
 }
 void Lab::reset(bool new_seed) {
-  impl_->send([new_seed](LabTrainer& trainer) { trainer.reset(new_seed); });
+  impl_->send("starting again", [new_seed](LabTrainer& trainer) { trainer.reset(new_seed); });
+}
+void Lab::exchange_reset(bool back) {
+  impl_->send("exchanging the runs of a reset",
+              [back](LabTrainer& trainer) { trainer.exchange_reset(back); });
 }
 void Lab::set_budget(int32_t steps) {
-  impl_->send([steps](LabTrainer& trainer) { trainer.set_budget(steps); });
+  impl_->send("setting the budget", [steps](LabTrainer& trainer) { trainer.set_budget(steps); });
 }
 void Lab::set_backend(BackendChoice choice) {
-  impl_->send([choice](LabTrainer& trainer) { trainer.set_backend(choice); });
+  impl_->send("moving the runs", [choice](LabTrainer& trainer) { trainer.set_backend(choice); });
 }
 void Lab::set_steps_per_second(double limit) {
-  impl_->send([limit](LabTrainer& trainer) { trainer.set_steps_per_second(limit); });
+  impl_->send("setting the speed", [limit](LabTrainer& trainer) { trainer.set_steps_per_second(limit); });
 }
 void Lab::edit(int32_t run, std::string key, std::string value) {
-  impl_->send([run, key = std::move(key), value = std::move(value)](LabTrainer& trainer) {
+  impl_->send("editing a run", [run, key = std::move(key), value = std::move(value)](LabTrainer& trainer) {
     trainer.edit(run, key, value);
   });
 }
 void Lab::set_spec(int32_t run, RunSpec spec) {
-  impl_->send([run, spec = std::move(spec)](LabTrainer& trainer) { trainer.set_spec(run, spec); });
+  impl_->send("changing a run",
+              [run, spec = std::move(spec)](LabTrainer& trainer) { trainer.set_spec(run, spec); });
 }
 void Lab::fork(ForkRequest request) {
-  impl_->send([request = std::move(request)](LabTrainer& trainer) { trainer.fork(request); });
+  impl_->send("forking", [request = std::move(request)](LabTrainer& trainer) { trainer.fork(request); });
 }
 void Lab::fork_from(int32_t run, int32_t step, std::optional<RunSpec> spec) {
-  impl_->send(
-      [run, step, spec = std::move(spec)](LabTrainer& trainer) { trainer.fork_from(run, step, spec); });
+  impl_->send("forking", [run, step, spec = std::move(spec)](LabTrainer& trainer) {
+    trainer.fork_from(run, step, spec);
+  });
 }
 void Lab::ablate(int32_t run, std::vector<std::string> left_out) {
-  impl_->send([run, names = std::move(left_out)](LabTrainer& trainer) { trainer.ablate(run, names); });
+  impl_->send("leaving sub-layers out",
+              [run, names = std::move(left_out)](LabTrainer& trainer) { trainer.ablate(run, names); });
 }
 void Lab::measure_batch() {
-  impl_->send([](LabTrainer& trainer) { trainer.measure_batch(); });
+  impl_->send("measuring the batch", [](LabTrainer& trainer) { trainer.measure_batch(); });
 }
 void Lab::keep(std::string companion) {
   {
@@ -283,19 +327,19 @@ void Lab::keep(std::string companion) {
   impl_->wake.notify_one();
 }
 void Lab::check_luck() {
-  impl_->send([](LabTrainer& trainer) { trainer.check_luck(); });
+  impl_->send("reruns with other seeds", [](LabTrainer& trainer) { trainer.check_luck(); });
 }
 void Lab::cancel_luck() {
-  impl_->send([](LabTrainer& trainer) { trainer.cancel_luck(); });
+  impl_->send("reruns with other seeds", [](LabTrainer& trainer) { trainer.cancel_luck(); });
 }
 void Lab::remove_fork() {
-  impl_->send([](LabTrainer& trainer) { trainer.remove_fork(); });
+  impl_->send("removing run D", [](LabTrainer& trainer) { trainer.remove_fork(); });
 }
 void Lab::restore_fork() {
-  impl_->send([](LabTrainer& trainer) { trainer.restore_fork(); });
+  impl_->send("bringing run D back", [](LabTrainer& trainer) { trainer.restore_fork(); });
 }
 void Lab::load_text(std::string path) {
-  impl_->send([path = std::move(path)](LabTrainer& trainer) { trainer.load_text(path); });
+  impl_->send("loading the text", [path = std::move(path)](LabTrainer& trainer) { trainer.load_text(path); });
 }
 
 void Lab::quit() {

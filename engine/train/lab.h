@@ -30,11 +30,17 @@ struct Ablation;  // measure/ablation.h
 /// difference.
 constexpr int32_t shown_window(int32_t step) { return std::clamp(step / 5, 1, 20); }
 
+/// What a model wrote at one of its steps.
+struct Sample {
+  int32_t step = 0;
+  std::string text;
+};
+
 struct RunView {
   char letter = 'A';
   std::shared_ptr<const RunSpec> spec;    ///< with the edits applied so far
   std::shared_ptr<const RunSpec> origin;  ///< as it stood at step 0: with `edits` it replays this run
-  std::string name;
+  std::string name;                       ///< what it began as, see `edits` for what was changed later
   RunState state = RunState::Training;
   std::string badge;  ///< "stuck at letter frequencies", "learning since step 46", "not finite at step 23"
   std::string note;   ///< the error text under a badge that needs one
@@ -43,6 +49,8 @@ struct RunView {
   int32_t learning_since = 0;  ///< step at which it left the plateau; 0 = not (yet)
   double validation_loss = 0;  ///< NaN until measured
   std::string writes;          ///< what the model writes now
+  int32_t writes_step = -1;    ///< of `writes` at an earlier step, 0 without one; -1: now
+  std::shared_ptr<const std::vector<Sample>> samples;  ///< what it wrote on the way, by step; or nullptr
   /// Mean of each sub-layer's scale (learned or constant), in order: of its skip, of its branch.
   std::vector<float> skip_scales, branch_scales;
   std::shared_ptr<const History> history;
@@ -62,6 +70,7 @@ struct LabView {
   bool busy = false;  ///< building a run or catching up
   int32_t step = 0;   ///< of the lockstep
   int32_t budget = 300;
+  int32_t portion = 300;        ///< steps that more of them are, and that a fork brings
   double seconds_per_step = 0;  ///< all runs together, smoothed
   double tokens_per_second = 0;
   int32_t threads = 0;
@@ -108,11 +117,17 @@ struct ForkRequest {
   RunSpec spec;             ///< the changed specification
   bool from_start = false;  ///< Shift: from step 0, catching up; otherwise from the present weights and step
   std::string note;         ///< "12 norms moved"
+  int32_t step = -1;        ///< as the source stood after this step; -1: after its newest
+  /// D trains at once, whether the Lab was at rest or not, and brings steps of its own: the budget ends no
+  /// sooner than LabView::portion steps after the fork, for all runs. Until the fork is removed.
+  bool train = false;
 };
 
 class Lab {
  public:
+  /// Throws Error where the threads cannot be started.
   explicit Lab(LabOptions options = {});
+  /// What was asked for and is not begun is dropped, but for save().
   ~Lab();
 
   // Commands; each returns at once.
@@ -121,13 +136,17 @@ class Lab {
   /// The same, but a run that the store of finished runs has is not trained again: it stands at the end of
   /// its budget at once, and the others catch up with it. With none of them there it plays from step 0.
   void open(std::vector<RunSpec> runs, std::vector<std::vector<Edit>> edits = {});
+  /// At the end of the budget: for LabView::portion more steps. So do play_to() and step_once().
   void play();
   void pause();
   void play_to(int32_t step);  ///< plays and pauses exactly there
   void step_once();
   /// All runs from step 0 with the specifications that they have now: what was edited stays, as part of them.
+  /// Those of before are put aside.
   void reset(bool new_seed);
-  void set_budget(int32_t steps);
+  /// Undo of a reset with the same seed, and redo: the runs of before (after) it as they were left.
+  void exchange_reset(bool back);
+  void set_budget(int32_t steps);  ///< also how many more steps play brings at its end
   /// All runs move there with their weights, or stay where they are with a message.
   void set_backend(BackendChoice choice);
   void set_steps_per_second(double limit);  ///< 0 = as fast as possible

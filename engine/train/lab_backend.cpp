@@ -1,10 +1,11 @@
 // LabTrainer: where the runs are. All of them, those put aside too, are on one backend.
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/train/lab_trainer.h"
 
 namespace normscope {
 
-std::unique_ptr<Backend> LabTrainer::open_device(BackendChoice choice) const {
+std::unique_ptr<Backend> LabTrainer::make_device(BackendChoice choice) const {
   return options_.open_backend ? options_.open_backend(choice) : make_backend(choice, options_.threads);
 }
 
@@ -25,14 +26,15 @@ void LabTrainer::set_backend(BackendChoice choice) {
   std::vector<LabEntry*> moved;
   std::unique_ptr<Backend> device;
   try {
-    if (choice.cuda) device = open_device(choice);
+    if (choice.cuda) device = make_device(choice);
     for (LabEntry* entry : kept()) {
       entry->run->move_to(device ? *device : *cpu_);
       moved.push_back(entry);
     }
-  } catch (const Error& error) {  // all stay; what was no DeviceError of the runs' own must not become one
+  } catch (...) {  // all stay; what was no DeviceError of the runs' own must not become one
+    const std::string why = describe_exception("moving the runs");
     for (LabEntry* entry : moved) entry->run->move_to(*backend_);
-    fail("backend", "{}", error.what());
+    fail("backend", "{}", why);
   }
   leave_rerun();
   backend_ = device ? device.get() : cpu_.get();

@@ -8,6 +8,7 @@
 #include "engine/core/machine_memory.h"
 #include "engine/measure/ablation.h"
 #include "engine/train/lab_trainer.h"
+#include "engine/train/limits.h"
 
 namespace normscope {
 namespace {
@@ -17,15 +18,6 @@ constexpr size_t kMostParked = 12;  // runs, and forks, kept for undo: a network
 
 // A comparison is about one set of data and one seed.
 bool is_shared(std::string_view key) { return key.starts_with("data.") || key == "run.seed"; }
-
-// There is no cap on what one may ask for, but what cannot be held would end the whole session.
-void check_memory(const RunSpec& spec) {
-  const auto machine = static_cast<int64_t>(machine_memory());
-  const int64_t needed = estimated_bytes(spec.model, spec.train.batch);
-  if (machine > 0 && needed > machine)
-    fail("lab", "a run of this size needs about {:.0f} GB: expected less than the {:.0f} GB of this machine",
-         static_cast<double>(needed) / 1e9, static_cast<double>(machine) / 1e9);
-}
 
 }  // namespace
 
@@ -48,12 +40,14 @@ std::shared_ptr<const Task> LabTrainer::task_for(const DataSpec& data) {
 std::unique_ptr<LabEntry> LabTrainer::make_entry(RunSpec spec, char letter) {
   spec.train.steps = budget_;
   validate(spec);  // before the data is read
-  check_memory(spec);
+  // There is no cap on what one may ask for, but what cannot be held would end the whole session.
+  require_memory("lab", estimated_bytes(spec));
   auto made = std::make_unique<LabEntry>();
   auto task = task_for(spec.data);
   made->run = std::make_unique<Run>(std::move(spec), std::move(task), *backend_);
   made->letter = letter;
   made->from_start = true;
+  made->born = ++made_;
   return made;
 }
 
@@ -138,18 +132,19 @@ void LabTrainer::restart(std::vector<RunSpec> specs, Replaced old, std::vector<s
     if (fork_) park(std::move(fork_));
   }
   show(std::move(all), with_fork);
+  rest_at_end();
 }
 
 void LabTrainer::start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits) {
   if (specs.empty()) fail("lab", "no runs are given: expected 1 to {}", kMostRuns);
-  const int32_t old_budget = budget_;
+  const int32_t old_budget = budget_, old_portion = portion_;
   auto old_fork = std::move(fork_);  // a new comparison has its own D or none
-  budget_ = specs.front().train.steps;
+  budget_ = portion_ = specs.front().train.steps;
   try {
     restart(std::move(specs), Replaced::forgotten, std::move(edits));
   } catch (...) {
     fork_ = std::move(old_fork);
-    budget_ = old_budget;
+    budget_ = old_budget, portion_ = old_portion;
     throw;
   }
   playing_ = play;
@@ -177,13 +172,22 @@ void LabTrainer::play_to(int32_t step) {
   if (runs_.empty()) return;
   const bool released = release_holds();
   if (released && (step_ >= budget_ || step <= step_)) return;  // it catches up; there is no more to do
-  if (step_ >= budget_) fail("lab", "the budget of {} steps is spent: raise it or reset", budget_);
   if (all_broken()) fail("lab", "no run is finite any more: reset or edit one");
   if (step <= step_) return;
-  playing_ = true;
+  if (step_ >= budget_) change_budget(portion_after(step_));
+  start_playing();
   target_ = step;
+}
+
+void LabTrainer::start_playing() {
+  playing_ = true;
+  target_ = std::numeric_limits<int32_t>::max();
   writing_ = 0;
   next_step_ = {};
+}
+
+void LabTrainer::rest_at_end() {
+  if (playing_ && step_ >= budget_) pause();
 }
 
 void LabTrainer::pause() {
@@ -202,12 +206,53 @@ void LabTrainer::reset(bool new_seed) {
   if (all.empty()) return;
   const uint64_t seed = all.front().seed + (new_seed ? 1 : 0);
   for (RunSpec& spec : all) spec.seed = seed;
-  restart(std::move(all), new_seed ? Replaced::aside : Replaced::forgotten);
+  restart(std::move(all), Replaced::aside);
   if (!playing_) target_ = 0;
 }
 
+// For each run that is shown the one with its letter and specification that was made last before it (first
+// after it); all of them or none.
+void LabTrainer::exchange_reset(bool back) {
+  std::vector<size_t> places;
+  for (const LabEntry* now : entries()) {
+    const RunSpec wanted = now->run->spec();
+    size_t best = parked_.size();
+    for (size_t i = 0; i < parked_.size(); ++i) {
+      const LabEntry& one = *parked_[i];
+      if (one.letter != now->letter || (back ? one.born >= now->born : one.born <= now->born)) continue;
+      if (best < parked_.size() && (one.born < parked_[best]->born) == back) continue;
+      if (one.run->spec() == wanted) best = i;
+    }
+    if (best == parked_.size())
+      fail("lab", "the runs of {} the reset are not kept any more", back ? "before" : "after");
+    places.push_back(best);
+  }
+  if (places.empty()) return;
+  const bool with_fork = fork_ != nullptr;
+  std::vector<std::unique_ptr<LabEntry>> all;
+  for (size_t place : places) all.push_back(std::move(parked_[place]));
+  std::erase(parked_, nullptr);
+  for (auto& entry : runs_) park(std::move(entry));
+  if (fork_) park(std::move(fork_));
+  step_ = 0;
+  for (const auto& entry : all) step_ = std::max(step_, entry->run->steps_done());
+  show(std::move(all), with_fork);
+  rest_at_end();
+  if (!playing_) target_ = step_;
+}
+
 void LabTrainer::set_budget(int32_t steps) {
-  if (steps < 1) fail("train.steps", "{} is out of range: expected at least 1", steps);
+  if (steps < 1 || steps > kMostSteps)
+    fail("train.steps", "{} is out of range: expected 1 to {}", steps, kMostSteps);
+  portion_ = steps;
+  change_budget(steps);
+}
+
+int32_t LabTrainer::portion_after(int32_t step) const {
+  return std::min(step + portion_, kMostSteps);  // both at most kMostSteps
+}
+
+void LabTrainer::change_budget(int32_t steps) {
   budget_ = steps;
   for (LabEntry* entry : entries()) entry->run->set_budget(steps);
   for (const auto* parked : {&undo_, &redo_})
@@ -303,6 +348,8 @@ void LabTrainer::park_fork(std::vector<std::unique_ptr<LabEntry>>& where) {
 
 void LabTrainer::fork(ForkRequest request) {
   const LabEntry& source = entry(request.source);
+  if (request.step >= 0 && request.step < source.run->steps_done() && !request.from_start)
+    return fork_at(std::move(request));
   RunSpec spec = std::move(request.spec);
   if (spec.name == source.run->spec().name) spec.name.clear();  // named by what it is
   std::unique_ptr<LabEntry> made;
@@ -314,13 +361,14 @@ void LabTrainer::fork(ForkRequest request) {
     made->run = source.run->fork(spec);
     made->fork_step = made->run->steps_done();
     made->hold = source.hold;  // a change of what waits at an earlier step waits there too
+    made->born = ++made_;
   }
   made->fork_note = std::move(request.note);
-  adopt_fork(std::move(made), request.source);
+  adopt_fork(std::move(made), request.source, request.train);
 }
 
 // A fork of D itself replaces its parent; what it came from is then the run that the parent came from.
-void LabTrainer::adopt_fork(std::unique_ptr<LabEntry> made, int32_t source) {
+void LabTrainer::adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool train) {
   const LabEntry& from = entry(source);
   made->letter = 'D';
   made->forked_from = &from == fork_.get() ? from.forked_from : source;
@@ -328,12 +376,34 @@ void LabTrainer::adopt_fork(std::unique_ptr<LabEntry> made, int32_t source) {
   redo_.clear();
   fork_ = std::move(made);
   share_memory();
+  if (!train) return;
+  bring_budget();
+  release_holds();
+  start_playing();
+}
+
+void LabTrainer::bring_budget() {
+  if (!fork_ || portion_after(fork_->fork_step) <= budget_) return;
+  fork_->budget_before = budget_;
+  change_budget(portion_after(fork_->fork_step));
 }
 
 // The replay from the nearest keyframe is done here and not as a part of catching up: no edit may come in
 // between.
 void LabTrainer::fork_from(int32_t run, int32_t step, const std::optional<RunSpec>& spec) {
+  adopt_fork(entry_at(run, step, spec), run, false);
+}
+
+void LabTrainer::fork_at(ForkRequest request) {
+  auto made = entry_at(request.source, request.step, request.spec);
+  made->fork_note = std::move(request.note);
+  adopt_fork(std::move(made), request.source, request.train);
+}
+
+std::unique_ptr<LabEntry> LabTrainer::entry_at(int32_t run, int32_t step,
+                                               const std::optional<RunSpec>& spec) {
   auto made = std::make_unique<LabEntry>();
+  made->born = ++made_;
   made->run = entry(run).run->at(step);
   made->run->measure_live(false);
   while (made->run->steps_done() < step && !made->broken()) made->run->step();
@@ -348,16 +418,19 @@ void LabTrainer::fork_from(int32_t run, int32_t step, const std::optional<RunSpe
   made->fork_step = step;
   made->fork_note = fmt::format("from step {}", step);
   if (!playing_) made->hold = step;
-  adopt_fork(std::move(made), run);
+  return made;
 }
 
 void LabTrainer::remove_fork() {
   if (!fork_ && undo_.empty()) return;
+  const int32_t before = fork_ ? fork_->budget_before : 0;
   park_fork(redo_);
   if (!undo_.empty()) {
     fork_ = std::move(undo_.back());
     undo_.pop_back();
   }
+  // What was trained meanwhile stays trained, and within the budget.
+  if (before > 0 && step_ <= before) change_budget(before);
   share_memory();
 }
 
@@ -366,6 +439,7 @@ void LabTrainer::restore_fork() {
   park_fork(undo_);
   fork_ = std::move(redo_.back());
   redo_.pop_back();
+  if (fork_ && fork_->budget_before > 0) bring_budget();
 }
 
 void LabTrainer::measure_batch() {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/train/lab_trainer.h"
 
@@ -48,13 +49,12 @@ RunSpread spread_of(const std::vector<std::span<const float>>& runs) {
 // The budget is no part of the key: it changes nothing that is computed.
 const std::string& LabTrainer::luck_key(LabEntry& entry) {
   const Run& run = *entry.run;
-  const size_t count = run.edits().size() + run.scheduled().size();
-  if (!entry.key.empty() && entry.key_edits == count) return entry.key;
+  if (!entry.key.empty() && entry.key_revision == run.revision()) return entry.key;
   RunSpec spec = run.origin();
   spec.train.steps = 1;
   std::vector<Edit> edits = run.edits();
   edits.insert(edits.end(), run.scheduled().begin(), run.scheduled().end());
-  entry.key_edits = count;
+  entry.key_revision = run.revision();
   return entry.key = run_key(spec, edits);
 }
 
@@ -161,8 +161,8 @@ void LabTrainer::luck_step() {
     if (reruns_.empty()) cancel_luck();
   } catch (const DeviceError&) {  // of all runs
     throw;
-  } catch (const std::exception& error) {  // the live runs go on
-    message = error.what();
+  } catch (...) {  // the live runs go on
+    message = describe_exception("reruns with other seeds");
     cancel_luck();
   }
 }

@@ -4,14 +4,19 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <set>
 
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "engine/core/machine_memory.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/input_file.h"
+#include "engine/io/input_value.h"
+#include "engine/io/safetensors.h"
 #include "engine/train/lab_trainer.h"
+#include "engine/train/limits.h"
+#include "engine/train/saved_run.h"
 
 namespace normscope {
 namespace {
@@ -22,39 +27,80 @@ namespace fs = std::filesystem;
 constexpr const char* kFormat = "normscope session 1";
 constexpr const char* kWhere = "session";
 
-Json read_session(const fs::path& folder) {
-  const fs::path path = folder / "session.json";
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail(kWhere, "{} cannot be read", path.string());
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  try {
-    Json json = Json::parse(text);
-    if (json.at("format").get<std::string>() != kFormat)
-      fail(kWhere, "{} is no saved session", path.string());
-    return json;
-  } catch (const Json::exception&) {
-    fail(kWhere, "{} is damaged", path.string());
-  }
+constexpr size_t kMostRuns = 4, kMostAside = 64, kMostKeyframes = 64;
+constexpr size_t kMostFiles = 100'000, kLongestName = 255, kLongestCompanion = 32'000'000;
+constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
+constexpr std::string_view kPlaces[] = {"run", "undo", "redo", "parked"};
+
+SavedSession read_session(const std::string& folder) {
+  const std::string path = (fs::path(folder) / "session.json").string();
+  return parse_session(read_input_file(path, input::kSession), path);
 }
 
-// A file name from session.json must stay inside the folder.
-std::string inside(const fs::path& folder, const std::string& name) {
-  if (fs::path(name).filename() != name) fail(kWhere, "checkpoint name '{}' leaves the folder", name);
-  return (folder / name).string();
+/// The name of a file in the session's own folder.
+std::string file_name(const InputValue& value) {
+  std::string name = value.text(kLongestName);
+  const bool plain = name.ends_with(".safetensors") && name.find_first_of("/\\") == name.npos &&
+                     name.find('\0') == name.npos;
+  if (!plain) value.refuse("the name of a safetensors file in the session's folder");
+  return name;
+}
+
+SavedSession::Entry entry_from(const InputValue& item) {
+  SavedSession::Entry entry;
+  const auto place = item.find("place"), empty = item.find("empty");
+  entry.place = place ? kPlaces[place->choice(kPlaces)] : kPlaces[0];
+  entry.empty = empty && empty->flag();
+  if (entry.empty) return entry;
+  entry.letter = kLetters[item.at("letter").choice(kLetters)][0];
+  entry.file = file_name(item.at("file"));
+  entry.forked_from = item.at("forked_from").whole(-1, static_cast<int32_t>(kMostRuns) - 1);
+  entry.fork_step = item.at("fork_step").whole(0, kMostSteps);
+  entry.fork_note = item.at("fork_note").text(kLongestText);
+  if (const auto hold = item.find("hold")) entry.hold = hold->whole(-1, kMostSteps);
+  if (const auto before = item.find("budget_before")) entry.budget_before = before->whole(0, kMostSteps);
+  if (const auto keyframes = item.find("keyframes"))
+    for (const InputValue& file : keyframes->list(0, kMostKeyframes))
+      entry.keyframes.push_back(file_name(file));
+  return entry;
 }
 
 void remove_others(const fs::path& folder, const std::set<std::string>& used) {
   std::error_code ignored;
-  for (const auto& file : fs::directory_iterator(folder, ignored))
-    if (file.path().extension() == ".safetensors" && !used.contains(file.path().filename().string()))
-      fs::remove(file.path(), ignored);
+  std::string error;
+  for (const fs::path file : files_in(folder.string(), kMostFiles, error))
+    if (file.extension() == ".safetensors" && !used.contains(file.filename().string()))
+      fs::remove(file, ignored);
 }
 
 }  // namespace
 
+SavedSession parse_session(std::string_view json, const std::string& name) {
+  const InputValue root = InputValue::parse(json, fmt::format("{} {}", kWhere, name));
+  constexpr std::string_view kFormats[] = {kFormat};
+  root.at("format").choice(kFormats);
+  SavedSession session;
+  if (const auto generation = root.find("generation"))
+    session.generation = generation->whole64(0, int64_t{1} << 53);
+  session.step = root.at("step").whole(0, kMostSteps);
+  session.budget = session.portion = root.at("budget").whole(1, kMostSteps);
+  if (const auto portion = root.find("portion")) session.portion = portion->whole(1, kMostSteps);
+  if (const auto companion = root.find("companion")) session.companion = companion->text(kLongestCompanion);
+  std::set<char> letters;
+  for (const InputValue& item : root.at("runs").list(1, kMostRuns)) {
+    session.runs.push_back(entry_from(item));
+    if (session.runs.back().empty) item.at("empty").refuse("false: a run that is shown");
+    if (!letters.insert(session.runs.back().letter).second)
+      item.at("letter").refuse("another letter than that of the runs before");
+  }
+  if (const auto aside = root.find("aside"))
+    for (const InputValue& item : aside->list(0, kMostAside)) session.aside.push_back(entry_from(item));
+  return session;
+}
+
 int64_t session_generation(const std::string& folder) {
   try {
-    return read_session(folder).at("generation").get<int64_t>();
+    return read_session(folder).generation;
   } catch (const std::exception&) {
     return 0;  // nothing there that could be overwritten
   }
@@ -77,11 +123,8 @@ void SessionWriter::write(const SessionImage& image) {
     used.insert(known->second);
     return known->second;
   };
-  Json session = {{"format", kFormat},
-                  {"generation", image.generation},
-                  {"step", image.step},
-                  {"budget", image.budget},
-                  {"companion", image.companion}};
+  Json session = {{"format", kFormat},      {"generation", image.generation}, {"step", image.step},
+                  {"budget", image.budget}, {"portion", image.portion},       {"companion", image.companion}};
   Json &runs = session["runs"] = Json::array(), &aside = session["aside"] = Json::array();
   for (const SessionImage::Entry& entry : image.entries) {
     Json item = {{"place", entry.place}, {"empty", entry.empty}};
@@ -93,7 +136,8 @@ void SessionWriter::write(const SessionImage& image) {
                    {"forked_from", entry.forked_from},
                    {"fork_step", entry.fork_step},
                    {"fork_note", entry.fork_note},
-                   {"hold", entry.hold}});
+                   {"hold", entry.hold},
+                   {"budget_before", entry.budget_before}});
       Json& keyframes = item["keyframes"] = Json::array();
       for (const auto& frame : entry.keyframes) keyframes.push_back(keyframe_file(entry, frame));
     }
@@ -106,7 +150,8 @@ void SessionWriter::write(const SessionImage& image) {
   std::erase_if(keyframes_, [&](const auto& known) { return !used.contains(known.second); });
 }
 
-Autosaver::Autosaver(std::string folder) : writer_(std::move(folder)), thread_([this] { loop(); }) {}
+Autosaver::Autosaver(std::string folder)
+    : writer_(std::move(folder)), thread_(start_thread("autosave", [this] { loop(); })) {}
 
 Autosaver::~Autosaver() {
   {
@@ -142,12 +187,7 @@ void Autosaver::loop() {
     if (!image_) return;
     const SessionImage& image = *image_;  // busy: nobody else touches it
     lock.unlock();
-    std::string error;
-    try {
-      writer_.write(image);
-    } catch (const std::exception& failure) {
-      error = failure.what();
-    }
+    std::string error = guarded("autosave", [&] { writer_.write(image); });
     lock.lock();
     error_ = std::move(error);
     image_.reset();
@@ -156,19 +196,19 @@ void Autosaver::loop() {
 
 // Where the state is that a file was written from: any change of the run changes it.
 uint64_t LabTrainer::stamp_of(const Run& run) {
-  return run.history()->version() * 1000003 + run.edits().size() * 1009 + run.scheduled().size() + 1;
+  return run.history()->version() * 1000003 + run.revision() + 1;
 }
 
 SessionImage LabTrainer::image(int64_t generation, bool whole) {
   SessionImage image;
-  image.step = step_, image.budget = budget_, image.generation = generation;
+  image.step = step_, image.budget = budget_, image.portion = portion_, image.generation = generation;
   std::set<std::string> names;
   const auto add = [&](const char* place, LabEntry* entry) {
     SessionImage::Entry& out = image.entries.emplace_back();
     out.place = place, out.empty = !entry;
     if (!entry) return;
     out.letter = entry->letter, out.forked_from = entry->forked_from, out.fork_step = entry->fork_step;
-    out.hold = entry->hold, out.fork_note = entry->fork_note;
+    out.hold = entry->hold, out.fork_note = entry->fork_note, out.budget_before = entry->budget_before;
     out.keyframes = entry->run->lasting_keyframes();
     const uint64_t stamp = stamp_of(*entry->run);
     if (!whole && entry->file_stamp == stamp) {
@@ -198,57 +238,56 @@ void LabTrainer::save(const std::string& folder, std::string companion) {
   SessionWriter(folder).write(whole);
 }
 
-std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder, const nlohmann::json& item) {
+std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder,
+                                                 const SavedSession::Entry& entry) {
   auto made = std::make_unique<LabEntry>();
-  const std::string path = inside(folder, item.at("file").get<std::string>());
+  const auto inside = [&](const std::string& name) { return (fs::path(folder) / name).string(); };
+  const std::string path = inside(entry.file);
   made->run = Run::load(path, task_for(Run::saved_spec(path).data), *backend_);
-  made->letter = item.at("letter").get<std::string>().at(0);
-  made->forked_from = item.at("forked_from").get<int32_t>();
-  made->fork_step = item.at("fork_step").get<int32_t>();
-  made->fork_note = item.at("fork_note").get<std::string>();
-  made->hold = item.value("hold", -1);
+  made->letter = entry.letter;
+  made->forked_from = entry.forked_from, made->fork_step = entry.fork_step;
+  made->fork_note = entry.fork_note, made->hold = entry.hold;
+  made->budget_before = entry.budget_before;
   std::vector<std::shared_ptr<const Keyframe>> keyframes;
-  for (const Json& file : item.value("keyframes", Json::array())) {
-    const std::string name = inside(folder, file.get<std::string>());
+  for (const std::string& name : entry.keyframes) {
     // They only make replays shorter: one that is gone is done without.
-    if (fs::exists(name)) keyframes.push_back(read_keyframe(name));
+    std::error_code error;
+    if (fs::exists(inside(name), error)) keyframes.push_back(read_keyframe(inside(name)));
   }
   made->run->restore_keyframes(std::move(keyframes));
   return made;
 }
 
-void LabTrainer::restore(const std::string& folder_name, bool play) {
-  const fs::path folder = folder_name;
-  const Json session = read_session(folder);
+// All of them together, before the first network is built.
+void LabTrainer::require_memory_for(const std::string& folder, const SavedSession& session) {
+  int64_t bytes = 0;
+  for (const auto* entries : {&session.runs, &session.aside})
+    for (const SavedSession::Entry& entry : *entries)
+      if (!entry.empty)
+        bytes += read_saved_run(SafetensorsFile::load((fs::path(folder) / entry.file).string())).bytes;
+  require_memory(fmt::format("{} {}", kWhere, folder), bytes);
+}
+
+void LabTrainer::restore(const std::string& folder, bool play) {
+  SavedSession session = read_session(folder);
+  require_memory_for(folder, session);
   std::vector<std::unique_ptr<LabEntry>> loaded, undo, redo, parked;
-  int32_t step = 0, budget = 0;
-  std::string companion;
-  try {
-    step = session.at("step").get<int32_t>();
-    budget = session.at("budget").get<int32_t>();
-    companion = session.value("companion", "");
-    for (const Json& run : session.at("runs")) loaded.push_back(load_entry(folder_name, run));
-    for (const Json& item : session.value("aside", Json::array())) {
-      const std::string place = item.at("place").get<std::string>();
-      auto& list = place == "undo" ? undo : place == "redo" ? redo : parked;
-      list.push_back(item.at("empty").get<bool>() ? nullptr : load_entry(folder_name, item));
-    }
-  } catch (const Error&) {
-    throw;
-  } catch (const std::exception&) {  // a field is missing or of another type
-    fail(kWhere, "{}/session.json is damaged", folder_name);
+  for (const SavedSession::Entry& entry : session.runs) loaded.push_back(load_entry(folder, entry));
+  for (const SavedSession::Entry& entry : session.aside) {
+    auto& list = entry.place == "undo" ? undo : entry.place == "redo" ? redo : parked;
+    list.push_back(entry.empty ? nullptr : load_entry(folder, entry));
   }
   std::erase(parked, nullptr);  // only forks may be none
-  if (loaded.empty() || loaded.size() > 4 || step < 0 || budget < 1)
-    fail(kWhere, "{}/session.json is damaged: {} runs at step {} of {}", folder_name, loaded.size(), step,
-         budget);
   undo_ = std::move(undo), redo_ = std::move(redo), parked_ = std::move(parked);
-  companion_ = std::make_shared<const std::string>(std::move(companion));
+  companion_ = std::make_shared<const std::string>(std::move(session.companion));
   ++restored_;
-  step_ = step;
+  step_ = session.step;
   const bool with_fork = loaded.back()->letter == 'D' && loaded.size() > 1;
   show(std::move(loaded), with_fork);
-  set_budget(budget);
+  change_budget(session.budget);
+  portion_ = session.portion;
+  for (const auto& entry : parked_) entry->born = ++made_;
+  for (LabEntry* entry : entries()) entry->born = ++made_;
   playing_ = play && step_ < budget_;
   if (playing_) release_holds();
   target_ = playing_ ? std::numeric_limits<int32_t>::max() : step_;

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -26,17 +27,36 @@ struct SessionImage {
     std::string place;   ///< "run", or where it was put aside: "undo", "redo", "parked"
     bool empty = false;  ///< an undo or redo that leads to no D at all
     char letter = 'A';
-    int32_t forked_from = -1, fork_step = 0, hold = -1;
+    int32_t forked_from = -1, fork_step = 0, hold = -1, budget_before = 0;
     std::string fork_note;
     std::string file;                       ///< its name in the folder
     std::shared_ptr<const RunImage> image;  ///< nullptr: the file is there already
     std::vector<std::shared_ptr<const Keyframe>> keyframes;
   };
-  int32_t step = 0, budget = 0;
+  int32_t step = 0, budget = 0, portion = 0;
   int64_t generation = 0;
   std::vector<Entry> entries;
   std::string companion;  ///< what the app keeps with it
 };
+
+/// What session.json says, checked; the gate of a restore.
+struct SavedSession {
+  struct Entry {
+    std::string place;  ///< as in SessionImage
+    bool empty = false;
+    char letter = 'A';
+    int32_t forked_from = -1, fork_step = 0, hold = -1, budget_before = 0;
+    std::string fork_note, file;  ///< the name of a file in the folder
+    std::vector<std::string> keyframes;
+  };
+  int32_t step = 0, budget = 0;
+  int32_t portion = 0;  ///< as LabTrainer's; in files of before, the budget
+  int64_t generation = 0;
+  std::string companion;
+  std::vector<Entry> runs, aside;
+};
+/// `name` stands for the file. Throws Error.
+SavedSession parse_session(std::string_view json, const std::string& name);
 
 class SessionWriter {
  public:
@@ -73,7 +93,7 @@ class Autosaver {
   std::optional<SessionImage> image_;  ///< given and not written yet
   bool ending_ = false;
   std::string error_;
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 }  // namespace normscope

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/cpu/pool.h"
 #include "engine/train/keyframes.h"
@@ -30,22 +31,55 @@ std::string data_name(const DataSpec& data) {
   return data.name == "corpus" ? "built-in sentences" : data.name;
 }
 
-std::string badge_of(const Run& run, const std::string& unit, bool playing) {
+std::string badge_of(const LabEntry& entry, int32_t budget, bool playing) {
+  const Run& run = *entry.run;
+  const std::string& unit = run.task().unit();
   switch (run.state()) {
     case RunState::NonFinite:
       return fmt::format("not finite at step {}", run.non_finite()->step);
     case RunState::Stuck:
-      return fmt::format("stuck at {} frequencies", unit);
+      return stuck_words(run.mean_loss(20), run.plateau_level(), unit);
     case RunState::Learning:
       return fmt::format("learning since step {}", run.learning_since());
     case RunState::Finished:
-      return fmt::format("finished, {:.2f}", run.mean_loss(20));
+      return fmt::format("finished, {:.2f}", run.mean_loss(shown_window(run.steps_done())));
     case RunState::WarmingUp:
       return playing ? "warming up" : "paused";
     case RunState::Training:
-      return playing ? "training" : "paused";
+      if (!playing) return "paused";
+      if (entry.forked_from < 0) return "training";
+      return fmt::format("{} of its own {} steps", run.steps_done() - entry.fork_step,
+                         budget - entry.fork_step);
   }
   return "";
+}
+
+// What a run began as: with the edits that were made before its first own step. What was changed later is an
+// event of it.
+std::string name_of(const LabEntry& entry) {
+  const Run& run = *entry.run;
+  if (!run.spec().name.empty()) return run.spec().name;
+  RunSpec born = run.origin();
+  for (const Edit& edit : run.edits())
+    if (edit.step <= entry.fork_step + 1) set_field(born, edit.key, edit.value);
+  return default_name(born);
+}
+
+// The newest stay, of the older ones every second.
+void keep_sample(LabEntry& entry, int32_t step) {
+  constexpr size_t kMost = 400;
+  if (!entry.samples)
+    entry.samples = std::make_shared<std::vector<Sample>>();
+  else if (entry.samples.use_count() > 1)  // a view has it
+    entry.samples = std::make_shared<std::vector<Sample>>(*entry.samples);
+  std::vector<Sample>& all = *entry.samples;
+  std::erase_if(all, [step](const Sample& sample) { return sample.step >= step; });
+  all.push_back({step, entry.text});
+  if (all.size() <= kMost) return;
+  size_t kept = 0;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (i >= kMost / 2 || i % 2 == 0) std::swap(all[kept++], all[i]);
+  all.resize(kept);
 }
 
 }  // namespace
@@ -54,14 +88,16 @@ LabTrainer::LabTrainer(LabOptions options)
     : options_(std::move(options)),
       cpu_(make_cpu_backend(options_.threads)),
       backend_(cpu_.get()),
-      finished_(options_.finished ? options_.finished : std::make_shared<RunCache>()) {
+      finished_(options_.finished ? options_.finished : std::make_shared<RunCache>()) {}
+
+void LabTrainer::open_device() {
   if (options_.backend == BackendChoice{}) return;
   try {
-    device_ = open_device(options_.backend);
+    device_ = make_device(options_.backend);
     backend_ = device_.get();
     choice_ = options_.backend;
-  } catch (const Error& error) {
-    backend_note_ = fmt::format("on the CPU: {}", error.what());
+  } catch (...) {
+    backend_note_ = "on the CPU: " + describe_exception("backend");
   }
 }
 LabTrainer::~LabTrainer() = default;
@@ -123,6 +159,7 @@ void LabTrainer::do_work() {
   if (LabEntry* entry = without_text()) {
     entry->text = entry->run->sample(options_.line_length);
     entry->text_step = entry->run->steps_done();
+    keep_sample(*entry, entry->text_step);
     return;
   }
   if (!reruns_.empty()) luck_step();
@@ -224,19 +261,21 @@ void LabTrainer::write_live(double trained_seconds) {
 }
 
 void LabTrainer::finish_round(const std::vector<LabEntry*>& writers) {
-  for (LabEntry* entry : writers) entry->text = entry->run->written();
+  for (LabEntry* entry : writers) {
+    entry->text = entry->run->written();
+    keep_sample(*entry, entry->run->steps_done());
+  }
   writing_ = 0;
   round_ = Clock::now() + kRoundInterval;
 }
 
 RunView LabTrainer::view_of(LabEntry& entry) const {
   const Run& run = *entry.run;
-  if (!entry.published || entry.published_edits != run.edits().size() ||
-      entry.published->train.steps != budget_) {
+  if (!entry.published || entry.published_revision != run.revision()) {
     entry.published = std::make_shared<const RunSpec>(run.spec());
     entry.published_origin = std::make_shared<const RunSpec>(run.origin());
-    entry.published_name = run.spec().name.empty() ? default_name(run.spec()) : run.spec().name;
-    entry.published_edits = run.edits().size();
+    entry.published_name = name_of(entry);
+    entry.published_revision = run.revision();
   }
   RunView view;
   view.letter = entry.letter;
@@ -244,13 +283,14 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   view.origin = entry.published_origin;
   view.name = entry.published_name;
   view.state = run.state();
-  view.badge = lags(entry) ? "catching up" : badge_of(run, run.task().unit(), playing_);
+  view.badge = lags(entry) ? "catching up" : badge_of(entry, budget_, playing_);
   if (run.non_finite()) view.note = "first in " + run.non_finite()->tensor;
   view.step = run.steps_done();
   view.loss = run.mean_loss(shown_window(view.step));
   view.learning_since = run.learning_since();
   view.validation_loss = run.last_validation_loss();
   view.writes = entry.text;
+  view.samples = entry.samples;
   view.skip_scales = run.skip_scales();
   view.branch_scales = run.branch_scales();
   view.history = run.history();
@@ -270,6 +310,7 @@ LabView LabTrainer::view() const {
   view.busy = lagging() != nullptr;
   view.step = step_;
   view.budget = budget_;
+  view.portion = portion_;
   view.seconds_per_step = seconds_per_step_;
   view.tokens_per_second = tokens_per_second_;
   view.threads = options_.threads > 0 ? options_.threads : cpu::physical_cores();

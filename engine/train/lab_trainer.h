@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "engine/train/lab.h"
 #include "engine/train/lab_session.h"
 #include "engine/train/run_cache.h"
@@ -27,12 +25,15 @@ struct LabEntry {
   std::string text;        ///< what it writes, as shown
   int32_t hold = -1;       ///< a step at which it waits for play before it catches up; -1 = none
   int32_t text_step = -1;  ///< the step at which `text` is complete and current
-  // Copies for the views, renewed when the spec changed: it does so by edits and by the budget only.
+  std::shared_ptr<std::vector<Sample>> samples;  ///< what it wrote so far, thinned with age
+  int32_t budget_before = 0;                     ///< of a fork that raised the budget; 0 = it did not
+  uint64_t born = 0;                             ///< the later a run was made, the larger
+  // Copies for the views, renewed when the run's revision changed.
   std::shared_ptr<const RunSpec> published, published_origin;
   std::string published_name;
-  size_t published_edits = 0;
+  uint64_t published_revision = 0;
   std::string key;  ///< of its reruns, see LabTrainer::luck_key
-  size_t key_edits = 0;
+  uint64_t key_revision = 0;
   std::shared_ptr<const BatchMeasurement> batch;  ///< the last whole batch that was asked for
   std::shared_ptr<const Ablation> ablation;       ///< the last that was asked for
   std::string file;         ///< in the autosave's folder, written when the run had this stamp
@@ -47,6 +48,8 @@ class LabTrainer {
   using Clock = std::chrono::steady_clock;
 
   explicit LabTrainer(LabOptions options);
+  /// Where the options ask for a device: takes a while. Where there is none, the view says why.
+  void open_device();
   ~LabTrainer();
 
   // Commands; see lab.h. They throw Error and leave everything as it was.
@@ -56,6 +59,7 @@ class LabTrainer {
   void pause();
   void step_once();
   void reset(bool new_seed);
+  void exchange_reset(bool back);
   void set_budget(int32_t steps);
   void set_backend(BackendChoice choice);
   void set_steps_per_second(double limit);
@@ -109,13 +113,21 @@ class LabTrainer {
   void restart(std::vector<RunSpec> specs, Replaced old, std::vector<std::vector<Edit>> edits = {});
   std::unique_ptr<LabEntry> take_parked(RunSpec spec, char letter);
   void park(std::unique_ptr<LabEntry> entry);
-  std::unique_ptr<LabEntry> load_entry(const std::string& folder, const nlohmann::json& item);
+  void change_budget(int32_t steps);
+  int32_t portion_after(int32_t step) const;
+  void bring_budget();
+  void start_playing();
+  void rest_at_end();
+  std::unique_ptr<LabEntry> load_entry(const std::string& folder, const SavedSession::Entry& entry);
+  static void require_memory_for(const std::string& folder, const SavedSession& session);
   static uint64_t stamp_of(const Run& run);
   std::vector<RunSpec> specs() const;
   void edit_live(int32_t run, const std::string& key, const std::string& value);
   void replace(LabEntry& old, RunSpec spec);
   void edit_structure(int32_t run, const std::string& key, const std::string& value);
-  void adopt_fork(std::unique_ptr<LabEntry> made, int32_t source);
+  void fork_at(ForkRequest request);
+  std::unique_ptr<LabEntry> entry_at(int32_t run, int32_t step, const std::optional<RunSpec>& spec);
+  void adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool train);
   void park_fork(std::vector<std::unique_ptr<LabEntry>>& where);
   bool release_holds();
   void share_memory();
@@ -155,7 +167,7 @@ class LabTrainer {
   void drop_stale_reruns();
 
   void do_work();
-  std::unique_ptr<Backend> open_device(BackendChoice choice) const;
+  std::unique_ptr<Backend> make_device(BackendChoice choice) const;
   void leave_rerun();
 
   LabOptions options_;
@@ -172,8 +184,10 @@ class LabTrainer {
 
   bool playing_ = false;
   int32_t step_ = 0, budget_ = 300;
-  int32_t target_ = 0;  ///< steps are taken while step_ < min(target_, budget_)
-  double limit_ = 0;    ///< steps a second, 0 = none
+  int32_t portion_ = 300;  ///< the budget as it was asked for: so many steps more are brought at its end
+  uint64_t made_ = 0;      ///< runs so far, see LabEntry::born
+  int32_t target_ = 0;     ///< steps are taken while step_ < min(target_, budget_)
+  double limit_ = 0;       ///< steps a second, 0 = none
   Clock::time_point next_step_{};
   double seconds_per_step_ = 0, tokens_per_second_ = 0;
 

@@ -16,9 +16,11 @@ double Plateau::mean() const {
 Plateau::Change Plateau::update(int32_t step, double loss, double level, int32_t warmup) {
   window_[static_cast<size_t>(count_ % kWindow)] = loss;
   ++count_;
+  if (!decided()) return Change::None;
   const bool was_stuck = stuck_, was_learning = learning_since_ > 0;
-  const bool below = count_ >= kWindow && mean() < level - (was_learning ? kReturn : kMargin);
-  stuck_ = !below && step > std::max(kPatience, warmup);
+  const bool below = mean() < level - (was_learning ? kReturn : kMargin);
+  stuck_ = !below && (was_stuck || (count_ > kPatience && step > warmup && !falling()));
+  if (count_ % kWindow == 0) blocks_[static_cast<size_t>(count_ / kWindow % kBlocks)] = mean();
   if (below && !was_learning) learning_since_ = step;
   if (!below) learning_since_ = 0;
   if (stuck_ && !was_stuck) return Change::Stuck;
@@ -28,11 +30,23 @@ Plateau::Change Plateau::update(int32_t step, double loss, double level, int32_t
   return Change::None;
 }
 
+// Against the oldest block that is remembered; one that is not known is 0, below any loss.
+bool Plateau::falling() const {
+  return mean() < blocks_[static_cast<size_t>((count_ / kWindow + 1) % kBlocks)] - kFall;
+}
+
+void Plateau::begin_anew() {
+  const int32_t since = learning_since_;
+  *this = {};
+  learning_since_ = since;
+}
+
 void Plateau::restore(const State& state) {
   window_ = state.window;
   count_ = state.count;
   stuck_ = state.stuck;
   learning_since_ = state.learning_since;
+  blocks_ = state.blocks;
 }
 
 }  // namespace normscope

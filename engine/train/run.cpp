@@ -62,6 +62,10 @@ const char* to_string(RunState state) {
   return "?";
 }
 
+std::string stuck_words(double mean, double level, const std::string& unit) {
+  return fmt::format("stuck {} {} frequencies", Plateau::at_level(mean, level) ? "at" : "above", unit);
+}
+
 Run::Impl::Impl(RunSpec given, std::shared_ptr<const Task> data, Backend& machine)
     : spec(with_vocabulary(std::move(given), data.get())),
       task(std::move(data)),
@@ -76,18 +80,58 @@ void Run::Impl::refresh_level() {
   level = smoothed_entropy(task->unigram(), static_cast<double>(spec.train.label_smoothing));
 }
 
-void Run::Impl::note_edit(const Edit& edit, const std::string& before) {
+namespace {
+
+// "warm-up 200 → 99"
+RunEvent event_of(const Edit& edit, const std::string& before) {
   const Field* field = find_field(edit.key);
   const std::string what = field ? std::string(field->label) : edit.key;
-  history->add_event(
-      {edit.step, RunEvent::Kind::Edited, fmt::format("{} {} to {}", what, before, edit.value)});
+  return {edit.step, RunEvent::Kind::Edited, fmt::format("{} {} → {}", what, before, edit.value)};
+}
+
+}  // namespace
+
+void Run::Impl::note_edit(const Edit& edit, const std::string& before) {
+  history->add_event(event_of(edit, before));
+}
+
+bool Run::Impl::noting(const Edit& edit) const {
+  return history && edit.step > silent_until && edits.size() > noted;
+}
+
+std::string Run::Impl::value_before(size_t edit) const {
+  RunSpec then = origin;
+  for (size_t i = 0; i < edit; ++i) set_field(then, edits[i].key, edits[i].value);
+  return get_field(then, edits[edit].key);
+}
+
+// No step was taken since this field was changed: the two changes are one, and none when it is back.
+bool Run::Impl::edit_again(const std::string& key, const std::string& value) {
+  size_t i = edits.size();
+  while (i > 0 && edits[i - 1].step == steps + 1 && edits[i - 1].key != key) --i;
+  if (i == 0 || edits[i - 1].step != steps + 1) return false;
+  Edit& edit = edits[i - 1];
+  const std::string before = value_before(i - 1);
+  const bool told = noting(edit);
+  if (told) history->take_back(event_of(edit, before));
+  set_field(spec, key, value);
+  ++revision;
+  if (value == before) {
+    edits.erase(edits.begin() + static_cast<std::ptrdiff_t>(i - 1));
+    noted = std::min(noted, edits.size());
+  } else {
+    edit.value = value;
+    if (told) note_edit(edit, before);
+  }
+  return true;
 }
 
 void Run::Impl::apply(const Edit& edit) {
   const std::string before = get_field(spec, edit.key);
   set_field(spec, edit.key, edit.value);
   edits.push_back(edit);
-  if (history && edit.step > silent_until && edits.size() > noted) note_edit(edit, before);
+  ++revision;
+  if (noting(edit)) note_edit(edit, before);
 }
 
 void Run::Impl::apply_due_edits() {
@@ -107,6 +151,7 @@ void Run::Impl::apply_due_edits() {
       base_spec = before;
     }
     rebuild();
+    plateau.begin_anew();
   }
   if (any_structural(due) && edits.size() > noted) {
     auto longer = new_history();
@@ -207,7 +252,7 @@ void Run::Impl::recognise(int32_t step, double loss) {
       add(RunEvent::Kind::Returned, "back on the plateau");
       break;
     case Plateau::Change::Stuck:
-      add(RunEvent::Kind::Stuck, fmt::format("stuck at {} frequencies", task->unit()));
+      add(RunEvent::Kind::Stuck, stuck_words(plateau.mean(), level, task->unit()));
       break;
     case Plateau::Change::Unstuck:
       add(RunEvent::Kind::Unstuck, "leaves the plateau");
@@ -286,7 +331,8 @@ void Run::edit(const std::string& key, const std::string& value) {
   set_field(changed, key, value);
   validate(changed);
   if (get_field(changed, key) == get_field(impl_->spec, key)) return;
-  impl_->apply({impl_->steps + 1, key, get_field(changed, key)});
+  if (!impl_->edit_again(key, get_field(changed, key)))
+    impl_->apply({impl_->steps + 1, key, get_field(changed, key)});
   impl_->refresh_level();
 }
 
@@ -300,6 +346,7 @@ void Run::schedule_edits(std::vector<Edit> edits) {
     if (i + 1 == edits.size() || edits[i + 1].step != edits[i].step) validate(trial);
   }
   require_same_data(impl_->spec, trial);
+  ++impl_->revision;
   auto& scheduled = impl_->scheduled;
   scheduled.insert(scheduled.end(), edits.begin(), edits.end());
   std::stable_sort(scheduled.begin(), scheduled.end(),
@@ -308,20 +355,28 @@ void Run::schedule_edits(std::vector<Edit> edits) {
 
 void Run::measure_live(bool on) { impl_->live = on; }
 
-void Run::set_budget(int32_t steps) { impl_->spec.train.steps = impl_->origin.train.steps = steps; }
+void Run::set_budget(int32_t steps) {
+  impl_->spec.train.steps = impl_->origin.train.steps = steps;
+  ++impl_->revision;
+}
 
-void Run::set_name(const std::string& name) { impl_->spec.name = impl_->origin.name = name; }
+void Run::set_name(const std::string& name) {
+  impl_->spec.name = impl_->origin.name = name;
+  ++impl_->revision;
+}
+
+uint64_t Run::revision() const { return impl_->revision; }
 
 RunState Run::state() const {
   const Impl& run = *impl_;
   if (run.broken) return RunState::NonFinite;
   if (run.plateau.stuck()) return RunState::Stuck;
   if (run.steps >= run.spec.train.steps) return RunState::Finished;
-  if (run.plateau.learning_since() > 0) return RunState::Learning;
+  if (learning_since() > 0) return RunState::Learning;
   return run.steps < run.spec.train.schedule.warmup ? RunState::WarmingUp : RunState::Training;
 }
 
-int32_t Run::learning_since() const { return impl_->plateau.learning_since(); }
+int32_t Run::learning_since() const { return impl_->plateau.decided() ? impl_->plateau.learning_since() : 0; }
 std::optional<NonFiniteReport> Run::non_finite() const { return impl_->broken; }
 double Run::last_loss() const {
   return impl_->losses.empty() ? kUnknown : static_cast<double>(impl_->losses.back());
@@ -353,6 +408,7 @@ std::unique_ptr<Run> Run::fork(const RunSpec& changed) const {
   made->history = made->new_history();
   made->history->add_event({from.steps, RunEvent::Kind::Forked, "forked"});
   made->plateau = from.plateau;
+  made->plateau.begin_anew();
   made->losses = from.losses;
   made->refresh_level();
   return std::unique_ptr<Run>(new Run(std::move(made)));

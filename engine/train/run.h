@@ -18,6 +18,8 @@ namespace normscope {
 /// plateau.h; both outlast the budget only as Stuck, a run that learned is Finished at its end.
 enum class RunState : uint8_t { Training, WarmingUp, Learning, Stuck, NonFinite, Finished };
 const char* to_string(RunState state);
+/// "stuck at letter frequencies", or above them where the mean loss is clearly higher than their level.
+std::string stuck_words(double mean, double level, const std::string& unit);
 
 /// Where a value first stopped being finite, in execution order.
 struct NonFiniteReport {
@@ -65,10 +67,12 @@ class Run {
   int32_t steps_done() const;
 
   const RunSpec& spec() const;                 ///< with the edits applied so far
+  uint64_t revision() const;                   ///< grows with every change of spec(), origin() or the edits
   const RunSpec& origin() const;               ///< as it stood at step 0; with edits() it replays this run
   const std::vector<Edit>& edits() const;      ///< those applied, in order
   const std::vector<Edit>& scheduled() const;  ///< those whose step has not come yet
-  /// Changes a live field from the next step on, as an event of the run. Throws Error for a structural field.
+  /// Changes a live field from the next step on, as an event of the run; a second change before that step
+  /// takes the place of the first, and a change back undoes it. Throws Error for a structural field.
   void edit(const std::string& key, const std::string& value);
   /// To be applied when their step comes; structural ones rebuild the network in place, as fork() does.
   void schedule_edits(std::vector<Edit> edits);
@@ -81,7 +85,8 @@ class Run {
   void measure_live(bool on);
 
   RunState state() const;
-  int32_t learning_since() const;  ///< step at which it left the plateau; 0 = not (yet)
+  /// Step at which it left the plateau; 0 = not (yet), or too few losses of a fork's own to say.
+  int32_t learning_since() const;
   std::optional<NonFiniteReport> non_finite() const;
   double last_loss() const;                ///< NaN before the first step
   double mean_loss(int32_t window) const;  ///< mean of the last `window` losses, those before a fork included

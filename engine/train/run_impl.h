@@ -26,6 +26,9 @@ struct Run::Impl {
   void apply(const Edit& edit);  ///< one edit to the spec and the records, not to the network
   void rebuild();                ///< the network as the spec now says
   void note_edit(const Edit& edit, const std::string& before);
+  bool noting(const Edit& edit) const;  ///< whether the history is told of it
+  std::string value_before(size_t edit) const;
+  bool edit_again(const std::string& key, const std::string& value);
 
   // A step.
   void fill_batch(int64_t step);
@@ -49,6 +52,7 @@ struct Run::Impl {
   std::shared_ptr<const Task> task;
   Backend* backend;
   std::vector<Edit> edits, scheduled;
+  uint64_t revision = 0;
 
   std::shared_ptr<Network> network;
   // Note [changes between two steps]: several structural changes may fall between two steps (drag, look, drag

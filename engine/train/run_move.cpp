@@ -98,6 +98,7 @@ void Run::recover_on(Backend& to, const std::string& why) {
   run.base.reset();
   run.take_network(to, made.network);
   run.spec = made.spec;
+  ++run.revision;
   run.history->add_event({run.steps, RunEvent::Kind::Resumed,
                           fmt::format("goes on on the {} from step {}: {}", to.name(), start, why)});
   if (run.broken) return;  // it stays where it is

@@ -2,8 +2,11 @@
 #include "engine/train/spec.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "engine/core/error.h"
+#include "engine/io/input_value.h"
+#include "engine/train/limits.h"
 #include "engine/train/spec_fields.h"
 #include "engine/train/spec_text.h"
 
@@ -11,6 +14,7 @@ namespace normscope {
 namespace {
 
 constexpr std::string_view kWiring = "wiring.";
+constexpr size_t kLongestKey = 60;
 
 // One place of a spec's wiring, by key: a sub-layer or one of the single norms.
 struct WiringPlace {
@@ -33,23 +37,44 @@ std::vector<NamedStack> stacks_of(ModelConfig& model) {
   return {{"enc.", &model.encoder, false}, {"dec.", &model.decoder, true}};
 }
 
+// "L012.attn": the layer's place and what stands after its dot; nothing for another form or depth.
+std::optional<std::pair<size_t, std::string_view>> layer_of(std::string_view rest, size_t layers) {
+  const size_t dot = rest.find('.');
+  int64_t number = 0;
+  if (!rest.starts_with('L') || dot == rest.npos || !parse_integer(rest.substr(1, dot - 1), number) ||
+      number < 1 || static_cast<uint64_t>(number) > layers ||
+      rest.substr(0, dot) != fmt::format("L{:02}", number))
+    return std::nullopt;
+  return std::pair(static_cast<size_t>(number) - 1, rest.substr(dot + 1));
+}
+
+WiringPlace place_in(const NamedStack& s, std::string_view rest) {
+  StackWiring& stack = *s.wiring;
+  if (rest == "final") return {nullptr, &stack.final};
+  if (rest == "embedding") return {nullptr, &stack.embedding};
+  if (rest == "second") return {nullptr, &stack.second};
+  const auto layer = layer_of(rest, stack.layers.size());
+  if (!layer) return {};
+  LayerWiring& wiring = stack.layers[layer->first];
+  if (layer->second == "attn") return {&wiring.attention, nullptr};
+  if (s.cross && layer->second == "cross") return {&wiring.cross, nullptr};
+  if (layer->second == "ffn") return {&wiring.feed_forward, nullptr};
+  return {};
+}
+
 WiringPlace find_wiring(RunSpec& spec, std::string_view key) {
-  std::string expected;
+  const std::string_view rest = key.substr(kWiring.size());
   for (const NamedStack& s : stacks_of(spec.model)) {
-    StackWiring& stack = *s.wiring;
-    if (key == fmt::format("wiring.{}final", s.prefix)) return {nullptr, &stack.final};
-    if (key == fmt::format("wiring.{}embedding", s.prefix)) return {nullptr, &stack.embedding};
-    if (key == fmt::format("wiring.{}second", s.prefix)) return {nullptr, &stack.second};
-    for (size_t i = 0; i < stack.layers.size(); ++i) {
-      if (key == key_of(s.prefix, i, "attn")) return {&stack.layers[i].attention, nullptr};
-      if (s.cross && key == key_of(s.prefix, i, "cross")) return {&stack.layers[i].cross, nullptr};
-      if (key == key_of(s.prefix, i, "ffn")) return {&stack.layers[i].feed_forward, nullptr};
-    }
+    if (!rest.starts_with(s.prefix)) continue;
+    const WiringPlace place = place_in(s, rest.substr(s.prefix.size()));
+    if (place.sublayer || place.norm) return place;
+  }
+  std::string expected;
+  for (const NamedStack& s : stacks_of(spec.model))
     expected += fmt::format(
         "{}wiring.{}embedding, wiring.{}final, wiring.{}second, or wiring.{}L01.attn to wiring.{}L{:02}.ffn",
         expected.empty() ? "" : "; or ", s.prefix, s.prefix, s.prefix, s.prefix, s.prefix,
-        stack.layers.size());
-  }
+        s.wiring->layers.size());
   fail(key, "no such place: expected {}", expected);
 }
 
@@ -69,6 +94,7 @@ size_t distance(std::string_view a, std::string_view b) {
 }
 
 [[noreturn]] void fail_unknown(std::string_view key) {
+  if (key.size() > kLongestKey) fail("run", "there is no setting {}", shown_text(key));
   const auto& fields = spec_fields();
   const auto nearest = std::min_element(fields.begin(), fields.end(), [&](const Field& a, const Field& b) {
     return distance(a.key, key) < distance(b.key, key);
@@ -145,6 +171,7 @@ const Field* find_field(std::string_view key) {
 }
 
 bool is_live(std::string_view key) {
+  if (key.size() > kLongestKey) fail_unknown(key);
   if (key.starts_with(kWiring)) return false;
   const Field* field = find_field(key);
   if (!field) fail_unknown(key);
@@ -152,6 +179,9 @@ bool is_live(std::string_view key) {
 }
 
 void set_field(RunSpec& spec, std::string_view key, std::string_view value) {
+  if (key.size() > kLongestKey) fail_unknown(key);
+  if (value.size() > kLongestText)
+    fail(key, "a value of {} bytes: expected at most {}", value.size(), kLongestText);
   if (key.starts_with(kWiring)) return set_wiring(spec, key, value);
   const Field* field = find_field(key);
   if (!field) fail_unknown(key);
@@ -220,7 +250,7 @@ Edit edit_from(std::string_view text) {
   const size_t colon = text.find(':'), equals = text.find('=');
   int64_t step = 0;
   if (colon == std::string_view::npos || equals == std::string_view::npos || equals < colon ||
-      !parse_integer(text.substr(0, colon), step) || step < 1 || step > 100'000'000)
+      !parse_integer(text.substr(0, colon), step) || step < 1 || step > kLastEdit)
     fail("edit", "'{}' is no edit: expected STEP:KEY=VALUE such as 214:train.rate=1e-3", text);
   return {static_cast<int32_t>(step), std::string(trimmed(text.substr(colon + 1, equals - colon - 1))),
           std::string(trimmed(text.substr(equals + 1)))};
@@ -286,6 +316,13 @@ void validate(const RunSpec& spec) {
          spec.model.sequence);
   if (spec.data.context != spec.model.sequence)
     fail("model.sequence", "{} differs from the data's context {}", spec.model.sequence, spec.data.context);
+}
+
+int64_t estimated_bytes(const RunSpec& spec) {
+  ModelConfig model = spec.model;
+  model.vocabulary = std::max(model.vocabulary, 2);  // not known before the data is
+  const int64_t bytes = estimated_bytes(model, spec.train.batch);
+  return spec.train.reuse_gradients ? bytes / 2 : bytes;
 }
 
 }  // namespace normscope

@@ -1,4 +1,5 @@
 // Field table, second part: how a run is trained (mostly live: these act on the next step) and on what.
+#include "engine/train/limits.h"
 #include "engine/train/spec_fields.h"
 #include "engine/train/update_rule.h"
 
@@ -13,8 +14,6 @@ const std::vector<std::string_view>& optimizer_names() {
   }();
   return names;
 }
-
-constexpr double kMostSteps = 10'000'000;
 
 Field milestones_field() {
   Field field =

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/core/error.h"
+#include "engine/train/limits.h"
 #include "engine/train/spec.h"
 
 namespace normscope {
@@ -63,7 +64,7 @@ bool parse_steps(std::string_view text, std::vector<int32_t>& steps) {
     const size_t comma = text.find(',');
     int64_t step = 0;
     if (!parse_integer(text.substr(0, comma), step)) return false;
-    if (step < 1 || step > 100'000'000 || (!read.empty() && step <= read.back())) return false;
+    if (step < 1 || step > kLastEdit || (!read.empty() && step <= read.back())) return false;
     read.push_back(static_cast<int32_t>(step));
     if (comma == std::string_view::npos) break;
     text = trimmed(text.substr(comma + 1));

@@ -110,7 +110,7 @@ inline RunView run_view(int run, const RunSpec& spec, const LabShape& shape) {
   view.loss = loss_at(run, shape.step);
   if (run == 0 && shape.step >= 150) {
     view.state = RunState::Stuck, view.badge = "stuck at letter frequencies";
-    history->add_event({150, RunEvent::Kind::Stuck, "is called stuck"});
+    history->add_event({150, RunEvent::Kind::Stuck, "stuck at letter frequencies"});
   }
   const int leaves = run == 1 ? 131 : run == 2 ? 46 : 1 << 20;
   if (shape.step > leaves) {

@@ -2,6 +2,7 @@
 // tests are about hands and screens; that the numbers are the engine's is checked elsewhere.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -12,17 +13,20 @@ namespace normscope::fixture {
 
 class RecordedMeasurer : public lessons::Measurer {
  public:
-  explicit RecordedMeasurer(int* started = nullptr)
-      : state_(std::make_shared<lessons::MeasureState>()), started_(started) {}
+  /// What a run with the learner's setting would come to.
+  using Adapt = std::function<void(const lessons::Lesson&, lessons::MeasureState&)>;
+  explicit RecordedMeasurer(int* started = nullptr, Adapt adapt = {})
+      : state_(std::make_shared<lessons::MeasureState>()), started_(started), adapt_(std::move(adapt)) {}
 
-  void start(const lessons::Lesson& lesson, const lessons::Changes&) override {
+  void start(const lessons::Lesson& lesson, const lessons::Changes& changes) override {
     if (started_) ++*started_;
     auto state = std::make_shared<lessons::MeasureState>();
-    state->lesson = lesson.id, state->done = true, state->share = 1;
+    state->lesson = lesson.id, state->changes = changes, state->done = true, state->share = 1;
     if (const auto kept = lessons::load_results(lesson)) {
       for (const auto& [id, band] : kept->curves) state->curves[id] = {band.x, band.mean};
       state->maps = kept->maps, state->texts = kept->texts;
     }
+    if (adapt_) adapt_(lesson, *state);
     state_ = std::move(state);
   }
   void stop() override {}
@@ -31,6 +35,7 @@ class RecordedMeasurer : public lessons::Measurer {
  private:
   std::shared_ptr<const lessons::MeasureState> state_;
   int* started_;
+  Adapt adapt_;
 };
 
 }  // namespace normscope::fixture

@@ -43,7 +43,7 @@ TEST_CASE("a wrong command line exits with 2 and says why in one line") {
       {"train", "--config"},
       {"train --preset sideways", "post-warmup"},
       {"train --preset pre --config " + tiny, "--preset"},
-      {"train --config " + folder.file("absent.toml"), "absent.toml: cannot be read"},
+      {"train --config " + folder.file("absent.toml"), "absent.toml: no such file"},
       {"train --config " + broken, "broken.toml:2: [train.warmup] 'soon'"},
       {"train --preset pre --set train.rat=1", "train.rate"},
       {"train --preset pre --set train.rate", "KEY=VALUE"},

@@ -59,7 +59,7 @@ TEST_CASE("completion for bash offers commands, options, values, keys and files"
   CHECK(holds(completed(folder, "train --preset post-w"), " post-warmup "));
   CHECK(completed(folder, R"(train --backend "")") == " cpu cuda \n");
   CHECK(completed(folder, "train --set train.mom") == " train.momentum= \n");
-  CHECK(completed(folder, R"(lesson "")") == " list show check report \n");
+  CHECK(completed(folder, R"(lesson "")") == " list show check limits report \n");
   CHECK(holds(completed(folder, "lesson check --f"), " --full "));
   CHECK_FALSE(holds(completed(folder, "lesson list --"), " --full "));
   folder.write("my book.txt", "");

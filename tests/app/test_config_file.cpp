@@ -214,9 +214,11 @@ TEST_CASE("a broken configuration names file, line, key and what was expected") 
 }
 
 TEST_CASE("a configuration that cannot be read says so") {
-  CHECK_THROWS_WITH(read_config("/nonexistent/lab.toml"), "/nonexistent/lab.toml: cannot be read");
-  CHECK_THROWS_WITH(read_config(std::filesystem::temp_directory_path().string()),
-                    Catch::Matchers::EndsWith("cannot be read"));
+  CHECK_THROWS_WITH(read_config("/nonexistent/lab.toml"),
+                    "/nonexistent/lab.toml: no such file: check the path");
+  CHECK_THROWS_WITH(
+      read_config(std::filesystem::temp_directory_path().string()),
+      Catch::Matchers::EndsWith("is a folder, not a regular file: expected a configuration in TOML"));
 }
 
 TEST_CASE("edits as text") {

@@ -30,6 +30,23 @@ TEST_CASE("a term has two sentences, a source and one id") {
   CHECK(ids.size() >= 20);
 }
 
+TEST_CASE("a term whose source was not read against it says so") {
+  CHECK(source_text(*find_term("admin")) == find_term("admin")->source);
+  CHECK(source_text(*find_term("deepnorm"))
+            .ends_with("2022, DeepNet: Scaling Transformers to 1,000 Layers "
+                       "(from the literature, not checked)"));
+  // What the sources say otherwise, or what this program does otherwise.
+  for (const auto& [id, words] : {std::pair{"rezero", "one for each sub-layer"},
+                                  {"qk-norm", "learned gains can still make attention sharp"},
+                                  {"hybridnorm-star", "takes the place of the one on the trunk"},
+                                  {"activation", "tanh form"},
+                                  {"init", "leaves the embedding at unit variance, unlike BERT"},
+                                  {"pre-ln", "lower layers have somewhat larger ones"}}) {
+    INFO(id);
+    CHECK(find_term(id)->text.find(words) != std::string_view::npos);
+  }
+}
+
 TEST_CASE("a panel's title shows its term on hover and keeps it on a click") {
   LabRobot lab(fixture::lab_view());
   lab.robot.move_to("term/nats");

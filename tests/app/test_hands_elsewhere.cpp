@@ -69,7 +69,20 @@ std::set<std::string> tab_stops(LabRobot& lab, size_t most) {
   return seen;
 }
 
-bool changed_by_mouse(LabRobot& lab, const std::string& name, const std::function<void()>& begin) {
+// A control of a text that is longer than its column is scrolled into view first, as a person does.
+void scroll_to(LabRobot& lab, const std::string& name) {
+  const float end = lab.ui.size().y - 64;  // above the footer
+  for (int i = 0; i < 40; ++i) {
+    const ui::Control* control = lab.ui.registry().find(name);
+    if (!control || !name.starts_with("lesson/drag/") || control->rect.bottom() < end) return;
+    lab.robot.move_to(ui::Vec{control->rect.centre().x, end / 2});
+    lab.robot.wheel(-1);
+    lab.robot.frames(2);
+  }
+}
+
+bool changed_by_mouse(LabRobot& lab, const std::string& name, const std::function<void()>& start) {
+  const auto begin = [&] { start(), scroll_to(lab, name); };
   begin();
   const std::string before = shown(lab);
   lab.robot.click(name);

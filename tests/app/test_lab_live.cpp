@@ -33,11 +33,10 @@ TEST_CASE("a norm dragged from trunk to before moves all twelve, and run D forks
   CHECK(d.spec->model.stack().final == NormKind::None);
   CHECK(placement_caption(lab.run('A').spec->model.stack()) == "norm on trunk");
   CHECK(lab.robot.value("diagram/layer2/attn/before") == "ln");
-  // Both see the same batch next, from the same weights: the losses differ only by the wiring and stay close
-  // at first.
-  lab.train(1);
-  CHECK(lab.run('D').step == 13);
-  CHECK(lab.run('A').step == 13);
+  // It trains at once, with steps of its own, and the others go on with it.
+  CHECK(lab.run('D').step == 12 + 60);
+  CHECK(lab.run('A').step == 12 + 60);
+  CHECK(lab.view().budget == 12 + 60);
 
   lab.robot.key("Ctrl+Z");
   lab.settle();
@@ -156,12 +155,12 @@ TEST_CASE(
   CHECK(lab.run('D').fork_step == there);
   CHECK(lab.run('D').forked_from == 0);
   lab.robot.drag("diagram/layer2/attn/trunk",
-                 "diagram/layer2/attn/before");  // D is selected, and still waits
+                 "diagram/layer2/attn/before");  // D is selected
   lab.settle();
   CHECK(lab.run('D').fork_note == "12 norms moved");
-  CHECK(lab.run('D').step == there);
-  lab.train(1);
-  CHECK(lab.run('D').step == 31);
+  CHECK(lab.run('D').fork_step == there);
+  CHECK(lab.run('D').step == there + 60);  // a change sets it going
+  CHECK(lab.run('A').step == there + 60);
   lab.robot.key("Ctrl+Z");
   lab.robot.key("Ctrl+Z");
   lab.settle();

@@ -12,6 +12,7 @@
 #include "catch.hpp"
 #include "lab_fixture.h"
 #include "lab_robot.h"
+#include "program.h"
 
 using namespace normscope;
 using namespace normscope::hands;
@@ -62,9 +63,12 @@ std::string not_words(const std::string& title) {
   static const std::set<std::string> hyphened{"warm-up",      "feed-forward", "cross-attention",
                                               "hidden-state", "byte-pair",    "fine-tuning"};
   static const std::set<std::string> parts{"attn", "ffn", "enc", "dec", "app", "lr", "cfg"};
-  for (const char c : title)
-    if (c == '_' || c == '/' || c == '#' || (c == '.' && title.find(". ") == title.npos))
+  for (size_t i = 0; i < title.size(); ++i) {
+    const char c = title[i];
+    const bool fraction = c == '/' && i > 0 && std::isdigit(static_cast<unsigned char>(title[i - 1]));
+    if (c == '_' || (c == '/' && !fraction) || c == '#' || (c == '.' && title.find(". ") == title.npos))
       return "a key's sign";
+  }
   std::istringstream words(title);
   for (std::string word; words >> word;) {
     while (!word.empty() && std::string(",:?.").find(word.back()) != std::string::npos) word.pop_back();
@@ -196,4 +200,129 @@ TEST_CASE("every placement is in the palette by its name") {
     CHECK(placement_of(model.stack(), context_of(model, true)) == placement);
     CHECK(lab.state.hands.undo.can_undo());
   }
+}
+
+namespace {
+
+// All items of a window, those of its menus and other tabs too.
+std::vector<PaletteItem> all_items(LabRobot& lab) {
+  return palette_items(lab.ui, lab.state.lab_screen.elsewhere(lab.ui.registry(), *lab.state.view));
+}
+
+}  // namespace
+
+TEST_CASE("what a person calls it is found: the first item is the one that was meant") {
+  const struct {
+    const char *query, *control;
+    std::optional<Act> act{};
+    const char* term = "";
+  } cases[] = {
+      {"help", "app/help"},
+      {"shortcuts", "app/help"},
+      {"keyboard", "app/help"},
+      {"export", "plot/loss/menu/svg"},
+      {"csv", "plot/loss/menu/csv"},
+      {"png", "plot/loss/menu/png"},
+      {"spreadsheet", "plot/loss/menu/csv"},
+      {"restart", "transport/reset"},
+      {"start over", "transport/reset"},
+      {"glossary", "", {}, "any"},
+      {"definition", "", {}, "any"},
+      {"luck", "lab/luck"},
+      {"seeds", "lab/luck"},
+      {"significance", "lab/luck"},
+      {"pause", "transport/play"},
+      {"faster", "transport/speed/max"},
+      {"epochs", "transport/budget"},
+      {"load", "", Act::open_file},
+      {"import", "", Act::open_file},
+      {"write", "", Act::save},
+      {"revert", "", Act::undo},
+      {"clipboard", "", Act::copy_command},
+      {"dark", "", Act::theme},
+      {"zoom in", "", Act::bigger},
+      {"tutorial", "app/tab/lessons"},
+      {"lr", "settings/train.rate"},
+      {"depth", "settings/model.layers"},
+      {"log scale", "plot/loss/menu/log"},
+      {"dataset", "settings/data.name"},
+  };
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
+    LabRobot lab(fixture::lab_view(), size);
+    const std::vector<PaletteItem> items = all_items(lab);
+    for (const auto& c : cases) {
+      const auto found = matches(c.query, items);
+      INFO(size.x << " '" << c.query << "' finds " << (found.empty() ? "nothing" : found.front()->title));
+      REQUIRE_FALSE(found.empty());
+      const PaletteItem& first = *found.front();
+      const bool dark = std::string_view(c.query) == "dark";  // a button and a command for the same
+      const bool tutorial = std::string_view(c.query) == "tutorial";
+      if (*c.term)
+        CHECK_FALSE(first.term.empty());
+      else if (dark)
+        CHECK((first.act == Act::theme || first.control == "app/theme"));
+      else if (tutorial)
+        CHECK((first.act == Act::first_lesson || first.control == "app/tab/lessons"));
+      else if (c.act)
+        CHECK(first.act == c.act);
+      else
+        CHECK(first.control == c.control);
+    }
+  }
+}
+
+TEST_CASE("every action has other names, and each of them finds it among the first") {
+  LabRobot lab(fixture::lab_view(), {1024, 600});
+  const std::vector<PaletteItem> items = all_items(lab);
+  const auto action = [](const PaletteItem& item) {
+    for (const char* kind : {"transport/", "lab/luck", "app/help", "app/theme", "app/scale", "app/tab/"})
+      if (item.control.starts_with(kind)) return true;
+    return item.act.has_value() || item.control.find("/menu/") != std::string::npos;
+  };
+  int actions = 0;
+  for (const PaletteItem& item : items) {
+    if (!action(item)) continue;
+    ++actions;
+    INFO(item.title);
+    std::istringstream words(item.words);
+    int found = 0;
+    for (std::string word; words >> word;) {
+      const auto hits = matches(word, items);
+      const auto at = std::find(hits.begin(), hits.end(), &item);
+      INFO(word);
+      REQUIRE(at != hits.end());
+      found += at - hits.begin() < 20 ? 1 : 0;
+    }
+    CHECK(found >= 2);
+  }
+  CHECK(actions > 50);
+}
+
+TEST_CASE("what the palette lists it does: segments, menus and settings out of sight") {
+  const test::Folder folder;
+  setenv("XDG_PICTURES_DIR", folder.file("").c_str(), 1);
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
+    LabRobot lab(fixture::lab_view(), size);
+    INFO(size.x);
+    run_by_name(lab, "loss plot csv");
+    REQUIRE(lab.last<lab::SavePlot>());
+    CHECK(lab.last<lab::SavePlot>()->format == lab::PlotFormat::csv);
+    CHECK(lab.last<lab::SavePlot>()->scenes->front().id == "loss");
+    lab.log.clear();
+    run_by_name(lab, "hidden norm plot png");
+    REQUIRE(lab.last<lab::SavePlot>());
+    CHECK(lab.last<lab::SavePlot>()->scenes->front().id == "hidden-norm");
+    run_by_name(lab, "speed slow");
+    REQUIRE(lab.last<lab::SetSpeed>());
+    CHECK(lab.last<lab::SetSpeed>()->steps_per_second == lab::kSpeeds[0]);
+    lab.robot.key("Escape"), lab.robot.frames(2);
+    run_by_name(lab, "luck");
+    REQUIRE(lab.last<lab::CheckLuck>());
+    run_by_name(lab, "help");
+    CHECK(lab.ui.popup_open("app/help"));
+    lab.robot.key("Escape"), lab.robot.frames(2);
+    run_by_name(lab, "restart");
+    CHECK(lab.last<lab::Reset>());
+  }
+  unsetenv("XDG_PICTURES_DIR");
 }

@@ -97,7 +97,7 @@ TEST_CASE("a file says by itself what its axes, lines and cells are") {
   small.y.label = "norm of the gradient of W₂, A: Post-LN", small.notes.clear();
   for (Series& s : small.series) s.end_label = false;
   const std::string svg = to_svg(small, ui::theme(false));
-  CHECK(has(svg, "across: step; up: norm of the gradient of W₂, A: Post-LN"));
+  CHECK(has(svg, "x: step; y: norm of the gradient of W₂, A: Post-LN"));
   CHECK(has(svg, ">100</text>"));
   CHECK(has(svg, ">" + small.series.front().id + "</text>"));
   CHECK(has(svg, ">" + small.series.back().id + "</text>"));

@@ -73,6 +73,7 @@ TEST_CASE("settings are read back as they were written") {
   const test::Folder folder;
   Settings s{true, 1.25, true, 1333, 777, true};
   s.splits[1] = 0.375f;
+  s.recent = {"/home/a/runs \"2\".toml", "/home/a/größe\\text.txt"};
   write_settings(folder.file("a/b/settings.toml"), s);
   const ReadSettings read = read_settings(folder.file("a/b/settings.toml"));
   CHECK(read.existed);
@@ -88,13 +89,15 @@ TEST_CASE("impossible values give way to the defaults, broken files are set asid
                                         "splits = [2, 0, 0, 0, 0, 0, \"left\"]\n");
   ReadSettings read = read_settings(path);
   CHECK(read.settings == Settings{false, 1, {}, 1600, 800, false});
+  CHECK(read.notice.find("settings.toml:1: theme is 7: expected") != std::string::npos);
+  CHECK(test::read_all(path + ".bad").starts_with("theme = 7\n"));
   folder.write("settings.toml", "theme = \n\"dark");
   read = read_settings(path);
   CHECK(read.settings == Settings{});
   CHECK(read.notice.find("settings.toml:") != std::string::npos);
   CHECK(read.notice.find('\n') == std::string::npos);
   CHECK_FALSE(fs::exists(path));
-  CHECK(test::read_all(path + ".broken") == "theme = \n\"dark");
+  CHECK(test::read_all(path + ".bad-2") == "theme = \n\"dark");
 }
 
 TEST_CASE("the folders are those of the XDG standard") {
@@ -219,7 +222,7 @@ TEST_CASE("a session that cannot be restored is said and kept") {
   lab.settle();
   lab.robot.frames(3);
   CHECK(lab.state.notice.find("damaged") != std::string::npos);
-  CHECK(fs::exists(path + ".broken/session.json"));
+  CHECK(fs::exists(path + ".bad/session.json"));
   CHECK(lab.view().runs.size() == 3);
 }
 

@@ -176,13 +176,14 @@ TEST_CASE("what is no fitting checkpoint is refused in one line", "[checkpoint]"
   rewrite(good, bad, "", "format", "somebody else's");
   CHECK_THAT(load_error(bad), Catch::Contains("is no saved run"));
   rewrite(good, bad, "", "step", "-4");
-  CHECK_THAT(load_error(bad), Catch::Contains("step is '-4'"));
+  CHECK_THAT(load_error(bad), Catch::Contains("step is -4: expected a whole number from 0 to 10000000"));
   rewrite(good, bad, "", "origin", "{\"a\":");
   CHECK_THAT(load_error(bad), Catch::Contains("metadata origin is damaged"));
   rewrite(good, bad, "", "origin", "[[\"model.layers\",\"many\"]]");
   CHECK_THAT(load_error(bad), Catch::Contains("[model.layers] 'many'"));
   rewrite(good, bad, "", "plateau", "[]");
-  CHECK_THAT(load_error(bad), Catch::Contains("metadata plateau is damaged"));
+  CHECK_THAT(load_error(bad),
+             Catch::Contains("metadata plateau is a list of 0: expected an object with count"));
   CHECK(load_error(good) == "no error");
 }
 

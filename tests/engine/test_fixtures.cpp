@@ -182,7 +182,7 @@ TEST_CASE("fixtures: what is not a fixture is refused with a line that names the
   CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.metadata.erase("config"); }), "config"));
   CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.metadata["config"] = "{"; }), "config"));
   CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.metadata["config"] = "{\"arch\": \"dec\"}"; }),
-            "lacks"));
+            "config.L is missing"));
   CHECK(has(error_of_changed("decoder-post", [](Copy& c) { c.metadata["emb_scale"] = "1.0"; }), "emb_scale"));
   for (const char* text : {"dec", "ln"})
     CHECK_FALSE(error_of_changed("decoder-post", [&](Copy& c) {

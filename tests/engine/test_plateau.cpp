@@ -130,3 +130,61 @@ TEST_CASE("a restored recogniser goes on as the original", "[plateau]") {
   CHECK(follow(second, cold, 300, 0, 141) == follow(straight, cold, 300, 0, 141));
   CHECK(second.state() == straight.state());
 }
+
+TEST_CASE("a run on its way down is not stuck, however late; once it stays it is", "[plateau]") {
+  const auto falls = [](double slope) {  // to step 400
+    return [slope](int32_t step) {
+      return kLevel + slope * (400 - std::min(step, 400)) + 0.03 * std::sin(step * 12.9898);
+    };
+  };
+  Plateau slow;  // as plain SGD
+  CHECK(follow(slow, falls(0.0006), 400).empty());
+  Plateau plateau;
+  CHECK(follow(plateau, falls(0.001), 400).empty());
+  const auto seen = follow(plateau, falls(0.001), 600, 0, 401);
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].change == Change::Stuck);
+  CHECK(seen[0].step > 430);  // the fall is still among the steps that it remembers
+  // A run that stays above the level is stuck too, but not at it.
+  Plateau above;
+  const auto high = [](int32_t) { return kLevel + 0.3; };
+  CHECK(follow(above, high, 300) == std::vector<Seen>{{151, Change::Stuck}});
+  CHECK_FALSE(Plateau::at_level(above.mean(), kLevel));
+  CHECK(Plateau::at_level(kLevel + 0.05, kLevel));
+}
+
+TEST_CASE("a fork has no verdict before losses of its own say so", "[plateau]") {
+  Plateau stuck;
+  follow(stuck, cold, 200);
+  REQUIRE(stuck.stuck());
+  stuck.begin_anew();
+  CHECK_FALSE(stuck.stuck());
+  CHECK_FALSE(stuck.decided());
+  CHECK(follow(stuck, cold, 500, 0, 201) == std::vector<Seen>{{351, Change::Stuck}});
+
+  const auto low = [](int32_t) { return 1.5; };
+  Plateau learned;
+  follow(learned, low, 100);
+  learned.begin_anew();
+  CHECK(follow(learned, low, 119, 0, 101).empty());
+  CHECK_FALSE(learned.decided());
+  CHECK(follow(learned, low, 300, 0, 120).empty());  // nothing new: it goes on as it was
+  CHECK(learned.learning_since() == 20);
+  Plateau lost;
+  follow(lost, low, 100);
+  lost.begin_anew();
+  CHECK(follow(
+            lost, [](int32_t) { return kLevel; }, 120, 0, 101) == std::vector<Seen>{{120, Change::Returned}});
+}
+
+TEST_CASE("a recogniser that is restored in a fall knows of it", "[plateau]") {
+  const auto loss = [](int32_t step) { return kLevel + 0.3 - 0.0006 * step; };
+  Plateau straight, restored, without;
+  follow(straight, loss, 145);
+  restored.restore(straight.state());
+  Plateau::State old = straight.state();
+  old.blocks = {};  // a file of before
+  without.restore(old);
+  CHECK(follow(restored, loss, 170, 0, 146).empty());
+  CHECK(follow(without, loss, 170, 0, 146) == std::vector<Seen>{{151, Change::Stuck}});
+}

@@ -170,7 +170,7 @@ TEST_CASE("two columns: what is wrong with a file is said with its line", "[task
   CHECK(has(refusal(std::string("a\tb\0c\n", 6)), "line 1 is not UTF-8"));
   CHECK(has(refusal("a\t" + std::string(10'000'000, 'x') + "\n"), "line 1 has 10000002 bytes"));
   CHECK(has(error_of([] { read_tsv("no/such/file.tsv", "x"); }), "no such file"));
-  CHECK(has(error_of([] { read_tsv(".", "x"); }), "not an ordinary file"));
+  CHECK(has(error_of([] { read_tsv(".", "x"); }), "not a regular file"));
   const auto rows = parse_tsv(
       "\xef\xbb\xbf"
       "a\tb\r\n\nc d\te",

@@ -6,7 +6,7 @@
 
 #include "engine/core/error.h"
 #include "engine/measure/on_request.h"
-#include "engine/measure/theory.h"
+#include "engine/measure/theory_curves.h"
 #include "engine/tape/backend.h"
 
 using namespace normscope;
@@ -82,43 +82,10 @@ TEST_CASE("gradients: last layer, Pre-LN profile, decoder profile", "[theory]") 
   for (const MeanField& layer : pre_mean_field(12, 32, 1)) squares.push_back(layer.square);
   CHECK(pre_gradient_profile(squares).front() == Approx(2.91).margin(0.01));
   CHECK(pre_gradient_profile(squares).back() == 1.0);
-  const auto decoder = decoder_gradient_profile(6);
+  const auto decoder = decoder_gradient_profile(std::vector<double>(6, 1.0));
   CHECK(decoder.front() == Approx(std::pow(0.5, 2.5)));
   CHECK(decoder.back() == 1.0);
-}
-
-TEST_CASE(
-    "curves: a band for Pre-LN, a line for Post-LN, nothing elsewhere; the measured stream lies in the band",
-    "[theory]") {
-  ModelConfig config;
-  config.layers = 6, config.width = 128, config.heads = 1, config.feed_forward = 512, config.sequence = 32;
-  config.vocabulary = 64, config.init = InitRule::Theory;
-  config.gaussian_input = true, config.tied_output = false, config.output_projection = false;
-  set_placement(config, Placement::Pre);
-  const auto band = hidden_square_curves(config);
-  REQUIRE(band.size() == 1);
-  CHECK(std::string(band[0].equation->name) == "Lemma 2, Pre-LN");
-  REQUIRE(band[0].high.size() == 6);
-  const auto backend = make_cpu_backend(1);
-  const MeasureBatch batch = random_batch(config, 2, 32, 3);
-  Store store = initial_store(*backend, config, batch, 3);
-  const auto measured = hidden_mean_squares(store, config, batch);
-  for (size_t l = 1; l <= 6; ++l) {
-    INFO("layer " << l);
-    CHECK(measured[2 * l] > 0.9 * band[0].low[l - 1]);
-    CHECK(measured[2 * l] < 1.1 * band[0].high[l - 1]);
-  }
-  CHECK(gradient_curves(config).at(0).low.front() > 1.2);
-  CHECK(cosine_curves(config).at(0).low.back() ==
-        Approx(pre_mean_field(6, config.sequence, 4).back().cosine));
-  CHECK(cosine_curves(config, 2).at(0).low.back() < cosine_curves(config).at(0).low.back());
-  set_placement(config, Placement::Post);
-  CHECK(hidden_square_curves(config).at(0).low == std::vector<double>(6, post_residual_square(4)));
-  CHECK(hidden_square_curves(config).at(0).high.empty());
-  CHECK(cosine_curves(config).at(0).low.front() == Approx(post_mean_field(1, config.sequence, 4)[0].cosine));
-  set_placement(config, Placement::DeepNorm);
-  CHECK(hidden_square_curves(config).empty());
-  CHECK(cosine_curves(config).empty());
-  CHECK(equations().size() == 13);
+  CHECK(decoder_gradient_profile(std::vector<double>{9, 3, 0}).front() == Approx(0.5));
+  CHECK(equations().size() == 14);
   CHECK_THROWS_AS(equation("nothing"), Error);
 }

@@ -1,0 +1,66 @@
+// One question at a time to another thread; the newest question counts, an older answer is dropped. For what
+// a disk has to say: the thread that draws never waits for it.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace normscope {
+
+template <typename Answer>
+class Background {
+ public:
+  using Work = std::function<Answer()>;
+
+  // `work` throws nothing. `wake` is rung when the answer is there; without one (no window sleeps) the
+  // question is answered when it is asked for.
+  void ask(const std::string& key, Work work, const std::function<void()>& wake) {
+    if (key == answered_ || key == asked_) return;
+    next_ = {key, std::move(work), wake};
+    poll();
+  }
+  // The same question may be asked anew.
+  void forget() { answered_.reset(), next_.reset(), asked_.reset(); }
+  // The answer to `key`, once it is there.
+  const Answer* find(const std::string& key) {
+    poll();
+    return answered_ == key ? &answer_ : nullptr;
+  }
+
+ private:
+  struct Question {
+    std::string key;
+    Work work;
+    std::function<void()> wake;
+  };
+
+  void poll() {
+    if (running_.valid()) {
+      if (running_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout) return;
+      answer_ = running_.get();
+      answered_ = std::exchange(asked_, {});
+      running_ = {};
+    }
+    if (!next_) return;
+    asked_ = next_->key;
+    running_ =
+        std::async(next_->wake ? std::launch::async : std::launch::deferred, [work = std::move(next_->work),
+                                                                              wake = next_->wake] {
+          Answer answer = work();
+          if (wake) wake();
+          return answer;
+        }).share();
+    next_.reset();
+  }
+
+  std::shared_future<Answer> running_;
+  std::optional<std::string> asked_, answered_;  // keys of what runs, and of the answer
+  std::optional<Question> next_;
+  Answer answer_{};
+};
+
+}  // namespace normscope

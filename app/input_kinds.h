@@ -1,0 +1,22 @@
+// The files that the app reads, beside those of the engine (engine/io/input_file.h), with their limits:
+// docs/files.md says the same, and a test compares.
+#pragma once
+
+#include "engine/io/input_file.h"
+
+namespace normscope::input {
+
+inline constexpr InputKind kConfig{"", "a configuration in TOML", 1'000'000};
+inline constexpr InputKind kSettings{"", "settings in TOML", 1'000'000};
+inline constexpr InputKind kDesktop{"", "settings of the desktop", 1'000'000};
+inline constexpr InputKind kScript{"", "a script of hand movements", 1'000'000};
+inline constexpr InputKind kLesson{"", "a lesson in TOML", 1'000'000};
+inline constexpr InputKind kProse{"", "a text in Markdown", 1'000'000};
+inline constexpr InputKind kMeasured{"", "a measured.json", 16'000'000};
+inline constexpr InputKind kProgress{"", "a lessons.json", 16'000'000};
+inline constexpr InputKind kZooRecord{"", "a record of the zoo", 1'000'000};
+inline constexpr InputKind kLog{"", "a training log", uint64_t{1} << 40};
+inline constexpr InputKind kAny{"", "a regular file", uint64_t{1} << 40};  // whose kind is looked for
+inline constexpr InputKind kPage{"", "a page in Markdown", 16'000'000};
+
+}  // namespace normscope::input

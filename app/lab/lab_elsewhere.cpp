@@ -1,0 +1,95 @@
+// Controls that exist and are not drawn now: what the palette lists beside those on screen, and how they are
+// brought forth.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "app/lab/lab_frame.h"
+
+namespace normscope::lab {
+
+namespace {
+
+constexpr std::string_view kSettings = "settings/", kDiagram = "diagram/", kMenu = "/menu/";
+constexpr const char* kLoss = "plot/loss";
+
+struct Named {
+  std::string_view name, help;
+};
+constexpr Named kPace[] = {
+    {"transport/budget", "How many steps the runs take: more continues, fewer stops early."},
+    {"transport/speed", "How fast training goes."},
+    {"transport/speed/slow", "Four steps a second."},
+    {"transport/speed/1×", "Twenty steps a second."},
+    {"transport/speed/max", "As fast as training can go."}};
+
+// Runs with one schedule share a handle: that of the first.
+bool has_warmup_handle(const LabView& view, size_t index) {
+  const Schedule& schedule = view.runs[index].spec->train.schedule;
+  if (schedule.warmup <= 0 || schedule.warmup > std::max(view.budget, view.step)) return false;
+  return std::none_of(view.runs.begin(), view.runs.begin() + static_cast<std::ptrdiff_t>(index),
+                      [&](const RunView& run) { return run.spec->train.schedule == schedule; });
+}
+
+}  // namespace
+
+void LabScreen::remember_diagram(const ui::Registry& registry) {
+  diagram_controls_.clear();
+  for (const ui::Control& c : registry.all())
+    if (c.interactive && c.enabled && c.name.starts_with(kDiagram))
+      diagram_controls_.push_back({c.name, c.help});
+}
+
+std::vector<Elsewhere> LabScreen::elsewhere(const ui::Registry& registry, const LabView& view) {
+  std::vector<Elsewhere> list;
+  if (view.runs.empty()) return list;
+  const auto add = [&](std::string name, std::string_view help) {
+    if (!registry.find(name)) list.push_back({std::move(name), std::string(help)});
+  };
+  for (const Named& control : kPace) add(std::string(control.name), control.help);
+  add("lab/luck", "Trains every run again with four other seeds and shows how far their losses lie apart.");
+  for (const Field* field : differing_fields(view))
+    for (const RunView& run : view.runs)
+      add(fmt::format("{}{}/{}", kSettings, field->key, run.letter), field->help);
+  for (size_t i = 0; i < view.runs.size(); ++i)
+    if (has_warmup_handle(view, i))
+      add(fmt::format("plot/rate/warmup/{}", view.runs[i].letter), "The end of its warm-up, on the plot.");
+  for (const RunView& run : view.runs)
+    add(fmt::format("settings/edits/{}", run.letter),
+        fmt::format("Whether a change to a shared setting applies to run {} too.", run.letter));
+  const auto cell = [&](const char* name, bool heat) {
+    add(fmt::format("{}/menu", name), "Save or copy this plot, change its axis.");
+    for (const MenuEntry& entry : menu_entries(heat))
+      add(fmt::format("{}/menu/{}", name, entry.id), entry.help);
+  };
+  cell(kLoss, false);
+  for (const CompactTab& tab : compact_tabs()) {
+    cell(tab.name, std::string_view(tab.name) == kDependency);
+    if (tab.quantity) add(std::string(tab.name) + "/quantity", "What this plot shows.");
+  }
+  add("plot/rate/peak", "The learning rate of all runs, on its plot.");
+  add(std::string(kDependency) + "/batch", "Who leans on whom over every sequence of this step.");
+  if (layout_ != Size::full && left_tab_ != 0)
+    for (const Elsewhere& control : diagram_controls_) add(control.name, control.help);
+  return list;
+}
+
+void LabScreen::reveal(std::string_view control, const ui::Registry& registry) {
+  if (control.starts_with(kSettings) || control == "lab/luck") {
+    if (left_tab_ == 0) remember_diagram(registry);
+    left_tab_ = 1;
+    if (control.starts_with(kSettings) && !control.starts_with("settings/edits/"))
+      settings_.reveal =
+          control.substr(kSettings.size(), control.find('/', kSettings.size()) - kSettings.size());
+  }
+  if (control.starts_with(kDiagram)) left_tab_ = 0;
+  if (control.starts_with("transport/")) transport_.open_pace = true;
+  const auto tabs = compact_tabs();
+  for (size_t i = 0; i < tabs.size(); ++i)
+    if (control.starts_with(std::string(tabs[i].name) + "/")) plot_tab_ = static_cast<int>(i);
+  if (const size_t menu = control.find(kMenu); menu != control.npos)
+    cells_.open_menu = control.substr(0, menu);
+}
+
+}  // namespace normscope::lab

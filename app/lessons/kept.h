@@ -1,0 +1,33 @@
+// What the learner's runs came to, kept from one start to the next: one file a measurement in the folder of
+// the progress, named after everything that decides it (the lesson's definition, the learner's settings, the
+// seed, the program's version). A file that is damaged or of something else counts as none: it is measured
+// again and written over.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/lessons/worker.h"
+
+namespace normscope::lessons {
+
+class Kept {
+ public:
+  /// Empty folder: nothing is kept.
+  explicit Kept(std::string folder = "") : folder_(std::move(folder)) {}
+
+  /// lessons/ beside the file of the progress; empty when that is kept in memory only.
+  static std::string folder_beside(const std::string& progress_path);
+
+  std::optional<MeasureState> load(const Lesson& lesson, const Changes& changes) const;
+  /// Failing is no harm: it is measured again next time. Of a lesson the newest few are kept.
+  void save(const Lesson& lesson, const MeasureState& state) const;
+
+ private:
+  std::string path_of(const Lesson& lesson, const Changes& changes) const;
+  void thin_out(const Lesson& lesson) const;
+
+  std::string folder_;
+};
+
+}  // namespace normscope::lessons

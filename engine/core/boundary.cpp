@@ -1,0 +1,42 @@
+#include "engine/core/boundary.h"
+
+#include <new>
+
+#include "engine/core/error.h"
+
+namespace normscope {
+
+std::string describe_exception(std::string_view doing) noexcept {
+  try {
+    try {
+      throw;
+    } catch (const Error& error) {
+      return error.what();
+    } catch (const std::bad_alloc&) {
+      return fmt::format("[{}] there is not enough memory", doing);
+    } catch (const std::exception& error) {
+      return fmt::format("[{}] {}", doing, error.what());
+    } catch (...) {
+      return fmt::format("[{}] failed for an unknown reason", doing);
+    }
+  } catch (...) {  // no memory even for the line: this one needs none
+    return "out of memory";
+  }
+}
+
+std::exception_ptr exception_for_others(std::string_view doing) noexcept {
+  try {
+    throw;
+  } catch (const Error&) {
+    return std::current_exception();
+  } catch (...) {
+    return std::make_exception_ptr(Error(describe_exception(doing)));
+  }
+}
+
+void fail_to_start(std::string_view purpose, const std::system_error& error) {
+  fail(purpose, "a thread cannot be started ({}): the limit on processes (ulimit -u) or memory is reached",
+       error.code().message());
+}
+
+}  // namespace normscope

@@ -1,0 +1,158 @@
+// See input_file.h.
+#include "engine/io/input_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "engine/core/error.h"
+
+namespace normscope {
+namespace {
+
+constexpr size_t kPart = size_t{1} << 20;  // of one read; memory grows with what was really there
+
+std::string where_of(const std::string& path, const InputKind& kind) {
+  return kind.name.empty() ? path : fmt::format("{} {}", kind.name, path);
+}
+
+// Files that have lines are named as FILE:LINE: elsewhere, and without brackets here too.
+template <typename... Args>
+[[noreturn]] void refuse(const std::string& where, const InputKind& kind, fmt::format_string<Args...> format,
+                         Args&&... args) {
+  const std::string what = fmt::format(format, std::forward<Args>(args)...);
+  if (kind.name.empty()) throw Error(fmt::format("{}: {}", where, what));
+  fail(where, "{}", what);
+}
+
+const char* kind_of_file(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+std::string size_text(uint64_t bytes) {
+  constexpr struct {
+    uint64_t unit;
+    const char* name;
+  } kUnits[] = {{1'000'000'000, "GB"}, {1'000'000, "MB"}, {1'000, "kB"}};
+  for (const auto& [unit, name] : kUnits)
+    if (bytes >= unit)
+      return bytes % unit == 0
+                 ? fmt::format("{} {}", bytes / unit, name)
+                 : fmt::format("{:.1f} {}", static_cast<double>(bytes) / static_cast<double>(unit), name);
+  return fmt::format("{} bytes", bytes);
+}
+
+}  // namespace
+
+InputFile::InputFile(const std::string& path, const InputKind& kind)
+    : where_(where_of(path, kind)), kind_(kind) {
+  struct stat status {};
+  // Looked at before it is opened: opening a device may do something. O_NONBLOCK is for what took its place
+  // in between.
+  const auto look = [&](int failed) {
+    const int reason = errno;
+    if (failed && (reason == ENOENT || reason == ENOTDIR))
+      refuse(where_, kind_, "no such file: check the path");
+    if (failed) refuse(where_, kind_, "cannot be read ({}): check its permissions", std::strerror(reason));
+    if (!S_ISREG(status.st_mode))
+      refuse(where_, kind_, "is {}, not a regular file: expected {}", kind_of_file(status.st_mode),
+             kind_.expected);
+  };
+  if (path.find('\0') != path.npos) refuse(where_, kind_, "no such file: check the path");
+  look(::stat(path.c_str(), &status));
+  file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (file_ < 0) look(-1);
+  try {
+    look(::fstat(file_, &status));
+    size_ = static_cast<uint64_t>(status.st_size);
+    if (size_ > kind_.limit) too_large(size_);
+  } catch (...) {
+    ::close(file_);
+    throw;
+  }
+}
+
+InputFile::~InputFile() { ::close(file_); }
+
+void InputFile::too_large(uint64_t size) const {
+  refuse(where_, kind_, "is too large ({}): expected at most {}{}{}", size_text(size), size_text(kind_.limit),
+         kind_.advice.empty() ? "" : ", ", kind_.advice);
+}
+
+size_t InputFile::read_some(char* to, size_t count) {
+  for (;;) {
+    const ssize_t got = ::read(file_, to, std::min(count, kPart));
+    if (got >= 0) return static_cast<size_t>(got);
+    if (errno != EINTR) refuse(where_, kind_, "cannot be read ({})", std::strerror(errno));
+  }
+}
+
+void InputFile::read(void* to, size_t count) {
+  for (size_t done = 0; done < count;) {
+    const size_t got = read_some(static_cast<char*>(to) + done, count - done);
+    if (got == 0) refuse(where_, kind_, "is truncated: it ends {} bytes early", count - done);
+    done += got;
+  }
+}
+
+// Read to its end and not to its size: the files of /proc have none, others may grow.
+std::string InputFile::rest() {
+  std::string bytes;
+  bytes.reserve(static_cast<size_t>(std::min<uint64_t>(size_ + 1, kind_.limit + 1)));
+  for (;;) {
+    const size_t before = bytes.size();
+    bytes.resize(std::max(std::min(bytes.capacity(), before + kPart), before + 4096));
+    const size_t got = read_some(bytes.data() + before, bytes.size() - before);
+    bytes.resize(before + got);
+    if (got == 0) return bytes;
+    if (bytes.size() > kind_.limit) too_large(bytes.size());
+  }
+}
+
+std::string read_input_file(const std::string& path, const InputKind& kind) {
+  return InputFile(path, kind).rest();
+}
+
+std::optional<std::string> read_input_file_if_there(const std::string& path, const InputKind& kind) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) return std::nullopt;
+  return read_input_file(path, kind);
+}
+
+std::vector<std::string> files_in(const std::string& folder, size_t most, std::string& error) {
+  std::vector<std::string> paths;
+  std::error_code failure;
+  std::filesystem::directory_iterator at(folder, failure), end;
+  while (!failure && at != end && paths.size() < most) {
+    paths.push_back(at->path().string());
+    at.increment(failure);  // a range-based for would throw here
+  }
+  error = failure ? failure.message() : "";
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::string set_aside(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int kMost = 1000;
+  for (int i = 1; i <= kMost; ++i) {
+    const std::string to = i == 1 ? path + ".bad" : fmt::format("{}.bad-{}", path, i);
+    std::error_code error;
+    if (fs::symlink_status(to, error).type() != fs::file_type::not_found) continue;
+    fs::rename(path, to, error);
+    return error ? path : to;
+  }
+  return path;
+}
+
+}  // namespace normscope

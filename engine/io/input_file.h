@@ -1,0 +1,73 @@
+// The one way in for the bytes of a file: every reader in engine/ and app/ opens its file here.
+//
+// Promises: only regular files are read (a folder, pipe, socket or device is refused by name, and opening one
+// never waits); a file above its kind's limit is refused before it is read, and one that grows meanwhile
+// while it is; the time is linear in the size. Errors are one line that names kind and path. What the bytes
+// mean is the business of the readers, each of which takes them from memory too. docs/files.md lists the
+// limits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace normscope {
+
+struct InputKind {
+  std::string_view name;      ///< "text": messages begin with [text PATH]; empty: with PATH alone
+  std::string_view expected;  ///< "a UTF-8 text file"
+  uint64_t limit;             ///< bytes
+  std::string_view advice{};  ///< what to do about a file that is too large
+};
+
+namespace input {
+inline constexpr InputKind kText{"text", "a UTF-8 text file", 50'000'000,
+                                 "so cut it, for example with head -c 50000000"};
+inline constexpr InputKind kTable{"", "a UTF-8 text file of lines", 2'000'000'000};
+inline constexpr InputKind kSafetensors{"safetensors", "a safetensors file", uint64_t{1} << 40};
+inline constexpr InputKind kSession{"session", "a session.json", 64'000'000};
+inline constexpr InputKind kTokenizer{"tokenizer", "a SentencePiece model", 64'000'000};
+}  // namespace input
+
+/// An open file that passed the checks above.
+class InputFile {
+ public:
+  /// Throws Error.
+  InputFile(const std::string& path, const InputKind& kind);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  uint64_t size() const { return size_; }
+  /// The next `count` bytes. Throws Error when there are fewer.
+  void read(void* to, size_t count);
+  /// All that is left. Throws Error when that is more than the limit.
+  std::string rest();
+
+ private:
+  size_t read_some(char* to, size_t count);
+  [[noreturn]] void too_large(uint64_t size) const;
+
+  std::string where_;
+  InputKind kind_;
+  int file_ = -1;
+  uint64_t size_ = 0;
+};
+
+/// The whole file. Throws Error.
+std::string read_input_file(const std::string& path, const InputKind& kind);
+/// The same; nothing where there is no such file.
+std::optional<std::string> read_input_file_if_there(const std::string& path, const InputKind& kind);
+
+/// The paths of what lies in a folder, sorted; at most `most`, and none where it cannot be read (then with
+/// the reason in `error`).
+std::vector<std::string> files_in(const std::string& folder, size_t most, std::string& error);
+
+/// Gives what could not be read another name beside its own, PATH.bad or PATH.bad-N, never one that is taken.
+/// Returns the new name, or `path` when it cannot be renamed.
+std::string set_aside(const std::string& path);
+
+}  // namespace normscope

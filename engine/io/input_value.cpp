@@ -1,0 +1,169 @@
+// See input_value.h.
+#include "engine/io/input_value.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "engine/core/error.h"
+
+namespace normscope {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr size_t kShown = 60;
+
+std::string whole_range(int64_t low, int64_t high) {
+  return low == high ? fmt::format("{}", low) : fmt::format("a whole number from {} to {}", low, high);
+}
+
+}  // namespace
+
+std::string shown_text(std::string_view text) {
+  // Cut text may end within a character: the dump replaces that.
+  std::string quoted = Json(text.substr(0, kShown)).dump(-1, ' ', true, Json::error_handler_t::replace);
+  return text.size() > kShown ? quoted + "…" : quoted;
+}
+
+struct InputValue::Document {
+  Json root;
+  std::string where;
+};
+
+InputValue InputValue::parse(std::string_view json, std::string where, std::string path) {
+  auto document = std::make_shared<Document>();
+  document->where = std::move(where);
+  const std::string name = path.empty() ? "" : path + " ";
+  bool deep = false;
+  const auto check = [&](int depth, Json::parse_event_t, Json&) {
+    deep = deep || depth > kInputDepth;
+    return !deep;  // what is deeper is not kept
+  };
+  try {
+    document->root = Json::parse(json, check);
+  } catch (const Json::parse_error& error) {
+    fail(document->where, "{}is damaged: no JSON at byte {}", name, error.byte);
+  } catch (const Json::exception&) {  // a number beyond all doubles
+    fail(document->where, "{}is damaged: it holds a number that is too large", name);
+  }
+  if (deep) fail(document->where, "{}is nested too deeply: expected at most {} levels", name, kInputDepth);
+  const Json& root = document->root;
+  return {std::move(document), root, std::move(path)};
+}
+
+InputValue::InputValue(std::shared_ptr<const Document> document, const Json& json, std::string path)
+    : document_(std::move(document)), json_(&json), path_(std::move(path)) {}
+
+InputValue InputValue::below(const Json& json, std::string_view key) const {
+  std::string shown(key.substr(0, kShown));
+  for (char& c : shown)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return {document_, json, path_.empty() ? shown : fmt::format("{}.{}", path_, shown)};
+}
+
+std::string InputValue::shown() const {
+  if (json_->is_object()) return "an object";
+  if (json_->is_array()) return fmt::format("a list of {}", json_->size());
+  if (json_->is_string()) return shown_text(json_->get_ref<const std::string&>());
+  return json_->dump();
+}
+
+void InputValue::refuse(std::string_view expected) const {
+  fail(document_->where, "{} is {}: expected {}", path_.empty() ? "the whole" : path_, shown(), expected);
+}
+
+std::optional<InputValue> InputValue::find(std::string_view key) const {
+  if (!json_->is_object()) refuse(fmt::format("an object with {}", key));
+  const auto found = json_->find(key);
+  if (found == json_->end()) return std::nullopt;
+  return below(*found, key);
+}
+
+InputValue InputValue::at(std::string_view key) const {
+  if (auto found = find(key)) return std::move(*found);
+  fail(document_->where, "{}{}{} is missing", path_, path_.empty() ? "" : ".", key);
+}
+
+std::vector<std::pair<std::string, InputValue>> InputValue::members(size_t most) const {
+  if (!json_->is_object()) refuse("an object");
+  if (json_->size() > most)
+    fail(document_->where, "{} has {} members: expected at most {}", path_, json_->size(), most);
+  std::vector<std::pair<std::string, InputValue>> all;
+  all.reserve(json_->size());
+  for (const auto& [key, value] : json_->items()) all.emplace_back(key, below(value, key));
+  return all;
+}
+
+std::vector<InputValue> InputValue::list(size_t least, size_t most) const {
+  const std::string expected =
+      least == most ? fmt::format("a list of {}", least) : fmt::format("a list of {} to {}", least, most);
+  if (!json_->is_array() || json_->size() < least || json_->size() > most) refuse(expected);
+  std::vector<InputValue> all;
+  all.reserve(json_->size());
+  for (size_t i = 0; i < json_->size(); ++i)
+    all.push_back({document_, (*json_)[i], fmt::format("{}[{}]", path_, i)});
+  return all;
+}
+
+bool InputValue::is_null() const { return json_->is_null(); }
+bool InputValue::is_list() const { return json_->is_array(); }
+bool InputValue::is_text() const { return json_->is_string(); }
+
+bool InputValue::flag() const {
+  if (!json_->is_boolean()) refuse("true or false");
+  return json_->get<bool>();
+}
+
+int64_t InputValue::whole64(int64_t low, int64_t high) const {
+  const bool large = json_->is_number_unsigned() && json_->get<uint64_t>() > static_cast<uint64_t>(INT64_MAX);
+  if (!json_->is_number_integer() || large) refuse(whole_range(low, high));
+  const auto value = json_->get<int64_t>();
+  if (value < low || value > high) refuse(whole_range(low, high));
+  return value;
+}
+
+double InputValue::number(double low, double high) const {
+  const double value = json_->is_number() ? json_->get<double>() : std::nan("");
+  if (!(value >= low && value <= high)) refuse(fmt::format("a number from {} to {}", low, high));
+  return value;
+}
+
+std::string InputValue::text(size_t most) const {
+  if (!json_->is_string()) refuse("a text");
+  const std::string& text = json_->get_ref<const std::string&>();
+  if (text.size() > most)
+    fail(document_->where, "{} has {} bytes: expected at most {}", path_, text.size(), most);
+  return text;
+}
+
+size_t InputValue::choice(std::span<const std::string_view> words) const {
+  if (json_->is_string()) {
+    const auto found = std::find(words.begin(), words.end(), json_->get_ref<const std::string&>());
+    if (found != words.end()) return static_cast<size_t>(found - words.begin());
+  }
+  refuse(fmt::format("one of {}", fmt::join(words, ", ")));
+}
+
+void require_range(std::string_view where, std::string_view path, int64_t value, int64_t low, int64_t high) {
+  if (value < low || value > high) fail(where, "{} is {}: expected {}", path, value, whole_range(low, high));
+}
+
+void require_each(std::string_view where, std::string_view path, std::span<const int32_t> values, int32_t low,
+                  int32_t high) {
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i] < low || values[i] > high)
+      require_range(where, fmt::format("{}[{}]", path, i), values[i], low, high);
+}
+
+void require_ascending(std::string_view where, std::string_view path, std::span<const int32_t> values,
+                       int32_t low, int32_t high) {
+  require_each(where, path, values, low, high);
+  for (size_t i = 1; i < values.size(); ++i)
+    if (values[i] <= values[i - 1])
+      fail(where, "{}[{}] is {} after {}: expected ascending numbers", path, i, values[i], values[i - 1]);
+}
+
+}  // namespace normscope

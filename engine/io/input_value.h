@@ -1,0 +1,75 @@
+// A value out of a JSON text that came from outside, with the place it stands at: the schema of a format is
+// the row of calls that reads it.
+//
+// Promises: what is read has the type, the range and the length that was asked for; everything else throws
+// Error as "[session DIR/session.json] runs[0].letter is "z": expected A, B, C or D", one line, whatever the
+// text holds. Nesting is limited, and nothing here recurses over the text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace normscope {
+
+/// Levels of lists and objects in each other.
+inline constexpr int kInputDepth = 32;
+
+class InputValue {
+ public:
+  /// `where` stands in brackets before every message; `path` is the name of the whole, "" for a file of its
+  /// own. Throws Error for what is no JSON.
+  static InputValue parse(std::string_view json, std::string where, std::string path = "");
+
+  /// A member of an object. Throws Error when it is missing, or this is no object.
+  InputValue at(std::string_view key) const;
+  std::optional<InputValue> find(std::string_view key) const;  ///< the same; nothing when it is missing
+  std::vector<std::pair<std::string, InputValue>> members(size_t most) const;
+  /// The items of a list of `least` to `most`.
+  std::vector<InputValue> list(size_t least, size_t most) const;
+
+  bool is_null() const;
+  bool is_text() const;
+  bool is_list() const;
+  bool flag() const;
+  int32_t whole(int32_t low, int32_t high) const { return static_cast<int32_t>(whole64(low, high)); }
+  int64_t whole64(int64_t low, int64_t high) const;
+  double number(double low, double high) const;                  ///< finite
+  std::string text(size_t most) const;                           ///< bytes
+  size_t choice(std::span<const std::string_view> words) const;  ///< the index of a word
+
+  /// For what the calls above cannot say.
+  [[noreturn]] void refuse(std::string_view expected) const;
+  const std::string& path() const { return path_; }
+
+ private:
+  struct Document;
+  InputValue(std::shared_ptr<const Document> document, const nlohmann::json& json, std::string path);
+  InputValue below(const nlohmann::json& json, std::string_view key) const;
+  std::string shown() const;
+
+  std::shared_ptr<const Document> document_;
+  const nlohmann::json* json_;
+  std::string path_;
+};
+
+/// The text of a name or value from outside for a message: at most 60 bytes of it, quoted, on one line.
+std::string shown_text(std::string_view text);
+
+/// Throws Error as InputValue does for a number that is outside, of a tensor for instance.
+void require_range(std::string_view where, std::string_view path, int64_t value, int64_t low, int64_t high);
+void require_each(std::string_view where, std::string_view path, std::span<const int32_t> values, int32_t low,
+                  int32_t high);
+/// The same, and each greater than the one before.
+void require_ascending(std::string_view where, std::string_view path, std::span<const int32_t> values,
+                       int32_t low, int32_t high);
+
+}  // namespace normscope

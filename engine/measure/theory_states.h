@@ -1,0 +1,47 @@
+// The mean field of states on text behind theory.h: mean squares and covariances of token states at
+// initialisation, from layer to layer. Derived in docs/theory.md. Internal to measure/theory*.cpp.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "engine/model/model_config.h"
+
+namespace normscope::theory {
+
+/// Two places of a batch: of one sequence, at one place of two sequences, or at two places of two sequences.
+enum PairPlace : size_t { kSequence, kColumn, kApart, kPairPlaces };
+/// By place, and then of one symbol (0) or of two (1).
+template <typename T>
+using Pairs = std::array<std::array<T, 2>, kPairPlaces>;
+
+Placement placement_of_stack(const ModelConfig& config, bool decoder);
+/// The states of a Post-LN or Pre-LN stack at a depth: mean square, covariances by kind of pair, and the part
+/// that is the token's own symbol.
+class States {
+ public:
+  /// same_token: how often two places hold the same symbol; a Gaussian input has no symbols.
+  States(const ModelConfig& config, bool decoder, double same_token);
+  /// Even attention over the positions that a query sees.
+  void attend();
+  /// `hidden`: correlation of the hidden units.
+  void feed_forward(Pairs<double>& hidden);
+
+  double cosine(size_t place, size_t other) const;
+  double cosine_in_sequence() const { return mean(kSequence) / square_; }
+  double last_sum() const { return last_sum_; }         ///< mean square of the newest residual sum
+  double own_symbol() const { return own_ / square_; }  ///< share of the mean square
+
+ private:
+  double mean(PairPlace place) const {
+    return same_token_ * covariance_[place][0] + (1 - same_token_) * covariance_[place][1];
+  }
+  void divide(double by);
+
+  bool post_;
+  double gain_, same_token_, own_key_ = 0, common_key_ = 0;
+  double square_ = 1, last_sum_ = 1, own_ = 1;
+  Pairs<double> covariance_{};
+};
+
+}  // namespace normscope::theory

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# fuzz.sh [SECONDS] [TARGET...]: every fuzz target for so many seconds (60 where nothing is said), one after the
+# other, and a table of them. With libFuzzer where clang++ has it, else with the driver of tests/fuzz under GCC's
+# sanitizers. Called by `make fuzz`. SEED=N for other inputs. The exit status is 1 when there was a fault; its
+# input is kept in build/fuzz-faults.
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+cd "$root"
+seconds="${1:-60}"
+shift || true
+preset=asan
+if echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' |
+  clang++ -x c++ - -fsanitize=fuzzer,address -o /dev/null 2>/dev/null; then
+  preset=fuzz
+fi
+scripts/build.sh "$preset" fuzz_targets
+targets="build/$preset/tests/fuzz/targets"
+faults=build/fuzz-faults
+mkdir -p "$faults"
+
+failed=0
+while read -r name inputs; do
+  [[ $# -eq 0 || " $* " == *" $name "* ]] || continue
+  found="build/fuzz-corpus/$name"  # libFuzzer keeps there what reached something new
+  mkdir -p "$found"
+  log="$faults/$name.log"
+  start=$SECONDS
+  result="no fault"
+  # shellcheck disable=SC2086 # the inputs are words
+  if ! ASAN_OPTIONS=max_allocation_size_mb=512 UBSAN_OPTIONS=print_stacktrace=1 \
+    "build/$preset/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -seed="${SEED:-1}" -timeout=20 \
+    -rss_limit_mb=4096 -artifact_prefix="$faults/$name-" "$found" $inputs >"$log" 2>&1; then
+    result="FAULT: $log"
+    [[ -f "crash-fuzz_$name" ]] && mv "crash-fuzz_$name" "$faults/"
+    failed=1
+  fi
+  count="$(sed -nE 's/.*: ([0-9]+) executions.*/\1/p; s/^Done ([0-9]+) runs.*/\1/p' "$log" | tail -1)"
+  printf '%-12s %12s executions %6s s   %s\n' "$name" "${count:--}" "$((SECONDS - start))" "$result"
+done <"$targets"
+exit "$failed"

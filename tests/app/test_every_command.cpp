@@ -1,0 +1,70 @@
+// Every command of the program once, with good and with bad input, on models that take no time: what it
+// writes is the business of the other files (test_cli_*.cpp); here it runs under the address and
+// undefined-behaviour sanitizers too.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/program.h"
+#include "catch.hpp"
+#include "test_paths.h"
+
+using namespace normscope::test;
+
+namespace {
+
+const std::string kFixture = NORMSCOPE_FIXTURES "/decoder-pre.safetensors";
+
+void check_exit(const std::string& arguments, int code) {
+  const Outcome outcome = run_program(arguments, "env -u DISPLAY -u WAYLAND_DISPLAY");
+  INFO("normscope " << arguments << " gave " << outcome.code << "\n" << outcome.out << outcome.err);
+  CHECK(outcome.code == code);
+  CHECK_FALSE(holds(outcome.err, "Sanitizer"));
+  CHECK_FALSE(holds(outcome.err, "runtime error"));
+  if (code > 1) CHECK(is_one_error_line(outcome));
+}
+
+}  // namespace
+
+TEST_CASE("every command runs, and refuses in one line what it cannot read") {
+  const Folder folder;
+  const std::string config =
+      folder.write("tiny.toml", std::string(kTiny) + "[run.A]\n[run.B]\nmodel.placement = \"pre\"\n");
+  const std::string saved = folder.file("run.safetensors"),
+                    text = folder.write("text", "to be or not to be\n"),
+                    broken = folder.write("broken", std::string(64, '\xff')), none = folder.file("none"),
+                    log = folder.file("log"), picture = folder.file("lab.png"), zoo = folder.file("zoo");
+  const std::string small =
+      " --set model.width=16 --set model.heads=2 --set model.feed_forward=32 --set model.sequence=16"
+      " --set train.batch=4";
+  const std::vector<std::pair<std::string, int>> commands{
+      {"--version", 0},
+      {"--nonsense", 2},
+      {"train --config " + config + " --run A=post" + small + " --steps 3 --log " + log + " --save " + saved,
+       0},
+      {"train --resume " + saved + " --steps 5", 0},
+      {"train --config " + config + " --plan", 0},
+      {"train --config " + broken, 2},
+      {"train --resume " + broken, 3},
+      {"train --set model.layers=-1", 2},
+      {"train --edit 3:nothing=1", 2},
+      {"compare --config " + config + " --steps 3 --seeds 1 --out " + folder.file("out"), 0},
+      {"compare --config " + none, 2},
+      {"verify " + kFixture, 0},
+      {"verify " + broken, 3},
+      {"measure " + saved + " --what loss", 0},
+      {"measure " + broken + " --what loss", 3},
+      {"average " + saved + " " + saved + " --out " + folder.file("mean.safetensors"), 0},
+      {"bleu " + text + " " + text, 0},
+      {"lesson list", 0},
+      {"lesson check nothing", 2},
+      {"bench --model nothing", 2},
+      {"zoo --list", 0},
+      {"zoo --only pre --depth 1 --seeds 1 --steps 4 --warmup 2" + small + " --out " + zoo, 0},
+      {"zoo --only nothing", 2},
+      {"screenshot --config " + config + " --steps 2 --size 1024x600 --out " + picture, 0},
+      {"screenshot --config " + config + " --size nothing --out " + picture, 2},
+      {"screenshot --config " + config + " --screen lesson:1:predict --out " + picture, 0},
+  };
+  for (const auto& [arguments, code] : commands) check_exit(arguments, code);
+}

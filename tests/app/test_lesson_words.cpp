@@ -1,0 +1,328 @@
+// What a lesson says is of the run that is shown: labels from settings, sentences in several forms, sweeps
+// with their new point, terms that open the glossary, measurements that outlive the window.
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/hands/glossary.h"
+#include "app/lessons/figures.h"
+#include "app/lessons/kept.h"
+#include "app/lessons/labels.h"
+#include "app/lessons/terms.h"
+#include "player_robot.h"
+#include "program.h"
+
+using namespace normscope;
+using namespace normscope::lessons;
+using fixture::PlayerRobot;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kLessons = NORMSCOPE_SOURCE_DIR "/lessons";
+
+std::string read_with(const std::string& markdown, double value, bool measured = true) {
+  const Prose prose = parse_prose(markdown, "t.md");
+  std::string out;
+  for (const Inline& piece : read_as(
+           prose.blocks[0].inlines,
+           [&](const std::string&) { return measured ? std::optional(value) : std::nullopt; }, "(later)"))
+    out += piece.text;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a sentence takes the form that its measure has") {
+  const std::string text = "It {if x >= 1000}falls{else if x > 2 and x < 900}sinks{else}stays{end}.";
+  CHECK(read_with(text, 1000) == "It falls.");
+  CHECK(read_with(text, 950) == "It stays.");
+  CHECK(read_with(text, 3) == "It sinks.");
+  CHECK(read_with(text, 2) == "It stays.");
+  CHECK(read_with(text, std::nan("")) == "It stays.");
+  CHECK(read_with(text, INFINITY) == "It falls.");
+  CHECK(read_with(text, 0, false) == "It (later).");
+  CHECK(read_with("{if changed}yours{else}mine{end}", 1) == "yours");
+  CHECK(read_with("{if changed}yours{else}mine{end}", 0) == "mine");
+  CHECK(read_with("{always}now{end} and then", 0, false) == "now and then");
+  CHECK(parse_prose(text, "t.md").words() == 2);
+  for (const auto& [broken, why] : {
+           std::pair{"a\n\n{if x < 1} b", "t.md:3: {if x < 1} is not closed"},
+           std::pair{"a {else} b", "t.md:1: {else} without {if}"},
+           std::pair{"a {end}", "t.md:1: {end} without {if}"},
+           std::pair{"{if x < 1} b {end}", "has no form for the case that it is not so: expected {else}"},
+           std::pair{"{if x < 1} b {else if x < 2} c {end}", "has no form for the case"},
+           std::pair{"{if x < 1} {if y < 1} b {else} {end} {end}", "inside another"},
+           std::pair{"{if x < 1} b {else} c {else} d {end}", "after the last form"},
+           std::pair{"{if x = 1} b {else} c {end}", "expected NAME, one of < <= > >="},
+           std::pair{"{if x < one} b {else} c {end}", "expected NAME, one of < <= > >="},
+           std::pair{"{if x < 1 or y < 1} b {else} c {end}", "expected NAME, one of < <= > >="},
+           std::pair{"{if x} b {else} c {end}", "expected NAME, one of < <= > >="},
+       }) {
+    INFO(broken);
+    CHECK_THROWS_WITH(parse_prose(broken, "t.md"), Catch::Contains(why));
+  }
+}
+
+TEST_CASE("a run is called after the settings that it has") {
+  const Course course = read_course(kLessons);
+  const Lesson& steps = *course.find("first-steps");
+  CHECK(run_label(steps, "A") == "Post-LN, no warm-up");
+  CHECK(run_label(steps, "B") == "Post-LN, warm-up 200");
+  CHECK(run_label(steps, "C") == "Pre-LN, no warm-up");
+  const Changes later{{"A", {{"train.warmup", "100"}}}};
+  CHECK(run_label(steps, "A", later) == "Post-LN, warm-up 100");
+  CHECK(run_label(steps, "B", later) == "Post-LN, warm-up 200");
+  const Lesson& admin = *course.find("admin");
+  CHECK(run_label(admin, "B") == "Admin");
+  const Changes faster{{"B", {{"train.rate", "0.006"}}}};
+  CHECK(run_label(admin, "B", faster) == "Admin, learning rate 0.006");
+  CHECK(run_label(admin, "A", faster) == "Post-LN, learning rate 0.003");
+  // Before training the warm-up decides nothing.
+  const Lesson& dependency = *course.find("dependency");
+  CHECK(run_label(dependency, "A") == "Post-LN, warm-up 200");
+  CHECK(run_label(dependency, "A", {}, dependency.curve("sum_post")) == "Post-LN");
+  CHECK(run_label(dependency, "B", {}, dependency.curve("step_post")) == "Post-LN, no warm-up");
+  // Every name in the course: one letter for one placement.
+  for (const Lesson& lesson : course.lessons)
+    for (const LessonRun& run : lesson.runs)
+      if (get_field(run.spec, "model.placement") == "pre") CHECK(run.id == "C");
+}
+
+TEST_CASE("every sentence of the course has the form that the course's numbers have, and another") {
+  size_t forms = 0;
+  for (const Lesson& lesson : read_course(kLessons).lessons) {
+    const auto kept = load_results(lesson);
+    REQUIRE(kept);
+    for (const StepKind kind : kSteps)
+      for (const Block& block : lesson.step(kind).text.blocks)
+        for (size_t i = 0; i < block.inlines.size(); ++i) {
+          const Inline& piece = block.inlines[i];
+          if (piece.kind != Inline::Kind::If) continue;
+          ++forms;
+          for (const Condition& c : piece.conditions) {
+            if (c.measure == kChanged) continue;
+            INFO(lesson.id << " " << to_string(kind) << ": " << piece.text);
+            for (double value : kept->measures.at(c.measure).values) CHECK(c.holds(value));
+            CHECK(c.holds(c.limit + 1) != c.holds(c.limit - 1));
+          }
+        }
+  }
+  CHECK(forms >= 10);
+}
+
+TEST_CASE("a sweep gets the point of a run that lies on its line, and of no other") {
+  const Course course = read_course(kLessons);
+  const Lesson& lesson = *course.find("warm-up");
+  const Curve& curve = *lesson.curve("by_warmup");
+  using Values = std::vector<double>;
+  CHECK(sweep_values(lesson, curve, 1, {}, {}) == curve.xs);
+  const Changes now{{"B", {{"train.warmup", "30"}}}};
+  CHECK(sweep_values(lesson, curve, 1, now, {}) == Values{0, 10, 25, 30, 50, 100, 200});
+  CHECK(sweep_values(lesson, curve, 1, now, {{{"B", {{"train.warmup", "40"}}}}}) ==
+        Values{0, 10, 25, 30, 40, 50, 100, 200});
+  CHECK(sweep_values(lesson, curve, 1, {{"B", {{"train.warmup", "30"}, {"train.rate", "0.001"}}}}, {}) ==
+        curve.xs);
+  CHECK(sweep_values(lesson, curve, 1, {{"C", {{"train.warmup", "30"}}}}, {}) == curve.xs);
+}
+
+namespace {
+
+/// The effect is gone from whatever run A is when it is given a warm-up; B's sweep gets its point.
+void without_effect(const Lesson& lesson, MeasureState& state) {
+  if (lesson.id == "first-steps" && state.changes.contains("A"))
+    for (const char* id : {"g1_A", "r_A", "low_A", "rel_gradient", "rel_update", "cosine_A"})
+      for (double& y : state.curves[id].y) y = 0.5;
+  if (lesson.id == "warm-up" && state.changes.contains("B"))
+    for (const char* id : {"by_warmup", "gap"}) {
+      CurveData& c = state.curves[id];
+      c.x = sweep_values(lesson, *lesson.curve(id), 1, state.changes, {});
+      c.y.assign(c.x.size(), 1.9);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("run again with another setting: label, sentence and figure follow") {
+  PlayerRobot p("", {1600, 1000}, 1, without_effect);
+  p.player().open("first-steps", StepKind::Compare);
+  p.robot.frames(3);
+  CHECK(p.says("Post-LN, no warm-up"));
+  CHECK(p.says("times smaller than at step 1"));
+  CHECK(p.says("the lowest hardly hears"));
+  p.robot.drag_by("lesson/drag/warmup", {80, 0});
+  CHECK(p.says("Post-LN, no warm-up"));  // the run that is shown has not changed yet
+  p.robot.click("lesson/again");
+  p.robot.frames(3);
+  CHECK(p.says("Post-LN, warm-up 100"));
+  CHECK_FALSE(p.says("Post-LN, no warm-up"));
+  CHECK(p.says("is no smaller than at step 1"));
+  CHECK(p.says("both layers hear"));
+  CHECK(p.says("of what you did not change"));
+  p.robot.click("lesson/next");
+  p.robot.frames(3);
+  CHECK(p.says("layer 1 goes on learning"));
+  CHECK(p.says("they can still be told apart"));
+  CHECK_FALSE(p.says("is gone"));
+  // And back: what was set to the lesson's own value is not changed.
+  p.robot.click("lesson/step/compare");
+  p.robot.drag_by("lesson/drag/warmup", {-80, 0});
+  p.robot.click("lesson/again");
+  p.robot.frames(3);
+  CHECK(p.says("Post-LN, no warm-up"));
+  CHECK_FALSE(p.says("of what you did not change"));
+
+  p.player().open("warm-up", StepKind::Compare);
+  p.robot.frames(3);
+  for (int i = 0; i < 34; ++i) {
+    p.focus("lesson/drag/warmup");
+    p.robot.key("Left");
+  }
+  p.robot.click("lesson/again");
+  p.robot.frames(3);
+  CHECK(p.says("Post-LN, warm-up 30"));
+  CHECK_FALSE(p.says("Post-LN, warm-up 200"));
+}
+
+TEST_CASE("a figure has no range of five seeds for a run with another setting") {
+  const Course course = read_course(kLessons);
+  const Lesson& lesson = *course.find("first-steps");
+  const auto kept = load_results(lesson);
+  FigureData data;
+  data.reference = &*kept;
+  CHECK(figure_scene(lesson, *lesson.figure("gradient"), data).bands.size() == 3);
+  data.changes = {{"A", {{"train.warmup", "100"}}}};
+  const plot::PlotScene scene = figure_scene(lesson, *lesson.figure("gradient"), data);
+  CHECK(scene.bands.size() == 2);
+  CHECK(scene.series[0].name == "Post-LN, warm-up 100");
+}
+
+TEST_CASE("the upper states of a map stand at the top") {
+  const Course course = read_course(kLessons);
+  const Lesson& lesson = *course.find("dependency");
+  const auto kept = load_results(lesson);
+  FigureData data;
+  data.reference = &*kept;
+  const plot::PlotScene scene = figure_scene(lesson, *lesson.figure("map_post"), data);
+  REQUIRE(scene.heat);
+  CHECK(scene.heat->place(0) == scene.heat->rows - 1);
+  CHECK(scene.heat->place(scene.heat->rows - 1) == 0);
+  CHECK(scene.heat->row_first == "1");
+}
+
+TEST_CASE("before the prediction the axis does not tell which way a curve goes") {
+  for (const Lesson& lesson : read_course(kLessons).lessons) {
+    if (lesson.prediction.kind != Prediction::Kind::Draw) continue;
+    INFO(lesson.id);
+    const Figure& figure = *lesson.figure(lesson.step(StepKind::Predict).figures[0]);
+    const double start = load_results(lesson)->curves.at(lesson.prediction.curve).mean[0];
+    const double above = std::log(figure.y.high / start), below = std::log(start / figure.y.low);
+    CHECK(above / below > 1 / 2.5);
+    CHECK(above / below < 2.5);
+  }
+}
+
+TEST_CASE("words of the glossary are found in running text") {
+  const auto term = [](std::initializer_list<std::string> words) {
+    const std::vector<std::string> list(words);
+    const TermMatch match = term_at_start(list);
+    return match.term ? fmt::format("{} {}", match.term->id, match.words) : "";
+  };
+  CHECK(plain_word("(Post-LN),") == "post-ln");
+  CHECK(plain_word("Adam's") == "adam");
+  CHECK(term({"gradient", "of"}) == "gradient 1");
+  CHECK(term({"gradients"}) == "gradient 1");
+  CHECK(term({"learning", "rate", "rises"}) == "learning-rate 2");
+  CHECK(term({"letter", "frequencies"}) == "unigram 2");
+  CHECK(term({"letter", "by"}).empty());
+  CHECK(term({"run"}).empty());
+  for (const char* symbol :
+       {"W_2", "\\|\\cdot\\|", "D", "F", "\\mathrm{Var}", "\\odot", "R^2", "\\sqrt{N}"}) {
+    INFO(symbol);
+    CHECK(term_of_formula(symbol));
+  }
+  CHECK_FALSE(term_of_formula("x_1"));
+}
+
+TEST_CASE("what a lesson takes for granted can be looked up where it is first used") {
+  const std::map<std::string, std::vector<std::string>> expected{
+      {"warm-up", {"learning-rate", "warm-up"}},
+      {"first-steps", {"gradient", "w2", "length"}},
+      {"last-layer", {"stream", "root-depth", "log-axis", "mean-square"}},
+      {"growing-stream", {"variance", "widths", "stream"}},
+      {"dependency", {"beta2"}},
+      {"admin", {"number-by-number", "skip-scale"}},
+  };
+  PlayerRobot p;
+  for (const auto& [id, terms] : expected)
+    for (const std::string& term : terms) {
+      p.player().open(id, StepKind::Predict);
+      p.robot.frames(3);
+      INFO(id << " " << term);
+      CHECK(p.ui.registry().find("term/" + term));
+    }
+  p.player().open("first-steps", StepKind::Explain);
+  p.robot.frames(3);
+  CHECK(p.ui.registry().find("term/cosine"));
+}
+
+TEST_CASE("a term in the text shows its entry, and a click or the keyboard opens it") {
+  PlayerRobot p;
+  p.player().open("first-steps", StepKind::Predict);
+  p.robot.frames(3);
+  p.robot.move_to("term/gradient");
+  p.robot.frames(40);
+  CHECK(p.says("changes when a weight changes a little, one number"));
+  p.robot.click("term/gradient");
+  p.robot.frames(3);
+  CHECK(p.robot.value("app/glossary/entry") == hands::find_term("gradient")->text);
+  p.robot.key("Escape");
+  p.robot.frames(3);
+  CHECK_FALSE(p.ui.popup_open("app/glossary"));
+  p.focus("term/w2");
+  p.robot.key("Enter");
+  p.robot.frames(3);
+  CHECK(p.robot.value("app/glossary/entry") == hands::find_term("w2")->text);
+}
+
+TEST_CASE("measurements outlive the window; a damaged or foreign one is made again") {
+  const test::Folder folder;
+  const Lesson lesson = read_lesson(kLessons + "/04-growing-stream");
+  const std::string kept = folder.file("lessons");
+  const auto measured = [&](const Changes& changes) {
+    Worker worker({}, 1, nullptr, kept);
+    worker.start(lesson, changes);
+    worker.wait();
+    const auto state = worker.state();
+    REQUIRE(state->done);
+    CHECK(state->changes == changes);
+    return state->curves.at("pre").y;
+  };
+  const std::vector<double> fresh = measured({});
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(kept)) files.push_back(entry.path());
+  REQUIRE(files.size() == 1);
+  std::stringstream text;
+  text << std::ifstream(files[0]).rdbuf();
+  const std::string whole = text.str();
+  const auto write = [&](const std::string& s) { std::ofstream(files[0], std::ios::trunc) << s; };
+  CHECK(measured({}) == fresh);
+  // That it was read and not measured: another number in the file is the one that is shown.
+  nlohmann::json other = nlohmann::json::parse(whole);
+  other["curves"]["pre"]["y"][0] = 7.5;
+  write(other.dump());
+  CHECK(measured({})[0] == 7.5);
+  other["curves"]["pre"]["y"].erase(0);
+  for (const std::string& damaged :
+       {std::string("{ not json"), std::string(), whole.substr(0, whole.size() / 2), std::string("[1,2,3]"),
+        std::string(R"({"lesson":"growing-stream"})"), other.dump(),
+        std::string(R"({"lesson":"growing-stream","curves":{"pre":{"x":"1","y":[1]}}})")}) {
+    write(damaged);
+    CHECK(measured({}) == fresh);
+  }
+  CHECK(measured({{"C", {{"model.width", "32"}}}}) != fresh);
+  CHECK(measured({}) == fresh);
+}

@@ -1,0 +1,248 @@
+// What comes after the first budget: forks that bring steps of their own, play at the end, resets that are
+// undone, and a history that is not relabelled.
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include "catch.hpp"
+#include "lab_runs.h"
+
+using namespace normscope;
+using namespace normscope::test;
+
+namespace {
+
+ForkRequest dragged(const LabView& view, int32_t source, const std::string& placement, int32_t step = -1) {
+  ForkRequest fork = request(view, source, placement);
+  fork.train = true, fork.step = step;
+  return fork;
+}
+
+double mean(const std::vector<float>& values, size_t from, size_t count) {
+  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from);
+  return std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(count), 0.0) / static_cast<double>(count);
+}
+
+std::vector<std::string> events(const RunView& run, RunEvent::Kind kind) {
+  std::vector<std::string> texts;
+  for (const RunEvent& event : run.history->events())
+    if (event.kind == kind) texts.push_back(event.text);
+  return texts;
+}
+
+}  // namespace
+
+TEST_CASE("a fork at the end of the budget trains, as many steps again, and all runs go on", "[lab][end]") {
+  Lab lab(quiet());
+  lab.start(three(), true);
+  REQUIRE(rest(lab)->step == 60);
+  lab.fork(dragged(*lab.view(), 0, "pre"));
+  const auto view = rest(lab);
+  CHECK(view->message == "");
+  CHECK(view->budget == 120);
+  CHECK(view->step == 120);
+  REQUIRE(view->runs.size() == 4);
+  for (const RunView& run : view->runs) CHECK(run.step == 120);
+  const std::vector<float> own = losses(view->runs[3]);
+  REQUIRE(own.size() == 60);
+  CHECK(mean(own, 50, 10) < mean(own, 0, 10));  // it visibly learns
+  // Undone: what the others were trained meanwhile stays.
+  lab.remove_fork();
+  CHECK(rest(lab)->runs.size() == 3);
+  CHECK(lab.view()->step == 120);
+  CHECK(lab.view()->budget == 120);
+}
+
+TEST_CASE("a fork brings no more than its own steps, and takes them along when it is undone at once",
+          "[lab][end]") {
+  Lab lab(quiet());
+  lab.start(three(), false);
+  lab.play_to(40);
+  lab.wait_idle();
+  lab.fork(dragged(*lab.view(), 0, "pre"));  // paused by hand: it trains all the same
+  auto view = rest(lab);
+  CHECK(view->budget == 100);
+  CHECK(view->step == 100);
+  lab.start(three(), false);
+  lab.play_to(40);
+  lab.wait_idle();
+  ForkRequest shy = request(*lab.view(), 0, "pre");
+  lab.fork(shy);  // a script's: nothing starts
+  view = rest(lab);
+  CHECK(view->step == 40);
+  CHECK(view->budget == 60);
+  // From step 0 it has its steps within the budget.
+  ForkRequest anew = dragged(*view, 0, "pre");
+  anew.from_start = true;
+  lab.fork(anew);
+  view = rest(lab);
+  CHECK(view->budget == 60);
+  CHECK(view->runs[3].step == 60);
+  CHECK(losses(view->runs[3]).size() == 60);
+}
+
+TEST_CASE("a fork from an earlier step is that step's, trains alone and then with the others", "[lab][end]") {
+  Lab lab(quiet());
+  lab.start(three(), true);
+  lab.wait_idle();
+  lab.edit(0, "train.rate", "0.0001");  // of step 61 on: no part of what was
+  RunSpec then = *rest(lab)->runs[0].spec;
+  set_field(then, "train.rate", get_field(three()[0], "train.rate"));
+  ForkRequest fork = dragged(*lab.view(), 0, "pre", 30);
+  fork.spec = then;
+  set_field(fork.spec, "model.placement", "pre");
+  lab.fork(fork);
+  const auto view = rest(lab);
+  REQUIRE(view->message == "");
+  REQUIRE(view->runs.size() == 4);
+  const RunView& d = view->runs[3];
+  CHECK(d.fork_step == 30);
+  CHECK(d.fork_note == "norms moved");
+  CHECK(view->budget == 90);
+  CHECK(d.step == 90);
+  for (const Edit& edit : d.edits) CHECK(edit.step == 31);
+  const std::vector<float> whole = alone(small_spec("post"), 90, d.edits);
+  CHECK(losses(d) == std::vector<float>(whole.begin() + 30, whole.end()));
+}
+
+TEST_CASE("play at the end goes on for as many steps again, also after a session was restored",
+          "[lab][end]") {
+  const auto folder = std::filesystem::temp_directory_path() / "normscope-test-lab-end";
+  std::filesystem::remove_all(folder);
+  Lab lab(quiet());
+  lab.start(three(), false);
+  lab.set_budget(20);
+  lab.play();
+  CHECK(rest(lab)->step == 20);
+  lab.play();
+  CHECK(rest(lab)->step == 40);
+  CHECK(lab.view()->portion == 20);
+  lab.step_once();
+  CHECK(rest(lab)->step == 41);
+  CHECK(lab.view()->budget == 60);
+  lab.play();
+  CHECK(rest(lab)->step == 60);
+  lab.save(folder.string());
+  lab.wait_idle();
+  Lab other(quiet());
+  other.restore(folder.string(), false);
+  CHECK(rest(other)->message == "");
+  CHECK(other.view()->step == 60);
+  other.play();
+  CHECK(rest(other)->step == 80);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a run that stays above the level is not stuck at it, and a fork of it is not stuck at all",
+          "[lab][end]") {
+  RunSpec spec = small_spec("post");
+  set_field(spec, "train.rate", "0.000001");
+  const auto run = make_run(spec);
+  steps(*run, 170);
+  REQUIRE(run->state() == RunState::Stuck);
+  const auto stuck = [](const Run& of) {
+    std::string text;
+    for (const RunEvent& event : of.history()->events())
+      if (event.kind == RunEvent::Kind::Stuck) text = event.text;
+    return text;
+  };
+  CHECK_THAT(stuck(*run), Catch::Contains("stuck above"));
+  RunSpec moved = run->spec();
+  set_field(moved, "model.placement", "pre");
+  const auto fork = run->fork(moved);
+  CHECK(fork->state() != RunState::Stuck);
+  steps(*fork, 100);
+  CHECK(fork->state() != RunState::Stuck);
+  CHECK(stuck(*fork) == "");
+  steps(*fork, 60);
+  CHECK(fork->state() == RunState::Stuck);
+}
+
+TEST_CASE("a run is named by what it began as; what was changed is an event of its step", "[lab][end]") {
+  Lab lab(quiet());
+  lab.start(three(), false);
+  lab.edit(0, "train.warmup", "20");  // before its first step: it was always so
+  CHECK(rest(lab)->runs[0].name == "Post-LN, warm-up 20");
+  CHECK(lab.view()->runs[0].spec->train.schedule.warmup == 20);
+  lab.play_to(12);
+  lab.wait_idle();
+  lab.edit(1, "train.warmup", "99");
+  const auto view = rest(lab);
+  CHECK(view->runs[1].name == "Post-LN, warm-up 10");
+  CHECK(view->runs[1].spec->train.schedule.warmup == 99);
+  CHECK(events(view->runs[1], RunEvent::Kind::Edited) == std::vector<std::string>{"warm-up 10 → 99"});
+}
+
+TEST_CASE("changes of one field between two steps are one, and none when it is back", "[lab][end]") {
+  Lab lab(quiet());
+  lab.start(three(), false);
+  lab.play_to(10);
+  lab.wait_idle();
+  for (const char* rate : {"0.001", "0.002", "0.004"}) lab.edit(0, "train.rate", rate);
+  auto view = rest(lab);
+  REQUIRE(view->runs[0].edits.size() == 1);
+  CHECK(view->runs[0].edits[0].step == 11);
+  CHECK(view->runs[0].spec->train.schedule.peak == 0.004f);
+  CHECK(events(view->runs[0], RunEvent::Kind::Edited).size() == 1);
+  lab.edit(0, "train.clip", "1");
+  lab.edit(0, "train.rate", get_field(*view->runs[1].spec, "train.rate"));
+  view = rest(lab);
+  REQUIRE(view->runs[0].edits.size() == 1);
+  CHECK(view->runs[0].edits[0].key == "train.clip");
+  CHECK(view->runs[0].spec->train.schedule.peak == view->runs[1].spec->train.schedule.peak);
+  CHECK(events(view->runs[0], RunEvent::Kind::Edited).size() == 1);
+  // What it computes is what its edits say.
+  lab.play_to(20);
+  view = rest(lab);
+  CHECK(losses(view->runs[0]) == alone(small_spec("post"), 20, view->runs[0].edits));
+}
+
+TEST_CASE("a reset puts the runs aside and is undone, also one after the other", "[lab][end]") {
+  Lab lab(quiet());
+  lab.start(three(), false);
+  std::vector<std::shared_ptr<const History>> first;
+  const auto trained = [&](int32_t to) {
+    lab.play_to(to);
+    lab.wait_idle();
+    return lab.view()->runs[1].history;
+  };
+  const auto a = trained(20);
+  lab.reset(false);
+  CHECK(rest(lab)->step == 0);
+  const auto b = trained(7);
+  lab.reset(false);
+  const auto c = trained(3);
+  const auto shown = [&] { return rest(lab)->runs[1].history; };
+  lab.exchange_reset(true);
+  CHECK(shown() == b);
+  CHECK(lab.view()->step == 7);
+  lab.exchange_reset(true);
+  CHECK(shown() == a);
+  CHECK(lab.view()->step == 20);
+  lab.exchange_reset(true);  // there is none before
+  CHECK_THAT(rest(lab)->message, Catch::Contains("not kept"));
+  CHECK(shown() == a);
+  lab.exchange_reset(false);
+  CHECK(shown() == b);
+  lab.exchange_reset(false);
+  CHECK(shown() == c);
+  CHECK(lab.view()->step == 3);
+  lab.play_to(5);
+  CHECK(rest(lab)->runs[1].step == 5);
+}
+
+TEST_CASE("what a run wrote is kept with its step", "[lab][end]") {
+  Lab lab(quiet());
+  lab.start(three(), false);
+  for (int32_t step : {10, 20}) {
+    lab.play_to(step);
+    lab.wait_idle();
+  }
+  const auto view = rest(lab);
+  REQUIRE(view->runs[0].samples);
+  const auto& samples = *view->runs[0].samples;
+  REQUIRE(samples.size() >= 2);
+  CHECK(samples[samples.size() - 2].step == 10);
+  CHECK(samples.back().step == 20);
+  CHECK(samples.back().text == view->runs[0].writes);
+}

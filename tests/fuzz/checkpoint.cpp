@@ -1,0 +1,20 @@
+// The gate of a checkpoint (what it says of itself, its history and its plateau) and that of a keyframe,
+// without the network.
+#include "engine/train/keyframes.h"
+#include "engine/train/saved_run.h"
+#include "fuzz.h"
+
+using namespace normscope;
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
+  return fuzz::mutate_safetensors(data, size, max_size, seed);
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  fuzz::accepts([&] {
+    const SafetensorsFile file = SafetensorsFile::parse({data, size}, "fuzz.safetensors");
+    fuzz::accepts([&] { read_saved_run(file); });
+    fuzz::accepts([&] { read_keyframe(file); });
+  });
+  return 0;
+}

@@ -1,0 +1,28 @@
+// What follows --edit and --set, one argument a line, on the three runs of the hero comparison.
+#include "app/session/command_text.h"
+#include "engine/train/spec.h"
+#include "fuzz.h"
+
+using namespace normscope;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::vector<ConfigRun> runs;
+  for (const char letter : {'A', 'B', 'C'}) runs.push_back({letter, RunSpec(), {}});
+  std::string_view text = fuzz::text_of(data, size);
+  for (int lines = 0; lines < 20 && !text.empty(); ++lines) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    fuzz::accepts([&] { apply_set(runs, line); });
+    fuzz::accepts([&] { apply_edit(runs, line); });
+  }
+  for (const ConfigRun& run : runs) {
+    const bool valid = fuzz::accepts([&] { validate(run.spec); });
+    RunSpec again;
+    // What was taken is said again in the same words, and taken again.
+    if (valid)
+      for (const auto& [key, value] : field_values(run.spec)) set_field(again, key, value);
+    fuzz::require(!valid || again == run.spec,
+                  "a specification is another one after its way to text and back");
+  }
+  return 0;
+}

@@ -1,0 +1,37 @@
+// A fixture: its description alone where it cannot be built, else the whole comparison of `normscope verify`.
+#include "engine/model/fixture.h"
+
+#include "engine/cpu/pool.h"
+#include "engine/model/verify.h"
+#include "engine/tape/backend.h"
+#include "fuzz.h"
+
+using namespace normscope;
+
+namespace {
+constexpr double kMost = 4e6;  // numbers of the activations
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
+  return fuzz::mutate_safetensors(data, size, max_size, seed);
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  bool small = false;
+  const bool described = fuzz::accepts([&] {
+    const SafetensorsFile file = SafetensorsFile::parse({data, size}, "fuzz.safetensors");
+    const Fixture fixture = read_fixture(file);
+    const ModelConfig& model = fixture.config;
+    // A model may take what the machine has: not here.
+    small = 1.0 * fixture.batch * (fixture.length + fixture.source_length) * model.layers *
+                (model.width + model.feed_forward + model.vocabulary + model.sequence) <
+            kMost;
+    for (const std::string& name : file.names())
+      if (name.starts_with("param/")) fuzz::accepts([&] { fixture.parameter(name.substr(6)); });
+  });
+  if (!described || !small) return 0;
+  static const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  const std::string path = fuzz::Folder::instance().write("fixture.safetensors", fuzz::text_of(data, size));
+  fuzz::accepts([&] { to_string(verify_fixture(path, *backend)); });
+  return 0;
+}

@@ -1,0 +1,59 @@
+// What the fuzz targets share. A target reads one format: it takes any bytes, and the reader either succeeds
+// or throws normscope::Error. Any other exception, a sanitizer's report, an allocation beyond reason and more
+// than a second for 64 kB are faults. Linked with libFuzzer where the compiler is Clang, else with
+// driver.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/core/error.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+// The plain mutation of bytes, for those targets that bring a mutator of their own.
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
+
+namespace normscope::fuzz {
+
+inline std::string_view text_of(const uint8_t* data, size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
+
+/// Runs the reader; false when it refused the input with an Error.
+template <typename Read>
+bool accepts(Read&& read) {
+  try {
+    std::forward<Read>(read)();
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Ends the program: something that every accepted input promises does not hold.
+void require(bool holds, const char* what);
+
+/// Files in memory for the readers that take a path. One folder a process, removed at its end.
+class Folder {
+ public:
+  static Folder& instance();
+  std::string path(const std::string& name = "") const;
+  std::string write(const std::string& name, std::string_view bytes) const;
+  ~Folder();
+
+ private:
+  Folder();
+  std::string path_;
+};
+
+/// A safetensors file whose header is changed as what it is: numbers to the edges of their types, values of
+/// another type, names taken away and doubled, JSON inside of metadata likewise, its length kept right. For
+/// LLVMFuzzerCustomMutator.
+size_t mutate_safetensors(uint8_t* data, size_t size, size_t max_size, unsigned seed);
+/// The same for a file that is JSON.
+size_t mutate_json(uint8_t* data, size_t size, size_t max_size, unsigned seed);
+
+}  // namespace normscope::fuzz

@@ -1,0 +1,54 @@
+// measured.json of the lesson that shows maps, drawn as the player does.
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <iterator>
+
+#include "app/lessons/check.h"
+#include "app/lessons/figures.h"
+#include "app/lessons/reader.h"
+#include "app/plot/plot.h"
+#include "fuzz.h"
+#include "test_paths.h"
+
+using namespace normscope;
+using namespace normscope::lessons;
+
+namespace {
+
+struct Known {
+  Lesson lesson = read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/02-first-steps");
+  std::string definition;
+
+  /// The mark of the lesson's present definition, without which nothing of the file is read.
+  Known() {
+    lesson.folder = fuzz::Folder::instance().path();
+    save_results(lesson, {});
+    std::ifstream file(fuzz::Folder::instance().path("measured.json"));
+    definition = nlohmann::json::parse(file).at("definition");
+  }
+};
+
+}  // namespace
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
+  return fuzz::mutate_json(data, size, max_size, seed);
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const Known known;
+  std::string text(fuzz::text_of(data, size));
+  nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_object()) {
+    json["definition"] = known.definition;
+    text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+  fuzz::accepts([&] {
+    const std::optional<Results> results = parse_results(text, "measured.json", known.lesson);
+    if (!results) return;
+    FigureData figure;
+    figure.reference = &*results, figure.maps = &results->maps;
+    for (const Figure& one : known.lesson.figures) plot::to_text(figure_scene(known.lesson, one, figure));
+  });
+  return 0;
+}

@@ -1,0 +1,23 @@
+// The text of a lesson: Markdown with formulas, and each formula laid out.
+#include "app/lessons/prose.h"
+
+#include "fuzz.h"
+
+using namespace normscope;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto width = [](ui::TextStyle, std::string_view text) {
+    return 6.f * static_cast<float>(text.size());
+  };
+  fuzz::accepts([&] {
+    const lessons::Prose prose = lessons::parse_prose(fuzz::text_of(data, size), "fuzz.md");
+    prose.words();
+    for (const lessons::Block& block : prose.blocks)
+      for (const lessons::Inline& one : block.inlines)
+        if (one.formula.root)
+          tex::layout(one.formula, 16, block.kind == lessons::Block::Kind::Display, width);
+  });
+  // The same as one formula.
+  fuzz::accepts([&] { tex::layout(tex::parse(fuzz::text_of(data, size)), 16, true, width); });
+  return 0;
+}

@@ -1,0 +1,92 @@
+// A checkpoint becomes a run: a network is built, the weights are read, what it remembers is shown, and two
+// steps are trained. Also as the one run of a session, with the same file for a keyframe, with a fork from
+// the past.
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "engine/cpu/pool.h"
+#include "engine/data/task.h"
+#include "engine/tape/backend.h"
+#include "engine/train/keyframes.h"
+#include "engine/train/lab_trainer.h"
+#include "engine/train/saved_run.h"
+#include "fuzz.h"
+#include "test_paths.h"
+
+using namespace normscope;
+
+namespace {
+
+constexpr int64_t kMostBytes = int64_t{64} << 20;
+constexpr int32_t kNearKeyframe = 22;  // that of the corpus is at step 20
+
+const std::string kSession =
+    R"({"format":"normscope session 1","generation":1,"step":2,"budget":40,"companion":"",)"
+    R"("runs":[{"place":"run","empty":false,"letter":"A","file":"A-1.safetensors","forked_from":-1,)"
+    R"("fork_step":0,"fork_note":"","hold":-1,"keyframes":["K.safetensors"]}],"aside":[]})";
+
+void look_at(const Run& run) {
+  const History& history = *run.history();
+  for (size_t i = 0; i < history.layout().size(); i += 7) history.series(static_cast<int32_t>(i));
+  std::vector<float> stats;
+  for (int32_t step = 0, found = 0; step < 4; ++step) history.frame(step, stats, found);
+  history.events();
+  run.mean_loss(20), run.state(), run.plateau_level();
+}
+
+void load(const std::string& path) {
+  static const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  const RunSpec spec = Run::saved_spec(path);
+  const std::unique_ptr<Run> run = Run::load(path, make_task(spec.data), *backend);
+  look_at(*run);
+  run->step(), run->step();
+  look_at(*run);
+  run->save(fuzz::Folder::instance().path("again.safetensors"));
+}
+
+void restore(const fuzz::Folder& folder) {
+  static LabTrainer trainer({.threads = 1, .sample_text = false, .validation_every = 0});
+  trainer.restore(folder.path(), false);
+  const int32_t step = trainer.view().step;
+  fuzz::accepts([&] { trainer.fork_from(0, std::min(step, kNearKeyframe), std::nullopt); });
+  trainer.step_once();
+  for (int i = 0; i < 4 && trainer.has_work(); ++i) trainer.work();
+  trainer.view();
+  trainer.image(1, true);
+}
+
+std::string base(const char* name) {
+  std::ifstream file(std::string(NORMSCOPE_SOURCE_DIR "/tests/fuzz/corpus/checkpoint/") + name,
+                     std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
+  return fuzz::mutate_safetensors(data, size, max_size, seed);
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const fuzz::Folder& folder = fuzz::Folder::instance();
+  static const std::string run = base("run"), keyframe = base("run-keyframe");
+  const bool frame = fuzz::accepts([&] {
+    read_keyframe(SafetensorsFile::parse({data, size}, "fuzz.safetensors"));
+  });
+  const std::string path = folder.write("A-1.safetensors", frame ? run : fuzz::text_of(data, size));
+  const bool small = fuzz::accepts([&] {
+    const SavedRun saved = read_saved_run(SafetensorsFile::load(path));
+    // A model may take what the machine has, and its data be read from where the file says: not here.
+    const DataSpec& from = saved.spec.data;
+    if (saved.bytes > kMostBytes || !from.text_path.empty() || !from.pairs_path.empty() ||
+        !from.labels_path.empty())
+      fail("fuzz", "too large, or with data of its own");
+  });
+  if (!small) return 0;
+  fuzz::accepts([&] { load(path); });
+  folder.write("K.safetensors", frame ? fuzz::text_of(data, size) : keyframe);
+  folder.write("session.json", kSession);
+  fuzz::accepts([&] { restore(folder); });
+  return 0;
+}

@@ -1,0 +1,16 @@
+// Pairs of sentences and labelled texts, and the lines of a text to translate.
+#include "engine/data/tsv.h"
+
+#include "fuzz.h"
+
+using namespace normscope;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  fuzz::accepts([&] {
+    for (const TsvRow& row : parse_tsv(fuzz::text_of(data, size), "fuzz.tsv", "source<TAB>target"))
+      fuzz::require(row.first.find_first_of("\t\n") == std::string::npos &&
+                        row.second.find_first_of("\t\n") == std::string::npos,
+                    "a field holds a separator");
+  });
+  return 0;
+}
