@@ -358,7 +358,7 @@ TEST_CASE("networks at initialisation lie within the stated factor of the lines 
   }
 }
 
-TEST_CASE("the table of theory lines", "[.][theory-table]") {
+TEST_CASE("the table of theory lines", "[.][print][theory-table]") {
   std::printf(
       "| network | line | layer 1, drawn | layer 1, measured | worst layer off by | stated |\n"
       "|--|--|--|--|--|--|\n");
