@@ -181,7 +181,7 @@ std::shared_ptr<const Task> make_pairs_task(const DataSpec& spec) {
       return Tokenizer::load(spec.tokenizer_path);
     std::vector<std::string_view> sentences;
     for (const TsvRow& row : train) sentences.push_back(row.first), sentences.push_back(row.second);
-    return Tokenizer::train(sentences, spec.vocabulary);
+    return Tokenizer::train(sentences, spec.vocabulary, true);
   };
   return std::make_shared<PairsTask>(std::move(train), std::move(valid), pieces(), spec.pairs_path,
                                      spec.context);

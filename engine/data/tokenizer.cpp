@@ -1,6 +1,8 @@
 // See tokenizer.h. The only file that knows SentencePiece.
 #include "engine/data/tokenizer.h"
 
+#include <unordered_map>
+
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/input_file.h"
@@ -54,22 +56,33 @@ Tokenizer::Tokenizer(std::string model) : model_(std::move(model)) {
   impl_ = std::move(impl);
 }
 
-Tokenizer Tokenizer::train(const std::vector<std::string_view>& sentences, int32_t vocabulary) {
-  Sentences iterator(sentences);
-  std::string model;
+Tokenizer Tokenizer::train(const std::vector<std::string_view>& sentences, int32_t vocabulary,
+                           bool or_fewer) {
   // One thread: the pieces must not depend on the machine. Everything else is said because defaults change.
-  const auto status = sentencepiece::SentencePieceTrainer::Train({{"model_type", "bpe"},
-                                                                  {"vocab_size", std::to_string(vocabulary)},
-                                                                  {"character_coverage", "1.0"},
-                                                                  {"pad_id", "0"},
-                                                                  {"unk_id", "1"},
-                                                                  {"bos_id", "2"},
-                                                                  {"eos_id", "3"},
-                                                                  {"num_threads", "1"},
-                                                                  {"normalization_rule_name", "nmt_nfkc"},
-                                                                  {"max_sentence_length", "65536"},
-                                                                  {"minloglevel", "2"}},
-                                                                 &iterator, &model);
+  std::unordered_map<std::string, std::string> options = {{"model_type", "bpe"},
+                                                          {"vocab_size", std::to_string(vocabulary)},
+                                                          {"character_coverage", "1.0"},
+                                                          {"pad_id", "0"},
+                                                          {"unk_id", "1"},
+                                                          {"bos_id", "2"},
+                                                          {"eos_id", "3"},
+                                                          {"num_threads", "1"},
+                                                          {"normalization_rule_name", "nmt_nfkc"},
+                                                          {"max_sentence_length", "65536"},
+                                                          {"minloglevel", "2"}};
+  std::string model;
+  const auto learn = [&] {
+    Sentences iterator(sentences);
+    model.clear();
+    return sentencepiece::SentencePieceTrainer::Train(options, &iterator, &model);
+  };
+  auto status = learn();
+  if (!status.ok() && or_fewer) {
+    // A small text has fewer pieces: then all that it has. The option is added only here, since the model's
+    // bytes hold the options and belong to what a saved run was trained on.
+    options.emplace("hard_vocab_limit", "false");
+    status = learn();
+  }
   if (!status.ok())
     fail("tokenizer", "{} sentences give no vocabulary of {}: {}", sentences.size(), vocabulary,
          status.ToString());
@@ -110,7 +123,9 @@ std::string tokenizer_unavailable() { return kAbsent; }
 struct Tokenizer::Impl {};
 
 Tokenizer::Tokenizer(std::string) { fail("tokenizer", "{}", kAbsent); }
-Tokenizer Tokenizer::train(const std::vector<std::string_view>&, int32_t) { return Tokenizer(std::string()); }
+Tokenizer Tokenizer::train(const std::vector<std::string_view>&, int32_t, bool) {
+  return Tokenizer(std::string());
+}
 int32_t Tokenizer::vocabulary() const { return 0; }
 std::vector<int32_t> Tokenizer::encode(std::string_view) const { return {}; }
 std::string Tokenizer::decode(std::span<const int32_t>) const { return {}; }

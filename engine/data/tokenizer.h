@@ -18,8 +18,9 @@ class Tokenizer {
  public:
   static constexpr int32_t kPad = 0, kUnknown = 1, kBegin = 2, kEnd = 3;
 
-  /// Throws Error when the sentences are too few for so many pieces.
-  static Tokenizer train(const std::vector<std::string_view>& sentences, int32_t vocabulary);
+  /// Throws Error when the sentences are too few for so many pieces, unless fewer will do.
+  static Tokenizer train(const std::vector<std::string_view>& sentences, int32_t vocabulary,
+                         bool or_fewer = false);
   /// From a SentencePiece model file, which must have been made by train(). Throws Error.
   static Tokenizer load(const std::string& path);
   /// The same from memory; `name` stands for the file in errors.

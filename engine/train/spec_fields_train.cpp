@@ -190,10 +190,11 @@ void add_data_fields(std::vector<Field>& fields) {
     return s.data.tokenizer_path;
   }>({"data.tokenizer", "tokenizer", "",
       "The SentencePiece model that cuts pairs into pieces; where there is no such file they are learned."}));
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.data.vocabulary; }>(
-      {"data.vocabulary", "vocabulary", "pieces",
-       "How many pieces both languages of the pairs are cut into together."},
-      20, 100000));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& {
+    return s.data.vocabulary;
+  }>({"data.vocabulary", "vocabulary", "pieces",
+      "How many pieces both languages of the pairs are cut into together; fewer where the text has no more."},
+     20, 100000));
   fields.push_back(data_name_field());
   fields.push_back(integer<[](RunSpec& s) -> uint64_t& { return s.data.data_seed; }>(
       {"data.seed", "corpus seed", "", "Which of the endless built-in texts is used."}, 0,

@@ -227,9 +227,8 @@ TEST_CASE("learned pieces are written where the command line says, never where a
 TEST_CASE("data on the command line is all that train needs") {
   if (!tokenizer_unavailable().empty()) return;
   const Folder folder;
-  const Outcome pairs =
-      run_program("train --pairs " + folder.write("pairs.tsv", pairs_text()) +
-                  " --steps 1 --set data.vocabulary=40 --save " + folder.file("x.safetensors"));
+  const Outcome pairs = run_program("train --pairs " + folder.write("pairs.tsv", pairs_text()) +
+                                    " --steps 1 --save " + folder.file("x.safetensors"));
   INFO(pairs.err);
   CHECK(pairs.code == 0);
   CHECK(holds(pairs.out, "Pre-LN"));
