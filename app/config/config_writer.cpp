@@ -76,7 +76,7 @@ std::string write_config(std::span<const ConfigRun> runs) {
   for (const ConfigRun& run : runs) all.push_back(entries_of(run.spec));
   std::string out = "# normscope configuration: docs/configuration.md says what each key means.\n";
   if (all.empty()) return out;
-  if (all.size() == 1) {
+  if (all.size() == 1 && runs[0].letter == 'A') {
     write_tables(out, all[0], [](const Entry& entry) { return entry.key.starts_with("run."); });
     if (!runs[0].edits.empty()) out += edits_line(runs[0].edits);
     write_tables(out, all[0], [](const Entry& entry) { return !entry.key.starts_with("run."); });

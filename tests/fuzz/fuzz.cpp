@@ -218,8 +218,19 @@ size_t mutate_safetensors(uint8_t* data, size_t size, size_t max_size, unsigned 
   return made ? made : LLVMFuzzerMutate(data, size, max_size);
 }
 
+bool shallow(std::string_view json) {
+  int depth = 0;
+  for (const char c : json) {
+    if (c == '[' || c == '{') ++depth;
+    if (c == ']' || c == '}') --depth;
+    if (depth > 200) return false;
+  }
+  return true;
+}
+
 size_t mutate_json(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
   Mutator mutator(seed);
+  if (!shallow({reinterpret_cast<const char*>(data), size})) return LLVMFuzzerMutate(data, size, max_size);
   Json json = Json::parse(data, data + size, nullptr, false);
   if (json.is_discarded() || mutator.below(4) == 0) return LLVMFuzzerMutate(data, size, max_size);
   for (size_t changes = 1 + mutator.below(3); changes-- > 0;) mutator.change(json);

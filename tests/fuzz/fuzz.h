@@ -49,6 +49,10 @@ class Folder {
   std::string path_;
 };
 
+/// No more than so many brackets deep: the library writes JSON by recursion, which is not what is tested
+/// here.
+bool shallow(std::string_view json);
+
 /// A safetensors file whose header is changed as what it is: numbers to the edges of their types, values of
 /// another type, names taken away and doubled, JSON inside of metadata likewise, its length kept right. For
 /// LLVMFuzzerCustomMutator.
