@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "app/files/file_kind.h"
 #include "app/plot/plot.h"
 #include "app/plot/plot_layout.h"
 #include "app/raster/raster.h"
@@ -23,14 +24,9 @@ namespace fs = std::filesystem;
 constexpr plot::ExportSize kSize{640, 400};
 constexpr const char* kEndings[] = {"svg", "png", "csv"};
 
-// A name that no file has yet: an export never overwrites.
-std::string free_path(const std::string& folder, const std::string& id, const char* ending) {
-  for (int n = 1;; ++n) {
-    const fs::path path = fs::path(folder) / (n == 1 ? fmt::format("normscope-{}.{}", id, ending)
-                                                     : fmt::format("normscope-{}-{}.{}", id, n, ending));
-    std::error_code unreadable;  // writing there says why
-    if (!fs::exists(fs::symlink_status(path, unreadable))) return path.string();
-  }
+// An export never overwrites.
+std::string export_path(const std::string& folder, const std::string& id, const char* ending) {
+  return free_name((fs::path(folder) / fmt::format("normscope-{}.{}", id, ending)).string());
 }
 
 // Drawn in a context of its own, window-less, at twice the size.
@@ -77,7 +73,7 @@ std::string pictures_folder() {
 std::vector<std::string> save_plot(const SavePlot& command, const std::string& folder, bool dark) {
   std::vector<std::string> paths;
   for (const plot::PlotScene& scene : *command.scenes) {
-    const std::string path = free_path(folder, scene.id, kEndings[static_cast<size_t>(command.format)]);
+    const std::string path = export_path(folder, scene.id, kEndings[static_cast<size_t>(command.format)]);
     switch (command.format) {
       case PlotFormat::svg:
         write_file(path, plot::to_svg(scene, ui::theme(dark), kSize, command.view), "plot");

@@ -22,12 +22,6 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 using Kind = LimitSetting::Kind;
 
-std::string hash_of(const std::string& text) {
-  uint64_t hash = 1469598103934665603ull;  // FNV-1a
-  for (unsigned char c : text) hash = (hash ^ c) * 1099511628211ull;
-  return fmt::format("{:016x}", hash);
-}
-
 // ---- what a measure needs
 
 void need(const Lesson& lesson, const std::string& id, std::set<std::string>& measures,
@@ -244,7 +238,7 @@ std::vector<LimitLine> measure_limits(const Lesson& lesson, RunStore& store, con
   std::vector<LimitLine> lines;
   for (const LimitSetting& setting : limit_settings(lesson, options.text)) {
     const Lesson changed = in_setting(lesson, setting);
-    const std::string definition_hash = hash_of(definition(changed));
+    const std::string definition_hash = hash_text(definition(changed));
     bool flips = false;
     for (uint64_t seed = 1; seed == 1 || (flips && seed <= kFullSeeds); ++seed) {
       LimitLine line{lesson.id, setting.name(), definition_hash, seed, {}};

@@ -98,22 +98,11 @@ std::optional<LastLayer> last_layer_start(const ModelConfig& config, int32_t bat
 /// "Pre-LN profile": norm of dL/dW2 of layer l relative to the last one's, root of q_{L+1}/q_{l+1}; `squares`
 /// after each layer.
 std::vector<double> pre_gradient_profile(std::span<const double> squares);
-/// "decoder profile": a norm over a memory branch of variance v_c halves (v_c = 1) the gradient's square at
-/// each layer on its way down: (1/(1+v_c))^((L-l)/2), l = 1..L.
-std::vector<double> decoder_gradient_profile(int32_t layers, double memory_variance = 1);
 
 /// A curve for a plot: y[k] at layer x[k]; a band where `high` is not empty.
 struct Curve {
   const Equation* equation = nullptr;
   std::vector<double> x, low, high;
 };
-/// Mean square of the residual sum behind each layer's feed-forward network at initialisation: a band for
-/// Pre-LN, a line for Post-LN, nothing for other placements. x_0 has mean square q0.
-std::vector<Curve> hidden_square_curves(const ModelConfig& config, double q0 = 1);
-/// "mean field": cosine between tokens behind each layer at initialisation, for Post-LN and Pre-LN; the
-/// states begin uncorrelated, with mean square q0.
-std::vector<Curve> cosine_curves(const ModelConfig& config, double q0 = 1);
-/// Relative gradient norm of W2 by layer at initialisation; nothing where no theorem speaks.
-std::vector<Curve> gradient_curves(const ModelConfig& config);
 
 }  // namespace normscope::theory
