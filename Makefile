@@ -37,8 +37,8 @@ bench-peers:
 
 # What the open window costs beside headless training: start, frames, steps, rest. Under Xvfb, two to three minutes.
 bench-window: build
-	@for tool in python3 Xvfb; do command -v $$tool >/dev/null || \
-	  { echo "make bench-window: $$tool is not installed (Debian: python3, xvfb)" >&2; exit 1; }; done
+	@for tool in python3 Xvfb xdotool; do command -v $$tool >/dev/null || \
+	  { echo "make bench-window: $$tool is not installed (Debian: python3, xvfb, xdotool)" >&2; exit 1; }; done
 	@python3 tests/bench/window.py --program $(PROGRAM) $(ARGS)
 
 # The pictures of every state of the Lab, and the README's among them, made by the program itself.

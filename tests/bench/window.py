@@ -4,14 +4,16 @@
     make bench-window [ARGS="--seconds 60"]
 
 Opens the window under Xvfb (software OpenGL, 1600x1000) with the hero comparison, untouched, in safe mode, and reads
-its frame log. All figures of one run; headless training is measured before and after the window, so that a machine
-that changes its mind shows. Prints a table, or with --json one object.
+its frame log; then a hand hovers and drags (xdotool), and --minutes later its memory is read. All figures of one run;
+headless training is measured before and after the window, so that a machine that changes its mind shows. Prints a
+table, or with --json one object.
 """
 
 import argparse
 import csv
 import json
 import os
+import random
 import signal
 import statistics
 import subprocess
@@ -20,6 +22,7 @@ import tempfile
 import time
 
 STEPS = 100_000  # a budget that the window does not reach
+DRAGGED = (900, 640)  # within a plot
 
 
 def headless_rate(program, seconds):
@@ -46,6 +49,40 @@ def process_cpu(pid):
     with open(f"/proc/{pid}/stat") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def memory_mb(pid):
+    """Resident memory of a process, and the part of it that no file backs."""
+    with open(f"/proc/{pid}/status") as file:
+        kb = dict(line.split(":", 1) for line in file)
+    return [int(kb[key].split()[0]) / 1000 for key in ("VmRSS", "RssAnon")]
+
+
+class Hand:
+    """A mouse that moves by itself. An event counts from before xdotool is started."""
+
+    def __init__(self, display):
+        self.environment = dict(os.environ, DISPLAY=display)
+        self.random = random.Random(1)
+
+    def do(self, *words):
+        subprocess.run(["xdotool", *map(str, words)], env=self.environment, check=True)
+
+    def move(self, count):
+        """Moves to places all over the window, a tenth to a quarter of a second apart; the time of each."""
+        sent = []
+        for _ in range(count):
+            time.sleep(self.random.uniform(0.1, 0.25))
+            sent.append(time.monotonic())
+            self.do("mousemove", self.random.randint(20, 1580), self.random.randint(60, 980))
+        time.sleep(1)
+        return sent
+
+
+def answers_ms(sent, frames):
+    """From an event to the end of the first frame that began after it."""
+    begun = [(f["clock_s"] - (f["build_ms"] + f["draw_ms"]) / 1e3, f["clock_s"]) for f in frames]
+    return [1e3 * (next(end for begin, end in begun if begin >= t) - t) for t in sent]
 
 
 class Window:
@@ -77,12 +114,31 @@ def rate(frames):
     return (last["step"] - first["step"]) / (last["clock_s"] - first["clock_s"])
 
 
-def measure(program, display, seconds):
+def measure_hand(window, display):
+    hand, result = Hand(display), {}
+    for name, held in (("hover", False), ("drag", True)):
+        if held:  # a panel's curve
+            hand.do("mousemove", *DRAGGED, "mousedown", "1")
+        sent = hand.move(100)
+        if held:
+            hand.do("mouseup", "1")
+        answers = sorted(answers_ms(sent, window.frames()))
+        result[f"{name}_ms_median"] = statistics.median(answers)
+        result[f"{name}_ms_p90"] = answers[int(0.9 * (len(answers) - 1))]
+    return result
+
+
+def measure(program, display, seconds, minutes):
     result = {"headless_steps_per_s": [headless_rate(program, seconds / 4)]}
     with tempfile.TemporaryDirectory() as folder:
         window = Window(program, display, folder, ["--steps", str(STEPS)])
         time.sleep(seconds + 5)
         frames = window.frames()
+        hand = measure_hand(window, display)
+        time.sleep(max(0.0, 60 * minutes - (time.monotonic() - window.begin)))
+        memory = memory_mb(window.process.pid)
+        minutes_open = (time.monotonic() - window.begin) / 60
+        steps_then = window.frames()[-1]["step"]
         window.close()
     if len(frames) < 2:
         sys.exit("window.py: the window drew nothing")
@@ -100,6 +156,8 @@ def measure(program, display, seconds):
         draw_ms_median=statistics.median(f["draw_ms"] for f in steady),
         vertices=int(max(f["vertices"] for f in steady)),
     )
+    result.update(hand, memory_mb=memory[0], memory_anonymous_mb=memory[1], memory_after_min=minutes_open)
+    result["memory_at_step"] = int(steps_then)
     result["headless_steps_per_s"].append(headless_rate(program, seconds / 4))
     result["window_over_headless"] = result["window_steps_per_s"] / statistics.mean(result["headless_steps_per_s"])
 
@@ -125,6 +183,12 @@ def show(result):
         f"{result['build_ms_worst']:.2f} worst (wall time, beside the training)"
     )
     print(f"drawing it in software   {result['draw_ms_median']:8.1f} ms median (wall time)")
+    for name in ("hover", "drag"):
+        print(f"answer to a {name:12} {result[f'{name}_ms_median']:8.1f} ms median, {result[f'{name}_ms_p90']:.1f} at 90 %")
+    print(
+        f"memory                   {result['memory_mb']:8.0f} MB, {result['memory_anonymous_mb']:.0f} of them in no file, "
+        f"after {result['memory_after_min']:.1f} minutes ({result['memory_at_step']} steps)"
+    )
     print(f"at rest                  {result['rest_percent_of_a_core']:8.2f} % of a core")
 
 
@@ -139,6 +203,7 @@ def main():
     parser = argparse.ArgumentParser(description="What the open window costs.")
     parser.add_argument("--program", default="build/release/normscope")
     parser.add_argument("--seconds", type=float, default=40)
+    parser.add_argument("--minutes", type=float, default=0, help="memory is read when the window was open so long")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     display = free_display()
@@ -150,7 +215,7 @@ def main():
         sys.exit("window.py: Xvfb is not installed (Debian: xvfb, libgl1-mesa-dri)")
     time.sleep(1)
     try:
-        result = measure(arguments.program, display, arguments.seconds)
+        result = measure(arguments.program, display, arguments.seconds, arguments.minutes)
     finally:
         server.terminate()
         server.wait()
