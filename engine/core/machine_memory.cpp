@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include <fmt/format.h>
+
 #include "engine/core/error.h"
 
 namespace normscope {
@@ -18,11 +20,13 @@ size_t machine_memory() {
   return bytes;
 }
 
-void require_memory(std::string_view where, int64_t bytes) {
-  const auto machine = static_cast<int64_t>(machine_memory());
-  if (machine > 0 && bytes > machine)
-    fail(where, "a run of this size needs about {:.0f} GB: expected less than the {:.0f} GB of this machine",
-         static_cast<double>(bytes) / 1e9, static_cast<double>(machine) / 1e9);
+void require_memory(std::string_view where, int64_t bytes, int64_t held, int64_t machine) {
+  if (machine == 0) machine = static_cast<int64_t>(machine_memory());
+  if (machine == 0 || bytes + held <= machine) return;
+  const auto gigabytes = [](int64_t b) { return fmt::format("{:.2g} GB", static_cast<double>(b) / 1e9); };
+  fail(where, "a run of this size needs about {}{}: expected less than the {} of this machine",
+       gigabytes(bytes), held > 0 ? fmt::format(", beside {} of the others", gigabytes(held)) : "",
+       gigabytes(machine));
 }
 
 }  // namespace normscope

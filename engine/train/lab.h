@@ -104,6 +104,8 @@ struct LabOptions {
   /// time. Off: only at rest, so that what is shown is a function of specification and step alone
   /// (screenshots, tests).
   bool live_text = true;
+  /// Bytes that all runs together may need, those kept for undo included; 0: what this machine has.
+  int64_t memory = 0;
   int32_t line_length = 40;       ///< symbols of a line
   int32_t validation_every = 50;  ///< steps between validation losses; 0 = never
   /// A folder that always holds a recent state of the session, for restore(); empty: none. Saved when

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "engine/core/error.h"
-#include "engine/core/machine_memory.h"
 #include "engine/measure/ablation.h"
 #include "engine/train/lab_trainer.h"
 #include "engine/train/limits.h"
@@ -40,8 +39,6 @@ std::shared_ptr<const Task> LabTrainer::task_for(const DataSpec& data) {
 std::unique_ptr<LabEntry> LabTrainer::make_entry(RunSpec spec, char letter) {
   spec.train.steps = budget_;
   validate(spec);  // before the data is read
-  // There is no cap on what one may ask for, but what cannot be held would end the whole session.
-  require_memory("lab", estimated_bytes(spec));
   auto made = std::make_unique<LabEntry>();
   auto task = task_for(spec.data);
   made->run = std::make_unique<Run>(std::move(spec), std::move(task), *backend_);
@@ -85,6 +82,10 @@ std::vector<std::unique_ptr<LabEntry>> LabTrainer::make_entries(std::vector<RunS
   for (size_t i = 0; i < specs.size(); ++i)
     all.push_back(old == Replaced::exchanged ? take_parked(specs[i], letter(i)) : nullptr);
   try {
+    std::vector<RunSpec> missing;
+    for (size_t i = 0; i < specs.size(); ++i)
+      if (!all[i]) missing.push_back(specs[i]);
+    make_room(missing);
     for (size_t i = 0; i < specs.size(); ++i)
       if (!all[i]) made[i] = make_entry(std::move(specs[i]), letter(i));
   } catch (...) {
@@ -293,7 +294,10 @@ void LabTrainer::edit_live(int32_t run, const std::string& key, const std::strin
 // 0.
 void LabTrainer::replace(LabEntry& old, RunSpec spec) {
   std::unique_ptr<LabEntry> made = take_parked(spec, old.letter);
-  if (!made) made = make_entry(std::move(spec), old.letter);
+  if (!made) {
+    make_room({spec});
+    made = make_entry(std::move(spec), old.letter);
+  }
   std::swap(old, *made);
   park(std::move(made));
   // One that had come further waits for the others, which may come back too before the next step.
@@ -352,6 +356,7 @@ void LabTrainer::fork(ForkRequest request) {
     return fork_at(std::move(request));
   RunSpec spec = std::move(request.spec);
   if (spec.name == source.run->spec().name) spec.name.clear();  // named by what it is
+  make_room({spec});
   std::unique_ptr<LabEntry> made;
   if (request.from_start) {
     made = make_entry(std::move(spec), 'D');
@@ -402,6 +407,7 @@ void LabTrainer::fork_at(ForkRequest request) {
 
 std::unique_ptr<LabEntry> LabTrainer::entry_at(int32_t run, int32_t step,
                                                const std::optional<RunSpec>& spec) {
+  make_room({spec ? *spec : entry(run).run->spec()});
   auto made = std::make_unique<LabEntry>();
   made->born = ++made_;
   made->run = entry(run).run->at(step);

@@ -8,8 +8,10 @@
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "engine/core/machine_memory.h"
 #include "engine/cpu/pool.h"
 #include "engine/train/keyframes.h"
+#include "engine/train/limits.h"
 
 namespace normscope {
 namespace {
@@ -187,6 +189,25 @@ size_t LabTrainer::kept_bytes() const {
   size_t sum = 0;
   for (const LabEntry* entry : kept()) sum += entry->run->memory();
   return sum;
+}
+
+// There is no cap on what one may ask for, but what cannot be held would end the whole session. Those that
+// wait for an undo of their edit give way, the oldest first.
+void LabTrainer::make_room(const std::vector<RunSpec>& more) {
+  int64_t wanted = 0;
+  for (const RunSpec& spec : more) {
+    validate(spec);
+    wanted += estimated_bytes(spec);
+  }
+  const auto held = [&] {
+    int64_t bytes = 0;
+    for (const LabEntry* entry : kept()) bytes += estimated_bytes(entry->run->spec());
+    return bytes;
+  };
+  const int64_t memory = options_.memory > 0 ? options_.memory : static_cast<int64_t>(machine_memory());
+  if (memory == 0) return;  // not known
+  while (!parked_.empty() && wanted + held() > memory) parked_.erase(parked_.begin());
+  require_memory("lab", wanted, held(), memory);
 }
 
 // Histories and keyframes of all runs that are kept, those put aside included, stay within 256 MB together; a

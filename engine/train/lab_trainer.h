@@ -103,6 +103,7 @@ class LabTrainer {
   LabEntry& entry(int32_t index) const;
   std::shared_ptr<const Task> task_for(const DataSpec& data);
   std::unique_ptr<LabEntry> make_entry(RunSpec spec, char letter);
+  void make_room(const std::vector<RunSpec>& more);
   // What becomes of the runs that other ones replace: nothing is left of them; they are put aside; they are
   // put aside, and one that waits there under its letter with this very specification comes back as it was
   // left.

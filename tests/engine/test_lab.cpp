@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "engine/train/lab.h"
+#include "engine/train/limits.h"
 #include "lab_runs.h"
 
 using namespace normscope;
@@ -330,6 +331,30 @@ TEST_CASE("commands that cannot be are answered and change nothing", "[lab]") {
   CHECK(rest(lab)->step == 120);
   CHECK(lab.view()->budget == 120);
   CHECK(lab.view()->message == "");
+}
+
+TEST_CASE("all runs together stay within memory; those kept for undo give way first", "[lab]") {
+  const std::vector<RunSpec> two = {small_spec("post"), small_spec("pre")};
+  const int64_t each = estimated_bytes(two[0]);
+  LabOptions options = quiet();
+  options.memory = 4 * each;
+  Lab lab(options);
+  lab.start(two, false);
+  lab.play_to(5);
+  lab.edit(1, "model.activation", "gelu");  // three: the former B is kept for undo
+  lab.play_to(9);
+  lab.edit(1, "model.activation", "relu");  // it comes back and catches up, the other one is kept
+  CHECK(rest(lab)->step == 9);
+  lab.edit(1, "model.norm", "rms");
+  lab.edit(1, "model.norm", "simple");  // a fifth: the oldest goes
+  CHECK(rest(lab)->message == "");
+  std::vector<RunSpec> four(4, small_spec("post"));
+  for (size_t i = 0; i < four.size(); ++i) four[i].model.width *= 2;
+  lab.start(four, false);
+  const auto refused = rest(lab);
+  CHECK_THAT(refused->message, Catch::Contains("of this size needs about") && Catch::Contains("beside"));
+  CHECK(refused->runs.size() == 2);
+  CHECK(refused->step == 9);
 }
 
 TEST_CASE("a text of one's own restarts all on it; a bad one leaves all as it is", "[lab]") {
