@@ -39,6 +39,13 @@ std::vector<std::string> library_paths() {
   return {directory + kLibrary, directory + "../lib/normscope/" + kLibrary, kLibrary};
 }
 
+/// Where there is no driver our library is not even opened: cuBLAS, which comes with it, takes 60 MB.
+bool has_driver() {
+  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (driver) dlclose(driver);
+  return driver != nullptr;
+}
+
 struct Library {
   DriverEntry entry = nullptr;
   std::string reason;
@@ -56,6 +63,10 @@ Library open_library() {
     struct stat status {};
     if (!named && (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))) {
       library.reason = path + " is not a regular file";  // opening a pipe would wait for ever
+      return library;
+    }
+    if (!given && !has_driver()) {
+      library.reason = "no NVIDIA driver";
       return library;
     }
     if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
