@@ -3,14 +3,14 @@
 include_guard()
 
 file(GLOB cuda_sources CONFIGURE_DEPENDS
-  "${CMAKE_SOURCE_DIR}/engine/cuda/*.cu" "${CMAKE_SOURCE_DIR}/engine/ops/*.cu")
+  "${CMAKE_SOURCE_DIR}/engine/cuda/*.cu" "${CMAKE_SOURCE_DIR}/engine/ops/*/*.cu")
 
 if(NORMSCOPE_CUDA STREQUAL "OFF" OR NORMSCOPE_SANITIZE)  # host sanitizers know nothing of a device
   return()
 endif()
 if(NOT cuda_sources)
   if(NORMSCOPE_CUDA STREQUAL "ON")
-    message(FATAL_ERROR "normscope: NORMSCOPE_CUDA=ON, but this version has no CUDA kernels (engine/cuda, engine/ops/*.cu)")
+    message(FATAL_ERROR "normscope: NORMSCOPE_CUDA=ON, but this version has no CUDA kernels (engine/cuda, engine/ops/*/*.cu)")
   endif()
   return()
 endif()

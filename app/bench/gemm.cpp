@@ -14,6 +14,7 @@
 #include "engine/cpu/denormals.h"
 #include "engine/cpu/kernel.h"
 #include "engine/cpu/pool.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::bench {
 namespace {
@@ -100,7 +101,7 @@ class LinearCall {
       call_.write[1] = Write::Assign;
       stages_ = kernels.backward(call_);
     } else {
-      call_.attributes.transposed = p.layout == Layout::NT;
+      call_.attributes = LinearSpec{p.layout == Layout::NT};
       call_.in[0] = {p.a.data(), {p.m, p.k}};
       call_.in[1] = {p.b.data(), p.layout == Layout::NT ? Shape{p.n, p.k} : Shape{p.k, p.n}};
       call_.out = {p.c.data(), {p.m, p.n}};
@@ -115,7 +116,7 @@ class LinearCall {
   }
 
  private:
-  cpu::Call call_{};
+  Call call_{};
   cpu::Stages stages_;
   StepInputs inputs_;
   std::vector<float> workspace_;

@@ -30,11 +30,11 @@ std::string processor_name() {
 
 // Stages of the pool carry no data of their own: what these need stands in the workspace and the inputs of
 // the call.
-void fma_stage(const cpu::Call& call, const StepInputs&, int64_t chunk, cpu::Scratch) noexcept {
+void fma_stage(const Call& call, const StepInputs&, int64_t chunk, cpu::Scratch) noexcept {
   cpu::spin_fma(kRounds, call.workspace + 16 * chunk);
 }
 
-void triad_stage(const cpu::Call& call, const StepInputs&, int64_t chunk, cpu::Scratch) noexcept {
+void triad_stage(const Call& call, const StepInputs&, int64_t chunk, cpu::Scratch) noexcept {
   const size_t share = kTriadFloats / 16, begin = share * static_cast<size_t>(chunk);
   float* __restrict out = call.out.p + begin;
   const float* __restrict x = call.in[0].p + begin;
@@ -51,7 +51,7 @@ Machine measure_machine(const Settings& settings) {
   machine.threads = settings.threads;
   cpu::Pool pool(settings.threads);
   std::vector<float> sinks(static_cast<size_t>(16 * settings.threads));
-  cpu::Call call{};
+  Call call{};
   call.workspace = sinks.data();
   const double flop = static_cast<double>(cpu::spin_fma(kRounds, sinks.data())) * settings.threads;
   const StepInputs inputs;

@@ -15,8 +15,8 @@ namespace {
 
 cpu::Kernels kernels_of(OpKind op) {
   switch (op) {
-#define OP(Kind, name, inputs) \
-  case OpKind::Kind:           \
+#define OP(Kind, name, ...) \
+  case OpKind::Kind:        \
     return cpu::name##_kernels();
 #include "engine/ops/ops.def"
 #undef OP
@@ -27,29 +27,17 @@ cpu::Kernels kernels_of(OpKind op) {
 }
 
 /// Stands for every address: kernels ask at planning whether one is there, and never read it.
-float* somewhere() {
-  alignas(64) static float floats[16];
-  return floats;
-}
+class Somewhere final : public Addresses {
+ public:
+  float* value(ValueId) const override { return floats_; }
+  float* gradient(ValueId) const override { return floats_; }
 
-size_t workspace_of(const Tape& tape, const Instruction& i) {
-  const auto tensor = [&](ValueId v) {
-    return v == kNone ? cpu::Tensor{} : cpu::Tensor{somewhere(), tape.shape(v)};
-  };
-  cpu::Call call{};
-  call.op = i.op;
-  call.phase = i.phase;
-  call.attributes = i.attributes;
-  for (size_t k = 0; k < i.in.size(); ++k) {
-    call.in[k] = tensor(i.in[k]);
-    if (k < i.write.size() && i.write[k] != Write::Skip) {
-      call.din[k] = tensor(i.in[k]);
-      call.write[k] = i.write[k];
-    }
-  }
-  call.out = tensor(i.out);
-  if (i.phase == Phase::Backward) call.dout = call.out;
-  for (size_t k = 0; k < i.saved.size(); ++k) call.saved[k] = tensor(i.saved[k]);
+ private:
+  alignas(64) inline static float floats_[16];
+};
+
+size_t workspace_of(const ProgramData& program, const Instruction& i) {
+  const Call call = bind(program, i, Somewhere(), nullptr);
   const cpu::Kernels kernels = kernels_of(i.op);
   const auto plan = i.phase == Phase::Backward ? kernels.backward : kernels.forward;
   return plan ? plan(call).workspace_floats : 0;
@@ -57,10 +45,12 @@ size_t workspace_of(const Tape& tape, const Instruction& i) {
 
 /// Forward and backward; the update works in place with a few numbers a parameter.
 size_t largest_workspace(const Tape& tape, const std::vector<bool>& needs_gradient, ValueId loss) {
+  ProgramData program;
+  program.values = tape.values();
   size_t floats = 0;
-  for (const Instruction& i : passes::emit_forward(tape)) floats = std::max(floats, workspace_of(tape, i));
+  for (const Instruction& i : passes::emit_forward(tape)) floats = std::max(floats, workspace_of(program, i));
   for (const Instruction& i : passes::emit_backward(tape, needs_gradient, loss))
-    floats = std::max(floats, workspace_of(tape, i));
+    floats = std::max(floats, workspace_of(program, i));
   return floats;
 }
 
@@ -85,11 +75,12 @@ void collect_tensors(const Tape& tape, const std::vector<bool>& needs_gradient,
   }
 }
 
-size_t evaluation_floats(Store& store, const ModelConfig& model, const BatchShape& shape) {
+size_t evaluation_floats(Store& store, const ModelConfig& model, const BatchShape& shape, bool reuse) {
   Tape tape(store);
   record_transformer(tape, model, record_options(shape, false));
   const std::vector<bool> none = passes::mark_gradients(tape, kNone);
-  const MemoryPlan plan = passes::plan_memory(tape, none);
+  MemoryPlan plan = passes::plan_memory(tape, none);
+  if (reuse) passes::share_value_memory(tape, passes::emit_forward(tape), plan);
   return plan.inputs + plan.activations + largest_workspace(tape, none, kNone);
 }
 
@@ -119,8 +110,9 @@ MemoryNeed memory_need(const ModelConfig& config, const BatchShape& shape, Backe
                    [](const TensorNeed& a, const TensorNeed& b) { return a.bytes > b.bytes; });
   need.largest.resize(std::min<size_t>(need.largest.size(), 10));
   BatchShape row = shape;
-  row.rows = 1;  // what beta^2 is measured on
-  need.evaluation = 4 * (evaluation_floats(store, config, shape) + evaluation_floats(store, config, row));
+  row.rows = 1;  // what beta^2 is measured on: its values stay readable
+  need.evaluation =
+      4 * (evaluation_floats(store, config, shape, true) + evaluation_floats(store, config, row, false));
   return need;
 }
 
@@ -148,7 +140,7 @@ std::string memory_table(const MemoryNeed& need) {
        need.gradients > need.reused_gradients
            ? fmt::format("all stay readable; train.reuse_gradients = true: {}",
                          bytes_text(need.reused_gradients))
-           : "of activations: reused");
+           : "those of activations share memory");
   line("workspace", need.workspace, "batch, packed panels, partial sums");
   line("evaluation", need.evaluation, "the programs that validate and measure, forward only");
   line("peak", need.peak(), "");

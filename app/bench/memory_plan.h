@@ -21,7 +21,7 @@ struct MemoryNeed {
   size_t parameters = 0, optimizer = 0, activations = 0, gradients = 0;
   size_t workspace = 0;         ///< batch, packed panels and partial sums
   size_t evaluation = 0;        ///< the programs that validate and that measure one sequence: forward only
-  size_t reused_gradients = 0;  ///< what `gradients` would be, or is, with train.reuse_gradients
+  size_t reused_gradients = 0;  ///< what `gradients` is, or would be, with train.reuse_gradients
   size_t parameter_count = 0;
   std::vector<TensorNeed> largest;  ///< at most ten, largest first
   size_t peak() const { return parameters + optimizer + activations + gradients + workspace + evaluation; }
@@ -30,7 +30,7 @@ struct MemoryNeed {
 /// Of a model in training on batches of that shape, on the CPU. Allocates no tensor. Throws Error for a model
 /// that cannot be recorded.
 MemoryNeed memory_need(const ModelConfig& model, const BatchShape& shape, Backend& backend,
-                       bool reuse_gradients = false);
+                       bool reuse_gradients = true);
 /// Of a run.
 MemoryNeed memory_need(const RunSpec& spec, const Task& task, Backend& backend);
 

@@ -179,10 +179,10 @@ Part bench_ops(const Settings& settings, const Machine& machine) {
     config.layers = 2;
     set_placement(config, Placement::Pre);
     config.dropout_residual = config.dropout_attention = config.dropout_activation = 0.1f;
-    Stepper relu(config, shape_of(model), settings.threads, {.optimizer = Optimizer::Adam, .clip = true});
+    Stepper relu(config, shape_of(model), settings.threads, {.update = OpKind::Adam, .clip = true});
     add_ops(label, relu, settings, machine, part);
     config.activation = Activation::Gelu;
-    Stepper gelu(config, shape_of(model), settings.threads, {.optimizer = Optimizer::Sgd});
+    Stepper gelu(config, shape_of(model), settings.threads, {.update = OpKind::Sgd});
     Part rest;
     Settings quiet = settings;
     quiet.quiet = true;

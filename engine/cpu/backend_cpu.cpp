@@ -1,14 +1,12 @@
 // The CPU backend: memory, lowering to tables of stage functions, and the replay loop. The loop is the whole
 // engine at run time: for every instruction, for every stage, hand its chunks to the pool.
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <new>
-
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 #include "engine/core/error.h"
+#include "engine/cpu/arena.h"
 #include "engine/cpu/denormals.h"
 #include "engine/cpu/isa.h"
 #include "engine/cpu/kernel.h"
@@ -18,25 +16,6 @@
 namespace normscope {
 namespace cpu {
 namespace {
-
-struct FreeAligned {
-  void operator()(float* p) const { std::free(p); }
-};
-using Block = std::unique_ptr<float[], FreeAligned>;
-
-/// Zero-filled, on 64-byte lines; large blocks on huge pages, where the system has them (4 % of a step).
-Block allocate_block(size_t floats) {
-  constexpr size_t kHugePage = size_t{2} << 20;
-  const size_t least = floats * sizeof(float), alignment = least >= 2 * kHugePage ? kHugePage : 64;
-  const size_t bytes = (least + alignment - 1) / alignment * alignment;
-  float* p = static_cast<float*>(std::aligned_alloc(alignment, bytes == 0 ? 64 : bytes));
-  if (p == nullptr) fail("memory", "{} MB are not to be had: expected a smaller model or batch", bytes >> 20);
-#ifdef __linux__
-  if (alignment == kHugePage) madvise(p, bytes, MADV_HUGEPAGE);  // advice only: nothing depends on it
-#endif
-  std::memset(p, 0, bytes);
-  return Block(p);
-}
 
 class CpuMemory final : public Memory {
  public:
@@ -51,7 +30,7 @@ class CpuMemory final : public Memory {
 
 const Kernels& kernels_of(OpKind op) {
   static const Kernels table[] = {
-#define OP(Kind, name, inputs) name##_kernels(),
+#define OP(Kind, name, ...) name##_kernels(),
 #include "engine/ops/ops.def"
 #undef OP
   };
@@ -60,14 +39,22 @@ const Kernels& kernels_of(OpKind op) {
 
 class CpuExecutable final : public Executable {
  public:
-  CpuExecutable(ProgramData& program, Pool& pool) : program_(program), pool_(pool) {
-    inputs_ = allocate_block(program.plan.inputs);
-    activations_ = allocate_block(program.plan.activations);
-    gradients_ = allocate_block(program.plan.gradients);
+  CpuExecutable(ProgramData& program, Pool& pool, Arena& arena)
+      : program_(program), pool_(pool), arena_(arena) {
+    const MemoryPlan& plan = program.plan;
+    inputs_ = allocate_block(plan.inputs);
+    shared_ = plan.shared && arena.fits(plan.activations + plan.gradients);
+    if (!shared_) own_ = allocate_block(plan.activations + plan.gradients);
+    activations_ = shared_ ? arena.base() : own_.get();
+    gradients_ = activations_ + plan.activations;
     stats_.assign(program.stats.size(), 0.0);
-    seed_loss_gradient();
-    collect_parameters();
+    parameters_ = bind_parameters(program, *this);
     lower();
+    if (shared_) arena.claim(claimed_ = plan.activations + plan.gradients);
+  }
+
+  ~CpuExecutable() override {
+    if (shared_) arena_.release(claimed_);
   }
 
   float* input(size_t offset) override { return inputs_.get() + offset; }
@@ -84,18 +71,19 @@ class CpuExecutable final : public Executable {
     const ValueInfo& info = program_.values[static_cast<size_t>(id)];
     const size_t offset = program_.plan.value_offset[static_cast<size_t>(id)];
     if (info.role == Role::Parameter) return program_.store->block(Store::Block::Value).data() + offset;
-    return (info.role == Role::Input ? inputs_ : activations_).get() + offset;
+    return (info.role == Role::Input ? inputs_.get() : activations_) + offset;
   }
 
   float* gradient(ValueId id) const override {
     const size_t offset = id == kNone ? kNoOffset : program_.plan.gradient_offset[static_cast<size_t>(id)];
-    return offset == kNoOffset ? nullptr : gradients_.get() + offset;
+    return offset == kNoOffset ? nullptr : gradients_ + offset;
   }
 
   void replay(const StepInputs& inputs) noexcept override { run(0, lowered_.size(), inputs); }
 
   void run(size_t first, size_t end, const StepInputs& inputs) noexcept override {
     const FlushDenormals scope;
+    if (float* d = gradient(program_.loss)) *d = 1.0f;  // no instruction writes it
     for (size_t i = first; i < end; ++i) {
       const Lowered& instruction = lowered_[i];
       for (int s = 0; s < instruction.stages.count; ++s)
@@ -109,66 +97,17 @@ class CpuExecutable final : public Executable {
     Stages stages;
   };
 
-  /// The gradient of the loss is one; nothing ever writes it.
-  void seed_loss_gradient() {
-    for (const Instruction& i : program_.instructions)
-      if (i.op == OpKind::SoftmaxXent && i.phase == Phase::Backward) *gradient(i.out) = 1.0f;
-  }
-
-  void collect_parameters() {
-    const Store& store = *program_.store;
-    for (int32_t p : program_.parameter_order) {
-      const ParameterInfo& info = store.parameters()[static_cast<size_t>(p)];
-      float* d = nullptr;
-      for (size_t v = 0; v < program_.values.size(); ++v)
-        if (program_.values[v].parameter == p) d = gradient(static_cast<ValueId>(v));
-      parameters_.push_back({store.block(Store::Block::Value).data() + info.offset, d,
-                             store.block(Store::Block::M).data() + info.offset,
-                             store.block(Store::Block::V).data() + info.offset, info.shape.size()});
-    }
-  }
-
-  Tensor tensor(ValueId id, bool of_gradient = false) const {
-    if (id == kNone) return {};
-    float* p = of_gradient ? gradient(id) : value(id);
-    return {p, program_.values[static_cast<size_t>(id)].shape};
-  }
-
-  Call call_of(const Instruction& i) {
-    Call call{};
-    call.op = i.op;
-    call.phase = i.phase;
-    call.attributes = i.attributes;
-    for (size_t k = 0; k < i.in.size(); ++k) {
-      call.in[k] = tensor(i.in[k], i.of_gradient && k == 0);
-      if (i.phase == Phase::Backward && k < i.write.size() && i.write[k] != Write::Skip) {
-        call.din[k] = tensor(i.in[k], true);
-        call.write[k] = i.write[k];
-      }
-    }
-    call.out = tensor(i.out);
-    if (i.phase == Phase::Backward) call.dout = tensor(i.out, true);
-    for (size_t k = 0; k < i.saved.size(); ++k) call.saved[k] = tensor(i.saved[k]);
-    if (i.stat >= 0) call.stats = &stats_[static_cast<size_t>(i.stat)];
-    if (i.phase == Phase::Update) {
-      call.parameters = parameters_.data();
-      call.parameter_count = static_cast<int64_t>(parameters_.size());
-      call.grad_norm = &stats_[static_cast<size_t>(program_.grad_norm_stat)];
-      call.update_norm = &stats_[static_cast<size_t>(program_.update_norm_stat)];
-      call.weight_norm = &stats_[static_cast<size_t>(program_.weight_norm_stat)];
-      call.total_norm = &stats_[static_cast<size_t>(program_.total_grad_norm_stat)];
-      call.clip_factor = &stats_[static_cast<size_t>(program_.clip_stat)];
-    }
-    return call;
-  }
-
   void lower() {
     if (program_.clip_stat >= 0)
       stats_[static_cast<size_t>(program_.clip_stat)] = 1.0;  // until a clip op writes it
     for (const Instruction& i : program_.instructions) {
       const Kernels& kernels = kernels_of(i.op);
       const bool backward = i.phase == Phase::Backward && i.op != OpKind::Probe;
-      const Call call = call_of(i);
+      Call call = bind(program_, i, *this, stats_.data());
+      if (i.phase == Phase::Update) {
+        call.parameters = parameters_.data();
+        call.parameter_count = static_cast<int64_t>(parameters_.size());
+      }
       const Stages stages = (backward ? kernels.backward : kernels.forward)(call);
       program_.plan.workspace = std::max(program_.plan.workspace, stages.workspace_floats);
       lowered_.push_back({call, stages});
@@ -179,7 +118,11 @@ class CpuExecutable final : public Executable {
 
   ProgramData& program_;
   Pool& pool_;
-  Block inputs_, activations_, gradients_, workspace_;
+  Arena& arena_;
+  bool shared_ = false;  // activations and gradients lie in the arena
+  size_t claimed_ = 0;
+  Block inputs_, own_, workspace_;
+  float *activations_ = nullptr, *gradients_ = nullptr;
   std::vector<double> stats_;
   std::vector<ParameterCall> parameters_;
   std::vector<Lowered> lowered_;
@@ -198,12 +141,13 @@ class CpuBackend final : public Backend {
     std::memcpy(to.data(), from.data() + offset, to.size_bytes());
   }
   std::unique_ptr<Executable> lower(ProgramData& program) override {
-    return std::make_unique<CpuExecutable>(program, pool_);
+    return std::make_unique<CpuExecutable>(program, pool_, arena_);
   }
   void wait() override {}
 
  private:
   Pool pool_;
+  Arena arena_;
 };
 
 }  // namespace

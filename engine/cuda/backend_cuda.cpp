@@ -13,6 +13,8 @@
 #include "engine/cuda/blocks.h"
 #include "engine/cuda/launch.h"
 #include "engine/cuda/schedule.h"
+#include "engine/ops/attention/attention.h"
+#include "engine/ops/probe/probe.h"
 #include "engine/tape/store.h"
 
 namespace normscope::cuda {
@@ -105,17 +107,15 @@ class CudaExecutable final : public Executable {
         fail("cuda", "{} has {} heads in the batch: expected at most 65535", n.name, batch_heads(n));
   }
   int64_t batch_heads(const Node& n) const {
-    return program_.values[static_cast<size_t>(n.in[0])].shape[0] * n.attributes.heads;
+    return program_.values[static_cast<size_t>(n.in[0])].shape[0] * n.attributes.as<AttentionSpec>().heads;
   }
 
   double* stat(int32_t index) const { return index < 0 ? nullptr : stats_.as<double>() + index; }
 
-  /// The gradient of the loss is one and nothing ever writes it; the clip factor is one until a clip does.
+  /// Of the loss, which nothing ever writes; and the clip factor is one until a clip does.
   void seed_loss_gradient() {
     const float one = 1.0f;
-    for (const Instruction& i : program_.instructions)
-      if (i.op == OpKind::SoftmaxXent && i.phase == Phase::Backward)
-        driver_->upload(gradient(i.out), &one, sizeof one);
+    if (float* d = gradient(program_.loss)) driver_->upload(d, &one, sizeof one);
     const double factor = 1.0;
     if (program_.clip_stat >= 0) driver_->upload(stat(program_.clip_stat), &factor, sizeof factor);
   }
@@ -135,21 +135,13 @@ class CudaExecutable final : public Executable {
   }
 
   void build_update_table() {
-    const Store& store = *program_.store;
-    std::vector<ParameterCall> parameters;
+    const std::vector<ParameterCall> parameters = bind_parameters(program_, *this);
     std::vector<Chunk> chunks;
     std::vector<int32_t> first_chunk;
-    for (int32_t p : program_.parameter_order) {
-      const ParameterInfo& info = store.parameters()[static_cast<size_t>(p)];
-      float* d = nullptr;
-      for (size_t v = 0; v < program_.values.size(); ++v)
-        if (program_.values[v].parameter == p) d = gradient(static_cast<ValueId>(v));
+    for (size_t p = 0; p < parameters.size(); ++p) {
       first_chunk.push_back(static_cast<int32_t>(chunks.size()));
-      for (int64_t c = 0; c < chunks_of(info.shape.size()); ++c)
-        chunks.push_back({static_cast<int32_t>(parameters.size()), static_cast<int32_t>(c * kChunk)});
-      parameters.push_back({store.block(Store::Block::Value).data() + info.offset, d,
-                            store.block(Store::Block::M).data() + info.offset,
-                            store.block(Store::Block::V).data() + info.offset, info.shape.size()});
+      for (int64_t c = 0; c < chunks_of(parameters[p].size); ++c)
+        chunks.push_back({static_cast<int32_t>(p), static_cast<int32_t>(c * kChunk)});
     }
     first_chunk.push_back(static_cast<int32_t>(chunks.size()));
     update_.parameter_count = static_cast<int32_t>(parameters.size());
@@ -162,41 +154,17 @@ class CudaExecutable final : public Executable {
     update_.counters = zeros<uint32_t>(parameters.size() + 1);
   }
 
-  Tensor tensor(ValueId id, bool of_gradient = false) const {
-    if (id == kNone) return {};
-    return {of_gradient ? gradient(id) : value(id), program_.values[static_cast<size_t>(id)].shape};
-  }
-
   Planned planned(const Instruction& i, uint32_t* counter) const {
     Planned p;
     Call& call = p.call;
-    call.op = i.op;
-    call.phase = i.phase;
-    call.attributes = i.attributes;
+    static_cast<normscope::Call&>(call) = bind(program_, i, *this, stats_.as<double>());
     call.step = staged_.as<const StepInputs>();
     call.counter = counter;
-    for (size_t k = 0; k < i.in.size(); ++k) {
-      call.in[k] = tensor(i.in[k], i.of_gradient && k == 0);
+    for (size_t k = 0; k < i.in.size(); ++k)
       p.of_parameter[k] =
           i.in[k] != kNone && program_.values[static_cast<size_t>(i.in[k])].role == Role::Parameter;
-      if (i.phase == Phase::Backward && k < i.write.size() && i.write[k] != Write::Skip) {
-        call.din[k] = tensor(i.in[k], true);
-        call.write[k] = i.write[k];
-      }
-    }
-    call.out = tensor(i.out);
-    if (i.phase == Phase::Backward) call.dout = tensor(i.out, true);
-    for (size_t k = 0; k < i.saved.size(); ++k) call.saved[k] = tensor(i.saved[k]);
-    call.stats = stat(i.stat);
     p.reads_gradient = i.of_gradient;
-    if (i.phase == Phase::Update) {
-      call.update = update_;
-      call.grad_norm = stat(program_.grad_norm_stat);
-      call.update_norm = stat(program_.update_norm_stat);
-      call.weight_norm = stat(program_.weight_norm_stat);
-      call.total_norm = stat(program_.total_grad_norm_stat);
-      call.clip_factor = stat(program_.clip_stat);
-    }
+    if (i.phase == Phase::Update) call.update = update_;
     return p;
   }
 
@@ -220,7 +188,7 @@ class CudaExecutable final : public Executable {
         if (call.op != OpKind::Probe || calls_[i].reads_gradient != of_gradient) continue;
         const int64_t size = call.in[0].shape.size(), chunks = chunks_of(size);
         entries.push_back({call.in[0].p, size, call.stats, zeros<double>(static_cast<size_t>(2 * chunks)),
-                           zeros<uint32_t>(1), call.attributes.probe});
+                           zeros<uint32_t>(1), call.attributes.as<ProbeSpec>().kind});
         if (call.in[1]) {
           const Shape& shape = call.in[0].shape;
           ProbeEntry& entry = entries.back();

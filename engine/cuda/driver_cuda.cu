@@ -14,7 +14,7 @@ namespace {
 
 const Kernels& kernels_of(OpKind op) {
   static const Kernels table[] = {
-#define OP(Kind, name, inputs) name##_kernels(),
+#define OP(Kind, name, ...) name##_kernels(),
 #include "engine/ops/ops.def"
 #undef OP
   };

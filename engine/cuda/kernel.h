@@ -6,13 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/cpu/kernel.h"
-#include "engine/tape/program.h"
+#include "engine/tape/call.h"
 
 namespace normscope::cuda {
-
-using cpu::ParameterCall;
-using cpu::Tensor;
 
 /// A piece of a parameter: elements [first, first + kChunk).
 struct Chunk {
@@ -49,7 +45,7 @@ struct ProbeTable {
 };
 
 /// One instruction with its addresses resolved: as on the CPU, and what only this backend needs.
-struct Call : cpu::Call {
+struct Call : normscope::Call {
   const StepInputs* step = nullptr;  ///< on the device: nothing that varies is a kernel argument
   uint32_t* counter = nullptr;       ///< for reductions finished by the last block; zero between launches
   UpdateTable update;
@@ -67,7 +63,7 @@ struct Kernels {
 };
 
 // Defined in ops/<op>.cu.
-#define OP(Kind, name, inputs) Kernels name##_kernels();
+#define OP(Kind, name, ...) Kernels name##_kernels();
 #include "engine/ops/ops.def"
 #undef OP
 

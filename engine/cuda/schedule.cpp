@@ -8,7 +8,7 @@ namespace {
 bool part_of(const Planned& planned, bool parameters, Call& part) {
   part = planned.call;
   bool any = false;
-  for (int k = 0; k < cpu::kMaxInputs; ++k) {
+  for (int k = 0; k < kMaxInputs; ++k) {
     if (planned.of_parameter[k] == parameters) {
       any = any || part.write[k] != Write::Skip;
     } else {

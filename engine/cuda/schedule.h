@@ -20,7 +20,7 @@ struct Step {
 /// What schedule() needs to know of one instruction: its call, and which of its inputs are parameters.
 struct Planned {
   Call call;
-  bool of_parameter[cpu::kMaxInputs] = {};
+  bool of_parameter[kMaxInputs] = {};
   bool reads_gradient = false;  ///< probe of a gradient
 };
 

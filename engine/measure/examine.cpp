@@ -7,6 +7,7 @@
 #include <span>
 
 #include "engine/core/error.h"
+#include "engine/ops/ops.h"
 #include "engine/tape/seal.h"
 #include "engine/train/network.h"
 
@@ -54,7 +55,7 @@ void each_batch(Run& run, Split split, int32_t first, int32_t count, bool backwa
     if (at == programs.end()) {
       Tape tape(run.store());
       ModelValues values = record_transformer(tape, spec.model, record_options(shape, false));
-      Program program = seal(tape, {.loss = values.loss, .backward = backward, .optimizer = Optimizer::None});
+      Program program = seal(tape, {.loss = values.loss, .backward = backward, .update = kNoOp});
       at = programs.emplace(shape, Sealed{std::move(values), std::move(program)}).first;
     }
     Batch batch(shape);
@@ -106,12 +107,13 @@ void add_logits(const Replayed& at, const Node& node, LogitSums& sums) {
   const std::vector<float> q = at.read(node.in[0]), k = at.read(node.in[1]);
   const Shape &qs = at.shape(node.in[0]), &ks = at.shape(node.in[1]);
   const std::span<const int32_t> queries = at.lengths(node.name), keys = at.lengths(node.name, true);
-  const int64_t B = qs[0], Tq = qs[1], Tk = ks[1], D = qs[2], H = node.attributes.heads, width = D / H;
+  const int64_t B = qs[0], Tq = qs[1], Tk = ks[1], D = qs[2], H = node.attributes.as<AttentionSpec>().heads,
+                width = D / H;
   const double scale = 1 / std::sqrt(static_cast<double>(width));
   for (int64_t b = 0; b < B; ++b)
     for (int64_t t = 0; t < Tq; ++t) {
       if (!counts(queries, b, t)) continue;
-      const int64_t last = node.attributes.causal ? t + 1 : Tk;
+      const int64_t last = node.attributes.as<AttentionSpec>().causal ? t + 1 : Tk;
       for (int64_t s = 0; s < last; ++s) {
         if (node.in[3] != kNone && !counts(keys, b, s)) continue;
         for (int64_t h = 0; h < H; ++h) {
@@ -132,7 +134,7 @@ void add_logits(const Replayed& at, const Node& node, LogitSums& sums) {
 std::vector<double> jacobians(const Replayed& at, const Node& node) {
   const std::vector<float> factor = at.read(node.saved[1]);
   std::vector<double> norms(factor.begin(), factor.end());
-  if (node.attributes.norm != NormKind::DyT) return norms;
+  if (node.attributes.as<NormSpec>().kind != NormKind::DyT) return norms;
   const std::vector<float> x = at.read(node.in[0]);
   const double alpha = static_cast<double>(at.read(node.in[3])[0]);
   const size_t width = x.size() / norms.size();
@@ -223,7 +225,8 @@ std::vector<JacobianNorm> jacobian_norms(Run& run) {
     size_t i = 0;
     for (const Node& node : at.program.data().nodes) {
       if (node.op != OpKind::LayerNorm) continue;
-      if (all.size() <= i) all.push_back({node.name, node.layer, node.attributes.norm}), rows.push_back(0);
+      if (all.size() <= i)
+        all.push_back({node.name, node.layer, node.attributes.as<NormSpec>().kind}), rows.push_back(0);
       const std::vector<double> norms = jacobians(at, node);
       each_row(at, node, norms.size(), [&](size_t r) {
         all[i].mean += norms[r];

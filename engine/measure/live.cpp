@@ -10,6 +10,7 @@
 
 #include "engine/core/error.h"
 #include "engine/cpu/measure_rows.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {
@@ -103,10 +104,11 @@ void LiveMeasurements::describe(const ModelValues& model) {
     Norm n;
     if (from == to) return n;
     const Node& node = producer(to);
-    n.kind = node.attributes.norm;
+    const auto norm = node.attributes.as<NormSpec>();
+    n.kind = norm.kind;
     n.input = from, n.gain = node.in[1], n.bias = node.in[2], n.alpha = node.in[3];
     n.mean = node.saved[0], n.inverse_sigma = node.saved[1];
-    n.scale = node.attributes.norm_scale, n.slope = node.attributes.norm_slope;
+    n.scale = norm.scale, n.slope = norm.slope;
     return n;
   };
   std::string stack = "?";
@@ -118,7 +120,8 @@ void LiveMeasurements::describe(const ModelValues& model) {
     s.entered = m.entered, s.adds_bottom = m.bottom != kNone;
     const Node& sum = producer(m.joined);
     s.skip = sum.in[2], s.branch_scale = sum.in[3];
-    s.skip_constant = sum.attributes.skip, s.branch_constant = sum.attributes.branch;
+    const auto scales = sum.attributes.as<AddSpec>();
+    s.skip_constant = scales.skip, s.branch_constant = scales.branch;
     s.scales_skip = s.skip != kNone || s.skip_constant != 1.0f;
     s.scales_branch = s.branch_scale != kNone || s.branch_constant != 1.0f;
     s.enter = norm_of(m.input, m.entered), s.trunk = norm_of(m.sum, m.output);

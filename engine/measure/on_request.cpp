@@ -114,7 +114,7 @@ GradientProfile gradient_profile(Store& store, const ModelConfig& config, const 
   RecordOptions options = options_of(batch);
   options.row_weights = true;
   const ModelValues model = record_transformer(tape, config, options);
-  Program program = seal(tape, {.loss = model.loss, .optimizer = Optimizer::None});
+  Program program = seal(tape, {.loss = model.loss, .update = kNoOp});
   fill(program, config, batch);
 
   const ProgramData& data = program.data();

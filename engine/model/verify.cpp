@@ -76,7 +76,7 @@ class Verifier {
   }
 
   VerifyReport run() {
-    Program program = seal(tape_, {.loss = model_.loss, .optimizer = Optimizer::Adam});
+    Program program = seal(tape_, {.loss = model_.loss, .update = OpKind::Adam});
     const int32_t last = fixture_.config.vocabulary - 1;
     fill(program, "tokens", "input/x", 0, last);
     fill(program, "targets", "input/y", -1, last);

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/tape/tape.h"
+#include "engine/ops/layer_norm/layer_norm.h"
 
 namespace normscope {
 

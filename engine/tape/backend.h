@@ -25,27 +25,26 @@ class Memory {
   virtual float* data() const = 0;
 };
 
-/// A Program's instructions bound to one backend's kernels and memory.
-class Executable {
+/// Where the values of a Program lie.
+class Addresses {
  public:
-  virtual ~Executable() = default;
+  virtual ~Addresses() = default;
+  virtual float* value(ValueId id) const = 0;  ///< backend address, nullptr when it has none
+  virtual float* gradient(ValueId id) const = 0;
+};
+
+/// A Program's instructions bound to one backend's kernels and memory.
+class Executable : public Addresses {
+ public:
   virtual float* input(size_t offset) = 0;            ///< host memory of the batch block
   virtual std::span<const double> stats() const = 0;  ///< host memory of the stats block
   virtual void read(const float* device, std::span<float> host) const = 0;
-  virtual float* value(ValueId id) const = 0;  ///< backend address, nullptr when it has none
-  virtual float* gradient(ValueId id) const = 0;
   virtual void replay(const StepInputs&) noexcept = 0;
   /// For tools that look at single instructions (shadow): runs [first, end) of the program's instructions
   /// alone.
   virtual void run(size_t first, size_t end, const StepInputs&) noexcept = 0;
   /// Overwrites memory at a backend address; the counterpart of read().
   virtual void write(float* device, std::span<const float> host) = 0;
-};
-
-/// Seconds spent in one instruction, summed over profiled replays.
-struct InstructionTime {
-  std::string name;
-  double seconds = 0;
 };
 
 class Backend {

@@ -12,8 +12,9 @@ ValueId find_value(const ProgramData& data, std::string_view name) {
   fail("program", "there is no value named '{}' on this tape", name);
 }
 
-bool is_reused(const ProgramData& data, ValueId v) {
-  return !data.plan.reused.empty() && data.plan.reused[static_cast<size_t>(v)];
+bool is_reused(const ProgramData& data, ValueId v, bool gradient) {
+  const std::vector<bool>& reused = gradient ? data.plan.gradient_reused : data.plan.value_reused;
+  return !reused.empty() && reused[static_cast<size_t>(v)];
 }
 
 float* batch_input(const ProgramData& data, Executable& executable, std::string_view name, DType dtype,
@@ -56,9 +57,9 @@ double Program::stat(std::string_view name) const {
 
 std::vector<float> Program::read(std::string_view name, bool gradient) const {
   const ValueId v = find_value(*data_, name);
-  if (gradient && is_reused(*data_, v))
-    fail("program",
-         "the gradient of '{}' gave its memory to later ones: expected train.reuse_gradients = false", name);
+  if (is_reused(*data_, v, gradient))
+    fail("program", "{}'{}' gave its memory to later ones: expected {}", gradient ? "the gradient of " : "",
+         name, gradient ? "train.reuse_gradients = false" : "a program that keeps its values");
   const float* p = gradient ? executable_->gradient(v) : executable_->value(v);
   if (p == nullptr) fail("program", "'{}' has no {}", name, gradient ? "gradient" : "memory");
   std::vector<float> host(static_cast<size_t>(data_->values[static_cast<size_t>(v)].shape.size()));
@@ -67,7 +68,7 @@ std::vector<float> Program::read(std::string_view name, bool gradient) const {
 }
 
 void Program::read_front(ValueId value, std::span<float> host, bool gradient) const {
-  if (gradient && is_reused(*data_, value)) return;
+  if (is_reused(*data_, value, gradient)) return;
   const float* p = gradient ? executable_->gradient(value) : executable_->value(value);
   if (p != nullptr) executable_->read(p, host);
 }

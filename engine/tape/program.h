@@ -1,6 +1,6 @@
 // Phase two: a Program is what seal() makes of a Tape: a flat array of plain instructions over fixed memory.
 // Phase three: replay() runs it once. A replay allocates nothing, locks nothing, throws nothing; every
-// intermediate and its gradient stays readable until the next one.
+// intermediate and its gradient stays readable until the next one, unless SealOptions.reuse_memory.
 #pragma once
 
 #include <memory>
@@ -45,7 +45,10 @@ struct StatInfo {
 struct MemoryPlan {
   std::vector<size_t> value_offset;     ///< by ValueId: in the input block, the Store or the activation block
   std::vector<size_t> gradient_offset;  ///< by ValueId; kNoOffset when it has none
-  std::vector<bool> reused;  ///< by ValueId: later gradients lie where this one lay; empty = none do
+  /// By ValueId: later ones lie where this one lay; empty = none do.
+  std::vector<bool> value_reused, gradient_reused;
+  /// Activations and gradients may lie where other programs of the backend have theirs.
+  bool shared = false;
   size_t inputs = 0, activations = 0, gradients = 0, workspace = 0;  ///< sizes in floats
 };
 inline constexpr size_t kNoOffset = ~size_t{0};
@@ -54,6 +57,7 @@ struct ProgramData {
   std::vector<ValueInfo> values;
   std::vector<Node> nodes;
   std::vector<Instruction> instructions;
+  ValueId loss = kNone;  ///< what the gradients are of: its own gradient is one, and no instruction writes it
   std::vector<StatInfo> stats;
   std::vector<int32_t> parameter_order;  ///< trainable parameters with a gradient, as in the stats block
   int32_t grad_norm_stat = -1, update_norm_stat = -1,

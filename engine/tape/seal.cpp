@@ -12,27 +12,32 @@ Program seal(const Tape& tape, const SealOptions& options) {
   const bool backward = options.backward && options.loss != kNone;
   const std::vector<bool> needs_gradient = passes::mark_gradients(tape, backward ? options.loss : kNone);
   passes::check_sites(tape);
+  if (options.loss != kNone && tape.shape(options.loss).size() != 1)
+    fail("seal", "the loss {} has {} numbers: expected one", tape.value(options.loss).name,
+         tape.shape(options.loss).size());
 
   ProgramData program;
   program.store = &tape.store();
   program.values = tape.values();
   program.nodes = tape.nodes();
+  program.loss = options.loss;
   program.instructions = passes::emit_forward(tape);
   if (backward) {
     for (Instruction& i : passes::emit_backward(tape, needs_gradient, options.loss))
       program.instructions.push_back(std::move(i));
     for (Instruction& i : passes::update_instructions(options)) program.instructions.push_back(std::move(i));
   }
-  program.instructions = passes::place_probes(tape, std::move(program.instructions));
+  program.instructions = passes::place_probes(tape, std::move(program.instructions), options.loss);
   passes::check_supported(program.instructions, tape.store().backend());
   passes::lay_out_stats(tape, needs_gradient, program);
   const bool keeps = options.keep_probabilities || !tape.store().backend().recomputes_probabilities();
   program.plan = passes::plan_memory(tape, needs_gradient, keeps);
-  if (options.reuse_gradients && backward) {
-    if (!tape.store().backend().in_order())
-      fail("seal", "the {} backend computes gradients side by side: expected train.reuse_gradients = false",
-           tape.store().backend().name());
-    passes::share_gradient_memory(tape, program.instructions, program.plan);
+  if (options.reuse_memory && tape.store().backend().in_order()) {
+    program.plan.shared = true;
+    if (backward)
+      passes::share_gradient_memory(tape, program.instructions, program.plan);
+    else
+      passes::share_value_memory(tape, program.instructions, program.plan);
   }
   return Program(std::move(program), tape.store().backend());
 }

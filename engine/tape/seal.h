@@ -7,31 +7,23 @@
 
 namespace normscope {
 
-/// What a step does with the gradients: two kernels serve them all, what differs from rule to rule stands in
-/// StepInputs (train/update_rule.h fills it in).
-enum class Optimizer : uint8_t { None, Adam, Sgd, Momentum, AdamW, RAdam, RAdamCode };
-constexpr bool is_adaptive(Optimizer o) {
-  return o == Optimizer::Adam || o == Optimizer::AdamW || o == Optimizer::RAdam || o == Optimizer::RAdamCode;
-}
-/// Whether the moments of one go on to mean the same under the other.
-constexpr bool shares_moments(Optimizer a, Optimizer b) { return is_adaptive(a) == is_adaptive(b); }
-
 struct SealOptions {
-  ValueId loss = kNone;                   ///< scalar to differentiate; kNone: forward only
-  bool backward = true;                   ///< false: evaluation, no gradients
-  Optimizer optimizer = Optimizer::Adam;  ///< None: gradients without an update
-  bool clip = false;                      ///< global-norm clipping; the bound is StepInputs.clip
-  /// The gradient of an activation gives its memory to later ones once it was read: less memory, the same
-  /// bits; only parameters' and probed gradients can be read afterwards. Needs Backend::in_order().
-  bool reuse_gradients = false;
+  ValueId loss = kNone;          ///< any scalar, to differentiate; kNone: forward only
+  bool backward = true;          ///< false: evaluation, no gradients
+  OpKind update = OpKind::Adam;  ///< what ends the step; kNoOp: gradients without an update
+  bool clip = false;             ///< global-norm clipping; the bound is StepInputs.clip
+  /// What no later instruction reads makes room for what comes: values of a forward program, gradients of
+  /// activations in one with backward; and all such programs of a backend share their memory. The same bits.
+  /// Until the next replay of any of them what the last instruction left can be read, and parameters'
+  /// gradients. Without effect unless Backend::in_order().
+  bool reuse_memory = false;
   /// Attention's probabilities stay readable. False: a backend that can compute them again (Backend::
   /// recomputes_probabilities) plans no memory for them.
   bool keep_probabilities = true;
 };
 
 /// Throws Error when a used op is missing on the Store's backend (all of them at once, by name), when two
-/// dropout sites hash alike, when the Store is not materialized, when gradients are to be reused on a backend
-/// that runs instructions side by side.
+/// dropout sites hash alike, when the Store is not materialized, when the loss is no scalar.
 Program seal(const Tape& tape, const SealOptions& options);
 
 }  // namespace normscope

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/core/error.h"
+#include "engine/ops/probe/probe.h"
 #include "engine/tape/store.h"
 
 namespace normscope::passes {
@@ -94,12 +95,15 @@ std::vector<Instruction> update_instructions(const SealOptions& options) {
   };
   append(OpKind::GradNorm);
   if (options.clip) append(OpKind::Clip);
-  if (options.optimizer != Optimizer::None)
-    append(is_adaptive(options.optimizer) ? OpKind::Adam : OpKind::Sgd);
+  if (options.update != kNoOp) append(options.update);
   return out;
 }
 
-std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction> instructions) {
+std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction> instructions, ValueId loss) {
+  std::vector<ProbeRequest> requests = tape.probes();
+  const int32_t writer = loss == kNone ? -1 : tape.value(loss).node;
+  if (writer >= 0 && !traits_of(tape.nodes()[static_cast<size_t>(writer)].op).measures)
+    requests.push_back({"loss", ProbeKind::Mean, loss, false, 0});
   // Position after which a tensor is complete: the last instruction that writes it.
   std::map<ValueId, size_t> value_done, gradient_done;
   for (size_t i = 0; i < instructions.size(); ++i) {
@@ -113,7 +117,7 @@ std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction>
     }
   }
   std::multimap<size_t, Instruction> after;
-  for (const ProbeRequest& request : tape.probes()) {
+  for (const ProbeRequest& request : requests) {
     const auto& done = request.of_gradient ? gradient_done : value_done;
     const auto it = done.find(request.value);
     if (it == done.end()) {
@@ -126,7 +130,7 @@ std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction>
     probe.phase = instructions[it->second].phase;
     probe.layer = request.layer;
     probe.name = request.name;
-    probe.attributes.probe = request.kind;
+    probe.attributes = ProbeSpec{request.kind};
     probe.in = {request.value};
     if (request.lengths != kNone) probe.in.push_back(request.lengths);
     probe.of_gradient = request.of_gradient;
@@ -165,8 +169,10 @@ void lay_out_stats(const Tape& tape, const std::vector<bool>& needs_gradient, Pr
   program.update_norm_stat = add_norms(".update_norm");
   program.weight_norm_stat = add_norms(".weight_norm");
   for (Instruction& i : program.instructions) {
-    if (i.op == OpKind::Probe) i.stat = add(i.name, i.layer);
-    if (i.op == OpKind::SoftmaxXent && i.phase == Phase::Forward) i.stat = program.loss_stat;
+    if (!traits_of(i.op).measures || (i.phase == Phase::Backward && i.op != OpKind::Probe)) continue;
+    const bool is_loss =
+        program.loss == kNone || i.op == OpKind::Probe ? i.name == "loss" : i.out == program.loss;
+    i.stat = is_loss ? program.loss_stat : add(i.name, i.layer);
   }
 }
 
@@ -198,56 +204,51 @@ MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient
 
 namespace {
 
-/// Where a gradient lives in the order of instructions, both ends included.
+/// From the instruction that first writes it to the last that reads it, both ends included.
 struct Lifetime {
   ValueId value = kNone;
-  size_t first = 0, last = 0, floats = 0;
+  size_t first = ~size_t{0}, last = 0, floats = 0;
 };
 
-/// Of every gradient that may give its memory away, in order of birth.
-std::vector<Lifetime> lifetimes(const Tape& tape, const std::vector<Instruction>& instructions) {
-  constexpr size_t kNever = ~size_t{0};
+/// Of every value, or of every gradient, that the program writes and that is no parameter's, in order of
+/// birth.
+std::vector<Lifetime> lifetimes(const Tape& tape, const std::vector<Instruction>& instructions,
+                                bool of_gradients) {
   std::vector<Lifetime> of(tape.values().size());
-  for (size_t v = 0; v < of.size(); ++v)
-    of[v] = {static_cast<ValueId>(v), kNever, kNever, padded(tape.values()[v].shape.size())};
+  const auto use = [&](ValueId v, size_t instruction, bool writes) {
+    if (v == kNone) return;
+    Lifetime& l = of[static_cast<size_t>(v)];
+    if (writes) l.first = std::min(l.first, instruction);
+    l.last = instruction;
+  };
   for (size_t i = 0; i < instructions.size(); ++i) {
     const Instruction& it = instructions[i];
-    if (it.phase != Phase::Backward || it.op == OpKind::Probe) continue;
-    of[static_cast<size_t>(it.out)].last = i;
-    for (size_t k = 0; k < it.in.size(); ++k)
-      if (it.write[k] != Write::Skip && of[static_cast<size_t>(it.in[k])].first == kNever)
-        of[static_cast<size_t>(it.in[k])].first = i;
+    if (it.op == OpKind::Probe) {
+      if (it.of_gradient == of_gradients) use(it.in[0], i, false);
+    } else if (of_gradients && it.phase == Phase::Backward) {
+      use(it.out, i, false);
+      for (size_t k = 0; k < it.in.size(); ++k)
+        if (it.write[k] != Write::Skip) use(it.in[k], i, true);
+    } else if (!of_gradients && it.phase == Phase::Forward) {
+      for (ValueId v : it.in) use(v, i, false);
+      use(it.out, i, true);
+      for (ValueId v : it.saved) use(v, i, true);
+    }
   }
-  std::vector<bool> probed(of.size(), false);
-  for (const Instruction& it : instructions)
-    if (it.op == OpKind::Probe && it.of_gradient) probed[static_cast<size_t>(it.in[0])] = true;
-  std::erase_if(of, [&](const Lifetime& l) {
-    const auto v = static_cast<size_t>(l.value);
-    return tape.values()[v].role == Role::Parameter || probed[v] || l.first == kNever || l.last == kNever;
-  });
+  for (size_t v = 0; v < of.size(); ++v)
+    of[v].value = static_cast<ValueId>(v), of[v].floats = padded(tape.values()[v].shape.size());
+  std::erase_if(
+      of, [&](const Lifetime& l) { return l.first > l.last || tape.value(l.value).role == Role::Parameter; });
   std::stable_sort(of.begin(), of.end(),
                    [](const Lifetime& a, const Lifetime& b) { return a.first < b.first; });
   return of;
 }
 
-}  // namespace
-
-void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan) {
-  const std::vector<Lifetime> shared = lifetimes(tape, instructions);
-  plan.reused.assign(tape.values().size(), false);
-  for (const Lifetime& l : shared) plan.reused[static_cast<size_t>(l.value)] = true;
-  plan.gradients = 0;
-  for (size_t v = 0; v < plan.gradient_offset.size(); ++v) {
-    if (plan.gradient_offset[v] == kNoOffset || plan.reused[v]) continue;
-    plan.gradient_offset[v] = plan.gradients;
-    plan.gradients += padded(tape.values()[v].shape.size());
-  }
-  // Each takes the lowest gap among those that live at the same time.
-  const size_t base = plan.gradients;
+/// Gives each the lowest gap, from `base` on, among those that live at the same time. Returns the end of all.
+size_t pack(const std::vector<Lifetime>& shared, size_t base, std::vector<size_t>& offsets) {
+  const auto offset = [&](const Lifetime& l) -> size_t& { return offsets[static_cast<size_t>(l.value)]; };
   std::vector<Lifetime> alive;  // by offset
-  const auto offset = [&](const Lifetime& l) -> size_t& {
-    return plan.gradient_offset[static_cast<size_t>(l.value)];
-  };
+  size_t end = base;
   for (const Lifetime& l : shared) {
     std::erase_if(alive, [&](const Lifetime& other) { return other.last < l.first; });
     size_t at = base;
@@ -256,15 +257,42 @@ void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& ins
       at = offset(*place) + place->floats;
     offset(l) = at;
     alive.insert(place, l);
-    plan.gradients = std::max(plan.gradients, at + l.floats);
+    end = std::max(end, at + l.floats);
   }
+  return end;
+}
+
+}  // namespace
+
+void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan) {
+  const std::vector<Lifetime> shared = lifetimes(tape, instructions, true);
+  plan.gradient_reused.assign(tape.values().size(), false);
+  for (const Lifetime& l : shared) plan.gradient_reused[static_cast<size_t>(l.value)] = true;
+  plan.gradients = 0;
+  for (size_t v = 0; v < plan.gradient_offset.size(); ++v) {
+    if (plan.gradient_offset[v] == kNoOffset || plan.gradient_reused[v]) continue;
+    plan.gradient_offset[v] = plan.gradients;
+    plan.gradients += padded(tape.values()[v].shape.size());
+  }
+  plan.gradients = pack(shared, plan.gradients, plan.gradient_offset);
+}
+
+void share_value_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan) {
+  std::vector<Lifetime> shared = lifetimes(tape, instructions, false);
+  std::erase_if(shared, [&](const Lifetime& l) {  // what the plan left out
+    return plan.value_offset[static_cast<size_t>(l.value)] == kNoOffset;
+  });
+  plan.value_reused.assign(tape.values().size(), false);
+  for (const Lifetime& l : shared)
+    plan.value_reused[static_cast<size_t>(l.value)] = l.last + 1 < instructions.size();
+  plan.activations = pack(shared, 0, plan.value_offset);
 }
 
 void check_sites(const Tape& tape) {
   std::map<uint32_t, std::string> sites;
   for (const Node& node : tape.nodes()) {
-    if (node.attributes.site == 0) continue;
-    const auto [it, fresh] = sites.emplace(node.attributes.site, node.name);
+    if (node.site == 0) continue;
+    const auto [it, fresh] = sites.emplace(node.site, node.name);
     if (!fresh) fail("seal", "dropout sites {} and {} hash alike: rename one", it->second, node.name);
   }
 }

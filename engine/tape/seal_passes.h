@@ -26,8 +26,9 @@ std::vector<Instruction> emit_backward(const Tape& tape, const std::vector<bool>
 std::vector<Instruction> update_instructions(const SealOptions& options);
 
 /// Puts each requested probe right after the instruction that completes its tensor: the writer of a value,
-/// the last writer of a gradient.
-std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction> instructions);
+/// the last writer of a gradient. A loss whose op does not measure it gets a probe too.
+std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction> instructions,
+                                      ValueId loss = kNone);
 
 /// Names and numbers the stats block: loss, clip, norms of each parameter, probes; fills Instruction::stat.
 void lay_out_stats(const Tape& tape, const std::vector<bool>& needs_gradient, ProgramData& program);
@@ -39,8 +40,10 @@ MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient
                        bool keep_probabilities = true);
 
 /// Lays the gradients out anew: what no later instruction reads makes room for what comes. Gradients of
-/// parameters, of the loss, and those that a probe reads keep a place of their own.
+/// parameters and of the loss keep a place of their own.
 void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan);
+/// The same for the values of a program without backward.
+void share_value_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan);
 
 /// Throws when two dropout sites of the tape hash alike.
 void check_sites(const Tape& tape);

@@ -2,43 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/core/error.h"
 #include "engine/tape/store.h"
 
 namespace normscope {
 
-const char* to_string(OpKind op) {
-  static constexpr const char* names[] = {
-#define OP(Kind, name, inputs) #name,
+const OpTraits& traits_of(OpKind op) {
+  static constexpr OpTraits kTraits[] = {
+#define OP(Kind, name, inputs, optional, measures) {#name, inputs, optional, measures},
 #include "engine/ops/ops.def"
 #undef OP
-  };
-  return op < OpKind::Count ? names[static_cast<size_t>(op)] : "?";
+      {"?", 0, 0, false}};
+  return kTraits[std::min(static_cast<size_t>(op), static_cast<size_t>(OpKind::Count))];
 }
 
-const char* to_string(NormKind kind) {
-  switch (kind) {
-    case NormKind::None:
-      return "none";
-    case NormKind::LayerNorm:
-      return "layer norm";
-    case NormKind::Simple:
-      return "layer norm, simple";
-    case NormKind::Rms:
-      return "RMS norm";
-    case NormKind::Detach:
-      return "detach norm";
-    case NormKind::DetachMean:
-      return "layer norm, mean detached";
-    case NormKind::DetachVariance:
-      return "layer norm, variance detached";
-    case NormKind::AdaNorm:
-      return "AdaNorm";
-    case NormKind::DyT:
-      return "DyT";
-  }
-  return "?";
-}
+const char* to_string(OpKind op) { return traits_of(op).name; }
 
 ValueId Tape::add_value(ValueInfo info) {
   values_.push_back(std::move(info));
@@ -64,12 +44,25 @@ ValueId Tape::add_node(Node node, Shape out, std::vector<std::pair<std::string, 
   const int32_t index = static_cast<int32_t>(nodes_.size());
   if (find(node.name) != kNone)
     fail(to_string(node.op), "the name {} is taken: expected a new one", node.name);
+  check_inputs(node);
   node.layer = layer_;
   node.out = add_value({node.name, out, DType::F32, Role::Activation, -1, index});
   for (auto& [suffix, shape] : saved)
     node.saved.push_back(add_value({node.name + "." + suffix, shape, DType::F32, Role::Saved, -1, index}));
   nodes_.push_back(std::move(node));
   return nodes_.back().out;
+}
+
+void Tape::check_inputs(const Node& node) const {
+  const OpTraits& op = traits_of(node.op);
+  if (node.in.size() != op.inputs)
+    fail(op.name, "{} has {} inputs: expected {}, those that are left out as kNone", node.name,
+         node.in.size(), op.inputs);
+  for (size_t k = 0; k < node.in.size(); ++k) {
+    const bool absent = node.in[k] == kNone && k >= op.inputs - op.optional;
+    if (!absent && (node.in[k] < 0 || static_cast<size_t>(node.in[k]) >= values_.size()))
+      fail(op.name, "input {} of {} is no value of this tape", k + 1, node.name);
+  }
 }
 
 ValueId Tape::find(std::string_view name) const {

@@ -4,7 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "engine/core/shape.h"
@@ -13,11 +16,20 @@
 namespace normscope {
 
 enum class OpKind : uint8_t {
-#define OP(Kind, name, inputs) Kind,
+#define OP(Kind, name, ...) Kind,
 #include "engine/ops/ops.def"
 #undef OP
   Count
 };
+inline constexpr OpKind kNoOp = OpKind::Count;
+/// What the registry (ops/ops.def) says of an op.
+struct OpTraits {
+  const char* name;
+  size_t inputs;    ///< forward inputs at most
+  size_t optional;  ///< how many of the last may be kNone
+  bool measures;    ///< its forward writes a number to the stats block
+};
+const OpTraits& traits_of(OpKind op);
 const char* to_string(OpKind op);
 
 using ValueId = int32_t;
@@ -39,58 +51,31 @@ struct ValueInfo {
   int32_t node = -1;       ///< the node that writes it, or -1
 };
 
-/// The kinds of the layer_norm family, with y = (x - mean) / sigma, sigma = sqrt(biased variance + eps):
-/// LayerNorm g*y+b; Simple y; Rms g*x/sqrt(mean x^2 + eps). Xu et al. 2019: Detach, DetachMean and
-/// DetachVariance compute y and hold mean and sigma, the mean only, or sigma only constant in the backward
-/// pass; AdaNorm C(1 - k y)*y with the first factor held constant in the backward pass (section 4). DyT (Zhu
-/// et al. 2025) knows no statistics: g*tanh(alpha x)+b with one learned alpha.
-enum class NormKind : uint8_t {
-  None,
-  LayerNorm,
-  Simple,
-  Rms,
-  Detach,
-  DetachMean,
-  DetachVariance,
-  AdaNorm,
-  DyT
-};
-inline constexpr NormKind kNormKinds[] = {
-    NormKind::None,       NormKind::LayerNorm,      NormKind::Simple,  NormKind::Rms, NormKind::Detach,
-    NormKind::DetachMean, NormKind::DetachVariance, NormKind::AdaNorm, NormKind::DyT};
-const char* to_string(NormKind kind);
+enum class ProbeKind : uint8_t { MeanSquare, Variance, Mean };
 
-/// What a kind has and what its backward pass differentiates: read by recorder, kernels and references alike.
-constexpr bool has_gain(NormKind k) {
-  return k == NormKind::LayerNorm || k == NormKind::Rms || k == NormKind::DyT;
-}
-constexpr bool has_bias(NormKind k) { return k == NormKind::LayerNorm || k == NormKind::DyT; }
-constexpr bool has_alpha(NormKind k) { return k == NormKind::DyT; }
-constexpr bool is_centred(NormKind k) { return k != NormKind::Rms && k != NormKind::DyT; }
-constexpr bool mean_has_gradient(NormKind k) {
-  return is_centred(k) && k != NormKind::Detach && k != NormKind::DetachMean;
-}
-constexpr bool sigma_has_gradient(NormKind k) {
-  return k != NormKind::Detach && k != NormKind::DetachVariance && k != NormKind::DyT;
-}
+/// The structural constants of a node, frozen by seal: a small plain struct that belongs to its op and names
+/// it as kOp. The core only carries them. A node without any has the defaults.
+class Attributes {
+ public:
+  Attributes() = default;
+  template <class Spec>
+  Attributes(const Spec& spec) : op_(Spec::kOp) {  // NOLINT: implicit on purpose
+    static_assert(sizeof(Spec) <= sizeof bytes_ && std::is_trivially_copyable_v<Spec>);
+    std::memcpy(bytes_, &spec, sizeof spec);
+  }
+  friend bool operator==(const Attributes&, const Attributes&) = default;
+  template <class Spec>
+  Spec as() const {
+    if (op_ == OpKind::Count) return {};
+    if (op_ != Spec::kOp) std::abort();  // an op read another's constants
+    Spec spec;
+    std::memcpy(&spec, bytes_, sizeof spec);
+    return spec;
+  }
 
-enum class ProbeKind : uint8_t { MeanSquare, Variance };
-
-/// Structural constants of a node: frozen by seal. Each op documents in ops/ops.h which it reads.
-struct Attributes {
-  int32_t heads = 1;               // attention; layer_norm: parts of a row, each a row of its own
-  bool causal = false;             // attention
-  bool transposed = false;         // linear: weight is (N,K) and used as x W^T (tied output)
-  bool has_dropout = false;        // attention: probabilities are dropped out at `site`
-  NormKind norm = NormKind::None;  // layer_norm
-  DropoutKind dropout = DropoutKind::Residual;
-  ProbeKind probe = ProbeKind::MeanSquare;
-  float eps = 1e-5f;                 // layer_norm
-  float norm_scale = 1.0f;           // layer_norm: AdaNorm's C (Xu et al. 2019, section 4.2)
-  float norm_slope = 0.1f;           // layer_norm: AdaNorm's k
-  float scale = 1.0f;                // embedding: token rows are multiplied by it; affine: the constant c
-  float skip = 1.0f, branch = 1.0f;  // add: constant scales (learned ones are inputs)
-  uint32_t site = 0;                 // dropout, attention: site_of(name)
+ private:
+  OpKind op_ = OpKind::Count;
+  alignas(8) unsigned char bytes_[24] = {};
 };
 
 struct Node {
@@ -100,7 +85,8 @@ struct Node {
   std::vector<ValueId> in = {};  ///< positional; an absent optional input is kNone
   ValueId out = kNone;
   std::vector<ValueId> saved = {};
-  Attributes attributes = {};
+  Attributes attributes = {};  ///< of its op: ops/NAME/NAME.h
+  uint32_t site = 0;           ///< of its random numbers: site_of(name); 0: it draws none
 };
 
 /// A measurement asked for: its number appears in the stats block after every replay.
@@ -123,7 +109,8 @@ class Tape {
   /// The Store's parameter of that name (declared there before); the same name gives the same value.
   ValueId parameter(const std::string& name);
   ValueId add_value(ValueInfo info);
-  /// Appends the node and creates its output (`shape`) and saved values; returns the output.
+  /// Appends the node and creates its output (`shape`) and saved values; returns the output. Throws Error
+  /// when its inputs are not as many as the registry says, or none of this tape's.
   ValueId add_node(Node node, Shape out, std::vector<std::pair<std::string, Shape>> saved = {});
   void probe(ProbeRequest request) { probes_.push_back(std::move(request)); }
   void set_layer(int32_t layer) { layer_ = layer; }
@@ -138,6 +125,8 @@ class Tape {
   Store& store() const { return *store_; }
 
  private:
+  void check_inputs(const Node& node) const;
+
   Store* store_;
   std::vector<ValueInfo> values_;
   std::vector<Node> nodes_;

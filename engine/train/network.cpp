@@ -7,6 +7,7 @@
 
 #include "engine/core/error.h"
 #include "engine/io/safetensors.h"
+#include "engine/tape/seal.h"
 
 namespace normscope {
 namespace {
@@ -83,9 +84,9 @@ Program training_program(Network& network, const RunSpec& spec, const BatchShape
   if (values) *values = recorded;
   return seal(tape, {.loss = recorded.loss,
                      .backward = true,
-                     .optimizer = spec.train.optimizer,
+                     .update = update_op(spec.train.optimizer),
                      .clip = true,
-                     .reuse_gradients = spec.train.reuse_gradients,
+                     .reuse_memory = spec.train.reuse_gradients,
                      .keep_probabilities = false});
 }
 
@@ -134,13 +135,11 @@ BatchView inputs_of(Program& program, const BatchShape& shape) {
 }
 
 Program& Network::program_for(const BatchShape& wanted, const RunSpec& spec) {
-  current = &*program;
-  if (wanted == shape) return *current;
+  if (wanted == shape) return *program;
   auto found = others.find(wanted);
   if (found == others.end())
     found = others.emplace(wanted, training_program(*this, spec, wanted, nullptr)).first;
-  current = &found->second;
-  return *current;
+  return found->second;
 }
 
 int32_t load_weights(const std::string& path, Store& store) {
@@ -206,7 +205,6 @@ std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Ba
   network->shape =
       task.shape(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch, spec.model.sequence);
   network->program.emplace(training_program(*network, spec, network->shape, &network->values));
-  network->current = &*network->program;
   network->measured.emplace(network->store, spec.model, measured_row(task, spec.model.sequence));
   bool new_wiring = true;
   if (older) {

@@ -38,7 +38,7 @@ struct Network {
   BatchShape shape;                ///< of `program`
   std::map<BatchShape, Program>
       others;                  ///< the same for the other shapes that occurred: one Store, one stats layout
-  Program* current = nullptr;  ///< the one that was last asked for
+  Program* newest = nullptr;  ///< that of the last step; nullptr before the first
   std::optional<MeasuredSequence> measured;
   /// The training program for a shape; sealed at its first use.
   Program& program_for(const BatchShape& wanted, const RunSpec& spec);

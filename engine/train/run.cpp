@@ -172,11 +172,13 @@ void Run::Impl::rebuild() {
   network = build_network(spec, *task, *backend, steps + 1, base.get(), base ? &base_spec : nullptr);
 }
 
-void Run::Impl::fill_batch(int64_t step) {
+Program& Run::Impl::program_with_batch(int64_t step) {
   const auto number = static_cast<uint64_t>(step);
   const int32_t B = spec.train.batch, T = spec.model.sequence;
   const BatchShape shape = task->shape(spec.seed, number, Split::Train, B, T);
-  task->fill(spec.seed, number, Split::Train, B, T, inputs_of(network->program_for(shape, spec), shape));
+  Program& program = network->program_for(shape, spec);
+  task->fill(spec.seed, number, Split::Train, B, T, inputs_of(program, shape));
+  return program;
 }
 
 // The step after which the moments were zero: the start, or a change to an optimizer whose moments mean
@@ -208,8 +210,7 @@ StepInputs Run::Impl::inputs(int64_t step) const {
   return in;
 }
 
-void Run::Impl::record(int64_t step, double rate) {
-  const Program& program = *network->current;
+void Run::Impl::record(const Program& program, int64_t step, double rate) {
   const double loss = program.loss();
   losses.push_back(static_cast<float>(loss));
   if (step <= silent_until) return;
@@ -260,8 +261,8 @@ void Run::Impl::recognise(int32_t step, double loss) {
   }
 }
 
-void Run::Impl::check_finite(int32_t step) {
-  const std::span<const double> stats = network->current->stats();
+void Run::Impl::check_finite(const Program& program, int32_t step) {
+  const std::span<const double> stats = program.stats();
   // A sum is finite only if every term is (norms and losses are far from overflow in double).
   if (std::isfinite(std::accumulate(stats.begin(), stats.end(), 0.0))) return;
   for (const FiniteCheck& check : network->checks)
@@ -304,15 +305,16 @@ void Run::step() {
   run.apply_due_edits();
   run.base.reset();
   const int32_t step = run.steps + 1;
-  run.fill_batch(step);
+  Program& program = run.program_with_batch(step);
   const StepInputs inputs = run.inputs(step);
   run.measure_live(step);
-  run.network->current->replay(inputs);
+  program.replay(inputs);
   run.require_backend();  // of a step that failed nothing is kept
   run.steps = step;
-  run.record(step, static_cast<double>(inputs.lr));
-  run.recognise(step, run.network->current->loss());
-  run.check_finite(step);
+  run.network->newest = &program;
+  run.record(program, step, static_cast<double>(inputs.lr));
+  run.recognise(step, program.loss());
+  run.check_finite(program, step);
   run.keyframes.after_step(step, run.edits.size(), run.network->store, run.plateau.state());
   run.keep_snapshot();
   if (step == run.spec.train.steps && step > run.silent_until)
@@ -386,7 +388,10 @@ double Run::last_validation_loss() const { return impl_->validation; }
 const std::shared_ptr<History>& Run::history() const { return impl_->history; }
 const Task& Run::task() const { return *impl_->task; }
 Store& Run::store() { return impl_->network->store; }
-Program& Run::program() { return *impl_->network->current; }
+Program& Run::program() {
+  Network& network = *impl_->network;
+  return network.newest ? *network.newest : *network.program;
+}
 
 std::unique_ptr<Run> Run::fork(const RunSpec& changed) const {
   const Impl& from = *impl_;

@@ -31,18 +31,18 @@ struct Run::Impl {
   bool edit_again(const std::string& key, const std::string& value);
 
   // A step.
-  void fill_batch(int64_t step);
+  Program& program_with_batch(int64_t step);  ///< of the batch's shape, filled with it
   StepInputs inputs(int64_t step) const;
   int64_t moments_begin() const;
   void require_backend() const;  ///< throws DeviceError when it is lost
   const Keyframe* newest_snapshot() const;
   void keep_snapshot();
   void take_network(Backend& to, std::shared_ptr<Network> made);
-  void record(int64_t step, double rate);
+  void record(const Program& program, int64_t step, double rate);
   void measure_live(int64_t step);
   std::shared_ptr<History> new_history() const;  ///< the program's stats, then the live measurements
   void recognise(int32_t step, double loss);
-  void check_finite(int32_t step);
+  void check_finite(const Program& program, int32_t step);
 
   void refresh_level();
   Writer& writer(int32_t line_length);

@@ -11,8 +11,8 @@
 
 #include "engine/data/task.h"
 #include "engine/model/model_config.h"
-#include "engine/tape/seal.h"
 #include "engine/train/schedule.h"
+#include "engine/train/update_rule.h"
 
 namespace normscope {
 
@@ -25,7 +25,7 @@ struct TrainConfig {
   bool bias_correction = true;  ///< Adam, AdamW: divide the moments by 1 - beta^t
   float clip = 0.0f;            ///< global gradient norm; 0 = off
   float label_smoothing = 0.0f;
-  bool reuse_gradients = false;  ///< gradients of activations share memory; see SealOptions
+  bool reuse_gradients = true;  ///< gradients of activations share memory; see SealOptions
   std::string init_from;  ///< a saved run whose weights are taken over by name at the start; empty: none
 };
 

@@ -174,7 +174,7 @@ void add_train_fields(std::vector<Field>& fields) {
   fields.push_back(flag<[](RunSpec& s) -> bool& { return s.train.reuse_gradients; }>(
       {"train.reuse_gradients", "reuse gradients", "",
        "Gradients of activations give their memory to later ones, and cannot be looked at after the step. "
-       "The same numbers in less memory; CPU only."}));
+       "The same numbers in less memory. Only on the CPU: a GPU computes gradients side by side."}));
   add_schedule_fields(fields);
   add_optimizer_fields(fields);
 }

@@ -24,6 +24,11 @@ void set_radam(StepInputs& in, bool code, double beta2, int64_t t) {
 
 }  // namespace
 
+OpKind update_op(Optimizer optimizer) {
+  if (optimizer == Optimizer::None) return kNoOp;
+  return is_adaptive(optimizer) ? OpKind::Adam : OpKind::Sgd;
+}
+
 const char* to_string(Optimizer optimizer) {
   switch (optimizer) {
     case Optimizer::None:

@@ -5,12 +5,23 @@
 #include <cstdint>
 #include <string_view>
 
-#include "engine/tape/seal.h"
 #include "engine/tape/step_inputs.h"
+#include "engine/tape/tape.h"
 
 namespace normscope {
 
 struct TrainConfig;
+
+/// What a step does with the gradients: two kernels serve them all, what differs from rule to rule stands in
+/// StepInputs (set_update_rule).
+enum class Optimizer : uint8_t { None, Adam, Sgd, Momentum, AdamW, RAdam, RAdamCode };
+constexpr bool is_adaptive(Optimizer o) {
+  return o == Optimizer::Adam || o == Optimizer::AdamW || o == Optimizer::RAdam || o == Optimizer::RAdamCode;
+}
+/// Whether the moments of one go on to mean the same under the other.
+constexpr bool shares_moments(Optimizer a, Optimizer b) { return is_adaptive(a) == is_adaptive(b); }
+/// The op that it ends a step with; kNoOp for None.
+OpKind update_op(Optimizer optimizer);
 
 /// sgd: w -= lr g. momentum: m = mu m + g, w -= lr m. adam: Kingma and Ba 2015; weight decay joins the
 /// gradient. adamw: Loshchilov and Hutter 2019, weight decay apart from the gradient (so too for sgd,

@@ -97,9 +97,9 @@ TEST_CASE("the sources' encoder-decoder fits 24 GB, with room when gradients are
   REQUIRE(encdec != all.end());
   const std::unique_ptr<Backend> backend = make_cpu_backend(1);
   const bench::MemoryNeed keep =
-      bench::memory_need(bench::config_of(*encdec), bench::shape_of(*encdec), *backend);
+      bench::memory_need(bench::config_of(*encdec), bench::shape_of(*encdec), *backend, false);
   const bench::MemoryNeed reuse =
-      bench::memory_need(bench::config_of(*encdec), bench::shape_of(*encdec), *backend, true);
+      bench::memory_need(bench::config_of(*encdec), bench::shape_of(*encdec), *backend);
   INFO(bench::memory_table(keep));
   CHECK(keep.peak() < size_t{24} << 30);
   CHECK(reuse.gradients == keep.reused_gradients);
@@ -107,9 +107,8 @@ TEST_CASE("the sources' encoder-decoder fits 24 GB, with room when gradients are
   CHECK(keep.peak() - reuse.peak() == keep.gradients - reuse.gradients);
 }
 
-TEST_CASE("a run that reuses gradients takes what its plan says and the same steps") {
+TEST_CASE("a run reuses gradients as its plan says, and takes the same steps without") {
   RunSpec spec = preset_run("pre");
-  set_field(spec, "train.reuse_gradients", "true");
   spec.data.context = spec.model.sequence;
   const std::shared_ptr<const Task> task = make_task(spec.data);
   const std::unique_ptr<Backend> backend = make_cpu_backend(2);

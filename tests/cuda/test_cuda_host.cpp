@@ -41,15 +41,12 @@ std::vector<Kind> kinds(const std::vector<FakeDriver::Event>& events) {
 }
 
 bool same_call(const cuda::Call& a, const cuda::Call& b) {
-  const auto same = [](const cuda::Tensor& x, const cuda::Tensor& y) {
-    return x.p == y.p && x.shape == y.shape;
-  };
+  const auto same = [](const Tensor& x, const Tensor& y) { return x.p == y.p && x.shape == y.shape; };
   bool equal = a.op == b.op && a.phase == b.phase && same(a.out, b.out) && same(a.dout, b.dout) &&
                a.step == b.step && a.workspace == b.workspace && a.stats == b.stats &&
-               a.counter == b.counter && a.attributes.site == b.attributes.site &&
-               a.clip_follows == b.clip_follows && a.update.parameters == b.update.parameters &&
-               a.probes.entries == b.probes.entries;
-  for (int k = 0; k < cpu::kMaxInputs; ++k)
+               a.counter == b.counter && a.attributes == b.attributes && a.clip_follows == b.clip_follows &&
+               a.update.parameters == b.update.parameters && a.probes.entries == b.probes.entries;
+  for (int k = 0; k < kMaxInputs; ++k)
     equal = equal && same(a.in[k], b.in[k]) && same(a.din[k], b.din[k]) && a.write[k] == b.write[k];
   return equal;
 }
@@ -124,15 +121,15 @@ TEST_CASE("cuda host: every address of every call lies in memory of the plan", "
     TinyOptions o = kFull;
     o.placement = p;
     Faked f(o, false);
-    const auto inside = [&](const cuda::Tensor& t) {
+    const auto inside = [&](const Tensor& t) {
       return !t || f.driver->owns(t.p, static_cast<size_t>(t.shape.size()) * sizeof(float));
     };
     for (const auto& e : f.step()) {
       if (e.kind != Kind::Call) continue;
       INFO(to_string(e.call.op));
-      for (const cuda::Tensor& t : e.call.in) CHECK(inside(t));
-      for (const cuda::Tensor& t : e.call.din) CHECK(inside(t));
-      for (const cuda::Tensor& t : e.call.saved) CHECK(inside(t));
+      for (const Tensor& t : e.call.in) CHECK(inside(t));
+      for (const Tensor& t : e.call.din) CHECK(inside(t));
+      for (const Tensor& t : e.call.saved) CHECK(inside(t));
       CHECK(inside(e.call.out));
       CHECK(inside(e.call.dout));
       CHECK(f.driver->owns(e.call.workspace, (10 + static_cast<size_t>(e.call.op)) * sizeof(float)));
@@ -171,7 +168,7 @@ TEST_CASE("cuda host: gradients of parameters run beside the chain and arrive be
       CHECK_FALSE(joined);
       forked = false;
     }
-    for (int k = 0; k < cpu::kMaxInputs; ++k)
+    for (int k = 0; k < kMaxInputs; ++k)
       if (e.call.din[k]) (e.branch == cuda::Branch::Side ? side : main).insert(e.call.din[k].p);
     probes += e.call.op == OpKind::Probe;
     norms += e.call.op == OpKind::GradNorm;

@@ -10,6 +10,7 @@
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
+#include "engine/train/update_rule.h"
 
 namespace normscope::test {
 
@@ -18,7 +19,7 @@ struct TinyOptions {
   NormKind norm = NormKind::LayerNorm;
   int32_t layers = 2, width = 24, heads = 3, feed_forward = 40, vocabulary = 17, batch = 2, sequence = 11;
   bool tied = true, gelu = false, probes = true, row_weights = false, clip = false;
-  bool reuse_gradients = false;
+  bool reuse_memory = false;
   int32_t classes = 0;  ///< > 0: an encoder that classifies by the mean over its positions
   float dropout = 0;    ///< all three kinds
   Optimizer optimizer = Optimizer::Adam;
@@ -62,9 +63,9 @@ class Tiny {
   }
   Program seal_tape(const Tape& tape) const {
     return seal(tape, {.loss = tape.find("loss"),
-                       .optimizer = o.optimizer,
+                       .update = update_op(o.optimizer),
                        .clip = o.clip,
-                       .reuse_gradients = o.reuse_gradients});
+                       .reuse_memory = o.reuse_memory});
   }
   /// Another program over the same Store, as if recorded afresh.
   void record_again() {

@@ -79,7 +79,8 @@ std::vector<OpCase> embedding_cases() {
     c.op = OpKind::Embedding;
     c.name =
         fmt::format("embedding B{} T{} D{} V{}{}", s.B, s.T, s.D, s.V, s.positions ? "" : " no positions");
-    c.attributes.scale = 1.7f;
+    const EmbeddingSpec spec{1.7f};
+    c.attributes = spec;
     const int64_t P =
         s.positions ? s.T + 2 : 0;  // a table longer than the batch: the rest gets a zero gradient
     c.in = {random.integers({s.B, s.T}, 0, static_cast<int32_t>(s.V - 1)), random.normal({s.V, s.D}),
@@ -87,7 +88,7 @@ std::vector<OpCase> embedding_cases() {
     c.in[1].terms = c.in[2].terms = static_cast<double>(s.B * s.T);
     c.out = {s.B, s.T, s.D};
     const std::vector<int32_t> tokens = c.in[0].ints;
-    const double scale = c.attributes.scale;
+    const double scale = static_cast<double>(spec.scale);
     c.set_forward([=]<class S>(const Inputs<S>& in) {
       return std::vector<Array<S>>{reference::embedding<S>(tokens, in[1], in[2], scale, s.T, s.D)};
     });
@@ -139,9 +140,11 @@ std::vector<OpCase> norm_cases() {
       OpCase c;
       c.op = OpKind::LayerNorm;
       c.name = fmt::format("layer_norm {} {}x{}", to_string(kind), R, D);
-      c.attributes.norm = kind;
-      c.attributes.eps = 1e-3f;  // large enough that forgetting it shows
-      c.attributes.norm_scale = 1.5f, c.attributes.norm_slope = 0.125f;
+      const NormSpec spec{.kind = kind,
+                          .eps = 1e-3f,  // large enough that forgetting it shows
+                          .scale = 1.5f,
+                          .slope = 0.125f};
+      c.attributes = spec;
       c.in = {random.normal({R, D}, 0.7, 1.3), has_gain(kind) ? random.normal({D}, 0.8, 0.5) : absent(),
               has_bias(kind) ? random.normal({D}, -0.3, 0.5) : absent()};
       c.in[0].terms = static_cast<double>(D);
@@ -152,7 +155,7 @@ std::vector<OpCase> norm_cases() {
       c.out = {R, D};
       c.saved = {{R}, {R}};
       c.terms = static_cast<double>(D);
-      const double eps = static_cast<double>(c.attributes.eps);
+      const double eps = static_cast<double>(spec.eps);
       const reference::AdaNumbers ada{1.5, 0.125};
       if (kind == NormKind::DyT) {
         refer_to_dyt(c, R, D, random);
@@ -206,14 +209,14 @@ void add_dropout_cases(std::vector<OpCase>& cases) {
       OpCase c;
       c.op = OpKind::Dropout;
       c.name = fmt::format("dropout kind {} {}x{}", static_cast<int>(kind), R, D);
-      c.attributes.dropout = kind;
-      c.attributes.site = site_of("L03.attn.drop");
+      const uint32_t site = site_of("L03.attn.drop");
+      c.attributes = DropoutSpec{kind, site};
       c.step.seed = 0x1234567890abcdefull;
       c.step.step = 17;
       c.step.dropout[static_cast<int>(kind)] = dropout_inputs(0.3);
       c.in = {random.normal({R, D})};
       c.out = {R, D};
-      const auto keep = dropout_mask(R * D, c.step, kind, c.attributes.site);
+      const auto keep = dropout_mask(R * D, c.step, kind, site);
       const double scale = static_cast<double>(c.step.dropout[static_cast<int>(kind)].scale);
       c.set_forward([=]<class S>(const Inputs<S>& in) {
         return std::vector<Array<S>>{reference::dropout<S>(in[0], keep, scale)};
@@ -236,8 +239,8 @@ void add_sum_cases(std::vector<OpCase>& cases) {
         OpCase c;
         c.op = OpKind::Add;
         c.name = fmt::format("add {}x{} skip {} branch {}", R, D, skip, branch);
-        c.attributes.skip = 1.86f;
-        c.attributes.branch = 0.45f;
+        const AddSpec spec{1.86f, 0.45f};
+        c.attributes = spec;
         c.in = {random.normal({R, D}), random.normal({R, D}, -0.4),
                 skip ? random.normal({skip}, 0.9, 0.4) : absent(),
                 branch ? random.normal({branch}, 0.6, 0.4) : absent()};
@@ -245,7 +248,7 @@ void add_sum_cases(std::vector<OpCase>& cases) {
         c.in[3].terms = static_cast<double>(branch == 1 ? R * D : R);
         c.out = {R, D};
         c.terms = 4;
-        const double s = static_cast<double>(c.attributes.skip), b = static_cast<double>(c.attributes.branch);
+        const double s = static_cast<double>(spec.skip), b = static_cast<double>(spec.branch);
         c.set_forward([=, d = D]<class S>(const Inputs<S>& in) {
           return std::vector<Array<S>>{reference::add<S>(in[0], in[1], in[2], in[3], s, b, d)};
         });
@@ -275,14 +278,15 @@ void add_affine_cases(std::vector<OpCase>& cases) {
     OpCase c;
     c.op = OpKind::Affine;
     c.name = fmt::format("affine {}x{} gain {} shift {}", s.R, s.D, s.gain, s.shift);
-    c.attributes.scale = 0.57f;
+    const AffineSpec spec{0.57f};
+    c.attributes = spec;
     c.in = {random.normal({s.R, s.D}, 0.6), s.gain ? random.normal({s.gain}, 0.9, 0.4) : absent(),
             s.shift ? random.normal({s.shift}, -0.3, 0.4) : absent()};
     c.in[1].terms = static_cast<double>(s.gain ? s.R * s.D / s.gain : 1);
     c.in[2].terms = static_cast<double>(s.shift ? s.R * s.D / s.shift : 1);
     c.out = {s.R, s.D};
     c.terms = 4;
-    const double constant = static_cast<double>(c.attributes.scale);
+    const double constant = static_cast<double>(spec.constant);
     c.set_forward([=]<class S>(const Inputs<S>& in) {
       return std::vector<Array<S>>{reference::affine<S>(in[0], in[1], in[2], constant, s.D)};
     });
@@ -302,9 +306,8 @@ void add_head_norm_cases(std::vector<OpCase>& cases) {
       OpCase c;
       c.op = OpKind::LayerNorm;
       c.name = fmt::format("layer_norm {} {}x{} heads of {}", to_string(kind), R, H, D);
-      c.attributes.norm = kind;
-      c.attributes.eps = 1e-3f;
-      c.attributes.heads = H;
+      const NormSpec spec{.kind = kind, .heads = H, .eps = 1e-3f};
+      c.attributes = spec;
       c.in = {random.normal({R, H * D}, 0.7, 1.3), has_gain(kind) ? random.normal({D}, 0.8, 0.5) : absent(),
               has_bias(kind) ? random.normal({D}, -0.3, 0.5) : absent()};
       c.in[0].terms = static_cast<double>(D);
@@ -315,7 +318,7 @@ void add_head_norm_cases(std::vector<OpCase>& cases) {
       if (kind == NormKind::DyT) {
         refer_to_dyt(c, R * H, D, random);
       } else {
-        const double eps = static_cast<double>(c.attributes.eps);
+        const double eps = static_cast<double>(spec.eps);
         c.set_forward([=, d = D]<class S>(const Inputs<S>& in) {
           auto r = reference::layer_norm<S>(kind, in[0], in[1], in[2], d, eps);
           return std::vector<Array<S>>{r.out, r.mean, r.inverse_sigma};

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "engine/cpu/kernel.h"
+#include "engine/ops/ops.h"
+#include "engine/ops/probe/probe.h"
 #include "reference/ops_backward.h"
 
 namespace normscope::test {

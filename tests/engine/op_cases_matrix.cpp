@@ -18,7 +18,7 @@ OpCase linear_case(reference::LinearShape s, bool bias, Shape x, Shape out) {
   c.op = OpKind::Linear;
   c.name = fmt::format("linear {} M{} K{} N{}{}", s.transposed ? "x W^T" : "x W", s.M, s.K, s.N,
                        bias ? " bias" : "");
-  c.attributes.transposed = s.transposed;
+  c.attributes = LinearSpec{s.transposed};
   c.in = {random.normal(x), random.normal(s.transposed ? Shape{s.N, s.K} : Shape{s.K, s.N}, 0.3),
           bias ? random.normal({s.N}, -0.8) : absent()};
   c.in[0].terms = static_cast<double>(s.N);
@@ -40,8 +40,7 @@ OpCase attention_case(std::string name, reference::AttentionShape a, double drop
   OpCase c;
   c.op = OpKind::Attention;
   c.name = fmt::format("attention {} B{} H{} Tq{} Tk{} D{}", name, a.B, a.H, a.Tq, a.Tk, a.D);
-  c.attributes.heads = static_cast<int32_t>(a.H);
-  c.attributes.causal = a.causal;
+  AttentionSpec spec{.heads = static_cast<int32_t>(a.H), .causal = a.causal};
   c.in = {random.normal({a.B, a.Tq, a.D}, 0.3), random.normal({a.B, a.Tk, a.D}, -0.2),
           random.normal({a.B, a.Tk, a.D}), absent()};
   if (!a.key_lengths.empty()) {
@@ -49,15 +48,14 @@ OpCase attention_case(std::string name, reference::AttentionShape a, double drop
     c.in[3].ints = a.key_lengths;
   }
   if (dropout > 0) {
-    c.attributes.has_dropout = true;
-    c.attributes.dropout = DropoutKind::Attention;
-    c.attributes.site = site_of("L02.attn.probabilities.drop");
+    spec.dropout_site = site_of("L02.attn.probabilities.drop");
     c.step.seed = 99;
     c.step.step = 5;
     c.step.dropout[static_cast<int>(DropoutKind::Attention)] = dropout_inputs(dropout);
-    a.keep = dropout_mask(a.B * a.H * a.Tq * a.Tk, c.step, DropoutKind::Attention, c.attributes.site);
+    a.keep = dropout_mask(a.B * a.H * a.Tq * a.Tk, c.step, DropoutKind::Attention, spec.dropout_site);
     a.keep_scale = static_cast<double>(c.step.dropout[static_cast<int>(DropoutKind::Attention)].scale);
   }
+  c.attributes = spec;
   c.in[0].zero_gradient = c.in[1].zero_gradient = a.Tk == 1;
   c.in[0].terms = c.in[1].terms = c.in[2].terms = static_cast<double>(a.Tq + a.Tk + a.width());
   c.out = {a.B, a.Tq, a.D};

@@ -79,7 +79,7 @@ const std::vector<Order>& orders() {
 const cpu::Kernels& kernels_of(OpKind op) {
   static cpu::Kernels kernels;
   switch (op) {
-#define OP(Kind, name, inputs)       \
+#define OP(Kind, name, ...)          \
   case OpKind::Kind:                 \
     kernels = cpu::name##_kernels(); \
     break;
@@ -92,7 +92,7 @@ const cpu::Kernels& kernels_of(OpKind op) {
   return kernels;
 }
 
-bool run_stages(const cpu::Stages& stages, cpu::Call call, const StepInputs& step, const Order& order) {
+bool run_stages(const cpu::Stages& stages, Call call, const StepInputs& step, const Order& order) {
   Guarded workspace(stages.workspace_floats + 64);
   call.workspace = workspace.floats(stages.workspace_floats);
   std::unique_ptr<Guarded> scratch;
@@ -138,7 +138,7 @@ Outcome run_case(const OpCase& c, const std::vector<Write>& write, const Inputs<
   Guarded memory(capacity);
   const auto as_floats = [](const Values& v) { return std::vector<float>(v.begin(), v.end()); };
 
-  cpu::Call call{};
+  Call call{};
   call.op = c.op;
   call.phase = Phase::Forward;
   call.attributes = c.attributes;

@@ -1,4 +1,4 @@
-// Drives the CPU kernels of one op directly through cpu::Call and Stages, without tape or Program, in memory
+// Drives the CPU kernels of one op directly through Call and Stages, without tape or Program, in memory
 // that shows every mistake: outputs and workspace start as NaN, every tensor stands between canaries.
 #pragma once
 
@@ -40,7 +40,7 @@ const std::vector<Order>& orders();
 const cpu::Kernels& kernels_of(OpKind op);
 
 /// Runs all stages with a poisoned workspace; false when a stage wrote outside it.
-bool run_stages(const cpu::Stages& stages, cpu::Call call, const StepInputs& step, const Order& order);
+bool run_stages(const cpu::Stages& stages, Call call, const StepInputs& step, const Order& order);
 
 struct Outcome {
   std::vector<float> out;

@@ -28,7 +28,7 @@ struct Start {
       : config(std::move(c)), backend(make_cpu_backend(1)), store(*backend), tape(store) {
     values = record_transformer(tape, config, {.batch = 2, .sequence = 9, .source_sequence = source()});
     store.materialize(seed);
-    program = std::make_unique<Program>(seal(tape, {.loss = values.loss, .optimizer = Optimizer::None}));
+    program = std::make_unique<Program>(seal(tape, {.loss = values.loss, .update = kNoOp}));
     const auto fill = [&](const char* name, uint32_t what) {
       const auto to = program->tokens(name);
       for (size_t i = 0; i < to.size(); ++i)

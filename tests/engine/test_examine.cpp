@@ -182,7 +182,7 @@ TEST_CASE("examine: the norm of the mean gradient and the mean of the norms", "[
     const BatchShape shape = run->task().shape(spec.seed, i, Split::Train, 4, 16);
     Tape tape(run->store());
     const ModelValues values = record_transformer(tape, spec.model, record_options(shape, false));
-    Program program = seal(tape, {.loss = values.loss, .optimizer = Optimizer::None});
+    Program program = seal(tape, {.loss = values.loss, .update = kNoOp});
     run->task().fill(spec.seed, i, Split::Train, 4, 16, inputs_of(program, shape));
     program.replay({});
     const std::vector<float> g = program.read("L01.ffn.w2", true);

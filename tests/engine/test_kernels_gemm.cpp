@@ -39,9 +39,9 @@ struct Results {
 Results run(Linear& l, Write write, const Order& order) {
   Results result{numbers(l.r * l.n, 5), numbers(l.r * l.k, 6), numbers(l.k * l.n, 7), numbers(l.n, 8)};
   const Shape w = l.transposed ? Shape{l.n, l.k} : Shape{l.k, l.n};
-  cpu::Call call{};
+  Call call{};
   call.op = OpKind::Linear;
-  call.attributes.transposed = l.transposed;
+  call.attributes = LinearSpec{l.transposed};
   call.in[0] = {l.x.data(), {l.r, l.k}};
   call.in[1] = {l.w.data(), w};
   call.in[2] = {l.b.data(), {l.n}};
@@ -140,9 +140,9 @@ TEST_CASE("attention: one tensor as queries and keys, in several blocks of queri
   for (const std::string& isa : instruction_sets()) {
     use_instruction_set(isa);
     INFO(isa);
-    cpu::Call call{};
+    Call call{};
     call.op = OpKind::Attention;
-    call.attributes.causal = true;
+    call.attributes = AttentionSpec{.causal = true};
     for (int i = 0; i < 3; ++i) call.in[i] = {x.data(), {1, t, d}};
     call.out = {out.data(), {1, t, d}};
     call.saved[0] = {p.data(), {1, 1, t, t}};

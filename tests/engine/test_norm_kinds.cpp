@@ -47,7 +47,7 @@ std::vector<Row> rows_of(NormKind computed, NormKind claimed) {
   const ValueId loss =
       softmax_xent(tape, "loss", linear(tape, "logits", y, tape.parameter("w"), kNone), targets, weights);
   store.materialize(3);
-  Program program = seal(tape, {.loss = loss, .optimizer = Optimizer::None});
+  Program program = seal(tape, {.loss = loss, .update = kNoOp});
   for (int64_t r = 0; r < kRows; ++r) {
     program.tokens("targets")[static_cast<size_t>(r)] = static_cast<int32_t>(r * 7 % kWidth);
     program.floats("weights")[static_cast<size_t>(r)] = 1.0f;

@@ -21,9 +21,9 @@ class Weights {
     StepInputs in;
     in.lr = 0.01f;
     set_update_rule(in, train_, ++t_);
-    cpu::ParameterCall parameter{w.data(), g_.data(), m_.data(), v_.data(), static_cast<int64_t>(w.size())};
+    ParameterCall parameter{w.data(), g_.data(), m_.data(), v_.data(), static_cast<int64_t>(w.size())};
     double update = 0, weight = 0, factor = 1;
-    cpu::Call call{};
+    Call call{};
     call.phase = Phase::Update;
     call.parameters = &parameter;
     call.parameter_count = 1;

@@ -30,7 +30,7 @@ struct Both {
     Tape tape(store);
     values = record_transformer(tape, config, record_options(shape, true));
     if (!store.materialized()) store.materialize(5);
-    return seal(tape, {.loss = values.loss, .optimizer = Optimizer::None});
+    return seal(tape, {.loss = values.loss, .update = kNoOp});
   }
   ModelConfig config;
   std::unique_ptr<Backend> backend;

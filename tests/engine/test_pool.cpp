@@ -19,7 +19,7 @@ struct Counters {
 Counters counters;
 
 /// Call::stats carries the number of chunks that this stage has.
-void count(const cpu::Call& call, const StepInputs& inputs, int64_t chunk, cpu::Scratch scratch) noexcept {
+void count(const Call& call, const StepInputs& inputs, int64_t chunk, cpu::Scratch scratch) noexcept {
   if (chunk >= static_cast<int64_t>(*call.stats) || inputs.step != static_cast<uint32_t>(*call.stats))
     counters.foreign++;
   scratch.p[0] = static_cast<float>(chunk);
@@ -38,7 +38,7 @@ TEST_CASE("pool: every chunk of very many short stages runs exactly once", "[poo
     counters.foreign = 0;
     // Two jobs in turn, so that a mixture of them shows.
     double stats[64];
-    cpu::Call calls[64] = {};
+    Call calls[64] = {};
     StepInputs inputs[64];
     for (int n = 0; n < 64; ++n) {
       stats[n] = n;
@@ -63,7 +63,7 @@ TEST_CASE("pool: stages after a pause, when the workers sleep", "[pool]") {
   cpu::Pool pool(3);
   for (auto& c : counters.ran) c = 0;
   double chunks = 8;
-  cpu::Call call{};
+  Call call{};
   call.stats = &chunks;
   StepInputs inputs;
   inputs.step = 8;
@@ -77,7 +77,7 @@ TEST_CASE("pool: stages after a pause, when the workers sleep", "[pool]") {
 TEST_CASE("pool: an idle pool uses no processor", "[pool]") {
   cpu::Pool pool(4);
   double chunks = 8;
-  cpu::Call call{};
+  Call call{};
   call.stats = &chunks;
   StepInputs inputs;
   inputs.step = 8;

@@ -75,13 +75,13 @@ TEST_CASE("reference: forward on dual numbers has the same values as on doubles"
 TEST_CASE("reference: the proof fails when a projection of the norm is left out", "[reference]") {
   for (const OpCase& c : norm_cases()) {
     const int64_t D = c.out.cols();
-    if (D < 15 || c.attributes.norm == NormKind::DyT) continue;  // DyT projects nothing
+    if (D < 15 || c.attributes.as<NormSpec>().kind == NormKind::DyT) continue;  // DyT projects nothing
     INFO(c.name);
     const Inputs<double> in = inputs_of(c);
     const Values dy = cotangent_of(c, in);
     const Values right = c.backward(in, dy)[0];
-    const double eps = static_cast<double>(c.attributes.eps);
-    const auto norm = reference::layer_norm<double>(c.attributes.norm, in[0], {}, {}, D, eps);
+    const double eps = static_cast<double>(c.attributes.as<NormSpec>().eps);
+    const auto norm = reference::layer_norm<double>(c.attributes.as<NormSpec>().kind, in[0], {}, {}, D, eps);
     double worst_mean = 0, worst_correlation = 0;
     Values without_mean(right), without_correlation(right);
     for (size_t r = 0; r < norm.mean.size(); ++r) {
@@ -102,7 +102,7 @@ TEST_CASE("reference: the proof fails when a projection of the norm is left out"
       worst_mean = std::max(worst_mean, projection_error(c, 0, dy, without_mean, seed));
       worst_correlation = std::max(worst_correlation, projection_error(c, 0, dy, without_correlation, seed));
     }
-    if (c.attributes.norm != NormKind::Rms) CHECK(worst_mean > 1e-3);
+    if (c.attributes.as<NormSpec>().kind != NormKind::Rms) CHECK(worst_mean > 1e-3);
     CHECK(worst_correlation > 1e-3);
   }
 }

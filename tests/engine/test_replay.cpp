@@ -82,7 +82,7 @@ TEST_CASE("replay: gradients that give their memory away change no bit, and cann
     keep.layers = 4;
     keep.threads = 2;
     TinyOptions reuse = keep;
-    reuse.reuse_gradients = true;
+    reuse.reuse_memory = true;
     Tiny a(keep), b(reuse);
     a.steps(1, 8);
     b.steps(1, 8);
@@ -94,6 +94,70 @@ TEST_CASE("replay: gradients that give their memory away change no bit, and cann
     CHECK(b.program->data().plan.gradients < a.program->data().plan.gradients / 2);
     CHECK_NOTHROW(a.program->read("L02.attn.heads", true));
     CHECK_THROWS_AS(b.program->read("L02.attn.heads", true), Error);
+  }
+}
+
+TEST_CASE("replay: programs that share their memory train as they would alone", "[replay]") {
+  TinyOptions small = kFull, large = kFull;
+  large.layers = 3, large.width = 48, large.placement = Placement::Pre;
+  Tiny a(small), b(large);
+  a.steps(1, 6), b.steps(1, 6);
+  small.reuse_memory = large.reuse_memory = true;
+  const std::shared_ptr<Backend> shared = make_cpu_backend(2);
+  Tiny c(small, shared), d(large, shared);
+  const Executable &first = c.program->executable(), &second = d.program->executable();
+  CHECK(first.value(c.model.loss) != nullptr);
+  const auto poison = [](Tiny& tiny) {
+    const ProgramData& data = tiny.program->data();
+    Executable& executable = tiny.program->executable();
+    for (size_t v = 0; v < data.values.size(); ++v) {
+      const std::vector<float> nan(static_cast<size_t>(data.values[v].shape.size()), std::nanf(""));
+      const auto id = static_cast<ValueId>(v);
+      if (data.values[v].role == Role::Activation || data.values[v].role == Role::Saved)
+        executable.write(executable.value(id), nan);
+      if (float* gradient = executable.gradient(id)) executable.write(gradient, nan);
+    }
+  };
+  bool overlap = false;
+  for (const ValueInfo& value : c.program->data().values)
+    if (value.role == Role::Activation)
+      overlap = overlap || first.value(static_cast<ValueId>(&value - c.program->data().values.data())) ==
+                               second.value(d.program->data().nodes.front().out);
+  CHECK(overlap);
+  for (uint32_t step = 1; step <= 6; ++step) {
+    c.step(step);
+    poison(c);
+    d.step(step);
+    poison(d);
+  }
+  CHECK(same_bits(a.state(), c.state()));
+  CHECK(same_bits(b.state(), d.state()));
+  const auto x = b.program->stats(), y = d.program->stats();
+  CHECK(std::memcmp(x.data(), y.data(), x.size_bytes()) == 0);
+}
+
+TEST_CASE("replay: a forward program whose values give their memory away says the same", "[replay]") {
+  for (const int32_t classes : {0, 3}) {
+    TinyOptions options = kFull;
+    options.row_weights = false, options.classes = classes;
+    options.threads = 2;
+    Tiny tiny(options);
+    tiny.steps(1, 3);
+    Tape tape(*tiny.store);
+    const ModelValues values = tiny.record(tape);
+    const auto forward = [&](bool reuse) {
+      return seal(tape, {.loss = values.loss, .backward = false, .reuse_memory = reuse});
+    };
+    Program keep = forward(false), reuse = forward(true);
+    for (const char* input : {"tokens", "targets"})
+      for (Program* program : {&keep, &reuse})
+        std::ranges::copy(tiny.program->tokens(input), program->tokens(input).begin());
+    for (int i = 0; i < 2; ++i) keep.replay({}), reuse.replay({});  // the second finds the first's remains
+    CHECK(same_bits(keep.read("logits"), reuse.read("logits")));
+    CHECK(keep.loss() == reuse.loss());
+    CHECK(reuse.data().plan.activations < keep.data().plan.activations / 2);
+    CHECK_NOTHROW(keep.read("L01.attn.heads"));
+    CHECK_THROWS_AS(reuse.read("L01.attn.heads"), Error);
   }
 }
 

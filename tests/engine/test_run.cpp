@@ -99,7 +99,7 @@ TEST_CASE("probes on or off: the same bits", "[run]") {
     const ModelValues values =
         record_transformer(tape, model, {.batch = 4, .sequence = 16, .training = true, .probes = probes});
     store->materialize(spec.seed);
-    Program program = seal(tape, {.loss = values.loss, .optimizer = Optimizer::Adam, .clip = true});
+    Program program = seal(tape, {.loss = values.loss, .update = OpKind::Adam, .clip = true});
     CHECK((program.data().stats.size() > program.data().parameter_order.size() * 3 + 3) == probes);
     for (uint32_t step = 1; step <= 10; ++step) {
       task->batch(spec.seed, step, Split::Train, 4, 16, program.tokens("tokens"), program.tokens("targets"));

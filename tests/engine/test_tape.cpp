@@ -98,6 +98,23 @@ TEST_CASE("tape: a wrong shape is refused in one line that names the node and bo
   CHECK(error_of([&] { relu(r.tape, "twice", x); }).find("twice") != std::string::npos);
 }
 
+TEST_CASE("tape: a node has as many inputs as the registry says, all of this tape", "[tape]") {
+  Recording r;
+  const ValueId x = r.real("x", {2, 3});
+  const auto error = [&](std::vector<ValueId> in) {
+    return error_of([&] { r.tape.add_node({.op = OpKind::Add, .name = "n", .in = std::move(in)}, {2, 3}); });
+  };
+  CHECK(error({x, x, x, x, x}).find("n has 5 inputs: expected 4") != std::string::npos);
+  CHECK(error({x, x}).find("has 2 inputs") != std::string::npos);
+  CHECK(error({x, kNone, x, x}).find("input 2 of n") != std::string::npos);
+  CHECK(error({x, 77, kNone, kNone}).find("input 2 of n") != std::string::npos);
+  CHECK(r.tape.nodes().empty());
+  CHECK(error({x, x, kNone, x}) == "no error");
+  cpu::Stages stages;
+  for (int i = 0; i < cpu::kMaxStages; ++i) stages.add(nullptr, 1);
+  CHECK(error_of([&] { stages.add(nullptr, 1); }).find("stages") != std::string::npos);
+}
+
 TEST_CASE("tape: parameters go by name", "[tape]") {
   Recording r;
   const ValueId a = r.parameter("w", {2, 3});

@@ -101,7 +101,7 @@ Shown shown(const Situation& s, const Task& task) {
     options.row_weights = true;
     const ModelValues model = record_transformer(tape, s.config, options);
     store.materialize(number_of);
-    Program program = seal(tape, {.loss = model.loss, .optimizer = Optimizer::None});
+    Program program = seal(tape, {.loss = model.loss, .update = kNoOp});
     if (s.config.gaussian_input) {
       const MeasureBatch batch = random_batch(s.config, kRows, s.config.sequence, number_of);
       std::copy(batch.x.begin(), batch.x.end(), program.floats("x").begin());

@@ -37,8 +37,8 @@ struct Parameters {
     before.push_back({wide(w), wide(g), wide(m), wide(v)});
   }
 
-  cpu::Call call() {
-    cpu::Call c{};
+  Call call() {
+    Call c{};
     c.phase = Phase::Update;
     c.parameters = calls.data();
     c.parameter_count = static_cast<int64_t>(calls.size());
@@ -51,7 +51,7 @@ struct Parameters {
   }
 
   void run(OpKind op, const StepInputs& step, const Order& order) {
-    const cpu::Call c = call();
+    const Call c = call();
     CHECK(run_stages(kernels_of(op).forward(c), c, step, order));
     CHECK(memory.intact());
     for (const auto* numbers : {&grad_norm, &update_norm, &weight_norm}) {
@@ -63,7 +63,7 @@ struct Parameters {
   /// Everything that an update leaves behind, as bits.
   std::vector<float> state() const {
     std::vector<float> all;
-    for (const cpu::ParameterCall& p : calls)
+    for (const ParameterCall& p : calls)
       for (const float* from : {p.value, p.gradient, p.m, p.v}) all.insert(all.end(), from, from + p.size);
     for (const auto* numbers : {&grad_norm, &update_norm, &weight_norm})
       for (double d : *numbers) {
@@ -78,7 +78,7 @@ struct Parameters {
     Values value, gradient, m, v;
   };
   Guarded memory{size_t{1} << 18};
-  std::vector<cpu::ParameterCall> calls;
+  std::vector<ParameterCall> calls;
   std::vector<Before> before;
   std::vector<double> grad_norm, update_norm, weight_norm;
   double total_norm = kNan, clip_factor = 1.0;
@@ -118,7 +118,7 @@ void check_update(OpKind op, double factor, const StepInputs& step = step_inputs
     p.clip_factor = factor;
     p.run(op, step, order);
     for (size_t i = 0; i < p.calls.size(); ++i) {
-      const cpu::ParameterCall& c = p.calls[i];
+      const ParameterCall& c = p.calls[i];
       INFO("size " << c.size);
       Values g = p.before[i].gradient;
       for (double& e : g) e *= factor;
@@ -259,7 +259,7 @@ TEST_CASE("update: NaN and infinity in a gradient stay visible", "[ops]") {
 TEST_CASE("update: a zero gradient with zero moments moves nothing", "[ops]") {
   on_each_instruction_set([] {
     Parameters p;
-    for (const cpu::ParameterCall& c : p.calls)
+    for (const ParameterCall& c : p.calls)
       for (float* block : {c.gradient, c.m, c.v}) std::fill_n(block, c.size, 0.0f);
     StepInputs s = step_inputs();
     s.weight_decay = 0;
@@ -287,8 +287,8 @@ TEST_CASE("probe: mean square and variance of any size, and NaN", "[ops]") {
           for (const Order& order : orders()) {
             Guarded memory(static_cast<size_t>(shape.size()) + 256);
             double stats[3] = {kNan, kNan, kNan};
-            cpu::Call call{};
-            call.attributes.probe = kind;
+            Call call{};
+            call.attributes = ProbeSpec{kind};
             call.in[0] = {memory.copy(x.values), shape};
             call.stats = &stats[1];
             if (with_nan) call.in[0].p[shape.size() - 1] = std::nanf("");
@@ -331,8 +331,8 @@ TEST_CASE("probe: with lengths only the positions that are not padding count", "
         for (const Order& order : orders()) {
           Guarded memory(static_cast<size_t>(shape.size()) + 256);
           double number = kNan;
-          cpu::Call call{};
-          call.attributes.probe = kind;
+          Call call{};
+          call.attributes = ProbeSpec{kind};
           call.in[0] = {memory.copy(x.values), shape};
           call.in[1] = {memory.copy(lengths), {4}};
           call.stats = &number;

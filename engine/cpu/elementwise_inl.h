@@ -1,0 +1,58 @@
+// An op of one input that looks at one number at a time. The including file, in the instruction set's
+// namespace, gives a struct with
+//   static VF value(VF x);                  // out
+//   static VF gradient(VF x, VF dout);      // dx
+//   static constexpr int64_t kChunk;        // numbers of a chunk
+// and NORMSCOPE_ELEMENTWISE(name, struct) makes the plans name##_forward and name##_backward of it.
+// Included once per instruction set: no include guard, as Highway's *-inl.h files.
+#include "engine/cpu/export.h"
+#include "engine/cpu/simd_inl.h"
+
+#if defined(NORMSCOPE_ELEMENTWISE_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef NORMSCOPE_ELEMENTWISE_INL_H
+#undef NORMSCOPE_ELEMENTWISE_INL_H
+#else
+#define NORMSCOPE_ELEMENTWISE_INL_H
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace normscope::cpu::HWY_NAMESPACE {
+namespace {
+
+template <class Op>
+void elementwise_forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
+  const int64_t begin = chunk * Op::kChunk, n = smaller(Op::kChunk, call.in[0].shape.size() - begin);
+  const float* x = call.in[0].p + begin;
+  float* out = call.out.p + begin;
+  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(Op::value(lanes.load(x + i)), out + i); });
+}
+
+template <class Op>
+void elementwise_backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
+  const int64_t begin = chunk * Op::kChunk, n = smaller(Op::kChunk, call.in[0].shape.size() - begin);
+  const float *x = call.in[0].p + begin, *dout = call.dout.p + begin;
+  float* dx = call.din[0].p + begin;
+  const bool add = call.write[0] == Write::Add;
+  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
+    put(lanes, Op::gradient(lanes.load(x + i), lanes.load(dout + i)), dx + i, add);
+  });
+}
+
+template <class Op>
+Stages elementwise(const Call& call, StageFn run) {
+  Stages stages;
+  stages.add(run, cut(call.in[0].shape.size(), Op::kChunk).chunks);
+  return stages;
+}
+
+}  // namespace
+}  // namespace normscope::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#define NORMSCOPE_ELEMENTWISE(name, Op)                                                         \
+  Stages name##_forward(const Call& c) { return elementwise<Op>(c, elementwise_forward<Op>); }  \
+  Stages name##_backward(const Call& c) {                                                       \
+    return c.write[0] == Write::Skip ? Stages{} : elementwise<Op>(c, elementwise_backward<Op>); \
+  }
+
+#endif

@@ -1,0 +1,24 @@
+// The residual sum: record and shape rule. Saves nothing; the gradients of learned scales read x and f.
+#include "engine/ops/add/add.h"
+
+#include "engine/core/error.h"
+
+namespace normscope {
+
+ValueId add(Tape& tape, const std::string& name, ValueId x, ValueId f, ResidualScale skip,
+            ResidualScale branch) {
+  const Shape shape = tape.shape(x);
+  const std::string where = "add " + name;
+  if (!(shape == tape.shape(f)))
+    fail(where, "skip {} and branch {} differ: expected the same shape", to_string(shape),
+         to_string(tape.shape(f)));
+  for (ValueId scale : {skip.learned, branch.learned})
+    if (scale != kNone && tape.shape(scale).size() != 1 && tape.shape(scale).size() != shape.cols())
+      fail(where, "scale {} has {} numbers: expected 1 or {}", tape.value(scale).name,
+           tape.shape(scale).size(), shape.cols());
+  Node node{.op = OpKind::Add, .name = name, .in = {x, f, skip.learned, branch.learned}};
+  node.attributes = AddSpec{skip.constant, branch.constant};
+  return tape.add_node(std::move(node), shape);
+}
+
+}  // namespace normscope

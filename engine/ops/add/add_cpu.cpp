@@ -1,0 +1,155 @@
+// add on the CPU:  out = skip * x + branch * f; a scale is a constant, a learned scalar or a learned row (D).
+//   dx = skip * dout        df = branch * dout
+//   dskip = sum over rows (and columns, if scalar) of dout * x        dbranch likewise with f
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/ops/add/add_cpu.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target.h: these are compiled once per target.
+#include "engine/cpu/export.h"
+#include "engine/cpu/simd_inl.h"
+#include "engine/ops/add/add.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace normscope::cpu::HWY_NAMESPACE {
+namespace {
+
+/// One of the two terms: its scale, and where its learned scale lies.
+struct Scale {
+  const float* learned;
+  bool row;        // learned, one number a column
+  float constant;  // else
+  HWY_INLINE float scalar() const { return learned && !row ? learned[0] : constant; }
+  template <typename Lanes>
+  HWY_INLINE VF at(int64_t j, const Lanes& lanes, VF scalar) const {
+    return row ? lanes.load(learned + j) : scalar;
+  }
+};
+
+Scale scale_of(const Call& call, int side) {
+  const Tensor& learned = call.in[2 + side];
+  return {learned.p, learned && learned.shape.size() > 1,
+          side == 0 ? call.attributes.as<AddSpec>().skip : call.attributes.as<AddSpec>().branch};
+}
+
+/// Rows of a chunk; without a learned row the chunk is one long row.
+struct Rows {
+  int64_t begin, count, cols;
+};
+Cut row_cut(const Call& call) {
+  const int64_t d = call.in[0].shape.cols(), r = call.in[0].shape.rows();
+  return cut(r, larger(kFlatChunk / 2 / d, div_up(r, 64)));
+}
+Rows rows_of(const Call& call, int64_t chunk, bool flat) {
+  const Cut c = row_cut(call);
+  const int64_t d = call.in[0].shape.cols();
+  const int64_t begin = c.begin(chunk), end = c.end(chunk, call.in[0].shape.rows());
+  return flat ? Rows{begin * d, 1, (end - begin) * d} : Rows{begin * d, end - begin, d};
+}
+
+void forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
+  const DF d;
+  const Scale skip = scale_of(call, 0), branch = scale_of(call, 1);
+  const Rows rows = rows_of(call, chunk, !skip.row && !branch.row);
+  const VF s = hn::Set(d, skip.scalar()), b = hn::Set(d, branch.scalar());
+  for (int64_t r = 0; r < rows.count; ++r) {
+    const int64_t at = rows.begin + r * rows.cols;
+    const float *x = call.in[0].p + at, *f = call.in[1].p + at;
+    float* out = call.out.p + at;
+    each_vector(rows.cols, [&](int64_t j, auto lanes) HWY_ATTR {
+      const VF scaled = hn::Mul(branch.at(j, lanes, b), lanes.load(f + j));
+      lanes.store(hn::MulAdd(skip.at(j, lanes, s), lanes.load(x + j), scaled), out + j);
+    });
+  }
+}
+
+// Gradients of learned scales: each chunk leaves one partial row (or, for a scalar, one double), a last stage
+// adds them.
+bool learns(const Call& call, int side) { return call.write[2 + side] != Write::Skip; }
+int64_t partial_stride(const Call& call) { return round_up(larger(2, call.in[0].shape.cols()), 16); }
+float* partial_of(const Call& call, int side, int64_t chunk) {
+  return call.workspace + (side * row_cut(call).chunks + chunk) * partial_stride(call);
+}
+
+/// dx or df of a chunk.
+void scaled_gradient(const Call& call, int side, int64_t chunk) {
+  const DF d;
+  const Scale scale = scale_of(call, side);
+  const Rows rows = rows_of(call, chunk, !scale.row);
+  const VF s = hn::Set(d, scale.scalar());
+  const bool add = call.write[side] == Write::Add;
+  for (int64_t r = 0; r < rows.count; ++r) {
+    const float* dout = call.dout.p + rows.begin + r * rows.cols;
+    float* din = call.din[side].p + rows.begin + r * rows.cols;
+    each_vector(rows.cols, [&](int64_t j, auto lanes) HWY_ATTR {
+      put(lanes, hn::Mul(scale.at(j, lanes, s), lanes.load(dout + j)), din + j, add);
+    });
+  }
+}
+
+/// This chunk's part of dskip or dbranch.
+void scale_partial(const Call& call, int side, int64_t chunk) {
+  float* partial = partial_of(call, side, chunk);
+  const bool row = scale_of(call, side).row;
+  const Rows rows = rows_of(call, chunk, !row);
+  const float *x = call.in[side].p + rows.begin, *dout = call.dout.p + rows.begin;
+  if (!row) {
+    *doubles(partial) = sum_over(rows.cols, [&](int64_t i, auto lanes) HWY_ATTR {
+      return hn::Mul(lanes.load(dout + i), lanes.load(x + i));
+    });
+    return;
+  }
+  for (int64_t r = 0; r < rows.count; ++r, x += rows.cols, dout += rows.cols) {
+    each_vector(rows.cols, [&](int64_t j, auto lanes) HWY_ATTR {
+      const VF product = hn::Mul(lanes.load(dout + j), lanes.load(x + j));
+      put(lanes, product, partial + j, r > 0);
+    });
+  }
+}
+
+void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
+  for (int side = 0; side < 2; ++side) {
+    if (call.write[side] != Write::Skip) scaled_gradient(call, side, chunk);
+    if (learns(call, side)) scale_partial(call, side, chunk);
+  }
+}
+
+void reduce_scales(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
+  const int64_t chunks = row_cut(call).chunks, stride = partial_stride(call);
+  for (int side = 0; side < 2; ++side) {
+    if (!learns(call, side)) continue;
+    float* to = call.din[2 + side].p;
+    const bool add = call.write[2 + side] == Write::Add;
+    if (scale_of(call, side).row) {
+      reduce_rows(partial_of(call, side, 0), chunks, stride, call.in[0].shape.cols(), to, add);
+    } else {
+      double sum = add ? static_cast<double>(*to) : 0.0;
+      for (int64_t c = 0; c < chunks; ++c) sum += *doubles(partial_of(call, side, c));
+      *to = static_cast<float>(sum);
+    }
+  }
+}
+
+Stages add_forward(const Call& call) {
+  Stages stages;
+  stages.add(forward, row_cut(call).chunks);
+  return stages;
+}
+
+Stages add_backward(const Call& call) {
+  Stages stages;
+  stages.add(backward, row_cut(call).chunks);
+  if (!learns(call, 0) && !learns(call, 1)) return stages;
+  stages.workspace_floats = static_cast<size_t>(2 * row_cut(call).chunks * partial_stride(call));
+  stages.add(reduce_scales, 1);
+  return stages;
+}
+
+}  // namespace
+}  // namespace normscope::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace normscope::cpu {
+NORMSCOPE_KERNELS(add)
+}  // namespace normscope::cpu
+#endif

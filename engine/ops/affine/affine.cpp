@@ -1,0 +1,20 @@
+// The affine map by parts of a row: record and shape rule. Saves nothing; the gradient of the gain reads x.
+#include "engine/ops/affine/affine.h"
+
+#include "engine/core/error.h"
+
+namespace normscope {
+
+ValueId affine(Tape& tape, const std::string& name, ValueId x, float constant, ValueId gain, ValueId shift) {
+  const Shape shape = tape.shape(x);
+  const std::string where = "affine " + name;
+  for (ValueId v : {gain, shift})
+    if (v != kNone && shape.cols() % tape.shape(v).size() != 0)
+      fail(where, "{} has {} numbers for rows of {}: expected a number that divides it", tape.value(v).name,
+           tape.shape(v).size(), shape.cols());
+  Node node{.op = OpKind::Affine, .name = name, .in = {x, gain, shift}};
+  node.attributes = AffineSpec{constant};
+  return tape.add_node(std::move(node), shape);
+}
+
+}  // namespace normscope

@@ -1,0 +1,28 @@
+// Attention: record and shape rule. Saves the probabilities, which backward reads and a user can look at.
+#include "engine/ops/attention/attention.h"
+
+#include "engine/core/error.h"
+
+namespace normscope {
+
+ValueId attention(Tape& tape, const std::string& name, ValueId q, ValueId k, ValueId v, ValueId key_lengths,
+                  AttentionSpec spec) {
+  const Shape &sq = tape.shape(q), &sk = tape.shape(k), &sv = tape.shape(v);
+  const std::string where = "attention " + name;
+  if (sq.rank != 3 || sk.rank != 3 || !(sk == sv) || sq[0] != sk[0] || sq[2] != sk[2])
+    fail(where, "queries {}, keys {} and values {} do not match: expected (B,Tq,D), (B,Tk,D), (B,Tk,D)",
+         to_string(sq), to_string(sk), to_string(sv));
+  if (spec.heads < 1 || sq[2] % spec.heads != 0)
+    fail(where, "width {} is not a multiple of {} heads", sq[2], spec.heads);
+  if (spec.causal && sq[1] > sk[1])
+    fail(where, "causal attention needs as many keys as queries, not {} and {}", sk[1], sq[1]);
+  if (key_lengths != kNone &&
+      (tape.value(key_lengths).dtype != DType::I32 || tape.shape(key_lengths).size() != sq[0]))
+    fail(where, "key lengths {} must be {} integers, one a row", to_string(tape.shape(key_lengths)), sq[0]);
+  Node node{.op = OpKind::Attention, .name = name, .in = {q, k, v, key_lengths}};
+  node.attributes = spec;
+  node.site = spec.dropout_site;
+  return tape.add_node(std::move(node), sq, {{"probabilities", {sq[0], spec.heads, sq[1], sk[1]}}});
+}
+
+}  // namespace normscope

@@ -1,0 +1,126 @@
+// What attention's kernels share: what a block works on, dropout's mask, and the arguments of a call.
+// Included by ops/attention.cu (probabilities are stored) and ops/attention_fused.cu (they are not).
+#pragma once
+
+#include "engine/cuda/tile.cuh"
+#include "engine/ops/attention/attention.h"
+
+namespace normscope::cuda {
+
+struct Attention {
+  const float *q, *k, *v;
+  const int32_t* key_lengths;
+  float *out, *probabilities;
+  // backward
+  const float* dout;
+  float *dq, *dk, *dv, *dscores;
+  float2* rows;  // attention_fused.cu: of each row log(sum exp(score)) and the sum of dout out
+  bool add_q, add_k, add_v;
+  const StepInputs* step;
+  int heads, Tq, Tk, D, width;
+  uint32_t site;
+  float scale;
+  bool causal, has_dropout, in_shared;
+};
+
+/// The head that a block works on: its first elements, and how many keys it may see.
+struct Head {
+  uint32_t b, h;
+  const float *q, *k, *v;
+  size_t p;   // first probability
+  size_t qo;  // first element of the head in q, out and their gradients
+  size_t ko;  // in k, v and theirs
+  int keys;
+
+  __device__ Head(const Attention& a, uint32_t index) {
+    b = index / static_cast<uint32_t>(a.heads);
+    h = index % static_cast<uint32_t>(a.heads);
+    qo = static_cast<size_t>(b) * a.Tq * a.D + static_cast<size_t>(h) * a.width;
+    ko = static_cast<size_t>(b) * a.Tk * a.D + static_cast<size_t>(h) * a.width;
+    q = a.q + qo;
+    k = a.k + ko;
+    v = a.v + ko;
+    p = static_cast<size_t>(index) * a.Tq * a.Tk;
+    keys = a.key_lengths ? max(0, min(a.Tk, a.key_lengths[b])) : a.Tk;
+  }
+  /// Keys that query t sees: the first so many.
+  __device__ int visible(const Attention& a, int t) const { return a.causal ? min(keys, t + 1) : keys; }
+};
+
+/// What dropout multiplies a probability by.
+struct Keep {
+  uint32_t threshold = 0, site = 0, step = 0;
+  uint64_t seed = 0;
+  float scale = 1.0f;
+  __device__ explicit Keep(const Attention& a) {
+    if (!a.has_dropout) return;
+    const DropoutInputs drop = a.step->dropout[static_cast<int>(DropoutKind::Attention)];
+    threshold = drop.threshold;
+    scale = drop.scale;
+    site = a.site;
+    step = a.step->step;
+    seed = a.step->seed;
+  }
+  __device__ float operator()(size_t element) const {
+    if (threshold == 0) return scale;
+    return random_word(element, site, step, Purpose::Dropout, seed) >= threshold ? scale : 0.0f;
+  }
+};
+
+/// out = A B^T over the width of a head: rows a0.. of `a`, rows b0.. of `b`, both with the model's width
+/// between rows.
+__device__ inline void rows_by_rows(ScoreTile& tile, const float* a, int a0, int a_rows, const float* b,
+                                    int b0, int b_rows, int width, int D, float* stage) {
+  tile.clear();
+  tile.multiply<true, true>(
+      0, width, stage,
+      [&](int m, int j) { return m < a_rows ? a[static_cast<size_t>(a0 + m) * D + j] : 0.0f; },
+      [&](int j, int n) { return n < b_rows ? b[static_cast<size_t>(b0 + n) * D + j] : 0.0f; });
+}
+
+/// f(m, n, accumulated number) for each element of the thread.
+template <class Tile, class F>
+__device__ void each(const Tile& tile, F f) {
+  for (int i = 0; i < Tile::RM; ++i)
+    for (int j = 0; j < Tile::RN; ++j) f(tile.row() + i, tile.column() + j, tile.acc[i][j]);
+}
+
+inline Attention arguments(const Call& c) {
+  Attention a{};
+  a.q = c.in[0].p;
+  a.k = c.in[1].p;
+  a.v = c.in[2].p;
+  a.key_lengths = c.in[3].i32();
+  a.out = c.out.p;
+  a.probabilities = c.saved[0].p;
+  a.step = c.step;
+  a.heads = c.attributes.as<AttentionSpec>().heads;
+  a.Tq = static_cast<int>(c.in[0].shape[1]);
+  a.Tk = static_cast<int>(c.in[1].shape[1]);
+  a.D = static_cast<int>(c.in[0].shape[2]);
+  a.width = a.D / a.heads;
+  a.site = c.attributes.as<AttentionSpec>().dropout_site;
+  a.scale = static_cast<float>(1.0 / sqrt(static_cast<double>(a.width)));
+  a.causal = c.attributes.as<AttentionSpec>().causal;
+  a.has_dropout = c.attributes.as<AttentionSpec>().dropout_site != 0;
+  a.in_shared = scores_in_shared(a.Tk);
+  return a;
+}
+
+/// The instance whose tile fits the width of a head.
+template <class F>
+void by_width(int width, F f) {
+  if (width <= NarrowTile::TN)
+    f(NarrowTile{});
+  else if (width <= MiddleTile::TN)
+    f(MiddleTile{});
+  else
+    f(WideTile{});
+}
+
+/// Without stored probabilities; ops/attention_fused.cu. Forward: only where the scores do not fit shared
+/// memory.
+void attend_in_passes(const Attention&, int64_t batch_heads, Context&);
+void fused_gradients(const Attention&, int64_t batch_heads, Context&);
+
+}  // namespace normscope::cuda

@@ -1,0 +1,218 @@
+// Attention on CUDA where nobody looks at the probabilities: they are computed tile by tile and never stored,
+// forward and backward again (Dao et al. 2022, algorithms 1 and 4, with two passes over the keys instead of a
+// running maximum's corrections). A pass over the keys yields each row's largest score and sum; the next ones
+// compute every score again and use it at once. Backward keeps two numbers a row in its workspace; nothing
+// here is of size Tq Tk.
+#include "engine/ops/attention/attention.cuh"
+
+namespace normscope::cuda {
+namespace {
+
+constexpr int kQueries = static_cast<int>(kQueryTile), kKeys = static_cast<int>(kKeyTile), kPitch = kKeys + 1;
+constexpr int kBuffer = kQueries * kPitch;  // floats of a tile in shared memory
+
+/// Largest score and 1 / sum of exp(score - largest) of each of `rows` queries from t0 on, into shared
+/// memory. A row is always the same warp's.
+__device__ void row_statistics(const Attention& a, const Head& head, int t0, int rows, int seen, float* stage,
+                               float* buffer, float* largest, float* inverse) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  constexpr int kRowsApart = static_cast<int>(kAttentionThreads) / 32;
+  for (int m = static_cast<int>(threadIdx.x); m < kQueries; m += static_cast<int>(kAttentionThreads)) {
+    largest[m] = 0.0f;
+    inverse[m] = 0.0f;  // the sum, until the end
+  }
+  for (int s0 = 0; s0 < seen; s0 += kKeys) {
+    ScoreTile tile;
+    rows_by_rows(tile, head.q, t0, rows, head.k, s0, min(kKeys, seen - s0), a.width, a.D, stage);
+    each(tile, [&](int m, int n, float score) { buffer[m * kPitch + n] = score * a.scale; });
+    __syncthreads();
+    for (int m = warp; m < rows; m += kRowsApart) {
+      const int visible = min(kKeys, head.visible(a, t0 + m) - s0);
+      if (visible <= 0) continue;  // the same for the whole warp
+      const float *row = buffer + m * kPitch, before = largest[m], sum_before = inverse[m];
+      float most = s0 == 0 ? row[0] : before;
+      for (int n = lane; n < visible; n += 32) most = fmaxf(most, row[n]);
+      most = warp_max(most);
+      float sum = 0;
+      for (int n = lane; n < visible; n += 32) sum += expf(row[n] - most);
+      sum = warp_sum(sum);
+      if (lane == 0) {
+        largest[m] = most;
+        inverse[m] = (s0 == 0 ? 0.0f : sum_before * expf(before - most)) + sum;
+      }
+    }
+    __syncthreads();
+  }
+  for (int m = static_cast<int>(threadIdx.x); m < kQueries; m += static_cast<int>(kAttentionThreads))
+    inverse[m] = inverse[m] > 0.0f || isnan(inverse[m]) ? 1.0f / inverse[m] : 0.0f;
+  __syncthreads();
+}
+
+template <class Out>
+__global__ void __launch_bounds__(kAttentionThreads) attend_twice(Attention a) {
+  await_inputs();
+  float* const stage = dynamic_shared();
+  float *const buffer = stage + kAttentionStage, *const largest = buffer + 2 * kBuffer,
+               *const inverse = largest + kQueries;
+  const Head head(a, blockIdx.y);
+  const Keep keep(a);
+  const int t0 = static_cast<int>(blockIdx.x) * kQueries, rows = min(kQueries, a.Tq - t0);
+  const int seen = head.visible(a, t0 + rows - 1);
+  row_statistics(a, head, t0, rows, seen, stage, buffer, largest, inverse);
+  for (int j0 = 0; j0 < a.width; j0 += Out::TN) {
+    Out out;
+    out.clear();
+    for (int s0 = 0; s0 < seen; s0 += kKeys) {
+      const int keys = min(kKeys, seen - s0);
+      ScoreTile tile;
+      rows_by_rows(tile, head.q, t0, rows, head.k, s0, keys, a.width, a.D, stage);
+      each(tile, [&](int m, int n, float score) {
+        const bool visible = m < rows && s0 + n < head.visible(a, t0 + m);
+        buffer[m * kPitch + n] = visible ? expf(score * a.scale - largest[m]) * inverse[m] *
+                                               keep(head.p + static_cast<size_t>(t0 + m) * a.Tk + (s0 + n))
+                                         : 0.0f;
+      });
+      out.template multiply<true, false>(
+          0, keys, stage, [&](int m, int n) { return buffer[m * kPitch + n]; },
+          [&](int n, int j) {
+            return j0 + j < a.width ? head.v[static_cast<size_t>(s0 + n) * a.D + j0 + j] : 0.0f;
+          });
+    }
+    each(out, [&](int m, int j, float v) {
+      if (m < rows && j0 + j < a.width) a.out[head.qo + static_cast<size_t>(t0 + m) * a.D + j0 + j] = v;
+    });
+  }
+}
+
+/// Of a tile of queries: the two numbers of each row that the gradients need, and dq.
+template <class Out>
+__global__ void __launch_bounds__(kAttentionThreads) query_gradient_again(Attention a) {
+  await_inputs();
+  float* const stage = dynamic_shared();
+  float *const buffer = stage + kAttentionStage, *const largest = buffer + 2 * kBuffer,
+               *const inverse = largest + kQueries;
+  __shared__ float dots[kQueries], log_sums[kQueries];
+  const Head head(a, blockIdx.y);
+  const Keep keep(a);
+  const int t0 = static_cast<int>(blockIdx.x) * kQueries, rows = min(kQueries, a.Tq - t0);
+  const int seen = head.visible(a, t0 + rows - 1);
+  const float* dout = a.dout + head.qo;
+  row_statistics(a, head, t0, rows, seen, stage, buffer, largest, inverse);
+  for (int m = static_cast<int>(threadIdx.x) / 32; m < rows; m += static_cast<int>(kAttentionThreads) / 32) {
+    const size_t at = static_cast<size_t>(t0 + m) * a.D;
+    float dot = 0;
+    for (int j = static_cast<int>(threadIdx.x) % 32; j < a.width; j += 32)
+      dot += dout[at + j] * a.out[head.qo + at + j];
+    dot = warp_sum(dot);
+    if (threadIdx.x % 32 == 0) {
+      dots[m] = dot;
+      log_sums[m] = largest[m] - logf(inverse[m]);  // of a row that sees nothing nobody reads it
+      a.rows[static_cast<size_t>(blockIdx.y) * a.Tq + t0 + m] = {log_sums[m], dot};
+    }
+  }
+  __syncthreads();
+  if (a.dq == nullptr) return;
+  for (int j0 = 0; j0 < a.width; j0 += Out::TN) {
+    Out dq;
+    dq.clear();
+    for (int s0 = 0; s0 < seen; s0 += kKeys) {
+      const int keys = min(kKeys, seen - s0);
+      ScoreTile score, dp;
+      rows_by_rows(score, head.q, t0, rows, head.k, s0, keys, a.width, a.D, stage);
+      rows_by_rows(dp, dout, t0, rows, head.v, s0, keys, a.width, a.D, stage);
+      for (int i = 0; i < ScoreTile::RM; ++i)
+        for (int j = 0; j < ScoreTile::RN; ++j) {
+          const int m = score.row() + i, n = score.column() + j;
+          const bool visible = m < rows && s0 + n < head.visible(a, t0 + m);
+          buffer[m * kPitch + n] =
+              visible ? expf(score.acc[i][j] * a.scale - log_sums[m]) *
+                            (keep(head.p + static_cast<size_t>(t0 + m) * a.Tk + (s0 + n)) * dp.acc[i][j] -
+                             dots[m]) *
+                            a.scale
+                      : 0.0f;
+        }
+      dq.template multiply<true, false>(
+          0, keys, stage, [&](int m, int n) { return buffer[m * kPitch + n]; },
+          [&](int n, int j) {
+            return j0 + j < a.width ? head.k[static_cast<size_t>(s0 + n) * a.D + j0 + j] : 0.0f;
+          });
+    }
+    each(dq, [&](int m, int j, float v) {
+      if (m < rows && j0 + j < a.width)
+        write_to(a.dq + head.qo + static_cast<size_t>(t0 + m) * a.D + j0 + j, v, a.add_q);
+    });
+  }
+}
+
+/// dk and dv of a tile of keys, from the queries that see them.
+template <class Out>
+__global__ void __launch_bounds__(kAttentionThreads) key_gradient_again(Attention a) {
+  await_inputs();
+  float* const stage = dynamic_shared();
+  float *const ds = stage + kAttentionStage, *const kept = ds + kBuffer;
+  const Head head(a, blockIdx.y);
+  const Keep keep(a);
+  const int s0 = static_cast<int>(blockIdx.x) * kQueries, rows = min(kQueries, a.Tk - s0);
+  const int t_first = a.causal ? min(s0, a.Tq) : 0, t_last = s0 < head.keys ? a.Tq : t_first;
+  const float *q = head.q, *dout = a.dout + head.qo;
+  const float2* numbers = a.rows + static_cast<size_t>(blockIdx.y) * a.Tq;
+  for (int j0 = 0; j0 < a.width; j0 += Out::TN) {
+    Out dk, dv;
+    dk.clear();
+    dv.clear();
+    for (int t0 = t_first; t0 < t_last; t0 += kKeys) {
+      const int queries = min(kKeys, t_last - t0);
+      ScoreTile score, dp;
+      rows_by_rows(score, head.k, s0, rows, q, t0, queries, a.width, a.D, stage);
+      rows_by_rows(dp, head.v, s0, rows, dout, t0, queries, a.width, a.D, stage);
+      for (int i = 0; i < ScoreTile::RM; ++i)
+        for (int j = 0; j < ScoreTile::RN; ++j) {
+          const int m = score.row() + i, n = score.column() + j, t = t0 + n;
+          float p = 0, k = 0, dot = 0;
+          if (m < rows && n < queries && s0 + m < head.visible(a, t)) {
+            p = expf(score.acc[i][j] * a.scale - numbers[t].x);
+            k = keep(head.p + static_cast<size_t>(t) * a.Tk + (s0 + m));
+            dot = numbers[t].y;
+          }
+          ds[m * kPitch + n] = p * (k * dp.acc[i][j] - dot) * a.scale;
+          kept[m * kPitch + n] = p * k;
+        }
+      const auto accumulate = [&](Out& tile, const float* weights, const float* source) {
+        tile.template multiply<true, false>(
+            0, queries, stage, [&](int m, int n) { return weights[m * kPitch + n]; },
+            [&](int n, int j) {
+              return j0 + j < a.width ? source[static_cast<size_t>(t0 + n) * a.D + j0 + j] : 0.0f;
+            });
+      };
+      if (a.dk) accumulate(dk, ds, q);
+      if (a.dv) accumulate(dv, kept, dout);
+      __syncthreads();  // the next tile's numbers come into the same memory
+    }
+    const auto write = [&](const Out& tile, float* to, bool add) {
+      each(tile, [&](int m, int j, float v) {
+        if (m < rows && j0 + j < a.width)
+          write_to(to + head.ko + static_cast<size_t>(s0 + m) * a.D + j0 + j, v, add);
+      });
+    };
+    if (a.dk) write(dk, a.dk, a.add_k);
+    if (a.dv) write(dv, a.dv, a.add_v);
+  }
+}
+
+}  // namespace
+
+void attend_in_passes(const Attention& a, int64_t batch_heads, Context& context) {
+  by_width(a.width, [&](auto tile) {
+    launch(context, attend_twice<decltype(tile)>, attention_fused(batch_heads, a.Tq), a);
+  });
+}
+
+void fused_gradients(const Attention& a, int64_t batch_heads, Context& context) {
+  by_width(a.width, [&](auto tile) {
+    launch(context, query_gradient_again<decltype(tile)>, attention_fused(batch_heads, a.Tq), a);
+    if (a.dk || a.dv)
+      launch(context, key_gradient_again<decltype(tile)>, attention_fused(batch_heads, a.Tk), a);
+  });
+}
+
+}  // namespace normscope::cuda

@@ -1,0 +1,18 @@
+// Dropout by a mask that is never stored.
+#pragma once
+
+#include "engine/tape/tape.h"
+
+namespace normscope {
+
+struct DropoutSpec {
+  static constexpr OpKind kOp = OpKind::Dropout;
+  DropoutKind kind = DropoutKind::Residual;
+  uint32_t site = 0;  ///< site_of(name)
+};
+
+/// out = x * keep * StepInputs.dropout[kind].scale, keep by Philox at site_of(name): never stored,
+/// regenerated backward.
+ValueId dropout(Tape&, const std::string& name, ValueId x, DropoutKind kind);
+
+}  // namespace normscope

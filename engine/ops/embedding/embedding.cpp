@@ -1,0 +1,24 @@
+// Embedding: record and shape rule. Saves nothing.
+#include "engine/ops/embedding/embedding.h"
+
+#include "engine/core/error.h"
+
+namespace normscope {
+
+ValueId embedding(Tape& tape, const std::string& name, ValueId tokens, ValueId table, ValueId positions,
+                  float scale) {
+  const Shape &ids = tape.shape(tokens), &rows = tape.shape(table);
+  const std::string where = "embedding " + name;
+  if (tape.value(tokens).dtype != DType::I32 || ids.rank != 2)
+    fail(where, "tokens {} must be integers of shape (B,T)", to_string(ids));
+  if (rows.rank != 2) fail(where, "table {} must have shape (V,D)", to_string(rows));
+  if (positions != kNone &&
+      (tape.shape(positions).cols() != rows.cols() || tape.shape(positions).rows() < ids[1]))
+    fail(where, "positions {} do not cover {} tokens of width {}: expected (>=T,D)",
+         to_string(tape.shape(positions)), ids[1], rows.cols());
+  Node node{.op = OpKind::Embedding, .name = name, .in = {tokens, table, positions}};
+  node.attributes = EmbeddingSpec{scale};
+  return tape.add_node(std::move(node), {ids[0], ids[1], rows.cols()});
+}
+
+}  // namespace normscope

@@ -1,0 +1,104 @@
+// embedding on CUDA:  out[b,t] = scale table[token] + positions[t].
+//   dtable[v] = scale times the sum of dout over the rows whose token is v, in the order of the rows: a block
+//   gathers the rows of one v, so no atomics and the same bits always.  dpositions[t] = sum of dout over b.
+#include "engine/cuda/device.cuh"
+#include "engine/ops/embedding/embedding.h"
+
+namespace normscope::cuda {
+namespace {
+
+struct Lookup {
+  const int32_t* tokens;
+  const float *table, *positions;
+  float* out;
+  float scale;
+  uint32_t length, cols;
+  __device__ void operator()(uint32_t i) const {
+    const uint32_t r = i / cols, j = i % cols;
+    const float value = scale * table[static_cast<uint32_t>(tokens[r]) * cols + j];
+    out[i] = positions ? value + positions[(r % length) * cols + j] : value;
+  }
+};
+
+void forward(const Call& c, Context& context) {
+  const int64_t n = c.out.shape.size();
+  launch(context, for_each<Lookup>, elementwise(n), n,
+         Lookup{c.in[0].i32(), c.in[1].p, c.in[2].p, c.out.p, c.attributes.as<EmbeddingSpec>().scale,
+                static_cast<uint32_t>(c.in[0].shape[1]), static_cast<uint32_t>(c.out.shape.cols())});
+}
+
+struct Gradient {
+  const int32_t* tokens;
+  const float* dout;
+  float *table, *positions;
+  bool add_table, add_positions;
+  float scale;
+  uint32_t rows, length, cols, vocabulary;
+};
+
+constexpr uint32_t kGatherThreads = 128;  // embedding_gradient() in cuda/launch.h
+
+/// Adds the rows of dout whose token is v to each column's sum; the rows of every 128 tokens are listed in
+/// order.
+__device__ void gather_token(const Gradient& g, uint32_t v) {
+  __shared__ uint32_t list[kGatherThreads];
+  __shared__ uint32_t warp_count[kGatherThreads / 32];
+  const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  for (uint32_t j0 = 0; j0 < g.cols; j0 += kGatherThreads) {
+    const uint32_t j = j0 + threadIdx.x;
+    float sum = 0;
+    for (uint32_t r0 = 0; r0 < g.rows; r0 += kGatherThreads) {
+      const uint32_t r = r0 + threadIdx.x;
+      const bool match = r < g.rows && g.tokens[r] == static_cast<int32_t>(v);
+      const uint32_t ballot = __ballot_sync(0xffffffffu, match);
+      if (lane == 0) warp_count[warp] = __popc(ballot);
+      __syncthreads();
+      uint32_t before = __popc(ballot & ((1u << lane) - 1)), count = 0;
+      for (uint32_t w = 0; w < kGatherThreads / 32; ++w) {
+        if (w < warp) before += warp_count[w];
+        count += warp_count[w];
+      }
+      if (match) list[before] = r;
+      __syncthreads();
+      if (j < g.cols) {
+#pragma unroll 4
+        for (uint32_t k = 0; k < count; ++k) sum += g.dout[list[k] * g.cols + j];
+      }
+      // The next round's lists are written after its first barrier, its counts only after this one.
+      __syncthreads();
+    }
+    if (j < g.cols) write_to(g.table + v * g.cols + j, g.scale * sum, g.add_table);
+  }
+}
+
+__global__ void __launch_bounds__(kGatherThreads) gather(Gradient g) {
+  await_inputs();
+  if (blockIdx.x < g.vocabulary) {
+    gather_token(g, blockIdx.x);
+    return;
+  }
+  const uint32_t t = blockIdx.x - g.vocabulary;
+  for (uint32_t j = threadIdx.x; j < g.cols; j += kGatherThreads) {
+    float sum = 0;
+    if (t < g.length)
+      for (uint32_t r = t; r < g.rows; r += g.length) sum += g.dout[r * g.cols + j];
+    write_to(g.positions + t * g.cols + j, sum, g.add_positions);
+  }
+}
+
+void backward(const Call& c, Context& context) {
+  const int64_t vocabulary = c.din[1] ? c.in[1].shape.rows() : 0,
+                positions = c.din[2] ? c.in[2].shape.rows() : 0;
+  if (vocabulary + positions == 0) return;
+  launch(context, gather, embedding_gradient(vocabulary, positions),
+         Gradient{c.in[0].i32(), c.dout.p, c.din[1].p, c.din[2].p, c.write[1] == Write::Add,
+                  c.write[2] == Write::Add, c.attributes.as<EmbeddingSpec>().scale,
+                  static_cast<uint32_t>(c.dout.shape.rows()), static_cast<uint32_t>(c.in[0].shape[1]),
+                  static_cast<uint32_t>(c.dout.shape.cols()), static_cast<uint32_t>(vocabulary)});
+}
+
+}  // namespace
+
+Kernels embedding_kernels() { return {forward, backward}; }
+
+}  // namespace normscope::cuda

@@ -1,0 +1,11 @@
+// gelu: record and shape rule. Saves nothing; backward reads x.
+#include "engine/ops/gelu/gelu.h"
+
+namespace normscope {
+
+ValueId gelu(Tape& tape, const std::string& name, ValueId x) {
+  const Shape shape = tape.shape(x);
+  return tape.add_node({.op = OpKind::Gelu, .name = name, .in = {x}}, shape);
+}
+
+}  // namespace normscope

@@ -1,0 +1,218 @@
+// The norm family on CUDA, one warp a row:  y = (x - mean) r, r = 1 / sqrt(variance + eps), out = gain y +
+// bias; Rms has mean 0; AdaNorm: out = C (1 - k y) y. Two-pass variance.
+//   with c = gain dout (AdaNorm: C (1 - k y) dout):  dx = r (c - mean(c) - y mean(c y)), without mean(c) for
+//   Rms and where the mean is detached, without mean(c y) where sigma is;  dgain, dbias: column sums.
+// DyT, t = tanh(alpha x): out = gain t + bias, dx = c alpha (1 - t^2), dgain = sum dout t, dbias = sum dout,
+//   dalpha = sum over all c (1 - t^2) x.
+#include "engine/cuda/device.cuh"
+#include "engine/ops/layer_norm/layer_norm.h"
+
+namespace normscope::cuda {
+namespace {
+
+/// C (1 - k y), the factor that AdaNorm multiplies y by; 1 for the other kinds.
+struct Adaptive {
+  bool on = false;
+  float scale = 1.0f, product = 0.0f;
+  explicit Adaptive(const NormSpec& a)
+      : on(a.kind == NormKind::AdaNorm), scale(a.scale), product(a.scale * a.slope) {}
+  __device__ float operator()(float y) const { return on ? scale - product * y : 1.0f; }
+};
+
+struct Norm {
+  const float *x, *gain, *bias;
+  float *out, *mean, *inverse_sigma;
+  uint32_t rows, cols;
+  float eps;
+  bool rms;
+  Adaptive adaptive;
+};
+
+__global__ void __launch_bounds__(32 * kWarps) normalise(Norm n) {
+  await_inputs();
+  const uint32_t r = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (r >= n.rows) return;
+  const float* x = n.x + r * n.cols;
+  float* out = n.out + r * n.cols;
+  const float share = 1.0f / static_cast<float>(n.cols);
+  float mean = 0;
+  if (!n.rms) {
+    for (uint32_t j = lane; j < n.cols; j += 32) mean += x[j];
+    mean = warp_sum(mean) * share;
+  }
+  float variance = 0;
+  for (uint32_t j = lane; j < n.cols; j += 32) variance += (x[j] - mean) * (x[j] - mean);
+  variance = warp_sum(variance) * share;
+  const float inverse = 1.0f / sqrtf(variance + n.eps);
+  for (uint32_t j = lane; j < n.cols; j += 32) {
+    float y = (x[j] - mean) * inverse;
+    y *= n.adaptive(y);
+    out[j] = (n.gain ? y * n.gain[j] : y) + (n.bias ? n.bias[j] : 0.0f);
+  }
+  if (lane == 0) {
+    n.mean[r] = mean;
+    n.inverse_sigma[r] = inverse;
+  }
+}
+
+struct NormGradient {
+  const float *x, *gain, *dout, *mean, *inverse_sigma;
+  float* dx;
+  uint32_t rows, cols;
+  bool mean_gradient, sigma_gradient, add;
+  Adaptive adaptive;
+  __device__ float weighted(float d, float y, uint32_t j) const {
+    return gain ? d * gain[j] : d * adaptive(y);
+  }
+};
+
+__global__ void __launch_bounds__(32 * kWarps) input_gradient(NormGradient n) {
+  await_inputs();
+  const uint32_t r = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (r >= n.rows) return;
+  const float *x = n.x + r * n.cols, *dout = n.dout + r * n.cols;
+  float* dx = n.dx + r * n.cols;
+  const float mean = n.mean[r], inverse = n.inverse_sigma[r], share = 1.0f / static_cast<float>(n.cols);
+  float mean_c = 0, mean_cy = 0;
+  for (uint32_t j = lane; j < n.cols; j += 32) {
+    const float y = (x[j] - mean) * inverse, c = n.weighted(dout[j], y, j);
+    mean_c += c;
+    mean_cy += c * y;
+  }
+  mean_c = n.mean_gradient ? warp_sum(mean_c) * share : 0.0f;
+  mean_cy = n.sigma_gradient ? warp_sum(mean_cy) * share : 0.0f;
+  for (uint32_t j = lane; j < n.cols; j += 32) {
+    const float y = (x[j] - mean) * inverse;
+    write_to(dx + j, (n.weighted(dout[j], y, j) - mean_c - y * mean_cy) * inverse, n.add);
+  }
+}
+
+/// dout y and dout at one place: summed over the rows they are dgain and dbias.
+struct GainAndBias {
+  const float *x, *dout, *mean, *inverse_sigma;
+  uint32_t cols;
+  __device__ float2 operator()(uint32_t r, uint32_t j) const {
+    const float d = dout[r * cols + j];
+    return {d * ((x[r * cols + j] - mean[r]) * inverse_sigma[r]), d};
+  }
+};
+
+// A row of the norm: a row of the tensor, or each of its `heads` parts.
+int64_t rows_of(const Call& c) { return c.in[0].shape.rows() * c.attributes.as<NormSpec>().heads; }
+uint32_t width_of(const Call& c) {
+  return static_cast<uint32_t>(c.in[0].shape.cols() / c.attributes.as<NormSpec>().heads);
+}
+
+struct DyT {
+  const float *x, *gain, *bias, *alpha;
+  float *out, *mean, *factor;
+  uint32_t rows, cols;
+};
+
+__global__ void __launch_bounds__(32 * kWarps) squash(DyT n) {
+  await_inputs();
+  const uint32_t r = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (r >= n.rows) return;
+  const float *x = n.x + r * n.cols, alpha = *n.alpha;
+  float before = 0, after = 0;
+  for (uint32_t j = lane; j < n.cols; j += 32) {
+    const float t = tanhf(alpha * x[j]);
+    before += x[j] * x[j];
+    after += t * t;
+    n.out[r * n.cols + j] = n.gain[j] * t + n.bias[j];
+  }
+  before = warp_sum(before);
+  after = warp_sum(after);
+  if (lane == 0) {
+    n.mean[r] = 0.0f;
+    n.factor[r] = before == 0.0f ? alpha : sqrtf(after / before);
+  }
+}
+
+/// dout gain (1 - tanh^2) at one place: what dx and dalpha share.
+struct SquashSlope {
+  const float *x, *gain, *dout, *alpha;
+  uint32_t cols;
+  __device__ float at(uint32_t i) const {
+    const float t = tanhf(*alpha * x[i]);
+    return dout[i] * gain[i % cols] * (1.0f - t * t);
+  }
+};
+struct SquashInput {
+  SquashSlope slope;
+  float* dx;
+  bool add;
+  __device__ void operator()(uint32_t i) const { write_to(dx + i, *slope.alpha * slope.at(i), add); }
+};
+struct SquashAlpha {
+  SquashSlope slope;
+  __device__ float operator()(uint32_t i) const { return slope.at(i) * slope.x[i]; }
+};
+struct SquashGain {
+  const float *x, *dout, *alpha;
+  uint32_t cols;
+  __device__ float2 operator()(uint32_t r, uint32_t j) const {
+    const float d = dout[r * cols + j];
+    return {d * tanhf(*alpha * x[r * cols + j]), d};
+  }
+};
+
+void dyt_backward(const Call& c, Context& context, const ColumnOutputs& outputs) {
+  const uint32_t cols = width_of(c), n = static_cast<uint32_t>(c.dout.shape.size());
+  const SquashSlope slope{c.in[0].p, c.in[1].p, c.dout.p, c.in[3].p, cols};
+  if (c.din[0])
+    launch(context, for_each<SquashInput>, elementwise(n), n,
+           SquashInput{slope, c.din[0].p, c.write[0] == Write::Add});
+  if (c.din[1] || c.din[2])
+    launch(context, sum_columns<float2, SquashGain>, column_sums(cols), rows_of(c), cols,
+           SquashGain{c.in[0].p, c.dout.p, c.in[3].p, cols}, outputs);
+  if (c.din[3])
+    launch(context, sum_all<SquashAlpha>, whole_sum(n), n, SquashAlpha{slope},
+           reinterpret_cast<double*>(c.workspace), c.counter, c.din[3].p, c.write[3] == Write::Add);
+}
+
+void forward(const Call& c, Context& context) {
+  const int64_t rows = rows_of(c);
+  if (c.attributes.as<NormSpec>().kind == NormKind::DyT) {
+    launch(context, squash, warp_per_row(rows),
+           DyT{c.in[0].p, c.in[1].p, c.in[2].p, c.in[3].p, c.out.p, c.saved[0].p, c.saved[1].p,
+               static_cast<uint32_t>(rows), width_of(c)});
+    return;
+  }
+  launch(context, normalise, warp_per_row(rows),
+         Norm{c.in[0].p, c.in[1].p, c.in[2].p, c.out.p, c.saved[0].p, c.saved[1].p,
+              static_cast<uint32_t>(rows), width_of(c), c.attributes.as<NormSpec>().eps,
+              c.attributes.as<NormSpec>().kind == NormKind::Rms, Adaptive(c.attributes.as<NormSpec>())});
+}
+
+void backward(const Call& c, Context& context) {
+  const int64_t rows = rows_of(c);
+  const uint32_t cols = width_of(c);
+  ColumnOutputs outputs;
+  outputs.out[0] = c.din[1].p;
+  outputs.out[1] = c.din[2].p;
+  outputs.add[0] = c.write[1] == Write::Add;
+  outputs.add[1] = c.write[2] == Write::Add;
+  if (c.attributes.as<NormSpec>().kind == NormKind::DyT) return dyt_backward(c, context, outputs);
+  if (c.din[0])
+    launch(
+        context, input_gradient, warp_per_row(rows),
+        NormGradient{c.in[0].p, c.in[1].p, c.dout.p, c.saved[0].p, c.saved[1].p, c.din[0].p,
+                     static_cast<uint32_t>(rows), cols, mean_has_gradient(c.attributes.as<NormSpec>().kind),
+                     sigma_has_gradient(c.attributes.as<NormSpec>().kind), c.write[0] == Write::Add,
+                     Adaptive(c.attributes.as<NormSpec>())});
+  if (c.din[1] || c.din[2])
+    launch(context, sum_columns<float2, GainAndBias>, column_sums(cols), rows, cols,
+           GainAndBias{c.in[0].p, c.dout.p, c.saved[0].p, c.saved[1].p, cols}, outputs);
+}
+
+/// For the sum that is dalpha.
+size_t workspace(const Call& c, Context&) {
+  return c.attributes.as<NormSpec>().kind == NormKind::DyT ? 2 * static_cast<size_t>(kMostSumBlocks) : 0;
+}
+
+}  // namespace
+
+Kernels layer_norm_kernels() { return {forward, backward, workspace}; }
+
+}  // namespace normscope::cuda

@@ -1,0 +1,252 @@
+// The layer norm family on the CPU, over rows x (D), with y = (x - mean) / sigma (mean 0 for Rms):
+//   out = gain y + bias, AdaNorm: C (1 - k y) y
+//   dx = (c - mean(c) - y mean(c y)) / sigma with c = gain dout, AdaNorm: C (1 - k y) dout; Rms and the kinds
+//   that detach the mean have no mean(c) term, those that detach sigma no mean(c y) term (Xu et al. 2019,
+//   Theorem 1) dgain = sum over rows of dout y        dbias = sum over rows of dout
+// DyT (Zhu et al. 2025), t = tanh(alpha x), no statistics:  out = gain t + bias
+//   dx = c alpha (1 - t^2)   dgain = sum dout t   dbias = sum dout   dalpha = sum over all c (1 - t^2) x
+// A row stays in the L1 cache for its three passes. Chunks of rows leave partial dgain and dbias; a last
+// stage adds them.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/ops/layer_norm/layer_norm_cpu.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target.h: these are compiled once per target.
+#include "engine/cpu/export.h"
+#include "engine/cpu/simd_inl.h"
+#include "engine/ops/layer_norm/layer_norm.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace normscope::cpu::HWY_NAMESPACE {
+namespace {
+
+// A row of the norm: a row of the tensor, or each of its `heads` parts.
+int64_t width_of(const Call& call) { return call.in[0].shape.cols() / call.attributes.as<NormSpec>().heads; }
+int64_t rows_of(const Call& call) { return call.in[0].shape.rows() * call.attributes.as<NormSpec>().heads; }
+
+Cut row_cut(const Call& call) {
+  const int64_t d = width_of(call), r = rows_of(call);
+  return cut(r, larger(kFlatChunk / 4 / d, div_up(r, 64)));
+}
+
+/// C (1 - k y), the factor that AdaNorm multiplies y by.
+HWY_ATTR VF adaptive(const NormSpec& a, VF y) {
+  const DF d;
+  return hn::NegMulAdd(hn::Set(d, a.scale * a.slope), y, hn::Set(d, a.scale));
+}
+
+template <NormKind kKind>
+void forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
+  constexpr bool kCentered = is_centred(kKind), kGain = has_gain(kKind), kBias = has_bias(kKind);
+  const DF d;
+  const int64_t width = width_of(call);
+  const float inverse_width = 1.0f / static_cast<float>(width);
+  const Cut c = row_cut(call);
+  const float *gain = call.in[1].p, *bias = call.in[2].p;
+  for (int64_t r = c.begin(chunk); r < c.end(chunk, rows_of(call)); ++r) {
+    const float* x = call.in[0].p + r * width;
+    float* out = call.out.p + r * width;
+    float mean = 0.0f;
+    if (kCentered) {
+      VF sum = hn::Zero(d);
+      each_vector(width, [&](int64_t j, auto lanes) HWY_ATTR { sum = hn::Add(sum, lanes.load(x + j)); });
+      mean = sum_of(d, sum) * inverse_width;
+    }
+    const VF center = hn::Set(d, mean);
+    VF squares = hn::Zero(d);
+    each_vector(width, [&](int64_t j, auto lanes) HWY_ATTR {
+      const VF v = lanes.zero_rest(hn::Sub(lanes.load(x + j), center));
+      squares = hn::MulAdd(v, v, squares);
+    });
+    const float variance = sum_of(d, squares) * inverse_width;
+    const float inverse_sigma = 1.0f / __builtin_sqrtf(variance + call.attributes.as<NormSpec>().eps);
+    const VF scale = hn::Set(d, inverse_sigma);
+    each_vector(width, [&](int64_t j, auto lanes) HWY_ATTR {
+      VF y = hn::Mul(hn::Sub(lanes.load(x + j), center), scale);
+      if (kGain && kBias)
+        y = hn::MulAdd(lanes.load(gain + j), y, lanes.load(bias + j));
+      else if (kGain)
+        y = hn::Mul(lanes.load(gain + j), y);
+      else if (kKind == NormKind::AdaNorm)
+        y = hn::Mul(adaptive(call.attributes.as<NormSpec>(), y), y);
+      lanes.store(y, out + j);
+    });
+    call.saved[0].p[r] = mean;
+    call.saved[1].p[r] = inverse_sigma;
+  }
+}
+
+// The partials of a chunk: dgain, dbias, then dalpha on a line of its own.
+int64_t partial_stride(const Call& call) { return round_up(width_of(call), 16); }
+int64_t chunk_stride(const Call& call) { return 2 * partial_stride(call) + 16; }
+bool wants_partials(const Call& call) {
+  return call.write[1] != Write::Skip || call.write[2] != Write::Skip || call.write[3] != Write::Skip;
+}
+
+template <NormKind kKind>
+void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
+  constexpr bool kGain = has_gain(kKind), kBias = has_bias(kKind);
+  const DF d;
+  const int64_t width = width_of(call);
+  const float inverse_width = 1.0f / static_cast<float>(width);
+  const Cut c = row_cut(call);
+  const float* gain = call.in[1].p;
+  const bool partials = wants_partials(call), input = call.write[0] != Write::Skip,
+             add = call.write[0] == Write::Add;
+  float* dgain = call.workspace + chunk * chunk_stride(call);
+  float* dbias = dgain + partial_stride(call);
+  for (int64_t r = c.begin(chunk); r < c.end(chunk, rows_of(call)); ++r) {
+    const float *x = call.in[0].p + r * width, *dout = call.dout.p + r * width;
+    float* dx = call.din[0].p + r * width;
+    const VF center = hn::Set(d, call.saved[0].p[r]), scale = hn::Set(d, call.saved[1].p[r]);
+    const bool first = r == c.begin(chunk);
+    const auto weighted = [&](auto lanes, int64_t j, VF g, VF y) HWY_ATTR {  // c
+      if (kGain) return hn::Mul(g, lanes.load(gain + j));
+      return kKind == NormKind::AdaNorm ? hn::Mul(g, adaptive(call.attributes.as<NormSpec>(), y)) : g;
+    };
+    VF sum_c = hn::Zero(d), sum_cy = hn::Zero(d);
+    each_vector(width, [&](int64_t j, auto lanes) HWY_ATTR {
+      const VF g = lanes.load(dout + j), y = hn::Mul(hn::Sub(lanes.load(x + j), center), scale);
+      if (kGain && partials) put(lanes, hn::Mul(g, y), dgain + j, !first);
+      if (kBias && partials) put(lanes, g, dbias + j, !first);
+      const VF e = weighted(lanes, j, g, y);
+      sum_c = hn::Add(sum_c, e);
+      sum_cy = hn::MulAdd(e, y, sum_cy);
+    });
+    if (!input) continue;
+    const VF mean_c = hn::Set(d, mean_has_gradient(kKind) ? sum_of(d, sum_c) * inverse_width : 0.0f);
+    const VF mean_cy = hn::Set(d, sigma_has_gradient(kKind) ? sum_of(d, sum_cy) * inverse_width : 0.0f);
+    each_vector(width, [&](int64_t j, auto lanes) HWY_ATTR {
+      const VF g = lanes.load(dout + j), y = hn::Mul(hn::Sub(lanes.load(x + j), center), scale);
+      const VF e = weighted(lanes, j, g, y);
+      put(lanes, hn::Mul(scale, hn::NegMulAdd(y, mean_cy, hn::Sub(e, mean_c))), dx + j, add);
+    });
+  }
+}
+
+void dyt_forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
+  const DF d;
+  const int64_t width = width_of(call);
+  const Cut c = row_cut(call);
+  const float *gain = call.in[1].p, *bias = call.in[2].p;
+  const VF alpha = hn::Set(d, *call.in[3].p);
+  for (int64_t r = c.begin(chunk); r < c.end(chunk, rows_of(call)); ++r) {
+    const float* x = call.in[0].p + r * width;
+    float* out = call.out.p + r * width;
+    VF before = hn::Zero(d), after = hn::Zero(d);
+    each_vector(width, [&](int64_t j, auto lanes) HWY_ATTR {
+      const VF v = lanes.load(x + j), t = tanh_of(d, hn::Mul(alpha, v));  // beyond the row tanh 0 = 0
+      before = hn::MulAdd(v, v, before);
+      after = hn::MulAdd(t, t, after);
+      lanes.store(hn::MulAdd(lanes.load(gain + j), t, lanes.load(bias + j)), out + j);
+    });
+    const float squares = sum_of(d, before);
+    call.saved[0].p[r] = 0.0f;
+    call.saved[1].p[r] = squares == 0.0f ? *call.in[3].p : __builtin_sqrtf(sum_of(d, after) / squares);
+  }
+}
+
+void dyt_backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
+  const DF d;
+  const int64_t width = width_of(call);
+  const Cut c = row_cut(call);
+  const float* gain = call.in[1].p;
+  const VF alpha = hn::Set(d, *call.in[3].p), one = hn::Set(d, 1.0f);
+  const bool partials = wants_partials(call), input = call.write[0] != Write::Skip,
+             add = call.write[0] == Write::Add;
+  float* dgain = call.workspace + chunk * chunk_stride(call);
+  float* dbias = dgain + partial_stride(call);
+  double dalpha = 0;
+  for (int64_t r = c.begin(chunk); r < c.end(chunk, rows_of(call)); ++r) {
+    const float *x = call.in[0].p + r * width, *dout = call.dout.p + r * width;
+    float* dx = call.din[0].p + r * width;
+    const bool first = r == c.begin(chunk);
+    VF sum = hn::Zero(d);
+    each_vector(width, [&](int64_t j, auto lanes) HWY_ATTR {
+      const VF g = lanes.load(dout + j), v = lanes.load(x + j), t = tanh_of(d, hn::Mul(alpha, v));
+      if (partials) {
+        put(lanes, hn::Mul(g, t), dgain + j, !first);
+        put(lanes, g, dbias + j, !first);
+      }
+      const VF slope = hn::Mul(hn::Mul(g, lanes.load(gain + j)), hn::NegMulAdd(t, t, one));
+      sum = hn::MulAdd(slope, v, sum);
+      if (input) put(lanes, hn::Mul(alpha, slope), dx + j, add);
+    });
+    dalpha += static_cast<double>(sum_of(d, sum));
+  }
+  if (partials) dbias[partial_stride(call)] = static_cast<float>(dalpha);
+}
+
+void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
+  const int64_t chunks = row_cut(call).chunks, stride = partial_stride(call), width = width_of(call);
+  for (int side = 0; side < 2; ++side)
+    if (call.write[1 + side] != Write::Skip)
+      reduce_rows(call.workspace + side * stride, chunks, chunk_stride(call), width, call.din[1 + side].p,
+                  call.write[1 + side] == Write::Add);
+  if (call.write[3] == Write::Skip) return;
+  double alpha = 0;
+  for (int64_t k = 0; k < chunks; ++k)
+    alpha += static_cast<double>(call.workspace[k * chunk_stride(call) + 2 * stride]);
+  float* to = call.din[3].p;
+  *to = static_cast<float>(call.write[3] == Write::Add ? static_cast<double>(*to) + alpha : alpha);
+}
+
+StageFn forward_of(NormKind kind) {
+  switch (kind) {
+    case NormKind::LayerNorm:
+      return forward<NormKind::LayerNorm>;
+    case NormKind::Rms:
+      return forward<NormKind::Rms>;
+    case NormKind::AdaNorm:
+      return forward<NormKind::AdaNorm>;
+    case NormKind::DyT:
+      return dyt_forward;
+    default:
+      return forward<NormKind::Simple>;  // the detached kinds differ in the backward pass only
+  }
+}
+
+StageFn backward_of(NormKind kind) {
+  switch (kind) {
+    case NormKind::LayerNorm:
+      return backward<NormKind::LayerNorm>;
+    case NormKind::Rms:
+      return backward<NormKind::Rms>;
+    case NormKind::AdaNorm:
+      return backward<NormKind::AdaNorm>;
+    case NormKind::Detach:
+      return backward<NormKind::Detach>;
+    case NormKind::DetachMean:
+      return backward<NormKind::DetachMean>;
+    case NormKind::DetachVariance:
+      return backward<NormKind::DetachVariance>;
+    case NormKind::DyT:
+      return dyt_backward;
+    default:
+      return backward<NormKind::Simple>;
+  }
+}
+
+Stages layer_norm_forward(const Call& call) {
+  Stages stages;
+  stages.add(forward_of(call.attributes.as<NormSpec>().kind), row_cut(call).chunks);
+  return stages;
+}
+
+Stages layer_norm_backward(const Call& call) {
+  Stages stages;
+  stages.add(backward_of(call.attributes.as<NormSpec>().kind), row_cut(call).chunks);
+  if (!wants_partials(call)) return stages;
+  stages.workspace_floats = static_cast<size_t>(row_cut(call).chunks * chunk_stride(call));
+  stages.add(reduce, 1);
+  return stages;
+}
+
+}  // namespace
+}  // namespace normscope::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace normscope::cpu {
+NORMSCOPE_KERNELS(layer_norm)
+}  // namespace normscope::cpu
+#endif

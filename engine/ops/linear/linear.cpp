@@ -1,0 +1,27 @@
+// Linear: record and shape rule. Saves nothing; backward reads x and W.
+#include "engine/ops/linear/linear.h"
+
+#include "engine/core/error.h"
+
+namespace normscope {
+
+ValueId linear(Tape& tape, const std::string& name, ValueId x, ValueId weight, ValueId bias,
+               bool transposed) {
+  const Shape &in = tape.shape(x), &w = tape.shape(weight);
+  const std::string where = "linear " + name;
+  if (w.rank != 2) fail(where, "weight {} must have two dimensions", to_string(w));
+  const int64_t inner = transposed ? w[1] : w[0], out_cols = transposed ? w[0] : w[1];
+  if (in.cols() != inner)
+    fail(where, "input {} does not match weight {}: expected input.cols == weight.{}", to_string(in),
+         to_string(w), transposed ? "cols" : "rows");
+  if (bias != kNone && tape.shape(bias).size() != out_cols)
+    fail(where, "bias {} does not match weight {}: expected {} numbers", to_string(tape.shape(bias)),
+         to_string(w), out_cols);
+  Shape out = in;
+  out.dim[out.rank - 1] = out_cols;
+  Node node{.op = OpKind::Linear, .name = name, .in = {x, weight, bias}};
+  node.attributes = LinearSpec{transposed};
+  return tape.add_node(std::move(node), out);
+}
+
+}  // namespace normscope

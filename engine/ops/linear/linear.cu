@@ -1,0 +1,82 @@
+// linear on CUDA:  out (R,N) = x (R,K) W (K,N) + b (N); transposed: W is (N,K), out = x W^T + b.
+//   dx = dout W^T          dW = x^T dout (transposed: dout^T x)          db = column sums of dout
+#include "engine/cuda/device.cuh"
+#include "engine/ops/linear/linear.h"
+
+namespace normscope::cuda {
+namespace {
+
+Gemm product(const Call& c) {
+  Gemm g;
+  g.m = c.in[0].shape.rows();
+  g.k = c.in[0].shape.cols();
+  g.n = c.out.shape.cols();
+  g.tb = c.attributes.as<LinearSpec>().transposed;
+  g.a = c.in[0].p;
+  g.b = c.in[1].p;
+  g.bias = c.in[2].p;
+  g.c = c.out.p;
+  return g;
+}
+
+Gemm input_gradient(const Call& c) {
+  Gemm g;
+  g.m = c.in[0].shape.rows();
+  g.n = c.in[0].shape.cols();
+  g.k = c.dout.shape.cols();
+  g.tb = !c.attributes.as<LinearSpec>().transposed;
+  g.a = c.dout.p;
+  g.b = c.in[1].p;
+  g.c = c.din[0].p;
+  g.add = c.write[0] == Write::Add;
+  return g;
+}
+
+Gemm weight_gradient(const Call& c) {
+  Gemm g;
+  g.k = c.in[0].shape.rows();
+  g.ta = true;
+  const bool t = c.attributes.as<LinearSpec>().transposed;
+  g.m = t ? c.dout.shape.cols() : c.in[0].shape.cols();
+  g.n = t ? c.in[0].shape.cols() : c.dout.shape.cols();
+  g.a = t ? c.dout.p : c.in[0].p;
+  g.b = t ? c.in[0].p : c.dout.p;
+  g.c = c.din[1].p;
+  g.add = c.write[1] == Write::Add;
+  return g;
+}
+
+struct Column {
+  const float* p;
+  uint32_t cols;
+  __device__ float operator()(uint32_t r, uint32_t j) const { return p[r * cols + j]; }
+};
+
+void forward(const Call& c, Context& context) { gemm(context, product(c), c.workspace); }
+
+void backward(const Call& c, Context& context) {
+  if (c.din[0]) gemm(context, input_gradient(c), c.workspace);
+  if (c.din[1]) gemm(context, weight_gradient(c), c.workspace);
+  if (c.din[2]) {
+    const uint32_t cols = static_cast<uint32_t>(c.dout.shape.cols());
+    ColumnOutputs outputs;
+    outputs.out[0] = c.din[2].p;
+    outputs.add[0] = c.write[2] == Write::Add;
+    launch(context, sum_columns<float, Column>, column_sums(cols), c.dout.shape.rows(), cols,
+           Column{c.dout.p, cols}, outputs);
+  }
+}
+
+size_t workspace(const Call& c, Context& context) {
+  if (c.phase == Phase::Forward) return gemm_workspace(context, product(c));
+  size_t floats = 0;
+  if (c.write[0] != Write::Skip) floats = std::max(floats, gemm_workspace(context, input_gradient(c)));
+  if (c.write[1] != Write::Skip) floats = std::max(floats, gemm_workspace(context, weight_gradient(c)));
+  return floats;
+}
+
+}  // namespace
+
+Kernels linear_kernels() { return {forward, backward, workspace}; }
+
+}  // namespace normscope::cuda

@@ -1,0 +1,158 @@
+// linear on the CPU:  out (R,N) = x (R,K) W (K,N) + b (N); transposed: W is (N,K), out = x W^T + b.
+//   dx = dout W^T          dW = x^T dout (transposed: dout^T x)          db = column sums of dout
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/ops/linear/linear_cpu.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target.h: these are compiled once per target.
+#include "engine/cpu/export.h"
+#include "engine/cpu/gemm_inl.h"
+#include "engine/ops/linear/linear.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace normscope::cpu::HWY_NAMESPACE {
+namespace {
+
+Gemm product(const Call& call) {
+  const int64_t r = call.in[0].shape.rows(), k = call.in[0].shape.cols(), n = call.out.shape.cols();
+  const Operand w =
+      call.attributes.as<LinearSpec>().transposed ? Operand{call.in[1].p, 1, k} : Operand{call.in[1].p, n, 1};
+  return {r, n, k, {call.in[0].p, k, 1}, w, call.out.p, call.in[2].p, false};
+}
+
+Gemm input_gradient(const Call& call) {
+  const int64_t r = call.in[0].shape.rows(), k = call.in[0].shape.cols(), n = call.dout.shape.cols();
+  const Operand w =
+      call.attributes.as<LinearSpec>().transposed ? Operand{call.in[1].p, k, 1} : Operand{call.in[1].p, 1, n};
+  return {r, k, n, {call.dout.p, n, 1}, w, call.din[0].p, nullptr, call.write[0] == Write::Add};
+}
+
+Gemm weight_gradient(const Call& call) {
+  const int64_t r = call.in[0].shape.rows(), k = call.in[0].shape.cols(), n = call.dout.shape.cols();
+  const bool add = call.write[1] == Write::Add;
+  if (call.attributes.as<LinearSpec>().transposed)
+    return {n, k, r, {call.dout.p, 1, n}, {call.in[0].p, k, 1}, call.din[1].p, nullptr, add};
+  return {k, n, r, {call.in[0].p, 1, k}, {call.dout.p, n, 1}, call.din[1].p, nullptr, add};
+}
+
+// ---- forward ---------------------------------------------------------------------------------------------
+
+void forward_pack(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
+  const Gemm g = product(call);
+  gemm_pack_chunk(g, plan_gemm(g), chunk, call.workspace);
+}
+
+void forward_multiply(const Call& call, const StepInputs&, int64_t chunk, Scratch scratch) noexcept {
+  const Gemm g = product(call);
+  gemm_chunk(g, plan_gemm(g), chunk, call.workspace, scratch.p);
+}
+
+Stages linear_forward(const Call& call) {
+  const GemmPlan plan = plan_gemm(product(call));
+  Stages stages;
+  stages.workspace_floats = plan.packed_floats;
+  if (plan.packed_floats > 0) stages.add(forward_pack, plan.pack_chunks);
+  stages.add(forward_multiply, plan.chunks());
+  return stages;
+}
+
+// ---- backward --------------------------------------------------------------------------------------------
+
+constexpr int64_t kBiasColumns = 4 * kLanes;  // columns of a chunk of db
+constexpr int64_t kBiasRows = 64;  // rows summed before they join the total: error grows with rows / 64
+
+/// Sums of up to kVectors vectors of columns of dout, side by side, so that whole cache lines are read.
+template <int kVectors>
+void bias_columns(const Call& call, int64_t j0) {
+  const DF d;
+  const int64_t r = call.in[0].shape.rows(), n = call.dout.shape.cols();
+  const int64_t last = smaller(kLanes, n - j0 - (kVectors - 1) * kLanes);  // columns of the last vector
+  const auto lanes_of = [&](int v) HWY_ATTR { return v + 1 < kVectors ? kLanes : last; };
+  VF total[kVectors], part[kVectors];
+  for (int v = 0; v < kVectors; ++v) total[v] = hn::Zero(d);
+  for (int64_t i0 = 0; i0 < r; i0 += kBiasRows) {
+    for (int v = 0; v < kVectors; ++v) part[v] = hn::Zero(d);
+    for (int64_t i = i0; i < smaller(r, i0 + kBiasRows); ++i) {
+      const float* row = call.dout.p + i * n + j0;
+      for (int v = 0; v + 1 < kVectors; ++v) part[v] = hn::Add(part[v], hn::LoadU(d, row + v * kLanes));
+      const float* tail = row + (kVectors - 1) * kLanes;
+      part[kVectors - 1] =
+          hn::Add(part[kVectors - 1], last == kLanes ? hn::LoadU(d, tail) : load_n(d, tail, last));
+    }
+    for (int v = 0; v < kVectors; ++v) total[v] = hn::Add(total[v], part[v]);
+  }
+  for (int v = 0; v < kVectors; ++v) {
+    float* to = call.din[2].p + j0 + v * kLanes;
+    if (call.write[2] == Write::Add) total[v] = hn::Add(total[v], load_n(d, to, lanes_of(v)));
+    store_n(total[v], d, to, lanes_of(v));
+  }
+}
+
+/// What the first backward stage does, in this order of chunks: products of dW, packing for dx, columns of
+/// db.
+struct FirstStage {
+  int64_t weight = 0, pack = 0, bias = 0;
+  size_t packed_dx = 0, packed_dw = 0;
+};
+
+FirstStage first_stage(const Call& call) {
+  FirstStage first;
+  if (call.write[1] != Write::Skip) {
+    const GemmPlan plan = plan_gemm(weight_gradient(call));
+    first.weight = plan.chunks();
+    first.packed_dw = plan.packed_floats;
+  }
+  if (call.write[0] != Write::Skip) {
+    const GemmPlan plan = plan_gemm(input_gradient(call));
+    first.pack = plan.pack_chunks;
+    first.packed_dx = plan.packed_floats;
+  }
+  if (call.write[2] != Write::Skip) first.bias = div_up(call.dout.shape.cols(), kBiasColumns);
+  return first;
+}
+
+void backward_pack_weight(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
+  const Gemm g = weight_gradient(call);
+  gemm_pack_chunk(g, plan_gemm(g), chunk, call.workspace + first_stage(call).packed_dx);
+}
+
+void backward_first(const Call& call, const StepInputs&, int64_t chunk, Scratch scratch) noexcept {
+  const FirstStage first = first_stage(call);
+  if (chunk < first.weight) {
+    const Gemm g = weight_gradient(call);
+    gemm_chunk(g, plan_gemm(g), chunk, call.workspace + first.packed_dx, scratch.p);
+  } else if (chunk < first.weight + first.pack) {
+    const Gemm g = input_gradient(call);
+    gemm_pack_chunk(g, plan_gemm(g), chunk - first.weight, call.workspace);
+  } else {
+    const int64_t j = (chunk - first.weight - first.pack) * kBiasColumns;
+    constexpr void (*kSums[])(const Call&, int64_t) = {bias_columns<1>, bias_columns<2>, bias_columns<3>,
+                                                       bias_columns<4>};
+    kSums[div_up(smaller(kBiasColumns, call.dout.shape.cols() - j), kLanes) - 1](call, j);
+  }
+}
+
+void backward_input(const Call& call, const StepInputs&, int64_t chunk, Scratch scratch) noexcept {
+  const Gemm g = input_gradient(call);
+  gemm_chunk(g, plan_gemm(g), chunk, call.workspace, scratch.p);
+}
+
+Stages linear_backward(const Call& call) {
+  const FirstStage first = first_stage(call);
+  Stages stages;
+  stages.workspace_floats = first.packed_dx + first.packed_dw;
+  if (first.packed_dw > 0) stages.add(backward_pack_weight, plan_gemm(weight_gradient(call)).pack_chunks);
+  const int64_t chunks = first.weight + first.pack + first.bias;
+  if (chunks > 0) stages.add(backward_first, chunks);
+  if (call.write[0] != Write::Skip) stages.add(backward_input, plan_gemm(input_gradient(call)).chunks());
+  return stages;
+}
+
+}  // namespace
+}  // namespace normscope::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace normscope::cpu {
+NORMSCOPE_KERNELS(linear)
+}  // namespace normscope::cpu
+#endif

@@ -1,0 +1,11 @@
+// relu: record and shape rule. Saves nothing; backward reads x.
+#include "engine/ops/relu/relu.h"
+
+namespace normscope {
+
+ValueId relu(Tape& tape, const std::string& name, ValueId x) {
+  const Shape shape = tape.shape(x);
+  return tape.add_node({.op = OpKind::Relu, .name = name, .in = {x}}, shape);
+}
+
+}  // namespace normscope

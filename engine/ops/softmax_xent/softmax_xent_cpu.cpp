@@ -1,0 +1,128 @@
+// softmax_xent on the CPU, over rows with a target:
+//   loss = sum_r w_r CE_r / sum_r w_r        CE = (1-e) (lse - x_target) + e (lse - mean(x))
+//   dlogits = dloss w_r / sum w (exp(x - lse) - (1-e) [v = target] - e/V)
+// A row without a target (or one outside [0,V)) has no gradient. With no row left the loss is 0.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/ops/softmax_xent/softmax_xent_cpu.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target.h: these are compiled once per target.
+#include "engine/cpu/export.h"
+#include "engine/cpu/simd_inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace normscope::cpu::HWY_NAMESPACE {
+namespace {
+
+Cut row_cut(const Call& call) {
+  const int64_t v = call.in[0].shape.cols(), r = call.in[0].shape.rows();
+  return cut(r, larger(larger(1, kFlatChunk / 4 / v), div_up(r, 64)));
+}
+bool has_target(const Call& call, int64_t r) {
+  const int32_t target = call.in[1].i32()[r];
+  return target >= 0 && target < call.in[0].shape.cols();
+}
+
+/// Log-sum-exp of a row, and the sum of its logits.
+HWY_INLINE float log_sum_exp(const float* x, int64_t n, float* sum_of_logits) {
+  const DF d;
+  const VF lowest = hn::Set(d, -__builtin_inff());
+  VF most = lowest, total = hn::Zero(d), logits = hn::Zero(d);
+  each_vector(n, [&](int64_t j, auto lanes) HWY_ATTR {
+    const VF v = lanes.load(x + j);
+    most = hn::Max(most, lanes.fill_rest(v, lowest));
+    logits = hn::Add(logits, v);
+  });
+  const float largest = max_of(d, most);
+  const VF shift = hn::Set(d, largest);
+  each_vector(n, [&](int64_t j, auto lanes) HWY_ATTR {
+    total = hn::Add(total, lanes.zero_rest(exp_of(d, hn::Sub(lanes.load(x + j), shift))));
+  });
+  *sum_of_logits = sum_of(d, logits);
+  return static_cast<float>(static_cast<double>(largest) +
+                            __builtin_log(static_cast<double>(sum_of(d, total))));
+}
+
+/// Chunk's sums of w CE and of w go to the workspace.
+void forward_rows(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
+  const Cut c = row_cut(call);
+  const int64_t width = call.in[0].shape.cols();
+  const double smoothing = static_cast<double>(step.label_smoothing);
+  double loss = 0, weight = 0;
+  for (int64_t r = c.begin(chunk); r < c.end(chunk, call.in[0].shape.rows()); ++r) {
+    const float* x = call.in[0].p + r * width;
+    float logits;
+    const float lse = log_sum_exp(x, width, &logits);
+    call.saved[0].p[r] = lse;
+    if (!has_target(call, r)) continue;
+    const double w = call.in[2] ? static_cast<double>(call.in[2].p[r]) : 1.0;
+    const double hit = static_cast<double>(lse) - static_cast<double>(x[call.in[1].i32()[r]]);
+    const double mean = static_cast<double>(lse) - static_cast<double>(logits) / static_cast<double>(width);
+    loss += w * (smoothing == 0 ? hit : (1 - smoothing) * hit + smoothing * mean);
+    weight += w;
+  }
+  doubles(call.workspace)[2 * chunk] = loss;
+  doubles(call.workspace)[2 * chunk + 1] = weight;
+}
+
+void forward_sum(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
+  double loss = 0, weight = 0;
+  for (int64_t c = 0; c < row_cut(call).chunks; ++c) {
+    loss += doubles(call.workspace)[2 * c];
+    weight += doubles(call.workspace)[2 * c + 1];
+  }
+  const double inverse = weight != 0 ? 1 / weight : 0;
+  for (int64_t r = 0; r < call.in[0].shape.rows(); ++r) {
+    const double w = call.in[2] ? static_cast<double>(call.in[2].p[r]) : 1.0;
+    call.saved[1].p[r] = has_target(call, r) ? static_cast<float>(w * inverse) : 0.0f;
+  }
+  *call.out.p = static_cast<float>(loss * inverse);
+  if (call.stats) *call.stats = loss * inverse;
+}
+
+void backward(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
+  const DF d;
+  const Cut c = row_cut(call);
+  const int64_t width = call.in[0].shape.cols();
+  const float dloss = call.dout ? *call.dout.p : 1.0f;
+  const VF even = hn::Set(d, step.label_smoothing / static_cast<float>(width));
+  const bool add = call.write[0] == Write::Add;
+  for (int64_t r = c.begin(chunk); r < c.end(chunk, call.in[0].shape.rows()); ++r) {
+    const float* x = call.in[0].p + r * width;
+    float* dx = call.din[0].p + r * width;
+    if (!has_target(call, r)) {
+      if (!add) each_vector(width, [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(hn::Zero(d), dx + j); });
+      continue;
+    }
+    const float weight = dloss * call.saved[1].p[r];
+    const VF shift = hn::Set(d, call.saved[0].p[r]), scale = hn::Set(d, weight);
+    each_vector(width, [&](int64_t j, auto lanes) HWY_ATTR {
+      const VF p = exp_of(d, hn::Sub(lanes.load(x + j), shift));
+      put(lanes, hn::Mul(scale, hn::Sub(p, even)), dx + j, add);
+    });
+    dx[call.in[1].i32()[r]] -= weight * (1.0f - step.label_smoothing);
+  }
+}
+
+Stages softmax_xent_forward(const Call& call) {
+  Stages stages;
+  stages.workspace_floats = static_cast<size_t>(4 * row_cut(call).chunks);
+  stages.add(forward_rows, row_cut(call).chunks);
+  stages.add(forward_sum, 1);
+  return stages;
+}
+
+Stages softmax_xent_backward(const Call& call) {
+  Stages stages;
+  if (call.write[0] != Write::Skip) stages.add(backward, row_cut(call).chunks);
+  return stages;
+}
+
+}  // namespace
+}  // namespace normscope::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace normscope::cpu {
+NORMSCOPE_KERNELS(softmax_xent)
+}  // namespace normscope::cpu
+#endif

@@ -1,0 +1,58 @@
+// An instruction with its addresses resolved: what every kernel receives, on whatever machine. One binder
+// makes it of a Program; backends add what only they need (cuda/kernel.h).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/core/shape.h"
+#include "engine/tape/program.h"
+
+namespace normscope {
+
+inline constexpr int kMaxInputs = 4;
+inline constexpr int kMaxSaved = 2;
+
+/// A tensor with its address. Integer tensors use i32().
+struct Tensor {
+  float* p = nullptr;
+  Shape shape;
+  const int32_t* i32() const { return reinterpret_cast<const int32_t*>(p); }
+  explicit operator bool() const { return p != nullptr; }
+};
+
+/// One parameter of a multi-tensor update (grad_norm, clip, adam, sgd work on all parameters at once).
+struct ParameterCall {
+  float *value, *gradient, *m, *v;
+  int64_t size;
+};
+
+/// Plain data, immutable during replay.
+struct Call {
+  OpKind op;
+  Phase phase;
+  Attributes attributes;
+  Tensor in[kMaxInputs];
+  Tensor out;
+  Tensor saved[kMaxSaved];
+  Tensor dout;             ///< gradient of out (backward)
+  Tensor din[kMaxInputs];  ///< gradients of in (backward); empty where skipped
+  Write write[kMaxInputs] = {Write::Skip, Write::Skip, Write::Skip, Write::Skip};
+  /// Shared by all stages of this instruction, undefined on entry, 64-byte aligned.
+  float* workspace = nullptr;
+  double* stats = nullptr;  ///< first of its numbers in the stats block
+  // Update phase: all parameters, and the stats of each (grad_norm, update_norm, weight_norm, total norm,
+  // clip factor).
+  const ParameterCall* parameters = nullptr;
+  int64_t parameter_count = 0;
+  double *grad_norm = nullptr, *update_norm = nullptr, *weight_norm = nullptr, *total_norm = nullptr,
+         *clip_factor = nullptr;
+};
+
+/// The call of one instruction; workspace and parameters are left to the backend. `stats`: its stats block.
+Call bind(const ProgramData& program, const Instruction& instruction, const Addresses& at, double* stats);
+
+/// All parameters with a gradient, in the order of the stats block.
+std::vector<ParameterCall> bind_parameters(const ProgramData& program, const Addresses& at);
+
+}  // namespace normscope
