@@ -25,6 +25,7 @@ namespace {
 using namespace ui;
 
 constexpr std::array<int, 8> kScales{75, 90, 100, 125, 150, 175, 200, 250};  // percent
+constexpr const char* kReplace = "lesson/replace";
 
 // The mark of the program: a trunk, a branch, a norm.
 void logo(Ui& ui, Vec at) {
@@ -152,16 +153,51 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   message(ui, room, notice);
 }
 
+void replace_runs(AppState& state) {
+  state.player->stop_measuring();  // the Lab trains them; what it finishes is found there
+  state.screen = Screen::lab;
+  state.commands.emplace_back(*std::exchange(state.of_lesson, std::nullopt));
+}
+
+// A lesson's runs wait for an answer where those in the Lab could not come back. Above the button, which
+// stands at the lower edge.
+void ask_replacing(AppState& state, Ui& ui, const Rect& way) {
+  constexpr std::string_view kWords =
+      "The lesson's runs take the place of all in the Lab. This cannot be undone.";
+  constexpr float kWidth = 300, kLine = 18;
+  const TextStyle body{Face::sans, type::body};
+  const float words = ui.paint().wrapped_height(kWidth - 32, body, kWords, kLine);
+  Rect box{0, 0, kWidth, words + 62};
+  box.x = std::clamp(way.right() - box.w, 4.f, ui.size().x - box.w - 4);
+  box.y = way.y - box.h - 8;
+  if (!ui.begin_popup(kReplace, box)) return state.of_lesson.reset();
+  Rect rest = box.inset(16, 12);
+  ui.mark("lesson/replace/words", rest, kWords, "What would happen.");
+  ui.paint().text_wrapped(rest.take_top(words, 10), body, ui.theme().ink, kWords, kLine);
+  if (button(ui, "lesson/replace/yes", rest.take_right(120, 8), "Replace them", "Opens the lesson's runs."))
+    replace_runs(state), ui.close_popup();
+  if (button(ui, "lesson/replace/no", rest.take_right(80), "Cancel", "Leaves the Lab as it is."))
+    ui.close_popup();
+  ui.end_popup();
+}
+
 void draw_lessons(AppState& state, Ui& ui, const Rect& area) {
   lessons::Player& player = lessons_screen(state);
   const std::optional<lessons::ToLab> to_lab = player.draw(ui, area);
   // Two trainings at once would only slow each other down.
   if (state.lab && player.measuring() && state.view->playing) state.lab->pause();
-  if (!to_lab) return;
-  state.screen = Screen::lab;
-  if (!state.lab) return;
-  state.commands.emplace_back(lab::ReplaceRuns{to_lab->runs, to_lab->edits, to_lab->open, to_lab->open,
-                                               state.hands.undo.next_slot(state.aside)});
+  if (to_lab && !state.lab) state.screen = Screen::lab;
+  if (to_lab && state.lab) {
+    state.of_lesson = lab::ReplaceRuns{
+        to_lab->runs,   to_lab->edits, to_lab->open, to_lab->open, state.hands.undo.next_slot(state.aside),
+        to_lab->letters};
+    if (state.aside.empty() && !state.view->runs.empty())
+      ui.open_popup(kReplace);
+    else
+      replace_runs(state);
+  }
+  if (state.of_lesson)
+    if (const Control* way = ui.registry().find("lesson/lab")) ask_replacing(state, ui, way->rect);
 }
 
 // A part of the frame. One that throws shows why in its place; the rest of the window lives on.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,8 @@ struct AppState {
   std::function<void()> wake;               // rung by the player's measurements from their thread
   std::vector<lab::Command>
       commands;  // what the hand asked for in the last frame; already posted when lab is set
-  std::vector<lab::Command> asked;  // between two frames, by a file that was dropped
+  std::vector<lab::Command> asked;            // between two frames, by a file that was dropped
+  std::optional<lab::ReplaceRuns> of_lesson;  // waits for an answer where the runs shown could not come back
 };
 
 // A file that was dropped on the window: a text to learn, a configuration whose runs replace those shown, a

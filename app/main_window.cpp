@@ -196,7 +196,8 @@ class Session {
                     wake();
                     return error.empty() ? reason : error;
                   }).share();
-    lab_->start(options.runs.empty() ? hero_runs() : options.runs, options.play, options.edits);
+    lab_->start(options.runs.empty() ? hero_runs() : options.runs, options.play, options.edits,
+                options.letters);
     glfwSetWindowUserPointer(window_.handle(), this);
     glfwSetDropCallback(window_.handle(), [](GLFWwindow* w, int count, const char** paths) {
       auto* self = static_cast<Session*>(glfwGetWindowUserPointer(w));

@@ -16,6 +16,7 @@ struct WindowOptions {
   std::vector<RunSpec> runs;  // what starts at once; empty: the hero comparison
   LabOptions lab;
   std::vector<std::vector<Edit>> edits;  // of the runs, each at its step
+  std::string letters;                   // of the runs; empty: A, B, ...
   bool play = true;
   std::optional<bool> dark;              // otherwise as remembered
   std::optional<float> scale;            // asked; 1 = 100 % of the display's

@@ -32,7 +32,7 @@ std::string note_of(const LabView& view) {
 
 /// Trains to the budget; false when interrupted. Throws Error when the session cannot go on.
 bool train_session(Lab& lab, const std::vector<ConfigRun>& runs, Progress& progress) {
-  train_to(lab, session_runs(runs), 0, session_edits(runs));
+  train_to(lab, runs, 0);
   lab.play();
   bool complete = true;
   for (int32_t step = 1;; ++step) {

@@ -13,7 +13,7 @@ enum class Exit : int {
   ok = 0,
   check_failed = 1,  ///< a check that was asked for did not hold (verify)
   usage = 2,         ///< command line or configuration
-  input = 3,         ///< a text, checkpoint or fixture that cannot be used
+  input = 3,         ///< a text, checkpoint, fixture or lesson that cannot be used
   display = 4,       ///< --window without a display or OpenGL
   internal = 5,      ///< anything else, also output that cannot be written
   display_lost = 6,  ///< the display server ended under the window; the session is kept

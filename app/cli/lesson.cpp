@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "app/cli/options.h"
+#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/lessons/check.h"
 #include "app/lessons/labels.h"
@@ -27,14 +28,21 @@ const Lesson& lesson_of(const Course& course, const std::string& id) {
   if (const Lesson* lesson = course.find(id)) return *lesson;
   std::string known;
   for (const Lesson& lesson : course.lessons) known += (known.empty() ? "" : ", ") + lesson.id;
-  throw CommandError(Exit::usage, fmt::format("lesson '{}' is not known: expected {}", id, known));
+  // It may be one of those that cannot be read.
+  throw CommandError(course.broken.empty() ? Exit::usage : Exit::input,
+                     fmt::format("lesson '{}' is not known: expected {}", id, known));
+}
+
+/// A lesson that cannot be read was said already.
+Exit exit_of(const Course& course, Exit otherwise = Exit::ok) {
+  return course.broken.empty() ? otherwise : Exit::input;
 }
 
 Exit list(const Course& course) {
   for (const Lesson& lesson : course.lessons)
     say("{}  {:<14} {:<34} {:>2} min  {}\n", lesson.number, lesson.id, lesson.title, lesson.minutes,
         lesson.claim);
-  return course.broken.empty() ? Exit::ok : Exit::check_failed;
+  return exit_of(course);
 }
 
 Exit show(const Lesson& lesson) {
@@ -101,7 +109,7 @@ Exit check(const Course& course, const LessonOptions& options) {
     reports.push_back(std::move(report));
   }
   const int failed = print_end(reports, store.trained(), training, seconds());
-  return closing.code(failed == 0 && course.broken.empty() ? Exit::ok : Exit::check_failed);
+  return closing.code(exit_of(course, failed == 0 ? Exit::ok : Exit::check_failed));
 }
 
 // Before anything is trained or written: a damaged measured.json is at fault itself.
@@ -109,6 +117,15 @@ void check_measured(const Course& course) {
   with_exit(Exit::input, [&] {
     for (const Lesson& lesson : course.lessons) load_results(lesson);
   });
+}
+
+/// A page may be in a lesson's folder, in the place of one of its files never.
+void check_report(const Course& course, const LessonOptions& options) {
+  std::vector<NamedFile> outputs, inputs;
+  for (const std::string& path : report_files(course, options.out)) outputs.push_back({"--out", path});
+  outputs.push_back({"--readme", options.readme});
+  for (const std::string& path : lesson_files(course)) inputs.push_back({"a lesson", path});
+  refuse_clashes(outputs, inputs);
 }
 
 }  // namespace
@@ -120,6 +137,7 @@ Exit lesson(const LessonOptions& options) {
     check_measured(course);
     if (options.command == "show") return show(lesson_of(course, options.id));
     if (options.command == "report") {
+      check_report(course, options);
       Closing closing;
       closing.attempt([&] {
         for (const std::string& path : write_report(course, options.out)) say("wrote {}\n", path);
@@ -129,7 +147,7 @@ Exit lesson(const LessonOptions& options) {
         insert_claims(course, options.readme);
         say("wrote {}\n", options.readme);
       });
-      return closing.code(course.broken.empty() ? Exit::ok : Exit::check_failed);
+      return closing.code(exit_of(course));
     }
     return check(course, options);
   } catch (const Cancelled&) {

@@ -52,7 +52,7 @@ Exit lesson_limits(const LimitsOptions& options) {
   for (const Broken& broken : course.broken) std::fprintf(stderr, "normscope: %s\n", broken.error.c_str());
   const Lesson* chosen = options.id.empty() ? nullptr : course.find(options.id);
   if (!options.id.empty() && !chosen)
-    throw CommandError(Exit::usage,
+    throw CommandError(course.broken.empty() ? Exit::usage : Exit::input,
                        fmt::format("lesson '{}' is not known: see normscope lesson list", options.id));
   LimitOptions to{options.results, options.text};
   std::error_code error;
@@ -71,7 +71,7 @@ Exit lesson_limits(const LimitsOptions& options) {
     std::fprintf(stderr, "normscope: interrupted; what was measured is in %s\n", to.results.c_str());
     return Exit::interrupted;
   }
-  return course.broken.empty() ? Exit::ok : Exit::check_failed;
+  return course.broken.empty() ? Exit::ok : Exit::input;
 }
 
 }  // namespace normscope::cli

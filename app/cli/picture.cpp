@@ -10,10 +10,12 @@
 
 #include "app/app_state.h"
 #include "app/cli/exit_code.h"
+#include "app/config/session_file.h"
 #include "app/lessons/player.h"
 #include "app/raster/raster.h"
 #include "app/ui/frame.h"
 #include "app/ui/robot.h"
+#include "engine/train/limits.h"
 
 namespace normscope::cli {
 namespace {
@@ -168,7 +170,8 @@ class Stage {
     int32_t step = 0;
     const char* const end = argument.data() + argument.size();
     const auto [stop, error] = std::from_chars(argument.data(), end, step);
-    if (error != std::errc{} || stop != end || step < 0) bad("wait " + argument, "wait STEP, as wait 240");
+    if (error != std::errc{} || stop != end || step < 0 || step > kMostSteps)
+      bad("wait " + argument, fmt::format("wait STEP from 0 to {}, as wait 240", kMostSteps));
     lab_.play_to(step);
     lab_.wait_idle();
   }
@@ -217,10 +220,9 @@ void parse_size(const std::string& text, int& width, int& height) {
     throw Error(fmt::format("size '{}': expected WxH in pixels from 64 to {}, as 1600x1000", text, kLargest));
 }
 
-void train_to(Lab& lab, const std::vector<RunSpec>& specs, int32_t steps,
-              const std::vector<std::vector<Edit>>& edits) {
-  lab.start(specs, false, edits);
-  if (!specs.empty() && steps > specs.front().train.steps) lab.set_budget(steps);
+void train_to(Lab& lab, const std::vector<ConfigRun>& runs, int32_t steps) {
+  lab.start(session_runs(runs), false, session_edits(runs), session_letters(runs));
+  if (!runs.empty() && steps > runs.front().spec.train.steps) lab.set_budget(steps);
   lab.wait_idle();
   const std::shared_ptr<const LabView> view = lab.view();
   if (view->runs.empty()) throw CommandError(Exit::usage, view->message);
@@ -230,7 +232,15 @@ void train_to(Lab& lab, const std::vector<RunSpec>& specs, int32_t steps,
 
 void draw_lab(Lab& lab, const PictureOptions& options, const std::string& path) {
   Stage stage(lab, options, path);
-  with_exit(Exit::usage, [&] { stage.play(options.script); });
+  with_exit(Exit::usage, [&] {
+    try {
+      stage.play(options.script);
+    } catch (const CommandError&) {
+      throw;
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}: {}", options.script_name, error.what()));
+    }
+  });
   stage.finish();
 }
 

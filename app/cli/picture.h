@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/config/config_file.h"
 #include "engine/train/lab.h"
 
 namespace normscope::cli {
@@ -15,14 +16,14 @@ struct PictureOptions {
   double scale = 1;
   std::string lesson{};  ///< a lesson instead of the Lab: "warm-up:compare"
   std::string script{};  ///< hand movements and the lines of docs/command-line.md, played first; empty: none
+  std::string script_name{};  ///< of its file
 };
 
 /// "1600x1000", from 64 to 16384 pixels a side. Throws Error.
 void parse_size(const std::string& text, int& width, int& height);
 
 /// Starts these runs and trains them to exactly `steps` (at most their budget), then rests.
-void train_to(Lab& lab, const std::vector<RunSpec>& specs, int32_t steps,
-              const std::vector<std::vector<Edit>>& edits = {});
+void train_to(Lab& lab, const std::vector<ConfigRun>& runs, int32_t steps);
 
 /// Draws a resting session into `path`, or, where the script says "shoot NAME", into pictures of that name
 /// beside it: x.png becomes x-NAME.png. Clock figures print –, so that the same session gives the same

@@ -2,7 +2,6 @@
 #include "app/cli/options.h"
 #include "app/cli/picture.h"
 #include "app/cli/specs.h"
-#include "app/config/session_file.h"
 #include "app/input_kinds.h"
 
 namespace normscope::cli {
@@ -18,7 +17,8 @@ Exit screenshot(const ScreenshotOptions& options) {
   PictureOptions picture{
       .dark = options.theme == "dark", .both = options.theme == "both", .scale = options.scale};
   with_exit(Exit::usage, [&] { parse_size(options.size, picture.width, picture.height); });
-  if (!options.script.empty()) picture.script = read_script(options.script);
+  if (!options.script.empty())
+    picture.script = read_script(options.script), picture.script_name = options.script;
   std::vector<ConfigRun> runs = runs_of(options.config);
   override_runs(runs, options.text, 0, options.seed);
   task_of(runs[0].spec);  // said here, before anything is built
@@ -35,7 +35,7 @@ Exit screenshot(const ScreenshotOptions& options) {
         Exit::usage,
         fmt::format("--screen '{}' is not known: expected lab or lesson:NAME:STEP", options.screen));
   Lab lab({.threads = options.threads, .live_text = false});
-  if (!lesson) train_to(lab, session_runs(runs), options.steps, session_edits(runs));
+  if (!lesson) train_to(lab, runs, options.steps);
   draw_lab(lab, picture, options.out);
   return Exit::ok;
 }

@@ -50,7 +50,7 @@ std::vector<NamedFile> files_of(const RunSpec& spec) {
           {"data.tokenizer", spec.data.tokenizer_path}, {"train.init_from", spec.train.init_from}};
 }
 
-void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
+void refuse_clashes(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     const auto& [option, path] = outputs[i];
     if (path.empty()) continue;
@@ -65,8 +65,13 @@ void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<Name
       if (clash(outputs[j]))
         throw CommandError(Exit::usage, fmt::format("{} {}: {} writes this file: expected another name",
                                                     option, path, outputs[j].option));
-    with_exit(Exit::internal, [&] { AtomicFile(path, option); });
   }
+}
+
+void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
+  refuse_clashes(outputs, inputs);
+  for (const auto& [option, path] : outputs)
+    if (!path.empty()) with_exit(Exit::internal, [&] { AtomicFile(path, option); });
 }
 
 }  // namespace normscope::cli

@@ -35,8 +35,9 @@ struct NamedFile {
 std::vector<NamedFile> files_of(const RunSpec& spec);
 
 /// Said before the work and not after it: an output that is a file which the same command reads, or that two
-/// outputs share, throws CommandError(usage); one that cannot be put there, CommandError(internal). Empty
-/// paths are none.
+/// outputs share, throws CommandError(usage). Empty paths are none.
+void refuse_clashes(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
+/// The same; and one that cannot be put there throws CommandError(internal).
 void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
 
 }  // namespace normscope::cli

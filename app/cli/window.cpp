@@ -36,6 +36,7 @@ int try_window(const MainOptions& options) {
   WindowOptions window;
   window.runs = session_runs(runs);
   window.edits = session_edits(runs);
+  window.letters = session_letters(runs);
   window.lab.threads = options.threads;
   if (!options.backend.backend.empty() || options.backend.tf32) window.backend = backend_of(options.backend);
   if (!options.theme.empty()) window.dark = options.theme == "dark";

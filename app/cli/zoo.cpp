@@ -58,6 +58,22 @@ std::string store_folder(const ZooOptions& options) {
   return cache.empty() ? cache : cache + "/zoo";
 }
 
+/// In the user's cache unless --out says otherwise. Where nothing can be kept there, the runs are trained all
+/// the same.
+zoo::RecordStore store_of(const ZooOptions& options) {
+  const std::string folder = store_folder(options);
+  if (!options.out.empty()) return zoo::RecordStore(folder);
+  try {
+    if (folder.empty()) throw Error("[zoo] there is no folder for a cache");
+    zoo::RecordStore store(folder);
+    if (!options.stored) AtomicFile(folder + "/probe", "zoo");
+    return store;
+  } catch (const Error& error) {
+    complain(fmt::format("{}; no run is kept", error.what()));
+    return zoo::RecordStore("");
+  }
+}
+
 /// The line that makes the same table, without what only names files of this machine.
 std::string command_of(const ZooOptions& options) {
   std::string line = "normscope zoo";
@@ -128,11 +144,12 @@ Exit zoo(const ZooOptions& options) {
   const zoo::Plan plan = plan_of(options);
   if (options.list) return list(plan);
   const std::vector<zoo::Job> jobs = with_exit(Exit::usage, [&] { return zoo::jobs_of(plan); });
-  zoo::RecordStore store(store_folder(options));
   const Files files = files_of(options);
+  make_folder(options.out, Access::shared, "zoo");
   check_outputs(
       {{"--json", files.json}, {"--csv", files.csv}, {"--svg", files.svg}, {"--markdown", files.markdown}},
       jobs.empty() ? std::vector<NamedFile>{} : files_of(jobs.front().spec));
+  zoo::RecordStore store = store_of(options);
 
   const InterruptGuard guard;
   Bars bars;
@@ -148,7 +165,7 @@ Exit zoo(const ZooOptions& options) {
   Closing closing;
   write_files(options, files, summary, closing);
   if (!visit.complete) {
-    complain("interrupted; the same command goes on from here");
+    complain(store.folder().empty() ? "interrupted" : "interrupted; the same command goes on from here");
     return closing.code(Exit::interrupted);
   }
   closing.attempt([&] { refuse_failed(summary); });

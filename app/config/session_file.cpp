@@ -21,4 +21,10 @@ std::vector<std::vector<Edit>> session_edits(const std::vector<ConfigRun>& runs)
   return edits;
 }
 
+std::string session_letters(const std::vector<ConfigRun>& runs) {
+  std::string letters;
+  for (const ConfigRun& run : runs) letters += run.letter;
+  return letters.starts_with('A') ? letters : "";
+}
+
 }  // namespace normscope

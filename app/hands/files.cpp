@@ -52,7 +52,7 @@ void done(AppState& state, Ui& ui, const std::string& path, std::string notice) 
 
 void take_runs(AppState& state, const std::vector<ConfigRun>& runs, const std::string& path) {
   state.asked.emplace_back(lab::ReplaceRuns{session_runs(runs), session_edits(runs), true, false,
-                                            state.hands.undo.next_slot(state.aside)});
+                                            state.hands.undo.next_slot(state.aside), session_letters(runs)});
   state.hands.files.replacing = path;
 }
 

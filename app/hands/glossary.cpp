@@ -41,14 +41,22 @@ std::string meaning_of(std::string_view place) {
 struct Mark {
   const Term* term;
   ui::Rect rect;
+  std::string control;   // "term/cosine"; on its further lines in running text "term/cosine/2"
+  bool further = false;  // one of those: Tab stops at the first alone
 };
 
 // Titles of this frame that stand for a term.
 std::vector<Mark> marks_of(const ui::Ui& ui) {
   std::vector<Mark> marks;
-  for (const ui::Control& c : ui.registry().all())
-    if (c.name.starts_with("title/"))
-      if (const Term* term = term_at(std::string_view(c.name).substr(6))) marks.push_back({term, c.rect});
+  for (const ui::Control& c : ui.registry().all()) {
+    if (!c.name.starts_with("title/")) continue;
+    const std::string title = c.name.substr(6);
+    const Term* term = term_at(title);
+    if (!term) continue;
+    const std::string first = fmt::format("term/{}", term->id);
+    const bool further = title.starts_with(first + "/");
+    marks.push_back({term, c.rect, further ? title : first, further});
+  }
   return marks;
 }
 
@@ -82,7 +90,7 @@ const Term* find_term(std::string_view id) {
 
 const Term* term_at(std::string_view place) {
   if (place.empty()) return nullptr;
-  if (place.starts_with("term/")) return find_term(place.substr(5));
+  if (place.starts_with("term/")) return find_term(place.substr(5, place.find('/', 5) - 5));
   const std::string meant = meaning_of(place);
   for (const Term& term : glossary())
     if (names(term.places, meant)) return &term;
@@ -96,12 +104,12 @@ void draw_glossary(ui::Ui& ui, std::string& open) {
   for (const Mark& mark : marks) {
     const float y = mark.rect.centre().y + 8;
     ui.paint().dashed_line({mark.rect.x, y}, {mark.rect.right(), y}, t.ink3, 1, {1, 2});
-    const std::string name = fmt::format("term/{}", mark.term->id);
-    if (ui.registry().find(name)) continue;  // two titles of one term: the first is the control
+    if (ui.registry().find(mark.control)) continue;  // two titles of one term: the first is the control
     const Rect area{mark.rect.x, mark.rect.centre().y - 12, mark.rect.w, 24};
-    if (ui.hit(name, area, mark.term->title, fmt::format("{} ({})", mark.term->text, source_text(*mark.term)))
-            .clicked)
-      open = mark.term->id;
+    HitOptions options;
+    options.focusable = !mark.further;
+    const std::string help = fmt::format("{} ({})", mark.term->text, source_text(*mark.term));
+    if (ui.hit(mark.control, area, mark.term->title, help, options).clicked) open = mark.term->id;
   }
   if (pressed(ui, Act::glossary))
     if (const Term* term = asked_for(ui)) open = term->id;

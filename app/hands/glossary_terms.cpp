@@ -447,10 +447,6 @@ constexpr Term kTerms[] = {
      "are logarithmic a power is a straight line, and its slope is the exponent.",
      "Cleveland 1985, The Elements of Graphing Data", "",
      "logarithmic axes|logarithmic|log scale|log scales"},
-    {"r2", "R²",
-     "The share of the variance of measured points that a fitted line explains. At one all points lie on the "
-     "line.",
-     "Wright 1921, Correlation and Causation", "", "$R^2"},
     {"number-by-number", "⊙",
      "A product of two vectors number by number, each with its partner. A learned scale for every feature "
      "acts "

@@ -23,7 +23,7 @@ struct Poster {
   void operator()(const Ablate& c) const { lab.ablate(c.run, c.left_out); }
   void operator()(const ReplaceRuns& c) const {
     if (!c.aside.empty()) lab.save(c.aside);
-    c.known ? lab.open(c.runs, c.edits) : lab.start(c.runs, c.play, c.edits);
+    c.known ? lab.open(c.runs, c.edits, c.letters) : lab.start(c.runs, c.play, c.edits, c.letters);
   }
   void operator()(const SwapSession& c) const {
     lab.save(c.save);

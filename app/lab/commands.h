@@ -60,6 +60,7 @@ struct ReplaceRuns {
   bool play = true;
   bool known = false;  // a run that was trained to its end before stands there at once
   std::string aside;
+  std::string letters{};  // as Lab::start takes them
 };
 struct SwapSession {  // the session goes to one folder, another comes from the other
   std::string save, restore;

@@ -8,8 +8,6 @@
 #include <limits>
 #include <map>
 
-#include "engine/measure/theory.h"
-
 namespace normscope::lab {
 namespace {
 
@@ -179,29 +177,6 @@ float own_share(LabData& data, const RunView& run, int layer, Sub sub, int step,
   const auto at = std::find(subs.begin(), subs.end(), sub) - subs.begin();
   const int i = static_cast<int>(subs.size()) * layer + static_cast<int>(at) + 1;
   return data.value(run, fmt::format("{}beta2.{}.{}", prefix_of(run, side), i, i), step);
-}
-
-bool lemma_applies(const ModelConfig& model) {
-  const bool unit_rows =
-      model.norm == NormKind::LayerNorm || model.norm == NormKind::Simple || model.norm == NormKind::Rms;
-  return model.init == InitRule::Xavier && model.activation == Activation::Relu && unit_rows;
-}
-
-double embedding_square(const ModelConfig& model, Side side) {
-  if (stacks_of(model).wiring(side).embedding != NormKind::None) return 1;
-  return 1 + (model.positions == Positions::Learned ? 1 : model.positions == Positions::Sinusoidal ? 0.5 : 0);
-}
-
-NormBand pre_ln_band(const ModelConfig& model, Side side) {
-  if ((has_both(model) && side == Side::main) || !lemma_applies(model)) return {};
-  const double q = embedding_square(model, side);
-  NormBand band;
-  const double r = static_cast<double>(model.feed_forward) / model.width;
-  for (int layer = 1; layer <= layers_of(model, side); ++layer) {
-    const theory::Bounds bounds = theory::pre_stream_square(layer, r, q);
-    band.lo.push_back(static_cast<float>(bounds.low)), band.hi.push_back(static_cast<float>(bounds.high));
-  }
-  return band;
 }
 
 }  // namespace normscope::lab

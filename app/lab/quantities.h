@@ -68,19 +68,4 @@ bool of_whole_batch(const RunView&, int step);
 // Share of its own branch in the state after a sub-layer, 0-based; NaN where it is not measured.
 float own_share(LabData&, const RunView&, int layer, Sub sub, int step, Side side = Side::main);
 
-// Whether Lemma 2 of measure/theory.h speaks of this model: Xavier's variances, ReLU, a norm after which rows
-// have unit mean square.
-bool lemma_applies(const ModelConfig& model);
-
-// Mean square of x_0 at initialisation: the token table has unit variance, positions add theirs.
-double embedding_square(const ModelConfig& model, Side side = Side::main);
-
-// Mean square of the residual stream of Pre-LN at initialisation after layers 1, 2 ...: "Lemma 2, Pre-LN" of
-// measure/theory.h from this model's embedding (tokens plus positions) and widths; empty where the lemma does
-// not apply (other init, other activation, cross-attention).
-struct NormBand {
-  std::vector<float> lo, hi;
-};
-NormBand pre_ln_band(const ModelConfig& model, Side side = Side::main);
-
 }  // namespace normscope::lab

@@ -127,11 +127,12 @@ std::string loss_text(const RunView& run) {
 }
 
 // What it is, where it came from, what was changed when.
-std::string card_help(const RunView& run) {
+std::string card_help(const LabView& view, const RunView& run) {
   std::string text = fmt::format("Run {}: {}.", run.letter, run.name);
-  if (run.forked_from >= 0)
+  const auto source = static_cast<size_t>(run.forked_from);  // none: beyond all of them
+  if (source < view.runs.size())
     text += fmt::format(" Forked from {} at step {}; it brings steps of its own, and all runs go on with it.",
-                        static_cast<char>('A' + run.forked_from), grouped(run.fork_step));
+                        view.runs[source].letter, grouped(run.fork_step));
   if (run.history)
     for (const RunEvent& event : run.history->events())
       if (event.kind == RunEvent::Kind::Edited && event.step > run.fork_step + 1)
@@ -288,7 +289,7 @@ void draw_run_cards(Ui& ui, DiagramState& state, const LabView& view, const Rect
     HitOptions hit;
     hit.radius = radius::panel;
     const std::string value = fmt::format("{}, {}, loss {}", run.name, card.badge_text(run), loss_text(run));
-    if (ui.hit(fmt::format("run/{}", run.letter), place, value, card_help(run), hit).clicked)
+    if (ui.hit(fmt::format("run/{}", run.letter), place, value, card_help(view, run), hit).clicked)
       state.selected = run.letter, state.pending.reset();
     if (run.letter == 'D' && state.dragging)
       card.replacing(place, state);

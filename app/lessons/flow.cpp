@@ -156,24 +156,30 @@ class Column {
     }
   }
 
-  /// The words that were put of a term, as long as they are on one line.
+  /// The words that were put of a term: a rectangle for each line that it stands on.
   void note_term(const Token& token, float x, float baseline) {
     std::string_view word_text = token.text;  // without the comma behind it
     while (!word_text.empty() && std::strchr(".,;:!?)", word_text.back())) word_text.remove_suffix(1);
     const float width =
         word_text.size() == token.text.size() ? token.width : ui_.paint().text_width(token.style, word_text);
     const Rect word{x, baseline - 14, width, 20};
-    if (terms_.empty() || terms_.back().first != token.term)
+    if (!terms_.empty() && terms_.back().first == token.term && terms_.back().second.y == word.y)
+      terms_.back().second.w = word.right() - terms_.back().second.x;
+    else
       terms_.emplace_back(token.term, word);
-    else if (Rect& rect = terms_.back().second; rect.y == word.y)
-      rect.w = word.right() - rect.x;
   }
 
-  /// Glossary and keyboard find a term by its title's mark, see hands/glossary.h.
+  /// Glossary and keyboard find a term by its title's mark, see hands/glossary.h; on a further line it has
+  /// another one.
   void mark_terms() {
-    for (const auto& [term, rect] : terms_)
+    const hands::Term* before = nullptr;
+    int line = 1;
+    for (const auto& [term, rect] : terms_) {
+      line = term == before ? line + 1 : 1, before = term;
+      const std::string more = line > 1 ? fmt::format("/{}", line) : "";
       if (context_.seen.contains(rect))
-        ui_.mark(fmt::format("title/term/{}", term->id), rect, term->title, term->text);
+        ui_.mark(fmt::format("title/term/{}{}", term->id, more), rect, term->title, term->text);
+    }
   }
 
   void words(const Inline& piece, std::string_view rest, TextStyle style, std::vector<Token>& tokens,

@@ -166,9 +166,10 @@ void Player::measure() {
 void Player::finish_measuring() {
   const auto state = measurer_->state();
   if (measured_ || !state->done || !lesson() || state->lesson != lesson()->id) return;
-  measured_ = true;
-  const bool first = progress_.of(lesson()->id).measured.empty();
-  if (said_of_ ? *said_of_ == state->changes : first && state->changes.empty()) judge();
+  // What is kept is of the setting that the prediction was made for.
+  LessonProgress& p = progress_.of(lesson()->id);
+  measured_ = true, judged_ = judged(p);
+  if (as_predicted() && (said_of_ || p.measured.empty())) p = judged_, progress_.save();
   if (const auto& puzzle = lesson()->puzzle; puzzle && !state->changes.empty()) {
     const double v = evaluate(*lesson(), *lesson()->measure(puzzle->measure), state->curves);
     solved_ = !std::isnan(v) && (!puzzle->low || v >= *puzzle->low) && (!puzzle->high || v <= *puzzle->high);
@@ -187,9 +188,12 @@ std::string ratio_words(double said, double measured, const char* more, const ch
 
 }  // namespace
 
+/// What was measured is of the setting that the prediction was made for.
+bool Player::as_predicted() const { return measurer_->state()->changes == said_of_.value_or(Changes{}); }
+
 /// Both stand side by side: what was said, what was measured, and how far apart they are.
-void Player::judge() {
-  LessonProgress& p = progress_.of(lesson()->id);
+LessonProgress Player::judged(LessonProgress p) const {
+  p.measured.clear(), p.score.clear();
   const CurveSet& curves = measurer_->state()->curves;
   switch (lesson()->prediction.kind) {
     case Prediction::Kind::Value:
@@ -202,7 +206,7 @@ void Player::judge() {
       judge_order(curves, p);
       break;
   }
-  progress_.save();
+  return p;
 }
 
 void Player::judge_value(const CurveSet& curves, LessonProgress& p) const {
@@ -227,10 +231,10 @@ void Player::judge_drawing(const CurveSet& curves, LessonProgress& p) const {
   p.score = ratio_words(p.drawn.back(), end, "too high", "too low");
 }
 
-/// The range of five seeds; nullptr where there is none, or where it is of another setting than the
-/// prediction.
+/// The range of five seeds; nullptr where there is none, or where it is of another setting than what was
+/// measured.
 const Spread* Player::reference_of(const std::string& measure) const {
-  if (!reference_ || (said_of_ && !said_of_->empty())) return nullptr;
+  if (!reference_ || !measurer_->state()->changes.empty()) return nullptr;
   const auto it = reference_->measures.find(measure);
   return it == reference_->measures.end() ? nullptr : &it->second.spread;
 }

@@ -25,6 +25,7 @@ namespace normscope::lessons {
 struct ToLab {
   std::vector<RunSpec> runs;
   std::vector<std::vector<Edit>> edits;  ///< one list a run
+  std::string letters;
   /// What is trained already stands at its end, the rest plays; false: paused at step 0, nothing is given
   /// away.
   bool open = false;
@@ -49,6 +50,7 @@ class Player {
   /// tests.
   void open(std::string_view lesson, StepKind step);
   bool measuring() const { return measurer_->state()->running; }
+  void stop_measuring() { measurer_->stop(); }
   StepKind step() const { return step_; }
   const Lesson* lesson() const {
     return current_ < course_.lessons.size() ? &course_.lessons[current_] : nullptr;
@@ -63,7 +65,8 @@ class Player {
   void commit(bool skip);
   void measure();
   void finish_measuring();
-  void judge();
+  LessonProgress judged(LessonProgress p) const;
+  bool as_predicted() const;
   Changes changes() const;
   /// Why the prediction cannot be committed yet; empty when it can.
   std::string not_ready() const;
@@ -97,6 +100,9 @@ class Player {
                  bool yellow);
   void draw_sentence_end(ui::Ui& ui, ui::Rect& rest);
   // player_figure.cpp, player_hands.cpp
+  bool predicts_by_cards() const;
+  bool has_strip() const;  ///< a setting to run again with
+  std::string note_of(const Figure& figure) const;
   void draw_figure(ui::Ui& ui, const ui::Rect& rect);
   void draw_plot(ui::Ui& ui, const ui::Rect& rect);
   void draw_sketch(ui::Ui& ui, const ui::Rect& rect, plot::PlotScene& scene);
@@ -128,6 +134,7 @@ class Player {
   double value_ = 0;
   std::map<std::string, double> knobs_;  ///< by id; absent: as the run says
   bool measured_ = false;                ///< the state of the measurer is of this lesson and done
+  LessonProgress judged_;                ///< where it is: the prediction beside what was measured last
   std::optional<Changes> said_of_;       ///< with which the prediction was committed in this sitting
   bool touched_ = false;                 ///< the hand was on the prediction
   bool again_ = false;                   ///< a second prediction is being made

@@ -35,17 +35,34 @@ bool Player::curves_known(const std::string& run, const MeasureState& state) con
   return any;
 }
 
+bool Player::predicts_by_cards() const {
+  return step_ == StepKind::Predict && lesson()->prediction.kind == Prediction::Kind::Order;
+}
+
+bool Player::has_strip() const { return step_ == StepKind::Compare || step_ == StepKind::Explain; }
+
+/// What stands under the figure's title.
+std::string Player::note_of(const Figure& figure) const {
+  if (predicts_by_cards()) return "drag a card, or move the one in focus with the arrow keys";
+  if (!has_strip() || !reference_ || !figure.map_run.empty() || figure.lines.empty()) return figure.note;
+  return (size_ == Size::Compact || figure.note.empty() ? "" : figure.note + "; ") +
+         fmt::format("line: your run, band: range of {} seeds{}", reference_->seeds,
+                     shown_changes().empty() ? "" : " of what you did not change");
+}
+
 void Player::draw_figure(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   p.fill(rect, t.panel, radius::panel), p.outline(rect, t.border, 1, radius::panel);
   const bool compact = size_ == Size::Compact;
   Rect rest = rect.inset(compact ? 14.f : 24.f, compact ? 10.f : 18.f);
-  const bool cards = step_ == StepKind::Predict && lesson()->prediction.kind == Prediction::Kind::Order;
-  const bool strip = step_ == StepKind::Compare || step_ == StepKind::Explain;
+  const bool cards = predicts_by_cards(), strip = has_strip();
   const Figure& figure = figure_shown();
-  Rect head = rest.take_top(48, compact ? 4.f : 12.f);
-  const Rect line = head;
+  const std::string note = note_of(figure);
+  const TextStyle small{Face::sans, type::body};
+  constexpr float kTitle = 29, kLine = 18;
+  Rect head = rest.take_top(kTitle + p.wrapped_height(rest.w, small, note, kLine) + 1, compact ? 4.f : 12.f);
+  p.text_wrapped({head.x, head.y + kTitle, head.w, 0}, small, t.ink2, note, kLine);
   const auto& ids = lesson()->step(step_).figures;
   if (ids.size() > 1 && !cards) {
     std::vector<std::string> tabs;
@@ -58,14 +75,6 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
   }
   p.text_in(head.take_top(24, 2), {Face::bold, type::figure}, t.ink,
             cards ? "Put them in order" : figure.title);
-  std::string note = cards ? "drag a card, or move the one in focus with the arrow keys" : figure.note;
-  if (strip && reference_ && figure.map_run.empty() && !figure.lines.empty()) {
-    note = (compact || note.empty() ? "" : note + "; ") +
-           fmt::format("line: your run, band: range of {} seeds{}", reference_->seeds,
-                       shown_changes().empty() ? "" : " of what you did not change");
-  }
-  p.text_in({line.x, line.y + 29, line.w, 18}, {Face::sans, type::body}, t.ink2, note);
-
   const float rows = static_cast<float>(lesson()->runs.size());
   const bool slider = step_ == StepKind::Predict && lesson()->prediction.kind == Prediction::Kind::Value;
   const float below = strip     ? (step_ == StepKind::Explain && lesson()->puzzle ? 138.f : 92.f)

@@ -55,20 +55,14 @@ void Player::draw_stepper(Ui& ui, Rect rect) {
   }
 }
 
-/// The lesson's runs, each under its letter. Where a letter is left out the Lab's own run of that letter
-/// keeps the place: Post-LN with a warm-up.
+/// The lesson's runs, each under its letter.
 ToLab Player::to_lab() {
   ToLab out;
   out.open = locked();
-  measurer_->stop();  // the Lab trains them; what it finishes is found here
   for (const LessonRun& run : lesson()->runs) {
-    for (; static_cast<char>('A' + out.runs.size()) < run.id[0]; out.edits.emplace_back()) {
-      RunSpec between = spec_of(*lesson(), lesson()->runs[0].id, 1, changes());
-      between.train.schedule.warmup = preset_run("post-warmup").train.schedule.warmup;
-      out.runs.push_back(std::move(between));
-    }
     out.runs.push_back(spec_of(*lesson(), run.id, 1, changes()));
     out.edits.push_back(run.edits);
+    out.letters += run.id;
   }
   return out;
 }

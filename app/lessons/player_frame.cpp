@@ -167,15 +167,25 @@ float Player::draw_head(Ui& ui, Rect rect) {
 float Player::draw_score(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const LessonProgress& progress = progress_.of(lesson()->id);
+  const LessonProgress& progress = measured_ ? judged_ : progress_.of(lesson()->id);
   if (progress.measured.empty() || step_ != StepKind::Compare) return 0;
   const bool order = lesson()->prediction.kind == Prediction::Kind::Order;
   const bool drew = lesson()->prediction.kind == Prediction::Kind::Draw;
+  // An answer is right or wrong for the setting that it was given for.
+  const bool other = measured_ && !progress.skipped && !as_predicted();
   const std::string words[] = {drew ? "You drew, at the end" : "You said",
                                drew ? "Measured, at the end" : "Measured",
-                               drew ? "Your curve is" : "Your answer is"};
-  const std::string values[] = {progress.skipped ? "nothing" : progress.said, progress.measured,
-                                progress.skipped ? "skipped" : progress.score};
+                               other  ? "That was for"
+                               : drew ? "Your curve is"
+                                      : "Your answer is"};
+  const std::string values[] = {progress.skipped ? "nothing" : progress.said,
+                                measured_                     ? progress.measured
+                                : measurer_->state()->running ? "measuring …"
+                                                              : "not measured",
+                                progress.skipped ? "skipped"
+                                : other          ? "another setting"
+                                : measured_      ? progress.score
+                                                 : ""};
   const float width = rect.w / 3;
   const TextStyle words_style{Face::sans, type::title};
   float high = 32;
@@ -201,7 +211,7 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
                 i < 2 ? TextStyle{Face::mono, type::figure} : TextStyle{Face::bold, type::run_name}, t.ink,
                 values[i]);
   }
-  ui.mark("lesson/score", box, progress.score, "Your prediction beside the measurement.");
+  ui.mark("lesson/score", box, values[2], "Your prediction beside the measurement.");
   return box.h + 18;
 }
 

@@ -1,6 +1,7 @@
 #include "app/lessons/reader_checks.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <sstream>
 
@@ -20,10 +21,10 @@ class Checker {
     const auto count = std::distance(std::istream_iterator<std::string>(words), {});
     if (count > kClaimWords)
       root_.refuse("claim", fmt::format("has {} words: expected at most {}", count, kClaimWords));
+    if (!names_file(lesson_.id)) root_.refuse("id", wrong_name(lesson_.id));
     if (lesson_.checks.empty()) root_.refuse("", "has no [[check]]: expected one at least");
     if (lesson_.runs.empty()) root_.refuse("", "has no [run.A]: expected one at least");
-    // The Lab gives out letters in this order. One may be left out, so that a placement keeps its letter over
-    // the course: see Player::to_lab.
+    // One may be left out, so that a placement keeps its letter over the course.
     for (size_t i = 0; i < lesson_.runs.size(); ++i)
       if (i == 0 ? lesson_.runs[i].id != "A" : lesson_.runs[i].id <= lesson_.runs[i - 1].id)
         refuse("run", lesson_.runs[i].id,
@@ -51,6 +52,16 @@ class Checker {
   }
 
  private:
+  /// Ids of a lesson and its figures stand in the names of the files that a report is written to.
+  static bool names_file(const std::string& id) {
+    return !id.empty() && std::all_of(id.begin(), id.end(), [](unsigned char c) {
+      return std::isalnum(c) || c == '-' || c == '_';
+    });
+  }
+  static std::string wrong_name(const std::string& id) {
+    return fmt::format("'{}' is no name: expected letters, digits, - and _", id);
+  }
+
   [[noreturn]] void refuse(const std::string& table, const std::string& key, const std::string& what) const {
     throw Error(fmt::format("{}:1: [{}.{}] {}", root_.file(), table, key, what));
   }
@@ -115,6 +126,7 @@ class Checker {
 
   void figure(const Figure& f) const {
     const std::string table = "figure." + f.id;
+    if (!names_file(f.id)) refuse("figure", f.id, wrong_name(f.id));
     if (!f.map_run.empty()) need(lesson_.run(f.map_run), table, "map", f.map_run, "a run");
     for (const FigureLine& line : f.lines) {
       need(lesson_.curve(line.curve), table, "lines.curve", line.curve, "a curve");

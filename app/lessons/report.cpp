@@ -46,6 +46,10 @@ std::vector<Row> rows_of(const Lesson& lesson, const Results& kept) {
   return rows;
 }
 
+std::string picture_of(const Lesson& lesson, const Figure& figure, bool dark) {
+  return fmt::format("{}-{}{}.svg", lesson.id, figure.id, dark ? "-dark" : "");
+}
+
 std::string settings_of(const Lesson& lesson, const LessonRun& run) {
   std::string out = fmt::format("{}: {}", run.id, run_label(lesson, run.id));
   const RunSpec hero;
@@ -81,6 +85,25 @@ std::string with_claims(const std::string& page, const Course& course, const std
 
 void insert_claims(const Course& course, const std::string& path) {
   write_file(path, with_claims(read_input_file(path, input::kPage), course, path), "report");
+}
+
+std::vector<std::string> report_files(const Course& course, const std::string& folder) {
+  std::vector<std::string> files{folder + "/index.html", folder + "/report.md", folder + "/claims.md"};
+  for (const Lesson& lesson : course.lessons)
+    for (const Figure& figure : lesson.figures)
+      for (const bool dark : {false, true}) files.push_back(folder + "/" + picture_of(lesson, figure, dark));
+  return files;
+}
+
+std::vector<std::string> lesson_files(const Course& course) {
+  std::vector<std::string> files;
+  for (const Lesson& lesson : course.lessons) {
+    for (const char* name : {"lesson.toml", "measured.json", "limits.md"})
+      files.push_back((std::filesystem::path(lesson.folder) / name).string());
+    for (const StepKind step : kSteps)
+      files.push_back((std::filesystem::path(lesson.folder) / to_string(step)).string() + ".md");
+  }
+  return files;
 }
 
 std::vector<std::string> write_report(const Course& course, const std::string& folder) {
@@ -141,10 +164,8 @@ std::vector<std::string> write_report(const Course& course, const std::string& f
       scene.pad_right = 120;
       if (figure.map_run.empty())
         scene.note += fmt::format("{}{} seeds, range as band", scene.note.empty() ? "" : "; ", kept->seeds);
-      for (const bool dark : {false, true}) {
-        const std::string name = fmt::format("{}-{}{}.svg", lesson.id, figure.id, dark ? "-dark" : "");
-        write(name, plot::to_svg(scene, ui::theme(dark), {640, 400}));
-      }
+      for (const bool dark : {false, true})
+        write(picture_of(lesson, figure, dark), plot::to_svg(scene, ui::theme(dark), {640, 400}));
       html += fmt::format("<p><img src=\"{0}-{1}.svg\" alt=\"{2}\"></p>\n", lesson.id, figure.id,
                           escaped(figure.title));
       markdown += fmt::format("![{2}]({0}-{1}.svg)\n\n", lesson.id, figure.id, figure.title);

@@ -12,6 +12,10 @@ namespace normscope::lessons {
 
 /// Writes index.html, report.md, claims.md and figures into the folder; returns the paths. Throws Error.
 std::vector<std::string> write_report(const Course& course, const std::string& folder);
+/// All that it may write there.
+std::vector<std::string> report_files(const Course& course, const std::string& folder);
+/// What it reads: the lessons' own files.
+std::vector<std::string> lesson_files(const Course& course);
 
 /// The claim table alone, Markdown: what each lesson claims, measured, spread, verdict.
 std::string claim_table(const Course& course);

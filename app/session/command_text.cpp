@@ -174,9 +174,10 @@ std::vector<ConfigRun> runs_from(const std::vector<std::string>& presets) {
   for (const std::string& argument : presets) {
     if (argument.size() < 3 || argument[1] != '=' || argument[0] < 'A' || argument[0] > 'D')
       throw Error(fmt::format("--run '{}': expected LETTER=PRESET, as A=post", argument));
-    if (argument[0] != static_cast<char>('A' + runs.size()))
-      throw Error(
-          fmt::format("--run '{}': expected run {} here", argument, static_cast<char>('A' + runs.size())));
+    if (runs.empty() ? argument[0] != 'A' : argument[0] <= runs.back().letter)
+      throw Error(runs.empty() ? fmt::format("--run '{}': expected run A here", argument)
+                               : fmt::format("--run '{}': expected a letter after {} here", argument,
+                                             runs.back().letter));
     runs.push_back({argument[0], preset_run(argument.substr(2)), {}});
   }
   return runs;

@@ -1,9 +1,12 @@
 // See robot.h.
 #include "app/ui/robot.h"
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <sstream>
 
 #include "app/ui/keys.h"
@@ -12,7 +15,8 @@
 namespace normscope::ui {
 namespace {
 
-constexpr int patience = 30;  // frames to wait for a control to appear
+constexpr int patience = 30;                               // frames to wait for a control to appear
+constexpr float kMostFrames = 100'000, kMostWheel = 1000;  // of one line of a script
 
 // Names that share the beginning of `name`, for the error message.
 std::string similar(const Registry& registry, std::string_view name) {
@@ -153,6 +157,14 @@ void Robot::script(std::string_view text) {
     auto need = [&](bool ok) {
       if (!ok) bad("'" + verb + "' lacks an argument");
     };
+    auto amount = [&](const std::string& word, float low, float high) {
+      float value = 0;
+      const char* const end = word.data() + word.size();
+      const auto [stop, error] = std::from_chars(word.data(), end, value);
+      if (error != std::errc{} || stop != end || !(value >= low && value <= high))
+        bad(fmt::format("'{}' takes a number from {} to {}, not '{}'", verb, low, high, word));
+      return value;
+    };
     try {
       if (verb == "hover")
         need(!name.empty()), move_to(name);
@@ -174,7 +186,7 @@ void Robot::script(std::string_view text) {
       } else if (verb == "drop")
         release(), hold("Ctrl Shift Alt", false);
       else if (verb == "at")
-        need(!c.empty()), move_to(a, {std::strtof(b.c_str(), nullptr), std::strtof(c.c_str(), nullptr)});
+        need(!c.empty()), move_to(a, {amount(b, 0, 1), amount(c, 0, 1)});
       else if (verb == "press")
         press();
       else if (verb == "hold")
@@ -182,15 +194,15 @@ void Robot::script(std::string_view text) {
       else if (verb == "leave")
         move_to(Vec{-1000, -1000});
       else if (verb == "wheel")
-        need(!a.empty()), wheel(std::strtof(a.c_str(), nullptr));
+        need(!a.empty()), wheel(amount(a, -kMostWheel, kMostWheel));
       else if (verb == "type")
         need(!rest.empty()), type(rest);
       else if (verb == "key")
         need(!a.empty()), key(a);
       else if (verb == "frames") {
-        int n = std::atoi(a.c_str());
-        if (n <= 0 || n > 100000) bad("'frames' takes a number from 1 to 100000, not '" + a + "'");
-        frames(n);
+        const float n = amount(a, 1, kMostFrames);
+        if (n != std::floor(n)) bad("'frames' takes a whole number, not '" + a + "'");
+        frames(static_cast<int>(n));
       } else
         bad("unknown verb '" + verb +
             "' (hover, click, double, right, drag, grab, drop, at, press, wheel, hold, leave, type, key, "

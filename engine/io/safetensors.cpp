@@ -163,15 +163,26 @@ struct SafetensorsFile::HeaderReader {
   }
 };
 
-SafetensorsFile SafetensorsFile::load(const std::string& path) {
-  InputFile in(path, input::kSafetensors);
+// As far as the header reaches.
+SafetensorsFile SafetensorsFile::open(InputFile& in, const std::string& path) {
   SafetensorsFile file;
   file.path_ = path;
   const uint64_t length = header_length(path, in.size(), [&](void* to, size_t n) { in.read(to, n); });
-  const uint64_t data = in.size() - 8 - length, machine = machine_memory();
   std::string header(length, '\0');
   in.read(header.data(), length);
-  file.read_header(header, data);
+  file.read_header(header, in.size() - 8 - length);
+  return file;
+}
+
+SafetensorsFile SafetensorsFile::load_header(const std::string& path) {
+  InputFile in(path, input::kSafetensors);
+  return open(in, path);
+}
+
+SafetensorsFile SafetensorsFile::load(const std::string& path) {
+  InputFile in(path, input::kSafetensors);
+  SafetensorsFile file = open(in, path);
+  const uint64_t data = file.data_size_, machine = machine_memory();
   if (machine > 0 && data > machine)
     fail(where(path), "does not fit into memory: {} bytes of data, this machine has {}", data, machine);
   try {
@@ -195,6 +206,7 @@ SafetensorsFile SafetensorsFile::parse(std::span<const uint8_t> bytes, const std
 }
 
 void SafetensorsFile::read_header(const std::string& text, size_t data_size) {
+  data_size_ = data_size;
   const Json header = parse_header(path_, text);
   for (const auto& [name, entry] : header.items()) {
     if (name != kMetadata) {
@@ -251,6 +263,7 @@ TensorType SafetensorsFile::type(std::string_view name) const { return find(name
 
 std::span<const uint8_t> SafetensorsFile::bytes(std::string_view name) const {
   const Tensor& tensor = find(name);
+  if (data_.size() < data_size_) fail(where(path_), "tensor {}: only the header was read", shown_text(name));
   return std::span(data_).subspan(tensor.begin, tensor.end - tensor.begin);
 }
 

@@ -19,6 +19,8 @@
 
 namespace normscope {
 
+class InputFile;
+
 enum class TensorType : uint8_t { F32, F64, I32, I64, U8 };
 
 using TensorShape = std::vector<int64_t>;  // {} is a scalar: one element
@@ -31,6 +33,8 @@ class SafetensorsFile {
  public:
   // Reads and checks the whole file: its header before any memory is taken for its data. Throws Error.
   static SafetensorsFile load(const std::string& path);
+  // The header alone: names, shapes and metadata. What reads elements throws Error then.
+  static SafetensorsFile load_header(const std::string& path);
   // The same from memory; `name` stands for the path.
   static SafetensorsFile parse(std::span<const uint8_t> bytes, const std::string& name);
 
@@ -62,6 +66,7 @@ class SafetensorsFile {
   };
   struct HeaderReader;
 
+  static SafetensorsFile open(InputFile& in, const std::string& path);
   void read_header(const std::string& header, size_t data_size);
   const Tensor& find(std::string_view name) const;
   template <typename To, typename... From>
@@ -71,6 +76,7 @@ class SafetensorsFile {
   std::map<std::string, std::string> metadata_;
   std::vector<Tensor> tensors_;                       // in the order of the data
   std::map<std::string, size_t, std::less<>> index_;  // name -> place in tensors_
+  size_t data_size_ = 0;                              // in the file
   std::vector<uint8_t> data_;
 };
 

@@ -99,10 +99,4 @@ std::optional<LastLayer> last_layer_start(const ModelConfig& config, int32_t bat
 /// after each layer.
 std::vector<double> pre_gradient_profile(std::span<const double> squares);
 
-/// A curve for a plot: y[k] at layer x[k]; a band where `high` is not empty.
-struct Curve {
-  const Equation* equation = nullptr;
-  std::vector<double> x, low, high;
-};
-
 }  // namespace normscope::theory

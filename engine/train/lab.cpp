@@ -237,14 +237,16 @@ Lab::~Lab() {
   impl_->thread.join();
 }
 
-void Lab::start(std::vector<RunSpec> runs, bool play, std::vector<std::vector<Edit>> edits) {
-  impl_->send("starting the runs", [runs = std::move(runs), play, edits = std::move(edits)](
-                                       LabTrainer& trainer) { trainer.start(runs, play, edits); });
+void Lab::start(std::vector<RunSpec> runs, bool play, std::vector<std::vector<Edit>> edits,
+                std::string letters) {
+  impl_->send("starting the runs",
+              [runs = std::move(runs), play, edits = std::move(edits), letters = std::move(letters)](
+                  LabTrainer& trainer) { trainer.start(runs, play, edits, letters); });
 }
-void Lab::open(std::vector<RunSpec> runs, std::vector<std::vector<Edit>> edits) {
-  impl_->send("opening the runs", [runs = std::move(runs), edits = std::move(edits)](LabTrainer& trainer) {
-    trainer.open(runs, edits);
-  });
+void Lab::open(std::vector<RunSpec> runs, std::vector<std::vector<Edit>> edits, std::string letters) {
+  impl_->send("opening the runs",
+              [runs = std::move(runs), edits = std::move(edits),
+               letters = std::move(letters)](LabTrainer& trainer) { trainer.open(runs, edits, letters); });
 }
 const std::shared_ptr<RunCache>& Lab::finished_runs() const { return impl_->options.finished; }
 void Lab::save(std::string folder) {

@@ -133,11 +133,13 @@ class Lab {
   ~Lab();
 
   // Commands; each returns at once.
-  /// Replaces everything. `edits`, one list a run or none: each takes effect when its step comes.
-  void start(std::vector<RunSpec> runs, bool play, std::vector<std::vector<Edit>> edits = {});
+  /// Replaces everything. `edits`, one list a run or none: each takes effect when its step comes. `letters`,
+  /// one a run, ascending from A, at most to D; empty: without a gap.
+  void start(std::vector<RunSpec> runs, bool play, std::vector<std::vector<Edit>> edits = {},
+             std::string letters = {});
   /// The same, but a run that the store of finished runs has is not trained again: it stands at the end of
   /// its budget at once, and the others catch up with it. With none of them there it plays from step 0.
-  void open(std::vector<RunSpec> runs, std::vector<std::vector<Edit>> edits = {});
+  void open(std::vector<RunSpec> runs, std::vector<std::vector<Edit>> edits = {}, std::string letters = {});
   /// At the end of the budget: for LabView::portion more steps. So do play_to() and step_once().
   void play();
   void pause();

@@ -2,6 +2,7 @@
 // all as it was.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "engine/core/error.h"
@@ -54,6 +55,12 @@ std::vector<RunSpec> LabTrainer::specs() const {
   return specs;
 }
 
+std::string LabTrainer::letters() const {
+  std::string letters;
+  for (const LabEntry* entry : entries()) letters += entry->letter;
+  return letters;
+}
+
 // The newest that was put aside with this letter and specification; nullptr without one.
 std::unique_ptr<LabEntry> LabTrainer::take_parked(RunSpec spec, char letter) {
   spec.train.steps = budget_;
@@ -73,21 +80,18 @@ void LabTrainer::park(std::unique_ptr<LabEntry> entry) {
 
 // Those that wait under their letter with their specification where runs are exchanged, new ones otherwise;
 // when one cannot be made, the others wait on.
-std::vector<std::unique_ptr<LabEntry>> LabTrainer::make_entries(std::vector<RunSpec> specs, bool with_fork,
-                                                                Replaced old) {
-  const auto letter = [&](size_t i) {
-    return with_fork && i + 1 == specs.size() ? 'D' : static_cast<char>('A' + i);
-  };
+std::vector<std::unique_ptr<LabEntry>> LabTrainer::make_entries(std::vector<RunSpec> specs,
+                                                                const std::string& letters, Replaced old) {
   std::vector<std::unique_ptr<LabEntry>> all, made(specs.size());
   for (size_t i = 0; i < specs.size(); ++i)
-    all.push_back(old == Replaced::exchanged ? take_parked(specs[i], letter(i)) : nullptr);
+    all.push_back(old == Replaced::exchanged ? take_parked(specs[i], letters[i]) : nullptr);
   try {
     std::vector<RunSpec> missing;
     for (size_t i = 0; i < specs.size(); ++i)
       if (!all[i]) missing.push_back(specs[i]);
     make_room(missing);
     for (size_t i = 0; i < specs.size(); ++i)
-      if (!all[i]) made[i] = make_entry(std::move(specs[i]), letter(i));
+      if (!all[i]) made[i] = make_entry(std::move(specs[i]), letters[i]);
   } catch (...) {
     for (auto& entry : all)
       if (entry) parked_.push_back(std::move(entry));
@@ -98,11 +102,11 @@ std::vector<std::unique_ptr<LabEntry>> LabTrainer::make_entries(std::vector<RunS
   return all;
 }
 
-// From now on these are the runs, the last of them D when `with_fork`.
-void LabTrainer::show(std::vector<std::unique_ptr<LabEntry>> all, bool with_fork) {
+// From now on these are the runs; a D among others stays apart.
+void LabTrainer::show(std::vector<std::unique_ptr<LabEntry>> all) {
   fork_.reset();
   runs_ = std::move(all);
-  if (with_fork) {
+  if (runs_.size() > 1 && runs_.back()->letter == 'D') {
     fork_ = std::move(runs_.back());
     runs_.pop_back();
   }
@@ -114,12 +118,9 @@ void LabTrainer::show(std::vector<std::unique_ptr<LabEntry>> all, bool with_fork
 }
 
 // Other runs in the place of all; what is shown now stays until they stand.
-void LabTrainer::restart(std::vector<RunSpec> specs, Replaced old, std::vector<std::vector<Edit>> edits) {
-  if (specs.empty() || specs.size() > kMostRuns)
-    fail("lab", "{} runs: expected 1 to {}", specs.size(), kMostRuns);
-  // D stays apart: by its number, or because it was apart before.
-  const bool with_fork = specs.size() == kMostRuns || fork_;
-  std::vector<std::unique_ptr<LabEntry>> all = make_entries(std::move(specs), with_fork, old);
+void LabTrainer::restart(std::vector<RunSpec> specs, const std::string& letters, Replaced old,
+                         std::vector<std::vector<Edit>> edits) {
+  std::vector<std::unique_ptr<LabEntry>> all = make_entries(std::move(specs), letters, old);
   int32_t step = 0;
   for (size_t i = 0; i < all.size(); ++i) {
     if (i < edits.size()) all[i]->run->schedule_edits(std::move(edits[i]));
@@ -132,19 +133,26 @@ void LabTrainer::restart(std::vector<RunSpec> specs, Replaced old, std::vector<s
     for (auto& entry : runs_) park(std::move(entry));
     if (fork_) park(std::move(fork_));
   }
-  show(std::move(all), with_fork);
+  show(std::move(all));
   rest_at_end();
 }
 
-void LabTrainer::start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits) {
+void LabTrainer::start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits,
+                       std::string letters) {
   if (specs.empty()) fail("lab", "no runs are given: expected 1 to {}", kMostRuns);
+  if (specs.size() > kMostRuns) fail("lab", "{} runs: expected 1 to {}", specs.size(), kMostRuns);
+  constexpr std::string_view kLetters = "ABCD";
+  if (letters.empty()) letters = kLetters.substr(0, specs.size());
+  const bool ascending =
+      std::adjacent_find(letters.begin(), letters.end(), std::greater_equal<>()) == letters.end();
+  const bool known = letters[0] == 'A' && letters.find_first_not_of(kLetters) == letters.npos;
+  if (letters.size() != specs.size() || !ascending || !known)
+    fail("lab", "letters '{}' of {} runs: expected as many, ascending from A to D", letters, specs.size());
   const int32_t old_budget = budget_, old_portion = portion_;
-  auto old_fork = std::move(fork_);  // a new comparison has its own D or none
   budget_ = portion_ = specs.front().train.steps;
   try {
-    restart(std::move(specs), Replaced::forgotten, std::move(edits));
+    restart(std::move(specs), letters, Replaced::forgotten, std::move(edits));
   } catch (...) {
-    fork_ = std::move(old_fork);
     budget_ = old_budget, portion_ = old_portion;
     throw;
   }
@@ -152,8 +160,8 @@ void LabTrainer::start(std::vector<RunSpec> specs, bool play, std::vector<std::v
   target_ = play ? std::numeric_limits<int32_t>::max() : 0;
 }
 
-void LabTrainer::open(std::vector<RunSpec> specs, std::vector<std::vector<Edit>> edits) {
-  start(std::move(specs), true, std::move(edits));
+void LabTrainer::open(std::vector<RunSpec> specs, std::vector<std::vector<Edit>> edits, std::string letters) {
+  start(std::move(specs), true, std::move(edits), std::move(letters));
   bool any = false;
   for (LabEntry* entry : entries()) {
     const auto known = finished_->find(run_key(entry->run->origin(), entry->run->scheduled()));
@@ -207,7 +215,7 @@ void LabTrainer::reset(bool new_seed) {
   if (all.empty()) return;
   const uint64_t seed = all.front().seed + (new_seed ? 1 : 0);
   for (RunSpec& spec : all) spec.seed = seed;
-  restart(std::move(all), Replaced::aside);
+  restart(std::move(all), letters(), Replaced::aside);
   if (!playing_) target_ = 0;
 }
 
@@ -229,7 +237,6 @@ void LabTrainer::exchange_reset(bool back) {
     places.push_back(best);
   }
   if (places.empty()) return;
-  const bool with_fork = fork_ != nullptr;
   std::vector<std::unique_ptr<LabEntry>> all;
   for (size_t place : places) all.push_back(std::move(parked_[place]));
   std::erase(parked_, nullptr);
@@ -237,7 +244,7 @@ void LabTrainer::exchange_reset(bool back) {
   if (fork_) park(std::move(fork_));
   step_ = 0;
   for (const auto& entry : all) step_ = std::max(step_, entry->run->steps_done());
-  show(std::move(all), with_fork);
+  show(std::move(all));
   rest_at_end();
   if (!playing_) target_ = step_;
 }
@@ -326,7 +333,7 @@ void LabTrainer::set_spec(int32_t run, RunSpec spec) {
   std::vector<RunSpec> all = specs();
   for (RunSpec& other : all) other.seed = spec.seed, other.data = spec.data;
   all[static_cast<size_t>(run)] = std::move(spec);
-  restart(std::move(all), Replaced::exchanged);
+  restart(std::move(all), letters(), Replaced::exchanged);
   if (!playing_) target_ = 0;
 }
 
@@ -341,7 +348,7 @@ void LabTrainer::edit_structure(int32_t run, const std::string& key, const std::
   std::vector<RunSpec> all = specs();
   for (RunSpec& spec : all) set_field(spec, key, value);
   if (all == specs()) return;
-  restart(std::move(all), Replaced::exchanged);
+  restart(std::move(all), letters(), Replaced::exchanged);
   if (!playing_) target_ = 0;
 }
 
@@ -466,7 +473,7 @@ void LabTrainer::load_text(const std::string& path) {
   // A file may have changed since it was read last.
   std::erase_if(tasks_, [&](const auto& known) { return known.first.text_path == path; });
   for (RunSpec& spec : all) set_field(spec, "data.text", path);
-  restart(std::move(all), Replaced::aside);
+  restart(std::move(all), letters(), Replaced::aside);
   if (!playing_) target_ = 0;
 }
 

@@ -243,7 +243,8 @@ std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder,
   auto made = std::make_unique<LabEntry>();
   const auto inside = [&](const std::string& name) { return (fs::path(folder) / name).string(); };
   const std::string path = inside(entry.file);
-  made->run = Run::load(path, task_for(Run::saved_spec(path).data), *backend_);
+  const SavedRun header = read_saved_header(SafetensorsFile::load_header(path));
+  made->run = Run::load(path, task_for(header.spec.data), *backend_);
   made->letter = entry.letter;
   made->forked_from = entry.forked_from, made->fork_step = entry.fork_step;
   made->fork_note = entry.fork_note, made->hold = entry.hold;
@@ -258,13 +259,14 @@ std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder,
   return made;
 }
 
-// All of them together, before the first network is built.
+// All of them together, before the first network is built; of each file the header is read.
 void LabTrainer::require_memory_for(const std::string& folder, const SavedSession& session) {
   int64_t bytes = 0;
   for (const auto* entries : {&session.runs, &session.aside})
     for (const SavedSession::Entry& entry : *entries)
       if (!entry.empty)
-        bytes += read_saved_run(SafetensorsFile::load((fs::path(folder) / entry.file).string())).bytes;
+        bytes +=
+            read_saved_header(SafetensorsFile::load_header((fs::path(folder) / entry.file).string())).bytes;
   require_memory(fmt::format("{} {}", kWhere, folder), bytes);
 }
 
@@ -282,8 +284,7 @@ void LabTrainer::restore(const std::string& folder, bool play) {
   companion_ = std::make_shared<const std::string>(std::move(session.companion));
   ++restored_;
   step_ = session.step;
-  const bool with_fork = loaded.back()->letter == 'D' && loaded.size() > 1;
-  show(std::move(loaded), with_fork);
+  show(std::move(loaded));
   change_budget(session.budget);
   portion_ = session.portion;
   for (const auto& entry : parked_) entry->born = ++made_;

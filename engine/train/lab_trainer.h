@@ -53,8 +53,9 @@ class LabTrainer {
   ~LabTrainer();
 
   // Commands; see lab.h. They throw Error and leave everything as it was.
-  void start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits = {});
-  void open(std::vector<RunSpec> specs, std::vector<std::vector<Edit>> edits);
+  void start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits = {},
+             std::string letters = {});
+  void open(std::vector<RunSpec> specs, std::vector<std::vector<Edit>> edits, std::string letters = {});
   void play_to(int32_t step);
   void pause();
   void step_once();
@@ -108,10 +109,11 @@ class LabTrainer {
   // put aside, and one that waits there under its letter with this very specification comes back as it was
   // left.
   enum class Replaced : uint8_t { forgotten, aside, exchanged };
-  std::vector<std::unique_ptr<LabEntry>> make_entries(std::vector<RunSpec> specs, bool with_fork,
+  std::vector<std::unique_ptr<LabEntry>> make_entries(std::vector<RunSpec> specs, const std::string& letters,
                                                       Replaced old);
-  void show(std::vector<std::unique_ptr<LabEntry>> all, bool with_fork);
-  void restart(std::vector<RunSpec> specs, Replaced old, std::vector<std::vector<Edit>> edits = {});
+  void show(std::vector<std::unique_ptr<LabEntry>> all);
+  void restart(std::vector<RunSpec> specs, const std::string& letters, Replaced old,
+               std::vector<std::vector<Edit>> edits = {});
   std::unique_ptr<LabEntry> take_parked(RunSpec spec, char letter);
   void park(std::unique_ptr<LabEntry> entry);
   void change_budget(int32_t steps);
@@ -123,6 +125,7 @@ class LabTrainer {
   static void require_memory_for(const std::string& folder, const SavedSession& session);
   static uint64_t stamp_of(const Run& run);
   std::vector<RunSpec> specs() const;
+  std::string letters() const;
   void edit_live(int32_t run, const std::string& key, const std::string& value);
   void replace(LabEntry& old, RunSpec spec);
   void edit_structure(int32_t run, const std::string& key, const std::string& value);

@@ -145,7 +145,7 @@ Plateau::State plateau_from(std::string_view where, const SafetensorsFile& file)
   return state;
 }
 
-SavedRun read_saved_run(const SafetensorsFile& file) {
+SavedRun read_saved_header(const SafetensorsFile& file) {
   const auto format = file.metadata().find("format");
   if (format == file.metadata().end() || format->second != kSavedRunFormat)
     fail(where_of(file), "is no saved run: expected metadata format = \"{}\"", kSavedRunFormat);
@@ -164,6 +164,11 @@ SavedRun read_saved_run(const SafetensorsFile& file) {
     with_edits(run.spec, run.scheduled, run.bytes);
     return 0;
   });
+  return run;
+}
+
+SavedRun read_saved_run(const SafetensorsFile& file) {
+  SavedRun run = read_saved_header(file);
   read_history(file, run);
   read_frames(file, run);
   run.events = events_from(metadata(file, "events"));

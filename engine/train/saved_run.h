@@ -34,6 +34,9 @@ struct SavedRun {
       0;  ///< estimated, of the largest network on the way from `origin` to the last scheduled edit
 };
 
+/// What the header alone says: specification, edits, step, data and memory; of SafetensorsFile::load_header()
+/// too.
+SavedRun read_saved_header(const SafetensorsFile& file);
 /// Everything but the weights, whose shapes only the network knows.
 SavedRun read_saved_run(const SafetensorsFile& file);
 /// A plateau's means and losses, which checkpoints and keyframes have as tensors; the rest is left at 0.

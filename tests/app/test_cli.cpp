@@ -147,3 +147,26 @@ TEST_CASE("every field of a configuration is documented") {
     CHECK(holds(text, "| `" + std::string(field.key) + "` |"));
   }
 }
+
+TEST_CASE("a lesson that cannot be read exits with 3") {
+  const Folder folder;
+  const std::string lessons = folder.file("lessons");
+  std::filesystem::copy(NORMSCOPE_SOURCE_DIR "/lessons", lessons, std::filesystem::copy_options::recursive);
+  const auto lesson = [&](const std::string& arguments) {
+    return run_program("lesson " + arguments + " --lessons " + lessons);
+  };
+  CHECK(lesson("list").code == 0);
+  CHECK(lesson("show nothing").code == 2);
+  std::filesystem::remove(lessons + "/03-last-layer/compare.md");
+  const Outcome list = lesson("list");
+  CHECK(list.code == 3);
+  CHECK(is_one_error_line(list));
+  CHECK(holds(list.err, "03-last-layer/compare.md:1: the file is missing"));
+  CHECK(lesson("show warm-up").code == 0);
+  CHECK(lesson("show last-layer").code == 3);
+  CHECK(lesson("check last-layer").code == 3);
+  CHECK(lesson("limits last-layer").code == 3);
+  CHECK(lesson("check growing-stream").code == 3);
+  CHECK(lesson("report --out " + folder.file("report")).code == 3);
+  CHECK(std::filesystem::exists(folder.file("report/report.md")));  // of the lessons that can be
+}

@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <string>
 
+#include "app/cli/report.h"
 #include "app/config/config_file.h"
 #include "app/program.h"
 #include "catch.hpp"
@@ -225,4 +227,21 @@ TEST_CASE("a configuration holds an encoder-decoder with wirings of its own") {
       "x.toml", "/folder");
   CHECK(placed[0].spec.data.pairs_path == "/folder/p.tsv");
   CHECK(placed[0].spec.data.valid_path == "/v.tsv");
+}
+
+TEST_CASE("what learned the language alone and not from its sources does not count as learning") {
+  RunSpec spec;
+  complete(spec);
+  const auto task = make_task(spec.data);
+  History history(std::vector<StatInfo>{{"loss", 0}});
+  history.append(1, 2.1, 1e-3, std::vector<double>{2.1});
+  const auto verdict = [&](double source_use) {
+    return cli::result_of({'A', 1}, spec, {}, RunState::Learning, history, *task, 2.1, 0, source_use).verdict;
+  };
+  CHECK(verdict(0) == "not decided");
+  history.add_event({1, RunEvent::Kind::LeftPlateau, ""});
+  CHECK(verdict(0) == "ignores the source");
+  CHECK(verdict(0.09) == "ignores the source");
+  CHECK(verdict(0.11) == "learns since step 1");
+  CHECK(verdict(std::nan("")) == "learns since step 1");  // reads no source
 }

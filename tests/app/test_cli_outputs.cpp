@@ -271,3 +271,32 @@ TEST_CASE("the limits of a number are taken as they are told") {
     CHECK(run_program("train --plan " + tiny(folder) + " --set " + field + "=0.99").code == 0);
   CHECK(run_program("train --plan " + tiny(folder) + " --set train.label_smoothing=0.991").code == 2);
 }
+
+TEST_CASE("a report of the lessons replaces none of their files") {
+  const Folder folder;
+  const std::string lessons = folder.file("lessons"), out = folder.file("report"),
+                    text = lessons + "/04-growing-stream/explain.md";
+  fs::copy(NORMSCOPE_SOURCE_DIR "/lessons", lessons, fs::copy_options::recursive);
+  const std::string before = read_all(text);
+  const auto report = [&](const std::string& more) {
+    return run_program("lesson report --lessons " + lessons + " --out " + out + more);
+  };
+  fs::create_directories(out);
+  for (const char* name : {"report.md", "growing-stream-stream.svg"}) {
+    fs::create_symlink(text, out + "/" + name);
+    const Outcome outcome = report("");
+    INFO(name << " gave " << outcome.out << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(is_one_error_line(outcome));
+    CHECK(holds(outcome.err, "--out " + out + "/" + name + ": a lesson reads this file"));
+    fs::remove(out + "/" + name);
+  }
+  CHECK(holds(report(" --readme " + text).err, "--readme " + text + ": a lesson reads this file"));
+  CHECK(holds(report(" --readme " + out + "/claims.md").err, "--out writes this file"));
+  CHECK(read_all(text) == before);
+  CHECK(fs::is_empty(out));
+  // A folder of a lesson may hold its report.
+  CHECK(run_program("lesson report --lessons " + lessons + " --out " + lessons + "/04-growing-stream").code ==
+        0);
+  CHECK(read_all(text) == before);
+}

@@ -9,6 +9,8 @@
 #include <stb_image.h>
 #pragma GCC diagnostic pop
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <set>
 #include <vector>
@@ -140,6 +142,26 @@ TEST_CASE("a script moves the hand first") {
     CHECK(outcome.code == 2);
     CHECK(is_one_error_line(outcome));
     CHECK(holds(outcome.err, "line 2"));
+  }
+}
+
+TEST_CASE("a number in a script is one, and in its range: file, line, field and range are said") {
+  const Session session;
+  for (const auto& [bad, range] : {std::pair{"at plot/loss 0.5 low", "'at' takes a number from 0 to 1"},
+                                   {"at plot/loss 5 0", "'at' takes a number from 0 to 1"},
+                                   {"wheel 1e30", "'wheel' takes a number from -1000 to 1000"},
+                                   {"frames many", "'frames' takes a number from 1 to 100000"},
+                                   {"wait 99999999999", "from 0 to 10000000"},
+                                   {"wait -1", "from 0 to 10000000"},
+                                   {"scale nan", "a number from 0.75 to 2.5"},
+                                   {"size 1x1", "from 64 to 16384"}}) {
+    const std::string script = session.folder.write("numbers", fmt::format("# a comment\n{}\n", bad));
+    const Outcome outcome = session.draw("x.png", "--script " + script);
+    INFO(bad << " gave " << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(is_one_error_line(outcome));
+    CHECK(holds(outcome.err, script + ": script line 2: "));
+    CHECK(holds(outcome.err, range));
   }
 }
 

@@ -125,9 +125,17 @@ TEST_CASE("what no run takes notice of is not told, and refused when it is set")
   check_round_trip(runs);
 }
 
+TEST_CASE("a letter may be left out: a fork is D, and a lesson's Pre-LN C") {
+  const ConfigRun a{'A', preset_run("post"), {}}, b{'B', preset_run("post-warmup"), {}};
+  check_round_trip({a, {'C', preset_run("pre"), {}}});
+  check_round_trip({a, b, {'D', preset_run("pre"), {{3, "train.rate", "0.001"}}}});
+}
+
 TEST_CASE("arguments that cannot be used are refused by name") {
   std::vector<ConfigRun> runs = hero_config();
   CHECK_THROWS_AS(runs_from({"B=post"}), Error);
+  CHECK_THROWS_AS(runs_from({"A=post", "C=pre", "B=pre"}), Error);
+  CHECK_THROWS_AS(runs_from({"A=post", "A=pre"}), Error);
   CHECK_THROWS_AS(runs_from({"A=nothing"}), Error);
   CHECK_THROWS_AS(runs_from({"post"}), Error);
   CHECK_THROWS_AS(apply_set(runs, "train.rate"), Error);

@@ -77,19 +77,6 @@ TEST_CASE("every quantity has a plot by layer and one over time, with a sentence
   CHECK(ratio.series[0].y[0] == Approx(0.013 / 13));
 }
 
-TEST_CASE("the theory band of Pre-LN starts where token and position embeddings put it") {
-  ModelConfig model = hero_runs()[2].model;
-  model.init = InitRule::Xavier, model.activation = Activation::Relu;
-  model.width = model.feed_forward = 64, model.layers = 6;
-  model.positions = Positions::Learned;
-  const NormBand band = pre_ln_band(model);
-  REQUIRE(band.lo.size() == 6);
-  CHECK(band.lo[0] == Approx(2.5));
-  CHECK(band.hi[5] == Approx(2 + 9));
-  model.init = InitRule::Normal002;
-  CHECK(pre_ln_band(model).lo.empty());
-}
-
 TEST_CASE("the level at which Post-LN begins is named where it can be seen") {
   LabData data;
   SceneOptions options;

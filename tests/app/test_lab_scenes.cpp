@@ -30,6 +30,28 @@ TEST_CASE("the loss has its ceiling, its floor and a sentence") {
   CHECK(scene.x.hi == 300);
 }
 
+TEST_CASE("a run's short label is what tells it from the others") {
+  const auto labels = [](std::vector<std::string> names) {
+    LabView view;
+    std::vector<std::string> out;
+    for (std::string& name : names) view.runs.emplace_back().name = std::move(name);
+    for (size_t i = 0; i < view.runs.size(); ++i) out.push_back(short_label(view, i));
+    return out;
+  };
+  using Words = std::vector<std::string>;
+  CHECK(labels({"Post-LN, no warm-up", "Post-LN, warm-up 200", "Pre-LN, no warm-up"}) ==
+        Words{"no warm-up", "warm-up 200", "Pre-LN"});
+  CHECK(labels({"Post-LN, warm-up 50", "Pre-LN, warm-up 50"}) == Words{"Post-LN", "Pre-LN"});  // never twice
+  CHECK(labels({"Post-LN, warm-up 50", "Post-LN, warm-up 50"}) == Words{"", ""});
+  CHECK(labels({"Post-LN, xavier, warm-up 50", "Post-LN, xavier, no warm-up", "Post-LN, normal, warm-up 50",
+                "Pre-LN, normal, no warm-up"}) ==
+        Words{"xavier, warm-up 50", "xavier, no warm-up", "normal, warm-up 50", "Pre-LN"});
+  CHECK(labels({"alone, as it is"}) == Words{"alone"});
+  fixture::LabShape shape;
+  shape.fork = true;
+  CHECK(short_label(*fixture::lab_view(shape), 3) == "12 norms moved");
+}
+
 TEST_CASE("the number at the end of a loss line is the card's") {
   LabData data;
   const auto view = fixture::lab_view();

@@ -171,6 +171,16 @@ TEST_CASE("a broken lesson names file, line, key and what was expected; the othe
     c.replace("lesson.toml", "name = \"Pre-LN\"", "name = \"Pre-LN of width 64\"");
     CHECK(has(c.error(), "[run.C.name] 'Pre-LN of width 64' names a setting (width)"));
   }
+  SECTION("names that lead to another folder") {
+    Copy c("lesson_broken_17");
+    c.replace("lesson.toml", "id = \"growing-stream\"", "id = \"../growing-stream\"");
+    CHECK(has(c.error(), "[id] '../growing-stream' is no name: expected letters, digits, - and _"));
+  }
+  SECTION("a figure's name that leads to another folder") {
+    Copy c("lesson_broken_18");
+    c.replace("lesson.toml", "[figure.", "[figure.\"/tmp/x\"]\ntitle = \"x\"\nmap = \"A\"\n\n[figure.");
+    CHECK(has(c.error(), "[figure./tmp/x] '/tmp/x' is no name: expected letters, digits, - and _"));
+  }
   SECTION("a field that no run has") {
     Copy c("lesson_broken_11");
     c.replace("lesson.toml", "model.layers = 12", "model.lairs = 12");

@@ -187,6 +187,62 @@ TEST_CASE("run again with another setting: label, sentence and figure follow") {
   CHECK_FALSE(p.says("Post-LN, warm-up 200"));
 }
 
+TEST_CASE("after another run the score box says what was measured now, and that the answer was for another") {
+  const auto any_warmup_does = [](const Lesson& lesson, MeasureState& state) {
+    if (lesson.id == "warm-up" && !state.changes.empty())
+      for (double& y : state.curves["gap"].y) y = -1;
+  };
+  PlayerRobot p("", {1600, 1000}, 1, any_warmup_does);
+  p.robot.click("lesson/slider", {0.9f, 0.5f});
+  p.robot.click("lesson/next"), p.robot.frames(2);
+  p.robot.click("lesson/next"), p.robot.frames(2);
+  REQUIRE(p.player().step() == StepKind::Compare);
+  const LessonProgress kept = p.player().progress("warm-up");
+  const Measure& asked = *p.player().lesson()->measure("shortest");
+  const auto box_shows = [&](const std::string& words) {
+    const ui::Rect box = p.robot.control("lesson/score").rect;
+    return std::any_of(p.ui.texts().begin(), p.ui.texts().end(), [&](const ui::TextRecord& text) {
+      return text.text == words && box.contains(text.rect);
+    });
+  };
+  const auto again = [&](float place) {
+    p.robot.click("lesson/knob/warmup", {place, 0.5f});
+    p.robot.click("lesson/again");
+    p.robot.frames(3);
+  };
+  CHECK(p.robot.value("lesson/score") == kept.score);
+  CHECK(box_shows(kept.measured));
+  REQUIRE(kept.measured != shown(0, asked));
+  again(0.2f);
+  CHECK(box_shows(kept.said));
+  CHECK(box_shows(shown(0, asked)));
+  CHECK_FALSE(box_shows(kept.measured));
+  CHECK_FALSE(box_shows(kept.score));
+  CHECK(box_shows("That was for"));
+  CHECK(p.robot.value("lesson/score") == "another setting");
+  CHECK(p.player().progress("warm-up") == kept);  // the prediction is not judged by another run
+  again(0.999f);
+  CHECK(p.robot.value("lesson/score") == kept.score);
+  CHECK(box_shows(kept.measured));
+}
+
+TEST_CASE("the note under a figure's title stands whole, also after a setting was changed") {
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, {1440, 900}, {1280, 720}, {1024, 600}}) {
+    PlayerRobot p("", size, 1, without_effect);
+    p.player().open("first-steps", StepKind::Compare);
+    p.robot.frames(3);
+    p.robot.click("lesson/knob/warmup", {0.5f, 0.5f});
+    p.robot.click("lesson/again");
+    p.robot.frames(3);
+    for (const char* tab : {"update", "token states", "gradient"}) {
+      INFO(size.x << " " << tab);
+      p.robot.click(std::string("lesson/figure/") + tab);
+      p.robot.frames(2);
+      CHECK(p.says("band: range of 5 seeds of what you did not change"));
+    }
+  }
+}
+
 TEST_CASE("a figure has no range of five seeds for a run with another setting") {
   const Course course = read_course(kLessons);
   const Lesson& lesson = *course.find("first-steps");
@@ -239,8 +295,7 @@ TEST_CASE("words of the glossary are found in running text") {
   CHECK(term({"letter", "frequencies"}) == "unigram 2");
   CHECK(term({"letter", "by"}).empty());
   CHECK(term({"run"}).empty());
-  for (const char* symbol :
-       {"W_2", "\\|\\cdot\\|", "D", "F", "\\mathrm{Var}", "\\odot", "R^2", "\\sqrt{N}"}) {
+  for (const char* symbol : {"W_2", "\\|\\cdot\\|", "D", "F", "\\mathrm{Var}", "\\odot", "\\sqrt{N}"}) {
     INFO(symbol);
     CHECK(term_of_formula(symbol));
   }
@@ -286,6 +341,44 @@ TEST_CASE("a term in the text shows its entry, and a click or the keyboard opens
   p.robot.key("Enter");
   p.robot.frames(3);
   CHECK(p.robot.value("app/glossary/entry") == hands::find_term("w2")->text);
+}
+
+TEST_CASE("a term that is broken over lines is marked on each of them, and a click on any opens it") {
+  size_t broken = 0;
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, {1024, 600}}) {
+    PlayerRobot p("", size);
+    for (const Lesson& lesson : p.player().course().lessons)
+      for (const StepKind step : kSteps) {
+        p.player().open(lesson.id, step);
+        p.robot.frames(3);
+        std::vector<std::string> further;
+        for (const ui::Control& c : p.ui.registry().all())
+          if (c.name.starts_with("title/term/") && c.name.ends_with("/2")) further.push_back(c.name);
+        for (const std::string& name : further) {
+          const std::string first = name.substr(0, name.size() - 2), id = first.substr(11);
+          INFO(size.x << " " << lesson.id << " " << to_string(step) << ": " << id);
+          const auto* above = p.ui.registry().find(first);
+          if (!above) continue;  // scrolled out of sight
+          ++broken;
+          // The words on both lines are the whole phrase.
+          std::vector<std::string> words;
+          for (const ui::Rect& line : {above->rect, p.robot.control(name).rect})
+            for (const ui::TextRecord& text : p.ui.texts())
+              if (text.layer == 0 && line.contains(text.rect.centre()))
+                words.push_back(plain_word(text.text));
+          const TermMatch match = term_at_start(words);
+          REQUIRE(match.term);
+          CHECK(match.term->id == id);
+          CHECK(match.words == words.size());
+          p.robot.click("term/" + id + "/2");
+          p.robot.frames(3);
+          CHECK(p.robot.value("app/glossary/entry") == match.term->text);
+          p.robot.key("Escape");
+          p.robot.frames(3);
+        }
+      }
+  }
+  CHECK(broken > 0);
 }
 
 TEST_CASE("measurements outlive the window; a damaged or foreign one is made again") {

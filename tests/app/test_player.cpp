@@ -285,10 +285,44 @@ TEST_CASE("the runs that a lesson's took the place of come back by undo", "[play
   p.state.lab = nullptr;
 }
 
+TEST_CASE("where the Lab's runs could not come back, a lesson's replace them only when the hand agrees") {
+  PlayerRobot p;
+  Lab lab({.threads = 1, .live_text = false});
+  RunSpec alone = hero_runs()[2];
+  set_field(alone, "model.layers", "2"), set_field(alone, "run.name", "alone");
+  lab.start({alone}, false);
+  lab.wait_idle();
+  p.state.lab = &lab;  // and no folder to put them aside: safe mode
+  p.player().open("first-steps", StepKind::Predict);
+  p.robot.frames(2);
+  const auto ask = [&] {
+    p.robot.click("lesson/lab");
+    p.robot.frames(3);
+    REQUIRE(p.ui.popup_open("lesson/replace"));
+    CHECK(p.says("take the place of all in the Lab. This cannot be undone."));
+  };
+  const auto untouched = [&] {
+    p.robot.frames(3);
+    lab.wait_idle();
+    CHECK_FALSE(p.ui.popup_open("lesson/replace"));
+    CHECK(p.state.screen == Screen::lessons);
+    REQUIRE(lab.view()->runs.size() == 1);
+    CHECK(lab.view()->runs[0].name == "alone");
+  };
+  ask(), p.robot.key("Escape"), untouched();
+  ask(), p.robot.click("lesson/replace/no"), untouched();
+  ask(), p.robot.click("lesson/replace/yes"), p.robot.frames(3);
+  lab.wait_idle();
+  CHECK(p.state.screen == Screen::lab);
+  CHECK(lab.view()->runs.size() == 3);
+  p.state.lab = nullptr;
+}
+
 TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under their letters", "[player]") {
+  const test::Folder folder;
   PlayerRobot p;
   Lab lab({.threads = 1});
-  p.state.lab = &lab;
+  p.state.lab = &lab, p.state.aside = folder.file("replaced");
   for (const std::string& id : ids())
     for (const StepKind step : kSteps) {
       p.state.screen = Screen::lessons;
@@ -302,10 +336,9 @@ TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under
       lab.wait_idle();
       const auto view = lab.view();
       CHECK(view->message == "");
-      // Where the lesson leaves a letter out, the Lab's own run of it keeps the place.
-      REQUIRE(view->runs.size() == static_cast<size_t>(lesson.runs.back().id[0] - 'A' + 1));
+      REQUIRE(view->runs.size() == lesson.runs.size());
       for (size_t i = 0; i < lesson.runs.size(); ++i) {
-        const RunView& shown = view->runs[static_cast<size_t>(lesson.runs[i].id[0] - 'A')];
+        const RunView& shown = view->runs[i];
         CHECK(std::string(1, shown.letter) == lesson.runs[i].id);
         RunSpec expected = lesson.runs[i].spec;
         for (const Knob& knob : lesson.knobs)

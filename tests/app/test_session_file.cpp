@@ -240,3 +240,23 @@ TEST_CASE("a session's edits come with its runs") {
   runs[0].edits.push_back({3, "train.rate", "0.1"});
   CHECK(session_edits(runs).at(0) == runs[0].edits);
 }
+
+TEST_CASE("an opened configuration's runs keep their letters, in the copied line too") {
+  SmallWindow window;
+  open_file(window.state,
+            window.folder.write("ac.toml",
+                                std::string(test::kTiny) + "[run.A]\n[run.C]\nmodel.placement = \"pre\"\n"));
+  window.settle();
+  REQUIRE(window.view().runs.size() == 2);
+  CHECK(window.view().runs[1].letter == 'C');
+  CHECK(window.view().runs[1].name == "Pre-LN, no warm-up");
+  CHECK(session_letters(session_of(window.view())) == "AC");
+  hands::run_act(window.state, window.ui, hands::Act::copy_command);
+  CHECK(test::holds(window.state.hands.clipboard, "--run C=pre"));
+  ForkRequest fork = moved_norms(window.view());
+  fork.source = 1;
+  window.lab.fork(fork);
+  window.settle();
+  REQUIRE(window.view().runs.size() == 3);
+  CHECK(test::holds(window.robot.control("run/D").help, "Forked from C"));
+}

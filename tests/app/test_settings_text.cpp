@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "app/lab/settings.h"
+#include "app/session/plain_message.h"
 #include "catch.hpp"
 #include "lab_fixture.h"
 #include "lab_robot.h"
@@ -161,4 +162,16 @@ TEST_CASE("a long list of choices stays inside a small window") {
       CHECK((c.rect.y >= 0 && c.rect.bottom() <= 600 && c.rect.x >= 0 && c.rect.right() <= 1024));
     }
   CHECK(choices > 20);
+}
+
+TEST_CASE("a message names a setting as the screen does and no part of the program") {
+  CHECK(plain_message("[train.rate] 5: expected 0 to 1") == "learning rate: 5: expected 0 to 1");
+  CHECK(plain_message("[model.architecture] x: expected decoder") == "model: x: expected decoder");
+  CHECK(plain_message("[lab] there is no run to edit") == "there is no run to edit");
+  CHECK(plain_message("[session /tmp/S] cannot be read") == "session /tmp/S: cannot be read");
+  CHECK(plain_message("[checkpoint a.safetensors] is damaged") == "checkpoint a.safetensors: is damaged");
+  for (const char* plain : {"", "saved lab.toml", "step [3] of 4", "[train.rate", "[lab]"}) {
+    INFO(plain);
+    CHECK(plain_message(plain) == plain);
+  }
 }

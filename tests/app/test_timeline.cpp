@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "app/lab/timeline_labels.h"
 #include "catch.hpp"
 #include "lab_fixture.h"
 #include "lab_robot.h"
@@ -29,7 +30,36 @@ std::shared_ptr<const LabView> view_with(std::vector<std::pair<int, int>> left, 
   return view;
 }
 
+std::vector<std::string> marks_of(const LabView& view) {
+  std::vector<std::string> marks;
+  for (const lab::TimelineMark& mark : lab::timeline_marks(view))
+    marks.push_back(fmt::format("{} {} {}", mark.step, mark.letters, mark.text));
+  return marks;
+}
+
 }  // namespace
+
+TEST_CASE("what was changed in several runs at one step is one mark, what they did is one each") {
+  const std::string rate = "learning rate 0.003 → 0.001", warmup = "warm-up 0 → 50";
+  fixture::LabShape shape;
+  shape.step = 40, shape.budget = 300, shape.fork = true;
+  const auto view = std::const_pointer_cast<LabView>(fixture::lab_view(shape));
+  const auto edit = [&](size_t run, int step, const std::string& text) {
+    std::const_pointer_cast<History>(view->runs[run].history)
+        ->add_event({step, RunEvent::Kind::Edited, text});
+  };
+  for (size_t run : {0, 1, 2}) edit(run, 10, rate);
+  for (size_t run : {0, 2}) edit(run, 20, rate);
+  edit(1, 20, warmup);
+  for (size_t run : {1, 3}) edit(run, 30, "");
+  for (size_t run : {0, 1})
+    std::const_pointer_cast<History>(view->runs[run].history)
+        ->add_event({35, RunEvent::Kind::LeftPlateau, ""});
+  CHECK(marks_of(*view) == std::vector<std::string>{"10 ABC Runs A–C: " + rate, "20 AC Runs A, C: " + rate,
+                                                    "20 B B: " + warmup, "30 BD Runs B, D: edited",
+                                                    "35 A A leaves the plateau",
+                                                    "35 B B leaves the plateau"});
+}
 
 TEST_CASE("events that stand close are named in two rows") {
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}}) {

@@ -265,6 +265,15 @@ TEST_CASE("scripts") {
   CHECK(says("drag transport/play", "lacks an argument"));
   CHECK(says("key Hyper+Q", "unknown key"));
   CHECK(says("frames -1", "frames"));
+  for (const char* wrong :
+       {"wheel", "at transport/play 0.5", "wheel much", "wheel 3x", "wheel nan", "wheel 1e9", "frames 2.5",
+        "frames 0", "frames 100001", "at transport/play 0.5 low", "at transport/play -1 0",
+        "at transport/play 0 1.5", "at transport/play inf 0"}) {
+    INFO(wrong << ": " << complaint(wrong));
+    CHECK(says(wrong, "script line 1: "));
+    CHECK(
+        (says(wrong, " a number from ") || says(wrong, "whole number") || says(wrong, "lacks an argument")));
+  }
 }
 
 TEST_CASE("missing fonts fall back to the built-in one with one line of notice") {

@@ -95,6 +95,23 @@ TEST_CASE("Ctrl+C keeps what was trained") {
   CHECK(states > 0);
 }
 
+TEST_CASE("where nothing can be kept the zoo trains without a store and says so in one line") {
+  const Folder folder;
+  std::filesystem::create_directories(folder.file("cache/normscope"));
+  std::filesystem::create_directory_symlink("/proc/self", folder.file("cache/normscope/zoo"));
+  for (const std::string& cache : {std::string("/dev/null"), folder.file("cache")})
+    for (const char* stored : {"", " --stored"}) {
+      const Outcome outcome = run_program(std::string(kTinyZoo) + "--steps 24 --only post" + stored,
+                                          "env XDG_CACHE_HOME=" + cache);
+      INFO(cache << stored << " gave " << outcome.out << outcome.err);
+      CHECK(outcome.code == 0);
+      if (*stored && cache != "/dev/null") continue;  // what is there may be read
+      CHECK(holds(outcome.out, *stored ? "\n0 runs trained" : "\n4 runs trained"));
+      CHECK(is_one_error_line(outcome));
+      CHECK(holds(outcome.err, "; no run is kept"));
+    }
+}
+
 TEST_CASE("zoo --list names every entry, wrong names and settings exit with 2") {
   const Outcome list = run_program("zoo --list");
   CHECK(list.code == 0);

@@ -2,9 +2,11 @@
 // undone, and a history that is not relabelled.
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <numeric>
 
 #include "catch.hpp"
+#include "engine/train/lab_trainer.h"
 #include "lab_runs.h"
 
 using namespace normscope;
@@ -246,3 +248,76 @@ TEST_CASE("what a run wrote is kept with its step", "[lab][end]") {
   CHECK(samples.back().step == 20);
   CHECK(samples.back().text == view->runs[0].writes);
 }
+
+TEST_CASE("runs keep the letters that they are given, through a reset, a restart and a session",
+          "[lab][end]") {
+  const auto folder = std::filesystem::temp_directory_path() / "normscope-test-lab-letters";
+  std::filesystem::remove_all(folder);
+  const auto letters = [](Lab& lab) {
+    std::string letters;
+    for (const RunView& run : rest(lab)->runs) letters += run.letter;
+    return letters;
+  };
+  Lab lab(quiet());
+  lab.start({small_spec("post"), small_spec("pre")}, false, {}, "AC");
+  CHECK(letters(lab) == "AC");
+  lab.play_to(2);
+  CHECK(rest(lab)->step == 2);
+  lab.reset(false);
+  CHECK(letters(lab) == "AC");
+  lab.exchange_reset(true);
+  CHECK(letters(lab) == "AC");
+  CHECK(lab.view()->step == 2);
+  lab.edit(-1, "run.seed", "7");
+  CHECK(letters(lab) == "AC");
+  lab.fork(request(*lab.view(), 1, "post"));
+  CHECK(letters(lab) == "ACD");
+  lab.reset(true);
+  CHECK(letters(lab) == "ACD");
+  lab.save(folder.string());
+  lab.wait_idle();
+  Lab other(quiet());
+  other.restore(folder.string(), false);
+  CHECK(letters(other) == "ACD");
+  other.remove_fork();
+  other.fork(request(*rest(other), 0, "pre"));
+  CHECK(letters(other) == "ACD");
+  lab.start(three(), false);
+  CHECK(letters(lab) == "ABC");
+  for (const char* wrong : {"A", "BC", "CA", "AA", "AE", "ABC"}) {
+    INFO(wrong);
+    lab.start({small_spec("post"), small_spec("pre")}, false, {}, wrong);
+    CHECK(rest(lab)->message.find("expected as many, ascending from A to D") != std::string::npos);
+    CHECK(letters(lab) == "ABC");
+  }
+  std::filesystem::remove_all(folder);
+}
+
+#ifdef __linux__
+TEST_CASE("a restored session reads each of its checkpoints once", "[lab][end]") {
+  const auto read_so_far = [] {
+    std::ifstream io("/proc/self/io");
+    std::string name;
+    uint64_t bytes = 0;
+    io >> name >> bytes;
+    return name == "rchar:" ? bytes : 0;
+  };
+  if (read_so_far() == 0) return;  // not told here
+  const auto folder = std::filesystem::temp_directory_path() / "normscope-test-lab-once";
+  std::filesystem::remove_all(folder);
+  Lab lab(quiet());
+  lab.start(three(), false);
+  lab.play_to(3);
+  lab.wait_idle();
+  lab.save(folder.string());
+  lab.wait_idle();
+  uint64_t size = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) size += file.file_size();
+  LabTrainer trainer({.threads = 1, .sample_text = false});
+  const uint64_t before = read_so_far();
+  trainer.restore(folder.string(), false);
+  CHECK_FALSE(trainer.empty());
+  CHECK(read_so_far() - before < size * 3 / 2);
+  std::filesystem::remove_all(folder);
+}
+#endif

@@ -149,6 +149,18 @@ TEST_CASE("safetensors: what is written comes back bit for bit", "[io]") {
   CHECK(file.bytes("ids").size() == 12);
 }
 
+TEST_CASE("safetensors: a header alone has names, shapes and metadata, and no elements", "[io]") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.safetensors");
+  Sample().write(path);
+  const SafetensorsFile whole = SafetensorsFile::load(path), header = SafetensorsFile::load_header(path);
+  CHECK(header.names() == whole.names());
+  CHECK(header.metadata() == whole.metadata());
+  CHECK(header.shape("L03.attn.wq") == whole.shape("L03.attn.wq"));
+  CHECK_THROWS_WITH(header.floats("L03.attn.wq"), Catch::Contains("only the header was read"));
+  CHECK_THROWS_WITH(header.bytes("ids"), Catch::Contains("only the header was read"));
+}
+
 TEST_CASE("safetensors: types widen, doubles round to floats, nothing else converts", "[io]") {
   const TemporaryFolder folder;
   const std::string path = folder.file("a.safetensors");
