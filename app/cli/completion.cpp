@@ -18,7 +18,7 @@ void visit_all(const CommandText& command, Visit visit) {
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
 
 /// In single quotes, as all three shells read them.
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c == '\n' ? ' ' : c);
   return out + "'";
@@ -49,13 +49,14 @@ std::string bash(const CommandText& program) {
       if (option.type.empty()) continue;
       const std::string found = option.file()           ? "files=1"
                                 : option.values.empty() ? "words="
-                                                        : "words=" + quoted(joined(option.values));
+                                                        : "words=" + in_quotes(joined(option.values));
       values += fmt::format("    '{}:{}') {} ;;\n", command.path, option.name, found);
     }
     const std::vector<std::string> names = command_names(command);
     positional.insert(positional.end(), names.begin(), names.end());
-    words += fmt::format("      '{}') flags={}; words={}; files={} ;;\n", command.path, quoted(joined(flags)),
-                         quoted(joined(positional)), takes_files(command) ? 1 : 0);
+    words +=
+        fmt::format("      '{}') flags={}; words={}; files={} ;;\n", command.path, in_quotes(joined(flags)),
+                    in_quotes(joined(positional)), takes_files(command) ? 1 : 0);
   });
   return fmt::format(R"sh(# bash completion of normscope, printed by: normscope completion bash
 _normscope() {{
@@ -121,14 +122,14 @@ std::string zsh(const CommandText& program) {
                                            : fmt::format("{}{}[{}]{}", option.many ? "*" : "", option.name,
                                                          zsh_text(option.help),
                                                          option.type.empty() ? "" : zsh_value(option));
-      out += " \\\n    " + quoted(spec);
+      out += " \\\n    " + in_quotes(spec);
     }
     if (!command.commands.empty()) out += " \\\n    '1: :->command' \\\n    '*:: :->rest'";
     out += "\n";
     if (!command.commands.empty()) {
       out += "  case $state in\n    command)\n      local -a commands=(";
       for (const CommandText& sub : command.commands)
-        out += "\n        " + quoted(sub.name() + ":" + zsh_text(sub.help));
+        out += "\n        " + in_quotes(sub.name() + ":" + zsh_text(sub.help));
       out += ")\n      _describe command commands ;;\n    rest)\n      case $words[1] in\n";
       for (const CommandText& sub : command.commands)
         out += fmt::format("        {}) {} ;;\n", sub.name(), zsh_name(sub.path));
@@ -157,15 +158,16 @@ std::string fish(const CommandText& program) {
       here += fmt::format("{}not __fish_seen_subcommand_from {}", seen.empty() ? "" : "; and ",
                           joined(command_names(command)));
     for (const CommandText& sub : command.commands)
-      out += fmt::format("complete -c normscope -n {} -a {} -d {}\n", quoted(here), sub.name(),
-                         quoted(sub.help));
+      out += fmt::format("complete -c normscope -n {} -a {} -d {}\n", in_quotes(here), sub.name(),
+                         in_quotes(sub.help));
     for (const OptionText& option : command.options) {
-      out += fmt::format("complete -c normscope -n {}", quoted(here));
-      if (!option.positional) out += fmt::format(" -l {} -d {}", option.name.substr(2), quoted(option.help));
+      out += fmt::format("complete -c normscope -n {}", in_quotes(here));
+      if (!option.positional)
+        out += fmt::format(" -l {} -d {}", option.name.substr(2), in_quotes(option.help));
       if (option.file())
         out += option.positional ? " -F" : " -r -F";
       else if (!option.values.empty())
-        out += fmt::format(" {}-a {}", option.positional ? "" : "-x ", quoted(joined(option.values)));
+        out += fmt::format(" {}-a {}", option.positional ? "" : "-x ", in_quotes(joined(option.values)));
       else if (!option.type.empty() && !option.positional)
         out += " -x";
       out += "\n";
