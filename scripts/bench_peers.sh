@@ -1,6 +1,6 @@
 #!/bin/sh
 # make bench-peers: the twins of the benchmark's models in PyTorch and JAX, in a virtual environment under build/peers.
-# One JSON line a row, with the keys of normscope bench --json; scripts/performance_table.py makes the README's table.
+# One JSON line a row, with the keys of normscope bench --json; scripts/performance_table.py makes the tables of docs/performance.md and the README.
 # Installs them where a package index is reachable, and says so where it is not. Arguments go to both programs.
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""The README's performance table from the output of `normscope bench --json` and of `make bench-peers`, both of one machine.
+"""A processor's performance table from the output of `normscope bench --json` and of `make bench-peers`, both of one machine.
 
-    performance_table.py engine.json peers.jsonl [--crowded crowded.json] [--write README.md]
+    performance_table.py engine.json peers.jsonl [--crowded crowded.json] [--section AMD --write docs/performance.md]
+                         [--readme README.md]
 
-Prints Markdown, or with --write puts it between the file's lines <!-- performance --> and <!-- /performance -->.
+Prints Markdown, or with --write puts it between the file's lines <!-- performance AMD --> and <!-- /performance AMD -->;
+--readme puts a short table between <!-- performance --> and <!-- /performance -->.
 Lines of the second file that are no JSON objects are skipped, so a log of the whole command serves.
 """
 
@@ -12,7 +14,6 @@ import json
 import pathlib
 import sys
 
-BEGIN, END = "<!-- performance -->", "<!-- /performance -->"
 SIZES = {
     "lesson": "decoder L6 d64 f256 T64 B16 V96",
     "deep": "decoder L18 d64 f256 T64 B16 V96",
@@ -52,6 +53,24 @@ def model_table(engine, peers):
             + "".join(f"{rates[head]:,.0f} | " if head in rates else "– | " for head in heads)
             + (f"**{model['tokens_per_s'] / max(rates.values()):.2f}×** |" if rates else "– |"))
     return lines
+
+
+def short_table(engine, peers):
+    lines = ["| model | ms a step | tokens/s | over the fastest of PyTorch and JAX |", "|--|--:|--:|--:|"]
+    for row in model_table(engine, peers)[2:]:
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        lines.append(f"| {cells[0]} | {cells[1]} | {cells[2]} | {cells[-1]} |")
+    return "\n".join(lines)
+
+
+def put(path, section, text):
+    """Between the lines that begin and end the section of a page."""
+    begin, end = f"<!-- performance{section} -->", f"<!-- /performance{section} -->"
+    page = path.read_text()
+    if begin not in page or end not in page:
+        sys.exit(f"{path}: expected the lines {begin} and {end}")
+    before, rest = page.split(begin, 1)
+    path.write_text(f"{before}{begin}\n{text}\n{end}{rest.split(end, 1)[1]}")
 
 
 def gemm_lines(engine):
@@ -98,21 +117,20 @@ def main():
     parser.add_argument("engine", type=pathlib.Path)
     parser.add_argument("peers", type=pathlib.Path)
     parser.add_argument("--crowded", type=pathlib.Path, metavar="FILE", help="output of normscope bench --crowded --json")
+    parser.add_argument("--section", metavar="NAME", help="the processor, as the page's markers name it")
     parser.add_argument("--write", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--readme", type=pathlib.Path, metavar="FILE", help="the page of the short table")
     args = parser.parse_args()
     engine = json.loads(args.engine.read_text())
     if args.crowded:
         engine["crowded"] = json.loads(args.crowded.read_text())["crowded"]
-    text = table(engine, peer_rows(args.peers))
-    if not args.write:
-        print(text)
-        return
-    page = args.write.read_text()
-    if BEGIN not in page or END not in page:
-        sys.exit(f"{args.write}: expected the lines {BEGIN} and {END}")
-    before, rest = page.split(BEGIN, 1)
-    after = rest.split(END, 1)[1]
-    args.write.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+    peers = peer_rows(args.peers)
+    if args.write:
+        put(args.write, f" {args.section}" if args.section else "", table(engine, peers))
+    if args.readme:
+        put(args.readme, "", short_table(engine, peers))
+    if not args.write and not args.readme:
+        print(table(engine, peers))
 
 
 if __name__ == "__main__":

@@ -276,7 +276,8 @@ void add_lesson(CLI::App& app, LessonOptions& options, LimitsOptions& limits_opt
   CLI::App& report = add("report", "A page of claims, settings and measured numbers, with figures");
   report.add_option("--out", options.out, "the folder to write")->type_name("DIR");
   report
-      .add_option("--readme", options.readme, "a page into which the claim table goes, between its markers")
+      .add_option("--page,--readme", options.page,
+                  "a page into which the claim table goes, between its markers")
       ->type_name("FILE");
 }
 

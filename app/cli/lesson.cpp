@@ -123,7 +123,7 @@ void check_measured(const Course& course) {
 void check_report(const Course& course, const LessonOptions& options) {
   std::vector<NamedFile> outputs, inputs;
   for (const std::string& path : report_files(course, options.out)) outputs.push_back({"--out", path});
-  outputs.push_back({"--readme", options.readme});
+  outputs.push_back({"--page", options.page});
   for (const std::string& path : lesson_files(course)) inputs.push_back({"a lesson", path});
   refuse_clashes(outputs, inputs);
 }
@@ -143,9 +143,9 @@ Exit lesson(const LessonOptions& options) {
         for (const std::string& path : write_report(course, options.out)) say("wrote {}\n", path);
       });
       closing.attempt([&] {
-        if (options.readme.empty()) return;
-        insert_claims(course, options.readme);
-        say("wrote {}\n", options.readme);
+        if (options.page.empty()) return;
+        insert_claims(course, options.page);
+        say("wrote {}\n", options.page);
       });
       return closing.code(exit_of(course));
     }

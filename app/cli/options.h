@@ -103,7 +103,7 @@ struct LessonOptions {
   std::string id;       ///< of one lesson; empty: all
   std::string folder;   ///< of the lessons; empty: the course's
   std::string out = "out/lessons";
-  std::string readme{};  ///< report: a page into which the claim table goes, between its markers
+  std::string page{};  ///< report: a page into which the claim table goes, between its markers
   bool all = false, full = false, write = false;
   int32_t threads = 0;
 };

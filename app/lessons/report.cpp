@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <exception>
 #include <filesystem>
@@ -58,6 +60,11 @@ std::string settings_of(const Lesson& lesson, const LessonRun& run) {
   return out;
 }
 
+/// Some checks are one sentence together: "none has less," "and none has more."
+bool stands_alone(const std::string& says) {
+  return !says.empty() && says.back() == '.' && std::isupper(static_cast<unsigned char>(says.front()));
+}
+
 }  // namespace
 
 std::string claim_table(const Course& course) {
@@ -73,14 +80,34 @@ std::string claim_table(const Course& course) {
   return out;
 }
 
+std::string headline_table(const Course& course) {
+  std::string out = "| lesson | for instance | measured | range of five seeds |\n|--|--|--|--|\n";
+  for (const Lesson& lesson : course.lessons) {
+    const std::optional<Results> kept = load_results(lesson);
+    if (!kept) continue;
+    const std::vector<Row> rows = rows_of(lesson, *kept);
+    if (rows.empty()) continue;
+    const auto alone =
+        std::find_if(rows.begin(), rows.end(), [](const Row& r) { return stands_alone(r.says); });
+    const Row& first = alone == rows.end() ? rows.front() : *alone;
+    out += fmt::format("| **{}.** {} | {} | {} | {} |\n", lesson.number, lesson.claim, first.says,
+                       first.value, first.range);
+  }
+  return out;
+}
+
 std::string with_claims(const std::string& page, const Course& course, const std::string& name) {
-  constexpr std::string_view kBegin = "<!-- claims: normscope lesson report --readme -->\n",
+  constexpr std::string_view kAll = "<!-- claims: normscope lesson report --page -->\n",
+                             kOneEach = "<!-- claims, one a lesson: normscope lesson report --page -->\n",
                              kEnd = "<!-- end of claims -->";
-  const size_t begin = page.find(kBegin), end = page.find(kEnd);
+  const bool all = page.find(kAll) != std::string::npos;
+  const std::string_view mark = all ? kAll : kOneEach;
+  const size_t begin = page.find(mark), end = page.find(kEnd);
   if (begin == std::string::npos || end == std::string::npos || end < begin)
     throw Error(fmt::format("{}:1: has no place for the claim table: expected a line {}, later {}", name,
-                            kBegin.substr(0, kBegin.size() - 1), kEnd));
-  return page.substr(0, begin + kBegin.size()) + "\n" + claim_table(course) + "\n" + page.substr(end);
+                            kAll.substr(0, kAll.size() - 1), kEnd));
+  return page.substr(0, begin + mark.size()) + "\n" + (all ? claim_table(course) : headline_table(course)) +
+         "\n" + page.substr(end);
 }
 
 void insert_claims(const Course& course, const std::string& path) {

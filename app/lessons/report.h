@@ -1,5 +1,5 @@
 // The course as a page: claims, settings, measured numbers and figures, from measured.json. HTML and
-// Markdown; the figures as SVG in both themes. The README's claim table is its claims.md, between markers.
+// Markdown; the figures as SVG in both themes. docs/claims.md is its claims.md, between markers.
 #pragma once
 
 #include <string>
@@ -19,7 +19,10 @@ std::vector<std::string> lesson_files(const Course& course);
 
 /// The claim table alone, Markdown: what each lesson claims, measured, spread, verdict.
 std::string claim_table(const Course& course);
-/// A page with the table between its markers; Error when it has none. insert_claims does it to a file.
+/// One line a lesson: its claim and the first of its checks that is a sentence by itself.
+std::string headline_table(const Course& course);
+/// A page with one of the tables between its markers (the marker says which); Error when it has none.
+/// insert_claims does it to a file.
 std::string with_claims(const std::string& page, const Course& course, const std::string& name);
 void insert_claims(const Course& course, const std::string& path);
 

@@ -291,7 +291,7 @@ TEST_CASE("a report of the lessons replaces none of their files") {
     CHECK(holds(outcome.err, "--out " + out + "/" + name + ": a lesson reads this file"));
     fs::remove(out + "/" + name);
   }
-  CHECK(holds(report(" --readme " + text).err, "--readme " + text + ": a lesson reads this file"));
+  CHECK(holds(report(" --readme " + text).err, "--page " + text + ": a lesson reads this file"));
   CHECK(holds(report(" --readme " + out + "/claims.md").err, "--out writes this file"));
   CHECK(read_all(text) == before);
   CHECK(fs::is_empty(out));

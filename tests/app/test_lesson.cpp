@@ -398,12 +398,16 @@ TEST_CASE("the report has every claim and figure, in both forms", "[lesson]") {
   fs::remove_all(folder);
 }
 
-TEST_CASE("the README's claim table is that of measured.json", "[lesson]") {
+TEST_CASE("the claim tables of README and docs are those of measured.json", "[lesson]") {
   const Course course = read_course(kLessons);
-  const std::string page = read_text(NORMSCOPE_SOURCE_DIR "/README.md");
-  INFO("write it again with normscope lesson report --readme README.md");
+  const std::string page = read_text(NORMSCOPE_SOURCE_DIR "/docs/claims.md"),
+                    readme = read_text(NORMSCOPE_SOURCE_DIR "/README.md");
+  INFO("write them again with normscope lesson report --page docs/claims.md, and README.md");
   CHECK(has(page, claim_table(course)));
-  CHECK(with_claims(page, course, "README.md") == page);
+  CHECK(with_claims(page, course, "claims.md") == page);
+  CHECK(has(readme, headline_table(course)));
+  CHECK(with_claims(readme, course, "README.md") == readme);
+  for (const Lesson& lesson : course.lessons) CHECK(has(readme, lesson.claim));
   for (const Lesson& lesson : course.lessons)
     for (const Check& check : lesson.checks) CHECK(has(page, check.says));
   CHECK_THROWS_WITH(with_claims("no markers", course, "page.md"),
