@@ -13,19 +13,6 @@
 namespace normscope::bench {
 namespace {
 
-cpu::Kernels kernels_of(OpKind op) {
-  switch (op) {
-#define OP(Kind, name, ...) \
-  case OpKind::Kind:        \
-    return cpu::name##_kernels();
-#include "engine/ops/ops.def"
-#undef OP
-    case OpKind::Count:
-      break;
-  }
-  return {};
-}
-
 /// Stands for every address: kernels ask at planning whether one is there, and never read it.
 class Somewhere final : public Addresses {
  public:
@@ -38,7 +25,7 @@ class Somewhere final : public Addresses {
 
 size_t workspace_of(const ProgramData& program, const Instruction& i) {
   const Call call = bind(program, i, Somewhere(), nullptr);
-  const cpu::Kernels kernels = kernels_of(i.op);
+  const cpu::Kernels& kernels = cpu::kernels_of(i.op);
   const auto plan = i.phase == Phase::Backward ? kernels.backward : kernels.forward;
   return plan ? plan(call).workspace_floats : 0;
 }

@@ -18,8 +18,8 @@ using Block = std::unique_ptr<float[], ReleaseBlock>;
 /// touched first. Throws Error when there is no room.
 Block allocate_block(size_t floats);
 
-/// Where programs that keep nothing between two replays (MemoryPlan::shared) have their activations, gradients
-/// and workspace: all of them in the same place, as they run one after the other. Runs side by side then cost
+/// Where programs that keep nothing between two replays (MemoryPlan::shared) have their activations and
+/// gradients: all of them in the same place, as they run one after the other. Runs side by side then cost
 /// what one costs, and what one leaves in the processor's caches the next one finds there. The address never
 /// changes, so that calls bound to it stay valid: a range of addresses is taken once, pages come as they are
 /// touched and go back when the largest program that claimed them is gone.

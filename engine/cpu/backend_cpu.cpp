@@ -2,7 +2,6 @@
 // engine at run time: for every instruction, for every stage, hand its chunks to the pool.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 
 #include "engine/core/error.h"
@@ -28,33 +27,24 @@ class CpuMemory final : public Memory {
   size_t floats_;
 };
 
-const Kernels& kernels_of(OpKind op) {
-  static const Kernels table[] = {
-#define OP(Kind, name, ...) name##_kernels(),
-#include "engine/ops/ops.def"
-#undef OP
-  };
-  return table[static_cast<size_t>(op)];
-}
-
 class CpuExecutable final : public Executable {
  public:
   CpuExecutable(ProgramData& program, Pool& pool, Arena& arena)
       : program_(program), pool_(pool), arena_(arena) {
     const MemoryPlan& plan = program.plan;
     inputs_ = allocate_block(plan.inputs);
-    shared_ = plan.shared && arena.fits(plan.activations + plan.gradients);
-    if (!shared_) own_ = allocate_block(plan.activations + plan.gradients);
+    shared_ = plan.shared && arena.fits(floats());
+    if (!shared_) own_ = allocate_block(floats());
     activations_ = shared_ ? arena.base() : own_.get();
     gradients_ = activations_ + plan.activations;
     stats_.assign(program.stats.size(), 0.0);
     parameters_ = bind_parameters(program, *this);
     lower();
-    if (shared_) arena.claim(claimed_ = plan.activations + plan.gradients);
+    if (shared_) arena.claim(floats());
   }
 
   ~CpuExecutable() override {
-    if (shared_) arena_.release(claimed_);
+    if (shared_) arena_.release(floats());
   }
 
   float* input(size_t offset) override { return inputs_.get() + offset; }
@@ -97,6 +87,9 @@ class CpuExecutable final : public Executable {
     Stages stages;
   };
 
+  /// Of activations and gradients, which lie behind each other.
+  size_t floats() const { return program_.plan.activations + program_.plan.gradients; }
+
   void lower() {
     if (program_.clip_stat >= 0)
       stats_[static_cast<size_t>(program_.clip_stat)] = 1.0;  // until a clip op writes it
@@ -120,7 +113,6 @@ class CpuExecutable final : public Executable {
   Pool& pool_;
   Arena& arena_;
   bool shared_ = false;  // activations and gradients lie in the arena
-  size_t claimed_ = 0;
   Block inputs_, own_, workspace_;
   float *activations_ = nullptr, *gradients_ = nullptr;
   std::vector<double> stats_;

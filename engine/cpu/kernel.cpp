@@ -10,4 +10,13 @@ void Stages::add(StageFn run, int64_t chunks) {
   stage[count++] = {run, chunks};
 }
 
+const Kernels& kernels_of(OpKind op) {
+  static const Kernels table[] = {
+#define OP(Kind, name, ...) name##_kernels(),
+#include "engine/ops/ops.def"
+#undef OP
+  };
+  return table[static_cast<size_t>(op)];
+}
+
 }  // namespace normscope::cpu

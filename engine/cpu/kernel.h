@@ -42,7 +42,10 @@ struct Kernels {
   Stages (*backward)(const Call&) = nullptr;
 };
 
-// Defined in ops/<op>_cpu.cpp.
+/// Of an op of the registry.
+const Kernels& kernels_of(OpKind op);
+
+// Defined in ops/<op>/<op>_cpu.cpp.
 #define OP(Kind, name, ...) Kernels name##_kernels();
 #include "engine/ops/ops.def"
 #undef OP

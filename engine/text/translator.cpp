@@ -48,9 +48,13 @@ Translator::Translator(Store& store, const ModelConfig& model, int32_t begin, in
   const ValueId hidden = tape.input("hidden", {rows_, D}, DType::F32);
   const ValueId logits =
       linear(tape, "logits", hidden, tape.parameter(output_table(model)), kNone, model.tied_output);
-  output_.emplace(Part{
-      tape.value(logits).name,
-      seal(tape, {.backward = false, .update = kNoOp, .reuse_memory = true, .keep_probabilities = false})});
+  output_.emplace(part_of(tape, logits));
+}
+
+// What is recorded, to run forwards; only its output is read.
+Translator::Part Translator::part_of(const Tape& tape, ValueId output) {
+  return {tape.value(output).name,
+          seal(tape, {.backward = false, .reuse_memory = true, .keep_probabilities = false})};
 }
 
 Translator::Part& Translator::encoder(int32_t source_length) {
@@ -62,10 +66,7 @@ Translator::Part& Translator::encoder(int32_t source_length) {
                                              .sequence = source_length,
                                              .source_sequence = source_length,
                                              .key_lengths = true});
-  Part part{
-      tape.value(values.memory).name,
-      seal(tape, {.backward = false, .update = kNoOp, .reuse_memory = true, .keep_probabilities = false})};
-  return encoders_.emplace(source_length, std::move(part)).first->second;
+  return encoders_.emplace(source_length, part_of(tape, values.memory)).first->second;
 }
 
 Translator::Part& Translator::decoder(int32_t source_length, int32_t length) {
@@ -75,10 +76,7 @@ Translator::Part& Translator::decoder(int32_t source_length, int32_t length) {
   const ModelValues values = record_decoder(
       tape, model_,
       {.batch = rows_, .sequence = length, .source_sequence = source_length, .key_lengths = true});
-  Part part{
-      tape.value(values.hidden).name,
-      seal(tape, {.backward = false, .update = kNoOp, .reuse_memory = true, .keep_probabilities = false})};
-  return decoders_.emplace(std::pair{source_length, length}, std::move(part)).first->second;
+  return decoders_.emplace(std::pair{source_length, length}, part_of(tape, values.hidden)).first->second;
 }
 
 std::span<const float> Translator::next(std::span<const BeamRow> rows, int32_t source_length) {

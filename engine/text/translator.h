@@ -33,6 +33,7 @@ class Translator {
     std::string output;
     Program program;
   };
+  static Part part_of(const Tape& tape, ValueId output);
   Part& encoder(int32_t source_length);
   Part& decoder(int32_t source_length, int32_t length);
   void batch(std::span<const std::vector<int32_t>> sources, std::span<const size_t> chosen,

@@ -19,11 +19,8 @@ Program forward_program(Store& store, const ModelConfig& model, const BatchShape
   RecordOptions options = record_options(shape, false);
   options.left_out = left_out;
   const ModelValues values = record_transformer(tape, model, options);
-  return seal(tape, {.loss = values.loss,
-                     .backward = false,
-                     .update = kNoOp,
-                     .reuse_memory = true,
-                     .keep_probabilities = false});
+  return seal(tape,
+              {.loss = values.loss, .backward = false, .reuse_memory = true, .keep_probabilities = false});
 }
 
 // The symbols that are given: all up to the first whose successor is to be predicted.

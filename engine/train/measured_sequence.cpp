@@ -18,7 +18,7 @@ MeasuredSequence::Recorded MeasuredSequence::record(Store& store, const ModelCon
   RecordOptions options = record_options(shape_of(row), false);
   options.probes = true;  // they bring the length of a padded target row with them
   ModelValues values = record_transformer(tape, model, options);
-  Program program = seal(tape, {.loss = values.loss, .backward = false, .update = kNoOp});
+  Program program = seal(tape, {.loss = values.loss, .backward = false});
   put(row, program);
   return {std::move(values), std::move(program)};
 }

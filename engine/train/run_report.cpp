@@ -66,7 +66,7 @@ std::shared_ptr<const BatchMeasurement> Run::measure_batch() {
   const BatchShape shape = run.task->shape(run.spec.seed, number, Split::Train, B, T);
   Tape tape(run.network->store);
   const ModelValues values = record_transformer(tape, model, record_options(shape, false));
-  Program program = seal(tape, {.loss = values.loss, .backward = false, .update = kNoOp});
+  Program program = seal(tape, {.loss = values.loss, .backward = false});
   BatchView to = inputs_of(program, shape);
   Batch batch(shape);  // what an evaluation has no use for goes here
   if (to.target_lengths.empty()) to.target_lengths = batch.target_lengths;

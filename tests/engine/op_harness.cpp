@@ -76,22 +76,6 @@ const std::vector<Order>& orders() {
   return all;
 }
 
-const cpu::Kernels& kernels_of(OpKind op) {
-  static cpu::Kernels kernels;
-  switch (op) {
-#define OP(Kind, name, ...)          \
-  case OpKind::Kind:                 \
-    kernels = cpu::name##_kernels(); \
-    break;
-#include "engine/ops/ops.def"
-#undef OP
-    case OpKind::Count:
-      kernels = {};
-      break;
-  }
-  return kernels;
-}
-
 bool run_stages(const cpu::Stages& stages, Call call, const StepInputs& step, const Order& order) {
   Guarded workspace(stages.workspace_floats + 64);
   call.workspace = workspace.floats(stages.workspace_floats);

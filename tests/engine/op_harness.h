@@ -37,7 +37,7 @@ struct Order {
 /// Pools of 1, 2 and 3 threads, and the reversed order.
 const std::vector<Order>& orders();
 
-const cpu::Kernels& kernels_of(OpKind op);
+using cpu::kernels_of;
 
 /// Runs all stages with a poisoned workspace; false when a stage wrote outside it.
 bool run_stages(const cpu::Stages& stages, Call call, const StepInputs& step, const Order& order);

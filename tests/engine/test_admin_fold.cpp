@@ -32,7 +32,7 @@ std::vector<float> logits(Run& run, const Task& task) {
   const BatchShape shape = task.shape(1, 7, Split::Validation, 2, run.spec().model.sequence);
   Tape tape(run.store());
   const ModelValues values = record_transformer(tape, run.spec().model, record_options(shape, false));
-  Program program = seal(tape, {.backward = false, .update = kNoOp});
+  Program program = seal(tape, {.backward = false});
   task.fill(1, 7, Split::Validation, 2, run.spec().model.sequence, inputs_of(program, shape));
   program.replay({});
   return program.read(tape.value(values.logits).name);

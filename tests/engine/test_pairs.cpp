@@ -203,7 +203,7 @@ TEST_CASE("pairs: padding is no part of the measured sequence", "[pairs][measure
   RecordOptions options = record_options(shape_of(row), false);
   options.probes = true;
   const ModelValues values = record_transformer(tape, model, options);
-  Program program = seal(tape, {.loss = values.loss, .backward = false, .update = kNoOp});
+  Program program = seal(tape, {.loss = values.loss, .backward = false});
   put(row, program);
   program.replay({});
   LiveMeasurements live(program, values, model);

@@ -173,7 +173,7 @@ TEST_CASE("placement: LookLinear's feed-forward network starts linear", "[placem
       store.materialize(1);
       for (const char* name : {"w1", "b1", "w2", "b2"})
         store.write(store.find(name), from.weight(std::string("L02.ffn.") + name));
-      Program program = seal(tape, {.backward = false, .update = kNoOp});
+      Program program = seal(tape, {.backward = false});
       std::copy(x.begin(), x.end(), program.floats("x").begin());
       program.replay({});
       return program.read(tape.value(out).name);
