@@ -1,5 +1,5 @@
 // The parts of normscope bench. Each measures, prints its table as it goes (unless `quiet`), and returns its
-// rows for --json. Called by cli/bench.cpp.
+// rows for --json. Called by commands/bench.cpp.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -8,7 +8,7 @@
 
 #include "engine/data/task.h"
 #include "engine/tape/backend.h"
-#include "engine/train/spec.h"
+#include "engine/spec/spec.h"
 
 namespace normscope::bench {
 

@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/cli/description.h"
-#include "engine/train/spec.h"
+#include "engine/spec/spec.h"
 
 namespace normscope::cli {
 namespace {

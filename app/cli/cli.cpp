@@ -14,11 +14,11 @@
 #include "app/bench/stepper.h"
 #include "app/cli/arguments.h"
 #include "app/cli/description.h"
-#include "app/cli/lesson_limits.h"
+#include "app/commands/lesson_limits.h"
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "engine/cpu/isa.h"
-#include "engine/train/spec.h"
+#include "engine/spec/spec.h"
 
 namespace normscope::cli {
 namespace {

@@ -16,7 +16,7 @@ struct BackendOptions {
   bool tf32 = false;
 };
 
-/// normscope without a command, and normscope compare: the three runs of the hero comparison.
+/// normscope without a command, and normscope compare: the three runs of the default comparison.
 struct MainOptions {
   bool window = false;  ///< demand the window: no headless job in its place
   std::string text;     ///< a text of one's own; empty: the built-in corpus

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "app/config/toml.h"
-#include "app/input_kinds.h"
+#include "app/files/toml.h"
+#include "app/files/input_kinds.h"
 #include "engine/core/error.h"
 #include "engine/data/vocabulary.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/config/config_file.h"
+#include "app/files/config_file.h"
 
 namespace normscope {
 

@@ -37,17 +37,17 @@ void LabScreen::draw_matrix_choice(Frame& f, const Rect& rect, const char* name)
   for (const Matrix& matrix : kMatrices)
     if (any_both(f.view) || !std::string_view(matrix.path).starts_with("cross"))
       labels.push_back(matrix.label);
-  scene_.matrix = std::min(scene_.matrix, static_cast<int>(labels.size()) - 1);
+  plot_.matrix = std::min(plot_.matrix, static_cast<int>(labels.size()) - 1);
   choice(
-      f.ui, name, rect, labels, scene_.matrix,
+      f.ui, name, rect, labels, plot_.matrix,
       "Which matrix of every layer: W₁ and W₂ of the feed-forward network, W_Q, W_K, W_V, W_O of attention.");
 }
 
 void LabScreen::draw_stack_choice(Frame& f, const Rect& rect, const char* name) {
   const std::vector<std::string> labels{"decoder", "encoder"};
-  int selected = scene_.side == Side::encoder ? 1 : 0;
+  int selected = plot_.side == Side::encoder ? 1 : 0;
   if (choice(f.ui, name, rect, labels, selected, "Which stack of the encoder-decoder stands here."))
-    scene_.side = selected == 1 ? Side::encoder : Side::main;
+    plot_.side = selected == 1 ? Side::encoder : Side::main;
 }
 
 void LabScreen::depth_hit(const plot::PlotHit& hit, int layers) {
@@ -55,21 +55,21 @@ void LabScreen::depth_hit(const plot::PlotHit& hit, int layers) {
     hover_layer_ = std::clamp(static_cast<int>(std::ceil(hit.x - 0.5)), 1, std::max(1, layers)) - 1;
 }
 
-void LabScreen::draw_by_layer(Frame& f, const std::string& name, const Rect& rect, Quantity& quantity) {
+void LabScreen::draw_by_layer(Frame& f, const std::string& name, const Rect& rect, Metric& quantity) {
   Painter& p = f.ui.paint();
   const TextStyle small{Face::sans, type::body};
-  const std::string at = at_step(scene_.step);
+  const std::string at = at_step(plot_.step);
   const float at_w = p.text_width(small, at);
-  plot::PlotScene scene = depth_scene(f.shown, data_, scene_, quantity);
-  if (quantity == Quantity::gradient && !any_both(f.view))
-    scene.sentence.clear();  // stands on the line itself
+  plot::PlotSpec plot = depth_plot(f.shown, data_, plot_, quantity);
+  if (quantity == Metric::gradient && !any_both(f.view))
+    plot.sentence.clear();  // stands on the line itself
   CellOptions options;
   options.help = info(quantity).help + std::string(" At the step of the cursor.");
   options.quantity = &quantity;
   const bool of_matrix = info(quantity).of_matrix;
   const float matrix_w = matrix_width();
   options.right = at_w + (of_matrix ? matrix_w + 16 : 8.f);
-  depth_hit(draw_cell(f.ui, name, rect, scene, cells_, options, f.commands), most_layers_of(f.view));
+  depth_hit(draw_cell(f.ui, name, rect, plot, cells_, options, f.commands), most_layers_of(f.view));
   p.text({rect.right() - space::pad, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at,
          Align::right);
   if (of_matrix)
@@ -105,14 +105,14 @@ void LabScreen::dependency_scale(Frame& f, const Rect& bar) {
 }
 
 // Title, stack, and the step, or the button that asks for a whole batch beside it.
-Rect LabScreen::dependency_panel(Frame& f, const Rect& rect, const plot::PlotScene& head) {
+Rect LabScreen::dependency_panel(Frame& f, const Rect& rect, const plot::PlotSpec& head) {
   Painter& p = f.ui.paint();
   const TextStyle small{Face::sans, type::body};
-  const bool whole = of_whole_batch(f.view.runs.front(), scene_.step);
+  const bool whole = of_whole_batch(f.view.runs.front(), plot_.step);
   const bool both = any_both(f.view);  // the list of stacks takes the place of the step
   const std::string at = both    ? (whole ? "whole batch" : "")
-                         : whole ? fmt::format("whole batch, step {}", grouped(scene_.step))
-                                 : at_step(scene_.step);
+                         : whole ? fmt::format("whole batch, step {}", grouped(plot_.step))
+                                 : at_step(plot_.step);
   CellOptions options;
   const float stack_w = both ? kStackWidth + 8 : 0.f, right = rect.right() - space::pad - stack_w;
   const float at_w = p.text_width(small, at) + (whole ? 0.f : 90.f);  // with the button that asks for it
@@ -135,49 +135,49 @@ void LabScreen::batch_button(Frame& f, const Rect& rect) {
 }
 
 void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
-  std::vector<plot::PlotScene> scenes = dependency_scenes(f.shown, data_, scene_);
-  if (scenes.empty()) return;
+  std::vector<plot::PlotSpec> plots = dependency_plots(f.shown, data_, plot_);
+  if (plots.empty()) return;
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
   const std::string name = kDependency;
   const TextStyle small{Face::sans, type::body};
-  Rect inner = with_panel ? dependency_panel(f, rect, scenes.front()) : rect;
-  f.ui.mark(name, rect, scenes.front().sentence, kDependencyHelp);
+  Rect inner = with_panel ? dependency_panel(f, rect, plots.front()) : rect;
+  f.ui.mark(name, rect, plots.front().sentence, kDependencyHelp);
   const std::string below = "Rows sum to 1 at the start, and to less once branches pull the same way.";
   const bool room = inner.h > 170 && p.text_width(small, below) < rect.w - 2 * space::pad;
-  if (room && scenes.front().heat) p.text({rect.x + space::pad, rect.bottom() - 14}, small, t.ink3, below);
+  if (room && plots.front().heat) p.text({rect.x + space::pad, rect.bottom() - 14}, small, t.ink3, below);
   if (room) inner.h -= 22;
 
   constexpr float labels = 34, gap = 14, scale = 46, under = 38;
-  const float n = static_cast<float>(scenes.size());
+  const float n = static_cast<float>(plots.size());
   const float width = (inner.w - labels - scale - gap * (n - 1)) / n;
   float x = inner.x + labels;
   float triangle = inner.h - under;
-  for (size_t i = 0; i < scenes.size(); ++i, x += width + gap) {
-    plot::PlotScene& scene = scenes[i];
+  for (size_t i = 0; i < plots.size(); ++i, x += width + gap) {
+    plot::PlotSpec& plot = plots[i];
     const float left = i == 0 ? 24.f : 0.f;
-    scene.pad_left = left, scene.pad_right = 0, scene.pad_top = 2, scene.pad_bottom = under - 2;
-    scene.title.clear(), scene.sentence.clear();
-    if (!scene.heat) {  // its place stays: say why it is empty
+    plot.pad_left = left, plot.pad_right = 0, plot.pad_top = 2, plot.pad_bottom = under - 2;
+    plot.title.clear(), plot.sentence.clear();
+    if (!plot.heat) {  // its place stays: say why it is empty
       tile(f.ui, {x, inner.y + 2, 16, 16}, f.view.runs[i].letter - 'A');
       const bool lost = f.view.runs[i].state == RunState::NonFinite;
       p.text_wrapped({x, inner.y + 24, width, 32}, small, t.ink3, lost ? "not finite" : "not measured yet",
                      16);
       continue;
     }
-    if (i > 0) scene.heat->row_first.clear(), scene.heat->row_last.clear();
+    if (i > 0) plot.heat->row_first.clear(), plot.heat->row_last.clear();
     triangle = std::min(
-        triangle, width / static_cast<float>(scene.heat->columns) * static_cast<float>(scene.heat->rows));
+        triangle, width / static_cast<float>(plot.heat->columns) * static_cast<float>(plot.heat->rows));
     const char letter = f.view.runs[i].letter;
     const plot::PlotHit hit =
         plot::draw_plot(f.ui, fmt::format("{}/{}", name, letter), {x - left, inner.y, width + left, inner.h},
-                        scene, cells_.views[name], kDependencyHelp);
-    const bool crosses = has_both(f.view.runs[i]) && scene_.side == Side::main;
+                        plot, cells_.views[name], kDependencyHelp);
+    const bool crosses = has_both(f.view.runs[i]) && plot_.side == Side::main;
     if (hit.hovered) hover_layer_ = static_cast<int>(hit.y) / static_cast<int>(subs_of(crosses).size());
   }
-  if (std::any_of(scenes.begin(), scenes.end(), [](const plot::PlotScene& s) { return s.heat.has_value(); }))
+  if (std::any_of(plots.begin(), plots.end(), [](const plot::PlotSpec& s) { return s.heat.has_value(); }))
     dependency_scale(f, {inner.right() - scale + 18, inner.y + 2, 10, triangle});
-  if (with_panel) cell_menu(f.ui, name, rect, dependency_scenes(f.shown, data_, scene_), cells_, f.commands);
+  if (with_panel) cell_menu(f.ui, name, rect, dependency_plots(f.shown, data_, plot_), cells_, f.commands);
 }
 
 std::array<LabScreen::CompactTab, 5> LabScreen::compact_tabs() {
@@ -195,9 +195,9 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
   controls.x -= 4;
   // A tab is called by what it shows, where all tabs have room for it.
   std::vector<std::string> words, usual;
-  constexpr Quantity kUsual[] = {Quantity::gradient, Quantity::gradient, Quantity::hidden_norm};
+  constexpr Metric kUsual[] = {Metric::gradient, Metric::gradient, Metric::hidden_norm};
   for (size_t i = 0; i < tabs.size(); ++i) {
-    const Quantity* q = tabs[i].quantity;
+    const Metric* q = tabs[i].quantity;
     usual.emplace_back(tabs[i].label);
     words.emplace_back(!q || *q == kUsual[i] ? tabs[i].label
                        : i == kTabOverTime   ? info(*q).over_time
@@ -212,10 +212,10 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
     draw_matrix_choice(f, controls.take_left(matrix_width(), 8));
   if (any_both(f.view) && (plot_tab_ == kTabOverTime || plot_tab_ == kTabDependency))
     draw_stack_choice(f, controls.take_left(kStackWidth, 8), "plot/stack");
-  const bool whole = plot_tab_ == kTabDependency && of_whole_batch(f.view.runs.front(), scene_.step);
+  const bool whole = plot_tab_ == kTabDependency && of_whole_batch(f.view.runs.front(), plot_.step);
   if (plot_tab_ == kTabDependency && !whole) batch_button(f, controls.take_left(kBatchWidth, 8).inset(0, 2));
   const std::string at =
-      whole ? fmt::format("whole batch, step {}", grouped(scene_.step)) : at_step(scene_.step);
+      whole ? fmt::format("whole batch, step {}", grouped(plot_.step)) : at_step(plot_.step);
   const TextStyle tick{Face::sans, type::tick};
   const bool of_a_step = plot_tab_ != kTabOverTime && plot_tab_ != kTabRate;
   if (of_a_step && head.right() - controls.x > f.ui.paint().text_width(tick, at) + 4)
@@ -223,33 +223,33 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
 }
 
 // The plot of the open tab, and what it showed.
-std::vector<plot::PlotScene> LabScreen::compact_plot(Frame& f, const Rect& rect, const CompactTab& tab) {
+std::vector<plot::PlotSpec> LabScreen::compact_plot(Frame& f, const Rect& rect, const CompactTab& tab) {
   if (plot_tab_ == kTabOverTime) {
     draw_over_time(f, rect, false);
-    return over_time_scenes(f.view, data_, scene_, over_time_);
+    return over_time_plots(f.view, data_, plot_, over_time_);
   }
   if (plot_tab_ == kTabDependency) {
     draw_dependency(f, rect, false);
-    return dependency_scenes(f.shown, data_, scene_);
+    return dependency_plots(f.shown, data_, plot_);
   }
-  plot::PlotScene scene = plot_tab_ == kTabRate ? rate_scene(f.view, data_, scene_)
-                                                : depth_scene(f.shown, data_, scene_, *tab.quantity);
+  plot::PlotSpec plot = plot_tab_ == kTabRate ? rate_plot(f.view, data_, plot_)
+                                                : depth_plot(f.shown, data_, plot_, *tab.quantity);
   const std::string name = tab.name;
-  if (cells_.turned[name]) turn_axis(scene);
-  const plot::PlotHit hit = plot::draw_plot(f.ui, name, rect, scene, cells_.views[name],
+  if (cells_.turned[name]) turn_axis(plot);
+  const plot::PlotHit hit = plot::draw_plot(f.ui, name, rect, plot, cells_.views[name],
                                             tab.quantity ? info(*tab.quantity).help : kRateHelp);
   if (plot_tab_ == kTabRate) {
-    rate_handles(f, hit, scene);
+    rate_handles(f, hit, plot);
     if (!hit.handle) time_hit(f, name, cells_.views[name], hit);
   } else {
     depth_hit(hit, most_layers_of(f.view));
   }
-  return {std::move(scene)};
+  return {std::move(plot)};
 }
 
 void LabScreen::draw_compact(Frame& f, Rect column) {
   const Rect loss_rect = column.take_top(std::round((column.h - 6) * 0.55f), 6);
-  plot::PlotScene loss = loss_scene(f.shown, data_, scene_);
+  plot::PlotSpec loss = loss_plot(f.shown, data_, plot_);
   loss.sentence.clear();
   f.pad_right = plot::needed_pad_right(f.ui, loss, loss_rect.w - 8);
   loss.pad_right = f.pad_right;

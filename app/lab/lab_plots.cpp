@@ -43,17 +43,17 @@ void LabScreen::time_hit(Frame& f, const std::string& name, const plot::View& vi
   pin_cursor(transport_, f.view, static_cast<int>(std::lround(std::clamp(hit.x, 0.0, 1e9))));
 }
 
-void LabScreen::rate_handles(Frame& f, const plot::PlotHit& hit, const plot::PlotScene& scene) {
+void LabScreen::rate_handles(Frame& f, const plot::PlotHit& hit, const plot::PlotSpec& plot) {
   if (!hit.handle) {
-    scene_.drag_rate.reset(), scene_.drag_warmup.reset(), scene_.drag_run = -1;
+    plot_.drag_rate.reset(), plot_.drag_warmup.reset(), plot_.drag_run = -1;
     return;
   }
-  const std::string& name = scene.handles[static_cast<size_t>(*hit.handle)].name;
+  const std::string& name = plot.handles[static_cast<size_t>(*hit.handle)].name;
   if (name == "peak") {
     const double rate = std::clamp(hit.handle_y, 1e-6, 1.0);
     const std::string text = fmt::format("{:.2g}", rate);
-    scene_.drag_run = -1, scene_.drag_rate = std::stod(text);
-    if (hit.handle_done) f.commands.emplace_back(EditField{-1, "train.rate", text}), scene_.drag_rate.reset();
+    plot_.drag_run = -1, plot_.drag_rate = std::stod(text);
+    if (hit.handle_done) f.commands.emplace_back(EditField{-1, "train.rate", text}), plot_.drag_rate.reset();
     return;
   }
   const int run = find_run(f.view, name.back());
@@ -61,9 +61,9 @@ void LabScreen::rate_handles(Frame& f, const plot::PlotHit& hit, const plot::Plo
   const int warmup = std::max(0, static_cast<int>(std::lround(hit.handle_x)));
   if (hit.handle_done) {
     f.commands.emplace_back(EditField{run, "train.warmup", fmt::format("{}", warmup)});
-    scene_.drag_run = -1, scene_.drag_warmup.reset();
+    plot_.drag_run = -1, plot_.drag_warmup.reset();
   } else {
-    scene_.drag_run = run, scene_.drag_warmup = warmup;
+    plot_.drag_run = run, plot_.drag_warmup = warmup;
   }
 }
 
@@ -73,14 +73,14 @@ void LabScreen::draw_time(Frame& f, Rect column) {
   const float own_rate = std::round(std::max(kRate, 0.167f * height));
   const float loss_h = split(f.ui, splits_, Gap::loss, column,
                              {std::round((height - own_rate) * 0.516f), kLoss, height - kRate - kOverTime});
-  plot::PlotScene loss = loss_scene(f.shown, data_, scene_);
+  plot::PlotSpec loss = loss_plot(f.shown, data_, plot_);
   const Rect loss_rect = column.take_top(loss_h, space::gap);
   f.pad_right = std::max(plot::needed_pad_right(f.ui, loss, loss_rect.w - 8), over_time_pad_);
   loss.pad_right = f.pad_right;
   time_hit(f, "plot/loss", cells_.views["plot/loss"],
            draw_cell(f.ui, "plot/loss", loss_rect, loss, cells_, {kLossHelp}, f.commands));
 
-  plot::PlotScene rate = rate_scene(f.view, data_, scene_);
+  plot::PlotSpec rate = rate_plot(f.view, data_, plot_);
   rate.pad_right = f.pad_right;
   rate.sentence.clear();  // the labels on its lines say it
   const float rate_h =
@@ -93,10 +93,10 @@ void LabScreen::draw_time(Frame& f, Rect column) {
 }
 
 // Title, choices, and the depth key: layer 1 ... 6 in the colours of the lines.
-Rect LabScreen::over_time_panel(Frame& f, const Rect& rect, plot::PlotScene head) {
+Rect LabScreen::over_time_panel(Frame& f, const Rect& rect, plot::PlotSpec head) {
   const bool both = any_both(f.view);
   int layers = 1;
-  for (const RunView& run : f.view.runs) layers = std::max(layers, layers_of(run, scene_.side));
+  for (const RunView& run : f.view.runs) layers = std::max(layers, layers_of(run, plot_.side));
   const float step = std::min(15.f, 96.f / static_cast<float>(layers));
   const std::string last = fmt::format("{}", layers);
   Painter& p = f.ui.paint();
@@ -126,37 +126,37 @@ Rect LabScreen::over_time_panel(Frame& f, const Rect& rect, plot::PlotScene head
 }
 
 void LabScreen::draw_over_time(Frame& f, const Rect& rect, bool with_panel) {
-  std::vector<plot::PlotScene> scenes = over_time_scenes(f.view, data_, scene_, over_time_);
-  if (scenes.empty()) return;
+  std::vector<plot::PlotSpec> plots = over_time_plots(f.view, data_, plot_, over_time_);
+  if (plots.empty()) return;
   const std::string name = kOverTime;
-  for (plot::PlotScene& scene : scenes)
-    if (cells_.turned[name]) turn_axis(scene);
-  Rect inner = with_panel ? over_time_panel(f, rect, scenes.front()) : rect;
-  const float bottom = scenes.back().pad_bottom;
-  const float each = (inner.h - bottom) / static_cast<float>(scenes.size());
+  for (plot::PlotSpec& plot : plots)
+    if (cells_.turned[name]) turn_axis(plot);
+  Rect inner = with_panel ? over_time_panel(f, rect, plots.front()) : rect;
+  const float bottom = plots.back().pad_bottom;
+  const float each = (inner.h - bottom) / static_cast<float>(plots.size());
   float labels = 0;  // the tiles stand beside the labels of the lines
-  for (const plot::PlotScene& scene : scenes)
-    labels = std::max(labels, plot::needed_pad_right(f.ui, scene, inner.w - 30) + 26);
+  for (const plot::PlotSpec& plot : plots)
+    labels = std::max(labels, plot::needed_pad_right(f.ui, plot, inner.w - 30) + 26);
   constexpr float kFree = 16 + 26;  // where they fit left of the end of the axis they need none
   over_time_pad_ = with_panel && labels > kFree + 1 ? labels : 0;
-  for (size_t i = 0; i < scenes.size(); ++i) {
-    plot::PlotScene& scene = scenes[i];
-    const bool last = i + 1 == scenes.size();
-    scene.pad_right = with_panel ? f.pad_right : labels;
-    if (scene.y.scale == plot::AxisScale::log) thin_ticks(scene.y, each - scene.pad_top - 4);
+  for (size_t i = 0; i < plots.size(); ++i) {
+    plot::PlotSpec& plot = plots[i];
+    const bool last = i + 1 == plots.size();
+    plot.pad_right = with_panel ? f.pad_right : labels;
+    if (plot.y.scale == plot::AxisScale::log) thin_ticks(plot.y, each - plot.pad_top - 4);
     const Rect place = inner.take_top(each + (last ? bottom : 0));
-    scene.tile.reset();  // stands in the panel's corner, clear of the lines
+    plot.tile.reset();  // stands in the panel's corner, clear of the lines
     const std::string part = fmt::format("{}/{}", name, f.view.runs[i].letter);
     const std::string lit =
-        scene_.hover_layer ? fmt::format("layer {}", *scene_.hover_layer + 1) : std::string{};
-    const plot::PlotHit hit = plot::draw_plot(f.ui, part, place, scene, cells_.views[name],
+        plot_.hover_layer ? fmt::format("layer {}", *plot_.hover_layer + 1) : std::string{};
+    const plot::PlotHit hit = plot::draw_plot(f.ui, part, place, plot, cells_.views[name],
                                               info(over_time_).help + std::string(" A line a layer."), lit);
-    if (hit.nearest) layer_of_series(scene.series[static_cast<size_t>(*hit.nearest)].id);
+    if (hit.nearest) layer_of_series(plot.series[static_cast<size_t>(*hit.nearest)].id);
     time_hit(f, part, cells_.views[name], hit);
-    tile(f.ui, {place.right() - (with_panel ? 26.f : 18.f), place.y + scene.pad_top, 16, 16},
+    tile(f.ui, {place.right() - (with_panel ? 26.f : 18.f), place.y + plot.pad_top, 16, 16},
          f.view.runs[i].letter - 'A');
   }
-  if (with_panel) cell_menu(f.ui, name, rect, scenes, cells_, f.commands);
+  if (with_panel) cell_menu(f.ui, name, rect, plots, cells_, f.commands);
 }
 
 void LabScreen::layer_of_series(const std::string& id) {

@@ -45,15 +45,15 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
   stay_at_measured(view);
   // A step that restarted runs have not come to is none to stay at.
   if (transport_.pinned_step.value_or(0) > view.step) transport_.pinned_step.reset();
-  scene_.step = cursor_step(transport_, view);
-  scene_.pinned = transport_.pinned_step.has_value();
-  const LabView then = scene_.pinned ? view_at(data_, view, scene_.step) : LabView{};
-  Frame f{ui, view, scene_.pinned ? then : view, commands, layout_ = layout_for(ui.size())};
-  scene_.compact = f.compact();
+  plot_.step = cursor_step(transport_, view);
+  plot_.pinned = transport_.pinned_step.has_value();
+  const LabView then = plot_.pinned ? view_at(data_, view, plot_.step) : LabView{};
+  Frame f{ui, view, plot_.pinned ? then : view, commands, layout_ = layout_for(ui.size())};
+  plot_.compact = f.compact();
   pending_.settle(view);
   // What the hand was over in the last frame lights up everywhere in this one.
-  scene_.hover_layer = hover_layer_ ? hover_layer_ : diagram_.hovered_layer;
-  scene_.hover_step = hover_step_;
+  plot_.hover_layer = hover_layer_ ? hover_layer_ : diagram_.hovered_layer;
+  plot_.hover_step = hover_step_;
   hover_layer_.reset(), hover_step_.reset();
 
   const Bars bars = bars_of(f.size, ui.size().y);
@@ -138,7 +138,7 @@ void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
     options.right = 28.f * static_cast<float>(f.view.runs.size()) + 8;
   }
   panel(f.ui, rect, options);
-  const DiagramInput input = diagram_input(f.shown, data_, scene_.step, f.compact(), scene_.hover_layer);
+  const DiagramInput input = diagram_input(f.shown, data_, plot_.step, f.compact(), plot_.hover_layer);
   const float pad = f.compact() ? 14.f : space::pad;
   Rect inner = rect.inset(pad, 0);
   Rect head = inner.take_top(switched ? (f.compact() ? 36.f : 34.f) : space::title_row);
@@ -181,7 +181,7 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
   if (luck) {
     const bool narrow = f.compact();
     const float width = narrow ? 52.f : 74.f;
-    draw_luck_button(f.ui, f.view,
+    draw_seeds_button(f.ui, f.view,
                      centred({head.right() - 12 - tiles - width / 2, head.centre().y}, width, 20), narrow,
                      f.commands);
   }

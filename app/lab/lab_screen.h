@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "app/lab/commands.h"
-#include "app/lab/diagram.h"
-#include "app/lab/pending_edits.h"
-#include "app/lab/plot_cell.h"
+#include "app/view/commands.h"
+#include "app/diagram/diagram.h"
+#include "app/view/pending_edits.h"
+#include "app/panels/plot_cell.h"
 #include "app/lab/run_cards.h"
-#include "app/lab/scenes.h"
-#include "app/lab/settings.h"
+#include "app/panels/plot_specs.h"
+#include "app/settings/settings.h"
 #include "app/lab/split.h"
 #include "app/lab/transport.h"
 #include "app/plot/plot.h"
@@ -41,12 +41,12 @@ class LabScreen {
   // Brings a control into sight that stands in another tab, in a menu or below the end of a panel.
   void reveal(std::string_view control, const ui::Registry&);
   // What all plots and the diagram show: the step, and the layer and step under the hand.
-  const SceneOptions& shown() const { return scene_; }
+  const PlotOptions& shown() const { return plot_; }
   // Where the gaps between the panels stand.
   Splits& splits() { return splits_; }
   const Splits& splits() const { return splits_; }
   // Nats a letter of the person who guessed, a line on the loss plot; none: not played.
-  void set_person(std::optional<double> nats) { scene_.person = nats; }
+  void set_person(std::optional<double> nats) { plot_.person = nats; }
 
  private:
   struct Frame;  // what one draw() passes around, see lab_screen.cpp
@@ -62,26 +62,26 @@ class LabScreen {
   // Below the loss of the compact layout: what a tab is called, its plot, and what its list chooses.
   struct CompactTab {
     const char *label, *name;
-    Quantity* quantity;
+    Metric* quantity;
   };
   enum { kTabOverTime = 1, kTabRate = 3, kTabDependency = 4 };
   std::array<CompactTab, 5> compact_tabs();
   void compact_head(Frame&, const ui::Rect&);
-  std::vector<plot::PlotScene> compact_plot(Frame&, const ui::Rect&, const CompactTab&);
+  std::vector<plot::PlotSpec> compact_plot(Frame&, const ui::Rect&, const CompactTab&);
   void draw_compact(Frame&, ui::Rect);
-  ui::Rect over_time_panel(Frame&, const ui::Rect&, plot::PlotScene head);
+  ui::Rect over_time_panel(Frame&, const ui::Rect&, plot::PlotSpec head);
   void draw_over_time(Frame&, const ui::Rect&, bool with_panel);
-  void draw_by_layer(Frame&, const std::string& name, const ui::Rect&, Quantity&);
-  ui::Rect dependency_panel(Frame&, const ui::Rect&, const plot::PlotScene& head);
+  void draw_by_layer(Frame&, const std::string& name, const ui::Rect&, Metric&);
+  ui::Rect dependency_panel(Frame&, const ui::Rect&, const plot::PlotSpec& head);
   void draw_dependency(Frame&, const ui::Rect&, bool with_panel);
   void dependency_scale(Frame&, const ui::Rect&);
   void batch_button(Frame&, const ui::Rect&);
   void draw_matrix_choice(Frame&, const ui::Rect&, const char* name = "plot/matrix");
   void draw_stack_choice(Frame&, const ui::Rect&, const char* name);
   static constexpr const char *kOverTime = "plot/gradient-over-time", *kDependency = "plot/dependency";
-  float matrix_width() const { return scene_.matrix > 5 ? 92.f : 50.f; }
+  float matrix_width() const { return plot_.matrix > 5 ? 92.f : 50.f; }
   void layer_of_series(const std::string& id);
-  void rate_handles(Frame&, const plot::PlotHit&, const plot::PlotScene&);
+  void rate_handles(Frame&, const plot::PlotHit&, const plot::PlotSpec&);
   void time_hit(Frame&, const std::string& name, const plot::View&, const plot::PlotHit&);
   void depth_hit(const plot::PlotHit&, int layers);
 
@@ -90,11 +90,11 @@ class LabScreen {
   SettingsState settings_;
   PendingEdits pending_;
   LabData data_;
-  SceneOptions scene_;
+  PlotOptions plot_;
   CellState cells_;
   Splits splits_{};
-  Quantity over_time_ = Quantity::gradient;
-  Quantity by_layer_ = Quantity::gradient, by_layer_below_ = Quantity::hidden_norm;
+  Metric over_time_ = Metric::gradient;
+  Metric by_layer_ = Metric::gradient, by_layer_below_ = Metric::hidden_norm;
   std::optional<int> hover_layer_;  // seen this frame, shown in the next
   std::optional<double> hover_step_;
   float over_time_pad_ = 0;   // what the labels of the plots over time needed right of them in the last frame

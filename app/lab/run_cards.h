@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/lab/diagram.h"
+#include "app/diagram/diagram.h"
 #include "app/ui/ui.h"
 
 namespace normscope::lab {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/ui/geometry.h"
-#include "engine/train/lab.h"
+#include "engine/lab/lab.h"
 
 namespace normscope::lab {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "app/hands/shortcuts.h"
+#include "app/view/shortcuts.h"
 #include "app/lab/timeline_labels.h"
 #include "app/ui/widgets.h"
 
@@ -42,7 +42,7 @@ struct Timeline {
 
   float x_of(double step) const { return bar.x + static_cast<float>(step / last) * bar.w; }
 
-  void hands(const Rect& area) {
+  void input(const Rect& area) {
     HitOptions options;
     options.arrows = true;
     const int now = cursor_step(state, view);
@@ -339,7 +339,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
   // Before the timeline's own area, which reaches under it in the compact layout.
   if (const auto fork = timeline.fork_place(timeline.x_of(cursor_step(state, view))))
     timeline.fork_button(*fork, commands);
-  timeline.hands({bar.x - 8, bar.centre().y - 14, bar.w + 16, 28});
+  timeline.shell({bar.x - 8, bar.centre().y - 14, bar.w + 16, 28});
   const float playhead = timeline.x_of(cursor_step(state, view));
   timeline.track();
   timeline.events(playhead);
@@ -348,16 +348,16 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
 }
 
 void transport_keys(Ui& ui, TransportState& state, const LabView& view, std::vector<Command>& commands) {
-  if (hands::pressed(ui, hands::Act::play)) play_or_pause(view, commands);
-  if (hands::pressed(ui, hands::Act::step)) {
+  if (shell::pressed(ui, shell::Act::play)) play_or_pause(view, commands);
+  if (shell::pressed(ui, shell::Act::step)) {
     if (state.pinned_step)
       step_cursor(state, view, 1);
     else
       commands.emplace_back(StepOnce{});
   }
-  if (hands::pressed(ui, hands::Act::back)) step_cursor(state, view, -1);
-  if (hands::pressed(ui, hands::Act::newest)) state.pinned_step.reset();
-  if (hands::pressed(ui, hands::Act::bookmark)) toggle_bookmark(state, cursor_step(state, view));
+  if (shell::pressed(ui, shell::Act::back)) step_cursor(state, view, -1);
+  if (shell::pressed(ui, shell::Act::newest)) state.pinned_step.reset();
+  if (shell::pressed(ui, shell::Act::bookmark)) toggle_bookmark(state, cursor_step(state, view));
 }
 
 }  // namespace normscope::lab

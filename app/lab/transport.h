@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/lab/commands.h"
+#include "app/view/commands.h"
 #include "app/lab/run_cards.h"
 
 namespace normscope::lab {

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <set>
 
-#include "app/hands/glossary.h"
-#include "app/lessons/terms.h"
+#include "app/view/glossary.h"
+#include "app/course/terms.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::lessons {
@@ -25,7 +25,7 @@ struct Token {
   std::string text;
   TextStyle style{Face::sans, type::prose};
   tex::Layout formula;
-  const hands::Term* term = nullptr;  ///< explained by the glossary, and the first of it on the page
+  const shell::Term* term = nullptr;  ///< explained by the glossary, and the first of it on the page
   float width = 0;
   bool space_before = false;
 };
@@ -89,7 +89,7 @@ class Column {
     y_ += height;
     if (rest.empty()) return;
     // Words behind the formula, on its line when they fit, below it otherwise.
-    const std::set<const hands::Term*> used = used_;
+    const std::set<const shell::Term*> used = used_;
     const std::vector<Token> tokens = tokens_of(rest, {Face::sans, type::title});
     const float gap = ui_.paint().text_width({Face::sans, type::title}, " ");
     float width = 0;
@@ -169,10 +169,10 @@ class Column {
       terms_.emplace_back(token.term, word);
   }
 
-  /// Glossary and keyboard find a term by its title's mark, see hands/glossary.h; on a further line it has
+  /// Glossary and keyboard find a term by its title's mark, see view/glossary.h; on a further line it has
   /// another one.
   void mark_terms() {
-    const hands::Term* before = nullptr;
+    const shell::Term* before = nullptr;
     int line = 1;
     for (const auto& [term, rect] : terms_) {
       line = term == before ? line + 1 : 1, before = term;
@@ -304,8 +304,8 @@ class Column {
   Dragged* dragged_;
   float y_;
   bool small_ = false;
-  std::set<const hands::Term*> used_;
-  std::vector<std::pair<const hands::Term*, Rect>> terms_;  ///< where they stand, in reading order
+  std::set<const shell::Term*> used_;
+  std::vector<std::pair<const shell::Term*, Rect>> terms_;  ///< where they stand, in reading order
 };
 
 }  // namespace

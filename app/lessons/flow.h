@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "app/lessons/lesson.h"
+#include "app/course/lesson.h"
 #include "app/ui/ui.h"
 
 namespace normscope::lessons {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "app/input_kinds.h"
-#include "app/lessons/check.h"
+#include "app/files/input_kinds.h"
+#include "app/course/check.h"
 #include "engine/io/atomic_file.h"
 
 namespace normscope::lessons {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "app/lessons/labels.h"
+#include "app/course/labels.h"
 #include "app/ui/widgets.h"
 #include "engine/core/boundary.h"
 

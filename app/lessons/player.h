@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "app/lessons/figures.h"
+#include "app/course/figures.h"
 #include "app/lessons/flow.h"
 #include "app/lessons/progress.h"
-#include "app/lessons/reader.h"
+#include "app/course/reader.h"
 #include "app/lessons/worker.h"
 #include "app/plot/plot.h"
 #include "app/ui/ui.h"
@@ -99,21 +99,21 @@ class Player {
   float draw_box(ui::Ui& ui, const ui::Rect& rect, std::string_view title, std::string_view text,
                  bool yellow);
   void draw_sentence_end(ui::Ui& ui, ui::Rect& rest);
-  // player_figure.cpp, player_hands.cpp
+  // player_figure.cpp, player_input.cpp
   bool predicts_by_cards() const;
   bool has_strip() const;  ///< a setting to run again with
   std::string note_of(const Figure& figure) const;
   void draw_figure(ui::Ui& ui, const ui::Rect& rect);
   void draw_plot(ui::Ui& ui, const ui::Rect& rect);
-  void draw_sketch(ui::Ui& ui, const ui::Rect& rect, plot::PlotScene& scene);
+  void draw_sketch(ui::Ui& ui, const ui::Rect& rect, plot::PlotSpec& plot);
   void draw_cards(ui::Ui& ui, ui::Rect rect);
   /// True when the hand was on it.
   bool draw_slider(ui::Ui& ui, ui::Rect rect, std::string_view name, double& value, const SliderRange& range,
                    std::string_view help);
   void draw_runs(ui::Ui& ui, ui::Rect rect);
   void draw_strip(ui::Ui& ui, ui::Rect rect);
-  void add_said(plot::PlotScene& scene, double value) const;
-  void draw_gap(ui::Ui& ui, const ui::Rect& rect, const plot::PlotScene& scene);
+  void add_said(plot::PlotSpec& plot, double value) const;
+  void draw_gap(ui::Ui& ui, const ui::Rect& rect, const plot::PlotSpec& plot);
   void sketch_to(size_t index, double y);
   std::vector<double> sketch_grid() const;
 

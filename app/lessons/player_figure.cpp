@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/lessons/labels.h"
+#include "app/course/labels.h"
 #include "app/lessons/player.h"
 #include "app/plot/plot_layout.h"
 #include "app/ui/widgets.h"
@@ -16,9 +16,9 @@ namespace {
 // Behind the lines: letter, value and name, as "B 0.14 Post-LN, warm-up 200".
 constexpr float kLabelRoom = 232, kLabelRoomCompact = 212, kRunRow = 30;
 
-plot::PlotMap map_of(const plot::PlotScene& scene, const Rect& area) {
-  return {area, plot::AxisMap(scene.x.scale, scene.x.lo, scene.x.hi, area.x, area.right()),
-          plot::AxisMap(scene.y.scale, scene.y.lo, scene.y.hi, area.bottom(), area.y)};
+plot::PlotMap map_of(const plot::PlotSpec& plot, const Rect& area) {
+  return {area, plot::AxisMap(plot.x.scale, plot.x.lo, plot.x.hi, area.x, area.right()),
+          plot::AxisMap(plot.y.scale, plot.y.lo, plot.y.hi, area.bottom(), area.y)};
 }
 
 }  // namespace
@@ -145,49 +145,49 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   }
   const Measure* asked = q.kind == Prediction::Kind::Value ? lesson()->measure(q.measure) : nullptr;
   const bool on_figure = asked && figure.id == lesson()->step(StepKind::Predict).figures[0];
-  plot::PlotScene scene = figure_scene(*lesson(), figure, data);
+  plot::PlotSpec plot = figure_plot(*lesson(), figure, data);
   const bool said = on_figure && (predicting || progress.committed);
   if (said && q.on_y)  // the names of levels keep clear of the stroke
-    for (plot::RefLine& line : scene.lines)
+    for (plot::RefLine& line : plot.lines)
       line.label_below = (predicting ? value_ : progress.value) >= line.value;
   const bool map = !figure.map_run.empty();
   if (!map)
-    scene.labels_inside = false, scene.pad_right = size_ == Size::Compact ? kLabelRoomCompact : kLabelRoom,
-    scene.pad_left = 54, scene.pad_bottom = 44, scene.pad_top = 30;
-  if (map && !scene.heat) {
+    plot.labels_inside = false, plot.pad_right = size_ == Size::Compact ? kLabelRoomCompact : kLabelRoom,
+    plot.pad_left = 54, plot.pad_bottom = 44, plot.pad_top = 30;
+  if (map && !plot.heat) {
     ui.paint().text_in(rect, {Face::sans, type::title}, ui.theme().ink3,
                        "not measured yet: the runs are trained first", Align::centre);
     return ui.mark("lesson/plot", rect, "", "The figure of this step.");
   }
   const bool sketching = predicting && q.kind == Prediction::Kind::Draw;
-  if (predicting && !map) scene.pad_right = 24;
-  if (sketching) draw_sketch(ui, rect, scene);
-  if (said) add_said(scene, predicting ? value_ : progress.value);
-  plot::draw_plot(ui, "lesson/plot", rect, scene, views_[figure.id], figure.title + ".");
-  if (sketching) draw_sketch(ui, {}, scene);
+  if (predicting && !map) plot.pad_right = 24;
+  if (sketching) draw_sketch(ui, rect, plot);
+  if (said) add_said(plot, predicting ? value_ : progress.value);
+  plot::draw_plot(ui, "lesson/plot", rect, plot, views_[figure.id], figure.title + ".");
+  if (sketching) draw_sketch(ui, {}, plot);
   if (map) {
-    const Rect cells = plot::heat_area(*scene.heat, plot::plot_area(scene, rect));
+    const Rect cells = plot::heat_area(*plot.heat, plot::plot_area(plot, rect));
     shares_scale(ui, {cells.right() - 13, cells.bottom() - 134, 10, 100});
   }
   if (!map) {
-    const Rect area = plot::plot_area(scene, rect);
+    const Rect area = plot::plot_area(plot, rect);
     ui.paint().text({area.right(), area.bottom() + 38}, {Face::sans, type::body}, ui.theme().ink3,
                     figure.x.label, Align::right);
     ui.paint().text({rect.x, area.y - 16}, {Face::sans, type::tick}, ui.theme().ink3, figure.y.label);
   }
-  if (step_ == StepKind::Compare && !data.drawn_x.empty() && measured_) draw_gap(ui, rect, scene);
+  if (step_ == StepKind::Compare && !data.drawn_x.empty() && measured_) draw_gap(ui, rect, plot);
 }
 
 /// Twice a frame: before the plot, for the hand (it must come first to get the mouse); after it, for the eye.
-void Player::draw_sketch(Ui& ui, const Rect& rect, plot::PlotScene& scene) {
+void Player::draw_sketch(Ui& ui, const Rect& rect, plot::PlotSpec& plot) {
   Rect& kept = sketch_area_;
   Hit& hit = sketch_hit_;
   const std::vector<double> grid = sketch_grid();
   const bool locked = this->locked();
   const Figure& figure = figure_shown();
   if (!rect.empty()) {
-    kept = plot::plot_area(scene, rect);
-    const plot::PlotMap map = map_of(scene, kept);
+    kept = plot::plot_area(plot, rect);
+    const plot::PlotMap map = map_of(plot, kept);
     HitOptions options;
     options.arrows = true, options.enabled = !locked && !sketch_.empty(), options.tooltip = false,
     options.radius = 2;
@@ -222,7 +222,7 @@ void Player::draw_sketch(Ui& ui, const Rect& rect, plot::PlotScene& scene) {
   if (sketch_.empty() || grid.empty()) return;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const plot::PlotMap map = map_of(scene, kept);
+  const plot::PlotMap map = map_of(plot, kept);
   std::vector<Vec> points;
   for (size_t i = 0; i < sketch_.size() && i < grid.size(); ++i)
     points.push_back(map(grid[i], std::clamp(sketch_[i], figure.y.low, figure.y.high)));
@@ -262,19 +262,19 @@ void Player::draw_sketch(Ui& ui, const Rect& rect, plot::PlotScene& scene) {
 }
 
 /// A value that was predicted: the highlighter's stroke across the plot, with its name where there is room.
-void Player::add_said(plot::PlotScene& scene, double value) const {
+void Player::add_said(plot::PlotSpec& plot, double value) const {
   const bool level = lesson()->prediction.on_y;
-  const auto low = static_cast<float>(level ? scene.x.lo : scene.y.lo),
-             high = static_cast<float>(level ? scene.x.hi : scene.y.hi), at = static_cast<float>(value);
+  const auto low = static_cast<float>(level ? plot.x.lo : plot.y.lo),
+             high = static_cast<float>(level ? plot.x.hi : plot.y.hi), at = static_cast<float>(value);
   plot::Series s;
   s.id = "your prediction";
   s.x = plot::Column::of(level ? std::vector{low, high} : std::vector{at, at});
   s.y = plot::Column::of(level ? std::vector{at, at} : std::vector{low, high});
   s.ink = {plot::Ink::Role::prediction, 0, 1}, s.width = 9, s.marker = ui::Marker::none;
   s.end_label = s.end_marker = false;
-  scene.series.insert(scene.series.begin(), std::move(s));
-  scene.notes.push_back({level ? scene.x.hi : value,
-                         level ? value : scene.y.hi,
+  plot.series.insert(plot.series.begin(), std::move(s));
+  plot.notes.push_back({level ? plot.x.hi : value,
+                         level ? value : plot.y.hi,
                          step_ == StepKind::Predict ? "your prediction:" : "you said",
                          ui::number(value, 3),
                          {plot::Ink::Role::ink, 0, 1},
@@ -283,16 +283,16 @@ void Player::add_said(plot::PlotScene& scene, double value) const {
 }
 
 /// What lies between the end of the prediction and that of the measurement.
-void Player::draw_gap(Ui& ui, const Rect& rect, const plot::PlotScene& scene) {
+void Player::draw_gap(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   const CurveSet& curves = measurer_->state()->curves;
   const auto it = curves.find(lesson()->prediction.curve);
   const LessonProgress& progress = progress_.of(lesson()->id);
   if (it == curves.end() || it->second.y.empty() || progress.drawn.empty() ||
       views_[figure_shown().id].zoomed())
     return;
-  const Rect area = plot::plot_area(scene, rect);
-  const plot::PlotMap map = map_of(scene, area);
-  const auto y_of = [&](double v) { return map(scene.x.hi, std::clamp(v, scene.y.lo, scene.y.hi)).y; };
+  const Rect area = plot::plot_area(plot, rect);
+  const plot::PlotMap map = map_of(plot, area);
+  const auto y_of = [&](double v) { return map(plot.x.hi, std::clamp(v, plot.y.lo, plot.y.hi)).y; };
   const float a = y_of(progress.drawn.back()), b = y_of(it->second.y.back()), x = area.right() + 4;
   if (std::abs(a - b) < 90) return;
   Painter& p = ui.paint();

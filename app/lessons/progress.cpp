@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "app/input_kinds.h"
+#include "app/files/input_kinds.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/input_value.h"
@@ -66,7 +66,7 @@ void Progress::load() {
     if (const auto text = read_input_file_if_there(path_, input::kProgress))
       lessons_ = parse_progress(*text, path_);
   } catch (const Error& error) {
-    notice_ = fmt::format("{}; kept as {}, and the course begins anew", error.what(), set_aside(path_));
+    notice_ = fmt::format("{}; kept as {}, and the course begins anew", error.what(), stash(path_));
   }
 }
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "app/lessons/experiments.h"
+#include "app/course/curves.h"
 
 namespace normscope::lessons {
 

@@ -1,4 +1,4 @@
-// The renderers of a PlotScene. Screen: draw_plot (axes transforms, zoom and pan, everything
+// The renderers of a PlotSpec. Screen: draw_plot (axes transforms, zoom and pan, everything
 // visible drawn by our own layout, so screen and SVG show the same). Files and text: to_svg, to_text, to_csv,
 // without any window.
 #pragma once
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/plot/plot_scene.h"
+#include "app/plot/plot_spec.h"
 #include "app/ui/ui.h"
 
 namespace normscope::plot {
@@ -26,29 +26,29 @@ struct PlotHit {
   bool view_changed = false;  // zoomed, panned or reset this frame
 };
 
-// Draws the scene's plot area with ticks and labels into `rect` (title and sentence are the panel's, see
+// Draws the plot's plot area with ticks and labels into `rect` (title and sentence are the panel's, see
 // draw_panel). Registers `name` as a region and NAME/HANDLE for each handle. Wheel zooms (Shift: y), drag
 // pans when zoomed, double click resets. `highlight`: id of a series to emphasise (others fade), from hover
 // elsewhere.
-PlotHit draw_plot(ui::Ui&, std::string_view name, const ui::Rect&, const PlotScene&, View&,
+PlotHit draw_plot(ui::Ui&, std::string_view name, const ui::Rect&, const PlotSpec&, View&,
                   std::string_view help, std::string_view highlight = {});
-// Panel with the scene's title, note and sentence, the plot inside. `right`: px kept free in the title row.
-PlotHit draw_plot_panel(ui::Ui&, std::string_view name, const ui::Rect&, const PlotScene&, View&,
+// Panel with the plot's title, note and sentence, the plot inside. `right`: px kept free in the title row.
+PlotHit draw_plot_panel(ui::Ui&, std::string_view name, const ui::Rect&, const PlotSpec&, View&,
                         std::string_view help, float right = 0, std::string_view highlight = {});
 
 // pad_right that the direct labels need with the line ending where it does now (16 when they fit inside).
 // Plots that share an axis take the largest of theirs, so that their cursors stay aligned.
-float needed_pad_right(ui::Ui&, const PlotScene&, float width);
+float needed_pad_right(ui::Ui&, const PlotSpec&, float width);
 
 struct ExportSize {
   float width = 640, height = 400;
 };
 // A complete SVG document with title, note, sentence and plot; light or dark.
-std::string to_svg(const PlotScene&, const ui::Theme&, ExportSize = {}, const View& = {});
+std::string to_svg(const PlotSpec&, const ui::Theme&, ExportSize = {}, const View& = {});
 // Several lines: title, sentence, axes, per series first, last, min, max and the value at the cursor.
-std::string to_text(const PlotScene&);
+std::string to_text(const PlotSpec&);
 // Long form: series,x,y,hi with the axes' words for x and y, bands with lo as y; heat maps: row, column,
 // value. Full series, 9 digits.
-std::string to_csv(const PlotScene&);
+std::string to_csv(const PlotSpec&);
 
 }  // namespace normscope::plot

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "app/plot/plot_scene.h"
+#include "app/plot/plot_spec.h"
 #include "app/ui/geometry.h"
 
 namespace normscope::plot {

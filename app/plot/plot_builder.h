@@ -52,7 +52,7 @@ class CurveMap {
 };
 
 struct Builder {
-  const PlotScene& scene;
+  const PlotSpec& plot;
   const ui::Theme& theme;
   const Measure& measure;
   const LayoutOptions& options;

@@ -124,16 +124,16 @@ void box(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
 }
 
 // The mouse on the axes. Ranges live in `view`; plot_view.h says how far a hand may move them.
-void steer(ui::Ui& ui, std::string_view name, const PlotScene& scene, const ui::Rect& area, View& view,
+void steer(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const ui::Rect& area, View& view,
            PlotHit& hit) {
-  const auto [x_lo, x_hi] = shown_range(scene.x, view.x);
-  const auto [y_lo, y_hi] = shown_range(scene.y, view.y);
+  const auto [x_lo, x_hi] = shown_range(plot.x, view.x);
+  const auto [y_lo, y_hi] = shown_range(plot.y, view.y);
   const PlotMap map{area,
-                    {scene.x.scale, x_lo, x_hi, area.x, area.right()},
-                    {scene.y.scale, y_lo, y_hi, area.bottom(), area.y}};
+                    {plot.x.scale, x_lo, x_hi, area.x, area.right()},
+                    {plot.y.scale, y_lo, y_hi, area.bottom(), area.y}};
   const ui::Vec m = ui.mouse();
-  if (scene.cursor)
-    hit.on_cursor = area.inset(-2).contains(m) && std::fabs(map.x(scene.cursor->x) - m.x) <= cursor_reach;
+  if (plot.cursor)
+    hit.on_cursor = area.inset(-2).contains(m) && std::fabs(map.x(plot.cursor->x) - m.x) <= cursor_reach;
   // A hand that took the cursor goes on holding it, wherever it goes.
   if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) view.holds_cursor = hit.on_cursor;
 
@@ -161,7 +161,7 @@ void steer(ui::Ui& ui, std::string_view name, const PlotScene& scene, const ui::
   }
   auto take = [&](auto& range, Direction direction, const Asked& asked) {
     if (!asked) return;
-    const auto allowed = allowed_range(scene, direction, *asked);
+    const auto allowed = allowed_range(plot, direction, *asked);
     hit.view_changed |= allowed != range;
     range = allowed;
   };
@@ -173,10 +173,10 @@ void steer(ui::Ui& ui, std::string_view name, const PlotScene& scene, const ui::
   }
 }
 
-void find_nearest(const PlotScene& scene, const PlotMap& map, ui::Vec mouse, PlotHit& hit) {
+void find_nearest(const PlotSpec& plot, const PlotMap& map, ui::Vec mouse, PlotHit& hit) {
   float best = reach;
-  for (size_t k = 0; k < scene.series.size(); ++k) {
-    const Series& s = scene.series[k];
+  for (size_t k = 0; k < plot.series.size(); ++k) {
+    const Series& s = plot.series[k];
     size_t i = nearest_index(s, hit.x);
     if (i >= s.y.size() || !std::isfinite(s.y[i])) continue;
     ui::Vec p = map(s.x_at(i), s.y[i]);
@@ -208,10 +208,10 @@ void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& 
              (column == 0 ? "the input." : "branch " + std::to_string(column) + "."));
 }
 
-void draw_handles(ui::Ui& ui, std::string_view name, const PlotScene& scene, const Drawing& drawing,
+void draw_handles(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const Drawing& drawing,
                   PlotHit& hit) {
-  for (size_t i = 0; i < scene.handles.size(); ++i) {
-    const Handle& handle = scene.handles[i];
+  for (size_t i = 0; i < plot.handles.size(); ++i) {
+    const Handle& handle = plot.handles[i];
     const ui::Vec at = drawing.handles[i];
     ui::HitOptions options;
     options.arrows = true, options.radius = handle_radius + 3;
@@ -232,33 +232,33 @@ void draw_handles(ui::Ui& ui, std::string_view name, const PlotScene& scene, con
 
 }  // namespace
 
-float needed_pad_right(ui::Ui& ui, const PlotScene& scene, float width) {
-  return pad_for_labels(scene, measure_of(ui.paint()), width);
+float needed_pad_right(ui::Ui& ui, const PlotSpec& plot, float width) {
+  return pad_for_labels(plot, measure_of(ui.paint()), width);
 }
 
-PlotHit draw_plot(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const PlotScene& scene, View& view,
+PlotHit draw_plot(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const PlotSpec& plot, View& view,
                   std::string_view help, std::string_view highlight) {
   PlotHit hit;
-  ui.mark(name, rect, scene.sentence.empty() ? scene.title : scene.sentence, help);
+  ui.mark(name, rect, plot.sentence.empty() ? plot.title : plot.sentence, help);
   if (rect.w < 40 || rect.h < 24) return hit;
-  if (!scene.heat) steer(ui, name, scene, plot_area(scene, rect), view, hit);
-  Drawing drawing = layout_plot(scene, view, rect, ui.theme(), measure_of(ui.paint()),
+  if (!plot.heat) steer(ui, name, plot, plot_area(plot, rect), view, hit);
+  Drawing drawing = layout_plot(plot, view, rect, ui.theme(), measure_of(ui.paint()),
                                 {std::max(column / ui.scale(), rect.w / columns_at_most), highlight});
   paint(ui, drawing);
-  if (!drawing.tile.empty()) ui::tile(ui, drawing.tile, *scene.tile);
-  if (scene.heat) hover_heat(ui, *scene.heat, drawing.map.area, hit);
-  if (hit.hovered && !scene.heat) find_nearest(scene, drawing.map, ui.mouse(), hit);
-  draw_handles(ui, name, scene, drawing, hit);
+  if (!drawing.tile.empty()) ui::tile(ui, drawing.tile, *plot.tile);
+  if (plot.heat) hover_heat(ui, *plot.heat, drawing.map.area, hit);
+  if (hit.hovered && !plot.heat) find_nearest(plot, drawing.map, ui.mouse(), hit);
+  draw_handles(ui, name, plot, drawing, hit);
   return hit;
 }
 
-PlotHit draw_plot_panel(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const PlotScene& scene,
+PlotHit draw_plot_panel(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const PlotSpec& plot,
                         View& view, std::string_view help, float right, std::string_view highlight) {
-  ui::Rect content = ui::panel(ui, rect, {scene.title, scene.note, scene.sentence, right, false});
+  ui::Rect content = ui::panel(ui, rect, {plot.title, plot.note, plot.sentence, right, false});
   // The plot's own padding reaches into the panel's: ticks stand under the title.
   content.x = rect.x + 4, content.w = rect.w - 8;
   content.h = rect.bottom() - content.y - 4;
-  return draw_plot(ui, name, content, scene, view, help, highlight);
+  return draw_plot(ui, name, content, plot, view, help, highlight);
 }
 
 }  // namespace normscope::plot

@@ -50,7 +50,7 @@ void write(Builder& b, const Series& s, ui::Vec at, Detail detail) {
 std::vector<Label> wanted_labels(Builder& b) {
   std::vector<Label> labels;
   const ui::Rect& a = b.out.map.area;
-  for (const Series& s : b.scene.series) {
+  for (const Series& s : b.plot.series) {
     if (!s.end_label || s.y.empty() || (s.letter.empty() && s.value.empty() && s.name.empty())) continue;
     size_t i = s.y.size();
     while (i > 0 && !std::isfinite(s.y[i - 1])) --i;
@@ -73,7 +73,7 @@ std::vector<Slot> obstacles(const Builder& b, const ui::Rect& column) {
   std::vector<std::pair<float, float>> spans;
   for (const ui::Rect& t : b.taken)
     if (t.overlaps(column) && t.bottom() < a.bottom() + 2) spans.push_back({t.y + 1.5f, t.bottom() + 5});
-  for (const RefLine& l : b.scene.lines)
+  for (const RefLine& l : b.plot.lines)
     if (float p = b.out.map.y(l.value); l.horizontal && column.x < a.right() && p > a.y && p < a.bottom())
       spans.push_back({p + 3, p + 5});  // a baseline 5 px above or 13 below clears the line
   std::sort(spans.begin(), spans.end());
@@ -92,10 +92,10 @@ void label_ends(Builder& b) {
   if (labels.empty()) return;
   const ui::Rect& a = b.out.map.area;
   float x = a.right() + 10;
-  if (b.scene.labels_inside) {
+  if (b.plot.labels_inside) {
     x = 0;
     for (const Label& l : labels) x = std::max(x, l.end.x + label_offset);
-    if (b.scene.cursor) x = std::max(x, std::min(b.out.map.x(b.scene.cursor->x), a.right()) + label_offset);
+    if (b.plot.cursor) x = std::max(x, std::min(b.out.map.x(b.plot.cursor->x), a.right()) + label_offset);
   }
   float available = b.rect.right() - 2 - x;
   Detail detail = Detail::full;
@@ -167,7 +167,7 @@ bool place_near(Builder& b, ui::Vec p, ui::Vec offset, float width, ui::Vec& fou
   return nearest_free(inside, p, width, between, found) || nearest_free(inside, p, width, fits, found);
 }
 
-// Names of the levels. They stand above their line at the right, or where the scene wants them; where a curve
+// Names of the levels. They stand above their line at the right, or where the plot wants them; where a curve
 // or another text is in the way, on the other side of the line, at its other end, or anywhere along it; then
 // beside it with a thin line to it. Over a curve only where all of that is taken.
 class LevelName {
@@ -236,7 +236,7 @@ class LevelName {
 
 void name_levels(Builder& b) {
   const ui::Rect& a = b.out.map.area;
-  for (const RefLine& l : b.scene.lines) {
+  for (const RefLine& l : b.plot.lines) {
     if (l.label.empty()) continue;
     const float p = l.horizontal ? b.out.map.y(l.value) : b.out.map.x(l.value);
     if (l.horizontal ? (p < a.y || p > a.bottom() + 1) : (p < a.x || p > a.right())) continue;
@@ -248,7 +248,7 @@ void name_levels(Builder& b) {
 }
 
 void add_notes(Builder& b) {
-  for (const Note& note : b.scene.notes) {
+  for (const Note& note : b.plot.notes) {
     ui::Vec p = b.out.map(note.x, note.y), at;
     float letter = note.letter.empty() ? 0 : b.measure(bold, note.letter) + part_gap;
     float width = letter + b.measure(small, note.text);
@@ -263,7 +263,7 @@ void add_notes(Builder& b) {
 }
 
 void name_bands(Builder& b) {
-  for (const Band& band : b.scene.bands) {
+  for (const Band& band : b.plot.bands) {
     if (band.label.empty() || band.x.empty()) continue;
     ui::Vec p;
     if (band.label_at) {
@@ -283,9 +283,9 @@ void name_bands(Builder& b) {
 
 }  // namespace
 
-float label_width(const PlotScene& scene, const Measure& measure) {
+float label_width(const PlotSpec& plot, const Measure& measure) {
   float w = 0;
-  for (const Series& s : scene.series)
+  for (const Series& s : plot.series)
     if (s.end_label) w = std::max(w, width_of(s, Detail::full, measure));
   return w;
 }

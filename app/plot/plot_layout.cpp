@@ -35,7 +35,7 @@ ui::Colour text_colour(const ui::Theme& t, Ink ink) {
   return ink.role == Ink::Role::prediction ? t.ink : line_colour(t, ink);
 }
 
-ui::Rect plot_area(const PlotScene& s, const ui::Rect& r) {
+ui::Rect plot_area(const PlotSpec& s, const ui::Rect& r) {
   return {r.x + s.pad_left, r.y + s.pad_top, std::max(10.f, r.w - s.pad_left - s.pad_right),
           std::max(10.f, r.h - s.pad_top - s.pad_bottom)};
 }
@@ -45,7 +45,7 @@ ui::Rect heat_area(const HeatMap& heat, const ui::Rect& area) {
   return {area.x, area.y, cell * float(heat.columns), cell * float(heat.rows)};
 }
 
-double end_of_lines(const PlotScene& s) {
+double end_of_lines(const PlotSpec& s) {
   if (s.cursor) return s.cursor->x;
   double end = s.x.lo;
   for (const Series& each : s.series)
@@ -60,8 +60,8 @@ const ui::TextStyle tick_style{ui::Face::mono, ui::type::tick};
 void add_axes(Builder& b) {
   const ui::Theme& t = b.theme;
   const ui::Rect& a = b.out.map.area;
-  const Axis &x = b.scene.x, &y = b.scene.y;
-  if (b.scene.heat) return;
+  const Axis &x = b.plot.x, &y = b.plot.y;
+  if (b.plot.heat) return;
   int rows = std::min(y.max_ticks, std::max(2, int(a.h / 22)));
   for (const Tick& tick : ticks_of(y, b.out.map.y.lo(), b.out.map.y.hi(), rows)) {
     float py = b.out.map.y(tick.value);
@@ -87,7 +87,7 @@ void add_axes(Builder& b) {
 }
 
 void add_bands(Builder& b) {
-  for (const Band& band : b.scene.bands) {
+  for (const Band& band : b.plot.bands) {
     float alpha = band.theory ? ui::theory_alpha : b.theme.band_alpha;
     StripItem strip{{}, {}, line_colour(b.theme, band.ink).alpha(alpha)};
     const ui::Rect& a = b.out.map.area;
@@ -108,7 +108,7 @@ void add_bands(Builder& b) {
 
 void add_reference_fills(Builder& b) {
   const ui::Rect& a = b.out.map.area;
-  for (const RefLine& l : b.scene.lines)
+  for (const RefLine& l : b.plot.lines)
     if (l.fill_below && l.horizontal) {
       float py = std::clamp(b.out.map.y(l.value), a.y, a.bottom());
       b.add(FillItem{{a.x, py, a.w, a.bottom() - py}, b.theme.sunk});
@@ -118,7 +118,7 @@ void add_reference_fills(Builder& b) {
 void add_reference_lines(Builder& b) {
   const ui::Rect& a = b.out.map.area;
   const ui::Dash dots{ui::line::reference_on, ui::line::reference_off};
-  for (const RefLine& l : b.scene.lines) {
+  for (const RefLine& l : b.plot.lines) {
     float p = l.horizontal ? b.out.map.y(l.value) : b.out.map.x(l.value);
     if (l.horizontal && p >= a.y - 1 && p <= a.bottom() + 1) {
       b.add(RuleItem{{a.x, p}, {a.right(), p}, b.theme.ink2, ui::line::reference, dots});
@@ -188,36 +188,36 @@ void add_series(Builder& b, const Series& s) {
 
 void add_cursor(Builder& b) {
   const ui::Rect& a = b.out.map.area;
-  float px = b.out.map.x(b.scene.cursor->x);
+  float px = b.out.map.x(b.plot.cursor->x);
   if (px < a.x - 1 || px > a.right() + 1) return;
   b.cursor_x = px;
   b.add(RuleItem{{px, a.y}, {px, a.bottom()}, b.theme.cursor, ui::line::cursor, {}});
 }
 
 void add_flag(Builder& b) {
-  if (b.scene.cursor->flag.empty()) return;
+  if (b.plot.cursor->flag.empty()) return;
   const ui::Rect& a = b.out.map.area;
-  float px = b.out.map.x(b.scene.cursor->x);
+  float px = b.out.map.x(b.plot.cursor->x);
   if (px < a.x - 1 || px > a.right() + 1) return;
   const ui::TextStyle style{ui::Face::mono, ui::type::body};
-  float width = b.measure(style, b.scene.cursor->flag) + 14;
+  float width = b.measure(style, b.plot.cursor->flag) + 14;
   ui::Rect flag = ui::centred({px, a.y + 8}, width, 18);
   flag.x = std::max(flag.x, a.x - 5);  // clear of the axis' numbers
   b.add(FillItem{flag, b.theme.accent, ui::radius::tile, true});
-  b.text({flag.centre().x, flag.centre().y + 4.4f}, style, b.theme.on_accent, b.scene.cursor->flag,
+  b.text({flag.centre().x, flag.centre().y + 4.4f}, style, b.theme.on_accent, b.plot.cursor->flag,
          ui::Align::centre);
   b.taken.push_back(flag.inset(-2));
 }
 
 void add_hover(Builder& b) {
   const ui::Rect& a = b.out.map.area;
-  const float px = b.out.map.x(*b.scene.hover);
+  const float px = b.out.map.x(*b.plot.hover);
   if (px < a.x - 1 || px > a.right() + 1) return;
   b.add(RuleItem{{px, a.y}, {px, a.bottom()}, b.theme.strong, 1, {}});
 }
 
 void add_heat(Builder& b) {
-  const HeatMap& h = *b.scene.heat;
+  const HeatMap& h = *b.plot.heat;
   const ui::Rect& a = b.out.map.area;
   if (h.rows <= 0 || h.columns <= 0) return;
   const ui::Rect cells = heat_area(h, a);
@@ -261,34 +261,34 @@ void add_heat(Builder& b) {
 
 }  // namespace
 
-Drawing layout_plot(const PlotScene& scene, const View& view, const ui::Rect& rect, const ui::Theme& theme,
+Drawing layout_plot(const PlotSpec& plot, const View& view, const ui::Rect& rect, const ui::Theme& theme,
                     const Measure& measure, const LayoutOptions& options) {
   Drawing out;
-  ui::Rect a = plot_area(scene, rect);
-  auto [x_lo, x_hi] = shown_range(scene.x, view.x);
-  auto [y_lo, y_hi] = shown_range(scene.y, view.y);
-  out.map = {a, AxisMap(scene.x.scale, x_lo, x_hi, a.x, a.right()),
-             AxisMap(scene.y.scale, y_lo, y_hi, a.bottom(), a.y)};
-  Builder b{scene, theme, measure, options, rect, out};
+  ui::Rect a = plot_area(plot, rect);
+  auto [x_lo, x_hi] = shown_range(plot.x, view.x);
+  auto [y_lo, y_hi] = shown_range(plot.y, view.y);
+  out.map = {a, AxisMap(plot.x.scale, x_lo, x_hi, a.x, a.right()),
+             AxisMap(plot.y.scale, y_lo, y_hi, a.bottom(), a.y)};
+  Builder b{plot, theme, measure, options, rect, out};
   add_reference_fills(b);
   add_axes(b);
-  if (scene.heat) add_heat(b);
+  if (plot.heat) add_heat(b);
   add_bands(b);
-  if (scene.hover) add_hover(b);
-  if (scene.cursor) add_cursor(b);
+  if (plot.hover) add_hover(b);
+  if (plot.cursor) add_cursor(b);
   add_reference_lines(b);
-  for (const Series& s : scene.series)
+  for (const Series& s : plot.series)
     if (s.id != options.highlight) add_series(b, s);
-  for (const Series& s : scene.series)
+  for (const Series& s : plot.series)
     if (s.id == options.highlight) add_series(b, s);
-  if (scene.cursor) add_flag(b);
-  if (scene.tile) {
+  if (plot.cursor) add_flag(b);
+  if (plot.tile) {
     out.tile = {a.right() - 16, a.y + 1, 16, 16};
-    if (scene.heat && scene.heat->upward)  // the corner that a triangle leaves free
-      out.tile = {heat_area(*scene.heat, a).right() - 16, heat_area(*scene.heat, a).bottom() - 17, 16, 16};
+    if (plot.heat && plot.heat->upward)  // the corner that a triangle leaves free
+      out.tile = {heat_area(*plot.heat, a).right() - 16, heat_area(*plot.heat, a).bottom() - 17, 16, 16};
     b.taken.push_back(out.tile);
   }
-  for (const Handle& h : scene.handles) {
+  for (const Handle& h : plot.handles) {
     out.handles.push_back(out.map(h.x, h.y));
     b.taken.push_back(ui::centred(out.handles.back(), 15, 15));
   }

@@ -1,4 +1,4 @@
-// Turns a PlotScene into a Drawing: every line, area, marker and text of the plot in logical px, in drawing
+// Turns a PlotSpec into a Drawing: every line, area, marker and text of the plot in logical px, in drawing
 // order. The screen paints it, the SVG writer prints it, so both show the same. No window and no font is
 // needed: text is measured through a function.
 #pragma once
@@ -59,7 +59,7 @@ using Item = std::variant<FillItem, RuleItem, StrokeItem, StripItem, MarkItem, T
 struct Drawing {
   PlotMap map;
   std::vector<Item> items;
-  std::vector<ui::Vec> handles;  // pixel place of scene.handles
+  std::vector<ui::Vec> handles;  // pixel place of plot.handles
   ui::Rect tile;                 // where the run tile stands (empty: none)
 };
 
@@ -69,26 +69,26 @@ struct LayoutOptions {
 };
 
 // `rect` holds plot area, ticks and labels (not the title).
-Drawing layout_plot(const PlotScene&, const View&, const ui::Rect& rect, const ui::Theme&, const Measure&,
+Drawing layout_plot(const PlotSpec&, const View&, const ui::Rect& rect, const ui::Theme&, const Measure&,
                     const LayoutOptions& = {});
 
 // The plot area inside `rect`.
-ui::Rect plot_area(const PlotScene&, const ui::Rect& rect);
+ui::Rect plot_area(const PlotSpec&, const ui::Rect& rect);
 // What the square cells of a heat map take of it.
 ui::Rect heat_area(const HeatMap&, const ui::Rect& area);
 
-// Width of the widest direct label of the scene (letter, value and name).
-float label_width(const PlotScene&, const Measure&);
+// Width of the widest direct label of the plot (letter, value and name).
+float label_width(const PlotSpec&, const Measure&);
 // pad_right that the direct labels need in a plot of this width with the line ending where it does now.
-float pad_for_labels(const PlotScene&, const Measure&, float width);
-// The scene as a picture of its own, of this width: no handles, what the cells of the screen leave to their
+float pad_for_labels(const PlotSpec&, const Measure&, float width);
+// The plot as a picture of its own, of this width: no handles, what the cells of the screen leave to their
 // neighbours (ticks, names of lines) on it.
-PlotScene still(const PlotScene&, const Measure&, float width);
+PlotSpec still(const PlotSpec&, const Measure&, float width);
 // What its axes are, in words, for under such a picture: "across: layer; up: norm of the gradient of W₂ at
 // step 200".
-std::string caption(const PlotScene&);
+std::string caption(const PlotSpec&);
 // Where the longest line ends, as data x (the cursor where there is one).
-double end_of_lines(const PlotScene&);
+double end_of_lines(const PlotSpec&);
 
 inline constexpr float caption_height = 22;
 inline constexpr float label_gap = 16;     // least distance between direct labels

@@ -7,21 +7,21 @@
 
 namespace normscope::plot {
 
-float pad_for_labels(const PlotScene& scene, const Measure& measure, float width) {
-  const float label = label_width(scene, measure);
-  if (label <= 0) return scene.pad_right;
+float pad_for_labels(const PlotSpec& plot, const Measure& measure, float width) {
+  const float label = label_width(plot, measure);
+  if (label <= 0) return plot.pad_right;
   // The line ends at a share t of the area's width w; the label must end where the rectangle ends.
-  const float t = AxisMap(scene.x.scale, scene.x.lo, scene.x.hi, 0, 1)(end_of_lines(scene));
+  const float t = AxisMap(plot.x.scale, plot.x.lo, plot.x.hi, 0, 1)(end_of_lines(plot));
   const float need = label + label_offset + 4;
-  const float total = width - scene.pad_left;
+  const float total = width - plot.pad_left;
   // w(1-t) + (total-w) >= need
   const float w = t > 1e-6f ? (total - need) / t : total;
-  return std::clamp(total - w, scene.pad_right, std::max(scene.pad_right, total * 0.45f));
+  return std::clamp(total - w, plot.pad_right, std::max(plot.pad_right, total * 0.45f));
 }
 
-PlotScene still(const PlotScene& scene, const Measure& measure, float width) {
-  const PlotScene fresh;
-  PlotScene s = scene;
+PlotSpec still(const PlotSpec& plot, const Measure& measure, float width) {
+  const PlotSpec fresh;
+  PlotSpec s = plot;
   if (!s.handles.empty()) s.handles.clear(), s.note.clear();  // both are for the hand
   s.hover.reset();
   s.x.show_labels = s.y.show_labels = true;
@@ -37,15 +37,15 @@ PlotScene still(const PlotScene& scene, const Measure& measure, float width) {
   return s;
 }
 
-std::string caption(const PlotScene& scene) {
+std::string caption(const PlotSpec& plot) {
   const auto words = [](const Axis& axis) {
     return axis.unit.empty() ? axis.label : axis.label + ", " + axis.unit;
   };
-  if (scene.heat)
-    return scene.y.label.empty() ? "" : scene.y.label + "; the more a cell stands out, the larger its share";
+  if (plot.heat)
+    return plot.y.label.empty() ? "" : plot.y.label + "; the more a cell stands out, the larger its share";
   std::string text;
-  if (!scene.x.label.empty()) text = "x: " + words(scene.x);
-  if (!scene.y.label.empty()) text += (text.empty() ? "y: " : "; y: ") + words(scene.y);
+  if (!plot.x.label.empty()) text = "x: " + words(plot.x);
+  if (!plot.y.label.empty()) text += (text.empty() ? "y: " : "; y: ") + words(plot.y);
   return text;
 }
 

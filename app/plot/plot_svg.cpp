@@ -153,38 +153,38 @@ class Writer {
 
 }  // namespace
 
-std::string to_svg(const PlotScene& scene, const ui::Theme& theme, ExportSize size, const View& view) {
+std::string to_svg(const PlotSpec& plot, const ui::Theme& theme, ExportSize size, const View& view) {
   ui::Rect rest{0, 0, size.width, size.height};
-  ui::Rect title_row = rest.take_top(scene.title.empty() ? 8 : ui::space::title_row);
-  ui::Rect sentence_row = rest.take_top(scene.sentence.empty() ? 0 : ui::space::sentence_row);
-  const std::string below = caption(scene);
+  ui::Rect title_row = rest.take_top(plot.title.empty() ? 8 : ui::space::title_row);
+  ui::Rect sentence_row = rest.take_top(plot.sentence.empty() ? 0 : ui::space::sentence_row);
+  const std::string below = caption(plot);
   const ui::Rect caption_row = rest.take_bottom(below.empty() ? 6 : caption_height);
-  const PlotScene picture = still(scene, estimated_width, rest.w);
+  const PlotSpec picture = still(plot, estimated_width, rest.w);
   Drawing drawing = layout_plot(picture, view, rest, theme, estimated_width);
   Writer w(theme, drawing.map);
   w.put(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" "
       "height=\"{1:g}\" viewBox=\"0 0 {0:g} {1:g}\">\n<title>{2}</title>\n",
-      size.width, size.height, escaped(scene.title));
+      size.width, size.height, escaped(plot.title));
   w.put("<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n", ui::to_hex(theme.panel));
   w.put(
       "<clipPath id=\"area\"><rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" "
       "height=\"{:.2f}\"/></clipPath>\n",
       w.clip_.x, w.clip_.y, w.clip_.w, w.clip_.h);
-  if (!scene.title.empty()) {
+  if (!plot.title.empty()) {
     const ui::TextStyle bold{ui::Face::bold, ui::type::title}, body{ui::Face::sans, ui::type::body};
     ui::Vec at{ui::space::pad, title_row.centre().y + 5};
-    w.text(at, bold, theme.ink, scene.title);
+    w.text(at, bold, theme.ink, plot.title);
     if (!picture.note.empty())
-      w.text({at.x + estimated_width(bold, scene.title) + 12, at.y}, body, theme.ink3, picture.note);
-    if (!scene.sentence.empty())
-      w.text({at.x, sentence_row.centre().y + 1}, body, theme.ink2, scene.sentence);
+      w.text({at.x + estimated_width(bold, plot.title) + 12, at.y}, body, theme.ink3, picture.note);
+    if (!plot.sentence.empty())
+      w.text({at.x, sentence_row.centre().y + 1}, body, theme.ink2, plot.sentence);
   }
   if (!below.empty())
     w.text({ui::space::pad, caption_row.bottom() - 8}, {ui::Face::sans, ui::type::tick}, theme.ink3, below);
   for (const Item& item : drawing.items) std::visit(w, item);
-  if (scene.tile) {
-    const ui::RunLook& run = theme.runs[*scene.tile];
+  if (plot.tile) {
+    const ui::RunLook& run = theme.runs[*plot.tile];
     w(FillItem{drawing.tile, run.tile, 3});
     w.text({drawing.tile.centre().x, drawing.tile.centre().y + 4}, {ui::Face::bold, 11}, run.tile_letter,
            std::string(1, run.letter), ui::Align::centre);

@@ -68,65 +68,65 @@ void quoted(std::string& out, std::string_view s) {
 
 }  // namespace
 
-std::string to_text(const PlotScene& scene) {
-  std::string out = scene.title;
-  if (!scene.note.empty()) out += ": " + scene.note;
+std::string to_text(const PlotSpec& plot) {
+  std::string out = plot.title;
+  if (!plot.note.empty()) out += ": " + plot.note;
   out += '\n';
-  if (!scene.sentence.empty()) out += scene.sentence + '\n';
-  if (!scene.heat) {
-    out += "x: " + axis_words(scene.x) + '\n';
-    out += "y: " + axis_words(scene.y) + '\n';
+  if (!plot.sentence.empty()) out += plot.sentence + '\n';
+  if (!plot.heat) {
+    out += "x: " + axis_words(plot.x) + '\n';
+    out += "y: " + axis_words(plot.y) + '\n';
   }
-  if (scene.cursor) out += "cursor at " + ui::number(scene.cursor->x, 6) + '\n';
-  for (const RefLine& l : scene.lines)
+  if (plot.cursor) out += "cursor at " + ui::number(plot.cursor->x, 6) + '\n';
+  for (const RefLine& l : plot.lines)
     if (!l.label.empty()) out += "level: " + l.label + '\n';
-  for (const Series& s : scene.series) describe(out, s, scene.cursor);
-  for (const Band& b : scene.bands)
+  for (const Series& s : plot.series) describe(out, s, plot.cursor);
+  for (const Band& b : plot.bands)
     if (!b.label.empty()) out += "band: " + b.label + '\n';
-  for (const Note& n : scene.notes)
+  for (const Note& n : plot.notes)
     out += "note: " + (n.letter.empty() ? "" : n.letter + " ") + n.text + '\n';
-  if (scene.heat) {
-    const HeatMap& h = *scene.heat;
-    if (!scene.y.label.empty()) out += "cells: " + scene.y.label + '\n';
+  if (plot.heat) {
+    const HeatMap& h = *plot.heat;
+    if (!plot.y.label.empty()) out += "cells: " + plot.y.label + '\n';
     fmt::format_to(std::back_inserter(out), "{} rows, {} columns{}{}\n", h.rows, h.columns,
                    h.below.empty() ? "" : "; ", h.below);
   }
   return out;
 }
 
-std::string to_csv(const PlotScene& scene) {
+std::string to_csv(const PlotSpec& plot) {
   std::string out;
   auto put = std::back_inserter(out);
-  if (!scene.heat) {
+  if (!plot.heat) {
     const auto name = [&](const Axis& axis, const char* plain) {
       quoted(out, axis.label.empty()  ? plain
                   : axis.unit.empty() ? axis.label
                                       : axis.label + ", " + axis.unit);
     };
-    out += "series,", name(scene.x, "x"), out += ',', name(scene.y, "y"), out += ",hi\n";
+    out += "series,", name(plot.x, "x"), out += ',', name(plot.y, "y"), out += ",hi\n";
   }
-  for (const Series& s : scene.series) {
+  for (const Series& s : plot.series) {
     size_t n = s.x.empty() ? s.y.size() : std::min(s.x.size(), s.y.size());
     for (size_t i = 0; i < n; ++i) {
       quoted(out, s.id);
       fmt::format_to(put, ",{:.9g},{:.9g},\n", s.x_at(i), s.y[i]);
     }
   }
-  for (const Band& b : scene.bands)
+  for (const Band& b : plot.bands)
     for (size_t i = 0; i < std::min({b.x.size(), b.lo.size(), b.hi.size()}); ++i) {
       quoted(out, b.id);
       fmt::format_to(put, ",{:.9g},{:.9g},{:.9g}\n", b.x[i], b.lo[i], b.hi[i]);
     }
-  for (const RefLine& l : scene.lines) {
+  for (const RefLine& l : plot.lines) {
     quoted(out, l.label);
     if (l.horizontal)
       fmt::format_to(put, ",,{:.9g},\n", l.value);
     else
       fmt::format_to(put, ",{:.9g},,\n", l.value);
   }
-  if (scene.heat) {
-    out += "row,column,", quoted(out, scene.y.label.empty() ? "share" : scene.y.label), out += '\n';
-    const HeatMap& h = *scene.heat;
+  if (plot.heat) {
+    out += "row,column,", quoted(out, plot.y.label.empty() ? "share" : plot.y.label), out += '\n';
+    const HeatMap& h = *plot.heat;
     for (size_t i = 0; i < h.cells.size() && h.columns > 0; ++i)
       if (std::isfinite(h.cells[i]))
         fmt::format_to(put, "{},{},{:.9g}\n", i / size_t(h.columns) + 1, i % size_t(h.columns) + 1,

@@ -22,9 +22,9 @@ struct Ruler {
 
 }  // namespace
 
-std::pair<double, double> widest_range(const PlotScene& scene, Direction direction) {
+std::pair<double, double> widest_range(const PlotSpec& plot, Direction direction) {
   const bool up = direction == Direction::up;
-  const Axis& axis = up ? scene.y : scene.x;
+  const Axis& axis = up ? plot.y : plot.x;
   const Ruler ruler{axis.scale == AxisScale::log};
   const auto home = shown_range(axis, {});
   double lo = home.first, hi = home.second;
@@ -32,21 +32,21 @@ std::pair<double, double> widest_range(const PlotScene& scene, Direction directi
     if (!std::isfinite(v) || (ruler.log && v <= 0)) return;
     lo = std::min(lo, v), hi = std::max(hi, v);
   };
-  for (const Series& s : scene.series) {
+  for (const Series& s : plot.series) {
     if (up) {
       for (float v : s.y.values) add(v);
     } else if (const size_t n = s.x.empty() ? s.y.size() : std::min(s.x.size(), s.y.size()); n > 0) {
       add(s.x_at(0)), add(s.x_at(n - 1));  // x ascend
     }
   }
-  for (const Band& band : scene.bands) {
+  for (const Band& band : plot.bands) {
     if (up)
       for (const Column* side : {&band.lo, &band.hi})
         for (float v : side->values) add(v);
     else if (!band.x.empty())
       add(band.x[0]), add(band.x[band.x.size() - 1]);
   }
-  for (const RefLine& line : scene.lines)
+  for (const RefLine& line : plot.lines)
     if (line.horizontal == up) add(line.value);
   const double room = air * (ruler.to(home.second) - ruler.to(home.first));
   if (lo < home.first) lo = ruler.from(ruler.to(lo) - room);
@@ -54,11 +54,11 @@ std::pair<double, double> widest_range(const PlotScene& scene, Direction directi
   return {lo, hi};
 }
 
-std::optional<std::pair<double, double>> allowed_range(const PlotScene& scene, Direction direction,
+std::optional<std::pair<double, double>> allowed_range(const PlotSpec& plot, Direction direction,
                                                        std::pair<double, double> asked) {
-  const Axis& axis = direction == Direction::up ? scene.y : scene.x;
+  const Axis& axis = direction == Direction::up ? plot.y : plot.x;
   const Ruler ruler{axis.scale == AxisScale::log};
-  const auto [low, high] = widest_range(scene, direction);
+  const auto [low, high] = widest_range(plot, direction);
   const double least_value = ruler.to(low), most_value = ruler.to(high), whole = most_value - least_value;
   if (ruler.log) asked.first = std::max(asked.first, 1e-300), asked.second = std::max(asked.second, 1e-300);
   double lo = ruler.to(asked.first), hi = ruler.to(asked.second);

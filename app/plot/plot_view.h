@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "app/plot/plot_scene.h"
+#include "app/plot/plot_spec.h"
 
 namespace normscope::plot {
 
@@ -13,11 +13,11 @@ enum class Direction { across, up };
 
 // The home range and all data along one axis, those beyond it with a twentieth of air: a spike that the home
 // range leaves out can be reached, empty space cannot.
-std::pair<double, double> widest_range(const PlotScene&, Direction);
+std::pair<double, double> widest_range(const PlotSpec&, Direction);
 
 // `asked`, moved and cut to lie inside widest_range() and made no narrower than two steps of a counted axis,
 // or a ten-thousandth of the widest range. Empty where that is the home range again.
-std::optional<std::pair<double, double>> allowed_range(const PlotScene&, Direction,
+std::optional<std::pair<double, double>> allowed_range(const PlotSpec&, Direction,
                                                        std::pair<double, double> asked);
 
 }  // namespace normscope::plot

@@ -1,5 +1,5 @@
 // Key chords as text ("Ctrl+Shift+Z", "Space", "?"): the one notation of shortcuts, the shortcut sheet and
-// the robot.
+// the UI driver.
 #pragma once
 
 #include <string_view>

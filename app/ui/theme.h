@@ -97,7 +97,7 @@ inline constexpr float panel = 8, button = 7, field = 5, token = 5, tile = 4;
 }
 
 namespace line {
-inline constexpr float border = 1, run = 2.2f, depth = 1.7f, reference = 1.2f, cursor = 1, trunk = 8,
+inline constexpr float border = 1, run = 2.2f, depth = 1.7f, reference = 1.2f, cursor = 1, stream = 8,
                        branch = 2.4f, box = 1.2f, outline = 1.2f, selected = 2, reference_on = 2,
                        reference_off = 3;
 }

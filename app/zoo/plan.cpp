@@ -4,7 +4,7 @@
 
 #include "app/zoo/table.h"
 #include "engine/core/error.h"
-#include "engine/train/run_cache.h"
+#include "engine/lab/run_cache.h"
 
 namespace normscope::zoo {
 namespace {

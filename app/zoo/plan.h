@@ -1,5 +1,5 @@
 // Which runs a visit to the zoo needs: entries x depths x {without, with warm-up} x seeds, each a complete
-// specification with the key that its result is kept under. Called by app/cli/zoo.cpp and the tests.
+// specification with the key that its result is kept under. Called by app/commands/zoo.cpp and the tests.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace normscope::zoo {
 
-inline constexpr int32_t kShallow = 8;  ///< layers up to which the hero comparison's setting is used
+inline constexpr int32_t kShallow = 8;  ///< layers up to which the default comparison's setting is used
 
 /// Entries of the question of depth, at which depth Post-LN stops while others go on: those that the earlier
 /// study trained beyond kShallow layers.
@@ -25,9 +25,9 @@ struct Plan {
   std::vector<std::string> base;  ///< KEY=VALUE, before what an entry sets
 };
 
-/// The model that the entries change: the hero model. Up to eight layers it trains as the hero comparison
+/// The model that the entries change: the default model. Up to eight layers it trains as the default comparison
 /// does (rate 3e-3, 300 steps); deeper ones get what the study of deep stacks used (rate 1e-3, 400 steps),
-/// because at the hero's rate no deep Post-LN placement learns, whatever stands on its skip path.
+/// because at the default comparison's rate no deep Post-LN placement learns, whatever stands on its skip path.
 struct BaseSetting {
   const char* rate;
   int32_t steps, warmup;

@@ -7,11 +7,11 @@
 #include <mutex>
 #include <set>
 
-#include "app/input_kinds.h"
+#include "app/files/input_kinds.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
-#include "engine/train/limits.h"
-#include "engine/train/spec.h"
+#include "engine/spec/limits.h"
+#include "engine/spec/spec.h"
 
 namespace normscope::zoo {
 namespace {

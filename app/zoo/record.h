@@ -18,7 +18,7 @@ namespace normscope::zoo {
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 /// Diverges: finite, and at the end worse than guessing every symbol alike. Undecided: too few steps for a
-/// verdict (train/plateau.h).
+/// verdict (measure/plateau.h).
 enum class Verdict : uint8_t { Learns, Stuck, Diverges, NotFinite, Undecided, Failed };
 const char* to_string(Verdict verdict);
 

@@ -1,6 +1,6 @@
 // From records to what is shown: per entry and depth two arms (without and with warm-up), each over its
 // seeds; and the same as terminal table, JSON, CSV, Markdown and SVG. Every number in any of them comes from
-// here. Called by app/cli/zoo.cpp and the tests.
+// here. Called by app/commands/zoo.cpp and the tests.
 #pragma once
 
 #include <nlohmann/json.hpp>

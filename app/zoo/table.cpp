@@ -5,7 +5,7 @@
 namespace normscope::zoo {
 namespace {
 
-// name, title, source, what it changes on the hero model, group.
+// name, title, source, what it changes on the default model, group.
 const Entry kRows[] = {
     {"fixup",
      "FixUp with its initialisation",

@@ -12,14 +12,14 @@
 #include <optional>
 #include <thread>
 
-#include "app/lessons/probes.h"
+#include "app/experiments/probes.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/cpu/pool.h"
-#include "engine/measure/live.h"
+#include "engine/measure/step_metrics.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
-#include "engine/train/plateau.h"
+#include "engine/measure/plateau.h"
 #include "engine/train/run.h"
 
 namespace normscope::zoo {

@@ -2,7 +2,7 @@
 // on one core waits for no other core between the stages of its steps. A result in the store is believed only
 // if the run's first steps repeat its losses bit for bit: another program, another processor or a changed
 // engine train anew by themselves. What is interrupted is kept and goes on from its step next time, to the
-// same bits. Called by app/cli/zoo.cpp and the tests.
+// same bits. Called by app/commands/zoo.cpp and the tests.
 #pragma once
 
 #include <atomic>

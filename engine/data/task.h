@@ -16,7 +16,7 @@
 
 namespace normscope {
 
-// What a network learns to write from what. It follows from architecture and data (train/spec.h).
+// What a network learns to write from what. It follows from architecture and data (spec/spec.h).
 enum class TaskForm : uint8_t {
   NextSymbol,  // decoder: the row shifted by one
   Masked,      // encoder: the symbols that were hidden (masked language model)

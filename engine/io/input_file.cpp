@@ -142,7 +142,7 @@ std::vector<std::string> files_in(const std::string& folder, size_t most, std::s
   return paths;
 }
 
-std::string set_aside(const std::string& path) {
+std::string stash(const std::string& path) {
   namespace fs = std::filesystem;
   constexpr int kMost = 1000;
   for (int i = 1; i <= kMost; ++i) {

@@ -68,6 +68,6 @@ std::vector<std::string> files_in(const std::string& folder, size_t most, std::s
 
 /// Gives what could not be read another name beside its own, PATH.bad or PATH.bad-N, never one that is taken.
 /// Returns the new name, or `path` when it cannot be renamed.
-std::string set_aside(const std::string& path);
+std::string stash(const std::string& path);
 
 }  // namespace normscope

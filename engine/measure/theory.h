@@ -2,7 +2,7 @@
 // lay over its data. Every function is one named equation; kEquations says which, in words that a plot may
 // print. Symbols: D width, r = F/D feed-forward width over D, n tokens of a sequence, v_i variance of branch
 // i, q mean square of a state. Called by the plots, lessons and tests; measured counterparts are in
-// measure/live.h and measure/on_request.h.
+// measure/step_metrics.h and measure/initial_analysis.h.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct Bounds {
 /// "feed-forward gain": g(r) = 2r/(1+r)^2, variance of W2 relu(W1 x) over that of x under Xavier: 1/2 for F =
 /// D, 0.32 for F = 4D.
 double feed_forward_gain(double r);
-/// "Lemma 2, Post-LN": mean square of x + FFN(x) before the trunk norm, 1 + g (3/2 for F = D).
+/// "Lemma 2, Post-LN": mean square of x + FFN(x) before the residual stream norm, 1 + g (3/2 for F = D).
 double post_residual_square(double r);
 /// "Lemma 2, Pre-LN": mean square of the stream after `layers` whole layers; 1 + l/2 to 1 + 3l/2 for F = D.
 Bounds pre_stream_square(int32_t layers, double r, double q0 = 1);

@@ -55,7 +55,7 @@ NormKind norm_of(const InputValue& name) {
   }
 }
 
-// The limits are those of the settings (train/spec_fields_model.cpp).
+// The limits are those of the settings (spec/spec_fields_model.cpp).
 ModelConfig model_config(const SafetensorsFile& file, const InputValue& c) {
   constexpr std::string_view kArchitectures[] = {"dec", "enc", "encdec"}, kPositions[] = {"learned", "sin"};
   ModelConfig m;

@@ -33,11 +33,11 @@ void check_stack(const char* what, const StackWiring& stack, int32_t layers) {
   for (const LayerWiring& layer : stack.layers) check_layer(what, layer);
 }
 
-/// A tower: its layers, and the attentions of each.
-struct Tower {
+/// A stack: its layers, and the attentions of each.
+struct Stack {
   int64_t layers, attentions;
 };
-std::vector<Tower> towers_of(const ModelConfig& c) {
+std::vector<Stack> stacks_of(const ModelConfig& c) {
   if (c.architecture != Architecture::EncoderDecoder) return {{c.layers, 1}};
   return {{context_of(c, false).layers, 1}, {c.layers, 2}};  // the decoder has self- and cross-attention
 }
@@ -102,7 +102,7 @@ int64_t estimated_bytes(const ModelConfig& c, int32_t batch) {
           activations = 2 * rows * (d + v);
   // q k v heads out sum norm of an attention with its probabilities, two of width F and three of width D of a
   // feed-forward network, each with its gradient.
-  for (const Tower& t : towers_of(c)) {
+  for (const Stack& t : stacks_of(c)) {
     parameters += t.layers * (t.attentions * attention_parameters(c) + feed_forward_parameters(c));
     activations += t.layers * (t.attentions * (2 * rows * 7 * d + rows * c.heads * c.sequence) +
                                2 * rows * (5 * d + 2 * f));
@@ -113,8 +113,8 @@ int64_t estimated_bytes(const ModelConfig& c, int32_t batch) {
 double step_flop(const ModelConfig& c, int32_t batch) {
   const double d = c.width, f = c.feed_forward, v = c.vocabulary, t = c.sequence, rows = batch * t;
   double flop = 6 * d * v * rows;
-  for (const Tower& tower : towers_of(c)) {
-    const auto l = static_cast<double>(tower.layers), a = static_cast<double>(tower.attentions);
+  for (const Stack& stack_layout : stacks_of(c)) {
+    const auto l = static_cast<double>(stack_layout.layers), a = static_cast<double>(stack_layout.attentions);
     flop += l * (6 * (a * 4 * d * d + 2 * d * f) * rows + 12 * a * rows * t * d);
   }
   return flop;

@@ -55,7 +55,7 @@ void validate(const ModelConfig& config);
 /// Rough bytes of a training program: parameters, moments, activations and gradients for a batch.
 int64_t estimated_bytes(const ModelConfig& config, int32_t batch);
 /// Arithmetic of a training step: 6(L(4d^2 + 2df) + dV)BT + 12 L B T^2 d, attention counted dense; in an
-/// encoder-decoder summed over both towers, a decoder layer with a second attention (4d^2 and 12 B T^2 d
+/// encoder-decoder summed over both stacks, a decoder layer with a second attention (4d^2 and 12 B T^2 d
 /// more).
 double step_flop(const ModelConfig& config, int32_t batch);
 

@@ -60,7 +60,7 @@ class Recorder {
   }
 
  private:
-  /// One tower of layers. The decoder of an encoder-decoder reads `memory`, the encoder's output.
+  /// One stack of layers. The decoder of an encoder-decoder reads `memory`, the encoder's output.
   struct Stack {
     std::string prefix = {};
     const StackWiring& wiring;
@@ -70,7 +70,7 @@ class Recorder {
     ValueId probe_lengths = kNone;  ///< positions of a row that probes count
   };
 
-  /// The two towers of an encoder-decoder.
+  /// The two stacks of an encoder-decoder.
   void encode(ValueId lengths) {
     values_.source = tape_.input("source", {options_.batch, options_.source_sequence}, DType::I32);
     values_.memory =
@@ -179,7 +179,7 @@ class Recorder {
       s.sum = add(tape_, name + ".bottom", s.joined, s.bottom);
     }
     if (second_ != kNone) second_ = add(tape_, name + ".second", second_, s.branch, {}, branch);
-    s.output = norm(name + ".trunk", wiring.trunk, s.sum);
+    s.output = norm(name + ".trunk", wiring.stream, s.sum);
     if (options_.probes) {
       tape_.probe(
           {name + ".out.mean_square", ProbeKind::MeanSquare, s.output, false, layer_, probe_lengths_});

@@ -72,7 +72,7 @@ constexpr NormWord kNormWords[] = {{"enter", [](Wiring& w) -> NormKind& { return
                                    {"v", [](Wiring& w) -> NormKind& { return w.inner.value; }},
                                    {"output", [](Wiring& w) -> NormKind& { return w.inner.output; }},
                                    {"after", [](Wiring& w) -> NormKind& { return w.after; }},
-                                   {"trunk", [](Wiring& w) -> NormKind& { return w.trunk; }}};
+                                   {"trunk", [](Wiring& w) -> NormKind& { return w.stream; }}};
 
 // The words that stand alone.
 struct FlagWord {
@@ -101,11 +101,11 @@ bool set_word(Wiring& w, const std::string& word) {
 }  // namespace
 
 NormKind& slot(Wiring& w, Slot which) {
-  return which == Slot::Before ? w.before : which == Slot::After ? w.after : w.trunk;
+  return which == Slot::Before ? w.before : which == Slot::After ? w.after : w.stream;
 }
 
 NormKind slot(const Wiring& w, Slot which) {
-  return which == Slot::Before ? w.before : which == Slot::After ? w.after : w.trunk;
+  return which == Slot::Before ? w.before : which == Slot::After ? w.after : w.stream;
 }
 
 const char* short_name(NormKind kind) {
@@ -142,11 +142,11 @@ NormKind norm_from(std::string_view name) {
 
 std::array<NormKind*, 8> norms_of(Wiring& w) {
   return {&w.enter,       &w.before,       &w.inner.query, &w.inner.key,
-          &w.inner.value, &w.inner.output, &w.after,       &w.trunk};
+          &w.inner.value, &w.inner.output, &w.after,       &w.stream};
 }
 
 std::array<NormKind, 8> norms_of(const Wiring& w) {
-  return {w.enter, w.before, w.inner.query, w.inner.key, w.inner.value, w.inner.output, w.after, w.trunk};
+  return {w.enter, w.before, w.inner.query, w.inner.key, w.inner.value, w.inner.output, w.after, w.stream};
 }
 
 std::string to_string(const Wiring& wiring) {

@@ -39,25 +39,25 @@ struct Inner {
   bool operator==(const Inner&) const = default;
 };
 
-/// One sub-layer's placement. Post-LN: trunk. Pre-LN: before. Sandwich / Peri-LN: before and after.
+/// One sub-layer's placement. Post-LN: residual stream. Pre-LN: before. Sandwich / Peri-LN: before and after.
 struct Wiring {
   NormKind before = NormKind::None;
   NormKind after = NormKind::None;
-  NormKind trunk = NormKind::None;
+  NormKind stream = NormKind::None;
   Scale skip = {}, branch = {};
   float init_gain = 1.0f;  ///< DeepNorm's beta: W_V, W_O, W_1 and W_2 of this sub-layer start times this
-  NormKind enter = NormKind::None;  ///< on the trunk where the sub-layer begins (HybridNorm)
+  NormKind enter = NormKind::None;  ///< on the residual stream where the sub-layer begins (HybridNorm)
   float depth = 1.0f;               ///< LayerNorm Scaling: a constant factor after N_before
   bool bottom = false;              ///< B2T: the layer's input joins the sum
   Inner inner = {};
   bool operator==(const Wiring&) const = default;
 };
 
-enum class Slot : uint8_t { Before, After, Trunk };
+enum class Slot : uint8_t { Before, After, Stream };
 NormKind& slot(Wiring& wiring, Slot which);
 NormKind slot(const Wiring& wiring, Slot which);
 
-/// Every norm of a sub-layer, None included: enter, before, query, key, value, output, after, trunk.
+/// Every norm of a sub-layer, None included: enter, before, query, key, value, output, after, residual stream.
 std::array<NormKind*, 8> norms_of(Wiring& wiring);
 std::array<NormKind, 8> norms_of(const Wiring& wiring);
 
@@ -140,8 +140,8 @@ DeepNormConstants deepnorm_constants(const StackContext& context);
 /// Sub-LN: init gain of the same matrices (Wang et al. 2023); cross-attention keeps 1.
 double subln_gain(const StackContext& context);
 
-/// "trunk=ln", "before=ln after=ln", "none", "trunk=ln skip=admin:1", "branch=scalar:0", "trunk=ln skip=1.86
-/// gain=0.38", "before=ln output=ln", "enter=ln", "q=ln k=ln v=ln head-scale", "trunk=ln bottom".
+/// "residual stream=ln", "before=ln after=ln", "none", "residual stream=ln skip=admin:1", "branch=scalar:0", "residual stream=ln skip=1.86
+/// gain=0.38", "before=ln output=ln", "enter=ln", "q=ln k=ln v=ln head-scale", "residual stream=ln bottom".
 std::string to_string(const Wiring& wiring);
 Wiring wiring_from(std::string_view text);  ///< throws Error naming the word that is wrong
 

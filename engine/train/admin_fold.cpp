@@ -89,7 +89,7 @@ class Folding {
   Weights& weights_;
 };
 
-struct Tower {
+struct Stack {
   std::string prefix;  ///< "", "enc." or "dec."
   StackWiring* wiring;
   StackContext context;
@@ -99,7 +99,7 @@ struct Tower {
   }
 };
 
-std::vector<Tower> towers_of(ModelConfig& model) {
+std::vector<Stack> stacks_of(ModelConfig& model) {
   if (model.architecture != Architecture::EncoderDecoder)
     return {{"", &model.stack(), context_of(model, model.architecture == Architecture::Decoder)}};
   return {{"enc.", &model.encoder, context_of(model, false)},
@@ -122,15 +122,15 @@ void part_tables(Folding& fold, AdminFold& result) {
   model.shared_embedding = false, result.unshared = true;
 }
 
-void fold_tower(Folding& fold, const Tower& tower, const ModelConfig& model, int32_t& count) {
+void fold_stack(Folding& fold, const Stack& stack_layout, const ModelConfig& model, int32_t& count) {
   const std::string tables =
-      model.architecture == Architecture::EncoderDecoder ? tower.prefix + "emb" : std::string("emb");
+      model.architecture == Architecture::EncoderDecoder ? stack_layout.prefix + "emb" : std::string("emb");
   std::vector<std::string> sources = {tables + ".tokens"};  // what makes x, a table or a norm
   if (fold.has(tables + ".positions")) sources.push_back(tables + ".positions");
-  for (int layer = 1; layer <= tower.context.layers; ++layer)
+  for (int layer = 1; layer <= stack_layout.context.layers; ++layer)
     for (const char* kind : {"attn", "cross", "ffn"}) {
-      if (kind[0] == 'c' && !tower.context.has_cross()) continue;
-      const std::string name = fmt::format("{}L{:02}.{}", tower.prefix, layer, kind);
+      if (kind[0] == 'c' && !stack_layout.context.has_cross()) continue;
+      const std::string name = fmt::format("{}L{:02}.{}", stack_layout.prefix, layer, kind);
       const std::vector<float> omega = fold.take_omega(name);
       for (const std::string& source : sources) fold.multiply(source, omega);
       for (const char* matrix : {"wq", "wk", "wv", "w1"})
@@ -145,11 +145,11 @@ void fold_tower(Folding& fold, const Tower& tower, const ModelConfig& model, int
 
 void check(const std::string& path, ModelConfig& model) {
   bool any = false;
-  for (const Tower& tower : towers_of(model)) any = any || tower.admin();
+  for (const Stack& stack_layout : stacks_of(model)) any = any || stack_layout.admin();
   if (!any) {
-    const Tower tower = towers_of(model).back();
+    const Stack stack_layout = stacks_of(model).back();
     fail(kWhere, "{} is a run of {}: expected model.placement admin or admin-paper", path,
-         label(placement_of(*tower.wiring, tower.context)));
+         label(placement_of(*stack_layout.wiring, stack_layout.context)));
   }
   if (!has_gain(model.norm))
     fail(kWhere, "{} has norms of kind {}, which have no gain to fold into: expected ln, rms or dyt", path,
@@ -200,12 +200,12 @@ AdminFold fold_admin(const std::string& in, const std::string& out) {
   const SafetensorsFile file = SafetensorsFile::load(in);
   Weights weights = weights_of(file);
   Folding fold(in, weights);
-  const std::vector<Tower> towers = towers_of(model);
+  const std::vector<Stack> stack_layouts = stacks_of(model);
   part_tables(fold, result);
-  for (const Tower& tower : towers) {
-    if (!tower.admin()) continue;
-    fold_tower(fold, tower, model, result.sublayers);
-    *tower.wiring = preset_stack(Placement::Post, model.norm, tower.context);
+  for (const Stack& stack_layout : stack_layouts) {
+    if (!stack_layout.admin()) continue;
+    fold_stack(fold, stack_layout, model, result.sublayers);
+    *stack_layout.wiring = preset_stack(Placement::Post, model.norm, stack_layout.context);
   }
   complete(result.spec);
   result.spec.train.init_from.clear();

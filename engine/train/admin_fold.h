@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "engine/train/spec.h"
+#include "engine/spec/spec.h"
 
 namespace normscope {
 

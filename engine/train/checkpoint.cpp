@@ -14,7 +14,7 @@
 #include "engine/core/error.h"
 #include "engine/core/machine_memory.h"
 #include "engine/io/safetensors.h"
-#include "engine/train/limits.h"
+#include "engine/spec/limits.h"
 #include "engine/train/run_impl.h"
 #include "engine/train/saved_run.h"
 

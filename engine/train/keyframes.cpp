@@ -6,7 +6,7 @@
 #include "engine/io/input_value.h"
 #include "engine/io/safetensors.h"
 #include "engine/tape/backend.h"
-#include "engine/train/limits.h"
+#include "engine/spec/limits.h"
 #include "engine/train/saved_run.h"
 
 namespace normscope {

@@ -9,7 +9,7 @@
 
 #include "engine/io/safetensors.h"
 #include "engine/tape/store.h"
-#include "engine/train/plateau.h"
+#include "engine/measure/plateau.h"
 
 namespace normscope {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/data/task.h"
-#include "engine/measure/live.h"
+#include "engine/measure/step_metrics.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"

@@ -12,7 +12,7 @@
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"
 #include "engine/train/measured_sequence.h"
-#include "engine/train/spec.h"
+#include "engine/spec/spec.h"
 
 namespace normscope {
 
@@ -46,16 +46,16 @@ struct Network {
 };
 
 /// A new network with seeded initial weights; with `older`, what it has by the same name and shape is taken
-/// over first (see carry_over). Admin's constants are profiled on `step`'s batch: for a new network, and
+/// over first (see transfer_weights). Admin's constants are profiled on `step`'s batch: for a new network, and
 /// where the wiring differs.
 std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Backend& backend, int32_t step,
                                        const Store* older = nullptr, const RunSpec* older_spec = nullptr);
 
 /// Copies weights and moments by name where the shape is the same. Then, within each sub-layer, a norm whose
 /// slot is new takes gain and bias (and their moments) of one whose slot vanished, in the order before,
-/// after, trunk. Moments are left at zero when `moments` is false (another optimizer: they mean something
+/// after, residual stream. Moments are left at zero when `moments` is false (another optimizer: they mean something
 /// else there).
-void carry_over(const Store& from, Store& to, bool moments = true);
+void transfer_weights(const Store& from, Store& to, bool moments = true);
 
 /// Weights of a saved run by name; moments start at zero. A head for other classes and positions for another
 /// length start afresh. Returns how many tensors fitted. Throws Error when none does, or one has another

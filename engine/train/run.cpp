@@ -8,7 +8,7 @@
 
 #include "engine/core/error.h"
 #include "engine/train/run_impl.h"
-#include "engine/train/update_rule.h"
+#include "engine/spec/update_rule.h"
 
 namespace normscope {
 namespace {

@@ -10,7 +10,7 @@
 #include "engine/train/evaluate.h"
 #include "engine/train/keyframes.h"
 #include "engine/train/network.h"
-#include "engine/train/plateau.h"
+#include "engine/measure/plateau.h"
 #include "engine/train/run.h"
 
 namespace normscope {

@@ -5,7 +5,7 @@
 
 #include "engine/core/error.h"
 #include "engine/io/input_value.h"
-#include "engine/train/limits.h"
+#include "engine/spec/limits.h"
 
 namespace normscope {
 namespace {

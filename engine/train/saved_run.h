@@ -13,7 +13,7 @@
 
 #include "engine/io/safetensors.h"
 #include "engine/train/history.h"
-#include "engine/train/plateau.h"
+#include "engine/measure/plateau.h"
 #include "engine/train/run.h"
 
 namespace normscope {

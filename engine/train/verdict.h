@@ -15,7 +15,7 @@ namespace normscope {
 struct Verdict {
   enum class Kind : uint8_t {
     Undecided,  ///< neither of the others yet
-    Learns,     ///< its mean loss left the level of symbol frequencies downward (train/plateau.h)
+    Learns,     ///< its mean loss left the level of symbol frequencies downward (measure/plateau.h)
     Stuck,      ///< it stayed there
     NotFinite
   };

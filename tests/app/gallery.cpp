@@ -42,8 +42,8 @@ plot::Series run_series(int run, std::vector<float> y, std::string value, std::s
 
 }  // namespace
 
-plot::PlotScene loss_scene(int steps) {
-  plot::PlotScene s;
+plot::PlotSpec loss_plot(int steps) {
+  plot::PlotSpec s;
   s.id = "loss", s.title = "Loss", s.note = "nats per letter, lower is better";
   s.sentence = "A knows only how often each letter occurs. C left that line at step 46, B at step 131.";
   s.x = {.lo = 0, .hi = 300, .label = "step", .integer = true};
@@ -68,8 +68,8 @@ plot::PlotScene loss_scene(int steps) {
   return s;
 }
 
-plot::PlotScene gradient_scene() {
-  plot::PlotScene s;
+plot::PlotSpec gradient_plot() {
+  plot::PlotSpec s;
   s.id = "gradient", s.title = "Gradient by layer", s.note = "norm of ∂L/∂W, log scale";
   s.x = {.lo = 0.75, .hi = 6.2, .label = "layer", .short_label = "layer", .integer = true};
   s.y = {plot::AxisScale::log, 1e-6, 3, "gradient norm"};
@@ -93,8 +93,8 @@ plot::PlotScene gradient_scene() {
   return s;
 }
 
-plot::PlotScene layers_scene(int run) {
-  plot::PlotScene s;
+plot::PlotSpec layers_plot(int run) {
+  plot::PlotSpec s;
   s.id = "layers", s.tile = run;
   s.x = {.lo = 0, .hi = 300, .label = "step", .integer = true, .show_labels = run == 2};
   s.y = {plot::AxisScale::log, 1e-6, 10, "gradient norm"};
@@ -118,8 +118,8 @@ plot::PlotScene layers_scene(int run) {
   return s;
 }
 
-plot::PlotScene hidden_scene() {
-  plot::PlotScene s;
+plot::PlotSpec hidden_plot() {
+  plot::PlotSpec s;
   s.id = "hidden", s.title = "Hidden-state norm", s.note = "mean square of x, before the norm";
   s.x = {.lo = 0.75, .hi = 6.2, .label = "layer", .short_label = "layer", .integer = true};
   s.y = {.lo = 0, .hi = 11, .label = "mean square"};
@@ -143,8 +143,8 @@ plot::PlotScene hidden_scene() {
   return s;
 }
 
-plot::PlotScene heat_scene(int run) {
-  plot::PlotScene s;
+plot::PlotSpec heat_plot(int run) {
+  plot::PlotSpec s;
   s.id = "beta", s.title = "Who does each layer lean on?", s.tile = run;
   plot::HeatMap h;
   h.rows = 12, h.columns = 13;
@@ -162,8 +162,8 @@ plot::PlotScene heat_scene(int run) {
   return s;
 }
 
-plot::PlotScene rate_scene(const State& state) {
-  plot::PlotScene s;
+plot::PlotSpec rate_plot(const State& state) {
+  plot::PlotSpec s;
   s.id = "rate", s.title = "Learning rate", s.note = "drag a handle to change the schedule";
   s.x = {.lo = 0, .hi = 300, .label = "step", .integer = true};
   s.y = {.lo = 0, .hi = 0.0035, .label = "learning rate"};
@@ -301,28 +301,28 @@ void draw(ui::Ui& u, State& s) {
   Rect bottom = rest.take_bottom(rest.h * 0.36f, 8);
   Rect rate = rest.take_bottom(rest.h * 0.27f, 8);
   s.loss_hit =
-      plot::draw_plot_panel(u, "plot/loss", rest, loss_scene(), s.loss_view, "Loss of each run over time.");
+      plot::draw_plot_panel(u, "plot/loss", rest, loss_plot(), s.loss_view, "Loss of each run over time.");
   s.rate_hit =
-      plot::draw_plot_panel(u, "plot/rate", rate, rate_scene(s), s.rate_view, "The schedule of each run.");
+      plot::draw_plot_panel(u, "plot/rate", rate, rate_plot(s), s.rate_view, "The schedule of each run.");
   if (s.rate_hit.handle) s.warmup = std::round(std::max(1.0, s.rate_hit.handle_x));
   Rect in = ui::panel(u, bottom, {"Gradient norm over time", "one line per layer, log scale"});
   for (int run = 0; run < 3; ++run) {
     Rect one = in.take_top(
         run == 2 ? in.h : (in.h - 20) / 3.f / (run == 1 ? 0.6667f : 1.f) * (run == 1 ? 0.6667f : 1.f));
     one.x = bottom.x + 4, one.w = bottom.w - 8;
-    plot::draw_plot(u, "plot/layers " + std::string(1, "ABC"[run]), one, layers_scene(run), s.gradient_view,
+    plot::draw_plot(u, "plot/layers " + std::string(1, "ABC"[run]), one, layers_plot(run), s.gradient_view,
                     "Gradient norm of each layer over time.");
   }
   Rect top = right.take_top(right.h * 0.36f, 8), middle = right.take_top(right.h * 0.5f, 8);
-  plot::draw_plot_panel(u, "plot/gradient", top, gradient_scene(), s.gradient_view,
+  plot::draw_plot_panel(u, "plot/gradient", top, gradient_plot(), s.gradient_view,
                         "Gradient norm of each layer.");
-  plot::draw_plot_panel(u, "plot/hidden", middle, hidden_scene(), s.hidden_view, "Size of the hidden state.");
+  plot::draw_plot_panel(u, "plot/hidden", middle, hidden_plot(), s.hidden_view, "Size of the hidden state.");
   in = ui::panel(u, right,
                  {"Who does each layer lean on?", "residual dependency β²",
                   "A leans on its newest branch alone. C still listens to all of them."});
   float third = in.w / 3;
   for (int run = 0; run < 3; ++run)
-    plot::draw_plot(u, "plot/beta " + std::string(1, "ABC"[run]), in.take_left(third), heat_scene(run),
+    plot::draw_plot(u, "plot/beta " + std::string(1, "ABC"[run]), in.take_left(third), heat_plot(run),
                     s.heat_view, "Share of each earlier branch in each layer's input.");
 }
 
@@ -330,12 +330,12 @@ Stage::Stage(ui::Vec size, bool dark, float scale)
     : frame(size),
       ui(ui::load_fonts()),
       options{.dark = dark, .scale = scale, .reduced_motion = true, .record_text = true},
-      robot(frame, ui, [this] {
+      driver(frame, ui, [this] {
         ui.begin_frame(options);
         draw(ui, state);
         ui.end_frame();
       }) {
-  robot.frames(3);
+  driver.frames(3);
 }
 
 }  // namespace gallery

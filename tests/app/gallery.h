@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "app/plot/plot.h"
-#include "app/ui/frame.h"
-#include "app/ui/robot.h"
+#include "app/headless/frame.h"
+#include "app/headless/ui_driver.h"
 #include "app/ui/ui.h"
 #include "app/ui/widgets.h"
 
@@ -25,24 +25,24 @@ struct State {
   double warmup = 200;
 };
 
-// Sample scenes with made-up numbers of the usual shape.
-normscope::plot::PlotScene loss_scene(int steps = 214);
-normscope::plot::PlotScene gradient_scene();
-normscope::plot::PlotScene layers_scene(int run);
-normscope::plot::PlotScene hidden_scene();
-normscope::plot::PlotScene heat_scene(int run);
-normscope::plot::PlotScene rate_scene(const State&);
+// Sample plots with made-up numbers of the usual shape.
+normscope::plot::PlotSpec loss_plot(int steps = 214);
+normscope::plot::PlotSpec gradient_plot();
+normscope::plot::PlotSpec layers_plot(int run);
+normscope::plot::PlotSpec hidden_plot();
+normscope::plot::PlotSpec heat_plot(int run);
+normscope::plot::PlotSpec rate_plot(const State&);
 
 void draw(normscope::ui::Ui&, State&);
 
-// Everything a test needs: a loop without window, a Ui and a robot.
+// Everything a test needs: a loop without window, a Ui and a UI driver.
 struct Stage {
   explicit Stage(normscope::ui::Vec size = {1600, 1000}, bool dark = false, float scale = 1);
   normscope::ui::Frame frame;
   normscope::ui::Ui ui;
   State state;
   normscope::ui::FrameOptions options;
-  normscope::ui::Robot robot;
+  normscope::ui::UiDriver driver;
 };
 
 }  // namespace gallery

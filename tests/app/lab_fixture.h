@@ -1,4 +1,4 @@
-// A Lab by hand: three runs whose histories look like the hero comparison after 214 of 300 steps (Post-LN
+// A Lab by hand: three runs whose histories look like the default comparison after 214 of 300 steps (Post-LN
 // stuck, Post-LN with warm-up learning, Pre-LN learning), so that screens and plots can be tested without
 // training anything.
 #pragma once
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/train/lab.h"
+#include "engine/lab/lab.h"
 
 namespace normscope::fixture {
 
@@ -134,7 +134,7 @@ inline std::shared_ptr<const LabView> lab_view(const LabShape& shape = {}) {
   view->seconds_per_step = 0.031, view->tokens_per_second = 99e3, view->threads = 2;
   view->unigram_entropy = 2.95, view->entropy_rate = 0.76;
   view->data_name = "built-in corpus", view->unit = "letter";
-  std::vector<RunSpec> specs = hero_runs();
+  std::vector<RunSpec> specs = default_comparison();
   for (RunSpec& spec : specs) set_field(spec, "model.layers", std::to_string(shape.layers));
   for (int run = 0; run < 3; ++run)
     view->runs.push_back(run_view(run, specs[static_cast<size_t>(run)], shape));
@@ -143,7 +143,7 @@ inline std::shared_ptr<const LabView> lab_view(const LabShape& shape = {}) {
     RunSpec spec = *view->runs[0].spec;
     for (LayerWiring& layer : spec.model.stack().layers)
       for (Wiring* wiring : {&layer.attention, &layer.feed_forward})
-        wiring->before = wiring->trunk, wiring->trunk = NormKind::None;
+        wiring->before = wiring->stream, wiring->stream = NormKind::None;
     spec.name = "Fork of A";
     d.letter = 'D', d.name = spec.name, d.spec = std::make_shared<const RunSpec>(spec);
     d.forked_from = 0, d.fork_step = 150, d.fork_note = "12 norms moved";

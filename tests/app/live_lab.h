@@ -1,4 +1,4 @@
-// A Lab screen under a robot's hand over a real session of small runs. Shared by tests of what the hand does
+// A Lab screen under a UI driver's hand over a real session of small runs. Shared by tests of what the hand does
 // to it.
 #pragma once
 
@@ -6,13 +6,13 @@
 #include <thread>
 
 #include "catch.hpp"
-#include "lab_robot.h"
+#include "lab_driver.h"
 
 namespace normscope::fixture {
 
-// The hero comparison, small enough for a test.
+// The default comparison, small enough for a test.
 inline std::vector<RunSpec> small_runs(int layers = 2) {
-  std::vector<RunSpec> runs = hero_runs();
+  std::vector<RunSpec> runs = default_comparison();
   for (RunSpec& run : runs) {
     set_field(run, "model.layers", std::to_string(layers));
     for (auto [key, value] : {std::pair{"model.width", "16"},
@@ -32,18 +32,18 @@ inline LabOptions quiet_lab() {
   return options;
 }
 
-struct LiveRobot : LabRobot {
-  explicit LiveRobot(int layers = 2) : LiveRobot(small_runs(layers)) {}
-  explicit LiveRobot(std::vector<RunSpec> runs) {
+struct LiveDriver : LabDriver {
+  explicit LiveDriver(int layers = 2) : LiveDriver(small_runs(layers)) {}
+  explicit LiveDriver(std::vector<RunSpec> runs) {
     lab.start(std::move(runs), false);
     state.lab = &lab;
     settle();
   }
   // Until the trainer has done what was asked and the screen has seen it.
   void settle() {
-    robot.frames(1);
+    driver.frames(1);
     lab.wait_idle();
-    robot.frames(3);
+    driver.frames(3);
   }
   void train(int steps) {
     lab.play_to(lab.view()->step + steps);

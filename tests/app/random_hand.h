@@ -7,9 +7,9 @@
 #include <random>
 #include <string>
 
-#include "app/app_state.h"
-#include "app/ui/frame.h"
-#include "app/ui/robot.h"
+#include "app/shell/app_state.h"
+#include "app/headless/frame.h"
+#include "app/headless/ui_driver.h"
 
 namespace normscope::fixture {
 
@@ -20,7 +20,7 @@ inline int events_wanted(int usual) {
 }
 
 struct RandomHand {
-  ui::Robot& robot;
+  ui::UiDriver& driver;
   ui::Ui& ui;
   ui::Frame& loop;
   AppState& state;
@@ -45,30 +45,30 @@ struct RandomHand {
       case 1:
       case 2:
       case 3:
-        robot.move_to(anywhere());
+        driver.move_to(anywhere());
         break;
       case 4:
       case 5:
-        down ? robot.release() : robot.press();
+        down ? driver.release() : driver.press();
         down = !down;
         break;
       case 6:
-        robot.press(1), robot.release(1);
+        driver.press(1), driver.release(1);
         break;
       case 7:
-        robot.wheel(static_cast<float>(below(5) - 2));
+        driver.wheel(static_cast<float>(below(5) - 2));
         break;
       case 8:
-        robot.key(keys[static_cast<size_t>(below(static_cast<int>(keys.size())))]);
+        driver.key(keys[static_cast<size_t>(below(static_cast<int>(keys.size())))]);
         break;
       case 9: {
         const size_t which = static_cast<size_t>(below(3));
         held[which] = !held[which];
-        robot.hold(modifiers[which], held[which]);
+        driver.hold(modifiers[which], held[which]);
         break;
       }
       case 10:
-        robot.type(std::string(1, static_cast<char>('0' + below(10))));
+        driver.type(std::string(1, static_cast<char>('0' + below(10))));
         break;
       default:
         if (below(40) == 0) state.dark = !state.dark;
@@ -76,7 +76,7 @@ struct RandomHand {
         if (below(60) == 0)
           loop.resize(
               {1024.f + 100 * static_cast<float>(below(9)), 600.f + 60 * static_cast<float>(below(9))});
-        robot.frames(1);
+        driver.frames(1);
     }
   }
 };

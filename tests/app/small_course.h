@@ -1,7 +1,7 @@
 // The course with models that take no time: for tests of threads and hands, not of claims.
 #pragma once
 
-#include "app/lessons/reader.h"
+#include "app/course/reader.h"
 #include "test_paths.h"
 
 namespace normscope::fixture {

@@ -1,12 +1,12 @@
-// Two tiny runs in a window without a window, under a robot's hand. Shared by the tests of files.
+// Two tiny runs in a window without a window, under a UI driver's hand. Shared by the tests of files.
 #pragma once
 
 #include <unistd.h>
 
-#include "app/app_state.h"
-#include "app/config/session_file.h"
-#include "app/ui/frame.h"
-#include "app/ui/robot.h"
+#include "app/shell/app_state.h"
+#include "app/files/session_file.h"
+#include "app/headless/frame.h"
+#include "app/headless/ui_driver.h"
 #include "program.h"
 
 namespace normscope::fixture {
@@ -20,33 +20,33 @@ inline std::vector<RunSpec> tiny_runs() {
   return runs;
 }
 
-/// Two tiny runs in a window without a window, under a robot's hand.
+/// Two tiny runs in a window without a window, under a UI driver's hand.
 struct SmallWindow {
   SmallWindow() {
     lab.start(tiny_runs(), false);
     state.lab = &lab;
-    state.aside = folder.file("replaced");
+    state.stash = folder.file("replaced");
     settle();
   }
   /// Until the trainer has done what was asked and the screen has seen it.
   void settle() {
-    robot.frames(2);
+    driver.frames(2);
     lab.wait_idle();
-    robot.frames(2);
+    driver.frames(2);
   }
   void prompt(const char* key, const std::string& path) {
-    robot.key(key);
-    robot.frames(3);
-    robot.key("Ctrl+A");
-    robot.type(path);
-    robot.frames(2);
-    robot.key("Enter");
-    robot.frames(3);
+    driver.key(key);
+    driver.frames(3);
+    driver.key("Ctrl+A");
+    driver.type(path);
+    driver.frames(2);
+    driver.key("Enter");
+    driver.frames(3);
     settle();
   }
-  std::string message() { return robot.value("app/message"); }
+  std::string message() { return driver.value("app/message"); }
   /// What the prompt for a file says, where it stands open.
-  std::string says() { return robot.value("app/file/says"); }
+  std::string says() { return driver.value("app/file/says"); }
   bool asks() { return ui.popup_open("app/file"); }
   const LabView& view() { return *state.view; }
 
@@ -55,7 +55,7 @@ struct SmallWindow {
   AppState state;
   ui::Frame loop{{1600, 1000}};
   ui::Ui ui{ui::load_fonts()};
-  ui::Robot robot{loop, ui, [this] { draw_app(state, ui); }};
+  ui::UiDriver driver{loop, ui, [this] { draw_app(state, ui); }};
 };
 
 }  // namespace normscope::fixture

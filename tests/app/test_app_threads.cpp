@@ -3,11 +3,11 @@
 // and the thread sanitizer too.
 #include <atomic>
 
-#include "app/lessons/check.h"
+#include "app/course/check.h"
 #include "app/lessons/worker.h"
 #include "app/zoo/trainer.h"
 #include "catch.hpp"
-#include "engine/train/lab.h"
+#include "engine/lab/lab.h"
 #include "small_course.h"
 
 using namespace normscope;

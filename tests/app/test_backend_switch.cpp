@@ -1,8 +1,8 @@
 // The switch of the top bar: what can be chosen, what is grey and why, TF32 beside CUDA only.
-#include "app/backend_switch.h"
+#include "app/settings/backend_switch.h"
 
-#include "app/ui/frame.h"
-#include "app/ui/robot.h"
+#include "app/headless/frame.h"
+#include "app/headless/ui_driver.h"
 #include "catch.hpp"
 
 using namespace normscope;
@@ -15,7 +15,7 @@ struct Bar {
   float words = 300;
   ui::Frame loop{{1000, 60}};
   ui::Ui ui{ui::load_fonts()};
-  ui::Robot robot{loop, ui, [this] {
+  ui::UiDriver driver{loop, ui, [this] {
                     ui.begin_frame({});
                     draw_backend_switch(ui, state, {0, 0, 1000, 44}, words, choice);
                     ui.end_frame();
@@ -26,41 +26,41 @@ struct Bar {
 
 TEST_CASE("backend switch: CUDA is chosen, TF32 beside it, CPU again") {
   Bar bar;
-  CHECK(bar.robot.value("app/backend") == "CPU");
-  bar.robot.click("app/backend/CPU");
+  CHECK(bar.driver.value("app/backend") == "CPU");
+  bar.driver.click("app/backend/CPU");
   CHECK_FALSE(bar.choice);
-  bar.robot.click("app/backend/CUDA");
+  bar.driver.click("app/backend/CUDA");
   REQUIRE(bar.choice);
   CHECK(*bar.choice == BackendChoice{.cuda = true});
-  CHECK_THROWS(bar.robot.click("app/tf32"));
+  CHECK_THROWS(bar.driver.click("app/tf32"));
   bar.state.now = *bar.choice;
-  bar.robot.frames(1);
-  CHECK(bar.robot.value("app/backend") == "CUDA");
-  bar.robot.click("app/tf32");
+  bar.driver.frames(1);
+  CHECK(bar.driver.value("app/backend") == "CUDA");
+  bar.driver.click("app/tf32");
   CHECK(*bar.choice == BackendChoice{.cuda = true, .tf32 = true});
   bar.state.now = *bar.choice;
-  bar.robot.frames(1);
-  bar.robot.click("app/tf32");
+  bar.driver.frames(1);
+  bar.driver.click("app/tf32");
   CHECK(*bar.choice == BackendChoice{.cuda = true});
-  bar.robot.click("app/backend/CPU");
+  bar.driver.click("app/backend/CPU");
   CHECK(*bar.choice == BackendChoice{});
 }
 
 TEST_CASE("backend switch: where there is no CUDA it says why on hover, and cannot be chosen") {
   Bar bar;
   bar.state.reason = "there is no NVIDIA GPU";
-  bar.robot.click("app/backend/CUDA");
-  bar.robot.key("Right");
+  bar.driver.click("app/backend/CUDA");
+  bar.driver.key("Right");
   CHECK_FALSE(bar.choice);
-  CHECK(bar.robot.value("app/backend/CUDA") == "not here");
-  CHECK_THROWS(bar.robot.control("app/backend/reason"));
-  CHECK(bar.robot.control("app/backend/CUDA").help.find("Not here: there is no NVIDIA GPU.") !=
+  CHECK(bar.driver.value("app/backend/CUDA") == "not here");
+  CHECK_THROWS(bar.driver.control("app/backend/reason"));
+  CHECK(bar.driver.control("app/backend/CUDA").help.find("Not here: there is no NVIDIA GPU.") !=
         std::string::npos);
 }
 
 TEST_CASE("backend switch: a device that was lost is told of") {
   Bar bar;
   bar.state.note = "CUDA stopped, the runs go on on the CPU: [cuda] GPU: launch failure";
-  CHECK(bar.robot.value("app/backend/reason") == bar.state.note);
-  CHECK(bar.robot.control("app/backend").help.find("launch failure") != std::string::npos);
+  CHECK(bar.driver.value("app/backend/reason") == bar.state.note);
+  CHECK(bar.driver.control("app/backend").help.find("launch failure") != std::string::npos);
 }

@@ -5,30 +5,30 @@
 #include <cmath>
 #include <functional>
 
-#include "app/lab/scenes.h"
+#include "app/panels/plot_specs.h"
 #include "both_view.h"
 #include "catch.hpp"
-#include "lab_robot.h"
+#include "lab_driver.h"
 #include "text_faults.h"
 
 using namespace normscope;
 using namespace normscope::lab;
-using fixture::LabRobot;
+using fixture::LabDriver;
 
 namespace {
 
-SceneOptions at_step(int step) {
-  SceneOptions options;
+PlotOptions at_step(int step) {
+  PlotOptions options;
   options.step = step;
   return options;
 }
 
-void check_texts(ui::Vec size, float scale, bool dark, const std::function<void(ui::Robot&)>& hand = {}) {
-  LabRobot lab(fixture::both_view(), size, scale);
+void check_texts(ui::Vec size, float scale, bool dark, const std::function<void(ui::UiDriver&)>& hand = {}) {
+  LabDriver lab(fixture::both_view(), size, scale);
   lab.state.dark = dark;
   lab.state.clock = true;
-  lab.robot.frames(2);
-  if (hand) hand(lab.robot);
+  lab.driver.frames(2);
+  if (hand) hand(lab.driver);
   CHECK(lab.ui.texts().size() > 40);
   for (const std::string& fault : fixture::text_faults(lab.ui)) {
     INFO(fmt::format("{}x{} at {}: {}", size.x, size.y, scale, fault));
@@ -41,23 +41,23 @@ void check_texts(ui::Vec size, float scale, bool dark, const std::function<void(
 TEST_CASE("every quantity is measured in both stacks, by layer and over time") {
   LabData data;
   const auto view = fixture::both_view();
-  for (const QuantityInfo& q : quantities()) {
+  for (const MetricInfo& q : quantities()) {
     INFO(q.id);
-    const plot::PlotScene scene = depth_scene(*view, data, at_step(4), q.quantity);
+    const plot::PlotSpec plot = depth_plot(*view, data, at_step(4), q.quantity);
     for (const char* id : {"A decoder", "A encoder", "B decoder", "B encoder"}) {
       INFO(id);
-      const auto line = std::find_if(scene.series.begin(), scene.series.end(),
+      const auto line = std::find_if(plot.series.begin(), plot.series.end(),
                                      [&](const plot::Series& s) { return s.id == id; });
-      REQUIRE(line != scene.series.end());
+      REQUIRE(line != plot.series.end());
       for (float v : line->y.values) CHECK(std::isfinite(v));
     }
-    CHECK_FALSE(scene.sentence.empty());
+    CHECK_FALSE(plot.sentence.empty());
     for (Side side : {Side::main, Side::encoder}) {
-      SceneOptions options = at_step(4);
+      PlotOptions options = at_step(4);
       options.side = side;
-      const auto scenes = over_time_scenes(*view, data, options, q.quantity);
-      REQUIRE(scenes.size() == 2);
-      for (const plot::PlotScene& s : scenes) CHECK(s.series.size() == 6);
+      const auto plots = over_time_plots(*view, data, options, q.quantity);
+      REQUIRE(plots.size() == 2);
+      for (const plot::PlotSpec& s : plots) CHECK(s.series.size() == 6);
     }
   }
 }
@@ -65,22 +65,22 @@ TEST_CASE("every quantity is measured in both stacks, by layer and over time") {
 TEST_CASE("the matrices of cross-attention can be looked at") {
   LabData data;
   const auto view = fixture::both_view();
-  SceneOptions options = at_step(4);
+  PlotOptions options = at_step(4);
   for (options.matrix = 6; options.matrix < 10; ++options.matrix) {
-    const plot::PlotScene scene = gradient_by_layer_scene(*view, data, options);
-    CHECK(std::isfinite(scene.series.front().y[0]));
-    CHECK(over_time_scenes(*view, data, options).front().series.size() == 6);
+    const plot::PlotSpec plot = gradient_by_layer_plot(*view, data, options);
+    CHECK(std::isfinite(plot.series.front().y[0]));
+    CHECK(over_time_plots(*view, data, options).front().series.size() == 6);
   }
 }
 
 TEST_CASE("each stack has its own triangle, the decoder's with three branches a layer") {
   LabData data;
   const auto view = fixture::both_view();
-  SceneOptions options = at_step(1);
+  PlotOptions options = at_step(1);
   options.hover_layer = 1;
-  const auto decoder = dependency_scenes(*view, data, options);
+  const auto decoder = dependency_plots(*view, data, options);
   options.side = Side::encoder;
-  const auto encoder = dependency_scenes(*view, data, options);
+  const auto encoder = dependency_plots(*view, data, options);
   for (size_t i = 0; i < 2; ++i) {
     REQUIRE(decoder[i].heat);
     REQUIRE(encoder[i].heat);
@@ -96,34 +96,34 @@ TEST_CASE("each stack has its own triangle, the decoder's with three branches a 
 TEST_CASE("at the start the decoder of Post-LN hears less below and its encoder does not: theory beside it") {
   LabData data;
   const auto view = fixture::both_view();
-  const plot::PlotScene scene = gradient_by_layer_scene(*view, data, at_step(1));
-  const auto theory = std::find_if(scene.series.begin(), scene.series.end(), [](const plot::Series& s) {
+  const plot::PlotSpec plot = gradient_by_layer_plot(*view, data, at_step(1));
+  const auto theory = std::find_if(plot.series.begin(), plot.series.end(), [](const plot::Series& s) {
     return s.id == "theory of A (Post-LN decoder) at step 1";
   });
-  REQUIRE(theory != scene.series.end());
+  REQUIRE(theory != plot.series.end());
   double times = 1;  // through every norm above the first layer, by the variance that its branch really has
   for (int layer = 1; layer < 6; ++layer)
     times *= 1 + data.by_layer(view->runs[0], "cross.branch.variance", 1)[layer] /
                      data.by_layer(view->runs[0], "cross.input.variance", 1)[layer];
   CHECK(theory->y[5] / theory->y[0] == Approx(std::sqrt(times)));
   CHECK(times > 4);
-  CHECK(scene.sentence.find("Going down A: decoder falls ") == 0);
+  CHECK(plot.sentence.find("Going down A: decoder falls ") == 0);
   CHECK(stacks_sentence('B', {1, 2, 8}, {1, 1.1f, 1.05f}) ==
         "Going down B: decoder falls 8.0×, encoder is flat.");
   CHECK(stacks_sentence('B', {}, {1, 2}).empty());
 }
 
 TEST_CASE("two stacks stand side by side where there is room, one at a time where there is none") {
-  LabRobot wide(fixture::both_view());
+  LabDriver wide(fixture::both_view());
   for (const char* name :
        {"diagram/layer1/cross/trunk", "diagram/enc/layer1/attn/trunk", "diagram/enc/final"})
     CHECK(wide.ui.registry().find(name));
   CHECK_FALSE(wide.ui.registry().find("diagram/enc/layer1/cross/trunk"));
-  LabRobot small(fixture::both_view(), {1024, 600});
+  LabDriver small(fixture::both_view(), {1024, 600});
   CHECK_FALSE(small.ui.registry().find("diagram/enc/layer2/attn/trunk"));
-  small.robot.click("diagram/stack");
-  small.robot.click("diagram/stack/encoder");
-  small.robot.frames(2);
+  small.driver.click("diagram/stack");
+  small.driver.click("diagram/stack/encoder");
+  small.driver.frames(2);
   CHECK(small.ui.registry().find("diagram/enc/layer2/attn/trunk"));
   CHECK_FALSE(small.ui.registry().find("diagram/layer2/attn/trunk"));
 }
@@ -133,23 +133,23 @@ TEST_CASE("no text of an encoder-decoder overlaps or is cut") {
     for (float scale : {1.f, 1.5f}) check_texts(size, scale, scale > 1);
   for (const char* row : {"diagram/layers2-6", "diagram/enc/layers2-6", "diagram/collapse"})
     for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}})
-      check_texts(size, 1, false, [&](ui::Robot& robot) {
-        robot.click(row), robot.move_to({4, 4}), robot.frames(3);
+      check_texts(size, 1, false, [&](ui::UiDriver& driver) {
+        driver.click(row), driver.move_to({4, 4}), driver.frames(3);
       });
   for (const char* stack : {"diagram/stack", "plot/stack"})
-    check_texts({1600, 1000}, 1, true, [&](ui::Robot& robot) {
-      robot.click(stack), robot.click(fmt::format("{}/encoder", stack)), robot.move_to({4, 4}),
-          robot.frames(3);
+    check_texts({1600, 1000}, 1, true, [&](ui::UiDriver& driver) {
+      driver.click(stack), driver.click(fmt::format("{}/encoder", stack)), driver.move_to({4, 4}),
+          driver.frames(3);
     });
   for (const char* tab :
        {"plot/tab/Gradient over time", "plot/tab/Hidden norm", "plot/tab/Learning rate", "plot/tab/β²"})
-    check_texts({1024, 600}, 1, false, [&](ui::Robot& robot) {
-      robot.click(tab), robot.move_to({4, 4}), robot.frames(3);
+    check_texts({1024, 600}, 1, false, [&](ui::UiDriver& driver) {
+      driver.click(tab), driver.move_to({4, 4}), driver.frames(3);
     });
-  check_texts({1600, 1000}, 1, false, [](ui::Robot& robot) {
-    robot.script("grab diagram/layer1/cross/trunk diagram/layer1/cross/before\nframes 12");
+  check_texts({1600, 1000}, 1, false, [](ui::UiDriver& driver) {
+    driver.script("grab diagram/layer1/cross/trunk diagram/layer1/cross/before\nframes 12");
   });
-  check_texts({1600, 1000}, 1, false, [](ui::Robot& robot) {
-    robot.click("diagram/layer1/cross/trunk", {0.5f, 0.5f}, 1), robot.frames(3);
+  check_texts({1600, 1000}, 1, false, [](ui::UiDriver& driver) {
+    driver.click("diagram/layer1/cross/trunk", {0.5f, 0.5f}, 1), driver.frames(3);
   });
 }

@@ -7,17 +7,17 @@
 #include <atomic>
 #include <filesystem>
 
-#include "app/lessons/check.h"
+#include "app/course/check.h"
 #include "app/lessons/player.h"
-#include "app/lessons/reader.h"
+#include "app/course/reader.h"
 #include "app/program.h"
-#include "app/ui/guard.h"
+#include "app/shell/guard.h"
 #include "app/zoo/trainer.h"
 #include "catch.hpp"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/cpu/pool.h"
-#include "lab_robot.h"
+#include "lab_driver.h"
 #include "live_lab.h"
 #include "recorded_measurer.h"
 #include "small_course.h"
@@ -145,19 +145,19 @@ class BrokenMeasurer : public fixture::RecordedMeasurer {
 
 TEST_CASE("a screen that throws shows why, and the others are there") {
   bool broken = false;
-  fixture::LabRobot window;
+  fixture::LabDriver window;
   window.state.player = std::make_shared<lessons::Player>(
       lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons"), std::make_unique<BrokenMeasurer>(broken), "");
   broken = true;
-  window.robot.frames(2);
+  window.driver.frames(2);
   CHECK_FALSE(window.ui.registry().find("app/failure"));
   window.state.screen = Screen::lessons;
-  window.robot.frames(3);
+  window.driver.frames(3);
   const ui::Control* failure = window.ui.registry().find("app/failure");
   REQUIRE(failure);
   CHECK(failure->value == "[drawing the lessons] there is not enough memory");
-  window.robot.click("app/tab/lab");
-  window.robot.frames(2);
+  window.driver.click("app/tab/lab");
+  window.driver.frames(2);
   CHECK_FALSE(window.ui.registry().find("app/failure"));
   CHECK(window.state.screen == Screen::lab);
 }

@@ -3,7 +3,7 @@
 
 #include "app/program.h"
 #include "catch.hpp"
-#include "engine/train/spec.h"
+#include "engine/spec/spec.h"
 #include "test_paths.h"
 
 using namespace normscope;

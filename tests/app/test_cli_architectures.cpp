@@ -7,8 +7,8 @@
 #include <cstring>
 #include <string>
 
-#include "app/cli/report.h"
-#include "app/config/config_file.h"
+#include "app/commands/report.h"
+#include "app/files/config_file.h"
 #include "app/program.h"
 #include "catch.hpp"
 #include "engine/data/tokenizer.h"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "app/session/settings.h"
+#include "app/shell/settings.h"
 #include "catch.hpp"
 #include "program.h"
 

@@ -50,7 +50,7 @@ Pixels read_png(const std::string& path) {
   return out;
 }
 
-// Three runs as the hero's, but tiny.
+// Three runs as the default comparison's, but tiny.
 constexpr const char* kThree = R"(
 [run.A]
 [run.B]

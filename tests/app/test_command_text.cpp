@@ -1,12 +1,12 @@
 // The line that reproduces the runs: read back it gives the same specifications, and trained it gives the
 // same numbers to the bit, edits and forks included.
-#include "app/session/command_text.h"
+#include "app/files/command_text.h"
 
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "app/config/session_file.h"
+#include "app/files/session_file.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "lab_fixture.h"
@@ -14,7 +14,7 @@
 #include "program.h"
 
 using namespace normscope;
-using fixture::LiveRobot;
+using fixture::LiveDriver;
 
 namespace {
 
@@ -42,7 +42,7 @@ std::vector<ConfigRun> read_back(const std::string& line) {
     if (words[i] == "--run") presets.push_back(words[i + 1]);
   std::vector<ConfigRun> runs = runs_from(presets);
   if (runs.empty())
-    for (RunSpec& spec : hero_runs())
+    for (RunSpec& spec : default_comparison())
       runs.push_back({static_cast<char>('A' + runs.size()), std::move(spec), {}});
   for (size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i] == "--set") apply_set(runs, words[i + 1]);
@@ -67,19 +67,19 @@ void check_round_trip(const std::vector<ConfigRun>& runs) {
   }
 }
 
-std::vector<ConfigRun> hero_config() {
+std::vector<ConfigRun> default_config() {
   std::vector<ConfigRun> runs;
-  for (RunSpec& spec : hero_runs())
+  for (RunSpec& spec : default_comparison())
     runs.push_back({static_cast<char>('A' + runs.size()), std::move(spec), {}});
   return runs;
 }
 
 }  // namespace
 
-TEST_CASE("the hero comparison is the bare command") { CHECK(command_of(hero_config()) == "normscope"); }
+TEST_CASE("the hero comparison is the bare command") { CHECK(command_of(default_config()) == "normscope"); }
 
 TEST_CASE("the line of any runs gives them back") {
-  std::vector<ConfigRun> runs = hero_config();
+  std::vector<ConfigRun> runs = default_config();
   check_round_trip(runs);
   runs[1].edits = {{17, "train.rate", "0.001"}, {30, "train.warmup", "10"}};
   check_round_trip(runs);
@@ -90,8 +90,8 @@ TEST_CASE("the line of any runs gives them back") {
   check_round_trip(runs);
   runs.push_back({'D', preset_run("rezero"), {}});
   check_round_trip(runs);
-  RunSpec custom = hero_runs()[0];
-  custom.model.stack().layers[1].attention.trunk = NormKind::None;
+  RunSpec custom = default_comparison()[0];
+  custom.model.stack().layers[1].attention.stream = NormKind::None;
   custom.model.stack().layers[1].attention.before = NormKind::Rms;
   check_round_trip({{'A', custom, {}}});
   for (const std::string& name : preset_names()) check_round_trip({{'A', preset_run(name), {}}});
@@ -132,7 +132,7 @@ TEST_CASE("a letter may be left out: a fork is D, and a lesson's Pre-LN C") {
 }
 
 TEST_CASE("arguments that cannot be used are refused by name") {
-  std::vector<ConfigRun> runs = hero_config();
+  std::vector<ConfigRun> runs = default_config();
   CHECK_THROWS_AS(runs_from({"B=post"}), Error);
   CHECK_THROWS_AS(runs_from({"A=post", "C=pre", "B=pre"}), Error);
   CHECK_THROWS_AS(runs_from({"A=post", "A=pre"}), Error);
@@ -144,7 +144,7 @@ TEST_CASE("arguments that cannot be used are refused by name") {
 }
 
 TEST_CASE("the copied line trains the same runs to the bit") {
-  LiveRobot lab;
+  LiveDriver lab;
   lab.train(6);
   lab.lab.edit(0, "train.rate", "0.001");
   ForkRequest fork;

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "app/config/config_file.h"
+#include "app/files/config_file.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 
@@ -124,7 +124,7 @@ TEST_CASE("what is written reads back equal") {
   }
   SECTION("several runs with edits, a custom wiring and a name that needs escaping") {
     std::vector<ConfigRun> runs;
-    for (RunSpec& spec : hero_runs({}, 5)) runs.push_back({static_cast<char>('A' + runs.size()), spec, {}});
+    for (RunSpec& spec : default_comparison({}, 5)) runs.push_back({static_cast<char>('A' + runs.size()), spec, {}});
     runs.push_back(
         {'D',
          runs[0].spec,

@@ -1,8 +1,8 @@
 // The diagram's pure part: rows, alike layers, legal moves, what a drop does. No window, no trainer.
 #include <set>
 
-#include "app/lab/diagram_layout.h"
-#include "app/lab/diagram_model.h"
+#include "app/diagram/diagram_layout.h"
+#include "app/view/diagram_model.h"
 #include "catch.hpp"
 #include "engine/model/model_config.h"
 
@@ -31,7 +31,7 @@ TEST_CASE("equal neighbours of the open layer collapse into one row") {
 
 TEST_CASE("an edited layer stands alone") {
   StackWiring mixed =
-      move_norm(stack(Placement::Post), {3, Sub::attention, Slot::Trunk}, Slot::Before, true).wiring;
+      move_norm(stack(Placement::Post), {3, Sub::attention, Slot::Stream}, Slot::Before, true).wiring;
   const auto rows = diagram_rows(mixed, -1);
   REQUIRE(rows.size() == 3);
   CHECK(rows[1] == DiagramRow{3, 3, false});
@@ -41,7 +41,7 @@ TEST_CASE("an edited layer stands alone") {
 
 TEST_CASE("a move takes all norms of all alike layers along") {
   const StackWiring post = stack(Placement::Post);
-  const WiringChange change = move_norm(post, {1, Sub::attention, Slot::Trunk}, Slot::Before, false);
+  const WiringChange change = move_norm(post, {1, Sub::attention, Slot::Stream}, Slot::Before, false);
   CHECK(change.count() == 12);
   CHECK(change.note == "12 norms moved");
   CHECK(change.from.size() == 12);
@@ -57,7 +57,7 @@ TEST_CASE("a move takes all norms of all alike layers along") {
 
 TEST_CASE("alone means alone") {
   const WiringChange change =
-      move_norm(stack(Placement::Post), {1, Sub::attention, Slot::Trunk}, Slot::After, true);
+      move_norm(stack(Placement::Post), {1, Sub::attention, Slot::Stream}, Slot::After, true);
   CHECK(change.count() == 1);
   CHECK(change.note == "1 norm moved");
   REQUIRE(change.to.size() == 1);
@@ -68,10 +68,10 @@ TEST_CASE("alone means alone") {
 TEST_CASE("illegal moves change nothing") {
   const StackWiring sandwich = stack(Placement::Sandwich);
   CHECK_FALSE(legal_move(sandwich, {0, Sub::attention, Slot::Before}, Slot::After));  // taken
-  CHECK_FALSE(legal_move(sandwich, {0, Sub::attention, Slot::Trunk}, Slot::Before));  // nothing to move
+  CHECK_FALSE(legal_move(sandwich, {0, Sub::attention, Slot::Stream}, Slot::Before));  // nothing to move
   CHECK_FALSE(legal_move(sandwich, {0, Sub::attention, Slot::Before}, Slot::Before));
-  CHECK_FALSE(legal_move(sandwich, {9, Sub::attention, Slot::Before}, Slot::Trunk));
-  CHECK(legal_move(sandwich, {0, Sub::attention, Slot::Before}, Slot::Trunk));
+  CHECK_FALSE(legal_move(sandwich, {9, Sub::attention, Slot::Before}, Slot::Stream));
+  CHECK(legal_move(sandwich, {0, Sub::attention, Slot::Before}, Slot::Stream));
   const WiringChange change = move_norm(sandwich, {0, Sub::attention, Slot::Before}, Slot::After, false);
   CHECK(change.empty());
   CHECK(change.wiring == sandwich);
@@ -85,9 +85,9 @@ TEST_CASE("filling, emptying and changing the kind of a slot follow the alike on
   CHECK(count_norms(filled.wiring) == 24);
   CHECK(set_norm(filled.wiring, after, NormKind::None, false).wiring == post);
   CHECK(set_norm(filled.wiring, after, NormKind::None, false).note == "12 norms removed");
-  const WiringChange rms = set_norm(post, {2, Sub::feed_forward, Slot::Trunk}, NormKind::Rms, true);
+  const WiringChange rms = set_norm(post, {2, Sub::feed_forward, Slot::Stream}, NormKind::Rms, true);
   CHECK(rms.note == "1 norm changed");
-  CHECK(norm_at(rms.wiring, {2, Sub::feed_forward, Slot::Trunk}) == NormKind::Rms);
+  CHECK(norm_at(rms.wiring, {2, Sub::feed_forward, Slot::Stream}) == NormKind::Rms);
   CHECK(set_norm(post, after, NormKind::None, false).empty());
 }
 
@@ -121,22 +121,22 @@ TEST_CASE("the layout keeps rows apart and inside, at every height that fits") {
       const ui::Rect area{14, 100, compact ? 302.f : 436.f, height};
       const DiagramLayout d = layout_diagram(area, rows, compact);
       INFO("compact " << compact << " height " << height);
-      const TowerLayout& tower = d.towers.front();
-      if (d.content_height <= height + 0.5f) CHECK(tower.embedding.bottom() <= area.bottom() + 0.5f);
-      float below = tower.embedding.y;
-      for (const RowLayout& row : tower.rows) {
+      const StackLayout& stack_layout = d.stack_layouts.front();
+      if (d.content_height <= height + 0.5f) CHECK(stack_layout.embedding.bottom() <= area.bottom() + 0.5f);
+      float below = stack_layout.embedding.y;
+      for (const RowLayout& row : stack_layout.rows) {
         CHECK(row.box.bottom() < below);
         below = row.box.y;
-        CHECK(row.box.right() < tower.size_head.x);
+        CHECK(row.box.right() < stack_layout.size_head.x);
         if (!row.row.open) continue;
         for (const SublayerLayout& sub : row.subs) {
           CHECK(row.box.contains(sub.box));
           CHECK_FALSE(sub.before.overlaps(sub.box));
           CHECK_FALSE(sub.after.overlaps(sub.box));
-          CHECK_FALSE(sub.before.overlaps(sub.trunk));
+          CHECK_FALSE(sub.before.overlaps(sub.stream));
         }
       }
-      CHECK(tower.output.bottom() < below);
+      CHECK(stack_layout.output.bottom() < below);
     }
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("a factor of the place makes no layer another kind, and norms inside a
   const StackWiring scaled = stack(Placement::LayerNormScaling);
   CHECK(alike_layers(scaled, 0).size() == 6);
   CHECK(diagram_rows(scaled, -1).size() == 1);
-  CHECK(move_norm(scaled, {2, Sub::attention, Slot::Before}, Slot::Trunk, false).count() == 12);
+  CHECK(move_norm(scaled, {2, Sub::attention, Slot::Before}, Slot::Stream, false).count() == 12);
   const StackWiring hybrid = stack(Placement::HybridNorm);
   CHECK(count_norms(hybrid) == 0);
   CHECK(count_fixed_norms(hybrid) == 6 * 4);  // q, k, v, and where the feed-forward begins
@@ -168,16 +168,16 @@ TEST_CASE("a brush changes the layers that it was led over, a copy gives a layer
   const StackWiring post = preset_stack(Placement::Post, NormKind::LayerNorm, context);
   const Stack decoder(post, true);
   const int layers[] = {1, 4};
-  const WiringChange painted = paint_move(decoder, {1, Sub::cross, Slot::Trunk}, Slot::After, layers, false);
+  const WiringChange painted = paint_move(decoder, {1, Sub::cross, Slot::Stream}, Slot::After, layers, false);
   CHECK(painted.count() == 6);
-  const WiringChange one_kind = paint_move(decoder, {1, Sub::cross, Slot::Trunk}, Slot::After, layers, true);
+  const WiringChange one_kind = paint_move(decoder, {1, Sub::cross, Slot::Stream}, Slot::After, layers, true);
   CHECK(one_kind.count() == 2);
   CHECK(norm_at(one_kind.wiring, {4, Sub::cross, Slot::After}) == NormKind::LayerNorm);
-  CHECK(norm_at(one_kind.wiring, {4, Sub::attention, Slot::Trunk}) == NormKind::LayerNorm);
+  CHECK(norm_at(one_kind.wiring, {4, Sub::attention, Slot::Stream}) == NormKind::LayerNorm);
   const WiringChange copied = copy_layer(Stack(painted.wiring, true), 1, 2);
   CHECK(same_layer(Stack(copied.wiring, true), 1, 2));
   CHECK(copied.note == "layer 3 as layer 2");
-  const SlotId kept[] = {{2, Sub::cross, Slot::Trunk}};  // a lock keeps its norm
+  const SlotId kept[] = {{2, Sub::cross, Slot::Stream}};  // a lock keeps its norm
   const WiringChange locked = copy_layer(Stack(painted.wiring, true, Side::main, kept), 1, 2);
   CHECK(norm_at(locked.wiring, kept[0]) == NormKind::LayerNorm);
   CHECK(locked.from.size() + 1 == copied.from.size());

@@ -8,13 +8,13 @@
 #include "both_view.h"
 #include "catch.hpp"
 #include "lab_fixture.h"
-#include "lab_robot.h"
+#include "lab_driver.h"
 #include "live_lab.h"
 #include "text_faults.h"
 
 using namespace normscope;
 using namespace normscope::lab;
-using fixture::LabRobot;
+using fixture::LabDriver;
 
 namespace {
 
@@ -29,16 +29,16 @@ std::shared_ptr<const LabView> view_with(const std::shared_ptr<const LabView>& f
 }
 
 // What is drawn of the layers of run A, from the final slot down to the embedding: every vertex there.
-std::vector<float> layers_of(LabRobot& lab, const std::shared_ptr<const LabView>& view, int open) {
+std::vector<float> layers_of(LabDriver& lab, const std::shared_ptr<const LabView>& view, int open) {
   lab.state.view = view;
   lab.state.lab_screen.diagram() = {};
   lab.state.lab_screen.diagram().open_layer = open;
-  lab.robot.frames(2);
-  ui::Rect area = lab.robot.control("diagram").rect.inset(-8, 0);
+  lab.driver.frames(2);
+  ui::Rect area = lab.driver.control("diagram").rect.inset(-8, 0);
   // A deep stack of unlike layers scrolls: then the embedding is out of sight.
   if (const ui::Control* embedding = lab.ui.registry().find("diagram/embedding"))
     area.h = embedding->rect.y - area.y;
-  area.take_top(lab.robot.control("diagram/final").rect.bottom() + 1 - area.y);
+  area.take_top(lab.driver.control("diagram/final").rect.bottom() + 1 - area.y);
   std::vector<float> drawn;
   const ImDrawData& data = *lab.loop.draw_data();
   for (const ImDrawList* list : data.CmdLists)
@@ -54,7 +54,7 @@ std::vector<float> layers_of(LabRobot& lab, const std::shared_ptr<const LabView>
 TEST_CASE("every norm of every placement is seen, in open layers and in collapsed ones") {
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}})
     for (Placement placement : kPresets) {
-      LabRobot lab(fixture::lab_view(), size);
+      LabDriver lab(fixture::lab_view(), size);
       const auto set = [&](ModelConfig& model) { set_placement(model, placement); };
       const auto whole = view_with(fixture::lab_view(), set);
       for (int open : {-1, 2}) {
@@ -78,42 +78,42 @@ TEST_CASE("every norm of every placement is seen, in open layers and in collapse
 }
 
 TEST_CASE("norms of the stack are seen: the last one, that of the embedding, that of a second stream") {
-  LabRobot lab(fixture::lab_view());
+  LabDriver lab(fixture::lab_view());
   const auto words = [&](Placement placement) {
     lab.state.view =
         view_with(fixture::lab_view(), [&](ModelConfig& model) { set_placement(model, placement); });
-    lab.robot.frames(2);
+    lab.driver.frames(2);
     std::string all;
     for (const ui::TextRecord& text : lab.ui.texts()) all += text.text + "\n";
     return all;
   };
   CHECK(words(Placement::Peri).find("norm on the embedding") != std::string::npos);
-  CHECK(lab.robot.value("diagram/embedding") == "ln");
-  CHECK(lab.robot.value("diagram/final") == "ln");
+  CHECK(lab.driver.value("diagram/embedding") == "ln");
+  CHECK(lab.driver.value("diagram/final") == "ln");
   CHECK(words(Placement::Sandwich).find("norm on the embedding") == std::string::npos);
-  CHECK(lab.robot.value("diagram/embedding") == "none");
+  CHECK(lab.driver.value("diagram/embedding") == "none");
   CHECK(words(Placement::ResiDual).find("second stream") != std::string::npos);
 }
 
 TEST_CASE("the norm of the embedding is put on and taken off, by mouse and by keyboard") {
-  LabRobot lab(fixture::lab_view());
-  lab.robot.click("diagram/embedding");
-  lab.robot.frames(2);
-  lab.robot.click("diagram/kind/ln");
+  LabDriver lab(fixture::lab_view());
+  lab.driver.click("diagram/embedding");
+  lab.driver.frames(2);
+  lab.driver.click("diagram/kind/ln");
   REQUIRE(lab.last<ForkRequest>());
   CHECK(lab.last<ForkRequest>()->spec.model.stack().embedding == NormKind::LayerNorm);
   CHECK(lab.last<ForkRequest>()->note == "embedding norm added");
 
-  LabRobot keys(view_with(fixture::lab_view(), [](ModelConfig& m) { set_placement(m, Placement::Peri); }));
+  LabDriver keys(view_with(fixture::lab_view(), [](ModelConfig& m) { set_placement(m, Placement::Peri); }));
   keys.ui.focus("diagram/layer1/attn/trunk");
   keys.state.lab_screen.diagram().open_layer = 0;
-  keys.robot.frames(2);
+  keys.driver.frames(2);
   keys.ui.focus("diagram/layer1/attn/trunk");
-  keys.robot.frames(2);
-  keys.robot.key("Down");
-  keys.robot.frames(2);
+  keys.driver.frames(2);
+  keys.driver.key("Down");
+  keys.driver.frames(2);
   CHECK(keys.ui.focused() == "diagram/embedding");
-  keys.robot.key("Enter");
+  keys.driver.key("Enter");
   REQUIRE(keys.last<ForkRequest>());
   CHECK(keys.last<ForkRequest>()->spec.model.stack().embedding == NormKind::None);
   CHECK(keys.last<ForkRequest>()->note == "embedding norm removed");
@@ -124,20 +124,20 @@ TEST_CASE("every placement is one or two clicks away, in every layout and of an 
     for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}, ui::Vec{1024, 600}})
       for (Placement placement : kPresets) {
         if (placement == Placement::Post) continue;  // what it is
-        LabRobot lab(view, size);
+        LabDriver lab(view, size);
         const std::string label = row_of(placement).short_label;
         INFO(size.x << " " << label);
         if (!lab.ui.registry().find("diagram/preset/" + label)) {
           const bool beside = lab.ui.registry().find("diagram/preset-more");
           const std::string list = beside ? "diagram/preset-more" : "diagram/preset";
-          lab.robot.click(list);
-          lab.robot.frames(2);
+          lab.driver.click(list);
+          lab.driver.frames(2);
           CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
-          lab.robot.click(list + "/" + label);
+          lab.driver.click(list + "/" + label);
         } else {
-          lab.robot.click("diagram/preset/" + label);
+          lab.driver.click("diagram/preset/" + label);
         }
-        lab.robot.frames(1);
+        lab.driver.frames(1);
         REQUIRE(lab.last<ForkRequest>());
         const ModelConfig& model = lab.last<ForkRequest>()->spec.model;
         CHECK(placement_of(model.stack(), context_of(model, true)) == placement);
@@ -147,14 +147,14 @@ TEST_CASE("every placement is one or two clicks away, in every layout and of an 
 TEST_CASE("no text of any placement covers another or is cut, in both themes and three layouts") {
   for (const auto& from : {fixture::lab_view(), fixture::both_view()})
     for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}, ui::Vec{1024, 600}}) {
-      LabRobot lab(from, size);
+      LabDriver lab(from, size);
       for (Placement placement : kPresets)
         for (int open : {-1, 0, 1}) {
           lab.state.view = view_with(from, [&](ModelConfig& model) { set_placement(model, placement); });
           lab.state.dark = open == 0;
           lab.state.lab_screen.diagram() = {};
           lab.state.lab_screen.diagram().open_layer = lab.state.lab_screen.diagram().open_encoder = open;
-          lab.robot.frames(2);
+          lab.driver.frames(2);
           INFO(size.x << " " << to_string(placement) << ", open layer " << open);
           CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
         }
@@ -163,14 +163,14 @@ TEST_CASE("no text of any placement covers another or is cut, in both themes and
 
 TEST_CASE("a wiring that is no preset says so, and whole") {
   const auto mixed = [](ModelConfig& model) {
-    model.stack().layers[0].attention.trunk = NormKind::None;
+    model.stack().layers[0].attention.stream = NormKind::None;
     model.stack().layers[0].attention.before = NormKind::LayerNorm;
   };
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
-    LabRobot lab(view_with(fixture::lab_view(), mixed), size);
+    LabDriver lab(view_with(fixture::lab_view(), mixed), size);
     const std::string name = size.x > 1500 ? "diagram/preset-more" : "diagram/preset";
-    CHECK(lab.robot.value(name) == "custom");
-    const ui::Rect place = lab.robot.control(name).rect;
+    CHECK(lab.driver.value(name) == "custom");
+    const ui::Rect place = lab.driver.control(name).rect;
     bool written = false;
     for (const ui::TextRecord& text : lab.ui.texts())
       written |= place.contains(text.rect) && text.text == "custom";
@@ -179,19 +179,19 @@ TEST_CASE("a wiring that is no preset says so, and whole") {
 }
 
 TEST_CASE("ReZero's pills show what was learned, and say what it is") {
-  fixture::LiveRobot lab([] {
+  fixture::LiveDriver lab([] {
     std::vector<RunSpec> runs = fixture::small_runs();
     for (RunSpec& run : runs) set_field(run, "model.placement", "rezero");
     return runs;
   }());
   const char* pill = "diagram/layer2/attn/branch-scale";
-  CHECK(lab.robot.value(pill) == "α 0");
+  CHECK(lab.driver.value(pill) == "α 0");
   lab.train(20);
   const float alpha = lab.run('A').branch_scales.at(2);
   CHECK(alpha != 0);
-  CHECK(lab.robot.value(pill) == fmt::format("α {:.3f}", alpha));
-  lab.robot.move_to(pill);
-  lab.robot.frames(3);
+  CHECK(lab.driver.value(pill) == fmt::format("α {:.3f}", alpha));
+  lab.driver.move_to(pill);
+  lab.driver.frames(3);
   bool told = false;
   for (const ui::TextRecord& text : lab.ui.texts()) told |= text.text.find("learned") != std::string::npos;
   CHECK(told);
@@ -202,12 +202,12 @@ TEST_CASE("ReZero's pills show what was learned, and say what it is") {
   REQUIRE(learned.values.size() == 20);
   CHECK(learned.values[0] == 0);
   lab.state.lab_screen.transport().pinned_step = 7;
-  lab.robot.frames(3);
+  lab.driver.frames(3);
   CHECK(learned.steps[6] == 7);
   CHECK(learned.values[6] != 0);
-  CHECK(lab.robot.value(pill) == fmt::format("α {:.3f}", learned.values[6]));
-  CHECK(lab.robot.control(pill).help.find("at step 7") != std::string::npos);
+  CHECK(lab.driver.value(pill) == fmt::format("α {:.3f}", learned.values[6]));
+  CHECK(lab.driver.control(pill).help.find("at step 7") != std::string::npos);
   lab.state.lab_screen.transport().pinned_step.reset();
-  lab.robot.frames(3);
-  CHECK(lab.robot.value(pill) == fmt::format("α {:.3f}", alpha));
+  lab.driver.frames(3);
+  CHECK(lab.driver.value(pill) == fmt::format("α {:.3f}", alpha));
 }

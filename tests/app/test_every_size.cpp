@@ -6,14 +6,14 @@
 #include <map>
 #include <set>
 
-#include "app/hands/palette.h"
+#include "app/shell/palette.h"
 #include "catch.hpp"
 #include "lab_fixture.h"
-#include "lab_robot.h"
+#include "lab_driver.h"
 #include "text_faults.h"
 
 using namespace normscope;
-using fixture::LabRobot;
+using fixture::LabDriver;
 
 namespace {
 
@@ -61,8 +61,8 @@ std::set<std::string> controls(const ui::Ui& ui) {
   return names;
 }
 
-const hands::PaletteItem* listed(const std::vector<hands::PaletteItem>& items, const std::string& control) {
-  const auto at = std::find_if(items.begin(), items.end(), [&](const hands::PaletteItem& item) {
+const shell::PaletteItem* listed(const std::vector<shell::PaletteItem>& items, const std::string& control) {
+  const auto at = std::find_if(items.begin(), items.end(), [&](const shell::PaletteItem& item) {
     return same_control(item.control) == control;
   });
   return at == items.end() ? nullptr : &*at;
@@ -74,7 +74,7 @@ TEST_CASE("every control of the largest window is on screen, in a tab or in a me
   const auto view = four_runs();
   std::set<std::string> all;
   {
-    LabRobot lab(view, {1920, 1200});
+    LabDriver lab(view, {1920, 1200});
     all = controls(lab.ui);
     for (const lab::Elsewhere& e : lab.state.lab_screen.elsewhere(lab.ui.registry(), *view))
       all.insert(e.name);  // the menus, too
@@ -84,13 +84,13 @@ TEST_CASE("every control of the largest window is on screen, in a tab or in a me
     REQUIRE(all.size() > 100);
   }
   for (const Window& window : kWindows) {
-    LabRobot lab(view, window.size, window.scale);
+    LabDriver lab(view, window.size, window.scale);
     lab.state.dark = window.dark;
     const AppState start = lab.state;
-    lab.robot.frames(2);
+    lab.driver.frames(2);
     const bool tried = std::any_of(std::begin(kLayouts), std::end(kLayouts),
                                    [&](const Window& w) { return where(w) == where(window); });
-    const auto items = hands::palette_items(lab.ui, lab.state.lab_screen.elsewhere(lab.ui.registry(), *view));
+    const auto items = shell::palette_items(lab.ui, lab.state.lab_screen.elsewhere(lab.ui.registry(), *view));
     for (const std::string& name : all) {
       INFO(where(window) << ": " << name);
       // More of them stand open in a higher window.
@@ -100,15 +100,15 @@ TEST_CASE("every control of the largest window is on screen, in a tab or in a me
       if (controls(lab.ui).contains(name)) continue;
       const bool setting = name.starts_with("settings/");
       if (layers || name.starts_with("term/") || !tried) continue;
-      const hands::PaletteItem* item = listed(items, name);
+      const shell::PaletteItem* item = listed(items, name);
       if (!item) continue;  // said above
       lab.state.lab_screen.reveal(item->control, lab.ui.registry());
-      lab.robot.frames(4);
+      lab.driver.frames(4);
       CHECK(controls(lab.ui).contains(name));
       CHECK((setting || fixture::text_faults(lab.ui).empty()));
-      lab.robot.key("Escape");
+      lab.driver.key("Escape");
       lab.state = start;
-      lab.robot.frames(3);
+      lab.driver.frames(3);
     }
   }
 }
@@ -117,35 +117,35 @@ TEST_CASE(
     "budget and speed are changed at every size, by mouse through what is on screen, and by the palette") {
   for (const Window& window : kWindows) {
     INFO(where(window));
-    LabRobot lab(four_runs(), window.size, window.scale);
-    lab.robot.frames(2);
-    if (lab.ui.registry().find("transport/pace")) lab.robot.click("transport/pace"), lab.robot.frames(3);
-    lab.robot.click("transport/speed/slow");
+    LabDriver lab(four_runs(), window.size, window.scale);
+    lab.driver.frames(2);
+    if (lab.ui.registry().find("transport/pace")) lab.driver.click("transport/pace"), lab.driver.frames(3);
+    lab.driver.click("transport/speed/slow");
     REQUIRE(lab.last<lab::SetSpeed>());
-    lab.robot.click("transport/budget");
-    lab.robot.frames(2);
-    lab.robot.key("Ctrl+A"), lab.robot.type("450"), lab.robot.key("Enter");
-    lab.robot.frames(2);
+    lab.driver.click("transport/budget");
+    lab.driver.frames(2);
+    lab.driver.key("Ctrl+A"), lab.driver.type("450"), lab.driver.key("Enter");
+    lab.driver.frames(2);
     REQUIRE(lab.last<lab::SetBudget>());
     CHECK(lab.last<lab::SetBudget>()->steps == 450);
     CHECK(fixture::text_faults(lab.ui).empty());
-    lab.robot.key("Escape"), lab.robot.key("Escape");
-    lab.robot.frames(3);
+    lab.driver.key("Escape"), lab.driver.key("Escape");
+    lab.driver.frames(3);
     lab.log.clear();
 
-    lab.robot.key("Ctrl+K"), lab.robot.frames(3);
-    lab.robot.type("speed slow"), lab.robot.frames(2);
-    lab.robot.key("Enter"), lab.robot.frames(8);
-    lab.robot.key("Escape"), lab.robot.frames(3);
-    lab.robot.key("Ctrl+K"), lab.robot.frames(3);
-    lab.robot.type("speed max"), lab.robot.frames(2);
-    lab.robot.key("Enter"), lab.robot.frames(8);
+    lab.driver.key("Ctrl+K"), lab.driver.frames(3);
+    lab.driver.type("speed slow"), lab.driver.frames(2);
+    lab.driver.key("Enter"), lab.driver.frames(8);
+    lab.driver.key("Escape"), lab.driver.frames(3);
+    lab.driver.key("Ctrl+K"), lab.driver.frames(3);
+    lab.driver.type("speed max"), lab.driver.frames(2);
+    lab.driver.key("Enter"), lab.driver.frames(8);
     REQUIRE(lab.last<lab::SetSpeed>());
     CHECK(lab.last<lab::SetSpeed>()->steps_per_second == 0);
-    lab.robot.key("Escape"), lab.robot.frames(3);
-    lab.robot.key("Ctrl+K"), lab.robot.frames(3);
-    lab.robot.type("budget of steps"), lab.robot.frames(2);
-    lab.robot.key("Enter"), lab.robot.frames(8);
+    lab.driver.key("Escape"), lab.driver.frames(3);
+    lab.driver.key("Ctrl+K"), lab.driver.frames(3);
+    lab.driver.type("budget of steps"), lab.driver.frames(2);
+    lab.driver.key("Enter"), lab.driver.frames(8);
     CHECK(lab.ui.edit().name == "transport/budget");
   }
 }
@@ -155,14 +155,14 @@ TEST_CASE("a click meets the control that is drawn there, at every size") {
     for (const char* tab : {"lab/left/Diagram", "lab/left/Settings"}) {
       if (window.size.x == 1600 && std::string_view(tab) == "lab/left/Settings")
         continue;  // both stand there
-      LabRobot lab(four_runs(), window.size, window.scale);
-      if (lab.ui.registry().find(tab)) lab.robot.click(tab);
-      lab.robot.frames(2);
+      LabDriver lab(four_runs(), window.size, window.scale);
+      if (lab.ui.registry().find(tab)) lab.driver.click(tab);
+      lab.driver.frames(2);
       std::map<std::string, ui::Rect> places;
       for (const ui::Control& c : lab.ui.registry().all())
         if (c.interactive && c.enabled && !c.rect.empty()) places.emplace(c.name, c.rect);
       for (const auto& [name, rect] : places) {
-        lab.robot.move_to(rect.centre());
+        lab.driver.move_to(rect.centre());
         INFO(where(window) << ": " << name << " under the mouse: " << lab.ui.under_mouse());
         // Itself, a part of it, or what lies on it: handles on a plot, events on the timeline.
         const auto met = places.find(lab.ui.under_mouse());
@@ -176,15 +176,15 @@ TEST_CASE("a click meets the control that is drawn there, at every size") {
 
 TEST_CASE("the dots of every plot open its menu with SVG, PNG and CSV wherever they are hit, at every size") {
   for (const Window& window : kWindows) {
-    LabRobot lab(four_runs(), window.size, window.scale);
-    lab.robot.frames(2);
+    LabDriver lab(four_runs(), window.size, window.scale);
+    lab.driver.frames(2);
     std::vector<std::string> tabs;
     for (const ui::Control& c : lab.ui.registry().all())
       if (c.name.starts_with("plot/tab/")) tabs.push_back(c.name);
     if (tabs.empty()) tabs.emplace_back();
     std::set<std::string> seen;
     for (const std::string& tab : tabs) {
-      if (!tab.empty()) lab.robot.click(tab), lab.robot.frames(2);
+      if (!tab.empty()) lab.driver.click(tab), lab.driver.frames(2);
       std::vector<std::string> menus;
       for (const ui::Control& c : lab.ui.registry().all())
         if (c.name.ends_with("/menu")) menus.push_back(c.name);
@@ -192,13 +192,13 @@ TEST_CASE("the dots of every plot open its menu with SVG, PNG and CSV wherever t
         if (!seen.insert(menu).second) continue;
         for (const ui::Vec at : {ui::Vec{0.71f, 0.5f}, {0.1f, 0.1f}, {0.92f, 0.1f}}) {
           INFO(where(window) << ": " << menu << " at " << at.x << " " << at.y);
-          lab.robot.click(menu, at);
-          lab.robot.frames(3);
+          lab.driver.click(menu, at);
+          lab.driver.frames(3);
           REQUIRE(lab.ui.popup_open(menu));
           for (const char* entry : {"svg", "png", "csv"})
             CHECK(lab.ui.registry().find(fmt::format("{}/{}", menu, entry)));
           CHECK(fixture::text_faults(lab.ui).empty());
-          lab.robot.key("Escape"), lab.robot.frames(2);
+          lab.driver.key("Escape"), lab.driver.frames(2);
         }
       }
     }

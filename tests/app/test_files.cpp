@@ -24,8 +24,8 @@ struct StartedIn {
 };
 
 void press(SmallWindow& window, const char* key) {
-  window.robot.key(key);
-  window.robot.frames(3);
+  window.driver.key(key);
+  window.driver.frames(3);
   window.settle();
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("a first save asks with a name that is free; the next goes into the sa
   window.folder.write("normscope.toml", foreign);
   press(window, "Ctrl+S");
   REQUIRE(window.asks());
-  CHECK(window.robot.value("app/file/path") == "normscope-2.toml");
+  CHECK(window.driver.value("app/file/path") == "normscope-2.toml");
   press(window, "Enter");
   CHECK_FALSE(window.asks());
   CHECK(window.message() == "saved normscope-2.toml");
@@ -91,7 +91,7 @@ TEST_CASE("saving as a name that is taken asks, and another name leaves it alone
   REQUIRE(window.asks());
   CHECK(test::holds(window.says(), "theirs.toml exists"));
   CHECK(test::read_all(theirs) == "# theirs\n");
-  window.robot.key("Ctrl+A"), window.robot.type(window.folder.file("mine"));
+  window.driver.key("Ctrl+A"), window.driver.type(window.folder.file("mine"));
   press(window, "Enter");
   CHECK_FALSE(window.asks());
   CHECK(read_config(window.folder.file("mine.toml")).size() == 2);
@@ -111,7 +111,7 @@ TEST_CASE("other runs have another file: after a lesson's or a restored session'
   window.settle();
   press(window, "Ctrl+S");
   REQUIRE(window.asks());
-  CHECK(window.robot.value("app/file/path") == "normscope-2.toml");
+  CHECK(window.driver.value("app/file/path") == "normscope-2.toml");
   press(window, "Escape");
   CHECK(test::read_all("normscope.toml") == saved);
   // What was opened here is the session's own.
@@ -180,7 +180,7 @@ TEST_CASE("what cannot be opened keeps the prompt open with the reason, and typi
   window.prompt("Ctrl+O", missing);
   REQUIRE(window.asks());
   CHECK(test::holds(window.says(), "There is no file " + missing));
-  window.robot.type(".toml");  // the caret stands at the end
+  window.driver.type(".toml");  // the caret stands at the end
   press(window, "Enter");
   CHECK_FALSE(window.asks());
   CHECK(window.view().runs.size() == 1);
@@ -196,16 +196,16 @@ TEST_CASE("Tab completes a path, arrows and Enter walk through folders, and noth
   window.folder.write("texts/alpha-one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
   window.folder.write("texts/alpha-two.txt", a_text());
   press(window, "Ctrl+O");
-  const auto typed = [&] { return window.robot.value("app/file/path"); };
-  window.robot.type("te");
+  const auto typed = [&] { return window.driver.value("app/file/path"); };
+  window.driver.type("te");
   press(window, "Tab");
   CHECK(typed() == "texts/");
-  window.robot.type("a");
+  window.driver.type("a");
   press(window, "Tab");
   CHECK(typed() == "texts/alpha-");
   CHECK(window.asks());
   CHECK(window.view().runs.size() == 2);
-  window.robot.type("o");
+  window.driver.type("o");
   press(window, "Tab");
   CHECK(typed() == "texts/alpha-one.toml");
   CHECK(test::holds(window.says(), "A configuration"));
@@ -213,10 +213,10 @@ TEST_CASE("Tab completes a path, arrows and Enter walk through folders, and noth
   CHECK_FALSE(window.asks());
 
   press(window, "Ctrl+O");
-  window.robot.type("texts/");
-  window.robot.frames(3);
-  CHECK(window.robot.value("app/file/row/0") == "");  // the folder above, where the program was started
-  CHECK(window.robot.value("app/file/row/1") == "texts/deeper/");
+  window.driver.type("texts/");
+  window.driver.frames(3);
+  CHECK(window.driver.value("app/file/row/0") == "");  // the folder above, where the program was started
+  CHECK(window.driver.value("app/file/row/1") == "texts/deeper/");
   press(window, "Down"), press(window, "Down"), press(window, "Enter");
   CHECK(typed() == "texts/deeper/");
   press(window, "Down"), press(window, "Enter");  // and up again
@@ -233,38 +233,38 @@ TEST_CASE("the mouse enters folders and opens files, and what was open lately st
   window.folder.write("runs/one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
   const std::string whole = fs::canonical("runs/one.toml").string();
   press(window, "Ctrl+O");
-  window.robot.double_click("app/file/row/1");  // out of habit: the second click is not for what came there
-  window.robot.frames(30);
-  CHECK(window.robot.value("app/file/path") == "runs/");
+  window.driver.double_click("app/file/row/1");  // out of habit: the second click is not for what came there
+  window.driver.frames(30);
+  CHECK(window.driver.value("app/file/path") == "runs/");
   CHECK(window.says().empty());
-  window.robot.click("app/file/row/1");
-  window.robot.frames(30);
+  window.driver.click("app/file/row/1");
+  window.driver.frames(30);
   CHECK(test::holds(window.says(), "A configuration"));
   CHECK(window.view().runs.size() == 2);
-  window.robot.double_click("app/file/row/1");
-  window.robot.frames(3), window.settle();
+  window.driver.double_click("app/file/row/1");
+  window.driver.frames(3), window.settle();
   CHECK_FALSE(window.asks());
   REQUIRE(window.view().runs.size() == 1);
-  REQUIRE(window.state.hands.files.recent == std::vector<std::string>{whole});
+  REQUIRE(window.state.shell.files.recent == std::vector<std::string>{whole});
 
   window.lab.start(fixture::tiny_runs(), false);
   window.settle();
   press(window, "Ctrl+O");
-  CHECK(window.robot.value("app/file/row/0") == whole);
-  window.robot.click("app/file/row/0");
-  window.robot.frames(2);
-  window.robot.click("app/file/go");
-  window.robot.frames(3), window.settle();
+  CHECK(window.driver.value("app/file/row/0") == whole);
+  window.driver.click("app/file/row/0");
+  window.driver.frames(2);
+  window.driver.click("app/file/go");
+  window.driver.frames(3), window.settle();
   CHECK_FALSE(window.asks());
   CHECK(window.view().runs.size() == 1);
 }
 
 TEST_CASE("the newest files are remembered, each once") {
   std::vector<std::string> recent;
-  for (int i = 0; i < 12; ++i) hands::remember(recent, "/tmp/" + std::to_string(i));
-  hands::remember(recent, "/tmp/8");
-  hands::remember(recent, "/tmp/\xff");  // no name that settings could keep
-  REQUIRE(recent.size() == hands::kMostRecent);
+  for (int i = 0; i < 12; ++i) shell::remember(recent, "/tmp/" + std::to_string(i));
+  shell::remember(recent, "/tmp/8");
+  shell::remember(recent, "/tmp/\xff");  // no name that settings could keep
+  REQUIRE(recent.size() == shell::kMostRecent);
   CHECK(recent[0] == "/tmp/8");
   CHECK(recent[1] == "/tmp/11");
   CHECK(std::count(recent.begin(), recent.end(), "/tmp/8") == 1);

@@ -1,20 +1,20 @@
 // The glossary: every term has two plain sentences and a source, and is shown where a title stands for it.
-#include "app/hands/glossary.h"
+#include "app/view/glossary.h"
 
 #include <algorithm>
 
 #include <set>
 
-#include "app/lab/diagram_model.h"
-#include "app/lab/quantities.h"
-#include "app/lab/settings.h"
+#include "app/view/diagram_model.h"
+#include "app/panels/metrics.h"
+#include "app/settings/settings.h"
 #include "catch.hpp"
 #include "lab_fixture.h"
-#include "lab_robot.h"
+#include "lab_driver.h"
 
 using namespace normscope;
-using namespace normscope::hands;
-using fixture::LabRobot;
+using namespace normscope::shell;
+using fixture::LabDriver;
 
 TEST_CASE("a term has two sentences, a source and one id") {
   std::set<std::string_view> ids;
@@ -48,36 +48,36 @@ TEST_CASE("a term whose source was not read against it says so") {
 }
 
 TEST_CASE("a panel's title shows its term on hover and keeps it on a click") {
-  LabRobot lab(fixture::lab_view());
-  lab.robot.move_to("term/nats");
-  lab.robot.frames(40);
+  LabDriver lab(fixture::lab_view());
+  lab.driver.move_to("term/nats");
+  lab.driver.frames(40);
   const auto& texts = lab.ui.texts();
   CHECK(std::any_of(texts.begin(), texts.end(), [](const ui::TextRecord& t) { return t.layer == 3; }));
-  lab.robot.click("term/nats");
-  lab.robot.frames(3);
+  lab.driver.click("term/nats");
+  lab.driver.frames(3);
   CHECK(lab.ui.popup_open("app/glossary"));
-  CHECK(lab.robot.value("app/glossary/entry") == find_term("nats")->text);
-  lab.robot.key("Escape");
-  lab.robot.frames(3);
+  CHECK(lab.driver.value("app/glossary/entry") == find_term("nats")->text);
+  lab.driver.key("Escape");
+  lab.driver.frames(3);
   CHECK_FALSE(lab.ui.popup_open("app/glossary"));
 }
 
 TEST_CASE("F1 asks for what is in focus, and the palette for any term") {
-  LabRobot lab(fixture::lab_view());
+  LabDriver lab(fixture::lab_view());
   lab.ui.focus("settings/train.rate");
-  lab.robot.frames(2);
-  lab.robot.key("F1");
-  lab.robot.frames(3);
-  CHECK(lab.robot.value("app/glossary/entry") == find_term("learning-rate")->text);
-  lab.robot.key("Escape");
-  lab.robot.frames(3);
-  lab.robot.key("Ctrl+K");
-  lab.robot.frames(3);
-  lab.robot.type("what is rezero");
-  lab.robot.frames(2);
-  lab.robot.key("Enter");
-  lab.robot.frames(4);
-  CHECK(lab.robot.value("app/glossary/entry") == find_term("rezero")->text);
+  lab.driver.frames(2);
+  lab.driver.key("F1");
+  lab.driver.frames(3);
+  CHECK(lab.driver.value("app/glossary/entry") == find_term("learning-rate")->text);
+  lab.driver.key("Escape");
+  lab.driver.frames(3);
+  lab.driver.key("Ctrl+K");
+  lab.driver.frames(3);
+  lab.driver.type("what is rezero");
+  lab.driver.frames(2);
+  lab.driver.key("Enter");
+  lab.driver.frames(4);
+  CHECK(lab.driver.value("app/glossary/entry") == find_term("rezero")->text);
 }
 
 TEST_CASE("every setting, placement, kind of norm and quantity has an entry") {
@@ -95,7 +95,7 @@ TEST_CASE("every setting, placement, kind of norm and quantity has an entry") {
   }
   for (NormKind kind : kNormKinds)
     known(std::string("diagram/kind/") + (kind == NormKind::None ? "off" : short_name(kind)));
-  for (const lab::QuantityInfo& quantity : lab::quantities())
+  for (const lab::MetricInfo& quantity : lab::quantities())
     known(quantity.by_layer), known(quantity.over_time);
   for (const char* place : {"diagram/layer2/attn/trunk", "diagram/enc/layer1/cross/before", "diagram/final",
                             "diagram/embedding", "diagram/layer2/ffn/skip-scale", "diagram/layers3-6"})

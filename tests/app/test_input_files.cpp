@@ -1,4 +1,4 @@
-// The app's files at the gate: each field of measured.json, progress, settings and companion below and above
+// The app's files at the gate: each field of measured.json, progress, settings and sidecar below and above
 // its range, of a wrong type and missing; lessons and configurations nested beyond measure; one way in for
 // all.
 #include <sys/stat.h>
@@ -11,17 +11,17 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "app/app_state.h"
-#include "app/config/config_file.h"
-#include "app/config/toml.h"
-#include "app/input_kinds.h"
-#include "app/lessons/check.h"
-#include "app/lessons/figures.h"
+#include "app/shell/app_state.h"
+#include "app/files/config_file.h"
+#include "app/files/toml.h"
+#include "app/files/input_kinds.h"
+#include "app/course/check.h"
+#include "app/course/figures.h"
 #include "app/lessons/progress.h"
-#include "app/lessons/prose.h"
-#include "app/lessons/reader.h"
-#include "app/session/companion.h"
-#include "app/session/settings.h"
+#include "app/course/prose.h"
+#include "app/course/reader.h"
+#include "app/shell/session_sidecar.h"
+#include "app/shell/settings.h"
 #include "app/tex/tex.h"
 #include "app/zoo/record.h"
 #include "catch.hpp"
@@ -107,7 +107,7 @@ TEST_CASE("files: every field of measured.json", "[gate]") {
   lessons::FigureData data;
   data.reference = &results;
   for (const lessons::Figure& figure : lesson.figures)
-    CHECK_NOTHROW(lessons::figure_scene(lesson, figure, data));
+    CHECK_NOTHROW(lessons::figure_plot(lesson, figure, data));
 }
 
 TEST_CASE("files: every field of the progress, which never prevents a start", "[gate]") {
@@ -203,7 +203,7 @@ TEST_CASE("files: every field of the settings, which never prevent a start", "[g
 TEST_CASE("files: bookmarks and the undo log of a session", "[gate]") {
   AppState state;
   const auto bookmarks = [&](const std::string& text) {
-    apply_companion(state, text);
+    apply_sidecar(state, text);
     return state.lab_screen.transport().bookmarks;
   };
   CHECK(bookmarks(R"({"bookmarks": [20, 10], "selected": "B", "undo": ""})") == std::vector<int>{10, 20});
@@ -212,9 +212,9 @@ TEST_CASE("files: bookmarks and the undo log of a session", "[gate]") {
                             R"({"bookmarks": [2147483647], "selected": "A", "undo": ""})",
                             R"({"bookmarks": 7, "selected": "A", "undo": ""})", "[]", ""})
     CHECK(bookmarks(wrong).empty());
-  apply_companion(state, R"({"bookmarks": [], "selected": "z", "undo": ""})");
+  apply_sidecar(state, R"({"bookmarks": [], "selected": "z", "undo": ""})");
   CHECK(state.lab_screen.diagram().selected == 'B');
-  hands::UndoLog log;
+  shell::UndoLog log;
   const auto entry = [&](const std::string& command) {
     log.from_text(R"({"specs": [[["model.layers", "2"]]], "undone": [], "done": [{"undo": [)" + command +
                   R"(], "redo": [], "before": "A", "after": "B"}]})");

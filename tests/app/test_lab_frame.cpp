@@ -15,7 +15,7 @@
 
 #include "catch.hpp"
 #include "lab_fixture.h"
-#include "lab_robot.h"
+#include "lab_driver.h"
 
 using namespace normscope;
 
@@ -27,14 +27,14 @@ double thread_ms() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
-void time_frames(const char* what, fixture::LabRobot& lab, const std::function<void()>& before) {
-  lab.robot.frames(10);
+void time_frames(const char* what, fixture::LabDriver& lab, const std::function<void()>& before) {
+  lab.driver.frames(10);
   std::vector<double> wall, own;
   for (int i = 0; i < 200; ++i) {
     before();
     const auto start = std::chrono::steady_clock::now();
     const double begin = thread_ms();
-    lab.robot.frames(1);
+    lab.driver.frames(1);
     own.push_back(thread_ms() - begin);
     wall.push_back(
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
@@ -52,14 +52,14 @@ void time_frames(const char* what, fixture::LabRobot& lab, const std::function<v
 TEST_CASE("a frame of four runs and all plots has at most 150 000 vertices, however long the runs are") {
   fixture::LabShape shape;
   shape.fork = true, shape.step = 3000, shape.budget = 4000;
-  fixture::LabRobot lab(fixture::lab_view(shape));
+  fixture::LabDriver lab(fixture::lab_view(shape));
   for (const auto& [size, scale] : {std::pair{ui::Vec{1600, 1000}, 1.f},
                                     {ui::Vec{2560, 1440}, 1.f},
                                     {ui::Vec{3840, 2160}, 2.f},
                                     {ui::Vec{3840, 2160}, 0.75f}}) {
     lab.loop.resize(size);
     lab.state.scale = scale;
-    lab.robot.frames(2);
+    lab.driver.frames(2);
     INFO(size.x << " at " << scale);
     CHECK(lab.loop.draw_data()->TotalVtxCount > 5000);
     CHECK(lab.loop.draw_data()->TotalVtxCount <= 150000);
@@ -70,7 +70,7 @@ TEST_CASE("cost of a frame with four runs and all plots", "[.bench]") {
   fixture::LabShape shape;
   shape.fork = true;
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{3840, 2160}}) {
-    fixture::LabRobot lab(fixture::lab_view(shape), size, size.x > 2000 ? 2.f : 1.f);
+    fixture::LabDriver lab(fixture::lab_view(shape), size, size.x > 2000 ? 2.f : 1.f);
     time_frames(size.x > 2000 ? "3840x2160" : "1600x1000", lab, [] {});
   }
 }
@@ -80,7 +80,7 @@ TEST_CASE("cost of a frame while the histories grow", "[.bench]") {
     fixture::LabShape shape;
     shape.fork = true, shape.step = steps, shape.budget = 2 * steps;
     const auto view = fixture::lab_view(shape);
-    fixture::LabRobot lab(view);
+    fixture::LabDriver lab(view);
     time_frames(fmt::format("1600x1000, {} steps, new numbers in every frame", steps).c_str(), lab, [&] {
       for (const RunView& run : view->runs)
         std::const_pointer_cast<History>(run.history)->append_validation(steps, 1);

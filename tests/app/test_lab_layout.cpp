@@ -4,24 +4,24 @@
 #include <functional>
 #include <limits>
 
-#include "app/lab/quantities.h"
+#include "app/panels/metrics.h"
 #include "catch.hpp"
 #include "lab_fixture.h"
-#include "lab_robot.h"
+#include "lab_driver.h"
 #include "text_faults.h"
 
 using namespace normscope;
-using fixture::LabRobot;
+using fixture::LabDriver;
 
 namespace {
 
 void check_view(std::shared_ptr<const LabView> view, ui::Vec size, float scale, bool dark,
-                const std::string& what, const std::function<void(ui::Robot&)>& hand = {}) {
-  LabRobot lab(std::move(view), size, scale);
+                const std::string& what, const std::function<void(ui::UiDriver&)>& hand = {}) {
+  LabDriver lab(std::move(view), size, scale);
   lab.state.dark = dark;
   lab.state.clock = true;
-  lab.robot.frames(2);
-  if (hand) hand(lab.robot);
+  lab.driver.frames(2);
+  if (hand) hand(lab.driver);
   CHECK(lab.ui.texts().size() > 40);
   for (const std::string& fault : fixture::text_faults(lab.ui)) {
     INFO(fmt::format("{}x{} at {}, {}: {}", size.x, size.y, scale, what, fault));
@@ -30,7 +30,7 @@ void check_view(std::shared_ptr<const LabView> view, ui::Vec size, float scale, 
 }
 
 void check(const fixture::LabShape& shape, ui::Vec size, float scale, bool dark,
-           const std::function<void(ui::Robot&)>& hand = {}) {
+           const std::function<void(ui::UiDriver&)>& hand = {}) {
   check_view(fixture::lab_view(shape), size, scale, dark,
              fmt::format("step {}, {} layers{}", shape.step, shape.layers, shape.fork ? ", fork" : ""), hand);
 }
@@ -54,14 +54,14 @@ TEST_CASE("no text overlaps or is cut, at rest") {
 
 TEST_CASE("no text overlaps or is cut while a norm is held") {
   for (ui::Vec size : kThreeSizes)
-    check({}, size, 1, true, [](ui::Robot& robot) {
-      robot.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before\nframes 12");
+    check({}, size, 1, true, [](ui::UiDriver& driver) {
+      driver.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before\nframes 12");
     });
 }
 
 TEST_CASE("every tab of the compact layout holds its texts") {
   auto click = [](const char* name) {
-    return [name](ui::Robot& robot) { robot.click(name), robot.move_to({4, 4}), robot.frames(3); };
+    return [name](ui::UiDriver& driver) { driver.click(name), driver.move_to({4, 4}), driver.frames(3); };
   };
   for (const char* tab :
        {"plot/tab/Gradient over time", "plot/tab/Hidden norm", "plot/tab/Learning rate", "plot/tab/β²"})
@@ -81,38 +81,38 @@ TEST_CASE("every tab of the compact layout holds its texts") {
 }
 
 TEST_CASE("every quantity of a cell holds its texts") {
-  for (const lab::QuantityInfo& q : lab::quantities())
+  for (const lab::MetricInfo& q : lab::quantities())
     for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}})
-      check({}, size, 1, false, [&](ui::Robot& robot) {
+      check({}, size, 1, false, [&](ui::UiDriver& driver) {
         for (const char* cell : {"plot/gradient-by-layer", "plot/gradient-over-time"}) {
-          robot.click(fmt::format("{}/quantity", cell));
-          robot.click(fmt::format("{}/quantity/{}", cell, q.id));
+          driver.click(fmt::format("{}/quantity", cell));
+          driver.click(fmt::format("{}/quantity/{}", cell, q.id));
         }
-        robot.move_to({4, 4}), robot.frames(3);
+        driver.move_to({4, 4}), driver.frames(3);
       });
 }
 
 TEST_CASE("the compact layout's cell shows any quantity, called by its name") {
   for (const char* tab : {"Gradient by layer", "Gradient over time", "Hidden norm"})
-    for (const lab::QuantityInfo& q : lab::quantities())
-      check({}, {1024, 600}, 1, false, [&](ui::Robot& robot) {
+    for (const lab::MetricInfo& q : lab::quantities())
+      check({}, {1024, 600}, 1, false, [&](ui::UiDriver& driver) {
         const std::string cell = std::string(tab) == "Gradient by layer"    ? "plot/gradient-by-layer"
                                  : std::string(tab) == "Gradient over time" ? "plot/gradient-over-time"
                                                                             : "plot/hidden-norm";
-        robot.click(std::string("plot/tab/") + tab);
-        robot.click(cell + "/quantity");
-        robot.click(cell + "/quantity/" + q.id);
-        CHECK(robot.value(cell + "/quantity") == q.id);
-        robot.move_to(ui::Vec{4, 4}), robot.frames(3);
+        driver.click(std::string("plot/tab/") + tab);
+        driver.click(cell + "/quantity");
+        driver.click(cell + "/quantity/" + q.id);
+        CHECK(driver.value(cell + "/quantity") == q.id);
+        driver.move_to(ui::Vec{4, 4}), driver.frames(3);
       });
 }
 
 TEST_CASE("a script says names with spaces in them") {
-  LabRobot lab(fixture::lab_view(), {1024, 600});
-  lab.robot.script("click plot/tab/Hidden norm\nframes 2");
-  CHECK(lab.robot.control("plot/hidden-norm").rect.w > 100);
-  lab.robot.script("hover   plot/tab/Gradient over time \nclick plot/tab/Gradient over time\n");
-  CHECK(lab.robot.control("plot/gradient-over-time/A").rect.w > 100);
+  LabDriver lab(fixture::lab_view(), {1024, 600});
+  lab.driver.script("click plot/tab/Hidden norm\nframes 2");
+  CHECK(lab.driver.control("plot/hidden-norm").rect.w > 100);
+  lab.driver.script("hover   plot/tab/Gradient over time \nclick plot/tab/Gradient over time\n");
+  CHECK(lab.driver.control("plot/gradient-over-time/A").rect.w > 100);
 }
 
 TEST_CASE("odd sessions fit too: one layer, many layers, long budgets") {
@@ -145,8 +145,8 @@ TEST_CASE("a run that is not finite says so, and a text of one's own has longer 
 
 TEST_CASE("an earlier step under the cursor, with its button, and reruns with bands hold their texts") {
   const auto pin = [](int step) {
-    return [step](ui::Robot& robot) {
-      robot.click("timeline", {static_cast<float>(step) / 300, 0.5f}), robot.move_to({4, 4}), robot.frames(3);
+    return [step](ui::UiDriver& driver) {
+      driver.click("timeline", {static_cast<float>(step) / 300, 0.5f}), driver.move_to({4, 4}), driver.frames(3);
     };
   };
   for (ui::Vec size : kThreeSizes)
@@ -161,7 +161,7 @@ TEST_CASE("an earlier step under the cursor, with its button, and reruns with ba
       fixture::LabShape shape;
       shape.fork = fork;
       LabView view = *fixture::lab_view(shape);
-      view.luck_done = 700, view.luck_steps = 3600;
+      view.seed_check_done = 700, view.seed_check_steps = 3600;
       for (RunView& run : view.runs) {
         RunSpread spread;
         spread.seeds = 2;
@@ -174,6 +174,6 @@ TEST_CASE("an earlier step under the cursor, with its button, and reruns with ba
       check_view(std::make_shared<const LabView>(view), size, 1, false, "reruns");
       if (size.y < 1000)
         check_view(std::make_shared<const LabView>(view), size, 1, false, "reruns, settings",
-                   [](ui::Robot& robot) { robot.click("lab/left/Settings"); });
+                   [](ui::UiDriver& driver) { driver.click("lab/left/Settings"); });
     }
 }

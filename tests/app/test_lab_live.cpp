@@ -8,12 +8,12 @@
 
 using namespace normscope;
 using namespace normscope::lab;
-using fixture::LabRobot;
+using fixture::LabDriver;
 
 namespace {
 
-struct LiveLab : fixture::LiveRobot {
-  LiveLab() : LiveRobot(6) {}
+struct LiveLab : fixture::LiveDriver {
+  LiveLab() : LiveDriver(6) {}
 };
 
 }  // namespace
@@ -21,7 +21,7 @@ struct LiveLab : fixture::LiveRobot {
 TEST_CASE("a norm dragged from trunk to before moves all twelve, and run D forks with what it shares") {
   LiveLab lab;
   lab.train(12);
-  lab.robot.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
+  lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
   lab.settle();
   lab.wait_for_d();
   const RunView& d = lab.run('D');
@@ -32,16 +32,16 @@ TEST_CASE("a norm dragged from trunk to before moves all twelve, and run D forks
   CHECK(placement_caption(d.spec->model.stack()) == "norm in branch");
   CHECK(d.spec->model.stack().final == NormKind::None);
   CHECK(placement_caption(lab.run('A').spec->model.stack()) == "norm on trunk");
-  CHECK(lab.robot.value("diagram/layer2/attn/before") == "ln");
+  CHECK(lab.driver.value("diagram/layer2/attn/before") == "ln");
   // It trains at once, with steps of its own, and the others go on with it.
   CHECK(lab.run('D').step == 12 + 60);
   CHECK(lab.run('A').step == 12 + 60);
   CHECK(lab.view().budget == 12 + 60);
 
-  lab.robot.key("Ctrl+Z");
+  lab.driver.key("Ctrl+Z");
   lab.settle();
   CHECK_FALSE(lab.has_run('D'));
-  lab.robot.key("Ctrl+Shift+Z");
+  lab.driver.key("Ctrl+Shift+Z");
   lab.settle();
   CHECK(lab.has_run('D'));
 }
@@ -60,8 +60,8 @@ TEST_CASE("what a drop asks for keeps weights and optimizer state of everything 
   a.spec = std::make_shared<const RunSpec>(source.spec());
   a.name = "Post-LN", a.step = 5, a.history = source.history();
   view->runs.push_back(std::move(a));
-  LabRobot lab{std::shared_ptr<const LabView>(view)};
-  lab.robot.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
+  LabDriver lab{std::shared_ptr<const LabView>(view)};
+  lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
   const auto* request = lab.last<ForkRequest>();
   REQUIRE(request);
 
@@ -86,32 +86,32 @@ TEST_CASE("what a drop asks for keeps weights and optimizer state of everything 
 TEST_CASE("with Alt a single norm moves") {
   LiveLab lab;
   lab.train(2);
-  lab.robot.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before", "Alt");
+  lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before", "Alt");
   lab.settle();
   lab.wait_for_d();
   const StackWiring& stack = lab.run('D').spec->model.stack();
   CHECK(lab.run('D').fork_note == "1 norm moved");
   CHECK(norm_at(stack, {1, Sub::attention, Slot::Before}) == NormKind::LayerNorm);
-  CHECK(norm_at(stack, {1, Sub::attention, Slot::Trunk}) == NormKind::None);
-  CHECK(norm_at(stack, {0, Sub::attention, Slot::Trunk}) == NormKind::LayerNorm);
+  CHECK(norm_at(stack, {1, Sub::attention, Slot::Stream}) == NormKind::None);
+  CHECK(norm_at(stack, {0, Sub::attention, Slot::Stream}) == NormKind::LayerNorm);
 }
 
 TEST_CASE("play, pause and one step reach the trainer") {
   LiveLab lab;
-  lab.robot.click("transport/step");
+  lab.driver.click("transport/step");
   lab.settle();
   CHECK(lab.state.view->step == 1);
-  lab.robot.key("Right");
+  lab.driver.key("Right");
   lab.settle();
   CHECK(lab.state.view->step == 2);
-  lab.robot.click("transport/play");
+  lab.driver.click("transport/play");
   lab.lab.wait_until(20);
-  lab.robot.frames(2);
+  lab.driver.frames(2);
   CHECK(lab.state.view->step >= 20);
-  if (lab.state.view->playing) lab.robot.key("Space");
+  if (lab.state.view->playing) lab.driver.key("Space");
   lab.settle();
   CHECK_FALSE(lab.state.view->playing);
-  lab.robot.click("transport/reset");
+  lab.driver.click("transport/reset");
   lab.settle();
   CHECK(lab.state.view->step == 0);
 }
@@ -119,19 +119,19 @@ TEST_CASE("play, pause and one step reach the trainer") {
 TEST_CASE("the learning rate changes while the run goes on") {
   LiveLab lab;
   lab.train(3);
-  lab.robot.click("settings/train.rate");
-  lab.robot.frames(2);
-  lab.robot.key("Ctrl+A");
-  lab.robot.type("0.001");
-  lab.robot.key("Enter");
-  lab.robot.frames(1);
+  lab.driver.click("settings/train.rate");
+  lab.driver.frames(2);
+  lab.driver.key("Ctrl+A");
+  lab.driver.type("0.001");
+  lab.driver.key("Enter");
+  lab.driver.frames(1);
   lab.settle();
   lab.train(1);
   for (char letter : {'A', 'B', 'C'}) {
     CHECK(lab.run(letter).spec->train.schedule.peak == Approx(0.001f));
     CHECK(lab.run(letter).step == 4);  // it did not restart
   }
-  lab.robot.key("Ctrl+Z");
+  lab.driver.key("Ctrl+Z");
   lab.settle();
   lab.train(1);
   CHECK(lab.run('A').spec->train.schedule.peak == Approx(0.003f));
@@ -143,26 +143,26 @@ TEST_CASE(
   LiveLab lab;
   lab.train(30);
   CHECK(lab.ui.registry().find("timeline/fork") == nullptr);
-  lab.robot.click("timeline");  // the middle of the budget is where the runs stand
-  lab.robot.key("Left");
-  lab.robot.key("Left");
-  const int there = std::stoi(lab.robot.value("timeline"));
+  lab.driver.click("timeline");  // the middle of the budget is where the runs stand
+  lab.driver.key("Left");
+  lab.driver.key("Left");
+  const int there = std::stoi(lab.driver.value("timeline"));
   REQUIRE(there < 30);
-  lab.robot.click("timeline/fork");
+  lab.driver.click("timeline/fork");
   lab.settle();
   lab.wait_for_d();
   CHECK(lab.run('D').step == there);
   CHECK(lab.run('D').fork_step == there);
   CHECK(lab.run('D').forked_from == 0);
-  lab.robot.drag("diagram/layer2/attn/trunk",
+  lab.driver.drag("diagram/layer2/attn/trunk",
                  "diagram/layer2/attn/before");  // D is selected
   lab.settle();
   CHECK(lab.run('D').fork_note == "12 norms moved");
   CHECK(lab.run('D').fork_step == there);
   CHECK(lab.run('D').step == there + 60);  // a change sets it going
   CHECK(lab.run('A').step == there + 60);
-  lab.robot.key("Ctrl+Z");
-  lab.robot.key("Ctrl+Z");
+  lab.driver.key("Ctrl+Z");
+  lab.driver.key("Ctrl+Z");
   lab.settle();
   CHECK_FALSE(lab.has_run('D'));
 }
@@ -170,21 +170,21 @@ TEST_CASE(
 TEST_CASE("is it luck: one press, and every run's loss has a band and the plot says what it tells") {
   LiveLab lab;
   lab.train(20);
-  lab.robot.click("lab/luck");
+  lab.driver.click("lab/luck");
   lab.settle();
   for (const RunView& run : lab.state.view->runs) {
     REQUIRE(run.spread);
     CHECK(run.spread->seeds == 4);
   }
   LabData data;
-  const auto scene = loss_scene(*lab.state.view, data, {});
-  CHECK(scene.bands.size() == 3);
-  CHECK_THAT(scene.sentence, Catch::Contains("luck"));
-  CHECK_THAT(scene.note, Catch::Contains("other seeds"));
+  const auto plot = loss_plot(*lab.state.view, data, {});
+  CHECK(plot.bands.size() == 3);
+  CHECK_THAT(plot.sentence, Catch::Contains("luck"));
+  CHECK_THAT(plot.note, Catch::Contains("other seeds"));
 }
 
 TEST_CASE("a run that no memory can hold is refused in one line, and everything stays as it was") {
-  fixture::LiveRobot lab;
+  fixture::LiveDriver lab;
   lab.train(3);
   RunSpec huge = *lab.run('A').spec;
   for (auto [key, value] :
@@ -200,10 +200,10 @@ TEST_CASE("a run that no memory can hold is refused in one line, and everything 
 }
 
 TEST_CASE("the cursor does not stay at a step that restarted runs have not come to") {
-  fixture::LiveRobot lab;
+  fixture::LiveDriver lab;
   lab.train(12);
   lab.state.lab_screen.transport().pinned_step = 9;
-  lab.robot.frames(2);
+  lab.driver.frames(2);
   CHECK(lab.state.lab_screen.transport().pinned_step == 9);
   lab.lab.edit(-1, "run.seed", "3");
   lab.settle();

@@ -10,101 +10,101 @@
 #include <fstream>
 #include <map>
 
-#include "app/lab/plot_files.h"
-#include "app/lab/scenes.h"
+#include "app/panels/plot_files.h"
+#include "app/panels/plot_specs.h"
 #include "catch.hpp"
 #include "engine/measure/theory_curves.h"
 #include "lab_fixture.h"
-#include "lab_robot.h"
+#include "lab_driver.h"
 
 using namespace normscope;
 using namespace normscope::lab;
-using fixture::LabRobot;
+using fixture::LabDriver;
 
 TEST_CASE("dependency triangles follow the cursor and say who leans on whom") {
   LabData data;
   const auto view = fixture::lab_view();
-  SceneOptions options;
+  PlotOptions options;
   options.step = 214;
-  const auto late = dependency_scenes(*view, data, options);
+  const auto late = dependency_plots(*view, data, options);
   REQUIRE(late.size() == 3);
-  for (const plot::PlotScene& scene : late) {
-    REQUIRE(scene.heat);
-    CHECK(scene.heat->rows == 12);
-    CHECK(scene.heat->columns == 13);
-    CHECK(std::isnan(scene.heat->cells[2]));  // above the diagonal
-    CHECK(std::isfinite(scene.heat->cells[12 * 13 - 1]));
-    CHECK(scene.heat->below.starts_with("Σ rows "));
+  for (const plot::PlotSpec& plot : late) {
+    REQUIRE(plot.heat);
+    CHECK(plot.heat->rows == 12);
+    CHECK(plot.heat->columns == 13);
+    CHECK(std::isnan(plot.heat->cells[2]));  // above the diagonal
+    CHECK(std::isfinite(plot.heat->cells[12 * 13 - 1]));
+    CHECK(plot.heat->below.starts_with("Σ rows "));
   }
   CHECK(late[0].sentence == "A leans on its newest branch, B on about 3 of 13, C on all.");
   options.step = 1;
-  CHECK(dependency_scenes(*view, data, options)[0].sentence == "A, B lean on about 3 of 13, C on all.");
-  CHECK(dependency_scenes(*view, data, options)[0].heat->cells[0] != late[0].heat->cells[0]);
+  CHECK(dependency_plots(*view, data, options)[0].sentence == "A, B lean on about 3 of 13, C on all.");
+  CHECK(dependency_plots(*view, data, options)[0].heat->cells[0] != late[0].heat->cells[0]);
 }
 
 TEST_CASE("runs that measure no dependency say so") {
   LabData data;
   LabView view = *fixture::lab_view();
   for (RunView& run : view.runs) run.history = std::make_shared<History>(std::vector<StatInfo>{{"loss", 0}});
-  SceneOptions options;
+  PlotOptions options;
   options.step = 214;
-  const auto scenes = dependency_scenes(view, data, options);
-  CHECK_FALSE(scenes[0].heat);
-  CHECK(scenes[0].sentence == "These runs do not measure this.");
-  CHECK(depth_scene(view, data, options, Quantity::token_cosine).sentence ==
+  const auto plots = dependency_plots(view, data, options);
+  CHECK_FALSE(plots[0].heat);
+  CHECK(plots[0].sentence == "These runs do not measure this.");
+  CHECK(depth_plot(view, data, options, Metric::token_cosine).sentence ==
         "These runs do not measure this.");
 }
 
 TEST_CASE("every quantity has a plot by layer and one over time, with a sentence from its numbers") {
   LabData data;
   const auto view = fixture::lab_view();
-  SceneOptions options;
+  PlotOptions options;
   options.step = 214;
-  for (const QuantityInfo& q : quantities()) {
+  for (const MetricInfo& q : quantities()) {
     INFO(q.id);
-    const plot::PlotScene by_layer = depth_scene(*view, data, options, q.quantity);
+    const plot::PlotSpec by_layer = depth_plot(*view, data, options, q.quantity);
     CHECK(by_layer.series.size() >= 3);
     CHECK_FALSE(by_layer.sentence.empty());
     CHECK(by_layer.y.lo < by_layer.y.hi);
-    const auto over_time = over_time_scenes(*view, data, options, q.quantity);
+    const auto over_time = over_time_plots(*view, data, options, q.quantity);
     REQUIRE(over_time.size() == 3);
     CHECK(over_time[0].series.size() == 6);
     CHECK_FALSE(over_time[0].series[0].y.empty());
   }
-  CHECK(depth_scene(*view, data, options, Quantity::token_cosine).sentence ==
+  CHECK(depth_plot(*view, data, options, Metric::token_cosine).sentence ==
         "A: tokens alike after the last layer, cosine 0.98.");
-  const plot::PlotScene ratio = depth_scene(*view, data, options, Quantity::update_ratio);
+  const plot::PlotSpec ratio = depth_plot(*view, data, options, Metric::update_ratio);
   CHECK(ratio.series[0].y[0] == Approx(0.013 / 13));
 }
 
 TEST_CASE("the level at which Post-LN begins is named where it can be seen") {
   LabData data;
-  SceneOptions options;
+  PlotOptions options;
   options.step = 214;
   auto view = std::make_shared<LabView>(*fixture::lab_view());
-  const plot::PlotScene scene = hidden_norm_scene(*view, data, options);
-  REQUIRE(scene.lines.size() == 1);
-  CHECK(scene.lines[0].value == Approx(1 + theory::feed_forward_gain(4)));
-  CHECK(scene.lines[0].label.starts_with("theory for Post-LN at the start 1.32"));
-  REQUIRE(scene.bands.size() == 1);  // of Pre-LN, wholly on the axis while the data are of its size
-  for (float v : scene.bands[0].hi.values) CHECK(v < scene.y.hi);
+  const plot::PlotSpec plot = hidden_norm_plot(*view, data, options);
+  REQUIRE(plot.lines.size() == 1);
+  CHECK(plot.lines[0].value == Approx(1 + theory::feed_forward_gain(4)));
+  CHECK(plot.lines[0].label.starts_with("theory for Post-LN at the start 1.32"));
+  REQUIRE(plot.bands.size() == 1);  // of Pre-LN, wholly on the axis while the data are of its size
+  for (float v : plot.bands[0].hi.values) CHECK(v < plot.y.hi);
   // The lemma is about Xavier's variances, ReLU and norms of unit rows.
   for (RunView& run : view->runs) {
     RunSpec spec = *run.spec;
     spec.model.activation = Activation::Gelu;
     run.spec = std::make_shared<const RunSpec>(spec);
   }
-  CHECK(hidden_norm_scene(*view, data, options).lines.empty());
-  CHECK(hidden_norm_scene(*view, data, options).bands.empty());
+  CHECK(hidden_norm_plot(*view, data, options).lines.empty());
+  CHECK(hidden_norm_plot(*view, data, options).bands.empty());
 }
 
 TEST_CASE("over the first steps the gradients of Pre-LN have their theory beside them") {
   LabData data;
-  SceneOptions options;
+  PlotOptions options;
   const auto view = fixture::lab_view();
   const auto theory_of = [&](int step) {
     options.step = step;
-    for (const plot::Series& s : gradient_by_layer_scene(*view, data, options).series)
+    for (const plot::Series& s : gradient_by_layer_plot(*view, data, options).series)
       if (s.id == "theory of C (Pre-LN) at step 1")
         return std::vector<float>(s.y.values.begin(), s.y.values.end());
     return std::vector<float>();
@@ -120,12 +120,12 @@ TEST_CASE("over the first steps the gradients of Pre-LN have their theory beside
 
 TEST_CASE("the profiles end in the closed form for the last layer where it speaks of these runs and data") {
   LabData data;
-  SceneOptions options;
+  PlotOptions options;
   options.step = 6;
   auto view = std::make_shared<LabView>(*fixture::lab_view());
   const auto find = [&](const std::string& id) {
-    const plot::PlotScene scene = gradient_by_layer_scene(*view, data, options);
-    for (const plot::Series& s : scene.series)
+    const plot::PlotSpec plot = gradient_by_layer_plot(*view, data, options);
+    for (const plot::Series& s : plot.series)
       if (s.id == id) return std::vector<float>(s.y.values.begin(), s.y.values.end());
     return std::vector<float>();
   };
@@ -152,7 +152,7 @@ TEST_CASE("the profiles end in the closed form for the last layer where it speak
   CHECK(find(mark) == std::vector<float>(1, expected(0)));
   CHECK(find("theory of C (Pre-LN) at step 1").back() == Approx(expected(2)));
   CHECK(find("theory of the last layer of C at step 1").size() == 1);
-  CHECK(plot::to_text(gradient_by_layer_scene(*view, data, options))
+  CHECK(plot::to_text(gradient_by_layer_plot(*view, data, options))
             .find("note: A, B theory at step 1: last layer ◆ 1.5\n") != std::string::npos);
 
   options.step = 11;  // too late to compare
@@ -170,12 +170,12 @@ TEST_CASE("the profiles end in the closed form for the last layer where it speak
 
 TEST_CASE("over the first steps the cosine between tokens has the mean field beside it") {
   LabData data;
-  SceneOptions options;
+  PlotOptions options;
   auto view = std::make_shared<LabView>(*fixture::lab_view());
   const auto curves_at = [&](int step) {
     options.step = step;
     std::vector<std::vector<float>> curves;
-    for (const plot::Series& s : depth_scene(*view, data, options, Quantity::token_cosine).series)
+    for (const plot::Series& s : depth_plot(*view, data, options, Metric::token_cosine).series)
       if (s.id.starts_with("mean field of ")) curves.emplace_back(s.y.values.begin(), s.y.values.end());
     return curves;
   };
@@ -196,26 +196,26 @@ TEST_CASE("over the first steps the cosine between tokens has the mean field bes
 }
 
 TEST_CASE("a title chooses what the cell shows, by mouse") {
-  LabRobot lab(fixture::lab_view());
-  lab.robot.click("plot/hidden-norm/quantity");
-  lab.robot.click("plot/hidden-norm/quantity/token-cosine");
-  lab.robot.frames(2);
-  CHECK(lab.robot.value("plot/hidden-norm/quantity") == "token-cosine");
-  CHECK(lab.robot.value("plot/hidden-norm").find("tokens alike") != std::string::npos);
-  lab.robot.click("plot/gradient-over-time/quantity");
-  lab.robot.click("plot/gradient-over-time/quantity/attention-entropy");
-  lab.robot.frames(2);
-  CHECK(lab.robot.value("plot/gradient-over-time/quantity") == "attention-entropy");
+  LabDriver lab(fixture::lab_view());
+  lab.driver.click("plot/hidden-norm/quantity");
+  lab.driver.click("plot/hidden-norm/quantity/token-cosine");
+  lab.driver.frames(2);
+  CHECK(lab.driver.value("plot/hidden-norm/quantity") == "token-cosine");
+  CHECK(lab.driver.value("plot/hidden-norm").find("tokens alike") != std::string::npos);
+  lab.driver.click("plot/gradient-over-time/quantity");
+  lab.driver.click("plot/gradient-over-time/quantity/attention-entropy");
+  lab.driver.frames(2);
+  CHECK(lab.driver.value("plot/gradient-over-time/quantity") == "attention-entropy");
 }
 
 TEST_CASE("dragging in a plot over time moves the one cursor, and letting go at the end follows again") {
-  LabRobot lab(fixture::lab_view());
-  lab.robot.drag_by("plot/loss", {-60, 0}, "", 4, {0.5f, 0.5f});
+  LabDriver lab(fixture::lab_view());
+  lab.driver.drag_by("plot/loss", {-60, 0}, "", 4, {0.5f, 0.5f});
   const int step = cursor_step(lab.state.lab_screen.transport(), *lab.state.view);
   CHECK(step > 30);
   CHECK(step < 214);
-  CHECK(lab.robot.value("timeline") == fmt::format("{}", step));
-  lab.robot.drag_by("plot/loss", {500, 0}, "", 4, {0.5f, 0.5f});
+  CHECK(lab.driver.value("timeline") == fmt::format("{}", step));
+  lab.driver.drag_by("plot/loss", {500, 0}, "", 4, {0.5f, 0.5f});
   CHECK_FALSE(lab.state.lab_screen.transport().pinned_step);
 }
 
@@ -224,11 +224,11 @@ TEST_CASE("a plot is saved as SVG, PNG and CSV, never over another file, and cop
   const fs::path folder = fs::temp_directory_path() / fmt::format("normscope-plots-{}", getpid());
   fs::create_directories(folder);
   setenv("XDG_PICTURES_DIR", folder.c_str(), 1);
-  LabRobot lab(fixture::lab_view());
+  LabDriver lab(fixture::lab_view());
   for (const char* format : {"svg", "png", "csv", "csv"}) {
-    lab.robot.click("plot/loss/menu");
-    lab.robot.click(fmt::format("plot/loss/menu/{}", format));
-    lab.robot.frames(2);
+    lab.driver.click("plot/loss/menu");
+    lab.driver.click(fmt::format("plot/loss/menu/{}", format));
+    lab.driver.frames(2);
   }
   CHECK(fs::file_size(folder / "normscope-loss.svg") > 1000);
   CHECK(fs::file_size(folder / "normscope-loss.png") > 5000);
@@ -236,14 +236,14 @@ TEST_CASE("a plot is saved as SVG, PNG and CSV, never over another file, and cop
   CHECK(fs::exists(folder / "normscope-loss-2.csv"));
   CHECK(lab.state.notice.starts_with("saved "));
   setenv("XDG_PICTURES_DIR", "/nowhere/at/all", 1);
-  lab.robot.click("plot/loss/menu");
-  lab.robot.click("plot/loss/menu/svg");
-  lab.robot.frames(1);
+  lab.driver.click("plot/loss/menu");
+  lab.driver.click("plot/loss/menu/svg");
+  lab.driver.frames(1);
   CHECK(lab.state.notice.find("/nowhere/at/all") != std::string::npos);
   unsetenv("XDG_PICTURES_DIR");
   fs::remove_all(folder);
-  lab.robot.move_to("plot/loss");
-  lab.robot.key("Ctrl+T");
+  lab.driver.move_to("plot/loss");
+  lab.driver.key("Ctrl+T");
   CHECK(std::string(ImGui::GetClipboardText()).starts_with("Loss"));
 }
 
@@ -252,7 +252,7 @@ TEST_CASE("every plot is saved in every format, those of one run each too, and c
   const fs::path folder = fs::temp_directory_path() / fmt::format("normscope-all-plots-{}", getpid());
   fs::create_directories(folder);
   setenv("XDG_PICTURES_DIR", folder.c_str(), 1);
-  LabRobot lab(fixture::lab_view());
+  LabDriver lab(fixture::lab_view());
   const std::map<std::string, std::string> plots{{"plot/loss", "Loss"},
                                                  {"plot/rate", "Learning rate"},
                                                  {"plot/gradient-over-time", "Gradient norm over time"},
@@ -261,12 +261,12 @@ TEST_CASE("every plot is saved in every format, those of one run each too, and c
                                                  {"plot/dependency", "Who does each layer lean on?"}};
   for (const auto& [plot, title] : plots) {
     for (const char* format : {"svg", "png", "csv"}) {
-      lab.robot.click(plot + "/menu");
-      lab.robot.click(fmt::format("{}/menu/{}", plot, format));
-      lab.robot.frames(2);
+      lab.driver.click(plot + "/menu");
+      lab.driver.click(fmt::format("{}/menu/{}", plot, format));
+      lab.driver.frames(2);
     }
-    lab.robot.move_to(plot == "plot/gradient-over-time" ? plot + "/A" : plot);
-    lab.robot.key("Ctrl+T");
+    lab.driver.move_to(plot == "plot/gradient-over-time" ? plot + "/A" : plot);
+    lab.driver.key("Ctrl+T");
     INFO(plot);
     CHECK(std::string(ImGui::GetClipboardText()).starts_with(title));
   }
@@ -285,35 +285,35 @@ TEST_CASE("every plot is saved in every format, those of one run each too, and c
 TEST_CASE("turning an axis keeps every value on it") {
   LabData data;
   const auto view = fixture::lab_view();
-  SceneOptions options;
+  PlotOptions options;
   options.step = 214;
-  plot::PlotScene scene = gradient_by_layer_scene(*view, data, options);
-  CHECK(scene.y.scale == plot::AxisScale::log);
-  turn_axis(scene);
-  CHECK(scene.y.scale == plot::AxisScale::linear);
-  turn_axis(scene);
-  CHECK(scene.y.scale == plot::AxisScale::log);
-  for (const plot::Series& s : scene.series)
-    for (float v : s.y.values) CHECK((v >= scene.y.lo && v <= scene.y.hi));
+  plot::PlotSpec plot = gradient_by_layer_plot(*view, data, options);
+  CHECK(plot.y.scale == plot::AxisScale::log);
+  turn_axis(plot);
+  CHECK(plot.y.scale == plot::AxisScale::linear);
+  turn_axis(plot);
+  CHECK(plot.y.scale == plot::AxisScale::log);
+  for (const plot::Series& s : plot.series)
+    for (float v : s.y.values) CHECK((v >= plot.y.lo && v <= plot.y.hi));
 }
 
 TEST_CASE("a layer under the hand is marked in every plot by layer") {
-  LabRobot lab(fixture::lab_view());
+  LabDriver lab(fixture::lab_view());
   LabData data;
-  SceneOptions options;
+  PlotOptions options;
   options.step = 214, options.hover_layer = 2;
-  CHECK(depth_scene(*lab.state.view, data, options, Quantity::gradient).hover == 3.0);
-  CHECK(depth_scene(*lab.state.view, data, options, Quantity::layer_cosine).hover == 3.0);
-  CHECK(dependency_scenes(*lab.state.view, data, options)[0].heat->marked_row == 4);
+  CHECK(depth_plot(*lab.state.view, data, options, Metric::gradient).hover == 3.0);
+  CHECK(depth_plot(*lab.state.view, data, options, Metric::layer_cosine).hover == 3.0);
+  CHECK(dependency_plots(*lab.state.view, data, options)[0].heat->marked_row == 4);
 }
 
 TEST_CASE("what the hand is over in one plot or in the diagram is the layer, or the step, of all of them") {
-  LabRobot lab(fixture::lab_view());
+  LabDriver lab(fixture::lab_view());
   const auto layer_over = [&](const std::string& name, ui::Vec at) {
-    lab.robot.move_to(ui::Vec{2, 2}), lab.robot.frames(2);
+    lab.driver.move_to(ui::Vec{2, 2}), lab.driver.frames(2);
     CHECK_FALSE(lab.state.lab_screen.shown().hover_layer);
     CHECK_FALSE(lab.state.lab_screen.shown().hover_step);
-    lab.robot.move_to(name, at), lab.robot.frames(2);
+    lab.driver.move_to(name, at), lab.driver.frames(2);
     return lab.state.lab_screen.shown().hover_layer.value_or(-1);
   };
   // From the first to the last layer, whatever shows them.
@@ -351,15 +351,15 @@ TEST_CASE("the run cards stand at the cursor") {
 }
 
 TEST_CASE("B sets a bookmark where the cursor stands, and its mark brings the cursor back") {
-  LabRobot lab(fixture::lab_view());
+  LabDriver lab(fixture::lab_view());
   lab.state.lab_screen.transport().pinned_step = 100;
-  lab.robot.key("B");
+  lab.driver.key("B");
   lab.state.lab_screen.transport().pinned_step.reset();
-  lab.robot.frames(1);
-  lab.robot.click("timeline/bookmark/100");
+  lab.driver.frames(1);
+  lab.driver.click("timeline/bookmark/100");
   REQUIRE(lab.state.lab_screen.transport().pinned_step);
   CHECK(*lab.state.lab_screen.transport().pinned_step == 100);
-  lab.robot.key("B");
+  lab.driver.key("B");
   CHECK(lab.state.lab_screen.transport().bookmarks.empty());
 }
 

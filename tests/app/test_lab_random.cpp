@@ -8,7 +8,7 @@
 #include "both_view.h"
 #include "catch.hpp"
 #include "lab_fixture.h"
-#include "lab_robot.h"
+#include "lab_driver.h"
 #include "random_hand.h"
 
 using namespace normscope;
@@ -23,9 +23,9 @@ TEST_CASE("ten thousand random events") {
     shape.fork = seed % 2 == 0;
     shape.layers = seed == 3 ? 2 : 6;
     const bool both = seed == 5;  // an encoder-decoder
-    LabRobot lab(both ? fixture::both_view() : fixture::lab_view(shape),
+    LabDriver lab(both ? fixture::both_view() : fixture::lab_view(shape),
                  seed == 4 ? ui::Vec{1024, 600} : ui::Vec{1600, 1000});
-    RandomHand hand{lab.robot, lab.ui, lab.loop, lab.state, std::mt19937(seed)};
+    RandomHand hand{lab.driver, lab.ui, lab.loop, lab.state, std::mt19937(seed)};
     for (int event = 0; event < each; ++event) {
       INFO(fmt::format("seed {}, event {}", seed, event));
       REQUIRE_NOTHROW(hand.act());

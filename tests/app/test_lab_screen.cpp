@@ -1,15 +1,15 @@
 // The Lab by name, over a fixed view: every gesture ends in the command that it should.
 #include "catch.hpp"
 #include "lab_fixture.h"
-#include "lab_robot.h"
+#include "lab_driver.h"
 
 using namespace normscope;
 using namespace normscope::lab;
-using fixture::LabRobot;
+using fixture::LabDriver;
 
 TEST_CASE("dragging a norm from the trunk to before asks for a fork with all twelve moved") {
-  LabRobot lab(fixture::lab_view());
-  lab.robot.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
+  LabDriver lab(fixture::lab_view());
+  lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
   const auto* fork = lab.last<ForkRequest>();
   REQUIRE(fork);
   CHECK(fork->source == 0);
@@ -19,43 +19,43 @@ TEST_CASE("dragging a norm from the trunk to before asks for a fork with all twe
   for (const LayerWiring& layer : fork->spec.model.stack().layers)
     for (const Wiring* wiring : {&layer.attention, &layer.feed_forward}) {
       CHECK(wiring->before == NormKind::LayerNorm);
-      CHECK(wiring->trunk == NormKind::None);
+      CHECK(wiring->stream == NormKind::None);
     }
   CHECK(fork->spec.model.stack().final == NormKind::None);
-  lab.robot.frames(2);
-  CHECK(lab.robot.value("diagram/layer2/attn/before") == "ln");  // it stays where it fell
+  lab.driver.frames(2);
+  CHECK(lab.driver.value("diagram/layer2/attn/before") == "ln");  // it stays where it fell
 }
 
 TEST_CASE("Alt moves one norm, Shift forks from the start") {
-  LabRobot lab(fixture::lab_view());
-  lab.robot.drag("diagram/layer2/ffn/trunk", "diagram/layer2/ffn/after", "Alt");
+  LabDriver lab(fixture::lab_view());
+  lab.driver.drag("diagram/layer2/ffn/trunk", "diagram/layer2/ffn/after", "Alt");
   const auto* fork = lab.last<ForkRequest>();
   REQUIRE(fork);
   CHECK(fork->note == "1 norm moved");
   CHECK(count_norms(fork->spec.model.stack()) == 12);
   CHECK(norm_at(fork->spec.model.stack(), {1, Sub::feed_forward, Slot::After}) == NormKind::LayerNorm);
-  CHECK(norm_at(fork->spec.model.stack(), {1, Sub::attention, Slot::Trunk}) == NormKind::LayerNorm);
+  CHECK(norm_at(fork->spec.model.stack(), {1, Sub::attention, Slot::Stream}) == NormKind::LayerNorm);
 
-  LabRobot again(fixture::lab_view());
-  again.robot.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before", "Shift");
+  LabDriver again(fixture::lab_view());
+  again.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before", "Shift");
   REQUIRE(again.last<ForkRequest>());
   CHECK(again.last<ForkRequest>()->from_start);
 }
 
 TEST_CASE("while a norm is held, footer and card D say what letting go will do") {
-  LabRobot lab(fixture::lab_view());
-  lab.robot.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before\nframes 3");
-  CHECK(lab.robot.value("diagram/footer").find("all 12 norms before their branch") != std::string::npos);
-  CHECK(lab.robot.value("run/D") == "12 norms moved");
-  lab.robot.script("drop");
+  LabDriver lab(fixture::lab_view());
+  lab.driver.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before\nframes 3");
+  CHECK(lab.driver.value("diagram/footer").find("all 12 norms before their branch") != std::string::npos);
+  CHECK(lab.driver.value("run/D") == "12 norms moved");
+  lab.driver.script("drop");
   CHECK(lab.last<ForkRequest>());
 }
 
 TEST_CASE("letting go anywhere else changes nothing, nor does a drag that was cancelled") {
-  LabRobot lab(fixture::lab_view());
-  lab.robot.drag_by("diagram/layer2/attn/trunk", {300, 140});
+  LabDriver lab(fixture::lab_view());
+  lab.driver.drag_by("diagram/layer2/attn/trunk", {300, 140});
   CHECK_FALSE(lab.last<ForkRequest>());
-  lab.robot.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before\nframes 2\nkey Escape\ndrop");
+  lab.driver.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before\nframes 2\nkey Escape\ndrop");
   CHECK_FALSE(lab.last<ForkRequest>());
 }
 
@@ -66,12 +66,12 @@ TEST_CASE("the keyboard does what the mouse does") {
   };
   for (const Case& c :
        {Case{"I", "before", false}, Case{"O", "after", false}, Case{"Alt+I", "before", true}}) {
-    LabRobot mouse(fixture::lab_view()), keys(fixture::lab_view());
-    mouse.robot.drag("diagram/layer2/attn/trunk", std::string("diagram/layer2/attn/") + c.to,
+    LabDriver mouse(fixture::lab_view()), keys(fixture::lab_view());
+    mouse.driver.drag("diagram/layer2/attn/trunk", std::string("diagram/layer2/attn/") + c.to,
                      c.alone ? "Alt" : "");
     keys.ui.focus("diagram/layer2/attn/trunk");
-    keys.robot.frames(2);
-    keys.robot.key(c.key);
+    keys.driver.frames(2);
+    keys.driver.key(c.key);
     INFO(c.key);
     REQUIRE(mouse.last<ForkRequest>());
     REQUIRE(keys.last<ForkRequest>());
@@ -81,34 +81,34 @@ TEST_CASE("the keyboard does what the mouse does") {
 }
 
 TEST_CASE("Enter empties and fills a slot, and arrows walk the slots and layers") {
-  LabRobot lab(fixture::lab_view());
+  LabDriver lab(fixture::lab_view());
   lab.ui.focus("diagram/layer2/attn/trunk");
-  lab.robot.frames(2);
-  lab.robot.key("Right");
+  lab.driver.frames(2);
+  lab.driver.key("Right");
   CHECK(lab.ui.focused() == "diagram/layer2/attn/before");
-  lab.robot.key("Up");
+  lab.driver.key("Up");
   CHECK(lab.ui.focused() == "diagram/layer2/ffn/before");
-  lab.robot.key("Up");
-  lab.robot.frames(2);
+  lab.driver.key("Up");
+  lab.driver.frames(2);
   CHECK(lab.ui.focused() == "diagram/layer3/attn/before");
-  lab.robot.key("Enter");
+  lab.driver.key("Enter");
   REQUIRE(lab.last<ForkRequest>());
   CHECK(lab.last<ForkRequest>()->note == "12 norms added");
   CHECK_FALSE(lab.last<StepOnce>());  // the arrows did not reach the transport
 }
 
 TEST_CASE("the kind of a norm is chosen by right click") {
-  LabRobot lab(fixture::lab_view());
-  lab.robot.click("diagram/layer2/attn/trunk", {0.5f, 0.5f}, 1);
-  lab.robot.frames(2);
-  lab.robot.click("diagram/kind/rms");
+  LabDriver lab(fixture::lab_view());
+  lab.driver.click("diagram/layer2/attn/trunk", {0.5f, 0.5f}, 1);
+  lab.driver.frames(2);
+  lab.driver.click("diagram/kind/rms");
   REQUIRE(lab.last<ForkRequest>());
   CHECK(lab.last<ForkRequest>()->note == "12 norms changed");
 }
 
 TEST_CASE("a preset snaps all layers and the final norm") {
-  LabRobot lab(fixture::lab_view());
-  lab.robot.click("diagram/preset/Pre");
+  LabDriver lab(fixture::lab_view());
+  lab.driver.click("diagram/preset/Pre");
   const auto* fork = lab.last<ForkRequest>();
   REQUIRE(fork);
   CHECK(placement_of(fork->spec.model.stack(), context_of(fork->spec.model, true)) == Placement::Pre);
@@ -117,96 +117,96 @@ TEST_CASE("a preset snaps all layers and the final norm") {
 }
 
 TEST_CASE("rows open and close, tiles and cards choose the run") {
-  LabRobot lab(fixture::lab_view());
-  lab.robot.click("diagram/layers3-6");
-  lab.robot.frames(2);
+  LabDriver lab(fixture::lab_view());
+  lab.driver.click("diagram/layers3-6");
+  lab.driver.frames(2);
   CHECK(lab.ui.registry().find("diagram/layer3/attn/trunk"));
-  lab.robot.click("diagram/collapse");
-  lab.robot.frames(2);
+  lab.driver.click("diagram/collapse");
+  lab.driver.frames(2);
   CHECK(lab.ui.registry().find("diagram/layers1-6"));
-  lab.robot.click("diagram/run/C");
+  lab.driver.click("diagram/run/C");
   CHECK(lab.state.lab_screen.diagram().selected == 'C');
-  lab.robot.click("run/B");
+  lab.driver.click("run/B");
   CHECK(lab.state.lab_screen.diagram().selected == 'B');
 }
 
 TEST_CASE("transport: play, step, reset, speed, budget") {
-  LabRobot lab(fixture::lab_view());
-  lab.robot.click("transport/play");
+  LabDriver lab(fixture::lab_view());
+  lab.driver.click("transport/play");
   CHECK(lab.last<Pause>());
-  lab.robot.key("Space");
+  lab.driver.key("Space");
   CHECK(lab.log.size() == 2);
-  lab.robot.click("transport/step");
+  lab.driver.click("transport/step");
   CHECK(lab.last<StepOnce>());
-  lab.robot.click("transport/reset");
+  lab.driver.click("transport/reset");
   REQUIRE(lab.last<Reset>());
   CHECK_FALSE(lab.last<Reset>()->new_seed);
-  lab.robot.click("transport/speed/slow");
+  lab.driver.click("transport/speed/slow");
   REQUIRE(lab.last<SetSpeed>());
   CHECK(lab.last<SetSpeed>()->steps_per_second == kSpeeds[0]);
-  lab.robot.click("transport/budget");
-  lab.robot.frames(2);
-  lab.robot.key("Ctrl+A");
-  lab.robot.type("450");
-  lab.robot.key("Enter");
+  lab.driver.click("transport/budget");
+  lab.driver.frames(2);
+  lab.driver.key("Ctrl+A");
+  lab.driver.type("450");
+  lab.driver.key("Enter");
   REQUIRE(lab.last<SetBudget>());
   CHECK(lab.last<SetBudget>()->steps == 450);
 }
 
 TEST_CASE("Right steps, unless a control has the arrows; Space is a space while typing") {
-  LabRobot lab(fixture::lab_view());
-  lab.robot.key("Right");
+  LabDriver lab(fixture::lab_view());
+  lab.driver.key("Right");
   CHECK(lab.last<StepOnce>());
   lab.log.clear();
-  lab.robot.click("transport/budget");
-  lab.robot.frames(2);
-  lab.robot.key("Space");
+  lab.driver.click("transport/budget");
+  lab.driver.frames(2);
+  lab.driver.key("Space");
   CHECK_FALSE(lab.last<Pause>());
 }
 
 TEST_CASE("the timeline sets the step that the depth plots show") {
-  LabRobot lab(fixture::lab_view());
-  const ui::Control line = lab.robot.control("timeline");
-  lab.robot.click("timeline", {8 / line.rect.w + 0.25f, 0.5f});
-  lab.robot.frames(2);
-  const int step = std::stoi(lab.robot.value("timeline"));
+  LabDriver lab(fixture::lab_view());
+  const ui::Control line = lab.driver.control("timeline");
+  lab.driver.click("timeline", {8 / line.rect.w + 0.25f, 0.5f});
+  lab.driver.frames(2);
+  const int step = std::stoi(lab.driver.value("timeline"));
   CHECK(step > 60);
   CHECK(step < 90);
   CHECK(lab.state.lab_screen.transport().pinned_step == step);
-  lab.robot.key("End");
+  lab.driver.key("End");
   CHECK_FALSE(lab.state.lab_screen.transport().pinned_step);
 }
 
 TEST_CASE("Left and Right move the cursor by a step; at the newest step Right trains one") {
-  LabRobot lab(fixture::lab_view());
+  LabDriver lab(fixture::lab_view());
   const int newest = lab.state.view->step;
   const auto& pinned = lab.state.lab_screen.transport().pinned_step;
-  lab.robot.key("Left"), lab.robot.key("Left");
+  lab.driver.key("Left"), lab.driver.key("Left");
   CHECK(pinned == newest - 2);
-  lab.robot.key("Right");
+  lab.driver.key("Right");
   CHECK(pinned == newest - 1);
   CHECK_FALSE(lab.last<StepOnce>());
-  lab.robot.key("Right");
+  lab.driver.key("Right");
   CHECK_FALSE(pinned);
   CHECK_FALSE(lab.last<StepOnce>());
-  lab.robot.key("Right");
+  lab.driver.key("Right");
   CHECK(lab.last<StepOnce>());
   CHECK_FALSE(pinned);
 }
 
 TEST_CASE("settings: shared fields edit all runs, a run that differs alone") {
-  LabRobot lab(fixture::lab_view());
-  lab.robot.click("settings/train.rate");
-  lab.robot.frames(2);
-  lab.robot.key("Ctrl+A");
-  lab.robot.type("0.001");
-  lab.robot.key("Enter");
+  LabDriver lab(fixture::lab_view());
+  lab.driver.click("settings/train.rate");
+  lab.driver.frames(2);
+  lab.driver.key("Ctrl+A");
+  lab.driver.type("0.001");
+  lab.driver.key("Enter");
   REQUIRE(lab.last<EditField>());
   CHECK(lab.last<EditField>()->run == -1);
   CHECK(lab.last<EditField>()->key == "train.rate");
   CHECK(std::stod(lab.last<EditField>()->value) == Approx(0.001));
 
-  lab.robot.drag_by("settings/train.warmup/B", {-20, 0});
+  lab.driver.drag_by("settings/train.warmup/B", {-20, 0});
   REQUIRE(lab.last<EditField>());
   CHECK(lab.last<EditField>()->run == 1);
   CHECK(lab.last<EditField>()->key == "train.warmup");
@@ -216,88 +216,88 @@ TEST_CASE("settings: shared fields edit all runs, a run that differs alone") {
   CHECK(differing[0]->key == "model.placement");
   CHECK(differing[1]->key == "train.warmup");
 
-  lab.robot.click("settings/edits/A");
-  lab.robot.click("settings/model.init");
-  lab.robot.frames(2);
+  lab.driver.click("settings/edits/A");
+  lab.driver.click("settings/model.init");
+  lab.driver.frames(2);
   lab.log.clear();
-  lab.robot.click("settings/model.init/theory");
+  lab.driver.click("settings/model.init/theory");
   REQUIRE(lab.log.size() == 2);  // B and C
   CHECK(std::get<EditField>(lab.log[0]).run == 1);
 }
 
 TEST_CASE(
     "a structural setting says what it does before it does it: under the mouse, in focus, while it moves") {
-  LabRobot lab(fixture::lab_view(), {1440, 900});  // where the note has a place of its own
-  lab.robot.click("lab/left/Settings");
-  lab.robot.frames(2);
+  LabDriver lab(fixture::lab_view(), {1440, 900});  // where the note has a place of its own
+  lab.driver.click("lab/left/Settings");
+  lab.driver.frames(2);
   const auto note = [&] {
-    lab.robot.frames(2);
-    return lab.robot.value("settings/note");
+    lab.driver.frames(2);
+    return lab.driver.value("settings/note");
   };
-  lab.robot.move_to("settings/model.width");
+  lab.driver.move_to("settings/model.width");
   CHECK(note() == "a change restarts from step 0");
-  lab.robot.move_to("settings/train.rate");  // acts at once
+  lab.driver.move_to("settings/train.rate");  // acts at once
   CHECK(note() == "seed, batches and weights are shared");
-  lab.robot.move_to({2, 2});
+  lab.driver.move_to({2, 2});
   lab.ui.focus("settings/model.layers");
-  lab.robot.key("Tab"), lab.robot.key("Shift+Tab");
+  lab.driver.key("Tab"), lab.driver.key("Shift+Tab");
   CHECK(lab.ui.focused() == "settings/model.layers");
   CHECK(note() == "a change restarts from step 0");
-  lab.robot.script("grab settings/model.width settings/edits/C");
+  lab.driver.script("grab settings/model.width settings/edits/C");
   const std::string cost = note();
   CHECK(cost.find("a step") != std::string::npos);
   CHECK(cost.find("MB") != std::string::npos);
-  lab.robot.script("drop");
+  lab.driver.script("drop");
 
   // A choice tells it while the hand is over it.
-  lab.robot.frames(2);
-  lab.robot.click("settings/model.init");
-  lab.robot.frames(2);
-  lab.robot.move_to("settings/model.init/theory");
+  lab.driver.frames(2);
+  lab.driver.click("settings/model.init");
+  lab.driver.frames(2);
+  lab.driver.move_to("settings/model.init/theory");
   CHECK(note().find("restarts: about") == 0);
 }
 
 TEST_CASE("a bookmark is set with the key, from the palette and by a right click") {
-  LabRobot lab(fixture::lab_view());
+  LabDriver lab(fixture::lab_view());
   const auto& marks = lab.state.lab_screen.transport().bookmarks;
-  lab.robot.key("B");
+  lab.driver.key("B");
   CHECK(marks == std::vector<int>{214});
-  lab.robot.click("timeline", {0.3f, 0.5f}, 1);
-  lab.robot.frames(2);
+  lab.driver.click("timeline", {0.3f, 0.5f}, 1);
+  lab.driver.frames(2);
   REQUIRE(marks.size() == 2);
-  lab.robot.click("timeline/bookmark/" + std::to_string(marks[0]));
-  lab.robot.frames(2);
+  lab.driver.click("timeline/bookmark/" + std::to_string(marks[0]));
+  lab.driver.frames(2);
   CHECK(lab.state.lab_screen.transport().pinned_step == marks[0]);
-  lab.robot.key("Ctrl+K");
-  lab.robot.frames(3);
-  lab.robot.type("bookmark at the cursor");
-  lab.robot.frames(2);
-  lab.robot.key("Enter");
-  lab.robot.frames(4);
+  lab.driver.key("Ctrl+K");
+  lab.driver.frames(3);
+  lab.driver.type("bookmark at the cursor");
+  lab.driver.frames(2);
+  lab.driver.key("Enter");
+  lab.driver.frames(4);
   CHECK(marks == std::vector<int>{214});
 }
 
 TEST_CASE("undo and redo answer every edit") {
-  LabRobot lab(fixture::lab_view());
-  lab.robot.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
-  lab.robot.key("Ctrl+Z");
+  LabDriver lab(fixture::lab_view());
+  lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
+  lab.driver.key("Ctrl+Z");
   CHECK(lab.last<RemoveFork>());
   CHECK(lab.state.lab_screen.diagram().selected == 'A');
-  lab.robot.key("Ctrl+Shift+Z");
+  lab.driver.key("Ctrl+Shift+Z");
   CHECK(lab.last<RestoreFork>());
   CHECK(lab.state.lab_screen.diagram().selected == 'D');
-  CHECK(lab.state.hands.undo.can_undo());
-  CHECK_FALSE(lab.state.hands.undo.can_redo());
+  CHECK(lab.state.shell.undo.can_undo());
+  CHECK_FALSE(lab.state.shell.undo.can_redo());
 }
 
 TEST_CASE("the handles of the learning rate act on the runs") {
-  LabRobot lab(fixture::lab_view());
-  lab.robot.drag_by("plot/rate/warmup/B", {-60, 0});
+  LabDriver lab(fixture::lab_view());
+  lab.driver.drag_by("plot/rate/warmup/B", {-60, 0});
   REQUIRE(lab.last<EditField>());
   CHECK(lab.last<EditField>()->run == 1);
   CHECK(lab.last<EditField>()->key == "train.warmup");
   CHECK(std::stoi(lab.last<EditField>()->value) < 190);
-  lab.robot.drag_by("plot/rate/peak", {0, 20});
+  lab.driver.drag_by("plot/rate/peak", {0, 20});
   CHECK(lab.last<EditField>()->run == -1);
   CHECK(lab.last<EditField>()->key == "train.rate");
   CHECK(std::stod(lab.last<EditField>()->value) < 0.003);
@@ -312,46 +312,46 @@ TEST_CASE("while the peak is held the plans of all runs follow it and the axis s
       set_field(spec, "train.schedule", kind);
       run.spec = std::make_shared<const RunSpec>(spec);
     }
-    LabRobot lab(view);
+    LabDriver lab(view);
     LabData data;
-    const auto scene = [&] { return rate_scene(*view, data, lab.state.lab_screen.shown()); };
+    const auto plot = [&] { return rate_plot(*view, data, lab.state.lab_screen.shown()); };
     const auto planned = [&](char letter) {
-      for (const plot::Series& series : scene().series)
+      for (const plot::Series& series : plot().series)
         if (series.id == std::string(1, letter) + " planned") return series.y[0];
       return -1.f;
     };
-    const double top = scene().y.hi, before = planned('B');
-    lab.robot.move_to("plot/rate/peak");
-    lab.robot.press();
-    for (int i = 1; i < 6; ++i) lab.robot.move_to(lab.ui.mouse() + ui::Vec{0, 3});
-    lab.robot.frames(6);
-    const double held = std::stod(lab.robot.value("plot/rate/peak"));
+    const double top = plot().y.hi, before = planned('B');
+    lab.driver.move_to("plot/rate/peak");
+    lab.driver.press();
+    for (int i = 1; i < 6; ++i) lab.driver.move_to(lab.ui.mouse() + ui::Vec{0, 3});
+    lab.driver.frames(6);
+    const double held = std::stod(lab.driver.value("plot/rate/peak"));
     CHECK((held < 0.0029 && held > 0.0005));
     CHECK(planned('B') == Approx(before * held / 0.003).epsilon(0.02));
-    CHECK(scene().y.hi == top);
+    CHECK(plot().y.hi == top);
     CHECK_FALSE(lab.last<EditField>());
-    lab.robot.release();
-    lab.robot.frames(1);
+    lab.driver.release();
+    lab.driver.frames(1);
     REQUIRE(lab.last<EditField>());
     CHECK(std::stod(lab.last<EditField>()->value) == Approx(held).epsilon(0.02));
   }
 }
 
 TEST_CASE("theme, scale and help are controls like the others") {
-  LabRobot lab(fixture::lab_view());
-  lab.robot.click("app/theme");
-  lab.robot.frames(1);
+  LabDriver lab(fixture::lab_view());
+  lab.driver.click("app/theme");
+  lab.driver.frames(1);
   CHECK(lab.state.dark);
-  CHECK(lab.robot.value("app/theme") == "dark");
-  lab.robot.click("app/scale");
-  lab.robot.frames(2);
-  lab.robot.click("app/scale/150");
-  lab.robot.frames(2);
+  CHECK(lab.driver.value("app/theme") == "dark");
+  lab.driver.click("app/scale");
+  lab.driver.frames(2);
+  lab.driver.click("app/scale/150");
+  lab.driver.frames(2);
   CHECK(lab.state.scale == 1.5f);
   CHECK(lab.ui.scale() == Approx(1.5f));
   CHECK(lab.ui.registry().find("lab/left"));  // 1067 x 667: compact
-  lab.robot.key("?");
-  lab.robot.frames(2);
+  lab.driver.key("?");
+  lab.driver.frames(2);
   CHECK(lab.ui.popup_open("app/help"));
 }
 
@@ -360,7 +360,7 @@ TEST_CASE("every control has a help text and a name of its own") {
     for (bool fork : {false, true}) {
       fixture::LabShape shape;
       shape.fork = fork;
-      LabRobot lab(fixture::lab_view(shape), size);
+      LabDriver lab(fixture::lab_view(shape), size);
       for (const ui::Control& control : lab.ui.registry().all()) {
         INFO(control.name);
         CHECK(control.help.size() > 3);
@@ -370,20 +370,20 @@ TEST_CASE("every control has a help text and a name of its own") {
 }
 
 TEST_CASE("an empty session draws") {
-  LabRobot lab(std::make_shared<const LabView>());
-  lab.robot.frames(3);
+  LabDriver lab(std::make_shared<const LabView>());
+  lab.driver.frames(3);
   CHECK(lab.ui.registry().find("transport/play"));
 }
 
 TEST_CASE("what the app has to say comes whole: in one line, in two, or under the mouse") {
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
-    LabRobot lab(fixture::lab_view(), size);
+    LabDriver lab(fixture::lab_view(), size);
     std::string notice = "saved";
     size_t under_the_mouse = 0;
     for (int words = 1; words < 60; ++words) {
       notice += " words" + std::to_string(words);
       lab.state.notice = notice;
-      lab.robot.move_to(ui::Vec{2, 2}), lab.robot.frames(1);
+      lab.driver.move_to(ui::Vec{2, 2}), lab.driver.frames(1);
       const auto shown = [&] {
         std::string text;
         for (const ui::TextRecord& t : lab.ui.texts()) text += " " + t.text + " ";
@@ -391,7 +391,7 @@ TEST_CASE("what the app has to say comes whole: in one line, in two, or under th
       };
       if (shown()) continue;
       ++under_the_mouse;
-      lab.robot.move_to("app/message"), lab.robot.frames(1);
+      lab.driver.move_to("app/message"), lab.driver.frames(1);
       INFO(size.x << ": " << words);
       CHECK(shown());
     }

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "catch.hpp"
-#include "engine/train/lab.h"
+#include "engine/lab/lab.h"
 
 using namespace normscope;
 namespace fs = std::filesystem;
@@ -28,7 +28,7 @@ struct Folder {
 };
 
 std::vector<RunSpec> tiny_runs() {
-  std::vector<RunSpec> runs = hero_runs();
+  std::vector<RunSpec> runs = default_comparison();
   for (RunSpec& run : runs)
     for (auto [key, value] : {std::pair{"model.layers", "2"},
                               {"model.width", "16"},

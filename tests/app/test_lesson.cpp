@@ -5,11 +5,11 @@
 #include <fstream>
 #include <functional>
 
-#include "app/lessons/check.h"
-#include "app/lessons/figures.h"
-#include "app/lessons/limits.h"
-#include "app/lessons/reader.h"
-#include "app/lessons/report.h"
+#include "app/course/check.h"
+#include "app/course/figures.h"
+#include "app/course/limits.h"
+#include "app/course/reader.h"
+#include "app/course/report.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "test_paths.h"
@@ -374,12 +374,12 @@ TEST_CASE("ticks on a log axis tell their value, powers of ten as such", "[lesso
   Figure figure;
   figure.x = {"rate", true, 1e-5, 1, {1e-5, 0.0003, 0.001, 1}};
   figure.y = {"loss", false, 0, 4, {0, 2}};
-  const plot::PlotScene scene = figure_scene(lesson, figure, {});
-  REQUIRE(scene.x.ticks.size() == 4);
-  CHECK(scene.x.ticks[0].label == "10⁻⁵");
-  CHECK(scene.x.ticks[1].label == "0.0003");
-  CHECK(scene.x.ticks[2].label == "0.001");
-  CHECK(scene.y.ticks[1].label == "2");
+  const plot::PlotSpec plot = figure_plot(lesson, figure, {});
+  REQUIRE(plot.x.ticks.size() == 4);
+  CHECK(plot.x.ticks[0].label == "10⁻⁵");
+  CHECK(plot.x.ticks[1].label == "0.0003");
+  CHECK(plot.x.ticks[2].label == "0.001");
+  CHECK(plot.y.ticks[1].label == "2");
 }
 
 TEST_CASE("the report has every claim and figure, in both forms", "[lesson]") {

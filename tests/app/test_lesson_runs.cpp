@@ -1,9 +1,9 @@
 // The lessons' runs: trained once, found in the store that they share with the Lab, and the same bits however
 // many are trained side by side.
-#include "app/lessons/check.h"
-#include "app/lessons/reader.h"
+#include "app/course/check.h"
+#include "app/course/reader.h"
 #include "catch.hpp"
-#include "engine/train/lab.h"
+#include "engine/lab/lab.h"
 #include "test_paths.h"
 
 using namespace normscope;

@@ -7,17 +7,17 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "app/hands/glossary.h"
-#include "app/lessons/figures.h"
+#include "app/view/glossary.h"
+#include "app/course/figures.h"
 #include "app/lessons/kept.h"
-#include "app/lessons/labels.h"
-#include "app/lessons/terms.h"
-#include "player_robot.h"
+#include "app/course/labels.h"
+#include "app/course/terms.h"
+#include "player_driver.h"
 #include "program.h"
 
 using namespace normscope;
 using namespace normscope::lessons;
-using fixture::PlayerRobot;
+using fixture::PlayerDriver;
 namespace fs = std::filesystem;
 
 namespace {
@@ -147,42 +147,42 @@ void without_effect(const Lesson& lesson, MeasureState& state) {
 }  // namespace
 
 TEST_CASE("run again with another setting: label, sentence and figure follow") {
-  PlayerRobot p("", {1600, 1000}, 1, without_effect);
+  PlayerDriver p("", {1600, 1000}, 1, without_effect);
   p.player().open("first-steps", StepKind::Compare);
-  p.robot.frames(3);
+  p.driver.frames(3);
   CHECK(p.says("Post-LN, no warm-up"));
   CHECK(p.says("times smaller than at step 1"));
   CHECK(p.says("the lowest hardly hears"));
-  p.robot.drag_by("lesson/drag/warmup", {80, 0});
+  p.driver.drag_by("lesson/drag/warmup", {80, 0});
   CHECK(p.says("Post-LN, no warm-up"));  // the run that is shown has not changed yet
-  p.robot.click("lesson/again");
-  p.robot.frames(3);
+  p.driver.click("lesson/again");
+  p.driver.frames(3);
   CHECK(p.says("Post-LN, warm-up 100"));
   CHECK_FALSE(p.says("Post-LN, no warm-up"));
   CHECK(p.says("is no smaller than at step 1"));
   CHECK(p.says("both layers hear"));
   CHECK(p.says("of what you did not change"));
-  p.robot.click("lesson/next");
-  p.robot.frames(3);
+  p.driver.click("lesson/next");
+  p.driver.frames(3);
   CHECK(p.says("layer 1 goes on learning"));
   CHECK(p.says("they can still be told apart"));
   CHECK_FALSE(p.says("is gone"));
   // And back: what was set to the lesson's own value is not changed.
-  p.robot.click("lesson/step/compare");
-  p.robot.drag_by("lesson/drag/warmup", {-80, 0});
-  p.robot.click("lesson/again");
-  p.robot.frames(3);
+  p.driver.click("lesson/step/compare");
+  p.driver.drag_by("lesson/drag/warmup", {-80, 0});
+  p.driver.click("lesson/again");
+  p.driver.frames(3);
   CHECK(p.says("Post-LN, no warm-up"));
   CHECK_FALSE(p.says("of what you did not change"));
 
   p.player().open("warm-up", StepKind::Compare);
-  p.robot.frames(3);
+  p.driver.frames(3);
   for (int i = 0; i < 34; ++i) {
     p.focus("lesson/drag/warmup");
-    p.robot.key("Left");
+    p.driver.key("Left");
   }
-  p.robot.click("lesson/again");
-  p.robot.frames(3);
+  p.driver.click("lesson/again");
+  p.driver.frames(3);
   CHECK(p.says("Post-LN, warm-up 30"));
   CHECK_FALSE(p.says("Post-LN, warm-up 200"));
 }
@@ -192,25 +192,25 @@ TEST_CASE("after another run the score box says what was measured now, and that 
     if (lesson.id == "warm-up" && !state.changes.empty())
       for (double& y : state.curves["gap"].y) y = -1;
   };
-  PlayerRobot p("", {1600, 1000}, 1, any_warmup_does);
-  p.robot.click("lesson/slider", {0.9f, 0.5f});
-  p.robot.click("lesson/next"), p.robot.frames(2);
-  p.robot.click("lesson/next"), p.robot.frames(2);
+  PlayerDriver p("", {1600, 1000}, 1, any_warmup_does);
+  p.driver.click("lesson/slider", {0.9f, 0.5f});
+  p.driver.click("lesson/next"), p.driver.frames(2);
+  p.driver.click("lesson/next"), p.driver.frames(2);
   REQUIRE(p.player().step() == StepKind::Compare);
   const LessonProgress kept = p.player().progress("warm-up");
   const Measure& asked = *p.player().lesson()->measure("shortest");
   const auto box_shows = [&](const std::string& words) {
-    const ui::Rect box = p.robot.control("lesson/score").rect;
+    const ui::Rect box = p.driver.control("lesson/score").rect;
     return std::any_of(p.ui.texts().begin(), p.ui.texts().end(), [&](const ui::TextRecord& text) {
       return text.text == words && box.contains(text.rect);
     });
   };
   const auto again = [&](float place) {
-    p.robot.click("lesson/knob/warmup", {place, 0.5f});
-    p.robot.click("lesson/again");
-    p.robot.frames(3);
+    p.driver.click("lesson/knob/warmup", {place, 0.5f});
+    p.driver.click("lesson/again");
+    p.driver.frames(3);
   };
-  CHECK(p.robot.value("lesson/score") == kept.score);
+  CHECK(p.driver.value("lesson/score") == kept.score);
   CHECK(box_shows(kept.measured));
   REQUIRE(kept.measured != shown(0, asked));
   again(0.2f);
@@ -219,25 +219,25 @@ TEST_CASE("after another run the score box says what was measured now, and that 
   CHECK_FALSE(box_shows(kept.measured));
   CHECK_FALSE(box_shows(kept.score));
   CHECK(box_shows("That was for"));
-  CHECK(p.robot.value("lesson/score") == "another setting");
+  CHECK(p.driver.value("lesson/score") == "another setting");
   CHECK(p.player().progress("warm-up") == kept);  // the prediction is not judged by another run
   again(0.999f);
-  CHECK(p.robot.value("lesson/score") == kept.score);
+  CHECK(p.driver.value("lesson/score") == kept.score);
   CHECK(box_shows(kept.measured));
 }
 
 TEST_CASE("the note under a figure's title stands whole, also after a setting was changed") {
   for (const ui::Vec size : {ui::Vec{1600, 1000}, {1440, 900}, {1280, 720}, {1024, 600}}) {
-    PlayerRobot p("", size, 1, without_effect);
+    PlayerDriver p("", size, 1, without_effect);
     p.player().open("first-steps", StepKind::Compare);
-    p.robot.frames(3);
-    p.robot.click("lesson/knob/warmup", {0.5f, 0.5f});
-    p.robot.click("lesson/again");
-    p.robot.frames(3);
+    p.driver.frames(3);
+    p.driver.click("lesson/knob/warmup", {0.5f, 0.5f});
+    p.driver.click("lesson/again");
+    p.driver.frames(3);
     for (const char* tab : {"update", "token states", "gradient"}) {
       INFO(size.x << " " << tab);
-      p.robot.click(std::string("lesson/figure/") + tab);
-      p.robot.frames(2);
+      p.driver.click(std::string("lesson/figure/") + tab);
+      p.driver.frames(2);
       CHECK(p.says("band: range of 5 seeds of what you did not change"));
     }
   }
@@ -249,11 +249,11 @@ TEST_CASE("a figure has no range of five seeds for a run with another setting") 
   const auto kept = load_results(lesson);
   FigureData data;
   data.reference = &*kept;
-  CHECK(figure_scene(lesson, *lesson.figure("gradient"), data).bands.size() == 3);
+  CHECK(figure_plot(lesson, *lesson.figure("gradient"), data).bands.size() == 3);
   data.changes = {{"A", {{"train.warmup", "100"}}}};
-  const plot::PlotScene scene = figure_scene(lesson, *lesson.figure("gradient"), data);
-  CHECK(scene.bands.size() == 2);
-  CHECK(scene.series[0].name == "Post-LN, warm-up 100");
+  const plot::PlotSpec plot = figure_plot(lesson, *lesson.figure("gradient"), data);
+  CHECK(plot.bands.size() == 2);
+  CHECK(plot.series[0].name == "Post-LN, warm-up 100");
 }
 
 TEST_CASE("the upper states of a map stand at the top") {
@@ -262,11 +262,11 @@ TEST_CASE("the upper states of a map stand at the top") {
   const auto kept = load_results(lesson);
   FigureData data;
   data.reference = &*kept;
-  const plot::PlotScene scene = figure_scene(lesson, *lesson.figure("map_post"), data);
-  REQUIRE(scene.heat);
-  CHECK(scene.heat->place(0) == scene.heat->rows - 1);
-  CHECK(scene.heat->place(scene.heat->rows - 1) == 0);
-  CHECK(scene.heat->row_first == "1");
+  const plot::PlotSpec plot = figure_plot(lesson, *lesson.figure("map_post"), data);
+  REQUIRE(plot.heat);
+  CHECK(plot.heat->place(0) == plot.heat->rows - 1);
+  CHECK(plot.heat->place(plot.heat->rows - 1) == 0);
+  CHECK(plot.heat->row_first == "1");
 }
 
 TEST_CASE("before the prediction the axis does not tell which way a curve goes") {
@@ -311,46 +311,46 @@ TEST_CASE("what a lesson takes for granted can be looked up where it is first us
       {"dependency", {"beta2"}},
       {"admin", {"number-by-number", "skip-scale"}},
   };
-  PlayerRobot p;
+  PlayerDriver p;
   for (const auto& [id, terms] : expected)
     for (const std::string& term : terms) {
       p.player().open(id, StepKind::Predict);
-      p.robot.frames(3);
+      p.driver.frames(3);
       INFO(id << " " << term);
       CHECK(p.ui.registry().find("term/" + term));
     }
   p.player().open("first-steps", StepKind::Explain);
-  p.robot.frames(3);
+  p.driver.frames(3);
   CHECK(p.ui.registry().find("term/cosine"));
 }
 
 TEST_CASE("a term in the text shows its entry, and a click or the keyboard opens it") {
-  PlayerRobot p;
+  PlayerDriver p;
   p.player().open("first-steps", StepKind::Predict);
-  p.robot.frames(3);
-  p.robot.move_to("term/gradient");
-  p.robot.frames(40);
+  p.driver.frames(3);
+  p.driver.move_to("term/gradient");
+  p.driver.frames(40);
   CHECK(p.says("changes when a weight changes a little, one number"));
-  p.robot.click("term/gradient");
-  p.robot.frames(3);
-  CHECK(p.robot.value("app/glossary/entry") == hands::find_term("gradient")->text);
-  p.robot.key("Escape");
-  p.robot.frames(3);
+  p.driver.click("term/gradient");
+  p.driver.frames(3);
+  CHECK(p.driver.value("app/glossary/entry") == shell::find_term("gradient")->text);
+  p.driver.key("Escape");
+  p.driver.frames(3);
   CHECK_FALSE(p.ui.popup_open("app/glossary"));
   p.focus("term/w2");
-  p.robot.key("Enter");
-  p.robot.frames(3);
-  CHECK(p.robot.value("app/glossary/entry") == hands::find_term("w2")->text);
+  p.driver.key("Enter");
+  p.driver.frames(3);
+  CHECK(p.driver.value("app/glossary/entry") == shell::find_term("w2")->text);
 }
 
 TEST_CASE("a term that is broken over lines is marked on each of them, and a click on any opens it") {
   size_t broken = 0;
   for (const ui::Vec size : {ui::Vec{1600, 1000}, {1024, 600}}) {
-    PlayerRobot p("", size);
+    PlayerDriver p("", size);
     for (const Lesson& lesson : p.player().course().lessons)
       for (const StepKind step : kSteps) {
         p.player().open(lesson.id, step);
-        p.robot.frames(3);
+        p.driver.frames(3);
         std::vector<std::string> further;
         for (const ui::Control& c : p.ui.registry().all())
           if (c.name.starts_with("title/term/") && c.name.ends_with("/2")) further.push_back(c.name);
@@ -362,7 +362,7 @@ TEST_CASE("a term that is broken over lines is marked on each of them, and a cli
           ++broken;
           // The words on both lines are the whole phrase.
           std::vector<std::string> words;
-          for (const ui::Rect& line : {above->rect, p.robot.control(name).rect})
+          for (const ui::Rect& line : {above->rect, p.driver.control(name).rect})
             for (const ui::TextRecord& text : p.ui.texts())
               if (text.layer == 0 && line.contains(text.rect.centre()))
                 words.push_back(plain_word(text.text));
@@ -370,11 +370,11 @@ TEST_CASE("a term that is broken over lines is marked on each of them, and a cli
           REQUIRE(match.term);
           CHECK(match.term->id == id);
           CHECK(match.words == words.size());
-          p.robot.click("term/" + id + "/2");
-          p.robot.frames(3);
-          CHECK(p.robot.value("app/glossary/entry") == match.term->text);
-          p.robot.key("Escape");
-          p.robot.frames(3);
+          p.driver.click("term/" + id + "/2");
+          p.driver.frames(3);
+          CHECK(p.driver.value("app/glossary/entry") == match.term->text);
+          p.driver.key("Escape");
+          p.driver.frames(3);
         }
       }
   }

@@ -79,15 +79,15 @@ void let_loose(RandomHand& hand, unsigned seed, int events) {
 TEST_CASE("random events on a Lab that trains") {
   const Elsewhere elsewhere;
   for (const unsigned seed : seeds({1, 2})) {
-    auto robot = std::make_unique<LiveRobot>(small_runs(seed % 2 == 0 ? 1 : 2));
-    robot->state.aside = elsewhere.folder.file("aside");
-    robot->state.player = small_player(robot->lab.finished_runs(), elsewhere);
-    robot->lab.play();
-    RandomHand hand{robot->robot, robot->ui, robot->loop, robot->state, std::mt19937(seed)};
+    auto driver = std::make_unique<LiveDriver>(small_runs(seed % 2 == 0 ? 1 : 2));
+    driver->state.stash = elsewhere.folder.file("aside");
+    driver->state.player = small_player(driver->lab.finished_runs(), elsewhere);
+    driver->lab.play();
+    RandomHand hand{driver->driver, driver->ui, driver->loop, driver->state, std::mt19937(seed)};
     let_loose(hand, seed, events_wanted(400));
-    CHECK(robot->view().version > 0);
+    CHECK(driver->view().version > 0);
     const auto begin = Clock::now();
-    robot.reset();
+    driver.reset();
     INFO("seed " << seed);
     CHECK(seconds_since(begin) < kLongestEnd);
   }
@@ -96,15 +96,15 @@ TEST_CASE("random events on a Lab that trains") {
 TEST_CASE("random events on a lesson that measures", "[lesson]") {
   const Elsewhere elsewhere;
   for (const unsigned seed : seeds({1})) {
-    auto robot = std::make_unique<LabRobot>();
-    robot->state.player = small_player(nullptr, elsewhere);
-    robot->state.screen = Screen::lessons;
-    robot->state.player->open("1", lessons::StepKind::Run);
-    robot->robot.frames(2);
-    RandomHand hand{robot->robot, robot->ui, robot->loop, robot->state, std::mt19937(seed)};
+    auto driver = std::make_unique<LabDriver>();
+    driver->state.player = small_player(nullptr, elsewhere);
+    driver->state.screen = Screen::lessons;
+    driver->state.player->open("1", lessons::StepKind::Run);
+    driver->driver.frames(2);
+    RandomHand hand{driver->driver, driver->ui, driver->loop, driver->state, std::mt19937(seed)};
     let_loose(hand, seed, events_wanted(400));
     const auto begin = Clock::now();
-    robot.reset();
+    driver.reset();
     INFO("seed " << seed);
     CHECK(seconds_since(begin) < kLongestEnd);
   }

@@ -4,29 +4,29 @@
 
 #include "catch.hpp"
 #include "lab_fixture.h"
-#include "lab_robot.h"
+#include "lab_driver.h"
 
 using namespace normscope;
 using namespace normscope::lab;
-using fixture::LabRobot;
+using fixture::LabDriver;
 
 namespace {
 
-using Change = std::function<void(LabRobot&)>;
+using Change = std::function<void(LabDriver&)>;
 
 const std::vector<std::pair<const char*, Change>>& changes() {
   static const std::vector<std::pair<const char*, Change>> all{
-      {"theme", [](LabRobot& lab) { lab.state.dark = !lab.state.dark; }},
-      {"scale", [](LabRobot& lab) { lab.state.scale = 0.75f; }},
+      {"theme", [](LabDriver& lab) { lab.state.dark = !lab.state.dark; }},
+      {"scale", [](LabDriver& lab) { lab.state.scale = 0.75f; }},
       {"smaller",
-       [](LabRobot& lab) {
+       [](LabDriver& lab) {
          lab.loop.resize({1440, 900});
        }},
       {"compact",
-       [](LabRobot& lab) {
+       [](LabDriver& lab) {
          lab.loop.resize({1024, 600});
        }},
-      {"all", [](LabRobot& lab) {
+      {"all", [](LabDriver& lab) {
          lab.state.dark = true, lab.state.scale = 1.5f;
          lab.loop.resize({2560, 1440});
        }}};
@@ -38,16 +38,16 @@ const std::vector<std::pair<const char*, Change>>& changes() {
 TEST_CASE("a norm that is held stays held through theme, scale and size, and falls where it is let go") {
   for (const auto& [what, change] : changes()) {
     INFO(what);
-    LabRobot lab(fixture::lab_view());
-    lab.robot.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before");
+    LabDriver lab(fixture::lab_view());
+    lab.driver.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before");
     change(lab);
-    lab.robot.frames(3);
+    lab.driver.frames(3);
     CHECK_FALSE(lab.ui.texts().empty());
     CHECK(lab.ui.registry().find("diagram/footer"));
     // The hand follows to where the slot is now.
-    lab.robot.move_to("diagram/layer2/attn/before");
-    lab.robot.frames(2);
-    lab.robot.script("drop");
+    lab.driver.move_to("diagram/layer2/attn/before");
+    lab.driver.frames(2);
+    lab.driver.script("drop");
     const auto* fork = lab.last<ForkRequest>();
     REQUIRE(fork);
     CHECK(fork->note == "12 norms moved");
@@ -57,13 +57,13 @@ TEST_CASE("a norm that is held stays held through theme, scale and size, and fal
 TEST_CASE("a field and the timeline that are held end in one change at most, within their range") {
   for (const auto& [what, change] : changes()) {
     INFO(what);
-    LabRobot lab(fixture::lab_view());
-    lab.robot.move_to("settings/model.width");
-    lab.robot.press();
-    for (int i = 1; i < 5; ++i) lab.robot.move_to(lab.ui.mouse() + ui::Vec{4, 0});
+    LabDriver lab(fixture::lab_view());
+    lab.driver.move_to("settings/model.width");
+    lab.driver.press();
+    for (int i = 1; i < 5; ++i) lab.driver.move_to(lab.ui.mouse() + ui::Vec{4, 0});
     change(lab);
-    lab.robot.frames(3);
-    lab.robot.release();
+    lab.driver.frames(3);
+    lab.driver.release();
     int edits = 0;
     for (const Command& command : lab.log)
       if (const auto* edit = std::get_if<EditField>(&command)) {
@@ -74,36 +74,36 @@ TEST_CASE("a field and the timeline that are held end in one change at most, wit
       }
     CHECK(edits <= 1);
 
-    LabRobot time(fixture::lab_view());
-    time.robot.move_to("timeline", {0.3f, 0.5f});
-    time.robot.press();
+    LabDriver time(fixture::lab_view());
+    time.driver.move_to("timeline", {0.3f, 0.5f});
+    time.driver.press();
     change(time);
-    time.robot.frames(3);
-    time.robot.move_to("timeline", {0.2f, 0.5f});
-    time.robot.release();
+    time.driver.frames(3);
+    time.driver.move_to("timeline", {0.2f, 0.5f});
+    time.driver.release();
     const auto& step = time.state.lab_screen.transport().pinned_step;
     if (step) CHECK((*step >= 0 && *step < 214));
   }
 }
 
 TEST_CASE("a plot that is zoomed scrubs by its cursor and pans beside it") {
-  LabRobot lab(fixture::lab_view());
+  LabDriver lab(fixture::lab_view());
   const auto& pinned = lab.state.lab_screen.transport().pinned_step;
-  lab.robot.click("timeline", {0.4f, 0.5f});
+  lab.driver.click("timeline", {0.4f, 0.5f});
   REQUIRE(pinned);
   const int start = *pinned;
-  lab.robot.move_to("plot/loss", {0.45f, 0.5f});
-  lab.robot.wheel(2);
-  lab.robot.frames(2);
+  lab.driver.move_to("plot/loss", {0.45f, 0.5f});
+  lab.driver.wheel(2);
+  lab.driver.frames(2);
   // Where the cursor stands now is found by moving until a press takes it.
-  const ui::Rect plot = lab.robot.control("plot/loss").rect;
+  const ui::Rect plot = lab.driver.control("plot/loss").rect;
   bool scrubbed = false;
   for (float x = plot.x + 60; x < plot.right() - 60 && !scrubbed; x += 5) {
-    lab.robot.move_to(ui::Vec{x, plot.centre().y});
-    lab.robot.press();
-    lab.robot.move_to(ui::Vec{x + 12, plot.centre().y});
-    lab.robot.move_to(ui::Vec{x + 30, plot.centre().y});
-    lab.robot.release();
+    lab.driver.move_to(ui::Vec{x, plot.centre().y});
+    lab.driver.press();
+    lab.driver.move_to(ui::Vec{x + 12, plot.centre().y});
+    lab.driver.move_to(ui::Vec{x + 30, plot.centre().y});
+    lab.driver.release();
     scrubbed = pinned && *pinned != start;
   }
   CHECK(scrubbed);

@@ -8,22 +8,22 @@
 #include <iterator>
 #include <map>
 
-#include "app/cli/run_log.h"
-#include "app/config/config_file.h"
-#include "app/frame_log.h"
-#include "app/lab/plot_files.h"
-#include "app/lessons/check.h"
+#include "app/commands/run_log.h"
+#include "app/files/config_file.h"
+#include "app/window/frame_log.h"
+#include "app/panels/plot_files.h"
+#include "app/course/check.h"
 #include "app/lessons/progress.h"
-#include "app/lessons/reader.h"
-#include "app/lessons/report.h"
-#include "app/raster/raster.h"
-#include "app/session/settings.h"
+#include "app/course/reader.h"
+#include "app/course/report.h"
+#include "app/headless/raster.h"
+#include "app/shell/settings.h"
 #include "app/zoo/record.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/data/tokenizer.h"
 #include "engine/train/keyframes.h"
-#include "engine/train/lab_session.h"
+#include "engine/lab/lab_session.h"
 #include "engine/train/run.h"
 #include "live_lab.h"
 #include "program.h"
@@ -203,13 +203,13 @@ TEST_CASE("every output: links to nothing, full disks and folders without access
 
 TEST_CASE("a saved plot never overwrites and follows no link to nothing") {
   const test::Folder folder;
-  plot::PlotScene scene;
-  scene.id = "loss";
+  plot::PlotSpec plot;
+  plot.id = "loss";
   plot::Series line;
   line.id = "A", line.y = plot::Column::of({1, 2});
-  scene.series.push_back(line);
+  plot.series.push_back(line);
   const lab::SavePlot save{
-      std::make_shared<const std::vector<plot::PlotScene>>(1, scene), {}, lab::PlotFormat::csv};
+      std::make_shared<const std::vector<plot::PlotSpec>>(1, plot), {}, lab::PlotFormat::csv};
   fs::create_symlink(folder.file("nowhere"), folder.file("normscope-loss.csv"));
   CHECK(lab::save_plot(save, folder.file("."), false).front().ends_with("normscope-loss-2.csv"));
   CHECK_FALSE(fs::exists(folder.file("nowhere")));

@@ -1,5 +1,5 @@
 // The command palette: everything with a name is found by a few letters and run from the keyboard alone.
-#include "app/hands/palette.h"
+#include "app/shell/palette.h"
 
 #include <algorithm>
 #include <cctype>
@@ -11,22 +11,22 @@
 #include "both_view.h"
 #include "catch.hpp"
 #include "lab_fixture.h"
-#include "lab_robot.h"
+#include "lab_driver.h"
 #include "program.h"
 
 using namespace normscope;
-using namespace normscope::hands;
-using fixture::LabRobot;
+using namespace normscope::shell;
+using fixture::LabDriver;
 
 namespace {
 
-void run_by_name(LabRobot& lab, const char* query) {
-  lab.robot.key("Ctrl+K");
-  lab.robot.frames(3);
-  lab.robot.type(query);
-  lab.robot.frames(2);
-  lab.robot.key("Enter");
-  lab.robot.frames(8);
+void run_by_name(LabDriver& lab, const char* query) {
+  lab.driver.key("Ctrl+K");
+  lab.driver.frames(3);
+  lab.driver.type(query);
+  lab.driver.frames(2);
+  lab.driver.key("Enter");
+  lab.driver.frames(8);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ TEST_CASE("words are found at starts, inside, in order and in the help") {
 }
 
 TEST_CASE("every enabled control of the screen is in the palette and can be found by its title") {
-  LabRobot lab(fixture::lab_view());
+  LabDriver lab(fixture::lab_view());
   const std::vector<PaletteItem> items = palette_items(lab.ui);
   for (const ui::Control& c : lab.ui.registry().all()) {
     if (!c.interactive || !c.enabled || c.name == "app/search" || c.name.starts_with("term/")) continue;
@@ -95,12 +95,12 @@ TEST_CASE("every entry of the palette reads as words, and no two as the same") {
   for (const auto& view : {fixture::lab_view(four), fixture::both_view()})
     for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}})
       for (const char* tab : {"", "lab/left/Settings", "lessons"}) {
-        LabRobot lab(view, size);
+        LabDriver lab(view, size);
         if (std::string(tab) == "lessons")
-          lab.robot.click("app/tab/lessons");
+          lab.driver.click("app/tab/lessons");
         else if (lab.ui.registry().find(tab))
-          lab.robot.click(tab);
-        lab.robot.frames(3);
+          lab.driver.click(tab);
+        lab.driver.frames(3);
         std::map<std::string, std::string> seen;
         for (const PaletteItem& item : palette_items(lab.ui)) {
           INFO(size.x << " " << tab << ": '" << item.title << "' of " << item.control);
@@ -111,67 +111,67 @@ TEST_CASE("every entry of the palette reads as words, and no two as the same") {
 }
 
 TEST_CASE("why there is no CUDA stands in the palette, and choosing it says so") {
-  LabRobot lab(fixture::lab_view());
+  LabDriver lab(fixture::lab_view());
   std::promise<std::string> reason;
   lab.state.clock = true, lab.state.cuda = reason.get_future().share();
   reason.set_value("there is no NVIDIA GPU");
-  lab.robot.frames(2);
+  lab.driver.frames(2);
   run_by_name(lab, "train on cuda");
   CHECK(lab.state.notice == "Not here: there is no NVIDIA GPU.");
   CHECK_FALSE(lab.last<lab::SetBackend>());
 }
 
 TEST_CASE("Ctrl+K, a few letters and Enter press a control") {
-  LabRobot lab(fixture::lab_view());
+  LabDriver lab(fixture::lab_view());
   run_by_name(lab, "transport step");
   CHECK(lab.last<lab::StepOnce>());
   CHECK_FALSE(lab.ui.popup_open("app/palette"));
 }
 
 TEST_CASE("a field that was found is ready to be typed into") {
-  LabRobot lab(fixture::lab_view());
+  LabDriver lab(fixture::lab_view());
   run_by_name(lab, "learning rate");
   CHECK(lab.ui.focused() == "settings/train.rate");
   CHECK(lab.ui.edit().name == "settings/train.rate");
 }
 
 TEST_CASE("arrows choose another row, the mouse too, and Escape leaves without a trace") {
-  LabRobot lab(fixture::lab_view());
-  lab.robot.click("app/search");
-  lab.robot.frames(3);
-  lab.robot.type("everything");
-  lab.robot.frames(2);
-  const std::string first = lab.robot.value("app/palette/0"), second = lab.robot.value("app/palette/1");
+  LabDriver lab(fixture::lab_view());
+  lab.driver.click("app/search");
+  lab.driver.frames(3);
+  lab.driver.type("everything");
+  lab.driver.frames(2);
+  const std::string first = lab.driver.value("app/palette/0"), second = lab.driver.value("app/palette/1");
   CHECK(first != second);
-  lab.robot.key("Down");
-  lab.robot.key("Enter");
-  lab.robot.frames(4);
+  lab.driver.key("Down");
+  lab.driver.key("Enter");
+  lab.driver.frames(4);
   CHECK(lab.state.scale == Approx(second == "Everything smaller" ? 0.9f : 1.1f));
 
-  lab.robot.key("Ctrl+K");
-  lab.robot.frames(3);
-  lab.robot.type("light or dark");
-  lab.robot.frames(2);
-  lab.robot.click("app/palette/0");
-  lab.robot.frames(4);
+  lab.driver.key("Ctrl+K");
+  lab.driver.frames(3);
+  lab.driver.type("light or dark");
+  lab.driver.frames(2);
+  lab.driver.click("app/palette/0");
+  lab.driver.frames(4);
   CHECK(lab.state.dark);
 
   const size_t before = lab.log.size();
-  lab.robot.key("Ctrl+K");
-  lab.robot.frames(3);
-  lab.robot.type("play");
-  lab.robot.key("Escape");
-  lab.robot.frames(4);
+  lab.driver.key("Ctrl+K");
+  lab.driver.frames(3);
+  lab.driver.type("play");
+  lab.driver.key("Escape");
+  lab.driver.frames(4);
   CHECK_FALSE(lab.ui.popup_open("app/palette"));
   CHECK(lab.log.size() == before);
 }
 
 TEST_CASE("letters typed into the palette are no shortcuts") {
-  LabRobot lab(fixture::lab_view());
-  lab.robot.key("Ctrl+K");
-  lab.robot.frames(3);
-  lab.robot.type("a b ?");
-  lab.robot.frames(3);
+  LabDriver lab(fixture::lab_view());
+  lab.driver.key("Ctrl+K");
+  lab.driver.frames(3);
+  lab.driver.type("a b ?");
+  lab.driver.frames(3);
   CHECK(lab.log.empty());
   CHECK_FALSE(lab.ui.popup_open("app/help"));
 }
@@ -181,7 +181,7 @@ TEST_CASE("a setting out of sight is found, brought forth and ready to be typed 
     for (const auto& [query, control] : {std::pair{"weight decay", "settings/train.weight_decay"},
                                          {"label smoothing", "settings/train.label_smoothing"},
                                          {"learning rate", "settings/train.rate"}}) {
-      LabRobot lab(fixture::lab_view(), size);
+      LabDriver lab(fixture::lab_view(), size);
       INFO(size.x << " " << query);
       run_by_name(lab, query);
       CHECK(lab.ui.edit().name == control);
@@ -192,20 +192,20 @@ TEST_CASE("a setting out of sight is found, brought forth and ready to be typed 
 TEST_CASE("every placement is in the palette by its name") {
   for (Placement placement : kPresets) {
     if (placement == Placement::Post) continue;  // what run A is
-    LabRobot lab(fixture::lab_view());
+    LabDriver lab(fixture::lab_view());
     INFO(to_string(placement));
     run_by_name(lab, (std::string("preset: ") + label(placement)).c_str());
     REQUIRE(lab.last<ForkRequest>());
     const ModelConfig& model = lab.last<ForkRequest>()->spec.model;
     CHECK(placement_of(model.stack(), context_of(model, true)) == placement);
-    CHECK(lab.state.hands.undo.can_undo());
+    CHECK(lab.state.shell.undo.can_undo());
   }
 }
 
 namespace {
 
 // All items of a window, those of its menus and other tabs too.
-std::vector<PaletteItem> all_items(LabRobot& lab) {
+std::vector<PaletteItem> all_items(LabDriver& lab) {
   return palette_items(lab.ui, lab.state.lab_screen.elsewhere(lab.ui.registry(), *lab.state.view));
 }
 
@@ -248,7 +248,7 @@ TEST_CASE("what a person calls it is found: the first item is the one that was m
       {"dataset", "settings/data.name"},
   };
   for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
-    LabRobot lab(fixture::lab_view(), size);
+    LabDriver lab(fixture::lab_view(), size);
     const std::vector<PaletteItem> items = all_items(lab);
     for (const auto& c : cases) {
       const auto found = matches(c.query, items);
@@ -272,7 +272,7 @@ TEST_CASE("what a person calls it is found: the first item is the one that was m
 }
 
 TEST_CASE("every action has other names, and each of them finds it among the first") {
-  LabRobot lab(fixture::lab_view(), {1024, 600});
+  LabDriver lab(fixture::lab_view(), {1024, 600});
   const std::vector<PaletteItem> items = all_items(lab);
   const auto action = [](const PaletteItem& item) {
     for (const char* kind : {"transport/", "lab/luck", "app/help", "app/theme", "app/scale", "app/tab/"})
@@ -302,25 +302,25 @@ TEST_CASE("what the palette lists it does: segments, menus and settings out of s
   const test::Folder folder;
   setenv("XDG_PICTURES_DIR", folder.file("").c_str(), 1);
   for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
-    LabRobot lab(fixture::lab_view(), size);
+    LabDriver lab(fixture::lab_view(), size);
     INFO(size.x);
     run_by_name(lab, "loss plot csv");
     REQUIRE(lab.last<lab::SavePlot>());
     CHECK(lab.last<lab::SavePlot>()->format == lab::PlotFormat::csv);
-    CHECK(lab.last<lab::SavePlot>()->scenes->front().id == "loss");
+    CHECK(lab.last<lab::SavePlot>()->plots->front().id == "loss");
     lab.log.clear();
     run_by_name(lab, "hidden norm plot png");
     REQUIRE(lab.last<lab::SavePlot>());
-    CHECK(lab.last<lab::SavePlot>()->scenes->front().id == "hidden-norm");
+    CHECK(lab.last<lab::SavePlot>()->plots->front().id == "hidden-norm");
     run_by_name(lab, "speed slow");
     REQUIRE(lab.last<lab::SetSpeed>());
     CHECK(lab.last<lab::SetSpeed>()->steps_per_second == lab::kSpeeds[0]);
-    lab.robot.key("Escape"), lab.robot.frames(2);
+    lab.driver.key("Escape"), lab.driver.frames(2);
     run_by_name(lab, "luck");
-    REQUIRE(lab.last<lab::CheckLuck>());
+    REQUIRE(lab.last<lab::CheckSeeds>());
     run_by_name(lab, "help");
     CHECK(lab.ui.popup_open("app/help"));
-    lab.robot.key("Escape"), lab.robot.frames(2);
+    lab.driver.key("Escape"), lab.driver.frames(2);
     run_by_name(lab, "restart");
     CHECK(lab.last<lab::Reset>());
   }

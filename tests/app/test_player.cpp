@@ -4,50 +4,50 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/raster/raster.h"
+#include "app/headless/raster.h"
 #include "app/ui/widgets.h"
-#include "player_robot.h"
+#include "player_driver.h"
 #include "program.h"
 
 using namespace normscope;
 using namespace normscope::lessons;
-using fixture::PlayerRobot;
+using fixture::PlayerDriver;
 
 namespace {
 
-void predict(PlayerRobot& p, bool right, bool keyboard) {
+void predict(PlayerDriver& p, bool right, bool keyboard) {
   const Prediction& q = p.player().lesson()->prediction;
   if (q.kind == Prediction::Kind::Value) {
     if (keyboard) {
       p.focus("lesson/slider");
-      for (int i = 0; i < (right ? 5 : 15); ++i) p.robot.key("Right");
+      for (int i = 0; i < (right ? 5 : 15); ++i) p.driver.key("Right");
     } else {
-      p.robot.click("lesson/slider", {right ? 0.15f : 0.9f, 0.5f});
+      p.driver.click("lesson/slider", {right ? 0.15f : 0.9f, 0.5f});
     }
   } else if (q.kind == Prediction::Kind::Draw) {
     if (keyboard) {
       p.focus("lesson/draw");
       for (int i = 0; i < 20; ++i) {
-        p.robot.key("Right");
-        if (right) p.robot.key("Down");
+        p.driver.key("Right");
+        if (right) p.driver.key("Down");
       }
     } else {
-      const ui::Rect r = p.robot.control("lesson/draw").rect;
-      p.robot.drag_by("lesson/draw", {r.w * 0.99f, right ? r.h * 0.4f : -r.h * 0.1f}, "", 12, {0.005f, 0.3f});
+      const ui::Rect r = p.driver.control("lesson/draw").rect;
+      p.driver.drag_by("lesson/draw", {r.w * 0.99f, right ? r.h * 0.4f : -r.h * 0.1f}, "", 12, {0.005f, 0.3f});
     }
   } else {
     const std::string first = "lesson/card/" + q.cards[0].id;
     if (keyboard) {
       p.focus(first);
-      p.robot.key("Down");
-      p.robot.key("Down");
+      p.driver.key("Down");
+      p.driver.key("Down");
     } else {
-      p.robot.drag(first, "lesson/card/" + q.cards.back().id);
+      p.driver.drag(first, "lesson/card/" + q.cards.back().id);
     }
   }
 }
 
-void walk(PlayerRobot& p, const std::string& id, bool right, bool keyboard) {
+void walk(PlayerDriver& p, const std::string& id, bool right, bool keyboard) {
   INFO("lesson " << id << (right ? ", right" : ", wrong") << (keyboard ? ", keyboard" : ", mouse"));
   p.press("lesson/list/" + id, keyboard);
   REQUIRE(p.player().lesson()->id == id);
@@ -59,18 +59,18 @@ void walk(PlayerRobot& p, const std::string& id, bool right, bool keyboard) {
   p.press("lesson/next", keyboard);
   REQUIRE(p.player().step() == StepKind::Run);
   CHECK(p.started == before + 1);
-  p.robot.frames(2);
+  p.driver.frames(2);
   p.press("lesson/next", keyboard);
   REQUIRE(p.player().step() == StepKind::Compare);
-  p.robot.frames(2);
-  CHECK(p.robot.control("lesson/score").rect.w > 100);
+  p.driver.frames(2);
+  CHECK(p.driver.control("lesson/score").rect.w > 100);
   const LessonProgress now = p.player().progress(id);
   CHECK(now.committed);
   CHECK_FALSE(now.score.empty());
   CHECK_FALSE(now.measured.empty());
   p.press("lesson/next", keyboard);
   REQUIRE(p.player().step() == StepKind::Explain);
-  p.robot.frames(2);
+  p.driver.frames(2);
   p.press("lesson/next", keyboard);
   CHECK(p.player().progress(id).done);
 }
@@ -88,14 +88,14 @@ TEST_CASE("every lesson is walked to its end, right and wrong, by mouse and by k
   REQUIRE(all.size() >= 6);
   for (const bool keyboard : {false, true})
     for (const bool right : {true, false}) {
-      PlayerRobot p;
+      PlayerDriver p;
       for (const std::string& id : all) walk(p, id, right, keyboard);
       CHECK(p.shows(fmt::format("{} of {} done", all.size(), all.size())));
     }
 }
 
 TEST_CASE("right and wrong predictions are told apart", "[player]") {
-  PlayerRobot right, wrong;
+  PlayerDriver right, wrong;
   walk(right, "warm-up", true, false);
   walk(wrong, "warm-up", false, false);
   CHECK(right.player().progress("warm-up").score != wrong.player().progress("warm-up").score);
@@ -103,10 +103,10 @@ TEST_CASE("right and wrong predictions are told apart", "[player]") {
 }
 
 TEST_CASE("nothing measured is visible before the commitment", "[player]") {
-  PlayerRobot p;
+  PlayerDriver p;
   for (const std::string& id : ids()) {
-    p.robot.click("lesson/list/" + id);
-    p.robot.frames(2);
+    p.driver.click("lesson/list/" + id);
+    p.driver.frames(2);
     INFO(id);
     CHECK(p.started == 0);
     for (const Measure& m : p.player().lesson()->measures) {
@@ -121,18 +121,18 @@ TEST_CASE("nothing measured is visible before the commitment", "[player]") {
 }
 
 TEST_CASE("a committed prediction is locked, a skipped one is recorded", "[player]") {
-  PlayerRobot p;
-  p.robot.click("lesson/slider", {0.5f, 0.5f});
-  p.robot.click("lesson/next");
+  PlayerDriver p;
+  p.driver.click("lesson/slider", {0.5f, 0.5f});
+  p.driver.click("lesson/next");
   const double said = p.player().progress("warm-up").value;
-  p.robot.click("lesson/step/predict");
+  p.driver.click("lesson/step/predict");
   REQUIRE(p.player().step() == StepKind::Predict);
-  p.robot.click("lesson/slider", {0.1f, 0.5f});
+  p.driver.click("lesson/slider", {0.1f, 0.5f});
   CHECK(p.player().progress("warm-up").value == said);
   CHECK_FALSE(p.ui.registry().find("lesson/skip"));
 
-  p.robot.click("lesson/list/growing-stream");
-  p.robot.click("lesson/skip");
+  p.driver.click("lesson/list/growing-stream");
+  p.driver.click("lesson/skip");
   CHECK(p.player().progress("growing-stream").skipped);
   CHECK_FALSE(p.player().progress("growing-stream").committed);
   CHECK(p.player().step() == StepKind::Run);
@@ -140,23 +140,23 @@ TEST_CASE("a committed prediction is locked, a skipped one is recorded", "[playe
 
 TEST_CASE("an untouched prediction cannot be committed, and says why", "[player]") {
   for (const std::string& id : ids()) {
-    PlayerRobot p;
-    p.robot.click("lesson/list/" + id);
-    p.robot.frames(2);
+    PlayerDriver p;
+    p.driver.click("lesson/list/" + id);
+    p.driver.frames(2);
     INFO(id);
-    CHECK_FALSE(p.robot.control("lesson/next").enabled);
+    CHECK_FALSE(p.driver.control("lesson/next").enabled);
     CHECK(p.shows(" first"));  // "Move the slider first"
-    CHECK(p.robot.control("lesson/next").help.find(" first") != std::string::npos);
-    p.robot.click("lesson/next");
-    p.robot.frames(2);
+    CHECK(p.driver.control("lesson/next").help.find(" first") != std::string::npos);
+    p.driver.click("lesson/next");
+    p.driver.frames(2);
     CHECK(p.player().step() == StepKind::Predict);
     CHECK(p.started == 0);
     // What already lies where the learner would put it is said by a click.
     const Prediction& q = p.player().lesson()->prediction;
     if (q.kind == Prediction::Kind::Draw) continue;
-    p.robot.click(q.kind == Prediction::Kind::Value ? "lesson/slider" : "lesson/card/" + q.cards[0].id,
+    p.driver.click(q.kind == Prediction::Kind::Value ? "lesson/slider" : "lesson/card/" + q.cards[0].id,
                   {0.01f, 0.5f});
-    CHECK(p.robot.control("lesson/next").enabled);
+    CHECK(p.driver.control("lesson/next").enabled);
   }
 }
 
@@ -164,22 +164,22 @@ TEST_CASE("a prediction can be made again; the first is kept and shown", "[playe
   for (const bool keyboard : {false, true})
     for (const std::string& id : ids()) {
       INFO(id);
-      PlayerRobot p;
+      PlayerDriver p;
       walk(p, id, false, keyboard);
       const LessonProgress first = p.player().progress(id);
       p.player().open(id, StepKind::Predict);
-      p.robot.click("lesson/step/predict");
-      p.robot.frames(2);
+      p.driver.click("lesson/step/predict");
+      p.driver.frames(2);
       REQUIRE(p.player().step() == StepKind::Predict);
       p.press("lesson/redo", keyboard);
-      p.robot.frames(2);
-      CHECK_FALSE(p.robot.control("lesson/next").enabled);
+      p.driver.frames(2);
+      CHECK_FALSE(p.driver.control("lesson/next").enabled);
       CHECK(p.player().progress(id) == first);  // it stands until there is another
       predict(p, true, keyboard);
       p.press("lesson/next", keyboard);
-      p.robot.frames(2);
+      p.driver.frames(2);
       p.press("lesson/next", keyboard);
-      p.robot.frames(2);
+      p.driver.frames(2);
       REQUIRE(p.player().step() == StepKind::Compare);
       const LessonProgress now = p.player().progress(id);
       CHECK(now.committed);
@@ -190,32 +190,32 @@ TEST_CASE("a prediction can be made again; the first is kept and shown", "[playe
 }
 
 TEST_CASE("a second prediction that was begun and left leaves the first as it was", "[player]") {
-  PlayerRobot p;
+  PlayerDriver p;
   walk(p, "warm-up", false, false);
   const LessonProgress first = p.player().progress("warm-up");
   p.player().open("warm-up", StepKind::Predict);
-  p.robot.click("lesson/step/predict");
-  p.robot.click("lesson/redo");
-  p.robot.click("lesson/slider", {0.1f, 0.5f});
-  p.robot.click("lesson/step/compare");
-  p.robot.frames(2);
+  p.driver.click("lesson/step/predict");
+  p.driver.click("lesson/redo");
+  p.driver.click("lesson/slider", {0.1f, 0.5f});
+  p.driver.click("lesson/step/compare");
+  p.driver.frames(2);
   CHECK(p.player().progress("warm-up").value == first.value);
-  p.robot.click("lesson/step/predict");
-  p.robot.frames(2);
-  CHECK(p.robot.value("lesson/slider") == ui::number(first.value, 4));
+  p.driver.click("lesson/step/predict");
+  p.driver.frames(2);
+  CHECK(p.driver.value("lesson/slider") == ui::number(first.value, 4));
 }
 
 TEST_CASE("what five seeds disagree on counts either way", "[player]") {
   for (const bool admin_first : {false, true}) {
-    PlayerRobot p;
-    p.robot.click("lesson/list/admin");
+    PlayerDriver p;
+    p.driver.click("lesson/list/admin");
     // post, admin, pre as they lie; the loss of post is the highest
-    p.robot.drag("lesson/card/post", "lesson/card/pre");
-    if (!admin_first) p.robot.drag("lesson/card/admin", "lesson/card/pre");
-    p.robot.click("lesson/next");
-    p.robot.frames(2);
-    p.robot.click("lesson/next");
-    p.robot.frames(2);
+    p.driver.drag("lesson/card/post", "lesson/card/pre");
+    if (!admin_first) p.driver.drag("lesson/card/admin", "lesson/card/pre");
+    p.driver.click("lesson/next");
+    p.driver.frames(2);
+    p.driver.click("lesson/next");
+    p.driver.frames(2);
     const LessonProgress& now = p.player().progress("admin");
     CHECK(now.order == (admin_first ? std::vector<std::string>{"admin", "pre", "post"}
                                     : std::vector<std::string>{"pre", "admin", "post"}));
@@ -225,32 +225,32 @@ TEST_CASE("what five seeds disagree on counts either way", "[player]") {
 }
 
 TEST_CASE("a drawing can be undone and cleared, and only a whole one commits", "[player]") {
-  PlayerRobot p;
-  p.robot.click("lesson/list/first-steps");
-  CHECK_FALSE(p.robot.control("lesson/next").enabled);
-  const ui::Rect r = p.robot.control("lesson/draw").rect;
-  p.robot.drag_by("lesson/draw", {r.w * 0.5f, 60}, "", 8, {0.02f, 0.3f});
-  CHECK_FALSE(p.robot.control("lesson/next").enabled);
-  CHECK(p.robot.value("lesson/draw") != "1 of 20");
-  p.robot.click("lesson/undo");
-  CHECK(p.robot.value("lesson/draw") == "1 of 20");
-  p.robot.drag_by("lesson/draw", {r.w * 0.98f, 60}, "", 8, {0.02f, 0.3f});
-  CHECK(p.robot.value("lesson/draw") == "20 of 20");
-  CHECK(p.robot.control("lesson/next").enabled);
-  p.robot.click("lesson/clear");
-  CHECK(p.robot.value("lesson/draw") == "1 of 20");
+  PlayerDriver p;
+  p.driver.click("lesson/list/first-steps");
+  CHECK_FALSE(p.driver.control("lesson/next").enabled);
+  const ui::Rect r = p.driver.control("lesson/draw").rect;
+  p.driver.drag_by("lesson/draw", {r.w * 0.5f, 60}, "", 8, {0.02f, 0.3f});
+  CHECK_FALSE(p.driver.control("lesson/next").enabled);
+  CHECK(p.driver.value("lesson/draw") != "1 of 20");
+  p.driver.click("lesson/undo");
+  CHECK(p.driver.value("lesson/draw") == "1 of 20");
+  p.driver.drag_by("lesson/draw", {r.w * 0.98f, 60}, "", 8, {0.02f, 0.3f});
+  CHECK(p.driver.value("lesson/draw") == "20 of 20");
+  CHECK(p.driver.control("lesson/next").enabled);
+  p.driver.click("lesson/clear");
+  CHECK(p.driver.value("lesson/draw") == "1 of 20");
 }
 
 TEST_CASE("a number in the sentence can be dragged and acts on the run", "[player]") {
-  PlayerRobot p;
+  PlayerDriver p;
   p.player().open("first-steps", StepKind::Predict);
-  p.robot.frames(2);
-  const std::string before = p.robot.value("lesson/drag/warmup");
-  p.robot.drag_by("lesson/drag/warmup", {80, 0});
-  CHECK(p.robot.value("lesson/drag/warmup") != before);
+  p.driver.frames(2);
+  const std::string before = p.driver.value("lesson/drag/warmup");
+  p.driver.drag_by("lesson/drag/warmup", {80, 0});
+  CHECK(p.driver.value("lesson/drag/warmup") != before);
   Lab lab({.threads = 1});
   p.state.lab = &lab;
-  p.robot.click("lesson/lab");
+  p.driver.click("lesson/lab");
   lab.wait_idle();
   REQUIRE(lab.view()->runs.size() == 3);
   CHECK(lab.view()->runs[0].spec->train.schedule.warmup == 100);
@@ -262,22 +262,22 @@ TEST_CASE("a number in the sentence can be dragged and acts on the run", "[playe
 
 TEST_CASE("the runs that a lesson's took the place of come back by undo", "[player]") {
   const test::Folder folder;
-  PlayerRobot p;
+  PlayerDriver p;
   Lab lab({.threads = 1, .live_text = false});
-  RunSpec alone = hero_runs()[2];
+  RunSpec alone = default_comparison()[2];
   set_field(alone, "model.layers", "2"), set_field(alone, "run.name", "alone");
   lab.start({alone}, false);
   lab.play_to(2);
   lab.wait_idle();
-  p.state.lab = &lab, p.state.aside = folder.file("replaced");
+  p.state.lab = &lab, p.state.stash = folder.file("replaced");
   p.player().open("first-steps", StepKind::Predict);
-  p.robot.frames(2);
-  p.robot.click("lesson/lab");
+  p.driver.frames(2);
+  p.driver.click("lesson/lab");
   lab.wait_idle();
   REQUIRE(lab.view()->runs.size() == 3);
-  p.robot.frames(2);
-  p.robot.key("Ctrl+Z");
-  p.robot.frames(2);
+  p.driver.frames(2);
+  p.driver.key("Ctrl+Z");
+  p.driver.frames(2);
   lab.wait_idle();
   REQUIRE(lab.view()->runs.size() == 1);
   CHECK(lab.view()->runs[0].name == "alone");
@@ -286,32 +286,32 @@ TEST_CASE("the runs that a lesson's took the place of come back by undo", "[play
 }
 
 TEST_CASE("where the Lab's runs could not come back, a lesson's replace them only when the hand agrees") {
-  PlayerRobot p;
+  PlayerDriver p;
   Lab lab({.threads = 1, .live_text = false});
-  RunSpec alone = hero_runs()[2];
+  RunSpec alone = default_comparison()[2];
   set_field(alone, "model.layers", "2"), set_field(alone, "run.name", "alone");
   lab.start({alone}, false);
   lab.wait_idle();
   p.state.lab = &lab;  // and no folder to put them aside: safe mode
   p.player().open("first-steps", StepKind::Predict);
-  p.robot.frames(2);
+  p.driver.frames(2);
   const auto ask = [&] {
-    p.robot.click("lesson/lab");
-    p.robot.frames(3);
+    p.driver.click("lesson/lab");
+    p.driver.frames(3);
     REQUIRE(p.ui.popup_open("lesson/replace"));
     CHECK(p.says("take the place of all in the Lab. This cannot be undone."));
   };
   const auto untouched = [&] {
-    p.robot.frames(3);
+    p.driver.frames(3);
     lab.wait_idle();
     CHECK_FALSE(p.ui.popup_open("lesson/replace"));
     CHECK(p.state.screen == Screen::lessons);
     REQUIRE(lab.view()->runs.size() == 1);
     CHECK(lab.view()->runs[0].name == "alone");
   };
-  ask(), p.robot.key("Escape"), untouched();
-  ask(), p.robot.click("lesson/replace/no"), untouched();
-  ask(), p.robot.click("lesson/replace/yes"), p.robot.frames(3);
+  ask(), p.driver.key("Escape"), untouched();
+  ask(), p.driver.click("lesson/replace/no"), untouched();
+  ask(), p.driver.click("lesson/replace/yes"), p.driver.frames(3);
   lab.wait_idle();
   CHECK(p.state.screen == Screen::lab);
   CHECK(lab.view()->runs.size() == 3);
@@ -320,18 +320,18 @@ TEST_CASE("where the Lab's runs could not come back, a lesson's replace them onl
 
 TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under their letters", "[player]") {
   const test::Folder folder;
-  PlayerRobot p;
+  PlayerDriver p;
   Lab lab({.threads = 1});
-  p.state.lab = &lab, p.state.aside = folder.file("replaced");
+  p.state.lab = &lab, p.state.stash = folder.file("replaced");
   for (const std::string& id : ids())
     for (const StepKind step : kSteps) {
       p.state.screen = Screen::lessons;
       p.player().open(id, step);
-      p.robot.frames(2);
+      p.driver.frames(2);
       INFO(id << " " << to_string(step));
-      if (p.ui.registry().find("lesson/drag/warmup")) p.robot.drag_by("lesson/drag/warmup", {16, 0});
+      if (p.ui.registry().find("lesson/drag/warmup")) p.driver.drag_by("lesson/drag/warmup", {16, 0});
       const Lesson lesson = *p.player().lesson();
-      p.robot.click("lesson/lab");
+      p.driver.click("lesson/lab");
       lab.pause();
       lab.wait_idle();
       const auto view = lab.view();
@@ -357,17 +357,17 @@ TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under
 }
 
 TEST_CASE("the task stays in sight however long the text is", "[player]") {
-  PlayerRobot p("", {1600, 1000}, 1.5f);
+  PlayerDriver p("", {1600, 1000}, 1.5f);
   for (const std::string& id : ids()) {
     p.player().open(id, StepKind::Predict);
-    p.robot.frames(3);
+    p.driver.frames(3);
     INFO(id);
-    const ui::Rect task = p.robot.control("lesson/task").rect, text = p.robot.control("lesson/text").rect;
+    const ui::Rect task = p.driver.control("lesson/task").rect, text = p.driver.control("lesson/text").rect;
     CHECK(task.bottom() <= text.bottom());
     CHECK(task.y >= text.y);
     CHECK(task.h < text.h / 2);
     CHECK(p.shows("Your prediction"));
-    CHECK(p.robot.value("lesson/task") == p.player().lesson()->prediction.ask);
+    CHECK(p.driver.value("lesson/task") == p.player().lesson()->prediction.ask);
   }
 }
 
@@ -375,17 +375,17 @@ TEST_CASE("progress is kept between starts; an unreadable file is put aside", "[
   const std::string folder = "lesson_progress_test", path = folder + "/deep/lessons.json";
   std::filesystem::remove_all(folder);
   {
-    PlayerRobot p(path);
+    PlayerDriver p(path);
     walk(p, "warm-up", false, false);
   }
   {
-    PlayerRobot p(path);
+    PlayerDriver p(path);
     CHECK(p.player().progress("warm-up").done);
     CHECK(p.player().lesson()->id == "first-steps");
     CHECK(p.shows("You said"));
   }
   std::ofstream(path) << "{ not json";
-  PlayerRobot p(path);
+  PlayerDriver p(path);
   CHECK_FALSE(p.player().progress("warm-up").done);
   CHECK(std::filesystem::exists(path + ".bad"));
   std::filesystem::remove_all(folder);
@@ -393,11 +393,11 @@ TEST_CASE("progress is kept between starts; an unreadable file is put aside", "[
 
 TEST_CASE("every spotlight names an existing control, every control has help, no name occurs twice",
           "[player]") {
-  PlayerRobot p;
+  PlayerDriver p;
   for (const std::string& id : ids())
     for (const StepKind step : kSteps) {
       p.player().open(id, step);
-      p.robot.frames(3);
+      p.driver.frames(3);
       INFO(id << " " << to_string(step));
       CHECK(p.ui.registry().duplicates().empty());
       for (const ui::Control& c : p.ui.registry().all()) {
@@ -415,15 +415,15 @@ TEST_CASE("no text overlaps another or is cut off, in every step, layout and the
     float scale;
   };
   for (const Window& window : {Window{{1600, 1000}, 1}, Window{{1440, 900}, 1}, Window{{1600, 1000}, 1.5f}}) {
-    PlayerRobot p("", window.size, window.scale);
+    PlayerDriver p("", window.size, window.scale);
     for (const std::string& id : ids())
       for (const StepKind step : kSteps) {
         p.player().open(id, step);
-        p.robot.frames(3);
+        p.driver.frames(3);
         if (const char* folder = std::getenv("NORMSCOPE_PICTURES")) {
           for (const bool dark : {false, true}) {
             p.state.dark = dark;
-            p.robot.frames(2);
+            p.driver.frames(2);
             raster::write_png(fmt::format("{}/{}-{}-{:.0f}-{:g}{}.png", folder, id, to_string(step),
                                           window.size.x, window.scale, dark ? "-dark" : ""),
                               raster::rasterise(*p.loop.draw_data(), ui::theme(dark).bg.packed()));

@@ -43,8 +43,8 @@ bool crossed(const Drawing& d, const ui::Rect& box) {
   return false;
 }
 
-PlotScene losses(int steps, float floor, float noise) {
-  PlotScene s = gallery::loss_scene(steps);
+PlotSpec losses(int steps, float floor, float noise) {
+  PlotSpec s = gallery::loss_plot(steps);
   s.y.lo = 0.4;
   s.lines[1].label_below = true;
   for (size_t run = 0; run < s.series.size(); ++run) {
@@ -74,7 +74,7 @@ TEST_CASE("no curve crosses the name of the floor, however near it comes") {
 
 TEST_CASE("the name of a level goes where curves leave room, with a line to it where they are all around") {
   // Curves over the whole width on both sides of the level: the name stands elsewhere.
-  PlotScene s = losses(300, 0.76f, 0.04f);
+  PlotSpec s = losses(300, 0.76f, 0.04f);
   s.lines[0].value = 2;
   for (size_t run = 0; run < s.series.size(); ++run) {
     std::vector<float> y;
@@ -97,7 +97,7 @@ TEST_CASE("the name of a level goes where curves leave room, with a line to it w
 TEST_CASE("the flag of an early step leaves the axis' numbers free") {
   for (int step : {1, 5, 12, 60}) {
     const Drawing d =
-        layout_plot(gallery::loss_scene(step), {}, {0, 0, 640, 280}, ui::theme(false), sloppy_width);
+        layout_plot(gallery::loss_plot(step), {}, {0, 0, 640, 280}, ui::theme(false), sloppy_width);
     int flags = 0;
     for (const Item& item : d.items)
       if (auto* fill = std::get_if<FillItem>(&item); fill && fill->accent) {
@@ -112,7 +112,7 @@ TEST_CASE("the flag of an early step leaves the axis' numbers free") {
 
 TEST_CASE("notes do not lie on a grid line") {
   for (double at : {0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5}) {
-    PlotScene s;
+    PlotSpec s;
     s.x = {.lo = 0, .hi = 10};
     s.y = {.lo = 0, .hi = 4};
     s.series.emplace_back();

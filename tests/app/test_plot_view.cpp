@@ -12,8 +12,8 @@ using ui::Vec;
 
 namespace {
 
-PlotScene scene_with(std::vector<float> y, AxisScale scale = AxisScale::linear) {
-  PlotScene s;
+PlotSpec plot_with(std::vector<float> y, AxisScale scale = AxisScale::linear) {
+  PlotSpec s;
   s.x = {.lo = 0, .hi = 300, .integer = true};
   s.y = {.scale = scale, .lo = 0.5, .hi = 4};
   s.series.emplace_back();
@@ -25,20 +25,20 @@ PlotScene scene_with(std::vector<float> y, AxisScale scale = AxisScale::linear) 
 
 TEST_CASE("the widest range is the home range and all data, with air where they leave it") {
   const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
-  const PlotScene inside = scene_with({3, 2, nan, 1});
+  const PlotSpec inside = plot_with({3, 2, nan, 1});
   CHECK(widest_range(inside, Direction::up) == std::pair(0.5, 4.0));
   CHECK(widest_range(inside, Direction::across) == std::pair(0.0, 300.0));
-  const auto [low, high] = widest_range(scene_with({3, 11, inf, 1}), Direction::up);
+  const auto [low, high] = widest_range(plot_with({3, 11, inf, 1}), Direction::up);
   CHECK(low == 0.5);
   CHECK(high == Approx(11 + 0.05 * 3.5));
   // On a log axis the air is a share of the decades, and numbers that have no logarithm do not count.
-  const auto [deep, top] = widest_range(scene_with({3, 0, -2, 1e-4f}, AxisScale::log), Direction::up);
+  const auto [deep, top] = widest_range(plot_with({3, 0, -2, 1e-4f}, AxisScale::log), Direction::up);
   CHECK(std::log10(deep) == Approx(-4 - 0.05 * std::log10(8.0)).epsilon(1e-6));
   CHECK(top == 4);
 }
 
 TEST_CASE("a range beyond the data is moved back, one wider than the data is the home range") {
-  const PlotScene s = scene_with({3, 2, 1});
+  const PlotSpec s = plot_with({3, 2, 1});
   CHECK(allowed_range(s, Direction::across, {-80, 20}) == std::pair(0.0, 100.0));
   CHECK(allowed_range(s, Direction::across, {250, 350}) == std::pair(200.0, 300.0));
   CHECK(allowed_range(s, Direction::across, {20, 60}) == std::pair(20.0, 60.0));
@@ -52,7 +52,7 @@ TEST_CASE("a range beyond the data is moved back, one wider than the data is the
   REQUIRE(values);
   CHECK(values->second - values->first == Approx(3.5e-4));
   // Where data leave the home range, all of them can be seen at once.
-  const auto all = allowed_range(scene_with({3, 11, 1}), Direction::up, {-100, 100});
+  const auto all = allowed_range(plot_with({3, 11, 1}), Direction::up, {-100, 100});
   REQUIRE(all);
   CHECK(all->first == 0.5);
   CHECK(all->second > 11);
@@ -62,36 +62,36 @@ TEST_CASE("a range beyond the data is moved back, one wider than the data is the
 TEST_CASE("the wheel and a drag stop at the end of the data") {
   gallery::Stage s;
   const auto home = std::pair(0.0, 300.0);
-  s.robot.move_to(s.robot.control("plot/loss").rect.centre());
-  s.robot.wheel(-5);
+  s.driver.move_to(s.driver.control("plot/loss").rect.centre());
+  s.driver.wheel(-5);
   CHECK(!s.state.loss_view.zoomed());
   // Its first losses lie above the home range: they can be reached, and nothing beyond.
-  s.robot.hold("Shift", true);
-  for (int i = 0; i < 20; ++i) s.robot.wheel(-1);
-  s.robot.hold("Shift", false);
+  s.driver.hold("Shift", true);
+  for (int i = 0; i < 20; ++i) s.driver.wheel(-1);
+  s.driver.hold("Shift", false);
   REQUIRE(s.state.loss_view.y);
-  const auto whole = widest_range(gallery::loss_scene(214), Direction::up);
+  const auto whole = widest_range(gallery::loss_plot(214), Direction::up);
   CHECK(s.state.loss_view.y->first == Approx(whole.first));
   CHECK(s.state.loss_view.y->second == Approx(whole.second));
   CHECK(!s.state.loss_view.x);
-  s.robot.double_click("plot/loss");
+  s.driver.double_click("plot/loss");
   CHECK(!s.state.loss_view.zoomed());
-  for (int i = 0; i < 4; ++i) s.robot.wheel(1);
+  for (int i = 0; i < 4; ++i) s.driver.wheel(1);
   REQUIRE(s.state.loss_view.x);
   const double width = s.state.loss_view.x->second - s.state.loss_view.x->first;
-  s.robot.press();
+  s.driver.press();
   for (int i = 1; i <= 12; ++i)
-    s.robot.move_to(s.robot.control("plot/loss").rect.centre() + Vec{60.f * i, 0});
-  s.robot.release();
+    s.driver.move_to(s.driver.control("plot/loss").rect.centre() + Vec{60.f * i, 0});
+  s.driver.release();
   REQUIRE(s.state.loss_view.x);
   CHECK(s.state.loss_view.x->first == Approx(home.first).margin(1e-6));
   CHECK(s.state.loss_view.x->second == Approx(width));
   // Zooming out all the way is the home range again.
-  s.robot.move_to(s.robot.control("plot/loss").rect.centre());
-  for (int i = 0; i < 30; ++i) s.robot.wheel(-1);
+  s.driver.move_to(s.driver.control("plot/loss").rect.centre());
+  for (int i = 0; i < 30; ++i) s.driver.wheel(-1);
   CHECK(!s.state.loss_view.zoomed());
   // And in: never closer than two steps.
-  for (int i = 0; i < 120; ++i) s.robot.wheel(1);
+  for (int i = 0; i < 120; ++i) s.driver.wheel(1);
   REQUIRE(s.state.loss_view.x);
   CHECK(s.state.loss_view.x->second - s.state.loss_view.x->first == Approx(2));
 }

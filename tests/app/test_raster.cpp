@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/raster/raster.h"
+#include "app/headless/raster.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "gallery.h"

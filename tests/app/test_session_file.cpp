@@ -92,8 +92,8 @@ TEST_CASE("the runs are saved under a name and opened by it, from the keyboard a
   CHECK(window.asks());
   CHECK(test::holds(window.says(), "missing.toml"));
   CHECK(window.view().runs.size() == 2);
-  window.robot.key("Escape");
-  window.robot.frames(3);
+  window.driver.key("Escape");
+  window.driver.frames(3);
   CHECK_FALSE(window.asks());
   window.prompt("Ctrl+Shift+S", "/dev/null/saved.toml");
   CHECK(window.asks());
@@ -103,16 +103,16 @@ TEST_CASE("the runs are saved under a name and opened by it, from the keyboard a
 TEST_CASE("the prompt says that a saved file holds no weights, and whether opening one can be undone") {
   SmallWindow window;
   const auto note = [&](const char* key) {
-    window.robot.key(key);
-    window.robot.frames(3);
-    const std::string text = window.robot.value("app/file/note");
-    window.robot.key("Escape");
-    window.robot.frames(3);
+    window.driver.key(key);
+    window.driver.frames(3);
+    const std::string text = window.driver.value("app/file/note");
+    window.driver.key("Escape");
+    window.driver.frames(3);
     return text;
   };
   CHECK(test::holds(note("Ctrl+Shift+S"), "no weights"));
   CHECK(test::holds(note("Ctrl+O"), "Ctrl+Z brings those back"));
-  window.state.aside.clear();  // safe mode
+  window.state.stash.clear();  // safe mode
   CHECK(test::holds(note("Ctrl+O"), "cannot be undone"));
 }
 
@@ -124,18 +124,18 @@ TEST_CASE(
   window.lab.edit(0, "train.rate", "0.002");
   window.lab.play_to(6);
   window.settle();
-  window.robot.click("settings/train.batch");
-  window.robot.frames(2);
-  window.robot.key("Escape");
+  window.driver.click("settings/train.batch");
+  window.driver.frames(2);
+  window.driver.key("Escape");
   window.state.lab_screen.transport().bookmarks = {3};
-  window.robot.frames(2);
+  window.driver.frames(2);
   const std::vector<float> losses = window.view().runs[0].history->loss().values;
   REQUIRE(losses.size() == 6);
   for (int round = 0; round < 2; ++round) {
     open_file(window.state, one);
     window.settle();
     REQUIRE(window.view().runs.size() == 1);
-    window.robot.key("Ctrl+Z");
+    window.driver.key("Ctrl+Z");
     window.settle();
     CHECK(window.message() == "the runs of before are back");
     REQUIRE(window.view().runs.size() == 2);
@@ -144,11 +144,11 @@ TEST_CASE(
     CHECK(window.view().runs[0].spec->train.schedule.peak == 0.002f);
     CHECK(window.state.lab_screen.transport().bookmarks == std::vector<int>{3});
   }
-  window.robot.key("Ctrl+Shift+Z");
+  window.driver.key("Ctrl+Shift+Z");
   window.settle();
   REQUIRE(window.view().runs.size() == 1);
   CHECK(window.view().runs[0].name == "alone");
-  CHECK(window.state.hands.undo.can_undo());
+  CHECK(window.state.shell.undo.can_undo());
 }
 
 TEST_CASE("edits from before a file was opened are undone after it was") {
@@ -163,16 +163,16 @@ TEST_CASE("edits from before a file was opened are undone after it was") {
   window.state.asked.emplace_back(lab::EditField{0, "train.rate", "0.5"});
   window.settle();
   CHECK(window.view().runs[0].spec->train.schedule.peak == 0.5f);
-  for (int i = 0; i < 3; ++i) window.robot.key("Ctrl+Z"), window.settle();
+  for (int i = 0; i < 3; ++i) window.driver.key("Ctrl+Z"), window.settle();
   REQUIRE(window.view().runs.size() == 2);
   CHECK(window.view().runs[0].spec->train.schedule.peak == rate);
-  CHECK_FALSE(window.state.hands.undo.can_undo());
+  CHECK_FALSE(window.state.shell.undo.can_undo());
   // A session file has none of it: the folders are this window's.
   open_file(window.state, one);
   window.settle();
-  hands::UndoLog read;
-  read.from_text(window.state.hands.undo.to_text());
-  CHECK(window.state.hands.undo.can_undo());
+  shell::UndoLog read;
+  read.from_text(window.state.shell.undo.to_text());
+  CHECK(window.state.shell.undo.can_undo());
   CHECK_FALSE(read.can_undo());
 }
 
@@ -186,17 +186,17 @@ TEST_CASE("a session restored in the middle of work is undone; in a fresh window
     window.lab.save(session);
     window.settle();
     window.lab.start({tiny_runs()[0]}, false);
-    window.state.hands.undo.clear();
+    window.state.shell.undo.clear();
     window.settle();
     if (worked) window.state.asked.emplace_back(lab::EditField{0, "train.rate", "0.5"});
     window.settle();
-    window.state.hands.last_session = session;
-    hands::run_act(window.state, window.ui, hands::Act::restore);
+    window.state.shell.last_session = session;
+    shell::run_act(window.state, window.ui, shell::Act::restore);
     window.settle();
     REQUIRE(window.view().runs.size() == 2);
     CHECK(window.view().runs[0].spec->train.schedule.peak == 0.002f);
-    REQUIRE(window.state.hands.undo.can_undo());
-    window.robot.key("Ctrl+Z");
+    REQUIRE(window.state.shell.undo.can_undo());
+    window.driver.key("Ctrl+Z");
     window.settle();
     REQUIRE(window.view().runs.size() == (worked ? 1 : 2));
     CHECK(window.view().runs[0].spec->train.schedule.peak == (worked ? 0.5f : 0.003f));
@@ -209,29 +209,29 @@ TEST_CASE("only the newest opened files can be undone, in as many folders") {
       window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
   for (int i = 0; i < 6; ++i) open_file(window.state, one), window.settle();
   int undone = 0;
-  while (window.state.hands.undo.can_undo()) {
-    window.robot.key("Ctrl+Z");
+  while (window.state.shell.undo.can_undo()) {
+    window.driver.key("Ctrl+Z");
     window.settle();
     CHECK(window.message() == "the runs of before are back");
     ++undone;
   }
-  CHECK(undone == hands::UndoLog::kSlots - 1);
+  CHECK(undone == shell::UndoLog::kSlots - 1);
 }
 
 TEST_CASE("where nothing can be put aside a dropped configuration waits for Enter") {
   SmallWindow window;
-  window.state.aside.clear();
+  window.state.stash.clear();
   const std::string one =
       window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
   open_file(window.state, one);
   window.settle();
   CHECK(window.view().runs.size() == 2);
-  CHECK(test::holds(window.robot.value("app/file/note"), "cannot be undone"));
-  window.robot.key("Enter");
-  window.robot.frames(3);
+  CHECK(test::holds(window.driver.value("app/file/note"), "cannot be undone"));
+  window.driver.key("Enter");
+  window.driver.frames(3);
   window.settle();
   CHECK(window.view().runs.size() == 1);
-  CHECK_FALSE(window.state.hands.undo.can_undo());
+  CHECK_FALSE(window.state.shell.undo.can_undo());
 }
 
 TEST_CASE("a session's edits come with its runs") {
@@ -251,12 +251,12 @@ TEST_CASE("an opened configuration's runs keep their letters, in the copied line
   CHECK(window.view().runs[1].letter == 'C');
   CHECK(window.view().runs[1].name == "Pre-LN, no warm-up");
   CHECK(session_letters(session_of(window.view())) == "AC");
-  hands::run_act(window.state, window.ui, hands::Act::copy_command);
-  CHECK(test::holds(window.state.hands.clipboard, "--run C=pre"));
+  shell::run_act(window.state, window.ui, shell::Act::copy_command);
+  CHECK(test::holds(window.state.shell.clipboard, "--run C=pre"));
   ForkRequest fork = moved_norms(window.view());
   fork.source = 1;
   window.lab.fork(fork);
   window.settle();
   REQUIRE(window.view().runs.size() == 3);
-  CHECK(test::holds(window.robot.control("run/D").help, "Forked from C"));
+  CHECK(test::holds(window.driver.control("run/D").help, "Forked from C"));
 }

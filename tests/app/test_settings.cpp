@@ -1,6 +1,6 @@
-// What the window remembers: whole files, XDG folders, broken ones set aside, crashed sessions told from
+// What the window remembers: whole files, XDG folders, broken ones stashed, crashed sessions told from
 // running ones.
-#include "app/session/settings.h"
+#include "app/shell/settings.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/session/window_memory.h"
+#include "app/window/window_memory.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/tape/backend.h"
@@ -159,20 +159,20 @@ TEST_CASE("all windows that crashed are offered, the newest first, and each answ
                     newer = crash_while_training(state_folder());
   {
     WindowMemory memory(false);
-    fixture::LiveRobot lab;
+    fixture::LiveDriver lab;
     memory.put(lab.state);
-    lab.robot.frames(2);
-    CHECK(lab.robot.value("app/offer") == "2 windows ended without closing.");
-    lab.robot.click("app/offer/close");
-    lab.robot.frames(2);
-    CHECK(lab.robot.value("app/offer").starts_with("The last window ended"));
+    lab.driver.frames(2);
+    CHECK(lab.driver.value("app/offer") == "2 windows ended without closing.");
+    lab.driver.click("app/offer/close");
+    lab.driver.frames(2);
+    CHECK(lab.driver.value("app/offer").starts_with("The last window ended"));
     memory.keep(lab.state, 0, 0, 1);
     CHECK(fs::exists(newer + "/closed"));
     CHECK_FALSE(fs::exists(older + "/closed"));
-    lab.robot.click("app/offer/accept");
+    lab.driver.click("app/offer/accept");
     lab.settle();
     CHECK(lab.view().budget == 100000);
-    CHECK_FALSE(lab.state.hands.offer_restore);
+    CHECK_FALSE(lab.state.shell.offer_restore);
     memory.keep(lab.state, 0, 0, 2);
     CHECK(fs::exists(older + "/closed"));
     memory.close(lab.state, false);  // by a signal: what was on the screen is offered again
@@ -184,11 +184,11 @@ TEST_CASE("after kill -9 in the middle of training the next start offers the ses
   const Home home;
   crash_while_training(state_folder());
   WindowMemory memory(false);
-  fixture::LiveRobot lab;
+  fixture::LiveDriver lab;
   memory.put(lab.state);
-  lab.robot.frames(2);
-  CHECK(lab.robot.value("app/offer").find("ended") != std::string::npos);
-  lab.robot.click("app/offer/accept");
+  lab.driver.frames(2);
+  CHECK(lab.driver.value("app/offer").find("ended") != std::string::npos);
+  lab.driver.click("app/offer/accept");
   lab.settle();
   CHECK(lab.view().message == "");
   CHECK(lab.view().budget == 100000);
@@ -215,12 +215,12 @@ TEST_CASE("a session that cannot be restored is said and kept") {
     std::ofstream(path + "/session.json") << "{ half";
   }
   WindowMemory memory(false);
-  fixture::LiveRobot lab;
+  fixture::LiveDriver lab;
   memory.put(lab.state);
-  lab.robot.frames(2);
-  lab.robot.click("app/offer/accept");
+  lab.driver.frames(2);
+  lab.driver.click("app/offer/accept");
   lab.settle();
-  lab.robot.frames(3);
+  lab.driver.frames(3);
   CHECK(lab.state.notice.find("damaged") != std::string::npos);
   CHECK(fs::exists(path + ".bad/session.json"));
   CHECK(lab.view().runs.size() == 3);
@@ -239,14 +239,14 @@ TEST_CASE("the window's memory writes what settled, and safe mode nothing") {
     memory.close(state);
     CHECK_FALSE(fs::exists(home.folder.file("config")));
     CHECK_FALSE(fs::exists(home.folder.file("state")));
-    CHECK_FALSE(state.hands.offer_opener);
+    CHECK_FALSE(state.shell.offer_game);
     CHECK_FALSE(state.remembers);
   }
   WindowMemory memory(false);
   AppState state;
   memory.put(state);
   CHECK(state.remembers);
-  CHECK(state.hands.offer_opener);
+  CHECK(state.shell.offer_game);
   state.dark = true;
   memory.keep(state, 1200, 800, 0);
   CHECK_FALSE(fs::exists(config_folder() + "/settings.toml"));

@@ -2,16 +2,16 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/lab/settings.h"
-#include "app/session/plain_message.h"
+#include "app/settings/settings.h"
+#include "app/shell/plain_message.h"
 #include "catch.hpp"
 #include "lab_fixture.h"
-#include "lab_robot.h"
+#include "lab_driver.h"
 #include "program.h"
 
 using namespace normscope;
 using namespace normscope::lab;
-using fixture::LabRobot;
+using fixture::LabDriver;
 
 namespace {
 
@@ -28,35 +28,35 @@ std::shared_ptr<const LabView> with(std::initializer_list<std::pair<const char*,
 }
 
 // The palette's way to a row, whatever its place: its box is ready to be typed into.
-void open_row(LabRobot& lab, const std::string& key) {
-  lab.robot.click("app/search");
-  lab.robot.frames(3);
-  lab.robot.type(std::string(find_field(key)->label));
-  lab.robot.frames(2);
-  lab.robot.key("Enter");
-  lab.robot.frames(8);
+void open_row(LabDriver& lab, const std::string& key) {
+  lab.driver.click("app/search");
+  lab.driver.frames(3);
+  lab.driver.type(std::string(find_field(key)->label));
+  lab.driver.frames(2);
+  lab.driver.key("Enter");
+  lab.driver.frames(8);
 }
 
-void type_over(LabRobot& lab, const std::string& text) {
-  lab.robot.key("Ctrl+A");
-  lab.robot.key("Delete");
-  lab.robot.type(text);
-  lab.robot.frames(2);
-  lab.robot.key("Enter");
-  lab.robot.frames(3);
+void type_over(LabDriver& lab, const std::string& text) {
+  lab.driver.key("Ctrl+A");
+  lab.driver.key("Delete");
+  lab.driver.type(text);
+  lab.driver.frames(2);
+  lab.driver.key("Enter");
+  lab.driver.frames(3);
 }
 
 }  // namespace
 
 TEST_CASE("milestones are typed; what is no list of steps is refused in a line at the row") {
-  LabRobot lab(with({{"train.schedule", "step"}, {"train.milestones", "100"}}));
+  LabDriver lab(with({{"train.schedule", "step"}, {"train.milestones", "100"}}));
   open_row(lab, "train.milestones");
   REQUIRE(lab.ui.edit().name == "settings/train.milestones/text");
   CHECK(lab.ui.edit().buffer == "100");
-  CHECK(lab.robot.value("settings/train.milestones/note") == "Acts at once, from the next step on.");
+  CHECK(lab.driver.value("settings/train.milestones/note") == "Acts at once, from the next step on.");
   type_over(lab, "200,100");
   CHECK_FALSE(lab.last<EditField>());
-  CHECK(lab.robot.value("settings/train.milestones/note").starts_with("'200,100' is no list of steps"));
+  CHECK(lab.driver.value("settings/train.milestones/note").starts_with("'200,100' is no list of steps"));
   CHECK(lab.ui.edit().buffer == "200,100");
   type_over(lab, "100,200");
   REQUIRE(lab.last<EditField>());
@@ -68,16 +68,16 @@ TEST_CASE("milestones are typed; what is no list of steps is refused in a line a
 }
 
 TEST_CASE("a text left by Escape changes nothing, and its row says when no run reads it") {
-  LabRobot lab(fixture::lab_view());
+  LabDriver lab(fixture::lab_view());
   open_row(lab, "train.milestones");
-  CHECK(lab.robot.value("settings/train.milestones/note") ==
+  CHECK(lab.driver.value("settings/train.milestones/note") ==
         "Not read now: schedule is constant: expected step.");
-  CHECK(lab.robot.control("settings/train.milestones").help.find("Not read now") != std::string::npos);
-  lab.robot.type("50");
-  lab.robot.key("Escape");
-  lab.robot.frames(3);
-  lab.robot.key("Escape");
-  lab.robot.frames(3);
+  CHECK(lab.driver.control("settings/train.milestones").help.find("Not read now") != std::string::npos);
+  lab.driver.type("50");
+  lab.driver.key("Escape");
+  lab.driver.frames(3);
+  lab.driver.key("Escape");
+  lab.driver.frames(3);
   CHECK_FALSE(lab.ui.popup_open("settings/train.milestones"));
   CHECK_FALSE(lab.last<EditField>());
 }
@@ -87,23 +87,23 @@ TEST_CASE("a file that is not there is refused, one that is there is taken for a
   const std::string there = folder.write("valid.tsv", "a\tb\n");
   for (const char* key : {"data.valid", "data.tokenizer", "train.init_from"}) {
     INFO(key);
-    LabRobot lab(fixture::lab_view());
+    LabDriver lab(fixture::lab_view());
     const std::string row = std::string("settings/") + key;
     open_row(lab, key);
-    CHECK(lab.robot.control(row).help.find("restarts the runs from step 0") != std::string::npos);
+    CHECK(lab.driver.control(row).help.find("restarts the runs from step 0") != std::string::npos);
     type_over(lab, folder.file("no/such.file"));
     CHECK_FALSE(lab.last<EditField>());
-    CHECK(lab.robot.value(row + "/note").starts_with("there is no "));
+    CHECK(lab.driver.value(row + "/note").starts_with("there is no "));
     type_over(lab, folder.file("."));
-    CHECK(lab.robot.value(row + "/note").ends_with("is no file"));
+    CHECK(lab.driver.value(row + "/note").ends_with("is no file"));
     type_over(lab, there);
     REQUIRE(lab.last<EditField>());
     CHECK(lab.last<EditField>()->run == -1);
     CHECK(lab.last<EditField>()->value == there);
 
-    LabRobot set(with({{key, there.c_str()}}));
+    LabDriver set(with({{key, there.c_str()}}));
     open_row(set, key);
-    CHECK(set.robot.value(row) == "valid.tsv");
+    CHECK(set.driver.value(row) == "valid.tsv");
     type_over(set, "");
     REQUIRE(set.last<EditField>());
     CHECK(set.last<EditField>()->value.empty());
@@ -112,20 +112,20 @@ TEST_CASE("a file that is not there is refused, one that is there is taken for a
 
 TEST_CASE("a tokenizer that is not there is refused: settings name what is read, and nothing is written") {
   const test::Folder folder;
-  LabRobot lab(fixture::lab_view());
+  LabDriver lab(fixture::lab_view());
   open_row(lab, "data.tokenizer");
   type_over(lab, folder.file("pieces.model"));
   CHECK_FALSE(lab.last<EditField>());
-  CHECK(lab.robot.value("settings/data.tokenizer/note").starts_with("there is no file "));
+  CHECK(lab.driver.value("settings/data.tokenizer/note").starts_with("there is no file "));
   CHECK_FALSE(std::filesystem::exists(folder.file("pieces.model")));
 }
 
 TEST_CASE("runs are named in the list of names, each its own") {
-  LabRobot lab(fixture::lab_view());
+  LabDriver lab(fixture::lab_view());
   open_row(lab, "run.name");
   REQUIRE(lab.ui.popup_open("settings/run.name"));
-  lab.robot.click("settings/run.name/B");
-  lab.robot.frames(2);
+  lab.driver.click("settings/run.name/B");
+  lab.driver.frames(2);
   type_over(lab, "the slow one");
   REQUIRE(lab.last<EditField>());
   CHECK(lab.last<EditField>()->run == 1);
@@ -134,27 +134,27 @@ TEST_CASE("runs are named in the list of names, each its own") {
 }
 
 TEST_CASE("a choice and a text that differ are changed for one run") {
-  LabRobot lab(with({{"train.optimizer", "adamw"}, {"train.milestones", "50"}}, 1));
+  LabDriver lab(with({{"train.optimizer", "adamw"}, {"train.milestones", "50"}}, 1));
   lab.ui.focus("settings/train.optimizer/B");
-  lab.robot.frames(1);
-  lab.robot.key("Enter");
-  lab.robot.frames(3);
-  lab.robot.click("settings/train.optimizer/B/sgd");
-  lab.robot.frames(2);
+  lab.driver.frames(1);
+  lab.driver.key("Enter");
+  lab.driver.frames(3);
+  lab.driver.click("settings/train.optimizer/B/sgd");
+  lab.driver.frames(2);
   REQUIRE(lab.last<EditField>());
   CHECK(lab.last<EditField>()->run == 1);
   CHECK(lab.last<EditField>()->value == "sgd");
-  lab.robot.click("settings/train.milestones/B");
-  lab.robot.frames(3);
+  lab.driver.click("settings/train.milestones/B");
+  lab.driver.frames(3);
   type_over(lab, "60");
   CHECK(lab.last<EditField>()->run == 1);
   CHECK(lab.last<EditField>()->value == "60");
 }
 
 TEST_CASE("a long list of choices stays inside a small window") {
-  LabRobot lab(with({{"model.architecture", "encoder-decoder"}}), {1024, 600});
+  LabDriver lab(with({{"model.architecture", "encoder-decoder"}}), {1024, 600});
   open_row(lab, "model.encoder_placement");
-  lab.robot.frames(2);
+  lab.driver.frames(2);
   int choices = 0;
   for (const ui::Control& c : lab.ui.registry().all())
     if (c.name.starts_with("settings/model.encoder_placement/")) {

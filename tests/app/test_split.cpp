@@ -5,12 +5,12 @@
 
 #include "catch.hpp"
 #include "lab_fixture.h"
-#include "lab_robot.h"
+#include "lab_driver.h"
 #include "text_faults.h"
 
 using namespace normscope;
 using namespace normscope::lab;
-using fixture::LabRobot;
+using fixture::LabDriver;
 
 namespace {
 
@@ -21,37 +21,37 @@ std::vector<std::string> gaps(const ui::Ui& ui) {
   return names;
 }
 
-double place(LabRobot& lab, const std::string& name) { return std::stod(lab.robot.value(name)); }
+double place(LabDriver& lab, const std::string& name) { return std::stod(lab.driver.value(name)); }
 
-void double_click(LabRobot& lab, const std::string& name) {
-  lab.robot.click(name), lab.robot.click(name);
-  lab.robot.frames(2);
+void double_click(LabDriver& lab, const std::string& name) {
+  lab.driver.click(name), lab.driver.click(name);
+  lab.driver.frames(2);
 }
 
 }  // namespace
 
 TEST_CASE("a gap between panels is dragged, moved by arrows, and put back by a double click or Enter") {
-  LabRobot lab(fixture::lab_view(), {1920, 1200});
+  LabDriver lab(fixture::lab_view(), {1920, 1200});
   const Splits none{};
   REQUIRE(gaps(lab.ui).size() == none.size());
   for (const std::string& name : gaps(lab.ui)) {
     INFO(name);
     const double own = place(lab, name);
-    const bool columns = lab.robot.control(name).rect.h > lab.robot.control(name).rect.w;
-    lab.robot.drag_by(name, columns ? ui::Vec{-20, 0} : ui::Vec{0, -20});
-    lab.robot.frames(2);
+    const bool columns = lab.driver.control(name).rect.h > lab.driver.control(name).rect.w;
+    lab.driver.drag_by(name, columns ? ui::Vec{-20, 0} : ui::Vec{0, -20});
+    lab.driver.frames(2);
     CHECK(place(lab, name) == Approx(own - 20).margin(1.01));
     CHECK(lab.state.lab_screen.splits() != none);
     double_click(lab, name);
     CHECK(place(lab, name) == own);
     CHECK(lab.state.lab_screen.splits() == none);
     lab.ui.focus(name);
-    lab.robot.frames(1);
-    lab.robot.key(columns ? "Left" : "Up"), lab.robot.frames(2);
+    lab.driver.frames(1);
+    lab.driver.key(columns ? "Left" : "Up"), lab.driver.frames(2);
     CHECK(place(lab, name) == Approx(own - 8).margin(1.01));
-    lab.robot.key(columns ? "Right" : "Down"), lab.robot.frames(2);
+    lab.driver.key(columns ? "Right" : "Down"), lab.driver.frames(2);
     CHECK(place(lab, name) == Approx(own).margin(1.01));
-    lab.robot.key("Enter"), lab.robot.frames(2);
+    lab.driver.key("Enter"), lab.driver.frames(2);
     CHECK(lab.state.lab_screen.splits() == none);
     CHECK(lab.log.empty());
     lab.ui.focus("");
@@ -63,17 +63,17 @@ TEST_CASE(
   fixture::LabShape shape;
   shape.fork = true;
   for (ui::Vec size : {ui::Vec{1400, 840}, ui::Vec{1600, 1000}, ui::Vec{1920, 1200}, ui::Vec{2560, 1440}}) {
-    LabRobot lab(fixture::lab_view(shape), size);
+    LabDriver lab(fixture::lab_view(shape), size);
     for (const float end : {0.001f, 0.999f}) {
       lab.state.lab_screen.splits().fill(end);
-      lab.robot.frames(3);
+      lab.driver.frames(3);
       for (const std::string& fault : fixture::text_faults(lab.ui)) {
         INFO(fmt::format("{}x{}, {}: {}", size.x, size.y, end, fault));
         CHECK(fault.empty());
       }
     }
     lab.loop.resize({1024, 600});
-    lab.robot.frames(3);
+    lab.driver.frames(3);
     CHECK(gaps(lab.ui).empty());
     CHECK(fixture::text_faults(lab.ui).empty());
   }

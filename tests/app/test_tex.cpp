@@ -1,6 +1,6 @@
 // The TeX subset: what parses, what is refused and where, and that the layout puts things where a formula has
 // them.
-#include "app/lessons/reader.h"
+#include "app/course/reader.h"
 #include "app/tex/tex.h"
 #include "catch.hpp"
 #include "engine/core/error.h"

@@ -1,5 +1,5 @@
 // No two texts overlap and none is cut, outside or clipped: six sizes, three scales, two themes; the Lab with
-// four runs, the list of lessons, a lesson, the opener, the palette, the sheet of shortcuts.
+// four runs, the list of lessons, a lesson, the guessing game, the palette, the sheet of shortcuts.
 #include <fmt/format.h>
 
 #include <functional>
@@ -8,7 +8,7 @@
 #include "app/lessons/player.h"
 #include "catch.hpp"
 #include "lab_fixture.h"
-#include "lab_robot.h"
+#include "lab_driver.h"
 #include "recorded_measurer.h"
 #include "test_paths.h"
 #include "text_faults.h"
@@ -16,7 +16,7 @@
 using namespace normscope;
 using fixture::kScales;
 using fixture::kSizes;
-using fixture::LabRobot;
+using fixture::LabDriver;
 
 namespace {
 
@@ -26,27 +26,27 @@ std::shared_ptr<const LabView> four_runs() {
   return fixture::lab_view(shape);
 }
 
-// One robot for all places: fonts are loaded once.
+// One UI driver for all places: fonts are loaded once.
 void at_every_place(
-    const std::string& what, const std::function<void(LabRobot&)>& open,
+    const std::string& what, const std::function<void(LabDriver&)>& open,
     const std::function<std::vector<std::string>(const ui::Ui&)>& faults = fixture::text_faults) {
-  LabRobot lab(four_runs());
+  LabDriver lab(four_runs());
   for (ui::Vec size : kSizes)
     for (float scale : kScales)
       for (bool dark : {false, true}) {
         lab.loop.resize(size);
         lab.state.scale = scale, lab.state.dark = dark, lab.state.clock = true;
-        lab.robot.move_to(ui::Vec{2, 2});
-        lab.robot.frames(3);
+        lab.driver.move_to(ui::Vec{2, 2});
+        lab.driver.frames(3);
         open(lab);
-        lab.robot.frames(3);
+        lab.driver.frames(3);
         REQUIRE(lab.ui.texts().size() > 10);
         for (const std::string& fault : faults(lab.ui)) {
           INFO(
               fmt::format("{}, {}x{} at {}{}: {}", what, size.x, size.y, scale, dark ? ", dark" : "", fault));
           CHECK(fault.empty());
         }
-        lab.robot.key("Escape");
+        lab.driver.key("Escape");
       }
 }
 
@@ -92,9 +92,9 @@ struct Scrolled {
   std::vector<std::string> faults;
 };
 
-Scrolled scroll_through(LabRobot& lab) {
+Scrolled scroll_through(LabDriver& lab) {
   Scrolled found;
-  const ui::Rect column = lab.robot.control("lesson/text").rect;
+  const ui::Rect column = lab.driver.control("lesson/text").rect;
   std::string before;
   for (int page = 0; page < 60; ++page) {
     std::string places;
@@ -107,15 +107,15 @@ Scrolled scroll_through(LabRobot& lab) {
     for (std::string& fault : faults_beside_scrolling(lab.ui)) found.faults.push_back(std::move(fault));
     if (places == before) return found;
     before = std::move(places);
-    lab.robot.key("PageDown");
-    lab.robot.frames(2);
+    lab.driver.key("PageDown");
+    lab.driver.frames(2);
   }
   found.faults.push_back("the text has no end");
   return found;
 }
 
 // Lesson `number` (from 0) at a step, with recorded measurements instead of a training.
-void open_lesson(LabRobot& lab, lessons::StepKind step, size_t number = 0) {
+void open_lesson(LabDriver& lab, lessons::StepKind step, size_t number = 0) {
   lab.state.screen = Screen::lessons;
   if (!lab.state.player)
     lab.state.player =
@@ -128,41 +128,41 @@ void open_lesson(LabRobot& lab, lessons::StepKind step, size_t number = 0) {
 }  // namespace
 
 TEST_CASE("texts of the Lab with four runs") {
-  at_every_place("Lab", [](LabRobot&) {});
+  at_every_place("Lab", [](LabDriver&) {});
 }
 
 TEST_CASE("texts of the palette and of the sheet of shortcuts") {
-  at_every_place("palette", [](LabRobot& lab) { lab.robot.key("Ctrl+K"); });
-  at_every_place("sheet", [](LabRobot& lab) {
-    lab.robot.click("app/help"), lab.robot.move_to(ui::Vec{2, 2});
+  at_every_place("palette", [](LabDriver& lab) { lab.driver.key("Ctrl+K"); });
+  at_every_place("sheet", [](LabDriver& lab) {
+    lab.driver.click("app/help"), lab.driver.move_to(ui::Vec{2, 2});
   });
 }
 
 TEST_CASE("texts of the opener, at its start and at its end") {
-  at_every_place("opener", [](LabRobot& lab) {
-    lab.state.hands.offer_opener = true;
-    lab.robot.frames(2);
-    lab.robot.click("app/offer/accept");
-    lab.robot.frames(2);
-    REQUIRE(lab.state.hands.opener.open);
+  at_every_place("opener", [](LabDriver& lab) {
+    lab.state.shell.offer_game = true;
+    lab.driver.frames(2);
+    lab.driver.click("app/offer/accept");
+    lab.driver.frames(2);
+    REQUIRE(lab.state.shell.guessing_game.open);
     if (lab.state.dark)
-      while (lab.state.hands.opener.at < static_cast<int>(lab.state.hands.opener.sentence.size()))
-        hands::guess(lab.state.hands.opener, "e");
-    lab.robot.move_to(ui::Vec{2, 2});
+      while (lab.state.shell.guessing_game.at < static_cast<int>(lab.state.shell.guessing_game.sentence.size()))
+        shell::guess(lab.state.shell.guessing_game, "e");
+    lab.driver.move_to(ui::Vec{2, 2});
   });
 }
 
 TEST_CASE("texts of the list of lessons and of a lesson's steps") {
   at_every_place(
-      "lesson, first step", [](LabRobot& lab) { open_lesson(lab, lessons::StepKind::Predict); },
+      "lesson, first step", [](LabDriver& lab) { open_lesson(lab, lessons::StepKind::Predict); },
       faults_beside_scrolling);
   at_every_place(
-      "lesson, explain", [](LabRobot& lab) { open_lesson(lab, lessons::StepKind::Explain); },
+      "lesson, explain", [](LabDriver& lab) { open_lesson(lab, lessons::StepKind::Explain); },
       faults_beside_scrolling);
 }
 
 TEST_CASE("a lesson's text that is longer than its column comes whole by scrolling") {
-  LabRobot lab(four_runs());
+  LabDriver lab(four_runs());
   size_t place = 0;
   bool scrolled = false;
   for (ui::Vec size : kSizes)
@@ -171,8 +171,8 @@ TEST_CASE("a lesson's text that is longer than its column comes whole by scrolli
       lab.state.scale = scale, lab.state.dark = ++place % 2;
       for (lessons::StepKind step : {lessons::StepKind::Predict, lessons::StepKind::Explain}) {
         open_lesson(lab, step, place);
-        lab.robot.move_to(ui::Vec{2, 2});
-        lab.robot.frames(3);
+        lab.driver.move_to(ui::Vec{2, 2});
+        lab.driver.frames(3);
         const Scrolled found = scroll_through(lab);
         INFO(fmt::format("{}, {}x{} at {}", lab.state.player->lesson()->id, size.x, size.y, scale));
         for (const std::string& text : found.all) {

@@ -6,15 +6,15 @@
 #include "app/lab/timeline_labels.h"
 #include "catch.hpp"
 #include "lab_fixture.h"
-#include "lab_robot.h"
+#include "lab_driver.h"
 #include "text_faults.h"
 
 using namespace normscope;
-using fixture::LabRobot;
+using fixture::LabDriver;
 
 namespace {
 
-bool says(LabRobot& lab, const std::string& text) {
+bool says(LabDriver& lab, const std::string& text) {
   const auto& texts = lab.ui.texts();
   return std::any_of(texts.begin(), texts.end(), [&](const auto& t) { return t.text == text; });
 }
@@ -63,7 +63,7 @@ TEST_CASE("what was changed in several runs at one step is one mark, what they d
 
 TEST_CASE("events that stand close are named in two rows") {
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}}) {
-    LabRobot lab(view_with({{2, 21}, {1, 77}, {0, 150}}, 900), size);
+    LabDriver lab(view_with({{2, 21}, {1, 77}, {0, 150}}, 900), size);
     INFO(size.x);
     for (const char* text : {"A leaves the plateau", "B leaves the plateau", "C leaves the plateau"}) {
       INFO(text);
@@ -74,11 +74,11 @@ TEST_CASE("events that stand close are named in two rows") {
 }
 
 TEST_CASE("an event without room for its name says it under the mouse") {
-  LabRobot lab(view_with({{0, 100}, {1, 104}, {2, 108}, {0, 112}, {1, 116}, {2, 120}}, 900));
+  LabDriver lab(view_with({{0, 100}, {1, 104}, {2, 108}, {0, 112}, {1, 116}, {2, 120}}, 900));
   CHECK(fixture::text_faults(lab.ui).empty());
   for (int event = 0; event < 6; ++event) {
-    lab.robot.move_to(lab.robot.control(fmt::format("timeline/event{}", event)).rect.centre());
-    lab.robot.frames(30);
+    lab.driver.move_to(lab.driver.control(fmt::format("timeline/event{}", event)).rect.centre());
+    lab.driver.frames(30);
     const int step = 100 + 4 * event;
     bool named = false;
     for (const auto& t : lab.ui.texts())

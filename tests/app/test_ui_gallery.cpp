@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "app/raster/raster.h"
+#include "app/headless/raster.h"
 #include "catch.hpp"
 #include "gallery.h"
 

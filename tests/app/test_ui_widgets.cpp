@@ -11,27 +11,27 @@ using ui::Vec;
 
 TEST_CASE("buttons are clicked by name") {
   gallery::Stage s;
-  CHECK(s.robot.value("transport/play") == "paused");
-  s.robot.click("transport/play");
+  CHECK(s.driver.value("transport/play") == "paused");
+  s.driver.click("transport/play");
   CHECK(s.state.playing);
-  CHECK(s.robot.value("transport/play") == "playing");
-  s.robot.click("transport/step");
-  s.robot.click("transport/step");
+  CHECK(s.driver.value("transport/play") == "playing");
+  s.driver.click("transport/step");
+  s.driver.click("transport/step");
   CHECK(s.state.steps == 2);
-  s.robot.click("transport/undo");  // disabled: nothing happens, and it says so
-  CHECK(!s.robot.control("transport/undo").enabled);
+  s.driver.click("transport/undo");  // disabled: nothing happens, and it says so
+  CHECK(!s.driver.control("transport/undo").enabled);
 }
 
 TEST_CASE("a press that leaves the button does nothing") {
   gallery::Stage s;
-  s.robot.drag_by("transport/step", {200, 0});
+  s.driver.drag_by("transport/step", {200, 0});
   CHECK(s.state.steps == 0);
 }
 
 TEST_CASE("an unknown name is reported with its neighbours") {
   gallery::Stage s;
   try {
-    s.robot.click("transport/fly");
+    s.driver.click("transport/fly");
     FAIL("found a control that is not there");
   } catch (const Error& e) {
     CHECK(std::string(e.what()).find("transport/fly") != std::string::npos);
@@ -43,7 +43,7 @@ TEST_CASE("the keyboard reaches every control") {
   gallery::Stage s;
   std::vector<std::string> seen;
   for (int i = 0; i < 100; ++i) {
-    s.robot.key("Tab");
+    s.driver.key("Tab");
     if (!seen.empty() && s.ui.focused() == seen.front()) break;
     seen.push_back(s.ui.focused());
   }
@@ -56,47 +56,47 @@ TEST_CASE("the keyboard reaches every control") {
     CHECK(has(name));
   }
   CHECK(!has("transport/undo"));  // disabled
-  s.robot.key("Shift+Tab");
+  s.driver.key("Shift+Tab");
   CHECK(s.ui.focused() == seen[seen.size() - 1]);
 }
 
 TEST_CASE("Enter activates, Space and arrows stay the screen's") {
   gallery::Stage s;
   s.ui.focus("transport/step");
-  s.robot.key("Enter");
+  s.driver.key("Enter");
   CHECK(s.state.steps == 1);
-  s.robot.key("Space");
+  s.driver.key("Space");
   CHECK(s.state.playing);
-  s.robot.key("Right");
+  s.driver.key("Right");
   CHECK(s.state.steps == 2);
   // A control that wants the arrows gets them instead.
   s.ui.focus("settings/depth");
-  s.robot.frames(2);
-  s.robot.key("Right");
+  s.driver.frames(2);
+  s.driver.key("Right");
   CHECK(s.state.depth == 7);
   CHECK(s.state.steps == 2);
-  s.robot.key("Shift+Right");
+  s.driver.key("Shift+Right");
   CHECK(s.state.depth == 17);
-  s.robot.key("Down");
+  s.driver.key("Down");
   CHECK(s.state.depth == 16);
-  s.robot.key("Escape");
+  s.driver.key("Escape");
   CHECK(s.ui.focused().empty());
-  s.robot.key("Right");
+  s.driver.key("Right");
   CHECK(s.state.steps == 3);
 }
 
 TEST_CASE("a field is dragged") {
   gallery::Stage s;
-  s.robot.drag_by("settings/depth", {120, 0});
+  s.driver.drag_by("settings/depth", {120, 0});
   CHECK(s.state.depth > 10);
   CHECK(s.state.depth == std::round(s.state.depth));
   CHECK(s.state.last_change == ui::Change::done);
-  s.robot.drag_by("settings/depth", {-2000, 0});
+  s.driver.drag_by("settings/depth", {-2000, 0});
   CHECK(s.state.depth == 1);
-  s.robot.drag_by("settings/depth", {2000, 0});
+  s.driver.drag_by("settings/depth", {2000, 0});
   CHECK(s.state.depth == 24);
   // On a logarithmic track equal ways are equal factors, in two digits.
-  s.robot.drag_by("settings/learning rate", {-100, 0});
+  s.driver.drag_by("settings/learning rate", {-100, 0});
   CHECK(s.state.rate < 1.1e-3);
   CHECK(s.state.rate > 1e-4);
   CHECK(ui::number(s.state.rate, 2) == ui::number(s.state.rate, 6));
@@ -104,78 +104,78 @@ TEST_CASE("a field is dragged") {
 
 TEST_CASE("a field is typed into") {
   gallery::Stage s;
-  s.robot.click("settings/depth");
+  s.driver.click("settings/depth");
   CHECK(s.ui.typing());
-  s.robot.type("12");
-  s.robot.key("Enter");
+  s.driver.type("12");
+  s.driver.key("Enter");
   CHECK(!s.ui.typing());
   CHECK(s.state.depth == 12);
-  CHECK(s.robot.value("settings/depth") == "12");
+  CHECK(s.driver.value("settings/depth") == "12");
   // Past the soft end of the track, but not below the hard one.
-  s.robot.click("settings/depth");
-  s.robot.type("64");
-  s.robot.key("Enter");
+  s.driver.click("settings/depth");
+  s.driver.type("64");
+  s.driver.key("Enter");
   CHECK(s.state.depth == 64);
-  s.robot.click("settings/depth");
-  s.robot.type("-3");
-  s.robot.key("Enter");
+  s.driver.click("settings/depth");
+  s.driver.type("-3");
+  s.driver.key("Enter");
   CHECK(s.state.depth == 1);
   // Escape takes it back, nonsense is refused, Tab commits and moves on.
-  s.robot.click("settings/learning rate");
-  s.robot.type("0.5");
-  s.robot.key("Escape");
+  s.driver.click("settings/learning rate");
+  s.driver.type("0.5");
+  s.driver.key("Escape");
   CHECK(s.state.rate == Approx(3e-3));
-  s.robot.click("settings/learning rate");
-  s.robot.type("fast");
-  s.robot.key("Enter");
+  s.driver.click("settings/learning rate");
+  s.driver.type("fast");
+  s.driver.key("Enter");
   CHECK(s.state.rate == Approx(3e-3));
-  s.robot.click("settings/learning rate");
-  s.robot.type("1e-3");
-  s.robot.key("Tab");
+  s.driver.click("settings/learning rate");
+  s.driver.type("1e-3");
+  s.driver.key("Tab");
   CHECK(s.state.rate == Approx(1e-3));
   CHECK(s.ui.focused() == "settings/optimizer");
 }
 
 TEST_CASE("a click elsewhere commits what was typed") {
   gallery::Stage s;
-  s.robot.click("settings/depth");
-  s.robot.type("9");
-  s.robot.click("transport/play");
+  s.driver.click("settings/depth");
+  s.driver.type("9");
+  s.driver.click("transport/play");
   CHECK(s.state.depth == 9);
 }
 
 TEST_CASE("Space and letters go into the text while one types") {
   gallery::Stage s;
-  s.robot.click("bar/search");
-  s.robot.key("Space");
-  s.robot.type("norm");
+  s.driver.click("bar/search");
+  s.driver.key("Space");
+  s.driver.type("norm");
   CHECK(!s.state.playing);
-  s.robot.key("Enter");
+  s.driver.key("Enter");
   CHECK(s.state.search == " norm");
 }
 
 TEST_CASE("segments and choices") {
   gallery::Stage s;
-  s.robot.click("diagram/preset/Pre");
+  s.driver.click("diagram/preset/Pre");
   CHECK(s.state.preset == 2);
-  CHECK(s.robot.value("diagram/preset") == "Pre");
+  CHECK(s.driver.value("diagram/preset") == "Pre");
   s.ui.focus("diagram/preset");
-  s.robot.frames(2);
-  s.robot.key("Left");
+  s.driver.frames(2);
+  s.driver.key("Left");
   CHECK(s.state.preset == 1);
-  s.robot.click("settings/optimizer");
-  s.robot.click("settings/optimizer/SGD");
+  s.driver.click("settings/optimizer");
+  s.driver.click("settings/optimizer/SGD");
   CHECK(s.state.optimizer == 1);
-  s.robot.frames(2);
+  s.driver.frames(2);
   CHECK(s.ui.registry().find("settings/optimizer/SGD") == nullptr);  // the list is closed
-  s.robot.click("settings/optimizer");
+  s.driver.click("settings/optimizer");
   CHECK(s.ui.popup_open("settings/optimizer"));
-  s.robot.key("Escape");
+  s.driver.key("Escape");
   CHECK(!s.ui.popup_open("settings/optimizer"));
-  s.robot.click("settings/optimizer");
-  s.robot.move_to(Vec{800, 500});
-  s.robot.press();
-  s.robot.release();
+  s.driver.click("settings/optimizer");
+  s.driver.move_to(Vec{800, 500});
+  s.driver.press();
+  s.driver.release();
   CHECK(!s.ui.popup_open("settings/optimizer"));
 }
 
@@ -186,32 +186,32 @@ TEST_CASE("help appears after a moment of rest") {
       if (t.layer == 3 && t.text.find(text) != std::string::npos) return true;
     return false;
   };
-  s.robot.move_to("transport/play");
+  s.driver.move_to("transport/play");
   CHECK(!shows("Trains or pauses"));
   CHECK(s.ui.animating());
-  s.robot.frames(30);
+  s.driver.frames(30);
   CHECK(shows("Trains or pauses"));
-  s.robot.move_to(Vec{800, 400});
-  s.robot.frames(2);
+  s.driver.move_to(Vec{800, 400});
+  s.driver.frames(2);
   CHECK(!shows("Trains or pauses"));
 }
 
 TEST_CASE("a control that disappears gives the focus back") {
   gallery::Stage s;
   s.ui.focus("nobody");
-  s.robot.frames(1);
+  s.driver.frames(1);
   CHECK(s.ui.focused().empty());
 }
 
 TEST_CASE("scale and theme can change while a control is held") {
   gallery::Stage s;
-  s.robot.move_to("settings/depth");
-  s.robot.press();
+  s.driver.move_to("settings/depth");
+  s.driver.press();
   s.options.dark = true;
-  s.robot.frames(2);
+  s.driver.frames(2);
   s.options.scale = 1.5f;
-  s.robot.frames(2);
-  s.robot.release();
+  s.driver.frames(2);
+  s.driver.release();
   CHECK(s.ui.theme().dark);
   CHECK(s.ui.scale() == 1.5f);
 }
@@ -247,7 +247,7 @@ TEST_CASE("scripts") {
   gallery::Stage s;
   auto complaint = [&](const char* script) -> std::string {
     try {
-      s.robot.script(script);
+      s.driver.script(script);
     } catch (const Error& e) {
       return e.what();
     }
@@ -256,7 +256,7 @@ TEST_CASE("scripts") {
   auto says = [&](const char* script, const char* words) {
     return complaint(script).find(words) != std::string::npos;
   };
-  s.robot.script(
+  s.driver.script(
       "# a comment\n\nclick transport/play\nkey Right\nclick settings/depth\ntype 8\nkey Enter\nframes 3\n");
   CHECK(s.state.playing);
   CHECK(s.state.steps == 1);

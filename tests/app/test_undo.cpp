@@ -2,7 +2,7 @@
 // come back.
 #include <random>
 
-#include "app/hands/undo.h"
+#include "app/shell/undo.h"
 #include "app/program.h"
 #include "catch.hpp"
 #include "lab_fixture.h"
@@ -10,7 +10,7 @@
 
 using namespace normscope;
 using namespace normscope::lab;
-using fixture::LiveRobot;
+using fixture::LiveDriver;
 
 namespace {
 
@@ -21,9 +21,9 @@ std::vector<RunSpec> specs_of(const LabView& view) {
 }
 
 // As the hand gives a command: through a frame.
-void give(LiveRobot& lab, const Command& command) {
+void give(LiveDriver& lab, const Command& command) {
   const char selected = lab.state.lab_screen.diagram().selected;
-  lab.state.hands.undo.note(lab.view(), std::span(&command, 1), selected, selected, false);
+  lab.state.shell.undo.note(lab.view(), std::span(&command, 1), selected, selected, false);
   run_commands(lab.lab, {command});
   lab.settle();
 }
@@ -31,11 +31,11 @@ void give(LiveRobot& lab, const Command& command) {
 }  // namespace
 
 TEST_CASE("a live edit is taken back as an edit of its own, and nothing is untrained") {
-  LiveRobot lab;
+  LiveDriver lab;
   lab.train(5);
   give(lab, EditField{-1, "train.rate", "0.001"});
   lab.train(5);
-  lab.robot.key("Ctrl+Z");
+  lab.driver.key("Ctrl+Z");
   lab.settle();
   CHECK(lab.view().step == 10);
   for (const RunView& run : lab.view().runs) {
@@ -44,25 +44,25 @@ TEST_CASE("a live edit is taken back as an edit of its own, and nothing is untra
     REQUIRE(run.edits.size() == 2);
     CHECK(run.edits[1].step == 11);
   }
-  lab.robot.key("Ctrl+Shift+Z");
+  lab.driver.key("Ctrl+Shift+Z");
   lab.settle();
   for (const RunView& run : lab.view().runs) CHECK(run.spec->train.schedule.peak == 0.001f);
 }
 
 TEST_CASE("a run that a structural edit restarted comes back as it was left") {
-  LiveRobot lab;
+  LiveDriver lab;
   lab.train(8);
   const double loss = lab.view().runs[0].loss;
   const auto history = lab.view().runs[0].history;
   give(lab, EditField{0, "model.layers", "1"});
   CHECK(lab.view().runs[0].spec->model.stack().layers.size() == 1);
   CHECK(lab.view().runs[0].history != history);
-  lab.robot.key("Ctrl+Z");
+  lab.driver.key("Ctrl+Z");
   lab.settle();
   CHECK(lab.view().runs[0].loss == loss);
   CHECK(lab.view().runs[0].history == history);
   CHECK(lab.view().runs[0].edits.empty());
-  lab.robot.key("Ctrl+Y");
+  lab.driver.key("Ctrl+Y");
   lab.settle();
   CHECK(lab.view().runs[0].spec->model.stack().layers.size() == 1);
 }
@@ -71,7 +71,7 @@ TEST_CASE(
     "what was changed in all runs at once is taken back without untraining any of them, and made again") {
   for (const auto& [key, value] : {std::pair{"model.width", "24"}, {"train.batch", "2"}, {"run.seed", "7"}}) {
     INFO(key);
-    LiveRobot lab;
+    LiveDriver lab;
     lab.train(8);
     ForkRequest fork;
     fork.spec = *lab.view().runs[0].spec;
@@ -88,7 +88,7 @@ TEST_CASE(
     const auto changed = lab.view().runs[1].history;
     CHECK(changed != histories[1]);
 
-    lab.robot.key("Ctrl+Z");
+    lab.driver.key("Ctrl+Z");
     lab.settle();
     CHECK(specs_of(lab.view()) == start);
     CHECK(lab.view().step == 10);
@@ -96,12 +96,12 @@ TEST_CASE(
       CHECK(lab.view().runs[i].step == 10);
       CHECK(lab.view().runs[i].history == histories[i]);
     }
-    lab.robot.key("Ctrl+Shift+Z");
+    lab.driver.key("Ctrl+Shift+Z");
     lab.settle();
     CHECK(lab.view().step == 3);
     CHECK(lab.view().runs[1].history == changed);
-    lab.robot.key("Ctrl+Z"), lab.settle();
-    lab.robot.key("Ctrl+Z"), lab.settle();  // the fork
+    lab.driver.key("Ctrl+Z"), lab.settle();
+    lab.driver.key("Ctrl+Z"), lab.settle();  // the fork
     CHECK(lab.view().runs.size() == 3);
     CHECK(lab.view().runs[0].history == histories[0]);
   }
@@ -109,54 +109,54 @@ TEST_CASE(
 
 TEST_CASE(
     "what is refused is no entry, and what came after it is taken back, though no view tells of either yet") {
-  LiveRobot lab;
+  LiveDriver lab;
   const std::vector<RunSpec> start = specs_of(lab.view());
   for (const Command& command : {Command(EditField{-1, "model.heads", "3"}),  // of a width of 16
                                  Command(EditField{-1, "model.sequence", "8"})}) {
-    lab.state.hands.undo.note(lab.view(), std::span(&command, 1), 'A', 'A', false);
-    CHECK(lab.state.hands.undo.can_undo() == (std::get<EditField>(command).key == "model.sequence"));
+    lab.state.shell.undo.note(lab.view(), std::span(&command, 1), 'A', 'A', false);
+    CHECK(lab.state.shell.undo.can_undo() == (std::get<EditField>(command).key == "model.sequence"));
     run_commands(lab.lab, {command});
   }
   lab.settle();
   CHECK(lab.view().runs[0].spec->model.sequence == 8);
-  lab.robot.key("Ctrl+Z");
+  lab.driver.key("Ctrl+Z");
   lab.settle();
   CHECK(specs_of(lab.view()) == start);
-  CHECK_FALSE(lab.state.hands.undo.can_undo());
+  CHECK_FALSE(lab.state.shell.undo.can_undo());
 }
 
 TEST_CASE("an edit that follows an undo before any view tells of it is taken back to what the undo left") {
-  LiveRobot lab;
+  LiveDriver lab;
   const std::vector<RunSpec> start = specs_of(lab.view());
   give(lab, EditField{-1, "train.batch", "2"});
   std::vector<Command> commands;
   char selected = 'A';
-  REQUIRE(lab.state.hands.undo.undo(lab.view(), commands, selected));
+  REQUIRE(lab.state.shell.undo.undo(lab.view(), commands, selected));
   commands.emplace_back(EditField{-1, "model.sequence", "8"});
-  lab.state.hands.undo.note(lab.view(), std::span(&commands.back(), 1), 'A', 'A', false);
+  lab.state.shell.undo.note(lab.view(), std::span(&commands.back(), 1), 'A', 'A', false);
   run_commands(lab.lab, commands);
   lab.settle();
   CHECK(lab.view().runs[0].spec->model.sequence == 8);
   CHECK(lab.view().runs[0].spec->train.batch == start[0].train.batch);
-  lab.robot.key("Ctrl+Z");
+  lab.driver.key("Ctrl+Z");
   lab.settle();
   CHECK(specs_of(lab.view()) == start);
 }
 
 TEST_CASE("a drag of a field is one entry") {
-  LiveRobot lab;
-  lab.robot.drag_by("settings/train.rate", {-30, 0}, "", 12);
+  LiveDriver lab;
+  lab.driver.drag_by("settings/train.rate", {-30, 0}, "", 12);
   lab.settle();
   CHECK(lab.view().runs[0].spec->train.schedule.peak != 0.003f);
-  lab.robot.key("Ctrl+Z");
+  lab.driver.key("Ctrl+Z");
   lab.settle();
   CHECK(lab.view().runs[0].spec->train.schedule.peak == 0.003f);
-  CHECK_FALSE(lab.state.hands.undo.can_undo());
+  CHECK_FALSE(lab.state.shell.undo.can_undo());
 }
 
 TEST_CASE("undone to the start the specifications are those of the start, whatever was edited") {
   for (unsigned seed : {1u, 2u, 3u}) {
-    LiveRobot lab;
+    LiveDriver lab;
     const std::vector<RunSpec> start = specs_of(lab.view());
     const int32_t budget = lab.view().budget;
     std::mt19937 random(seed);
@@ -193,12 +193,12 @@ TEST_CASE("undone to the start the specifications are those of the start, whatev
       }
       lab.train(1);
     }
-    for (int i = 0; i < 40 && lab.state.hands.undo.can_undo(); ++i) {
-      lab.robot.key("Ctrl+Z");
+    for (int i = 0; i < 40 && lab.state.shell.undo.can_undo(); ++i) {
+      lab.driver.key("Ctrl+Z");
       lab.settle();
     }
     INFO(lab.view().message);
-    CHECK_FALSE(lab.state.hands.undo.can_undo());
+    CHECK_FALSE(lab.state.shell.undo.can_undo());
     CHECK(lab.view().budget == budget);
     const std::vector<RunSpec> end = specs_of(lab.view());
     REQUIRE(end.size() == start.size());
@@ -217,7 +217,7 @@ TEST_CASE("a text that was dropped on the window is taken back, and the runs com
       text += "a small text of one's own, number " + std::to_string(i % 7) + ".\n";
     return text;
   }());
-  LiveRobot lab;
+  LiveDriver lab;
   lab.train(5);
   const std::vector<RunSpec> start = specs_of(lab.view());
   const auto history = lab.view().runs[0].history;
@@ -227,11 +227,11 @@ TEST_CASE("a text that was dropped on the window is taken back, and the runs com
   INFO(lab.view().message);
   for (const RunView& run : lab.view().runs) CHECK(run.spec->data.text_path == path);
   CHECK(lab.view().runs[0].history != history);
-  lab.robot.key("Ctrl+Z");
+  lab.driver.key("Ctrl+Z");
   lab.settle();
   CHECK(specs_of(lab.view()) == start);
   CHECK(lab.view().runs[0].history == history);
-  lab.robot.key("Ctrl+Shift+Z");
+  lab.driver.key("Ctrl+Shift+Z");
   lab.settle();
   CHECK(lab.view().runs[0].spec->data.text_path == path);
 }

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "app/cli/exit_code.h"
-#include "app/session/settings.h"
+#include "app/shell/settings.h"
 #include "catch.hpp"
 #include "live_lab.h"
 #include "program.h"
@@ -155,7 +155,7 @@ TEST_CASE("the real window opens, trains and survives the end of its display wit
   CHECK(program.wait(30s) == static_cast<int>(cli::Exit::display_lost));
   CHECK(test::holds(test::read_all(home.file("out")), "the display went away"));
   check_frames(frame_rows(test::read_all(home.file("frames.csv"))));
-  fixture::LiveRobot lab;
+  fixture::LiveDriver lab;
   lab.lab.restore(session, false);
   lab.settle();
   CHECK(lab.view().message.empty());

@@ -1,5 +1,5 @@
 // When the window draws: a clock by hand instead of a window.
-#include "app/main_window.h"
+#include "app/window/main_window.h"
 #include "catch.hpp"
 
 using normscope::FramePacer;

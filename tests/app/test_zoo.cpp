@@ -11,7 +11,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/train/run.h"
-#include "engine/train/update_rule.h"
+#include "engine/spec/update_rule.h"
 
 using namespace normscope;
 using namespace normscope::zoo;
@@ -131,12 +131,12 @@ TEST_CASE("changes by pattern and by mix reach the layers that they name") {
   change(spec, "wiring.L*.attn=before=ln");
   for (const LayerWiring& layer : spec.model.decoder.layers) {
     CHECK(layer.attention.before == NormKind::LayerNorm);
-    CHECK(layer.attention.trunk == NormKind::None);
-    CHECK(layer.feed_forward.trunk == NormKind::LayerNorm);
+    CHECK(layer.attention.stream == NormKind::None);
+    CHECK(layer.feed_forward.stream == NormKind::LayerNorm);
   }
   change(spec, "layers.cycle=post,pre");
   for (size_t l = 0; l < 6; ++l)
-    CHECK((spec.model.decoder.layers[l].attention.trunk == NormKind::LayerNorm) == (l % 2 == 0));
+    CHECK((spec.model.decoder.layers[l].attention.stream == NormKind::LayerNorm) == (l % 2 == 0));
   CHECK(spec.model.decoder.final == NormKind::LayerNorm);
   change(spec, "layers.halves=pre,post");
   for (size_t l = 0; l < 6; ++l)

@@ -8,7 +8,7 @@
 #include "engine/core/error.h"
 #include "engine/cuda/backend_cuda.h"
 #include "engine/small_runs.h"
-#include "engine/train/lab.h"
+#include "engine/lab/lab.h"
 
 namespace normscope::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/train/lab.h"
+#include "engine/lab/lab.h"
 #include "small_runs.h"
 
 namespace normscope::test {

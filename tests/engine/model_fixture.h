@@ -10,7 +10,7 @@
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
-#include "engine/train/update_rule.h"
+#include "engine/spec/update_rule.h"
 
 namespace normscope::test {
 

@@ -4,9 +4,9 @@
 
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "engine/measure/ablation.h"
+#include "engine/lab/ablation.h"
 #include "engine/small_runs.h"
-#include "engine/train/lab.h"
+#include "engine/lab/lab.h"
 
 namespace normscope::test {
 namespace {

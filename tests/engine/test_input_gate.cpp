@@ -25,8 +25,8 @@
 #include "engine/model/fixture.h"
 #include "engine/model/verify.h"
 #include "engine/train/keyframes.h"
-#include "engine/train/lab_session.h"
-#include "engine/train/lab_trainer.h"
+#include "engine/lab/lab_session.h"
+#include "engine/lab/lab_trainer.h"
 #include "engine/train/saved_run.h"
 #include "small_runs.h"
 #include "test_paths.h"
@@ -177,13 +177,13 @@ TEST_CASE("gate: what cannot be used stays beside, and no older one is lost", "[
   const Folder folder;
   for (const std::string to : {"x.bad", "x.bad-2", "x.bad-3"}) {
     const std::string path = folder.write("x", to);
-    CHECK(set_aside(path) == folder.file(to));
+    CHECK(stash(path) == folder.file(to));
     CHECK_FALSE(fs::exists(path));
   }
   CHECK(read_input_file(folder.file("x.bad"), kSmall) == "x.bad");
   fs::create_symlink("nowhere", folder.path / "y.bad");
-  CHECK(set_aside(folder.write("y", "")) == folder.file("y.bad-2"));
-  CHECK(set_aside(folder.file("none")) == folder.file("none"));
+  CHECK(stash(folder.write("y", "")) == folder.file("y.bad-2"));
+  CHECK(stash(folder.file("none")) == folder.file("none"));
 }
 
 TEST_CASE("gate: values of JSON say where they stand, what they are and what was expected", "[gate]") {
@@ -412,7 +412,7 @@ TEST_CASE("gate: every field of a session", "[gate]") {
   const SavedSession whole = parse_session(session_json().dump(), "s");
   CHECK(whole.budget == 300);
   CHECK(whole.runs.at(0).keyframes.size() == 1);
-  CHECK(whole.aside.at(0).empty);
+  CHECK(whole.stash.at(0).empty);
   for (const auto& one : cases) {
     Json json = session_json();
     json[Json::json_pointer(one.pointer)] = Json::parse(one.value);

@@ -7,7 +7,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/train/keyframes.h"
-#include "engine/train/lab_session.h"
+#include "engine/lab/lab_session.h"
 #include "small_runs.h"
 
 using namespace normscope;

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <numeric>
 
-#include "engine/train/lab.h"
-#include "engine/train/limits.h"
+#include "engine/lab/lab.h"
+#include "engine/spec/limits.h"
 #include "lab_runs.h"
 
 using namespace normscope;

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "catch.hpp"
-#include "engine/train/lab_trainer.h"
+#include "engine/lab/lab_trainer.h"
 #include "lab_runs.h"
 
 using namespace normscope;

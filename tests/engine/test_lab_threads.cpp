@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "catch.hpp"
-#include "engine/train/lab.h"
+#include "engine/lab/lab.h"
 #include "lab_runs.h"
 
 using namespace normscope;

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "engine/train/keyframes.h"
-#include "engine/train/lab_trainer.h"
+#include "engine/lab/lab_trainer.h"
 #include "lab_runs.h"
 
 using namespace normscope;
@@ -150,10 +150,10 @@ TEST_CASE("is it luck: each card with four more seeds, edits included; no bit of
   lab.play_to(40);
   lab.wait_idle();
   CHECK(lab.view()->runs[0].spread == nullptr);
-  lab.check_luck();
+  lab.check_seeds();
   auto view = rest(lab);
   REQUIRE(view->message == "");
-  CHECK(view->luck_steps == 0);
+  CHECK(view->seed_check_steps == 0);
   CHECK(view->step == 40);
   const std::vector<Edit> edits = view->runs[0].edits;
   REQUIRE(edits.size() == 1);
@@ -178,7 +178,7 @@ TEST_CASE("is it luck: each card with four more seeds, edits included; no bit of
   }
   // Asked again there is nothing left to train; another edit is another experiment.
   const auto kept = view->runs[1].spread;
-  lab.check_luck();
+  lab.check_seeds();
   CHECK(rest(lab)->runs[1].spread == kept);
   lab.edit(1, "train.rate", "0.002");
   CHECK(rest(lab)->runs[1].spread == nullptr);
@@ -193,27 +193,27 @@ TEST_CASE("reruns go on beside playing runs, and can be stopped", "[lab][time]")
   for (RunSpec& spec : specs) set_field(spec, "train.steps", "400");
   LabTrainer trainer(silent());
   trainer.start(specs, true);
-  trainer.check_luck();
-  const int64_t asked = trainer.view().luck_steps;
+  trainer.check_seeds();
+  const int64_t asked = trainer.view().seed_check_steps;
   CHECK(asked == 2 * 4 * 400);
   for (int i = 0; i < 200; ++i) trainer.work();
   const LabView halfway = trainer.view();
   CHECK(halfway.step == 200);  // the live runs come first
   // How many reruns' steps fit beside them is a matter of the clock; that there are some, and not all, is
   // not.
-  CHECK(halfway.luck_done > 0);
-  CHECK(halfway.luck_done < asked);
+  CHECK(halfway.seed_check_done > 0);
+  CHECK(halfway.seed_check_done < asked);
   trainer.edit(1, "train.rate",
                "0.001");  // its reruns have lost their card: dropped at the next rerun's turn
-  while (trainer.view().luck_steps == asked && trainer.has_work()) trainer.work();
-  CHECK(trainer.view().luck_steps == asked / 2);
+  while (trainer.view().seed_check_steps == asked && trainer.has_work()) trainer.work();
+  CHECK(trainer.view().seed_check_steps == asked / 2);
   const auto kept = trainer.view().runs[0].spread;
-  trainer.cancel_luck();
-  CHECK(trainer.view().luck_steps == 0);
+  trainer.cancel_seeds();
+  CHECK(trainer.view().seed_check_steps == 0);
   while (trainer.has_work()) trainer.work();
   const LabView end = trainer.view();
   CHECK(end.step == 400);
-  CHECK(end.luck_done == 0);
+  CHECK(end.seed_check_done == 0);
   CHECK(end.runs[0].spread == kept);  // stopped: no seed was finished after it
   CHECK(same_bits(losses(end.runs[0]), alone(specs[0], 400)));
 }

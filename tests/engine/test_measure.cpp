@@ -8,8 +8,8 @@
 #include "catch.hpp"
 #include "disturb.h"
 #include "engine/helpers.h"
-#include "engine/measure/live.h"
-#include "engine/measure/on_request.h"
+#include "engine/measure/step_metrics.h"
+#include "engine/measure/initial_analysis.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/backend.h"
 #include "engine/tape/seal.h"
@@ -101,7 +101,7 @@ std::vector<std::vector<double>> reference_beta2(const Fixture& f) {
       for (size_t i = 0; i < n; ++i) components[j][i] += layer_input[j][i];
     components.push_back(f.read(s.branch, n));
     for (size_t i = 0; i < n; ++i) components.back()[i] *= branch[i % D];
-    if (s.output != s.sum) normalise(components, sum, wiring.trunk, gain);
+    if (s.output != s.sum) normalise(components, sum, wiring.stream, gain);
     beta2.emplace_back();
     for (const std::vector<double>& c : components) beta2.back().push_back(variance(c) / variance(out));
   }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "engine/measure/on_request.h"
+#include "engine/measure/initial_analysis.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/backend.h"
 #include "engine/tape/seal.h"

@@ -7,7 +7,7 @@
 #include "catch.hpp"
 #include "disturb.h"
 #include "engine/helpers.h"
-#include "engine/measure/live.h"
+#include "engine/measure/step_metrics.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/backend.h"
 #include "engine/tape/seal.h"

@@ -8,7 +8,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/small_runs.h"
-#include "engine/train/update_rule.h"
+#include "engine/spec/update_rule.h"
 
 namespace normscope::test {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "catch.hpp"
 #include "engine/op_harness.h"
-#include "engine/train/spec.h"
-#include "engine/train/update_rule.h"
+#include "engine/spec/spec.h"
+#include "engine/spec/update_rule.h"
 
 namespace normscope::test {
 namespace {

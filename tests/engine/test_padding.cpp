@@ -5,7 +5,7 @@
 #include "catch.hpp"
 #include "engine/core/philox.h"
 #include "engine/helpers.h"
-#include "engine/measure/live.h"
+#include "engine/measure/step_metrics.h"
 #include "engine/model/transformer.h"
 #include "engine/small_runs.h"
 #include "engine/tape/seal.h"

@@ -11,7 +11,7 @@
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/data/pairs_task.h"
-#include "engine/measure/live.h"
+#include "engine/measure/step_metrics.h"
 #include "engine/small_runs.h"
 #include "engine/tape/seal.h"
 #include "engine/text/translator.h"

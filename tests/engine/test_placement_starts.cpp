@@ -8,7 +8,7 @@
 #include "engine/helpers.h"
 #include "engine/ops/ops.h"
 #include "engine/placement_start.h"
-#include "engine/train/spec.h"
+#include "engine/spec/spec.h"
 
 namespace normscope::test {
 namespace {
@@ -75,7 +75,7 @@ TEST_CASE("placement: ReZero is the identity at the start and moves nothing but 
           1e-6 * size);
     CHECK(dot != 0);
   }
-  // With a norm on the trunk the state is normalised all the same, and the branches are as silent.
+  // With a norm on the residual stream the state is normalised all the same, and the branches are as silent.
   const Start post(config_of(Placement::ReZeroPost));
   CHECK(distance_from_normal(post.read(post.values.hidden), 24).second <= 1e-4);
   CHECK(all_zero(post.program->read("L01.ffn.w1", true)));
@@ -232,7 +232,7 @@ TEST_CASE("placement: numbers that depend on the place", "[placements]") {
   for (const auto& [layers, post] : {std::pair{12, 3}, {6, 1}, {2, 1}, {18, 4}}) {
     const StackWiring mix = stack(Placement::Mix, {true, layers, 0});
     int count = 0;
-    for (const LayerWiring& layer : mix.layers) count += layer.attention.trunk != NormKind::None;
+    for (const LayerWiring& layer : mix.layers) count += layer.attention.stream != NormKind::None;
     CHECK(count == post);
     CHECK(mix.layers.back().feed_forward == Wiring{.before = NormKind::LayerNorm});
   }

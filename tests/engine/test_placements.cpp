@@ -9,7 +9,7 @@
 
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "engine/measure/live.h"
+#include "engine/measure/step_metrics.h"
 #include "engine/placement_start.h"
 #include "engine/small_runs.h"
 #include "test_paths.h"

@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-#include "engine/train/plateau.h"
+#include "engine/measure/plateau.h"
 
 using namespace normscope;
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "engine/core/error.h"
-#include "engine/train/schedule.h"
+#include "engine/spec/schedule.h"
 
 using namespace normscope;
 

@@ -6,7 +6,7 @@
 
 #include "engine/core/error.h"
 #include "engine/helpers.h"
-#include "engine/train/spec.h"
+#include "engine/spec/spec.h"
 
 using namespace normscope;
 using namespace normscope::test;
@@ -145,7 +145,7 @@ TEST_CASE("depth and norm kind carry a preset along, and a custom wiring too", "
   CHECK(get_field(spec, "model.placement") == "deepnorm");  // with the constants of depth 12
   set_field(spec, "model.norm", "rms");
   CHECK(get_field(spec, "model.placement") == "deepnorm");
-  CHECK(spec.model.stack().layers[11].attention.trunk == NormKind::Rms);
+  CHECK(spec.model.stack().layers[11].attention.stream == NormKind::Rms);
 
   spec = RunSpec{};
   set_field(spec, "wiring.L02.attn", "before=ln");
@@ -196,7 +196,7 @@ TEST_CASE("an edit is read from the command line's form", "[spec]") {
 }
 
 TEST_CASE("hero runs and presets", "[spec]") {
-  const auto runs = hero_runs({}, 5);
+  const auto runs = default_comparison({}, 5);
   REQUIRE(runs.size() == 3);
   CHECK(default_name(runs[0]) == "Post-LN, no warm-up");
   CHECK(default_name(runs[1]) == "Post-LN, warm-up 200");

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "engine/core/error.h"
-#include "engine/measure/on_request.h"
+#include "engine/measure/initial_analysis.h"
 #include "engine/measure/theory_curves.h"
 #include "engine/tape/backend.h"
 

@@ -4,7 +4,7 @@
 
 #include "catch.hpp"
 #include "engine/data/task.h"
-#include "engine/measure/on_request.h"
+#include "engine/measure/initial_analysis.h"
 #include "engine/measure/theory.h"
 #include "engine/tape/backend.h"
 

@@ -24,26 +24,26 @@ std::set<std::string> names_of(Placement p, NormKind norm = NormKind::LayerNorm)
 TEST_CASE("wiring: each preset has the norms and scales of its paper", "[wiring]") {
   const StackContext context{true, 6, 0};
   const Wiring post = preset(Placement::Post, NormKind::LayerNorm, context);
-  CHECK((post.trunk == NormKind::LayerNorm && post.before == NormKind::None && post.after == NormKind::None));
+  CHECK((post.stream == NormKind::LayerNorm && post.before == NormKind::None && post.after == NormKind::None));
   const Wiring pre = preset(Placement::Pre, NormKind::Rms, context);
-  CHECK((pre.before == NormKind::Rms && pre.trunk == NormKind::None && pre.after == NormKind::None));
+  CHECK((pre.before == NormKind::Rms && pre.stream == NormKind::None && pre.after == NormKind::None));
   const Wiring sandwich = preset(Placement::Sandwich, NormKind::LayerNorm, context);
   CHECK((sandwich.before == NormKind::LayerNorm && sandwich.after == NormKind::LayerNorm &&
-         sandwich.trunk == NormKind::None));
+         sandwich.stream == NormKind::None));
   const Wiring deepnorm = preset(Placement::DeepNorm, NormKind::LayerNorm, context);
   CHECK(deepnorm.skip.kind == Scale::Kind::Constant);
   CHECK(deepnorm.skip.value == Approx(std::pow(12.0, 0.25)));
   const Wiring admin = preset(Placement::Admin, NormKind::LayerNorm, context);
-  CHECK((admin.trunk == NormKind::LayerNorm && admin.skip.kind == Scale::Kind::LearnedVector));
+  CHECK((admin.stream == NormKind::LayerNorm && admin.skip.kind == Scale::Kind::LearnedVector));
   const Wiring rezero = preset(Placement::ReZero, NormKind::LayerNorm, context);
   CHECK((rezero.branch.kind == Scale::Kind::LearnedScalar && rezero.branch.value == 0.0f &&
-         rezero.trunk == NormKind::None));
+         rezero.stream == NormKind::None));
   for (const Placement p : kPresets) {
     const StackWiring stack = preset_stack(p, NormKind::LayerNorm, context);
     CHECK(stack.layers.size() == 6);
-    // Where the last norm stands on the trunk, or there is none, no norm follows the last layer.
+    // Where the last norm stands on the residual stream, or there is none, no norm follows the last layer.
     const Wiring& last = stack.layers.back().feed_forward;
-    const bool free_stream = last.trunk == NormKind::None && has_norms(p);
+    const bool free_stream = last.stream == NormKind::None && has_norms(p);
     CHECK((stack.final != NormKind::None) == free_stream);
     CHECK(placement_of(stack, context) == p);
     CHECK(placement_from(to_string(p)) == p);

@@ -1,5 +1,5 @@
 // A configuration: what is accepted is written and read back equal.
-#include "app/config/config_file.h"
+#include "app/files/config_file.h"
 #include "fuzz.h"
 
 using namespace normscope;

@@ -1,6 +1,6 @@
-// What follows --edit and --set, one argument a line, on the three runs of the hero comparison.
-#include "app/session/command_text.h"
-#include "engine/train/spec.h"
+// What follows --edit and --set, one argument a line, on the three runs of the default comparison.
+#include "app/files/command_text.h"
+#include "engine/spec/spec.h"
 #include "fuzz.h"
 
 using namespace normscope;

@@ -1,6 +1,6 @@
 // A lesson's definition. Its Markdown comes from the input too: what follows a line "---" is the text of
 // every step.
-#include "app/lessons/reader.h"
+#include "app/course/reader.h"
 
 #include "fuzz.h"
 

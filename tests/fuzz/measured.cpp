@@ -4,9 +4,9 @@
 #include <fstream>
 #include <iterator>
 
-#include "app/lessons/check.h"
-#include "app/lessons/figures.h"
-#include "app/lessons/reader.h"
+#include "app/course/check.h"
+#include "app/course/figures.h"
+#include "app/course/reader.h"
 #include "app/plot/plot.h"
 #include "fuzz.h"
 #include "test_paths.h"
@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (!results) return;
     FigureData figure;
     figure.reference = &*results, figure.maps = &results->maps;
-    for (const Figure& one : known.lesson.figures) plot::to_text(figure_scene(known.lesson, one, figure));
+    for (const Figure& one : known.lesson.figures) plot::to_text(figure_plot(known.lesson, one, figure));
   });
   return 0;
 }

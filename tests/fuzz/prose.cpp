@@ -1,5 +1,5 @@
 // The text of a lesson: Markdown with formulas, and each formula laid out.
-#include "app/lessons/prose.h"
+#include "app/course/prose.h"
 
 #include "fuzz.h"
 

@@ -9,7 +9,7 @@
 #include "engine/data/task.h"
 #include "engine/tape/backend.h"
 #include "engine/train/keyframes.h"
-#include "engine/train/lab_trainer.h"
+#include "engine/lab/lab_trainer.h"
 #include "engine/train/saved_run.h"
 #include "fuzz.h"
 #include "test_paths.h"

@@ -1,7 +1,7 @@
 // The gate of a session folder: session.json, and the log of undo and the bookmarks that the window keeps in
 // it.
-#include "app/app_state.h"
-#include "engine/train/lab_session.h"
+#include "app/shell/app_state.h"
+#include "engine/lab/lab_session.h"
 #include "fuzz.h"
 
 using namespace normscope;
@@ -13,13 +13,13 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static AppState state;
   state.view = std::make_shared<const LabView>();
-  std::string companion(fuzz::text_of(data, size));
-  fuzz::accepts([&] { companion = parse_session(fuzz::text_of(data, size), "session.json").companion; });
-  fuzz::accepts([&] { apply_companion(state, companion); });
+  std::string sidecar(fuzz::text_of(data, size));
+  fuzz::accepts([&] { sidecar = parse_session(fuzz::text_of(data, size), "session.json").sidecar; });
+  fuzz::accepts([&] { apply_sidecar(state, sidecar); });
   std::vector<lab::Command> commands;
   char selected = 'A';
-  for (int i = 0; i < 3; ++i) state.hands.undo.undo(*state.view, commands, selected);
-  for (int i = 0; i < 3; ++i) state.hands.undo.redo(*state.view, commands, selected);
-  state.hands.undo.to_text();
+  for (int i = 0; i < 3; ++i) state.shell.undo.undo(*state.view, commands, selected);
+  for (int i = 0; i < 3; ++i) state.shell.undo.redo(*state.view, commands, selected);
+  state.shell.undo.to_text();
   return 0;
 }

@@ -1,5 +1,5 @@
 // What the window remembers: settings.toml, and the learner's lessons.json.
-#include "app/session/settings.h"
+#include "app/shell/settings.h"
 
 #include "app/lessons/progress.h"
 #include "fuzz.h"

@@ -1,0 +1,105 @@
+// normscope bench: one table from one run; --json prints one object instead.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "app/bench/bench.h"
+#include "app/bench/device_steps.h"
+#include "app/bench/sgemm_anchor.h"
+#include "app/commands/machine.h"
+#include "app/cli/options.h"
+#include "app/cli/terminal.h"
+#include "engine/cpu/pool.h"
+
+namespace normscope::cli {
+namespace {
+
+constexpr const char* compiler() {
+#if defined(__clang__)
+  return "clang " __clang_version__;
+#elif defined(__GNUC__)
+  return "g++ " __VERSION__;
+#else
+  return "unknown";
+#endif
+}
+
+nlohmann::json machine_json(const bench::Machine& m) {
+  nlohmann::json json = {{"processor", m.processor},
+                         {"instruction_set", m.isa},
+                         {"threads", m.threads},
+                         {"peak_gflops", m.peak_gflops},
+                         {"bandwidth_gb_per_s", m.bandwidth_gbs},
+                         {"normscope", NORMSCOPE_VERSION},
+                         {"compiler", compiler()}};
+  for (const bench::SgemmAnchor* anchor : {bench::find_onednn(m.threads), bench::find_openblas(m.threads)})
+    if (anchor) json[anchor->name()] = anchor->version();
+  return json;
+}
+
+/// Whole steps on the device; with --json one object a line, with the keys of
+/// tests/bench/peers/torch_cuda.py.
+Exit bench_device(const BenchOptions& options, BackendChoice choice) {
+  const std::vector<std::string> models = bench::device_models();
+  if (options.gemm || options.ops || options.sweep || options.crowded)
+    throw CommandError(Exit::usage,
+                       "bench --backend cuda: expected --model or nothing, steps are what it measures");
+  if (!options.model.empty() && std::find(models.begin(), models.end(), options.model) == models.end())
+    throw CommandError(Exit::usage,
+                       fmt::format("bench --backend cuda: expected --model {}", fmt::join(models, ", ")));
+  const auto backend = with_exit(Exit::device, [&] { return make_backend(choice); });
+  if (!options.json)
+    say("{:8} {:>9} {:>9} {:>9} {:>12} {:>9}\n", "model", "precision", "ms", "best ms", "tokens/s",
+        "GFLOP/s");
+  for (const std::string& model : models) {
+    if (!options.model.empty() && model != options.model) continue;
+    const nlohmann::json row =
+        bench::measure_on_device(*backend, model, 8 * options.budget, choice.tf32, true);
+    if (options.json)
+      say("{}\n", row.dump());
+    else
+      say("{:8} {:>9} {:9.3f} {:9.3f} {:12.0f} {:9.1f}\n", model, row["precision"].get<std::string>(),
+          row["ms"].get<double>(), row["best_ms"].get<double>(), row["tokens_per_s"].get<double>(),
+          row["gflops"].get<double>());
+    flush();
+  }
+  return Exit::ok;
+}
+
+}  // namespace
+
+Exit bench(const BenchOptions& options) {
+  if (const BackendChoice choice = backend_of(options.backend); choice.cuda)
+    return bench_device(options, choice);
+  bench::Settings settings;
+  settings.threads = options.threads > 0 ? options.threads : cpu::physical_cores();
+  settings.budget = options.budget;
+  settings.quiet = options.json;
+  settings.model = options.model;
+  const bool all =
+      !options.gemm && !options.ops && !options.sweep && !options.crowded && options.model.empty();
+  const bench::Machine machine = bench::measure_machine(settings);
+  nlohmann::json result = {{"machine", machine_json(machine)}};
+  bool right = true;
+  const auto take = [&](const char* key, bench::Part part) {
+    right = right && part.right;
+    result[key] = std::move(part.rows);
+    flush();
+  };
+  if (all || options.gemm) take("gemm", bench::bench_gemm(settings, machine));
+  if (all || options.ops) take("ops", bench::bench_ops(settings, machine));
+  if (all || !options.model.empty()) {
+    const double best = bench::best_sgemm(settings, result.value("gemm", nlohmann::json::array()));
+    result["best_sgemm_gflops"] = best;
+    take("models", bench::bench_models(settings, machine, best));
+  }
+  if (all || options.sweep) take("sweep", bench::bench_sweep(settings));
+  if (options.crowded) take("crowded", bench::bench_crowded(settings));
+  result["right"] = right;
+  if (options.json) say("{}\n", result.dump(2));
+  if (!right) throw CommandError(Exit::check_failed, "bench: a result was wrong");
+  return Exit::ok;
+}
+
+}  // namespace normscope::cli

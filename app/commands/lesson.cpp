@@ -1,0 +1,159 @@
+// normscope lesson: the course without a window. list, show, check (the claims on the real engine) and
+// report.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "app/cli/options.h"
+#include "app/commands/specs.h"
+#include "app/cli/terminal.h"
+#include "app/course/check.h"
+#include "app/course/labels.h"
+#include "app/course/reader.h"
+#include "app/course/report.h"
+
+namespace normscope::cli {
+namespace {
+
+using namespace lessons;
+
+Course course_of(const LessonOptions& options) {
+  Course course = read_course(options.folder.empty() ? lessons_folder() : options.folder);
+  for (const Broken& broken : course.broken) complain(broken.error);
+  return course;
+}
+
+const Lesson& lesson_of(const Course& course, const std::string& id) {
+  if (const Lesson* lesson = course.find(id)) return *lesson;
+  std::string known;
+  for (const Lesson& lesson : course.lessons) known += (known.empty() ? "" : ", ") + lesson.id;
+  // It may be one of those that cannot be read.
+  throw CommandError(course.broken.empty() ? Exit::usage : Exit::input,
+                     fmt::format("lesson '{}' is not known: expected {}", id, known));
+}
+
+/// A lesson that cannot be read was said already.
+Exit exit_of(const Course& course, Exit otherwise = Exit::ok) {
+  return course.broken.empty() ? otherwise : Exit::input;
+}
+
+Exit list(const Course& course) {
+  for (const Lesson& lesson : course.lessons)
+    say("{}  {:<14} {:<34} {:>2} min  {}\n", lesson.number, lesson.id, lesson.title, lesson.minutes,
+        lesson.claim);
+  return exit_of(course);
+}
+
+Exit show(const Lesson& lesson) {
+  say("{} {}\n\n{}\n\nClaim: {}\n", lesson.number, lesson.title, lesson.question, lesson.claim);
+  for (const std::string& source : lesson.sources) say("Source: {}\n", source);
+  for (const LessonRun& run : lesson.runs) say("Run {}: {}\n", run.id, run_label(lesson, run.id));
+  const std::optional<Results> kept = load_results(lesson);
+  for (const Check& check : lesson.checks) {
+    const Measure& m = *lesson.measure(check.measure);
+    say("Check: {} ({}): {}\n", m.label, band_text(check), check.says);
+    for (const Neighbour& n : check.excludes) say("       excludes: {}\n", n.what);
+    if (kept && kept->measures.contains(m.id)) {
+      const Spread& s = kept->measures.at(m.id).spread;
+      say("       {} of {} seeds: {}, from {} to {}\n", to_string(m.mean) + std::string(" mean"),
+          kept->measures.at(m.id).values.size(), shown(s.mean, m), shown(s.low, m), shown(s.high, m));
+    }
+  }
+  return Exit::ok;
+}
+
+int print_end(const std::vector<LessonReport>& reports, int32_t trained, double training, double all) {
+  size_t held = 0, checks = 0;
+  int failed = 0;
+  for (const LessonReport& r : reports) {
+    checks += r.verdicts.size();
+    for (const Verdict& v : r.verdicts) held += v.holds;
+    failed += !r.passed() || !r.stale.empty();
+  }
+  say("\n{} of {} claims hold; {} runs trained, each once, in {:.1f} s; everything in {:.1f} s\n", held,
+      checks, trained, training, all);
+  return failed;
+}
+
+Exit check(const Course& course, const LessonOptions& options) {
+  std::vector<const Lesson*> chosen;
+  if (!options.id.empty())
+    chosen.push_back(&lesson_of(course, options.id));
+  else
+    for (const Lesson& lesson : course.lessons) chosen.push_back(&lesson);
+  const Tier tier = options.full ? Tier::Full : Tier::Fast;
+  if (options.write && tier == Tier::Fast)
+    throw CommandError(Exit::usage, "--write: expected --full with it (measured.json holds five seeds)");
+  const InterruptGuard guard;
+  RunStore store(options.threads);
+  const auto start = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const OnStep on_step = [](const RunProgress&) { return !InterruptGuard::interrupted(); };
+  train_ahead(chosen, store, tier, on_step);
+  const double training = seconds();
+  std::vector<LessonReport> reports;
+  Closing closing;
+  say("{}", table_head());
+  for (const Lesson* lesson : chosen) {
+    LessonReport report = check_lesson(*lesson, store, tier, on_step);
+    if (options.write)
+      closing.attempt([&] {
+        save_results(*lesson, report.results);
+        report.stale.clear();
+      });
+    say("{}", to_text(report));
+    flush();
+    reports.push_back(std::move(report));
+  }
+  const int failed = print_end(reports, store.trained(), training, seconds());
+  return closing.code(exit_of(course, failed == 0 ? Exit::ok : Exit::check_failed));
+}
+
+// Before anything is trained or written: a damaged measured.json is at fault itself.
+void check_measured(const Course& course) {
+  with_exit(Exit::input, [&] {
+    for (const Lesson& lesson : course.lessons) load_results(lesson);
+  });
+}
+
+/// A page may be in a lesson's folder, in the place of one of its files never.
+void check_report(const Course& course, const LessonOptions& options) {
+  std::vector<NamedFile> outputs, inputs;
+  for (const std::string& path : report_files(course, options.out)) outputs.push_back({"--out", path});
+  outputs.push_back({"--page", options.page});
+  for (const std::string& path : lesson_files(course)) inputs.push_back({"a lesson", path});
+  refuse_clashes(outputs, inputs);
+}
+
+}  // namespace
+
+Exit lesson(const LessonOptions& options) {
+  const Course course = course_of(options);
+  try {
+    if (options.command == "list") return list(course);
+    check_measured(course);
+    if (options.command == "show") return show(lesson_of(course, options.id));
+    if (options.command == "report") {
+      check_report(course, options);
+      Closing closing;
+      closing.attempt([&] {
+        for (const std::string& path : write_report(course, options.out)) say("wrote {}\n", path);
+      });
+      closing.attempt([&] {
+        if (options.page.empty()) return;
+        insert_claims(course, options.page);
+        say("wrote {}\n", options.page);
+      });
+      return closing.code(exit_of(course));
+    }
+    return check(course, options);
+  } catch (const Cancelled&) {
+    complain("interrupted");
+    return Exit::interrupted;
+  }
+}
+
+}  // namespace normscope::cli

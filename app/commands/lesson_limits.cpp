@@ -1,0 +1,77 @@
+#include "app/commands/lesson_limits.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "app/cli/terminal.h"
+#include "app/course/limits.h"
+#include "app/course/reader.h"
+#include "engine/io/atomic_file.h"
+
+namespace normscope::cli {
+namespace {
+
+using namespace lessons;
+namespace fs = std::filesystem;
+
+void save(const std::string& path, const std::string& text) {
+  AtomicFile file(path, "limits");
+  file.write(text.data(), text.size());
+  file.commit();
+}
+
+/// The system's licence texts as one file beside the results; empty where there are none.
+std::string licences_beside(const std::string& results) {
+  const std::string text = licence_text("/usr/share/common-licenses");
+  if (text.empty()) return {};
+  const std::string path = (fs::path(results).parent_path() / "licences.txt").string();
+  save(path, text);
+  return path;
+}
+
+void one_lesson(const Lesson& lesson, RunStore& store, const LimitOptions& to, bool write) {
+  const auto told = [](const LimitLine& line) {
+    fmt::print(stderr, "{}, {}, seed {}: measured\n", line.lesson, line.setting, line.seed);
+  };
+  const std::string table =
+      limits_table(lesson, measure_limits(lesson, store, to, told,
+                                          [](const RunProgress&) { return !InterruptGuard::interrupted(); }));
+  fmt::print("{} {}\n\n{}\n", lesson.number, lesson.title, table);
+  std::fflush(stdout);
+  if (write)
+    save((fs::path(lesson.folder) / "limits.md").string(),
+         fmt::format("# {}: how far the effect reaches\n\n{}", lesson.title, table));
+}
+
+}  // namespace
+
+Exit lesson_limits(const LimitsOptions& options) {
+  const Course course = read_course(options.folder.empty() ? lessons_folder() : options.folder);
+  for (const Broken& broken : course.broken) std::fprintf(stderr, "normscope: %s\n", broken.error.c_str());
+  const Lesson* chosen = options.id.empty() ? nullptr : course.find(options.id);
+  if (!options.id.empty() && !chosen)
+    throw CommandError(course.broken.empty() ? Exit::usage : Exit::input,
+                       fmt::format("lesson '{}' is not known: see normscope lesson list", options.id));
+  LimitOptions to{options.results, options.text};
+  std::error_code error;
+  if (const fs::path folder = fs::path(to.results).parent_path(); !folder.empty())
+    fs::create_directories(folder, error);
+  if (to.text.empty()) to.text = licences_beside(to.results);
+  if (to.text.empty())
+    std::fprintf(stderr, "normscope: no licence texts here: give another text with --text FILE\n");
+  const InterruptGuard guard;
+  RunStore store(options.threads);
+  try {
+    for (const Lesson& lesson : course.lessons)
+      if (!lesson.effect.empty() && (!chosen || chosen == &lesson))
+        one_lesson(lesson, store, to, options.write);
+  } catch (const Cancelled&) {
+    std::fprintf(stderr, "normscope: interrupted; what was measured is in %s\n", to.results.c_str());
+    return Exit::interrupted;
+  }
+  return course.broken.empty() ? Exit::ok : Exit::input;
+}
+
+}  // namespace normscope::cli

@@ -1,0 +1,167 @@
+// normscope measure and normscope average: what can be asked of a saved run beside training it on.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/options.h"
+#include "app/commands/specs.h"
+#include "app/cli/terminal.h"
+#include "engine/lab/ablation.h"
+#include "engine/lab/analysis.h"
+#include "engine/text/translator.h"
+
+namespace normscope::cli {
+namespace {
+
+using nlohmann::json;
+
+/// Numbers that are not finite have no place in JSON.
+json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+
+/// A table: the first column is text, the others numbers; as JSON one object a row.
+struct Table {
+  std::vector<std::string> columns;  ///< names as in JSON
+  std::vector<std::pair<std::string, std::vector<double>>> rows;
+  json extra = json::object();  ///< beside the rows
+
+  void print() const {
+    say("{:<20}", columns.front());
+    for (size_t c = 1; c < columns.size(); ++c) say(" {:>16}", columns[c]);
+    say("\n");
+    for (const auto& [name, numbers] : rows) {
+      say("{:<20}", name);
+      for (double value : numbers) say(" {:>16.6g}", value);
+      say("\n");
+    }
+  }
+  json to_json() const {
+    json result = extra;
+    result["rows"] = json::array();
+    for (const auto& [name, numbers] : rows) {
+      json row = {{columns.front(), name}};
+      for (size_t c = 0; c < numbers.size(); ++c) row[columns[c + 1]] = number(numbers[c]);
+      result["rows"].push_back(row);
+    }
+    return result;
+  }
+};
+
+Table ablation(Run& run, const MeasureOptions& options) {
+  const Ablation a = layer_ablation(run, options.without);
+  Table table{{"left_out", "loss", "change"}, {}};
+  const auto add = [&](const std::string& name, double loss) {
+    table.rows.push_back({name, {loss, loss - a.whole}});
+  };
+  add("nothing", a.whole);
+  for (const auto* group : {&a.layers, &a.sublayers, &a.from_top})
+    for (const Ablation::LeftOut& one : *group)
+      if (group != &a.from_top || one.count > 1) add(one.name, one.loss);  // a single layer stands above
+  if (!a.chosen.empty()) add(fmt::format("{}", fmt::join(a.chosen, ",")), a.chosen_loss);
+  return table;
+}
+
+Table jacobian(Run& run, const MeasureOptions&) {
+  Table table{{"norm", "mean", "largest"}, {}};
+  for (const JacobianNorm& n : jacobian_norms(run)) table.rows.push_back({n.name, {n.mean, n.largest}});
+  return table;
+}
+
+Table concentration(Run& run, const MeasureOptions& options) {
+  Table table{{"sublayer", "mean_square_norm", "share_above", "epsilon"}, {}};
+  table.extra = {{"asked_epsilon", options.epsilon}, {"asked_delta", options.delta}};
+  for (const Concentration& c : concentrations(run, options.epsilon, options.delta))
+    table.rows.push_back({c.name, {c.mean, c.delta, c.epsilon}});
+  return table;
+}
+
+Table gradients(Run& run, const MeasureOptions& options) {
+  Table table{{"parameter", "norm_of_mean", "mean_of_norms"}, {}};
+  table.extra = {{"batches", options.batches}};
+  for (const MeanGradient& g : mean_gradients(run, options.batches))
+    table.rows.push_back({g.name, {g.norm_of_mean, g.mean_of_norms}});
+  return table;
+}
+
+Table logits(Run& run, const MeasureOptions&) {
+  Table table{{"sublayer", "largest", "root_mean_square"}, {}};
+  for (const LogitSize& l : logit_sizes(run)) table.rows.push_back({l.name, {l.largest, l.root_mean_square}});
+  return table;
+}
+
+Table update_ratio(Run& run, const MeasureOptions&) {
+  Table table{{"layer", "update_rms", "weight_rms", "ratio"}, {}};
+  for (const UpdateRatio& f : update_ratios(run))
+    table.rows.push_back({f.name.empty() ? "(outside)" : f.name, {f.update, f.weight, f.ratio()}});
+  return table;
+}
+
+Table loss(Run& run, const MeasureOptions& options) {
+  Table table{{"left_out", "loss"}, {}};
+  const std::string name =
+      options.without.empty() ? "nothing" : fmt::format("{}", fmt::join(options.without, ","));
+  table.rows.push_back({name, {loss_without(run, options.without)}});
+  return table;
+}
+
+using Measurement = Table (*)(Run&, const MeasureOptions&);
+const std::vector<std::pair<std::string, Measurement>>& measurements() {
+  static const std::vector<std::pair<std::string, Measurement>> all = {{"ablation", ablation},
+                                                                       {"jacobian", jacobian},
+                                                                       {"concentration", concentration},
+                                                                       {"gradients", gradients},
+                                                                       {"logits", logits},
+                                                                       {"felt-rate", update_ratio},
+                                                                       {"loss", loss}};
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> measurement_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, function] : measurements()) names.push_back(name);
+  return names;
+}
+
+Exit measure(const MeasureOptions& options) {
+  const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
+  const RunSpec spec = with_exit(Exit::input, [&] { return Run::saved_spec(options.file); });
+  const std::shared_ptr<const Task> task = task_of(spec);
+  const auto run = with_exit(Exit::input, [&] { return Run::load(options.file, task, *backend); });
+  for (const auto& [name, function] : measurements()) {
+    if (name != options.what) continue;
+    const Table table = with_exit(options.without.empty() ? Exit::input : Exit::usage,
+                                  [&] { return function(*run, options); });
+    if (options.json) {
+      json result = table.to_json();
+      result["what"] = name;
+      result["step"] = run->steps_done();
+      result["run"] = run->spec().name.empty() ? default_name(run->spec()) : run->spec().name;
+      say("{}\n", result.dump(2));
+    } else {
+      table.print();
+    }
+    return Exit::ok;
+  }
+  throw CommandError(Exit::usage, fmt::format("'{}' cannot be measured: expected one of {}", options.what,
+                                              fmt::join(measurement_names(), ", ")));
+}
+
+Exit average(const AverageOptions& options) {
+  const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  const RunSpec spec = with_exit(Exit::input, [&] { return Run::saved_spec(options.files.front()); });
+  const std::shared_ptr<const Task> task = task_of(spec);
+  // The last state goes on from its own step; its weights become the mean.
+  const auto run = with_exit(Exit::input, [&] { return Run::load(options.files.back(), task, *backend); });
+  std::vector<NamedFile> inputs = files_of(spec);
+  for (const std::string& file : options.files) inputs.push_back({"average", file});
+  check_outputs({{"--out", options.out}}, inputs);
+  with_exit(Exit::input, [&] { average_weights(options.files, run->store()); });
+  with_exit(Exit::internal, [&] { run->save(options.out); });
+  say("{}: mean weights of {} states, step {}, validation loss {:.4f}\n", options.out, options.files.size(),
+      run->steps_done(), loss_without(*run, {}));
+  return Exit::ok;
+}
+
+}  // namespace normscope::cli

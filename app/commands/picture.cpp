@@ -1,0 +1,247 @@
+#include "app/commands/picture.h"
+
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <thread>
+
+#include "app/shell/app_state.h"
+#include "app/cli/exit_code.h"
+#include "app/files/session_file.h"
+#include "app/lessons/player.h"
+#include "app/headless/raster.h"
+#include "app/headless/frame.h"
+#include "app/headless/ui_driver.h"
+#include "engine/spec/limits.h"
+
+namespace normscope::cli {
+namespace {
+
+constexpr int kSettle = 4;         // frames until sizes and textures have come to rest
+constexpr int kLargest = 16384;    // pixels a side
+constexpr float kFarAway = -1000;  // where the mouse rests when nothing is under it
+
+/// One window-less window on a session: what a "fresh" line replaces.
+struct Stand {
+  Stand(Lab& lab, const PictureOptions& options)
+      : loop({static_cast<float>(options.width), static_cast<float>(options.height)}),
+        ui(ui::load_fonts()),
+        driver(loop, ui, [this] { draw_app(state, ui); }) {
+    state.lab = &lab;
+    state.dark = options.dark;
+    state.scale = static_cast<float>(options.scale);
+    state.reduced_motion = true;
+    state.remembers = false;  // a picture is of the session alone
+    state.clock = false;
+  }
+
+  AppState state;
+  ui::Frame loop;
+  ui::Ui ui;
+  ui::UiDriver driver;
+};
+
+/// Plays a script on a session and takes pictures.
+class Stage {
+ public:
+  Stage(Lab& lab, const PictureOptions& options, std::string path)
+      : lab_(lab), options_(options), path_(std::move(path)) {
+    begin();
+  }
+
+  /// A line at a time: what it sets off is over before the next one, unless the line begins with "hurry".
+  void play(std::string_view script) {
+    std::string
+        before;  // empty lines in place of those played, so that errors count from the file's first line
+    while (!script.empty()) {
+      const size_t end = script.find('\n');
+      std::string_view line = script.substr(0, end);
+      script.remove_prefix(end == script.npos ? script.size() : end + 1);
+      ++line_;
+      const bool hurry = line.starts_with("hurry ");
+      if (hurry) line.remove_prefix(6);
+      if (!play_line(line)) stand_->driver.script(before + std::string(line));
+      before += '\n';
+      if (!hurry) rest();
+    }
+  }
+
+  void finish() {
+    if (!shot_) shoot("");
+  }
+
+ private:
+  void begin() {
+    stand_.reset();  // one ImGui context at a time
+    stand_.emplace(lab_, options_);
+    if (!options_.lesson.empty()) open_lesson(options_.lesson);
+    rest();
+  }
+
+  /// The lines that are not a hand's: true when this was one.
+  bool play_line(std::string_view line) {
+    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+    while (!line.empty() && blank(line.front())) line.remove_prefix(1);
+    while (!line.empty() && blank(line.back())) line.remove_suffix(1);
+    const std::string_view verb = line.substr(0, line.find(' '));
+    std::string argument(line.substr(std::min(line.size(), verb.size())));
+    argument.erase(0, argument.find_first_not_of(' '));
+    AppState& state = stand_->state;
+    if (verb == "wait")
+      train_on(argument);
+    else if (verb == "shoot")
+      argument.empty() ? bad(line, "shoot NAME, as shoot held") : shoot("-" + argument);
+    else if (verb == "size")
+      resize(argument);
+    else if (verb == "scale")
+      state.scale = number(line, argument, 0.75f, 2.5f);
+    else if (verb == "fresh")
+      begin();
+    else if (verb == "file")
+      open_file(state, argument, true);
+    else if (verb == "lesson")
+      open_lesson(argument);
+    else if (verb == "offer")
+      offer(line, argument);
+    else
+      return false;
+    return true;
+  }
+
+  [[noreturn]] void bad(std::string_view line, std::string_view expected) const {
+    throw Error(fmt::format("script line {}: '{}': expected {}", line_, line, expected));
+  }
+
+  float number(std::string_view line, const std::string& text, float low, float high) const {
+    float value = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || stop != text.data() + text.size() || !(value >= low && value <= high))
+      bad(line, fmt::format("a number from {} to {}", low, high));
+    return value;
+  }
+
+  void resize(const std::string& size) {
+    int width = 0, height = 0;
+    try {
+      parse_size(size, width, height);
+    } catch (const Error& error) {
+      throw Error(fmt::format("script line {}: {}", line_, error.what()));
+    }
+    stand_->loop.resize({static_cast<float>(width), static_cast<float>(height)});
+    stand_->driver.move_to(ui::Vec{kFarAway, kFarAway});
+  }
+
+  /// What a window offers by itself, from what it finds on the disk.
+  void offer(std::string_view line, const std::string& what) {
+    shell::Shell& shell = stand_->state.shell;
+    if (what == "restore")
+      shell.offer_restore = true;
+    else if (what == "opener")
+      shell.offer_game = true;
+    else
+      bad(line, "offer restore or offer opener");
+  }
+
+  /// "warm-up:compare"
+  void open_lesson(const std::string& name) {
+    AppState& state = stand_->state;
+    const size_t colon = name.find(':');
+    const std::string step = colon == std::string::npos ? "predict" : name.substr(colon + 1);
+    for (lessons::StepKind kind : lessons::kSteps) {
+      if (step != lessons::to_string(kind)) continue;
+      state.screen = Screen::lessons;
+      return with_exit(Exit::usage, [&] { lessons_screen(state).open(name.substr(0, colon), kind); });
+    }
+    throw CommandError(Exit::usage,
+                       fmt::format("lesson:{}: expected a step: predict, run, compare or explain", name));
+  }
+
+  void rest() {
+    lab_.wait_idle();
+    while (stand_->state.player && stand_->state.player->measuring())
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    stand_->driver.frames(kSettle);
+  }
+
+  void train_on(const std::string& argument) {
+    int32_t step = 0;
+    const char* const end = argument.data() + argument.size();
+    const auto [stop, error] = std::from_chars(argument.data(), end, step);
+    if (error != std::errc{} || stop != end || step < 0 || step > kMostSteps)
+      bad("wait " + argument, fmt::format("wait STEP from 0 to {}, as wait 240", kMostSteps));
+    lab_.play_to(step);
+    lab_.wait_idle();
+  }
+
+  void shoot(const std::string& name) {
+    shot_ = true;
+    const std::filesystem::path path(path_);
+    const std::string stem = (path.parent_path() / path.stem()).string() + name,
+                      extension = path.extension().string();
+    if (!options_.both) return write(stem + extension);
+    bool& dark = stand_->state.dark;
+    const bool before = dark;
+    for (const bool now : {false, true}) {
+      dark = now;
+      stand_->driver.frames(1);
+      write(stem + (now ? "-dark" : "-light") + extension);
+    }
+    dark = before;
+  }
+
+  void write(const std::string& path) {
+    stand_->driver.frames(1);
+    const raster::Image image =
+        raster::rasterise(*stand_->loop.draw_data(), ui::theme(stand_->state.dark).bg.packed());
+    with_exit(Exit::internal, [&] { raster::write_png(path, image); });
+  }
+
+  Lab& lab_;
+  PictureOptions options_;
+  std::string path_;
+  std::optional<Stand> stand_;
+  int line_ = 0;
+  bool shot_ = false;
+};
+
+}  // namespace
+
+void parse_size(const std::string& text, int& width, int& height) {
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, width);
+  const bool cross = first.ec == std::errc{} && first.ptr != end && *first.ptr == 'x';
+  const auto second = cross ? std::from_chars(first.ptr + 1, end, height) : first;
+  const bool whole = cross && second.ec == std::errc{} && second.ptr == end;
+  const auto possible = [](int side) { return side >= 64 && side <= kLargest; };
+  if (!whole || !possible(width) || !possible(height))
+    throw Error(fmt::format("size '{}': expected WxH in pixels from 64 to {}, as 1600x1000", text, kLargest));
+}
+
+void train_to(Lab& lab, const std::vector<ConfigRun>& runs, int32_t steps) {
+  lab.start(session_runs(runs), false, session_edits(runs), session_letters(runs));
+  if (!runs.empty() && steps > runs.front().spec.train.steps) lab.set_budget(steps);
+  lab.wait_idle();
+  const std::shared_ptr<const LabView> view = lab.view();
+  if (view->runs.empty()) throw CommandError(Exit::usage, view->message);
+  lab.play_to(steps);
+  lab.wait_idle();
+}
+
+void draw_lab(Lab& lab, const PictureOptions& options, const std::string& path) {
+  Stage stage(lab, options, path);
+  with_exit(Exit::usage, [&] {
+    try {
+      stage.play(options.script);
+    } catch (const CommandError&) {
+      throw;
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}: {}", options.script_name, error.what()));
+    }
+  });
+  stage.finish();
+}
+
+}  // namespace normscope::cli

@@ -1,0 +1,33 @@
+// The Lab screen of a session as PNGs, without display or OpenGL. Called by screenshot and by compare.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/files/config_file.h"
+#include "engine/lab/lab.h"
+
+namespace normscope::cli {
+
+struct PictureOptions {
+  bool dark = false;
+  bool both = false;  ///< every picture in both themes: x.png becomes x-light.png and x-dark.png
+  int width = 1600, height = 1000;  ///< pixels
+  double scale = 1;
+  std::string lesson{};  ///< a lesson instead of the Lab: "warm-up:compare"
+  std::string script{};  ///< hand movements and the lines of docs/command-line.md, played first; empty: none
+  std::string script_name{};  ///< of its file
+};
+
+/// "1600x1000", from 64 to 16384 pixels a side. Throws Error.
+void parse_size(const std::string& text, int& width, int& height);
+
+/// Starts these runs and trains them to exactly `steps` (at most their budget), then rests.
+void train_to(Lab& lab, const std::vector<ConfigRun>& runs, int32_t steps);
+
+/// Draws a resting session into `path`, or, where the script says "shoot NAME", into pictures of that name
+/// beside it: x.png becomes x-NAME.png. Clock figures print –, so that the same session gives the same
+/// pixels. Throws CommandError(usage) for a script that cannot be played.
+void draw_lab(Lab& lab, const PictureOptions& options, const std::string& path);
+
+}  // namespace normscope::cli

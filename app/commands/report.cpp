@@ -1,0 +1,104 @@
+#include "app/commands/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/data/unigram.h"
+#include "engine/train/verdict.h"
+
+namespace normscope::cli {
+namespace {
+
+constexpr int32_t kWindow = 50;
+/// The batch of a run's first update is number 1.
+constexpr uint64_t kFirstBatch = 1;
+
+/// How much the sources must be worth for a translation to be one, in nats (the plateau's own margin).
+constexpr double kSourceUse = 0.1;
+
+/// The rule is engine/train/verdict.h's. An encoder-decoder may leave the level of word frequencies and still
+/// write sentences that have nothing to do with what it read: its decoder alone has learned the language.
+std::string verdict_text(RunState state, const History& history, double source_use) {
+  normscope::Verdict verdict = verdict_of(history.events());
+  // An event of long ago may be missing from a history that was cut; what the run itself says counts.
+  if (state == RunState::Stuck) verdict.kind = normscope::Verdict::Kind::Stuck;
+  if (verdict.kind == normscope::Verdict::Kind::Learns && source_use < kSourceUse)
+    return "ignores the source";
+  return to_string(verdict);
+}
+
+/// Terminal columns of a UTF-8 text without wide characters.
+size_t columns(const std::string& text) {
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string number(double value, const char* format) {
+  return std::isfinite(value) ? fmt::format(fmt::runtime(format), value) : "–";
+}
+
+}  // namespace
+
+RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits, RunState state,
+                    const History& history, const Task& task, double validation, double milliseconds,
+                    double source_use) {
+  RunResult out;
+  out.label = label;
+  out.spec = spec;
+  out.edits = std::move(edits);
+  out.name = spec.name.empty() ? default_name(spec) : spec.name;
+  out.wiring = normscope::label(placement_of(spec.model.stack(), context_of(spec.model, true)));
+  out.state = to_string(state);
+  out.verdict = verdict_text(state, history, source_use);
+  out.validation = validation;
+  out.milliseconds = milliseconds;
+  out.loss = out.unigram = std::numeric_limits<double>::quiet_NaN();
+
+  const Series loss = history.loss();
+  if (loss.values.empty()) return out;
+  out.step = loss.steps.back();
+  out.window = std::min(kWindow, static_cast<int32_t>(loss.values.size()));
+  double sum = 0;
+  for (size_t i = loss.values.size() - static_cast<size_t>(out.window); i < loss.values.size(); ++i) {
+    sum += loss.values[i];
+  }
+  out.loss = sum / out.window;
+  const uint64_t end = static_cast<uint64_t>(out.step) + kFirstBatch;
+  out.unigram = smoothed_unigram_cross_entropy(task, spec.seed, end - static_cast<uint64_t>(out.window), end,
+                                               spec.train.batch, spec.model.sequence,
+                                               static_cast<double>(spec.train.label_smoothing));
+  return out;
+}
+
+std::string table(const std::vector<RunResult>& results) {
+  std::vector<std::vector<std::string>> rows = {{"run", "seed", "wiring", "warm-up", "verdict", "last steps",
+                                                 "loss", "unigram", "difference", "validation", "ms/step"}};
+  for (const RunResult& r : results) {
+    rows.push_back({std::string(1, r.label.letter), std::to_string(r.label.seed), r.wiring,
+                    std::to_string(r.spec.train.schedule.warmup), r.verdict,
+                    fmt::format("{}-{}", r.step - r.window + 1, r.step), number(r.loss, "{:.3f}"),
+                    number(r.unigram, "{:.3f}"), number(r.loss - r.unigram, "{:+.3f}"),
+                    number(r.validation, "{:.3f}"), number(r.milliseconds, "{:.1f}")});
+  }
+  std::vector<size_t> widths(rows[0].size(), 0);
+  for (const auto& row : rows) {
+    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], columns(row[c]));
+  }
+  const auto is_text = [](size_t c) { return c == 0 || c == 2 || c == 4; };
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t c = 0; c < row.size(); ++c) {
+      const std::string space(widths[c] - columns(row[c]), ' ');
+      line += (c ? "  " : "") + (is_text(c) ? row[c] + space : space + row[c]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+}  // namespace normscope::cli

@@ -1,0 +1,48 @@
+// What came out of a run, as one value, and the table that shows several.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "engine/data/task.h"
+#include "engine/train/history.h"
+#include "engine/train/run.h"
+#include "engine/spec/spec.h"
+
+namespace normscope::cli {
+
+/// Which run a line of log or table speaks of.
+struct RunLabel {
+  char letter = 'A';
+  uint64_t seed = 1;
+};
+
+struct RunResult {
+  RunLabel label;
+  RunSpec spec;
+  std::vector<Edit> edits;
+  std::string name;     ///< "Post-LN, warm-up 200"
+  std::string wiring;   ///< "Post-LN"
+  std::string state;    ///< "stuck"
+  std::string verdict;  ///< "stuck", "learns since step 46", "not finite at step 23", "not decided", "ignores
+                        ///< the source"
+  int32_t step = 0;
+  int32_t window = 0;       ///< how many steps the two means cover: the last 50
+  double loss = 0;          ///< mean over them, nats
+  double unigram = 0;       ///< unigram cross-entropy of exactly their tokens, nats; smoothed as the loss is
+  double validation = 0;    ///< NaN when not measured
+  double milliseconds = 0;  ///< a step of this run; NaN when not known
+};
+
+/// Reads the result off a run's history. `validation` NaN when not measured; `source_use` (evaluate.h) NaN
+/// for what reads no source.
+RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits, RunState state,
+                    const History& history, const Task& task, double validation, double milliseconds,
+                    double source_use = std::numeric_limits<double>::quiet_NaN());
+
+/// The table as text, a line a result, with a head.
+std::string table(const std::vector<RunResult>& results);
+
+}  // namespace normscope::cli

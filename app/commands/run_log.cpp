@@ -1,0 +1,131 @@
+// Lines are written by hand with the shortest digits that read back equal; a number that is not finite is
+// null.
+#include "app/commands/run_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "app/cli/exit_code.h"
+#include "app/files/input_kinds.h"
+
+namespace normscope::cli {
+namespace {
+
+std::string text(const std::string& value) {
+  return nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+template <typename Real>
+void put(std::string& out, Real value) {
+  if (std::isfinite(value))
+    fmt::format_to(std::back_inserter(out), "{}", value);
+  else
+    out += "null";
+}
+
+/// A weight matrix: what biases, gains and scales are not.
+bool is_matrix(std::string_view parameter) {
+  const std::string_view last = parameter.substr(parameter.rfind('.') + 1);
+  return last == "tokens" || last == "positions" || last.starts_with('w');
+}
+
+/// `"field":{"L01.attn.wq":0.12,...}` of the stats whose name ends in `suffix`.
+void put_stats(std::string& out, const char* field, std::string_view suffix, bool matrices,
+               std::span<const StatInfo> layout, std::span<const float> stats) {
+  fmt::format_to(std::back_inserter(out), ",\"{}\":{{", field);
+  bool first = true;
+  for (size_t i = 0; i < layout.size() && i < stats.size(); ++i) {
+    const std::string_view name = layout[i].name;
+    if (!name.ends_with(suffix)) continue;
+    const std::string_view subject = name.substr(0, name.size() - suffix.size());
+    if (subject.empty() || (matrices && !is_matrix(subject))) continue;
+    if (!first) out += ',';
+    first = false;
+    fmt::format_to(std::back_inserter(out), "\"{}\":", subject);
+    put(out, stats[i]);
+  }
+  out += '}';
+}
+
+}  // namespace
+
+namespace {
+
+/// Empty, or beginning as a log does: nothing else is written on.
+void check_log(const std::string& path) {
+  constexpr std::string_view kBegin = "{\"run\":";
+  if (!std::filesystem::is_regular_file(path)) return;
+  InputFile file(path, input::kLog);
+  std::string begin(std::min<uint64_t>(file.size(), kBegin.size()), '\0');
+  file.read(begin.data(), begin.size());
+  if (begin.empty() || begin == kBegin) return;
+  throw CommandError(Exit::usage,
+                     fmt::format("--log {}: is no log that could be continued: expected another name", path));
+}
+
+}  // namespace
+
+RunLog::RunLog(const std::string& path, bool go_on) {
+  if (path.empty()) return;
+  with_exit(Exit::internal, [&] {
+    make_folder(std::filesystem::path(path).parent_path().string(), Access::shared, "log");
+    if (go_on) check_log(path);
+    file_ = LineFile(path, "log", go_on);
+  });
+}
+
+void RunLog::step(const RunLabel& run, int32_t step, double loss, double rate,
+                  std::span<const StatInfo> layout, std::span<const float> stats,
+                  std::optional<double> validation) {
+  if (!file_) return;
+  std::string out =
+      fmt::format("{{\"run\":\"{}\",\"seed\":{},\"step\":{},\"loss\":", run.letter, run.seed, step);
+  put(out, static_cast<float>(loss));
+  out += ",\"lr\":";
+  put(out, static_cast<float>(rate));
+  if (validation) {
+    out += ",\"validation\":";
+    put(out, static_cast<float>(*validation));
+  }
+  put_stats(out, "grad_norm", ".grad_norm", true, layout, stats);
+  put_stats(out, "mean_square", ".mean_square", false, layout, stats);
+  file_.line(out + '}');
+}
+
+void RunLog::result(const RunResult& r) {
+  if (!file_) return;
+  std::string out = fmt::format(
+      "{{\"run\":\"{}\",\"seed\":{},\"name\":{},\"state\":{},\"result\":{{\"step\":{},"
+      "\"verdict\":{},\"window\":{},\"loss\":",
+      r.label.letter, r.label.seed, text(r.name), text(r.state), r.step, text(r.verdict), r.window);
+  put(out, r.loss);
+  out += ",\"unigram\":";
+  put(out, r.unigram);
+  out += ",\"validation\":";
+  put(out, r.validation);
+  out += ",\"ms_per_step\":";
+  put(out, r.milliseconds);
+  out += "},\"spec\":{";
+  bool first = true;
+  for (const Field& field : spec_fields()) {
+    out += fmt::format("{}\"{}\":{}", first ? "" : ",", field.key, text(field.get(r.spec)));
+    first = false;
+  }
+  out += "},\"edits\":[";
+  for (size_t i = 0; i < r.edits.size(); ++i) {
+    out += fmt::format("{}{{\"step\":{},\"key\":{},\"value\":{}}}", i ? "," : "", r.edits[i].step,
+                       text(r.edits[i].key), text(r.edits[i].value));
+  }
+  file_.line(out + "]}");
+}
+
+void RunLog::check() const {
+  if (!file_.error().empty()) throw CommandError(Exit::internal, file_.error());
+}
+
+}  // namespace normscope::cli

@@ -1,0 +1,34 @@
+// The log of runs as JSON lines: one object a step, one with the result at each run's end. The fields are
+// documented in docs/log-format.md. A line is in the file when its step is done. Written by train, by compare
+// and by the headless main job.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/commands/report.h"
+#include "engine/io/line_file.h"
+#include "engine/tape/program.h"
+
+namespace normscope::cli {
+
+class RunLog {
+ public:
+  /// Creates the file (and its folder); an empty path is a log that writes nothing. `go_on`: the lines that
+  /// are there stay, if they are such a log's. Throws Error with the path.
+  explicit RunLog(const std::string& path, bool go_on = false);
+
+  void step(const RunLabel& run, int32_t step, double loss, double rate, std::span<const StatInfo> layout,
+            std::span<const float> stats, std::optional<double> validation);
+  void result(const RunResult& result);
+  /// At the end: throws Error when something could not be written.
+  void check() const;
+
+ private:
+  LineFile file_;
+};
+
+}  // namespace normscope::cli

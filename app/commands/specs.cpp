@@ -1,0 +1,77 @@
+#include "app/commands/specs.h"
+
+#include "app/cli/exit_code.h"
+#include "app/files/session_file.h"
+#include "app/files/command_text.h"
+#include "engine/io/atomic_file.h"
+
+namespace normscope::cli {
+
+std::vector<ConfigRun> runs_of(const std::string& config) {
+  if (!config.empty()) return with_exit(Exit::usage, [&] { return read_config(config); });
+  std::vector<ConfigRun> runs;
+  char letter = 'A';
+  for (RunSpec& spec : default_comparison()) runs.push_back({letter++, std::move(spec), {}});
+  return runs;
+}
+
+void apply_arguments(std::vector<ConfigRun>& runs, const std::vector<std::string>& presets,
+                     const std::vector<std::string>& sets, const std::vector<std::string>& edits) {
+  with_exit(Exit::usage, [&] {
+    if (!presets.empty()) runs = runs_from(presets);
+    for (const std::string& set : sets) apply_set(runs, set);
+    for (const std::string& edit : edits) apply_edit(runs, edit);
+    require_read(runs, sets);
+  });
+}
+
+void override_runs(std::vector<ConfigRun>& runs, const std::string& text, int32_t steps, int64_t seed) {
+  with_exit(Exit::usage, [&] {
+    for (ConfigRun& run : runs) {
+      if (!text.empty()) {
+        set_field(run.spec, "data.name", "text");
+        set_field(run.spec, "data.text", text);
+      }
+      if (steps > 0) set_field(run.spec, "train.steps", std::to_string(steps));
+      if (seed >= 0) set_field(run.spec, "run.seed", std::to_string(seed));
+      run.spec.data.context = run.spec.model.sequence;
+      validate(run.spec);
+    }
+  });
+}
+
+std::shared_ptr<const Task> task_of(const RunSpec& spec) {
+  return with_exit(Exit::input, [&] { return make_task(spec.data); });
+}
+
+std::vector<NamedFile> files_of(const RunSpec& spec) {
+  return {{"data.text", spec.data.text_path},           {"data.pairs", spec.data.pairs_path},
+          {"data.labels", spec.data.labels_path},       {"data.valid", spec.data.valid_path},
+          {"data.tokenizer", spec.data.tokenizer_path}, {"train.init_from", spec.train.init_from}};
+}
+
+void refuse_clashes(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const auto& [option, path] = outputs[i];
+    if (path.empty()) continue;
+    const auto clash = [&](const NamedFile& other) {
+      return !other.path.empty() && same_file(path, other.path);
+    };
+    for (const NamedFile& input : inputs)
+      if (clash(input))
+        throw CommandError(Exit::usage, fmt::format("{} {}: {} reads this file: expected another name",
+                                                    option, path, input.option));
+    for (size_t j = 0; j < i; ++j)
+      if (clash(outputs[j]))
+        throw CommandError(Exit::usage, fmt::format("{} {}: {} writes this file: expected another name",
+                                                    option, path, outputs[j].option));
+  }
+}
+
+void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
+  refuse_clashes(outputs, inputs);
+  for (const auto& [option, path] : outputs)
+    if (!path.empty()) with_exit(Exit::internal, [&] { AtomicFile(path, option); });
+}
+
+}  // namespace normscope::cli

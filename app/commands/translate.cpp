@@ -1,0 +1,122 @@
+// normscope translate and normscope bleu: what a run trained on sentence pairs writes, and how good it is.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "app/cli/options.h"
+#include "app/commands/specs.h"
+#include "app/cli/terminal.h"
+#include "engine/data/pairs_task.h"
+#include "engine/io/atomic_file.h"
+#include "engine/text/bleu.h"
+#include "engine/text/translator.h"
+#include "engine/train/run.h"
+
+namespace normscope::cli {
+namespace {
+
+constexpr size_t kShown = 5;
+
+/// Sentences to translate and, where they are known, their translations.
+struct Work {
+  std::vector<std::string> sources, references;
+};
+
+Work work_of(const TranslateOptions& options, const PairsTask& pairs) {
+  Work work;
+  if (options.input.empty()) {
+    for (const TsvRow& row : pairs.validation())
+      work.sources.push_back(row.first), work.references.push_back(row.second);
+  } else {
+    work.sources = with_exit(Exit::input, [&] { return read_lines(options.input); });
+    if (!options.reference.empty())
+      work.references = with_exit(Exit::input, [&] { return read_lines(options.reference); });
+    if (!work.references.empty() && work.references.size() != work.sources.size())
+      throw CommandError(Exit::input,
+                         fmt::format("{} has {} lines and {} has {}: expected as many", options.input,
+                                     work.sources.size(), options.reference, work.references.size()));
+  }
+  if (work.sources.empty()) throw CommandError(Exit::input, fmt::format("{} is empty", options.input));
+  const auto limit = static_cast<size_t>(options.limit);
+  if (limit > 0 && limit < work.sources.size()) {
+    work.sources.resize(limit);
+    if (!work.references.empty()) work.references.resize(limit);
+  }
+  return work;
+}
+
+void write_lines(const std::string& path, const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  write_file(path, text, "translations");
+}
+
+void show(const Work& work, const std::vector<std::string>& translations) {
+  for (size_t i = 0; i < std::min(kShown, translations.size()); ++i) {
+    say("  {}\n    {}\n", work.sources[i], translations[i]);
+    if (!work.references.empty()) say("    ({})\n", work.references[i]);
+  }
+}
+
+}  // namespace
+
+Exit translate(const TranslateOptions& options) {
+  const InterruptGuard guard;
+  const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
+  const RunSpec spec = with_exit(Exit::input, [&] { return Run::saved_spec(options.runs.front()); });
+  const std::shared_ptr<const Task> task = task_of(spec);
+  const auto* pairs = dynamic_cast<const PairsTask*>(task.get());
+  if (!pairs)
+    throw CommandError(Exit::input, fmt::format("{} was trained on {}: expected a run on sentence pairs",
+                                                options.runs.front(), spec.data.name));
+  const auto run = with_exit(Exit::input, [&] { return Run::load(options.runs.front(), task, *backend); });
+  if (options.runs.size() > 1) with_exit(Exit::input, [&] { average_weights(options.runs, run->store()); });
+  std::vector<NamedFile> inputs = files_of(spec);
+  inputs.insert(inputs.end(), {{"--input", options.input}, {"--reference", options.reference}});
+  for (const std::string& file : options.runs) inputs.push_back({"translate", file});
+  check_outputs({{"--out", options.out}}, inputs);
+
+  const Work work = work_of(options, *pairs);
+  std::vector<std::vector<int32_t>> sources;
+  size_t cut = 0;
+  const int32_t longest = run->spec().model.sequence;
+  for (const std::string& sentence : work.sources) {
+    sources.push_back(pairs->tokenizer().encode(sentence));
+    sources.back().push_back(pairs->end());
+    cut += sources.back().size() > static_cast<size_t>(longest);
+  }
+  if (cut > 0)
+    complain(fmt::format("{} of {} sentences are cut after {} pieces, which is all the model reads", cut,
+                         sources.size(), longest));
+  Translator translator(run->store(), run->spec().model, pairs->begin(), pairs->end(),
+                        {.beam = options.beam, .length_penalty = options.penalty});
+  Progress progress("translating", static_cast<int64_t>(sources.size()));
+  const auto rows = translator.translate(sources, [&](size_t done) {
+    progress.update(static_cast<int64_t>(done), "");
+    return !InterruptGuard::interrupted();
+  });
+  progress.finish();
+  if (InterruptGuard::interrupted()) return Exit::interrupted;
+
+  std::vector<std::string> translations;
+  for (const auto& row : rows) translations.push_back(task->decode(row));
+  Closing closing;
+  if (!options.out.empty()) {
+    closing.attempt([&] { write_lines(options.out, translations); });
+    show(work, translations);
+  } else {
+    for (const std::string& line : translations) say("{}\n", line);
+  }
+  if (!work.references.empty()) say("{}\n", to_string(corpus_bleu(translations, work.references)));
+  return closing.code(Exit::ok);
+}
+
+Exit bleu(const BleuOptions& options) {
+  const auto translations = with_exit(Exit::input, [&] { return read_lines(options.translations); });
+  const auto references = with_exit(Exit::input, [&] { return read_lines(options.references); });
+  say("{}\n", to_string(with_exit(Exit::input, [&] { return corpus_bleu(translations, references); })));
+  return Exit::ok;
+}
+
+}  // namespace normscope::cli

@@ -1,0 +1,67 @@
+// normscope without a command: the window, or where there is none the headless main job.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "app/commands/machine.h"
+#include "app/cli/options.h"
+#include "app/commands/specs.h"
+#include "app/cli/terminal.h"
+#include "app/files/session_file.h"
+#include "app/window/main_window.h"
+
+namespace normscope::cli {
+namespace {
+
+/// Cheap enough to ask first: without a display server a window library may take seconds to find out.
+bool display_named() {
+#if defined(__linux__) || defined(__FreeBSD__)
+  const auto named = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return value && *value;
+  };
+  return named("DISPLAY") || named("WAYLAND_DISPLAY");
+#else
+  return true;
+#endif
+}
+
+int try_window(const MainOptions& options) {
+  if (!display_named()) return kWindowNoDisplay;
+  std::vector<ConfigRun> runs = runs_of(options.config);
+  apply_arguments(runs, options.runs, options.set, options.edits);
+  override_runs(runs, options.text, options.steps, -1);
+  task_of(runs[0].spec);  // an unusable text is said here, before there is a window
+  WindowOptions window;
+  window.runs = session_runs(runs);
+  window.edits = session_edits(runs);
+  window.letters = session_letters(runs);
+  window.lab.threads = options.threads;
+  if (!options.backend.backend.empty() || options.backend.tf32) window.backend = backend_of(options.backend);
+  if (!options.theme.empty()) window.dark = options.theme == "dark";
+  window.safe_mode = options.safe_mode;
+  window.frame_log = options.frame_log;
+  window.interrupted = &InterruptGuard::interrupted;
+  if (options.scale > 0) window.scale = static_cast<float>(options.scale);
+  const InterruptGuard guard;
+  return run_window(window);
+}
+
+}  // namespace
+
+Exit open_window(const MainOptions& options) {
+  const int result = try_window(options);
+  if (result == kWindowClosed) return Exit::ok;
+  if (result == kWindowInterrupted) return Exit::interrupted;
+  const char* why = result == kWindowNoDisplay ? "no display" : "no OpenGL 3.3 on this display";
+  if (options.window)
+    throw CommandError(
+        Exit::display,
+        fmt::format("{}: --window cannot open one; normscope train, compare and screenshot need none", why));
+  say("{}: training the runs here instead (Ctrl+C stops)\n", why);
+  flush();
+  return compare(options);
+}
+
+}  // namespace normscope::cli

@@ -1,0 +1,246 @@
+#include "app/course/check.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <set>
+#include <thread>
+
+#include "engine/core/boundary.h"
+
+namespace normscope::lessons {
+namespace {
+
+int32_t seeds_of(const Curve& curve, Tier tier) { return tier == Tier::Full ? kFullSeeds : curve.fast_seeds; }
+
+/// Curves that a seed has; a measure exists for the seeds that all its curves have.
+bool complete_for(const Lesson& lesson, const Measure& m, const CurveSet& curves) {
+  if (m.curve.empty())
+    return complete_for(lesson, *lesson.measure(m.first), curves) &&
+           complete_for(lesson, *lesson.measure(m.second), curves);
+  const auto known = [&](const std::string& other) {
+    return other.empty() || is_scale(other) || is_law(other) || curves.contains(other);
+  };
+  return curves.contains(m.curve) && known(m.against) && known(m.law) &&
+         std::all_of(m.rivals.begin(), m.rivals.end(), known) &&
+         (m.offset.empty() || complete_for(lesson, *lesson.measure(m.offset), curves));
+}
+
+CurveBand band_of(const Curve& curve, const std::vector<CurveSet>& seeds) {
+  CurveBand band;
+  for (size_t i = 0;; ++i) {
+    std::vector<double> values;
+    for (const CurveSet& set : seeds)
+      if (const auto it = set.find(curve.id); it != set.end() && i < it->second.y.size()) {
+        if (values.empty()) band.x.push_back(it->second.x[i]);
+        values.push_back(it->second.y[i]);
+      }
+    if (values.empty()) return band;
+    const Spread s = spread_of(values, curve.mean);
+    band.mean.push_back(s.mean), band.low.push_back(s.low), band.high.push_back(s.high);
+  }
+}
+
+void keep_runs(const Lesson& lesson, RunStore& store, Results& out, const OnStep& on_step) {
+  for (const LessonRun& run : lesson.runs) {
+    const bool mapped = std::any_of(lesson.figures.begin(), lesson.figures.end(),
+                                    [&](const Figure& f) { return f.map_run == run.id; });
+    const RunSpec spec = spec_of(lesson, run.id, 1);
+    const auto done =
+        mapped ? store.get(spec, run.edits, on_step) : store.find(RunStore::key_of(spec, run.edits));
+    if (!done) continue;  // a run of which only fresh models were measured
+    out.texts[run.id] = done->text, out.level = done->level;
+    for (const Figure& f : lesson.figures)
+      if (f.map_run == run.id)
+        out.maps[run.id + (f.map_at_start ? " start" : " end")] =
+            f.map_at_start ? done->shares_start : done->shares_end;
+  }
+}
+
+/// job(i, store) for every i < count, on as many threads as the store has, each with one thread of its own:
+/// small models train faster side by side than with all threads on one of them, and to the same bits.
+void in_parallel(RunStore& store, size_t count, const std::function<void(size_t, RunStore&)>& job) {
+  std::atomic<size_t> next{0};
+  std::exception_ptr failure;
+  std::mutex mutex;
+  const auto work = [&] {
+    try {
+      const std::unique_ptr<RunStore> own = store.beside(1);
+      for (size_t i = next++; i < count; i = next++) job(i, *own);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = exception_for_others("a lesson's runs");
+      next = count;  // the others finish what they have begun
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    const size_t helpers = std::min<size_t>(static_cast<size_t>(store.threads()), count);
+    try {
+      for (size_t i = 1; i < helpers; ++i) threads.push_back(start_thread("lesson", work));
+    } catch (...) {
+      next = count;  // those that run end after what they have begun
+      throw;
+    }
+    if (count > 0) work();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+struct Job {
+  RunSpec spec;
+  const std::vector<Edit>* edits;
+};
+
+/// The runs that a curve needs of one seed.
+void add_runs(const Lesson& lesson, const Curve& curve, uint64_t seed, std::vector<Job>& jobs) {
+  const RunSpec spec = spec_of(lesson, curve.run, seed);
+  const std::vector<Edit>* edits = &lesson.run(curve.run)->edits;
+  if (curve.of == Curve::Of::Run || curve.of == Curve::Of::Shares) jobs.push_back({spec, edits});
+  if (curve.of == Curve::Of::Sweep)
+    for (double value : curve.xs) jobs.push_back({with_value(spec, curve.field, value), edits});
+}
+
+bool inside(const Check& check, double value) {
+  return !std::isnan(value) && (!check.low || value >= *check.low) && (!check.high || value <= *check.high);
+}
+
+}  // namespace
+
+bool holds(const Check& check, const Measured& measured) {
+  return !measured.values.empty() && std::all_of(measured.values.begin(), measured.values.end(),
+                                                 [&](double x) { return inside(check, x); });
+}
+
+std::vector<double> values_of(const Lesson& lesson, const Check& check, const Neighbour& neighbour,
+                              const Results& results) {
+  if (neighbour.value) return {*neighbour.value};
+  if (!neighbour.measure.empty()) return results.measures.at(neighbour.measure).values;
+  const Measure& measure = *lesson.measure(check.measure);
+  CurveSet curves;
+  for (const auto& [id, band] : results.curves) curves[id] = {band.x, band.mean};
+  CurveData& own = curves.at(measure.curve);
+  if (!neighbour.curve.empty()) {
+    own = curves.at(neighbour.curve);
+  } else {
+    const double offset =
+        measure.offset.empty() ? 1 : evaluate(lesson, *lesson.measure(measure.offset), curves);
+    // Scaled to the curve that it stands for, so that nothing but its form speaks.
+    const std::vector<double> law = law_values(neighbour.law, own.x, offset);
+    const double factor = own.y.back() / law.back();
+    for (size_t i = 0; i < own.y.size(); ++i) own.y[i] = factor * law[i];
+  }
+  return {evaluate(lesson, measure, curves)};
+}
+
+bool LessonReport::passed() const {
+  return std::all_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return v.holds; });
+}
+
+void train_ahead(const std::vector<const Lesson*>& lessons, RunStore& store, Tier tier,
+                 const OnStep& on_step) {
+  std::vector<Job> jobs;
+  for (uint64_t seed = 1; seed <= kFullSeeds; ++seed)
+    for (const Lesson* lesson : lessons)
+      for (const Curve& curve : lesson->curves)
+        if (static_cast<int32_t>(seed) <= seeds_of(curve, tier)) add_runs(*lesson, curve, seed, jobs);
+  std::set<std::string> keys;
+  std::erase_if(jobs, [&](const Job& job) {
+    const std::string key = RunStore::key_of(job.spec, *job.edits);
+    return store.find(key) || !keys.insert(key).second;
+  });
+  in_parallel(store, jobs.size(),
+              [&](size_t i, RunStore& own) { own.get(jobs[i].spec, *jobs[i].edits, on_step); });
+}
+
+LessonReport check_lesson(const Lesson& lesson, RunStore& store, Tier tier, const OnStep& on_step) {
+  const auto start = std::chrono::steady_clock::now();
+  LessonReport report;
+  report.lesson = &lesson;
+  train_ahead({&lesson}, store, tier, on_step);
+  std::vector<CurveSet> seeds(kFullSeeds);
+  std::vector<std::pair<const Curve*, CurveData*>> jobs;
+  std::vector<uint64_t> seed_of;
+  for (size_t seed = 0; seed < kFullSeeds; ++seed)
+    for (const Curve& curve : lesson.curves)
+      if (static_cast<int32_t>(seed) < seeds_of(curve, tier)) {
+        jobs.emplace_back(&curve, &seeds[seed][curve.id]);  // a map's values stay where they are
+        seed_of.push_back(seed + 1);
+      }
+  in_parallel(store, jobs.size(), [&](size_t i, RunStore& own) {
+    *jobs[i].second = measure_curve(lesson, *jobs[i].first, seed_of[i], own, on_step);
+  });
+  Results& results = report.results;
+  results.seeds = tier == Tier::Full ? kFullSeeds : 1;
+  for (const Measure& m : lesson.measures) {
+    Measured& measured = results.measures[m.id];
+    for (const CurveSet& set : seeds)
+      if (complete_for(lesson, m, set)) measured.values.push_back(evaluate(lesson, m, set));
+    measured.spread = spread_of(measured.values, m.mean);
+  }
+  for (const Curve& curve : lesson.curves) results.curves[curve.id] = band_of(curve, seeds);
+  keep_runs(lesson, store, results, on_step);
+  for (const Check& check : lesson.checks) {
+    const Measured& measured = results.measures[check.measure];
+    report.verdicts.push_back({&check, lesson.measure(check.measure), measured, holds(check, measured)});
+  }
+  report.stale = staleness(lesson, results);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return report;
+}
+
+std::string band_text(const Check& check) {
+  if (check.low && check.high) return fmt::format("{} to {}", *check.low, *check.high);
+  return check.low ? fmt::format("at least {}", *check.low) : fmt::format("at most {}", *check.high);
+}
+
+namespace {
+
+/// Characters, not bytes: ², Σ and – are one each.
+size_t length_of(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(),
+                                           [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }));
+}
+
+std::string padded(const std::string& text, size_t width, bool right = false) {
+  const std::string blanks(width > length_of(text) ? width - length_of(text) : 0, ' ');
+  return right ? blanks + text : text + blanks;
+}
+
+constexpr size_t kClaim = 84, kMeasured = 14, kSpread = 26;
+
+}  // namespace
+
+std::string spread_text(const Verdict& v) {
+  const Spread& s = v.measured.spread;
+  if (v.measured.values.size() < 2) return "one seed";
+  Measure bare = *v.measure;
+  bare.unit.clear();
+  return fmt::format("{} to {}", shown(s.low, bare), shown(s.high, bare));
+}
+
+std::string table_head() {
+  return fmt::format("{} {} {} {}\n", padded("claim", kClaim), padded("measured", kMeasured, true),
+                     padded("  spread over seeds", kSpread), "verdict");
+}
+
+std::string to_text(const LessonReport& report) {
+  const Lesson& lesson = *report.lesson;
+  std::string out = fmt::format("{} {}: {}\n", lesson.number, lesson.title, lesson.claim);
+  for (const Verdict& v : report.verdicts) {
+    out += fmt::format("{} {} {} {}\n", padded("  " + v.check->says, kClaim),
+                       padded(shown(v.measured.spread.mean, *v.measure), kMeasured, true),
+                       padded("  " + spread_text(v), kSpread), v.holds ? "holds" : "FAILS");
+    if (!v.holds)
+      out += fmt::format("    {}: measured {:.5g}, expected {}; this contradicts: {}\n", v.measure->label,
+                         fmt::join(v.measured.values, ", "), band_text(*v.check), v.check->says);
+  }
+  if (!report.stale.empty()) out += fmt::format("    measured.json: {}\n", report.stale);
+  return out;
+}
+
+}  // namespace normscope::lessons

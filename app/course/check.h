@@ -1,0 +1,88 @@
+// Measures a lesson, judges its checks, and keeps what five seeds came to in the lesson's measured.json.
+// The same code runs on the command line, in the tests and, with the learner's own run, in the player.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/course/measures.h"
+
+namespace normscope::lessons {
+
+enum class Tier : uint8_t { Fast, Full };
+inline constexpr int32_t kFullSeeds = 5;
+
+struct Measured {
+  std::vector<double> values;  ///< by seed, from 1
+  Spread spread;
+};
+
+struct CurveBand {
+  std::vector<double> x, mean, low, high;
+};
+
+/// What a lesson came to: from a check, or from measured.json.
+struct Results {
+  int32_t seeds = 0;
+  std::map<std::string, Measured> measures;
+  std::map<std::string, CurveBand> curves;
+  std::map<std::string, std::string> texts;                      ///< what each run's model writes, seed 1
+  std::map<std::string, std::vector<std::vector<double>>> maps;  ///< beta^2 of seed 1: "A start", "A end"
+  double level = 0;                                              ///< letter frequencies, nats
+};
+
+struct Verdict {
+  const Check* check = nullptr;
+  const Measure* measure = nullptr;
+  Measured measured;
+  bool holds = false;
+};
+
+/// Every seed lies in the band, and there is one at least.
+bool holds(const Check& check, const Measured& measured);
+
+/// What the check's measure would be if the neighbour were true, from five seeds' results: the check tells
+/// the two apart when none of these lies in its band.
+std::vector<double> values_of(const Lesson& lesson, const Check& check, const Neighbour& neighbour,
+                              const Results& results);
+
+struct LessonReport {
+  const Lesson* lesson = nullptr;
+  Results results;
+  std::vector<Verdict> verdicts;
+  std::string stale;  ///< why measured.json is not of this lesson and engine; empty when it is
+  double seconds = 0;
+  bool passed() const;
+};
+
+/// Trains the runs that these lessons need and nobody trained yet, several at once: one thread each, as many
+/// as the store has. `on_step` is told from those threads.
+void train_ahead(const std::vector<const Lesson*>& lessons, RunStore& store, Tier tier,
+                 const OnStep& on_step = {});
+
+/// Every seed of every check must lie in its band. Throws Error.
+LessonReport check_lesson(const Lesson& lesson, RunStore& store, Tier tier, const OnStep& on_step = {});
+
+/// Rows of a table claim, measured, spread, verdict; for each check that fails the values of all seeds and
+/// the sentence that they contradict.
+std::string table_head();
+std::string to_text(const LessonReport& report);
+std::string spread_text(const Verdict& verdict);
+std::string band_text(const Check& check);
+
+/// measured.json of the lesson's folder; written atomically.
+void save_results(const Lesson& lesson, const Results& results);
+/// Nothing when there is none, or when it is of another definition. Throws Error for a file that cannot be
+/// read.
+std::optional<Results> load_results(const Lesson& lesson);
+/// The same from memory; `name` stands for the file.
+std::optional<Results> parse_results(std::string_view text, const std::string& name, const Lesson& lesson);
+/// Empty, or why the numbers in measured.json cannot be those of `fresh`: missing, another definition, values
+/// outside.
+std::string staleness(const Lesson& lesson, const Results& fresh);
+
+}  // namespace normscope::lessons

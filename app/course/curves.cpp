@@ -1,0 +1,290 @@
+#include "app/course/curves.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <regex>
+
+#include "app/experiments/probes.h"
+#include "engine/measure/theory.h"
+
+namespace normscope::lessons {
+namespace {
+
+constexpr int32_t kFinalWindow = 20, kTheoryBatch = 4, kRealBatch = 4, kDraws = 2;
+
+bool stat_name(const std::string& name) {
+  static const std::regex pattern(
+      R"(total\.grad_norm|L\d\d\.(attn\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm|L\d\d\.(attn|ffn)\.(out|sum|branch)\.mean_square|L\d\d\.(attn|ffn)\.(token_cosine|layer_cosine|branch\.variance|input\.variance)|L\d\d\.attn\.attention_entropy)");
+  return std::regex_match(name, pattern);
+}
+
+/// "a / b" into a and b; b empty for a single name.
+std::pair<std::string, std::string> two_names(const std::string& y) {
+  const size_t slash = y.find(" / ");
+  if (slash == std::string::npos) return {y, {}};
+  return {y.substr(0, slash), y.substr(slash + 3)};
+}
+
+CurveData series_of(const Curve& curve, const Series& series) {
+  CurveData data;
+  for (size_t i = 0; i < series.steps.size(); ++i) {
+    if (series.steps[i] < curve.from || series.steps[i] > curve.to) continue;
+    data.x.push_back(series.steps[i]);
+    data.y.push_back(static_cast<double>(series.values[i]));
+  }
+  return data;
+}
+
+CurveData stat_curve(const Curve& curve, const History& history, const std::string& name) {
+  const int32_t stat = history.find(name);
+  if (stat < 0)
+    fail("curve." + curve.id, "the run has no number {}: expected one of its layers and matrices", name);
+  return series_of(curve, history.series(stat));
+}
+
+/// "L06.ffn.token_cosine": that of the last sub-layer.
+std::string last_cosine(const History& history) {
+  std::string last = "token_cosine";
+  for (const StatInfo& stat : history.layout())
+    if (stat.name.ends_with(".token_cosine")) last = stat.name;
+  return last;
+}
+
+CurveData history_curve(const Curve& curve, const History& history, double level) {
+  CurveData data;
+  if (curve.y == "loss" || curve.y == "excess") {
+    data = series_of(curve, history.loss());
+    if (curve.y == "excess")
+      for (double& y : data.y) y -= level;
+  } else if (curve.y == "token_cosine") {
+    data = stat_curve(curve, history, last_cosine(history));
+  } else {
+    const auto [top, below] = two_names(curve.y);
+    data = stat_curve(curve, history, top);
+    if (!below.empty()) {
+      const CurveData other = stat_curve(curve, history, below);
+      for (size_t i = 0; i < data.y.size(); ++i) data.y[i] /= i < other.y.size() ? other.y[i] : 1;
+    }
+  }
+  if (curve.relative && !data.y.empty()) {
+    const double first = data.y[0];
+    for (double& y : data.y) y /= first;
+  }
+  return data;
+}
+
+CurveData of_history(const Curve& curve, const RunResult& run) {
+  return history_curve(curve, *run.history, run.level);
+}
+
+double final_loss(const RunResult& run, bool excess) {
+  const std::vector<float> losses = run.history->loss().values;
+  const size_t count = std::min<size_t>(losses.size(), kFinalWindow);
+  const double mean = std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(count), losses.end(), 0.0) /
+                      static_cast<double>(count);
+  return excess ? mean - run.level : mean;
+}
+
+std::string number_text(double v) {
+  return v == std::floor(v) ? std::to_string(static_cast<int64_t>(v)) : fmt::format("{}", v);
+}
+
+CurveData sweep(const Curve& curve, const std::vector<double>& values, const RunSpec& spec,
+                const std::vector<Edit>& edits, RunStore& store, const OnStep& on_step) {
+  CurveData data;
+  for (double value : values) {
+    data.x.push_back(value);
+    data.y.push_back(final_loss(*store.get(with_value(spec, curve.field, value), edits, on_step),
+                                curve.y == "final_excess"));
+  }
+  return data;
+}
+
+/// A fresh model, its Store and a batch, in the setting that the curve asks for.
+struct Fresh {
+  ModelConfig config;
+  MeasureBatch batch;
+  Store store;
+};
+
+Fresh fresh(const Curve& curve, RunSpec spec, RunStore& runs, int32_t layers) {
+  if (layers > 0) set_field(spec, "model.layers", std::to_string(layers));
+  const std::shared_ptr<const Task> task = runs.task(spec.data);
+  ModelConfig config = spec.model;
+  config.vocabulary = task->vocabulary();
+  if (curve.theory) config = theory_setting(config, curve.feed_forward);
+  MeasureBatch batch = curve.theory ? random_batch(config, kTheoryBatch, config.sequence, spec.seed)
+                                    : validation_batch(*task, spec, kRealBatch);
+  Store store = initial_store(runs.backend(), config, batch, spec.seed);
+  return {std::move(config), std::move(batch), std::move(store)};
+}
+
+/// The specification of one of the models that a point is the mean of.
+RunSpec model_of(RunSpec spec, int32_t model) {
+  spec.seed += 100 * static_cast<uint64_t>(model);
+  return spec;
+}
+
+double at_depth(const Curve& curve, const RunSpec& spec, RunStore& runs, int32_t layers) {
+  if (curve.y == "step_change") {
+    RunSpec deep = spec;
+    set_field(deep, "model.layers", std::to_string(layers));
+    return change_by_one_step(deep, runs.task(spec.data), runs.backend());
+  }
+  Fresh model = fresh(curve, spec, runs, layers);
+  if (curve.y == "last_gradient")
+    return gradient_profile(model.store, model.config, model.batch, curve.positions)
+        .at(fmt::format("L{:02}.ffn.w2", layers));
+  if (curve.y == "own_shares")
+    return sum_of_own_shares(residual_dependency(model.store, model.config, model.batch));
+  if (curve.y == "log_offset") return log_offset(model.store, model.config, model.batch);
+  double sum = 0;
+  for (int32_t draw = 0; draw < kDraws; ++draw)
+    sum += output_change(model.store, model.config, model.batch, curve.noise,
+                         spec.seed + 1000 * static_cast<uint64_t>(draw));
+  return sum / kDraws;
+}
+
+CurveData depth(const Curve& curve, const RunSpec& spec, RunStore& runs) {
+  CurveData data;
+  for (double layers : curve.xs) {
+    data.x.push_back(curve.y == "last_gradient" ? layers : 2 * layers);
+    // What a single model does depends on its weights more than on its depth: the mean of a few is followed.
+    double sum = 0;
+    for (int32_t model = 0; model < curve.models; ++model)
+      sum += at_depth(curve, model_of(spec, model), runs, static_cast<int32_t>(layers));
+    data.y.push_back(sum / curve.models);
+  }
+  return data;
+}
+
+std::vector<double> by_layer(const Curve& curve, Fresh model) {
+  if (curve.y == "skip") return skip_scales(model.store, model.config);
+  if (curve.y == "stream") return stream_squares(model.store, model.config, model.batch, "ffn");
+  if (curve.y == "attention_stream") return stream_squares(model.store, model.config, model.batch, "attn");
+  std::vector<double> y;
+  if (curve.y == "between_bounds") {
+    y = stream_squares(model.store, model.config, model.batch, "ffn");
+    const double r = static_cast<double>(model.config.feed_forward) / model.config.width;
+    for (size_t l = 0; l < y.size(); ++l) {
+      const theory::Bounds bounds = theory::pre_stream_square(static_cast<int32_t>(l + 1), r);
+      y[l] = (y[l] - bounds.low) / (bounds.high - bounds.low);
+    }
+    return y;
+  }
+  const GradientProfile profile = gradient_profile(model.store, model.config, model.batch, curve.positions);
+  for (int32_t l = 1; l <= model.config.layers; ++l) y.push_back(profile.at(fmt::format("L{:02}.ffn.w2", l)));
+  return y;
+}
+
+CurveData layers(const Curve& curve, const RunSpec& spec, RunStore& runs) {
+  CurveData data;
+  for (int32_t model = 0; model < curve.models; ++model) {
+    const std::vector<double> y = by_layer(curve, fresh(curve, model_of(spec, model), runs, 0));
+    data.y.resize(y.size(), 0.0);
+    for (size_t i = 0; i < y.size(); ++i) data.y[i] += y[i] / curve.models;
+  }
+  for (size_t i = 0; i < data.y.size(); ++i) data.x.push_back(static_cast<double>(i + 1));
+  return data;
+}
+
+CurveData shares(const Curve& curve, const RunResult& run) {
+  CurveData data;
+  for (const std::vector<double>& row : curve.at_start ? run.shares_start : run.shares_end) {
+    data.x.push_back(static_cast<double>(data.x.size() + 1));
+    data.y.push_back(curve.y == "own" ? row.back() : std::accumulate(row.begin(), row.end(), 0.0));
+  }
+  return data;
+}
+
+}  // namespace
+
+std::string unknown_quantity(const Curve& curve) {
+  const auto among = [&](std::initializer_list<const char*> names) -> std::string {
+    if (std::find(names.begin(), names.end(), curve.y) != names.end()) return {};
+    return fmt::format("{}", fmt::join(names, ", "));
+  };
+  switch (curve.of) {
+    case Curve::Of::Run: {
+      const auto [top, below] = two_names(curve.y);
+      if (stat_name(top) && (below.empty() || stat_name(below))) return {};
+      std::string known = among({"loss", "excess", "token_cosine"});
+      if (!known.empty())
+        known += ", a probe as L01.ffn.w2.grad_norm (update_norm, weight_norm), or two as 'a / b'";
+      return known;
+    }
+    case Curve::Of::Sweep:
+      return among({"final_loss", "final_excess"});
+    case Curve::Of::Depth:
+      return among({"last_gradient", "own_shares", "log_offset", "output_change", "step_change"});
+    case Curve::Of::Layers:
+      return among({"stream", "attention_stream", "between_bounds", "gradient", "skip"});
+    case Curve::Of::Shares:
+      return among({"own", "sum"});
+  }
+  return "another kind of curve";
+}
+
+RunSpec spec_of(const Lesson& lesson, const std::string& run, uint64_t seed, const Changes& changes) {
+  RunSpec spec = lesson.run(run)->spec;
+  spec.seed = seed;
+  if (const auto it = changes.find(run); it != changes.end())
+    for (const auto& [key, value] : it->second) set_field(spec, key, value);
+  complete(spec);
+  validate(spec);
+  return spec;
+}
+
+RunSpec with_value(RunSpec spec, const std::string& field, double value) {
+  set_field(spec, field, number_text(value));
+  complete(spec);
+  validate(spec);
+  return spec;
+}
+
+std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint64_t seed,
+                                 const Changes& changes, const std::vector<Changes>& tried) {
+  std::vector<double> values = curve.xs;
+  const RunSpec line = spec_of(lesson, curve.run, seed, changes);
+  const auto add = [&](const RunSpec& point) {
+    const double value = std::strtod(get_field(point, curve.field).c_str(), nullptr);
+    const auto at = std::lower_bound(values.begin(), values.end(), value);
+    if (at != values.end() && *at == value) return;
+    if (run_key(with_value(line, curve.field, value), {}) == run_key(point, {})) values.insert(at, value);
+  };
+  const auto add_runs = [&](const Changes& made) {
+    for (const auto& [run, fields] : made)
+      if (lesson.run(run)->edits == lesson.run(curve.run)->edits) add(spec_of(lesson, run, seed, made));
+  };
+  add_runs(changes);
+  for (const Changes& earlier : tried) add_runs(earlier);
+  return values;
+}
+
+CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed, RunStore& store,
+                        const OnStep& on_step, const Changes& changes, const std::vector<Changes>& tried) {
+  const RunSpec spec = spec_of(lesson, curve.run, seed, changes);
+  const std::vector<Edit>& edits = lesson.run(curve.run)->edits;
+  switch (curve.of) {
+    case Curve::Of::Run:
+      return of_history(curve, *store.get(spec, edits, on_step));
+    case Curve::Of::Sweep:
+      return sweep(curve, sweep_values(lesson, curve, seed, changes, tried), spec, edits, store, on_step);
+    case Curve::Of::Depth:
+      return depth(curve, spec, store);
+    case Curve::Of::Layers:
+      return layers(curve, spec, store);
+    case Curve::Of::Shares:
+      return shares(curve, *store.get(spec, edits, on_step));
+  }
+  return {};
+}
+
+CurveData partial_curve(const Curve& curve, const History& history, double level) {
+  if (curve.of != Curve::Of::Run) return {};
+  return history_curve(curve, history, level);
+}
+
+}  // namespace normscope::lessons

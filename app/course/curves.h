@@ -1,0 +1,56 @@
+// Measures the curves of a lesson. What `y` may be, by the kind of the curve:
+//
+//   run     loss, excess (loss minus that of letter frequencies), token_cosine (after the last layer), a
+//           number of the run's history ("L01.ffn.w2.grad_norm", see History::layout) or the ratio of two
+//           ("a / b")
+//   sweep   final_loss, final_excess: mean over the last 20 steps
+//   depth   last_gradient: norm of dL/dW2 of the last layer; own_shares: sum of beta^2_ii; log_offset: N0
+//   that
+//           the variances of input and branches foretell for log(1 + N/N0); output_change: by noise on the
+//           matrices of all sub-layers, the mean of two draws; step_change: by one optimizer step. x: layers
+//           for last_gradient, sub-layers N = 2L for the others
+//   layers  stream: mean square of the residual sum behind the feed-forward network of each layer;
+//           attention_stream: behind its attention; between_bounds: where the former lies between the bounds
+//           of Lemma 2 for Pre-LN, 0 the lower and 1 the upper; gradient: norm of dL/dW2 of each layer; x:
+//           the layer. skip: mean skip scale (omega); x: the sub-layer
+//   shares  own: beta^2_ii; sum: of row i; x: the sub-layer
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "app/course/lesson.h"
+#include "app/experiments/run_store.h"
+
+namespace normscope::lessons {
+
+struct CurveData {
+  std::vector<double> x, y;
+};
+using CurveSet = std::map<std::string, CurveData>;  ///< by the curve's id, of one seed
+
+/// What is measured for that kind of curve, when curve.y is not among it; empty when it is.
+std::string unknown_quantity(const Curve& curve);
+
+/// The specification of a run of the lesson for a seed, with the learner's changes ("A" -> key -> value) when
+/// given.
+using Changes = std::map<std::string, std::map<std::string, std::string>>;
+RunSpec spec_of(const Lesson& lesson, const std::string& run, uint64_t seed, const Changes& changes = {});
+
+/// A run of a sweep: with another value of one field.
+RunSpec with_value(RunSpec spec, const std::string& field, double value);
+
+/// The values of a sweep: its own, and those with which a run of the lesson, as the learner changed it now or
+/// before, is a point of the same line.
+std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint64_t seed,
+                                 const Changes& changes, const std::vector<Changes>& tried);
+
+/// Throws Error ("[curve.g1] the run has no number L09.ffn.w2.grad_norm") and Cancelled.
+CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed, RunStore& store,
+                        const OnStep& on_step = {}, const Changes& changes = {},
+                        const std::vector<Changes>& tried = {});
+
+/// The part of a Run curve that a training has come to.
+CurveData partial_curve(const Curve& curve, const History& history, double level);
+
+}  // namespace normscope::lessons

@@ -1,0 +1,192 @@
+#include "app/course/figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "app/course/labels.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lessons {
+namespace {
+
+using namespace plot;
+
+int run_index(const std::string& run) { return run.empty() ? 0 : run[0] - 'A'; }
+
+Axis axis_of(const FigureAxis& a) {
+  Axis axis;
+  axis.scale = a.log ? AxisScale::log : AxisScale::linear;
+  axis.lo = a.low, axis.hi = a.high, axis.label = a.label;
+  for (double tick : a.ticks) {
+    const double exponent = a.log ? std::log10(tick) : 0;
+    const bool power =
+        (exponent < -3.01 || exponent > 4.01) && std::abs(exponent - std::round(exponent)) < 1e-6;
+    axis.ticks.push_back(
+        {tick, power ? ui::power_of_ten(static_cast<int>(std::lround(exponent))) : ui::number(tick, 3)});
+  }
+  axis.max_ticks = 7;
+  return axis;
+}
+
+Column column(const std::vector<double>& v) { return Column::of(std::vector<float>(v.begin(), v.end())); }
+
+/// Below the axis there is nothing to see: a line runs along its edge instead of through the ticks.
+std::vector<double> clamped(std::vector<double> v, const FigureAxis& axis) {
+  for (double& y : v)
+    if (std::isfinite(y)) y = std::clamp(y, axis.low, axis.high);
+  return v;
+}
+
+/// A loss has two decimals, everything else two digits.
+std::string value_text(double v, const FigureAxis& axis) {
+  return axis.label.starts_with("loss") ? fmt::format("{:.2f}", v) : ui::number(v, 2);
+}
+
+/// What a line comes to: its end; of a loss over time the mean of the last 20 steps, as the text and the Lab
+/// say.
+double end_value(const std::vector<double>& y, const Figure& figure) {
+  constexpr size_t kSteps = 20;
+  if (!figure.y.label.starts_with("loss") || figure.x.label != "training step") return y.back();
+  const size_t count = std::min(y.size(), kSteps);
+  return std::accumulate(y.end() - static_cast<std::ptrdiff_t>(count), y.end(), 0.0) /
+         static_cast<double>(count);
+}
+
+void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line, const FigureData& data,
+              PlotSpec& plot) {
+  const CurveData* own = nullptr;
+  if (data.own)
+    if (const auto it = data.own->find(line.curve); it != data.own->end() && !it->second.y.empty())
+      own = &it->second;
+  const CurveBand* band = nullptr;
+  if (data.reference)
+    if (const auto it = data.reference->curves.find(line.curve); it != data.reference->curves.end())
+      band = &it->second;
+  const int run = run_index(line.run);
+  // The five seeds are those of the lesson's own setting, and no range for a run with another.
+  if (band && data.reference->seeds > 1 && !data.changes.contains(lesson.curve(line.curve)->run)) {
+    Band area;
+    area.id = line.curve, area.ink = Ink::run(run);
+    area.x = column(band->x), area.lo = column(clamped(band->low, figure.y)),
+    area.hi = column(clamped(band->high, figure.y));
+    plot.bands.push_back(std::move(area));
+  }
+  if (!own && (!band || data.own)) return;  // the learner's is on its way: only the range so far
+  const std::vector<double>&x = own ? own->x : band->x, &y = own ? own->y : band->mean;
+  if (y.empty()) return;
+  plot::Series s;
+  s.id = line.curve,
+  s.name =
+      line.name.empty() ? run_label(lesson, line.run, data.changes, lesson.curve(line.curve)) : line.name,
+  s.letter = lesson.run(line.run) ? line.run : "", s.ink = Ink::run(run);
+  s.value = value_text(end_value(y, figure), figure.y);
+  s.x = column(x), s.y = column(clamped(y, figure.y));
+  s.markers = y.size() <= 24 ? Markers::all : Markers::sparse;
+  plot.series.push_back(std::move(s));
+}
+
+void add_prediction(const Figure& figure, const FigureData& data, PlotSpec& plot) {
+  if (data.drawn_x.empty()) return;
+  plot::Series s;
+  s.id = "prediction", s.name = "you drew", s.value = value_text(data.drawn_y.back(), figure.y);
+  s.ink = {Ink::Role::prediction, 0, 1};
+  s.marker = ui::Marker::none, s.end_marker = false;
+  s.x = column(data.drawn_x), s.y = column(clamped(data.drawn_y, figure.y));
+  plot.series.push_back(std::move(s));
+}
+
+PlotSpec map_plot(const Figure& figure, const FigureData& data) {
+  PlotSpec plot;
+  plot.id = figure.id, plot.title = figure.title, plot.note = figure.note;
+  const std::string key = figure.map_run + (figure.map_at_start ? " start" : " end");
+  const ShareMap* map = nullptr;
+  if (data.maps)
+    if (const auto it = data.maps->find(key); it != data.maps->end()) map = &it->second;
+  if (!map && data.reference && !data.maps)
+    if (const auto it = data.reference->maps.find(key); it != data.reference->maps.end()) map = &it->second;
+  if (!map || map->empty()) return plot;
+  HeatMap heat;
+  heat.rows = static_cast<int>(map->size()), heat.columns = heat.rows + 1;
+  std::vector<float> cells(static_cast<size_t>(heat.rows * heat.columns),
+                           std::numeric_limits<float>::quiet_NaN());
+  double low = 1e9, high = 0;
+  for (int i = 0; i < heat.rows; ++i) {
+    double sum = 0;
+    const std::vector<double>& row = (*map)[static_cast<size_t>(i)];
+    for (size_t j = 0; j < std::min(row.size(), static_cast<size_t>(heat.columns)); ++j)
+      cells[static_cast<size_t>(i * heat.columns) + j] = static_cast<float>(row[j]), sum += row[j];
+    low = std::min(low, sum), high = std::max(high, sum);
+  }
+  heat.cells = Column::of(std::move(cells));
+  heat.column_first = "input", heat.column_last = fmt::format("branch {}", heat.rows);
+  heat.row_first = "1", heat.row_last = std::to_string(heat.rows);
+  heat.upward = true;  // upper states at the top, as in the diagram
+  heat.below = fmt::format("Σ of a row {:.2f}–{:.2f}", low, high);
+  plot.heat = std::move(heat);
+  plot.tile = run_index(figure.map_run);
+  plot.sentence = fmt::format("the shares of a state add up to {:.2f} to {:.2f}", low, high);
+  return plot;
+}
+
+}  // namespace
+
+std::optional<std::pair<double, double>> start_of(const Lesson& lesson, const std::string& curve,
+                                                  const FigureData& data) {
+  if (!lesson.curve(curve) || !data.reference) return std::nullopt;
+  const auto it = data.reference->curves.find(curve);
+  if (it == data.reference->curves.end() || it->second.mean.empty()) return std::nullopt;
+  return std::pair{it->second.x[0], it->second.mean[0]};
+}
+
+PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureData& data) {
+  if (!figure.map_run.empty()) return map_plot(figure, data);
+  PlotSpec plot;
+  plot.id = figure.id, plot.title = figure.title, plot.note = figure.note;
+  plot.x = axis_of(figure.x), plot.y = axis_of(figure.y);
+  const bool hidden = !data.draw_only.empty();
+  for (const FigureLevel& level : figure.levels) {
+    RefLine line;
+    line.label = level.label;
+    if (level.letters) {
+      if (!(data.level > 0)) continue;
+      line.value = data.level;
+      line.label += " " + ui::number(data.level, 3);
+    } else if (!level.measure.empty()) {
+      if (hidden || !data.reference) continue;
+      const auto it = data.reference->measures.find(level.measure);
+      if (it == data.reference->measures.end() || !std::isfinite(it->second.spread.mean)) continue;
+      line.value = it->second.spread.mean;
+      line.label += " " + shown(line.value, *lesson.measure(level.measure));
+    } else {
+      line.value = *level.value;
+    }
+    plot.lines.push_back(std::move(line));
+  }
+  if (!hidden) {
+    for (const Figure::Theory& theory : figure.theory) {
+      if (theory.low == theory.high) {
+        plot::Series s;
+        s.id = theory.label, s.name = theory.label, s.ink = {Ink::Role::ink3, 0, 1};
+        s.x = column(theory.x), s.y = column(theory.low), s.width = ui::line::reference;
+        s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off};
+        s.marker = ui::Marker::none, s.end_marker = false;
+        plot.series.push_back(std::move(s));
+      } else {
+        Band band;
+        band.id = theory.label, band.theory = true, band.label = theory.label,
+        band.ink = {Ink::Role::ink3, 0, 1};
+        band.x = column(theory.x), band.lo = column(theory.low), band.hi = column(theory.high);
+        plot.bands.push_back(std::move(band));
+      }
+    }
+    for (const FigureLine& line : figure.lines) add_line(lesson, figure, line, data, plot);
+    add_prediction(figure, data, plot);
+  }
+  return plot;
+}
+
+}  // namespace normscope::lessons

@@ -1,0 +1,30 @@
+// A lesson's figure as a PlotSpec: from the learner's own measurement, from measured.json, or both (the own
+// one as lines, the reference's range as bands). The player shows it, the report exports it, tests read it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/course/check.h"
+#include "app/plot/plot_spec.h"
+
+namespace normscope::lessons {
+
+struct FigureData {
+  const CurveSet* own = nullptr;                          ///< the learner's; may be partial
+  const Results* reference = nullptr;                     ///< measured.json
+  const std::map<std::string, ShareMap>* maps = nullptr;  ///< the learner's beta^2 maps by run: "A start"
+  Changes changes;                                        ///< with which the learner's was measured
+  double level = 0;                                       ///< loss of letter frequencies; 0: not known
+  std::string draw_only;                 ///< before the commitment: nothing but this curve's first point
+  std::vector<double> drawn_x, drawn_y;  ///< the prediction
+};
+
+plot::PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureData& data);
+
+/// The first point of a curve: where a drawn prediction starts.
+std::optional<std::pair<double, double>> start_of(const Lesson& lesson, const std::string& curve,
+                                                  const FigureData& data);
+
+}  // namespace normscope::lessons

@@ -1,0 +1,59 @@
+#include "app/course/labels.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "app/ui/widgets.h"
+
+namespace normscope::lessons {
+namespace {
+
+/// What a placement brings along is said by the run's name.
+bool sayable(const std::string& key) {
+  return find_field(key) && key != "run.name" && key != "run.seed" && !key.ends_with("placement");
+}
+
+/// The settings that tell the runs apart, in the order of the table of fields.
+std::vector<std::string> telling(const Lesson& lesson, const Changes& changes) {
+  std::vector<std::string> keys;
+  const RunSpec first = spec_of(lesson, lesson.runs[0].id, 1, changes);
+  for (const LessonRun& run : lesson.runs)
+    for (const RunSpec& other : {first, spec_of(lesson, run.id, 1)})
+      for (const Edit& edit : edits_between(other, spec_of(lesson, run.id, 1, changes), 0))
+        if (sayable(edit.key) && std::find(keys.begin(), keys.end(), edit.key) == keys.end())
+          keys.push_back(edit.key);
+  return keys;
+}
+
+std::string in_words(const std::string& key, const std::string& value) {
+  if (key == "train.warmup" && value == "0") return "no warm-up";
+  const Field& field = *find_field(key);
+  const bool number = field.type == FieldType::Real;
+  return fmt::format("{} {}", field.label,
+                     number ? ui::number(std::strtod(value.c_str(), nullptr), 3) : value);
+}
+
+}  // namespace
+
+std::string run_label(const Lesson& lesson, const std::string& run, const Changes& changes,
+                      const Curve* curve) {
+  const bool fresh = curve && curve->y != "step_change" &&
+                     (curve->of == Curve::Of::Depth || curve->of == Curve::Of::Layers ||
+                      (curve->of == Curve::Of::Shares && curve->at_start));
+  std::string label = lesson.run(run)->name;
+  const RunSpec spec = spec_of(lesson, run, 1, changes);
+  for (const std::string& key : telling(lesson, changes))
+    if (!fresh || !key.starts_with("train.")) label += ", " + in_words(key, get_field(spec, key));
+  return label;
+}
+
+std::string setting_said(const Lesson& lesson, std::string_view text) {
+  std::vector<std::string> keys = telling(lesson, {});
+  for (const Knob& knob : lesson.knobs) keys.push_back(knob.field);
+  for (const std::string& key : keys)
+    if (const Field* field = find_field(key); field && text.find(field->label) != text.npos)
+      return std::string(field->label);
+  return {};
+}
+
+}  // namespace normscope::lessons

@@ -1,0 +1,20 @@
+// What the runs of a lesson are called. A name that was typed says only what no setting can change; the
+// settings in which the runs differ, and those that the learner changed, are said from the specifications
+// that are trained. So a label is always that of the run that is shown.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/course/curves.h"
+
+namespace normscope::lessons {
+
+/// "Post-LN, warm-up 200"; of a curve that is measured without training only what decides that: "Post-LN".
+std::string run_label(const Lesson& lesson, const std::string& run, const Changes& changes = {},
+                      const Curve* curve = nullptr);
+/// The words of a setting that a label would say by itself and `text` says too: "warm-up"; empty: none.
+std::string setting_said(const Lesson& lesson, std::string_view text);
+
+}  // namespace normscope::lessons

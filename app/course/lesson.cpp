@@ -1,0 +1,69 @@
+// Lookups of lesson.h and the text that decides what is measured.
+#include "app/course/lesson.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace normscope::lessons {
+namespace {
+
+template <typename T>
+const T* find(const std::vector<T>& list, std::string_view id) {
+  const auto it = std::find_if(list.begin(), list.end(), [&](const T& item) { return item.id == id; });
+  return it == list.end() ? nullptr : &*it;
+}
+
+}  // namespace
+
+const char* to_string(Mean mean) { return mean == Mean::Geometric ? "geometric" : "arithmetic"; }
+
+const char* to_string(StepKind step) {
+  constexpr const char* kNames[] = {"predict", "run", "compare", "explain"};
+  return kNames[static_cast<size_t>(step)];
+}
+
+const char* label(StepKind step) {
+  constexpr const char* kNames[] = {"Predict", "Run", "Compare", "Explain"};
+  return kNames[static_cast<size_t>(step)];
+}
+
+const LessonRun* Lesson::run(std::string_view id) const { return find(runs, id); }
+const Curve* Lesson::curve(std::string_view id) const { return find(curves, id); }
+const Measure* Lesson::measure(std::string_view id) const { return find(measures, id); }
+const Figure* Lesson::figure(std::string_view id) const { return find(figures, id); }
+const Knob* Lesson::knob(std::string_view id) const { return find(knobs, id); }
+
+std::string definition(const Lesson& lesson) {
+  std::string out;
+  // Only what differs from the default model: a field that is new to the engine makes no lesson stale.
+  RunSpec standard;
+  complete(standard);
+  for (const LessonRun& run : lesson.runs) {
+    out += "run " + run.id + "\n";
+    for (const Edit& edit : edits_between(standard, run.spec, 0))
+      if (edit.key != "run.name") out += fmt::format("  {} = {}\n", edit.key, edit.value);
+    for (const Edit& edit : run.edits) out += fmt::format("  edit {}\n", to_string(edit));
+  }
+  for (const Curve& c : lesson.curves)
+    out += fmt::format("curve {} {} {} {} {} {} {} {} [{}] {} {} {} {} {} {}\n", c.id, static_cast<int>(c.of),
+                       c.run, c.y, c.relative, c.from, c.to, c.field, fmt::join(c.xs, " "), c.theory,
+                       c.feed_forward, c.positions, c.noise, c.at_start, to_string(c.mean));
+  for (const Curve& c : lesson.curves)
+    if (c.models != 1) out += fmt::format("models {} {}\n", c.id, c.models);
+  for (const Measure& m : lesson.measures)
+    out += fmt::format("measure {} {} {} {} {} {} {} {} {}\n", m.id, m.curve, m.take, m.a, m.b, m.against,
+                       m.first, m.second, to_string(m.mean));
+  for (const Measure& m : lesson.measures)
+    if (!m.law.empty())
+      out += fmt::format("law {} {} [{}] {}\n", m.id, m.law, fmt::join(m.rivals, " "), m.offset);
+  return out;
+}
+
+std::string hash_text(const std::string& text) {
+  uint64_t hash = 1469598103934665603ull;  // FNV-1a
+  for (unsigned char c : text) hash = (hash ^ c) * 1099511628211ull;
+  return fmt::format("{:016x}", hash);
+}
+
+}  // namespace normscope::lessons

@@ -1,0 +1,211 @@
+// A lesson as one value: what lessons/NN-name/lesson.toml and the Markdown beside it say. No behaviour: the
+// reader fills it in (reader.h), curves.h measures what it names, check.h judges its claim, the player
+// and the report show it.
+//
+// Everything measured is a Curve, one number over an x for every seed: over training steps, over the values
+// of a setting, over depth, over sub-layers. A Measure takes one number off a curve, or combines two
+// measures. A Check says in which band a measure must lie, and the sentence that is wrong otherwise.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/course/prose.h"
+#include "engine/spec/spec.h"
+
+namespace normscope::lessons {
+
+/// How seeds (and the picture) are averaged: what stands on a log axis geometrically, the rest
+/// arithmetically.
+enum class Mean : uint8_t { Arithmetic, Geometric };
+const char* to_string(Mean mean);
+
+/// A run of the lesson: the default model with some fields set.
+struct LessonRun {
+  std::string id;    ///< "A"; the letter that the player shows
+  std::string name;  ///< "Post-LN": what no setting can change; shown with settings, see labels.h
+  RunSpec spec;
+  std::vector<Edit> edits;
+};
+
+struct Curve {
+  enum class Of : uint8_t {
+    Run,     ///< a number of one run at every step in [from, to]
+    Sweep,   ///< a number of one run at the end, against the values `xs` of the field `field`
+    Depth,   ///< a number of a fresh model against its depth, one of `xs` layers
+    Layers,  ///< a number of a fresh model for each layer
+    Shares,  ///< a number of the beta^2 map of a run for each sub-layer
+  };
+  std::string id{};
+  Of of = Of::Run;
+  std::string run{};      ///< whose specification
+  std::string y{};        ///< what is measured, see curves.h
+  bool relative = false;  ///< Run: divided by the first value
+  int32_t from = 1, to = 0;
+  std::string field{};       ///< Sweep
+  std::vector<double> xs{};  ///< Sweep, Depth
+  bool theory =
+      false;  ///< Depth, Layers: the setting of the theorems (one head, silent attention, F = D, Gaussian)
+  int32_t feed_forward = 0;  ///< theory: another F; 0 = D
+  int32_t positions = 8;     ///< one-position gradients are the rms over so many; 0 = the mean over the batch
+  double noise = 0.01;       ///< output change: size of the perturbation, of each matrix's standard deviation
+  int32_t models = 1;        ///< Depth, Layers: each point of a seed is the mean of so many fresh models
+  bool at_start = true;      ///< Shares: before training; false: after it
+  int32_t fast_seeds = 1;    ///< of the fast tier
+  Mean mean = Mean::Arithmetic;
+};
+
+struct Measure {
+  std::string id{};
+  std::string label{};  ///< "gradient of layer 1 at step 20, run A"
+  std::string curve{};
+  /// at, mean, min, max, fall (first over second), first_below, exponent, r2, slope, misfit, lead; for two
+  /// others: ratio, difference.
+  std::string take{};
+  double a = 0,
+         b = 0;  ///< at: a; mean, min, max: from a to b (all when equal); fall: a over b; first_below: a
+  std::string against{};  ///< r2, slope: "x", "log x", or another curve's id
+  /// misfit: by how much the best multiple of this law misses the curve; lead: by how many times the best of
+  /// the rivals misses it more. "line" x, "root" of x, "log" log(1 + x/offset), or another curve's id.
+  std::string law{};
+  std::vector<std::string> rivals{};  ///< lead
+  std::string offset{};               ///< the measure that is N0 of "log"
+  std::string first{}, second{};      ///< ratio, difference
+  Mean mean = Mean::Arithmetic;
+  int32_t digits = 2;  ///< significant ones, where it is shown
+  std::string unit{};
+};
+
+/// A neighbouring hypothesis: what the measure would be if it were true.
+struct Neighbour {
+  std::string what{};             ///< "like √N"
+  std::optional<double> value{};  ///< it says so itself; or one of:
+  std::string measure{};          ///< what this other measure came to
+  std::string curve{};            ///< the measure taken of this curve instead of its own
+  std::string law{};              ///< the measure taken of an exact "line", "root" or "log"
+};
+
+struct Check {
+  std::string measure{};
+  std::optional<double> low{}, high{};
+  std::string says{};                 ///< the sentence that a measured value outside contradicts
+  std::vector<Neighbour> excludes{};  ///< one at least: what the check tells the claim from
+};
+
+struct FigureLine {
+  std::string curve{};
+  std::string run{};   ///< whose look it takes: "A".."D"
+  std::string name{};  ///< behind the value at its end; empty: what the run is called
+};
+
+/// A level with its name: a number, or a measure's mean over the reference runs.
+struct FigureLevel {
+  std::string label{};
+  std::optional<double> value{};
+  std::string measure{};
+  bool letters = false;  ///< the loss of letter frequencies, as the data have it
+};
+
+struct FigureAxis {
+  std::string label;
+  bool log = false;
+  double low = 0, high = 1;
+  std::vector<double> ticks;
+};
+
+struct Figure {
+  std::string id{}, title{}, note{};
+  std::string tab{};  ///< where a switch chooses between figures; default: the id
+  FigureAxis x, y;
+  std::vector<FigureLine> lines{};
+  std::vector<FigureLevel> levels{};
+  /// Theory as lines through (x, y): "name" = [[x, y], ...].
+  struct Theory {
+    std::string label;
+    std::vector<double> x, low, high;  ///< low = high: a line
+  };
+  std::vector<Theory> theory{};
+  std::string map_run{};  ///< a beta^2 map instead of curves
+  bool map_at_start = true;
+};
+
+enum class StepKind : uint8_t { Predict, Run, Compare, Explain };
+inline constexpr std::array<StepKind, 4> kSteps{StepKind::Predict, StepKind::Run, StepKind::Compare,
+                                                StepKind::Explain};
+const char* to_string(StepKind step);  ///< "predict"
+const char* label(StepKind step);      ///< "Predict"
+
+struct Step {
+  Prose text;
+  std::vector<std::string> figures;  ///< one is shown; more: a switch chooses
+};
+
+struct Prediction {
+  enum class Kind : uint8_t { Draw, Order, Value } kind = Kind::Value;
+  std::string ask;
+  std::string curve;                              ///< Draw: which one; it starts at its measured first point
+  std::string measure;                            ///< Value: which one
+  double low = 0, high = 1, step = 1, start = 0;  ///< Value: the slider
+  std::vector<double> values;                     ///< Value: where alone it can stop; empty: at every step
+  bool on_y = false;                              ///< Value: it stands on the figure's y axis, not on its x
+  std::string unit;
+  struct Card {
+    std::string id, text, measure;
+  };
+  std::vector<Card> cards;  ///< Order: from the smallest measure to the largest; shown in the order written
+  std::string first, last;  ///< Order: what the ends mean: "lowest loss", "highest loss"
+};
+
+/// A number that the learner can change: a field of a run, in the prose or below the figure.
+struct Knob {
+  std::string id, run, field, label;
+  double low = 0, high = 1, step = 1;
+};
+
+struct Puzzle {
+  std::string text;
+  std::string measure;  ///< solved when this measure of the learner's own run lies in the band
+  std::optional<double> low, high;
+};
+
+struct Source {
+  std::string text;  ///< "Xiong et al. 2020, Theorem 1"
+};
+
+struct Lesson {
+  std::string folder;  ///< of lesson.toml
+  int32_t number = 0;
+  std::string id, title, question, claim;
+  int32_t minutes = 0;
+  std::vector<std::string> sources;
+  std::vector<LessonRun> runs;
+  std::vector<Curve> curves;
+  std::vector<Measure> measures;
+  std::vector<Check> checks;
+  std::vector<Figure> figures;
+  std::array<Step, 4> steps;
+  Prediction prediction;
+  std::vector<Knob> knobs;
+  std::string spotlight;  ///< name of a control of the player
+  std::optional<Puzzle> puzzle;
+  std::vector<std::string> effect;  ///< measures with a check that `lesson limits` takes in other settings
+
+  const LessonRun* run(std::string_view id) const;
+  const Curve* curve(std::string_view id) const;
+  const Measure* measure(std::string_view id) const;
+  const Figure* figure(std::string_view id) const;
+  const Knob* knob(std::string_view id) const;
+  const Step& step(StepKind kind) const { return steps[static_cast<size_t>(kind)]; }
+};
+
+/// A text in which everything that decides a measured number stands, and nothing else: runs, curves,
+/// measures. measured.json keeps its hash; another hash means that the numbers are of another experiment.
+std::string definition(const Lesson& lesson);
+/// Sixteen hexadecimal digits of such a text.
+std::string hash_text(const std::string& text);
+
+}  // namespace normscope::lessons

@@ -1,0 +1,322 @@
+#include "app/course/limits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "app/files/input_kinds.h"
+#include "engine/core/error.h"
+#include "engine/io/line_file.h"
+
+namespace normscope::lessons {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+using Kind = LimitSetting::Kind;
+
+// ---- what a measure needs
+
+void need(const Lesson& lesson, const std::string& id, std::set<std::string>& measures,
+          std::set<std::string>& curves) {
+  const Measure* m = id.empty() ? nullptr : lesson.measure(id);
+  if (!m || !measures.insert(id).second) return;
+  for (const std::string* other : {&m->first, &m->second, &m->offset}) need(lesson, *other, measures, curves);
+  std::vector<std::string> used = m->rivals;
+  used.insert(used.end(), {m->curve, m->against, m->law});
+  for (const std::string& curve : used)
+    if (lesson.curve(curve)) curves.insert(curve);
+}
+
+/// The lesson with its effect alone.
+Lesson effect_of(Lesson lesson) {
+  std::set<std::string> measures, curves;
+  for (const std::string& id : lesson.effect) need(lesson, id, measures, curves);
+  std::erase_if(lesson.measures, [&](const Measure& m) { return !measures.contains(m.id); });
+  std::erase_if(lesson.curves, [&](const Curve& c) { return !curves.contains(c.id); });
+  std::erase_if(lesson.checks, [&](const Check& c) {
+    return std::find(lesson.effect.begin(), lesson.effect.end(), c.measure) == lesson.effect.end();
+  });
+  lesson.figures.clear();
+  return lesson;
+}
+
+bool is_trained(const Curve& c) {
+  return c.of == Curve::Of::Run || c.of == Curve::Of::Sweep || (c.of == Curve::Of::Shares && !c.at_start);
+}
+bool reads_text(const Curve& c) { return !c.theory; }
+
+// ---- settings
+
+void change_width(RunSpec& spec, double width) {
+  const ModelConfig& was = spec.model;
+  const double times = width / was.width;
+  const auto scaled = [&](int32_t n) {
+    return std::to_string(std::max(1, static_cast<int32_t>(std::lround(n * times))));
+  };
+  const std::string feed_forward = scaled(was.feed_forward), heads = scaled(was.heads);
+  set_field(spec, "model.width", fmt::format("{}", width));
+  set_field(spec, "model.feed_forward", feed_forward);
+  set_field(spec, "model.heads", heads);
+}
+
+int32_t deeper(double layers, double times) {
+  return layers <= 1 ? static_cast<int32_t>(layers)
+                     : std::max(1, static_cast<int32_t>(std::lround(layers * times)));
+}
+
+/// "L06.ffn.w2.grad_norm" of the last of six layers becomes that of the last of twelve; the first stays.
+std::string deeper_probe(const std::string& y, double times) {
+  std::string out;
+  for (size_t i = 0; i < y.size();) {
+    const bool layer = y[i] == 'L' && i + 2 < y.size() &&
+                       std::isdigit(static_cast<unsigned char>(y[i + 1])) &&
+                       std::isdigit(static_cast<unsigned char>(y[i + 2]));
+    if (!layer) {
+      out += y[i++];
+      continue;
+    }
+    out += fmt::format("L{:02}", deeper(std::stoi(y.substr(i + 1, 2)), times));
+    i += 3;
+  }
+  return out;
+}
+
+void change_depth(Lesson& lesson, double times) {
+  for (LessonRun& run : lesson.runs)
+    set_field(run.spec, "model.layers", std::to_string(deeper(run.spec.model.layers, times)));
+  std::set<std::string> by_depth;
+  for (Curve& c : lesson.curves) {
+    if (c.of == Curve::Of::Run) c.y = deeper_probe(c.y, times);
+    if (c.of == Curve::Of::Run || c.of == Curve::Of::Sweep) continue;
+    by_depth.insert(c.id);
+    for (double& x : c.xs) x = deeper(x, times);
+    c.xs.erase(std::unique(c.xs.begin(), c.xs.end()), c.xs.end());
+  }
+  for (Measure& m : lesson.measures)
+    if (by_depth.contains(m.curve) && (m.take == "at" || m.take == "fall"))
+      m.a = deeper(m.a, times), m.b = deeper(m.b, times);
+}
+
+/// Windows that end with the training move with its end; those at the start stay.
+void change_steps(Lesson& lesson, double times) {
+  std::map<std::string, int32_t> more;  // by run
+  for (LessonRun& run : lesson.runs) {
+    const int32_t was = run.spec.train.steps, now = static_cast<int32_t>(std::lround(was * times));
+    set_field(run.spec, "train.steps", std::to_string(now));
+    more[run.id] = now - was;
+  }
+  for (Curve& c : lesson.curves) {
+    if (c.of != Curve::Of::Run) continue;
+    const int32_t was = lesson.run(c.run)->spec.train.steps - more[c.run];
+    if (c.to != was) continue;
+    c.to += more[c.run];
+    const bool late = c.from > was / 2;
+    if (late) c.from += more[c.run];
+    for (Measure& m : lesson.measures)
+      if (m.curve == c.id && m.b == was) m.a += more[c.run], m.b += more[c.run];
+  }
+}
+
+/// Another text has other frequencies and another last loss: what a lesson asks is the same.
+void change_text(Lesson& lesson, const std::string& text) {
+  for (LessonRun& run : lesson.runs) run.spec.data.name = "text", run.spec.data.text_path = text;
+}
+
+// ---- lines
+
+json to_json(const LimitLine& line) {
+  json values = json::object();
+  for (const auto& [id, v] : line.values)
+    values[id] = std::isnan(v) ? json(nullptr) : std::isinf(v) ? json("never") : json(v);
+  return {{"lesson", line.lesson},
+          {"setting", line.setting},
+          {"definition", line.definition},
+          {"seed", line.seed},
+          {"values", values}};
+}
+
+double number(const json& j) {
+  if (j.is_string()) return std::numeric_limits<double>::infinity();
+  return j.is_number() ? j.get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::optional<LimitLine> line_from(const std::string& text) {
+  try {
+    const json j = json::parse(text);
+    LimitLine line{j.at("lesson"), j.at("setting"), j.at("definition"), j.at("seed"), {}};
+    for (const auto& [id, v] : j.at("values").items()) line.values[id] = number(v);
+    return line;
+  } catch (const json::exception&) {
+    return {};  // cut off by the end of a process: measured again
+  }
+}
+
+const Check* check_of(const Lesson& lesson, const std::string& measure) {
+  for (const Check& c : lesson.checks)
+    if (c.measure == measure) return &c;
+  return nullptr;
+}
+
+bool all_hold(const Lesson& lesson, const std::map<std::string, double>& values) {
+  return std::all_of(values.begin(), values.end(), [&](const auto& v) {
+    const Check* check = check_of(lesson, v.first);
+    return !check || holds(*check, {{v.second}, {}});
+  });
+}
+
+std::map<std::string, double> one_seed(const Lesson& lesson, uint64_t seed, RunStore& store,
+                                       const OnStep& on_step) {
+  CurveSet curves;
+  for (const Curve& curve : lesson.curves)
+    curves[curve.id] = measure_curve(lesson, curve, seed, store, on_step);
+  std::map<std::string, double> values;
+  for (const std::string& id : lesson.effect) values[id] = evaluate(lesson, *lesson.measure(id), curves);
+  return values;
+}
+
+}  // namespace
+
+std::string LimitSetting::name() const {
+  switch (kind) {
+    case Kind::Width:
+      return fmt::format("width {}", by);
+    case Kind::Depth:
+      return fmt::format("depth × {}", by);
+    case Kind::Steps:
+      return fmt::format("steps × {}", by);
+    case Kind::Text:
+      break;
+  }
+  return "another text";
+}
+
+std::vector<LimitSetting> limit_settings(const Lesson& lesson, const std::string& text) {
+  const Lesson effect = effect_of(lesson);
+  std::vector<LimitSetting> all{
+      {Kind::Width, 32, {}}, {Kind::Width, 128, {}}, {Kind::Depth, 0.5, {}}, {Kind::Depth, 2, {}}};
+  if (std::any_of(effect.curves.begin(), effect.curves.end(), is_trained))
+    all.push_back({Kind::Steps, 5, {}});
+  if (!text.empty() && std::any_of(effect.curves.begin(), effect.curves.end(), reads_text))
+    all.push_back({Kind::Text, 1, text});
+  return all;
+}
+
+Lesson in_setting(const Lesson& lesson, const LimitSetting& setting) {
+  Lesson changed = effect_of(lesson);
+  if (setting.kind == Kind::Depth) change_depth(changed, setting.by);
+  if (setting.kind == Kind::Steps) change_steps(changed, setting.by);
+  if (setting.kind == Kind::Text) change_text(changed, setting.text);
+  for (LessonRun& run : changed.runs) {
+    if (setting.kind == Kind::Width) change_width(run.spec, setting.by);
+    complete(run.spec);
+    validate(run.spec);
+  }
+  return changed;
+}
+
+std::vector<LimitLine> read_limits(const std::string& path) {
+  std::vector<LimitLine> lines;
+  std::istringstream in(read_input_file_if_there(path, input::kMeasured).value_or(""));
+  for (std::string text; std::getline(in, text);)
+    if (std::optional<LimitLine> line = line_from(text)) lines.push_back(std::move(*line));
+  return lines;
+}
+
+std::vector<LimitLine> measure_limits(const Lesson& lesson, RunStore& store, const LimitOptions& options,
+                                      const std::function<void(const LimitLine&)>& told,
+                                      const OnStep& on_step) {
+  const std::vector<LimitLine> known = read_limits(options.results);
+  LineFile results(options.results, "limits", true);
+  std::vector<LimitLine> lines;
+  for (const LimitSetting& setting : limit_settings(lesson, options.text)) {
+    const Lesson changed = in_setting(lesson, setting);
+    const std::string definition_hash = hash_text(definition(changed));
+    bool flips = false;
+    for (uint64_t seed = 1; seed == 1 || (flips && seed <= kFullSeeds); ++seed) {
+      LimitLine line{lesson.id, setting.name(), definition_hash, seed, {}};
+      const auto same = std::find_if(known.begin(), known.end(), [&](const LimitLine& k) {
+        return k.lesson == line.lesson && k.setting == line.setting && k.definition == definition_hash &&
+               k.seed == seed;
+      });
+      if (same != known.end()) {
+        line.values = same->values;
+      } else {
+        line.values = one_seed(changed, seed, store, on_step);
+        results.line(to_json(line).dump());
+        if (!results.error().empty()) throw Error(results.error());
+        if (told) told(line);
+      }
+      flips = flips || !all_hold(lesson, line.values);
+      lines.push_back(std::move(line));
+    }
+  }
+  return lines;
+}
+
+std::string limits_table(const Lesson& lesson, const std::vector<LimitLine>& lines) {
+  std::string head = "| setting |", rule = "|--|";
+  for (const std::string& id : lesson.effect) {
+    const Check& check = *check_of(lesson, id);
+    head += fmt::format(" {} ({}) |", lesson.measure(id)->label, band_text(check));
+    rule += "--|";
+  }
+  std::string out = head + "\n" + rule + "\n";
+  const auto row = [&](const std::string& name, const std::map<std::string, std::vector<double>>& values) {
+    out += "| " + name + " |";
+    for (const std::string& id : lesson.effect) {
+      const auto it = values.find(id);
+      if (it == values.end() || it->second.empty()) {
+        out += " – |";
+        continue;
+      }
+      const Measure& m = *lesson.measure(id);
+      const Check& check = *check_of(lesson, id);
+      const std::vector<double>& v = it->second;
+      const auto held = std::count_if(v.begin(), v.end(), [&](double x) { return holds(check, {{x}, {}}); });
+      const Spread s = spread_of(v, m.mean);
+      std::string cell = shown(s.mean, m);
+      if (v.size() > 1)
+        cell += fmt::format(", {} to {}, {} of {} hold", shown(s.low, m), shown(s.high, m), held, v.size());
+      out += held == static_cast<std::ptrdiff_t>(v.size()) ? " " + cell + " |" : " **" + cell + "** |";
+    }
+    out += "\n";
+  };
+  if (const std::optional<Results> kept = load_results(lesson)) {
+    std::map<std::string, std::vector<double>> values;
+    for (const std::string& id : lesson.effect)
+      if (kept->measures.contains(id)) values[id] = kept->measures.at(id).values;
+    row("as in the lesson", values);
+  }
+  for (size_t i = 0; i < lines.size();) {
+    std::map<std::string, std::vector<double>> values;
+    size_t end = i;
+    for (; end < lines.size() && lines[end].setting == lines[i].setting; ++end)
+      for (const auto& [id, v] : lines[end].values) values[id].push_back(v);
+    row(lines[i].setting, values);
+    i = end;
+  }
+  return out;
+}
+
+std::string licence_text(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (entry.is_regular_file(error) && !entry.is_symlink(error)) files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  std::string text;
+  for (const std::string& file : files) {
+    text += read_input_file(file, input::kText);
+  }
+  return text;
+}
+
+}  // namespace normscope::lessons

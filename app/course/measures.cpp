@@ -1,0 +1,143 @@
+#include "app/course/measures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/ui/widgets.h"
+#include "engine/measure/initial_analysis.h"
+
+namespace normscope::lessons {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+double at(const CurveData& c, double x) {
+  double best = kUnknown, distance = kNever;
+  for (size_t i = 0; i < c.x.size(); ++i)
+    if (std::abs(c.x[i] - x) < distance) distance = std::abs(c.x[i] - x), best = c.y[i];
+  return distance < 1e-6 * (1 + std::abs(x)) ? best : kUnknown;
+}
+
+std::vector<double> between(const CurveData& c, double from, double to) {
+  std::vector<double> out;
+  for (size_t i = 0; i < c.x.size(); ++i)
+    if (from == to || (c.x[i] >= from && c.x[i] <= to)) out.push_back(c.y[i]);
+  return out;
+}
+
+std::vector<double> logs(std::vector<double> v) {
+  for (double& x : v) x = std::log(x);
+  return v;
+}
+
+/// Straight line of y against a scale of x or another curve.
+LinearFit fit(const std::vector<double>& x, const std::vector<double>& y, const std::string& against,
+              const CurveSet& curves) {
+  if (x.size() < 2) return {};
+  if (against == "x") return linear_fit(x, y);
+  if (against == "log x") return linear_fit(logs(x), y);
+  const auto other = curves.find(against);
+  return other == curves.end() || other->second.y.size() != y.size() ? LinearFit{}
+                                                                     : linear_fit(other->second.y, y);
+}
+
+/// By how much a law, or another curve of the same x, misses this one.
+double misfit_of(const std::string& law, const CurveData& c, const CurveSet& curves, double offset) {
+  if (const auto other = curves.find(law); other != curves.end()) return misfit(other->second.y, c.y);
+  return misfit(law_values(law, c.x, offset), c.y);
+}
+
+double lead(const Measure& m, const CurveData& c, const CurveSet& curves, double offset) {
+  double rival = kNever;
+  for (const std::string& law : m.rivals) rival = std::min(rival, misfit_of(law, c, curves, offset));
+  return rival / misfit_of(m.law, c, curves, offset);
+}
+
+double first_below(const CurveData& c, double limit) {
+  for (size_t i = 0; i < c.x.size(); ++i)
+    if (c.y[i] < limit) return c.x[i];
+  return kNever;
+}
+
+double of_curve(const Measure& m, const CurveData& c, const CurveSet& curves, double offset) {
+  if (c.y.empty()) return kUnknown;
+  if (m.take == "at") return at(c, m.a);
+  if (m.take == "fall") return at(c, m.a) / at(c, m.b);
+  if (m.take == "first_below") return first_below(c, m.a);
+  if (m.take == "exponent") return linear_fit(logs(c.x), logs(c.y)).slope;
+  const std::vector<double> y = between(c, m.a, m.b);
+  if (m.take == "misfit") return misfit_of(m.law, c, curves, offset);
+  if (m.take == "lead") return lead(m, c, curves, offset);
+  if (m.take == "r2" || m.take == "slope") {
+    const LinearFit f = fit(c.x, c.y, m.against, curves);
+    return m.take == "r2" ? f.r2 : f.slope;
+  }
+  if (y.empty()) return kUnknown;
+  if (m.take == "min") return *std::min_element(y.begin(), y.end());
+  if (m.take == "max") return *std::max_element(y.begin(), y.end());
+  return spread_of(y, m.mean).mean;
+}
+
+}  // namespace
+
+bool is_scale(std::string_view against) { return against == "x" || against == "log x"; }
+
+bool is_law(std::string_view law) { return law == "line" || law == "root" || law == "log"; }
+
+std::vector<double> law_values(std::string_view law, const std::vector<double>& x, double offset) {
+  std::vector<double> y;
+  for (double v : x)
+    y.push_back(law == "line"   ? v
+                : law == "root" ? std::sqrt(v)
+                : law == "log"  ? std::log1p(v / offset)
+                                : kUnknown);
+  return y;
+}
+
+double misfit(const std::vector<double>& law, const std::vector<double>& y) {
+  if (law.size() != y.size() || y.empty()) return kUnknown;
+  double ff = 0, fy = 0, yy = 0;
+  for (size_t i = 0; i < y.size(); ++i) ff += law[i] * law[i], fy += law[i] * y[i], yy += y[i] * y[i];
+  return std::sqrt(std::max(0.0, 1 - fy * fy / (ff * yy)));
+}
+
+double evaluate(const Lesson& lesson, const Measure& m, const CurveSet& curves) {
+  if (m.curve.empty()) {
+    const double a = evaluate(lesson, *lesson.measure(m.first), curves),
+                 b = evaluate(lesson, *lesson.measure(m.second), curves);
+    return m.take == "ratio" ? a / b : a - b;
+  }
+  const auto it = curves.find(m.curve);
+  const double offset = m.offset.empty() ? kUnknown : evaluate(lesson, *lesson.measure(m.offset), curves);
+  return it == curves.end() ? kUnknown : of_curve(m, it->second, curves, offset);
+}
+
+Spread spread_of(const std::vector<double>& values, Mean mean) {
+  if (values.empty()) return {kUnknown, kUnknown, kUnknown};
+  Spread s{0, values[0], values[0]};
+  for (double v : values) {
+    s.mean += (mean == Mean::Geometric ? std::log(v) : v) / static_cast<double>(values.size());
+    s.low = std::min(s.low, v), s.high = std::max(s.high, v);
+  }
+  if (mean == Mean::Geometric) s.mean = std::exp(s.mean);
+  return s;
+}
+
+std::string shown(double value, const Measure& m) {
+  if (std::isnan(value)) return "–";
+  if (std::isinf(value)) return "never";
+  // 19 448 says more than five seeds know: 19 000.
+  if (std::abs(value) >= 1000) {
+    const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) + 1 - m.digits);
+    value = std::round(value / unit) * unit;
+  }
+  const std::string text = ui::number(value, m.digits);
+  if (m.unit.empty() || m.unit == "×") return text + m.unit;
+  return text + " " + m.unit;
+}
+
+}  // namespace normscope::lessons

@@ -1,0 +1,35 @@
+// One number off the curves of a lesson, and what several seeds of it come to.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/course/curves.h"
+
+namespace normscope::lessons {
+
+/// "x", "log x".
+bool is_scale(std::string_view against);
+
+/// "line", "root", "log": laws that a curve may follow, y in proportion to x, to its root, to log(1 +
+/// x/offset).
+bool is_law(std::string_view law);
+/// The law at each x, up to its factor. NaN for one that is not known.
+std::vector<double> law_values(std::string_view law, const std::vector<double>& x, double offset);
+/// How far the best multiple of a law is from a curve: root of the sum of squared distances over the sum of
+/// squares. 0: y is in proportion to the law.
+double misfit(const std::vector<double>& law, const std::vector<double>& y);
+
+/// Of one seed. NaN where the curve has nothing to say; +inf for a first_below that never comes.
+double evaluate(const Lesson& lesson, const Measure& measure, const CurveSet& curves);
+
+/// Mean and range over seeds; the mean geometric or arithmetic.
+struct Spread {
+  double mean = 0, low = 0, high = 0;
+};
+Spread spread_of(const std::vector<double>& values, Mean mean);
+
+/// As shown: "0.00015", "8 200×".
+std::string shown(double value, const Measure& measure);
+
+}  // namespace normscope::lessons

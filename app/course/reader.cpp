@@ -1,0 +1,358 @@
+// The reader of reader.h: one function a table of lesson.toml.
+#include "app/course/reader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "app/files/input_kinds.h"
+#include "app/course/curves.h"
+#include "app/course/reader_checks.h"
+#include "app/files/toml_table.h"
+#include "engine/core/boundary.h"
+#include "engine/core/error.h"
+
+namespace normscope::lessons {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostFiles = 10'000, kMostLessons = 200;
+constexpr size_t kMostPoints = 100;
+constexpr int32_t kLastStep = 100'000;  // of a curve
+constexpr double kDeepest = 256;        // layers
+constexpr double kLargest = 1e6;        // of the steps of a knob or slider
+
+std::string read_file(const std::string& path, const InputKind& kind) {
+  auto text = read_input_file_if_there(path, kind);
+  if (!text) throw Error(fmt::format("{}:1: the file is missing: expected {}", path, kind.expected));
+  return *std::move(text);
+}
+
+Mean mean_of(Table& t) {
+  return t.choice("mean", {"arithmetic", "geometric"}, 0) == 1 ? Mean::Geometric : Mean::Arithmetic;
+}
+
+LessonRun read_run(const std::string& id, Table t) {
+  if (id.size() != 1 || id[0] < 'A' || id[0] > 'D')
+    t.refuse("", fmt::format("'{}' is no letter of a run: expected A, B, C or D", id));
+  LessonRun run;
+  run.id = id, run.name = t.text("name");
+  const std::vector<std::string> edits = t.texts("edits");
+  for (const auto& [key, value] : t.rest()) {
+    try {
+      set_field(run.spec, key, value);
+    } catch (const Error& error) {
+      t.refuse(key.substr(0, key.find('.')), error.what());
+    }
+  }
+  try {
+    for (const std::string& edit : edits) run.edits.push_back(edit_from(edit));
+    run.spec.data.context = run.spec.model.sequence;
+    complete(run.spec);
+    validate(run.spec);
+  } catch (const Error& error) {
+    t.refuse("", error.what());
+  }
+  return run;
+}
+
+Curve read_curve(const std::string& id, Table t) {
+  Curve c;
+  c.id = id;
+  c.of = static_cast<Curve::Of>(t.choice("of", {"run", "sweep", "depth", "layers", "shares"}));
+  c.run = t.text("run");
+  c.y = t.text("y");
+  c.mean = mean_of(t);
+  c.fast_seeds = t.whole("fast_seeds", 1, 5, 1);
+  switch (c.of) {
+    case Curve::Of::Run: {
+      const std::vector<double> steps = t.numbers("steps");
+      if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0] || steps[1] > kLastStep)
+        t.refuse("steps", fmt::format("expected [first, last], from 1 to {}", kLastStep));
+      c.from = static_cast<int32_t>(steps[0]), c.to = static_cast<int32_t>(steps[1]);
+      c.relative = t.flag("relative", false);
+      break;
+    }
+    case Curve::Of::Sweep:
+      c.field = t.text("field");
+      if (!find_field(c.field))
+        t.refuse("field", fmt::format("'{}' is no field of a run: expected one as train.warmup", c.field));
+      [[fallthrough]];
+    case Curve::Of::Depth:
+      c.xs = t.numbers("xs");
+      if (c.xs.size() < 2 || c.xs.size() > kMostPoints || !std::is_sorted(c.xs.begin(), c.xs.end()))
+        t.refuse("xs", fmt::format("expected 2 to {} numbers, ascending", kMostPoints));
+      if (c.of == Curve::Of::Depth && (c.xs.front() < 1 || c.xs.back() > kDeepest))
+        t.refuse("xs", fmt::format("expected depths from 1 to {}", kDeepest));
+      if (c.of == Curve::Of::Sweep) break;
+      [[fallthrough]];
+    case Curve::Of::Layers:
+      c.theory = t.flag("theory", false);
+      c.feed_forward = t.whole("feed_forward", 0, 65536, 0);
+      c.positions = t.whole("positions", 0, 64, 8);
+      c.noise = t.number("noise", 0.01);
+      c.models = t.whole("models", 1, 256, 1);
+      break;
+    case Curve::Of::Shares:
+      c.at_start = t.choice("at", {"start", "end"}, 0) == 0;
+      break;
+  }
+  if (const std::string expected = unknown_quantity(c); !expected.empty())
+    t.refuse("y", fmt::format("'{}' is not measured there: expected {}", c.y, expected));
+  t.done();
+  return c;
+}
+
+Measure read_measure(const std::string& id, Table t) {
+  Measure m;
+  m.id = id;
+  m.label = t.text("label");
+  const std::vector<std::string_view> takes{"at",          "mean",     "min",       "max",   "fall",
+                                            "first_below", "exponent", "r2",        "slope", "misfit",
+                                            "lead",        "ratio",    "difference"};
+  m.take = takes[t.choice("take", takes)];
+  if (m.take == "ratio" || m.take == "difference") {
+    m.first = t.text("first"), m.second = t.text("second");
+  } else {
+    m.curve = t.text("curve");
+    m.a = t.number(m.take == "fall"          ? "from"
+                   : m.take == "at"          ? "x"
+                   : m.take == "first_below" ? "limit"
+                                             : "from",
+                   0);
+    m.b = t.number("to", m.a);
+    if (m.take == "r2" || m.take == "slope") m.against = t.text("against", "x");
+    if (m.take == "misfit" || m.take == "lead") m.law = t.text("law"), m.offset = t.text("offset", "");
+    if (m.take == "lead") {
+      m.rivals = t.texts("rivals");
+      if (m.rivals.empty()) t.refuse("rivals", "is empty: expected one law or curve at least");
+    }
+  }
+  m.mean = mean_of(t);
+  m.digits = t.whole("digits", 1, 6, 2);
+  m.unit = t.text("unit", "");
+  t.done();
+  return m;
+}
+
+Neighbour read_neighbour(Table t) {
+  Neighbour n;
+  n.what = t.text("what"), n.value = t.maybe("value");
+  n.measure = t.text("measure", ""), n.curve = t.text("curve", ""), n.law = t.text("law", "");
+  if (n.value.has_value() + !n.measure.empty() + !n.curve.empty() + !n.law.empty() != 1)
+    t.refuse("what",
+             "stands without what the measure would be then: expected one of value, measure, curve, law");
+  t.done();
+  return n;
+}
+
+Check read_check(Table t) {
+  Check c;
+  c.measure = t.text("measure"), c.low = t.maybe("low"), c.high = t.maybe("high"), c.says = t.text("says");
+  for (Table& neighbour : t.tables("excludes")) c.excludes.push_back(read_neighbour(neighbour));
+  if (c.excludes.empty())
+    t.refuse("excludes",
+             "is missing: expected a neighbouring hypothesis that the check tells the claim from");
+  if (!c.low && !c.high) t.refuse("", "has no band: expected low, high or both");
+  if (c.low && c.high && *c.low > *c.high) t.refuse("low", "is above high: expected a band");
+  t.done();
+  return c;
+}
+
+FigureAxis read_axis(Table t) {
+  FigureAxis a;
+  a.label = t.text("label"), a.log = t.flag("log", false);
+  a.low = t.number("low"), a.high = t.number("high"), a.ticks = t.numbers("ticks");
+  if (a.low >= a.high) t.refuse("low", "is not below high: expected a range");
+  if (a.log && a.low <= 0) t.refuse("low", "is not positive: expected more than 0 on a log axis");
+  t.done();
+  return a;
+}
+
+Figure read_figure(const std::string& id, Table t) {
+  Figure f;
+  f.id = id, f.title = t.text("title"), f.note = t.text("note", "");
+  f.tab = t.text("tab", id);
+  f.map_run = t.text("map", "");
+  f.map_at_start = t.choice("map_at", {"start", "end"}, 0) == 0;
+  if (f.map_run.empty()) f.x = read_axis(t.table("x")), f.y = read_axis(t.table("y"));
+  for (Table& line : t.tables("lines")) {
+    FigureLine l;
+    l.curve = line.text("curve"), l.run = line.text("run"), l.name = line.text("name", "");
+    line.done();
+    f.lines.push_back(std::move(l));
+  }
+  for (Table& level : t.tables("levels")) {
+    FigureLevel l;
+    l.label = level.text("label"), l.value = level.maybe("value"), l.measure = level.text("measure", "");
+    l.letters = level.flag("letters", false);
+    level.done();
+    f.levels.push_back(std::move(l));
+  }
+  for (Table& theory : t.tables("theory")) {
+    Figure::Theory line;
+    line.label = theory.text("label"), line.x = theory.numbers("x"), line.low = theory.numbers("low");
+    line.high = theory.has("high") ? theory.numbers("high") : line.low;
+    if (line.x.size() < 2 || line.x.size() != line.low.size() || line.x.size() != line.high.size())
+      theory.refuse("x", "x, low and high differ in length: expected as many numbers, two at least");
+    theory.done();
+    f.theory.push_back(std::move(line));
+  }
+  t.done();
+  return f;
+}
+
+/// In steps that can be told apart and counted.
+bool is_slider(double low, double high, double step) {
+  return low < high && step > 0 && (high - low) / step <= kLargest;
+}
+
+Prediction read_prediction(Table t) {
+  Prediction p;
+  p.kind = static_cast<Prediction::Kind>(t.choice("kind", {"draw", "order", "value"}));
+  p.ask = t.text("ask");
+  if (p.kind == Prediction::Kind::Draw) p.curve = t.text("curve");
+  if (p.kind == Prediction::Kind::Value) {
+    p.measure = t.text("measure"), p.unit = t.text("unit", "");
+    p.values = t.numbers("values");
+    if (p.values.empty()) {
+      p.low = t.number("low"), p.high = t.number("high"), p.step = t.number("step");
+    } else {
+      if (p.values.size() < 2 || !std::is_sorted(p.values.begin(), p.values.end()))
+        t.refuse("values", "expected two numbers or more, ascending");
+      p.low = p.values.front(), p.high = p.values.back();
+    }
+    p.start = t.number("start");
+    p.on_y = t.choice("axis", {"x", "y"}, 0) == 1;
+    if (!(is_slider(p.low, p.high, p.step) && p.start >= p.low && p.start <= p.high))
+      t.refuse("low", "no slider: expected low < high, step > 0, low <= start <= high");
+  }
+  if (p.kind == Prediction::Kind::Order) {
+    p.first = t.text("first"), p.last = t.text("last");
+    for (Table& card : t.tables("cards")) {
+      p.cards.push_back({card.text("id"), card.text("text"), card.text("measure")});
+      card.done();
+    }
+    if (p.cards.size() < 2) t.refuse("cards", "expected two cards or more");
+  }
+  t.done();
+  return p;
+}
+
+Knob read_knob(const std::string& id, Table t) {
+  Knob k;
+  k.id = id, k.run = t.text("run"), k.field = t.text("field"), k.label = t.text("label");
+  k.low = t.number("low"), k.high = t.number("high"), k.step = t.number("step");
+  if (!find_field(k.field))
+    t.refuse("field", fmt::format("'{}' is no field of a run: expected one as train.warmup", k.field));
+  if (!is_slider(k.low, k.high, k.step)) t.refuse("low", "no range: expected low < high, step > 0");
+  t.done();
+  return k;
+}
+
+Puzzle read_puzzle(Table t) {
+  Puzzle p;
+  p.text = t.text("text"), p.measure = t.text("measure"), p.low = t.maybe("low"), p.high = t.maybe("high");
+  t.done();
+  return p;
+}
+
+/// Of a folder NN-name; 0 for any other.
+int32_t number_of(const std::string& folder) {
+  const std::string name = fs::path(folder).filename().string();
+  int32_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc{} && name.size() > 3 && number > 0 && end != name.data() + name.size() ? number
+                                                                                                   : 0;
+}
+
+}  // namespace
+
+Lesson read_lesson(const std::string& folder) {
+  const std::string file = (fs::path(folder) / "lesson.toml").string();
+  return parse_lesson(read_file(file, input::kLesson), folder,
+                      [](const std::string& path) { return read_file(path, input::kProse); });
+}
+
+Lesson parse_lesson(std::string_view source, const std::string& folder, const ReadProse& read_prose) {
+  const std::string file = (fs::path(folder) / "lesson.toml").string();
+  const toml::table root = parse_toml(source, file);
+  Table t(root, file, "");
+  Lesson lesson;
+  lesson.folder = folder, lesson.number = number_of(folder);
+  lesson.id = t.text("id"), lesson.title = t.text("title"), lesson.question = t.text("question");
+  lesson.claim = t.text("claim"), lesson.minutes = t.whole("minutes", 1, 60);
+  lesson.sources = t.texts("sources"), lesson.spotlight = t.text("spotlight");
+  for (auto& [id, child] : t.children("run")) lesson.runs.push_back(read_run(id, child));
+  for (auto& [id, child] : t.children("curve")) lesson.curves.push_back(read_curve(id, child));
+  for (auto& [id, child] : t.children("measure")) lesson.measures.push_back(read_measure(id, child));
+  for (Table& child : t.tables("check")) lesson.checks.push_back(read_check(child));
+  for (auto& [id, child] : t.children("figure")) lesson.figures.push_back(read_figure(id, child));
+  for (auto& [id, child] : t.children("knob")) lesson.knobs.push_back(read_knob(id, child));
+  lesson.prediction = read_prediction(t.table("prediction"));
+  lesson.effect = t.texts("effect");
+  if (t.has("puzzle")) lesson.puzzle = read_puzzle(t.table("puzzle"));
+  Table steps = t.table("step");
+  for (StepKind kind : kSteps) {
+    Step& step = lesson.steps[static_cast<size_t>(kind)];
+    Table one = steps.table(to_string(kind));
+    step.figures = one.texts("figures");
+    one.done();
+    const std::string prose = (fs::path(folder) / (std::string(to_string(kind)) + ".md")).string();
+    step.text = parse_prose(read_prose(prose), prose);
+  }
+  steps.done();
+  t.done();
+  check_references(lesson, t);
+  return lesson;
+}
+
+std::string lessons_folder() {
+  if (const char* set = std::getenv("NORMSCOPE_LESSONS"); set && *set) return set;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error)
+    for (const fs::path& beside :
+         {program.parent_path() / "lessons", program.parent_path() / "../share/normscope/lessons"})
+      if (fs::is_directory(beside, error)) return beside.string();
+  return NORMSCOPE_SOURCE_DIR "/lessons";
+}
+
+const Lesson* Course::find(std::string_view key) const {
+  for (const Lesson& lesson : lessons)
+    if (lesson.id == key || std::to_string(lesson.number) == key) return &lesson;
+  return nullptr;
+}
+
+Course read_course(const std::string& folder) {
+  Course course;
+  std::vector<std::string> folders;
+  std::string error;
+  for (const std::string& path : files_in(folder, kMostFiles, error)) {
+    std::error_code failure;  // of a link that leads nowhere or in circles
+    const bool lesson = fs::is_directory(path, failure) && number_of(path) > 0;
+    if (lesson && folders.size() < kMostLessons) folders.push_back(path);
+    if (failure && number_of(path) > 0)
+      course.broken.push_back({path, fmt::format("{}: {}", path, failure.message())});
+  }
+  if (!error.empty()) course.broken.push_back({folder, fmt::format("{}: {}", folder, error)});
+  for (const std::string& one : folders) {
+    try {
+      Lesson lesson = read_lesson(one);
+      if (course.find(lesson.id))
+        throw Error(
+            fmt::format("{}/lesson.toml:1: [id] '{}' is another lesson's: expected its own", one, lesson.id));
+      course.lessons.push_back(std::move(lesson));
+    } catch (...) {
+      course.broken.push_back({one, describe_exception(one)});
+    }
+  }
+  std::stable_sort(course.lessons.begin(), course.lessons.end(),
+                   [](const Lesson& a, const Lesson& b) { return a.number < b.number; });
+  return course;
+}
+
+}  // namespace normscope::lessons

@@ -1,0 +1,228 @@
+#include "app/course/reader_checks.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <sstream>
+
+#include "app/course/labels.h"
+#include "app/course/measures.h"
+#include "engine/core/error.h"
+
+namespace normscope::lessons {
+namespace {
+
+class Checker {
+ public:
+  Checker(const Lesson& lesson, const Table& root) : lesson_(lesson), root_(root) {}
+
+  void all() const {
+    std::istringstream words(lesson_.claim);
+    const auto count = std::distance(std::istream_iterator<std::string>(words), {});
+    if (count > kClaimWords)
+      root_.refuse("claim", fmt::format("has {} words: expected at most {}", count, kClaimWords));
+    if (!names_file(lesson_.id)) root_.refuse("id", wrong_name(lesson_.id));
+    if (lesson_.checks.empty()) root_.refuse("", "has no [[check]]: expected one at least");
+    if (lesson_.runs.empty()) root_.refuse("", "has no [run.A]: expected one at least");
+    // One may be left out, so that a placement keeps its letter over the course.
+    for (size_t i = 0; i < lesson_.runs.size(); ++i)
+      if (i == 0 ? lesson_.runs[i].id != "A" : lesson_.runs[i].id <= lesson_.runs[i - 1].id)
+        refuse("run", lesson_.runs[i].id,
+               i == 0 ? "comes first: expected [run.A]"
+                      : fmt::format("comes after [run.{}]: expected letters in their order",
+                                    lesson_.runs[i - 1].id));
+    for (const LessonRun& run : lesson_.runs) no_setting("run." + run.id, "name", run.name);
+    for (const Curve& c : lesson_.curves) {
+      need(lesson_.run(c.run), "curve." + c.id, "run", c.run, "a run");
+      if (c.of == Curve::Of::Run) probe_exists(c);
+    }
+    for (const Measure& m : lesson_.measures) measure(m);
+    for (const Check& c : lesson_.checks) check(c);
+    for (const std::string& id : lesson_.effect)
+      if (std::none_of(lesson_.checks.begin(), lesson_.checks.end(),
+                       [&](const Check& c) { return c.measure == id; }))
+        root_.refuse("effect", fmt::format("'{}' has no [[check]]: expected measures with one", id));
+    for (const Figure& f : lesson_.figures) figure(f);
+    for (const Knob& k : lesson_.knobs) need(lesson_.run(k.run), "knob." + k.id, "run", k.run, "a run");
+    prediction();
+    if (lesson_.puzzle)
+      need(lesson_.measure(lesson_.puzzle->measure), "puzzle", "measure", lesson_.puzzle->measure,
+           "a measure");
+    for (StepKind kind : kSteps) step(kind);
+  }
+
+ private:
+  /// Ids of a lesson and its figures stand in the names of the files that a report is written to.
+  static bool names_file(const std::string& id) {
+    return !id.empty() && std::all_of(id.begin(), id.end(), [](unsigned char c) {
+      return std::isalnum(c) || c == '-' || c == '_';
+    });
+  }
+  static std::string wrong_name(const std::string& id) {
+    return fmt::format("'{}' is no name: expected letters, digits, - and _", id);
+  }
+
+  [[noreturn]] void refuse(const std::string& table, const std::string& key, const std::string& what) const {
+    throw Error(fmt::format("{}:1: [{}.{}] {}", root_.file(), table, key, what));
+  }
+
+  void need(const void* found, const std::string& table, const std::string& key, const std::string& name,
+            const char* what) const {
+    if (!found) refuse(table, key, fmt::format("'{}' is not in this lesson: expected {} of it", name, what));
+  }
+
+  /// "L09.ffn.w2.grad_norm" of a model with six layers.
+  void probe_exists(const Curve& c) const {
+    const int32_t layers = lesson_.run(c.run)->spec.model.layers;
+    for (size_t at = c.y.find('L'); at != std::string::npos; at = c.y.find('L', at + 1)) {
+      const int32_t layer = std::atoi(c.y.c_str() + at + 1);
+      if (layer < 1 || layer > layers)
+        refuse("curve." + c.id, "y",
+               fmt::format("'{}' is of layer {}: expected L01 to L{:02}", c.y, layer, layers));
+    }
+  }
+
+  void measure(const Measure& m) const {
+    const std::string table = "measure." + m.id;
+    if (m.curve.empty()) {
+      need(lesson_.measure(m.first), table, "first", m.first, "a measure");
+      need(lesson_.measure(m.second), table, "second", m.second, "a measure");
+      if (depth(m, 0) > 8) refuse(table, "first", "refers to itself: expected measures of curves at the end");
+      return;
+    }
+    need(lesson_.curve(m.curve), table, "curve", m.curve, "a curve");
+    if (!m.against.empty() && !is_scale(m.against))
+      need(lesson_.curve(m.against), table, "against", m.against, "x, log x or a curve");
+    if (m.law.empty()) return;
+    bool log = m.law == "log";
+    for (const std::string& law : m.rivals) {
+      log |= law == "log";
+      if (!is_law(law)) need(lesson_.curve(law), table, "rivals", law, "line, root, log or a curve");
+    }
+    if (!is_law(m.law)) need(lesson_.curve(m.law), table, "law", m.law, "line, root, log or a curve");
+    if (log) need(lesson_.measure(m.offset), table, "offset", m.offset, "the measure that is N0 of the log");
+  }
+
+  void check(const Check& c) const {
+    const Measure* measure = lesson_.measure(c.measure);
+    need(measure, "check", "measure", c.measure, "a measure");
+    for (const Neighbour& n : c.excludes) {
+      if (!n.measure.empty())
+        need(lesson_.measure(n.measure), "check", "excludes.measure", n.measure, "a measure");
+      if (!n.curve.empty()) need(lesson_.curve(n.curve), "check", "excludes.curve", n.curve, "a curve");
+      if (!n.law.empty() && !is_law(n.law))
+        refuse("check", "excludes.law", fmt::format("'{}': expected line, root or log", n.law));
+      if ((!n.curve.empty() || !n.law.empty()) && measure->curve.empty())
+        refuse("check", "excludes",
+               fmt::format("'{}' is not of a curve: expected value or measure", measure->id));
+    }
+  }
+
+  int depth(const Measure& m, int level) const {
+    if (level > 8 || m.first.empty()) return level;
+    const Measure *first = lesson_.measure(m.first), *second = lesson_.measure(m.second);
+    return std::max(first ? depth(*first, level + 1) : 0, second ? depth(*second, level + 1) : 0);
+  }
+
+  void figure(const Figure& f) const {
+    const std::string table = "figure." + f.id;
+    if (!names_file(f.id)) refuse("figure", f.id, wrong_name(f.id));
+    if (!f.map_run.empty()) need(lesson_.run(f.map_run), table, "map", f.map_run, "a run");
+    for (const FigureLine& line : f.lines) {
+      need(lesson_.curve(line.curve), table, "lines.curve", line.curve, "a curve");
+      if (line.run.size() != 1 || line.run[0] < 'A' || line.run[0] > 'D')
+        refuse(table, "lines.run", fmt::format("'{}': expected A, B, C or D", line.run));
+      if (line.name.empty() && !lesson_.run(line.run))
+        refuse(table, "lines.name",
+               fmt::format("is missing, and there is no run {}: expected a text", line.run));
+      no_setting(table, "lines.name", line.name);
+    }
+    for (const FigureLevel& level : f.levels) {
+      if (!level.measure.empty() + level.value.has_value() + level.letters != 1)
+        refuse(table, "levels", "expected one of value, measure and letters = true");
+      if (!level.measure.empty())
+        need(lesson_.measure(level.measure), table, "levels.measure", level.measure, "a measure");
+    }
+  }
+
+  void prediction() const {
+    const Prediction& p = lesson_.prediction;
+    if (p.kind == Prediction::Kind::Draw) {
+      need(lesson_.curve(p.curve), "prediction", "curve", p.curve, "a curve");
+      const auto& figures = lesson_.step(StepKind::Predict).figures;
+      const Figure* figure = figures.empty() ? nullptr : lesson_.figure(figures[0]);
+      const auto has_it = [&](const FigureLine& line) { return line.curve == p.curve; };
+      if (!figure || std::none_of(figure->lines.begin(), figure->lines.end(), has_it))
+        refuse("prediction", "curve", "is not in the figure of step.predict: expected it there");
+    }
+    if (p.kind == Prediction::Kind::Value)
+      need(lesson_.measure(p.measure), "prediction", "measure", p.measure, "a measure");
+    for (const Prediction::Card& card : p.cards)
+      need(lesson_.measure(card.measure), "prediction", "cards.measure", card.measure, "a measure");
+  }
+
+  void step(StepKind kind) const {
+    const Step& step = lesson_.step(kind);
+    const std::string table = std::string("step.") + to_string(kind);
+    if (step.figures.empty()) refuse(table, "figures", "is empty: expected one figure at least");
+    for (const std::string& id : step.figures) need(lesson_.figure(id), table, "figures", id, "a figure");
+    if (const int32_t words = step.text.words(); words > kStepWords)
+      throw Error(fmt::format("{}:1: {} words: expected at most {} between two actions", step.text.file,
+                              words, kStepWords));
+    for (const Block& block : step.text.blocks) {
+      bool in_forms = false;
+      for (const Inline& piece : block.inlines) {
+        using Kind = Inline::Kind;
+        if (piece.kind == Kind::If || piece.kind == Kind::Always) in_forms = true;
+        if (piece.kind == Kind::End) in_forms = false;
+        inline_piece(step.text, piece, kind);
+        if (piece.kind == Kind::Value && !in_forms)
+          throw Error(
+              fmt::format("{}:{}: {{value {}}} in a sentence with one form only: expected {{if NAME < "
+                          "NUMBER}} ... {{else}} ... {{end}} around it, or {{always}} ... {{end}} where it "
+                          "is true whatever is measured",
+                          step.text.file, piece.line, piece.text));
+      }
+    }
+  }
+
+  /// Labels say settings by themselves, and those of the run that is shown.
+  void no_setting(const std::string& table, const char* key, const std::string& text) const {
+    if (const std::string said = setting_said(lesson_, text); !said.empty())
+      refuse(table, key,
+             fmt::format("'{}' names a setting ({}): expected what no setting changes", text, said));
+  }
+
+  void inline_piece(const Prose& prose, const Inline& piece, StepKind kind) const {
+    using Kind = Inline::Kind;
+    const auto missing = [&](const void* found, const char* what) {
+      if (!found)
+        throw Error(fmt::format("{}:{}: '{}' is not in this lesson: expected {} of it", prose.file,
+                                piece.line, piece.text, what));
+    };
+    if (piece.kind == Kind::Value || piece.kind == Kind::Band || piece.kind == Kind::Reference)
+      missing(lesson_.measure(piece.text), "a measure");
+    if (piece.kind == Kind::Drag) missing(lesson_.knob(piece.text), "a knob");
+    if (piece.kind == Kind::Tile || piece.kind == Kind::Sample || piece.kind == Kind::Name)
+      missing(lesson_.run(piece.text), "a run");
+    for (const Condition& condition : piece.conditions)
+      if (condition.measure != kChanged && !lesson_.measure(condition.measure))
+        throw Error(fmt::format("{}:{}: '{}' is not in this lesson: expected a measure of it", prose.file,
+                                piece.line, condition.measure));
+    const bool early = kind == StepKind::Predict;
+    if (early && (piece.kind == Kind::Value || piece.kind == Kind::Band || piece.kind == Kind::Sample ||
+                  !piece.conditions.empty()))
+      throw Error(fmt::format(
+          "{}:{}: {{{}}} before the prediction: expected at most {{ref NAME}} of the starting point",
+          prose.file, piece.line, piece.text));
+  }
+
+  const Lesson& lesson_;
+  const Table& root_;
+};
+
+}  // namespace
+
+void check_references(const Lesson& lesson, const Table& root) { Checker(lesson, root).all(); }
+
+}  // namespace normscope::lessons

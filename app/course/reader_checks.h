@@ -1,0 +1,15 @@
+// What no single table of a lesson can see: that every name refers to something, that the claim is short,
+// that no text between two actions is a wall. Called at the end of read_lesson.
+#pragma once
+
+#include "app/course/lesson.h"
+#include "app/files/toml_table.h"
+
+namespace normscope::lessons {
+
+inline constexpr int32_t kClaimWords = 25, kStepWords = 130;
+
+/// Throws Error with the table's file.
+void check_references(const Lesson& lesson, const Table& root);
+
+}  // namespace normscope::lessons

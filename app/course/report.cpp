@@ -1,0 +1,208 @@
+#include "app/course/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <exception>
+#include <filesystem>
+
+#include "app/files/input_kinds.h"
+#include "app/course/figures.h"
+#include "app/course/labels.h"
+#include "app/plot/plot.h"
+#include "engine/core/error.h"
+#include "engine/io/atomic_file.h"
+
+namespace normscope::lessons {
+namespace {
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (char c : text) out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
+  return out;
+}
+
+struct Row {
+  std::string says, what, value, range, band, excludes;
+  bool holds = false;
+};
+
+std::vector<Row> rows_of(const Lesson& lesson, const Results& kept) {
+  std::vector<Row> rows;
+  for (const Check& check : lesson.checks) {
+    const Measure& m = *lesson.measure(check.measure);
+    const auto it = kept.measures.find(m.id);
+    if (it == kept.measures.end()) continue;
+    const Verdict v{&check, &m, it->second, holds(check, it->second)};
+    std::string excludes;
+    for (const Neighbour& n : check.excludes) {
+      const std::vector<double> values = values_of(lesson, check, n, kept);
+      excludes += fmt::format("{}{} ({})", excludes.empty() ? "" : "; ", n.what,
+                              shown(spread_of(values, m.mean).mean, m));
+    }
+    rows.push_back({check.says, m.label, shown(it->second.spread.mean, m), spread_text(v), band_text(check),
+                    excludes, v.holds});
+  }
+  return rows;
+}
+
+std::string picture_of(const Lesson& lesson, const Figure& figure, bool dark) {
+  return fmt::format("{}-{}{}.svg", lesson.id, figure.id, dark ? "-dark" : "");
+}
+
+std::string settings_of(const Lesson& lesson, const LessonRun& run) {
+  std::string out = fmt::format("{}: {}", run.id, run_label(lesson, run.id));
+  const RunSpec standard;
+  for (const auto& [key, value] : field_values(run.spec))
+    if (key != "run.name" && value != get_field(standard, key)) out += fmt::format(", {} {}", key, value);
+  return out;
+}
+
+/// Some checks are one sentence together: "none has less," "and none has more."
+bool stands_alone(const std::string& says) {
+  return !says.empty() && says.back() == '.' && std::isupper(static_cast<unsigned char>(says.front()));
+}
+
+}  // namespace
+
+std::string claim_table(const Course& course) {
+  std::string out = "| claim | measured | range of five seeds | verdict |\n|--|--|--|--|\n";
+  for (const Lesson& lesson : course.lessons) {
+    out += fmt::format("| **{}. {}** {} | | | |\n", lesson.number, lesson.title, lesson.claim);
+    const std::optional<Results> kept = load_results(lesson);
+    if (!kept) continue;
+    for (const Row& row : rows_of(lesson, *kept))
+      out += fmt::format("| {} | {} | {} | {} |\n", row.says, row.value, row.range,
+                         row.holds ? "holds" : "fails");
+  }
+  return out;
+}
+
+std::string headline_table(const Course& course) {
+  std::string out = "| lesson | for instance | measured | range of five seeds |\n|--|--|--|--|\n";
+  for (const Lesson& lesson : course.lessons) {
+    const std::optional<Results> kept = load_results(lesson);
+    if (!kept) continue;
+    const std::vector<Row> rows = rows_of(lesson, *kept);
+    if (rows.empty()) continue;
+    const auto alone =
+        std::find_if(rows.begin(), rows.end(), [](const Row& r) { return stands_alone(r.says); });
+    const Row& first = alone == rows.end() ? rows.front() : *alone;
+    out += fmt::format("| **{}.** {} | {} | {} | {} |\n", lesson.number, lesson.claim, first.says,
+                       first.value, first.range);
+  }
+  return out;
+}
+
+std::string with_claims(const std::string& page, const Course& course, const std::string& name) {
+  constexpr std::string_view kAll = "<!-- claims: normscope lesson report --page -->\n",
+                             kOneEach = "<!-- claims, one a lesson: normscope lesson report --page -->\n",
+                             kEnd = "<!-- end of claims -->";
+  const bool all = page.find(kAll) != std::string::npos;
+  const std::string_view mark = all ? kAll : kOneEach;
+  const size_t begin = page.find(mark), end = page.find(kEnd);
+  if (begin == std::string::npos || end == std::string::npos || end < begin)
+    throw Error(fmt::format("{}:1: has no place for the claim table: expected a line {}, later {}", name,
+                            kAll.substr(0, kAll.size() - 1), kEnd));
+  return page.substr(0, begin + mark.size()) + "\n" + (all ? claim_table(course) : headline_table(course)) +
+         "\n" + page.substr(end);
+}
+
+void insert_claims(const Course& course, const std::string& path) {
+  write_file(path, with_claims(read_input_file(path, input::kPage), course, path), "report");
+}
+
+std::vector<std::string> report_files(const Course& course, const std::string& folder) {
+  std::vector<std::string> files{folder + "/index.html", folder + "/report.md", folder + "/claims.md"};
+  for (const Lesson& lesson : course.lessons)
+    for (const Figure& figure : lesson.figures)
+      for (const bool dark : {false, true}) files.push_back(folder + "/" + picture_of(lesson, figure, dark));
+  return files;
+}
+
+std::vector<std::string> lesson_files(const Course& course) {
+  std::vector<std::string> files;
+  for (const Lesson& lesson : course.lessons) {
+    for (const char* name : {"lesson.toml", "measured.json", "limits.md"})
+      files.push_back((std::filesystem::path(lesson.folder) / name).string());
+    for (const StepKind step : kSteps)
+      files.push_back((std::filesystem::path(lesson.folder) / to_string(step)).string() + ".md");
+  }
+  return files;
+}
+
+std::vector<std::string> write_report(const Course& course, const std::string& folder) {
+  make_folder(folder, Access::shared, "report");
+  std::vector<std::string> paths;
+  std::exception_ptr failure;  // one file that cannot be written takes none of the others along
+  const auto write = [&](const std::string& name, const std::string& text) {
+    try {
+      write_file(folder + "/" + name, text, "report");
+      paths.push_back(folder + "/" + name);
+    } catch (const Error&) {
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  std::string html =
+      "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>normscope: claims and "
+      "measurements</title>\n"
+      "<style>body{font:16px/1.6 Inter,system-ui,sans-serif;max-width:860px;margin:40px auto;padding:0 "
+      "16px;color:#191b20;background:#fff}"
+      "td,th{text-align:left;padding:4px 14px 4px "
+      "0;vertical-align:top}td:nth-child(2){font-family:'JetBrains Mono',monospace;white-space:nowrap}"
+      "img{max-width:100%}small{color:#4e525b}</style>\n<h1>Claims and measurements</h1>\n";
+  std::string markdown = "# Claims and measurements\n\n";
+  for (const Lesson& lesson : course.lessons) {
+    const std::optional<Results> kept = load_results(lesson);
+    html += fmt::format("<h2>{}. {}</h2>\n<p>{}</p>\n", lesson.number, escaped(lesson.title),
+                        escaped(lesson.claim));
+    markdown += fmt::format("## {}. {}\n\n{}\n\n", lesson.number, lesson.title, lesson.claim);
+    for (const LessonRun& run : lesson.runs) {
+      html += fmt::format("<small>{}</small><br>\n", escaped(settings_of(lesson, run)));
+      markdown += fmt::format("- {}\n", settings_of(lesson, run));
+    }
+    for (const std::string& source : lesson.sources) {
+      html += fmt::format("<small>{}</small><br>\n", escaped(source));
+      markdown += fmt::format("- {}\n", source);
+    }
+    if (!kept) continue;
+    html +=
+        "<table><tr><th>claim<th>measured<th>range of seeds<th>must lie in<th>excludes "
+        "(there)<th>verdict</tr>\n";
+    markdown +=
+        "\n| claim | measured | value, mean | range of seeds | must lie in | excludes (there) | "
+        "verdict |\n|--|--|--|--|--|--|--|\n";
+    for (const Row& row : rows_of(lesson, *kept)) {
+      html += fmt::format("<tr><td>{}<br><small>{}</small><td>{}<td>{}<td>{}<td>{}<td>{}</tr>\n",
+                          escaped(row.says), escaped(row.what), row.value, row.range, row.band,
+                          escaped(row.excludes), row.holds ? "holds" : "fails");
+      markdown += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", row.says, row.what, row.value,
+                              row.range, row.band, row.excludes, row.holds ? "holds" : "fails");
+    }
+    html += "</table>\n", markdown += "\n";
+    const std::string limits = (std::filesystem::path(lesson.folder) / "limits.md").string();
+    if (const auto text = read_input_file_if_there(limits, input::kPage)) markdown += "#" + *text + "\n";
+    for (const Figure& figure : lesson.figures) {
+      FigureData data;
+      data.reference = &*kept, data.level = kept->level;
+      plot::PlotSpec plot = figure_plot(lesson, figure, data);
+      plot.pad_right = 120;
+      if (figure.map_run.empty())
+        plot.note += fmt::format("{}{} seeds, range as band", plot.note.empty() ? "" : "; ", kept->seeds);
+      for (const bool dark : {false, true})
+        write(picture_of(lesson, figure, dark), plot::to_svg(plot, ui::theme(dark), {640, 400}));
+      html += fmt::format("<p><img src=\"{0}-{1}.svg\" alt=\"{2}\"></p>\n", lesson.id, figure.id,
+                          escaped(figure.title));
+      markdown += fmt::format("![{2}]({0}-{1}.svg)\n\n", lesson.id, figure.id, figure.title);
+    }
+  }
+  write("index.html", html + "</html>\n");
+  write("report.md", markdown);
+  write("claims.md", claim_table(course));
+  if (failure) std::rethrow_exception(failure);
+  return paths;
+}
+
+}  // namespace normscope::lessons

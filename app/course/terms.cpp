@@ -1,0 +1,109 @@
+#include "app/course/terms.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <sstream>
+#include <vector>
+
+#include "app/view/glossary.h"
+
+namespace normscope::lessons {
+namespace {
+
+struct Phrase {
+  std::vector<std::string> words;
+  const shell::Term* term;
+};
+
+/// The next '|' that is not a formula's own "\\|".
+size_t separator(std::string_view words) {
+  size_t bar = words.find('|');
+  while (bar != words.npos && bar > 0 && words[bar - 1] == '\\') bar = words.find('|', bar + 1);
+  return bar;
+}
+
+/// All phrases by their first word, longest first; formulas by their source.
+struct Index {
+  std::map<std::string, std::vector<Phrase>, std::less<>> phrases;
+  std::map<std::string, const shell::Term*, std::less<>> formulas;
+
+  Index() {
+    for (const shell::Term& term : shell::glossary()) {
+      if (term.words == shell::kNotInText) continue;
+      add(term.title, term);
+      std::string_view rest = term.words;
+      while (!rest.empty()) {
+        const size_t bar = separator(rest);
+        const std::string_view one = rest.substr(0, bar);
+        if (one.starts_with('$'))
+          formulas.emplace(one.substr(1), &term);
+        else
+          add(one, term);
+        rest = bar == rest.npos ? std::string_view{} : rest.substr(bar + 1);
+      }
+    }
+    for (auto& [first, list] : phrases)
+      std::stable_sort(list.begin(), list.end(),
+                       [](const Phrase& a, const Phrase& b) { return a.words.size() > b.words.size(); });
+  }
+
+  void add(std::string_view text, const shell::Term& term) {
+    Phrase phrase{{}, &term};
+    std::istringstream words{std::string(text)};
+    for (std::string word; words >> word;) phrase.words.push_back(plain_word(word));
+    phrases[phrase.words[0]].push_back(std::move(phrase));
+  }
+};
+
+const Index& index() {
+  static const Index made;
+  return made;
+}
+
+/// The word itself, or its plural.
+bool is(const std::string& word, const std::string& known) {
+  return word == known || (word.size() == known.size() + 1 && word.back() == 's' && word.starts_with(known));
+}
+
+TermMatch longest(const std::vector<Phrase>& list, std::span<const std::string> words) {
+  for (const Phrase& phrase : list)
+    if (phrase.words.size() <= words.size() &&
+        std::equal(phrase.words.begin(), phrase.words.end(), words.begin(),
+                   [](const std::string& known, const std::string& word) { return is(word, known); }))
+      return {phrase.term, phrase.words.size()};
+  return {};
+}
+
+}  // namespace
+
+std::string plain_word(std::string_view word) {
+  const std::string_view kEnds = ".,;:!?()";
+  while (!word.empty() && kEnds.find(word.front()) != kEnds.npos) word.remove_prefix(1);
+  while (!word.empty() && kEnds.find(word.back()) != kEnds.npos) word.remove_suffix(1);
+  if (word.ends_with("'s")) word.remove_suffix(2);
+  std::string out(word);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+TermMatch term_at_start(std::span<const std::string> words) {
+  if (words.empty() || words[0].empty()) return {};
+  const auto& phrases = index().phrases;
+  TermMatch best;
+  const auto try_word = [&](std::string_view first) {
+    if (const auto it = phrases.find(first); it != phrases.end())
+      if (const TermMatch match = longest(it->second, words); match.words > best.words) best = match;
+  };
+  try_word(words[0]);
+  if (words[0].ends_with('s')) try_word(std::string_view(words[0]).substr(0, words[0].size() - 1));
+  return best;
+}
+
+const shell::Term* term_of_formula(std::string_view tex) {
+  const auto& formulas = index().formulas;
+  const auto it = formulas.find(tex);
+  return it == formulas.end() ? nullptr : it->second;
+}
+
+}  // namespace normscope::lessons

@@ -1,0 +1,231 @@
+#include "app/diagram/diagram.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+
+#include "app/ui/widgets.h"
+
+namespace normscope::lab {
+namespace {
+
+using namespace ui;
+
+constexpr double kPatience = 10;  // seconds a fork may take to appear before the diagram shows what is there
+
+bool same_stacks(const Stacks& a, const Stacks& b) {
+  return a.both == b.both && same_wiring(a.main, b.main, a.both) &&
+         (!a.both || same_wiring(a.encoder, b.encoder));
+}
+
+void settle_pending(DiagramState& state, const LabView& view, double time) {
+  if (!state.pending) return;
+  const int d = find_run(view, 'D');
+  const bool arrived =
+      d >= 0 && view.version != state.pending->since_version &&
+      same_stacks(stacks_of(view.runs[static_cast<size_t>(d)].spec->model), state.pending->stacks);
+  const bool refused = view.version != state.pending->since_version && !view.message.empty() && !view.busy;
+  if (arrived || refused || time - state.pending->time > kPatience) state.pending.reset();
+}
+
+// The sentence of the footer: what a drop does, or how to begin.
+struct Footer {
+  std::string lead, text;
+  bool held = false;
+};
+
+Footer drop_footer(const DiagramState& state, const DiagramInput& input, const Stacks& stacks) {
+  if (!state.target || !state.preview)
+    return {"Hold",
+            state.brush ? "over a slot's column, then across layers: these alone change."
+                        : "over a yellow slot. Letting go anywhere else changes nothing.",
+            true};
+  const std::string of =
+      !stacks.both || input.compact
+          ? ""
+          : fmt::format(" of the {}", state.preview->side == Side::main ? "decoder" : "encoder");
+  std::string text = drop_text(*state.preview, *state.target, state.only_this && !state.brush, of) + ".";
+  if (state.brush)
+    text = fmt::format("{}, {}.", layers_text(state.painted), state.preview->note);
+  else if (!state.only_this && state.preview->count() > 1 && of.empty())
+    text += " Alt: this one.";
+  if (!input.compact) {
+    const bool back = input.step < input.view.step && !state.from_start;
+    text += state.from_start ? " Starts run D from step 0."
+            : back           ? fmt::format(" Starts run D from step {}.", grouped(input.step))
+                             : " Starts run D.";
+  }
+  return {state.brush ? "Paint:" : "Drop:", text, true};
+}
+
+Footer footer_of(const DiagramState& state, const DiagramInput& input, const Stacks& stacks) {
+  if (state.dragging) return drop_footer(state, input, stacks);
+  if (!state.left_out.empty()) {
+    const int run = shown_run(state, input.view);
+    const LeftOutWords words =
+        left_out_words(state, input.view.runs[static_cast<size_t>(run)], input.compact);
+    return {words.lead, words.text, true};
+  }
+  if (state.hovered &&
+      std::find(state.locked.begin(), state.locked.end(), *state.hovered) != state.locked.end())
+    return {"Locked.",
+            input.compact ? "L unlocks it." : "It stays when others move. L or a right click unlocks it."};
+  if (state.pending) return {"Run D", "starts: " + state.pending->note + ".", true};
+  const int norms =
+      count_norms(stacks.of(Side::main)) + (stacks.both ? count_norms(stacks.of(Side::encoder)) : 0);
+  if (norms == 0 && count_fixed_norms(stacks.of(Side::main)) > 0)
+    return {"No norm to drag:",
+            input.compact ? "they stand inside." : "those here stand inside. A preset changes them."};
+  if (norms == 0)
+    return {"No norm.",
+            input.compact ? "Choose a preset." : "Choose a preset, or focus a slot and press Enter."};
+  if (input.compact) return {"Drag a norm", "to another slot. Alt: only one."};
+  return {"Drag a norm", "to another slot: all alike follow. Alt: one. Ctrl: paint."};
+}
+
+void draw_footer(Ui& ui, const Rect& footer, const Footer& text) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  if (text.held) p.fill_bottom(footer.inset(1, 0), t.accent_soft, radius::panel - 1);
+  p.hairline({footer.x + 1, footer.y}, {footer.right() - 1, footer.y}, t.border);
+  const Rect line = footer.inset(space::pad, 0);
+  const float lead = p.text_in(line, {Face::bold, type::body}, t.ink, text.lead);
+  Rect rest = line;
+  rest.take_left(lead + 4);
+  p.text_in(rest, {Face::sans, type::body}, text.held ? t.ink : t.ink2, text.text);
+  ui.mark("diagram/footer", footer, text.lead + " " + text.text,
+          "Says what letting go, or the next key, will do.");
+}
+
+// What stands where: one stack a stack, or the one that is looked at where two have no room.
+std::vector<StackRows> stacks_of(DiagramState& state, const Stacks& stacks, bool compact) {
+  std::vector<StackRows> stack_layouts;
+  for (Side side : {Side::encoder, Side::main}) {
+    if (side == Side::encoder && !stacks.both) continue;
+    const Stack stack = stacks.of(side, state.locked);
+    int& open = state.open(side);
+    const int first = open == DiagramState::kUnset ? (stacks.both && !compact ? 0 : 1) : open;
+    const int shown = std::clamp(first, -1, stack.layers() - 1);
+    if (open != DiagramState::kUnset) open = shown;
+    if (compact && stacks.both && side != state.shown) continue;
+    stack_layouts.push_back({side, stack.cross, diagram_rows(stack, shown),
+                      stacks.wiring(side).embedding != NormKind::None,
+                      stacks.wiring(side).second != NormKind::None});
+  }
+  return stack_layouts;
+}
+
+void stack_choice(Ui& ui, DiagramState& state, const DiagramLayout& layout) {
+  const Rect& output = layout.stack_layouts.front().output;
+  int selected = state.shown == Side::main ? 1 : 0;
+  const std::vector<std::string> labels{"encoder", "decoder"};
+  if (choice(ui, "diagram/stack", {output.right() + 8, output.y - 1, 96, output.h + 2}, labels, selected,
+             "Which of the two stacks stands here."))
+    state.shown = selected == 1 ? Side::main : Side::encoder;
+}
+
+// Slots and rows are named before they are painted, and the picture covers the ring that they drew.
+void ring_over(Ui& ui) {
+  if (!ui.focus_visible() || !ui.focused().starts_with("diagram/")) return;
+  if (const Control* at = ui.registry().find(ui.focused()))
+    ui.paint().outline(at->rect.inset(-3), ui.theme().ink, 1.5f, radius::token + 3);
+}
+
+}  // namespace
+
+int shown_run(const DiagramState& state, const LabView& view) {
+  if (view.runs.empty()) return -1;
+  int run = find_run(view, state.selected);
+  if (run < 0) run = find_run(view, state.source);
+  return run < 0 ? 0 : run;
+}
+
+Stacks shown_stacks(const DiagramState& state, const LabView& view, int run) {
+  if (state.pending && state.selected == 'D') return state.pending->stacks;
+  return stacks_of(view.runs[static_cast<size_t>(run)].spec->model);
+}
+
+std::string fork_title(const DiagramState& state, const LabView& view) {
+  const int run = shown_run(state, view);
+  if (run < 0) return {};
+  return fmt::format("Fork of {}", view.runs[static_cast<size_t>(run)].letter);
+}
+
+void commit_change(DiagramState& state, const DiagramInput& input, const ModelConfig* model,
+                   const WiringChange& change, bool from_start, double time, std::vector<Command>& commands) {
+  const int run = shown_run(state, input.view);
+  if (run < 0 || (change.empty() && !model)) return;
+  const RunView& source = input.view.runs[static_cast<size_t>(run)];
+  ForkRequest request;
+  request.source = run;
+  request.spec = *source.spec;
+  if (model)
+    request.spec.model = *model;
+  else
+    stack_of(request.spec.model, change.side) = change.wiring;
+  complete(request.spec);
+  request.spec.name = source.letter == 'D' ? source.name : fmt::format("Fork of {}", source.letter);
+  request.from_start = from_start;
+  request.note = change.note;
+  request.train = true;
+  // What is seen is what is forked.
+  if (input.step < input.view.step)
+    request.step = std::max(input.step, source.forked_from >= 0 ? source.fork_step : 0);
+  state.pending = {stacks_of(request.spec.model), change.note, input.view.version, time};
+  commands.emplace_back(std::move(request));
+  state.source = source.letter;
+  state.selected = 'D';
+  state.left_out.clear();
+}
+
+void draw_run_tiles(Ui& ui, DiagramState& state, const DiagramInput& input, Vec right_centre) {
+  const bool crowded = input.compact && input.view.runs.size() > 3;
+  const float size = crowded ? 18 : 20, pitch = crowded ? 25 : 28;
+  float x = right_centre.x - size - pitch * static_cast<float>(input.view.runs.size() - 1);
+  const int shown = shown_run(state, input.view);
+  for (size_t i = 0; i < input.view.runs.size(); ++i, x += pitch) {
+    const char letter = input.view.runs[i].letter;
+    const bool on = static_cast<int>(i) == shown;
+    if (tile_button(ui, fmt::format("diagram/run/{}", letter), {x, right_centre.y - size / 2, size, size},
+                    letter - 'A', on,
+                    fmt::format("Show run {}: {}. What you drag here forks from it.", letter,
+                                input.view.runs[i].name)))
+      state.selected = letter, state.pending.reset();
+  }
+}
+
+void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const Rect& area,
+                  const Rect& footer, std::vector<Command>& commands) {
+  settle_pending(state, input.view, ui.time());
+  const int run = shown_run(state, input.view);
+  if (run < 0) return;
+  const char letter = input.view.runs[static_cast<size_t>(run)].letter;
+  if (state.left_out_of != letter) state.left_out.clear(), state.left_out_of = letter;
+  const Stacks stacks = shown_stacks(state, input.view, run);
+  const std::vector<StackRows> stack_layouts = stacks_of(state, stacks, input.compact);
+
+  DiagramLayout layout = layout_diagram(area, stack_layouts, input.compact);
+  const float overflow = std::max(0.f, layout.content_height - area.h);
+  if (overflow > 0 && area.contains(ui.mouse())) state.scroll -= ImGui::GetIO().MouseWheel * 40;
+  state.scroll = std::clamp(state.scroll, 0.f, overflow);
+  if (state.scroll > 0) {
+    Rect moved = area;
+    moved.y -= state.scroll;
+    layout = layout_diagram(moved, stack_layouts, input.compact);
+  }
+
+  ui.mark("diagram", area, placement_caption(stacks.of(Side::main)),
+          "The model as it is wired: flow goes up, every branch leaves the trunk and is added back. Yellow "
+          "norms move.");
+  handle_diagram(ui, state, input, layout, stacks, area, commands);
+  const Rect clip{area.x - 8, area.y - 2, area.w + 16, area.h + 4};
+  ui.paint().push_clip(clip);
+  paint_diagram(ui, state, input, layout, stacks, run);
+  ring_over(ui);
+  ui.paint().pop_clip();
+  if (stacks.both && input.compact && state.scroll < 4) stack_choice(ui, state, layout);
+  draw_footer(ui, footer, footer_of(state, input, stacks));
+}
+
+}  // namespace normscope::lab

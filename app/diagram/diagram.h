@@ -1,0 +1,120 @@
+// The architecture diagram as a picture and as a control: flow goes up, the residual stream is one thick line in the
+// run's colour, norm tokens are dragged between the slots of a branch, painted over layers, locked or moved
+// from the keyboard, and what comes of it is a fork. An encoder-decoder stands as two stacks. Drawn by the
+// Lab screen; diagram_model says what a drop does, diagram_layout where things stand.
+//
+// Controls: diagram/run/A, diagram/preset/Post, diagram/stack (which stack presets change; compact: which is
+// shown), diagram/layer2 and diagram/layers3-6 (open a row), diagram/collapse,
+// diagram/layer2/attn/{before,after,residual stream} (slots, also cross and ffn; value: the norm's kind),
+// diagram/final, diagram/embedding, the same of an encoder beside a decoder with enc/ before layer;
+// diagram/layer2/attn/{skip,branch}-scale (pills); diagram/kind/{lock,ln,rms,...} (the menu);
+// diagram/layer2/skip and diagram/layer2/attn/skip (click away).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/view/commands.h"
+#include "app/diagram/diagram_layout.h"
+#include "app/view/lab_data.h"
+#include "app/ui/ui.h"
+
+namespace normscope::lab {
+
+struct DiagramState {
+  char selected = 'A';  // run that is shown and edited
+  // 0-based; -1: all collapsed; kUnset: nobody has opened or closed one yet.
+  static constexpr int kUnset = -2;
+  int open_layer = kUnset, open_encoder = kUnset;
+  int& open(Side side) { return side == Side::encoder ? open_encoder : open_layer; }
+  Side shown = Side::main;  // compact: the one stack that has room
+  int preset_stack = 0;     // what a preset changes of an encoder-decoder: both stacks, encoder, decoder
+  std::optional<Placement> preset_asked;  // from elsewhere, as if it had been pressed here
+  float scroll = 0;
+
+  // The hand.
+  std::optional<SlotId> dragging;    // token that is held
+  ui::Vec grip;                      // from its slot to where it is held now
+  std::optional<Slot> target;        // legal slot under the hand
+  std::optional<SlotId> hovered;     // token under the mouse
+  std::optional<int> hovered_layer;  // 0-based; row under the mouse
+  std::optional<SlotId> focus_next;  // slot that the keyboard goes to
+  std::optional<SlotId> menu;        // slot whose kind is being chosen
+  bool only_this = false;            // Alt
+  bool from_start = false;           // Shift
+  bool brush = false;                // Ctrl: the layers passed, and no others
+  std::vector<int> painted;          // by the brush so far
+  bool cancelled = false;            // Escape during a drag: what follows until release is no drop
+  std::optional<WiringChange> preview;
+  std::vector<SlotId> locked;  // norms that stay whatever the others do
+  // Clicked away to see the loss without them: "L03", "dec.L02.cross"; of the run with this letter.
+  std::vector<std::string> left_out;
+  char left_out_of = 0;
+
+  // A fork that was asked for and has not been seen yet: shown at once, so that a drop stays where it fell.
+  struct Pending {
+    Stacks stacks;
+    std::string note;
+    uint64_t since_version = 0;
+    double time = 0;
+  };
+  std::optional<Pending> pending;
+  char source = 'A';  // run of the last fork: where an undo returns to
+};
+
+struct DiagramInput {
+  const LabView& view;
+  LabData& data;
+  int step = 0;  // of the cursor, for the micro-bars
+  bool compact = false;
+  std::optional<int> hover_layer{};  // 0-based; under the hand in a plot
+};
+
+// The run whose diagram is shown: the selected one, or the source while D is still being built. -1 without
+// runs.
+int shown_run(const DiagramState& state, const LabView& view);
+// Its wiring as it is to be drawn.
+Stacks shown_stacks(const DiagramState& state, const LabView& view, int run);
+// "Fork of A" / "12 norms moved" while something is held over a target; empty otherwise.
+std::string fork_title(const DiagramState& state, const LabView& view);
+
+// Row of presets (or, given a small rectangle, a list) and the run tiles, for the panel's head.
+void draw_presets(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect&, bool as_list,
+                  std::vector<Command>&);
+void draw_run_tiles(ui::Ui&, DiagramState&, const DiagramInput&, ui::Vec right_centre);
+// The picture with its hands in `area`, the footer in `footer`.
+void draw_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect& area, const ui::Rect& footer,
+                  std::vector<Command>&);
+
+// Posts the change as a fork of the shown run. The diagram then shows run D.
+void commit_change(DiagramState&, const DiagramInput&, const ModelConfig* model, const WiringChange&,
+                   bool from_start, double time, std::vector<Command>&);
+
+// diagram_input.cpp: registers every slot and row, moves tokens, and leaves in `state` what to draw.
+void handle_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLayout&, const Stacks&,
+                    const ui::Rect& clip, std::vector<Command>&);
+// diagram_menu.cpp: the list of kinds while it is open. Returns what was chosen.
+struct KindChoice {
+  std::optional<NormKind> kind;
+  bool lock = false;
+};
+KindChoice kind_menu(ui::Ui&, const ui::Rect& anchor, NormKind now, bool locked);
+// diagram_leave_out.cpp: layers and sub-layers clicked away. Names are those of lab/ablation.h.
+std::string place_name(const ModelConfig&, Side, int layer, std::optional<Sub> sub = {});
+bool is_left_out(const DiagramState&, const std::string& name);
+void toggle_left_out(DiagramState&, int run, const std::string& name, std::vector<Command>&);
+void leave_out_controls(ui::Ui&, DiagramState&, const DiagramInput&, int run, const StackLayout&,
+                        const ui::Rect& clip, std::vector<Command>&);
+struct LeftOutWords {
+  std::string lead, text;
+};
+LeftOutWords left_out_words(const DiagramState&, const RunView&, bool compact);
+// diagram_scales.cpp: the pills of an open layer tell what they are.
+void tell_scales(ui::Ui&, const DiagramState&, const DiagramInput&, const StackLayout&, const Stacks&,
+                 const ui::Rect& clip);
+// diagram_picture.cpp: draws what is there.
+void paint_diagram(ui::Ui&, const DiagramState&, const DiagramInput&, const DiagramLayout&, const Stacks&,
+                   int run);
+
+}  // namespace normscope::lab

@@ -1,0 +1,346 @@
+// What hand and keys do in the diagram: every slot and row is a named control; mouse and keyboard end in the same
+// WiringChange.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/view/shortcuts.h"
+#include "app/diagram/diagram.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lab {
+namespace {
+
+using namespace ui;
+using shell::Act;
+
+constexpr std::array<std::pair<Act, Slot>, 3> kKeys{
+    {{Act::norm_before, Slot::Before}, {Act::norm_after, Slot::After}, {Act::norm_stream, Slot::Stream}}};
+
+std::string row_name(Side side, const DiagramRow& row) {
+  const std::string where = "diagram/" + side_prefix(side);
+  return row.count() == 1 ? fmt::format("{}layer{}", where, row.first + 1)
+                          : fmt::format("{}layers{}-{}", where, row.first + 1, row.last + 1);
+}
+
+struct SlotInput {
+  Ui& ui;
+  DiagramState& state;
+  const DiagramInput& input;
+  const DiagramLayout& layout;
+  const Stacks& stacks;
+  std::vector<Command>& commands;
+
+  Stack stack(Side side) const { return stacks.of(side, state.locked); }
+  NormKind norm(SlotId at) const { return norm_at(stacks.wiring(at.side), at); }
+
+  void commit(const WiringChange& change, bool from_start) {
+    commit_change(state, input, nullptr, change, from_start, ui.time(), commands);
+  }
+
+  // Whether a slot under the hand stands for a move of the held norm to its place: one of its own sub-layer,
+  // or of one that would follow.
+  bool stands_for(SlotId from, SlotId at) const {
+    const Stack s = stack(from.side);
+    if (!legal_move(s, from, at.slot)) return false;
+    if (at.layer == from.layer && at.sub == from.sub) return true;
+    return !state.only_this && same_layer(s, at.layer, from.layer) && norm(at) == NormKind::None;
+  }
+
+  std::optional<Slot> target_under(Vec mouse, SlotId from) const {
+    const StackLayout* stack_layout = layout.stack_layout(from.side);
+    if (!stack_layout) return std::nullopt;
+    for (const RowLayout& row : stack_layout->rows) {
+      for (const SublayerLayout& sub : row.subs)
+        for (Slot slot : kSlots)
+          if (sub.slot(slot).inset(-12, -10).contains(mouse) &&
+              stands_for(from, {row.row.first, sub.sub, slot, from.side}))
+            return slot;
+      for (const SmallSlots& small : row.small)
+        for (Slot slot : kSlots)
+          if (small.slot(slot).inset(-8, -6).contains(mouse) &&
+              stands_for(from, {row.row.first, small.sub, slot, from.side}))
+            return slot;
+    }
+    return std::nullopt;
+  }
+
+  // The brush: the column under the hand says where to, the rows that it passes say in which layers.
+  void paint_over(Vec mouse, SlotId from) {
+    const StackLayout* stack_layout = layout.stack_layout(from.side);
+    if (!stack_layout) return;
+    for (const RowLayout& row : stack_layout->rows) {
+      if (mouse.y < row.box.y || mouse.y >= row.box.bottom()) continue;
+      const int layer = row.layer_at(mouse.y);
+      const int last = state.painted.empty() ? layer : state.painted.back();
+      for (int l = last; l != layer; l += layer > last ? 1 : -1) put_painted(l);
+      put_painted(layer);
+      Slot best = from.slot;
+      float distance = 1e9f;
+      const auto consider = [&](Slot slot, const Rect& place) {
+        const float d = std::abs(mouse.x - place.centre().x);
+        if (d < distance) distance = d, best = slot;
+      };
+      for (Slot slot : kSlots) {
+        if (!row.subs.empty()) consider(slot, row.subs.front().slot(slot));
+        if (!row.small.empty()) consider(slot, row.small.front().slot(slot));
+      }
+      if (best != from.slot && legal_move(stack(from.side), from, best)) state.target = best;
+    }
+  }
+
+  void put_painted(int layer) {  // the newest stands last
+    std::erase(state.painted, layer);
+    state.painted.push_back(layer);
+  }
+
+  WiringChange change_to(SlotId from, Slot to) const {
+    const Stack s = stack(from.side);
+    return state.brush ? paint_move(s, from, to, state.painted, state.only_this)
+                       : move_norm(s, from, to, state.only_this);
+  }
+
+  void drag(const Hit& hit, SlotId at, const Rect& place) {
+    const bool movable = norm(at) != NormKind::None && !stack(at.side).is_locked(at);
+    if (hit.held && hit.dragging && !state.cancelled && movable) {
+      if (!state.dragging) state.brush = hit.ctrl, state.painted.clear(), state.target.reset();
+      state.dragging = at;
+      const Vec mouse = ui.mouse(), middle = place.centre();
+      state.grip = place.h < 15 ? mouse - middle : hit.drag;  // small marks jump under the hand
+      state.only_this = hit.alt, state.from_start = hit.shift;
+      if (state.brush)
+        paint_over(mouse, at);
+      else
+        state.target = target_under(mouse, at);
+      state.preview.reset();
+      if (state.target) state.preview = change_to(at, *state.target);
+      if (ui.shortcut("Escape")) state.cancelled = true, state.dragging.reset();
+    }
+    if (!hit.released) return;
+    if (state.dragging == at && !state.cancelled) {
+      if (!state.brush) state.target = target_under(ui.mouse(), at), state.only_this = hit.alt;
+      if (state.target) commit(change_to(at, *state.target), hit.shift);
+    }
+    state.dragging.reset(), state.target.reset(), state.preview.reset();
+    state.cancelled = state.brush = false;
+  }
+
+  // Left and right along the slots, over to the other stack; up and down along the sub-layers, to the final
+  // norm at the top and to that of the embedding at the bottom.
+  void move_focus(SlotId at, int dx, int dy) {
+    constexpr std::array<Slot, 3> across{Slot::Stream, Slot::Before, Slot::After};
+    const auto subs = stack(at.side).subs();
+    const int per_layer = static_cast<int>(subs.size());
+    int column = static_cast<int>(std::find(across.begin(), across.end(), at.slot) - across.begin());
+    int line = at.layer == kFinal ? stack(at.side).layers() * per_layer
+               : at.layer == kEmbedding
+                   ? -1
+                   : at.layer * per_layer +
+                         static_cast<int>(std::find(subs.begin(), subs.end(), at.sub) - subs.begin());
+    column += (dx > 0) - (dx < 0), line += (dy > 0) - (dy < 0);
+    Side side = at.side;
+    if (stacks.both && column > 2 && side == Side::encoder) side = Side::main, column = 0;
+    if (stacks.both && column < 0 && side == Side::main) side = Side::encoder, column = 2;
+    const Stack next_stack = stack(side);
+    const int n = static_cast<int>(next_stack.subs().size()), top = next_stack.layers() * n;
+    if (side != at.side) line = std::min(line * n / per_layer, top - 1);
+    line = std::clamp(line, -1, top);
+    column = std::clamp(column, 0, 2);
+    SlotId next{kFinal, Sub::attention, across[static_cast<size_t>(column)], side};
+    if (line < 0) {
+      next.layer = kEmbedding, next.slot = Slot::Stream;
+    } else if (line < top) {
+      next.layer = line / n, next.sub = next_stack.subs()[static_cast<size_t>(line % n)];
+      state.open(side) = next.layer;
+    } else {
+      next.slot = Slot::Stream;
+    }
+    state.shown = side;
+    state.focus_next = next;
+  }
+
+  // The layer above or below takes the norms of this one, and the focus goes there.
+  void paint_neighbour(SlotId at, int dy, bool from_start) {
+    if (!at.in_layer()) return;
+    const int next = at.layer + (dy > 0 ? 1 : -1);
+    const WiringChange change = copy_layer(stack(at.side), at.layer, next);
+    if (next < 0 || next >= stack(at.side).layers()) return;
+    commit(change, from_start);
+    state.open(at.side) = next;
+    at.layer = next;
+    state.focus_next = at;
+  }
+
+  NormKind fill_kind() const {
+    const NormKind kind = input.view.runs[static_cast<size_t>(shown_run(state, input.view))].spec->model.norm;
+    return kind == NormKind::None ? NormKind::LayerNorm : kind;
+  }
+
+  // I, O, P: the norm in focus to that slot, or that slot filled and emptied. Ctrl: in this layer alone.
+  void to_slot(SlotId at, Slot slot, bool only_this, bool layer_only, bool from_start) {
+    if (!at.in_layer()) return;
+    const Stack s = stack(at.side);
+    if (norm(at) != NormKind::None && slot != at.slot) {
+      const int layers[] = {at.layer};
+      const WiringChange change =
+          layer_only ? paint_move(s, at, slot, layers, only_this) : move_norm(s, at, slot, only_this);
+      commit(change, from_start);
+      if (!change.empty()) state.focus_next = SlotId{at.layer, at.sub, slot, at.side};
+      return;
+    }
+    const SlotId there{at.layer, at.sub, slot, at.side};
+    commit(set_norm(s, there, norm(there) == NormKind::None ? fill_kind() : NormKind::None,
+                    only_this || layer_only),
+           from_start);
+  }
+
+  void keys(const Hit& hit, SlotId at) {
+    if (!hit.focused) return;
+    if (hit.ctrl && hit.arrow_y) return paint_neighbour(at, hit.arrow_y, hit.shift);
+    if (hit.arrow_x || hit.arrow_y) move_focus(at, hit.arrow_x, hit.arrow_y);
+    for (auto [key, slot] : kKeys)
+      for (const char* prefix :
+           {"", "Alt+", "Shift+", "Alt+Shift+", "Ctrl+", "Ctrl+Alt+", "Ctrl+Shift+", "Ctrl+Alt+Shift+"})
+        if (ui.shortcut(std::string(prefix).append(shell::shortcut_of(key).chord)))
+          return to_slot(at, slot, hit.alt, hit.ctrl, hit.shift);
+    const NormKind here = norm(at);
+    if ((hit.clicked && hit.by_key) || (here != NormKind::None && shell::pressed(ui, Act::norm_empty)))
+      commit(set_norm(stack(at.side), at, here == NormKind::None ? fill_kind() : NormKind::None, hit.alt),
+             hit.shift);
+    else if (shell::pressed(ui, Act::norm_kind))
+      open_menu(at);
+    else if (shell::pressed(ui, Act::norm_lock))
+      toggle_lock(at);
+    else if (at.in_layer() && (shell::pressed(ui, Act::layer_out) || ui.shortcut("Alt+X")))
+      leave_out(at, hit.alt);
+  }
+
+  void leave_out(SlotId at, bool only_sub) {
+    const int run = shown_run(state, input.view);
+    const ModelConfig& model = input.view.runs[static_cast<size_t>(run)].spec->model;
+    if (state.pending) return;
+    toggle_left_out(state, run,
+                    place_name(model, at.side, at.layer, only_sub ? std::optional(at.sub) : std::nullopt),
+                    commands);
+  }
+
+  void toggle_lock(SlotId at) {
+    if (std::erase(state.locked, at) == 0 && norm(at) != NormKind::None) state.locked.push_back(at);
+  }
+
+  void open_menu(SlotId at) {
+    state.menu = at;
+    ui.open_popup("diagram/kind");
+  }
+
+  // A slot of the open layer, a mark of a collapsed row (by mouse only: the arrows open its layer), or the
+  // final norm.
+  void slot(const Rect& place, SlotId at, bool small) {
+    const NormKind kind = norm(at);
+    const std::string name = "diagram/" + slot_name(at), help = slot_help(stack(at.side), at);
+    if (small && kind == NormKind::None) return ui.mark(name, place, short_name(kind), help);
+    HitOptions options;
+    options.arrows = true, options.radius = radius::token, options.tooltip = !state.dragging;
+    options.focusable = !small;
+    const Hit hit = ui.hit(name, place, short_name(kind), help, options);
+    if (hit.hovered && kind != NormKind::None && !state.dragging) state.hovered = at;
+    if (at.in_layer()) drag(hit, at, place);
+    if (hit.right_clicked) open_menu(at);
+    if (!at.in_layer() && hit.clicked && !hit.by_key && !hit.dragging) open_menu(at);
+    if (small && hit.clicked && !hit.dragging) state.open(at.side) = at.layer;
+    keys(hit, at);
+  }
+
+  void menu() {
+    if (!state.menu) return;
+    if (const auto place = place_of(layout, *state.menu)) {
+      const bool locked = stack(state.menu->side).is_locked(*state.menu);
+      const KindChoice choice = kind_menu(ui, *place, norm(*state.menu), locked);
+      if (choice.kind)
+        commit(set_norm(stack(state.menu->side), *state.menu, *choice.kind, ui.alt()), ui.shift());
+      if (choice.lock) toggle_lock(*state.menu);
+    }
+    if (!ui.popup_open("diagram/kind")) state.menu.reset();
+  }
+};
+
+void open_rows(Ui& ui, DiagramState& state, const StackLayout& stack_layout, const Rect& clip) {
+  for (const RowLayout& row : stack_layout.rows) {
+    if (!clip.contains(row.box.centre())) continue;
+    if (!row.row.open) {
+      const std::string help = row.row.count() > 1
+                                   ? fmt::format("Layers {} to {} are wired alike. Opens layer {}.",
+                                                 row.row.first + 1, row.row.last + 1, row.row.first + 1)
+                                   : fmt::format("Opens layer {}.", row.row.first + 1);
+      HitOptions options;
+      options.overlap = true;  // its marks lie on it
+      if (ui.hit(row_name(stack_layout.side, row.row), row.box, "collapsed", help, options).clicked)
+        state.open(stack_layout.side) = row.row.first;
+    } else if (!row.collapse.empty()) {
+      if (ui.hit("diagram/" + side_prefix(stack_layout.side) + "collapse", row.collapse,
+                 fmt::format("{}", row.row.first + 1), "Closes the layer.")
+              .clicked)
+        state.open(stack_layout.side) = -1;
+    }
+  }
+}
+
+void note_hovered_layer(DiagramState& state, const DiagramLayout& layout, const Rect& clip, Vec mouse) {
+  if (!clip.contains(mouse) || state.dragging) return;
+  for (const StackLayout& stack_layout : layout.stack_layouts)
+    for (const RowLayout& row : stack_layout.rows) {
+      for (const BarLayout& bar : row.bars)
+        if (bar.size.inset(-1, -2).contains(mouse) || bar.gradient.inset(-1, -2).contains(mouse))
+          state.hovered_layer = bar.layer;
+      if (row.row.count() == 1 && row.box.contains(mouse)) state.hovered_layer = row.row.first;
+    }
+}
+
+}  // namespace
+
+void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const DiagramLayout& layout,
+                    const Stacks& stacks, const Rect& clip, std::vector<Command>& commands) {
+  state.hovered.reset();
+  state.hovered_layer.reset();
+  note_hovered_layer(state, layout, clip, ui.mouse());
+  // A focus that moved last frame arrives now: one key moves it once, and a layer that it opened has its
+  // slots.
+  if (state.focus_next) ui.focus("diagram/" + slot_name(*state.focus_next)), state.focus_next.reset();
+  if (!state.dragging) state.target.reset(), state.preview.reset();
+  SlotInput slots{ui, state, input, layout, stacks, commands};
+  const bool may_open = !state.dragging;
+  for (const StackLayout& stack_layout : layout.stack_layouts) {
+    if (may_open) open_rows(ui, state, stack_layout, clip);
+    if (!stack_layout.size_head.empty()) {
+      ui.mark("diagram/size", stack_layout.size_head, "",
+              "Variance of the trunk where each branch joins it: log, 0.01 to 100.");
+      ui.mark(
+          "diagram/gradient", stack_layout.gradient_head, "",
+          "Norm of the loss's gradient on its way down, at each layer or sub-layer: log, a millionth to 3.");
+    }
+    if (may_open && !state.pending)
+      leave_out_controls(ui, state, input, shown_run(state, input.view), stack_layout, clip, commands);
+    for (const RowLayout& row : stack_layout.rows) {
+      if (!clip.overlaps(row.box)) continue;
+      for (const SublayerLayout& sub : row.subs)
+        for (Slot slot : kSlots)
+          if (clip.contains(sub.slot(slot).centre()))
+            slots.slot(sub.slot(slot), {row.row.first, sub.sub, slot, stack_layout.side}, false);
+      for (const SmallSlots& small : row.small)
+        for (Slot slot : kSlots)
+          if (clip.contains(small.slot(slot).centre()))
+            slots.slot(small.slot(slot), {row.row.first, small.sub, slot, stack_layout.side}, true);
+    }
+    if (clip.contains(stack_layout.final_slot.centre()))
+      slots.slot(stack_layout.final_slot, {kFinal, Sub::attention, Slot::Stream, stack_layout.side}, false);
+    if (clip.contains(stack_layout.embedding_slot.centre()))
+      slots.slot(stack_layout.embedding_slot, {kEmbedding, Sub::attention, Slot::Stream, stack_layout.side}, false);
+    tell_scales(ui, state, input, stack_layout, stacks, clip);
+  }
+  slots.menu();
+  if (!ui.popup_open("diagram/kind")) state.menu.reset();
+}
+
+}  // namespace normscope::lab

@@ -1,0 +1,98 @@
+// Where everything of the architecture diagram stands, in logical px: computed from the rows and the free
+// area, before anything is drawn. One stack a stack: a single one takes the whole width, those of an
+// encoder-decoder stand side by side. Spare height goes between the rows and between the sub-layers of the
+// open layer; when there is too little, content_height exceeds the area and the diagram scrolls.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "app/view/diagram_model.h"
+#include "app/ui/geometry.h"
+
+namespace normscope::lab {
+
+// One sub-layer of the open layer.
+struct SublayerLayout {
+  Sub sub = Sub::attention;
+  ui::Rect box, before, after, stream;  // the function and its three slots
+  ui::Vec plus;                        // where the branch is added back
+  ui::Rect pill;                       // skip scale, between fork and add
+  ui::Rect branch_pill;                // scale of the branch, on its way back
+  float fork_y = 0;                    // where the branch leaves the residual stream
+  float return_x = 0;                  // right end of the way back
+  ui::Rect size_bar, bar;              // micro-bars: variance going up (may be empty), gradient coming down
+  const ui::Rect& slot(Slot which) const {
+    return which == Slot::Before ? before : which == Slot::After ? after : stream;
+  }
+};
+
+// The marks of a collapsed row: a triple for each sub-layer, the lowest for attention.
+struct SmallSlots {
+  Sub sub = Sub::attention;
+  ui::Rect before, after, stream;
+  ui::Rect enter;   // a norm that the sub-layer's stream enters by
+  ui::Rect inside;  // room for what stands inside the function, right of the row's name
+  const ui::Rect& slot(Slot which) const {
+    return which == Slot::Before ? before : which == Slot::After ? after : stream;
+  }
+};
+
+// Micro-bars of a collapsed row: of a layer in a group, of a sub-layer otherwise.
+struct BarLayout {
+  ui::Rect size, gradient;
+  int layer = 0;
+  Sub sub = Sub::feed_forward;
+};
+
+struct RowLayout {
+  DiagramRow row;
+  ui::Rect box;
+  std::vector<SublayerLayout> subs;  // open rows, attention (the lowest) first
+  std::vector<SmallSlots> small;     // collapsed rows
+  int sheets = 0;                    // drawn behind a collapsed group
+  std::vector<BarLayout> bars;       // collapsed rows
+  ui::Rect collapse, skip;           // of an open row, skip its square; empty where there is no room
+  // The layer at this height: the rows of a group share its height, the first lowest.
+  int layer_at(float y) const;
+};
+
+struct StackLayout {
+  Side side = Side::main;
+  bool cross = false, narrow = false;  // narrow: one of two
+  float left = 0, right = 0, stream_x = 0;
+  ui::Rect size_head, gradient_head;  // above the columns of bars
+  ui::Rect output, embedding;         // output is empty where the residual stream becomes memory
+  ui::Rect final_slot, embedding_slot;
+  ui::Rect second;  // the norm of a second stream, left of its line or on it; empty without one
+  ui::Vec join;
+  float stream_top = 0, stream_bottom = 0;
+  std::vector<RowLayout> rows;  // as diagram_rows: bottom up
+  float content_height = 0;
+};
+
+struct DiagramLayout {
+  bool compact = false;
+  std::vector<StackLayout> stack_layouts;  // encoder first
+  std::vector<ui::Vec> memory;      // from the encoder's top to the cross-attention, arrow at the end
+  ui::Rect memory_label;
+  float content_height = 0;
+  const StackLayout* stack_layout(Side side) const;
+};
+
+struct StackRows {
+  Side side = Side::main;
+  bool cross = false;
+  std::vector<DiagramRow> rows;
+  bool embedding_norm = false;  // wants room under the lowest row
+  bool second = false;          // a second stream wants room where it joins the residual stream
+};
+
+DiagramLayout layout_diagram(const ui::Rect& area, const std::vector<StackRows>& stack_layouts, bool compact);
+// A single stack without cross-attention.
+DiagramLayout layout_diagram(const ui::Rect& area, const std::vector<DiagramRow>& rows, bool compact);
+
+// Where a slot is drawn: large in an open layer, small in a collapsed row (a group shares its marks).
+std::optional<ui::Rect> place_of(const DiagramLayout&, SlotId at);
+
+}  // namespace normscope::lab

@@ -1,0 +1,139 @@
+// A layer or a sub-layer clicked away: its micro-bars (and the square of the open layer) are the control, and
+// the footer tells the loss with and without it. Nothing of the run changes. See diagram.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/diagram/diagram.h"
+#include "app/ui/widgets.h"
+#include "engine/lab/ablation.h"
+
+namespace normscope::lab {
+namespace {
+
+using namespace ui;
+
+Rect joined(const Rect& a, const Rect& b) {
+  if (a.empty()) return b;
+  if (b.empty()) return a;
+  const float x = std::min(a.x, b.x), y = std::min(a.y, b.y);
+  return {x, y, std::max(a.right(), b.right()) - x, std::max(a.bottom(), b.bottom()) - y};
+}
+
+// "layer 3", "the encoder's layer 3", "attention of layer 2".
+std::string place_words(const std::string& name) {
+  const size_t at = name.find('L');
+  const std::string whose = name.starts_with("enc.")   ? "the encoder's "
+                            : name.starts_with("dec.") ? "the decoder's "
+                                                       : "";
+  const std::string layer = fmt::format("{}layer {}", whose, std::atoi(name.c_str() + at + 1));
+  if (name.ends_with(".attn")) return "attention of " + layer;
+  if (name.ends_with(".cross")) return "cross-attention of " + layer;
+  if (name.ends_with(".ffn")) return "feed-forward of " + layer;
+  return layer;
+}
+
+std::string places_words(const std::vector<std::string>& names) {
+  if (names.size() == 1) return place_words(names.front());
+  if (names.size() == 2) return place_words(names[0]) + " and " + place_words(names[1]);
+  return fmt::format("{} places", names.size());
+}
+
+struct Controls {
+  Ui& ui;
+  DiagramState& state;
+  const DiagramInput& input;
+  int run;
+  const StackLayout& stack_layout;
+  std::vector<Command>& commands;
+
+  const ModelConfig& model() const { return input.view.runs[static_cast<size_t>(run)].spec->model; }
+  std::string help(const std::string& name) const {
+    const bool out = is_left_out(state, name);
+    return out ? fmt::format("Puts {} back.", place_words(name))
+               : fmt::format(
+                     "Click {} away: the loss without it is measured on held-out batches, nothing of the run "
+                     "changes.",
+                     place_words(name));
+  }
+  std::string control_name(int layer, const char* sub) const {
+    return fmt::format("diagram/{}layer{}{}/skip", side_prefix(stack_layout.side), layer + 1, sub);
+  }
+  void control(const Rect& place, int layer, const std::string& name, const char* sub) {
+    HitOptions options;
+    options.focusable = false, options.radius = 3;
+    const Hit hit =
+        ui.hit(control_name(layer, sub), place, is_left_out(state, name) ? "out" : "in", help(name), options);
+    if (hit.hovered && !is_left_out(state, name)) ui.paint().outline(place.inset(-3), ui.theme().slot, 1, 4);
+    if (hit.clicked) toggle_left_out(state, run, name, commands);
+  }
+
+  void open_row(const RowLayout& row) {
+    const int layer = row.row.first;
+    for (const SublayerLayout& sub : row.subs) {
+      const std::string part = std::string("/") + to_string(sub.sub);
+      control(joined(sub.size_bar, sub.bar), layer, place_name(model(), stack_layout.side, layer, sub.sub),
+              part.c_str());
+    }
+    if (!row.skip.empty()) control(row.skip, layer, place_name(model(), stack_layout.side, layer), "");
+  }
+
+  void collapsed_row(const RowLayout& row) {
+    Rect zone;
+    for (const BarLayout& bar : row.bars) zone = joined(zone, joined(bar.size, bar.gradient));
+    const int first = row.row.first;
+    if (row.row.count() == 1) return control(zone, first, place_name(model(), stack_layout.side, first), "");
+    // One control for all bars of the group, so that thin ones can be met: the height says which layer.
+    HitOptions options;
+    options.focusable = false, options.radius = 3, options.tooltip = false;
+    const Hit hit = ui.hit(
+        fmt::format("diagram/{}layers{}-{}/skip", side_prefix(stack_layout.side), first + 1, row.row.last + 1), zone,
+        "", "Click a layer's bar away: the loss without it is measured.", options);
+    for (const BarLayout& bar : row.bars) {
+      const Rect place = joined(bar.size, bar.gradient);
+      const std::string name = place_name(model(), stack_layout.side, bar.layer);
+      const bool here = ui.mouse().y >= place.y - 2 && ui.mouse().y < place.bottom() + 2;
+      ui.mark(control_name(bar.layer, ""), place, is_left_out(state, name) ? "out" : "in", help(name));
+      if (hit.hovered && here) ui.tooltip(help(name));
+      if (hit.clicked && here) toggle_left_out(state, run, name, commands);
+    }
+  }
+};
+
+}  // namespace
+
+std::string place_name(const ModelConfig& model, Side side, int layer, std::optional<Sub> sub) {
+  return fmt::format("{}L{:02}{}{}", name_prefix(model, side), layer + 1, sub ? "." : "",
+                     sub ? to_string(*sub) : "");
+}
+
+bool is_left_out(const DiagramState& state, const std::string& name) {
+  return std::find(state.left_out.begin(), state.left_out.end(), name) != state.left_out.end();
+}
+
+void toggle_left_out(DiagramState& state, int run, const std::string& name, std::vector<Command>& commands) {
+  if (std::erase(state.left_out, name) == 0) state.left_out.push_back(name);
+  if (!state.left_out.empty()) commands.emplace_back(Ablate{run, state.left_out});
+}
+
+void leave_out_controls(Ui& ui, DiagramState& state, const DiagramInput& input, int run,
+                        const StackLayout& stack_layout, const Rect& clip, std::vector<Command>& commands) {
+  Controls controls{ui, state, input, run, stack_layout, commands};
+  for (const RowLayout& row : stack_layout.rows)
+    if (clip.contains(row.box.centre())) row.row.open ? controls.open_row(row) : controls.collapsed_row(row);
+}
+
+LeftOutWords left_out_words(const DiagramState& state, const RunView& run, bool compact) {
+  const std::string places = places_words(state.left_out);
+  const std::string lead = compact ? "Without" : "Without " + places + ":";
+  const Ablation* measured = run.ablation.get();
+  if (!measured || measured->chosen != state.left_out)
+    return {lead, run.state == RunState::NonFinite ? "the weights are not finite." : "is being measured."};
+  std::string text = fmt::format("loss {:.2f} instead of {:.2f}", measured->chosen_loss, measured->whole);
+  if (compact)
+    return {lead, fmt::format("{}: {:.2f}, not {:.2f}", places, measured->chosen_loss, measured->whole)};
+  return {lead, text + fmt::format(", at step {}.", grouped(measured->step))};
+}
+
+}  // namespace normscope::lab

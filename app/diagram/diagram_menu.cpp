@@ -1,0 +1,103 @@
+// The list of kinds of a norm: every kind that the engine knows, those that belong together under one line.
+// See diagram.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "app/diagram/diagram.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lab {
+namespace {
+
+using namespace ui;
+
+constexpr float kWidth = 330, kRow = 27, kCaption = 19;
+
+// Kinds by group, in the order in which the engine first has one of a group; none at the end.
+std::vector<NormKind> ordered_kinds() {
+  std::vector<std::string_view> groups;
+  for (NormKind kind : kNormKinds) {
+    const std::string_view group = kind_words(kind).group;
+    if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
+  }
+  std::stable_partition(groups.begin(), groups.end(), [](std::string_view g) { return !g.empty(); });
+  std::vector<NormKind> kinds;
+  for (std::string_view group : groups)
+    for (NormKind kind : kNormKinds)
+      if (kind_words(kind).group == group) kinds.push_back(kind);
+  return kinds;
+}
+
+bool kind_row(Ui& ui, const Rect& row, NormKind kind, bool selected) {
+  const KindWords& words = kind_words(kind);
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  HitOptions options;
+  options.tooltip = false, options.radius = radius::field;
+  const Hit hit = ui.hit(fmt::format("diagram/kind/{}", kind == NormKind::None ? "off" : short_name(kind)),
+                         row, selected ? "on" : "", fmt::format("{}: {}.", words.name, words.help), options);
+  if (hit.hovered) p.fill(row, t.sunk, radius::field);
+  Rect line = row.inset(6, 0);
+  const Rect token = centred({line.x + 18, line.centre().y}, 36, 20);
+  if (kind == NormKind::None) {
+    p.dashed_outline(token, t.slot, line::outline, {3, 2.5f}, radius::token);
+    p.text_in(token, {Face::sans, type::tick}, t.ink3, words.token, Align::centre);
+  } else {
+    p.accent_box(t, token, radius::token);
+    p.text_in(token, {Face::bold, type::tick}, t.on_accent, words.token, Align::centre);
+  }
+  line.take_left(46);
+  const float w = p.text_in(line, {selected ? Face::bold : Face::sans, type::body}, t.ink, words.name);
+  line.take_left(std::max(w + 8, 96.f));
+  p.text_in(line, {Face::sans, type::tick}, t.ink3, words.help);
+  return hit.clicked;
+}
+
+bool lock_row(Ui& ui, const Rect& row, bool locked) {
+  ButtonOptions options;
+  options.quiet = options.left = true, options.style = {Face::sans, type::body};
+  return button(ui, "diagram/kind/lock", row, locked ? "Unlock this norm" : "Lock: it stays when others move",
+                "A locked norm stays where it is, whatever the others do. Key: L.", options);
+}
+
+}  // namespace
+
+KindChoice kind_menu(Ui& ui, const Rect& anchor, NormKind now, bool locked) {
+  KindChoice choice;
+  const std::vector<NormKind> kinds = locked ? std::vector<NormKind>{} : ordered_kinds();
+  const bool lockable = now != NormKind::None;
+  float height = 12 + kRow * static_cast<float>(kinds.size()) + (lockable ? kRow + 5 : 0);
+  std::string_view group;
+  for (NormKind kind : kinds)
+    if (group != kind_words(kind).group)
+      group = kind_words(kind).group, height += group.empty() ? 5 : kCaption;
+  Rect box{std::min(anchor.x, ui.size().x - kWidth - 4), anchor.bottom() + 6, kWidth, height};
+  box.y = std::max(4.f, std::min(box.y, ui.size().y - height - 4));
+  if (!ui.begin_popup("diagram/kind", box)) return choice;
+  Painter& p = ui.paint();
+  Rect rows = box.inset(6);
+  group = {};
+  for (NormKind kind : kinds) {
+    if (group != kind_words(kind).group) {
+      group = kind_words(kind).group;
+      if (group.empty())
+        rows.take_top(5);
+      else
+        p.text_in(rows.take_top(kCaption).inset(6, 0), {Face::sans, type::tick}, ui.theme().ink3, group);
+    }
+    if (kind_row(ui, rows.take_top(kRow).inset(0, 1), kind, kind == now)) choice.kind = kind;
+  }
+  if (lockable) {
+    const float y = rows.take_top(5).centre().y;
+    if (!kinds.empty()) p.hairline({rows.x + 6, y}, {rows.right() - 6, y}, ui.theme().border);
+    choice.lock = lock_row(ui, rows.take_top(kRow).inset(0, 1), locked);
+  }
+  if (choice.kind || choice.lock) ui.close_popup();
+  ui.end_popup();
+  return choice;
+}
+
+}  // namespace normscope::lab

@@ -1,0 +1,399 @@
+// Paints the architecture diagram from its layout: nothing here reads the hand or changes anything. The
+// tokens and their states are in diagram_tokens.h, the parts of a sub-layer in diagram_sublayer.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/diagram/diagram.h"
+#include "app/diagram/diagram_sublayer.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lab {
+namespace {
+
+using namespace ui;
+
+// One stack. `run` gives the numbers.
+struct Picture : SublayerPainter {
+  int colour;  // of the run: 0 = A
+
+  Picture(const TokenPainter& tokens, const StackLayout& stack_layout, const RunView& view, int run_colour)
+      : SublayerPainter(tokens, stack_layout, view), colour(run_colour) {}
+
+  SlotId at(int layer, Sub sub, Slot slot) const { return {layer, sub, slot, d.side}; }
+  bool stream_broken(SlotId id) const { return norm_at(stack.wiring, id) != NormKind::None || target(id); }
+
+  bool painted(int layer) const {
+    return state.brush && state.dragging && state.dragging->side == d.side &&
+           std::find(state.painted.begin(), state.painted.end(), layer) != state.painted.end();
+  }
+
+  bool out(int layer, std::optional<Sub> sub = {}) const {
+    return !state.left_out.empty() && is_left_out(state, place_name(run.spec->model, d.side, layer, sub));
+  }
+  // What is clicked away lies under a veil of the ground.
+  void veil(const Rect& r, Colour behind, float round) { p.fill(r, behind.alpha(0.72f), round); }
+  // The residual stream goes by it as if it were not there.
+  void pass_by(float from, float to, Colour behind) {
+    const Rect lane{d.stream_x - 17, from, 34, to - from};
+    veil(lane, behind, 0);
+    p.fill({d.stream_x - line::stream / 2, from, line::stream, to - from},
+           t.runs[static_cast<size_t>(colour)].line);
+  }
+
+  void open_row_back(const RowLayout& r) {
+    p.fill(r.box, ground(), radius::panel);
+    p.outline(r.box, painted(r.row.first) ? t.ink : t.border, painted(r.row.first) ? 1.6f : 1, radius::panel);
+    for (const SublayerLayout& s : r.subs) {
+      const SlotId id = at(r.row.first, s.sub, Slot::Stream);
+      if (norm_at(stack.wiring, id) == NormKind::None && !target(id) && !legal(id))
+        p.dashed_outline(s.stream, t.slot, line::outline, kSlotDash, radius::token);
+    }
+  }
+
+  void break_stream(const Rect& slot, Colour behind) {
+    p.fill({d.stream_x - 5, slot.y - 3, 10, slot.h + 6}, behind);
+  }
+
+  // A norm that the sub-layer's stream enters by (HybridNorm): on the residual stream below the fork, not to be moved.
+  void enter_norm(const RowLayout& r, size_t i) {
+    const SublayerLayout& s = r.subs[i];
+    const int layer = r.row.first;
+    const NormKind kind = wiring(layer, s.sub).enter;
+    if (kind == NormKind::None) return;
+    Rect place = centred({d.stream_x, s.fork_y + 13}, s.stream.w, 16);
+    if (i > 0) {  // where the residual stream norm of the sub-layer below would stand, or above that
+      const SlotId below = at(layer, r.subs[i - 1].sub, Slot::Stream);
+      place = r.subs[i - 1].stream;
+      if (stream_broken(below) || legal(below))
+        place = centred({d.stream_x, std::min(s.fork_y + 6, place.y - 9)}, s.stream.w, 13);
+    }
+    break_stream(place, ground());
+    locked_token(place, kind);
+  }
+
+  void open_row_front(const RowLayout& r) {
+    const int layer = r.row.first;
+    if (bottom_skip(r)) bottom_line(r);
+    for (size_t i = 0; i < r.subs.size(); ++i) enter_norm(r, i);
+    for (size_t i = 0; i < r.subs.size(); ++i) {
+      const SublayerLayout& s = r.subs[i];
+      const SlotId stream = at(layer, s.sub, Slot::Stream);
+      if (stream_broken(stream)) break_stream(s.stream, ground());
+      branch(s, layer);
+      for (Slot which : {Slot::Stream, Slot::Before, Slot::After})
+        slot(s.slot(which), at(layer, s.sub, which), ground());
+      function_box(s, layer);
+      plus(s.plus);
+      scales(s, layer);
+      size_bar(s.size_bar, layer, s.sub);
+      gradient_bar(s.bar, layer, s.sub);
+      if (out(layer) || out(layer, s.sub)) {
+        const float left = d.stream_x + 16;
+        veil({left, s.plus.y - 5, s.return_x + 4 - left, s.box.bottom() - s.plus.y + 10}, ground(), 4);
+        veil(s.bar, t.panel, 2), veil(s.size_bar, t.panel, 2);
+        pass_by(s.stream.y - 4, s.fork_y + 4, ground());
+      }
+      if (d.narrow) continue;
+      const char* name = s.sub == Sub::cross       ? "cross-att."
+                         : s.sub == Sub::attention ? "attention"
+                         : compact                 ? "feed-fwd"
+                                                   : "feed-forward";
+      p.text({s.size_bar.x, s.bar.bottom() + 14}, {Face::sans, type::tick}, t.ink3, name);
+    }
+    if (!d.narrow) slot_names(r);
+    layer_key(r);
+  }
+
+  void slot_names(const RowLayout& r) {
+    const SublayerLayout& s = r.subs.front();
+    auto name = [&](Slot slot, Vec where, Align align) {
+      const bool on = target(at(r.row.first, s.sub, slot));
+      p.text(where, {on ? Face::bold : Face::sans, type::tick}, on ? t.ink : t.ink3,
+             slot == Slot::Before  ? "before"
+             : slot == Slot::After ? "after"
+                                   : "on the trunk",
+             align);
+    };
+    const float below = s.box.bottom() + 9 + (compact ? 3.f : 0.f);
+    if (!compact || !d.cross)  // three sub-layers leave no room for it there
+      name(Slot::Stream, {s.stream.right() + 6, s.stream.centre().y + 4}, Align::left);
+    if (below > r.box.bottom() + 1) return;
+    name(Slot::Before, {s.before.centre().x, below}, Align::centre);
+    name(Slot::After, {s.after.centre().x, below}, Align::centre);
+  }
+
+  // B2T: the layer's input joins the sum of its feed-forward sub-layer.
+  bool bottom_skip(const RowLayout& r) const {
+    return wiring(r.row.first, Sub::feed_forward).bottom && !r.subs.empty();
+  }
+  void bottom_line(const RowLayout& r) {
+    const SublayerLayout &low = r.subs.front(), &high = r.subs.back();
+    const float x = d.stream_x - (d.narrow ? 11.f : 12.f), k = 6;
+    const float from = std::min(low.fork_y + 4, r.box.bottom() - 2), to = high.plus.y;
+    p.line({d.stream_x, from}, {x + k, from}, t.wire, 2);
+    p.bezier({x + k, from}, {x, from}, {x, from}, {x, from - k}, t.wire, 2);
+    p.line({x, from - k}, {x, to + k}, t.wire, 2);
+    p.bezier({x, to + k}, {x, to}, {x, to}, {x + 4, to}, t.wire, 2);
+  }
+
+  void collapsed_back(const RowLayout& r) {
+    const float step = d.narrow || compact ? 3 : 4;
+    for (int i = r.sheets; i > 0; --i) {
+      const Rect sheet = r.box.moved(step * static_cast<float>(i), -step * static_cast<float>(i));
+      p.fill(sheet, t.raised, 6);
+      p.outline(sheet, t.strong, 1, 6);
+    }
+    bool any_painted = false;
+    for (int layer = r.row.first; layer <= r.row.last; ++layer) any_painted |= painted(layer);
+    p.fill(r.box, t.raised, 6);
+    p.outline(r.box, any_painted ? t.ink : t.strong, any_painted ? 1.6f : 1, 6);
+    p.hairline({d.stream_x, r.box.centre().y}, {r.box.x, r.box.centre().y}, t.wire, 1.6f);
+    for (const SmallSlots& small : r.small)
+      if (norm_at(stack.wiring, at(r.row.first, small.sub, Slot::Stream)) == NormKind::None)
+        p.dashed_outline(small.stream, t.slot, 1, {2.5f, 2}, 4);
+  }
+
+  // A mark stands for its slot in every layer of the row: what happens to one of them shows.
+  void collapsed_front(const RowLayout& r) {
+    for (const SmallSlots& small : r.small)
+      for (Slot which : {Slot::Stream, Slot::Before, Slot::After}) {
+        SlotId id = at(r.row.first, small.sub, which);
+        for (int layer = r.row.first; layer <= r.row.last; ++layer)
+          if (ghost(at(layer, small.sub, which)) || target(at(layer, small.sub, which))) id.layer = layer;
+        if (which == Slot::Stream && stream_broken(id)) break_stream(small.stream, t.panel);
+        small_slot(small.slot(which), id);
+      }
+    const float named = row_words(r);
+    for (const SmallSlots& small : r.small) fixed_marks(r, small, named);
+    for (const BarLayout& bar : r.bars) {
+      size_bar(bar.size, bar.layer, bar.sub);
+      gradient_bar(bar.gradient, bar.layer, bar.sub);
+      if (out(bar.layer)) veil(bar.size, t.panel, 2), veil(bar.gradient, t.panel, 2);
+    }
+    if (r.row.count() == 1 && out(r.row.first)) {
+      veil(r.box, t.panel, 6);
+      pass_by(r.small.back().stream.y - 2, r.small.front().stream.bottom() + 2, t.panel);
+    }
+    layer_key(r);
+  }
+
+  // What cannot be moved shows here too: a norm that the stream enters by, and what stands inside.
+  void fixed_marks(const RowLayout& r, const SmallSlots& small, float named) {
+    const Wiring& w = wiring(r.row.first, small.sub);
+    if (w.enter != NormKind::None) {
+      p.fill({d.stream_x - 5, small.enter.y - 2, 10, small.enter.h + 4}, t.panel);
+      small_fixed(small.enter);
+    }
+    const std::vector<std::string> inside = inner_brief(w.inner);
+    if (inside.empty()) return;
+    const TextStyle style{Face::sans, type::tick};
+    const auto width_of = [&](const std::string& words) { return p.text_width(style, words) + 9; };
+    const auto fits = [&](const auto& words) { return small.inside.right() - width_of(words) >= named + 6; };
+    const auto at = std::find_if(inside.begin(), inside.end(), fits);
+    const bool between = r.row.count() > 1 && r.small.size() == 2 && !d.narrow;
+    if (at == inside.end() && !between)  // no room for a word: a point says it
+      return small_fixed(centred({r.box.x + 10.5f, small.before.centre().y}, 5, 5));
+    // The rows of a group lie so far apart that the words pass over and under its name.
+    const std::string& words = at == inside.end() ? inside.back() : *at;
+    Rect token = small.inside;
+    token = token.take_right(width_of(words));
+    if (at == inside.end()) {
+      const bool upper = token.centre().y < r.box.centre().y;
+      token = {token.x, upper ? r.box.y + 2 : r.box.bottom() - 13, token.w, 11};
+    }
+    p.fill(token, t.panel, 3);
+    p.outline(token, t.slot, 1, 3);
+    p.text_in(token, style, t.ink2, words, Align::centre);
+  }
+
+  // Returns where the words end.
+  float row_words(const RowLayout& r) {
+    const bool group = r.row.count() > 1;
+    Rect line = r.box;
+    line.x += 14, line.w -= d.narrow ? 64.f : 41.f;
+    const std::string name =
+        group ? fmt::format("Layers {}{}{}", r.row.first + 1, d.narrow ? "–" : " to ", r.row.last + 1)
+              : fmt::format("Layer {}", r.row.first + 1);
+    const float w = p.text_in(line, {Face::bold, type::body}, t.ink, name);
+    if (!d.narrow) draw_icon(p, Icon::chevron_right, {r.box.right() - 15, r.box.centre().y}, 17, t.ink2);
+    if (!group) return line.x + w;
+    const std::string count = fmt::format("×{}", r.row.count());
+    const float pill_w = p.text_width({Face::bold, type::tick}, count) + (d.narrow ? 10.f : 18.f);
+    const Rect badge =
+        centred({line.x + w + 6 + pill_w / 2, r.box.centre().y}, pill_w, d.narrow ? 16.f : 18.f);
+    if (badge.right() > line.right() + 2) return line.x + w;
+    p.fill(badge, t.sunk, badge.h / 2);
+    p.text_in(badge, {Face::bold, type::tick}, t.ink2, count, Align::centre);
+    const bool inside = std::any_of(r.small.begin(), r.small.end(), [&](const SmallSlots& small) {
+      return !inner_words(wiring(r.row.first, small.sub).inner).empty();
+    });
+    const float room = line.right() - badge.right() - 8;
+    if (!inside && !compact && !d.narrow && p.text_width({Face::sans, type::tick}, "all alike") < room)
+      p.text_in(line, {Face::sans, type::tick}, t.ink3, "all alike", Align::right);
+    return badge.right();
+  }
+
+  // Squares in the depth colours: the key of every plot by depth.
+  void layer_key(const RowLayout& r) {
+    const bool open = r.row.open;
+    const float y = r.box.centre().y;
+    auto square = [&](Vec corner, int layer, bool number) {
+      const Rect place{corner.x, corner.y, 10, 10};
+      if (out(layer))
+        p.outline(place, t.slot, line::outline, 2);
+      else
+        depth_square(ui, place, layer, layers());
+      if (input.hover_layer == layer) p.outline({corner.x - 3, corner.y - 3, 16, 16}, t.ink, 1.4f, 4);
+      if (number)
+        p.text({corner.x + 14, corner.y + 9}, {Face::sans, type::body}, t.ink2, fmt::format("{}", layer + 1));
+    };
+    if (d.narrow) {
+      if (!open) return;
+      square({r.skip.x, r.box.y + 6}, r.row.first, true);
+      draw_icon(p, Icon::chevron_down, r.collapse.centre(), 15, t.ink2);
+      return;
+    }
+    if (open && compact) return;
+    if (r.row.count() == 1) {  // the box of an open one is near: its number stands above
+      square({d.left, (open ? y - 8 : y) - 5}, r.row.first, !compact && !open);
+      if (!open) return;
+      p.text({d.left + 5, y - 20}, {Face::sans, type::body}, t.ink2, std::to_string(r.row.first + 1),
+             Align::centre);
+      return draw_icon(p, Icon::chevron_down, {d.left + 6, y + 14}, 16, t.ink2);
+    }
+    square({d.left, y - 11}, r.row.last, !compact);
+    square({d.left, y + 1}, r.row.first, !compact);
+  }
+
+  void ends() {
+    const std::string unit = input.view.unit.empty() ? "token" : input.view.unit;
+    const bool beside = stacks.both, encoder = beside && d.side == Side::encoder;
+    const bool small = d.narrow || (compact && beside);
+    const bool lone_encoder = !beside && run.spec->model.architecture == Architecture::Encoder;
+    const std::string out = !lone_encoder                     ? "next " + unit
+                            : run.spec->data.name == "labels" ? "class"
+                                                              : "hidden " + unit;
+    if (!d.output.empty()) end_box(d.output, encoder ? "Memory" : "Output", small && compact ? "" : out);
+    if (beside)
+      end_box(d.embedding, encoder ? "Source" : "Target", encoder ? unit + " + position" : "shifted right");
+    else
+      end_box(d.embedding, "Embedding", lone_encoder ? unit + " + position" : "token + position");
+    const TextStyle small_text{Face::sans, type::tick};
+    if (!d.narrow) {
+      p.text({d.size_head.x, d.output.centre().y + 4}, small_text, t.ink3, "size");
+      p.text({d.gradient_head.right(), d.output.centre().y + 4}, small_text, t.ink3,
+             compact ? "grad." : "gradient", Align::right);
+    }
+    final_words();
+  }
+
+  void final_words() {
+    const bool on = stack.wiring.final != NormKind::None;
+    const ModelConfig& model = run.spec->model;
+    const Placement placement = placement_of(
+        stack.wiring, context_of(model, d.side == Side::main && model.architecture != Architecture::Encoder));
+    std::string name = "final norm";
+    if (!on)
+      name = placement == Placement::Custom || d.narrow
+                 ? "final norm off"
+                 : fmt::format("final norm, off in {}", label(placement));
+    const float end = d.narrow ? d.right : d.size_head.x;
+    Rect box{d.final_slot.right() + 6, d.final_slot.y, end - d.final_slot.right() - 10, d.final_slot.h};
+    p.text_in(box, {Face::sans, type::tick}, t.ink3, name);
+    const Rect slot = d.embedding_slot;
+    if (stack.wiring.embedding != NormKind::None)
+      p.text({slot.right() + 6, slot.centre().y + 4}, {Face::sans, type::tick}, t.ink3,
+             d.narrow ? "embedding norm" : "norm on the embedding");
+    if (!d.second.empty())
+      p.text({d.join.x + 14, d.join.y + 4}, {Face::sans, type::tick}, t.ink3,
+             d.narrow ? "second stream" : "the second stream, normed once");
+  }
+
+  void end_box(const Rect& r, const char* name, const std::string& what) {
+    // What has scrolled away in part is not drawn: no text is cut.
+    const Control* area = ui.registry().find("diagram");
+    if (area && !area->rect.inset(0, -4).contains(r)) return;
+    p.fill(r, solid(), 5);
+    p.outline(r, t.wire, line::box, 5);
+    Rect inside = r.inset(12, 0);
+    const float w = p.text_in(inside, {Face::bold, type::body}, t.ink, name);
+    inside.take_left(w + 7);
+    const TextStyle style{Face::sans, type::body};
+    if (p.text_width(style, what) <= inside.w) p.text_in(inside, style, t.ink3, what);
+  }
+
+  void stream() {
+    const SlotId final_id = at(kFinal, Sub::attention, Slot::Stream);
+    if (stack.wiring.final == NormKind::None)
+      p.dashed_outline(d.final_slot, t.slot, line::outline, kSlotDash, radius::token);
+    p.fill({d.stream_x - line::stream / 2, d.stream_top, line::stream, d.stream_bottom - d.stream_top},
+           t.runs[static_cast<size_t>(colour)].line);
+    if (!d.second.empty()) second_stream();
+    if (stack.wiring.final != NormKind::None) end_norm(d.final_slot, final_id);
+    const SlotId embedding_id = at(kEmbedding, Sub::attention, Slot::Stream);
+    const std::string embedding = "diagram/" + slot_name(embedding_id);
+    if (stack.wiring.embedding != NormKind::None)
+      end_norm(d.embedding_slot, embedding_id);
+    else if (ui.focused() == embedding || d.embedding_slot.inset(-2).contains(ui.mouse()))
+      p.dashed_outline(d.embedding_slot, t.slot, line::outline, kSlotDash, radius::token);
+  }
+
+  // A norm of the stack, on the residual stream above or below the layers.
+  void end_norm(const Rect& slot, SlotId id) {
+    break_stream(slot, t.panel);
+    const Rect place = centred(slot.centre(), d.narrow ? 26.f : 32.f, id.layer == kFinal ? 18 : slot.h);
+    if (stack.is_locked(id))
+      locked_token(place, norm_at(stack.wiring, id));
+    else
+      token(place, norm_at(stack.wiring, id), state.hovered == id);
+  }
+
+  void back() {
+    for (const RowLayout& r : d.rows) r.row.open ? open_row_back(r) : collapsed_back(r);
+  }
+  void front() {
+    for (const RowLayout& r : d.rows) r.row.open ? open_row_front(r) : collapsed_front(r);
+    ends();
+  }
+};
+
+// Keys and values on their way from the encoder into the decoder's cross-attention.
+void memory_line(TokenPainter& pen, const DiagramLayout& layout) {
+  if (layout.memory.size() < 2) return;
+  for (size_t i = 1; i < layout.memory.size(); ++i) {
+    const Vec a = layout.memory[i - 1], b = layout.memory[i];
+    pen.p.line(a, b, pen.t.wire, 3);
+    if (i + 1 < layout.memory.size()) pen.p.circle(b, 1.5f, pen.t.wire);
+  }
+  const Vec end = layout.memory.back(), from = layout.memory[layout.memory.size() - 2];
+  const bool up = from.x == end.x;
+  const Vec head[] = {{end.x + (up ? 0.f : 5.f), end.y - (up ? 2.f : 0.f)},
+                      up ? Vec{end.x - 5, end.y + 5} : Vec{end.x - 4, end.y - 5},
+                      up ? Vec{end.x + 5, end.y + 5} : Vec{end.x - 4, end.y + 5}};
+  pen.p.polygon(head, pen.t.wire);
+}
+
+}  // namespace
+
+void paint_diagram(Ui& ui, const DiagramState& state, const DiagramInput& input, const DiagramLayout& layout,
+                   const Stacks& stacks, int run) {
+  const RunView& view = input.view.runs[static_cast<size_t>(run)];
+  const int letter = state.pending && state.selected == 'D' ? 3 : view.letter - 'A';
+  std::vector<Picture> stack_layouts;
+  for (const StackLayout& stack_layout : layout.stack_layouts)
+    stack_layouts.emplace_back(TokenPainter{ui, state, input, stacks, stacks.of(stack_layout.side, state.locked)}, stack_layout,
+                        view, letter);
+  for (Picture& stack_layout : stack_layouts) stack_layout.back();
+  for (Picture& stack_layout : stack_layouts) stack_layout.stream();
+  if (!stack_layouts.empty()) memory_line(stack_layouts.front(), layout);
+  for (Picture& stack_layout : stack_layouts) stack_layout.front();
+  if (!layout.memory.empty()) {
+    const Rect& label = layout.memory_label;
+    ui.paint().text({label.x, label.bottom() - 3}, {Face::sans, type::tick}, ui.theme().ink3,
+                    "memory: keys and values");
+  }
+  if (!stack_layouts.empty()) stack_layouts.front().held_token(layout);
+}
+
+}  // namespace normscope::lab

@@ -1,0 +1,189 @@
+// The row of presets above the diagram: a segment a method where all have room, the rest in a list; for an
+// encoder-decoder with the choice of the stack that they change. See diagram.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "app/diagram/diagram.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lab {
+namespace {
+
+using namespace ui;
+
+constexpr const char* kHelp =
+    "Puts the norms of all layers where this method has them, the final norm too, and forks run D from "
+    "there.";
+constexpr const char* kStackHelp = "Which stack of the encoder-decoder a preset changes.";
+constexpr int kCustom = -1;
+
+std::string preset_label(Placement placement) { return row_of(placement).short_label; }
+
+StackContext context_for(const ModelConfig& model, Side side) {
+  return context_of(model, side == Side::main && model.architecture != Architecture::Encoder);
+}
+
+// Index of the preset that these stacks are, or kCustom.
+int preset_of(const ModelConfig& model, const Stacks& stacks, int which) {
+  const auto placement = [&](Side side) {
+    return placement_of(stacks.wiring(side), context_for(model, side));
+  };
+  Placement now = placement(which == 1 ? Side::encoder : Side::main);
+  if (stacks.both && which == 0 && placement(Side::encoder) != now) now = Placement::Custom;
+  const auto at = std::find(std::begin(kPresets), std::end(kPresets), now);
+  return at == std::end(kPresets) ? kCustom : static_cast<int>(at - std::begin(kPresets));
+}
+
+// What a preset does, and where it is from.
+std::string preset_help(Placement placement) {
+  const PlacementRow& row = row_of(placement);
+  return fmt::format("{}: {}. {}. {}", row.label, row.formula, row.source, kHelp);
+}
+
+// As many parts of a formula as have room, each whole; the help has all of it.
+std::string_view whole_parts(Painter& p, const TextStyle& style, std::string_view formula, float room) {
+  for (char mark : {';', ','})
+    while (p.text_width(style, formula) > room && formula.find(mark) != formula.npos)
+      formula = formula.substr(0, formula.rfind(mark));
+  return p.text_width(style, formula) > room ? std::string_view{} : formula;
+}
+
+bool preset_item(Ui& ui, const std::string& name, const Rect& item, const PlacementRow& row, bool on,
+                 const std::string& help) {
+  HitOptions options;
+  options.radius = radius::field;
+  const Hit hit = ui.hit(fmt::format("{}/{}", name, row.short_label), item, on ? "on" : "", help, options);
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  if (hit.hovered) p.fill(item, t.sunk, radius::field);
+  Rect line = item.inset(8, 0);
+  p.text_in(line.take_left(134), {on ? Face::bold : Face::sans, type::body}, t.ink, row.label);
+  const TextStyle style{Face::sans, type::tick};
+  p.text_in(line, style, t.ink3, whole_parts(p, style, row.formula, line.w));
+  return hit.clicked;
+}
+
+// A list of presets from the `first` on, with their formulas; one that is not among them shows as `other`.
+bool preset_list(Ui& ui, const std::string& name, const Rect& rect, int first, const char* other,
+                 int& selected) {
+  const int count = static_cast<int>(std::size(kPresets));
+  const int before = selected;
+  const Theme& t = ui.theme();
+  HitOptions options;
+  options.arrows = true;
+  const std::string now = selected >= first ? preset_label(kPresets[selected]) : other;
+  const Hit box = ui.hit(name, rect, now, kHelp, options);
+  if (box.clicked) ui.open_popup(name);
+  if (box.arrow_y) selected = selected < first ? first : std::clamp(selected - box.arrow_y, first, count - 1);
+  Painter& p = ui.paint();
+  p.fill(rect, t.field, radius::field);
+  p.outline(rect, box.hovered ? t.ink3 : t.border, 1, radius::field);
+  Rect inner = rect.inset(rect.w < 120 ? 7 : 9, 0);
+  draw_icon(p, Icon::chevron_down, inner.take_right(10, rect.w < 120 ? 2 : 4).centre(), 14, t.ink2);
+  // A long name is written smaller; where that has no room either, the run's card says what it is.
+  const TextStyle large{Face::bold, type::body}, small{Face::bold, type::tick};
+  if (p.text_width(large, now) <= inner.w)
+    p.text_in(inner, large, t.ink, now);
+  else
+    p.text_in(inner, small, t.ink, p.text_width(small, now) <= inner.w ? now : "preset");
+
+  const float rows = static_cast<float>(count - first);
+  const float pitch = std::min(26.f, (ui.size().y - 24) / rows);
+  Rect list{rect.x, rect.bottom() + 4, 610, pitch * rows + 8};
+  list.x = std::clamp(list.x, 4.f, std::max(4.f, ui.size().x - 4 - list.w));
+  list.y = std::clamp(list.y, 4.f, std::max(4.f, ui.size().y - 4 - list.h));
+  if (!ui.begin_popup(name, list)) return selected != before;
+  Rect rest = list.inset(4);
+  for (int i = first; i < count; ++i)
+    if (preset_item(ui, name, rest.take_top(pitch), row_of(kPresets[i]), i == selected,
+                    preset_help(kPresets[i]))) {
+      selected = i;
+      ui.focus(name);
+      ui.close_popup();
+    }
+  ui.end_popup();
+  return selected != before;
+}
+
+// The width that shows this word beside the chevron.
+float list_width(Ui& ui, const std::string& word) {
+  return std::ceil(ui.paint().text_width({Face::bold, type::body}, word)) + 34;
+}
+
+// Whether segments with these labels have room: ten of the usual 22 px around a label suffice.
+bool has_room(Ui& ui, const std::vector<std::string>& labels, float width) {
+  return segmented_width(ui, labels) - 12 * static_cast<float>(labels.size()) <= width;
+}
+
+// Segments for as many as have room, a list for the others: its box says "more", "custom", or which of them
+// it is.
+bool preset_row(Ui& ui, Rect rect, int& selected) {
+  std::vector<std::string> labels, helps;
+  for (Placement placement : kPresets)
+    labels.push_back(preset_label(placement)), helps.push_back(preset_help(placement));
+  if (has_room(ui, labels, rect.w))
+    return segmented(ui, "diagram/preset", rect, labels, selected, kHelp, helps);
+  const char* other = selected < 0 ? "custom" : "more";
+  const auto segments_beside = [&](const std::string& word) {
+    std::vector<std::string> fitting = labels;
+    const float width = rect.w - list_width(ui, word) - 6;
+    while (fitting.size() > 2 && !has_room(ui, fitting, width)) fitting.pop_back();
+    return static_cast<int>(fitting.size());
+  };
+  std::string word = other;
+  if (selected >= segments_beside(word)) word = preset_label(kPresets[selected]);
+  const int shown = segments_beside(word);
+  labels.resize(static_cast<size_t>(shown));
+  const Rect more = rect.take_right(list_width(ui, word), 6);
+  int at = selected < shown ? selected : kCustom;
+  if (segmented(ui, "diagram/preset", rect, labels, at, kHelp, helps)) return selected = at, true;
+  return preset_list(ui, "diagram/preset-more", more, shown, other, selected);
+}
+
+}  // namespace
+
+void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const Rect& rect, bool as_list,
+                  std::vector<Command>& commands) {
+  const int run = shown_run(state, input.view);
+  if (run < 0) return;
+  const ModelConfig& model = input.view.runs[static_cast<size_t>(run)].spec->model;
+  const Stacks stacks = shown_stacks(state, input.view, run);
+  Rect row = rect;
+  int which = 0;
+  if (stacks.both && !as_list) {  // a list alone has no room for it: it changes both
+    const std::vector<std::string> both{"both stacks", "encoder", "decoder"};
+    choice(ui, "diagram/stack", row.take_left(104.f, 6), both, state.preset_stack, kStackHelp);
+    which = state.preset_stack;
+  }
+  int selected = preset_of(model, stacks, which);
+  const int now = selected;
+  const bool list = as_list || (stacks.both && row.w < 380);
+  if (list && !as_list) {
+    const std::string word = selected < 0 ? "custom" : preset_label(kPresets[selected]);
+    row.w = std::min(row.w, std::max(150.f, list_width(ui, word)));
+  }
+  const bool pressed =
+      list ? preset_list(ui, "diagram/preset", row, 0, "custom", selected) : preset_row(ui, row, selected);
+  const std::optional<Placement> asked = std::exchange(state.preset_asked, std::nullopt);
+  if (asked) selected = static_cast<int>(std::find(kPresets, std::end(kPresets), *asked) - kPresets);
+  if (!(pressed || asked) || selected < 0 || selected == now) return;
+  const Placement chosen = kPresets[selected];
+  ModelConfig next = model;
+  if (which == 0) {
+    set_placement(next, chosen);
+  } else {
+    const Side side = which == 1 ? Side::encoder : Side::main;
+    stack_of(next, side) = preset_stack(chosen, model.norm, context_for(model, side));
+  }
+  WiringChange change{next.stack()};
+  change.note = fmt::format("{} in {}", label(chosen),
+                            which == 0   ? "all layers"
+                            : which == 1 ? "the encoder"
+                                         : "the decoder");
+  commit_change(state, input, &next, change, ui.shift(), ui.time(), commands);
+}
+
+}  // namespace normscope::lab

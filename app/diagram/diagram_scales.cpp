@@ -1,0 +1,92 @@
+#include "app/diagram/diagram_scales.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "app/diagram/diagram.h"
+
+namespace normscope::lab {
+namespace {
+
+std::string when(const ScalesNow& now) { return now.step < 0 ? "now" : fmt::format("at step {}", now.step); }
+
+// `decimals` below one, two from there on, one from ten on: never wider than its pill.
+std::string number_of(float value, int decimals = 2) {
+  if (!std::isfinite(value)) return "–";
+  if (value == 0) return "0";
+  const float size = std::abs(value);
+  return fmt::format("{:.{}f}", value, size >= 9.995f ? 1 : size < 0.9995f ? decimals : 2);
+}
+
+ScaleWords constant(const std::string& symbol, float value, const char* of) {
+  return {symbol + number_of(value),
+          fmt::format("A constant, {:.4g}: what {} is multiplied by before the sum.", value, of)};
+}
+
+}  // namespace
+
+ScalesNow scales_at(LabData& data, const RunView& run, Side side, int layer, Sub sub, int step) {
+  if (run.history && step < run.history->last_step()) {  // a run as it stood then, or the newest one
+    const std::string name = fmt::format("{}L{:02}.{}", prefix_of(run, side), layer + 1, to_string(sub));
+    return {data.value(run, name + ".skip.mean", step), data.value(run, name + ".branch.mean", step), step};
+  }
+  const size_t index = sublayer_index(run.spec->model, side, layer, sub);
+  ScalesNow now;
+  if (index < run.skip_scales.size()) now.skip = run.skip_scales[index];
+  if (index < run.branch_scales.size()) now.branch = run.branch_scales[index];
+  return now;
+}
+
+ScaleWords skip_words(const Wiring& wiring, const ScalesNow& scales) {
+  const Scale& scale = wiring.skip;
+  if (scale.kind == Scale::Kind::One) return {};
+  if (scale.kind == Scale::Kind::Constant) return constant("α ", scale.value, "the trunk");
+  const float now = scales.skip.value_or(scale.value);
+  const char* what = scale.kind == Scale::Kind::LearnedVector ? "one a feature; this is their mean"
+                                                              : "one number; this is its value";
+  const std::string start = scale.profile == Scale::Profile::None
+                                ? fmt::format("It started at {:.4g}.", scale.value)
+                                : "Its start was measured on a first batch.";
+  // As their papers write it: Admin, NormFormer.
+  const char* symbol = scale.profile == Scale::Profile::None ? "λ" : "ω";
+  return {fmt::format("{} {}", symbol, number_of(now)),
+          fmt::format("{}, learned: what the trunk is multiplied by before the sum, {} {}. {}", symbol, what,
+                      when(scales), start)};
+}
+
+ScaleWords branch_words(const Wiring& wiring, const ScalesNow& scales) {
+  constexpr int kFine = 3;  // a scale that grows from zero is seen to move
+  const Scale& scale = wiring.branch;
+  if (scale.kind == Scale::Kind::One) return {};
+  if (scale.kind == Scale::Kind::Constant) return constant("×", scale.value, "the branch");
+  const float now = scales.branch.value_or(scale.value);
+  const char* symbol = wiring.inner.shifts ? "s" : "α";  // as their papers write it: FixUp, ReZero
+  return {fmt::format("{} {}", symbol, number_of(now, kFine)),
+          fmt::format("{}, learned: what the branch is multiplied by before it is added, {} {}. It started "
+                      "at {:.4g}.",
+                      symbol, number_of(now, kFine), when(scales), scale.value)};
+}
+
+void tell_scales(ui::Ui& ui, const DiagramState& state, const DiagramInput& input, const StackLayout& stack_layout,
+                 const Stacks& stacks, const ui::Rect& clip) {
+  const RunView& run = input.view.runs[static_cast<size_t>(shown_run(state, input.view))];
+  const auto tell = [&](const ui::Rect& pill, const ScaleWords& words, const std::string& name) {
+    if (words.text.empty() || !clip.contains(pill.centre())) return;
+    ui.mark(name, pill, words.text, words.help);
+    if (pill.contains(ui.mouse()) && !state.dragging) ui.tooltip(words.help);
+  };
+  for (const RowLayout& row : stack_layout.rows)
+    for (const SublayerLayout& s : row.subs) {
+      const Wiring& wiring = wiring_of(stacks.wiring(stack_layout.side), row.row.first, s.sub);
+      const ScalesNow now = state.pending
+                                ? ScalesNow{}
+                                : scales_at(input.data, run, stack_layout.side, row.row.first, s.sub, input.step);
+      const std::string place =
+          fmt::format("diagram/{}layer{}/{}/", side_prefix(stack_layout.side), row.row.first + 1, to_string(s.sub));
+      tell(s.pill, skip_words(wiring, now), place + "skip-scale");
+      tell(s.branch_pill, branch_words(wiring, now), place + "branch-scale");
+    }
+}
+
+}  // namespace normscope::lab

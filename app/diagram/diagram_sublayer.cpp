@@ -1,0 +1,140 @@
+#include "app/diagram/diagram_sublayer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/diagram/diagram_scales.h"
+#include "app/panels/metrics.h"
+
+namespace normscope::lab {
+
+using namespace ui;
+
+namespace {
+
+constexpr float kCorner = 10;  // of the way back
+
+// Names of a function, the longest first: the first that fits is used.
+std::array<const char*, 2> sub_titles(Sub sub, bool beside_cross) {
+  if (sub == Sub::cross) return {"Cross-attention", "Cross-att."};
+  if (sub == Sub::feed_forward) return {"Feed-forward", "Feed-fwd"};
+  if (beside_cross) return {"Self-attention", "Self-att."};
+  return {"Attention", "Attention"};
+}
+
+}  // namespace
+
+// 2.4 px, and 2 to 5 by the branch's own share of the state once that is measured.
+float SublayerPainter::branch_width(Sub sub, int layer) const {
+  const float share = own_share(input.data, run, layer, sub, input.step, d.side);
+  return std::isfinite(share) ? 2 + 3 * std::clamp(share, 0.f, 1.f) : line::branch;
+}
+
+void SublayerPainter::branch(const SublayerLayout& s, int layer) {
+  const float x = d.stream_x, cy = s.box.centre().y, w = branch_width(s.sub, layer);
+  const float reach = s.before.x - x;  // the branch leaves in one swing and arrives flat at the slot
+  p.bezier({x + 3, s.fork_y}, {x + reach * 0.45f, s.fork_y - 2}, {x + reach * 0.35f, cy},
+           {s.before.x - 4, cy}, t.wire, w);
+  p.line({s.before.x - 5, cy}, {s.box.x, cy}, t.wire, w);
+  const float back = s.plus.y, k = d.narrow ? 6 : kCorner;
+  p.line({s.box.right(), cy}, {s.return_x - k, cy}, t.wire, w);
+  p.bezier({s.return_x - k, cy}, {s.return_x - k * 0.45f, cy}, {s.return_x, cy - k * 0.45f},
+           {s.return_x, cy - k}, t.wire, w);
+  p.line({s.return_x, cy - k}, {s.return_x, back + k}, t.wire, w);
+  p.bezier({s.return_x, back + k}, {s.return_x, back + k * 0.45f}, {s.return_x - k * 0.45f, back},
+           {s.return_x - k, back}, t.wire, w);
+  p.line({s.return_x - k, back}, {x + 16, back}, t.wire, w);
+  const Vec head[] = {{x + 9, back}, {x + 18, back - 4.5f}, {x + 18, back + 4.5f}};
+  p.polygon(head, t.wire);
+}
+
+void SublayerPainter::function_box(const SublayerLayout& s, int layer) {
+  p.fill(s.box, solid(), 6);
+  p.outline(s.box, t.wire, line::box, 6);
+  const std::vector<std::string> inside = inner_words(wiring(layer, s.sub).inner);
+  const bool small = compact || d.narrow;
+  Rect words = s.box;
+  if (!inside.empty()) words.h *= 0.54f, words.y += 0.5f;
+  const TextStyle title{Face::bold, d.narrow                   ? type::tick
+                                    : small || !inside.empty() ? type::body
+                                                               : type::title};
+  const auto names = sub_titles(s.sub, stacks.both);
+  p.text_in(words, title, t.ink,
+            names[p.text_width(title, names[0]) + (d.narrow ? 3.f : 10.f) > words.w ? 1 : 0], Align::centre);
+  if (inside.empty()) return;
+  // Plain words: an outline in so low a box would cross its letters.
+  std::string line;
+  for (const std::string& word : inside) line += (line.empty() ? "" : "  ") + word;
+  p.text_in({s.box.x, words.bottom() - 0.5f, s.box.w, s.box.bottom() - words.bottom() - 2},
+            {Face::sans, type::tick}, t.ink2, line, Align::centre);
+}
+
+void SublayerPainter::plus(Vec centre) {
+  const float r = d.narrow ? 7 : 8;
+  p.circle(centre, r, t.panel);
+  p.ring(centre, r, t.ink, 1.6f);
+  p.line({centre.x - r / 2, centre.y}, {centre.x + r / 2, centre.y}, t.ink, 1.6f);
+  p.line({centre.x, centre.y - r / 2}, {centre.x, centre.y + r / 2}, t.ink, 1.6f);
+}
+
+void SublayerPainter::pill(const Rect& r, const std::string& text) {
+  p.fill(r, t.panel, r.h / 2);
+  p.outline(r, t.ink, 1.4f, r.h / 2);
+  p.text_in(r, {Face::mono, type::tick}, t.ink, text, Align::centre);
+}
+
+void SublayerPainter::scales(const SublayerLayout& s, int layer) {
+  const Wiring& w = wiring(layer, s.sub);
+  const ScalesNow now =
+      state.pending ? ScalesNow{} : scales_at(input.data, run, d.side, layer, s.sub, input.step);
+  if (const ScaleWords skip = skip_words(w, now); !skip.text.empty()) pill(s.pill, skip.text);
+  if (const ScaleWords branch = branch_words(w, now); !branch.text.empty()) pill(s.branch_pill, branch.text);
+  std::string below;
+  if (w.depth != 1.0f) below = fmt::format("×{:.2f} = 1/√l", w.depth);
+  if (w.init_gain != 1.0f) below = fmt::format("init ×{:.2f}", w.init_gain);
+  if (!below.empty() && !d.narrow)
+    p.text({s.box.centre().x, s.box.bottom() + (stacks.both ? 10.f
+                                                : compact   ? 12.f
+                                                            : 13.f)},
+           {Face::mono, type::tick}, t.ink2, below, Align::centre);
+}
+
+void SublayerPainter::second_stream() {
+  const float x = d.second.centre().x, k = 5, y = d.join.y;
+  const float lane = d.stream_x - (d.narrow ? 11.f : 14.f);  // beside the layers
+  const float turn = d.second.bottom() + 8;
+  p.line({lane, d.stream_bottom}, {lane, turn}, t.wire, 2);
+  if (lane != x) p.bezier({lane, turn}, {lane, turn - 7}, {x, turn - 1}, {x, turn - 8}, t.wire, 2);
+  p.line({x, turn - (lane != x ? 8.f : 0.f)}, {x, y + k}, t.wire, 2);
+  p.bezier({x, y + k}, {x, y}, {x, y}, {x + k, y}, t.wire, 2);
+  p.line({x + k, y}, {d.stream_x - 7, y}, t.wire, 2);
+  p.fill({x - 4, d.second.y - 2, 8, d.second.h + 4}, t.panel);
+  small_fixed(d.second);
+  const char* text = token_text(stack.wiring.second);
+  if (p.text_width({Face::bold, type::tick}, text) + 4 < d.second.w)
+    p.text_in(d.second, {Face::bold, type::tick}, t.ink2, text, Align::centre);
+  plus(d.join);
+}
+
+void SublayerPainter::size_bar(const Rect& r, int layer, Sub sub) {
+  if (r.empty()) return;
+  p.fill(r, solid(), 2);
+  const float value = input.data.stream_variance(run, layer, sub, input.step, d.side);
+  if (!std::isfinite(value) || value <= 0) return;
+  const float share = std::clamp((std::log10(value) + 2) / 4, 0.02f, 1.f);  // 0.01 to 100
+  p.fill({r.x, r.y, r.w * share, r.h}, t.wire, 2);
+}
+
+void SublayerPainter::gradient_bar(const Rect& r, int layer, Sub sub) {
+  p.fill(r, solid(), 2);
+  if (input.hover_layer == layer) p.outline(r.inset(-2), t.ink, 1, 3);
+  const float value = input.data.gradient(run, layer, sub, input.step, d.side);
+  if (!std::isfinite(value) || value <= 0) return;
+  const float share = std::clamp((std::log10(value) + 6) / (std::log10(3.f) + 6), 0.02f, 1.f);
+  p.fill({r.x, r.y, r.w * share, r.h}, depth_colour(t, layer, layers()), 2);
+}
+
+}  // namespace normscope::lab

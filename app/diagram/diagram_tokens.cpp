@@ -1,0 +1,169 @@
+#include "app/diagram/diagram_tokens.h"
+
+#include <algorithm>
+
+namespace normscope::lab {
+namespace {
+
+using namespace ui;
+
+bool holds(const std::vector<SlotId>& slots, SlotId at) {
+  return std::find(slots.begin(), slots.end(), at) != slots.end();
+}
+
+// A closed lock, `h` high, centred.
+void lock(Painter& p, Vec centre, float h, Colour colour) {
+  const float w = h * 0.9f;
+  p.fill({centre.x - w / 2, centre.y - h * 0.08f, w, h * 0.56f}, colour, 1);
+  p.arc({centre.x, centre.y - h * 0.08f}, w * 0.3f, 3.1416f, 6.2832f, colour, 1.3f);
+}
+
+}  // namespace
+
+TokenPainter::TokenPainter(Ui& u, const DiagramState& s, const DiagramInput& i, const Stacks& all, Stack one)
+    : ui(u), p(u.paint()), top(u.paint_top()), t(u.theme()), state(s), input(i), stacks(all), stack(one) {}
+
+bool TokenPainter::ghost(SlotId at) const {
+  if (!state.dragging) return false;
+  if (*state.dragging == at) return true;
+  return state.target && state.preview && holds(state.preview->from, at);
+}
+
+bool TokenPainter::target(SlotId at) const {
+  return state.target && state.preview && holds(state.preview->to, at);
+}
+
+bool TokenPainter::legal(SlotId at) const {
+  return state.dragging && state.dragging->layer == at.layer && state.dragging->sub == at.sub &&
+         state.dragging->side == at.side && legal_move(stack, *state.dragging, at.slot);
+}
+
+bool TokenPainter::lit(SlotId at) const {
+  if (!state.hovered || state.dragging || norm_at(stack.wiring, at) == NormKind::None) return false;
+  if (*state.hovered == at) return true;
+  return !ui.alt() && state.hovered->in_layer() && state.hovered->side == at.side &&
+         state.hovered->slot == at.slot && !stack.is_locked(at) && !stack.is_locked(*state.hovered) &&
+         same_layer(stack, state.hovered->layer, at.layer);
+}
+
+void TokenPainter::token(const Rect& r, NormKind kind, bool halo) {
+  if (halo) p.halo(t, r, radius::token, 0.8f);
+  p.accent_box(t, r, radius::token);
+  const char* text = token_text(kind);
+  p.text_in(r, {Face::bold, type::tick}, t.on_accent, text, Align::centre);
+}
+
+void TokenPainter::locked_token(const Rect& r, NormKind kind) {
+  p.fill(r, solid(), radius::token);
+  p.outline(r, t.slot, line::outline, radius::token);
+  const TextStyle style{Face::bold, type::tick};
+  const float w = p.text_width(style, token_text(kind));
+  const bool room = w + 10 < r.w;
+  if (room) lock(p, {r.centre().x - w / 2 - 2.5f, r.centre().y}, 7, t.ink2);
+  p.text_in(r.moved(room ? 3.5f : 0, 0), style, t.ink2, token_text(kind), Align::centre);
+}
+
+void TokenPainter::small_fixed(const Rect& r) {
+  p.fill(r, solid(), 3);
+  p.outline(r, t.ink2, 1, 3);
+}
+
+void TokenPainter::slot(const Rect& r, SlotId at, Colour behind) {
+  const NormKind kind = norm_at(stack.wiring, at);
+  if (ghost(at)) {
+    p.fill(r, behind, radius::token);
+    p.dashed_outline(r, t.slot, line::outline, kSlotDash, radius::token);
+    p.text_in(r, {Face::sans, type::tick}, t.ink3, token_text(kind), Align::centre);
+  } else if (kind != NormKind::None && stack.is_locked(at)) {
+    locked_token(r, kind);
+  } else if (kind != NormKind::None) {
+    token(r, kind, lit(at));
+  } else if (target(at)) {
+    p.halo(t, r, radius::token);
+    p.fill(r, t.panel, radius::token);
+    p.outline(r, t.dark ? t.accent : t.ink, 2, radius::token);
+  } else if (legal(at)) {
+    p.fill(r, t.accent_soft, radius::token);
+    p.dashed_outline(r, t.dark ? t.accent : t.ink, line::outline, kSlotDash, radius::token);
+  } else if (at.slot != Slot::Stream) {
+    p.fill(r, behind, radius::token);
+    p.dashed_outline(r, t.slot, line::outline, kSlotDash, radius::token);
+  }
+}
+
+void TokenPainter::small_slot(const Rect& r, SlotId at) {
+  constexpr float kRound = 4;
+  const bool filled = norm_at(stack.wiring, at) != NormKind::None;
+  if (ghost(at)) {
+    p.fill(r, t.panel, kRound);
+    p.dashed_outline(r, t.slot, 1, {2.5f, 2}, kRound);
+  } else if (filled && stack.is_locked(at)) {
+    p.fill(r, solid(), kRound);
+    p.outline(r, t.slot, 1, kRound);
+    lock(p, r.centre(), 6, t.ink2);
+  } else if (filled) {
+    if (lit(at)) p.halo(t, r, kRound, 0.6f);
+    p.accent_box(t, r, kRound);
+  } else if (target(at)) {
+    p.halo(t, r, kRound, 0.6f);
+    p.fill(r, t.panel, kRound);
+    p.outline(r, t.dark ? t.accent : t.ink, 1.6f, kRound);
+  } else if (legal(at)) {
+    p.fill(r, t.accent_soft, kRound);
+    p.dashed_outline(r, t.dark ? t.accent : t.ink, 1, {2.5f, 2}, kRound);
+  }
+}
+
+void TokenPainter::held_token(const DiagramLayout& layout) {
+  if (!state.dragging) return;
+  const auto from = place_of(layout, *state.dragging);
+  if (!from) return;
+  const NormKind kind = norm_at(stacks.wiring(state.dragging->side), *state.dragging);
+  const Vec at = from->centre() + state.grip;
+  const Rect lifted = centred(at, 37, 23);
+  top.shadow(t, lifted, 6);
+  top.accent_box(t, lifted, 6);
+  top.text_in(lifted, {Face::bold, type::body}, t.on_accent, token_text(kind), Align::centre);
+}
+
+namespace {
+
+// "q,k,v": whose heads have a norm.
+std::string normed_heads(const Inner& inner) {
+  std::string heads;
+  for (auto [kind, letter] : {std::pair{inner.query, "q"}, {inner.key, "k"}, {inner.value, "v"}})
+    if (kind != NormKind::None) heads += heads.empty() ? letter : std::string(",") + letter;
+  return heads;
+}
+
+}  // namespace
+
+std::vector<std::string> inner_brief(const Inner& inner) {
+  const std::vector<std::string> all = inner_words(inner);
+  if (all.empty()) return {};
+  std::string whole;
+  for (const std::string& word : all) whole += whole.empty() ? word : ", " + word;
+  const std::string heads = normed_heads(inner);
+  const std::string brief = !heads.empty()                      ? heads
+                            : inner.output != NormKind::None    ? "out"
+                            : inner.head_scale || !inner.shifts ? "×head"
+                                                                : "+shift";
+  return {whole, all.front(), brief};
+}
+
+std::vector<std::string> inner_words(const Inner& inner) {
+  std::vector<std::string> words;
+  const std::string heads = normed_heads(inner);
+  const auto kind_of = [&] {
+    return inner.query != NormKind::None ? inner.query
+           : inner.key != NormKind::None ? inner.key
+                                         : inner.value;
+  };
+  if (!heads.empty()) words.push_back(std::string(token_text(kind_of())) + " " + heads);
+  if (inner.output != NormKind::None) words.push_back(std::string(token_text(inner.output)) + " out");
+  if (inner.head_scale) words.push_back("×head");
+  if (inner.shifts) words.push_back("+shift");
+  return words;
+}
+
+}  // namespace normscope::lab

@@ -1,0 +1,51 @@
+// The tokens of the architecture diagram in each of their states (rest, hover, drag, origin, legal slot,
+// target, locked), large and small. Used by diagram_picture.cpp only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/diagram/diagram.h"
+
+namespace normscope::lab {
+
+inline constexpr ui::Dash kSlotDash{3, 2.5f};
+
+struct TokenPainter {
+  TokenPainter(ui::Ui&, const DiagramState&, const DiagramInput&, const Stacks&, Stack);
+
+  ui::Ui& ui;
+  ui::Painter &p, &top;
+  const ui::Theme& t;
+  const DiagramState& state;
+  const DiagramInput& input;
+  const Stacks& stacks;
+  Stack stack;
+
+  // The open layer lies deeper than the panel: lighter on white, darker in the dark.
+  ui::Colour ground() const { return t.dark ? t.sunk : t.raised; }
+  ui::Colour solid() const { return t.dark ? t.field : t.sunk; }
+
+  bool ghost(SlotId at) const;   // a norm leaves it
+  bool target(SlotId at) const;  // a norm arrives
+  bool legal(SlotId at) const;   // the held norm may go there
+  bool lit(SlotId at) const;     // hovered, or one that would follow the hovered one
+
+  void token(const ui::Rect&, NormKind, bool halo);
+  void locked_token(const ui::Rect&, NormKind);
+  // A norm of a collapsed row that cannot be moved.
+  void small_fixed(const ui::Rect&);
+  // Everything of a slot but the break of the residual stream.
+  void slot(const ui::Rect&, SlotId at, ui::Colour behind);
+  void small_slot(const ui::Rect&, SlotId at);
+  // The norm in the hand.
+  void held_token(const DiagramLayout&);
+};
+
+// Norms and scales inside a function, as words on small tokens: "q", "k", "v", "out", "×h", "+b".
+std::vector<std::string> inner_words(const Inner& inner);
+// The same for a collapsed row, the longest first: the first that fits is used. Empty where nothing stands
+// inside.
+std::vector<std::string> inner_brief(const Inner& inner);
+
+}  // namespace normscope::lab

@@ -1,0 +1,84 @@
+#include "app/headless/software_screen.h"
+
+#include <GLFW/glfw3.h>
+#include <imgui.h>
+
+#include "app/headless/frame.h"
+
+namespace normscope {
+namespace {
+
+// What OpenGL 3 has beyond the 1.1 that its library exports.
+constexpr GLenum kReadFramebuffer = 0x8CA8, kColourAttachment = 0x8CE0;
+
+struct Framebuffers {
+  void (*generate)(GLsizei, GLuint*) = nullptr;
+  void (*remove)(GLsizei, const GLuint*) = nullptr;
+  void (*bind)(GLenum, GLuint) = nullptr;
+  void (*attach)(GLenum, GLenum, GLenum, GLuint, GLint) = nullptr;
+  void (*blit)(GLint, GLint, GLint, GLint, GLint, GLint, GLint, GLint, GLbitfield, GLenum) = nullptr;
+
+  bool complete() const { return generate && remove && bind && attach && blit; }
+};
+
+template <typename F>
+void load(F& function, const char* name) {
+  function = reinterpret_cast<F>(glfwGetProcAddress(name));
+}
+
+const Framebuffers& framebuffers() {
+  static const Framebuffers found = [] {
+    Framebuffers f;
+    load(f.generate, "glGenFramebuffers");
+    load(f.remove, "glDeleteFramebuffers");
+    load(f.bind, "glBindFramebuffer");
+    load(f.attach, "glFramebufferTexture2D");
+    load(f.blit, "glBlitFramebuffer");
+    return f;
+  }();
+  return found;
+}
+
+}  // namespace
+
+SoftwareScreen::~SoftwareScreen() {
+  if (state_ != State::ready) return;
+  ui::release_textures();
+  framebuffers().remove(1, &framebuffer_);
+  glDeleteTextures(1, &texture_);
+}
+
+bool SoftwareScreen::prepare() {
+  if (!framebuffers().complete()) return false;
+  glGenTextures(1, &texture_);
+  framebuffers().generate(1, &framebuffer_);
+  return true;
+}
+
+void SoftwareScreen::resize(int width, int height) {
+  width_ = width, height_ = height;
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
+  framebuffers().bind(kReadFramebuffer, framebuffer_);
+  framebuffers().attach(kReadFramebuffer, kColourAttachment, GL_TEXTURE_2D, texture_, 0);
+  framebuffers().bind(kReadFramebuffer, 0);
+}
+
+bool SoftwareScreen::show(const ImDrawData& data, uint32_t background) {
+  if (state_ == State::fresh) state_ = prepare() ? State::ready : State::useless;
+  if (state_ == State::useless) return false;
+  ui::serve_textures();
+  raster::rasterise(data, background, image_);
+  glBindTexture(GL_TEXTURE_2D, texture_);
+  const int w = image_.width, h = image_.height;
+  if (w != width_ || h != height_) resize(w, h);
+  glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, w, h, GL_RGBA, GL_UNSIGNED_BYTE, image_.pixels.data());
+  framebuffers().bind(kReadFramebuffer, framebuffer_);
+  // Our first row is the uppermost, OpenGL's the lowest.
+  framebuffers().blit(0, h, w, 0, 0, 0, w, h, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+  framebuffers().bind(kReadFramebuffer, 0);
+  return true;
+}
+
+}  // namespace normscope

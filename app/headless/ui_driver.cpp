@@ -1,0 +1,218 @@
+// See ui_driver.h.
+#include "app/headless/ui_driver.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+#include "app/ui/keys.h"
+#include "engine/core/error.h"
+
+namespace normscope::ui {
+namespace {
+
+constexpr int patience = 30;                               // frames to wait for a control to appear
+constexpr float kMostFrames = 100'000, kMostWheel = 1000;  // of one line of a script
+
+// Names that share the beginning of `name`, for the error message.
+std::string similar(const Registry& registry, std::string_view name) {
+  std::string list;
+  std::string_view head = name.substr(0, name.find('/'));
+  int shown = 0;
+  for (const Control& c : registry.all())
+    if (c.name.starts_with(head) && shown++ < 12) list += " " + c.name;
+  return list.empty() ? " (nothing begins with " + std::string(head) + ")" : ";" + list;
+}
+
+}  // namespace
+
+UiDriver::UiDriver(Frame& loop, Ui& ui, std::function<void()> frame)
+    : loop_(loop), ui_(ui), frame_(std::move(frame)) {}
+
+void UiDriver::frames(int n) {
+  for (int i = 0; i < n; ++i) loop_.step(frame_);
+}
+
+Control UiDriver::control(std::string_view name) {
+  for (int i = 0; i <= patience; ++i) {
+    if (const Control* c = ui_.registry().find(name)) return *c;
+    frames();
+  }
+  throw Error("no control named '" + std::string(name) + "'" + similar(ui_.registry(), name));
+}
+
+void UiDriver::move_to(Vec point) {
+  loop_.make_current();
+  ImGui::GetIO().AddMousePosEvent(point.x * ui_.scale(), point.y * ui_.scale());
+  frames(2);  // one to arrive, one for controls that need to have been hovered before
+}
+
+void UiDriver::move_to(std::string_view name, Vec fraction) {
+  Rect r = control(name).rect;
+  move_to(Vec{r.x + r.w * fraction.x, r.y + r.h * fraction.y});
+}
+
+void UiDriver::press(int button) {
+  loop_.make_current();
+  ImGui::GetIO().AddMouseButtonEvent(button, true);
+  frames();
+}
+
+void UiDriver::release(int button) {
+  loop_.make_current();
+  ImGui::GetIO().AddMouseButtonEvent(button, false);
+  frames(2);
+}
+
+void UiDriver::click(std::string_view name, Vec fraction, int button) {
+  move_to(name, fraction);
+  press(button);
+  release(button);
+}
+
+void UiDriver::double_click(std::string_view name, Vec fraction) {
+  move_to(name, fraction);
+  press();
+  loop_.make_current();
+  ImGui::GetIO().AddMouseButtonEvent(0, false);
+  frames();
+  press();
+  release();
+}
+
+void UiDriver::hold(std::string_view modifiers, bool down) {
+  loop_.make_current();
+  ImGuiIO& io = ImGui::GetIO();
+  auto has = [&](const char* name) { return modifiers.find(name) != std::string_view::npos; };
+  if (has("Ctrl")) io.AddKeyEvent(ImGuiMod_Ctrl, down), io.AddKeyEvent(ImGuiKey_LeftCtrl, down);
+  if (has("Shift")) io.AddKeyEvent(ImGuiMod_Shift, down), io.AddKeyEvent(ImGuiKey_LeftShift, down);
+  if (has("Alt")) io.AddKeyEvent(ImGuiMod_Alt, down), io.AddKeyEvent(ImGuiKey_LeftAlt, down);
+  if (!modifiers.empty()) frames();
+}
+
+void UiDriver::drag(std::string_view from, std::string_view to, std::string_view modifiers, int steps) {
+  Vec target = control(to).rect.centre();
+  drag_by(from, target - control(from).rect.centre(), modifiers, steps);
+}
+
+void UiDriver::drag_by(std::string_view from, Vec offset, std::string_view modifiers, int steps, Vec fraction) {
+  Rect r = control(from).rect;
+  Vec start{r.x + r.w * fraction.x, r.y + r.h * fraction.y};
+  move_to(start);
+  press();
+  hold(modifiers, true);
+  for (int i = 1; i <= steps; ++i) move_to(start + offset * (float(i) / float(steps)));
+  release();
+  hold(modifiers, false);
+}
+
+void UiDriver::wheel(float dy) {
+  loop_.make_current();
+  ImGui::GetIO().AddMouseWheelEvent(0, dy);
+  frames(2);
+}
+
+void UiDriver::type(std::string_view utf8) {
+  loop_.make_current();
+  ImGui::GetIO().AddInputCharactersUTF8(std::string(utf8).c_str());
+  frames(2);
+}
+
+void UiDriver::key(std::string_view text) {
+  Chord chord = parse_chord(text);
+  std::string modifiers =
+      std::string(chord.ctrl ? "Ctrl" : "") + (chord.shift ? "Shift" : "") + (chord.alt ? "Alt" : "");
+  hold(modifiers, true);
+  loop_.make_current();
+  ImGuiIO& io = ImGui::GetIO();
+  if (chord.key) io.AddKeyEvent(ImGuiKey(chord.key), true);
+  if (chord.character && !chord.ctrl && !chord.alt) io.AddInputCharacter(chord.character);
+  frames();
+  loop_.make_current();
+  if (chord.key) io.AddKeyEvent(ImGuiKey(chord.key), false);
+  frames();
+  hold(modifiers, false);
+}
+
+void UiDriver::script(std::string_view text) {
+  std::istringstream lines{std::string(text)};
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    std::istringstream words(line);
+    std::string verb, a, b, c;
+    words >> verb;
+    if (verb.empty() || verb[0] == '#') continue;
+    auto bad = [&](const std::string& what) {
+      throw Error("script line " + std::to_string(number) + ": " + what);
+    };
+    std::string rest = line.substr(std::min(line.size(), line.find(verb) + verb.size() + 1));
+    std::string name = rest;  // of one control: it may hold spaces
+    name.erase(0, name.find_first_not_of(" \t"));
+    name.erase(name.find_last_not_of(" \t\r") + 1);
+    words >> a >> b >> c;
+    auto need = [&](bool ok) {
+      if (!ok) bad("'" + verb + "' lacks an argument");
+    };
+    auto amount = [&](const std::string& word, float low, float high) {
+      float value = 0;
+      const char* const end = word.data() + word.size();
+      const auto [stop, error] = std::from_chars(word.data(), end, value);
+      if (error != std::errc{} || stop != end || !(value >= low && value <= high))
+        bad(fmt::format("'{}' takes a number from {} to {}, not '{}'", verb, low, high, word));
+      return value;
+    };
+    try {
+      if (verb == "hover")
+        need(!name.empty()), move_to(name);
+      else if (verb == "click")
+        need(!name.empty()), click(name);
+      else if (verb == "double")
+        need(!name.empty()), double_click(name);
+      else if (verb == "right")
+        need(!name.empty()), click(name, {0.5f, 0.5f}, 1);
+      else if (verb == "drag")
+        need(!b.empty()), drag(a, b, c);
+      else if (verb == "grab") {
+        need(!b.empty());
+        move_to(a);
+        press();
+        hold(c, true);
+        Vec start = control(a).rect.centre(), way = control(b).rect.centre() - start;
+        for (int i = 1; i <= 6; ++i) move_to(start + way * (float(i) / 6));
+      } else if (verb == "drop")
+        release(), hold("Ctrl Shift Alt", false);
+      else if (verb == "at")
+        need(!c.empty()), move_to(a, {amount(b, 0, 1), amount(c, 0, 1)});
+      else if (verb == "press")
+        press();
+      else if (verb == "hold")
+        need(!name.empty()), hold(name, true);
+      else if (verb == "leave")
+        move_to(Vec{-1000, -1000});
+      else if (verb == "wheel")
+        need(!a.empty()), wheel(amount(a, -kMostWheel, kMostWheel));
+      else if (verb == "type")
+        need(!rest.empty()), type(rest);
+      else if (verb == "key")
+        need(!a.empty()), key(a);
+      else if (verb == "frames") {
+        const float n = amount(a, 1, kMostFrames);
+        if (n != std::floor(n)) bad("'frames' takes a whole number, not '" + a + "'");
+        frames(static_cast<int>(n));
+      } else
+        bad("unknown verb '" + verb +
+            "' (hover, click, double, right, drag, grab, drop, at, press, wheel, hold, leave, type, key, "
+            "frames)");
+    } catch (const Error& e) {
+      std::string what = e.what();
+      if (what.starts_with("script line")) throw;
+      bad(what);
+    }
+  }
+}
+
+}  // namespace normscope::ui

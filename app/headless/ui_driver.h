@@ -1,0 +1,55 @@
+// Robot: a synthetic hand for tests and for `screenshot --script`. It finds controls by name in the registry,
+// sends mouse and key events, and runs frames in between, as a person would (move, wait, press, wait,
+// release).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "app/headless/frame.h"
+#include "app/ui/ui.h"
+
+namespace normscope::ui {
+
+class UiDriver {
+ public:
+  // `frame` draws one whole frame: ui.begin_frame, screen, ui.end_frame.
+  UiDriver(Frame& loop, Ui& ui, std::function<void()> frame);
+
+  void frames(int n = 1);
+  // A control by name; waits up to 30 frames for it. Throws Error naming the control and the nearest names.
+  Control control(std::string_view name);
+  std::string value(std::string_view name) { return control(name).value; }
+
+  // Where in the rectangle, as fractions; the middle by default.
+  void move_to(std::string_view name, Vec fraction = {0.5f, 0.5f});
+  void move_to(Vec point);  // logical px
+  void press(int button = 0);
+  void release(int button = 0);
+  void click(std::string_view name, Vec fraction = {0.5f, 0.5f}, int button = 0);
+  void double_click(std::string_view name, Vec fraction = {0.5f, 0.5f});
+  // From one control to another (or by an offset), in `steps` frames. `modifiers`: "Alt", "Shift",
+  // "Ctrl+Shift", "".
+  void drag(std::string_view from, std::string_view to, std::string_view modifiers = "", int steps = 6);
+  void drag_by(std::string_view from, Vec offset, std::string_view modifiers = "", int steps = 6,
+               Vec fraction = {0.5f, 0.5f});
+  void wheel(float dy);
+  void type(std::string_view utf8);
+  // "Enter", "Tab", "Shift+Tab", "Ctrl+Z", "Space", "Left", "?" ...
+  void key(std::string_view chord);
+  void hold(std::string_view modifiers, bool down);
+
+  // Lines of a script: hover NAME | click NAME | double NAME | right NAME | drag FROM TO [MODIFIERS] | grab
+  // FROM TO [MODIFIERS] (drag without letting go) | drop | at NAME X Y (hover at these fractions of it) |
+  // press | wheel N | hold MODIFIERS | leave (the mouse is nowhere) | type TEXT | key CHORD | frames N. Blank
+  // lines and # comments are skipped. Throws Error "script line N: ..." on anything else.
+  void script(std::string_view text);
+
+ private:
+  Frame& loop_;
+  Ui& ui_;
+  std::function<void()> frame_;
+};
+
+}  // namespace normscope::ui

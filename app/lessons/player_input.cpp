@@ -1,0 +1,129 @@
+// Predictions by cards and by a slider. See player.h.
+#include <algorithm>
+#include <cmath>
+
+#include "app/lessons/player.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lessons {
+
+using namespace ui;
+
+void Player::draw_cards(Ui& ui, Rect rect) {
+  const Theme& t = ui.theme();
+  const Prediction& q = lesson()->prediction;
+  const bool locked = this->locked();
+  const float high = 58, pitch = 70, w = std::min(440.f, rect.w);
+  rect.x += (rect.w - w) / 2, rect.w = w;
+  ui.paint().text_in(rect.take_top(26, 8), {Face::sans, type::body}, t.ink2, "↑ " + q.first);
+  const size_t count = order_.size();
+  const auto card_of = [&](const std::string& id) {
+    return std::find_if(q.cards.begin(), q.cards.end(),
+                        [&](const Prediction::Card& c) { return c.id == id; });
+  };
+  const auto box_at = [&](size_t place) {
+    return Rect{rect.x, rect.y + pitch * static_cast<float>(place), w, high};
+  };
+  // First the shell: which card is held and over which place, or where the keys send one.
+  std::optional<std::pair<size_t, size_t>> move;
+  size_t held = count, over = count;
+  float drag = 0;
+  std::vector<bool> lit(count);
+  for (size_t i = 0; i < count; ++i) {
+    const auto card = card_of(order_[i]);
+    if (card == q.cards.end()) continue;
+    HitOptions options;
+    options.arrows = true, options.enabled = !locked, options.radius = radius::panel;
+    const Hit h = ui.hit("lesson/card/" + card->id, box_at(i), std::to_string(i + 1),
+                         card->text + ": drag it to its place, or use the arrow keys.", options);
+    if (i == 0 && fresh_ && !locked) ui.focus("lesson/card/" + card->id);
+    lit[i] = h.hovered;
+    if (h.pressed || h.clicked || h.arrow_y) touched_ = true;
+    if (h.dragging) {
+      const long place = std::lround(static_cast<double>(i) + static_cast<double>(h.drag.y / pitch));
+      over = static_cast<size_t>(std::clamp<long>(place, 0, static_cast<long>(count) - 1));
+      if (h.held) held = i, drag = h.drag.y;
+      if (h.released) move = {i, over};
+    }
+    if (h.arrow_y > 0 && i > 0) move = {i, i - 1};
+    if (h.arrow_y < 0 && i + 1 < count) move = {i, i + 1};
+  }
+  // Then the eye: the others make room for the card in the hand.
+  for (size_t i = 0; i < count; ++i) {
+    const auto card = card_of(order_[i]);
+    if (card == q.cards.end()) continue;
+    size_t place = i;
+    if (held < count && i != held) {
+      place = i > held ? i - 1 : i;
+      if (place >= over) ++place;
+    }
+    const bool mine = i == held;
+    const Rect box = mine ? box_at(i).moved(0, drag) : box_at(place);
+    Painter& p = mine ? ui.paint_top() : ui.paint();
+    if (mine) p.shadow(t, box, radius::panel);
+    p.fill(box, mine || (lit[i] && held == count) ? t.accent_soft : t.raised, radius::panel);
+    p.outline(box, mine ? t.ink : t.strong, 1.2f, radius::panel);
+    for (int k = 0; k < 3; ++k) p.fill({box.x + 16, box.y + 21 + 7.f * static_cast<float>(k), 14, 2}, t.ink3);
+    p.text_in({box.x + 46, box.y, box.w - 90, box.h}, {Face::bold, type::run_name}, t.ink, card->text);
+    p.text_in({box.right() - 40, box.y, 24, box.h}, {Face::mono, type::body}, t.ink3,
+              std::to_string((mine ? over : place) + 1), Align::right);
+  }
+  const float end = rect.y + pitch * static_cast<float>(count);
+  ui.paint().text_in({rect.x, end, rect.w, 26}, {Face::sans, type::body}, t.ink2, "↓ " + q.last);
+  if (move && move->first != move->second) {
+    const std::string id = order_[move->first];
+    order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(move->first));
+    order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(move->second), id);
+  }
+}
+
+bool Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value, const SliderRange& range,
+                         std::string_view help) {
+  const auto& [low, high, step, values, unit] = range;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const Rect track{rect.x + 10, rect.y + 8, rect.w - 20, 6};
+  HitOptions options;
+  options.arrows = true;
+  const Hit h = ui.hit(name, {rect.x, rect.y, rect.w, 22}, ui::number(value, 4), help, options);
+  if (fresh_ && step_ == StepKind::Predict) ui.focus(name);
+  const auto nearest = [&](double v) {
+    return std::min_element(values.begin(), values.end(),
+                            [&](double a, double b) { return std::abs(a - v) < std::abs(b - v); });
+  };
+  const auto snap = [&](double v) {
+    if (!values.empty()) return *nearest(v);
+    return std::clamp(low + std::round((v - low) / step) * step, low, high);
+  };
+  const auto moved = [&](int steps) {
+    if (values.empty()) return snap(value + step * steps);
+    const auto at = nearest(value) - values.begin() + steps;
+    return values[static_cast<size_t>(std::clamp<std::ptrdiff_t>(at, 0, std::ssize(values) - 1))];
+  };
+  if (h.held) value = snap(low + (high - low) * static_cast<double>((ui.mouse().x - track.x) / track.w));
+  if (h.arrow_x || h.arrow_y) value = moved(h.arrow_x + h.arrow_y);
+  p.fill(track, t.trough, 3);
+  const float x = track.x + track.w * static_cast<float>((value - low) / (high - low));
+  if (h.hovered || h.held) p.circle({x, track.y + 3}, 14, t.accent.alpha(0.3f));
+  p.accent_disc(t, {x, track.y + 3}, 9);
+  // Between the ends only where the hand can stop.
+  std::vector<double> ticks = values;
+  const double quarter = values.empty() ? (high - low) / 4 / step : 0;
+  const int stride = std::abs(quarter - std::round(quarter)) < 1e-6 ? 1 : 4;
+  for (int i = 0; i <= 4 && values.empty(); i += stride) ticks.push_back(low + (high - low) * i / 4);
+  float free_from = rect.x - 1;
+  for (const double v : ticks) {
+    const TextStyle tick{Face::mono, type::tick};
+    const std::string text = ui::number(v, 3);
+    const float half = p.text_width(tick, text) / 2;  // the ends stay within the slider
+    const float at = std::clamp(track.x + track.w * static_cast<float>((v - low) / (high - low)),
+                                rect.x + half, rect.right() - half);
+    if (at - half < free_from) continue;
+    free_from = at + half + 4;
+    p.text_in({at - 40, track.y + 20, 80, 16}, tick, t.ink3, text, Align::centre);
+  }
+  if (h.held) ui.tooltip(ui::number(value, 4) + (unit.empty() ? "" : " " + unit));
+  return h.pressed || h.clicked || h.held || h.arrow_x || h.arrow_y;
+}
+
+}  // namespace normscope::lessons

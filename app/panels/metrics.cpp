@@ -1,0 +1,182 @@
+#include "app/panels/metrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace normscope::lab {
+namespace {
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+constexpr std::array<MetricInfo, 8> kMetrics{{
+    {Metric::gradient, "gradient", "gradient", "Gradient by layer", "Gradient norm over time",
+     "norm of ∂L/∂W", "norm of the gradient",
+     "Norm of the loss's gradient with respect to one matrix of each layer.", true, true},
+    {Metric::update_ratio, "update-ratio", "update ratio", "Update by layer", "Update ratio over time",
+     "‖ΔW‖ / ‖W‖", "norm of the step over norm of the weights",
+     "The learning rate that a matrix feels: norm of the last step over norm of the matrix.", true, true},
+    {Metric::hidden_norm, "hidden-norm", "hidden-state norm", "Hidden-state norm", "Hidden norm over time",
+     "mean square of x, before the norm", "mean square of the hidden state",
+     "Mean square of the residual stream after each layer, before the norm."},
+    {Metric::branch_variance, "branch-variance", "branch variance", "Branch variance",
+     "Branch variance over time", "of what is added", "variance of the branch as it is added",
+     "Variance over tokens and features of each branch as it is added, its scale included.", false, true},
+    {Metric::stream_variance, "trunk-variance", "trunk variance", "Trunk variance",
+     "Trunk variance over time", "of the skip path", "variance of the skip path",
+     "Variance over tokens and features of the skip path that each branch is added to.", false, true},
+    {Metric::token_cosine, "token-cosine", "token cosine", "Token cosine", "Token cosine over time",
+     "1: all tokens alike", "mean cosine between tokens",
+     "Mean cosine between the states of different tokens: 1 when all point the same way."},
+    {Metric::layer_cosine, "layer-cosine", "layer cosine", "Layer cosine", "Layer cosine over time",
+     "1: nothing turned", "mean cosine between input and output",
+     "Mean cosine between a sub-layer's input and its output: 1 when it turns nothing."},
+    {Metric::attention_entropy, "attention-entropy", "attention entropy", "Attention entropy",
+     "Attention entropy over time", "nats, mean of heads", "entropy of the attention weights in nats",
+     "Mean over heads and queries of the attention weights' entropy: 0 looks at one token only."},
+}};
+
+const char* suffix_of(Metric quantity) {
+  switch (quantity) {
+    case Metric::branch_variance:
+      return "branch.variance";
+    case Metric::stream_variance:
+      return "input.variance";
+    case Metric::token_cosine:
+      return "token_cosine";
+    case Metric::layer_cosine:
+      return "layer_cosine";
+    case Metric::attention_entropy:
+      return "attention_entropy";
+    case Metric::gradient:
+      return "grad_norm";
+    case Metric::hidden_norm:
+      return "sum.mean_square";
+    case Metric::update_ratio:
+      return "update_norm";
+  }
+  return "";
+}
+
+bool by_sublayer(Metric quantity) {
+  return quantity == Metric::branch_variance || quantity == Metric::stream_variance ||
+         quantity == Metric::token_cosine || quantity == Metric::layer_cosine;
+}
+
+float ratio_of(float update, float weight) { return weight > 0 ? update / weight : kNaN; }
+
+}  // namespace
+
+std::span<const MetricInfo> quantities() { return kMetrics; }
+
+const MetricInfo& info(Metric quantity) { return kMetrics[static_cast<size_t>(quantity)]; }
+
+bool DepthPoints::measured() const {
+  return std::any_of(y.begin(), y.end(), [](float v) { return std::isfinite(v); });
+}
+
+DepthPoints along_depth(LabData& data, const RunView& run, Metric quantity, int matrix, int step,
+                        Side side) {
+  DepthPoints points;
+  const std::string suffix = suffix_of(quantity);
+  const auto put = [&](const std::vector<float>& values, float offset) {
+    for (size_t i = 0; i < values.size(); ++i)
+      points.x.push_back(static_cast<float>(i + 1) - offset), points.y.push_back(values[i]);
+  };
+  const bool crosses = has_both(run) && side == Side::main;
+  if (by_sublayer(quantity) || (quantity == Metric::attention_entropy && crosses)) {
+    const auto subs = subs_of(crosses);
+    std::vector<std::vector<float>> values;
+    for (Sub sub : subs)
+      values.push_back(data.by_layer(run, fmt::format("{}.{}", to_string(sub), suffix), step, side));
+    for (size_t i = 0; i < values.front().size(); ++i)
+      for (size_t k = 0; k < subs.size(); ++k) {
+        if (quantity == Metric::attention_entropy && subs[k] == Sub::feed_forward) continue;
+        points.x.push_back(static_cast<float>(i) +
+                           static_cast<float>(k + 1) / static_cast<float>(subs.size()));
+        points.y.push_back(values[k][i]);
+      }
+    return points;
+  }
+  const std::string path = kMatrices[matrix].path;
+  switch (quantity) {
+    case Metric::update_ratio: {
+      std::vector<float> values = data.by_layer(run, path + ".update_norm", step, side);
+      const std::vector<float> weights = data.by_layer(run, path + ".weight_norm", step, side);
+      for (size_t i = 0; i < values.size(); ++i) values[i] = ratio_of(values[i], weights[i]);
+      put(values, 0);
+      break;
+    }
+    case Metric::gradient:
+      put(data.by_layer(run, path + ".grad_norm", step, side), 0);
+      break;
+    case Metric::attention_entropy:
+      put(data.by_layer(run, "attn." + suffix, step, side), 0);
+      break;
+    default:
+      put(data.by_layer(run, "ffn." + suffix, step, side), 0);
+  }
+  return points;
+}
+
+std::shared_ptr<const Line> over_time(LabData& data, const RunView& run, Metric quantity, int matrix,
+                                      int layer, Side side) {
+  const std::string place = fmt::format("{}L{:02}.", prefix_of(run, side), layer + 1),
+                    path = kMatrices[matrix].path;
+  if (quantity == Metric::update_ratio)
+    return data.quotient(run, place + path + ".update_norm", place + path + ".weight_norm");
+  if (quantity == Metric::gradient) return data.stat(run, place + path + ".grad_norm");
+  const char* sub = quantity == Metric::attention_entropy ? "attn." : "ffn.";
+  return data.stat(run, place + sub + suffix_of(quantity));
+}
+
+double Dependency::parts() const {
+  double sum = 0, squares = 0;
+  for (float share : rows.back()) sum += share, squares += static_cast<double>(share) * share;
+  return squares > 0 ? sum * sum / squares : 0;
+}
+
+double Dependency::newest() const {
+  double sum = 0;
+  for (float share : rows.back()) sum += share;
+  return sum > 0 ? rows.back().back() / sum : 0;
+}
+
+bool of_whole_batch(const RunView& run, int step) { return run.batch && run.batch->step == step; }
+
+Dependency dependency(LabData& data, const RunView& run, int step, Side side) {
+  Dependency result;
+  std::map<std::string_view, float> whole;
+  if (of_whole_batch(run, step))
+    for (size_t i = 0; i < run.batch->values.size(); ++i)
+      whole.emplace(run.batch->layout[i].name, run.batch->values[i]);
+  const auto number = [&](const std::string& name) {
+    if (whole.empty()) return data.value(run, name, step);
+    const auto found = whole.find(name);
+    return found == whole.end() ? kNaN : found->second;
+  };
+  const std::string prefix = prefix_of(run, side);
+  const int sublayers =
+      static_cast<int>(subs_of(has_both(run) && side == Side::main).size()) * layers_of(run, side);
+  for (int i = 1; i <= sublayers; ++i) {
+    std::vector<float> row;
+    for (int j = 0; j <= i; ++j) row.push_back(number(fmt::format("{}beta2.{}.{}", prefix, i, j)));
+    if (!std::all_of(row.begin(), row.end(), [](float v) { return std::isfinite(v); })) return {};
+    result.sums.push_back(number(fmt::format("{}beta2.{}.sum", prefix, i)));
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+float own_share(LabData& data, const RunView& run, int layer, Sub sub, int step, Side side) {
+  const auto subs = subs_of(has_both(run) && side == Side::main);
+  const auto at = std::find(subs.begin(), subs.end(), sub) - subs.begin();
+  const int i = static_cast<int>(subs.size()) * layer + static_cast<int>(at) + 1;
+  return data.value(run, fmt::format("{}beta2.{}.{}", prefix_of(run, side), i, i), step);
+}
+
+}  // namespace normscope::lab

@@ -1,0 +1,205 @@
+#include "app/panels/plot_cell.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "app/view/shortcuts.h"
+#include "app/panels/plot_specs.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lab {
+
+using namespace ui;
+
+namespace {
+
+constexpr float kRow = 28;  // of a popup list
+
+void quantity_list(Ui& ui, const std::string& name, const Rect& title, Metric& chosen) {
+  // Name and, after it, what it is; of one width whatever is chosen.
+  Painter& p = ui.paint();
+  const TextStyle bold{Face::bold, type::body}, note{Face::sans, type::tick};
+  float names = 0, notes = 0;
+  for (const MetricInfo& q : quantities())
+    names = std::max(names, p.text_width(bold, q.name)), notes = std::max(notes, p.text_width(note, q.note));
+  Rect list{title.x, title.bottom() + 2, names + notes + 44,
+            kRow * static_cast<float>(quantities().size()) + 12};
+  list.x = std::min(list.x, ui.size().x - 4 - list.w);
+  list.y = std::min(list.y, ui.size().y - 4 - list.h);
+  if (!ui.begin_popup(name, list)) return;
+  Rect rows = list.inset(6);
+  for (const MetricInfo& q : quantities()) {
+    ButtonOptions options;
+    options.quiet = true;
+    Rect row = rows.take_top(kRow).inset(0, 1);
+    if (button(ui, fmt::format("{}/{}", name, q.id), row, "", q.help, options)) {
+      chosen = q.quantity;
+      ui.close_popup();
+    }
+    row = row.inset(10, 0);
+    ui.paint().text_in(row, {q.quantity == chosen ? Face::bold : Face::sans, type::body}, ui.theme().ink,
+                       q.name);
+    row.take_left(names + 12);
+    ui.paint().text_in(row, note, ui.theme().ink3, q.note);
+  }
+  ui.end_popup();
+}
+
+std::string text_of(const std::vector<plot::PlotSpec>& plots) {
+  std::string text;
+  for (const plot::PlotSpec& plot : plots) text += (text.empty() ? "" : "\n") + plot::to_text(plot);
+  return text;
+}
+
+void dots(Painter& p, Vec centre, Colour colour) {
+  for (int i = -1; i <= 1; ++i) p.circle({centre.x, centre.y + 5.f * static_cast<float>(i)}, 1.5f, colour);
+}
+
+}  // namespace
+
+Rect cell_panel(Ui& ui, const std::string& name, const Rect& rect, const plot::PlotSpec& plot,
+                const CellOptions& options) {
+  Rect inner;
+  if (!options.quantity) {
+    inner = panel(ui, rect, {plot.title, plot.note, plot.sentence, options.right, false});
+  } else {
+    // As panel() has it, with a chevron after the title.
+    Painter& p = ui.paint();
+    const Theme& t = ui.theme();
+    panel(ui, rect, {});
+    inner = rect.inset(space::pad, 0);
+    inner.h -= space::pad * 0.6f;
+    Rect row = inner.take_top(space::title_row);
+    row.take_right(options.right);
+    const TextStyle bold{Face::bold, type::title}, note{Face::sans, type::body};
+    const float w = p.text_width(bold, plot.title);
+    const std::string control = name + "/quantity";
+    const Rect title{row.x - 4, row.y + 6, w + 24, 24};
+    const Hit hit = ui.hit(control, title, info(*options.quantity).id, "What this plot shows.");
+    if (hit.hovered) p.fill(title, t.sunk, radius::field);
+    p.text_in(row, bold, t.ink, plot.title);
+    draw_icon(p, Icon::chevron_down, {title.right() - 10, title.centre().y}, 14, t.ink3);
+    if (hit.clicked) ui.open_popup(control);
+    row.take_left(w + 28);
+    if (!plot.note.empty() && p.text_width(note, plot.note) <= row.w)
+      p.text_in(row, note, t.ink3, plot.note);
+    if (!plot.sentence.empty())
+      p.text_in(inner.take_top(space::sentence_row).moved(0, -7), note, t.ink2, plot.sentence);
+    quantity_list(ui, control, title, *options.quantity);
+  }
+  // The plot's own padding reaches into the panel's: ticks stand under the title.
+  return {rect.x + 4, inner.y, rect.w - 8, rect.bottom() - 4 - inner.y};
+}
+
+void quantity_button(Ui& ui, const std::string& name, const Rect& rect, Metric& quantity) {
+  const std::string control = name + "/quantity";
+  ButtonOptions quiet;
+  quiet.quiet = true;
+  if (icon_button(ui, control, rect, Icon::chevron_down, "What this plot shows.", quiet, info(quantity).id))
+    ui.open_popup(control);
+  quantity_list(ui, control, {rect.x - 100, rect.y, rect.w, rect.h}, quantity);
+}
+
+namespace {
+
+constexpr std::array<MenuEntry, 6> kMenu{{
+    {"svg", "Save as SVG", "A drawing without loss, into the pictures folder."},
+    {"png", "Save as PNG", "A picture of 1280 × 800 pixels, into the pictures folder."},
+    {"csv", "Save as CSV", "All numbers of the plot with nine digits, into the pictures folder."},
+    {"text", "Copy as text", "Title, sentence and the values of every line, to paste elsewhere.", "Ctrl T"},
+    {"log", "Logarithmic axis", "Switches the vertical axis between a linear and a logarithmic scale."},
+    {"reset", "Show everything", "Undoes zoom and pan."},
+}};
+constexpr size_t kSaves = 3, kCopy = 3, kAxis = 4;
+
+}  // namespace
+
+// A heat map has no axis to change.
+std::span<const MenuEntry> menu_entries(bool heat) {
+  return std::span(kMenu).first(heat ? kAxis : kMenu.size());
+}
+
+void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::vector<plot::PlotSpec>& plots,
+               CellState& state, std::vector<Command>& commands) {
+  const std::string menu = name + "/menu";
+  const Rect place{panel.right() - 24, panel.y + 6, 24, 24};
+  HitOptions options;
+  options.overlap = true;
+  const Hit hit =
+      ui.hit(menu, place, "", "Save or copy this plot, change its axis (Ctrl+T copies it as text).", options);
+  if (hit.hovered || hit.focused || ui.popup_open(menu) || panel.contains(ui.mouse()))
+    dots(ui.paint(), {panel.right() - 7, place.centre().y}, hit.hovered ? ui.theme().ink : ui.theme().ink3);
+  if (hit.clicked || state.open_menu == name) ui.open_popup(menu), state.open_menu.clear();
+  const auto copy = [&] { ImGui::SetClipboardText(text_of(plots).c_str()); };
+  if (panel.contains(ui.mouse()) && shell::pressed(ui, shell::Act::copy_plot)) copy();
+
+  const bool log = !plots.empty() && plots.front().y.scale == plot::AxisScale::log;
+  const std::span<const MenuEntry> entries = menu_entries(!plots.empty() && plots.front().heat);
+  Rect list{panel.right() - 206, place.bottom() + 2, 200, kRow * static_cast<float>(entries.size()) + 12};
+  if (list.bottom() > ui.size().y - 4) list.y = ui.size().y - 4 - list.h;
+  if (!ui.begin_popup(menu, list)) return;
+  Rect rows = list.inset(6);
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const MenuEntry& entry = entries[i];
+    ButtonOptions quiet;
+    quiet.quiet = true;
+    const Rect row = rows.take_top(kRow).inset(0, 1);
+    quiet.left = true, quiet.style = {Face::sans, type::body};
+    const std::string_view label = i == kAxis && log ? "Linear axis" : entry.label;
+    const bool clicked = button(ui, fmt::format("{}/{}", menu, entry.id), row, label, entry.help, quiet);
+    ui.paint().text_in(row.inset(10, 0), {Face::mono, type::tick}, ui.theme().ink3, entry.keys, Align::right);
+    if (!clicked) continue;
+    if (i < kSaves)
+      commands.emplace_back(SavePlot{std::make_shared<const std::vector<plot::PlotSpec>>(plots),
+                                     state.views[name], static_cast<PlotFormat>(i)});
+    if (i == kCopy) copy();
+    if (i == kAxis) state.turned[name] = !state.turned[name];
+    if (i > kAxis) state.views[name].reset();
+    ui.close_popup();
+  }
+  ui.end_popup();
+}
+
+void turn_axis(plot::PlotSpec& plot) {
+  if (plot.heat) return;
+  double lo = std::numeric_limits<double>::infinity(), hi = 0, lowest = 0;
+  for (const plot::Series& s : plot.series)
+    for (float v : s.y.values)
+      if (std::isfinite(v)) {
+        hi = std::max(hi, double(v)), lowest = std::min(lowest, double(v));
+        if (v > 0) lo = std::min(lo, double(v));
+      }
+  for (const plot::RefLine& line : plot.lines)  // levels that the plot names stay in sight
+    if (std::isfinite(line.value) && line.value > 0)
+      lo = std::min(lo, line.value), hi = std::max(hi, line.value);
+  plot.y.ticks.clear();
+  if (plot.y.scale == plot::AxisScale::log) {
+    plot.y.scale = plot::AxisScale::linear;
+    plot.y.lo = lowest * 1.08, plot.y.hi = hi > 0 ? hi * 1.08 : 1;
+  } else if (hi > lo && hi < 100 * lo) {  // whole decades around so few values would be empty
+    plot.y.scale = plot::AxisScale::log;
+    plot.y.lo = lo / 1.4, plot.y.hi = hi * 1.15;
+    for (double decade = std::pow(10, std::floor(std::log10(plot.y.lo))); decade < plot.y.hi; decade *= 10)
+      for (const double v : {decade, 2 * decade, 5 * decade})
+        if (v >= plot.y.lo && v <= plot.y.hi) plot.y.ticks.push_back({v, number(v)});
+  } else {
+    log_axis(plot.y, lo, hi);
+  }
+}
+
+plot::PlotHit draw_cell(Ui& ui, const std::string& name, const Rect& rect, plot::PlotSpec& plot,
+                        CellState& state, const CellOptions& options, std::vector<Command>& commands) {
+  if (state.turned[name]) turn_axis(plot);
+  const Rect content = cell_panel(ui, name, rect, plot, options);
+  const plot::PlotHit hit =
+      plot::draw_plot(ui, name, content, plot, state.views[name], options.help, options.highlight);
+  cell_menu(ui, name, rect, {plot}, state, commands);
+  return hit;
+}
+
+}  // namespace normscope::lab

@@ -1,0 +1,109 @@
+#include "app/panels/plot_files.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "app/files/file_kind.h"
+#include "app/plot/plot.h"
+#include "app/plot/plot_layout.h"
+#include "app/headless/raster.h"
+#include "app/headless/frame.h"
+#include "app/ui/ui.h"
+#include "engine/core/boundary.h"
+#include "engine/core/error.h"
+#include "engine/io/atomic_file.h"
+
+namespace normscope::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr plot::ExportSize kSize{640, 400};
+constexpr const char* kEndings[] = {"svg", "png", "csv"};
+
+// An export never overwrites.
+std::string export_path(const std::string& folder, const std::string& id, const char* ending) {
+  return free_name((fs::path(folder) / fmt::format("normscope-{}.{}", id, ending)).string());
+}
+
+// Drawn in a context of its own, window-less, at twice the size.
+void write_picture(const std::string& path, const plot::PlotSpec& plot, const plot::View& view, bool dark) {
+  ImGuiContext* context = ImGui::GetCurrentContext();
+  {
+    ui::Frame frame(ui::Vec{2 * kSize.width, 2 * kSize.height});
+    ui::Ui ui(ui::load_fonts());
+    plot::View shown = view;
+    ui::FrameOptions options;
+    options.dark = dark, options.scale = 2;
+    for (int i = 0; i < 3; ++i)
+      frame.step([&] {
+        ui.begin_frame(options);
+        const auto measure = [&](ui::TextStyle style, std::string_view text) {
+          return ui.paint().text_width(style, text);
+        };
+        plot::PlotSpec picture = plot::still(plot, measure, ui.size().x - 8);
+        picture.pad_bottom += plot::caption_height - 4;
+        plot::draw_plot_panel(ui, "plot", {0, 0, ui.size().x, ui.size().y}, picture, shown, "");
+        ui.paint().text({ui::space::pad, ui.size().y - 8}, {ui::Face::sans, ui::type::tick}, ui.theme().ink3,
+                        plot::caption(plot));
+        ui.end_frame();
+      });
+    const ui::Colour c = ui::theme(dark).panel;
+    const uint32_t background = 0xFF000000u | uint32_t{c.b} << 16 | uint32_t{c.g} << 8 | c.r;
+    raster::write_png(path, raster::rasterise(*frame.draw_data(), background));
+  }
+  ImGui::SetCurrentContext(context);
+}
+
+}  // namespace
+
+std::string pictures_folder() {
+  if (const char* folder = std::getenv("XDG_PICTURES_DIR"); folder && *folder) return folder;
+  if (const char* home = std::getenv("HOME"); home && *home) {
+    const fs::path pictures = fs::path(home) / "Pictures";
+    std::error_code none;
+    if (fs::is_directory(pictures, none)) return pictures.string();
+  }
+  return ".";
+}
+
+std::vector<std::string> save_plot(const SavePlot& command, const std::string& folder, bool dark) {
+  std::vector<std::string> paths;
+  for (const plot::PlotSpec& plot : *command.plots) {
+    const std::string path = export_path(folder, plot.id, kEndings[static_cast<size_t>(command.format)]);
+    switch (command.format) {
+      case PlotFormat::svg:
+        write_file(path, plot::to_svg(plot, ui::theme(dark), kSize, command.view), "plot");
+        break;
+      case PlotFormat::png:
+        write_picture(path, plot, command.view, dark);
+        break;
+      case PlotFormat::csv:
+        write_file(path, plot::to_csv(plot), "plot");
+        break;
+    }
+    paths.push_back(path);
+  }
+  return paths;
+}
+
+std::string save_plots(const std::vector<Command>& commands, bool dark) {
+  std::string notice;
+  for (const Command& command : commands) {
+    const auto* save = std::get_if<SavePlot>(&command);
+    if (!save) continue;
+    try {
+      const std::vector<std::string> paths = save_plot(*save, pictures_folder(), dark);
+      if (!paths.empty()) notice = "saved " + paths.front();
+      if (paths.size() > 1) notice += fmt::format(" and {} more", paths.size() - 1);
+    } catch (...) {
+      notice = describe_exception("saving the plot");
+    }
+  }
+  return notice;
+}
+
+}  // namespace normscope::lab

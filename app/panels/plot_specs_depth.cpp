@@ -1,0 +1,336 @@
+// The plots by layer and by layer over time. See plots.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/panels/plot_specs.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lab {
+namespace {
+
+using namespace plot;
+using Series = plot::Series;  // not the history's
+
+std::string letter_of(const RunView& run) { return std::string(1, run.letter); }
+int colour_of(const RunView& run) { return run.letter - 'A'; }
+bool usable(float v) { return std::isfinite(v) && v > 0; }
+
+int most_layers(const LabView& view) {
+  int layers = 1;
+  for (const RunView& run : view.runs)
+    for (Side side : sides_of(run)) layers = std::max(layers, layers_of(run, side));
+  return layers;
+}
+
+// The name is for files and wide plots: a narrow one has room for the letter alone.
+Series layer_line(const LabView& view, size_t index, std::vector<float> values, bool compact, Side side) {
+  const RunView& run = view.runs[index];
+  Series s;
+  s.id = letter_of(run), s.letter = s.id;
+  s.name = short_label(view, index);
+  s.x0 = 1, s.y = Column::of(std::move(values));
+  s.ink = Ink::run(colour_of(run));
+  s.markers = Markers::all;
+  s.end_marker = false;
+  dress_line(s, run, side, compact);
+  return s;
+}
+
+std::string at_step(const PlotOptions& options) {
+  return fmt::format("at step {}", ui::grouped(options.step));
+}
+
+struct Range {
+  double lo = std::numeric_limits<double>::infinity(), hi = 0;
+  void add(float v) {
+    if (usable(v)) lo = std::min(lo, double(v)), hi = std::max(hi, double(v));
+  }
+};
+
+// A level axis from 0 (or below, where values are) to a little above the largest.
+void linear_axis(Axis& axis, double lowest, double hi) {
+  axis.lo = std::min(0.0, lowest * 1.08), axis.hi = hi > 0 ? hi * 1.08 : 1;
+  axis.max_ticks = 3;
+}
+
+// Value of a layer's line at the cursor: of the last point at or before it.
+float at_cursor(const PlotSpec& plot, int layer, int step) {
+  const std::string id = fmt::format("layer {}", layer + 1);
+  for (const Series& s : plot.series) {
+    if (s.id != id) continue;
+    const auto end = std::upper_bound(s.x.values.begin(), s.x.values.end(), static_cast<float>(step));
+    if (end != s.x.values.begin()) return s.y[static_cast<size_t>(end - s.x.values.begin()) - 1];
+  }
+  return std::numeric_limits<float>::quiet_NaN();
+}
+
+// Whether the first and the last layer were ever this many times apart.
+bool was_apart(const std::vector<Series>& layers, double times) {
+  if (layers.size() < 2) return false;
+  const Column &first = layers.front().y, &last = layers.back().y;
+  for (size_t k = 0; k < std::min(first.size(), last.size()); ++k)
+    if (usable(first[k]) && usable(last[k]) &&
+        (double(last[k]) > times * first[k] || double(first[k]) > times * last[k]))
+      return true;
+  return false;
+}
+
+// Where runs stood after their first step: one dotted line for those that began alike.
+void add_start_line(PlotSpec& plot, const LabView& view, LabData& data, const std::string& path,
+                    size_t worst) {
+  const std::vector<float> start = data.by_layer(view.runs[worst], path, 1);
+  if (start.empty() || !std::all_of(start.begin(), start.end(), usable)) return;
+  std::string letters;
+  for (const RunView& run : view.runs) {
+    const std::vector<float> other = data.by_layer(run, path, 1);
+    bool same = other.size() == start.size() && run.forked_from < 0;
+    for (size_t i = 0; same && i < start.size(); ++i)
+      same = std::abs(other[i] - start[i]) <= 0.02f * start[i];
+    if (same) letters += (letters.empty() ? "" : ", ") + letter_of(run);
+  }
+  if (letters.empty()) return;
+  Series s;
+  s.id = letters + " at step 1";
+  s.x0 = 1, s.y = Column::of(start);
+  s.ink = {Ink::Role::ink3, 0, 1};
+  s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off}, s.width = ui::line::reference;
+  s.end_label = false, s.end_marker = false;
+  plot.series.insert(plot.series.begin(), std::move(s));
+  const size_t middle = start.size() / 2;
+  plot.notes.push_back(
+      {double(middle + 1), start[middle], "", letters + " at step 1", {Ink::Role::ink3, 0, 1}, -36, -9});
+}
+
+void put_hover(PlotSpec& plot, const PlotOptions& options) {
+  if (options.hover_layer) plot.hover = *options.hover_layer + 1.0;
+}
+
+}  // namespace
+
+// Decades that hold all values, and three or four of them labelled.
+void log_axis(Axis& axis, double lo, double hi) {
+  axis.scale = AxisScale::log;
+  if (!(lo > 0) || !(hi > 0) || lo > hi) lo = 1e-3, hi = 1;
+  const double low = std::log10(lo) - 0.25;
+  double high = std::max(std::log10(hi) + 0.2, low + 2);
+  if (std::ceil(high) - high < 0.7) high = std::ceil(high) + 0.1;  // the decade above is close: name it
+  const int first = static_cast<int>(std::ceil(low)), last = static_cast<int>(std::floor(high));
+  const int stride = (last - first) > 7 ? 3 : (last - first) > 3 ? 2 : 1;
+  axis.lo = std::pow(10.0, low), axis.hi = std::pow(10.0, high);
+  for (int e = first; e <= last; ++e)
+    if (e % stride == 0)
+      axis.ticks.push_back({std::pow(10.0, e), e == 0 ? "1" : e == 1 ? "10" : ui::power_of_ten(e)});
+}
+
+Axis layer_axis(int layers) {
+  Axis axis;
+  axis.lo = 0.8, axis.hi = layers + 0.1;
+  if (layers == 1) axis.hi = 1.2;
+  axis.label = "layer", axis.short_label = "layer", axis.integer = true;
+  axis.max_ticks = 12;
+  const int stride = layers > 24 ? 8 : layers > 12 ? 4 : layers > 8 ? 2 : 1;
+  for (int layer = 1; layer <= layers; layer += stride)
+    axis.ticks.push_back({double(layer), fmt::format("{}", layer)});
+  return axis;
+}
+
+double spread_of(const std::vector<float>& values) {
+  Range range;
+  int n = 0;
+  for (float v : values) n += usable(v), range.add(v);
+  return n < 2 ? 0 : range.hi / range.lo;
+}
+
+std::string hears_less(const std::vector<float>& gradients) {
+  if (gradients.size() < 2 || !usable(gradients.front()) || !usable(gradients.back())) return {};
+  const double ratio = double(gradients.back()) / gradients.front();
+  auto rounded = [](double r) {
+    const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(r)) - 1));
+    return ui::grouped(std::llround(std::round(r / unit) * unit));
+  };
+  if (ratio >= 10)
+    return fmt::format("layer 1 hears {}× less than layer {}", rounded(ratio), gradients.size());
+  if (ratio <= 0.1)
+    return fmt::format("layer {} hears {}× less than layer 1", gradients.size(), rounded(1 / ratio));
+  return {};
+}
+
+PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOptions& options) {
+  PlotSpec plot;
+  const Matrix& matrix = kMatrices[options.matrix];
+  const std::string path = std::string(matrix.path) + ".grad_norm";
+  plot.id = "gradient-by-layer", plot.title = "Gradient by layer", plot.note = "norm of ∂L/∂W, log scale";
+  plot.x = layer_axis(most_layers(view));
+  plot.y.label = fmt::format("norm of the gradient of {} {}", matrix.label, at_step(options));
+  Range range;
+  size_t worst = 0;
+  double worst_spread = 0;
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    std::vector<float> values = data.by_layer(view.runs[i], path, options.step);
+    for (float v : values) range.add(v);
+    const double spread = spread_of(values);
+    if (spread > worst_spread) worst_spread = spread, worst = i;
+    plot.series.push_back(layer_line(view, i, std::move(values), options.compact, Side::main));
+    if (!has_both(view.runs[i])) continue;
+    values = data.by_layer(view.runs[i], path, options.step, Side::encoder);
+    for (float v : values) range.add(v);
+    plot.series.push_back(layer_line(view, i, std::move(values), options.compact, Side::encoder));
+  }
+  if (!view.runs.empty()) {
+    const std::vector<float> values = data.by_layer(view.runs[worst], path, options.step);
+    const std::string words = hears_less(values);
+    const size_t at = values.size() > 2 ? 1 : 0;
+    if (has_both(view.runs[worst])) {
+      plot.sentence = stacks_sentence(view.runs[worst].letter, values,
+                                       data.by_layer(view.runs[worst], path, options.step, Side::encoder));
+    } else if (!words.empty()) {
+      plot.notes.push_back({double(at + 1), values[at], letter_of(view.runs[worst]), words,
+                             Ink::run(colour_of(view.runs[worst])), 18, 22});
+      plot.sentence = letter_of(view.runs[worst]) + ": " + words + ".";
+    } else if (worst_spread > 0) {
+      plot.sentence = fmt::format("All layers hear about the same, within {:.1f}×.", worst_spread);
+    }
+    if (!options.compact) {
+      const bool theory = add_gradient_theory(plot, view, data, path, options.step);
+      if (options.step > 1 && !theory) add_start_line(plot, view, data, path, worst);
+      for (const Series& s : plot.series)
+        for (float v : s.y.values) range.add(v);
+    }
+  }
+  log_axis(plot.y, range.lo, range.hi);
+  put_hover(plot, options);
+  plot.labels_inside = false;
+  plot.pad_right = depth_pad_right(view, options.compact);
+  return plot;
+}
+
+PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions& options) {
+  PlotSpec plot;
+  plot.id = "hidden-norm", plot.title = "Hidden-state norm";
+  plot.x = layer_axis(most_layers(view));
+  Range range;
+  bool sums = false;
+  std::vector<std::pair<double, std::string>> growing;  // how many times, and who
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    const RunView& run = view.runs[i];
+    for (Side side : sides_of(run)) {
+      sums = data.has(run, prefix_of(run, side) + "L01.ffn.sum.mean_square");
+      std::vector<float> values =
+          data.by_layer(run, sums ? "ffn.sum.mean_square" : "ffn.out.mean_square", options.step, side);
+      for (float v : values) range.add(v);
+      const std::string who =
+          has_both(run) ? fmt::format("{}'s {}", run.letter, side_word(side)) : letter_of(run);
+      if (values.size() > 1 && usable(values.front()) && values.back() > 2 * values.front())
+        growing.emplace_back(values.back() / values.front(), who);
+      plot.series.push_back(layer_line(view, i, std::move(values), options.compact, side));
+    }
+  }
+  if (sums) add_norm_theory(plot, view, range.hi);
+  plot.note = sums ? "mean square of x, before the norm" : "mean square of each layer's output";
+  plot.y.label = "mean square of the hidden state " + at_step(options);
+  if (any_both(view) && growing.size() > 2) {  // a line holds two stacks: those that grow most
+    std::stable_sort(growing.begin(), growing.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    growing.resize(2);
+  }
+  for (const auto& [times, who] : growing)
+    plot.sentence += fmt::format("{} {}{:.1f}×", plot.sentence.empty() ? who : ", " + who,
+                                  plot.sentence.empty() ? "grows " : "", times);
+  if (!growing.empty())
+    plot.sentence +=
+        any_both(view) ? " from bottom to top." : fmt::format(" from layer 1 to {}.", most_layers(view));
+  else if (range.hi > 0)
+    plot.sentence = "No stream grows with depth.";
+  if (range.hi / std::max(range.lo, 1e-30) > 100) {
+    log_axis(plot.y, range.lo, range.hi);
+  } else {
+    plot.y.lo = 0, plot.y.hi = range.hi > 0 ? range.hi * 1.08 : 1;
+    plot.y.max_ticks = 3;
+    // All of the theory is seen while the data are of its size.
+    for (const Band& band : plot.bands)
+      if (const double top = band.hi[band.hi.size() - 1]; top < 2 * range.hi)
+        plot.y.hi = std::max(plot.y.hi, top * 1.04);
+  }
+  put_hover(plot, options);
+  plot.labels_inside = false;
+  plot.pad_right = depth_pad_right(view, options.compact);
+  return plot;
+}
+
+std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const PlotOptions& options,
+                                        Metric quantity) {
+  std::vector<PlotSpec> plots;
+  const Matrix& matrix = kMatrices[options.matrix];
+  const MetricInfo& about = info(quantity);
+  Range range;
+  double lowest = 0;
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    const RunView& run = view.runs[i];
+    const int layers = layers_of(run, options.side);
+    PlotSpec plot;
+    plot.id = fmt::format("{}-over-time-{}", about.id, run.letter), plot.title = about.over_time;
+    plot.note = about.log ? "one line per layer, log scale" : "one line per layer";
+    plot.x.lo = 0, plot.x.hi = steps_shown(view);
+    plot.x.label = "step", plot.x.integer = true, plot.x.max_ticks = 7;
+    plot.x.show_labels = i + 1 == view.runs.size();
+    plot.y.label =
+        fmt::format("{}{}, {}: {}", about.axis, about.of_matrix ? std::string(" of ") + matrix.label : "",
+                    run.letter, run.name);
+    plot.tile = colour_of(run);
+    plot.pad_top = 4, plot.pad_bottom = plot.x.show_labels ? 26.f : 4.f;
+    for (int layer = 0; layer < layers; ++layer) {
+      const auto line = over_time(data, run, quantity, options.matrix, layer, options.side);
+      if (line->empty()) continue;
+      const Span& span = line->span();
+      range.add(span.lowest_positive), range.add(span.highest);
+      lowest = std::min(lowest, double(span.lowest));
+      Series s;
+      s.id = fmt::format("layer {}", layer + 1);
+      s.x = Column(line->x), s.y = Column(line->y);
+      s.x.owner = line, s.y.owner = line;
+      s.ink = Ink::depth(layer, layers);
+      s.width = ui::line::depth;
+      s.end_label = false, s.end_marker = false;
+      plot.series.push_back(std::move(s));
+    }
+    std::vector<float> now;
+    for (int layer = 0; layer < layers; ++layer) now.push_back(at_cursor(plot, layer, options.step));
+    const double spread = spread_of(now);
+    const std::string words = quantity == Metric::gradient ? hears_less(now) : std::string{};
+    if (!words.empty() && spread >= 10 && plot.series.size() > 1) {
+      Series &bottom = plot.series.front(), &top = plot.series.back();
+      top.letter = fmt::format("layer {}", layers), top.end_label = true;
+      bottom.letter = "layer 1", bottom.end_label = true;
+      const bool rising = now.back() > now.front();
+      const size_t from = words.find("hears ") + 6, to = words.find(" less");
+      (rising ? bottom : top).name = words.substr(from, to - from) + " less";
+      plot.sentence = has_both(run) ? fmt::format("{}'s {}: {}.", run.letter, side_word(options.side), words)
+                                     : fmt::format("{}: {}.", run.letter, words);
+    } else if (spread > 0) {
+      std::string text =
+          fmt::format("spread {}×", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread)));
+      if (quantity == Metric::gradient && was_apart(plot.series, 5 * spread)) text += ", recovered";
+      plot.sentence = text;
+      const float y = now[now.size() / 2];
+      plot.notes.push_back(
+          {double(options.step), usable(y) ? y : 1.0, "", text, {Ink::Role::ink2, 0, 1}, 10, 18});
+    }
+    plot.cursor = Cursor{double(options.step), ""};
+    plots.push_back(std::move(plot));
+  }
+  for (PlotSpec& plot : plots) {
+    plot.hover = options.hover_step;
+    if (!about.log) {
+      linear_axis(plot.y, lowest, range.hi);
+      plot.y.max_ticks = 2;
+      continue;
+    }
+    log_axis(plot.y, range.lo, range.hi);
+  }
+  return plots;
+}
+
+}  // namespace normscope::lab

@@ -1,0 +1,211 @@
+// The plots that a cell's selector brings, and the triangles of residual dependency. See plots.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/panels/plot_specs.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lab {
+namespace {
+
+using namespace plot;
+using Series = plot::Series;  // not the history's
+
+std::string letter_of(const RunView& run) { return std::string(1, run.letter); }
+int colour_of(const RunView& run) { return run.letter - 'A'; }
+
+struct Best {
+  const RunView* run = nullptr;
+  double value = 0;
+  Side side = Side::main;
+
+  std::string who() const {
+    return has_both(*run) ? fmt::format("{}'s {}", run->letter, side_word(side)) : letter_of(*run);
+  }
+};
+
+// The finite value of largest size at the last place of a line, and whose it is.
+double last_finite(const std::vector<float>& values) {
+  for (size_t i = values.size(); i-- > 0;)
+    if (std::isfinite(values[i])) return values[i];
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+// Entropy of attention that looks at all it may see alike: mean over queries of ln(number of keys).
+double even_attention(const ModelConfig& model) {
+  const double T = model.sequence;
+  return model.architecture == Architecture::Encoder ? std::log(T) : std::lgamma(T + 1) / T;
+}
+
+std::string cosine_sentence(Best most, const char* what) {
+  if (!most.run) return {};
+  if (most.value >= 0.8)
+    return fmt::format("{}: {} alike after the last layer, cosine {:.2f}.", most.who(), what, most.value);
+  return fmt::format("{} stay apart: cosine at most {:.2f} at the end.",
+                     std::string(1, static_cast<char>(std::toupper(what[0]))) + (what + 1), most.value);
+}
+
+std::string sentence_of(Metric quantity, Best last, Best spread, int layers) {
+  if (!last.run) return {};
+  switch (quantity) {
+    case Metric::token_cosine:
+      return cosine_sentence(last, "tokens");
+    case Metric::layer_cosine:
+      return cosine_sentence(last, "input and output");
+    case Metric::attention_entropy:
+      if (has_both(*last.run))
+        return fmt::format("{}'s last layer spreads its attention widest: {:.2f} nats.", last.who(),
+                           last.value);
+      return fmt::format("{}'s layer {} spreads its attention widest: {:.2f} nats.", last.run->letter, layers,
+                         last.value);
+    default:
+      break;
+  }
+  if (!spread.run || spread.value < 2) return "The layers of every run are alike within 2×.";
+  return fmt::format(
+      "{}'s layers differ by {}×.", spread.who(),
+      spread.value < 10 ? ui::number(spread.value, 2) : ui::grouped(std::llround(spread.value)));
+}
+
+}  // namespace
+
+PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& options, Metric quantity) {
+  if (quantity == Metric::gradient) return gradient_by_layer_plot(view, data, options);
+  if (quantity == Metric::hidden_norm) return hidden_norm_plot(view, data, options);
+  const MetricInfo& about = info(quantity);
+  PlotSpec plot;
+  plot.id = fmt::format("{}-by-layer", about.id), plot.title = about.by_layer, plot.note = about.note;
+  int layers = 1;
+  for (const RunView& run : view.runs)
+    for (Side side : sides_of(run)) layers = std::max(layers, layers_of(run, side));
+  plot.x = layer_axis(layers);
+  plot.x.lo = 0.4;
+  plot.y.label = fmt::format("{}{} at step {}", about.axis,
+                              about.of_matrix ? std::string(" of ") + kMatrices[options.matrix].label : "",
+                              ui::grouped(options.step));
+  double lo = std::numeric_limits<double>::infinity(), hi = 0, lowest = 0;
+  Best last, spread;
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    const RunView& run = view.runs[i];
+    for (Side side : sides_of(run)) {
+      DepthPoints points = along_depth(data, run, quantity, options.matrix, options.step, side);
+      if (!points.measured()) continue;
+      for (float v : points.y)
+        if (std::isfinite(v)) {
+          hi = std::max(hi, double(v)), lowest = std::min(lowest, double(v));
+          if (v > 0) lo = std::min(lo, double(v));
+        }
+      const double end = last_finite(points.y);
+      if (!last.run || end > last.value) last = {&run, end, side};
+      if (const double s = spread_of(points.y); s > spread.value) spread = {&run, s, side};
+      Series s;
+      s.id = letter_of(run), s.letter = s.id;
+      s.name = short_label(view, i);
+      s.x = Column::of(std::move(points.x)), s.y = Column::of(std::move(points.y));
+      s.ink = Ink::run(colour_of(run));
+      s.markers = Markers::all, s.end_marker = false;
+      dress_line(s, run, side, options.compact);
+      plot.series.push_back(std::move(s));
+    }
+  }
+  plot.sentence = sentence_of(quantity, last, spread, layers);
+  if (plot.series.empty() && view.step > 0) plot.sentence = "These runs do not measure this.";
+  if (quantity == Metric::attention_entropy && last.run && !any_both(view)) {
+    RefLine even;
+    even.value = even_attention(last.run->spec->model);
+    even.label = fmt::format("everywhere alike {:.2f}", even.value);
+    even.label_left = true;
+    hi = std::max(hi, even.value);
+    plot.lines.push_back(std::move(even));
+  }
+  if (quantity == Metric::token_cosine) add_cosine_theory(plot, view, options.step);
+  if (about.log && hi > 0) {
+    log_axis(plot.y, lo, hi);
+  } else {
+    const double air = plot.lines.empty() ? 1.08 : 1.16;  // room for the name over a line at the top
+    plot.y.lo = lowest < 0 ? lowest * 1.08 : 0, plot.y.hi = hi > 0 ? hi * air : 1;
+    plot.y.max_ticks = 3;
+  }
+  if (options.hover_layer) plot.hover = *options.hover_layer + 1.0;
+  plot.labels_inside = false;
+  plot.pad_right = depth_pad_right(view, options.compact);
+  return plot;
+}
+
+namespace {
+
+// "A leans on its newest branch, B on about 3 of 13, C on all."
+std::string lean_sentence(const std::vector<std::pair<char, Dependency>>& runs) {
+  std::vector<std::pair<std::string, std::string>> groups;  // what is leant on, and who leans on it
+  for (const auto& [letter, d] : runs) {
+    const double count = static_cast<double>(d.rows.back().size());
+    const std::string what =
+        d.newest() > 0.8 ? "its newest branch"
+        : d.parts() > 0.5 * count
+            ? "all"
+            : fmt::format("about {} of {}", std::max(1L, std::lround(d.parts())), d.rows.back().size());
+    auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == what; });
+    if (same == groups.end())
+      groups.emplace_back(what, std::string(1, letter));
+    else
+      same->second += std::string(", ") + letter;
+  }
+  std::string text;
+  for (const auto& [what, letters] : groups) {
+    const bool one = letters.size() == 1;
+    text += (text.empty() ? "" : ", ") + letters +
+            (text.empty() ? one ? " leans on " : " lean on " : " on ") +
+            (what.starts_with("its") && !one ? "their newest branch" : what);
+  }
+  return text + ".";
+}
+
+}  // namespace
+
+std::vector<PlotSpec> dependency_plots(const LabView& view, LabData& data, const PlotOptions& options) {
+  std::vector<PlotSpec> plots;
+  std::vector<std::pair<char, Dependency>> measured;
+  for (const RunView& run : view.runs) {
+    PlotSpec plot;
+    plot.id = fmt::format("dependency-{}", run.letter);
+    plot.title = "Who does each layer lean on?", plot.note = "residual dependency β²";
+    plot.tile = colour_of(run);
+    plot.y.label = fmt::format("residual dependency at step {}, {}: {}", ui::grouped(options.step),
+                                run.letter, run.name);
+    Dependency d = dependency(data, run, options.step, options.side);
+    if (d.measured()) {
+      HeatMap heat;
+      heat.rows = static_cast<int>(d.rows.size()), heat.columns = heat.rows + 1;
+      std::vector<float> cells(static_cast<size_t>(heat.rows) * static_cast<size_t>(heat.columns),
+                               std::numeric_limits<float>::quiet_NaN());
+      for (size_t i = 0; i < d.rows.size(); ++i)
+        std::copy(d.rows[i].begin(), d.rows[i].end(),
+                  cells.begin() + static_cast<std::ptrdiff_t>(i * static_cast<size_t>(heat.columns)));
+      heat.cells = Column::of(std::move(cells));
+      heat.row_first = "1", heat.row_last = fmt::format("{}", heat.rows);
+      heat.column_first = "input", heat.column_last = fmt::format("branch {}", heat.rows);
+      heat.column_last_short = fmt::format("{}", heat.rows);
+      const auto [lo, hi] = std::minmax_element(d.sums.begin(), d.sums.end());
+      heat.below = fmt::format("Σ rows {:.2f}–{:.2f}", *lo, *hi);
+      heat.below_short = fmt::format("Σ {:.2f}–{:.2f}", *lo, *hi);
+      const int per_layer = static_cast<int>(subs_of(has_both(run) && options.side == Side::main).size());
+      if (options.hover_layer && *options.hover_layer < layers_of(run, options.side))
+        heat.marked_row = per_layer * *options.hover_layer, heat.marked_rows = per_layer;
+      plot.heat = std::move(heat);
+      measured.emplace_back(run.letter, std::move(d));
+    }
+    plots.push_back(std::move(plot));
+  }
+  if (!plots.empty()) {
+    if (!measured.empty())
+      plots.front().sentence = lean_sentence(measured);
+    else if (view.step > 0)
+      plots.front().sentence = "These runs do not measure this.";
+  }
+  return plots;
+}
+
+}  // namespace normscope::lab

@@ -1,0 +1,44 @@
+// The two stacks of an encoder-decoder in the plots by layer: how their lines differ and what is said of
+// both. See plots.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/panels/plot_specs.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lab {
+namespace {
+
+bool heard(float v) { return std::isfinite(v) && v > 0; }
+
+}  // namespace
+
+void dress_line(plot::Series& s, const RunView& run, Side side, bool compact) {
+  if (!has_both(run)) return;
+  s.id = fmt::format("{} {}", run.letter, side_word(side));
+  s.name = compact ? std::string(side_word(side)) : std::string(side_word(side)).substr(0, 3) + ".";
+  if (side == Side::main) return;
+  s.width = 1.3f, s.markers = plot::Markers::none;
+}
+
+float depth_pad_right(const LabView& view, bool compact) {
+  return compact ? 140.f : any_both(view) ? 62.f : 30.f;
+}
+
+std::string stacks_sentence(char letter, const std::vector<float>& decoder,
+                            const std::vector<float>& encoder) {
+  const auto words = [](const std::vector<float>& v) {
+    if (v.size() < 2 || !heard(v.front()) || !heard(v.back())) return std::string();
+    const double ratio = double(v.back()) / v.front(), factor = std::max(ratio, 1 / ratio);
+    if (factor < 1.25) return std::string("is flat");
+    const std::string times = factor < 20 ? fmt::format("{:.1f}", factor) : ui::grouped(std::llround(factor));
+    return fmt::format("{} {}×", ratio > 1 ? "falls" : "grows", times);
+  };
+  const std::string low = words(decoder), high = words(encoder);
+  if (low.empty() || high.empty()) return {};
+  return fmt::format("Going down {}: decoder {}, encoder {}.", letter, low, high);
+}
+
+}  // namespace normscope::lab

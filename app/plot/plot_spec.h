@@ -1,0 +1,174 @@
+// PlotSpec: a plot as a value. It says what is to be seen (axes, series by reference, bands, heat map,
+// reference lines, cursor, sentence); the renderers decide pixels: plot_imgui (screen), plot_svg, plot_text,
+// plot_csv. Series are full length and never copied; renderers decimate and keep extremes. View ranges (zoom,
+// pan) live in the app's state.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/ui/theme.h"
+
+namespace normscope::plot {
+
+// Numbers by reference; `owner` keeps them alive as long as the plot (empty: the caller does).
+struct Column {
+  std::span<const float> values;
+  std::shared_ptr<const void> owner;
+
+  Column() = default;
+  Column(std::span<const float> v) : values(v) {}
+  Column(std::shared_ptr<const std::vector<float>> v) : values(*v), owner(std::move(v)) {}
+  // Takes the numbers over.
+  static Column of(std::vector<float> v) {
+    return Column(std::make_shared<const std::vector<float>>(std::move(v)));
+  }
+  size_t size() const { return values.size(); }
+  bool empty() const { return values.empty(); }
+  float operator[](size_t i) const { return values[i]; }
+};
+
+// Colour by meaning; the theme gives the actual one.
+struct Ink {
+  enum class Role { ink, ink2, ink3, run, depth, prediction };
+  Role role = Role::ink;
+  int index = 0, count = 1;  // run 0..3, or layer index of count layers
+
+  static Ink run(int i) { return {Role::run, i, 1}; }
+  static Ink depth(int layer, int layers) { return {Role::depth, layer, layers}; }
+};
+ui::Colour line_colour(const ui::Theme&, Ink);
+ui::Colour text_colour(const ui::Theme&, Ink);
+
+enum class AxisScale { linear, log };
+
+struct Tick {
+  double value;
+  std::string label{};
+};
+
+struct Axis {
+  AxisScale scale = AxisScale::linear;
+  double lo = 0, hi = 1;      // home range (what a double click restores)
+  std::string label{};        // in words, for exports and text: "step", "norm of ∂L/∂W"
+  std::string unit{};         // "nats per letter"
+  std::string short_label{};  // printed at the axis' corner ("layer"), empty: none
+  std::vector<Tick> ticks{};  // empty: chosen by the renderer
+  int max_ticks = 4;          // grid lines at most (vertical axis); labels at most (horizontal: about w/80)
+  bool integer = false;       // ticks only on whole numbers
+  bool show_labels = true;    // false: grid stays, tick labels are left out (stacked small plots)
+};
+
+enum class Markers { none, sparse, all };  // sparse: 30 to 50 px apart; all: one a point (plots by layer)
+
+struct Series {
+  std::string id{};      // stable, for exports: "A", "layer 3"
+  std::string name{};    // after the value at the line's end: "no warm-up"
+  std::string letter{};  // run letter before the value, SemiBold in the run's text colour; empty: none
+  std::string value{};   // number at the line's end as text, mono: "2.93"; empty: none
+  Column x{}, y{};       // x empty: x = x0 + i * dx. Non-finite y: a gap, marked in the error colour
+  double x0 = 0, dx = 1;
+  Ink ink;
+  std::optional<ui::Dash> dash;      // default: the run's; solid for others
+  std::optional<ui::Marker> marker;  // default: the run's; none for others
+  Markers markers = Markers::none;
+  float width = ui::line::run;
+  float alpha = 1;
+  float nudge = 0;         // px up, so that equal lines of two runs are both seen
+  bool end_label = true;   // direct label (letter value name) right of the line's end
+  bool end_marker = true;  // marker on the last point
+  double x_at(size_t i) const { return x.empty() ? x0 + dx * double(i) : double(x[i]); }
+};
+
+struct Band {
+  std::string id{};
+  Column x{}, lo{}, hi{};
+  Ink ink;
+  bool theory = false;                                // theory: alpha .12; measured: .20 (dark .28)
+  std::string label{};                                // which mean, which range, or which theory
+  std::optional<std::pair<double, double>> label_at;  // data point the label's leader goes to
+};
+
+// A level with its name on it ("letter frequencies 2.95"): dotted, named on the line with its value.
+struct RefLine {
+  double value = 0;
+  std::string label{};
+  std::string short_label{};  // used where the label does not fit; empty: it is left out then
+  bool horizontal = true;
+  bool label_left = false;   // where on the line
+  bool label_below = false;  // label under the line instead of above
+  bool fill_below = false;   // area between the line and the axis in `sunk` (nothing can get there)
+};
+
+// Lower-triangular (or full) matrix of shares 0..1, row-major, `columns` wide; NaN cells are not drawn.
+struct HeatMap {
+  int rows = 0, columns = 0;
+  Column cells{};
+  std::string column_first{}, column_last{};  // labels below: "input", "branch 12"
+  std::string row_first{}, row_last{};        // labels left: "1", "12"
+  std::string column_last_short{};            // where that has no room: "12"
+  std::string below{}, below_short{};         // "Σ rows 0.61–0.96", "Σ 0.61–0.96"
+  int marked_row = -1, marked_rows = 2;       // outlined: a layer's sub-layers
+  bool signed_data = false;                   // -1..1 in blue to red
+  bool upward = false;                        // the first row is the lowest, as in a diagram that flows up
+  // The place of a row, counted from the top; and the row at a place.
+  int place(int row) const { return upward ? rows - 1 - row : row; }
+};
+
+struct Cursor {
+  double x = 0;
+  std::string flag{};  // step in the flag on the topmost plot; empty: no flag
+};
+
+// A label at a data point, e.g. "layer 1 hears 16 000× less than layer 6", with the run's letter before it.
+struct Note {
+  double x = 0, y = 0;
+  std::string letter{}, text{};
+  Ink ink{Ink::Role::ink2, 0, 1};
+  float dx = 8, dy = 16;  // from the point to the text's baseline, px
+  bool leader = false;    // thin line from the point to the text
+};
+
+// Something yellow to grab (warm-up end, peak rate).
+struct Handle {
+  std::string name{};  // control name: PLOT/NAME
+  double x = 0, y = 0;
+  bool move_x = true, move_y = false;
+  double step = 0;  // of one press of an arrow key along x; 0: one pixel
+  std::string help{};
+  std::string value{};
+};
+
+struct PlotSpec {
+  std::string id{};  // file name of exports: "loss"
+  std::string title{}, note{}, sentence{};
+  Axis x, y;
+  std::vector<Band> bands{};
+  std::vector<RefLine> lines{};
+  std::vector<Series> series{};
+  std::vector<Note> notes{};
+  std::vector<Handle> handles{};
+  std::optional<HeatMap> heat;
+  std::optional<Cursor> cursor;
+  std::optional<double> hover;  // where the hand is in another plot of the same axis: a faint upright line
+  std::optional<int> tile;      // run letter tile in the upper right corner (one small plot per run)
+  float pad_left = 50, pad_bottom = 26, pad_right = 16, pad_top = 8;
+  // x right of which labels may stand ("the empty part right of the cursor"); default: the line's end.
+  bool labels_inside =
+      true;  // false: labels right of the plot area (plots by layer), pad_right must hold them
+};
+
+// What part of the axes is shown. Unset: the home ranges of the plot.
+struct View {
+  std::optional<std::pair<double, double>> x, y;
+  bool holds_cursor = false;  // the hand took the step cursor: a drag moves it and does not pan
+  bool zoomed() const { return x || y; }
+  void reset() { x.reset(), y.reset(); }
+};
+
+}  // namespace normscope::plot

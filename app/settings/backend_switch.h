@@ -1,0 +1,27 @@
+// The switch of the top bar: where the runs train, CPU or CUDA, and TF32 beside it while CUDA is on. Where
+// there is no CUDA its half is grey, with the reason on hover and in the palette. Controls: app/backend,
+// app/backend/CPU, app/backend/CUDA, app/tf32.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/ui/widgets.h"
+#include "engine/lab/lab.h"
+
+namespace normscope {
+
+struct BackendSwitch {
+  BackendChoice now;   // where the runs are
+  std::string reason;  // why there is no CUDA; empty: there is
+  std::string note;    // why the runs are no longer where they were asked to be
+};
+
+inline constexpr float kBackendWidth = 104, kTf32Width = 50;
+
+// Right-aligned in `room`, with what is to be said of a lost device in `words` px to the left. Returns the
+// left end, and what was chosen in `choice`.
+float draw_backend_switch(ui::Ui&, const BackendSwitch&, const ui::Rect& room, float words,
+                          std::optional<BackendChoice>& choice);
+
+}  // namespace normscope

@@ -1,0 +1,156 @@
+#include "app/settings/settings.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/settings/settings_rows.h"
+
+namespace normscope::lab {
+
+using namespace ui;
+
+std::vector<const Field*> differing_fields(const LabView& view) {
+  std::vector<const Field*> fields;
+  for (const Field& field : spec_fields())
+    if ((listed(field) || field.key == "model.placement") && field.key != "run.name" && differs(field, view))
+      fields.push_back(&field);
+  std::stable_partition(fields.begin(), fields.end(),
+                        [](const Field* f) { return f->key == "model.placement"; });
+  return fields;
+}
+
+std::string cost_text(double seconds_now, double flop_now, double flop_then, int64_t bytes,
+                      int64_t machine_bytes) {
+  const double megabytes = static_cast<double>(bytes) / 1e6;
+  const std::string memory =
+      megabytes < 1000 ? fmt::format("{:.0f} MB", megabytes) : fmt::format("{:.1f} GB", megabytes / 1000);
+  if (machine_bytes > 0 && bytes > machine_bytes)
+    return fmt::format("too large: {} of {:.1f} GB", memory, static_cast<double>(machine_bytes) / 1e9);
+  if (!(seconds_now > 0) || !(flop_now > 0)) return fmt::format("restarts: about {}", memory);
+  const double seconds = seconds_now * flop_then / flop_now;
+  const std::string time =
+      seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1000) : fmt::format("{:.1f} s", seconds);
+  const bool heavy = seconds > 0.5 || bytes > int64_t{2} << 30;
+  return fmt::format("{}about {} a step, {}", heavy ? "heavy: " : "restarts: ", time, memory);
+}
+
+const char* settings_note(const SettingsState& state, const LabView& view) {
+  if (!state.restart_hint.empty()) return state.restart_hint.c_str();
+  return view.runs.size() > 1 ? "seed, batches and weights are shared" : "";
+}
+
+float draw_edit_tiles(Ui& ui, SettingsState& state, const LabView& view, Vec right_centre) {
+  const float size = 16, pitch = 20;
+  const float w = pitch * static_cast<float>(view.runs.size()) - (pitch - size);
+  float x = right_centre.x - w;
+  const float word = ui.paint().text({x - 8, right_centre.y + 4}, {Face::sans, type::body}, ui.theme().ink3,
+                                     "edits", Align::right);
+  for (const RunView& run : view.runs) {
+    const unsigned bit = 1u << (run.letter - 'A');
+    const bool on = state.edits & bit;
+    const Rect box{x, right_centre.y - size / 2, size, size};
+    if (ui.hit(fmt::format("settings/edits/{}", run.letter), box, on ? "on" : "off",
+               fmt::format("Whether a change to a shared setting applies to run {} too.", run.letter))
+            .clicked)
+      state.edits ^= bit;
+    tile(ui, box, run.letter - 'A', !on);
+    x += pitch;
+  }
+  return w + 8 + word;
+}
+
+void draw_seeds_button(Ui& ui, const LabView& view, const Rect& rect, bool narrow,
+                      std::vector<Command>& commands) {
+  const bool running = view.seed_check_steps > 0;
+  const std::string text = running  ? fmt::format("{} %", 100 * view.seed_check_done / view.seed_check_steps)
+                           : narrow ? "Luck?"
+                                    : "Is it luck?";
+  ButtonOptions options;
+  options.style = {Face::sans, type::body};
+  options.selected = running;
+  if (button(
+          ui, "lab/luck", rect, text,
+          running
+              ? "Runs with other seeds go on in the background. Click to stop them; what is complete stays."
+              : "Trains every run again with four other seeds, in the background, and shows how far their "
+                "losses "
+                "lie apart as a band.",
+          options))
+    commands.emplace_back(CheckSeeds{!running});
+}
+
+namespace {
+
+// The wheel over the rows, and a bar at their right for hand and keys.
+void scroll_rows(Ui& ui, SettingsState& state, const Rect& area, float overflow, float pitch) {
+  if (area.contains(ui.mouse())) state.scroll -= ImGui::GetIO().MouseWheel * pitch;
+  const Rect place{area.right() + 1, area.y, 13, area.h};
+  HitOptions options;
+  options.arrows = true, options.radius = 5;
+  const Hit hit = ui.hit("settings/scroll", place, fmt::format("{:.0f}", state.scroll / pitch),
+                         "More settings stand below: wheel, drag, or arrow keys.", options);
+  const float share = area.h / (area.h + overflow), thumb = std::max(24.f, share * area.h);
+  if (hit.held) state.scroll = (ui.mouse().y - area.y - thumb / 2) / std::max(1.f, area.h - thumb) * overflow;
+  state.scroll -= static_cast<float>(hit.arrow_y + hit.arrow_x) * pitch;
+  state.scroll = std::clamp(state.scroll, 0.f, std::ceil(overflow / pitch) * pitch);
+  const float at = area.y + std::min(1.f, state.scroll / overflow) * (area.h - thumb);
+  ui.paint().fill({place.centre().x - 2, at, 4, thumb},
+                  hit.hovered || hit.held ? ui.theme().ink3 : ui.theme().strong, 2);
+}
+
+}  // namespace
+
+void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const PendingEdits& pending,
+                   const Rect& area, int columns, std::vector<Command>& commands) {
+  state.restart_hint.clear();
+  if (view.runs.empty()) return;
+  const std::vector<const Field*> first = differing_fields(view);
+  std::vector<const Field*> rest;
+  auto add = [&](const Field* field) {
+    if (field && !std::count(first.begin(), first.end(), field) &&
+        !std::count(rest.begin(), rest.end(), field))
+      rest.push_back(field);
+  };
+  for (const Field* field : first_fields()) add(field);
+  for (const Field& field : spec_fields())
+    if (listed(field)) add(&field);
+
+  const float pitch = space::field_pitch, h = space::field_h;
+  const float lines = std::ceil(static_cast<float>(rest.size()) / static_cast<float>(columns));
+  const float needed = pitch * static_cast<float>(first.size()) + 4 + pitch * lines - (pitch - h);
+  const float overflow = std::max(0.f, needed - area.h);
+  if (!state.reveal.empty()) {
+    const auto is_it = [&](const Field* field) { return field->key == state.reveal; };
+    const auto a = std::find_if(first.begin(), first.end(), is_it);
+    const auto b = std::find_if(rest.begin(), rest.end(), is_it);
+    const float row =
+        a != first.end() ? static_cast<float>(a - first.begin())
+                         : static_cast<float>(first.size()) +
+                               std::floor(static_cast<float>(b - rest.begin()) / static_cast<float>(columns));
+    const float top = std::floor((area.h - h - 4) / pitch) * pitch;  // of the last row that is seen
+    state.scroll = std::clamp(state.scroll, std::max(0.f, row * pitch - top), row * pitch);
+    state.reveal.clear();
+  }
+  if (overflow > 0) scroll_rows(ui, state, area, overflow, pitch);
+  // Whole rows only: a row is either seen or not.
+  state.scroll =
+      std::clamp(std::round(state.scroll / pitch) * pitch, 0.f, std::ceil(overflow / pitch) * pitch);
+
+  ui.mark("settings", area, fmt::format("{} differ", first.size()),
+          "What the runs are made of. What differs stands first; the rest is shared. The wheel shows more.");
+  Rows rows{ui, state, view, pending, area.inset(-1, -1), commands};
+  float y = area.y - state.scroll;
+  for (const Field* field : first) rows.differing(*field, {area.x, y, area.w, h}), y += pitch;
+  if (!first.empty()) y += 4;
+  const float gap = 8, w = (area.w - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+  for (size_t i = 0; i < rest.size(); ++i) {
+    const float column = static_cast<float>(i % static_cast<size_t>(columns));
+    rows.shared(*rest[i], {area.x + column * (w + gap), y, w, h});
+    if (i % static_cast<size_t>(columns) == static_cast<size_t>(columns) - 1) y += pitch;
+  }
+}
+
+}  // namespace normscope::lab

@@ -1,0 +1,349 @@
+#include "app/settings/settings_rows.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "engine/core/error.h"
+#include "engine/core/machine_memory.h"
+
+namespace normscope::lab {
+
+using namespace ui;
+
+namespace {
+
+constexpr std::array<Shown, 11> kFirst{{
+    {"model.layers", "depth", "layers", 1, 24, 1, false},
+    {"train.rate", "learning rate", "", 1e-5, 1e-1, 0, true},
+    {"model.width", "width", "features", 16, 512, 16, true},
+    {"train.batch", "batch", "texts", 1, 256, 1, true},
+    {"model.heads", "heads", "per layer", 1, 16, 1, true},
+    {"train.optimizer", "optimizer", ""},
+    {"model.feed_forward", "feed-forward", "features", 16, 2048, 16, true},
+    {"model.init", "init", ""},
+    {"model.sequence", "sequence", nullptr, 8, 512, 8, true},
+    {"data.name", "data", ""},
+    {"run.seed", "seed", "", 0, 100, 1, false},
+}};
+
+std::string text_of(const Field& field, double value) {
+  return field.type == FieldType::Integer ? fmt::format("{}", std::llround(value))
+                                          : fmt::format("{:g}", value);
+}
+
+}  // namespace
+
+std::vector<const Field*> first_fields() {
+  std::vector<const Field*> fields;
+  for (const Shown& shown : kFirst)
+    if (const Field* field = find_field(shown.key)) fields.push_back(field);
+  return fields;
+}
+
+std::string_view place_of(const Field& field) {
+  if (field.key == "train.steps") return "transport/budget";
+  if (field.key == "model.placement") return "diagram/preset";  // and a row where the runs differ in it
+  for (const char* file : {"data.text", "data.pairs", "data.labels"})  // in the list of the data
+    if (field.key == file) return "settings/data.name";
+  return "";
+}
+
+bool listed(const Field& field) { return place_of(field).empty(); }
+
+bool differs(const Field& field, const LabView& view) {
+  for (size_t i = 1; i < view.runs.size(); ++i)
+    if (field.get(*view.runs[i].spec) != field.get(*view.runs[0].spec)) return true;
+  return false;
+}
+
+Shown shown_as(const Field& field) {
+  for (const Shown& shown : kFirst)
+    if (field.key == shown.key) return shown;
+  Shown shown{field.key.data(), field.label.data(), field.unit.data()};
+  if (field.key == "model.architecture") shown.label = "model";  // "encoder-decoder" needs the room
+  if (field.key == "data.valid") shown.label = "validation";     // and so does the name of a file
+  if (field.key == "train.warmup") return shown.hi = 1000, shown.step = 10, shown;
+  shown.lo = field.low, shown.hi = field.type == FieldType::Real ? std::min(field.high, 1.0) : field.high;
+  if (field.type == FieldType::Real) shown.step = 0.01;
+  return shown;
+}
+
+std::string display(const Field& field, const std::string& value) {
+  if (field.key == "model.placement") {
+    if (value == to_string(Placement::Custom)) return "custom";
+    return label(placement_from(value));
+  }
+  if (value == "adam") return "Adam";
+  if (value == "adamw") return "AdamW";
+  if (value == "radam") return "RAdam";
+  if (value == "radam-code") return "RAdam (code)";
+  if (value == "sgd") return "SGD";
+  if (value == "xavier") return "Xavier";
+  if (value == "normal002") return "0.02";
+  if (value == "ln") return "LN";
+  if (value == "rms") return "RMS";
+  if (field.type == FieldType::Integer) return grouped(std::strtoll(value.c_str(), nullptr, 10));
+  if (field.type == FieldType::Real) return number(std::strtod(value.c_str(), nullptr), 4);
+  return value;
+}
+
+void Rows::edit(const Field& field, const std::string& value, int only) {
+  unsigned all = 0;
+  for (const RunView& run : view.runs) all |= 1u << (run.letter - 'A');
+  if (only >= 0)
+    commands.emplace_back(EditField{only, std::string(field.key), value});
+  else if ((state.edits & all) == all || field.key.starts_with("data.") || field.key == "run.seed")
+    commands.emplace_back(EditField{-1, std::string(field.key), value});
+  else
+    for (size_t i = 0; i < view.runs.size(); ++i)
+      if (state.edits >> (view.runs[i].letter - 'A') & 1)
+        commands.emplace_back(EditField{static_cast<int>(i), std::string(field.key), value});
+}
+
+void Rows::mark_pending(const Field& field, const Rect& rect) {
+  std::string letters;
+  for (const RunView& run : view.runs)
+    if (pending.has(run.letter, field.key)) letters += run.letter;
+  if (letters.empty()) return;
+  ui.mark(fmt::format("settings/pending/{}", field.key), rect, letters,
+          "Asked for: the runs with this value are being built.");
+  ui.paint().accent_box(ui.theme(), {rect.x, rect.y + 3, 3, rect.h - 6}, 1.5f);
+}
+
+void Rows::hint(const Field& field, const Rect& rect) {
+  if (field.live || !state.restart_hint.empty()) return;
+  const std::string name = fmt::format("settings/{}", field.key);
+  const std::string& focus = ui.focused();
+  const bool focused = ui.focus_visible() && focus.starts_with(name) &&
+                       (focus.size() == name.size() || focus[name.size()] == '/');
+  if (focused || (rect.contains(ui.mouse()) && clip.contains(ui.mouse())))
+    state.restart_hint = "a change restarts from step 0";
+}
+
+void Rows::predict(const Field& field, const std::string& value, int only) {
+  if (field.live) return;
+  double now = 0, then = 0;
+  int64_t bytes = 0;
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    RunSpec spec = *view.runs[i].spec;
+    now += step_flop(spec.model, spec.train.batch);
+    const bool changes =
+        only >= 0 ? static_cast<int>(i) == only : state.edits >> (view.runs[i].letter - 'A') & 1;
+    try {
+      if (changes) set_field(spec, field.key, value);
+    } catch (const Error&) {
+      return;  // says so itself once it is asked for
+    }
+    then += step_flop(spec.model, spec.train.batch);
+    bytes += estimated_bytes(spec.model, spec.train.batch);
+  }
+  static const auto machine = static_cast<int64_t>(machine_memory());  // asked once: it reads a file
+  state.restart_hint = cost_text(view.seconds_per_step, now, then, bytes, machine);
+}
+
+std::string Rows::help(const Field& field) const {
+  std::string text = fmt::format(
+      "{} {}", field.help,
+      field.live ? "Acts at once, from the next step on." : "A change restarts the runs from step 0.");
+  if (const std::string idle = idle_because(field, view); !idle.empty())
+    text += " Not read now: " + idle + ".";
+  return text;
+}
+
+FieldOptions Rows::options_of(const Field& field, const Shown& shown) const {
+  FieldOptions o;
+  o.lo = shown.lo, o.hi = std::max(shown.hi, shown.lo + 1e-9), o.log = shown.log;
+  o.integer = field.type == FieldType::Integer;
+  o.step = shown.step;
+  o.unit = shown.unit ? shown.unit : view.unit + "s";
+  o.track = shown.hi <= 4096 && field.key != "run.seed";
+  return o;
+}
+
+void Rows::number_field(const Field& field, const std::string& name, const Rect& rect, std::string_view words,
+                        int only) {
+  const Shown shown = shown_as(field);
+  const RunSpec& spec = *view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec;
+  double value = std::strtod(field.get(spec).c_str(), nullptr);
+  const Change change = ui::field(ui, name, rect, words, value, help(field), options_of(field, shown));
+  double then = value;
+  const bool whole = ui.edit().name == name && parse_number(ui.edit().buffer, then);
+  if (change != Change::none || whole)  // what it would cost is said while it is dragged or typed
+    predict(field, text_of(field, std::clamp(then, field.low, field.high)), only);
+  if (change != Change::done) return;
+  value = std::clamp(value, field.low, field.high);
+  edit(field, text_of(field, value), only);
+}
+
+void Rows::choice_field(const Field& field, const std::string& name, const Rect& rect) {
+  const std::string now = field.get(*view.runs[0].spec);
+  if (row(ui, name, rect, shown_as(field).label, "", display(field, now), help(field), true))
+    ui.open_popup(name);
+  choice_list(field, name, rect, -1);
+}
+
+void Rows::choice_list(const Field& field, const std::string& name, const Rect& row, int only) {
+  constexpr float h = 26;
+  if (!ui.popup_open(name)) return;
+  std::vector<std::string> values(field.choices.begin(), field.choices.end());
+  if (field.type == FieldType::Flag) values = {"true", "false"};
+  const std::string now = field.get(*view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec);
+  float width = 0;
+  for (const std::string& value : values)
+    width = std::max(width, ui.paint().text_width({Face::bold, type::body}, display(field, value)) + 28);
+  // A list longer than the window goes on in a second column.
+  const auto count = static_cast<float>(values.size());
+  const float columns = std::ceil((count * h + 12) / (ui.size().y - 8)), lines = std::ceil(count / columns);
+  width = std::max(width, (std::min(row.w, 240.f) - 12) / columns);
+  Rect list{row.x, row.bottom() + 4, width * columns + 12, h * lines + 12};
+  list.x = std::max(4.f, std::min(list.x, ui.size().x - 4 - list.w));
+  if (list.bottom() > ui.size().y - 4) list.y = std::max(4.f, row.y - 4 - list.h);
+  if (!ui.begin_popup(name, list)) return;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const std::string& value = values[i];
+    ButtonOptions o;
+    o.quiet = o.left = true, o.style = {value == now ? Face::bold : Face::sans, type::body};
+    const auto place = static_cast<float>(i);
+    const float column = std::floor(place / lines), line = place - column * lines;
+    const Rect item = Rect{list.x + 6 + column * width, list.y + 6 + line * h, width, h}.inset(0, 1);
+    if (item.contains(ui.mouse())) predict(field, value, only);
+    if (button(ui, name + "/" + value, item, display(field, value), help(field), o)) {
+      if (value != now) edit(field, value, only);
+      ui.close_popup();
+    }
+  }
+  ui.end_popup();
+}
+
+void Rows::shared(const Field& field, const Rect& rect) {
+  if (!clip.contains(rect)) return;
+  hint(field, rect);
+  const std::string name = fmt::format("settings/{}", field.key);
+  if (field.key == "data.name")
+    data(rect);
+  else if (field.key == "run.name")
+    run_names(rect);
+  else if (field.type == FieldType::Text)
+    text_row(field, name, rect);
+  else if (field.type == FieldType::Integer || field.type == FieldType::Real)
+    number_field(field, name, rect, shown_as(field).label, -1);
+  else
+    choice_field(field, name, rect);
+  mark_pending(field, rect);
+}
+
+namespace {
+
+// A value inside a row, as something to press; a line below it under the mouse.
+Hit value_hit(Ui& ui, const std::string& name, const Rect& rect, const std::string& text,
+              const std::string& help, bool arrows) {
+  HitOptions options;
+  options.arrows = arrows, options.radius = 4;
+  const Hit hit = ui.hit(name, rect, text, help, options);
+  if (hit.hovered || hit.held)
+    ui.paint().hairline({rect.x, rect.bottom() - 4}, {rect.right(), rect.bottom() - 4}, ui.theme().ink);
+  return hit;
+}
+
+}  // namespace
+
+// One run's value inside the row of a field that differs. A choice opens its list, a text its box; a number
+// is dragged, changed by arrows, or clicked for a field to type in.
+void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::string& text) {
+  const RunView& run = view.runs[i];
+  const std::string name = fmt::format("settings/{}/{}", field.key, run.letter);
+  const Colour ink = ui.theme().ink;
+  const int only = static_cast<int>(i);
+  if (field.key == "model.placement") {  // the diagram's presets are its list
+    ui.mark(name, rect, text, help(field));
+    ui.paint().text_in(rect, {Face::mono, type::body}, ink, text, Align::right);
+    return;
+  }
+  if (field.type != FieldType::Integer && field.type != FieldType::Real) {
+    const bool typed = field.type == FieldType::Text;
+    if (value_hit(ui, name, rect, text, help(field), false).clicked)
+      typed ? open_text(field, name, only) : ui.open_popup(name);
+    ui.paint().text_in(rect, {Face::mono, type::body}, ink, text, Align::right);
+    return typed ? text_box(field, name, rect, only) : choice_list(field, name, rect, only);
+  }
+  const Shown shown = shown_as(field);
+  const Hit hit = value_hit(ui, name, rect, text, help(field) + " Drag, arrow keys, or click to type.", true);
+  const double now = std::strtod(field.get(*run.spec).c_str(), nullptr);
+  double value = now;
+  if (hit.dragging) {
+    value =
+        shown.log ? now * std::pow(10.0, hit.drag.x / 150.0) : now + std::round(hit.drag.x / 2) * shown.step;
+    if (field.type == FieldType::Real) value = std::strtod(fmt::format("{:.2g}", value).c_str(), nullptr);
+  }
+  if (hit.arrow_x + hit.arrow_y) {
+    const double step = shown.log ? now * 0.1 : shown.step;
+    value = now + step * (hit.arrow_x + hit.arrow_y);
+  }
+  value = std::clamp(value, field.low, std::min(field.high, 1e6));
+  if (value != now) predict(field, text_of(field, value), static_cast<int>(i));
+  if ((hit.released && hit.dragging) || hit.arrow_x || hit.arrow_y) {
+    if (value != now) edit(field, text_of(field, value), static_cast<int>(i));
+  } else if (hit.clicked && !hit.dragging) {
+    ui.open_popup(name);
+  }
+  ui.paint().text_in(rect, {Face::mono, type::body}, ink, display(field, text_of(field, value)),
+                     Align::right);
+  const Rect list{std::min(rect.x, ui.size().x - 196), rect.bottom() + 4, 190, 40};
+  if (!ui.begin_popup(name, list)) return;
+  number_field(field, name + "/value", list.inset(8), fmt::format("{} {}", run.letter, shown.label),
+               static_cast<int>(i));
+  ui.end_popup();
+}
+
+void Rows::differing(const Field& field, const Rect& rect) {
+  if (!clip.contains(rect)) return;
+  hint(field, rect);
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const Shown shown = shown_as(field);
+  p.fill(rect, t.field, radius::field);
+  p.outline(rect, t.border, 1, radius::field);
+  ui.mark(fmt::format("settings/{}", field.key), rect, "differs", help(field));
+  Rect line = rect.inset(9, 0);
+  const float label_w = p.text_in(line, {Face::sans, type::body}, t.ink2, shown.label);
+  Rect left = line;
+  left.take_left(label_w + 8);
+
+  const TextStyle mono{Face::mono, type::body};
+  std::vector<std::string> texts;
+  float needed = 0;
+  const std::string unit = shown.unit ? shown.unit : view.unit + "s";
+  auto measure = [&] {
+    needed = 0;
+    for (const std::string& text : texts) needed += 14 + 4 + std::max(10.f, p.text_width(mono, text)) + 8;
+    if (!unit.empty()) needed += p.text_width({Face::sans, type::tick}, unit);
+  };
+  for (const RunView& run : view.runs) texts.push_back(display(field, field.get(*run.spec)));
+  measure();
+  if (needed > left.w) {  // "Post-LN" as "Post" where four runs stand in a row
+    for (std::string& text : texts)
+      if (text.ends_with("-LN")) text.resize(text.size() - 3);
+    measure();
+  }
+  if (needed + 48 < left.w) p.text_in(left, {Face::sans, type::tick}, t.ink3, "differs");
+  Rect right = line;
+  if (!unit.empty()) {
+    const Rect place = right.take_right(p.text_width({Face::sans, type::tick}, unit), 6);
+    p.text_in(place, {Face::sans, type::tick}, t.ink3, unit, Align::right);
+  }
+  for (size_t i = view.runs.size(); i-- > 0;) {
+    const float w = std::max(10.f, p.text_width(mono, texts[i]));
+    const Rect value = right.take_right(w + 1, 4);
+    const Rect tile_box = right.take_right(14, 8);
+    run_value(field, i, value, texts[i]);
+    tile(ui, centred(tile_box.centre(), 14, 14), view.runs[i].letter - 'A');
+  }
+  mark_pending(field, rect);
+}
+
+}  // namespace normscope::lab

@@ -1,0 +1,70 @@
+// The rows of the settings panel: one shared setting, one that differs between the runs, the data, what is
+// typed as text. Internal to app/lab: settings.cpp lays them out.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/settings/settings.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lab {
+
+// How a field is named and dragged here.
+struct Shown {
+  const char *key, *label, *unit;
+  double lo = 0, hi = 0, step = 1;
+  bool log = false;
+};
+Shown shown_as(const Field& field);
+// The fields that are touched most, in the order of their rows; the others follow in table order.
+std::vector<const Field*> first_fields();
+
+bool differs(const Field& field, const LabView& view);
+// "post" -> "Post-LN", "adam" -> "Adam": names as the rest of the screen writes them.
+std::string display(const Field& field, const std::string& value);
+// Why a text cannot be the value of a field in one of the runs (only: in that one), as one line without the
+// field's key; empty where it can.
+std::string refusal_of(const Field& field, const std::string& text, const LabView& view, int only);
+// Why no run reads the field now: "schedule is constant, not step"; empty where one does.
+std::string idle_because(const Field& field, const LabView& view);
+
+struct Rows {
+  ui::Ui& ui;
+  SettingsState& state;
+  const LabView& view;
+  const PendingEdits& pending;
+  ui::Rect clip;  // rows outside are left out whole
+  std::vector<Command>& commands;
+
+  void shared(const Field& field, const ui::Rect& rect);
+  void differing(const Field& field, const ui::Rect& rect);
+  void data(const ui::Rect& rect);  // settings/data.name
+
+  // A change for the runs that are to be edited: one command for all, or one each.
+  void edit(const Field& field, const std::string& value, int only = -1);
+  // Where a run is still being built for the value that stands here.
+  void mark_pending(const Field& field, const ui::Rect& rect);
+  // Says before a change that it restarts: under the mouse or in focus.
+  void hint(const Field& field, const ui::Rect& rect);
+  // What a step would cost with this value: soft, nothing is refused for it.
+  void predict(const Field& field, const std::string& value, int only);
+  std::string help(const Field& field) const;
+  ui::FieldOptions options_of(const Field& field, const Shown& shown) const;
+  void number_field(const Field& field, const std::string& name, const ui::Rect& rect, std::string_view words,
+                    int only);
+  void choice_field(const Field& field, const std::string& name, const ui::Rect& rect);
+  // The list of a choice or a switch, open below its row; only: of one run.
+  void choice_list(const Field& field, const std::string& name, const ui::Rect& row, int only);
+  void text_row(const Field& field, const std::string& name, const ui::Rect& rect);
+  // The box to type into, open below its row, with the line that says what is wrong with what was typed.
+  void text_box(const Field& field, const std::string& name, const ui::Rect& row, int only);
+  void take_text(const Field& field, const std::string& control, const std::string& popup, int only);
+  void open_text(const Field& field, const std::string& name, int only);
+  void run_names(const ui::Rect& rect);  // settings/run.name
+  void run_value(const Field& field, size_t i, const ui::Rect& rect, const std::string& text);
+  void data_list(const ui::Rect& row, const std::string& name);
+};
+
+}  // namespace normscope::lab

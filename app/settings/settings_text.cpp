@@ -1,0 +1,155 @@
+// Settings that are typed as text: a list of steps, files, the names of the runs. The row shows the value and
+// opens a box to type into; what cannot be a value is not posted, and the line below the box says why.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/files/home_path.h"
+#include "app/settings/settings_rows.h"
+#include "engine/core/error.h"
+#include "engine/spec/unused_settings.h"
+
+namespace normscope::lab {
+
+using namespace ui;
+namespace fs = std::filesystem;
+
+namespace {
+
+bool is_file(const Field& field) {
+  return field.key == "train.init_from" || field.key == "data.valid" || field.key == "data.tokenizer";
+}
+
+const char* what_to_type(const Field& field) {
+  if (field.key == "train.milestones") return "steps, as 100,200";
+  return is_file(field) ? "path, then Enter; empty: none" : "then Enter";
+}
+
+// "[train.milestones] 'abc' is no list" -> "'abc' is no list": the key is the row that it stands at.
+std::string without_key(std::string line) {
+  const size_t end = line.find("] ");
+  return line.starts_with('[') && end != line.npos ? line.substr(end + 2) : line;
+}
+
+std::string refused_file(const std::string& path) {
+  std::error_code error;
+  if (fs::is_regular_file(path, error)) return "";
+  if (fs::exists(path, error)) return fmt::format("{} is no file", path);
+  return fmt::format("there is no file {}", path);
+}
+
+}  // namespace
+
+std::string refusal_of(const Field& field, const std::string& text, const LabView& view, int only) {
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    if (only >= 0 && static_cast<int>(i) != only) continue;
+    try {
+      RunSpec spec = *view.runs[i].spec;
+      set_field(spec, field.key, text);
+      validate(spec);
+    } catch (const Error& error) {
+      return without_key(error.what());
+    }
+  }
+  return is_file(field) && !text.empty() ? refused_file(text) : "";
+}
+
+std::string idle_because(const Field& field, const LabView& view) {
+  std::string reason;
+  for (const RunView& run : view.runs) {
+    reason = unused_reason(*run.spec, field.key);
+    if (reason.empty()) return "";
+  }
+  const size_t space = reason.find(' ');
+  if (const Field* decides = find_field(reason.substr(0, space)))
+    reason.replace(0, space, shown_as(*decides).label);
+  return reason;
+}
+
+void Rows::open_text(const Field& field, const std::string& name, int only) {
+  state.typed = field.get(*view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec);
+  state.refusal.clear();
+  ui.open_popup(name);
+  ui.edit() = {name + "/text", state.typed, true};
+}
+
+void Rows::text_row(const Field& field, const std::string& name, const Rect& rect) {
+  const char* label = shown_as(field).label;
+  std::string value = field.get(*view.runs[0].spec);
+  if (is_file(field)) value = fs::path(value).filename().string();
+  if (value.empty()) value = "none";
+  const float room = rect.w - 34 - ui.paint().text_width({Face::sans, type::body}, label);
+  value = ui.paint().fit({Face::mono, type::body}, value, room);
+  if (row(ui, name, rect, label, "", value, help(field), true)) open_text(field, name, -1);
+  text_box(field, name, rect, -1);
+}
+
+void Rows::text_box(const Field& field, const std::string& name, const Rect& row, int only) {
+  if (!ui.popup_open(name)) return;
+  constexpr float width = 320, line = 16;
+  const TextStyle small{Face::sans, type::tick};
+  const std::string idle = idle_because(field, view);
+  const std::string below = !state.refusal.empty() ? state.refusal
+                            : !idle.empty()        ? fmt::format("Not read now: {}.", idle)
+                            : field.live           ? "Acts at once, from the next step on."
+                                                   : "A change restarts the runs from step 0.";
+  const float below_h = ui.paint().wrapped_height(width - 30, small, below, line);
+  Rect box{row.x, row.bottom() + 4, width, 12 + 20 + 30 + below_h + 4};
+  box.x = std::max(8.f, std::min(box.x, ui.size().x - 8 - box.w));
+  if (box.bottom() > ui.size().y - 4) box.y = row.y - 4 - box.h;
+  if (!ui.begin_popup(name, box)) return;
+  Rect rest = box.inset(6);
+  ui.paint().text_in(rest.take_top(20).inset(9, 0), small, ui.theme().ink3, field.label);
+  const std::string control = name + "/text";
+  const bool done =
+      text_field(ui, control, rest.take_top(30).inset(0, 3), what_to_type(field), state.typed, help(field));
+  const Rect told = rest.inset(9, 0);
+  ui.paint().text_wrapped(told, small, state.refusal.empty() ? ui.theme().ink3 : ui.theme().ink, below, line);
+  ui.mark(name + "/note", told, below, "What was not taken, and why; or when a change acts.");
+  if (done) take_text(field, control, name, only);
+  ui.end_popup();
+}
+
+// Posts what was typed, or keeps the box open to mend it; Escape leaves.
+void Rows::take_text(const Field& field, const std::string& control, const std::string& popup, int only) {
+  const std::string text = is_file(field) ? with_home(state.typed) : state.typed;
+  state.refusal = refusal_of(field, text, view, only);
+  if (!state.refusal.empty()) {
+    ui.edit() = {control, state.typed, true};
+    return;
+  }
+  const RunSpec& spec = *view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec;
+  if (text != field.get(spec)) edit(field, text, only);
+  ui.focus(popup);
+  ui.close_popup();
+}
+
+// All names in one list: they always differ.
+void Rows::run_names(const Rect& rect) {
+  const std::string name = "settings/run.name";
+  const Field& field = *find_field("run.name");
+  const std::string count = fmt::format("{} run{}", view.runs.size(), view.runs.size() == 1 ? "" : "s");
+  if (row(ui, name, rect, "names", "", count, help(field), true)) ui.open_popup(name);
+  if (!ui.popup_open(name)) return;
+  constexpr float width = 300, pitch = 30;
+  Rect list{rect.right() - width, rect.bottom() + 4, width,
+            12 + pitch * static_cast<float>(view.runs.size())};
+  list.x = std::max(list.x, 8.f);
+  if (list.bottom() > ui.size().y - 4) list.y = rect.y - 4 - list.h;
+  if (!ui.begin_popup(name, list)) return;
+  Rect rest = list.inset(6);
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    const RunView& run = view.runs[i];
+    Rect line = rest.take_top(pitch).inset(0, 3);
+    tile(ui, centred(line.take_left(20, 6).centre(), 16, 16), run.letter - 'A');
+    std::string typed = run.spec->name;
+    if (text_field(ui, fmt::format("{}/{}", name, run.letter), line, default_name(*run.spec), typed,
+                   help(field)) &&
+        typed != run.spec->name)
+      edit(field, typed, static_cast<int>(i));
+  }
+  ui.end_popup();
+}
+
+}  // namespace normscope::lab

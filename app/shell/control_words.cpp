@@ -1,0 +1,156 @@
+// What the palette calls a control: every name of the registry in words.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/shell/palette.h"
+#include "engine/spec/spec.h"
+
+namespace normscope::shell {
+namespace {
+
+using Parts = std::vector<std::string>;
+
+struct Words {
+  std::string_view name, words;
+};
+
+constexpr Words kWhole[] = {
+    {"app/tab/lab", "Lab"},
+    {"app/tab/lessons", "Lessons"},
+    {"app/help", "hands and keys"},
+    {"app/theme", "theme"},
+    {"app/scale", "size of everything"},
+    {"app/backend", "train on CPU or CUDA"},
+    {"app/backend/CPU", "train on the CPU"},
+    {"app/backend/CUDA", "train on CUDA"},
+    {"app/tf32", "TF32 products on CUDA"},
+    {"app/offer/accept", "take the offer"},
+    {"app/offer/close", "close the offer"},
+    {"lab/luck", "Is it luck?"},
+    {"lab/left", "diagram or settings"},
+    {"lab/left/Diagram", "show the diagram"},
+    {"lab/left/Settings", "show the settings"},
+    {"settings/scroll", "settings: scroll"},
+    {"diagram/collapse", "diagram: collapse the open layer"},
+    {"diagram/enc/collapse", "diagram: collapse the encoder's open layer"},
+    {"diagram/preset", "diagram: placement"},
+    {"diagram/preset-more", "diagram: more placements"},
+    {"diagram/stack", "diagram: encoder or decoder"},
+    {"plot/tab", "plot: which one"},
+    {"plot/rate/peak", "plot: peak of the learning rate"},
+    {"plot/matrix", "plot by layer: which matrix"},
+    {"plot/matrix-over-time", "plot over time: which matrix"},
+    {"plot/stack", "plot by layer: encoder or decoder"},
+    {"plot/stack-over-time", "plot over time: encoder or decoder"},
+    {"plot/dependency/batch", "dependency plot: whole batch"},
+    {"transport/budget", "transport: budget of steps"},
+    {"transport/pace", "transport: budget and speed"},
+    {"lesson/course", "lesson: the whole course"},
+    {"lesson/lab", "lesson: open in the Lab"},
+};
+
+// Parts of a name that are no words of their own.
+constexpr Words kParts[] = {
+    {"attn", "attention"},        {"ffn", "feed-forward"},
+    {"cross", "cross-attention"}, {"before", "norm before"},
+    {"after", "norm after"},      {"trunk", "norm on the trunk"},
+    {"final", "final norm"},      {"embedding", "norm on the embedding"},
+    {"skip", "leave out"},        {"rate", "learning rate"},
+};
+
+template <size_t N>
+std::string_view find(const Words (&table)[N], std::string_view name) {
+  const auto at =
+      std::find_if(std::begin(table), std::end(table), [&](const Words& w) { return w.name == name; });
+  return at == std::end(table) ? std::string_view{} : at->words;
+}
+
+Parts parts_of(std::string_view name) {
+  Parts parts;
+  while (true) {
+    const size_t slash = name.find('/');
+    parts.emplace_back(name.substr(0, slash));
+    if (slash == name.npos) return parts;
+    name.remove_prefix(slash + 1);
+  }
+}
+
+// "layers3-6" -> "layers 3 to 6", "hidden-norm" -> "hidden norm".
+std::string spelled(const std::string& part) {
+  if (const std::string_view words = find(kParts, part); !words.empty()) return std::string(words);
+  const bool layers = part.starts_with("layer");
+  std::string out;
+  for (size_t i = 0; i < part.size(); ++i) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(part[i]));
+    if (layers && digit && i > 0 && std::isalpha(static_cast<unsigned char>(part[i - 1]))) out += ' ';
+    if ((part[i] == '-' || part[i] == '_') && std::islower(static_cast<unsigned char>(part[0])))
+      out += layers ? " to " : " ";
+    else
+      out += part[i];
+  }
+  return out;
+}
+
+// "diagram/enc/layer2/attn/before" -> "encoder layer 2, attention: norm before".
+std::string place_in_diagram(std::span<const std::string> parts) {
+  std::string place;
+  if (parts[0] == "enc") place = "encoder ", parts = parts.subspan(1);
+  const std::string last = spelled(parts.back());
+  parts = parts.first(parts.size() - 1);
+  for (size_t i = 0; i < parts.size(); ++i) place += (i ? ", " : "") + spelled(parts[i]);
+  if (parts.empty()) return place + last;
+  return place + ": " + last;
+}
+
+std::string run_field(const Parts& parts) {
+  const Field* field = parts.size() > 1 ? find_field(parts[1]) : nullptr;
+  if (!field) return "";
+  return parts.size() > 2 ? fmt::format("{} of {}", field->label, parts[2]) : std::string(field->label);
+}
+
+// "plot/loss/menu/csv" -> "loss plot: save as CSV".
+std::string plot_menu(const Parts& parts) {
+  std::string what = "menu";
+  if (parts.size() > 3)
+    for (const lab::MenuEntry& entry : lab::menu_entries(false))
+      if (entry.id == parts[3]) what = entry.label;
+  what[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(what[0])));
+  return fmt::format("{} plot: {}", spelled(parts[1]), what);
+}
+
+}  // namespace
+
+std::string control_title(std::string_view name) {
+  if (const std::string_view words = find(kWhole, name); !words.empty()) return std::string(words);
+  const Parts parts = parts_of(name);
+  const std::string& first = parts[0];
+  const size_t count = parts.size();
+  if (first == "settings")
+    if (const std::string field = run_field(parts); !field.empty()) return field;
+  if (first == "settings" && count == 3) return fmt::format("settings: edits are for run {} too", parts[2]);
+  if (first == "run" && count == 2) return fmt::format("run {}", parts[1]);
+  if (first == "split" && count == 2) return fmt::format("border between {}", parts[1]);
+  if (first == "diagram" && count == 3 && parts[1] == "run")
+    return fmt::format("diagram of run {}", parts[2]);
+  if (first == "diagram" && count == 3 && parts[1].starts_with("preset"))
+    return fmt::format("diagram: placement {}", parts[2]);
+  if (first == "diagram" && count > 1) return "diagram: " + place_in_diagram(std::span(parts).subspan(1));
+  if (first == "plot" && count == 4 && parts[2] == "warmup")
+    return fmt::format("plot: end of the warm-up of {}", parts[3]);
+  if (first == "plot" && count == 3 && parts[1] == "tab") return "plot: show " + parts[2];
+  if (first == "plot" && count > 2 && parts[2] == "menu") return plot_menu(parts);
+  std::string title;
+  for (size_t i = first == "app" ? 1 : 0; i < count; ++i) {
+    const bool head = title.empty();
+    title += (head ? "" : title.find(':') == title.npos ? ": " : ", ") + spelled(parts[i]);
+  }
+  return title;
+}
+
+}  // namespace normscope::shell

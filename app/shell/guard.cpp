@@ -1,0 +1,41 @@
+#include "app/shell/guard.h"
+
+#include <imgui.h>
+#include <imgui_internal.h>
+
+#include <utility>
+
+#include "engine/core/boundary.h"
+
+namespace normscope::ui {
+namespace {
+
+void pop_clips(ImDrawList* list, int size) {
+  while (list->_ClipRectStack.Size > size) list->PopClipRect();
+}
+
+}  // namespace
+
+std::string draw_guarded(Ui& ui, std::string_view doing, const std::function<void()>& draw) {
+  const Painter* const layer = &ui.paint();
+  ImDrawList *const window = ImGui::GetWindowDrawList(), *const top = ImGui::GetForegroundDrawList();
+  const int window_clips = window->_ClipRectStack.Size, top_clips = top->_ClipRectStack.Size;
+  ImGuiErrorRecoveryState state;
+  ImGui::ErrorRecoveryStoreState(&state);
+  std::string error = guarded(doing, draw);
+  if (error.empty()) return error;
+  // What is open is no mistake of the program's here: no assertion, log or tooltip of Dear ImGui's.
+  ImGuiIO& io = ImGui::GetIO();
+  const bool asserts = std::exchange(io.ConfigErrorRecoveryEnableAssert, false),
+             log = std::exchange(io.ConfigErrorRecoveryEnableDebugLog, false),
+             tooltip = std::exchange(io.ConfigErrorRecoveryEnableTooltip, false);
+  if (&ui.paint() != layer) ui.end_popup();
+  ImGui::ErrorRecoveryTryToRecoverState(&state);
+  io.ConfigErrorRecoveryEnableAssert = asserts, io.ConfigErrorRecoveryEnableDebugLog = log,
+  io.ConfigErrorRecoveryEnableTooltip = tooltip;
+  pop_clips(window, window_clips), pop_clips(top, top_clips);
+  ui.close_popup();
+  return error;
+}
+
+}  // namespace normscope::ui

@@ -1,0 +1,151 @@
+#include "app/shell/guessing_game.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/ui/widgets.h"
+#include "engine/core/error.h"
+
+namespace normscope::shell {
+namespace {
+
+constexpr const char* kPopup = "app/opener";
+constexpr const char* kGuess = "app/opener/guess";
+constexpr int kGiven = 14;
+constexpr double kRare = 1e-6;  // a letter that the training text does not have
+
+std::string utf8_of(unsigned c) {
+  std::string out;
+  if (c < 0x80) return std::string(1, static_cast<char>(c));
+  if (c < 0x800) return {static_cast<char>(0xC0 | (c >> 6)), static_cast<char>(0x80 | (c & 0x3F))};
+  return {static_cast<char>(0xE0 | (c >> 12)), static_cast<char>(0x80 | ((c >> 6) & 0x3F)),
+          static_cast<char>(0x80 | (c & 0x3F))};
+}
+
+// A space that is to be seen.
+std::string shown(const std::string& letter) { return letter == " " ? "␣" : letter == "\n" ? "⏎" : letter; }
+
+}  // namespace
+
+void Guesses::add(int guess, int truth) {
+  const auto frequency = [&](int symbol) {
+    return symbol >= 0 && static_cast<size_t>(symbol) < frequencies_.size()
+               ? frequencies_[static_cast<size_t>(symbol)]
+               : 0.0;
+  };
+  const double right = (hits_ + 1.0) / (count_ + 2.0);
+  const bool hit = guess == truth;
+  const double rest = std::max(kRare, 1 - frequency(guess));
+  const double p = hit ? right : (1 - right) * std::max(kRare, frequency(truth)) / rest;
+  sum_ -= std::log(p);
+  ++count_;
+  hits_ += hit;
+}
+
+double Guesses::nats() const { return count_ ? sum_ / count_ : std::numeric_limits<double>::quiet_NaN(); }
+
+void start_game(GuessingGame& state, const RunSpec& spec) {
+  const auto task = make_task(spec.data);
+  if (task->form() != TaskForm::NextSymbol || task->vocabulary() > 4096)
+    throw Error("the opener needs a text of letters; these runs learn something else");
+  constexpr int kLength = kGiven + kGameLetters;
+  Batch batch(1, kLength);
+  task->batch(spec.seed, 1, Split::Validation, 1, kLength, batch.tokens, batch.targets);
+  state = GuessingGame{};
+  state.sentence.assign(batch.tokens.begin(), batch.tokens.end());
+  for (int32_t i = 0; i < task->vocabulary(); ++i) state.alphabet.push_back(task->decode({&i, 1}));
+  const std::span<const double> frequencies = task->unigram();
+  state.guesses = Guesses(std::vector<double>(frequencies.begin(), frequencies.end()));
+  state.given = state.at = kGiven;
+}
+
+void guess(GuessingGame& state, std::string_view letter) {
+  if (state.at >= static_cast<int>(state.sentence.size())) return;
+  const auto at = std::find(state.alphabet.begin(), state.alphabet.end(), letter);
+  const int index = at == state.alphabet.end() ? -1 : static_cast<int>(at - state.alphabet.begin());
+  state.guesses.add(index, state.sentence[static_cast<size_t>(state.at)]);
+  state.last = letter;
+  ++state.at;
+}
+
+namespace {
+
+// The line so far, the last letters when it is long, and a place for the next.
+std::string line_so_far(const GuessingGame& state) {
+  std::string line;
+  for (int i = std::max(0, state.at - 44); i < state.at; ++i) {
+    const std::string& letter = state.alphabet[static_cast<size_t>(state.sentence[static_cast<size_t>(i)])];
+    line += letter == "\n" ? " " : letter;
+  }
+  return line + (state.at < static_cast<int>(state.sentence.size()) ? "_" : "");
+}
+
+std::string what_happened(const GuessingGame& state) {
+  if (state.guesses.count() == 0) return "Type the letter that you think comes next.";
+  const std::string& truth =
+      state.alphabet[static_cast<size_t>(state.sentence[static_cast<size_t>(state.at - 1)])];
+  return truth == state.last ? fmt::format("“{}” was right.", shown(truth))
+                             : fmt::format("You said “{}”, it was “{}”.", shown(state.last), shown(truth));
+}
+
+void take_letters(GuessingGame& state) {
+  const ImGuiIO& io = ImGui::GetIO();
+  for (const ImWchar c : io.InputQueueCharacters)
+    if (c >= ' ') guess(state, utf8_of(c));
+}
+
+}  // namespace
+
+bool draw_game(ui::Ui& ui, GuessingGame& state, const LabView& view) {
+  using namespace ui;
+  if (!state.open) return false;
+  state.lesson = false;
+  const Theme& t = ui.theme();
+  const Rect box{(ui.size().x - 480) / 2, (ui.size().y - 210) / 2, 480, 210};
+  if (!ui.begin_popup(kPopup, box)) {
+    state.open = false;
+    if (ui.edit().name == kGuess) ui.edit() = {};
+    return true;
+  }
+  Rect rest = box.inset(20, 16);
+  Painter& p = ui.paint();
+  p.text_in(rest.take_top(24, 2), {Face::bold, type::figure}, t.ink, "Guess the next letter");
+  p.text_in(rest.take_top(20, 8), {Face::sans, type::body}, t.ink2,
+            "The runs do nothing else. How well do you do it, in their unit?");
+  const Rect line = rest.take_top(36, 6);
+  p.fill(line, t.field, radius::field);
+  // While it is open the keys are guesses and no shortcuts.
+  ui.edit().name = kGuess;
+  ui.hit(kGuess, line, line_so_far(state), "Type one letter; a space counts as one.");
+  p.text_in(line.inset(12, 0), {Face::mono, type::title}, t.ink, line_so_far(state));
+  p.text_in(rest.take_top(22, 2), {Face::sans, type::body}, t.ink2, what_happened(state));
+  std::string figure = fmt::format("{} of {}", state.guesses.count(), kGameLetters);
+  if (state.guesses.count() > 0)
+    figure += fmt::format("   you {:.2f}, frequencies {:.2f} nats per {}", state.guesses.nats(),
+                          view.unigram_entropy, view.unit);
+  const Rect row = rest.take_top(22, 4);
+  p.text_in(row, {Face::mono, type::body}, t.ink, figure);
+  ui.mark("app/opener/figure", row, figure,
+          "Mean of minus the logarithm of what your guesses gave to the true letter.");
+  take_letters(state);
+  const bool done = state.at >= static_cast<int>(state.sentence.size());
+  ButtonOptions look;
+  look.primary = done;
+  const bool close = button(ui, "app/opener/close", rest.take_right(90, 8), done ? "Show it" : "Close",
+                            "Your line stays on the loss plot after ten guesses.", look);
+  if (state.guesses.count() >= kGameEnough &&
+      button(ui, "app/opener/lesson", rest.take_right(108), "First lesson",
+             "Why run A never gets past letter frequencies: the first lesson of the course."))
+    state.lesson = true;
+  if (close || state.lesson || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ui.edit() = {}, ui.close_popup();
+  ui.end_popup();
+  if (ui.popup_open(kPopup)) return false;
+  state.open = false;
+  return true;
+}
+
+}  // namespace normscope::shell

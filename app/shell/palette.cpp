@@ -1,0 +1,267 @@
+#include "app/shell/palette.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+
+#include "app/view/glossary.h"
+#include "app/settings/settings.h"
+#include "app/ui/widgets.h"
+#include "engine/spec/spec.h"
+
+namespace normscope::shell {
+namespace {
+
+constexpr const char* kPopup = "app/palette";
+constexpr const char* kField = "app/palette/query";
+constexpr int kShown = 10;
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+bool in_order(std::string_view word, std::string_view text) {
+  size_t at = 0;
+  for (char c : text)
+    if (at < word.size() && c == word[at]) ++at;
+  return at == word.size();
+}
+
+// `word` as one of `words`, or at the start of one; 0: neither.
+int other_score(std::string_view word, std::string_view words) {
+  int best = 0;
+  for (size_t from = 0; from < words.size();) {
+    const size_t end = std::min(words.find(' ', from), words.size());
+    const std::string_view other = words.substr(from, end - from);
+    if (other == word) return 90;
+    if (word.size() > 1 && other.starts_with(word)) best = 50;
+    from = end + 1;
+  }
+  return best;
+}
+
+int word_score(const std::string& word, const std::string& title, const std::string& words,
+               const std::string& help) {
+  const size_t at = title.find(word);
+  if (at == 0) return 100;
+  const bool begins = at != title.npos && !std::isalnum(static_cast<unsigned char>(title[at - 1]));
+  const int own = begins ? 80 : at != title.npos ? 60 : 0;
+  if (const int best = std::max(own, other_score(word, words))) return best;
+  if (word.size() > 1 && in_order(word, title)) return 30;
+  return help.find(word) != help.npos ? 20 : 0;
+}
+
+bool is_own(std::string_view name) {
+  return name.starts_with(kPopup) || name == "app/search" || name.starts_with("term/");
+}
+
+}  // namespace
+
+int match(std::string_view query, const PaletteItem& item) {
+  const std::string title = lower(item.title), help = lower(item.help + " " + item.control);
+  const std::string others = lower(item.words);
+  std::istringstream words{lower(query)};
+  int total = lower(query) == title ? 100 : 1;
+  for (std::string word; words >> word;) {
+    const int score = word_score(word, title, others, help);
+    if (score == 0) return 0;
+    total += score;
+  }
+  return total;
+}
+
+std::vector<const PaletteItem*> matches(std::string_view query, const std::vector<PaletteItem>& items) {
+  std::vector<std::pair<int, const PaletteItem*>> scored;
+  for (const PaletteItem& item : items)
+    if (const int score = match(query, item)) scored.emplace_back(score, &item);
+  std::stable_sort(scored.begin(), scored.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<const PaletteItem*> found;
+  for (const auto& [score, item] : scored) found.push_back(item);
+  return found;
+}
+
+namespace {
+
+// "warm-up of A" before "warm-up of C", however the screen drew them.
+void put_runs_in_order(std::vector<PaletteItem>& items) {
+  const auto stem = [](const PaletteItem& item) {
+    const size_t size = item.title.size();
+    const bool of_run = size > 5 && item.title.compare(size - 5, 4, " of ") == 0;
+    return of_run ? item.title.substr(0, size - 1) : std::string();
+  };
+  for (auto from = items.begin(); from != items.end();) {
+    const std::string words = stem(*from);
+    auto to = from + 1;
+    while (!words.empty() && to != items.end() && stem(*to) == words) ++to;
+    std::sort(from, to, [](const PaletteItem& a, const PaletteItem& b) { return a.title < b.title; });
+    from = to;
+  }
+}
+
+}  // namespace
+
+std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::Elsewhere> elsewhere) {
+  std::vector<PaletteItem> items;
+  for (const Shortcut& s : shortcuts())
+    if (s.command)
+      items.push_back({std::string(s.title),
+                       keys_text(s),
+                       std::string(s.help),
+                       {},
+                       s.act,
+                       {},
+                       {},
+                       std::string(other_words(s.act))});
+  const auto add_control = [&](const std::string& name, const std::string& value, const std::string& help) {
+    items.push_back({control_title(name), value, help, name, {}, {}, {}, other_words(name)});
+  };
+  for (const ui::Control& c : ui.registry().all())
+    if (c.interactive && c.enabled && !is_own(c.name)) add_control(c.name, c.value, c.help);
+  for (const lab::Elsewhere& e : elsewhere) add_control(e.name, "", e.help);
+  // What cannot be chosen on this machine says why.
+  constexpr std::string_view kReason = "Not here: ";
+  if (const ui::Control* cuda = ui.registry().find("app/backend/CUDA"); cuda && !cuda->enabled)
+    if (const size_t at = cuda->help.find(kReason); at != cuda->help.npos)
+      items.push_back({control_title(cuda->name), cuda->value, cuda->help.substr(at), {}, {}, {}});
+  put_runs_in_order(items);
+  for (const Field& field : spec_fields()) {
+    const std::string name = fmt::format("settings/{}", field.key);
+    if (lab::listed(field) && !ui.registry().find(name))
+      items.push_back(
+          {std::string(field.label), "", std::string(field.help), name, {}, {}, {}, other_words(name)});
+  }
+  for (Placement placement : kPresets) {
+    const PlacementRow& row = row_of(placement);
+    items.push_back({fmt::format("preset: {}", row.label),
+                     "",
+                     row.formula,
+                     {},
+                     {},
+                     {},
+                     placement,
+                     "placement architecture wiring"});
+  }
+  for (const Term& term : glossary())
+    items.push_back({fmt::format("What is meant by {}?", term.title),
+                     "",
+                     std::string(term.text),
+                     {},
+                     {},
+                     std::string(term.id),
+                     {},
+                     "glossary definition explain meaning dictionary"});
+  return items;
+}
+
+void open_palette(ui::Ui& ui, PaletteState& state) {
+  state.query.clear();
+  state.selected = 0;
+  ui.open_popup(kPopup);
+  ui.edit() = {kField, "", true};
+}
+
+namespace {
+
+// Presses the chosen control when the palette's text field has let go of the keys.
+void press_pending(ui::Ui& ui, PaletteState& state) {
+  constexpr int kPatience = 12;  // frames that a control may take to come into sight
+  if (state.pending.empty() || ui.typing() || ++state.wait < 2) return;
+  if (!ui.registry().find(state.pending)) {
+    if (state.wait > kPatience) state.pending.clear();
+    return;
+  }
+  ui.focus(state.pending);
+  ui.press(state.pending);
+  state.pending.clear();
+}
+
+void draw_item(ui::Ui& ui, const ui::Rect& row, const PaletteItem& item, bool selected) {
+  using namespace ui;
+  Painter& p = ui.paint();
+  if (selected) p.fill(row, ui.theme().sunk, radius::field);
+  Rect text = row.inset(10, 0);
+  const TextStyle mono{Face::mono, type::body};
+  const std::string detail = p.fit(mono, item.detail, 130);
+  const float width = p.text_width(mono, detail);
+  p.text_in(text.take_right(width, 12), mono, ui.theme().ink3, detail);
+  p.text_in(text, {selected ? Face::bold : Face::sans, type::body}, ui.theme().ink,
+            p.fit({Face::bold, type::body}, item.title, text.w));
+}
+
+}  // namespace
+
+namespace {
+
+// Two lines, and no more: the rest stands in the control's own tooltip.
+void draw_help(ui::Ui& ui, const ui::Rect& foot, std::string help) {
+  constexpr float kLine = 16;
+  const ui::TextStyle style{ui::Face::sans, ui::type::tick};
+  const auto too_long = [&] { return ui.paint().wrapped_height(foot.w, style, help, kLine) > 2.5f * kLine; };
+  if (too_long()) {
+    const size_t sentence = help.find(". ");
+    if (sentence != help.npos) help.resize(sentence + 1);
+  }
+  if (too_long())
+    return void(ui.paint().text_in(foot, style, ui.theme().ink3, ui.paint().fit(style, help, foot.w)));
+  ui.paint().text_wrapped(foot, style, ui.theme().ink3, help, kLine);
+}
+
+}  // namespace
+
+std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state,
+                                        const std::function<std::vector<lab::Elsewhere>()>& elsewhere) {
+  using namespace ui;
+  press_pending(ui, state);
+  if (!ui.popup_open(kPopup)) return {};
+  const std::vector<PaletteItem> items = palette_items(ui, elsewhere());
+  const float row_h = 26, width = 460;
+  const Rect box{(ui.size().x - width) / 2, 60, width, 50 + row_h * kShown + 46};
+  if (!ui.begin_popup(kPopup, box)) return {};
+  Rect rest = box.inset(10, 10);
+  const std::string before = state.query;
+  const bool committed =
+      text_field(ui, kField, rest.take_top(28, 8), "Find a control or command", state.query,
+                 "A few letters of a control, a command or a term; Enter runs the marked one.");
+  if (state.query != before) state.selected = 0;
+  const auto found = matches(state.query, items);
+  const int count = static_cast<int>(found.size());
+  if (ImGui::IsKeyPressed(ImGuiKey_DownArrow)) ++state.selected;
+  if (ImGui::IsKeyPressed(ImGuiKey_UpArrow)) --state.selected;
+  state.selected = std::clamp(state.selected, 0, std::max(0, count - 1));
+  const int first = std::max(0, state.selected - kShown + 1);
+  std::optional<PaletteItem> chosen;
+  for (int i = first; i < std::min(count, first + kShown); ++i) {
+    const Rect row = rest.take_top(row_h);
+    HitOptions options;
+    options.tooltip = options.focusable = false;
+    const Hit hit = ui.hit(fmt::format("app/palette/{}", i - first), row,
+                           found[static_cast<size_t>(i)]->title, "Enter or a click runs it.", options);
+    if (hit.clicked) chosen = *found[static_cast<size_t>(i)];
+    draw_item(ui, row, *found[static_cast<size_t>(i)], i == state.selected || hit.hovered);
+  }
+  const Rect foot{box.x + 20, box.bottom() - 44, box.w - 40, 34};
+  const std::string help =
+      count ? found[static_cast<size_t>(state.selected)]->help : "Nothing is called that.";
+  draw_help(ui, foot, help);
+  const bool enter =
+      ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);
+  if (!chosen && enter && count && (committed || ui.edit().name != kField))
+    chosen = *found[static_cast<size_t>(state.selected)];
+  if (chosen || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) {
+    ui.edit() = {};
+    ui.close_popup();
+  } else if (ui.edit().name.empty() && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
+    ui.edit() = {kField, state.query, true};  // Enter on nothing, a click beside: go on typing
+  }
+  ui.end_popup();
+  if (chosen && !chosen->control.empty()) state.pending = chosen->control, state.wait = 0;
+  return chosen;
+}
+
+}  // namespace normscope::shell

@@ -1,0 +1,59 @@
+// The command palette (Ctrl+K): every named control and every command, found by a few letters and run with
+// Enter. Drawn last in a frame, when the registry knows all controls of the screen.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/view/shortcuts.h"
+#include "app/lab/lab_screen.h"
+#include "app/ui/ui.h"
+#include "engine/model/wiring.h"
+
+namespace normscope::shell {
+
+struct PaletteItem {
+  std::string title;   // "learning rate"
+  std::string detail;  // value or keys, at the right
+  std::string help;
+  std::string control;     // name of the control; empty: something else
+  std::optional<Act> act;  // a command of the table of shortcuts
+  std::string term;        // id of a glossary entry
+  std::optional<Placement> preset{};
+  std::string words{};  // other names that it is looked for by
+};
+
+struct PaletteState {
+  std::string query;
+  int selected = 0;
+  std::string pending;  // control to be activated as soon as the keyboard is free
+  int wait = 0;
+};
+
+// How well an item fits what was typed; 0: not at all. Every word must be found: at the start of a word of
+// the title, as another name, inside a word, as letters in order, or in the help.
+int match(std::string_view query, const PaletteItem& item);
+// The items that fit, best first; all of them for an empty query.
+std::vector<const PaletteItem*> matches(std::string_view query, const std::vector<PaletteItem>& items);
+
+// Commands, the enabled controls of the frame and those that are `elsewhere`, settings that stand out of
+// sight, every placement, and the glossary. A chosen control that is out of sight is for the app to bring
+// forth; then it is pressed.
+std::vector<PaletteItem> palette_items(const ui::Ui&, std::span<const lab::Elsewhere> elsewhere = {});
+// A control in words: "settings/train.rate" -> "learning rate", "diagram/layers3-6" -> "diagram: layers 3 to
+// 6".
+std::string control_title(std::string_view name);
+// Other names of a command and of a control, separated by spaces.
+std::string_view other_words(Act act);
+std::string other_words(std::string_view control);
+
+void open_palette(ui::Ui&, PaletteState&);
+// What was chosen and is for the app to do; a chosen control is pressed by the palette itself.
+std::optional<PaletteItem> draw_palette(ui::Ui&, PaletteState&,
+                                        const std::function<std::vector<lab::Elsewhere>()>& elsewhere);
+
+}  // namespace normscope::shell

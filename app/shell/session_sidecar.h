@@ -1,0 +1,28 @@
+// What the window itself adds to a saved session: bookmarks, the undo log, which run is shown. It travels as
+// a text (Lab::keep) beside the runs and comes back when the session is restored. Called by draw_app once a
+// frame.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace normscope {
+
+struct AppState;
+
+// What was handed over last, so that a frame in which nothing changed costs two comparisons.
+struct SidecarState {
+  std::vector<int> bookmarks;
+  uint64_t undo_changes = 0;
+  char selected = 'A';
+  uint64_t restored = 0;  // LabView::restored that was taken in
+};
+
+std::string sidecar_text(const AppState& state);
+// Damaged text is left out: the runs are what counts.
+void apply_sidecar(AppState& state, const std::string& text);
+// Takes in what a restored session brought, hands over what changed.
+void keep_sidecar(AppState& state);
+
+}  // namespace normscope

@@ -1,0 +1,271 @@
+#include "app/shell/settings.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "app/files/config_file.h"
+#include "app/files/toml.h"
+#include "app/files/input_kinds.h"
+#include "engine/core/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/input_value.h"
+
+namespace normscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kKept = 3, kRecent = 8;  // closed sessions; those that crashed stay until they were offered
+constexpr const char* kReplaced = "replaced";
+
+std::string xdg(const char* variable, const char* below_home) {
+  if (const char* folder = std::getenv(variable); folder && fs::path(folder).is_absolute())
+    return (fs::path(folder) / "normscope").string();
+  const char* home = std::getenv("HOME");
+  return home && *home ? (fs::path(home) / below_home / "normscope").string() : "";
+}
+
+// A lock that another process holds: its window lives.
+bool is_held(const fs::path& folder) {
+  const int file = open((folder / "lock").c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool held = flock(file, LOCK_EX | LOCK_NB) != 0;
+  close(file);
+  return held;
+}
+
+// A mark of ours in a folder of ours; without it a session is offered once more.
+void mark(const fs::path& path) {
+  try {
+    write_file(path.string(), "", "autosave", Access::own);
+  } catch (const Error&) {
+  }
+}
+
+// Sessions are numbered in the order of their beginning, whatever the clock says. The names of earlier
+// versions began with the time in milliseconds: their numbers are large, and the next ones larger still.
+int64_t number_of(const fs::path& folder) {
+  constexpr int64_t kLargest = int64_t{1} << 60;
+  const std::string name = folder.filename().string();
+  int64_t number = 0;
+  const auto [at, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc{} && number > 0 && number < kLargest ? number : 0;
+}
+
+fs::path sessions_folder(const std::string& state_folder) { return fs::path(state_folder) / "sessions"; }
+
+// A session that could not be restored; older versions wrote .broken.
+bool is_stashed(const fs::path& folder) {
+  const std::string ending = folder.extension().string();
+  return ending.starts_with(".bad") || ending.starts_with(".broken");
+}
+
+
+}  // namespace
+
+std::string config_folder() { return xdg("XDG_CONFIG_HOME", ".config"); }
+std::string state_folder() { return xdg("XDG_STATE_HOME", ".local/state"); }
+std::string cache_folder() { return xdg("XDG_CACHE_HOME", ".cache"); }
+
+namespace {
+
+/// One table of settings; the first value that cannot be is remembered, and its default holds.
+class SettingsTable {
+ public:
+  SettingsTable(const toml::table& table, const std::string& name) : table_(table), name_(name) {}
+  const std::string& complaint() const { return complaint_; }
+
+  template <typename T>
+  void number(std::string_view key, T& to, double low, double high) {
+    read(key, fmt::format("a number from {} to {}", low, high), [&](const toml::node& node) {
+      const auto value = node.value<double>();
+      if (!value || !(*value >= low && *value <= high)) return false;
+      return to = static_cast<T>(*value), true;
+    });
+  }
+  void flag(std::string_view key, bool& to) {
+    read(key, "true or false", [&](const toml::node& node) {
+      const auto value = node.value_exact<bool>();
+      return value ? (to = *value, true) : false;
+    });
+  }
+  /// True for the second word.
+  void either(std::string_view key, bool& to, std::string_view no, std::string_view yes) {
+    read(key, fmt::format("\"{}\" or \"{}\"", no, yes), [&](const toml::node& node) {
+      const auto word = node.value_exact<std::string_view>();
+      if (!word || (*word != no && *word != yes)) return false;
+      return to = *word == yes, true;
+    });
+  }
+  template <typename Take>
+  void read(std::string_view key, const std::string& expected, Take take) {
+    const toml::node* node = table_.get(key);
+    if (!node || take(*node) || !complaint_.empty()) return;
+    const auto text = node->value_exact<std::string>();
+    const auto whole = node->value_exact<int64_t>();  // a large one is no double
+    const auto real = node->value_exact<double>();
+    const std::string shown = text    ? shown_text(*text)
+                              : whole ? std::to_string(*whole)
+                              : real  ? fmt::format("{}", *real)
+                                      : "another kind of value";
+    complaint_ =
+        fmt::format("{}:{}: {} is {}: expected {}", name_, node->source().begin.line, key, shown, expected);
+  }
+
+ private:
+  const toml::table& table_;
+  const std::string& name_;
+  std::string complaint_;
+};
+
+}  // namespace
+
+Settings parse_settings(std::string_view text, const std::string& name, std::string& complaint) {
+  Settings s;
+  toml::table root;
+  try {
+    root = parse_toml(text, name);
+  } catch (const Error& error) {
+    complaint = error.what();
+    return s;
+  }
+  SettingsTable table(root, name);
+  table.either("theme", s.dark, "light", "dark");
+  table.number("scale", s.scale, 0.75, 2.5);
+  table.read("reduced_motion", "true, false or \"system\"", [&](const toml::node& node) {
+    s.reduced_motion = node.value_exact<bool>();  // "system": as the desktop has it
+    return s.reduced_motion || node.value_exact<std::string_view>() == "system";
+  });
+  table.number("width", s.width, 320, 16384);
+  table.number("height", s.height, 240, 16384);
+  table.either("backend", s.backend.cuda, "cpu", "cuda");
+  table.flag("tf32", s.backend.tf32);
+  s.backend.tf32 = s.backend.tf32 && s.backend.cuda;
+  table.flag("opener_offered", s.game_offered);
+  table.read("splits", fmt::format("a list of {} numbers", s.splits.size()), [&](const toml::node& node) {
+    const toml::array* splits = node.as_array();
+    if (!splits || splits->size() != s.splits.size()) return false;
+    bool all = true;
+    for (size_t i = 0; i < s.splits.size(); ++i) {
+      const double at = (*splits)[i].value<double>().value_or(-1);
+      if (at > 0 && at < 1)
+        s.splits[i] = static_cast<float>(at);
+      else
+        all = all && at == 0;  // 0: where it stands by itself
+    }
+    return all;
+  });
+  table.read("recent", fmt::format("a list of at most {} names of files", kRecent), [&](const toml::node& node) {
+    const toml::array* recent = node.as_array();
+    if (!recent || recent->size() > kRecent) return false;
+    for (const toml::node& entry : *recent) {
+      const auto file = entry.value_exact<std::string>();
+      if (!file || file->empty()) return false;
+      s.recent.push_back(*file);
+    }
+    return true;
+  });
+  complaint = table.complaint();
+  return s;
+}
+
+ReadSettings read_settings(const std::string& path) {
+  ReadSettings read;
+  std::string complaint;
+  try {
+    const auto text = read_input_file_if_there(path, input::kSettings);
+    if (!text) return read;
+    read.settings = parse_settings(*text, path, complaint);
+  } catch (const Error& error) {
+    complaint = error.what();
+  }
+  read.existed = true;
+  if (!complaint.empty())
+    read.notice = fmt::format("{}; kept as {}, the default holds", complaint, stash(path));
+  return read;
+}
+
+void write_settings(const std::string& path, const Settings& s) {
+  make_folder(fs::path(path).parent_path().string(), Access::own, "settings");
+  std::vector<std::string> recent;
+  for (const std::string& file : s.recent) recent.push_back(toml_string(file));
+  const std::string text = fmt::format(
+      "# What the normscope window remembers.\ntheme = \"{}\"\nscale = {:.2f}\nreduced_motion = {}\nwidth = "
+      "{}\n"
+      "height = {}\nbackend = \"{}\"\ntf32 = {}\nopener_offered = {}\n"
+      "splits = [{:.4f}]\nrecent = [{}]\n",
+      s.dark ? "dark" : "light", s.scale,
+      !s.reduced_motion   ? "\"system\""
+      : *s.reduced_motion ? "true"
+                          : "false",
+      s.width, s.height, s.backend.cuda ? "cuda" : "cpu", s.backend.tf32, s.game_offered,
+      fmt::join(s.splits, ", "), fmt::join(recent, ", "));
+  write_file(path, text, "settings", Access::own);
+}
+
+AutosaveFolder::AutosaveFolder(const std::string& state_folder) {
+  const fs::path sessions = sessions_folder(state_folder);
+  make_folder(sessions.string(), Access::own, "autosave");
+  chmod(sessions.c_str(), 0700);  // earlier versions left it open to others
+  int64_t number = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(sessions, error))
+    number = std::max(number, number_of(entry.path()));
+  do {  // another window may begin at the same moment
+    path_ = (sessions / fmt::format("{:06}", ++number)).string();
+  } while (mkdir(path_.c_str(), 0700) != 0 && errno == EEXIST);
+  lock_ = open((fs::path(path_) / "lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (lock_ < 0 || flock(lock_, LOCK_EX | LOCK_NB) != 0) fail("autosave", "{} cannot be locked", path_);
+}
+
+AutosaveFolder::~AutosaveFolder() {
+  if (lock_ >= 0) close(lock_);
+}
+
+void AutosaveFolder::close_cleanly() {
+  std::error_code error;
+  fs::remove_all(replaced(), error);
+  mark(fs::path(path_) / "closed");
+}
+
+std::string AutosaveFolder::replaced() const { return (fs::path(path_) / kReplaced).string(); }
+
+std::vector<EndedSession> ended_sessions(const std::string& state_folder) {
+  std::vector<EndedSession> ended;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(sessions_folder(state_folder), error)) {
+    const fs::path& folder = entry.path();
+    if (!entry.is_directory(error) || is_stashed(folder) || is_held(folder)) continue;
+    fs::remove_all(folder / kReplaced, error);
+    if (fs::exists(folder / "session.json", error))
+      ended.push_back({folder.string(), !fs::exists(folder / "closed", error)});
+    else if (fs::exists(folder / "lock", error))
+      fs::remove_all(folder, error);  // of a window that never trained a step
+  }
+  std::sort(ended.begin(), ended.end(), [](const EndedSession& a, const EndedSession& b) {
+    return number_of(a.path) > number_of(b.path);
+  });
+  size_t closed = 0;
+  std::erase_if(ended, [&](const EndedSession& session) {
+    const bool old = !session.crashed && ++closed > kKept;
+    if (old) fs::remove_all(session.path, error);
+    return old;
+  });
+  return ended;
+}
+
+void decline(const EndedSession& session) { mark(fs::path(session.path) / "closed"); }
+
+}  // namespace normscope

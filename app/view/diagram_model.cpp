@@ -1,0 +1,255 @@
+#include "app/view/diagram_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace normscope::lab {
+namespace {
+
+constexpr std::array<Sub, 2> kTwo{Sub::attention, Sub::feed_forward};
+constexpr std::array<Sub, 3> kThree{Sub::attention, Sub::cross, Sub::feed_forward};
+
+std::string counted(size_t n, const char* done) {
+  return fmt::format("{} norm{} {}", n, n == 1 ? "" : "s", done);
+}
+
+bool in_range(const Stack& stack, int layer) { return layer >= 0 && layer < stack.layers(); }
+
+// The sub-layers that follow an edit of one: those of alike layers, or this one alone.
+std::vector<std::pair<int, Sub>> followers(const Stack& stack, SlotId at, bool only_this) {
+  std::vector<std::pair<int, Sub>> result;
+  if (!in_range(stack, at.layer)) return result;
+  if (only_this) return {{at.layer, at.sub}};
+  for (int layer : alike_layers(stack, at.layer))
+    for (Sub sub : stack.subs()) result.emplace_back(layer, sub);
+  return result;
+}
+
+// Moves the norms of these sub-layers from one slot to another where that is possible.
+WiringChange move_all(const Stack& stack, Slot from, Slot to, std::span<const std::pair<int, Sub>> where) {
+  WiringChange change{stack.wiring};
+  change.side = stack.side;
+  for (auto [layer, sub] : where) {
+    const SlotId here{layer, sub, from, stack.side}, there{layer, sub, to, stack.side};
+    if (!legal_move(stack, here, to)) continue;
+    Wiring& wiring = wiring_of(change.wiring, layer, sub);
+    std::swap(slot(wiring, from), slot(wiring, to));
+    change.from.push_back(here), change.to.push_back(there);
+  }
+  change.note = counted(change.to.size(), "moved");
+  return change;
+}
+
+bool same_locks(const Stack& stack, int a, int b) {
+  for (Sub sub : stack.subs())
+    for (Slot which : kSlots)
+      if (stack.is_locked({a, sub, which, stack.side}) != stack.is_locked({b, sub, which, stack.side}))
+        return false;
+  return true;
+}
+
+}  // namespace
+
+std::span<const Sub> subs_of(bool cross) {
+  if (cross) return kThree;
+  return kTwo;
+}
+
+bool Stack::is_locked(SlotId at) const {
+  at.side = side;
+  return std::find(locked.begin(), locked.end(), at) != locked.end();
+}
+
+bool has_both(const ModelConfig& model) { return model.architecture == Architecture::EncoderDecoder; }
+
+Stacks stacks_of(const ModelConfig& model) {
+  if (has_both(model)) return {model.decoder, model.encoder, true};
+  return {model.stack(), {}, false};
+}
+
+StackWiring& stack_of(ModelConfig& model, Side side) {
+  return side == Side::encoder && has_both(model) ? model.encoder : model.stack();
+}
+
+int layers_of(const ModelConfig& model, Side side) {
+  const bool encoder = side == Side::encoder && has_both(model);
+  return encoder && model.encoder_layers > 0 ? model.encoder_layers : model.layers;
+}
+
+const char* name_prefix(const ModelConfig& model, Side side) {
+  return !has_both(model) ? "" : side == Side::encoder ? "enc." : "dec.";
+}
+
+size_t sublayer_index(const ModelConfig& model, Side side, int layer, Sub sub) {
+  const auto subs = subs_of(has_both(model) && side == Side::main);
+  size_t index = static_cast<size_t>(layer) * subs.size();
+  index += static_cast<size_t>(std::find(subs.begin(), subs.end(), sub) - subs.begin());
+  if (has_both(model) && side == Side::main)
+    index += 2 * static_cast<size_t>(layers_of(model, Side::encoder));
+  return index;
+}
+
+Wiring& wiring_of(StackWiring& stack, int layer, Sub sub) {
+  LayerWiring& wiring = stack.layers.at(static_cast<size_t>(layer));
+  return sub == Sub::attention ? wiring.attention : sub == Sub::cross ? wiring.cross : wiring.feed_forward;
+}
+
+const Wiring& wiring_of(const StackWiring& stack, int layer, Sub sub) {
+  return wiring_of(const_cast<StackWiring&>(stack), layer, sub);  // only read
+}
+
+NormKind norm_at(const StackWiring& stack, SlotId at) {
+  if (at.layer == kFinal) return stack.final;
+  if (at.layer == kEmbedding) return stack.embedding;
+  return slot(wiring_of(stack, at.layer, at.sub), at.slot);
+}
+
+int count_norms(const Stack& stack) {
+  int n = 0;
+  for (int layer = 0; layer < stack.layers(); ++layer)
+    for (Sub sub : stack.subs())
+      for (Slot which : kSlots) n += norm_at(stack.wiring, {layer, sub, which}) != NormKind::None;
+  return n;
+}
+
+int count_fixed_norms(const Stack& stack) {
+  int n = 0;
+  for (int layer = 0; layer < stack.layers(); ++layer)
+    for (Sub sub : stack.subs())
+      for (NormKind kind : norms_of(wiring_of(stack.wiring, layer, sub))) n += kind != NormKind::None;
+  return n - count_norms(stack);
+}
+
+const char* to_string(Sub sub) {
+  return sub == Sub::attention ? "attn" : sub == Sub::cross ? "cross" : "ffn";
+}
+
+const char* to_string(Slot slot) {
+  switch (slot) {
+    case Slot::Before:
+      return "before";
+    case Slot::After:
+      return "after";
+    case Slot::Stream:
+      break;
+  }
+  return "trunk";
+}
+
+std::string side_prefix(Side side) { return side == Side::encoder ? "enc/" : ""; }
+
+std::string slot_name(SlotId at) {
+  if (at.layer == kFinal) return side_prefix(at.side) + "final";
+  if (at.layer == kEmbedding) return side_prefix(at.side) + "embedding";
+  return fmt::format("{}layer{}/{}/{}", side_prefix(at.side), at.layer + 1, to_string(at.sub),
+                     to_string(at.slot));
+}
+
+bool same_layer(const Stack& stack, int a, int b) {
+  // LayerNorm Scaling's factor is a number of the place: it makes no layer another kind of layer.
+  const auto same = [&](Sub sub) {
+    Wiring x = wiring_of(stack.wiring, a, sub), y = wiring_of(stack.wiring, b, sub);
+    x.depth = y.depth = 1;
+    return x == y;
+  };
+  const auto subs = stack.subs();
+  return std::all_of(subs.begin(), subs.end(), same);
+}
+
+std::vector<DiagramRow> diagram_rows(const Stack& stack, int open_layer) {
+  std::vector<DiagramRow> rows;
+  for (int layer = 0; layer < stack.layers(); ++layer) {
+    if (layer == open_layer)
+      rows.push_back({layer, layer, true});
+    else if (!rows.empty() && !rows.back().open && same_layer(stack, layer, rows.back().first) &&
+             same_locks(stack, layer, rows.back().first))
+      rows.back().last = layer;
+    else
+      rows.push_back({layer, layer, false});
+  }
+  return rows;
+}
+
+std::vector<int> alike_layers(const Stack& stack, int layer) {
+  std::vector<int> result;
+  if (!in_range(stack, layer)) return result;
+  for (int other = 0; other < stack.layers(); ++other)
+    if (same_layer(stack, other, layer)) result.push_back(other);
+  return result;
+}
+
+bool same_wiring(const StackWiring& a, const StackWiring& b, bool cross) {
+  if (a.layers.size() != b.layers.size() || a.final != b.final || a.embedding != b.embedding ||
+      a.second != b.second)
+    return false;
+  for (int layer = 0; layer < static_cast<int>(a.layers.size()); ++layer)
+    for (Sub sub : subs_of(cross))
+      if (wiring_of(a, layer, sub) != wiring_of(b, layer, sub)) return false;
+  return true;
+}
+
+bool legal_move(const Stack& stack, SlotId from, Slot to) {
+  if (!in_range(stack, from.layer) || from.slot == to || stack.is_locked(from)) return false;
+  const Wiring& wiring = wiring_of(stack.wiring, from.layer, from.sub);
+  return slot(wiring, from.slot) != NormKind::None && slot(wiring, to) == NormKind::None;
+}
+
+WiringChange move_norm(const Stack& stack, SlotId from, Slot to, bool only_this) {
+  if (!legal_move(stack, from, to)) return move_all(stack, from.slot, to, {});
+  return move_all(stack, from.slot, to, followers(stack, from, only_this));
+}
+
+WiringChange paint_move(const Stack& stack, SlotId from, Slot to, std::span<const int> layers,
+                        bool only_sub) {
+  std::vector<std::pair<int, Sub>> where;
+  for (int layer : layers)
+    for (Sub sub : stack.subs())
+      if (!only_sub || sub == from.sub) where.emplace_back(layer, sub);
+  return move_all(stack, from.slot, to, where);
+}
+
+WiringChange set_norm(const Stack& stack, SlotId at, NormKind kind, bool only_this) {
+  WiringChange change{stack.wiring};
+  change.side = at.side = stack.side;
+  if ((at.in_layer() && !in_range(stack, at.layer)) || stack.is_locked(at)) return change;
+  const NormKind was = norm_at(stack.wiring, at);
+  if (was == kind) return change;
+  auto& changed = kind == NormKind::None ? change.from : change.to;
+  const char* done = kind == NormKind::None ? "removed" : was == NormKind::None ? "added" : "changed";
+  if (!at.in_layer()) {
+    (at.layer == kFinal ? change.wiring.final : change.wiring.embedding) = kind;
+    changed.push_back(at);
+    change.note = fmt::format("{} norm {}", at.layer == kFinal ? "final" : "embedding", done);
+    return change;
+  }
+  for (auto [layer, sub] : followers(stack, at, only_this)) {
+    const SlotId there{layer, sub, at.slot, at.side};
+    NormKind& here = slot(wiring_of(change.wiring, layer, sub), at.slot);
+    if (here != was || stack.is_locked(there)) continue;
+    here = kind;
+    changed.push_back(there);
+  }
+  change.note = counted(static_cast<size_t>(change.count()), done);
+  return change;
+}
+
+WiringChange copy_layer(const Stack& stack, int from, int to) {
+  WiringChange change{stack.wiring};
+  change.side = stack.side;
+  if (!in_range(stack, from) || !in_range(stack, to)) return change;
+  for (Sub sub : stack.subs())
+    for (Slot which : kSlots) {
+      const SlotId there{to, sub, which, stack.side};
+      const NormKind wanted = slot(wiring_of(stack.wiring, from, sub), which);
+      NormKind& here = slot(wiring_of(change.wiring, to, sub), which);
+      if (here == wanted || stack.is_locked(there)) continue;
+      here = wanted;
+      (wanted == NormKind::None ? change.from : change.to).push_back(there);
+    }
+  change.note = fmt::format("layer {} as layer {}", to + 1, from + 1);
+  return change;
+}
+
+}  // namespace normscope::lab

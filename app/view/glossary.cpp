@@ -1,0 +1,142 @@
+#include "app/view/glossary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "app/view/shortcuts.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::shell {
+namespace {
+
+constexpr const char* kPopup = "app/glossary";
+
+bool names(std::string_view places, std::string_view place) {
+  while (!places.empty()) {
+    const size_t bar = places.find('|');
+    if (places.substr(0, bar) == place) return true;
+    places = bar == places.npos ? std::string_view{} : places.substr(bar + 1);
+  }
+  return false;
+}
+
+// What a control's name stands for: one run's value for its setting, a preset wherever it is offered, a slot
+// of any layer for the norm in it.
+std::string meaning_of(std::string_view place) {
+  if (place.starts_with("settings/")) return std::string(place.substr(0, place.find('/', 9)));
+  for (std::string_view list : {"diagram/preset/", "diagram/preset-more/"})
+    if (place.starts_with(list)) return "preset/" + std::string(place.substr(list.size()));
+  if (!place.starts_with("diagram/") || place.starts_with("diagram/kind/")) return std::string(place);
+  if (place.ends_with("/skip-scale") || place.ends_with("/branch-scale")) return "scale";
+  for (const char* slot : {"/before", "/after", "/trunk", "diagram/final", "/final"})
+    if (place.ends_with(slot)) return "settings/model.norm";
+  if (place.ends_with("/embedding")) return "diagram/embedding";
+  if (place.starts_with("diagram/layer") || place.starts_with("diagram/enc/layer"))
+    return "settings/model.layers";
+  return std::string(place);
+}
+
+struct Mark {
+  const Term* term;
+  ui::Rect rect;
+  std::string control;   // "term/cosine"; on its further lines in running text "term/cosine/2"
+  bool further = false;  // one of those: Tab stops at the first alone
+};
+
+// Titles of this frame that stand for a term.
+std::vector<Mark> marks_of(const ui::Ui& ui) {
+  std::vector<Mark> marks;
+  for (const ui::Control& c : ui.registry().all()) {
+    if (!c.name.starts_with("title/")) continue;
+    const std::string title = c.name.substr(6);
+    const Term* term = term_at(title);
+    if (!term) continue;
+    const std::string first = fmt::format("term/{}", term->id);
+    const bool further = title.starts_with(first + "/");
+    marks.push_back({term, c.rect, further ? title : first, further});
+  }
+  return marks;
+}
+
+// What F1 asks about: the control in focus, else the one under the mouse.
+const Term* asked_for(const ui::Ui& ui) {
+  if (const Term* term = term_at(ui.focused())) return term;
+  const Term* found = nullptr;
+  for (const ui::Control& c : ui.registry().all())
+    if (c.rect.contains(ui.mouse()))
+      if (const Term* term = term_at(c.name)) found = term;
+  return found;
+}
+
+}  // namespace
+
+std::string source_text(const Term& term) {
+  // The texts that the entries were held against; the rest is the literature as it is commonly told.
+  constexpr std::string_view kRead[] = {"Xiong et al. 2020", "Liu et al. 2020", "Xu et al. 2019",
+                                        "docs/theory.md", "This program"};
+  const bool read = std::any_of(std::begin(kRead), std::end(kRead), [&](std::string_view text) {
+    return term.source.find(text) != term.source.npos;
+  });
+  return std::string(term.source) + (read ? "" : " (from the literature, not checked)");
+}
+
+const Term* find_term(std::string_view id) {
+  const auto all = glossary();
+  const auto at = std::find_if(all.begin(), all.end(), [&](const Term& t) { return t.id == id; });
+  return at == all.end() ? nullptr : &*at;
+}
+
+const Term* term_at(std::string_view place) {
+  if (place.empty()) return nullptr;
+  if (place.starts_with("term/")) return find_term(place.substr(5, place.find('/', 5) - 5));
+  const std::string meant = meaning_of(place);
+  for (const Term& term : glossary())
+    if (names(term.places, meant)) return &term;
+  return nullptr;
+}
+
+void draw_glossary(ui::Ui& ui, std::string& open) {
+  using namespace ui;
+  const Theme& t = ui.theme();
+  const std::vector<Mark> marks = marks_of(ui);
+  for (const Mark& mark : marks) {
+    const float y = mark.rect.centre().y + 8;
+    ui.paint().dashed_line({mark.rect.x, y}, {mark.rect.right(), y}, t.ink3, 1, {1, 2});
+    if (ui.registry().find(mark.control)) continue;  // two titles of one term: the first is the control
+    const Rect area{mark.rect.x, mark.rect.centre().y - 12, mark.rect.w, 24};
+    HitOptions options;
+    options.focusable = !mark.further;
+    const std::string help = fmt::format("{} ({})", mark.term->text, source_text(*mark.term));
+    if (ui.hit(mark.control, area, mark.term->title, help, options).clicked) open = mark.term->id;
+  }
+  if (pressed(ui, Act::glossary))
+    if (const Term* term = asked_for(ui)) open = term->id;
+  const Term* term = find_term(open);
+  if (!term) return;
+  if (!ui.popup_open(kPopup)) ui.open_popup(kPopup);
+  const float width = 380, line = 18;
+  const TextStyle body{Face::sans, type::body}, small{Face::sans, type::tick};
+  const float text_h = ui.paint().wrapped_height(width - 32, body, term->text, line);
+  const std::string source = source_text(*term);
+  const float source_h = ui.paint().wrapped_height(width - 32, small, source, 16);
+  Rect box{(ui.size().x - width) / 2, 90, width, text_h + source_h + 62};
+  for (const Mark& mark : marks) {  // beside the word, where it stands on the screen
+    if (mark.term != term) continue;
+    box.x = std::min(mark.rect.x, ui.size().x - width - 8);
+    box.y = mark.rect.bottom() + 2;
+    if (box.bottom() > ui.size().y - 8) box.y = mark.rect.y - box.h - 2;
+    break;
+  }
+  if (!ui.begin_popup(kPopup, box)) return open.clear();
+  Rect rest = box.inset(16, 12);
+  ui.paint().text_in(rest.take_top(24, 4), {Face::bold, type::title}, t.ink, term->title);
+  ui.mark("app/glossary/entry", rest, term->text, source);
+  ui.paint().text_wrapped(rest.take_top(text_h, 6), body, t.ink2, term->text, line);
+  ui.paint().text_wrapped(rest, small, t.ink3, source, 16);
+  ui.end_popup();
+  if (!ui.popup_open(kPopup)) open.clear();
+}
+
+}  // namespace normscope::shell

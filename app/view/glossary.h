@@ -1,0 +1,37 @@
+// The terms of the field, each in two plain sentences with its source. Where a panel's title stands for a
+// term it is underlined; hover shows the entry, a click keeps it open, F1 asks for what is in focus or under
+// the mouse.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "app/ui/ui.h"
+
+namespace normscope::shell {
+
+struct Term {
+  std::string_view id, title;
+  std::string_view text;    // two sentences
+  std::string_view source;  // where to read on
+  std::string_view places;  // panel titles and control names that mean it, separated by '|'
+  // Other words for it in running text, separated by '|'; a formula begins with a dollar sign.
+  std::string_view words = {};
+};
+
+// Term::words of what running text says all the time and nobody asks about.
+constexpr std::string_view kNotInText = "-";
+
+std::span<const Term> glossary();
+const Term* find_term(std::string_view id);
+// The source as it is shown: one that the entry was not held against, word by word, says so.
+std::string source_text(const Term& term);
+// The term that a panel title or a control's name stands for; nullptr when none does.
+const Term* term_at(std::string_view place);
+
+// Underlines what has an entry and shows it; called after the screens. `open`: id of the entry that is kept
+// open.
+void draw_glossary(ui::Ui&, std::string& open);
+
+}  // namespace normscope::shell

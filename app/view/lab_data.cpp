@@ -1,0 +1,299 @@
+#include "app/view/lab_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/measure/plateau.h"
+#include "engine/train/verdict.h"
+
+namespace normscope::lab {
+namespace {
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+std::shared_ptr<Line> to_line(Series series) {
+  auto line = std::make_shared<Line>();
+  line->x.assign(series.steps.begin(), series.steps.end());
+  line->y = std::move(series.values);
+  return line;
+}
+
+}  // namespace
+
+const Span& Line::span() const {
+  for (; read_ < y.size(); ++read_) {
+    const float v = y[read_];
+    if (!std::isfinite(v)) continue;
+    span_.lowest = std::min(span_.lowest, v), span_.highest = std::max(span_.highest, v);
+    if (v > 0) span_.lowest_positive = std::min(span_.lowest_positive, v);
+  }
+  return span_;
+}
+
+void LabData::begin_frame() {
+  whole_reads_ = 1;
+  for (auto it = runs_.begin(); it != runs_.end();) {
+    if (!it->second.used)
+      it = runs_.erase(it);
+    else
+      it->second.used = false, ++it;
+  }
+}
+
+LabData::Cached& LabData::cached(const RunView& run) {
+  Cached& c = runs_[run.history.get()];
+  c.used = true;
+  const uint64_t version = run.history ? run.history->version() : 0;
+  if (c.version != version || c.history != run.history) {
+    if (c.history != run.history) c = {};
+    c.frames.clear(), c.found.clear(), c.quotients.clear(), c.loss.reset(), c.rate.reset();
+    c.version = version, c.history = run.history, c.used = true;
+    if (c.index.empty() && c.history)
+      for (const StatInfo& stat : c.history->layout())
+        c.index.emplace(stat.name, static_cast<int32_t>(c.index.size()));
+  }
+  return c;
+}
+
+int32_t LabData::find(const Cached& c, std::string_view name) {
+  const auto found = c.index.find(name);
+  return found == c.index.end() ? -1 : found->second;
+}
+
+std::shared_ptr<const Line> LabData::loss(const RunView& run) {
+  Cached& c = cached(run);
+  if (!c.loss) c.loss = c.history ? to_line(c.history->loss()) : std::make_shared<Line>();
+  return c.loss;
+}
+
+std::shared_ptr<const Line> LabData::rate(const RunView& run) {
+  Cached& c = cached(run);
+  if (!c.rate) c.rate = c.history ? to_line(c.history->rate()) : std::make_shared<Line>();
+  return c.rate;
+}
+
+// The steps that the run took since, a frame each; those that the history does not have any more are left
+// out.
+void LabData::extend(const RunView& run, Cached& c, Growing& g, int32_t stat) {
+  const auto steps = loss(run);
+  const float last = g.line->x.back();
+  auto at = std::upper_bound(steps->x.begin(), steps->x.end(), last);
+  if (at == steps->x.end()) return;
+  if (g.line.use_count() > 1) g.line = std::make_shared<Line>(*g.line);
+  for (; at != steps->x.end(); ++at) {
+    const int step = static_cast<int>(*at);
+    const std::vector<float>& numbers = frame(c, step);
+    if (static_cast<size_t>(stat) >= numbers.size() || c.found[step] != step) continue;
+    g.line->x.push_back(*at), g.line->y.push_back(numbers[static_cast<size_t>(stat)]);
+  }
+}
+
+std::shared_ptr<const Line> LabData::stat(const RunView& run, const std::string& name) {
+  constexpr float kManySteps = 64;  // behind: then reading all is cheaper
+  Cached& c = cached(run);
+  const int32_t index = find(c, name);
+  if (index < 0) return std::make_shared<Line>();
+  Growing& g = c.stats[name];
+  if (g.line && g.version == c.version) return g.line;
+  const auto newest = static_cast<float>(c.history->last_step());
+  const auto behind = [&] { return newest - g.line->x.back(); };  // negative: the run was set back
+  const auto overgrown = [&] {
+    return g.line->y.size() > g.whole + g.whole / 4 + 2000 && whole_reads_-- > 0;
+  };
+  if (!g.line || g.line->empty() || behind() < 0 || behind() > kManySteps || overgrown()) {
+    g.line = to_line(c.history->series(index));
+    g.whole = g.line->y.size();
+  } else {
+    extend(run, c, g, index);
+  }
+  g.version = c.version;
+  return g.line;
+}
+
+// Where one of the two has a point that the other lost to thinning, there is none.
+std::shared_ptr<const Line> LabData::quotient(const RunView& run, const std::string& above,
+                                              const std::string& below) {
+  const auto up = stat(run, above), down = stat(run, below);
+  auto& line = cached(run).quotients[above + "/" + below];
+  if (line) return line;
+  auto result = std::make_shared<Line>();
+  for (size_t i = 0, k = 0; i < up->x.size(); ++i) {
+    while (k < down->x.size() && down->x[k] < up->x[i]) ++k;
+    if (k == down->x.size()) break;
+    if (down->x[k] != up->x[i]) continue;
+    result->x.push_back(up->x[i]);
+    result->y.push_back(down->y[k] > 0 ? up->y[i] / down->y[k] : kNaN);
+  }
+  return line = std::move(result);
+}
+
+float LabData::value(const RunView& run, std::string_view name, int step) {
+  Cached& c = cached(run);
+  const std::vector<float>& stats = frame(c, step);
+  const int32_t index = find(c, name);
+  return index >= 0 && static_cast<size_t>(index) < stats.size() ? stats[static_cast<size_t>(index)] : kNaN;
+}
+
+bool LabData::has(const RunView& run, const std::string& name) { return find(cached(run), name) >= 0; }
+
+const std::vector<float>& LabData::frame(Cached& c, int step) {
+  auto [it, fresh] = c.frames.try_emplace(step);
+  if (fresh && (!c.history || !c.history->frame(step, it->second, c.found[step]))) it->second.clear();
+  return it->second;
+}
+
+std::vector<float> LabData::by_layer(const RunView& run, std::string_view path, int step, Side side) {
+  Cached& c = cached(run);
+  const std::vector<float>& stats = frame(c, step);
+  const std::string prefix = prefix_of(run, side);
+  std::vector<float> result(static_cast<size_t>(layers_of(run, side)), kNaN);
+  for (size_t layer = 0; layer < result.size(); ++layer) {
+    const int32_t index = find(c, fmt::format("{}L{:02}.{}", prefix, layer + 1, path));
+    if (index >= 0 && static_cast<size_t>(index) < stats.size())
+      result[layer] = stats[static_cast<size_t>(index)];
+  }
+  return result;
+}
+
+float LabData::stream_variance(const RunView& run, int layer, Sub sub, int step, Side side) {
+  return value(
+      run, fmt::format("{}L{:02}.{}.input.variance", prefix_of(run, side), layer + 1, to_string(sub)), step);
+}
+
+float LabData::gradient(const RunView& run, int layer, Sub sub, int step, Side side) {
+  Cached& c = cached(run);
+  const std::vector<float>& stats = frame(c, step);
+  const std::string prefix = prefix_of(run, side);
+  double sum = 0;
+  bool any = false;
+  for (const Matrix& matrix : kMatrices) {
+    const std::string_view path = matrix.path;
+    if (path.substr(0, path.find('.')) != to_string(sub)) continue;
+    const int32_t index = find(c, fmt::format("{}L{:02}.{}.grad_norm", prefix, layer + 1, path));
+    if (index < 0 || static_cast<size_t>(index) >= stats.size()) continue;
+    const double g = stats[static_cast<size_t>(index)];
+    sum += g * g, any = true;
+  }
+  return any ? static_cast<float>(std::sqrt(sum)) : kNaN;
+}
+
+namespace {
+
+double mean_loss_at(const Line& line, int step) {
+  const int window = shown_window(step);
+  double sum = 0;
+  int count = 0;
+  for (size_t i = line.y.size(); i-- > 0 && count < window;) {
+    const float back = static_cast<float>(step) - line.x[i];
+    if (back >= static_cast<float>(window) && count > 0) break;  // long ago not every step is kept
+    if (back >= 0) sum += line.y[i], ++count;
+  }
+  return count ? sum / count : std::numeric_limits<double>::quiet_NaN();
+}
+
+void undecided(RunView& then) {
+  then.state = RunState::Training, then.learning_since = 0, then.note.clear();
+  const bool young = then.forked_from >= 0 && then.step <= then.fork_step;
+  then.badge = fmt::format("{} step {}", young ? "starts at" : "at", then.step);
+}
+
+void learning(RunView& then, int since) {
+  then.state = RunState::Learning, then.learning_since = since;
+  then.badge = fmt::format("learning since step {}", since);
+}
+
+// What the events up to its step say of a run.
+void apply_events(RunView& then, const RunView& now) {
+  undecided(then);
+  const Verdict verdict = then.history ? verdict_of(then.history->events(), then.step) : Verdict{};
+  switch (verdict.kind) {
+    case Verdict::Kind::Learns:
+      learning(then, verdict.since);
+      break;
+    case Verdict::Kind::Stuck:
+      then.state = RunState::Stuck, then.badge = verdict.what;
+      break;
+    case Verdict::Kind::NotFinite:
+      then.state = now.state, then.badge = now.badge, then.note = now.note;
+      break;
+    case Verdict::Kind::Undecided: {
+      // What a fork learned before, it knows once enough steps of its own say so.
+      const bool forked = then.forked_from >= 0 && then.step - then.fork_step >= Plateau::kWindow;
+      if (forked && verdict.since == 0 && now.learning_since > 0 && now.learning_since <= then.fork_step)
+        learning(then, now.learning_since);
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const RunSpec> spec_at(const RunView& run, int step) {
+  const int last = std::max(step, run.fork_step + (step <= run.fork_step ? 1 : 0));
+  const auto later = [last](const Edit& edit) { return edit.step > last; };
+  if (!run.origin || std::none_of(run.edits.begin(), run.edits.end(), later)) return run.spec;
+  auto then = std::make_shared<RunSpec>(*run.origin);
+  for (const Edit& edit : run.edits)
+    if (!later(edit)) set_field(*then, edit.key, edit.value);
+  return then;
+}
+
+RunView run_at(LabData& data, const RunView& run, int step) {
+  RunView then = run;
+  if (step >= run.step) return then;
+  then.step = std::max(step, run.forked_from >= 0 ? run.fork_step : 0);
+  then.spec = spec_at(run, then.step);
+  then.loss = mean_loss_at(*data.loss(run), then.step);
+  apply_events(then, run);
+  then.writes.clear(), then.writes_step = 0;
+  if (run.samples)
+    for (const Sample& sample : *run.samples)
+      if (sample.step <= then.step) then.writes = sample.text, then.writes_step = sample.step;
+  return then;
+}
+
+LabView view_at(LabData& data, const LabView& view, int step) {
+  LabView then = view;
+  for (RunView& run : then.runs) run = run_at(data, run, step);
+  return then;
+}
+
+int steps_shown(const LabView& view) {
+  constexpr int kWhole = 500;  // steps that are always shown whole
+  const int newest = std::max(1, view.step), budget = std::max(view.budget, newest);
+  double round = kWhole;
+  for (double decade = 100; round < 1.05 * newest; decade *= 10)
+    for (double unit : {5.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0, 40.0})
+      if (round < 1.05 * newest) round = unit * decade;
+  return static_cast<int>(std::min<double>(budget, round));
+}
+
+int layers_of(const RunView& run, Side side) { return run.spec ? layers_of(run.spec->model, side) : 0; }
+
+std::string prefix_of(const RunView& run, Side side) {
+  return run.spec ? name_prefix(run.spec->model, side) : "";
+}
+
+bool has_both(const RunView& run) { return run.spec && has_both(run.spec->model); }
+
+bool any_both(const LabView& view) {
+  return std::any_of(view.runs.begin(), view.runs.end(), [](const RunView& run) { return has_both(run); });
+}
+
+std::vector<Side> sides_of(const RunView& run) {
+  if (has_both(run)) return {Side::main, Side::encoder};
+  return {Side::main};
+}
+
+const char* side_word(Side side) { return side == Side::main ? "decoder" : "encoder"; }
+
+int find_run(const LabView& view, char letter) {
+  for (size_t i = 0; i < view.runs.size(); ++i)
+    if (view.runs[i].letter == letter) return static_cast<int>(i);
+  return -1;
+}
+
+}  // namespace normscope::lab

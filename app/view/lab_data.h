@@ -1,0 +1,121 @@
+// What the plots and the diagram read of the runs' histories, copied once per change and kept for as long as
+// it is shown: a frame of the screen that finds nothing new copies nothing. Owned by the Lab screen; UI
+// thread only.
+#pragma once
+
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/view/diagram_model.h"
+#include "engine/lab/lab.h"
+
+namespace normscope::lab {
+
+// What a line's finite numbers span.
+struct Span {
+  float lowest = std::numeric_limits<float>::infinity(), highest = -std::numeric_limits<float>::infinity();
+  float lowest_positive = std::numeric_limits<float>::infinity();
+};
+
+// A series over steps, ready to be referred to by a PlotSpec. It only grows.
+struct Line {
+  std::vector<float> x, y;
+  bool empty() const { return y.empty(); }
+  // Reads only what came since the last call.
+  const Span& span() const;
+
+ private:
+  mutable Span span_;
+  mutable size_t read_ = 0;
+};
+
+// A matrix whose gradient can be looked at.
+struct Matrix {
+  const char* label;  // "W₂"
+  const char* path;   // "ffn.w2"
+};
+// The last four are of cross-attention.
+inline constexpr Matrix kMatrices[] = {
+    {"W₂", "ffn.w2"},          {"W₁", "ffn.w1"},         {"W_Q", "attn.wq"},        {"W_K", "attn.wk"},
+    {"W_V", "attn.wv"},        {"W_O", "attn.wo"},       {"cross W_Q", "cross.wq"}, {"cross W_K", "cross.wk"},
+    {"cross W_V", "cross.wv"}, {"cross W_O", "cross.wo"}};
+
+class LabData {
+ public:
+  // Forgets histories that were not asked for since the last call.
+  void begin_frame();
+
+  std::shared_ptr<const Line> loss(const RunView& run);
+  std::shared_ptr<const Line> rate(const RunView& run);
+  // One stat over time, "L03.ffn.w2.grad_norm"; an empty line when the run does not measure it.
+  std::shared_ptr<const Line> stat(const RunView& run, const std::string& name);
+  // One stat over another, step by step.
+  std::shared_ptr<const Line> quotient(const RunView& run, const std::string& above,
+                                       const std::string& below);
+  // One stat at a step (the last frame at or before it); NaN when it is not measured.
+  float value(const RunView& run, std::string_view name, int step);
+  // "L..<path>" of every layer at a step (the last one at or before it); NaN where it is not measured.
+  std::vector<float> by_layer(const RunView& run, std::string_view path, int step, Side side = Side::main);
+  // Norm of the gradient of all matrices of a sub-layer at a step; NaN where it is not measured.
+  float gradient(const RunView& run, int layer, Sub sub, int step, Side side = Side::main);
+  // Variance of the residual stream where a branch joins it, at a step; NaN where it is not measured.
+  float stream_variance(const RunView& run, int layer, Sub sub, int step, Side side = Side::main);
+  bool has(const RunView& run, const std::string& name);
+
+ private:
+  // A line that is only added to while its history grows: reading all of it anew in every frame would cost
+  // more than drawing it. What the history thinned meanwhile is let go now and then.
+  struct Growing {
+    std::shared_ptr<Line> line;
+    uint64_t version = ~uint64_t{0};
+    size_t whole = 0;  // its length when it was read as a whole
+  };
+  struct Cached {
+    uint64_t version = ~uint64_t{0};
+    bool used = false;
+    std::shared_ptr<const History> history;
+    std::shared_ptr<const Line> loss, rate;
+    std::map<std::string, Growing, std::less<>> stats;
+    std::map<std::string, std::shared_ptr<const Line>, std::less<>> quotients;
+    std::map<int, std::vector<float>> frames;
+    std::map<int, int32_t> found;  // the step that a frame is of
+    std::map<std::string_view, int32_t>
+        index;  // of the layout's names; kept as long as the history is the same
+  };
+  Cached& cached(const RunView& run);
+  void extend(const RunView& run, Cached& cached, Growing& line, int32_t stat);
+  const std::vector<float>& frame(Cached& cached, int step);
+  static int32_t find(const Cached& cached, std::string_view name);
+
+  std::map<const History*, Cached> runs_;
+  int whole_reads_ = 0;  // that are still allowed in this frame
+};
+
+// A run as it stood after an earlier step: its specification, the mean loss of the steps up to it, what it
+// wrote last and what was known of it by then. A fork is no older than its fork.
+RunView run_at(LabData& data, const RunView& run, int step);
+// The specification in force at a step. What was changed before the first step of its own was always so.
+std::shared_ptr<const RunSpec> spec_at(const RunView& run, int step);
+// All runs as they stood then; the Lab's own step and budget are those of now.
+LabView view_at(LabData& data, const LabView& view, int step);
+
+// Where plots over time and the timeline end: at the budget, or where that is far away at a round number
+// beyond the newest step.
+int steps_shown(const LabView& view);
+
+int layers_of(const RunView& run, Side side = Side::main);
+// What stands before "L01." in the names of a run's numbers: "", "dec." or "enc.".
+std::string prefix_of(const RunView& run, Side side);
+bool has_both(const RunView& run);
+bool any_both(const LabView& view);
+// The decoder (or the only stack), then the encoder where there is one beside it.
+std::vector<Side> sides_of(const RunView& run);
+const char* side_word(Side side);  // "decoder", "encoder"
+// The run with this letter, or -1.
+int find_run(const LabView& view, char letter);
+
+}  // namespace normscope::lab

@@ -1,0 +1,84 @@
+#include "app/view/pending_edits.h"
+
+#include <algorithm>
+
+#include "engine/core/error.h"
+
+namespace normscope::lab {
+namespace {
+
+// A step that was under way, "busy", the answer: then the view shows what was asked for, or never will.
+constexpr uint64_t kViewsBehind = 3;
+
+// The value as the field would have it; nothing for one that the trainer will refuse.
+std::optional<std::string> taken(const RunSpec& spec, const std::string& key, const std::string& value) {
+  RunSpec trial = spec;
+  try {
+    set_field(trial, key, value);
+    return get_field(trial, key);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void PendingEdits::ask(const LabView& view, const RunView& run, const std::string& key,
+                       const std::string& value) {
+  std::erase_if(asked_, [&](const Asked& a) { return a.letter == run.letter && a.key == key; });
+  const auto wanted = taken(*run.spec, key, value);
+  if (wanted && *wanted != get_field(*run.spec, key))
+    asked_.push_back({run.letter, key, *wanted, view.version});
+}
+
+void PendingEdits::note(const LabView& view, std::span<const Command> made) {
+  for (const Command& command : made) {
+    if (const auto* edit = std::get_if<EditField>(&command)) {
+      const bool all = edit->run < 0 || edit->key.starts_with("data.") || edit->key == "run.seed";
+      for (size_t i = 0; i < view.runs.size(); ++i)
+        if (view.runs[i].spec && (all || edit->run == static_cast<int>(i)))
+          ask(view, view.runs[i], edit->key, edit->value);
+    } else if (const auto* spec = std::get_if<SetSpec>(&command)) {
+      const auto at = static_cast<size_t>(spec->run);
+      if (at >= view.runs.size() || !view.runs[at].spec) continue;
+      for (const Edit& edit : edits_between(*view.runs[at].spec, *spec->spec, 0))
+        ask(view, view.runs[at], edit.key, edit.value);
+    }
+  }
+}
+
+void PendingEdits::settle(const LabView& view) {
+  std::erase_if(asked_, [&](const Asked& a) {
+    const auto run = std::find_if(view.runs.begin(), view.runs.end(),
+                                  [&](const RunView& r) { return r.letter == a.letter && r.spec; });
+    if (run == view.runs.end() || get_field(*run->spec, a.key) == a.value) return true;
+    const bool answered = view.version > a.version && !view.busy;
+    return answered && (!view.message.empty() || view.version >= a.version + kViewsBehind);
+  });
+}
+
+LabView PendingEdits::applied(const LabView& view) const {
+  LabView then = view;
+  for (RunView& run : then.runs) {
+    std::shared_ptr<RunSpec> spec;
+    for (const Asked& a : asked_) {
+      if (a.letter != run.letter) continue;
+      if (!spec) spec = std::make_shared<RunSpec>(*run.spec);
+      set_field(*spec, a.key, a.value);
+    }
+    if (spec) run.spec = std::move(spec);
+  }
+  return then;
+}
+
+bool PendingEdits::has(char letter, std::string_view key) const {
+  return std::any_of(asked_.begin(), asked_.end(),
+                     [&](const Asked& a) { return a.letter == letter && a.key == key; });
+}
+
+bool PendingEdits::building(char letter) const {
+  return std::any_of(asked_.begin(), asked_.end(),
+                     [&](const Asked& a) { return a.letter == letter && !is_live(a.key); });
+}
+
+}  // namespace normscope::lab

@@ -1,0 +1,39 @@
+// What the hand asked of the runs and they do not have yet: building a network takes a while, and a setting
+// that was just typed must not look ignored meanwhile. Owned by the Lab screen: what it was told of in one
+// frame stands in the next, until the view has it or the trainer refuses.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/view/commands.h"
+
+namespace normscope::lab {
+
+class PendingEdits {
+ public:
+  // Of the commands of this frame those that change a specification.
+  void note(const LabView& view, std::span<const Command> made);
+  // Lets go what has arrived and what was refused.
+  void settle(const LabView& view);
+  bool empty() const { return asked_.empty(); }
+  // The view with the values that were asked for.
+  LabView applied(const LabView& view) const;
+  bool has(char letter, std::string_view key) const;
+  // Whether the run is being built anew for one of them.
+  bool building(char letter) const;
+
+ private:
+  struct Asked {
+    char letter;
+    std::string key, value;
+    uint64_t version;  // of the view when it was asked for
+  };
+  void ask(const LabView& view, const RunView& run, const std::string& key, const std::string& value);
+
+  std::vector<Asked> asked_;
+};
+
+}  // namespace normscope::lab

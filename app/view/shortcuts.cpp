@@ -1,0 +1,112 @@
+#include "app/view/shortcuts.h"
+
+#include <algorithm>
+#include <array>
+
+#include "app/ui/widgets.h"
+
+namespace normscope::shell {
+namespace {
+
+constexpr std::array<Shortcut, 41> kShortcuts{{
+    {Act::play, "Space", "", "", "Train or pause", "All runs go on together, or rest."},
+    {Act::step, "Right", "", "", "One step on", "The cursor's next step; at the newest all runs train one."},
+    {Act::back, "Left", "", "", "One step back", "The cursor goes; what was trained stays.", true},
+    {Act::newest, "End", "", "", "Cursor to the newest step", "The step cursor follows the training again.",
+     true},
+    {Act::bookmark, "B", "", "", "Bookmark at the cursor", "Sets one, or removes the one that is there.",
+     true},
+    {Act::measure_batch, "", "", "", "Measure the whole batch",
+     "Residual dependency over every sequence of this step, not over one alone.", true},
+    {Act::gesture, "", "", "drag a norm", "Move it in all alike layers, as run D", ""},
+    {Act::gesture, "", "", "Alt, Shift", "This norm alone; run D from step 0", ""},
+    {Act::norm_before, "I", "", "", "Norm in focus: before its branch", "In all alike layers."},
+    {Act::norm_after, "O", "", "", "Norm in focus: after its branch", "In all alike layers."},
+    {Act::norm_stream, "P", "", "", "Norm in focus: on the trunk", "In all alike layers."},
+    {Act::norm_kind, "T", "", "", "Kind of the norm in focus", "LayerNorm, RMSNorm and others."},
+    {Act::norm_empty, "Delete", "", "", "Remove the norm in focus", "Enter fills the slot again."},
+    {Act::norm_lock, "L", "", "", "Lock the norm in focus", "It stays when others move."},
+    {Act::layer_out, "X", "", "", "Leave out the layer in focus",
+     "The loss without it; nothing of the run changes. With Alt the sub-layer alone."},
+    {Act::gesture, "", "", "Ctrl drag", "Paint: the norm moves in every layer you pass", ""},
+    {Act::gesture, "", "", "Ctrl Up, Down", "Paint the layer above or below like this one", ""},
+    {Act::gesture, "", "", "Tab, arrows", "Move the focus, change what is in focus", ""},
+    {Act::gesture, "", "", "Enter", "Press, fill or type into what is in focus", ""},
+    {Act::undo, "Ctrl+Z", "", "", "Undo",
+     "Takes back the last edit, from this step on; what was trained stays.", true},
+    {Act::redo, "Ctrl+Shift+Z", "Ctrl+Y", "", "Redo", "Makes the edit that was taken back again.", true},
+    {Act::palette, "Ctrl+K", "", "", "Find a control or command", "Type a few letters, Enter runs it."},
+    {Act::save, "Ctrl+S", "", "", "Save the runs",
+     "Settings and edits, into this session's .toml; asks for a name first.", true},
+    {Act::save_as, "Ctrl+Shift+S", "", "", "Save the runs as", "Under a name that you type.", true},
+    {Act::open_file, "Ctrl+O", "", "", "Open a file",
+     "Runs saved as .toml, a session, or a text to learn from.", true},
+    {Act::copy_command, "Ctrl+Shift+C", "", "", "Copy the command that reproduces the runs",
+     "One line for a terminal, with every edit at its step.", true},
+    {Act::bigger, "Ctrl+=", "Ctrl+Shift+=", "Ctrl +", "Everything larger", "At most 250 %.", true},
+    {Act::smaller, "Ctrl+-", "", "Ctrl -", "Everything smaller", "At least 75 %.", true},
+    {Act::natural_size, "Ctrl+0", "", "", "Size of the display", "100 % of what the display asks for.", true},
+    {Act::glossary, "F1", "", "", "Explain what is in focus",
+     "The glossary's entry of the term, where it has one."},
+    {Act::copy_plot, "Ctrl+T", "", "", "Plot under the mouse as text",
+     "Its sentence and values, to paste elsewhere."},
+    {Act::gesture, "", "", "1, 2", "Lab, Lessons", ""},
+    {Act::theme, "", "", "", "Light or dark", "Changes the theme.", true},
+    {Act::reduced_motion, "", "", "", "Reduced motion", "Nothing glides: changes are shown at once.", true},
+    {Act::restore, "", "", "", "Restore the last session", "The runs of the last window, as they stood.",
+     true},
+    {Act::guessing_game, "", "", "", "Guess the next letter", "Two minutes; your own line on the loss plot.", true},
+    {Act::first_lesson, "", "", "", "Begin the first lesson", "Predict, measure, compare, explain.", true},
+    {Act::gesture, "", "", "wheel, drag", "Zoom and pan a plot; double-click resets", ""},
+    {Act::gesture, "", "", "drop a file", "Your own text (UTF-8), or runs saved as .toml", ""},
+    {Act::gesture, "", "", "Escape", "Leave, close, let go without a change", ""},
+    {Act::sheet, "?", "", "", "This sheet", "Every key in one place."},
+}};
+
+}  // namespace
+
+std::span<const Shortcut> shortcuts() { return kShortcuts; }
+
+const Shortcut& shortcut_of(Act act) {
+  return *std::find_if(kShortcuts.begin(), kShortcuts.end(), [&](const Shortcut& s) { return s.act == act; });
+}
+
+bool pressed(ui::Ui& ui, Act act) {
+  const Shortcut& s = shortcut_of(act);
+  return (!s.chord.empty() && ui.shortcut(s.chord)) || (!s.second.empty() && ui.shortcut(s.second));
+}
+
+std::string keys_text(const Shortcut& s) {
+  std::string text(s.shown.empty() ? s.chord : s.shown);
+  if (s.shown.empty()) std::replace(text.begin(), text.end(), '+', ' ');
+  return text;
+}
+
+void draw_sheet(ui::Ui& ui, ui::Vec top_right) {
+  using namespace ui;
+  const auto listed = [](const Shortcut& s) { return !keys_text(s).empty(); };
+  const float line = 19, head = 52, column = 404;
+  const auto rows = static_cast<int>(std::count_if(kShortcuts.begin(), kShortcuts.end(), listed));
+  // A low window has them side by side.
+  const int columns = top_right.y + line * static_cast<float>(rows) + head + 8 > ui.size().y ? 2 : 1;
+  const int each = (rows + columns - 1) / columns;
+  const float width = column * static_cast<float>(columns) + 16;
+  const Rect sheet{top_right.x - width, top_right.y, width, line * static_cast<float>(each) + head};
+  if (!ui.begin_popup("app/help", sheet)) return;
+  Painter& p = ui.paint();
+  Rect rest = sheet.inset(16, 12);
+  p.text_in(rest.take_top(24, 4), {Face::bold, type::title}, ui.theme().ink, "Hands and keys");
+  int n = 0;
+  for (const Shortcut& s : kShortcuts) {
+    if (!listed(s)) continue;
+    const auto across = static_cast<float>(n / each), down = static_cast<float>(n % each);
+    Rect row{rest.x + across * column, rest.y + down * line, column - 24, line};
+    ++n;
+    ui.mark("sheet/" + std::string(s.title), row, keys_text(s), s.help);
+    p.text_in(row.take_left(116), {Face::mono, type::body}, ui.theme().ink, keys_text(s));
+    p.text_in(row, {Face::sans, type::body}, ui.theme().ink2, s.title);
+  }
+  ui.end_popup();
+}
+
+}  // namespace normscope::shell

@@ -1,0 +1,72 @@
+// The one table of shortcuts: what handles a key, the sheet of shortcuts and the palette all read it. A
+// screen asks pressed(ui, Act::play) and names no key itself.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "app/ui/ui.h"
+
+namespace normscope::shell {
+
+enum class Act {
+  // Time.
+  play,
+  step,
+  back,
+  newest,
+  bookmark,
+  measure_batch,
+  // The norm in focus.
+  norm_before,
+  norm_after,
+  norm_stream,
+  norm_kind,
+  norm_empty,
+  norm_lock,
+  layer_out,
+  // Edits.
+  undo,
+  redo,
+  // Anywhere.
+  palette,
+  sheet,
+  save,
+  save_as,
+  open_file,
+  copy_command,
+  bigger,
+  smaller,
+  natural_size,
+  glossary,
+  copy_plot,
+  theme,
+  // Without a key: the palette has them.
+  reduced_motion,
+  restore,
+  guessing_game,
+  first_lesson,
+  gesture,  // a row of the sheet that no key stands for
+};
+
+struct Shortcut {
+  Act act;
+  std::string_view chord, second;  // "Ctrl+Z"; empty: none
+  std::string_view shown;          // on the sheet, where the chord alone would not say it
+  std::string_view title;          // "Undo"
+  std::string_view help;           // one sentence
+  bool command = false;  // the palette runs it; the others belong to a control that has a name itself
+};
+
+std::span<const Shortcut> shortcuts();
+const Shortcut& shortcut_of(Act act);
+// Pressed this frame, and nothing is being typed.
+bool pressed(ui::Ui&, Act);
+// How the sheet writes the keys: "Ctrl Z".
+std::string keys_text(const Shortcut&);
+
+// The sheet as the popup "app/help"; open it with ui.open_popup.
+void draw_sheet(ui::Ui&, ui::Vec top_right);
+
+}  // namespace normscope::shell

@@ -1,0 +1,41 @@
+// Frame rates of the window, see FramePacer in main_window.h. With a GPU 30 frames a second are plenty for
+// curves; in software every frame takes processor time from the training, so untouched it draws four times a
+// second. A hand is answered at once: an event that no frame has shown yet waits for no period but that of
+// the screen.
+#include <algorithm>
+
+#include "app/window/main_window.h"
+
+namespace normscope {
+namespace {
+
+constexpr double kTouched =
+    0.6;  // a hand counts as present for so long after its last event (tooltips, motion)
+constexpr double kScreen = 1 / 60.0;
+constexpr double kGpuTraining = 1 / 30.0;
+constexpr double kSoftHand = 1 / 20.0, kSoftTraining = 1 / 4.0;
+
+}  // namespace
+
+double FramePacer::period(double now) const {
+  if (hand_ > last_ || echo_) return kScreen;
+  const bool touched = now - hand_ < kTouched;
+  if (touched || animating_) return software_ ? kSoftHand : kScreen;
+  return software_ ? kSoftTraining : kGpuTraining;
+}
+
+void FramePacer::drawn(double now) {
+  // One more frame after the last event: hover delays and focus settle in it.
+  settled_ = now - hand_ >= kTouched;
+  echo_ = hand_ > last_;
+  changed_ = animating_ = false;
+  last_ = now;
+}
+
+double FramePacer::wait(double now) const {
+  const bool touched = now - hand_ < kTouched || hand_ > last_;
+  if (!changed_ && !animating_ && !touched && settled_) return -1;
+  return std::max(0.0, last_ + period(now) - now);
+}
+
+}  // namespace normscope

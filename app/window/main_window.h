@@ -1,0 +1,59 @@
+// The window: GLFW, OpenGL 3.3, the event loop. It draws when something happened (a hand, a new view of the
+// trainer) and sleeps otherwise; training goes on in the Lab's own threads. Called by main; everything it
+// shows is draw_app.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/lab/lab.h"
+
+namespace normscope {
+
+struct WindowOptions {
+  std::vector<RunSpec> runs;  // what starts at once; empty: the default comparison
+  LabOptions lab;
+  std::vector<std::vector<Edit>> edits;  // of the runs, each at its step
+  std::string letters;                   // of the runs; empty: A, B, ...
+  bool play = true;
+  std::optional<bool> dark;              // otherwise as remembered
+  std::optional<float> scale;            // asked; 1 = 100 % of the display's
+  std::optional<BackendChoice> backend;  // otherwise as remembered
+  bool safe_mode = false;                // neither settings nor autosave
+  std::string frame_log;                 // a file for what every frame costs; empty: none
+  std::string title = "normscope";
+  std::function<bool()> interrupted{};  // true: a signal asks the window to end; the session is kept
+};
+
+// What run_window returns. Without a display or OpenGL 3.3 nothing was started: the caller says so and goes
+// headless.
+// The display server went away under the window: the process ends with this code, the autosave is complete.
+inline constexpr int kDisplayLost = 6;
+inline constexpr int kWindowClosed = 0, kWindowNoDisplay = -1, kWindowNoOpenGl = -2, kWindowInterrupted = -3;
+
+int run_window(const WindowOptions& options);
+
+// When to draw: separate from the window so that a test can drive it with a clock of its own. Times are
+// seconds.
+class FramePacer {
+ public:
+  explicit FramePacer(bool software_gl) : software_(software_gl) {}
+
+  void hand(double now) { hand_ = now; }         // an input event came in
+  void changed(double) { changed_ = true; }      // the trainer has a new view
+  void animating(double) { animating_ = true; }  // the last frame ended in the middle of a motion
+  void drawn(double now);                        // a frame that began then is on the screen
+  // Seconds until the next frame is due: 0 = now, negative = nothing to draw until something happens.
+  double wait(double now) const;
+
+ private:
+  double period(double now) const;
+
+  bool software_, changed_ = true, animating_ = false, settled_ = true;
+  bool echo_ = false;  // the frame after one that a hand moved: what it was over lights up elsewhere
+  double last_ = -1e9, hand_ = -1e9;
+};
+
+}  // namespace normscope

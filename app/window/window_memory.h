@@ -1,0 +1,45 @@
+// What one window remembers from start to end: settings, its autosave folder, the session before. Called by
+// the window;
+// --safe-mode makes one that reads and writes nothing.
+#pragma once
+
+#include <future>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/shell/app_state.h"
+#include "app/shell/settings.h"
+
+namespace normscope {
+
+class WindowMemory {
+ public:
+  explicit WindowMemory(bool safe_mode);
+
+  const Settings& settings() const { return settings_; }
+  std::string autosave() const { return folder_ ? folder_->path() : ""; }  // empty: none
+  // Looks, offers and notices into the state of a new window.
+  void put(AppState& state) const;
+  // Writes what changed; called after frames. Window size in logical px; now in seconds.
+  void keep(AppState& state, int width, int height, double now);
+  // The window was closed and its Lab is gone. `by_hand`: not by a signal, after which the session is offered
+  // at the next start.
+  void close(AppState& state, bool by_hand = true);
+
+ private:
+  void write(AppState& state);
+  void follow_desktop(AppState& state);
+
+  bool safe_mode_;
+  bool system_motion_ = false;              // reduced, as the desktop said at the start
+  std::future<std::optional<bool>> gnome_;  // invalid: not asked, or answered
+  std::string file_;                        // empty: nothing is remembered
+  Settings settings_, written_;
+  std::string notice_;
+  std::optional<AutosaveFolder> folder_;
+  std::vector<EndedSession> ended_;
+  double changed_at_ = -1;
+};
+
+}  // namespace normscope

@@ -1,0 +1,78 @@
+// Recognises the plateau at symbol frequencies: a model that has learned how often each symbol occurs, and
+// nothing about their order, shows the unigram entropy as its loss. Pure: a function of the losses it was
+// told. Called by Run once a step.
+//
+// Every curve starts above that level (at about ln V, the loss of knowing nothing), falls to it within tens
+// of steps, and either stays there or leaves below it. With m(t) the mean of the last 20 losses (of all,
+// before step 20) and the line at level - 0.1 nats:
+//   learning  m(t) is below the line and 20 losses are known; learning_since() is the first step of the
+//             present stretch. A window, not a single loss, so that one easy batch does not count; a run that
+//             crosses downward at step s is told so at s. The word is taken back (0) when m(t) is no longer
+//             below level - 0.02: a mean that wavers at the line (its noise is about 0.02 nats) changes
+//             nothing.
+//   stuck     not learning after 150 losses of its own and the end of the warm-up, and not on the way down:
+//             m(t) is no more than kFall below the mean of about a hundred steps before. By step 150 every
+//             configuration that was tried and learns at all has left or is falling. Taken back as soon as
+//             m(t) falls below the line.
+// Stuck need not be at the level: a run may stay above it (at_level()).
+// A fork begins anew: its own losses alone decide, and until 20 of them are known nothing is said of it.
+// NaN is not below any line: such a run is not learning.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace normscope {
+
+class Plateau {
+ public:
+  static constexpr int32_t kWindow = 20;
+  static constexpr int32_t kPatience = 150;  ///< losses of its own before a run can be called stuck
+  static constexpr int32_t kBlocks = 5;      ///< windows, one after the other, whose means are remembered
+  /// Nats that m(t) falls in those hundred steps while a run is on its way. Means of twenty losses of a run
+  /// that is stuck differ by 0.006 (default comparison); plain SGD at rate 0.003 still falls by 0.06 at step
+  /// 300.
+  static constexpr double kFall = 0.03;
+  static constexpr double kMargin = 0.1;   ///< nats below the level that count as having left it
+  static constexpr double kReturn = 0.02;  ///< nats below the level that a run which left it may come back to
+
+  enum class Change : uint8_t { None, LeftPlateau, Returned, Stuck, Unstuck };
+
+  /// The loss of step `step` (1, 2, ...), with the level (nats) and warm-up in force. Says what changed.
+  /// Unstuck implies that the plateau was left.
+  Change update(int32_t step, double loss, double level, int32_t warmup);
+
+  /// The network was changed by a fork: what was learned stays so until losses of its own say otherwise.
+  void begin_anew();
+  bool decided() const { return count_ >= kWindow; }  ///< enough is known for a word
+  bool stuck() const { return stuck_; }
+  /// A run that is not below the line, and no more than the margin above the level.
+  static bool at_level(double mean, double level) { return mean < level + kMargin; }
+  int32_t learning_since() const { return learning_since_; }  ///< 0 = not (yet)
+  double mean() const;                                        ///< m(t); NaN before the first loss
+
+  /// Everything it knows, for a checkpoint.
+  struct State {
+    std::array<double, kWindow> window{};
+    int32_t count = 0;  ///< losses told so far
+    bool stuck = false;
+    int32_t learning_since = 0;
+    /// Means of the windows that ended at losses 20, 40, ...: number n at place n mod kBlocks. 0: not known,
+    /// as in files of before.
+    std::array<double, kBlocks> blocks{};
+    bool operator==(const State&) const = default;
+  };
+  State state() const { return {window_, count_, stuck_, learning_since_, blocks_}; }
+  void restore(const State& state);
+
+ private:
+  bool falling() const;
+
+  std::array<double, kWindow> window_{};  // loss i at place i mod kWindow
+  int32_t count_ = 0;
+  bool stuck_ = false;
+  int32_t learning_since_ = 0;
+  std::array<double, kBlocks> blocks_{};
+};
+
+}  // namespace normscope

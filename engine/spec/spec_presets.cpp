@@ -1,0 +1,90 @@
+// Named specifications: the three runs of the default comparison and the presets of the command line. See
+// spec.h.
+#include <algorithm>
+#include <iterator>
+
+#include "engine/core/error.h"
+#include "engine/spec/spec.h"
+
+namespace normscope {
+namespace {
+
+constexpr int32_t kDefaultWarmup = 200;
+
+RunSpec placed(Placement placement, int32_t warmup, InitRule init = InitRule::Xavier) {
+  RunSpec spec;
+  set_placement(spec.model, placement);
+  spec.model.init = init;
+  spec.train.schedule.warmup = warmup;
+  return spec;
+}
+
+// Every placement is a preset under its own name with Xavier's initialisation and no warm-up; a row here says
+// otherwise, or names another combination.
+struct RunPreset {
+  std::string_view name;
+  Placement placement;
+  InitRule init = InitRule::Xavier;
+  int32_t warmup = 0;
+};
+constexpr RunPreset kRunPresets[] = {
+    {"post-warmup", Placement::Post, InitRule::Xavier, kDefaultWarmup},
+    {"post-normal002", Placement::Post, InitRule::Normal002},
+    {"post-theory", Placement::Post, InitRule::Theory},
+    {"looklinear", Placement::Post, InitRule::LookLinear},
+    {"t-fixup", Placement::None, InitRule::TFixup},
+    {"fixup", Placement::FixUp, InitRule::FixUp},
+    {"b2t-init", Placement::B2T, InitRule::B2T},
+};
+
+bool has_row(std::string_view name) {
+  return std::any_of(std::begin(kRunPresets), std::end(kRunPresets),
+                     [&](const RunPreset& preset) { return preset.name == name; });
+}
+
+}  // namespace
+
+std::string default_name(const RunSpec& spec) {
+  const ModelConfig& model = spec.model;
+  const Placement placement =
+      placement_of(model.stack(), context_of(model, model.architecture != Architecture::Encoder));
+  std::string name = label(placement);
+  if (model.norm != NormKind::LayerNorm && (placement == Placement::Custom || has_norms(placement)))
+    name += fmt::format(" ({})", short_name(model.norm));
+  if (model.init != InitRule::Xavier)
+    name += fmt::format(", {}", kInitRules[static_cast<size_t>(model.init)]);
+  const int32_t warmup = spec.train.schedule.warmup;
+  return name + (warmup > 0 ? fmt::format(", warm-up {}", warmup) : ", no warm-up");
+}
+
+std::vector<RunSpec> default_comparison(const DataSpec& data, uint64_t seed) {
+  std::vector<RunSpec> runs{placed(Placement::Post, 0), placed(Placement::Post, kDefaultWarmup),
+                            placed(Placement::Pre, 0)};
+  for (RunSpec& run : runs) {
+    run.data = data;
+    run.data.context = run.model.sequence;
+    run.seed = seed;
+  }
+  return runs;
+}
+
+std::vector<std::string> preset_names() {
+  std::vector<std::string> names;
+  for (Placement placement : kPresets) {
+    if (!has_row(to_string(placement))) names.emplace_back(to_string(placement));
+    if (placement == Placement::Post) names.emplace_back("post-warmup");
+  }
+  for (const RunPreset& preset : kRunPresets)
+    if (preset.name != "post-warmup") names.emplace_back(preset.name);
+  return names;
+}
+
+RunSpec preset_run(std::string_view name) {
+  for (const RunPreset& preset : kRunPresets)
+    if (name == preset.name) return placed(preset.placement, preset.warmup, preset.init);
+  for (Placement placement : kPresets)
+    if (name == to_string(placement)) return placed(placement, 0);
+  fail("preset", "'{}' is unknown: expected {}", name, fmt::join(preset_names(), ", "));
+}
+
+}  // namespace normscope

@@ -1,0 +1,46 @@
+// A Lab screen under a UI driver's hand, window-less: over a fixed view or over a real session. Shared by the
+// Lab's tests.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/shell/app_state.h"
+#include "app/headless/frame.h"
+#include "app/headless/ui_driver.h"
+
+namespace normscope::fixture {
+
+struct LabDriver {
+  explicit LabDriver(ui::Vec size = {1600, 1000}, float scale = 1)
+      : loop(size), ui(ui::load_fonts()), driver(loop, ui, [this] { draw(); }) {
+    state.scale = scale;
+    state.record_text = true;
+    state.clock = false;
+  }
+  explicit LabDriver(std::shared_ptr<const LabView> view, ui::Vec size = {1600, 1000}, float scale = 1)
+      : LabDriver(size, scale) {
+    state.view = std::move(view);
+    driver.frames(2);
+  }
+
+  void draw() {
+    draw_app(state, ui);
+    for (const lab::Command& command : state.commands) log.push_back(command);
+  }
+  // The last command of a kind that the hand gave since the beginning, or nullptr.
+  template <typename T>
+  const T* last() const {
+    for (size_t i = log.size(); i-- > 0;)
+      if (const T* command = std::get_if<T>(&log[i])) return command;
+    return nullptr;
+  }
+
+  ui::Frame loop;
+  ui::Ui ui;
+  AppState state;
+  std::vector<lab::Command> log;
+  ui::UiDriver driver;
+};
+
+}  // namespace normscope::fixture

@@ -1,0 +1,60 @@
+// The Lessons screen in a window-less window, with the course's own numbers in the place of a training.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/shell/app_state.h"
+#include "app/lessons/player.h"
+#include "app/headless/frame.h"
+#include "app/headless/ui_driver.h"
+#include "catch.hpp"
+#include "recorded_measurer.h"
+#include "test_paths.h"
+
+namespace normscope::fixture {
+
+struct PlayerDriver {
+  explicit PlayerDriver(std::string progress = "", ui::Vec size = {1600, 1000}, float scale = 1,
+                       RecordedMeasurer::Adapt adapt = {})
+      : loop(size), ui(ui::load_fonts()), driver(loop, ui, [this] { draw_app(state, ui); }) {
+    state.scale = scale, state.record_text = true, state.reduced_motion = true;
+    state.screen = Screen::lessons;
+    state.player = std::make_shared<lessons::Player>(
+        lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons"),
+        std::make_unique<RecordedMeasurer>(&started, std::move(adapt)), std::move(progress));
+    driver.frames(3);
+  }
+  lessons::Player& player() { return *state.player; }
+  bool shows(const std::string& words) const {
+    for (const ui::TextRecord& t : ui.texts())
+      if (t.text.find(words) != std::string::npos) return true;
+    return false;
+  }
+  /// All that is written, in the order of drawing: sentences can be found in it.
+  std::string page() const {
+    std::string all;
+    for (const ui::TextRecord& t : ui.texts()) all += t.text + " ";
+    return all;
+  }
+  bool says(const std::string& sentence) const { return page().find(sentence) != std::string::npos; }
+  /// Tab until the control has the focus.
+  void focus(const std::string& name) {
+    for (int i = 0; i < 80 && ui.focused() != name; ++i) driver.key("Tab");
+    REQUIRE(ui.focused() == name);
+  }
+  void press(const std::string& name, bool keyboard) {
+    if (!keyboard) return driver.click(name);
+    focus(name);
+    driver.key("Enter");
+    driver.frames(2);
+  }
+
+  int started = 0;
+  ui::Frame loop;
+  ui::Ui ui;
+  AppState state;
+  ui::UiDriver driver;
+};
+
+}  // namespace normscope::fixture

@@ -1,0 +1,99 @@
+// The guessing game: guesses turn into an honest loss, and the line appears on the plot.
+#include "app/shell/guessing_game.h"
+
+#include <algorithm>
+
+#include <cmath>
+
+#include "app/panels/plot_specs.h"
+#include "app/lessons/player.h"
+#include "catch.hpp"
+#include "live_lab.h"
+
+using namespace normscope;
+using namespace normscope::shell;
+using fixture::LiveDriver;
+
+TEST_CASE("the figure is the loss of a model that guesses so") {
+  Guesses none;
+  CHECK(std::isnan(none.nats()));
+  // Two symbols of equal frequency: right, then wrong.
+  Guesses guesses({0.5, 0.5});
+  guesses.add(0, 0);
+  CHECK(guesses.nats() == Approx(-std::log(0.5)));
+  guesses.add(0, 1);  // right had 2/3, the rest goes to the only other symbol
+  CHECK(guesses.nats() == Approx((-std::log(0.5) - std::log(1.0 / 3)) / 2));
+  Guesses always({0.25, 0.75});
+  for (int i = 0; i < 98; ++i) always.add(1, 1);
+  CHECK(always.nats() == Approx(std::log(99.0) / 98));  // Laplace: the product telescopes to 1/99
+  Guesses foreign({0.25, 0.75});
+  foreign.add(-1, 0);
+  CHECK(foreign.nats() == Approx(-std::log(0.5 * 0.25)));
+}
+
+TEST_CASE("a person guesses, closes, and has a line on the loss plot") {
+  LiveDriver lab;
+  lab.train(2);
+  lab.state.shell.offer_game = true;
+  lab.driver.frames(2);
+  lab.driver.click("app/offer/accept");
+  lab.driver.frames(3);
+  const GuessingGame& guessing_game = lab.state.shell.guessing_game;
+  REQUIRE(guessing_game.open);
+  const int step = lab.view().step;
+  for (int i = 0; i < 12; ++i) {
+    const int truth = guessing_game.sentence[static_cast<size_t>(guessing_game.at)];
+    lab.driver.type(i % 3 ? guessing_game.alphabet[static_cast<size_t>(truth)] : " ");  // a space must not play
+    lab.driver.frames(2);
+  }
+  CHECK(guessing_game.guesses.count() == 12);
+  CHECK(guessing_game.guesses.hits() >= 8);
+  CHECK(lab.view().step == step);
+  CHECK_FALSE(lab.view().playing);
+  lab.driver.key("Escape");
+  lab.driver.frames(4);
+  CHECK_FALSE(guessing_game.open);
+  REQUIRE(lab.state.shell.person);
+  CHECK(*lab.state.shell.person == guessing_game.guesses.nats());
+  // What comes next is offered as quietly: the first lesson.
+  CHECK(lab.driver.value("app/offer").find("Why does A stay") == 0);
+  lab.driver.key("Right");  // the keys are the app's again
+  lab.settle();
+  CHECK(lab.view().step == step + 1);
+
+  lab::LabData data;
+  lab::PlotOptions options;
+  options.person = lab.state.shell.person;
+  const plot::PlotSpec plot = lab::loss_plot(lab.view(), data, options);
+  CHECK(std::any_of(plot.lines.begin(), plot.lines.end(), [&](const plot::RefLine& line) {
+    return line.value == *options.person && line.label.starts_with("you ");
+  }));
+}
+
+TEST_CASE("from the opener to the first lesson") {
+  LiveDriver lab;
+  lab.state.remembers = false;  // no progress of the person who runs this
+  lab.state.shell.offer_lesson = true;
+  lab.driver.frames(2);
+  lab.driver.click("app/offer/accept");
+  lab.driver.frames(3);
+  CHECK(lab.state.screen == Screen::lessons);
+  const lessons::Player& player = lessons_screen(lab.state);
+  REQUIRE(player.lesson());
+  CHECK(player.lesson()->number == 1);
+  CHECK(player.step() == lessons::StepKind::Predict);
+  CHECK_FALSE(lab.state.shell.offer_lesson);
+  lab.driver.key("1");
+  lab.driver.frames(2);
+  CHECK_FALSE(lab.ui.registry().find("app/offer/accept"));
+}
+
+TEST_CASE("an invitation that is closed is not made again") {
+  LiveDriver lab;
+  lab.state.shell.offer_game = true;
+  lab.driver.frames(2);
+  lab.driver.click("app/offer/close");
+  lab.driver.frames(2);
+  CHECK(lab.state.shell.offers_answered);
+  CHECK_FALSE(lab.ui.registry().find("app/offer/close"));
+}

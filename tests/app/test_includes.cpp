@@ -1,0 +1,198 @@
+// Includes run one way: every room of engine/ and app/ may include those that its row names, and no other. A row
+// may only name rooms above it, so that the table itself shows that there is no circle.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "test_paths.h"
+
+namespace {
+namespace fs = std::filesystem;
+
+struct Room {
+  const char* name;
+  const char* may_include;
+};
+
+// engine/ops holds four rooms: the registry, which knows names and traits alone; what records an op; and what
+// computes it on either backend. example.cpp is engine/'s only file of its own.
+constexpr Room kRooms[] = {
+    {"engine/core", ""},
+    {"engine/io", "engine/core"},
+    {"engine/data", "engine/core engine/io"},
+    {"ops.def", ""},
+    {"engine/tape", "engine/core ops.def probe"},
+    {"probe", "engine/core engine/tape"},  // the passes keep what a probe reads
+    {"engine/ops", "engine/core engine/tape probe ops.def"},
+    {"engine/cpu", "engine/core engine/tape ops.def"},
+    {"engine/ops on cpu", "engine/core engine/tape engine/cpu engine/ops probe"},
+    {"engine/cuda", "engine/core engine/tape engine/ops probe ops.def"},
+    {"engine/ops on cuda", "engine/core engine/tape engine/cuda engine/ops probe"},
+    {"engine/model", "engine/core engine/io engine/tape engine/ops probe"},
+    {"engine/text", "engine/core engine/io engine/data engine/tape engine/ops engine/model"},
+    {"engine/spec", "engine/core engine/io engine/data engine/tape engine/model"},
+    {"engine/measure", "engine/core engine/cpu engine/data engine/tape engine/ops engine/model probe"},
+    {"engine/train",
+     "engine/core engine/io engine/cpu engine/data engine/tape engine/model engine/spec engine/measure"},
+    {"engine/lab", "engine/core engine/io engine/cpu engine/tape engine/ops engine/spec engine/measure "
+                   "engine/train probe"},
+    {"engine", "engine/core engine/tape engine/ops"},
+
+    {"app/files", "engine/core engine/io engine/data engine/spec engine/lab"},
+    {"app/ui", "engine/core"},
+    {"app/plot", "app/ui"},
+    {"app/tex", "app/ui engine/core"},
+    {"app/headless", "app/ui engine/core engine/io"},
+    {"app/bench", "engine/core engine/cpu engine/data engine/tape engine/ops engine/model engine/spec engine/train"},
+    {"app/view", "app/ui app/plot engine/core engine/model engine/measure engine/train engine/lab"},
+    {"app/settings", "app/files app/ui app/view engine/core engine/spec engine/lab"},
+    {"app/panels", "app/files app/ui app/plot app/headless app/view engine/core engine/io engine/measure"},
+    {"app/diagram", "app/ui app/view app/panels engine/lab"},
+    {"app/lab", "app/ui app/plot app/view app/settings app/panels app/diagram engine/lab"},
+    {"app/experiments", "engine/core engine/cpu engine/data engine/tape engine/spec engine/measure engine/train "
+                        "engine/lab"},
+    {"app/course", "app/files app/ui app/plot app/tex app/view app/experiments engine/core engine/io engine/spec "
+                   "engine/measure"},
+    {"app/lessons", "app/files app/ui app/plot app/view app/course engine/core engine/io"},
+    {"app/zoo", "app/files app/ui app/experiments engine/core engine/cpu engine/io engine/tape engine/model "
+                "engine/spec engine/measure engine/train engine/lab"},
+    {"app/shell", "app/files app/ui app/view app/settings app/panels app/lab app/lessons app/course engine/core "
+                  "engine/io engine/data engine/tape engine/model engine/spec engine/lab"},
+    {"app/window", "app/files app/ui app/headless app/shell engine/core engine/io engine/lab"},
+    {"app/cli", "engine/core engine/cpu engine/spec"},
+    {"app/commands", "app/cli app/bench app/course app/files app/headless app/lessons app/shell app/window app/zoo "
+                     "engine/core engine/cpu engine/io engine/data engine/tape engine/model engine/text engine/spec "
+                     "engine/train engine/lab"},
+    {"app", "app/commands"},
+};
+
+/// "engine/ops/relu/relu_cpu.cpp" -> "engine/ops on cpu".
+std::string room_of(const std::string& path) {
+  if (path == "engine/ops/ops.def") return "ops.def";
+  if (path.starts_with("engine/ops/probe/probe.")) return "probe";
+  if (path.starts_with("engine/ops/")) {
+    const std::string name = fs::path(path).stem().string();
+    const bool cuda = path.ends_with(".cu") || path.ends_with(".cuh") || name.find("_cuda") != name.npos;
+    const bool cpu = name.find("_cpu") != name.npos || name.find("_inl") != name.npos;
+    return cuda ? "engine/ops on cuda" : cpu ? "engine/ops on cpu" : "engine/ops";
+  }
+  const size_t first = path.find('/'), second = path.find('/', first + 1);
+  return path.substr(0, second == path.npos ? first : second);
+}
+
+struct Include {
+  std::string file, included;
+  int line;
+};
+
+bool is_source(const fs::path& path) {
+  static const std::set<std::string> kinds{".h", ".cpp", ".cu", ".cuh", ".def"};
+  return kinds.contains(path.extension().string());
+}
+
+std::vector<Include> includes_of(const fs::path& root) {
+  std::vector<Include> all;
+  for (const char* top : {"engine", "app"})
+    for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
+      if (!entry.is_regular_file() || !is_source(entry.path())) continue;
+      const std::string file = fs::relative(entry.path(), root).generic_string();
+      std::ifstream in(entry.path());
+      int line = 0;
+      for (std::string text; std::getline(in, text);) {
+        ++line;
+        const size_t open = text.find("#include \"");
+        if (open == text.npos) continue;
+        const size_t begin = open + 10;
+        all.push_back({file, text.substr(begin, text.find('"', begin) - begin), line});
+      }
+    }
+  return all;
+}
+
+std::map<std::string, std::set<std::string>> table() {
+  std::map<std::string, std::set<std::string>> rooms;
+  for (const Room& room : kRooms) {
+    std::string words = room.may_include;
+    std::string name;
+    // Two names hold a blank; no row names them.
+    for (std::istringstream in(words); in >> name;) rooms[room.name].insert(name);
+    rooms[room.name].insert(room.name);
+  }
+  return rooms;
+}
+
+/// What breaks the table, a line each: "app/ui/ui.h:7 includes app/lab/lab_screen.h: app/ui may not include app/lab".
+std::vector<std::string> broken(const std::vector<Include>& includes) {
+  const auto rooms = table();
+  std::vector<std::string> faults;
+  for (const Include& i : includes) {
+    if (!i.included.starts_with("engine/") && !i.included.starts_with("app/")) continue;
+    const std::string from = room_of(i.file), to = room_of(i.included);
+    const auto row = rooms.find(from);
+    if (row == rooms.end())
+      faults.push_back(i.file + ": the table of test_includes.cpp has no room " + from);
+    else if (!row->second.contains(to))
+      faults.push_back(i.file + ":" + std::to_string(i.line) + " includes " + i.included + ": " + from +
+                       " may not include " + to);
+  }
+  return faults;
+}
+
+}  // namespace
+
+TEST_CASE("includes: every room includes only those that its row allows") {
+  const std::vector<Include> includes = includes_of(NORMSCOPE_SOURCE_DIR);
+  REQUIRE(includes.size() > 1000);
+  for (const std::string& fault : broken(includes)) FAIL_CHECK(fault);
+}
+
+TEST_CASE("includes: the table has no circle, no room that is not there and no permission that nobody uses") {
+  std::set<std::string> known;
+  for (const Room& room : kRooms) {
+    std::string name;
+    for (std::istringstream in(room.may_include); in >> name;) {
+      // The passes of the tape are the one exception that the table names: they keep what a probe reads.
+      if (std::string(room.name) == "engine/tape" && name == "probe") continue;
+      INFO(room.name << " may include " << name);
+      CHECK(known.contains(name));
+    }
+    known.insert(room.name);
+  }
+  std::set<std::pair<std::string, std::string>> used;
+  std::set<std::string> rooms;
+  for (const Include& i : includes_of(NORMSCOPE_SOURCE_DIR))
+    used.insert({room_of(i.file), room_of(i.included)}), rooms.insert(room_of(i.file));
+  for (const Room& room : kRooms) {
+    std::string name;
+    if (std::string(room.name) != "ops.def") CHECK(rooms.contains(room.name));
+    for (std::istringstream in(room.may_include); in >> name;) {
+      INFO(room.name << " may include " << name << ", but does not");
+      CHECK(used.contains({room.name, name}));
+    }
+  }
+}
+
+TEST_CASE("includes: a line that breaks the table is named with its file and number") {
+  const std::vector<std::string> faults =
+      broken({{"app/ui/ui.h", "app/lab/lab_screen.h", 7}, {"engine/train/run.h", "engine/lab/lab.h", 3}});
+  REQUIRE(faults.size() == 2);
+  CHECK(faults[0] == "app/ui/ui.h:7 includes app/lab/lab_screen.h: app/ui may not include app/lab");
+  CHECK(faults[1] == "engine/train/run.h:3 includes engine/lab/lab.h: engine/train may not include engine/lab");
+}
+
+TEST_CASE("includes: no folder of engine or app has more than 25 files") {
+  std::map<std::string, int> files;
+  for (const char* top : {"engine", "app"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(NORMSCOPE_SOURCE_DIR) / top))
+      if (entry.is_regular_file()) ++files[entry.path().parent_path().string()];
+  for (const auto& [folder, count] : files) {
+    INFO(folder);
+    CHECK(count <= 25);
+  }
+}

@@ -1,0 +1,160 @@
+// The Lab's plots as values: axes, series, reference lines, and sentences that follow from the numbers.
+#include <fmt/format.h>
+
+#include "app/panels/plot_specs.h"
+#include "app/plot/plot.h"
+#include "catch.hpp"
+#include "lab_fixture.h"
+
+using namespace normscope;
+using namespace normscope::lab;
+
+TEST_CASE("the loss has its ceiling, its floor and a sentence") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  PlotOptions options;
+  options.step = view->step;
+  const plot::PlotSpec plot = loss_plot(*view, data, options);
+  REQUIRE(plot.series.size() == 3);
+  CHECK(plot.series[0].letter == "A");
+  CHECK(plot.series[0].name == "no warm-up");
+  CHECK(plot.series[1].name == "warm-up 200");
+  CHECK(plot.series[2].name == "Pre-LN");
+  REQUIRE(plot.lines.size() == 2);
+  CHECK(plot.lines[0].label == "letter frequencies 2.95");
+  CHECK(plot.lines[1].label == "entropy of the text 0.76, no model can do better");
+  CHECK(plot.lines[1].fill_below);
+  CHECK(plot.sentence ==
+        "A knows only how often each letter occurs. C left that line at step 46, B at step 131.");
+  CHECK(plot.y.lo < 0.76);
+  CHECK(plot.x.hi == 300);
+}
+
+TEST_CASE("a run's short label is what tells it from the others") {
+  const auto labels = [](std::vector<std::string> names) {
+    LabView view;
+    std::vector<std::string> out;
+    for (std::string& name : names) view.runs.emplace_back().name = std::move(name);
+    for (size_t i = 0; i < view.runs.size(); ++i) out.push_back(short_label(view, i));
+    return out;
+  };
+  using Words = std::vector<std::string>;
+  CHECK(labels({"Post-LN, no warm-up", "Post-LN, warm-up 200", "Pre-LN, no warm-up"}) ==
+        Words{"no warm-up", "warm-up 200", "Pre-LN"});
+  CHECK(labels({"Post-LN, warm-up 50", "Pre-LN, warm-up 50"}) == Words{"Post-LN", "Pre-LN"});  // never twice
+  CHECK(labels({"Post-LN, warm-up 50", "Post-LN, warm-up 50"}) == Words{"", ""});
+  CHECK(labels({"Post-LN, xavier, warm-up 50", "Post-LN, xavier, no warm-up", "Post-LN, normal, warm-up 50",
+                "Pre-LN, normal, no warm-up"}) ==
+        Words{"xavier, warm-up 50", "xavier, no warm-up", "normal, warm-up 50", "Pre-LN"});
+  CHECK(labels({"alone, as it is"}) == Words{"alone"});
+  fixture::LabShape shape;
+  shape.fork = true;
+  CHECK(short_label(*fixture::lab_view(shape), 3) == "12 norms moved");
+}
+
+TEST_CASE("the number at the end of a loss line is the card's") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  const plot::PlotSpec plot = loss_plot(*view, data, {});
+  REQUIRE(plot.series.size() == view->runs.size());
+  for (size_t i = 0; i < view->runs.size(); ++i)
+    CHECK(plot.series[i].value == fmt::format("{:.2f}", view->runs[i].loss));
+}
+
+TEST_CASE("the learning rate shows what was used and what is planned") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  PlotOptions options;
+  options.step = view->step;
+  const plot::PlotSpec plot = rate_plot(*view, data, options);
+  CHECK(plot.series.size() == 6);  // past and future of three runs
+  for (const plot::Series& series : plot.series) {
+    const bool planned = series.id.find("planned") != std::string::npos;
+    CHECK(series.alpha == (planned ? Approx(0.4) : Approx(1)));
+    CHECK(series.x_at(series.y.size() - 1) == (planned ? 300 : 214));
+  }
+  REQUIRE(plot.handles.size() == 2);
+  CHECK(plot.handles[0].name == "warmup/B");
+  CHECK(plot.handles[0].x == 200);
+}
+
+TEST_CASE("gradient by layer is read at the cursor's step and says who hears how much less") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  PlotOptions options;
+  options.step = 214;
+  const plot::PlotSpec late = gradient_by_layer_plot(*view, data, options);
+  CHECK(late.sentence.find("A: layer 1 hears 17") == 0);
+  options.step = 1;
+  const plot::PlotSpec early = gradient_by_layer_plot(*view, data, options);
+  CHECK(early.sentence.find("hears") == std::string::npos);
+  options.matrix = 2;
+  const plot::PlotSpec query = gradient_by_layer_plot(*view, data, options);
+  CHECK(query.series.back().y[0] != early.series.back().y[0]);
+}
+
+TEST_CASE("hears_less and spread_of follow the numbers") {
+  CHECK(hears_less({1e-5f, 1e-3f, 0.163f}) ==
+        "layer 1 hears 16"
+        "\u2009"
+        "000× less than layer 3");
+  CHECK(hears_less({0.2f, 0.1f}).empty());
+  CHECK(hears_less({1.f, 0.01f}) == "layer 2 hears 100× less than layer 1");
+  CHECK(hears_less({}).empty());
+  CHECK(spread_of({1, 2, 8}) == Approx(8));
+  CHECK(spread_of({std::numeric_limits<float>::quiet_NaN(), 3}) == 0);
+}
+
+TEST_CASE("hidden states that grow are named; without measurements nothing is claimed") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  PlotOptions options;
+  options.step = 214;
+  const plot::PlotSpec plot = hidden_norm_plot(*view, data, options);
+  CHECK(plot.sentence.find("C grows") == 0);
+  CHECK(plot.note.find("before the norm") != std::string::npos);
+
+  fixture::LabShape shape;
+  shape.step = 0;
+  const auto fresh = fixture::lab_view(shape);
+  options.step = 0;
+  CHECK(hidden_norm_plot(*fresh, data, options).sentence.empty());
+  CHECK(gradient_by_layer_plot(*fresh, data, options).sentence.empty());
+  CHECK(loss_plot(*fresh, data, options).sentence.empty());
+}
+
+TEST_CASE("one small plot a run over time, with the layers as lines") {
+  LabData data;
+  fixture::LabShape shape;
+  shape.fork = true;
+  const auto view = fixture::lab_view(shape);
+  PlotOptions options;
+  options.step = view->step;
+  const auto plots = over_time_plots(*view, data, options);
+  REQUIRE(plots.size() == 4);
+  for (const plot::PlotSpec& plot : plots) {
+    CHECK(plot.series.size() == 6);
+    CHECK(plot.y.lo == plots[0].y.lo);
+    CHECK(plot.y.hi == plots[0].y.hi);
+  }
+  CHECK(plots[0].sentence.find("A: layer 1 hears") == 0);
+  CHECK(plots[3].series[0].x[0] == 151);  // run D begins at its fork
+}
+
+TEST_CASE("every scene can be exported") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  PlotOptions options;
+  options.step = view->step;
+  std::vector<plot::PlotSpec> plots = over_time_plots(*view, data, options);
+  plots.push_back(loss_plot(*view, data, options));
+  plots.push_back(rate_plot(*view, data, options));
+  plots.push_back(gradient_by_layer_plot(*view, data, options));
+  plots.push_back(hidden_norm_plot(*view, data, options));
+  for (const plot::PlotSpec& plot : plots) {
+    INFO(plot.id);
+    CHECK(plot::to_svg(plot, ui::theme(false)).find("<svg") != std::string::npos);
+    CHECK(plot::to_text(plot).find(plot.title) != std::string::npos);
+    CHECK(plot::to_csv(plot).size() > 100);
+  }
+}
