@@ -91,18 +91,14 @@ void in_parallel(RunStore& store, size_t count, const std::function<void(size_t,
   if (failure) std::rethrow_exception(failure);
 }
 
-struct Job {
-  RunSpec spec;
-  const std::vector<Edit>* edits;
-};
-
 /// The runs that a curve needs of one seed.
-void add_runs(const Lesson& lesson, const Curve& curve, uint64_t seed, std::vector<Job>& jobs) {
+void add_runs(const Lesson& lesson, const Curve& curve, uint64_t seed,
+              std::vector<experiments::Experiment>& runs) {
   const RunSpec spec = spec_of(lesson, curve.run, seed);
-  const std::vector<Edit>* edits = &lesson.run(curve.run)->edits;
-  if (curve.of == Curve::Of::Run || curve.of == Curve::Of::Shares) jobs.push_back({spec, edits});
+  const std::vector<Edit>& edits = lesson.run(curve.run)->edits;
+  if (curve.of == Curve::Of::Run || curve.of == Curve::Of::Shares) runs.push_back({spec, edits});
   if (curve.of == Curve::Of::Sweep)
-    for (double value : curve.xs) jobs.push_back({with_value(spec, curve.field, value), edits});
+    for (double value : curve.xs) runs.push_back({with_value(spec, curve.field, value), edits});
 }
 
 bool inside(const Check& check, double value) {
@@ -141,27 +137,24 @@ bool LessonReport::passed() const {
   return std::all_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return v.holds; });
 }
 
-void train_ahead(const std::vector<const Lesson*>& lessons, RunStore& store, Tier tier,
-                 const OnStep& on_step) {
-  std::vector<Job> jobs;
+std::vector<experiments::Experiment> runs_of(const std::vector<const Lesson*>& lessons, Tier tier) {
+  std::vector<experiments::Experiment> runs;
   for (uint64_t seed = 1; seed <= kFullSeeds; ++seed)
     for (const Lesson* lesson : lessons)
       for (const Curve& curve : lesson->curves)
-        if (static_cast<int32_t>(seed) <= seeds_of(curve, tier)) add_runs(*lesson, curve, seed, jobs);
+        if (static_cast<int32_t>(seed) <= seeds_of(curve, tier)) add_runs(*lesson, curve, seed, runs);
   std::set<std::string> keys;
-  std::erase_if(jobs, [&](const Job& job) {
-    const std::string key = RunStore::key_of(job.spec, *job.edits);
-    return store.find(key) || !keys.insert(key).second;
+  std::erase_if(runs, [&](const experiments::Experiment& run) {
+    return !keys.insert(RunStore::key_of(run.spec, run.edits)).second;
   });
-  in_parallel(store, jobs.size(),
-              [&](size_t i, RunStore& own) { own.get(jobs[i].spec, *jobs[i].edits, on_step); });
+  return runs;
 }
 
 LessonReport check_lesson(const Lesson& lesson, RunStore& store, Tier tier, const OnStep& on_step) {
   const auto start = std::chrono::steady_clock::now();
   LessonReport report;
   report.lesson = &lesson;
-  train_ahead({&lesson}, store, tier, on_step);
+  store.train_ahead(runs_of({&lesson}, tier), on_step);
   std::vector<CurveSet> seeds(kFullSeeds);
   std::vector<std::pair<const Curve*, CurveData*>> jobs;
   std::vector<uint64_t> seed_of;

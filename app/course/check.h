@@ -59,10 +59,8 @@ struct LessonReport {
   bool passed() const;
 };
 
-/// Trains the runs that these lessons need and nobody trained yet, several at once: one thread each, as many
-/// as the store has. `on_step` is told from those threads.
-void train_ahead(const std::vector<const Lesson*>& lessons, RunStore& store, Tier tier,
-                 const OnStep& on_step = {});
+/// Every run that these lessons need, each once, seed by seed.
+std::vector<experiments::Experiment> runs_of(const std::vector<const Lesson*>& lessons, Tier tier);
 
 /// Every seed of every check must lie in its band. Throws Error.
 LessonReport check_lesson(const Lesson& lesson, RunStore& store, Tier tier, const OnStep& on_step = {});

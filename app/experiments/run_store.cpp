@@ -26,10 +26,49 @@ RunResult result_of(Run& end, const RunSpec& spec, const std::shared_ptr<const T
 
 }  // namespace
 
-RunStore::RunStore(int threads, std::shared_ptr<RunCache> finished)
+/// Keeps what a run came to in memory; on disk its state and a line that says how long it is.
+class RunStore::Finished final : public experiments::Measurement {
+ public:
+  Finished(std::shared_ptr<Shared> shared, experiments::Experiment run, std::shared_ptr<const Task> task,
+           OnStep on_step)
+      : shared_(std::move(shared)), run_(std::move(run)), task_(std::move(task)), on_step_(std::move(on_step)),
+        key_(key_of(run_.spec, run_.edits)) {}
+
+  bool after_step(const Run& run) override {
+    return !on_step_ ||
+           on_step_({key_, run.steps_done(), run_.spec.train.steps, run.history(), run.plateau_level()});
+  }
+  nlohmann::json end(Run& run) override {
+    keep(run);
+    const std::lock_guard lock(shared_->mutex);
+    ++shared_->trained;
+    return {{"steps", run.steps_done()}};
+  }
+  void known(const InputValue& result, Run* state) override {
+    const int32_t steps = result.at("steps").whole(0, run_.spec.train.steps);
+    if (!state || state->steps_done() != steps) fail("result", "its state is that of another step");
+    keep(*state);
+  }
+
+ private:
+  void keep(Run& run) {
+    auto result = std::make_shared<RunResult>(result_of(run, run_.spec, task_, run.store().backend()));
+    result->history = shared_->finished->put(run.finished())->history;
+    const std::lock_guard lock(shared_->mutex);
+    shared_->results.emplace(key_, std::move(result));
+  }
+
+  std::shared_ptr<Shared> shared_;
+  experiments::Experiment run_;
+  std::shared_ptr<const Task> task_;
+  OnStep on_step_;
+  std::string key_;
+};
+
+RunStore::RunStore(int threads, std::shared_ptr<RunCache> finished, const std::string& folder)
     : threads_(threads > 0 ? threads : cpu::physical_cores()),
       backend_(make_cpu_backend(threads_)),
-      shared_(std::make_shared<Shared>()) {
+      shared_(std::make_shared<Shared>(folder)) {
   shared_->finished = finished ? std::move(finished) : std::make_shared<RunCache>();
 }
 RunStore::RunStore(int threads, std::shared_ptr<Shared> shared)
@@ -81,7 +120,7 @@ std::shared_ptr<const RunResult> RunStore::get(const RunSpec& spec, const std::v
   };
   std::shared_ptr<const RunResult> result;
   try {
-    result = make(spec, edits, key, on_step);
+    result = make({spec, edits}, key, on_step);
   } catch (...) {
     leave(nullptr);
     throw;
@@ -90,27 +129,52 @@ std::shared_ptr<const RunResult> RunStore::get(const RunSpec& spec, const std::v
   return result;
 }
 
-std::shared_ptr<const RunResult> RunStore::make(const RunSpec& spec, const std::vector<Edit>& edits,
-                                                const std::string& key, const OnStep& on_step) {
-  const std::shared_ptr<const Task> data = task(spec.data);
+experiments::Plan RunStore::plan_of(std::vector<experiments::Experiment> runs, const OnStep& on_step) {
+  experiments::Plan plan;
+  plan.measurement = "lesson 1", plan.keep_state = true, plan.live = true;
+  plan.experiments = std::move(runs);
+  std::vector<std::shared_ptr<const Task>> tasks;
+  for (const experiments::Experiment& run : plan.experiments) tasks.push_back(task(run.spec.data));
+  plan.measure = [shared = shared_, all = plan.experiments, tasks, on_step](size_t i) {
+    return std::make_unique<Finished>(shared, all[i], tasks[i], on_step);
+  };
+  return plan;
+}
+
+std::shared_ptr<const RunResult> RunStore::make(const experiments::Experiment& run, const std::string& key,
+                                                const OnStep& on_step) {
   if (const auto known = shared_->finished->find(key); known && known->whole()) {
-    const std::unique_ptr<Run> run = Run::resume(*known, data, *backend_);
-    auto result = std::make_shared<RunResult>(result_of(*run, spec, data, *backend_));
+    const std::shared_ptr<const Task> data = task(run.spec.data);
+    const std::unique_ptr<Run> end = Run::resume(*known, data, *backend_);
+    auto result = std::make_shared<RunResult>(result_of(*end, run.spec, data, *backend_));
     result->history = known->history;
     return result;
   }
-  Run run(spec, data, *backend_);
-  run.schedule_edits(edits);
-  const int32_t steps = spec.train.steps;
-  for (int32_t step = 1; step <= steps && !run.non_finite(); ++step) {
-    run.step();
-    if (on_step && !on_step({key, step, steps, run.history(), run.plateau_level()})) throw Cancelled();
-  }
-  auto result = std::make_shared<RunResult>(result_of(run, spec, data, *backend_));
-  result->history = shared_->finished->put(run.finished())->history;
-  const std::lock_guard lock(shared_->mutex);
-  ++shared_->trained;
-  return result;
+  const experiments::Outcome outcome =
+      experiments::train(plan_of({run}, on_step), shared_->kept, {.runs_at_a_time = 1, .threads_each = threads_},
+                         [](const experiments::Progress&) { return true; });
+  if (!outcome.failed.empty()) throw Error(outcome.failed.begin()->second);
+  if (!outcome.complete) throw Cancelled();
+  return find(key);
 }
+
+void RunStore::train_ahead(std::vector<experiments::Experiment> runs, const OnStep& on_step,
+                           const std::function<bool(const experiments::Progress&)>& on_progress,
+                           experiments::Shard shard) {
+  std::erase_if(runs, [&](const experiments::Experiment& run) {
+    const std::string key = key_of(run.spec, run.edits);
+    const auto done = shared_->finished->find(key);
+    return find(key) || (done && done->whole());
+  });
+  if (runs.empty()) return;
+  const experiments::Outcome outcome =
+      experiments::train(plan_of(std::move(runs), on_step), shared_->kept,
+                         {.runs_at_a_time = threads_, .shard = shard},
+                         on_progress ? on_progress : [](const experiments::Progress&) { return true; });
+  if (!outcome.failed.empty()) throw Error(outcome.failed.begin()->second);
+  if (!outcome.complete) throw Cancelled();
+}
+
+std::vector<std::string> RunStore::damaged() const { return shared_->kept.damaged(); }
 
 }  // namespace normscope::lessons

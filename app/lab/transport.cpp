@@ -339,7 +339,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
   // Before the timeline's own area, which reaches under it in the compact layout.
   if (const auto fork = timeline.fork_place(timeline.x_of(cursor_step(state, view))))
     timeline.fork_button(*fork, commands);
-  timeline.shell({bar.x - 8, bar.centre().y - 14, bar.w + 16, 28});
+  timeline.input({bar.x - 8, bar.centre().y - 14, bar.w + 16, 28});
   const float playhead = timeline.x_of(cursor_step(state, view));
   timeline.track();
   timeline.events(playhead);

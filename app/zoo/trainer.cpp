@@ -3,19 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <condition_variable>
-#include <exception>
 #include <map>
-#include <mutex>
+#include <memory>
+#include <numeric>
 #include <optional>
-#include <thread>
 
 #include "app/experiments/probes.h"
-#include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "engine/cpu/pool.h"
 #include "engine/measure/step_metrics.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
@@ -27,17 +22,6 @@ namespace {
 
 constexpr int32_t kSharesSequences = 4;
 constexpr double kShareResidual = 0.01;  ///< of float arithmetic; a wrong wiring misses by tenths at least
-constexpr auto kTick = std::chrono::milliseconds(100);
-
-using Tasks = std::map<std::string, std::shared_ptr<const Task>>;
-
-/// What belongs to the data in a key: two jobs with the same have one task.
-std::string data_key(const RunSpec& spec) {
-  std::string key;
-  for (const auto& [name, value] : field_values(spec))
-    if (name.starts_with("data.")) key += name + "=" + value + "\n";
-  return key + std::to_string(spec.model.sequence);
-}
 
 /// The definition carries every branch through the later norms; where the parts do not add up to the state
 /// again, the wiring lies outside it and the number would mean nothing.
@@ -88,16 +72,6 @@ double number_at(const Run& run, const std::string& name) {
   return static_cast<double>(frame[static_cast<size_t>(at)]);
 }
 
-/// What a step adds to the record.
-void note_step(const Run& run, Record& record) {
-  const int32_t step = run.steps_done();
-  if (step <= Record::kOpening) record.opening.push_back(static_cast<float>(run.last_loss()));
-  if (step == Record::kGradientStep) {
-    record.gradient_first = number_at(run, "L01.ffn.w2.grad_norm");
-    record.gradient_last = number_at(run, fmt::format("L{:02}.ffn.w2.grad_norm", run.spec().model.layers));
-  }
-}
-
 void conclude(const Run& run, Record& record) {
   record.steps = run.steps_done();
   record.loss = run.mean_loss(Record::kWindow);
@@ -115,219 +89,59 @@ void conclude(const Run& run, Record& record) {
                                                          : Verdict::Undecided;
 }
 
-bool same_opening(const Record& a, const Record& b) {
-  return std::equal(a.opening.begin(), a.opening.end(), b.opening.begin(), b.opening.end(),
-                    [](float x, float y) { return x == y || (std::isnan(x) && std::isnan(y)); });
-}
-
-/// Shared by the workers of one visit.
-struct Hall {
-  Hall(const std::vector<Job>& all, RecordStore& kept, const TrainerOptions& asked)
-      : jobs(all), store(kept), options(asked) {
-    for (size_t i = 0; i < jobs.size(); ++i)
-      if (first.emplace(jobs[i].key, i).second) distinct.push_back(i);
-    for (const size_t i : distinct) {
-      std::shared_ptr<const Task>& task = tasks[data_key(jobs[i].spec)];
-      if (!task) task = make_task(jobs[i].spec.data);
-    }
-    records.resize(jobs.size());
-    partial.resize(jobs.size());
+class Recording final : public experiments::Measurement {
+ public:
+  void begin(Run& run) override { measure_shares(run, record_); }
+  bool after_step(const Run& run) override {
+    if (run.steps_done() != Record::kGradientStep) return true;
+    record_.gradient_first = number_at(run, "L01.ffn.w2.grad_norm");
+    record_.gradient_last = number_at(run, fmt::format("L{:02}.ffn.w2.grad_norm", run.spec().model.layers));
+    return true;
   }
+  nlohmann::json end(Run& run) override {
+    conclude(run, record_);
+    return to_json(record_);
+  }
+  nlohmann::json so_far() const override { return to_json(record_); }
+  void go_on(const InputValue& so_far) override { record_ = record_from(so_far); }
+  void known(const InputValue& result, Run*) override { record_from(result); }
 
-  std::shared_ptr<const Task> task_of(const Job& job) const { return tasks.at(data_key(job.spec)); }
-
-  const std::vector<Job>& jobs;
-  RecordStore& store;
-  const TrainerOptions& options;
-  std::map<std::string, size_t> first;  // job of each key
-  std::vector<size_t> distinct;
-  Tasks tasks;
-  std::vector<std::optional<Record>> records;  // of distinct jobs; each written by one worker
-  std::vector<std::optional<Record>> partial;  // believed, with a state beside it
-  std::atomic<bool> stop{false};
-  std::atomic<int64_t> done{0};
-  std::mutex mutex;
-  std::condition_variable wake;
-  std::exception_ptr error;                   // of the store: ends the visit
-  std::map<std::thread::id, size_t> at_work;  // job of each worker
+ private:
+  Record record_;
 };
 
-/// The first steps of a run, to compare with what the store says of it.
-Record opening_of(Hall& hall, const Job& job, Backend& backend) {
-  Run run(job.spec, hall.task_of(job), backend);
-  run.measure_live(false);
-  Record record;
-  while (run.steps_done() < std::min(Record::kOpening, job.spec.train.steps) && !run.non_finite()) {
-    run.step();
-    note_step(run, record);
-  }
-  return record;
-}
-
-void look_up(Hall& hall, size_t index, Backend& backend) {
-  const Job& job = hall.jobs[index];
-  std::optional<Record> known = hall.store.find(job.key);
-  const bool whole = known.has_value();
-  if (!known) known = hall.store.find_partial(job.key);
-  if (known && same_opening(*known, opening_of(hall, job, backend)))
-    (whole ? hall.records : hall.partial)[index] = std::move(known);
-  ++hall.done;
-}
-
-/// A run to go on with: the interrupted one where there is one, else a fresh one with its shares measured.
-std::unique_ptr<Run> begin(Hall& hall, size_t index, Backend& backend, Record& record) {
-  const Job& job = hall.jobs[index];
-  if (hall.partial[index]) {
-    try {
-      std::unique_ptr<Run> run = Run::load(hall.store.state_path(job.key), hall.task_of(job), backend);
-      if (run->steps_done() == hall.partial[index]->steps) {
-        record = *hall.partial[index];
-        run->measure_live(false);
-        return run;
-      }
-    } catch (const Error&) {
-      // The state beside the record is gone or damaged: from the start.
-    }
-  }
-  auto run = std::make_unique<Run>(job.spec, hall.task_of(job), backend);
-  run->measure_live(false);
-  measure_shares(*run, record);
-  return run;
-}
-
-void keep_for_later(Hall& hall, const Job& job, const Run& run, Record& record) {
-  const std::string state = hall.store.state_path(job.key);
-  if (state.empty() || run.steps_done() < Record::kOpening) return;
-  record.steps = run.steps_done();
-  run.save(state);
-  hall.store.put_partial(job.key, record);
-}
-
-void train(Hall& hall, size_t index, Backend& backend) {
-  const Job& job = hall.jobs[index];
-  const int32_t steps = job.spec.train.steps;
-  Record record;
-  std::unique_ptr<Run> run;
-  try {
-    run = begin(hall, index, backend, record);
-  } catch (const Error& error) {
-    record.verdict = Verdict::Failed;
-    record.what = error.what();
-    hall.records[index] = record;
-    hall.done += steps;
-    return;
-  }
-  hall.done += run->steps_done();
-  while (run->steps_done() < steps && !run->non_finite()) {
-    if (hall.stop) return keep_for_later(hall, job, *run, record);
-    run->step();
-    note_step(*run, record);
-    ++hall.done;
-  }
-  hall.done += steps - run->steps_done();
-  conclude(*run, record);
-  hall.store.put(job.key, record);
-  hall.store.drop_partial(job.key);
-  hall.records[index] = std::move(record);
-}
-
-std::string note_of(const Hall& hall) {
-  std::string note;
-  for (const auto& [thread, index] : hall.at_work) {
-    const Job& job = hall.jobs[index];
-    note += fmt::format("{}{}{} seed {}", note.empty() ? "" : ", ", job.spec.name,
-                        job.warm ? " with warm-up" : "", job.seed);
-  }
-  return note;
-}
-
-/// Every index of `work` once, on workers of their own; this thread tells the progress.
-template <typename Each>
-void run_all(Hall& hall, const std::vector<size_t>& work, const Each& each, TrainerProgress progress,
-             const std::function<bool(const TrainerProgress&)>& on_progress) {
-  std::atomic<size_t> next{0};
-  std::atomic<int32_t> busy{0};
-  hall.done = 0;
-  const auto worker = [&] {
-    std::string doing = "zoo";
-    try {
-      const std::unique_ptr<Backend> backend = make_cpu_backend(hall.options.threads_each);
-      for (size_t i = next++; i < work.size() && !hall.stop; i = next++) {
-        {
-          const std::lock_guard lock(hall.mutex);
-          hall.at_work[std::this_thread::get_id()] = work[i];
-        }
-        doing = "zoo: " + hall.jobs[work[i]].spec.name;
-        each(work[i], *backend);
-      }
-    } catch (...) {
-      const std::lock_guard lock(hall.mutex);
-      if (!hall.error) hall.error = exception_for_others(doing);
-      hall.stop = true;
-    }
-    const std::lock_guard lock(hall.mutex);
-    hall.at_work.erase(std::this_thread::get_id());
-    --busy;
-    hall.wake.notify_all();
-  };
-  int32_t count = hall.options.runs_at_a_time > 0 ? hall.options.runs_at_a_time : default_runs_at_a_time();
-  count = std::min(count, static_cast<int32_t>(work.size()));
-  busy = count;
-  {
-    std::vector<std::jthread> threads;
-    try {
-      for (int32_t i = 0; i < count; ++i) threads.push_back(start_thread("zoo", worker));
-      std::unique_lock lock(hall.mutex);
-      while (busy > 0) {
-        hall.wake.wait_for(lock, kTick);
-        progress.done = hall.done, progress.note = note_of(hall);
-        lock.unlock();
-        if (!on_progress(progress)) hall.stop = true;
-        lock.lock();
-      }
-    } catch (...) {
-      hall.stop = true;  // the workers put their runs by; then they are joined
-      throw;
-    }
-  }
-  if (hall.error) std::rethrow_exception(hall.error);
+/// Depth by depth and seed by seed, so that what ends early has something of every entry.
+std::vector<size_t> training_order(const std::vector<Job>& jobs) {
+  std::map<int32_t, size_t> depth;  // where its jobs begin
+  for (size_t i = 0; i < jobs.size(); ++i) depth.emplace(jobs[i].layers, i);
+  std::vector<size_t> order(jobs.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::pair(depth[jobs[a].layers], jobs[a].seed) < std::pair(depth[jobs[b].layers], jobs[b].seed);
+  });
+  return order;
 }
 
 }  // namespace
 
-int32_t default_runs_at_a_time() { return cpu::Pool(0).threads(); }
-
-Visit visit(const std::vector<Job>& jobs, RecordStore& store, const TrainerOptions& options,
-            const std::function<bool(const TrainerProgress&)>& on_progress) {
-  Hall hall(jobs, store, options);
-  Visit out;
-  if (!store.folder().empty())
-    run_all(
-        hall, hall.distinct, [&](size_t index, Backend& backend) { look_up(hall, index, backend); },
-        {true, 0, static_cast<int64_t>(hall.distinct.size()), ""}, on_progress);
-  std::vector<size_t> missing;
-  int64_t steps = 0;
-  for (const size_t index : hall.distinct) {
-    if (hall.records[index]) continue;
-    missing.push_back(index);
-    steps += jobs[index].spec.train.steps;
+Visit visit(const std::vector<Job>& jobs, experiments::ResultStore& store,
+            const experiments::RunnerOptions& options,
+            const std::function<bool(const experiments::Progress&)>& on_progress) {
+  const std::vector<size_t> order = training_order(jobs);
+  experiments::Plan plan;
+  plan.measurement = "zoo 2";
+  for (const size_t job : order) plan.experiments.push_back({jobs[job].spec, {}});
+  plan.measure = [](size_t) { return std::make_unique<Recording>(); };
+  const experiments::Outcome outcome = experiments::train(plan, store, options, on_progress);
+  Visit visit{std::vector<std::optional<Record>>(jobs.size()), outcome.trained, outcome.stored, outcome.complete};
+  for (size_t i = 0; i < order.size(); ++i)
+    if (outcome.results[i]) visit.records[order[i]] = record_from(*outcome.results[i]);
+  for (const auto& [i, why] : outcome.failed) {
+    Record failed;
+    failed.verdict = Verdict::Failed, failed.what = why;
+    visit.records[order[i]] = failed;
   }
-  // Depth by depth and seed by seed, so that what ends early has something of every entry.
-  std::map<int32_t, size_t> depth;  // where its jobs begin
-  for (size_t i = 0; i < jobs.size(); ++i) depth.emplace(jobs[i].layers, i);
-  std::stable_sort(missing.begin(), missing.end(), [&](size_t a, size_t b) {
-    return std::pair(depth[jobs[a].layers], jobs[a].seed) < std::pair(depth[jobs[b].layers], jobs[b].seed);
-  });
-  out.stored = static_cast<int32_t>(hall.distinct.size() - missing.size());
-  if (!options.stored_only && !hall.stop)
-    run_all(
-        hall, missing, [&](size_t index, Backend& backend) { train(hall, index, backend); },
-        {false, 0, steps, ""}, on_progress);
-  for (const size_t index : missing) out.trained += hall.records[index].has_value();
-  out.complete = !hall.stop;
-  out.records = std::move(hall.records);
-  for (size_t i = 0; i < jobs.size(); ++i) out.records[i] = out.records[hall.first.at(jobs[i].key)];
-  return out;
+  return visit;
 }
 
 }  // namespace normscope::zoo

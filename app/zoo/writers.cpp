@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <array>
 
+#include "app/experiments/result_store.h"
 #include "app/zoo/summary.h"
 
 namespace normscope::zoo {
 namespace {
 
 using Json = nlohmann::json;
+using experiments::number_json;
 using Cells = std::vector<std::string>;
 
 /// Terminal columns of a UTF-8 text without wide characters.

@@ -24,7 +24,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kWhere = "checkpoint";
-constexpr size_t kFrameBytes = size_t{3} << 20;  // of the frames in a file
 
 // Names and paths may hold bytes that are not UTF-8; JSON cannot.
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -94,13 +93,13 @@ struct RunImage::Data {
 RunImage::RunImage(std::unique_ptr<const Data> data) : data_(std::move(data)) {}
 RunImage::~RunImage() = default;
 
-void RunImage::write(const std::string& path) const {
+void RunImage::write(const std::string& path, size_t frame_bytes) const {
   SafetensorsWriter file;
   for (const ParameterInfo& info : data_->parameters)
     for (size_t b = 0; b < std::size(kBlocks); ++b)
       file.add(kBlocks[b].first + info.name, shape_of(info.shape),
                std::span(data_->weights[b]).subspan(info.offset, static_cast<size_t>(info.shape.size())));
-  const FrameBlock frames = data_->history->frames(data_->step, kFrameBytes);
+  const FrameBlock frames = data_->history->frames(data_->step, frame_bytes);
   file.add("history/steps", row(data_->loss.steps), std::span(data_->loss.steps));
   file.add("history/losses", row(data_->loss.values), std::span(data_->loss.values));
   file.add("history/rates", row(data_->rate.values), std::span(data_->rate.values));
@@ -148,7 +147,7 @@ std::shared_ptr<const RunImage> Run::image() const {
   return std::shared_ptr<const RunImage>(new RunImage(std::move(data)));
 }
 
-void Run::save(const std::string& path) const { image()->write(path); }
+void Run::save(const std::string& path, size_t frame_bytes) const { image()->write(path, frame_bytes); }
 
 RunSpec Run::saved_spec(const std::string& path) { return read_saved_run(SafetensorsFile::load(path)).spec; }
 

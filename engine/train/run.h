@@ -38,12 +38,16 @@ struct BatchMeasurement {
 
 struct Keyframe;
 
+/// Of the frames in a checkpoint.
+inline constexpr size_t kSavedFrameBytes = size_t{3} << 20;
+
 /// A run as it stood when this was taken: weights, optimizer state, history. Any thread may write it at any
 /// time, while the run trains on.
 class RunImage {
  public:
   ~RunImage();
-  void write(const std::string& path) const;  ///< safetensors, atomic; throws Error
+  /// safetensors, atomic; `frame_bytes`: of the history's frames, thinned to that. Throws Error.
+  void write(const std::string& path, size_t frame_bytes = kSavedFrameBytes) const;
 
  private:
   friend class Run;
@@ -140,7 +144,7 @@ class Run {
   void recover_on(Backend& backend, const std::string& why);
   bool catching_up() const;  ///< a step that is done again is under way: see recover_on()
 
-  void save(const std::string& path) const;  ///< image(), written
+  void save(const std::string& path, size_t frame_bytes = kSavedFrameBytes) const;  ///< image(), written
   /// Bitwise continuation; refuses another data set (hash), a truncated, foreign or mismatching file.
   static std::unique_ptr<Run> load(const std::string& path, std::shared_ptr<const Task> task,
                                    Backend& backend);

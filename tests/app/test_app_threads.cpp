@@ -44,7 +44,7 @@ TEST_CASE("runs are trained ahead on several threads, into the store of a Lab th
   lab.start(specs, true);
   RunStore store(2, lab.finished_runs());
   std::atomic<int> steps{0};
-  train_ahead({&lesson}, store, Tier::Fast, [&](const RunProgress&) { return ++steps, true; });
+  store.train_ahead(runs_of({&lesson}, Tier::Fast), [&](const RunProgress&) { return ++steps, true; });
   lab.wait_idle();
   CHECK(steps > 0);
   for (const LessonRun& run : lesson.runs)

@@ -1,0 +1,79 @@
+// Results of finished runs on disk: what was measured of a run is kept under a key of all that decides the run's
+// bits, so that the same run is trained once, whoever asks for it: the lessons' checks, the zoo, a reproduction.
+// A file a result, a JSON object with format, key, measurement and result; the state of an interrupted run, or
+// of one that goes on being used, lies beside it as a checkpoint.
+//
+// Promises: any number of threads and programs may share a folder, as files are replaced whole. A file that
+// cannot be read, or that belongs to another key, counts as absent and is named by damaged(); its run is trained
+// again. Above the budget, what was unused for longest goes first. Without a folder nothing is kept.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/io/input_value.h"
+#include "engine/spec/spec.h"
+#include "engine/tape/backend.h"
+
+namespace normscope::experiments {
+
+/// A run: specification, seed in it, and what changes while it trains.
+struct Experiment {
+  RunSpec spec;
+  std::vector<Edit> edits;
+};
+
+/// All that decides its bits, a line each: specification and edits (run_key), hash of the data, numbers_of().
+std::string key_of(const Experiment& experiment, uint64_t data_hash, Backend& backend);
+
+class ResultStore {
+ public:
+  static constexpr uint64_t kBudget = uint64_t{2} << 30;
+
+  /// Makes the folder, unless it is empty, and lets go what is over the budget. Throws Error.
+  explicit ResultStore(std::string folder, uint64_t budget = kBudget);
+
+  std::optional<InputValue> find(const std::string& key, std::string_view measurement);
+  void put(const std::string& key, std::string_view measurement, const nlohmann::json& result);  ///< throws Error
+
+  /// Where the state of a run is kept; empty without a folder.
+  std::string state_path(const std::string& key, std::string_view measurement) const;
+  /// What was measured of an interrupted run so far; its state lies at state_path().
+  std::optional<InputValue> find_partial(const std::string& key, std::string_view measurement);
+  void put_partial(const std::string& key, std::string_view measurement, const nlohmann::json& result);
+  void drop_partial(const std::string& key, std::string_view measurement, bool keep_state);
+
+  const std::string& folder() const { return folder_; }
+  std::vector<std::string> damaged() const;  ///< files that could not be read, each named once
+  void trim();                               ///< down to the budget
+
+ private:
+  std::string path(const std::string& key, std::string_view measurement, std::string_view ending) const;
+  std::optional<InputValue> read(const std::string& name, const std::string& key, std::string_view measurement);
+  void write(const std::string& name, const std::string& key, std::string_view measurement,
+             const nlohmann::json& result);
+
+  std::string folder_;
+  uint64_t budget_;
+  struct Shared;
+  std::shared_ptr<Shared> shared_;
+};
+
+struct Merged {
+  int32_t taken = 0, known = 0;        ///< results; those that were there already
+  std::vector<std::string> damaged;    ///< files that are no results; left out
+  std::vector<std::string> machines;   ///< backend and instruction set of the results, each once
+};
+/// Takes the results of other folders into `into`: those of shards, or of other machines. Throws Error.
+Merged merge(const std::string& into, const std::vector<std::string>& folders);
+
+/// A number, or null where it is not finite; and back: NaN for null.
+nlohmann::json number_json(double value);
+double number_from(const InputValue& json);
+
+}  // namespace normscope::experiments

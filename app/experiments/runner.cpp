@@ -1,0 +1,279 @@
+#include "app/experiments/runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "engine/core/boundary.h"
+#include "engine/core/error.h"
+#include "engine/cpu/pool.h"
+
+namespace normscope::experiments {
+namespace {
+
+constexpr auto kTick = std::chrono::milliseconds(100);
+
+/// Shared by the workers of one call.
+class Session {
+ public:
+  Session(const Plan& plan, ResultStore& store, const RunnerOptions& options)
+      : plan_(plan), store_(store), options_(options) {
+    const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+    for (size_t i = 0; i < plan.experiments.size(); ++i) {
+      keys_.push_back(key_of(plan.experiments[i], task_of(i)->hash(), *backend));
+      if (first_.emplace(keys_.back(), i).second && mine(i)) distinct_.push_back(i);
+    }
+    results_.resize(plan.experiments.size());
+    measured_.resize(plan.experiments.size());
+  }
+
+  Outcome run(const std::function<bool(const Progress&)>& on_progress);
+
+ private:
+  bool mine(size_t index) const {
+    const auto [shard, count] = options_.shard;
+    return static_cast<int32_t>(index % static_cast<size_t>(count)) == shard;
+  }
+  std::shared_ptr<const Task> task_of(size_t index);
+  void look_up(size_t index, Backend& backend);
+  std::unique_ptr<Run> begin(size_t index, Backend& backend, Measurement& measurement);
+  void train_one(size_t index, Backend& backend);
+  void keep_for_later(size_t index, const Run& run, const Measurement& measurement);
+  void finish(size_t index, Run& run, Measurement& measurement);
+  std::string note() const;
+  template <typename Each>
+  void on_workers(const std::vector<size_t>& work, const Each& each, Progress progress,
+                  const std::function<bool(const Progress&)>& on_progress);
+
+  const Plan& plan_;
+  ResultStore& store_;
+  const RunnerOptions& options_;
+  std::vector<std::string> keys_;
+  std::map<std::string, size_t> first_;  // experiment of each key
+  std::vector<size_t> distinct_;
+  std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
+  std::vector<std::optional<InputValue>> results_;  // of distinct ones; each written by one worker
+  std::vector<std::optional<std::string>> measured_;
+  std::map<size_t, std::string> failed_;
+  std::atomic<bool> stop_{false};
+  std::atomic<int64_t> done_{0};
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::exception_ptr error_;                   // of the store: ends the call
+  std::map<std::thread::id, size_t> at_work_;  // experiment of each worker
+};
+
+// Before the workers start, and then only found.
+std::shared_ptr<const Task> Session::task_of(size_t index) {
+  const DataSpec& data = plan_.experiments[index].spec.data;
+  for (const auto& [spec, task] : tasks_)
+    if (spec == data) return task;
+  return tasks_.emplace_back(data, make_task(data)).second;
+}
+
+void Session::look_up(size_t index, Backend& backend) {
+  const std::string& key = keys_[index];
+  if (std::optional<InputValue> known = store_.find(key, plan_.measurement)) {
+    try {
+      std::unique_ptr<Run> state;
+      if (plan_.keep_state)
+        state = Run::load(store_.state_path(key, plan_.measurement), task_of(index), backend);
+      plan_.measure(index)->known(*known, state.get());
+      results_[index] = std::move(known);
+    } catch (const Error&) {
+      // The state beside it is gone or damaged, or it is no such result: trained again.
+    }
+  }
+  ++done_;
+}
+
+/// A run to go on with: the interrupted one where there is one, else a fresh one.
+std::unique_ptr<Run> Session::begin(size_t index, Backend& backend, Measurement& measurement) {
+  const Experiment& experiment = plan_.experiments[index];
+  if (const auto part = store_.find_partial(keys_[index], plan_.measurement)) {
+    try {
+      auto run = Run::load(store_.state_path(keys_[index], plan_.measurement), task_of(index), backend);
+      if (run->steps_done() == part->at("steps").whole(0, experiment.spec.train.steps)) {
+        measurement.go_on(part->at("so_far"));
+        run->measure_live(plan_.live);
+        return run;
+      }
+    } catch (const Error&) {
+      // The state is gone or damaged: from the start.
+    }
+  }
+  auto run = std::make_unique<Run>(experiment.spec, task_of(index), backend);
+  run->measure_live(plan_.live);
+  run->schedule_edits(experiment.edits);
+  measurement.begin(*run);
+  return run;
+}
+
+void Session::keep_for_later(size_t index, const Run& run, const Measurement& measurement) {
+  const std::string state = store_.state_path(keys_[index], plan_.measurement);
+  if (state.empty() || run.steps_done() == 0) return;
+  run.save(state, kHistoryBudget);
+  store_.put_partial(keys_[index], plan_.measurement,
+                     {{"steps", run.steps_done()}, {"so_far", measurement.so_far()}});
+}
+
+void Session::finish(size_t index, Run& run, Measurement& measurement) {
+  const nlohmann::json result = measurement.end(run);
+  // The state first: a result promises it.
+  if (plan_.keep_state && !store_.folder().empty())
+    run.save(store_.state_path(keys_[index], plan_.measurement), kHistoryBudget);
+  store_.put(keys_[index], plan_.measurement, result);
+  store_.drop_partial(keys_[index], plan_.measurement, plan_.keep_state);
+  measured_[index] = result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void Session::train_one(size_t index, Backend& backend) {
+  const int32_t steps = plan_.experiments[index].spec.train.steps;
+  std::unique_ptr<Measurement> measurement = plan_.measure(index);
+  std::unique_ptr<Run> run;
+  try {
+    run = begin(index, backend, *measurement);
+  } catch (const Error& error) {
+    const std::lock_guard lock(mutex_);
+    failed_[index] = error.what();
+    done_ += steps;
+    return;
+  }
+  done_ += run->steps_done();
+  while (run->steps_done() < steps && !run->non_finite()) {
+    if (stop_) return keep_for_later(index, *run, *measurement);
+    run->step();
+    ++done_;
+    if (!measurement->after_step(*run)) stop_ = true;
+  }
+  done_ += steps - run->steps_done();
+  finish(index, *run, *measurement);
+}
+
+std::string Session::note() const {
+  std::string note;
+  for (const auto& [thread, index] : at_work_) {
+    const RunSpec& spec = plan_.experiments[index].spec;
+    note += fmt::format("{}{}{} seed {}", note.empty() ? "" : ", ", spec.name,
+                        spec.train.schedule.warmup > 0 ? " with warm-up" : "", spec.seed);
+  }
+  return note;
+}
+
+/// Every index of `work` once, on workers of their own; this thread tells the progress.
+template <typename Each>
+void Session::on_workers(const std::vector<size_t>& work, const Each& each, Progress progress,
+                         const std::function<bool(const Progress&)>& on_progress) {
+  std::atomic<size_t> next{0};
+  std::atomic<int32_t> busy{0};
+  done_ = 0;
+  const auto worker = [&] {
+    std::string doing = "experiments";
+    try {
+      const std::unique_ptr<Backend> backend = make_cpu_backend(options_.threads_each);
+      for (size_t i = next++; i < work.size() && !stop_; i = next++) {
+        {
+          const std::lock_guard lock(mutex_);
+          at_work_[std::this_thread::get_id()] = work[i];
+        }
+        doing = "experiments: " + plan_.experiments[work[i]].spec.name;
+        each(work[i], *backend);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = exception_for_others(doing);
+      stop_ = true;
+    }
+    const std::lock_guard lock(mutex_);
+    at_work_.erase(std::this_thread::get_id());
+    --busy;
+    wake_.notify_all();
+  };
+  int32_t count = options_.runs_at_a_time > 0 ? options_.runs_at_a_time : default_runs_at_a_time();
+  count = std::min(count, static_cast<int32_t>(work.size()));
+  busy = count;
+  {
+    std::vector<std::jthread> threads;
+    try {
+      for (int32_t i = 0; i < count; ++i) threads.push_back(start_thread("experiments", worker));
+      std::unique_lock lock(mutex_);
+      while (busy > 0) {
+        wake_.wait_for(lock, kTick);
+        progress.done = done_, progress.note = note();
+        lock.unlock();
+        if (!on_progress(progress)) stop_ = true;
+        lock.lock();
+      }
+    } catch (...) {
+      stop_ = true;  // the workers put their runs by; then they are joined
+      throw;
+    }
+  }
+  if (error_) std::rethrow_exception(error_);
+}
+
+Outcome Session::run(const std::function<bool(const Progress&)>& on_progress) {
+  if (!store_.folder().empty())
+    on_workers(
+        distinct_, [&](size_t index, Backend& backend) { look_up(index, backend); },
+        {true, 0, static_cast<int64_t>(distinct_.size()), ""}, on_progress);
+  std::vector<size_t> missing;
+  int64_t steps = 0;
+  for (const size_t index : distinct_) {
+    if (results_[index]) continue;
+    missing.push_back(index);
+    steps += plan_.experiments[index].spec.train.steps;
+  }
+  Outcome out;
+  out.stored = static_cast<int32_t>(distinct_.size() - missing.size());
+  if (!options_.stored_only && !stop_)
+    on_workers(
+        missing, [&](size_t index, Backend& backend) { train_one(index, backend); }, {false, 0, steps, ""},
+        on_progress);
+  for (const size_t index : missing) {
+    if (!measured_[index]) continue;
+    results_[index] = InputValue::parse(*measured_[index], plan_.experiments[index].spec.name);
+    ++out.trained;
+  }
+  if (out.trained > 0) store_.trim();
+  out.complete = !stop_;
+  out.results = std::move(results_);
+  for (size_t i = 0; i < keys_.size(); ++i) {
+    const size_t first = first_.at(keys_[i]);
+    out.results[i] = out.results[first];
+    if (const auto at = failed_.find(first); at != failed_.end()) out.failed[i] = at->second;
+  }
+  return out;
+}
+
+}  // namespace
+
+Shard shard_from(std::string_view text) {
+  const size_t slash = text.find('/');
+  Shard shard;
+  const auto number = [&](std::string_view part, int32_t& to) {
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), to);
+    return error == std::errc() && end == part.data() + part.size();
+  };
+  if (slash == text.npos || !number(text.substr(0, slash), shard.index) ||
+      !number(text.substr(slash + 1), shard.count) || shard.index < 1 || shard.index > shard.count)
+    fail("--shard", "{} is no shard: expected I/N with I from 1 to N, as 2/8", shown_text(text));
+  --shard.index;
+  return shard;
+}
+
+int32_t default_runs_at_a_time() { return cpu::Pool(0).threads(); }
+
+Outcome train(const Plan& plan, ResultStore& store, const RunnerOptions& options,
+              const std::function<bool(const Progress&)>& on_progress) {
+  return Session(plan, store, options).run(on_progress);
+}
+
+}  // namespace normscope::experiments
