@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "app/cli/options.h"
+#include "app/commands/results.h"
 #include "app/commands/specs.h"
 #include "app/cli/terminal.h"
 #include "app/course/check.h"
@@ -86,13 +87,17 @@ Exit check(const Course& course, const LessonOptions& options) {
   if (options.write && tier == Tier::Fast)
     throw CommandError(Exit::usage, "--write: expected --full with it (measured.json holds five seeds)");
   const InterruptGuard guard;
-  RunStore store(options.threads);
+  RunStore store(options.threads, nullptr, results_folder(options.store));
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   const OnStep on_step = [](const RunProgress&) { return !InterruptGuard::interrupted(); };
-  train_ahead(chosen, store, tier, on_step);
+  Bars bars;
+  store.train_ahead(runs_of(chosen, tier), {}, std::ref(bars),
+                    options.shard.empty() ? experiments::Shard{}
+                                          : with_exit(Exit::usage, [&] { return experiments::shard_from(options.shard); }));
+  bars.finish();
   const double training = seconds();
   std::vector<LessonReport> reports;
   Closing closing;
@@ -108,6 +113,7 @@ Exit check(const Course& course, const LessonOptions& options) {
     flush();
     reports.push_back(std::move(report));
   }
+  complain_of(store.damaged());
   const int failed = print_end(reports, store.trained(), training, seconds());
   return closing.code(exit_of(course, failed == 0 ? Exit::ok : Exit::check_failed));
 }

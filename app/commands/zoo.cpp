@@ -6,9 +6,9 @@
 #include <filesystem>
 
 #include "app/cli/options.h"
+#include "app/commands/results.h"
 #include "app/commands/specs.h"
 #include "app/cli/terminal.h"
-#include "app/shell/settings.h"
 #include "app/zoo/summary.h"
 #include "app/zoo/trainer.h"
 #include "engine/io/atomic_file.h"
@@ -52,26 +52,9 @@ Files files_of(const ZooOptions& options) {
           place(options.markdown, "zoo.md")};
 }
 
-std::string store_folder(const ZooOptions& options) {
-  if (!options.out.empty()) return options.out + "/runs";
-  const std::string cache = cache_folder();
-  return cache.empty() ? cache : cache + "/zoo";
-}
-
-/// In the user's cache unless --out says otherwise. Where nothing can be kept there, the runs are trained all
-/// the same.
-zoo::RecordStore store_of(const ZooOptions& options) {
-  const std::string folder = store_folder(options);
-  if (!options.out.empty()) return zoo::RecordStore(folder);
-  try {
-    if (folder.empty()) throw Error("[zoo] there is no folder for a cache");
-    zoo::RecordStore store(folder);
-    if (!options.stored) AtomicFile(folder + "/probe", "zoo");
-    return store;
-  } catch (const Error& error) {
-    complain(fmt::format("{}; no run is kept", error.what()));
-    return zoo::RecordStore("");
-  }
+/// In the user's cache unless --out says otherwise.
+experiments::ResultStore store_of(const ZooOptions& options) {
+  return experiments::ResultStore(options.out.empty() ? results_folder("") : options.out + "/runs");
 }
 
 /// The line that makes the same table, without what only names files of this machine.
@@ -108,27 +91,6 @@ void write_files(const ZooOptions& options, const Files& files, const zoo::Summa
   save(files.markdown, [&] { return zoo::to_markdown(summary, picture, command_of(options)); });
 }
 
-/// Both phases of a visit as progress bars. False: interrupted.
-class Bars {
- public:
-  bool operator()(const zoo::TrainerProgress& at) {
-    if (!bar_ || at.checking != checking_) {
-      if (bar_) bar_->finish();
-      checking_ = at.checking;
-      bar_.emplace(at.checking ? "looking through the store" : "training", at.total);
-    }
-    if (at.total > 0) bar_->update(at.done, at.note);
-    return !InterruptGuard::interrupted();
-  }
-  void finish() {
-    if (bar_) bar_->finish();
-  }
-
- private:
-  std::optional<Progress> bar_;
-  bool checking_ = false;
-};
-
 /// Runs that could not be trained at all: one line.
 void refuse_failed(const zoo::Summary& summary) {
   for (const zoo::Row& row : summary.rows)
@@ -149,15 +111,14 @@ Exit zoo(const ZooOptions& options) {
   check_outputs(
       {{"--json", files.json}, {"--csv", files.csv}, {"--svg", files.svg}, {"--markdown", files.markdown}},
       jobs.empty() ? std::vector<NamedFile>{} : files_of(jobs.front().spec));
-  zoo::RecordStore store = store_of(options);
+  experiments::ResultStore store = store_of(options);
 
   const InterruptGuard guard;
   Bars bars;
-  const zoo::TrainerOptions trainer{options.threads, 1, options.stored};
-  const zoo::Visit visit = zoo::visit(jobs, store, trainer, std::ref(bars));
+  const experiments::RunnerOptions runner{options.threads, 1, options.stored};
+  const zoo::Visit visit = zoo::visit(jobs, store, runner, std::ref(bars));
   bars.finish();
-  for (const std::string& path : store.damaged())
-    complain(path + ": not a result that can be read, trained again");
+  complain_of(store.damaged());
 
   const zoo::Summary summary = zoo::summarise(plan, jobs, visit.records);
   say("{}\n{} runs trained, {} taken from {}\n", zoo::to_text(summary), visit.trained, visit.stored,

@@ -28,20 +28,20 @@ constexpr Room kRooms[] = {
     {"engine/data", "engine/core engine/io"},
     {"ops.def", ""},
     {"engine/tape", "engine/core ops.def probe"},
-    {"probe", "engine/core engine/tape"},  // the passes keep what a probe reads
-    {"engine/ops", "engine/core engine/tape probe ops.def"},
+    {"probe", "engine/tape"},  // the passes keep what a probe reads
+    {"engine/ops", "engine/core engine/tape"},
     {"engine/cpu", "engine/core engine/tape ops.def"},
-    {"engine/ops on cpu", "engine/core engine/tape engine/cpu engine/ops probe"},
+    {"engine/ops on cpu", "engine/core engine/cpu engine/ops probe"},
     {"engine/cuda", "engine/core engine/tape engine/ops probe ops.def"},
-    {"engine/ops on cuda", "engine/core engine/tape engine/cuda engine/ops probe"},
-    {"engine/model", "engine/core engine/io engine/tape engine/ops probe"},
+    {"engine/ops on cuda", "engine/cuda engine/ops"},
+    {"engine/model", "engine/core engine/io engine/tape engine/ops"},
     {"engine/text", "engine/core engine/io engine/data engine/tape engine/ops engine/model"},
     {"engine/spec", "engine/core engine/io engine/data engine/tape engine/model"},
-    {"engine/measure", "engine/core engine/cpu engine/data engine/tape engine/ops engine/model probe"},
+    {"engine/measure", "engine/core engine/cpu engine/data engine/tape engine/ops engine/model"},
     {"engine/train",
-     "engine/core engine/io engine/cpu engine/data engine/tape engine/model engine/spec engine/measure"},
+     "engine/core engine/io engine/data engine/tape engine/model engine/spec engine/measure"},
     {"engine/lab", "engine/core engine/io engine/cpu engine/tape engine/ops engine/spec engine/measure "
-                   "engine/train probe"},
+                   "engine/train"},
     {"engine", "engine/core engine/tape engine/ops"},
 
     {"app/files", "engine/core engine/io engine/data engine/spec engine/lab"},
@@ -55,14 +55,14 @@ constexpr Room kRooms[] = {
     {"app/panels", "app/files app/ui app/plot app/headless app/view engine/core engine/io engine/measure"},
     {"app/diagram", "app/ui app/view app/panels engine/lab"},
     {"app/lab", "app/ui app/plot app/view app/settings app/panels app/diagram engine/lab"},
-    {"app/experiments", "engine/core engine/cpu engine/data engine/tape engine/spec engine/measure engine/train "
+    {"app/experiments", "app/files engine/core engine/io engine/cpu engine/data engine/tape engine/spec engine/measure engine/train "
                         "engine/lab"},
     {"app/course", "app/files app/ui app/plot app/tex app/view app/experiments engine/core engine/io engine/spec "
                    "engine/measure"},
     {"app/lessons", "app/files app/ui app/plot app/view app/course engine/core engine/io"},
-    {"app/zoo", "app/files app/ui app/experiments engine/core engine/cpu engine/io engine/tape engine/model "
+    {"app/zoo", "app/files app/ui app/experiments engine/core engine/io engine/tape engine/model "
                 "engine/spec engine/measure engine/train engine/lab"},
-    {"app/shell", "app/files app/ui app/view app/settings app/panels app/lab app/lessons app/course engine/core "
+    {"app/shell", "app/files app/ui app/view app/settings app/panels app/lab app/lessons engine/core "
                   "engine/io engine/data engine/tape engine/model engine/spec engine/lab"},
     {"app/window", "app/files app/ui app/headless app/shell engine/core engine/io engine/lab"},
     {"app/cli", "engine/core engine/cpu engine/spec"},

@@ -231,7 +231,7 @@ TEST_CASE("files: bookmarks and the undo log of a session", "[gate]") {
 
 TEST_CASE("files: a record of the zoo", "[gate]") {
   zoo::Record record;
-  record.steps = 300, record.opening = {1, 2, 3};
+  record.steps = 300;
   const Json good = to_json(record);
   const auto says = [](const Json& json) {
     return error_of([&] { zoo::record_from(InputValue::parse(json.dump(), "r")); });
@@ -244,8 +244,7 @@ TEST_CASE("files: a record of the zoo", "[gate]") {
        "verdict is \"fine\": expected one of learns, stuck, diverges, not finite, undecided, failed"},
       {"steps", "-1", "steps is -1: expected a whole number from 0 to 10000000"},
       {"since", "1e9", "since is 1000000000.0: expected a whole number from -1 to 10000000"},
-      {"loss", "\"low\"", "loss is \"low\": expected a number from -1e+300 to 1e+300"},
-      {"opening", "7", "opening is 7: expected a list of 0 to 10000"}};
+      {"loss", "\"low\"", "loss is \"low\": expected a number from -1e+300 to 1e+300"}};
   for (const auto& one : cases) {
     Json json = good;
     json[one.key] = Json::parse(one.value);
@@ -363,7 +362,7 @@ TEST_CASE("files: the limits that are stated are those that hold", "[gate]") {
                                                     {"`settings.toml`", input::kSettings},
                                                     {"settings of the desktop", input::kDesktop},
                                                     {"script", input::kScript},
-                                                    {"record of the zoo", input::kZooRecord},
+                                                    {"stored result", input::kResult},
                                                     {"page for the claim table", input::kPage}};
   for (const auto& [what, kind] : rows) {
     INFO(what);

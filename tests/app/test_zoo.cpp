@@ -15,6 +15,7 @@
 
 using namespace normscope;
 using namespace normscope::zoo;
+using experiments::ResultStore, experiments::Progress;
 using test::Folder;
 
 namespace {
@@ -31,9 +32,9 @@ Plan tiny_plan(std::string_view names) {
   return plan;
 }
 
-bool carry_on(const TrainerProgress&) { return true; }
+bool carry_on(const Progress&) { return true; }
 
-Visit visit_all(const Plan& plan, RecordStore& store, int32_t runs_at_a_time = 2) {
+Visit visit_all(const Plan& plan, ResultStore& store, int32_t runs_at_a_time = 2) {
   return visit(jobs_of(plan), store, {.runs_at_a_time = runs_at_a_time}, carry_on);
 }
 
@@ -149,7 +150,7 @@ TEST_CASE("changes by pattern and by mix reach the layers that they name") {
 
 TEST_CASE("a record is what a run of the same specification shows") {
   const Plan plan = tiny_plan("pre");
-  RecordStore store("");
+  ResultStore store("");
   const Visit all = visit_all(plan, store);
   const std::vector<Job> jobs = jobs_of(plan);
   REQUIRE(all.records.size() == 4);
@@ -177,7 +178,7 @@ TEST_CASE("a record is what a run of the same specification shows") {
 
 TEST_CASE("the number of runs at a time changes nothing; equal runs are trained once") {
   const Plan plan = tiny_plan("post,pre,clip-1");
-  RecordStore none("");
+  ResultStore none("");
   const Visit one = visit_all(plan, none, 1), three = visit_all(plan, none, 3);
   CHECK(table_of(plan, one) == table_of(plan, three));
   Plan twice = tiny_plan("post");
@@ -189,16 +190,16 @@ TEST_CASE("the number of runs at a time changes nothing; equal runs are trained 
 
 TEST_CASE("a visit that ended early goes on and ends in the same table") {
   const Plan plan = tiny_plan("post,admin");
-  RecordStore none("");
+  ResultStore none("");
   const std::string straight = table_of(plan, visit_all(plan, none));
 
   const Folder folder;
-  RecordStore store(folder.file("runs"));
+  ResultStore store(folder.file("runs"));
   std::vector<Job> first = jobs_of(plan);
   first.resize(3);
   CHECK(visit(first, store, {.runs_at_a_time = 2}, carry_on).trained == 3);
   const Visit stopped = visit(jobs_of(plan), store, {.runs_at_a_time = 1},
-                              [](const TrainerProgress& at) { return at.checking; });
+                              [](const Progress& at) { return at.looking; });
   CHECK(stopped.stored == 3);
   const Visit rest = visit_all(plan, store);
   CHECK(rest.stored + rest.trained == 8);
@@ -213,40 +214,38 @@ TEST_CASE("a run that was stopped between two steps ends with the bits of a stra
   const Plan plan = tiny_plan("pre");
   std::vector<Job> jobs = jobs_of(plan);
   jobs.resize(1);
-  RecordStore none("");
+  ResultStore none("");
   const Record straight = *visit(jobs, none, {.runs_at_a_time = 1}, carry_on).records[0];
 
   const Folder folder;
-  RecordStore store(folder.file("runs"));
+  ResultStore store(folder.file("runs"));
+  std::string state;
   // What an interrupt at step 10 leaves behind.
   {
     const auto backend = make_cpu_backend(1);
     Run run(jobs[0].spec, make_task(jobs[0].spec.data), *backend);
     Record part;
     part.beta2 = straight.beta2;
-    while (run.steps_done() < 10) {
-      run.step();
-      if (run.steps_done() <= Record::kOpening) part.opening.push_back(static_cast<float>(run.last_loss()));
-    }
-    part.steps = 10;
-    run.save(store.state_path(jobs[0].key));
-    store.put_partial(jobs[0].key, part);
+    while (run.steps_done() < 10) run.step();
+    const std::string key = experiments::key_of({jobs[0].spec, {}}, run.task().hash(), *backend);
+    state = store.state_path(key, "zoo 2");
+    run.save(state);
+    store.put_partial(key, "zoo 2", {{"steps", 10}, {"so_far", to_json(part)}});
   }
   std::atomic<int64_t> least{1000};
-  const Visit rest = visit(jobs, store, {.runs_at_a_time = 1}, [&](const TrainerProgress& at) {
-    if (!at.checking && at.done > 0) least = std::min<int64_t>(least, at.done);
+  const Visit rest = visit(jobs, store, {.runs_at_a_time = 1}, [&](const Progress& at) {
+    if (!at.looking && at.done > 0) least = std::min<int64_t>(least, at.done);
     return true;
   });
   CHECK(least >= 10);
   CHECK(to_json(*rest.records[0]) == to_json(straight));
-  CHECK_FALSE(std::filesystem::exists(store.state_path(jobs[0].key)));
+  CHECK_FALSE(std::filesystem::exists(state));
 }
 
-TEST_CASE("a damaged file, another run's file and an old result are trained again") {
+TEST_CASE("a damaged file and another run's file are trained again") {
   const Folder folder;
   const Plan plan = tiny_plan("post");
-  const std::vector<Job> jobs = jobs_of(plan);
-  RecordStore store(folder.file("runs"));
+  ResultStore store(folder.file("runs"));
   const std::string straight = table_of(plan, visit_all(plan, store));
   std::vector<std::filesystem::path> files;
   for (const auto& file : std::filesystem::directory_iterator(store.folder())) files.push_back(file.path());
@@ -258,25 +257,16 @@ TEST_CASE("a damaged file, another run's file and an old result are trained agai
   CHECK(mended.trained == 3);
   CHECK(store.damaged().size() == 3);
   CHECK(table_of(plan, mended) == straight);
-
-  // A result whose first losses this program does not repeat is another engine's.
-  Record old = *store.find(jobs[0].key);
-  old.opening[1] += 0.001f;
-  old.loss = 7;
-  store.put(jobs[0].key, old);
-  const Visit anew = visit_all(plan, store);
-  CHECK(anew.trained == 1);
-  CHECK(table_of(plan, anew) == straight);
 }
 
 TEST_CASE("runs that break are told as such") {
   Plan plan = tiny_plan("none");
   plan.entries = {{"wild",
-                   "A rate of 1e6",
+                   "A rate of 100",
                    "a test",
                    {"model.placement=none", "train.optimizer=sgd", "train.rate=100"},
                    Group::Remedies}};
-  RecordStore none("");
+  ResultStore none("");
   const std::vector<Job> jobs = jobs_of(plan);
   const Visit visit = visit_all(plan, none);
   const Record& record = *visit.records[0];

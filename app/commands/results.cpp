@@ -1,0 +1,42 @@
+#include "app/commands/results.h"
+
+#include "app/shell/settings.h"
+#include "engine/core/error.h"
+#include "engine/io/atomic_file.h"
+
+namespace normscope::cli {
+
+std::string results_folder(const std::string& asked) {
+  if (!asked.empty()) return asked == "none" ? "" : asked;
+  try {
+    const std::string cache = cache_folder();
+    if (cache.empty()) throw Error("[results] there is no folder for a cache");
+    const std::string folder = cache + "/results";
+    make_folder(folder, Access::shared, "results");
+    AtomicFile(folder + "/probe", "results");
+    return folder;
+  } catch (const Error& error) {
+    complain(fmt::format("{}; no run is kept", error.what()));
+    return "";
+  }
+}
+
+void complain_of(const std::vector<std::string>& damaged) {
+  for (const std::string& path : damaged) complain(path + ": not a result that can be read, trained again");
+}
+
+bool Bars::operator()(const experiments::Progress& at) {
+  if (!bar_ || at.looking != looking_) {
+    if (bar_) bar_->finish();
+    looking_ = at.looking;
+    bar_.emplace(at.looking ? "looking through the store" : "training", at.total);
+  }
+  if (at.total > 0) bar_->update(at.done, at.note);
+  return !InterruptGuard::interrupted();
+}
+
+void Bars::finish() {
+  if (bar_) bar_->finish();
+}
+
+}  // namespace normscope::cli

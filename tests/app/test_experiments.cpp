@@ -1,0 +1,239 @@
+// The runner of experiments and its store: what is trained once, what goes on, what is taken from others.
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+
+#include "app/course/check.h"
+#include "app/course/reader.h"
+#include "app/experiments/runner.h"
+#include "app/program.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "small_course.h"
+
+using namespace normscope;
+using namespace normscope::experiments;
+using test::Folder;
+
+namespace {
+
+RunSpec tiny_run(const char* preset, uint64_t seed = 1) {
+  RunSpec spec = preset_run(preset);
+  for (const auto& [key, value] : {std::pair("model.layers", "1"), std::pair("model.width", "16"),
+                                   std::pair("model.heads", "2"), std::pair("model.feed_forward", "32"),
+                                   std::pair("model.sequence", "16"), std::pair("train.batch", "4"),
+                                   std::pair("train.steps", "12")})
+    set_field(spec, key, value);
+  spec.seed = seed;
+  complete(spec);
+  return spec;
+}
+
+/// The sum of the losses: that of a resumed run is right only if so_far() went along.
+class SumOfLosses final : public Measurement {
+ public:
+  explicit SumOfLosses(std::atomic<int>* begun = nullptr) : begun_(begun) {}
+  void begin(Run&) override {
+    if (begun_) ++*begun_;
+  }
+  bool after_step(const Run& run) override { return sum_ += run.last_loss(), true; }
+  nlohmann::json end(Run&) override { return sum_; }
+  nlohmann::json so_far() const override { return sum_; }
+  void go_on(const InputValue& so_far) override { sum_ = so_far.number(0, 1e9); }
+
+ private:
+  double sum_ = 0;
+  std::atomic<int>* begun_;
+};
+
+Plan plan_of(std::vector<Experiment> experiments, std::atomic<int>* begun = nullptr) {
+  Plan plan;
+  plan.measurement = "sum 1", plan.experiments = std::move(experiments);
+  plan.measure = [begun](size_t) { return std::make_unique<SumOfLosses>(begun); };
+  return plan;
+}
+
+bool carry_on(const Progress&) { return true; }
+
+std::vector<double> values(const Outcome& outcome) {
+  std::vector<double> all;
+  for (const auto& result : outcome.results) all.push_back(result ? result->number(-1e9, 1e9) : -1);
+  return all;
+}
+
+std::vector<Experiment> four_runs() {
+  return {{tiny_run("pre"), {}}, {tiny_run("post"), {}}, {tiny_run("pre", 2), {}},
+          {tiny_run("pre"), {{5, "train.rate", "0.001"}}}};
+}
+
+}  // namespace
+
+TEST_CASE("experiments: equal ones are trained once, and what the store has is not trained") {
+  const Folder folder;
+  ResultStore store(folder.file("results"));
+  std::vector<Experiment> runs = four_runs();
+  runs.push_back(runs.front());
+  const Outcome first = train(plan_of(runs), store, {.runs_at_a_time = 2}, carry_on);
+  CHECK(first.trained == 4);
+  CHECK(values(first)[0] == values(first)[4]);
+  CHECK(values(first)[0] != values(first)[3]);  // an edit is another run
+  std::atomic<int> begun{0};
+  const Outcome again = train(plan_of(runs, &begun), store, {.runs_at_a_time = 2}, carry_on);
+  CHECK(again.stored == 4);
+  CHECK(begun == 0);
+  CHECK(values(again) == values(first));
+  // Another measurement of the same run is not this one.
+  Plan other = plan_of(runs);
+  other.measurement = "sum 2";
+  CHECK(train(other, store, {.stored_only = true}, carry_on).stored == 0);
+}
+
+TEST_CASE("experiments: the key holds all that decides a run's bits") {
+  const auto backend = make_cpu_backend(1);
+  const Experiment run{tiny_run("pre"), {}};
+  const std::string key = key_of(run, 7, *backend);
+  CHECK(key_of({run.spec, {{3, "train.rate", "0.1"}}}, 7, *backend) != key);
+  CHECK(key_of({tiny_run("pre", 2), {}}, 7, *backend) != key);
+  CHECK(key_of(run, 8, *backend) != key);  // other data
+  CHECK(key.find("numbers ") != key.npos);
+  RunSpec named = run.spec;
+  named.name = "another name";
+  CHECK(key_of({named, {}}, 7, *backend) == key);
+}
+
+TEST_CASE("experiments: stopped in the middle they go on to the same bits") {
+  const std::vector<double> straight = [] {
+    ResultStore none("");
+    return values(train(plan_of(four_runs()), none, {.runs_at_a_time = 1}, carry_on));
+  }();
+  const Folder folder;
+  ResultStore store(folder.file("results"));
+  // Each call gets a few steps further.
+  class Five final : public Measurement {
+   public:
+    bool after_step(const Run& run) override { return inner_.after_step(run), ++steps_ < 5; }
+    nlohmann::json end(Run& run) override { return inner_.end(run); }
+    nlohmann::json so_far() const override { return inner_.so_far(); }
+    void go_on(const InputValue& so_far) override { inner_.go_on(so_far); }
+
+   private:
+    SumOfLosses inner_;
+    int steps_ = 0;
+  };
+  Plan plan = plan_of(four_runs());
+  plan.measure = [](size_t) { return std::make_unique<Five>(); };
+  int calls = 0;
+  Outcome outcome;
+  do {
+    outcome = train(plan, store, {.runs_at_a_time = 1}, carry_on);
+    ++calls;
+    REQUIRE(calls < 40);
+  } while (!outcome.complete);
+  CHECK(calls > 4);
+  CHECK(values(outcome) == straight);
+  for (const auto& file : std::filesystem::directory_iterator(store.folder())) {
+    INFO(file.path());
+    CHECK(file.path().string().find(".partial.") == std::string::npos);
+    CHECK(file.path().extension() != ".safetensors");
+  }
+}
+
+TEST_CASE("experiments: shards share the work, and merged they are the whole") {
+  const Folder folder;
+  ResultStore whole(folder.file("whole")), one(folder.file("one")), two(folder.file("two"));
+  const Plan plan = plan_of(four_runs());
+  const std::vector<double> straight = values(train(plan, whole, {}, carry_on));
+  CHECK(train(plan, one, {.shard = shard_from("1/2")}, carry_on).trained == 2);
+  CHECK(train(plan, two, {.shard = shard_from("2/2")}, carry_on).trained == 2);
+  std::ofstream(folder.file("two") + "/0123456789abcdef-sum-1.json") << "half a res";
+  const Merged merged = merge(folder.file("all"), {folder.file("one"), folder.file("two"), folder.file("one")});
+  CHECK(merged.taken == 4);
+  CHECK(merged.known == 2);
+  REQUIRE(merged.damaged.size() == 1);
+  REQUIRE(merged.machines.size() == 1);
+  CHECK(merged.machines[0].starts_with("cpu "));
+  ResultStore all(folder.file("all"));
+  const Outcome outcome = train(plan, all, {.stored_only = true}, carry_on);
+  CHECK(outcome.stored == 4);
+  CHECK(values(outcome) == straight);
+  for (const char* wrong : {"", "1", "0/2", "3/2", "1/0", "a/b", "1/2x", "-1/2"})
+    CHECK_THROWS_AS(shard_from(wrong), Error);
+}
+
+TEST_CASE("experiments: results of another instruction set are named when they are merged") {
+  const Folder folder;
+  ResultStore store(folder.file("one"));
+  const auto backend = make_cpu_backend(1);
+  std::string key = key_of({tiny_run("pre"), {}}, 7, *backend);
+  store.put(key, "sum 1", 1.0);
+  store.put(key.substr(0, key.rfind("numbers ")) + "numbers 1 cpu avx9 0123456789abcdef\n", "sum 1", 1.0);
+  const Merged merged = merge(folder.file("all"), {folder.file("one")});
+  CHECK(merged.machines.size() == 2);
+  CHECK_THROWS_AS(merge(folder.file("all"), {folder.file("nowhere")}), Error);
+}
+
+TEST_CASE("experiments: above its budget the store lets go what was unused for longest") {
+  const Folder folder;
+  const auto backend = make_cpu_backend(1);
+  std::vector<std::string> keys;
+  const nlohmann::json large = std::string(20'000, 'x');
+  {
+    ResultStore store(folder.file("results"), 70'000);
+    for (uint64_t data = 0; data < 3; ++data) {
+      keys.push_back(key_of({tiny_run("pre"), {}}, data, *backend));
+      store.put(keys.back(), "sum 1", large);
+      const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(10 - data);
+      for (const auto& file : std::filesystem::directory_iterator(store.folder()))
+        if (file.last_write_time() > std::filesystem::file_time_type::clock::now() - std::chrono::minutes(5))
+          std::filesystem::last_write_time(file.path(), old);
+    }
+    CHECK(store.find(keys[0], "sum 1"));  // used: now the newest
+    keys.push_back(key_of({tiny_run("pre"), {}}, 9, *backend));
+    store.put(keys.back(), "sum 1", large);
+    store.trim();
+  }
+  ResultStore store(folder.file("results"));
+  CHECK(store.find(keys[0], "sum 1"));
+  CHECK_FALSE(store.find(keys[1], "sum 1"));
+  CHECK(store.find(keys[2], "sum 1"));
+  CHECK(store.find(keys[3], "sum 1"));
+}
+
+TEST_CASE("experiments: a run that cannot be made is told, the others are trained") {
+  std::vector<Experiment> runs = four_runs();
+  runs[1].spec.model.heads = 3;  // 16 features are not to be divided among three
+  ResultStore none("");
+  const Outcome outcome = train(plan_of(runs), none, {}, carry_on);
+  CHECK(outcome.trained == 3);
+  REQUIRE(outcome.failed.size() == 1);
+  CHECK_FALSE(outcome.failed.at(1).empty());
+  CHECK(outcome.complete);
+}
+
+TEST_CASE("a lesson comes to the same numbers from the store on disk, and trains nothing", "[lesson]") {
+  using namespace normscope::lessons;
+  const Folder folder;
+  const Lesson lesson = fixture::small_lesson("01-warm-up");
+  RunStore fresh(2, nullptr, folder.file("results"));
+  const Results first = check_lesson(lesson, fresh, Tier::Fast).results;
+  REQUIRE(fresh.trained() > 0);
+  RunStore kept(2, nullptr, folder.file("results"));
+  const Results again = check_lesson(lesson, kept, Tier::Fast).results;
+  CHECK(kept.trained() == 0);
+  REQUIRE(first.curves.size() == again.curves.size());
+  for (const auto& [id, band] : first.curves) {
+    INFO(id);
+    CHECK(again.curves.at(id).x == band.x);
+    CHECK(again.curves.at(id).mean == band.mean);
+  }
+  for (const auto& [id, measured] : first.measures) CHECK(again.measures.at(id).values == measured.values);
+  CHECK(again.texts == first.texts);
+  CHECK(again.maps == first.maps);
+  // A state that is gone or damaged: its run is trained again, to the same numbers.
+  for (const auto& file : std::filesystem::directory_iterator(folder.file("results")))
+    if (file.path().extension() == ".safetensors") std::filesystem::resize_file(file.path(), 100);
+  RunStore mended(2, nullptr, folder.file("results"));
+  const Results third = check_lesson(lesson, mended, Tier::Fast).results;
+  CHECK(mended.trained() == fresh.trained());
+  for (const auto& [id, measured] : first.measures) CHECK(third.measures.at(id).values == measured.values);
+}
