@@ -8,9 +8,9 @@
 #include <exception>
 #include <filesystem>
 
-#include "app/files/input_kinds.h"
 #include "app/course/figures.h"
 #include "app/course/labels.h"
+#include "app/files/input_kinds.h"
 #include "app/plot/plot.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
@@ -133,6 +133,70 @@ std::vector<std::string> lesson_files(const Course& course) {
   return files;
 }
 
+namespace {
+
+// The report grows on both pages at once.
+struct Pages {
+  std::string html =
+      "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>normscope: claims and "
+      "measurements</title>\n"
+      "<style>body{font:16px/1.6 Inter,system-ui,sans-serif;max-width:860px;margin:40px auto;padding:0 "
+      "16px;color:#191b20;background:#fff}"
+      "td,th{text-align:left;padding:4px 14px 4px "
+      "0;vertical-align:top}td:nth-child(2){font-family:'JetBrains Mono',monospace;white-space:nowrap}"
+      "img{max-width:100%}small{color:#4e525b}</style>\n<h1>Claims and measurements</h1>\n";
+  std::string markdown = "# Claims and measurements\n\n";
+};
+
+void add_head(Pages& pages, const Lesson& lesson) {
+  pages.html += fmt::format("<h2>{}. {}</h2>\n<p>{}</p>\n", lesson.number, escaped(lesson.title),
+                            escaped(lesson.claim));
+  pages.markdown += fmt::format("## {}. {}\n\n{}\n\n", lesson.number, lesson.title, lesson.claim);
+  const auto add_line = [&](const std::string& line) {
+    pages.html += fmt::format("<small>{}</small><br>\n", escaped(line));
+    pages.markdown += fmt::format("- {}\n", line);
+  };
+  for (const LessonRun& run : lesson.runs) add_line(settings_of(lesson, run));
+  for (const std::string& source : lesson.sources) add_line(source);
+}
+
+void add_rows(Pages& pages, const std::vector<Row>& rows) {
+  pages.html +=
+      "<table><tr><th>claim<th>measured<th>range of seeds<th>must lie in<th>excludes "
+      "(there)<th>verdict</tr>\n";
+  pages.markdown +=
+      "\n| claim | measured | value, mean | range of seeds | must lie in | excludes (there) | "
+      "verdict |\n|--|--|--|--|--|--|--|\n";
+  for (const Row& row : rows) {
+    const char* verdict = row.holds ? "holds" : "fails";
+    pages.html +=
+        fmt::format("<tr><td>{}<br><small>{}</small><td>{}<td>{}<td>{}<td>{}<td>{}</tr>\n", escaped(row.says),
+                    escaped(row.what), row.value, row.range, row.band, escaped(row.excludes), verdict);
+    pages.markdown += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", row.says, row.what, row.value,
+                                  row.range, row.band, row.excludes, verdict);
+  }
+  pages.html += "</table>\n", pages.markdown += "\n";
+}
+
+void add_figure(Pages& pages, const Lesson& lesson, const Figure& figure) {
+  pages.html += fmt::format("<p><img src=\"{0}-{1}.svg\" alt=\"{2}\"></p>\n", lesson.id, figure.id,
+                            escaped(figure.title));
+  pages.markdown += fmt::format("![{2}]({0}-{1}.svg)\n\n", lesson.id, figure.id, figure.title);
+}
+
+// As the report shows it: over the measurements of all seeds.
+plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Results& kept) {
+  FigureData data;
+  data.reference = &kept, data.level = kept.level;
+  plot::PlotSpec plot = figure_plot(lesson, figure, data);
+  plot.pad_right = 120;
+  if (figure.map_run.empty())
+    plot.note += fmt::format("{}{} seeds, range as band", plot.note.empty() ? "" : "; ", kept.seeds);
+  return plot;
+}
+
+}  // namespace
+
 std::vector<std::string> write_report(const Course& course, const std::string& folder) {
   make_folder(folder, Access::shared, "report");
   std::vector<std::string> paths;
@@ -145,61 +209,24 @@ std::vector<std::string> write_report(const Course& course, const std::string& f
       if (!failure) failure = std::current_exception();
     }
   };
-  std::string html =
-      "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>normscope: claims and "
-      "measurements</title>\n"
-      "<style>body{font:16px/1.6 Inter,system-ui,sans-serif;max-width:860px;margin:40px auto;padding:0 "
-      "16px;color:#191b20;background:#fff}"
-      "td,th{text-align:left;padding:4px 14px 4px "
-      "0;vertical-align:top}td:nth-child(2){font-family:'JetBrains Mono',monospace;white-space:nowrap}"
-      "img{max-width:100%}small{color:#4e525b}</style>\n<h1>Claims and measurements</h1>\n";
-  std::string markdown = "# Claims and measurements\n\n";
+  Pages pages;
   for (const Lesson& lesson : course.lessons) {
     const std::optional<Results> kept = load_results(lesson);
-    html += fmt::format("<h2>{}. {}</h2>\n<p>{}</p>\n", lesson.number, escaped(lesson.title),
-                        escaped(lesson.claim));
-    markdown += fmt::format("## {}. {}\n\n{}\n\n", lesson.number, lesson.title, lesson.claim);
-    for (const LessonRun& run : lesson.runs) {
-      html += fmt::format("<small>{}</small><br>\n", escaped(settings_of(lesson, run)));
-      markdown += fmt::format("- {}\n", settings_of(lesson, run));
-    }
-    for (const std::string& source : lesson.sources) {
-      html += fmt::format("<small>{}</small><br>\n", escaped(source));
-      markdown += fmt::format("- {}\n", source);
-    }
+    add_head(pages, lesson);
     if (!kept) continue;
-    html +=
-        "<table><tr><th>claim<th>measured<th>range of seeds<th>must lie in<th>excludes "
-        "(there)<th>verdict</tr>\n";
-    markdown +=
-        "\n| claim | measured | value, mean | range of seeds | must lie in | excludes (there) | "
-        "verdict |\n|--|--|--|--|--|--|--|\n";
-    for (const Row& row : rows_of(lesson, *kept)) {
-      html += fmt::format("<tr><td>{}<br><small>{}</small><td>{}<td>{}<td>{}<td>{}<td>{}</tr>\n",
-                          escaped(row.says), escaped(row.what), row.value, row.range, row.band,
-                          escaped(row.excludes), row.holds ? "holds" : "fails");
-      markdown += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", row.says, row.what, row.value,
-                              row.range, row.band, row.excludes, row.holds ? "holds" : "fails");
-    }
-    html += "</table>\n", markdown += "\n";
+    add_rows(pages, rows_of(lesson, *kept));
     const std::string limits = (std::filesystem::path(lesson.folder) / "limits.md").string();
-    if (const auto text = read_input_file_if_there(limits, input::kPage)) markdown += "#" + *text + "\n";
+    if (const auto text = read_input_file_if_there(limits, input::kPage))
+      pages.markdown += "#" + *text + "\n";
     for (const Figure& figure : lesson.figures) {
-      FigureData data;
-      data.reference = &*kept, data.level = kept->level;
-      plot::PlotSpec plot = figure_plot(lesson, figure, data);
-      plot.pad_right = 120;
-      if (figure.map_run.empty())
-        plot.note += fmt::format("{}{} seeds, range as band", plot.note.empty() ? "" : "; ", kept->seeds);
+      const plot::PlotSpec plot = kept_plot(lesson, figure, *kept);
       for (const bool dark : {false, true})
         write(picture_of(lesson, figure, dark), plot::to_svg(plot, ui::theme(dark), {640, 400}));
-      html += fmt::format("<p><img src=\"{0}-{1}.svg\" alt=\"{2}\"></p>\n", lesson.id, figure.id,
-                          escaped(figure.title));
-      markdown += fmt::format("![{2}]({0}-{1}.svg)\n\n", lesson.id, figure.id, figure.title);
+      add_figure(pages, lesson, figure);
     }
   }
-  write("index.html", html + "</html>\n");
-  write("report.md", markdown);
+  write("index.html", pages.html + "</html>\n");
+  write("report.md", pages.markdown);
   write("claims.md", claim_table(course));
   if (failure) std::rethrow_exception(failure);
   return paths;

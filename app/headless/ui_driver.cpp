@@ -99,7 +99,8 @@ void UiDriver::drag(std::string_view from, std::string_view to, std::string_view
   drag_by(from, target - control(from).rect.centre(), modifiers, steps);
 }
 
-void UiDriver::drag_by(std::string_view from, Vec offset, std::string_view modifiers, int steps, Vec fraction) {
+void UiDriver::drag_by(std::string_view from, Vec offset, std::string_view modifiers, int steps,
+                       Vec fraction) {
   Rect r = control(from).rect;
   Vec start{r.x + r.w * fraction.x, r.y + r.h * fraction.y};
   move_to(start);
@@ -138,79 +139,94 @@ void UiDriver::key(std::string_view text) {
   hold(modifiers, false);
 }
 
-void UiDriver::script(std::string_view text) {
-  std::istringstream lines{std::string(text)};
-  std::string line;
-  for (int number = 1; std::getline(lines, line); ++number) {
-    std::istringstream words(line);
-    std::string verb, a, b, c;
+// A line of a script, cut into words.
+struct UiDriver::Line {
+  std::string verb, a, b, c;
+  std::string rest;  // all behind the verb
+  std::string name;  // of one control: it may hold spaces
+
+  explicit Line(const std::string& text) {
+    std::istringstream words(text);
     words >> verb;
-    if (verb.empty() || verb[0] == '#') continue;
-    auto bad = [&](const std::string& what) {
-      throw Error("script line " + std::to_string(number) + ": " + what);
-    };
-    std::string rest = line.substr(std::min(line.size(), line.find(verb) + verb.size() + 1));
-    std::string name = rest;  // of one control: it may hold spaces
+    if (empty()) return;
+    words >> a >> b >> c;
+    rest = text.substr(std::min(text.size(), text.find(verb) + verb.size() + 1));
+    name = rest;
     name.erase(0, name.find_first_not_of(" \t"));
     name.erase(name.find_last_not_of(" \t\r") + 1);
-    words >> a >> b >> c;
-    auto need = [&](bool ok) {
-      if (!ok) bad("'" + verb + "' lacks an argument");
-    };
-    auto amount = [&](const std::string& word, float low, float high) {
-      float value = 0;
-      const char* const end = word.data() + word.size();
-      const auto [stop, error] = std::from_chars(word.data(), end, value);
-      if (error != std::errc{} || stop != end || !(value >= low && value <= high))
-        bad(fmt::format("'{}' takes a number from {} to {}, not '{}'", verb, low, high, word));
-      return value;
-    };
+  }
+  bool empty() const { return verb.empty() || verb[0] == '#'; }
+  void need(bool ok) const {
+    if (!ok) throw Error("'" + verb + "' lacks an argument");
+  }
+  float amount(const std::string& word, float low, float high) const {
+    float value = 0;
+    const char* const end = word.data() + word.size();
+    const auto [stop, error] = std::from_chars(word.data(), end, value);
+    if (error != std::errc{} || stop != end || !(value >= low && value <= high))
+      throw Error(fmt::format("'{}' takes a number from {} to {}, not '{}'", verb, low, high, word));
+    return value;
+  }
+};
+
+void UiDriver::grab(const Line& line) {
+  move_to(line.a);
+  press();
+  hold(line.c, true);
+  const Vec start = control(line.a).rect.centre(), way = control(line.b).rect.centre() - start;
+  for (int i = 1; i <= 6; ++i) move_to(start + way * (float(i) / 6));
+}
+
+void UiDriver::obey(const Line& line) {
+  const auto& [verb, a, b, c, rest, name] = line;
+  if (verb == "hover")
+    line.need(!name.empty()), move_to(name);
+  else if (verb == "click")
+    line.need(!name.empty()), click(name);
+  else if (verb == "double")
+    line.need(!name.empty()), double_click(name);
+  else if (verb == "right")
+    line.need(!name.empty()), click(name, {0.5f, 0.5f}, 1);
+  else if (verb == "drag")
+    line.need(!b.empty()), drag(a, b, c);
+  else if (verb == "grab")
+    line.need(!b.empty()), grab(line);
+  else if (verb == "drop")
+    release(), hold("Ctrl Shift Alt", false);
+  else if (verb == "at")
+    line.need(!c.empty()), move_to(a, {line.amount(b, 0, 1), line.amount(c, 0, 1)});
+  else if (verb == "press")
+    press();
+  else if (verb == "hold")
+    line.need(!name.empty()), hold(name, true);
+  else if (verb == "leave")
+    move_to(Vec{-1000, -1000});
+  else if (verb == "wheel")
+    line.need(!a.empty()), wheel(line.amount(a, -kMostWheel, kMostWheel));
+  else if (verb == "type")
+    line.need(!rest.empty()), type(rest);
+  else if (verb == "key")
+    line.need(!a.empty()), key(a);
+  else if (verb == "frames") {
+    const float n = line.amount(a, 1, kMostFrames);
+    if (n != std::floor(n)) throw Error("'frames' takes a whole number, not '" + a + "'");
+    frames(static_cast<int>(n));
+  } else
+    throw Error("unknown verb '" + verb +
+                "' (hover, click, double, right, drag, grab, drop, at, press, wheel, hold, leave, type, key, "
+                "frames)");
+}
+
+void UiDriver::script(std::string_view text) {
+  std::istringstream lines{std::string(text)};
+  std::string words;
+  for (int number = 1; std::getline(lines, words); ++number) {
+    const Line line(words);
+    if (line.empty()) continue;
     try {
-      if (verb == "hover")
-        need(!name.empty()), move_to(name);
-      else if (verb == "click")
-        need(!name.empty()), click(name);
-      else if (verb == "double")
-        need(!name.empty()), double_click(name);
-      else if (verb == "right")
-        need(!name.empty()), click(name, {0.5f, 0.5f}, 1);
-      else if (verb == "drag")
-        need(!b.empty()), drag(a, b, c);
-      else if (verb == "grab") {
-        need(!b.empty());
-        move_to(a);
-        press();
-        hold(c, true);
-        Vec start = control(a).rect.centre(), way = control(b).rect.centre() - start;
-        for (int i = 1; i <= 6; ++i) move_to(start + way * (float(i) / 6));
-      } else if (verb == "drop")
-        release(), hold("Ctrl Shift Alt", false);
-      else if (verb == "at")
-        need(!c.empty()), move_to(a, {amount(b, 0, 1), amount(c, 0, 1)});
-      else if (verb == "press")
-        press();
-      else if (verb == "hold")
-        need(!name.empty()), hold(name, true);
-      else if (verb == "leave")
-        move_to(Vec{-1000, -1000});
-      else if (verb == "wheel")
-        need(!a.empty()), wheel(amount(a, -kMostWheel, kMostWheel));
-      else if (verb == "type")
-        need(!rest.empty()), type(rest);
-      else if (verb == "key")
-        need(!a.empty()), key(a);
-      else if (verb == "frames") {
-        const float n = amount(a, 1, kMostFrames);
-        if (n != std::floor(n)) bad("'frames' takes a whole number, not '" + a + "'");
-        frames(static_cast<int>(n));
-      } else
-        bad("unknown verb '" + verb +
-            "' (hover, click, double, right, drag, grab, drop, at, press, wheel, hold, leave, type, key, "
-            "frames)");
+      obey(line);
     } catch (const Error& e) {
-      std::string what = e.what();
-      if (what.starts_with("script line")) throw;
-      bad(what);
+      throw Error("script line " + std::to_string(number) + ": " + e.what());
     }
   }
 }

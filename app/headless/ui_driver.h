@@ -47,6 +47,10 @@ class UiDriver {
   void script(std::string_view text);
 
  private:
+  struct Line;
+  void obey(const Line& line);
+  void grab(const Line& line);
+
   Frame& loop_;
   Ui& ui_;
   std::function<void()> frame_;

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "app/course/figures.h"
+#include "app/course/reader.h"
 #include "app/lessons/flow.h"
 #include "app/lessons/progress.h"
-#include "app/course/reader.h"
 #include "app/lessons/worker.h"
 #include "app/plot/plot.h"
 #include "app/ui/ui.h"
@@ -91,6 +91,13 @@ class Player {
   void draw_list(ui::Ui& ui, ui::Rect rect);
   void draw_list_items(ui::Ui& ui, ui::Rect rest);
   void draw_text(ui::Ui& ui, const ui::Rect& rect);
+  struct WayOn {
+    std::string text, help;
+    bool open;
+  };
+  WayOn way_on(bool locked, bool running);
+  void go_on(bool locked);
+  void draw_hint(ui::Ui& ui, const ui::Rect& left);
   void draw_footer(ui::Ui& ui, const ui::Rect& rect, std::optional<ToLab>& to_lab);
   void draw_stepper(ui::Ui& ui, ui::Rect rect);
   float draw_head(ui::Ui& ui, ui::Rect rect);
@@ -105,15 +112,27 @@ class Player {
   std::string note_of(const Figure& figure) const;
   void draw_figure(ui::Ui& ui, const ui::Rect& rect);
   void draw_plot(ui::Ui& ui, const ui::Rect& rect);
-  void draw_sketch(ui::Ui& ui, const ui::Rect& rect, plot::PlotSpec& plot);
+  // player_sketch.cpp
+  void hold_sketch(ui::Ui& ui, const ui::Rect& rect, const plot::PlotSpec& plot);
+  void show_sketch(ui::Ui& ui, const plot::PlotSpec& plot);
+  void add_said(plot::PlotSpec& plot, double value) const;
+  void draw_gap(ui::Ui& ui, const ui::Rect& rect, const plot::PlotSpec& plot);
+  // player_figure.cpp, player_input.cpp
+  struct CardHand {
+    size_t held, over;  ///< places of the card in the hand and under it; their number: none
+    float drag = 0;
+    std::vector<bool> lit;                            ///< of every card: under the mouse
+    std::optional<std::pair<size_t, size_t>> move{};  ///< from a place to another
+  };
   void draw_cards(ui::Ui& ui, ui::Rect rect);
+  const Prediction::Card* card_at(size_t place) const;
+  CardHand hold_cards(ui::Ui& ui, const ui::Rect& first);
+  void show_cards(ui::Ui& ui, const ui::Rect& first, const CardHand& hand) const;
   /// True when the hand was on it.
   bool draw_slider(ui::Ui& ui, ui::Rect rect, std::string_view name, double& value, const SliderRange& range,
                    std::string_view help);
   void draw_runs(ui::Ui& ui, ui::Rect rect);
   void draw_strip(ui::Ui& ui, ui::Rect rect);
-  void add_said(plot::PlotSpec& plot, double value) const;
-  void draw_gap(ui::Ui& ui, const ui::Rect& rect, const plot::PlotSpec& plot);
   void sketch_to(size_t index, double y);
   std::vector<double> sketch_grid() const;
 

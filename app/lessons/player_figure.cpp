@@ -1,4 +1,4 @@
-// The player's figure: plot, drawn prediction, cards, sliders, what stands below. See player.h.
+// The player's figure: plot and what stands below. See player.h.
 #include <algorithm>
 #include <cmath>
 
@@ -15,11 +15,6 @@ namespace {
 
 // Behind the lines: letter, value and name, as "B 0.14 Post-LN, warm-up 200".
 constexpr float kLabelRoom = 232, kLabelRoomCompact = 212, kRunRow = 30;
-
-plot::PlotMap map_of(const plot::PlotSpec& plot, const Rect& area) {
-  return {area, plot::AxisMap(plot.x.scale, plot.x.lo, plot.x.hi, area.x, area.right()),
-          plot::AxisMap(plot.y.scale, plot.y.lo, plot.y.hi, area.bottom(), area.y)};
-}
 
 }  // namespace
 
@@ -161,10 +156,10 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   }
   const bool sketching = predicting && q.kind == Prediction::Kind::Draw;
   if (predicting && !map) plot.pad_right = 24;
-  if (sketching) draw_sketch(ui, rect, plot);
+  if (sketching) hold_sketch(ui, rect, plot);
   if (said) add_said(plot, predicting ? value_ : progress.value);
   plot::draw_plot(ui, "lesson/plot", rect, plot, views_[figure.id], figure.title + ".");
-  if (sketching) draw_sketch(ui, {}, plot);
+  if (sketching) show_sketch(ui, plot);
   if (map) {
     const Rect cells = plot::heat_area(*plot.heat, plot::plot_area(plot, rect));
     shares_scale(ui, {cells.right() - 13, cells.bottom() - 134, 10, 100});
@@ -176,136 +171,6 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
     ui.paint().text({rect.x, area.y - 16}, {Face::sans, type::tick}, ui.theme().ink3, figure.y.label);
   }
   if (step_ == StepKind::Compare && !data.drawn_x.empty() && measured_) draw_gap(ui, rect, plot);
-}
-
-/// Twice a frame: before the plot, for the hand (it must come first to get the mouse); after it, for the eye.
-void Player::draw_sketch(Ui& ui, const Rect& rect, plot::PlotSpec& plot) {
-  Rect& kept = sketch_area_;
-  Hit& hit = sketch_hit_;
-  const std::vector<double> grid = sketch_grid();
-  const bool locked = this->locked();
-  const Figure& figure = figure_shown();
-  if (!rect.empty()) {
-    kept = plot::plot_area(plot, rect);
-    const plot::PlotMap map = map_of(plot, kept);
-    HitOptions options;
-    options.arrows = true, options.enabled = !locked && !sketch_.empty(), options.tooltip = false,
-    options.radius = 2;
-    hit = ui.hit("lesson/draw", kept, fmt::format("{} of {}", sketch_.size(), grid.size()),
-                 "Draw with the mouse, or: Right adds a point, Up and Down move it, Left takes it back.",
-                 options);
-    if (fresh_ && !locked) ui.focus("lesson/draw");
-    if (locked || sketch_.empty()) return;
-    const bool arrow = hit.arrow_x || hit.arrow_y;
-    if (hit.pressed || arrow) before_.push_back(sketch_);
-    if (hit.held) {
-      const Vec m = ui.mouse();
-      const double x = map.x.inverse(std::clamp(m.x, kept.x, kept.right())),
-                   y = map.y.inverse(std::clamp(m.y, kept.y, kept.bottom()));
-      size_t nearest = 0;
-      for (size_t i = 0; i < grid.size(); ++i)
-        if (std::abs(map.x(grid[i]) - map.x(x)) < std::abs(map.x(grid[nearest]) - map.x(x))) nearest = i;
-      sketch_to(nearest, y);
-    }
-    if (hit.arrow_x > 0 && sketch_.size() < grid.size()) sketch_to(sketch_.size(), sketch_.back());
-    if (hit.arrow_x < 0 && sketch_.size() > 1) sketch_.pop_back();
-    if (hit.arrow_y && sketch_.size() > 1) {
-      double& y = sketch_.back();
-      if (figure.y.log)
-        y *= std::pow(10.0, 0.1 * hit.arrow_y);
-      else
-        y += 0.02 * hit.arrow_y * (figure.y.high - figure.y.low);
-      y = std::clamp(y, figure.y.low, figure.y.high);
-    }
-    return;
-  }
-  if (sketch_.empty() || grid.empty()) return;
-  Painter& p = ui.paint();
-  const Theme& t = ui.theme();
-  const plot::PlotMap map = map_of(plot, kept);
-  std::vector<Vec> points;
-  for (size_t i = 0; i < sketch_.size() && i < grid.size(); ++i)
-    points.push_back(map(grid[i], std::clamp(sketch_[i], figure.y.low, figure.y.high)));
-  const size_t left = grid.size() - points.size();
-  if (left > 0) {
-    const Rect rest{points.back().x, kept.y, kept.right() - points.back().x, kept.h};
-    p.fill(rest, t.accent_soft.alpha(points.size() > 1 ? 0.6f : 0.4f));
-    if (rest.w > 130) {
-      const std::string end =
-          figure.x.label == "training step"
-              ? fmt::format("draw on to step {}", ui::number(grid.back(), 3))
-              : fmt::format("draw on to {} {}", ui::number(grid.back(), 3), figure.x.label);
-      p.text_in({rest.x, kept.bottom() - 56, rest.w - 8, 20}, {Face::bold, type::title}, t.ink, end,
-                Align::centre);
-      p.text_in({rest.x, kept.bottom() - 36, rest.w - 8, 20}, {Face::sans, type::body}, t.ink2,
-                fmt::format("{} points left", left), Align::centre);
-    }
-  }
-  p.push_clip(kept.inset(-12));
-  if (points.size() > 1)
-    p.polyline(points, t.dark ? t.accent.alpha(0.4f) : t.accent, 11),
-        p.polyline(points, t.dark ? t.accent : t.ink, 1.8f);
-  p.circle(points[0], 15, t.accent.alpha(0.25f)), p.circle(points[0], 10, t.accent.alpha(0.5f));
-  std::string run = "A";
-  for (const FigureLine& line : figure.lines)
-    if (line.curve == lesson()->prediction.curve) run = line.run;
-  const RunLook& look = t.runs[static_cast<size_t>(run[0] - 'A')];
-  p.marker(points[0], look.marker, 5, look.line, t.panel);
-  if (points.size() > 1) p.circle(points.back(), 7, t.panel), p.ring(points.back(), 7, t.ink, 1.6f);
-  p.pop_clip();
-  if (points.size() == 1)
-    p.text({points[0].x + 22, points[0].y - 14}, {Face::bold, type::title}, t.ink,
-           "start here: " + ui::number(sketch_[0], 2));
-  if (hit.held && points.size() > 1)
-    ui.tooltip(fmt::format("{} {}: about {}", figure.x.label == "training step" ? "step" : figure.x.label,
-                           ui::number(grid[points.size() - 1], 3), ui::number(sketch_.back(), 2)));
-}
-
-/// A value that was predicted: the highlighter's stroke across the plot, with its name where there is room.
-void Player::add_said(plot::PlotSpec& plot, double value) const {
-  const bool level = lesson()->prediction.on_y;
-  const auto low = static_cast<float>(level ? plot.x.lo : plot.y.lo),
-             high = static_cast<float>(level ? plot.x.hi : plot.y.hi), at = static_cast<float>(value);
-  plot::Series s;
-  s.id = "your prediction";
-  s.x = plot::Column::of(level ? std::vector{low, high} : std::vector{at, at});
-  s.y = plot::Column::of(level ? std::vector{at, at} : std::vector{low, high});
-  s.ink = {plot::Ink::Role::prediction, 0, 1}, s.width = 9, s.marker = ui::Marker::none;
-  s.end_label = s.end_marker = false;
-  plot.series.insert(plot.series.begin(), std::move(s));
-  plot.notes.push_back({level ? plot.x.hi : value,
-                         level ? value : plot.y.hi,
-                         step_ == StepKind::Predict ? "your prediction:" : "you said",
-                         ui::number(value, 3),
-                         {plot::Ink::Role::ink, 0, 1},
-                         level ? 4.f : 10.f,
-                         level ? -11.f : 16.f});
-}
-
-/// What lies between the end of the prediction and that of the measurement.
-void Player::draw_gap(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
-  const CurveSet& curves = measurer_->state()->curves;
-  const auto it = curves.find(lesson()->prediction.curve);
-  const LessonProgress& progress = progress_.of(lesson()->id);
-  if (it == curves.end() || it->second.y.empty() || progress.drawn.empty() ||
-      views_[figure_shown().id].zoomed())
-    return;
-  const Rect area = plot::plot_area(plot, rect);
-  const plot::PlotMap map = map_of(plot, area);
-  const auto y_of = [&](double v) { return map(plot.x.hi, std::clamp(v, plot.y.lo, plot.y.hi)).y; };
-  const float a = y_of(progress.drawn.back()), b = y_of(it->second.y.back()), x = area.right() + 4;
-  if (std::abs(a - b) < 90) return;
-  Painter& p = ui.paint();
-  const Theme& t = ui.theme();
-  p.line({x, a}, {x, b}, t.ink, 1.4f), p.line({x - 3, a}, {x + 3, a}, t.ink, 1.4f),
-      p.line({x - 3, b}, {x + 3, b}, t.ink, 1.4f);
-  const double ratio = std::max(progress.drawn.back(), it->second.y.back()) /
-                       std::max(1e-30, std::min(progress.drawn.back(), it->second.y.back()));
-  const std::string words = shown(ratio, {.digits = 2, .unit = "×"});
-  const float w = p.text_width({Face::bold, type::title}, words) + 18;
-  const Rect pill{x + 10, (a + b) / 2 - 13, w, 26};
-  p.fill(pill, t.inverse, 6);
-  p.text_in(pill, {Face::bold, type::title}, t.on_inverse, words, Align::centre);
 }
 
 void Player::draw_runs(Ui& ui, Rect rect) {

@@ -67,26 +67,21 @@ ToLab Player::to_lab() {
   return out;
 }
 
-void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab) {
-  Painter& p = ui.paint();
-  const Theme& t = ui.theme();
-  p.fill(rect, t.panel);
-  p.hairline({rect.x, rect.y}, {rect.right(), rect.y}, t.border);
-  const bool compact = size_ == Size::Compact;
-  const auto state = measurer_->state();
-  Rect left{rect.x + (compact ? 10.f : 24.f), rect.y, compact ? 110.f : 240.f, rect.h};
-  if (compact) {
-    if (button(ui, "lesson/course", {left.x, rect.centre().y - 15, 104, 30},
+/// Left of the stepper: the list of lessons where there is no room for it elsewhere, or what to do now.
+void Player::draw_hint(Ui& ui, const Rect& left) {
+  if (size_ == Size::Compact) {
+    if (button(ui, "lesson/course", {left.x, left.centre().y - 15, 104, 30},
                fmt::format("Lesson {} of {}", current_ + 1, course_.lessons.size()),
                "All lessons, with minutes and progress."))
       ui.open_popup("lesson/course");
     const float h = 56.f * static_cast<float>(course_.lessons.size()) + 16;
-    const Rect list{left.x, rect.y - h - 6, 280, h};
+    const Rect list{left.x, left.y - h - 6, 280, h};
     if (ui.begin_popup("lesson/course", list)) {
       draw_list_items(ui, list.inset(8));
       ui.end_popup();
     }
   } else if (size_ == Size::Full) {
+    const auto state = measurer_->state();
     std::string hint = progress_.notice();
     if (hint.empty())
       hint = step_ == StepKind::Predict && !locked() && !not_ready().empty() ? not_ready()
@@ -94,70 +89,77 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
              : state->running                                                ? state->doing
              : progress_.of(lesson()->id).skipped                            ? "Without a prediction"
                                                   : "Prediction saved for next time";
-    p.text_in(left, {Face::sans, type::body}, t.ink3, hint);
+    ui.paint().text_in(left, {Face::sans, type::body}, ui.theme().ink3, hint);
   }
+}
+
+/// The button that leads on: what it says at this step.
+Player::WayOn Player::way_on(bool locked, bool running) {
+  const bool ready = locked || not_ready().empty();
+  switch (step_) {
+    case StepKind::Predict:
+      return {locked ? "Next: Run" : "Commit and run",
+              locked  ? "To the measurement."
+              : ready ? "Locks the prediction and measures."
+                      : not_ready() + ". A click where it stands counts.",
+              ready};
+    case StepKind::Run:
+      return {measured_ ? "Next: Compare"
+              : running ? "Measuring …"
+                        : "Run",
+              measured_ ? "Your prediction beside the measurement." : "Measures now.", !running};
+    case StepKind::Compare:
+      return {"Next: Explain", "What is behind it.", true};
+    case StepKind::Explain:
+      break;
+  }
+  const bool last = current_ + 1 >= course_.lessons.size(), done = progress_.of(lesson()->id).done;
+  return {!last  ? "Done: next lesson"
+          : done ? "Lesson done"
+                 : "Done",
+          "Marks this lesson as done.", !last || !done};
+}
+
+/// That button was pressed.
+void Player::go_on(bool locked) {
+  if (step_ == StepKind::Predict && !locked) return commit(false);
+  if (step_ == StepKind::Predict) return go(StepKind::Run);
+  if (step_ == StepKind::Run && measured_) return go(StepKind::Compare);
+  if (step_ == StepKind::Run) return measure();
+  if (step_ == StepKind::Compare) return go(StepKind::Explain);
+  progress_.of(lesson()->id).done = true;
+  progress_.save();
+  if (current_ + 1 < course_.lessons.size()) choose(current_ + 1);
+}
+
+void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab) {
+  Painter& p = ui.paint();
+  p.fill(rect, ui.theme().panel);
+  p.hairline({rect.x, rect.y}, {rect.right(), rect.y}, ui.theme().border);
+  const bool compact = size_ == Size::Compact;
+  const bool running = measurer_->state()->running;
+  const Rect left{rect.x + (compact ? 10.f : 24.f), rect.y, compact ? 110.f : 240.f, rect.h};
+  draw_hint(ui, left);
   draw_stepper(ui, {compact               ? left.right() + 6
                     : size_ == Size::Full ? rect.x + 285
                                           : rect.x + 24,
                     rect.y, 600, rect.h});
 
+  // As it is before the buttons: what one of them changes shows in the next frame.
+  const bool locked = this->locked();
+  const LessonProgress& progress = progress_.of(lesson()->id);
   const float h = compact ? 32.f : space::lesson_button_h, y = rect.centre().y - h / 2;
   Rect right{rect.x, y, rect.w - (compact ? 10.f : 14.f), h};
-  const LessonProgress& progress = progress_.of(lesson()->id);
-  const bool locked = this->locked();
-  ButtonOptions primary;
-  primary.primary = true;
-  std::string text, help;
-  switch (step_) {
-    case StepKind::Predict:
-      primary.enabled = locked || not_ready().empty();
-      text = locked ? "Next: Run" : "Commit and run";
-      help = locked            ? "To the measurement."
-             : primary.enabled ? "Locks the prediction and measures."
-                               : not_ready() + ". A click where it stands counts.";
-      break;
-    case StepKind::Run:
-      primary.enabled = !state->running;
-      text = measured_        ? "Next: Compare"
-             : state->running ? "Measuring …"
-                              : "Run",
-      help = measured_ ? "Your prediction beside the measurement." : "Measures now.";
-      break;
-    case StepKind::Compare:
-      text = "Next: Explain", help = "What is behind it.";
-      break;
-    case StepKind::Explain:
-      if (current_ + 1 < course_.lessons.size())
-        text = "Done: next lesson";
-      else
-        text = progress.done ? "Lesson done" : "Done", primary.enabled = !progress.done;
-      help = "Marks this lesson as done.";
-      break;
-  }
-  if (button(ui, "lesson/next", right.take_right(compact ? 130.f : 178.f, 8), text, help, primary)) {
-    if (step_ == StepKind::Predict && !locked)
-      commit(false);
-    else if (step_ == StepKind::Predict)
-      go(StepKind::Run);
-    else if (step_ == StepKind::Run && measured_)
-      go(StepKind::Compare);
-    else if (step_ == StepKind::Run)
-      measure();
-    else if (step_ == StepKind::Compare)
-      go(StepKind::Explain);
-    else {
-      progress_.of(lesson()->id).done = true;
-      progress_.save();
-      if (current_ + 1 < course_.lessons.size()) choose(current_ + 1);
-    }
-  }
+  const WayOn way = way_on(locked, running);
+  ButtonOptions primary, quiet;
+  primary.primary = quiet.quiet = true;
+  primary.enabled = way.open;
+  if (button(ui, "lesson/next", right.take_right(compact ? 130.f : 178.f, 8), way.text, way.help, primary))
+    go_on(locked);
   if (button(ui, "lesson/lab", right.take_right(compact ? 120.f : 178.f, 8),
              compact ? "To the Lab" : "Take this to the Lab",
-             locked ? "Opens these runs in the Lab." : "Opens these runs in the Lab, paused at step 0.")) {
+             locked ? "Opens these runs in the Lab." : "Opens these runs in the Lab, paused at step 0."))
     to_lab = this->to_lab();
-  }
-  ButtonOptions quiet;
-  quiet.quiet = true;
   if (step_ == StepKind::Predict && locked &&
       button(ui, "lesson/redo", right.take_right(compact ? 104.f : 120.f, 8), "Predict again",
              "A second prediction; the first is kept beside it.", quiet))
@@ -166,7 +168,7 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
       button(ui, "lesson/skip", right.take_right(compact ? 60.f : 72.f, 8), "Skip",
              "Goes on without a prediction; that is remembered.", quiet))
     commit(true);
-  if (step_ == StepKind::Run && state->running &&
+  if (step_ == StepKind::Run && running &&
       button(ui, "lesson/stop", right.take_right(72, 8), "Stop", "Stops the measurement.", quiet))
     measurer_->stop();
 }

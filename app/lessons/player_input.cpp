@@ -9,68 +9,87 @@ namespace normscope::lessons {
 
 using namespace ui;
 
-void Player::draw_cards(Ui& ui, Rect rect) {
-  const Theme& t = ui.theme();
-  const Prediction& q = lesson()->prediction;
-  const bool locked = this->locked();
-  const float high = 58, pitch = 70, w = std::min(440.f, rect.w);
-  rect.x += (rect.w - w) / 2, rect.w = w;
-  ui.paint().text_in(rect.take_top(26, 8), {Face::sans, type::body}, t.ink2, "↑ " + q.first);
+namespace {
+
+constexpr float kCardHeight = 58, kCardPitch = 70;
+
+Rect card_box(const Rect& first, size_t place) {
+  return first.moved(0, kCardPitch * static_cast<float>(place));
+}
+
+}  // namespace
+
+const Prediction::Card* Player::card_at(size_t place) const {
+  const std::vector<Prediction::Card>& cards = lesson()->prediction.cards;
+  const auto card = std::find_if(cards.begin(), cards.end(),
+                                 [&](const Prediction::Card& c) { return c.id == order_[place]; });
+  return card == cards.end() ? nullptr : &*card;
+}
+
+/// The hand: which card is held and over which place, or where the keys send one.
+Player::CardHand Player::hold_cards(Ui& ui, const Rect& first) {
   const size_t count = order_.size();
-  const auto card_of = [&](const std::string& id) {
-    return std::find_if(q.cards.begin(), q.cards.end(),
-                        [&](const Prediction::Card& c) { return c.id == id; });
-  };
-  const auto box_at = [&](size_t place) {
-    return Rect{rect.x, rect.y + pitch * static_cast<float>(place), w, high};
-  };
-  // First the shell: which card is held and over which place, or where the keys send one.
-  std::optional<std::pair<size_t, size_t>> move;
-  size_t held = count, over = count;
-  float drag = 0;
-  std::vector<bool> lit(count);
+  const bool locked = this->locked();
+  CardHand hand{count, count, 0, std::vector<bool>(count)};
   for (size_t i = 0; i < count; ++i) {
-    const auto card = card_of(order_[i]);
-    if (card == q.cards.end()) continue;
+    const Prediction::Card* card = card_at(i);
+    if (!card) continue;
     HitOptions options;
     options.arrows = true, options.enabled = !locked, options.radius = radius::panel;
-    const Hit h = ui.hit("lesson/card/" + card->id, box_at(i), std::to_string(i + 1),
+    const Hit h = ui.hit("lesson/card/" + card->id, card_box(first, i), std::to_string(i + 1),
                          card->text + ": drag it to its place, or use the arrow keys.", options);
     if (i == 0 && fresh_ && !locked) ui.focus("lesson/card/" + card->id);
-    lit[i] = h.hovered;
+    hand.lit[i] = h.hovered;
     if (h.pressed || h.clicked || h.arrow_y) touched_ = true;
     if (h.dragging) {
-      const long place = std::lround(static_cast<double>(i) + static_cast<double>(h.drag.y / pitch));
-      over = static_cast<size_t>(std::clamp<long>(place, 0, static_cast<long>(count) - 1));
-      if (h.held) held = i, drag = h.drag.y;
-      if (h.released) move = {i, over};
+      const long place = std::lround(static_cast<double>(i) + static_cast<double>(h.drag.y / kCardPitch));
+      hand.over = static_cast<size_t>(std::clamp<long>(place, 0, static_cast<long>(count) - 1));
+      if (h.held) hand.held = i, hand.drag = h.drag.y;
+      if (h.released) hand.move = {i, hand.over};
     }
-    if (h.arrow_y > 0 && i > 0) move = {i, i - 1};
-    if (h.arrow_y < 0 && i + 1 < count) move = {i, i + 1};
+    if (h.arrow_y > 0 && i > 0) hand.move = {i, i - 1};
+    if (h.arrow_y < 0 && i + 1 < count) hand.move = {i, i + 1};
   }
-  // Then the eye: the others make room for the card in the hand.
+  return hand;
+}
+
+/// The eye: the others make room for the card in the hand.
+void Player::show_cards(Ui& ui, const Rect& first, const CardHand& hand) const {
+  const Theme& t = ui.theme();
+  const size_t count = order_.size();
   for (size_t i = 0; i < count; ++i) {
-    const auto card = card_of(order_[i]);
-    if (card == q.cards.end()) continue;
+    const Prediction::Card* card = card_at(i);
+    if (!card) continue;
     size_t place = i;
-    if (held < count && i != held) {
-      place = i > held ? i - 1 : i;
-      if (place >= over) ++place;
+    if (hand.held < count && i != hand.held) {
+      place = i > hand.held ? i - 1 : i;
+      if (place >= hand.over) ++place;
     }
-    const bool mine = i == held;
-    const Rect box = mine ? box_at(i).moved(0, drag) : box_at(place);
+    const bool mine = i == hand.held;
+    const Rect box = mine ? card_box(first, i).moved(0, hand.drag) : card_box(first, place);
     Painter& p = mine ? ui.paint_top() : ui.paint();
     if (mine) p.shadow(t, box, radius::panel);
-    p.fill(box, mine || (lit[i] && held == count) ? t.accent_soft : t.raised, radius::panel);
+    p.fill(box, mine || (hand.lit[i] && hand.held == count) ? t.accent_soft : t.raised, radius::panel);
     p.outline(box, mine ? t.ink : t.strong, 1.2f, radius::panel);
     for (int k = 0; k < 3; ++k) p.fill({box.x + 16, box.y + 21 + 7.f * static_cast<float>(k), 14, 2}, t.ink3);
     p.text_in({box.x + 46, box.y, box.w - 90, box.h}, {Face::bold, type::run_name}, t.ink, card->text);
     p.text_in({box.right() - 40, box.y, 24, box.h}, {Face::mono, type::body}, t.ink3,
-              std::to_string((mine ? over : place) + 1), Align::right);
+              std::to_string((mine ? hand.over : place) + 1), Align::right);
   }
-  const float end = rect.y + pitch * static_cast<float>(count);
+}
+
+void Player::draw_cards(Ui& ui, Rect rect) {
+  const Theme& t = ui.theme();
+  const Prediction& q = lesson()->prediction;
+  const float w = std::min(440.f, rect.w);
+  rect.x += (rect.w - w) / 2, rect.w = w;
+  ui.paint().text_in(rect.take_top(26, 8), {Face::sans, type::body}, t.ink2, "↑ " + q.first);
+  const Rect first{rect.x, rect.y, w, kCardHeight};
+  const CardHand hand = hold_cards(ui, first);
+  show_cards(ui, first, hand);
+  const float end = card_box(first, order_.size()).y;
   ui.paint().text_in({rect.x, end, rect.w, 26}, {Face::sans, type::body}, t.ink2, "↓ " + q.last);
-  if (move && move->first != move->second) {
+  if (const auto& move = hand.move; move && move->first != move->second) {
     const std::string id = order_[move->first];
     order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(move->first));
     order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(move->second), id);

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "app/view/lab_data.h"
 #include "app/panels/metrics.h"
 #include "app/plot/plot_spec.h"
+#include "app/view/lab_data.h"
 
 namespace normscope::lab {
 
@@ -40,7 +40,7 @@ plot::PlotSpec hidden_norm_plot(const LabView&, LabData&, const PlotOptions&);
 plot::PlotSpec depth_plot(const LabView&, LabData&, const PlotOptions&, Metric);
 // One small plot a run, same axes: the lines are layers.
 std::vector<plot::PlotSpec> over_time_plots(const LabView&, LabData&, const PlotOptions&,
-                                              Metric = Metric::gradient);
+                                            Metric = Metric::gradient);
 // "Who does each layer lean on?": one triangle a run at the cursor's step; the first carries title and
 // sentence.
 std::vector<plot::PlotSpec> dependency_plots(const LabView&, LabData&, const PlotOptions&);
@@ -70,5 +70,8 @@ std::string hears_less(const std::vector<float>& gradients);
 // Makes an axis logarithmic with room for these values, three or four decades labelled.
 void log_axis(plot::Axis&, double lo, double hi);
 plot::Axis layer_axis(int layers);
+// Of a plot over all steps, and where its cursor stands; `flag`: with the step's number at it.
+plot::Axis step_axis(const LabView&);
+void put_cursor(plot::PlotSpec&, const PlotOptions&, bool flag);
 
 }  // namespace normscope::lab

@@ -185,10 +185,10 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
     const size_t at = values.size() > 2 ? 1 : 0;
     if (has_both(view.runs[worst])) {
       plot.sentence = stacks_sentence(view.runs[worst].letter, values,
-                                       data.by_layer(view.runs[worst], path, options.step, Side::encoder));
+                                      data.by_layer(view.runs[worst], path, options.step, Side::encoder));
     } else if (!words.empty()) {
       plot.notes.push_back({double(at + 1), values[at], letter_of(view.runs[worst]), words,
-                             Ink::run(colour_of(view.runs[worst])), 18, 22});
+                            Ink::run(colour_of(view.runs[worst])), 18, 22});
       plot.sentence = letter_of(view.runs[worst]) + ": " + words + ".";
     } else if (worst_spread > 0) {
       plot.sentence = fmt::format("All layers hear about the same, within {:.1f}×.", worst_spread);
@@ -238,7 +238,7 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
   }
   for (const auto& [times, who] : growing)
     plot.sentence += fmt::format("{} {}{:.1f}×", plot.sentence.empty() ? who : ", " + who,
-                                  plot.sentence.empty() ? "grows " : "", times);
+                                 plot.sentence.empty() ? "grows " : "", times);
   if (!growing.empty())
     plot.sentence +=
         any_both(view) ? " from bottom to top." : fmt::format(" from layer 1 to {}.", most_layers(view));
@@ -260,70 +260,85 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
   return plot;
 }
 
-std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const PlotOptions& options,
-                                        Metric quantity) {
-  std::vector<PlotSpec> plots;
-  const Matrix& matrix = kMatrices[options.matrix];
+namespace {
+
+// Axes, words and lines of one run; `range` and `lowest` grow to hold what its lines hold.
+PlotSpec time_plot(const LabView& view, size_t index, LabData& data, const PlotOptions& options,
+                   Metric quantity, Range& range, double& lowest) {
+  const RunView& run = view.runs[index];
   const MetricInfo& about = info(quantity);
+  const int layers = layers_of(run, options.side);
+  PlotSpec plot;
+  plot.id = fmt::format("{}-over-time-{}", about.id, run.letter), plot.title = about.over_time;
+  plot.note = about.log ? "one line per layer, log scale" : "one line per layer";
+  plot.x.lo = 0, plot.x.hi = steps_shown(view);
+  plot.x.label = "step", plot.x.integer = true, plot.x.max_ticks = 7;
+  plot.x.show_labels = index + 1 == view.runs.size();
+  plot.y.label = fmt::format("{}{}, {}: {}", about.axis,
+                             about.of_matrix ? std::string(" of ") + kMatrices[options.matrix].label : "",
+                             run.letter, run.name);
+  plot.tile = colour_of(run);
+  plot.pad_top = 4, plot.pad_bottom = plot.x.show_labels ? 26.f : 4.f;
+  for (int layer = 0; layer < layers; ++layer) {
+    const auto line = over_time(data, run, quantity, options.matrix, layer, options.side);
+    if (line->empty()) continue;
+    const Span& span = line->span();
+    range.add(span.lowest_positive), range.add(span.highest);
+    lowest = std::min(lowest, double(span.lowest));
+    Series s;
+    s.id = fmt::format("layer {}", layer + 1);
+    s.x = Column(line->x), s.y = Column(line->y);
+    s.x.owner = line, s.y.owner = line;
+    s.ink = Ink::depth(layer, layers);
+    s.width = ui::line::depth;
+    s.end_label = false, s.end_marker = false;
+    plot.series.push_back(std::move(s));
+  }
+  plot.cursor = Cursor{double(options.step), ""};
+  return plot;
+}
+
+// How far apart the layers are at the cursor: at the ends of the lowest and the highest line, or beside them.
+void say_spread(PlotSpec& plot, const RunView& run, const PlotOptions& options, Metric quantity) {
+  const int layers = layers_of(run, options.side);
+  std::vector<float> now;
+  for (int layer = 0; layer < layers; ++layer) now.push_back(at_cursor(plot, layer, options.step));
+  const double spread = spread_of(now);
+  const std::string words = quantity == Metric::gradient ? hears_less(now) : std::string{};
+  if (!words.empty() && spread >= 10 && plot.series.size() > 1) {
+    Series &bottom = plot.series.front(), &top = plot.series.back();
+    top.letter = fmt::format("layer {}", layers), top.end_label = true;
+    bottom.letter = "layer 1", bottom.end_label = true;
+    const bool rising = now.back() > now.front();
+    const size_t from = words.find("hears ") + 6, to = words.find(" less");
+    (rising ? bottom : top).name = words.substr(from, to - from) + " less";
+    plot.sentence = has_both(run) ? fmt::format("{}'s {}: {}.", run.letter, side_word(options.side), words)
+                                  : fmt::format("{}: {}.", run.letter, words);
+  } else if (spread > 0) {
+    std::string text =
+        fmt::format("spread {}×", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread)));
+    if (quantity == Metric::gradient && was_apart(plot.series, 5 * spread)) text += ", recovered";
+    plot.sentence = text;
+    const float y = now[now.size() / 2];
+    plot.notes.push_back(
+        {double(options.step), usable(y) ? y : 1.0, "", text, {Ink::Role::ink2, 0, 1}, 10, 18});
+  }
+}
+
+}  // namespace
+
+std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const PlotOptions& options,
+                                      Metric quantity) {
+  std::vector<PlotSpec> plots;
   Range range;
   double lowest = 0;
   for (size_t i = 0; i < view.runs.size(); ++i) {
-    const RunView& run = view.runs[i];
-    const int layers = layers_of(run, options.side);
-    PlotSpec plot;
-    plot.id = fmt::format("{}-over-time-{}", about.id, run.letter), plot.title = about.over_time;
-    plot.note = about.log ? "one line per layer, log scale" : "one line per layer";
-    plot.x.lo = 0, plot.x.hi = steps_shown(view);
-    plot.x.label = "step", plot.x.integer = true, plot.x.max_ticks = 7;
-    plot.x.show_labels = i + 1 == view.runs.size();
-    plot.y.label =
-        fmt::format("{}{}, {}: {}", about.axis, about.of_matrix ? std::string(" of ") + matrix.label : "",
-                    run.letter, run.name);
-    plot.tile = colour_of(run);
-    plot.pad_top = 4, plot.pad_bottom = plot.x.show_labels ? 26.f : 4.f;
-    for (int layer = 0; layer < layers; ++layer) {
-      const auto line = over_time(data, run, quantity, options.matrix, layer, options.side);
-      if (line->empty()) continue;
-      const Span& span = line->span();
-      range.add(span.lowest_positive), range.add(span.highest);
-      lowest = std::min(lowest, double(span.lowest));
-      Series s;
-      s.id = fmt::format("layer {}", layer + 1);
-      s.x = Column(line->x), s.y = Column(line->y);
-      s.x.owner = line, s.y.owner = line;
-      s.ink = Ink::depth(layer, layers);
-      s.width = ui::line::depth;
-      s.end_label = false, s.end_marker = false;
-      plot.series.push_back(std::move(s));
-    }
-    std::vector<float> now;
-    for (int layer = 0; layer < layers; ++layer) now.push_back(at_cursor(plot, layer, options.step));
-    const double spread = spread_of(now);
-    const std::string words = quantity == Metric::gradient ? hears_less(now) : std::string{};
-    if (!words.empty() && spread >= 10 && plot.series.size() > 1) {
-      Series &bottom = plot.series.front(), &top = plot.series.back();
-      top.letter = fmt::format("layer {}", layers), top.end_label = true;
-      bottom.letter = "layer 1", bottom.end_label = true;
-      const bool rising = now.back() > now.front();
-      const size_t from = words.find("hears ") + 6, to = words.find(" less");
-      (rising ? bottom : top).name = words.substr(from, to - from) + " less";
-      plot.sentence = has_both(run) ? fmt::format("{}'s {}: {}.", run.letter, side_word(options.side), words)
-                                     : fmt::format("{}: {}.", run.letter, words);
-    } else if (spread > 0) {
-      std::string text =
-          fmt::format("spread {}×", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread)));
-      if (quantity == Metric::gradient && was_apart(plot.series, 5 * spread)) text += ", recovered";
-      plot.sentence = text;
-      const float y = now[now.size() / 2];
-      plot.notes.push_back(
-          {double(options.step), usable(y) ? y : 1.0, "", text, {Ink::Role::ink2, 0, 1}, 10, 18});
-    }
-    plot.cursor = Cursor{double(options.step), ""};
-    plots.push_back(std::move(plot));
+    plots.push_back(time_plot(view, i, data, options, quantity, range, lowest));
+    say_spread(plots.back(), view.runs[i], options, quantity);
   }
   for (PlotSpec& plot : plots) {
     plot.hover = options.hover_step;
-    if (!about.log) {
+    if (!info(quantity).log) {
       linear_axis(plot.y, lowest, range.hi);
       plot.y.max_ticks = 2;
       continue;

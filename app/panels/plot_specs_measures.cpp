@@ -70,6 +70,15 @@ std::string sentence_of(Metric quantity, Best last, Best spread, int layers) {
       spread.value < 10 ? ui::number(spread.value, 2) : ui::grouped(std::llround(spread.value)));
 }
 
+// What attention that looks everywhere alike has.
+RefLine even_line(const ModelConfig& model) {
+  RefLine even;
+  even.value = even_attention(model);
+  even.label = fmt::format("everywhere alike {:.2f}", even.value);
+  even.label_left = true;
+  return even;
+}
+
 }  // namespace
 
 PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& options, Metric quantity) {
@@ -84,8 +93,8 @@ PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& optio
   plot.x = layer_axis(layers);
   plot.x.lo = 0.4;
   plot.y.label = fmt::format("{}{} at step {}", about.axis,
-                              about.of_matrix ? std::string(" of ") + kMatrices[options.matrix].label : "",
-                              ui::grouped(options.step));
+                             about.of_matrix ? std::string(" of ") + kMatrices[options.matrix].label : "",
+                             ui::grouped(options.step));
   double lo = std::numeric_limits<double>::infinity(), hi = 0, lowest = 0;
   Best last, spread;
   for (size_t i = 0; i < view.runs.size(); ++i) {
@@ -114,12 +123,8 @@ PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& optio
   plot.sentence = sentence_of(quantity, last, spread, layers);
   if (plot.series.empty() && view.step > 0) plot.sentence = "These runs do not measure this.";
   if (quantity == Metric::attention_entropy && last.run && !any_both(view)) {
-    RefLine even;
-    even.value = even_attention(last.run->spec->model);
-    even.label = fmt::format("everywhere alike {:.2f}", even.value);
-    even.label_left = true;
-    hi = std::max(hi, even.value);
-    plot.lines.push_back(std::move(even));
+    plot.lines.push_back(even_line(last.run->spec->model));
+    hi = std::max(hi, plot.lines.back().value);
   }
   if (quantity == Metric::token_cosine) add_cosine_theory(plot, view, options.step);
   if (about.log && hi > 0) {
@@ -174,7 +179,7 @@ std::vector<PlotSpec> dependency_plots(const LabView& view, LabData& data, const
     plot.title = "Who does each layer lean on?", plot.note = "residual dependency β²";
     plot.tile = colour_of(run);
     plot.y.label = fmt::format("residual dependency at step {}, {}: {}", ui::grouped(options.step),
-                                run.letter, run.name);
+                               run.letter, run.name);
     Dependency d = dependency(data, run, options.step, options.side);
     if (d.measured()) {
       HeatMap heat;

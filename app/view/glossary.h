@@ -24,6 +24,8 @@ struct Term {
 constexpr std::string_view kNotInText = "-";
 
 std::span<const Term> glossary();
+// Its second half, which glossary_settings.cpp holds; part of glossary().
+std::span<const Term> glossary_of_settings();
 const Term* find_term(std::string_view id);
 // The source as it is shown: one that the entry was not held against, word by word, says so.
 std::string source_text(const Term& term);

@@ -1,5 +1,7 @@
-// The table of the glossary: what each term of the field means and where it stands in the app. See
-// glossary.h.
+// The table of the glossary: what each term of the field means and where it stands in the app. Here norms,
+// their placements and how training goes; the rest is in glossary_settings.cpp. See glossary.h.
+#include <vector>
+
 #include "app/view/glossary.h"
 
 namespace normscope::shell {
@@ -252,210 +254,18 @@ constexpr Term kTerms[] = {
      "ω multiplies the trunk and α the branch before the two are added. Their ratio decides how much "
      "of a layer's state its newest branch is.",
      "Liu et al. 2020; Bachlechner et al. 2020", "scale", "skip path|skip scale|$\\omega"},
-    {"layer", "layer",
-     "Attention followed by a feed-forward network, each with its way back to the trunk. More layers "
-     "compute more in turn and are harder to train.",
-     "Vaswani et al. 2017, section 3.1", "settings/model.layers|settings/model.encoder_layers"},
-    {"width", "width",
-     "How many numbers describe a position on its way up. Matrices grow with its square, and so does "
-     "most of the cost.",
-     "Vaswani et al. 2017, section 3.1", "settings/model.width"},
-    {"heads", "attention heads",
-     "The width is cut into parts that attend each for itself. One head can look back one letter while"
-     " another looks for the last space.",
-     "Vaswani et al. 2017, section 3.2.2", "settings/model.heads"},
-    {"context", "sequence length",
-     "How many symbols stand before the model at once. Attention can look back no further, and its "
-     "cost grows with the square.",
-     "Vaswani et al. 2017, section 4", "settings/model.sequence"},
-    {"init", "initialization",
-     "How the weights start, before the first step: their size decides how signals and gradients grow or "
-     "shrink from layer to layer. Here normal(0.02) leaves the embedding at unit variance, unlike BERT, and "
-     "T-Fixup’s (9N)^(−1/4), derived for decoders with cross-attention, serves every decoder.",
-     "Glorot, Bengio 2010, Understanding the difficulty of training deep feedforward neural networks",
-     "settings/model.init", "initialisation"},
-    {"schedule", "learning rate schedule",
-     "What the learning rate does after its warm-up: stay, or fall in a curve. A falling rate lets the"
-     " weights settle at the end.",
-     "Vaswani et al. 2017, section 5.3; Loshchilov, Hutter 2017, SGDR: Stochastic Gradient Descent with Warm "
-     "Restarts",
-     "settings/train.schedule|settings/train.reference|settings/train.decay_end|settings/train.decay_factor|"
-     "settings/train.milestones"},
-    {"moments", "Adam's averages",
-     "Adam keeps a running mean of each gradient and one of its square; beta 1 and beta 2 say how "
-     "slowly they forget. A beta 2 near one averages over many steps and is late to notice a change.",
-     "Kingma, Ba 2015, section 2",
-     "settings/train.beta1|settings/train.beta2|settings/train.eps|settings/train.bias_correction"},
-    {"momentum", "momentum",
-     "A share of the last update is carried into the next one. Steps in one direction add up and those"
-     " that alternate cancel.",
-     "Goodfellow, Bengio, Courville 2016, section 8.3.2", "settings/train.momentum"},
-    {"weight-decay", "weight decay",
-     "Each step takes a small share off every weight. It keeps weights from growing that the loss does"
-     " not need.",
-     "Loshchilov, Hutter 2019, Decoupled Weight Decay Regularization", "settings/train.weight_decay"},
-    {"label-smoothing", "label smoothing",
-     "A little of the target's probability is given to all other symbols. The model is not driven to "
-     "be certain, and the loss cannot reach zero.",
-     "Szegedy et al. 2016, Rethinking the Inception Architecture; Vaswani et al. 2017, section 5.4",
-     "settings/train.label_smoothing"},
-    {"dropout", "dropout",
-     "In training a random share of the numbers is set to zero and the rest scaled up. No single path "
-     "can be relied on, so the model memorises less.",
-     "Srivastava et al. 2014, Dropout: A Simple Way to Prevent Neural Networks from Overfitting",
-     "settings/model.dropout_residual|settings/model.dropout_attention|settings/model.dropout_activation"},
-    {"activation", "activation",
-     "The bent function between the two matrices of a feed-forward network, without which the two would be "
-     "one matrix. GELU is computed in its tanh form.",
-     "Hendrycks, Gimpel 2016, Gaussian Error Linear Units, section 2 (the tanh form)",
-     "settings/model.activation"},
-    {"positions", "positional encoding",
-     "Attention alone does not know which symbol came first, so each position gets a mark of its "
-     "place. It is a fixed wave or a learned vector that is added to the embedding.",
-     "Vaswani et al. 2017, section 3.5", "settings/model.positions"},
-    {"embedding", "embedding",
-     "A table with one learned vector a symbol: what enters the trunk at the bottom. The output layer "
-     "may reuse the same table.",
-     "Press, Wolf 2017, Using the Output Embedding to Improve Language Models",
-     "settings/model.tied|settings/model.shared_embedding"},
-    {"placement", "placement of the norm",
-     "Where normalization stands in a layer: on the trunk, inside the branch, in both, in neither. It "
-     "decides "
-     "how gradients reach the lower layers, and so whether a deep model trains.",
-     "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture", "settings/model.placement"},
-    {"architecture", "encoder and decoder",
-     "A decoder sees only what came before and predicts the next symbol; an encoder sees the whole "
-     "row. An encoder-decoder reads one row with the one and writes another with the other.",
-     "Vaswani et al. 2017, section 3.1", "settings/model.architecture|settings/model.encoder_placement",
-     "decoder|encoder"},
-    {"pooling", "pooling",
-     "How a classifier gets one vector from a whole row: the first position's, or the mean of all. The"
-     " class is read off that vector.",
-     "Devlin et al. 2019, BERT (first position); Reimers, Gurevych 2019, Sentence-BERT (mean)",
-     "settings/model.pooling"},
-    {"output-projection", "output projection",
-     "The matrix at the end of attention that mixes what its heads found. It decides what each head "
-     "adds to the trunk.",
-     "Vaswani et al. 2017, section 3.2.2", "settings/model.output_projection"},
-    {"epsilon", "norm epsilon",
-     "A tiny number added to the variance before a norm divides by its root. It matters only where a "
-     "state is almost constant.",
-     "Ioffe, Szegedy 2015, Batch Normalization, algorithm 1", "settings/model.eps"},
-    {"data", "training data",
-     "What the runs learn from, the same batches for each of them. The built-in sentences have a known"
-     " entropy, so that how much is left to learn is known too.",
-     "This program", "settings/data.name|settings/data.seed", "-"},
-    {"pieces", "byte-pair pieces",
-     "Frequent groups of letters that count as one symbol. A larger vocabulary makes rows shorter and "
-     "the embedding larger.",
-     "Sennrich, Haddow, Birch 2016, Neural Machine Translation of Rare Words with Subword Units",
-     "settings/data.vocabulary|settings/data.tokenizer"},
-    {"validation", "validation",
-     "Text that the run never learns from, and a loss measured on it. It shows whether what was learned "
-     "holds "
-     "beyond the training text.",
-     "Goodfellow, Bengio, Courville 2016, section 5.3", "settings/data.valid"},
-    {"fine-tuning", "fine-tuning",
-     "A run that begins with the weights of another, trained on something else, instead of by chance. What "
-     "was "
-     "learned there need not be learned again.",
-     "Devlin et al. 2019, BERT, section 3.2", "settings/train.init_from"},
-    {"run", "run",
-     "One training from a specification, a seed and the edits made on the way; the same three give the same "
-     "numbers again. Unless it is given a name it is called after its settings.",
-     "This program", "settings/run.name", "-"},
-    {"gradient-memory", "gradients of activations",
-     "Going back, each intermediate value has a gradient that takes as much memory as the value. Once "
-     "it has been handed on, its memory can serve another.",
-     "Chen et al. 2016, Training Deep Nets with Sublinear Memory Cost", "settings/train.reuse_gradients"},
-    {"update-ratio", "update ratio",
-     "The length of the last step of a matrix over the length of the matrix itself. It is the learning"
-     " rate that the matrix feels, about one in a thousand in healthy training.",
-     "CS231n course notes, Neural Networks Part 3: ratio of weights to updates",
-     "Update by layer|Update ratio over time"},
-    {"branch-variance", "branch variance",
-     "How strongly the numbers of a branch vary over positions and features as they are added. Against"
-     " the variance of the trunk it says how much the branch changes.",
-     "Liu et al. 2020, Understanding the Difficulty of Training Transformers, section 4.1",
-     "Branch variance|Branch variance over time"},
-    {"trunk-variance", "trunk variance",
-     "How strongly the numbers on the skip path vary over positions and features where a branch joins."
-     " In Pre-LN it grows with every branch, after a norm it is one.",
-     "Xiong et al. 2020, lemma 2", "Trunk variance|Trunk variance over time"},
-    {"token-cosine", "token cosine",
-     "The mean cosine of the angle between the states of different positions. Near one all positions "
-     "say the same, and attention has nothing to choose from.",
-     "Dong, Cordonnier, Loukas 2021, Attention is not all you need; Noci et al. 2022, Signal Propagation in "
-     "Transformers",
-     "Token cosine|Token cosine over time", "token states"},
-    {"layer-cosine", "layer cosine",
-     "The cosine between what enters a sub-layer and what leaves it. Near one the sub-layer hardly "
-     "turns anything and could almost be left out.",
-     "Men et al. 2024, ShortGPT: Layers in Large Language Models are More Redundant Than You Expect",
-     "Layer cosine|Layer cosine over time"},
-    {"attention-entropy", "attention entropy",
-     "How widely a head spreads its attention, in nats: zero looks at one position, the logarithm of "
-     "their number at all alike. A sudden fall towards zero announces unstable training.",
-     "Zhai et al. 2023, Stabilizing Transformer Training by Preventing Attention Entropy Collapse",
-     "Attention entropy|Attention entropy over time"},
-    // What the lessons' formulas and figures take for granted.
-    {"loss", "loss",
-     "How badly the model foresees what comes: the mean of minus the logarithm of the probability that it "
-     "gave to it. It is measured in nats and falls while the model learns.",
-     "Goodfellow, Bengio, Courville 2016, section 6.2", ""},
-    {"gradient", "gradient",
-     "By how much the loss changes when a weight changes a little, one number for every weight. A step of "
-     "training moves the weights against it.",
-     "Goodfellow, Bengio, Courville 2016, section 4.3", "", "gradients"},
-    {"length", "length ‖·‖",
-     "The root of the sum of the squares of all numbers in a vector or a matrix. It says in one number how "
-     "large the whole is.",
-     "Goodfellow, Bengio, Courville 2016, section 2.5", "", "$\\|\\cdot\\|"},
-    {"w2", "W₂",
-     "The second matrix of a feed-forward network: it brings the widened state back to the width of the "
-     "trunk. The theorem of lesson 3 bounds its gradient.",
-     "Vaswani et al. 2017, section 3.3", "", "$W_2"},
-    {"widths", "widths D and F",
-     "D is the width of the state that flows through the model, F the width of the feed-forward network "
-     "between its two matrices. F is usually four times D.",
-     "Vaswani et al. 2017, section 3.3", "", "$D|$F"},
-    {"variance", "variance",
-     "The mean squared distance of numbers from their mean, written Var. When independent numbers are added "
-     "their variances add up.",
-     "Goodfellow, Bengio, Courville 2016, section 3.8", "", "variances|$\\mathrm{Var}"},
-    {"mean-square", "mean square",
-     "The mean of the squares of the numbers of a state, which says in one number how large it is. A norm "
-     "without gain and bias sets it to one.",
-     "Xiong et al. 2020, lemma 2", "", "mean squares"},
-    {"stream", "residual stream",
-     "The running sum on the trunk: the embedding and everything that the branches have added to it so far. "
-     "Every branch reads it, and so does the output.",
-     "Elhage et al. 2021, A Mathematical Framework for Transformer Circuits", "", "stream"},
-    {"root-depth", "1/√depth",
-     "When parts that know nothing of each other are added, the mean square of the sum grows like their "
-     "number, so its length grows like the root of it. A last norm that divides by this length makes the "
-     "last layer's gradient at one position fall in proportion to one over the root of the depth.",
-     "Xiong et al. 2020, theorem 1 and the proof of it (an upper bound); the value: docs/theory.md", "",
-     "$\\sqrt{N}|$1/\\sqrt{N}"},
-    {"cosine", "cosine",
-     "The cosine of the angle between two vectors: one when they point the same way, zero at a right angle. "
-     "It compares directions and leaves lengths out.",
-     "Manning, Raghavan, Schütze 2008, Introduction to Information Retrieval, section 6.3", ""},
-    {"log-axis", "logarithmic axis",
-     "An axis on which equal distances are equal factors, as from 1 to 10 and from 10 to 100. Where both "
-     "axes "
-     "are logarithmic a power is a straight line, and its slope is the exponent.",
-     "Cleveland 1985, The Elements of Graphing Data", "",
-     "logarithmic axes|logarithmic|log scale|log scales"},
-    {"number-by-number", "⊙",
-     "A product of two vectors number by number, each with its partner. A learned scale for every feature "
-     "acts "
-     "on a state in this way.",
-     "Goodfellow, Bengio, Courville 2016, section 2.2", "", "$\\odot"},
 };
 
 }  // namespace
 
-std::span<const Term> glossary() { return kTerms; }
+std::span<const Term> glossary() {
+  static const std::vector<Term> all = [] {
+    std::vector<Term> terms(std::begin(kTerms), std::end(kTerms));
+    const std::span<const Term> more = glossary_of_settings();
+    terms.insert(terms.end(), more.begin(), more.end());
+    return terms;
+  }();
+  return all;
+}
 
 }  // namespace normscope::shell

@@ -1,4 +1,5 @@
-// LabTrainer: the lockstep, the text that runs write, and the views. The commands are in lab_commands.cpp.
+// LabTrainer: the lockstep, the text that runs write, and the views. The commands are in lab_commands.cpp and
+// lab_fork.cpp.
 #include "engine/lab/lab_trainer.h"
 
 #include <algorithm>
@@ -10,8 +11,8 @@
 #include "engine/core/error.h"
 #include "engine/core/machine_memory.h"
 #include "engine/cpu/pool.h"
-#include "engine/train/keyframes.h"
 #include "engine/spec/limits.h"
+#include "engine/train/keyframes.h"
 
 namespace normscope {
 namespace {

@@ -16,6 +16,8 @@
 
 namespace normscope {
 
+inline constexpr size_t kMostParked = 12;  ///< runs, and forks, kept for undo: a network each
+
 /// A run of the Lab and what is shown of it beside its own state.
 struct LabEntry {
   std::unique_ptr<Run> run;
@@ -196,14 +198,14 @@ class LabTrainer {
   double seconds_per_step_ = 0, tokens_per_second_ = 0;
 
   std::shared_ptr<RunCache> finished_;
-  std::vector<SeedVariability> variability_;      ///< in the order of their first rerun
-  std::vector<Rerun> reruns_;   ///< to do, the one under way first
-  std::unique_ptr<Run> rerun_;  ///< under way
-  double seed_check_credit_ = 0;      ///< seconds that reruns may still take beside the live runs
+  std::vector<SeedVariability> variability_;  ///< in the order of their first rerun
+  std::vector<Rerun> reruns_;                 ///< to do, the one under way first
+  std::unique_ptr<Run> rerun_;                ///< under way
+  double seed_check_credit_ = 0;              ///< seconds that reruns may still take beside the live runs
   int64_t seed_check_done_ = 0, seed_check_steps_ = 0;
 
   std::shared_ptr<const std::string> sidecar_;  ///< of the session that was restored last
-  uint64_t restored_ = 0;                         ///< how many were
+  uint64_t restored_ = 0;                       ///< how many were
 
   double text_credit_ = 0;     ///< seconds that writing may still take
   size_t writing_ = 0;         ///< the entry whose line is being written in this round

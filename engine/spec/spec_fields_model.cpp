@@ -192,9 +192,7 @@ Field placement_field() {
   return field;
 }
 
-}  // namespace
-
-void add_model_fields(std::vector<Field>& fields) {
+void add_shape_fields(std::vector<Field>& fields) {
   fields.push_back(architecture_field());
   fields.push_back(layers_field());
   fields.push_back(encoder_layers_field());
@@ -212,6 +210,9 @@ void add_model_fields(std::vector<Field>& fields) {
   fields.push_back(norm_field());
   fields.push_back(placement_field());
   fields.push_back(encoder_placement_field());
+}
+
+void add_part_fields(std::vector<Field>& fields) {
   fields.push_back(choice<[](RunSpec& s) -> InitRule& { return s.model.init; },
                           [](InitRule rule) { return kInitRules[static_cast<size_t>(rule)]; },
                           [](std::string_view name) { return enum_from<InitRule>(kInitRules, name); }>(
@@ -248,6 +249,9 @@ void add_model_fields(std::vector<Field>& fields) {
   fields.push_back(flag<[](RunSpec& s) -> bool& { return s.model.output_projection; }>(
       {"model.output_projection", "output projection", "",
        "Attention ends in a matrix that mixes its heads. The theory setting has none."}));
+}
+
+void add_number_fields(std::vector<Field>& fields) {
   fields.push_back(real<[](RunSpec& s) -> float& { return s.model.eps; }>(
       {"model.eps", "norm epsilon", "", "Added to the variance inside each norm, against division by zero."},
       0, 1));
@@ -270,6 +274,14 @@ void add_model_fields(std::vector<Field>& fields) {
       {"model.dropout_activation", "activation dropout", "",
        "Share of the feed-forward hidden layer that is set to zero at random."},
       0, 0.99));
+}
+
+}  // namespace
+
+void add_model_fields(std::vector<Field>& fields) {
+  add_shape_fields(fields);
+  add_part_fields(fields);
+  add_number_fields(fields);
 }
 
 }  // namespace normscope

@@ -1,4 +1,4 @@
-// What a Run holds. Internal to run.cpp and checkpoint.cpp.
+// What a Run holds. Internal to run*.cpp and checkpoint.cpp.
 #pragma once
 
 #include <limits>
@@ -7,16 +7,19 @@
 #include <string>
 #include <vector>
 
+#include "engine/measure/plateau.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/keyframes.h"
 #include "engine/train/network.h"
-#include "engine/measure/plateau.h"
 #include "engine/train/run.h"
 
 namespace normscope {
 
 /// A number that is not known yet.
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+/// Throws where a run of `from` cannot learn on with the data of `to`.
+void require_same_data(const RunSpec& from, const RunSpec& to);
 
 struct Run::Impl {
   Impl(RunSpec spec, std::shared_ptr<const Task> task, Backend& backend);

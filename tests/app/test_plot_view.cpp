@@ -2,6 +2,8 @@
 #include <cmath>
 #include <limits>
 
+#include "app/plot/plot_axis.h"
+#include "app/plot/plot_layout.h"
 #include "app/plot/plot_view.h"
 #include "catch.hpp"
 #include "gallery.h"
@@ -94,4 +96,62 @@ TEST_CASE("the wheel and a drag stop at the end of the data") {
   for (int i = 0; i < 120; ++i) s.driver.wheel(1);
   REQUIRE(s.state.loss_view.x);
   CHECK(s.state.loss_view.x->second - s.state.loss_view.x->first == Approx(2));
+}
+
+TEST_CASE("a logarithmic axis zooms about the mouse, pans by decades and takes a box") {
+  gallery::Stage s;
+  const PlotSpec spec = gallery::gradient_plot();
+  auto& view = s.state.gradient_view;
+  const ui::Rect area = plot_area(spec, s.driver.control("plot/gradient").rect);
+  const auto at = [&](float across, float down) {
+    return Vec{std::floor(area.x + across * area.w), std::floor(area.y + down * area.h)};
+  };
+  const auto decade_at = [&](Vec place) {
+    const auto [lo, hi] = shown_range(spec.y, view.y);
+    return std::log10(AxisMap(AxisScale::log, lo, hi, area.bottom(), area.y).inverse(place.y));
+  };
+  const auto decades = [&] {
+    const auto [lo, hi] = shown_range(spec.y, view.y);
+    return std::pair(std::log10(lo), std::log10(hi));
+  };
+  const Vec mouse = at(0.5f, 0.6f);
+  const auto home = decades();
+  const double under = decade_at(mouse);
+  s.driver.move_to(mouse);
+  s.driver.hold("Shift", true);
+  for (int i = 0; i < 4; ++i) s.driver.wheel(1);
+  s.driver.hold("Shift", false);
+  REQUIRE(view.y);
+  CHECK(!view.x);
+  const auto zoomed = decades();
+  CHECK(zoomed.second - zoomed.first < 0.8 * (home.second - home.first));
+  CHECK(decade_at(mouse) == Approx(under).margin(1e-3));
+  // What is under the mouse goes along: as many decades at both ends.
+  s.driver.press();
+  s.driver.move_to(mouse + Vec{0, 12});
+  s.driver.release();
+  const auto panned = decades();
+  const double way = 12 * (zoomed.second - zoomed.first) / static_cast<double>(area.h);
+  CHECK(panned.first - zoomed.first == Approx(way).margin(1e-3));
+  CHECK(panned.second - zoomed.second == Approx(way).margin(1e-3));
+  CHECK(decade_at(mouse + Vec{0, 12}) == Approx(under).margin(1e-3));
+  // However far it is dragged, it stays within what there is to see.
+  s.driver.press();
+  for (int i = 1; i <= 8; ++i) s.driver.move_to(mouse + Vec{0, 12 + 60.f * static_cast<float>(i)});
+  s.driver.release();
+  CHECK(decades().second == Approx(home.second).margin(1e-6));
+  CHECK(decades().second - decades().first == Approx(zoomed.second - zoomed.first).margin(1e-6));
+  s.driver.double_click("plot/gradient");
+  CHECK(!view.zoomed());
+  // A box of the right button fills the plot.
+  const Vec from = at(0.25f, 0.25f), to = at(0.75f, 0.75f);
+  const double low = decade_at(to), high = decade_at(from);
+  s.driver.move_to(from);
+  s.driver.press(1);
+  s.driver.move_to(to);
+  s.driver.release(1);
+  REQUIRE(view.x);
+  REQUIRE(view.y);
+  CHECK(decades().first == Approx(low).margin(1e-3));
+  CHECK(decades().second == Approx(high).margin(1e-3));
 }
