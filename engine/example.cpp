@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/core/philox.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/ops/ops.h"
 #include "engine/tape/program.h"
 #include "engine/tape/seal.h"

@@ -14,6 +14,7 @@
 #include "app/bench/stepper.h"
 #include "app/bench/timing.h"
 #include "engine/core/machine_memory.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/train/measured_sequence.h"
 
 namespace normscope::bench {

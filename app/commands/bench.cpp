@@ -7,10 +7,11 @@
 #include "app/bench/bench.h"
 #include "app/bench/device_steps.h"
 #include "app/bench/sgemm_anchor.h"
-#include "app/commands/machine.h"
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
+#include "app/commands/machine.h"
 #include "engine/cpu/pool.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope::cli {
 namespace {

@@ -8,15 +8,16 @@
 #include <cstdio>
 #include <limits>
 
-#include "app/commands/machine.h"
 #include "app/cli/options.h"
+#include "app/cli/terminal.h"
+#include "app/commands/machine.h"
 #include "app/commands/picture.h"
 #include "app/commands/report.h"
 #include "app/commands/run_log.h"
 #include "app/commands/specs.h"
-#include "app/cli/terminal.h"
 #include "app/files/session_file.h"
 #include "engine/lab/lab.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope::cli {
 namespace {

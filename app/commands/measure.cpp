@@ -5,8 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/options.h"
-#include "app/commands/specs.h"
 #include "app/cli/terminal.h"
+#include "app/commands/specs.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/lab/ablation.h"
 #include "engine/lab/analysis.h"
 #include "engine/text/translator.h"

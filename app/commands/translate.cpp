@@ -5,8 +5,9 @@
 #include <cstdio>
 
 #include "app/cli/options.h"
-#include "app/commands/specs.h"
 #include "app/cli/terminal.h"
+#include "app/commands/specs.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/data/pairs_task.h"
 #include "engine/io/atomic_file.h"
 #include "engine/text/bleu.h"

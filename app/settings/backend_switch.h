@@ -8,6 +8,7 @@
 
 #include "app/ui/widgets.h"
 #include "engine/lab/lab.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope {
 

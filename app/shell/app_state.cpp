@@ -8,16 +8,17 @@
 #include <cmath>
 #include <utility>
 
-#include "app/settings/backend_switch.h"
-#include "app/view/shortcuts.h"
-#include "app/panels/plot_files.h"
-#include "app/settings/settings_rows.h"
 #include "app/lessons/kept.h"
 #include "app/lessons/player.h"
-#include "app/shell/plain_message.h"
+#include "app/panels/plot_files.h"
+#include "app/settings/backend_switch.h"
+#include "app/settings/settings_rows.h"
 #include "app/shell/guard.h"
+#include "app/shell/plain_message.h"
 #include "app/ui/widgets.h"
+#include "app/view/shortcuts.h"
 #include "engine/core/boundary.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope {
 namespace {

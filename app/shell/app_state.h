@@ -10,10 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "app/shell/shell.h"
 #include "app/lab/lab_screen.h"
 #include "app/shell/session_sidecar.h"
+#include "app/shell/shell.h"
 #include "app/ui/ui.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope {
 
@@ -46,7 +47,7 @@ struct AppState {
   lab::LabScreen lab_screen;
   shell::Shell shell;                       // shortcuts, palette, undo, glossary, guessing game
   std::shared_ptr<lessons::Player> player;  // made when its screen is opened first
-  SidecarState sidecar;                 // of the saved session, as it was handed over last
+  SidecarState sidecar;                     // of the saved session, as it was handed over last
   std::function<void()> wake;               // rung by the player's measurements from their thread
   std::vector<lab::Command>
       commands;  // what the hand asked for in the last frame; already posted when lab is set

@@ -9,6 +9,7 @@
 
 #include "app/plot/plot_spec.h"
 #include "engine/lab/lab.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope::lab {
 

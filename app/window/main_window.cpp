@@ -22,14 +22,15 @@
 #include <memory>
 #include <thread>
 
-#include "app/shell/app_state.h"
-#include "app/window/frame_log.h"
-#include "app/window/desktop.h"
-#include "app/window/window_memory.h"
 #include "app/headless/software_screen.h"
+#include "app/shell/app_state.h"
 #include "app/ui/keys.h"
+#include "app/window/desktop.h"
+#include "app/window/frame_log.h"
+#include "app/window/window_memory.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "engine/cuda/loader.h"
 
 namespace normscope {
 namespace {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/lab/lab.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope {
 

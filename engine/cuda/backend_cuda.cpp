@@ -12,6 +12,7 @@
 #include "engine/core/error.h"
 #include "engine/cuda/blocks.h"
 #include "engine/cuda/launch.h"
+#include "engine/cuda/loader.h"
 #include "engine/cuda/schedule.h"
 #include "engine/ops/attention/attention.h"
 #include "engine/ops/probe/probe.h"

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/measure/theory.h"
+#include "engine/spec/backend_choice.h"
 #include "engine/train/run.h"
 
 namespace normscope {
@@ -82,10 +83,10 @@ struct LabView {
   int64_t seed_check_done = 0,
           seed_check_steps = 0;  ///< steps of the reruns of check_seeds(); 0 of 0 when none are under way
   std::shared_ptr<const std::string> sidecar;  ///< of the session that was restored last, see keep()
-  uint64_t restored = 0;                         ///< how many sessions were restored so far
-  BackendChoice backend;                         ///< where the runs are
-  std::string backend_note;  ///< why they are no longer where they were asked to be; empty
-  std::string message;       ///< last refusal or notice, one line; empty when none
+  uint64_t restored = 0;                       ///< how many sessions were restored so far
+  BackendChoice backend;                       ///< where the runs are
+  std::string backend_note;                    ///< why they are no longer where they were asked to be; empty
+  std::string message;                         ///< last refusal or notice, one line; empty when none
 };
 
 class RunCache;

@@ -11,6 +11,7 @@
 #include "engine/core/error.h"
 #include "engine/core/machine_memory.h"
 #include "engine/cpu/pool.h"
+#include "engine/spec/backend_choice.h"
 #include "engine/spec/limits.h"
 #include "engine/train/keyframes.h"
 

@@ -13,6 +13,7 @@
 #include "engine/lab/lab.h"
 #include "engine/lab/lab_session.h"
 #include "engine/lab/run_cache.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope {
 

@@ -68,27 +68,4 @@ class Backend {
   virtual std::string error() const { return {}; }
 };
 
-/// threads 0 = one per physical core. The number never changes a result.
-std::unique_ptr<Backend> make_cpu_backend(int threads = 0);
-
-struct CudaOptions {
-  bool tf32 = false;  ///< matrix products with 10-bit mantissas; NORMSCOPE_TF32=1 sets it
-  bool graph = true;  ///< replay as one captured graph; NORMSCOPE_CUDA_GRAPH=0 clears it
-};
-/// Why there is no CUDA backend here, in words: not built, no library, no driver, no device. Empty when there
-/// is one. The first call loads the library and asks the driver.
-std::string cuda_unavailable();
-/// Throws Error with the text of cuda_unavailable().
-std::unique_ptr<Backend> make_cuda_backend(CudaOptions options = {});
-
-/// Where runs train. No part of a run's specification: it changes results within the tolerances of arithmetic
-/// only.
-struct BackendChoice {
-  bool cuda = false;
-  bool tf32 = false;  ///< of CUDA's matrix products
-  friend bool operator==(const BackendChoice&, const BackendChoice&) = default;
-};
-/// Throws Error with the text of cuda_unavailable() where CUDA is asked for.
-std::unique_ptr<Backend> make_backend(BackendChoice choice, int threads = 0);
-
 }  // namespace normscope

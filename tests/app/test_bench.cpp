@@ -8,6 +8,7 @@
 #include "app/bench/stepper.h"
 #include "app/program.h"
 #include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/train/run.h"
 
 using namespace normscope;

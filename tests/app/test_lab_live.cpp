@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "catch.hpp"
-#include "engine/tape/backend.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/train/run.h"
 #include "live_lab.h"
 
@@ -155,7 +155,7 @@ TEST_CASE(
   CHECK(lab.run('D').fork_step == there);
   CHECK(lab.run('D').forked_from == 0);
   lab.driver.drag("diagram/layer2/attn/trunk",
-                 "diagram/layer2/attn/before");  // D is selected
+                  "diagram/layer2/attn/before");  // D is selected
   lab.settle();
   CHECK(lab.run('D').fork_note == "12 norms moved");
   CHECK(lab.run('D').fork_step == there);

@@ -1,6 +1,7 @@
 // What the window saves is a configuration that gives the same runs again, edits and forks included.
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/cpu/backend_cpu.h"
 #include "small_window.h"
 
 using namespace normscope;

@@ -13,7 +13,7 @@
 #include "app/window/window_memory.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "engine/tape/backend.h"
+#include "engine/cpu/backend_cpu.h"
 #include "live_lab.h"
 #include "program.h"
 

@@ -9,8 +9,8 @@
 #include <cmath>
 
 #include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/ops/ops.h"
-#include "engine/tape/backend.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
 

@@ -4,6 +4,7 @@
 
 #include "catch.hpp"
 #include "engine/core/philox.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/helpers.h"
 #include "engine/measure/step_metrics.h"
 #include "engine/model/transformer.h"

@@ -9,6 +9,7 @@
 #include "catch.hpp"
 #include "engine/allocation_count.h"
 #include "engine/core/error.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/denormals.h"
 #include "engine/model_fixture.h"
 #include "engine/op_harness.h"

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/core/error.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "small_runs.h"

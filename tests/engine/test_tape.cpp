@@ -6,6 +6,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/five_nodes.h"
 #include "engine/helpers.h"
 #include "engine/op_harness.h"

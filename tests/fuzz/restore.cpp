@@ -5,11 +5,11 @@
 #include <fstream>
 #include <iterator>
 
+#include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/pool.h"
 #include "engine/data/task.h"
-#include "engine/tape/backend.h"
-#include "engine/train/keyframes.h"
 #include "engine/lab/lab_trainer.h"
+#include "engine/train/keyframes.h"
 #include "engine/train/saved_run.h"
 #include "fuzz.h"
 #include "test_paths.h"
