@@ -65,7 +65,7 @@ constexpr Room kRooms[] = {
     {"app/shell", "app/files app/ui app/view app/settings app/panels app/lab app/lessons app/course engine/core "
                   "engine/io engine/data engine/tape engine/model engine/spec engine/lab"},
     {"app/window", "app/files app/ui app/headless app/shell engine/core engine/io engine/lab"},
-    {"app/cli", "engine/core engine/cpu engine/spec"},
+    {"app/cli", "engine/core engine/spec"},
     {"app/commands", "app/cli app/bench app/course app/files app/headless app/lessons app/shell app/window app/zoo "
                      "engine/core engine/cpu engine/io engine/data engine/tape engine/model engine/text engine/spec "
                      "engine/train engine/lab"},

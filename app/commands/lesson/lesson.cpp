@@ -2,12 +2,15 @@
 // report.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <memory>
+#include <string>
 
-#include "app/cli/options.h"
-#include "app/commands/specs.h"
 #include "app/cli/terminal.h"
+#include "app/commands/commands.h"
+#include "app/commands/specs.h"
 #include "app/course/check.h"
 #include "app/course/labels.h"
 #include "app/course/reader.h"
@@ -17,6 +20,16 @@ namespace normscope::cli {
 namespace {
 
 using namespace lessons;
+
+struct LessonOptions {
+  std::string command;  ///< list, show, check, report
+  std::string id;       ///< of one lesson; empty: all
+  std::string folder;   ///< of the lessons; empty: the course's
+  std::string out = "out/lessons";
+  std::string page{};  ///< report: a page into which the claim table goes, between its markers
+  bool all = false, full = false, write = false;
+  int32_t threads = 0;
+};
 
 Course course_of(const LessonOptions& options) {
   Course course = read_course(options.folder.empty() ? lessons_folder() : options.folder);
@@ -128,8 +141,6 @@ void check_report(const Course& course, const LessonOptions& options) {
   refuse_clashes(outputs, inputs);
 }
 
-}  // namespace
-
 Exit lesson(const LessonOptions& options) {
   const Course course = course_of(options);
   try {
@@ -154,6 +165,43 @@ Exit lesson(const LessonOptions& options) {
     complain("interrupted");
     return Exit::interrupted;
   }
+}
+
+}  // namespace
+
+void add_lesson(CLI::App& app, Command& command) {
+  const auto options = std::make_shared<LessonOptions>();
+  CLI::App& group =
+      *app.add_subcommand("lesson", "The course without a window: its claims, checked on the engine");
+  group.footer(kFooter);
+  group.require_subcommand(1);
+  const auto add = [&](const char* name, const char* help) -> CLI::App& {
+    CLI::App& sub = *group.add_subcommand(name, help);
+    sub.add_option("--lessons", options->folder, "another folder of lessons")->type_name("DIR");
+    sub.callback([options, &command, name] {
+      options->command = name;
+      command = [options] { return lesson(*options); };
+    });
+    return sub;
+  };
+  add("list", "Number, name, title and claim of every lesson");
+  add("show", "One lesson: claim, sources, runs, checks and measured numbers")
+      .add_option("lesson", options->id, "its name or number")
+      ->type_name("LESSON")
+      ->required();
+  CLI::App& check = add("check", "Measure the claims; 1 when one does not hold");
+  CLI::Option* one = check.add_option("lesson", options->id, "its name or number")->type_name("LESSON");
+  check.add_flag("--all", options->all, "all lessons (also without a name)")->excludes(one);
+  check.add_flag("--full", options->full, "five seeds instead of one");
+  check.add_flag("--write", options->write, "with --full: keep the numbers in each lesson's measured.json");
+  add_threads(check, options->threads);
+  add_lesson_limits(group, command);
+  CLI::App& report = add("report", "A page of claims, settings and measured numbers, with figures");
+  report.add_option("--out", options->out, "the folder to write")->type_name("DIR");
+  report
+      .add_option("--page,--readme", options->page,
+                  "a page into which the claim table goes, between its markers")
+      ->type_name("FILE");
 }
 
 }  // namespace normscope::cli
