@@ -40,8 +40,7 @@ TEST_CASE("every command runs, and refuses in one line what it cannot read") {
   const std::vector<std::pair<std::string, int>> commands{
       {"--version", 0},
       {"--nonsense", 2},
-      {"train --config " + config + " --run A=post" + small + " --steps 3 --log " + log + " --save " + saved,
-       0},
+      {"train --run A=post" + small + " --steps 3 --log " + log + " --save " + saved, 0},
       {"train --resume " + saved + " --steps 5", 0},
       {"train --config " + config + " --plan", 0},
       {"train --config " + broken, 2},

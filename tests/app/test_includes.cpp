@@ -1,5 +1,5 @@
-// Includes run one way: every room of engine/ and app/ may include those that its row names, and no other. A row
-// may only name rooms above it, so that the table itself shows that there is no circle.
+// Includes run one way: every room of engine/ and app/ may include those that its row names, and no other. A
+// row may only name rooms above it, so that the table itself shows that there is no circle.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -38,10 +38,10 @@ constexpr Room kRooms[] = {
     {"engine/text", "engine/core engine/io engine/data engine/tape engine/ops engine/model"},
     {"engine/spec", "engine/core engine/io engine/data engine/tape engine/model"},
     {"engine/measure", "engine/core engine/cpu engine/data engine/tape engine/ops engine/model"},
-    {"engine/train",
-     "engine/core engine/io engine/data engine/tape engine/model engine/spec engine/measure"},
-    {"engine/lab", "engine/core engine/io engine/cpu engine/tape engine/ops engine/spec engine/measure "
-                   "engine/train"},
+    {"engine/train", "engine/core engine/io engine/data engine/tape engine/model engine/spec engine/measure"},
+    {"engine/lab",
+     "engine/core engine/io engine/cpu engine/tape engine/ops engine/spec engine/measure "
+     "engine/train"},
     {"engine", "engine/core engine/tape engine/ops"},
 
     {"app/files", "engine/core engine/io engine/data engine/spec engine/lab"},
@@ -49,26 +49,33 @@ constexpr Room kRooms[] = {
     {"app/plot", "app/ui"},
     {"app/tex", "app/ui engine/core"},
     {"app/headless", "app/ui engine/core engine/io"},
-    {"app/bench", "engine/core engine/cpu engine/data engine/tape engine/ops engine/model engine/spec engine/train"},
+    {"app/bench",
+     "engine/core engine/cpu engine/data engine/tape engine/ops engine/model engine/spec engine/train"},
     {"app/view", "app/ui app/plot engine/core engine/model engine/measure engine/train engine/lab"},
     {"app/settings", "app/files app/ui app/view engine/core engine/spec engine/lab"},
     {"app/panels", "app/files app/ui app/plot app/headless app/view engine/core engine/io engine/measure"},
     {"app/diagram", "app/ui app/view app/panels engine/lab"},
     {"app/lab", "app/ui app/plot app/view app/settings app/panels app/diagram engine/lab"},
-    {"app/experiments", "app/files engine/core engine/io engine/cpu engine/data engine/tape engine/spec engine/measure engine/train "
-                        "engine/lab"},
-    {"app/course", "app/files app/ui app/plot app/tex app/view app/experiments engine/core engine/io engine/spec "
-                   "engine/measure"},
+    {"app/experiments",
+     "app/files engine/core engine/io engine/cpu engine/data engine/tape engine/spec engine/measure "
+     "engine/train "
+     "engine/lab"},
+    {"app/course",
+     "app/files app/ui app/plot app/tex app/view app/experiments engine/core engine/io engine/spec "
+     "engine/measure"},
     {"app/lessons", "app/files app/ui app/plot app/view app/course engine/core engine/io"},
-    {"app/zoo", "app/files app/ui app/experiments engine/core engine/io engine/tape engine/model "
-                "engine/spec engine/measure engine/train engine/lab"},
-    {"app/shell", "app/files app/ui app/view app/settings app/panels app/lab app/lessons engine/core "
-                  "engine/io engine/data engine/tape engine/model engine/spec engine/lab"},
+    {"app/zoo",
+     "app/files app/ui app/experiments engine/core engine/io engine/tape engine/model "
+     "engine/spec engine/measure engine/train engine/lab"},
+    {"app/shell",
+     "app/files app/ui app/view app/settings app/panels app/lab app/lessons engine/core "
+     "engine/io engine/data engine/tape engine/model engine/spec engine/lab"},
     {"app/window", "app/files app/ui app/headless app/shell engine/core engine/io engine/lab"},
-    {"app/cli", "engine/core engine/cpu engine/spec"},
-    {"app/commands", "app/cli app/bench app/course app/files app/headless app/lessons app/shell app/window app/zoo "
-                     "engine/core engine/cpu engine/io engine/data engine/tape engine/model engine/text engine/spec "
-                     "engine/train engine/lab"},
+    {"app/cli", "engine/core engine/spec"},
+    {"app/commands",
+     "app/cli app/bench app/course app/files app/headless app/lessons app/shell app/window app/zoo "
+     "engine/core engine/cpu engine/io engine/data engine/tape engine/model engine/text engine/spec "
+     "engine/train engine/lab"},
     {"app", "app/commands"},
 };
 
@@ -127,7 +134,8 @@ std::map<std::string, std::set<std::string>> table() {
   return rooms;
 }
 
-/// What breaks the table, a line each: "app/ui/ui.h:7 includes app/lab/lab_screen.h: app/ui may not include app/lab".
+/// What breaks the table, a line each: "app/ui/ui.h:7 includes app/lab/lab_screen.h: app/ui may not include
+/// app/lab".
 std::vector<std::string> broken(const std::vector<Include>& includes) {
   const auto rooms = table();
   std::vector<std::string> faults;
@@ -183,7 +191,8 @@ TEST_CASE("includes: a line that breaks the table is named with its file and num
       broken({{"app/ui/ui.h", "app/lab/lab_screen.h", 7}, {"engine/train/run.h", "engine/lab/lab.h", 3}});
   REQUIRE(faults.size() == 2);
   CHECK(faults[0] == "app/ui/ui.h:7 includes app/lab/lab_screen.h: app/ui may not include app/lab");
-  CHECK(faults[1] == "engine/train/run.h:3 includes engine/lab/lab.h: engine/train may not include engine/lab");
+  CHECK(faults[1] ==
+        "engine/train/run.h:3 includes engine/lab/lab.h: engine/train may not include engine/lab");
 }
 
 TEST_CASE("includes: no folder of engine or app has more than 25 files") {

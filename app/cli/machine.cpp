@@ -1,4 +1,4 @@
-#include "app/commands/machine.h"
+#include "app/cli/machine.h"
 #include "app/cli/terminal.h"
 #include "engine/spec/backend_choice.h"
 

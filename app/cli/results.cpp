@@ -1,4 +1,4 @@
-#include "app/commands/results.h"
+#include "app/cli/results.h"
 
 #include "app/shell/settings.h"
 #include "engine/core/error.h"
@@ -19,6 +19,11 @@ std::string results_folder(const std::string& asked) {
     complain(fmt::format("{}; no run is kept", error.what()));
     return "";
   }
+}
+
+experiments::Shard shard_of(const StoreOptions& options) {
+  if (options.shard.empty()) return {};
+  return with_exit(Exit::usage, [&] { return experiments::shard_from(options.shard); });
 }
 
 void complain_of(const std::vector<std::string>& damaged) {
