@@ -28,5 +28,6 @@ void add_threads(CLI::App& app, int32_t& threads);
 void add_measure(CLI::App& app, MeasureOptions& options, std::function<Exit()>& command);
 void add_average(CLI::App& app, AverageOptions& options, std::function<Exit()>& command);
 void add_admin_fold(CLI::App& app, AdminFoldOptions& options, std::function<Exit()>& command);
+void add_tape(CLI::App& app, std::function<Exit()>& command);
 
 }  // namespace normscope::cli

@@ -385,6 +385,7 @@ void add_all(CLI::App& app, Arguments& arguments, std::function<Exit()>& command
       ->type_name("FILE");
   app.add_flag("--window", arguments.window.window, "fail (4) instead of training without a window");
   add_train(app, arguments.train, command);
+  add_tape(app, command);
   add_bench(app, arguments.bench, command);
   CLI::App& sub = *app.add_subcommand("compare", "Train the three runs without a window, print their table");
   sub.footer(kFooter);
