@@ -134,7 +134,7 @@ Exit tape(const TapeOptions& options) {
   json runs = json::array();
   for (const ConfigRun& run : runs_of(options)) {
     const Listing listing = listing_of(run.spec, options.program);
-    const std::string name = default_name(run.spec);
+    const std::string name = run.spec.name.empty() ? default_name(run.spec) : run.spec.name;
     if (!options.json) {
       say("run {} ({}), {} program\n\n{}\n", run.letter, name, options.program, to_string(listing));
       continue;

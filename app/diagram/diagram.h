@@ -5,7 +5,7 @@
 //
 // Controls: diagram/run/A, diagram/preset/Post, diagram/stack (which stack presets change; compact: which is
 // shown), diagram/layer2 and diagram/layers3-6 (open a row), diagram/collapse,
-// diagram/layer2/attn/{before,after,residual stream} (slots, also cross and ffn; value: the norm's kind),
+// diagram/layer2/attn/{before,after,trunk} (slots, also cross and ffn; value: the norm's kind),
 // diagram/final, diagram/embedding, the same of an encoder beside a decoder with enc/ before layer;
 // diagram/layer2/attn/{skip,branch}-scale (pills); diagram/kind/{lock,ln,rms,...} (the menu);
 // diagram/layer2/skip and diagram/layer2/attn/skip (click away).

@@ -35,7 +35,7 @@ std::vector<LogitSize> logit_sizes(Run& run);
 /// features on (Xiong et al. 2020, Lemma 3), 1/rms for RMS norm, alpha max_j sech^2(alpha x_j) for DyT; of
 /// AdaNorm, its normalisation.
 struct JacobianNorm {
-  std::string name;  ///< of the norm: "L03.attn.residual stream", "final"
+  std::string name;  ///< of the norm: "L03.attn.trunk", "final"
   int32_t layer = 0;
   NormKind kind = NormKind::None;
   double mean = 0, largest = 0;

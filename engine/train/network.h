@@ -53,7 +53,7 @@ std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Ba
 
 /// Copies weights and moments by name where the shape is the same. Then, within each sub-layer, a norm whose
 /// slot is new takes gain and bias (and their moments) of one whose slot vanished, in the order before,
-/// after, residual stream. Moments are left at zero when `moments` is false (another optimizer: they mean something
+/// after, trunk. Moments are left at zero when `moments` is false (another optimizer: they mean something
 /// else there).
 void transfer_weights(const Store& from, Store& to, bool moments = true);
 
