@@ -10,12 +10,12 @@
 
 #include "app/bench/bench.h"
 #include "app/bench/cost.h"
-#include "app/bench/memory_plan.h"
 #include "app/bench/stepper.h"
 #include "app/bench/timing.h"
 #include "engine/core/machine_memory.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/train/measured_sequence.h"
+#include "engine/train/memory_plan.h"
 
 namespace normscope::bench {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "engine/data/task.h"
-#include "engine/train/history.h"
-#include "engine/train/run.h"
+#include "engine/measure/history.h"
 #include "engine/spec/spec.h"
+#include "engine/train/run.h"
 
 namespace normscope::cli {
 

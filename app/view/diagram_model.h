@@ -75,7 +75,7 @@ int count_norms(const Stack& stack);
 int count_fixed_norms(const Stack& stack);
 const char* to_string(Sub sub);      // "attn", "cross", "ffn"
 const char* to_string(Slot slot);    // "before", "after", "residual stream"
-std::string slot_name(SlotId at);    // "layer2/attn/residual stream", "enc/layer2/attn/residual stream", "final", "embedding"
+std::string slot_name(SlotId at);    // "layer2/attn/trunk", "enc/layer2/attn/trunk", "final", "embedding"
 std::string side_prefix(Side side);  // "" or "enc/"
 
 // A row of the picture: one open layer, or a run of equal neighbours drawn as one collapsed box.
@@ -130,8 +130,8 @@ struct GlyphSlots {
 };
 GlyphSlots glyph_slots(const Stack& stack);
 
-// "all 12 norms before their branch", "this norm after its branch", "all 12 norms onto the residual stream"; `what`
-// stands after "norms": " of the decoder".
+// "all 12 norms before their branch", "this norm after its branch", "all 12 norms onto the residual stream";
+// `what` stands after "norms": " of the decoder".
 std::string drop_text(const WiringChange& change, Slot to, bool only_this, const std::string& what = {});
 // What a slot is and what the hand may do with it.
 std::string slot_help(const Stack& stack, SlotId at);

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "engine/measure/plateau.h"
-#include "engine/train/verdict.h"
+#include "engine/measure/verdict.h"
 
 namespace normscope::lab {
 namespace {

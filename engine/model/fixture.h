@@ -20,7 +20,7 @@ struct Fixture {
   bool key_lengths = false;
   StepInputs step;  ///< learning rate, betas, eps, label smoothing; step and bias corrections change
 
-  /// Our parameter for the fixture's: dec.subs.1.norm.g -> L01.ffn.residual stream.gain. Throws Error for a foreign
+  /// Our parameter for the fixture's: dec.subs.1.norm.g -> L01.ffn.trunk.gain. Throws Error for a foreign
   /// name.
   std::string parameter(const std::string& name) const;
 };

@@ -1,6 +1,6 @@
 // Records a transformer from a ModelConfig: the architecture as you would read it in a paper.
 // Parameter names: emb.tokens, emb.positions, L03.attn.{wq,wk,wv,wo,bq,bk,bv,bo}, L03.ffn.{w1,b1,w2,b2},
-// norms L03.attn.{enter,before,q_norm,k_norm,v_norm,output,after,residual stream}.{gain,bias}, scales
+// norms L03.attn.{enter,before,q_norm,k_norm,v_norm,output,after,trunk}.{gain,bias}, scales
 // L03.attn.{skip,branch,head_scale}, FixUp's shifts L03.ffn.{shift_in,shift_hidden,shift_out}.b, end.scale,
 // end.shift; final.{gain,bias}, second.{gain,bias} (ResiDual), out.w.
 // An encoder-decoder prefixes its stacks: enc.L03.attn.wq, dec.L03.cross.wq, dec.final.gain; emb.* is shared,
@@ -19,15 +19,15 @@ namespace normscope {
 
 /// The values of one sub-layer that probes, diagram and tests speak of.
 struct SublayerValues {
-  std::string name;               ///< "L03.attn"
-  int32_t layer = 0;              ///< 1-based
-  ValueId input = kNone;          ///< x
-  ValueId entered = kNone;        ///< h: x, or after the norm where the sub-layer begins
-  ValueId branch = kNone;         ///< what is added to the skip: after N_after and before the branch scale
-  ValueId joined = kNone;         ///< skip h + branch f
-  ValueId bottom = kNone;         ///< B2T: the layer's input, which joins the sum
-  ValueId sum = kNone;            ///< what the residual stream norm reads: joined, with bottom where there is one
-  ValueId output = kNone;         ///< y; equals sum without a residual stream norm
+  std::string name;         ///< "L03.attn"
+  int32_t layer = 0;        ///< 1-based
+  ValueId input = kNone;    ///< x
+  ValueId entered = kNone;  ///< h: x, or after the norm where the sub-layer begins
+  ValueId branch = kNone;   ///< what is added to the skip: after N_after and before the branch scale
+  ValueId joined = kNone;   ///< skip h + branch f
+  ValueId bottom = kNone;   ///< B2T: the layer's input, which joins the sum
+  ValueId sum = kNone;      ///< what the residual stream norm reads: joined, with bottom where there is one
+  ValueId output = kNone;   ///< y; equals sum without a residual stream norm
   ValueId probabilities = kNone;  ///< attention only
 };
 

@@ -39,7 +39,7 @@ struct Inner {
   bool operator==(const Inner&) const = default;
 };
 
-/// One sub-layer's placement. Post-LN: residual stream. Pre-LN: before. Sandwich / Peri-LN: before and after.
+/// One sub-layer's placement. Post-LN: trunk. Pre-LN: before. Sandwich / Peri-LN: before and after.
 struct Wiring {
   NormKind before = NormKind::None;
   NormKind after = NormKind::None;
@@ -57,7 +57,7 @@ enum class Slot : uint8_t { Before, After, Stream };
 NormKind& slot(Wiring& wiring, Slot which);
 NormKind slot(const Wiring& wiring, Slot which);
 
-/// Every norm of a sub-layer, None included: enter, before, query, key, value, output, after, residual stream.
+/// Every norm of a sub-layer, None included: enter, before, query, key, value, output, after, trunk.
 std::array<NormKind*, 8> norms_of(Wiring& wiring);
 std::array<NormKind, 8> norms_of(const Wiring& wiring);
 
@@ -140,8 +140,8 @@ DeepNormConstants deepnorm_constants(const StackContext& context);
 /// Sub-LN: init gain of the same matrices (Wang et al. 2023); cross-attention keeps 1.
 double subln_gain(const StackContext& context);
 
-/// "residual stream=ln", "before=ln after=ln", "none", "residual stream=ln skip=admin:1", "branch=scalar:0", "residual stream=ln skip=1.86
-/// gain=0.38", "before=ln output=ln", "enter=ln", "q=ln k=ln v=ln head-scale", "residual stream=ln bottom".
+/// "trunk=ln", "before=ln after=ln", "none", "trunk=ln skip=admin:1", "branch=scalar:0", "trunk=ln skip=1.86
+/// gain=0.38", "before=ln output=ln", "enter=ln", "q=ln k=ln v=ln head-scale", "trunk=ln bottom".
 std::string to_string(const Wiring& wiring);
 Wiring wiring_from(std::string_view text);  ///< throws Error naming the word that is wrong
 

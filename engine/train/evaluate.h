@@ -21,6 +21,11 @@ BatchShape shape_of(const Batch& batch);
 /// Into the inputs of a program of its shape.
 void put(const Batch& batch, Program& program);
 
+/// The forward program for batches of a shape: no dropout, no probes; its values share memory.
+/// `left_out`: see RecordOptions.
+Program evaluation_program(Store& store, const ModelConfig& model, const BatchShape& shape,
+                           const std::vector<std::string>& left_out = {});
+
 /// Mean cross-entropy per target (without label smoothing) over the task's fixed validation batches; of a
 /// classifier also how many targets have the largest logit.
 class Validator {

@@ -27,6 +27,7 @@ class MeasuredSequence {
   const std::vector<StatInfo>& layout() const { return live_.layout(); }
   /// Fills one number a layout entry from the weights as they stand.
   void measure(std::span<double> out);
+  const Program& program() const { return program_; }
   /// See LiveMeasurements.
   double residual() const { return live_.residual(); }
 

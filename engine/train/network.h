@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "engine/model/transformer.h"
+#include "engine/spec/spec.h"
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"
 #include "engine/train/measured_sequence.h"
-#include "engine/spec/spec.h"
 
 namespace normscope {
 
@@ -37,7 +37,7 @@ struct Network {
   std::optional<Program> program;  ///< training: the shape of the first batch, clip and optimizer appended
   BatchShape shape;                ///< of `program`
   std::map<BatchShape, Program>
-      others;                  ///< the same for the other shapes that occurred: one Store, one stats layout
+      others;                 ///< the same for the other shapes that occurred: one Store, one stats layout
   Program* newest = nullptr;  ///< that of the last step; nullptr before the first
   std::optional<MeasuredSequence> measured;
   /// The training program for a shape; sealed at its first use.
@@ -46,14 +46,14 @@ struct Network {
 };
 
 /// A new network with seeded initial weights; with `older`, what it has by the same name and shape is taken
-/// over first (see transfer_weights). Admin's constants are profiled on `step`'s batch: for a new network, and
-/// where the wiring differs.
+/// over first (see transfer_weights). Admin's constants are profiled on `step`'s batch: for a new network,
+/// and where the wiring differs.
 std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Backend& backend, int32_t step,
                                        const Store* older = nullptr, const RunSpec* older_spec = nullptr);
 
 /// Copies weights and moments by name where the shape is the same. Then, within each sub-layer, a norm whose
 /// slot is new takes gain and bias (and their moments) of one whose slot vanished, in the order before,
-/// after, residual stream. Moments are left at zero when `moments` is false (another optimizer: they mean something
+/// after, trunk. Moments are left at zero when `moments` is false (another optimizer: they mean something
 /// else there).
 void transfer_weights(const Store& from, Store& to, bool moments = true);
 

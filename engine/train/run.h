@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "engine/measure/history.h"
+#include "engine/spec/spec.h"
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"
-#include "engine/train/history.h"
-#include "engine/spec/spec.h"
 
 namespace normscope {
 
@@ -28,8 +28,8 @@ struct NonFiniteReport {
   int32_t step = 0;
 };
 
-/// The numbers of measure/step_metrics.h over a whole batch instead of one fixed sequence. After `step` steps, on the
-/// batch of that step (of step 1 before the first).
+/// The numbers of measure/step_metrics.h over a whole batch instead of one fixed sequence. After `step`
+/// steps, on the batch of that step (of step 1 before the first).
 struct BatchMeasurement {
   int32_t step = 0, sequences = 0;
   std::vector<StatInfo> layout;
@@ -83,9 +83,9 @@ class Run {
   void set_budget(int32_t steps);  ///< train.steps without an event: it changes nothing that is computed
   void set_name(const std::string& name);  ///< likewise
 
-  /// The measurements of measure/step_metrics.h on one fixed sequence (train/measured_sequence.h), of the weights
-  /// that each step begins with (on at first): they join the history and change no bit of the run. Off: NaN
-  /// in their place.
+  /// The measurements of measure/step_metrics.h on one fixed sequence (train/measured_sequence.h), of the
+  /// weights that each step begins with (on at first): they join the history and change no bit of the run.
+  /// Off: NaN in their place.
   void measure_live(bool on);
 
   RunState state() const;
@@ -103,8 +103,8 @@ class Run {
 
   double validation_loss();  ///< eval program on fixed validation batches; changes no bit of the run
   double last_validation_loss() const;  ///< NaN until measured
-  /// Everything that measure/step_metrics.h measures, over the whole batch. Costs more than a step; changes no bit of
-  /// the run.
+  /// Everything that measure/step_metrics.h measures, over the whole batch. Costs more than a step; changes
+  /// no bit of the run.
   std::shared_ptr<const BatchMeasurement> measure_batch();
   double validation_accuracy() const;  ///< of the last validation, for a classifier; NaN otherwise
   /// Text written by the model now: the eval program at temperature 1, with random numbers of (seed, site

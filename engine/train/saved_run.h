@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/io/safetensors.h"
-#include "engine/train/history.h"
+#include "engine/measure/history.h"
 #include "engine/measure/plateau.h"
 #include "engine/train/run.h"
 

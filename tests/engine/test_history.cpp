@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "engine/core/error.h"
-#include "engine/train/history.h"
+#include "engine/measure/history.h"
 
 using namespace normscope;
 

@@ -2,40 +2,37 @@
 #include <fmt/format.h>
 
 #include "app/bench/cost.h"
-#include "app/bench/memory_plan.h"
 #include "app/commands/train/train.h"
 #include "engine/core/machine_memory.h"
+#include "engine/train/memory_plan.h"
 
 namespace normscope::cli {
 
 void check_memory(const TrainOptions& options, const std::vector<Planned>& planned, Backend& backend) {
   size_t sum = 0, saved = 0;
-  bench::MemoryNeed largest;
+  MemoryNeed largest;
   for (const Planned& p : planned) {
     RunSpec spec = p.config.spec;
     spec.model.vocabulary = p.task->vocabulary();
     spec.model.classes = p.task->classes();
     complete(spec);
-    const bench::MemoryNeed need =
-        with_exit(Exit::usage, [&] { return bench::memory_need(spec, *p.task, backend); });
-    if (options.plan)
-      say("run {}\n{}{}", p.config.letter, bench::memory_table(need), bench::largest_table(need));
+    const MemoryNeed need = with_exit(Exit::usage, [&] { return memory_need(spec, *p.task, backend); });
+    if (options.plan) say("run {}\n{}{}", p.config.letter, memory_table(need), largest_table(need));
     sum += need.peak();
     saved += need.gradients - need.reused_gradients;
     if (need.peak() > largest.peak()) largest = need;
   }
   const size_t machine = machine_memory();
-  if (options.plan)
-    say("{} in all; this machine has {}\n", bench::bytes_text(sum), bench::bytes_text(machine));
+  if (options.plan) say("{} in all; this machine has {}\n", bytes_text(sum), bytes_text(machine));
   if (machine == 0 || sum <= machine) return;
-  if (!options.plan) say("{}{}", bench::memory_table(largest), bench::largest_table(largest));
+  if (!options.plan) say("{}{}", memory_table(largest), largest_table(largest));
   throw CommandError(
       Exit::memory,
-      fmt::format("the runs need {} of memory and this machine has {}: expected a smaller model or batch{}",
-                  bench::bytes_text(sum), bench::bytes_text(machine),
-                  saved > 0 ? fmt::format(", or train.reuse_gradients = true, which needs {} less",
-                                          bench::bytes_text(saved))
-                            : ""));
+      fmt::format(
+          "the runs need {} of memory and this machine has {}: expected a smaller model or batch{}",
+          bytes_text(sum), bytes_text(machine),
+          saved > 0 ? fmt::format(", or train.reuse_gradients = true, which needs {} less", bytes_text(saved))
+                    : ""));
 }
 
 /// A few steps to fill caches and batch, then every instruction timed alone on that batch with the rate at

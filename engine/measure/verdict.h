@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "engine/train/history.h"
+#include "engine/measure/history.h"
 
 namespace normscope {
 
