@@ -290,7 +290,7 @@ void add_zoo(CLI::App& app, ZooOptions& options, std::function<Exit()>& command)
   sub.add_option("--only", options.only, "entries or groups (zoo --list), with commas")
       ->type_name("NAMES")
       ->default_str("all");
-  sub.add_option("--depth", options.depths, "layers, with commas: 6 is the hero model; 12, 18, 24")
+  sub.add_option("--depth", options.depths, "layers, with commas: 6 is the default model; 12, 18, 24")
       ->check(CLI::Range(1, 256))
       ->delimiter(',')
       ->allow_extra_args(false)

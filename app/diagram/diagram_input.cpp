@@ -315,7 +315,7 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
     if (may_open) open_rows(ui, state, stack_layout, clip);
     if (!stack_layout.size_head.empty()) {
       ui.mark("diagram/size", stack_layout.size_head, "",
-              "Variance of the trunk where each branch joins it: log, 0.01 to 100.");
+              "Variance of the residual stream where each branch joins it: log, 0.01 to 100.");
       ui.mark(
           "diagram/gradient", stack_layout.gradient_head, "",
           "Norm of the loss's gradient on its way down, at each layer or sub-layer: log, a millionth to 3.");

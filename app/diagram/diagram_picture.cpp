@@ -112,7 +112,7 @@ struct Picture : SublayerPainter {
       p.text(where, {on ? Face::bold : Face::sans, type::tick}, on ? t.ink : t.ink3,
              slot == Slot::Before  ? "before"
              : slot == Slot::After ? "after"
-                                   : "on the trunk",
+                                   : "on the stream",
              align);
     };
     const float below = s.box.bottom() + 9 + (compact ? 3.f : 0.f);

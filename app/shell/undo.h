@@ -22,8 +22,8 @@ class UndoLog {
   // Appends the commands of the last entry and says which run is to be shown; false when there is nothing.
   bool undo(const LabView& view, std::vector<lab::Command>& commands, char& selected);
   bool redo(const LabView& view, std::vector<lab::Command>& commands, char& selected);
-  // The whole session gave way to another and stands in the folder `aside`: one entry brings it back, and
-  // what was done in it before. The newest kSlots - 1 of these are kept; their folders come from next_slot().
+  // The whole session was replaced by another and is stashed in the folder `stash`: one entry brings it back,
+  // with what was done in it before. The newest kSlots - 1 of these are kept; their folders come from next_slot().
   void replaced(const LabView& view, const std::string& stash, char selected_before, char selected_after);
   static constexpr int kSlots = 4;
   // A folder below `parent` that no entry needs any more.

@@ -52,7 +52,7 @@ struct Ablate {          // the loss with each layer left out, and with these to
   int run = 0;
   std::vector<std::string> left_out;
 };
-// Other runs in the place of all that are shown. `aside`: a folder that the session is saved in before, so
+// Other runs in the place of all that are shown. `stash`: a folder that the session is saved in before, so
 // that it can come back; empty: it is gone.
 struct ReplaceRuns {
   std::vector<RunSpec> runs;

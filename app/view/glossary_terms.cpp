@@ -17,12 +17,12 @@ constexpr Term kTerms[] = {
      "well as layer normalization.",
      "Zhang, Sennrich 2019, Root Mean Square Layer Normalization", "diagram/kind/rms"},
     {"post-ln", "Post-LN",
-     "The norm stands on the trunk, after the branch was added. It is the placement of the original "
+     "The norm stands on the residual stream, after the branch was added. It is the placement of the original "
      "transformer; deep "
      "stacks of it need a warm-up.",
      "Vaswani et al. 2017, Attention Is All You Need", "preset/Post"},
     {"pre-ln", "Pre-LN",
-     "The norm stands at the entry of each branch, and the trunk has none but a last one before the output. "
+     "The norm stands at the entry of each branch, and the stream has none but a last one before the output. "
      "Gradients do not fade on their way down: lower layers have somewhat larger ones, and it trains without "
      "warm-up.",
      "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture; Liu et al. 2020, appendix "
@@ -30,16 +30,15 @@ constexpr Term kTerms[] = {
      "preset/Pre"},
     {"sandwich", "sandwich norm",
      "Each branch has a norm at its entry and a second one at its end. It keeps what a branch adds to the "
-     "trunk from "
-     "growing.",
+     "stream from growing.",
      "Ding et al. 2021, CogView: Mastering Text-to-Image Generation via Transformers", "preset/Sandwich"},
     {"deepnorm", "DeepNorm",
-     "Post-LN whose trunk is multiplied by a constant above one before the branch is added, with smaller "
+     "Post-LN whose skip path is multiplied by a constant above one before the branch is added, with smaller "
      "initial weights "
      "in the branch. It bounds how much one update can change a very deep model.",
      "Wang et al. 2022, DeepNet: Scaling Transformers to 1,000 Layers", "preset/DeepNorm"},
     {"admin", "Admin",
-     "Post-LN whose trunk is scaled by numbers measured on a first batch, so that every branch has a small "
+     "Post-LN whose skip paths are scaled by numbers measured on a first batch, so that every branch has a small "
      "share at the "
      "start. The scales are learned on afterwards.",
      "Liu et al. 2020, Understanding the Difficulty of Training Transformers", "preset/Admin"},
@@ -66,13 +65,8 @@ constexpr Term kTerms[] = {
      "way back that "
      "no weight stands in.",
      "He et al. 2016, Deep Residual Learning for Image Recognition", "Architecture"},
-    {"trunk", "trunk",
-     "The line from embedding to output that every sub-layer adds to. Its width in the picture is the same "
-     "everywhere; "
-     "what changes along it is the hidden state.",
-     "Elhage et al. 2021, A Mathematical Framework for Transformer Circuits (residual stream)", ""},
     {"branch", "branch",
-     "The detour of a sub-layer: it leaves the trunk, passes attention or feed-forward, and is added back. "
+     "The detour of a sub-layer: it leaves the stream, passes attention or feed-forward, and is added back. "
      "How much a "
      "branch counts is what the placement of the norm decides.",
      "Liu et al. 2020, Understanding the Difficulty of Training Transformers", "", "branches"},
@@ -89,7 +83,7 @@ constexpr Term kTerms[] = {
     {"gradient-norm", "gradient norm",
      "The length of the loss's gradient with respect to one weight matrix. Where it is thousands of times "
      "smaller than "
-     "elsewhere, that layer hears almost nothing of the error.",
+     "elsewhere, that layer hears almost nothing of the error: it receives too small a gradient.",
      "Xiong et al. 2020, section 3.3", "Gradient by layer|Gradient norm over time|Gradient over time"},
     {"theory", "theory at step 1",
      "What the gradient of W₂ should be before training, computed and not measured. The diamond is the last "
@@ -100,7 +94,7 @@ constexpr Term kTerms[] = {
      "at one position: Liu et al. 2020, theorem 1",
      "", "-"},
     {"hidden-state", "hidden-state norm",
-     "The mean square of the features on the trunk. In Pre-LN it grows with depth because every branch adds "
+     "The mean square of the features of the residual stream. In Pre-LN it grows with depth because every branch adds "
      "to it; in "
      "Post-LN each norm sets it back.",
      "Xiong et al. 2020, lemma 2", "Hidden-state norm|Hidden norm|Hidden norm over time"},
@@ -110,21 +104,20 @@ constexpr Term kTerms[] = {
      "1.44 bits; 2 nats a letter is like choosing among 7 equally likely letters.",
      "Shannon 1948, A Mathematical Theory of Communication", "Loss"},
     {"unigram", "unigram entropy",
-     "The loss of a model that only knows how often each letter occurs. A run that stays on this line has "
-     "learned no "
+     "The loss of a model that knows letter frequencies only. A run that stays on this line has learned no "
      "order of letters at all.",
      "Shannon 1951, Prediction and Entropy of Printed English", "", "letter frequencies"},
     {"entropy", "entropy of the text",
      "The part of the text that cannot be foreseen, in nats a letter. No model can come below it on average.",
      "Shannon 1951, Prediction and Entropy of Printed English", ""},
     {"beta2", "β²",
-     "The share of each earlier branch in the state after a sub-layer: the variance of its part over the "
-     "variance of the whole. A layer that leans on its newest branch alone is easily shaken by an update.",
+     "Residual dependency, the share of each earlier branch in the state after a sub-layer: the variance of its "
+     "part over the variance of the whole. A layer that leans on its newest branch alone is easily shaken by "
+     "an update.",
      "Liu et al. 2020, Understanding the Difficulty of Training Transformers, section 4.1",
-     "Who does each layer lean on?", "share|$\\beta_{ij}^2"},
+     "Who does each layer lean on?|Residual dependency", "share|residual dependency|$\\beta_{ij}^2"},
     {"plateau", "plateau",
-     "A stretch of training in which the loss hardly falls. Here it is the level of letter frequencies, and "
-     "a run is "
+     "A stretch of training in which the loss hardly falls. Here it is the unigram entropy, and a run is "
      "called stuck when it stays there.",
      "Fukumizu, Amari 2000, Local minima and plateaus in hierarchical structures of multilayer perceptrons",
      ""},
@@ -134,10 +127,10 @@ constexpr Term kTerms[] = {
      "moves by about the learning rate, however small its gradient is.",
      "Kingma, Ba 2015, Adam: A Method for Stochastic Optimization", "settings/train.optimizer"},
     {"seed", "seed",
-     "The number that all chance of a run comes from: weights, batches, dropout. Runs with one seed start "
-     "equal, so what "
-     "differs later comes from what was changed.",
-     "Bouthillier et al. 2021, Accounting for Variance in Machine Learning Benchmarks", "settings/run.seed"},
+     "The number that all chance of a run comes from: weights, batches, dropout. Runs with one seed start equal, so "
+     "what differs later comes from what was changed; seed variability, the spread over other seeds, is luck.",
+     "Bouthillier et al. 2021, Accounting for Variance in Machine Learning Benchmarks",
+     "settings/run.seed|lab/luck", "seed variability"},
     {"fork", "fork",
      "A second run that begins with the weights and optimizer state of another and differs in one thing from "
      "there on. "
@@ -155,12 +148,12 @@ constexpr Term kTerms[] = {
      "Pascanu, Mikolov, Bengio 2013, On the difficulty of training recurrent neural networks",
      "settings/train.clip"},
     {"lns", "LayerNorm Scaling",
-     "Pre-LN whose norms are multiplied by one over the root of the layer's number. It keeps the trunk"
+     "Pre-LN whose norms are multiplied by one over the root of the layer's number. It keeps the stream"
      " from growing so much that deep layers hardly change it.",
      "Sun et al. 2025, The Curse of Depth in Large Language Models", "preset/LNS"},
     {"peri", "Peri-LN",
      "A norm at the entry and at the end of each branch, one on the embedding and one before the "
-     "output. The trunk then grows slowly and evenly with depth.",
+     "output. The stream then grows slowly and evenly with depth.",
      "Kim et al. 2025, Peri-LN: Revisiting Normalization Layer in the Transformer Architecture",
      "preset/Peri|diagram/embedding"},
     {"mix", "Mix-LN",
@@ -195,15 +188,15 @@ constexpr Term kTerms[] = {
      "preset/HybridNorm"},
     {"hybridnorm-star", "HybridNorm*",
      "HybridNorm whose first layer is Pre-LN: there a norm at the entry of each branch takes the place of "
-     "the one on the trunk. The first layer reads the raw embedding, and the norm there steadies it.",
+     "the one on the stream. The first layer reads the raw embedding, and the norm there steadies it.",
      "Zhuo et al. 2025, HybridNorm", "preset/Hybrid*"},
     {"normformer-scaled", "NormFormer with a scaled skip",
-     "NormFormer in which the trunk is multiplied by a learned vector λ before the feed-forward branch is "
+     "NormFormer in which the skip path is multiplied by a learned vector λ before the feed-forward branch is "
      "added. The authors advise it for small models.",
      "Shleifer et al. 2021, NormFormer", "preset/NormF. λ"},
     {"keel", "Keel",
-     "Post-LN with a norm inside each branch too and a trunk that is multiplied by the number of sub-"
-     "layers. The heavy skip lets the gradient pass a thousand layers.",
+     "Post-LN with a norm inside each branch too and a skip path that is multiplied by the number of "
+     "sub-layers. The heavy skip lets the gradient pass a thousand layers.",
      "Chen, Wei 2026, Post-LayerNorm Is Back", "preset/Keel"},
     {"qk-norm", "QK-norm",
      "Each head's queries and keys are normed before they meet, here by layer normalization with gain and "
@@ -222,7 +215,7 @@ constexpr Term kTerms[] = {
      " instead profiles one sub-layer after the other.",
      "Liu et al. 2020, section 4.3", "preset/Adm. paper"},
     {"rezero-post", "ReZero with Post-LN",
-     "ReZero's learned factor from zero in each branch, with Post-LN's norm on the trunk. At the start"
+     "ReZero's learned factor from zero in each branch, with Post-LN's norm on the stream. At the start"
      " every norm sees its own input only.",
      "Liu et al. 2020, appendix E", "preset/ReZero+LN"},
     {"no-norm", "no norm",
@@ -249,17 +242,17 @@ constexpr Term kTerms[] = {
      "bias mostly overfit.",
      "Xu et al. 2019, section 3.1", "diagram/kind/simple"},
     {"skip-scale", "skip and branch scales",
-     "ω multiplies the trunk and α the branch before the two are added. Their ratio decides how much "
+     "ω multiplies the skip path and α the branch before the two are added. Their ratio decides how much "
      "of a layer's state its newest branch is.",
      "Liu et al. 2020; Bachlechner et al. 2020", "scale", "skip path|skip scale|$\\omega"},
     {"layer", "layer",
-     "Attention followed by a feed-forward network, each with its way back to the trunk. More layers "
+     "Attention followed by a feed-forward network, each with its way back to the stream. More layers "
      "compute more in turn and are harder to train.",
      "Vaswani et al. 2017, section 3.1", "settings/model.layers|settings/model.encoder_layers"},
-    {"width", "width",
+    {"width", "width d_model",
      "How many numbers describe a position on its way up. Matrices grow with its square, and so does "
      "most of the cost.",
-     "Vaswani et al. 2017, section 3.1", "settings/model.width"},
+     "Vaswani et al. 2017, section 3.1", "settings/model.width", "width|d_model"},
     {"heads", "attention heads",
      "The width is cut into parts that attend each for itself. One head can look back one letter while"
      " another looks for the last space.",
@@ -314,14 +307,13 @@ constexpr Term kTerms[] = {
      "place. It is a fixed wave or a learned vector that is added to the embedding.",
      "Vaswani et al. 2017, section 3.5", "settings/model.positions"},
     {"embedding", "embedding",
-     "A table with one learned vector a symbol: what enters the trunk at the bottom. The output layer "
+     "A table with one learned vector a symbol: what enters the stream at the bottom. The output layer "
      "may reuse the same table.",
      "Press, Wolf 2017, Using the Output Embedding to Improve Language Models",
      "settings/model.tied|settings/model.shared_embedding"},
     {"placement", "placement of the norm",
-     "Where normalization stands in a layer: on the trunk, inside the branch, in both, in neither. It "
-     "decides "
-     "how gradients reach the lower layers, and so whether a deep model trains.",
+     "Where normalization stands in a layer: on the residual stream, inside the branch, in both, in neither. "
+     "It decides how gradients reach the lower layers, and so whether a deep model trains.",
      "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture", "settings/model.placement"},
     {"architecture", "encoder and decoder",
      "A decoder sees only what came before and predicts the next symbol; an encoder sees the whole "
@@ -335,7 +327,7 @@ constexpr Term kTerms[] = {
      "settings/model.pooling"},
     {"output-projection", "output projection",
      "The matrix at the end of attention that mixes what its heads found. It decides what each head "
-     "adds to the trunk.",
+     "adds to the stream.",
      "Vaswani et al. 2017, section 3.2.2", "settings/model.output_projection"},
     {"epsilon", "norm epsilon",
      "A tiny number added to the variance before a norm divides by its root. It matters only where a "
@@ -368,20 +360,22 @@ constexpr Term kTerms[] = {
      "Going back, each intermediate value has a gradient that takes as much memory as the value. Once "
      "it has been handed on, its memory can serve another.",
      "Chen et al. 2016, Training Deep Nets with Sublinear Memory Cost", "settings/train.reuse_gradients"},
-    {"update-ratio", "update ratio",
+    {"update-ratio", "update-to-weight ratio",
      "The length of the last step of a matrix over the length of the matrix itself. It is the learning"
      " rate that the matrix feels, about one in a thousand in healthy training.",
      "CS231n course notes, Neural Networks Part 3: ratio of weights to updates",
-     "Update by layer|Update ratio over time"},
+     "Update by layer|Update ratio over time|Update-to-weight ratio over time", "update ratio"},
     {"branch-variance", "branch variance",
      "How strongly the numbers of a branch vary over positions and features as they are added. Against"
-     " the variance of the trunk it says how much the branch changes.",
+     " the variance of the skip path it says how much the branch changes.",
      "Liu et al. 2020, Understanding the Difficulty of Training Transformers, section 4.1",
      "Branch variance|Branch variance over time"},
-    {"trunk-variance", "trunk variance",
+    {"trunk-variance", "residual stream variance",
      "How strongly the numbers on the skip path vary over positions and features where a branch joins."
      " In Pre-LN it grows with every branch, after a norm it is one.",
-     "Xiong et al. 2020, lemma 2", "Trunk variance|Trunk variance over time"},
+     "Xiong et al. 2020, lemma 2",
+     "Trunk variance|Trunk variance over time|Stream variance|Stream variance over time|"
+     "Residual stream variance|Residual stream variance over time|Residual variance|Residual variance over time"},
     {"token-cosine", "token cosine",
      "The mean cosine of the angle between the states of different positions. Near one all positions "
      "say the same, and attention has nothing to choose from.",
@@ -413,10 +407,10 @@ constexpr Term kTerms[] = {
      "Goodfellow, Bengio, Courville 2016, section 2.5", "", "$\\|\\cdot\\|"},
     {"w2", "W₂",
      "The second matrix of a feed-forward network: it brings the widened state back to the width of the "
-     "trunk. The theorem of lesson 3 bounds its gradient.",
+     "stream. The theorem of lesson 3 bounds its gradient.",
      "Vaswani et al. 2017, section 3.3", "", "$W_2"},
     {"widths", "widths D and F",
-     "D is the width of the state that flows through the model, F the width of the feed-forward network "
+     "D, also called d_model, is the width of the state that flows through the model, F the width of the feed-forward network "
      "between its two matrices. F is usually four times D.",
      "Vaswani et al. 2017, section 3.3", "", "$D|$F"},
     {"variance", "variance",
@@ -428,9 +422,9 @@ constexpr Term kTerms[] = {
      "without gain and bias sets it to one.",
      "Xiong et al. 2020, lemma 2", "", "mean squares"},
     {"stream", "residual stream",
-     "The running sum on the trunk: the embedding and everything that the branches have added to it so far. "
-     "Every branch reads it, and so does the output.",
-     "Elhage et al. 2021, A Mathematical Framework for Transformer Circuits", "", "stream"},
+     "The running sum from embedding to output: the embedding and everything that the branches have added to "
+     "it so far. Every branch reads it, and so does the output.",
+     "Elhage et al. 2021, A Mathematical Framework for Transformer Circuits", "", "stream|trunk"},
     {"root-depth", "1/√depth",
      "When parts that know nothing of each other are added, the mean square of the sum grows like their "
      "number, so its length grows like the root of it. A last norm that divides by this length makes the "

@@ -17,7 +17,7 @@
 
 namespace normscope {
 
-/// The loss of a card under other seeds: what of a difference between two cards is luck. Nats, index i = step
+/// The loss of a card under other seeds: the seed variability behind a difference between two cards. Nats, index i = step
 /// i + 1; as long as the longest of the reruns, each step over those that reached it finite.
 struct RunSpread {
   int32_t seeds = 0;  ///< reruns that are complete
@@ -169,7 +169,7 @@ class Lab {
   void remove_fork();                ///< undo of a fork: the previous D, or none
   void restore_fork();               ///< redo; a fork that was stashed catches up
   void load_text(std::string path);  ///< restarts on a text of one's own; a bad file leaves all as it is
-  /// "Is it luck?": every card again, edits included, with the four seeds after its own and to the end of the
+  /// Seed variability ("Is it luck?"): every card again, edits included, with the four seeds after its own and to the end of the
   /// budget, in the background; RunView::spread grows seed by seed. What a card shares with an earlier check
   /// is not trained again, and what no card shows any more is left.
   void check_seeds();

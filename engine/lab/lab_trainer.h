@@ -148,7 +148,7 @@ class LabTrainer {
   void finish_round(const std::vector<LabEntry*>& writers);
   RunView view_of(LabEntry& entry) const;
 
-  // "Is it luck?" (lab_seed_variability.cpp).
+  // Seed variability (lab_seed_variability.cpp).
   struct Rerun {
     std::string key;
     uint64_t seed;

@@ -1,6 +1,6 @@
 // Records a transformer from a ModelConfig: the architecture as you would read it in a paper.
 // Parameter names: emb.tokens, emb.positions, L03.attn.{wq,wk,wv,wo,bq,bk,bv,bo}, L03.ffn.{w1,b1,w2,b2},
-// norms L03.attn.{enter,before,q_norm,k_norm,v_norm,output,after,residual stream}.{gain,bias}, scales
+// norms L03.attn.{enter,before,q_norm,k_norm,v_norm,output,after,trunk}.{gain,bias}, scales
 // L03.attn.{skip,branch,head_scale}, FixUp's shifts L03.ffn.{shift_in,shift_hidden,shift_out}.b, end.scale,
 // end.shift; final.{gain,bias}, second.{gain,bias} (ResiDual), out.w.
 // An encoder-decoder prefixes its stacks: enc.L03.attn.wq, dec.L03.cross.wq, dec.final.gain; emb.* is shared,

@@ -2,7 +2,7 @@
 // (attention, cross-attention or feed-forward) of a layer with input x_0, on a stream x:
 //
 //     h = N_enter(x)
-//     y = N_trunk( skip * h + branch * N_after( f( depth * N_before(h) ) ) + [bottom] x_0 )
+//     y = N_stream( skip * h + branch * N_after( f( depth * N_before(h) ) ) + [bottom] x_0 )
 //
 // with norms inside f too (Inner). A stack adds a norm on the embedding, one at its end, and ResiDual's
 // second stream. The tape builder, the config file, the diagram in the app and the tests all read this one

@@ -180,7 +180,7 @@ Field norm_field() {
 Field placement_field() {
   Field field = field_of(FieldType::Choice, {"model.placement", "placement", "",
                                              "Where the norms stand, for all layers at once. Post-LN puts "
-                                             "them on the trunk, Pre-LN inside the branches."});
+                                             "them on the residual stream, Pre-LN inside the branches."});
   for (Placement placement : kPresets) field.choices.push_back(to_string(placement));
   field.choices.push_back(to_string(Placement::Custom));
   field.get = [](const RunSpec& spec) { return std::string(to_string(placement_of(spec.model))); };

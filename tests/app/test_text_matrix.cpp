@@ -138,7 +138,7 @@ TEST_CASE("texts of the palette and of the sheet of shortcuts") {
   });
 }
 
-TEST_CASE("texts of the opener, at its start and at its end") {
+TEST_CASE("texts of the guessing game, at its start and at its end") {
   at_every_place("opener", [](LabDriver& lab) {
     lab.state.shell.offer_game = true;
     lab.driver.frames(2);
