@@ -1,5 +1,5 @@
-// The command line described once, as plain values read off CLI11's tree (arguments_described.cpp), for
-// everything that tells of it: shell completion and the manual page.
+// The command line described once, as plain values read off CLI11's tree (arguments_described.cpp), for everything
+// generated from it: shell completion and the manual page.
 #pragma once
 
 #include <string>

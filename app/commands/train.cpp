@@ -131,7 +131,7 @@ void schedule_edits(std::vector<Edit> edits, Run& run) {
   with_exit(Exit::usage, [&] { run.schedule_edits(std::move(edits)); });
 }
 
-/// A run that is asked for and what it learns; runs on the same data share it.
+/// A requested run and the data it learns from; runs on the same data share it.
 struct Planned {
   ConfigRun config;
   std::shared_ptr<const Task> task;
@@ -206,8 +206,8 @@ std::string save_path(const std::string& path, char letter, size_t runs) {
   return runs == 1 ? path : save_path(path, std::string(1, letter));
 }
 
-/// The state between, and the last few of them under names of their own. A disk that is full for a while ends
-/// no training.
+/// The state between, and the last few of them under names of their own. A disk that is full for a while ends no
+/// training.
 void save_between(const TrainOptions& options, const Job& job, size_t runs) {
   const int32_t step = job.run->steps_done();
   if (options.save.empty() || options.save_every == 0 || step % options.save_every != 0) return;
@@ -344,8 +344,7 @@ void check_memory(const TrainOptions& options, const std::vector<Planned>& plann
                             : ""));
 }
 
-/// A few steps to fill caches and batch, then every instruction timed alone on that batch with the rate at
-/// zero.
+/// A few steps to fill caches and batch, then every instruction timed alone on that batch with the rate at zero.
 Exit profile_all(std::vector<Job>& jobs) {
   constexpr int kSteps = 3, kRepeats = 20;
   for (Job& job : jobs) {

@@ -58,8 +58,8 @@ std::string store_folder(const ZooOptions& options) {
   return cache.empty() ? cache : cache + "/zoo";
 }
 
-/// In the user's cache unless --out says otherwise. Where nothing can be kept there, the runs are trained all
-/// the same.
+/// In the user's cache unless --out says otherwise. Where nothing can be kept there, the runs are trained all the
+/// same.
 zoo::RecordStore store_of(const ZooOptions& options) {
   const std::string folder = store_folder(options);
   if (!options.out.empty()) return zoo::RecordStore(folder);

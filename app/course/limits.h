@@ -1,6 +1,5 @@
-// How far a lesson's effect reaches: its measures at other widths, depths, budgets and on another text. Kept
-// line by line in a file, so that an interrupted measurement goes on; shown as a small table beside the
-// lesson.
+// How far a lesson's effect reaches: its measures at other widths, depths, budgets and on another text. Kept line
+// by line in a file, so that an interrupted measurement goes on; shown as a small table beside the lesson.
 #pragma once
 
 #include <functional>

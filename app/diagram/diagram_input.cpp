@@ -1,5 +1,5 @@
-// What hand and keys do in the diagram: every slot and row is a named control; mouse and keyboard end in the same
-// WiringChange.
+// Mouse and keyboard input of the diagram: every slot and row is a named control; mouse and keyboard end in the
+// same WiringChange.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -235,8 +235,8 @@ struct SlotInput {
     ui.open_popup("diagram/kind");
   }
 
-  // A slot of the open layer, a mark of a collapsed row (by mouse only: the arrows open its layer), or the
-  // final norm.
+  // A slot of the open layer, a mark of a collapsed row (by mouse only: the arrows open its layer), or the final
+  // norm.
   void slot(const Rect& place, SlotId at, bool small) {
     const NormKind kind = norm(at);
     const std::string name = "diagram/" + slot_name(at), help = slot_help(stack(at.side), at);
@@ -305,8 +305,7 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
   state.hovered.reset();
   state.hovered_layer.reset();
   note_hovered_layer(state, layout, clip, ui.mouse());
-  // A focus that moved last frame arrives now: one key moves it once, and a layer that it opened has its
-  // slots.
+  // A focus that moved last frame arrives now: one key moves it once, and a layer that it opened has its slots.
   if (state.focus_next) ui.focus("diagram/" + slot_name(*state.focus_next)), state.focus_next.reset();
   if (!state.dragging) state.target.reset(), state.preview.reset();
   SlotInput slots{ui, state, input, layout, stacks, commands};

@@ -1,5 +1,5 @@
-// The learned and constant scales of a sub-layer in words: what its pills say and what their help says. Used
-// by the painted diagram and by its hands.
+// The learned and constant scales of a sub-layer in words: what its pills say and what their help says. Used where
+// the diagram is drawn and where it handles input.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,8 @@
-// Runs for lessons. A run that is in the store of finished runs (lab/run_cache.h, shared with the Lab) is
-// not trained again; one that is not is trained, measured and put there. What a lesson wants to know of a
-// finished run beside its history (shares of branches, what the model writes) is worked out once and kept
-// here. Any number of threads may ask at once, each through a RunStore of its own (`beside`): they share all
-// results, and each trains on its own backend.
+// Runs for lessons. A run that is in the store of finished runs (lab/run_cache.h, shared with the Lab) is not
+// trained again; one that is not is trained, measured and stored there. What a lesson wants to know of a finished
+// run beside its history (shares of branches, what the model writes) is computed once and kept here. Any number of
+// threads may ask at once, each through a RunStore of its own (`beside`): they share all results, and each trains
+// on its own backend.
 #pragma once
 
 #include <condition_variable>

@@ -48,7 +48,8 @@ std::vector<Elsewhere> LabScreen::elsewhere(const ui::Registry& registry, const 
     if (!registry.find(name)) list.push_back({std::move(name), std::string(help)});
   };
   for (const Named& control : kPace) add(std::string(control.name), control.help);
-  add("lab/luck", "Seed variability: trains every run again with four other seeds and shows how far their losses lie apart.");
+  add("lab/luck", "Seed variability: trains every run again with four other seeds and shows how far their "
+      "losses lie apart.");
   for (const Field* field : differing_fields(view))
     for (const RunView& run : view.runs)
       add(fmt::format("{}{}/{}", kSettings, field->key, run.letter), field->help);

@@ -17,7 +17,7 @@ inline constexpr float kStackWidth = 88;  // of the list "decoder, encoder"
 
 struct LabScreen::Frame {
   ui::Ui& ui;
-  const LabView& view;   // as it is now: what the trainer is asked for
+  const LabView& view;   // as it is now: what commands refer to
   const LabView& shown;  // as it stood at the cursor: cards, diagram, labels and sentences
   std::vector<Command>& commands;
   Size size;

@@ -76,7 +76,7 @@ void glyph(Ui& ui, Vec at, const RunView& run) {
   }
 }
 
-// "norm on residual stream"; of an encoder-decoder whose stacks differ "norms mixed".
+// "norm on stream"; of an encoder-decoder whose stacks differ "norms mixed".
 std::string card_caption(const ModelConfig& model) {
   const Stacks stacks = stacks_of(model);
   const std::string caption = placement_caption(stacks.of(Side::main));

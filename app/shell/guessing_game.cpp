@@ -139,7 +139,7 @@ bool draw_game(ui::Ui& ui, GuessingGame& state, const LabView& view) {
                             "Your line stays on the loss plot after ten guesses.", look);
   if (state.guesses.count() >= kGameEnough &&
       button(ui, "app/opener/lesson", rest.take_right(108), "First lesson",
-             "Why run A never gets past letter frequencies (the unigram entropy): the first lesson of the course."))
+             "Why run A never gets past letter frequencies (the unigram entropy): the first lesson."))
     state.lesson = true;
   if (close || state.lesson || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ui.edit() = {}, ui.close_popup();
   ui.end_popup();

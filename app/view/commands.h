@@ -1,4 +1,4 @@
-// What the hand asked of the trainer, as values: the Lab screen only returns commands, so it runs the same on
+// What the user asks of the trainer, as values: the Lab screen only returns commands, so it runs the same on
 // a real Lab and on a fixed view, and tests can read what a click meant. run_commands posts them to a Lab.
 #pragma once
 

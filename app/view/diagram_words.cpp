@@ -1,5 +1,4 @@
-// What the diagram says: captions, the footer's phrases, the words of every kind of norm. See
-// diagram_model.h.
+// What the diagram says: captions, the footer's phrases, the words of every kind of norm. See diagram_model.h.
 #include <fmt/format.h>
 
 #include <algorithm>

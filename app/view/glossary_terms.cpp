@@ -1,5 +1,4 @@
-// The table of the glossary: what each term of the field means and where it stands in the app. See
-// glossary.h.
+// The table of the glossary: what each term of the field means and where it stands in the app. See glossary.h.
 #include "app/view/glossary.h"
 
 namespace normscope::shell {
@@ -8,18 +7,15 @@ namespace {
 constexpr Term kTerms[] = {
     {"norm", "layer normalization",
      "A norm subtracts the mean of a position's features, divides by their standard deviation and applies a "
-     "learned gain "
-     "and bias. It keeps the size of what flows on the same, whatever came before.",
+     "learned gain and bias. It keeps the size of what flows on the same, whatever came before.",
      "Ba, Kiros, Hinton 2016, Layer Normalization", "settings/model.norm|diagram/kind/ln", "norm"},
     {"rmsnorm", "RMSNorm",
-     "A norm that divides by the root mean square and subtracts nothing. It has a gain but no bias, and "
-     "trains about as "
-     "well as layer normalization.",
+     "A norm that divides by the root mean square and subtracts nothing. It has a gain but no bias, and trains "
+     "about as well as layer normalization.",
      "Zhang, Sennrich 2019, Root Mean Square Layer Normalization", "diagram/kind/rms"},
     {"post-ln", "Post-LN",
      "The norm stands on the residual stream, after the branch was added. It is the placement of the original "
-     "transformer; deep "
-     "stacks of it need a warm-up.",
+     "transformer; deep stacks of it need a warm-up.",
      "Vaswani et al. 2017, Attention Is All You Need", "preset/Post"},
     {"pre-ln", "Pre-LN",
      "The norm stands at the entry of each branch, and the stream has none but a last one before the output. "
@@ -34,13 +30,11 @@ constexpr Term kTerms[] = {
      "Ding et al. 2021, CogView: Mastering Text-to-Image Generation via Transformers", "preset/Sandwich"},
     {"deepnorm", "DeepNorm",
      "Post-LN whose skip path is multiplied by a constant above one before the branch is added, with smaller "
-     "initial weights "
-     "in the branch. It bounds how much one update can change a very deep model.",
+     "initial weights in the branch. It bounds how much one update can change a very deep model.",
      "Wang et al. 2022, DeepNet: Scaling Transformers to 1,000 Layers", "preset/DeepNorm"},
     {"admin", "Admin",
      "Post-LN whose skip paths are scaled by numbers measured on a first batch, so that every branch has a small "
-     "share at the "
-     "start. The scales are learned on afterwards.",
+     "share at the start. The scales are learned on afterwards.",
      "Liu et al. 2020, Understanding the Difficulty of Training Transformers", "preset/Admin"},
     {"rezero", "ReZero",
      "No norm at all: each branch is multiplied by a learned number that starts at zero, here one for each "
@@ -49,41 +43,34 @@ constexpr Term kTerms[] = {
      "Bachlechner et al. 2020, ReZero is All You Need", "preset/ReZero"},
     {"warm-up", "warm-up",
      "The learning rate rises from zero to its peak over the first steps. It keeps the first, badly informed "
-     "updates "
-     "small until Adam's averages are reliable.",
+     "updates small until Adam's averages are reliable.",
      "Vaswani et al. 2017, section 5.3; Xiong et al. 2020, section 3.2; Liu et al. 2020, On the Variance of "
      "the Adaptive Learning Rate and Beyond",
      "settings/train.warmup"},
     {"learning-rate", "learning rate",
-     "How far the weights move against the gradient in one step. Too small a rate learns slowly, too large a "
-     "one throws "
-     "away what was learned.",
+     "How far the weights move against the gradient in one step. Too small a rate learns slowly, too large a one "
+     "throws away what was learned.",
      "Goodfellow, Bengio, Courville 2016, Deep Learning, section 8.3", "Learning rate|settings/train.rate",
      "rate"},
     {"residual", "residual connection",
-     "A sub-layer's result is added to its own input instead of replacing it. The sum gives the gradient a "
-     "way back that "
-     "no weight stands in.",
+     "A sub-layer's result is added to its own input instead of replacing it. The sum gives the gradient a way "
+     "back that no weight stands in.",
      "He et al. 2016, Deep Residual Learning for Image Recognition", "Architecture"},
     {"branch", "branch",
-     "The detour of a sub-layer: it leaves the stream, passes attention or feed-forward, and is added back. "
-     "How much a "
-     "branch counts is what the placement of the norm decides.",
+     "The detour of a sub-layer: it leaves the stream, passes attention or feed-forward, and is added back. How "
+     "much a branch counts is what the placement of the norm decides.",
      "Liu et al. 2020, Understanding the Difficulty of Training Transformers", "", "branches"},
     {"attention", "attention",
-     "Each position looks at the others and takes a weighted mean of what they offer. The weights follow "
-     "from how well "
-     "its query fits their keys.",
+     "Each position looks at the others and takes a weighted mean of what they offer. The weights follow from how "
+     "well its query fits their keys.",
      "Vaswani et al. 2017, section 3.2", ""},
     {"feed-forward", "feed-forward",
-     "Two linear maps with a nonlinearity between, applied to each position alone. It holds about two thirds "
-     "of a "
+     "Two linear maps with a nonlinearity between, applied to each position alone. It holds about two thirds of a "
      "layer's weights.",
      "Vaswani et al. 2017, section 3.3", "settings/model.feed_forward"},
     {"gradient-norm", "gradient norm",
-     "The length of the loss's gradient with respect to one weight matrix. Where it is thousands of times "
-     "smaller than "
-     "elsewhere, that layer hears almost nothing of the error: it receives too small a gradient.",
+     "The length of the loss's gradient with respect to one weight matrix. Where it is thousands of times smaller "
+     "than elsewhere, that layer hears almost nothing of the error: it receives too small a gradient.",
      "Xiong et al. 2020, section 3.3", "Gradient by layer|Gradient norm over time|Gradient over time"},
     {"theory", "theory at step 1",
      "What the gradient of W₂ should be before training, computed and not measured. The diamond is the last "
@@ -94,9 +81,8 @@ constexpr Term kTerms[] = {
      "at one position: Liu et al. 2020, theorem 1",
      "", "-"},
     {"hidden-state", "hidden-state norm",
-     "The mean square of the features of the residual stream. In Pre-LN it grows with depth because every branch adds "
-     "to it; in "
-     "Post-LN each norm sets it back.",
+     "The mean square of the features of the residual stream. In Pre-LN it grows with depth because every branch "
+     "adds to it; in Post-LN each norm sets it back.",
      "Xiong et al. 2020, lemma 2", "Hidden-state norm|Hidden norm|Hidden norm over time"},
     {"nats", "nat",
      "The unit of the loss: minus the natural logarithm of the probability that the model gave to what came. "
@@ -122,13 +108,12 @@ constexpr Term kTerms[] = {
      "Fukumizu, Amari 2000, Local minima and plateaus in hierarchical structures of multilayer perceptrons",
      ""},
     {"adam", "Adam",
-     "An optimizer that divides each gradient's running mean by the root of its running square. So every "
-     "weight "
+     "An optimizer that divides each gradient's running mean by the root of its running square. So every weight "
      "moves by about the learning rate, however small its gradient is.",
      "Kingma, Ba 2015, Adam: A Method for Stochastic Optimization", "settings/train.optimizer"},
     {"seed", "seed",
-     "The number that all chance of a run comes from: weights, batches, dropout. Runs with one seed start equal, so "
-     "what differs later comes from what was changed; seed variability, the spread over other seeds, is luck.",
+     "The number that all chance of a run comes from: weights, batches, dropout. Runs with one seed start equal, "
+     "so what differs later comes from what was changed; seed variability, the spread over other seeds, is luck.",
      "Bouthillier et al. 2021, Accounting for Variance in Machine Learning Benchmarks",
      "settings/run.seed|lab/luck", "seed variability"},
     {"fork", "fork",
@@ -137,14 +122,12 @@ constexpr Term kTerms[] = {
      "It tells what that thing does to a model that has learned something.",
      "This program: drag a norm in the diagram", "run/D"},
     {"batch", "batch",
-     "The texts that one step learns from together. The gradient is their mean, so a larger batch has less "
-     "noise and "
-     "costs more time.",
+     "The texts that one step learns from together. The gradient is their mean, so a larger batch has less noise "
+     "and costs more time.",
      "Goodfellow, Bengio, Courville 2016, section 8.1.3", "settings/train.batch"},
     {"clipping", "gradient clipping",
-     "When the whole gradient is longer than a limit it is shortened to it, its direction kept. It protects "
-     "from single "
-     "wild steps and does not help a gradient that is too small.",
+     "When the whole gradient is longer than a limit it is shortened to it, its direction kept. It protects from "
+     "single wild steps and does not help a gradient that is too small.",
      "Pascanu, Mikolov, Bengio 2013, On the difficulty of training recurrent neural networks",
      "settings/train.clip"},
     {"lns", "LayerNorm Scaling",
@@ -343,13 +326,11 @@ constexpr Term kTerms[] = {
      "Sennrich, Haddow, Birch 2016, Neural Machine Translation of Rare Words with Subword Units",
      "settings/data.vocabulary|settings/data.tokenizer"},
     {"validation", "validation",
-     "Text that the run never learns from, and a loss measured on it. It shows whether what was learned "
-     "holds "
+     "Text that the run never learns from, and a loss measured on it. It shows whether what was learned holds "
      "beyond the training text.",
      "Goodfellow, Bengio, Courville 2016, section 5.3", "settings/data.valid"},
     {"fine-tuning", "fine-tuning",
-     "A run that begins with the weights of another, trained on something else, instead of by chance. What "
-     "was "
+     "A run that begins with the weights of another, trained on something else, instead of by chance. What was "
      "learned there need not be learned again.",
      "Devlin et al. 2019, BERT, section 3.2", "settings/train.init_from"},
     {"run", "run",
@@ -410,8 +391,8 @@ constexpr Term kTerms[] = {
      "stream. The theorem of lesson 3 bounds its gradient.",
      "Vaswani et al. 2017, section 3.3", "", "$W_2"},
     {"widths", "widths D and F",
-     "D, also called d_model, is the width of the state that flows through the model, F the width of the feed-forward network "
-     "between its two matrices. F is usually four times D.",
+     "D, also called d_model, is the width of the state that flows through the model, F the width of the "
+     "feed-forward network between its two matrices. F is usually four times D.",
      "Vaswani et al. 2017, section 3.3", "", "$D|$F"},
     {"variance", "variance",
      "The mean squared distance of numbers from their mean, written Var. When independent numbers are added "
@@ -436,15 +417,13 @@ constexpr Term kTerms[] = {
      "It compares directions and leaves lengths out.",
      "Manning, Raghavan, Schütze 2008, Introduction to Information Retrieval, section 6.3", ""},
     {"log-axis", "logarithmic axis",
-     "An axis on which equal distances are equal factors, as from 1 to 10 and from 10 to 100. Where both "
-     "axes "
-     "are logarithmic a power is a straight line, and its slope is the exponent.",
+     "An axis on which equal distances are equal factors, as from 1 to 10 and from 10 to 100. Where both axes are "
+     "logarithmic a power is a straight line, and its slope is the exponent.",
      "Cleveland 1985, The Elements of Graphing Data", "",
      "logarithmic axes|logarithmic|log scale|log scales"},
     {"number-by-number", "⊙",
-     "A product of two vectors number by number, each with its partner. A learned scale for every feature "
-     "acts "
-     "on a state in this way.",
+     "A product of two vectors number by number, each with its partner. A learned scale for every feature acts on "
+     "a state in this way.",
      "Goodfellow, Bengio, Courville 2016, section 2.2", "", "$\\odot"},
 };
 

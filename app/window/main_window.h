@@ -35,8 +35,7 @@ inline constexpr int kWindowClosed = 0, kWindowNoDisplay = -1, kWindowNoOpenGl =
 
 int run_window(const WindowOptions& options);
 
-// When to draw: separate from the window so that a test can drive it with a clock of its own. Times are
-// seconds.
+// When to draw: separate from the window so that a test can drive it with a clock of its own. Times are seconds.
 class FramePacer {
  public:
   explicit FramePacer(bool software_gl) : software_(software_gl) {}

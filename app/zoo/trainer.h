@@ -1,8 +1,8 @@
-// Trains the runs of a plan, several at a time, each on a backend of its own: runs are independent, and a run
-// on one core waits for no other core between the stages of its steps. A result in the store is believed only
-// if the run's first steps repeat its losses bit for bit: another program, another processor or a changed
-// engine train anew by themselves. What is interrupted is kept and goes on from its step next time, to the
-// same bits. Called by app/commands/zoo.cpp and the tests.
+// Trains the runs of a plan, several at a time, each on a backend of its own: runs are independent, and a run on
+// one core waits for no other core between the stages of its steps. A stored result is accepted only if the run's
+// first steps repeat its losses bit for bit: with another program, another processor or a changed engine it is
+// trained anew. What is interrupted is kept and goes on from its step next time, to the same bits. Called by
+// app/commands/zoo.cpp and the tests.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ struct Visit {
 };
 
 /// `on_progress` is called some ten times a second from the calling thread and returns false to stop: the
-/// runs at hand are kept with their state then. A run that throws is a Record of verdict Failed, and not
+/// runs in progress are kept with their state then. A run that throws is a Record of verdict Failed, and not
 /// kept. Throws Error when the store cannot be written.
 Visit visit(const std::vector<Job>& jobs, RecordStore& store, const TrainerOptions& options,
             const std::function<bool(const TrainerProgress&)>& on_progress);

@@ -3,8 +3,7 @@
 namespace normscope::cuda {
 namespace {
 
-/// The part of a backward call that gives the gradients of parameters (or of the rest); false when there is
-/// none.
+/// The part of a backward call that gives the gradients of parameters (or of the rest); false when there is none.
 bool part_of(const Planned& planned, bool parameters, Call& part) {
   part = planned.call;
   bool any = false;

@@ -56,8 +56,8 @@ std::string size_text(uint64_t bytes) {
 InputFile::InputFile(const std::string& path, const InputKind& kind)
     : where_(where_of(path, kind)), kind_(kind) {
   struct stat status {};
-  // Looked at before it is opened: opening a device may do something. O_NONBLOCK is for what took its place
-  // in between.
+  // Looked at before it is opened: opening a device may do something. O_NONBLOCK is for what took its place in
+  // between.
   const auto look = [&](int failed) {
     const int reason = errno;
     if (failed && (reason == ENOENT || reason == ENOTDIR))

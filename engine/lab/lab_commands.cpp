@@ -297,8 +297,7 @@ void LabTrainer::edit_live(int32_t run, const std::string& key, const std::strin
   for (LabEntry* one : edited) one->run->edit(key, value);
 }
 
-// Another specification in the place of a run: the one that had it before, as it was left, or one from step
-// 0.
+// Another specification in the place of a run: the one that had it before, as it was left, or one from step 0.
 void LabTrainer::replace(LabEntry& old, RunSpec spec) {
   std::unique_ptr<LabEntry> made = take_parked(spec, old.letter);
   if (!made) {
@@ -400,8 +399,7 @@ void LabTrainer::bring_budget() {
   change_budget(portion_after(fork_->fork_step));
 }
 
-// The replay from the nearest keyframe is done here and not as a part of catching up: no edit may come in
-// between.
+// The replay from the nearest keyframe is done here and not as a part of catching up: no edit may come in between.
 void LabTrainer::fork_from(int32_t run, int32_t step, const std::optional<RunSpec>& spec) {
   adopt_fork(entry_at(run, step, spec), run, false);
 }

@@ -81,8 +81,8 @@ std::vector<float> initial_values(const ParameterInfo& info, uint64_t seed) {
       if (info.init.mirror != Init::Mirror::None) mirror(values, info.shape, info.init.mirror);
       break;
     case Init::Kind::Sinusoid:
-      // Vaswani et al. 2017, section 3.5: component 2k of position t is sin(t 10000^(-2k/D)), component 2k+1
-      // its cosine.
+      // Vaswani et al. 2017, section 3.5: component 2k of position t is sin(t 10000^(-2k/D)), component 2k+1 its
+      // cosine.
       for (int64_t t = 0; t < info.shape.rows(); ++t)
         for (int64_t c = 0; c < info.shape.cols(); ++c) {
           const double rate =

@@ -1,5 +1,5 @@
-// Admin's omegas folded away (Liu et al. 2020, appendix C; norm-science A.9): a saved Admin run becomes a
-// saved run of plain Post-LN that computes the same. Called by `normscope admin-fold`.
+// Admin's omegas folded away (Liu et al. 2020, appendix C; norm-science A.9): a saved Admin run becomes a saved
+// run of plain Post-LN that computes the same function. Called by `normscope admin-fold`.
 #pragma once
 
 #include <string>

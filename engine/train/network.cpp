@@ -24,7 +24,7 @@ bool same_shape(const Store& from, int32_t source, const Store& to, int32_t targ
          to.parameters()[static_cast<size_t>(target)].shape;
 }
 
-// "L03.attn" of "L03.attn.residual stream.gain"; empty for any other name.
+// "L03.attn" of "L03.attn.trunk.gain"; empty for any other name.
 std::string_view sublayer_of(std::string_view name, std::string_view ending) {
   return name.ends_with(ending) ? name.substr(0, name.size() - ending.size()) : std::string_view{};
 }

@@ -1,5 +1,4 @@
-// The metrics of the plot cells: triangles of residual dependency, the selector, the theory band, files
-// and text.
+// The metrics of the plot cells: triangles of residual dependency, the selector, the theory band, files and text.
 #include <fmt/format.h>
 #include <imgui.h>
 #include <unistd.h>

@@ -199,8 +199,7 @@ TEST_CASE("reruns go on beside playing runs, and can be stopped", "[lab][time]")
   for (int i = 0; i < 200; ++i) trainer.work();
   const LabView halfway = trainer.view();
   CHECK(halfway.step == 200);  // the live runs come first
-  // How many reruns' steps fit beside them is a matter of the clock; that there are some, and not all, is
-  // not.
+  // How many reruns' steps fit beside them is a matter of the clock; that there are some, and not all, is not.
   CHECK(halfway.seed_check_done > 0);
   CHECK(halfway.seed_check_done < asked);
   trainer.edit(1, "train.rate",

@@ -1,5 +1,4 @@
-// The field table: every field there and back, every kind of wrong value, wirings by key, differences as
-// edits.
+// The field table: every field there and back, every kind of wrong value, wirings by key, differences as edits.
 #include "catch.hpp"
 
 #include <set>

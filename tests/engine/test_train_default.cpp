@@ -1,5 +1,5 @@
-// The comparison that the program opens with, at its full size, and what the diagram promises: moving every
-// norm of a stuck run from the residual stream into the branches makes it learn. Two seeds here; `normscope train` runs
+// The comparison that the program opens with, at its full size, and what the diagram promises: moving every norm
+// of a stuck run from the residual stream into the branches makes it learn. Two seeds here; `normscope train` runs
 // any number.
 #include "catch.hpp"
 

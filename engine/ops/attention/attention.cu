@@ -12,8 +12,8 @@
 namespace normscope::cuda {
 namespace {
 
-/// One row of scores to probabilities, by a warp. Beyond `visible` they are zero; a row that sees nothing is
-/// all zero.
+/// One row of scores to probabilities, by a warp. Beyond `visible` they are zero; a row that sees nothing is all
+/// zero.
 __device__ void softmax_row(float* row, int visible, float* probabilities, int keys) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   float largest = visible > 0 ? row[0] : 0.0f;
