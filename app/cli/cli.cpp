@@ -430,8 +430,8 @@ int refuse(Exit code, const char* message) noexcept {
   return static_cast<int>(code);
 }
 
-/// A result that could not be printed is no result: a full disk behind standard output ends with 5, a reader
-/// that went away as an interruption does.
+/// A result that could not be printed is no result: a full disk behind standard output ends with 5; a reader that
+/// went away ends it as an interruption does.
 int finished(Exit code) noexcept {
   const std::string lost = print_error();
   if (lost.empty() || code == Exit::interrupted) return static_cast<int>(code);

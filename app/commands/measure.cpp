@@ -1,4 +1,5 @@
-// normscope measure and normscope average: what can be asked of a saved run beside training it on.
+// normscope measure and normscope average: what can be measured on a saved run or made of it, besides training it
+// further.
 #include <fmt/format.h>
 
 #include <cmath>

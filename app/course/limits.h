@@ -23,7 +23,7 @@ struct LimitSetting {
 /// make a difference to what the lesson measures. The lesson itself is the middle one of each.
 std::vector<LimitSetting> limit_settings(const Lesson& lesson, const std::string& text);
 
-/// The lesson in that setting: its effect's measures and what they need, nothing else. Feed-forward networks
+/// The lesson in that setting: its effect's measures and what they need, and nothing else. Feed-forward networks
 /// keep their ratio to the width, heads their width; depths of a curve, the layers that measures and probes
 /// name, and windows at the end of training move along. Throws Error where the setting cannot be built.
 Lesson in_setting(const Lesson& lesson, const LimitSetting& setting);

@@ -67,7 +67,7 @@ struct SlotInput {
     return std::nullopt;
   }
 
-  // The brush: the column under the hand says where to, the rows that it passes say in which layers.
+  // The brush: the column under the mouse says where to, and the rows that it passes say in which layers.
   void paint_over(Vec mouse, SlotId from) {
     const StackLayout* stack_layout = layout.stack_layout(from.side);
     if (!stack_layout) return;

@@ -1,4 +1,4 @@
-// Paints the architecture diagram from its layout: nothing here reads the hand or changes anything. The
+// Paints the architecture diagram from its layout: nothing here reads input or changes anything. The
 // tokens and their states are in diagram_tokens.h, the parts of a sub-layer in diagram_sublayer.h.
 #include <fmt/format.h>
 

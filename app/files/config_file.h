@@ -35,7 +35,7 @@ std::vector<ConfigRun> read_config(const std::string& path);
 std::vector<ConfigRun> parse_config(std::string_view text, const std::string& name,
                                     const std::string& folder = "");
 
-/// Fields that are equal in all runs are written once, those that differ stand in their run's table.
+/// Fields that are equal in all runs are written once; those that differ are in their run's table.
 std::string write_config(std::span<const ConfigRun> runs);
 /// Whole or not at all (AtomicFile). Throws Error with the path.
 void save_config(const std::string& path, std::span<const ConfigRun> runs);

@@ -158,7 +158,7 @@ struct Card {
     const float tile_size = compact() ? 26 : 30;
     tile(ui, {card.x + pad, card.y + (compact() ? 10 : space::pad), tile_size, tile_size}, run.letter - 'A');
     float right = card.right() - pad;
-    // The loss stands right, the glyph left of it where there is room.
+    // The loss stands on the right, and the glyph left of it where there is room.
     const std::string loss = loss_text(run),
                       unit = crowded() ? "nats" : "nats per " + (view.unit.empty() ? "token" : view.unit);
     const TextStyle number{Face::mono, compact() ? 17 : type::run_loss};

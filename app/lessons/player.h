@@ -26,7 +26,8 @@ struct ToLab {
   std::vector<RunSpec> runs;
   std::vector<std::vector<Edit>> edits;  ///< one list a run
   std::string letters;
-  /// What is trained already stands at its end, the rest plays; false: paused at step 0, nothing is given away.
+  /// What is trained already stands at its end, and the rest plays; false: paused at step 0, so that nothing is
+  /// given away.
   bool open = false;
 };
 

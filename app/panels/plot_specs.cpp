@@ -249,7 +249,7 @@ struct RateGroup {
   std::vector<size_t> runs;
 };
 
-// What was used stays named: a change is told with its step.
+// What was used stays named: a change is named with its step.
 std::string words_of(const RateGroup& group) {
   std::string now = schedule_words(group.schedule);
   const std::string was = schedule_words(group.began);

@@ -14,7 +14,7 @@ namespace normscope::lab {
 
 struct PlotOptions {
   int step = 0;            // of the cursor
-  bool pinned = false;     // the cursor was set by hand, it is not the newest step
+  bool pinned = false;     // the cursor was set by hand; it is not the newest step
   int matrix = 0;          // index in kMatrices
   Side side = Side::main;  // of an encoder-decoder, where a plot has room for one stack only
   bool compact = false;

@@ -62,7 +62,7 @@ struct ReplaceRuns {
   std::string stash;
   std::string letters{};  // as Lab::start takes them
 };
-struct SwapSession {  // the session goes to one folder, another comes from the other
+struct SwapSession {  // the session goes to one folder, and another comes from the other
   std::string save, restore;
   bool play = false;
 };
@@ -70,7 +70,7 @@ struct RemoveFork {};
 struct RestoreFork {};
 
 enum class PlotFormat { svg, png, csv };
-// A plot as a file; the app writes it, the Lab does not see it.
+// A plot as a file; the app writes it, and the Lab does not see it.
 struct SavePlot {
   std::shared_ptr<const std::vector<plot::PlotSpec>> plots;
   plot::View view;

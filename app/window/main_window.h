@@ -29,7 +29,7 @@ struct WindowOptions {
 
 // What run_window returns. Without a display or OpenGL 3.3 nothing was started: the caller says so and goes
 // headless.
-// The display server went away under the window: the process ends with this code, the autosave is complete.
+// The display server went away under the window: the process ends with this code, and the autosave is complete.
 inline constexpr int kDisplayLost = 6;
 inline constexpr int kWindowClosed = 0, kWindowNoDisplay = -1, kWindowNoOpenGl = -2, kWindowInterrupted = -3;
 

@@ -65,7 +65,7 @@ class Scheduler {
     if (part_of(p, false, part)) main(part);
   }
 
-  /// Before the update, or at the end: everything on the side has arrived, every probe has been taken.
+  /// Before the update, or at the end: everything on the side has arrived, and every probe has been taken.
   void finish_gradients() {
     if (finished_) return;
     finished_ = true;

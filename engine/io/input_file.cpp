@@ -104,7 +104,7 @@ void InputFile::read(void* to, size_t count) {
   }
 }
 
-// Read to its end and not to its size: the files of /proc have none, others may grow.
+// Read to its end and not to its size: the files of /proc have none, and others may grow.
 std::string InputFile::rest() {
   std::string bytes;
   bytes.reserve(static_cast<size_t>(std::min<uint64_t>(size_ + 1, kind_.limit + 1)));

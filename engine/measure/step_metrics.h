@@ -15,7 +15,8 @@ namespace normscope {
 
 /// What is measured, each number with its name in layout():
 ///
-/// "beta2.I.J", J = 0..I: residual dependency (Liu et al. 2020, section 4.1): the share of component J in the state
+/// "beta2.I.J", J = 0..I: residual dependency (Liu et al. 2020, section 4.1): the share of component J in the
+/// state
 ///   x_I after sub-layer I, Var(c_IJ) / Var(x_I), dimensionless. J = 0 is the embedding, J >= 1 the branch of
 ///   sub-layer J. The components are carried through every later norm with that norm's own statistics, gains
 ///   and skip scales, so that sum_J c_IJ + c_Ibias = x_I exactly (see Decomposition). Variances over all

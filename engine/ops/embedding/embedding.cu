@@ -63,7 +63,7 @@ __device__ void gather_token(const Gradient& g, uint32_t v) {
 #pragma unroll 4
         for (uint32_t k = 0; k < count; ++k) sum += g.dout[list[k] * g.cols + j];
       }
-      // The next round's lists are written after its first barrier, its counts only after this one.
+      // The next round's lists are written after its first barrier, and its counts only after this one.
       __syncthreads();
     }
     if (j < g.cols) write_to(g.table + v * g.cols + j, g.scale * sum, g.add_table);
