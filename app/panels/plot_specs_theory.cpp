@@ -1,4 +1,4 @@
-// What the papers predict, laid over what was measured: named curves of measure/theory.h. See plots.h.
+// What the papers predict, laid over what was measured: named curves of measure/theory.h. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>

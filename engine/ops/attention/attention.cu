@@ -3,7 +3,7 @@
 // The scores of a tile stay in shared memory until they are probabilities (up to some 200 keys; beyond, in the
 // memory of the probabilities themselves), which are written once: backward reads them and a user can look at
 // them. Backward in two launches without atomics: a tile of queries gives dscores and dq, and a tile of keys gives
-// dk and dv. Where the probabilities have no memory, ops/attention_fused.cu has backward, and forward over more
+// dk and dv. Where the probabilities have no memory, attention_fused.cu has backward, and forward over more
 // keys than fit.
 //   dp = kept (dout v^T), ds = p (dp - sum_j dout_j out_j) / sqrt(d), dq = ds k, dk = ds^T q, dv = (p kept)^T
 //   dout
