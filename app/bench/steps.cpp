@@ -33,8 +33,8 @@ bool same_bits(const Model& m, int threads) {
   return true;
 }
 
-/// Best milliseconds of the measurements that the Lab takes after each step: of ten, or of as many as the
-/// budget allows.
+/// Best milliseconds of the measurements that the Lab takes after each step: of ten, or of as many as the budget
+/// allows.
 double live_ms(Stepper& stepper, BatchShape shape, double budget) {
   using Clock = std::chrono::steady_clock;
   shape.rows = 1;
@@ -52,7 +52,7 @@ double live_ms(Stepper& stepper, BatchShape shape, double budget) {
   return best;
 }
 
-/// The memory plan; printed first where one model was asked for.
+/// The memory plan; printed first where one model was named.
 nlohmann::json plan_of(const Model& m, const Settings& settings) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(settings.threads);
   const MemoryNeed need = memory_need(config_of(m), shape_of(m), *backend);

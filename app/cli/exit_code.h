@@ -34,7 +34,7 @@ auto with_exit(Exit code, Action&& action) -> decltype(action()) {
     return std::forward<Action>(action)();
   } catch (const CommandError&) {
     throw;
-  } catch (const DeviceError&) {  // whoever trains goes on on the CPU
+  } catch (const DeviceError&) {  // training goes on on the CPU
     throw;
   } catch (const Error& error) {
     throw CommandError(code, error.what());

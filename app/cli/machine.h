@@ -1,4 +1,4 @@
-// Where the runs of a command train: the backend that --backend names, and the CPU when a device gives out.
+// Where the runs of a command train: the backend that --backend names, and the CPU when a device fails.
 #pragma once
 
 #include <memory>

@@ -21,7 +21,7 @@ struct BackendOptions {
 /// normscope without a command, and normscope compare: the three runs of the default comparison.
 struct MainOptions {
   bool window = false;  ///< demand the window: no headless job in its place
-  std::string text;     ///< a text of one's own; empty: the built-in corpus
+  std::string text;     ///< the path of a text; empty: the built-in corpus
   std::string config;   ///< the runs of a configuration file instead
   std::string theme;    ///< light, dark; empty: as remembered
   double scale = 0;     ///< 0: as remembered

@@ -1,6 +1,6 @@
 // normscope compare: the headless main job. The three runs of the comparison (or those of a configuration) in
-// lockstep through the same Lab session as the window's, seed after seed: progress, result table, JSON-lines
-// log, screenshots.
+// lockstep through the same Lab session as the window's, seed after seed: progress, result table, JSON-lines log,
+// screenshots.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

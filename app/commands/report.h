@@ -1,4 +1,4 @@
-// What came out of a run, as one value, and the table that shows several.
+// The result of a run as one value, and the table that shows several.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,7 @@ using namespace ui;
 namespace {
 
 constexpr const char* kDependencyHelp =
-    "Row: a sub-layer, from 1 at the top. Column: the input, then each branch. The more a cell stands out, "
-    "the "
+    "Row: a sub-layer, from 1 at the top. Column: the input, then each branch. The more a cell stands out, the "
     "more of the variance after the row's sub-layer comes from that column.";
 
 constexpr float kBatchWidth = 82;

@@ -48,7 +48,8 @@ std::vector<Elsewhere> LabScreen::elsewhere(const ui::Registry& registry, const 
     if (!registry.find(name)) list.push_back({std::move(name), std::string(help)});
   };
   for (const Named& control : kPace) add(std::string(control.name), control.help);
-  add("lab/luck", "Trains every run again with four other seeds and shows how far their losses lie apart.");
+  add("lab/luck", "Seed variability: trains every run again with four other seeds and shows how far their "
+      "losses lie apart.");
   for (const Field* field : differing_fields(view))
     for (const RunView& run : view.runs)
       add(fmt::format("{}{}/{}", kSettings, field->key, run.letter), field->help);
@@ -69,7 +70,7 @@ std::vector<Elsewhere> LabScreen::elsewhere(const ui::Registry& registry, const 
     if (tab.quantity) add(std::string(tab.name) + "/quantity", "What this plot shows.");
   }
   add("plot/rate/peak", "The learning rate of all runs, on its plot.");
-  add(std::string(kDependency) + "/batch", "Who leans on whom over every sequence of this step.");
+  add(std::string(kDependency) + "/batch", "Residual dependency over every sequence of this step.");
   if (layout_ != Size::full && left_tab_ != 0)
     for (const Elsewhere& control : diagram_controls_) add(control.name, control.help);
   return list;

@@ -1,4 +1,4 @@
-// The plots over time, and what a hand on one of them does; those by layer are in lab_depth_plots.cpp.
+// The plots over time and their mouse input; those by layer are in lab_depth_plots.cpp.
 #include <fmt/format.h>
 #include <imgui.h>
 

@@ -91,13 +91,12 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
   }
   transport_keys(ui, transport_, view, commands);
   pending_.note(view, commands);
-  // Whoever starts a fork wants to see it train.
+  // A fork is started to see it train.
   for (const Command& command : commands)
     if (std::holds_alternative<ForkRequest>(command)) transport_.pinned_step.reset();
 }
 
-// A whole batch was measured on request: its picture is of that step, so the cursor stays there until it is
-// moved.
+// A whole batch was measured on request: its picture is of that step, so the cursor stays there until it is moved.
 void LabScreen::stay_at_measured(const LabView& view) {
   int measured = -1;
   for (const RunView& run : view.runs)

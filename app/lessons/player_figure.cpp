@@ -230,7 +230,7 @@ void Player::draw_runs(Ui& ui, Rect rect) {
   }
 }
 
-/// One more experiment with a setting of one's own, and the puzzle.
+/// One more experiment with a setting that the learner chooses, and the puzzle.
 void Player::draw_strip(Ui& ui, Rect rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();

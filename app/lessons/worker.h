@@ -1,6 +1,6 @@
-// Measures a lesson's curves for the learner, seed 1, on a thread of its own, and shows how far it has come:
-// the screen reads a shared immutable state each frame and never waits. Runs are kept, so that going back
-// costs nothing.
+// Measures a lesson's curves for the learner, seed 1, on a thread of its own, and shows how far it has come: the
+// screen reads a shared immutable state each frame and never waits. Runs are kept, so that going back costs
+// nothing.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@ struct MeasureState {
   std::map<std::string, std::string> texts;  ///< what each model writes
 };
 
-/// What the player needs of whoever measures. Tests bring their own.
+/// What the player needs for measuring. Tests supply their own.
 class Measurer {
  public:
   virtual ~Measurer() = default;

@@ -1,6 +1,6 @@
-// What can be looked at in a plot cell besides the loss: one table of quantities, each with its words, and
-// where its numbers lie in a run's history. Used by the plots (plot_specs_depth.cpp, plot_specs_measures.cpp) and by
-// the cells' selectors.
+// What can be looked at in a plot cell besides the loss: one table of metrics, each with its words, and where its
+// numbers lie in a run's history. Used by the plots (plot_specs_depth.cpp, plot_specs_measures.cpp) and by the
+// cells' selectors.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ struct MetricInfo {
 std::span<const MetricInfo> quantities();
 const MetricInfo& info(Metric quantity);
 
-// Values of a quantity along the depth of one stack: x in layers, the sub-layers of a layer spread evenly up
-// to it.
+// Values of a quantity along the depth of one stack: x in layers, the sub-layers of a layer spread evenly up to
+// it.
 struct DepthPoints {
   std::vector<float> x, y;
   bool measured() const;  // any finite value
@@ -50,8 +50,7 @@ DepthPoints along_depth(LabData&, const RunView&, Metric, int matrix, int step, 
 std::shared_ptr<const Line> over_time(LabData&, const RunView&, Metric, int matrix, int layer,
                                       Side side = Side::main);
 
-// Residual dependency at a step: row i of a run's triangle (sub-layer i + 1) holds i + 2 shares, the input
-// first.
+// Residual dependency at a step: row i of a run's triangle (sub-layer i + 1) holds i + 2 shares, the input first.
 struct Dependency {
   std::vector<std::vector<float>> rows;
   std::vector<float> sums;
@@ -61,8 +60,7 @@ struct Dependency {
   // Share of the newest branch in the last state.
   double newest() const;
 };
-// Of the whole batch where that was measured at this very step, otherwise of the one sequence that is
-// followed.
+// Of the whole batch where that was measured at this very step, otherwise of the one sequence that is followed.
 Dependency dependency(LabData&, const RunView&, int step, Side side = Side::main);
 bool of_whole_batch(const RunView&, int step);
 // Share of its own branch in the state after a sub-layer, 0-based; NaN where it is not measured.

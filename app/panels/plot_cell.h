@@ -1,4 +1,4 @@
-// One plot cell of the Lab: panel, title with the list of quantities behind it, plot, and the menu that saves
+// One plot cell of the Lab: panel, title with the list of metrics behind it, plot, and the menu that saves
 // it (SVG, PNG, CSV), copies it as text and changes its axis. Drawn by lab_plots.cpp and lab_depth_plots.cpp.
 // Controls: NAME, NAME/quantity (the title), NAME/menu with NAME/menu/{svg,png,csv,text,log,reset}.
 #pragma once
@@ -20,7 +20,7 @@ struct CellState {
   std::map<std::string, plot::View> views;
   std::map<std::string, bool> turned;  // the axis is the other one: log for linear, linear for log
   std::string scrubbing;               // cell whose cursor is held
-  std::string open_menu;               // cell whose menu is asked for
+  std::string open_menu;               // cell whose menu is to open
 };
 
 struct CellOptions {
@@ -44,7 +44,7 @@ void quantity_button(ui::Ui&, const std::string& name, const ui::Rect&, Metric&)
 // The three dots in the upper right corner of `panel`, and Ctrl+T while the mouse is over it.
 void cell_menu(ui::Ui&, const std::string& name, const ui::Rect& panel, const std::vector<plot::PlotSpec>&,
                CellState&, std::vector<Command>&);
-// Panel, plot and menu of one plot. Turns the plot's axis first, when that was asked for.
+// Panel, plot and menu of one plot. Changes the plot's axis first, if its menu requested that.
 plot::PlotHit draw_cell(ui::Ui&, const std::string& name, const ui::Rect&, plot::PlotSpec&, CellState&,
                         const CellOptions&, std::vector<Command>&);
 // Gives the vertical axis the other scale, with a range that holds the finite values.

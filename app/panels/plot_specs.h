@@ -14,7 +14,7 @@ namespace normscope::lab {
 
 struct PlotOptions {
   int step = 0;            // of the cursor
-  bool pinned = false;     // the cursor was set by hand, it is not the newest step
+  bool pinned = false;     // the cursor was set by hand; it is not the newest step
   int matrix = 0;          // index in kMatrices
   Side side = Side::main;  // of an encoder-decoder, where a plot has room for one stack only
   bool compact = false;
@@ -25,8 +25,7 @@ struct PlotOptions {
   std::optional<double> person;      // nats a letter of the one who guessed in the guessing game
 };
 
-// What tells this run apart from the others, for the end of its line: "no warm-up", "Pre-LN", "12 norms
-// moved".
+// What tells this run apart from the others, for the end of its line: "no warm-up", "Pre-LN", "12 norms moved".
 std::string short_label(const LabView& view, size_t run);
 // "letter" in words: "letter frequencies".
 std::string entropy_name(const LabView& view);
@@ -40,17 +39,15 @@ plot::PlotSpec hidden_norm_plot(const LabView&, LabData&, const PlotOptions&);
 plot::PlotSpec depth_plot(const LabView&, LabData&, const PlotOptions&, Metric);
 // One small plot a run, same axes: the lines are layers.
 std::vector<plot::PlotSpec> over_time_plots(const LabView&, LabData&, const PlotOptions&,
-                                            Metric = Metric::gradient);
-// "Who does each layer lean on?": one triangle a run at the cursor's step; the first carries title and
-// sentence.
+                                              Metric = Metric::gradient);
+// "Who does each layer lean on?": one triangle a run at the cursor's step; the first carries title and sentence.
 std::vector<plot::PlotSpec> dependency_plots(const LabView&, LabData&, const PlotOptions&);
 
-// The line of one stack: of an encoder-decoder each has a line, named at its end, the encoder's thin and
-// without markers.
+// The line of one stack: of an encoder-decoder each has a line, named at its end, the encoder's thin and without
+// markers.
 void dress_line(plot::Series&, const RunView&, Side, bool compact);
 float depth_pad_right(const LabView&, bool compact);
-// "Going down A: decoder falls 5.4×, encoder is flat.": from the last layer to the first; empty without
-// values.
+// "Going down A: decoder falls 5.4×, encoder is flat.": from the last layer to the first; empty without values.
 std::string stacks_sentence(char letter, const std::vector<float>& decoder,
                             const std::vector<float>& encoder);
 

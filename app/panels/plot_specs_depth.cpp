@@ -1,4 +1,4 @@
-// The plots by layer and by layer over time. See plots.h.
+// The plots by layer and by layer over time. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The plots that a cell's selector brings, and the triangles of residual dependency. See plots.h.
+// The plots that a cell's selector brings, and the triangles of residual dependency. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>

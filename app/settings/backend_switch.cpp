@@ -71,17 +71,15 @@ float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, floa
     options.style = {Face::sans, type::body};
     options.selected = s.now.tf32;
     if (button(ui, "app/tf32", {x, y, kTf32Width, h}, "TF32",
-               "Matrix products with 10 bits of mantissa instead of 23: faster, and no longer the CPU's "
-               "numbers. Off at "
-               "first.",
+               "Matrix products with 10 bits of mantissa instead of 23: faster, and no longer the CPU's numbers. "
+               "Off at first.",
                options))
       choice = BackendChoice{true, !s.now.tf32};
     x -= gap;
   }
   x -= kBackendWidth;
   draw_segments(ui, s, {x, y, kBackendWidth, h}, choice);
-  // Why there is no CUDA is the segment's help; only a device that was lost while runs were on it is told
-  // here.
+  // Why there is no CUDA is the segment's help; only a device that was lost while runs were on it is told here.
   if (s.note.empty() || words < 40) return x;
   const Rect place{x - 10 - words, room.y, words, room.h};
   const TextStyle style{Face::sans, type::body};

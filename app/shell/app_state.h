@@ -1,6 +1,6 @@
-// Everything the visualizer's screens share, and the one function that draws a whole frame. Window,
-// screenshot command and tests all call draw_app between ImGui::NewFrame and ImGui::Render; where the frames
-// come from is their business.
+// Everything the visualizer's screens share, and the one function that draws a whole frame. Window, screenshot
+// command and tests all call draw_app between ImGui::NewFrame and ImGui::Render; where the frames come from is up
+// to them.
 #pragma once
 
 #include <functional>
@@ -25,8 +25,7 @@ class Player;
 enum class Screen : uint8_t { lab, lessons };
 
 struct AppState {
-  // The session that is shown and commanded. Without one, `view` is shown and commands only land in
-  // `commands`.
+  // The session that is shown and commanded. Without one, `view` is shown and commands only land in `commands`.
   Lab* lab = nullptr;
   std::shared_ptr<const LabView> view;
 

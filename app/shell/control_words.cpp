@@ -59,7 +59,7 @@ constexpr Words kWhole[] = {
 constexpr Words kParts[] = {
     {"attn", "attention"},        {"ffn", "feed-forward"},
     {"cross", "cross-attention"}, {"before", "norm before"},
-    {"after", "norm after"},      {"trunk", "norm on the trunk"},
+    {"after", "norm after"},      {"trunk", "norm on the stream"},
     {"final", "final norm"},      {"embedding", "norm on the embedding"},
     {"skip", "leave out"},        {"rate", "learning rate"},
 };

@@ -44,8 +44,7 @@ std::vector<const PaletteItem*> matches(std::string_view query, const std::vecto
 // sight, every placement, and the glossary. A chosen control that is out of sight is for the app to bring
 // forth; then it is pressed.
 std::vector<PaletteItem> palette_items(const ui::Ui&, std::span<const lab::Elsewhere> elsewhere = {});
-// A control in words: "settings/train.rate" -> "learning rate", "diagram/layers3-6" -> "diagram: layers 3 to
-// 6".
+// A control in words: "settings/train.rate" -> "learning rate", "diagram/layers3-6" -> "diagram: layers 3 to 6".
 std::string control_title(std::string_view name);
 // Other names of a command and of a control, separated by spaces.
 std::string_view other_words(Act act);

@@ -1,6 +1,6 @@
-// What the window remembers: looks in the XDG configuration folder, sessions in the XDG state folder. Files
-// are replaced whole and are the person's alone (0600); one that cannot be read is stashed under another
-// name and said in one line, never overwritten.
+// What the window remembers: looks in the XDG configuration folder, sessions in the XDG state folder. Files are
+// replaced whole and readable by their owner alone (0600); one that cannot be read is stashed under another name
+// and reported in one line, never overwritten.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What the hand asked of the trainer, as values: the Lab screen only returns commands, so it runs the same on
+// What the user asks of the trainer, as values: the Lab screen only returns commands, so it runs the same on
 // a real Lab and on a fixed view, and tests can read what a click meant. run_commands posts them to a Lab.
 #pragma once
 
@@ -53,7 +53,7 @@ struct Ablate {          // the loss with each layer left out, and with these to
   int run = 0;
   std::vector<std::string> left_out;
 };
-// Other runs in the place of all that are shown. `aside`: a folder that the session is saved in before, so
+// Other runs in the place of all that are shown. `stash`: a folder that the session is saved in before, so
 // that it can come back; empty: it is gone.
 struct ReplaceRuns {
   std::vector<RunSpec> runs;
@@ -63,7 +63,7 @@ struct ReplaceRuns {
   std::string stash;
   std::string letters{};  // as Lab::start takes them
 };
-struct SwapSession {  // the session goes to one folder, another comes from the other
+struct SwapSession {  // the session goes to one folder, and another comes from the other
   std::string save, restore;
   bool play = false;
 };
@@ -71,7 +71,7 @@ struct RemoveFork {};
 struct RestoreFork {};
 
 enum class PlotFormat { svg, png, csv };
-// A plot as a file; the app writes it, the Lab does not see it.
+// A plot as a file; the app writes it, and the Lab does not see it.
 struct SavePlot {
   std::shared_ptr<const std::vector<plot::PlotSpec>> plots;
   plot::View view;

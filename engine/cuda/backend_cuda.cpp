@@ -170,8 +170,7 @@ class CudaExecutable final : public Executable {
   }
 
   void build_calls() {
-    // One counter an instruction: of its parts that may run side by side, only that of the parameters uses
-    // it.
+    // One counter an instruction: of its parts that may run side by side, only that of the parameters uses it.
     uint32_t* counters = zeros<uint32_t>(program_.instructions.size());
     for (const Instruction& i : program_.instructions) calls_.push_back(planned(i, counters++));
   }

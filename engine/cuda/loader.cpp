@@ -1,4 +1,4 @@
-// Opens the shared object normscope_cuda when a CUDA backend is first asked for: beside the program, in
+// Opens the shared object normscope_cuda when a CUDA backend is first requested: beside the program, in
 // ../lib/normscope beside it, or where NORMSCOPE_CUDA_LIBRARY says. The program itself links no CUDA library,
 // so it starts anywhere.
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 // A Lab session: up to four runs A-D in lockstep on one pool; same seed, same batches, same weights for every
 // parameter they share, so a difference is caused by what differs. Owns the trainer thread.
-// Commands come from any thread through a queue drained between steps; views are copies: neither side waits.
+// Commands come from any thread through a queue drained between steps; views are copies, so neither side waits.
 // A view appears after a step, at most 60 a second; at rest the trainer sleeps and uses no CPU.
 #pragma once
 
@@ -18,8 +18,8 @@
 
 namespace normscope {
 
-/// The loss of a card under other seeds: what of a difference between two cards is luck. Nats, index i = step
-/// i + 1; as long as the longest of the reruns, each step over those that reached it finite.
+/// The loss of a card under other seeds: the seed variability behind a difference between two cards. Nats, index i
+/// = step i + 1; as long as the longest of the reruns, each step over those that reached it finite.
 struct RunSpread {
   int32_t seeds = 0;  ///< reruns that are complete
   std::vector<float> mean, low, high;
@@ -75,7 +75,7 @@ struct LabView {
   double seconds_per_step = 0;  ///< all runs together, smoothed
   double tokens_per_second = 0;
   int32_t threads = 0;
-  double unigram_entropy = 0;   ///< the ceiling: letter frequencies only, nats
+  double unigram_entropy = 0;   ///< the loss of a model that knows letter frequencies only, nats
   double entropy_rate = 0;      ///< the floor; 0 when unknown
   theory::Agreement agreement;  ///< of the first run's data
   std::string data_name, unit;  ///< "built-in corpus", "letter"
@@ -96,14 +96,13 @@ struct LabOptions {
   /// Where runs train. Where there is no CUDA they train on the CPU and LabView::backend_note says why.
   BackendChoice backend{};
   std::function<std::unique_ptr<Backend>(BackendChoice)> open_backend{};  ///< null: make_backend()
-  /// The store of finished runs that it fills and asks, shared with whoever else trains; null: its own.
+  /// The store of finished runs that it fills and looks up, shared with everything else that trains; null: its
+  /// own.
   std::shared_ptr<RunCache> finished{};
-  /// What each run writes is always complete and of the present step when the Lab rests (paused, budget
-  /// spent).
+  /// What each run writes is always complete and of the present step when the Lab rests (paused, budget spent).
   bool sample_text = true;
-  /// Refreshed while training too: all runs at once, at most twice a second, for at most 4 % of the training
-  /// time. Off: only at rest, so that what is shown is a function of specification and step alone
-  /// (screenshots, tests).
+  /// Refreshed while training too: all runs at once, at most twice a second, for at most 4 % of the training time.
+  /// Off: only at rest, so that what is shown is a function of specification and step alone (screenshots, tests).
   bool live_text = true;
   /// Bytes that all runs together may need, those kept for undo included; 0: what this machine has.
   int64_t memory = 0;
@@ -130,7 +129,7 @@ class Lab {
  public:
   /// Throws Error where the threads cannot be started.
   explicit Lab(LabOptions options = {});
-  /// What was asked for and is not begun is dropped, but for save().
+  /// Requests that have not begun are dropped, except save().
   ~Lab();
 
   // Commands; each returns at once.
@@ -158,9 +157,8 @@ class Lab {
   /// run -1 = all. A live field acts on the next step. A structural one restarts that run, which then catches
   /// up with the others at full speed (they wait); data.* and run.seed belong to all runs and restart all.
   void edit(int32_t run, std::string key, std::string value);
-  /// Gives one run a whole specification, as undo does. Where only live fields differ they are edited; a run
-  /// that was restarted from this specification before comes back as it was left and catches up; otherwise it
-  /// restarts.
+  /// Gives one run a whole specification, as undo does. Where only live fields differ they are edited; a run that
+  /// was restarted from this specification before comes back as it was left and catches up; otherwise it restarts.
   void set_spec(int32_t run, RunSpec spec);
   void fork(ForkRequest request);  ///< makes or replaces D
   /// D is `run` as it stood after `step` (0 to its newest), with `spec` from the next step on when one is
@@ -169,10 +167,10 @@ class Lab {
   void fork_from(int32_t run, int32_t step, std::optional<RunSpec> spec = {});
   void remove_fork();                ///< undo of a fork: the previous D, or none
   void restore_fork();               ///< redo; a fork that was stashed catches up
-  void load_text(std::string path);  ///< restarts on a text of one's own; a bad file leaves all as it is
-  /// "Is it luck?": every card again, edits included, with the four seeds after its own and to the end of the
-  /// budget, in the background; RunView::spread grows seed by seed. What a card shares with an earlier check
-  /// is not trained again, and what no card shows any more is left.
+  void load_text(std::string path);  ///< restarts all runs on a given text; a bad file changes nothing
+  /// Seed variability ("Is it luck?"): every card again, edits included, with the four seeds after its own and to
+  /// the end of the budget, in the background; RunView::spread grows seed by seed. What a card shares with an
+  /// earlier check is not trained again, and what no card shows any more is left.
   void check_seeds();
   void cancel_seeds();  ///< what is complete stays
   /// The whole session as it stands, each run with weights, optimizer state and history: a folder that
@@ -194,8 +192,7 @@ class Lab {
   const std::shared_ptr<RunCache>& finished_runs() const;
   /// The newest view: a shared immutable copy, cheap to take each frame.
   std::shared_ptr<const LabView> view() const;
-  /// Called from the trainer thread after each new view (a window wakes its event loop here). Set before
-  /// start().
+  /// Called from the trainer thread after each new view (a window wakes its event loop here). Set before start().
   void on_change(std::function<void()> callback);
   /// Blocks until all commands given so far are carried out and `step` is reached while playing on, or the
   /// Lab rests (the budget is spent, it is paused, nothing is left to do): headless runs and tests.

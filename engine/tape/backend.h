@@ -40,8 +40,7 @@ class Executable : public Addresses {
   virtual std::span<const double> stats() const = 0;  ///< host memory of the stats block
   virtual void read(const float* device, std::span<float> host) const = 0;
   virtual void replay(const StepInputs&) noexcept = 0;
-  /// For tools that look at single instructions (shadow): runs [first, end) of the program's instructions
-  /// alone.
+  /// For tools that look at single instructions (shadow): runs [first, end) of the program's instructions alone.
   virtual void run(size_t first, size_t end, const StepInputs&) noexcept = 0;
   /// Overwrites memory at a backend address; the counterpart of read().
   virtual void write(float* device, std::span<const float> host) = 0;
@@ -60,11 +59,9 @@ class Backend {
   virtual void upload(Memory& to, size_t offset, std::span<const float> from) = 0;
   virtual void download(const Memory& from, size_t offset, std::span<float> to) = 0;
   virtual std::unique_ptr<Executable> lower(ProgramData& program) = 0;
-  /// Waits for everything that was started. Throws DeviceError when the device has failed, from then on
-  /// always.
+  /// Waits for everything that was started. Throws DeviceError when the device has failed, from then on always.
   virtual void wait() = 0;
-  /// What wait() would throw, in words; empty while all is well. After an error a replay yields NaN in every
-  /// stat.
+  /// What wait() would throw, in words; empty while all is well. After an error a replay yields NaN in every stat.
   virtual std::string error() const { return {}; }
 };
 

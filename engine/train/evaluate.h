@@ -1,4 +1,4 @@
-// What is computed from a run's weights beside its training: eval programs over the same Store (no dropout,
+// What is computed from a run's weights outside training: evaluation programs over the same Store (no dropout,
 // no backward, no update), so nothing here changes a bit of the run. Called by Run.
 #pragma once
 
@@ -70,8 +70,8 @@ class Writer {
  public:
   Writer(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t line_length);
 
-  /// One more symbol (one forward pass); true when the line is complete with it. Then the next call begins a
-  /// new one.
+  /// One more symbol (one forward pass); true when the line is complete with it. Then the next call begins a new
+  /// one.
   bool advance();
   void restart();
   int32_t line_length() const { return line_length_; }

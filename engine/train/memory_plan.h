@@ -1,4 +1,4 @@
-// What a run needs of memory, from the very plan that its program would get, before anything is allocated.
+// How much memory a run needs, from the same plan that its program would get, before anything is allocated.
 // Called by normscope train (--plan, and always before it starts) and normscope bench.
 #pragma once
 

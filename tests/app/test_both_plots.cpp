@@ -38,7 +38,7 @@ void check_texts(ui::Vec size, float scale, bool dark, const std::function<void(
 
 }  // namespace
 
-TEST_CASE("every quantity is measured in both stacks, by layer and over time") {
+TEST_CASE("every metric is measured in both stacks, by layer and over time") {
   LabData data;
   const auto view = fixture::both_view();
   for (const MetricInfo& q : quantities()) {
@@ -93,7 +93,7 @@ TEST_CASE("each stack has its own triangle, the decoder's with three branches a 
   CHECK(own_share(data, view->runs[0], 2, Sub::cross, 1) == data.value(view->runs[0], "dec.beta2.8.8", 1));
 }
 
-TEST_CASE("at the start the decoder of Post-LN hears less below and its encoder does not: theory beside it") {
+TEST_CASE("at the start Post-LN's decoder has a smaller gradient below, its encoder does not: theory beside it") {
   LabData data;
   const auto view = fixture::both_view();
   const plot::PlotSpec plot = gradient_by_layer_plot(*view, data, at_step(1));

@@ -172,8 +172,7 @@ TEST_CASE("fields set on the command line") {
   CHECK(lines.back()["seed"] == 9);
 }
 
-// --foreground: timeout would otherwise signal its whole group too, and a second Ctrl+C ends the program at
-// once.
+// --foreground: timeout would otherwise signal its whole group too, and a second Ctrl+C ends the program at once.
 TEST_CASE("Ctrl+C finishes the step, closes the log and saves") {
   const Folder folder;
   const std::string config = folder.write("tiny.toml", kTiny);

@@ -38,7 +38,7 @@ TEST_CASE("a term whose source was not read against it says so") {
   // What the sources say otherwise, or what this program does otherwise.
   for (const auto& [id, words] : {std::pair{"rezero", "one for each sub-layer"},
                                   {"qk-norm", "learned gains can still make attention sharp"},
-                                  {"hybridnorm-star", "takes the place of the one on the trunk"},
+                                  {"hybridnorm-star", "takes the place of the one on the stream"},
                                   {"activation", "tanh form"},
                                   {"init", "leaves the embedding at unit variance, unlike BERT"},
                                   {"pre-ln", "lower layers have somewhat larger ones"}}) {
@@ -80,7 +80,7 @@ TEST_CASE("F1 asks for what is in focus, and the palette for any term") {
   CHECK(lab.driver.value("app/glossary/entry") == find_term("rezero")->text);
 }
 
-TEST_CASE("every setting, placement, kind of norm and quantity has an entry") {
+TEST_CASE("every setting, placement, kind of norm and metric has an entry") {
   const auto known = [](const std::string& place) {
     INFO(place);
     CHECK(term_at(place));

@@ -80,7 +80,7 @@ TEST_CASE("every tab of the compact layout holds its texts") {
     }
 }
 
-TEST_CASE("every quantity of a cell holds its texts") {
+TEST_CASE("every metric of a cell holds its texts") {
   for (const lab::MetricInfo& q : lab::quantities())
     for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}})
       check({}, size, 1, false, [&](ui::UiDriver& driver) {
@@ -92,7 +92,7 @@ TEST_CASE("every quantity of a cell holds its texts") {
       });
 }
 
-TEST_CASE("the compact layout's cell shows any quantity, called by its name") {
+TEST_CASE("the compact layout's cell shows any metric, called by its name") {
   for (const char* tab : {"Gradient by layer", "Gradient over time", "Hidden norm"})
     for (const lab::MetricInfo& q : lab::quantities())
       check({}, {1024, 600}, 1, false, [&](ui::UiDriver& driver) {

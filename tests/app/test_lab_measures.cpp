@@ -1,5 +1,4 @@
-// The quantities of the plot cells: triangles of residual dependency, the selector, the theory band, files
-// and text.
+// The metrics of the plot cells: triangles of residual dependency, the selector, the theory band, files and text.
 #include <fmt/format.h>
 #include <imgui.h>
 #include <unistd.h>
@@ -55,7 +54,7 @@ TEST_CASE("runs that measure no dependency say so") {
         "These runs do not measure this.");
 }
 
-TEST_CASE("every quantity has a plot by layer and one over time, with a sentence from its numbers") {
+TEST_CASE("every metric has a plot by layer and one over time, with a sentence from its numbers") {
   LabData data;
   const auto view = fixture::lab_view();
   PlotOptions options;

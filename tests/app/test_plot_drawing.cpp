@@ -170,7 +170,7 @@ TEST_CASE("labels never cover each other, whatever the data does") {
   }
 }
 
-TEST_CASE("empty and odd scenes are drawn") {
+TEST_CASE("empty and odd plots are drawn") {
   View view;
   PlotSpec empty;
   CHECK_NOTHROW(layout_plot(empty, view, {0, 0, 300, 200}, ui::theme(false), sloppy_width));

@@ -141,7 +141,7 @@ TEST_CASE("one small plot a run over time, with the layers as lines") {
   CHECK(plots[3].series[0].x[0] == 151);  // run D begins at its fork
 }
 
-TEST_CASE("every scene can be exported") {
+TEST_CASE("every plot can be exported") {
   LabData data;
   const auto view = fixture::lab_view();
   PlotOptions options;

@@ -219,7 +219,7 @@ TEST_CASE("only the newest opened files can be undone, in as many folders") {
   CHECK(undone == shell::UndoLog::kSlots - 1);
 }
 
-TEST_CASE("where nothing can be put aside a dropped configuration waits for Enter") {
+TEST_CASE("where nothing can be stashed a dropped configuration waits for Enter") {
   SmallWindow window;
   window.state.stash.clear();
   const std::string one =

@@ -1,4 +1,4 @@
-// No two texts overlap and none is cut whatever a plot cell shows: every quantity of the table in each of the
+// No two texts overlap and none is cut whatever a plot cell shows: every metric of the table in each of the
 // cells, at six sizes and three scales, in one theme or the other.
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ void choose(LabDriver& lab, const std::string& cell, const char* quantity) {
 
 }  // namespace
 
-TEST_CASE("every quantity in every cell, six sizes, three scales") {
+TEST_CASE("every metric in every cell, six sizes, three scales") {
   fixture::LabShape shape;
   shape.fork = true;
   LabDriver lab(fixture::lab_view(shape));

@@ -1,5 +1,4 @@
-// History: dense series forever, frames thinned to a budget with the newest dense, many readers beside one
-// writer.
+// History: dense series forever, frames thinned to a budget with the newest dense, many readers beside one writer.
 #include "catch.hpp"
 
 #include <algorithm>

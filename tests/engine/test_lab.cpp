@@ -343,7 +343,7 @@ TEST_CASE("all runs together stay within memory; those kept for undo give way fi
   lab.play_to(5);
   lab.edit(1, "model.activation", "gelu");  // three: the former B is kept for undo
   lab.play_to(9);
-  lab.edit(1, "model.activation", "relu");  // it comes back and catches up, the other one is kept
+  lab.edit(1, "model.activation", "relu");  // it comes back and catches up, and the other one is kept
   CHECK(rest(lab)->step == 9);
   lab.edit(1, "model.norm", "rms");
   lab.edit(1, "model.norm", "simple");  // a fifth: the oldest goes

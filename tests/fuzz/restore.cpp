@@ -1,6 +1,5 @@
-// A checkpoint becomes a run: a network is built, the weights are read, what it remembers is shown, and two
-// steps are trained. Also as the one run of a session, with the same file for a keyframe, with a fork from
-// the past.
+// A checkpoint becomes a run: a network is built, the weights are read, what it remembers is shown, and two steps
+// are trained. Also as the one run of a session, with the same file for a keyframe, with a fork from the past.
 #include <algorithm>
 #include <fstream>
 #include <iterator>

@@ -1,5 +1,4 @@
-// normscope lesson: the course without a window. list, show, check (the claims on the real engine) and
-// report.
+// normscope lesson: the course without a window. list, show, check (the claims on the real engine) and report.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
