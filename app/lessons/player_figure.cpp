@@ -274,12 +274,12 @@ void Player::add_said(plot::PlotSpec& plot, double value) const {
   s.end_label = s.end_marker = false;
   plot.series.insert(plot.series.begin(), std::move(s));
   plot.notes.push_back({level ? plot.x.hi : value,
-                         level ? value : plot.y.hi,
-                         step_ == StepKind::Predict ? "your prediction:" : "you said",
-                         ui::number(value, 3),
-                         {plot::Ink::Role::ink, 0, 1},
-                         level ? 4.f : 10.f,
-                         level ? -11.f : 16.f});
+                        level ? value : plot.y.hi,
+                        step_ == StepKind::Predict ? "your prediction:" : "you said",
+                        ui::number(value, 3),
+                        {plot::Ink::Role::ink, 0, 1},
+                        level ? 4.f : 10.f,
+                        level ? -11.f : 16.f});
 }
 
 /// What lies between the end of the prediction and that of the measurement.
@@ -338,11 +338,11 @@ void Player::draw_runs(Ui& ui, Rect rect) {
         size_ == Size::Compact ? "yours, then measured" : "your prediction, then the measurement";
     std::string words = locked ? "" : mine ? own : "hidden until you commit";
     if (step_ == StepKind::Run) {
-      const bool now = state->running && state->doing.find("run " + run.id) != std::string::npos;
+      const bool now = state->running && state->run == run.id;
       words = now                                         ? state->doing
               : measured_ || curves_known(run.id, *state) ? "measured"
               : state->running                            ? "waits its turn"
-              : state->doing == "stopped"                 ? "stopped"
+              : state->stopped                            ? "stopped"
                                                           : "";
     }
     const float from = row.x + 30 + std::max(w, 150.f) + 14,

@@ -13,7 +13,7 @@ constexpr const char* kHelp =
 
 std::string help_of(const BackendSwitch& s) {
   std::string help = kHelp;
-  if (!s.reason.empty()) help += " Not here: " + s.reason + ".";
+  if (!s.reason.empty()) help += " " + not_here(s.reason);
   if (!s.note.empty()) help += " " + s.note + ".";
   return help;
 }
@@ -58,6 +58,8 @@ void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optiona
 }
 
 }  // namespace
+
+std::string not_here(const std::string& reason) { return "Not here: " + reason + "."; }
 
 float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, float words,
                           std::optional<BackendChoice>& choice) {

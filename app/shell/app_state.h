@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "app/shell/shell.h"
 #include "app/lab/lab_screen.h"
 #include "app/shell/session_sidecar.h"
+#include "app/shell/shell.h"
 #include "app/ui/ui.h"
 
 namespace normscope {
@@ -36,6 +36,7 @@ struct AppState {
   BackendChoice backend;  // as the user chose it; where the runs are stands in the view
   std::shared_future<std::string>
       cuda;                  // why there is no CUDA, once that is known; invalid: asked when drawn
+  std::string no_cuda;       // why CUDA cannot be chosen, as the switch says it in this frame; empty: it can
   bool record_text = false;  // keep what is written on screen (tests)
   bool remembers = true;     // false: safe mode, progress in the course is neither read nor written
   std::string stash;         // folder for sessions that others replaced; empty: none are kept
@@ -46,7 +47,7 @@ struct AppState {
   lab::LabScreen lab_screen;
   shell::Shell shell;                       // shortcuts, palette, undo, glossary, guessing game
   std::shared_ptr<lessons::Player> player;  // made when its screen is opened first
-  SidecarState sidecar;                 // of the saved session, as it was handed over last
+  SidecarState sidecar;                     // of the saved session, as it was handed over last
   std::function<void()> wake;               // rung by the player's measurements from their thread
   std::vector<lab::Command>
       commands;  // what the hand asked for in the last frame; already posted when lab is set

@@ -41,9 +41,9 @@ void check_texts(ui::Vec size, float scale, bool dark, const std::function<void(
 TEST_CASE("every quantity is measured in both stacks, by layer and over time") {
   LabData data;
   const auto view = fixture::both_view();
-  for (const MetricInfo& q : quantities()) {
+  for (const MetricInfo& q : metrics()) {
     INFO(q.id);
-    const plot::PlotSpec plot = depth_plot(*view, data, at_step(4), q.quantity);
+    const plot::PlotSpec plot = depth_plot(*view, data, at_step(4), q.metric);
     for (const char* id : {"A decoder", "A encoder", "B decoder", "B encoder"}) {
       INFO(id);
       const auto line = std::find_if(plot.series.begin(), plot.series.end(),
@@ -55,7 +55,7 @@ TEST_CASE("every quantity is measured in both stacks, by layer and over time") {
     for (Side side : {Side::main, Side::encoder}) {
       PlotOptions options = at_step(4);
       options.side = side;
-      const auto plots = over_time_plots(*view, data, options, q.quantity);
+      const auto plots = over_time_plots(*view, data, options, q.metric);
       REQUIRE(plots.size() == 2);
       for (const plot::PlotSpec& s : plots) CHECK(s.series.size() == 6);
     }

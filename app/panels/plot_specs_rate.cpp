@@ -1,0 +1,210 @@
+// The learning rate: what was used, what is planned, and the handles that change it. See plot_specs.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/panels/plot_specs.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lab {
+
+using namespace plot;
+
+namespace {
+
+std::string letter_of(const RunView& run) { return std::string(1, run.letter); }
+int colour_of(const RunView& run) { return run.letter - 'A'; }
+
+Schedule schedule_of(const RunView& run, size_t index, const PlotOptions& options) {
+  Schedule schedule = run.spec->train.schedule;
+  if (options.drag_rate) schedule.peak = static_cast<float>(*options.drag_rate);
+  if (options.drag_warmup && options.drag_run == static_cast<int>(index))
+    schedule.warmup = static_cast<int32_t>(std::lround(*options.drag_warmup));
+  return schedule;
+}
+
+// "full rate at once", "warm-up 200", "full rate at once, then 1/√step"; `lead`: before the length of a
+// warm-up.
+std::string schedule_words(const Schedule& schedule, std::string_view lead = "warm-up ") {
+  std::string text = schedule.warmup > 0 ? fmt::format("{}{}", lead, schedule.warmup) : "full rate at once";
+  if (schedule.kind == Schedule::Kind::InverseSqrt) text += ", then 1/√step";
+  if (schedule.kind == Schedule::Kind::LinearDecay) text += ", then down to 0";
+  if (schedule.kind == Schedule::Kind::StepDecay) text += ", then in steps";
+  if (schedule.kind == Schedule::Kind::Cosine) text += ", then a cosine to 0";
+  return text;
+}
+
+// Runs with one schedule are one line: the first is drawn wider, so that both colours are seen.
+struct RateGroup {
+  Schedule schedule, began;  // now; as the runs began
+  int changed = 0;           // step of the last change; 0 = none
+  std::vector<size_t> runs;
+};
+
+// Two schedules that are told in the same words.
+bool told_alike(const Schedule& a, const Schedule& b) {
+  return a.kind == b.kind && std::max(a.warmup, 0) == std::max(b.warmup, 0);
+}
+
+bool changed(const RateGroup& group) {
+  return group.changed != 0 && !told_alike(group.schedule, group.began);
+}
+
+// What was used stays named: a change is told with its step. `brief`: a full rate from the start in two
+// words.
+std::string words_of(const RateGroup& group, bool brief) {
+  const Schedule &now = group.schedule, &was = group.began;
+  if (!changed(group)) {
+    const bool plain = now.warmup <= 0 && now.kind == Schedule::Kind::Constant;
+    return brief && plain ? "full rate" : schedule_words(now);
+  }
+  const bool both_rise = was.warmup > 0 && now.warmup > 0;
+  return fmt::format("{} → {} at {}", schedule_words(was), schedule_words(now, both_rise ? "" : "warm-up "),
+                     ui::grouped(group.changed));
+}
+
+RateGroup rate_group_of(const RunView& run, size_t index, const PlotOptions& options) {
+  RateGroup group{schedule_of(run, index, options), spec_at(run, run.fork_step)->train.schedule, 0, {index}};
+  for (const Edit& edit : run.edits)
+    if (edit.key.starts_with("train.") && edit.step > run.fork_step + 1) group.changed = edit.step;
+  return group;
+}
+
+std::vector<RateGroup> rate_groups(const LabView& view, const PlotOptions& options) {
+  std::vector<RateGroup> groups;
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    RateGroup group = rate_group_of(view.runs[i], i, options);
+    auto same = std::find_if(groups.begin(), groups.end(), [&](const RateGroup& g) {
+      return g.schedule == group.schedule && g.began == group.began;
+    });
+    if (same == groups.end())
+      groups.push_back(std::move(group));
+    else
+      same->runs.push_back(i);
+  }
+  return groups;
+}
+
+std::shared_ptr<Line> future_rate(const Schedule& schedule, int from, int to) {
+  auto line = std::make_shared<Line>();
+  from = std::max(from, 0);
+  const int stride = std::max(1, (to - from) / 400);
+  for (int64_t at = from; at <= to; at += stride) {  // as wide as the sum, whatever the budget
+    const int step = static_cast<int>(at);
+    line->x.push_back(static_cast<float>(step));
+    line->y.push_back(step == 0 ? (schedule.warmup > 0 ? 0.f : static_cast<float>(learning_rate(schedule, 1)))
+                                : static_cast<float>(learning_rate(schedule, step)));
+  }
+  if (!line->x.empty() && line->x.back() < static_cast<float>(to)) {
+    line->x.push_back(static_cast<float>(to));
+    line->y.push_back(static_cast<float>(learning_rate(schedule, to)));
+  }
+  return line;
+}
+
+void add_rate_lines(PlotSpec& plot, const RateGroup& group, const LabView& view, LabData& data, int end) {
+  for (size_t k = 0; k < group.runs.size(); ++k) {
+    const RunView& run = view.runs[group.runs[k]];
+    const float width = ui::line::run * static_cast<float>(group.runs.size() - k);
+    plot::Series past, future;
+    const auto measured = data.rate(run);
+    past.id = letter_of(run), future.id = past.id + " planned";
+    past.x = Column(measured->x), past.y = Column(measured->y);
+    past.x.owner = measured, past.y.owner = measured;
+    const auto plan = future_rate(group.schedule, run.step, end);
+    future.x = Column(plan->x), future.y = Column(plan->y);
+    future.x.owner = plan, future.y.owner = plan;
+    future.alpha = 0.4f;
+    for (plot::Series* s : {&past, &future}) {
+      s->ink = Ink::run(colour_of(run));
+      s->width = width;
+      if (group.runs.size() > 1) s->dash = ui::Dash{};
+      s->end_label = false, s->end_marker = false;
+    }
+    plot.series.push_back(std::move(past));
+    plot.series.push_back(std::move(future));
+  }
+}
+
+// The name of each group of runs at its line.
+void add_rate_names(PlotSpec& plot, const std::vector<RateGroup>& groups, const LabView& view,
+                    const PlotOptions& options, int end) {
+  float row = 18;
+  for (const RateGroup& group : groups) {
+    std::string letters;
+    for (size_t i : group.runs) letters += (letters.empty() ? "" : ", ") + letter_of(view.runs[i]);
+    // At the line that was drawn: where the change came after the rise, that of the beginning.
+    const bool past = group.changed > group.began.warmup;
+    const Schedule& drawn = past ? group.began : group.schedule;
+    const double peak = drawn.peak;
+    if (drawn.warmup > 0) {
+      // Right below the line's rising part, where it is three quarters up.
+      const double x = std::min<double>(drawn.warmup, end) * 0.72;
+      plot.notes.push_back({x, peak * 0.62, letters, words_of(group, false),
+                            Ink::run(colour_of(view.runs[group.runs.front()])), 14, 16});
+      continue;
+    }
+    // Between the line and the rise of the others there is little room: a name that an early cursor would
+    // cross begins behind it, and there, as with four letters, it is shorter.
+    const double from = options.step < 0.3 * end ? options.step : 0;
+    const bool brief = from > 0 || view.runs.size() > 3;
+    plot.notes.push_back({from, peak, letters, words_of(group, brief),
+                          Ink::run(colour_of(view.runs[group.runs.front()])), 12, row});
+    row += 16;
+  }
+}
+
+// To drag: the end of each warm-up that is seen, and the peak of all at the right end.
+void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, const LabView& view, int end) {
+  for (const RateGroup& group : groups) {
+    if (group.schedule.warmup <= 0 || group.schedule.warmup > end) continue;
+    const char letter = view.runs[group.runs.front()].letter;
+    Handle handle;
+    handle.name = fmt::format("warmup/{}", letter);
+    handle.x = group.schedule.warmup, handle.y = group.schedule.peak, handle.step = 10;
+    handle.help = fmt::format("End of run {}'s warm-up. Drag it: the schedule changes from now on.", letter);
+    handle.value = fmt::format("{}", group.schedule.warmup);
+    plot.handles.push_back(std::move(handle));
+  }
+  if (!groups.empty()) {
+    Handle handle;
+    handle.name = "peak";
+    handle.x = end, handle.y = groups.front().schedule.peak;  // also where the schedule has left it by then
+    handle.move_x = false, handle.move_y = true;
+    handle.help = "The learning rate of all runs. Drag it up or down: it changes from now on.";
+    handle.value = ui::number(groups.front().schedule.peak);
+    plot.notes.push_back({handle.x, handle.y, "", "peak " + handle.value, {Ink::Role::ink2, 0, 1}, -64, 21});
+    plot.handles.push_back(std::move(handle));
+  }
+}
+
+}  // namespace
+
+PlotSpec rate_plot(const LabView& view, LabData& data, const PlotOptions& options) {
+  PlotSpec plot;
+  plot.note = "drag a handle to change the schedule";
+  plot.x = step_axis(view);
+  const int end = static_cast<int>(plot.x.hi);
+  double top = 0;
+  const std::vector<RateGroup> groups = rate_groups(view, options);
+  // As it is, not as it is being dragged: the axis must not run away from the hand.
+  for (const RunView& run : view.runs)
+    top = std::max({top, static_cast<double>(run.spec->train.schedule.peak),
+                    static_cast<double>(data.rate(run)->span().highest)});
+  if (top <= 0) top = 1e-3;
+  plot.y.lo = 0, plot.y.hi = top * 1.12;
+  plot.y.ticks = {{0, "0"}, {top, ui::number(top)}};
+  plot.pad_top = 6;
+  for (const RateGroup& group : groups) add_rate_lines(plot, group, view, data, end);
+  add_rate_names(plot, groups, view, options, end);
+  add_rate_handles(plot, groups, view, end);
+  if (groups.size() == 1)
+    plot.sentence = "All runs follow one schedule.";
+  else
+    plot.sentence = "The runs differ in their schedule.";
+  put_cursor(plot, options, false);
+  return plot;
+}
+
+}  // namespace normscope::lab
