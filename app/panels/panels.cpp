@@ -34,7 +34,7 @@ constexpr PanelControl kDependencyControls[] = {{"/batch", "dependency plot: who
                                                  "Who leans on whom over every sequence of this step.",
                                                  "triangles all sequences"}};
 
-const std::array kPanels{
+constexpr std::array kPanels{
     Panel{.id = "plot/loss",
           .form = Form::steps,
           .place = {.column = Column::time, .row = 1, .least = 243, .share = 0.516f, .above_tabs = true},
