@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "app/panels/panels.h"
 #include "app/panels/plot_specs.h"
 #include "both_view.h"
 #include "catch.hpp"
@@ -141,10 +142,9 @@ TEST_CASE("no text of an encoder-decoder overlaps or is cut") {
       driver.click(stack), driver.click(fmt::format("{}/encoder", stack)), driver.move_to({4, 4}),
           driver.frames(3);
     });
-  for (const char* tab :
-       {"plot/tab/Gradient over time", "plot/tab/Hidden norm", "plot/tab/Learning rate", "plot/tab/β²"})
+  for (const Panel* panel : tab_panels())
     check_texts({1024, 600}, 1, false, [&](ui::UiDriver& driver) {
-      driver.click(tab), driver.move_to({4, 4}), driver.frames(3);
+      driver.click(fmt::format("plot/tab/{}", panel->place.tab)), driver.move_to({4, 4}), driver.frames(3);
     });
   check_texts({1600, 1000}, 1, false, [](ui::UiDriver& driver) {
     driver.script("grab diagram/layer1/cross/trunk diagram/layer1/cross/before\nframes 12");

@@ -4,7 +4,7 @@
 #include <functional>
 #include <limits>
 
-#include "app/panels/metrics.h"
+#include "app/panels/panels.h"
 #include "catch.hpp"
 #include "lab_driver.h"
 #include "lab_fixture.h"
@@ -60,14 +60,14 @@ TEST_CASE("no text overlaps or is cut while a norm is held") {
 }
 
 TEST_CASE("every tab of the compact layout holds its texts") {
-  auto click = [](const char* name) {
+  auto click = [](const std::string& name) {
     return [name](ui::UiDriver& driver) { driver.click(name), driver.move_to({4, 4}), driver.frames(3); };
   };
-  for (const char* tab :
-       {"plot/tab/Gradient over time", "plot/tab/Hidden norm", "plot/tab/Learning rate", "plot/tab/β²"})
+  for (const lab::Panel* panel : lab::tab_panels())
     for (int step : {60, 214, 300}) {
       fixture::LabShape shape;
       shape.step = step;
+      const std::string tab = std::string("plot/tab/") + panel->place.tab;
       check(shape, {1024, 600}, 1, false, click(tab));
       shape.fork = step > 160;
       check(shape, {1024, 600}, 1, true, click(tab));
