@@ -6,13 +6,6 @@
 
 namespace normscope::lab {
 
-inline constexpr const char* kLossHelp =
-    "Loss of every run: how many nats each symbol surprises the model by. Dotted: knowing frequencies only "
-    "(the unigram entropy), and the entropy of the text. Drag to set the step, turn the wheel to zoom; "
-    "when zoomed, drag to pan and double-click to see everything again.";
-inline constexpr const char* kRateHelp =
-    "Learning rate: solid what was used, lighter what will be. Yellow handles change it from now on.";
-
 inline constexpr float kStackWidth = 88;  // of the list "decoder, encoder"
 
 struct LabScreen::Frame {

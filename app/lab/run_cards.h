@@ -6,11 +6,10 @@
 #include <string_view>
 
 #include "app/diagram/diagram.h"
+#include "app/panels/panels.h"
 #include "app/ui/ui.h"
 
 namespace normscope::lab {
-
-enum class Size { full, medium, compact };
 
 struct CardOptions {
   Size size = Size::full;

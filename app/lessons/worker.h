@@ -18,7 +18,8 @@ namespace normscope::lessons {
 struct MeasureState {
   std::string lesson;
   Changes changes;  ///< of the learner, with which it is measured
-  bool running = false, done = false;
+  bool running = false, done = false, stopped = false;
+  std::string run;    ///< the lesson's run that is being trained; empty: none of them
   std::string doing;  ///< "run B, step 120 of 300"
   double share = 0;   ///< of all that is to be done, 0..1
   std::string error;

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "app/view/commands.h"
 #include "app/panels/metrics.h"
 #include "app/plot/plot.h"
+#include "app/view/commands.h"
 
 namespace normscope::lab {
 
@@ -25,9 +25,10 @@ struct CellState {
 
 struct CellOptions {
   std::string help{};
-  float right = 0;               // px of the title row that are taken
-  Metric* quantity = nullptr;  // the title chooses it
-  std::string highlight{};       // id of a series, hovered elsewhere
+  float right = 0;           // px of the title row that are taken
+  Metric* metric = nullptr;  // the title chooses it
+  std::string term{};        // glossary entry of the title
+  std::string highlight{};   // id of a series, hovered elsewhere
 };
 
 // What the menu of a cell holds, in its order.
@@ -36,11 +37,11 @@ struct MenuEntry {
 };
 std::span<const MenuEntry> menu_entries(bool heat);
 
-// Title row with the list of quantities behind the title; what is left for the plot.
+// Title row with the list of metrics behind the title; what is left for the plot.
 ui::Rect cell_panel(ui::Ui&, const std::string& name, const ui::Rect&, const plot::PlotSpec&,
                     const CellOptions&);
 // Where there is no title: a chevron with the same list, NAME/quantity.
-void quantity_button(ui::Ui&, const std::string& name, const ui::Rect&, Metric&);
+void metric_button(ui::Ui&, const std::string& name, const ui::Rect&, Metric&);
 // The three dots in the upper right corner of `panel`, and Ctrl+T while the mouse is over it.
 void cell_menu(ui::Ui&, const std::string& name, const ui::Rect& panel, const std::vector<plot::PlotSpec>&,
                CellState&, std::vector<Command>&);

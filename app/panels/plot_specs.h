@@ -1,5 +1,7 @@
-// The Lab's plots as values: LabView -> PlotSpec. The same plots are drawn on screen, exported as SVG, CSV
-// and text, and asserted on in tests. Nothing here knows a pixel but the room for labels.
+// The Lab's plots as values: LabView -> PlotSpec; panels.h has them in a table, which also says what is not
+// said here: title, question, axis and file of the plots that show no metric. The same plots are drawn on
+// screen, exported as SVG, CSV and text, and asserted on in tests. Nothing here knows a pixel but the room
+// for labels.
 #pragma once
 
 #include <optional>
@@ -35,12 +37,13 @@ plot::PlotSpec loss_plot(const LabView&, LabData&, const PlotOptions&);
 plot::PlotSpec rate_plot(const LabView&, LabData&, const PlotOptions&);
 plot::PlotSpec gradient_by_layer_plot(const LabView&, LabData&, const PlotOptions&);
 plot::PlotSpec hidden_norm_plot(const LabView&, LabData&, const PlotOptions&);
-// Any quantity by layer at the cursor's step; gradient and hidden norm are the two above.
+// Any metric by layer at the cursor's step; gradient and hidden norm are the two above.
 plot::PlotSpec depth_plot(const LabView&, LabData&, const PlotOptions&, Metric);
 // One small plot a run, same axes: the lines are layers.
 std::vector<plot::PlotSpec> over_time_plots(const LabView&, LabData&, const PlotOptions&,
-                                              Metric = Metric::gradient);
-// "Who does each layer lean on?": one triangle a run at the cursor's step; the first carries title and sentence.
+                                            Metric = Metric::gradient);
+// Residual dependency: one triangle a run at the cursor's step; the first carries the
+// sentence.
 std::vector<plot::PlotSpec> dependency_plots(const LabView&, LabData&, const PlotOptions&);
 
 // The line of one stack: of an encoder-decoder each has a line, named at its end, the encoder's thin and without
@@ -62,13 +65,22 @@ void add_norm_theory(plot::PlotSpec&, const LabView&, double top);
 
 // Largest over smallest of the finite positive values; 0 when there are fewer than two.
 double spread_of(const std::vector<float>& values);
-// "layer 1 hears 16 000× less than layer 6"; empty when they differ by less than ten times.
+// How many times less of the loss reaches the first layer than the last, or the other way round.
+struct Faded {
+  bool first = true;  // it is the first layer that hears less
+  std::string times;  // "16 000×"
+};
+// Empty when they differ by less than ten times.
+std::optional<Faded> faded(const std::vector<float>& gradients);
+// "layer 1 hears 16 000× less than layer 6"; empty when faded() is.
 std::string hears_less(const std::vector<float>& gradients);
+// Title, question and brief question of a metric's plot; `title` is info().by_layer or over_time.
+void put_title(plot::PlotSpec&, const MetricInfo&, const char* title);
 // Makes an axis logarithmic with room for these values, three or four decades labelled.
 void log_axis(plot::Axis&, double lo, double hi);
 plot::Axis layer_axis(int layers);
-// Of a plot over all steps, and where its cursor stands; `flag`: with the step's number at it.
 plot::Axis step_axis(const LabView&);
+// The cursor's step, and where the hand is in another plot over time.
 void put_cursor(plot::PlotSpec&, const PlotOptions&, bool flag);
 
 }  // namespace normscope::lab

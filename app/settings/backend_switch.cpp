@@ -14,7 +14,7 @@ constexpr const char* kHelp =
 
 std::string help_of(const BackendSwitch& s) {
   std::string help = kHelp;
-  if (!s.reason.empty()) help += " Not here: " + s.reason + ".";
+  if (!s.reason.empty()) help += " " + not_here(s.reason);
   if (!s.note.empty()) help += " " + s.note + ".";
   return help;
 }
@@ -60,6 +60,8 @@ void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optiona
 
 }  // namespace
 
+std::string not_here(const std::string& reason) { return "Not here: " + reason + "."; }
+
 float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, float words,
                           std::optional<BackendChoice>& choice) {
   constexpr float h = 28, gap = 6;
@@ -70,10 +72,11 @@ float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, floa
     ButtonOptions options;
     options.style = {Face::sans, type::body};
     options.selected = s.now.tf32;
-    if (button(ui, "app/tf32", {x, y, kTf32Width, h}, "TF32",
-               "Matrix products with 10 bits of mantissa instead of 23: faster, and no longer the CPU's numbers. "
-               "Off at first.",
-               options))
+    if (button(
+            ui, "app/tf32", {x, y, kTf32Width, h}, "TF32",
+            "Matrix products with 10 bits of mantissa instead of 23: faster, and no longer the CPU's numbers. "
+            "Off at first.",
+            options))
       choice = BackendChoice{true, !s.now.tf32};
     x -= gap;
   }

@@ -18,6 +18,9 @@ struct BackendSwitch {
   std::string note;    // why the runs are no longer where they were asked to be
 };
 
+// "Not here: there is no NVIDIA GPU."
+std::string not_here(const std::string& reason);
+
 inline constexpr float kBackendWidth = 104, kTf32Width = 50;
 
 // Right-aligned in `room`, with what is to be said of a lost device in `words` px to the left. Returns the

@@ -79,6 +79,7 @@ std::string cuda_reason(const AppState& state) {
 float backend_switch(AppState& state, Ui& ui, const Rect& room, bool wide) {
   std::optional<BackendChoice> choice;
   const BackendSwitch now{state.view->backend, cuda_reason(state), state.view->backend_note};
+  state.no_cuda = now.reason;
   const float left = draw_backend_switch(ui, now, room,
                                          ui.size().x >= 1600 ? 330.f
                                          : wide              ? 150.f

@@ -36,6 +36,7 @@ struct AppState {
   BackendChoice backend;  // as the user chose it; where the runs are stands in the view
   std::shared_future<std::string>
       cuda;                  // why there is no CUDA, once that is known; invalid: asked when drawn
+  std::string no_cuda;       // why CUDA cannot be chosen, as the switch says it in this frame; empty: it can
   bool record_text = false;  // keep what is written on screen (tests)
   bool remembers = true;     // false: safe mode, progress in the course is neither read nor written
   std::string stash;         // folder for sessions that others replaced; empty: none are kept

@@ -107,14 +107,19 @@ bool tile_button(Ui&, std::string_view name, const Rect&, int run, bool selected
 // Small square of a layer's depth colour, the key of all plots by depth.
 void depth_square(Ui&, const Rect&, int layer, int layers);
 
-// Panel: background, border, title row with a note after it (dropped when it does not fit) and, when not empty,
-// one sentence below. Returns what is left for the content. `right` px of the title row are kept free for
-// controls.
+// Panel: background, border, title row with what fits behind the title and, when not empty, one sentence
+// below. Returns what is left for the content. `right` px of the title row are kept free for controls.
 struct PanelOptions {
   std::string title{}, note{}, sentence{};
   float right = 0;
   bool raised = false;
+  std::string question{}, brief{};  // see behind_title
+  std::string term{};  // entry of the glossary that the title means; empty: looked up by the title
 };
+// What stands behind a title in `room` px: the question and the note, else the question, else its brief form,
+// else the note. Never cut; empty where nothing fits.
+std::string behind_title(const Painter&, float room, std::string_view question, std::string_view brief,
+                         std::string_view note);
 Rect panel(Ui&, const Rect&, const PanelOptions&);
 
 // Small key cap such as "Ctrl K".
