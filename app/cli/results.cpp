@@ -6,14 +6,14 @@
 
 namespace normscope::cli {
 
-std::string results_folder(const std::string& asked) {
+std::string results_folder(const std::string& asked, bool reads_only) {
   if (!asked.empty()) return asked == "none" ? "" : asked;
   try {
     const std::string cache = cache_folder();
     if (cache.empty()) throw Error("[results] there is no folder for a cache");
     const std::string folder = cache + "/results";
     make_folder(folder, Access::shared, "results");
-    AtomicFile(folder + "/probe", "results");
+    if (!reads_only) AtomicFile(folder + "/probe", "results");
     return folder;
   } catch (const Error& error) {
     complain(fmt::format("{}; no run is kept", error.what()));

@@ -13,7 +13,7 @@ namespace normscope::cli {
 
 /// The folder of --store: `asked`, of "none" no folder, of "" one in the user's cache. Where nothing can be
 /// kept there, that is said and the runs are trained all the same.
-std::string results_folder(const std::string& asked);
+std::string results_folder(const std::string& asked, bool reads_only = false);
 
 /// All of them without --shard. Throws CommandError(usage).
 experiments::Shard shard_of(const StoreOptions& options);
