@@ -72,7 +72,7 @@ std::string man_page(const CommandText& program) {
          "\n.SH FILES\n.TP\n$XDG_CONFIG_HOME/normscope/settings.toml\nWhat the window remembers.\n.TP\n"
          "$XDG_STATE_HOME/normscope/sessions/\nThe sessions of the last windows.\n.TP\n"
          "$XDG_DATA_HOME/normscope/lessons.json\nProgress in the lessons.\n.TP\n"
-         "$XDG_CACHE_HOME/normscope/zoo/\nRuns of the zoo that are not trained again.\n"
+         "$XDG_CACHE_HOME/normscope/results/\nResults of runs that are not trained again.\n"
          ".SH ENVIRONMENT\n.TP\nNORMSCOPE_LESSONS\nAnother folder of lessons.\n.TP\n"
          "NORMSCOPE_ISA\nThe instruction set: sse4, avx2 or avx3.\n.TP\n"
          "NORMSCOPE_REDUCED_MOTION\n0 or 1, instead of what the desktop says.\n.TP\n"
