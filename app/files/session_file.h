@@ -13,8 +13,8 @@ namespace normscope {
 /// them.
 std::vector<ConfigRun> session_of(const LabView& view);
 
-/// The runs of a configuration for Lab::start, and their edits and letters in the same order. Letters that do
-/// not begin with A are given anew: empty.
+/// The runs of a configuration for lab::ReplaceRuns, and their edits and letters in the same order. Letters
+/// that do not begin with A are given anew: empty.
 std::vector<RunSpec> session_runs(const std::vector<ConfigRun>& runs);
 std::vector<std::vector<Edit>> session_edits(const std::vector<ConfigRun>& runs);
 std::string session_letters(const std::vector<ConfigRun>& runs);

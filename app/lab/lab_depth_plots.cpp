@@ -69,7 +69,7 @@ void LabScreen::draw_by_layer(Frame& f, const std::string& name, const Rect& rec
   const bool of_matrix = info(quantity).of_matrix;
   const float matrix_w = matrix_width();
   options.right = at_w + (of_matrix ? matrix_w + 16 : 8.f);
-  depth_hit(draw_cell(f.ui, name, rect, plot, cells_, options, f.commands), most_layers_of(f.view));
+  depth_hit(draw_cell(f.ui, name, rect, plot, cells_, options), most_layers_of(f.view));
   p.text({rect.right() - space::pad, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at,
          Align::right);
   if (of_matrix)
@@ -177,7 +177,7 @@ void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
   }
   if (std::any_of(plots.begin(), plots.end(), [](const plot::PlotSpec& s) { return s.heat.has_value(); }))
     dependency_scale(f, {inner.right() - scale + 18, inner.y + 2, 10, triangle});
-  if (with_panel) cell_menu(f.ui, name, rect, dependency_plots(f.shown, data_, plot_), cells_, f.commands);
+  if (with_panel) cell_menu(f.ui, name, rect, dependency_plots(f.shown, data_, plot_), cells_);
 }
 
 std::array<LabScreen::CompactTab, 5> LabScreen::compact_tabs() {
@@ -254,14 +254,14 @@ void LabScreen::draw_compact(Frame& f, Rect column) {
   f.pad_right = plot::needed_pad_right(f.ui, loss, loss_rect.w - 8);
   loss.pad_right = f.pad_right;
   time_hit(f, "plot/loss", cells_.views["plot/loss"],
-           draw_cell(f.ui, "plot/loss", loss_rect, loss, cells_, {kLossHelp}, f.commands));
+           draw_cell(f.ui, "plot/loss", loss_rect, loss, cells_, {kLossHelp}));
 
   panel(f.ui, column, {});
   Rect inner = column.inset(space::pad, 0);
   compact_head(f, inner.take_top(38));
   inner.h -= 6;
   const CompactTab tab = compact_tabs()[static_cast<size_t>(plot_tab_)];
-  cell_menu(f.ui, tab.name, column, compact_plot(f, inner, tab), cells_, f.commands);
+  cell_menu(f.ui, tab.name, column, compact_plot(f, inner, tab), cells_);
 }
 
 }  // namespace normscope::lab

@@ -78,15 +78,15 @@ void LabScreen::draw_time(Frame& f, Rect column) {
   f.pad_right = std::max(plot::needed_pad_right(f.ui, loss, loss_rect.w - 8), over_time_pad_);
   loss.pad_right = f.pad_right;
   time_hit(f, "plot/loss", cells_.views["plot/loss"],
-           draw_cell(f.ui, "plot/loss", loss_rect, loss, cells_, {kLossHelp}, f.commands));
+           draw_cell(f.ui, "plot/loss", loss_rect, loss, cells_, {kLossHelp}));
 
   plot::PlotSpec rate = rate_plot(f.view, data_, plot_);
   rate.pad_right = f.pad_right;
   rate.sentence.clear();  // the labels on its lines say it
   const float rate_h =
       split(f.ui, splits_, Gap::rate, column, {own_rate, kRate, column.h - space::gap - kOverTime});
-  const plot::PlotHit hit = draw_cell(f.ui, "plot/rate", column.take_top(rate_h, space::gap), rate, cells_,
-                                      {kRateHelp}, f.commands);
+  const plot::PlotHit hit =
+      draw_cell(f.ui, "plot/rate", column.take_top(rate_h, space::gap), rate, cells_, {kRateHelp});
   rate_handles(f, hit, rate);
   if (!hit.handle) time_hit(f, "plot/rate", cells_.views["plot/rate"], hit);
   draw_over_time(f, column, true);
@@ -156,7 +156,7 @@ void LabScreen::draw_over_time(Frame& f, const Rect& rect, bool with_panel) {
     tile(f.ui, {place.right() - (with_panel ? 26.f : 18.f), place.y + plot.pad_top, 16, 16},
          f.view.runs[i].letter - 'A');
   }
-  if (with_panel) cell_menu(f.ui, name, rect, plots, cells_, f.commands);
+  if (with_panel) cell_menu(f.ui, name, rect, plots, cells_);
 }
 
 void LabScreen::layer_of_series(const std::string& id) {
