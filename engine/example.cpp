@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/core/philox.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/ops/ops.h"
 #include "engine/tape/program.h"
 #include "engine/tape/seal.h"
@@ -31,7 +32,7 @@ void fill(std::span<float> x, std::span<int32_t> targets, uint32_t step) {
 int main() {
   const std::unique_ptr<Backend> backend = make_cpu_backend();
 
-  // Declare: parameters by name. The name and the seed decide the initial values, nothing else does.
+  // Declare: parameters by name. The name and the seed decide the initial values; nothing else does.
   Store store(*backend);
   store.declare("w1", {kInputs, kHidden}, {Init::Kind::Normal, 0.35});
   store.declare("gain", {kHidden}, {Init::Kind::Constant, 1.0});

@@ -10,6 +10,9 @@ scripts/build.sh release
 scripts/build.sh asan
 scripts/build.sh tsan
 
+# No result of an earlier run may stand in for one of this program.
+rm -rf build/test-cache
+
 # One CTest run over the three build trees.
 cat >build/CTestTestfile.cmake <<'END'
 subdirs("release" "asan" "tsan")

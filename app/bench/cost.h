@@ -1,4 +1,4 @@
-// What an instruction of a Program costs by its shapes, and what it takes by the clock: the numbers behind
+// The cost of an instruction of a Program by its shapes, and the time it takes: the numbers behind
 // normscope train --profile and the rooflines of normscope bench.
 #pragma once
 

@@ -28,8 +28,8 @@ std::string processor_name() {
   return "unknown";
 }
 
-// Stages of the pool carry no data of their own: what these need stands in the workspace and the inputs of
-// the call.
+// Stages of the pool carry no data of their own: what these need stands in the workspace and the inputs of the
+// call.
 void fma_stage(const Call& call, const StepInputs&, int64_t chunk, cpu::Scratch) noexcept {
   cpu::spin_fma(kRounds, call.workspace + 16 * chunk);
 }

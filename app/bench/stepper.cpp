@@ -1,6 +1,7 @@
 #include "app/bench/stepper.h"
 
 #include "engine/core/philox.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/train/network.h"
 
 namespace normscope::bench {

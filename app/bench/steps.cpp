@@ -10,11 +10,12 @@
 
 #include "app/bench/bench.h"
 #include "app/bench/cost.h"
-#include "app/bench/memory_plan.h"
 #include "app/bench/stepper.h"
 #include "app/bench/timing.h"
 #include "engine/core/machine_memory.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/train/measured_sequence.h"
+#include "engine/train/memory_plan.h"
 
 namespace normscope::bench {
 namespace {
@@ -32,8 +33,8 @@ bool same_bits(const Model& m, int threads) {
   return true;
 }
 
-/// Best milliseconds of the measurements that the Lab takes after each step: of ten, or of as many as the
-/// budget allows.
+/// Best milliseconds of the measurements that the Lab takes after each step: of ten, or of as many as the budget
+/// allows.
 double live_ms(Stepper& stepper, BatchShape shape, double budget) {
   using Clock = std::chrono::steady_clock;
   shape.rows = 1;
@@ -51,7 +52,7 @@ double live_ms(Stepper& stepper, BatchShape shape, double budget) {
   return best;
 }
 
-/// The memory plan; printed first where one model was asked for.
+/// The memory plan; printed first where one model was named.
 nlohmann::json plan_of(const Model& m, const Settings& settings) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(settings.threads);
   const MemoryNeed need = memory_need(config_of(m), shape_of(m), *backend);

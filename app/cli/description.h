@@ -1,4 +1,4 @@
-// The command line described once, as plain values read off CLI11's tree (arguments_described.cpp), for
+// The command line described once, as plain values read off CLI11's tree (description.cpp), for
 // everything that tells of it: shell completion and the manual page.
 #pragma once
 

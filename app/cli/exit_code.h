@@ -11,7 +11,7 @@ namespace normscope::cli {
 
 enum class Exit : int {
   ok = 0,
-  check_failed = 1,  ///< a check that was asked for did not hold (verify)
+  check_failed = 1,  ///< a check that was asked for did not hold (verify, lesson check, bench)
   usage = 2,         ///< command line or configuration
   input = 3,         ///< a text, checkpoint, fixture or lesson that cannot be used
   display = 4,       ///< --window without a display or OpenGL
@@ -34,7 +34,7 @@ auto with_exit(Exit code, Action&& action) -> decltype(action()) {
     return std::forward<Action>(action)();
   } catch (const CommandError&) {
     throw;
-  } catch (const DeviceError&) {  // whoever trains goes on on the CPU
+  } catch (const DeviceError&) {  // training goes on on the CPU
     throw;
   } catch (const Error& error) {
     throw CommandError(code, error.what());

@@ -1,12 +1,14 @@
-// What the command line asks for, as plain values, and the commands. cli.cpp fills the options in and calls
-// one of them; each returns the exit code or throws Error.
+// Options that several commands share, as plain values, and the flags that fill them in. What one command
+// alone takes stands in its own file (app/commands).
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "app/cli/exit_code.h"
+namespace CLI {
+class App;
+}
 
 namespace normscope::cli {
 
@@ -19,7 +21,7 @@ struct BackendOptions {
 /// normscope without a command, and normscope compare: the three runs of the default comparison.
 struct MainOptions {
   bool window = false;  ///< demand the window: no headless job in its place
-  std::string text;     ///< a text of one's own; empty: the built-in corpus
+  std::string text;     ///< the path of a text; empty: the built-in corpus
   std::string config;   ///< the runs of a configuration file instead
   std::string theme;    ///< light, dark; empty: as remembered
   double scale = 0;     ///< 0: as remembered
@@ -33,110 +35,32 @@ struct MainOptions {
   std::string out = "out";
 };
 
-struct TrainOptions {
-  std::string config, preset, text, log, save, resume;
-  std::vector<std::string> runs, set, edits;
-  std::string pairs, labels, valid, init_from;
-  int32_t steps = 0;   ///< 0: as configured
-  int32_t tokens = 0;  ///< of a batch; 0: train.batch rows
-  int32_t validate_every = 50;
-  int32_t save_every = 0;  ///< 0: at the end only
-  int32_t keep = 0;        ///< how many of the last saved states are kept under names of their own
-  int64_t seed = -1;       ///< -1: as configured
-  int32_t threads = 0;
-  bool plan = false;     ///< print what memory the runs need, train nothing
-  bool profile = false;  ///< time every node of a step instead of training
-  BackendOptions backend;
+/// Where the results of runs are kept, and which of the runs are trained here.
+struct StoreOptions {
+  std::string folder;  ///< see results_folder()
+  std::string shard;   ///< "2/8"; empty: all
 };
 
-struct BenchOptions {
-  /// None of them and no model: all but `crowded`, which wants cores of its own.
-  bool gemm = false, ops = false, sweep = false, crowded = false;
-  std::string model;
-  bool json = false;
-  double budget = 0.25;  ///< seconds a timing
-  BackendOptions backend;
-  int32_t threads = 0;
-};
+/// Stands below every --help; as docs/command-line.md has it.
+inline constexpr const char* kFooter =
+    "Exit codes: 0 done; 1 a check failed (verify, lesson check, bench); 2 command line or configuration;\n"
+    "3 a text, checkpoint, fixture or lesson that cannot be used; 4 --window without a display or OpenGL;\n"
+    "5 anything else; 6 the display went away under the window; 7 more memory than the machine has (train);\n"
+    "8 --backend cuda without a CUDA device; 130 interrupted.";
 
-struct TranslateOptions {
-  std::vector<std::string> runs;  ///< several: their weights are averaged
-  std::string input, reference, out;
-  int32_t beam = 5, limit = 0, threads = 0;
-  double penalty = 1.2;
-};
-
-struct MeasureOptions {
-  std::string file, what = "ablation";
-  std::vector<std::string> without;     ///< ablation, loss: layers and sub-layers left out together
-  int32_t batches = 8;                  ///< gradients
-  double epsilon = 0.1, delta = 0.125;  ///< concentration
-  bool json = false;
-  int32_t threads = 0;
-};
-
-struct AverageOptions {
-  std::vector<std::string> files;
-  std::string out;
-};
-
-struct BleuOptions {
-  std::string translations, references;
-};
-
-struct ScreenshotOptions {
-  std::string screen = "lab", theme = "light", size = "1600x1000", script, out, text, config;
-  double scale = 1;
-  int32_t steps = 200;
-  int64_t seed = -1;
-  int32_t threads = 0;
-};
-
-struct VerifyOptions {
-  std::vector<std::string> files;
-  BackendOptions backend;
-  int32_t threads = 0;
-};
-
-struct LessonOptions {
-  std::string command;  ///< list, show, check, report
-  std::string id;       ///< of one lesson; empty: all
-  std::string folder;   ///< of the lessons; empty: the course's
-  std::string out = "out/lessons";
-  std::string page{};  ///< report: a page into which the claim table goes, between its markers
-  bool all = false, full = false, write = false;
-  int32_t threads = 0;
-};
-
-struct ZooOptions {
-  bool list = false;    ///< name the entries and train nothing
-  bool stored = false;  ///< show what is there and train nothing
-  std::string only;     ///< names of entries and groups, with commas; empty: all
-  std::vector<int32_t> depths;
-  std::vector<std::string> set;   ///< on the model that the entries change
-  int32_t seeds = 3;              ///< seeds 1..seeds
-  int32_t steps = 0, warmup = 0;  ///< 0: as the depth has it
-  std::string json, csv, svg, markdown, out;
-  int32_t threads = 0;  ///< runs at a time
-};
-
-struct AdminFoldOptions {
-  std::string in, out;
-};
-
-Exit open_window(const MainOptions& options);
-Exit compare(const MainOptions& options);
-Exit train(const TrainOptions& options);
-Exit screenshot(const ScreenshotOptions& options);
-Exit verify(const VerifyOptions& options);
-Exit translate(const TranslateOptions& options);
-Exit bleu(const BleuOptions& options);
-Exit measure(const MeasureOptions& options);
-std::vector<std::string> measurement_names();
-Exit average(const AverageOptions& options);
-Exit admin_fold(const AdminFoldOptions& options);
-Exit lesson(const LessonOptions& options);
-Exit bench(const BenchOptions& options);
-Exit zoo(const ZooOptions& options);
+/// `standard` is what --help tells of --backend when it is not given.
+void add_backend(CLI::App& app, BackendOptions& options, const char* standard = "cpu");
+/// `both`: two pictures are a choice too.
+void add_look(CLI::App& app, std::string& theme, double& scale, bool both = false);
+void add_steps(CLI::App& app, int32_t& steps, const char* help);
+void add_seed(CLI::App& app, int64_t& seed);
+/// --run, --set and --edit, the three of the line that the window copies.
+void add_runs(CLI::App& app, std::vector<std::string>& runs, std::vector<std::string>& sets,
+              std::vector<std::string>& edits);
+void add_threads(CLI::App& app, int32_t& threads);
+/// --store and --shard.
+void add_store(CLI::App& app, StoreOptions& options);
+/// What the window and compare take alike.
+void add_main_options(CLI::App& app, MainOptions& options, const char* standard_backend = "cpu");
 
 }  // namespace normscope::cli

@@ -1,5 +1,5 @@
-// What the commands need of a terminal: Ctrl+C as a flag, printing that ends nothing, and a progress bar that
-// becomes plain lines where the output is not a terminal.
+// What the commands need of a terminal: Ctrl+C as a flag, printing that never ends the program, and a progress bar
+// that becomes plain lines where the output is not a terminal.
 #pragma once
 
 #include <fmt/format.h>
@@ -68,8 +68,7 @@ class Closing {
   std::string last_;  // said once, though it may fail at every step
 };
 
-/// On a terminal one line that is redrawn at most ten times a second; otherwise a line at every tenth of the
-/// way.
+/// On a terminal one line that is redrawn at most ten times a second; otherwise a line at every tenth of the way.
 class Progress {
  public:
   Progress(std::string title, int64_t total);

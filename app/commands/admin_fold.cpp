@@ -1,13 +1,23 @@
 // normscope admin-fold: a saved Admin run as a plain Post-LN run that computes the same.
-#include "engine/train/admin_fold.h"
-
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "app/cli/options.h"
-#include "app/commands/specs.h"
+#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
+#include "app/commands/commands.h"
+#include "engine/train/admin_fold.h"
 
 namespace normscope::cli {
+namespace {
+
+struct AdminFoldOptions {
+  std::string in, out;
+};
 
 Exit admin_fold(const AdminFoldOptions& options) {
   check_outputs({{"admin-fold", options.out}}, {{"admin-fold", options.in}});
@@ -16,6 +26,20 @@ Exit admin_fold(const AdminFoldOptions& options) {
       fold.untied ? "; the output has a table of its own now" : "",
       fold.unshared ? "; encoder and decoder have an embedding each now" : "");
   return Exit::ok;
+}
+
+}  // namespace
+
+void add_admin_fold(CLI::App& app, Command& command) {
+  const auto options = std::make_shared<AdminFoldOptions>();
+  CLI::App& sub = *app.add_subcommand(
+      "admin-fold", "Write a saved Admin run as a plain Post-LN run that computes the same");
+  sub.footer(kFooter);
+  sub.add_option("in", options->in, "a saved run (safetensors) of placement admin or admin-paper")
+      ->type_name("FILE")
+      ->required();
+  sub.add_option("out", options->out, "the run to write")->type_name("FILE")->required();
+  sub.callback([options, &command] { command = [options] { return admin_fold(*options); }; });
 }
 
 }  // namespace normscope::cli

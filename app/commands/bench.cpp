@@ -1,19 +1,36 @@
 // normscope bench: one table from one run; --json prints one object instead.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "app/bench/bench.h"
 #include "app/bench/device_steps.h"
 #include "app/bench/sgemm_anchor.h"
-#include "app/commands/machine.h"
+#include "app/bench/stepper.h"
+#include "app/cli/machine.h"
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
+#include "app/commands/commands.h"
 #include "engine/cpu/pool.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope::cli {
 namespace {
+
+struct BenchOptions {
+  /// None of them and no model: all but `crowded`, which wants cores of its own.
+  bool gemm = false, ops = false, sweep = false, crowded = false;
+  std::string model;
+  bool json = false;
+  double budget = 0.25;  ///< seconds a timing
+  BackendOptions backend;
+  int32_t threads = 0;
+};
 
 constexpr const char* compiler() {
 #if defined(__clang__)
@@ -67,8 +84,6 @@ Exit bench_device(const BenchOptions& options, BackendChoice choice) {
   return Exit::ok;
 }
 
-}  // namespace
-
 Exit bench(const BenchOptions& options) {
   if (const BackendChoice choice = backend_of(options.backend); choice.cuda)
     return bench_device(options, choice);
@@ -100,6 +115,30 @@ Exit bench(const BenchOptions& options) {
   if (options.json) say("{}\n", result.dump(2));
   if (!right) throw CommandError(Exit::check_failed, "bench: a result was wrong");
   return Exit::ok;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Command& command) {
+  const auto options = std::make_shared<BenchOptions>();
+  CLI::App& sub = *app.add_subcommand("bench", "Measure this machine, the kernels and whole training steps");
+  sub.footer(kFooter);
+  sub.add_flag("--gemm", options->gemm, "matrix products only, beside oneDNN and OpenBLAS where installed");
+  sub.add_flag("--ops", options->ops, "every op, forward and backward, beside its roofline");
+  sub.add_flag("--sweep", options->sweep, "time against layers, width, length, batch and threads");
+  sub.add_flag("--crowded", options->crowded,
+               "steps with a thread more than --threads, and beside a busy process, over steps alone");
+  sub.add_option("--model", options->model, "training steps of one model, after its memory plan")
+      ->check(CLI::IsMember(bench::model_names()))
+      ->type_name("NAME")
+      ->default_str("all five");
+  sub.add_option("--budget", options->budget, "seconds a timing")
+      ->check(CLI::Range(0.001, 60.0))
+      ->type_name("SECONDS");
+  sub.add_flag("--json", options->json, "one JSON object instead of tables");
+  add_threads(sub, options->threads);
+  add_backend(sub, options->backend);
+  sub.callback([options, &command] { command = [options] { return bench(*options); }; });
 }
 
 }  // namespace normscope::cli

@@ -1,22 +1,26 @@
 // normscope compare: the headless main job. The three runs of the comparison (or those of a configuration) in
-// lockstep through the same Lab session as the window's, seed after seed: progress, result table, JSON-lines
-// log, screenshots.
+// lockstep through the same Lab session as the window's, seed after seed: progress, result table, JSON-lines log,
+// screenshots.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <memory>
 
-#include "app/commands/machine.h"
+#include "app/cli/machine.h"
 #include "app/cli/options.h"
+#include "app/cli/specs.h"
+#include "app/cli/terminal.h"
+#include "app/commands/commands.h"
 #include "app/commands/picture.h"
 #include "app/commands/report.h"
 #include "app/commands/run_log.h"
-#include "app/commands/specs.h"
-#include "app/cli/terminal.h"
 #include "app/files/session_file.h"
 #include "engine/lab/lab.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope::cli {
 namespace {
@@ -169,6 +173,14 @@ Exit compare(const MainOptions& options) {
   });
   if (!complete) complain("interrupted");
   return closing.code(complete ? Exit::ok : Exit::interrupted);
+}
+
+void add_compare(CLI::App& app, Command& command) {
+  const auto options = std::make_shared<MainOptions>();
+  CLI::App& sub = *app.add_subcommand("compare", "Train the three runs without a window, print their table");
+  sub.footer(kFooter);
+  add_main_options(sub, *options);
+  sub.callback([options, &command] { command = [options] { return compare(*options); }; });
 }
 
 }  // namespace normscope::cli

@@ -1,18 +1,33 @@
-// normscope measure and normscope average: what can be asked of a saved run beside training it on.
+// normscope measure: what can be asked of a saved run beside training it on.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "app/cli/options.h"
-#include "app/commands/specs.h"
+#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
+#include "app/commands/commands.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/lab/ablation.h"
 #include "engine/lab/analysis.h"
 #include "engine/text/translator.h"
 
 namespace normscope::cli {
 namespace {
+
+struct MeasureOptions {
+  std::string file, what = "ablation";
+  std::vector<std::string> without;     ///< ablation, loss: layers and sub-layers left out together
+  int32_t batches = 8;                  ///< gradients
+  double epsilon = 0.1, delta = 0.125;  ///< concentration
+  bool json = false;
+  int32_t threads = 0;
+};
 
 using nlohmann::json;
 
@@ -116,8 +131,6 @@ const std::vector<std::pair<std::string, Measurement>>& measurements() {
   return all;
 }
 
-}  // namespace
-
 std::vector<std::string> measurement_names() {
   std::vector<std::string> names;
   for (const auto& [name, function] : measurements()) names.push_back(name);
@@ -148,20 +161,33 @@ Exit measure(const MeasureOptions& options) {
                                               fmt::join(measurement_names(), ", ")));
 }
 
-Exit average(const AverageOptions& options) {
-  const std::unique_ptr<Backend> backend = make_cpu_backend(1);
-  const RunSpec spec = with_exit(Exit::input, [&] { return Run::saved_spec(options.files.front()); });
-  const std::shared_ptr<const Task> task = task_of(spec);
-  // The last state goes on from its own step; its weights become the mean.
-  const auto run = with_exit(Exit::input, [&] { return Run::load(options.files.back(), task, *backend); });
-  std::vector<NamedFile> inputs = files_of(spec);
-  for (const std::string& file : options.files) inputs.push_back({"average", file});
-  check_outputs({{"--out", options.out}}, inputs);
-  with_exit(Exit::input, [&] { average_weights(options.files, run->store()); });
-  with_exit(Exit::internal, [&] { run->save(options.out); });
-  say("{}: mean weights of {} states, step {}, validation loss {:.4f}\n", options.out, options.files.size(),
-      run->steps_done(), loss_without(*run, {}));
-  return Exit::ok;
+}  // namespace
+
+void add_measure(CLI::App& app, Command& command) {
+  const auto options = std::make_shared<MeasureOptions>();
+  CLI::App& sub =
+      *app.add_subcommand("measure", "Look into a saved run: what its layers, norms and gradients do");
+  sub.footer(kFooter);
+  sub.add_option("run", options->file, "a saved run")->type_name("FILE")->required();
+  sub.add_option("--what", options->what, "what is measured")
+      ->check(CLI::IsMember(measurement_names()))
+      ->type_name("NAME");
+  sub.add_option("--without", options->without,
+                 "ablation, loss: leave these out together, as L11,L12 or L03.attn")
+      ->delimiter(',')
+      ->type_name("NAMES");
+  sub.add_option("--batches", options->batches, "gradients: mini-batches")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("N");
+  sub.add_option("--epsilon", options->epsilon, "concentration: how far above the mean")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->type_name("X");
+  sub.add_option("--delta", options->delta, "concentration: which share may lie beyond")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("X");
+  sub.add_flag("--json", options->json, "one JSON object instead of a table");
+  add_threads(sub, options->threads);
+  sub.callback([options, &command] { command = [options] { return measure(*options); }; });
 }
 
 }  // namespace normscope::cli

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "engine/data/unigram.h"
-#include "engine/train/verdict.h"
+#include "engine/measure/verdict.h"
 
 namespace normscope::cli {
 namespace {
@@ -19,8 +19,9 @@ constexpr uint64_t kFirstBatch = 1;
 /// How much the sources must be worth for a translation to be one, in nats (the plateau's own margin).
 constexpr double kSourceUse = 0.1;
 
-/// The rule is engine/train/verdict.h's. An encoder-decoder may leave the level of word frequencies and still
-/// write sentences that have nothing to do with what it read: its decoder alone has learned the language.
+/// The rule is engine/measure/verdict.h's. An encoder-decoder may leave the level of word frequencies and
+/// still write sentences that have nothing to do with what it read: its decoder alone has learned the
+/// language.
 std::string verdict_text(RunState state, const History& history, double source_use) {
   normscope::Verdict verdict = verdict_of(history.events());
   // An event of long ago may be missing from a history that was cut; what the run itself says counts.

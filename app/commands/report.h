@@ -1,4 +1,4 @@
-// What came out of a run, as one value, and the table that shows several.
+// The result of a run as one value, and the table that shows several.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "engine/data/task.h"
-#include "engine/train/history.h"
-#include "engine/train/run.h"
+#include "engine/measure/history.h"
 #include "engine/spec/spec.h"
+#include "engine/train/run.h"
 
 namespace normscope::cli {
 

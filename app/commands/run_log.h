@@ -1,6 +1,6 @@
 // The log of runs as JSON lines: one object a step, one with the result at each run's end. The fields are
-// documented in docs/log-format.md. A line is in the file when its step is done. Written by train, by compare
-// and by the headless main job.
+// documented in docs/log-format.md. A line is in the file once its step is done. Written by train, by compare
+// and by the window program without a display.
 #pragma once
 
 #include <cstdint>

@@ -1,17 +1,29 @@
 // normscope screenshot: a screen after some training, as PNGs, without display or OpenGL.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "app/cli/options.h"
+#include "app/cli/specs.h"
+#include "app/commands/commands.h"
 #include "app/commands/picture.h"
-#include "app/commands/specs.h"
 #include "app/files/input_kinds.h"
 
 namespace normscope::cli {
 namespace {
 
+struct ScreenshotOptions {
+  std::string screen = "lab", theme = "light", size = "1600x1000", script, out, text, config;
+  double scale = 1;
+  int32_t steps = 200;
+  int64_t seed = -1;
+  int32_t threads = 0;
+};
+
 std::string read_script(const std::string& path) {
   return with_exit(Exit::usage, [&] { return read_input_file(path, input::kScript); });
 }
-
-}  // namespace
 
 Exit screenshot(const ScreenshotOptions& options) {
   PictureOptions picture{
@@ -38,6 +50,31 @@ Exit screenshot(const ScreenshotOptions& options) {
   if (!lesson) train_to(lab, runs, options.steps);
   draw_lab(lab, picture, options.out);
   return Exit::ok;
+}
+
+}  // namespace
+
+void add_screenshot(CLI::App& app, Command& command) {
+  const auto options = std::make_shared<ScreenshotOptions>();
+  CLI::App& sub = *app.add_subcommand("screenshot", "Draw a screen to a PNG, without display or OpenGL");
+  sub.footer(kFooter);
+  sub.add_option("--screen", options->screen,
+                 "which screen: lab, or lesson:NAME:STEP as lesson:warm-up:compare")
+      ->type_name("NAME");
+  add_steps(sub, options->steps, "steps trained before");
+  add_look(sub, options->theme, options->scale, true);
+  sub.add_option("--size", options->size, "pixels, as 1600x1000")->type_name("WxH");
+  add_seed(sub, options->seed);
+  CLI::Option* text =
+      sub.add_option("--text", options->text, "a UTF-8 text of your own to learn")->type_name("FILE");
+  sub.add_option("--config", options->config, "the runs of a TOML file instead of the three built in")
+      ->type_name("FILE")
+      ->excludes(text);
+  sub.add_option("--script", options->script, "hand movements to play first (docs/command-line.md)")
+      ->type_name("FILE");
+  sub.add_option("--out", options->out, "the PNG to write")->type_name("FILE")->required();
+  add_threads(sub, options->threads);
+  sub.callback([options, &command] { command = [options] { return screenshot(*options); }; });
 }
 
 }  // namespace normscope::cli

@@ -1,12 +1,18 @@
-// normscope translate and normscope bleu: what a run trained on sentence pairs writes, and how good it is.
+// normscope translate: what a run trained on sentence pairs writes, and how good it is.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "app/cli/options.h"
-#include "app/commands/specs.h"
+#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
+#include "app/commands/commands.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/data/pairs_task.h"
 #include "engine/io/atomic_file.h"
 #include "engine/text/bleu.h"
@@ -15,6 +21,13 @@
 
 namespace normscope::cli {
 namespace {
+
+struct TranslateOptions {
+  std::vector<std::string> runs;  ///< several: their weights are averaged
+  std::string input, reference, out;
+  int32_t beam = 5, limit = 0, threads = 0;
+  double penalty = 1.2;
+};
 
 constexpr size_t kShown = 5;
 
@@ -58,8 +71,6 @@ void show(const Work& work, const std::vector<std::string>& translations) {
     if (!work.references.empty()) say("    ({})\n", work.references[i]);
   }
 }
-
-}  // namespace
 
 Exit translate(const TranslateOptions& options) {
   const InterruptGuard guard;
@@ -112,11 +123,35 @@ Exit translate(const TranslateOptions& options) {
   return closing.code(Exit::ok);
 }
 
-Exit bleu(const BleuOptions& options) {
-  const auto translations = with_exit(Exit::input, [&] { return read_lines(options.translations); });
-  const auto references = with_exit(Exit::input, [&] { return read_lines(options.references); });
-  say("{}\n", to_string(with_exit(Exit::input, [&] { return corpus_bleu(translations, references); })));
-  return Exit::ok;
+}  // namespace
+
+void add_translate(CLI::App& app, Command& command) {
+  const auto options = std::make_shared<TranslateOptions>();
+  CLI::App& sub = *app.add_subcommand("translate", "Translate with a run that was trained on sentence pairs");
+  sub.footer(kFooter);
+  sub.add_option("runs", options->runs, "a saved run; of several the weights are averaged")
+      ->type_name("FILE")
+      ->required();
+  CLI::Option* input = sub.add_option("--input", options->input,
+                                      "sentences, one a line; without it the run's validation pairs")
+                           ->type_name("FILE");
+  sub.add_option("--reference", options->reference, "their translations, to print BLEU")
+      ->type_name("FILE")
+      ->needs(input);
+  sub.add_option("--out", options->out, "where the translations go; without it they are printed")
+      ->type_name("FILE");
+  sub.add_option("--beam", options->beam, "width of the beam; 1 is greedy")
+      ->check(CLI::Range(1, 100))
+      ->type_name("N");
+  sub.add_option("--penalty", options->penalty, "a hypothesis scores log p / length^penalty")
+      ->check(CLI::Range(0.0, 10.0))
+      ->type_name("X");
+  sub.add_option("--limit", options->limit, "only the first so many sentences")
+      ->check(CLI::Range(1, 100'000'000))
+      ->type_name("N")
+      ->default_str("all");
+  add_threads(sub, options->threads);
+  sub.callback([options, &command] { command = [options] { return translate(*options); }; });
 }
 
 }  // namespace normscope::cli

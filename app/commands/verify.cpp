@@ -1,13 +1,25 @@
 // normscope verify: the engine beside reference fixtures.
-#include "engine/model/verify.h"
-
 #include <fmt/format.h>
 
-#include "app/commands/machine.h"
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/cli/machine.h"
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
+#include "app/commands/commands.h"
+#include "engine/model/verify.h"
 
 namespace normscope::cli {
+namespace {
+
+struct VerifyOptions {
+  std::vector<std::string> files;
+  BackendOptions backend;
+  int32_t threads = 0;
+};
 
 Exit verify(const VerifyOptions& options) {
   Machine machine(options.backend, options.threads);
@@ -21,6 +33,19 @@ Exit verify(const VerifyOptions& options) {
   }
   say("{}\n", passed ? "all within their tolerances" : "outside the tolerances");
   return passed ? Exit::ok : Exit::check_failed;
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, Command& command) {
+  const auto options = std::make_shared<VerifyOptions>();
+  CLI::App& sub = *app.add_subcommand(
+      "verify", "Compare the engine with a reference fixture: loss, gradients, ten steps");
+  sub.footer(kFooter);
+  sub.add_option("files", options->files, "fixtures (safetensors)")->type_name("FILE")->required();
+  add_threads(sub, options->threads);
+  add_backend(sub, options->backend);
+  sub.callback([options, &command] { command = [options] { return verify(*options); }; });
 }
 
 }  // namespace normscope::cli

@@ -1,13 +1,15 @@
 // normscope without a command: the window, or where there is none the headless main job.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 
-#include "app/commands/machine.h"
-#include "app/cli/options.h"
-#include "app/commands/specs.h"
+#include "app/cli/machine.h"
+#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
+#include "app/commands/commands.h"
 #include "app/files/session_file.h"
 #include "app/window/main_window.h"
 
@@ -48,8 +50,6 @@ int try_window(const MainOptions& options) {
   return run_window(window);
 }
 
-}  // namespace
-
 Exit open_window(const MainOptions& options) {
   const int result = try_window(options);
   if (result == kWindowClosed) return Exit::ok;
@@ -62,6 +62,22 @@ Exit open_window(const MainOptions& options) {
   say("{}: training the runs here instead (Ctrl+C stops)\n", why);
   flush();
   return compare(options);
+}
+
+}  // namespace
+
+void add_window(CLI::App& app, Command& command) {
+  const auto options = std::make_shared<MainOptions>();
+  add_main_options(app, *options, "as remembered");
+  add_look(app, options->theme, options->scale);
+  app.add_flag("--safe-mode", options->safe_mode, "the window without settings and autosave");
+  app.add_option("--frame-log", options->frame_log, "what every frame of the window costs, as CSV")
+      ->type_name("FILE");
+  app.add_flag("--window", options->window, "fail (4) instead of training without a window");
+  // Called after those of the commands.
+  app.callback([options, &command] {
+    if (!command) command = [options] { return open_window(*options); };
+  });
 }
 
 }  // namespace normscope::cli

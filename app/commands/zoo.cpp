@@ -2,19 +2,37 @@
 // program makes. Resumable: finished runs are kept, interrupted ones go on from their step.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "app/cli/options.h"
-#include "app/commands/results.h"
-#include "app/commands/specs.h"
+#include "app/cli/results.h"
+#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
+#include "app/commands/commands.h"
 #include "app/zoo/summary.h"
 #include "app/zoo/trainer.h"
 #include "engine/io/atomic_file.h"
 
 namespace normscope::cli {
 namespace {
+
+struct ZooOptions {
+  bool list = false;    ///< name the entries and train nothing
+  bool stored = false;  ///< show what is there and train nothing
+  std::string only;     ///< names of entries and groups, with commas; empty: all
+  std::vector<int32_t> depths;
+  std::vector<std::string> set;   ///< on the model that the entries change
+  int32_t seeds = 3;              ///< seeds 1..seeds
+  int32_t steps = 0, warmup = 0;  ///< 0: as the depth has it
+  std::string json, csv, svg, markdown, out;
+  StoreOptions store{};
+  int32_t threads = 0;  ///< runs at a time
+};
 
 namespace fs = std::filesystem;
 
@@ -44,7 +62,7 @@ struct Files {
   std::string json, csv, svg, markdown;
 };
 
-Files files_of(const ZooOptions& options) {
+Files outputs_of(const ZooOptions& options) {
   const auto place = [&](const std::string& asked, const char* name) {
     return !asked.empty() || options.out.empty() ? asked : options.out + "/" + name;
   };
@@ -52,9 +70,11 @@ Files files_of(const ZooOptions& options) {
           place(options.markdown, "zoo.md")};
 }
 
-/// In the user's cache unless --out says otherwise.
+/// As --store says, else beside the files of --out, else in the user's cache.
 experiments::ResultStore store_of(const ZooOptions& options) {
-  return experiments::ResultStore(options.out.empty() ? results_folder("") : options.out + "/runs");
+  const bool beside = options.store.folder.empty() && !options.out.empty();
+  return experiments::ResultStore(beside ? options.out + "/runs"
+                                         : results_folder(options.store.folder, options.stored));
 }
 
 /// The line that makes the same table, without what only names files of this machine.
@@ -100,13 +120,11 @@ void refuse_failed(const zoo::Summary& summary) {
           throw CommandError(Exit::internal, fmt::format("zoo: {}: {}", row.entry.name, run->what));
 }
 
-}  // namespace
-
 Exit zoo(const ZooOptions& options) {
   const zoo::Plan plan = plan_of(options);
   if (options.list) return list(plan);
   const std::vector<zoo::Job> jobs = with_exit(Exit::usage, [&] { return zoo::jobs_of(plan); });
-  const Files files = files_of(options);
+  const Files files = outputs_of(options);
   make_folder(options.out, Access::shared, "zoo");
   check_outputs(
       {{"--json", files.json}, {"--csv", files.csv}, {"--svg", files.svg}, {"--markdown", files.markdown}},
@@ -115,7 +133,7 @@ Exit zoo(const ZooOptions& options) {
 
   const InterruptGuard guard;
   Bars bars;
-  const experiments::RunnerOptions runner{options.threads, 1, options.stored};
+  const experiments::RunnerOptions runner{options.threads, 1, options.stored, shard_of(options.store)};
   const zoo::Visit visit = zoo::visit(jobs, store, runner, std::ref(bars));
   bars.finish();
   complain_of(store.damaged());
@@ -131,6 +149,49 @@ Exit zoo(const ZooOptions& options) {
   }
   closing.attempt([&] { refuse_failed(summary); });
   return closing.code(Exit::ok);
+}
+
+}  // namespace
+
+void add_zoo(CLI::App& app, Command& command) {
+  const auto options = std::make_shared<ZooOptions>();
+  CLI::App& sub = *app.add_subcommand(
+      "zoo", "Every placement, norm, initialisation and optimizer on one model, as a table; can be resumed");
+  sub.footer(kFooter);
+  sub.add_flag("--list", options->list, "name the entries and train nothing");
+  sub.add_flag("--stored", options->stored, "the table of what was trained before; train nothing");
+  sub.add_option("--only", options->only, "entries or groups (zoo --list), with commas")
+      ->type_name("NAMES")
+      ->default_str("all");
+  sub.add_option("--depth", options->depths, "layers, with commas: 6 is the default model; 12, 18, 24")
+      ->check(CLI::Range(1, 256))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("N")
+      ->default_str("6");
+  sub.add_option("--seeds", options->seeds, "seeds 1 to N")->check(CLI::Range(1, 1000))->type_name("N");
+  add_steps(sub, options->steps, "budget of steps of every run");
+  sub.add_option("--warmup", options->warmup, "warm-up of the arm that has one")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("N")
+      ->default_str("200");
+  sub.add_option("--set", options->set, "a field of the model that the entries change; can be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  sub.add_option("--json", options->json, "write the table as JSON (docs/log-format.md)")->type_name("FILE");
+  sub.add_option("--csv", options->csv, "one line a run")->type_name("FILE");
+  sub.add_option("--svg", options->svg, "a picture of the final losses")->type_name("FILE");
+  sub.add_option("--markdown", options->markdown, "a page, with the picture where --svg is given too")
+      ->type_name("FILE");
+  sub.add_option("--out", options->out,
+                 "a folder for all four and for the runs, which are otherwise kept in the user's cache")
+      ->type_name("DIR");
+  add_store(sub, options->store);
+  sub.add_option("--threads", options->threads,
+                 "runs at a time, a thread each; 0: one per physical core (never changes a result)")
+      ->check(CLI::Range(0, 256))
+      ->type_name("N");
+  sub.callback([options, &command] { command = [options] { return zoo(*options); }; });
 }
 
 }  // namespace normscope::cli

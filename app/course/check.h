@@ -1,4 +1,4 @@
-// Measures a lesson, judges its checks, and keeps what five seeds came to in the lesson's measured.json.
+// Measures a lesson, judges its checks, and keeps the results of five seeds in the lesson's measured.json.
 // The same code runs on the command line, in the tests and, with the learner's own run, in the player.
 #pragma once
 
@@ -74,8 +74,7 @@ std::string band_text(const Check& check);
 
 /// measured.json of the lesson's folder; written atomically.
 void save_results(const Lesson& lesson, const Results& results);
-/// Nothing when there is none, or when it is of another definition. Throws Error for a file that cannot be
-/// read.
+/// Nothing when there is none, or when it is of another definition. Throws Error for a file that cannot be read.
 std::optional<Results> load_results(const Lesson& lesson);
 /// The same from memory; `name` stands for the file.
 std::optional<Results> parse_results(std::string_view text, const std::string& name, const Lesson& lesson);

@@ -1,12 +1,11 @@
 // Measures the curves of a lesson. What `y` may be, by the kind of the curve:
 //
-//   run     loss, excess (loss minus that of letter frequencies), token_cosine (after the last layer), a
+//   run     loss, excess (loss minus the unigram entropy), token_cosine (after the last layer), a
 //           number of the run's history ("L01.ffn.w2.grad_norm", see History::layout) or the ratio of two
 //           ("a / b")
 //   sweep   final_loss, final_excess: mean over the last 20 steps
 //   depth   last_gradient: norm of dL/dW2 of the last layer; own_shares: sum of beta^2_ii; log_offset: N0
-//   that
-//           the variances of input and branches foretell for log(1 + N/N0); output_change: by noise on the
+//           that the variances of input and branches foretell for log(1 + N/N0); output_change: by noise on the
 //           matrices of all sub-layers, the mean of two draws; step_change: by one optimizer step. x: layers
 //           for last_gradient, sub-layers N = 2L for the others
 //   layers  stream: mean square of the residual sum behind the feed-forward network of each layer;

@@ -46,8 +46,7 @@ std::string value_text(double v, const FigureAxis& axis) {
   return axis.label.starts_with("loss") ? fmt::format("{:.2f}", v) : ui::number(v, 2);
 }
 
-/// What a line comes to: its end; of a loss over time the mean of the last 20 steps, as the text and the Lab
-/// say.
+/// What a line comes to: its end; of a loss over time the mean of the last 20 steps, as the text and the Lab say.
 double end_value(const std::vector<double>& y, const Figure& figure) {
   constexpr size_t kSteps = 20;
   if (!figure.y.label.starts_with("loss") || figure.x.label != "training step") return y.back();

@@ -1,6 +1,6 @@
-// What the runs of a lesson are called. A name that was typed says only what no setting can change; the
-// settings in which the runs differ, and those that the learner changed, are said from the specifications
-// that are trained. So a label is always that of the run that is shown.
+// What the runs of a lesson are called. A typed name states only what no setting can change; the settings in which
+// the runs differ, and those that the learner changed, are read from the specifications that are trained. So a
+// label is always that of the run that is shown.
 #pragma once
 
 #include <string>

@@ -2,9 +2,9 @@
 // reader fills it in (reader.h), curves.h measures what it names, check.h judges its claim, the player
 // and the report show it.
 //
-// Everything measured is a Curve, one number over an x for every seed: over training steps, over the values
-// of a setting, over depth, over sub-layers. A Measure takes one number off a curve, or combines two
-// measures. A Check says in which band a measure must lie, and the sentence that is wrong otherwise.
+// Everything measured is a Curve, one number over an x for every seed: over training steps, over the values of a
+// setting, over depth, over sub-layers. A Measure takes one number from a curve, or combines two measures. A Check
+// says in which band a measure must lie, and which sentence is wrong otherwise.
 #pragma once
 
 #include <array>
@@ -19,8 +19,7 @@
 
 namespace normscope::lessons {
 
-/// How seeds (and the picture) are averaged: what stands on a log axis geometrically, the rest
-/// arithmetically.
+/// How seeds (and the picture) are averaged: what stands on a log axis geometrically, the rest arithmetically.
 enum class Mean : uint8_t { Arithmetic, Geometric };
 const char* to_string(Mean mean);
 

@@ -1,6 +1,5 @@
-// How far a lesson's effect reaches: its measures at other widths, depths, budgets and on another text. Kept
-// line by line in a file, so that an interrupted measurement goes on; shown as a small table beside the
-// lesson.
+// How far a lesson's effect reaches: its measures at other widths, depths, budgets and on another text. Kept line
+// by line in a file, so that an interrupted measurement goes on; shown as a small table beside the lesson.
 #pragma once
 
 #include <functional>
@@ -24,7 +23,7 @@ struct LimitSetting {
 /// make a difference to what the lesson measures. The lesson itself is the middle one of each.
 std::vector<LimitSetting> limit_settings(const Lesson& lesson, const std::string& text);
 
-/// The lesson in that setting: its effect's measures and what they need, nothing else. Feed-forward networks
+/// The lesson in that setting: its effect's measures and what they need, and nothing else. Feed-forward networks
 /// keep their ratio to the width, heads their width; depths of a curve, the layers that measures and probes
 /// name, and windows at the end of training move along. Throws Error where the setting cannot be built.
 Lesson in_setting(const Lesson& lesson, const LimitSetting& setting);

@@ -124,7 +124,7 @@ std::string staleness(const Lesson& lesson, const Results& fresh) {
     const auto it = kept->measures.find(id);
     if (it == kept->measures.end()) return fmt::format("has no '{}': write it again", id);
     // The range of the kept seeds, widened by half of itself and by a quarter of the value: another
-    // instruction set takes another path through training, another engine leaves this band.
+    // instruction set takes another path through training; another engine leaves this band.
     const Spread& s = it->second.spread;
     const double room = 0.5 * (s.high - s.low) + 0.25 * std::max(std::abs(s.low), std::abs(s.high)) + 0.05;
     for (double v : m.values)

@@ -1,4 +1,4 @@
-// One number off the curves of a lesson, and what several seeds of it come to.
+// A number taken from the curves of a lesson, and its summary over several seeds.
 #pragma once
 
 #include <string>
@@ -11,8 +11,7 @@ namespace normscope::lessons {
 /// "x", "log x".
 bool is_scale(std::string_view against);
 
-/// "line", "root", "log": laws that a curve may follow, y in proportion to x, to its root, to log(1 +
-/// x/offset).
+/// "line", "root", "log": laws that a curve may follow, y in proportion to x, to its root, to log(1 + x/offset).
 bool is_law(std::string_view law);
 /// The law at each x, up to its factor. NaN for one that is not known.
 std::vector<double> law_values(std::string_view law, const std::vector<double>& x, double offset);

@@ -11,8 +11,8 @@
 //                    a sentence in several forms: the first whose measures are so is shown
 //   {if changed} ... with a setting of the learner's own
 //   {always} ... {end}  a sentence that is true whatever is measured
-// Read once with the lesson; formulas are parsed then, so that a mistake is an error of the file and not of
-// the screen.
+// Read once with the lesson; formulas are parsed then, so that a mistake is reported when the file is read and not
+// when it is drawn.
 #pragma once
 
 #include <functional>

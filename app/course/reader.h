@@ -30,8 +30,7 @@ struct Course {
   std::vector<Broken> broken;
   const Lesson* find(std::string_view id_or_number) const;
 };
-/// Every sub-folder named NN-name. A folder that cannot be read gives an empty course with one entry in
-/// broken.
+/// Every sub-folder named NN-name. A folder that cannot be read gives an empty course with one entry in broken.
 Course read_course(const std::string& folder);
 
 }  // namespace normscope::lessons

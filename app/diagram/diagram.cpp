@@ -216,8 +216,8 @@ void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   }
 
   ui.mark("diagram", area, placement_caption(stacks.of(Side::main)),
-          "The model as it is wired: flow goes up, every branch leaves the trunk and is added back. Yellow "
-          "norms move.");
+          "The model as it is wired: flow goes up, every branch leaves the residual stream and is "
+          "added back. Yellow norms move.");
   handle_diagram(ui, state, input, layout, stacks, area, commands);
   const Rect clip{area.x - 8, area.y - 2, area.w + 16, area.h + 4};
   ui.paint().push_clip(clip);

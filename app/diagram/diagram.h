@@ -1,11 +1,11 @@
-// The architecture diagram as a picture and as a control: flow goes up, the residual stream is one thick line in the
-// run's colour, norm tokens are dragged between the slots of a branch, painted over layers, locked or moved
-// from the keyboard, and what comes of it is a fork. An encoder-decoder stands as two stacks. Drawn by the
-// Lab screen; diagram_model says what a drop does, diagram_layout where things stand.
+// The architecture diagram as a picture and as a control: flow goes up, the residual stream is one thick line in
+// the run's colour, norm tokens are dragged between the slots of a branch, painted over layers, locked or moved
+// from the keyboard, and the result is a fork. An encoder-decoder stands as two stacks. Drawn by the Lab screen;
+// diagram_model says what a drop does, diagram_layout where things stand.
 //
 // Controls: diagram/run/A, diagram/preset/Post, diagram/stack (which stack presets change; compact: which is
 // shown), diagram/layer2 and diagram/layers3-6 (open a row), diagram/collapse,
-// diagram/layer2/attn/{before,after,residual stream} (slots, also cross and ffn; value: the norm's kind),
+// diagram/layer2/attn/{before,after,trunk} (slots, also cross and ffn; value: the norm's kind),
 // diagram/final, diagram/embedding, the same of an encoder beside a decoder with enc/ before layer;
 // diagram/layer2/attn/{skip,branch}-scale (pills); diagram/kind/{lock,ln,rms,...} (the menu);
 // diagram/layer2/skip and diagram/layer2/attn/skip (click away).
@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "app/view/commands.h"
 #include "app/diagram/diagram_layout.h"
-#include "app/view/lab_data.h"
 #include "app/ui/ui.h"
+#include "app/view/commands.h"
+#include "app/view/lab_data.h"
 
 namespace normscope::lab {
 
@@ -52,7 +52,7 @@ struct DiagramState {
   std::vector<std::string> left_out;
   char left_out_of = 0;
 
-  // A fork that was asked for and has not been seen yet: shown at once, so that a drop stays where it fell.
+  // A fork that was requested and has not appeared yet: shown at once, so that a drop stays where it fell.
   struct Pending {
     Stacks stacks;
     std::string note;
@@ -71,8 +71,7 @@ struct DiagramInput {
   std::optional<int> hover_layer{};  // 0-based; under the hand in a plot
 };
 
-// The run whose diagram is shown: the selected one, or the source while D is still being built. -1 without
-// runs.
+// The run whose diagram is shown: the selected one, or the source while D is still being built. -1 without runs.
 int shown_run(const DiagramState& state, const LabView& view);
 // Its wiring as it is to be drawn.
 Stacks shown_stacks(const DiagramState& state, const LabView& view, int run);

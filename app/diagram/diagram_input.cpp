@@ -1,5 +1,5 @@
-// What hand and keys do in the diagram: every slot and row is a named control; mouse and keyboard end in the same
-// WiringChange.
+// Mouse and keyboard input of the diagram: every slot and row is a named control; mouse and keyboard end in the
+// same WiringChange.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ struct SlotInput {
     return std::nullopt;
   }
 
-  // The brush: the column under the hand says where to, the rows that it passes say in which layers.
+  // The brush: the column under the mouse says where to, and the rows that it passes say in which layers.
   void paint_over(Vec mouse, SlotId from) {
     const StackLayout* stack_layout = layout.stack_layout(from.side);
     if (!stack_layout) return;
@@ -235,8 +235,8 @@ struct SlotInput {
     ui.open_popup("diagram/kind");
   }
 
-  // A slot of the open layer, a mark of a collapsed row (by mouse only: the arrows open its layer), or the
-  // final norm.
+  // A slot of the open layer, a mark of a collapsed row (by mouse only: the arrows open its layer), or the final
+  // norm.
   void slot(const Rect& place, SlotId at, bool small) {
     const NormKind kind = norm(at);
     const std::string name = "diagram/" + slot_name(at), help = slot_help(stack(at.side), at);
@@ -305,8 +305,7 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
   state.hovered.reset();
   state.hovered_layer.reset();
   note_hovered_layer(state, layout, clip, ui.mouse());
-  // A focus that moved last frame arrives now: one key moves it once, and a layer that it opened has its
-  // slots.
+  // A focus that moved last frame arrives now: one key moves it once, and a layer that it opened has its slots.
   if (state.focus_next) ui.focus("diagram/" + slot_name(*state.focus_next)), state.focus_next.reset();
   if (!state.dragging) state.target.reset(), state.preview.reset();
   SlotInput slots{ui, state, input, layout, stacks, commands};
@@ -315,7 +314,7 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
     if (may_open) open_rows(ui, state, stack_layout, clip);
     if (!stack_layout.size_head.empty()) {
       ui.mark("diagram/size", stack_layout.size_head, "",
-              "Variance of the trunk where each branch joins it: log, 0.01 to 100.");
+              "Variance of the residual stream where each branch joins it: log, 0.01 to 100.");
       ui.mark(
           "diagram/gradient", stack_layout.gradient_head, "",
           "Norm of the loss's gradient on its way down, at each layer or sub-layer: log, a millionth to 3.");

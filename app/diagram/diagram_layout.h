@@ -1,5 +1,5 @@
-// Where everything of the architecture diagram stands, in logical px: computed from the rows and the free
-// area, before anything is drawn. One stack a stack: a single one takes the whole width, those of an
+// The layout of the architecture diagram, in logical px: computed from the rows and the free
+// area, before anything is drawn. One column for each stack: a single one takes the whole width, and those of an
 // encoder-decoder stand side by side. Spare height goes between the rows and between the sub-layers of the
 // open layer; when there is too little, content_height exceeds the area and the diagram scrolls.
 #pragma once

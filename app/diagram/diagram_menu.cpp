@@ -1,5 +1,5 @@
-// The list of kinds of a norm: every kind that the engine knows, those that belong together under one line.
-// See diagram.h.
+// The list of kinds of a norm: every kind that the engine knows, those that belong together under one line. See
+// diagram.h.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Paints the architecture diagram from its layout: nothing here reads the hand or changes anything. The
+// Paints the architecture diagram from its layout: nothing here reads input or changes anything. The
 // tokens and their states are in diagram_tokens.h, the parts of a sub-layer in diagram_sublayer.h.
 #include <fmt/format.h>
 
@@ -55,14 +55,15 @@ struct Picture : SublayerPainter {
     p.fill({d.stream_x - 5, slot.y - 3, 10, slot.h + 6}, behind);
   }
 
-  // A norm that the sub-layer's stream enters by (HybridNorm): on the residual stream below the fork, not to be moved.
+  // A norm that the sub-layer's stream enters by (HybridNorm): on the residual stream below the fork, not to be
+  // moved.
   void enter_norm(const RowLayout& r, size_t i) {
     const SublayerLayout& s = r.subs[i];
     const int layer = r.row.first;
     const NormKind kind = wiring(layer, s.sub).enter;
     if (kind == NormKind::None) return;
     Rect place = centred({d.stream_x, s.fork_y + 13}, s.stream.w, 16);
-    if (i > 0) {  // where the residual stream norm of the sub-layer below would stand, or above that
+    if (i > 0) {  // where the norm on the stream of the sub-layer below would stand, or above that
       const SlotId below = at(layer, r.subs[i - 1].sub, Slot::Stream);
       place = r.subs[i - 1].stream;
       if (stream_broken(below) || legal(below))
@@ -112,7 +113,7 @@ struct Picture : SublayerPainter {
       p.text(where, {on ? Face::bold : Face::sans, type::tick}, on ? t.ink : t.ink3,
              slot == Slot::Before  ? "before"
              : slot == Slot::After ? "after"
-                                   : "on the trunk",
+                                   : "on the stream",
              align);
     };
     const float below = s.box.bottom() + 9 + (compact ? 3.f : 0.f);

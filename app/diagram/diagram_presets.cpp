@@ -118,8 +118,7 @@ bool has_room(Ui& ui, const std::vector<std::string>& labels, float width) {
   return segmented_width(ui, labels) - 12 * static_cast<float>(labels.size()) <= width;
 }
 
-// Segments for as many as have room, a list for the others: its box says "more", "custom", or which of them
-// it is.
+// Segments for as many as have room, a list for the others: its box says "more", "custom", or which of them it is.
 bool preset_row(Ui& ui, Rect rect, int& selected) {
   std::vector<std::string> labels, helps;
   for (Placement placement : kPresets)

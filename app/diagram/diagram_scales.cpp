@@ -41,7 +41,7 @@ ScalesNow scales_at(LabData& data, const RunView& run, Side side, int layer, Sub
 ScaleWords skip_words(const Wiring& wiring, const ScalesNow& scales) {
   const Scale& scale = wiring.skip;
   if (scale.kind == Scale::Kind::One) return {};
-  if (scale.kind == Scale::Kind::Constant) return constant("α ", scale.value, "the trunk");
+  if (scale.kind == Scale::Kind::Constant) return constant("α ", scale.value, "the skip path");
   const float now = scales.skip.value_or(scale.value);
   const char* what = scale.kind == Scale::Kind::LearnedVector ? "one a feature; this is their mean"
                                                               : "one number; this is its value";
@@ -51,7 +51,7 @@ ScaleWords skip_words(const Wiring& wiring, const ScalesNow& scales) {
   // As their papers write it: Admin, NormFormer.
   const char* symbol = scale.profile == Scale::Profile::None ? "λ" : "ω";
   return {fmt::format("{} {}", symbol, number_of(now)),
-          fmt::format("{}, learned: what the trunk is multiplied by before the sum, {} {}. {}", symbol, what,
+          fmt::format("{}, learned: what the skip path is multiplied by before the sum, {} {}. {}", symbol, what,
                       when(scales), start)};
 }
 

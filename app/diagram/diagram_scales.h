@@ -1,5 +1,5 @@
-// The learned and constant scales of a sub-layer in words: what its pills say and what their help says. Used
-// by the painted diagram and by its hands.
+// The learned and constant scales of a sub-layer in words: what its pills say and what their help says. Used where
+// the diagram is drawn and where it handles input.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct ScalesNow {
   std::optional<float> skip, branch;
   int step = -1;  // that they are of; -1: now
 };
-// At a step: the newest as they are, an earlier one as its frame in the history has them.
+// At a step: the newest as they are, and an earlier one as its frame in the history has them.
 ScalesNow scales_at(LabData&, const RunView&, Side, int layer, Sub, int step);
 ScaleWords skip_words(const Wiring&, const ScalesNow&);
 ScaleWords branch_words(const Wiring&, const ScalesNow&);

@@ -26,8 +26,8 @@ struct SublayerPainter : TokenPainter {
   void plus(ui::Vec centre);
   // ResiDual: what every branch adds up to, never normalised on the way; one norm, then it joins.
   void second_stream();
-  // Skip scale on the residual stream; scale of the branch, LayerNorm Scaling's factor and DeepNorm's init gain beside
-  // it.
+  // Skip scale on the residual stream; scale of the branch, LayerNorm Scaling's factor and DeepNorm's init gain
+  // beside it.
   void scales(const SublayerLayout&, int layer);
   void size_bar(const ui::Rect&, int layer, Sub sub);      // variance of the residual stream, log, 0.01 to 100
   void gradient_bar(const ui::Rect&, int layer, Sub sub);  // norm, log, a millionth to 3

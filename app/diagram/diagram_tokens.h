@@ -44,8 +44,7 @@ struct TokenPainter {
 
 // Norms and scales inside a function, as words on small tokens: "q", "k", "v", "out", "×h", "+b".
 std::vector<std::string> inner_words(const Inner& inner);
-// The same for a collapsed row, the longest first: the first that fits is used. Empty where nothing stands
-// inside.
+// The same for a collapsed row, the longest first: the first that fits is used. Empty where nothing stands inside.
 std::vector<std::string> inner_brief(const Inner& inner);
 
 }  // namespace normscope::lab

@@ -1,4 +1,4 @@
-// Measurements of lessons that the engine's own (measure/initial_analysis.h) are put together to: on a fresh model
+// Measurements of lessons, composed of the engine's own (measure/initial_analysis.h): on a fresh model
 // of a given depth, in the theorems' setting or as trained. Called by run_store and experiments.
 #pragma once
 

@@ -1,6 +1,7 @@
 #include "app/experiments/run_store.h"
 
 #include "app/experiments/probes.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/pool.h"
 #include "engine/train/run.h"
 
@@ -31,7 +32,10 @@ class RunStore::Finished final : public experiments::Measurement {
  public:
   Finished(std::shared_ptr<Shared> shared, experiments::Experiment run, std::shared_ptr<const Task> task,
            OnStep on_step)
-      : shared_(std::move(shared)), run_(std::move(run)), task_(std::move(task)), on_step_(std::move(on_step)),
+      : shared_(std::move(shared)),
+        run_(std::move(run)),
+        task_(std::move(task)),
+        on_step_(std::move(on_step)),
         key_(key_of(run_.spec, run_.edits)) {}
 
   bool after_step(const Run& run) override {
@@ -150,9 +154,9 @@ std::shared_ptr<const RunResult> RunStore::make(const experiments::Experiment& r
     result->history = known->history;
     return result;
   }
-  const experiments::Outcome outcome =
-      experiments::train(plan_of({run}, on_step), shared_->kept, {.runs_at_a_time = 1, .threads_each = threads_},
-                         [](const experiments::Progress&) { return true; });
+  const experiments::Outcome outcome = experiments::train(plan_of({run}, on_step), shared_->kept,
+                                                          {.runs_at_a_time = 1, .threads_each = threads_},
+                                                          [](const experiments::Progress&) { return true; });
   if (!outcome.failed.empty()) throw Error(outcome.failed.begin()->second);
   if (!outcome.complete) throw Cancelled();
   return find(key);
@@ -167,10 +171,9 @@ void RunStore::train_ahead(std::vector<experiments::Experiment> runs, const OnSt
     return find(key) || (done && done->whole());
   });
   if (runs.empty()) return;
-  const experiments::Outcome outcome =
-      experiments::train(plan_of(std::move(runs), on_step), shared_->kept,
-                         {.runs_at_a_time = threads_, .shard = shard},
-                         on_progress ? on_progress : [](const experiments::Progress&) { return true; });
+  const experiments::Outcome outcome = experiments::train(
+      plan_of(std::move(runs), on_step), shared_->kept, {.runs_at_a_time = threads_, .shard = shard},
+      on_progress ? on_progress : [](const experiments::Progress&) { return true; });
   if (!outcome.failed.empty()) throw Error(outcome.failed.begin()->second);
   if (!outcome.complete) throw Cancelled();
 }

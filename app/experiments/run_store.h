@@ -1,8 +1,8 @@
-// Runs for lessons. A run that is among the finished ones in memory (lab/run_cache.h, shared with the Lab) or in
-// the store on disk is not trained again; another is trained by the runner of experiments, measured and kept in
-// both. What a lesson wants to know of a finished run beside its history (shares of branches, what the model
-// writes) is worked out once and kept here. Any number of threads may ask at once, each through a RunStore of its
-// own (`beside`): they share all results, and each measures on its own backend.
+// Runs for lessons. A run that is among the finished ones in memory (lab/run_cache.h, shared with the Lab) or
+// in the store on disk is not trained again; another is trained by the runner of experiments, measured and
+// kept in both. What a lesson wants to know of a finished run beside its history (shares of branches, what
+// the model writes) is worked out once and kept here. Any number of threads may ask at once, each through a
+// RunStore of its own (`beside`): they share all results, and each measures on its own backend.
 #pragma once
 
 #include <condition_variable>
@@ -17,9 +17,9 @@
 #include "app/experiments/runner.h"
 #include "engine/core/error.h"
 #include "engine/data/task.h"
-#include "engine/tape/backend.h"
-#include "engine/train/history.h"
 #include "engine/lab/run_cache.h"
+#include "engine/measure/history.h"
+#include "engine/tape/backend.h"
 
 namespace normscope::lessons {
 
@@ -49,9 +49,10 @@ struct Cancelled : Error {
 
 class RunStore {
  public:
-  /// threads 0 = one per physical core. `finished`: the runs in memory that are shared; null: its own. `folder`: of
-  /// the store on disk; empty: none.
-  explicit RunStore(int threads = 0, std::shared_ptr<RunCache> finished = nullptr, const std::string& folder = {});
+  /// threads 0 = one per physical core. `finished`: the runs in memory that are shared; null: its own.
+  /// `folder`: of the store on disk; empty: none.
+  explicit RunStore(int threads = 0, std::shared_ptr<RunCache> finished = nullptr,
+                    const std::string& folder = {});
   ~RunStore();
   /// Another one for another thread, with the same results.
   std::unique_ptr<RunStore> beside(int threads) const;
@@ -60,7 +61,8 @@ class RunStore {
   /// The finished run, trained now when it is not there. Throws Error, and Cancelled.
   std::shared_ptr<const RunResult> get(const RunSpec& spec, const std::vector<Edit>& edits,
                                        const OnStep& on_step);
-  /// Those that nobody has trained yet, several at once, one thread each. `on_step` is told from those threads.
+  /// Those that nobody has trained yet, several at once, one thread each. `on_step` is told from those
+  /// threads.
   void train_ahead(std::vector<experiments::Experiment> runs, const OnStep& on_step,
                    const std::function<bool(const experiments::Progress&)>& on_progress = {},
                    experiments::Shard shard = {});
@@ -70,7 +72,7 @@ class RunStore {
 
   Backend& backend() { return *backend_; }
   std::shared_ptr<const Task> task(const DataSpec& data);
-  int32_t trained() const;                    ///< how many runs were really trained
+  int32_t trained() const;                   ///< how many runs were really trained
   std::vector<std::string> damaged() const;  ///< files of the store on disk that could not be read
 
  private:

@@ -13,6 +13,7 @@
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/pool.h"
 
 namespace normscope::experiments {

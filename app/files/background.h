@@ -1,5 +1,5 @@
-// One question at a time to another thread; the newest question counts, an older answer is dropped. For what
-// a disk has to say: the thread that draws never waits for it.
+// One request at a time to another thread; the newest request counts, and an older answer is dropped. It is meant
+// for reading from disk: the thread that draws never waits for it.
 #pragma once
 
 #include <chrono>

@@ -63,8 +63,8 @@ struct Base {
   RunSpec spec;
 };
 
-// The preset that needs the fewest settings; the default comparison run of this letter where the line may begin without
-// presets.
+// The preset that needs the fewest settings; the default comparison run of this letter where the line may begin
+// without presets.
 Base nearest(const ConfigRun& run) {
   Base best;
   size_t least = std::numeric_limits<size_t>::max();
@@ -140,8 +140,8 @@ bool gives(const Arguments& arguments, std::span<const ConfigRun> runs) {
 std::string command_of(std::span<const ConfigRun> runs, std::string_view command) {
   const bool standard = like_default(runs) && command == "normscope";
   Arguments arguments = arguments_of(runs, standard, true);
-  // Fields depend on each other (heads divide the width): where the short form does not give these runs, the
-  // long does.
+  // Fields depend on each other (heads divide the width): where the short form does not give these runs, the long
+  // does.
   if (!gives(arguments, runs)) arguments = arguments_of(runs, standard, false);
   std::string line(command);
   for (const std::string& run : arguments.runs) line += " --run " + quoted(run);

@@ -35,7 +35,7 @@ std::vector<ConfigRun> read_config(const std::string& path);
 std::vector<ConfigRun> parse_config(std::string_view text, const std::string& name,
                                     const std::string& folder = "");
 
-/// Fields that are equal in all runs are written once, those that differ stand in their run's table.
+/// Fields that are equal in all runs are written once; those that differ are in their run's table.
 std::string write_config(std::span<const ConfigRun> runs);
 /// Whole or not at all (AtomicFile). Throws Error with the path.
 void save_config(const std::string& path, std::span<const ConfigRun> runs);
@@ -43,8 +43,7 @@ void save_config(const std::string& path, std::span<const ConfigRun> runs);
 /// A text as TOML writes it, in quotes.
 std::string toml_string(std::string_view text);
 
-/// "16:train.rate=1e-3" (`step:key=value`; "lr" and "warmup" stand for train.rate and train.warmup). Throws
-/// Error.
+/// "16:train.rate=1e-3" (`step:key=value`; "lr" and "warmup" stand for train.rate and train.warmup). Throws Error.
 Edit parse_edit(std::string_view text);
 /// Throws Error unless the edit's key is a field of the run and takes the value.
 void check_edit(const RunSpec& spec, const Edit& edit);

@@ -1,5 +1,4 @@
-// The reading half of config_file.h. toml++ keeps the line of every node, which is what the error messages
-// need.
+// The reading half of config_file.h. toml++ keeps the line of every node, which is what the error messages need.
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -121,8 +120,7 @@ void collect(const Place& place, const toml::table& table, const std::string& pr
   }
 }
 
-/// Entries of [run] or [run.A]: `name` and `seed`, and in a run's own table the groups model, train, data,
-/// wiring.
+/// Entries of [run] or [run.A]: `name` and `seed`, and in a run's own table the groups model, train, data, wiring.
 struct RunTable {
   Assignments values;
   const toml::node* edits = nullptr;

@@ -1,4 +1,4 @@
-// What a file is, by what stands in it and not by its name: what the window would do with it, or why it can
+// The kind of a file, by its content and not by its name: what the window would do with it, or why it can
 // do nothing, in one line. Only regular files are read, and of those no more than the beginning.
 #pragma once
 

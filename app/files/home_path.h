@@ -1,4 +1,4 @@
-// Paths as people type them. Called where a file is asked for.
+// Paths as people type them. Used wherever a path is entered.
 #pragma once
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // The files that the app reads, beside those of the engine (engine/io/input_file.h), with their limits:
-// docs/files.md says the same, and a test compares.
+// docs/files.md lists the same, and a test compares the two.
 #pragma once
 
 #include "engine/io/input_file.h"

@@ -9,8 +9,7 @@
 
 namespace normscope {
 
-/// The runs that are shown, as they stood at step 0, with their edits: `normscope train --config` replays
-/// them.
+/// The runs that are shown, as they stood at step 0, with their edits: `normscope train --config` replays them.
 std::vector<ConfigRun> session_of(const LabView& view);
 
 /// The runs of a configuration for lab::ReplaceRuns, and their edits and letters in the same order. Letters

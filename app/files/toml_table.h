@@ -1,4 +1,4 @@
-// A TOML table of which every key must be asked for: what nobody asked for is an unknown key. Errors carry
+// A TOML table that notes which keys were read: a key that was never read is an unknown key. Errors carry
 // file, line, key, what stands there and what was expected. Private to the lesson reader.
 #pragma once
 

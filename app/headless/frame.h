@@ -32,8 +32,7 @@ class Frame {
   int frames_ = 0;
 };
 
-// Marks every pending texture request as done, keeping pixels where ImGui holds them (for in-memory
-// rendering).
+// Marks every pending texture request as done, keeping pixels where ImGui holds them (for in-memory rendering).
 void serve_textures();
 // The end of what serve_textures() did, before the context goes.
 void release_textures();

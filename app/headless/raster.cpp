@@ -188,8 +188,7 @@ class Canvas {
     int64_t step_x, step_y, value;  // value at the first pixel's centre; inside where value >= 0
   };
 
-  // Edge p -> q of a triangle oriented so that the inside is positive, evaluated at (x, y), all in 1/256
-  // pixel.
+  // Edge p -> q of a triangle oriented so that the inside is positive, evaluated at (x, y), all in 1/256 pixel.
   static Edge edge(const int64_t p[2], const int64_t q[2], int64_t x, int64_t y) {
     int64_t dx = q[0] - p[0], dy = q[1] - p[1];
     bool top_left = dy < 0 || (dy == 0 && dx > 0);

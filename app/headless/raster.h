@@ -18,8 +18,7 @@ struct Image {
   friend bool operator==(const Image&, const Image&) = default;
 };
 
-// Draws over `background` (0xAABBGGRR, opaque). Textures must hold their pixels in memory (ui::Frame does
-// that).
+// Draws over `background` (0xAABBGGRR, opaque). Textures must hold their pixels in memory (ui::Frame does that).
 Image rasterise(const ImDrawData&, uint32_t background);
 void rasterise(const ImDrawData&, uint32_t background, Image&);  // into memory that is there already
 

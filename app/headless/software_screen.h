@@ -1,5 +1,5 @@
 // The window where OpenGL is drawn by the processor: our own rasteriser makes the picture (a third of the
-// time that Mesa's takes for the same triangles, and that time is the training's), OpenGL only shows it.
+// time that Mesa's takes for the same triangles, and that time is taken from training), OpenGL only shows it.
 #pragma once
 
 #include "app/headless/raster.h"

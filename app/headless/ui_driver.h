@@ -1,6 +1,6 @@
-// Robot: a synthetic hand for tests and for `screenshot --script`. It finds controls by name in the registry,
-// sends mouse and key events, and runs frames in between, as a person would (move, wait, press, wait,
-// release).
+// UiDriver: synthetic mouse and keyboard input for tests and for `screenshot --script`. It finds controls by name
+// in the registry, sends mouse and key events, and runs frames in between, as a person would (move, wait, press,
+// wait, release).
 #pragma once
 
 #include <functional>
@@ -29,8 +29,8 @@ class UiDriver {
   void release(int button = 0);
   void click(std::string_view name, Vec fraction = {0.5f, 0.5f}, int button = 0);
   void double_click(std::string_view name, Vec fraction = {0.5f, 0.5f});
-  // From one control to another (or by an offset), in `steps` frames. `modifiers`: "Alt", "Shift",
-  // "Ctrl+Shift", "".
+  // From one control to another (or by an offset), in `steps` frames. `modifiers`: "Alt", "Shift", "Ctrl+Shift",
+  // "".
   void drag(std::string_view from, std::string_view to, std::string_view modifiers = "", int steps = 6);
   void drag_by(std::string_view from, Vec offset, std::string_view modifiers = "", int steps = 6,
                Vec fraction = {0.5f, 0.5f});

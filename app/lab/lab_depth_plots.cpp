@@ -14,11 +14,6 @@ using namespace ui;
 
 namespace {
 
-constexpr const char* kDependencyHelp =
-    "Row: a sub-layer, from 1 at the top. Column: the input, then each branch. The more a cell stands out, "
-    "the "
-    "more of the variance after the row's sub-layer comes from that column.";
-
 constexpr float kBatchWidth = 82;
 
 int most_layers_of(const LabView& view) {
@@ -32,7 +27,7 @@ std::string at_step(int step) { return fmt::format("at step {}", grouped(step));
 
 }  // namespace
 
-void LabScreen::draw_matrix_choice(Frame& f, const Rect& rect, const char* name) {
+void LabScreen::draw_matrix_choice(Frame& f, const Rect& rect, const std::string& name) {
   std::vector<std::string> labels;
   for (const Matrix& matrix : kMatrices)
     if (any_both(f.view) || !std::string_view(matrix.path).starts_with("cross"))
@@ -43,7 +38,7 @@ void LabScreen::draw_matrix_choice(Frame& f, const Rect& rect, const char* name)
       "Which matrix of every layer: W₁ and W₂ of the feed-forward network, W_Q, W_K, W_V, W_O of attention.");
 }
 
-void LabScreen::draw_stack_choice(Frame& f, const Rect& rect, const char* name) {
+void LabScreen::draw_stack_choice(Frame& f, const Rect& rect, const std::string& name) {
   const std::vector<std::string> labels{"decoder", "encoder"};
   int selected = plot_.side == Side::encoder ? 1 : 0;
   if (choice(f.ui, name, rect, labels, selected, "Which stack of the encoder-decoder stands here."))
@@ -55,42 +50,30 @@ void LabScreen::depth_hit(const plot::PlotHit& hit, int layers) {
     hover_layer_ = std::clamp(static_cast<int>(std::ceil(hit.x - 0.5)), 1, std::max(1, layers)) - 1;
 }
 
-void LabScreen::draw_by_layer(Frame& f, const std::string& name, const Rect& rect, Metric& quantity) {
+void LabScreen::draw_by_layer(Frame& f, const Panel& panel, const Rect& rect) {
+  std::vector<plot::PlotSpec> shown = plots(f, panel);
+  if (shown.empty()) return;
   Painter& p = f.ui.paint();
   const TextStyle small{Face::sans, type::body};
   const std::string at = at_step(plot_.step);
   const float at_w = p.text_width(small, at);
-  plot::PlotSpec plot = depth_plot(f.shown, data_, plot_, quantity);
-  if (quantity == Metric::gradient && !any_both(f.view))
-    plot.sentence.clear();  // stands on the line itself
-  CellOptions options;
-  options.help = info(quantity).help + std::string(" At the step of the cursor.");
-  options.quantity = &quantity;
-  const bool of_matrix = info(quantity).of_matrix;
+  if (panel.metric && metric_of(panel) == Metric::gradient && !any_both(f.view))
+    shown.front().sentence.clear();  // stands on the line itself
+  CellOptions options = cell_options(panel);
+  const bool of_matrix = panel.metric && info(metric_of(panel)).of_matrix;
   const float matrix_w = matrix_width();
   options.right = at_w + (of_matrix ? matrix_w + 16 : 8.f);
-  depth_hit(draw_cell(f.ui, name, rect, plot, cells_, options), most_layers_of(f.view));
+  depth_hit(draw_cell(f.ui, panel.id, rect, shown.front(), cells_, options),
+            most_layers_of(f.view));
   p.text({rect.right() - space::pad, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at,
          Align::right);
   if (of_matrix)
     draw_matrix_choice(f, {rect.right() - space::pad - at_w - matrix_w - 10, rect.y + 6, matrix_w, 24},
-                       name == "plot/gradient-by-layer" ? "plot/matrix" : "plot/matrix-below");
-}
-
-void LabScreen::draw_depth(Frame& f, Rect column) {
-  const float height = column.h - 2 * space::gap;
-  constexpr float kFirst = 208, kSecond = 189, kThird = 186;
-  const SplitRange upper{std::round(height * 0.357f), kFirst, height - kSecond - kThird};
-  const Rect first = column.take_top(split(f.ui, splits_, Gap::first, column, upper), space::gap);
-  const SplitRange lower{std::round(height * 0.323f), kSecond, column.h - space::gap - kThird};
-  const Rect second = column.take_top(split(f.ui, splits_, Gap::second, column, lower), space::gap);
-  draw_by_layer(f, "plot/gradient-by-layer", first, by_layer_);
-  draw_by_layer(f, "plot/hidden-norm", second, by_layer_below_);
-  draw_dependency(f, column, true);
+                       std::string("plot/matrix") + panel.lists);
 }
 
 // The colour scale of the shares, with 1, .5 and 0 beside it.
-void LabScreen::dependency_scale(Frame& f, const Rect& bar) {
+void LabScreen::triangles_scale(Frame& f, const Rect& bar) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
   const int parts = std::max(11, static_cast<int>(bar.h / 2));
@@ -105,7 +88,7 @@ void LabScreen::dependency_scale(Frame& f, const Rect& bar) {
 }
 
 // Title, stack, and the step, or the button that asks for a whole batch beside it.
-Rect LabScreen::dependency_panel(Frame& f, const Rect& rect, const plot::PlotSpec& head) {
+Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, const plot::PlotSpec& head) {
   Painter& p = f.ui.paint();
   const TextStyle small{Face::sans, type::body};
   const bool whole = of_whole_batch(f.view.runs.front(), plot_.step);
@@ -113,36 +96,37 @@ Rect LabScreen::dependency_panel(Frame& f, const Rect& rect, const plot::PlotSpe
   const std::string at = both    ? (whole ? "whole batch" : "")
                          : whole ? fmt::format("whole batch, step {}", grouped(plot_.step))
                                  : at_step(plot_.step);
-  CellOptions options;
+  CellOptions options = cell_options(panel);
   const float stack_w = both ? kStackWidth + 8 : 0.f, right = rect.right() - space::pad - stack_w;
   const float at_w = p.text_width(small, at) + (whole ? 0.f : 90.f);  // with the button that asks for it
   options.right = at_w + stack_w + (both ? 0.f : 8.f);
-  const Rect inner = cell_panel(f.ui, kDependency, rect, head, options);
-  if (both) draw_stack_choice(f, {right + 8, rect.y + 6, kStackWidth, 24}, "plot/stack");
+  const Rect inner = cell_panel(f.ui, panel.id, rect, head, options);
+  if (both)
+    draw_stack_choice(f, {right + 8, rect.y + 6, kStackWidth, 24}, std::string("plot/stack") + panel.lists);
   p.text({right, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at, Align::right);
-  if (!whole) batch_button(f, {right - at_w, rect.y + 7, kBatchWidth, 22});
+  if (!whole) batch_button(f, panel, {right - at_w, rect.y + 7, kBatchWidth, 22});
   return inner;
 }
 
-void LabScreen::batch_button(Frame& f, const Rect& rect) {
+void LabScreen::batch_button(Frame& f, const Panel& panel, const Rect& rect) {
   ButtonOptions look;
   look.style = {Face::sans, type::tick};
   if (button(
-          f.ui, std::string(kDependency) + "/batch", rect, "whole batch",
+          f.ui, std::string(panel.id) + "/batch", rect, "whole batch",
           "The triangles follow one sequence, the same at every step. This measures all of the newest step.",
           look))
     f.commands.emplace_back(MeasureBatch{}), transport_.pinned_step.reset();
 }
 
-void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
-  std::vector<plot::PlotSpec> plots = dependency_plots(f.shown, data_, plot_);
+void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, bool with_panel) {
+  std::vector<plot::PlotSpec> plots = this->plots(f, panel);
   if (plots.empty()) return;
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
-  const std::string name = kDependency;
+  const std::string name = panel.id, help = help_of(panel, metric_of(panel));
   const TextStyle small{Face::sans, type::body};
-  Rect inner = with_panel ? dependency_panel(f, rect, plots.front()) : rect;
-  f.ui.mark(name, rect, plots.front().sentence, kDependencyHelp);
+  Rect inner = with_panel ? triangles_panel(f, panel, rect, plots.front()) : rect;
+  f.ui.mark(name, rect, plots.front().sentence, help);
   const std::string below = "Rows sum to 1 at the start, and to less once branches pull the same way.";
   const bool room = inner.h > 170 && p.text_width(small, below) < rect.w - 2 * space::pad;
   if (room && plots.front().heat) p.text({rect.x + space::pad, rect.bottom() - 14}, small, t.ink3, below);
@@ -166,102 +150,86 @@ void LabScreen::draw_dependency(Frame& f, const Rect& rect, bool with_panel) {
       continue;
     }
     if (i > 0) plot.heat->row_first.clear(), plot.heat->row_last.clear();
-    triangle = std::min(
-        triangle, width / static_cast<float>(plot.heat->columns) * static_cast<float>(plot.heat->rows));
+    triangle = std::min(triangle,
+                        width / static_cast<float>(plot.heat->columns) * static_cast<float>(plot.heat->rows));
     const char letter = f.view.runs[i].letter;
     const plot::PlotHit hit =
         plot::draw_plot(f.ui, fmt::format("{}/{}", name, letter), {x - left, inner.y, width + left, inner.h},
-                        plot, cells_.views[name], kDependencyHelp);
+                        plot, cells_.views[name], help);
     const bool crosses = has_both(f.view.runs[i]) && plot_.side == Side::main;
     if (hit.hovered) hover_layer_ = static_cast<int>(hit.y) / static_cast<int>(subs_of(crosses).size());
   }
   if (std::any_of(plots.begin(), plots.end(), [](const plot::PlotSpec& s) { return s.heat.has_value(); }))
-    dependency_scale(f, {inner.right() - scale + 18, inner.y + 2, 10, triangle});
-  if (with_panel) cell_menu(f.ui, name, rect, dependency_plots(f.shown, data_, plot_), cells_);
-}
-
-std::array<LabScreen::CompactTab, 5> LabScreen::compact_tabs() {
-  return {{{"Gradient by layer", "plot/gradient-by-layer", &by_layer_},
-           {"Gradient over time", kOverTime, &over_time_},
-           {"Hidden norm", "plot/hidden-norm", &by_layer_below_},
-           {"Learning rate", "plot/rate", nullptr},
-           {"β²", kDependency, nullptr}}};
+    triangles_scale(f, {inner.right() - scale + 18, inner.y + 2, 10, triangle});
+  if (with_panel) cell_menu(f.ui, name, rect, this->plots(f, panel), cells_);
 }
 
 // The tabs, what belongs to the one that is open, and the step.
 void LabScreen::compact_head(Frame& f, const Rect& head) {
-  const auto tabs = compact_tabs();
+  const std::vector<const Panel*> tabs = tab_panels();
   Rect controls = head.inset(0, 6);
   controls.x -= 4;
   // A tab is called by what it shows, where all tabs have room for it.
   std::vector<std::string> words, usual;
-  constexpr Metric kUsual[] = {Metric::gradient, Metric::gradient, Metric::hidden_norm};
-  for (size_t i = 0; i < tabs.size(); ++i) {
-    const Metric* q = tabs[i].quantity;
-    usual.emplace_back(tabs[i].label);
-    words.emplace_back(!q || *q == kUsual[i] ? tabs[i].label
-                       : i == kTabOverTime   ? info(*q).over_time
-                                             : info(*q).by_layer);
+  for (const Panel* tab : tabs) {
+    usual.emplace_back(tab->place.tab);
+    const MetricInfo& about = info(metric_of(*tab));
+    const bool own = !tab->metric || about.metric == *tab->metric;
+    words.emplace_back(own ? tab->place.tab : tab->form == Form::strips ? about.over_time : about.by_layer);
   }
   if (segmented_width(f.ui, words) > head.w) words = usual;
   segmented(f.ui, "plot/tab", controls.take_left(segmented_width(f.ui, words) - 40, 8), words, plot_tab_,
             "Which plot stands here.");
-  const CompactTab& tab = tabs[static_cast<size_t>(plot_tab_)];
-  if (tab.quantity) quantity_button(f.ui, tab.name, controls.take_left(24, 6), *tab.quantity);
-  if (tab.quantity && info(*tab.quantity).of_matrix)
-    draw_matrix_choice(f, controls.take_left(matrix_width(), 8));
-  if (any_both(f.view) && (plot_tab_ == kTabOverTime || plot_tab_ == kTabDependency))
+  const Panel& tab = *tabs[static_cast<size_t>(plot_tab_)];
+  if (tab.metric) metric_button(f.ui, tab.id, controls.take_left(24, 6), metric_of(tab));
+  if (tab.metric && info(metric_of(tab)).of_matrix)
+    draw_matrix_choice(f, controls.take_left(matrix_width(), 8), "plot/matrix");
+  if (any_both(f.view) && tab.one_stack)
     draw_stack_choice(f, controls.take_left(kStackWidth, 8), "plot/stack");
-  const bool whole = plot_tab_ == kTabDependency && of_whole_batch(f.view.runs.front(), plot_.step);
-  if (plot_tab_ == kTabDependency && !whole) batch_button(f, controls.take_left(kBatchWidth, 8).inset(0, 2));
+  const bool triangles = tab.form == Form::triangles;
+  const bool whole = triangles && of_whole_batch(f.view.runs.front(), plot_.step);
+  if (triangles && !whole) batch_button(f, tab, controls.take_left(kBatchWidth, 8).inset(0, 2));
   const std::string at =
       whole ? fmt::format("whole batch, step {}", grouped(plot_.step)) : at_step(plot_.step);
   const TextStyle tick{Face::sans, type::tick};
-  const bool of_a_step = plot_tab_ != kTabOverTime && plot_tab_ != kTabRate;
+  const bool of_a_step = triangles || tab.form == Form::layers;
   if (of_a_step && head.right() - controls.x > f.ui.paint().text_width(tick, at) + 4)
     f.ui.paint().text_in(head, tick, f.ui.theme().ink3, at, Align::right);
 }
 
 // The plot of the open tab, and what it showed.
-std::vector<plot::PlotSpec> LabScreen::compact_plot(Frame& f, const Rect& rect, const CompactTab& tab) {
-  if (plot_tab_ == kTabOverTime) {
-    draw_over_time(f, rect, false);
-    return over_time_plots(f.view, data_, plot_, over_time_);
+std::vector<plot::PlotSpec> LabScreen::compact_plot(Frame& f, const Rect& rect, const Panel& panel) {
+  if (panel.form == Form::strips || panel.form == Form::triangles) {
+    if (panel.form == Form::strips)
+      draw_strips(f, panel, rect, false);
+    else
+      draw_triangles(f, panel, rect, false);
+    return plots(f, panel);
   }
-  if (plot_tab_ == kTabDependency) {
-    draw_dependency(f, rect, false);
-    return dependency_plots(f.shown, data_, plot_);
-  }
-  plot::PlotSpec plot = plot_tab_ == kTabRate ? rate_plot(f.view, data_, plot_)
-                                                : depth_plot(f.shown, data_, plot_, *tab.quantity);
-  const std::string name = tab.name;
+  std::vector<plot::PlotSpec> shown = plots(f, panel);
+  if (shown.empty()) return shown;
+  plot::PlotSpec& plot = shown.front();
+  const std::string name = panel.id;
   if (cells_.turned[name]) turn_axis(plot);
-  const plot::PlotHit hit = plot::draw_plot(f.ui, name, rect, plot, cells_.views[name],
-                                            tab.quantity ? info(*tab.quantity).help : kRateHelp);
-  if (plot_tab_ == kTabRate) {
-    rate_handles(f, hit, plot);
-    if (!hit.handle) time_hit(f, name, cells_.views[name], hit);
-  } else {
+  const plot::PlotHit hit =
+      plot::draw_plot(f.ui, name, rect, plot, cells_.views[name], help_of(panel, metric_of(panel)));
+  if (panel.form == Form::layers) {
     depth_hit(hit, most_layers_of(f.view));
+  } else {
+    if (!plot.handles.empty()) rate_handles(f, hit, plot);
+    if (!hit.handle) time_hit(f, name, cells_.views[name], hit);
   }
-  return {std::move(plot)};
+  return shown;
 }
 
 void LabScreen::draw_compact(Frame& f, Rect column) {
-  const Rect loss_rect = column.take_top(std::round((column.h - 6) * 0.55f), 6);
-  plot::PlotSpec loss = loss_plot(f.shown, data_, plot_);
-  loss.sentence.clear();
-  f.pad_right = plot::needed_pad_right(f.ui, loss, loss_rect.w - 8);
-  loss.pad_right = f.pad_right;
-  time_hit(f, "plot/loss", cells_.views["plot/loss"],
-           draw_cell(f.ui, "plot/loss", loss_rect, loss, cells_, {kLossHelp}));
-
+  draw_panel(f, panel_above_tabs(), column.take_top(std::round((column.h - 6) * 0.55f), 6));
   panel(f.ui, column, {});
   Rect inner = column.inset(space::pad, 0);
   compact_head(f, inner.take_top(38));
   inner.h -= 6;
-  const CompactTab tab = compact_tabs()[static_cast<size_t>(plot_tab_)];
-  cell_menu(f.ui, tab.name, column, compact_plot(f, inner, tab), cells_);
+  const Panel& tab = *tab_panels()[static_cast<size_t>(plot_tab_)];
+  cell_menu(f.ui, tab.id, column, compact_plot(f, inner, tab), cells_);
 }
 
 }  // namespace normscope::lab

@@ -12,7 +12,6 @@ namespace normscope::lab {
 namespace {
 
 constexpr std::string_view kSettings = "settings/", kDiagram = "diagram/", kMenu = "/menu/";
-constexpr const char* kLoss = "plot/loss";
 
 struct Named {
   std::string_view name, help;
@@ -48,7 +47,9 @@ std::vector<Elsewhere> LabScreen::elsewhere(const ui::Registry& registry, const 
     if (!registry.find(name)) list.push_back({std::move(name), std::string(help)});
   };
   for (const Named& control : kPace) add(std::string(control.name), control.help);
-  add("lab/luck", "Trains every run again with four other seeds and shows how far their losses lie apart.");
+  add("lab/luck",
+      "Seed variability: trains every run again with four other seeds and shows how far their "
+      "losses lie apart.");
   for (const Field* field : differing_fields(view))
     for (const RunView& run : view.runs)
       add(fmt::format("{}{}/{}", kSettings, field->key, run.letter), field->help);
@@ -58,18 +59,15 @@ std::vector<Elsewhere> LabScreen::elsewhere(const ui::Registry& registry, const 
   for (const RunView& run : view.runs)
     add(fmt::format("settings/edits/{}", run.letter),
         fmt::format("Whether a change to a shared setting applies to run {} too.", run.letter));
-  const auto cell = [&](const char* name, bool heat) {
-    add(fmt::format("{}/menu", name), "Save or copy this plot, change its axis.");
-    for (const MenuEntry& entry : menu_entries(heat))
+  for (const Panel& panel : panels()) {
+    if (!stands_in(panel, layout_)) continue;
+    const std::string name = panel.id;
+    add(name + "/menu", "Save or copy this plot, change its axis.");
+    for (const MenuEntry& entry : menu_entries(panel.form == Form::triangles))
       add(fmt::format("{}/menu/{}", name, entry.id), entry.help);
-  };
-  cell(kLoss, false);
-  for (const CompactTab& tab : compact_tabs()) {
-    cell(tab.name, std::string_view(tab.name) == kDependency);
-    if (tab.quantity) add(std::string(tab.name) + "/quantity", "What this plot shows.");
+    if (panel.metric) add(name + "/quantity", "What this plot shows.");
+    for (const PanelControl& own : panel.controls) add(name + std::string(own.name), own.help);
   }
-  add("plot/rate/peak", "The learning rate of all runs, on its plot.");
-  add(std::string(kDependency) + "/batch", "Who leans on whom over every sequence of this step.");
   if (layout_ != Size::full && left_tab_ != 0)
     for (const Elsewhere& control : diagram_controls_) add(control.name, control.help);
   return list;
@@ -85,9 +83,9 @@ void LabScreen::reveal(std::string_view control, const ui::Registry& registry) {
   }
   if (control.starts_with(kDiagram)) left_tab_ = 0;
   if (control.starts_with("transport/")) transport_.open_pace = true;
-  const auto tabs = compact_tabs();
+  const std::vector<const Panel*> tabs = tab_panels();
   for (size_t i = 0; i < tabs.size(); ++i)
-    if (control.starts_with(std::string(tabs[i].name) + "/")) plot_tab_ = static_cast<int>(i);
+    if (tabs[i] == panel_of(control)) plot_tab_ = static_cast<int>(i);
   if (const size_t menu = control.find(kMenu); menu != control.npos)
     cells_.open_menu = control.substr(0, menu);
 }

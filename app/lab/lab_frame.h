@@ -6,19 +6,11 @@
 
 namespace normscope::lab {
 
-inline constexpr const char* kLossHelp =
-    "Loss of every run: how many nats each symbol surprises the model by. Dotted: knowing frequencies only, "
-    "and the "
-    "entropy of the text. Drag to set the step, turn the wheel to zoom; "
-    "when zoomed, drag to pan and double-click to see everything again.";
-inline constexpr const char* kRateHelp =
-    "Learning rate: solid what was used, lighter what will be. Yellow handles change it from now on.";
-
 inline constexpr float kStackWidth = 88;  // of the list "decoder, encoder"
 
 struct LabScreen::Frame {
   ui::Ui& ui;
-  const LabView& view;   // as it is now: what the trainer is asked for
+  const LabView& view;   // as it is now: what commands refer to
   const LabView& shown;  // as it stood at the cursor: cards, diagram, labels and sentences
   std::vector<Command>& commands;
   Size size;

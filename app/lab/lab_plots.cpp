@@ -1,10 +1,12 @@
-// The plots over time, and what a hand on one of them does; those by layer are in lab_depth_plots.cpp.
+// Columns of panels, the plots over time, and what a hand on one of them does; those by layer are in
+// lab_depth_plots.cpp.
 #include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 
 #include "app/lab/lab_frame.h"
 #include "app/ui/widgets.h"
@@ -29,7 +31,75 @@ void thin_ticks(plot::Axis& axis, float height) {
   }
 }
 
+// How high a panel stands by itself in a column of this height. What comes first has its share of all of it,
+// the others share what is left.
+float own_height(const std::vector<const Panel*>& panels, const Panel& panel, float height) {
+  const auto of_all = [&](const Place& place) {
+    return std::round(std::max(place.least, place.share * height));
+  };
+  if (panel.place.first) return of_all(panel.place);
+  float left = height, shares = 0;
+  for (const Panel* other : panels)
+    if (other->place.first)
+      left -= of_all(other->place);
+    else
+      shares += other->place.share;
+  return std::round(left * panel.place.share / shares);
+}
+
+// The gap below the n-th panel of a column that a hand can drag.
+std::optional<Gap> gap_below(Column column, size_t index) {
+  if (index > 1) return {};
+  if (column == Column::time) return index == 0 ? Gap::loss : Gap::rate;
+  return index == 0 ? Gap::first : Gap::second;
+}
+
 }  // namespace
+
+Metric& LabScreen::metric_of(const Panel& panel) {
+  return metrics_.try_emplace(panel.id, panel.metric.value_or(Metric::gradient)).first->second;
+}
+
+std::vector<plot::PlotSpec> LabScreen::plots(Frame& f, const Panel& panel) {
+  return plots_of(panel, panel.at_cursor ? f.shown : f.view, data_, plot_, metric_of(panel));
+}
+
+CellOptions LabScreen::cell_options(const Panel& panel) {
+  CellOptions options;
+  options.help = help_of(panel, metric_of(panel));
+  options.term = panel.term;
+  if (panel.metric) options.metric = &metric_of(panel);
+  return options;
+}
+
+void LabScreen::draw_column(Frame& f, Rect column, Column which) {
+  const std::vector<const Panel*> panels = panels_of(which, f.size);
+  const float height = column.h - space::gap * static_cast<float>(panels.size() - 1);
+  for (size_t i = 0; i < panels.size(); ++i) {
+    const Panel& panel = *panels[i];
+    if (i + 1 == panels.size()) return draw_panel(f, panel, column);
+    float below = 0;
+    for (size_t k = i + 1; k < panels.size(); ++k) below += panels[k]->place.least + space::gap;
+    SplitRange range{own_height(panels, panel, height), panel.place.least, column.h - below};
+    const std::optional<Gap> gap = gap_below(which, i);
+    const float taken = gap ? split(f.ui, splits_, *gap, column, range)
+                            : std::max(range.least, std::min(range.own, range.most));
+    draw_panel(f, panel, column.take_top(taken, space::gap));
+  }
+}
+
+void LabScreen::draw_panel(Frame& f, const Panel& panel, const Rect& rect) {
+  switch (panel.form) {
+    case Form::steps:
+      return draw_steps(f, panel, rect);
+    case Form::strips:
+      return draw_strips(f, panel, rect, true);
+    case Form::layers:
+      return draw_by_layer(f, panel, rect);
+    case Form::triangles:
+      return draw_triangles(f, panel, rect, true);
+  }
+}
 
 void LabScreen::time_hit(Frame& f, const std::string& name, const plot::View& view,
                          const plot::PlotHit& hit) {
@@ -67,33 +137,23 @@ void LabScreen::rate_handles(Frame& f, const plot::PlotHit& hit, const plot::Plo
   }
 }
 
-void LabScreen::draw_time(Frame& f, Rect column) {
-  const float height = column.h - 2 * space::gap;
-  constexpr float kLoss = 243, kRate = 112, kOverTime = 228;
-  const float own_rate = std::round(std::max(kRate, 0.167f * height));
-  const float loss_h = split(f.ui, splits_, Gap::loss, column,
-                             {std::round((height - own_rate) * 0.516f), kLoss, height - kRate - kOverTime});
-  plot::PlotSpec loss = loss_plot(f.shown, data_, plot_);
-  const Rect loss_rect = column.take_top(loss_h, space::gap);
-  f.pad_right = std::max(plot::needed_pad_right(f.ui, loss, loss_rect.w - 8), over_time_pad_);
-  loss.pad_right = f.pad_right;
-  time_hit(f, "plot/loss", cells_.views["plot/loss"],
-           draw_cell(f.ui, "plot/loss", loss_rect, loss, cells_, {kLossHelp}));
-
-  plot::PlotSpec rate = rate_plot(f.view, data_, plot_);
-  rate.pad_right = f.pad_right;
-  rate.sentence.clear();  // the labels on its lines say it
-  const float rate_h =
-      split(f.ui, splits_, Gap::rate, column, {own_rate, kRate, column.h - space::gap - kOverTime});
-  const plot::PlotHit hit =
-      draw_cell(f.ui, "plot/rate", column.take_top(rate_h, space::gap), rate, cells_, {kRateHelp});
-  rate_handles(f, hit, rate);
-  if (!hit.handle) time_hit(f, "plot/rate", cells_.views["plot/rate"], hit);
-  draw_over_time(f, column, true);
+void LabScreen::draw_steps(Frame& f, const Panel& panel, const Rect& rect) {
+  std::vector<plot::PlotSpec> shown = plots(f, panel);
+  if (shown.empty()) return;
+  plot::PlotSpec& plot = shown.front();
+  if (panel.speaks_on_lines || f.compact()) plot.sentence.clear();
+  // The plots over time stand below one another: their cursors are in one line.
+  f.pad_right = std::max(
+      {f.pad_right, plot::needed_pad_right(f.ui, plot, rect.w - 8), f.compact() ? 0.f : over_time_pad_});
+  plot.pad_right = f.pad_right;
+  const plot::PlotHit hit = draw_cell(f.ui, panel.id, rect, plot, cells_, cell_options(panel));
+  if (!plot.handles.empty()) rate_handles(f, hit, plot);
+  if (!hit.handle) time_hit(f, panel.id, cells_.views[panel.id], hit);
 }
 
 // Title, choices, and the depth key: layer 1 ... 6 in the colours of the lines.
-Rect LabScreen::over_time_panel(Frame& f, const Rect& rect, plot::PlotSpec head) {
+Rect LabScreen::strips_panel(Frame& f, const Panel& panel, const Rect& rect, plot::PlotSpec head) {
+  const bool of_matrix = panel.metric && info(metric_of(panel)).of_matrix;
   const bool both = any_both(f.view);
   int layers = 1;
   for (const RunView& run : f.view.runs) layers = std::max(layers, layers_of(run, plot_.side));
@@ -103,19 +163,20 @@ Rect LabScreen::over_time_panel(Frame& f, const Rect& rect, plot::PlotSpec head)
   const TextStyle small{Face::sans, type::body};
   const float squares = step * static_cast<float>(layers), right = rect.right() - space::pad - 38;
   float x = right - p.text_width(small, last) - 6 - squares;
-  CellOptions options;
-  options.quantity = &over_time_;
+  CellOptions options = cell_options(panel);
   options.right = rect.right() - x + 52 - space::pad;
   const float matrix_w = matrix_width();
-  if (info(over_time_).of_matrix) options.right += matrix_w + 10;
+  if (of_matrix) options.right += matrix_w + 10;
   if (both) options.right += kStackWidth + 8;
   head.sentence.clear();  // it stands on the lines
-  const Rect inner = cell_panel(f.ui, kOverTime, rect, head, options);
-  if (info(over_time_).of_matrix)
-    draw_matrix_choice(f, {x - 60 - matrix_w, rect.y + 6, matrix_w, 24}, "plot/matrix-over-time");
+  const Rect inner = cell_panel(f.ui, panel.id, rect, head, options);
+  if (of_matrix)
+    draw_matrix_choice(f, {x - 60 - matrix_w, rect.y + 6, matrix_w, 24},
+                       std::string("plot/matrix") + panel.lists);
   if (both) {
-    const float taken = info(over_time_).of_matrix ? 68 + matrix_w : 60.f;
-    draw_stack_choice(f, {x - taken - kStackWidth, rect.y + 6, kStackWidth, 24}, "plot/stack-over-time");
+    const float taken = of_matrix ? 68 + matrix_w : 60.f;
+    draw_stack_choice(f, {x - taken - kStackWidth, rect.y + 6, kStackWidth, 24},
+                      std::string("plot/stack") + panel.lists);
   }
   const float cy = rect.y + space::title_row / 2;
   p.text({right, cy + 4}, small, f.ui.theme().ink3, last, Align::right);
@@ -125,13 +186,13 @@ Rect LabScreen::over_time_panel(Frame& f, const Rect& rect, plot::PlotSpec head)
   return inner;
 }
 
-void LabScreen::draw_over_time(Frame& f, const Rect& rect, bool with_panel) {
-  std::vector<plot::PlotSpec> plots = over_time_plots(f.view, data_, plot_, over_time_);
+void LabScreen::draw_strips(Frame& f, const Panel& panel, const Rect& rect, bool with_panel) {
+  std::vector<plot::PlotSpec> plots = this->plots(f, panel);
   if (plots.empty()) return;
-  const std::string name = kOverTime;
+  const std::string name = panel.id, help = help_of(panel, metric_of(panel));
   for (plot::PlotSpec& plot : plots)
     if (cells_.turned[name]) turn_axis(plot);
-  Rect inner = with_panel ? over_time_panel(f, rect, plots.front()) : rect;
+  Rect inner = with_panel ? strips_panel(f, panel, rect, plots.front()) : rect;
   const float bottom = plots.back().pad_bottom;
   const float each = (inner.h - bottom) / static_cast<float>(plots.size());
   float labels = 0;  // the tiles stand beside the labels of the lines
@@ -149,8 +210,7 @@ void LabScreen::draw_over_time(Frame& f, const Rect& rect, bool with_panel) {
     const std::string part = fmt::format("{}/{}", name, f.view.runs[i].letter);
     const std::string lit =
         plot_.hover_layer ? fmt::format("layer {}", *plot_.hover_layer + 1) : std::string{};
-    const plot::PlotHit hit = plot::draw_plot(f.ui, part, place, plot, cells_.views[name],
-                                              info(over_time_).help + std::string(" A line a layer."), lit);
+    const plot::PlotHit hit = plot::draw_plot(f.ui, part, place, plot, cells_.views[name], help, lit);
     if (hit.nearest) layer_of_series(plot.series[static_cast<size_t>(*hit.nearest)].id);
     time_hit(f, part, cells_.views[name], hit);
     tile(f.ui, {place.right() - (with_panel ? 26.f : 18.f), place.y + plot.pad_top, 16, 16},

@@ -79,8 +79,8 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
       draw_left(f, rest.take_left(split(ui, splits_, Gap::left, rest, left), bars.gap));
       const SplitRange middle{std::round(std::max(0.391f * width, kTime)), kTime, rest.w - bars.gap - kDepth};
       const Rect time = rest.take_left(split(ui, splits_, Gap::time, rest, middle), bars.gap);
-      draw_time(f, time);
-      draw_depth(f, rest);
+      draw_column(f, time, Column::time);
+      draw_column(f, rest, Column::depth);
     }
   }
   transport_.fork_source = shown_run(diagram_, view);
@@ -91,13 +91,12 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
   }
   transport_keys(ui, transport_, view, commands);
   pending_.note(view, commands);
-  // Whoever starts a fork wants to see it train.
+  // A fork is started to see it train.
   for (const Command& command : commands)
     if (std::holds_alternative<ForkRequest>(command)) transport_.pinned_step.reset();
 }
 
-// A whole batch was measured on request: its picture is of that step, so the cursor stays there until it is
-// moved.
+// A whole batch was measured on request: its picture is of that step, so the cursor stays there until it is moved.
 void LabScreen::stay_at_measured(const LabView& view) {
   int measured = -1;
   for (const RunView& run : view.runs)
@@ -182,8 +181,8 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
     const bool narrow = f.compact();
     const float width = narrow ? 52.f : 74.f;
     draw_seeds_button(f.ui, f.view,
-                     centred({head.right() - 12 - tiles - width / 2, head.centre().y}, width, 20), narrow,
-                     f.commands);
+                      centred({head.right() - 12 - tiles - width / 2, head.centre().y}, width, 20), narrow,
+                      f.commands);
   }
   if (switched) {
     Rect controls = head.inset(0, (head.h - 26) / 2);

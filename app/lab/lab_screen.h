@@ -8,20 +8,21 @@
 #include <utility>
 #include <vector>
 
-#include "app/view/commands.h"
 #include "app/diagram/diagram.h"
-#include "app/view/pending_edits.h"
-#include "app/panels/plot_cell.h"
 #include "app/lab/run_cards.h"
-#include "app/panels/plot_specs.h"
-#include "app/settings/settings.h"
 #include "app/lab/split.h"
 #include "app/lab/transport.h"
+#include "app/panels/panels.h"
+#include "app/panels/plot_cell.h"
+#include "app/panels/plot_specs.h"
 #include "app/plot/plot.h"
+#include "app/settings/settings.h"
+#include "app/view/commands.h"
+#include "app/view/pending_edits.h"
 
 namespace normscope::lab {
 
-// Layout by logical size; a smaller window takes the next one, it never squeezes.
+// Layout by logical size; a smaller window takes the next one and never squeezes.
 Size layout_for(ui::Vec size);
 
 // A control that exists and is not drawn now: in another tab, in a menu.
@@ -61,28 +62,26 @@ class LabScreen {
   void draw_architecture(Frame&, const ui::Rect&, bool switched);
   void draw_settings_panel(Frame&, const ui::Rect&, bool switched);
   void draw_switch(Frame&, const ui::Rect& head);
-  void draw_time(Frame&, ui::Rect);
-  void draw_depth(Frame&, ui::Rect);
-  // Below the loss of the compact layout: what a tab is called, its plot, and what its list chooses.
-  struct CompactTab {
-    const char *label, *name;
-    Metric* quantity;
-  };
-  enum { kTabOverTime = 1, kTabRate = 3, kTabDependency = 4 };
-  std::array<CompactTab, 5> compact_tabs();
+  // The panels of a column, one below the other, by their places in the table.
+  void draw_column(Frame&, ui::Rect, Column);
+  void draw_panel(Frame&, const Panel&, const ui::Rect&);
+  void draw_steps(Frame&, const Panel&, const ui::Rect&);
+  void draw_strips(Frame&, const Panel&, const ui::Rect&, bool with_panel);
+  void draw_by_layer(Frame&, const Panel&, const ui::Rect&);
+  void draw_triangles(Frame&, const Panel&, const ui::Rect&, bool with_panel);
   void compact_head(Frame&, const ui::Rect&);
-  std::vector<plot::PlotSpec> compact_plot(Frame&, const ui::Rect&, const CompactTab&);
+  std::vector<plot::PlotSpec> compact_plot(Frame&, const ui::Rect&, const Panel&);
   void draw_compact(Frame&, ui::Rect);
-  ui::Rect over_time_panel(Frame&, const ui::Rect&, plot::PlotSpec head);
-  void draw_over_time(Frame&, const ui::Rect&, bool with_panel);
-  void draw_by_layer(Frame&, const std::string& name, const ui::Rect&, Metric&);
-  ui::Rect dependency_panel(Frame&, const ui::Rect&, const plot::PlotSpec& head);
-  void draw_dependency(Frame&, const ui::Rect&, bool with_panel);
-  void dependency_scale(Frame&, const ui::Rect&);
-  void batch_button(Frame&, const ui::Rect&);
-  void draw_matrix_choice(Frame&, const ui::Rect&, const char* name = "plot/matrix");
-  void draw_stack_choice(Frame&, const ui::Rect&, const char* name);
-  static constexpr const char *kOverTime = "plot/gradient-over-time", *kDependency = "plot/dependency";
+  // What a panel shows now, and of which metric.
+  std::vector<plot::PlotSpec> plots(Frame&, const Panel&);
+  Metric& metric_of(const Panel&);
+  CellOptions cell_options(const Panel&);
+  ui::Rect strips_panel(Frame&, const Panel&, const ui::Rect&, plot::PlotSpec head);
+  ui::Rect triangles_panel(Frame&, const Panel&, const ui::Rect&, const plot::PlotSpec& head);
+  void triangles_scale(Frame&, const ui::Rect&);
+  void batch_button(Frame&, const Panel&, const ui::Rect&);
+  void draw_matrix_choice(Frame&, const ui::Rect&, const std::string& name);
+  void draw_stack_choice(Frame&, const ui::Rect&, const std::string& name);
   float matrix_width() const { return plot_.matrix > 5 ? 92.f : 50.f; }
   void layer_of_series(const std::string& id);
   void rate_handles(Frame&, const plot::PlotHit&, const plot::PlotSpec&);
@@ -97,9 +96,8 @@ class LabScreen {
   PlotOptions plot_;
   CellState cells_;
   Splits splits_{};
-  Metric over_time_ = Metric::gradient;
-  Metric by_layer_ = Metric::gradient, by_layer_below_ = Metric::hidden_norm;
-  std::optional<int> hover_layer_;  // seen this frame, shown in the next
+  std::map<std::string, Metric> metrics_;  // what was chosen, by the panel's id
+  std::optional<int> hover_layer_;         // seen this frame, shown in the next
   std::optional<double> hover_step_;
   float over_time_pad_ = 0;   // what the labels of the plots over time needed right of them in the last frame
   int measured_step_ = -1;    // of the whole batch that was seen last

@@ -76,7 +76,7 @@ void glyph(Ui& ui, Vec at, const RunView& run) {
   }
 }
 
-// "norm on residual stream"; of an encoder-decoder whose stacks differ "norms mixed".
+// "norm on stream"; of an encoder-decoder whose stacks differ "norms mixed".
 std::string card_caption(const ModelConfig& model) {
   const Stacks stacks = stacks_of(model);
   const std::string caption = placement_caption(stacks.of(Side::main));
@@ -158,7 +158,7 @@ struct Card {
     const float tile_size = compact() ? 26 : 30;
     tile(ui, {card.x + pad, card.y + (compact() ? 10 : space::pad), tile_size, tile_size}, run.letter - 'A');
     float right = card.right() - pad;
-    // The loss stands right, the glyph left of it where there is room.
+    // The loss stands on the right, and the glyph left of it where there is room.
     const std::string loss = loss_text(run),
                       unit = crowded() ? "nats" : "nats per " + (view.unit.empty() ? "token" : view.unit);
     const TextStyle number{Face::mono, compact() ? 17 : type::run_loss};

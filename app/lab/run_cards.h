@@ -1,4 +1,4 @@
-// The row of run cards: who runs, how it is wired, how it stands, what it writes now. Run D's card is the
+// The row of run cards: for each run its name, wiring, progress and the text it writes now. Run D's card is the
 // place where a fork begins. Drawn by the Lab screen. Controls: run/A ... run/D.
 #pragma once
 
@@ -6,11 +6,10 @@
 #include <string_view>
 
 #include "app/diagram/diagram.h"
+#include "app/panels/panels.h"
 #include "app/ui/ui.h"
 
 namespace normscope::lab {
-
-enum class Size { full, medium, compact };
 
 struct CardOptions {
   Size size = Size::full;

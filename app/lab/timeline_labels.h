@@ -1,4 +1,4 @@
-// Where the names of the timeline's events stand: over their markers, in two rows, clear of the playhead's
+// Where the names of the timeline's events are placed: over their markers, in two rows, clear of the playhead's
 // flag, of the bookmarks and of each other. Used by the transport bar; no window.
 #pragma once
 
@@ -33,8 +33,8 @@ struct TimelineLabel {
 };
 
 // A label stands over its marker, or is pushed along it to either side. What finds no room there stands in a
-// second row over the first; where both are full, the run's letter does, and where even that has no place
-// nothing does.
+// second row over the first; where both are full, the run's letter does, and where even that has no place nothing
+// does.
 std::vector<TimelineLabel> place_timeline_labels(const std::vector<TimelineMark>& marks,
                                                  const TimelineRoom& room,
                                                  const std::function<float(int)>& x_of_step,

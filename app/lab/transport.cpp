@@ -135,9 +135,8 @@ struct Timeline {
   void fork_button(const Rect& place, std::vector<Command>& commands) {
     const RunView& run = view.runs[static_cast<size_t>(state.fork_source)];
     const std::string help = fmt::format(
-        "D becomes {} as it stood at step {}: it waits there for a change or for play, and then catches up "
-        "with the "
-        "others.",
+        "D becomes {} as it stood at step {}: it waits there for a change or for play, and then catches up with "
+        "the others.",
         run.letter, cursor_step(state, view));
     ButtonOptions options;
     options.style = {Face::sans, type::tick};

@@ -15,7 +15,7 @@ namespace normscope::lab {
 struct TransportState {
   int speed = 2;                   // slow, 1x, max
   double budget = 0;               // being edited; 0 = as the view says
-  bool open_pace = false;          // the list behind the step counter is asked for
+  bool open_pace = false;          // the list behind the step counter is to open
   std::vector<int> bookmarks;      // steps, in order
   int fork_source = 0;             // index of the run that "play on from here" forks
   std::optional<int> pinned_step;  // the step cursor when set by hand; otherwise it is the newest step

@@ -169,8 +169,8 @@ class Column {
       terms_.emplace_back(token.term, word);
   }
 
-  /// Glossary and keyboard find a term by its title's mark, see view/glossary.h; on a further line it has
-  /// another one.
+  /// Glossary and keyboard find a term by its title's mark, see view/glossary.h; on a further line it has another
+  /// one.
   void mark_terms() {
     const shell::Term* before = nullptr;
     int line = 1;

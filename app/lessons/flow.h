@@ -26,8 +26,7 @@ struct Dragged {
   double steps = 0;  ///< how many steps of the knob, up is positive
 };
 
-/// Draws (or only measures) the blocks from the top of `rect`; returns the height. `dragged` gets what was
-/// moved.
+/// Draws (or only measures) the blocks from the top of `rect`; returns the height. `dragged` gets what was moved.
 float flow(ui::Ui& ui, const ui::Rect& rect, const Prose& prose, const FlowContext& context, bool draw,
            Dragged* dragged);
 

@@ -1,7 +1,7 @@
-// What the learner's runs came to, kept from one start to the next: one file a measurement in the folder of
-// the progress, named after everything that decides it (the lesson's definition, the learner's settings, the
-// seed, the program's version). A file that is damaged or of something else counts as none: it is measured
-// again and written over.
+// Results of the learner's runs, kept between starts: one file per measurement in the folder of the progress,
+// named after everything that decides it (the lesson's definition, the learner's settings, the seed, the program's
+// version). A file that is damaged or belongs to something else counts as missing: it is measured again and
+// overwritten.
 #pragma once
 
 #include <optional>

@@ -231,8 +231,7 @@ void Player::judge_drawing(const CurveSet& curves, LessonProgress& p) const {
   p.score = ratio_words(p.drawn.back(), end, "too high", "too low");
 }
 
-/// The range of five seeds; nullptr where there is none, or where it is of another setting than what was
-/// measured.
+/// The range of five seeds; nullptr where there is none, or where it is of another setting than what was measured.
 const Spread* Player::reference_of(const std::string& measure) const {
   if (!reference_ || !measurer_->state()->changes.empty()) return nullptr;
   const auto it = reference_->measures.find(measure);

@@ -26,8 +26,8 @@ struct ToLab {
   std::vector<RunSpec> runs;
   std::vector<std::vector<Edit>> edits;  ///< one list a run
   std::string letters;
-  /// What is trained already stands at its end, the rest plays; false: paused at step 0, nothing is given
-  /// away.
+  /// What is trained already stands at its end, and the rest plays; false: paused at step 0, so that nothing is
+  /// given away.
   bool open = false;
 };
 
@@ -46,8 +46,7 @@ class Player {
   std::optional<ToLab> draw(ui::Ui& ui, const ui::Rect& area);
 
   const Course& course() const { return course_; }
-  /// Opens a lesson at a step as if the learner had come there (earlier steps count as done): pictures,
-  /// tests.
+  /// Opens a lesson at a step as if the learner had come there (earlier steps count as done): pictures, tests.
   void open(std::string_view lesson, StepKind step);
   bool measuring() const { return measurer_->state()->running; }
   void stop_measuring() { measurer_->stop(); }

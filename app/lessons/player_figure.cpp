@@ -203,11 +203,11 @@ void Player::draw_runs(Ui& ui, Rect rect) {
         size_ == Size::Compact ? "yours, then measured" : "your prediction, then the measurement";
     std::string words = locked ? "" : mine ? own : "hidden until you commit";
     if (step_ == StepKind::Run) {
-      const bool now = state->running && state->doing.find("run " + run.id) != std::string::npos;
+      const bool now = state->running && state->run == run.id;
       words = now                                         ? state->doing
               : measured_ || curves_known(run.id, *state) ? "measured"
               : state->running                            ? "waits its turn"
-              : state->doing == "stopped"                 ? "stopped"
+              : state->stopped                            ? "stopped"
                                                           : "";
     }
     const float from = row.x + 30 + std::max(w, 150.f) + 14,
@@ -230,7 +230,7 @@ void Player::draw_runs(Ui& ui, Rect rect) {
   }
 }
 
-/// One more experiment with a setting of one's own, and the puzzle.
+/// One more experiment with a setting that the learner chooses, and the puzzle.
 void Player::draw_strip(Ui& ui, Rect rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();

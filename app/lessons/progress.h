@@ -1,6 +1,5 @@
-// What the learner has done: predictions, how they compared, what is finished. One JSON file in the user's
-// data folder, written atomically after every change; a file that cannot be read is stashed, never
-// overwritten.
+// What the learner has done: predictions, how they compared, what is finished. One JSON file in the user's data
+// folder, written atomically after every change; a file that cannot be read is stashed, never overwritten.
 #pragma once
 
 #include <map>

@@ -128,7 +128,7 @@ void Worker::work(const Job& job) {
     if (!job.changes.empty() && std::find(tried.begin(), tried.end(), job.changes) == tried.end())
       tried.push_back(job.changes);
   } catch (const Cancelled&) {
-    state.doing = "stopped";
+    state.doing = "stopped", state.stopped = true;
   } catch (...) {
     state.error = describe_exception(doing(job));
   }
@@ -153,7 +153,7 @@ void Worker::measure(const Job& job, MeasureState& state) {
       if (curve.of != Curve::Of::Run || RunStore::key_of(spec_of(lesson, curve.run, 1, job.changes),
                                                          lesson.run(curve.run)->edits) != progress.key)
         continue;
-      name = "run " + curve.run;
+      name = "run " + curve.run, partial.run = curve.run;
       if (!partial.curves.contains(curve.id))
         partial.curves[curve.id] = partial_curve(curve, *progress.history, progress.level);
     }

@@ -1,6 +1,6 @@
-// Measures a lesson's curves for the learner, seed 1, on a thread of its own, and shows how far it has come:
-// the screen reads a shared immutable state each frame and never waits. Runs are kept, so that going back
-// costs nothing.
+// Measures a lesson's curves for the learner, seed 1, on a thread of its own, and shows how far it has come: the
+// screen reads a shared immutable state each frame and never waits. Runs are kept, so that going back costs
+// nothing.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,8 @@ namespace normscope::lessons {
 struct MeasureState {
   std::string lesson;
   Changes changes;  ///< of the learner, with which it is measured
-  bool running = false, done = false;
+  bool running = false, done = false, stopped = false;
+  std::string run;    ///< the lesson's run that is being trained; empty: none of them
   std::string doing;  ///< "run B, step 120 of 300"
   double share = 0;   ///< of all that is to be done, 0..1
   std::string error;
@@ -27,7 +28,7 @@ struct MeasureState {
   std::map<std::string, std::string> texts;  ///< what each model writes
 };
 
-/// What the player needs of whoever measures. Tests bring their own.
+/// What the player needs for measuring. Tests supply their own.
 class Measurer {
  public:
   virtual ~Measurer() = default;

@@ -14,34 +14,42 @@ namespace {
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 constexpr std::array<MetricInfo, 8> kMetrics{{
-    {Metric::gradient, "gradient", "gradient", "Gradient by layer", "Gradient norm over time",
-     "norm of ∂L/∂W", "norm of the gradient",
-     "Norm of the loss's gradient with respect to one matrix of each layer.", true, true},
-    {Metric::update_ratio, "update-ratio", "update ratio", "Update by layer", "Update ratio over time",
-     "‖ΔW‖ / ‖W‖", "norm of the step over norm of the weights",
+    {Metric::gradient, "gradient", "gradient", "Gradient norm by layer", "Gradient norm over time",
+     "how much of the loss reaches it?", "what reaches it?", "gradient-norm", "norm of ∂L/∂W",
+     "norm of the gradient", "Norm of the loss's gradient with respect to one matrix of each layer.", true,
+     true},
+    {Metric::update_ratio, "update-ratio", "update ratio", "Update ratio by layer", "Update ratio over time",
+     "how far does a step move it?", "how far does it move?", "update-ratio", "‖ΔW‖ / ‖W‖",
+     "norm of the step over norm of the weights",
      "The learning rate that a matrix feels: norm of the last step over norm of the matrix.", true, true},
-    {Metric::hidden_norm, "hidden-norm", "hidden-state norm", "Hidden-state norm", "Hidden norm over time",
+    {Metric::hidden_norm, "hidden-norm", "hidden-state norm", "Hidden-state norm",
+     "Hidden-state norm over time", "does the signal grow with depth?", "does it grow?", "hidden-state",
      "mean square of x, before the norm", "mean square of the hidden state",
      "Mean square of the residual stream after each layer, before the norm."},
     {Metric::branch_variance, "branch-variance", "branch variance", "Branch variance",
-     "Branch variance over time", "of what is added", "variance of the branch as it is added",
+     "Branch variance over time", "how much does each branch add?", "what does it add?", "branch-variance",
+     "of what is added", "variance of the branch as it is added",
      "Variance over tokens and features of each branch as it is added, its scale included.", false, true},
     {Metric::stream_variance, "trunk-variance", "trunk variance", "Trunk variance",
-     "Trunk variance over time", "of the skip path", "variance of the skip path",
+     "Trunk variance over time", "how much flows past each branch?", "what flows past?", "trunk-variance",
+     "of the skip path", "variance of the skip path",
      "Variance over tokens and features of the skip path that each branch is added to.", false, true},
     {Metric::token_cosine, "token-cosine", "token cosine", "Token cosine", "Token cosine over time",
-     "1: all tokens alike", "mean cosine between tokens",
+     "do all tokens become alike?", "all alike?", "token-cosine", "1: all tokens alike",
+     "mean cosine between tokens",
      "Mean cosine between the states of different tokens: 1 when all point the same way."},
     {Metric::layer_cosine, "layer-cosine", "layer cosine", "Layer cosine", "Layer cosine over time",
-     "1: nothing turned", "mean cosine between input and output",
+     "does a layer turn its input?", "is it turned?", "layer-cosine", "1: nothing turned",
+     "mean cosine between input and output",
      "Mean cosine between a sub-layer's input and its output: 1 when it turns nothing."},
     {Metric::attention_entropy, "attention-entropy", "attention entropy", "Attention entropy",
-     "Attention entropy over time", "nats, mean of heads", "entropy of the attention weights in nats",
+     "Attention entropy over time", "how widely does it look?", "how widely?", "attention-entropy",
+     "nats, mean of heads", "entropy of the attention weights in nats",
      "Mean over heads and queries of the attention weights' entropy: 0 looks at one token only."},
 }};
 
-const char* suffix_of(Metric quantity) {
-  switch (quantity) {
+const char* suffix_of(Metric metric) {
+  switch (metric) {
     case Metric::branch_variance:
       return "branch.variance";
     case Metric::stream_variance:
@@ -62,40 +70,39 @@ const char* suffix_of(Metric quantity) {
   return "";
 }
 
-bool by_sublayer(Metric quantity) {
-  return quantity == Metric::branch_variance || quantity == Metric::stream_variance ||
-         quantity == Metric::token_cosine || quantity == Metric::layer_cosine;
+bool by_sublayer(Metric metric) {
+  return metric == Metric::branch_variance || metric == Metric::stream_variance ||
+         metric == Metric::token_cosine || metric == Metric::layer_cosine;
 }
 
 float ratio_of(float update, float weight) { return weight > 0 ? update / weight : kNaN; }
 
 }  // namespace
 
-std::span<const MetricInfo> quantities() { return kMetrics; }
+std::span<const MetricInfo> metrics() { return kMetrics; }
 
-const MetricInfo& info(Metric quantity) { return kMetrics[static_cast<size_t>(quantity)]; }
+const MetricInfo& info(Metric metric) { return kMetrics[static_cast<size_t>(metric)]; }
 
 bool DepthPoints::measured() const {
   return std::any_of(y.begin(), y.end(), [](float v) { return std::isfinite(v); });
 }
 
-DepthPoints along_depth(LabData& data, const RunView& run, Metric quantity, int matrix, int step,
-                        Side side) {
+DepthPoints along_depth(LabData& data, const RunView& run, Metric metric, int matrix, int step, Side side) {
   DepthPoints points;
-  const std::string suffix = suffix_of(quantity);
+  const std::string suffix = suffix_of(metric);
   const auto put = [&](const std::vector<float>& values, float offset) {
     for (size_t i = 0; i < values.size(); ++i)
       points.x.push_back(static_cast<float>(i + 1) - offset), points.y.push_back(values[i]);
   };
   const bool crosses = has_both(run) && side == Side::main;
-  if (by_sublayer(quantity) || (quantity == Metric::attention_entropy && crosses)) {
+  if (by_sublayer(metric) || (metric == Metric::attention_entropy && crosses)) {
     const auto subs = subs_of(crosses);
     std::vector<std::vector<float>> values;
     for (Sub sub : subs)
       values.push_back(data.by_layer(run, fmt::format("{}.{}", to_string(sub), suffix), step, side));
     for (size_t i = 0; i < values.front().size(); ++i)
       for (size_t k = 0; k < subs.size(); ++k) {
-        if (quantity == Metric::attention_entropy && subs[k] == Sub::feed_forward) continue;
+        if (metric == Metric::attention_entropy && subs[k] == Sub::feed_forward) continue;
         points.x.push_back(static_cast<float>(i) +
                            static_cast<float>(k + 1) / static_cast<float>(subs.size()));
         points.y.push_back(values[k][i]);
@@ -103,7 +110,7 @@ DepthPoints along_depth(LabData& data, const RunView& run, Metric quantity, int 
     return points;
   }
   const std::string path = kMatrices[matrix].path;
-  switch (quantity) {
+  switch (metric) {
     case Metric::update_ratio: {
       std::vector<float> values = data.by_layer(run, path + ".update_norm", step, side);
       const std::vector<float> weights = data.by_layer(run, path + ".weight_norm", step, side);
@@ -123,15 +130,15 @@ DepthPoints along_depth(LabData& data, const RunView& run, Metric quantity, int 
   return points;
 }
 
-std::shared_ptr<const Line> over_time(LabData& data, const RunView& run, Metric quantity, int matrix,
-                                      int layer, Side side) {
+std::shared_ptr<const Line> over_time(LabData& data, const RunView& run, Metric metric, int matrix, int layer,
+                                      Side side) {
   const std::string place = fmt::format("{}L{:02}.", prefix_of(run, side), layer + 1),
                     path = kMatrices[matrix].path;
-  if (quantity == Metric::update_ratio)
+  if (metric == Metric::update_ratio)
     return data.quotient(run, place + path + ".update_norm", place + path + ".weight_norm");
-  if (quantity == Metric::gradient) return data.stat(run, place + path + ".grad_norm");
-  const char* sub = quantity == Metric::attention_entropy ? "attn." : "ffn.";
-  return data.stat(run, place + sub + suffix_of(quantity));
+  if (metric == Metric::gradient) return data.stat(run, place + path + ".grad_norm");
+  const char* sub = metric == Metric::attention_entropy ? "attn." : "ffn.";
+  return data.stat(run, place + sub + suffix_of(metric));
 }
 
 double Dependency::parts() const {

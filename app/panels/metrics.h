@@ -1,6 +1,6 @@
-// What can be looked at in a plot cell besides the loss: one table of quantities, each with its words, and
-// where its numbers lie in a run's history. Used by the plots (plot_specs_depth.cpp, plot_specs_measures.cpp) and by
-// the cells' selectors.
+// What can be looked at in a plot cell besides the loss: one table of metrics, each with its words, and
+// where its numbers lie in a run's history. Used by the plots (plot_specs_depth.cpp, plot_specs_measures.cpp)
+// and by the cells' selectors.
 #pragma once
 
 #include <cstdint>
@@ -25,33 +25,35 @@ enum class Metric : uint8_t {
 };
 
 struct MetricInfo {
-  Metric quantity;
+  Metric metric;
   const char* id;          // in control names and files: "token-cosine"
   const char* name;        // in the selector: "token cosine"
   const char* by_layer;    // title of the plot by layer
   const char* over_time;   // title of the plot over time
-  const char* note;        // after the title
+  const char* question;    // the same in plain words, after either title
+  const char* brief;       // the question where there is little room
+  const char* term;        // entry of the glossary
+  const char* note;        // after the question, and in the selector
   const char* axis;        // in words, for exports
   const char* help;        // one sentence
   bool of_matrix = false;  // asks which matrix
   bool log = false;
 };
-std::span<const MetricInfo> quantities();
-const MetricInfo& info(Metric quantity);
+std::span<const MetricInfo> metrics();
+const MetricInfo& info(Metric metric);
 
-// Values of a quantity along the depth of one stack: x in layers, the sub-layers of a layer spread evenly up
+// Values of a metric along the depth of one stack: x in layers, the sub-layers of a layer spread evenly up
 // to it.
 struct DepthPoints {
   std::vector<float> x, y;
   bool measured() const;  // any finite value
 };
 DepthPoints along_depth(LabData&, const RunView&, Metric, int matrix, int step, Side side = Side::main);
-// The same quantity of one layer (0-based; its last sub-layer that has it) over time.
+// The same metric of one layer (0-based; its last sub-layer that has it) over time.
 std::shared_ptr<const Line> over_time(LabData&, const RunView&, Metric, int matrix, int layer,
                                       Side side = Side::main);
 
-// Residual dependency at a step: row i of a run's triangle (sub-layer i + 1) holds i + 2 shares, the input
-// first.
+// Residual dependency at a step: row i of a run's triangle (sub-layer i + 1) holds i + 2 shares, the input first.
 struct Dependency {
   std::vector<std::vector<float>> rows;
   std::vector<float> sums;
@@ -61,8 +63,7 @@ struct Dependency {
   // Share of the newest branch in the last state.
   double newest() const;
 };
-// Of the whole batch where that was measured at this very step, otherwise of the one sequence that is
-// followed.
+// Of the whole batch where that was measured at this very step, otherwise of the one sequence that is followed.
 Dependency dependency(LabData&, const RunView&, int step, Side side = Side::main);
 bool of_whole_batch(const RunView&, int step);
 // Share of its own branch in the state after a sub-layer, 0-based; NaN where it is not measured.

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <limits>
 
-#include "app/view/shortcuts.h"
 #include "app/panels/plot_specs.h"
 #include "app/ui/widgets.h"
+#include "app/view/shortcuts.h"
 
 namespace normscope::lab {
 
@@ -20,29 +20,29 @@ namespace {
 
 constexpr float kRow = 28;  // of a popup list
 
-void quantity_list(Ui& ui, const std::string& name, const Rect& title, Metric& chosen) {
+void metric_list(Ui& ui, const std::string& name, const Rect& title, Metric& chosen) {
   // Name and, after it, what it is; of one width whatever is chosen.
   Painter& p = ui.paint();
   const TextStyle bold{Face::bold, type::body}, note{Face::sans, type::tick};
   float names = 0, notes = 0;
-  for (const MetricInfo& q : quantities())
+  for (const MetricInfo& q : metrics())
     names = std::max(names, p.text_width(bold, q.name)), notes = std::max(notes, p.text_width(note, q.note));
   Rect list{title.x, title.bottom() + 2, names + notes + 44,
-            kRow * static_cast<float>(quantities().size()) + 12};
+            kRow * static_cast<float>(metrics().size()) + 12};
   list.x = std::min(list.x, ui.size().x - 4 - list.w);
   list.y = std::min(list.y, ui.size().y - 4 - list.h);
   if (!ui.begin_popup(name, list)) return;
   Rect rows = list.inset(6);
-  for (const MetricInfo& q : quantities()) {
+  for (const MetricInfo& q : metrics()) {
     ButtonOptions options;
     options.quiet = true;
     Rect row = rows.take_top(kRow).inset(0, 1);
     if (button(ui, fmt::format("{}/{}", name, q.id), row, "", q.help, options)) {
-      chosen = q.quantity;
+      chosen = q.metric;
       ui.close_popup();
     }
     row = row.inset(10, 0);
-    ui.paint().text_in(row, {q.quantity == chosen ? Face::bold : Face::sans, type::body}, ui.theme().ink,
+    ui.paint().text_in(row, {q.metric == chosen ? Face::bold : Face::sans, type::body}, ui.theme().ink,
                        q.name);
     row.take_left(names + 12);
     ui.paint().text_in(row, note, ui.theme().ink3, q.note);
@@ -65,8 +65,10 @@ void dots(Painter& p, Vec centre, Colour colour) {
 Rect cell_panel(Ui& ui, const std::string& name, const Rect& rect, const plot::PlotSpec& plot,
                 const CellOptions& options) {
   Rect inner;
-  if (!options.quantity) {
-    inner = panel(ui, rect, {plot.title, plot.note, plot.sentence, options.right, false});
+  if (!options.metric) {
+    inner = panel(ui, rect,
+                  {plot.title, plot.note, plot.sentence, options.right, false, plot.question, plot.brief,
+                   options.term});
   } else {
     // As panel() has it, with a chevron after the title.
     Painter& p = ui.paint();
@@ -80,29 +82,30 @@ Rect cell_panel(Ui& ui, const std::string& name, const Rect& rect, const plot::P
     const float w = p.text_width(bold, plot.title);
     const std::string control = name + "/quantity";
     const Rect title{row.x - 4, row.y + 6, w + 24, 24};
-    const Hit hit = ui.hit(control, title, info(*options.quantity).id, "What this plot shows.");
+    const Hit hit = ui.hit(control, title, info(*options.metric).id, "What this plot shows.");
     if (hit.hovered) p.fill(title, t.sunk, radius::field);
     p.text_in(row, bold, t.ink, plot.title);
     draw_icon(p, Icon::chevron_down, {title.right() - 10, title.centre().y}, 14, t.ink3);
     if (hit.clicked) ui.open_popup(control);
     row.take_left(w + 28);
-    if (!plot.note.empty() && p.text_width(note, plot.note) <= row.w)
-      p.text_in(row, note, t.ink3, plot.note);
+    if (const std::string behind = behind_title(p, row.w, plot.question, plot.brief, plot.note);
+        !behind.empty())
+      p.text_in(row, note, t.ink3, behind);
     if (!plot.sentence.empty())
       p.text_in(inner.take_top(space::sentence_row).moved(0, -7), note, t.ink2, plot.sentence);
-    quantity_list(ui, control, title, *options.quantity);
+    metric_list(ui, control, title, *options.metric);
   }
   // The plot's own padding reaches into the panel's: ticks stand under the title.
   return {rect.x + 4, inner.y, rect.w - 8, rect.bottom() - 4 - inner.y};
 }
 
-void quantity_button(Ui& ui, const std::string& name, const Rect& rect, Metric& quantity) {
+void metric_button(Ui& ui, const std::string& name, const Rect& rect, Metric& metric) {
   const std::string control = name + "/quantity";
   ButtonOptions quiet;
   quiet.quiet = true;
-  if (icon_button(ui, control, rect, Icon::chevron_down, "What this plot shows.", quiet, info(quantity).id))
+  if (icon_button(ui, control, rect, Icon::chevron_down, "What this plot shows.", quiet, info(metric).id))
     ui.open_popup(control);
-  quantity_list(ui, control, {rect.x - 100, rect.y, rect.w, rect.h}, quantity);
+  metric_list(ui, control, {rect.x - 100, rect.y, rect.w, rect.h}, metric);
 }
 
 namespace {

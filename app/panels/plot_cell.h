@@ -1,4 +1,4 @@
-// One plot cell of the Lab: panel, title with the list of quantities behind it, plot, and the menu that saves
+// One plot cell of the Lab: panel, title with the list of metrics behind it, plot, and the menu that saves
 // it (SVG, PNG, CSV), copies it as text and changes its axis. Drawn by lab_plots.cpp and lab_depth_plots.cpp.
 // Controls: NAME, NAME/quantity (the title), NAME/menu with NAME/menu/{svg,png,csv,text,log,reset}.
 #pragma once
@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "app/view/commands.h"
 #include "app/panels/metrics.h"
 #include "app/plot/plot.h"
+#include "app/view/commands.h"
 
 namespace normscope::lab {
 
@@ -20,15 +20,16 @@ struct CellState {
   std::map<std::string, plot::View> views;
   std::map<std::string, bool> turned;  // the axis is the other one: log for linear, linear for log
   std::string scrubbing;               // cell whose cursor is held
-  std::string open_menu;               // cell whose menu is asked for
-  std::vector<SavePlot> saves;         // asked for and not written yet
+  std::string open_menu;               // cell whose menu is to open
+  std::vector<SavePlot> saves;         // requested and not written yet
 };
 
 struct CellOptions {
   std::string help{};
-  float right = 0;               // px of the title row that are taken
-  Metric* quantity = nullptr;  // the title chooses it
-  std::string highlight{};       // id of a series, hovered elsewhere
+  float right = 0;           // px of the title row that are taken
+  Metric* metric = nullptr;  // the title chooses it
+  std::string term{};        // glossary entry of the title
+  std::string highlight{};   // id of a series, hovered elsewhere
 };
 
 // What the menu of a cell holds, in its order.
@@ -37,15 +38,15 @@ struct MenuEntry {
 };
 std::span<const MenuEntry> menu_entries(bool heat);
 
-// Title row with the list of quantities behind the title; what is left for the plot.
+// Title row with the list of metrics behind the title; what is left for the plot.
 ui::Rect cell_panel(ui::Ui&, const std::string& name, const ui::Rect&, const plot::PlotSpec&,
                     const CellOptions&);
 // Where there is no title: a chevron with the same list, NAME/quantity.
-void quantity_button(ui::Ui&, const std::string& name, const ui::Rect&, Metric&);
+void metric_button(ui::Ui&, const std::string& name, const ui::Rect&, Metric&);
 // The three dots in the upper right corner of `panel`, and Ctrl+T while the mouse is over it.
 void cell_menu(ui::Ui&, const std::string& name, const ui::Rect& panel, const std::vector<plot::PlotSpec>&,
                CellState&);
-// Panel, plot and menu of one plot. Turns the plot's axis first, when that was asked for.
+// Panel, plot and menu of one plot. Changes the plot's axis first, if its menu requested that.
 plot::PlotHit draw_cell(ui::Ui&, const std::string& name, const ui::Rect&, plot::PlotSpec&, CellState&,
                         const CellOptions&);
 // Gives the vertical axis the other scale, with a range that holds the finite values.

@@ -1,4 +1,4 @@
-// Plots as files: what the menu of a cell asked for, written into the pictures folder. Called by draw_app.
+// Plots as files: the choice in the menu of a cell, written into the pictures folder. Called by draw_app.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The loss; the learning rate is in plot_specs_rate.cpp, the plots by layer in plot_specs_depth.cpp.
+// The loss, and what the plots over time share; see plot_specs.h.
 #include "app/panels/plot_specs.h"
 
 #include <fmt/format.h>
@@ -172,7 +172,6 @@ std::string short_label(const LabView& view, size_t index) {
 
 PlotSpec loss_plot(const LabView& view, LabData& data, const PlotOptions& options) {
   PlotSpec plot;
-  plot.id = "loss", plot.title = "Loss";
   plot.note = fmt::format("nats per {}, lower is better", view.unit);
   plot.sentence = variability_sentence(view);
   if (plot.sentence.empty()) plot.sentence = loss_sentence(view);
@@ -180,7 +179,6 @@ PlotSpec loss_plot(const LabView& view, LabData& data, const PlotOptions& option
   if (!plot.bands.empty()) plot.note += "; bands: lowest to highest of other seeds";
   plot.x = step_axis(view);
   plot.y.lo = floor_of_axis(view), plot.y.hi = loss_top(view, data);
-  plot.y.label = "loss", plot.y.unit = "nats per " + view.unit;
   plot.pad_top = 8;
   for (size_t i = 0; i < view.runs.size(); ++i) {
     const RunView& run = view.runs[i];

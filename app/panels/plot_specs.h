@@ -1,5 +1,7 @@
-// The Lab's plots as values: LabView -> PlotSpec. The same plots are drawn on screen, exported as SVG, CSV
-// and text, and asserted on in tests. Nothing here knows a pixel but the room for labels.
+// The Lab's plots as values: LabView -> PlotSpec; panels.h has them in a table, which also says what is not
+// said here: title, question, axis and file of the plots that show no metric. The same plots are drawn on
+// screen, exported as SVG, CSV and text, and asserted on in tests. Nothing here knows a pixel but the room
+// for labels.
 #pragma once
 
 #include <optional>
@@ -14,7 +16,7 @@ namespace normscope::lab {
 
 struct PlotOptions {
   int step = 0;            // of the cursor
-  bool pinned = false;     // the cursor was set by hand, it is not the newest step
+  bool pinned = false;     // the cursor was set by hand; it is not the newest step
   int matrix = 0;          // index in kMatrices
   Side side = Side::main;  // of an encoder-decoder, where a plot has room for one stack only
   bool compact = false;
@@ -25,8 +27,7 @@ struct PlotOptions {
   std::optional<double> person;      // nats a letter of the one who guessed in the guessing game
 };
 
-// What tells this run apart from the others, for the end of its line: "no warm-up", "Pre-LN", "12 norms
-// moved".
+// What tells this run apart from the others, for the end of its line: "no warm-up", "Pre-LN", "12 norms moved".
 std::string short_label(const LabView& view, size_t run);
 // "letter" in words: "letter frequencies".
 std::string entropy_name(const LabView& view);
@@ -36,21 +37,20 @@ plot::PlotSpec loss_plot(const LabView&, LabData&, const PlotOptions&);
 plot::PlotSpec rate_plot(const LabView&, LabData&, const PlotOptions&);
 plot::PlotSpec gradient_by_layer_plot(const LabView&, LabData&, const PlotOptions&);
 plot::PlotSpec hidden_norm_plot(const LabView&, LabData&, const PlotOptions&);
-// Any quantity by layer at the cursor's step; gradient and hidden norm are the two above.
+// Any metric by layer at the cursor's step; gradient and hidden norm are the two above.
 plot::PlotSpec depth_plot(const LabView&, LabData&, const PlotOptions&, Metric);
 // One small plot a run, same axes: the lines are layers.
 std::vector<plot::PlotSpec> over_time_plots(const LabView&, LabData&, const PlotOptions&,
                                             Metric = Metric::gradient);
-// "Who does each layer lean on?": one triangle a run at the cursor's step; the first carries title and
+// Residual dependency: one triangle a run at the cursor's step; the first carries the
 // sentence.
 std::vector<plot::PlotSpec> dependency_plots(const LabView&, LabData&, const PlotOptions&);
 
-// The line of one stack: of an encoder-decoder each has a line, named at its end, the encoder's thin and
-// without markers.
+// The line of one stack: of an encoder-decoder each has a line, named at its end, the encoder's thin and without
+// markers.
 void dress_line(plot::Series&, const RunView&, Side, bool compact);
 float depth_pad_right(const LabView&, bool compact);
-// "Going down A: decoder falls 5.4×, encoder is flat.": from the last layer to the first; empty without
-// values.
+// "Going down A: decoder falls 5.4×, encoder is flat.": from the last layer to the first; empty without values.
 std::string stacks_sentence(char letter, const std::vector<float>& decoder,
                             const std::vector<float>& encoder);
 
@@ -65,13 +65,22 @@ void add_norm_theory(plot::PlotSpec&, const LabView&, double top);
 
 // Largest over smallest of the finite positive values; 0 when there are fewer than two.
 double spread_of(const std::vector<float>& values);
-// "layer 1 hears 16 000× less than layer 6"; empty when they differ by less than ten times.
+// How many times less of the loss reaches the first layer than the last, or the other way round.
+struct Faded {
+  bool first = true;  // it is the first layer that hears less
+  std::string times;  // "16 000×"
+};
+// Empty when they differ by less than ten times.
+std::optional<Faded> faded(const std::vector<float>& gradients);
+// "layer 1 hears 16 000× less than layer 6"; empty when faded() is.
 std::string hears_less(const std::vector<float>& gradients);
+// Title, question and brief question of a metric's plot; `title` is info().by_layer or over_time.
+void put_title(plot::PlotSpec&, const MetricInfo&, const char* title);
 // Makes an axis logarithmic with room for these values, three or four decades labelled.
 void log_axis(plot::Axis&, double lo, double hi);
 plot::Axis layer_axis(int layers);
-// Of a plot over all steps, and where its cursor stands; `flag`: with the step's number at it.
 plot::Axis step_axis(const LabView&);
+// The cursor's step, and where the hand is in another plot over time.
 void put_cursor(plot::PlotSpec&, const PlotOptions&, bool flag);
 
 }  // namespace normscope::lab

@@ -1,4 +1,4 @@
-// The plots by layer and by layer over time. See plots.h.
+// The plots by layer and by layer over time. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -144,25 +144,36 @@ double spread_of(const std::vector<float>& values) {
   return n < 2 ? 0 : range.hi / range.lo;
 }
 
-std::string hears_less(const std::vector<float>& gradients) {
+std::optional<Faded> faded(const std::vector<float>& gradients) {
   if (gradients.size() < 2 || !usable(gradients.front()) || !usable(gradients.back())) return {};
   const double ratio = double(gradients.back()) / gradients.front();
   auto rounded = [](double r) {
     const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(r)) - 1));
     return ui::grouped(std::llround(std::round(r / unit) * unit));
   };
-  if (ratio >= 10)
-    return fmt::format("layer 1 hears {}× less than layer {}", rounded(ratio), gradients.size());
-  if (ratio <= 0.1)
-    return fmt::format("layer {} hears {}× less than layer 1", gradients.size(), rounded(1 / ratio));
+  if (ratio >= 10) return Faded{true, rounded(ratio) + "×"};
+  if (ratio <= 0.1) return Faded{false, rounded(1 / ratio) + "×"};
   return {};
+}
+
+std::string hears_less(const std::vector<float>& gradients) {
+  const std::optional<Faded> less = faded(gradients);
+  if (!less) return {};
+  const size_t layers = gradients.size();
+  return fmt::format("layer {} hears {} less than layer {}", less->first ? 1 : layers, less->times,
+                     less->first ? layers : 1);
+}
+
+void put_title(PlotSpec& plot, const MetricInfo& about, const char* title) {
+  plot.title = title, plot.question = about.question, plot.brief = about.brief;
 }
 
 PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOptions& options) {
   PlotSpec plot;
   const Matrix& matrix = kMatrices[options.matrix];
   const std::string path = std::string(matrix.path) + ".grad_norm";
-  plot.id = "gradient-by-layer", plot.title = "Gradient by layer", plot.note = "norm of ∂L/∂W, log scale";
+  plot.id = "gradient-by-layer", plot.note = "norm of ∂L/∂W, log scale";
+  put_title(plot, info(Metric::gradient), info(Metric::gradient).by_layer);
   plot.x = layer_axis(most_layers(view));
   plot.y.label = fmt::format("norm of the gradient of {} {}", matrix.label, at_step(options));
   Range range;
@@ -209,7 +220,8 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
 
 PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions& options) {
   PlotSpec plot;
-  plot.id = "hidden-norm", plot.title = "Hidden-state norm";
+  plot.id = "hidden-norm";
+  put_title(plot, info(Metric::hidden_norm), info(Metric::hidden_norm).by_layer);
   plot.x = layer_axis(most_layers(view));
   Range range;
   bool sums = false;
@@ -262,25 +274,12 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
 
 namespace {
 
-// Axes, words and lines of one run; `range` and `lowest` grow to hold what its lines hold.
-PlotSpec time_plot(const LabView& view, size_t index, LabData& data, const PlotOptions& options,
-                   Metric quantity, Range& range, double& lowest) {
-  const RunView& run = view.runs[index];
-  const MetricInfo& about = info(quantity);
+// A line a layer over the steps; `range` and `lowest` grow to hold them.
+void add_layer_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric metric,
+                     const PlotOptions& options, Range& range, double& lowest) {
   const int layers = layers_of(run, options.side);
-  PlotSpec plot;
-  plot.id = fmt::format("{}-over-time-{}", about.id, run.letter), plot.title = about.over_time;
-  plot.note = about.log ? "one line per layer, log scale" : "one line per layer";
-  plot.x.lo = 0, plot.x.hi = steps_shown(view);
-  plot.x.label = "step", plot.x.integer = true, plot.x.max_ticks = 7;
-  plot.x.show_labels = index + 1 == view.runs.size();
-  plot.y.label = fmt::format("{}{}, {}: {}", about.axis,
-                             about.of_matrix ? std::string(" of ") + kMatrices[options.matrix].label : "",
-                             run.letter, run.name);
-  plot.tile = colour_of(run);
-  plot.pad_top = 4, plot.pad_bottom = plot.x.show_labels ? 26.f : 4.f;
   for (int layer = 0; layer < layers; ++layer) {
-    const auto line = over_time(data, run, quantity, options.matrix, layer, options.side);
+    const auto line = over_time(data, run, metric, options.matrix, layer, options.side);
     if (line->empty()) continue;
     const Span& span = line->span();
     range.add(span.lowest_positive), range.add(span.highest);
@@ -294,30 +293,27 @@ PlotSpec time_plot(const LabView& view, size_t index, LabData& data, const PlotO
     s.end_label = false, s.end_marker = false;
     plot.series.push_back(std::move(s));
   }
-  plot.cursor = Cursor{double(options.step), ""};
-  return plot;
 }
 
-// How far apart the layers are at the cursor: at the ends of the lowest and the highest line, or beside them.
-void say_spread(PlotSpec& plot, const RunView& run, const PlotOptions& options, Metric quantity) {
+// How far the layers lie apart at the cursor: at the ends of the lines, or beside them.
+void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOptions& options) {
   const int layers = layers_of(run, options.side);
   std::vector<float> now;
   for (int layer = 0; layer < layers; ++layer) now.push_back(at_cursor(plot, layer, options.step));
   const double spread = spread_of(now);
-  const std::string words = quantity == Metric::gradient ? hears_less(now) : std::string{};
-  if (!words.empty() && spread >= 10 && plot.series.size() > 1) {
+  const std::optional<Faded> less = metric == Metric::gradient ? faded(now) : std::nullopt;
+  if (less && spread >= 10 && plot.series.size() > 1) {
     Series &bottom = plot.series.front(), &top = plot.series.back();
     top.letter = fmt::format("layer {}", layers), top.end_label = true;
     bottom.letter = "layer 1", bottom.end_label = true;
-    const bool rising = now.back() > now.front();
-    const size_t from = words.find("hears ") + 6, to = words.find(" less");
-    (rising ? bottom : top).name = words.substr(from, to - from) + " less";
-    plot.sentence = has_both(run) ? fmt::format("{}'s {}: {}.", run.letter, side_word(options.side), words)
-                                  : fmt::format("{}: {}.", run.letter, words);
+    (less->first ? bottom : top).name = less->times + " less";
+    const std::string who =
+        has_both(run) ? fmt::format("{}'s {}", run.letter, side_word(options.side)) : letter_of(run);
+    plot.sentence = fmt::format("{}: {}.", who, hears_less(now));
   } else if (spread > 0) {
     std::string text =
         fmt::format("spread {}×", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread)));
-    if (quantity == Metric::gradient && was_apart(plot.series, 5 * spread)) text += ", recovered";
+    if (metric == Metric::gradient && was_apart(plot.series, 5 * spread)) text += ", recovered";
     plot.sentence = text;
     const float y = now[now.size() / 2];
     plot.notes.push_back(
@@ -328,17 +324,34 @@ void say_spread(PlotSpec& plot, const RunView& run, const PlotOptions& options, 
 }  // namespace
 
 std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const PlotOptions& options,
-                                      Metric quantity) {
+                                      Metric metric) {
   std::vector<PlotSpec> plots;
+  const Matrix& matrix = kMatrices[options.matrix];
+  const MetricInfo& about = info(metric);
   Range range;
   double lowest = 0;
   for (size_t i = 0; i < view.runs.size(); ++i) {
-    plots.push_back(time_plot(view, i, data, options, quantity, range, lowest));
-    say_spread(plots.back(), view.runs[i], options, quantity);
+    const RunView& run = view.runs[i];
+    PlotSpec plot;
+    plot.id = fmt::format("{}-over-time-{}", about.id, run.letter);
+    put_title(plot, about, about.over_time);
+    plot.note = about.log ? "one line per layer, log scale" : "one line per layer";
+    plot.x.lo = 0, plot.x.hi = steps_shown(view);
+    plot.x.label = "step", plot.x.integer = true, plot.x.max_ticks = 7;
+    plot.x.show_labels = i + 1 == view.runs.size();
+    plot.y.label =
+        fmt::format("{}{}, {}: {}", about.axis, about.of_matrix ? std::string(" of ") + matrix.label : "",
+                    run.letter, run.name);
+    plot.tile = colour_of(run);
+    plot.pad_top = 4, plot.pad_bottom = plot.x.show_labels ? 26.f : 4.f;
+    add_layer_lines(plot, data, run, metric, options, range, lowest);
+    say_spread(plot, run, metric, options);
+    plot.cursor = Cursor{double(options.step), ""};
+    plots.push_back(std::move(plot));
   }
   for (PlotSpec& plot : plots) {
     plot.hover = options.hover_step;
-    if (!info(quantity).log) {
+    if (!about.log) {
       linear_axis(plot.y, lowest, range.hi);
       plot.y.max_ticks = 2;
       continue;

@@ -1,4 +1,4 @@
-// The plots that a cell's selector brings, and the triangles of residual dependency. See plots.h.
+// The plots that a cell's selector brings, and the triangles of residual dependency. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,6 +40,16 @@ double even_attention(const ModelConfig& model) {
   return model.architecture == Architecture::Encoder ? std::log(T) : std::lgamma(T + 1) / T;
 }
 
+// The level of that, and its value.
+double add_even_line(PlotSpec& plot, const ModelConfig& model) {
+  RefLine even;
+  even.value = even_attention(model);
+  even.label = fmt::format("everywhere alike {:.2f}", even.value);
+  even.label_left = true;
+  plot.lines.push_back(even);
+  return even.value;
+}
+
 std::string cosine_sentence(Best most, const char* what) {
   if (!most.run) return {};
   if (most.value >= 0.8)
@@ -48,9 +58,9 @@ std::string cosine_sentence(Best most, const char* what) {
                      std::string(1, static_cast<char>(std::toupper(what[0]))) + (what + 1), most.value);
 }
 
-std::string sentence_of(Metric quantity, Best last, Best spread, int layers) {
+std::string sentence_of(Metric metric, Best last, Best spread, int layers) {
   if (!last.run) return {};
-  switch (quantity) {
+  switch (metric) {
     case Metric::token_cosine:
       return cosine_sentence(last, "tokens");
     case Metric::layer_cosine:
@@ -81,12 +91,13 @@ RefLine even_line(const ModelConfig& model) {
 
 }  // namespace
 
-PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& options, Metric quantity) {
-  if (quantity == Metric::gradient) return gradient_by_layer_plot(view, data, options);
-  if (quantity == Metric::hidden_norm) return hidden_norm_plot(view, data, options);
-  const MetricInfo& about = info(quantity);
+PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& options, Metric metric) {
+  if (metric == Metric::gradient) return gradient_by_layer_plot(view, data, options);
+  if (metric == Metric::hidden_norm) return hidden_norm_plot(view, data, options);
+  const MetricInfo& about = info(metric);
   PlotSpec plot;
-  plot.id = fmt::format("{}-by-layer", about.id), plot.title = about.by_layer, plot.note = about.note;
+  plot.id = fmt::format("{}-by-layer", about.id), plot.note = about.note;
+  put_title(plot, about, about.by_layer);
   int layers = 1;
   for (const RunView& run : view.runs)
     for (Side side : sides_of(run)) layers = std::max(layers, layers_of(run, side));
@@ -100,7 +111,7 @@ PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& optio
   for (size_t i = 0; i < view.runs.size(); ++i) {
     const RunView& run = view.runs[i];
     for (Side side : sides_of(run)) {
-      DepthPoints points = along_depth(data, run, quantity, options.matrix, options.step, side);
+      DepthPoints points = along_depth(data, run, metric, options.matrix, options.step, side);
       if (!points.measured()) continue;
       for (float v : points.y)
         if (std::isfinite(v)) {
@@ -120,13 +131,11 @@ PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& optio
       plot.series.push_back(std::move(s));
     }
   }
-  plot.sentence = sentence_of(quantity, last, spread, layers);
+  plot.sentence = sentence_of(metric, last, spread, layers);
   if (plot.series.empty() && view.step > 0) plot.sentence = "These runs do not measure this.";
-  if (quantity == Metric::attention_entropy && last.run && !any_both(view)) {
-    plot.lines.push_back(even_line(last.run->spec->model));
-    hi = std::max(hi, plot.lines.back().value);
-  }
-  if (quantity == Metric::token_cosine) add_cosine_theory(plot, view, options.step);
+  if (metric == Metric::attention_entropy && last.run && !any_both(view))
+    hi = std::max(hi, add_even_line(plot, last.run->spec->model));
+  if (metric == Metric::token_cosine) add_cosine_theory(plot, view, options.step);
   if (about.log && hi > 0) {
     log_axis(plot.y, lo, hi);
   } else {
@@ -142,16 +151,28 @@ PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& optio
 
 namespace {
 
+// What the last state of a run is made of: 0 its newest branch, otherwise so many of its parts.
+struct Leaning {
+  long parts = 0;
+  size_t of = 0;
+  bool operator==(const Leaning& other) const {
+    return parts == other.parts && (parts == 0 || parts == kAll || of == other.of);
+  }
+  static constexpr long kAll = -1;
+};
+
+Leaning leaning_of(const Dependency& d) {
+  const size_t count = d.rows.back().size();
+  if (d.newest() > 0.8) return {0, count};
+  if (d.parts() > 0.5 * static_cast<double>(count)) return {Leaning::kAll, count};
+  return {std::max(1L, std::lround(d.parts())), count};
+}
+
 // "A leans on its newest branch, B on about 3 of 13, C on all."
 std::string lean_sentence(const std::vector<std::pair<char, Dependency>>& runs) {
-  std::vector<std::pair<std::string, std::string>> groups;  // what is leant on, and who leans on it
+  std::vector<std::pair<Leaning, std::string>> groups;  // what is leant on, and who leans on it
   for (const auto& [letter, d] : runs) {
-    const double count = static_cast<double>(d.rows.back().size());
-    const std::string what =
-        d.newest() > 0.8 ? "its newest branch"
-        : d.parts() > 0.5 * count
-            ? "all"
-            : fmt::format("about {} of {}", std::max(1L, std::lround(d.parts())), d.rows.back().size());
+    const Leaning what = leaning_of(d);
     auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == what; });
     if (same == groups.end())
       groups.emplace_back(what, std::string(1, letter));
@@ -161,9 +182,12 @@ std::string lean_sentence(const std::vector<std::pair<char, Dependency>>& runs) 
   std::string text;
   for (const auto& [what, letters] : groups) {
     const bool one = letters.size() == 1;
-    text += (text.empty() ? "" : ", ") + letters +
-            (text.empty() ? one ? " leans on " : " lean on " : " on ") +
-            (what.starts_with("its") && !one ? "their newest branch" : what);
+    text += (text.empty() ? "" : ", ") + letters;
+    text += text.size() == letters.size() ? one ? " leans on " : " lean on " : " on ";
+    if (what.parts == 0)
+      text += one ? "its newest branch" : "their newest branch";
+    else
+      text += what.parts == Leaning::kAll ? "all" : fmt::format("about {} of {}", what.parts, what.of);
   }
   return text + ".";
 }
@@ -175,11 +199,7 @@ std::vector<PlotSpec> dependency_plots(const LabView& view, LabData& data, const
   std::vector<std::pair<char, Dependency>> measured;
   for (const RunView& run : view.runs) {
     PlotSpec plot;
-    plot.id = fmt::format("dependency-{}", run.letter);
-    plot.title = "Who does each layer lean on?", plot.note = "residual dependency β²";
     plot.tile = colour_of(run);
-    plot.y.label = fmt::format("residual dependency at step {}, {}: {}", ui::grouped(options.step),
-                               run.letter, run.name);
     Dependency d = dependency(data, run, options.step, options.side);
     if (d.measured()) {
       HeatMap heat;

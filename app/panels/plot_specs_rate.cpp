@@ -1,4 +1,4 @@
-// The learning rate: what was used, what is planned, and the handles that change it.
+// The learning rate: what was used, what is planned, and the handles that change it. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,9 +8,10 @@
 #include "app/ui/widgets.h"
 
 namespace normscope::lab {
-namespace {
 
 using namespace plot;
+
+namespace {
 
 std::string letter_of(const RunView& run) { return std::string(1, run.letter); }
 int colour_of(const RunView& run) { return run.letter - 'A'; }
@@ -23,9 +24,10 @@ Schedule schedule_of(const RunView& run, size_t index, const PlotOptions& option
   return schedule;
 }
 
-// "full rate at once", "warm-up 200", "full rate at once, then inverse_sqrt"
-std::string schedule_words(const Schedule& schedule) {
-  std::string text = schedule.warmup > 0 ? fmt::format("warm-up {}", schedule.warmup) : "full rate at once";
+// "full rate at once", "warm-up 200", "full rate at once, then 1/√step"; `lead`: before the length of a
+// warm-up.
+std::string schedule_words(const Schedule& schedule, std::string_view lead = "warm-up ") {
+  std::string text = schedule.warmup > 0 ? fmt::format("{}{}", lead, schedule.warmup) : "full rate at once";
   if (schedule.kind == Schedule::Kind::InverseSqrt) text += ", then 1/√step";
   if (schedule.kind == Schedule::Kind::LinearDecay) text += ", then down to 0";
   if (schedule.kind == Schedule::Kind::StepDecay) text += ", then in steps";
@@ -40,14 +42,26 @@ struct RateGroup {
   std::vector<size_t> runs;
 };
 
-// What was used stays named: a change is told with its step.
-std::string words_of(const RateGroup& group) {
-  std::string now = schedule_words(group.schedule);
-  const std::string was = schedule_words(group.began);
-  if (group.changed == 0 || now == was) return now;
-  constexpr std::string_view kWarmup = "warm-up ";
-  if (was.starts_with(kWarmup) && now.starts_with(kWarmup)) now.erase(0, kWarmup.size());
-  return fmt::format("{} → {} at {}", was, now, ui::grouped(group.changed));
+// Two schedules that are told in the same words.
+bool told_alike(const Schedule& a, const Schedule& b) {
+  return a.kind == b.kind && std::max(a.warmup, 0) == std::max(b.warmup, 0);
+}
+
+bool changed(const RateGroup& group) {
+  return group.changed != 0 && !told_alike(group.schedule, group.began);
+}
+
+// What was used stays named: a change is told with its step. `brief`: a full rate from the start in two
+// words.
+std::string words_of(const RateGroup& group, bool brief) {
+  const Schedule &now = group.schedule, &was = group.began;
+  if (!changed(group)) {
+    const bool plain = now.warmup <= 0 && now.kind == Schedule::Kind::Constant;
+    return brief && plain ? "full rate" : schedule_words(now);
+  }
+  const bool both_rise = was.warmup > 0 && now.warmup > 0;
+  return fmt::format("{} → {} at {}", schedule_words(was), schedule_words(now, both_rise ? "" : "warm-up "),
+                     ui::grouped(group.changed));
 }
 
 RateGroup rate_group_of(const RunView& run, size_t index, const PlotOptions& options) {
@@ -120,7 +134,6 @@ void add_rate_names(PlotSpec& plot, const std::vector<RateGroup>& groups, const 
   for (const RateGroup& group : groups) {
     std::string letters;
     for (size_t i : group.runs) letters += (letters.empty() ? "" : ", ") + letter_of(view.runs[i]);
-    std::string words = words_of(group);
     // At the line that was drawn: where the change came after the rise, that of the beginning.
     const bool past = group.changed > group.began.warmup;
     const Schedule& drawn = past ? group.began : group.schedule;
@@ -128,16 +141,16 @@ void add_rate_names(PlotSpec& plot, const std::vector<RateGroup>& groups, const 
     if (drawn.warmup > 0) {
       // Right below the line's rising part, where it is three quarters up.
       const double x = std::min<double>(drawn.warmup, end) * 0.72;
-      plot.notes.push_back(
-          {x, peak * 0.62, letters, words, Ink::run(colour_of(view.runs[group.runs.front()])), 14, 16});
+      plot.notes.push_back({x, peak * 0.62, letters, words_of(group, false),
+                            Ink::run(colour_of(view.runs[group.runs.front()])), 14, 16});
       continue;
     }
     // Between the line and the rise of the others there is little room: a name that an early cursor would
     // cross begins behind it, and there, as with four letters, it is shorter.
     const double from = options.step < 0.3 * end ? options.step : 0;
-    if ((from > 0 || view.runs.size() > 3) && words == "full rate at once") words = "full rate";
-    plot.notes.push_back(
-        {from, peak, letters, words, Ink::run(colour_of(view.runs[group.runs.front()])), 12, row});
+    const bool brief = from > 0 || view.runs.size() > 3;
+    plot.notes.push_back({from, peak, letters, words_of(group, brief),
+                          Ink::run(colour_of(view.runs[group.runs.front()])), 12, row});
     row += 16;
   }
 }
@@ -170,9 +183,8 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
 
 PlotSpec rate_plot(const LabView& view, LabData& data, const PlotOptions& options) {
   PlotSpec plot;
-  plot.id = "rate", plot.title = "Learning rate", plot.note = "drag a handle to change the schedule";
+  plot.note = "drag a handle to change the schedule";
   plot.x = step_axis(view);
-  plot.y.label = "learning rate";
   const int end = static_cast<int>(plot.x.hi);
   double top = 0;
   const std::vector<RateGroup> groups = rate_groups(view, options);

@@ -1,4 +1,4 @@
-// What the papers predict, laid over what was measured: named curves of measure/theory.h. See plots.h.
+// What the papers predict, laid over what was measured: named curves of measure/theory.h. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -157,9 +157,8 @@ void mark_last_layer(PlotSpec& plot, const Prediction& p) {
 
 }  // namespace
 
-// Only where every assumption of a line holds (measure/theory_curves.h). Post-LN without cross-attention has
-// the mark of its last layer alone: "all layers alike" is true of one position's loss, and the plots show a
-// batch's.
+// Only where every assumption of a line holds (measure/theory_curves.h). Post-LN without cross-attention has the
+// mark of its last layer alone: "all layers alike" is true of one position's loss, and the plots show a batch's.
 bool add_gradient_theory(PlotSpec& plot, const LabView& view, LabData& data, const std::string& path,
                          int step) {
   std::vector<Prediction> all;

@@ -27,9 +27,8 @@ struct PlotHit {
 };
 
 // Draws the plot's plot area with ticks and labels into `rect` (title and sentence are the panel's, see
-// draw_panel). Registers `name` as a region and NAME/HANDLE for each handle. Wheel zooms (Shift: y), drag
-// pans when zoomed, double click resets. `highlight`: id of a series to emphasise (others fade), from hover
-// elsewhere.
+// draw_panel). Registers `name` as a region and NAME/HANDLE for each handle. Wheel zooms (Shift: y), drag pans
+// when zoomed, double click resets. `highlight`: id of a series to emphasise (others fade), from hover elsewhere.
 PlotHit draw_plot(ui::Ui&, std::string_view name, const ui::Rect&, const PlotSpec&, View&,
                   std::string_view help, std::string_view highlight = {});
 // Panel with the plot's title, note and sentence, the plot inside. `right`: px kept free in the title row.

@@ -32,8 +32,7 @@ struct PlotMap {
   ui::Vec operator()(double px, double py) const { return {x(px), y(py)}; }
 };
 
-// The range that is shown: the view's where zoomed, else the axis' own; always with hi > lo (and > 0 on log
-// axes).
+// The range that is shown: the view's where zoomed, else the axis' own; always with hi > lo (and > 0 on log axes).
 std::pair<double, double> shown_range(const Axis&, const std::optional<std::pair<double, double>>& view);
 
 // At most `most` ticks inside [lo, hi]: round numbers, or decades on a log axis ("10⁻⁴"; plain from 0.001 to

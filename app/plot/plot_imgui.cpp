@@ -254,7 +254,8 @@ PlotHit draw_plot(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const
 
 PlotHit draw_plot_panel(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const PlotSpec& plot,
                         View& view, std::string_view help, float right, std::string_view highlight) {
-  ui::Rect content = ui::panel(ui, rect, {plot.title, plot.note, plot.sentence, right, false});
+  ui::Rect content =
+      ui::panel(ui, rect, {plot.title, plot.note, plot.sentence, right, false, plot.question, plot.brief});
   // The plot's own padding reaches into the panel's: ticks stand under the title.
   content.x = rect.x + 4, content.w = rect.w - 8;
   content.h = rect.bottom() - content.y - 4;

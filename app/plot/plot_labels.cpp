@@ -118,8 +118,7 @@ void label_ends(Builder& b) {
   std::vector<float> placed = spread(slots, a.y + 9, a.bottom() - 2);
   for (size_t i = 0; i < labels.size(); ++i) {
     const float w = width_of(*labels[i].series, detail, b.measure);
-    // The place that was computed, or the next free one: a run's label is never lost while there is room at
-    // all.
+    // The place that was computed, or the next free one: a run's label is never lost while there is room at all.
     for (float d = 0; d < a.h; d = d <= 0 ? 4 - d : -d) {
       float y = placed[i] + d;
       if (y < a.y + 8 || y > a.bottom() - 1 || !b.is_free({x - 1, y - 10, w + 2, 12.5f})) continue;
@@ -144,9 +143,8 @@ bool nearest_free(const ui::Rect& inside, ui::Vec p, float width, const std::fun
   return best < 1e9f;
 }
 
-// A text near a point: the wanted place first, then around the point, then wherever it crosses nothing. A
-// place on a grid line or reference line moves beside it. What finds no place is left out: a text over a line
-// says neither.
+// A text near a point: the wanted place first, then around the point, then wherever it crosses nothing. A place on
+// a grid line or reference line moves beside it. What finds no place is left out: a text over a line says neither.
 bool place_near(Builder& b, ui::Vec p, ui::Vec offset, float width, ui::Vec& found) {
   const ui::Rect inside = b.out.map.area;
   std::vector<ui::Vec> tries{

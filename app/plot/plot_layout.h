@@ -84,8 +84,8 @@ float pad_for_labels(const PlotSpec&, const Measure&, float width);
 // The plot as a picture of its own, of this width: no handles, what the cells of the screen leave to their
 // neighbours (ticks, names of lines) on it.
 PlotSpec still(const PlotSpec&, const Measure&, float width);
-// What its axes are, in words, for under such a picture: "across: layer; up: norm of the gradient of W₂ at
-// step 200".
+// What its axes are, in words, for under such a picture: "across: layer; up: norm of the gradient of W₂ at step
+// 200".
 std::string caption(const PlotSpec&);
 // Where the longest line ends, as data x (the cursor where there is one).
 double end_of_lines(const PlotSpec&);

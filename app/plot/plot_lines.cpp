@@ -33,8 +33,7 @@ class Columns {
  public:
   Columns(const Series& s, const PlotMap& map, float width, std::vector<ui::Vec>& out)
       : s_(s), map_(map), width_(width), out_(out) {}
-  // Point i, and those after it, up to `end`, that surely share its column and are finite. Returns the last
-  // one.
+  // Point i, and those after it, up to `end`, that surely share its column and are finite. Returns the last one.
   size_t add(size_t i, size_t end) {
     if (first_ == none || s_.x_at(i) >= sure_) enter(i, s_.x_at(i));
     const float* y = s_.y.values.data();

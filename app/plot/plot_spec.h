@@ -147,6 +147,7 @@ struct Handle {
 struct PlotSpec {
   std::string id{};  // file name of exports: "loss"
   std::string title{}, note{}, sentence{};
+  std::string question{}, brief{};  // after the title: the same in plain words, and with few of them
   Axis x, y;
   std::vector<Band> bands{};
   std::vector<RefLine> lines{};

@@ -151,6 +151,15 @@ class Writer {
   ui::Rect clip_;
 };
 
+// Question and note, or the one of them that has room; without a question the note always.
+std::string words_behind(const PlotSpec& plot, float room) {
+  const ui::TextStyle body{ui::Face::sans, ui::type::body};
+  if (plot.question.empty()) return plot.note;
+  const std::string both = plot.question + (plot.note.empty() ? "" : "   ") + plot.note;
+  if (estimated_width(body, both) <= room) return both;
+  return estimated_width(body, plot.question) <= room ? plot.question : plot.brief;
+}
+
 }  // namespace
 
 std::string to_svg(const PlotSpec& plot, const ui::Theme& theme, ExportSize size, const View& view) {
@@ -165,7 +174,8 @@ std::string to_svg(const PlotSpec& plot, const ui::Theme& theme, ExportSize size
   w.put(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" "
       "height=\"{1:g}\" viewBox=\"0 0 {0:g} {1:g}\">\n<title>{2}</title>\n",
-      size.width, size.height, escaped(plot.title));
+      size.width, size.height,
+      escaped(plot.question.empty() ? plot.title : plot.title + ": " + plot.question));
   w.put("<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n", ui::to_hex(theme.panel));
   w.put(
       "<clipPath id=\"area\"><rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" "
@@ -175,10 +185,10 @@ std::string to_svg(const PlotSpec& plot, const ui::Theme& theme, ExportSize size
     const ui::TextStyle bold{ui::Face::bold, ui::type::title}, body{ui::Face::sans, ui::type::body};
     ui::Vec at{ui::space::pad, title_row.centre().y + 5};
     w.text(at, bold, theme.ink, plot.title);
-    if (!picture.note.empty())
-      w.text({at.x + estimated_width(bold, plot.title) + 12, at.y}, body, theme.ink3, picture.note);
-    if (!plot.sentence.empty())
-      w.text({at.x, sentence_row.centre().y + 1}, body, theme.ink2, plot.sentence);
+    const float behind = at.x + estimated_width(bold, plot.title) + 12;
+    if (const std::string words = words_behind(picture, size.width - ui::space::pad - behind); !words.empty())
+      w.text({behind, at.y}, body, theme.ink3, words);
+    if (!plot.sentence.empty()) w.text({at.x, sentence_row.centre().y + 1}, body, theme.ink2, plot.sentence);
   }
   if (!below.empty())
     w.text({ui::space::pad, caption_row.bottom() - 8}, {ui::Face::sans, ui::type::tick}, theme.ink3, below);

@@ -70,7 +70,8 @@ void quoted(std::string& out, std::string_view s) {
 
 std::string to_text(const PlotSpec& plot) {
   std::string out = plot.title;
-  if (!plot.note.empty()) out += ": " + plot.note;
+  for (const std::string* words : {&plot.question, &plot.note})
+    if (!words->empty()) out += (words == &plot.note && !plot.question.empty() ? "\n" : ": ") + *words;
   out += '\n';
   if (!plot.sentence.empty()) out += plot.sentence + '\n';
   if (!plot.heat) {
@@ -83,8 +84,7 @@ std::string to_text(const PlotSpec& plot) {
   for (const Series& s : plot.series) describe(out, s, plot.cursor);
   for (const Band& b : plot.bands)
     if (!b.label.empty()) out += "band: " + b.label + '\n';
-  for (const Note& n : plot.notes)
-    out += "note: " + (n.letter.empty() ? "" : n.letter + " ") + n.text + '\n';
+  for (const Note& n : plot.notes) out += "note: " + (n.letter.empty() ? "" : n.letter + " ") + n.text + '\n';
   if (plot.heat) {
     const HeatMap& h = *plot.heat;
     if (!plot.y.label.empty()) out += "cells: " + plot.y.label + '\n';

@@ -1,5 +1,5 @@
-// How far a hand may zoom and pan a plot: never beyond what there is to see, never closer than its numbers
-// tell apart. Used by the screen renderer; plain numbers, no window.
+// How far a plot may be zoomed and panned: never beyond its data, never closer than its numbers can be told apart.
+// Used by the screen renderer; plain numbers, no window.
 #pragma once
 
 #include <optional>

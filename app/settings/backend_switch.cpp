@@ -1,4 +1,5 @@
 #include "app/settings/backend_switch.h"
+#include "engine/spec/backend_choice.h"
 
 #include <array>
 
@@ -13,7 +14,7 @@ constexpr const char* kHelp =
 
 std::string help_of(const BackendSwitch& s) {
   std::string help = kHelp;
-  if (!s.reason.empty()) help += " Not here: " + s.reason + ".";
+  if (!s.reason.empty()) help += " " + not_here(s.reason);
   if (!s.note.empty()) help += " " + s.note + ".";
   return help;
 }
@@ -59,6 +60,8 @@ void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optiona
 
 }  // namespace
 
+std::string not_here(const std::string& reason) { return "Not here: " + reason + "."; }
+
 float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, float words,
                           std::optional<BackendChoice>& choice) {
   constexpr float h = 28, gap = 6;
@@ -69,18 +72,17 @@ float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, floa
     ButtonOptions options;
     options.style = {Face::sans, type::body};
     options.selected = s.now.tf32;
-    if (button(ui, "app/tf32", {x, y, kTf32Width, h}, "TF32",
-               "Matrix products with 10 bits of mantissa instead of 23: faster, and no longer the CPU's "
-               "numbers. Off at "
-               "first.",
-               options))
+    if (button(
+            ui, "app/tf32", {x, y, kTf32Width, h}, "TF32",
+            "Matrix products with 10 bits of mantissa instead of 23: faster, and no longer the CPU's numbers. "
+            "Off at first.",
+            options))
       choice = BackendChoice{true, !s.now.tf32};
     x -= gap;
   }
   x -= kBackendWidth;
   draw_segments(ui, s, {x, y, kBackendWidth, h}, choice);
-  // Why there is no CUDA is the segment's help; only a device that was lost while runs were on it is told
-  // here.
+  // Why there is no CUDA is the segment's help; only a device that was lost while runs were on it is told here.
   if (s.note.empty() || words < 40) return x;
   const Rect place{x - 10 - words, room.y, words, room.h};
   const TextStyle style{Face::sans, type::body};

@@ -8,6 +8,7 @@
 
 #include "app/ui/widgets.h"
 #include "engine/lab/lab.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope {
 
@@ -16,6 +17,9 @@ struct BackendSwitch {
   std::string reason;  // why there is no CUDA; empty: there is
   std::string note;    // why the runs are no longer where they were asked to be
 };
+
+// "Not here: there is no NVIDIA GPU."
+std::string not_here(const std::string& reason);
 
 inline constexpr float kBackendWidth = 104, kTf32Width = 50;
 

@@ -75,9 +75,8 @@ void draw_seeds_button(Ui& ui, const LabView& view, const Rect& rect, bool narro
           ui, "lab/luck", rect, text,
           running
               ? "Runs with other seeds go on in the background. Click to stop them; what is complete stays."
-              : "Trains every run again with four other seeds, in the background, and shows how far their "
-                "losses "
-                "lie apart as a band.",
+              : "Seed variability: trains every run again with four other seeds, in the background, and shows how "
+                "far their losses lie apart as a band.",
           options))
     commands.emplace_back(CheckSeeds{!running});
 }

@@ -1,5 +1,5 @@
 // The row "data": what the runs learn from. Its list has the tasks that fit their architecture, and a field
-// for a file of one's own, which may also be dropped on the window.
+// for the user's own file, which may also be dropped on the window.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -48,7 +48,7 @@ struct Rows {
   void mark_pending(const Field& field, const ui::Rect& rect);
   // Says before a change that it restarts: under the mouse or in focus.
   void hint(const Field& field, const ui::Rect& rect);
-  // What a step would cost with this value: soft, nothing is refused for it.
+  // What a step would cost with this value: a hint; nothing is refused for it.
   void predict(const Field& field, const std::string& value, int only);
   std::string help(const Field& field) const;
   ui::FieldOptions options_of(const Field& field, const Shown& shown) const;

@@ -8,16 +8,17 @@
 #include <cmath>
 #include <utility>
 
-#include "app/settings/backend_switch.h"
-#include "app/view/shortcuts.h"
-#include "app/panels/plot_files.h"
-#include "app/settings/settings_rows.h"
 #include "app/lessons/kept.h"
 #include "app/lessons/player.h"
-#include "app/shell/plain_message.h"
+#include "app/panels/plot_files.h"
+#include "app/settings/backend_switch.h"
+#include "app/settings/settings_rows.h"
 #include "app/shell/guard.h"
+#include "app/shell/plain_message.h"
 #include "app/ui/widgets.h"
+#include "app/view/shortcuts.h"
 #include "engine/core/boundary.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope {
 namespace {
@@ -78,6 +79,7 @@ std::string cuda_reason(const AppState& state) {
 float backend_switch(AppState& state, Ui& ui, const Rect& room, bool wide) {
   std::optional<BackendChoice> choice;
   const BackendSwitch now{state.view->backend, cuda_reason(state), state.view->backend_note};
+  state.no_cuda = now.reason;
   const float left = draw_backend_switch(ui, now, room,
                                          ui.size().x >= 1600 ? 330.f
                                          : wide              ? 150.f

@@ -1,6 +1,6 @@
-// Everything the visualizer's screens share, and the one function that draws a whole frame. Window,
-// screenshot command and tests all call draw_app between ImGui::NewFrame and ImGui::Render; where the frames
-// come from is their business.
+// Everything the visualizer's screens share, and the one function that draws a whole frame. Window, screenshot
+// command and tests all call draw_app between ImGui::NewFrame and ImGui::Render; where the frames come from is up
+// to them.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "app/shell/shell.h"
 #include "app/lab/lab_screen.h"
 #include "app/shell/session_sidecar.h"
+#include "app/shell/shell.h"
 #include "app/ui/ui.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope {
 
@@ -24,8 +25,7 @@ class Player;
 enum class Screen : uint8_t { lab, lessons };
 
 struct AppState {
-  // The session that is shown and commanded. Without one, `view` is shown and commands only land in
-  // `commands`.
+  // The session that is shown and commanded. Without one, `view` is shown and commands only land in `commands`.
   Lab* lab = nullptr;
   std::shared_ptr<const LabView> view;
 
@@ -36,6 +36,7 @@ struct AppState {
   BackendChoice backend;  // as the user chose it; where the runs are stands in the view
   std::shared_future<std::string>
       cuda;                  // why there is no CUDA, once that is known; invalid: asked when drawn
+  std::string no_cuda;       // why CUDA cannot be chosen, as the switch says it in this frame; empty: it can
   bool record_text = false;  // keep what is written on screen (tests)
   bool remembers = true;     // false: safe mode, progress in the course is neither read nor written
   std::string stash;         // folder for sessions that others replaced; empty: none are kept
@@ -46,7 +47,7 @@ struct AppState {
   lab::LabScreen lab_screen;
   shell::Shell shell;                       // shortcuts, palette, undo, glossary, guessing game
   std::shared_ptr<lessons::Player> player;  // made when its screen is opened first
-  SidecarState sidecar;                 // of the saved session, as it was handed over last
+  SidecarState sidecar;                     // of the saved session, as it was handed over last
   std::function<void()> wake;               // rung by the player's measurements from their thread
   std::vector<lab::Command>
       commands;  // what the hand asked for in the last frame; already posted when lab is set

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "app/panels/panels.h"
+#include "app/panels/plot_cell.h"
 #include "app/shell/palette.h"
 #include "engine/spec/spec.h"
 
@@ -43,12 +45,10 @@ constexpr Words kWhole[] = {
     {"diagram/preset-more", "diagram: more placements"},
     {"diagram/stack", "diagram: encoder or decoder"},
     {"plot/tab", "plot: which one"},
-    {"plot/rate/peak", "plot: peak of the learning rate"},
     {"plot/matrix", "plot by layer: which matrix"},
     {"plot/matrix-over-time", "plot over time: which matrix"},
     {"plot/stack", "plot by layer: encoder or decoder"},
     {"plot/stack-over-time", "plot over time: encoder or decoder"},
-    {"plot/dependency/batch", "dependency plot: whole batch"},
     {"transport/budget", "transport: budget of steps"},
     {"transport/pace", "transport: budget and speed"},
     {"lesson/course", "lesson: the whole course"},
@@ -59,7 +59,7 @@ constexpr Words kWhole[] = {
 constexpr Words kParts[] = {
     {"attn", "attention"},        {"ffn", "feed-forward"},
     {"cross", "cross-attention"}, {"before", "norm before"},
-    {"after", "norm after"},      {"trunk", "norm on the trunk"},
+    {"after", "norm after"},      {"trunk", "norm on the stream"},
     {"final", "final norm"},      {"embedding", "norm on the embedding"},
     {"skip", "leave out"},        {"rate", "learning rate"},
 };
@@ -128,6 +128,7 @@ std::string plot_menu(const Parts& parts) {
 
 std::string control_title(std::string_view name) {
   if (const std::string_view words = find(kWhole, name); !words.empty()) return std::string(words);
+  if (const lab::PanelControl* own = lab::panel_control(name)) return std::string(own->title);
   const Parts parts = parts_of(name);
   const std::string& first = parts[0];
   const size_t count = parts.size();

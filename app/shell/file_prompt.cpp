@@ -115,7 +115,7 @@ std::string completed(const FilePrompt& prompt, const std::vector<Row>& rows) {
   return rows.size() == 1 ? rows.front().path : prompt.path;
 }
 
-// Enter, the button or a double click: a folder is entered, a file is the choice.
+// Enter, the button or a double click: a folder is entered, and a file is the choice.
 std::optional<FileChoice> go(Ui& ui, FilePrompt& prompt, const std::vector<Row>& rows) {
   if (prompt.selected >= 0 && prompt.selected < static_cast<int>(rows.size())) {
     const Row row = rows[static_cast<size_t>(prompt.selected)];

@@ -25,7 +25,7 @@ struct FilePrompt {
   std::string path{};            // as typed
   std::string says{};            // why Enter did not do it
   std::string again{};           // the path that Enter does it for when it is pressed once more
-  bool done = false;             // what was asked for was done: it closes
+  bool done = false;             // the request was carried out: it closes
   int selected = -1, first = 0;  // rows of the list
   double clicked = -1;           // when a row was, in seconds; a second click soon after opens it
   bool entered = false;          // that click entered a folder

@@ -51,7 +51,7 @@ double Guesses::nats() const { return count_ ? sum_ / count_ : std::numeric_limi
 void start_game(GuessingGame& state, const RunSpec& spec) {
   const auto task = make_task(spec.data);
   if (task->form() != TaskForm::NextSymbol || task->vocabulary() > 4096)
-    throw Error("the opener needs a text of letters; these runs learn something else");
+    throw Error("the guessing game needs a text of letters; these runs learn something else");
   constexpr int kLength = kGiven + kGameLetters;
   Batch batch(1, kLength);
   task->batch(spec.seed, 1, Split::Validation, 1, kLength, batch.tokens, batch.targets);
@@ -139,7 +139,7 @@ bool draw_game(ui::Ui& ui, GuessingGame& state, const LabView& view) {
                             "Your line stays on the loss plot after ten guesses.", look);
   if (state.guesses.count() >= kGameEnough &&
       button(ui, "app/opener/lesson", rest.take_right(108), "First lesson",
-             "Why run A never gets past letter frequencies: the first lesson of the course."))
+             "Why run A never gets past letter frequencies (the unigram entropy): the first lesson."))
     state.lesson = true;
   if (close || state.lesson || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ui.edit() = {}, ui.close_popup();
   ui.end_popup();

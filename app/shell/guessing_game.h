@@ -44,8 +44,7 @@ inline constexpr int kGameLetters = 40;
 // As few guesses as the line on the plot may rest on.
 inline constexpr int kGameEnough = 10;
 
-// Takes a line of the validation text of this run. Throws Error where the text cannot be read or has no
-// letters.
+// Takes a line of the validation text of this run. Throws Error where the text cannot be read or has no letters.
 void start_game(GuessingGame&, const RunSpec& spec);
 void guess(GuessingGame&, std::string_view letter);
 // The popup "app/guessing game", while it is open. True when it was closed.

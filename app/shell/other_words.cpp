@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "app/panels/panels.h"
 #include "app/shell/palette.h"
 
 namespace normscope::shell {
@@ -59,8 +60,6 @@ constexpr OfControl kControls[] = {
     {"timeline", "scrub time history seek cursor"},
     {"timeline/fork", "branch copy continue go on"},
     {"lab/luck", "luck seeds chance random noise significance error bars variance confidence"},
-    {"plot/rate/peak", "height maximum highest"},
-    {"plot/dependency/batch", "triangles all sequences"},
     {"*/menu", "save image data copy"},
     {"*/menu/svg", "export image picture vector figure download"},
     {"*/menu/png", "export image picture bitmap figure screenshot download"},
@@ -96,11 +95,18 @@ std::string_view other_words(Act act) {
 }
 
 std::string other_words(std::string_view control) {
+  if (const lab::PanelControl* own = lab::panel_control(control)) return std::string(own->words);
+  constexpr std::string_view kTab = "plot/tab/";
+  if (control.starts_with(kTab))
+    for (const lab::Panel* panel : lab::tab_panels())
+      if (control.substr(kTab.size()) == panel->place.tab) return panel->words;
+  const lab::Panel* panel = lab::panel_of(control);
+  const std::string more = panel && control.ends_with("/menu") ? std::string(" ") + panel->words : "";
   const auto is_it = [&](const OfControl& c) {
     return c.name.starts_with('*') ? control.ends_with(c.name.substr(1)) : c.name == control;
   };
   const auto at = std::find_if(std::begin(kControls), std::end(kControls), is_it);
-  return at == std::end(kControls) ? "" : std::string(at->words);
+  return at == std::end(kControls) ? "" : std::string(at->words) + more;
 }
 
 }  // namespace normscope::shell

@@ -7,9 +7,10 @@
 #include <cctype>
 #include <sstream>
 
-#include "app/view/glossary.h"
+#include "app/settings/backend_switch.h"
 #include "app/settings/settings.h"
 #include "app/ui/widgets.h"
+#include "app/view/glossary.h"
 #include "engine/spec/spec.h"
 
 namespace normscope::shell {
@@ -106,7 +107,8 @@ void put_runs_in_order(std::vector<PaletteItem>& items) {
 
 }  // namespace
 
-std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::Elsewhere> elsewhere) {
+std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::Elsewhere> elsewhere,
+                                       const std::string& no_cuda) {
   std::vector<PaletteItem> items;
   for (const Shortcut& s : shortcuts())
     if (s.command)
@@ -125,10 +127,8 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
     if (c.interactive && c.enabled && !is_own(c.name)) add_control(c.name, c.value, c.help);
   for (const lab::Elsewhere& e : elsewhere) add_control(e.name, "", e.help);
   // What cannot be chosen on this machine says why.
-  constexpr std::string_view kReason = "Not here: ";
-  if (const ui::Control* cuda = ui.registry().find("app/backend/CUDA"); cuda && !cuda->enabled)
-    if (const size_t at = cuda->help.find(kReason); at != cuda->help.npos)
-      items.push_back({control_title(cuda->name), cuda->value, cuda->help.substr(at), {}, {}, {}});
+  if (const ui::Control* cuda = ui.registry().find("app/backend/CUDA"); cuda && !no_cuda.empty())
+    items.push_back({control_title(cuda->name), cuda->value, not_here(no_cuda), {}, {}, {}});
   put_runs_in_order(items);
   for (const Field& field : spec_fields()) {
     const std::string name = fmt::format("settings/{}", field.key);
@@ -215,11 +215,12 @@ void draw_help(ui::Ui& ui, const ui::Rect& foot, std::string help) {
 }  // namespace
 
 std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state,
-                                        const std::function<std::vector<lab::Elsewhere>()>& elsewhere) {
+                                        const std::function<std::vector<lab::Elsewhere>()>& elsewhere,
+                                        const std::string& no_cuda) {
   using namespace ui;
   press_pending(ui, state);
   if (!ui.popup_open(kPopup)) return {};
-  const std::vector<PaletteItem> items = palette_items(ui, elsewhere());
+  const std::vector<PaletteItem> items = palette_items(ui, elsewhere(), no_cuda);
   const float row_h = 26, width = 460;
   const Rect box{(ui.size().x - width) / 2, 60, width, 50 + row_h * kShown + 46};
   if (!ui.begin_popup(kPopup, box)) return {};

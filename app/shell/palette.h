@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "app/view/shortcuts.h"
 #include "app/lab/lab_screen.h"
 #include "app/ui/ui.h"
+#include "app/view/shortcuts.h"
 #include "engine/model/wiring.h"
 
 namespace normscope::shell {
@@ -42,8 +42,9 @@ std::vector<const PaletteItem*> matches(std::string_view query, const std::vecto
 
 // Commands, the enabled controls of the frame and those that are `elsewhere`, settings that stand out of
 // sight, every placement, and the glossary. A chosen control that is out of sight is for the app to bring
-// forth; then it is pressed.
-std::vector<PaletteItem> palette_items(const ui::Ui&, std::span<const lab::Elsewhere> elsewhere = {});
+// forth; then it is pressed. `no_cuda`: why CUDA cannot be chosen.
+std::vector<PaletteItem> palette_items(const ui::Ui&, std::span<const lab::Elsewhere> elsewhere = {},
+                                       const std::string& no_cuda = {});
 // A control in words: "settings/train.rate" -> "learning rate", "diagram/layers3-6" -> "diagram: layers 3 to
 // 6".
 std::string control_title(std::string_view name);
@@ -54,6 +55,7 @@ std::string other_words(std::string_view control);
 void open_palette(ui::Ui&, PaletteState&);
 // What was chosen and is for the app to do; a chosen control is pressed by the palette itself.
 std::optional<PaletteItem> draw_palette(ui::Ui&, PaletteState&,
-                                        const std::function<std::vector<lab::Elsewhere>()>& elsewhere);
+                                        const std::function<std::vector<lab::Elsewhere>()>& elsewhere,
+                                        const std::string& no_cuda);
 
 }  // namespace normscope::shell

@@ -1,6 +1,5 @@
-// What the window itself adds to a saved session: bookmarks, the undo log, which run is shown. It travels as
-// a text (Lab::keep) beside the runs and comes back when the session is restored. Called by draw_app once a
-// frame.
+// What the window itself adds to a saved session: bookmarks, the undo log, which run is shown. It travels as a
+// text (Lab::keep) beside the runs and comes back when the session is restored. Called by draw_app once a frame.
 #pragma once
 
 #include <cstdint>

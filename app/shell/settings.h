@@ -1,6 +1,6 @@
-// What the window remembers: looks in the XDG configuration folder, sessions in the XDG state folder. Files
-// are replaced whole and are the person's alone (0600); one that cannot be read is stashed under another
-// name and said in one line, never overwritten.
+// What the window remembers: looks in the XDG configuration folder, sessions in the XDG state folder. Files are
+// replaced whole and readable by their owner alone (0600); one that cannot be read is stashed under another name
+// and reported in one line, never overwritten.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/lab/split.h"
-#include "engine/tape/backend.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope {
 
@@ -20,7 +20,7 @@ struct Settings {
   std::optional<bool> reduced_motion{};  // as chosen; otherwise as the desktop has it
   int width = 1600, height = 1000;
   BackendChoice backend{};            // where runs train
-  bool game_offered = false;        // the invitation was answered
+  bool game_offered = false;          // the invitation was answered
   lab::Splits splits{};               // where the gaps between the Lab's panels stand
   std::vector<std::string> recent{};  // files that were opened or saved, newest first
   friend bool operator==(const Settings&, const Settings&) = default;

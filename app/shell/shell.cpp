@@ -7,16 +7,16 @@
 #include <cmath>
 #include <utility>
 
-#include "app/shell/app_state.h"
-#include "app/files/session_file.h"
-#include "app/view/glossary.h"
-#include "app/lessons/player.h"
 #include "app/files/command_text.h"
+#include "app/files/session_file.h"
+#include "app/lessons/player.h"
+#include "app/shell/app_state.h"
 #include "app/shell/settings.h"
 #include "app/ui/widgets.h"
+#include "app/view/glossary.h"
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/io/input_file.h"
-#include "engine/core/boundary.h"
 
 namespace normscope::shell {
 namespace {
@@ -190,8 +190,9 @@ void draw_shell(AppState& state, Ui& ui) {
     }
     if (shell.guessing_game.lesson) run_act(state, ui, Act::first_lesson);
   }
-  const std::optional<PaletteItem> chosen =
-      draw_palette(ui, shell.palette, [&] { return state.lab_screen.elsewhere(ui.registry(), *state.view); });
+  const std::optional<PaletteItem> chosen = draw_palette(
+      ui, shell.palette, [&] { return state.lab_screen.elsewhere(ui.registry(), *state.view); },
+      state.no_cuda);
   if (!chosen) return;
   const bool runs = chosen->act || chosen->preset || !chosen->control.empty() || !chosen->term.empty();
   if (!runs) state.notice = chosen->help;

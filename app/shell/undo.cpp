@@ -13,7 +13,7 @@ using namespace lab;
 namespace {
 
 constexpr size_t kMostEntries = 500;
-constexpr uint64_t kViewsBehind = 3;  // a step, "busy", the answer: then the view shows what was asked for
+constexpr uint64_t kViewsBehind = 3;  // a step, "busy", the answer: then the view shows what was requested
 
 }  // namespace
 
@@ -116,7 +116,7 @@ void UndoLog::note(const LabView& view, std::span<const Command> made, char sele
   if (done_.size() > kMostEntries) done_.erase(done_.begin());
 }
 
-// An undo is asked for like an edit: what comes after it starts from there, before a view tells of it.
+// An undo is requested like an edit: what follows it starts from there, before a view shows it.
 void UndoLog::expect(const LabView& view, const std::vector<Command>& asked) {
   catch_up(view);
   for (const Command& command : asked) {

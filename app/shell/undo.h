@@ -1,6 +1,6 @@
-// Undo and redo of what the hand asked of the trainer. An undo gives the specification back from now on, as
+// Undo and redo of the commands given to the trainer. An undo gives the specification back from now on, as
 // an edit that is logged with the run; forks and restarted runs are stashed and come back as they were
-// left; nothing is untrained. Owned by the app, told after each frame which commands the screen made.
+// left; nothing is untrained. Owned by the app, which passes it the commands of the screen after each frame.
 #pragma once
 
 #include <memory>
@@ -15,15 +15,15 @@ namespace normscope::shell {
 
 class UndoLog {
  public:
-  // What was asked for this frame; `held`: the mouse is still down from the frame before, so that one drag of
+  // The commands of this frame; `held`: the mouse is still down from the frame before, so that one drag of
   // a field is one entry. selected: the run shown in the diagram before and after.
   void note(const LabView& view, std::span<const lab::Command> made, char selected_before,
             char selected_after, bool held);
   // Appends the commands of the last entry and says which run is to be shown; false when there is nothing.
   bool undo(const LabView& view, std::vector<lab::Command>& commands, char& selected);
   bool redo(const LabView& view, std::vector<lab::Command>& commands, char& selected);
-  // The whole session gave way to another and stands in the folder `aside`: one entry brings it back, and
-  // what was done in it before. The newest kSlots - 1 of these are kept; their folders come from next_slot().
+  // The whole session was replaced by another and is stashed in the folder `stash`: one entry brings it back,
+  // with what was done in it before. The newest kSlots - 1 of these are kept; their folders come from next_slot().
   void replaced(const LabView& view, const std::string& stash, char selected_before, char selected_after);
   static constexpr int kSlots = 4;
   // A folder below `parent` that no entry needs any more.

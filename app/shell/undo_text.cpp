@@ -1,4 +1,4 @@
-// The undo log as JSON text, for the session file. A specification stands once however many entries speak of
+// The undo log as JSON text, for the session file. A specification is stored once however many entries refer to
 // it, and as what differs from the first one.
 #include <nlohmann/json.hpp>
 

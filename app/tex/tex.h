@@ -69,8 +69,7 @@ struct Layout {
 };
 
 using Measure = std::function<float(ui::TextStyle, std::string_view)>;
-/// px: em size of the base. display: large operators carry their limits above and below, fractions are full
-/// size.
+/// px: em size of the base. display: large operators carry their limits above and below, fractions are full size.
 Layout layout(const Formula& formula, float px, bool display, const Measure& measure);
 
 /// Draws with the baseline's left end at `at`.

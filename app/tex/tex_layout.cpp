@@ -153,8 +153,7 @@ class Setter {
     return box;
   }
 
-  /// Straight delimiters are lines, round and square ones are drawn from strokes, so that they take any
-  /// height.
+  /// Straight delimiters are lines, round and square ones are drawn from strokes, so that they take any height.
   void delimiter(Layout& box, const std::string& kind, float x, float top, float foot, float px,
                  bool opening) const {
     const float line = rule(px), w = 0.16f * px, near = opening ? x + w : x, far = opening ? x : x + w;

@@ -1,7 +1,7 @@
 // The four faces: Inter Regular and SemiBold (DejaVu Sans merged for mathematics and Greek), JetBrains Mono
-// Regular and Medium (DejaVu Sans Mono merged). Looked up in the usual font folders; what is missing falls
-// back to the next best, at last to the built-in font of Dear ImGui, with a one-line notice. Called once per
-// ImGui context.
+// Regular and Medium (DejaVu Sans Mono merged). Looked up in the usual font folders; what is missing falls back to
+// the next best, at last to the built-in font of Dear ImGui, with a one-line notice. Called once per ImGui
+// context.
 #pragma once
 
 #include <array>
@@ -32,8 +32,7 @@ struct Fonts {
 
 // Folders that are searched (NORMSCOPE_FONT_DIR first when set).
 std::vector<std::string> default_font_folders();
-// Adds the faces to the current context's atlas. Never fails: an empty list of folders gives the built-in
-// font.
+// Adds the faces to the current context's atlas. Never fails: an empty list of folders gives the built-in font.
 Fonts load_fonts(const std::vector<std::string>& folders = default_font_folders());
 
 }  // namespace normscope::ui

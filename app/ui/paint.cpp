@@ -16,8 +16,7 @@ struct Box {
   ImVec2 lo, hi;
 };
 
-// Edges on whole device pixels: fills meet their neighbours without seams and borders stay sharp at any
-// scale.
+// Edges on whole device pixels: fills meet their neighbours without seams and borders stay sharp at any scale.
 Box snapped(const Rect& r, float scale) {
   return {{std::round(r.x * scale), std::round(r.y * scale)},
           {std::round(r.right() * scale), std::round(r.bottom() * scale)}};

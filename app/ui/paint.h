@@ -62,8 +62,7 @@ class Painter {
 
   // Text with its baseline at `at.y`; `at.x` is the left end, middle or right end. Returns the advance width.
   float text(Vec at, TextStyle, Colour, std::string_view, Align = Align::left);
-  // Text centred vertically on the capitals in `box`; longer text is cut at a whole character and ends in
-  // "…".
+  // Text centred vertically on the capitals in `box`; longer text is cut at a whole character and ends in "…".
   float text_in(const Rect& box, TextStyle, Colour, std::string_view, Align = Align::left);
   // Words wrapped to box.w, first line at the top of `box`; returns the height used. line = line height.
   float text_wrapped(const Rect& box, TextStyle, Colour, std::string_view, float line);

@@ -1,6 +1,6 @@
 // The registry of named controls: each frame every widget records its stable name, rectangle, value and help.
-// Tests click by name, lessons spotlight by name, a test demands help for every name, and a text dump lists
-// the screen.
+// Tests click by name, lessons spotlight by name, a test demands help for every name, and a text dump lists the
+// screen.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@
 namespace normscope::ui {
 
 struct Control {
-  std::string name;   // path-like and stable: "transport/play", "diagram/layer3/ffn/residual stream"
+  std::string name;   // path-like and stable: "transport/play", "diagram/layer3/ffn/trunk"
   Rect rect;          // logical px
   std::string value;  // state as text: "6", "on", "Post"; empty where there is none
   std::string help;   // one or two sentences, shown as tooltip
@@ -25,8 +25,7 @@ struct Control {
 class Registry {
  public:
   void clear();
-  // A name recorded twice in one frame is an error of the screen: it is kept in duplicates() for a test to
-  // find.
+  // A name recorded twice in one frame is an error of the screen: it is kept in duplicates() for a test to find.
   void add(Control);
   const Control* find(std::string_view name) const;
   std::span<const Control> all() const { return controls_; }

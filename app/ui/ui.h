@@ -1,15 +1,14 @@
-// Ui: the thin layer between the screens and Dear ImGui. One object lives as long as its ImGui context; each
-// frame is
+// Ui: the thin layer between the screens and Dear ImGui. One object lives as long as its ImGui context; each frame
+// is
 //   ui.begin_frame({...}); draw(ui); ui.end_frame();      (between ImGui::NewFrame and ImGui::Render)
 // All coordinates are logical px; (0,0) is the window's upper left corner. Everything is drawn into one
 // full-window ImGui window, widgets take an explicit rectangle: screens own the layout. Widgets are in
 // app/ui/widgets.h and stand on Ui::hit(), which any screen may use for controls of its own (norm tokens,
 // timeline, plot handles).
 //
-// Keyboard: own focus ring, not ImGui's navigation (which would take Space and the arrows from the
-// transport). Tab and Shift+Tab walk the enabled controls in drawing order, Enter activates, arrows go to the
-// focused control when that asked for them, Escape leaves. The ring is drawn only after the keyboard was
-// used.
+// Keyboard: own focus ring, not ImGui's navigation (which would take Space and the arrows from the transport). Tab
+// and Shift+Tab walk the enabled controls in drawing order, Enter activates, arrows go to the focused control when
+// that asked for them, Escape leaves. The ring is drawn only after the keyboard was used.
 #pragma once
 
 #include <optional>
@@ -114,8 +113,8 @@ class Ui {
   bool begin_popup(std::string_view name, const Rect&);
   void end_popup();
 
-  // Smooth change of a 0..1 value by name: ease-out over `ms`; jumps under reduced motion. Returns the
-  // present value.
+  // Smooth change of a 0..1 value by name: ease-out over `ms`; jumps under reduced motion. Returns the present
+  // value.
   float ease(std::string_view key, float target, float ms);
 
   // True while something moves by itself or waits for its delay (easing, tooltip): draw the next frame soon.

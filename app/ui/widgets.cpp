@@ -200,6 +200,18 @@ void depth_square(Ui& ui, const Rect& r, int layer, int layers) {
   ui.paint().fill(r, depth_colour(ui.theme(), layer, layers), 2);
 }
 
+std::string behind_title(const Painter& p, float room, std::string_view question, std::string_view brief,
+                         std::string_view note) {
+  const TextStyle style{Face::sans, type::body};
+  const auto joined = [&](std::string_view first) {
+    return std::string(first) + (first.empty() || note.empty() ? "" : "   ") + std::string(note);
+  };
+  for (const std::string& text :
+       {joined(question), std::string(question), std::string(brief), std::string(note)})
+    if (!text.empty() && p.text_width(style, text) <= room) return text;
+  return "";
+}
+
 Rect panel(Ui& ui, const Rect& r, const PanelOptions& o) {
   const Theme& t = ui.theme();
   Painter& p = ui.paint();
@@ -212,11 +224,12 @@ Rect panel(Ui& ui, const Rect& r, const PanelOptions& o) {
     row.take_right(o.right);
     const TextStyle title{Face::bold, type::title}, note{Face::sans, type::body};
     float width = p.text_in(row, title, t.ink, o.title);
-    if (const std::string name = "title/" + o.title; !ui.registry().find(name))
+    const std::string name = o.term.empty() ? "title/" + o.title : "title/term/" + o.term;
+    if (!ui.registry().find(name))
       ui.mark(name, {row.x, row.y, width, row.h}, o.title, "The title of a panel.");
     row.take_left(width + 12);
-    // A note that does not fit goes first (it is never cut).
-    if (!o.note.empty() && p.text_width(note, o.note) <= row.w) p.text_in(row, note, t.ink3, o.note);
+    if (const std::string behind = behind_title(p, row.w, o.question, o.brief, o.note); !behind.empty())
+      p.text_in(row, note, t.ink3, behind);
   } else {
     content.take_top(space::pad * 0.6f);
   }

@@ -65,13 +65,11 @@ bool segmented(Ui&, std::string_view name, const Rect&, std::span<const std::str
 // Width that fits the labels with the usual padding.
 float segmented_width(Ui&, std::span<const std::string> labels);
 
-// Drop-down of choices: a small box with the choice and a chevron, a popup list on activation. True on a
-// change.
+// Drop-down of choices: a small box with the choice and a chevron, a popup list on activation. True on a change.
 bool choice(Ui&, std::string_view name, const Rect&, std::span<const std::string> labels, int& selected,
             std::string_view help);
 
-// A number to drag, type or change by arrows. Label left, value and unit right, 2 px track at the bottom
-// edge.
+// A number to drag, type or change by arrows. Label left, value and unit right, 2 px track at the bottom edge.
 struct FieldOptions {
   double lo = 0, hi = 1;  // of the track and the drag
   double step = 1;        // of arrows (linear) ; for log fields a step is one of 1, 2, 5 per decade
@@ -109,14 +107,19 @@ bool tile_button(Ui&, std::string_view name, const Rect&, int run, bool selected
 // Small square of a layer's depth colour, the key of all plots by depth.
 void depth_square(Ui&, const Rect&, int layer, int layers);
 
-// Panel: background, border, title row with a note after it (dropped when it does not fit) and, when not
-// empty, one sentence below. Returns what is left for the content. `right` px of the title row are kept free
-// for controls.
+// Panel: background, border, title row with what fits behind the title and, when not empty, one sentence
+// below. Returns what is left for the content. `right` px of the title row are kept free for controls.
 struct PanelOptions {
   std::string title{}, note{}, sentence{};
   float right = 0;
   bool raised = false;
+  std::string question{}, brief{};  // see behind_title
+  std::string term{};  // entry of the glossary that the title means; empty: looked up by the title
 };
+// What stands behind a title in `room` px: the question and the note, else the question, else its brief form,
+// else the note. Never cut; empty where nothing fits.
+std::string behind_title(const Painter&, float room, std::string_view question, std::string_view brief,
+                         std::string_view note);
 Rect panel(Ui&, const Rect&, const PanelOptions&);
 
 // Small key cap such as "Ctrl K".
@@ -126,8 +129,7 @@ float key_cap(Ui&, Vec at, std::string_view text);
 std::string grouped(long long n);
 // A number as a person writes it: 0.003, 1.20, 16 000, 3.1×10⁻⁷; `digits` significant.
 std::string number(double v, int digits = 3);
-// Such a number as a person may type it: spaces of any kind between digits, a comma for the point, a real
-// minus.
+// Such a number as a person may type it: spaces of any kind between digits, a comma for the point, a real minus.
 bool parse_number(std::string text, double& value);
 // "10⁻⁴"
 std::string power_of_ten(int exponent);

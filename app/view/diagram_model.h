@@ -74,8 +74,8 @@ int count_norms(const Stack& stack);
 // Those that stand where no slot is, inside a function or where a sub-layer's stream begins.
 int count_fixed_norms(const Stack& stack);
 const char* to_string(Sub sub);      // "attn", "cross", "ffn"
-const char* to_string(Slot slot);    // "before", "after", "residual stream"
-std::string slot_name(SlotId at);    // "layer2/attn/residual stream", "enc/layer2/attn/residual stream", "final", "embedding"
+const char* to_string(Slot slot);    // "before", "after", "trunk"
+std::string slot_name(SlotId at);    // "layer2/attn/trunk", "enc/layer2/attn/trunk", "final", "embedding"
 std::string side_prefix(Side side);  // "" or "enc/"
 
 // A row of the picture: one open layer, or a run of equal neighbours drawn as one collapsed box.
@@ -120,8 +120,7 @@ WiringChange set_norm(const Stack& stack, SlotId at, NormKind kind, bool only_th
 // Gives a layer the norms of another.
 WiringChange copy_layer(const Stack& stack, int from, int to);
 
-// "norm on residual stream", "norm in branch", "before, after", "no norm", "norms mixed": for glyphs and
-// captions.
+// "norm on stream", "norm in branch", "before, after", "no norm", "norms mixed": for glyphs and captions.
 std::string placement_caption(const Stack& stack);
 // The glyph of a run card: where the norms of the first layer sit, when all layers agree on it.
 struct GlyphSlots {
@@ -130,7 +129,7 @@ struct GlyphSlots {
 };
 GlyphSlots glyph_slots(const Stack& stack);
 
-// "all 12 norms before their branch", "this norm after its branch", "all 12 norms onto the residual stream"; `what`
+// "all 12 norms before their branch", "this norm after its branch", "all 12 norms onto the stream"; `what`
 // stands after "norms": " of the decoder".
 std::string drop_text(const WiringChange& change, Slot to, bool only_this, const std::string& what = {});
 // What a slot is and what the hand may do with it.
@@ -138,7 +137,7 @@ std::string slot_help(const Stack& stack, SlotId at);
 // "layers 2 to 4" of a stroke.
 std::string layers_text(std::vector<int> layers);
 
-// How a kind of norm is told: on its token ("LN"), in the list of kinds (name and one line), and with whom it
+// How a kind of norm is described: on its token ("LN"), in the list of kinds (name and one line), and with whom it
 // is listed. Every kind of the engine has an entry.
 struct KindWords {
   const char *token, *name, *help, *group;

@@ -1,5 +1,4 @@
-// What the diagram says: captions, the footer's phrases, the words of every kind of norm. See
-// diagram_model.h.
+// What the diagram says: captions, the footer's phrases, the words of every kind of norm. See diagram_model.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,8 +27,8 @@ std::string placement_caption(const Stack& stack) {
   if (total == 0) return count_fixed_norms(stack) > 0 ? "norms inside" : "no norm";
   if (total != per_sublayer * static_cast<int>(stack.subs().size()) * stack.layers()) return "norms mixed";
   if (per_sublayer == 3) return "norms in all slots";
-  if (per_sublayer == 2) return all.stream ? "branch, trunk" : "before, after";
-  if (all.stream) return "norm on trunk";
+  if (per_sublayer == 2) return all.stream ? "branch, stream" : "before, after";
+  if (all.stream) return "norm on stream";
   return all.before ? "norm in branch" : "norm after branch";
 }
 
@@ -44,7 +43,7 @@ std::string drop_text(const WiringChange& change, Slot to, bool only_this, const
     case Slot::Stream:
       break;
   }
-  return which + " onto the trunk";
+  return which + " onto the stream";
 }
 
 std::string layers_text(std::vector<int> layers) {
@@ -110,7 +109,7 @@ const char* slot_place(SlotId at) {
     case Slot::Stream:
       break;
   }
-  return "on the trunk";
+  return "on the stream";
 }
 
 }  // namespace
@@ -130,13 +129,11 @@ std::string slot_help(const Stack& stack, SlotId at) {
   if (kind == NormKind::None)
     return fmt::format(
         "Empty slot {}. Enter fills it in all alike layers, Alt+Enter in this one; I, O, P: before, "
-        "after, trunk.",
+        "after, stream.",
         slot_place(at));
   return fmt::format(
-      "The norm {}: {}. Drag it along its branch: all alike follow, Alt moves this one, Ctrl paints the "
-      "layers "
-      "that you pass, Shift starts run D from step 0. Keys: I before, O after, P trunk, Enter off, T its "
-      "kind, "
+      "The norm {}: {}. Drag it along its branch: all alike follow, Alt moves this one, Ctrl paints the layers "
+      "that you pass, Shift starts run D from step 0. Keys: I before, O after, P stream, Enter off, T its kind, "
       "L lock, Ctrl+Up paints the layer above.",
       slot_place(at), kind_words(kind).name);
 }

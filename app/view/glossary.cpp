@@ -83,6 +83,7 @@ std::string source_text(const Term& term) {
 }
 
 const Term* find_term(std::string_view id) {
+  if (id == "trunk") id = "stream";  // its name until there was one entry for both
   const auto all = glossary();
   const auto at = std::find_if(all.begin(), all.end(), [&](const Term& t) { return t.id == id; });
   return at == all.end() ? nullptr : &*at;

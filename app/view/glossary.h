@@ -1,6 +1,5 @@
-// The terms of the field, each in two plain sentences with its source. Where a panel's title stands for a
-// term it is underlined; hover shows the entry, a click keeps it open, F1 asks for what is in focus or under
-// the mouse.
+// The terms of the field, each in two plain sentences with its source. Where a panel's title stands for a term it
+// is underlined; hover shows the entry, a click keeps it open, F1 asks for what is in focus or under the mouse.
 #pragma once
 
 #include <span>
@@ -32,8 +31,7 @@ std::string source_text(const Term& term);
 // The term that a panel title or a control's name stands for; nullptr when none does.
 const Term* term_at(std::string_view place);
 
-// Underlines what has an entry and shows it; called after the screens. `open`: id of the entry that is kept
-// open.
+// Underlines what has an entry and shows it; called after the screens. `open`: id of the entry that is kept open.
 void draw_glossary(ui::Ui&, std::string& open);
 
 }  // namespace normscope::shell

@@ -7,13 +7,13 @@ namespace {
 
 constexpr Term kTerms[] = {
     {"layer", "layer",
-     "Attention followed by a feed-forward network, each with its way back to the trunk. More layers "
+     "Attention followed by a feed-forward network, each with its way back to the stream. More layers "
      "compute more in turn and are harder to train.",
      "Vaswani et al. 2017, section 3.1", "settings/model.layers|settings/model.encoder_layers"},
-    {"width", "width",
+    {"width", "width d_model",
      "How many numbers describe a position on its way up. Matrices grow with its square, and so does "
      "most of the cost.",
-     "Vaswani et al. 2017, section 3.1", "settings/model.width"},
+     "Vaswani et al. 2017, section 3.1", "settings/model.width", "width|d_model"},
     {"heads", "attention heads",
      "The width is cut into parts that attend each for itself. One head can look back one letter while"
      " another looks for the last space.",
@@ -68,14 +68,13 @@ constexpr Term kTerms[] = {
      "place. It is a fixed wave or a learned vector that is added to the embedding.",
      "Vaswani et al. 2017, section 3.5", "settings/model.positions"},
     {"embedding", "embedding",
-     "A table with one learned vector a symbol: what enters the trunk at the bottom. The output layer "
+     "A table with one learned vector a symbol: what enters the stream at the bottom. The output layer "
      "may reuse the same table.",
      "Press, Wolf 2017, Using the Output Embedding to Improve Language Models",
      "settings/model.tied|settings/model.shared_embedding"},
     {"placement", "placement of the norm",
-     "Where normalization stands in a layer: on the trunk, inside the branch, in both, in neither. It "
-     "decides "
-     "how gradients reach the lower layers, and so whether a deep model trains.",
+     "Where normalization stands in a layer: on the residual stream, inside the branch, in both, in neither. "
+     "It decides how gradients reach the lower layers, and so whether a deep model trains.",
      "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture", "settings/model.placement"},
     {"architecture", "encoder and decoder",
      "A decoder sees only what came before and predicts the next symbol; an encoder sees the whole "
@@ -89,7 +88,7 @@ constexpr Term kTerms[] = {
      "settings/model.pooling"},
     {"output-projection", "output projection",
      "The matrix at the end of attention that mixes what its heads found. It decides what each head "
-     "adds to the trunk.",
+     "adds to the stream.",
      "Vaswani et al. 2017, section 3.2.2", "settings/model.output_projection"},
     {"epsilon", "norm epsilon",
      "A tiny number added to the variance before a norm divides by its root. It matters only where a "
@@ -105,13 +104,11 @@ constexpr Term kTerms[] = {
      "Sennrich, Haddow, Birch 2016, Neural Machine Translation of Rare Words with Subword Units",
      "settings/data.vocabulary|settings/data.tokenizer"},
     {"validation", "validation",
-     "Text that the run never learns from, and a loss measured on it. It shows whether what was learned "
-     "holds "
+     "Text that the run never learns from, and a loss measured on it. It shows whether what was learned holds "
      "beyond the training text.",
      "Goodfellow, Bengio, Courville 2016, section 5.3", "settings/data.valid"},
     {"fine-tuning", "fine-tuning",
-     "A run that begins with the weights of another, trained on something else, instead of by chance. What "
-     "was "
+     "A run that begins with the weights of another, trained on something else, instead of by chance. What was "
      "learned there need not be learned again.",
      "Devlin et al. 2019, BERT, section 3.2", "settings/train.init_from"},
     {"run", "run",
@@ -122,20 +119,22 @@ constexpr Term kTerms[] = {
      "Going back, each intermediate value has a gradient that takes as much memory as the value. Once "
      "it has been handed on, its memory can serve another.",
      "Chen et al. 2016, Training Deep Nets with Sublinear Memory Cost", "settings/train.reuse_gradients"},
-    {"update-ratio", "update ratio",
+    {"update-ratio", "update-to-weight ratio",
      "The length of the last step of a matrix over the length of the matrix itself. It is the learning"
      " rate that the matrix feels, about one in a thousand in healthy training.",
      "CS231n course notes, Neural Networks Part 3: ratio of weights to updates",
-     "Update by layer|Update ratio over time"},
+     "Update by layer|Update ratio over time|Update-to-weight ratio over time", "update ratio"},
     {"branch-variance", "branch variance",
      "How strongly the numbers of a branch vary over positions and features as they are added. Against"
-     " the variance of the trunk it says how much the branch changes.",
+     " the variance of the skip path it says how much the branch changes.",
      "Liu et al. 2020, Understanding the Difficulty of Training Transformers, section 4.1",
      "Branch variance|Branch variance over time"},
-    {"trunk-variance", "trunk variance",
+    {"trunk-variance", "residual stream variance",
      "How strongly the numbers on the skip path vary over positions and features where a branch joins."
      " In Pre-LN it grows with every branch, after a norm it is one.",
-     "Xiong et al. 2020, lemma 2", "Trunk variance|Trunk variance over time"},
+     "Xiong et al. 2020, lemma 2",
+     "Trunk variance|Trunk variance over time|Stream variance|Stream variance over time|"
+     "Residual stream variance|Residual stream variance over time|Residual variance|Residual variance over time"},
     {"token-cosine", "token cosine",
      "The mean cosine of the angle between the states of different positions. Near one all positions "
      "say the same, and attention has nothing to choose from.",
@@ -167,11 +166,11 @@ constexpr Term kTerms[] = {
      "Goodfellow, Bengio, Courville 2016, section 2.5", "", "$\\|\\cdot\\|"},
     {"w2", "W₂",
      "The second matrix of a feed-forward network: it brings the widened state back to the width of the "
-     "trunk. The theorem of lesson 3 bounds its gradient.",
+     "stream. The theorem of lesson 3 bounds its gradient.",
      "Vaswani et al. 2017, section 3.3", "", "$W_2"},
     {"widths", "widths D and F",
-     "D is the width of the state that flows through the model, F the width of the feed-forward network "
-     "between its two matrices. F is usually four times D.",
+     "D, also called d_model, is the width of the state that flows through the model, F the width of the "
+     "feed-forward network between its two matrices. F is usually four times D.",
      "Vaswani et al. 2017, section 3.3", "", "$D|$F"},
     {"variance", "variance",
      "The mean squared distance of numbers from their mean, written Var. When independent numbers are added "
@@ -182,9 +181,9 @@ constexpr Term kTerms[] = {
      "without gain and bias sets it to one.",
      "Xiong et al. 2020, lemma 2", "", "mean squares"},
     {"stream", "residual stream",
-     "The running sum on the trunk: the embedding and everything that the branches have added to it so far. "
-     "Every branch reads it, and so does the output.",
-     "Elhage et al. 2021, A Mathematical Framework for Transformer Circuits", "", "stream"},
+     "The running sum from embedding to output: the embedding and everything that the branches have added to "
+     "it so far. Every branch reads it, and so does the output.",
+     "Elhage et al. 2021, A Mathematical Framework for Transformer Circuits", "", "stream|trunk"},
     {"root-depth", "1/√depth",
      "When parts that know nothing of each other are added, the mean square of the sum grows like their "
      "number, so its length grows like the root of it. A last norm that divides by this length makes the "
@@ -196,15 +195,13 @@ constexpr Term kTerms[] = {
      "It compares directions and leaves lengths out.",
      "Manning, Raghavan, Schütze 2008, Introduction to Information Retrieval, section 6.3", ""},
     {"log-axis", "logarithmic axis",
-     "An axis on which equal distances are equal factors, as from 1 to 10 and from 10 to 100. Where both "
-     "axes "
-     "are logarithmic a power is a straight line, and its slope is the exponent.",
+     "An axis on which equal distances are equal factors, as from 1 to 10 and from 10 to 100. Where both axes are "
+     "logarithmic a power is a straight line, and its slope is the exponent.",
      "Cleveland 1985, The Elements of Graphing Data", "",
      "logarithmic axes|logarithmic|log scale|log scales"},
     {"number-by-number", "⊙",
-     "A product of two vectors number by number, each with its partner. A learned scale for every feature "
-     "acts "
-     "on a state in this way.",
+     "A product of two vectors number by number, each with its partner. A learned scale for every feature acts on "
+     "a state in this way.",
      "Goodfellow, Bengio, Courville 2016, section 2.2", "", "$\\odot"},
 };
 

@@ -10,21 +10,18 @@ namespace {
 constexpr Term kTerms[] = {
     {"norm", "layer normalization",
      "A norm subtracts the mean of a position's features, divides by their standard deviation and applies a "
-     "learned gain "
-     "and bias. It keeps the size of what flows on the same, whatever came before.",
+     "learned gain and bias. It keeps the size of what flows on the same, whatever came before.",
      "Ba, Kiros, Hinton 2016, Layer Normalization", "settings/model.norm|diagram/kind/ln", "norm"},
     {"rmsnorm", "RMSNorm",
-     "A norm that divides by the root mean square and subtracts nothing. It has a gain but no bias, and "
-     "trains about as "
-     "well as layer normalization.",
+     "A norm that divides by the root mean square and subtracts nothing. It has a gain but no bias, and trains "
+     "about as well as layer normalization.",
      "Zhang, Sennrich 2019, Root Mean Square Layer Normalization", "diagram/kind/rms"},
     {"post-ln", "Post-LN",
-     "The norm stands on the trunk, after the branch was added. It is the placement of the original "
-     "transformer; deep "
-     "stacks of it need a warm-up.",
+     "The norm stands on the residual stream, after the branch was added. It is the placement of the original "
+     "transformer; deep stacks of it need a warm-up.",
      "Vaswani et al. 2017, Attention Is All You Need", "preset/Post"},
     {"pre-ln", "Pre-LN",
-     "The norm stands at the entry of each branch, and the trunk has none but a last one before the output. "
+     "The norm stands at the entry of each branch, and the stream has none but a last one before the output. "
      "Gradients do not fade on their way down: lower layers have somewhat larger ones, and it trains without "
      "warm-up.",
      "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture; Liu et al. 2020, appendix "
@@ -32,18 +29,15 @@ constexpr Term kTerms[] = {
      "preset/Pre"},
     {"sandwich", "sandwich norm",
      "Each branch has a norm at its entry and a second one at its end. It keeps what a branch adds to the "
-     "trunk from "
-     "growing.",
+     "stream from growing.",
      "Ding et al. 2021, CogView: Mastering Text-to-Image Generation via Transformers", "preset/Sandwich"},
     {"deepnorm", "DeepNorm",
-     "Post-LN whose trunk is multiplied by a constant above one before the branch is added, with smaller "
-     "initial weights "
-     "in the branch. It bounds how much one update can change a very deep model.",
+     "Post-LN whose skip path is multiplied by a constant above one before the branch is added, with smaller "
+     "initial weights in the branch. It bounds how much one update can change a very deep model.",
      "Wang et al. 2022, DeepNet: Scaling Transformers to 1,000 Layers", "preset/DeepNorm"},
     {"admin", "Admin",
-     "Post-LN whose trunk is scaled by numbers measured on a first batch, so that every branch has a small "
-     "share at the "
-     "start. The scales are learned on afterwards.",
+     "Post-LN whose skip paths are scaled by numbers measured on a first batch, so that every branch has a small "
+     "share at the start. The scales are learned on afterwards.",
      "Liu et al. 2020, Understanding the Difficulty of Training Transformers", "preset/Admin"},
     {"rezero", "ReZero",
      "No norm at all: each branch is multiplied by a learned number that starts at zero, here one for each "
@@ -52,46 +46,34 @@ constexpr Term kTerms[] = {
      "Bachlechner et al. 2020, ReZero is All You Need", "preset/ReZero"},
     {"warm-up", "warm-up",
      "The learning rate rises from zero to its peak over the first steps. It keeps the first, badly informed "
-     "updates "
-     "small until Adam's averages are reliable.",
+     "updates small until Adam's averages are reliable.",
      "Vaswani et al. 2017, section 5.3; Xiong et al. 2020, section 3.2; Liu et al. 2020, On the Variance of "
      "the Adaptive Learning Rate and Beyond",
      "settings/train.warmup"},
     {"learning-rate", "learning rate",
-     "How far the weights move against the gradient in one step. Too small a rate learns slowly, too large a "
-     "one throws "
-     "away what was learned.",
+     "How far the weights move against the gradient in one step. Too small a rate learns slowly, too large a one "
+     "throws away what was learned.",
      "Goodfellow, Bengio, Courville 2016, Deep Learning, section 8.3", "Learning rate|settings/train.rate",
      "rate"},
     {"residual", "residual connection",
-     "A sub-layer's result is added to its own input instead of replacing it. The sum gives the gradient a "
-     "way back that "
-     "no weight stands in.",
+     "A sub-layer's result is added to its own input instead of replacing it. The sum gives the gradient a way "
+     "back that no weight stands in.",
      "He et al. 2016, Deep Residual Learning for Image Recognition", "Architecture"},
-    {"trunk", "trunk",
-     "The line from embedding to output that every sub-layer adds to. Its width in the picture is the same "
-     "everywhere; "
-     "what changes along it is the hidden state.",
-     "Elhage et al. 2021, A Mathematical Framework for Transformer Circuits (residual stream)", ""},
     {"branch", "branch",
-     "The detour of a sub-layer: it leaves the trunk, passes attention or feed-forward, and is added back. "
-     "How much a "
-     "branch counts is what the placement of the norm decides.",
+     "The detour of a sub-layer: it leaves the stream, passes attention or feed-forward, and is added back. How "
+     "much a branch counts is what the placement of the norm decides.",
      "Liu et al. 2020, Understanding the Difficulty of Training Transformers", "", "branches"},
     {"attention", "attention",
-     "Each position looks at the others and takes a weighted mean of what they offer. The weights follow "
-     "from how well "
-     "its query fits their keys.",
+     "Each position looks at the others and takes a weighted mean of what they offer. The weights follow from how "
+     "well its query fits their keys.",
      "Vaswani et al. 2017, section 3.2", ""},
     {"feed-forward", "feed-forward",
-     "Two linear maps with a nonlinearity between, applied to each position alone. It holds about two thirds "
-     "of a "
+     "Two linear maps with a nonlinearity between, applied to each position alone. It holds about two thirds of a "
      "layer's weights.",
      "Vaswani et al. 2017, section 3.3", "settings/model.feed_forward"},
     {"gradient-norm", "gradient norm",
-     "The length of the loss's gradient with respect to one weight matrix. Where it is thousands of times "
-     "smaller than "
-     "elsewhere, that layer hears almost nothing of the error.",
+     "The length of the loss's gradient with respect to one weight matrix. Where it is thousands of times smaller "
+     "than elsewhere, that layer hears almost nothing of the error: it receives too small a gradient.",
      "Xiong et al. 2020, section 3.3", "Gradient by layer|Gradient norm over time|Gradient over time"},
     {"theory", "theory at step 1",
      "What the gradient of W₂ should be before training, computed and not measured. The diamond is the last "
@@ -102,9 +84,8 @@ constexpr Term kTerms[] = {
      "at one position: Liu et al. 2020, theorem 1",
      "", "-"},
     {"hidden-state", "hidden-state norm",
-     "The mean square of the features on the trunk. In Pre-LN it grows with depth because every branch adds "
-     "to it; in "
-     "Post-LN each norm sets it back.",
+     "The mean square of the features of the residual stream. In Pre-LN it grows with depth because every branch "
+     "adds to it; in Post-LN each norm sets it back.",
      "Xiong et al. 2020, lemma 2", "Hidden-state norm|Hidden norm|Hidden norm over time"},
     {"nats", "nat",
      "The unit of the loss: minus the natural logarithm of the probability that the model gave to what came. "
@@ -112,57 +93,53 @@ constexpr Term kTerms[] = {
      "1.44 bits; 2 nats a letter is like choosing among 7 equally likely letters.",
      "Shannon 1948, A Mathematical Theory of Communication", "Loss"},
     {"unigram", "unigram entropy",
-     "The loss of a model that only knows how often each letter occurs. A run that stays on this line has "
-     "learned no "
+     "The loss of a model that knows letter frequencies only. A run that stays on this line has learned no "
      "order of letters at all.",
      "Shannon 1951, Prediction and Entropy of Printed English", "", "letter frequencies"},
     {"entropy", "entropy of the text",
      "The part of the text that cannot be foreseen, in nats a letter. No model can come below it on average.",
      "Shannon 1951, Prediction and Entropy of Printed English", ""},
     {"beta2", "β²",
-     "The share of each earlier branch in the state after a sub-layer: the variance of its part over the "
-     "variance of the whole. A layer that leans on its newest branch alone is easily shaken by an update.",
+     "Residual dependency, the share of each earlier branch in the state after a sub-layer: the variance of its "
+     "part over the variance of the whole. A layer that leans on its newest branch alone is easily shaken by "
+     "an update.",
      "Liu et al. 2020, Understanding the Difficulty of Training Transformers, section 4.1",
-     "Who does each layer lean on?", "share|$\\beta_{ij}^2"},
+     "Who does each layer lean on?|Residual dependency", "share|residual dependency|$\\beta_{ij}^2"},
     {"plateau", "plateau",
-     "A stretch of training in which the loss hardly falls. Here it is the level of letter frequencies, and "
-     "a run is "
+     "A stretch of training in which the loss hardly falls. Here it is the unigram entropy, and a run is "
      "called stuck when it stays there.",
      "Fukumizu, Amari 2000, Local minima and plateaus in hierarchical structures of multilayer perceptrons",
      ""},
     {"adam", "Adam",
-     "An optimizer that divides each gradient's running mean by the root of its running square. So every "
-     "weight "
+     "An optimizer that divides each gradient's running mean by the root of its running square. So every weight "
      "moves by about the learning rate, however small its gradient is.",
      "Kingma, Ba 2015, Adam: A Method for Stochastic Optimization", "settings/train.optimizer"},
     {"seed", "seed",
-     "The number that all chance of a run comes from: weights, batches, dropout. Runs with one seed start "
-     "equal, so what "
-     "differs later comes from what was changed.",
-     "Bouthillier et al. 2021, Accounting for Variance in Machine Learning Benchmarks", "settings/run.seed"},
+     "The number that all chance of a run comes from: weights, batches, dropout. Runs with one seed start equal, "
+     "so what differs later comes from what was changed; seed variability, the spread over other seeds, is luck.",
+     "Bouthillier et al. 2021, Accounting for Variance in Machine Learning Benchmarks",
+     "settings/run.seed|lab/luck", "seed variability"},
     {"fork", "fork",
      "A second run that begins with the weights and optimizer state of another and differs in one thing from "
      "there on. "
      "It tells what that thing does to a model that has learned something.",
      "This program: drag a norm in the diagram", "run/D"},
     {"batch", "batch",
-     "The texts that one step learns from together. The gradient is their mean, so a larger batch has less "
-     "noise and "
-     "costs more time.",
+     "The texts that one step learns from together. The gradient is their mean, so a larger batch has less noise "
+     "and costs more time.",
      "Goodfellow, Bengio, Courville 2016, section 8.1.3", "settings/train.batch"},
     {"clipping", "gradient clipping",
-     "When the whole gradient is longer than a limit it is shortened to it, its direction kept. It protects "
-     "from single "
-     "wild steps and does not help a gradient that is too small.",
+     "When the whole gradient is longer than a limit it is shortened to it, its direction kept. It protects from "
+     "single wild steps and does not help a gradient that is too small.",
      "Pascanu, Mikolov, Bengio 2013, On the difficulty of training recurrent neural networks",
      "settings/train.clip"},
     {"lns", "LayerNorm Scaling",
-     "Pre-LN whose norms are multiplied by one over the root of the layer's number. It keeps the trunk"
+     "Pre-LN whose norms are multiplied by one over the root of the layer's number. It keeps the stream"
      " from growing so much that deep layers hardly change it.",
      "Sun et al. 2025, The Curse of Depth in Large Language Models", "preset/LNS"},
     {"peri", "Peri-LN",
      "A norm at the entry and at the end of each branch, one on the embedding and one before the "
-     "output. The trunk then grows slowly and evenly with depth.",
+     "output. The stream then grows slowly and evenly with depth.",
      "Kim et al. 2025, Peri-LN: Revisiting Normalization Layer in the Transformer Architecture",
      "preset/Peri|diagram/embedding"},
     {"mix", "Mix-LN",
@@ -197,15 +174,15 @@ constexpr Term kTerms[] = {
      "preset/HybridNorm"},
     {"hybridnorm-star", "HybridNorm*",
      "HybridNorm whose first layer is Pre-LN: there a norm at the entry of each branch takes the place of "
-     "the one on the trunk. The first layer reads the raw embedding, and the norm there steadies it.",
+     "the one on the stream. The first layer reads the raw embedding, and the norm there steadies it.",
      "Zhuo et al. 2025, HybridNorm", "preset/Hybrid*"},
     {"normformer-scaled", "NormFormer with a scaled skip",
-     "NormFormer in which the trunk is multiplied by a learned vector λ before the feed-forward branch is "
+     "NormFormer in which the skip path is multiplied by a learned vector λ before the feed-forward branch is "
      "added. The authors advise it for small models.",
      "Shleifer et al. 2021, NormFormer", "preset/NormF. λ"},
     {"keel", "Keel",
-     "Post-LN with a norm inside each branch too and a trunk that is multiplied by the number of sub-"
-     "layers. The heavy skip lets the gradient pass a thousand layers.",
+     "Post-LN with a norm inside each branch too and a skip path that is multiplied by the number of "
+     "sub-layers. The heavy skip lets the gradient pass a thousand layers.",
      "Chen, Wei 2026, Post-LayerNorm Is Back", "preset/Keel"},
     {"qk-norm", "QK-norm",
      "Each head's queries and keys are normed before they meet, here by layer normalization with gain and "
@@ -224,7 +201,7 @@ constexpr Term kTerms[] = {
      " instead profiles one sub-layer after the other.",
      "Liu et al. 2020, section 4.3", "preset/Adm. paper"},
     {"rezero-post", "ReZero with Post-LN",
-     "ReZero's learned factor from zero in each branch, with Post-LN's norm on the trunk. At the start"
+     "ReZero's learned factor from zero in each branch, with Post-LN's norm on the stream. At the start"
      " every norm sees its own input only.",
      "Liu et al. 2020, appendix E", "preset/ReZero+LN"},
     {"no-norm", "no norm",
@@ -251,7 +228,7 @@ constexpr Term kTerms[] = {
      "bias mostly overfit.",
      "Xu et al. 2019, section 3.1", "diagram/kind/simple"},
     {"skip-scale", "skip and branch scales",
-     "ω multiplies the trunk and α the branch before the two are added. Their ratio decides how much "
+     "ω multiplies the skip path and α the branch before the two are added. Their ratio decides how much "
      "of a layer's state its newest branch is.",
      "Liu et al. 2020; Bachlechner et al. 2020", "scale", "skip path|skip scale|$\\omega"},
 };

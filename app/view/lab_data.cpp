@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "engine/measure/plateau.h"
-#include "engine/train/verdict.h"
+#include "engine/measure/verdict.h"
 
 namespace normscope::lab {
 namespace {
@@ -75,8 +75,7 @@ std::shared_ptr<const Line> LabData::rate(const RunView& run) {
   return c.rate;
 }
 
-// The steps that the run took since, a frame each; those that the history does not have any more are left
-// out.
+// The steps that the run took since, a frame each; those that the history does not have any more are left out.
 void LabData::extend(const RunView& run, Cached& c, Growing& g, int32_t stat) {
   const auto steps = loss(run);
   const float last = g.line->x.back();

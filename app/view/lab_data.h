@@ -1,6 +1,5 @@
-// What the plots and the diagram read of the runs' histories, copied once per change and kept for as long as
-// it is shown: a frame of the screen that finds nothing new copies nothing. Owned by the Lab screen; UI
-// thread only.
+// What the plots and the diagram read of the runs' histories, copied once per change and kept for as long as it is
+// shown: a frame of the screen that finds nothing new copies nothing. Owned by the Lab screen; UI thread only.
 #pragma once
 
 #include <limits>

@@ -7,7 +7,7 @@
 namespace normscope::lab {
 namespace {
 
-// A step that was under way, "busy", the answer: then the view shows what was asked for, or never will.
+// A step that was under way, "busy", the answer: then the view shows what was requested, or never will.
 constexpr uint64_t kViewsBehind = 3;
 
 // The value as the field would have it; nothing for one that the trainer will refuse.

@@ -1,6 +1,6 @@
-// What the hand asked of the runs and they do not have yet: building a network takes a while, and a setting
-// that was just typed must not look ignored meanwhile. Owned by the Lab screen: what it was told of in one
-// frame stands in the next, until the view has it or the trainer refuses.
+// Edits that were requested and that the runs do not have yet: building a network takes a while, and a setting
+// that was just typed must not look ignored meanwhile. Owned by the Lab screen: an edit noted in one frame is
+// shown in the next, until the view has it or the trainer refuses.
 #pragma once
 
 #include <span>
@@ -29,7 +29,7 @@ class PendingEdits {
   struct Asked {
     char letter;
     std::string key, value;
-    uint64_t version;  // of the view when it was asked for
+    uint64_t version;  // of the view when it was requested
   };
   void ask(const LabView& view, const RunView& run, const std::string& key, const std::string& value);
 

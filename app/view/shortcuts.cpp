@@ -22,7 +22,7 @@ constexpr std::array<Shortcut, 41> kShortcuts{{
     {Act::gesture, "", "", "Alt, Shift", "This norm alone; run D from step 0", ""},
     {Act::norm_before, "I", "", "", "Norm in focus: before its branch", "In all alike layers."},
     {Act::norm_after, "O", "", "", "Norm in focus: after its branch", "In all alike layers."},
-    {Act::norm_stream, "P", "", "", "Norm in focus: on the trunk", "In all alike layers."},
+    {Act::norm_stream, "P", "", "", "Norm in focus: on the stream", "In all alike layers."},
     {Act::norm_kind, "T", "", "", "Kind of the norm in focus", "LayerNorm, RMSNorm and others."},
     {Act::norm_empty, "Delete", "", "", "Remove the norm in focus", "Enter fills the slot again."},
     {Act::norm_lock, "L", "", "", "Lock the norm in focus", "It stays when others move."},

@@ -1,4 +1,4 @@
-// What the desktop says about itself, as far as it can be asked without a bus or a network: whether motion is
+// What can be learned about the desktop without a bus or a network: whether motion is
 // to be reduced, and how large things are meant to be on a monitor. Called by the window.
 #pragma once
 

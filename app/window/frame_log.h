@@ -1,5 +1,4 @@
-// What the window's frames cost, a line of CSV each: for tests/bench/window.py and whoever hunts a slow
-// frame.
+// What the window's frames cost, a line of CSV each: for tests/bench/window.py and for finding slow frames.
 #pragma once
 
 #include <string>
@@ -19,7 +18,7 @@ class FrameLog {
  public:
   // An empty path logs nothing. Throws Error when the file cannot be written.
   explicit FrameLog(const std::string& path);
-  // Each line is complete on the disk when this returns: whoever ends the window loses none.
+  // Each line is complete on the disk when this returns, so none is lost when the window is ended.
   void write(const FrameCost& cost);
   // Empty while all is well.
   const std::string& error() const { return file_.error(); }

@@ -1,7 +1,6 @@
-// Frame rates of the window, see FramePacer in main_window.h. With a GPU 30 frames a second are plenty for
-// curves; in software every frame takes processor time from the training, so untouched it draws four times a
-// second. A hand is answered at once: an event that no frame has shown yet waits for no period but that of
-// the screen.
+// Frame rates of the window, see FramePacer in main_window.h. With a GPU 30 frames a second are plenty for curves;
+// in software every frame takes processor time from the training, so untouched it draws four times a second. A
+// hand is answered at once: an event that no frame has shown yet waits only for the refresh of the screen.
 #include <algorithm>
 
 #include "app/window/main_window.h"

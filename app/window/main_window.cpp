@@ -22,14 +22,15 @@
 #include <memory>
 #include <thread>
 
-#include "app/shell/app_state.h"
-#include "app/window/frame_log.h"
-#include "app/window/desktop.h"
-#include "app/window/window_memory.h"
 #include "app/headless/software_screen.h"
+#include "app/shell/app_state.h"
 #include "app/ui/keys.h"
+#include "app/window/desktop.h"
+#include "app/window/frame_log.h"
+#include "app/window/window_memory.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "engine/cuda/loader.h"
 
 namespace normscope {
 namespace {
@@ -148,9 +149,8 @@ LabOptions lab_options(const WindowOptions& window, const WindowMemory& memory) 
   return options;
 }
 
-// A display server that goes away ends the process in the window library's hands: it calls exit(1). What is
-// left to do is to say so, with a code of its own; the autosave of the last seconds, if there is one, is on
-// the disk.
+// A display server that goes away ends the process in the window library's hands: it calls exit(1). What is left
+// to do is to say so, with a code of its own; the autosave of the last seconds, if there is one, is on the disk.
 std::atomic<bool> window_open{false}, session_kept{false};
 
 void end_without_display() {
@@ -163,8 +163,7 @@ void end_without_display() {
   std::_Exit(kDisplayLost);
 }
 
-// One window with its Lab. The trainer's callback only rings the bell; everything else happens on this
-// thread.
+// One window with its Lab. The trainer's callback only rings the bell; everything else happens on this thread.
 class Session {
  public:
   Session(Window& window, const WindowOptions& options, WindowMemory& memory)
@@ -237,8 +236,7 @@ class Session {
  private:
   bool interrupted() const { return interrupted_ && interrupted_(); }
 
-  // Until an event, a new view or the time of the next frame. While a frame is due anyway, new views ring no
-  // bell.
+  // Until an event, a new view or the time of the next frame. While a frame is due anyway, new views ring no bell.
   void sleep() {
     const bool hidden = glfwGetWindowAttrib(window_.handle(), GLFW_ICONIFIED);
     const double wait = hidden ? -1 : pacer_.wait(glfwGetTime());  // a signal is seen within a second
@@ -268,8 +266,7 @@ class Session {
     sx = display_scale(sx, window_.monitor_width_px(), window_.monitor_width_mm());
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();
-    // Where the window system scales by itself (framebuffer larger than the window), its factor is already
-    // in.
+    // Where the window system scales by itself (framebuffer larger than the window), its factor is already in.
     const float inner = ImGui::GetIO().DisplayFramebufferScale.x;
     state_.monitor_scale = inner > 1.01f ? 1 : std::max(sx, 0.5f);
     ui::new_frame();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/lab/lab.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope {
 
@@ -29,14 +30,13 @@ struct WindowOptions {
 
 // What run_window returns. Without a display or OpenGL 3.3 nothing was started: the caller says so and goes
 // headless.
-// The display server went away under the window: the process ends with this code, the autosave is complete.
+// The display server went away under the window: the process ends with this code, and the autosave is complete.
 inline constexpr int kDisplayLost = 6;
 inline constexpr int kWindowClosed = 0, kWindowNoDisplay = -1, kWindowNoOpenGl = -2, kWindowInterrupted = -3;
 
 int run_window(const WindowOptions& options);
 
-// When to draw: separate from the window so that a test can drive it with a clock of its own. Times are
-// seconds.
+// When to draw: separate from the window so that a test can drive it with a clock of its own. Times are seconds.
 class FramePacer {
  public:
   explicit FramePacer(bool software_gl) : software_(software_gl) {}

@@ -1,6 +1,5 @@
-// What one window remembers from start to end: settings, its autosave folder, the session before. Called by
-// the window;
-// --safe-mode makes one that reads and writes nothing.
+// What one window remembers from start to end: settings, its autosave folder, the session before. Called by the
+// window; --safe-mode makes one that reads and writes nothing.
 #pragma once
 
 #include <future>

@@ -42,8 +42,8 @@ bool covers(const Entry& entry, std::string_view key, std::string_view value) {
   return std::find(entry.set.begin(), entry.set.end(), wanted) != entry.set.end();
 }
 
-/// Rows for the values of a setting that no row has, on Post-LN, where a remedy shows, and on Pre-LN, where
-/// harm shows.
+/// Rows for the values of a setting that no row has, on Post-LN, where a remedy shows, and on Pre-LN, where harm
+/// shows.
 void add_missing(std::vector<Entry>& all, Group group, std::string_view key, std::string_view standard) {
   const Field* field = find_field(key);
   if (!field) return;

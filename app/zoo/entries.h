@@ -1,4 +1,4 @@
-// The animals of the zoo: what `normscope zoo` trains, one row of data each. A row names what it changes on
+// The entries of the zoo: what `normscope zoo` trains, one row of data each. A row names what it changes on
 // the default model as KEY=VALUE, with the keys of the configuration file; placements, norm kinds,
 // initialisations, optimizers and schedules that no row of the table names get rows of their own from the
 // engine's lists, so that none is forgotten; a row with a placement's name stands in its place. Called by
@@ -36,7 +36,8 @@ std::vector<Entry> entries_named(std::string_view names);
 
 /// Makes one change. Beside the keys of the configuration file:
 ///   layers.cycle=post,pre   a placement a layer, again and again; layers.halves=post,pre: in equal parts.
-///                           A stack that ends in a layer without a norm on the residual stream gets its final norm.
+///                           A stack that ends in a layer without a norm on the residual stream gets its final
+///                           norm.
 /// Throws Error.
 void change(RunSpec& spec, std::string_view assignment);
 

@@ -89,8 +89,8 @@ std::string study_table(const Summary& summary) {
   }
   return fmt::format(
       "\n## Beside an earlier study\n\nAn independent implementation of the same questions in PyTorch, on "
-      "licence texts (letter frequencies at 3.29 nats, batches of 16 x 32 symbols, two to five seeds) where "
-      "this page uses the built-in corpus (letter frequencies at {} nats, batches of 16 x 64). Rates and "
+      "licence texts (unigram entropy 3.29 nats, batches of 16 x 32 symbols, two to five seeds) where "
+      "this page uses the built-in corpus (unigram entropy {} nats, batches of 16 x 64). Rates and "
       "budgets are this page's unless the cell says otherwise; losses differ with the text, verdicts may. {} "
       "of {} agree.\n\n"
       "| layers | entry | warm-up | the study found | its loss | here | |\n|--:|--|--:|--|--|--|--|\n{}{}",
@@ -98,7 +98,7 @@ std::string study_table(const Summary& summary) {
 }
 
 std::string sources_table(const Summary& summary) {
-  std::string out = "\n## What each entry is\n\n| | source | changes on the hero model |\n|--|--|--|\n";
+  std::string out = "\n## What each entry is\n\n| | source | changes on the default model |\n|--|--|--|\n";
   for (const Row& row : summary.rows) {
     if (row.layers != summary.rows.front().layers) continue;
     out += fmt::format("| `{}` | {} | {} |\n", row.entry.name, row.entry.source, set_text(row.entry));
@@ -123,21 +123,19 @@ std::string to_markdown(const Summary& summary, const std::string& picture, cons
       "Every placement, norm kind, initialisation and optimizer of the engine on one model, with and without "
       "warm-up, over the same seeds, batches and initial weights. Written by the program, not by hand:\n\n"
       "```\n{}\n```\n\n"
-      "**learns**: the mean loss of 20 steps fell 0.1 nats below that of a model which knows letter "
-      "frequencies only, {} nats here, and stayed there, **from** that step on (median of the seeds that "
-      "learn). **stuck**: it has not, 150 steps or the whole "
-      "warm-up after the start. **diverges**: finite, and worse than guessing. loss: mean training loss of "
-      "the last {} steps, ± standard deviation over the seeds. Σβ²: sum over the sub-layers of the "
-      "share β²ᵢᵢ of their own branch in their output at initialisation (Liu et al. 2020, Theorem 2: "
-      "the larger, the more a change of the weights changes the output). ‖∂W₂‖ layer 1: norm of the gradient "
-      "that reaches the first layer's W₂ at step {}.\n",
+      "**learns**: the mean loss of 20 steps fell 0.1 nats below the unigram entropy of letters, that of a model "
+      "which knows their frequencies only, {} nats here, and stayed there, **from** that step on (median of the "
+      "seeds that learn). **stuck**: it has not, 150 steps or the whole warm-up after the start. **diverges**: "
+      "finite, and worse than guessing. loss: mean training loss of the last {} steps, ± standard deviation over "
+      "the seeds. Σβ²: sum over the sub-layers of the share β²ᵢᵢ of their own branch in their output at "
+      "initialisation (Liu et al. 2020, Theorem 2: the larger, the more a change of the weights changes the "
+      "output). ‖∂W₂‖ layer 1: norm of the gradient that reaches the first layer's W₂ at step {}.\n",
       command, fixed(summary.level), Record::kWindow, Record::kGradientStep);
   if (!picture.empty())
     out += fmt::format("\n![Final loss of every entry, without and with warm-up]({})\n", picture);
   if (!summary.complete)
     out +=
-        "\nNot every run of this page has been trained: what has fewer seeds than the others says how many, "
-        "and "
+        "\nNot every run of this page has been trained: what has fewer seeds than the others says how many, and "
         "the command above trains the rest.\n";
   for (const int32_t layers : summary.plan.depths) {
     std::string tables;

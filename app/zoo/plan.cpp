@@ -71,8 +71,7 @@ std::vector<Job> jobs_of(const Plan& plan) {
 std::string setting_text(const Plan& plan, int32_t layers) {
   const RunSpec cold = base_of(plan, layers, false), warm = base_of(plan, layers, true);
   std::string text = fmt::format(
-      "{} layers of width {}, {} heads, feed-forward {}; {} x {} symbols; Adam (beta {}, {}), rate {}, {} "
-      "steps, "
+      "{} layers of width {}, {} heads, feed-forward {}; {} x {} symbols; Adam (beta {}, {}), rate {}, {} steps, "
       "warm-up {} or {}",
       layers, cold.model.width, cold.model.heads, cold.model.feed_forward, cold.train.batch,
       cold.model.sequence, get_field(cold, "train.beta1"), get_field(cold, "train.beta2"),

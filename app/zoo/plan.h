@@ -1,4 +1,4 @@
-// Which runs a visit to the zoo needs: entries x depths x {without, with warm-up} x seeds, each a complete
+// Which runs `normscope zoo` needs: entries x depths x {without, with warm-up} x seeds, each a complete
 // specification with the key that its result is kept under. Called by app/commands/zoo.cpp and the tests.
 #pragma once
 

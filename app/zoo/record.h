@@ -24,7 +24,7 @@ struct Record {
   int32_t since = 0;         ///< Learns: first step off the plateau
   std::string what;          ///< NotFinite: "L02.attn output at step 23"; Failed: why it could not be trained
   double loss = kUnknown;    ///< mean training loss of the last kWindow steps, nats a symbol
-  double level = kUnknown;   ///< loss of a model that knows letter frequencies only
+  double level = kUnknown;   ///< unigram entropy: the loss of a model that knows letter frequencies only
   double beta2 = kUnknown;   ///< sum over sub-layers of beta^2_ii at initialisation (Liu et al. 2020)
   std::string beta2_reason;  ///< why there is none
   /// Norm of dL/dW2 in layer 1 and in the last layer at step kGradientStep.

@@ -96,8 +96,9 @@ std::string to_text(const Summary& summary) {
   }
   if (out.empty()) return "nothing was trained yet\n";
   out += fmt::format(
-      "\nLetter frequencies alone: {} nats. loss: mean of the last {} steps, ± over the seeds. Σβ²: sum of "
-      "the\nsub-layers' own shares at initialisation. grad L1: norm of ∂L/∂W2 in layer 1 at step {}.\n",
+      "\nUnigram entropy (letter frequencies alone): {} nats. loss: mean of the last {} steps, ± over the seeds. "
+      "Σβ²: sum of the\nsub-layers' own shares at initialisation. grad L1: norm of ∂L/∂W2 in layer 1 at step "
+      "{}.\n",
       fixed(summary.level), Record::kWindow, Record::kGradientStep);
   return out;
 }

@@ -1,6 +1,6 @@
-// Where exceptions end. Each thread, each frame and each callback out of C code has one boundary: whatever
-// the work inside throws becomes a line that says what was being done, and the thread lives on. An Error says
-// that itself already; memory that ran out, a file system or a library does not.
+// The boundaries that exceptions do not cross. Each thread, each frame and each callback out of C code has one
+// boundary: whatever the work inside throws becomes a line that says what was being done, and the thread lives on.
+// An Error already says so itself; an exception from the allocator, the file system or a library does not.
 #pragma once
 
 #include <exception>
@@ -13,8 +13,7 @@
 
 namespace normscope {
 
-/// The exception in flight as one line: an Error's own, else "[doing] what happened". Called in a catch
-/// block.
+/// The exception in flight as one line: an Error's own, else "[doing] what happened". Called in a catch block.
 std::string describe_exception(std::string_view doing) noexcept;
 
 /// The exception in flight for another thread to throw again: an Error as it is, for its type may matter; any
@@ -34,8 +33,7 @@ std::string guarded(std::string_view doing, Job&& job) noexcept {
 
 [[noreturn]] void fail_to_start(std::string_view purpose, const std::system_error& error);
 
-/// A thread that is joined when it goes. Throws Error with the purpose where the system gives no more
-/// threads.
+/// A thread that is joined when it goes. Throws Error with the purpose where the system gives no more threads.
 template <typename Job>
 std::jthread start_thread(std::string_view purpose, Job&& job) {
   try {

@@ -1,4 +1,5 @@
-// How much memory this process may hold: the one answer for whoever refuses or warns before allocating.
+// How much memory this process may use: the one figure behind every check that refuses or warns before it
+// allocates.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
-// Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): a random number is a
-// pure function of what it is for. Counter = (element, site, step, purpose), key = seed, so dropout masks,
-// initial weights and batches are the same bits on every backend, instruction set and thread count, and
-// moving a norm changes none of them. Usable from host and device code.
+// Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): each random number is a pure
+// function of its purpose. Counter = (element, site, step, purpose), key = seed, so dropout masks, initial weights
+// and batches are bitwise identical on every backend, instruction set and thread count, and moving a norm changes
+// none of them. Usable from host and device code.
 #pragma once
 
 #include <array>

@@ -6,6 +6,7 @@
 
 #include "engine/core/error.h"
 #include "engine/cpu/arena.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/denormals.h"
 #include "engine/cpu/isa.h"
 #include "engine/cpu/kernel.h"

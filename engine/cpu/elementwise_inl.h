@@ -1,10 +1,9 @@
-// An op of one input that looks at one number at a time. The including file, in the instruction set's
-// namespace, gives a struct with
+// A unary elementwise op. The including file defines, in the instruction set's namespace, a struct with
 //   static VF value(VF x);                  // out
 //   static VF gradient(VF x, VF dout);      // dx
 //   static constexpr int64_t kChunk;        // numbers of a chunk
-// and NORMSCOPE_ELEMENTWISE(name, struct) makes the plans name##_forward and name##_backward of it.
-// Included once per instruction set: no include guard, as Highway's *-inl.h files.
+// and NORMSCOPE_ELEMENTWISE(name, struct) defines its plans name##_forward and name##_backward.
+// Included once per instruction set: no include guard, like Highway's *-inl.h files.
 #include "engine/cpu/export.h"
 #include "engine/cpu/simd_inl.h"
 

@@ -1,6 +1,5 @@
-// The registry's end of a kernel file: picks the plan functions of the chosen instruction set when a Program
-// is lowered. The stages that a plan returns point straight into that set's code, so replay dispatches
-// nothing.
+// Where a kernel file meets the registry: picks the plan functions of the chosen instruction set when a Program is
+// lowered. The stages that a plan returns point straight into that set's code, so replay dispatches nothing.
 #pragma once
 
 #include "engine/cpu/kernel.h"

@@ -1,5 +1,5 @@
-// The arithmetic rate that the chosen instruction set can reach: chains of fused multiply-adds in registers,
-// nothing loaded. Called by the benchmark, as the roof above every kernel.
+// The peak arithmetic throughput of the chosen instruction set: chains of fused multiply-adds in registers,
+// no loads. The benchmark uses it as the roofline of every kernel.
 #pragma once
 
 #include <cstdint>

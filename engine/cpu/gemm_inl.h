@@ -1,12 +1,10 @@
-// Packed, register-blocked SGEMM, compiled once per instruction set: C = A B, C += A B, optionally plus a
-// bias row. Used by ops/linear_cpu.cpp (whole products, cut into chunks by shape) and ops/attention_cpu.cpp
-// (tiles by hand).
+// Packed, register-blocked SGEMM, compiled once per instruction set: C = A B, C += A B, optionally plus a bias
+// row. Used by the CPU kernels of linear (whole products, cut into chunks by shape) and attention (tiles by hand).
 //
 // A tile of C, kTileRows x kTileVectors vectors, stays in registers while K runs. A is read in place by
-// broadcasts, along a row or along k (packing it was tried and gained nothing: a tile's rows stay in the L1
-// cache while the panels of B pass). B is read by whole vectors, from packed panels [k][kPanel] in the L2
-// cache, or in place where its rows are short. The k-order of every element's sum is fixed by the shape
-// alone.
+// broadcasts, along a row or along k (packing it was tried and gained nothing: a tile's rows stay in the L1 cache
+// while the panels of B pass). B is read by whole vectors, from packed panels [k][kPanel] in the L2 cache, or in
+// place where its rows are short. The k-order of every element's sum is fixed by the shape alone.
 #include "engine/cpu/simd_inl.h"
 
 #if defined(NORMSCOPE_CPU_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)

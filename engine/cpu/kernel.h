@@ -2,7 +2,7 @@
 //
 // An instruction runs as one to four stages. Each stage is cut into chunks by shape alone, never by thread
 // count, and a barrier stands between stages; reductions across chunks write partials to the workspace and a
-// last stage adds them in chunk order. So results are the same bits on any number of threads.
+// last stage adds them in chunk order. So results are bitwise identical for any number of threads.
 #pragma once
 
 #include <cstddef>

@@ -63,7 +63,7 @@ double difference(const float* a, const float* b, int64_t n) {
   each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
     const VF v = lanes.zero_rest(hn::Abs(hn::Sub(lanes.load(a + i), lanes.load(b + i))));
     worst = hn::Max(worst, v);
-    sum = hn::Add(sum, v);  // the maximum may drop a NaN, the sum does not
+    sum = hn::Add(sum, v);  // the maximum may drop a NaN; the sum does not
   });
   const float total = sum_of(d, sum);
   return static_cast<double>(total != total ? total : max_of(d, worst));

@@ -1,6 +1,6 @@
-// Vectorised sums over rows of host memory for measure/live: means and squares of carried components, dot
-// products, entropies. Float lanes within a row, double across rows; a fixed order, so the same bits on any
-// number of threads.
+// Vectorised sums over rows of host memory for measure/step_metrics: means and squares of carried components, dot
+// products, entropies. Float lanes within a row, double across rows; in a fixed order, so results are bitwise
+// identical for any number of threads.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct Moments {
   }
 };
 
-/// A sub-layer's linear map on a component: row <- gain (scale row - mean) inverse_sigma. Null pointers stand
-/// for one.
+/// A sub-layer's linear map on a component: row <- gain (scale row - mean) inverse_sigma. Null pointers stand for
+/// one.
 struct CarryMap {
   const float* scale = nullptr;          ///< width numbers
   const float* gain = nullptr;           ///< width numbers

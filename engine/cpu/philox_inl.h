@@ -1,5 +1,5 @@
 // Dropout factors from Philox4x32-10, as many blocks of four elements at a time as a vector has lanes; the
-// same integers as core/philox.h's random_word. Included by ops/dropout_cpu.cpp and ops/attention_cpu.cpp.
+// same integers as core/philox.h's random_word. Included by the CPU kernels that draw dropout.
 #include "engine/core/philox.h"
 #include "engine/cpu/simd_inl.h"
 

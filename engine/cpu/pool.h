@@ -1,11 +1,11 @@
-// The worker pool under replay: runs the chunks of one stage on the calling thread (worker 0) and N-1
-// workers. Promises: run() allocates nothing and takes no lock; chunks belong to whoever is there, so a
-// worker that sleeps or was descheduled before it took a chunk is never waited for; each worker begins with
-// its own contiguous share, the same in every stage, so that rows tend to stay in one core's cache, and then
-// helps the others; between stages workers spin for some tens of microseconds, then sleep, so that an idle
-// program uses no CPU. A Pool that is constructed has all its workers running: what a thread allocates at its
-// start belongs to the construction. Which thread runs a chunk never changes a result. Called by
-// cpu/backend_cpu.cpp, from one thread at a time.
+// The worker pool under replay: runs the chunks of one stage on the calling thread (worker 0) and N-1 workers.
+// Promises: run() allocates nothing and takes no lock; a chunk goes to whichever worker is free, so a worker that
+// sleeps or was descheduled before it took a chunk is never waited for; each worker begins with its own contiguous
+// share, the same in every stage, so that rows tend to stay in one core's cache, and then helps the others;
+// between stages workers spin for some tens of microseconds, then sleep, so that an idle program uses no CPU. A
+// Pool that is constructed has all its workers running: whatever a thread allocates at its start is allocated
+// during construction. Which thread runs a chunk never changes a result. Called by cpu/backend_cpu.cpp, from one
+// thread at a time.
 #pragma once
 
 #include <atomic>

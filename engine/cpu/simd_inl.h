@@ -52,8 +52,7 @@ HWY_INLINE void store_n(VF v, DF d, float* p, int64_t n) {
 }
 #endif
 
-// Highway's functions map NaN, and exp infinity too, to ordinary numbers; a non-finite value must stay
-// visible.
+// Highway's functions map NaN, and exp infinity too, to ordinary numbers; a non-finite value must stay visible.
 /// e^x, 2 ulp; infinite from 88.723 on, zero far below.
 HWY_INLINE VF exp_of(DF d, VF x) {
   const VF beyond = hn::Mul(x, hn::Set(d, 3.4e38f));  // infinity or NaN where it is taken
@@ -66,8 +65,8 @@ HWY_INLINE VF tanh_of(DF d, VF x) { return hn::IfThenElse(hn::IsNaN(x), x, hn::T
 HWY_INLINE float sum_of(DF d, VF v) { return hn::GetLane(hn::SumOfLanes(d, v)); }
 HWY_INLINE float max_of(DF d, VF v) { return hn::GetLane(hn::MaxOfLanes(d, v)); }
 
-/// How the body of each_vector touches memory: whole vectors, or the last n < kLanes floats (the rest reads
-/// as zero).
+/// How the body of each_vector touches memory: whole vectors, or the last n < kLanes floats (the rest reads as
+/// zero).
 struct Whole {
   HWY_INLINE VF load(const float* p) const { return hn::LoadU(DF(), p); }
   HWY_INLINE void store(VF v, float* p) const { hn::StoreU(v, DF(), p); }
@@ -100,8 +99,7 @@ HWY_INLINE void put(const Lanes& lanes, VF v, float* p, bool add) {
   lanes.store(add ? hn::Add(v, lanes.load(p)) : v, p);
 }
 
-/// A float sum that carries its rounding errors along (Knuth's two-sum), for sums of partials over many
-/// chunks.
+/// A float sum that carries its rounding errors along (Knuth's two-sum), for sums of partials over many chunks.
 struct Compensated {
   VF sum, low;
   HWY_INLINE Compensated() : sum(hn::Zero(DF())), low(hn::Zero(DF())) {}

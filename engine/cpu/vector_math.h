@@ -1,4 +1,5 @@
-// The vector functions that kernels use (cpu/simd_inl.h), over arrays: what the accuracy test sweeps.
+// The vector functions of the kernels (cpu/simd_inl.h), applied to arrays so that the accuracy test can sweep
+// them.
 //   exp: at most 2 ulp, NaN stays NaN, below -87.33 the result may be flushed to zero
 //   tanh: at most 4 ulp, NaN stays NaN
 #pragma once

@@ -12,6 +12,7 @@
 #include "engine/core/error.h"
 #include "engine/cuda/blocks.h"
 #include "engine/cuda/launch.h"
+#include "engine/cuda/loader.h"
 #include "engine/cuda/schedule.h"
 #include "engine/ops/attention/attention.h"
 #include "engine/ops/probe/probe.h"
@@ -169,8 +170,7 @@ class CudaExecutable final : public Executable {
   }
 
   void build_calls() {
-    // One counter an instruction: of its parts that may run side by side, only that of the parameters uses
-    // it.
+    // One counter an instruction: of its parts that may run side by side, only that of the parameters uses it.
     uint32_t* counters = zeros<uint32_t>(program_.instructions.size());
     for (const Instruction& i : program_.instructions) calls_.push_back(planned(i, counters++));
   }

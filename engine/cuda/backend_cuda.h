@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engine/cuda/driver.h"
-#include "engine/tape/backend.h"
+#include "engine/cuda/loader.h"
 
 namespace normscope::cuda {
 

@@ -1,6 +1,6 @@
-// The few CUDA calls that the backend's host side makes, as an interface: the real one stands in the shared
-// object normscope_cuda (cuda/driver_cuda.cu, opened by cuda/loader.cpp), the recording fake in tests/cuda.
-// Nothing throws across it: errors are sticky and read by error().
+// The few CUDA calls that the backend's host side makes, as an interface: the real one is in the shared object
+// normscope_cuda (cuda/driver_cuda.cu, opened by cuda/loader.cpp), the recording fake in tests/cuda. Nothing
+// throws across it: errors are sticky and read by error().
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Matrix products by cuBLASLt: descriptors and the chosen algorithm of each shape, looked up at lowering and
-// kept for the life of the driver. The choice is the library's own first answer for a shape, not a timing:
-// the same on every start.
+// Matrix products by cuBLASLt: descriptors and the chosen algorithm of each shape, looked up at lowering and kept
+// for the life of the driver. The choice is the library's own first answer for a shape, not the result of a
+// timing, so it is the same on every start.
 #pragma once
 
 #include <cublasLt.h>

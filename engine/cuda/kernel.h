@@ -1,6 +1,5 @@
-// What a CUDA kernel's launcher receives, and the tables of the ops that work on many tensors at once. Plain
-// C++: filled by cuda/backend_cuda.cpp, read by ops/*.cu through cuda/driver.h. Addresses are device
-// addresses.
+// What a CUDA kernel's launcher receives, and the tables of the ops that work on many tensors at once. Plain C++:
+// filled by cuda/backend_cuda.cpp, read by ops/*.cu through cuda/driver.h. Addresses are device addresses.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Opens the shared object normscope_cuda when a CUDA backend is first asked for: beside the program, in
+// Opens the shared object normscope_cuda when a CUDA backend is first requested: beside the program, in
 // ../lib/normscope beside it, or where NORMSCOPE_CUDA_LIBRARY says. The program itself links no CUDA library,
 // so it starts anywhere.
 #include <dlfcn.h>
@@ -12,6 +12,7 @@
 
 #include "engine/core/error.h"
 #include "engine/cuda/backend_cuda.h"
+#include "engine/cuda/loader.h"
 
 namespace normscope {
 namespace cuda {
@@ -113,10 +114,6 @@ std::string cuda_unavailable() {
   static std::string reason;
   std::call_once(once, [] { cuda::open_driver({}, reason); });
   return reason;
-}
-
-std::unique_ptr<Backend> make_backend(BackendChoice choice, int threads) {
-  return choice.cuda ? make_cuda_backend({.tf32 = choice.tf32}) : make_cpu_backend(threads);
 }
 
 std::unique_ptr<Backend> make_cuda_backend(CudaOptions options) {

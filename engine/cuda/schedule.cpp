@@ -3,8 +3,7 @@
 namespace normscope::cuda {
 namespace {
 
-/// The part of a backward call that gives the gradients of parameters (or of the rest); false when there is
-/// none.
+/// The part of a backward call that gives the gradients of parameters (or of the rest); false when there is none.
 bool part_of(const Planned& planned, bool parameters, Call& part) {
   part = planned.call;
   bool any = false;
@@ -66,7 +65,7 @@ class Scheduler {
     if (part_of(p, false, part)) main(part);
   }
 
-  /// Before the update, or at the end: everything on the side has arrived, every probe has been taken.
+  /// Before the update, or at the end: everything on the side has arrived, and every probe has been taken.
   void finish_gradients() {
     if (finished_) return;
     finished_ = true;

@@ -1,8 +1,8 @@
-// The order in which a step's calls go to the device: a plain list computed from a program's calls, so that
-// tests read it. Nothing of a step's memory is ever reused, so whatever nobody waits for may run beside the
-// main chain:
+// The order in which a step's calls go to the device: a plain list computed from a program's calls, so that tests
+// read it. Nothing of a step's memory is ever reused, so what no later call waits for may run concurrently with
+// the main chain:
 //  - the gradients of parameters go to Branch::Side, the gradients of activations stay on the main chain;
-//  - all probes of a phase become one launch; grad_norm computes the clip factor in passing.
+//  - all probes of a phase become one launch; grad_norm computes the clip factor on the way.
 #pragma once
 
 #include <vector>

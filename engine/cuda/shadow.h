@@ -1,6 +1,5 @@
 // Shadow mode: runs each instruction of a program on two backends from the same inputs and names the first
-// that differs. Both programs must be sealed from equal tapes. Called by tests and by whoever doubts a
-// kernel.
+// that differs. Both programs must be sealed from equal tapes. Used by tests, and to debug a kernel.
 #pragma once
 
 #include <string>

@@ -1,9 +1,8 @@
-// The built-in corpus: simple English-like sentences drawn from a small phrase grammar of our own.
+// The built-in corpus: simple English-like sentences drawn from a small phrase grammar made for it.
 //
-// Promises: the text is a pure function of (seed, length); the grammar is unambiguous (tested by parsing), so
-// that Grammar::entropy_rate() is the true entropy rate of the text, the loss that no model can beat on
-// average, and Grammar::unigram_entropy() is the loss of a model that knows letter frequencies only. Called
-// by make_task.
+// Promises: the text is a pure function of (seed, length); the grammar is unambiguous (tested by parsing), so that
+// Grammar::entropy_rate() is the true entropy rate of the text, the loss that no model can beat on average, and
+// Grammar::unigram_entropy() is the loss of a model that knows letter frequencies only. Called by make_task.
 #pragma once
 
 #include <cstddef>

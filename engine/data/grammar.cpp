@@ -177,8 +177,7 @@ void Grammar::solve() {
   solve_linear(a);
   length_ = a[0][length];
   entropy_ = a[0][entropy];
-  // A grammar that grows without bound still has a solution of the equations; it shows as a negative
-  // expectation.
+  // A grammar that grows without bound still has a solution of the equations; it shows as a negative expectation.
   for (size_t i = 0; i < n; ++i) {
     if (!(a[i][length] >= 0) || !(length_ > 0)) fail("grammar", "sentences have no finite expected length");
   }

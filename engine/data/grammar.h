@@ -1,4 +1,4 @@
-// A probabilistic context-free grammar whose expectations are exact.
+// A probabilistic context-free grammar whose expected values are computed exactly.
 //
 // Promises: expected sentence length, letter frequencies and derivation entropy are solutions of linear
 // equations, not estimates; a sentence is a pure function of (seed, index). Called by the built-in corpus and

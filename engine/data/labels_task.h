@@ -1,9 +1,9 @@
 // Sentence classification for encoders from a labelled file, label<TAB>text, one a line.
 //
-// A row is FIRST and the text's bytes (masked_task.h says why bytes), cut at T. The class is asked for at the
-// first position alone: the model reads it off the state of FIRST, as BERT does off [CLS]. Labels are
-// numbered in the order of the alphabet. Training lines are drawn at random, validation lines come in the
-// order of the file; texts that are shorter than T are padded, and what is padding is seen by nobody.
+// A row is FIRST and the text's bytes (masked_task.h says why bytes), cut at T. The class is predicted at the
+// first position only, from the state of FIRST, as BERT predicts from [CLS]. Labels are numbered in alphabetical
+// order. Training lines are drawn at random, validation lines come in the order of the file; texts shorter than T
+// are padded, and no position attends to padding.
 #pragma once
 
 #include <memory>

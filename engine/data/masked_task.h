@@ -1,10 +1,9 @@
 // Masked language modelling for encoders (Devlin et al. 2019, section 3.1) on the bytes of a text.
 //
-// A row is FIRST followed by T-1 bytes of the text. Of these 15 % are asked for: 80 % of them are replaced by
-// MASK, 10 % by a byte drawn from the text, 10 % stay as they are; each row asks for at least one. Targets
+// A row is FIRST followed by T-1 bytes of the text. The model predicts 15 % of these: 80 % of them are replaced by
+// MASK, 10 % by a byte drawn from the text, 10 % stay as they are; each row has at least one target. Targets
 // are -1 elsewhere. Bytes, so that every text and every labelled file (labels_task.h) shares one vocabulary:
-// weights learned on one are read by the other. A validation batch hides what it hides for (seed, step)
-// alone.
+// weights learned on one are read by the other. What a validation batch masks depends on (seed, step) alone.
 #pragma once
 
 #include <memory>

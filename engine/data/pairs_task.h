@@ -1,6 +1,6 @@
 // Translation from a file of sentence pairs, source<TAB>target, in rows of their own length.
 //
-// A source row is its pieces and END; the decoder reads BEGIN y1 .. yn and is asked for y1 .. yn END. A pair
+// A source row is its pieces and END; the decoder reads BEGIN y1 .. yn and predicts y1 .. yn END. A pair
 // belongs to the smallest of a few bucket lengths that holds both rows; a batch comes from one bucket and
 // holds about B*T positions, so there are as many shapes (and programs) as buckets. Every pair occurs once an
 // epoch; order and grouping are a pure function of (seed, epoch). Pairs longer than T are left out and

@@ -18,8 +18,8 @@ constexpr std::string_view kGlyphs =
 class SequenceTask final : public Task {
  public:
   // Each target is one of n independent uniform symbols, also after sorting: the n sorted ones are the same
-  // multiset. So the symbols are uniform over the targets, SEP never is one, and the answer is determined by
-  // the input.
+  // multiset. So the symbols are uniform over the targets, SEP never is one, and the answer is determined by the
+  // input.
   explicit SequenceTask(SequenceRule rule)
       : rule_(rule), unigram_(kSequenceSymbols + 1, 1.0 / kSequenceSymbols) {
     unigram_[kSeparator] = 0;

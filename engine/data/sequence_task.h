@@ -1,4 +1,4 @@
-// The sequence tasks copy, reverse and sort as language modelling, and the draws that all tasks share.
+// The sequence tasks copy, reverse and sort as language modelling, and the random draws that all tasks share.
 //
 // A row is  x1 .. xn SEP y1 .. yn  with n = T/2 symbols drawn uniformly from 32 and y = x copied, reversed or
 // sorted. The model reads the row shifted by one; targets on the input part are -1, so the loss is on y
@@ -24,8 +24,7 @@ enum class SequenceRule : uint8_t { Copy, Reverse, Sort };
 std::optional<SequenceRule> sequence_rule(std::string_view name);
 std::shared_ptr<const Task> make_sequence_task(SequenceRule rule, int32_t context);
 
-// The random numbers of one row of one batch: a Philox stream with counter (draw, row and split, step,
-// Batch).
+// The random numbers of one row of one batch: a Philox stream with counter (draw, row and split, step, Batch).
 class BatchDraws {
  public:
   BatchDraws(uint64_t seed, uint64_t step, Split split, int32_t row);

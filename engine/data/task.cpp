@@ -1,5 +1,4 @@
-// Language modelling on a text (the built-in corpus or the user's file), and the choice of a task. See
-// task.h.
+// Language modelling on a text (the built-in corpus or the user's file), and the choice of a task. See task.h.
 #include "engine/data/task.h"
 
 #include "engine/data/unigram.h"

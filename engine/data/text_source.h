@@ -2,7 +2,7 @@
 //
 // Promises: the last 10 % of the tokens are validation, the rest is training, and no window ever crosses from
 // one to the other; hash() tells one text from another, so that a resumed run can refuse foreign data;
-// whatever is wrong with a file is said in one line, with what to do about it. Called by make_task.
+// any fault of a file is reported in one line, with what to do about it. Called by make_task.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +35,8 @@ class TextSource {
   const std::string& name() const { return name_; }
   const Vocabulary& vocabulary() const { return vocabulary_; }
   std::span<const uint16_t> tokens(Split split) const;
-  // Probability of each symbol in the whole text, and the entropy of that distribution in nats per symbol:
-  // the loss of a model that knows letter frequencies only. (The whole text, so that no validation symbol has
+  // Probability of each symbol in the whole text, and the entropy of that distribution in nats per symbol: the
+  // loss of a model that knows letter frequencies only. (The whole text, so that no validation symbol has
   // probability 0.)
   std::span<const double> unigram() const { return unigram_; }
   double unigram_entropy() const;

@@ -21,8 +21,7 @@ constexpr std::string_view kOther[kWords] = {
     "hundo",  "kato",    "birdo",     "vulpo",   "lupo",   "urso",  "infano",  "kuracisto",
     "kantas", "dancas",  "dormas",    "atendas", "kuras",  "legas", "ridas",   "pentras",
     "ofte",   "malofte", "malrapide", "sole",    "bone",   "frue",  "malfrue", "denove"};
-// English clause: adjective noun verb adverb; place of each in the other language: noun adjective adverb
-// verb.
+// English clause: adjective noun verb adverb; place of each in the other language: noun adjective adverb verb.
 constexpr size_t kPhrase = 4;
 constexpr size_t kPlace[kPhrase] = {1, 0, 3, 2};
 

@@ -1,14 +1,14 @@
 // Made-up translation for encoder-decoders: rows of one fixed length, so no padding.
 //
 // Grammar: a sentence of our own small bilingual phrase grammar. English clauses "adjective noun verb adverb"
-// become Esperanto-like ones "noun adjective adverb verb"; each class has eight words a language, drawn
-// uniformly and translated one to one. T positions hold T/4 clauses. What a loss says (nats a word): ln 32
-// = 3.47 knows word frequencies only; ln 8 = 2.08 knows the word class from the position and ignores the
-// source; 0 has solved it.
+// become Esperanto-like ones "noun adjective adverb verb"; each class has eight words a language, drawn uniformly
+// and translated one to one. T positions hold T/4 clauses. What a loss means (nats per word): at ln 32 = 3.47 the
+// model knows word frequencies only; at ln 8 = 2.08 it knows the word class from the position and ignores the
+// source; at 0 it has solved the task.
 //
 // Copy, reverse, sort: T symbols of 32, and the same copied, reversed or sorted.
 //
-// The decoder reads BEGIN y1 .. y(T-1) and is asked for y1 .. yT.
+// The decoder reads BEGIN y1 .. y(T-1) and predicts y1 .. yT.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // Two columns from a tab-separated file: pairs of sentences, or labels and texts.
 //
-// Promises: what is wrong is said in one line with file and line number (missing, empty, too large, a line
-// too long, not UTF-8, not exactly one tab, an empty column); a byte order mark and CR LF are understood.
+// Promises: every fault is reported in one line with file and line number (missing, empty, too large, a line
+// too long, not UTF-8, not exactly one tab, an empty column); a byte order mark and CR LF are accepted.
 // Called by the tasks.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The level of symbol frequencies where the loss smooths its targets. See Task and unigram_cross_entropy.
+// The unigram entropy under label smoothing. See Task and unigram_cross_entropy.
 #pragma once
 
 #include <cstdint>

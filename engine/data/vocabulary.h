@@ -1,9 +1,7 @@
-// Character vocabulary: the distinct Unicode code points of a UTF-8 text, in code point order, numbered from
-// 0.
+// Character vocabulary: the distinct Unicode code points of a UTF-8 text, in code point order, numbered from 0.
 //
-// Promises: strict UTF-8 (no overlong forms, no surrogates, nothing above U+10FFFF, nothing cut off), errors
-// that name the byte offset, two linear passes over the text (50 MB in well under a second). Called by
-// TextSource.
+// Promises: strict UTF-8 (no overlong forms, no surrogates, nothing above U+10FFFF, nothing cut off), errors that
+// name the byte offset, two linear passes over the text (50 MB in well under a second). Called by TextSource.
 #pragma once
 
 #include <cstddef>

@@ -29,8 +29,8 @@ constexpr std::string_view kPrefix = ".normscope-", kSuffix = ".tmp";
 constexpr size_t kDigits = 32;
 constexpr std::time_t kStale = 60;  // seconds: between a file's making and its lock another process may look
 
-// Makes the rename itself last through a power cut. Not every file system can; then there is nothing to do
-// about it.
+// Makes the rename itself last through a power cut. Not every file system can; then there is nothing to do about
+// it.
 void flush_folder(const fs::path& folder) {
   const int descriptor = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;

@@ -56,8 +56,8 @@ std::string size_text(uint64_t bytes) {
 InputFile::InputFile(const std::string& path, const InputKind& kind)
     : where_(where_of(path, kind)), kind_(kind) {
   struct stat status {};
-  // Looked at before it is opened: opening a device may do something. O_NONBLOCK is for what took its place
-  // in between.
+  // Looked at before it is opened: opening a device may do something. O_NONBLOCK is for what took its place in
+  // between.
   const auto look = [&](int failed) {
     const int reason = errno;
     if (failed && (reason == ENOENT || reason == ENOTDIR))
@@ -104,7 +104,7 @@ void InputFile::read(void* to, size_t count) {
   }
 }
 
-// Read to its end and not to its size: the files of /proc have none, others may grow.
+// Read to its end and not to its size: the files of /proc have none, and others may grow.
 std::string InputFile::rest() {
   std::string bytes;
   bytes.reserve(static_cast<size_t>(std::min<uint64_t>(size_ + 1, kind_.limit + 1)));

@@ -1,10 +1,9 @@
-// The one way in for the bytes of a file: every reader in engine/ and app/ opens its file here.
+// The only way to read the bytes of a file: every reader in engine/ and app/ opens its file here.
 //
 // Promises: only regular files are read (a folder, pipe, socket or device is refused by name, and opening one
-// never waits); a file above its kind's limit is refused before it is read, and one that grows meanwhile
-// while it is; the time is linear in the size. Errors are one line that names kind and path. What the bytes
-// mean is the business of the readers, each of which takes them from memory too. docs/files.md lists the
-// limits.
+// never waits); a file above its kind's limit is refused before it is read, and one that grows meanwhile while it
+// is; the time is linear in the size. Errors are one line that names kind and path. What the bytes mean is up to
+// the readers, each of which also takes them from memory. docs/files.md lists the limits.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
-// A value out of a JSON text that came from outside, with the place it stands at: the schema of a format is
-// the row of calls that reads it.
+// A value from a JSON text that came from outside, with its place in that text. The schema of a format is the
+// sequence of calls that reads it.
 //
-// Promises: what is read has the type, the range and the length that was asked for; everything else throws
-// Error as "[session DIR/session.json] runs[0].letter is "z": expected A, B, C or D", one line, whatever the
-// text holds. Nesting is limited, and nothing here recurses over the text.
+// Promises: what is read has the type, range and length that the call requires; everything else throws Error as
+// "[session DIR/session.json] runs[0].letter is "z": expected A, B, C or D", one line, whatever the text contains.
+// Nesting is limited, and nothing here recurses over the text.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // A file that grows by whole lines and can be read meanwhile: the training log, the log of frames. The
-// exception to AtomicFile, since such a file is wanted most when the program did not come to its end.
+// exception to AtomicFile, since such a file matters most when the program did not finish.
 //
-// Promises: opened once, nothing but whole lines appended; the first line that cannot be written (a full
-// disk) is the last one tried, what stands of it is taken back, and error() says why; writing never throws.
+// Promises: opened once, nothing but whole lines appended; the first line that cannot be written (a full disk) is
+// the last one tried, the part of it that was written is removed, and error() says why; writing never throws.
 // Links, devices and pipes: see output_path.h.
 #pragma once
 

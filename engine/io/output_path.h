@@ -1,4 +1,4 @@
-// Where a named output goes: what stands before every file that the program writes.
+// Where a named output goes: checked before every file that the program writes.
 //
 // A symbolic link to a regular file is followed, so that the link stays and its target is replaced; one that
 // leads nowhere, and a folder, are refused. Devices, pipes and the open streams (/dev/stdout, /dev/fd/N) are

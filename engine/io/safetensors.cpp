@@ -60,7 +60,7 @@ uint64_t header_length(const std::string& path, uint64_t size, const auto& read)
   return length;
 }
 
-// Parses the header; JSON itself allows doubled keys and any nesting, this format neither.
+// Parses the header; JSON itself allows duplicate keys and any nesting; this format allows neither.
 Json parse_header(const std::string& path, const std::string& header) {
   std::set<std::string> names;
   const auto check = [&](int depth, Json::parse_event_t event, Json& value) {
@@ -286,8 +286,7 @@ constexpr TensorType type_of() {
   return TensorType::U8;
 }
 
-// Appends the elements of `bytes`; false at the first one that To cannot hold. (A double that is no float
-// rounds.)
+// Appends the elements of `bytes`; false at the first one that To cannot hold. (A double that is no float rounds.)
 template <typename From, typename To>
 bool append_as(std::span<const uint8_t> bytes, std::vector<To>& to) {
   to.reserve(bytes.size() / sizeof(From));

@@ -1,8 +1,9 @@
 // safetensors: the file format of weights, checkpoints and fixtures.
 //
 //   8 bytes   length N of the header, little-endian
-//   N bytes   JSON  {"__metadata__": {string: string}, NAME: {"dtype", "shape", "data_offsets": [begin,
-//   end]}, ...} the rest  raw data, row-major, little-endian, without gaps or overlaps
+//   N bytes   JSON  {"__metadata__": {string: string},
+//                    NAME: {"dtype", "shape", "data_offsets": [begin, end]}, ...}
+//   the rest  raw data, row-major, little-endian, without gaps or overlaps
 //
 // Promises: a file that is truncated, foreign or inconsistent is refused with one line that names the file
 // and, where there is one, the tensor; nothing that a file can contain makes the reader crash or read outside
@@ -80,8 +81,7 @@ class SafetensorsFile {
   std::vector<uint8_t> data_;
 };
 
-// Collects references to tensors, then writes them. The data must live until write() returns; nothing is
-// copied.
+// Collects references to tensors, then writes them. The data must live until write() returns; nothing is copied.
 class SafetensorsWriter {
  public:
   void set_metadata(const std::string& key, const std::string& value) { metadata_[key] = value; }

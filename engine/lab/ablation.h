@@ -1,7 +1,7 @@
-// What a trained model owes to each of its layers: the loss on the fixed validation batches with a sub-layer
-// or a layer left out. "Left out" hands the input on as it is, so the norms and scales of that place go too
+// How much each layer of a trained model contributes: the loss on the fixed validation batches with a sub-layer
+// or a layer left out. "Left out" passes the input on unchanged, so the norms and scales of that place go too
 // (Su 2020, depth dilution: Pre-LN without the branch, Post-LN without the layer norm either). Evaluation
-// programs over the run's own weights: no bit of the run changes, there is nothing to restore. Called by the
+// programs over the run's own weights: no bit of the run changes, and there is nothing to restore. Called by the
 // Lab, by `normscope measure` and by tests.
 #pragma once
 
@@ -26,7 +26,7 @@ struct Ablation {
   double whole = 0;  ///< nothing left out
   std::vector<LeftOut> sublayers, layers;
   std::vector<LeftOut> from_top;    ///< the last k layers of a stack, k = 1 to all of them
-  std::vector<std::string> chosen;  ///< as it was asked for
+  std::vector<std::string> chosen;  ///< as requested
   double chosen_loss = std::numeric_limits<double>::quiet_NaN();
 };
 

@@ -26,8 +26,8 @@ struct Replayed {
     return host;
   }
   const Shape& shape(ValueId v) const { return program.data().values[static_cast<size_t>(v)].shape; }
-  /// Positions of each row that are no padding, empty when all count; of the source or of what stands in
-  /// `name`'s stack.
+  /// Positions of each row that are no padding, empty when all count; of the source or of what stands in `name`'s
+  /// stack.
   std::span<const int32_t> lengths(const std::string& name, bool source = false) const {
     if (batch.key_lengths.empty()) return {};
     return name.starts_with("dec.") && !source ? batch.target_lengths : batch.key_lengths;

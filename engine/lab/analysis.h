@@ -1,6 +1,6 @@
-// Measurements on request of a run: on its own weights and data, by evaluation programs of their own, so that
-// no bit of the run changes. Positions that are padding count for nothing. Used by `normscope measure`, the
-// Lab and tests. (measure/initial_analysis.h has those of a model at initialisation on random batches.)
+// Measurements of a run, taken on request: on its own weights and data, by separate evaluation programs, so that
+// no bit of the run changes. Padded positions do not count. Used by `normscope measure`, the Lab and tests.
+// (measure/initial_analysis.h has those of a model at initialisation on random batches.)
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace normscope {
 
 /// Gradients of a weight over mini-batches (the next training batches, dropout off): Xiong et al. 2020,
-/// figure 3 shows the norm of the mean gradient, which noise inflates while there are few; both are told.
+/// figure 3 shows the norm of the mean gradient, which noise inflates while there are few; both are reported.
 struct MeanGradient {
   std::string name;  ///< "L03.ffn.w2"
   int32_t layer = 0;
@@ -35,16 +35,16 @@ std::vector<LogitSize> logit_sizes(Run& run);
 /// features on (Xiong et al. 2020, Lemma 3), 1/rms for RMS norm, alpha max_j sech^2(alpha x_j) for DyT; of
 /// AdaNorm, its normalisation.
 struct JacobianNorm {
-  std::string name;  ///< of the norm: "L03.attn.residual stream", "final"
+  std::string name;  ///< of the norm: "L03.attn.trunk", "final"
   int32_t layer = 0;
   NormKind kind = NormKind::None;
   double mean = 0, largest = 0;
 };
 std::vector<JacobianNorm> jacobian_norms(Run& run);
 
-/// Concentration of Z = |x|^2 over the positions of each residual sum (what a residual stream norm divides; without one
-/// the stream itself): (eps, delta)-bounded when Z <= (1 + eps) E Z with probability 1 - delta (Xiong et al.
-/// 2020, Definition 1; theirs: 0.1 and 0.125).
+/// Concentration of Z = |x|^2 over the positions of each residual sum (what a norm on the residual stream divides;
+/// without one the stream itself): (eps, delta)-bounded when Z <= (1 + eps) E Z with probability 1 - delta (Xiong
+/// et al. 2020, Definition 1; theirs: 0.1 and 0.125).
 struct Concentration {
   std::string name;  ///< "L03.ffn"
   int32_t layer = 0;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/spec/spec.h"
-#include "engine/tape/backend.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope::lab {
 

@@ -11,6 +11,7 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/lab/lab_trainer.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope {
 namespace {
@@ -96,7 +97,7 @@ bool Lab::Impl::take_commands(const LabTrainer& trainer, std::deque<Command>& ta
   if (!trainer.has_work()) {
     idle = commands.empty();
     if (idle) changed.notify_all();
-    if (autosaver && autosaver->busy())  // what it has to say is asked for when it is done
+    if (autosaver && autosaver->busy())  // its result is collected when it is done
       wake.wait_until(lock, Clock::now() + kAskAgain, called);
     else if (unsaved)
       wake.wait_until(lock, next_save, called);

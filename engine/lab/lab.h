@@ -1,6 +1,6 @@
 // A Lab session: up to four runs A-D in lockstep on one pool; same seed, same batches, same weights for every
 // parameter they share, so a difference is caused by what differs. Owns the trainer thread.
-// Commands come from any thread through a queue drained between steps; views are copies: neither side waits.
+// Commands come from any thread through a queue drained between steps; views are copies, so neither side waits.
 // A view appears after a step, at most 60 a second; at rest the trainer sleeps and uses no CPU.
 #pragma once
 
@@ -14,12 +14,13 @@
 
 #include "engine/lab/command.h"
 #include "engine/measure/theory.h"
+#include "engine/spec/backend_choice.h"
 #include "engine/train/run.h"
 
 namespace normscope {
 
-/// The loss of a card under other seeds: what of a difference between two cards is luck. Nats, index i = step
-/// i + 1; as long as the longest of the reruns, each step over those that reached it finite.
+/// The loss of a card under other seeds: the seed variability behind a difference between two cards. Nats, index i
+/// = step i + 1; as long as the longest of the reruns, each step over those that reached it finite.
 struct RunSpread {
   int32_t seeds = 0;  ///< reruns that are complete
   std::vector<float> mean, low, high;
@@ -75,7 +76,7 @@ struct LabView {
   double seconds_per_step = 0;  ///< all runs together, smoothed
   double tokens_per_second = 0;
   int32_t threads = 0;
-  double unigram_entropy = 0;   ///< the ceiling: letter frequencies only, nats
+  double unigram_entropy = 0;   ///< the loss of a model that knows letter frequencies only, nats
   double entropy_rate = 0;      ///< the floor; 0 when unknown
   theory::Agreement agreement;  ///< of the first run's data
   std::string data_name, unit;  ///< "built-in corpus", "letter"
@@ -83,10 +84,10 @@ struct LabView {
   int64_t seed_check_done = 0,
           seed_check_steps = 0;  ///< steps of the reruns of CheckSeeds; 0 of 0 when none are under way
   std::shared_ptr<const std::string> sidecar;  ///< of the session that was restored last, see keep()
-  uint64_t restored = 0;                         ///< how many sessions were restored so far
-  BackendChoice backend;                         ///< where the runs are
-  std::string backend_note;  ///< why they are no longer where they were asked to be; empty
-  std::string message;       ///< last refusal or notice, one line; empty when none
+  uint64_t restored = 0;                       ///< how many sessions were restored so far
+  BackendChoice backend;                       ///< where the runs are
+  std::string backend_note;                    ///< why they are no longer where they were asked to be; empty
+  std::string message;                         ///< last refusal or notice, one line; empty when none
 };
 
 class RunCache;
@@ -96,14 +97,13 @@ struct LabOptions {
   /// Where runs train. Where there is no CUDA they train on the CPU and LabView::backend_note says why.
   BackendChoice backend{};
   std::function<std::unique_ptr<Backend>(BackendChoice)> open_backend{};  ///< null: make_backend()
-  /// The store of finished runs that it fills and asks, shared with whoever else trains; null: its own.
+  /// The store of finished runs that it fills and looks up, shared with everything else that trains; null: its
+  /// own.
   std::shared_ptr<RunCache> finished{};
-  /// What each run writes is always complete and of the present step when the Lab rests (paused, budget
-  /// spent).
+  /// What each run writes is always complete and of the present step when the Lab rests (paused, budget spent).
   bool sample_text = true;
-  /// Refreshed while training too: all runs at once, at most twice a second, for at most 4 % of the training
-  /// time. Off: only at rest, so that what is shown is a function of specification and step alone
-  /// (screenshots, tests).
+  /// Refreshed while training too: all runs at once, at most twice a second, for at most 4 % of the training time.
+  /// Off: only at rest, so that what is shown is a function of specification and step alone (screenshots, tests).
   bool live_text = true;
   /// Bytes that all runs together may need, those kept for undo included; 0: what this machine has.
   int64_t memory = 0;

@@ -2,6 +2,7 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/lab/lab_trainer.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope {
 

@@ -296,8 +296,7 @@ void LabTrainer::edit_live(int32_t run, const std::string& key, const std::strin
   for (LabEntry* one : edited) one->run->edit(key, value);
 }
 
-// Another specification in the place of a run: the one that had it before, as it was left, or one from step
-// 0.
+// Another specification in the place of a run: the one that had it before, as it was left, or one from step 0.
 void LabTrainer::replace(LabEntry& old, RunSpec spec) {
   std::unique_ptr<LabEntry> made = take_parked(spec, old.letter);
   if (!made) {

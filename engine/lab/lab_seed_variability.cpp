@@ -1,6 +1,6 @@
-// LabTrainer: "Is it luck?". The cards' reruns with other seeds: one step at a time when the live runs rest,
-// and beside them for a share of their time. They change no bit of a live run: each is a Run of its own on
-// the same pool.
+// LabTrainer: seed variability ("Is it luck?"). The cards' reruns with other seeds: one step at a time when the
+// live runs rest, and beside them for a share of their time. They change no bit of a live run: each is a Run of
+// its own on the same pool.
 #include <algorithm>
 #include <cmath>
 #include <span>

@@ -1,5 +1,5 @@
-// A Lab session as it stood, in memory, and how it becomes a folder: one checkpoint a run, one file a
-// keyframe, and session.json, which names them. Internal to engine/train: LabTrainer makes images, Autosaver
+// A snapshot of a Lab session in memory, and how it is saved as a folder: one checkpoint a run, one file a
+// keyframe, and session.json, which names them. Internal to engine/lab: LabTrainer makes images, Autosaver
 // (on a thread of its own) and the command "save" write them.
 //
 // The files of a new state get new names; session.json is replaced when they are complete, and only then the
@@ -73,8 +73,7 @@ class SessionWriter {
 /// The generation of the state in a folder; 0 when there is none that can be read.
 int64_t session_generation(const std::string& folder);
 
-/// Writes images one after the other on its own thread, so that neither the trainer nor a window waits for a
-/// disk.
+/// Writes images one after the other on its own thread, so that neither the trainer nor a window waits for a disk.
 class Autosaver {
  public:
   explicit Autosaver(std::string folder);

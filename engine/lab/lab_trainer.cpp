@@ -11,6 +11,7 @@
 #include "engine/core/error.h"
 #include "engine/core/machine_memory.h"
 #include "engine/cpu/pool.h"
+#include "engine/spec/backend_choice.h"
 #include "engine/spec/limits.h"
 #include "engine/train/keyframes.h"
 
@@ -193,7 +194,7 @@ size_t LabTrainer::kept_bytes() const {
 }
 
 // There is no cap on what one may ask for, but what cannot be held would end the whole session. Those that
-// wait for an undo of their edit give way, the oldest first.
+// are kept for an undo of their edit are dropped, the oldest first.
 void LabTrainer::make_room(const std::vector<RunSpec>& more) {
   int64_t wanted = 0;
   for (const RunSpec& spec : more) {

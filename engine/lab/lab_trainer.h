@@ -1,5 +1,5 @@
 // What the Lab's thread does: the runs, their lockstep and the commands. Knows nothing of threads: Lab::Impl
-// calls it from one. Internal to engine/train.
+// calls it from one. Internal to engine/lab.
 #pragma once
 
 #include <chrono>
@@ -14,6 +14,7 @@
 #include "engine/lab/lab.h"
 #include "engine/lab/lab_session.h"
 #include "engine/lab/run_cache.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope {
 
@@ -37,8 +38,8 @@ struct LabEntry {
   uint64_t published_revision = 0;
   std::string key;  ///< of its reruns, see LabTrainer::variability_key
   uint64_t key_revision = 0;
-  std::shared_ptr<const BatchMeasurement> batch;  ///< the last whole batch that was asked for
-  std::shared_ptr<const Ablation> ablation;       ///< the last that was asked for
+  std::shared_ptr<const BatchMeasurement> batch;  ///< the last whole batch requested
+  std::shared_ptr<const Ablation> ablation;       ///< the last requested
   std::string file;         ///< in the autosave's folder, written when the run had this stamp
   uint64_t file_stamp = 0;  ///< see LabTrainer::stamp_of; 0 = none
   bool from_start = false;  ///< its history is that of the whole run
@@ -113,9 +114,8 @@ class LabTrainer {
   std::shared_ptr<const Task> task_for(const DataSpec& data);
   std::unique_ptr<LabEntry> make_entry(RunSpec spec, char letter);
   void make_room(const std::vector<RunSpec>& more);
-  // What becomes of the runs that other ones replace: nothing is left of them; they are stashed; they are
-  // stashed, and one that waits there under its letter with this very specification comes back as it was
-  // left.
+  // What becomes of the runs that other ones replace: nothing is left of them; they are stashed; they are stashed,
+  // and one that waits there under its letter with this very specification comes back as it was left.
   enum class Replaced : uint8_t { forgotten, stashed, exchanged };
   std::vector<std::unique_ptr<LabEntry>> make_entries(std::vector<RunSpec> specs, const std::string& letters,
                                                       Replaced old);
@@ -156,7 +156,7 @@ class LabTrainer {
   void finish_round(const std::vector<LabEntry*>& writers);
   RunView view_of(LabEntry& entry) const;
 
-  // "Is it luck?" (lab_seed_variability.cpp).
+  // Seed variability (lab_seed_variability.cpp).
   struct Rerun {
     std::string key;
     uint64_t seed;
@@ -196,7 +196,7 @@ class LabTrainer {
 
   bool playing_ = false;
   int32_t step_ = 0, budget_ = 300;
-  int32_t portion_ = 300;  ///< the budget as it was asked for: so many steps more are brought at its end
+  int32_t portion_ = 300;  ///< the budget as requested: this many steps are added at its end
   uint64_t made_ = 0;      ///< runs so far, see LabEntry::born
   int32_t target_ = 0;     ///< steps are taken while step_ < min(target_, budget_)
   double limit_ = 0;       ///< steps a second, 0 = none

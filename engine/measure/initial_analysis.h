@@ -1,5 +1,5 @@
-// Measurements taken on request, each on programs of its own over a Store: whatever runs here changes no bit
-// of a run (a perturbation works on a clone). Used by lessons, the command line and tests.
+// Measurements taken on request, each with its own programs over a Store: nothing here changes a bit of a run (a
+// perturbation works on a clone). Used by lessons, the command line and tests.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,7 @@ struct MeasureBatch {
   std::vector<float> x;
 };
 
-/// Uniform random tokens and targets, x ~ N(0,1): what the theorems speak of. A function of (config, B, T,
-/// seed).
+/// Uniform random tokens and targets, x ~ N(0,1): what the theorems speak of. A function of (config, B, T, seed).
 MeasureBatch random_batch(const ModelConfig& config, int32_t B, int32_t T, uint64_t seed);
 
 /// A freshly initialised Store of the config (Admin profiled on the batch).

@@ -1,21 +1,21 @@
-// Recognises the plateau at symbol frequencies: a model that has learned how often each symbol occurs, and
-// nothing about their order, shows the unigram entropy as its loss. Pure: a function of the losses it was
-// told. Called by Run once a step.
+// Recognises the plateau at the unigram entropy: a model that has learned how often each symbol occurs, and
+// nothing about their order, shows the unigram entropy as its loss. Pure: a function of the losses it was given.
+// Called by Run once a step.
 //
 // Every curve starts above that level (at about ln V, the loss of knowing nothing), falls to it within tens
 // of steps, and either stays there or leaves below it. With m(t) the mean of the last 20 losses (of all,
 // before step 20) and the line at level - 0.1 nats:
 //   learning  m(t) is below the line and 20 losses are known; learning_since() is the first step of the
-//             present stretch. A window, not a single loss, so that one easy batch does not count; a run that
-//             crosses downward at step s is told so at s. The word is taken back (0) when m(t) is no longer
-//             below level - 0.02: a mean that wavers at the line (its noise is about 0.02 nats) changes
+//             present stretch. A window, not a single loss, so that one easy batch does not count; a run
+//             that crosses downward at step s is reported at s. The verdict is withdrawn (0) when m(t) is no
+//             longer below level - 0.02: a mean that wavers at the line (its noise is about 0.02 nats) changes
 //             nothing.
 //   stuck     not learning after 150 losses of its own and the end of the warm-up, and not on the way down:
 //             m(t) is no more than kFall below the mean of about a hundred steps before. By step 150 every
-//             configuration that was tried and learns at all has left or is falling. Taken back as soon as
+//             configuration that was tried and learns at all has left or is falling. Withdrawn as soon as
 //             m(t) falls below the line.
 // Stuck need not be at the level: a run may stay above it (at_level()).
-// A fork begins anew: its own losses alone decide, and until 20 of them are known nothing is said of it.
+// A fork begins anew: its own losses alone decide, and until 20 of them are known there is no verdict.
 // NaN is not below any line: such a run is not learning.
 #pragma once
 
@@ -29,9 +29,8 @@ class Plateau {
   static constexpr int32_t kWindow = 20;
   static constexpr int32_t kPatience = 150;  ///< losses of its own before a run can be called stuck
   static constexpr int32_t kBlocks = 5;      ///< windows, one after the other, whose means are remembered
-  /// Nats that m(t) falls in those hundred steps while a run is on its way. Means of twenty losses of a run
-  /// that is stuck differ by 0.006 (default comparison); plain SGD at rate 0.003 still falls by 0.06 at step
-  /// 300.
+  /// Nats that m(t) falls in those hundred steps while a run is on its way. Means of twenty losses of a run that
+  /// is stuck differ by 0.006 (default comparison); plain SGD at rate 0.003 still falls by 0.06 at step 300.
   static constexpr double kFall = 0.03;
   static constexpr double kMargin = 0.1;   ///< nats below the level that count as having left it
   static constexpr double kReturn = 0.02;  ///< nats below the level that a run which left it may come back to
@@ -54,7 +53,7 @@ class Plateau {
   /// Everything it knows, for a checkpoint.
   struct State {
     std::array<double, kWindow> window{};
-    int32_t count = 0;  ///< losses told so far
+    int32_t count = 0;  ///< losses given so far
     bool stuck = false;
     int32_t learning_since = 0;
     /// Means of the windows that ended at losses 20, 40, ...: number n at place n mod kBlocks. 0: not known,

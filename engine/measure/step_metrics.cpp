@@ -219,11 +219,10 @@ void LiveMeasurements::measure_sublayer(const Sublayer& s, std::span<double> out
       *number++ = std::accumulate(values->begin(), values->end(), 0.0) / static_cast<double>(width_);
 }
 
-/// c_ij = N'( skip N''( c_(i-1)j ) ) for j < i, c_ii = N'( branch a_i ), where N'(z) = gain (z - mean
-/// z)/sigma_i with the residual stream norm's own sigma_i and N'' likewise of the norm where the sub-layer begins
-/// (identity without them); a norm's bias joins the bias component (norm-science A.5). Where the layer's
-/// input joins the sum, its components do. A sub-layer with none of these leaves the older components as they
-/// are.
+/// c_ij = N'( skip N''( c_(i-1)j ) ) for j < i, c_ii = N'( branch a_i ), where N'(z) = gain (z - mean z)/sigma_i
+/// with the sigma_i of the norm on the stream and N'' likewise of the norm where the sub-layer begins (identity
+/// without them); a norm's bias joins the bias component (norm-science A.5). Where the layer's input joins the
+/// sum, its components do. A sub-layer with none of these leaves the older components as they are.
 void LiveMeasurements::carry_components(const Sublayer& s) {
   const int64_t rows = static_cast<int64_t>(rows_), width = static_cast<int64_t>(width_);
   const size_t own = static_cast<size_t>(s.index_in_stack);
@@ -273,7 +272,7 @@ void LiveMeasurements::keep_layer_input(size_t count) {
   layer_components_.back() = bias_component_;
 }
 
-/// Skip scale and the layer's input, before the residual stream norm. A component that is younger than the layer's
+/// Skip scale and the layer's input, before the norm on the stream. A component that is younger than the layer's
 /// input has no part in it.
 void LiveMeasurements::add_layer_input(const Sublayer& s, size_t count) {
   const auto join = [&](std::vector<float>& c, const std::vector<float>& kept) {

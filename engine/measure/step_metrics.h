@@ -1,6 +1,6 @@
 // Measurements that need more than one tensor at a time, read from the tensors of a program after a replay:
 // at every step on one fixed sequence (train/measured_sequence.h), where they join the stats in the run's
-// History, and on a whole batch on request. A padded sequence counts as far as it is no padding.
+// History, and on a whole batch on request. Of a padded sequence only the positions that are not padding count.
 #pragma once
 
 #include <span>
@@ -16,19 +16,17 @@ namespace normscope {
 /// What is measured, each number with its name in layout():
 ///
 /// "beta2.I.J", J = 0..I: residual dependency (Liu et al. 2020, section 4.1): the share of component J in the
-/// state x_I
-///   after sub-layer I, Var(c_IJ) / Var(x_I), dimensionless. J = 0 is the embedding, J >= 1 the branch of
+/// state
+///   x_I after sub-layer I, Var(c_IJ) / Var(x_I), dimensionless. J = 0 is the embedding, J >= 1 the branch of
 ///   sub-layer J. The components are carried through every later norm with that norm's own statistics, gains
 ///   and skip scales, so that sum_J c_IJ + c_Ibias = x_I exactly (see Decomposition). Variances over all
 ///   tokens and features measured. Of ResiDual's two streams the normalised one is the state.
-/// "beta2.I.sum": sum over J >= 0 (the bias left out). One when branches are uncorrelated, as at
-/// initialisation. "NAME.token_cosine": mean cosine between different tokens' states after sub-layer NAME
-/// (Noci et al. 2022): 1 = all
-///   tokens point the same way.
+/// "beta2.I.sum": sum over J >= 0 (the bias left out). One when branches are uncorrelated, as at initialisation.
+/// "NAME.token_cosine": mean cosine between different tokens' states after sub-layer NAME (Noci et al. 2022): 1 =
+///   all tokens point the same way.
 /// "NAME.layer_cosine": mean over tokens of the cosine between the sub-layer's input and output.
 /// "NAME.attention_entropy": mean over heads and queries of -sum_k p log p, nats (attention sub-layers only).
-/// "NAME.branch.variance", "NAME.input.variance": variance over tokens and features of the branch (as added,
-/// scale
+/// "NAME.branch.variance", "NAME.input.variance": variance over tokens and features of the branch (as added, scale
 ///   included) and of the skip path (scale included): v_i and the denominator of Liu et al., section 4.
 /// "NAME.skip.mean", "NAME.branch.mean": mean over features of a learned scale of the residual stream (Admin's ω,
 ///   NormFormer's λ) or of the branch (ReZero's α, FixUp's s), where there is one.
@@ -40,8 +38,7 @@ class LiveMeasurements {
   const std::vector<StatInfo>& layout() const { return layout_; }
   /// Fills one number a layout entry from the last replay. Allocates nothing.
   void measure(std::span<double> out);
-  /// Largest |sum of components - state| of the last measure(), over its standard deviation (the identity of
-  /// A.5).
+  /// Largest |sum of components - state| of the last measure(), over its standard deviation (the identity of A.5).
   double residual() const { return residual_; }
 
  private:

@@ -35,7 +35,7 @@ struct Bounds {
 /// "feed-forward gain": g(r) = 2r/(1+r)^2, variance of W2 relu(W1 x) over that of x under Xavier: 1/2 for F =
 /// D, 0.32 for F = 4D.
 double feed_forward_gain(double r);
-/// "Lemma 2, Post-LN": mean square of x + FFN(x) before the residual stream norm, 1 + g (3/2 for F = D).
+/// "Lemma 2, Post-LN": mean square of x + FFN(x) before the norm on the stream, 1 + g (3/2 for F = D).
 double post_residual_square(double r);
 /// "Lemma 2, Pre-LN": mean square of the stream after `layers` whole layers; 1 + l/2 to 1 + 3l/2 for F = D.
 Bounds pre_stream_square(int32_t layers, double r, double q0 = 1);
@@ -59,8 +59,7 @@ std::vector<std::vector<double>> dependency_post(std::span<const double> v,
                                                  std::span<const double> omega = {});
 /// "own share": beta2_ii = v_i / (skip variance + v_i), from the variances that live measurements record.
 double own_share(double branch_variance, double input_variance);
-/// "sum of own shares, Post-LN" N v/(1+v) and "sum of own shares, Pre-LN" sum_i v/(1 + i v), for equal
-/// variances.
+/// "sum of own shares, Post-LN" N v/(1+v) and "sum of own shares, Pre-LN" sum_i v/(1 + i v), for equal variances.
 double own_shares_post(int32_t sublayers, double v);
 double own_shares_pre(int32_t sublayers, double v);
 

@@ -74,8 +74,8 @@ Objection pre_gradient(const ModelConfig& c, const Question& q) {
   if (q.subject != Subject::Gradient) return "another quantity";
   return first(of_stack(c, q, Placement::Pre), of_tokens(c, q));
 }
-// Through the cross branch next to nothing comes back: of a norm on the residual stream only. Its variance is measured,
-// so that neither the start nor the encoder has to be a particular one.
+// Through the cross branch next to nothing comes back: of a norm on the residual stream only. Its variance is
+// measured, so that neither the start nor the encoder has to be a particular one.
 Objection decoder_gradient(const ModelConfig& c, const Question& q) {
   if (q.subject != Subject::Gradient) return "another quantity";
   if (!has_cross(c, q)) return "there is no cross-attention";

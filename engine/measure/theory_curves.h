@@ -1,6 +1,6 @@
-// Theory as lines for plots by layer, each with its assumptions as code: where one of them does not hold the
-// line is not drawn. The equations are theory.h's; docs/theory.md derives those that are ours and has the
-// measurements beside each. Called by the plots and tests.
+// Theory as lines for plots by layer, each with its assumptions as code; a line whose assumptions do not hold is
+// not drawn. The equations are theory.h's; docs/theory.md derives our own and compares each with measurements.
+// Called by the plots and tests.
 #pragma once
 
 #include <span>

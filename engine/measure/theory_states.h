@@ -1,4 +1,4 @@
-// The mean field of states on text behind theory.h: mean squares and covariances of token states at
+// The mean-field theory of states on text behind theory.h: mean squares and covariances of token states at
 // initialisation, from layer to layer. Derived in docs/theory.md. Internal to measure/theory*.cpp.
 #pragma once
 

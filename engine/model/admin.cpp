@@ -98,8 +98,7 @@ std::vector<double> profile_admin(Store& store, const ModelConfig& config, const
   }
   for (size_t i = 0; i < profiled.size(); ++i) set_skip(store, profiled[i], omegas[i]);
 
-  // One forward per sub-layer, each with every earlier omega in force: simple, and milliseconds at start
-  // only.
+  // One forward per sub-layer, each with every earlier omega in force: simple, and milliseconds at start only.
   for (size_t i = 1; i < profiled.size(); ++i) {
     if (starts_chain(i) || wiring_of(config, profiled[i]).skip.profile != Scale::Profile::Sequential)
       continue;

@@ -1,5 +1,5 @@
-// Reads the description of a fixture (tests/fixtures/README.md): its model in our terms and our name for each
-// of its tensors. Called by model/verify.cpp only.
+// Reads the description of a fixture (tests/fixtures/README.md): its model as a ModelConfig and our name for each
+// of its tensors. Used by model/verify.cpp.
 #pragma once
 
 #include <string>
@@ -20,8 +20,7 @@ struct Fixture {
   bool key_lengths = false;
   StepInputs step;  ///< learning rate, betas, eps, label smoothing; step and bias corrections change
 
-  /// Our parameter for the fixture's: dec.subs.1.norm.g -> L01.ffn.residual stream.gain. Throws Error for a foreign
-  /// name.
+  /// Our parameter for the fixture's: dec.subs.1.norm.g -> L01.ffn.trunk.gain. Throws Error for a foreign name.
   std::string parameter(const std::string& name) const;
 };
 

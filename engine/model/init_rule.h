@@ -1,5 +1,5 @@
-// How weights start, as data: what each rule multiplies each matrix of a sub-layer by. Read by the tape
-// builder (model/transformer.cpp); the wiring's own gain (DeepNorm, Sub-LN) comes on top.
+// How weights start, as data: the factor by which each rule multiplies each matrix of a sub-layer. Read by the
+// tape builder (model/transformer.cpp); the wiring's own gain (DeepNorm, Sub-LN) is applied on top.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// What a model is: sizes, wiring, norm, initialisation. Everything structural of a run's network in one
-// value.
+// What a model is: sizes, wiring, norm, initialisation. Everything structural of a run's network in one value.
 #pragma once
 
 #include <cstdint>
@@ -49,14 +48,13 @@ struct ModelConfig {
 StackContext context_of(const ModelConfig& config, bool decoder);
 /// Fills both stacks with a preset at the config's depth and norm kind.
 void set_placement(ModelConfig& config, Placement placement);
-/// Throws Error for an impossible combination (width not a multiple of heads, no layers, wiring of another
-/// depth ...).
+/// Throws Error for an impossible combination (width not a multiple of heads, no layers, wiring of another depth
+/// ...).
 void validate(const ModelConfig& config);
 /// Rough bytes of a training program: parameters, moments, activations and gradients for a batch.
 int64_t estimated_bytes(const ModelConfig& config, int32_t batch);
 /// Arithmetic of a training step: 6(L(4d^2 + 2df) + dV)BT + 12 L B T^2 d, attention counted dense; in an
-/// encoder-decoder summed over both stacks, a decoder layer with a second attention (4d^2 and 12 B T^2 d
-/// more).
+/// encoder-decoder summed over both stacks, a decoder layer with a second attention (4d^2 and 12 B T^2 d more).
 double step_flop(const ModelConfig& config, int32_t batch);
 
 }  // namespace normscope

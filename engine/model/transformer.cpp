@@ -159,7 +159,7 @@ class Recorder {
     return x;
   }
 
-  /// h = N_enter(x),  y = N_trunk( skip h + branch N_after( f( depth N_before(h) ) ) + [bottom] x_0 )
+  /// h = N_enter(x),  y = N_stream( skip h + branch N_after( f( depth N_before(h) ) ) + [bottom] x_0 )
   template <typename F>
   ValueId sublayer(const std::string& name, const Wiring& wiring, ValueId x, F f) {
     if (left_out(name)) return x;

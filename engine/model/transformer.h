@@ -1,6 +1,6 @@
 // Records a transformer from a ModelConfig: the architecture as you would read it in a paper.
 // Parameter names: emb.tokens, emb.positions, L03.attn.{wq,wk,wv,wo,bq,bk,bv,bo}, L03.ffn.{w1,b1,w2,b2},
-// norms L03.attn.{enter,before,q_norm,k_norm,v_norm,output,after,residual stream}.{gain,bias}, scales
+// norms L03.attn.{enter,before,q_norm,k_norm,v_norm,output,after,trunk}.{gain,bias}, scales
 // L03.attn.{skip,branch,head_scale}, FixUp's shifts L03.ffn.{shift_in,shift_hidden,shift_out}.b, end.scale,
 // end.shift; final.{gain,bias}, second.{gain,bias} (ResiDual), out.w.
 // An encoder-decoder prefixes its stacks: enc.L03.attn.wq, dec.L03.cross.wq, dec.final.gain; emb.* is shared,
@@ -26,8 +26,8 @@ struct SublayerValues {
   ValueId branch = kNone;         ///< what is added to the skip: after N_after and before the branch scale
   ValueId joined = kNone;         ///< skip h + branch f
   ValueId bottom = kNone;         ///< B2T: the layer's input, which joins the sum
-  ValueId sum = kNone;            ///< what the residual stream norm reads: joined, with bottom where there is one
-  ValueId output = kNone;         ///< y; equals sum without a residual stream norm
+  ValueId sum = kNone;            ///< what the norm on the stream reads: joined, with bottom where there is one
+  ValueId output = kNone;         ///< y; equals sum without a norm on the stream
   ValueId probabilities = kNone;  ///< attention only
 };
 
@@ -50,7 +50,7 @@ struct RecordOptions {
   bool training = true;      ///< dropout nodes are recorded only when training and p > 0
   bool row_weights = false;  ///< an input "weights" (B*T): a weight per row of the loss
   bool probes = true;        ///< mean square of every sub-layer output (and branch)
-  /// Sub-layers ("L03.attn") and layers ("L03") that hand their input on as it is, their norms included.
+  /// Sub-layers ("L03.attn") and layers ("L03") that pass their input on unchanged, their norms included.
   std::vector<std::string> left_out = {};
 };
 
@@ -59,8 +59,7 @@ struct RecordOptions {
 /// "weights" and "key_lengths" on request; "x" (B,T,D) instead of "tokens" for a Gaussian input.
 ModelValues record_transformer(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
-/// Parts of an encoder-decoder for decoding, over the Store of a model that was recorded before: the encoder
-/// alone
+/// Parts of an encoder-decoder for decoding, over the Store of a model that was recorded before: the encoder alone
 /// (`memory`; inputs "source", "key_lengths"), and the decoder up to `hidden` from an input "memory" (B,Ts,D)
 /// ("tokens", "key_lengths"). No dropout, no probes, no loss.
 ModelValues record_encoder(Tape& tape, const ModelConfig& config, const RecordOptions& options);

@@ -17,8 +17,7 @@ namespace normscope {
 namespace {
 
 constexpr double kLoss = 1e-6, kGradient = 1e-4, kAdamLoss = 1e-4;
-// The share of ‖all gradients‖ that a gradient is measured against besides its own norm: 1e-4 ‖g‖ + 1e-6
-// ‖all‖.
+// The share of ‖all gradients‖ that a gradient is measured against besides its own norm: 1e-4 ‖g‖ + 1e-6 ‖all‖.
 constexpr double kOfAll = 1e-2;
 // Float32 through three layers; measured, these stay below 1e-6.
 constexpr double kActivation = 1e-5;

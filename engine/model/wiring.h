@@ -1,8 +1,8 @@
-// Wiring is data. Every published placement of normalization is a filling of one form; for a sub-layer f
+// Wiring is data. Every published placement of normalization fills in one form; for a sub-layer f
 // (attention, cross-attention or feed-forward) of a layer with input x_0, on a stream x:
 //
 //     h = N_enter(x)
-//     y = N_trunk( skip * h + branch * N_after( f( depth * N_before(h) ) ) + [bottom] x_0 )
+//     y = N_stream( skip * h + branch * N_after( f( depth * N_before(h) ) ) + [bottom] x_0 )
 //
 // with norms inside f too (Inner). A stack adds a norm on the embedding, one at its end, and ResiDual's
 // second stream. The tape builder, the config file, the diagram in the app and the tests all read this one
@@ -19,7 +19,7 @@
 
 namespace normscope {
 
-/// How a residual stream is scaled where it meets the sum.
+/// How a summand, skip path or branch, is scaled where it meets the sum.
 struct Scale {
   enum class Kind : uint8_t { One, Constant, LearnedScalar, LearnedVector } kind = Kind::One;
   float value = 1.0f;  ///< Constant: the factor; learned: where it starts
@@ -39,7 +39,7 @@ struct Inner {
   bool operator==(const Inner&) const = default;
 };
 
-/// One sub-layer's placement. Post-LN: residual stream. Pre-LN: before. Sandwich / Peri-LN: before and after.
+/// One sub-layer's placement. Post-LN: stream. Pre-LN: before. Sandwich / Peri-LN: before and after.
 struct Wiring {
   NormKind before = NormKind::None;
   NormKind after = NormKind::None;
@@ -57,7 +57,7 @@ enum class Slot : uint8_t { Before, After, Stream };
 NormKind& slot(Wiring& wiring, Slot which);
 NormKind slot(const Wiring& wiring, Slot which);
 
-/// Every norm of a sub-layer, None included: enter, before, query, key, value, output, after, residual stream.
+/// Every norm of a sub-layer, None included: enter, before, query, key, value, output, after, stream.
 std::array<NormKind*, 8> norms_of(Wiring& wiring);
 std::array<NormKind, 8> norms_of(const Wiring& wiring);
 
@@ -110,8 +110,7 @@ struct PlacementRow {
   std::optional<Wiring> early = {};                     ///< of every sub-layer in the first layers
   Number early_layers = nullptr;                        ///< how many those are
   bool embedding = false, final = false, second = false;  ///< the norms of the stack
-  /// Numbers that depend on the place, filled into `sublayer` where it is used: a constant skip, init_gain,
-  /// depth.
+  /// Numbers that depend on the place, filled into `sublayer` where it is used: a constant skip, init_gain, depth.
   Number skip = nullptr, gain = nullptr, depth = nullptr;
   const char* formula = "";
   const char* source = "";
@@ -140,8 +139,8 @@ DeepNormConstants deepnorm_constants(const StackContext& context);
 /// Sub-LN: init gain of the same matrices (Wang et al. 2023); cross-attention keeps 1.
 double subln_gain(const StackContext& context);
 
-/// "residual stream=ln", "before=ln after=ln", "none", "residual stream=ln skip=admin:1", "branch=scalar:0", "residual stream=ln skip=1.86
-/// gain=0.38", "before=ln output=ln", "enter=ln", "q=ln k=ln v=ln head-scale", "residual stream=ln bottom".
+/// "trunk=ln", "before=ln after=ln", "none", "trunk=ln skip=admin:1", "branch=scalar:0", "trunk=ln skip=1.86
+/// gain=0.38", "before=ln output=ln", "enter=ln", "q=ln k=ln v=ln head-scale", "trunk=ln bottom".
 std::string to_string(const Wiring& wiring);
 Wiring wiring_from(std::string_view text);  ///< throws Error naming the word that is wrong
 

@@ -2,8 +2,8 @@
 // returns its output value; nothing is computed.
 //
 // An op is a folder, ops/NAME/: NAME.h (its structural constants and the function that records it), NAME.cpp
-// (shape rule and what it saves), NAME_cpu.cpp and NAME.cu (forward and backward). Adding one touches
-// besides: this page, ops.def, tests/engine/op_cases.cpp.
+// (shape rule and what it saves), NAME_cpu.cpp and NAME.cu (forward and backward). Adding one also touches this
+// page, ops.def, tests/engine/op_cases.cpp.
 #pragma once
 
 #include "engine/ops/add/add.h"

@@ -1,4 +1,4 @@
-// What a run may be at most, wherever its numbers come from; docs/files.md says the same.
+// Upper limits of a run, wherever its numbers come from; docs/files.md says the same.
 #pragma once
 
 #include <cstddef>

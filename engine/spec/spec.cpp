@@ -213,7 +213,7 @@ std::vector<std::string> wiring_keys(const RunSpec& spec) {
 std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spec) {
   std::vector<std::pair<std::string, std::string>> values;
   for (const Field& field : spec_fields()) values.emplace_back(field.key, field.get(spec));
-  // The presets fill in model.norm; anything else is told place by place.
+  // The presets fill in model.norm; anything else is written place by place.
   RunSpec preset = spec;
   const bool both = spec.model.architecture == Architecture::EncoderDecoder;
   bool custom = false;

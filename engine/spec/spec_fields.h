@@ -1,4 +1,4 @@
-// The rows of the field table, in two files; spec.cpp joins them. Internal to engine/train.
+// The rows of the field table, in two files; spec.cpp joins them. Internal to engine/spec.
 #pragma once
 
 #include <vector>

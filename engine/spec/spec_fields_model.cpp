@@ -180,7 +180,7 @@ Field norm_field() {
 Field placement_field() {
   Field field = field_of(FieldType::Choice, {"model.placement", "placement", "",
                                              "Where the norms stand, for all layers at once. Post-LN puts "
-                                             "them on the trunk, Pre-LN inside the branches."});
+                                             "them on the residual stream, Pre-LN inside the branches."});
   for (Placement placement : kPresets) field.choices.push_back(to_string(placement));
   field.choices.push_back(to_string(Placement::Custom));
   field.get = [](const RunSpec& spec) { return std::string(to_string(placement_of(spec.model))); };
@@ -217,11 +217,10 @@ void add_part_fields(std::vector<Field>& fields) {
                           [](InitRule rule) { return kInitRules[static_cast<size_t>(rule)]; },
                           [](std::string_view name) { return enum_from<InitRule>(kInitRules, name); }>(
       {"model.init", "init", "",
-       "How the weights start. xavier fits each matrix's size; theory is the setting of Xiong et al. (2020) "
-       "with silent attention; normal002 is a fixed spread of 0.02, as in BERT; fixup and t-fixup shrink "
-       "them "
-       "with depth, for models without norms; looklinear makes each feed-forward network start as a linear "
-       "map; b2t shrinks every matrix of the layers by the root of their number."},
+       "How the weights start. xavier fits each matrix's size; theory is the setting of Xiong et al. (2020) with "
+       "silent attention; normal002 is a fixed spread of 0.02, as in BERT; fixup and t-fixup shrink them with "
+       "depth, for models without norms; looklinear makes each feed-forward network start as a linear map; b2t "
+       "shrinks every matrix of the layers by the root of their number."},
       all(kInitRules)));
   fields.push_back(choice<[](RunSpec& s) -> Activation& { return s.model.activation; },
                           [](Activation a) { return kActivations[static_cast<size_t>(a)]; },

@@ -1,5 +1,4 @@
-// Named specifications: the three runs of the default comparison and the presets of the command line. See
-// spec.h.
+// Named specifications: the three runs of the default comparison and the presets of the command line. See spec.h.
 #include <algorithm>
 #include <iterator>
 

@@ -22,8 +22,7 @@ std::string steps_text(const std::vector<int32_t>& steps);
 /// The shortest decimal text that reads back as the same float.
 std::string real_text(float value);
 
-/// Throws Error when the text is no value of the field: "[key] 'abc' is not a whole number: expected 0 to
-/// 100000".
+/// Throws Error when the text is no value of the field: "[key] 'abc' is not a whole number: expected 0 to 100000".
 void check_value(const Field& field, std::string_view text);
 
 }  // namespace normscope

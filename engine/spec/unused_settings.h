@@ -1,5 +1,5 @@
-// Settings that a run takes no notice of: a momentum under Adam, an encoder's depth in a decoder. Asked by
-// the command line, which refuses them, and by whoever writes a command line.
+// Unused settings, those that a run does not read: a momentum under Adam, an encoder's depth in a decoder. Used by
+// the command line, which refuses them, and by the code that writes a command line for a run.
 #pragma once
 
 #include <string>

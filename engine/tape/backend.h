@@ -40,8 +40,7 @@ class Executable : public Addresses {
   virtual std::span<const double> stats() const = 0;  ///< host memory of the stats block
   virtual void read(const float* device, std::span<float> host) const = 0;
   virtual void replay(const StepInputs&) noexcept = 0;
-  /// For tools that look at single instructions (shadow): runs [first, end) of the program's instructions
-  /// alone.
+  /// For tools that look at single instructions (shadow): runs [first, end) of the program's instructions alone.
   virtual void run(size_t first, size_t end, const StepInputs&) noexcept = 0;
   /// Overwrites memory at a backend address; the counterpart of read().
   virtual void write(float* device, std::span<const float> host) = 0;
@@ -60,35 +59,10 @@ class Backend {
   virtual void upload(Memory& to, size_t offset, std::span<const float> from) = 0;
   virtual void download(const Memory& from, size_t offset, std::span<float> to) = 0;
   virtual std::unique_ptr<Executable> lower(ProgramData& program) = 0;
-  /// Waits for everything that was started. Throws DeviceError when the device has failed, from then on
-  /// always.
+  /// Waits for everything that was started. Throws DeviceError when the device has failed, from then on always.
   virtual void wait() = 0;
-  /// What wait() would throw, in words; empty while all is well. After an error a replay yields NaN in every
-  /// stat.
+  /// What wait() would throw, in words; empty while all is well. After an error a replay yields NaN in every stat.
   virtual std::string error() const { return {}; }
 };
-
-/// threads 0 = one per physical core. The number never changes a result.
-std::unique_ptr<Backend> make_cpu_backend(int threads = 0);
-
-struct CudaOptions {
-  bool tf32 = false;  ///< matrix products with 10-bit mantissas; NORMSCOPE_TF32=1 sets it
-  bool graph = true;  ///< replay as one captured graph; NORMSCOPE_CUDA_GRAPH=0 clears it
-};
-/// Why there is no CUDA backend here, in words: not built, no library, no driver, no device. Empty when there
-/// is one. The first call loads the library and asks the driver.
-std::string cuda_unavailable();
-/// Throws Error with the text of cuda_unavailable().
-std::unique_ptr<Backend> make_cuda_backend(CudaOptions options = {});
-
-/// Where runs train. No part of a run's specification: it changes results within the tolerances of arithmetic
-/// only.
-struct BackendChoice {
-  bool cuda = false;
-  bool tf32 = false;  ///< of CUDA's matrix products
-  friend bool operator==(const BackendChoice&, const BackendChoice&) = default;
-};
-/// Throws Error with the text of cuda_unavailable() where CUDA is asked for.
-std::unique_ptr<Backend> make_backend(BackendChoice choice, int threads = 0);
 
 }  // namespace normscope

@@ -1,5 +1,5 @@
-// An instruction with its addresses resolved: what every kernel receives, on whatever machine. One binder
-// makes it of a Program; backends add what only they need (cuda/kernel.h).
+// An instruction with its addresses resolved: what every kernel receives, on whatever machine. One binder makes it
+// from a Program; backends add what only they need (cuda/kernel.h).
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,8 @@ struct Call {
   /// Shared by all stages of this instruction, undefined on entry, 64-byte aligned.
   float* workspace = nullptr;
   double* stats = nullptr;  ///< first of its numbers in the stats block
-  // Update phase: all parameters, and the stats of each (grad_norm, update_norm, weight_norm, total norm,
-  // clip factor).
+  // Update phase: all parameters, and the stats of each (grad_norm, update_norm, weight_norm, total norm, clip
+  // factor).
   const ParameterCall* parameters = nullptr;
   int64_t parameter_count = 0;
   double *grad_norm = nullptr, *update_norm = nullptr, *weight_norm = nullptr, *total_norm = nullptr,

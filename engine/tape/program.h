@@ -1,5 +1,5 @@
-// Phase two: a Program is what seal() makes of a Tape: a flat array of plain instructions over fixed memory.
-// Phase three: replay() runs it once. A replay allocates nothing, locks nothing, throws nothing; every
+// Phase two: a Program is the compiled Tape, made by seal(): a flat array of plain instructions over fixed memory.
+// Phase three: replay() runs it once. A replay allocates nothing, locks nothing and throws nothing; every
 // intermediate and its gradient stays readable until the next one, unless SealOptions.reuse_memory.
 #pragma once
 
@@ -74,8 +74,7 @@ class Program {
   Program& operator=(Program&&) noexcept = default;
 
   const ProgramData& data() const { return *data_; }
-  /// Host memory of a batch input, by name: fill it before replay. Throws for an unknown name or the wrong
-  /// type.
+  /// Host memory of a batch input, by name: fill it before replay. Throws for an unknown name or the wrong type.
   std::span<int32_t> tokens(std::string_view name);
   std::span<float> floats(std::string_view name);
   /// The stats block of the last replay, as data().stats names it.

@@ -1,5 +1,5 @@
-// seal(): from Tape to Program, as a row of small passes (tape/seal_passes.h), each tested on a five-node
-// tape.
+// seal() compiles the tape: it turns a recorded Tape into a Program that can be replayed. The compiler is a
+// sequence of small passes (tape/seal_passes.h), each tested on a tape of five nodes.
 #pragma once
 
 #include "engine/tape/program.h"

@@ -210,8 +210,7 @@ struct Lifetime {
   size_t first = ~size_t{0}, last = 0, floats = 0;
 };
 
-/// Of every value, or of every gradient, that the program writes and that is no parameter's, in order of
-/// birth.
+/// Of every value, or of every gradient, that the program writes and that is no parameter's, in order of birth.
 std::vector<Lifetime> lifetimes(const Tape& tape, const std::vector<Instruction>& instructions,
                                 bool of_gradients) {
   std::vector<Lifetime> of(tape.values().size());

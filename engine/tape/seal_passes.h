@@ -1,6 +1,5 @@
-// The passes of seal(), each a small function from plain data to plain data. Order: mark_gradients,
-// emit_forward, emit_backward, append_update, place_probes, plan_memory. seal.cpp calls them; tests call each
-// alone.
+// The passes of seal(), each a small function from plain data to plain data. Order: mark_gradients, emit_forward,
+// emit_backward, append_update, place_probes, plan_memory. seal.cpp calls them; tests call each alone.
 #pragma once
 
 #include <vector>
@@ -33,8 +32,7 @@ std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction>
 /// Names and numbers the stats block: loss, clip, norms of each parameter, probes; fills Instruction::stat.
 void lay_out_stats(const Tape& tape, const std::vector<bool>& needs_gradient, ProgramData& program);
 
-/// Offsets for batch inputs, activations and gradients: every tensor on its own 64-byte lines, nothing
-/// shared.
+/// Offsets for batch inputs, activations and gradients: every tensor on its own 64-byte lines, nothing shared.
 /// Without probabilities: attention's have no place (kNoOffset).
 MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient,
                        bool keep_probabilities = true);

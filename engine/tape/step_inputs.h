@@ -7,8 +7,7 @@
 
 namespace normscope {
 
-/// Dropout as an integer decision: an element is kept when its random word >= threshold; kept values are
-/// scaled.
+/// Dropout as an integer decision: an element is kept when its random word >= threshold; kept values are scaled.
 struct DropoutInputs {
   uint32_t threshold = 0;  ///< p * 2^32; 0 keeps everything
   float scale = 1.0f;      ///< 1 / (1 - p)

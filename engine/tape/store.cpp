@@ -1,8 +1,6 @@
 #include "engine/tape/store.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numbers>
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
@@ -11,20 +9,7 @@
 namespace normscope {
 namespace {
 
-/// Uniform in (0,1] from 32 random bits: never 0, so its logarithm is finite.
-double uniform(uint32_t word) { return (static_cast<double>(word) + 1.0) * (1.0 / 4294967296.0); }
-
 size_t padded(size_t floats) { return (floats + 15) / 16 * 16; }
-
-/// Minus the first half of the columns or rows over the second.
-void mirror(std::vector<float>& values, const Shape& shape, Init::Mirror which) {
-  const int64_t cols = shape.cols(), rows = shape.rows();
-  const int64_t half = which == Init::Mirror::Columns ? cols / 2 : rows / 2 * cols;
-  const int64_t line = which == Init::Mirror::Columns ? cols : rows * cols;
-  for (int64_t first = 0; first < rows * cols; first += line)
-    for (int64_t i = 0; i < half; ++i)
-      values[static_cast<size_t>(first + half + i)] = -values[static_cast<size_t>(first + i)];
-}
 
 }  // namespace
 
@@ -58,42 +43,7 @@ int32_t Store::find(std::string_view name) const {
 }
 
 std::vector<float> initial_values(const ParameterInfo& info, uint64_t seed) {
-  const size_t n = static_cast<size_t>(info.shape.size());
-  std::vector<float> values(n, 0.0f);
-  switch (info.init.kind) {
-    case Init::Kind::Zeros:
-      break;
-    case Init::Kind::Constant:
-      std::fill(values.begin(), values.end(), static_cast<float>(info.init.value));
-      break;
-    case Init::Kind::Normal:
-      // Box-Muller on the two halves of a Philox block: four words give four normal numbers.
-      for (size_t i = 0; i < n; i += 4) {
-        const PhiloxBlock b = philox_block(static_cast<uint32_t>(i / 4), site_of(info.name), 0,
-                                           static_cast<uint32_t>(Purpose::Init), seed);
-        for (size_t j = 0; j < 4 && i + j < n; ++j) {
-          const double radius = std::sqrt(-2.0 * std::log(uniform(b.word[j & 2])));
-          const double angle = 2.0 * std::numbers::pi * uniform(b.word[(j & 2) + 1]);
-          values[i + j] =
-              static_cast<float>(info.init.value * radius * (j & 1 ? std::sin(angle) : std::cos(angle)));
-        }
-      }
-      if (info.init.mirror != Init::Mirror::None) mirror(values, info.shape, info.init.mirror);
-      break;
-    case Init::Kind::Sinusoid:
-      // Vaswani et al. 2017, section 3.5: component 2k of position t is sin(t 10000^(-2k/D)), component 2k+1
-      // its cosine.
-      for (int64_t t = 0; t < info.shape.rows(); ++t)
-        for (int64_t c = 0; c < info.shape.cols(); ++c) {
-          const double rate =
-              std::pow(10000.0, -2.0 * static_cast<double>(c / 2) / static_cast<double>(info.shape.cols()));
-          const double x = static_cast<double>(t) * rate;
-          values[static_cast<size_t>(t * info.shape.cols() + c)] =
-              static_cast<float>(c % 2 ? std::cos(x) : std::sin(x));
-        }
-      break;
-  }
-  return values;
+  return initial_values(info.name, info.shape, info.init, seed);
 }
 
 void Store::materialize(uint64_t seed) {

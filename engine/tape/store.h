@@ -10,20 +10,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/core/initial_values.h"
 #include "engine/core/shape.h"
 
 namespace normscope {
 
 class Backend;
 class Memory;
-
-/// How a parameter starts. Values come from scalar double code on the host: the same bits everywhere.
-struct Init {
-  enum class Kind : uint8_t { Zeros, Constant, Normal, Sinusoid } kind = Kind::Zeros;
-  double value = 0.0;  ///< Constant: the value; Normal: the standard deviation
-  /// Normal: the second half of the columns, or of the rows, is minus the first half (LookLinear).
-  enum class Mirror : uint8_t { None, Columns, Rows } mirror = Mirror::None;
-};
 
 struct ParameterInfo {
   std::string name;
@@ -68,8 +61,8 @@ class Store {
   std::unique_ptr<Memory> values_, m_, v_;
 };
 
-/// The initial values that Init prescribes (exposed for tests): scalar double arithmetic, Box-Muller on
-/// Philox words.
+/// The initial values that Init prescribes (exposed for tests): scalar double arithmetic, Box-Muller on Philox
+/// words.
 std::vector<float> initial_values(const ParameterInfo& info, uint64_t seed);
 
 }  // namespace normscope

@@ -1,7 +1,5 @@
 #include "engine/tape/tape.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "engine/core/error.h"
@@ -69,19 +67,6 @@ ValueId Tape::find(std::string_view name) const {
   for (size_t i = 0; i < values_.size(); ++i)
     if (values_[i].name == name) return static_cast<ValueId>(i);
   return kNone;
-}
-
-std::string to_string(const Tape& tape) {
-  std::string text;
-  for (size_t i = 0; i < tape.nodes().size(); ++i) {
-    const Node& node = tape.nodes()[i];
-    text += fmt::format("{:3} {:24} {:12} {:16} <-", i, node.name, to_string(node.op),
-                        to_string(tape.shape(node.out)));
-    for (ValueId v : node.in)
-      if (v != kNone) text += " " + tape.value(v).name;
-    text += "\n";
-  }
-  return text;
 }
 
 }  // namespace normscope

@@ -134,7 +134,4 @@ class Tape {
   int32_t layer_ = 0;
 };
 
-/// One line per node: "12 L01.attn.out  linear  (1024,64) <- L01.attn.heads, L01.attn.wo, L01.attn.bo".
-std::string to_string(const Tape& tape);
-
 }  // namespace normscope

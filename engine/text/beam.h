@@ -1,8 +1,8 @@
-// Beam search, apart from what is searched: the caller tells the log-probabilities of the next symbol.
+// Beam search over any model: the caller supplies the log-probabilities of the next symbol.
 //
 // A hypothesis scores sum log p / length^penalty, its end symbol included (as fairseq does; Xiong et al. 2020
 // use a beam of 5). A sentence is done when it has as many finished hypotheses as the beam is wide, or at its
-// longest length, where what is unfinished counts as it stands. With beam 1 this is greedy search. Called by
+// longest length, where unfinished hypotheses count as they are. With beam 1 this is greedy search. Called by
 // text/translator.h and by tests.
 #pragma once
 

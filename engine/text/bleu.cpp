@@ -130,8 +130,8 @@ std::vector<std::string> tokenize_13a(std::string_view line) {
     else
       apart += c;
   }
-  // A point or comma stands apart unless a digit is before it; then unless one is behind it; a dash behind a
-  // digit does.
+  // A point or comma stands apart unless a digit is before it; then unless one is behind it; a dash behind a digit
+  // does.
   apart = rewrite_pairs(
       apart, [](char a, char b) { return !is_digit(a) && is_mark(b); },
       [](std::string& out, char a, char b) { (out += a) += ' ', (out += b) += ' '; });

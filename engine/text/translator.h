@@ -1,6 +1,6 @@
-// Translates rows of symbols with an encoder-decoder by beam search: the encoder once a batch, then the
-// decoder over the symbols so far, of which only the last position meets the output matrix. Programs of its
-// own over the run's Store, so nothing here changes a bit of it. Called by the command line.
+// Translates rows of symbols with an encoder-decoder by beam search: the encoder once a batch, then the decoder
+// over the symbols so far, of which only the last position is multiplied by the output matrix. It has its own
+// programs over the run's Store and changes no bit of it. Called by the command line.
 #pragma once
 
 #include <cstdint>

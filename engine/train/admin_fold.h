@@ -1,5 +1,5 @@
-// Admin's omegas folded away (Liu et al. 2020, appendix C; norm-science A.9): a saved Admin run becomes a
-// saved run of plain Post-LN that computes the same. Called by `normscope admin-fold`.
+// Admin's omegas folded away (Liu et al. 2020, appendix C; norm-science A.9): a saved Admin run becomes a saved
+// run of plain Post-LN that computes the same function. Called by `normscope admin-fold`.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ struct AdminFold {
   RunSpec spec;           ///< what the new file describes
 };
 
-/// x' = omega x in the place of x: gain and bias of the norm that makes x are multiplied by omega, the rows
-/// of every matrix that reads x divided by it. Moments of the optimizer start at zero and edits end; losses
-/// and steps stay. Throws Error for a file that is no saved run, has no stack in the placements admin or
-/// admin-paper, whose norms have no gain, or with an omega of zero.
+/// x' = omega x in the place of x: gain and bias of the norm that makes x are multiplied by omega, and the rows of
+/// every matrix that reads x are divided by it. Moments of the optimizer start at zero and edits end; losses and
+/// steps stay. Throws Error for a file that is no saved run, has no stack in the placements admin or admin-paper,
+/// whose norms have no gain, or with an omega of zero.
 AdminFold fold_admin(const std::string& in, const std::string& out);
 
 }  // namespace normscope

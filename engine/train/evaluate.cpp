@@ -13,16 +13,6 @@
 namespace normscope {
 namespace {
 
-Program forward_program(Store& store, const ModelConfig& model, const BatchShape& shape,
-                        const std::vector<std::string>& left_out = {}) {
-  Tape tape(store);
-  RecordOptions options = record_options(shape, false);
-  options.left_out = left_out;
-  const ModelValues values = record_transformer(tape, model, options);
-  return seal(tape,
-              {.loss = values.loss, .backward = false, .reuse_memory = true, .keep_probabilities = false});
-}
-
 // The symbols that are given: all up to the first whose successor is to be predicted.
 std::vector<int32_t> prompt_of(const Task& task, uint64_t seed, int32_t sequence) {
   Batch batch(1, sequence);
@@ -84,6 +74,16 @@ Batch validation_row(const Task& task, uint64_t seed, int32_t sequence) {
   return front_row(batch);
 }
 
+Program evaluation_program(Store& store, const ModelConfig& model, const BatchShape& shape,
+                           const std::vector<std::string>& left_out) {
+  Tape tape(store);
+  RecordOptions options = record_options(shape, false);
+  options.left_out = left_out;
+  const ModelValues values = record_transformer(tape, model, options);
+  return seal(tape,
+              {.loss = values.loss, .backward = false, .reuse_memory = true, .keep_probabilities = false});
+}
+
 Validator::Validator(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t batch,
                      const std::vector<std::string>& left_out, int32_t most)
     : classes_(model.classes), accuracy_(std::numeric_limits<double>::quiet_NaN()) {
@@ -93,7 +93,7 @@ Validator::Validator(Store& store, const ModelConfig& model, const Task& task, u
     const BatchShape shape = task.shape(seed, step, Split::Validation, batch, model.sequence);
     auto program = programs_.find(shape);
     if (program == programs_.end())
-      program = programs_.emplace(shape, forward_program(store, model, shape, left_out)).first;
+      program = programs_.emplace(shape, evaluation_program(store, model, shape, left_out)).first;
     Drawn& drawn = batches_.emplace_back(Drawn{Batch(shape), &program->second, 0});
     task.fill(seed, step, Split::Validation, batch, model.sequence, drawn.batch.view());
     drawn.targets = std::count_if(drawn.batch.targets.begin(), drawn.batch.targets.end(),
@@ -139,7 +139,7 @@ Writer::Writer(Store& store, const ModelConfig& model, const Task& task, uint64_
     : seed_(seed), form_(task.form()), end_(task.end()), line_length_(line_length) {
   if (form_ == TaskForm::NextSymbol) {
     prompt_ = prompt_of(task, seed, model.sequence);
-    program_.emplace(forward_program(store, model, {1, window_of(model, prompt_.size(), line_length)}));
+    program_.emplace(evaluation_program(store, model, {1, window_of(model, prompt_.size(), line_length)}));
     for (int32_t& target : program_->tokens("targets")) target = -1;
   } else {
     row_ = validation_row(task, seed, model.sequence);
@@ -147,7 +147,7 @@ Writer::Writer(Store& store, const ModelConfig& model, const Task& task, uint64_
       prompt_ = {task.begin()};
     else
       prompt_ = row_.tokens;
-    program_.emplace(forward_program(store, model, shape_of(row_)));
+    program_.emplace(evaluation_program(store, model, shape_of(row_)));
     put(row_, *program_);
   }
   prompt_length_ = static_cast<int32_t>(prompt_.size());

@@ -1,4 +1,4 @@
-// What is computed from a run's weights beside its training: eval programs over the same Store (no dropout,
+// What is computed from a run's weights outside training: evaluation programs over the same Store (no dropout,
 // no backward, no update), so nothing here changes a bit of the run. Called by Run.
 #pragma once
 
@@ -20,6 +20,11 @@ Batch validation_row(const Task& task, uint64_t seed, int32_t sequence);
 BatchShape shape_of(const Batch& batch);
 /// Into the inputs of a program of its shape.
 void put(const Batch& batch, Program& program);
+
+/// The forward program for batches of a shape: no dropout, no probes; its values share memory.
+/// `left_out`: see RecordOptions.
+Program evaluation_program(Store& store, const ModelConfig& model, const BatchShape& shape,
+                           const std::vector<std::string>& left_out = {});
 
 /// Mean cross-entropy per target (without label smoothing) over the task's fixed validation batches; of a
 /// classifier also how many targets have the largest logit.
@@ -65,8 +70,8 @@ class Writer {
  public:
   Writer(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t line_length);
 
-  /// One more symbol (one forward pass); true when the line is complete with it. Then the next call begins a
-  /// new one.
+  /// One more symbol (one forward pass); true when the line is complete with it. Then the next call begins a new
+  /// one.
   bool advance();
   void restart();
   int32_t line_length() const { return line_length_; }

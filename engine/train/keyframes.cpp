@@ -36,7 +36,8 @@ void Keyframes::after_step(int32_t step, size_t edits, const Store& store, const
   frames_.push_back(std::move(frame));
 }
 
-// The one whose absence leaves the smallest gap for its age; step 0 needs none, it is the specification.
+// The one whose absence leaves the smallest gap for its age; step 0 needs none, because it follows from the
+// specification.
 void Keyframes::drop_one() {
   if (frames_.empty()) return;
   size_t worst = 0;

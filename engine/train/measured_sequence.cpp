@@ -8,7 +8,7 @@
 namespace normscope {
 
 Batch measured_row(const Task& task, int32_t sequence) {
-  constexpr uint64_t kSeed = 1;  // not the run's: another seed is another network, the sequence stays
+  constexpr uint64_t kSeed = 1;  // not the run's: another seed gives another network, but the same sequence
   return validation_row(task, kSeed, sequence);
 }
 

@@ -1,7 +1,7 @@
-// One sequence, the same at every step, and what LiveMeasurements say of the network on it: only the weights
-// can move the numbers. A forward program of one row over the run's Store, without dropout; it changes no bit
-// of the run and costs about a third of a batch's row. Called by Run before every step, so that the numbers
-// of a step are of the weights that its gradient is of (at step 1: the initial ones).
+// One sequence, the same at every step, and the measurements of the network on it, so that only the weights can
+// change the numbers. A forward program of one row over the run's Store, without dropout; it changes no bit of the
+// run and costs about a third of a batch's row. Called by Run before every step, so that the numbers of a step
+// belong to the weights at which its gradient is taken (at step 1: the initial ones).
 #pragma once
 
 #include <span>
@@ -27,6 +27,7 @@ class MeasuredSequence {
   const std::vector<StatInfo>& layout() const { return live_.layout(); }
   /// Fills one number a layout entry from the weights as they stand.
   void measure(std::span<double> out);
+  const Program& program() const { return program_; }
   /// See LiveMeasurements.
   double residual() const { return live_.residual(); }
 

@@ -24,7 +24,7 @@ bool same_shape(const Store& from, int32_t source, const Store& to, int32_t targ
          to.parameters()[static_cast<size_t>(target)].shape;
 }
 
-// "L03.attn" of "L03.attn.residual stream.gain"; empty for any other name.
+// "L03.attn" of "L03.attn.trunk.gain"; empty for any other name.
 std::string_view sublayer_of(std::string_view name, std::string_view ending) {
   return name.ends_with(ending) ? name.substr(0, name.size() - ending.size()) : std::string_view{};
 }
@@ -208,7 +208,8 @@ std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Ba
   network->measured.emplace(network->store, spec.model, measured_row(task, spec.model.sequence));
   bool new_wiring = true;
   if (older) {
-    transfer_weights(*older, network->store, shares_moments(older_spec->train.optimizer, spec.train.optimizer));
+    transfer_weights(*older, network->store,
+                     shares_moments(older_spec->train.optimizer, spec.train.optimizer));
     new_wiring = !same_wiring(older_spec->model, spec.model);
   }
   if (new_wiring && has_learned_skip(*network, spec.model)) profile(*network, spec, task, step);

@@ -1,5 +1,6 @@
-// A model as a run holds it: its Store and the training Program sealed over it; and how a changed
-// specification takes over what an older network has learned. Called by Run only.
+// A model as a run holds it: its Store and the training Program sealed over it; and how a network with a changed
+// specification takes over what the older one has learned. Used by Run, and by
+// what evaluates, measures or benchmarks a run with a program of its own.
 #pragma once
 
 #include <map>
@@ -9,10 +10,10 @@
 #include <vector>
 
 #include "engine/model/transformer.h"
+#include "engine/spec/spec.h"
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"
 #include "engine/train/measured_sequence.h"
-#include "engine/spec/spec.h"
 
 namespace normscope {
 
@@ -37,7 +38,7 @@ struct Network {
   std::optional<Program> program;  ///< training: the shape of the first batch, clip and optimizer appended
   BatchShape shape;                ///< of `program`
   std::map<BatchShape, Program>
-      others;                  ///< the same for the other shapes that occurred: one Store, one stats layout
+      others;                 ///< the same for the other shapes that occurred: one Store, one stats layout
   Program* newest = nullptr;  ///< that of the last step; nullptr before the first
   std::optional<MeasuredSequence> measured;
   /// The training program for a shape; sealed at its first use.
@@ -46,20 +47,18 @@ struct Network {
 };
 
 /// A new network with seeded initial weights; with `older`, what it has by the same name and shape is taken
-/// over first (see transfer_weights). Admin's constants are profiled on `step`'s batch: for a new network, and
-/// where the wiring differs.
+/// over first (see transfer_weights). Admin's constants are profiled on `step`'s batch: for a new network,
+/// and where the wiring differs.
 std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Backend& backend, int32_t step,
                                        const Store* older = nullptr, const RunSpec* older_spec = nullptr);
 
-/// Copies weights and moments by name where the shape is the same. Then, within each sub-layer, a norm whose
-/// slot is new takes gain and bias (and their moments) of one whose slot vanished, in the order before,
-/// after, residual stream. Moments are left at zero when `moments` is false (another optimizer: they mean something
-/// else there).
+/// Copies weights and moments by name where the shape is the same. Then, within each sub-layer, a norm whose slot
+/// is new takes gain and bias (and their moments) of one whose slot vanished, in the order before, after, trunk.
+/// Moments are left at zero when `moments` is false (another optimizer: they mean something else there).
 void transfer_weights(const Store& from, Store& to, bool moments = true);
 
 /// Weights of a saved run by name; moments start at zero. A head for other classes and positions for another
-/// length start afresh. Returns how many tensors fitted. Throws Error when none does, or one has another
-/// shape.
+/// length start afresh. Returns how many tensors fitted. Throws Error when none does, or one has another shape.
 int32_t load_weights(const std::string& path, Store& store);
 
 /// Every number that a replay measures, in the order in which its tensor came to be: forward probes, loss,

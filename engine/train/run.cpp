@@ -85,8 +85,8 @@ Program& Run::Impl::program_with_batch(int64_t step) {
   return program;
 }
 
-// The step after which the moments were zero: the start, or a change to an optimizer whose moments mean
-// something else.
+// The step after which the moments were zero: the start, or a change to an optimizer whose moments mean something
+// else.
 int64_t Run::Impl::moments_begin() const {
   Optimizer before = origin.train.optimizer, now = before;
   int64_t begin = 0;

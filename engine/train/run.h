@@ -1,5 +1,5 @@
 // One training run: a Store, its programs, its history. Owned and stepped by one thread (the trainer's).
-// A run is specification + seed + events: what its edits say, live or scheduled, replays bit for bit.
+// A run is specification + seed + events: its edits, live or scheduled, replay bit for bit.
 #pragma once
 
 #include <memory>
@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "engine/measure/history.h"
+#include "engine/spec/spec.h"
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"
-#include "engine/train/history.h"
-#include "engine/spec/spec.h"
 
 namespace normscope {
 
@@ -28,8 +28,8 @@ struct NonFiniteReport {
   int32_t step = 0;
 };
 
-/// The numbers of measure/step_metrics.h over a whole batch instead of one fixed sequence. After `step` steps, on the
-/// batch of that step (of step 1 before the first).
+/// The numbers of measure/step_metrics.h over a whole batch instead of one fixed sequence. After `step` steps, on
+/// the batch of that step (of step 1 before the first).
 struct BatchMeasurement {
   int32_t step = 0, sequences = 0;
   std::vector<StatInfo> layout;
@@ -83,9 +83,9 @@ class Run {
   void set_budget(int32_t steps);  ///< train.steps without an event: it changes nothing that is computed
   void set_name(const std::string& name);  ///< likewise
 
-  /// The measurements of measure/step_metrics.h on one fixed sequence (train/measured_sequence.h), of the weights
-  /// that each step begins with (on at first): they join the history and change no bit of the run. Off: NaN
-  /// in their place.
+  /// The measurements of measure/step_metrics.h on one fixed sequence (train/measured_sequence.h), of the
+  /// weights that each step begins with (on at first): they join the history and change no bit of the run.
+  /// Off: NaN in their place.
   void measure_live(bool on);
 
   RunState state() const;
@@ -94,8 +94,7 @@ class Run {
   std::optional<NonFiniteReport> non_finite() const;
   double last_loss() const;                ///< NaN before the first step
   double mean_loss(int32_t window) const;  ///< mean of the last `window` losses, those before a fork included
-  /// What a model that knows symbol frequencies only would show as its loss, nats; label smoothing is allowed
-  /// for.
+  /// What a model that knows symbol frequencies only would show as its loss, nats; label smoothing is allowed for.
   double plateau_level() const;
   /// Mean of each sub-layer's skip scale (learned or constant), in order; of its branch's scale.
   std::vector<float> skip_scales() const;
@@ -103,8 +102,8 @@ class Run {
 
   double validation_loss();  ///< eval program on fixed validation batches; changes no bit of the run
   double last_validation_loss() const;  ///< NaN until measured
-  /// Everything that measure/step_metrics.h measures, over the whole batch. Costs more than a step; changes no bit of
-  /// the run.
+  /// Everything that measure/step_metrics.h measures, over the whole batch. Costs more than a step; changes no bit
+  /// of the run.
   std::shared_ptr<const BatchMeasurement> measure_batch();
   double validation_accuracy() const;  ///< of the last validation, for a classifier; NaN otherwise
   /// Text written by the model now: the eval program at temperature 1, with random numbers of (seed, site
@@ -121,9 +120,9 @@ class Run {
   /// moments along. The changes are events at the next step; the history starts at the fork.
   std::unique_ptr<Run> fork(const RunSpec& spec) const;
 
-  /// This run as it stood after `step` (0..steps_done()): it begins at the nearest keyframe, or at step 0,
-  /// and is exactly there once it was stepped up to `step`; edits made later are left out. Its history begins
-  /// after `step`.
+  /// This run as it stood after `step` (0..steps_done()): it begins at the nearest keyframe, or at step 0, and is
+  /// exactly there once it was stepped up to `step`; edits made later are left out. Its history begins after
+  /// `step`.
   std::unique_ptr<Run> at(int32_t step) const;
   std::vector<int32_t> keyframes() const;  ///< steps that at() can begin from
   /// Budgets in bytes of the history's frames and of the keyframes; both thin at once.

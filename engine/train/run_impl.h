@@ -29,7 +29,7 @@ struct Run::Impl {
   void apply(const Edit& edit);  ///< one edit to the spec and the records, not to the network
   void rebuild();                ///< the network as the spec now says
   void note_edit(const Edit& edit, const std::string& before);
-  bool noting(const Edit& edit) const;  ///< whether the history is told of it
+  bool noting(const Edit& edit) const;  ///< whether the history records it
   std::string value_before(size_t edit) const;
   bool edit_again(const std::string& key, const std::string& value);
 

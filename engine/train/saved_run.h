@@ -1,8 +1,8 @@
-// What a saved run says, as one value: the gate that every checkpoint passes before a network is built.
+// The contents of a saved run as one value: the gate that every checkpoint passes before a network is built.
 //
-// Promises: each number is in its range, each list has its length, the specification is one that can be
-// built, and nothing in here can lead an index or a loop astray. Throws Error that names file, field, value
-// and what was expected. Called by Run::load and Run::saved_spec.
+// Promises: each number is in its range, each list has its length, the specification is one that can be built, and
+// nothing in it can send an index out of range or a loop astray. Throws Error that names file, field, value and
+// what was expected. Called by Run::load and Run::saved_spec.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/io/safetensors.h"
-#include "engine/train/history.h"
+#include "engine/measure/history.h"
 #include "engine/measure/plateau.h"
 #include "engine/train/run.h"
 
@@ -34,8 +34,7 @@ struct SavedRun {
       0;  ///< estimated, of the largest network on the way from `origin` to the last scheduled edit
 };
 
-/// What the header alone says: specification, edits, step, data and memory; of SafetensorsFile::load_header()
-/// too.
+/// What the header alone says: specification, edits, step, data and memory; of SafetensorsFile::load_header() too.
 SavedRun read_saved_header(const SafetensorsFile& file);
 /// Everything but the weights, whose shapes only the network knows.
 SavedRun read_saved_run(const SafetensorsFile& file);

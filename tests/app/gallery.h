@@ -1,5 +1,4 @@
-// A screen with every widget and sample plots, for the tests of the ui layer: what all of them need, drawn
-// once.
+// A screen with every widget and sample plots, for the tests of the ui layer: what all of them need, drawn once.
 #pragma once
 
 #include <string>

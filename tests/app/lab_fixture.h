@@ -1,6 +1,6 @@
 // A Lab by hand: three runs whose histories look like the default comparison after 214 of 300 steps (Post-LN
-// stuck, Post-LN with warm-up learning, Pre-LN learning), so that screens and plots can be tested without
-// training anything.
+// stuck, Post-LN with warm-up learning, Pre-LN learning), so that screens and plots can be tested without training
+// anything.
 #pragma once
 
 #include <fmt/format.h>

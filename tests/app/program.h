@@ -1,5 +1,5 @@
-// Runs the built program as a user would, for tests of the command line: arguments in, exit code and both
-// outputs out.
+// Runs the built program as a user would, for tests of the command line: arguments in, exit code and both outputs
+// out.
 #pragma once
 
 #include <sys/wait.h>

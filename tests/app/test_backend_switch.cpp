@@ -4,6 +4,7 @@
 #include "app/headless/frame.h"
 #include "app/headless/ui_driver.h"
 #include "catch.hpp"
+#include "engine/spec/backend_choice.h"
 
 using namespace normscope;
 
@@ -16,10 +17,10 @@ struct Bar {
   ui::Frame loop{{1000, 60}};
   ui::Ui ui{ui::load_fonts()};
   ui::UiDriver driver{loop, ui, [this] {
-                    ui.begin_frame({});
-                    draw_backend_switch(ui, state, {0, 0, 1000, 44}, words, choice);
-                    ui.end_frame();
-                  }};
+                        ui.begin_frame({});
+                        draw_backend_switch(ui, state, {0, 0, 1000, 44}, words, choice);
+                        ui.end_frame();
+                      }};
 };
 
 }  // namespace

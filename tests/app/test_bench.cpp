@@ -4,10 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "app/bench/cost.h"
-#include "app/bench/memory_plan.h"
 #include "app/bench/stepper.h"
 #include "app/program.h"
 #include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
+#include "engine/train/memory_plan.h"
 #include "engine/train/run.h"
 
 using namespace normscope;
@@ -19,7 +20,7 @@ TEST_CASE("the plan is what the program then takes, and it allocates nothing") {
   const std::shared_ptr<const Task> task = make_task(spec.data);
   const std::unique_ptr<Backend> backend = make_cpu_backend(2);
   Run run(spec, task, *backend);
-  const bench::MemoryNeed need = bench::memory_need(run.spec(), *task, *backend);
+  const MemoryNeed need = memory_need(run.spec(), *task, *backend);
   const MemoryPlan& plan = run.program().data().plan;
   CHECK(need.parameters == 4 * run.store().size());
   CHECK(need.optimizer == 8 * run.store().size());
@@ -96,11 +97,9 @@ TEST_CASE("the sources' encoder-decoder fits 24 GB, with room when gradients are
                                    [](const bench::Model& m) { return m.name == std::string("encdec"); });
   REQUIRE(encdec != all.end());
   const std::unique_ptr<Backend> backend = make_cpu_backend(1);
-  const bench::MemoryNeed keep =
-      bench::memory_need(bench::config_of(*encdec), bench::shape_of(*encdec), *backend, false);
-  const bench::MemoryNeed reuse =
-      bench::memory_need(bench::config_of(*encdec), bench::shape_of(*encdec), *backend);
-  INFO(bench::memory_table(keep));
+  const MemoryNeed keep = memory_need(bench::config_of(*encdec), bench::shape_of(*encdec), *backend, false);
+  const MemoryNeed reuse = memory_need(bench::config_of(*encdec), bench::shape_of(*encdec), *backend);
+  INFO(memory_table(keep));
   CHECK(keep.peak() < size_t{24} << 30);
   CHECK(reuse.gradients == keep.reused_gradients);
   CHECK(reuse.gradients < keep.gradients / 2);
@@ -113,7 +112,7 @@ TEST_CASE("a run reuses gradients as its plan says, and takes the same steps wit
   const std::shared_ptr<const Task> task = make_task(spec.data);
   const std::unique_ptr<Backend> backend = make_cpu_backend(2);
   Run run(spec, task, *backend);
-  const bench::MemoryNeed need = bench::memory_need(run.spec(), *task, *backend);
+  const MemoryNeed need = memory_need(run.spec(), *task, *backend);
   CHECK(need.gradients == 4 * run.program().data().plan.gradients);
   set_field(spec, "train.reuse_gradients", "false");
   Run keep(spec, task, *backend);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "app/panels/panels.h"
 #include "app/panels/plot_specs.h"
 #include "both_view.h"
 #include "catch.hpp"
@@ -38,12 +39,12 @@ void check_texts(ui::Vec size, float scale, bool dark, const std::function<void(
 
 }  // namespace
 
-TEST_CASE("every quantity is measured in both stacks, by layer and over time") {
+TEST_CASE("every metric is measured in both stacks, by layer and over time") {
   LabData data;
   const auto view = fixture::both_view();
-  for (const MetricInfo& q : quantities()) {
+  for (const MetricInfo& q : metrics()) {
     INFO(q.id);
-    const plot::PlotSpec plot = depth_plot(*view, data, at_step(4), q.quantity);
+    const plot::PlotSpec plot = depth_plot(*view, data, at_step(4), q.metric);
     for (const char* id : {"A decoder", "A encoder", "B decoder", "B encoder"}) {
       INFO(id);
       const auto line = std::find_if(plot.series.begin(), plot.series.end(),
@@ -55,7 +56,7 @@ TEST_CASE("every quantity is measured in both stacks, by layer and over time") {
     for (Side side : {Side::main, Side::encoder}) {
       PlotOptions options = at_step(4);
       options.side = side;
-      const auto plots = over_time_plots(*view, data, options, q.quantity);
+      const auto plots = over_time_plots(*view, data, options, q.metric);
       REQUIRE(plots.size() == 2);
       for (const plot::PlotSpec& s : plots) CHECK(s.series.size() == 6);
     }
@@ -93,7 +94,8 @@ TEST_CASE("each stack has its own triangle, the decoder's with three branches a 
   CHECK(own_share(data, view->runs[0], 2, Sub::cross, 1) == data.value(view->runs[0], "dec.beta2.8.8", 1));
 }
 
-TEST_CASE("at the start the decoder of Post-LN hears less below and its encoder does not: theory beside it") {
+TEST_CASE(
+    "at the start Post-LN's decoder has a smaller gradient below, its encoder does not: theory beside it") {
   LabData data;
   const auto view = fixture::both_view();
   const plot::PlotSpec plot = gradient_by_layer_plot(*view, data, at_step(1));
@@ -141,10 +143,9 @@ TEST_CASE("no text of an encoder-decoder overlaps or is cut") {
       driver.click(stack), driver.click(fmt::format("{}/encoder", stack)), driver.move_to({4, 4}),
           driver.frames(3);
     });
-  for (const char* tab :
-       {"plot/tab/Gradient over time", "plot/tab/Hidden norm", "plot/tab/Learning rate", "plot/tab/β²"})
+  for (const Panel* panel : tab_panels())
     check_texts({1024, 600}, 1, false, [&](ui::UiDriver& driver) {
-      driver.click(tab), driver.move_to({4, 4}), driver.frames(3);
+      driver.click(fmt::format("plot/tab/{}", panel->place.tab)), driver.move_to({4, 4}), driver.frames(3);
     });
   check_texts({1600, 1000}, 1, false, [](ui::UiDriver& driver) {
     driver.script("grab diagram/layer1/cross/trunk diagram/layer1/cross/before\nframes 12");

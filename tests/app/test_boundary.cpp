@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "app/course/check.h"
-#include "app/lessons/player.h"
 #include "app/course/reader.h"
+#include "app/lessons/player.h"
 #include "app/program.h"
 #include "app/shell/guard.h"
 #include "app/zoo/trainer.h"
@@ -17,6 +17,7 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/cpu/pool.h"
+#include "engine/spec/backend_choice.h"
 #include "lab_driver.h"
 #include "live_lab.h"
 #include "recorded_measurer.h"

@@ -30,6 +30,22 @@ TEST_CASE("help and version") {
   CHECK(holds(run_program("train --help").out, "post-warmup"));
 }
 
+TEST_CASE(
+    "help tells the backend that holds without --backend, and which failures have a code of their own") {
+  const std::string backend = "--backend NAME:{cpu,cuda}=";
+  const std::string window = run_program("--help").out;
+  CHECK(holds(window, backend + "as remembered"));
+  for (const char* command : {"train", "compare", "bench", "verify"}) {
+    INFO(command);
+    CHECK(holds(run_program(std::string(command) + " --help").out, backend + "cpu"));
+  }
+  CHECK(holds(window, "1 a check failed (verify, lesson check, bench);"));
+  CHECK(holds(window, "3 a text, checkpoint, fixture or lesson that cannot be used;"));
+  const std::string manual = read_all(NORMSCOPE_SOURCE_DIR "/docs/command-line.md");
+  CHECK(holds(manual, "| 1 | a check failed (`verify`, `lesson check`, `bench`) |"));
+  CHECK(holds(manual, "| 3 | a text, checkpoint, fixture or lesson cannot be used |"));
+}
+
 TEST_CASE("a wrong command line exits with 2 and says why in one line") {
   const Folder folder;
   const std::string tiny = folder.write("tiny.toml", kTiny);

@@ -11,6 +11,7 @@
 #include "app/files/config_file.h"
 #include "app/program.h"
 #include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/data/tokenizer.h"
 #include "engine/train/run.h"
 

@@ -8,6 +8,7 @@
 
 #include "app/shell/settings.h"
 #include "catch.hpp"
+#include "engine/spec/backend_choice.h"
 #include "program.h"
 
 using namespace normscope::test;

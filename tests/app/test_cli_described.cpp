@@ -15,9 +15,9 @@ using namespace normscope::test;
 
 namespace {
 
-const char* const kCommands[] = {"train",  "compare", "screenshot", "verify",     "translate",
-                                 "bleu",   "measure", "average",    "admin-fold", "zoo",
-                                 "lesson", "bench",   "man",        "completion"};
+const char* const kCommands[] = {"train",   "compare", "screenshot", "verify",     "translate", "bleu",
+                                 "measure", "average", "zoo",        "admin-fold", "lesson",    "bench",
+                                 "man",     "tape",    "merge",      "completion"};
 
 /// What bash offers behind these words, the last of them begun.
 std::string completed(const Folder& folder, const std::string& words) {

@@ -2,8 +2,10 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "app/program.h"
@@ -170,8 +172,7 @@ TEST_CASE("fields set on the command line") {
   CHECK(lines.back()["seed"] == 9);
 }
 
-// --foreground: timeout would otherwise signal its whole group too, and a second Ctrl+C ends the program at
-// once.
+// --foreground: timeout would otherwise signal its whole group too, and a second Ctrl+C ends the program at once.
 TEST_CASE("Ctrl+C finishes the step, closes the log and saves") {
   const Folder folder;
   const std::string config = folder.write("tiny.toml", kTiny);
@@ -198,4 +199,43 @@ TEST_CASE("a log or checkpoint that cannot be written exits with 5") {
     CHECK(outcome.code == 5);
     CHECK(is_one_error_line(outcome));
   }
+}
+
+TEST_CASE("what a resumed run or another source of runs would ignore is refused") {
+  const Folder folder;
+  const std::string config = folder.write("tiny.toml", kTiny), saved = folder.file("x.safetensors");
+  train("--config " + config + " --steps 2 --save " + saved);
+  const std::string resume = "train --steps 4 --resume " + saved;
+  const std::pair<std::string, std::string> refused[] = {
+      {resume + " --run A=post", "--run"},
+      {resume + " --pairs " + config, "--pairs"},
+      {resume + " --labels " + config, "--labels"},
+      {resume + " --valid " + config, "--valid"},
+      {resume + " --init-from " + saved, "--init-from"},
+      {resume + " --tokens 64", "--tokens"},
+      {"train --preset pre --run A=post --steps 1", "--preset"},
+      {"train --config " + config + " --run A=post --steps 1", "--config"},
+      {"compare --config " + config + " --run A=post --steps 1 --out " + folder.file("out"), "--config"},
+      {"--config " + config + " --run A=post --steps 1 --out " + folder.file("out"), "--config"},
+  };
+  for (const auto& [arguments, option] : refused) {
+    const Outcome outcome = run_program(arguments, "env -u DISPLAY -u WAYLAND_DISPLAY");
+    INFO(arguments << " gave " << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(is_one_error_line(outcome));
+    CHECK(holds(outcome.err, "excludes"));
+    CHECK(holds(outcome.err, option));
+  }
+  CHECK_FALSE(std::filesystem::exists(folder.file("out")));
+}
+
+TEST_CASE("a resumed run finds its text where --text says that it is now") {
+  const Folder folder;
+  std::string words;
+  for (int i = 0; i < 3000; ++i) words += "a line of text number " + std::to_string(i) + "\n";
+  const std::string text = folder.write("mine.txt", words), saved = folder.file("x.safetensors");
+  train("--config " + folder.write("tiny.toml", kTiny) + " --text " + text + " --steps 2 --save " + saved);
+  std::filesystem::rename(text, folder.file("moved.txt"));
+  CHECK(run_program("train --steps 4 --resume " + saved).code == 3);
+  CHECK(run_program("train --steps 4 --resume " + saved + " --text " + folder.file("moved.txt")).code == 0);
 }

@@ -76,7 +76,7 @@ std::vector<ConfigRun> default_config() {
 
 }  // namespace
 
-TEST_CASE("the hero comparison is the bare command") { CHECK(command_of(default_config()) == "normscope"); }
+TEST_CASE("the default comparison is the bare command") { CHECK(command_of(default_config()) == "normscope"); }
 
 TEST_CASE("the line of any runs gives them back") {
   std::vector<ConfigRun> runs = default_config();

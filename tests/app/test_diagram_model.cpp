@@ -92,7 +92,7 @@ TEST_CASE("filling, emptying and changing the kind of a slot follow the alike on
 }
 
 TEST_CASE("captions name where the norms are") {
-  CHECK(placement_caption(stack(Placement::Post)) == "norm on trunk");
+  CHECK(placement_caption(stack(Placement::Post)) == "norm on stream");
   CHECK(placement_caption(stack(Placement::Pre)) == "norm in branch");
   CHECK(placement_caption(stack(Placement::Sandwich)) == "before, after");
   CHECK(placement_caption(stack(Placement::None)) == "no norm");

@@ -9,6 +9,7 @@
 #include "app/program.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/cpu/backend_cpu.h"
 #include "small_course.h"
 
 using namespace normscope;
@@ -19,10 +20,10 @@ namespace {
 
 RunSpec tiny_run(const char* preset, uint64_t seed = 1) {
   RunSpec spec = preset_run(preset);
-  for (const auto& [key, value] : {std::pair("model.layers", "1"), std::pair("model.width", "16"),
-                                   std::pair("model.heads", "2"), std::pair("model.feed_forward", "32"),
-                                   std::pair("model.sequence", "16"), std::pair("train.batch", "4"),
-                                   std::pair("train.steps", "12")})
+  for (const auto& [key, value] :
+       {std::pair("model.layers", "1"), std::pair("model.width", "16"), std::pair("model.heads", "2"),
+        std::pair("model.feed_forward", "32"), std::pair("model.sequence", "16"),
+        std::pair("train.batch", "4"), std::pair("train.steps", "12")})
     set_field(spec, key, value);
   spec.seed = seed;
   complete(spec);
@@ -62,7 +63,9 @@ std::vector<double> values(const Outcome& outcome) {
 }
 
 std::vector<Experiment> four_runs() {
-  return {{tiny_run("pre"), {}}, {tiny_run("post"), {}}, {tiny_run("pre", 2), {}},
+  return {{tiny_run("pre"), {}},
+          {tiny_run("post"), {}},
+          {tiny_run("pre", 2), {}},
           {tiny_run("pre"), {{5, "train.rate", "0.001"}}}};
 }
 
@@ -146,7 +149,8 @@ TEST_CASE("experiments: shards share the work, and merged they are the whole") {
   CHECK(train(plan, one, {.shard = shard_from("1/2")}, carry_on).trained == 2);
   CHECK(train(plan, two, {.shard = shard_from("2/2")}, carry_on).trained == 2);
   std::ofstream(folder.file("two") + "/0123456789abcdef-sum-1.json") << "half a res";
-  const Merged merged = merge(folder.file("all"), {folder.file("one"), folder.file("two"), folder.file("one")});
+  const Merged merged =
+      merge(folder.file("all"), {folder.file("one"), folder.file("two"), folder.file("one")});
   CHECK(merged.taken == 4);
   CHECK(merged.known == 2);
   REQUIRE(merged.damaged.size() == 1);

@@ -5,12 +5,12 @@
 
 #include <set>
 
-#include "app/view/diagram_model.h"
-#include "app/panels/metrics.h"
+#include "app/panels/panels.h"
 #include "app/settings/settings.h"
+#include "app/view/diagram_model.h"
 #include "catch.hpp"
-#include "lab_fixture.h"
 #include "lab_driver.h"
+#include "lab_fixture.h"
 
 using namespace normscope;
 using namespace normscope::shell;
@@ -38,7 +38,7 @@ TEST_CASE("a term whose source was not read against it says so") {
   // What the sources say otherwise, or what this program does otherwise.
   for (const auto& [id, words] : {std::pair{"rezero", "one for each sub-layer"},
                                   {"qk-norm", "learned gains can still make attention sharp"},
-                                  {"hybridnorm-star", "takes the place of the one on the trunk"},
+                                  {"hybridnorm-star", "takes the place of the one on the stream"},
                                   {"activation", "tanh form"},
                                   {"init", "leaves the embedding at unit variance, unlike BERT"},
                                   {"pre-ln", "lower layers have somewhat larger ones"}}) {
@@ -80,7 +80,7 @@ TEST_CASE("F1 asks for what is in focus, and the palette for any term") {
   CHECK(lab.driver.value("app/glossary/entry") == find_term("rezero")->text);
 }
 
-TEST_CASE("every setting, placement, kind of norm and quantity has an entry") {
+TEST_CASE("every setting, placement, kind of norm and metric has an entry") {
   const auto known = [](const std::string& place) {
     INFO(place);
     CHECK(term_at(place));
@@ -95,8 +95,9 @@ TEST_CASE("every setting, placement, kind of norm and quantity has an entry") {
   }
   for (NormKind kind : kNormKinds)
     known(std::string("diagram/kind/") + (kind == NormKind::None ? "off" : short_name(kind)));
-  for (const lab::MetricInfo& quantity : lab::quantities())
-    known(quantity.by_layer), known(quantity.over_time);
+  for (const lab::MetricInfo& metric : lab::metrics()) CHECK(find_term(metric.term));
+  for (const lab::Panel& panel : lab::panels())
+    if (!panel.metric) CHECK(find_term(panel.term));
   for (const char* place : {"diagram/layer2/attn/trunk", "diagram/enc/layer1/cross/before", "diagram/final",
                             "diagram/embedding", "diagram/layer2/ffn/skip-scale", "diagram/layers3-6"})
     known(place);

@@ -70,7 +70,7 @@ TEST_CASE("a person guesses, closes, and has a line on the loss plot") {
   }));
 }
 
-TEST_CASE("from the opener to the first lesson") {
+TEST_CASE("from the guessing game to the first lesson") {
   LiveDriver lab;
   lab.state.remembers = false;  // no progress of the person who runs this
   lab.state.shell.offer_lesson = true;

@@ -4,10 +4,10 @@
 #include <functional>
 #include <limits>
 
-#include "app/panels/metrics.h"
+#include "app/panels/panels.h"
 #include "catch.hpp"
-#include "lab_fixture.h"
 #include "lab_driver.h"
+#include "lab_fixture.h"
 #include "text_faults.h"
 
 using namespace normscope;
@@ -60,14 +60,14 @@ TEST_CASE("no text overlaps or is cut while a norm is held") {
 }
 
 TEST_CASE("every tab of the compact layout holds its texts") {
-  auto click = [](const char* name) {
+  auto click = [](const std::string& name) {
     return [name](ui::UiDriver& driver) { driver.click(name), driver.move_to({4, 4}), driver.frames(3); };
   };
-  for (const char* tab :
-       {"plot/tab/Gradient over time", "plot/tab/Hidden norm", "plot/tab/Learning rate", "plot/tab/β²"})
+  for (const lab::Panel* panel : lab::tab_panels())
     for (int step : {60, 214, 300}) {
       fixture::LabShape shape;
       shape.step = step;
+      const std::string tab = std::string("plot/tab/") + panel->place.tab;
       check(shape, {1024, 600}, 1, false, click(tab));
       shape.fork = step > 160;
       check(shape, {1024, 600}, 1, true, click(tab));
@@ -81,7 +81,7 @@ TEST_CASE("every tab of the compact layout holds its texts") {
 }
 
 TEST_CASE("every quantity of a cell holds its texts") {
-  for (const lab::MetricInfo& q : lab::quantities())
+  for (const lab::MetricInfo& q : lab::metrics())
     for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}})
       check({}, size, 1, false, [&](ui::UiDriver& driver) {
         for (const char* cell : {"plot/gradient-by-layer", "plot/gradient-over-time"}) {
@@ -92,9 +92,9 @@ TEST_CASE("every quantity of a cell holds its texts") {
       });
 }
 
-TEST_CASE("the compact layout's cell shows any quantity, called by its name") {
+TEST_CASE("the compact layout's cell shows any metric, called by its name") {
   for (const char* tab : {"Gradient by layer", "Gradient over time", "Hidden norm"})
-    for (const lab::MetricInfo& q : lab::quantities())
+    for (const lab::MetricInfo& q : lab::metrics())
       check({}, {1024, 600}, 1, false, [&](ui::UiDriver& driver) {
         const std::string cell = std::string(tab) == "Gradient by layer"    ? "plot/gradient-by-layer"
                                  : std::string(tab) == "Gradient over time" ? "plot/gradient-over-time"
@@ -146,7 +146,8 @@ TEST_CASE("a run that is not finite says so, and a text of one's own has longer 
 TEST_CASE("an earlier step under the cursor, with its button, and reruns with bands hold their texts") {
   const auto pin = [](int step) {
     return [step](ui::UiDriver& driver) {
-      driver.click("timeline", {static_cast<float>(step) / 300, 0.5f}), driver.move_to({4, 4}), driver.frames(3);
+      driver.click("timeline", {static_cast<float>(step) / 300, 0.5f}), driver.move_to({4, 4}),
+          driver.frames(3);
     };
   };
   for (ui::Vec size : kThreeSizes)

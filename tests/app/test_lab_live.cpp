@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "catch.hpp"
-#include "engine/tape/backend.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/train/run.h"
 #include "live_lab.h"
 
@@ -18,7 +18,7 @@ struct LiveLab : fixture::LiveDriver {
 
 }  // namespace
 
-TEST_CASE("a norm dragged from trunk to before moves all twelve, and run D forks with what it shares") {
+TEST_CASE("a norm dragged from the stream to before moves all twelve, and run D forks with what it shares") {
   LiveLab lab;
   lab.train(12);
   lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
@@ -31,7 +31,7 @@ TEST_CASE("a norm dragged from trunk to before moves all twelve, and run D forks
   CHECK(count_norms(d.spec->model.stack()) == 12);
   CHECK(placement_caption(d.spec->model.stack()) == "norm in branch");
   CHECK(d.spec->model.stack().final == NormKind::None);
-  CHECK(placement_caption(lab.run('A').spec->model.stack()) == "norm on trunk");
+  CHECK(placement_caption(lab.run('A').spec->model.stack()) == "norm on stream");
   CHECK(lab.driver.value("diagram/layer2/attn/before") == "ln");
   // It trains at once, with steps of its own, and the others go on with it.
   CHECK(lab.run('D').step == 12 + 60);
@@ -155,7 +155,7 @@ TEST_CASE(
   CHECK(lab.run('D').fork_step == there);
   CHECK(lab.run('D').forked_from == 0);
   lab.driver.drag("diagram/layer2/attn/trunk",
-                 "diagram/layer2/attn/before");  // D is selected
+                  "diagram/layer2/attn/before");  // D is selected
   lab.settle();
   CHECK(lab.run('D').fork_note == "12 norms moved");
   CHECK(lab.run('D').fork_step == there);
@@ -167,7 +167,7 @@ TEST_CASE(
   CHECK_FALSE(lab.has_run('D'));
 }
 
-TEST_CASE("is it luck: one press, and every run's loss has a band and the plot says what it tells") {
+TEST_CASE("seed variability: one press, and every run's loss has a band and the plot says what it tells") {
   LiveLab lab;
   lab.train(20);
   lab.driver.click("lab/luck");

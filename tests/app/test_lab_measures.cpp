@@ -1,5 +1,4 @@
-// The quantities of the plot cells: triangles of residual dependency, the selector, the theory band, files
-// and text.
+// The metrics of the plot cells: triangles of residual dependency, the selector, the theory band, files and text.
 #include <fmt/format.h>
 #include <imgui.h>
 #include <unistd.h>
@@ -10,12 +9,13 @@
 #include <fstream>
 #include <map>
 
+#include "app/panels/panels.h"
 #include "app/panels/plot_files.h"
 #include "app/panels/plot_specs.h"
 #include "catch.hpp"
 #include "engine/measure/theory_curves.h"
-#include "lab_fixture.h"
 #include "lab_driver.h"
+#include "lab_fixture.h"
 
 using namespace normscope;
 using namespace normscope::lab;
@@ -51,22 +51,21 @@ TEST_CASE("runs that measure no dependency say so") {
   const auto plots = dependency_plots(view, data, options);
   CHECK_FALSE(plots[0].heat);
   CHECK(plots[0].sentence == "These runs do not measure this.");
-  CHECK(depth_plot(view, data, options, Metric::token_cosine).sentence ==
-        "These runs do not measure this.");
+  CHECK(depth_plot(view, data, options, Metric::token_cosine).sentence == "These runs do not measure this.");
 }
 
-TEST_CASE("every quantity has a plot by layer and one over time, with a sentence from its numbers") {
+TEST_CASE("every metric has a plot by layer and one over time, with a sentence from its numbers") {
   LabData data;
   const auto view = fixture::lab_view();
   PlotOptions options;
   options.step = 214;
-  for (const MetricInfo& q : quantities()) {
+  for (const MetricInfo& q : metrics()) {
     INFO(q.id);
-    const plot::PlotSpec by_layer = depth_plot(*view, data, options, q.quantity);
+    const plot::PlotSpec by_layer = depth_plot(*view, data, options, q.metric);
     CHECK(by_layer.series.size() >= 3);
     CHECK_FALSE(by_layer.sentence.empty());
     CHECK(by_layer.y.lo < by_layer.y.hi);
-    const auto over_time = over_time_plots(*view, data, options, q.quantity);
+    const auto over_time = over_time_plots(*view, data, options, q.metric);
     REQUIRE(over_time.size() == 3);
     CHECK(over_time[0].series.size() == 6);
     CHECK_FALSE(over_time[0].series[0].y.empty());
@@ -253,21 +252,24 @@ TEST_CASE("every plot is saved in every format, those of one run each too, and c
   fs::create_directories(folder);
   setenv("XDG_PICTURES_DIR", folder.c_str(), 1);
   LabDriver lab(fixture::lab_view());
-  const std::map<std::string, std::string> plots{{"plot/loss", "Loss"},
-                                                 {"plot/rate", "Learning rate"},
-                                                 {"plot/gradient-over-time", "Gradient norm over time"},
-                                                 {"plot/gradient-by-layer", "Gradient by layer"},
-                                                 {"plot/hidden-norm", "Hidden-state norm"},
-                                                 {"plot/dependency", "Who does each layer lean on?"}};
-  for (const auto& [plot, title] : plots) {
+  std::map<std::string, std::string> plots{
+      {"plot/loss", "Loss: how well does it foresee the text?"},
+      {"plot/rate", "Learning rate: how far does each step go?"},
+      {"plot/gradient-over-time", "Gradient norm over time: how much of the loss reaches it?"},
+      {"plot/gradient-by-layer", "Gradient norm by layer: how much of the loss reaches it?"},
+      {"plot/hidden-norm", "Hidden-state norm: does the signal grow with depth?"},
+      {"plot/dependency", "Residual dependency β²: whom does each layer lean on?"}};
+  for (const Panel& panel : panels()) {
+    const std::string plot = panel.id, title = plots[plot];
+    INFO(plot);
+    REQUIRE_FALSE(title.empty());
     for (const char* format : {"svg", "png", "csv"}) {
       lab.driver.click(plot + "/menu");
       lab.driver.click(fmt::format("{}/menu/{}", plot, format));
       lab.driver.frames(2);
     }
-    lab.driver.move_to(plot == "plot/gradient-over-time" ? plot + "/A" : plot);
+    lab.driver.move_to(panel.form == Form::strips ? plot + "/A" : plot);
     lab.driver.key("Ctrl+T");
-    INFO(plot);
     CHECK(std::string(ImGui::GetClipboardText()).starts_with(title));
   }
   unsetenv("XDG_PICTURES_DIR");

@@ -7,7 +7,7 @@ using namespace normscope;
 using namespace normscope::lab;
 using fixture::LabDriver;
 
-TEST_CASE("dragging a norm from the trunk to before asks for a fork with all twelve moved") {
+TEST_CASE("dragging a norm from the stream to before asks for a fork with all twelve moved") {
   LabDriver lab(fixture::lab_view());
   lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
   const auto* fork = lab.last<ForkRequest>();

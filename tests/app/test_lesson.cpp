@@ -282,8 +282,7 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
     const char* says;  // of a check that must fail
     int32_t steps;
   };
-  // Fewer steps where the first ones decide already: the mutation must be seen, not the whole lesson
-  // repeated.
+  // Fewer steps where the first ones decide already: the mutation must be seen, not the whole lesson repeated.
   const Mutation mutations[] = {
       {"warm-up", "C", "model.placement", "post", "Pre-LN learns without any warm-up.", 120},
       {"first-steps", "A", "train.rate", "1e-5", "The gradient that reaches layer 1 falls", 20},

@@ -1,6 +1,6 @@
-// The version of the engine's numbers: checksums of runs that use every op between them, by instruction set. Who
-// changes a bit of what training computes has to raise kNumbersVersion, or stored results of before would be
-// taken for those of now.
+// The version of the engine's numbers: checksums of runs that use every op between them, by instruction set.
+// Who changes a bit of what training computes has to raise kNumbersVersion, or stored results of before would
+// be taken for those of now.
 #include <fmt/format.h>
 
 #include <map>
@@ -8,6 +8,7 @@
 
 #include "app/experiments/numbers.h"
 #include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/isa.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
@@ -36,7 +37,8 @@ TEST_CASE("the engine's numbers are those of their version, with every instructi
   for (const std::string& isa : cpu::available_isas()) {
     cpu::choose_isa(isa);
     const auto backend = make_cpu_backend(1);
-    const auto known = std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& k) { return isa == k.isa; });
+    const auto known =
+        std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& k) { return isa == k.isa; });
     if (known == std::end(kKnown)) {
       WARN("no checksum was written down for " << isa << ": nothing is checked with it");
       continue;
@@ -60,5 +62,6 @@ TEST_CASE("a checksum sees one bit of one weight, and nothing but bits") {
   const uint64_t sum = checksum(spec, 3, *backend);
   CHECK(checksum(spec, 3, *two) == sum);
   CHECK(checksum(other, 3, *backend) != sum);
-  CHECK(numbers_of(*backend).starts_with(fmt::format("numbers {} cpu {} ", kNumbersVersion, cpu::choose_isa())));
+  CHECK(numbers_of(*backend).starts_with(
+      fmt::format("numbers {} cpu {} ", kNumbersVersion, cpu::choose_isa())));
 }

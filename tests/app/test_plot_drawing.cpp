@@ -60,9 +60,8 @@ std::string overlap(const Drawing& d) {
 TEST_CASE("svg files are well formed and say what the plot says") {
   gallery::State state;
   for (bool dark : {false, true}) {
-    for (const PlotSpec& s :
-         {gallery::loss_plot(), gallery::gradient_plot(), gallery::hidden_plot(), gallery::layers_plot(0),
-          gallery::heat_plot(1), gallery::rate_plot(state)}) {
+    for (const PlotSpec& s : {gallery::loss_plot(), gallery::gradient_plot(), gallery::hidden_plot(),
+                              gallery::layers_plot(0), gallery::heat_plot(1), gallery::rate_plot(state)}) {
       std::string svg = to_svg(s, ui::theme(dark));
       INFO(s.id);
       CHECK(well_formed(svg));
@@ -163,14 +162,14 @@ TEST_CASE("labels never cover each other, whatever the data does") {
   for (float w : {200.f, 400.f}) {
     CHECK(overlap(layout_plot(gallery::gradient_plot(), view, {0, 0, w, 200}, ui::theme(true),
                               sloppy_width)) == "");
-    CHECK(overlap(layout_plot(gallery::hidden_plot(), view, {0, 0, w, 200}, ui::theme(true),
-                              sloppy_width)) == "");
-    CHECK(overlap(layout_plot(gallery::layers_plot(1), view, {0, 0, w, 60}, ui::theme(true),
-                              sloppy_width)) == "");
+    CHECK(overlap(layout_plot(gallery::hidden_plot(), view, {0, 0, w, 200}, ui::theme(true), sloppy_width)) ==
+          "");
+    CHECK(overlap(layout_plot(gallery::layers_plot(1), view, {0, 0, w, 60}, ui::theme(true), sloppy_width)) ==
+          "");
   }
 }
 
-TEST_CASE("empty and odd scenes are drawn") {
+TEST_CASE("empty and odd plots are drawn") {
   View view;
   PlotSpec empty;
   CHECK_NOTHROW(layout_plot(empty, view, {0, 0, 300, 200}, ui::theme(false), sloppy_width));

@@ -152,8 +152,7 @@ TEST_CASE(
   ui::cut_dashes(zigzag, {7, 3.5f}, 0, path);
   CHECK(path.size() > 20 * steep.size());  // what it would be along its own length: a fog
 
-  // Two steps up: the first stands inside a dash and stays in one piece from foot to top, the second in a
-  // gap.
+  // Two steps up: the first stands inside a dash and stays in one piece from foot to top, the second in a gap.
   const std::vector<Vec> stairs{{0, 0}, {4, 0}, {4, 50}, {9, 50}, {9, 90}, {20, 90}};
   ui::Pieces pieces;
   ui::cut_dashes(stairs, {7, 3.5f}, 0, pieces, ui::DashAlong::x);

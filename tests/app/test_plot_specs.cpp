@@ -1,6 +1,11 @@
 // The Lab's plots as values: axes, series, reference lines, and sentences that follow from the numbers.
 #include <fmt/format.h>
 
+#include <memory>
+#include <set>
+#include <string>
+
+#include "app/panels/panels.h"
 #include "app/panels/plot_specs.h"
 #include "app/plot/plot.h"
 #include "catch.hpp"
@@ -141,20 +146,82 @@ TEST_CASE("one small plot a run over time, with the layers as lines") {
   CHECK(plots[3].series[0].x[0] == 151);  // run D begins at its fork
 }
 
-TEST_CASE("every scene can be exported") {
+TEST_CASE("every panel can be exported, under its term and its question, each as a file of its own") {
   LabData data;
   const auto view = fixture::lab_view();
   PlotOptions options;
   options.step = view->step;
-  std::vector<plot::PlotSpec> plots = over_time_plots(*view, data, options);
-  plots.push_back(loss_plot(*view, data, options));
-  plots.push_back(rate_plot(*view, data, options));
-  plots.push_back(gradient_by_layer_plot(*view, data, options));
-  plots.push_back(hidden_norm_plot(*view, data, options));
-  for (const plot::PlotSpec& plot : plots) {
-    INFO(plot.id);
-    CHECK(plot::to_svg(plot, ui::theme(false)).find("<svg") != std::string::npos);
-    CHECK(plot::to_text(plot).find(plot.title) != std::string::npos);
-    CHECK(plot::to_csv(plot).size() > 100);
+  std::set<std::string> files;
+  for (const Panel& panel : panels()) {
+    const auto plots = plots_of(panel, *view, data, options, panel.metric.value_or(Metric::gradient));
+    const bool of_each_run = panel.form == Form::strips || panel.form == Form::triangles;
+    CHECK(plots.size() == (of_each_run ? view->runs.size() : 1));
+    for (const plot::PlotSpec& plot : plots) {
+      INFO(plot.id);
+      CHECK_FALSE(plot.title.empty());
+      CHECK(plot.question.ends_with('?'));
+      CHECK(plot.brief.ends_with('?'));
+      CHECK(plot.brief.size() < plot.question.size());
+      CHECK_FALSE(plot.y.label.empty());
+      CHECK(files.insert(plot.id).second);
+      CHECK(plot::to_svg(plot, ui::theme(false)).find("<svg") != std::string::npos);
+      CHECK(plot::to_text(plot).starts_with(plot.title + ": " + plot.question));
+      CHECK(plot::to_csv(plot).size() > 100);
+    }
   }
+  CHECK(files == std::set<std::string>{"loss", "gradient-by-layer", "gradient-over-time-A",
+                                       "gradient-over-time-B", "gradient-over-time-C", "hidden-norm", "rate",
+                                       "dependency-A", "dependency-B", "dependency-C"});
+}
+
+TEST_CASE("what the table of panels does not say the plots say: axes, unit, runs") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  PlotOptions options;
+  options.step = 214;
+  const auto of = [&](const char* id) {
+    REQUIRE(find_panel(id));
+    return plots_of(*find_panel(id), *view, data, options, Metric::gradient);
+  };
+  CHECK(of("plot/loss")[0].y.label == "loss");
+  CHECK(of("plot/loss")[0].y.unit == "nats per letter");
+  CHECK(of("plot/rate")[0].y.label == "learning rate");
+  CHECK(of("plot/dependency")[1].y.label == "residual dependency at step 214, B: " + view->runs[1].name);
+}
+
+TEST_CASE("every panel stands in the largest and the smallest layout and has a place of its own") {
+  std::set<std::string> ids, tabs;
+  std::set<std::pair<Column, int>> places;
+  int above = 0;
+  for (const Panel& panel : panels()) {
+    INFO(panel.id);
+    CHECK(ids.insert(panel.id).second);
+    CHECK(find_panel(panel.id) == &panel);
+    CHECK(panel_of(std::string(panel.id) + "/menu/svg") == &panel);
+    CHECK(stands_in(panel, Size::full));
+    CHECK(stands_in(panel, Size::compact));
+    CHECK(places.insert({panel.place.column, panel.place.row}).second);
+    CHECK(panel.place.least > 0);
+    CHECK(*panel.words);
+    above += panel.place.above_tabs;
+    CHECK((panel.place.above_tabs || tabs.insert(panel.place.tab).second));
+    for (const PanelControl& own : panel.controls)
+      CHECK(panel_control(std::string(panel.id) + std::string(own.name)) == &own);
+  }
+  CHECK(above == 1);
+  CHECK_FALSE(panel_of("plot/tab"));
+  CHECK_FALSE(panel_control("plot/loss/menu"));
+}
+
+TEST_CASE("bands of seeds are explained by the note, which then stands in the question's place") {
+  LabData data;
+  LabView view = *fixture::lab_view();
+  CHECK_FALSE(plots_of(*find_panel("plot/loss"), view, data, {}, Metric::gradient)[0].question.empty());
+  auto spread = std::make_shared<RunSpread>();
+  spread->seeds = 4;
+  spread->mean = spread->low = spread->high = {3.f, 2.9f, 2.8f};
+  view.runs[0].spread = spread;
+  const plot::PlotSpec plot = plots_of(*find_panel("plot/loss"), view, data, {}, Metric::gradient)[0];
+  CHECK(plot.question.empty());
+  CHECK(plot.note.find("bands") != std::string::npos);
 }

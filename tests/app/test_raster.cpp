@@ -135,7 +135,7 @@ TEST_CASE("glyphs come out alike by their own way and as any triangles") {
     for (float size : {11.f, 16.f, 23.5f, 29.f})
       for (uint32_t colour : {0xFF000000u, half_red}) {
         const auto [fast, general] = both_ways([&](ImDrawList& d) {
-          d.AddText(nullptr, size, at, colour, "Norms on the trunk, 16 000 times");
+          d.AddText(nullptr, size, at, colour, "Norms on the stream, 16 000 times");
           d.AddText(nullptr, size, {at.x, at.y + 40}, colour, "gjpqy WMX .,;:|/");
         });
         INFO(at.x << " " << at.y << ", " << size << " px");

@@ -1,6 +1,7 @@
 // What the window saves is a configuration that gives the same runs again, edits and forks included.
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/cpu/backend_cpu.h"
 #include "small_window.h"
 
 using namespace normscope;
@@ -218,7 +219,7 @@ TEST_CASE("only the newest opened files can be undone, in as many folders") {
   CHECK(undone == shell::UndoLog::kSlots - 1);
 }
 
-TEST_CASE("where nothing can be put aside a dropped configuration waits for Enter") {
+TEST_CASE("where nothing can be stashed a dropped configuration waits for Enter") {
   SmallWindow window;
   window.state.stash.clear();
   const std::string one =

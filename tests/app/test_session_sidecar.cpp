@@ -51,7 +51,7 @@ void live_a_little(LiveDriver& lab) {
 
 }  // namespace
 
-TEST_CASE("a session comes back with plots, bookmarks, undo and the fork that was put aside") {
+TEST_CASE("a session comes back with plots, bookmarks, undo and the stashed fork") {
   const test::Folder folder;
   LiveDriver lab;
   live_a_little(lab);
@@ -120,7 +120,7 @@ TEST_CASE("play on from an earlier step begins at a keyframe that was kept, and 
   CHECK(lab.view().runs[3].loss == other.view().runs[3].loss);
 }
 
-TEST_CASE("an autosave writes again only what changed, and a damaged companion costs the bookmarks alone") {
+TEST_CASE("an autosave writes again only what changed, and a damaged session sidecar costs the bookmarks alone") {
   const test::Folder folder;
   LabOptions options = fixture::quiet_lab();
   options.autosave = folder.file("auto"), options.autosave_every = 0.05;

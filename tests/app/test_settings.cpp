@@ -1,5 +1,5 @@
-// What the window remembers: whole files, XDG folders, broken ones stashed, crashed sessions told from
-// running ones.
+// What the window remembers: whole files, XDG folders, broken ones stashed, crashed sessions told from running
+// ones.
 #include "app/shell/settings.h"
 
 #include <sys/wait.h>
@@ -13,7 +13,7 @@
 #include "app/window/window_memory.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "engine/tape/backend.h"
+#include "engine/cpu/backend_cpu.h"
 #include "live_lab.h"
 #include "program.h"
 
@@ -142,7 +142,7 @@ TEST_CASE("sessions are kept by sequence, not by the clock: dates ahead remove n
   REQUIRE(ended.size() == 5);
   CHECK(ended[0].path == second);
   CHECK(ended[1].path == first);
-  // Those that were answered make room for newer ones, those that were not never.
+  // Those that were answered make room for newer ones; those that were not never do.
   for (int i = 0; i < 4; ++i) decline({crash(state), true});
   ended = ended_sessions(state);
   REQUIRE(ended.size() == 5);

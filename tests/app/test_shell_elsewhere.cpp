@@ -149,7 +149,7 @@ TEST_CASE("every control of every step of every lesson answers mouse and keys, a
             continue;  // where we are
           const bool of_the_frame = name.starts_with("lesson/list/") || name.starts_with("lesson/step/");
           if (of_the_frame && &lesson != &course.lessons.front()) continue;  // the same in every lesson
-          // Segments are pressed by the mouse, their box takes the keys.
+          // Segments are pressed by the mouse; their box takes the keys.
           const bool box =
               std::any_of(all.begin(), all.end(), [&](const auto& n) { return n.starts_with(name + "/"); });
           const bool segment = !stops.contains(name);

@@ -50,8 +50,7 @@ void at_every_place(
       }
 }
 
-// Scripts stand closer in a formula than their lines' boxes do: an upper one over a lower one, or a sum's
-// bound.
+// Scripts stand closer in a formula than their lines' boxes do: an upper one over a lower one, or a sum's bound.
 bool in_formula(const ui::TextRecord& text) {
   size_t letters = 0;
   for (const char c : text.text) letters += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
@@ -64,8 +63,7 @@ bool in_prose(const ui::Ui& ui, const ui::TextRecord& text) {
   return column && text.rect.x >= column->rect.x && text.rect.right() <= column->rect.right();
 }
 
-// A lesson's text scrolls: what is scrolled out, or half out at the edge, is no fault. The rest overlaps
-// nothing.
+// A lesson's text scrolls: what is scrolled out, or half out at the edge, is no fault. The rest overlaps nothing.
 std::vector<std::string> faults_beside_scrolling(const ui::Ui& ui) {
   std::vector<std::string> result;
   std::vector<const ui::TextRecord*> whole;
@@ -138,7 +136,7 @@ TEST_CASE("texts of the palette and of the sheet of shortcuts") {
   });
 }
 
-TEST_CASE("texts of the opener, at its start and at its end") {
+TEST_CASE("texts of the guessing game, at its start and at its end") {
   at_every_place("opener", [](LabDriver& lab) {
     lab.state.shell.offer_game = true;
     lab.driver.frames(2);

@@ -1,11 +1,11 @@
-// No two texts overlap and none is cut whatever a plot cell shows: every quantity of the table in each of the
+// No two texts overlap and none is cut whatever a plot cell shows: every metric of the table in each of the
 // cells, at six sizes and three scales, in one theme or the other.
 #include <fmt/format.h>
 
-#include "app/panels/metrics.h"
+#include "app/panels/panels.h"
 #include "catch.hpp"
-#include "lab_fixture.h"
 #include "lab_driver.h"
+#include "lab_fixture.h"
 #include "text_faults.h"
 
 using namespace normscope;
@@ -32,7 +32,7 @@ void choose(LabDriver& lab, const std::string& cell, const char* quantity) {
 
 }  // namespace
 
-TEST_CASE("every quantity in every cell, six sizes, three scales") {
+TEST_CASE("every metric in every cell, six sizes, three scales") {
   fixture::LabShape shape;
   shape.fork = true;
   LabDriver lab(fixture::lab_view(shape));
@@ -44,11 +44,11 @@ TEST_CASE("every quantity in every cell, six sizes, three scales") {
       lab.driver.frames(3);
       const bool compact =
           lab.ui.registry().find("plot/tab/Gradient by layer") || !lab.ui.registry().find("plot/hidden-norm");
-      for (const lab::MetricInfo& q : lab::quantities()) {
+      for (const lab::MetricInfo& q : lab::metrics()) {
         const std::string what = fmt::format("{}, {}x{} at {}", q.id, size.x, size.y, scale);
         if (!compact) {
-          for (const char* cell : {"plot/gradient-by-layer", "plot/gradient-over-time", "plot/hidden-norm"})
-            choose(lab, cell, q.id);
+          for (const lab::Panel& panel : lab::panels())
+            if (panel.metric) choose(lab, panel.id, q.id);
           check_texts(lab, what);
           continue;
         }

@@ -1,5 +1,5 @@
-// Undo gives specifications back from now on; what was trained stays trained, and forks and restarted runs
-// come back.
+// Undo gives specifications back from now on; what was trained stays trained, and forks and restarted runs come
+// back.
 #include <random>
 
 #include "app/shell/undo.h"

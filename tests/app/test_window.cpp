@@ -244,8 +244,8 @@ TEST_CASE("a window that cannot begin ends with its own error, not as one that l
 }
 
 TEST_CASE("the program asks the system for nothing that opens a connection to another machine") {
-  // Names that a program takes from the system stand in it whole, between zeros; a display's connection is
-  // its library's.
+  // Names that a program takes from the system stand in it whole, between zeros; a display's connection is its
+  // library's.
   const std::string program = test::read_all(NORMSCOPE_PROGRAM);
   REQUIRE(program.find(std::string("\0flock\0", 7)) != std::string::npos);  // one that it does take
   for (const std::string name : {"socket", "connect", "getaddrinfo", "gethostbyname", "sendto", "recvfrom"}) {

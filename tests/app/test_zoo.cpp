@@ -10,8 +10,9 @@
 #include "app/zoo/trainer.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "engine/train/run.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/spec/update_rule.h"
+#include "engine/train/run.h"
 
 using namespace normscope;
 using namespace normscope::zoo;
@@ -198,8 +199,8 @@ TEST_CASE("a visit that ended early goes on and ends in the same table") {
   std::vector<Job> first = jobs_of(plan);
   first.resize(3);
   CHECK(visit(first, store, {.runs_at_a_time = 2}, carry_on).trained == 3);
-  const Visit stopped = visit(jobs_of(plan), store, {.runs_at_a_time = 1},
-                              [](const Progress& at) { return at.looking; });
+  const Visit stopped =
+      visit(jobs_of(plan), store, {.runs_at_a_time = 1}, [](const Progress& at) { return at.looking; });
   CHECK(stopped.stored == 3);
   const Visit rest = visit_all(plan, store);
   CHECK(rest.stored + rest.trained == 8);

@@ -98,7 +98,7 @@ TEST_CASE("Ctrl+C keeps what was trained") {
 TEST_CASE("where nothing can be kept the zoo trains without a store and says so in one line") {
   const Folder folder;
   std::filesystem::create_directories(folder.file("cache/normscope"));
-  std::filesystem::create_directory_symlink("/proc/self", folder.file("cache/normscope/zoo"));
+  std::filesystem::create_directory_symlink("/proc/self", folder.file("cache/normscope/results"));
   for (const std::string& cache : {std::string("/dev/null"), folder.file("cache")})
     for (const char* stored : {"", " --stored"}) {
       const Outcome outcome = run_program(std::string(kTinyZoo) + "--steps 24 --only post" + stored,

@@ -7,6 +7,7 @@
 
 #include "app/bench/device_steps.h"
 #include "engine/core/error.h"
+#include "engine/cuda/loader.h"
 
 namespace normscope::bench {
 namespace {

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "engine/cuda/backend_cuda.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope::test {
 

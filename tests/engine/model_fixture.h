@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "engine/core/philox.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/model/model_config.h"
 #include "engine/model/transformer.h"
+#include "engine/spec/update_rule.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
-#include "engine/spec/update_rule.h"
 
 namespace normscope::test {
 

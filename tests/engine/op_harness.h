@@ -28,8 +28,7 @@ class Guarded {
   float* begin();
 };
 
-/// Who runs the chunks of a stage: a pool of n threads, or the calling thread from the last chunk to the
-/// first.
+/// Who runs the chunks of a stage: a pool of n threads, or the calling thread from the last chunk to the first.
 struct Order {
   cpu::Pool* pool = nullptr;  ///< nullptr: reversed
   std::string name;
@@ -68,15 +67,13 @@ bool same_bits(const Outcome& a, const Outcome& b);
 double relative_error(const std::vector<float>& a, const Values& b);
 
 /// The bound on the relative error of a float32 computation behind whose elements stand sums of K terms:
-/// c eps sqrt(K), eps = 2^-24 (unit round-off), rounding errors adding up like a random walk. c = 4 covers
-/// the few roundings before and after each sum and the 1-3 ulp of exp and tanh; the largest error seen is 0.6
-/// of it.
+/// c eps sqrt(K), eps = 2^-24 (unit round-off), rounding errors adding up like a random walk. c = 4 covers the few
+/// roundings before and after each sum and the 1-3 ulp of exp and tanh; the largest error seen is 0.6 of it.
 double bound(double terms);
 
 double norm_of(const Values& v);
 
-/// The names of the instruction sets that this processor has, e.g. sse4, avx2, avx3; or the one of
-/// NORMSCOPE_ISA.
+/// The names of the instruction sets that this processor has, e.g. sse4, avx2, avx3; or the one of NORMSCOPE_ISA.
 std::vector<std::string> instruction_sets();
 /// Kernels that are looked up from now on use this one; empty: the default.
 void use_instruction_set(const std::string& name);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/core/philox.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/cpu/backend_cpu.h"
 #include "engine/data/task.h"
-#include "engine/tape/backend.h"
 #include "engine/train/run.h"
 
 namespace normscope::test {

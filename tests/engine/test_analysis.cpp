@@ -20,8 +20,7 @@ namespace {
 
 using Doubles = std::vector<double>;
 
-/// The run's validation batches through a program of their own: whatever is asked for by name, one array a
-/// batch.
+/// The run's validation batches through a program of their own: whatever is asked for by name, one array a batch.
 std::vector<std::map<std::string, Doubles>> tensors_of(Run& run, const std::vector<std::string>& names) {
   const RunSpec& spec = run.spec();
   const int32_t B = spec.train.batch, T = spec.model.sequence;

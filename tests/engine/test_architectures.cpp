@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/measure/step_metrics.h"
 #include "engine/model/transformer.h"
 #include "engine/small_runs.h"

@@ -1,5 +1,4 @@
-// Beam search against the enumeration of all rows of a small random language, and the translator against
-// itself.
+// Beam search against the enumeration of all rows of a small random language, and the translator against itself.
 #include <cmath>
 #include <map>
 

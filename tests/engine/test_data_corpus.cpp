@@ -18,8 +18,7 @@ using namespace normscope::test;
 
 namespace {
 
-// Every way to derive a string: brute force over a grammar's productions, counting and adding up
-// probabilities.
+// Every way to derive a string: brute force over a grammar's productions, counting and adding up probabilities.
 class Parser {
  public:
   struct Sum {
@@ -206,8 +205,7 @@ TEST_CASE("corpus: letter frequencies and unigram entropy agree with a long text
   double entropy = 0, sum = 0;
   for (size_t c = 0; c < 128; ++c) {
     sum += grammar.letter_frequencies()[c];
-    // Letters come in words, about 200 000 of them: an error of a frequency p is about sqrt(p / 200 000) at
-    // most.
+    // Letters come in words, about 200 000 of them: an error of a frequency p is about sqrt(p / 200 000) at most.
     const double p = grammar.letter_frequencies()[c];
     CHECK(std::abs(counts[c] - p) <= 5 * std::sqrt(p / 2e5));
     if (counts[c] > 0) entropy -= counts[c] * std::log(counts[c]);

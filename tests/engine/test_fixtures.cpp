@@ -12,6 +12,7 @@
 
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/io/safetensors.h"
 #include "engine/model/verify.h"
 #include "test_paths.h"

@@ -1,5 +1,4 @@
-// History: dense series forever, frames thinned to a budget with the newest dense, many readers beside one
-// writer.
+// History: dense series forever, frames thinned to a budget with the newest dense, many readers beside one writer.
 #include "catch.hpp"
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 #include <thread>
 
 #include "engine/core/error.h"
-#include "engine/train/history.h"
+#include "engine/measure/history.h"
 
 using namespace normscope;
 

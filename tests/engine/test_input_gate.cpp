@@ -403,8 +403,7 @@ TEST_CASE("gate: every field of a session", "[gate]") {
       {"/runs/0/empty", "true", "runs[0].empty is true: expected false: a run that is shown"},
       {"/runs/0/keyframes", "7", "runs[0].keyframes is 7: expected a list of 0 to 64"},
       {"/runs/0/keyframes", "[\"/etc/x.safetensors\"]",
-       "runs[0].keyframes[0] is \"/etc/x.safetensors\": expected the name of a safetensors file in the "
-       "session's "
+       "runs[0].keyframes[0] is \"/etc/x.safetensors\": expected the name of a safetensors file in the session's "
        "folder"},
       {"/aside/0/place", "\"here\"", "aside[0].place is \"here\": expected one of run, undo, redo, parked"},
       {"/aside", "7", "aside is 7: expected a list of 0 to 64"},

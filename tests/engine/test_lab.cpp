@@ -343,8 +343,8 @@ TEST_CASE("all runs together stay within memory; those kept for undo give way fi
   lab.post(lab::PlayTo{5});
   lab.post(lab::EditField{1, "model.activation", "gelu"});  // three: the former B is kept for undo
   lab.post(lab::PlayTo{9});
-  lab.post(
-      lab::EditField{1, "model.activation", "relu"});  // it comes back and catches up, the other one is kept
+  // It comes back and catches up, and the other one is kept.
+  lab.post(lab::EditField{1, "model.activation", "relu"});
   CHECK(rest(lab)->step == 9);
   lab.post(lab::EditField{1, "model.norm", "rms"});
   lab.post(lab::EditField{1, "model.norm", "simple"});  // a fifth: the oldest goes

@@ -104,7 +104,7 @@ TEST_CASE("D plays on from an earlier step: it waits there, and play brings it t
   CHECK(rest(lab)->runs.size() == 3);
 }
 
-TEST_CASE("a change of all runs that one of them refuses costs no run that was put aside", "[lab][time]") {
+TEST_CASE("a change of all runs that one of them refuses costs no stashed run", "[lab][time]") {
   std::vector<RunSpec> specs = two();
   set_field(specs[1], "model.heads", "4");
   Lab lab(silent());
@@ -140,7 +140,7 @@ TEST_CASE("a step that was not trained is refused", "[lab][time]") {
   CHECK(lab.view()->runs.size() == 2);
 }
 
-TEST_CASE("is it luck: each card with four more seeds, edits included; no bit of a live run changes",
+TEST_CASE("seed variability: each card with four more seeds, edits included; no bit of a live run changes",
           "[lab][time]") {
   Lab lab(silent());
   lab.post(lab::ReplaceRuns{two(), {}, false});
@@ -199,8 +199,7 @@ TEST_CASE("reruns go on beside playing runs, and can be stopped", "[lab][time]")
   for (int i = 0; i < 200; ++i) trainer.work();
   const LabView halfway = trainer.view();
   CHECK(halfway.step == 200);  // the live runs come first
-  // How many reruns' steps fit beside them is a matter of the clock; that there are some, and not all, is
-  // not.
+  // How many reruns' steps fit beside them is a matter of the clock; that there are some, and not all, is not.
   CHECK(halfway.seed_check_done > 0);
   CHECK(halfway.seed_check_done < asked);
   trainer.carry_out(lab::EditField{
@@ -249,7 +248,7 @@ TEST_CASE("the store of finished runs tells its keys apart and keeps what knows 
   CHECK(cache.find(run_key(small_spec("post", 39), {})));
 }
 
-TEST_CASE("all runs that are kept share one budget: with many put aside each keeps less", "[lab][time]") {
+TEST_CASE("all runs that are kept share one budget: with many stashed each keeps less", "[lab][time]") {
   std::vector<RunSpec> specs = two();
   for (RunSpec& spec : specs) {
     set_field(spec, "model.width", "128");

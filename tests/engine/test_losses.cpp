@@ -3,6 +3,7 @@
 
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/helpers.h"
 #include "engine/ops/ops.h"
 #include "engine/tape/seal.h"

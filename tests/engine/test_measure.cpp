@@ -1,17 +1,17 @@
 // The live measurements against plain double-precision computations on the same recorded tensors, for every
-// placement, with gains, biases and scales pushed away from their start; and the measurements on request
-// against theory.
+// placement, with gains, biases and scales pushed away from their start; and the measurements on request against
+// theory.
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "catch.hpp"
 #include "disturb.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/helpers.h"
-#include "engine/measure/step_metrics.h"
 #include "engine/measure/initial_analysis.h"
+#include "engine/measure/step_metrics.h"
 #include "engine/model/transformer.h"
-#include "engine/tape/backend.h"
 #include "engine/tape/seal.h"
 
 using namespace normscope;

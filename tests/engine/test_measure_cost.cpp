@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/measure/initial_analysis.h"
 #include "engine/model/transformer.h"
-#include "engine/tape/backend.h"
 #include "engine/tape/seal.h"
 #include "engine/train/measured_sequence.h"
 

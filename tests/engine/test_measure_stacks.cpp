@@ -6,10 +6,10 @@
 
 #include "catch.hpp"
 #include "disturb.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/helpers.h"
 #include "engine/measure/step_metrics.h"
 #include "engine/model/transformer.h"
-#include "engine/tape/backend.h"
 #include "engine/tape/seal.h"
 
 using namespace normscope;

@@ -1,6 +1,5 @@
 // Second hop of the gradient tests: the CPU kernels of every op against the double reference, for every case,
-// write mode, instruction set and order of chunks; then NaN. The reference itself is proven in
-// test_reference.cpp.
+// write mode, instruction set and order of chunks; then NaN. The reference itself is proven in test_reference.cpp.
 #include <cmath>
 #include <limits>
 

@@ -4,6 +4,7 @@
 
 #include "catch.hpp"
 #include "engine/core/philox.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/helpers.h"
 #include "engine/measure/step_metrics.h"
 #include "engine/model/transformer.h"
@@ -155,7 +156,7 @@ TEST_CASE("padding: a padded classifier counts as the same rows without padding,
     }
     const std::vector<float> logits = b.read("logits");
     const size_t row = logits.size() / 3;
-    for (size_t i = 0; i + 3 < row; ++i)  // the mean is the same at every position, the states are not
+    for (size_t i = 0; i + 3 < row; ++i)  // the mean is the same at every position; the states are not
       if (pooling == Pooling::Mean) CHECK(logits[i] == logits[i + 3]);
   }
 }

@@ -1,5 +1,4 @@
-// Sentence pairs: pieces, buckets, epochs, training on them. Without SentencePiece there is one clear
-// refusal.
+// Sentence pairs: pieces, buckets, epochs, training on them. Without SentencePiece there is one clear refusal.
 #include <cmath>
 #include <cstdio>
 #include <filesystem>

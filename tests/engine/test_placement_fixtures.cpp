@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/io/safetensors.h"
 #include "engine/model/verify.h"
 #include "engine/model_fixture.h"

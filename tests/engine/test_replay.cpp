@@ -1,7 +1,6 @@
 // The bitwise promises of replay on a tiny decoder with dropout, clipping and probes: the same run twice, any
-// number of threads, replay against a fresh recording, probes on and off, continuing from saved state, a
-// program beside it. And what replay promises besides: no allocation, no frozen value, denormals flushed only
-// inside.
+// number of threads, replay against a fresh recording, probes on and off, continuing from saved state, a program
+// beside it. And what replay promises besides: no allocation, no frozen value, denormals flushed only inside.
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -9,6 +8,7 @@
 #include "catch.hpp"
 #include "engine/allocation_count.h"
 #include "engine/core/error.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/denormals.h"
 #include "engine/model_fixture.h"
 #include "engine/op_harness.h"

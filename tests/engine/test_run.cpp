@@ -1,10 +1,11 @@
-// Runs: what two of them share, what an edit and a fork do, which states are recognised, and that looking
-// changes nothing.
+// Runs: what two of them share, what an edit and a fork do, which states are recognised, and that looking changes
+// nothing.
 #include "catch.hpp"
 
 #include <cmath>
 
 #include "engine/core/error.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "small_runs.h"

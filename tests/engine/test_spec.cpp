@@ -1,5 +1,4 @@
-// The field table: every field there and back, every kind of wrong value, wirings by key, differences as
-// edits.
+// The field table: every field there and back, every kind of wrong value, wirings by key, differences as edits.
 #include "catch.hpp"
 
 #include <set>
@@ -43,7 +42,7 @@ std::string set_error(std::string_view key, std::string_view value) {
 
 }  // namespace
 
-TEST_CASE("the default specification is the hero model", "[spec]") {
+TEST_CASE("the default specification is the default model", "[spec]") {
   const RunSpec spec;
   CHECK(get_field(spec, "model.layers") == "6");
   CHECK(get_field(spec, "model.width") == "64");
@@ -195,7 +194,7 @@ TEST_CASE("an edit is read from the command line's form", "[spec]") {
     CHECK_THROWS_AS(edit_from(text), Error);
 }
 
-TEST_CASE("hero runs and presets", "[spec]") {
+TEST_CASE("default runs and presets", "[spec]") {
   const auto runs = default_comparison({}, 5);
   REQUIRE(runs.size() == 3);
   CHECK(default_name(runs[0]) == "Post-LN, no warm-up");

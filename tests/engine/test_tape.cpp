@@ -6,9 +6,12 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/five_nodes.h"
 #include "engine/helpers.h"
+#include "engine/measure/listing.h"
 #include "engine/op_harness.h"
+#include "engine/tape/seal.h"
 #include "engine/tape/store.h"
 
 namespace normscope::test {
@@ -42,9 +45,6 @@ TEST_CASE("tape: a node names its inputs, and index order is topological", "[tap
   CHECK(f.tape.shape(f.loss) == Shape{1});
   CHECK(f.tape.find("logits") == f.logits);
   CHECK(f.tape.find("nothing") == kNone);
-  const std::string text = to_string(f.tape);
-  for (const char* word : {"embedding", "relu", "add", "linear", "softmax_xent", "table", "(2,3,7)"})
-    CHECK(text.find(word) != std::string::npos);
 }
 
 TEST_CASE("tape: a wrong shape is refused in one line that names the node and both shapes", "[tape]") {
@@ -196,6 +196,31 @@ TEST_CASE("dropout: threshold and scale of a probability", "[tape]") {
   double kept = 0;
   for (uint8_t k : dropout_mask(100000, step, DropoutKind::Residual, site_of("a"))) kept += k;
   CHECK(std::abs(kept / 100000 - 0.7) < 0.01);
+}
+
+TEST_CASE("tape: its listing has names for all that the program holds, and where it lies", "[tape]") {
+  Recording r;
+  FiveNodes f(r.store);
+  r.store.materialize(1);
+  const Program program = seal(f.tape, {.loss = f.loss});
+  const Listing all = list(program.data());
+  REQUIRE(all.nodes.size() == 5);
+  CHECK(all.nodes[0].inputs == std::vector<std::string>{"tokens", "table", "positions"});
+  CHECK(all.nodes[3].inputs == std::vector<std::string>{"sum", "table", "-"});
+  CHECK(all.instructions.size() == program.data().instructions.size());
+  CHECK(all.forward + all.backward + all.update == all.instructions.size());
+  int adds = 0;
+  for (const ListedInstruction& i : all.instructions)
+    for (const ListedOperand& o : i.operands)
+      if (o.write == "add") {
+        ++adds;
+        CHECK(o.place.block == "gradients");
+      }
+  CHECK(adds == 2);  // the table, used twice, and x, read twice
+  const std::string text = to_string(all);
+  for (const char* part : {"embedding", "relu", "linear", "softmax_xent", "(2,3,7)", "store+0", "batch+0",
+                           "positions", "frozen", "  saves ", "stat loss", "on 1 parameters"})
+    CHECK(text.find(part) != text.npos);
 }
 
 }  // namespace normscope::test

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/data/task.h"
 #include "engine/measure/initial_analysis.h"
 #include "engine/measure/theory.h"
-#include "engine/tape/backend.h"
 
 using namespace normscope;
 using namespace normscope::theory;

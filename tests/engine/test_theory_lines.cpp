@@ -9,11 +9,11 @@
 
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/data/task.h"
-#include "engine/measure/step_metrics.h"
 #include "engine/measure/initial_analysis.h"
+#include "engine/measure/step_metrics.h"
 #include "engine/measure/theory_curves.h"
-#include "engine/tape/backend.h"
 #include "engine/tape/seal.h"
 #include "engine/train/network.h"
 

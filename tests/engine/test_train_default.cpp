@@ -1,5 +1,5 @@
-// The comparison that the program opens with, at its full size, and what the diagram promises: moving every
-// norm of a stuck run from the residual stream into the branches makes it learn. Two seeds here; `normscope train` runs
+// The comparison that the program opens with, at its full size, and what the diagram promises: moving every norm
+// of a stuck run from the residual stream into the branches makes it learn. Two seeds here; `normscope train` runs
 // any number.
 #include "catch.hpp"
 
@@ -9,7 +9,7 @@ using namespace normscope;
 using namespace normscope::test;
 
 TEST_CASE("without warm-up Post-LN is stuck at letter frequencies where Pre-LN and warm-up learn",
-          "[hero][slow]") {
+          "[default][slow]") {
   const auto task = small_task(default_comparison()[0].data);
   for (uint64_t seed : {1, 2}) {
     INFO("seed " << seed);
@@ -31,8 +31,8 @@ TEST_CASE("without warm-up Post-LN is stuck at letter frequencies where Pre-LN a
   }
 }
 
-TEST_CASE("all twelve norms moved off the trunk make a stuck run learn from where it stands",
-          "[hero][slow]") {
+TEST_CASE("all twelve norms moved off the stream make a stuck run learn from where it stands",
+          "[default][slow]") {
   const auto stuck = make_run(default_comparison()[0]);
   steps(*stuck, 214);
   REQUIRE(stuck->state() == RunState::Stuck);

@@ -165,7 +165,7 @@ TEST_CASE("positions: learned ones move, sinusoids stand where the formula puts 
   CHECK(matters(spec, "model.positions", "sinusoidal"));
 }
 
-TEST_CASE("unread: a field is called so when it changes nothing, and not where it does", "[spec]") {
+TEST_CASE("unused settings: a field is called so when it changes nothing, and not where it does", "[spec]") {
   for (const Case& c : cases()) {
     INFO(c.key);
     RunSpec spec = small_spec("post");
@@ -191,7 +191,7 @@ TEST_CASE("unread: a field is called so when it changes nothing, and not where i
   CHECK_FALSE(matters(radam, "train.bias_correction", "false"));
 }
 
-TEST_CASE("unread: norms count where one stands, in either stack", "[spec]") {
+TEST_CASE("unused settings: norms count where one stands, in either stack", "[spec]") {
   RunSpec spec = small_spec("rezero");
   CHECK_FALSE(unused_reason(spec, "model.norm").empty());
   CHECK_FALSE(matters(spec, "model.norm", "rms"));
@@ -214,7 +214,7 @@ TEST_CASE("unread: norms count where one stands, in either stack", "[spec]") {
   CHECK(unused_reason(spec, "model.norm").empty());
 }
 
-TEST_CASE("unread: the reason names what decides and the way out", "[spec]") {
+TEST_CASE("unused settings: the reason names what decides and the way out", "[spec]") {
   CHECK(unused_reason(small_spec(), "train.momentum") == "train.optimizer is adam: expected momentum");
   CHECK(unused_reason(small_spec(), "model.encoder_layers") ==
         "model.architecture is decoder: expected encoder-decoder");

@@ -3,11 +3,11 @@
 #include <cmath>
 
 #include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/data/unigram.h"
-#include "engine/tape/backend.h"
+#include "engine/measure/verdict.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/run.h"
-#include "engine/train/verdict.h"
 
 using namespace normscope;
 using Event = RunEvent::Kind;

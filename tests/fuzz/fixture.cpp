@@ -1,9 +1,9 @@
 // A fixture: its description alone where it cannot be built, else the whole comparison of `normscope verify`.
 #include "engine/model/fixture.h"
 
+#include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/pool.h"
 #include "engine/model/verify.h"
-#include "engine/tape/backend.h"
 #include "fuzz.h"
 
 using namespace normscope;

@@ -1,7 +1,6 @@
-// What the fuzz targets share. A target reads one format: it takes any bytes, and the reader either succeeds
-// or throws normscope::Error. Any other exception, a sanitizer's report, an allocation beyond reason and more
-// than a second for 64 kB are faults. Linked with libFuzzer where the compiler is Clang, else with
-// driver.cpp.
+// What the fuzz targets share. A target reads one format: it takes any bytes, and the reader either succeeds or
+// throws normscope::Error. Any other exception, a sanitizer's report, an allocation beyond reason and more than a
+// second for 64 kB are faults. Linked with libFuzzer where the compiler is Clang, else with driver.cpp.
 #pragma once
 
 #include <cstddef>
@@ -49,8 +48,7 @@ class Folder {
   std::string path_;
 };
 
-/// No more than so many brackets deep: the library writes JSON by recursion, which is not what is tested
-/// here.
+/// No more than so many brackets deep: the library writes JSON by recursion, which is not what is tested here.
 bool shallow(std::string_view json);
 
 /// A safetensors file whose header is changed as what it is: numbers to the edges of their types, values of

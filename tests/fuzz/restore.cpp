@@ -1,15 +1,14 @@
-// A checkpoint becomes a run: a network is built, the weights are read, what it remembers is shown, and two
-// steps are trained. Also as the one run of a session, with the same file for a keyframe, with a fork from
-// the past.
+// A checkpoint becomes a run: a network is built, the weights are read, what it remembers is shown, and two steps
+// are trained. Also as the one run of a session, with the same file for a keyframe, with a fork from the past.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 
+#include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/pool.h"
 #include "engine/data/task.h"
-#include "engine/tape/backend.h"
-#include "engine/train/keyframes.h"
 #include "engine/lab/lab_trainer.h"
+#include "engine/train/keyframes.h"
 #include "engine/train/saved_run.h"
 #include "fuzz.h"
 #include "test_paths.h"

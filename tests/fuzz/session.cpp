@@ -1,5 +1,4 @@
-// The gate of a session folder: session.json, and the log of undo and the bookmarks that the window keeps in
-// it.
+// The gate of a session folder: session.json, and the log of undo and the bookmarks that the window keeps in it.
 #include "app/shell/app_state.h"
 #include "engine/lab/lab_session.h"
 #include "fuzz.h"

@@ -127,9 +127,8 @@ struct AdaNumbers {
   double scale = 1, slope = 0.1;
 };
 
-/// LayerNorm g*y+b, Simple and the detached kinds y, AdaNorm C(1 - ky)y, Rms g*x/sqrt(mean x² + eps), over
-/// rows of length D. What a kind detaches is a plain number here, so that dual numbers see no derivative
-/// through it.
+/// LayerNorm g*y+b, Simple and the detached kinds y, AdaNorm C(1 - ky)y, Rms g*x/sqrt(mean x² + eps), over rows of
+/// length D. What a kind detaches is a plain number here, so that dual numbers see no derivative through it.
 template <class S>
 NormResult<S> layer_norm(NormKind kind, const Array<S>& x, const Array<S>& gain, const Array<S>& bias,
                          int64_t D, double eps, const AdaNumbers& ada = {}) {

@@ -1,5 +1,4 @@
-// adam on CUDA (Kingma and Ba 2015; decoupled weight decay, Loshchilov and Hutter 2019; RAdam, Liu et al.
-// 2020):
+// adam on CUDA (Kingma and Ba 2015; decoupled weight decay, Loshchilov and Hutter 2019; RAdam, Liu et al. 2020):
 //   m += (1-b1) (g - m)    v = b2 v + (1-b2) g^2    w -= lr r/c1 m / (sqrt(v)/sqrt(c2) + eps) + lr decay w
 // c1, c2 are the bias corrections, r is RAdam's rectification (1 for Adam), g is clipped with l2 w added; a
 // step that is not adapted divides by 1.

@@ -1,10 +1,10 @@
 // Attention on CUDA, a tile of 32 queries of one head a block:
 //   p = softmax(q k^T / sqrt(d)) over the visible keys, out = (p kept) v
-// The scores of a tile stay in shared memory until they are probabilities (up to some 200 keys; beyond, in
-// the memory of the probabilities themselves), which are written once: backward reads them and a user can
-// look at them. Backward in two launches without atomics: a tile of queries gives dscores and dq, a tile of
-// keys gives dk and dv. Where the probabilities have no memory, ops/attention_fused.cu has backward, and
-// forward over more keys than fit.
+// The scores of a tile stay in shared memory until they are probabilities (up to some 200 keys; beyond, in the
+// memory of the probabilities themselves), which are written once: backward reads them and a user can look at
+// them. Backward in two launches without atomics: a tile of queries gives dscores and dq, and a tile of keys gives
+// dk and dv. Where the probabilities have no memory, attention_fused.cu has backward, and forward over more
+// keys than fit.
 //   dp = kept (dout v^T), ds = p (dp - sum_j dout_j out_j) / sqrt(d), dq = ds k, dk = ds^T q, dv = (p kept)^T
 //   dout
 #include "engine/ops/attention/attention.cuh"
@@ -12,8 +12,8 @@
 namespace normscope::cuda {
 namespace {
 
-/// One row of scores to probabilities, by a warp. Beyond `visible` they are zero; a row that sees nothing is
-/// all zero.
+/// One row of scores to probabilities, by a warp. Beyond `visible` they are zero; a row that sees nothing is all
+/// zero.
 __device__ void softmax_row(float* row, int visible, float* probabilities, int keys) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   float largest = visible > 0 ? row[0] : 0.0f;

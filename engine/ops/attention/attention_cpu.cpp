@@ -7,8 +7,7 @@
 #include <cstdint>
 
 namespace normscope::cpu {
-/// Refuses a call whose block of scores would not fit the scratch. Not compiled per target: it formats a
-/// message.
+/// Refuses a call whose block of scores would not fit the scratch. Not compiled per target: it formats a message.
 void check_key_count(int64_t keys, int64_t most);
 }  // namespace normscope::cpu
 
@@ -109,8 +108,7 @@ HWY_INLINE VF hide(VF v, int64_t j, int64_t visible, const Value& hidden) {
              : hn::IfThenElse(hn::FirstN(DF(), static_cast<size_t>(visible - j)), v, hidden);
 }
 
-/// p[0..visible) = softmax(scale * p), p[visible..n) = 0. Vectors are whole wherever the row has room for
-/// them.
+/// p[0..visible) = softmax(scale * p), p[visible..n) = 0. Vectors are whole wherever the row has room for them.
 void softmax_row(float* p, int64_t visible, int64_t n, float scale) {
   const DF d;
   const VF zero = hn::Zero(d);
@@ -191,9 +189,8 @@ void softmax_backward_row(const float* p, float* g, int64_t visible, int64_t n, 
     each_vector(n - covered, [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(zero, g + covered + j); });
 }
 
-/// Whether dq, dk, dv are added to what is there. With several blocks of queries and one tensor under two of
-/// them, an assignment in a later block would wipe out an earlier block's sum: then the slices start from
-/// zero.
+/// Whether dq, dk, dv are added to what is there. With several blocks of queries and one tensor under two of them,
+/// an assignment in a later block would wipe out an earlier block's sum: then the slices start from zero.
 struct WriteModes {
   bool add[3];
 };

@@ -1,6 +1,6 @@
 // clip on the CPU: factor = min(1, bound / total gradient norm), 1 where StepInputs.clip is 0; the optimizer
-// multiplies gradients by it. A non-finite norm stays visible: NaN gives NaN, infinity gives 0 (and 0 * inf
-// is NaN).
+// multiplies gradients by it. A non-finite norm stays visible: NaN gives NaN, infinity gives 0 (and 0 * inf is
+// NaN).
 #include "engine/cpu/kernel.h"
 
 namespace normscope::cpu {

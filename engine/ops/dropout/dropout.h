@@ -11,8 +11,8 @@ struct DropoutSpec {
   uint32_t site = 0;  ///< site_of(name)
 };
 
-/// out = x * keep * StepInputs.dropout[kind].scale, keep by Philox at site_of(name): never stored,
-/// regenerated backward.
+/// out = x * keep * StepInputs.dropout[kind].scale, keep by Philox at site_of(name): never stored, regenerated
+/// backward.
 ValueId dropout(Tape&, const std::string& name, ValueId x, DropoutKind kind);
 
 }  // namespace normscope

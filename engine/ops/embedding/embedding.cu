@@ -38,8 +38,7 @@ struct Gradient {
 
 constexpr uint32_t kGatherThreads = 128;  // embedding_gradient() in cuda/launch.h
 
-/// Adds the rows of dout whose token is v to each column's sum; the rows of every 128 tokens are listed in
-/// order.
+/// Adds the rows of dout whose token is v to each column's sum; the rows of every 128 tokens are listed in order.
 __device__ void gather_token(const Gradient& g, uint32_t v) {
   __shared__ uint32_t list[kGatherThreads];
   __shared__ uint32_t warp_count[kGatherThreads / 32];
@@ -64,7 +63,7 @@ __device__ void gather_token(const Gradient& g, uint32_t v) {
 #pragma unroll 4
         for (uint32_t k = 0; k < count; ++k) sum += g.dout[list[k] * g.cols + j];
       }
-      // The next round's lists are written after its first barrier, its counts only after this one.
+      // The next round's lists are written after its first barrier, and its counts only after this one.
       __syncthreads();
     }
     if (j < g.cols) write_to(g.table + v * g.cols + j, g.scale * sum, g.add_table);

@@ -87,8 +87,7 @@ void bias_columns(const Call& call, int64_t j0) {
   }
 }
 
-/// What the first backward stage does, in this order of chunks: products of dW, packing for dx, columns of
-/// db.
+/// What the first backward stage does, in this order of chunks: products of dW, packing for dx, columns of db.
 struct FirstStage {
   int64_t weight = 0, pack = 0, bias = 0;
   size_t packed_dx = 0, packed_dw = 0;

@@ -15,8 +15,7 @@ namespace {
 
 Cut chunk_cut(const Call& call) { return cut(call.in[0].shape.size(), kFlatChunk); }
 
-/// Sum of of(x, n) over the counted part of a chunk: all of it, or row by row where lengths say what is
-/// padding.
+/// Sum of of(x, n) over the counted part of a chunk: all of it, or row by row where lengths say what is padding.
 template <typename Of>
 double sum_of_chunk(const Call& call, int64_t chunk, Of of) {
   const Shape& shape = call.in[0].shape;

@@ -118,8 +118,7 @@ void make(Fiber& f) {
   setcontext(&f.start);
 }
 
-/// Runs a warp until all its lanes wait for the block or have ended; one round of shuffles only where
-/// `brief`.
+/// Runs a warp until all its lanes wait for the block or have ended; one round of shuffles only where `brief`.
 void run_warp(const Warp& w) {
   for (;;) {
     const bool backwards = random_number() & 1;

@@ -1,4 +1,4 @@
-// What a run needs of memory, from the very plan that its program would get, before anything is allocated.
+// How much memory a run needs, from the same plan that its program would get, before anything is allocated.
 // Called by normscope train (--plan, and always before it starts) and normscope bench.
 #pragma once
 
@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "engine/data/task.h"
-#include "engine/tape/backend.h"
 #include "engine/spec/spec.h"
+#include "engine/tape/backend.h"
 
-namespace normscope::bench {
+namespace normscope {
 
 struct TensorNeed {
   std::string name, what;  ///< "L03.attn.probabilities", "activation"
@@ -38,4 +38,4 @@ std::string memory_table(const MemoryNeed& need);
 std::string largest_table(const MemoryNeed& need);
 std::string bytes_text(size_t bytes);  ///< "1.25 GiB"
 
-}  // namespace normscope::bench
+}  // namespace normscope

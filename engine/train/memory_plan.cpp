@@ -1,4 +1,4 @@
-#include "app/bench/memory_plan.h"
+#include "engine/train/memory_plan.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "engine/tape/store.h"
 #include "engine/train/network.h"
 
-namespace normscope::bench {
+namespace normscope {
 namespace {
 
 /// Stands for every address: kernels ask at planning whether one is there, and never read it.
@@ -141,4 +141,4 @@ std::string largest_table(const MemoryNeed& need) {
   return text;
 }
 
-}  // namespace normscope::bench
+}  // namespace normscope

@@ -1,11 +1,11 @@
-// Where the runs of a command train: the backend that --backend names, and the CPU when a device gives out.
+// Where the runs of a command train: the backend that --backend names, and the CPU when a device fails.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "app/cli/options.h"
-#include "engine/tape/backend.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope::cli {
 

@@ -1,4 +1,4 @@
-#include "app/commands/results.h"
+#include "app/cli/results.h"
 
 #include "app/shell/settings.h"
 #include "engine/core/error.h"
@@ -6,19 +6,24 @@
 
 namespace normscope::cli {
 
-std::string results_folder(const std::string& asked) {
+std::string results_folder(const std::string& asked, bool reads_only) {
   if (!asked.empty()) return asked == "none" ? "" : asked;
   try {
     const std::string cache = cache_folder();
     if (cache.empty()) throw Error("[results] there is no folder for a cache");
     const std::string folder = cache + "/results";
     make_folder(folder, Access::shared, "results");
-    AtomicFile(folder + "/probe", "results");
+    if (!reads_only) AtomicFile(folder + "/probe", "results");
     return folder;
   } catch (const Error& error) {
     complain(fmt::format("{}; no run is kept", error.what()));
     return "";
   }
+}
+
+experiments::Shard shard_of(const StoreOptions& options) {
+  if (options.shard.empty()) return {};
+  return with_exit(Exit::usage, [&] { return experiments::shard_from(options.shard); });
 }
 
 void complain_of(const std::vector<std::string>& damaged) {

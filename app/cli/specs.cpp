@@ -1,8 +1,8 @@
-#include "app/commands/specs.h"
+#include "app/cli/specs.h"
 
 #include "app/cli/exit_code.h"
-#include "app/files/session_file.h"
 #include "app/files/command_text.h"
+#include "app/files/session_file.h"
 #include "engine/io/atomic_file.h"
 
 namespace normscope::cli {

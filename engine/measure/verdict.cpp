@@ -1,4 +1,4 @@
-#include "engine/train/verdict.h"
+#include "engine/measure/verdict.h"
 
 #include <fmt/format.h>
 

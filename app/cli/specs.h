@@ -19,8 +19,7 @@ std::vector<ConfigRun> runs_of(const std::string& config);
 void apply_arguments(std::vector<ConfigRun>& runs, const std::vector<std::string>& presets,
                      const std::vector<std::string>& sets, const std::vector<std::string>& edits);
 
-/// Fields given on the command line, on every run: text, steps (0: leave), seed (-1: leave). Checks the
-/// whole.
+/// Fields given on the command line, on every run: text, steps (0: leave), seed (-1: leave). Checks the whole.
 void override_runs(std::vector<ConfigRun>& runs, const std::string& text, int32_t steps, int64_t seed);
 
 /// The data that a specification names. Throws CommandError(input).

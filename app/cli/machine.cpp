@@ -1,5 +1,6 @@
-#include "app/commands/machine.h"
+#include "app/cli/machine.h"
 #include "app/cli/terminal.h"
+#include "engine/spec/backend_choice.h"
 
 namespace normscope::cli {
 

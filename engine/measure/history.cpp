@@ -1,5 +1,5 @@
 // See history.h. Every reader copies under one short lock; the writer holds it for an append or a thinning.
-#include "engine/train/history.h"
+#include "engine/measure/history.h"
 
 #include <algorithm>
 #include <limits>

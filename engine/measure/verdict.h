@@ -1,6 +1,6 @@
-// What the events of a run say of it: the one rule behind the word in a table, in a log and on the card of a
-// run that is seen at an earlier step. A function of the events alone, so that a history that was saved gives
-// the same word as the run that wrote it.
+// The verdict on a run from its events: the one rule behind the word in a table, in a log and on the card of a run
+// that is seen at an earlier step. A function of the events alone, so that a saved history gives the same verdict
+// as the run that wrote it.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "engine/train/history.h"
+#include "engine/measure/history.h"
 
 namespace normscope {
 

@@ -1,7 +1,8 @@
 // See description.h.
+#include "app/cli/description.h"
+
 #include <CLI/CLI.hpp>
 
-#include "app/cli/description.h"
 #include "engine/spec/spec.h"
 
 namespace normscope::cli {

@@ -1,11 +1,14 @@
-#include "app/commands/lesson_limits.h"
-
+// normscope lesson limits: how far the effect of each lesson reaches (app/course/limits.h).
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
+#include <string>
 
 #include "app/cli/terminal.h"
+#include "app/commands/commands.h"
 #include "app/course/limits.h"
 #include "app/course/reader.h"
 #include "engine/io/atomic_file.h"
@@ -15,6 +18,15 @@ namespace {
 
 using namespace lessons;
 namespace fs = std::filesystem;
+
+struct LimitsOptions {
+  std::string id;                                    ///< of one lesson; empty: all
+  std::string folder;                                ///< of the lessons; empty: the course's
+  std::string results = "out/limits/results.jsonl";  ///< keeps what was measured
+  std::string text;  ///< another text; empty: the system's licences, where there are any
+  bool all = false, write = false;
+  int threads = 0;
+};
 
 void save(const std::string& path, const std::string& text) {
   AtomicFile file(path, "limits");
@@ -45,8 +57,6 @@ void one_lesson(const Lesson& lesson, RunStore& store, const LimitOptions& to, b
          fmt::format("# {}: how far the effect reaches\n\n{}", lesson.title, table));
 }
 
-}  // namespace
-
 Exit lesson_limits(const LimitsOptions& options) {
   const Course course = read_course(options.folder.empty() ? lessons_folder() : options.folder);
   for (const Broken& broken : course.broken) std::fprintf(stderr, "normscope: %s\n", broken.error.c_str());
@@ -72,6 +82,26 @@ Exit lesson_limits(const LimitsOptions& options) {
     return Exit::interrupted;
   }
   return course.broken.empty() ? Exit::ok : Exit::input;
+}
+
+}  // namespace
+
+void add_lesson_limits(CLI::App& group, Command& command) {
+  const auto options = std::make_shared<LimitsOptions>();
+  CLI::App& limits = *group.add_subcommand("limits",
+                                           "How far each lesson's effect reaches: other widths and depths, "
+                                           "five times the steps, another text; can "
+                                           "be resumed");
+  CLI::Option* limited =
+      limits.add_option("lesson", options->id, "its name or number; all without it")->type_name("LESSON");
+  limits.add_flag("--all", options->all, "all lessons (also without a name)")->excludes(limited);
+  limits.add_option("--lessons", options->folder, "another folder of lessons")->type_name("DIR");
+  limits.add_option("--results", options->results, "the file that keeps what was measured")
+      ->type_name("FILE");
+  limits.add_option("--text", options->text, "another text (the system's licences)")->type_name("FILE");
+  limits.add_flag("--write", options->write, "keep each table beside its lesson, as limits.md");
+  add_threads(limits, options->threads);
+  limits.callback([options, &command] { command = [options] { return lesson_limits(*options); }; });
 }
 
 }  // namespace normscope::cli

@@ -1,9 +1,9 @@
-// What a run leaves behind, written by the trainer itself and only read by others: a slow or minimised window
-// loses nothing. Two kinds of record: dense series (loss and rate of every step, those of long ago at the
-// steps where they were extreme; validation) and frames (the whole stats block as floats, every step at
-// first, thinned with age to a memory budget). A frame that stays remembers the lowest and the highest value
-// of each stat among those that went before it, and their steps: no spike is ever lost, and a run of any
-// length takes a bounded memory. One writer, any number of readers.
+// The recorded history of a run, written by the trainer itself and only read by others, so a slow or minimised
+// window loses nothing. Two kinds of record: dense series (loss and rate of every step, those of long ago at the
+// steps where they were extreme; validation) and frames (the whole stats block as floats, every step at first,
+// thinned with age to a memory budget). A frame that stays remembers the lowest and the highest value of each stat
+// among those that went before it, and their steps: no spike is ever lost, and a run of any length takes a bounded
+// memory. One writer, any number of readers.
 #pragma once
 
 #include <cstdint>

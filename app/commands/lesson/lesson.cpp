@@ -1,14 +1,17 @@
-// normscope lesson: the course without a window. list, show, check (the claims on the real engine) and
-// report.
+// normscope lesson: the course without a window. list, show, check (the claims on the real engine) and report.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <memory>
+#include <string>
 
 #include "app/cli/options.h"
-#include "app/commands/results.h"
-#include "app/commands/specs.h"
+#include "app/cli/results.h"
+#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
+#include "app/commands/commands.h"
 #include "app/course/check.h"
 #include "app/course/labels.h"
 #include "app/course/reader.h"
@@ -18,6 +21,17 @@ namespace normscope::cli {
 namespace {
 
 using namespace lessons;
+
+struct LessonOptions {
+  std::string command;  ///< list, show, check, report
+  std::string id;       ///< of one lesson; empty: all
+  std::string folder;   ///< of the lessons; empty: the course's
+  std::string out = "out/lessons";
+  std::string page{};  ///< report: a page into which the claim table goes, between its markers
+  bool all = false, full = false, write = false;
+  StoreOptions store{};
+  int32_t threads = 0;
+};
 
 Course course_of(const LessonOptions& options) {
   Course course = read_course(options.folder.empty() ? lessons_folder() : options.folder);
@@ -87,18 +101,22 @@ Exit check(const Course& course, const LessonOptions& options) {
   if (options.write && tier == Tier::Fast)
     throw CommandError(Exit::usage, "--write: expected --full with it (measured.json holds five seeds)");
   const InterruptGuard guard;
-  RunStore store(options.threads, nullptr, results_folder(options.store));
+  const experiments::Shard shard = shard_of(options.store);
+  RunStore store(options.threads, nullptr, results_folder(options.store.folder));
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   const OnStep on_step = [](const RunProgress&) { return !InterruptGuard::interrupted(); };
   Bars bars;
-  store.train_ahead(runs_of(chosen, tier), {}, std::ref(bars),
-                    options.shard.empty() ? experiments::Shard{}
-                                          : with_exit(Exit::usage, [&] { return experiments::shard_from(options.shard); }));
+  store.train_ahead(runs_of(chosen, tier), {}, std::ref(bars), shard);
   bars.finish();
   const double training = seconds();
+  if (shard.count > 1) {
+    say("{} runs trained in {:.1f} s; the claims are judged without --shard, from the merged stores\n",
+        store.trained(), training);
+    return Exit::ok;
+  }
   std::vector<LessonReport> reports;
   Closing closing;
   say("{}", table_head());
@@ -134,8 +152,6 @@ void check_report(const Course& course, const LessonOptions& options) {
   refuse_clashes(outputs, inputs);
 }
 
-}  // namespace
-
 Exit lesson(const LessonOptions& options) {
   const Course course = course_of(options);
   try {
@@ -160,6 +176,44 @@ Exit lesson(const LessonOptions& options) {
     complain("interrupted");
     return Exit::interrupted;
   }
+}
+
+}  // namespace
+
+void add_lesson(CLI::App& app, Command& command) {
+  const auto options = std::make_shared<LessonOptions>();
+  CLI::App& group =
+      *app.add_subcommand("lesson", "The course without a window: its claims, checked on the engine");
+  group.footer(kFooter);
+  group.require_subcommand(1);
+  const auto add = [&](const char* name, const char* help) -> CLI::App& {
+    CLI::App& sub = *group.add_subcommand(name, help);
+    sub.add_option("--lessons", options->folder, "another folder of lessons")->type_name("DIR");
+    sub.callback([options, &command, name] {
+      options->command = name;
+      command = [options] { return lesson(*options); };
+    });
+    return sub;
+  };
+  add("list", "Number, name, title and claim of every lesson");
+  add("show", "One lesson: claim, sources, runs, checks and measured numbers")
+      .add_option("lesson", options->id, "its name or number")
+      ->type_name("LESSON")
+      ->required();
+  CLI::App& check = add("check", "Measure the claims; 1 when one does not hold");
+  CLI::Option* one = check.add_option("lesson", options->id, "its name or number")->type_name("LESSON");
+  check.add_flag("--all", options->all, "all lessons (also without a name)")->excludes(one);
+  check.add_flag("--full", options->full, "five seeds instead of one");
+  check.add_flag("--write", options->write, "with --full: keep the numbers in each lesson's measured.json");
+  add_store(check, options->store);
+  add_threads(check, options->threads);
+  add_lesson_limits(group, command);
+  CLI::App& report = add("report", "A page of claims, settings and measured numbers, with figures");
+  report.add_option("--out", options->out, "the folder to write")->type_name("DIR");
+  report
+      .add_option("--page,--readme", options->page,
+                  "a page into which the claim table goes, between its markers")
+      ->type_name("FILE");
 }
 
 }  // namespace normscope::cli

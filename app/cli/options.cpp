@@ -1,0 +1,90 @@
+// See options.h.
+#include "app/cli/options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace normscope::cli {
+
+void add_backend(CLI::App& app, BackendOptions& options, const char* standard) {
+  app.add_option("--backend", options.backend,
+                 "where runs train: cpu, or cuda on an NVIDIA GPU (the same numbers within rounding)")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->type_name("NAME")
+      ->default_str(standard);
+  app.add_flag("--tf32", options.tf32, "with --backend cuda: matrix products with 10-bit mantissas, faster");
+}
+
+void add_look(CLI::App& app, std::string& theme, double& scale, bool both) {
+  app.add_option("--theme", theme, both ? "light, dark or both (two pictures)" : "light or dark")
+      ->check(CLI::IsMember(both ? std::vector<std::string>{"light", "dark", "both"}
+                                 : std::vector<std::string>{"light", "dark"}))
+      ->type_name("NAME");
+  CLI::Option* size = app.add_option("--scale", scale, "size of everything; at most what fits")
+                          ->check(CLI::Range(0.75, 2.5))
+                          ->type_name("FACTOR");
+  if (scale == 0) size->default_str("as remembered");
+}
+
+void add_steps(CLI::App& app, int32_t& steps, const char* help) {
+  CLI::Option* option =
+      app.add_option("--steps", steps, help)->check(CLI::Range(1, 10'000'000))->type_name("N");
+  if (steps == 0) option->default_str("as the runs have it");
+}
+
+void add_seed(CLI::App& app, int64_t& seed) {
+  app.add_option("--seed", seed, "seed of weights, batches and dropout")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N")
+      ->default_str("as the runs have it");
+}
+
+void add_runs(CLI::App& app, std::vector<std::string>& runs, std::vector<std::string>& sets,
+              std::vector<std::string>& edits) {
+  app.add_option("--run", runs, "a run from a preset, as A=post; can be repeated, in letter order")
+      ->type_name("LETTER=PRESET")
+      ->allow_extra_args(false);
+  app.add_option("--set", sets, "a field of every run or of one, as B:train.rate=1e-3; can be repeated")
+      ->type_name("[LETTER:]KEY=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--edit", edits,
+                 "change a field at a step, as 214:train.rate=1e-3 or A:214:lr=1e-3; can be repeated")
+      ->type_name("[LETTER:]STEP:KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+void add_threads(CLI::App& app, int32_t& threads) {
+  app.add_option("--threads", threads,
+                 "threads that train; 0: one per physical core (never changes a result)")
+      ->check(CLI::Range(0, 256))
+      ->type_name("N");
+}
+
+void add_store(CLI::App& app, StoreOptions& options) {
+  app.add_option("--store", options.folder, "the folder that keeps each run's result; none: nothing is kept")
+      ->type_name("DIR")
+      ->default_str("in the user's cache");
+  app.add_option("--shard", options.shard,
+                 "train only part I of N and judge nothing; normscope merge puts the stores together")
+      ->type_name("I/N");
+}
+
+void add_main_options(CLI::App& app, MainOptions& options, const char* standard_backend) {
+  CLI::Option* text =
+      app.add_option("--text", options.text, "a UTF-8 text of your own to learn")->type_name("FILE");
+  CLI::Option* config =
+      app.add_option("--config", options.config, "the runs of a TOML file instead of the three built in")
+          ->type_name("FILE")
+          ->excludes(text);
+  add_runs(app, options.runs, options.set, options.edits);
+  app.get_option("--run")->excludes(config);  // it would replace the runs of the file unnoticed
+  add_steps(app, options.steps, "budget of steps");
+  app.add_option("--seeds", options.seeds, "without a window: train with seeds 1 to N")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N");
+  app.add_option("--out", options.out, "without a window: folder of the log and the screenshots")
+      ->type_name("DIR");
+  add_threads(app, options.threads);
+  add_backend(app, options.backend, standard_backend);
+}
+
+}  // namespace normscope::cli

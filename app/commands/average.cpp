@@ -1,0 +1,52 @@
+// normscope average: the mean weights of saved states, as a run that goes on.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/cli/options.h"
+#include "app/cli/specs.h"
+#include "app/cli/terminal.h"
+#include "app/commands/commands.h"
+#include "engine/cpu/backend_cpu.h"
+#include "engine/lab/ablation.h"
+#include "engine/text/translator.h"
+
+namespace normscope::cli {
+namespace {
+
+struct AverageOptions {
+  std::vector<std::string> files;
+  std::string out;
+};
+
+Exit average(const AverageOptions& options) {
+  const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  const RunSpec spec = with_exit(Exit::input, [&] { return Run::saved_spec(options.files.front()); });
+  const std::shared_ptr<const Task> task = task_of(spec);
+  // The last state goes on from its own step; its weights become the mean.
+  const auto run = with_exit(Exit::input, [&] { return Run::load(options.files.back(), task, *backend); });
+  std::vector<NamedFile> inputs = files_of(spec);
+  for (const std::string& file : options.files) inputs.push_back({"average", file});
+  check_outputs({{"--out", options.out}}, inputs);
+  with_exit(Exit::input, [&] { average_weights(options.files, run->store()); });
+  with_exit(Exit::internal, [&] { run->save(options.out); });
+  say("{}: mean weights of {} states, step {}, validation loss {:.4f}\n", options.out, options.files.size(),
+      run->steps_done(), loss_without(*run, {}));
+  return Exit::ok;
+}
+
+}  // namespace
+
+void add_average(CLI::App& app, Command& command) {
+  const auto options = std::make_shared<AverageOptions>();
+  CLI::App& sub = *app.add_subcommand("average", "The mean weights of saved states, as a run that goes on");
+  sub.footer(kFooter);
+  sub.add_option("runs", options->files, "saved states of one model")->type_name("FILE")->required();
+  sub.add_option("--out", options->out, "the run to write")->type_name("FILE")->required();
+  sub.callback([options, &command] { command = [options] { return average(*options); }; });
+}
+
+}  // namespace normscope::cli

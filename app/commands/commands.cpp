@@ -1,0 +1,99 @@
+// Options in, one command called, errors to one line.
+#include "app/commands/commands.h"
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <new>
+
+#include "app/cli/terminal.h"
+#include "engine/cpu/isa.h"
+
+namespace normscope::cli {
+namespace {
+
+/// What holds for options of every command: '' names no file and is refused rather than taken for an option
+/// that was not given; an empty list is no default to tell of.
+void finish_options(CLI::App& app) {
+  static const CLI::Validator named(
+      [](std::string& name) { return name.empty() ? std::string("expected a name, not ''") : std::string(); },
+      "", "named");
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_default_str() == "[]") option->default_str("");
+    const std::string type = option->get_type_name();
+    if (type.starts_with("FILE") || type.starts_with("DIR")) option->check(named);
+  }
+  for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) finish_options(*sub);
+}
+
+/// --help lists the commands in this order.
+void add_all(CLI::App& app, Command& command) {
+  app.name("normscope");
+  app.footer(kFooter);
+  app.require_subcommand(0, 1);
+  app.option_defaults()->always_capture_default();
+  app.set_version_flag("--version", "normscope " NORMSCOPE_VERSION);
+  for (const auto add :
+       {add_window, add_train, add_bench, add_compare, add_screenshot, add_verify, add_translate, add_bleu,
+        add_measure, add_tape, add_average, add_admin_fold, add_lesson, add_zoo, add_merge, add_described})
+    add(app, command);
+  finish_options(app);
+}
+
+Exit parse_and_run(int argc, const char* const* argv) {
+  Command command;
+  CLI::App app{
+      "normscope: see why the place of layer normalization decides whether a transformer trains.\n"
+      "Without a command it opens the window; without a display it does what compare does."};
+  add_all(app, command);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {
+      app.exit(error, std::cout, std::cerr);
+      std::cout.flush();
+      return Exit::ok;
+    }
+    throw CommandError(Exit::usage, fmt::format("{} (normscope --help shows the options)", error.what()));
+  }
+  // Said here and not by a thread that trains.
+  if (std::getenv("NORMSCOPE_ISA")) with_exit(Exit::usage, [] { cpu::check_instruction_set(); });
+  return command();
+}
+
+int refuse(Exit code, const char* message) noexcept {
+  complain(message);
+  return static_cast<int>(code);
+}
+
+/// A result that could not be printed is no result: a full disk behind standard output ends with 5, a reader
+/// that went away as an interruption does.
+int finished(Exit code) noexcept {
+  const std::string lost = print_error();
+  if (lost.empty() || code == Exit::interrupted) return static_cast<int>(code);
+  complain("standard output cannot be written: " + lost);
+  if (code != Exit::ok) return static_cast<int>(code);
+  return static_cast<int>(lost == std::strerror(EPIPE) ? Exit::interrupted : Exit::internal);
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv) noexcept {
+  try {
+    prepare_streams();
+    return finished(parse_and_run(argc, argv));
+  } catch (const CommandError& error) {
+    return refuse(error.code, error.what());
+  } catch (const std::bad_alloc&) {
+    return refuse(Exit::internal, "out of memory");
+  } catch (const std::exception& error) {
+    return refuse(Exit::internal, error.what());
+  } catch (...) {
+    return refuse(Exit::internal, "an unknown error");
+  }
+}
+
+}  // namespace normscope::cli

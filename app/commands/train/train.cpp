@@ -1,0 +1,140 @@
+// normscope train: runs in lockstep without a window, with log, checkpoint and resume. The flags, and the
+// order of the work, whose parts are in the files beside.
+#include "app/commands/train/train.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+
+#include "app/commands/commands.h"
+#include "engine/spec/spec.h"
+#include "engine/train/evaluate.h"
+
+namespace normscope::cli {
+namespace {
+
+/// What trains: exactly one of them, or data alone.
+void add_sources(CLI::App& sub, TrainOptions& options) {
+  CLI::Option* config =
+      sub.add_option("--config", options.config, "runs from a TOML file")->type_name("FILE");
+  CLI::Option* preset = sub.add_option("--preset", options.preset, "a run by name")
+                            ->type_name("PRESET")
+                            ->excludes(config)
+                            ->default_str("pre with --text, --pairs or --labels");
+  add_runs(sub, options.runs, options.set, options.edits);
+  sub.get_option("--run")->excludes(config, preset);
+  sub.add_option("--text", options.text, "a UTF-8 text of your own to learn")->type_name("FILE");
+  sub.add_option("--pairs", options.pairs,
+                 "sentences and their translations, source<TAB>target: an encoder-decoder")
+      ->type_name("FILE");
+  sub.add_option("--labels", options.labels, "labelled texts, label<TAB>text: an encoder that classifies")
+      ->type_name("FILE");
+  sub.add_option("--valid", options.valid, "pairs or labelled texts to validate on")->type_name("FILE");
+  sub.add_option("--init-from", options.init_from, "a saved run whose weights are taken over: fine-tuning")
+      ->type_name("FILE");
+  sub.add_option("--tokens", options.tokens,
+                 "tokens of a batch, padding included, instead of train.batch rows")
+      ->check(CLI::Range(2, 10'000'000))
+      ->type_name("N")
+      ->default_str("train.batch rows");
+}
+
+void add_course(CLI::App& sub, TrainOptions& options) {
+  add_steps(sub, options.steps, "budget of steps");
+  add_seed(sub, options.seed);
+  sub.add_option("--validate-every", options.validate_every, "steps between validations")
+      ->check(CLI::Range(1, 10'000'000))
+      ->type_name("N");
+  sub.add_option("--save-every", options.save_every, "save every so many steps too (with --save)")
+      ->check(CLI::Range(1, 10'000'000))
+      ->type_name("N")
+      ->default_str("at the end only");
+  sub.add_option("--keep", options.keep,
+                 "keep the last so many of these states as FILE-STEP, to average them")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N")
+      ->default_str("none");
+  sub.add_option("--log", options.log,
+                 "one JSON object a line (docs/log-format.md); with --resume it goes on")
+      ->type_name("FILE");
+  sub.add_option("--save", options.save, "checkpoint at the end, and on Ctrl+C, SIGTERM or SIGHUP")
+      ->type_name("FILE");
+}
+
+/// A saved run has its own preset and data. --text says where a text is that has moved.
+void add_resume(CLI::App& sub, TrainOptions& options) {
+  CLI::Option* resume =
+      sub.add_option("--resume", options.resume, "go on from a checkpoint")->type_name("FILE");
+  for (const char* name :
+       {"--config", "--preset", "--run", "--pairs", "--labels", "--valid", "--init-from", "--tokens"})
+    resume->excludes(sub.get_option(name));
+}
+
+double source_use_of(Run& run) {
+  const RunSpec& spec = run.spec();
+  return source_use(run.store(), spec.model, run.task(), spec.seed, spec.train.batch);
+}
+
+RunResult result_of(Job& job) {
+  const int32_t trained = job.run->steps_done() - job.first_step;
+  if (std::isnan(job.validation) && trained > 0) job.validation = job.run->validation_loss();
+  return result_of(job.label(), job.run->spec(), job.run->edits(), job.run->state(), *job.run->history(),
+                   *job.task, job.validation, trained > 0 ? job.seconds * 1e3 / trained : NAN,
+                   source_use_of(*job.run));
+}
+
+Exit train(const TrainOptions& options) {
+  const InterruptGuard guard;
+  Machine machine(options.backend, options.threads);
+  if (!options.resume.empty() && options.seed >= 0)
+    throw CommandError(Exit::usage, "--seed: a resumed run keeps its seed");
+  std::vector<Planned> planned = planned_runs(options);
+  check_memory(options, planned, machine.cpu());
+  if (options.plan) return Exit::ok;
+  if (!options.profile) check_files(options, planned);
+  std::vector<Job> jobs;
+  try {
+    jobs = jobs_on(options, planned, machine.backend());
+  } catch (const DeviceError& error) {  // too little memory there
+    machine.leave_device(error.what());
+    jobs = jobs_on(options, planned, machine.backend());
+  }
+  if (options.profile) return profile_all(jobs);
+  write_tokenizers(options, planned);
+  RunLog log(options.log, !options.resume.empty());
+
+  // Weights first, then the table, then the rest: nothing that fails takes along what is worth more.
+  Closing closing;
+  bool complete = false;
+  closing.attempt([&] { complete = train_all(options, machine, jobs, log, closing); });
+  save_all(options, jobs, closing);
+  std::vector<RunResult> results;
+  for (Job& job : jobs) closing.attempt([&] { results.push_back(result_of(job)); });
+  say("{}", table(results));
+  flush();
+  for (const RunResult& result : results) log.result(result);
+  closing.attempt([&] { log.check(); });
+  if (InterruptGuard::interrupted()) complain("interrupted");
+  return closing.code(complete ? Exit::ok : Exit::interrupted);
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Command& command) {
+  const auto options = std::make_shared<TrainOptions>();
+  CLI::App& sub =
+      *app.add_subcommand("train", "Train without a window, one run or those of a configuration file");
+  sub.footer(fmt::format("Presets: {}.\n{}", fmt::join(preset_names(), ", "), kFooter));
+  add_sources(sub, *options);
+  add_course(sub, *options);
+  add_resume(sub, *options);
+  sub.add_flag("--plan", options->plan, "print the memory that the runs need, and train nothing");
+  sub.add_flag("--profile", options->profile,
+               "time every node of a step, forward, backward, update, and train nothing");
+  add_threads(sub, options->threads);
+  add_backend(sub, options->backend);
+  sub.callback([options, &command] { command = [options] { return train(*options); }; });
+}
+
+}  // namespace normscope::cli

@@ -1,0 +1,105 @@
+// What normscope train writes, beside its log: states, and the learned pieces of sentence pairs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "app/cli/specs.h"
+#include "app/commands/train/train.h"
+#include "engine/data/pairs_task.h"
+#include "engine/io/atomic_file.h"
+
+namespace normscope::cli {
+namespace {
+
+std::string beside_save(const TrainOptions& options) {
+  return options.save.empty() ? "" : options.save + ".bpe.model";
+}
+
+/// Learned pieces are written where the command line says so, with --save or --set data.tokenizer: a
+/// configuration that was opened only names what is read.
+bool may_write_tokenizer(const TrainOptions& options, const std::string& path) {
+  const auto names_it = [&](const std::string& set) { return set.ends_with("data.tokenizer=" + path); };
+  return !path.empty() &&
+         (path == beside_save(options) || std::any_of(options.set.begin(), options.set.end(), names_it));
+}
+
+/// "runs.safetensors" becomes "runs-A.safetensors" where several runs are saved.
+std::string save_path(const std::string& path, const std::string& part) {
+  const size_t dot = path.rfind('.');
+  const size_t slash = path.rfind('/');
+  if (dot == path.npos || (slash != path.npos && dot < slash)) return path + "-" + part;
+  return fmt::format("{}-{}{}", path.substr(0, dot), part, path.substr(dot));
+}
+std::string save_path(const std::string& path, char letter, size_t runs) {
+  return runs == 1 ? path : save_path(path, std::string(1, letter));
+}
+
+}  // namespace
+
+void place_tokenizer(const TrainOptions& options, RunSpec& spec) {
+  const std::string& path = spec.data.tokenizer_path;
+  std::error_code error;
+  if (spec.data.name != "pairs" || options.save.empty() || may_write_tokenizer(options, path)) return;
+  if (path.empty() || !std::filesystem::exists(path, error))
+    set_field(spec, "data.tokenizer", beside_save(options));
+}
+
+void save_between(const TrainOptions& options, const Job& job, size_t runs) {
+  const int32_t step = job.run->steps_done();
+  if (options.save.empty() || options.save_every == 0 || step % options.save_every != 0) return;
+  const std::string path = save_path(options.save, job.letter, runs);
+  job.run->save(path);
+  if (options.keep == 0) return;
+  const auto kept = [&](int32_t at) {
+    std::string name = save_path(path, fmt::format("{:06}", at));
+    const std::string& input = job.run->spec().train.init_from;
+    if (!input.empty() && same_file(name, input))
+      throw CommandError(Exit::usage, fmt::format("--keep: train.init_from reads {}, which stays", name));
+    return name;
+  };
+  job.run->save(kept(step));
+  if (step > options.keep * options.save_every)
+    std::remove(kept(step - options.keep * options.save_every).c_str());
+}
+
+void check_files(const TrainOptions& options, const std::vector<Planned>& planned) {
+  std::vector<NamedFile> inputs = {{"--config", options.config}}, outputs;
+  with_exit(Exit::internal, [&] {
+    make_folder(std::filesystem::path(options.log).parent_path().string(), Access::shared, "--log");
+  });
+  for (const Planned& p : planned) {
+    for (const NamedFile& file : files_of(p.config.spec))
+      if (!may_write_tokenizer(options, file.path)) inputs.push_back(file);
+    if (!options.save.empty())
+      outputs.push_back({"--save", save_path(options.save, p.config.letter, planned.size())});
+  }
+  std::vector<NamedFile> log_inputs = inputs;
+  log_inputs.push_back({"--resume", options.resume});
+  check_outputs({{"--log", options.log}}, log_inputs);
+  outputs.push_back({"--log", options.log});
+  check_outputs(outputs, inputs);
+}
+
+void write_tokenizers(const TrainOptions& options, const std::vector<Planned>& planned) {
+  for (const Planned& p : planned) {
+    const std::string& path = p.config.spec.data.tokenizer_path;
+    const auto* pairs = dynamic_cast<const PairsTask*>(p.task.get());
+    std::error_code error;
+    if (pairs && may_write_tokenizer(options, path) && !std::filesystem::exists(path, error))
+      with_exit(Exit::internal, [&] { pairs->tokenizer().save(path); });
+  }
+}
+
+void save_all(const TrainOptions& options, const std::vector<Job>& jobs, Closing& closing) {
+  if (options.save.empty()) return;
+  for (const Job& job : jobs)
+    closing.attempt([&] {
+      const std::string path = save_path(options.save, job.letter, jobs.size());
+      job.run->save(path);
+      say("saved {} at step {}\n", path, job.run->steps_done());
+    });
+}
+
+}  // namespace normscope::cli

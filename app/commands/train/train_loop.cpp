@@ -1,0 +1,98 @@
+// The steps of normscope train: all runs in lockstep, with log and validations, on the CPU when a device
+// gives out.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <span>
+
+#include "app/commands/train/train.h"
+
+namespace normscope::cli {
+namespace {
+
+/// What a validation says of a model whose text is worth a line of its own.
+void show(const Job& job, size_t runs) {
+  const TaskForm form = job.task->form();
+  if (form == TaskForm::NextSymbol) return;
+  const std::string letter = runs > 1 ? fmt::format(" {}", job.letter) : "";
+  const double accuracy = job.run->validation_accuracy();
+  say("step {}{}  validation {:.3f}{}  {}\n", job.run->steps_done(), letter, job.validation,
+      std::isfinite(accuracy) ? fmt::format("  accuracy {:.1f} %", 100 * accuracy) : "",
+      job.run->sample(job.run->spec().model.sequence));
+  flush();
+}
+
+/// After the loss of a device: all runs from their newest snapshots, on the CPU.
+void fall_back(Machine& machine, std::vector<Job>& jobs, const std::string& why) {
+  for (Job& job : jobs) job.run->recover_on(machine.cpu(), why);
+  machine.leave_device(why);
+  for (Job& job : jobs)
+    while (job.run->catching_up()) job.run->step();
+}
+
+/// `action`, on the CPU once more when the device gives out under it.
+template <typename Action>
+void with_fall_back(Machine& machine, std::vector<Job>& jobs, Progress& progress, Action&& action) {
+  try {
+    action();
+  } catch (const DeviceError& error) {
+    if (!machine.on_device()) throw;
+    progress.finish();
+    fall_back(machine, jobs, error.what());
+    action();
+  }
+}
+
+void advance(const TrainOptions& options, Machine& machine, std::vector<Job>& jobs, Progress& progress,
+             Job& job, RunLog& log, Closing& closing) {
+  const size_t runs = jobs.size();
+  Run& run = *job.run;
+  const auto before = std::chrono::steady_clock::now();
+  with_fall_back(machine, jobs, progress, [&] { run.step(); });
+  job.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+  const int32_t step = run.steps_done();
+  const bool measured = step % options.validate_every == 0 || !job.active();
+  if (measured) {
+    with_fall_back(machine, jobs, progress, [&] { job.validation = run.validation_loss(); });
+    progress.finish();
+    show(job, runs);
+  }
+  closing.attempt([&] { save_between(options, job, runs); });
+  const std::span<const double> stats = run.program().stats();
+  log.step(job.label(), step, run.last_loss(), learning_rate(run.spec().train.schedule, step),
+           run.program().data().stats, std::vector<float>(stats.begin(), stats.end()),
+           measured ? std::optional(job.validation) : std::nullopt);
+}
+
+std::string progress_note(const std::vector<Job>& jobs) {
+  std::string note;
+  for (const Job& job : jobs)
+    note += fmt::format("{}{} {:.2f}", note.empty() ? "" : "  ", job.letter, job.run->mean_loss(20));
+  return note;
+}
+
+}  // namespace
+
+bool train_all(const TrainOptions& options, Machine& machine, std::vector<Job>& jobs, RunLog& log,
+               Closing& closing) {
+  int64_t total = 0, done = 0;
+  for (const Job& job : jobs) total += std::max(0, job.budget() - job.first_step);
+  Progress progress("training", total);
+  for (bool any = true; any;) {
+    any = false;
+    for (Job& job : jobs) {
+      if (!job.active()) continue;
+      any = true, ++done;
+      advance(options, machine, jobs, progress, job, log, closing);
+    }
+    if (any) progress.update(std::min(done, total), progress_note(jobs));
+    if (InterruptGuard::interrupted()) break;
+  }
+  progress.finish();
+  return !InterruptGuard::interrupted();
+}
+
+}  // namespace normscope::cli

@@ -1,0 +1,58 @@
+// normscope train --plan and --profile: what the runs need and where the time of a step goes.
+#include <fmt/format.h>
+
+#include "app/bench/cost.h"
+#include "app/commands/train/train.h"
+#include "engine/core/machine_memory.h"
+#include "engine/train/memory_plan.h"
+
+namespace normscope::cli {
+
+void check_memory(const TrainOptions& options, const std::vector<Planned>& planned, Backend& backend) {
+  size_t sum = 0, saved = 0;
+  MemoryNeed largest;
+  for (const Planned& p : planned) {
+    RunSpec spec = p.config.spec;
+    spec.model.vocabulary = p.task->vocabulary();
+    spec.model.classes = p.task->classes();
+    complete(spec);
+    const MemoryNeed need = with_exit(Exit::usage, [&] { return memory_need(spec, *p.task, backend); });
+    if (options.plan) say("run {}\n{}{}", p.config.letter, memory_table(need), largest_table(need));
+    sum += need.peak();
+    saved += need.gradients - need.reused_gradients;
+    if (need.peak() > largest.peak()) largest = need;
+  }
+  const size_t machine = machine_memory();
+  if (options.plan) say("{} in all; this machine has {}\n", bytes_text(sum), bytes_text(machine));
+  if (machine == 0 || sum <= machine) return;
+  if (!options.plan) say("{}{}", memory_table(largest), largest_table(largest));
+  throw CommandError(
+      Exit::memory,
+      fmt::format(
+          "the runs need {} of memory and this machine has {}: expected a smaller model or batch{}",
+          bytes_text(sum), bytes_text(machine),
+          saved > 0 ? fmt::format(", or train.reuse_gradients = true, which needs {} less", bytes_text(saved))
+                    : ""));
+}
+
+/// A few steps to fill caches and batch, then every instruction timed alone on that batch with the rate at
+/// zero.
+Exit profile_all(std::vector<Job>& jobs) {
+  constexpr int kSteps = 3, kRepeats = 20;
+  for (Job& job : jobs) {
+    for (int i = 0; i < kSteps; ++i) job.run->step();
+    const TrainConfig& train = job.run->spec().train;
+    StepInputs inputs;
+    inputs.beta1 = train.beta1, inputs.beta2 = train.beta2, inputs.eps = train.eps, inputs.clip = train.clip;
+    inputs.momentum = train.momentum, inputs.label_smoothing = train.label_smoothing;
+    const ModelConfig& model = job.run->spec().model;
+    inputs.dropout[static_cast<size_t>(DropoutKind::Residual)] = dropout_inputs(model.dropout_residual);
+    inputs.dropout[static_cast<size_t>(DropoutKind::Attention)] = dropout_inputs(model.dropout_attention);
+    inputs.dropout[static_cast<size_t>(DropoutKind::Activation)] = dropout_inputs(model.dropout_activation);
+    say("run {}\n{}", job.letter, bench::profile_table(bench::profile(job.run->program(), inputs, kRepeats)));
+    if (InterruptGuard::interrupted()) return Exit::interrupted;
+  }
+  return Exit::ok;
+}
+
+}  // namespace normscope::cli

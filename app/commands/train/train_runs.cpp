@@ -1,0 +1,157 @@
+// What normscope train trains: the runs that the command line asks for, or the saved one that goes on.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/cli/specs.h"
+#include "app/commands/train/train.h"
+#include "app/files/command_text.h"
+#include "engine/io/safetensors.h"
+
+namespace normscope::cli {
+namespace {
+
+/// What learns data that the command line names alone.
+constexpr const char* kUsualPreset = "pre";
+
+struct Assignment {
+  std::string key, value;
+};
+
+Assignment parse_assignment(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos) {
+    throw CommandError(Exit::usage, fmt::format("--set '{}': expected KEY=VALUE, as train.rate=1e-3", text));
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+/// What the options for data and start say, before --set has the last word.
+void apply_files(const TrainOptions& options, RunSpec& spec) {
+  with_exit(Exit::usage, [&] {
+    if (!options.pairs.empty() && !options.labels.empty())
+      throw CommandError(Exit::usage, "--pairs and --labels: expected one of them");
+    if (!options.pairs.empty()) {
+      set_field(spec, "model.architecture", "encoder-decoder");
+      set_field(spec, "data.pairs", options.pairs);
+    }
+    if (!options.labels.empty()) {
+      set_field(spec, "model.architecture", "encoder");
+      set_field(spec, "data.labels", options.labels);
+    }
+    if (!options.valid.empty()) set_field(spec, "data.valid", options.valid);
+    if (!options.init_from.empty()) set_field(spec, "train.init_from", options.init_from);
+  });
+}
+
+void apply_tokens(const TrainOptions& options, RunSpec& spec) {
+  if (options.tokens == 0) return;
+  const int32_t rows = options.tokens / spec.model.sequence;
+  if (rows < 1)
+    throw CommandError(Exit::usage,
+                       fmt::format("--tokens {}: expected at least one row of {} (model.sequence)",
+                                   options.tokens, spec.model.sequence));
+  with_exit(Exit::usage, [&] { set_field(spec, "train.batch", std::to_string(rows)); });
+}
+
+std::vector<ConfigRun> configured_runs(const TrainOptions& options) {
+  std::vector<ConfigRun> runs;
+  const bool has_data = !options.text.empty() || !options.pairs.empty() || !options.labels.empty();
+  const std::string preset = options.preset.empty() && has_data ? kUsualPreset : options.preset;
+  if (!options.config.empty())
+    runs = runs_of(options.config);
+  else if (preset.empty() && options.runs.empty())
+    throw CommandError(
+        Exit::usage,
+        "train: expected --config, --preset, --run or --resume, or data to learn (--text, --pairs, "
+        "--labels)");
+  else if (options.runs.empty())
+    runs.push_back({'A', with_exit(Exit::usage, [&] { return preset_run(preset); }), {}});
+  apply_arguments(runs, options.runs, {}, {});
+  for (ConfigRun& run : runs) apply_files(options, run.spec);
+  apply_arguments(runs, {}, options.set, options.edits);
+  for (ConfigRun& run : runs) {
+    apply_tokens(options, run.spec);
+    place_tokenizer(options, run.spec);
+  }
+  override_runs(runs, options.text, options.steps, options.seed);
+  return runs;
+}
+
+void schedule_edits(std::vector<Edit> edits, Run& run) {
+  with_exit(Exit::usage, [&] { run.schedule_edits(std::move(edits)); });
+}
+
+std::vector<ConfigRun> asked_runs(const TrainOptions& options) {
+  if (options.resume.empty()) return configured_runs(options);
+  ConfigRun saved{'A', with_exit(Exit::input, [&] { return Run::saved_spec(options.resume); }), {}};
+  if (!options.text.empty()) saved.spec.data.name = "text", saved.spec.data.text_path = options.text;
+  return {std::move(saved)};
+}
+
+std::vector<Job> new_jobs(std::vector<Planned> planned, Backend& backend) {
+  std::vector<Job> jobs;
+  for (Planned& p : planned) {
+    Job job;
+    job.letter = p.config.letter;
+    job.task = std::move(p.task);
+    job.run = with_exit(Exit::usage, [&] { return std::make_unique<Run>(p.config.spec, job.task, backend); });
+    schedule_edits(std::move(p.config.edits), *job.run);
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+/// A resumed run keeps its specification; what the command line changes is an edit of the run from here on.
+Job resumed_job(const TrainOptions& options, std::shared_ptr<const Task> task, Backend& backend) {
+  Job job;
+  job.task = std::move(task);
+  job.run = with_exit(Exit::input, [&] { return Run::load(options.resume, job.task, backend); });
+  job.first_step = job.run->steps_done();
+  with_exit(Exit::usage, [&] {
+    for (const std::string& text : options.set) {
+      const Assignment assignment = parse_assignment(text);
+      job.run->edit(assignment.key, assignment.value);
+    }
+    if (options.edits.empty()) {
+      std::vector<ConfigRun> runs{{job.letter, job.run->spec(), job.run->scheduled()}};
+      require_read(runs, options.set);
+    }
+  });
+  if (options.steps > 0) job.run->set_budget(options.steps);
+  std::vector<Edit> edits;
+  with_exit(Exit::usage, [&] {
+    for (const std::string& text : options.edits) edits.push_back(parse_edit(text));
+  });
+  schedule_edits(std::move(edits), *job.run);
+  return job;
+}
+
+}  // namespace
+
+std::vector<Planned> planned_runs(const TrainOptions& options) {
+  std::vector<Planned> planned;
+  for (ConfigRun& config : asked_runs(options)) {
+    const auto same = std::find_if(planned.begin(), planned.end(),
+                                   [&](const Planned& p) { return p.config.spec.data == config.spec.data; });
+    std::shared_ptr<const Task> task = same != planned.end() ? same->task : task_of(config.spec);
+    if (options.resume.empty() && !config.spec.train.init_from.empty())
+      with_exit(Exit::input, [&] { SafetensorsFile::load(config.spec.train.init_from); });
+    planned.push_back({std::move(config), std::move(task)});
+  }
+  return planned;
+}
+
+std::vector<Job> jobs_on(const TrainOptions& options, const std::vector<Planned>& planned, Backend& backend) {
+  std::vector<Job> jobs;
+  if (options.resume.empty())
+    jobs = new_jobs(planned, backend);
+  else
+    jobs.push_back(resumed_job(options, planned.front().task, backend));
+  // Nobody looks at attention here unless the run is kept: a device need not store it.
+  if (options.save.empty() && backend.recomputes_probabilities())
+    for (Job& job : jobs) job.run->measure_live(false);
+  return jobs;
+}
+
+}  // namespace normscope::cli

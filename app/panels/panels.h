@@ -1,0 +1,90 @@
+// The plots of the Lab, a row each: what a panel is called, what it shows, where it stands, what its file is
+// called and what the palette knows of it. LabScreen draws the rows, elsewhere() lists their controls, the
+// palette names them. A new panel is a row of panels.cpp and the function that makes its PlotSpec.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/panels/metrics.h"
+#include "app/panels/plot_specs.h"
+#include "app/plot/plot_spec.h"
+
+namespace normscope::lab {
+
+enum class Size { full, medium, compact };  // of the window, see layout_for
+
+// How a panel is drawn and what a hand on it does.
+enum class Form : uint8_t {
+  steps,     // one plot over the steps: the hand sets the cursor and drags handles
+  strips,    // a strip a run over the steps, a line a layer
+  layers,    // one plot by layer
+  triangles  // a heat map a run
+};
+
+enum class Column : uint8_t { none, time, depth };
+
+struct Place {
+  Column column = Column::none;  // of the full and the medium layout
+  int row = 0;                   // in it, from the top
+  bool medium = true;            // false: the medium layout has no room for it
+  float least = 0;               // logical px of height
+  float share = 0;               // of what the column has left for its rows ...
+  bool first = false;            // ... or, before that, of the whole column
+  const char* tab = "";          // label of its tab in the compact layout; empty: no tab
+  bool above_tabs = false;       // of the compact layout
+};
+
+// A control that only this panel has.
+struct PanelControl {
+  std::string_view name;  // after the panel's id: "/peak"
+  std::string_view title, help, words;
+};
+
+using PlotsOf = std::vector<plot::PlotSpec> (*)(const LabView&, LabData&, const PlotOptions&, Metric);
+
+struct Panel {
+  const char* id;  // of its controls: "plot/loss", "plot/loss/menu"
+  Form form;
+  Place place;
+  const char* title = "";          // the field's term; empty: the metric's, and its question and axis too
+  const char* question = "";       // the same in plain words, after the title
+  const char* brief = "";          // the question where there is little room
+  const char* term = "";           // entry of the glossary; empty: none
+  const char* axis = "";           // what is measured, for files and text
+  const char* unit = "";           // {}: "letter", or whatever the text is made of
+  const char* help = "";           // after the metric's, where there is one
+  const char* file = "";           // normscope-FILE.svg, normscope-FILE-A.svg; empty: named by the metric
+  const char* words = "";          // what else the palette finds it by
+  std::optional<Metric> metric{};  // at first; the title chooses another
+  const char* lists = "";          // ends the names of its lists: plot/matrix-below, plot/stack-over-time
+  bool one_stack = false;          // of an encoder-decoder: chosen by a list; else both stand in it
+  bool at_cursor = true;           // the runs as they stood at the cursor's step; else as they are now
+  bool speaks_on_lines = false;    // no sentence below the title: its lines are labelled with it
+  std::span<const PanelControl> controls{};
+  PlotsOf plots;
+};
+
+// In the order of the compact layout's tabs.
+std::span<const Panel> panels();
+// By id; nullptr when there is none.
+const Panel* find_panel(std::string_view id);
+// The panel that a control belongs to: "plot/loss/menu/svg" -> plot/loss.
+const Panel* panel_of(std::string_view control);
+const PanelControl* panel_control(std::string_view control);
+bool stands_in(const Panel&, Size);
+// The panels of a column, from the top.
+std::vector<const Panel*> panels_of(Column, Size);
+// Those of the compact layout's tabs, and the one above them.
+std::vector<const Panel*> tab_panels();
+const Panel& panel_above_tabs();
+
+// What the panel shows, one plot or one a run, with the row's words in it.
+std::vector<plot::PlotSpec> plots_of(const Panel&, const LabView&, LabData&, const PlotOptions&, Metric);
+std::string help_of(const Panel&, Metric);
+
+}  // namespace normscope::lab

@@ -1,0 +1,72 @@
+#include "engine/core/initial_values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "engine/core/philox.h"
+
+namespace normscope {
+namespace {
+
+/// Uniform in (0,1] from 32 random bits: never 0, so its logarithm is finite.
+double uniform(uint32_t word) { return (static_cast<double>(word) + 1.0) * (1.0 / 4294967296.0); }
+
+/// Minus the first half of the columns or rows over the second.
+void mirror(std::vector<float>& values, const Shape& shape, Init::Mirror which) {
+  const int64_t cols = shape.cols(), rows = shape.rows();
+  const int64_t half = which == Init::Mirror::Columns ? cols / 2 : rows / 2 * cols;
+  const int64_t line = which == Init::Mirror::Columns ? cols : rows * cols;
+  for (int64_t first = 0; first < rows * cols; first += line)
+    for (int64_t i = 0; i < half; ++i)
+      values[static_cast<size_t>(first + half + i)] = -values[static_cast<size_t>(first + i)];
+}
+
+/// Box-Muller on the two halves of a Philox block: four words give four normal numbers.
+void fill_normal(std::vector<float>& values, std::string_view name, double deviation, uint64_t seed) {
+  const size_t n = values.size();
+  for (size_t i = 0; i < n; i += 4) {
+    const PhiloxBlock b = philox_block(static_cast<uint32_t>(i / 4), site_of(name), 0,
+                                       static_cast<uint32_t>(Purpose::Init), seed);
+    for (size_t j = 0; j < 4 && i + j < n; ++j) {
+      const double radius = std::sqrt(-2.0 * std::log(uniform(b.word[j & 2])));
+      const double angle = 2.0 * std::numbers::pi * uniform(b.word[(j & 2) + 1]);
+      values[i + j] = static_cast<float>(deviation * radius * (j & 1 ? std::sin(angle) : std::cos(angle)));
+    }
+  }
+}
+
+/// Vaswani et al. 2017, section 3.5: component 2k of position t is sin(t 10000^(-2k/D)), component 2k+1 its
+/// cosine.
+void fill_sinusoid(std::vector<float>& values, const Shape& shape) {
+  for (int64_t t = 0; t < shape.rows(); ++t)
+    for (int64_t c = 0; c < shape.cols(); ++c) {
+      const double rate =
+          std::pow(10000.0, -2.0 * static_cast<double>(c / 2) / static_cast<double>(shape.cols()));
+      const double x = static_cast<double>(t) * rate;
+      values[static_cast<size_t>(t * shape.cols() + c)] = static_cast<float>(c % 2 ? std::cos(x) : std::sin(x));
+    }
+}
+
+}  // namespace
+
+std::vector<float> initial_values(std::string_view name, const Shape& shape, const Init& init, uint64_t seed) {
+  std::vector<float> values(static_cast<size_t>(shape.size()), 0.0f);
+  switch (init.kind) {
+    case Init::Kind::Zeros:
+      break;
+    case Init::Kind::Constant:
+      std::fill(values.begin(), values.end(), static_cast<float>(init.value));
+      break;
+    case Init::Kind::Normal:
+      fill_normal(values, name, init.value, seed);
+      if (init.mirror != Init::Mirror::None) mirror(values, shape, init.mirror);
+      break;
+    case Init::Kind::Sinusoid:
+      fill_sinusoid(values, shape);
+      break;
+  }
+  return values;
+}
+
+}  // namespace normscope

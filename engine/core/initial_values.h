@@ -1,0 +1,22 @@
+// How tensors of parameters start. Values come from scalar double code on the host: the same bits everywhere.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "engine/core/shape.h"
+
+namespace normscope {
+
+struct Init {
+  enum class Kind : uint8_t { Zeros, Constant, Normal, Sinusoid } kind = Kind::Zeros;
+  double value = 0.0;  ///< Constant: the value; Normal: the standard deviation
+  /// Normal: the second half of the columns, or of the rows, is minus the first half (LookLinear).
+  enum class Mirror : uint8_t { None, Columns, Rows } mirror = Mirror::None;
+};
+
+/// Row-major. Random numbers are a function of seed, name and place alone.
+std::vector<float> initial_values(std::string_view name, const Shape& shape, const Init& init, uint64_t seed);
+
+}  // namespace normscope

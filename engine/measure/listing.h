@@ -1,0 +1,78 @@
+// What stands on a tape and in the program sealed from it, as names and numbers that can be printed: no ids,
+// no addresses. Called by normscope tape, which prints it as text (to_string) or as JSON.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/tape/program.h"
+
+namespace normscope {
+
+/// Where a tensor lies: so many floats into a block of the memory plan.
+struct Place {
+  std::string block;  ///< batch, store, activations, gradients; empty: it has no memory of its own
+  size_t offset = 0;
+  bool reused = false;  ///< a later tensor lies there too
+};
+/// "activations+4096"; "nowhere". A "~" behind it: reused.
+std::string to_string(const Place& place);
+
+struct ListedParameter {
+  std::string name;
+  Shape shape;
+  int32_t layer = 0;
+  bool trainable = true;
+  Place place;  ///< the same offset in the blocks of values and of both moments
+};
+
+struct ListedValue {
+  std::string name, role, type;  ///< role: input, parameter, activation, saved; type: f32, i32
+  Shape shape;
+  Place place, gradient;
+};
+
+struct ListedNode {
+  std::string op, name;
+  int32_t layer = 0;
+  std::vector<std::string> inputs, saved;  ///< names of values; "-" for an input that is left out
+  Shape shape;                             ///< of its output, which has the node's name
+};
+
+/// A tensor that a kernel is given.
+struct ListedOperand {
+  std::string use;  ///< in, out, saved; of gradients: d_in, d_out
+  std::string value;
+  Place place;
+  std::string write;  ///< of d_in: assign or add; empty elsewhere
+};
+
+struct ListedInstruction {
+  std::string phase, op, name;   ///< phase: forward, backward, update
+  int32_t layer = 0, node = -1;  ///< -1: it is no node's
+  std::vector<ListedOperand> operands;
+  size_t parameters = 0;  ///< of the update: on how many parameters, with gradient and moments, it works
+  std::string stat;       ///< the number of the stats block that it writes; empty: none of its own
+};
+
+struct Listing {
+  std::vector<ListedParameter> parameters;
+  std::vector<ListedValue> values;
+  std::vector<ListedNode> nodes;
+  std::vector<ListedInstruction> instructions;
+  std::vector<std::string> stats;
+  // Totals.
+  size_t numbers = 0;                            ///< of all parameters
+  size_t forward = 0, backward = 0, update = 0;  ///< instructions
+  /// Blocks in floats; `store` once for the values and once for each moment.
+  size_t batch = 0, store = 0, activations = 0, gradients = 0, workspace = 0;
+};
+
+Listing list(const ProgramData& program);
+
+/// Parameters, values, nodes, instructions, stats, totals: a section each, a line a thing.
+std::string to_string(const Listing& listing);
+
+}  // namespace normscope

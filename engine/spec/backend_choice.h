@@ -1,0 +1,22 @@
+// Where runs train. No part of a run's specification: it changes results within the tolerances of arithmetic only.
+#pragma once
+
+#include <memory>
+
+#include "engine/cpu/backend_cpu.h"
+#include "engine/cuda/loader.h"
+
+namespace normscope {
+
+struct BackendChoice {
+  bool cuda = false;
+  bool tf32 = false;  ///< of CUDA's matrix products
+  friend bool operator==(const BackendChoice&, const BackendChoice&) = default;
+};
+/// `threads` of the processor as make_cpu_backend() takes them. Throws Error with the text of cuda_unavailable()
+/// where CUDA is asked for.
+inline std::unique_ptr<Backend> make_backend(BackendChoice choice, int threads = 0) {
+  return choice.cuda ? make_cuda_backend({.tf32 = choice.tf32}) : make_cpu_backend(threads);
+}
+
+}  // namespace normscope

@@ -1,0 +1,113 @@
+// normscope tape: everything of the tape and of the program is printed, as text and as JSON.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "app/program.h"
+#include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
+#include "engine/measure/listing.h"
+#include "engine/spec/spec.h"
+#include "engine/tape/tape.h"
+#include "engine/train/run.h"
+#include "test_paths.h"
+
+using namespace normscope;
+using namespace normscope::test;
+using nlohmann::json;
+
+namespace {
+
+json tape_json(const std::string& arguments) {
+  const Outcome outcome = run_program("tape --json " + arguments);
+  INFO(arguments << " gave " << outcome.err);
+  REQUIRE(outcome.code == 0);
+  return json::parse(outcome.out);
+}
+
+size_t lines_between(const std::string& text, const std::string& from, const std::string& to) {
+  const size_t begin = text.find("\n" + from + "\n"), end = text.find("\n\n" + to + "\n");
+  REQUIRE(begin != text.npos);
+  REQUIRE(end != text.npos);
+  const auto at = [&](size_t i) { return text.begin() + static_cast<std::ptrdiff_t>(i); };
+  return static_cast<size_t>(std::count(at(begin + 1), at(end), '\n'));
+}
+
+}  // namespace
+
+TEST_CASE("tape: the default configuration's text names every op, parameter and instruction of its program") {
+  const Outcome outcome = run_program("tape");
+  REQUIRE(outcome.code == 0);
+  const RunSpec spec = preset_run("pre");
+  const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  Run run(spec, make_task(spec.data), *backend);
+  const ProgramData& program = run.program().data();
+  std::set<OpKind> ops;
+  for (const Instruction& i : program.instructions) ops.insert(i.op);
+  CHECK(ops.size() > 8);
+  for (OpKind op : ops) {
+    INFO(to_string(op));
+    CHECK(holds(outcome.out, std::string(" ") + to_string(op) + " "));
+  }
+  CHECK(holds(outcome.out, "\n  L03.attn.wq "));
+  CHECK(holds(outcome.out, " d_out "));
+  CHECK(holds(outcome.out, " add"));
+  CHECK(lines_between(outcome.out, "tape", "program") == program.nodes.size());
+  CHECK(lines_between(outcome.out, "program", "stats") == program.instructions.size());
+
+  const json one = tape_json("")["runs"].at(0);
+  CHECK(one["program"] == "training");
+  CHECK(one["parameters"].size() == program.store->parameters().size());
+  CHECK(one["values"].size() == program.values.size());
+  CHECK(one["nodes"].size() == program.nodes.size());
+  CHECK(one["instructions"].size() == program.instructions.size());
+  CHECK(one["stats"].size() == program.stats.size());
+  CHECK(one["totals"]["floats"]["gradients"] == program.plan.gradients);
+  CHECK(one["totals"]["floats"]["workspace"] == program.plan.workspace);
+}
+
+TEST_CASE("tape: the JSON is one object, and every place in it lies in its block") {
+  const Folder folder;
+  const std::string config =
+      folder.write("tiny.toml", std::string(kTiny) + "[run.A]\n[run.C]\nmodel.placement = \"pre\"\n");
+  const json all = tape_json("--config " + config);
+  CHECK(all["format"] == "normscope tape 1");
+  REQUIRE(all["runs"].size() == 2);
+  CHECK(all["runs"][1]["run"] == "C");
+  for (const json& run : all["runs"]) {
+    const json& blocks = run["totals"]["floats"];
+    CHECK(run["totals"]["forward"].get<size_t>() + run["totals"]["backward"].get<size_t>() +
+              run["totals"]["update"].get<size_t>() ==
+          run["instructions"].size());
+    for (const json& i : run["instructions"])
+      for (const json& operand : i["operands"]) {
+        INFO(i.dump());
+        const json& place = operand["place"];
+        if (place.is_null()) continue;
+        CHECK(place["offset"].get<size_t>() < blocks[place["block"].get<std::string>()].get<size_t>());
+      }
+  }
+}
+
+TEST_CASE("tape: programs without backward have no gradient") {
+  for (const char* program : {"evaluation", "measurement"}) {
+    INFO(program);
+    const json one =
+        tape_json(std::string("--preset post --set model.layers=2 --program ") + program)["runs"][0];
+    CHECK(one["totals"]["backward"] == 0);
+    CHECK(one["totals"]["update"] == 0);
+    CHECK(one["totals"]["forward"] == one["instructions"].size());
+    for (const json& value : one["values"]) CHECK(value["gradient"].is_null());
+  }
+}
+
+TEST_CASE("tape: what names no configuration is refused with exit code 2") {
+  for (const char* arguments : {"--preset nothing", "--config /nowhere/at/all.toml", "--run A=nothing",
+                                "--set model.layers=-1", "--program nothing"}) {
+    const Outcome outcome = run_program(std::string("tape ") + arguments);
+    INFO(arguments);
+    CHECK(outcome.code == 2);
+    CHECK(is_one_error_line(outcome));
+  }
+}
