@@ -37,13 +37,13 @@ std::string note_of(const LabView& view) {
 /// Trains to the budget; false when interrupted. Throws Error when the session cannot go on.
 bool train_session(Lab& lab, const std::vector<ConfigRun>& runs, Progress& progress) {
   train_to(lab, runs, 0);
-  lab.play();
+  lab.post(lab::Play{});
   bool complete = true;
   for (int32_t step = 1;; ++step) {
     lab.wait_until(step);
     const std::shared_ptr<const LabView> view = lab.view();
     complete = !InterruptGuard::interrupted();
-    if (!complete) lab.pause();
+    if (!complete) lab.post(lab::Pause{});
     if (!complete || !view->playing) break;
     progress.update(view->step, note_of(*view));
     step = view->step;

@@ -172,7 +172,7 @@ class Stage {
     const auto [stop, error] = std::from_chars(argument.data(), end, step);
     if (error != std::errc{} || stop != end || step < 0 || step > kMostSteps)
       bad("wait " + argument, fmt::format("wait STEP from 0 to {}, as wait 240", kMostSteps));
-    lab_.play_to(step);
+    lab_.post(lab::PlayTo{step});
     lab_.wait_idle();
   }
 
@@ -221,12 +221,15 @@ void parse_size(const std::string& text, int& width, int& height) {
 }
 
 void train_to(Lab& lab, const std::vector<ConfigRun>& runs, int32_t steps) {
-  lab.start(session_runs(runs), false, session_edits(runs), session_letters(runs));
-  if (!runs.empty() && steps > runs.front().spec.train.steps) lab.set_budget(steps);
+  lab.post(lab::ReplaceRuns{.runs = session_runs(runs),
+                            .edits = session_edits(runs),
+                            .play = false,
+                            .letters = session_letters(runs)});
+  if (!runs.empty() && steps > runs.front().spec.train.steps) lab.post(lab::SetBudget{steps});
   lab.wait_idle();
   const std::shared_ptr<const LabView> view = lab.view();
   if (view->runs.empty()) throw CommandError(Exit::usage, view->message);
-  lab.play_to(steps);
+  lab.post(lab::PlayTo{steps});
   lab.wait_idle();
 }
 

@@ -63,7 +63,7 @@ void LabScreen::draw_by_layer(Frame& f, const Panel& panel, const Rect& rect) {
   const bool of_matrix = panel.metric && info(metric_of(panel)).of_matrix;
   const float matrix_w = matrix_width();
   options.right = at_w + (of_matrix ? matrix_w + 16 : 8.f);
-  depth_hit(draw_cell(f.ui, panel.id, rect, shown.front(), cells_, options, f.commands),
+  depth_hit(draw_cell(f.ui, panel.id, rect, shown.front(), cells_, options),
             most_layers_of(f.view));
   p.text({rect.right() - space::pad, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at,
          Align::right);
@@ -161,7 +161,7 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
   }
   if (std::any_of(plots.begin(), plots.end(), [](const plot::PlotSpec& s) { return s.heat.has_value(); }))
     triangles_scale(f, {inner.right() - scale + 18, inner.y + 2, 10, triangle});
-  if (with_panel) cell_menu(f.ui, name, rect, this->plots(f, panel), cells_, f.commands);
+  if (with_panel) cell_menu(f.ui, name, rect, this->plots(f, panel), cells_);
 }
 
 // The tabs, what belongs to the one that is open, and the step.
@@ -229,7 +229,7 @@ void LabScreen::draw_compact(Frame& f, Rect column) {
   compact_head(f, inner.take_top(38));
   inner.h -= 6;
   const Panel& tab = *tab_panels()[static_cast<size_t>(plot_tab_)];
-  cell_menu(f.ui, tab.id, column, compact_plot(f, inner, tab), cells_, f.commands);
+  cell_menu(f.ui, tab.id, column, compact_plot(f, inner, tab), cells_);
 }
 
 }  // namespace normscope::lab

@@ -146,7 +146,7 @@ void LabScreen::draw_steps(Frame& f, const Panel& panel, const Rect& rect) {
   f.pad_right = std::max(
       {f.pad_right, plot::needed_pad_right(f.ui, plot, rect.w - 8), f.compact() ? 0.f : over_time_pad_});
   plot.pad_right = f.pad_right;
-  const plot::PlotHit hit = draw_cell(f.ui, panel.id, rect, plot, cells_, cell_options(panel), f.commands);
+  const plot::PlotHit hit = draw_cell(f.ui, panel.id, rect, plot, cells_, cell_options(panel));
   if (!plot.handles.empty()) rate_handles(f, hit, plot);
   if (!hit.handle) time_hit(f, panel.id, cells_.views[panel.id], hit);
 }
@@ -216,7 +216,7 @@ void LabScreen::draw_strips(Frame& f, const Panel& panel, const Rect& rect, bool
     tile(f.ui, {place.right() - (with_panel ? 26.f : 18.f), place.y + plot.pad_top, 16, 16},
          f.view.runs[i].letter - 'A');
   }
-  if (with_panel) cell_menu(f.ui, name, rect, plots, cells_, f.commands);
+  if (with_panel) cell_menu(f.ui, name, rect, plots, cells_);
 }
 
 void LabScreen::layer_of_series(const std::string& id) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/diagram/diagram.h"
@@ -33,6 +34,9 @@ class LabScreen {
  public:
   // `area`: the window below the top bar. Clock figures print as a dash when `clock` is false.
   void draw(ui::Ui&, const LabView&, const ui::Rect& area, bool clock, std::vector<Command>& commands);
+
+  // Plots that the hand wants as files since the last call.
+  std::vector<SavePlot> take_saves() { return std::exchange(cells_.saves, {}); }
 
   DiagramState& diagram() { return diagram_; }
   const DiagramState& diagram() const { return diagram_; }

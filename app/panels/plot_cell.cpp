@@ -128,7 +128,7 @@ std::span<const MenuEntry> menu_entries(bool heat) {
 }
 
 void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::vector<plot::PlotSpec>& plots,
-               CellState& state, std::vector<Command>& commands) {
+               CellState& state) {
   const std::string menu = name + "/menu";
   const Rect place{panel.right() - 24, panel.y + 6, 24, 24};
   HitOptions options;
@@ -158,8 +158,8 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
     ui.paint().text_in(row.inset(10, 0), {Face::mono, type::tick}, ui.theme().ink3, entry.keys, Align::right);
     if (!clicked) continue;
     if (i < kSaves)
-      commands.emplace_back(SavePlot{std::make_shared<const std::vector<plot::PlotSpec>>(plots),
-                                     state.views[name], static_cast<PlotFormat>(i)});
+      state.saves.push_back({std::make_shared<const std::vector<plot::PlotSpec>>(plots), state.views[name],
+                             static_cast<PlotFormat>(i)});
     if (i == kCopy) copy();
     if (i == kAxis) state.turned[name] = !state.turned[name];
     if (i > kAxis) state.views[name].reset();
@@ -196,12 +196,12 @@ void turn_axis(plot::PlotSpec& plot) {
 }
 
 plot::PlotHit draw_cell(Ui& ui, const std::string& name, const Rect& rect, plot::PlotSpec& plot,
-                        CellState& state, const CellOptions& options, std::vector<Command>& commands) {
+                        CellState& state, const CellOptions& options) {
   if (state.turned[name]) turn_axis(plot);
   const Rect content = cell_panel(ui, name, rect, plot, options);
   const plot::PlotHit hit =
       plot::draw_plot(ui, name, content, plot, state.views[name], options.help, options.highlight);
-  cell_menu(ui, name, rect, {plot}, state, commands);
+  cell_menu(ui, name, rect, {plot}, state);
   return hit;
 }
 

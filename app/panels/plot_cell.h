@@ -21,6 +21,7 @@ struct CellState {
   std::map<std::string, bool> turned;  // the axis is the other one: log for linear, linear for log
   std::string scrubbing;               // cell whose cursor is held
   std::string open_menu;               // cell whose menu is to open
+  std::vector<SavePlot> saves;         // requested and not written yet
 };
 
 struct CellOptions {
@@ -44,10 +45,10 @@ ui::Rect cell_panel(ui::Ui&, const std::string& name, const ui::Rect&, const plo
 void metric_button(ui::Ui&, const std::string& name, const ui::Rect&, Metric&);
 // The three dots in the upper right corner of `panel`, and Ctrl+T while the mouse is over it.
 void cell_menu(ui::Ui&, const std::string& name, const ui::Rect& panel, const std::vector<plot::PlotSpec>&,
-               CellState&, std::vector<Command>&);
+               CellState&);
 // Panel, plot and menu of one plot. Changes the plot's axis first, if its menu requested that.
 plot::PlotHit draw_cell(ui::Ui&, const std::string& name, const ui::Rect&, plot::PlotSpec&, CellState&,
-                        const CellOptions&, std::vector<Command>&);
+                        const CellOptions&);
 // Gives the vertical axis the other scale, with a range that holds the finite values.
 void turn_axis(plot::PlotSpec&);
 

@@ -90,13 +90,11 @@ std::vector<std::string> save_plot(const SavePlot& command, const std::string& f
   return paths;
 }
 
-std::string save_plots(const std::vector<Command>& commands, bool dark) {
+std::string save_plots(const std::vector<SavePlot>& commands, bool dark) {
   std::string notice;
-  for (const Command& command : commands) {
-    const auto* save = std::get_if<SavePlot>(&command);
-    if (!save) continue;
+  for (const SavePlot& save : commands) {
     try {
-      const std::vector<std::string> paths = save_plot(*save, pictures_folder(), dark);
+      const std::vector<std::string> paths = save_plot(save, pictures_folder(), dark);
       if (!paths.empty()) notice = "saved " + paths.front();
       if (paths.size() > 1) notice += fmt::format(" and {} more", paths.size() - 1);
     } catch (...) {

@@ -12,7 +12,7 @@ namespace normscope::lab {
 std::string pictures_folder();
 // Writes one file a plot; returns their paths. Throws Error with the path when that fails.
 std::vector<std::string> save_plot(const SavePlot& command, const std::string& folder, bool dark);
-// Carries out every SavePlot of a frame; the notice for the user, empty when there was none.
-std::string save_plots(const std::vector<Command>& commands, bool dark);
+// Those of a frame; the notice for the user, empty when there were none.
+std::string save_plots(const std::vector<SavePlot>& commands, bool dark);
 
 }  // namespace normscope::lab

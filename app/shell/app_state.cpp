@@ -187,7 +187,7 @@ void draw_lessons(AppState& state, Ui& ui, const Rect& area) {
   lessons::Player& player = lessons_screen(state);
   const std::optional<lessons::ToLab> to_lab = player.draw(ui, area);
   // Two trainings at once would only slow each other down.
-  if (state.lab && player.measuring() && state.view->playing) state.lab->pause();
+  if (state.lab && player.measuring() && state.view->playing) state.lab->post(lab::Pause{});
   if (to_lab && !state.lab) state.screen = Screen::lab;
   if (to_lab && state.lab) {
     state.of_lesson = lab::ReplaceRuns{
@@ -253,9 +253,11 @@ void draw_app(AppState& state, Ui& ui) {
   if (!error.empty()) state.notice = std::move(error);
   ui.end_frame();
   error = guarded("carrying out what was asked", [&] {
-    if (std::string saved = lab::save_plots(state.commands, state.dark); !saved.empty())
+    state.saves = state.lab_screen.take_saves();
+    if (std::string saved = lab::save_plots(state.saves, state.dark); !saved.empty())
       state.notice = std::move(saved);
-    if (state.lab) lab::run_commands(*state.lab, state.commands);
+    if (state.lab)
+      for (const lab::Command& command : state.commands) state.lab->post(command);
     keep_sidecar(state);
   });
   if (!error.empty()) state.notice = std::move(error);

@@ -51,6 +51,7 @@ struct AppState {
   std::function<void()> wake;               // rung by the player's measurements from their thread
   std::vector<lab::Command>
       commands;  // what the hand asked for in the last frame; already posted when lab is set
+  std::vector<lab::SavePlot> saves;           // plots of the last frame that became files
   std::vector<lab::Command> asked;            // between two frames, by a file that was dropped
   std::optional<lab::ReplaceRuns> of_lesson;  // waits for an answer where the runs shown could not come back
 };

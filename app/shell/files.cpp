@@ -195,12 +195,12 @@ void restore_session(AppState& state, const std::string& folder, bool chosen) {
   if (worked) {
     const std::string slot = shell.undo.next_slot(state.stash);
     const char selected = state.lab_screen.diagram().selected;
-    state.lab->save(slot);
+    state.lab->post(lab::SaveSession{slot});
     shell.undo.replaced(*state.view, slot, selected, selected);
   } else {
     shell.undo.clear();
   }
-  state.lab->restore(folder, false);
+  state.lab->post(lab::RestoreSession{folder});
   runs_were_replaced(shell.files);
 }
 

@@ -195,8 +195,10 @@ class Session {
                     wake();
                     return error.empty() ? reason : error;
                   }).share();
-    lab_->start(options.runs.empty() ? default_comparison() : options.runs, options.play, options.edits,
-                options.letters);
+    lab_->post(lab::ReplaceRuns{.runs = options.runs.empty() ? default_comparison() : options.runs,
+                                .edits = options.edits,
+                                .play = options.play,
+                                .letters = options.letters});
     glfwSetWindowUserPointer(window_.handle(), this);
     glfwSetDropCallback(window_.handle(), [](GLFWwindow* w, int count, const char** paths) {
       auto* self = static_cast<Session*>(glfwGetWindowUserPointer(w));

@@ -3,9 +3,10 @@
 
 #include <condition_variable>
 #include <deque>
-#include <limits>
 #include <mutex>
 #include <thread>
+#include <utility>
+#include <variant>
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
@@ -15,13 +16,8 @@
 namespace normscope {
 namespace {
 
+using lab::Command;
 using Clock = LabTrainer::Clock;
-struct Command {
-  const char* name;  ///< for messages: what could not be done
-  std::function<void(LabTrainer&)> carry_out;
-  bool to_disk = false;  ///< carried out at the end too
-};
-
 constexpr auto kViewInterval = std::chrono::microseconds(16'000);
 constexpr auto kAskAgain = std::chrono::milliseconds(100);
 
@@ -30,7 +26,7 @@ constexpr auto kAskAgain = std::chrono::milliseconds(100);
 struct Lab::Impl {
   explicit Impl(LabOptions given) : options(std::move(given)), view(std::make_shared<const LabView>()) {}
 
-  void send(const char* name, std::function<void(LabTrainer&)> command, bool to_disk = false);
+  void give(Command command);
   bool leaving();
   void run();
   void loop(LabTrainer& trainer, std::deque<Command>& taken);
@@ -39,6 +35,7 @@ struct Lab::Impl {
   void say_autosave_error(LabTrainer& trainer, const std::string& error);
   void wait_for_autosave();
   bool save_due() const { return unsaved && Clock::now() >= next_save; }
+  void carry_out(LabTrainer& trainer, const Command& command);
   void carry_out(LabTrainer& trainer, std::deque<Command>& taken);
   void publish(const LabTrainer& trainer, bool busy_with_command = false);
   template <typename Done>
@@ -66,13 +63,16 @@ struct Lab::Impl {
   std::jthread thread;
 };
 
-void Lab::Impl::send(const char* name, std::function<void(LabTrainer&)> command, bool to_disk) {
-  {
-    const std::lock_guard lock(mutex);
-    commands.push_back({name, std::move(command), to_disk});
-    idle = false;
+// What stands for two waits as two, under the mutex: each fails by itself, and the first goes to the disk at
+// the end too.
+void Lab::Impl::give(Command command) {
+  if (auto* other = std::get_if<lab::ReplaceRuns>(&command); other && !other->stash.empty()) {
+    commands.emplace_back(lab::SaveSession{std::exchange(other->stash, {})});
+  } else if (auto* swap = std::get_if<lab::SwapSession>(&command)) {
+    commands.emplace_back(lab::SaveSession{std::move(swap->save)});
+    command = lab::RestoreSession{std::move(swap->restore), swap->play};
   }
-  wake.notify_one();
+  commands.push_back(std::move(command));
 }
 
 void Lab::Impl::publish(const LabTrainer& trainer, bool busy_with_command) {
@@ -119,21 +119,31 @@ bool Lab::Impl::leaving() {
   return quitting;
 }
 
+void Lab::Impl::carry_out(LabTrainer& trainer, const Command& command) {
+  const bool saves = std::holds_alternative<lab::SaveSession>(command);
+  if (saves) {
+    const std::lock_guard lock(mutex);
+    trainer.own_sidecar = sidecar;
+  }
+  trainer.carry_out(command);
+  whole = whole || saves;  // see LabTrainer::save
+}
+
 void Lab::Impl::carry_out(LabTrainer& trainer, std::deque<Command>& taken) {
   if (taken.empty()) return;
   trainer.message.clear();
   publish(trainer, true);  // building a network or reading a text may take a while
-  for (Command& command : taken) {
-    if (!command.to_disk && leaving()) continue;
+  for (const Command& command : taken) {
+    if (!std::holds_alternative<lab::SaveSession>(command) && leaving()) continue;
     try {
       try {
-        command.carry_out(trainer);
+        carry_out(trainer, command);
       } catch (const DeviceError& error) {  // the command is carried out elsewhere
         if (!trainer.fall_back(error.what())) throw;
-        command.carry_out(trainer);
+        carry_out(trainer, command);
       }
     } catch (...) {
-      trainer.message = describe_exception(command.name);
+      trainer.message = describe_exception(std::visit([](const auto& c) { return c.doing(); }, command));
     }
   }
   taken.clear();
@@ -238,88 +248,15 @@ Lab::~Lab() {
   impl_->thread.join();
 }
 
-void Lab::start(std::vector<RunSpec> runs, bool play, std::vector<std::vector<Edit>> edits,
-                std::string letters) {
-  impl_->send("starting the runs",
-              [runs = std::move(runs), play, edits = std::move(edits), letters = std::move(letters)](
-                  LabTrainer& trainer) { trainer.start(runs, play, edits, letters); });
+void Lab::post(lab::Command command) {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->give(std::move(command));
+    impl_->idle = false;
+  }
+  impl_->wake.notify_one();
 }
-void Lab::open(std::vector<RunSpec> runs, std::vector<std::vector<Edit>> edits, std::string letters) {
-  impl_->send("opening the runs",
-              [runs = std::move(runs), edits = std::move(edits),
-               letters = std::move(letters)](LabTrainer& trainer) { trainer.open(runs, edits, letters); });
-}
-const std::shared_ptr<RunCache>& Lab::finished_runs() const { return impl_->options.finished; }
-void Lab::save(std::string folder) {
-  impl_->send(
-      "saving the session",
-      [impl = impl_.get(), folder = std::move(folder)](LabTrainer& trainer) {
-        std::string sidecar;
-        {
-          const std::lock_guard lock(impl->mutex);
-          sidecar = impl->sidecar;
-        }
-        trainer.save(folder, std::move(sidecar));
-        impl->whole = true;  // see LabTrainer::save
-      },
-      true);
-}
-void Lab::restore(std::string folder, bool play) {
-  impl_->send("restoring the session",
-              [folder = std::move(folder), play](LabTrainer& trainer) { trainer.restore(folder, play); });
-}
-void Lab::play() {
-  impl_->send("playing", [](LabTrainer& trainer) { trainer.play_to(std::numeric_limits<int32_t>::max()); });
-}
-void Lab::play_to(int32_t step) {
-  impl_->send("playing", [step](LabTrainer& trainer) { trainer.play_to(step); });
-}
-void Lab::pause() {
-  impl_->send("pausing", [](LabTrainer& trainer) { trainer.pause(); });
-}
-void Lab::step_once() {
-  impl_->send("taking a step", [](LabTrainer& trainer) { trainer.step_once(); });
-}
-void Lab::reset(bool new_seed) {
-  impl_->send("starting again", [new_seed](LabTrainer& trainer) { trainer.reset(new_seed); });
-}
-void Lab::exchange_reset(bool back) {
-  impl_->send("exchanging the runs of a reset",
-              [back](LabTrainer& trainer) { trainer.exchange_reset(back); });
-}
-void Lab::set_budget(int32_t steps) {
-  impl_->send("setting the budget", [steps](LabTrainer& trainer) { trainer.set_budget(steps); });
-}
-void Lab::set_backend(BackendChoice choice) {
-  impl_->send("moving the runs", [choice](LabTrainer& trainer) { trainer.set_backend(choice); });
-}
-void Lab::set_steps_per_second(double limit) {
-  impl_->send("setting the speed", [limit](LabTrainer& trainer) { trainer.set_steps_per_second(limit); });
-}
-void Lab::edit(int32_t run, std::string key, std::string value) {
-  impl_->send("editing a run", [run, key = std::move(key), value = std::move(value)](LabTrainer& trainer) {
-    trainer.edit(run, key, value);
-  });
-}
-void Lab::set_spec(int32_t run, RunSpec spec) {
-  impl_->send("changing a run",
-              [run, spec = std::move(spec)](LabTrainer& trainer) { trainer.set_spec(run, spec); });
-}
-void Lab::fork(ForkRequest request) {
-  impl_->send("forking", [request = std::move(request)](LabTrainer& trainer) { trainer.fork(request); });
-}
-void Lab::fork_from(int32_t run, int32_t step, std::optional<RunSpec> spec) {
-  impl_->send("forking", [run, step, spec = std::move(spec)](LabTrainer& trainer) {
-    trainer.fork_from(run, step, spec);
-  });
-}
-void Lab::ablate(int32_t run, std::vector<std::string> left_out) {
-  impl_->send("leaving sub-layers out",
-              [run, names = std::move(left_out)](LabTrainer& trainer) { trainer.ablate(run, names); });
-}
-void Lab::measure_batch() {
-  impl_->send("measuring the batch", [](LabTrainer& trainer) { trainer.measure_batch(); });
-}
+
 void Lab::keep(std::string sidecar) {
   {
     const std::lock_guard lock(impl_->mutex);
@@ -329,21 +266,8 @@ void Lab::keep(std::string sidecar) {
   }
   impl_->wake.notify_one();
 }
-void Lab::check_seeds() {
-  impl_->send("reruns with other seeds", [](LabTrainer& trainer) { trainer.check_seeds(); });
-}
-void Lab::cancel_seeds() {
-  impl_->send("reruns with other seeds", [](LabTrainer& trainer) { trainer.cancel_seeds(); });
-}
-void Lab::remove_fork() {
-  impl_->send("removing run D", [](LabTrainer& trainer) { trainer.remove_fork(); });
-}
-void Lab::restore_fork() {
-  impl_->send("bringing run D back", [](LabTrainer& trainer) { trainer.restore_fork(); });
-}
-void Lab::load_text(std::string path) {
-  impl_->send("loading the text", [path = std::move(path)](LabTrainer& trainer) { trainer.load_text(path); });
-}
+
+const std::shared_ptr<RunCache>& Lab::finished_runs() const { return impl_->options.finished; }
 
 void Lab::quit() {
   {

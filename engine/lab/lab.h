@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/lab/command.h"
 #include "engine/measure/theory.h"
 #include "engine/spec/backend_choice.h"
 #include "engine/train/run.h"
@@ -60,9 +61,9 @@ struct RunView {
   int32_t fork_step = 0;
   std::string fork_note;  ///< "12 norms moved"
   std::shared_ptr<const RunSpread>
-      spread;  ///< after check_seeds(), of this very specification and edits; or nullptr
-  std::shared_ptr<const BatchMeasurement> batch;  ///< the last of measure_batch(), or nullptr
-  std::shared_ptr<const Ablation> ablation;  ///< the last of ablate(): of Ablation::step, not of later ones
+      spread;  ///< after CheckSeeds, of this very specification and edits; or nullptr
+  std::shared_ptr<const BatchMeasurement> batch;  ///< the last of MeasureBatch, or nullptr
+  std::shared_ptr<const Ablation> ablation;  ///< the last of Ablate: of Ablation::step, not of later ones
 };
 
 struct LabView {
@@ -81,7 +82,7 @@ struct LabView {
   std::string data_name, unit;  ///< "built-in corpus", "letter"
   std::vector<RunView> runs;    ///< in letter order
   int64_t seed_check_done = 0,
-          seed_check_steps = 0;  ///< steps of the reruns of check_seeds(); 0 of 0 when none are under way
+          seed_check_steps = 0;  ///< steps of the reruns of CheckSeeds; 0 of 0 when none are under way
   std::shared_ptr<const std::string> sidecar;  ///< of the session that was restored last, see keep()
   uint64_t restored = 0;                       ///< how many sessions were restored so far
   BackendChoice backend;                       ///< where the runs are
@@ -108,91 +109,32 @@ struct LabOptions {
   int64_t memory = 0;
   int32_t line_length = 40;       ///< symbols of a line
   int32_t validation_every = 50;  ///< steps between validation losses; 0 = never
-  /// A folder that always holds a recent state of the session, for restore(); empty: none. Saved when
+  /// A folder that always holds a recent state of the session, for RestoreSession; empty: none. Saved when
   /// something changed, at most every `autosave_every` seconds, and at the end.
   std::string autosave{};
   double autosave_every = 8;  ///< writing it takes a while too: at most ten seconds are lost
-};
-
-struct ForkRequest {
-  int32_t source = 0;       ///< index of the run
-  RunSpec spec;             ///< the changed specification
-  bool from_start = false;  ///< Shift: from step 0, catching up; otherwise from the present weights and step
-  std::string note;         ///< "12 norms moved"
-  int32_t step = -1;        ///< as the source stood after this step; -1: after its newest
-  /// D trains at once, whether the Lab was at rest or not, and brings steps of its own: the budget ends no
-  /// sooner than LabView::portion steps after the fork, for all runs. Until the fork is removed.
-  bool train = false;
 };
 
 class Lab {
  public:
   /// Throws Error where the threads cannot be started.
   explicit Lab(LabOptions options = {});
-  /// Requests that have not begun are dropped, except save().
+  /// What was posted and is not begun is dropped, but for SaveSession.
   ~Lab();
 
-  // Commands; each returns at once.
-  /// Replaces everything. `edits`, one list a run or none: each takes effect when its step comes. `letters`,
-  /// one a run, ascending from A, at most to D; empty: without a gap.
-  void start(std::vector<RunSpec> runs, bool play, std::vector<std::vector<Edit>> edits = {},
-             std::string letters = {});
-  /// The same, but a run that the store of finished runs has is not trained again: it stands at the end of
-  /// its budget at once, and the others catch up with it. With none of them there it plays from step 0.
-  void open(std::vector<RunSpec> runs, std::vector<std::vector<Edit>> edits = {}, std::string letters = {});
-  /// At the end of the budget: for LabView::portion more steps. So do play_to() and step_once().
-  void play();
-  void pause();
-  void play_to(int32_t step);  ///< plays and pauses exactly there
-  void step_once();
-  /// All runs from step 0 with the specifications that they have now: what was edited stays, as part of them.
-  /// Those of before are stashed.
-  void reset(bool new_seed);
-  /// Undo of a reset with the same seed, and redo: the runs of before (after) it as they were left.
-  void exchange_reset(bool back);
-  void set_budget(int32_t steps);  ///< also how many more steps play brings at its end
-  /// All runs move there with their weights, or stay where they are with a message.
-  void set_backend(BackendChoice choice);
-  void set_steps_per_second(double limit);  ///< 0 = as fast as possible
-  /// run -1 = all. A live field acts on the next step. A structural one restarts that run, which then catches
-  /// up with the others at full speed (they wait); data.* and run.seed belong to all runs and restart all.
-  void edit(int32_t run, std::string key, std::string value);
-  /// Gives one run a whole specification, as undo does. Where only live fields differ they are edited; a run that
-  /// was restarted from this specification before comes back as it was left and catches up; otherwise it restarts.
-  void set_spec(int32_t run, RunSpec spec);
-  void fork(ForkRequest request);  ///< makes or replaces D
-  /// D is `run` as it stood after `step` (0 to its newest), with `spec` from the next step on when one is
-  /// given. At rest it stays at that step, to be looked at, until play; while playing it catches up with the
-  /// others at once.
-  void fork_from(int32_t run, int32_t step, std::optional<RunSpec> spec = {});
-  void remove_fork();                ///< undo of a fork: the previous D, or none
-  void restore_fork();               ///< redo; a fork that was stashed catches up
-  void load_text(std::string path);  ///< restarts all runs on a given text; a bad file changes nothing
-  /// Seed variability ("Is it luck?"): every card again, edits included, with the four seeds after its own and to
-  /// the end of the budget, in the background; RunView::spread grows seed by seed. What a card shares with an
-  /// earlier check is not trained again, and what no card shows any more is left.
-  void check_seeds();
-  void cancel_seeds();  ///< what is complete stays
-  /// The whole session as it stands, each run with weights, optimizer state and history: a folder that
-  /// restore() reads. Forks and runs that were stashed and what keep() was given go along. What was there
-  /// before stays readable until the new state is complete.
-  void save(std::string folder);
-  /// Goes on from a saved session, bit for bit; a folder that cannot be read leaves all as it is.
-  void restore(std::string folder, bool play);
-  /// The live measurements over the whole batch of the present step, of every run: RunView::batch.
-  void measure_batch();
-  /// The loss of a run with each of its layers and sub-layers left out, and with all of `left_out` ("L03",
-  /// "L03.attn") left out together: RunView::ablation. Changes no bit of the run.
-  void ablate(int32_t run, std::vector<std::string> left_out = {});
-  /// A text that travels with the session (save, autosave) and comes back as LabView::sidecar: what the app
-  /// itself has to remember of it.
+  /// The one way in: returns at once, from any thread; carried out after what was posted before it. What it
+  /// could not do is said by LabView::message.
+  void post(lab::Command command);
+  /// A text that travels with the session (SaveSession, autosave) and comes back as LabView::sidecar: what
+  /// the app itself has to remember of it.
   void keep(std::string sidecar);
   void quit();
 
   const std::shared_ptr<RunCache>& finished_runs() const;
   /// The newest view: a shared immutable copy, cheap to take each frame.
   std::shared_ptr<const LabView> view() const;
-  /// Called from the trainer thread after each new view (a window wakes its event loop here). Set before start().
+  /// Called from the trainer thread after each new view (a window wakes its event loop here). Set before
+  /// the first command.
   void on_change(std::function<void()> callback);
   /// Blocks until all commands given so far are carried out and `step` is reached while playing on, or the
   /// Lab rests (the budget is spent, it is paused, nothing is left to do): headless runs and tests.

@@ -230,11 +230,11 @@ SessionImage LabTrainer::image(int64_t generation, bool whole) {
 }
 
 // Into a folder of the person's own: whole, and nothing is remembered of it.
-void LabTrainer::save(const std::string& folder, std::string sidecar) {
+void LabTrainer::save(const std::string& folder) {
   if (runs_.empty()) return;
   SessionImage whole = image(session_generation(folder) + 1, true);
   for (LabEntry* entry : kept()) entry->file_stamp = 0;
-  whole.sidecar = std::move(sidecar);
+  whole.sidecar = own_sidecar;
   SessionWriter(folder).write(whole);
 }
 

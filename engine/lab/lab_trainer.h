@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/lab/command.h"
 #include "engine/lab/lab.h"
 #include "engine/lab/lab_session.h"
 #include "engine/lab/run_cache.h"
@@ -55,31 +56,9 @@ class LabTrainer {
   void open_device();
   ~LabTrainer();
 
-  // Commands; see lab.h. They throw Error and leave everything as it was.
-  void start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits = {},
-             std::string letters = {});
-  void open(std::vector<RunSpec> specs, std::vector<std::vector<Edit>> edits, std::string letters = {});
-  void play_to(int32_t step);
+  /// Throws Error and leaves everything as it was.
+  void carry_out(const lab::Command& command);
   void pause();
-  void step_once();
-  void reset(bool new_seed);
-  void exchange_reset(bool back);
-  void set_budget(int32_t steps);
-  void set_backend(BackendChoice choice);
-  void set_steps_per_second(double limit);
-  void edit(int32_t run, const std::string& key, const std::string& value);
-  void set_spec(int32_t run, RunSpec spec);
-  void fork(ForkRequest request);
-  void fork_from(int32_t run, int32_t step, const std::optional<RunSpec>& spec);
-  void remove_fork();
-  void restore_fork();
-  void load_text(const std::string& path);
-  void check_seeds();
-  void cancel_seeds();
-  void measure_batch();
-  void ablate(int32_t run, std::vector<std::string> left_out);
-  void save(const std::string& folder, std::string sidecar);
-  void restore(const std::string& folder, bool play);
 
   bool has_work() const;
   /// A speed limit may hold the next step back until then.
@@ -98,8 +77,35 @@ class LabTrainer {
   LabView view() const;
   size_t kept_bytes() const;  ///< histories and keyframes of all runs, those stashed included
   std::string message;        ///< of the last command, empty when it went well
+  std::string own_sidecar;    ///< what Lab::keep() was given, for a session that is saved
 
  private:
+  // A command each; see command.h. They throw Error and leave everything as it was.
+  struct Carrier;
+  void start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits = {},
+             std::string letters = {});
+  void open(std::vector<RunSpec> specs, std::vector<std::vector<Edit>> edits, std::string letters = {});
+  void play_to(int32_t step);
+  void step_once();
+  void reset(bool new_seed);
+  void exchange_reset(bool back);
+  void set_budget(int32_t steps);
+  void set_backend(BackendChoice choice);
+  void set_steps_per_second(double limit);
+  void edit(int32_t run, const std::string& key, const std::string& value);
+  void set_spec(int32_t run, RunSpec spec);
+  void fork(lab::ForkRequest request);
+  void fork_from(int32_t run, int32_t step, const std::optional<RunSpec>& spec);
+  void remove_fork();
+  void restore_fork();
+  void load_text(const std::string& path);
+  void check_seeds();
+  void cancel_seeds();
+  void measure_batch();
+  void ablate(int32_t run, std::vector<std::string> left_out);
+  void save(const std::string& folder);
+  void restore(const std::string& folder, bool play);
+
   // Note [D]: runs_ are A to C; fork_ is D or nothing. D's predecessors wait in undo_ (the newest last), what
   // an undo stashed in redo_; a null entry stands for "there was no D".
   std::vector<LabEntry*> entries() const;
@@ -131,7 +137,7 @@ class LabTrainer {
   void edit_live(int32_t run, const std::string& key, const std::string& value);
   void replace(LabEntry& old, RunSpec spec);
   void edit_structure(int32_t run, const std::string& key, const std::string& value);
-  void fork_at(ForkRequest request);
+  void fork_at(lab::ForkRequest request);
   std::unique_ptr<LabEntry> entry_at(int32_t run, int32_t step, const std::optional<RunSpec>& spec);
   void adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool train);
   void park_fork(std::vector<std::unique_ptr<LabEntry>>& where);

@@ -277,11 +277,13 @@ std::unique_ptr<Run> Run::fork(const RunSpec& changed) const {
   require_same_data(from.spec, target);
   auto made = std::make_unique<Impl>(target, from.task, *from.backend);
   made->origin = from.origin;
-  made->spec = from.spec;
   made->edits = from.edits;
   made->scheduled = from.scheduled;
   made->steps = from.steps;
-  for (const Edit& edit : edits_between(from.spec, target, from.steps + 1)) made->apply(edit);
+  for (Edit& edit : edits_between(from.spec, target, from.steps + 1)) {  // for whoever replays it
+    made->edits.push_back(std::move(edit));
+    ++made->revision;
+  }
   // See Note [changes between two steps]; a copy, because the source trains on.
   made->base = from.base ? from.base : std::make_shared<const Store>(from.network->store.clone());
   made->base_spec = from.base ? from.base_spec : from.spec;

@@ -27,6 +27,7 @@ struct LabDriver {
   void draw() {
     draw_app(state, ui);
     for (const lab::Command& command : state.commands) log.push_back(command);
+    saved.insert(saved.end(), state.saves.begin(), state.saves.end());
   }
   // The last command of a kind that the hand gave since the beginning, or nullptr.
   template <typename T>
@@ -40,6 +41,7 @@ struct LabDriver {
   ui::Ui ui;
   AppState state;
   std::vector<lab::Command> log;
+  std::vector<lab::SavePlot> saved;
   ui::UiDriver driver;
 };
 

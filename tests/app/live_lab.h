@@ -35,7 +35,7 @@ inline LabOptions quiet_lab() {
 struct LiveDriver : LabDriver {
   explicit LiveDriver(int layers = 2) : LiveDriver(small_runs(layers)) {}
   explicit LiveDriver(std::vector<RunSpec> runs) {
-    lab.start(std::move(runs), false);
+    lab.post(lab::ReplaceRuns{std::move(runs), {}, false});
     state.lab = &lab;
     settle();
   }
@@ -46,7 +46,7 @@ struct LiveDriver : LabDriver {
     driver.frames(3);
   }
   void train(int steps) {
-    lab.play_to(lab.view()->step + steps);
+    lab.post(lab::PlayTo{lab.view()->step + steps});
     settle();
   }
   const LabView& view() { return *state.view; }

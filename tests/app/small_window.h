@@ -23,7 +23,7 @@ inline std::vector<RunSpec> tiny_runs() {
 /// Two tiny runs in a window without a window, under a UI driver's hand.
 struct SmallWindow {
   SmallWindow() {
-    lab.start(tiny_runs(), false);
+    lab.post(lab::ReplaceRuns{tiny_runs(), {}, false});
     state.lab = &lab;
     state.stash = folder.file("replaced");
     settle();

@@ -41,7 +41,7 @@ TEST_CASE("runs are trained ahead on several threads, into the store of a Lab th
   std::vector<RunSpec> specs;
   for (const LessonRun& run : lesson.runs) specs.push_back(run.spec);
   if (specs.size() > 3) specs.resize(3);
-  lab.start(specs, true);
+  lab.post(lab::ReplaceRuns{specs, {}, true});
   RunStore store(2, lab.finished_runs());
   std::atomic<int> steps{0};
   store.train_ahead(runs_of({&lesson}, Tier::Fast), [&](const RunProgress&) { return ++steps, true; });

@@ -146,14 +146,14 @@ TEST_CASE("arguments that cannot be used are refused by name") {
 TEST_CASE("the copied line trains the same runs to the bit") {
   LiveDriver lab;
   lab.train(6);
-  lab.lab.edit(0, "train.rate", "0.001");
-  ForkRequest fork;
+  lab.lab.post(lab::EditField{0, "train.rate", "0.001"});
+  lab::ForkRequest fork;
   fork.spec = *lab.view().runs[0].spec;
   set_field(fork.spec, "model.placement", "pre");
   fork.note = "norms moved";
   lab.settle();
   lab.train(4);
-  lab.lab.fork(fork);
+  lab.lab.post(fork);
   lab.train(10);
   const LabView& view = lab.view();
   REQUIRE(view.runs.size() == 4);

@@ -247,7 +247,7 @@ TEST_CASE("the mouse enters folders and opens files, and what was open lately st
   REQUIRE(window.view().runs.size() == 1);
   REQUIRE(window.state.shell.files.recent == std::vector<std::string>{whole});
 
-  window.lab.start(fixture::tiny_runs(), false);
+  window.lab.post(lab::ReplaceRuns{fixture::tiny_runs(), {}, false});
   window.settle();
   press(window, "Ctrl+O");
   CHECK(window.driver.value("app/file/row/0") == whole);
@@ -273,11 +273,11 @@ TEST_CASE("the newest files are remembered, each once") {
 TEST_CASE("a saved session is opened from its folder, and stays there") {
   SmallWindow window;
   const std::string session = window.folder.file("session");
-  window.lab.play_to(4);
+  window.lab.post(lab::PlayTo{4});
   window.settle();
-  window.lab.save(session);
+  window.lab.post(lab::SaveSession{session});
   window.settle();
-  window.lab.start({fixture::tiny_runs()[0]}, false);
+  window.lab.post(lab::ReplaceRuns{{fixture::tiny_runs()[0]}, {}, false});
   window.settle();
   window.prompt("Ctrl+O", session);
   window.settle();

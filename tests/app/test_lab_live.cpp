@@ -191,7 +191,7 @@ TEST_CASE("a run that no memory can hold is refused in one line, and everything 
        {std::pair{"model.layers", "200"}, {"model.width", "8192"}, {"model.feed_forward", "65536"}})
     set_field(huge, key, value);
   const auto history = lab.run('A').history;
-  lab.lab.set_spec(0, huge);
+  lab.lab.post(lab::SetSpec{0, std::make_shared<const RunSpec>(huge)});
   lab.settle();
   CHECK(lab.view().message.find("needs about") != std::string::npos);
   CHECK(lab.run('A').history == history);
@@ -205,7 +205,7 @@ TEST_CASE("the cursor does not stay at a step that restarted runs have not come 
   lab.state.lab_screen.transport().pinned_step = 9;
   lab.driver.frames(2);
   CHECK(lab.state.lab_screen.transport().pinned_step == 9);
-  lab.lab.edit(-1, "run.seed", "3");
+  lab.lab.post(lab::EditField{-1, "run.seed", "3"});
   lab.settle();
   CHECK(lab.view().step == 0);
   CHECK_FALSE(lab.state.lab_screen.transport().pinned_step);

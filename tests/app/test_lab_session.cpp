@@ -49,16 +49,16 @@ LabOptions quiet() {
 
 // Four runs at step 20, one of them forked and one edited on the way.
 void play_a_little(Lab& lab) {
-  lab.start(tiny_runs(), false);
-  lab.play_to(7);
+  lab.post(lab::ReplaceRuns{tiny_runs(), {}, false});
+  lab.post(lab::PlayTo{7});
   lab.wait_idle();
-  lab.edit(1, "train.rate", "0.001");
-  ForkRequest fork;
+  lab.post(lab::EditField{1, "train.rate", "0.001"});
+  lab::ForkRequest fork;
   fork.spec = *lab.view()->runs[0].spec;
   set_field(fork.spec, "model.placement", "pre");
   fork.note = "12 norms moved";
-  lab.fork(fork);
-  lab.play_to(20);
+  lab.post(fork);
+  lab.post(lab::PlayTo{20});
   lab.wait_idle();
 }
 
@@ -86,16 +86,16 @@ TEST_CASE("a saved session is restored and goes on bit for bit") {
   Lab lab(quiet());
   play_a_little(lab);
   REQUIRE(lab.view()->runs.size() == 4);
-  lab.save(folder.name());
-  lab.play_to(33);
+  lab.post(lab::SaveSession{folder.name()});
+  lab.post(lab::PlayTo{33});
   lab.wait_idle();
 
   Lab other(quiet());
-  other.restore(folder.name(), false);
+  other.post(lab::RestoreSession{folder.name(), false});
   other.wait_idle();
   CHECK(other.view()->message == "");
   CHECK(other.view()->step == 20);
-  other.play_to(33);
+  other.post(lab::PlayTo{33});
   other.wait_idle();
   check_equal(*lab.view(), *other.view());
 }
@@ -104,10 +104,10 @@ TEST_CASE("saving twice leaves one complete state and no old files") {
   const Folder folder;
   Lab lab(quiet());
   play_a_little(lab);
-  lab.save(folder.name());
-  lab.play_to(25);
+  lab.post(lab::SaveSession{folder.name()});
+  lab.post(lab::PlayTo{25});
   lab.wait_idle();
-  lab.save(folder.name());
+  lab.post(lab::SaveSession{folder.name()});
   lab.wait_idle();
   std::ifstream file(folder.name("session.json"));
   const std::string session{std::istreambuf_iterator<char>(file), {}};
@@ -120,7 +120,7 @@ TEST_CASE("saving twice leaves one complete state and no old files") {
   }
   CHECK(runs == 4);
   Lab other(quiet());
-  other.restore(folder.name(), false);
+  other.post(lab::RestoreSession{folder.name(), false});
   other.wait_idle();
   check_equal(*lab.view(), *other.view());
 }
@@ -129,7 +129,7 @@ TEST_CASE("a damaged session is said in one line and changes nothing") {
   const Folder folder;
   Lab lab(quiet());
   play_a_little(lab);
-  lab.save(folder.name());
+  lab.post(lab::SaveSession{folder.name()});
   lab.wait_idle();
   const auto before = lab.view();
   std::string file;
@@ -140,7 +140,7 @@ TEST_CASE("a damaged session is said in one line and changes nothing") {
   SECTION("a field is of another type") {
     std::ofstream(folder.name("session.json")) << R"({"format": "normscope session 1", "step": "soon"})";
   }
-  lab.restore(folder.name(), false);
+  lab.post(lab::RestoreSession{folder.name(), false});
   lab.wait_idle();
   CHECK_FALSE(lab.view()->message.empty());
   CHECK(lab.view()->message.find('\n') == std::string::npos);
@@ -159,12 +159,12 @@ TEST_CASE("the autosave follows by itself and holds the last state at the end") 
     for (int i = 0; i < 100 && !fs::exists(folder.path / "auto" / "session.json"); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     CHECK(fs::exists(folder.path / "auto" / "session.json"));
-    lab.play_to(30);
+    lab.post(lab::PlayTo{30});
     lab.wait_idle();
     loss = lab.view()->runs[0].loss;
   }
   Lab other(quiet());
-  other.restore(folder.name("auto"), false);
+  other.post(lab::RestoreSession{folder.name("auto"), false});
   other.wait_idle();
   CHECK(other.view()->step == 30);
   CHECK(other.view()->runs.at(0).loss == loss);
@@ -177,8 +177,8 @@ TEST_CASE("runs start with edits that come in their time") {
   std::vector<std::vector<Edit>> edits;
   for (const RunView& run : lab.view()->runs) specs.push_back(*run.origin), edits.push_back(run.edits);
   Lab other(quiet());
-  other.start(specs, false, edits);
-  other.play_to(20);
+  other.post(lab::ReplaceRuns{specs, edits, false});
+  other.post(lab::PlayTo{20});
   other.wait_idle();
   CHECK(other.view()->message == "");
   for (size_t i = 0; i < 4; ++i) {

@@ -88,7 +88,7 @@ TEST_CASE("the end of a budget is an offer: the button, Space and one step go on
 TEST_CASE("with the cursor at an earlier step a drag forks from there, with the wiring of then") {
   LiveDriver lab;
   lab.train(30);
-  lab.lab.edit(0, "train.rate", "0.001");
+  lab.lab.post(lab::EditField{0, "train.rate", "0.001"});
   lab.train(30);
   lab.state.lab_screen.transport().pinned_step = 25;
   lab.driver.frames(2);
@@ -228,7 +228,7 @@ TEST_CASE("a run's name says what was; a change is an event with its step") {
   lab.train(20);
   const std::string name = lab.run('B').name;
   REQUIRE(name == "Post-LN, warm-up 200");
-  lab.lab.edit(1, "train.warmup", "99");
+  lab.lab.post(lab::EditField{1, "train.warmup", "99"});
   lab.train(10);
   CHECK(lab.run('B').name == name);
   CHECK(lab.run('B').spec->train.schedule.warmup == 99);
@@ -248,7 +248,7 @@ TEST_CASE("a run's name says what was; a change is an event with its step") {
 TEST_CASE("what all runs were changed to is one mark of the timeline") {
   LiveDriver lab;
   lab.train(20);
-  lab.lab.edit(-1, "train.rate", "0.001");
+  lab.lab.post(lab::EditField{-1, "train.rate", "0.001"});
   lab.train(10);
   CHECK(says(lab, "Runs A–C: learning rate 0.003 → 0.001"));
   // Taken back before a step: no mark is left of it.

@@ -82,7 +82,7 @@ TEST_CASE("random events on a Lab that trains") {
     auto driver = std::make_unique<LiveDriver>(small_runs(seed % 2 == 0 ? 1 : 2));
     driver->state.stash = elsewhere.folder.file("aside");
     driver->state.player = small_player(driver->lab.finished_runs(), elsewhere);
-    driver->lab.play();
+    driver->lab.post(lab::Play{});
     RandomHand hand{driver->driver, driver->ui, driver->loop, driver->state, std::mt19937(seed)};
     let_loose(hand, seed, events_wanted(400));
     CHECK(driver->view().version > 0);

@@ -195,8 +195,8 @@ TEST_CASE("every placement is in the palette by its name") {
     LabDriver lab(fixture::lab_view());
     INFO(to_string(placement));
     run_by_name(lab, (std::string("preset: ") + label(placement)).c_str());
-    REQUIRE(lab.last<ForkRequest>());
-    const ModelConfig& model = lab.last<ForkRequest>()->spec.model;
+    REQUIRE(lab.last<lab::ForkRequest>());
+    const ModelConfig& model = lab.last<lab::ForkRequest>()->spec.model;
     CHECK(placement_of(model.stack(), context_of(model, true)) == placement);
     CHECK(lab.state.shell.undo.can_undo());
   }
@@ -305,13 +305,13 @@ TEST_CASE("what the palette lists it does: segments, menus and settings out of s
     LabDriver lab(fixture::lab_view(), size);
     INFO(size.x);
     run_by_name(lab, "loss plot csv");
-    REQUIRE(lab.last<lab::SavePlot>());
-    CHECK(lab.last<lab::SavePlot>()->format == lab::PlotFormat::csv);
-    CHECK(lab.last<lab::SavePlot>()->plots->front().id == "loss");
-    lab.log.clear();
+    REQUIRE_FALSE(lab.saved.empty());
+    CHECK(lab.saved.back().format == lab::PlotFormat::csv);
+    CHECK(lab.saved.back().plots->front().id == "loss");
+    lab.saved.clear();
     run_by_name(lab, "hidden norm plot png");
-    REQUIRE(lab.last<lab::SavePlot>());
-    CHECK(lab.last<lab::SavePlot>()->plots->front().id == "hidden-norm");
+    REQUIRE_FALSE(lab.saved.empty());
+    CHECK(lab.saved.back().plots->front().id == "hidden-norm");
     run_by_name(lab, "speed slow");
     REQUIRE(lab.last<lab::SetSpeed>());
     CHECK(lab.last<lab::SetSpeed>()->steps_per_second == lab::kSpeeds[0]);

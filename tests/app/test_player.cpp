@@ -266,8 +266,8 @@ TEST_CASE("the runs that a lesson's took the place of come back by undo", "[play
   Lab lab({.threads = 1, .live_text = false});
   RunSpec alone = default_comparison()[2];
   set_field(alone, "model.layers", "2"), set_field(alone, "run.name", "alone");
-  lab.start({alone}, false);
-  lab.play_to(2);
+  lab.post(lab::ReplaceRuns{{alone}, {}, false});
+  lab.post(lab::PlayTo{2});
   lab.wait_idle();
   p.state.lab = &lab, p.state.stash = folder.file("replaced");
   p.player().open("first-steps", StepKind::Predict);
@@ -290,7 +290,7 @@ TEST_CASE("where the Lab's runs could not come back, a lesson's replace them onl
   Lab lab({.threads = 1, .live_text = false});
   RunSpec alone = default_comparison()[2];
   set_field(alone, "model.layers", "2"), set_field(alone, "run.name", "alone");
-  lab.start({alone}, false);
+  lab.post(lab::ReplaceRuns{{alone}, {}, false});
   lab.wait_idle();
   p.state.lab = &lab;  // and no folder to put them aside: safe mode
   p.player().open("first-steps", StepKind::Predict);
@@ -332,7 +332,7 @@ TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under
       if (p.ui.registry().find("lesson/drag/warmup")) p.driver.drag_by("lesson/drag/warmup", {16, 0});
       const Lesson lesson = *p.player().lesson();
       p.driver.click("lesson/lab");
-      lab.pause();
+      lab.post(lab::Pause{});
       lab.wait_idle();
       const auto view = lab.view();
       CHECK(view->message == "");

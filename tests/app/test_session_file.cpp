@@ -10,8 +10,8 @@ using fixture::tiny_runs;
 
 namespace {
 
-ForkRequest moved_norms(const LabView& view) {
-  ForkRequest request;
+lab::ForkRequest moved_norms(const LabView& view) {
+  lab::ForkRequest request;
   request.source = 0;
   request.spec = *view.runs[0].spec;
   for (const char* place : {"wiring.L01.attn", "wiring.L01.ffn", "wiring.L02.attn", "wiring.L02.ffn"}) {
@@ -23,12 +23,12 @@ ForkRequest moved_norms(const LabView& view) {
 
 /// Two runs trained to step 6, one edited there, one forked from it, all trained to step 10.
 void play(Lab& lab) {
-  lab.start(tiny_runs(), false);
-  lab.play_to(6);
+  lab.post(lab::ReplaceRuns{tiny_runs(), {}, false});
+  lab.post(lab::PlayTo{6});
   lab.wait_idle();
-  lab.edit(0, "train.rate", "0.001");
-  lab.fork(moved_norms(*lab.view()));
-  lab.play_to(10);
+  lab.post(lab::EditField{0, "train.rate", "0.001"});
+  lab.post(moved_norms(*lab.view()));
+  lab.post(lab::PlayTo{10});
   lab.wait_idle();
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("the runs are saved under a name and opened by it, from the keyboard a
   window.prompt("Ctrl+Shift+S", two);
   CHECK(window.message() == "saved " + two);
   REQUIRE(read_config(two).size() == 2);
-  window.lab.start({tiny_runs()[0]}, false);
+  window.lab.post(lab::ReplaceRuns{{tiny_runs()[0]}, {}, false});
   window.settle();
   window.prompt("Ctrl+O", two);
   CHECK(window.message() == "opened " + two);
@@ -122,8 +122,8 @@ TEST_CASE(
   SmallWindow window;
   const std::string one =
       window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
-  window.lab.edit(0, "train.rate", "0.002");
-  window.lab.play_to(6);
+  window.lab.post(lab::EditField{0, "train.rate", "0.002"});
+  window.lab.post(lab::PlayTo{6});
   window.settle();
   window.driver.click("settings/train.batch");
   window.driver.frames(2);
@@ -184,9 +184,9 @@ TEST_CASE("a session restored in the middle of work is undone; in a fresh window
     const std::string session = window.folder.file("session");
     window.state.asked.emplace_back(lab::EditField{0, "train.rate", "0.002"});
     window.settle();
-    window.lab.save(session);
+    window.lab.post(lab::SaveSession{session});
     window.settle();
-    window.lab.start({tiny_runs()[0]}, false);
+    window.lab.post(lab::ReplaceRuns{{tiny_runs()[0]}, {}, false});
     window.state.shell.undo.clear();
     window.settle();
     if (worked) window.state.asked.emplace_back(lab::EditField{0, "train.rate", "0.5"});
@@ -254,9 +254,9 @@ TEST_CASE("an opened configuration's runs keep their letters, in the copied line
   CHECK(session_letters(session_of(window.view())) == "AC");
   shell::run_act(window.state, window.ui, shell::Act::copy_command);
   CHECK(test::holds(window.state.shell.clipboard, "--run C=pre"));
-  ForkRequest fork = moved_norms(window.view());
+  lab::ForkRequest fork = moved_norms(window.view());
   fork.source = 1;
-  window.lab.fork(fork);
+  window.lab.post(fork);
   window.settle();
   REQUIRE(window.view().runs.size() == 3);
   CHECK(test::holds(window.driver.control("run/D").help, "Forked from C"));

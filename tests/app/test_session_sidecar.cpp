@@ -29,7 +29,7 @@ void fork_to_pre(LiveDriver& lab) {
   fork.note = "norms moved";
   const Command command = fork;
   lab.state.shell.undo.note(lab.view(), std::span(&command, 1), 'A', 'D', false);
-  run_commands(lab.lab, {command});
+  lab.lab.post(command);
   lab.settle();
 }
 
@@ -57,12 +57,12 @@ TEST_CASE("a session comes back with plots, bookmarks, undo and the stashed fork
   live_a_little(lab);
   REQUIRE(lab.view().runs.size() == 3);
   REQUIRE(lab.state.shell.undo.can_redo());
-  lab.lab.save(folder.file("session"));
+  lab.lab.post(lab::SaveSession{folder.file("session")});
   lab.settle();
   REQUIRE(lab.view().message.empty());
 
   LiveDriver other;
-  other.lab.restore(folder.file("session"), false);
+  other.lab.post(lab::RestoreSession{folder.file("session"), false});
   other.settle();
   REQUIRE(other.view().message.empty());
   CHECK(other.view().step == lab.view().step);
@@ -100,21 +100,21 @@ TEST_CASE("play on from an earlier step begins at a keyframe that was kept, and 
   const test::Folder folder;
   LiveDriver lab;
   lab.train(58);
-  lab.lab.save(folder.file("session"));
+  lab.lab.post(lab::SaveSession{folder.file("session")});
   lab.settle();
   int keyframes = 0;
   for (const auto& file : fs::directory_iterator(folder.file("session")))
     keyframes += file.path().filename().string().find("-step") != std::string::npos;
   CHECK(keyframes == 6);  // steps 20 and 40 of three runs
   LiveDriver other;
-  other.lab.restore(folder.file("session"), false);
+  other.lab.post(lab::RestoreSession{folder.file("session"), false});
   other.settle();
   REQUIRE(other.view().message.empty());
   for (LiveDriver* driver : {&lab, &other}) {
-    driver->lab.fork_from(1, 45, {});
+    driver->lab.post(lab::ForkFrom{1, 45});
     driver->settle();
     REQUIRE(driver->view().runs.size() == 4);
-    driver->lab.play_to(60);
+    driver->lab.post(lab::PlayTo{60});
     driver->settle();
   }
   CHECK(lab.view().runs[3].loss == other.view().runs[3].loss);
@@ -141,19 +141,19 @@ TEST_CASE("an autosave writes again only what changed, and a damaged session sid
     return false;
   };
   Lab lab(options);
-  lab.start(fixture::small_runs(), false);
-  lab.play_to(10);
+  lab.post(lab::ReplaceRuns{fixture::small_runs(), {}, false});
+  lab.post(lab::PlayTo{10});
   lab.wait_idle();
   lab.keep("first");
   REQUIRE(wait_for("\"first\""));
   const std::string a = written('A'), b = written('B');
-  lab.edit(1, "train.rate", "0.001");
+  lab.post(lab::EditField{1, "train.rate", "0.001"});
   lab.keep("no json at all");
   REQUIRE(wait_for("no json at all"));
   CHECK(written('A') == a);
   CHECK(written('B') != b);
   LiveDriver other;
-  other.lab.restore(folder.file("auto"), false);
+  other.lab.post(lab::RestoreSession{folder.file("auto"), false});
   other.settle();
   CHECK(other.view().message.empty());
   CHECK(other.view().step == 10);

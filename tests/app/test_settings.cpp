@@ -49,7 +49,7 @@ std::string crash_while_training(const std::string& state) {
     Lab lab(options);
     std::vector<RunSpec> runs = fixture::small_runs();
     for (RunSpec& run : runs) set_field(run, "train.steps", "100000");
-    lab.start(runs, true);
+    lab.post(lab::ReplaceRuns{runs, {}, true});
     for (;;) pause();
   }
   std::string folder;

@@ -36,6 +36,7 @@ std::string shown(LabDriver& lab) {
   std::string text = fmt::format("{} {} {} {} {} typing into '{}'\n", s.dark, s.scale,
                                  static_cast<int>(s.screen), s.notice, s.shell.clipboard, lab.ui.edit().name);
   for (const Command& command : lab.log) text += text_of(command);
+  for (const SavePlot& save : lab.saved) text += "saved " + save.plots->front().id + "\n";
   return text + lab.ui.registry().to_text();
 }
 
@@ -48,7 +49,7 @@ struct Bench {
     lab.ui.focus("");
     lab.driver.move_to({2, 2});
     lab.state = start;
-    lab.log.clear();
+    lab.log.clear(), lab.saved.clear();
     lab.driver.frames(4);
     before = shown(lab);
   }

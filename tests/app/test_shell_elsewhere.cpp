@@ -34,6 +34,7 @@ std::string shown(LabDriver& lab) {
   std::string text = fmt::format("{} {} {} {} {} {} {}\n", s.dark, s.scale, static_cast<int>(s.screen),
                                  s.notice, lab.ui.edit().name, s.lab_screen.diagram().selected, measurements);
   for (const Command& command : lab.log) text += fmt::format("command {}\n", command.index());
+  for (const SavePlot& save : lab.saved) text += "saved " + save.plots->front().id + "\n";
   // Values, and what there is: names alone would not tell a scrolled text from a resting one.
   for (const ui::Control& c : lab.ui.registry().all())
     text += fmt::format("{} = {} at {:.0f} {:.0f}\n", c.name, c.value, c.rect.x, c.rect.y);
@@ -45,7 +46,7 @@ void rest(LabDriver& lab) {
   lab.ui.close_popup();
   lab.ui.edit() = {};
   lab.ui.focus("");
-  lab.log.clear();
+  lab.log.clear(), lab.saved.clear();
   lab.driver.move_to(ui::Vec{2, 2});
   lab.driver.frames(4);
 }
@@ -168,7 +169,7 @@ TEST_CASE("the medium layout and its settings answer mouse and keys, and Tab com
       lab.state = start;
       lab.driver.frames(3);
       lab.driver.click(fmt::format("lab/left/{}", tab));
-      lab.log.clear();
+      lab.log.clear(), lab.saved.clear();
       rest(lab);
     };
     begin();
@@ -201,7 +202,7 @@ TEST_CASE("what a control opens can be walked and chosen by the keys alone") {
     const auto begin = [&] {
       rest(lab);
       lab.state = start;
-      lab.log.clear();
+      lab.log.clear(), lab.saved.clear();
       lab.driver.frames(3);
     };
     begin();

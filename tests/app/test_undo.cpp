@@ -24,7 +24,7 @@ std::vector<RunSpec> specs_of(const LabView& view) {
 void give(LiveDriver& lab, const Command& command) {
   const char selected = lab.state.lab_screen.diagram().selected;
   lab.state.shell.undo.note(lab.view(), std::span(&command, 1), selected, selected, false);
-  run_commands(lab.lab, {command});
+  lab.lab.post(command);
   lab.settle();
 }
 
@@ -115,7 +115,7 @@ TEST_CASE(
                                  Command(EditField{-1, "model.sequence", "8"})}) {
     lab.state.shell.undo.note(lab.view(), std::span(&command, 1), 'A', 'A', false);
     CHECK(lab.state.shell.undo.can_undo() == (std::get<EditField>(command).key == "model.sequence"));
-    run_commands(lab.lab, {command});
+    lab.lab.post(command);
   }
   lab.settle();
   CHECK(lab.view().runs[0].spec->model.sequence == 8);
@@ -134,7 +134,7 @@ TEST_CASE("an edit that follows an undo before any view tells of it is taken bac
   REQUIRE(lab.state.shell.undo.undo(lab.view(), commands, selected));
   commands.emplace_back(EditField{-1, "model.sequence", "8"});
   lab.state.shell.undo.note(lab.view(), std::span(&commands.back(), 1), 'A', 'A', false);
-  run_commands(lab.lab, commands);
+  for (const Command& one : commands) lab.lab.post(one);
   lab.settle();
   CHECK(lab.view().runs[0].spec->model.sequence == 8);
   CHECK(lab.view().runs[0].spec->train.batch == start[0].train.batch);

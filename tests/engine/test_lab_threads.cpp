@@ -14,19 +14,19 @@ using namespace normscope::test;
 
 TEST_CASE("the speed can be limited", "[lab]") {
   Lab lab(quiet());
-  lab.set_steps_per_second(50);
-  lab.start(three(), false);
+  lab.post(lab::SetSpeed{50});
+  lab.post(lab::ReplaceRuns{three(), {}, false});
   lab.wait_idle();
   const auto begin = std::chrono::steady_clock::now();
-  lab.play_to(10);
+  lab.post(lab::PlayTo{10});
   lab.wait_idle();
   CHECK(std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(150));
 }
 
 TEST_CASE("at rest the Lab uses no CPU", "[lab]") {
   Lab lab(quiet());
-  lab.start(three(), false);
-  lab.play_to(5);
+  lab.post(lab::ReplaceRuns{three(), {}, false});
+  lab.post(lab::PlayTo{5});
   lab.wait_idle();
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const std::clock_t before = std::clock();
@@ -40,7 +40,7 @@ TEST_CASE("text grows while training, and changes no bit", "[lab]") {
   Lab lab(options);
   std::vector<RunSpec> specs = three();
   for (RunSpec& spec : specs) set_field(spec, "train.steps", "400");
-  lab.start(specs, true);
+  lab.post(lab::ReplaceRuns{specs, {}, true});
   lab.wait_until(300);
   if (lab.view()->playing) CHECK(lab.view()->step >= 300);
   const auto view = rest(lab);
@@ -54,7 +54,7 @@ TEST_CASE("readers and commanders from many threads", "[lab]") {
   Lab lab(quiet());
   std::atomic<int> changes{0};
   lab.on_change([&] { ++changes; });
-  lab.start(three(), true);
+  lab.post(lab::ReplaceRuns{three(), {}, true});
   std::atomic<bool> done{false};
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
@@ -74,18 +74,18 @@ TEST_CASE("readers and commanders from many threads", "[lab]") {
     });
   threads.emplace_back([&] {
     for (int i = 0; i < 15; ++i) {
-      lab.edit(i % 3, "train.rate", std::to_string(0.001 * (1 + i % 4)));
+      lab.post(lab::EditField{i % 3, "train.rate", std::to_string(0.001 * (1 + i % 4))});
       if (i % 5 == 2 && lab.view()->runs.size() >= 3)
-        lab.fork(request(*lab.view(), i % 3, i % 2 ? "pre" : "sandwich"));
-      if (i % 5 == 4) lab.remove_fork();
-      if (i % 6 == 5) lab.pause();
-      lab.play();
+        lab.post(request(*lab.view(), i % 3, i % 2 ? "pre" : "sandwich"));
+      if (i % 5 == 4) lab.post(lab::RemoveFork{});
+      if (i % 6 == 5) lab.post(lab::Pause{});
+      lab.post(lab::Play{});
       std::this_thread::sleep_for(std::chrono::milliseconds(3));
     }
     done = true;
   });
   for (std::thread& thread : threads) thread.join();
-  lab.play();
+  lab.post(lab::Play{});
   const auto view = rest(lab);
   CHECK(wrong == 0);
   CHECK(changes > 0);
@@ -97,7 +97,7 @@ TEST_CASE("readers and commanders from many threads", "[lab]") {
 TEST_CASE("a Lab that is let go while it trains ends at once", "[lab]") {
   for (int i = 0; i < 5; ++i) {
     Lab lab(quiet());
-    lab.start(three(), true);
+    lab.post(lab::ReplaceRuns{three(), {}, true});
     if (i > 1) lab.wait_until(2);
   }
   Lab lab(quiet());

@@ -31,13 +31,13 @@ std::vector<float> after(const std::vector<float>& values, int32_t step) {
 TEST_CASE("D plays on from an earlier step: it waits there, and play brings it to the others",
           "[lab][time]") {
   Lab lab(silent());
-  lab.start(two(), false);
-  lab.play_to(30);
+  lab.post(lab::ReplaceRuns{two(), {}, false});
+  lab.post(lab::PlayTo{30});
   lab.wait_idle();
-  lab.edit(0, "train.rate", "0.001");
-  lab.play_to(50);
+  lab.post(lab::EditField{0, "train.rate", "0.001"});
+  lab.post(lab::PlayTo{50});
   lab.wait_idle();
-  lab.fork_from(0, 34);
+  lab.post(lab::ForkFrom{0, 34});
   auto view = rest(lab);
   REQUIRE(view->message == "");
   REQUIRE(view->runs.size() == 3);
@@ -50,7 +50,7 @@ TEST_CASE("D plays on from an earlier step: it waits there, and play brings it t
   CHECK(view->step == 50);
   CHECK_FALSE(view->busy);
   CHECK(losses(view->runs[2]).empty());
-  lab.play();
+  lab.post(lab::Play{});
   view = rest(lab);
   CHECK(view->step == 60);
   CHECK(view->runs[2].step == 60);
@@ -60,47 +60,47 @@ TEST_CASE("D plays on from an earlier step: it waits there, and play brings it t
   // The budget is spent: D alone goes on, with another rate; what the source did later is not a part of it.
   RunSpec changed = *view->runs[0].spec;
   set_field(changed, "train.rate", "0.0004");
-  lab.fork_from(0, 25, changed);
+  lab.post(lab::ForkFrom{0, 25, changed});
   view = rest(lab);
   REQUIRE(view->message == "");
   CHECK(view->runs[2].step == 25);
   CHECK(get_field(*view->runs[2].spec, "train.rate") == get_field(changed, "train.rate"));
   CHECK(view->runs[2].edits == std::vector<Edit>{{26, "train.rate", get_field(changed, "train.rate")}});
-  lab.play();
+  lab.post(lab::Play{});
   view = rest(lab);
   CHECK(view->message == "");
   CHECK(view->runs[2].step == 60);
   CHECK(same_bits(losses(view->runs[2]), after(alone(small_spec("post"), 60, view->runs[2].edits), 25)));
 
   // Another wiring from the start, while playing: no waiting.
-  lab.start(two(), false);
-  lab.play_to(20);
+  lab.post(lab::ReplaceRuns{two(), {}, false});
+  lab.post(lab::PlayTo{20});
   lab.wait_idle();
   changed = *lab.view()->runs[0].spec;
   set_field(changed, "model.placement", "pre");
-  lab.fork_from(0, 10, changed);
-  lab.play_to(40);
+  lab.post(lab::ForkFrom{0, 10, changed});
+  lab.post(lab::PlayTo{40});
   view = rest(lab);
   CHECK(view->runs[2].step == 40);
   CHECK(same_bits(losses(view->runs[2]), after(alone(small_spec("post"), 40, view->runs[2].edits), 10)));
   // Looked at there and then changed: it still waits.
-  lab.fork_from(1, 22);
+  lab.post(lab::ForkFrom{1, 22});
   view = rest(lab);
-  ForkRequest wider;
+  lab::ForkRequest wider;
   wider.source = 2;
   wider.spec = *view->runs[2].spec;
   set_field(wider.spec, "model.placement", "sandwich");
-  lab.fork(wider);
+  lab.post(wider);
   view = rest(lab);
   CHECK(view->runs[2].step == 22);
   CHECK(view->runs[2].forked_from == 1);
-  lab.step_once();
+  lab.post(lab::StepOnce{});
   CHECK(rest(lab)->runs[2].step == 40);
-  lab.remove_fork();
-  lab.remove_fork();
-  lab.remove_fork();
+  lab.post(lab::RemoveFork{});
+  lab.post(lab::RemoveFork{});
+  lab.post(lab::RemoveFork{});
   CHECK(rest(lab)->runs.size() == 2);
-  lab.restore_fork();
+  lab.post(lab::RestoreFork{});
   CHECK(rest(lab)->runs.size() == 3);
 }
 
@@ -108,13 +108,13 @@ TEST_CASE("a change of all runs that one of them refuses costs no stashed run", 
   std::vector<RunSpec> specs = two();
   set_field(specs[1], "model.heads", "4");
   Lab lab(silent());
-  lab.start(std::move(specs), false);
+  lab.post(lab::ReplaceRuns{std::move(specs), {}, false});
   const auto change = [&](int32_t run, const char* width) {
-    lab.edit(run, "model.width", width);
+    lab.post(lab::EditField{run, "model.width", width});
     lab.wait_idle();
   };
   change(0, "18");
-  lab.play_to(4);
+  lab.post(lab::PlayTo{4});
   lab.wait_idle();
   const auto history = lab.view()->runs[0].history;
   REQUIRE(lab.view()->runs[0].step == 4);
@@ -128,14 +128,14 @@ TEST_CASE("a change of all runs that one of them refuses costs no stashed run", 
 
 TEST_CASE("a step that was not trained is refused", "[lab][time]") {
   Lab lab(silent());
-  lab.start(two(), false);
-  lab.play_to(5);
+  lab.post(lab::ReplaceRuns{two(), {}, false});
+  lab.post(lab::PlayTo{5});
   lab.wait_idle();
   for (int32_t step : {-1, 6}) {
-    lab.fork_from(0, step);
+    lab.post(lab::ForkFrom{0, step});
     CHECK_THAT(rest(lab)->message, Catch::Contains("was not trained"));
   }
-  lab.fork_from(7, 1);
+  lab.post(lab::ForkFrom{7, 1});
   CHECK_THAT(rest(lab)->message, Catch::Contains("there is no run 7"));
   CHECK(lab.view()->runs.size() == 2);
 }
@@ -143,14 +143,14 @@ TEST_CASE("a step that was not trained is refused", "[lab][time]") {
 TEST_CASE("seed variability: each card with four more seeds, edits included; no bit of a live run changes",
           "[lab][time]") {
   Lab lab(silent());
-  lab.start(two(), false);
-  lab.play_to(20);
+  lab.post(lab::ReplaceRuns{two(), {}, false});
+  lab.post(lab::PlayTo{20});
   lab.wait_idle();
-  lab.edit(0, "train.rate", "0.001");
-  lab.play_to(40);
+  lab.post(lab::EditField{0, "train.rate", "0.001"});
+  lab.post(lab::PlayTo{40});
   lab.wait_idle();
   CHECK(lab.view()->runs[0].spread == nullptr);
-  lab.check_seeds();
+  lab.post(lab::CheckSeeds{});
   auto view = rest(lab);
   REQUIRE(view->message == "");
   CHECK(view->seed_check_steps == 0);
@@ -178,12 +178,12 @@ TEST_CASE("seed variability: each card with four more seeds, edits included; no 
   }
   // Asked again there is nothing left to train; another edit is another experiment.
   const auto kept = view->runs[1].spread;
-  lab.check_seeds();
+  lab.post(lab::CheckSeeds{});
   CHECK(rest(lab)->runs[1].spread == kept);
-  lab.edit(1, "train.rate", "0.002");
+  lab.post(lab::EditField{1, "train.rate", "0.002"});
   CHECK(rest(lab)->runs[1].spread == nullptr);
   CHECK(lab.view()->runs[0].spread != nullptr);
-  lab.play();
+  lab.post(lab::Play{});
   view = rest(lab);
   CHECK(same_bits(losses(view->runs[0]), alone(small_spec("post"), 60, edits)));
 }
@@ -192,8 +192,8 @@ TEST_CASE("reruns go on beside playing runs, and can be stopped", "[lab][time]")
   std::vector<RunSpec> specs = two();
   for (RunSpec& spec : specs) set_field(spec, "train.steps", "400");
   LabTrainer trainer(silent());
-  trainer.start(specs, true);
-  trainer.check_seeds();
+  trainer.carry_out(lab::ReplaceRuns{specs, {}, true});
+  trainer.carry_out(lab::CheckSeeds{});
   const int64_t asked = trainer.view().seed_check_steps;
   CHECK(asked == 2 * 4 * 400);
   for (int i = 0; i < 200; ++i) trainer.work();
@@ -202,12 +202,12 @@ TEST_CASE("reruns go on beside playing runs, and can be stopped", "[lab][time]")
   // How many reruns' steps fit beside them is a matter of the clock; that there are some, and not all, is not.
   CHECK(halfway.seed_check_done > 0);
   CHECK(halfway.seed_check_done < asked);
-  trainer.edit(1, "train.rate",
-               "0.001");  // its reruns have lost their card: dropped at the next rerun's turn
+  trainer.carry_out(lab::EditField{
+      1, "train.rate", "0.001"});  // its reruns have lost their card: dropped at the next rerun's turn
   while (trainer.view().seed_check_steps == asked && trainer.has_work()) trainer.work();
   CHECK(trainer.view().seed_check_steps == asked / 2);
   const auto kept = trainer.view().runs[0].spread;
-  trainer.cancel_seeds();
+  trainer.carry_out(lab::CheckSeeds{false});
   CHECK(trainer.view().seed_check_steps == 0);
   while (trainer.has_work()) trainer.work();
   const LabView end = trainer.view();
@@ -257,14 +257,14 @@ TEST_CASE("all runs that are kept share one budget: with many stashed each keeps
     set_field(spec, "train.steps", "300");
   }
   LabTrainer trainer(silent());
-  trainer.start(specs, false);
-  trainer.play_to(200);
+  trainer.carry_out(lab::ReplaceRuns{specs, {}, false});
+  trainer.carry_out(lab::PlayTo{200});
   while (trainer.has_work()) trainer.work();
   const size_t alone_kept = trainer.kept_bytes();
   CHECK(alone_kept > (size_t{40} << 20));
-  for (int i = 0; i < 12; ++i) trainer.fork_from(0, 200, {});
+  for (int i = 0; i < 12; ++i) trainer.carry_out(lab::ForkFrom{0, 200});
   CHECK(trainer.kept_bytes() < alone_kept);
-  trainer.play_to(300);
+  trainer.carry_out(lab::PlayTo{300});
   while (trainer.has_work()) trainer.work();
   CHECK(trainer.kept_bytes() < (size_t{256} << 20));
 }
