@@ -176,7 +176,7 @@ void Session::on_workers(const std::vector<size_t>& work, const Each& each, Prog
   std::atomic<int32_t> busy{0};
   done_ = 0;
   const auto worker = [&] {
-    std::string doing = "experiments";
+    const std::string& doing = plan_.name;
     try {
       const std::unique_ptr<Backend> backend = make_cpu_backend(options_.threads_each);
       for (size_t i = next++; i < work.size() && !stop_; i = next++) {
@@ -184,7 +184,6 @@ void Session::on_workers(const std::vector<size_t>& work, const Each& each, Prog
           const std::lock_guard lock(mutex_);
           at_work_[std::this_thread::get_id()] = work[i];
         }
-        doing = "experiments: " + plan_.experiments[work[i]].spec.name;
         each(work[i], *backend);
       }
     } catch (...) {

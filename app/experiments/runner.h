@@ -23,9 +23,9 @@ namespace normscope::experiments {
 class Measurement {
  public:
   virtual ~Measurement() = default;
-  virtual void begin(Run&) {}              ///< of a fresh run, before its first step
+  virtual void begin(Run&) {}                           ///< of a fresh run, before its first step
   virtual bool after_step(const Run&) { return true; }  ///< false: stop
-  virtual nlohmann::json end(Run&) = 0;    ///< the result
+  virtual nlohmann::json end(Run&) = 0;                 ///< the result
   virtual nlohmann::json so_far() const { return nlohmann::json::object(); }  ///< of an interrupted run
   virtual void go_on(const InputValue&) {}                                    ///< from so_far(); throws Error
   /// Of a run that the store has; `state` where the plan keeps it. Throws Error: it is trained again then.
@@ -33,6 +33,7 @@ class Measurement {
 };
 
 struct Plan {
+  std::string name;         ///< for messages: "a lesson's runs"
   std::string measurement;  ///< its name and version, "zoo 1": raised when it measures something else
   std::vector<Experiment> experiments;
   std::function<std::unique_ptr<Measurement>(size_t)> measure;  ///< of an experiment, by its index

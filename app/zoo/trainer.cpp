@@ -11,10 +11,10 @@
 
 #include "app/experiments/probes.h"
 #include "engine/core/error.h"
+#include "engine/measure/plateau.h"
 #include "engine/measure/step_metrics.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
-#include "engine/measure/plateau.h"
 #include "engine/train/run.h"
 
 namespace normscope::zoo {
@@ -129,11 +129,12 @@ Visit visit(const std::vector<Job>& jobs, experiments::ResultStore& store,
             const std::function<bool(const experiments::Progress&)>& on_progress) {
   const std::vector<size_t> order = training_order(jobs);
   experiments::Plan plan;
-  plan.measurement = "zoo 2";
+  plan.name = "zoo", plan.measurement = "zoo 2";
   for (const size_t job : order) plan.experiments.push_back({jobs[job].spec, {}});
   plan.measure = [](size_t) { return std::make_unique<Recording>(); };
   const experiments::Outcome outcome = experiments::train(plan, store, options, on_progress);
-  Visit visit{std::vector<std::optional<Record>>(jobs.size()), outcome.trained, outcome.stored, outcome.complete};
+  Visit visit{std::vector<std::optional<Record>>(jobs.size()), outcome.trained, outcome.stored,
+              outcome.complete};
   for (size_t i = 0; i < order.size(); ++i)
     if (outcome.results[i]) visit.records[order[i]] = record_from(*outcome.results[i]);
   for (const auto& [i, why] : outcome.failed) {

@@ -90,6 +90,7 @@ struct LabView {
   std::string message;                         ///< last refusal or notice, one line; empty when none
 };
 
+class LossArchive;
 class RunCache;
 
 struct LabOptions {
@@ -100,6 +101,7 @@ struct LabOptions {
   /// The store of finished runs that it fills and looks up, shared with everything else that trains; null: its
   /// own.
   std::shared_ptr<RunCache> finished{};
+  std::shared_ptr<LossArchive> losses{};  ///< of reruns with other seeds; null: those of this process alone
   /// What each run writes is always complete and of the present step when the Lab rests (paused, budget spent).
   bool sample_text = true;
   /// Refreshed while training too: all runs at once, at most twice a second, for at most 4 % of the training time.

@@ -8,6 +8,7 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/lab/lab_trainer.h"
+#include "engine/lab/loss_archive.h"
 
 namespace normscope {
 namespace {
@@ -59,17 +60,19 @@ const std::string& LabTrainer::variability_key(LabEntry& entry) {
 }
 
 const LabTrainer::SeedVariability* LabTrainer::find_variability(const std::string& key) const {
-  const auto at = std::find_if(variability_.begin(), variability_.end(), [&](const SeedVariability& luck) { return luck.key == key; });
+  const auto at = std::find_if(variability_.begin(), variability_.end(),
+                               [&](const SeedVariability& luck) { return luck.key == key; });
   return at == variability_.end() ? nullptr : &*at;
 }
 
-void LabTrainer::add_variability(const std::string& key, uint64_t seed, std::shared_ptr<const FinishedRun> run) {
+void LabTrainer::add_variability(const std::string& key, uint64_t seed,
+                                 std::shared_ptr<const FinishedRun> run) {
   if (!find_variability(key)) {
     if (variability_.size() >= kMostCards) variability_.erase(variability_.begin());
     variability_.push_back({key, {}, nullptr});
   }
-  const auto luck =
-      std::find_if(variability_.begin(), variability_.end(), [&](const SeedVariability& other) { return other.key == key; });
+  const auto luck = std::find_if(variability_.begin(), variability_.end(),
+                                 [&](const SeedVariability& other) { return other.key == key; });
   luck->by_seed.insert_or_assign(seed, std::move(run));
   std::vector<std::span<const float>> losses;
   for (const auto& [number, one] : luck->by_seed) losses.emplace_back(one->losses);
@@ -84,6 +87,12 @@ bool LabTrainer::knows_variability(const Rerun& rerun) {
         (at->second->broken || at->second->losses.size() >= static_cast<size_t>(budget_)))
       return true;
   auto known = finished_->find(run_key(rerun.spec, rerun.edits));
+  if (!known && options_.losses) {
+    FinishedRun run;
+    run.origin = rerun.spec, run.edits = rerun.edits;
+    run.losses = options_.losses->find(run.origin, run.edits, task_for(run.origin.data)->hash(), *backend_);
+    if (!run.losses.empty()) known = finished_->put(std::move(run));
+  }
   if (!known) return false;
   add_variability(rerun.key, rerun.seed, std::move(known));
   return true;
@@ -139,7 +148,10 @@ void LabTrainer::drop_stale_reruns() {
 void LabTrainer::finish_rerun() {
   Rerun& done = reruns_.front();
   seed_check_done_ += done.spec.train.steps - rerun_->steps_done();
-  add_variability(done.key, done.seed, finished_->put(rerun_->finished(false)));
+  const auto finished = finished_->put(rerun_->finished(false));
+  if (options_.losses && !finished->broken)
+    options_.losses->keep(done.spec, done.edits, rerun_->task().hash(), *backend_, finished->losses);
+  add_variability(done.key, done.seed, finished);
   rerun_.reset();
   reruns_.erase(reruns_.begin());
 }

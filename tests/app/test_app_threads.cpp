@@ -58,11 +58,11 @@ TEST_CASE("the zoo's workers train, tell and stop") {
   plan.base = {"model.width=16", "model.heads=2", "model.feed_forward=32", "model.sequence=16",
                "train.batch=4"};
   const std::vector<zoo::Job> jobs = zoo::jobs_of(plan);
-  zoo::RecordStore store("");
+  experiments::ResultStore store("");
   const zoo::Visit all =
-      zoo::visit(jobs, store, {.runs_at_a_time = 3}, [](const zoo::TrainerProgress&) { return true; });
+      zoo::visit(jobs, store, {.runs_at_a_time = 3}, [](const experiments::Progress&) { return true; });
   CHECK(all.records.size() == jobs.size());
   for (const auto& record : all.records) CHECK(record);
-  zoo::RecordStore fresh("");
-  zoo::visit(jobs, fresh, {.runs_at_a_time = 2}, [](const zoo::TrainerProgress&) { return false; });
+  experiments::ResultStore fresh("");
+  zoo::visit(jobs, fresh, {.runs_at_a_time = 2}, [](const experiments::Progress&) { return false; });
 }

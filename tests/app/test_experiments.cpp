@@ -5,11 +5,13 @@
 
 #include "app/course/check.h"
 #include "app/course/reader.h"
+#include "app/experiments/loss_archive.h"
 #include "app/experiments/runner.h"
 #include "app/program.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
+#include "engine/lab/lab.h"
 #include "small_course.h"
 
 using namespace normscope;
@@ -49,7 +51,7 @@ class SumOfLosses final : public Measurement {
 
 Plan plan_of(std::vector<Experiment> experiments, std::atomic<int>* begun = nullptr) {
   Plan plan;
-  plan.measurement = "sum 1", plan.experiments = std::move(experiments);
+  plan.name = "a test", plan.measurement = "sum 1", plan.experiments = std::move(experiments);
   plan.measure = [begun](size_t) { return std::make_unique<SumOfLosses>(begun); };
   return plan;
 }
@@ -240,4 +242,26 @@ TEST_CASE("a lesson comes to the same numbers from the store on disk, and trains
   const Results third = check_lesson(lesson, mended, Tier::Fast).results;
   CHECK(mended.trained() == fresh.trained());
   for (const auto& [id, measured] : first.measures) CHECK(third.measures.at(id).values == measured.values);
+}
+
+TEST_CASE("reruns with other seeds are found by the next window") {
+  const Folder folder;
+  const auto reruns = [&](int64_t& asked) {
+    Lab lab({.threads = 1, .losses = open_loss_archive(folder.file("results"))});
+    lab.post(lab::ReplaceRuns{.runs = {tiny_run("pre")}});
+    lab.wait_idle();
+    lab.post(lab::CheckSeeds{});
+    lab.on_change([&] { asked = std::max(asked, lab.view()->seed_check_steps); });
+    lab.wait_idle();
+    return *lab.view()->runs[0].spread;
+  };
+  int64_t first_steps = 0, steps = 0;
+  const RunSpread first = reruns(first_steps);
+  REQUIRE(first.seeds == 4);
+  const RunSpread again = reruns(steps);
+  CHECK(steps == 0);  // nothing was trained
+  CHECK(again.seeds == 4);
+  CHECK(again.mean == first.mean);
+  CHECK(again.low == first.low);
+  CHECK(again.high == first.high);
 }

@@ -71,11 +71,10 @@ lessons::Lesson lesson_in(const std::string& folder) {
   return lesson;
 }
 
-std::string zoo_name() {
+std::string result_name() {
   const test::Folder folder;
-  const zoo::RecordStore store(folder.file("zoo"));
-  const_cast<zoo::RecordStore&>(store).put("key", {});
-  return fs::directory_iterator(folder.file("zoo"))->path().filename().string();
+  experiments::ResultStore(folder.file("results")).put("key", "one 1", {});
+  return fs::directory_iterator(folder.file("results"))->path().filename().string();
 }
 
 std::vector<Output> outputs() {
@@ -101,7 +100,8 @@ std::vector<Output> outputs() {
          course.lessons.push_back(lesson_in(f + "/none"));
          lessons::write_report(course, f);
        }},
-      {"zoo store", zoo_name(), false, [](auto& f) { zoo::RecordStore(f).put("key", {}); }},
+      {"result store", result_name(), false,
+       [](auto& f) { experiments::ResultStore(f).put("key", "one 1", {}); }},
       {"session", "session.json", true, [](auto& f) { SessionWriter(f).write({}); }},
       {"training log", "x.jsonl", false,
        [](auto& f) {
