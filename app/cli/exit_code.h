@@ -10,16 +10,16 @@
 namespace normscope::cli {
 
 enum class Exit : int {
-  ok = 0,
-  check_failed = 1,  ///< a check that was asked for did not hold (verify, lesson check, bench)
-  usage = 2,         ///< command line or configuration
-  input = 3,         ///< a text, checkpoint, fixture or lesson that cannot be used
-  display = 4,       ///< --window without a display or OpenGL
-  internal = 5,      ///< anything else, also output that cannot be written
-  display_lost = 6,  ///< the display server ended under the window; the session is kept
-  memory = 7,        ///< train: the runs need more memory than the machine has
-  device = 8,        ///< --backend cuda where there is no CUDA device
-  interrupted = 130,
+  Ok = 0,
+  CheckFailed = 1,  ///< a check that was asked for did not hold (verify, lesson check, bench)
+  Usage = 2,        ///< command line or configuration
+  Input = 3,        ///< a text, checkpoint, fixture or lesson that cannot be used
+  Display = 4,      ///< --window without a display or OpenGL
+  Internal = 5,     ///< anything else, also output that cannot be written
+  DisplayLost = 6,  ///< the display server ended under the window; the session is kept
+  Memory = 7,       ///< train: the runs need more memory than the machine has
+  Device = 8,       ///< --backend cuda where there is no CUDA device
+  Interrupted = 130,
 };
 
 struct CommandError : Error {

@@ -9,7 +9,7 @@
 
 namespace normscope::cli {
 
-/// Throws CommandError: Exit::usage for an option without its backend, Exit::device where there is no CUDA.
+/// Throws CommandError: Exit::Usage for an option without its backend, Exit::Device where there is no CUDA.
 BackendChoice backend_of(const BackendOptions& options);
 
 class Machine {

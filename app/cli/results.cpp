@@ -12,7 +12,7 @@ std::string results_folder(const std::string& asked, bool reads_only) {
     const std::string cache = cache_folder();
     if (cache.empty()) throw Error("[results] there is no folder for a cache");
     const std::string folder = cache + "/results";
-    make_folder(folder, Access::shared, "results");
+    make_folder(folder, Access::Shared, "results");
     if (!reads_only) AtomicFile(folder + "/probe", "results");
     return folder;
   } catch (const Error& error) {
@@ -23,7 +23,7 @@ std::string results_folder(const std::string& asked, bool reads_only) {
 
 experiments::Shard shard_of(const StoreOptions& options) {
   if (options.shard.empty()) return {};
-  return with_exit(Exit::usage, [&] { return experiments::shard_from(options.shard); });
+  return with_exit(Exit::Usage, [&] { return experiments::shard_from(options.shard); });
 }
 
 void complain_of(const std::vector<std::string>& damaged) {

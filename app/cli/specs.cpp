@@ -8,7 +8,7 @@
 namespace normscope::cli {
 
 std::vector<ConfigRun> runs_of(const std::string& config) {
-  if (!config.empty()) return with_exit(Exit::usage, [&] { return read_config(config); });
+  if (!config.empty()) return with_exit(Exit::Usage, [&] { return read_config(config); });
   std::vector<ConfigRun> runs;
   char letter = 'A';
   for (RunSpec& spec : default_comparison()) runs.push_back({letter++, std::move(spec), {}});
@@ -17,7 +17,7 @@ std::vector<ConfigRun> runs_of(const std::string& config) {
 
 void apply_arguments(std::vector<ConfigRun>& runs, const std::vector<std::string>& presets,
                      const std::vector<std::string>& sets, const std::vector<std::string>& edits) {
-  with_exit(Exit::usage, [&] {
+  with_exit(Exit::Usage, [&] {
     if (!presets.empty()) runs = runs_from(presets);
     for (const std::string& set : sets) apply_set(runs, set);
     for (const std::string& edit : edits) apply_edit(runs, edit);
@@ -26,7 +26,7 @@ void apply_arguments(std::vector<ConfigRun>& runs, const std::vector<std::string
 }
 
 void override_runs(std::vector<ConfigRun>& runs, const std::string& text, int32_t steps, int64_t seed) {
-  with_exit(Exit::usage, [&] {
+  with_exit(Exit::Usage, [&] {
     for (ConfigRun& run : runs) {
       if (!text.empty()) {
         set_field(run.spec, "data.name", "text");
@@ -41,7 +41,7 @@ void override_runs(std::vector<ConfigRun>& runs, const std::string& text, int32_
 }
 
 std::shared_ptr<const Task> task_of(const RunSpec& spec) {
-  return with_exit(Exit::input, [&] { return make_task(spec.data); });
+  return with_exit(Exit::Input, [&] { return make_task(spec.data); });
 }
 
 std::vector<NamedFile> files_of(const RunSpec& spec) {
@@ -59,11 +59,11 @@ void refuse_clashes(const std::vector<NamedFile>& outputs, const std::vector<Nam
     };
     for (const NamedFile& input : inputs)
       if (clash(input))
-        throw CommandError(Exit::usage, fmt::format("{} {}: {} reads this file: expected another name",
+        throw CommandError(Exit::Usage, fmt::format("{} {}: {} reads this file: expected another name",
                                                     option, path, input.option));
     for (size_t j = 0; j < i; ++j)
       if (clash(outputs[j]))
-        throw CommandError(Exit::usage, fmt::format("{} {}: {} writes this file: expected another name",
+        throw CommandError(Exit::Usage, fmt::format("{} {}: {} writes this file: expected another name",
                                                     option, path, outputs[j].option));
   }
 }
@@ -71,7 +71,7 @@ void refuse_clashes(const std::vector<NamedFile>& outputs, const std::vector<Nam
 void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
   refuse_clashes(outputs, inputs);
   for (const auto& [option, path] : outputs)
-    if (!path.empty()) with_exit(Exit::internal, [&] { AtomicFile(path, option); });
+    if (!path.empty()) with_exit(Exit::Internal, [&] { AtomicFile(path, option); });
 }
 
 }  // namespace normscope::cli

@@ -86,7 +86,7 @@ void complain(std::string_view message) noexcept {
 }
 
 void Closing::failed(Exit code, const std::string& message) {
-  if (code_ == Exit::ok) code_ = code;
+  if (code_ == Exit::Ok) code_ = code;
   if (std::exchange(last_, message) != message) complain(message);
 }
 

@@ -55,16 +55,16 @@ class Closing {
     } catch (const CommandError& error) {
       failed(error.code, error.what());
     } catch (const std::exception& error) {
-      failed(Exit::internal, error.what());
+      failed(Exit::Internal, error.what());
     }
   }
-  bool failed() const { return code_ != Exit::ok; }
+  bool failed() const { return code_ != Exit::Ok; }
   Exit code(Exit otherwise) const { return failed() ? code_ : otherwise; }
 
  private:
   void failed(Exit code, const std::string& message);
 
-  Exit code_ = Exit::ok;
+  Exit code_ = Exit::Ok;
   std::string last_;  // said once, though it may fail at every step
 };
 

@@ -21,11 +21,11 @@ struct AdminFoldOptions {
 
 Exit admin_fold(const AdminFoldOptions& options) {
   check_outputs({{"admin-fold", options.out}}, {{"admin-fold", options.in}});
-  const AdminFold fold = with_exit(Exit::input, [&] { return fold_admin(options.in, options.out); });
+  const AdminFold fold = with_exit(Exit::Input, [&] { return fold_admin(options.in, options.out); });
   say("{}: {}, {} sub-layers folded{}{}\n", options.out, default_name(fold.spec), fold.sublayers,
       fold.untied ? "; the output has a table of its own now" : "",
       fold.unshared ? "; encoder and decoder have an embedding each now" : "");
-  return Exit::ok;
+  return Exit::Ok;
 }
 
 }  // namespace

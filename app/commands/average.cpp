@@ -24,18 +24,18 @@ struct AverageOptions {
 
 Exit average(const AverageOptions& options) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(1);
-  const RunSpec spec = with_exit(Exit::input, [&] { return Run::saved_spec(options.files.front()); });
+  const RunSpec spec = with_exit(Exit::Input, [&] { return Run::saved_spec(options.files.front()); });
   const std::shared_ptr<const Task> task = task_of(spec);
   // The last state goes on from its own step; its weights become the mean.
-  const auto run = with_exit(Exit::input, [&] { return Run::load(options.files.back(), task, *backend); });
+  const auto run = with_exit(Exit::Input, [&] { return Run::load(options.files.back(), task, *backend); });
   std::vector<NamedFile> inputs = files_of(spec);
   for (const std::string& file : options.files) inputs.push_back({"average", file});
   check_outputs({{"--out", options.out}}, inputs);
-  with_exit(Exit::input, [&] { average_weights(options.files, run->store()); });
-  with_exit(Exit::internal, [&] { run->save(options.out); });
+  with_exit(Exit::Input, [&] { average_weights(options.files, run->store()); });
+  with_exit(Exit::Internal, [&] { run->save(options.out); });
   say("{}: mean weights of {} states, step {}, validation loss {:.4f}\n", options.out, options.files.size(),
       run->steps_done(), loss_without(*run, {}));
-  return Exit::ok;
+  return Exit::Ok;
 }
 
 }  // namespace

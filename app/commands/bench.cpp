@@ -60,12 +60,12 @@ nlohmann::json machine_json(const bench::Machine& m) {
 Exit bench_device(const BenchOptions& options, BackendChoice choice) {
   const std::vector<std::string> models = bench::device_models();
   if (options.gemm || options.ops || options.sweep || options.crowded)
-    throw CommandError(Exit::usage,
+    throw CommandError(Exit::Usage,
                        "bench --backend cuda: expected --model or nothing, steps are what it measures");
   if (!options.model.empty() && std::find(models.begin(), models.end(), options.model) == models.end())
-    throw CommandError(Exit::usage,
+    throw CommandError(Exit::Usage,
                        fmt::format("bench --backend cuda: expected --model {}", fmt::join(models, ", ")));
-  const auto backend = with_exit(Exit::device, [&] { return make_backend(choice); });
+  const auto backend = with_exit(Exit::Device, [&] { return make_backend(choice); });
   if (!options.json)
     say("{:8} {:>9} {:>9} {:>9} {:>12} {:>9}\n", "model", "precision", "ms", "best ms", "tokens/s",
         "GFLOP/s");
@@ -81,7 +81,7 @@ Exit bench_device(const BenchOptions& options, BackendChoice choice) {
           row["gflops"].get<double>());
     flush();
   }
-  return Exit::ok;
+  return Exit::Ok;
 }
 
 Exit bench(const BenchOptions& options) {
@@ -113,8 +113,8 @@ Exit bench(const BenchOptions& options) {
   if (options.crowded) take("crowded", bench::bench_crowded(settings));
   result["right"] = right;
   if (options.json) say("{}\n", result.dump(2));
-  if (!right) throw CommandError(Exit::check_failed, "bench: a result was wrong");
-  return Exit::ok;
+  if (!right) throw CommandError(Exit::CheckFailed, "bench: a result was wrong");
+  return Exit::Ok;
 }
 
 }  // namespace

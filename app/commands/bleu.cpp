@@ -18,10 +18,10 @@ struct BleuOptions {
 };
 
 Exit bleu(const BleuOptions& options) {
-  const auto translations = with_exit(Exit::input, [&] { return read_lines(options.translations); });
-  const auto references = with_exit(Exit::input, [&] { return read_lines(options.references); });
-  say("{}\n", to_string(with_exit(Exit::input, [&] { return corpus_bleu(translations, references); })));
-  return Exit::ok;
+  const auto translations = with_exit(Exit::Input, [&] { return read_lines(options.translations); });
+  const auto references = with_exit(Exit::Input, [&] { return read_lines(options.references); });
+  say("{}\n", to_string(with_exit(Exit::Input, [&] { return corpus_bleu(translations, references); })));
+  return Exit::Ok;
 }
 
 }  // namespace

@@ -55,12 +55,12 @@ Exit parse_and_run(int argc, const char* const* argv) {
     if (error.get_exit_code() == 0) {
       app.exit(error, std::cout, std::cerr);
       std::cout.flush();
-      return Exit::ok;
+      return Exit::Ok;
     }
-    throw CommandError(Exit::usage, fmt::format("{} (normscope --help shows the options)", error.what()));
+    throw CommandError(Exit::Usage, fmt::format("{} (normscope --help shows the options)", error.what()));
   }
   // Said here and not by a thread that trains.
-  if (std::getenv("NORMSCOPE_ISA")) with_exit(Exit::usage, [] { cpu::check_instruction_set(); });
+  if (std::getenv("NORMSCOPE_ISA")) with_exit(Exit::Usage, [] { cpu::check_instruction_set(); });
   return command();
 }
 
@@ -73,10 +73,10 @@ int refuse(Exit code, const char* message) noexcept {
 /// that went away as an interruption does.
 int finished(Exit code) noexcept {
   const std::string lost = print_error();
-  if (lost.empty() || code == Exit::interrupted) return static_cast<int>(code);
+  if (lost.empty() || code == Exit::Interrupted) return static_cast<int>(code);
   complain("standard output cannot be written: " + lost);
-  if (code != Exit::ok) return static_cast<int>(code);
-  return static_cast<int>(lost == std::strerror(EPIPE) ? Exit::interrupted : Exit::internal);
+  if (code != Exit::Ok) return static_cast<int>(code);
+  return static_cast<int>(lost == std::strerror(EPIPE) ? Exit::Interrupted : Exit::Internal);
 }
 
 }  // namespace
@@ -88,11 +88,11 @@ int run(int argc, const char* const* argv) noexcept {
   } catch (const CommandError& error) {
     return refuse(error.code, error.what());
   } catch (const std::bad_alloc&) {
-    return refuse(Exit::internal, "out of memory");
+    return refuse(Exit::Internal, "out of memory");
   } catch (const std::exception& error) {
-    return refuse(Exit::internal, error.what());
+    return refuse(Exit::Internal, error.what());
   } catch (...) {
-    return refuse(Exit::internal, "an unknown error");
+    return refuse(Exit::Internal, "an unknown error");
   }
 }
 

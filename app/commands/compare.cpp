@@ -132,7 +132,7 @@ Exit compare(const MainOptions& options) {
   const std::shared_ptr<const Task> task = task_of(runs[0].spec);
   const BackendChoice backend = backend_of(options.backend);
   const std::string log_path = options.out + "/runs.jsonl";
-  with_exit(Exit::internal, [&] { make_folder(options.out, Access::shared, "--out"); });
+  with_exit(Exit::Internal, [&] { make_folder(options.out, Access::Shared, "--out"); });
   std::vector<NamedFile> inputs = {{"--config", options.config}};
   for (const ConfigRun& run : runs)
     for (const NamedFile& file : files_of(run.spec)) inputs.push_back(file);
@@ -172,7 +172,7 @@ Exit compare(const MainOptions& options) {
     say("wrote {}\n", log_path);
   });
   if (!complete) complain("interrupted");
-  return closing.code(complete ? Exit::ok : Exit::interrupted);
+  return closing.code(complete ? Exit::Ok : Exit::Interrupted);
 }
 
 void add_compare(CLI::App& app, Command& command) {

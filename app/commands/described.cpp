@@ -20,13 +20,13 @@ void add_described(CLI::App& app, Command& command) {
   complete.callback([shell, &app, &command] {
     command = [shell, &app] {
       put(completion(describe(app), *shell));
-      return Exit::ok;
+      return Exit::Ok;
     };
   });
   app.add_subcommand("man", "Print the manual page: normscope man | man -l -")->callback([&] {
     command = [&app] {
       put(man_page(describe(app)));
-      return Exit::ok;
+      return Exit::Ok;
     };
   });
 }

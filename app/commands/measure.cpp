@@ -139,12 +139,12 @@ std::vector<std::string> measurement_names() {
 
 Exit measure(const MeasureOptions& options) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
-  const RunSpec spec = with_exit(Exit::input, [&] { return Run::saved_spec(options.file); });
+  const RunSpec spec = with_exit(Exit::Input, [&] { return Run::saved_spec(options.file); });
   const std::shared_ptr<const Task> task = task_of(spec);
-  const auto run = with_exit(Exit::input, [&] { return Run::load(options.file, task, *backend); });
+  const auto run = with_exit(Exit::Input, [&] { return Run::load(options.file, task, *backend); });
   for (const auto& [name, function] : measurements()) {
     if (name != options.what) continue;
-    const Table table = with_exit(options.without.empty() ? Exit::input : Exit::usage,
+    const Table table = with_exit(options.without.empty() ? Exit::Input : Exit::Usage,
                                   [&] { return function(*run, options); });
     if (options.json) {
       json result = table.to_json();
@@ -155,9 +155,9 @@ Exit measure(const MeasureOptions& options) {
     } else {
       table.print();
     }
-    return Exit::ok;
+    return Exit::Ok;
   }
-  throw CommandError(Exit::usage, fmt::format("'{}' cannot be measured: expected one of {}", options.what,
+  throw CommandError(Exit::Usage, fmt::format("'{}' cannot be measured: expected one of {}", options.what,
                                               fmt::join(measurement_names(), ", ")));
 }
 

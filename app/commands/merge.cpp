@@ -21,22 +21,27 @@ struct MergeOptions {
 
 Exit merge(const MergeOptions& options) {
   const std::string into = results_folder(options.into);
-  if (into.empty()) throw CommandError(Exit::internal, "merge: there is no folder to put the results in: expected --store DIR");
-  const experiments::Merged merged = with_exit(Exit::input, [&] { return experiments::merge(into, options.folders); });
+  if (into.empty())
+    throw CommandError(Exit::Internal,
+                       "merge: there is no folder to put the results in: expected --store DIR");
+  const experiments::Merged merged =
+      with_exit(Exit::Input, [&] { return experiments::merge(into, options.folders); });
   for (const std::string& path : merged.damaged) complain(path + ": not a result that can be read, left out");
   say("{} results taken into {}, {} were there already\n", merged.taken, into, merged.known);
   if (merged.machines.size() > 1)
-    complain(fmt::format("they were trained with different instruction sets or backends ({}), whose bits differ: a "
-                         "command here takes only those of this machine",
-                         fmt::join(merged.machines, "; ")));
-  return Exit::ok;
+    complain(fmt::format(
+        "they were trained with different instruction sets or backends ({}), whose bits differ: a "
+        "command here takes only those of this machine",
+        fmt::join(merged.machines, "; ")));
+  return Exit::Ok;
 }
 
 }  // namespace
 
 void add_merge(CLI::App& app, Command& command) {
   const auto options = std::make_shared<MergeOptions>();
-  CLI::App& sub = *app.add_subcommand("merge", "Put the results of shards, or of several machines, into one store");
+  CLI::App& sub =
+      *app.add_subcommand("merge", "Put the results of shards, or of several machines, into one store");
   sub.footer(kFooter);
   sub.add_option("folders", options->folders, "stores of results")->type_name("DIR")->required();
   sub.add_option("--store", options->into, "the store that they go into")

@@ -8,13 +8,13 @@
 #include <string_view>
 #include <thread>
 
-#include "app/shell/app_state.h"
 #include "app/cli/exit_code.h"
 #include "app/files/session_file.h"
-#include "app/lessons/player.h"
-#include "app/headless/raster.h"
 #include "app/headless/frame.h"
+#include "app/headless/raster.h"
 #include "app/headless/ui_driver.h"
+#include "app/lessons/player.h"
+#include "app/shell/app_state.h"
 #include "engine/spec/limits.h"
 
 namespace normscope::cli {
@@ -152,10 +152,10 @@ class Stage {
     const std::string step = colon == std::string::npos ? "predict" : name.substr(colon + 1);
     for (lessons::StepKind kind : lessons::kSteps) {
       if (step != lessons::to_string(kind)) continue;
-      state.screen = Screen::lessons;
-      return with_exit(Exit::usage, [&] { lessons_screen(state).open(name.substr(0, colon), kind); });
+      state.screen = Screen::Lessons;
+      return with_exit(Exit::Usage, [&] { lessons_screen(state).open(name.substr(0, colon), kind); });
     }
-    throw CommandError(Exit::usage,
+    throw CommandError(Exit::Usage,
                        fmt::format("lesson:{}: expected a step: predict, run, compare or explain", name));
   }
 
@@ -196,7 +196,7 @@ class Stage {
     stand_->driver.frames(1);
     const raster::Image image =
         raster::rasterise(*stand_->loop.draw_data(), ui::theme(stand_->state.dark).bg.packed());
-    with_exit(Exit::internal, [&] { raster::write_png(path, image); });
+    with_exit(Exit::Internal, [&] { raster::write_png(path, image); });
   }
 
   Lab& lab_;
@@ -228,14 +228,14 @@ void train_to(Lab& lab, const std::vector<ConfigRun>& runs, int32_t steps) {
   if (!runs.empty() && steps > runs.front().spec.train.steps) lab.post(lab::SetBudget{steps});
   lab.wait_idle();
   const std::shared_ptr<const LabView> view = lab.view();
-  if (view->runs.empty()) throw CommandError(Exit::usage, view->message);
+  if (view->runs.empty()) throw CommandError(Exit::Usage, view->message);
   lab.post(lab::PlayTo{steps});
   lab.wait_idle();
 }
 
 void draw_lab(Lab& lab, const PictureOptions& options, const std::string& path) {
   Stage stage(lab, options, path);
-  with_exit(Exit::usage, [&] {
+  with_exit(Exit::Usage, [&] {
     try {
       stage.play(options.script);
     } catch (const CommandError&) {

@@ -63,7 +63,7 @@ void check_log(const std::string& path) {
   std::string begin(std::min<uint64_t>(file.size(), kBegin.size()), '\0');
   file.read(begin.data(), begin.size());
   if (begin.empty() || begin == kBegin) return;
-  throw CommandError(Exit::usage,
+  throw CommandError(Exit::Usage,
                      fmt::format("--log {}: is no log that could be continued: expected another name", path));
 }
 
@@ -71,8 +71,8 @@ void check_log(const std::string& path) {
 
 RunLog::RunLog(const std::string& path, bool go_on) {
   if (path.empty()) return;
-  with_exit(Exit::internal, [&] {
-    make_folder(std::filesystem::path(path).parent_path().string(), Access::shared, "log");
+  with_exit(Exit::Internal, [&] {
+    make_folder(std::filesystem::path(path).parent_path().string(), Access::Shared, "log");
     if (go_on) check_log(path);
     file_ = LineFile(path, "log", go_on);
   });
@@ -124,7 +124,7 @@ void RunLog::result(const RunResult& r) {
 }
 
 void RunLog::check() const {
-  if (!file_.error().empty()) throw CommandError(Exit::internal, file_.error());
+  if (!file_.error().empty()) throw CommandError(Exit::Internal, file_.error());
 }
 
 }  // namespace normscope::cli

@@ -22,13 +22,13 @@ struct ScreenshotOptions {
 };
 
 std::string read_script(const std::string& path) {
-  return with_exit(Exit::usage, [&] { return read_input_file(path, input::kScript); });
+  return with_exit(Exit::Usage, [&] { return read_input_file(path, input::kScript); });
 }
 
 Exit screenshot(const ScreenshotOptions& options) {
   PictureOptions picture{
       .dark = options.theme == "dark", .both = options.theme == "both", .scale = options.scale};
-  with_exit(Exit::usage, [&] { parse_size(options.size, picture.width, picture.height); });
+  with_exit(Exit::Usage, [&] { parse_size(options.size, picture.width, picture.height); });
   if (!options.script.empty())
     picture.script = read_script(options.script), picture.script_name = options.script;
   std::vector<ConfigRun> runs = runs_of(options.config);
@@ -44,12 +44,12 @@ Exit screenshot(const ScreenshotOptions& options) {
     picture.lesson = options.screen.substr(kLesson.size());
   else if (options.screen != "lab")
     throw CommandError(
-        Exit::usage,
+        Exit::Usage,
         fmt::format("--screen '{}' is not known: expected lab or lesson:NAME:STEP", options.screen));
   Lab lab({.threads = options.threads, .live_text = false});
   if (!lesson) train_to(lab, runs, options.steps);
   draw_lab(lab, picture, options.out);
-  return Exit::ok;
+  return Exit::Ok;
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ std::vector<ConfigRun> runs_of(const TapeOptions& options) {
   else if (options.runs.empty())
     runs.push_back(
         {'A',
-         with_exit(Exit::usage,
+         with_exit(Exit::Usage,
                    [&] { return preset_run(options.preset.empty() ? kUsualPreset : options.preset); }),
          {}});
   apply_arguments(runs, options.runs, options.set, {});
@@ -47,10 +47,10 @@ std::vector<ConfigRun> runs_of(const TapeOptions& options) {
 
 /// Sealing allocates: a model that the machine cannot hold is refused before.
 void require_memory(const RunSpec& spec, const Task& task, Backend& backend) {
-  const size_t need = with_exit(Exit::usage, [&] { return memory_need(spec, task, backend).peak(); });
+  const size_t need = with_exit(Exit::Usage, [&] { return memory_need(spec, task, backend).peak(); });
   const size_t machine = machine_memory();
   if (machine > 0 && need > machine)
-    throw CommandError(Exit::memory,
+    throw CommandError(Exit::Memory,
                        fmt::format("the run needs {} of memory and this machine has {}: expected "
                                    "a smaller model or batch",
                                    bytes_text(need), bytes_text(machine)));
@@ -63,7 +63,7 @@ Listing listing_of(RunSpec spec, const std::string& program) {
   spec.model.classes = task->classes();
   complete(spec);
   require_memory(spec, *task, *backend);
-  return with_exit(Exit::usage, [&] {
+  return with_exit(Exit::Usage, [&] {
     validate(spec);
     task->require_context(spec.model.sequence);
     const std::unique_ptr<Network> network = build_network(spec, *task, *backend, 1);
@@ -151,7 +151,7 @@ Exit tape(const TapeOptions& options) {
     runs.push_back(std::move(one));
   }
   if (options.json) say("{}\n", json{{"format", "normscope tape 1"}, {"runs", std::move(runs)}}.dump(1));
-  return Exit::ok;
+  return Exit::Ok;
 }
 
 }  // namespace

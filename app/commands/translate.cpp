@@ -42,15 +42,15 @@ Work work_of(const TranslateOptions& options, const PairsTask& pairs) {
     for (const TsvRow& row : pairs.validation())
       work.sources.push_back(row.first), work.references.push_back(row.second);
   } else {
-    work.sources = with_exit(Exit::input, [&] { return read_lines(options.input); });
+    work.sources = with_exit(Exit::Input, [&] { return read_lines(options.input); });
     if (!options.reference.empty())
-      work.references = with_exit(Exit::input, [&] { return read_lines(options.reference); });
+      work.references = with_exit(Exit::Input, [&] { return read_lines(options.reference); });
     if (!work.references.empty() && work.references.size() != work.sources.size())
-      throw CommandError(Exit::input,
+      throw CommandError(Exit::Input,
                          fmt::format("{} has {} lines and {} has {}: expected as many", options.input,
                                      work.sources.size(), options.reference, work.references.size()));
   }
-  if (work.sources.empty()) throw CommandError(Exit::input, fmt::format("{} is empty", options.input));
+  if (work.sources.empty()) throw CommandError(Exit::Input, fmt::format("{} is empty", options.input));
   const auto limit = static_cast<size_t>(options.limit);
   if (limit > 0 && limit < work.sources.size()) {
     work.sources.resize(limit);
@@ -75,14 +75,14 @@ void show(const Work& work, const std::vector<std::string>& translations) {
 Exit translate(const TranslateOptions& options) {
   const InterruptGuard guard;
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
-  const RunSpec spec = with_exit(Exit::input, [&] { return Run::saved_spec(options.runs.front()); });
+  const RunSpec spec = with_exit(Exit::Input, [&] { return Run::saved_spec(options.runs.front()); });
   const std::shared_ptr<const Task> task = task_of(spec);
   const auto* pairs = dynamic_cast<const PairsTask*>(task.get());
   if (!pairs)
-    throw CommandError(Exit::input, fmt::format("{} was trained on {}: expected a run on sentence pairs",
+    throw CommandError(Exit::Input, fmt::format("{} was trained on {}: expected a run on sentence pairs",
                                                 options.runs.front(), spec.data.name));
-  const auto run = with_exit(Exit::input, [&] { return Run::load(options.runs.front(), task, *backend); });
-  if (options.runs.size() > 1) with_exit(Exit::input, [&] { average_weights(options.runs, run->store()); });
+  const auto run = with_exit(Exit::Input, [&] { return Run::load(options.runs.front(), task, *backend); });
+  if (options.runs.size() > 1) with_exit(Exit::Input, [&] { average_weights(options.runs, run->store()); });
   std::vector<NamedFile> inputs = files_of(spec);
   inputs.insert(inputs.end(), {{"--input", options.input}, {"--reference", options.reference}});
   for (const std::string& file : options.runs) inputs.push_back({"translate", file});
@@ -108,7 +108,7 @@ Exit translate(const TranslateOptions& options) {
     return !InterruptGuard::interrupted();
   });
   progress.finish();
-  if (InterruptGuard::interrupted()) return Exit::interrupted;
+  if (InterruptGuard::interrupted()) return Exit::Interrupted;
 
   std::vector<std::string> translations;
   for (const auto& row : rows) translations.push_back(task->decode(row));
@@ -120,7 +120,7 @@ Exit translate(const TranslateOptions& options) {
     for (const std::string& line : translations) say("{}\n", line);
   }
   if (!work.references.empty()) say("{}\n", to_string(corpus_bleu(translations, work.references)));
-  return closing.code(Exit::ok);
+  return closing.code(Exit::Ok);
 }
 
 }  // namespace

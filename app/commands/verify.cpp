@@ -26,13 +26,13 @@ Exit verify(const VerifyOptions& options) {
   bool passed = true;
   for (const std::string& file : options.files) {
     const VerifyReport report =
-        with_exit(Exit::input, [&] { return verify_fixture(file, machine.backend()); });
+        with_exit(Exit::Input, [&] { return verify_fixture(file, machine.backend()); });
     const std::string text = to_string(report);
     say("{}{}", text, text.ends_with('\n') ? "" : "\n");
     passed = passed && report.passed();
   }
   say("{}\n", passed ? "all within their tolerances" : "outside the tolerances");
-  return passed ? Exit::ok : Exit::check_failed;
+  return passed ? Exit::Ok : Exit::CheckFailed;
 }
 
 }  // namespace

@@ -55,12 +55,12 @@ int try_window(const MainOptions& options) {
 
 Exit open_window(const MainOptions& options) {
   const int result = try_window(options);
-  if (result == kWindowClosed) return Exit::ok;
-  if (result == kWindowInterrupted) return Exit::interrupted;
+  if (result == kWindowClosed) return Exit::Ok;
+  if (result == kWindowInterrupted) return Exit::Interrupted;
   const char* why = result == kWindowNoDisplay ? "no display" : "no OpenGL 3.3 on this display";
   if (options.window)
     throw CommandError(
-        Exit::display,
+        Exit::Display,
         fmt::format("{}: --window cannot open one; normscope train, compare and screenshot need none", why));
   say("{}: training the runs here instead (Ctrl+C stops)\n", why);
   flush();

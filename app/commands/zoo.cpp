@@ -38,7 +38,7 @@ namespace fs = std::filesystem;
 
 zoo::Plan plan_of(const ZooOptions& options) {
   zoo::Plan plan;
-  plan.entries = with_exit(Exit::usage, [&] { return zoo::entries_named(options.only); });
+  plan.entries = with_exit(Exit::Usage, [&] { return zoo::entries_named(options.only); });
   if (!options.depths.empty()) plan.depths = options.depths;
   if (options.only.empty()) plan.deep = zoo::depth_question();
   plan.seeds = options.seeds, plan.steps = options.steps, plan.warmup = options.warmup;
@@ -54,7 +54,7 @@ Exit list(const zoo::Plan& plan) {
     say("  {:<22} {:<44} {}\n  {:<22}   {}\n", entry.name, entry.title, entry.source, "",
         fmt::join(entry.set, "  "));
   }
-  return Exit::ok;
+  return Exit::Ok;
 }
 
 /// What the files are called: as asked, or by default in --out.
@@ -117,15 +117,15 @@ void refuse_failed(const zoo::Summary& summary) {
     for (const zoo::Arm& arm : row.arms)
       for (const auto& run : arm.runs)
         if (run && run->verdict == zoo::Verdict::Failed)
-          throw CommandError(Exit::internal, fmt::format("zoo: {}: {}", row.entry.name, run->what));
+          throw CommandError(Exit::Internal, fmt::format("zoo: {}: {}", row.entry.name, run->what));
 }
 
 Exit zoo(const ZooOptions& options) {
   const zoo::Plan plan = plan_of(options);
   if (options.list) return list(plan);
-  const std::vector<zoo::Job> jobs = with_exit(Exit::usage, [&] { return zoo::jobs_of(plan); });
+  const std::vector<zoo::Job> jobs = with_exit(Exit::Usage, [&] { return zoo::jobs_of(plan); });
   const Files files = outputs_of(options);
-  make_folder(options.out, Access::shared, "zoo");
+  make_folder(options.out, Access::Shared, "zoo");
   check_outputs(
       {{"--json", files.json}, {"--csv", files.csv}, {"--svg", files.svg}, {"--markdown", files.markdown}},
       jobs.empty() ? std::vector<NamedFile>{} : files_of(jobs.front().spec));
@@ -145,10 +145,10 @@ Exit zoo(const ZooOptions& options) {
   write_files(options, files, summary, closing);
   if (!visit.complete) {
     complain(store.folder().empty() ? "interrupted" : "interrupted; the same command goes on from here");
-    return closing.code(Exit::interrupted);
+    return closing.code(Exit::Interrupted);
   }
   closing.attempt([&] { refuse_failed(summary); });
-  return closing.code(Exit::ok);
+  return closing.code(Exit::Ok);
 }
 
 }  // namespace

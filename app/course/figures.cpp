@@ -19,7 +19,7 @@ int run_index(const std::string& run) { return run.empty() ? 0 : run[0] - 'A'; }
 
 Axis axis_of(const FigureAxis& a) {
   Axis axis;
-  axis.scale = a.log ? AxisScale::log : AxisScale::linear;
+  axis.scale = a.log ? AxisScale::Log : AxisScale::Linear;
   axis.lo = a.low, axis.hi = a.high, axis.label = a.label;
   for (double tick : a.ticks) {
     const double exponent = a.log ? std::log10(tick) : 0;
@@ -84,7 +84,7 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
   s.letter = lesson.run(line.run) ? line.run : "", s.ink = Ink::run(run);
   s.value = value_text(end_value(y, figure), figure.y);
   s.x = column(x), s.y = column(clamped(y, figure.y));
-  s.markers = y.size() <= 24 ? Markers::all : Markers::sparse;
+  s.markers = y.size() <= 24 ? Markers::All : Markers::Sparse;
   plot.series.push_back(std::move(s));
 }
 
@@ -92,8 +92,8 @@ void add_prediction(const Figure& figure, const FigureData& data, PlotSpec& plot
   if (data.drawn_x.empty()) return;
   plot::Series s;
   s.id = "prediction", s.name = "you drew", s.value = value_text(data.drawn_y.back(), figure.y);
-  s.ink = {Ink::Role::prediction, 0, 1};
-  s.marker = ui::Marker::none, s.end_marker = false;
+  s.ink = {Ink::Role::Prediction, 0, 1};
+  s.marker = ui::Marker::None, s.end_marker = false;
   s.x = column(data.drawn_x), s.y = column(clamped(data.drawn_y, figure.y));
   plot.series.push_back(std::move(s));
 }
@@ -169,15 +169,15 @@ PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureDat
     for (const Figure::Theory& theory : figure.theory) {
       if (theory.low == theory.high) {
         plot::Series s;
-        s.id = theory.label, s.name = theory.label, s.ink = {Ink::Role::ink3, 0, 1};
+        s.id = theory.label, s.name = theory.label, s.ink = {Ink::Role::Ink3, 0, 1};
         s.x = column(theory.x), s.y = column(theory.low), s.width = ui::line::reference;
         s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off};
-        s.marker = ui::Marker::none, s.end_marker = false;
+        s.marker = ui::Marker::None, s.end_marker = false;
         plot.series.push_back(std::move(s));
       } else {
         Band band;
         band.id = theory.label, band.theory = true, band.label = theory.label,
-        band.ink = {Ink::Role::ink3, 0, 1};
+        band.ink = {Ink::Role::Ink3, 0, 1};
         band.x = column(theory.x), band.lo = column(theory.low), band.hi = column(theory.high);
         plot.bands.push_back(std::move(band));
       }

@@ -198,7 +198,7 @@ plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Resul
 }  // namespace
 
 std::vector<std::string> write_report(const Course& course, const std::string& folder) {
-  make_folder(folder, Access::shared, "report");
+  make_folder(folder, Access::Shared, "report");
   std::vector<std::string> paths;
   std::exception_ptr failure;  // one file that cannot be written takes none of the others along
   const auto write = [&](const std::string& name, const std::string& text) {

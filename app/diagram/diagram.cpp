@@ -44,7 +44,7 @@ Footer drop_footer(const DiagramState& state, const DiagramInput& input, const S
   const std::string of =
       !stacks.both || input.compact
           ? ""
-          : fmt::format(" of the {}", state.preview->side == Side::main ? "decoder" : "encoder");
+          : fmt::format(" of the {}", state.preview->side == Side::Main ? "decoder" : "encoder");
   std::string text = drop_text(*state.preview, *state.target, state.only_this && !state.brush, of) + ".";
   if (state.brush)
     text = fmt::format("{}, {}.", layers_text(state.painted), state.preview->note);
@@ -73,8 +73,8 @@ Footer footer_of(const DiagramState& state, const DiagramInput& input, const Sta
             input.compact ? "L unlocks it." : "It stays when others move. L or a right click unlocks it."};
   if (state.pending) return {"Run D", "starts: " + state.pending->note + ".", true};
   const int norms =
-      count_norms(stacks.of(Side::main)) + (stacks.both ? count_norms(stacks.of(Side::encoder)) : 0);
-  if (norms == 0 && count_fixed_norms(stacks.of(Side::main)) > 0)
+      count_norms(stacks.of(Side::Main)) + (stacks.both ? count_norms(stacks.of(Side::Encoder)) : 0);
+  if (norms == 0 && count_fixed_norms(stacks.of(Side::Main)) > 0)
     return {"No norm to drag:",
             input.compact ? "they stand inside." : "those here stand inside. A preset changes them."};
   if (norms == 0)
@@ -90,10 +90,10 @@ void draw_footer(Ui& ui, const Rect& footer, const Footer& text) {
   if (text.held) p.fill_bottom(footer.inset(1, 0), t.accent_soft, radius::panel - 1);
   p.hairline({footer.x + 1, footer.y}, {footer.right() - 1, footer.y}, t.border);
   const Rect line = footer.inset(space::pad, 0);
-  const float lead = p.text_in(line, {Face::bold, type::body}, t.ink, text.lead);
+  const float lead = p.text_in(line, {Face::Bold, type::body}, t.ink, text.lead);
   Rect rest = line;
   rest.take_left(lead + 4);
-  p.text_in(rest, {Face::sans, type::body}, text.held ? t.ink : t.ink2, text.text);
+  p.text_in(rest, {Face::Sans, type::body}, text.held ? t.ink : t.ink2, text.text);
   ui.mark("diagram/footer", footer, text.lead + " " + text.text,
           "Says what letting go, or the next key, will do.");
 }
@@ -101,8 +101,8 @@ void draw_footer(Ui& ui, const Rect& footer, const Footer& text) {
 // What stands where: one stack a stack, or the one that is looked at where two have no room.
 std::vector<StackRows> stacks_of(DiagramState& state, const Stacks& stacks, bool compact) {
   std::vector<StackRows> stack_layouts;
-  for (Side side : {Side::encoder, Side::main}) {
-    if (side == Side::encoder && !stacks.both) continue;
+  for (Side side : {Side::Encoder, Side::Main}) {
+    if (side == Side::Encoder && !stacks.both) continue;
     const Stack stack = stacks.of(side, state.locked);
     int& open = state.open(side);
     const int first = open == DiagramState::kUnset ? (stacks.both && !compact ? 0 : 1) : open;
@@ -110,19 +110,19 @@ std::vector<StackRows> stacks_of(DiagramState& state, const Stacks& stacks, bool
     if (open != DiagramState::kUnset) open = shown;
     if (compact && stacks.both && side != state.shown) continue;
     stack_layouts.push_back({side, stack.cross, diagram_rows(stack, shown),
-                      stacks.wiring(side).embedding != NormKind::None,
-                      stacks.wiring(side).second != NormKind::None});
+                             stacks.wiring(side).embedding != NormKind::None,
+                             stacks.wiring(side).second != NormKind::None});
   }
   return stack_layouts;
 }
 
 void stack_choice(Ui& ui, DiagramState& state, const DiagramLayout& layout) {
   const Rect& output = layout.stack_layouts.front().output;
-  int selected = state.shown == Side::main ? 1 : 0;
+  int selected = state.shown == Side::Main ? 1 : 0;
   const std::vector<std::string> labels{"encoder", "decoder"};
   if (choice(ui, "diagram/stack", {output.right() + 8, output.y - 1, 96, output.h + 2}, labels, selected,
              "Which of the two stacks stands here."))
-    state.shown = selected == 1 ? Side::main : Side::encoder;
+    state.shown = selected == 1 ? Side::Main : Side::Encoder;
 }
 
 // Slots and rows are named before they are painted, and the picture covers the ring that they drew.
@@ -215,7 +215,7 @@ void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const 
     layout = layout_diagram(moved, stack_layouts, input.compact);
   }
 
-  ui.mark("diagram", area, placement_caption(stacks.of(Side::main)),
+  ui.mark("diagram", area, placement_caption(stacks.of(Side::Main)),
           "The model as it is wired: flow goes up, every branch leaves the residual stream and is "
           "added back. Yellow norms move.");
   handle_diagram(ui, state, input, layout, stacks, area, commands);

@@ -27,8 +27,8 @@ struct DiagramState {
   // 0-based; -1: all collapsed; kUnset: nobody has opened or closed one yet.
   static constexpr int kUnset = -2;
   int open_layer = kUnset, open_encoder = kUnset;
-  int& open(Side side) { return side == Side::encoder ? open_encoder : open_layer; }
-  Side shown = Side::main;  // compact: the one stack that has room
+  int& open(Side side) { return side == Side::Encoder ? open_encoder : open_layer; }
+  Side shown = Side::Main;  // compact: the one stack that has room
   int preset_stack = 0;     // what a preset changes of an encoder-decoder: both stacks, encoder, decoder
   std::optional<Placement> preset_asked;  // from elsewhere, as if it had been pressed here
   float scroll = 0;

@@ -6,9 +6,9 @@
 #include <array>
 #include <cmath>
 
-#include "app/view/shortcuts.h"
 #include "app/diagram/diagram.h"
 #include "app/ui/widgets.h"
+#include "app/view/shortcuts.h"
 
 namespace normscope::lab {
 namespace {
@@ -17,7 +17,7 @@ using namespace ui;
 using shell::Act;
 
 constexpr std::array<std::pair<Act, Slot>, 3> kKeys{
-    {{Act::norm_before, Slot::Before}, {Act::norm_after, Slot::After}, {Act::norm_stream, Slot::Stream}}};
+    {{Act::NormBefore, Slot::Before}, {Act::NormAfter, Slot::After}, {Act::NormStream, Slot::Stream}}};
 
 std::string row_name(Side side, const DiagramRow& row) {
   const std::string where = "diagram/" + side_prefix(side);
@@ -141,14 +141,14 @@ struct SlotInput {
                          static_cast<int>(std::find(subs.begin(), subs.end(), at.sub) - subs.begin());
     column += (dx > 0) - (dx < 0), line += (dy > 0) - (dy < 0);
     Side side = at.side;
-    if (stacks.both && column > 2 && side == Side::encoder) side = Side::main, column = 0;
-    if (stacks.both && column < 0 && side == Side::main) side = Side::encoder, column = 2;
+    if (stacks.both && column > 2 && side == Side::Encoder) side = Side::Main, column = 0;
+    if (stacks.both && column < 0 && side == Side::Main) side = Side::Encoder, column = 2;
     const Stack next_stack = stack(side);
     const int n = static_cast<int>(next_stack.subs().size()), top = next_stack.layers() * n;
     if (side != at.side) line = std::min(line * n / per_layer, top - 1);
     line = std::clamp(line, -1, top);
     column = std::clamp(column, 0, 2);
-    SlotId next{kFinal, Sub::attention, across[static_cast<size_t>(column)], side};
+    SlotId next{kFinal, Sub::Attention, across[static_cast<size_t>(column)], side};
     if (line < 0) {
       next.layer = kEmbedding, next.slot = Slot::Stream;
     } else if (line < top) {
@@ -206,14 +206,14 @@ struct SlotInput {
         if (ui.shortcut(std::string(prefix).append(shell::shortcut_of(key).chord)))
           return to_slot(at, slot, hit.alt, hit.ctrl, hit.shift);
     const NormKind here = norm(at);
-    if ((hit.clicked && hit.by_key) || (here != NormKind::None && shell::pressed(ui, Act::norm_empty)))
+    if ((hit.clicked && hit.by_key) || (here != NormKind::None && shell::pressed(ui, Act::NormEmpty)))
       commit(set_norm(stack(at.side), at, here == NormKind::None ? fill_kind() : NormKind::None, hit.alt),
              hit.shift);
-    else if (shell::pressed(ui, Act::norm_kind))
+    else if (shell::pressed(ui, Act::NormKind))
       open_menu(at);
-    else if (shell::pressed(ui, Act::norm_lock))
+    else if (shell::pressed(ui, Act::NormLock))
       toggle_lock(at);
-    else if (at.in_layer() && (shell::pressed(ui, Act::layer_out) || ui.shortcut("Alt+X")))
+    else if (at.in_layer() && (shell::pressed(ui, Act::LayerOut) || ui.shortcut("Alt+X")))
       leave_out(at, hit.alt);
   }
 
@@ -333,9 +333,10 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
             slots.slot(small.slot(slot), {row.row.first, small.sub, slot, stack_layout.side}, true);
     }
     if (clip.contains(stack_layout.final_slot.centre()))
-      slots.slot(stack_layout.final_slot, {kFinal, Sub::attention, Slot::Stream, stack_layout.side}, false);
+      slots.slot(stack_layout.final_slot, {kFinal, Sub::Attention, Slot::Stream, stack_layout.side}, false);
     if (clip.contains(stack_layout.embedding_slot.centre()))
-      slots.slot(stack_layout.embedding_slot, {kEmbedding, Sub::attention, Slot::Stream, stack_layout.side}, false);
+      slots.slot(stack_layout.embedding_slot, {kEmbedding, Sub::Attention, Slot::Stream, stack_layout.side},
+                 false);
     tell_scales(ui, state, input, stack_layout, stacks, clip);
   }
   slots.menu();

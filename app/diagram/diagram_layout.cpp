@@ -105,8 +105,7 @@ void layout_bars(const Measures& m, const StackLayout& d, RowLayout& r) {
     const float pitch = std::min(m.narrow ? 8.f : 12.f, (m.group_h + (m.narrow ? -8.f : 12.f)) / n);
     const float h = std::max(1.f, pitch - (m.narrow ? 3.f : 4.f));
     const float top = cy - (pitch * static_cast<float>(n - 1) + h) / 2;
-    for (int i = 0; i < n; ++i)
-      bar(top + pitch * static_cast<float>(i), h, r.row.last - i, Sub::feed_forward);
+    for (int i = 0; i < n; ++i) bar(top + pitch * static_cast<float>(i), h, r.row.last - i, Sub::FeedForward);
     return;
   }
   const auto subs = subs_of(d.cross);
@@ -210,14 +209,14 @@ StackLayout layout_stack(const Measures& base, const StackRows& t, const Rect& a
 
 // Keys and values: up from the encoder, over, down between the stacks, and into the cross-attention.
 void route_memory(DiagramLayout& d) {
-  const StackLayout *from = d.stack_layout(Side::encoder), *to = d.stack_layout(Side::main);
+  const StackLayout *from = d.stack_layout(Side::Encoder), *to = d.stack_layout(Side::Main);
   if (!from || !to || to->rows.empty()) return;
   const float roof = from->stream_top - 10, channel = (from->right + to->left) / 2;
   d.memory = {{from->stream_x, from->stream_top}, {from->stream_x, roof}, {channel, roof}};
   d.memory_label = {from->stream_x + 12, roof - 16, channel - from->stream_x - 16, 14};
   for (const RowLayout& row : to->rows)
     for (const SublayerLayout& sub : row.subs)
-      if (sub.sub == Sub::cross) {
+      if (sub.sub == Sub::Cross) {
         const float y = sub.fork_y + 7, x = sub.box.centre().x;
         d.memory.insert(d.memory.end(), {{channel, y}, {x, y}, {x, sub.box.bottom() + 1}});
         return;
@@ -248,20 +247,22 @@ DiagramLayout layout_diagram(const Rect& area, const std::vector<StackRows>& sta
   if (stack_layouts.size() == 2) {
     const float width = (area.w - kChannel) / 2;
     for (size_t i = 0; i < 2; ++i)
-      d.stack_layouts.push_back(layout_stack(
-          kNarrow, stack_layouts[i], {area.x + (width + kChannel) * static_cast<float>(i), area.y, width, area.h},
-          stack_layouts[i].side == Side::encoder));
+      d.stack_layouts.push_back(
+          layout_stack(kNarrow, stack_layouts[i],
+                       {area.x + (width + kChannel) * static_cast<float>(i), area.y, width, area.h},
+                       stack_layouts[i].side == Side::Encoder));
     route_memory(d);
   } else {
     for (const StackRows& t : stack_layouts)
       d.stack_layouts.push_back(layout_stack(compact ? kCompact : kFull, t, area, false));
   }
-  for (const StackLayout& t : d.stack_layouts) d.content_height = std::max(d.content_height, t.content_height);
+  for (const StackLayout& t : d.stack_layouts)
+    d.content_height = std::max(d.content_height, t.content_height);
   return d;
 }
 
 DiagramLayout layout_diagram(const Rect& area, const std::vector<DiagramRow>& rows, bool compact) {
-  return layout_diagram(area, std::vector<StackRows>{{Side::main, false, rows}}, compact);
+  return layout_diagram(area, std::vector<StackRows>{{Side::Main, false, rows}}, compact);
 }
 
 std::optional<Rect> place_of(const DiagramLayout& layout, SlotId at) {

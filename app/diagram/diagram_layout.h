@@ -7,21 +7,21 @@
 #include <optional>
 #include <vector>
 
-#include "app/view/diagram_model.h"
 #include "app/ui/geometry.h"
+#include "app/view/diagram_model.h"
 
 namespace normscope::lab {
 
 // One sub-layer of the open layer.
 struct SublayerLayout {
-  Sub sub = Sub::attention;
+  Sub sub = Sub::Attention;
   ui::Rect box, before, after, stream;  // the function and its three slots
-  ui::Vec plus;                        // where the branch is added back
-  ui::Rect pill;                       // skip scale, between fork and add
-  ui::Rect branch_pill;                // scale of the branch, on its way back
-  float fork_y = 0;                    // where the branch leaves the residual stream
-  float return_x = 0;                  // right end of the way back
-  ui::Rect size_bar, bar;              // micro-bars: variance going up (may be empty), gradient coming down
+  ui::Vec plus;                         // where the branch is added back
+  ui::Rect pill;                        // skip scale, between fork and add
+  ui::Rect branch_pill;                 // scale of the branch, on its way back
+  float fork_y = 0;                     // where the branch leaves the residual stream
+  float return_x = 0;                   // right end of the way back
+  ui::Rect size_bar, bar;               // micro-bars: variance going up (may be empty), gradient coming down
   const ui::Rect& slot(Slot which) const {
     return which == Slot::Before ? before : which == Slot::After ? after : stream;
   }
@@ -29,7 +29,7 @@ struct SublayerLayout {
 
 // The marks of a collapsed row: a triple for each sub-layer, the lowest for attention.
 struct SmallSlots {
-  Sub sub = Sub::attention;
+  Sub sub = Sub::Attention;
   ui::Rect before, after, stream;
   ui::Rect enter;   // a norm that the sub-layer's stream enters by
   ui::Rect inside;  // room for what stands inside the function, right of the row's name
@@ -42,7 +42,7 @@ struct SmallSlots {
 struct BarLayout {
   ui::Rect size, gradient;
   int layer = 0;
-  Sub sub = Sub::feed_forward;
+  Sub sub = Sub::FeedForward;
 };
 
 struct RowLayout {
@@ -58,7 +58,7 @@ struct RowLayout {
 };
 
 struct StackLayout {
-  Side side = Side::main;
+  Side side = Side::Main;
   bool cross = false, narrow = false;  // narrow: one of two
   float left = 0, right = 0, stream_x = 0;
   ui::Rect size_head, gradient_head;  // above the columns of bars
@@ -74,14 +74,14 @@ struct StackLayout {
 struct DiagramLayout {
   bool compact = false;
   std::vector<StackLayout> stack_layouts;  // encoder first
-  std::vector<ui::Vec> memory;      // from the encoder's top to the cross-attention, arrow at the end
+  std::vector<ui::Vec> memory;             // from the encoder's top to the cross-attention, arrow at the end
   ui::Rect memory_label;
   float content_height = 0;
   const StackLayout* stack_layout(Side side) const;
 };
 
 struct StackRows {
-  Side side = Side::main;
+  Side side = Side::Main;
   bool cross = false;
   std::vector<DiagramRow> rows;
   bool embedding_norm = false;  // wants room under the lowest row

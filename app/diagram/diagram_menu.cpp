@@ -44,21 +44,21 @@ bool kind_row(Ui& ui, const Rect& row, NormKind kind, bool selected) {
   const Rect token = centred({line.x + 18, line.centre().y}, 36, 20);
   if (kind == NormKind::None) {
     p.dashed_outline(token, t.slot, line::outline, {3, 2.5f}, radius::token);
-    p.text_in(token, {Face::sans, type::tick}, t.ink3, words.token, Align::centre);
+    p.text_in(token, {Face::Sans, type::tick}, t.ink3, words.token, Align::Centre);
   } else {
     p.accent_box(t, token, radius::token);
-    p.text_in(token, {Face::bold, type::tick}, t.on_accent, words.token, Align::centre);
+    p.text_in(token, {Face::Bold, type::tick}, t.on_accent, words.token, Align::Centre);
   }
   line.take_left(46);
-  const float w = p.text_in(line, {selected ? Face::bold : Face::sans, type::body}, t.ink, words.name);
+  const float w = p.text_in(line, {selected ? Face::Bold : Face::Sans, type::body}, t.ink, words.name);
   line.take_left(std::max(w + 8, 96.f));
-  p.text_in(line, {Face::sans, type::tick}, t.ink3, words.help);
+  p.text_in(line, {Face::Sans, type::tick}, t.ink3, words.help);
   return hit.clicked;
 }
 
 bool lock_row(Ui& ui, const Rect& row, bool locked) {
   ButtonOptions options;
-  options.quiet = options.left = true, options.style = {Face::sans, type::body};
+  options.quiet = options.left = true, options.style = {Face::Sans, type::body};
   return button(ui, "diagram/kind/lock", row, locked ? "Unlock this norm" : "Lock: it stays when others move",
                 "A locked norm stays where it is, whatever the others do. Key: L.", options);
 }
@@ -86,7 +86,7 @@ KindChoice kind_menu(Ui& ui, const Rect& anchor, NormKind now, bool locked) {
       if (group.empty())
         rows.take_top(5);
       else
-        p.text_in(rows.take_top(kCaption).inset(6, 0), {Face::sans, type::tick}, ui.theme().ink3, group);
+        p.text_in(rows.take_top(kCaption).inset(6, 0), {Face::Sans, type::tick}, ui.theme().ink3, group);
     }
     if (kind_row(ui, rows.take_top(kRow).inset(0, 1), kind, kind == now)) choice.kind = kind;
   }

@@ -96,11 +96,11 @@ struct Picture : SublayerPainter {
         pass_by(s.stream.y - 4, s.fork_y + 4, ground());
       }
       if (d.narrow) continue;
-      const char* name = s.sub == Sub::cross       ? "cross-att."
-                         : s.sub == Sub::attention ? "attention"
+      const char* name = s.sub == Sub::Cross       ? "cross-att."
+                         : s.sub == Sub::Attention ? "attention"
                          : compact                 ? "feed-fwd"
                                                    : "feed-forward";
-      p.text({s.size_bar.x, s.bar.bottom() + 14}, {Face::sans, type::tick}, t.ink3, name);
+      p.text({s.size_bar.x, s.bar.bottom() + 14}, {Face::Sans, type::tick}, t.ink3, name);
     }
     if (!d.narrow) slot_names(r);
     layer_key(r);
@@ -110,7 +110,7 @@ struct Picture : SublayerPainter {
     const SublayerLayout& s = r.subs.front();
     auto name = [&](Slot slot, Vec where, Align align) {
       const bool on = target(at(r.row.first, s.sub, slot));
-      p.text(where, {on ? Face::bold : Face::sans, type::tick}, on ? t.ink : t.ink3,
+      p.text(where, {on ? Face::Bold : Face::Sans, type::tick}, on ? t.ink : t.ink3,
              slot == Slot::Before  ? "before"
              : slot == Slot::After ? "after"
                                    : "on the stream",
@@ -118,15 +118,15 @@ struct Picture : SublayerPainter {
     };
     const float below = s.box.bottom() + 9 + (compact ? 3.f : 0.f);
     if (!compact || !d.cross)  // three sub-layers leave no room for it there
-      name(Slot::Stream, {s.stream.right() + 6, s.stream.centre().y + 4}, Align::left);
+      name(Slot::Stream, {s.stream.right() + 6, s.stream.centre().y + 4}, Align::Left);
     if (below > r.box.bottom() + 1) return;
-    name(Slot::Before, {s.before.centre().x, below}, Align::centre);
-    name(Slot::After, {s.after.centre().x, below}, Align::centre);
+    name(Slot::Before, {s.before.centre().x, below}, Align::Centre);
+    name(Slot::After, {s.after.centre().x, below}, Align::Centre);
   }
 
   // B2T: the layer's input joins the sum of its feed-forward sub-layer.
   bool bottom_skip(const RowLayout& r) const {
-    return wiring(r.row.first, Sub::feed_forward).bottom && !r.subs.empty();
+    return wiring(r.row.first, Sub::FeedForward).bottom && !r.subs.empty();
   }
   void bottom_line(const RowLayout& r) {
     const SublayerLayout &low = r.subs.front(), &high = r.subs.back();
@@ -188,7 +188,7 @@ struct Picture : SublayerPainter {
     }
     const std::vector<std::string> inside = inner_brief(w.inner);
     if (inside.empty()) return;
-    const TextStyle style{Face::sans, type::tick};
+    const TextStyle style{Face::Sans, type::tick};
     const auto width_of = [&](const std::string& words) { return p.text_width(style, words) + 9; };
     const auto fits = [&](const auto& words) { return small.inside.right() - width_of(words) >= named + 6; };
     const auto at = std::find_if(inside.begin(), inside.end(), fits);
@@ -205,7 +205,7 @@ struct Picture : SublayerPainter {
     }
     p.fill(token, t.panel, 3);
     p.outline(token, t.slot, 1, 3);
-    p.text_in(token, style, t.ink2, words, Align::centre);
+    p.text_in(token, style, t.ink2, words, Align::Centre);
   }
 
   // Returns where the words end.
@@ -216,22 +216,22 @@ struct Picture : SublayerPainter {
     const std::string name =
         group ? fmt::format("Layers {}{}{}", r.row.first + 1, d.narrow ? "–" : " to ", r.row.last + 1)
               : fmt::format("Layer {}", r.row.first + 1);
-    const float w = p.text_in(line, {Face::bold, type::body}, t.ink, name);
-    if (!d.narrow) draw_icon(p, Icon::chevron_right, {r.box.right() - 15, r.box.centre().y}, 17, t.ink2);
+    const float w = p.text_in(line, {Face::Bold, type::body}, t.ink, name);
+    if (!d.narrow) draw_icon(p, Icon::ChevronRight, {r.box.right() - 15, r.box.centre().y}, 17, t.ink2);
     if (!group) return line.x + w;
     const std::string count = fmt::format("×{}", r.row.count());
-    const float pill_w = p.text_width({Face::bold, type::tick}, count) + (d.narrow ? 10.f : 18.f);
+    const float pill_w = p.text_width({Face::Bold, type::tick}, count) + (d.narrow ? 10.f : 18.f);
     const Rect badge =
         centred({line.x + w + 6 + pill_w / 2, r.box.centre().y}, pill_w, d.narrow ? 16.f : 18.f);
     if (badge.right() > line.right() + 2) return line.x + w;
     p.fill(badge, t.sunk, badge.h / 2);
-    p.text_in(badge, {Face::bold, type::tick}, t.ink2, count, Align::centre);
+    p.text_in(badge, {Face::Bold, type::tick}, t.ink2, count, Align::Centre);
     const bool inside = std::any_of(r.small.begin(), r.small.end(), [&](const SmallSlots& small) {
       return !inner_words(wiring(r.row.first, small.sub).inner).empty();
     });
     const float room = line.right() - badge.right() - 8;
-    if (!inside && !compact && !d.narrow && p.text_width({Face::sans, type::tick}, "all alike") < room)
-      p.text_in(line, {Face::sans, type::tick}, t.ink3, "all alike", Align::right);
+    if (!inside && !compact && !d.narrow && p.text_width({Face::Sans, type::tick}, "all alike") < room)
+      p.text_in(line, {Face::Sans, type::tick}, t.ink3, "all alike", Align::Right);
     return badge.right();
   }
 
@@ -247,21 +247,21 @@ struct Picture : SublayerPainter {
         depth_square(ui, place, layer, layers());
       if (input.hover_layer == layer) p.outline({corner.x - 3, corner.y - 3, 16, 16}, t.ink, 1.4f, 4);
       if (number)
-        p.text({corner.x + 14, corner.y + 9}, {Face::sans, type::body}, t.ink2, fmt::format("{}", layer + 1));
+        p.text({corner.x + 14, corner.y + 9}, {Face::Sans, type::body}, t.ink2, fmt::format("{}", layer + 1));
     };
     if (d.narrow) {
       if (!open) return;
       square({r.skip.x, r.box.y + 6}, r.row.first, true);
-      draw_icon(p, Icon::chevron_down, r.collapse.centre(), 15, t.ink2);
+      draw_icon(p, Icon::ChevronDown, r.collapse.centre(), 15, t.ink2);
       return;
     }
     if (open && compact) return;
     if (r.row.count() == 1) {  // the box of an open one is near: its number stands above
       square({d.left, (open ? y - 8 : y) - 5}, r.row.first, !compact && !open);
       if (!open) return;
-      p.text({d.left + 5, y - 20}, {Face::sans, type::body}, t.ink2, std::to_string(r.row.first + 1),
-             Align::centre);
-      return draw_icon(p, Icon::chevron_down, {d.left + 6, y + 14}, 16, t.ink2);
+      p.text({d.left + 5, y - 20}, {Face::Sans, type::body}, t.ink2, std::to_string(r.row.first + 1),
+             Align::Centre);
+      return draw_icon(p, Icon::ChevronDown, {d.left + 6, y + 14}, 16, t.ink2);
     }
     square({d.left, y - 11}, r.row.last, !compact);
     square({d.left, y + 1}, r.row.first, !compact);
@@ -269,7 +269,7 @@ struct Picture : SublayerPainter {
 
   void ends() {
     const std::string unit = input.view.unit.empty() ? "token" : input.view.unit;
-    const bool beside = stacks.both, encoder = beside && d.side == Side::encoder;
+    const bool beside = stacks.both, encoder = beside && d.side == Side::Encoder;
     const bool small = d.narrow || (compact && beside);
     const bool lone_encoder = !beside && run.spec->model.architecture == Architecture::Encoder;
     const std::string out = !lone_encoder                     ? "next " + unit
@@ -280,11 +280,11 @@ struct Picture : SublayerPainter {
       end_box(d.embedding, encoder ? "Source" : "Target", encoder ? unit + " + position" : "shifted right");
     else
       end_box(d.embedding, "Embedding", lone_encoder ? unit + " + position" : "token + position");
-    const TextStyle small_text{Face::sans, type::tick};
+    const TextStyle small_text{Face::Sans, type::tick};
     if (!d.narrow) {
       p.text({d.size_head.x, d.output.centre().y + 4}, small_text, t.ink3, "size");
       p.text({d.gradient_head.right(), d.output.centre().y + 4}, small_text, t.ink3,
-             compact ? "grad." : "gradient", Align::right);
+             compact ? "grad." : "gradient", Align::Right);
     }
     final_words();
   }
@@ -293,7 +293,7 @@ struct Picture : SublayerPainter {
     const bool on = stack.wiring.final != NormKind::None;
     const ModelConfig& model = run.spec->model;
     const Placement placement = placement_of(
-        stack.wiring, context_of(model, d.side == Side::main && model.architecture != Architecture::Encoder));
+        stack.wiring, context_of(model, d.side == Side::Main && model.architecture != Architecture::Encoder));
     std::string name = "final norm";
     if (!on)
       name = placement == Placement::Custom || d.narrow
@@ -301,13 +301,13 @@ struct Picture : SublayerPainter {
                  : fmt::format("final norm, off in {}", label(placement));
     const float end = d.narrow ? d.right : d.size_head.x;
     Rect box{d.final_slot.right() + 6, d.final_slot.y, end - d.final_slot.right() - 10, d.final_slot.h};
-    p.text_in(box, {Face::sans, type::tick}, t.ink3, name);
+    p.text_in(box, {Face::Sans, type::tick}, t.ink3, name);
     const Rect slot = d.embedding_slot;
     if (stack.wiring.embedding != NormKind::None)
-      p.text({slot.right() + 6, slot.centre().y + 4}, {Face::sans, type::tick}, t.ink3,
+      p.text({slot.right() + 6, slot.centre().y + 4}, {Face::Sans, type::tick}, t.ink3,
              d.narrow ? "embedding norm" : "norm on the embedding");
     if (!d.second.empty())
-      p.text({d.join.x + 14, d.join.y + 4}, {Face::sans, type::tick}, t.ink3,
+      p.text({d.join.x + 14, d.join.y + 4}, {Face::Sans, type::tick}, t.ink3,
              d.narrow ? "second stream" : "the second stream, normed once");
   }
 
@@ -318,21 +318,21 @@ struct Picture : SublayerPainter {
     p.fill(r, solid(), 5);
     p.outline(r, t.wire, line::box, 5);
     Rect inside = r.inset(12, 0);
-    const float w = p.text_in(inside, {Face::bold, type::body}, t.ink, name);
+    const float w = p.text_in(inside, {Face::Bold, type::body}, t.ink, name);
     inside.take_left(w + 7);
-    const TextStyle style{Face::sans, type::body};
+    const TextStyle style{Face::Sans, type::body};
     if (p.text_width(style, what) <= inside.w) p.text_in(inside, style, t.ink3, what);
   }
 
   void stream() {
-    const SlotId final_id = at(kFinal, Sub::attention, Slot::Stream);
+    const SlotId final_id = at(kFinal, Sub::Attention, Slot::Stream);
     if (stack.wiring.final == NormKind::None)
       p.dashed_outline(d.final_slot, t.slot, line::outline, kSlotDash, radius::token);
     p.fill({d.stream_x - line::stream / 2, d.stream_top, line::stream, d.stream_bottom - d.stream_top},
            t.runs[static_cast<size_t>(colour)].line);
     if (!d.second.empty()) second_stream();
     if (stack.wiring.final != NormKind::None) end_norm(d.final_slot, final_id);
-    const SlotId embedding_id = at(kEmbedding, Sub::attention, Slot::Stream);
+    const SlotId embedding_id = at(kEmbedding, Sub::Attention, Slot::Stream);
     const std::string embedding = "diagram/" + slot_name(embedding_id);
     if (stack.wiring.embedding != NormKind::None)
       end_norm(d.embedding_slot, embedding_id);
@@ -383,15 +383,16 @@ void paint_diagram(Ui& ui, const DiagramState& state, const DiagramInput& input,
   const int letter = state.pending && state.selected == 'D' ? 3 : view.letter - 'A';
   std::vector<Picture> stack_layouts;
   for (const StackLayout& stack_layout : layout.stack_layouts)
-    stack_layouts.emplace_back(TokenPainter{ui, state, input, stacks, stacks.of(stack_layout.side, state.locked)}, stack_layout,
-                        view, letter);
+    stack_layouts.emplace_back(
+        TokenPainter{ui, state, input, stacks, stacks.of(stack_layout.side, state.locked)}, stack_layout,
+        view, letter);
   for (Picture& stack_layout : stack_layouts) stack_layout.back();
   for (Picture& stack_layout : stack_layouts) stack_layout.stream();
   if (!stack_layouts.empty()) memory_line(stack_layouts.front(), layout);
   for (Picture& stack_layout : stack_layouts) stack_layout.front();
   if (!layout.memory.empty()) {
     const Rect& label = layout.memory_label;
-    ui.paint().text({label.x, label.bottom() - 3}, {Face::sans, type::tick}, ui.theme().ink3,
+    ui.paint().text({label.x, label.bottom() - 3}, {Face::Sans, type::tick}, ui.theme().ink3,
                     "memory: keys and values");
   }
   if (!stack_layouts.empty()) stack_layouts.front().held_token(layout);

@@ -23,7 +23,7 @@ constexpr int kCustom = -1;
 std::string preset_label(Placement placement) { return row_of(placement).short_label; }
 
 StackContext context_for(const ModelConfig& model, Side side) {
-  return context_of(model, side == Side::main && model.architecture != Architecture::Encoder);
+  return context_of(model, side == Side::Main && model.architecture != Architecture::Encoder);
 }
 
 // Index of the preset that these stacks are, or kCustom.
@@ -31,8 +31,8 @@ int preset_of(const ModelConfig& model, const Stacks& stacks, int which) {
   const auto placement = [&](Side side) {
     return placement_of(stacks.wiring(side), context_for(model, side));
   };
-  Placement now = placement(which == 1 ? Side::encoder : Side::main);
-  if (stacks.both && which == 0 && placement(Side::encoder) != now) now = Placement::Custom;
+  Placement now = placement(which == 1 ? Side::Encoder : Side::Main);
+  if (stacks.both && which == 0 && placement(Side::Encoder) != now) now = Placement::Custom;
   const auto at = std::find(std::begin(kPresets), std::end(kPresets), now);
   return at == std::end(kPresets) ? kCustom : static_cast<int>(at - std::begin(kPresets));
 }
@@ -60,8 +60,8 @@ bool preset_item(Ui& ui, const std::string& name, const Rect& item, const Placem
   const Theme& t = ui.theme();
   if (hit.hovered) p.fill(item, t.sunk, radius::field);
   Rect line = item.inset(8, 0);
-  p.text_in(line.take_left(134), {on ? Face::bold : Face::sans, type::body}, t.ink, row.label);
-  const TextStyle style{Face::sans, type::tick};
+  p.text_in(line.take_left(134), {on ? Face::Bold : Face::Sans, type::body}, t.ink, row.label);
+  const TextStyle style{Face::Sans, type::tick};
   p.text_in(line, style, t.ink3, whole_parts(p, style, row.formula, line.w));
   return hit.clicked;
 }
@@ -82,9 +82,9 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, int first, c
   p.fill(rect, t.field, radius::field);
   p.outline(rect, box.hovered ? t.ink3 : t.border, 1, radius::field);
   Rect inner = rect.inset(rect.w < 120 ? 7 : 9, 0);
-  draw_icon(p, Icon::chevron_down, inner.take_right(10, rect.w < 120 ? 2 : 4).centre(), 14, t.ink2);
+  draw_icon(p, Icon::ChevronDown, inner.take_right(10, rect.w < 120 ? 2 : 4).centre(), 14, t.ink2);
   // A long name is written smaller; where that has no room either, the run's card says what it is.
-  const TextStyle large{Face::bold, type::body}, small{Face::bold, type::tick};
+  const TextStyle large{Face::Bold, type::body}, small{Face::Bold, type::tick};
   if (p.text_width(large, now) <= inner.w)
     p.text_in(inner, large, t.ink, now);
   else
@@ -110,7 +110,7 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, int first, c
 
 // The width that shows this word beside the chevron.
 float list_width(Ui& ui, const std::string& word) {
-  return std::ceil(ui.paint().text_width({Face::bold, type::body}, word)) + 34;
+  return std::ceil(ui.paint().text_width({Face::Bold, type::body}, word)) + 34;
 }
 
 // Whether segments with these labels have room: ten of the usual 22 px around a label suffice.
@@ -174,7 +174,7 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   if (which == 0) {
     set_placement(next, chosen);
   } else {
-    const Side side = which == 1 ? Side::encoder : Side::main;
+    const Side side = which == 1 ? Side::Encoder : Side::Main;
     stack_of(next, side) = preset_stack(chosen, model.norm, context_for(model, side));
   }
   WiringChange change{next.stack()};

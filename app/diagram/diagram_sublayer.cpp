@@ -19,8 +19,8 @@ constexpr float kCorner = 10;  // of the way back
 
 // Names of a function, the longest first: the first that fits is used.
 std::array<const char*, 2> sub_titles(Sub sub, bool beside_cross) {
-  if (sub == Sub::cross) return {"Cross-attention", "Cross-att."};
-  if (sub == Sub::feed_forward) return {"Feed-forward", "Feed-fwd"};
+  if (sub == Sub::Cross) return {"Cross-attention", "Cross-att."};
+  if (sub == Sub::FeedForward) return {"Feed-forward", "Feed-fwd"};
   if (beside_cross) return {"Self-attention", "Self-att."};
   return {"Attention", "Attention"};
 }
@@ -58,18 +58,18 @@ void SublayerPainter::function_box(const SublayerLayout& s, int layer) {
   const bool small = compact || d.narrow;
   Rect words = s.box;
   if (!inside.empty()) words.h *= 0.54f, words.y += 0.5f;
-  const TextStyle title{Face::bold, d.narrow                   ? type::tick
+  const TextStyle title{Face::Bold, d.narrow                   ? type::tick
                                     : small || !inside.empty() ? type::body
                                                                : type::title};
   const auto names = sub_titles(s.sub, stacks.both);
   p.text_in(words, title, t.ink,
-            names[p.text_width(title, names[0]) + (d.narrow ? 3.f : 10.f) > words.w ? 1 : 0], Align::centre);
+            names[p.text_width(title, names[0]) + (d.narrow ? 3.f : 10.f) > words.w ? 1 : 0], Align::Centre);
   if (inside.empty()) return;
   // Plain words: an outline in so low a box would cross its letters.
   std::string line;
   for (const std::string& word : inside) line += (line.empty() ? "" : "  ") + word;
   p.text_in({s.box.x, words.bottom() - 0.5f, s.box.w, s.box.bottom() - words.bottom() - 2},
-            {Face::sans, type::tick}, t.ink2, line, Align::centre);
+            {Face::Sans, type::tick}, t.ink2, line, Align::Centre);
 }
 
 void SublayerPainter::plus(Vec centre) {
@@ -83,7 +83,7 @@ void SublayerPainter::plus(Vec centre) {
 void SublayerPainter::pill(const Rect& r, const std::string& text) {
   p.fill(r, t.panel, r.h / 2);
   p.outline(r, t.ink, 1.4f, r.h / 2);
-  p.text_in(r, {Face::mono, type::tick}, t.ink, text, Align::centre);
+  p.text_in(r, {Face::Mono, type::tick}, t.ink, text, Align::Centre);
 }
 
 void SublayerPainter::scales(const SublayerLayout& s, int layer) {
@@ -99,7 +99,7 @@ void SublayerPainter::scales(const SublayerLayout& s, int layer) {
     p.text({s.box.centre().x, s.box.bottom() + (stacks.both ? 10.f
                                                 : compact   ? 12.f
                                                             : 13.f)},
-           {Face::mono, type::tick}, t.ink2, below, Align::centre);
+           {Face::Mono, type::tick}, t.ink2, below, Align::Centre);
 }
 
 void SublayerPainter::second_stream() {
@@ -114,8 +114,8 @@ void SublayerPainter::second_stream() {
   p.fill({x - 4, d.second.y - 2, 8, d.second.h + 4}, t.panel);
   small_fixed(d.second);
   const char* text = token_text(stack.wiring.second);
-  if (p.text_width({Face::bold, type::tick}, text) + 4 < d.second.w)
-    p.text_in(d.second, {Face::bold, type::tick}, t.ink2, text, Align::centre);
+  if (p.text_width({Face::Bold, type::tick}, text) + 4 < d.second.w)
+    p.text_in(d.second, {Face::Bold, type::tick}, t.ink2, text, Align::Centre);
   plus(d.join);
 }
 

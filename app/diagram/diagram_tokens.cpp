@@ -50,17 +50,17 @@ void TokenPainter::token(const Rect& r, NormKind kind, bool halo) {
   if (halo) p.halo(t, r, radius::token, 0.8f);
   p.accent_box(t, r, radius::token);
   const char* text = token_text(kind);
-  p.text_in(r, {Face::bold, type::tick}, t.on_accent, text, Align::centre);
+  p.text_in(r, {Face::Bold, type::tick}, t.on_accent, text, Align::Centre);
 }
 
 void TokenPainter::locked_token(const Rect& r, NormKind kind) {
   p.fill(r, solid(), radius::token);
   p.outline(r, t.slot, line::outline, radius::token);
-  const TextStyle style{Face::bold, type::tick};
+  const TextStyle style{Face::Bold, type::tick};
   const float w = p.text_width(style, token_text(kind));
   const bool room = w + 10 < r.w;
   if (room) lock(p, {r.centre().x - w / 2 - 2.5f, r.centre().y}, 7, t.ink2);
-  p.text_in(r.moved(room ? 3.5f : 0, 0), style, t.ink2, token_text(kind), Align::centre);
+  p.text_in(r.moved(room ? 3.5f : 0, 0), style, t.ink2, token_text(kind), Align::Centre);
 }
 
 void TokenPainter::small_fixed(const Rect& r) {
@@ -73,7 +73,7 @@ void TokenPainter::slot(const Rect& r, SlotId at, Colour behind) {
   if (ghost(at)) {
     p.fill(r, behind, radius::token);
     p.dashed_outline(r, t.slot, line::outline, kSlotDash, radius::token);
-    p.text_in(r, {Face::sans, type::tick}, t.ink3, token_text(kind), Align::centre);
+    p.text_in(r, {Face::Sans, type::tick}, t.ink3, token_text(kind), Align::Centre);
   } else if (kind != NormKind::None && stack.is_locked(at)) {
     locked_token(r, kind);
   } else if (kind != NormKind::None) {
@@ -123,7 +123,7 @@ void TokenPainter::held_token(const DiagramLayout& layout) {
   const Rect lifted = centred(at, 37, 23);
   top.shadow(t, lifted, 6);
   top.accent_box(t, lifted, 6);
-  top.text_in(lifted, {Face::bold, type::body}, t.on_accent, token_text(kind), Align::centre);
+  top.text_in(lifted, {Face::Bold, type::body}, t.on_accent, token_text(kind), Align::Centre);
 }
 
 namespace {

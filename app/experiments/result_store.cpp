@@ -95,7 +95,7 @@ struct ResultStore::Shared {
 ResultStore::ResultStore(std::string folder, uint64_t budget)
     : folder_(std::move(folder)), budget_(budget), shared_(std::make_shared<Shared>()) {
   if (folder_.empty()) return;
-  make_folder(folder_, Access::shared, "results");
+  make_folder(folder_, Access::Shared, "results");
   trim();
 }
 
@@ -171,7 +171,7 @@ void ResultStore::trim() {
 }
 
 Merged merge(const std::string& into, const std::vector<std::string>& folders) {
-  make_folder(into, Access::shared, "merge");
+  make_folder(into, Access::Shared, "merge");
   Merged merged;
   std::set<std::string> machines;
   for (const std::string& folder : folders) {

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "app/files/toml.h"
 #include "app/files/input_kinds.h"
+#include "app/files/toml.h"
 #include "engine/core/error.h"
 #include "engine/data/vocabulary.h"
 
@@ -26,7 +26,7 @@ std::string name_of(const std::string& path) {
   return name.empty() ? path : name;
 }
 
-FileLook unusable(std::string words) { return {FileKind::unusable, std::move(words)}; }
+FileLook unusable(std::string words) { return {FileKind::Unusable, std::move(words)}; }
 
 const char* special(mode_t mode) {
   if (S_ISFIFO(mode)) return "a pipe";
@@ -75,9 +75,9 @@ nlohmann::json first_object(const std::string& head) {
 FileLook look_at_json(const nlohmann::json& object) {
   if (object.contains("run") && object.contains("step"))
     return {
-        FileKind::numbers,
+        FileKind::Numbers,
         "A training log (JSON lines): what runs measured, not a text. Open the .toml of its runs instead."};
-  return {FileKind::numbers, "JSON: data of a program, not a text."};
+  return {FileKind::Numbers, "JSON: data of a program, not a text."};
 }
 
 // A configuration under another name: some lines of it are tables of ours.
@@ -106,8 +106,8 @@ FileLook look_at_file(const std::string& path) {
   const nlohmann::json object = first_object(head);
   if (!object.is_null()) return look_at_json(object);
   if (path.ends_with(".toml") || is_config(head, whole))
-    return {FileKind::config, "A configuration: its runs take the place of all that are shown."};
-  return {FileKind::text, "A text: all runs learn from it, from step 0."};
+    return {FileKind::Config, "A configuration: its runs take the place of all that are shown."};
+  return {FileKind::Text, "A text: all runs learn from it, from step 0."};
 }
 
 FileLook look(const std::string& path) {
@@ -118,8 +118,8 @@ FileLook look(const std::string& path) {
                         : fmt::format("{} cannot be read: {}.", path, std::strerror(errno)));
   if (S_ISDIR(status.st_mode)) {
     if (fs::exists(fs::path(path) / "session.json"))
-      return {FileKind::session, "A session that the window kept: it goes on where it stood."};
-    return {FileKind::folder, "A folder."};
+      return {FileKind::Session, "A session that the window kept: it goes on where it stood."};
+    return {FileKind::Folder, "A folder."};
   }
   if (!S_ISREG(status.st_mode))
     return unusable(fmt::format("{} is {}; only regular files are opened.", path, special(status.st_mode)));
@@ -132,17 +132,17 @@ FileLook look_at(const std::string& path) noexcept {
   try {
     return look(path);
   } catch (const std::exception& error) {
-    return {FileKind::unusable, error.what()};
+    return {FileKind::Unusable, error.what()};
   }
 }
 
 OpenedFile read_opened(const std::string& path) noexcept {
   OpenedFile opened{look_at(path), {}};
-  if (opened.look.kind != FileKind::config) return opened;
+  if (opened.look.kind != FileKind::Config) return opened;
   try {
     opened.runs = read_config(path);
   } catch (const std::exception& error) {
-    opened.look = {FileKind::unusable, error.what()};
+    opened.look = {FileKind::Unusable, error.what()};
   }
   return opened;
 }

@@ -11,16 +11,16 @@
 namespace normscope {
 
 enum class FileKind : uint8_t {
-  unusable,  // missing, no regular file, unreadable, or nothing that the window opens
-  folder,
-  session,  // a folder that the window keeps a session in
-  config,   // runs as TOML
-  numbers,  // JSON: could be learned from as text, which is hardly meant
-  text,
+  Unusable,  // missing, no regular file, unreadable, or nothing that the window opens
+  Folder,
+  Session,  // a folder that the window keeps a session in
+  Config,   // runs as TOML
+  Numbers,  // JSON: could be learned from as text, which is hardly meant
+  Text,
 };
 
 struct FileLook {
-  FileKind kind = FileKind::unusable;
+  FileKind kind = FileKind::Unusable;
   std::string words;  // what it is and what opening it does, or why it cannot be opened and what to do
 };
 FileLook look_at(const std::string& path) noexcept;

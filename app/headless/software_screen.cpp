@@ -42,7 +42,7 @@ const Framebuffers& framebuffers() {
 }  // namespace
 
 SoftwareScreen::~SoftwareScreen() {
-  if (state_ != State::ready) return;
+  if (state_ != State::Ready) return;
   ui::release_textures();
   framebuffers().remove(1, &framebuffer_);
   glDeleteTextures(1, &texture_);
@@ -66,8 +66,8 @@ void SoftwareScreen::resize(int width, int height) {
 }
 
 bool SoftwareScreen::show(const ImDrawData& data, uint32_t background) {
-  if (state_ == State::fresh) state_ = prepare() ? State::ready : State::useless;
-  if (state_ == State::useless) return false;
+  if (state_ == State::Fresh) state_ = prepare() ? State::Ready : State::Useless;
+  if (state_ == State::Useless) return false;
   ui::serve_textures();
   raster::rasterise(data, background, image_);
   glBindTexture(GL_TEXTURE_2D, texture_);

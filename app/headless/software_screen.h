@@ -23,7 +23,7 @@ class SoftwareScreen {
   bool prepare();
   void resize(int width, int height);
 
-  enum class State { fresh, ready, useless } state_ = State::fresh;
+  enum class State { Fresh, Ready, Useless } state_ = State::Fresh;
   raster::Image image_;
   unsigned texture_ = 0, framebuffer_ = 0;
   int width_ = 0, height_ = 0;  // of the texture

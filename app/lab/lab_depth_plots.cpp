@@ -40,9 +40,9 @@ void LabScreen::draw_matrix_choice(Frame& f, const Rect& rect, const std::string
 
 void LabScreen::draw_stack_choice(Frame& f, const Rect& rect, const std::string& name) {
   const std::vector<std::string> labels{"decoder", "encoder"};
-  int selected = plot_.side == Side::encoder ? 1 : 0;
+  int selected = plot_.side == Side::Encoder ? 1 : 0;
   if (choice(f.ui, name, rect, labels, selected, "Which stack of the encoder-decoder stands here."))
-    plot_.side = selected == 1 ? Side::encoder : Side::main;
+    plot_.side = selected == 1 ? Side::Encoder : Side::Main;
 }
 
 void LabScreen::depth_hit(const plot::PlotHit& hit, int layers) {
@@ -54,19 +54,18 @@ void LabScreen::draw_by_layer(Frame& f, const Panel& panel, const Rect& rect) {
   std::vector<plot::PlotSpec> shown = plots(f, panel);
   if (shown.empty()) return;
   Painter& p = f.ui.paint();
-  const TextStyle small{Face::sans, type::body};
+  const TextStyle small{Face::Sans, type::body};
   const std::string at = at_step(plot_.step);
   const float at_w = p.text_width(small, at);
-  if (panel.metric && metric_of(panel) == Metric::gradient && !any_both(f.view))
+  if (panel.metric && metric_of(panel) == Metric::Gradient && !any_both(f.view))
     shown.front().sentence.clear();  // stands on the line itself
   CellOptions options = cell_options(panel);
   const bool of_matrix = panel.metric && info(metric_of(panel)).of_matrix;
   const float matrix_w = matrix_width();
   options.right = at_w + (of_matrix ? matrix_w + 16 : 8.f);
-  depth_hit(draw_cell(f.ui, panel.id, rect, shown.front(), cells_, options),
-            most_layers_of(f.view));
+  depth_hit(draw_cell(f.ui, panel.id, rect, shown.front(), cells_, options), most_layers_of(f.view));
   p.text({rect.right() - space::pad, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at,
-         Align::right);
+         Align::Right);
   if (of_matrix)
     draw_matrix_choice(f, {rect.right() - space::pad - at_w - matrix_w - 10, rect.y + 6, matrix_w, 24},
                        std::string("plot/matrix") + panel.lists);
@@ -81,7 +80,7 @@ void LabScreen::triangles_scale(Frame& f, const Rect& bar) {
   for (int i = 0; i < parts; ++i)
     p.fill({bar.x, bar.y + h * static_cast<float>(i), bar.w, h + 0.5f},
            heat_colour(t, 1 - static_cast<float>(i) / static_cast<float>(parts - 1)));
-  const TextStyle tick{Face::mono, type::tick};
+  const TextStyle tick{Face::Mono, type::tick};
   p.text({bar.right() + 6, bar.y + 9}, tick, t.ink3, "1");
   if (bar.h > 46) p.text({bar.right() + 6, bar.centre().y + 4}, tick, t.ink3, ".5");
   p.text({bar.right() + 6, bar.bottom()}, tick, t.ink3, "0");
@@ -90,7 +89,7 @@ void LabScreen::triangles_scale(Frame& f, const Rect& bar) {
 // Title, stack, and the step, or the button that asks for a whole batch beside it.
 Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, const plot::PlotSpec& head) {
   Painter& p = f.ui.paint();
-  const TextStyle small{Face::sans, type::body};
+  const TextStyle small{Face::Sans, type::body};
   const bool whole = of_whole_batch(f.view.runs.front(), plot_.step);
   const bool both = any_both(f.view);  // the list of stacks takes the place of the step
   const std::string at = both    ? (whole ? "whole batch" : "")
@@ -103,14 +102,14 @@ Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, 
   const Rect inner = cell_panel(f.ui, panel.id, rect, head, options);
   if (both)
     draw_stack_choice(f, {right + 8, rect.y + 6, kStackWidth, 24}, std::string("plot/stack") + panel.lists);
-  p.text({right, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at, Align::right);
+  p.text({right, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at, Align::Right);
   if (!whole) batch_button(f, panel, {right - at_w, rect.y + 7, kBatchWidth, 22});
   return inner;
 }
 
 void LabScreen::batch_button(Frame& f, const Panel& panel, const Rect& rect) {
   ButtonOptions look;
-  look.style = {Face::sans, type::tick};
+  look.style = {Face::Sans, type::tick};
   if (button(
           f.ui, std::string(panel.id) + "/batch", rect, "whole batch",
           "The triangles follow one sequence, the same at every step. This measures all of the newest step.",
@@ -124,7 +123,7 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
   const std::string name = panel.id, help = help_of(panel, metric_of(panel));
-  const TextStyle small{Face::sans, type::body};
+  const TextStyle small{Face::Sans, type::body};
   Rect inner = with_panel ? triangles_panel(f, panel, rect, plots.front()) : rect;
   f.ui.mark(name, rect, plots.front().sentence, help);
   const std::string below = "Rows sum to 1 at the start, and to less once branches pull the same way.";
@@ -156,7 +155,7 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
     const plot::PlotHit hit =
         plot::draw_plot(f.ui, fmt::format("{}/{}", name, letter), {x - left, inner.y, width + left, inner.h},
                         plot, cells_.views[name], help);
-    const bool crosses = has_both(f.view.runs[i]) && plot_.side == Side::main;
+    const bool crosses = has_both(f.view.runs[i]) && plot_.side == Side::Main;
     if (hit.hovered) hover_layer_ = static_cast<int>(hit.y) / static_cast<int>(subs_of(crosses).size());
   }
   if (std::any_of(plots.begin(), plots.end(), [](const plot::PlotSpec& s) { return s.heat.has_value(); }))
@@ -175,7 +174,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
     usual.emplace_back(tab->place.tab);
     const MetricInfo& about = info(metric_of(*tab));
     const bool own = !tab->metric || about.metric == *tab->metric;
-    words.emplace_back(own ? tab->place.tab : tab->form == Form::strips ? about.over_time : about.by_layer);
+    words.emplace_back(own ? tab->place.tab : tab->form == Form::Strips ? about.over_time : about.by_layer);
   }
   if (segmented_width(f.ui, words) > head.w) words = usual;
   segmented(f.ui, "plot/tab", controls.take_left(segmented_width(f.ui, words) - 40, 8), words, plot_tab_,
@@ -186,21 +185,21 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
     draw_matrix_choice(f, controls.take_left(matrix_width(), 8), "plot/matrix");
   if (any_both(f.view) && tab.one_stack)
     draw_stack_choice(f, controls.take_left(kStackWidth, 8), "plot/stack");
-  const bool triangles = tab.form == Form::triangles;
+  const bool triangles = tab.form == Form::Triangles;
   const bool whole = triangles && of_whole_batch(f.view.runs.front(), plot_.step);
   if (triangles && !whole) batch_button(f, tab, controls.take_left(kBatchWidth, 8).inset(0, 2));
   const std::string at =
       whole ? fmt::format("whole batch, step {}", grouped(plot_.step)) : at_step(plot_.step);
-  const TextStyle tick{Face::sans, type::tick};
-  const bool of_a_step = triangles || tab.form == Form::layers;
+  const TextStyle tick{Face::Sans, type::tick};
+  const bool of_a_step = triangles || tab.form == Form::Layers;
   if (of_a_step && head.right() - controls.x > f.ui.paint().text_width(tick, at) + 4)
-    f.ui.paint().text_in(head, tick, f.ui.theme().ink3, at, Align::right);
+    f.ui.paint().text_in(head, tick, f.ui.theme().ink3, at, Align::Right);
 }
 
 // The plot of the open tab, and what it showed.
 std::vector<plot::PlotSpec> LabScreen::compact_plot(Frame& f, const Rect& rect, const Panel& panel) {
-  if (panel.form == Form::strips || panel.form == Form::triangles) {
-    if (panel.form == Form::strips)
+  if (panel.form == Form::Strips || panel.form == Form::Triangles) {
+    if (panel.form == Form::Strips)
       draw_strips(f, panel, rect, false);
     else
       draw_triangles(f, panel, rect, false);
@@ -213,7 +212,7 @@ std::vector<plot::PlotSpec> LabScreen::compact_plot(Frame& f, const Rect& rect, 
   if (cells_.turned[name]) turn_axis(plot);
   const plot::PlotHit hit =
       plot::draw_plot(f.ui, name, rect, plot, cells_.views[name], help_of(panel, metric_of(panel)));
-  if (panel.form == Form::layers) {
+  if (panel.form == Form::Layers) {
     depth_hit(hit, most_layers_of(f.view));
   } else {
     if (!plot.handles.empty()) rate_handles(f, hit, plot);

@@ -63,12 +63,12 @@ std::vector<Elsewhere> LabScreen::elsewhere(const ui::Registry& registry, const 
     if (!stands_in(panel, layout_)) continue;
     const std::string name = panel.id;
     add(name + "/menu", "Save or copy this plot, change its axis.");
-    for (const MenuEntry& entry : menu_entries(panel.form == Form::triangles))
+    for (const MenuEntry& entry : menu_entries(panel.form == Form::Triangles))
       add(fmt::format("{}/menu/{}", name, entry.id), entry.help);
     if (panel.metric) add(name + "/quantity", "What this plot shows.");
     for (const PanelControl& own : panel.controls) add(name + std::string(own.name), own.help);
   }
-  if (layout_ != Size::full && left_tab_ != 0)
+  if (layout_ != Size::Full && left_tab_ != 0)
     for (const Elsewhere& control : diagram_controls_) add(control.name, control.help);
   return list;
 }

@@ -15,7 +15,7 @@ struct LabScreen::Frame {
   std::vector<Command>& commands;
   Size size;
   float pad_right = 16;  // of the plots over time, so that their cursors stand in one line
-  bool compact() const { return size == Size::compact; }
+  bool compact() const { return size == Size::Compact; }
 };
 
 }  // namespace normscope::lab

@@ -50,14 +50,14 @@ float own_height(const std::vector<const Panel*>& panels, const Panel& panel, fl
 // The gap below the n-th panel of a column that a hand can drag.
 std::optional<Gap> gap_below(Column column, size_t index) {
   if (index > 1) return {};
-  if (column == Column::time) return index == 0 ? Gap::loss : Gap::rate;
-  return index == 0 ? Gap::first : Gap::second;
+  if (column == Column::Time) return index == 0 ? Gap::Loss : Gap::Rate;
+  return index == 0 ? Gap::First : Gap::Second;
 }
 
 }  // namespace
 
 Metric& LabScreen::metric_of(const Panel& panel) {
-  return metrics_.try_emplace(panel.id, panel.metric.value_or(Metric::gradient)).first->second;
+  return metrics_.try_emplace(panel.id, panel.metric.value_or(Metric::Gradient)).first->second;
 }
 
 std::vector<plot::PlotSpec> LabScreen::plots(Frame& f, const Panel& panel) {
@@ -90,13 +90,13 @@ void LabScreen::draw_column(Frame& f, Rect column, Column which) {
 
 void LabScreen::draw_panel(Frame& f, const Panel& panel, const Rect& rect) {
   switch (panel.form) {
-    case Form::steps:
+    case Form::Steps:
       return draw_steps(f, panel, rect);
-    case Form::strips:
+    case Form::Strips:
       return draw_strips(f, panel, rect, true);
-    case Form::layers:
+    case Form::Layers:
       return draw_by_layer(f, panel, rect);
-    case Form::triangles:
+    case Form::Triangles:
       return draw_triangles(f, panel, rect, true);
   }
 }
@@ -160,7 +160,7 @@ Rect LabScreen::strips_panel(Frame& f, const Panel& panel, const Rect& rect, plo
   const float step = std::min(15.f, 96.f / static_cast<float>(layers));
   const std::string last = fmt::format("{}", layers);
   Painter& p = f.ui.paint();
-  const TextStyle small{Face::sans, type::body};
+  const TextStyle small{Face::Sans, type::body};
   const float squares = step * static_cast<float>(layers), right = rect.right() - space::pad - 38;
   float x = right - p.text_width(small, last) - 6 - squares;
   CellOptions options = cell_options(panel);
@@ -179,8 +179,8 @@ Rect LabScreen::strips_panel(Frame& f, const Panel& panel, const Rect& rect, plo
                       std::string("plot/stack") + panel.lists);
   }
   const float cy = rect.y + space::title_row / 2;
-  p.text({right, cy + 4}, small, f.ui.theme().ink3, last, Align::right);
-  p.text({x - 6, cy + 4}, small, f.ui.theme().ink3, "layer 1", Align::right);
+  p.text({right, cy + 4}, small, f.ui.theme().ink3, last, Align::Right);
+  p.text({x - 6, cy + 4}, small, f.ui.theme().ink3, "layer 1", Align::Right);
   for (int layer = 0; layer < layers; ++layer, x += step)
     depth_square(f.ui, {x, cy - 5, std::max(1.f, step - 2), 10}, layer, layers);
   return inner;
@@ -204,7 +204,7 @@ void LabScreen::draw_strips(Frame& f, const Panel& panel, const Rect& rect, bool
     plot::PlotSpec& plot = plots[i];
     const bool last = i + 1 == plots.size();
     plot.pad_right = with_panel ? f.pad_right : labels;
-    if (plot.y.scale == plot::AxisScale::log) thin_ticks(plot.y, each - plot.pad_top - 4);
+    if (plot.y.scale == plot::AxisScale::Log) thin_ticks(plot.y, each - plot.pad_top - 4);
     const Rect place = inner.take_top(each + (last ? bottom : 0));
     plot.tile.reset();  // stands in the panel's corner, clear of the lines
     const std::string part = fmt::format("{}/{}", name, f.view.runs[i].letter);

@@ -20,7 +20,7 @@ struct Bars {
 };
 
 Bars bars_of(Size size, float window_height) {
-  if (size != Size::compact) return {space::margin, space::gap, 96, 76};
+  if (size != Size::Compact) return {space::margin, space::gap, 96, 76};
   return {8, 6, window_height < 640 ? 52.f : 74.f, 50};
 }
 
@@ -34,9 +34,9 @@ DiagramInput diagram_input(const LabView& view, LabData& data, int step, bool co
 }  // namespace
 
 Size layout_for(Vec size) {
-  if (size.x >= 1600 && size.y >= 1000) return Size::full;
-  if (size.x >= 1400 && size.y >= 840) return Size::medium;
-  return Size::compact;
+  if (size.x >= 1600 && size.y >= 1000) return Size::Full;
+  if (size.x >= 1400 && size.y >= 840) return Size::Medium;
+  return Size::Compact;
 }
 
 void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
@@ -76,11 +76,11 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
       constexpr float kLeast = 420, kMost = 520, kTime = 480, kDepth = 402;
       const SplitRange left{std::round(limited(0.294f * width, kLeast, kMost)), kLeast,
                             std::min(kMost, width - kTime - kDepth - 2 * bars.gap)};
-      draw_left(f, rest.take_left(split(ui, splits_, Gap::left, rest, left), bars.gap));
+      draw_left(f, rest.take_left(split(ui, splits_, Gap::Left, rest, left), bars.gap));
       const SplitRange middle{std::round(std::max(0.391f * width, kTime)), kTime, rest.w - bars.gap - kDepth};
-      const Rect time = rest.take_left(split(ui, splits_, Gap::time, rest, middle), bars.gap);
-      draw_column(f, time, Column::time);
-      draw_column(f, rest, Column::depth);
+      const Rect time = rest.take_left(split(ui, splits_, Gap::Time, rest, middle), bars.gap);
+      draw_column(f, time, Column::Time);
+      draw_column(f, rest, Column::Depth);
     }
   }
   transport_.fork_source = shown_run(diagram_, view);
@@ -109,10 +109,10 @@ void LabScreen::stay_at_measured(const LabView& view) {
 // Left column: what the runs are made of.
 
 void LabScreen::draw_left(Frame& f, Rect column) {
-  if (f.size == Size::full) {
+  if (f.size == Size::Full) {
     constexpr float kDiagram = 500, kSettings = 240, kFewSettings = 156;
     const SplitRange range{column.h - kSettings - space::gap, kDiagram, column.h - kFewSettings - space::gap};
-    const Rect diagram = column.take_top(split(f.ui, splits_, Gap::settings, column, range), space::gap);
+    const Rect diagram = column.take_top(split(f.ui, splits_, Gap::Settings, column, range), space::gap);
     draw_architecture(f, diagram, false);
     draw_settings_panel(f, column, false);
   } else if (left_tab_ == 0) {
@@ -194,8 +194,8 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
   if (switched) {  // the title row has no room for what a change would cost
     const Rect foot = inner.take_bottom(22);
     f.ui.paint().text_in(
-        foot, {Face::sans, type::body}, f.ui.theme().ink3,
-        f.ui.paint().fit({Face::sans, type::body}, settings_note(settings_, f.view), foot.w));
+        foot, {Face::Sans, type::body}, f.ui.theme().ink3,
+        f.ui.paint().fit({Face::Sans, type::body}, settings_note(settings_, f.view), foot.w));
     f.ui.mark("settings/note", foot, settings_note(settings_, f.view), "What a change would do and cost.");
   }
   const int columns = inner.w < 400 ? 1 : 2;

@@ -102,7 +102,7 @@ class LabScreen {
   float over_time_pad_ = 0;   // what the labels of the plots over time needed right of them in the last frame
   int measured_step_ = -1;    // of the whole batch that was seen last
   int left_tab_ = 0;          // medium, compact: diagram or settings
-  Size layout_ = Size::full;  // of the last frame
+  Size layout_ = Size::Full;  // of the last frame
   std::vector<Elsewhere> diagram_controls_;  // as they were when its tab was left
   int plot_tab_ = 0;                         // compact: which plot stands below the loss
 };

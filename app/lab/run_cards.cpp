@@ -19,21 +19,21 @@ bool finite_run(const RunView& run) { return run.state != RunState::NonFinite; }
 
 struct Badge {
   std::string text;
-  BadgeKind kind = BadgeKind::outline;
-  Icon icon = Icon::none;
+  BadgeKind kind = BadgeKind::Outline;
+  Icon icon = Icon::None;
 };
 
 Badge badge_of(const RunView& run, bool brief, bool briefer = false) {
   Badge b{run.badge.empty() ? to_string(run.state) : run.badge};
   switch (run.state) {
     case RunState::Stuck:
-      b.kind = BadgeKind::solid, b.icon = Icon::minus;
+      b.kind = BadgeKind::Solid, b.icon = Icon::Minus;
       break;
     case RunState::NonFinite:
-      b.kind = BadgeKind::error;
+      b.kind = BadgeKind::Error;
       break;
     case RunState::Learning:
-      b.icon = Icon::learning;
+      b.icon = Icon::Learning;
       break;
     case RunState::Training:
     case RunState::WarmingUp:
@@ -50,11 +50,11 @@ void glyph(Ui& ui, Vec at, const RunView& run) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const Colour line = t.runs[static_cast<size_t>(run.letter - 'A')].line;
-  const GlyphSlots slots = glyph_slots(stacks_of(run.spec->model).of(Side::main));
+  const GlyphSlots slots = glyph_slots(stacks_of(run.spec->model).of(Side::Main));
   const float stream = at.y + 31;
   const float left = at.x + 8, right = at.x + 53, roof = at.y + 8;
   const Vec path[] = {{left, stream - 3}, {left, roof + 4},  {left + 4, roof},
-                      {right - 4, roof}, {right, roof + 4}, {right, stream - 3}};
+                      {right - 4, roof},  {right, roof + 4}, {right, stream - 3}};
   p.polyline(path, t.wire, 1.6f);
   p.fill({at.x, stream - 3, 70, 6}, line);
   const Vec head[] = {{at.x + 70, stream - 6.5f}, {at.x + 79, stream}, {at.x + 70, stream + 6.5f}};
@@ -79,8 +79,8 @@ void glyph(Ui& ui, Vec at, const RunView& run) {
 // "norm on stream"; of an encoder-decoder whose stacks differ "norms mixed".
 std::string card_caption(const ModelConfig& model) {
   const Stacks stacks = stacks_of(model);
-  const std::string caption = placement_caption(stacks.of(Side::main));
-  return !stacks.both || caption == placement_caption(stacks.of(Side::encoder)) ? caption : "norms mixed";
+  const std::string caption = placement_caption(stacks.of(Side::Main));
+  return !stacks.both || caption == placement_caption(stacks.of(Side::Encoder)) ? caption : "norms mixed";
 }
 
 std::string written(const std::string& text) {
@@ -110,11 +110,11 @@ void writes_line(Ui& ui, const Rect& line, const RunView& run, bool label) {
   if (label) {
     const std::string lead =
         run.writes_step > 0 ? fmt::format("wrote at {}", grouped(run.writes_step)) : std::string("writes");
-    const float w = p.text_in(rest, {Face::sans, type::body}, t.ink3, lead);
+    const float w = p.text_in(rest, {Face::Sans, type::body}, t.ink3, lead);
     rest.take_left(w + 12);
   }
   rest.take_right(10);
-  const TextStyle mono{Face::mono, type::body};
+  const TextStyle mono{Face::Mono, type::body};
   const float advance = std::max(1.f, p.text_width(mono, "m"));
   const std::string text = line_that_fits(written(run.writes), static_cast<size_t>(rest.w / advance));
   const float w = text.empty() ? 0 : p.text_in(rest, mono, t.ink, text);
@@ -146,7 +146,7 @@ struct Card {
   const CardOptions& options;
   Painter& p;
   const Theme& t;
-  bool compact() const { return options.size == Size::compact; }
+  bool compact() const { return options.size == Size::Compact; }
   bool crowded() const { return view.runs.size() > 3; }
   bool building(const RunView& run) const { return options.building.find(run.letter) != std::string::npos; }
   std::string badge_text(const RunView& run) const {
@@ -161,25 +161,25 @@ struct Card {
     // The loss stands on the right, and the glyph left of it where there is room.
     const std::string loss = loss_text(run),
                       unit = crowded() ? "nats" : "nats per " + (view.unit.empty() ? "token" : view.unit);
-    const TextStyle number{Face::mono, compact() ? 17 : type::run_loss};
+    const TextStyle number{Face::Mono, compact() ? 17 : type::run_loss};
     const float loss_y = card.y + (compact() ? 22 : 32);
     float loss_w = p.text_width(number, loss);
-    p.text({right, loss_y}, number, t.ink, loss, Align::right);
+    p.text({right, loss_y}, number, t.ink, loss, Align::Right);
     if (!compact()) {
-      loss_w = std::max(loss_w, p.text_width({Face::sans, type::tick}, unit));
-      p.text({right, card.y + 49}, {Face::sans, type::tick}, t.ink3, unit, Align::right);
+      loss_w = std::max(loss_w, p.text_width({Face::Sans, type::tick}, unit));
+      p.text({right, card.y + 49}, {Face::Sans, type::tick}, t.ink3, unit, Align::Right);
     }
     right -= loss_w + (compact() ? 6 : 12);
     const float left = card.x + pad + tile_size + (compact() ? 8 : 10);
     Badge badge = badge_of(run, compact() || crowded(), !compact() && crowded());
     if (building(run)) badge = {kBuilding};
-    const TextStyle name_style{Face::bold, compact() ? type::title : type::run_name};
+    const TextStyle name_style{Face::Bold, compact() ? type::title : type::run_name};
     const float text_w =
         std::max(p.text_width(name_style, run.name), badge_width(ui, badge.text, badge.icon, compact()));
     if (!compact() && right - 86 >= left + text_w) {
       glyph(ui, {right - 80, card.y + 8}, run);
       const std::string caption = card_caption(run.spec->model);
-      p.text_in({right - 82, card.y + 47, 84, 16}, {Face::sans, type::tick}, t.ink3, caption);
+      p.text_in({right - 82, card.y + 47, 84, 16}, {Face::Sans, type::tick}, t.ink3, caption);
       right -= 84;
     }
     p.text_in({left, card.y + (compact() ? 8 : 12), right - left, 18}, name_style, t.ink, run.name);
@@ -198,11 +198,11 @@ struct Card {
     p.hairline({card.x + pad, rule}, {card.right() - pad, rule}, t.border);
     const Rect line{card.x + pad, rule + 2, card.w - 2 * pad, card.bottom() - rule - 4};
     if (!finite_run(run))
-      p.text_in(line, {Face::sans, type::body}, t.error, run.note);
+      p.text_in(line, {Face::Sans, type::body}, t.error, run.note);
     else if (run.writes_step == 0)
-      p.text_in(line, {Face::sans, type::body}, t.ink3, "no line was kept of so early a step");
+      p.text_in(line, {Face::Sans, type::body}, t.ink3, "no line was kept of so early a step");
     else if (!run.fork_note.empty() && run.writes.empty())
-      p.text_in(line, {Face::sans, type::body}, t.ink3, run.fork_note);
+      p.text_in(line, {Face::Sans, type::body}, t.ink3, run.fork_note);
     else
       writes_line(ui, line, run, !compact());
   }
@@ -233,12 +233,12 @@ struct Card {
       note = state.preview->note, below = "Drop: D trains" + own_steps();
     else if (held)
       note = "nothing moved yet";
-    p.text_in(text, {Face::bold, type::run_name}, t.ink, title);
-    p.text_in(text.moved(0, 22), {Face::sans, type::body}, t.ink2, note);
+    p.text_in(text, {Face::Bold, type::run_name}, t.ink, title);
+    p.text_in(text.moved(0, 22), {Face::Sans, type::body}, t.ink2, note);
     if (!options.writes) return;
     const float rule = card.y + (compact() ? 50 : 64);
     p.hairline({card.x + pad, rule}, {card.right() - pad, rule}, held ? t.strong : t.border);
-    p.text_in({card.x + pad, rule + 2, card.w - 2 * pad, card.bottom() - rule - 4}, {Face::sans, type::body},
+    p.text_in({card.x + pad, rule + 2, card.w - 2 * pad, card.bottom() - rule - 4}, {Face::Sans, type::body},
               t.ink2, below);
   }
 
@@ -250,8 +250,8 @@ struct Card {
     tile(ui, {card.x + pad, card.y + (compact() ? 10 : space::pad), size, size}, 3);
     const Rect text{card.x + pad + size + 10, card.y + (compact() ? 8 : 12), card.w - pad * 2 - size - 10,
                     18};
-    p.text_in(text, {Face::bold, compact() ? type::title : type::run_name}, t.ink, fork_title(state, view));
-    p.text_in(text.moved(0, compact() ? 18 : 22), {Face::sans, type::body}, t.ink2,
+    p.text_in(text, {Face::Bold, compact() ? type::title : type::run_name}, t.ink, fork_title(state, view));
+    p.text_in(text.moved(0, compact() ? 18 : 22), {Face::Sans, type::body}, t.ink2,
               state.preview ? state.preview->note + ", replaces D" : "nothing moved yet");
   }
 };
@@ -270,10 +270,10 @@ void draw_run_cards(Ui& ui, DiagramState& state, const LabView& view, const Rect
                     const CardOptions& options) {
   Card card{ui, view, options, ui.paint(), ui.theme()};
   const bool has_d = find_run(view, 'D') >= 0;
-  const float gap = options.size == Size::compact ? 6 : space::gap;
+  const float gap = options.size == Size::Compact ? 6 : space::gap;
   Rect rest = area;
   if (!has_d) {
-    const float width = options.size == Size::full ? kEmptyWide : kEmptySquare;
+    const float width = options.size == Size::Full ? kEmptyWide : kEmptySquare;
     const Rect place = rest.take_right(width, gap);
     card.empty(place, state);
     ui.mark("run/D", place, state.preview ? state.preview->note : "",

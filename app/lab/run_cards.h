@@ -12,7 +12,7 @@
 namespace normscope::lab {
 
 struct CardOptions {
-  Size size = Size::full;
+  Size size = Size::Full;
   bool writes = true;    // the line of sampled text (compact windows below 640 have no room)
   std::string building;  // letters of the runs that are being built for a setting
 };

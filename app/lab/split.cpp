@@ -28,7 +28,7 @@ constexpr GapWords kGaps[] = {{"split/diagram and plots", true},
                               {"split/learning rate and gradient", false},
                               {"split/first and second plot by layer", false},
                               {"split/second and third plot by layer", false}};
-static_assert(std::size(kGaps) == static_cast<size_t>(Gap::count));
+static_assert(std::size(kGaps) == static_cast<size_t>(Gap::Count));
 
 }  // namespace
 

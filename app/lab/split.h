@@ -10,10 +10,10 @@
 
 namespace normscope::lab {
 
-enum class Gap : uint8_t { left, time, settings, loss, rate, first, second, count };
+enum class Gap : uint8_t { Left, Time, Settings, Loss, Rate, First, Second, Count };
 
 // Of the room that the two sides of a gap share; 0: the layout's own place.
-using Splits = std::array<float, static_cast<size_t>(Gap::count)>;
+using Splits = std::array<float, static_cast<size_t>(Gap::Count)>;
 
 // Logical px of the side before the gap, which reaches from `least` to `most`.
 struct SplitRange {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <utility>
 
-#include "app/view/shortcuts.h"
 #include "app/lab/timeline_labels.h"
 #include "app/ui/widgets.h"
+#include "app/view/shortcuts.h"
 
 namespace normscope::lab {
 namespace {
@@ -27,7 +27,7 @@ int tick_distance(int steps, float width) {
 }
 
 constexpr const char* kPlayOn = "play on from here";
-constexpr TextStyle kEventStyle{Face::sans, type::body};
+constexpr TextStyle kEventStyle{Face::Sans, type::body};
 
 struct Timeline {
   Ui& ui;
@@ -65,22 +65,22 @@ struct Timeline {
   void track() {
     p.fill(bar, t.trough, bar.h / 2);
     if (view.step > 0) p.fill({bar.x, bar.y, x_of(view.step) - bar.x, bar.h}, t.ink2, bar.h / 2);
-    if (size == Size::compact) return;
+    if (size == Size::Compact) return;
     const int distance = tick_distance(last, bar.w);
-    const TextStyle style{Face::mono, type::tick};
+    const TextStyle style{Face::Mono, type::tick};
     for (int step = 0; step <= last; step += distance) {
       const std::string text = grouped(step);
       if (step != 0 && last - step < distance / 2 && step != last) continue;
-      const Align align = step == 0 ? Align::left : step == last ? Align::right : Align::centre;
+      const Align align = step == 0 ? Align::Left : step == last ? Align::Right : Align::Centre;
       p.text({x_of(step), bar.bottom() + 17}, style, t.ink3, text, align);
     }
-    if (last % distance) p.text({bar.right(), bar.bottom() + 17}, style, t.ink3, grouped(last), Align::right);
+    if (last % distance) p.text({bar.right(), bar.bottom() + 17}, style, t.ink3, grouped(last), Align::Right);
   }
 
   void events(float playhead) {
     std::vector<TimelineMark> marks = timeline_marks(view);
     std::erase_if(marks, [&](const TimelineMark& mark) { return mark.step > last; });
-    if (size != Size::compact) {
+    if (size != Size::Compact) {
       TimelineRoom room{bar, playhead, playhead - room_left, playhead + room_right, {}};
       for (int step : state.bookmarks) room.bookmarks.push_back(x_of(step));
       const std::vector<TimelineLabel> labels = place_timeline_labels(
@@ -110,11 +110,11 @@ struct Timeline {
   void bookmarks() {
     std::optional<int> chosen;
     for (int step : state.bookmarks) {
-      const Vec at{x_of(std::min(step, last)), bar.y - (size == Size::compact ? 10.f : 22.f)};
+      const Vec at{x_of(std::min(step, last)), bar.y - (size == Size::Compact ? 10.f : 22.f)};
       const Hit hit =
           ui.hit(fmt::format("timeline/bookmark/{}", step), centred(at, 24, 18), fmt::format("{}", step),
                  "A bookmark. Click to go there; press B there to remove it.");
-      draw_icon(p, Icon::bookmark, at, 15, hit.hovered ? t.ink : t.ink2);
+      draw_icon(p, Icon::Bookmark, at, 15, hit.hovered ? t.ink : t.ink2);
       if (hit.clicked) chosen = step;
     }
     if (chosen) pin_cursor(state, view, *chosen);
@@ -125,8 +125,8 @@ struct Timeline {
     const int step = cursor_step(state, view);
     const auto source = static_cast<size_t>(std::max(state.fork_source, 0));
     if (!state.pinned_step || source >= view.runs.size() || step > view.runs[source].step) return {};
-    if (size == Size::compact) return Rect{std::min(x + 5, bar.right() - 12), bar.y - 20, 20, 18};
-    const float w = p.text_width({Face::sans, type::tick}, kPlayOn) + 24;
+    if (size == Size::Compact) return Rect{std::min(x + 5, bar.right() - 12), bar.y - 20, 20, 18};
+    const float w = p.text_width({Face::Sans, type::tick}, kPlayOn) + 24;
     const bool right = x + 26 + w <= bar.right() + 8;
     (right ? room_right : room_left) += w + 4;
     return Rect{right ? x + 26 : x - 26 - w, bar.y - 30, w, 18};
@@ -139,23 +139,23 @@ struct Timeline {
         "the others.",
         run.letter, cursor_step(state, view));
     ButtonOptions options;
-    options.style = {Face::sans, type::tick};
-    const bool pressed = size == Size::compact ? icon_button(ui, "timeline/fork", place, Icon::play, help)
+    options.style = {Face::Sans, type::tick};
+    const bool pressed = size == Size::Compact ? icon_button(ui, "timeline/fork", place, Icon::Play, help)
                                                : button(ui, "timeline/fork", place, kPlayOn, help, options);
     if (pressed) commands.emplace_back(ForkFrom{state.fork_source, cursor_step(state, view)});
   }
 
   void playhead(float x) {
     const float cy = bar.centre().y;
-    if (size == Size::compact) {
+    if (size == Size::Compact) {
       p.line({x, cy - 14}, {x, cy + 10}, t.ink, 1.6f);
     } else {
       const std::string text = grouped(cursor_step(state, view));
-      const float w = std::max(34.f, p.text_width({Face::mono_medium, type::body}, text) + 14);
+      const float w = std::max(34.f, p.text_width({Face::MonoMedium, type::body}, text) + 14);
       Rect flag{std::clamp(x - w / 2, bar.x - 8, bar.right() - w + 8), bar.y - 30, w, 18};
       p.line({x, flag.bottom()}, {x, cy + 9}, t.ink, 1.6f);
       p.accent_box(t, flag, 4);
-      p.text_in(flag, {Face::mono_medium, type::body}, t.on_accent, text, Align::centre);
+      p.text_in(flag, {Face::MonoMedium, type::body}, t.on_accent, text, Align::Centre);
     }
     p.accent_disc(t, {x, cy}, 7);
   }
@@ -164,7 +164,7 @@ struct Timeline {
 void clock_line(Ui& ui, const Rect& line, const LabView& view, bool clock) {
   Painter& p = ui.paint();
   const Colour ink = ui.theme().ink2;
-  const TextStyle style{Face::sans, type::tick};
+  const TextStyle style{Face::Sans, type::tick};
   const bool known = clock && view.seconds_per_step > 0;
   const std::string ms =
       known ? fmt::format("{:.1f} ms per step", view.seconds_per_step * 1000) : "– ms per step";
@@ -197,8 +197,8 @@ void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect
             "How many steps the runs take. Drag or type; more continues, fewer stops early. At its end play "
             "brings as many again.",
             options);
-  if (change == Change::done) commands.emplace_back(SetBudget{static_cast<int>(std::lround(state.budget))});
-  if (change == Change::none) state.budget = view.budget;
+  if (change == Change::Done) commands.emplace_back(SetBudget{static_cast<int>(std::lround(state.budget))});
+  if (change == Change::None) state.budget = view.budget;
 }
 
 // Every run has made all steps of the budget: play goes on for as many again.
@@ -219,12 +219,12 @@ void pace_menu(Ui& ui, TransportState& state, const LabView& view, const Rect& c
   const Hit hit = ui.hit(kName, counter, fmt::format("{} of {}", view.step, view.budget),
                          "The newest step, of the budget. Click to set the budget and the speed.");
   if (hit.hovered) ui.paint().outline(counter, ui.theme().border, 1, radius::field);
-  draw_icon(ui.paint(), Icon::chevron_down, {counter.right() - 9, counter.centre().y}, 12, ui.theme().ink3);
+  draw_icon(ui.paint(), Icon::ChevronDown, {counter.right() - 9, counter.centre().y}, 12, ui.theme().ink3);
   if (hit.clicked || std::exchange(state.open_pace, false)) ui.open_popup(kName);
   const Rect list{counter.x - 8, counter.y - 126, 262, 116};
   if (!ui.begin_popup(kName, list)) return;
   Rect rest = list.inset(12, 10);
-  const TextStyle plain{Face::sans, type::body};
+  const TextStyle plain{Face::Sans, type::body};
   Rect budget = rest.take_top(28, 6), speed = rest.take_top(28, 6);
   ui.paint().text_in(budget.take_left(56), plain, ui.theme().ink2, "Budget");
   budget_field(ui, state, view, budget.take_left(110, 8).inset(0, 2), commands);
@@ -247,16 +247,16 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
   ButtonOptions plain, primary;
   primary.primary = true;
   const float h = compact ? 28 : 30, big = compact ? 34 : 36;
-  if (icon_button(ui, "transport/first", centred({x + 17, cy}, 34, h), Icon::first,
+  if (icon_button(ui, "transport/first", centred({x + 17, cy}, 34, h), Icon::First,
                   "Look at step 0: the cursor goes there, the runs stay as they are.", plain))
     pin_cursor(state, view, 0);
-  if (icon_button(ui, "transport/reset", centred({x + 155, cy}, 34, h), Icon::reset,
+  if (icon_button(ui, "transport/reset", centred({x + 155, cy}, 34, h), Icon::Reset,
                   "Train again from step 0 with the same seed; undo brings the runs back. Shift: with a new "
                   "seed.",
                   plain))
     commands.emplace_back(Reset{ui.shift()}), state.pinned_step.reset();
   if (at_end(view)) {  // an offer in the place of play and step
-    primary.style = {Face::bold, type::body};
+    primary.style = {Face::Bold, type::body};
     const std::string more = fmt::format("{} more", grouped(view.portion));
     if (button(ui, "transport/play", {x + 40, cy - big / 2, 86, big}, more,
                fmt::format("The budget is reached. All runs go on for {} more steps (Space).",
@@ -266,11 +266,11 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
     return;
   }
   if (icon_button(ui, "transport/play", centred({x + 63, cy}, 46, big),
-                  view.playing ? Icon::pause : Icon::play, "Train or pause all runs together (Space).",
+                  view.playing ? Icon::Pause : Icon::Play, "Train or pause all runs together (Space).",
                   primary, view.playing ? "playing" : "paused")) {
     play_or_pause(view, commands);
   }
-  if (icon_button(ui, "transport/step", centred({x + 109, cy}, 34, h), Icon::step,
+  if (icon_button(ui, "transport/step", centred({x + 109, cy}, 34, h), Icon::Step,
                   "One step of every run (Right).", plain))
     commands.emplace_back(StepOnce{}), state.pinned_step.reset();
 }
@@ -305,16 +305,16 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
   const Theme& t = ui.theme();
   p.fill(rect, t.panel);
   p.hairline({rect.x, rect.y}, {rect.right(), rect.y}, t.border);
-  const bool compact = size == Size::compact;
+  const bool compact = size == Size::Compact;
   const float cy = compact ? rect.centre().y : rect.y + 38;
   buttons(ui, state, view, rect.x + 14, cy, compact, commands);
 
   float x = rect.x + 190;
-  const TextStyle counter{Face::mono, type::counter}, plain{Face::sans, type::body};
+  const TextStyle counter{Face::Mono, type::counter}, plain{Face::Sans, type::body};
   const std::string now = grouped(view.step);
   Rect bar;
   if (compact) {
-    const float w = p.text({x, cy + 6}, {Face::mono, type::figure}, t.ink, now);
+    const float w = p.text({x, cy + 6}, {Face::Mono, type::figure}, t.ink, now);
     const float of = p.text({x + w + 6, cy + 5}, plain, t.ink3, fmt::format("/ {}", grouped(view.budget)));
     ui.mark("transport/counter", {x, cy - 12, w + of + 6, 24}, now, "The newest step, of the budget.");
     pace_menu(ui, state, view, {x - 6, cy - 14, w + of + 34, 28}, clock, commands);
@@ -327,7 +327,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
     const float w = p.text({x, base}, counter, t.ink, now);
     ui.mark("transport/counter", {x, base - 18, w, 22}, now, "The newest step.");
     const float of = p.text({x + w + 9, base}, plain, t.ink3, "of");
-    const float budget_w = std::max(46.f, p.text_width({Face::mono, type::body}, grouped(view.budget)) + 22);
+    const float budget_w = std::max(46.f, p.text_width({Face::Mono, type::body}, grouped(view.budget)) + 22);
     const Rect budget{x + w + of + 18, base - 16, budget_w, 22};
     budget_field(ui, state, view, budget, commands);
     p.text({budget.right() + 8, base}, plain, t.ink3, "steps");
@@ -347,16 +347,16 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
 }
 
 void transport_keys(Ui& ui, TransportState& state, const LabView& view, std::vector<Command>& commands) {
-  if (shell::pressed(ui, shell::Act::play)) play_or_pause(view, commands);
-  if (shell::pressed(ui, shell::Act::step)) {
+  if (shell::pressed(ui, shell::Act::Play)) play_or_pause(view, commands);
+  if (shell::pressed(ui, shell::Act::Step)) {
     if (state.pinned_step)
       step_cursor(state, view, 1);
     else
       commands.emplace_back(StepOnce{});
   }
-  if (shell::pressed(ui, shell::Act::back)) step_cursor(state, view, -1);
-  if (shell::pressed(ui, shell::Act::newest)) state.pinned_step.reset();
-  if (shell::pressed(ui, shell::Act::bookmark)) toggle_bookmark(state, cursor_step(state, view));
+  if (shell::pressed(ui, shell::Act::Back)) step_cursor(state, view, -1);
+  if (shell::pressed(ui, shell::Act::Newest)) state.pinned_step.reset();
+  if (shell::pressed(ui, shell::Act::Bookmark)) toggle_bookmark(state, cursor_step(state, view));
 }
 
 }  // namespace normscope::lab

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <set>
 
-#include "app/view/glossary.h"
 #include "app/course/terms.h"
 #include "app/ui/widgets.h"
+#include "app/view/glossary.h"
 
 namespace normscope::lessons {
 namespace {
@@ -23,7 +23,7 @@ constexpr float kParagraph = 14, kTile = 18, kPillPad = 20, kDisplayIndent = 24;
 struct Token {
   const Inline* from = nullptr;
   std::string text;
-  TextStyle style{Face::sans, type::prose};
+  TextStyle style{Face::Sans, type::prose};
   tex::Layout formula;
   const shell::Term* term = nullptr;  ///< explained by the glossary, and the first of it on the page
   float width = 0;
@@ -62,7 +62,7 @@ class Column {
       case Block::Kind::Heading:
         if (draw_) ui_.paint().hairline({rect_.x, y_}, {rect_.right(), y_}, t.border);
         y_ += 12, small_ = true;
-        paragraph(inlines, rect_.x, {Face::bold, type::title}, 22);
+        paragraph(inlines, rect_.x, {Face::Bold, type::title}, 22);
         y_ -= 8;
         return;
       case Block::Kind::Display:
@@ -77,7 +77,7 @@ class Column {
   }
 
   // After a heading ("Limits") the text is small print.
-  TextStyle body() const { return {Face::sans, small_ ? type::title : type::prose}; }
+  TextStyle body() const { return {Face::Sans, small_ ? type::title : type::prose}; }
   float line_height() const { return small_ ? 21.f : context_.line; }
 
   void display(const std::vector<Inline>& inlines) {
@@ -90,8 +90,8 @@ class Column {
     if (rest.empty()) return;
     // Words behind the formula, on its line when they fit, below it otherwise.
     const std::set<const shell::Term*> used = used_;
-    const std::vector<Token> tokens = tokens_of(rest, {Face::sans, type::title});
-    const float gap = ui_.paint().text_width({Face::sans, type::title}, " ");
+    const std::vector<Token> tokens = tokens_of(rest, {Face::Sans, type::title});
+    const float gap = ui_.paint().text_width({Face::Sans, type::title}, " ");
     float width = 0;
     for (const Token& token : tokens) width += token.width + gap;
     if (x + width <= rect_.right()) {
@@ -103,7 +103,7 @@ class Column {
       }
     } else {
       y_ = top + height, used_ = used;
-      paragraph(rest, rect_.x + kDisplayIndent, {Face::sans, type::title}, 21);
+      paragraph(rest, rect_.x + kDisplayIndent, {Face::Sans, type::title}, 21);
     }
   }
 
@@ -124,14 +124,14 @@ class Column {
       } else if (piece.kind == Kind::Tile) {
         token.width = kTile;
       } else if (piece.kind == Kind::Drag) {
-        token.style = {Face::mono, type::run_name};
+        token.style = {Face::Mono, type::run_name};
         token.text = context_.knob(*context_.lesson->knob(piece.text));
         token.width = ui_.paint().text_width(token.style, token.text) + 2 * kPillPad;
       } else if (piece.kind == Kind::Sample) {
         sample(piece, tokens);
         continue;
       } else {
-        token.style = {Face::mono, style.px * 0.94f};
+        token.style = {Face::Mono, style.px * 0.94f};
         token.text = context_.text(piece);
         token.width = ui_.paint().text_width(token.style, token.text);
       }
@@ -184,7 +184,7 @@ class Column {
 
   void words(const Inline& piece, std::string_view rest, TextStyle style, std::vector<Token>& tokens,
              bool& space) const {
-    if (piece.strong) style.face = Face::bold;
+    if (piece.strong) style.face = Face::Bold;
     while (!rest.empty()) {
       const size_t blank = rest.find(' ');
       if (blank == 0) {
@@ -206,7 +206,7 @@ class Column {
   void sample(const Inline& piece, std::vector<Token>& tokens) const {
     const std::string text = context_.text(piece);
     std::string_view rest = text;
-    const TextStyle style{Face::mono, type::body};
+    const TextStyle style{Face::Mono, type::body};
     while (!rest.empty()) {
       const size_t blank = rest.find(' ');
       Token token;
@@ -280,7 +280,7 @@ class Column {
     else
       p.fill(rect, t.accent_soft, radius::field);
     const Colour ink = context_.can_drag ? t.on_accent : t.ink;
-    p.text_in(rect, token.style, ink, token.text, Align::centre);
+    p.text_in(rect, token.style, ink, token.text, Align::Centre);
     for (const float side : {-1.f, 1.f}) {
       const Vec c{rect.centre().x + side * (rect.w / 2 - 9), rect.centre().y};
       const Vec points[] = {{c.x - side * 2, c.y - 4}, {c.x + side * 2, c.y}, {c.x - side * 2, c.y + 4}};

@@ -6,8 +6,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "app/files/input_kinds.h"
 #include "app/course/check.h"
+#include "app/files/input_kinds.h"
 #include "engine/io/atomic_file.h"
 
 namespace normscope::lessons {
@@ -114,8 +114,8 @@ std::optional<MeasureState> Kept::load(const Lesson& lesson, const Changes& chan
 void Kept::save(const Lesson& lesson, const MeasureState& state) const {
   if (folder_.empty()) return;
   try {
-    make_folder(folder_, Access::own, "lesson");
-    write_file(path_of(lesson, state.changes), to_json(state).dump() + "\n", "lesson", Access::own);
+    make_folder(folder_, Access::Own, "lesson");
+    write_file(path_of(lesson, state.changes), to_json(state).dump() + "\n", "lesson", Access::Own);
     thin_out(lesson);
   } catch (const std::exception&) {
   }

@@ -54,7 +54,7 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
   const bool cards = predicts_by_cards(), strip = has_strip();
   const Figure& figure = figure_shown();
   const std::string note = note_of(figure);
-  const TextStyle small{Face::sans, type::body};
+  const TextStyle small{Face::Sans, type::body};
   constexpr float kTitle = 29, kLine = 18;
   Rect head = rest.take_top(kTitle + p.wrapped_height(rest.w, small, note, kLine) + 1, compact ? 4.f : 12.f);
   p.text_wrapped({head.x, head.y + kTitle, head.w, 0}, small, t.ink2, note, kLine);
@@ -68,7 +68,7 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
     segmented(ui, "lesson/figure", place, tabs, figure_[static_cast<size_t>(step_)],
               "Which measurement is shown.");
   }
-  p.text_in(head.take_top(24, 2), {Face::bold, type::figure}, t.ink,
+  p.text_in(head.take_top(24, 2), {Face::Bold, type::figure}, t.ink,
             cards ? "Put them in order" : figure.title);
   const float rows = static_cast<float>(lesson()->runs.size());
   const bool slider = step_ == StepKind::Predict && lesson()->prediction.kind == Prediction::Kind::Value;
@@ -88,9 +88,9 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
   else if (slider) {
     const Prediction& q = lesson()->prediction;
     const Rect words = foot.take_top(20, 6);
-    p.text_in(words, {Face::bold, type::title}, t.ink, "Your prediction");
-    p.text_in(words, {Face::mono, type::run_name}, t.ink,
-              ui::number(value_, 3) + (q.unit.empty() ? "" : " " + q.unit), Align::right);
+    p.text_in(words, {Face::Bold, type::title}, t.ink, "Your prediction");
+    p.text_in(words, {Face::Mono, type::run_name}, t.ink,
+              ui::number(value_, 3) + (q.unit.empty() ? "" : " " + q.unit), Align::Right);
     double v = value_;
     const bool hand = draw_slider(ui, foot, "lesson/slider", v, {q.low, q.high, q.step, q.values, q.unit},
                                   "Your prediction: drag, or use the arrow keys.");
@@ -110,10 +110,10 @@ void shares_scale(Ui& ui, const Rect& bar) {
   for (int i = 0; i < kParts; ++i)
     p.fill({bar.x, bar.y + h * static_cast<float>(i), bar.w, h + 0.5f},
            heat_colour(t, 1 - static_cast<float>(i) / (kParts - 1)));
-  const TextStyle tick{Face::mono, type::tick};
-  p.text({bar.x - 6, bar.y + 9}, tick, t.ink3, "1", Align::right);
-  p.text({bar.x - 6, bar.centre().y + 4}, tick, t.ink3, ".5", Align::right);
-  p.text({bar.x - 6, bar.bottom()}, tick, t.ink3, "0", Align::right);
+  const TextStyle tick{Face::Mono, type::tick};
+  p.text({bar.x - 6, bar.y + 9}, tick, t.ink3, "1", Align::Right);
+  p.text({bar.x - 6, bar.centre().y + 4}, tick, t.ink3, ".5", Align::Right);
+  p.text({bar.x - 6, bar.bottom()}, tick, t.ink3, "0", Align::Right);
 }
 
 }  // namespace
@@ -150,8 +150,8 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
     plot.labels_inside = false, plot.pad_right = size_ == Size::Compact ? kLabelRoomCompact : kLabelRoom,
     plot.pad_left = 54, plot.pad_bottom = 44, plot.pad_top = 30;
   if (map && !plot.heat) {
-    ui.paint().text_in(rect, {Face::sans, type::title}, ui.theme().ink3,
-                       "not measured yet: the runs are trained first", Align::centre);
+    ui.paint().text_in(rect, {Face::Sans, type::title}, ui.theme().ink3,
+                       "not measured yet: the runs are trained first", Align::Centre);
     return ui.mark("lesson/plot", rect, "", "The figure of this step.");
   }
   const bool sketching = predicting && q.kind == Prediction::Kind::Draw;
@@ -166,9 +166,9 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   }
   if (!map) {
     const Rect area = plot::plot_area(plot, rect);
-    ui.paint().text({area.right(), area.bottom() + 38}, {Face::sans, type::body}, ui.theme().ink3,
-                    figure.x.label, Align::right);
-    ui.paint().text({rect.x, area.y - 16}, {Face::sans, type::tick}, ui.theme().ink3, figure.y.label);
+    ui.paint().text({area.right(), area.bottom() + 38}, {Face::Sans, type::body}, ui.theme().ink3,
+                    figure.x.label, Align::Right);
+    ui.paint().text({rect.x, area.y - 16}, {Face::Sans, type::tick}, ui.theme().ink3, figure.y.label);
   }
   if (step_ == StepKind::Compare && !data.drawn_x.empty() && measured_) draw_gap(ui, rect, plot);
 }
@@ -196,7 +196,7 @@ void Player::draw_runs(Ui& ui, Rect rect) {
     Rect row = rect.take_top(kRunRow);
     const bool mine = drawn && drawn->run == run.id;
     tile(ui, {row.x, row.y + 5, 20, 20}, run.id[0] - 'A', !locked && !mine);
-    const float w = p.text_in({row.x + 30, row.y, 200, row.h}, {Face::bold, type::title}, t.ink,
+    const float w = p.text_in({row.x + 30, row.y, 200, row.h}, {Face::Bold, type::title}, t.ink,
                               run_label(*lesson(), run.id, changes));
     const bool buttons = drawn && step_ == StepKind::Predict && !locked;
     const char* own =
@@ -212,7 +212,7 @@ void Player::draw_runs(Ui& ui, Rect rect) {
     }
     const float from = row.x + 30 + std::max(w, 150.f) + 14,
                 room = row.right() - from - (buttons ? 192.f : 0.f);
-    if (room > 60) p.text_in({from, row.y, room, row.h}, {Face::sans, type::body}, t.ink2, words);
+    if (room > 60) p.text_in({from, row.y, room, row.h}, {Face::Sans, type::body}, t.ink2, words);
   }
   if (step_ == StepKind::Run && state->lesson == lesson()->id) {
     const Rect bar{rect.right() - 160, rect.y - 22, 160, 6};
@@ -220,7 +220,7 @@ void Player::draw_runs(Ui& ui, Rect rect) {
       p.fill(bar, t.trough, 3),
           p.fill({bar.x, bar.y, bar.w * static_cast<float>(state->share), bar.h}, t.ink, 3);
     if (!state->error.empty())
-      p.text_in({rect.x + 320, rect.y - 30, rect.w - 320, 24}, {Face::sans, type::body}, t.error,
+      p.text_in({rect.x + 320, rect.y - 30, rect.w - 320, 24}, {Face::Sans, type::body}, t.error,
                 state->error);
     ui.mark("lesson/measuring", bar,
             state->running ? state->doing
@@ -238,7 +238,7 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   if (step_ == StepKind::Explain && lesson()->puzzle) {
     Rect row = rect.take_top(36, 12);
     const std::string words = (solved_ ? "Solved. " : "Puzzle. ") + lesson()->puzzle->text;
-    p.text_wrapped(row, {Face::sans, type::body}, t.ink, words, 17);
+    p.text_wrapped(row, {Face::Sans, type::body}, t.ink, words, 17);
     ui.mark("lesson/puzzle", row, solved_ ? "solved" : "open",
             "A question to be answered with a run of your own.");
   }
@@ -246,7 +246,7 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   const Knob& knob = lesson()->knobs.back();
   Rect head = rect.take_top(24, 8);
   tile(ui, {head.x, head.y + 2, 20, 20}, knob.run[0] - 'A');
-  p.text_in({head.x + 30, head.y, head.w - 160, head.h}, {Face::bold, type::title}, t.ink, knob.label);
+  p.text_in({head.x + 30, head.y, head.w - 160, head.h}, {Face::Bold, type::title}, t.ink, knob.label);
   Rect place = rect;
   ButtonOptions options;
   options.enabled = !state->running;

@@ -17,7 +17,7 @@ void Player::draw_stepper(Ui& ui, Rect rect) {
   for (StepKind kind : kSteps) {
     const int index = static_cast<int>(kind), now = static_cast<int>(step_);
     const bool open = index <= progress.step, current = index == now, passed = index < now;
-    const TextStyle style{current ? Face::bold : Face::sans, type::run_name};
+    const TextStyle style{current ? Face::Bold : Face::Sans, type::run_name};
     const float words = p.text_width(style, label(kind));
     const Rect box{x, cy - r, 2 * r + 10 + words, 2 * r};
     HitOptions options;
@@ -41,8 +41,8 @@ void Player::draw_stepper(Ui& ui, Rect rect) {
       const Vec points[] = {{c.x - 5, c.y}, {c.x - 1, c.y + 4}, {c.x + 5, c.y - 4}};
       p.polyline(points, t.on_inverse, 2);
     } else {
-      p.text_in(centred(c, 2 * r, 2 * r), {Face::bold, type::title}, current ? t.on_accent : t.ink3,
-                std::to_string(index + 1), Align::centre);
+      p.text_in(centred(c, 2 * r, 2 * r), {Face::Bold, type::title}, current ? t.on_accent : t.ink3,
+                std::to_string(index + 1), Align::Centre);
     }
     p.text_in({x + 2 * r + 10, cy - r, words + 2, 2 * r}, style,
               current  ? t.ink
@@ -89,7 +89,7 @@ void Player::draw_hint(Ui& ui, const Rect& left) {
              : state->running                                                ? state->doing
              : progress_.of(lesson()->id).skipped                            ? "Without a prediction"
                                                   : "Prediction saved for next time";
-    ui.paint().text_in(left, {Face::sans, type::body}, ui.theme().ink3, hint);
+    ui.paint().text_in(left, {Face::Sans, type::body}, ui.theme().ink3, hint);
   }
 }
 

@@ -26,7 +26,7 @@ std::optional<ToLab> Player::draw(Ui& ui, const Rect& area) {
     const Rect content = panel(ui, rest, {"Lessons", "", "", 0, false});
     const std::string why =
         course_.broken.empty() ? "There are no lessons beside the program." : course_.broken[0].error;
-    ui.paint().text_wrapped(content, {Face::sans, type::title}, ui.theme().ink2, why, 20);
+    ui.paint().text_wrapped(content, {Face::Sans, type::title}, ui.theme().ink2, why, 20);
     ui.mark("lesson/none", rest, why, "Why there is no course.");
     return to_lab;
   }
@@ -67,8 +67,8 @@ void mark(Painter& p, const Theme& t, Vec c, float r, const LessonProgress& prog
   const float share = static_cast<float>(progress.step) / 4 + (progress.committed ? 0.05f : 0);
   if (share > 0) p.arc(c, r, -1.5708f, -1.5708f + 6.2832f * share, t.ink, 2.2f);
   if (with_number)
-    p.text_in(centred(c, 2 * r, 2 * r), {Face::mono, type::tick}, t.ink2, std::to_string(number),
-              Align::centre);
+    p.text_in(centred(c, 2 * r, 2 * r), {Face::Mono, type::tick}, t.ink2, std::to_string(number),
+              Align::Centre);
 }
 
 }  // namespace
@@ -91,9 +91,9 @@ void Player::draw_list_items(Ui& ui, Rect rest) {
     mark(p, t, {narrow ? row.centre().x : row.x + 18, row.centre().y}, 8.5f, progress, l.number, narrow);
     if (!narrow) {
       const Rect words{row.x + 38, row.y + 7, row.w - 44, row.h - 14};
-      p.text_in({words.x, words.y, words.w, 20}, {i == current_ ? Face::bold : Face::sans, type::title},
+      p.text_in({words.x, words.y, words.w, 20}, {i == current_ ? Face::Bold : Face::Sans, type::title},
                 i == current_ ? t.ink : t.ink2, l.title);
-      p.text_in({words.x, words.y + 20, words.w, 18}, {Face::sans, type::tick}, t.ink3,
+      p.text_in({words.x, words.y + 20, words.w, 18}, {Face::Sans, type::tick}, t.ink3,
                 fmt::format("Lesson {}, {} min", l.number, l.minutes));
     }
     if (h.clicked) {
@@ -113,16 +113,16 @@ void Player::draw_list(Ui& ui, Rect rect) {
     return draw_list_items(ui, rect.inset(6, 10));
   }
   Rect rest = panel(ui, rect, {"Course", "", "", 0, false});
-  p.text_in({rect.x, rect.y + 4, rect.w - 14, space::title_row - 4}, {Face::sans, type::body}, t.ink3,
-            fmt::format("{} of {} done", done, course_.lessons.size()), Align::right);
+  p.text_in({rect.x, rect.y + 4, rect.w - 14, space::title_row - 4}, {Face::Sans, type::body}, t.ink3,
+            fmt::format("{} of {} done", done, course_.lessons.size()), Align::Right);
   Rect list{rect.x + 8, rest.y + 2, rect.w - 16, 56.f * static_cast<float>(course_.lessons.size())};
   draw_list_items(ui, list);
   Rect below{rest.x, list.bottom() + 8, rest.w, rect.bottom() - list.bottom() - 16};
   for (const Broken& broken : course_.broken)
-    below.y += p.text_wrapped(below, {Face::sans, type::tick}, t.error, broken.error, 16) + 8;
+    below.y += p.text_wrapped(below, {Face::Sans, type::tick}, t.error, broken.error, 16) + 8;
   p.hairline({below.x, below.y}, {below.right(), below.y}, t.border);
   below.y += 14;
-  p.text_in(below.take_top(20, 6), {Face::bold, type::body}, t.ink, "Your predictions");
+  p.text_in(below.take_top(20, 6), {Face::Bold, type::body}, t.ink, "Your predictions");
   bool any = false;
   for (const Lesson& l : course_.lessons) {
     const LessonProgress& progress = progress_.of(l.id);
@@ -130,14 +130,14 @@ void Player::draw_list(Ui& ui, Rect rect) {
         below.bottom() - below.y < 60)
       continue;
     any = true;
-    p.text_in(below.take_top(18), {Face::sans, type::body}, t.ink3, fmt::format("Lesson {}", l.number));
+    p.text_in(below.take_top(18), {Face::Sans, type::body}, t.ink3, fmt::format("Lesson {}", l.number));
     const std::string words =
         progress.skipped ? progress.said
                          : fmt::format("You said {}. Measured: {}.", progress.said, progress.measured);
-    below.take_top(p.text_wrapped(below, {Face::sans, type::body}, t.ink2, words, 18), 10);
+    below.take_top(p.text_wrapped(below, {Face::Sans, type::body}, t.ink2, words, 18), 10);
   }
   if (!any)
-    p.text_wrapped(below, {Face::sans, type::body}, t.ink3, "They are kept here, beside what was measured.",
+    p.text_wrapped(below, {Face::Sans, type::body}, t.ink3, "They are kept here, beside what was measured.",
                    18);
 }
 
@@ -148,12 +148,12 @@ float Player::draw_head(Ui& ui, Rect rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const float top = rect.y;
-  p.text_in(rect.take_top(20, 4), {Face::sans, type::body}, t.ink3,
+  p.text_in(rect.take_top(20, 4), {Face::Sans, type::body}, t.ink3,
             fmt::format("Lesson {}, about {} minutes", lesson()->number, lesson()->minutes));
-  const TextStyle big{Face::bold, size_ == Size::Compact ? 22.f : type::lesson};
+  const TextStyle big{Face::Bold, size_ == Size::Compact ? 22.f : type::lesson};
   rect.take_top(p.text_wrapped(rect, big, t.ink, lesson()->title, big.px * 1.3f), 10);
   if (step_ == StepKind::Predict) {
-    rect.take_top(p.text_wrapped(rect, {Face::sans, type::prose}, t.ink2, lesson()->question,
+    rect.take_top(p.text_wrapped(rect, {Face::Sans, type::prose}, t.ink2, lesson()->question,
                                  size_ == Size::Compact ? 24.f : 26.f),
                   size_ == Size::Compact ? 8 : 12);
     p.hairline({rect.x, rect.y}, {rect.right(), rect.y}, t.border);
@@ -187,7 +187,7 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
                                 : measured_      ? progress.score
                                                  : ""};
   const float width = rect.w / 3;
-  const TextStyle words_style{Face::sans, type::title};
+  const TextStyle words_style{Face::Sans, type::title};
   float high = 32;
   for (const std::string& value : {values[0], values[1]})
     if (order) high = std::max(high, p.wrapped_height(width - 10, words_style, value, 18));
@@ -202,13 +202,13 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
   if (!first.empty()) p.text_wrapped(rest.take_bottom(below - 6, 6), words_style, t.ink2, first, 18);
   for (int i = 0; i < 3; ++i) {
     Rect cell = rest.take_left(width);
-    p.text_in(cell.take_top(18, 6), {Face::sans, type::body}, t.ink3, words[i]);
+    p.text_in(cell.take_top(18, 6), {Face::Sans, type::body}, t.ink3, words[i]);
     cell.w -= 10;
     if (order && i < 2)
       p.text_wrapped(cell, words_style, t.ink, values[i], 18);
     else
       p.text_in({cell.x, cell.y, cell.w + 8, 28},
-                i < 2 ? TextStyle{Face::mono, type::figure} : TextStyle{Face::bold, type::run_name}, t.ink,
+                i < 2 ? TextStyle{Face::Mono, type::figure} : TextStyle{Face::Bold, type::run_name}, t.ink,
                 values[i]);
   }
   ui.mark("lesson/score", box, values[2], "Your prediction beside the measurement.");
@@ -223,7 +223,7 @@ constexpr float kBoxLine = 25, kBoxLineCompact = 22;
 
 float Player::box_height(Ui& ui, float width, std::string_view text) const {
   const float line = size_ == Size::Compact ? kBoxLineCompact : kBoxLine;
-  return ui.paint().wrapped_height(width, {Face::sans, type::run_name}, text, line) + 24 + 28;
+  return ui.paint().wrapped_height(width, {Face::Sans, type::run_name}, text, line) + 24 + 28;
 }
 
 float Player::draw_box(Ui& ui, const Rect& rect, std::string_view title, std::string_view text, bool yellow) {
@@ -233,8 +233,8 @@ float Player::draw_box(Ui& ui, const Rect& rect, std::string_view title, std::st
   const Rect box{rect.x - 16, rect.y, rect.w + 32, height};
   p.fill(box, yellow ? t.accent_soft : t.sunk, radius::panel);
   Rect inside = box.inset(16, 12);
-  p.text_in(inside.take_top(22, 6), {Face::bold, type::run_name}, t.ink, title);
-  p.text_wrapped(inside, {Face::sans, type::run_name}, t.ink, text,
+  p.text_in(inside.take_top(22, 6), {Face::Bold, type::run_name}, t.ink, title);
+  p.text_wrapped(inside, {Face::Sans, type::run_name}, t.ink, text,
                  size_ == Size::Compact ? kBoxLineCompact : kBoxLine);
   return height;
 }
@@ -292,11 +292,11 @@ void Player::draw_sentence_end(Ui& ui, Rect& rest) {
     rest.take_top(18);
     rest.take_top(draw_box(ui, rest, "Claim", lesson()->claim, false), 10);
     for (const std::string& source : lesson()->sources)
-      rest.take_top(ui.paint().text_wrapped(rest, {Face::sans, type::body}, ui.theme().ink3, source, 18), 2);
+      rest.take_top(ui.paint().text_wrapped(rest, {Face::Sans, type::body}, ui.theme().ink3, source, 18), 2);
   }
   if (!reference_error_.empty())
     rest.take_top(
-        ui.paint().text_wrapped(rest, {Face::sans, type::body}, ui.theme().error, reference_error_, 18));
+        ui.paint().text_wrapped(rest, {Face::Sans, type::body}, ui.theme().error, reference_error_, 18));
 }
 
 }  // namespace normscope::lessons

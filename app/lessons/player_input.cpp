@@ -72,9 +72,9 @@ void Player::show_cards(Ui& ui, const Rect& first, const CardHand& hand) const {
     p.fill(box, mine || (hand.lit[i] && hand.held == count) ? t.accent_soft : t.raised, radius::panel);
     p.outline(box, mine ? t.ink : t.strong, 1.2f, radius::panel);
     for (int k = 0; k < 3; ++k) p.fill({box.x + 16, box.y + 21 + 7.f * static_cast<float>(k), 14, 2}, t.ink3);
-    p.text_in({box.x + 46, box.y, box.w - 90, box.h}, {Face::bold, type::run_name}, t.ink, card->text);
-    p.text_in({box.right() - 40, box.y, 24, box.h}, {Face::mono, type::body}, t.ink3,
-              std::to_string((mine ? hand.over : place) + 1), Align::right);
+    p.text_in({box.x + 46, box.y, box.w - 90, box.h}, {Face::Bold, type::run_name}, t.ink, card->text);
+    p.text_in({box.right() - 40, box.y, 24, box.h}, {Face::Mono, type::body}, t.ink3,
+              std::to_string((mine ? hand.over : place) + 1), Align::Right);
   }
 }
 
@@ -83,12 +83,12 @@ void Player::draw_cards(Ui& ui, Rect rect) {
   const Prediction& q = lesson()->prediction;
   const float w = std::min(440.f, rect.w);
   rect.x += (rect.w - w) / 2, rect.w = w;
-  ui.paint().text_in(rect.take_top(26, 8), {Face::sans, type::body}, t.ink2, "↑ " + q.first);
+  ui.paint().text_in(rect.take_top(26, 8), {Face::Sans, type::body}, t.ink2, "↑ " + q.first);
   const Rect first{rect.x, rect.y, w, kCardHeight};
   const CardHand hand = hold_cards(ui, first);
   show_cards(ui, first, hand);
   const float end = card_box(first, order_.size()).y;
-  ui.paint().text_in({rect.x, end, rect.w, 26}, {Face::sans, type::body}, t.ink2, "↓ " + q.last);
+  ui.paint().text_in({rect.x, end, rect.w, 26}, {Face::Sans, type::body}, t.ink2, "↓ " + q.last);
   if (const auto& move = hand.move; move && move->first != move->second) {
     const std::string id = order_[move->first];
     order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(move->first));
@@ -132,14 +132,14 @@ bool Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value
   for (int i = 0; i <= 4 && values.empty(); i += stride) ticks.push_back(low + (high - low) * i / 4);
   float free_from = rect.x - 1;
   for (const double v : ticks) {
-    const TextStyle tick{Face::mono, type::tick};
+    const TextStyle tick{Face::Mono, type::tick};
     const std::string text = ui::number(v, 3);
     const float half = p.text_width(tick, text) / 2;  // the ends stay within the slider
     const float at = std::clamp(track.x + track.w * static_cast<float>((v - low) / (high - low)),
                                 rect.x + half, rect.right() - half);
     if (at - half < free_from) continue;
     free_from = at + half + 4;
-    p.text_in({at - 40, track.y + 20, 80, 16}, tick, t.ink3, text, Align::centre);
+    p.text_in({at - 40, track.y + 20, 80, 16}, tick, t.ink3, text, Align::Centre);
   }
   if (h.held) ui.tooltip(ui::number(value, 4) + (unit.empty() ? "" : " " + unit));
   return h.pressed || h.clicked || h.held || h.arrow_x || h.arrow_y;

@@ -82,10 +82,10 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
           figure.x.label == "training step"
               ? fmt::format("draw on to step {}", ui::number(grid.back(), 3))
               : fmt::format("draw on to {} {}", ui::number(grid.back(), 3), figure.x.label);
-      p.text_in({rest.x, kept.bottom() - 56, rest.w - 8, 20}, {Face::bold, type::title}, t.ink, end,
-                Align::centre);
-      p.text_in({rest.x, kept.bottom() - 36, rest.w - 8, 20}, {Face::sans, type::body}, t.ink2,
-                fmt::format("{} points left", left), Align::centre);
+      p.text_in({rest.x, kept.bottom() - 56, rest.w - 8, 20}, {Face::Bold, type::title}, t.ink, end,
+                Align::Centre);
+      p.text_in({rest.x, kept.bottom() - 36, rest.w - 8, 20}, {Face::Sans, type::body}, t.ink2,
+                fmt::format("{} points left", left), Align::Centre);
     }
   }
   p.push_clip(kept.inset(-12));
@@ -101,7 +101,7 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
   if (points.size() > 1) p.circle(points.back(), 7, t.panel), p.ring(points.back(), 7, t.ink, 1.6f);
   p.pop_clip();
   if (points.size() == 1)
-    p.text({points[0].x + 22, points[0].y - 14}, {Face::bold, type::title}, t.ink,
+    p.text({points[0].x + 22, points[0].y - 14}, {Face::Bold, type::title}, t.ink,
            "start here: " + ui::number(sketch_[0], 2));
   if (hit.held && points.size() > 1)
     ui.tooltip(fmt::format("{} {}: about {}", figure.x.label == "training step" ? "step" : figure.x.label,
@@ -117,14 +117,14 @@ void Player::add_said(plot::PlotSpec& plot, double value) const {
   s.id = "your prediction";
   s.x = plot::Column::of(level ? std::vector{low, high} : std::vector{at, at});
   s.y = plot::Column::of(level ? std::vector{at, at} : std::vector{low, high});
-  s.ink = {plot::Ink::Role::prediction, 0, 1}, s.width = 9, s.marker = ui::Marker::none;
+  s.ink = {plot::Ink::Role::Prediction, 0, 1}, s.width = 9, s.marker = ui::Marker::None;
   s.end_label = s.end_marker = false;
   plot.series.insert(plot.series.begin(), std::move(s));
   plot.notes.push_back({level ? plot.x.hi : value,
                         level ? value : plot.y.hi,
                         step_ == StepKind::Predict ? "your prediction:" : "you said",
                         ui::number(value, 3),
-                        {plot::Ink::Role::ink, 0, 1},
+                        {plot::Ink::Role::Ink, 0, 1},
                         level ? 4.f : 10.f,
                         level ? -11.f : 16.f});
 }
@@ -149,10 +149,10 @@ void Player::draw_gap(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   const double ratio = std::max(progress.drawn.back(), it->second.y.back()) /
                        std::max(1e-30, std::min(progress.drawn.back(), it->second.y.back()));
   const std::string words = shown(ratio, {.digits = 2, .unit = "×"});
-  const float w = p.text_width({Face::bold, type::title}, words) + 18;
+  const float w = p.text_width({Face::Bold, type::title}, words) + 18;
   const Rect pill{x + 10, (a + b) / 2 - 13, w, 26};
   p.fill(pill, t.inverse, 6);
-  p.text_in(pill, {Face::bold, type::title}, t.on_inverse, words, Align::centre);
+  p.text_in(pill, {Face::Bold, type::title}, t.on_inverse, words, Align::Centre);
 }
 
 }  // namespace normscope::lessons

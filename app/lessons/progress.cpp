@@ -88,8 +88,8 @@ void Progress::save() {
                            {"first_said", p.first_said},
                            {"first_score", p.first_score}};
   try {
-    make_folder(fs::path(path_).parent_path().string(), Access::own, "progress");
-    write_file(path_, root.dump(1) + "\n", "progress", Access::own);
+    make_folder(fs::path(path_).parent_path().string(), Access::Own, "progress");
+    write_file(path_, root.dump(1) + "\n", "progress", Access::Own);
   } catch (const Error& error) {
     notice_ = error.what();
   }

@@ -14,35 +14,35 @@ namespace {
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 constexpr std::array<MetricInfo, 8> kMetrics{{
-    {Metric::gradient, "gradient", "gradient", "Gradient norm by layer", "Gradient norm over time",
+    {Metric::Gradient, "gradient", "gradient", "Gradient norm by layer", "Gradient norm over time",
      "how much of the loss reaches it?", "what reaches it?", "gradient-norm", "norm of ∂L/∂W",
      "norm of the gradient", "Norm of the loss's gradient with respect to one matrix of each layer.", true,
      true},
-    {Metric::update_ratio, "update-ratio", "update ratio", "Update ratio by layer", "Update ratio over time",
+    {Metric::UpdateRatio, "update-ratio", "update ratio", "Update ratio by layer", "Update ratio over time",
      "how far does a step move it?", "how far does it move?", "update-ratio", "‖ΔW‖ / ‖W‖",
      "norm of the step over norm of the weights",
      "The learning rate that a matrix feels: norm of the last step over norm of the matrix.", true, true},
-    {Metric::hidden_norm, "hidden-norm", "hidden-state norm", "Hidden-state norm",
+    {Metric::HiddenNorm, "hidden-norm", "hidden-state norm", "Hidden-state norm",
      "Hidden-state norm over time", "does the signal grow with depth?", "does it grow?", "hidden-state",
      "mean square of x, before the norm", "mean square of the hidden state",
      "Mean square of the residual stream after each layer, before the norm."},
-    {Metric::branch_variance, "branch-variance", "branch variance", "Branch variance",
+    {Metric::BranchVariance, "branch-variance", "branch variance", "Branch variance",
      "Branch variance over time", "how much does each branch add?", "what does it add?", "branch-variance",
      "of what is added", "variance of the branch as it is added",
      "Variance over tokens and features of each branch as it is added, its scale included.", false, true},
-    {Metric::stream_variance, "trunk-variance", "trunk variance", "Trunk variance",
-     "Trunk variance over time", "how much flows past each branch?", "what flows past?", "trunk-variance",
-     "of the skip path", "variance of the skip path",
+    {Metric::StreamVariance, "trunk-variance", "trunk variance", "Trunk variance", "Trunk variance over time",
+     "how much flows past each branch?", "what flows past?", "trunk-variance", "of the skip path",
+     "variance of the skip path",
      "Variance over tokens and features of the skip path that each branch is added to.", false, true},
-    {Metric::token_cosine, "token-cosine", "token cosine", "Token cosine", "Token cosine over time",
+    {Metric::TokenCosine, "token-cosine", "token cosine", "Token cosine", "Token cosine over time",
      "do all tokens become alike?", "all alike?", "token-cosine", "1: all tokens alike",
      "mean cosine between tokens",
      "Mean cosine between the states of different tokens: 1 when all point the same way."},
-    {Metric::layer_cosine, "layer-cosine", "layer cosine", "Layer cosine", "Layer cosine over time",
+    {Metric::LayerCosine, "layer-cosine", "layer cosine", "Layer cosine", "Layer cosine over time",
      "does a layer turn its input?", "is it turned?", "layer-cosine", "1: nothing turned",
      "mean cosine between input and output",
      "Mean cosine between a sub-layer's input and its output: 1 when it turns nothing."},
-    {Metric::attention_entropy, "attention-entropy", "attention entropy", "Attention entropy",
+    {Metric::AttentionEntropy, "attention-entropy", "attention entropy", "Attention entropy",
      "Attention entropy over time", "how widely does it look?", "how widely?", "attention-entropy",
      "nats, mean of heads", "entropy of the attention weights in nats",
      "Mean over heads and queries of the attention weights' entropy: 0 looks at one token only."},
@@ -50,29 +50,29 @@ constexpr std::array<MetricInfo, 8> kMetrics{{
 
 const char* suffix_of(Metric metric) {
   switch (metric) {
-    case Metric::branch_variance:
+    case Metric::BranchVariance:
       return "branch.variance";
-    case Metric::stream_variance:
+    case Metric::StreamVariance:
       return "input.variance";
-    case Metric::token_cosine:
+    case Metric::TokenCosine:
       return "token_cosine";
-    case Metric::layer_cosine:
+    case Metric::LayerCosine:
       return "layer_cosine";
-    case Metric::attention_entropy:
+    case Metric::AttentionEntropy:
       return "attention_entropy";
-    case Metric::gradient:
+    case Metric::Gradient:
       return "grad_norm";
-    case Metric::hidden_norm:
+    case Metric::HiddenNorm:
       return "sum.mean_square";
-    case Metric::update_ratio:
+    case Metric::UpdateRatio:
       return "update_norm";
   }
   return "";
 }
 
 bool by_sublayer(Metric metric) {
-  return metric == Metric::branch_variance || metric == Metric::stream_variance ||
-         metric == Metric::token_cosine || metric == Metric::layer_cosine;
+  return metric == Metric::BranchVariance || metric == Metric::StreamVariance ||
+         metric == Metric::TokenCosine || metric == Metric::LayerCosine;
 }
 
 float ratio_of(float update, float weight) { return weight > 0 ? update / weight : kNaN; }
@@ -94,15 +94,15 @@ DepthPoints along_depth(LabData& data, const RunView& run, Metric metric, int ma
     for (size_t i = 0; i < values.size(); ++i)
       points.x.push_back(static_cast<float>(i + 1) - offset), points.y.push_back(values[i]);
   };
-  const bool crosses = has_both(run) && side == Side::main;
-  if (by_sublayer(metric) || (metric == Metric::attention_entropy && crosses)) {
+  const bool crosses = has_both(run) && side == Side::Main;
+  if (by_sublayer(metric) || (metric == Metric::AttentionEntropy && crosses)) {
     const auto subs = subs_of(crosses);
     std::vector<std::vector<float>> values;
     for (Sub sub : subs)
       values.push_back(data.by_layer(run, fmt::format("{}.{}", to_string(sub), suffix), step, side));
     for (size_t i = 0; i < values.front().size(); ++i)
       for (size_t k = 0; k < subs.size(); ++k) {
-        if (metric == Metric::attention_entropy && subs[k] == Sub::feed_forward) continue;
+        if (metric == Metric::AttentionEntropy && subs[k] == Sub::FeedForward) continue;
         points.x.push_back(static_cast<float>(i) +
                            static_cast<float>(k + 1) / static_cast<float>(subs.size()));
         points.y.push_back(values[k][i]);
@@ -111,17 +111,17 @@ DepthPoints along_depth(LabData& data, const RunView& run, Metric metric, int ma
   }
   const std::string path = kMatrices[matrix].path;
   switch (metric) {
-    case Metric::update_ratio: {
+    case Metric::UpdateRatio: {
       std::vector<float> values = data.by_layer(run, path + ".update_norm", step, side);
       const std::vector<float> weights = data.by_layer(run, path + ".weight_norm", step, side);
       for (size_t i = 0; i < values.size(); ++i) values[i] = ratio_of(values[i], weights[i]);
       put(values, 0);
       break;
     }
-    case Metric::gradient:
+    case Metric::Gradient:
       put(data.by_layer(run, path + ".grad_norm", step, side), 0);
       break;
-    case Metric::attention_entropy:
+    case Metric::AttentionEntropy:
       put(data.by_layer(run, "attn." + suffix, step, side), 0);
       break;
     default:
@@ -134,10 +134,10 @@ std::shared_ptr<const Line> over_time(LabData& data, const RunView& run, Metric 
                                       Side side) {
   const std::string place = fmt::format("{}L{:02}.", prefix_of(run, side), layer + 1),
                     path = kMatrices[matrix].path;
-  if (metric == Metric::update_ratio)
+  if (metric == Metric::UpdateRatio)
     return data.quotient(run, place + path + ".update_norm", place + path + ".weight_norm");
-  if (metric == Metric::gradient) return data.stat(run, place + path + ".grad_norm");
-  const char* sub = metric == Metric::attention_entropy ? "attn." : "ffn.";
+  if (metric == Metric::Gradient) return data.stat(run, place + path + ".grad_norm");
+  const char* sub = metric == Metric::AttentionEntropy ? "attn." : "ffn.";
   return data.stat(run, place + sub + suffix_of(metric));
 }
 
@@ -168,7 +168,7 @@ Dependency dependency(LabData& data, const RunView& run, int step, Side side) {
   };
   const std::string prefix = prefix_of(run, side);
   const int sublayers =
-      static_cast<int>(subs_of(has_both(run) && side == Side::main).size()) * layers_of(run, side);
+      static_cast<int>(subs_of(has_both(run) && side == Side::Main).size()) * layers_of(run, side);
   for (int i = 1; i <= sublayers; ++i) {
     std::vector<float> row;
     for (int j = 0; j <= i; ++j) row.push_back(number(fmt::format("{}beta2.{}.{}", prefix, i, j)));
@@ -180,7 +180,7 @@ Dependency dependency(LabData& data, const RunView& run, int step, Side side) {
 }
 
 float own_share(LabData& data, const RunView& run, int layer, Sub sub, int step, Side side) {
-  const auto subs = subs_of(has_both(run) && side == Side::main);
+  const auto subs = subs_of(has_both(run) && side == Side::Main);
   const auto at = std::find(subs.begin(), subs.end(), sub) - subs.begin();
   const int i = static_cast<int>(subs.size()) * layer + static_cast<int>(at) + 1;
   return data.value(run, fmt::format("{}beta2.{}.{}", prefix_of(run, side), i, i), step);

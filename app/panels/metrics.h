@@ -14,14 +14,14 @@
 namespace normscope::lab {
 
 enum class Metric : uint8_t {
-  gradient,
-  update_ratio,
-  hidden_norm,
-  branch_variance,
-  stream_variance,
-  token_cosine,
-  layer_cosine,
-  attention_entropy
+  Gradient,
+  UpdateRatio,
+  HiddenNorm,
+  BranchVariance,
+  StreamVariance,
+  TokenCosine,
+  LayerCosine,
+  AttentionEntropy
 };
 
 struct MetricInfo {
@@ -48,10 +48,10 @@ struct DepthPoints {
   std::vector<float> x, y;
   bool measured() const;  // any finite value
 };
-DepthPoints along_depth(LabData&, const RunView&, Metric, int matrix, int step, Side side = Side::main);
+DepthPoints along_depth(LabData&, const RunView&, Metric, int matrix, int step, Side side = Side::Main);
 // The same metric of one layer (0-based; its last sub-layer that has it) over time.
 std::shared_ptr<const Line> over_time(LabData&, const RunView&, Metric, int matrix, int layer,
-                                      Side side = Side::main);
+                                      Side side = Side::Main);
 
 // Residual dependency at a step: row i of a run's triangle (sub-layer i + 1) holds i + 2 shares, the input first.
 struct Dependency {
@@ -64,9 +64,9 @@ struct Dependency {
   double newest() const;
 };
 // Of the whole batch where that was measured at this very step, otherwise of the one sequence that is followed.
-Dependency dependency(LabData&, const RunView&, int step, Side side = Side::main);
+Dependency dependency(LabData&, const RunView&, int step, Side side = Side::Main);
 bool of_whole_batch(const RunView&, int step);
 // Share of its own branch in the state after a sub-layer, 0-based; NaN where it is not measured.
-float own_share(LabData&, const RunView&, int layer, Sub sub, int step, Side side = Side::main);
+float own_share(LabData&, const RunView&, int layer, Sub sub, int step, Side side = Side::Main);
 
 }  // namespace normscope::lab

@@ -36,8 +36,8 @@ constexpr PanelControl kDependencyControls[] = {{"/batch", "dependency plot: who
 
 constexpr std::array kPanels{
     Panel{.id = "plot/loss",
-          .form = Form::steps,
-          .place = {.column = Column::time, .row = 1, .least = 243, .share = 0.516f, .above_tabs = true},
+          .form = Form::Steps,
+          .place = {.column = Column::Time, .row = 1, .least = 243, .share = 0.516f, .above_tabs = true},
           .title = "Loss",
           .question = "how well does it foresee the text?",
           .brief = "how well does it foresee?",
@@ -51,8 +51,8 @@ constexpr std::array kPanels{
           .words = "cross-entropy perplexity",
           .plots = one<loss_plot>},
     Panel{.id = "plot/gradient-by-layer",
-          .form = Form::layers,
-          .place = {.column = Column::depth,
+          .form = Form::Layers,
+          .place = {.column = Column::Depth,
                     .row = 1,
                     .least = 208,
                     .share = 0.357f,
@@ -60,22 +60,22 @@ constexpr std::array kPanels{
                     .tab = "Gradient by layer"},
           .help = "At the step of the cursor.",
           .words = "vanishing backpropagation",
-          .metric = Metric::gradient,
+          .metric = Metric::Gradient,
           .plots = one_of_metric<depth_plot>},
     Panel{.id = "plot/gradient-over-time",
-          .form = Form::strips,
+          .form = Form::Strips,
           .place =
-              {.column = Column::time, .row = 3, .least = 228, .share = 0.484f, .tab = "Gradient over time"},
+              {.column = Column::Time, .row = 3, .least = 228, .share = 0.484f, .tab = "Gradient over time"},
           .help = "A line a layer.",
           .words = "vanishing backpropagation",
-          .metric = Metric::gradient,
+          .metric = Metric::Gradient,
           .lists = "-over-time",
           .one_stack = true,
           .at_cursor = false,
           .plots = over_time_plots},
     Panel{.id = "plot/hidden-norm",
-          .form = Form::layers,
-          .place = {.column = Column::depth,
+          .form = Form::Layers,
+          .place = {.column = Column::Depth,
                     .row = 2,
                     .least = 189,
                     .share = 0.323f,
@@ -83,13 +83,13 @@ constexpr std::array kPanels{
                     .tab = "Hidden norm"},
           .help = "At the step of the cursor.",
           .words = "activations magnitude",
-          .metric = Metric::hidden_norm,
+          .metric = Metric::HiddenNorm,
           .lists = "-below",
           .plots = one_of_metric<depth_plot>},
     Panel{
         .id = "plot/rate",
-        .form = Form::steps,
-        .place = {.column = Column::time,
+        .form = Form::Steps,
+        .place = {.column = Column::Time,
                   .row = 2,
                   .least = 112,
                   .share = 0.167f,
@@ -109,8 +109,8 @@ constexpr std::array kPanels{
         .controls = kRateControls,
         .plots = one<rate_plot>},
     Panel{.id = "plot/dependency",
-          .form = Form::triangles,
-          .place = {.column = Column::depth, .row = 3, .least = 186, .share = 0.32f, .tab = "β²"},
+          .form = Form::Triangles,
+          .place = {.column = Column::Depth, .row = 3, .least = 186, .share = 0.32f, .tab = "β²"},
           .title = "Residual dependency β²",
           .question = "whom does each layer lean on?",
           .brief = "who leans on whom?",
@@ -125,12 +125,12 @@ constexpr std::array kPanels{
           .plots = one_a_run<dependency_plots>},
 };
 
-bool one_of_a_run(const Panel& panel) { return panel.form == Form::strips || panel.form == Form::triangles; }
+bool one_of_a_run(const Panel& panel) { return panel.form == Form::Strips || panel.form == Form::Triangles; }
 
 // "residual dependency at step 214, A: Post-LN, no warm-up"
 std::string axis_words(const Panel& panel, const RunView* run, int step) {
   std::string words = panel.axis;
-  if (panel.form == Form::layers || panel.form == Form::triangles)
+  if (panel.form == Form::Layers || panel.form == Form::Triangles)
     words += fmt::format(" at step {}", ui::grouped(step));
   if (run) words += fmt::format(", {}: {}", run->letter, run->name);
   return words;
@@ -173,8 +173,8 @@ const PanelControl* panel_control(std::string_view control) {
 
 bool stands_in(const Panel& panel, Size size) {
   const Place& place = panel.place;
-  if (size == Size::compact) return place.above_tabs || *place.tab;
-  return place.column != Column::none && (size == Size::full || place.medium);
+  if (size == Size::Compact) return place.above_tabs || *place.tab;
+  return place.column != Column::None && (size == Size::Full || place.medium);
 }
 
 std::vector<const Panel*> panels_of(Column column, Size size) {

@@ -16,20 +16,20 @@
 
 namespace normscope::lab {
 
-enum class Size { full, medium, compact };  // of the window, see layout_for
+enum class Size { Full, Medium, Compact };  // of the window, see layout_for
 
 // How a panel is drawn and what a hand on it does.
 enum class Form : uint8_t {
-  steps,     // one plot over the steps: the hand sets the cursor and drags handles
-  strips,    // a strip a run over the steps, a line a layer
-  layers,    // one plot by layer
-  triangles  // a heat map a run
+  Steps,     // one plot over the steps: the hand sets the cursor and drags handles
+  Strips,    // a strip a run over the steps, a line a layer
+  Layers,    // one plot by layer
+  Triangles  // a heat map a run
 };
 
-enum class Column : uint8_t { none, time, depth };
+enum class Column : uint8_t { None, Time, Depth };
 
 struct Place {
-  Column column = Column::none;  // of the full and the medium layout
+  Column column = Column::None;  // of the full and the medium layout
   int row = 0;                   // in it, from the top
   bool medium = true;            // false: the medium layout has no room for it
   float least = 0;               // logical px of height

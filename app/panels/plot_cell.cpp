@@ -23,7 +23,7 @@ constexpr float kRow = 28;  // of a popup list
 void metric_list(Ui& ui, const std::string& name, const Rect& title, Metric& chosen) {
   // Name and, after it, what it is; of one width whatever is chosen.
   Painter& p = ui.paint();
-  const TextStyle bold{Face::bold, type::body}, note{Face::sans, type::tick};
+  const TextStyle bold{Face::Bold, type::body}, note{Face::Sans, type::tick};
   float names = 0, notes = 0;
   for (const MetricInfo& q : metrics())
     names = std::max(names, p.text_width(bold, q.name)), notes = std::max(notes, p.text_width(note, q.note));
@@ -42,7 +42,7 @@ void metric_list(Ui& ui, const std::string& name, const Rect& title, Metric& cho
       ui.close_popup();
     }
     row = row.inset(10, 0);
-    ui.paint().text_in(row, {q.metric == chosen ? Face::bold : Face::sans, type::body}, ui.theme().ink,
+    ui.paint().text_in(row, {q.metric == chosen ? Face::Bold : Face::Sans, type::body}, ui.theme().ink,
                        q.name);
     row.take_left(names + 12);
     ui.paint().text_in(row, note, ui.theme().ink3, q.note);
@@ -78,14 +78,14 @@ Rect cell_panel(Ui& ui, const std::string& name, const Rect& rect, const plot::P
     inner.h -= space::pad * 0.6f;
     Rect row = inner.take_top(space::title_row);
     row.take_right(options.right);
-    const TextStyle bold{Face::bold, type::title}, note{Face::sans, type::body};
+    const TextStyle bold{Face::Bold, type::title}, note{Face::Sans, type::body};
     const float w = p.text_width(bold, plot.title);
     const std::string control = name + "/quantity";
     const Rect title{row.x - 4, row.y + 6, w + 24, 24};
     const Hit hit = ui.hit(control, title, info(*options.metric).id, "What this plot shows.");
     if (hit.hovered) p.fill(title, t.sunk, radius::field);
     p.text_in(row, bold, t.ink, plot.title);
-    draw_icon(p, Icon::chevron_down, {title.right() - 10, title.centre().y}, 14, t.ink3);
+    draw_icon(p, Icon::ChevronDown, {title.right() - 10, title.centre().y}, 14, t.ink3);
     if (hit.clicked) ui.open_popup(control);
     row.take_left(w + 28);
     if (const std::string behind = behind_title(p, row.w, plot.question, plot.brief, plot.note);
@@ -103,7 +103,7 @@ void metric_button(Ui& ui, const std::string& name, const Rect& rect, Metric& me
   const std::string control = name + "/quantity";
   ButtonOptions quiet;
   quiet.quiet = true;
-  if (icon_button(ui, control, rect, Icon::chevron_down, "What this plot shows.", quiet, info(metric).id))
+  if (icon_button(ui, control, rect, Icon::ChevronDown, "What this plot shows.", quiet, info(metric).id))
     ui.open_popup(control);
   metric_list(ui, control, {rect.x - 100, rect.y, rect.w, rect.h}, metric);
 }
@@ -139,9 +139,9 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
     dots(ui.paint(), {panel.right() - 7, place.centre().y}, hit.hovered ? ui.theme().ink : ui.theme().ink3);
   if (hit.clicked || state.open_menu == name) ui.open_popup(menu), state.open_menu.clear();
   const auto copy = [&] { ImGui::SetClipboardText(text_of(plots).c_str()); };
-  if (panel.contains(ui.mouse()) && shell::pressed(ui, shell::Act::copy_plot)) copy();
+  if (panel.contains(ui.mouse()) && shell::pressed(ui, shell::Act::CopyPlot)) copy();
 
-  const bool log = !plots.empty() && plots.front().y.scale == plot::AxisScale::log;
+  const bool log = !plots.empty() && plots.front().y.scale == plot::AxisScale::Log;
   const std::span<const MenuEntry> entries = menu_entries(!plots.empty() && plots.front().heat);
   Rect list{panel.right() - 206, place.bottom() + 2, 200, kRow * static_cast<float>(entries.size()) + 12};
   if (list.bottom() > ui.size().y - 4) list.y = ui.size().y - 4 - list.h;
@@ -152,10 +152,10 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
     ButtonOptions quiet;
     quiet.quiet = true;
     const Rect row = rows.take_top(kRow).inset(0, 1);
-    quiet.left = true, quiet.style = {Face::sans, type::body};
+    quiet.left = true, quiet.style = {Face::Sans, type::body};
     const std::string_view label = i == kAxis && log ? "Linear axis" : entry.label;
     const bool clicked = button(ui, fmt::format("{}/{}", menu, entry.id), row, label, entry.help, quiet);
-    ui.paint().text_in(row.inset(10, 0), {Face::mono, type::tick}, ui.theme().ink3, entry.keys, Align::right);
+    ui.paint().text_in(row.inset(10, 0), {Face::Mono, type::tick}, ui.theme().ink3, entry.keys, Align::Right);
     if (!clicked) continue;
     if (i < kSaves)
       state.saves.push_back({std::make_shared<const std::vector<plot::PlotSpec>>(plots), state.views[name],
@@ -181,11 +181,11 @@ void turn_axis(plot::PlotSpec& plot) {
     if (std::isfinite(line.value) && line.value > 0)
       lo = std::min(lo, line.value), hi = std::max(hi, line.value);
   plot.y.ticks.clear();
-  if (plot.y.scale == plot::AxisScale::log) {
-    plot.y.scale = plot::AxisScale::linear;
+  if (plot.y.scale == plot::AxisScale::Log) {
+    plot.y.scale = plot::AxisScale::Linear;
     plot.y.lo = lowest * 1.08, plot.y.hi = hi > 0 ? hi * 1.08 : 1;
   } else if (hi > lo && hi < 100 * lo) {  // whole decades around so few values would be empty
-    plot.y.scale = plot::AxisScale::log;
+    plot.y.scale = plot::AxisScale::Log;
     plot.y.lo = lo / 1.4, plot.y.hi = hi * 1.15;
     for (double decade = std::pow(10, std::floor(std::log10(plot.y.lo))); decade < plot.y.hi; decade *= 10)
       for (const double v : {decade, 2 * decade, 5 * decade})

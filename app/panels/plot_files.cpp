@@ -7,10 +7,10 @@
 #include <filesystem>
 
 #include "app/files/file_kind.h"
+#include "app/headless/frame.h"
+#include "app/headless/raster.h"
 #include "app/plot/plot.h"
 #include "app/plot/plot_layout.h"
-#include "app/headless/raster.h"
-#include "app/headless/frame.h"
 #include "app/ui/ui.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
@@ -47,7 +47,7 @@ void write_picture(const std::string& path, const plot::PlotSpec& plot, const pl
         plot::PlotSpec picture = plot::still(plot, measure, ui.size().x - 8);
         picture.pad_bottom += plot::caption_height - 4;
         plot::draw_plot_panel(ui, "plot", {0, 0, ui.size().x, ui.size().y}, picture, shown, "");
-        ui.paint().text({ui::space::pad, ui.size().y - 8}, {ui::Face::sans, ui::type::tick}, ui.theme().ink3,
+        ui.paint().text({ui::space::pad, ui.size().y - 8}, {ui::Face::Sans, ui::type::tick}, ui.theme().ink3,
                         plot::caption(plot));
         ui.end_frame();
       });
@@ -75,13 +75,13 @@ std::vector<std::string> save_plot(const SavePlot& command, const std::string& f
   for (const plot::PlotSpec& plot : *command.plots) {
     const std::string path = export_path(folder, plot.id, kEndings[static_cast<size_t>(command.format)]);
     switch (command.format) {
-      case PlotFormat::svg:
+      case PlotFormat::Svg:
         write_file(path, plot::to_svg(plot, ui::theme(dark), kSize, command.view), "plot");
         break;
-      case PlotFormat::png:
+      case PlotFormat::Png:
         write_picture(path, plot, command.view, dark);
         break;
-      case PlotFormat::csv:
+      case PlotFormat::Csv:
         write_file(path, plot::to_csv(plot), "plot");
         break;
     }

@@ -191,7 +191,7 @@ PlotSpec loss_plot(const LabView& view, LabData& data, const PlotOptions& option
     s.x = Column(line->x), s.y = Column(line->y);
     s.x.owner = line, s.y.owner = line;
     s.ink = Ink::run(colour_of(run));
-    s.markers = Markers::sparse;
+    s.markers = Markers::Sparse;
     plot.series.push_back(std::move(s));
   }
   if (view.unigram_entropy > 0) {

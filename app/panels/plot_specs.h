@@ -18,7 +18,7 @@ struct PlotOptions {
   int step = 0;            // of the cursor
   bool pinned = false;     // the cursor was set by hand; it is not the newest step
   int matrix = 0;          // index in kMatrices
-  Side side = Side::main;  // of an encoder-decoder, where a plot has room for one stack only
+  Side side = Side::Main;  // of an encoder-decoder, where a plot has room for one stack only
   bool compact = false;
   std::optional<double> drag_rate, drag_warmup;  // while a handle is held: of all runs, of run `drag_run`
   int drag_run = -1;
@@ -41,7 +41,7 @@ plot::PlotSpec hidden_norm_plot(const LabView&, LabData&, const PlotOptions&);
 plot::PlotSpec depth_plot(const LabView&, LabData&, const PlotOptions&, Metric);
 // One small plot a run, same axes: the lines are layers.
 std::vector<plot::PlotSpec> over_time_plots(const LabView&, LabData&, const PlotOptions&,
-                                            Metric = Metric::gradient);
+                                            Metric = Metric::Gradient);
 // Residual dependency: one triangle a run at the cursor's step; the first carries the
 // sentence.
 std::vector<plot::PlotSpec> dependency_plots(const LabView&, LabData&, const PlotOptions&);

@@ -33,7 +33,7 @@ Series layer_line(const LabView& view, size_t index, std::vector<float> values, 
   s.name = short_label(view, index);
   s.x0 = 1, s.y = Column::of(std::move(values));
   s.ink = Ink::run(colour_of(run));
-  s.markers = Markers::all;
+  s.markers = Markers::All;
   s.end_marker = false;
   dress_line(s, run, side, compact);
   return s;
@@ -95,13 +95,13 @@ void add_start_line(PlotSpec& plot, const LabView& view, LabData& data, const st
   Series s;
   s.id = letters + " at step 1";
   s.x0 = 1, s.y = Column::of(start);
-  s.ink = {Ink::Role::ink3, 0, 1};
+  s.ink = {Ink::Role::Ink3, 0, 1};
   s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off}, s.width = ui::line::reference;
   s.end_label = false, s.end_marker = false;
   plot.series.insert(plot.series.begin(), std::move(s));
   const size_t middle = start.size() / 2;
   plot.notes.push_back(
-      {double(middle + 1), start[middle], "", letters + " at step 1", {Ink::Role::ink3, 0, 1}, -36, -9});
+      {double(middle + 1), start[middle], "", letters + " at step 1", {Ink::Role::Ink3, 0, 1}, -36, -9});
 }
 
 void put_hover(PlotSpec& plot, const PlotOptions& options) {
@@ -112,7 +112,7 @@ void put_hover(PlotSpec& plot, const PlotOptions& options) {
 
 // Decades that hold all values, and three or four of them labelled.
 void log_axis(Axis& axis, double lo, double hi) {
-  axis.scale = AxisScale::log;
+  axis.scale = AxisScale::Log;
   if (!(lo > 0) || !(hi > 0) || lo > hi) lo = 1e-3, hi = 1;
   const double low = std::log10(lo) - 0.25;
   double high = std::max(std::log10(hi) + 0.2, low + 2);
@@ -173,7 +173,7 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
   const Matrix& matrix = kMatrices[options.matrix];
   const std::string path = std::string(matrix.path) + ".grad_norm";
   plot.id = "gradient-by-layer", plot.note = "norm of ∂L/∂W, log scale";
-  put_title(plot, info(Metric::gradient), info(Metric::gradient).by_layer);
+  put_title(plot, info(Metric::Gradient), info(Metric::Gradient).by_layer);
   plot.x = layer_axis(most_layers(view));
   plot.y.label = fmt::format("norm of the gradient of {} {}", matrix.label, at_step(options));
   Range range;
@@ -184,11 +184,11 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
     for (float v : values) range.add(v);
     const double spread = spread_of(values);
     if (spread > worst_spread) worst_spread = spread, worst = i;
-    plot.series.push_back(layer_line(view, i, std::move(values), options.compact, Side::main));
+    plot.series.push_back(layer_line(view, i, std::move(values), options.compact, Side::Main));
     if (!has_both(view.runs[i])) continue;
-    values = data.by_layer(view.runs[i], path, options.step, Side::encoder);
+    values = data.by_layer(view.runs[i], path, options.step, Side::Encoder);
     for (float v : values) range.add(v);
-    plot.series.push_back(layer_line(view, i, std::move(values), options.compact, Side::encoder));
+    plot.series.push_back(layer_line(view, i, std::move(values), options.compact, Side::Encoder));
   }
   if (!view.runs.empty()) {
     const std::vector<float> values = data.by_layer(view.runs[worst], path, options.step);
@@ -196,7 +196,7 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
     const size_t at = values.size() > 2 ? 1 : 0;
     if (has_both(view.runs[worst])) {
       plot.sentence = stacks_sentence(view.runs[worst].letter, values,
-                                      data.by_layer(view.runs[worst], path, options.step, Side::encoder));
+                                      data.by_layer(view.runs[worst], path, options.step, Side::Encoder));
     } else if (!words.empty()) {
       plot.notes.push_back({double(at + 1), values[at], letter_of(view.runs[worst]), words,
                             Ink::run(colour_of(view.runs[worst])), 18, 22});
@@ -221,7 +221,7 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
 PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions& options) {
   PlotSpec plot;
   plot.id = "hidden-norm";
-  put_title(plot, info(Metric::hidden_norm), info(Metric::hidden_norm).by_layer);
+  put_title(plot, info(Metric::HiddenNorm), info(Metric::HiddenNorm).by_layer);
   plot.x = layer_axis(most_layers(view));
   Range range;
   bool sums = false;
@@ -301,7 +301,7 @@ void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOpt
   std::vector<float> now;
   for (int layer = 0; layer < layers; ++layer) now.push_back(at_cursor(plot, layer, options.step));
   const double spread = spread_of(now);
-  const std::optional<Faded> less = metric == Metric::gradient ? faded(now) : std::nullopt;
+  const std::optional<Faded> less = metric == Metric::Gradient ? faded(now) : std::nullopt;
   if (less && spread >= 10 && plot.series.size() > 1) {
     Series &bottom = plot.series.front(), &top = plot.series.back();
     top.letter = fmt::format("layer {}", layers), top.end_label = true;
@@ -313,11 +313,11 @@ void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOpt
   } else if (spread > 0) {
     std::string text =
         fmt::format("spread {}×", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread)));
-    if (metric == Metric::gradient && was_apart(plot.series, 5 * spread)) text += ", recovered";
+    if (metric == Metric::Gradient && was_apart(plot.series, 5 * spread)) text += ", recovered";
     plot.sentence = text;
     const float y = now[now.size() / 2];
     plot.notes.push_back(
-        {double(options.step), usable(y) ? y : 1.0, "", text, {Ink::Role::ink2, 0, 1}, 10, 18});
+        {double(options.step), usable(y) ? y : 1.0, "", text, {Ink::Role::Ink2, 0, 1}, 10, 18});
   }
 }
 

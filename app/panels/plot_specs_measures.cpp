@@ -20,7 +20,7 @@ int colour_of(const RunView& run) { return run.letter - 'A'; }
 struct Best {
   const RunView* run = nullptr;
   double value = 0;
-  Side side = Side::main;
+  Side side = Side::Main;
 
   std::string who() const {
     return has_both(*run) ? fmt::format("{}'s {}", run->letter, side_word(side)) : letter_of(*run);
@@ -61,11 +61,11 @@ std::string cosine_sentence(Best most, const char* what) {
 std::string sentence_of(Metric metric, Best last, Best spread, int layers) {
   if (!last.run) return {};
   switch (metric) {
-    case Metric::token_cosine:
+    case Metric::TokenCosine:
       return cosine_sentence(last, "tokens");
-    case Metric::layer_cosine:
+    case Metric::LayerCosine:
       return cosine_sentence(last, "input and output");
-    case Metric::attention_entropy:
+    case Metric::AttentionEntropy:
       if (has_both(*last.run))
         return fmt::format("{}'s last layer spreads its attention widest: {:.2f} nats.", last.who(),
                            last.value);
@@ -92,8 +92,8 @@ RefLine even_line(const ModelConfig& model) {
 }  // namespace
 
 PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& options, Metric metric) {
-  if (metric == Metric::gradient) return gradient_by_layer_plot(view, data, options);
-  if (metric == Metric::hidden_norm) return hidden_norm_plot(view, data, options);
+  if (metric == Metric::Gradient) return gradient_by_layer_plot(view, data, options);
+  if (metric == Metric::HiddenNorm) return hidden_norm_plot(view, data, options);
   const MetricInfo& about = info(metric);
   PlotSpec plot;
   plot.id = fmt::format("{}-by-layer", about.id), plot.note = about.note;
@@ -126,16 +126,16 @@ PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& optio
       s.name = short_label(view, i);
       s.x = Column::of(std::move(points.x)), s.y = Column::of(std::move(points.y));
       s.ink = Ink::run(colour_of(run));
-      s.markers = Markers::all, s.end_marker = false;
+      s.markers = Markers::All, s.end_marker = false;
       dress_line(s, run, side, options.compact);
       plot.series.push_back(std::move(s));
     }
   }
   plot.sentence = sentence_of(metric, last, spread, layers);
   if (plot.series.empty() && view.step > 0) plot.sentence = "These runs do not measure this.";
-  if (metric == Metric::attention_entropy && last.run && !any_both(view))
+  if (metric == Metric::AttentionEntropy && last.run && !any_both(view))
     hi = std::max(hi, add_even_line(plot, last.run->spec->model));
-  if (metric == Metric::token_cosine) add_cosine_theory(plot, view, options.step);
+  if (metric == Metric::TokenCosine) add_cosine_theory(plot, view, options.step);
   if (about.log && hi > 0) {
     log_axis(plot.y, lo, hi);
   } else {
@@ -216,7 +216,7 @@ std::vector<PlotSpec> dependency_plots(const LabView& view, LabData& data, const
       const auto [lo, hi] = std::minmax_element(d.sums.begin(), d.sums.end());
       heat.below = fmt::format("Σ rows {:.2f}–{:.2f}", *lo, *hi);
       heat.below_short = fmt::format("Σ {:.2f}–{:.2f}", *lo, *hi);
-      const int per_layer = static_cast<int>(subs_of(has_both(run) && options.side == Side::main).size());
+      const int per_layer = static_cast<int>(subs_of(has_both(run) && options.side == Side::Main).size());
       if (options.hover_layer && *options.hover_layer < layers_of(run, options.side))
         heat.marked_row = per_layer * *options.hover_layer, heat.marked_rows = per_layer;
       plot.heat = std::move(heat);

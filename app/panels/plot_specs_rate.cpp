@@ -174,7 +174,7 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
     handle.move_x = false, handle.move_y = true;
     handle.help = "The learning rate of all runs. Drag it up or down: it changes from now on.";
     handle.value = ui::number(groups.front().schedule.peak);
-    plot.notes.push_back({handle.x, handle.y, "", "peak " + handle.value, {Ink::Role::ink2, 0, 1}, -64, 21});
+    plot.notes.push_back({handle.x, handle.y, "", "peak " + handle.value, {Ink::Role::Ink2, 0, 1}, -64, 21});
     plot.handles.push_back(std::move(handle));
   }
 }

@@ -19,8 +19,8 @@ void dress_line(plot::Series& s, const RunView& run, Side side, bool compact) {
   if (!has_both(run)) return;
   s.id = fmt::format("{} {}", run.letter, side_word(side));
   s.name = compact ? std::string(side_word(side)) : std::string(side_word(side)).substr(0, 3) + ".";
-  if (side == Side::main) return;
-  s.width = 1.3f, s.markers = plot::Markers::none;
+  if (side == Side::Main) return;
+  s.width = 1.3f, s.markers = plot::Markers::None;
 }
 
 float depth_pad_right(const LabView& view, bool compact) {

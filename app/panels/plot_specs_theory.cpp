@@ -25,7 +25,7 @@ bool usable(float v) { return std::isfinite(v) && v > 0; }
 
 // The one stack that a run has, or of an encoder-decoder the one asked for.
 theory::Question question_of(const LabView& view, const RunView& run, theory::Subject subject, Side side) {
-  const bool encoder = side == Side::encoder || run.spec->model.architecture == Architecture::Encoder;
+  const bool encoder = side == Side::Encoder || run.spec->model.architecture == Architecture::Encoder;
   const bool same_data = run.spec->data == view.runs.front().spec->data;  // whose counts these are
   return {.subject = subject, .decoder = !encoder, .same_token = same_data ? view.agreement.token : 0};
 }
@@ -63,7 +63,7 @@ void add_pre_theory(PlotSpec& plot, const LabView& view, double top) {
 // The level at which the sums of a Post-LN stack begin, whatever its depth.
 void add_post_theory(PlotSpec& plot, const LabView& view, double top) {
   for (const RunView& run : view.runs) {
-    const auto level = line_of(view, run, theory::Subject::StreamSquare, Side::main);
+    const auto level = line_of(view, run, theory::Subject::StreamSquare, Side::Main);
     if (has_both(run) || !level || !level->high.empty()) continue;
     RefLine line;
     line.value = level->low.front();
@@ -81,14 +81,14 @@ void add_dotted(PlotSpec& plot, std::string id, std::vector<float> y) {
   Series s;
   s.id = std::move(id);
   s.x0 = 1, s.y = Column::of(std::move(y));
-  s.ink = {Ink::Role::ink2, 0, 1};
+  s.ink = {Ink::Role::Ink2, 0, 1};
   s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off}, s.width = ui::line::reference;
   s.end_label = false, s.end_marker = false;
   plot.series.insert(plot.series.begin(), std::move(s));
 }
 
 void add_name(PlotSpec& plot, double x, float y, std::string letter, std::string text) {
-  plot.notes.push_back({x, y, std::move(letter), std::move(text), {Ink::Role::ink2, 0, 1}, -10, 20});
+  plot.notes.push_back({x, y, std::move(letter), std::move(text), {Ink::Role::Ink2, 0, 1}, -10, 20});
 }
 
 // What is predicted of the gradients of one or more runs that begin alike: a profile, or, where theory knows
@@ -149,8 +149,8 @@ void mark_last_layer(PlotSpec& plot, const Prediction& p) {
   Series s;
   s.id = fmt::format("theory of the last layer of {} at step 1", p.letters);
   s.x0 = static_cast<double>(p.y.size()), s.y = Column::of({p.y.back()});
-  s.ink = {Ink::Role::ink2, 0, 1};
-  s.marker = ui::Marker::diamond, s.markers = Markers::all;
+  s.ink = {Ink::Role::Ink2, 0, 1};
+  s.marker = ui::Marker::Diamond, s.markers = Markers::All;
   s.end_label = false, s.end_marker = false;
   plot.series.insert(plot.series.begin(), std::move(s));
 }
@@ -166,7 +166,7 @@ bool add_gradient_theory(PlotSpec& plot, const LabView& view, LabData& data, con
   for (const RunView& run : view.runs) {
     if (run.forked_from >= 0 || !run.spec->train.init_from.empty() || !path.starts_with("ffn.w2")) continue;
     const std::vector<double> cross = cross_variance(data, run);
-    theory::Question question = question_of(view, run, theory::Subject::Gradient, Side::main);
+    theory::Question question = question_of(view, run, theory::Subject::Gradient, Side::Main);
     question.cross_variance = cross;
     const std::vector<theory::Line> lines = theory::lines(run.spec->model, question);
     const std::vector<float> start = data.by_layer(run, path, 1);
@@ -204,7 +204,7 @@ void add_cosine_theory(PlotSpec& plot, const LabView& view, int step) {
   if (step > kEarly) return;
   std::vector<std::vector<double>> drawn;  // runs that differ in their schedule alone share a curve
   for (const RunView& run : view.runs) {
-    const auto line = line_of(view, run, theory::Subject::TokenCosine, Side::main);
+    const auto line = line_of(view, run, theory::Subject::TokenCosine, Side::Main);
     if (has_both(run) || !line || std::count(drawn.begin(), drawn.end(), line->low) > 0) continue;
     drawn.push_back(line->low);
     const std::vector<float> y(drawn.back().begin(), drawn.back().end());

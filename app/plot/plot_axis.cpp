@@ -16,7 +16,7 @@ AxisMap::AxisMap(AxisScale scale, double lo, double hi, float from, float to)
 }
 
 double AxisMap::forward(double v) const {
-  if (scale_ == AxisScale::linear) return v;
+  if (scale_ == AxisScale::Linear) return v;
   return v > 0 ? std::log10(v) : -400.0;
 }
 
@@ -27,14 +27,14 @@ float AxisMap::operator()(double v) const {
 
 double AxisMap::inverse(float pixel) const {
   double v = a_ + (b_ - a_) * double(pixel - from_) / double(to_ - from_);
-  return scale_ == AxisScale::linear ? v : std::pow(10.0, v);
+  return scale_ == AxisScale::Linear ? v : std::pow(10.0, v);
 }
 
 std::pair<double, double> shown_range(const Axis& axis,
                                       const std::optional<std::pair<double, double>>& view) {
   auto [lo, hi] = view.value_or(std::pair{axis.lo, axis.hi});
   if (!std::isfinite(lo) || !std::isfinite(hi)) lo = 0, hi = 1;
-  if (axis.scale == AxisScale::log) {
+  if (axis.scale == AxisScale::Log) {
     if (hi <= 0) hi = 1;
     if (lo <= 0) lo = hi * 1e-6;
     if (hi <= lo) hi = lo * 10;
@@ -107,7 +107,7 @@ std::vector<Tick> ticks_of(const Axis& axis, double lo, double hi, int most) {
     return inside;
   }
   most = std::max(2, most);
-  return axis.scale == AxisScale::log ? log_ticks(lo, hi, most) : linear_ticks(lo, hi, most, axis.integer);
+  return axis.scale == AxisScale::Log ? log_ticks(lo, hi, most) : linear_ticks(lo, hi, most, axis.integer);
 }
 
 }  // namespace normscope::plot

@@ -21,7 +21,7 @@ class AxisMap {
 
  private:
   double forward(double v) const;
-  AxisScale scale_ = AxisScale::linear;
+  AxisScale scale_ = AxisScale::Linear;
   double lo_ = 0, hi_ = 1, a_ = 0, b_ = 1;
   float from_ = 0, to_ = 1;
 };

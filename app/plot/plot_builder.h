@@ -70,7 +70,7 @@ struct Builder {
 
   ui::Rect box(ui::Vec baseline, ui::TextStyle style, std::string_view s, ui::Align align) const {
     float w = measure(style, s);
-    float x = baseline.x - (align == ui::Align::left ? 0 : align == ui::Align::centre ? w / 2 : w);
+    float x = baseline.x - (align == ui::Align::Left ? 0 : align == ui::Align::Centre ? w / 2 : w);
     return {x, baseline.y - 0.78f * style.px, w, 1.02f * style.px};
   }
   bool is_free(const ui::Rect& r) const {
@@ -100,14 +100,14 @@ struct Builder {
     }
   }
   void text(ui::Vec baseline, ui::TextStyle style, ui::Colour colour, std::string s,
-            ui::Align align = ui::Align::left) {
+            ui::Align align = ui::Align::Left) {
     if (s.empty()) return;
     taken.push_back(box(baseline, style, s, align));
     add(TextItem{baseline, style, colour, std::move(s), align});
   }
   // Only where nothing stands yet (2 px of air on each side); says whether it was placed.
   bool text_if_free(ui::Vec baseline, ui::TextStyle style, ui::Colour colour, const std::string& s,
-                    ui::Align align = ui::Align::left) {
+                    ui::Align align = ui::Align::Left) {
     if (s.empty() || !is_free(box(baseline, style, s, align).inset(-3, -1))) return false;
     text(baseline, style, colour, s, align);
     return true;

@@ -165,8 +165,8 @@ void steer(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const ui::Re
     hit.view_changed |= allowed != range;
     range = allowed;
   };
-  take(view.x, Direction::across, x);
-  take(view.y, Direction::up, y);
+  take(view.x, Direction::Across, x);
+  take(view.y, Direction::Up, y);
   if (hit.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left) && view.zoomed()) {
     view.reset();
     hit.view_changed = true;

@@ -10,8 +10,8 @@
 namespace normscope::plot {
 namespace {
 
-const ui::TextStyle bold{ui::Face::bold, ui::type::title}, value_style{ui::Face::mono, ui::type::title},
-    small{ui::Face::sans, ui::type::body}, tiny{ui::Face::sans, ui::type::tick};
+const ui::TextStyle bold{ui::Face::Bold, ui::type::title}, value_style{ui::Face::Mono, ui::type::title},
+    small{ui::Face::Sans, ui::type::body}, tiny{ui::Face::Sans, ui::type::tick};
 constexpr float part_gap = 6;
 
 struct Label {
@@ -21,7 +21,7 @@ struct Label {
 };
 
 // How much of a label is written: everything, letter and value, the letter alone.
-enum class Detail { full, value, letter };
+enum class Detail { Full, Value, Letter };
 
 float width_of(const Series& s, Detail detail, const Measure& measure) {
   float w = 0;
@@ -29,8 +29,8 @@ float width_of(const Series& s, Detail detail, const Measure& measure) {
     if (!text.empty()) w += (w > 0 ? part_gap : 0) + measure(style, text);
   };
   part(bold, s.letter);
-  if (detail != Detail::letter || s.letter.empty()) part(value_style, s.value);
-  if (detail == Detail::full || (s.letter.empty() && s.value.empty())) part(small, s.name);
+  if (detail != Detail::Letter || s.letter.empty()) part(value_style, s.value);
+  if (detail == Detail::Full || (s.letter.empty() && s.value.empty())) part(small, s.name);
   return w;
 }
 
@@ -42,9 +42,9 @@ void write(Builder& b, const Series& s, ui::Vec at, Detail detail) {
     at.x += b.measure(style, text) + part_gap;
   };
   part(bold, colour, s.letter);
-  if (detail != Detail::letter || s.letter.empty()) part(value_style, colour, s.value);
+  if (detail != Detail::Letter || s.letter.empty()) part(value_style, colour, s.value);
   bool only_name = s.letter.empty() && s.value.empty();
-  if (detail == Detail::full || only_name) part(small, only_name ? colour : b.theme.ink2, s.name);
+  if (detail == Detail::Full || only_name) part(small, only_name ? colour : b.theme.ink2, s.name);
 }
 
 std::vector<Label> wanted_labels(Builder& b) {
@@ -98,13 +98,13 @@ void label_ends(Builder& b) {
     if (b.plot.cursor) x = std::max(x, std::min(b.out.map.x(b.plot.cursor->x), a.right()) + label_offset);
   }
   float available = b.rect.right() - 2 - x;
-  Detail detail = Detail::full;
+  Detail detail = Detail::Full;
   auto widest = [&](Detail d) {
     float w = 0;
     for (const Label& l : labels) w = std::max(w, width_of(*l.series, d, b.measure));
     return w;
   };
-  for (Detail d : {Detail::full, Detail::value, Detail::letter}) {
+  for (Detail d : {Detail::Full, Detail::Value, Detail::Letter}) {
     detail = d;
     if (widest(d) <= available) break;
   }
@@ -204,7 +204,7 @@ class LevelName {
   bool put(const std::string& text, ui::Vec at, bool over_curves) {
     const ui::Rect& a = b_.out.map.area;
     if (at.y < a.y + 6 || at.y > a.bottom() - 1) return false;
-    const ui::Rect box = b_.box(at, small, text, ui::Align::left);
+    const ui::Rect box = b_.box(at, small, text, ui::Align::Left);
     if ((!over_curves && b_.crosses_curve(box)) || !b_.is_free(box.inset(-3, -1))) return false;
     // Grid lines and the cursor are interrupted for the name.
     const ui::Colour ground = line_.fill_below && at.y > p_ ? b_.theme.sunk : b_.theme.panel;
@@ -284,7 +284,7 @@ void name_bands(Builder& b) {
 float label_width(const PlotSpec& plot, const Measure& measure) {
   float w = 0;
   for (const Series& s : plot.series)
-    if (s.end_label) w = std::max(w, width_of(s, Detail::full, measure));
+    if (s.end_label) w = std::max(w, width_of(s, Detail::Full, measure));
   return w;
 }
 

@@ -10,29 +10,29 @@ namespace normscope::plot {
 
 ui::Colour line_colour(const ui::Theme& t, Ink ink) {
   switch (ink.role) {
-    case Ink::Role::ink:
+    case Ink::Role::Ink:
       return t.ink;
-    case Ink::Role::ink2:
+    case Ink::Role::Ink2:
       return t.ink2;
-    case Ink::Role::ink3:
+    case Ink::Role::Ink3:
       return t.ink3;
-    case Ink::Role::run:
+    case Ink::Role::Run:
       return t.runs[ink.index].line;
-    case Ink::Role::depth:
+    case Ink::Role::Depth:
       return ui::depth_colour(t, ink.index, ink.count);
-    case Ink::Role::prediction:
+    case Ink::Role::Prediction:
       return t.accent;
   }
   return t.ink;
 }
 
 ui::Colour text_colour(const ui::Theme& t, Ink ink) {
-  if (ink.role == Ink::Role::run) return t.runs[ink.index].text;
-  if (ink.role == Ink::Role::depth) {
+  if (ink.role == Ink::Role::Run) return t.runs[ink.index].text;
+  if (ink.role == Ink::Role::Depth) {
     ui::Colour c = line_colour(t, ink);
     return ui::contrast(c, t.panel) >= 4.5 ? c : t.ink2;  // the ramp's near end is for marks, not for text
   }
-  return ink.role == Ink::Role::prediction ? t.ink : line_colour(t, ink);
+  return ink.role == Ink::Role::Prediction ? t.ink : line_colour(t, ink);
 }
 
 ui::Rect plot_area(const PlotSpec& s, const ui::Rect& r) {
@@ -55,7 +55,7 @@ double end_of_lines(const PlotSpec& s) {
 
 namespace {
 
-const ui::TextStyle tick_style{ui::Face::mono, ui::type::tick};
+const ui::TextStyle tick_style{ui::Face::Mono, ui::type::tick};
 
 void add_axes(Builder& b) {
   const ui::Theme& t = b.theme;
@@ -68,21 +68,21 @@ void add_axes(Builder& b) {
     if (py < a.y - 0.5f || py > a.bottom() + 0.5f) continue;
     if (py < a.bottom() - 1) b.add(RuleItem{{a.x, py}, {a.right(), py}, t.grid, 1, {}});
     b.levels.push_back(py);
-    if (y.show_labels) b.text({a.x - 9, py + 4}, tick_style, t.ink3, tick.label, ui::Align::right);
+    if (y.show_labels) b.text({a.x - 9, py + 4}, tick_style, t.ink3, tick.label, ui::Align::Right);
   }
   b.add(RuleItem{{a.x, a.bottom()}, {a.right(), a.bottom()}, t.axis, 1, {}});
   if (!x.show_labels) return;
   // The corner's word comes first: the tick labels keep clear of it.
   if (!x.short_label.empty())
-    b.text({a.x - 9, a.bottom() + 18}, {ui::Face::sans, ui::type::tick}, t.ink3, x.short_label,
-           ui::Align::right);
+    b.text({a.x - 9, a.bottom() + 18}, {ui::Face::Sans, ui::type::tick}, t.ink3, x.short_label,
+           ui::Align::Right);
   // Layers are counted one by one; steps and the like get a tick every 64 px or more.
   const bool few = x.integer && b.out.map.x.hi() - b.out.map.x.lo() <= 30;
   const int most = std::max(2, int(a.w / (few ? 34 : 64)));
   for (const Tick& tick : ticks_of(x, b.out.map.x.lo(), b.out.map.x.hi(), most)) {
     float px = b.out.map.x(tick.value);
     b.add(RuleItem{{px, a.bottom()}, {px, a.bottom() + 4}, t.axis, 1, {}});
-    b.text_if_free({px, a.bottom() + 18}, tick_style, t.ink3, tick.label, ui::Align::centre);
+    b.text_if_free({px, a.bottom() + 18}, tick_style, t.ink3, tick.label, ui::Align::Centre);
   }
 }
 
@@ -131,12 +131,12 @@ void add_reference_lines(Builder& b) {
 
 struct Look {
   ui::Dash dash;
-  ui::Marker marker = ui::Marker::none;
+  ui::Marker marker = ui::Marker::None;
 };
 
 Look look_of(const ui::Theme& t, const Series& s) {
   Look look;
-  if (s.ink.role == Ink::Role::run) look = {t.runs[s.ink.index].dash, t.runs[s.ink.index].marker};
+  if (s.ink.role == Ink::Role::Run) look = {t.runs[s.ink.index].dash, t.runs[s.ink.index].marker};
   if (s.dash) look.dash = *s.dash;
   if (s.marker) look.marker = *s.marker;
   return look;
@@ -149,7 +149,7 @@ void add_series(Builder& b, const Series& s) {
   const ui::Colour colour = line_colour(b.theme, s.ink).alpha(alpha);
   const Look look = look_of(b.theme, s);
   Line line = thin(s, b.out.map, b.options.column);
-  const ui::DashAlong along = line.dense ? ui::DashAlong::x : ui::DashAlong::path;
+  const ui::DashAlong along = line.dense ? ui::DashAlong::X : ui::DashAlong::Path;
   float phase = 0;
   for (size_t i = 0; i < line.pieces.size(); ++i) {
     auto piece = line.pieces[i];
@@ -158,7 +158,7 @@ void add_series(Builder& b, const Series& s) {
     float begin = phase;
     if (!look.dash.solid())
       for (size_t k = 1; k < points.size(); ++k) phase += ui::dash_length(points[k - 1], points[k], along);
-    if (s.ink.role == Ink::Role::prediction) {  // a highlighter stroke with a thin line in it
+    if (s.ink.role == Ink::Role::Prediction) {  // a highlighter stroke with a thin line in it
       const bool dark = b.theme.dark;           // there the accent itself may be a line
       b.add(StrokeItem{points, dark ? colour.alpha(0.4f) : colour, 11, {}, 0, true});
       b.add(StrokeItem{std::move(points), dark ? colour : b.theme.ink, 1.8f, {}, 0, true});
@@ -169,7 +169,7 @@ void add_series(Builder& b, const Series& s) {
   for (ui::Vec p : line.gaps)  // not finite: a red cross where the numbers end
     for (float d : {-1.f, 1.f})
       b.add(StrokeItem{{{p.x - 4, p.y - 4 * d}, {p.x + 4, p.y + 4 * d}}, b.theme.error, 2, {}, 0, false});
-  if (look.marker == ui::Marker::none) return;
+  if (look.marker == ui::Marker::None) return;
   const ui::Rect near = b.out.map.area.inset(-1);
   auto mark = [&](size_t i, float size) {
     ui::Vec p = b.out.map(s.x_at(i), s.y[i]) - ui::Vec{0, s.nudge};
@@ -179,11 +179,11 @@ void add_series(Builder& b, const Series& s) {
   };
   size_t last = s.y.size();
   for (size_t i : marker_points(s, b.out.map)) {
-    bool near_end = s.end_marker && s.markers == Markers::sparse && last > 0 &&
+    bool near_end = s.end_marker && s.markers == Markers::Sparse && last > 0 &&
                     b.out.map.x(s.x_at(last - 1)) - b.out.map.x(s.x_at(i)) < 12;
-    if (!near_end) mark(i, s.markers == Markers::all ? 4.f : 3.6f);
+    if (!near_end) mark(i, s.markers == Markers::All ? 4.f : 3.6f);
   }
-  if (s.end_marker && last > 0) mark(last - 1, s.markers == Markers::all ? 4.f : 4.8f);
+  if (s.end_marker && last > 0) mark(last - 1, s.markers == Markers::All ? 4.f : 4.8f);
 }
 
 void add_cursor(Builder& b) {
@@ -199,13 +199,13 @@ void add_flag(Builder& b) {
   const ui::Rect& a = b.out.map.area;
   float px = b.out.map.x(b.plot.cursor->x);
   if (px < a.x - 1 || px > a.right() + 1) return;
-  const ui::TextStyle style{ui::Face::mono, ui::type::body};
+  const ui::TextStyle style{ui::Face::Mono, ui::type::body};
   float width = b.measure(style, b.plot.cursor->flag) + 14;
   ui::Rect flag = ui::centred({px, a.y + 8}, width, 18);
   flag.x = std::max(flag.x, a.x - 5);  // clear of the axis' numbers
   b.add(FillItem{flag, b.theme.accent, ui::radius::tile, true});
   b.text({flag.centre().x, flag.centre().y + 4.4f}, style, b.theme.on_accent, b.plot.cursor->flag,
-         ui::Align::centre);
+         ui::Align::Centre);
   b.taken.push_back(flag.inset(-2));
 }
 
@@ -237,23 +237,23 @@ void add_heat(Builder& b) {
                 end = y + cell * float(last - h.marked_row + 1);
     for (float line : {y, end}) b.add(RuleItem{{a.x, line}, {right, line}, b.theme.ink2, 1, {}});
   }
-  const ui::TextStyle small{ui::Face::sans, ui::type::tick};
+  const ui::TextStyle small{ui::Face::Sans, ui::type::tick};
   const bool both = h.rows > 1 && bottom - a.y > 22;
   if (both || !h.upward)
     b.text({a.x - 6, a.y + 9}, tick_style, b.theme.ink3, h.upward ? h.row_last : h.row_first,
-           ui::Align::right);
+           ui::Align::Right);
   if (both || h.upward)
     b.text({a.x - 6, bottom - 1}, tick_style, b.theme.ink3, h.upward ? h.row_first : h.row_last,
-           ui::Align::right);
+           ui::Align::Right);
   b.text({a.x, bottom + 14}, small, b.theme.ink3, h.column_first);
   const float end = std::max(right, std::min(b.rect.right(), a.x + 150));
   auto fits = [&](ui::TextStyle style, const std::string& s) {
     return b.measure(style, s) <= b.rect.right() - a.x;
   };
-  if (!b.text_if_free({right, bottom + 14}, small, b.theme.ink3, h.column_last, ui::Align::right) &&
+  if (!b.text_if_free({right, bottom + 14}, small, b.theme.ink3, h.column_last, ui::Align::Right) &&
       !(h.column_last.empty() || end <= right ||
-        b.text_if_free({end, bottom + 14}, small, b.theme.ink3, h.column_last, ui::Align::right)))
-    b.text_if_free({right, bottom + 14}, small, b.theme.ink3, h.column_last_short, ui::Align::right);
+        b.text_if_free({end, bottom + 14}, small, b.theme.ink3, h.column_last, ui::Align::Right)))
+    b.text_if_free({right, bottom + 14}, small, b.theme.ink3, h.column_last_short, ui::Align::Right);
   const std::string& below = fits(tick_style, h.below) || h.below_short.empty() ? h.below : h.below_short;
   if (fits(tick_style, below) && bottom + 34 <= b.rect.bottom())
     b.text({a.x, bottom + 31}, tick_style, b.theme.ink2, below);

@@ -35,7 +35,7 @@ struct StrokeItem {
   ui::Dash dash;
   float phase = 0;  // of the dash at the first point
   bool clip = true;
-  ui::DashAlong along = ui::DashAlong::path;
+  ui::DashAlong along = ui::DashAlong::Path;
 };
 struct StripItem {
   std::vector<ui::Vec> upper, lower;
@@ -52,7 +52,7 @@ struct TextItem {
   ui::TextStyle style;
   ui::Colour colour;
   std::string text;
-  ui::Align align = ui::Align::left;
+  ui::Align align = ui::Align::Left;
 };
 using Item = std::variant<FillItem, RuleItem, StrokeItem, StripItem, MarkItem, TextItem>;
 

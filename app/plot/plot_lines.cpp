@@ -128,8 +128,8 @@ Line thin(const Series& s, const PlotMap& map, float column) {
 std::vector<size_t> marker_points(const Series& s, const PlotMap& map) {
   std::vector<size_t> points;
   const size_t n = length(s);
-  if (n == 0 || s.markers == Markers::none) return points;
-  if (s.markers == Markers::all) {
+  if (n == 0 || s.markers == Markers::None) return points;
+  if (s.markers == Markers::All) {
     points.resize(n);
     std::iota(points.begin(), points.end(), size_t(0));
     return points;
@@ -139,7 +139,7 @@ std::vector<size_t> marker_points(const Series& s, const PlotMap& map) {
   double step = decade;
   for (double k : {1.5, 2.0, 3.0, 4.0, 6.0, 8.0})
     if (decade * k <= 50 * per_pixel) step = decade * k;
-  double offset = step * (0.4 + 0.3 * (s.ink.role == Ink::Role::run ? s.ink.index : 0));
+  double offset = step * (0.4 + 0.3 * (s.ink.role == Ink::Role::Run ? s.ink.index : 0));
   auto [first, last] = visible(s, map.x.lo(), map.x.hi());
   if (first >= last) return points;
   double k = std::ceil((s.x_at(first) - offset) / step);

@@ -35,17 +35,17 @@ struct Column {
 
 // Colour by meaning; the theme gives the actual one.
 struct Ink {
-  enum class Role { ink, ink2, ink3, run, depth, prediction };
-  Role role = Role::ink;
+  enum class Role { Ink, Ink2, Ink3, Run, Depth, Prediction };
+  Role role = Role::Ink;
   int index = 0, count = 1;  // run 0..3, or layer index of count layers
 
-  static Ink run(int i) { return {Role::run, i, 1}; }
-  static Ink depth(int layer, int layers) { return {Role::depth, layer, layers}; }
+  static Ink run(int i) { return {Role::Run, i, 1}; }
+  static Ink depth(int layer, int layers) { return {Role::Depth, layer, layers}; }
 };
 ui::Colour line_colour(const ui::Theme&, Ink);
 ui::Colour text_colour(const ui::Theme&, Ink);
 
-enum class AxisScale { linear, log };
+enum class AxisScale { Linear, Log };
 
 struct Tick {
   double value;
@@ -53,7 +53,7 @@ struct Tick {
 };
 
 struct Axis {
-  AxisScale scale = AxisScale::linear;
+  AxisScale scale = AxisScale::Linear;
   double lo = 0, hi = 1;      // home range (what a double click restores)
   std::string label{};        // in words, for exports and text: "step", "norm of ∂L/∂W"
   std::string unit{};         // "nats per letter"
@@ -64,7 +64,7 @@ struct Axis {
   bool show_labels = true;    // false: grid stays, tick labels are left out (stacked small plots)
 };
 
-enum class Markers { none, sparse, all };  // sparse: 30 to 50 px apart; all: one a point (plots by layer)
+enum class Markers { None, Sparse, All };  // sparse: 30 to 50 px apart; all: one a point (plots by layer)
 
 struct Series {
   std::string id{};      // stable, for exports: "A", "layer 3"
@@ -76,7 +76,7 @@ struct Series {
   Ink ink;
   std::optional<ui::Dash> dash;      // default: the run's; solid for others
   std::optional<ui::Marker> marker;  // default: the run's; none for others
-  Markers markers = Markers::none;
+  Markers markers = Markers::None;
   float width = ui::line::run;
   float alpha = 1;
   float nudge = 0;         // px up, so that equal lines of two runs are both seen
@@ -129,7 +129,7 @@ struct Cursor {
 struct Note {
   double x = 0, y = 0;
   std::string letter{}, text{};
-  Ink ink{Ink::Role::ink2, 0, 1};
+  Ink ink{Ink::Role::Ink2, 0, 1};
   float dx = 8, dy = 16;  // from the point to the text's baseline, px
   bool leader = false;    // thin line from the point to the text
 };

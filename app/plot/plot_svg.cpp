@@ -12,7 +12,7 @@ namespace normscope::plot {
 namespace {
 
 float estimated_width(ui::TextStyle style, std::string_view s) {
-  const bool mono = style.face == ui::Face::mono || style.face == ui::Face::mono_medium;
+  const bool mono = style.face == ui::Face::Mono || style.face == ui::Face::MonoMedium;
   float em = 0;
   for (unsigned char c : s) {
     if ((c & 0xC0) == 0x80) continue;  // continuation of a character already counted
@@ -29,7 +29,7 @@ float estimated_width(ui::TextStyle style, std::string_view s) {
     else
       em += 0.58f;
   }
-  return em * style.px * (style.face == ui::Face::bold ? 1.05f : 1.f);
+  return em * style.px * (style.face == ui::Face::Bold ? 1.05f : 1.f);
 }
 
 std::string escaped(std::string_view s) {
@@ -90,7 +90,7 @@ class Writer {
         i.a.y, i.b.x, i.b.y, i.width, paint("stroke", i.colour), dashes(i.dash));
   }
   void operator()(const StrokeItem& i) {
-    if (!i.dash.solid() && i.along == ui::DashAlong::x) return cut(i);  // SVG's own dashes follow the path
+    if (!i.dash.solid() && i.along == ui::DashAlong::X) return cut(i);  // SVG's own dashes follow the path
     put("<polyline fill=\"none\" stroke-width=\"{:g}\" stroke-linejoin=\"round\"{}{}{} points=\"{}\"/>\n",
         i.width, paint("stroke", i.colour), dashes(i.dash, i.phase),
         i.clip ? " clip-path=\"url(#area)\"" : "", points(i.points));
@@ -113,20 +113,20 @@ class Writer {
     const float s = i.size, x = i.centre.x, y = i.centre.y;
     std::string look = paint("fill", i.fill) + paint("stroke", i.edge) + " stroke-width=\"1\"";
     switch (i.marker) {
-      case ui::Marker::none:
+      case ui::Marker::None:
         break;
-      case ui::Marker::circle:
+      case ui::Marker::Circle:
         put("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{:g}\"{}/>\n", x, y, s, look);
         break;
-      case ui::Marker::square:
+      case ui::Marker::Square:
         put("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:g}\" height=\"{:g}\"{}/>\n", x - s * 0.9, y - s * 0.9,
             s * 1.8, s * 1.8, look);
         break;
-      case ui::Marker::triangle:
+      case ui::Marker::Triangle:
         put("<polygon{} points=\"{}\"/>\n", look,
             points({{x, y - s * 1.26f}, {x + s * 1.24f, y + s * 0.92f}, {x - s * 1.24f, y + s * 0.92f}}));
         break;
-      case ui::Marker::diamond:
+      case ui::Marker::Diamond:
         put("<polygon{} points=\"{}\"/>\n", look,
             points({{x, y - s * 1.25f}, {x + s * 1.25f, y}, {x, y + s * 1.25f}, {x - s * 1.25f, y}}));
         break;
@@ -135,14 +135,14 @@ class Writer {
   void operator()(const TextItem& i) { text(i.baseline, i.style, i.colour, i.text, i.align); }
 
   void text(ui::Vec at, ui::TextStyle style, ui::Colour colour, std::string_view s,
-            ui::Align align = ui::Align::left) {
-    const bool mono = style.face == ui::Face::mono || style.face == ui::Face::mono_medium;
-    const char* anchor = align == ui::Align::centre ? "middle" : align == ui::Align::right ? "end" : "start";
+            ui::Align align = ui::Align::Left) {
+    const bool mono = style.face == ui::Face::Mono || style.face == ui::Face::MonoMedium;
+    const char* anchor = align == ui::Align::Centre ? "middle" : align == ui::Align::Right ? "end" : "start";
     put("<text x=\"{:.2f}\" y=\"{:.2f}\" font-size=\"{:g}\" font-family=\"{}\"{} "
         "text-anchor=\"{}\"{}>{}</text>\n",
         at.x, at.y, style.px,
         mono ? "JetBrains Mono, DejaVu Sans Mono, monospace" : "Inter, DejaVu Sans, sans-serif",
-        style.face == ui::Face::bold ? " font-weight=\"600\"" : "", anchor, paint("fill", colour),
+        style.face == ui::Face::Bold ? " font-weight=\"600\"" : "", anchor, paint("fill", colour),
         escaped(s));
   }
 
@@ -153,7 +153,7 @@ class Writer {
 
 // Question and note, or the one of them that has room; without a question the note always.
 std::string words_behind(const PlotSpec& plot, float room) {
-  const ui::TextStyle body{ui::Face::sans, ui::type::body};
+  const ui::TextStyle body{ui::Face::Sans, ui::type::body};
   if (plot.question.empty()) return plot.note;
   const std::string both = plot.question + (plot.note.empty() ? "" : "   ") + plot.note;
   if (estimated_width(body, both) <= room) return both;
@@ -182,7 +182,7 @@ std::string to_svg(const PlotSpec& plot, const ui::Theme& theme, ExportSize size
       "height=\"{:.2f}\"/></clipPath>\n",
       w.clip_.x, w.clip_.y, w.clip_.w, w.clip_.h);
   if (!plot.title.empty()) {
-    const ui::TextStyle bold{ui::Face::bold, ui::type::title}, body{ui::Face::sans, ui::type::body};
+    const ui::TextStyle bold{ui::Face::Bold, ui::type::title}, body{ui::Face::Sans, ui::type::body};
     ui::Vec at{ui::space::pad, title_row.centre().y + 5};
     w.text(at, bold, theme.ink, plot.title);
     const float behind = at.x + estimated_width(bold, plot.title) + 12;
@@ -191,13 +191,13 @@ std::string to_svg(const PlotSpec& plot, const ui::Theme& theme, ExportSize size
     if (!plot.sentence.empty()) w.text({at.x, sentence_row.centre().y + 1}, body, theme.ink2, plot.sentence);
   }
   if (!below.empty())
-    w.text({ui::space::pad, caption_row.bottom() - 8}, {ui::Face::sans, ui::type::tick}, theme.ink3, below);
+    w.text({ui::space::pad, caption_row.bottom() - 8}, {ui::Face::Sans, ui::type::tick}, theme.ink3, below);
   for (const Item& item : drawing.items) std::visit(w, item);
   if (plot.tile) {
     const ui::RunLook& run = theme.runs[*plot.tile];
     w(FillItem{drawing.tile, run.tile, 3});
-    w.text({drawing.tile.centre().x, drawing.tile.centre().y + 4}, {ui::Face::bold, 11}, run.tile_letter,
-           std::string(1, run.letter), ui::Align::centre);
+    w.text({drawing.tile.centre().x, drawing.tile.centre().y + 4}, {ui::Face::Bold, 11}, run.tile_letter,
+           std::string(1, run.letter), ui::Align::Centre);
   }
   w.out += "</svg>\n";
   return w.out;

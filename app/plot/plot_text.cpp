@@ -19,7 +19,7 @@ std::string axis_words(const Axis& a) {
   std::string text = a.label.empty() ? "" : a.label + ", ";
   text += ui::number(a.lo, 4) + " to " + ui::number(a.hi, 4);
   if (!a.unit.empty()) text += " " + a.unit;
-  if (a.scale == AxisScale::log) text += ", log scale";
+  if (a.scale == AxisScale::Log) text += ", log scale";
   return text;
 }
 

@@ -23,9 +23,9 @@ struct Ruler {
 }  // namespace
 
 std::pair<double, double> widest_range(const PlotSpec& plot, Direction direction) {
-  const bool up = direction == Direction::up;
+  const bool up = direction == Direction::Up;
   const Axis& axis = up ? plot.y : plot.x;
-  const Ruler ruler{axis.scale == AxisScale::log};
+  const Ruler ruler{axis.scale == AxisScale::Log};
   const auto home = shown_range(axis, {});
   double lo = home.first, hi = home.second;
   const auto add = [&](double v) {
@@ -56,8 +56,8 @@ std::pair<double, double> widest_range(const PlotSpec& plot, Direction direction
 
 std::optional<std::pair<double, double>> allowed_range(const PlotSpec& plot, Direction direction,
                                                        std::pair<double, double> asked) {
-  const Axis& axis = direction == Direction::up ? plot.y : plot.x;
-  const Ruler ruler{axis.scale == AxisScale::log};
+  const Axis& axis = direction == Direction::Up ? plot.y : plot.x;
+  const Ruler ruler{axis.scale == AxisScale::Log};
   const auto [low, high] = widest_range(plot, direction);
   const double least_value = ruler.to(low), most_value = ruler.to(high), whole = most_value - least_value;
   if (ruler.log) asked.first = std::max(asked.first, 1e-300), asked.second = std::max(asked.second, 1e-300);

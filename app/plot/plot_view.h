@@ -9,7 +9,7 @@
 
 namespace normscope::plot {
 
-enum class Direction { across, up };
+enum class Direction { Across, Up };
 
 // The home range and all data along one axis, those beyond it with a twentieth of air: a spike that the home
 // range leaves out can be reached, empty space cannot.

@@ -48,11 +48,11 @@ void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optiona
       p.fill(segment, t.inverse, 5);
     else if (hit.hovered && possible)
       p.fill(segment, t.trough, 5);
-    p.text_in(segment, {on ? Face::bold : Face::sans, type::body},
+    p.text_in(segment, {on ? Face::Bold : Face::Sans, type::body},
               on         ? t.on_inverse
               : possible ? t.ink2
                          : t.slot,
-              cuda ? "CUDA" : "CPU", Align::centre);
+              cuda ? "CUDA" : "CPU", Align::Centre);
   }
   if (const int move = arrows.arrow_x - arrows.arrow_y; move != 0 && s.reason.empty()) wants_cuda = move > 0;
   if (wants_cuda != s.now.cuda) choice = BackendChoice{wants_cuda, false};
@@ -70,7 +70,7 @@ float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, floa
   if (s.now.cuda) {
     x -= kTf32Width;
     ButtonOptions options;
-    options.style = {Face::sans, type::body};
+    options.style = {Face::Sans, type::body};
     options.selected = s.now.tf32;
     if (button(
             ui, "app/tf32", {x, y, kTf32Width, h}, "TF32",
@@ -85,10 +85,10 @@ float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, floa
   // Why there is no CUDA is the segment's help; only a device that was lost while runs were on it is told here.
   if (s.note.empty() || words < 40) return x;
   const Rect place{x - 10 - words, room.y, words, room.h};
-  const TextStyle style{Face::sans, type::body};
+  const TextStyle style{Face::Sans, type::body};
   // Half a reason says nothing: the whole of it is the help.
   const std::string shown = ui.paint().text_width(style, s.note) <= words ? s.note : "on the CPU now";
-  ui.paint().text_in(place, style, ui.theme().ink3, shown, Align::right);
+  ui.paint().text_in(place, style, ui.theme().ink3, shown, Align::Right);
   ui.mark("app/backend/reason", place, s.note, help_of(s));
   return x - 10 - ui.paint().text_width(style, shown);
 }

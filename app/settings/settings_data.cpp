@@ -54,8 +54,8 @@ void Rows::data(const Rect& rect) {
   const std::string name = "settings/data.name";
   const Field& field = *find_field("data.name");
   const std::string help = fmt::format("{} A change restarts all runs from step 0.", field.help);
-  const TextStyle mono{Face::mono, type::body};
-  const float room = rect.w - 34 - ui.paint().text_width({Face::sans, type::body}, "data");
+  const TextStyle mono{Face::Mono, type::body};
+  const float room = rect.w - 34 - ui.paint().text_width({Face::Sans, type::body}, "data");
   const std::string shown =
       view.data_name == "built-in sentences" && ui.paint().text_width(mono, view.data_name) > room
           ? "built-in"
@@ -88,7 +88,7 @@ void Rows::data_list(const Rect& place, const std::string& name) {
   for (const Source* source : sources) {
     const bool now = spec.data.name == source->name;
     ButtonOptions o;
-    o.quiet = o.left = true, o.style = {now ? Face::bold : Face::sans, type::body};
+    o.quiet = o.left = true, o.style = {now ? Face::Bold : Face::Sans, type::body};
     if (!button(ui, fmt::format("{}/{}", name, source->name), rest.take_top(h).inset(0, 1), source->label,
                 source->help, o))
       continue;
@@ -96,7 +96,7 @@ void Rows::data_list(const Rect& place, const std::string& name) {
     ui.close_popup();
   }
   for (const FileKind* file : files) {
-    ui.paint().text_in(rest.take_top(caption).inset(9, 0), {Face::sans, type::tick}, ui.theme().ink3,
+    ui.paint().text_in(rest.take_top(caption).inset(9, 0), {Face::Sans, type::tick}, ui.theme().ink3,
                        file->label);
     const Rect box = rest.take_top(field).inset(0, 3);
     if (!text_field(ui, fmt::format("{}/{}", name, file->key), box, "path, then Enter", state.path,

@@ -173,9 +173,9 @@ void Rows::number_field(const Field& field, const std::string& name, const Rect&
   const Change change = ui::field(ui, name, rect, words, value, help(field), options_of(field, shown));
   double then = value;
   const bool whole = ui.edit().name == name && parse_number(ui.edit().buffer, then);
-  if (change != Change::none || whole)  // what it would cost is said while it is dragged or typed
+  if (change != Change::None || whole)  // what it would cost is said while it is dragged or typed
     predict(field, text_of(field, std::clamp(then, field.low, field.high)), only);
-  if (change != Change::done) return;
+  if (change != Change::Done) return;
   value = std::clamp(value, field.low, field.high);
   edit(field, text_of(field, value), only);
 }
@@ -195,7 +195,7 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
   const std::string now = field.get(*view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec);
   float width = 0;
   for (const std::string& value : values)
-    width = std::max(width, ui.paint().text_width({Face::bold, type::body}, display(field, value)) + 28);
+    width = std::max(width, ui.paint().text_width({Face::Bold, type::body}, display(field, value)) + 28);
   // A list longer than the window goes on in a second column.
   const auto count = static_cast<float>(values.size());
   const float columns = std::ceil((count * h + 12) / (ui.size().y - 8)), lines = std::ceil(count / columns);
@@ -207,7 +207,7 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
   for (size_t i = 0; i < values.size(); ++i) {
     const std::string& value = values[i];
     ButtonOptions o;
-    o.quiet = o.left = true, o.style = {value == now ? Face::bold : Face::sans, type::body};
+    o.quiet = o.left = true, o.style = {value == now ? Face::Bold : Face::Sans, type::body};
     const auto place = static_cast<float>(i);
     const float column = std::floor(place / lines), line = place - column * lines;
     const Rect item = Rect{list.x + 6 + column * width, list.y + 6 + line * h, width, h}.inset(0, 1);
@@ -261,14 +261,14 @@ void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::
   const int only = static_cast<int>(i);
   if (field.key == "model.placement") {  // the diagram's presets are its list
     ui.mark(name, rect, text, help(field));
-    ui.paint().text_in(rect, {Face::mono, type::body}, ink, text, Align::right);
+    ui.paint().text_in(rect, {Face::Mono, type::body}, ink, text, Align::Right);
     return;
   }
   if (field.type != FieldType::Integer && field.type != FieldType::Real) {
     const bool typed = field.type == FieldType::Text;
     if (value_hit(ui, name, rect, text, help(field), false).clicked)
       typed ? open_text(field, name, only) : ui.open_popup(name);
-    ui.paint().text_in(rect, {Face::mono, type::body}, ink, text, Align::right);
+    ui.paint().text_in(rect, {Face::Mono, type::body}, ink, text, Align::Right);
     return typed ? text_box(field, name, rect, only) : choice_list(field, name, rect, only);
   }
   const Shown shown = shown_as(field);
@@ -291,8 +291,8 @@ void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::
   } else if (hit.clicked && !hit.dragging) {
     ui.open_popup(name);
   }
-  ui.paint().text_in(rect, {Face::mono, type::body}, ink, display(field, text_of(field, value)),
-                     Align::right);
+  ui.paint().text_in(rect, {Face::Mono, type::body}, ink, display(field, text_of(field, value)),
+                     Align::Right);
   const Rect list{std::min(rect.x, ui.size().x - 196), rect.bottom() + 4, 190, 40};
   if (!ui.begin_popup(name, list)) return;
   number_field(field, name + "/value", list.inset(8), fmt::format("{} {}", run.letter, shown.label),
@@ -310,18 +310,18 @@ void Rows::differing(const Field& field, const Rect& rect) {
   p.outline(rect, t.border, 1, radius::field);
   ui.mark(fmt::format("settings/{}", field.key), rect, "differs", help(field));
   Rect line = rect.inset(9, 0);
-  const float label_w = p.text_in(line, {Face::sans, type::body}, t.ink2, shown.label);
+  const float label_w = p.text_in(line, {Face::Sans, type::body}, t.ink2, shown.label);
   Rect left = line;
   left.take_left(label_w + 8);
 
-  const TextStyle mono{Face::mono, type::body};
+  const TextStyle mono{Face::Mono, type::body};
   std::vector<std::string> texts;
   float needed = 0;
   const std::string unit = shown.unit ? shown.unit : view.unit + "s";
   auto measure = [&] {
     needed = 0;
     for (const std::string& text : texts) needed += 14 + 4 + std::max(10.f, p.text_width(mono, text)) + 8;
-    if (!unit.empty()) needed += p.text_width({Face::sans, type::tick}, unit);
+    if (!unit.empty()) needed += p.text_width({Face::Sans, type::tick}, unit);
   };
   for (const RunView& run : view.runs) texts.push_back(display(field, field.get(*run.spec)));
   measure();
@@ -330,11 +330,11 @@ void Rows::differing(const Field& field, const Rect& rect) {
       if (text.ends_with("-LN")) text.resize(text.size() - 3);
     measure();
   }
-  if (needed + 48 < left.w) p.text_in(left, {Face::sans, type::tick}, t.ink3, "differs");
+  if (needed + 48 < left.w) p.text_in(left, {Face::Sans, type::tick}, t.ink3, "differs");
   Rect right = line;
   if (!unit.empty()) {
-    const Rect place = right.take_right(p.text_width({Face::sans, type::tick}, unit), 6);
-    p.text_in(place, {Face::sans, type::tick}, t.ink3, unit, Align::right);
+    const Rect place = right.take_right(p.text_width({Face::Sans, type::tick}, unit), 6);
+    p.text_in(place, {Face::Sans, type::tick}, t.ink3, unit, Align::Right);
   }
   for (size_t i = view.runs.size(); i-- > 0;) {
     const float w = std::max(10.f, p.text_width(mono, texts[i]));

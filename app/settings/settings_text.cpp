@@ -79,8 +79,8 @@ void Rows::text_row(const Field& field, const std::string& name, const Rect& rec
   std::string value = field.get(*view.runs[0].spec);
   if (is_file(field)) value = fs::path(value).filename().string();
   if (value.empty()) value = "none";
-  const float room = rect.w - 34 - ui.paint().text_width({Face::sans, type::body}, label);
-  value = ui.paint().fit({Face::mono, type::body}, value, room);
+  const float room = rect.w - 34 - ui.paint().text_width({Face::Sans, type::body}, label);
+  value = ui.paint().fit({Face::Mono, type::body}, value, room);
   if (row(ui, name, rect, label, "", value, help(field), true)) open_text(field, name, -1);
   text_box(field, name, rect, -1);
 }
@@ -88,7 +88,7 @@ void Rows::text_row(const Field& field, const std::string& name, const Rect& rec
 void Rows::text_box(const Field& field, const std::string& name, const Rect& row, int only) {
   if (!ui.popup_open(name)) return;
   constexpr float width = 320, line = 16;
-  const TextStyle small{Face::sans, type::tick};
+  const TextStyle small{Face::Sans, type::tick};
   const std::string idle = idle_because(field, view);
   const std::string below = !state.refusal.empty() ? state.refusal
                             : !idle.empty()        ? fmt::format("Not read now: {}.", idle)

@@ -44,7 +44,7 @@ void set_scale(AppState& state, float scale) { state.scale = std::clamp(scale, 0
 
 void scale_button(AppState& state, Ui& ui, const Rect& rect) {
   ButtonOptions plain;
-  plain.style = {Face::sans, type::title};
+  plain.style = {Face::Sans, type::title};
   // The effective scale is shown: a small window takes the largest that fits.
   const std::string now = fmt::format("{} %", std::lround(ui.scale() / state.monitor_scale * 100));
   if (button(ui, "app/scale", rect, now,
@@ -57,7 +57,7 @@ void scale_button(AppState& state, Ui& ui, const Rect& rect) {
   Rect rest = list.inset(6);
   for (int percent : kScales) {
     ButtonOptions o;
-    o.quiet = true, o.style = {Face::mono, type::body};
+    o.quiet = true, o.style = {Face::Mono, type::body};
     o.selected = std::lround(state.scale * 100) == percent;
     if (button(ui, fmt::format("app/scale/{}", percent), rest.take_top(h).inset(0, 1),
                fmt::format("{} %", percent), fmt::format("Everything at {} %.", percent), o)) {
@@ -96,16 +96,16 @@ float backend_switch(AppState& state, Ui& ui, const Rect& room, bool wide) {
 void message(Ui& ui, const Rect& room, const std::string& notice) {
   constexpr float kLine = 15;
   Painter& p = ui.paint();
-  const TextStyle line{Face::sans, type::body}, small{Face::sans, type::tick};
+  const TextStyle line{Face::Sans, type::body}, small{Face::Sans, type::tick};
   ui.mark("app/message", room, notice, "What the trainer has to say.");
   if (p.text_width(line, notice) <= room.w)
-    return void(p.text_in(room, line, ui.theme().ink2, notice, Align::right));
+    return void(p.text_in(room, line, ui.theme().ink2, notice, Align::Right));
   const float height = p.wrapped_height(room.w, small, notice, kLine);
   if (height < 2.5f * kLine) {
     const Rect two{room.x, room.y + (room.h - height) / 2, room.w, height};
     return void(p.text_wrapped(two, small, ui.theme().ink2, notice, kLine));
   }
-  p.text_in(room, line, ui.theme().ink2, notice, Align::right);
+  p.text_in(room, line, ui.theme().ink2, notice, Align::Right);
   if (room.contains(ui.mouse())) ui.tooltip(notice);
 }
 
@@ -116,27 +116,27 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   p.hairline({bar.x, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, t.border);
   const float cy = bar.y + bar.h / 2;
   logo(ui, {20.5f, cy - 10});
-  p.text({46, cy + 6}, {Face::bold, type::figure}, t.ink, "normscope");
+  p.text({46, cy + 6}, {Face::Bold, type::figure}, t.ink, "normscope");
   const bool hints = ui.size().x >= 1400;
-  if (tab(ui, "app/tab/lab", {165, bar.y, 44, bar.h}, "Lab", hints ? "1" : "", state.screen == Screen::lab,
+  if (tab(ui, "app/tab/lab", {165, bar.y, 44, bar.h}, "Lab", hints ? "1" : "", state.screen == Screen::Lab,
           "The Lab: runs side by side, and their wiring to change (1)."))
-    state.screen = Screen::lab;
+    state.screen = Screen::Lab;
   if (tab(ui, "app/tab/lessons", {225, bar.y, hints ? 76.f : 64.f, bar.h}, "Lessons", hints ? "2" : "",
-          state.screen == Screen::lessons, "The course: predict, measure, compare, explain (2)."))
-    state.screen = Screen::lessons;
-  if (ui.shortcut("1")) state.screen = Screen::lab;
-  if (ui.shortcut("2")) state.screen = Screen::lessons;
+          state.screen == Screen::Lessons, "The course: predict, measure, compare, explain (2)."))
+    state.screen = Screen::Lessons;
+  if (ui.shortcut("1")) state.screen = Screen::Lab;
+  if (ui.shortcut("2")) state.screen = Screen::Lessons;
 
   const float h = 28;
   float x = bar.right() - 14 - h;
   ButtonOptions plain;
-  plain.style = {Face::sans, type::title};
+  plain.style = {Face::Sans, type::title};
   const Rect help{x, cy - h / 2, h, h};
   const bool ask = button(ui, "app/help", help, "?", "What the hands and the keys do (?).", plain);
   if (ask) ui.open_popup("app/help");
   shell::draw_sheet(ui, {help.right(), help.bottom() + 6});
   x -= h + 6;
-  if (icon_button(ui, "app/theme", {x, cy - h / 2, h, h}, Icon::theme, "Light or dark.", {},
+  if (icon_button(ui, "app/theme", {x, cy - h / 2, h, h}, Icon::Theme, "Light or dark.", {},
                   state.dark ? "dark" : "light"))
     state.dark = !state.dark;
   x -= 54 + 6;
@@ -157,7 +157,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
 
 void replace_runs(AppState& state) {
   state.player->stop_measuring();  // the Lab trains them; what it finishes is found there
-  state.screen = Screen::lab;
+  state.screen = Screen::Lab;
   state.commands.emplace_back(*std::exchange(state.of_lesson, std::nullopt));
 }
 
@@ -167,7 +167,7 @@ void ask_replacing(AppState& state, Ui& ui, const Rect& way) {
   constexpr std::string_view kWords =
       "The lesson's runs take the place of all in the Lab. This cannot be undone.";
   constexpr float kWidth = 300, kLine = 18;
-  const TextStyle body{Face::sans, type::body};
+  const TextStyle body{Face::Sans, type::body};
   const float words = ui.paint().wrapped_height(kWidth - 32, body, kWords, kLine);
   Rect box{0, 0, kWidth, words + 62};
   box.x = std::clamp(way.right() - box.w, 4.f, ui.size().x - box.w - 4);
@@ -188,7 +188,7 @@ void draw_lessons(AppState& state, Ui& ui, const Rect& area) {
   const std::optional<lessons::ToLab> to_lab = player.draw(ui, area);
   // Two trainings at once would only slow each other down.
   if (state.lab && player.measuring() && state.view->playing) state.lab->post(lab::Pause{});
-  if (to_lab && !state.lab) state.screen = Screen::lab;
+  if (to_lab && !state.lab) state.screen = Screen::Lab;
   if (to_lab && state.lab) {
     state.of_lesson = lab::ReplaceRuns{
         to_lab->runs,   to_lab->edits, to_lab->open, to_lab->open, state.shell.undo.next_slot(state.stash),
@@ -209,13 +209,13 @@ void draw_part(Ui& ui, const char* doing, const Rect& area, const std::function<
   ui.paint().fill(area, ui.theme().panel);
   ui.mark("app/failure", area, error, "This part of the window cannot be drawn.");
   const Rect text = area.inset(space::pad);
-  ui.paint().text_wrapped(text, {Face::sans, type::body}, ui.theme().ink, error, 17);
+  ui.paint().text_wrapped(text, {Face::Sans, type::body}, ui.theme().ink, error, 17);
 }
 
 }  // namespace
 
 void open_file(AppState& state, const std::string& path, bool asked) {
-  shell::begin_opening(state, path, asked ? shell::Sure::asked : shell::Sure::dropped);
+  shell::begin_opening(state, path, asked ? shell::Sure::Asked : shell::Sure::Dropped);
 }
 
 lessons::Player& lessons_screen(AppState& state) {
@@ -242,9 +242,9 @@ void draw_app(AppState& state, Ui& ui) {
   for (lab::Command& asked : std::exchange(state.asked, {})) state.commands.push_back(std::move(asked));
   Rect area{0, 0, ui.size().x, ui.size().y};
   ui.paint().fill(area, ui.theme().bg);
-  const Rect bar = area.take_top(lab::layout_for(ui.size()) == lab::Size::compact ? 40.f : 44.f);
+  const Rect bar = area.take_top(lab::layout_for(ui.size()) == lab::Size::Compact ? 40.f : 44.f);
   draw_part(ui, "drawing the title bar", bar, [&] { top_bar(state, ui, bar); });
-  if (state.screen == Screen::lessons)
+  if (state.screen == Screen::Lessons)
     draw_part(ui, "drawing the lessons", area, [&] { draw_lessons(state, ui, area); });
   else
     draw_part(ui, "drawing the Lab", area,

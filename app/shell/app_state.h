@@ -22,7 +22,7 @@ namespace lessons {
 class Player;
 }
 
-enum class Screen : uint8_t { lab, lessons };
+enum class Screen : uint8_t { Lab, Lessons };
 
 struct AppState {
   // The session that is shown and commanded. Without one, `view` is shown and commands only land in `commands`.
@@ -43,7 +43,7 @@ struct AppState {
   std::string notice;        // what the app itself has to say: saved, opened, refused
   bool clock = true;         // false: figures that depend on the machine's speed print as a dash
 
-  Screen screen = Screen::lab;
+  Screen screen = Screen::Lab;
   lab::LabScreen lab_screen;
   shell::Shell shell;                       // shortcuts, palette, undo, glossary, guessing game
   std::shared_ptr<lessons::Player> player;  // made when its screen is opened first

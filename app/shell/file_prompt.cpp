@@ -63,13 +63,13 @@ std::string above(const std::string& folder) {
 }
 
 bool offered(const FilePrompt& prompt, const FolderContent::Entry& entry) {
-  return entry.folder || prompt.purpose != FilePurpose::save || entry.name.ends_with(".toml");
+  return entry.folder || prompt.purpose != FilePurpose::Save || entry.name.ends_with(".toml");
 }
 
 // What was open lately while nothing is typed, then the folder: names that hold what is typed.
 std::vector<Row> rows_of(FilePrompt& prompt, const FileSurroundings& around) {
   std::vector<Row> rows;
-  if (prompt.path.empty() && prompt.purpose != FilePurpose::save)
+  if (prompt.path.empty() && prompt.purpose != FilePurpose::Save)
     for (const std::string& path : around.recent)
       rows.push_back({name_part(path), folder_part(path), path, false});
   const std::string folder = folder_part(prompt.path), name = lower(name_part(prompt.path));
@@ -81,7 +81,7 @@ std::vector<Row> rows_of(FilePrompt& prompt, const FileSurroundings& around) {
   // The whole name of one of them asks for no choice: the folder is shown around it.
   const bool complete = std::any_of(content->entries.begin(), content->entries.end(),
                                     [&](const auto& entry) { return lower(entry.name) == name; });
-  const bool saving = prompt.purpose == FilePurpose::save;
+  const bool saving = prompt.purpose == FilePurpose::Save;
   if (name.empty() || complete || saving) rows.push_back({"..", "", above(folder), true});
   for (const FolderContent::Entry& entry : content->entries)
     if (offered(prompt, entry) && (complete || saving || lower(entry.name).find(name) != std::string::npos))
@@ -160,13 +160,13 @@ bool list(Ui& ui, FilePrompt& prompt, const Rect& area, const std::vector<Row>& 
     const bool marked = i == prompt.selected;
     if (marked || hit.hovered) p.fill(place, ui.theme().sunk, radius::field);
     Rect text = place.inset(10, 0);
-    const TextStyle name{marked ? Face::bold : Face::sans, type::body}, small{Face::sans, type::tick};
+    const TextStyle name{marked ? Face::Bold : Face::Sans, type::body}, small{Face::Sans, type::tick};
     const float w = p.text_in(text, name, ui.theme().ink, p.fit(name, row.label, text.w - 30));
     text.take_left(w + 16);
     if (!row.detail.empty())
-      p.text_in(text, small, ui.theme().ink3, p.fit(small, row.detail, text.w), Align::right);
+      p.text_in(text, small, ui.theme().ink3, p.fit(small, row.detail, text.w), Align::Right);
     if (row.folder)
-      draw_icon(p, Icon::chevron_right, {place.right() - 14, place.centre().y}, 12, ui.theme().ink3);
+      draw_icon(p, Icon::ChevronRight, {place.right() - 14, place.centre().y}, 12, ui.theme().ink3);
     if (!hit.clicked) continue;
     const bool soon = ui.time() - prompt.clicked < kTwice;
     prompt.clicked = ui.time();
@@ -193,12 +193,12 @@ void tell(Ui& ui, FilePrompt& prompt, const Rect& room, const std::vector<Row>& 
   const bool marked = prompt.selected >= 0 && prompt.selected < static_cast<int>(rows.size());
   const std::string path = with_home(marked ? rows[static_cast<size_t>(prompt.selected)].path : prompt.path);
   if (around.reading) said = "reading …";
-  if (said.empty() && prompt.purpose != FilePurpose::save && !path.empty() && !path.ends_with('/')) {
+  if (said.empty() && prompt.purpose != FilePurpose::Save && !path.empty() && !path.ends_with('/')) {
     prompt.look.ask(
         path, [path] { return look_at(path); }, around.wake);
     const FileLook* look = prompt.look.find(path);
-    if (look && look->kind != FileKind::unusable) said = look->words;
-    if (look && look->kind == FileKind::unusable && marked) said = look->words;
+    if (look && look->kind != FileKind::Unusable) said = look->words;
+    if (look && look->kind == FileKind::Unusable && marked) said = look->words;
   }
   if (said.empty()) {
     const std::string folder = folder_part(prompt.path), place = folder.empty() ? "." : with_home(folder);
@@ -206,7 +206,7 @@ void tell(Ui& ui, FilePrompt& prompt, const Rect& room, const std::vector<Row>& 
       said = fmt::format("{}: {}.", place, content->error);
   }
   ui.mark("app/file/says", room, said, "What the named file is, or why it was not opened or saved.");
-  ui.paint().text_wrapped(room, {prompt.says.empty() ? Face::sans : Face::bold, type::tick}, ui.theme().ink,
+  ui.paint().text_wrapped(room, {prompt.says.empty() ? Face::Sans : Face::Bold, type::tick}, ui.theme().ink,
                           said, 16);
 }
 
@@ -229,7 +229,7 @@ void refuse(FilePrompt& prompt, const std::string& why, const std::string& path,
 void enter_folder(Ui& ui, FilePrompt& prompt, std::string folder) {
   if (!folder.empty() && !folder.ends_with('/')) folder += '/';
   // A name that is to be saved goes along.
-  const std::string name = prompt.purpose == FilePurpose::save ? name_part(prompt.path) : "";
+  const std::string name = prompt.purpose == FilePurpose::Save ? name_part(prompt.path) : "";
   set_path(ui, prompt, folder + name);
   prompt.selected = -1, prompt.first = 0;
 }
@@ -242,10 +242,10 @@ std::optional<FileChoice> draw_file_prompt(Ui& ui, FilePrompt& prompt, const Fil
   Rect rest = box.inset(16, 12);
   Painter& p = ui.paint();
   const Words& words = kWords[static_cast<size_t>(prompt.purpose)];
-  p.text_in(rest.take_top(20, 6), {Face::bold, type::title}, ui.theme().ink, words.title);
+  p.text_in(rest.take_top(20, 6), {Face::Bold, type::title}, ui.theme().ink, words.title);
   Rect line = rest.take_top(28, 8);
   ButtonOptions look;
-  look.style = {Face::bold, type::body};
+  look.style = {Face::Bold, type::body};
   const bool pressed = button(ui, "app/file/go", line.take_right(72, 8), words.go, "As Enter does.", look);
   const std::string before = prompt.path;
   text_field(ui, kField, line, "a name or a path; Tab completes it", prompt.path,
@@ -259,8 +259,8 @@ std::optional<FileChoice> draw_file_prompt(Ui& ui, FilePrompt& prompt, const Fil
   const bool twice = list(ui, prompt, rest.take_top(kRow * kRows, 4), rows);
   tell(ui, prompt, rest.take_top(32), rows, around);
   ui.mark("app/file/note", rest, words.first, words.second);
-  p.text_in(rest.take_top(16), {Face::sans, type::tick}, ui.theme().ink2, words.first);
-  p.text_in(rest.take_top(16), {Face::sans, type::tick}, ui.theme().ink3, words.second);
+  p.text_in(rest.take_top(16), {Face::Sans, type::tick}, ui.theme().ink2, words.first);
+  p.text_in(rest.take_top(16), {Face::Sans, type::tick}, ui.theme().ink3, words.second);
 
   const bool enter =
       ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);

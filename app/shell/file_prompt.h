@@ -18,10 +18,10 @@
 
 namespace normscope::shell {
 
-enum class FilePurpose : uint8_t { save, open, open_for_good };  // the last: it cannot be undone
+enum class FilePurpose : uint8_t { Save, Open, OpenForGood };  // the last: it cannot be undone
 
 struct FilePrompt {
-  FilePurpose purpose = FilePurpose::open;
+  FilePurpose purpose = FilePurpose::Open;
   std::string path{};            // as typed
   std::string says{};            // why Enter did not do it
   std::string again{};           // the path that Enter does it for when it is pressed once more

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/shell/app_state.h"
 #include "app/files/session_file.h"
+#include "app/shell/app_state.h"
 #include "engine/core/error.h"
 #include "engine/data/vocabulary.h"
 
@@ -27,7 +27,7 @@ std::string absolute(const std::string& path) {
 bool prompting(const Ui& ui) { return ui.popup_open("app/file"); }
 
 FilePurpose open_purpose(const AppState& state) {
-  return state.stash.empty() ? FilePurpose::open_for_good : FilePurpose::open;
+  return state.stash.empty() ? FilePurpose::OpenForGood : FilePurpose::Open;
 }
 
 // In the prompt where it stands open, else in the top bar.
@@ -124,25 +124,25 @@ void finish_opening(AppState& state, Ui& ui) {
   const std::string path = std::exchange(files.opening, {});
   const Sure sure = files.sure;
   switch (file->look.kind) {
-    case FileKind::unusable:
+    case FileKind::Unusable:
       return say_no(state, ui, path, file->look.words);
-    case FileKind::folder:
+    case FileKind::Folder:
       if (!prompting(ui)) ask_open(state, ui);
       return enter_folder(ui, state.shell.file, path);
-    case FileKind::numbers:
-      if (sure != Sure::again)
+    case FileKind::Numbers:
+      if (sure != Sure::Again)
         return ask_first(state, ui, path,
                          file->look.words + " Press Enter again to learn from it as text all the same.");
       [[fallthrough]];
-    case FileKind::text:
+    case FileKind::Text:
       state.asked.emplace_back(lab::LoadText{path});
       return done(state, ui, path, "");
-    case FileKind::config:
-      if (sure == Sure::dropped && state.stash.empty()) return ask_first(state, ui, path, file->look.words);
+    case FileKind::Config:
+      if (sure == Sure::Dropped && state.stash.empty()) return ask_first(state, ui, path, file->look.words);
       take_runs(state, file->runs, path);
       return done(state, ui, path, "opened " + path);
-    case FileKind::session:
-      if (sure == Sure::dropped && state.stash.empty()) return ask_first(state, ui, path, file->look.words);
+    case FileKind::Session:
+      if (sure == Sure::Dropped && state.stash.empty()) return ask_first(state, ui, path, file->look.words);
       restore_session(state, path, true);
       return done(state, ui, path, "opened " + path);
   }
@@ -154,7 +154,7 @@ void save(AppState& state, Ui& ui) {
   std::error_code none;
   if (is_own(own, own.path)) return save_to(state, ui, own.path);
   const bool changed = !own.path.empty() && fs::exists(own.path, none);
-  ask_for_file(ui, state.shell.file, FilePurpose::save, changed ? own.path : free_name(kFirstName));
+  ask_for_file(ui, state.shell.file, FilePurpose::Save, changed ? own.path : free_name(kFirstName));
   if (changed)
     refuse(state.shell.file, "Another program has changed this file since. Press Enter to replace it.",
            own.path, true);
@@ -163,7 +163,7 @@ void save(AppState& state, Ui& ui) {
 void save_as(AppState& state, Ui& ui) {
   if (state.view->runs.empty()) return;
   const std::string& own = state.shell.files.own.path;
-  ask_for_file(ui, state.shell.file, FilePurpose::save, free_name(own.empty() ? kFirstName : own));
+  ask_for_file(ui, state.shell.file, FilePurpose::Save, free_name(own.empty() ? kFirstName : own));
 }
 
 void ask_open(AppState& state, Ui& ui, const std::string& path) {
@@ -175,10 +175,10 @@ void draw_files(AppState& state, Ui& ui) {
   const FileSurroundings around{shell.files.recent, state.wake, !shell.files.opening.empty()};
   const std::optional<FileChoice> choice = draw_file_prompt(ui, shell.file, around);
   if (!choice) return;
-  if (shell.file.purpose == FilePurpose::save)
+  if (shell.file.purpose == FilePurpose::Save)
     choose_name(state, ui, *choice);
   else
-    begin_opening(state, choice->path, choice->again ? Sure::again : Sure::asked);
+    begin_opening(state, choice->path, choice->again ? Sure::Again : Sure::Asked);
 }
 
 void runs_were_replaced(Files& files) {

@@ -26,13 +26,13 @@ OwnFile own_file(const std::string& path);
 bool is_own(const OwnFile&, const std::string& path);
 
 // How sure the person is: dropped, chosen where the prompt said what it does, chosen once more.
-enum class Sure : uint8_t { dropped, asked, again };
+enum class Sure : uint8_t { Dropped, Asked, Again };
 
 struct Files {
   OwnFile own{};
   std::vector<std::string> recent{};  // opened and saved lately, newest first
   std::string opening{};              // being read
-  Sure sure = Sure::dropped;
+  Sure sure = Sure::Dropped;
   Background<OpenedFile> opened{};
   std::string replacing{};  // runs of this file take the place of all that are shown
 };

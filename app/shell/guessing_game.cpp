@@ -113,22 +113,22 @@ bool draw_game(ui::Ui& ui, GuessingGame& state, const LabView& view) {
   }
   Rect rest = box.inset(20, 16);
   Painter& p = ui.paint();
-  p.text_in(rest.take_top(24, 2), {Face::bold, type::figure}, t.ink, "Guess the next letter");
-  p.text_in(rest.take_top(20, 8), {Face::sans, type::body}, t.ink2,
+  p.text_in(rest.take_top(24, 2), {Face::Bold, type::figure}, t.ink, "Guess the next letter");
+  p.text_in(rest.take_top(20, 8), {Face::Sans, type::body}, t.ink2,
             "The runs do nothing else. How well do you do it, in their unit?");
   const Rect line = rest.take_top(36, 6);
   p.fill(line, t.field, radius::field);
   // While it is open the keys are guesses and no shortcuts.
   ui.edit().name = kGuess;
   ui.hit(kGuess, line, line_so_far(state), "Type one letter; a space counts as one.");
-  p.text_in(line.inset(12, 0), {Face::mono, type::title}, t.ink, line_so_far(state));
-  p.text_in(rest.take_top(22, 2), {Face::sans, type::body}, t.ink2, what_happened(state));
+  p.text_in(line.inset(12, 0), {Face::Mono, type::title}, t.ink, line_so_far(state));
+  p.text_in(rest.take_top(22, 2), {Face::Sans, type::body}, t.ink2, what_happened(state));
   std::string figure = fmt::format("{} of {}", state.guesses.count(), kGameLetters);
   if (state.guesses.count() > 0)
     figure += fmt::format("   you {:.2f}, frequencies {:.2f} nats per {}", state.guesses.nats(),
                           view.unigram_entropy, view.unit);
   const Rect row = rest.take_top(22, 4);
-  p.text_in(row, {Face::mono, type::body}, t.ink, figure);
+  p.text_in(row, {Face::Mono, type::body}, t.ink, figure);
   ui.mark("app/opener/figure", row, figure,
           "Mean of minus the logarithm of what your guesses gave to the true letter.");
   take_letters(state);

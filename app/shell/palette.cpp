@@ -186,12 +186,12 @@ void draw_item(ui::Ui& ui, const ui::Rect& row, const PaletteItem& item, bool se
   Painter& p = ui.paint();
   if (selected) p.fill(row, ui.theme().sunk, radius::field);
   Rect text = row.inset(10, 0);
-  const TextStyle mono{Face::mono, type::body};
+  const TextStyle mono{Face::Mono, type::body};
   const std::string detail = p.fit(mono, item.detail, 130);
   const float width = p.text_width(mono, detail);
   p.text_in(text.take_right(width, 12), mono, ui.theme().ink3, detail);
-  p.text_in(text, {selected ? Face::bold : Face::sans, type::body}, ui.theme().ink,
-            p.fit({Face::bold, type::body}, item.title, text.w));
+  p.text_in(text, {selected ? Face::Bold : Face::Sans, type::body}, ui.theme().ink,
+            p.fit({Face::Bold, type::body}, item.title, text.w));
 }
 
 }  // namespace
@@ -201,7 +201,7 @@ namespace {
 // Two lines, and no more: the rest stands in the control's own tooltip.
 void draw_help(ui::Ui& ui, const ui::Rect& foot, std::string help) {
   constexpr float kLine = 16;
-  const ui::TextStyle style{ui::Face::sans, ui::type::tick};
+  const ui::TextStyle style{ui::Face::Sans, ui::type::tick};
   const auto too_long = [&] { return ui.paint().wrapped_height(foot.w, style, help, kLine) > 2.5f * kLine; };
   if (too_long()) {
     const size_t sentence = help.find(". ");

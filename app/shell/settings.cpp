@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "app/files/config_file.h"
-#include "app/files/toml.h"
 #include "app/files/input_kinds.h"
+#include "app/files/toml.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/input_value.h"
@@ -49,7 +49,7 @@ bool is_held(const fs::path& folder) {
 // A mark of ours in a folder of ours; without it a session is offered once more.
 void mark(const fs::path& path) {
   try {
-    write_file(path.string(), "", "autosave", Access::own);
+    write_file(path.string(), "", "autosave", Access::Own);
   } catch (const Error&) {
   }
 }
@@ -71,7 +71,6 @@ bool is_stashed(const fs::path& folder) {
   const std::string ending = folder.extension().string();
   return ending.starts_with(".bad") || ending.starts_with(".broken");
 }
-
 
 }  // namespace
 
@@ -167,16 +166,17 @@ Settings parse_settings(std::string_view text, const std::string& name, std::str
     }
     return all;
   });
-  table.read("recent", fmt::format("a list of at most {} names of files", kRecent), [&](const toml::node& node) {
-    const toml::array* recent = node.as_array();
-    if (!recent || recent->size() > kRecent) return false;
-    for (const toml::node& entry : *recent) {
-      const auto file = entry.value_exact<std::string>();
-      if (!file || file->empty()) return false;
-      s.recent.push_back(*file);
-    }
-    return true;
-  });
+  table.read("recent", fmt::format("a list of at most {} names of files", kRecent),
+             [&](const toml::node& node) {
+               const toml::array* recent = node.as_array();
+               if (!recent || recent->size() > kRecent) return false;
+               for (const toml::node& entry : *recent) {
+                 const auto file = entry.value_exact<std::string>();
+                 if (!file || file->empty()) return false;
+                 s.recent.push_back(*file);
+               }
+               return true;
+             });
   complaint = table.complaint();
   return s;
 }
@@ -198,7 +198,7 @@ ReadSettings read_settings(const std::string& path) {
 }
 
 void write_settings(const std::string& path, const Settings& s) {
-  make_folder(fs::path(path).parent_path().string(), Access::own, "settings");
+  make_folder(fs::path(path).parent_path().string(), Access::Own, "settings");
   std::vector<std::string> recent;
   for (const std::string& file : s.recent) recent.push_back(toml_string(file));
   const std::string text = fmt::format(
@@ -212,12 +212,12 @@ void write_settings(const std::string& path, const Settings& s) {
                           : "false",
       s.width, s.height, s.backend.cuda ? "cuda" : "cpu", s.backend.tf32, s.game_offered,
       fmt::join(s.splits, ", "), fmt::join(recent, ", "));
-  write_file(path, text, "settings", Access::own);
+  write_file(path, text, "settings", Access::Own);
 }
 
 AutosaveFolder::AutosaveFolder(const std::string& state_folder) {
   const fs::path sessions = sessions_folder(state_folder);
-  make_folder(sessions.string(), Access::own, "autosave");
+  make_folder(sessions.string(), Access::Own, "autosave");
   chmod(sessions.c_str(), 0700);  // earlier versions left it open to others
   int64_t number = 0;
   std::error_code error;

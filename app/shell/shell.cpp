@@ -23,9 +23,9 @@ namespace {
 
 using namespace ui;
 
-constexpr Act kAnywhere[] = {Act::undo,    Act::redo,         Act::palette,      Act::save,
-                             Act::save_as, Act::open_file,    Act::copy_command, Act::bigger,
-                             Act::smaller, Act::natural_size, Act::sheet};
+constexpr Act kAnywhere[] = {Act::Undo,    Act::Redo,        Act::Palette,     Act::Save,
+                             Act::SaveAs,  Act::OpenFile,    Act::CopyCommand, Act::Bigger,
+                             Act::Smaller, Act::NaturalSize, Act::Sheet};
 
 void take_back(AppState& state, bool undo) {
   Shell& shell = state.shell;
@@ -86,7 +86,7 @@ void begin_course(AppState& state) {
   lessons::Player& player = lessons_screen(state);
   if (player.course().lessons.empty()) return void(state.notice = "there are no lessons beside the program");
   player.open(player.course().lessons.front().id, lessons::StepKind::Predict);
-  state.screen = Screen::lessons;
+  state.screen = Screen::Lessons;
 }
 
 void set_scale(AppState& state, float scale) {
@@ -109,48 +109,48 @@ void check_restored(AppState& state) {
 void run_act(AppState& state, Ui& ui, Act act) {
   state.notice.clear();
   switch (act) {
-    case Act::undo:
-    case Act::redo:
-      return take_back(state, act == Act::undo);
-    case Act::palette:
+    case Act::Undo:
+    case Act::Redo:
+      return take_back(state, act == Act::Undo);
+    case Act::Palette:
       return open_palette(ui, state.shell.palette);
-    case Act::sheet:
+    case Act::Sheet:
       return ui.open_popup("app/help");
-    case Act::save:
+    case Act::Save:
       return save(state, ui);
-    case Act::save_as:
+    case Act::SaveAs:
       return save_as(state, ui);
-    case Act::open_file:
+    case Act::OpenFile:
       return ask_open(state, ui);
-    case Act::copy_command:
+    case Act::CopyCommand:
       return copy_command(state);
-    case Act::bookmark:
+    case Act::Bookmark:
       return lab::toggle_bookmark(state.lab_screen.transport(),
                                   lab::cursor_step(state.lab_screen.transport(), *state.view));
-    case Act::back:
+    case Act::Back:
       return lab::step_cursor(state.lab_screen.transport(), *state.view, -1);
-    case Act::newest:
+    case Act::Newest:
       return state.lab_screen.transport().pinned_step.reset();
-    case Act::bigger:
+    case Act::Bigger:
       return set_scale(state, state.scale + 0.1f);
-    case Act::smaller:
+    case Act::Smaller:
       return set_scale(state, state.scale - 0.1f);
-    case Act::natural_size:
+    case Act::NaturalSize:
       return set_scale(state, 1);
-    case Act::theme:
+    case Act::Theme:
       state.dark = !state.dark;
       return;
-    case Act::reduced_motion:
+    case Act::ReducedMotion:
       state.reduced_motion = !state.reduced_motion;
       state.notice = state.reduced_motion ? "reduced motion is on" : "reduced motion is off";
       return;
-    case Act::restore:
+    case Act::Restore:
       return restore(state);
-    case Act::guessing_game:
+    case Act::GuessingGame:
       return open_game(state, ui);
-    case Act::first_lesson:
+    case Act::FirstLesson:
       return begin_course(state);
-    case Act::measure_batch:
+    case Act::MeasureBatch:
       if (!state.view->runs.empty()) state.commands.emplace_back(lab::MeasureBatch{});
       return;
     default:
@@ -188,7 +188,7 @@ void draw_shell(AppState& state, Ui& ui) {
       state.lab_screen.set_person(shell.person);
       shell.offer_lesson = true;
     }
-    if (shell.guessing_game.lesson) run_act(state, ui, Act::first_lesson);
+    if (shell.guessing_game.lesson) run_act(state, ui, Act::FirstLesson);
   }
   const std::optional<PaletteItem> chosen = draw_palette(
       ui, shell.palette, [&] { return state.lab_screen.elsewhere(ui.registry(), *state.view); },
@@ -200,7 +200,7 @@ void draw_shell(AppState& state, Ui& ui) {
   if (!chosen->term.empty()) shell.glossary = chosen->term;
   const bool hidden = !chosen->control.empty() && !ui.registry().find(chosen->control);
   if (!hidden && !chosen->preset) return;
-  state.screen = Screen::lab;
+  state.screen = Screen::Lab;
   if (hidden) state.lab_screen.reveal(chosen->control, ui.registry());
   state.lab_screen.diagram().preset_asked = chosen->preset;
 }
@@ -212,11 +212,11 @@ void search_box(AppState& state, Ui& ui, const Rect& rect, bool wide) {
   p.fill(rect, t.field, radius::button);
   p.outline(rect, hit.hovered ? t.ink3 : t.border, 1, radius::button);
   Rect inner = rect.inset(9, 0);
-  draw_icon(p, Icon::search, inner.take_left(13, 6).centre(), 13, t.ink2);
-  p.text_in(inner, {Face::mono, type::tick}, t.ink3, "Ctrl K", Align::right);
+  draw_icon(p, Icon::Search, inner.take_left(13, 6).centre(), 13, t.ink2);
+  p.text_in(inner, {Face::Mono, type::tick}, t.ink3, "Ctrl K", Align::Right);
   inner.take_right(46);
-  if (wide) p.text_in(inner, {Face::sans, type::body}, t.ink3, "Find a control or command");
-  if (hit.clicked) run_act(state, ui, Act::palette);
+  if (wide) p.text_in(inner, {Face::Sans, type::body}, t.ink3, "Find a control or command");
+  if (hit.clicked) run_act(state, ui, Act::Palette);
 }
 
 namespace {
@@ -228,11 +228,11 @@ struct Offer {
   const char *text, *action, *help;
 };
 constexpr Offer kOffers[] = {
-    {&Shell::offer_restore, Act::restore, "The last window ended without closing.", "Restore it",
+    {&Shell::offer_restore, Act::Restore, "The last window ended without closing.", "Restore it",
      "The runs as they stood, to go on bit for bit; of several sessions the newest first."},
-    {&Shell::offer_game, Act::guessing_game, "Can you guess the next letter?", "Two minutes",
+    {&Shell::offer_game, Act::GuessingGame, "Can you guess the next letter?", "Two minutes",
      "Guess letters of a sentence; your own line appears on the loss plot."},
-    {&Shell::offer_lesson, Act::first_lesson, "Why does A stay at letter frequencies?", "First lesson",
+    {&Shell::offer_lesson, Act::FirstLesson, "Why does A stay at letter frequencies?", "First lesson",
      "Predict, measure, compare, explain: the first lesson of the course."},
 };
 
@@ -246,22 +246,22 @@ bool quiet_bar(AppState& state, Ui& ui, const Rect& room) {
   Rect rest = room.inset(0, (room.h - 26) / 2);
   ButtonOptions quiet;
   quiet.quiet = true;
-  const bool no = icon_button(ui, "app/offer/close", rest.take_right(26, 4), Icon::close, "Not now.", quiet);
+  const bool no = icon_button(ui, "app/offer/close", rest.take_right(26, 4), Icon::Close, "Not now.", quiet);
   ButtonOptions look;
-  look.style = {Face::bold, type::body};
+  look.style = {Face::Bold, type::body};
   const bool yes = button(ui, "app/offer/accept", rest.take_right(96, 10), offer->action, offer->help, look);
-  const TextStyle style{Face::sans, type::body};
-  const std::string text = offer->act == Act::restore && shell.lost.size() > 1
+  const TextStyle style{Face::Sans, type::body};
+  const std::string text = offer->act == Act::Restore && shell.lost.size() > 1
                                ? fmt::format("{} windows ended without closing.", shell.lost.size())
                                : offer->text;
   if (ui.paint().text_width(style, text) <= rest.w)
-    ui.paint().text_in(rest, style, ui.theme().ink2, text, Align::right);
+    ui.paint().text_in(rest, style, ui.theme().ink2, text, Align::Right);
   ui.mark("app/offer", rest, text, "An offer; nothing waits for the answer.");
   if (yes) run_act(state, ui, offer->act);
-  if (yes && offer->act == Act::restore)
+  if (yes && offer->act == Act::Restore)
     shell.offer_game = false, shell.offers_answered = true;  // not their first visit
   if (no) shell.*offer->open = false, shell.offers_answered = true;
-  if (no && offer->act == Act::restore) answer_lost(shell);
+  if (no && offer->act == Act::Restore) answer_lost(shell);
   return true;
 }
 

@@ -54,7 +54,7 @@ class Setter {
   }
 
   Layout word(const std::string& text, float px, bool bold) const {
-    const ui::TextStyle style{bold ? ui::Face::bold : ui::Face::sans, px};
+    const ui::TextStyle style{bold ? ui::Face::Bold : ui::Face::Sans, px};
     Layout box;
     if (text.empty()) return box;
     box.width = measure_(style, text), box.ascent = kAscent * px, box.descent = kDescent * px;

@@ -6,7 +6,7 @@
 namespace normscope::ui {
 
 float dash_length(Vec a, Vec b, DashAlong along) {
-  return along == DashAlong::x ? std::fabs(b.x - a.x) : std::hypot(b.x - a.x, b.y - a.y);
+  return along == DashAlong::X ? std::fabs(b.x - a.x) : std::hypot(b.x - a.x, b.y - a.y);
 }
 
 float cut_dashes(std::span<const Vec> line, Dash dash, float phase, Pieces& out, DashAlong along) {

@@ -25,13 +25,13 @@ struct Pieces {
 
 // What a dash is measured along. A curve that swings up and down in every pixel is a fog of specks along its
 // path; along x its dashes stay as long as those of a smooth one.
-enum class DashAlong { path, x };
+enum class DashAlong { Path, X };
 
 // How far a pen gets from a to b, as the dashes count it.
 float dash_length(Vec a, Vec b, DashAlong along);
 
 // phase: how far into the pattern the line begins. Returns the phase at its end.
 float cut_dashes(std::span<const Vec> line, Dash dash, float phase, Pieces& out,
-                 DashAlong along = DashAlong::path);
+                 DashAlong along = DashAlong::Path);
 
 }  // namespace normscope::ui

@@ -11,7 +11,7 @@
 namespace normscope::ui {
 namespace {
 
-enum class Typing { going_on, done, cancelled };
+enum class Typing { GoingOn, Done, Cancelled };
 
 // The text box of the control that is being edited, over `r`. Enter, Tab and a click elsewhere commit, Escape
 // cancels.
@@ -42,9 +42,9 @@ Typing edit_text(Ui& ui, const Rect& r, TextStyle style) {
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(2);
   ImGui::PopFont();
-  if (ImGui::IsKeyPressed(ImGuiKey_Escape, false)) return Typing::cancelled;
-  if (left || (!edit.tab && ImGui::IsKeyPressed(ImGuiKey_Tab, false))) return Typing::done;
-  return Typing::going_on;
+  if (ImGui::IsKeyPressed(ImGuiKey_Escape, false)) return Typing::Cancelled;
+  if (left || (!edit.tab && ImGui::IsKeyPressed(ImGuiKey_Tab, false))) return Typing::Done;
+  return Typing::GoingOn;
 }
 
 void begin_edit(Ui& ui, std::string_view name, std::string text) {
@@ -118,12 +118,12 @@ Rect field_frame(Ui& ui, const Rect& r, std::string_view label, std::string_view
   p.fill(r, t.field, radius::field);
   p.outline(r, strong_border ? t.ink3 : t.border, 1, radius::field);
   constexpr float gap = 8, unit_gap = 6;
-  const TextStyle body{Face::sans, type::body}, small{Face::sans, type::tick};
+  const TextStyle body{Face::Sans, type::body}, small{Face::Sans, type::tick};
   const float label_width = label.empty() ? 0 : p.text_width(body, label) + gap;
   Rect inner = r.inset(std::clamp((r.w - value_width) / 2, 2.f, 9.f), 0);
   const float unit_width = p.text_width(small, unit);
   if (!unit.empty() && label_width + value_width + unit_gap + unit_width <= inner.w)
-    p.text_in(inner.take_right(unit_width, unit_gap), small, t.ink3, unit, Align::right);
+    p.text_in(inner.take_right(unit_width, unit_gap), small, t.ink3, unit, Align::Right);
   const float room = std::max(0.f, inner.w - value_width - gap);
   if (!label.empty() && room > 0) {
     Rect place = inner;
@@ -140,25 +140,25 @@ Rect field_frame(Ui& ui, const Rect& r, std::string_view label, std::string_view
 Change field(Ui& ui, std::string_view name, const Rect& r, std::string_view label, double& value,
              std::string_view help, const FieldOptions& o) {
   const Theme& t = ui.theme();
-  const TextStyle mono{Face::mono, type::body};
+  const TextStyle mono{Face::Mono, type::body};
   HitOptions options;
   options.enabled = o.enabled, options.arrows = true, options.overlap = true, options.radius = radius::field;
   const bool editing = ui.edit().name == name;
   Hit h = ui.hit(name, r, field_text(o, value), help, options);
-  Change change = Change::none;
+  Change change = Change::None;
   const double before = value;
   if (h.pressed) ui.press_value() = value;
   if (!editing && h.dragging) {
     double moved = from_track(o, to_track(o, ui.press_value()) + double(h.drag.x) / std::max(40.f, r.w - 16));
     value = limited(o, rounded_drag(o, std::clamp(moved, o.lo, o.hi)), true);
-    change = h.released ? Change::done : value != before ? Change::live : Change::none;
+    change = h.released ? Change::Done : value != before ? Change::Live : Change::None;
   } else if (!editing && h.clicked) {
     begin_edit(ui, name, field_text(o, value));
   }
   if (int move = h.arrow_x + h.arrow_y; move && !editing) {
     double next = o.log ? log_step(value, move) : value + move * o.step;
     value = limited(o, next, false);
-    if (value != before) change = Change::done;
+    if (value != before) change = Change::Done;
   }
 
   const std::string shown = field_text(o, value);
@@ -172,14 +172,14 @@ Change field(Ui& ui, std::string_view name, const Rect& r, std::string_view labe
   if (ui.edit().name == name) {
     Typing typing = edit_text(ui, {place.x, r.y, place.w, r.h}, mono);
     double typed = value;
-    if (typing == Typing::done && parse_number(ui.edit().buffer, typed)) {
+    if (typing == Typing::Done && parse_number(ui.edit().buffer, typed)) {
       value = limited(o, typed, false);
-      if (value != before) change = Change::done;
+      if (value != before) change = Change::Done;
     }
-    if (typing != Typing::going_on) ui.edit() = {};
+    if (typing != Typing::GoingOn) ui.edit() = {};
   } else {
     ui.paint().text_in(place, mono, o.enabled ? t.ink : t.ink3, shown,
-                       label.empty() ? Align::centre : Align::right);
+                       label.empty() ? Align::Centre : Align::Right);
   }
   return change;
 }
@@ -196,16 +196,16 @@ bool text_field(Ui& ui, std::string_view name, const Rect& r, std::string_view h
   ui.paint().outline(r, h.hovered || editing ? t.ink3 : t.border, 1, radius::field);
   Rect inner = r.inset(9, 0);
   if (ui.edit().name == name) {
-    Typing typing = edit_text(ui, inner, {Face::sans, type::body});
-    if (typing == Typing::going_on) {
+    Typing typing = edit_text(ui, inner, {Face::Sans, type::body});
+    if (typing == Typing::GoingOn) {
       value = ui.edit().buffer;  // lists that filter while one types
       return false;
     }
-    if (typing == Typing::done) value = ui.edit().buffer;
+    if (typing == Typing::Done) value = ui.edit().buffer;
     ui.edit() = {};
-    return typing == Typing::done;
+    return typing == Typing::Done;
   }
-  ui.paint().text_in(inner, {Face::sans, type::body}, value.empty() ? t.ink3 : t.ink,
+  ui.paint().text_in(inner, {Face::Sans, type::body}, value.empty() ? t.ink3 : t.ink,
                      value.empty() ? hint : std::string_view(value));
   return false;
 }
@@ -215,12 +215,12 @@ bool row(Ui& ui, std::string_view name, const Rect& r, std::string_view label, s
   HitOptions options;
   options.radius = radius::field;
   Hit h = ui.hit(name, r, value, help, options);
-  const TextStyle mono{Face::mono, type::body};
+  const TextStyle mono{Face::Mono, type::body};
   float width = ui.paint().text_width(mono, value) + (chevron ? 16.f : 0.f);
   Rect place = field_frame(ui, r, label, note, "", width, h.hovered || h.held, true);
   if (chevron)
-    draw_icon(ui.paint(), Icon::chevron_down, place.take_right(12, 4).centre(), 14, ui.theme().ink2);
-  ui.paint().text_in(place, mono, ui.theme().ink, value, Align::right);
+    draw_icon(ui.paint(), Icon::ChevronDown, place.take_right(12, 4).centre(), 14, ui.theme().ink2);
+  ui.paint().text_in(place, mono, ui.theme().ink, value, Align::Right);
   return h.clicked;
 }
 
@@ -229,7 +229,7 @@ bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const s
   const Theme& t = ui.theme();
   const std::string name(name_view);
   const int before = selected, count = int(labels.size());
-  const TextStyle style{Face::bold, type::body};
+  const TextStyle style{Face::Bold, type::body};
   HitOptions options;
   options.arrows = true;
   Hit h = ui.hit(name, r, selected >= 0 && selected < count ? labels[selected] : "", help, options);
@@ -238,7 +238,7 @@ bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const s
   ui.paint().fill(r, t.field, radius::field);
   ui.paint().outline(r, h.hovered ? t.ink3 : t.border, 1, radius::field);
   Rect inner = r.inset(9, 0);
-  draw_icon(ui.paint(), Icon::chevron_down, inner.take_right(10, 4).centre(), 14, t.ink2);
+  draw_icon(ui.paint(), Icon::ChevronDown, inner.take_right(10, 4).centre(), 14, t.ink2);
   if (selected >= 0 && selected < count) ui.paint().text_in(inner, style, t.ink, labels[selected]);
 
   const float row_height = 28;
@@ -255,7 +255,7 @@ bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const s
       plain.tooltip = false;
       Hit hit = ui.hit(name + "/" + labels[i], item, i == selected ? "on" : "", help, plain);
       if (hit.hovered) ui.paint().fill(item, t.sunk, radius::field);
-      ui.paint().text_in(item.inset(8, 0), {i == selected ? Face::bold : Face::sans, type::body}, t.ink,
+      ui.paint().text_in(item.inset(8, 0), {i == selected ? Face::Bold : Face::Sans, type::body}, t.ink,
                          labels[i]);
       if (hit.clicked) {
         selected = i;

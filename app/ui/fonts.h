@@ -12,10 +12,10 @@ struct ImFont;
 
 namespace normscope::ui {
 
-enum class Face { sans, bold, mono, mono_medium };
+enum class Face { Sans, Bold, Mono, MonoMedium };
 
 struct TextStyle {
-  Face face = Face::sans;
+  Face face = Face::Sans;
   float px = 12;  // em size in logical px, from the type scale
 };
 

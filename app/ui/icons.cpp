@@ -83,59 +83,59 @@ void file(Painter& p, Vec c, float s, Colour colour) {
 
 void draw_icon(Painter& p, Icon icon, Vec c, float s, Colour colour) {
   switch (icon) {
-    case Icon::none:
+    case Icon::None:
       break;
-    case Icon::play:
+    case Icon::Play:
       arrowhead(p, {c.x + s * 0.05f, c.y}, s * 0.38f, 1, colour);
       break;
-    case Icon::pause:
+    case Icon::Pause:
       p.fill(centred({c.x - s * 0.2f, c.y}, s * 0.2f, s * 0.8f), colour, 1);
       p.fill(centred({c.x + s * 0.2f, c.y}, s * 0.2f, s * 0.8f), colour, 1);
       break;
-    case Icon::step:
+    case Icon::Step:
       arrowhead(p, {c.x - s * 0.08f, c.y}, s * 0.32f, 1, colour);
       p.line({c.x + s * 0.34f, c.y - s * 0.37f}, {c.x + s * 0.34f, c.y + s * 0.37f}, colour, s * 0.17f);
       break;
-    case Icon::first:
+    case Icon::First:
       arrowhead(p, {c.x + s * 0.08f, c.y}, s * 0.32f, -1, colour);
       p.line({c.x - s * 0.34f, c.y - s * 0.37f}, {c.x - s * 0.34f, c.y + s * 0.37f}, colour, s * 0.17f);
       break;
-    case Icon::reset:
+    case Icon::Reset:
       restart(p, c, s, colour);
       break;
-    case Icon::theme:
+    case Icon::Theme:
       half_disc(p, c, s, colour);
       break;
-    case Icon::help:
-      p.text_in(centred(c, s, s), {Face::bold, s * 0.8f}, colour, "?", Align::centre);
+    case Icon::Help:
+      p.text_in(centred(c, s, s), {Face::Bold, s * 0.8f}, colour, "?", Align::Centre);
       break;
-    case Icon::search:
+    case Icon::Search:
       p.ring({c.x - s * 0.07f, c.y - s * 0.07f}, s * 0.29f, colour, s * 0.1f);
       p.line({c.x + s * 0.14f, c.y + s * 0.14f}, {c.x + s * 0.38f, c.y + s * 0.38f}, colour, s * 0.11f);
       break;
-    case Icon::chevron_right:
+    case Icon::ChevronRight:
       chevron(p, c, s, false, colour);
       break;
-    case Icon::chevron_down:
+    case Icon::ChevronDown:
       chevron(p, c, s, true, colour);
       break;
-    case Icon::undo:
+    case Icon::Undo:
       undo(p, c, s, colour);
       break;
-    case Icon::close:
+    case Icon::Close:
       p.line({c.x - s * 0.26f, c.y - s * 0.26f}, {c.x + s * 0.26f, c.y + s * 0.26f}, colour, s * 0.11f);
       p.line({c.x - s * 0.26f, c.y + s * 0.26f}, {c.x + s * 0.26f, c.y - s * 0.26f}, colour, s * 0.11f);
       break;
-    case Icon::bookmark:
+    case Icon::Bookmark:
       bookmark(p, c, s, colour);
       break;
-    case Icon::minus:
+    case Icon::Minus:
       p.line({c.x - s * 0.42f, c.y}, {c.x + s * 0.42f, c.y}, colour, s * 0.19f);
       break;
-    case Icon::learning:
+    case Icon::Learning:
       falling(p, c, s, colour);
       break;
-    case Icon::file:
+    case Icon::File:
       file(p, c, s, colour);
       break;
   }

@@ -182,18 +182,18 @@ void Painter::marker(Vec o, Marker kind, float s, Colour fill, Colour edge) {
     list_->AddRectFilled(at({o.x - h, o.y - h}, scale_), at({o.x + h, o.y + h}, scale_), c.packed());
   };
   switch (kind) {
-    case Marker::none:
+    case Marker::None:
       break;
-    case Marker::square:
+    case Marker::Square:
       square(s * 0.9f + e, edge), square(s * 0.9f, fill);
       break;
-    case Marker::triangle:
+    case Marker::Triangle:
       triangle(s * 1.15f + e * 1.6f, edge), triangle(s * 1.15f, fill);
       break;
-    case Marker::circle:
+    case Marker::Circle:
       circle(o, s + e, edge), circle(o, s, fill);
       break;
-    case Marker::diamond:
+    case Marker::Diamond:
       diamond(s * 1.25f + e * 1.4f, edge), diamond(s * 1.25f, fill);
       break;
   }

@@ -17,7 +17,7 @@ struct ImDrawList;
 
 namespace normscope::ui {
 
-enum class Align { left, centre, right };
+enum class Align { Left, Centre, Right };
 
 // One drawn text: its ink box (cap height to descender), the clip in force, and its layer (0 base, 1 popup, 2
 // top).
@@ -61,9 +61,9 @@ class Painter {
   void halo(const Theme&, const Rect&, float radius, float strength = 1);
 
   // Text with its baseline at `at.y`; `at.x` is the left end, middle or right end. Returns the advance width.
-  float text(Vec at, TextStyle, Colour, std::string_view, Align = Align::left);
+  float text(Vec at, TextStyle, Colour, std::string_view, Align = Align::Left);
   // Text centred vertically on the capitals in `box`; longer text is cut at a whole character and ends in "…".
-  float text_in(const Rect& box, TextStyle, Colour, std::string_view, Align = Align::left);
+  float text_in(const Rect& box, TextStyle, Colour, std::string_view, Align = Align::Left);
   // Words wrapped to box.w, first line at the top of `box`; returns the height used. line = line height.
   float text_wrapped(const Rect& box, TextStyle, Colour, std::string_view, float line);
   float text_width(TextStyle, std::string_view) const;

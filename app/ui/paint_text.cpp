@@ -31,7 +31,7 @@ float Painter::text(Vec at, TextStyle style, Colour colour, std::string_view s, 
   const Fonts::Entry& face = (*fonts_)[style.face];
   float size = style.px * face.factor * scale_;
   float width = text_width(style, s);
-  float x = at.x - (align == Align::left ? 0 : align == Align::centre ? width / 2 : width);
+  float x = at.x - (align == Align::Left ? 0 : align == Align::Centre ? width / 2 : width);
   ImFontBaked* baked = face.font->GetFontBaked(size);
   float ascent = baked->Ascent * (size / baked->Size);
   // Whole device pixels: text that is dragged or scaled does not shimmer.
@@ -48,7 +48,7 @@ float Painter::text(Vec at, TextStyle style, Colour colour, std::string_view s, 
 
 float Painter::text_in(const Rect& box, TextStyle style, Colour colour, std::string_view s, Align align) {
   float baseline = box.centre().y + capital_height / 2 * style.px;
-  float x = align == Align::left ? box.x : align == Align::centre ? box.centre().x : box.right();
+  float x = align == Align::Left ? box.x : align == Align::Centre ? box.centre().x : box.right();
   // Half a pixel of grace: a box measured with text_width must never cut its own text.
   if (text_width(style, s) <= box.w + 0.5f) return text({x, baseline}, style, colour, s, align);
   return text({x, baseline}, style, colour, fit(style, s, box.w), align);

@@ -29,7 +29,7 @@ constexpr Colour rgb(uint32_t hex) {
 Colour mix(Colour a, Colour b, float t);
 std::string to_hex(Colour);  // "#0072b2" (opacity is not part of it)
 
-enum class Marker : uint8_t { none, square, triangle, circle, diamond };
+enum class Marker : uint8_t { None, Square, Triangle, Circle, Diamond };
 
 struct Dash {
   float on = 0, off = 0;  // logical px; on = 0 means solid

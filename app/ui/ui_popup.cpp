@@ -72,7 +72,7 @@ void Ui::tooltip(std::string_view text) { tooltip_ = text; }
 void Ui::draw_tooltip() {
   if (tooltip_.empty()) return;
   constexpr float widest = 280, line_height = 17, pad = 9;
-  const TextStyle style{Face::sans, type::body};
+  const TextStyle style{Face::Sans, type::body};
   Painter paint(fonts_, ImGui::GetForegroundDrawList(), scale_, 3, options_.record_text ? &texts_ : nullptr);
   float width = std::min(widest, paint.text_width(style, tooltip_) + 1);
   float height = paint.wrapped_height(width, style, tooltip_, line_height);

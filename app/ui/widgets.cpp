@@ -49,7 +49,7 @@ bool button(Ui& ui, std::string_view name, const Rect& r, std::string_view label
   Box box;
   Hit h = button_frame(ui, name, r, label, help, o, box);
   Rect inner = r.inset(8, 0);
-  if (o.icon != Icon::none) {
+  if (o.icon != Icon::None) {
     const float size = 14, gap = 6;
     float width = size + gap + ui.paint().text_width(o.style, label);
     float left = std::max(inner.x, r.centre().x - width / 2);
@@ -57,7 +57,7 @@ bool button(Ui& ui, std::string_view name, const Rect& r, std::string_view label
     inner = {left + size + gap, r.y, inner.right() - left - size - gap, r.h};
     ui.paint().text_in(inner, o.style, box.ink, label);
   } else {
-    ui.paint().text_in(inner, o.style, box.ink, label, o.left ? Align::left : Align::centre);
+    ui.paint().text_in(inner, o.style, box.ink, label, o.left ? Align::Left : Align::Centre);
   }
   return h.clicked;
 }
@@ -76,15 +76,15 @@ bool tab(Ui& ui, std::string_view name, const Rect& r, std::string_view label, s
   HitOptions options;
   options.radius = radius::field;
   Hit h = ui.hit(name, r, selected ? "selected" : "", help, options);
-  TextStyle style{selected ? Face::bold : Face::sans, type::title};
+  TextStyle style{selected ? Face::Bold : Face::Sans, type::title};
   Painter& p = ui.paint();
   float width = p.text_width(style, label);
-  float hint = key_hint.empty() ? 0 : 7 + p.text_width({Face::mono, type::tick}, key_hint);
+  float hint = key_hint.empty() ? 0 : 7 + p.text_width({Face::Mono, type::tick}, key_hint);
   Rect text = centred(r.centre(), width + hint, r.h);
   p.text_in(text, style, selected || h.hovered ? t.ink : t.ink2, label);
   if (hint > 0) {
     text.take_left(width + 7);
-    p.text_in(text.inset(-1, 0), {Face::mono, type::tick}, t.ink3, key_hint, Align::right);
+    p.text_in(text.inset(-1, 0), {Face::Mono, type::tick}, t.ink3, key_hint, Align::Right);
   }
   if (selected) {
     Rect under{r.x, r.bottom() - 4, r.w, 4};
@@ -97,7 +97,7 @@ bool tab(Ui& ui, std::string_view name, const Rect& r, std::string_view label, s
 float segmented_width(Ui& ui, std::span<const std::string> labels) {
   float width = 4;
   for (const std::string& label : labels)
-    width += ui.paint().text_width({Face::bold, type::body}, label) + 22;
+    width += ui.paint().text_width({Face::Bold, type::body}, label) + 22;
   return width;
 }
 
@@ -117,7 +117,7 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std
   if (move && count) selected = std::clamp(selected + (move > 0 ? 1 : -1), 0, count - 1);
 
   std::vector<float> widths;
-  for (const std::string& label : labels) widths.push_back(p.text_width({Face::bold, type::body}, label));
+  for (const std::string& label : labels) widths.push_back(p.text_width({Face::Bold, type::body}, label));
   float spare = r.w - 4 - std::accumulate(widths.begin(), widths.end(), 0.f);
   float pad = count ? spare / float(count) : 0;
   Rect rest = r.inset(2);
@@ -132,16 +132,16 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std
       p.fill(segment, t.inverse, 5);
     else if (h.hovered)
       p.fill(segment, t.trough, 5);
-    TextStyle style{i == selected ? Face::bold : Face::sans, type::body};
-    p.text_in(segment, style, i == selected ? t.on_inverse : t.ink2, labels[i], Align::centre);
+    TextStyle style{i == selected ? Face::Bold : Face::Sans, type::body};
+    p.text_in(segment, style, i == selected ? t.on_inverse : t.ink2, labels[i], Align::Centre);
   }
   return selected != before;
 }
 
 float badge_width(Ui& ui, std::string_view text, Icon icon, bool compact) {
-  TextStyle style{Face::bold, compact ? type::tick : type::body};
+  TextStyle style{Face::Bold, compact ? type::tick : type::body};
   float height = compact ? badge_height_compact : badge_height;
-  return ui.paint().text_width(style, text) + (icon == Icon::none ? 0 : height * 0.6f + 5) + height * 0.8f;
+  return ui.paint().text_width(style, text) + (icon == Icon::None ? 0 : height * 0.6f + 5) + height * 0.8f;
 }
 
 float badge(Ui& ui, Vec at, std::string_view text, BadgeKind kind, Icon icon, bool compact, float flash) {
@@ -149,7 +149,7 @@ float badge(Ui& ui, Vec at, std::string_view text, BadgeKind kind, Icon icon, bo
   Painter& p = ui.paint();
   float height = compact ? badge_height_compact : badge_height;
   Rect r{at.x, at.y, badge_width(ui, text, icon, compact), height};
-  bool filled = kind != BadgeKind::outline;
+  bool filled = kind != BadgeKind::Outline;
   Colour ink = filled ? t.on_inverse : t.ink;
   if (filled)
     p.fill(r, t.inverse, height / 2);
@@ -157,12 +157,12 @@ float badge(Ui& ui, Vec at, std::string_view text, BadgeKind kind, Icon icon, bo
     p.outline(r, t.strong, 1, height / 2);
   if (flash > 0) p.outline(r.inset(-2), t.ink.alpha(flash), 2, height / 2 + 2);
   Rect inner = r.inset(height * 0.4f, 0);
-  if (icon != Icon::none) {
+  if (icon != Icon::None) {
     float size = height * 0.6f;
     draw_icon(p, icon, {inner.x + size / 2, r.centre().y}, size, ink);
     inner.take_left(size + 5);
   }
-  p.text_in(inner, {Face::bold, compact ? type::tick : type::body}, ink, text);
+  p.text_in(inner, {Face::Bold, compact ? type::tick : type::body}, ink, text);
   return r.w;
 }
 
@@ -171,15 +171,15 @@ void tile(Ui& ui, const Rect& r, int run, bool dashed) {
   Painter& p = ui.paint();
   const std::string letter(1, look.letter);
   // Proportions of the pictures, 16 px letter on 30 px and 11 px on 16 px, in sizes of the table.
-  TextStyle style{Face::bold, type::tick};
+  TextStyle style{Face::Bold, type::tick};
   for (const float px : type::sizes)
     if (px <= 7.f + r.h * 0.3f) style.px = px;
   if (dashed) {
     p.dashed_outline(r, look.text, 1.5f, {3, 2}, radius::tile);
-    p.text_in(r, style, look.text, letter, Align::centre);
+    p.text_in(r, style, look.text, letter, Align::Centre);
   } else {
     p.fill(r, look.tile, radius::tile);
-    p.text_in(r, style, look.tile_letter, letter, Align::centre);
+    p.text_in(r, style, look.tile_letter, letter, Align::Centre);
   }
 }
 
@@ -202,7 +202,7 @@ void depth_square(Ui& ui, const Rect& r, int layer, int layers) {
 
 std::string behind_title(const Painter& p, float room, std::string_view question, std::string_view brief,
                          std::string_view note) {
-  const TextStyle style{Face::sans, type::body};
+  const TextStyle style{Face::Sans, type::body};
   const auto joined = [&](std::string_view first) {
     return std::string(first) + (first.empty() || note.empty() ? "" : "   ") + std::string(note);
   };
@@ -222,7 +222,7 @@ Rect panel(Ui& ui, const Rect& r, const PanelOptions& o) {
   if (!o.title.empty()) {
     Rect row = content.take_top(space::title_row);
     row.take_right(o.right);
-    const TextStyle title{Face::bold, type::title}, note{Face::sans, type::body};
+    const TextStyle title{Face::Bold, type::title}, note{Face::Sans, type::body};
     float width = p.text_in(row, title, t.ink, o.title);
     const std::string name = o.term.empty() ? "title/" + o.title : "title/term/" + o.term;
     if (!ui.registry().find(name))
@@ -235,17 +235,17 @@ Rect panel(Ui& ui, const Rect& r, const PanelOptions& o) {
   }
   if (!o.sentence.empty()) {
     Rect row = content.take_top(space::sentence_row);
-    p.text_in(row.moved(0, -7), {Face::sans, type::body}, t.ink2, o.sentence);
+    p.text_in(row.moved(0, -7), {Face::Sans, type::body}, t.ink2, o.sentence);
   }
   return content;
 }
 
 float key_cap(Ui& ui, Vec at, std::string_view text) {
-  const TextStyle style{Face::mono, type::tick};
+  const TextStyle style{Face::Mono, type::tick};
   Painter& p = ui.paint();
   Rect r{at.x, at.y, p.text_width(style, text) + 10, 18};
   p.outline(r, ui.theme().strong, 1, 4);
-  p.text_in(r, style, ui.theme().ink3, text, Align::centre);
+  p.text_in(r, style, ui.theme().ink3, text, Align::Centre);
   return r.w;
 }
 

@@ -16,23 +16,23 @@
 namespace normscope::ui {
 
 enum class Icon {
-  none,
-  play,
-  pause,
-  step,
-  first,
-  reset,
-  theme,
-  help,
-  search,
-  chevron_right,
-  chevron_down,
-  undo,
-  close,
-  bookmark,
-  minus,
-  learning,
-  file
+  None,
+  Play,
+  Pause,
+  Step,
+  First,
+  Reset,
+  Theme,
+  Help,
+  Search,
+  ChevronRight,
+  ChevronDown,
+  Undo,
+  Close,
+  Bookmark,
+  Minus,
+  Learning,
+  File
 };
 
 void draw_icon(Painter&, Icon, Vec centre, float size, Colour);
@@ -43,8 +43,8 @@ struct ButtonOptions {
   bool selected = false;  // 2 px ink outline
   bool quiet = false;     // no box until hovered
   bool left = false;      // the label stands left: a row of a list
-  Icon icon = Icon::none;
-  TextStyle style{Face::bold, type::title};
+  Icon icon = Icon::None;
+  TextStyle style{Face::Bold, type::title};
 };
 // Text button (with an optional icon before the text); true when activated by mouse, Enter or its `chord`.
 bool button(Ui&, std::string_view name, const Rect&, std::string_view label, std::string_view help,
@@ -82,7 +82,7 @@ struct FieldOptions {
   bool track = true;
   std::function<std::string(double)> format{};  // default: number(v, 4)
 };
-enum class Change { none, live, done };  // live: while dragging (value already changed); done: committed
+enum class Change { None, Live, Done };  // live: while dragging (value already changed); done: committed
 Change field(Ui&, std::string_view name, const Rect&, std::string_view label, double& value,
              std::string_view help, const FieldOptions& = {});
 // A text to type (search, file path). True when committed with Enter.
@@ -95,10 +95,10 @@ bool row(Ui&, std::string_view name, const Rect&, std::string_view label, std::s
 // State badge: solid = needs you, outline = fine. Returns its width; `at` is its upper left corner, height
 // badge_height (compact: badge_height_compact). `flash` 0..1 draws the one-time flash of a new badge.
 inline constexpr float badge_height = 20, badge_height_compact = 17;
-enum class BadgeKind { solid, outline, error };
-float badge(Ui&, Vec at, std::string_view text, BadgeKind, Icon icon = Icon::none, bool compact = false,
+enum class BadgeKind { Solid, Outline, Error };
+float badge(Ui&, Vec at, std::string_view text, BadgeKind, Icon icon = Icon::None, bool compact = false,
             float flash = 0);
-float badge_width(Ui&, std::string_view text, Icon icon = Icon::none, bool compact = false);
+float badge_width(Ui&, std::string_view text, Icon icon = Icon::None, bool compact = false);
 
 // Letter tile of a run (0 = A). Dashed: the run does not exist yet.
 void tile(Ui&, const Rect&, int run, bool dashed = false);

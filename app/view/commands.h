@@ -12,12 +12,12 @@
 
 namespace normscope::lab {
 
-enum class PlotFormat { svg, png, csv };
+enum class PlotFormat { Svg, Png, Csv };
 // A plot as a file.
 struct SavePlot {
   std::shared_ptr<const std::vector<plot::PlotSpec>> plots;
   plot::View view;
-  PlotFormat format = PlotFormat::svg;
+  PlotFormat format = PlotFormat::Svg;
 };
 
 }  // namespace normscope::lab

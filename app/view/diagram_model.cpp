@@ -8,8 +8,8 @@
 namespace normscope::lab {
 namespace {
 
-constexpr std::array<Sub, 2> kTwo{Sub::attention, Sub::feed_forward};
-constexpr std::array<Sub, 3> kThree{Sub::attention, Sub::cross, Sub::feed_forward};
+constexpr std::array<Sub, 2> kTwo{Sub::Attention, Sub::FeedForward};
+constexpr std::array<Sub, 3> kThree{Sub::Attention, Sub::Cross, Sub::FeedForward};
 
 std::string counted(size_t n, const char* done) {
   return fmt::format("{} norm{} {}", n, n == 1 ? "" : "s", done);
@@ -70,30 +70,30 @@ Stacks stacks_of(const ModelConfig& model) {
 }
 
 StackWiring& stack_of(ModelConfig& model, Side side) {
-  return side == Side::encoder && has_both(model) ? model.encoder : model.stack();
+  return side == Side::Encoder && has_both(model) ? model.encoder : model.stack();
 }
 
 int layers_of(const ModelConfig& model, Side side) {
-  const bool encoder = side == Side::encoder && has_both(model);
+  const bool encoder = side == Side::Encoder && has_both(model);
   return encoder && model.encoder_layers > 0 ? model.encoder_layers : model.layers;
 }
 
 const char* name_prefix(const ModelConfig& model, Side side) {
-  return !has_both(model) ? "" : side == Side::encoder ? "enc." : "dec.";
+  return !has_both(model) ? "" : side == Side::Encoder ? "enc." : "dec.";
 }
 
 size_t sublayer_index(const ModelConfig& model, Side side, int layer, Sub sub) {
-  const auto subs = subs_of(has_both(model) && side == Side::main);
+  const auto subs = subs_of(has_both(model) && side == Side::Main);
   size_t index = static_cast<size_t>(layer) * subs.size();
   index += static_cast<size_t>(std::find(subs.begin(), subs.end(), sub) - subs.begin());
-  if (has_both(model) && side == Side::main)
-    index += 2 * static_cast<size_t>(layers_of(model, Side::encoder));
+  if (has_both(model) && side == Side::Main)
+    index += 2 * static_cast<size_t>(layers_of(model, Side::Encoder));
   return index;
 }
 
 Wiring& wiring_of(StackWiring& stack, int layer, Sub sub) {
   LayerWiring& wiring = stack.layers.at(static_cast<size_t>(layer));
-  return sub == Sub::attention ? wiring.attention : sub == Sub::cross ? wiring.cross : wiring.feed_forward;
+  return sub == Sub::Attention ? wiring.attention : sub == Sub::Cross ? wiring.cross : wiring.feed_forward;
 }
 
 const Wiring& wiring_of(const StackWiring& stack, int layer, Sub sub) {
@@ -123,7 +123,7 @@ int count_fixed_norms(const Stack& stack) {
 }
 
 const char* to_string(Sub sub) {
-  return sub == Sub::attention ? "attn" : sub == Sub::cross ? "cross" : "ffn";
+  return sub == Sub::Attention ? "attn" : sub == Sub::Cross ? "cross" : "ffn";
 }
 
 const char* to_string(Slot slot) {
@@ -138,7 +138,7 @@ const char* to_string(Slot slot) {
   return "trunk";
 }
 
-std::string side_prefix(Side side) { return side == Side::encoder ? "enc/" : ""; }
+std::string side_prefix(Side side) { return side == Side::Encoder ? "enc/" : ""; }
 
 std::string slot_name(SlotId at) {
   if (at.layer == kFinal) return side_prefix(at.side) + "final";

@@ -13,8 +13,8 @@
 namespace normscope::lab {
 
 // Which stack: the decoder (or the only stack), or the encoder of an encoder-decoder.
-enum class Side : uint8_t { main, encoder };
-enum class Sub : uint8_t { attention, cross, feed_forward };
+enum class Side : uint8_t { Main, Encoder };
+enum class Sub : uint8_t { Attention, Cross, FeedForward };
 inline constexpr Slot kSlots[] = {Slot::Before, Slot::After, Slot::Stream};
 // Sub-layers of a layer from the bottom up.
 std::span<const Sub> subs_of(bool cross);
@@ -24,9 +24,9 @@ std::span<const Sub> subs_of(bool cross);
 inline constexpr int kFinal = -1, kEmbedding = -2;
 struct SlotId {
   int layer = 0;
-  Sub sub = Sub::attention;
+  Sub sub = Sub::Attention;
   Slot slot = Slot::Stream;
-  Side side = Side::main;
+  Side side = Side::Main;
   bool in_layer() const { return layer >= 0; }
   friend bool operator==(const SlotId&, const SlotId&) = default;
 };
@@ -34,7 +34,7 @@ struct SlotId {
 // A stack as the diagram sees it: its wiring, whether its layers have cross-attention, and which norms stay
 // where they are whatever the others do. Refers to what it was made of.
 struct Stack {
-  Stack(const StackWiring& w, bool has_cross = false, Side s = Side::main, std::span<const SlotId> kept = {})
+  Stack(const StackWiring& w, bool has_cross = false, Side s = Side::Main, std::span<const SlotId> kept = {})
       : wiring(w), cross(has_cross), side(s), locked(kept) {}
   const StackWiring& wiring;
   bool cross;
@@ -51,10 +51,10 @@ struct Stacks {
   StackWiring main, encoder;
   bool both = false;  // an encoder-decoder: `encoder` counts and the layers of `main` have cross-attention
 
-  StackWiring& wiring(Side side) { return side == Side::encoder ? encoder : main; }
-  const StackWiring& wiring(Side side) const { return side == Side::encoder ? encoder : main; }
+  StackWiring& wiring(Side side) { return side == Side::Encoder ? encoder : main; }
+  const StackWiring& wiring(Side side) const { return side == Side::Encoder ? encoder : main; }
   Stack of(Side side, std::span<const SlotId> locked = {}) const {
-    return {wiring(side), both && side == Side::main, side, locked};
+    return {wiring(side), both && side == Side::Main, side, locked};
   }
 };
 Stacks stacks_of(const ModelConfig& model);
@@ -102,7 +102,7 @@ struct WiringChange {
   std::vector<SlotId> from{};  // slots that lose a norm
   std::vector<SlotId> to{};    // slots that gain one, or change its kind
   std::string note{};          // "12 norms moved"
-  Side side = Side::main;
+  Side side = Side::Main;
   int count() const { return static_cast<int>(to.empty() ? from.size() : to.size()); }
   bool empty() const { return from.empty() && to.empty(); }
 };

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "app/view/shortcuts.h"
 #include "app/ui/widgets.h"
+#include "app/view/shortcuts.h"
 
 namespace normscope::shell {
 namespace {
@@ -112,13 +112,13 @@ void draw_glossary(ui::Ui& ui, std::string& open) {
     const std::string help = fmt::format("{} ({})", mark.term->text, source_text(*mark.term));
     if (ui.hit(mark.control, area, mark.term->title, help, options).clicked) open = mark.term->id;
   }
-  if (pressed(ui, Act::glossary))
+  if (pressed(ui, Act::Glossary))
     if (const Term* term = asked_for(ui)) open = term->id;
   const Term* term = find_term(open);
   if (!term) return;
   if (!ui.popup_open(kPopup)) ui.open_popup(kPopup);
   const float width = 380, line = 18;
-  const TextStyle body{Face::sans, type::body}, small{Face::sans, type::tick};
+  const TextStyle body{Face::Sans, type::body}, small{Face::Sans, type::tick};
   const float text_h = ui.paint().wrapped_height(width - 32, body, term->text, line);
   const std::string source = source_text(*term);
   const float source_h = ui.paint().wrapped_height(width - 32, small, source, 16);
@@ -132,7 +132,7 @@ void draw_glossary(ui::Ui& ui, std::string& open) {
   }
   if (!ui.begin_popup(kPopup, box)) return open.clear();
   Rect rest = box.inset(16, 12);
-  ui.paint().text_in(rest.take_top(24, 4), {Face::bold, type::title}, t.ink, term->title);
+  ui.paint().text_in(rest.take_top(24, 4), {Face::Bold, type::title}, t.ink, term->title);
   ui.mark("app/glossary/entry", rest, term->text, source);
   ui.paint().text_wrapped(rest.take_top(text_h, 6), body, t.ink2, term->text, line);
   ui.paint().text_wrapped(rest, small, t.ink3, source, 16);

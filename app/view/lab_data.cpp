@@ -283,11 +283,11 @@ bool any_both(const LabView& view) {
 }
 
 std::vector<Side> sides_of(const RunView& run) {
-  if (has_both(run)) return {Side::main, Side::encoder};
-  return {Side::main};
+  if (has_both(run)) return {Side::Main, Side::Encoder};
+  return {Side::Main};
 }
 
-const char* side_word(Side side) { return side == Side::main ? "decoder" : "encoder"; }
+const char* side_word(Side side) { return side == Side::Main ? "decoder" : "encoder"; }
 
 int find_run(const LabView& view, char letter) {
   for (size_t i = 0; i < view.runs.size(); ++i)

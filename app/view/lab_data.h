@@ -58,11 +58,11 @@ class LabData {
   // One stat at a step (the last frame at or before it); NaN when it is not measured.
   float value(const RunView& run, std::string_view name, int step);
   // "L..<path>" of every layer at a step (the last one at or before it); NaN where it is not measured.
-  std::vector<float> by_layer(const RunView& run, std::string_view path, int step, Side side = Side::main);
+  std::vector<float> by_layer(const RunView& run, std::string_view path, int step, Side side = Side::Main);
   // Norm of the gradient of all matrices of a sub-layer at a step; NaN where it is not measured.
-  float gradient(const RunView& run, int layer, Sub sub, int step, Side side = Side::main);
+  float gradient(const RunView& run, int layer, Sub sub, int step, Side side = Side::Main);
   // Variance of the residual stream where a branch joins it, at a step; NaN where it is not measured.
-  float stream_variance(const RunView& run, int layer, Sub sub, int step, Side side = Side::main);
+  float stream_variance(const RunView& run, int layer, Sub sub, int step, Side side = Side::Main);
   bool has(const RunView& run, const std::string& name);
 
  private:
@@ -106,7 +106,7 @@ LabView view_at(LabData& data, const LabView& view, int step);
 // beyond the newest step.
 int steps_shown(const LabView& view);
 
-int layers_of(const RunView& run, Side side = Side::main);
+int layers_of(const RunView& run, Side side = Side::Main);
 // What stands before "L01." in the names of a run's numbers: "", "dec." or "enc.".
 std::string prefix_of(const RunView& run, Side side);
 bool has_both(const RunView& run);

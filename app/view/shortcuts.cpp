@@ -9,58 +9,59 @@ namespace normscope::shell {
 namespace {
 
 constexpr std::array<Shortcut, 41> kShortcuts{{
-    {Act::play, "Space", "", "", "Train or pause", "All runs go on together, or rest."},
-    {Act::step, "Right", "", "", "One step on", "The cursor's next step; at the newest all runs train one."},
-    {Act::back, "Left", "", "", "One step back", "The cursor goes; what was trained stays.", true},
-    {Act::newest, "End", "", "", "Cursor to the newest step", "The step cursor follows the training again.",
+    {Act::Play, "Space", "", "", "Train or pause", "All runs go on together, or rest."},
+    {Act::Step, "Right", "", "", "One step on", "The cursor's next step; at the newest all runs train one."},
+    {Act::Back, "Left", "", "", "One step back", "The cursor goes; what was trained stays.", true},
+    {Act::Newest, "End", "", "", "Cursor to the newest step", "The step cursor follows the training again.",
      true},
-    {Act::bookmark, "B", "", "", "Bookmark at the cursor", "Sets one, or removes the one that is there.",
+    {Act::Bookmark, "B", "", "", "Bookmark at the cursor", "Sets one, or removes the one that is there.",
      true},
-    {Act::measure_batch, "", "", "", "Measure the whole batch",
+    {Act::MeasureBatch, "", "", "", "Measure the whole batch",
      "Residual dependency over every sequence of this step, not over one alone.", true},
-    {Act::gesture, "", "", "drag a norm", "Move it in all alike layers, as run D", ""},
-    {Act::gesture, "", "", "Alt, Shift", "This norm alone; run D from step 0", ""},
-    {Act::norm_before, "I", "", "", "Norm in focus: before its branch", "In all alike layers."},
-    {Act::norm_after, "O", "", "", "Norm in focus: after its branch", "In all alike layers."},
-    {Act::norm_stream, "P", "", "", "Norm in focus: on the stream", "In all alike layers."},
-    {Act::norm_kind, "T", "", "", "Kind of the norm in focus", "LayerNorm, RMSNorm and others."},
-    {Act::norm_empty, "Delete", "", "", "Remove the norm in focus", "Enter fills the slot again."},
-    {Act::norm_lock, "L", "", "", "Lock the norm in focus", "It stays when others move."},
-    {Act::layer_out, "X", "", "", "Leave out the layer in focus",
+    {Act::Gesture, "", "", "drag a norm", "Move it in all alike layers, as run D", ""},
+    {Act::Gesture, "", "", "Alt, Shift", "This norm alone; run D from step 0", ""},
+    {Act::NormBefore, "I", "", "", "Norm in focus: before its branch", "In all alike layers."},
+    {Act::NormAfter, "O", "", "", "Norm in focus: after its branch", "In all alike layers."},
+    {Act::NormStream, "P", "", "", "Norm in focus: on the stream", "In all alike layers."},
+    {Act::NormKind, "T", "", "", "Kind of the norm in focus", "LayerNorm, RMSNorm and others."},
+    {Act::NormEmpty, "Delete", "", "", "Remove the norm in focus", "Enter fills the slot again."},
+    {Act::NormLock, "L", "", "", "Lock the norm in focus", "It stays when others move."},
+    {Act::LayerOut, "X", "", "", "Leave out the layer in focus",
      "The loss without it; nothing of the run changes. With Alt the sub-layer alone."},
-    {Act::gesture, "", "", "Ctrl drag", "Paint: the norm moves in every layer you pass", ""},
-    {Act::gesture, "", "", "Ctrl Up, Down", "Paint the layer above or below like this one", ""},
-    {Act::gesture, "", "", "Tab, arrows", "Move the focus, change what is in focus", ""},
-    {Act::gesture, "", "", "Enter", "Press, fill or type into what is in focus", ""},
-    {Act::undo, "Ctrl+Z", "", "", "Undo",
+    {Act::Gesture, "", "", "Ctrl drag", "Paint: the norm moves in every layer you pass", ""},
+    {Act::Gesture, "", "", "Ctrl Up, Down", "Paint the layer above or below like this one", ""},
+    {Act::Gesture, "", "", "Tab, arrows", "Move the focus, change what is in focus", ""},
+    {Act::Gesture, "", "", "Enter", "Press, fill or type into what is in focus", ""},
+    {Act::Undo, "Ctrl+Z", "", "", "Undo",
      "Takes back the last edit, from this step on; what was trained stays.", true},
-    {Act::redo, "Ctrl+Shift+Z", "Ctrl+Y", "", "Redo", "Makes the edit that was taken back again.", true},
-    {Act::palette, "Ctrl+K", "", "", "Find a control or command", "Type a few letters, Enter runs it."},
-    {Act::save, "Ctrl+S", "", "", "Save the runs",
+    {Act::Redo, "Ctrl+Shift+Z", "Ctrl+Y", "", "Redo", "Makes the edit that was taken back again.", true},
+    {Act::Palette, "Ctrl+K", "", "", "Find a control or command", "Type a few letters, Enter runs it."},
+    {Act::Save, "Ctrl+S", "", "", "Save the runs",
      "Settings and edits, into this session's .toml; asks for a name first.", true},
-    {Act::save_as, "Ctrl+Shift+S", "", "", "Save the runs as", "Under a name that you type.", true},
-    {Act::open_file, "Ctrl+O", "", "", "Open a file",
+    {Act::SaveAs, "Ctrl+Shift+S", "", "", "Save the runs as", "Under a name that you type.", true},
+    {Act::OpenFile, "Ctrl+O", "", "", "Open a file",
      "Runs saved as .toml, a session, or a text to learn from.", true},
-    {Act::copy_command, "Ctrl+Shift+C", "", "", "Copy the command that reproduces the runs",
+    {Act::CopyCommand, "Ctrl+Shift+C", "", "", "Copy the command that reproduces the runs",
      "One line for a terminal, with every edit at its step.", true},
-    {Act::bigger, "Ctrl+=", "Ctrl+Shift+=", "Ctrl +", "Everything larger", "At most 250 %.", true},
-    {Act::smaller, "Ctrl+-", "", "Ctrl -", "Everything smaller", "At least 75 %.", true},
-    {Act::natural_size, "Ctrl+0", "", "", "Size of the display", "100 % of what the display asks for.", true},
-    {Act::glossary, "F1", "", "", "Explain what is in focus",
+    {Act::Bigger, "Ctrl+=", "Ctrl+Shift+=", "Ctrl +", "Everything larger", "At most 250 %.", true},
+    {Act::Smaller, "Ctrl+-", "", "Ctrl -", "Everything smaller", "At least 75 %.", true},
+    {Act::NaturalSize, "Ctrl+0", "", "", "Size of the display", "100 % of what the display asks for.", true},
+    {Act::Glossary, "F1", "", "", "Explain what is in focus",
      "The glossary's entry of the term, where it has one."},
-    {Act::copy_plot, "Ctrl+T", "", "", "Plot under the mouse as text",
+    {Act::CopyPlot, "Ctrl+T", "", "", "Plot under the mouse as text",
      "Its sentence and values, to paste elsewhere."},
-    {Act::gesture, "", "", "1, 2", "Lab, Lessons", ""},
-    {Act::theme, "", "", "", "Light or dark", "Changes the theme.", true},
-    {Act::reduced_motion, "", "", "", "Reduced motion", "Nothing glides: changes are shown at once.", true},
-    {Act::restore, "", "", "", "Restore the last session", "The runs of the last window, as they stood.",
+    {Act::Gesture, "", "", "1, 2", "Lab, Lessons", ""},
+    {Act::Theme, "", "", "", "Light or dark", "Changes the theme.", true},
+    {Act::ReducedMotion, "", "", "", "Reduced motion", "Nothing glides: changes are shown at once.", true},
+    {Act::Restore, "", "", "", "Restore the last session", "The runs of the last window, as they stood.",
      true},
-    {Act::guessing_game, "", "", "", "Guess the next letter", "Two minutes; your own line on the loss plot.", true},
-    {Act::first_lesson, "", "", "", "Begin the first lesson", "Predict, measure, compare, explain.", true},
-    {Act::gesture, "", "", "wheel, drag", "Zoom and pan a plot; double-click resets", ""},
-    {Act::gesture, "", "", "drop a file", "Your own text (UTF-8), or runs saved as .toml", ""},
-    {Act::gesture, "", "", "Escape", "Leave, close, let go without a change", ""},
-    {Act::sheet, "?", "", "", "This sheet", "Every key in one place."},
+    {Act::GuessingGame, "", "", "", "Guess the next letter", "Two minutes; your own line on the loss plot.",
+     true},
+    {Act::FirstLesson, "", "", "", "Begin the first lesson", "Predict, measure, compare, explain.", true},
+    {Act::Gesture, "", "", "wheel, drag", "Zoom and pan a plot; double-click resets", ""},
+    {Act::Gesture, "", "", "drop a file", "Your own text (UTF-8), or runs saved as .toml", ""},
+    {Act::Gesture, "", "", "Escape", "Leave, close, let go without a change", ""},
+    {Act::Sheet, "?", "", "", "This sheet", "Every key in one place."},
 }};
 
 }  // namespace
@@ -95,7 +96,7 @@ void draw_sheet(ui::Ui& ui, ui::Vec top_right) {
   if (!ui.begin_popup("app/help", sheet)) return;
   Painter& p = ui.paint();
   Rect rest = sheet.inset(16, 12);
-  p.text_in(rest.take_top(24, 4), {Face::bold, type::title}, ui.theme().ink, "Hands and keys");
+  p.text_in(rest.take_top(24, 4), {Face::Bold, type::title}, ui.theme().ink, "Hands and keys");
   int n = 0;
   for (const Shortcut& s : kShortcuts) {
     if (!listed(s)) continue;
@@ -103,8 +104,8 @@ void draw_sheet(ui::Ui& ui, ui::Vec top_right) {
     Rect row{rest.x + across * column, rest.y + down * line, column - 24, line};
     ++n;
     ui.mark("sheet/" + std::string(s.title), row, keys_text(s), s.help);
-    p.text_in(row.take_left(116), {Face::mono, type::body}, ui.theme().ink, keys_text(s));
-    p.text_in(row, {Face::sans, type::body}, ui.theme().ink2, s.title);
+    p.text_in(row.take_left(116), {Face::Mono, type::body}, ui.theme().ink, keys_text(s));
+    p.text_in(row, {Face::Sans, type::body}, ui.theme().ink2, s.title);
   }
   ui.end_popup();
 }

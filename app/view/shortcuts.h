@@ -1,5 +1,5 @@
 // The one table of shortcuts: what handles a key, the sheet of shortcuts and the palette all read it. A
-// screen asks pressed(ui, Act::play) and names no key itself.
+// screen asks pressed(ui, Act::Play) and names no key itself.
 #pragma once
 
 #include <span>
@@ -12,42 +12,42 @@ namespace normscope::shell {
 
 enum class Act {
   // Time.
-  play,
-  step,
-  back,
-  newest,
-  bookmark,
-  measure_batch,
+  Play,
+  Step,
+  Back,
+  Newest,
+  Bookmark,
+  MeasureBatch,
   // The norm in focus.
-  norm_before,
-  norm_after,
-  norm_stream,
-  norm_kind,
-  norm_empty,
-  norm_lock,
-  layer_out,
+  NormBefore,
+  NormAfter,
+  NormStream,
+  NormKind,
+  NormEmpty,
+  NormLock,
+  LayerOut,
   // Edits.
-  undo,
-  redo,
+  Undo,
+  Redo,
   // Anywhere.
-  palette,
-  sheet,
-  save,
-  save_as,
-  open_file,
-  copy_command,
-  bigger,
-  smaller,
-  natural_size,
-  glossary,
-  copy_plot,
-  theme,
+  Palette,
+  Sheet,
+  Save,
+  SaveAs,
+  OpenFile,
+  CopyCommand,
+  Bigger,
+  Smaller,
+  NaturalSize,
+  Glossary,
+  CopyPlot,
+  Theme,
   // Without a key: the palette has them.
-  reduced_motion,
-  restore,
-  guessing_game,
-  first_lesson,
-  gesture,  // a row of the sheet that no key stands for
+  ReducedMotion,
+  Restore,
+  GuessingGame,
+  FirstLesson,
+  Gesture,  // a row of the sheet that no key stands for
 };
 
 struct Shortcut {

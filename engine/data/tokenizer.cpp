@@ -154,6 +154,6 @@ Tokenizer Tokenizer::parse(std::string model, const std::string& name) {
   }
 }
 
-void Tokenizer::save(const std::string& path) const { write_file(path, model_, "tokenizer", Access::own); }
+void Tokenizer::save(const std::string& path) const { write_file(path, model_, "tokenizer", Access::Own); }
 
 }  // namespace normscope

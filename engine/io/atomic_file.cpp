@@ -110,7 +110,7 @@ void AtomicFile::open_temporary(Access access) {
   clean_once(folder.string());
   temporary_ = temporary_name(folder);
   const int file = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                        access == Access::own || path_.exists ? 0600 : 0666);
+                        access == Access::Own || path_.exists ? 0600 : 0666);
   if (file < 0) {
     const int reason = errno;
     temporary_.clear();

@@ -21,7 +21,7 @@ class AtomicFile {
  public:
   // `what` begins the error messages ("safetensors"). Throws Error if nothing can be written there. A device
   // or pipe is opened by the first write.
-  AtomicFile(const std::string& path, std::string what, Access access = Access::shared);
+  AtomicFile(const std::string& path, std::string what, Access access = Access::Shared);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -42,7 +42,7 @@ class AtomicFile {
 
 // The whole of it in one call.
 void write_file(const std::string& path, std::string_view bytes, std::string what,
-                Access access = Access::shared);
+                Access access = Access::Shared);
 
 // Removes what killed processes of this user left in a folder: files named as AtomicFile names its own, a
 // minute old, that no process holds. AtomicFile does so once a folder and process.

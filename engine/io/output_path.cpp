@@ -79,7 +79,7 @@ void make_folder(const std::string& folder, Access access, const std::string& wh
   if (fs::is_directory(folder, error)) return;
   const fs::path above = fs::path(folder).parent_path();
   if (above != folder) make_folder(above.string(), access, where);
-  if (mkdir(folder.c_str(), access == Access::own ? 0700 : 0777) == 0 || errno == EEXIST) return;
+  if (mkdir(folder.c_str(), access == Access::Own ? 0700 : 0777) == 0 || errno == EEXIST) return;
   fail(where, "{} cannot be made: {}", folder, std::strerror(errno));
 }
 

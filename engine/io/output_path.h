@@ -11,7 +11,7 @@ namespace normscope {
 
 // Who may read a file or folder that was not there before: `own` (0600, 0700) what holds the text of the
 // person, `shared` whatever the umask leaves. A file that is replaced keeps its mode.
-enum class Access { shared, own };
+enum class Access { Shared, Own };
 
 struct OutputPath {
   std::string target;   // with the links followed

@@ -80,7 +80,7 @@ void SafetensorsWriter::write(const std::string& path) const {
   const std::vector<const Tensor*> order = in_file_order();
   const std::string text = header(order);
   const uint64_t length = text.size();
-  AtomicFile file(path, "safetensors", Access::own);
+  AtomicFile file(path, "safetensors", Access::Own);
   file.write(&length, sizeof length);
   file.write(text.data(), text.size());
   for (const Tensor* tensor : order) file.write(tensor->data, tensor->bytes);

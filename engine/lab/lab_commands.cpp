@@ -83,7 +83,7 @@ std::vector<std::unique_ptr<LabEntry>> LabTrainer::make_entries(std::vector<RunS
                                                                 const std::string& letters, Replaced old) {
   std::vector<std::unique_ptr<LabEntry>> all, made(specs.size());
   for (size_t i = 0; i < specs.size(); ++i)
-    all.push_back(old == Replaced::exchanged ? take_parked(specs[i], letters[i]) : nullptr);
+    all.push_back(old == Replaced::Exchanged ? take_parked(specs[i], letters[i]) : nullptr);
   try {
     std::vector<RunSpec> missing;
     for (size_t i = 0; i < specs.size(); ++i)
@@ -126,7 +126,7 @@ void LabTrainer::restart(std::vector<RunSpec> specs, const std::string& letters,
     step = std::max(step, all[i]->run->steps_done());
   }
   step_ = step;
-  if (old == Replaced::forgotten) {
+  if (old == Replaced::Forgotten) {
     undo_.clear(), redo_.clear(), parked_.clear();
   } else {
     for (auto& entry : runs_) park(std::move(entry));
@@ -150,7 +150,7 @@ void LabTrainer::start(std::vector<RunSpec> specs, bool play, std::vector<std::v
   const int32_t old_budget = budget_, old_portion = portion_;
   budget_ = portion_ = specs.front().train.steps;
   try {
-    restart(std::move(specs), letters, Replaced::forgotten, std::move(edits));
+    restart(std::move(specs), letters, Replaced::Forgotten, std::move(edits));
   } catch (...) {
     budget_ = old_budget, portion_ = old_portion;
     throw;
@@ -214,7 +214,7 @@ void LabTrainer::reset(bool new_seed) {
   if (all.empty()) return;
   const uint64_t seed = all.front().seed + (new_seed ? 1 : 0);
   for (RunSpec& spec : all) spec.seed = seed;
-  restart(std::move(all), letters(), Replaced::stashed);
+  restart(std::move(all), letters(), Replaced::Stashed);
   if (!playing_) target_ = 0;
 }
 
@@ -331,7 +331,7 @@ void LabTrainer::set_spec(int32_t run, RunSpec spec) {
   std::vector<RunSpec> all = specs();
   for (RunSpec& other : all) other.seed = spec.seed, other.data = spec.data;
   all[static_cast<size_t>(run)] = std::move(spec);
-  restart(std::move(all), letters(), Replaced::exchanged);
+  restart(std::move(all), letters(), Replaced::Exchanged);
   if (!playing_) target_ = 0;
 }
 
@@ -346,7 +346,7 @@ void LabTrainer::edit_structure(int32_t run, const std::string& key, const std::
   std::vector<RunSpec> all = specs();
   for (RunSpec& spec : all) set_field(spec, key, value);
   if (all == specs()) return;
-  restart(std::move(all), letters(), Replaced::exchanged);
+  restart(std::move(all), letters(), Replaced::Exchanged);
   if (!playing_) target_ = 0;
 }
 
@@ -368,7 +368,7 @@ void LabTrainer::load_text(const std::string& path) {
   // A file may have changed since it was read last.
   std::erase_if(tasks_, [&](const auto& known) { return known.first.text_path == path; });
   for (RunSpec& spec : all) set_field(spec, "data.text", path);
-  restart(std::move(all), letters(), Replaced::stashed);
+  restart(std::move(all), letters(), Replaced::Stashed);
   if (!playing_) target_ = 0;
 }
 

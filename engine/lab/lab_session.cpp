@@ -108,7 +108,7 @@ int64_t session_generation(const std::string& folder) {
 
 void SessionWriter::write(const SessionImage& image) {
   const fs::path folder = folder_;
-  make_folder(folder_, Access::own, kWhere);
+  make_folder(folder_, Access::Own, kWhere);
   std::set<std::string> used;
   std::erase_if(keyframes_, [](const auto& known) { return known.first.expired(); });
   const auto keyframe_file = [&](const SessionImage::Entry& entry, const auto& frame) {
@@ -144,7 +144,7 @@ void SessionWriter::write(const SessionImage& image) {
     (entry.place == "run" ? runs : stash).push_back(std::move(item));
   }
   const std::string text = session.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  write_file((folder / "session.json").string(), text, kWhere, Access::own);
+  write_file((folder / "session.json").string(), text, kWhere, Access::Own);
   remove_others(folder, used);
   // A keyframe that was left out this time may be wanted again: its file is gone.
   std::erase_if(keyframes_, [&](const auto& known) { return !used.contains(known.second); });

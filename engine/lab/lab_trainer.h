@@ -116,7 +116,7 @@ class LabTrainer {
   void make_room(const std::vector<RunSpec>& more);
   // What becomes of the runs that other ones replace: nothing is left of them; they are stashed; they are stashed,
   // and one that waits there under its letter with this very specification comes back as it was left.
-  enum class Replaced : uint8_t { forgotten, stashed, exchanged };
+  enum class Replaced : uint8_t { Forgotten, Stashed, Exchanged };
   std::vector<std::unique_ptr<LabEntry>> make_entries(std::vector<RunSpec> specs, const std::string& letters,
                                                       Replaced old);
   void show(std::vector<std::unique_ptr<LabEntry>> all);

@@ -55,7 +55,7 @@ plot::PlotSpec loss_plot(int steps) {
     std::snprintf(value, sizeof value, "%.2f", double(y.back()));
     s.series.push_back(run_series(run, std::move(y), value, names[run]));
     s.series.back().x0 = 1;
-    s.series.back().markers = plot::Markers::sparse;
+    s.series.back().markers = plot::Markers::Sparse;
   }
   s.lines = {{.value = 2.95, .label = "letter frequencies 2.95"},
              {.value = 0.76,
@@ -72,14 +72,14 @@ plot::PlotSpec gradient_plot() {
   plot::PlotSpec s;
   s.id = "gradient", s.title = "Gradient by layer", s.note = "norm of ∂L/∂W, log scale";
   s.x = {.lo = 0.75, .hi = 6.2, .label = "layer", .short_label = "layer", .integer = true};
-  s.y = {plot::AxisScale::log, 1e-6, 3, "gradient norm"};
+  s.y = {plot::AxisScale::Log, 1e-6, 3, "gradient norm"};
   const std::vector<float> y[] = {{8e-6f, 3.5e-5f, 2e-4f, 1e-3f, 9e-3f, 0.13f},
                                   {0.13f, 0.11f, 0.10f, 0.11f, 0.15f, 0.26f},
                                   {0.12f, 0.07f, 0.05f, 0.045f, 0.04f, 0.035f}};
   for (int run = 0; run < 3; ++run) {
     s.series.push_back(run_series(run, y[run], "", ""));
     s.series.back().x0 = 1;
-    s.series.back().markers = plot::Markers::all;
+    s.series.back().markers = plot::Markers::All;
   }
   s.notes = {{.x = 2.6,
               .y = 3e-4,
@@ -97,7 +97,7 @@ plot::PlotSpec layers_plot(int run) {
   plot::PlotSpec s;
   s.id = "layers", s.tile = run;
   s.x = {.lo = 0, .hi = 300, .label = "step", .integer = true, .show_labels = run == 2};
-  s.y = {plot::AxisScale::log, 1e-6, 10, "gradient norm"};
+  s.y = {plot::AxisScale::Log, 1e-6, 10, "gradient norm"};
   s.y.max_ticks = 2;
   for (int layer = 0; layer < 6; ++layer) {
     std::vector<float> y;
@@ -129,7 +129,7 @@ plot::PlotSpec hidden_plot() {
   for (int run = 0; run < 3; ++run) {
     s.series.push_back(run_series(run, y[run], "", ""));
     s.series.back().x0 = 1;
-    s.series.back().markers = plot::Markers::all;
+    s.series.back().markers = plot::Markers::All;
   }
   plot::Band band;
   band.id = "theory", band.label = "theory for Pre-LN at the start", band.theory = true,
@@ -192,7 +192,7 @@ namespace {
 void draw_bar(ui::Ui& u, State& s, Rect bar) {
   u.paint().fill(bar, u.theme().panel);
   u.paint().hairline({0, bar.bottom()}, {bar.w, bar.bottom()}, u.theme().border);
-  u.paint().text_in({56, bar.y, 100, bar.h}, {ui::Face::bold, 16}, u.theme().ink, "normscope");
+  u.paint().text_in({56, bar.y, 100, bar.h}, {ui::Face::Bold, 16}, u.theme().ink, "normscope");
   const char* names[] = {"Lab", "Lessons"};
   for (int i = 0; i < 2; ++i)
     if (ui::tab(u, std::string("bar/") + names[i], {166 + 90.f * float(i), bar.y, 60, bar.h}, names[i],
@@ -201,8 +201,8 @@ void draw_bar(ui::Ui& u, State& s, Rect bar) {
   ui::text_field(u, "bar/search", {bar.right() - 380, 8, 230, 28}, "Find a control or command", s.search,
                  "Finds any control by its name.");
   ui::button(u, "bar/scale", {bar.right() - 140, 8, 54, 28}, "100 %", "Scale of everything on the screen.");
-  ui::icon_button(u, "bar/theme", {bar.right() - 80, 8, 28, 28}, ui::Icon::theme, "Light or dark.");
-  ui::icon_button(u, "bar/help", {bar.right() - 44, 8, 28, 28}, ui::Icon::help, "All keys.");
+  ui::icon_button(u, "bar/theme", {bar.right() - 80, 8, 28, 28}, ui::Icon::Theme, "Light or dark.");
+  ui::icon_button(u, "bar/help", {bar.right() - 44, 8, 28, 28}, ui::Icon::Help, "All keys.");
 }
 
 void draw_settings(ui::Ui& u, State& s, Rect r) {
@@ -218,13 +218,13 @@ void draw_settings(ui::Ui& u, State& s, Rect r) {
   depth.lo = 1, depth.hi = 24, depth.integer = true, depth.unit = "layers";
   if (auto c =
           ui::field(u, "settings/depth", in.take_top(24, 4), "depth", s.depth, "How many layers.", depth);
-      c != ui::Change::none)
+      c != ui::Change::None)
     s.last_change = c;
   ui::FieldOptions rate;
   rate.lo = 1e-5, rate.hi = 1e-1, rate.log = true;
   if (auto c = ui::field(u, "settings/learning rate", in.take_top(24, 4), "learning rate", s.rate,
                          "Peak learning rate.", rate);
-      c != ui::Change::none)
+      c != ui::Change::None)
     s.last_change = c;
   const std::vector<std::string> kinds{"Adam", "SGD", "SGD with momentum"};
   ui::choice(u, "settings/optimizer", in.take_top(24, 8), kinds, s.optimizer, "How the weights move.");
@@ -232,20 +232,20 @@ void draw_settings(ui::Ui& u, State& s, Rect r) {
   ui::segmented(u, "diagram/preset", in.take_top(26, 10), presets, s.preset, "Sets every norm at once.");
   Rect badges = in.take_top(24, 6);
   float x = badges.x;
-  x += 8 + ui::badge(u, {x, badges.y}, "stuck at letter frequencies", ui::BadgeKind::solid, ui::Icon::minus);
-  ui::badge(u, {x, badges.y}, "learning since step 131", ui::BadgeKind::outline, ui::Icon::learning);
+  x += 8 + ui::badge(u, {x, badges.y}, "stuck at letter frequencies", ui::BadgeKind::Solid, ui::Icon::Minus);
+  ui::badge(u, {x, badges.y}, "learning since step 131", ui::BadgeKind::Outline, ui::Icon::Learning);
   badges = in.take_top(24, 6);
   x = badges.x;
-  x += 8 + ui::badge(u, {x, badges.y}, "not finite at step 23", ui::BadgeKind::error, ui::Icon::close);
-  x += 8 + ui::badge(u, {x, badges.y}, "finished, 0.87", ui::BadgeKind::outline, ui::Icon::none, true);
+  x += 8 + ui::badge(u, {x, badges.y}, "not finite at step 23", ui::BadgeKind::Error, ui::Icon::Close);
+  x += 8 + ui::badge(u, {x, badges.y}, "finished, 0.87", ui::BadgeKind::Outline, ui::Icon::None, true);
   ui::key_cap(u, {x, badges.y}, "Ctrl K");
   Rect tiles = in.take_top(34, 4);
   for (int i = 0; i < 4; ++i) ui::tile(u, {tiles.x + 44.f * float(i), tiles.y, 30, 30}, i, i == 3);
   for (int i = 0; i < 6; ++i)
     ui::depth_square(u, {tiles.x + 190 + 16.f * float(i), tiles.y + 9, 12, 12}, i, 6);
-  ui::Icon icons[] = {ui::Icon::play,  ui::Icon::pause,   ui::Icon::step, ui::Icon::reset,
-                      ui::Icon::theme, ui::Icon::search,  ui::Icon::undo, ui::Icon::bookmark,
-                      ui::Icon::file,  ui::Icon::learning};
+  ui::Icon icons[] = {ui::Icon::Play,  ui::Icon::Pause,   ui::Icon::Step, ui::Icon::Reset,
+                      ui::Icon::Theme, ui::Icon::Search,  ui::Icon::Undo, ui::Icon::Bookmark,
+                      ui::Icon::File,  ui::Icon::Learning};
   for (int i = 0; i < 10; ++i)
     ui::draw_icon(u.paint(), icons[i], {in.x + 12 + 28.f * float(i), in.y + 12}, 18, u.theme().ink2);
   in.take_top(34);
@@ -255,7 +255,7 @@ void draw_settings(ui::Ui& u, State& s, Rect r) {
   u.paint().halo(u.theme(), held, 5);
   u.paint().shadow(u.theme(), held, 5);
   u.paint().accent_box(u.theme(), held, 5);
-  u.paint().text_in(held, {ui::Face::bold, 11}, u.theme().on_accent, "LN", ui::Align::centre);
+  u.paint().text_in(held, {ui::Face::Bold, 11}, u.theme().on_accent, "LN", ui::Align::Centre);
   u.paint().dashed_outline(slot, u.theme().slot, 1.2f, {3, 2.5f}, 5);
   u.mark("gallery/tokens", token, "LN", "Samples of the norm token.");
 }
@@ -266,24 +266,24 @@ void draw_transport(ui::Ui& u, State& s, Rect bar) {
   ui::ButtonOptions primary;
   primary.primary = true;
   float y = bar.centre().y;
-  if (ui::icon_button(u, "transport/reset", ui::centred({30, y}, 32, 30), ui::Icon::reset, "Back to step 0."))
+  if (ui::icon_button(u, "transport/reset", ui::centred({30, y}, 32, 30), ui::Icon::Reset, "Back to step 0."))
     ++s.resets;
   if (ui::icon_button(u, "transport/play", ui::centred({77, y}, 46, 36),
-                      s.playing ? ui::Icon::pause : ui::Icon::play, "Trains or pauses.", primary,
+                      s.playing ? ui::Icon::Pause : ui::Icon::Play, "Trains or pauses.", primary,
                       s.playing ? "playing" : "paused") ||
       u.shortcut("Space"))
     s.playing = !s.playing;
-  if (ui::icon_button(u, "transport/step", ui::centred({124, y}, 32, 30), ui::Icon::step, "One step.") ||
+  if (ui::icon_button(u, "transport/step", ui::centred({124, y}, 32, 30), ui::Icon::Step, "One step.") ||
       u.shortcut("Right"))
     ++s.steps;
   const std::vector<std::string> speeds{"slow", "1×", "max"};
   ui::segmented(u, "transport/speed", ui::centred({214, y}, 118, 28), speeds, s.speed, "How fast it trains.");
-  u.paint().text({290, y + 4}, {ui::Face::mono, 20}, u.theme().ink, "214");
+  u.paint().text({290, y + 4}, {ui::Face::Mono, 20}, u.theme().ink, "214");
   ui::ButtonOptions off;
   off.enabled = false;
   ui::button(u, "transport/undo", ui::centred({420, y}, 80, 28), "Undo", "Takes the last edit back.", off);
   ui::ButtonOptions with_icon;
-  with_icon.icon = ui::Icon::file;
+  with_icon.icon = ui::Icon::File;
   ui::button(u, "transport/open", ui::centred({520, y}, 90, 28), "Open", "Opens a text.", with_icon);
 }
 

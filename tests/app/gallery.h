@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "app/plot/plot.h"
 #include "app/headless/frame.h"
 #include "app/headless/ui_driver.h"
+#include "app/plot/plot.h"
 #include "app/ui/ui.h"
 #include "app/ui/widgets.h"
 
@@ -18,7 +18,7 @@ struct State {
   bool playing = false;
   std::string search;
   int steps = 0, resets = 0;
-  normscope::ui::Change last_change = normscope::ui::Change::none;
+  normscope::ui::Change last_change = normscope::ui::Change::None;
   normscope::plot::View loss_view, gradient_view, heat_view, hidden_view, rate_view;
   normscope::plot::PlotHit loss_hit, rate_hit;
   double warmup = 200;

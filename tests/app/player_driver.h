@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "app/shell/app_state.h"
-#include "app/lessons/player.h"
 #include "app/headless/frame.h"
 #include "app/headless/ui_driver.h"
+#include "app/lessons/player.h"
+#include "app/shell/app_state.h"
 #include "catch.hpp"
 #include "recorded_measurer.h"
 #include "test_paths.h"
@@ -16,10 +16,10 @@ namespace normscope::fixture {
 
 struct PlayerDriver {
   explicit PlayerDriver(std::string progress = "", ui::Vec size = {1600, 1000}, float scale = 1,
-                       RecordedMeasurer::Adapt adapt = {})
+                        RecordedMeasurer::Adapt adapt = {})
       : loop(size), ui(ui::load_fonts()), driver(loop, ui, [this] { draw_app(state, ui); }) {
     state.scale = scale, state.record_text = true, state.reduced_motion = true;
-    state.screen = Screen::lessons;
+    state.screen = Screen::Lessons;
     state.player = std::make_shared<lessons::Player>(
         lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons"),
         std::make_unique<RecordedMeasurer>(&started, std::move(adapt)), std::move(progress));

@@ -53,7 +53,7 @@ TEST_CASE("every metric is measured in both stacks, by layer and over time") {
       for (float v : line->y.values) CHECK(std::isfinite(v));
     }
     CHECK_FALSE(plot.sentence.empty());
-    for (Side side : {Side::main, Side::encoder}) {
+    for (Side side : {Side::Main, Side::Encoder}) {
       PlotOptions options = at_step(4);
       options.side = side;
       const auto plots = over_time_plots(*view, data, options, q.metric);
@@ -80,7 +80,7 @@ TEST_CASE("each stack has its own triangle, the decoder's with three branches a 
   PlotOptions options = at_step(1);
   options.hover_layer = 1;
   const auto decoder = dependency_plots(*view, data, options);
-  options.side = Side::encoder;
+  options.side = Side::Encoder;
   const auto encoder = dependency_plots(*view, data, options);
   for (size_t i = 0; i < 2; ++i) {
     REQUIRE(decoder[i].heat);
@@ -91,7 +91,7 @@ TEST_CASE("each stack has its own triangle, the decoder's with three branches a 
     CHECK(decoder[i].heat->marked_rows == 3);
     CHECK(encoder[i].heat->marked_row == 2);
   }
-  CHECK(own_share(data, view->runs[0], 2, Sub::cross, 1) == data.value(view->runs[0], "dec.beta2.8.8", 1));
+  CHECK(own_share(data, view->runs[0], 2, Sub::Cross, 1) == data.value(view->runs[0], "dec.beta2.8.8", 1));
 }
 
 TEST_CASE(

@@ -152,7 +152,7 @@ TEST_CASE("a screen that throws shows why, and the others are there") {
   broken = true;
   window.driver.frames(2);
   CHECK_FALSE(window.ui.registry().find("app/failure"));
-  window.state.screen = Screen::lessons;
+  window.state.screen = Screen::Lessons;
   window.driver.frames(3);
   const ui::Control* failure = window.ui.registry().find("app/failure");
   REQUIRE(failure);
@@ -160,7 +160,7 @@ TEST_CASE("a screen that throws shows why, and the others are there") {
   window.driver.click("app/tab/lab");
   window.driver.frames(2);
   CHECK_FALSE(window.ui.registry().find("app/failure"));
-  CHECK(window.state.screen == Screen::lab);
+  CHECK(window.state.screen == Screen::Lab);
 }
 
 TEST_CASE("what a part of a frame left open is closed behind it") {

@@ -6,8 +6,8 @@
 
 #include "both_view.h"
 #include "catch.hpp"
-#include "lab_fixture.h"
 #include "lab_driver.h"
+#include "lab_fixture.h"
 
 using namespace normscope;
 using namespace normscope::lab;
@@ -54,7 +54,8 @@ std::string name(SlotId at, Slot slot) {
   return "diagram/" + slot_name(at);
 }
 
-void check_all(LabDriver& lab, char run, Side side, const std::function<void(const Move&)>& hand, bool alone) {
+void check_all(LabDriver& lab, char run, Side side, const std::function<void(const Move&)>& hand,
+               bool alone) {
   const ModelConfig& model =
       lab.state.view->runs[static_cast<size_t>(find_run(*lab.state.view, run))].spec->model;
   const Stacks stacks = stacks_of(model);
@@ -69,8 +70,8 @@ void check_all(LabDriver& lab, char run, Side side, const std::function<void(con
     CHECK(same_wiring(stack_of(after, side), expected.wiring, stacks.of(side).cross));
     CHECK(fork_of(lab).note == expected.note);
     if (stacks.both) {
-      const Side other = side == Side::main ? Side::encoder : Side::main;
-      CHECK(same_wiring(stack_of(after, other), stacks.wiring(other), other == Side::main));
+      const Side other = side == Side::Main ? Side::Encoder : Side::Main;
+      CHECK(same_wiring(stack_of(after, other), stacks.wiring(other), other == Side::Main));
     }
   }
 }
@@ -91,20 +92,20 @@ TEST_CASE("every norm goes to every slot that it may go to, by mouse and by keyb
   LabDriver lab(fixture::lab_view());
   for (char run : {'A', 'C'}) {
     check_all(
-        lab, run, Side::main, [&](const Move& m) { by_mouse(lab, m, ""); }, false);
+        lab, run, Side::Main, [&](const Move& m) { by_mouse(lab, m, ""); }, false);
     check_all(
-        lab, run, Side::main, [&](const Move& m) { by_mouse(lab, m, "Alt"); }, true);
+        lab, run, Side::Main, [&](const Move& m) { by_mouse(lab, m, "Alt"); }, true);
     check_all(
-        lab, run, Side::main, [&](const Move& m) { by_key(lab, m, ""); }, false);
+        lab, run, Side::Main, [&](const Move& m) { by_key(lab, m, ""); }, false);
     check_all(
-        lab, run, Side::main, [&](const Move& m) { by_key(lab, m, "Alt+"); }, true);
+        lab, run, Side::Main, [&](const Move& m) { by_key(lab, m, "Alt+"); }, true);
   }
 }
 
 TEST_CASE("the same in both stacks of an encoder-decoder, the other one untouched") {
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
     LabDriver lab(fixture::both_view(), size);
-    for (Side side : {Side::encoder, Side::main}) {
+    for (Side side : {Side::Encoder, Side::Main}) {
       check_all(
           lab, 'A', side, [&](const Move& m) { by_mouse(lab, m, ""); }, false);
       check_all(
@@ -115,17 +116,17 @@ TEST_CASE("the same in both stacks of an encoder-decoder, the other one untouche
 
 TEST_CASE("a mark of a collapsed row is dragged like a token, onto a mark or onto a slot") {
   LabDriver lab(fixture::lab_view());
-  fresh(lab, 'A', Side::main, 1);
+  fresh(lab, 'A', Side::Main, 1);
   lab.driver.drag("diagram/layer3/ffn/trunk", "diagram/layer3/ffn/before");
   CHECK(fork_of(lab).note == "12 norms moved");
-  fresh(lab, 'A', Side::main, 1);
+  fresh(lab, 'A', Side::Main, 1);
   lab.driver.drag("diagram/layer1/attn/trunk", "diagram/layer1/attn/after", "Alt");
   CHECK(fork_of(lab).note == "1 norm moved");
-  CHECK(norm_at(fork_of(lab).spec.model.stack(), {0, Sub::attention, Slot::After}) == NormKind::LayerNorm);
-  fresh(lab, 'A', Side::main, 1);
+  CHECK(norm_at(fork_of(lab).spec.model.stack(), {0, Sub::Attention, Slot::After}) == NormKind::LayerNorm);
+  fresh(lab, 'A', Side::Main, 1);
   lab.driver.drag("diagram/layer1/ffn/trunk", "diagram/layer2/attn/after");
   CHECK(fork_of(lab).note == "12 norms moved");
-  fresh(lab, 'A', Side::main, 1);
+  fresh(lab, 'A', Side::Main, 1);
   lab.driver.click("diagram/layer1/ffn/trunk");
   lab.driver.frames(2);
   CHECK(lab.state.lab_screen.diagram().open_layer == 0);  // a click opens the layer
@@ -134,7 +135,7 @@ TEST_CASE("a mark of a collapsed row is dragged like a token, onto a mark or ont
 
 TEST_CASE("while a norm hovers over a target, every slot that will change says so") {
   LabDriver lab(fixture::lab_view());
-  fresh(lab, 'A', Side::main, 1);
+  fresh(lab, 'A', Side::Main, 1);
   lab.driver.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before\nframes 2");
   const DiagramState& state = lab.state.lab_screen.diagram();
   REQUIRE(state.preview);
@@ -145,7 +146,7 @@ TEST_CASE("while a norm hovers over a target, every slot that will change says s
 
 TEST_CASE("the brush changes the layers that it passes and no others, by mouse and by keyboard") {
   LabDriver mouse(fixture::lab_view()), keys(fixture::lab_view());
-  fresh(mouse, 'A', Side::main, 1);
+  fresh(mouse, 'A', Side::Main, 1);
   const ui::Vec first = mouse.driver.control("diagram/layer1/attn/before").rect.centre();
   const ui::Vec second = mouse.driver.control("diagram/layer2/attn/before").rect.centre();
   const ui::Rect group = mouse.driver.control("diagram/layers3-6").rect;
@@ -162,7 +163,7 @@ TEST_CASE("the brush changes the layers that it passes and no others, by mouse a
   mouse.driver.hold("Ctrl", false);
   mouse.driver.frames(1);
 
-  fresh(keys, 'A', Side::main, 0);
+  fresh(keys, 'A', Side::Main, 0);
   keys.ui.focus("diagram/layer1/attn/trunk");
   keys.driver.frames(2);
   keys.driver.key("Ctrl+I");
@@ -186,7 +187,7 @@ TEST_CASE("the brush changes the layers that it passes and no others, by mouse a
 
 TEST_CASE("a locked norm stays when the others move, and cannot be taken") {
   LabDriver lab(fixture::lab_view());
-  fresh(lab, 'A', Side::main, 1);
+  fresh(lab, 'A', Side::Main, 1);
   lab.ui.focus("diagram/layer2/attn/trunk");
   lab.driver.frames(2);
   lab.driver.key("L");
@@ -194,7 +195,7 @@ TEST_CASE("a locked norm stays when the others move, and cannot be taken") {
   CHECK_FALSE(lab.last<ForkRequest>());
   lab.driver.drag("diagram/layer2/ffn/trunk", "diagram/layer2/ffn/before");
   CHECK(fork_of(lab).note == "11 norms moved");
-  CHECK(norm_at(fork_of(lab).spec.model.stack(), {1, Sub::attention, Slot::Stream}) == NormKind::LayerNorm);
+  CHECK(norm_at(fork_of(lab).spec.model.stack(), {1, Sub::Attention, Slot::Stream}) == NormKind::LayerNorm);
   lab.driver.click("diagram/layer2/ffn/trunk", {0.5f, 0.5f}, 1);
   lab.driver.frames(2);
   lab.driver.click("diagram/kind/rms");
@@ -203,7 +204,7 @@ TEST_CASE("a locked norm stays when the others move, and cannot be taken") {
   for (int layer = 0; layer < 6; ++layer)
     for (Sub sub : subs_of(false))
       CHECK((norm_at(kinds, {layer, sub, Slot::Stream}) == NormKind::LayerNorm) ==
-            (layer == 1 && sub == Sub::attention));
+            (layer == 1 && sub == Sub::Attention));
   lab.driver.move_to("diagram/layer2/attn/trunk");
   lab.driver.frames(2);
   CHECK(lab.driver.value("diagram/footer").find("Locked.") == 0);
@@ -217,7 +218,7 @@ TEST_CASE("a locked norm stays when the others move, and cannot be taken") {
 TEST_CASE("the list of kinds has every kind of the engine, with a line of its own") {
   LabDriver lab(fixture::lab_view());
   for (NormKind kind : kNormKinds) {
-    fresh(lab, 'A', Side::main, 1);
+    fresh(lab, 'A', Side::Main, 1);
     lab.driver.click("diagram/layer2/attn/trunk", {0.5f, 0.5f}, 1);
     lab.driver.frames(2);
     const std::string row = fmt::format("diagram/kind/{}", kind == NormKind::None ? "off" : short_name(kind));
@@ -229,7 +230,7 @@ TEST_CASE("the list of kinds has every kind of the engine, with a line of its ow
       CHECK_FALSE(lab.last<ForkRequest>());  // it is one already
       continue;
     }
-    CHECK(norm_at(fork_of(lab).spec.model.stack(), {4, Sub::feed_forward, Slot::Stream}) == kind);
+    CHECK(norm_at(fork_of(lab).spec.model.stack(), {4, Sub::FeedForward, Slot::Stream}) == kind);
     for (NormKind other : kNormKinds)
       if (other != kind) CHECK(std::string(kind_words(other).name) != kind_words(kind).name);
   }
@@ -237,14 +238,14 @@ TEST_CASE("the list of kinds has every kind of the engine, with a line of its ow
 
 TEST_CASE("the final norm is put on and taken off") {
   LabDriver lab(fixture::lab_view());
-  fresh(lab, 'A', Side::main, 1);
+  fresh(lab, 'A', Side::Main, 1);
   lab.driver.click("diagram/final");
   lab.driver.frames(2);
   lab.driver.click("diagram/kind/rms");
   lab.driver.frames(1);
   CHECK(fork_of(lab).spec.model.stack().final == NormKind::Rms);
   CHECK(fork_of(lab).note == "final norm added");
-  fresh(lab, 'C', Side::main, 5);
+  fresh(lab, 'C', Side::Main, 5);
   lab.ui.focus("diagram/layer6/ffn/trunk");
   lab.driver.frames(2);
   lab.driver.key("Up");
@@ -257,7 +258,7 @@ TEST_CASE("the final norm is put on and taken off") {
 TEST_CASE("presets of an encoder-decoder change both stacks or one") {
   LabDriver lab(fixture::both_view());
   const auto choose = [&](const char* stack, const char* preset) {
-    fresh(lab, 'A', Side::main, 0);
+    fresh(lab, 'A', Side::Main, 0);
     lab.driver.click("diagram/stack");
     lab.driver.click(fmt::format("diagram/stack/{}", stack));
     lab.driver.frames(2);
@@ -275,7 +276,7 @@ TEST_CASE("presets of an encoder-decoder change both stacks or one") {
 
 TEST_CASE("arrows walk from one stack into the other") {
   LabDriver lab(fixture::both_view());
-  fresh(lab, 'A', Side::encoder, 1);
+  fresh(lab, 'A', Side::Encoder, 1);
   lab.ui.focus("diagram/enc/layer2/attn/after");
   lab.driver.frames(2);
   lab.driver.key("Right");

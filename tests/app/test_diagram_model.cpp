@@ -31,7 +31,7 @@ TEST_CASE("equal neighbours of the open layer collapse into one row") {
 
 TEST_CASE("an edited layer stands alone") {
   StackWiring mixed =
-      move_norm(stack(Placement::Post), {3, Sub::attention, Slot::Stream}, Slot::Before, true).wiring;
+      move_norm(stack(Placement::Post), {3, Sub::Attention, Slot::Stream}, Slot::Before, true).wiring;
   const auto rows = diagram_rows(mixed, -1);
   REQUIRE(rows.size() == 3);
   CHECK(rows[1] == DiagramRow{3, 3, false});
@@ -41,7 +41,7 @@ TEST_CASE("an edited layer stands alone") {
 
 TEST_CASE("a move takes all norms of all alike layers along") {
   const StackWiring post = stack(Placement::Post);
-  const WiringChange change = move_norm(post, {1, Sub::attention, Slot::Stream}, Slot::Before, false);
+  const WiringChange change = move_norm(post, {1, Sub::Attention, Slot::Stream}, Slot::Before, false);
   CHECK(change.count() == 12);
   CHECK(change.note == "12 norms moved");
   CHECK(change.from.size() == 12);
@@ -57,37 +57,37 @@ TEST_CASE("a move takes all norms of all alike layers along") {
 
 TEST_CASE("alone means alone") {
   const WiringChange change =
-      move_norm(stack(Placement::Post), {1, Sub::attention, Slot::Stream}, Slot::After, true);
+      move_norm(stack(Placement::Post), {1, Sub::Attention, Slot::Stream}, Slot::After, true);
   CHECK(change.count() == 1);
   CHECK(change.note == "1 norm moved");
   REQUIRE(change.to.size() == 1);
-  CHECK(change.to[0] == SlotId{1, Sub::attention, Slot::After});
+  CHECK(change.to[0] == SlotId{1, Sub::Attention, Slot::After});
   CHECK(placement_caption(change.wiring) == "norms mixed");
 }
 
 TEST_CASE("illegal moves change nothing") {
   const StackWiring sandwich = stack(Placement::Sandwich);
-  CHECK_FALSE(legal_move(sandwich, {0, Sub::attention, Slot::Before}, Slot::After));  // taken
-  CHECK_FALSE(legal_move(sandwich, {0, Sub::attention, Slot::Stream}, Slot::Before));  // nothing to move
-  CHECK_FALSE(legal_move(sandwich, {0, Sub::attention, Slot::Before}, Slot::Before));
-  CHECK_FALSE(legal_move(sandwich, {9, Sub::attention, Slot::Before}, Slot::Stream));
-  CHECK(legal_move(sandwich, {0, Sub::attention, Slot::Before}, Slot::Stream));
-  const WiringChange change = move_norm(sandwich, {0, Sub::attention, Slot::Before}, Slot::After, false);
+  CHECK_FALSE(legal_move(sandwich, {0, Sub::Attention, Slot::Before}, Slot::After));   // taken
+  CHECK_FALSE(legal_move(sandwich, {0, Sub::Attention, Slot::Stream}, Slot::Before));  // nothing to move
+  CHECK_FALSE(legal_move(sandwich, {0, Sub::Attention, Slot::Before}, Slot::Before));
+  CHECK_FALSE(legal_move(sandwich, {9, Sub::Attention, Slot::Before}, Slot::Stream));
+  CHECK(legal_move(sandwich, {0, Sub::Attention, Slot::Before}, Slot::Stream));
+  const WiringChange change = move_norm(sandwich, {0, Sub::Attention, Slot::Before}, Slot::After, false);
   CHECK(change.empty());
   CHECK(change.wiring == sandwich);
 }
 
 TEST_CASE("filling, emptying and changing the kind of a slot follow the alike ones") {
   const StackWiring post = stack(Placement::Post);
-  const SlotId after{2, Sub::feed_forward, Slot::After};
+  const SlotId after{2, Sub::FeedForward, Slot::After};
   const WiringChange filled = set_norm(post, after, NormKind::LayerNorm, false);
   CHECK(filled.note == "12 norms added");
   CHECK(count_norms(filled.wiring) == 24);
   CHECK(set_norm(filled.wiring, after, NormKind::None, false).wiring == post);
   CHECK(set_norm(filled.wiring, after, NormKind::None, false).note == "12 norms removed");
-  const WiringChange rms = set_norm(post, {2, Sub::feed_forward, Slot::Stream}, NormKind::Rms, true);
+  const WiringChange rms = set_norm(post, {2, Sub::FeedForward, Slot::Stream}, NormKind::Rms, true);
   CHECK(rms.note == "1 norm changed");
-  CHECK(norm_at(rms.wiring, {2, Sub::feed_forward, Slot::Stream}) == NormKind::Rms);
+  CHECK(norm_at(rms.wiring, {2, Sub::FeedForward, Slot::Stream}) == NormKind::Rms);
   CHECK(set_norm(post, after, NormKind::None, false).empty());
 }
 
@@ -103,11 +103,11 @@ TEST_CASE("every move that is legal can be undone by its reverse") {
     for (Slot from : kSlots)
       for (Slot to : kSlots) {
         const StackWiring before = stack(placement);
-        const SlotId at{1, Sub::attention, from};
+        const SlotId at{1, Sub::Attention, from};
         // Mix-LN: once its norms stand alike its two kinds of layers are one, and go back as one.
         if (!legal_move(before, at, to) || alike_layers(before, 1).size() != before.layers.size()) continue;
         const WiringChange there = move_norm(before, at, to, false);
-        const WiringChange back = move_norm(there.wiring, {1, Sub::attention, to}, from, false);
+        const WiringChange back = move_norm(there.wiring, {1, Sub::Attention, to}, from, false);
         INFO(label(placement) << " " << to_string(from) << " to " << to_string(to));
         CHECK(back.wiring == before);
         CHECK(back.count() == there.count());
@@ -143,7 +143,7 @@ TEST_CASE("the layout keeps rows apart and inside, at every height that fits") {
 TEST_CASE("a deep, mixed stack asks to scroll instead of overlapping") {
   StackWiring mixed = stack(Placement::Post, 24);
   for (int layer = 0; layer < 24; layer += 2)
-    mixed = set_norm(mixed, {layer, Sub::attention, Slot::Before}, NormKind::LayerNorm, true).wiring;
+    mixed = set_norm(mixed, {layer, Sub::Attention, Slot::Before}, NormKind::LayerNorm, true).wiring;
   const auto rows = diagram_rows(mixed, 4);
   CHECK(rows.size() == 24);
   const DiagramLayout d = layout_diagram({0, 0, 436, 400}, rows, false);
@@ -154,7 +154,7 @@ TEST_CASE("a factor of the place makes no layer another kind, and norms inside a
   const StackWiring scaled = stack(Placement::LayerNormScaling);
   CHECK(alike_layers(scaled, 0).size() == 6);
   CHECK(diagram_rows(scaled, -1).size() == 1);
-  CHECK(move_norm(scaled, {2, Sub::attention, Slot::Before}, Slot::Stream, false).count() == 12);
+  CHECK(move_norm(scaled, {2, Sub::Attention, Slot::Before}, Slot::Stream, false).count() == 12);
   const StackWiring hybrid = stack(Placement::HybridNorm);
   CHECK(count_norms(hybrid) == 0);
   CHECK(count_fixed_norms(hybrid) == 6 * 4);  // q, k, v, and where the feed-forward begins
@@ -168,17 +168,17 @@ TEST_CASE("a brush changes the layers that it was led over, a copy gives a layer
   const StackWiring post = preset_stack(Placement::Post, NormKind::LayerNorm, context);
   const Stack decoder(post, true);
   const int layers[] = {1, 4};
-  const WiringChange painted = paint_move(decoder, {1, Sub::cross, Slot::Stream}, Slot::After, layers, false);
+  const WiringChange painted = paint_move(decoder, {1, Sub::Cross, Slot::Stream}, Slot::After, layers, false);
   CHECK(painted.count() == 6);
-  const WiringChange one_kind = paint_move(decoder, {1, Sub::cross, Slot::Stream}, Slot::After, layers, true);
+  const WiringChange one_kind = paint_move(decoder, {1, Sub::Cross, Slot::Stream}, Slot::After, layers, true);
   CHECK(one_kind.count() == 2);
-  CHECK(norm_at(one_kind.wiring, {4, Sub::cross, Slot::After}) == NormKind::LayerNorm);
-  CHECK(norm_at(one_kind.wiring, {4, Sub::attention, Slot::Stream}) == NormKind::LayerNorm);
+  CHECK(norm_at(one_kind.wiring, {4, Sub::Cross, Slot::After}) == NormKind::LayerNorm);
+  CHECK(norm_at(one_kind.wiring, {4, Sub::Attention, Slot::Stream}) == NormKind::LayerNorm);
   const WiringChange copied = copy_layer(Stack(painted.wiring, true), 1, 2);
   CHECK(same_layer(Stack(copied.wiring, true), 1, 2));
   CHECK(copied.note == "layer 3 as layer 2");
-  const SlotId kept[] = {{2, Sub::cross, Slot::Stream}};  // a lock keeps its norm
-  const WiringChange locked = copy_layer(Stack(painted.wiring, true, Side::main, kept), 1, 2);
+  const SlotId kept[] = {{2, Sub::Cross, Slot::Stream}};  // a lock keeps its norm
+  const WiringChange locked = copy_layer(Stack(painted.wiring, true, Side::Main, kept), 1, 2);
   CHECK(norm_at(locked.wiring, kept[0]) == NormKind::LayerNorm);
   CHECK(locked.from.size() + 1 == copied.from.size());
   CHECK(layers_text({4, 2, 3}) == "layers 3 to 5");

@@ -128,26 +128,26 @@ TEST_CASE("a file is what stands in it, whatever it is called") {
   const auto kind = [&](const char* name, const std::string& content) {
     return look_at(folder.write(name, content)).kind;
   };
-  CHECK(kind("runs.toml", test::kTiny) == FileKind::config);
-  CHECK(kind("runs.txt", test::kTiny) == FileKind::config);
-  CHECK(kind("plain", a_text()) == FileKind::text);
-  CHECK(kind("brackets.txt", "[1] a reference in a text\n[2] another\n") == FileKind::text);
-  CHECK(kind("log.txt", kLog) == FileKind::numbers);
-  CHECK(kind("table.json", "{\n  \"format\": \"a table\"\n}\n") == FileKind::numbers);
-  CHECK(kind("empty.txt", "") == FileKind::unusable);
-  CHECK(kind("zeros.txt", std::string("a\0b", 3)) == FileKind::unusable);
-  CHECK(kind("latin1.txt", "caf\xe9 au lait\n") == FileKind::unusable);
+  CHECK(kind("runs.toml", test::kTiny) == FileKind::Config);
+  CHECK(kind("runs.txt", test::kTiny) == FileKind::Config);
+  CHECK(kind("plain", a_text()) == FileKind::Text);
+  CHECK(kind("brackets.txt", "[1] a reference in a text\n[2] another\n") == FileKind::Text);
+  CHECK(kind("log.txt", kLog) == FileKind::Numbers);
+  CHECK(kind("table.json", "{\n  \"format\": \"a table\"\n}\n") == FileKind::Numbers);
+  CHECK(kind("empty.txt", "") == FileKind::Unusable);
+  CHECK(kind("zeros.txt", std::string("a\0b", 3)) == FileKind::Unusable);
+  CHECK(kind("latin1.txt", "caf\xe9 au lait\n") == FileKind::Unusable);
   CHECK(kind("cut.txt", std::string(65535, 'a') + "\xc3\xa9 end") ==
-        FileKind::text);  // é over the end of the head
+        FileKind::Text);  // é over the end of the head
   std::string weights(8, '\0');
   weights[0] = 2;
   const FileLook saved = look_at(folder.write("saved.txt", weights + "{}"));
-  CHECK(saved.kind == FileKind::unusable);
+  CHECK(saved.kind == FileKind::Unusable);
   CHECK(test::holds(saved.words, "normscope train --resume"));
-  CHECK(look_at(folder.file("")).kind == FileKind::folder);
-  CHECK(look_at(folder.file("absent")).kind == FileKind::unusable);
+  CHECK(look_at(folder.file("")).kind == FileKind::Folder);
+  CHECK(look_at(folder.file("absent")).kind == FileKind::Unusable);
   folder.write("session.json", "{}");
-  CHECK(look_at(folder.file("")).kind == FileKind::session);
+  CHECK(look_at(folder.file("")).kind == FileKind::Session);
   // Not a pipe: opening one would wait for its other end.
   REQUIRE(mkfifo(folder.file("pipe.toml").c_str(), 0600) == 0);
   CHECK(test::holds(look_at(folder.file("pipe.toml")).words, "is a pipe"));

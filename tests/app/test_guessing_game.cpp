@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "app/panels/plot_specs.h"
 #include "app/lessons/player.h"
+#include "app/panels/plot_specs.h"
 #include "catch.hpp"
 #include "live_lab.h"
 
@@ -43,7 +43,8 @@ TEST_CASE("a person guesses, closes, and has a line on the loss plot") {
   const int step = lab.view().step;
   for (int i = 0; i < 12; ++i) {
     const int truth = guessing_game.sentence[static_cast<size_t>(guessing_game.at)];
-    lab.driver.type(i % 3 ? guessing_game.alphabet[static_cast<size_t>(truth)] : " ");  // a space must not play
+    lab.driver.type(i % 3 ? guessing_game.alphabet[static_cast<size_t>(truth)]
+                          : " ");  // a space must not play
     lab.driver.frames(2);
   }
   CHECK(guessing_game.guesses.count() == 12);
@@ -77,7 +78,7 @@ TEST_CASE("from the guessing game to the first lesson") {
   lab.driver.frames(2);
   lab.driver.click("app/offer/accept");
   lab.driver.frames(3);
-  CHECK(lab.state.screen == Screen::lessons);
+  CHECK(lab.state.screen == Screen::Lessons);
   const lessons::Player& player = lessons_screen(lab.state);
   REQUIRE(player.lesson());
   CHECK(player.lesson()->number == 1);

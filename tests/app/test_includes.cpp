@@ -50,7 +50,7 @@ constexpr Room kRooms[] = {
     {"app/tex", "engine/core app/ui"},
     {"app/headless", "engine/core engine/io app/ui"},
     {"app/bench", "engine/core engine/data engine/tape engine/ops engine/cpu engine/model engine/train"},
-    {"app/view", "engine/core engine/model engine/spec engine/measure engine/lab app/ui app/plot"},
+    {"app/view", "engine/core engine/model engine/measure engine/lab app/ui app/plot"},
     {"app/settings", "engine/core engine/spec engine/lab app/files app/ui app/view"},
     {"app/panels", "engine/core engine/io engine/measure app/files app/ui app/plot app/headless app/view"},
     {"app/diagram", "engine/lab app/ui app/view app/panels"},

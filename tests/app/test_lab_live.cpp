@@ -91,9 +91,9 @@ TEST_CASE("with Alt a single norm moves") {
   lab.wait_for_d();
   const StackWiring& stack = lab.run('D').spec->model.stack();
   CHECK(lab.run('D').fork_note == "1 norm moved");
-  CHECK(norm_at(stack, {1, Sub::attention, Slot::Before}) == NormKind::LayerNorm);
-  CHECK(norm_at(stack, {1, Sub::attention, Slot::Stream}) == NormKind::None);
-  CHECK(norm_at(stack, {0, Sub::attention, Slot::Stream}) == NormKind::LayerNorm);
+  CHECK(norm_at(stack, {1, Sub::Attention, Slot::Before}) == NormKind::LayerNorm);
+  CHECK(norm_at(stack, {1, Sub::Attention, Slot::Stream}) == NormKind::None);
+  CHECK(norm_at(stack, {0, Sub::Attention, Slot::Stream}) == NormKind::LayerNorm);
 }
 
 TEST_CASE("play, pause and one step reach the trainer") {

@@ -51,7 +51,7 @@ TEST_CASE("runs that measure no dependency say so") {
   const auto plots = dependency_plots(view, data, options);
   CHECK_FALSE(plots[0].heat);
   CHECK(plots[0].sentence == "These runs do not measure this.");
-  CHECK(depth_plot(view, data, options, Metric::token_cosine).sentence == "These runs do not measure this.");
+  CHECK(depth_plot(view, data, options, Metric::TokenCosine).sentence == "These runs do not measure this.");
 }
 
 TEST_CASE("every metric has a plot by layer and one over time, with a sentence from its numbers") {
@@ -70,9 +70,9 @@ TEST_CASE("every metric has a plot by layer and one over time, with a sentence f
     CHECK(over_time[0].series.size() == 6);
     CHECK_FALSE(over_time[0].series[0].y.empty());
   }
-  CHECK(depth_plot(*view, data, options, Metric::token_cosine).sentence ==
+  CHECK(depth_plot(*view, data, options, Metric::TokenCosine).sentence ==
         "A: tokens alike after the last layer, cosine 0.98.");
-  const plot::PlotSpec ratio = depth_plot(*view, data, options, Metric::update_ratio);
+  const plot::PlotSpec ratio = depth_plot(*view, data, options, Metric::UpdateRatio);
   CHECK(ratio.series[0].y[0] == Approx(0.013 / 13));
 }
 
@@ -174,7 +174,7 @@ TEST_CASE("over the first steps the cosine between tokens has the mean field bes
   const auto curves_at = [&](int step) {
     options.step = step;
     std::vector<std::vector<float>> curves;
-    for (const plot::Series& s : depth_plot(*view, data, options, Metric::token_cosine).series)
+    for (const plot::Series& s : depth_plot(*view, data, options, Metric::TokenCosine).series)
       if (s.id.starts_with("mean field of ")) curves.emplace_back(s.y.values.begin(), s.y.values.end());
     return curves;
   };
@@ -268,7 +268,7 @@ TEST_CASE("every plot is saved in every format, those of one run each too, and c
       lab.driver.click(fmt::format("{}/menu/{}", plot, format));
       lab.driver.frames(2);
     }
-    lab.driver.move_to(panel.form == Form::strips ? plot + "/A" : plot);
+    lab.driver.move_to(panel.form == Form::Strips ? plot + "/A" : plot);
     lab.driver.key("Ctrl+T");
     CHECK(std::string(ImGui::GetClipboardText()).starts_with(title));
   }
@@ -290,11 +290,11 @@ TEST_CASE("turning an axis keeps every value on it") {
   PlotOptions options;
   options.step = 214;
   plot::PlotSpec plot = gradient_by_layer_plot(*view, data, options);
-  CHECK(plot.y.scale == plot::AxisScale::log);
+  CHECK(plot.y.scale == plot::AxisScale::Log);
   turn_axis(plot);
-  CHECK(plot.y.scale == plot::AxisScale::linear);
+  CHECK(plot.y.scale == plot::AxisScale::Linear);
   turn_axis(plot);
-  CHECK(plot.y.scale == plot::AxisScale::log);
+  CHECK(plot.y.scale == plot::AxisScale::Log);
   for (const plot::Series& s : plot.series)
     for (float v : s.y.values) CHECK((v >= plot.y.lo && v <= plot.y.hi));
 }
@@ -304,8 +304,8 @@ TEST_CASE("a layer under the hand is marked in every plot by layer") {
   LabData data;
   PlotOptions options;
   options.step = 214, options.hover_layer = 2;
-  CHECK(depth_plot(*lab.state.view, data, options, Metric::gradient).hover == 3.0);
-  CHECK(depth_plot(*lab.state.view, data, options, Metric::layer_cosine).hover == 3.0);
+  CHECK(depth_plot(*lab.state.view, data, options, Metric::Gradient).hover == 3.0);
+  CHECK(depth_plot(*lab.state.view, data, options, Metric::LayerCosine).hover == 3.0);
   CHECK(dependency_plots(*lab.state.view, data, options)[0].heat->marked_row == 4);
 }
 

@@ -1,7 +1,7 @@
 // The Lab by name, over a fixed view: every gesture ends in the command that it should.
 #include "catch.hpp"
-#include "lab_fixture.h"
 #include "lab_driver.h"
+#include "lab_fixture.h"
 
 using namespace normscope;
 using namespace normscope::lab;
@@ -33,8 +33,8 @@ TEST_CASE("Alt moves one norm, Shift forks from the start") {
   REQUIRE(fork);
   CHECK(fork->note == "1 norm moved");
   CHECK(count_norms(fork->spec.model.stack()) == 12);
-  CHECK(norm_at(fork->spec.model.stack(), {1, Sub::feed_forward, Slot::After}) == NormKind::LayerNorm);
-  CHECK(norm_at(fork->spec.model.stack(), {1, Sub::attention, Slot::Stream}) == NormKind::LayerNorm);
+  CHECK(norm_at(fork->spec.model.stack(), {1, Sub::FeedForward, Slot::After}) == NormKind::LayerNorm);
+  CHECK(norm_at(fork->spec.model.stack(), {1, Sub::Attention, Slot::Stream}) == NormKind::LayerNorm);
 
   LabDriver again(fixture::lab_view());
   again.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before", "Shift");
@@ -68,7 +68,7 @@ TEST_CASE("the keyboard does what the mouse does") {
        {Case{"I", "before", false}, Case{"O", "after", false}, Case{"Alt+I", "before", true}}) {
     LabDriver mouse(fixture::lab_view()), keys(fixture::lab_view());
     mouse.driver.drag("diagram/layer2/attn/trunk", std::string("diagram/layer2/attn/") + c.to,
-                     c.alone ? "Alt" : "");
+                      c.alone ? "Alt" : "");
     keys.ui.focus("diagram/layer2/attn/trunk");
     keys.driver.frames(2);
     keys.driver.key(c.key);

@@ -98,7 +98,7 @@ TEST_CASE("random events on a lesson that measures", "[lesson]") {
   for (const unsigned seed : seeds({1})) {
     auto driver = std::make_unique<LabDriver>();
     driver->state.player = small_player(nullptr, elsewhere);
-    driver->state.screen = Screen::lessons;
+    driver->state.screen = Screen::Lessons;
     driver->state.player->open("1", lessons::StepKind::Run);
     driver->driver.frames(2);
     RandomHand hand{driver->driver, driver->ui, driver->loop, driver->state, std::mt19937(seed)};

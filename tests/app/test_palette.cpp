@@ -10,8 +10,8 @@
 
 #include "both_view.h"
 #include "catch.hpp"
-#include "lab_fixture.h"
 #include "lab_driver.h"
+#include "lab_fixture.h"
 #include "program.h"
 
 using namespace normscope;
@@ -234,13 +234,13 @@ TEST_CASE("what a person calls it is found: the first item is the one that was m
       {"pause", "transport/play"},
       {"faster", "transport/speed/max"},
       {"epochs", "transport/budget"},
-      {"load", "", Act::open_file},
-      {"import", "", Act::open_file},
-      {"write", "", Act::save},
-      {"revert", "", Act::undo},
-      {"clipboard", "", Act::copy_command},
-      {"dark", "", Act::theme},
-      {"zoom in", "", Act::bigger},
+      {"load", "", Act::OpenFile},
+      {"import", "", Act::OpenFile},
+      {"write", "", Act::Save},
+      {"revert", "", Act::Undo},
+      {"clipboard", "", Act::CopyCommand},
+      {"dark", "", Act::Theme},
+      {"zoom in", "", Act::Bigger},
       {"tutorial", "app/tab/lessons"},
       {"lr", "settings/train.rate"},
       {"depth", "settings/model.layers"},
@@ -260,9 +260,9 @@ TEST_CASE("what a person calls it is found: the first item is the one that was m
       if (*c.term)
         CHECK_FALSE(first.term.empty());
       else if (dark)
-        CHECK((first.act == Act::theme || first.control == "app/theme"));
+        CHECK((first.act == Act::Theme || first.control == "app/theme"));
       else if (tutorial)
-        CHECK((first.act == Act::first_lesson || first.control == "app/tab/lessons"));
+        CHECK((first.act == Act::FirstLesson || first.control == "app/tab/lessons"));
       else if (c.act)
         CHECK(first.act == c.act);
       else
@@ -306,7 +306,7 @@ TEST_CASE("what the palette lists it does: segments, menus and settings out of s
     INFO(size.x);
     run_by_name(lab, "loss plot csv");
     REQUIRE_FALSE(lab.saved.empty());
-    CHECK(lab.saved.back().format == lab::PlotFormat::csv);
+    CHECK(lab.saved.back().format == lab::PlotFormat::Csv);
     CHECK(lab.saved.back().plots->front().id == "loss");
     lab.saved.clear();
     run_by_name(lab, "hidden norm plot png");

@@ -33,7 +33,8 @@ void predict(PlayerDriver& p, bool right, bool keyboard) {
       }
     } else {
       const ui::Rect r = p.driver.control("lesson/draw").rect;
-      p.driver.drag_by("lesson/draw", {r.w * 0.99f, right ? r.h * 0.4f : -r.h * 0.1f}, "", 12, {0.005f, 0.3f});
+      p.driver.drag_by("lesson/draw", {r.w * 0.99f, right ? r.h * 0.4f : -r.h * 0.1f}, "", 12,
+                       {0.005f, 0.3f});
     }
   } else {
     const std::string first = "lesson/card/" + q.cards[0].id;
@@ -155,7 +156,7 @@ TEST_CASE("an untouched prediction cannot be committed, and says why", "[player]
     const Prediction& q = p.player().lesson()->prediction;
     if (q.kind == Prediction::Kind::Draw) continue;
     p.driver.click(q.kind == Prediction::Kind::Value ? "lesson/slider" : "lesson/card/" + q.cards[0].id,
-                  {0.01f, 0.5f});
+                   {0.01f, 0.5f});
     CHECK(p.driver.control("lesson/next").enabled);
   }
 }
@@ -256,7 +257,7 @@ TEST_CASE("a number in the sentence can be dragged and acts on the run", "[playe
   CHECK(lab.view()->runs[0].spec->train.schedule.warmup == 100);
   CHECK(lab.view()->step == 0);  // before the commitment: paused, nothing is given away
   CHECK_FALSE(lab.view()->playing);
-  CHECK(p.state.screen == Screen::lab);
+  CHECK(p.state.screen == Screen::Lab);
   p.state.lab = nullptr;
 }
 
@@ -305,7 +306,7 @@ TEST_CASE("where the Lab's runs could not come back, a lesson's replace them onl
     p.driver.frames(3);
     lab.wait_idle();
     CHECK_FALSE(p.ui.popup_open("lesson/replace"));
-    CHECK(p.state.screen == Screen::lessons);
+    CHECK(p.state.screen == Screen::Lessons);
     REQUIRE(lab.view()->runs.size() == 1);
     CHECK(lab.view()->runs[0].name == "alone");
   };
@@ -313,7 +314,7 @@ TEST_CASE("where the Lab's runs could not come back, a lesson's replace them onl
   ask(), p.driver.click("lesson/replace/no"), untouched();
   ask(), p.driver.click("lesson/replace/yes"), p.driver.frames(3);
   lab.wait_idle();
-  CHECK(p.state.screen == Screen::lab);
+  CHECK(p.state.screen == Screen::Lab);
   CHECK(lab.view()->runs.size() == 3);
   p.state.lab = nullptr;
 }
@@ -325,7 +326,7 @@ TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under
   p.state.lab = &lab, p.state.stash = folder.file("replaced");
   for (const std::string& id : ids())
     for (const StepKind step : kSteps) {
-      p.state.screen = Screen::lessons;
+      p.state.screen = Screen::Lessons;
       p.player().open(id, step);
       p.driver.frames(2);
       INFO(id << " " << to_string(step));

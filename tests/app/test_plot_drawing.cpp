@@ -46,7 +46,7 @@ std::string overlap(const Drawing& d) {
   for (const Item& item : d.items)
     if (auto* t = std::get_if<TextItem>(&item)) {
       float w = sloppy_width(t->style, t->text);
-      float x = t->baseline.x - (t->align == ui::Align::left ? 0 : t->align == ui::Align::centre ? w / 2 : w);
+      float x = t->baseline.x - (t->align == ui::Align::Left ? 0 : t->align == ui::Align::Centre ? w / 2 : w);
       boxes.push_back({{x, t->baseline.y - 0.75f * t->style.px, w, 0.95f * t->style.px}, t->text});
     }
   for (size_t i = 0; i < boxes.size(); ++i)
@@ -179,7 +179,7 @@ TEST_CASE("empty and odd plots are drawn") {
   s.series = {bad};
   CHECK_NOTHROW(layout_plot(s, view, {0, 0, 300, 200}, ui::theme(false), sloppy_width));
   CHECK_NOTHROW(layout_plot(s, view, {0, 0, 1, 1}, ui::theme(false), sloppy_width));
-  s.series[0].ink = {Ink::Role::prediction, 0, 1};
+  s.series[0].ink = {Ink::Role::Prediction, 0, 1};
   s.series[0].y = Column::of({1, 2});
   CHECK(layout_plot(s, view, {0, 0, 300, 200}, ui::theme(true), sloppy_width).items.size() > 3);
 }

@@ -24,8 +24,8 @@ Found text_of(const Drawing& d, const std::string& words) {
   for (const Item& item : d.items)
     if (auto* t = std::get_if<TextItem>(&item); t && t->text.starts_with(words)) {
       const float w = sloppy_width(t->style, t->text);
-      const float x = t->baseline.x - (t->align == ui::Align::left     ? 0
-                                       : t->align == ui::Align::centre ? w / 2
+      const float x = t->baseline.x - (t->align == ui::Align::Left     ? 0
+                                       : t->align == ui::Align::Centre ? w / 2
                                                                        : w);
       return {{x, t->baseline.y - 0.75f * t->style.px, w, 0.95f * t->style.px}, t->text};
     }

@@ -14,8 +14,8 @@ namespace {
 
 PlotMap map_of(double x_lo, double x_hi, double y_lo, double y_hi, float w = 400, float h = 200) {
   return {{0, 0, w, h},
-          AxisMap(AxisScale::linear, x_lo, x_hi, 0, w),
-          AxisMap(AxisScale::linear, y_lo, y_hi, h, 0)};
+          AxisMap(AxisScale::Linear, x_lo, x_hi, 0, w),
+          AxisMap(AxisScale::Linear, y_lo, y_hi, h, 0)};
 }
 
 Series series_of(std::vector<float> y) {
@@ -98,7 +98,7 @@ TEST_CASE("what is not finite breaks the line and is marked") {
   CHECK(thin(series_of({nan, nan}), map_of(0, 1, 0, 1), 1).pieces.size() == 0);
   // Zeros on a logarithmic axis lie below the plot, and do no harm.
   PlotMap m{
-      {0, 0, 100, 100}, AxisMap(AxisScale::linear, 0, 2, 0, 100), AxisMap(AxisScale::log, 1e-3, 1, 100, 0)};
+      {0, 0, 100, 100}, AxisMap(AxisScale::Linear, 0, 2, 0, 100), AxisMap(AxisScale::Log, 1e-3, 1, 100, 0)};
   Line low = thin(series_of({1, 0, 1}), m, 1);
   REQUIRE(low.pieces.points.size() == 3);
   CHECK(low.pieces.points[1].y > 100);
@@ -140,9 +140,9 @@ TEST_CASE(
   for (int i = 0; i <= 80; ++i)
     zigzag.push_back({float(i), i % 2 ? 0.f : 60.f}), flat.push_back({float(i), 0});
   ui::Pieces steep, level, path;
-  const float end = ui::cut_dashes(zigzag, {7, 3.5f}, 0, steep, ui::DashAlong::x);
+  const float end = ui::cut_dashes(zigzag, {7, 3.5f}, 0, steep, ui::DashAlong::X);
   CHECK(end == Approx(std::fmod(80.f, 10.5f)).margin(1e-3));
-  ui::cut_dashes(flat, {7, 3.5f}, 0, level, ui::DashAlong::x);
+  ui::cut_dashes(flat, {7, 3.5f}, 0, level, ui::DashAlong::X);
   REQUIRE(steep.size() == level.size());
   for (size_t i = 0; i < steep.size(); ++i) {
     CHECK(steep[i].front().x == Approx(level[i].front().x).margin(1e-3));
@@ -155,7 +155,7 @@ TEST_CASE(
   // Two steps up: the first stands inside a dash and stays in one piece from foot to top, the second in a gap.
   const std::vector<Vec> stairs{{0, 0}, {4, 0}, {4, 50}, {9, 50}, {9, 90}, {20, 90}};
   ui::Pieces pieces;
-  ui::cut_dashes(stairs, {7, 3.5f}, 0, pieces, ui::DashAlong::x);
+  ui::cut_dashes(stairs, {7, 3.5f}, 0, pieces, ui::DashAlong::X);
   REQUIRE(pieces.size() == 2);
   const std::vector<Vec> first(pieces[0].begin(), pieces[0].end());
   CHECK(first == std::vector<Vec>{{0, 0}, {4, 0}, {4, 50}, {7, 50}});
@@ -183,7 +183,7 @@ TEST_CASE("markers are 30 to 50 px apart and do not wander while the series grow
     INFO(range);
     PlotMap m = map_of(0, range, 0, 1, 500);
     Series s = series_of(std::vector<float>(size_t(range), 0.5f));
-    s.markers = Markers::sparse;
+    s.markers = Markers::Sparse;
     std::vector<size_t> points = marker_points(s, m);
     REQUIRE(points.size() > 5);
     for (size_t i = 1; i < points.size(); ++i) {
@@ -192,7 +192,7 @@ TEST_CASE("markers are 30 to 50 px apart and do not wander while the series grow
       CHECK(gap <= 54);
     }
     Series half = series_of(std::vector<float>(size_t(range / 2), 0.5f));
-    half.markers = Markers::sparse;
+    half.markers = Markers::Sparse;
     std::vector<size_t> fewer = marker_points(half, m);
     REQUIRE(fewer.size() > 2);
     for (size_t i = 0; i + 1 < fewer.size(); ++i) CHECK(fewer[i] == points[i]);
@@ -238,7 +238,7 @@ TEST_CASE("ticks are round numbers and never too many") {
   CHECK(labels({}, 0.55, 4, 4) == "1 2 3 4 ");
   CHECK(labels({}, 0, 16000, 4) == "0 5\u2009000 10\u2009000 15\u2009000 ");
   CHECK(labels({}, -0.2, 0.2, 5) == "−0.2 −0.1 0 0.1 0.2 ");
-  Axis log{.scale = AxisScale::log};
+  Axis log{.scale = AxisScale::Log};
   CHECK(labels(log, 1e-6, 3, 4) == "10⁻⁶ 10⁻⁴ 10⁻² 1 ");
   CHECK(labels(log, 0.01, 10, 4) == "0.01 0.1 1 10 ");
   CHECK(labels(log, 1, 5, 4) != "");
@@ -257,7 +257,7 @@ TEST_CASE("ticks are round numbers and never too many") {
 
 TEST_CASE("ranges that make no sense still give a plot") {
   CHECK(shown_range({.lo = 3, .hi = 3}, {}).second > 3);
-  auto [lo, hi] = shown_range({.scale = AxisScale::log, .lo = -1, .hi = 10}, {});
+  auto [lo, hi] = shown_range({.scale = AxisScale::Log, .lo = -1, .hi = 10}, {});
   CHECK(lo > 0);
   CHECK(hi == 10);
   auto r = shown_range({.lo = std::nan(""), .hi = 1}, {});

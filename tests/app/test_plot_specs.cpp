@@ -153,8 +153,8 @@ TEST_CASE("every panel can be exported, under its term and its question, each as
   options.step = view->step;
   std::set<std::string> files;
   for (const Panel& panel : panels()) {
-    const auto plots = plots_of(panel, *view, data, options, panel.metric.value_or(Metric::gradient));
-    const bool of_each_run = panel.form == Form::strips || panel.form == Form::triangles;
+    const auto plots = plots_of(panel, *view, data, options, panel.metric.value_or(Metric::Gradient));
+    const bool of_each_run = panel.form == Form::Strips || panel.form == Form::Triangles;
     CHECK(plots.size() == (of_each_run ? view->runs.size() : 1));
     for (const plot::PlotSpec& plot : plots) {
       INFO(plot.id);
@@ -181,7 +181,7 @@ TEST_CASE("what the table of panels does not say the plots say: axes, unit, runs
   options.step = 214;
   const auto of = [&](const char* id) {
     REQUIRE(find_panel(id));
-    return plots_of(*find_panel(id), *view, data, options, Metric::gradient);
+    return plots_of(*find_panel(id), *view, data, options, Metric::Gradient);
   };
   CHECK(of("plot/loss")[0].y.label == "loss");
   CHECK(of("plot/loss")[0].y.unit == "nats per letter");
@@ -198,8 +198,8 @@ TEST_CASE("every panel stands in the largest and the smallest layout and has a p
     CHECK(ids.insert(panel.id).second);
     CHECK(find_panel(panel.id) == &panel);
     CHECK(panel_of(std::string(panel.id) + "/menu/svg") == &panel);
-    CHECK(stands_in(panel, Size::full));
-    CHECK(stands_in(panel, Size::compact));
+    CHECK(stands_in(panel, Size::Full));
+    CHECK(stands_in(panel, Size::Compact));
     CHECK(places.insert({panel.place.column, panel.place.row}).second);
     CHECK(panel.place.least > 0);
     CHECK(*panel.words);
@@ -216,12 +216,12 @@ TEST_CASE("every panel stands in the largest and the smallest layout and has a p
 TEST_CASE("bands of seeds are explained by the note, which then stands in the question's place") {
   LabData data;
   LabView view = *fixture::lab_view();
-  CHECK_FALSE(plots_of(*find_panel("plot/loss"), view, data, {}, Metric::gradient)[0].question.empty());
+  CHECK_FALSE(plots_of(*find_panel("plot/loss"), view, data, {}, Metric::Gradient)[0].question.empty());
   auto spread = std::make_shared<RunSpread>();
   spread->seeds = 4;
   spread->mean = spread->low = spread->high = {3.f, 2.9f, 2.8f};
   view.runs[0].spread = spread;
-  const plot::PlotSpec plot = plots_of(*find_panel("plot/loss"), view, data, {}, Metric::gradient)[0];
+  const plot::PlotSpec plot = plots_of(*find_panel("plot/loss"), view, data, {}, Metric::Gradient)[0];
   CHECK(plot.question.empty());
   CHECK(plot.note.find("bands") != std::string::npos);
 }

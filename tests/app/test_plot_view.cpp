@@ -14,7 +14,7 @@ using ui::Vec;
 
 namespace {
 
-PlotSpec plot_with(std::vector<float> y, AxisScale scale = AxisScale::linear) {
+PlotSpec plot_with(std::vector<float> y, AxisScale scale = AxisScale::Linear) {
   PlotSpec s;
   s.x = {.lo = 0, .hi = 300, .integer = true};
   s.y = {.scale = scale, .lo = 0.5, .hi = 4};
@@ -28,37 +28,37 @@ PlotSpec plot_with(std::vector<float> y, AxisScale scale = AxisScale::linear) {
 TEST_CASE("the widest range is the home range and all data, with air where they leave it") {
   const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
   const PlotSpec inside = plot_with({3, 2, nan, 1});
-  CHECK(widest_range(inside, Direction::up) == std::pair(0.5, 4.0));
-  CHECK(widest_range(inside, Direction::across) == std::pair(0.0, 300.0));
-  const auto [low, high] = widest_range(plot_with({3, 11, inf, 1}), Direction::up);
+  CHECK(widest_range(inside, Direction::Up) == std::pair(0.5, 4.0));
+  CHECK(widest_range(inside, Direction::Across) == std::pair(0.0, 300.0));
+  const auto [low, high] = widest_range(plot_with({3, 11, inf, 1}), Direction::Up);
   CHECK(low == 0.5);
   CHECK(high == Approx(11 + 0.05 * 3.5));
   // On a log axis the air is a share of the decades, and numbers that have no logarithm do not count.
-  const auto [deep, top] = widest_range(plot_with({3, 0, -2, 1e-4f}, AxisScale::log), Direction::up);
+  const auto [deep, top] = widest_range(plot_with({3, 0, -2, 1e-4f}, AxisScale::Log), Direction::Up);
   CHECK(std::log10(deep) == Approx(-4 - 0.05 * std::log10(8.0)).epsilon(1e-6));
   CHECK(top == 4);
 }
 
 TEST_CASE("a range beyond the data is moved back, one wider than the data is the home range") {
   const PlotSpec s = plot_with({3, 2, 1});
-  CHECK(allowed_range(s, Direction::across, {-80, 20}) == std::pair(0.0, 100.0));
-  CHECK(allowed_range(s, Direction::across, {250, 350}) == std::pair(200.0, 300.0));
-  CHECK(allowed_range(s, Direction::across, {20, 60}) == std::pair(20.0, 60.0));
-  CHECK(!allowed_range(s, Direction::across, {-1e6, 1e6}));
-  CHECK(!allowed_range(s, Direction::up, {0.1, 40}));
+  CHECK(allowed_range(s, Direction::Across, {-80, 20}) == std::pair(0.0, 100.0));
+  CHECK(allowed_range(s, Direction::Across, {250, 350}) == std::pair(200.0, 300.0));
+  CHECK(allowed_range(s, Direction::Across, {20, 60}) == std::pair(20.0, 60.0));
+  CHECK(!allowed_range(s, Direction::Across, {-1e6, 1e6}));
+  CHECK(!allowed_range(s, Direction::Up, {0.1, 40}));
   // Not closer than two steps, and not closer than numbers are told apart.
-  const auto steps = allowed_range(s, Direction::across, {100.2, 100.4});
+  const auto steps = allowed_range(s, Direction::Across, {100.2, 100.4});
   REQUIRE(steps);
   CHECK(steps->second - steps->first == Approx(2));
-  const auto values = allowed_range(s, Direction::up, {2, 2 + 1e-12});
+  const auto values = allowed_range(s, Direction::Up, {2, 2 + 1e-12});
   REQUIRE(values);
   CHECK(values->second - values->first == Approx(3.5e-4));
   // Where data leave the home range, all of them can be seen at once.
-  const auto all = allowed_range(plot_with({3, 11, 1}), Direction::up, {-100, 100});
+  const auto all = allowed_range(plot_with({3, 11, 1}), Direction::Up, {-100, 100});
   REQUIRE(all);
   CHECK(all->first == 0.5);
   CHECK(all->second > 11);
-  CHECK(!allowed_range(s, Direction::up, {std::nan(""), 3}));
+  CHECK(!allowed_range(s, Direction::Up, {std::nan(""), 3}));
 }
 
 TEST_CASE("the wheel and a drag stop at the end of the data") {
@@ -72,7 +72,7 @@ TEST_CASE("the wheel and a drag stop at the end of the data") {
   for (int i = 0; i < 20; ++i) s.driver.wheel(-1);
   s.driver.hold("Shift", false);
   REQUIRE(s.state.loss_view.y);
-  const auto whole = widest_range(gallery::loss_plot(214), Direction::up);
+  const auto whole = widest_range(gallery::loss_plot(214), Direction::Up);
   CHECK(s.state.loss_view.y->first == Approx(whole.first));
   CHECK(s.state.loss_view.y->second == Approx(whole.second));
   CHECK(!s.state.loss_view.x);
@@ -108,7 +108,7 @@ TEST_CASE("a logarithmic axis zooms about the mouse, pans by decades and takes a
   };
   const auto decade_at = [&](Vec place) {
     const auto [lo, hi] = shown_range(spec.y, view.y);
-    return std::log10(AxisMap(AxisScale::log, lo, hi, area.bottom(), area.y).inverse(place.y));
+    return std::log10(AxisMap(AxisScale::Log, lo, hi, area.bottom(), area.y).inverse(place.y));
   };
   const auto decades = [&] {
     const auto [lo, hi] = shown_range(spec.y, view.y);

@@ -192,7 +192,7 @@ TEST_CASE("a session restored in the middle of work is undone; in a fresh window
     if (worked) window.state.asked.emplace_back(lab::EditField{0, "train.rate", "0.5"});
     window.settle();
     window.state.shell.last_session = session;
-    shell::run_act(window.state, window.ui, shell::Act::restore);
+    shell::run_act(window.state, window.ui, shell::Act::Restore);
     window.settle();
     REQUIRE(window.view().runs.size() == 2);
     CHECK(window.view().runs[0].spec->train.schedule.peak == 0.002f);
@@ -252,7 +252,7 @@ TEST_CASE("an opened configuration's runs keep their letters, in the copied line
   CHECK(window.view().runs[1].letter == 'C');
   CHECK(window.view().runs[1].name == "Pre-LN, no warm-up");
   CHECK(session_letters(session_of(window.view())) == "AC");
-  shell::run_act(window.state, window.ui, shell::Act::copy_command);
+  shell::run_act(window.state, window.ui, shell::Act::CopyCommand);
   CHECK(test::holds(window.state.shell.clipboard, "--run C=pre"));
   lab::ForkRequest fork = moved_norms(window.view());
   fork.source = 1;

@@ -72,8 +72,8 @@ TEST_CASE("a session comes back with plots, bookmarks, undo and the stashed fork
   LabData before, after;
   for (size_t run = 0; run < 3; ++run)
     for (int step : {1, 13, 24, 40}) {
-      const DepthPoints a = along_depth(before, lab.view().runs[run], Metric::gradient, 0, step);
-      const DepthPoints b = along_depth(after, other.view().runs[run], Metric::gradient, 0, step);
+      const DepthPoints a = along_depth(before, lab.view().runs[run], Metric::Gradient, 0, step);
+      const DepthPoints b = along_depth(after, other.view().runs[run], Metric::Gradient, 0, step);
       CHECK(a.measured());
       CHECK(a.y == b.y);
       CHECK(dependency(before, lab.view().runs[run], step).rows ==
@@ -120,7 +120,8 @@ TEST_CASE("play on from an earlier step begins at a keyframe that was kept, and 
   CHECK(lab.view().runs[3].loss == other.view().runs[3].loss);
 }
 
-TEST_CASE("an autosave writes again only what changed, and a damaged session sidecar costs the bookmarks alone") {
+TEST_CASE(
+    "an autosave writes again only what changed, and a damaged session sidecar costs the bookmarks alone") {
   const test::Folder folder;
   LabOptions options = fixture::quiet_lab();
   options.autosave = folder.file("auto"), options.autosave_every = 0.05;

@@ -9,8 +9,8 @@
 
 #include "app/lessons/player.h"
 #include "catch.hpp"
-#include "lab_fixture.h"
 #include "lab_driver.h"
+#include "lab_fixture.h"
 #include "recorded_measurer.h"
 #include "test_paths.h"
 
@@ -119,12 +119,12 @@ bool changed_by_keys(LabDriver& lab, const std::string& name, const std::functio
 TEST_CASE("every control of every step of every lesson answers mouse and keys, and Tab comes to it") {
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
     LabDriver lab(four_runs(), size);
-    lab.state.screen = Screen::lessons, lab.state.reduced_motion = true;
+    lab.state.screen = Screen::Lessons, lab.state.reduced_motion = true;
     const lessons::Course course = lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
     for (const lessons::Lesson& lesson : course.lessons)
       for (lessons::StepKind step : lessons::kSteps) {
         const auto begin = [&] {
-          lab.state.screen = Screen::lessons, lab.state.dark = false, lab.state.scale = 1;
+          lab.state.screen = Screen::Lessons, lab.state.dark = false, lab.state.scale = 1;
           lab.state.player = std::make_shared<lessons::Player>(
               course, std::make_unique<fixture::RecordedMeasurer>(&measurements), std::string());
           lab.state.player->open(lesson.id, step);

@@ -74,7 +74,7 @@ TEST_CASE("norms, roots, accents, spaces and words", "[tex]") {
   CHECK(laid("\\hat x").pieces.size() == 3);
   CHECK(laid("a\\quad b").width == laid("ab").width + 20);
   CHECK(piece(laid("\\text{two words}"), "two words").text == "two words");
-  CHECK(piece(laid("\\mathbf{x}"), "x").style.face == ui::Face::bold);
+  CHECK(piece(laid("\\mathbf{x}"), "x").style.face == ui::Face::Bold);
 }
 
 TEST_CASE("a size of twice the em is twice as large", "[tex]") {

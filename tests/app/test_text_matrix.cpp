@@ -7,8 +7,8 @@
 
 #include "app/lessons/player.h"
 #include "catch.hpp"
-#include "lab_fixture.h"
 #include "lab_driver.h"
+#include "lab_fixture.h"
 #include "recorded_measurer.h"
 #include "test_paths.h"
 #include "text_faults.h"
@@ -114,7 +114,7 @@ Scrolled scroll_through(LabDriver& lab) {
 
 // Lesson `number` (from 0) at a step, with recorded measurements instead of a training.
 void open_lesson(LabDriver& lab, lessons::StepKind step, size_t number = 0) {
-  lab.state.screen = Screen::lessons;
+  lab.state.screen = Screen::Lessons;
   if (!lab.state.player)
     lab.state.player =
         std::make_shared<lessons::Player>(lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons"),
@@ -144,7 +144,8 @@ TEST_CASE("texts of the guessing game, at its start and at its end") {
     lab.driver.frames(2);
     REQUIRE(lab.state.shell.guessing_game.open);
     if (lab.state.dark)
-      while (lab.state.shell.guessing_game.at < static_cast<int>(lab.state.shell.guessing_game.sentence.size()))
+      while (lab.state.shell.guessing_game.at <
+             static_cast<int>(lab.state.shell.guessing_game.sentence.size()))
         shell::guess(lab.state.shell.guessing_game, "e");
     lab.driver.move_to(ui::Vec{2, 2});
   });

@@ -90,7 +90,7 @@ TEST_CASE("a field is dragged") {
   s.driver.drag_by("settings/depth", {120, 0});
   CHECK(s.state.depth > 10);
   CHECK(s.state.depth == std::round(s.state.depth));
-  CHECK(s.state.last_change == ui::Change::done);
+  CHECK(s.state.last_change == ui::Change::Done);
   s.driver.drag_by("settings/depth", {-2000, 0});
   CHECK(s.state.depth == 1);
   s.driver.drag_by("settings/depth", {2000, 0});

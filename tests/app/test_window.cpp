@@ -152,7 +152,7 @@ TEST_CASE("the real window opens, trains and survives the end of its display wit
   INFO(test::read_all(home.file("out")));
   REQUIRE_FALSE(session.empty());
   display.server->signal(SIGKILL);
-  CHECK(program.wait(30s) == static_cast<int>(cli::Exit::display_lost));
+  CHECK(program.wait(30s) == static_cast<int>(cli::Exit::DisplayLost));
   CHECK(test::holds(test::read_all(home.file("out")), "the display went away"));
   check_frames(frame_rows(test::read_all(home.file("frames.csv"))));
   fixture::LiveDriver lab;
@@ -175,7 +175,7 @@ TEST_CASE("SIGTERM and SIGHUP end the window with its session on the disk, to be
       if (log.ends_with('\n') && frame_rows(log).size() > 2 && frame_rows(log).back()[2] >= 1) break;
     }
     program.signal(signal);
-    CHECK(program.wait(30s) == static_cast<int>(cli::Exit::interrupted));
+    CHECK(program.wait(30s) == static_cast<int>(cli::Exit::Interrupted));
     INFO(test::read_all(home.file("out")));
     const std::string session = saved_session(home, 1s);
     REQUIRE_FALSE(session.empty());
@@ -188,7 +188,7 @@ TEST_CASE("SIGTERM and SIGHUP end the window with its session on the disk, to be
 
 TEST_CASE("--window without a display says so in one line and ends with its code") {
   const test::Outcome outcome = test::run_program("--window", "env -u DISPLAY -u WAYLAND_DISPLAY");
-  CHECK(outcome.code == static_cast<int>(cli::Exit::display));
+  CHECK(outcome.code == static_cast<int>(cli::Exit::Display));
   CHECK(test::is_one_error_line(outcome));
   CHECK(test::holds(outcome.err, "normscope train, compare and screenshot need none"));
 }
@@ -196,14 +196,14 @@ TEST_CASE("--window without a display says so in one line and ends with its code
 TEST_CASE(
     "--window where nothing answers, or without OpenGL, says which in one line and ends with the same code") {
   const test::Outcome nobody = test::run_program("--window", "env -u WAYLAND_DISPLAY DISPLAY=:9876");
-  CHECK(nobody.code == static_cast<int>(cli::Exit::display));
+  CHECK(nobody.code == static_cast<int>(cli::Exit::Display));
   CHECK(test::is_one_error_line(nobody));
   CHECK(test::holds(nobody.err, "no display"));
 
   Display display({"-extension", "GLX"});
   if (skipped(display)) return;
   const test::Outcome bare = test::run_program("--window", "env -u WAYLAND_DISPLAY DISPLAY=" + display.name);
-  CHECK(bare.code == static_cast<int>(cli::Exit::display));
+  CHECK(bare.code == static_cast<int>(cli::Exit::Display));
   CHECK(test::is_one_error_line(bare));
   CHECK(test::holds(bare.err, "no OpenGL 3.3"));
 }
@@ -223,7 +223,7 @@ TEST_CASE("--safe-mode trains and draws, and leaves nothing behind") {
   }
   check_frames(rows);
   display.server->signal(SIGKILL);
-  CHECK(program.wait(30s) == static_cast<int>(cli::Exit::display_lost));
+  CHECK(program.wait(30s) == static_cast<int>(cli::Exit::DisplayLost));
   CHECK_FALSE(fs::exists(home.file("config")));
   CHECK_FALSE(fs::exists(home.file("state")));
   CHECK(test::holds(test::read_all(home.file("out")), "the session was not kept"));
@@ -236,7 +236,7 @@ TEST_CASE("a window that cannot begin ends with its own error, not as one that l
   std::vector<std::string> arguments = command(home);
   arguments.back() = home.file("absent/frames.csv");
   Process program(arguments, environment(display, home), home.file("out"));
-  CHECK(program.wait(60s) == static_cast<int>(cli::Exit::internal));
+  CHECK(program.wait(60s) == static_cast<int>(cli::Exit::Internal));
   const std::string said = test::read_all(home.file("out"));
   CHECK(test::holds(said, "[frame log "));
   CHECK(test::holds(said, "cannot be written"));

@@ -71,7 +71,7 @@ TEST_CASE("a new file has the umask's mode, own text 0600; a replaced file keeps
   const Folder folder;
   const mode_t before = umask(022);
   write_file(folder.file("shared"), "a", "test");
-  write_file(folder.file("own"), "a", "test", Access::own);
+  write_file(folder.file("own"), "a", "test", Access::Own);
   CHECK(mode_of(folder.file("shared")) == 0644);
   CHECK(mode_of(folder.file("own")) == 0600);
   for (const mode_t mode : {0600, 0640, 0755}) {
@@ -79,10 +79,10 @@ TEST_CASE("a new file has the umask's mode, own text 0600; a replaced file keeps
     write_file(folder.file("shared"), "b", "test");
     CHECK(mode_of(folder.file("shared")) == mode);
     chmod(folder.file("own").c_str(), mode);
-    write_file(folder.file("own"), "b", "test", Access::own);
+    write_file(folder.file("own"), "b", "test", Access::Own);
     CHECK(mode_of(folder.file("own")) == mode);
   }
-  make_folder(folder.file("a/b"), Access::own, "test");
+  make_folder(folder.file("a/b"), Access::Own, "test");
   CHECK(mode_of(folder.file("a")) == 0700);
   CHECK(mode_of(folder.file("a/b")) == 0700);
   umask(before);

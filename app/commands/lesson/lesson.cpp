@@ -44,13 +44,13 @@ const Lesson& lesson_of(const Course& course, const std::string& id) {
   std::string known;
   for (const Lesson& lesson : course.lessons) known += (known.empty() ? "" : ", ") + lesson.id;
   // It may be one of those that cannot be read.
-  throw CommandError(course.broken.empty() ? Exit::usage : Exit::input,
+  throw CommandError(course.broken.empty() ? Exit::Usage : Exit::Input,
                      fmt::format("lesson '{}' is not known: expected {}", id, known));
 }
 
 /// A lesson that cannot be read was said already.
-Exit exit_of(const Course& course, Exit otherwise = Exit::ok) {
-  return course.broken.empty() ? otherwise : Exit::input;
+Exit exit_of(const Course& course, Exit otherwise = Exit::Ok) {
+  return course.broken.empty() ? otherwise : Exit::Input;
 }
 
 Exit list(const Course& course) {
@@ -75,7 +75,7 @@ Exit show(const Lesson& lesson) {
           kept->measures.at(m.id).values.size(), shown(s.mean, m), shown(s.low, m), shown(s.high, m));
     }
   }
-  return Exit::ok;
+  return Exit::Ok;
 }
 
 int print_end(const std::vector<LessonReport>& reports, int32_t trained, double training, double all) {
@@ -99,7 +99,7 @@ Exit check(const Course& course, const LessonOptions& options) {
     for (const Lesson& lesson : course.lessons) chosen.push_back(&lesson);
   const Tier tier = options.full ? Tier::Full : Tier::Fast;
   if (options.write && tier == Tier::Fast)
-    throw CommandError(Exit::usage, "--write: expected --full with it (measured.json holds five seeds)");
+    throw CommandError(Exit::Usage, "--write: expected --full with it (measured.json holds five seeds)");
   const InterruptGuard guard;
   const experiments::Shard shard = shard_of(options.store);
   RunStore store(options.threads, nullptr, results_folder(options.store.folder));
@@ -115,7 +115,7 @@ Exit check(const Course& course, const LessonOptions& options) {
   if (shard.count > 1) {
     say("{} runs trained in {:.1f} s; the claims are judged without --shard, from the merged stores\n",
         store.trained(), training);
-    return Exit::ok;
+    return Exit::Ok;
   }
   std::vector<LessonReport> reports;
   Closing closing;
@@ -133,12 +133,12 @@ Exit check(const Course& course, const LessonOptions& options) {
   }
   complain_of(store.damaged());
   const int failed = print_end(reports, store.trained(), training, seconds());
-  return closing.code(exit_of(course, failed == 0 ? Exit::ok : Exit::check_failed));
+  return closing.code(exit_of(course, failed == 0 ? Exit::Ok : Exit::CheckFailed));
 }
 
 // Before anything is trained or written: a damaged measured.json is at fault itself.
 void check_measured(const Course& course) {
-  with_exit(Exit::input, [&] {
+  with_exit(Exit::Input, [&] {
     for (const Lesson& lesson : course.lessons) load_results(lesson);
   });
 }
@@ -174,7 +174,7 @@ Exit lesson(const LessonOptions& options) {
     return check(course, options);
   } catch (const Cancelled&) {
     complain("interrupted");
-    return Exit::interrupted;
+    return Exit::Interrupted;
   }
 }
 

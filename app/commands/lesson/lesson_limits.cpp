@@ -62,7 +62,7 @@ Exit lesson_limits(const LimitsOptions& options) {
   for (const Broken& broken : course.broken) std::fprintf(stderr, "normscope: %s\n", broken.error.c_str());
   const Lesson* chosen = options.id.empty() ? nullptr : course.find(options.id);
   if (!options.id.empty() && !chosen)
-    throw CommandError(course.broken.empty() ? Exit::usage : Exit::input,
+    throw CommandError(course.broken.empty() ? Exit::Usage : Exit::Input,
                        fmt::format("lesson '{}' is not known: see normscope lesson list", options.id));
   LimitOptions to{options.results, options.text};
   std::error_code error;
@@ -79,9 +79,9 @@ Exit lesson_limits(const LimitsOptions& options) {
         one_lesson(lesson, store, to, options.write);
   } catch (const Cancelled&) {
     std::fprintf(stderr, "normscope: interrupted; what was measured is in %s\n", to.results.c_str());
-    return Exit::interrupted;
+    return Exit::Interrupted;
   }
-  return course.broken.empty() ? Exit::ok : Exit::input;
+  return course.broken.empty() ? Exit::Ok : Exit::Input;
 }
 
 }  // namespace

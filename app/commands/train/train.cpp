@@ -88,10 +88,10 @@ Exit train(const TrainOptions& options) {
   const InterruptGuard guard;
   Machine machine(options.backend, options.threads);
   if (!options.resume.empty() && options.seed >= 0)
-    throw CommandError(Exit::usage, "--seed: a resumed run keeps its seed");
+    throw CommandError(Exit::Usage, "--seed: a resumed run keeps its seed");
   std::vector<Planned> planned = planned_runs(options);
   check_memory(options, planned, machine.cpu());
-  if (options.plan) return Exit::ok;
+  if (options.plan) return Exit::Ok;
   if (!options.profile) check_files(options, planned);
   std::vector<Job> jobs;
   try {
@@ -116,7 +116,7 @@ Exit train(const TrainOptions& options) {
   for (const RunResult& result : results) log.result(result);
   closing.attempt([&] { log.check(); });
   if (InterruptGuard::interrupted()) complain("interrupted");
-  return closing.code(complete ? Exit::ok : Exit::interrupted);
+  return closing.code(complete ? Exit::Ok : Exit::Interrupted);
 }
 
 }  // namespace

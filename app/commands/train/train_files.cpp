@@ -56,7 +56,7 @@ void save_between(const TrainOptions& options, const Job& job, size_t runs) {
     std::string name = save_path(path, fmt::format("{:06}", at));
     const std::string& input = job.run->spec().train.init_from;
     if (!input.empty() && same_file(name, input))
-      throw CommandError(Exit::usage, fmt::format("--keep: train.init_from reads {}, which stays", name));
+      throw CommandError(Exit::Usage, fmt::format("--keep: train.init_from reads {}, which stays", name));
     return name;
   };
   job.run->save(kept(step));
@@ -66,8 +66,8 @@ void save_between(const TrainOptions& options, const Job& job, size_t runs) {
 
 void check_files(const TrainOptions& options, const std::vector<Planned>& planned) {
   std::vector<NamedFile> inputs = {{"--config", options.config}}, outputs;
-  with_exit(Exit::internal, [&] {
-    make_folder(std::filesystem::path(options.log).parent_path().string(), Access::shared, "--log");
+  with_exit(Exit::Internal, [&] {
+    make_folder(std::filesystem::path(options.log).parent_path().string(), Access::Shared, "--log");
   });
   for (const Planned& p : planned) {
     for (const NamedFile& file : files_of(p.config.spec))
@@ -88,7 +88,7 @@ void write_tokenizers(const TrainOptions& options, const std::vector<Planned>& p
     const auto* pairs = dynamic_cast<const PairsTask*>(p.task.get());
     std::error_code error;
     if (pairs && may_write_tokenizer(options, path) && !std::filesystem::exists(path, error))
-      with_exit(Exit::internal, [&] { pairs->tokenizer().save(path); });
+      with_exit(Exit::Internal, [&] { pairs->tokenizer().save(path); });
   }
 }
 

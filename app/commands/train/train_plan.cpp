@@ -16,7 +16,7 @@ void check_memory(const TrainOptions& options, const std::vector<Planned>& plann
     spec.model.vocabulary = p.task->vocabulary();
     spec.model.classes = p.task->classes();
     complete(spec);
-    const MemoryNeed need = with_exit(Exit::usage, [&] { return memory_need(spec, *p.task, backend); });
+    const MemoryNeed need = with_exit(Exit::Usage, [&] { return memory_need(spec, *p.task, backend); });
     if (options.plan) say("run {}\n{}{}", p.config.letter, memory_table(need), largest_table(need));
     sum += need.peak();
     saved += need.gradients - need.reused_gradients;
@@ -27,7 +27,7 @@ void check_memory(const TrainOptions& options, const std::vector<Planned>& plann
   if (machine == 0 || sum <= machine) return;
   if (!options.plan) say("{}{}", memory_table(largest), largest_table(largest));
   throw CommandError(
-      Exit::memory,
+      Exit::Memory,
       fmt::format(
           "the runs need {} of memory and this machine has {}: expected a smaller model or batch{}",
           bytes_text(sum), bytes_text(machine),
@@ -50,9 +50,9 @@ Exit profile_all(std::vector<Job>& jobs) {
     inputs.dropout[static_cast<size_t>(DropoutKind::Attention)] = dropout_inputs(model.dropout_attention);
     inputs.dropout[static_cast<size_t>(DropoutKind::Activation)] = dropout_inputs(model.dropout_activation);
     say("run {}\n{}", job.letter, bench::profile_table(bench::profile(job.run->program(), inputs, kRepeats)));
-    if (InterruptGuard::interrupted()) return Exit::interrupted;
+    if (InterruptGuard::interrupted()) return Exit::Interrupted;
   }
-  return Exit::ok;
+  return Exit::Ok;
 }
 
 }  // namespace normscope::cli

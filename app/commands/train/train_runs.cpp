@@ -21,16 +21,16 @@ struct Assignment {
 Assignment parse_assignment(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos) {
-    throw CommandError(Exit::usage, fmt::format("--set '{}': expected KEY=VALUE, as train.rate=1e-3", text));
+    throw CommandError(Exit::Usage, fmt::format("--set '{}': expected KEY=VALUE, as train.rate=1e-3", text));
   }
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
 /// What the options for data and start say, before --set has the last word.
 void apply_files(const TrainOptions& options, RunSpec& spec) {
-  with_exit(Exit::usage, [&] {
+  with_exit(Exit::Usage, [&] {
     if (!options.pairs.empty() && !options.labels.empty())
-      throw CommandError(Exit::usage, "--pairs and --labels: expected one of them");
+      throw CommandError(Exit::Usage, "--pairs and --labels: expected one of them");
     if (!options.pairs.empty()) {
       set_field(spec, "model.architecture", "encoder-decoder");
       set_field(spec, "data.pairs", options.pairs);
@@ -48,10 +48,10 @@ void apply_tokens(const TrainOptions& options, RunSpec& spec) {
   if (options.tokens == 0) return;
   const int32_t rows = options.tokens / spec.model.sequence;
   if (rows < 1)
-    throw CommandError(Exit::usage,
+    throw CommandError(Exit::Usage,
                        fmt::format("--tokens {}: expected at least one row of {} (model.sequence)",
                                    options.tokens, spec.model.sequence));
-  with_exit(Exit::usage, [&] { set_field(spec, "train.batch", std::to_string(rows)); });
+  with_exit(Exit::Usage, [&] { set_field(spec, "train.batch", std::to_string(rows)); });
 }
 
 std::vector<ConfigRun> configured_runs(const TrainOptions& options) {
@@ -62,11 +62,11 @@ std::vector<ConfigRun> configured_runs(const TrainOptions& options) {
     runs = runs_of(options.config);
   else if (preset.empty() && options.runs.empty())
     throw CommandError(
-        Exit::usage,
+        Exit::Usage,
         "train: expected --config, --preset, --run or --resume, or data to learn (--text, --pairs, "
         "--labels)");
   else if (options.runs.empty())
-    runs.push_back({'A', with_exit(Exit::usage, [&] { return preset_run(preset); }), {}});
+    runs.push_back({'A', with_exit(Exit::Usage, [&] { return preset_run(preset); }), {}});
   apply_arguments(runs, options.runs, {}, {});
   for (ConfigRun& run : runs) apply_files(options, run.spec);
   apply_arguments(runs, {}, options.set, options.edits);
@@ -79,12 +79,12 @@ std::vector<ConfigRun> configured_runs(const TrainOptions& options) {
 }
 
 void schedule_edits(std::vector<Edit> edits, Run& run) {
-  with_exit(Exit::usage, [&] { run.schedule_edits(std::move(edits)); });
+  with_exit(Exit::Usage, [&] { run.schedule_edits(std::move(edits)); });
 }
 
 std::vector<ConfigRun> asked_runs(const TrainOptions& options) {
   if (options.resume.empty()) return configured_runs(options);
-  ConfigRun saved{'A', with_exit(Exit::input, [&] { return Run::saved_spec(options.resume); }), {}};
+  ConfigRun saved{'A', with_exit(Exit::Input, [&] { return Run::saved_spec(options.resume); }), {}};
   if (!options.text.empty()) saved.spec.data.name = "text", saved.spec.data.text_path = options.text;
   return {std::move(saved)};
 }
@@ -95,7 +95,7 @@ std::vector<Job> new_jobs(std::vector<Planned> planned, Backend& backend) {
     Job job;
     job.letter = p.config.letter;
     job.task = std::move(p.task);
-    job.run = with_exit(Exit::usage, [&] { return std::make_unique<Run>(p.config.spec, job.task, backend); });
+    job.run = with_exit(Exit::Usage, [&] { return std::make_unique<Run>(p.config.spec, job.task, backend); });
     schedule_edits(std::move(p.config.edits), *job.run);
     jobs.push_back(std::move(job));
   }
@@ -106,9 +106,9 @@ std::vector<Job> new_jobs(std::vector<Planned> planned, Backend& backend) {
 Job resumed_job(const TrainOptions& options, std::shared_ptr<const Task> task, Backend& backend) {
   Job job;
   job.task = std::move(task);
-  job.run = with_exit(Exit::input, [&] { return Run::load(options.resume, job.task, backend); });
+  job.run = with_exit(Exit::Input, [&] { return Run::load(options.resume, job.task, backend); });
   job.first_step = job.run->steps_done();
-  with_exit(Exit::usage, [&] {
+  with_exit(Exit::Usage, [&] {
     for (const std::string& text : options.set) {
       const Assignment assignment = parse_assignment(text);
       job.run->edit(assignment.key, assignment.value);
@@ -120,7 +120,7 @@ Job resumed_job(const TrainOptions& options, std::shared_ptr<const Task> task, B
   });
   if (options.steps > 0) job.run->set_budget(options.steps);
   std::vector<Edit> edits;
-  with_exit(Exit::usage, [&] {
+  with_exit(Exit::Usage, [&] {
     for (const std::string& text : options.edits) edits.push_back(parse_edit(text));
   });
   schedule_edits(std::move(edits), *job.run);
@@ -136,7 +136,7 @@ std::vector<Planned> planned_runs(const TrainOptions& options) {
                                    [&](const Planned& p) { return p.config.spec.data == config.spec.data; });
     std::shared_ptr<const Task> task = same != planned.end() ? same->task : task_of(config.spec);
     if (options.resume.empty() && !config.spec.train.init_from.empty())
-      with_exit(Exit::input, [&] { SafetensorsFile::load(config.spec.train.init_from); });
+      with_exit(Exit::Input, [&] { SafetensorsFile::load(config.spec.train.init_from); });
     planned.push_back({std::move(config), std::move(task)});
   }
   return planned;
