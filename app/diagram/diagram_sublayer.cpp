@@ -93,7 +93,7 @@ void SublayerPainter::scales(const SublayerLayout& s, int layer) {
   if (const ScaleWords skip = skip_words(w, now); !skip.text.empty()) pill(s.pill, skip.text);
   if (const ScaleWords branch = branch_words(w, now); !branch.text.empty()) pill(s.branch_pill, branch.text);
   std::string below;
-  if (w.depth != 1.0f) below = fmt::format("×{:.2f} = 1/√l", w.depth);
+  if (w.pre_scale != 1.0f) below = fmt::format("×{:.2f} = 1/√l", w.pre_scale);
   if (w.init_gain != 1.0f) below = fmt::format("init ×{:.2f}", w.init_gain);
   if (!below.empty() && !d.narrow)
     p.text({s.box.centre().x, s.box.bottom() + (stacks.both ? 10.f

@@ -151,7 +151,7 @@ bool same_layer(const Stack& stack, int a, int b) {
   // LayerNorm Scaling's factor is a number of the place: it makes no layer another kind of layer.
   const auto same = [&](Sub sub) {
     Wiring x = wiring_of(stack.wiring, a, sub), y = wiring_of(stack.wiring, b, sub);
-    x.depth = y.depth = 1;
+    x.pre_scale = y.pre_scale = 1;
     return x == y;
   };
   const auto subs = stack.subs();

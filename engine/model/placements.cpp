@@ -82,7 +82,7 @@ LayerWiring preset_layer(Placement placement, NormKind norm, const StackContext&
   const auto number = [&](PlacementRow::Number n) { return static_cast<float>(n(context, layer)); };
   if (row.skip) w.skip = {Scale::Kind::Constant, number(row.skip)};
   if (row.gain) w.init_gain = number(row.gain);
-  if (row.depth) w.depth = number(row.depth);
+  if (row.pre_scale) w.pre_scale = number(row.pre_scale);
   LayerWiring wiring{w, w, w};
   if (row.cross && context.has_cross()) wiring.cross = *row.cross;
   if (row.feed_forward && !early) wiring.feed_forward = *row.feed_forward;

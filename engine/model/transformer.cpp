@@ -166,7 +166,7 @@ class Recorder {
     SublayerValues s{.name = name, .layer = layer_, .input = x};
     s.entered = norm(name + ".enter", wiring.enter, x);
     ValueId h = norm(name + ".before", wiring.before, s.entered);
-    if (wiring.depth != 1.0f) h = affine(tape_, name + ".depth", h, wiring.depth, kNone, kNone);
+    if (wiring.pre_scale != 1.0f) h = affine(tape_, name + ".depth", h, wiring.pre_scale, kNone, kNone);
     h = f(name, h);
     s.probabilities = tape_.find(name + ".heads.probabilities");  // kNone for feed-forward
     h = drop(name + ".drop", DropoutKind::Residual, config_.dropout_residual, h);

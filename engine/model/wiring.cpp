@@ -93,7 +93,8 @@ bool set_word(Wiring& w, const std::string& word) {
     if (key == norm.word) return norm.at(w) = norm_from(value), true;
   if (key == "skip") return w.skip = scale_from(value, word, true), true;
   if (key == "branch") return w.branch = scale_from(value, word, false), true;
-  if (key == "depth") return w.depth = number_from(value, word), true;
+  if (key == "pre-scale" || key == "depth")  // depth: as it was called before
+    return w.pre_scale = number_from(value, word), true;
   if (key == "gain") return w.init_gain = number_from(value, word), true;
   return false;
 }
@@ -155,7 +156,7 @@ std::string to_string(const Wiring& wiring) {
   for (const NormWord& norm : kNormWords)
     if (norm.at(w) != NormKind::None) text += fmt::format(" {}={}", norm.word, short_name(norm.at(w)));
   text += scale_text("skip", w.skip) + scale_text("branch", w.branch);
-  if (w.depth != 1.0f) text += fmt::format(" depth={}", w.depth);
+  if (w.pre_scale != 1.0f) text += fmt::format(" pre-scale={}", w.pre_scale);
   if (w.init_gain != 1.0f) text += fmt::format(" gain={}", w.init_gain);
   for (const FlagWord& flag : kFlagWords)
     if (flag.at(w)) text += fmt::format(" {}", flag.word);
@@ -169,7 +170,7 @@ Wiring wiring_from(std::string_view text) {
     if (word != "none" && !set_word(w, word))
       fail("wiring",
            "'{}' is unknown: expected enter=, before=, q=, k=, v=, output=, after=, trunk=, skip=, branch=, "
-           "depth=, gain=, head-scale, shifts, bottom or none",
+           "pre-scale=, gain=, head-scale, shifts, bottom or none",
            word);
   return w;
 }

@@ -2,7 +2,7 @@
 // (attention, cross-attention or feed-forward) of a layer with input x_0, on a stream x:
 //
 //     h = N_enter(x)
-//     y = N_stream( skip * h + branch * N_after( f( depth * N_before(h) ) ) + [bottom] x_0 )
+//     y = N_stream( skip * h + branch * N_after( f( pre_scale * N_before(h) ) ) + [bottom] x_0 )
 //
 // with norms inside f too (Inner). A stack adds a norm on the embedding, one at its end, and ResiDual's
 // second stream. The tape builder, the config file, the diagram in the app and the tests all read this one
@@ -47,7 +47,7 @@ struct Wiring {
   Scale skip = {}, branch = {};
   float init_gain = 1.0f;  ///< DeepNorm's beta: W_V, W_O, W_1 and W_2 of this sub-layer start times this
   NormKind enter = NormKind::None;  ///< on the residual stream where the sub-layer begins (HybridNorm)
-  float depth = 1.0f;               ///< LayerNorm Scaling: a constant factor after N_before
+  float pre_scale = 1.0f;           ///< LayerNorm Scaling: a constant factor after N_before
   bool bottom = false;              ///< B2T: the layer's input joins the sum
   Inner inner = {};
   bool operator==(const Wiring&) const = default;
@@ -110,8 +110,8 @@ struct PlacementRow {
   std::optional<Wiring> early = {};                     ///< of every sub-layer in the first layers
   Number early_layers = nullptr;                        ///< how many those are
   bool embedding = false, final = false, second = false;  ///< the norms of the stack
-  /// Numbers that depend on the place, filled into `sublayer` where it is used: a constant skip, init_gain, depth.
-  Number skip = nullptr, gain = nullptr, depth = nullptr;
+  /// Numbers that depend on the place, filled into `sublayer` where it is used: a constant skip, init_gain, pre_scale.
+  Number skip = nullptr, gain = nullptr, pre_scale = nullptr;
   const char* formula = "";
   const char* source = "";
 };

@@ -225,7 +225,8 @@ TEST_CASE("placement: numbers that depend on the place", "[placements]") {
   }
   const StackWiring lns = stack(Placement::LayerNormScaling, {true, 6, 0});
   for (size_t l = 0; l < 6; ++l)
-    CHECK(lns.layers[l].feed_forward.depth == static_cast<float>(1 / std::sqrt(static_cast<double>(l + 1))));
+    CHECK(lns.layers[l].feed_forward.pre_scale ==
+          static_cast<float>(1 / std::sqrt(static_cast<double>(l + 1))));
   CHECK(stack(Placement::Keel, {true, 6, 0}).layers[0].attention.skip.value == 12.0f);
   CHECK(stack(Placement::Keel, {true, 6, 6}).layers[0].attention.skip.value == 18.0f);
   CHECK(stack(Placement::Keel, {false, 6, 6}).layers[0].attention.skip.value == 12.0f);

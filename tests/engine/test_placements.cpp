@@ -31,10 +31,11 @@ TEST_CASE("placement: each is recognised, as text and as a stack, in every archi
   mixed.layers[3].attention.after = NormKind::Rms;
   CHECK(placement_of(mixed, {true, 6, 0}) == Placement::Custom);
   for (const char* text :
-       {"enter=ln before=rms depth=0.5", "q=ln k=rms v=simple head-scale", "output=ln shifts",
+       {"enter=ln before=rms pre-scale=0.5", "q=ln k=rms v=simple head-scale", "output=ln shifts",
         "trunk=ln skip=admin:1", "trunk=ln skip=admin-paper:1", "trunk=ln bottom"})
     CHECK(to_string(wiring_from(text)) == text);
-  for (const char* text : {"head-scale=1", "shift", "q", "depth=x", "branch=admin:1", "bottom=ln"})
+  CHECK(wiring_from("before=rms depth=0.5") == wiring_from("before=rms pre-scale=0.5"));  // as it was called
+  for (const char* text : {"head-scale=1", "shift", "q", "pre-scale=x", "branch=admin:1", "bottom=ln"})
     CHECK_THROWS_AS(wiring_from(text), Error);
   ModelConfig wrong = config_of(Placement::Post);
   wrong.decoder.layers[0].feed_forward.inner.query = NormKind::LayerNorm;
