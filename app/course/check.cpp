@@ -137,6 +137,12 @@ bool LessonReport::passed() const {
   return std::all_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return v.holds; });
 }
 
+std::vector<experiments::Experiment> runs_of_seed(const Lesson& lesson, uint64_t seed) {
+  std::vector<experiments::Experiment> runs;
+  for (const Curve& curve : lesson.curves) add_runs(lesson, curve, seed, runs);
+  return runs;
+}
+
 std::vector<experiments::Experiment> runs_of(const std::vector<const Lesson*>& lessons, Tier tier) {
   std::vector<experiments::Experiment> runs;
   for (uint64_t seed = 1; seed <= kFullSeeds; ++seed)

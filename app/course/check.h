@@ -59,6 +59,8 @@ struct LessonReport {
   bool passed() const;
 };
 
+/// Every run that a lesson needs of one seed.
+std::vector<experiments::Experiment> runs_of_seed(const Lesson& lesson, uint64_t seed);
 /// Every run that these lessons need, each once, seed by seed.
 std::vector<experiments::Experiment> runs_of(const std::vector<const Lesson*>& lessons, Tier tier);
 

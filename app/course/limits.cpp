@@ -174,6 +174,7 @@ bool all_hold(const Lesson& lesson, const std::map<std::string, double>& values)
 
 std::map<std::string, double> one_seed(const Lesson& lesson, uint64_t seed, RunStore& store,
                                        const OnStep& on_step) {
+  store.train_ahead(runs_of_seed(lesson, seed), on_step);
   CurveSet curves;
   for (const Curve& curve : lesson.curves)
     curves[curve.id] = measure_curve(lesson, curve, seed, store, on_step);

@@ -4,8 +4,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "app/files/input_kinds.h"
 #include "app/course/check.h"
+#include "app/files/input_kinds.h"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/io/atomic_file.h"

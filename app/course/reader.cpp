@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "app/files/input_kinds.h"
 #include "app/course/curves.h"
 #include "app/course/reader_checks.h"
+#include "app/files/input_kinds.h"
 #include "app/files/toml_table.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"

@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "app/view/glossary.h"
 #include "app/course/figures.h"
-#include "app/lessons/kept.h"
 #include "app/course/labels.h"
 #include "app/course/terms.h"
+#include "app/lessons/kept.h"
+#include "app/view/glossary.h"
 #include "player_driver.h"
 #include "program.h"
 
@@ -23,6 +23,13 @@ namespace fs = std::filesystem;
 namespace {
 
 const std::string kLessons = NORMSCOPE_SOURCE_DIR "/lessons";
+
+/// The course, whole: what cannot be read fails here with its reason, and not where it is missed.
+Course whole_course() {
+  Course course = read_course(kLessons);
+  for (const Broken& broken : course.broken) FAIL(broken.error);
+  return course;
+}
 
 std::string read_with(const std::string& markdown, double value, bool measured = true) {
   const Prose prose = parse_prose(markdown, "t.md");
@@ -68,7 +75,7 @@ TEST_CASE("a sentence takes the form that its measure has") {
 }
 
 TEST_CASE("a run is called after the settings that it has") {
-  const Course course = read_course(kLessons);
+  const Course course = whole_course();
   const Lesson& steps = *course.find("first-steps");
   CHECK(run_label(steps, "A") == "Post-LN, no warm-up");
   CHECK(run_label(steps, "B") == "Post-LN, warm-up 200");
@@ -94,7 +101,7 @@ TEST_CASE("a run is called after the settings that it has") {
 
 TEST_CASE("every sentence of the course has the form that the course's numbers have, and another") {
   size_t forms = 0;
-  for (const Lesson& lesson : read_course(kLessons).lessons) {
+  for (const Lesson& lesson : whole_course().lessons) {
     const auto kept = load_results(lesson);
     REQUIRE(kept);
     for (const StepKind kind : kSteps)
@@ -115,7 +122,7 @@ TEST_CASE("every sentence of the course has the form that the course's numbers h
 }
 
 TEST_CASE("a sweep gets the point of a run that lies on its line, and of no other") {
-  const Course course = read_course(kLessons);
+  const Course course = whole_course();
   const Lesson& lesson = *course.find("warm-up");
   const Curve& curve = *lesson.curve("by_warmup");
   using Values = std::vector<double>;
@@ -244,7 +251,7 @@ TEST_CASE("the note under a figure's title stands whole, also after a setting wa
 }
 
 TEST_CASE("a figure has no range of five seeds for a run with another setting") {
-  const Course course = read_course(kLessons);
+  const Course course = whole_course();
   const Lesson& lesson = *course.find("first-steps");
   const auto kept = load_results(lesson);
   FigureData data;
@@ -257,7 +264,7 @@ TEST_CASE("a figure has no range of five seeds for a run with another setting") 
 }
 
 TEST_CASE("the upper states of a map stand at the top") {
-  const Course course = read_course(kLessons);
+  const Course course = whole_course();
   const Lesson& lesson = *course.find("dependency");
   const auto kept = load_results(lesson);
   FigureData data;
@@ -270,7 +277,7 @@ TEST_CASE("the upper states of a map stand at the top") {
 }
 
 TEST_CASE("before the prediction the axis does not tell which way a curve goes") {
-  for (const Lesson& lesson : read_course(kLessons).lessons) {
+  for (const Lesson& lesson : whole_course().lessons) {
     if (lesson.prediction.kind != Prediction::Kind::Draw) continue;
     INFO(lesson.id);
     const Figure& figure = *lesson.figure(lesson.step(StepKind::Predict).figures[0]);

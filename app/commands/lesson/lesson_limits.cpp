@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "app/cli/results.h"
+#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/course/limits.h"
@@ -28,20 +30,16 @@ struct LimitsOptions {
   int threads = 0;
 };
 
-void save(const std::string& path, const std::string& text) {
-  AtomicFile file(path, "limits");
-  file.write(text.data(), text.size());
-  file.commit();
-}
-
 /// The system's licence texts as one file beside the results; empty where there are none.
 std::string licences_beside(const std::string& results) {
   const std::string text = licence_text("/usr/share/common-licenses");
   if (text.empty()) return {};
   const std::string path = (fs::path(results).parent_path() / "licences.txt").string();
-  save(path, text);
+  write_file(path, text, "limits");
   return path;
 }
+
+std::string table_path(const Lesson& lesson) { return (fs::path(lesson.folder) / "limits.md").string(); }
 
 void one_lesson(const Lesson& lesson, RunStore& store, const LimitOptions& to, bool write) {
   const auto told = [](const LimitLine& line) {
@@ -53,32 +51,34 @@ void one_lesson(const Lesson& lesson, RunStore& store, const LimitOptions& to, b
   fmt::print("{} {}\n\n{}\n", lesson.number, lesson.title, table);
   std::fflush(stdout);
   if (write)
-    save((fs::path(lesson.folder) / "limits.md").string(),
-         fmt::format("# {}: how far the effect reaches\n\n{}", lesson.title, table));
+    write_file(table_path(lesson), fmt::format("# {}: how far the effect reaches\n\n{}", lesson.title, table),
+               "limits");
 }
 
 Exit lesson_limits(const LimitsOptions& options) {
   const Course course = read_course(options.folder.empty() ? lessons_folder() : options.folder);
-  for (const Broken& broken : course.broken) std::fprintf(stderr, "normscope: %s\n", broken.error.c_str());
+  for (const Broken& broken : course.broken) complain(broken.error);
   const Lesson* chosen = options.id.empty() ? nullptr : course.find(options.id);
   if (!options.id.empty() && !chosen)
     throw CommandError(course.broken.empty() ? Exit::Usage : Exit::Input,
                        fmt::format("lesson '{}' is not known: see normscope lesson list", options.id));
   LimitOptions to{options.results, options.text};
-  std::error_code error;
-  if (const fs::path folder = fs::path(to.results).parent_path(); !folder.empty())
-    fs::create_directories(folder, error);
+  make_folder(fs::path(to.results).parent_path().string(), Access::Shared, "limits");
+  std::vector<NamedFile> outputs{{"--results", to.results}}, inputs{{"--text", to.text}};
+  for (const std::string& path : lesson_files(course)) inputs.push_back({"a lesson", path});
+  if (options.write)
+    for (const Lesson& lesson : course.lessons) outputs.push_back({"--write", table_path(lesson)});
+  refuse_clashes(outputs, inputs);
   if (to.text.empty()) to.text = licences_beside(to.results);
-  if (to.text.empty())
-    std::fprintf(stderr, "normscope: no licence texts here: give another text with --text FILE\n");
+  if (to.text.empty()) complain("no licence texts here: give another text with --text FILE");
   const InterruptGuard guard;
-  RunStore store(options.threads);
+  RunStore store(options.threads, nullptr, results_folder(""));
   try {
     for (const Lesson& lesson : course.lessons)
       if (!lesson.effect.empty() && (!chosen || chosen == &lesson))
         one_lesson(lesson, store, to, options.write);
   } catch (const Cancelled&) {
-    std::fprintf(stderr, "normscope: interrupted; what was measured is in %s\n", to.results.c_str());
+    complain(fmt::format("interrupted; what was measured is in {}", to.results));
     return Exit::Interrupted;
   }
   return course.broken.empty() ? Exit::Ok : Exit::Input;
