@@ -13,6 +13,7 @@
 #include "app/commands/commands.h"
 #include "app/course/limits.h"
 #include "app/course/reader.h"
+#include "app/course/report.h"
 #include "engine/io/atomic_file.h"
 
 namespace normscope::cli {
