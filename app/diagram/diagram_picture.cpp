@@ -1,5 +1,5 @@
-// Paints the architecture diagram from its layout: nothing here reads input or changes anything. The
-// tokens and their states are in diagram_tokens.h, the parts of a sub-layer in diagram_sublayer.h.
+// Paints the architecture diagram from its layout: nothing here reads input or changes anything. The tokens and
+// their states are in diagram_tokens.h, a sub-layer in diagram_sublayer.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,8 +55,7 @@ struct Picture : SublayerPainter {
     p.fill({d.stream_x - 5, slot.y - 3, 10, slot.h + 6}, behind);
   }
 
-  // A norm that the sub-layer's stream enters by (HybridNorm): on the residual stream below the fork, not to be
-  // moved.
+  // A norm that the sub-layer's stream enters by (HybridNorm): below the fork, not to be moved.
   void enter_norm(const RowLayout& r, size_t i) {
     const SublayerLayout& s = r.subs[i];
     const int layer = r.row.first;

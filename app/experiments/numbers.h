@@ -16,12 +16,13 @@ namespace normscope::experiments {
 /// when they change and this has not.
 inline constexpr int32_t kNumbersVersion = 1;
 
-/// Runs whose losses and weights change with the arithmetic: between them they use every op.
+/// Small runs whose bits change with the arithmetic: Post-LN with dropout and label smoothing, Pre-LN with GELU and
+/// clipping, Admin with RMSNorm, and plain SGD with an output table of its own.
 std::vector<RunSpec> checksum_runs();
 /// Of losses, weights and optimizer state after `steps` steps, bit for bit.
 uint64_t checksum(const RunSpec& spec, int32_t steps, Backend& backend);
 
-/// "numbers 1 cpu avx3 5f0c1a2b3c4d5e6f": the last is a checksum of three steps of a small model on this very
+/// "numbers 1 CPU avx3 5f0c1a2b3c4d5e6f": the last is a checksum of three steps of a small model on this very
 /// machine, made once a process: what another compiler or processor computes otherwise is another key.
 std::string numbers_of(Backend& backend);
 

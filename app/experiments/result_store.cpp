@@ -184,7 +184,7 @@ Merged merge(const std::string& into, const std::vector<std::string>& folders) {
         const InputValue json = parse(text, file.path.string());
         const std::string key = json.at("key").text(kLongestKey);
         const size_t numbers = key.rfind("numbers ");
-        if (numbers != key.npos) {  // "numbers 1 cpu avx3 5f0c…": backend and instruction set
+        if (numbers != key.npos) {  // "numbers 1 CPU avx3 5f0c…": backend and instruction set
           const std::string words = key.substr(numbers, key.find('\n', numbers) - numbers);
           const size_t first = words.find(' ', 8), last = words.rfind(' ');
           if (first < last) machines.insert(words.substr(first + 1, last - first - 1));

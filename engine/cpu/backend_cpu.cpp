@@ -95,7 +95,7 @@ class CpuExecutable final : public Executable {
     if (program_.clip_stat >= 0)
       stats_[static_cast<size_t>(program_.clip_stat)] = 1.0;  // until a clip op writes it
     for (const Instruction& i : program_.instructions) {
-      const Kernels& kernels = kernels_of(i.op);
+      const Kernels kernels = kernels_of(i.op);
       const bool backward = i.phase == Phase::Backward && i.op != OpKind::Probe;
       Call call = bind(program_, i, *this, stats_.data());
       if (i.phase == Phase::Update) {

@@ -10,13 +10,18 @@ void Stages::add(StageFn run, int64_t chunks) {
   stage[count++] = {run, chunks};
 }
 
-const Kernels& kernels_of(OpKind op) {
-  static const Kernels table[] = {
-#define OP(Kind, name, ...) name##_kernels(),
+// Asked anew for every instruction that is planned: the tests change the instruction set within a process.
+Kernels kernels_of(OpKind op) {
+  switch (op) {
+#define OP(Kind, name, ...) \
+  case OpKind::Kind:        \
+    return name##_kernels();
 #include "engine/ops/ops.def"
 #undef OP
-  };
-  return table[static_cast<size_t>(op)];
+    case OpKind::Count:
+      break;
+  }
+  return {};
 }
 
 }  // namespace normscope::cpu

@@ -42,8 +42,8 @@ struct Kernels {
   Stages (*backward)(const Call&) = nullptr;
 };
 
-/// Of an op of the registry.
-const Kernels& kernels_of(OpKind op);
+/// Of an op of the registry, for the instruction set that is chosen now.
+Kernels kernels_of(OpKind op);
 
 // Defined in ops/<op>/<op>_cpu.cpp.
 #define OP(Kind, name, ...) Kernels name##_kernels();

@@ -25,7 +25,7 @@ class Somewhere final : public Addresses {
 
 size_t workspace_of(const ProgramData& program, const Instruction& i) {
   const Call call = bind(program, i, Somewhere(), nullptr);
-  const cpu::Kernels& kernels = cpu::kernels_of(i.op);
+  const cpu::Kernels kernels = cpu::kernels_of(i.op);
   const auto plan = i.phase == Phase::Backward ? kernels.backward : kernels.forward;
   return plan ? plan(call).workspace_floats : 0;
 }

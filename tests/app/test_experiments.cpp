@@ -11,6 +11,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
+#include "engine/cpu/isa.h"
 #include "engine/lab/lab.h"
 #include "small_course.h"
 
@@ -157,7 +158,7 @@ TEST_CASE("experiments: shards share the work, and merged they are the whole") {
   CHECK(merged.known == 2);
   REQUIRE(merged.damaged.size() == 1);
   REQUIRE(merged.machines.size() == 1);
-  CHECK(merged.machines[0].starts_with("cpu "));
+  CHECK(merged.machines[0] == fmt::format("CPU {}", cpu::choose_isa()));
   ResultStore all(folder.file("all"));
   const Outcome outcome = train(plan, all, {.stored_only = true}, carry_on);
   CHECK(outcome.stored == 4);
@@ -172,7 +173,7 @@ TEST_CASE("experiments: results of another instruction set are named when they a
   const auto backend = make_cpu_backend(1);
   std::string key = key_of({tiny_run("pre"), {}}, 7, *backend);
   store.put(key, "sum 1", 1.0);
-  store.put(key.substr(0, key.rfind("numbers ")) + "numbers 1 cpu avx9 0123456789abcdef\n", "sum 1", 1.0);
+  store.put(key.substr(0, key.rfind("numbers ")) + "numbers 1 CPU avx9 0123456789abcdef\n", "sum 1", 1.0);
   const Merged merged = merge(folder.file("all"), {folder.file("one")});
   CHECK(merged.machines.size() == 2);
   CHECK_THROWS_AS(merge(folder.file("all"), {folder.file("nowhere")}), Error);
