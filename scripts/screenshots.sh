@@ -15,7 +15,7 @@ pictures() { "$program" screenshot --steps 200 --theme both --out "$@"; }
 pictures "$readme/lab.png"
 
 # What a hand can come across: each script names its pictures, lab-NAME-light.png and lab-NAME-dark.png.
-for script in sizes diagram plots hands time edits; do
+for script in sizes diagram plots shell time edits; do
   pictures "$out/lab.png" --script "scripts/screens/$script.txt"
 done
 

@@ -10,7 +10,7 @@ constexpr Term kTerms[] = {
      "Attention followed by a feed-forward network, each with its way back to the stream. More layers "
      "compute more in turn and are harder to train.",
      "Vaswani et al. 2017, section 3.1", "settings/model.layers|settings/model.encoder_layers"},
-    {"width", "width d_model",
+    {"width", "model width",
      "How many numbers describe a position on its way up. Matrices grow with its square, and so does "
      "most of the cost.",
      "Vaswani et al. 2017, section 3.1", "settings/model.width", "width|d_model"},

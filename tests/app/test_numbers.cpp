@@ -1,6 +1,5 @@
-// The version of the engine's numbers: checksums of runs that use every op between them, by instruction set.
-// Who changes a bit of what training computes has to raise kNumbersVersion, or stored results of before would
-// be taken for those of now.
+// The version of the engine's numbers: checksums of some runs by instruction set. Who changes a bit of what training
+// computes has to raise kNumbersVersion, or stored results of before would be taken for those of now.
 #include <fmt/format.h>
 
 #include <algorithm>

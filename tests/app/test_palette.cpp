@@ -60,8 +60,8 @@ namespace {
 
 // What is wrong with an entry as words a person reads; empty: nothing.
 std::string not_words(const std::string& title) {
-  static const std::set<std::string> hyphened{"warm-up",      "feed-forward", "cross-attention",
-                                              "hidden-state", "byte-pair",    "fine-tuning"};
+  static const std::set<std::string> hyphened{"warm-up",   "feed-forward", "cross-attention", "hidden-state",
+                                              "byte-pair", "fine-tuning",  "update-to-weight"};
   static const std::set<std::string> parts{"attn", "ffn", "enc", "dec", "app", "lr", "cfg"};
   for (size_t i = 0; i < title.size(); ++i) {
     const char c = title[i];
