@@ -15,7 +15,7 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 constexpr std::array<MetricInfo, 8> kMetrics{{
     {Metric::Gradient, "gradient", "gradient", "Gradient norm by layer", "Gradient norm over time",
-     "how much of the loss reaches it?", "what reaches it?", "gradient-norm", "norm of ∂L/∂W",
+     "how much of the loss reaches it?", "what reaches a layer?", "gradient-norm", "norm of ∂L/∂W",
      "norm of the gradient", "Norm of the loss's gradient with respect to one matrix of each layer.", true,
      true},
     {Metric::UpdateRatio, "update-ratio", "update ratio", "Update ratio by layer", "Update ratio over time",

@@ -67,13 +67,13 @@ void add_norm_theory(plot::PlotSpec&, const LabView&, double top);
 double spread_of(const std::vector<float>& values);
 // How many times less of the loss reaches the first layer than the last, or the other way round.
 struct Faded {
-  bool first = true;  // it is the first layer that hears less
+  bool first = true;  // it is the first layer that gets less
   std::string times;  // "16 000×"
 };
 // Empty when they differ by less than ten times.
 std::optional<Faded> faded(const std::vector<float>& gradients);
-// "layer 1 hears 16 000× less than layer 6"; empty when faded() is.
-std::string hears_less(const std::vector<float>& gradients);
+// "layer 1 gets 16 000× less than layer 6"; empty when faded() is.
+std::string gets_less(const std::vector<float>& gradients);
 // Title, question and brief question of a metric's plot; `title` is info().by_layer or over_time.
 void put_title(plot::PlotSpec&, const MetricInfo&, const char* title);
 // Makes an axis logarithmic with room for these values, three or four decades labelled.

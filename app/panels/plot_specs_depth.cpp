@@ -156,11 +156,11 @@ std::optional<Faded> faded(const std::vector<float>& gradients) {
   return {};
 }
 
-std::string hears_less(const std::vector<float>& gradients) {
+std::string gets_less(const std::vector<float>& gradients) {
   const std::optional<Faded> less = faded(gradients);
   if (!less) return {};
   const size_t layers = gradients.size();
-  return fmt::format("layer {} hears {} less than layer {}", less->first ? 1 : layers, less->times,
+  return fmt::format("layer {} gets {} less than layer {}", less->first ? 1 : layers, less->times,
                      less->first ? layers : 1);
 }
 
@@ -192,7 +192,7 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
   }
   if (!view.runs.empty()) {
     const std::vector<float> values = data.by_layer(view.runs[worst], path, options.step);
-    const std::string words = hears_less(values);
+    const std::string words = gets_less(values);
     const size_t at = values.size() > 2 ? 1 : 0;
     if (has_both(view.runs[worst])) {
       plot.sentence = stacks_sentence(view.runs[worst].letter, values,
@@ -202,7 +202,7 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
                             Ink::run(colour_of(view.runs[worst])), 18, 22});
       plot.sentence = letter_of(view.runs[worst]) + ": " + words + ".";
     } else if (worst_spread > 0) {
-      plot.sentence = fmt::format("All layers hear about the same, within {:.1f}×.", worst_spread);
+      plot.sentence = fmt::format("All layers get about the same, within {:.1f}×.", worst_spread);
     }
     if (!options.compact) {
       const bool theory = add_gradient_theory(plot, view, data, path, options.step);
@@ -309,7 +309,7 @@ void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOpt
     (less->first ? bottom : top).name = less->times + " less";
     const std::string who =
         has_both(run) ? fmt::format("{}'s {}", run.letter, side_word(options.side)) : letter_of(run);
-    plot.sentence = fmt::format("{}: {}.", who, hears_less(now));
+    plot.sentence = fmt::format("{}: {}.", who, gets_less(now));
   } else if (spread > 0) {
     std::string text =
         fmt::format("spread {}×", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread)));

@@ -11,7 +11,7 @@
 namespace normscope::lab {
 namespace {
 
-bool heard(float v) { return std::isfinite(v) && v > 0; }
+bool is_there(float v) { return std::isfinite(v) && v > 0; }
 
 }  // namespace
 
@@ -30,7 +30,7 @@ float depth_pad_right(const LabView& view, bool compact) {
 std::string stacks_sentence(char letter, const std::vector<float>& decoder,
                             const std::vector<float>& encoder) {
   const auto words = [](const std::vector<float>& v) {
-    if (v.size() < 2 || !heard(v.front()) || !heard(v.back())) return std::string();
+    if (v.size() < 2 || !is_there(v.front()) || !is_there(v.back())) return std::string();
     const double ratio = double(v.back()) / v.front(), factor = std::max(ratio, 1 / ratio);
     if (factor < 1.25) return std::string("is flat");
     const std::string times = factor < 20 ? fmt::format("{:.1f}", factor) : ui::grouped(std::llround(factor));

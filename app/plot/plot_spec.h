@@ -125,7 +125,7 @@ struct Cursor {
   std::string flag{};  // step in the flag on the topmost plot; empty: no flag
 };
 
-// A label at a data point, e.g. "layer 1 hears 16 000× less than layer 6", with the run's letter before it.
+// A label at a data point, e.g. "layer 1 gets 16 000× less than layer 6", with the run's letter before it.
 struct Note {
   double x = 0, y = 0;
   std::string letter{}, text{};

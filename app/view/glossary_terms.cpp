@@ -73,7 +73,7 @@ constexpr Term kTerms[] = {
      "Vaswani et al. 2017, section 3.3", "settings/model.feed_forward"},
     {"gradient-norm", "gradient norm",
      "The length of the loss's gradient with respect to one weight matrix. Where it is thousands of times smaller "
-     "than elsewhere, that layer hears almost nothing of the error: it receives too small a gradient.",
+     "than elsewhere, that layer learns almost nothing of the error: the gradient that it receives is too small.",
      "Xiong et al. 2020, section 3.3", "Gradient by layer|Gradient norm over time|Gradient over time"},
     {"theory", "theory at step 1",
      "What the gradient of W₂ should be before training, computed and not measured. The diamond is the last "

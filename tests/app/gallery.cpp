@@ -84,7 +84,7 @@ plot::PlotSpec gradient_plot() {
   s.notes = {{.x = 2.6,
               .y = 3e-4,
               .letter = "A",
-              .text = "layer 1 hears 16 000× less than layer 6",
+              .text = "layer 1 gets 16 000× less than layer 6",
               .ink = Ink::run(0),
               .dx = -40,
               .dy = 30}};

@@ -83,29 +83,29 @@ TEST_CASE("the learning rate shows what was used and what is planned") {
   CHECK(plot.handles[0].x == 200);
 }
 
-TEST_CASE("gradient by layer is read at the cursor's step and says who hears how much less") {
+TEST_CASE("gradient by layer is read at the cursor's step and says who gets how much less") {
   LabData data;
   const auto view = fixture::lab_view();
   PlotOptions options;
   options.step = 214;
   const plot::PlotSpec late = gradient_by_layer_plot(*view, data, options);
-  CHECK(late.sentence.find("A: layer 1 hears 17") == 0);
+  CHECK(late.sentence.find("A: layer 1 gets 17") == 0);
   options.step = 1;
   const plot::PlotSpec early = gradient_by_layer_plot(*view, data, options);
-  CHECK(early.sentence.find("hears") == std::string::npos);
+  CHECK(early.sentence.find("gets") == std::string::npos);
   options.matrix = 2;
   const plot::PlotSpec query = gradient_by_layer_plot(*view, data, options);
   CHECK(query.series.back().y[0] != early.series.back().y[0]);
 }
 
-TEST_CASE("hears_less and spread_of follow the numbers") {
-  CHECK(hears_less({1e-5f, 1e-3f, 0.163f}) ==
-        "layer 1 hears 16"
+TEST_CASE("gets_less and spread_of follow the numbers") {
+  CHECK(gets_less({1e-5f, 1e-3f, 0.163f}) ==
+        "layer 1 gets 16"
         "\u2009"
         "000× less than layer 3");
-  CHECK(hears_less({0.2f, 0.1f}).empty());
-  CHECK(hears_less({1.f, 0.01f}) == "layer 2 hears 100× less than layer 1");
-  CHECK(hears_less({}).empty());
+  CHECK(gets_less({0.2f, 0.1f}).empty());
+  CHECK(gets_less({1.f, 0.01f}) == "layer 2 gets 100× less than layer 1");
+  CHECK(gets_less({}).empty());
   CHECK(spread_of({1, 2, 8}) == Approx(8));
   CHECK(spread_of({std::numeric_limits<float>::quiet_NaN(), 3}) == 0);
 }
@@ -142,7 +142,7 @@ TEST_CASE("one small plot a run over time, with the layers as lines") {
     CHECK(plot.y.lo == plots[0].y.lo);
     CHECK(plot.y.hi == plots[0].y.hi);
   }
-  CHECK(plots[0].sentence.find("A: layer 1 hears") == 0);
+  CHECK(plots[0].sentence.find("A: layer 1 gets") == 0);
   CHECK(plots[3].series[0].x[0] == 151);  // run D begins at its fork
 }
 
