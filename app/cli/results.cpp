@@ -7,7 +7,12 @@
 namespace normscope::cli {
 
 std::string results_folder(const std::string& asked, bool reads_only) {
-  if (!asked.empty()) return asked == "none" ? "" : asked;
+  if (asked == "none") return "";
+  if (!asked.empty()) {  // said before anything is trained
+    make_folder(asked, Access::Shared, "results");
+    if (!reads_only) AtomicFile(asked + "/probe", "results");
+    return asked;
+  }
   try {
     const std::string cache = cache_folder();
     if (cache.empty()) throw Error("[results] there is no folder for a cache");

@@ -1,6 +1,4 @@
 // normscope merge: the stores of shards, or of several machines, as one.
-#include <fmt/ranges.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
@@ -9,7 +7,9 @@
 #include "app/cli/options.h"
 #include "app/cli/results.h"
 #include "app/commands/commands.h"
+#include "app/experiments/numbers.h"
 #include "app/experiments/result_store.h"
+#include "engine/cpu/backend_cpu.h"
 
 namespace normscope::cli {
 namespace {
@@ -28,11 +28,14 @@ Exit merge(const MergeOptions& options) {
       with_exit(Exit::Input, [&] { return experiments::merge(into, options.folders); });
   for (const std::string& path : merged.damaged) complain(path + ": not a result that can be read, left out");
   say("{} results taken into {}, {} were there already\n", merged.taken, into, merged.known);
-  if (merged.machines.size() > 1)
-    complain(fmt::format(
-        "they were trained with different instruction sets or backends ({}), whose bits differ: a "
-        "command here takes only those of this machine",
-        fmt::join(merged.machines, "; ")));
+  const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  const std::string here = experiments::numbers_of(*backend);
+  for (const std::string& numbers : merged.numbers)
+    if (numbers != here)
+      complain(fmt::format(
+          "some were trained as \"{}\", whose bits differ from \"{}\" of this machine: commands here "
+          "take only the latter",
+          numbers, here));
   return Exit::Ok;
 }
 

@@ -164,13 +164,15 @@ void add_tape(CLI::App& app, Command& command) {
   sub.footer(fmt::format("Presets: {}.\n{}", fmt::join(preset_names(), ", "), kFooter));
   CLI::Option* config =
       sub.add_option("--config", options.config, "runs from a TOML file")->type_name("FILE");
-  sub.add_option("--preset", options.preset, "a run by name")
-      ->type_name("PRESET")
-      ->excludes(config)
-      ->default_str(kUsualPreset);
+  CLI::Option* preset = sub.add_option("--preset", options.preset, "a run by name")
+                            ->type_name("PRESET")
+                            ->excludes(config)
+                            ->default_str(kUsualPreset);
   sub.add_option("--run", options.runs, "a run from a preset, as A=post; can be repeated, in letter order")
       ->type_name("LETTER=PRESET")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->excludes(config)
+      ->excludes(preset);
   sub.add_option("--set", options.set, "a field of every run or of one, as B:model.layers=2; can be repeated")
       ->type_name("[LETTER:]KEY=VALUE")
       ->allow_extra_args(false);

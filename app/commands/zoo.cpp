@@ -73,8 +73,8 @@ Files outputs_of(const ZooOptions& options) {
 /// As --store says, else beside the files of --out, else in the user's cache.
 experiments::ResultStore store_of(const ZooOptions& options) {
   const bool beside = options.store.folder.empty() && !options.out.empty();
-  return experiments::ResultStore(beside ? options.out + "/runs"
-                                         : results_folder(options.store.folder, options.stored));
+  return experiments::ResultStore(
+      results_folder(beside ? options.out + "/runs" : options.store.folder, options.stored));
 }
 
 /// The line that makes the same table, without what only names files of this machine.

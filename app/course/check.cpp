@@ -143,12 +143,20 @@ std::vector<experiments::Experiment> runs_of_seed(const Lesson& lesson, uint64_t
   return runs;
 }
 
+/// Whose maps are drawn, with the first seed: see keep_runs().
+void add_mapped(const Lesson& lesson, std::vector<experiments::Experiment>& runs) {
+  for (const Figure& figure : lesson.figures)
+    if (const LessonRun* run = lesson.run(figure.map_run))
+      runs.push_back({spec_of(lesson, run->id, 1), run->edits});
+}
+
 std::vector<experiments::Experiment> runs_of(const std::vector<const Lesson*>& lessons, Tier tier) {
   std::vector<experiments::Experiment> runs;
   for (uint64_t seed = 1; seed <= kFullSeeds; ++seed)
     for (const Lesson* lesson : lessons)
       for (const Curve& curve : lesson->curves)
         if (static_cast<int32_t>(seed) <= seeds_of(curve, tier)) add_runs(*lesson, curve, seed, runs);
+  for (const Lesson* lesson : lessons) add_mapped(*lesson, runs);
   std::set<std::string> keys;
   std::erase_if(runs, [&](const experiments::Experiment& run) {
     return !keys.insert(RunStore::key_of(run.spec, run.edits)).second;

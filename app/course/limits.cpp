@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "app/experiments/numbers.h"
 #include "app/files/input_kinds.h"
 #include "engine/core/error.h"
 #include "engine/io/line_file.h"
@@ -136,11 +137,8 @@ json to_json(const LimitLine& line) {
   json values = json::object();
   for (const auto& [id, v] : line.values)
     values[id] = std::isnan(v) ? json(nullptr) : std::isinf(v) ? json("never") : json(v);
-  return {{"lesson", line.lesson},
-          {"setting", line.setting},
-          {"definition", line.definition},
-          {"seed", line.seed},
-          {"values", values}};
+  return {{"lesson", line.lesson},   {"setting", line.setting}, {"definition", line.definition},
+          {"numbers", line.numbers}, {"seed", line.seed},       {"values", values}};
 }
 
 double number(const json& j) {
@@ -151,7 +149,7 @@ double number(const json& j) {
 std::optional<LimitLine> line_from(const std::string& text) {
   try {
     const json j = json::parse(text);
-    LimitLine line{j.at("lesson"), j.at("setting"), j.at("definition"), j.at("seed"), {}};
+    LimitLine line{j.at("lesson"), j.at("setting"), j.at("definition"), j.at("numbers"), j.at("seed"), {}};
     for (const auto& [id, v] : j.at("values").items()) line.values[id] = number(v);
     return line;
   } catch (const json::exception&) {
@@ -240,12 +238,15 @@ std::vector<LimitLine> measure_limits(const Lesson& lesson, RunStore& store, con
   for (const LimitSetting& setting : limit_settings(lesson, options.text)) {
     const Lesson changed = in_setting(lesson, setting);
     const std::string definition_hash = hash_text(definition(changed));
+    const std::string numbers = fmt::format("{} data {:016x}", experiments::numbers_of(store.backend()),
+                                            store.task(changed.runs.front().spec.data)->hash());
+    store.forget();  // of the setting before
     bool flips = false;
     for (uint64_t seed = 1; seed == 1 || (flips && seed <= kFullSeeds); ++seed) {
-      LimitLine line{lesson.id, setting.name(), definition_hash, seed, {}};
+      LimitLine line{lesson.id, setting.name(), definition_hash, numbers, seed, {}};
       const auto same = std::find_if(known.begin(), known.end(), [&](const LimitLine& k) {
         return k.lesson == line.lesson && k.setting == line.setting && k.definition == definition_hash &&
-               k.seed == seed;
+               k.numbers == numbers && k.seed == seed;
       });
       if (same != known.end()) {
         line.values = same->values;

@@ -31,6 +31,7 @@ Lesson in_setting(const Lesson& lesson, const LimitSetting& setting);
 /// One seed of one setting.
 struct LimitLine {
   std::string lesson, setting, definition;  ///< definition(in_setting(...)): another one, another experiment
+  std::string numbers;                      ///< numbers_of() and the hash of the data
   uint64_t seed = 1;
   std::map<std::string, double> values;
 };

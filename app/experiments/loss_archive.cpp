@@ -19,7 +19,8 @@ class StoredLosses final : public LossArchive {
       std::vector<float> losses;
       const auto known = store_.find(key_of({spec, edits}, data_hash, backend), kMeasurement);
       if (!known) return losses;
-      for (const InputValue& loss : known->list(0, static_cast<size_t>(spec.train.steps)))
+      for (const InputValue& loss :
+           known->list(static_cast<size_t>(spec.train.steps), static_cast<size_t>(spec.train.steps)))
         losses.push_back(static_cast<float>(loss.number(-1e30, 1e30)));
       return losses;
     } catch (...) {

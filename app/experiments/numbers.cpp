@@ -15,10 +15,10 @@ namespace {
 
 RunSpec small_run(const char* preset, std::initializer_list<std::pair<const char*, const char*>> fields) {
   RunSpec spec = preset_run(preset);
-  for (const auto& [key, value] : {std::pair("model.layers", "2"), std::pair("model.width", "16"),
-                                   std::pair("model.feed_forward", "40"), std::pair("model.heads", "2"),
-                                   std::pair("model.sequence", "24"), std::pair("train.batch", "4"),
-                                   std::pair("train.warmup", "5")})
+  for (const auto& [key, value] :
+       {std::pair("model.layers", "2"), std::pair("model.width", "16"), std::pair("model.feed_forward", "40"),
+        std::pair("model.heads", "2"), std::pair("model.sequence", "24"), std::pair("train.batch", "4"),
+        std::pair("train.warmup", "5")})
     set_field(spec, key, value);
   for (const auto& [key, value] : fields) set_field(spec, key, value);
   complete(spec);
@@ -63,6 +63,16 @@ uint64_t checksum(const RunSpec& spec, int32_t steps, Backend& backend) {
   return hash.value();
 }
 
+namespace {
+
+uint64_t checksum_of_all(Backend& backend) {
+  Hash hash;
+  for (const RunSpec& spec : checksum_runs()) hash.add(checksum(spec, 3, backend));
+  return hash.value();
+}
+
+}  // namespace
+
 std::string numbers_of(Backend& backend) {
   static std::mutex mutex;
   static std::map<std::string, std::string> known;
@@ -70,8 +80,7 @@ std::string numbers_of(Backend& backend) {
   const std::lock_guard lock(mutex);
   std::string& numbers = known[machine];
   if (numbers.empty())
-    numbers = fmt::format("numbers {} {} {:016x}", kNumbersVersion, machine,
-                          checksum(checksum_runs().front(), 3, backend));
+    numbers = fmt::format("numbers {} {} {:016x}", kNumbersVersion, machine, checksum_of_all(backend));
   return numbers;
 }
 

@@ -22,8 +22,8 @@ std::vector<RunSpec> checksum_runs();
 /// Of losses, weights and optimizer state after `steps` steps, bit for bit.
 uint64_t checksum(const RunSpec& spec, int32_t steps, Backend& backend);
 
-/// "numbers 1 CPU avx3 5f0c1a2b3c4d5e6f": the last is a checksum of three steps of a small model on this very
-/// machine, made once a process: what another compiler or processor computes otherwise is another key.
+/// "numbers 1 CPU avx3 5f0c1a2b3c4d5e6f": the last is a checksum of three steps of each of these runs on this very
+/// machine, made once a process: what another compiler or processor computes otherwise in them is another key.
 std::string numbers_of(Backend& backend);
 
 }  // namespace normscope::experiments

@@ -1,5 +1,5 @@
 // Measurements of lessons, composed of the engine's own (measure/initial_analysis.h): on a fresh model
-// of a given depth, in the theorems' setting or as trained. Called by run_store and experiments.
+// of a given depth, in the theorems' setting or as trained. Called by run_store, course/curves.cpp and the zoo.
 #pragma once
 
 #include <memory>

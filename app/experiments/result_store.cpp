@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <set>
 
@@ -22,7 +24,9 @@ using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr const char* kFormat = "normscope result 1";
-constexpr std::string_view kDone = ".json", kPartial = ".partial.json", kState = ".safetensors";
+constexpr std::string_view kDone = ".json", kState = ".safetensors", kPartial = ".partial.json",
+                           kPartialState = ".partial.safetensors";
+constexpr int32_t kPutsUntilTrim = 256;
 constexpr size_t kLongestKey = 900'000, kLongestName = 64;
 
 /// FNV-1a: the file's name only, the whole key stands in the file.
@@ -57,21 +61,50 @@ bool is_ours(const fs::path& file) {
          name.find_first_not_of("0123456789abcdef") == 16;
 }
 
-struct Found {
-  fs::path path;
-  uint64_t size;
-  fs::file_time_type used;
+/// The files of one result: finished or interrupted, with state or without.
+struct Group {
+  std::vector<fs::path> files;
+  uint64_t size = 0;
+  fs::file_time_type used = fs::file_time_type::min();
+  bool has(std::string_view ending) const {
+    return std::any_of(files.begin(), files.end(), [&](const fs::path& file) {
+      const std::string name = file.filename().string();
+      return name.substr(name.find('.')) == ending;
+    });
+  }
 };
 
-std::vector<Found> files_in(const std::string& folder) {
-  std::vector<Found> files;
+/// By what stands before the first dot of a name.
+std::map<std::string, Group> groups_in(const std::string& folder) {
+  std::map<std::string, Group> groups;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (!entry.is_regular_file(error) || !is_ours(entry.path())) continue;
-    const uint64_t size = entry.file_size(error);
-    if (!error) files.push_back({entry.path(), size, entry.last_write_time(error)});
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::error_code gone;  // another process is at work here too
+    if (!at->is_regular_file(gone) || !is_ours(at->path())) continue;
+    const uint64_t size = at->file_size(gone);
+    const fs::file_time_type used = at->last_write_time(gone);
+    if (gone) continue;
+    const std::string name = at->path().filename().string();
+    Group& group = groups[name.substr(0, name.find('.'))];
+    group.files.push_back(at->path());
+    group.size += size;
+    group.used = std::max(group.used, used);
   }
-  return files;
+  return groups;
+}
+
+/// Results before the states that they promise.
+void remove_group(const Group& group) {
+  std::error_code ignored;
+  for (const bool json : {true, false})
+    for (const fs::path& file : group.files)
+      if (file.string().ends_with(kDone) == json) fs::remove(file, ignored);
+}
+
+/// The line of numbers_of() in a key; empty without one.
+std::string numbers_in(const std::string& key) {
+  const size_t at = key.rfind("numbers ");
+  return at == key.npos ? "" : key.substr(at, key.find('\n', at) - at);
 }
 
 }  // namespace
@@ -88,6 +121,7 @@ double number_from(const InputValue& json) {
 }
 
 struct ResultStore::Shared {
+  std::atomic<int32_t> puts{0};
   std::mutex mutex;
   std::set<std::string> damaged;
 };
@@ -117,16 +151,23 @@ std::optional<InputValue> ResultStore::read(const std::string& name, const std::
     }
   } catch (const Error&) {
   }
-  const std::lock_guard lock(shared_->mutex);
-  shared_->damaged.insert(name);
+  note_damaged(name);
   return std::nullopt;
+}
+
+void ResultStore::note_damaged(const std::string& path) {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->damaged.insert(path);
 }
 
 void ResultStore::write(const std::string& name, const std::string& key, std::string_view measurement,
                         const Json& result) {
   if (folder_.empty()) return;
   const Json whole{{"format", kFormat}, {"key", key}, {"measurement", measurement}, {"result", result}};
-  write_file(name, whole.dump(1, ' ', false, Json::error_handler_t::replace) + "\n", "results");
+  const std::string text = whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (text.size() > input::kResult.limit) return;  // it could not be read again
+  write_file(name, text, "results");
+  if (++shared_->puts % kPutsUntilTrim == 0) trim();
 }
 
 std::optional<InputValue> ResultStore::find(const std::string& key, std::string_view measurement) {
@@ -144,12 +185,15 @@ void ResultStore::put_partial(const std::string& key, std::string_view measureme
 std::string ResultStore::state_path(const std::string& key, std::string_view measurement) const {
   return path(key, measurement, kState);
 }
+std::string ResultStore::partial_state_path(const std::string& key, std::string_view measurement) const {
+  return path(key, measurement, kPartialState);
+}
 
-void ResultStore::drop_partial(const std::string& key, std::string_view measurement, bool keep_state) {
+void ResultStore::drop_partial(const std::string& key, std::string_view measurement) {
   if (folder_.empty()) return;
   std::error_code ignored;
   fs::remove(path(key, measurement, kPartial), ignored);
-  if (!keep_state) fs::remove(path(key, measurement, kState), ignored);
+  fs::remove(path(key, measurement, kPartialState), ignored);
 }
 
 std::vector<std::string> ResultStore::damaged() const {
@@ -158,53 +202,78 @@ std::vector<std::string> ResultStore::damaged() const {
 }
 
 void ResultStore::trim() {
-  std::vector<Found> files = files_in(folder_);
+  std::vector<Group> groups;
   uint64_t sum = 0;
-  for (const Found& file : files) sum += file.size;
-  std::sort(files.begin(), files.end(), [](const Found& a, const Found& b) { return a.used < b.used; });
-  for (const Found& file : files) {
+  for (auto& [name, group] : groups_in(folder_)) {
+    sum += group.size;
+    groups.push_back(std::move(group));
+  }
+  std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.used < b.used; });
+  for (const Group& group : groups) {
     if (sum <= budget_) return;
-    std::error_code error;
-    fs::remove(file.path, error);
-    if (!error) sum -= file.size;
+    remove_group(group);
+    sum -= group.size;
   }
 }
+
+namespace {
+
+/// The key of a result; nothing where the file is none.
+std::optional<std::string> key_in(const std::string& file) {
+  try {
+    const auto text = read_input_file_if_there(file, input::kResult);
+    if (text) return parse(*text, file).at("key").text(kLongestKey);
+  } catch (const Error&) {
+  }
+  return std::nullopt;
+}
+
+void copy_whole(const std::string& from, const std::string& to) {
+  write_file(to, read_input_file(from, input::kAny), "merge");
+}
+
+/// One result of a folder into another, unless it has it whole: the state first, as the result promises it.
+void merge_group(const std::string& into, const std::string& name, const std::string& from,
+                 const Group& group, std::set<std::string>& numbers, Merged& merged) {
+  const bool finished = group.has(kDone);
+  const std::string_view ending = finished ? kDone : kPartial, state = finished ? kState : kPartialState;
+  const std::string source = from + "/" + name, target = into + "/" + name;
+  if (!finished && !group.has(kPartial)) return;  // a state alone, left by a killed process
+  const auto key = key_in(source + std::string(ending));
+  if (!key) {
+    merged.damaged.push_back(source + std::string(ending));
+    return;
+  }
+  if (const std::string line = numbers_in(*key); !line.empty()) numbers.insert(line);
+  const bool with_state = group.has(state);
+  const bool known = key_in(target + std::string(kDone)) == key ||
+                     (!finished && key_in(target + std::string(kPartial)) == key);
+  if (known && (!finished || !with_state || fs::exists(target + std::string(kState)))) {
+    ++merged.known;
+    return;
+  }
+  if (with_state) copy_whole(source + std::string(state), target + std::string(state));
+  copy_whole(source + std::string(ending), target + std::string(ending));
+  ++merged.taken;
+  if (!finished) return;
+  std::error_code ignored;
+  fs::remove(target + std::string(kPartial), ignored);
+  fs::remove(target + std::string(kPartialState), ignored);
+}
+
+}  // namespace
 
 Merged merge(const std::string& into, const std::vector<std::string>& folders) {
   make_folder(into, Access::Shared, "merge");
   Merged merged;
-  std::set<std::string> machines;
+  std::set<std::string> numbers;
   for (const std::string& folder : folders) {
-    if (!fs::is_directory(folder)) fail("merge", "{} is no folder: expected one of results", folder);
-    for (const Found& file : files_in(folder)) {
-      const std::string name = file.path.filename().string();
-      if (name.ends_with(kState)) continue;  // goes with its result
-      try {
-        const std::string text = read_input_file(file.path.string(), input::kResult);
-        const InputValue json = parse(text, file.path.string());
-        const std::string key = json.at("key").text(kLongestKey);
-        const size_t numbers = key.rfind("numbers ");
-        if (numbers != key.npos) {  // "numbers 1 CPU avx3 5f0c…": backend and instruction set
-          const std::string words = key.substr(numbers, key.find('\n', numbers) - numbers);
-          const size_t first = words.find(' ', 8), last = words.rfind(' ');
-          if (first < last) machines.insert(words.substr(first + 1, last - first - 1));
-        }
-        const bool known = fs::exists(into + "/" + name);
-        ++(known ? merged.known : merged.taken);
-        if (known) continue;
-        const std::string stem = name.substr(0, name.find('.'));
-        const std::string state = folder + "/" + stem + std::string(kState);
-        if (fs::exists(state))
-          fs::copy_file(state, into + "/" + stem + std::string(kState), fs::copy_options::skip_existing);
-        write_file(into + "/" + name, text, "merge");
-      } catch (const Error& error) {
-        merged.damaged.push_back(file.path.string());
-      } catch (const fs::filesystem_error& error) {
-        fail("merge", "{}", error.what());
-      }
-    }
+    std::error_code error;
+    if (!fs::is_directory(folder, error)) fail("merge", "{} is no folder: expected one of results", folder);
+    for (const auto& [name, group] : groups_in(folder))
+      merge_group(into, name, folder, group, numbers, merged);
   }
-  merged.machines.assign(machines.begin(), machines.end());
+  merged.numbers.assign(numbers.begin(), numbers.end());
   return merged;
 }
 

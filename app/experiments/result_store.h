@@ -1,7 +1,7 @@
 // Results of finished runs on disk: what was measured of a run is kept under a key of all that decides the run's
 // bits, so that the same run is trained once, whoever asks for it: the lessons' checks, the zoo, a reproduction.
-// A file a result, a JSON object with format, key, measurement and result; the state of an interrupted run, or
-// of one that goes on being used, lies beside it as a checkpoint.
+// A file a result, a JSON object with format, key, measurement and result; the state of a run of which more may
+// be asked lies beside it as a checkpoint, and that of an interrupted run under another name.
 //
 // Promises: any number of threads and programs may share a folder, as files are replaced whole. A file that
 // cannot be read, or that belongs to another key, counts as absent and is named by damaged(); its run is trained
@@ -39,22 +39,27 @@ class ResultStore {
   explicit ResultStore(std::string folder, uint64_t budget = kBudget);
 
   std::optional<InputValue> find(const std::string& key, std::string_view measurement);
-  void put(const std::string& key, std::string_view measurement, const nlohmann::json& result);  ///< throws Error
+  void put(const std::string& key, std::string_view measurement,
+           const nlohmann::json& result);  ///< throws Error
 
-  /// Where the state of a run is kept; empty without a folder.
+  /// Where the state of a finished run is kept; empty without a folder.
   std::string state_path(const std::string& key, std::string_view measurement) const;
-  /// What was measured of an interrupted run so far; its state lies at state_path().
+  /// What was measured of an interrupted run so far, and its state.
   std::optional<InputValue> find_partial(const std::string& key, std::string_view measurement);
+  std::string partial_state_path(const std::string& key, std::string_view measurement) const;
   void put_partial(const std::string& key, std::string_view measurement, const nlohmann::json& result);
-  void drop_partial(const std::string& key, std::string_view measurement, bool keep_state);
+  void drop_partial(const std::string& key, std::string_view measurement);
 
+  /// A state that could not be used; `path` is told by damaged() too.
+  void note_damaged(const std::string& path);
   const std::string& folder() const { return folder_; }
   std::vector<std::string> damaged() const;  ///< files that could not be read, each named once
   void trim();                               ///< down to the budget
 
  private:
   std::string path(const std::string& key, std::string_view measurement, std::string_view ending) const;
-  std::optional<InputValue> read(const std::string& name, const std::string& key, std::string_view measurement);
+  std::optional<InputValue> read(const std::string& name, const std::string& key,
+                                 std::string_view measurement);
   void write(const std::string& name, const std::string& key, std::string_view measurement,
              const nlohmann::json& result);
 
@@ -65,9 +70,9 @@ class ResultStore {
 };
 
 struct Merged {
-  int32_t taken = 0, known = 0;        ///< results; those that were there already
-  std::vector<std::string> damaged;    ///< files that are no results; left out
-  std::vector<std::string> machines;   ///< backend and instruction set of the results, each once
+  int32_t taken = 0, known = 0;      ///< results; those that were there already
+  std::vector<std::string> damaged;  ///< files that are no results; left out
+  std::vector<std::string> numbers;  ///< numbers_of() of the results, each once
 };
 /// Takes the results of other folders into `into`: those of shards, or of other machines. Throws Error.
 Merged merge(const std::string& into, const std::vector<std::string>& folders);

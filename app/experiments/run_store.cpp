@@ -93,6 +93,11 @@ std::shared_ptr<const RunResult> RunStore::find(const std::string& key) const {
   return it == shared_->results.end() ? nullptr : it->second;
 }
 
+void RunStore::forget() {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->results.clear();
+}
+
 int32_t RunStore::trained() const {
   const std::lock_guard lock(shared_->mutex);
   return shared_->trained;

@@ -66,6 +66,8 @@ class RunStore {
   void train_ahead(std::vector<experiments::Experiment> runs, const OnStep& on_step,
                    const std::function<bool(const experiments::Progress&)>& on_progress = {},
                    experiments::Shard shard = {});
+  /// Results in memory; what was kept elsewhere is found again.
+  void forget();
   /// nullptr when no get() asked for it yet.
   std::shared_ptr<const RunResult> find(const std::string& key) const;
   static std::string key_of(const RunSpec& spec, const std::vector<Edit>& edits);

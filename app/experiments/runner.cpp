@@ -88,8 +88,8 @@ void Session::look_up(size_t index, Backend& backend) {
         state = Run::load(store_.state_path(key, plan_.measurement), task_of(index), backend);
       plan_.measure(index)->known(*known, state.get());
       results_[index] = std::move(known);
-    } catch (const Error&) {
-      // The state beside it is gone or damaged, or it is no such result: trained again.
+    } catch (const Error&) {  // its state is gone or damaged, or it is no such result
+      store_.note_damaged(store_.state_path(key, plan_.measurement));
     }
   }
   ++done_;
@@ -100,14 +100,15 @@ std::unique_ptr<Run> Session::begin(size_t index, Backend& backend, Measurement&
   const Experiment& experiment = plan_.experiments[index];
   if (const auto part = store_.find_partial(keys_[index], plan_.measurement)) {
     try {
-      auto run = Run::load(store_.state_path(keys_[index], plan_.measurement), task_of(index), backend);
+      auto run =
+          Run::load(store_.partial_state_path(keys_[index], plan_.measurement), task_of(index), backend);
       if (run->steps_done() == part->at("steps").whole(0, experiment.spec.train.steps)) {
         measurement.go_on(part->at("so_far"));
         run->measure_live(plan_.live);
         return run;
       }
-    } catch (const Error&) {
-      // The state is gone or damaged: from the start.
+    } catch (const Error&) {  // from the start
+      store_.note_damaged(store_.partial_state_path(keys_[index], plan_.measurement));
     }
   }
   auto run = std::make_unique<Run>(experiment.spec, task_of(index), backend);
@@ -118,7 +119,7 @@ std::unique_ptr<Run> Session::begin(size_t index, Backend& backend, Measurement&
 }
 
 void Session::keep_for_later(size_t index, const Run& run, const Measurement& measurement) {
-  const std::string state = store_.state_path(keys_[index], plan_.measurement);
+  const std::string state = store_.partial_state_path(keys_[index], plan_.measurement);
   if (state.empty() || run.steps_done() == 0) return;
   run.save(state, kHistoryBudget);
   store_.put_partial(keys_[index], plan_.measurement,
@@ -131,7 +132,7 @@ void Session::finish(size_t index, Run& run, Measurement& measurement) {
   if (plan_.keep_state && !store_.folder().empty())
     run.save(store_.state_path(keys_[index], plan_.measurement), kHistoryBudget);
   store_.put(keys_[index], plan_.measurement, result);
-  store_.drop_partial(keys_[index], plan_.measurement, plan_.keep_state);
+  store_.drop_partial(keys_[index], plan_.measurement);
   measured_[index] = result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

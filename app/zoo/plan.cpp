@@ -4,7 +4,6 @@
 
 #include "app/zoo/table.h"
 #include "engine/core/error.h"
-#include "engine/lab/run_cache.h"
 
 namespace normscope::zoo {
 namespace {
@@ -61,7 +60,6 @@ std::vector<Job> jobs_of(const Plan& plan) {
           } catch (const Error& error) {
             throw Error(fmt::format("zoo: {}: {}", plan.entries[e].name, error.what()));
           }
-          job.key = run_key(job.spec, {});
           jobs.push_back(std::move(job));
         }
     }

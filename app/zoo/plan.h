@@ -1,5 +1,5 @@
 // Which runs `normscope zoo` needs: entries x depths x {without, with warm-up} x seeds, each a complete
-// specification with the key that its result is kept under. Called by app/commands/zoo.cpp and the tests.
+// specification. Called by app/commands/zoo.cpp and the tests.
 #pragma once
 
 #include <string>
@@ -40,7 +40,6 @@ struct Job {
   bool warm = false;
   uint64_t seed = 1;
   RunSpec spec;
-  std::string key;  ///< run_key of the specification
 };
 /// Depth by depth, entry by entry, without warm-up first, seeds last. Throws Error when an entry and the
 /// base do not fit together.

@@ -29,15 +29,11 @@ struct LabTrainer::Carrier {
   void operator()(const lab::MeasureBatch&) const { trainer.measure_batch(); }
   void operator()(const lab::Ablate& c) const { trainer.ablate(c.run, c.left_out); }
   void operator()(const lab::ReplaceRuns& c) const {
-    if (!c.stash.empty()) trainer.save(c.stash);
     c.known ? trainer.open(c.runs, c.edits, c.letters) : trainer.start(c.runs, c.play, c.edits, c.letters);
   }
   void operator()(const lab::SaveSession& c) const { trainer.save(c.folder); }
   void operator()(const lab::RestoreSession& c) const { trainer.restore(c.folder, c.play); }
-  void operator()(const lab::SwapSession& c) const {
-    trainer.save(c.save);
-    trainer.restore(c.restore, c.play);
-  }
+  void operator()(const lab::SwapSession&) const {}  // came as two, see Lab::post
 };
 
 void LabTrainer::carry_out(const lab::Command& command) { std::visit(Carrier{*this}, command); }

@@ -1,7 +1,7 @@
 // The one store of finished runs: a run is specification + seed + events, so the same one is never trained twice:
-// the Lab's cards, its reruns with other seeds ("Is it luck?") and the lessons share one RunCache. In memory only:
-// a file of results would outlive the engine that measured them. Safe to use from any thread; its contents are
-// immutable.
+// the Lab's cards, its reruns with other seeds ("Is it luck?") and the lessons share one RunCache, in memory. What
+// outlives the process is kept under a key of the engine's numbers too: loss_archive.h, and experiments/ in the
+// app. Safe to use from any thread; its contents are immutable.
 #pragma once
 
 #include <cstdint>

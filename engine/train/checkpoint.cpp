@@ -5,7 +5,7 @@
 // and the frames of the history, thinned to a few MB: frames/steps, frames/stats, frames/gone,
 // frames/gone_values, frames/gone_steps. Metadata: format, step, data_hash, and as JSON text: origin (the
 // specification as [key, value] pairs), edits and scheduled ([step, key, value]), plateau, events,
-// non_finite, validation. The present specification is not stored: it is origin with the edits applied.
+// non_finite. The present specification is not stored: it is origin with the edits applied.
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

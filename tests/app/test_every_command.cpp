@@ -48,6 +48,7 @@ TEST_CASE("every command runs, and refuses in one line what it cannot read") {
       {"tape --config " + config, 0},
       {"tape --json --program evaluation --run A=post" + small, 0},
       {"tape --config " + broken, 2},
+      {"tape --config " + config + " --run A=post", 2},
       {"train --set model.layers=-1", 2},
       {"train --edit 3:nothing=1", 2},
       {"compare --config " + config + " --steps 3 --seeds 1 --out " + folder.file("out"), 0},

@@ -6,12 +6,12 @@
 #include "app/course/check.h"
 #include "app/course/reader.h"
 #include "app/experiments/loss_archive.h"
+#include "app/experiments/numbers.h"
 #include "app/experiments/runner.h"
 #include "app/program.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/cpu/isa.h"
 #include "engine/lab/lab.h"
 #include "small_course.h"
 
@@ -157,8 +157,7 @@ TEST_CASE("experiments: shards share the work, and merged they are the whole") {
   CHECK(merged.taken == 4);
   CHECK(merged.known == 2);
   REQUIRE(merged.damaged.size() == 1);
-  REQUIRE(merged.machines.size() == 1);
-  CHECK(merged.machines[0] == fmt::format("CPU {}", cpu::choose_isa()));
+  CHECK(merged.numbers == std::vector{numbers_of(*make_cpu_backend(1))});
   ResultStore all(folder.file("all"));
   const Outcome outcome = train(plan, all, {.stored_only = true}, carry_on);
   CHECK(outcome.stored == 4);
@@ -175,8 +174,31 @@ TEST_CASE("experiments: results of another instruction set are named when they a
   store.put(key, "sum 1", 1.0);
   store.put(key.substr(0, key.rfind("numbers ")) + "numbers 1 CPU avx9 0123456789abcdef\n", "sum 1", 1.0);
   const Merged merged = merge(folder.file("all"), {folder.file("one")});
-  CHECK(merged.machines.size() == 2);
+  CHECK(merged.numbers.size() == 2);
   CHECK_THROWS_AS(merge(folder.file("all"), {folder.file("nowhere")}), Error);
+}
+
+TEST_CASE("experiments: an interrupted run never takes the place of a finished one, nor its state") {
+  const Folder folder;
+  const auto backend = make_cpu_backend(1);
+  const std::string key = key_of({tiny_run("pre"), {}}, 7, *backend);
+  ResultStore here(folder.file("here")), there(folder.file("there"));
+  here.put_partial(key, "sum 1", {{"steps", 3}});
+  folder.write("here/" + std::filesystem::path(here.partial_state_path(key, "sum 1")).filename().string(),
+               "half");
+  there.put(key, "sum 1", 1.5);
+  folder.write("there/" + std::filesystem::path(there.state_path(key, "sum 1")).filename().string(), "whole");
+  CHECK(merge(folder.file("all"), {folder.file("here")}).taken == 1);
+  CHECK(merge(folder.file("all"), {folder.file("there")}).taken == 1);
+  CHECK(merge(folder.file("all"), {folder.file("here"), folder.file("there")}).taken == 0);
+  ResultStore all(folder.file("all"));
+  CHECK(all.find(key, "sum 1"));
+  CHECK_FALSE(all.find_partial(key, "sum 1"));
+  CHECK(test::read_all(all.state_path(key, "sum 1")) == "whole");
+  // A finished result whose state was lost is taken again.
+  std::filesystem::remove(all.state_path(key, "sum 1"));
+  CHECK(merge(folder.file("all"), {folder.file("there")}).taken == 1);
+  CHECK(test::read_all(all.state_path(key, "sum 1")) == "whole");
 }
 
 TEST_CASE("experiments: above its budget the store lets go what was unused for longest") {
@@ -189,6 +211,7 @@ TEST_CASE("experiments: above its budget the store lets go what was unused for l
     for (uint64_t data = 0; data < 3; ++data) {
       keys.push_back(key_of({tiny_run("pre"), {}}, data, *backend));
       store.put(keys.back(), "sum 1", large);
+      std::ofstream(store.state_path(keys.back(), "sum 1")) << "state";
       const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(10 - data);
       for (const auto& file : std::filesystem::directory_iterator(store.folder()))
         if (file.last_write_time() > std::filesystem::file_time_type::clock::now() - std::chrono::minutes(5))
@@ -201,6 +224,8 @@ TEST_CASE("experiments: above its budget the store lets go what was unused for l
   }
   ResultStore store(folder.file("results"));
   CHECK(store.find(keys[0], "sum 1"));
+  CHECK(std::filesystem::exists(store.state_path(keys[0], "sum 1")));  // a state is as old as its result
+  CHECK_FALSE(std::filesystem::exists(store.state_path(keys[1], "sum 1")));
   CHECK_FALSE(store.find(keys[1], "sum 1"));
   CHECK(store.find(keys[2], "sum 1"));
   CHECK(store.find(keys[3], "sum 1"));
@@ -251,14 +276,15 @@ TEST_CASE("reruns with other seeds are found by the next window") {
     Lab lab({.threads = 1, .losses = open_loss_archive(folder.file("results"))});
     lab.post(lab::ReplaceRuns{.runs = {tiny_run("pre")}});
     lab.wait_idle();
-    lab.post(lab::CheckSeeds{});
     lab.on_change([&] { asked = std::max(asked, lab.view()->seed_check_steps); });
+    lab.post(lab::CheckSeeds{});
     lab.wait_idle();
     return *lab.view()->runs[0].spread;
   };
   int64_t first_steps = 0, steps = 0;
   const RunSpread first = reruns(first_steps);
   REQUIRE(first.seeds == 4);
+  REQUIRE(first_steps > 0);
   const RunSpread again = reruns(steps);
   CHECK(steps == 0);  // nothing was trained
   CHECK(again.seeds == 4);

@@ -59,7 +59,7 @@ TEST_CASE("the engine's numbers are those of their version, with every instructi
   cpu::choose_isa();
 }
 
-TEST_CASE("a checksum sees one bit of one weight, and nothing but bits") {
+TEST_CASE("a checksum sees a change that the eye would not, and nothing but bits") {
   const auto backend = make_cpu_backend(1), two = make_cpu_backend(2);
   const RunSpec spec = checksum_runs().front();
   RunSpec other = spec;

@@ -229,7 +229,7 @@ TEST_CASE("a run that was stopped between two steps ends with the bits of a stra
     part.beta2 = straight.beta2;
     while (run.steps_done() < 10) run.step();
     const std::string key = experiments::key_of({jobs[0].spec, {}}, run.task().hash(), *backend);
-    state = store.state_path(key, "zoo 2");
+    state = store.partial_state_path(key, "zoo 2");
     run.save(state);
     store.put_partial(key, "zoo 2", {{"steps", 10}, {"so_far", to_json(part)}});
   }

@@ -102,6 +102,9 @@ Exit check(const Course& course, const LessonOptions& options) {
     throw CommandError(Exit::Usage, "--write: expected --full with it (measured.json holds five seeds)");
   const InterruptGuard guard;
   const experiments::Shard shard = shard_of(options.store);
+  if (options.write && shard.count > 1)
+    throw CommandError(Exit::Usage,
+                       "--write: expected no --shard with it (a part of the runs judges nothing)");
   RunStore store(options.threads, nullptr, results_folder(options.store.folder));
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
@@ -115,7 +118,8 @@ Exit check(const Course& course, const LessonOptions& options) {
   if (shard.count > 1) {
     say("{} runs trained in {:.1f} s; the claims are judged without --shard, from the merged stores\n",
         store.trained(), training);
-    return Exit::Ok;
+    complain_of(store.damaged());
+    return exit_of(course);
   }
   std::vector<LessonReport> reports;
   Closing closing;

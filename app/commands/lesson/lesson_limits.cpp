@@ -31,11 +31,15 @@ struct LimitsOptions {
   int threads = 0;
 };
 
+std::string licences_path(const std::string& results) {
+  return (fs::path(results).parent_path() / "licences.txt").string();
+}
+
 /// The system's licence texts as one file beside the results; empty where there are none.
 std::string licences_beside(const std::string& results) {
   const std::string text = licence_text("/usr/share/common-licenses");
   if (text.empty()) return {};
-  const std::string path = (fs::path(results).parent_path() / "licences.txt").string();
+  const std::string path = licences_path(results);
   write_file(path, text, "limits");
   return path;
 }
@@ -65,11 +69,13 @@ Exit lesson_limits(const LimitsOptions& options) {
                        fmt::format("lesson '{}' is not known: see normscope lesson list", options.id));
   LimitOptions to{options.results, options.text};
   make_folder(fs::path(to.results).parent_path().string(), Access::Shared, "limits");
-  std::vector<NamedFile> outputs{{"--results", to.results}}, inputs{{"--text", to.text}};
+  std::vector<NamedFile> inputs{{"--text", to.text}};
   for (const std::string& path : lesson_files(course)) inputs.push_back({"a lesson", path});
-  if (options.write)
-    for (const Lesson& lesson : course.lessons) outputs.push_back({"--write", table_path(lesson)});
+  std::vector<NamedFile> outputs{{"--results", to.results}};
+  if (to.text.empty()) outputs.push_back({"the licences' text", licences_path(to.results)});
   refuse_clashes(outputs, inputs);
+  for (const Lesson& lesson : course.lessons)
+    if (options.write) refuse_clashes({{"--write", table_path(lesson)}}, {{"--text", to.text}});
   if (to.text.empty()) to.text = licences_beside(to.results);
   if (to.text.empty()) complain("no licence texts here: give another text with --text FILE");
   const InterruptGuard guard;
@@ -78,6 +84,7 @@ Exit lesson_limits(const LimitsOptions& options) {
     for (const Lesson& lesson : course.lessons)
       if (!lesson.effect.empty() && (!chosen || chosen == &lesson))
         one_lesson(lesson, store, to, options.write);
+    complain_of(store.damaged());
   } catch (const Cancelled&) {
     complain(fmt::format("interrupted; what was measured is in {}", to.results));
     return Exit::Interrupted;

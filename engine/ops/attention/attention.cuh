@@ -1,5 +1,5 @@
 // What attention's kernels share: what a block works on, dropout's mask, and the arguments of a call.
-// Included by ops/attention.cu (probabilities are stored) and ops/attention_fused.cu (they are not).
+// Included by attention.cu (probabilities are stored) and attention_fused.cu (they are not).
 #pragma once
 
 #include "engine/cuda/tile.cuh"
@@ -118,7 +118,7 @@ void by_width(int width, F f) {
     f(WideTile{});
 }
 
-/// Without stored probabilities; ops/attention_fused.cu. Forward: only where the scores do not fit shared
+/// Without stored probabilities; attention_fused.cu. Forward: only where the scores do not fit shared
 /// memory.
 void attend_in_passes(const Attention&, int64_t batch_heads, Context&);
 void fused_gradients(const Attention&, int64_t batch_heads, Context&);
