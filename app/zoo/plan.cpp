@@ -50,7 +50,7 @@ std::vector<Job> jobs_of(const Plan& plan) {
       if (!trained_at(plan, plan.entries[e], layers)) continue;
       for (const bool warm : {false, true})
         for (int32_t seed = 1; seed <= plan.seeds; ++seed) {
-          Job job{e, layers, warm, static_cast<uint64_t>(seed), base_of(plan, layers, warm), ""};
+          Job job{e, layers, warm, static_cast<uint64_t>(seed), base_of(plan, layers, warm)};
           for (const std::string& assignment : plan.entries[e].set) change(job.spec, assignment);
           job.spec.seed = job.seed;
           job.spec.name = plan.entries[e].name;
