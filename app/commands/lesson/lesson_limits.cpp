@@ -13,7 +13,6 @@
 #include "app/commands/commands.h"
 #include "app/course/limits.h"
 #include "app/course/reader.h"
-#include "app/course/report.h"
 #include "engine/io/atomic_file.h"
 
 namespace normscope::cli {
@@ -69,11 +68,14 @@ Exit lesson_limits(const LimitsOptions& options) {
                        fmt::format("lesson '{}' is not known: see normscope lesson list", options.id));
   LimitOptions to{options.results, options.text};
   make_folder(fs::path(to.results).parent_path().string(), Access::Shared, "limits");
-  std::vector<NamedFile> inputs{{"--text", to.text}};
-  for (const std::string& path : lesson_files(course)) inputs.push_back({"a lesson", path});
+  // A lesson that cannot be read has files too: its folder is known by them.
+  if (fs::exists(fs::path(to.results).parent_path() / "lesson.toml"))
+    throw CommandError(
+        Exit::Usage,
+        fmt::format("--results {}: lies among the files of a lesson: expected another folder", to.results));
   std::vector<NamedFile> outputs{{"--results", to.results}};
   if (to.text.empty()) outputs.push_back({"the licences' text", licences_path(to.results)});
-  refuse_clashes(outputs, inputs);
+  refuse_clashes(outputs, {{"--text", to.text}});
   for (const Lesson& lesson : course.lessons)
     if (options.write) refuse_clashes({{"--write", table_path(lesson)}}, {{"--text", to.text}});
   if (to.text.empty()) to.text = licences_beside(to.results);
