@@ -61,7 +61,7 @@ constexpr Room kRooms[] = {
      "engine/core engine/io engine/spec engine/measure app/files app/ui app/plot app/tex app/view app/experiments"},
     {"app/lessons", "engine/core engine/io app/files app/ui app/plot app/view app/course"},
     {"app/zoo",
-     "engine/core engine/io engine/tape engine/model engine/spec engine/measure engine/train engine/lab app/ui app/experiments"},
+     "engine/core engine/io engine/tape engine/model engine/spec engine/measure engine/train app/ui app/experiments"},
     {"app/shell",
      "engine/core engine/io engine/data engine/model engine/spec engine/lab app/files app/ui app/view app/settings app/panels app/lab app/lessons"},
     {"app/window",
