@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # fuzz.sh [SECONDS] [TARGET...]: every fuzz target for so many seconds (60 where nothing is said), one after the
 # other, and a table of them. With libFuzzer where clang++ has it, else with the driver of tests/fuzz under GCC's
-# sanitizers. Called by `make fuzz`. SEED=N for other inputs. The exit status is 1 when there was a fault; its
-# input is kept in build/fuzz-faults.
+# sanitizers. Called by `make fuzz`. SEED=N for other inputs, RUNS=N to end at so many executions, LENGTH=N for
+# inputs of at most so many bytes. The exit status is 1 when there was a fault; its input is kept in
+# build/fuzz-faults.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -24,13 +25,17 @@ while read -r name inputs; do
   [[ $# -eq 0 || " $* " == *" $name "* ]] || continue
   found="build/fuzz-corpus/$name"  # libFuzzer keeps there what reached something new
   mkdir -p "$found"
+  folders=""
+  for input in $inputs; do  # libFuzzer takes single files for something to reproduce: they go into its corpus
+    if [[ -f "$input" ]]; then cp "$input" "$found/"; else folders+=" $input"; fi
+  done
   log="$faults/$name.log"
   start=$SECONDS
   result="no fault"
   # shellcheck disable=SC2086 # the inputs are words
   if ! ASAN_OPTIONS=max_allocation_size_mb=512 UBSAN_OPTIONS=print_stacktrace=1 \
     "build/$preset/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -seed="${SEED:-1}" -timeout=20 \
-    -rss_limit_mb=4096 -artifact_prefix="$faults/$name-" "$found" $inputs >"$log" 2>&1; then
+    ${RUNS:+-runs="$RUNS"} ${LENGTH:+-max_len="$LENGTH"} -rss_limit_mb=4096 -artifact_prefix="$faults/$name-" "$found" $folders >"$log" 2>&1; then
     result="FAULT: $log"
     [[ -f "crash-fuzz_$name" ]] && mv "crash-fuzz_$name" "$faults/"
     failed=1

@@ -52,26 +52,26 @@ std::vector<NamedFile> files_of(const RunSpec& spec) {
 
 void refuse_clashes(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const auto& [option, path] = outputs[i];
-    if (path.empty()) continue;
+    const NamedFile& output = outputs[i];
+    if (output.path.empty()) continue;
     const auto clash = [&](const NamedFile& other) {
-      return !other.path.empty() && same_file(path, other.path);
+      return !other.path.empty() && same_file(output.path, other.path);
     };
     for (const NamedFile& input : inputs)
       if (clash(input))
         throw CommandError(Exit::Usage, fmt::format("{} {}: {} reads this file: expected another name",
-                                                    option, path, input.option));
+                                                    output.option, output.path, input.option));
     for (size_t j = 0; j < i; ++j)
       if (clash(outputs[j]))
         throw CommandError(Exit::Usage, fmt::format("{} {}: {} writes this file: expected another name",
-                                                    option, path, outputs[j].option));
+                                                    output.option, output.path, outputs[j].option));
   }
 }
 
 void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {
   refuse_clashes(outputs, inputs);
-  for (const auto& [option, path] : outputs)
-    if (!path.empty()) with_exit(Exit::Internal, [&] { AtomicFile(path, option); });
+  for (const NamedFile& output : outputs)
+    if (!output.path.empty()) with_exit(Exit::Internal, [&] { AtomicFile(output.path, output.option); });
 }
 
 }  // namespace normscope::cli

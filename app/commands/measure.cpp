@@ -145,7 +145,7 @@ Exit measure(const MeasureOptions& options) {
   for (const auto& [name, function] : measurements()) {
     if (name != options.what) continue;
     const Table table = with_exit(options.without.empty() ? Exit::Input : Exit::Usage,
-                                  [&] { return function(*run, options); });
+                                  [&, measured = function] { return measured(*run, options); });
     if (options.json) {
       json result = table.to_json();
       result["what"] = name;

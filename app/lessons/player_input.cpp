@@ -98,7 +98,11 @@ void Player::draw_cards(Ui& ui, Rect rect) {
 
 bool Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value, const SliderRange& range,
                          std::string_view help) {
-  const auto& [low, high, step, values, unit] = range;
+  // Names of their own, not a structured binding: Clang before 16 captures none of those in a lambda.
+  const double low = range.low;
+  const double high = range.high;
+  const double step = range.step;
+  const auto& values = range.values;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const Rect track{rect.x + 10, rect.y + 8, rect.w - 20, 6};
@@ -141,7 +145,7 @@ bool Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value
     free_from = at + half + 4;
     p.text_in({at - 40, track.y + 20, 80, 16}, tick, t.ink3, text, Align::Centre);
   }
-  if (h.held) ui.tooltip(ui::number(value, 4) + (unit.empty() ? "" : " " + unit));
+  if (h.held) ui.tooltip(ui::number(value, 4) + (range.unit.empty() ? "" : " " + range.unit));
   return h.pressed || h.clicked || h.held || h.arrow_x || h.arrow_y;
 }
 

@@ -1,12 +1,13 @@
 // Strict UTF-8 and the character vocabulary. See vocabulary.h.
 #include "engine/data/vocabulary.h"
 
+#include <algorithm>
+
 #include "engine/core/error.h"
 
 namespace normscope {
 namespace {
 
-constexpr uint32_t kCodePoints = 0x110000;
 constexpr uint16_t kAbsent = 0xffff;
 
 bool is_continuation(unsigned char byte) { return (byte & 0xc0) == 0x80; }
@@ -66,13 +67,16 @@ void append_utf8(char32_t c, std::string& out) {
 }
 
 Vocabulary Vocabulary::from_text(std::string_view text) {
-  std::vector<bool> present(kCodePoints);
-  int32_t distinct = 0;
+  Vocabulary vocabulary;
+  std::vector<char32_t>& symbols = vocabulary.symbols_;
+  std::vector<uint16_t>& token_of = vocabulary.token_of_;  // as long as the largest character needs
   for (size_t offset = 0; offset < text.size();) {
     const CodePoint point = require_code_point(text, offset);
-    if (!present[point.value]) {
-      present[point.value] = true;
-      if (++distinct > kMaxSymbols) {
+    if (point.value >= token_of.size()) token_of.resize(point.value + 1, kAbsent);
+    if (token_of[point.value] == kAbsent) {
+      token_of[point.value] = 0;  // its place is known when all are sorted
+      symbols.push_back(point.value);
+      if (symbols.size() > static_cast<size_t>(kMaxSymbols)) {
         fail("text",
              "more than {} different characters (by byte {}): expected an alphabetic text, or transliterate "
              "it",
@@ -81,13 +85,9 @@ Vocabulary Vocabulary::from_text(std::string_view text) {
     }
     offset += static_cast<size_t>(point.bytes);
   }
-  Vocabulary vocabulary;
-  vocabulary.token_of_.assign(kCodePoints, kAbsent);
-  for (char32_t c = 0; c < kCodePoints; ++c) {
-    if (!present[c]) continue;
-    vocabulary.token_of_[c] = static_cast<uint16_t>(vocabulary.symbols_.size());
-    vocabulary.symbols_.push_back(c);
-  }
+  std::sort(symbols.begin(), symbols.end());
+  for (size_t token = 0; token < symbols.size(); ++token)
+    token_of[symbols[token]] = static_cast<uint16_t>(token);
   return vocabulary;
 }
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -52,7 +53,7 @@ class Mutator {
     const double value = kEdges[below(std::size(kEdges))];
     if (below(8) == 0) return std::numeric_limits<int64_t>::max() - static_cast<int64_t>(below(2));
     if (below(8) == 0) return std::numeric_limits<int64_t>::min();
-    if (value == static_cast<double>(static_cast<int64_t>(value)) && below(4) != 0)
+    if (std::abs(value) < 1e18 && value == std::floor(value) && below(4) != 0)
       return static_cast<int64_t>(value);
     return value;
   }
