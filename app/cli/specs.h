@@ -11,6 +11,9 @@
 
 namespace normscope::cli {
 
+/// What learns data that the command line names alone.
+inline constexpr const char* kUsualPreset = "pre";
+
 /// The runs of a configuration file, or the three of the default comparison (letters A, B, C).
 /// Throws CommandError(usage); a missing configuration file is one too.
 std::vector<ConfigRun> runs_of(const std::string& config);

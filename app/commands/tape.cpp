@@ -27,13 +27,10 @@ struct TapeOptions {
   bool json = false;
 };
 
-/// What is shown when no run is named: the one that train takes for data alone.
-constexpr const char* kUsualPreset = "pre";
-
-std::vector<ConfigRun> runs_of(const TapeOptions& options) {
+std::vector<ConfigRun> chosen_runs(const TapeOptions& options) {
   std::vector<ConfigRun> runs;
   if (!options.config.empty())
-    runs = cli::runs_of(options.config);
+    runs = runs_of(options.config);
   else if (options.runs.empty())
     runs.push_back(
         {'A',
@@ -137,7 +134,7 @@ json to_json(const Listing& all) {
 
 Exit tape(const TapeOptions& options) {
   json runs = json::array();
-  for (const ConfigRun& run : runs_of(options)) {
+  for (const ConfigRun& run : chosen_runs(options)) {
     const Listing listing = listing_of(run.spec, options.program);
     const std::string name = run.spec.name.empty() ? default_name(run.spec) : run.spec.name;
     if (!options.json) {

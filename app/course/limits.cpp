@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 namespace fs = std::filesystem;
-using Kind = LimitSetting::Kind;
+using LimitKind = LimitSetting::Kind;
 
 // ---- what a measure needs
 
@@ -185,13 +185,13 @@ std::map<std::string, double> one_seed(const Lesson& lesson, uint64_t seed, RunS
 
 std::string LimitSetting::name() const {
   switch (kind) {
-    case Kind::Width:
+    case LimitKind::Width:
       return fmt::format("width {}", by);
-    case Kind::Depth:
+    case LimitKind::Depth:
       return fmt::format("depth × {}", by);
-    case Kind::Steps:
+    case LimitKind::Steps:
       return fmt::format("steps × {}", by);
-    case Kind::Text:
+    case LimitKind::Text:
       break;
   }
   return "another text";
@@ -200,21 +200,21 @@ std::string LimitSetting::name() const {
 std::vector<LimitSetting> limit_settings(const Lesson& lesson, const std::string& text) {
   const Lesson effect = effect_of(lesson);
   std::vector<LimitSetting> all{
-      {Kind::Width, 32, {}}, {Kind::Width, 128, {}}, {Kind::Depth, 0.5, {}}, {Kind::Depth, 2, {}}};
+      {LimitKind::Width, 32, {}}, {LimitKind::Width, 128, {}}, {LimitKind::Depth, 0.5, {}}, {LimitKind::Depth, 2, {}}};
   if (std::any_of(effect.curves.begin(), effect.curves.end(), is_trained))
-    all.push_back({Kind::Steps, 5, {}});
+    all.push_back({LimitKind::Steps, 5, {}});
   if (!text.empty() && std::any_of(effect.curves.begin(), effect.curves.end(), reads_text))
-    all.push_back({Kind::Text, 1, text});
+    all.push_back({LimitKind::Text, 1, text});
   return all;
 }
 
 Lesson in_setting(const Lesson& lesson, const LimitSetting& setting) {
   Lesson changed = effect_of(lesson);
-  if (setting.kind == Kind::Depth) change_depth(changed, setting.by);
-  if (setting.kind == Kind::Steps) change_steps(changed, setting.by);
-  if (setting.kind == Kind::Text) change_text(changed, setting.text);
+  if (setting.kind == LimitKind::Depth) change_depth(changed, setting.by);
+  if (setting.kind == LimitKind::Steps) change_steps(changed, setting.by);
+  if (setting.kind == LimitKind::Text) change_text(changed, setting.text);
   for (LessonRun& run : changed.runs) {
-    if (setting.kind == Kind::Width) change_width(run.spec, setting.by);
+    if (setting.kind == LimitKind::Width) change_width(run.spec, setting.by);
     complete(run.spec);
     validate(run.spec);
   }

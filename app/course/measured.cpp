@@ -36,11 +36,11 @@ json rounded(const std::vector<double>& values) {
 }
 
 constexpr size_t kMost = 1000, kMostPoints = 100'000, kMostRows = 1024, kLongestText = 100'000;
-constexpr std::string_view kNever[] = {"never"};
+constexpr std::string_view kNeverWord[] = {"never"};
 
 double number(const InputValue& j) {
   if (j.is_null()) return std::numeric_limits<double>::quiet_NaN();
-  if (j.is_text()) return j.choice(kNever), std::numeric_limits<double>::infinity();
+  if (j.is_text()) return j.choice(kNeverWord), std::numeric_limits<double>::infinity();
   return j.number(-1e300, 1e300);
 }
 std::vector<double> numbers(const InputValue& j, size_t least, size_t most) {

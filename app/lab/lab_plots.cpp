@@ -48,9 +48,9 @@ float own_height(const std::vector<const Panel*>& panels, const Panel& panel, fl
 }
 
 // The gap below the n-th panel of a column that a hand can drag.
-std::optional<Gap> gap_below(Column column, size_t index) {
+std::optional<Gap> gap_below(PanelColumn column, size_t index) {
   if (index > 1) return {};
-  if (column == Column::Time) return index == 0 ? Gap::Loss : Gap::Rate;
+  if (column == PanelColumn::Time) return index == 0 ? Gap::Loss : Gap::Rate;
   return index == 0 ? Gap::First : Gap::Second;
 }
 
@@ -72,7 +72,7 @@ CellOptions LabScreen::cell_options(const Panel& panel) {
   return options;
 }
 
-void LabScreen::draw_column(Frame& f, Rect column, Column which) {
+void LabScreen::draw_column(Frame& f, Rect column, PanelColumn which) {
   const std::vector<const Panel*> panels = panels_of(which, f.size);
   const float height = column.h - space::gap * static_cast<float>(panels.size() - 1);
   for (size_t i = 0; i < panels.size(); ++i) {

@@ -79,8 +79,8 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
       draw_left(f, rest.take_left(split(ui, splits_, Gap::Left, rest, left), bars.gap));
       const SplitRange middle{std::round(std::max(0.391f * width, kTime)), kTime, rest.w - bars.gap - kDepth};
       const Rect time = rest.take_left(split(ui, splits_, Gap::Time, rest, middle), bars.gap);
-      draw_column(f, time, Column::Time);
-      draw_column(f, rest, Column::Depth);
+      draw_column(f, time, PanelColumn::Time);
+      draw_column(f, rest, PanelColumn::Depth);
     }
   }
   transport_.fork_source = shown_run(diagram_, view);

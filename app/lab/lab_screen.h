@@ -63,7 +63,7 @@ class LabScreen {
   void draw_settings_panel(Frame&, const ui::Rect&, bool switched);
   void draw_switch(Frame&, const ui::Rect& head);
   // The panels of a column, one below the other, by their places in the table.
-  void draw_column(Frame&, ui::Rect, Column);
+  void draw_column(Frame&, ui::Rect, PanelColumn);
   void draw_panel(Frame&, const Panel&, const ui::Rect&);
   void draw_steps(Frame&, const Panel&, const ui::Rect&);
   void draw_strips(Frame&, const Panel&, const ui::Rect&, bool with_panel);

@@ -37,7 +37,7 @@ constexpr PanelControl kDependencyControls[] = {{"/batch", "dependency plot: who
 constexpr std::array kPanels{
     Panel{.id = "plot/loss",
           .form = Form::Steps,
-          .place = {.column = Column::Time, .row = 1, .least = 243, .share = 0.516f, .above_tabs = true},
+          .place = {.column = PanelColumn::Time, .row = 1, .least = 243, .share = 0.516f, .above_tabs = true},
           .title = "Loss",
           .question = "how well does it foresee the text?",
           .brief = "how well does it foresee?",
@@ -52,7 +52,7 @@ constexpr std::array kPanels{
           .plots = one<loss_plot>},
     Panel{.id = "plot/gradient-by-layer",
           .form = Form::Layers,
-          .place = {.column = Column::Depth,
+          .place = {.column = PanelColumn::Depth,
                     .row = 1,
                     .least = 208,
                     .share = 0.357f,
@@ -65,7 +65,7 @@ constexpr std::array kPanels{
     Panel{.id = "plot/gradient-over-time",
           .form = Form::Strips,
           .place =
-              {.column = Column::Time, .row = 3, .least = 228, .share = 0.484f, .tab = "Gradient over time"},
+              {.column = PanelColumn::Time, .row = 3, .least = 228, .share = 0.484f, .tab = "Gradient over time"},
           .help = "A line a layer.",
           .words = "vanishing backpropagation",
           .metric = Metric::Gradient,
@@ -75,7 +75,7 @@ constexpr std::array kPanels{
           .plots = over_time_plots},
     Panel{.id = "plot/hidden-norm",
           .form = Form::Layers,
-          .place = {.column = Column::Depth,
+          .place = {.column = PanelColumn::Depth,
                     .row = 2,
                     .least = 189,
                     .share = 0.323f,
@@ -89,7 +89,7 @@ constexpr std::array kPanels{
     Panel{
         .id = "plot/rate",
         .form = Form::Steps,
-        .place = {.column = Column::Time,
+        .place = {.column = PanelColumn::Time,
                   .row = 2,
                   .least = 112,
                   .share = 0.167f,
@@ -110,7 +110,7 @@ constexpr std::array kPanels{
         .plots = one<rate_plot>},
     Panel{.id = "plot/dependency",
           .form = Form::Triangles,
-          .place = {.column = Column::Depth, .row = 3, .least = 186, .share = 0.32f, .tab = "β²"},
+          .place = {.column = PanelColumn::Depth, .row = 3, .least = 186, .share = 0.32f, .tab = "β²"},
           .title = "Residual dependency β²",
           .question = "whom does each layer lean on?",
           .brief = "who leans on whom?",
@@ -174,10 +174,10 @@ const PanelControl* panel_control(std::string_view control) {
 bool stands_in(const Panel& panel, Size size) {
   const Place& place = panel.place;
   if (size == Size::Compact) return place.above_tabs || *place.tab;
-  return place.column != Column::None && (size == Size::Full || place.medium);
+  return place.column != PanelColumn::None && (size == Size::Full || place.medium);
 }
 
-std::vector<const Panel*> panels_of(Column column, Size size) {
+std::vector<const Panel*> panels_of(PanelColumn column, Size size) {
   std::vector<const Panel*> list;
   for (const Panel& panel : kPanels)
     if (panel.place.column == column && stands_in(panel, size)) list.push_back(&panel);

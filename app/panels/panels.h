@@ -26,10 +26,10 @@ enum class Form : uint8_t {
   Triangles  // a heat map a run
 };
 
-enum class Column : uint8_t { None, Time, Depth };
+enum class PanelColumn : uint8_t { None, Time, Depth };
 
 struct Place {
-  Column column = Column::None;  // of the full and the medium layout
+  PanelColumn column = PanelColumn::None;  // of the full and the medium layout
   int row = 0;                   // in it, from the top
   bool medium = true;            // false: the medium layout has no room for it
   float least = 0;               // logical px of height
@@ -78,7 +78,7 @@ const Panel* panel_of(std::string_view control);
 const PanelControl* panel_control(std::string_view control);
 bool stands_in(const Panel&, Size);
 // The panels of a column, from the top.
-std::vector<const Panel*> panels_of(Column, Size);
+std::vector<const Panel*> panels_of(PanelColumn, Size);
 // Those of the compact layout's tabs, and the one above them.
 std::vector<const Panel*> tab_panels();
 const Panel& panel_above_tabs();

@@ -14,9 +14,6 @@ namespace {
 
 using namespace plot;
 
-std::string letter_of(const RunView& run) { return std::string(1, run.letter); }
-int colour_of(const RunView& run) { return run.letter - 'A'; }
-
 // "Post-LN, warm-up 200" -> "Post-LN", "warm-up 200".
 std::vector<std::string> parts_of(const std::string& name) {
   std::vector<std::string> parts;

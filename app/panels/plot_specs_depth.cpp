@@ -14,10 +14,6 @@ namespace {
 using namespace plot;
 using Series = plot::Series;  // not the history's
 
-std::string letter_of(const RunView& run) { return std::string(1, run.letter); }
-int colour_of(const RunView& run) { return run.letter - 'A'; }
-bool usable(float v) { return std::isfinite(v) && v > 0; }
-
 int most_layers(const LabView& view) {
   int layers = 1;
   for (const RunView& run : view.runs)

@@ -14,9 +14,6 @@ namespace {
 using namespace plot;
 using Series = plot::Series;  // not the history's
 
-std::string letter_of(const RunView& run) { return std::string(1, run.letter); }
-int colour_of(const RunView& run) { return run.letter - 'A'; }
-
 struct Best {
   const RunView* run = nullptr;
   double value = 0;

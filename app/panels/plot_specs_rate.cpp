@@ -13,9 +13,6 @@ using namespace plot;
 
 namespace {
 
-std::string letter_of(const RunView& run) { return std::string(1, run.letter); }
-int colour_of(const RunView& run) { return run.letter - 'A'; }
-
 Schedule schedule_of(const RunView& run, size_t index, const PlotOptions& options) {
   Schedule schedule = run.spec->train.schedule;
   if (options.drag_rate) schedule.peak = static_cast<float>(*options.drag_rate);

@@ -17,11 +17,7 @@ using Series = plot::Series;  // not the history's
 
 namespace {
 
-std::string letter_of(const RunView& run) { return std::string(1, run.letter); }
-int colour_of(const RunView& run) { return run.letter - 'A'; }
 constexpr int kEarly = 10;  // steps until which runs can still be compared with where they began
-
-bool usable(float v) { return std::isfinite(v) && v > 0; }
 
 // The one stack that a run has, or of an encoder-decoder the one asked for.
 theory::Question question_of(const LabView& view, const RunView& run, theory::Subject subject, Side side) {

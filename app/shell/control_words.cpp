@@ -18,11 +18,11 @@ namespace {
 
 using Parts = std::vector<std::string>;
 
-struct Words {
+struct ControlWords {
   std::string_view name, words;
 };
 
-constexpr Words kWhole[] = {
+constexpr ControlWords kWhole[] = {
     {"app/tab/lab", "Lab"},
     {"app/tab/lessons", "Lessons"},
     {"app/help", "hands and keys"},
@@ -56,7 +56,7 @@ constexpr Words kWhole[] = {
 };
 
 // Parts of a name that are no words of their own.
-constexpr Words kParts[] = {
+constexpr ControlWords kParts[] = {
     {"attn", "attention"},        {"ffn", "feed-forward"},
     {"cross", "cross-attention"}, {"before", "norm before"},
     {"after", "norm after"},      {"trunk", "norm on the stream"},
@@ -65,9 +65,9 @@ constexpr Words kParts[] = {
 };
 
 template <size_t N>
-std::string_view find(const Words (&table)[N], std::string_view name) {
+std::string_view find(const ControlWords (&table)[N], std::string_view name) {
   const auto at =
-      std::find_if(std::begin(table), std::end(table), [&](const Words& w) { return w.name == name; });
+      std::find_if(std::begin(table), std::end(table), [&](const ControlWords& w) { return w.name == name; });
   return at == std::end(table) ? std::string_view{} : at->words;
 }
 

@@ -19,16 +19,16 @@ namespace {
 using namespace ui;
 namespace fs = std::filesystem;
 
-constexpr const char* kPopup = "app/file";
-constexpr const char* kField = "app/file/path";
+constexpr const char* kFilePopup = "app/file";
+constexpr const char* kPathField = "app/file/path";
 constexpr int kRows = 8;  // that are seen at a time
 constexpr float kRow = 24;
 constexpr double kTwice = 0.4;  // seconds between the clicks of a double click
 
-struct Words {
+struct PromptWords {
   const char *title, *go, *first, *second;
 };
-constexpr Words kWords[] = {
+constexpr PromptWords kWords[] = {
     {"Save the runs", "Save", "Holds no weights: opened again, the runs train anew from step 0, bit for bit.",
      "Settings, edits and forks as .toml."},
     {"Open a file", "Open",
@@ -92,8 +92,8 @@ std::vector<Row> rows_of(FilePrompt& prompt, const FileSurroundings& around) {
 
 void set_path(Ui& ui, FilePrompt& prompt, std::string path) {
   prompt.path = std::move(path), prompt.says.clear(), prompt.again.clear();
-  const bool typing = ui.edit().name == kField;
-  ui.edit() = {kField, prompt.path, !typing, true, true};
+  const bool typing = ui.edit().name == kPathField;
+  ui.edit() = {kPathField, prompt.path, !typing, true, true};
 }
 
 // As far as all names go that begin with what is typed; the marked one as a whole.
@@ -132,7 +132,7 @@ void keys(Ui& ui, FilePrompt& prompt, const std::vector<Row>& rows) {
   const int before = prompt.selected;
   if (ImGui::IsKeyPressed(ImGuiKey_DownArrow)) prompt.selected = std::min(prompt.selected + 1, count - 1);
   if (ImGui::IsKeyPressed(ImGuiKey_UpArrow)) prompt.selected = std::max(prompt.selected - 1, -1);
-  if (ImGui::IsKeyPressed(ImGuiKey_Tab, false) && ui.edit().name == kField) {
+  if (ImGui::IsKeyPressed(ImGuiKey_Tab, false) && ui.edit().name == kPathField) {
     const std::string path = completed(prompt, rows);
     if (path != prompt.path) set_path(ui, prompt, path), prompt.selected = -1;
   }
@@ -217,8 +217,8 @@ void ask_for_file(Ui& ui, FilePrompt& prompt, FilePurpose purpose, const std::st
   prompt.says.clear(), prompt.again.clear();
   prompt.done = false, prompt.selected = -1, prompt.first = 0;
   prompt.folder.forget(), prompt.look.forget();  // the disk may hold something else now
-  ui.open_popup(kPopup);
-  ui.edit() = {kField, path, true, true};
+  ui.open_popup(kFilePopup);
+  ui.edit() = {kPathField, path, true, true};
 }
 
 void refuse(FilePrompt& prompt, const std::string& why, const std::string& path, bool again) {
@@ -235,22 +235,22 @@ void enter_folder(Ui& ui, FilePrompt& prompt, std::string folder) {
 }
 
 std::optional<FileChoice> draw_file_prompt(Ui& ui, FilePrompt& prompt, const FileSurroundings& around) {
-  if (!ui.popup_open(kPopup)) return {};
+  if (!ui.popup_open(kFilePopup)) return {};
   const float width = 560;
   const Rect box{(ui.size().x - width) / 2, 60, width, 130 + kRow * kRows + 34};
-  if (!ui.begin_popup(kPopup, box)) return {};
+  if (!ui.begin_popup(kFilePopup, box)) return {};
   Rect rest = box.inset(16, 12);
   Painter& p = ui.paint();
-  const Words& words = kWords[static_cast<size_t>(prompt.purpose)];
+  const PromptWords& words = kWords[static_cast<size_t>(prompt.purpose)];
   p.text_in(rest.take_top(20, 6), {Face::Bold, type::title}, ui.theme().ink, words.title);
   Rect line = rest.take_top(28, 8);
   ButtonOptions look;
   look.style = {Face::Bold, type::body};
   const bool pressed = button(ui, "app/file/go", line.take_right(72, 8), words.go, "As Enter does.", look);
   const std::string before = prompt.path;
-  text_field(ui, kField, line, "a name or a path; Tab completes it", prompt.path,
+  text_field(ui, kPathField, line, "a name or a path; Tab completes it", prompt.path,
              "A path, absolute or from the folder that the program was started in.");
-  if (ui.edit().name == kField) ui.edit().tab = true;
+  if (ui.edit().name == kPathField) ui.edit().tab = true;
   if (prompt.path != before)
     prompt.selected = -1, prompt.first = 0, prompt.says.clear(), prompt.again.clear();
   const std::vector<Row> rows = rows_of(prompt, around);
@@ -270,7 +270,7 @@ std::optional<FileChoice> draw_file_prompt(Ui& ui, FilePrompt& prompt, const Fil
     ui.edit() = {};
     ui.close_popup();
   } else if (ui.edit().name.empty() && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
-    ui.edit() = {kField, prompt.path, true, true, true};  // Enter, a click on a row: go on typing
+    ui.edit() = {kPathField, prompt.path, true, true, true};  // Enter, a click on a row: go on typing
   }
   ui.end_popup();
   return chosen;

@@ -13,7 +13,7 @@
 namespace normscope::shell {
 namespace {
 
-constexpr const char* kPopup = "app/opener";
+constexpr const char* kGamePopup = "app/opener";
 constexpr const char* kGuess = "app/opener/guess";
 constexpr int kGiven = 14;
 constexpr double kRare = 1e-6;  // a letter that the training text does not have
@@ -106,7 +106,7 @@ bool draw_game(ui::Ui& ui, GuessingGame& state, const LabView& view) {
   state.lesson = false;
   const Theme& t = ui.theme();
   const Rect box{(ui.size().x - 480) / 2, (ui.size().y - 210) / 2, 480, 210};
-  if (!ui.begin_popup(kPopup, box)) {
+  if (!ui.begin_popup(kGamePopup, box)) {
     state.open = false;
     if (ui.edit().name == kGuess) ui.edit() = {};
     return true;
@@ -143,7 +143,7 @@ bool draw_game(ui::Ui& ui, GuessingGame& state, const LabView& view) {
     state.lesson = true;
   if (close || state.lesson || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ui.edit() = {}, ui.close_popup();
   ui.end_popup();
-  if (ui.popup_open(kPopup)) return false;
+  if (ui.popup_open(kGamePopup)) return false;
   state.open = false;
   return true;
 }

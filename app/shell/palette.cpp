@@ -16,8 +16,8 @@
 namespace normscope::shell {
 namespace {
 
-constexpr const char* kPopup = "app/palette";
-constexpr const char* kField = "app/palette/query";
+constexpr const char* kPalettePopup = "app/palette";
+constexpr const char* kQueryField = "app/palette/query";
 constexpr int kShown = 10;
 
 std::string lower(std::string_view text) {
@@ -58,7 +58,7 @@ int word_score(const std::string& word, const std::string& title, const std::str
 }
 
 bool is_own(std::string_view name) {
-  return name.starts_with(kPopup) || name == "app/search" || name.starts_with("term/");
+  return name.starts_with(kPalettePopup) || name == "app/search" || name.starts_with("term/");
 }
 
 }  // namespace
@@ -162,8 +162,8 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
 void open_palette(ui::Ui& ui, PaletteState& state) {
   state.query.clear();
   state.selected = 0;
-  ui.open_popup(kPopup);
-  ui.edit() = {kField, "", true};
+  ui.open_popup(kPalettePopup);
+  ui.edit() = {kQueryField, "", true};
 }
 
 namespace {
@@ -219,15 +219,15 @@ std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state,
                                         const std::string& no_cuda) {
   using namespace ui;
   press_pending(ui, state);
-  if (!ui.popup_open(kPopup)) return {};
+  if (!ui.popup_open(kPalettePopup)) return {};
   const std::vector<PaletteItem> items = palette_items(ui, elsewhere(), no_cuda);
   const float row_h = 26, width = 460;
   const Rect box{(ui.size().x - width) / 2, 60, width, 50 + row_h * kShown + 46};
-  if (!ui.begin_popup(kPopup, box)) return {};
+  if (!ui.begin_popup(kPalettePopup, box)) return {};
   Rect rest = box.inset(10, 10);
   const std::string before = state.query;
   const bool committed =
-      text_field(ui, kField, rest.take_top(28, 8), "Find a control or command", state.query,
+      text_field(ui, kQueryField, rest.take_top(28, 8), "Find a control or command", state.query,
                  "A few letters of a control, a command or a term; Enter runs the marked one.");
   if (state.query != before) state.selected = 0;
   const auto found = matches(state.query, items);
@@ -252,13 +252,13 @@ std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state,
   draw_help(ui, foot, help);
   const bool enter =
       ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);
-  if (!chosen && enter && count && (committed || ui.edit().name != kField))
+  if (!chosen && enter && count && (committed || ui.edit().name != kQueryField))
     chosen = *found[static_cast<size_t>(state.selected)];
   if (chosen || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) {
     ui.edit() = {};
     ui.close_popup();
   } else if (ui.edit().name.empty() && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
-    ui.edit() = {kField, state.query, true};  // Enter on nothing, a click beside: go on typing
+    ui.edit() = {kQueryField, state.query, true};  // Enter on nothing, a click beside: go on typing
   }
   ui.end_popup();
   if (chosen && !chosen->control.empty()) state.pending = chosen->control, state.wait = 0;

@@ -7,13 +7,13 @@
 namespace normscope::ui {
 namespace {
 
-struct Box {
+struct BoxStyle {
   Colour fill, border, ink;
   float border_width = 1;
 };
 
-Box button_box(const Theme& t, const ButtonOptions& o, const Hit& h) {
-  Box b{t.panel, t.strong, t.ink};
+BoxStyle button_box(const Theme& t, const ButtonOptions& o, const Hit& h) {
+  BoxStyle b{t.panel, t.strong, t.ink};
   if (o.primary) {
     b = {h.held      ? mix(t.accent, t.on_accent, 0.12f)
          : h.hovered ? mix(t.accent, rgb(0xFFFFFF), 0.25f)
@@ -31,7 +31,7 @@ Box button_box(const Theme& t, const ButtonOptions& o, const Hit& h) {
 }
 
 Hit button_frame(Ui& ui, std::string_view name, const Rect& r, std::string_view value, std::string_view help,
-                 const ButtonOptions& o, Box& box) {
+                 const ButtonOptions& o, BoxStyle& box) {
   HitOptions options;
   options.enabled = o.enabled;
   options.radius = radius::button;
@@ -46,7 +46,7 @@ Hit button_frame(Ui& ui, std::string_view name, const Rect& r, std::string_view 
 
 bool button(Ui& ui, std::string_view name, const Rect& r, std::string_view label, std::string_view help,
             const ButtonOptions& o) {
-  Box box;
+  BoxStyle box;
   Hit h = button_frame(ui, name, r, label, help, o, box);
   Rect inner = r.inset(8, 0);
   if (o.icon != Icon::None) {
@@ -64,7 +64,7 @@ bool button(Ui& ui, std::string_view name, const Rect& r, std::string_view label
 
 bool icon_button(Ui& ui, std::string_view name, const Rect& r, Icon icon, std::string_view help,
                  const ButtonOptions& o, std::string_view value) {
-  Box box;
+  BoxStyle box;
   Hit h = button_frame(ui, name, r, value, help, o, box);
   draw_icon(ui.paint(), icon, r.centre(), std::min(r.w, r.h) * (o.primary ? 0.46f : 0.52f), box.ink);
   return h.clicked;

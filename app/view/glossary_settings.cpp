@@ -5,7 +5,7 @@
 namespace normscope::shell {
 namespace {
 
-constexpr Term kTerms[] = {
+constexpr Term kSettingTerms[] = {
     {"layer", "layer",
      "Attention followed by a feed-forward network, each with its way back to the stream. More layers "
      "compute more in turn and are harder to train.",
@@ -207,6 +207,6 @@ constexpr Term kTerms[] = {
 
 }  // namespace
 
-std::span<const Term> glossary_of_settings() { return kTerms; }
+std::span<const Term> glossary_of_settings() { return kSettingTerms; }
 
 }  // namespace normscope::shell

@@ -113,6 +113,11 @@ bool has_both(const RunView& run);
 bool any_both(const LabView& view);
 // The decoder (or the only stack), then the encoder where there is one beside it.
 std::vector<Side> sides_of(const RunView& run);
+// A run in a plot: its name in the legend, its place among the colours.
+inline std::string letter_of(const RunView& run) { return std::string(1, run.letter); }
+inline int colour_of(const RunView& run) { return run.letter - 'A'; }
+// What a logarithmic axis can show.
+inline bool usable(float v) { return std::isfinite(v) && v > 0; }
 const char* side_word(Side side);  // "decoder", "encoder"
 // The run with this letter, or -1.
 int find_run(const LabView& view, char letter);

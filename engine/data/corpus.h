@@ -18,5 +18,7 @@ const Grammar& corpus_grammar();
 
 // The first `length` letters of the endless text of `seed`.
 std::string corpus_text(uint64_t seed, size_t length);
+// What the tasks on the built-in text take of it.
+inline constexpr size_t kCorpusLetters = 2'000'000;
 
 }  // namespace normscope

@@ -10,7 +10,7 @@
 namespace normscope {
 namespace {
 
-constexpr const char* kColumns = "label<TAB>text";
+constexpr const char* kLabelColumns = "label<TAB>text";
 
 }  // namespace
 
@@ -97,9 +97,9 @@ std::string LabelsTask::decode(std::span<const int32_t> tokens) const { return d
 
 std::shared_ptr<const Task> make_labels_task(const DataSpec& spec) {
   if (spec.labels_path.empty())
-    fail("data", "the task \"labels\" needs a file: give one of lines {}", kColumns);
-  std::vector<TsvRow> train = read_tsv(spec.labels_path, kColumns), valid;
-  if (!spec.valid_path.empty()) valid = read_tsv(spec.valid_path, kColumns);
+    fail("data", "the task \"labels\" needs a file: give one of lines {}", kLabelColumns);
+  std::vector<TsvRow> train = read_tsv(spec.labels_path, kLabelColumns), valid;
+  if (!spec.valid_path.empty()) valid = read_tsv(spec.valid_path, kLabelColumns);
   return std::make_shared<LabelsTask>(std::move(train), std::move(valid), spec.labels_path, spec.context);
 }
 

@@ -12,9 +12,6 @@
 namespace normscope {
 namespace {
 
-constexpr size_t kCorpusLetters = 2'000'000;
-constexpr size_t kWindowsPerSplit = 4;
-
 class MaskedTask final : public Task {
  public:
   MaskedTask(std::string text, std::string name) : text_(std::move(text)), name_(std::move(name)) {
@@ -41,7 +38,7 @@ class MaskedTask final : public Task {
 
   void require_context(int32_t T) const override {
     if (T < 2) fail("data " + name_, "context {}: expected at least 2, a mark and a symbol", T);
-    const size_t needed = kWindowsPerSplit * static_cast<size_t>(T);
+    const size_t needed = TextSource::kWindowsPerSplit * static_cast<size_t>(T);
     if (text_.size() - train_size_ < needed)
       fail("data " + name_, "{} bytes are too few for a context of {}: expected at least {}", text_.size(), T,
            10 * needed);

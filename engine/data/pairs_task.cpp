@@ -10,7 +10,7 @@
 namespace normscope {
 namespace {
 
-constexpr const char* kColumns = "source<TAB>target";
+constexpr const char* kPairColumns = "source<TAB>target";
 
 int32_t rows_of(int32_t length, int32_t B, int32_t T) {
   return static_cast<int32_t>(std::max<int64_t>(1, int64_t{B} * T / length));
@@ -172,9 +172,9 @@ void PairsTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32
 
 std::shared_ptr<const Task> make_pairs_task(const DataSpec& spec) {
   if (spec.pairs_path.empty())
-    fail("data", "the task \"pairs\" needs a file: give one of lines {}", kColumns);
-  std::vector<TsvRow> train = read_tsv(spec.pairs_path, kColumns), valid;
-  if (!spec.valid_path.empty()) valid = read_tsv(spec.valid_path, kColumns);
+    fail("data", "the task \"pairs\" needs a file: give one of lines {}", kPairColumns);
+  std::vector<TsvRow> train = read_tsv(spec.pairs_path, kPairColumns), valid;
+  if (!spec.valid_path.empty()) valid = read_tsv(spec.valid_path, kPairColumns);
   const auto pieces = [&] {
     std::error_code error;
     if (!spec.tokenizer_path.empty() && std::filesystem::exists(spec.tokenizer_path, error))

@@ -17,8 +17,6 @@
 namespace normscope {
 namespace {
 
-constexpr size_t kCorpusLetters = 2'000'000;
-
 class TextTask final : public Task {
  public:
   TextTask(TextSource source, std::string unit) : source_(std::move(source)), unit_(std::move(unit)) {

@@ -12,8 +12,6 @@ namespace {
 
 static_assert(TextSource::kMaxBytes == input::kText.limit);
 
-constexpr size_t kWindowsPerSplit = 4;
-
 void refuse_binary(std::string_view text, const std::string& where) {
   if (text.empty()) fail(where, "is empty: expected a UTF-8 text");
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {

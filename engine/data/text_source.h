@@ -24,6 +24,7 @@ uint64_t hash_bytes(std::string_view bytes, uint64_t start = 0xcbf29ce484222325u
 class TextSource {
  public:
   static constexpr size_t kMaxBytes = 50'000'000;
+  static constexpr size_t kWindowsPerSplit = 4;  // of the context's length, or the text is too short
 
   // `name` begins the error messages (a file name, or what the text is). Throws Error if the text is empty,
   // not UTF-8, holds NUL bytes, or has one character only.

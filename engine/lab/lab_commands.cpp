@@ -13,7 +13,6 @@
 namespace normscope {
 namespace {
 
-constexpr size_t kMostRuns = 4;
 
 // A comparison is about one set of data and one seed.
 bool is_shared(std::string_view key) { return key.starts_with("data.") || key == "run.seed"; }

@@ -25,9 +25,9 @@ using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr const char* kFormat = "normscope session 1";
-constexpr const char* kWhere = "session";
+constexpr const char* kSession = "session";
 
-constexpr size_t kMostRuns = 4, kMostStashed = 64, kMostKeyframes = 64;
+constexpr size_t kMostStashed = 64, kMostKeyframes = 64;
 constexpr size_t kMostFiles = 100'000, kLongestName = 255, kLongestSidecar = 32'000'000;
 constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
 constexpr std::string_view kPlaces[] = {"run", "undo", "redo", "parked"};
@@ -76,7 +76,7 @@ void remove_others(const fs::path& folder, const std::set<std::string>& used) {
 }  // namespace
 
 SavedSession parse_session(std::string_view json, const std::string& name) {
-  const InputValue root = InputValue::parse(json, fmt::format("{} {}", kWhere, name));
+  const InputValue root = InputValue::parse(json, fmt::format("{} {}", kSession, name));
   constexpr std::string_view kFormats[] = {kFormat};
   root.at("format").choice(kFormats);
   SavedSession session;
@@ -108,7 +108,7 @@ int64_t session_generation(const std::string& folder) {
 
 void SessionWriter::write(const SessionImage& image) {
   const fs::path folder = folder_;
-  make_folder(folder_, Access::Own, kWhere);
+  make_folder(folder_, Access::Own, kSession);
   std::set<std::string> used;
   std::erase_if(keyframes_, [](const auto& known) { return known.first.expired(); });
   const auto keyframe_file = [&](const SessionImage::Entry& entry, const auto& frame) {
@@ -144,7 +144,7 @@ void SessionWriter::write(const SessionImage& image) {
     (entry.place == "run" ? runs : stash).push_back(std::move(item));
   }
   const std::string text = session.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  write_file((folder / "session.json").string(), text, kWhere, Access::Own);
+  write_file((folder / "session.json").string(), text, kSession, Access::Own);
   remove_others(folder, used);
   // A keyframe that was left out this time may be wanted again: its file is gone.
   std::erase_if(keyframes_, [&](const auto& known) { return !used.contains(known.second); });
@@ -267,7 +267,7 @@ void LabTrainer::require_memory_for(const std::string& folder, const SavedSessio
       if (!entry.empty)
         bytes +=
             read_saved_header(SafetensorsFile::load_header((fs::path(folder) / entry.file).string())).bytes;
-  require_memory(fmt::format("{} {}", kWhere, folder), bytes);
+  require_memory(fmt::format("{} {}", kSession, folder), bytes);
 }
 
 void LabTrainer::restore(const std::string& folder, bool play) {

@@ -18,6 +18,7 @@
 
 namespace normscope {
 
+inline constexpr size_t kMostRuns = 4;     ///< A to D
 inline constexpr size_t kMostParked = 12;  ///< runs, and forks, kept for undo: a network each
 
 /// A run of the Lab and what is shown of it beside its own state.

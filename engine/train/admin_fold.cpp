@@ -14,14 +14,14 @@
 namespace normscope {
 namespace {
 
-constexpr const char* kWhere = "admin-fold";
+constexpr const char* kFold = "admin-fold";
 
-struct Tensor {
+struct Weight {
   TensorShape shape;
   std::vector<float> values;
   int64_t cols() const { return shape.back(); }
 };
-using Weights = std::map<std::string, Tensor>;
+using Weights = std::map<std::string, Weight>;
 
 bool is_record(const std::string& name) {
   for (const char* prefix : {"history/", "validation/", "losses", "plateau/", "frames/"})
@@ -48,29 +48,29 @@ class Folding {
     std::vector<float> omega = at(name).values;
     for (float w : omega)
       if (w == 0 || !std::isfinite(w))
-        fail(kWhere, "{}: {} holds {}: nothing can be divided by it", path_, name, w);
+        fail(kFold, "{}: {} holds {}: nothing can be divided by it", path_, name, w);
     weights_.erase(name);
     return omega;
   }
   /// Every row of the last dimension times omega.
   void multiply(const std::string& name, const std::vector<float>& omega) {
-    Tensor& t = at(name);
+    Weight& t = at(name);
     for (size_t i = 0; i < t.values.size(); ++i) t.values[i] *= omega[i % omega.size()];
   }
   /// The input rows of a matrix divided by omega.
   void divide_rows(const std::string& name, const std::vector<float>& omega) {
-    Tensor& t = at(name);
+    Weight& t = at(name);
     const size_t cols = static_cast<size_t>(t.cols());
     for (size_t i = 0; i < t.values.size(); ++i) t.values[i] /= omega[i / cols];
   }
   void copy(const std::string& from, const std::string& to) {
-    const Tensor tensor = at(from);
+    const Weight tensor = at(from);
     weights_[to] = tensor;
   }
   void transpose(const std::string& from, const std::string& to) {
-    const Tensor& t = at(from);
+    const Weight& t = at(from);
     const size_t rows = static_cast<size_t>(t.shape[0]), cols = static_cast<size_t>(t.shape[1]);
-    Tensor turned{{t.shape[1], t.shape[0]}, std::vector<float>(t.values.size())};
+    Weight turned{{t.shape[1], t.shape[0]}, std::vector<float>(t.values.size())};
     for (size_t r = 0; r < rows; ++r)
       for (size_t c = 0; c < cols; ++c) turned.values[c * rows + r] = t.values[r * cols + c];
     weights_[to] = std::move(turned);
@@ -79,9 +79,9 @@ class Folding {
   void erase(const std::string& name) { weights_.erase(name); }
 
  private:
-  Tensor& at(const std::string& name) {
+  Weight& at(const std::string& name) {
     const auto found = weights_.find(name);
-    if (found == weights_.end()) fail(kWhere, "{} lacks {}: expected a saved run", path_, name);
+    if (found == weights_.end()) fail(kFold, "{} lacks {}: expected a saved run", path_, name);
     return found->second;
   }
 
@@ -148,11 +148,11 @@ void check(const std::string& path, ModelConfig& model) {
   for (const Stack& stack_layout : stacks_of(model)) any = any || stack_layout.admin();
   if (!any) {
     const Stack stack_layout = stacks_of(model).back();
-    fail(kWhere, "{} is a run of {}: expected model.placement admin or admin-paper", path,
+    fail(kFold, "{} is a run of {}: expected model.placement admin or admin-paper", path,
          label(placement_of(*stack_layout.wiring, stack_layout.context)));
   }
   if (!has_gain(model.norm))
-    fail(kWhere, "{} has norms of kind {}, which have no gain to fold into: expected ln, rms or dyt", path,
+    fail(kFold, "{} has norms of kind {}, which have no gain to fold into: expected ln, rms or dyt", path,
          short_name(model.norm));
 }
 

@@ -42,13 +42,13 @@ Json json_of(const std::vector<Edit>& edits) {
   return list;
 }
 
-constexpr std::pair<const char*, Store::Block> kBlocks[] = {
+constexpr std::pair<const char*, Store::Block> kNamedBlocks[] = {
     {"", Store::Block::Value}, {"m/", Store::Block::M}, {"v/", Store::Block::V}};
 
 void read_weights(const SafetensorsFile& file, Store& store) {
   for (size_t i = 0; i < store.parameters().size(); ++i) {
     const ParameterInfo& info = store.parameters()[i];
-    for (const auto& [prefix, block] : kBlocks) {
+    for (const auto& [prefix, block] : kNamedBlocks) {
       file.require_shape(prefix + info.name, shape_of(info.shape));
       store.write(static_cast<int32_t>(i), file.floats(prefix + info.name), block);
     }
@@ -81,7 +81,7 @@ TensorShape row(const std::vector<T>& values) {
 // when they are written: the History may be read by any thread.
 struct RunImage::Data {
   std::vector<ParameterInfo> parameters;
-  std::vector<float> weights[std::size(kBlocks)];
+  std::vector<float> weights[std::size(kNamedBlocks)];
   std::shared_ptr<const History> history;
   Series loss, rate, validation;
   std::vector<float> losses;
@@ -96,8 +96,8 @@ RunImage::~RunImage() = default;
 void RunImage::write(const std::string& path, size_t frame_bytes) const {
   SafetensorsWriter file;
   for (const ParameterInfo& info : data_->parameters)
-    for (size_t b = 0; b < std::size(kBlocks); ++b)
-      file.add(kBlocks[b].first + info.name, shape_of(info.shape),
+    for (size_t b = 0; b < std::size(kNamedBlocks); ++b)
+      file.add(kNamedBlocks[b].first + info.name, shape_of(info.shape),
                std::span(data_->weights[b]).subspan(info.offset, static_cast<size_t>(info.shape.size())));
   const FrameBlock frames = data_->history->frames(data_->step, frame_bytes);
   file.add("history/steps", row(data_->loss.steps), std::span(data_->loss.steps));
@@ -122,9 +122,9 @@ std::shared_ptr<const RunImage> Run::image() const {
   const Store& store = run.network->store;
   auto data = std::make_unique<RunImage::Data>();
   data->parameters = store.parameters();
-  for (size_t b = 0; b < std::size(kBlocks); ++b) {
+  for (size_t b = 0; b < std::size(kNamedBlocks); ++b) {
     data->weights[b].resize(store.size());
-    store.backend().download(store.block(kBlocks[b].second), 0, data->weights[b]);
+    store.backend().download(store.block(kNamedBlocks[b].second), 0, data->weights[b]);
   }
   run.require_backend();
   data->history = run.history;

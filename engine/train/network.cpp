@@ -12,10 +12,8 @@
 namespace normscope {
 namespace {
 
-constexpr Store::Block kBlocks[] = {Store::Block::Value, Store::Block::M, Store::Block::V};
-
 void copy_parameter(const Store& from, int32_t source, Store& to, int32_t target, bool moments) {
-  for (Store::Block block : kBlocks)
+  for (Store::Block block : kTrainedBlocks)
     if (block == Store::Block::Value || moments) to.write(target, from.read(source, block), block);
 }
 

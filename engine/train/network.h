@@ -17,6 +17,9 @@
 
 namespace normscope {
 
+/// What a parameter is while it is trained: its value and Adam's moments.
+inline constexpr Store::Block kTrainedBlocks[] = {Store::Block::Value, Store::Block::M, Store::Block::V};
+
 /// One number of the stats block and what it says of which tensor.
 struct FiniteCheck {
   int32_t stat = 0;

@@ -7,7 +7,6 @@
 namespace normscope {
 namespace {
 
-constexpr Store::Block kBlocks[] = {Store::Block::Value, Store::Block::M, Store::Block::V};
 constexpr int32_t kSnapshotInterval = 50;  // steps; keyframes come more often where they fit their budget
 
 void copy_blocks(const Store& from, Store& to) {
@@ -15,7 +14,7 @@ void copy_blocks(const Store& from, Store& to) {
     fail("run", "{} numbers do not fit a network of {}: expected the same specification", from.size(),
          to.size());
   std::vector<float> all(from.size());
-  for (const Store::Block block : kBlocks) {
+  for (const Store::Block block : kTrainedBlocks) {
     from.backend().download(from.block(block), 0, all);
     to.backend().upload(to.block(block), 0, all);
   }

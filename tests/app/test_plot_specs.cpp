@@ -191,7 +191,7 @@ TEST_CASE("what the table of panels does not say the plots say: axes, unit, runs
 
 TEST_CASE("every panel stands in the largest and the smallest layout and has a place of its own") {
   std::set<std::string> ids, tabs;
-  std::set<std::pair<Column, int>> places;
+  std::set<std::pair<PanelColumn, int>> places;
   int above = 0;
   for (const Panel& panel : panels()) {
     INFO(panel.id);

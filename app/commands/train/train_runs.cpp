@@ -11,9 +11,6 @@
 namespace normscope::cli {
 namespace {
 
-/// What learns data that the command line names alone.
-constexpr const char* kUsualPreset = "pre";
-
 struct Assignment {
   std::string key, value;
 };
