@@ -30,12 +30,12 @@ struct Stand {
       : loop({static_cast<float>(options.width), static_cast<float>(options.height)}),
         ui(ui::load_fonts()),
         driver(loop, ui, [this] { draw_app(state, ui); }) {
-    state.lab = &lab;
-    state.dark = options.dark;
-    state.scale = static_cast<float>(options.scale);
-    state.reduced_motion = true;
-    state.remembers = false;  // a picture is of the session alone
-    state.clock = false;
+    state.session.lab = &lab;
+    state.look.dark = options.dark;
+    state.look.scale = static_cast<float>(options.scale);
+    state.look.reduced_motion = true;
+    state.screens.lessons.remembers = false;  // a picture is of the session alone
+    state.switches.clock = false;
   }
 
   AppState state;
@@ -97,11 +97,11 @@ class Stage {
     else if (verb == "size")
       resize(argument);
     else if (verb == "scale")
-      state.scale = number(line, argument, 0.75f, 2.5f);
+      state.look.scale = number(line, argument, 0.75f, 2.5f);
     else if (verb == "fresh")
       begin();
     else if (verb == "file")
-      open_file(state, argument, true);
+      shell::begin_opening(state.files, state.session, argument, shell::Sure::Asked, state.notice);
     else if (verb == "lesson")
       open_lesson(argument);
     else if (verb == "offer")
@@ -136,24 +136,25 @@ class Stage {
 
   /// What a window offers by itself, from what it finds on the disk.
   void offer(std::string_view line, const std::string& what) {
-    shell::Shell& shell = stand_->state.shell;
+    shell::Offers& offers = stand_->state.shell.offers;
     if (what == "restore")
-      shell.offer_restore = true;
+      offers.restore = true;
     else if (what == "opener")
-      shell.offer_game = true;
+      offers.game = true;
     else
       bad(line, "offer restore or offer opener");
   }
 
   /// "warm-up:compare"
   void open_lesson(const std::string& name) {
-    AppState& state = stand_->state;
+    Screens& screens = stand_->state.screens;
     const size_t colon = name.find(':');
     const std::string step = colon == std::string::npos ? "predict" : name.substr(colon + 1);
     for (lessons::StepKind kind : lessons::kSteps) {
       if (step != lessons::to_string(kind)) continue;
-      state.screen = Screen::Lessons;
-      return with_exit(Exit::Usage, [&] { lessons_screen(state).open(name.substr(0, colon), kind); });
+      screens.shown = Screen::Lessons;
+      return with_exit(Exit::Usage,
+                       [&] { player_of(screens.lessons, &lab_).open(name.substr(0, colon), kind); });
     }
     throw CommandError(Exit::Usage,
                        fmt::format("lesson:{}: expected a step: predict, run, compare or explain", name));
@@ -161,8 +162,8 @@ class Stage {
 
   void rest() {
     lab_.wait_idle();
-    while (stand_->state.player && stand_->state.player->measuring())
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const auto& player = stand_->state.screens.lessons.player;
+    while (player && player->measuring()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     stand_->driver.frames(kSettle);
   }
 
@@ -182,7 +183,7 @@ class Stage {
     const std::string stem = (path.parent_path() / path.stem()).string() + name,
                       extension = path.extension().string();
     if (!options_.both) return write(stem + extension);
-    bool& dark = stand_->state.dark;
+    bool& dark = stand_->state.look.dark;
     const bool before = dark;
     for (const bool now : {false, true}) {
       dark = now;
@@ -195,7 +196,7 @@ class Stage {
   void write(const std::string& path) {
     stand_->driver.frames(1);
     const raster::Image image =
-        raster::rasterise(*stand_->loop.draw_data(), ui::theme(stand_->state.dark).bg.packed());
+        raster::rasterise(*stand_->loop.draw_data(), ui::theme(stand_->state.look.dark).bg.packed());
     with_exit(Exit::Internal, [&] { raster::write_png(path, image); });
   }
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "app/files/session_file.h"
-#include "app/shell/app_state.h"
 #include "engine/core/error.h"
 #include "engine/data/vocabulary.h"
 
@@ -26,55 +25,58 @@ std::string absolute(const std::string& path) {
 
 bool prompting(const Ui& ui) { return ui.popup_open("app/file"); }
 
-FilePurpose open_purpose(const AppState& state) {
-  return state.stash.empty() ? FilePurpose::OpenForGood : FilePurpose::Open;
+FilePurpose open_purpose(const UndoLog& undo) {
+  return undo.keeps_sessions() ? FilePurpose::Open : FilePurpose::OpenForGood;
 }
 
 // In the prompt where it stands open, else in the top bar.
-void say_no(AppState& state, Ui& ui, const std::string& path, const std::string& why) {
+void say_no(Ui& ui, FilePrompt& prompt, std::string& notice, const std::string& path,
+            const std::string& why) {
   if (prompting(ui))
-    refuse(state.shell.file, why, path, false);
+    refuse(prompt, why, path, false);
   else
-    state.notice = why;
+    notice = why;
 }
 
 // The prompt says what would happen; Enter does it.
-void ask_first(AppState& state, Ui& ui, const std::string& path, const std::string& why) {
-  if (!prompting(ui)) ask_for_file(ui, state.shell.file, open_purpose(state), path);
-  refuse(state.shell.file, why, path, true);
+void ask_first(Ui& ui, FilePrompt& prompt, const UndoLog& undo, const std::string& path,
+               const std::string& why) {
+  if (!prompting(ui)) ask_for_file(ui, prompt, open_purpose(undo), path);
+  refuse(prompt, why, path, true);
 }
 
-void done(AppState& state, Ui& ui, const std::string& path, std::string notice) {
-  state.notice = std::move(notice);
-  remember(state.shell.files.recent, absolute(path));
-  if (prompting(ui)) state.shell.file.done = true;
+void done(Ui& ui, Files& files, const std::string& path) {
+  remember(files.recent, absolute(path));
+  if (prompting(ui)) files.prompt.done = true;
 }
 
-void take_runs(AppState& state, const std::vector<ConfigRun>& runs, const std::string& path) {
-  state.asked.emplace_back(lab::ReplaceRuns{session_runs(runs), session_edits(runs), true, false,
-                                            state.shell.undo.next_slot(state.stash), session_letters(runs)});
-  state.shell.files.replacing = path;
+void take_runs(ShownSession& session, Files& files, const std::vector<ConfigRun>& runs,
+               const std::string& path) {
+  session.asked.emplace_back(lab::ReplaceRuns{session_runs(runs), session_edits(runs), true, false,
+                                              session.undo.next_slot(), session_letters(runs)});
+  files.replacing = path;
 }
 
-void save_to(AppState& state, Ui& ui, const std::string& path) {
+void save_to(Ui& ui, Files& files, const LabView& view, const std::string& path, std::string& notice) {
   try {
-    save_config(path, session_of(*state.view));
+    save_config(path, session_of(view));
   } catch (const Error& error) {
-    return say_no(state, ui, path, error.what());
+    return say_no(ui, files.prompt, notice, path, error.what());
   }
-  state.shell.files.own = own_file(path);
-  done(state, ui, path, "saved " + path);
+  files.own = own_file(path);
+  notice = "saved " + path;
+  done(ui, files, path);
 }
 
 // A name in the prompt: without an ending it gets ours, a folder is entered.
-void choose_name(AppState& state, Ui& ui, const FileChoice& choice) {
+void choose_name(Ui& ui, Files& files, const LabView& view, const FileChoice& choice, std::string& notice) {
   std::error_code none;
-  if (fs::is_directory(choice.path, none)) return enter_folder(ui, state.shell.file, choice.path);
+  if (fs::is_directory(choice.path, none)) return enter_folder(ui, files.prompt, choice.path);
   const std::string path = fs::path(choice.path).has_extension() ? choice.path : choice.path + ".toml";
   const bool there = fs::exists(fs::symlink_status(path, none));
-  const bool agreed = state.shell.file.again == path;
-  if (!there || agreed || is_own(state.shell.files.own, path)) return save_to(state, ui, path);
-  refuse(state.shell.file,
+  const bool agreed = files.prompt.again == path;
+  if (!there || agreed || is_own(files.own, path)) return save_to(ui, files, view, path, notice);
+  refuse(files.prompt,
          fmt::format(
              "{} exists and is not from this session. Press Enter again to replace it, or type another name.",
              fs::path(path).filename().string()),
@@ -106,79 +108,82 @@ void remember(std::vector<std::string>& recent, const std::string& path) {
   if (recent.size() > kMostRecent) recent.resize(kMostRecent);
 }
 
-void begin_opening(AppState& state, const std::string& path, Sure sure) {
-  state.notice.clear();
-  if (!state.lab) return;
-  Files& files = state.shell.files;
-  files.opening = path, files.sure = sure;
+void begin_opening(Files& files, const ShownSession& session, const std::string& path, Sure sure,
+                   std::string& notice) {
+  notice.clear();
+  if (!session.lab) return;
+  files.opening = path;
+  files.sure = sure;
   files.opened.forget();  // the same file may hold something else now
   files.opened.ask(
-      path, [path] { return read_opened(path); }, state.wake);
+      path, [path] { return read_opened(path); }, files.wake);
 }
 
-void finish_opening(AppState& state, Ui& ui) {
-  Files& files = state.shell.files;
+void finish_opening(Ui& ui, Files& files, ShownSession& session, char selected, std::string& notice) {
   if (files.opening.empty()) return;
   const OpenedFile* file = files.opened.find(files.opening);
   if (!file) return;
   const std::string path = std::exchange(files.opening, {});
   const Sure sure = files.sure;
+  const bool ask = sure == Sure::Dropped && !session.undo.keeps_sessions();
   switch (file->look.kind) {
     case FileKind::Unusable:
-      return say_no(state, ui, path, file->look.words);
+      return say_no(ui, files.prompt, notice, path, file->look.words);
     case FileKind::Folder:
-      if (!prompting(ui)) ask_open(state, ui);
-      return enter_folder(ui, state.shell.file, path);
+      if (!prompting(ui)) ask_open(ui, files.prompt, session.undo);
+      return enter_folder(ui, files.prompt, path);
     case FileKind::Numbers:
       if (sure != Sure::Again)
-        return ask_first(state, ui, path,
+        return ask_first(ui, files.prompt, session.undo, path,
                          file->look.words + " Press Enter again to learn from it as text all the same.");
       [[fallthrough]];
     case FileKind::Text:
-      state.asked.emplace_back(lab::LoadText{path});
-      return done(state, ui, path, "");
+      session.asked.emplace_back(lab::LoadText{path});
+      notice.clear();
+      return done(ui, files, path);
     case FileKind::Config:
-      if (sure == Sure::Dropped && state.stash.empty()) return ask_first(state, ui, path, file->look.words);
-      take_runs(state, file->runs, path);
-      return done(state, ui, path, "opened " + path);
+      if (ask) return ask_first(ui, files.prompt, session.undo, path, file->look.words);
+      take_runs(session, files, file->runs, path);
+      break;
     case FileKind::Session:
-      if (sure == Sure::Dropped && state.stash.empty()) return ask_first(state, ui, path, file->look.words);
-      restore_session(state, path, true);
-      return done(state, ui, path, "opened " + path);
+      if (ask) return ask_first(ui, files.prompt, session.undo, path, file->look.words);
+      restore_session(session, files, path, selected);
+      break;
   }
+  notice = "opened " + path;
+  done(ui, files, path);
 }
 
-void save(AppState& state, Ui& ui) {
-  if (state.view->runs.empty()) return;
-  const OwnFile& own = state.shell.files.own;
+void save(Ui& ui, Files& files, const LabView& view, std::string& notice) {
+  if (view.runs.empty()) return;
+  const OwnFile& own = files.own;
   std::error_code none;
-  if (is_own(own, own.path)) return save_to(state, ui, own.path);
+  if (is_own(own, own.path)) return save_to(ui, files, view, own.path, notice);
   const bool changed = !own.path.empty() && fs::exists(own.path, none);
-  ask_for_file(ui, state.shell.file, FilePurpose::Save, changed ? own.path : free_name(kFirstName));
+  ask_for_file(ui, files.prompt, FilePurpose::Save, changed ? own.path : free_name(kFirstName));
   if (changed)
-    refuse(state.shell.file, "Another program has changed this file since. Press Enter to replace it.",
-           own.path, true);
+    refuse(files.prompt, "Another program has changed this file since. Press Enter to replace it.", own.path,
+           true);
 }
 
-void save_as(AppState& state, Ui& ui) {
-  if (state.view->runs.empty()) return;
-  const std::string& own = state.shell.files.own.path;
-  ask_for_file(ui, state.shell.file, FilePurpose::Save, free_name(own.empty() ? kFirstName : own));
+void save_as(Ui& ui, Files& files, const LabView& view) {
+  if (view.runs.empty()) return;
+  const std::string& own = files.own.path;
+  ask_for_file(ui, files.prompt, FilePurpose::Save, free_name(own.empty() ? kFirstName : own));
 }
 
-void ask_open(AppState& state, Ui& ui, const std::string& path) {
-  ask_for_file(ui, state.shell.file, open_purpose(state), path);
+void ask_open(Ui& ui, FilePrompt& prompt, const UndoLog& undo) {
+  ask_for_file(ui, prompt, open_purpose(undo), "");
 }
 
-void draw_files(AppState& state, Ui& ui) {
-  Shell& shell = state.shell;
-  const FileSurroundings around{shell.files.recent, state.wake, !shell.files.opening.empty()};
-  const std::optional<FileChoice> choice = draw_file_prompt(ui, shell.file, around);
+void draw_files(Ui& ui, Files& files, const ShownSession& session, std::string& notice) {
+  const FileSurroundings around{files.recent, files.wake, !files.opening.empty()};
+  const std::optional<FileChoice> choice = draw_file_prompt(ui, files.prompt, around);
   if (!choice) return;
-  if (shell.file.purpose == FilePurpose::Save)
-    choose_name(state, ui, *choice);
+  if (files.prompt.purpose == FilePurpose::Save)
+    choose_name(ui, files, *session.view, *choice, notice);
   else
-    begin_opening(state, choice->path, choice->again ? Sure::Again : Sure::Asked);
+    begin_opening(files, session, choice->path, choice->again ? Sure::Again : Sure::Asked, notice);
 }
 
 void runs_were_replaced(Files& files) {
@@ -186,22 +191,20 @@ void runs_were_replaced(Files& files) {
   files.own = path.empty() ? OwnFile{} : own_file(path);
 }
 
-void restore_session(AppState& state, const std::string& folder, bool chosen) {
-  Shell& shell = state.shell;
-  if (!chosen) shell.restoring = folder, shell.restore_asked = state.view->version;
+void restore_session(ShownSession& session, Files& files, const std::string& folder, char selected) {
   // What was done in this window is kept and can come back; in a new one the session's own undo does.
-  const bool worked = (shell.undo.can_undo() || state.view->restored > 0) && !state.stash.empty();
-  shell.swapping = worked;
+  UndoLog& undo = session.undo;
+  const bool worked = (undo.can_undo() || session.view->restored > 0) && undo.keeps_sessions();
+  session.swapping = worked;
   if (worked) {
-    const std::string slot = shell.undo.next_slot(state.stash);
-    const char selected = state.lab_screen.diagram().selected;
-    state.lab->post(lab::SaveSession{slot});
-    shell.undo.replaced(*state.view, slot, selected, selected);
+    const std::string slot = undo.next_slot();
+    session.lab->post(lab::SaveSession{slot});
+    undo.replaced(*session.view, slot, selected, selected);
   } else {
-    shell.undo.clear();
+    undo.clear();
   }
-  state.lab->post(lab::RestoreSession{folder});
-  runs_were_replaced(shell.files);
+  session.lab->post(lab::RestoreSession{folder});
+  runs_were_replaced(files);
 }
 
 }  // namespace normscope::shell

@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
-namespace normscope {
+#include "app/lab/lab_screen.h"
+#include "app/shell/parts/shown_session.h"
 
-struct AppState;
+namespace normscope {
 
 // What was handed over last, so that a frame in which nothing changed costs two comparisons.
 struct SidecarState {
@@ -18,10 +19,10 @@ struct SidecarState {
   uint64_t restored = 0;  // LabView::restored that was taken in
 };
 
-std::string sidecar_text(const AppState& state);
+std::string sidecar_text(const lab::LabScreen&, const shell::UndoLog&);
 // Damaged text is left out: the runs are what counts.
-void apply_sidecar(AppState& state, const std::string& text);
+void apply_sidecar(lab::LabScreen&, ShownSession&, const std::string& text);
 // Takes in what a restored session brought, hands over what changed.
-void keep_sidecar(AppState& state);
+void keep_sidecar(SidecarState&, lab::LabScreen&, ShownSession&);
 
 }  // namespace normscope

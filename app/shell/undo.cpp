@@ -63,8 +63,8 @@ void UndoLog::replaced(const LabView& view, const std::string& stash, char selec
     done_.erase(done_.begin(), std::find_if(done_.begin(), done_.end(), is_swap) + 1);
 }
 
-std::string UndoLog::next_slot(const std::string& parent) {
-  return parent.empty() ? "" : parent + "/" + std::to_string(slots_++ % kSlots);
+std::string UndoLog::next_slot() {
+  return stash_.empty() ? "" : stash_ + "/" + std::to_string(slots_++ % kSlots);
 }
 
 void UndoLog::note(const LabView& view, std::span<const Command> made, char selected_before,

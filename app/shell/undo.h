@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/view/commands.h"
@@ -26,8 +27,12 @@ class UndoLog {
   // with what was done in it before. The newest kSlots - 1 of these are kept; their folders come from next_slot().
   void replaced(const LabView& view, const std::string& stash, char selected_before, char selected_after);
   static constexpr int kSlots = 4;
-  // A folder below `parent` that no entry needs any more.
-  std::string next_slot(const std::string& parent);
+  // Sessions that others replace are stashed below `folder`. Empty, as at first: none are kept, and a
+  // replacement cannot be undone.
+  void stash_in(std::string folder) { stash_ = std::move(folder); }
+  bool keeps_sessions() const { return !stash_.empty(); }
+  // A folder below it that no entry needs any more; empty where none are kept.
+  std::string next_slot();
   bool can_undo() const { return !done_.empty(); }
   bool can_redo() const { return !undone_.empty(); }
   void clear() { done_.clear(), undone_.clear(), expected_.clear(), ++changes_; }
@@ -53,6 +58,7 @@ class UndoLog {
   // Specifications as asked for: the view is a few frames behind the hand.
   std::vector<std::shared_ptr<const RunSpec>> expected_;
   uint64_t asked_at_ = 0, changes_ = 0;
+  std::string stash_;
   int slots_ = 0;  // given so far
 };
 

@@ -176,25 +176,24 @@ class Session {
         lab_(make_lab(lab_options(options, memory))) {
     if (window.software_gl()) software_ = std::make_unique<SoftwareScreen>();
     memory.put(state_);
-    state_.lab = lab_.get();
-    if (options.scale) state_.scale = *options.scale;
-    if (options.dark) state_.dark = *options.dark;
-    if (options.backend) state_.backend = *options.backend;
-    lab_->on_change([this] {
-      news_.store(true, std::memory_order_relaxed);
-      if (asleep_.exchange(false)) glfwPostEmptyEvent();
-    });
-    state_.wake = [this] {
+    state_.session.lab = lab_.get();
+    if (options.scale) state_.look.scale = *options.scale;
+    if (options.dark) state_.look.dark = *options.dark;
+    if (options.backend) state_.backend.chosen = *options.backend;
+    const std::function<void()> wake = [this] {
       news_.store(true, std::memory_order_relaxed);
       if (asleep_.exchange(false)) glfwPostEmptyEvent();
     };
+    lab_->on_change(wake);
+    state_.files.wake = wake;
+    state_.screens.lessons.wake = wake;
     // Making a context on a GPU takes a while.
-    state_.cuda = start_task("window", [wake = state_.wake] {
-                    std::string reason;
-                    const std::string error = guarded("cuda", [&] { reason = cuda_unavailable(); });
-                    wake();
-                    return error.empty() ? reason : error;
-                  }).share();
+    state_.backend.cuda = start_task("window", [wake] {
+                            std::string reason;
+                            const std::string error = guarded("cuda", [&] { reason = cuda_unavailable(); });
+                            wake();
+                            return error.empty() ? reason : error;
+                          }).share();
     lab_->post(lab::ReplaceRuns{.runs = options.runs.empty() ? default_comparison() : options.runs,
                                 .edits = options.edits,
                                 .play = options.play,
@@ -202,7 +201,7 @@ class Session {
     glfwSetWindowUserPointer(window_.handle(), this);
     glfwSetDropCallback(window_.handle(), [](GLFWwindow* w, int count, const char** paths) {
       auto* self = static_cast<Session*>(glfwGetWindowUserPointer(w));
-      if (count > 0) self->say(guarded("opening a file", [&] { open_file(self->state_, paths[0]); }));
+      if (count > 0) self->say(guarded("opening a file", [&] { self->drop(paths[0]); }));
     });
     glfwSetWindowRefreshCallback(window_.handle(), [](GLFWwindow* w) {
       static_cast<Session*>(glfwGetWindowUserPointer(w))->pacer_.hand(glfwGetTime());
@@ -211,7 +210,7 @@ class Session {
 
   ~Session() {
     if (lab_) lab_->on_change({});
-    state_.shell.file = {}, state_.shell.files = {};  // what still reads rings a bell of ours
+    state_.files = {};  // what still reads rings a bell of ours
   }
 
   // False: a signal ended it.
@@ -225,10 +224,10 @@ class Session {
       const double wait = pacer_.wait(now);
       if (wait >= 0 && wait < 1e-3) draw();
     }
-    state_.lab = nullptr;
+    state_.session.lab = nullptr;
     lab_->on_change({});
     lab_.reset();  // the last autosave is complete
-    memory_.close(state_, !interrupted());
+    memory_.close(state_.notice, !interrupted());
     if (!frames_.error().empty()) throw Error(frames_.error());
     return !interrupted();
   }
@@ -268,7 +267,7 @@ class Session {
     ImGui_ImplGlfw_NewFrame();
     // Where the window system scales by itself (framebuffer larger than the window), its factor is already in.
     const float inner = ImGui::GetIO().DisplayFramebufferScale.x;
-    state_.monitor_scale = inner > 1.01f ? 1 : std::max(sx, 0.5f);
+    state_.look.monitor_scale = inner > 1.01f ? 1 : std::max(sx, 0.5f);
     ui::new_frame();
     say(guarded("drawing", [&] { draw_app(state_, ui_); }));
     ImGui::Render();
@@ -278,10 +277,14 @@ class Session {
     glfwSwapBuffers(window_.handle());
     const double now = glfwGetTime();
     frames_.write({(built - begin) * 1e3, (now - built) * 1e3, ImGui::GetDrawData()->TotalVtxCount,
-                   state_.view ? state_.view->step : 0});
+                   state_.session.view ? state_.session.view->step : 0});
     say(guarded("settings", [&] { remember(sx, now); }));
     pacer_.drawn(begin);
     if (ui_.animating()) pacer_.animating(now);
+  }
+
+  void drop(const char* path) {
+    shell::begin_opening(state_.files, state_.session, path, shell::Sure::Dropped, state_.notice);
   }
 
   // What failed outside of the parts of a frame, in the title bar.
@@ -302,7 +305,7 @@ class Session {
     int width = 0, height = 0;
     glfwGetWindowSize(window_.handle(), &width, &height);
     // A new window is made larger by the display's factor again.
-    const float factor = state_.monitor_scale > 1 ? std::max(content_scale, 1.f) : 1.f;
+    const float factor = state_.look.monitor_scale > 1 ? std::max(content_scale, 1.f) : 1.f;
     if (glfwGetWindowAttrib(window_.handle(), GLFW_MAXIMIZED)) width = height = 0;
     memory_.keep(state_, static_cast<int>(static_cast<float>(width) / factor),
                  static_cast<int>(static_cast<float>(height) / factor), now);

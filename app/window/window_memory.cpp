@@ -34,69 +34,75 @@ WindowMemory::WindowMemory(bool safe_mode) : safe_mode_(safe_mode) {
 }
 
 void WindowMemory::put(AppState& state) const {
-  state.dark = settings_.dark;
-  state.scale = static_cast<float>(settings_.scale);
-  state.backend = settings_.backend;
-  state.reduced_motion = settings_.reduced_motion.value_or(system_motion_);
-  state.lab_screen.splits() = settings_.splits;
-  state.shell.files.recent = settings_.recent;
+  state.look.dark = settings_.dark;
+  state.look.scale = static_cast<float>(settings_.scale);
+  state.look.reduced_motion = settings_.reduced_motion.value_or(system_motion_);
+  state.backend.chosen = settings_.backend;
+  state.screens.lab.splits() = settings_.splits;
+  state.screens.lessons.remembers = !safe_mode_;
+  state.files.recent = settings_.recent;
   state.notice = notice_;
-  state.remembers = !safe_mode_;
-  if (folder_) state.stash = folder_->replaced();
-  if (!ended_.empty()) state.shell.last_session = ended_.front().path;
+  if (folder_) state.session.undo.stash_in(folder_->replaced());
+  shell::Offers& offers = state.shell.offers;
+  if (!ended_.empty()) offers.last_session = ended_.front().path;
   for (const EndedSession& session : ended_)
-    if (session.crashed) state.shell.lost.push_back(session.path);
-  state.shell.offer_restore = !state.shell.lost.empty();
-  state.shell.offer_game = !file_.empty() && !settings_.game_offered;
+    if (session.crashed) offers.lost.push_back(session.path);
+  offers.restore = !offers.lost.empty();
+  offers.game = !file_.empty() && !settings_.game_offered;
 }
 
 // An answer that came after the window opened; what the person chose stays.
-void WindowMemory::follow_desktop(AppState& state) {
+void WindowMemory::follow_desktop(Appearance& look) {
   if (!gnome_.valid() || gnome_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
   const bool reduced = gnome_.get().value_or(system_motion_);
-  const bool untouched = !settings_.reduced_motion && state.reduced_motion == system_motion_;
+  const bool untouched = !settings_.reduced_motion && look.reduced_motion == system_motion_;
   system_motion_ = reduced;
-  if (untouched) state.reduced_motion = reduced;
+  if (untouched) look.reduced_motion = reduced;
 }
 
 void WindowMemory::keep(AppState& state, int width, int height, double now) {
-  follow_desktop(state);
+  follow_desktop(state.look);
   if (file_.empty()) return;
-  settings_.dark = state.dark;
-  settings_.scale = state.scale;
-  settings_.backend = state.backend;
-  settings_.splits = state.lab_screen.splits();
-  settings_.recent = state.shell.files.recent;
-  if (state.reduced_motion != settings_.reduced_motion.value_or(system_motion_))
-    settings_.reduced_motion = state.reduced_motion;
-  settings_.game_offered =
-      settings_.game_offered || (state.shell.offers_answered && !state.shell.offer_game);
-  const std::vector<std::string>& lost = state.shell.lost;
-  for (EndedSession& session : ended_)
-    if (session.crashed && std::find(lost.begin(), lost.end(), session.path) == lost.end())
-      decline(session), session.crashed = false;
-  if (width > 0 && height > 0) settings_.width = width, settings_.height = height;
+  settings_.dark = state.look.dark;
+  settings_.scale = state.look.scale;
+  if (state.look.reduced_motion != settings_.reduced_motion.value_or(system_motion_))
+    settings_.reduced_motion = state.look.reduced_motion;
+  settings_.backend = state.backend.chosen;
+  settings_.splits = state.screens.lab.splits();
+  settings_.recent = state.files.recent;
+  const shell::Offers& offers = state.shell.offers;
+  settings_.game_offered = settings_.game_offered || (offers.answered && !offers.game);
+  for (EndedSession& session : ended_) {
+    const bool waits = std::find(offers.lost.begin(), offers.lost.end(), session.path) != offers.lost.end();
+    if (!session.crashed || waits) continue;
+    decline(session);
+    session.crashed = false;
+  }
+  if (width > 0 && height > 0) {
+    settings_.width = width;
+    settings_.height = height;
+  }
   if (settings_ == written_) {
     changed_at_ = -1;
   } else if (changed_at_ < 0) {
     changed_at_ = now;
   } else if (now - changed_at_ >= kSettled) {
-    write(state);
+    write(state.notice);
   }
 }
 
-void WindowMemory::write(AppState& state) {
+void WindowMemory::write(std::string& notice) {
   changed_at_ = -1;
   written_ = settings_;
   try {
     write_settings(file_, settings_);
   } catch (...) {
-    state.notice = describe_exception("settings");
+    notice = describe_exception("settings");
   }
 }
 
-void WindowMemory::close(AppState& state, bool by_hand) {
-  if (!file_.empty() && !(settings_ == written_)) write(state);
+void WindowMemory::close(std::string& notice, bool by_hand) {
+  if (!file_.empty() && !(settings_ == written_)) write(notice);
   if (folder_ && by_hand) folder_->close_cleanly();
 }
 

@@ -24,11 +24,11 @@ class WindowMemory {
   void keep(AppState& state, int width, int height, double now);
   // The window was closed and its Lab is gone. `by_hand`: not by a signal, after which the session is offered
   // at the next start.
-  void close(AppState& state, bool by_hand = true);
+  void close(std::string& notice, bool by_hand = true);
 
  private:
-  void write(AppState& state);
-  void follow_desktop(AppState& state);
+  void write(std::string& notice);
+  void follow_desktop(Appearance& look);
 
   bool safe_mode_;
   bool system_motion_ = false;              // reduced, as the desktop said at the start

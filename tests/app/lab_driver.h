@@ -5,29 +5,29 @@
 #include <memory>
 #include <string>
 
-#include "app/shell/app_state.h"
 #include "app/headless/frame.h"
 #include "app/headless/ui_driver.h"
+#include "app/shell/app_state.h"
 
 namespace normscope::fixture {
 
 struct LabDriver {
   explicit LabDriver(ui::Vec size = {1600, 1000}, float scale = 1)
       : loop(size), ui(ui::load_fonts()), driver(loop, ui, [this] { draw(); }) {
-    state.scale = scale;
-    state.record_text = true;
-    state.clock = false;
+    state.look.scale = scale;
+    state.switches.record_text = true;
+    state.switches.clock = false;
   }
   explicit LabDriver(std::shared_ptr<const LabView> view, ui::Vec size = {1600, 1000}, float scale = 1)
       : LabDriver(size, scale) {
-    state.view = std::move(view);
+    state.session.view = std::move(view);
     driver.frames(2);
   }
 
   void draw() {
     draw_app(state, ui);
-    for (const lab::Command& command : state.commands) log.push_back(command);
-    saved.insert(saved.end(), state.saves.begin(), state.saves.end());
+    for (const lab::Command& command : state.session.commands) log.push_back(command);
+    saved.insert(saved.end(), state.session.saves.begin(), state.session.saves.end());
   }
   // The last command of a kind that the hand gave since the beginning, or nullptr.
   template <typename T>

@@ -36,7 +36,7 @@ struct LiveDriver : LabDriver {
   explicit LiveDriver(int layers = 2) : LiveDriver(small_runs(layers)) {}
   explicit LiveDriver(std::vector<RunSpec> runs) {
     lab.post(lab::ReplaceRuns{std::move(runs), {}, false});
-    state.lab = &lab;
+    state.session.lab = &lab;
     settle();
   }
   // Until the trainer has done what was asked and the screen has seen it.
@@ -49,11 +49,11 @@ struct LiveDriver : LabDriver {
     lab.post(lab::PlayTo{lab.view()->step + steps});
     settle();
   }
-  const LabView& view() { return *state.view; }
+  const LabView& view() { return *state.session.view; }
   const RunView& run(char letter) {
-    return state.view->runs.at(static_cast<size_t>(lab::find_run(*state.view, letter)));
+    return state.session.view->runs.at(static_cast<size_t>(lab::find_run(*state.session.view, letter)));
   }
-  bool has_run(char letter) { return lab::find_run(*state.view, letter) >= 0; }
+  bool has_run(char letter) { return lab::find_run(*state.session.view, letter) >= 0; }
   // Until run D is there (its building is asynchronous).
   void wait_for_d() {
     for (int i = 0; i < 500 && !has_run('D'); ++i) {

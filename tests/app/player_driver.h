@@ -18,14 +18,16 @@ struct PlayerDriver {
   explicit PlayerDriver(std::string progress = "", ui::Vec size = {1600, 1000}, float scale = 1,
                         RecordedMeasurer::Adapt adapt = {})
       : loop(size), ui(ui::load_fonts()), driver(loop, ui, [this] { draw_app(state, ui); }) {
-    state.scale = scale, state.record_text = true, state.reduced_motion = true;
-    state.screen = Screen::Lessons;
-    state.player = std::make_shared<lessons::Player>(
+    state.look.scale = scale;
+    state.switches.record_text = true;
+    state.look.reduced_motion = true;
+    state.screens.shown = Screen::Lessons;
+    state.screens.lessons.player = std::make_shared<lessons::Player>(
         lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons"),
         std::make_unique<RecordedMeasurer>(&started, std::move(adapt)), std::move(progress));
     driver.frames(3);
   }
-  lessons::Player& player() { return *state.player; }
+  lessons::Player& player() { return *state.screens.lessons.player; }
   bool shows(const std::string& words) const {
     for (const ui::TextRecord& t : ui.texts())
       if (t.text.find(words) != std::string::npos) return true;

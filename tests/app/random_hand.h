@@ -7,9 +7,9 @@
 #include <random>
 #include <string>
 
-#include "app/shell/app_state.h"
 #include "app/headless/frame.h"
 #include "app/headless/ui_driver.h"
+#include "app/shell/app_state.h"
 
 namespace normscope::fixture {
 
@@ -71,8 +71,8 @@ struct RandomHand {
         driver.type(std::string(1, static_cast<char>('0' + below(10))));
         break;
       default:
-        if (below(40) == 0) state.dark = !state.dark;
-        if (below(60) == 0) state.scale = 0.75f + 0.25f * static_cast<float>(below(4));
+        if (below(40) == 0) state.look.dark = !state.look.dark;
+        if (below(60) == 0) state.look.scale = 0.75f + 0.25f * static_cast<float>(below(4));
         if (below(60) == 0)
           loop.resize(
               {1024.f + 100 * static_cast<float>(below(9)), 600.f + 60 * static_cast<float>(below(9))});

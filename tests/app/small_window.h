@@ -3,10 +3,10 @@
 
 #include <unistd.h>
 
-#include "app/shell/app_state.h"
 #include "app/files/session_file.h"
 #include "app/headless/frame.h"
 #include "app/headless/ui_driver.h"
+#include "app/shell/app_state.h"
 #include "program.h"
 
 namespace normscope::fixture {
@@ -24,8 +24,8 @@ inline std::vector<RunSpec> tiny_runs() {
 struct SmallWindow {
   SmallWindow() {
     lab.post(lab::ReplaceRuns{tiny_runs(), {}, false});
-    state.lab = &lab;
-    state.stash = folder.file("replaced");
+    state.session.lab = &lab;
+    state.session.undo.stash_in(folder.file("replaced"));
     settle();
   }
   /// Until the trainer has done what was asked and the screen has seen it.
@@ -44,11 +44,15 @@ struct SmallWindow {
     driver.frames(3);
     settle();
   }
+  /// As a file that falls on the window.
+  void drop(const std::string& path) {
+    shell::begin_opening(state.files, state.session, path, shell::Sure::Dropped, state.notice);
+  }
   std::string message() { return driver.value("app/message"); }
   /// What the prompt for a file says, where it stands open.
   std::string says() { return driver.value("app/file/says"); }
   bool asks() { return ui.popup_open("app/file"); }
-  const LabView& view() { return *state.view; }
+  const LabView& view() { return *state.session.view; }
 
   test::Folder folder;
   Lab lab{{.threads = 1, .live_text = false}};

@@ -26,8 +26,8 @@ PlotOptions at_step(int step) {
 
 void check_texts(ui::Vec size, float scale, bool dark, const std::function<void(ui::UiDriver&)>& hand = {}) {
   LabDriver lab(fixture::both_view(), size, scale);
-  lab.state.dark = dark;
-  lab.state.clock = true;
+  lab.state.look.dark = dark;
+  lab.state.switches.clock = true;
   lab.driver.frames(2);
   if (hand) hand(lab.driver);
   CHECK(lab.ui.texts().size() > 40);

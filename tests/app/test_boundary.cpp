@@ -147,12 +147,12 @@ class BrokenMeasurer : public fixture::RecordedMeasurer {
 TEST_CASE("a screen that throws shows why, and the others are there") {
   bool broken = false;
   fixture::LabDriver window;
-  window.state.player = std::make_shared<lessons::Player>(
+  window.state.screens.lessons.player = std::make_shared<lessons::Player>(
       lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons"), std::make_unique<BrokenMeasurer>(broken), "");
   broken = true;
   window.driver.frames(2);
   CHECK_FALSE(window.ui.registry().find("app/failure"));
-  window.state.screen = Screen::Lessons;
+  window.state.screens.shown = Screen::Lessons;
   window.driver.frames(3);
   const ui::Control* failure = window.ui.registry().find("app/failure");
   REQUIRE(failure);
@@ -160,7 +160,7 @@ TEST_CASE("a screen that throws shows why, and the others are there") {
   window.driver.click("app/tab/lab");
   window.driver.frames(2);
   CHECK_FALSE(window.ui.registry().find("app/failure"));
-  CHECK(window.state.screen == Screen::Lab);
+  CHECK(window.state.screens.shown == Screen::Lab);
 }
 
 TEST_CASE("what a part of a frame left open is closed behind it") {

@@ -22,7 +22,7 @@ const ForkRequest& fork_of(const LabDriver& lab) {
 
 // The diagram as if nobody had touched it, on a run, with one layer of a stack open.
 void fresh(LabDriver& lab, char run, Side side, int open) {
-  DiagramState& state = lab.state.lab_screen.diagram();
+  DiagramState& state = lab.state.screens.lab.diagram();
   state = {};
   state.selected = run;
   state.open(side) = open;
@@ -57,7 +57,7 @@ std::string name(SlotId at, Slot slot) {
 void check_all(LabDriver& lab, char run, Side side, const std::function<void(const Move&)>& hand,
                bool alone) {
   const ModelConfig& model =
-      lab.state.view->runs[static_cast<size_t>(find_run(*lab.state.view, run))].spec->model;
+      lab.state.session.view->runs[static_cast<size_t>(find_run(*lab.state.session.view, run))].spec->model;
   const Stacks stacks = stacks_of(model);
   const std::vector<Move> moves = legal_moves(stacks.of(side));
   CHECK(moves.size() == 2 * stacks.of(side).subs().size() * static_cast<size_t>(stacks.of(side).layers()));
@@ -129,7 +129,7 @@ TEST_CASE("a mark of a collapsed row is dragged like a token, onto a mark or ont
   fresh(lab, 'A', Side::Main, 1);
   lab.driver.click("diagram/layer1/ffn/trunk");
   lab.driver.frames(2);
-  CHECK(lab.state.lab_screen.diagram().open_layer == 0);  // a click opens the layer
+  CHECK(lab.state.screens.lab.diagram().open_layer == 0);  // a click opens the layer
   CHECK_FALSE(lab.last<ForkRequest>());
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("while a norm hovers over a target, every slot that will change says s
   LabDriver lab(fixture::lab_view());
   fresh(lab, 'A', Side::Main, 1);
   lab.driver.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before\nframes 2");
-  const DiagramState& state = lab.state.lab_screen.diagram();
+  const DiagramState& state = lab.state.screens.lab.diagram();
   REQUIRE(state.preview);
   CHECK(state.preview->from.size() == 12);
   CHECK(state.preview->to.size() == 12);
@@ -212,7 +212,7 @@ TEST_CASE("a locked norm stays when the others move, and cannot be taken") {
   lab.driver.frames(2);
   lab.driver.click("diagram/kind/lock");
   lab.driver.frames(2);
-  CHECK(lab.state.lab_screen.diagram().locked.empty());
+  CHECK(lab.state.screens.lab.diagram().locked.empty());
 }
 
 TEST_CASE("the list of kinds has every kind of the engine, with a line of its own") {

@@ -7,8 +7,8 @@
 
 #include "both_view.h"
 #include "catch.hpp"
-#include "lab_fixture.h"
 #include "lab_driver.h"
+#include "lab_fixture.h"
 #include "live_lab.h"
 #include "text_faults.h"
 
@@ -30,9 +30,9 @@ std::shared_ptr<const LabView> view_with(const std::shared_ptr<const LabView>& f
 
 // What is drawn of the layers of run A, from the final slot down to the embedding: every vertex there.
 std::vector<float> layers_of(LabDriver& lab, const std::shared_ptr<const LabView>& view, int open) {
-  lab.state.view = view;
-  lab.state.lab_screen.diagram() = {};
-  lab.state.lab_screen.diagram().open_layer = open;
+  lab.state.session.view = view;
+  lab.state.screens.lab.diagram() = {};
+  lab.state.screens.lab.diagram().open_layer = open;
   lab.driver.frames(2);
   ui::Rect area = lab.driver.control("diagram").rect.inset(-8, 0);
   // A deep stack of unlike layers scrolls: then the embedding is out of sight.
@@ -80,7 +80,7 @@ TEST_CASE("every norm of every placement is seen, in open layers and in collapse
 TEST_CASE("norms of the stack are seen: the last one, that of the embedding, that of a second stream") {
   LabDriver lab(fixture::lab_view());
   const auto words = [&](Placement placement) {
-    lab.state.view =
+    lab.state.session.view =
         view_with(fixture::lab_view(), [&](ModelConfig& model) { set_placement(model, placement); });
     lab.driver.frames(2);
     std::string all;
@@ -106,7 +106,7 @@ TEST_CASE("the norm of the embedding is put on and taken off, by mouse and by ke
 
   LabDriver keys(view_with(fixture::lab_view(), [](ModelConfig& m) { set_placement(m, Placement::Peri); }));
   keys.ui.focus("diagram/layer1/attn/trunk");
-  keys.state.lab_screen.diagram().open_layer = 0;
+  keys.state.screens.lab.diagram().open_layer = 0;
   keys.driver.frames(2);
   keys.ui.focus("diagram/layer1/attn/trunk");
   keys.driver.frames(2);
@@ -150,10 +150,11 @@ TEST_CASE("no text of any placement covers another or is cut, in both themes and
       LabDriver lab(from, size);
       for (Placement placement : kPresets)
         for (int open : {-1, 0, 1}) {
-          lab.state.view = view_with(from, [&](ModelConfig& model) { set_placement(model, placement); });
-          lab.state.dark = open == 0;
-          lab.state.lab_screen.diagram() = {};
-          lab.state.lab_screen.diagram().open_layer = lab.state.lab_screen.diagram().open_encoder = open;
+          lab.state.session.view =
+              view_with(from, [&](ModelConfig& model) { set_placement(model, placement); });
+          lab.state.look.dark = open == 0;
+          lab.state.screens.lab.diagram() = {};
+          lab.state.screens.lab.diagram().open_layer = lab.state.screens.lab.diagram().open_encoder = open;
           lab.driver.frames(2);
           INFO(size.x << " " << to_string(placement) << ", open layer " << open);
           CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
@@ -201,13 +202,13 @@ TEST_CASE("ReZero's pills show what was learned, and say what it is") {
   const Series learned = history->series(history->find("L02.attn.branch.mean"));
   REQUIRE(learned.values.size() == 20);
   CHECK(learned.values[0] == 0);
-  lab.state.lab_screen.transport().pinned_step = 7;
+  lab.state.screens.lab.transport().pinned_step = 7;
   lab.driver.frames(3);
   CHECK(learned.steps[6] == 7);
   CHECK(learned.values[6] != 0);
   CHECK(lab.driver.value(pill) == fmt::format("α {:.3f}", learned.values[6]));
   CHECK(lab.driver.control(pill).help.find("at step 7") != std::string::npos);
-  lab.state.lab_screen.transport().pinned_step.reset();
+  lab.state.screens.lab.transport().pinned_step.reset();
   lab.driver.frames(3);
   CHECK(lab.driver.value(pill) == fmt::format("α {:.3f}", alpha));
 }

@@ -8,8 +8,8 @@
 
 #include "app/shell/palette.h"
 #include "catch.hpp"
-#include "lab_fixture.h"
 #include "lab_driver.h"
+#include "lab_fixture.h"
 #include "text_faults.h"
 
 using namespace normscope;
@@ -76,7 +76,7 @@ TEST_CASE("every control of the largest window is on screen, in a tab or in a me
   {
     LabDriver lab(view, {1920, 1200});
     all = controls(lab.ui);
-    for (const lab::Elsewhere& e : lab.state.lab_screen.elsewhere(lab.ui.registry(), *view))
+    for (const lab::Elsewhere& e : lab.state.screens.lab.elsewhere(lab.ui.registry(), *view))
       all.insert(e.name);  // the menus, too
     for (const char* name : {"transport/budget", "transport/speed", "transport/play", "lab/luck", "timeline",
                              "plot/loss/menu", "plot/dependency/batch"})
@@ -85,12 +85,13 @@ TEST_CASE("every control of the largest window is on screen, in a tab or in a me
   }
   for (const Window& window : kWindows) {
     LabDriver lab(view, window.size, window.scale);
-    lab.state.dark = window.dark;
+    lab.state.look.dark = window.dark;
     const AppState start = lab.state;
     lab.driver.frames(2);
     const bool tried = std::any_of(std::begin(kLayouts), std::end(kLayouts),
                                    [&](const Window& w) { return where(w) == where(window); });
-    const auto items = shell::palette_items(lab.ui, lab.state.lab_screen.elsewhere(lab.ui.registry(), *view));
+    const auto items =
+        shell::palette_items(lab.ui, lab.state.screens.lab.elsewhere(lab.ui.registry(), *view));
     for (const std::string& name : all) {
       INFO(where(window) << ": " << name);
       // More of them stand open in a higher window.
@@ -102,7 +103,7 @@ TEST_CASE("every control of the largest window is on screen, in a tab or in a me
       if (layers || name.starts_with("term/") || !tried) continue;
       const shell::PaletteItem* item = listed(items, name);
       if (!item) continue;  // said above
-      lab.state.lab_screen.reveal(item->control, lab.ui.registry());
+      lab.state.screens.lab.reveal(item->control, lab.ui.registry());
       lab.driver.frames(4);
       CHECK(controls(lab.ui).contains(name));
       CHECK((setting || fixture::text_faults(lab.ui).empty()));

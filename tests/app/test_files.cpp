@@ -59,7 +59,7 @@ TEST_CASE("a first save asks with a name that is free; the next goes into the sa
   CHECK(read_config("normscope-2.toml").size() == 2);
   CHECK(test::read_all("normscope.toml") == foreign);
 
-  window.state.asked.emplace_back(lab::EditField{0, "train.rate", "0.002"});
+  window.state.session.asked.emplace_back(lab::EditField{0, "train.rate", "0.002"});
   window.settle();
   press(window, "Ctrl+S");
   CHECK_FALSE(window.asks());
@@ -106,7 +106,7 @@ TEST_CASE("other runs have another file: after a lesson's or a restored session'
   const StartedIn here(window.folder.file(""));
   press(window, "Ctrl+S"), press(window, "Enter");
   const std::string saved = test::read_all("normscope.toml");
-  window.state.asked.emplace_back(
+  window.state.session.asked.emplace_back(
       lab::ReplaceRuns{{fixture::tiny_runs()[0]}, {}, false, false, window.folder.file("aside")});
   window.settle();
   press(window, "Ctrl+S");
@@ -116,7 +116,7 @@ TEST_CASE("other runs have another file: after a lesson's or a restored session'
   CHECK(test::read_all("normscope.toml") == saved);
   // What was opened here is the session's own.
   window.prompt("Ctrl+O", "normscope.toml");
-  window.state.asked.emplace_back(lab::EditField{0, "train.rate", "0.002"});
+  window.state.session.asked.emplace_back(lab::EditField{0, "train.rate", "0.002"});
   window.settle();
   press(window, "Ctrl+S");
   CHECK_FALSE(window.asks());
@@ -160,10 +160,13 @@ TEST_CASE("a training log is no text: the prompt says what it is and what to do,
     SmallWindow window;
     const std::string log = window.folder.write("log.jsonl", std::string(kLog) + a_text());
     const std::string text = window.view().runs[0].spec->data.text_path;
-    if (dropped)
-      open_file(window.state, log), window.settle(), window.settle();
-    else
+    if (dropped) {
+      window.drop(log);
+      window.settle();
+      window.settle();
+    } else {
       window.prompt("Ctrl+O", log);
+    }
     REQUIRE(window.asks());
     CHECK(test::holds(window.says(), "A training log"));
     CHECK(test::holds(window.says(), "Enter again"));
@@ -245,7 +248,7 @@ TEST_CASE("the mouse enters folders and opens files, and what was open lately st
   window.driver.frames(3), window.settle();
   CHECK_FALSE(window.asks());
   REQUIRE(window.view().runs.size() == 1);
-  REQUIRE(window.state.shell.files.recent == std::vector<std::string>{whole});
+  REQUIRE(window.state.files.recent == std::vector<std::string>{whole});
 
   window.lab.post(lab::ReplaceRuns{fixture::tiny_runs(), {}, false});
   window.settle();

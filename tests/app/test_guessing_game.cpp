@@ -34,7 +34,7 @@ TEST_CASE("the figure is the loss of a model that guesses so") {
 TEST_CASE("a person guesses, closes, and has a line on the loss plot") {
   LiveDriver lab;
   lab.train(2);
-  lab.state.shell.offer_game = true;
+  lab.state.shell.offers.game = true;
   lab.driver.frames(2);
   lab.driver.click("app/offer/accept");
   lab.driver.frames(3);
@@ -73,17 +73,17 @@ TEST_CASE("a person guesses, closes, and has a line on the loss plot") {
 
 TEST_CASE("from the guessing game to the first lesson") {
   LiveDriver lab;
-  lab.state.remembers = false;  // no progress of the person who runs this
-  lab.state.shell.offer_lesson = true;
+  lab.state.screens.lessons.remembers = false;  // no progress of the person who runs this
+  lab.state.shell.offers.lesson = true;
   lab.driver.frames(2);
   lab.driver.click("app/offer/accept");
   lab.driver.frames(3);
-  CHECK(lab.state.screen == Screen::Lessons);
-  const lessons::Player& player = lessons_screen(lab.state);
+  CHECK(lab.state.screens.shown == Screen::Lessons);
+  const lessons::Player& player = player_of(lab.state.screens.lessons, nullptr);
   REQUIRE(player.lesson());
   CHECK(player.lesson()->number == 1);
   CHECK(player.step() == lessons::StepKind::Predict);
-  CHECK_FALSE(lab.state.shell.offer_lesson);
+  CHECK_FALSE(lab.state.shell.offers.lesson);
   lab.driver.key("1");
   lab.driver.frames(2);
   CHECK_FALSE(lab.ui.registry().find("app/offer/accept"));
@@ -91,10 +91,10 @@ TEST_CASE("from the guessing game to the first lesson") {
 
 TEST_CASE("an invitation that is closed is not made again") {
   LiveDriver lab;
-  lab.state.shell.offer_game = true;
+  lab.state.shell.offers.game = true;
   lab.driver.frames(2);
   lab.driver.click("app/offer/close");
   lab.driver.frames(2);
-  CHECK(lab.state.shell.offers_answered);
+  CHECK(lab.state.shell.offers.answered);
   CHECK_FALSE(lab.ui.registry().find("app/offer/close"));
 }

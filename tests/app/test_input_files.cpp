@@ -10,15 +10,15 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "app/shell/app_state.h"
-#include "app/files/config_file.h"
-#include "app/files/toml.h"
-#include "app/files/input_kinds.h"
 #include "app/course/check.h"
 #include "app/course/figures.h"
-#include "app/lessons/progress.h"
 #include "app/course/prose.h"
 #include "app/course/reader.h"
+#include "app/files/config_file.h"
+#include "app/files/input_kinds.h"
+#include "app/files/toml.h"
+#include "app/lessons/progress.h"
+#include "app/shell/app_state.h"
 #include "app/shell/session_sidecar.h"
 #include "app/shell/settings.h"
 #include "app/tex/tex.h"
@@ -202,17 +202,17 @@ TEST_CASE("files: every field of the settings, which never prevent a start", "[g
 TEST_CASE("files: bookmarks and the undo log of a session", "[gate]") {
   AppState state;
   const auto bookmarks = [&](const std::string& text) {
-    apply_sidecar(state, text);
-    return state.lab_screen.transport().bookmarks;
+    apply_sidecar(state.screens.lab, state.session, text);
+    return state.screens.lab.transport().bookmarks;
   };
   CHECK(bookmarks(R"({"bookmarks": [20, 10], "selected": "B", "undo": ""})") == std::vector<int>{10, 20});
-  CHECK(state.lab_screen.diagram().selected == 'B');
+  CHECK(state.screens.lab.diagram().selected == 'B');
   for (const char* wrong : {R"({"bookmarks": [-1], "selected": "A", "undo": ""})",
                             R"({"bookmarks": [2147483647], "selected": "A", "undo": ""})",
                             R"({"bookmarks": 7, "selected": "A", "undo": ""})", "[]", ""})
     CHECK(bookmarks(wrong).empty());
-  apply_sidecar(state, R"({"bookmarks": [], "selected": "z", "undo": ""})");
-  CHECK(state.lab_screen.diagram().selected == 'B');
+  apply_sidecar(state.screens.lab, state.session, R"({"bookmarks": [], "selected": "z", "undo": ""})");
+  CHECK(state.screens.lab.diagram().selected == 'B');
   shell::UndoLog log;
   const auto entry = [&](const std::string& command) {
     log.from_text(R"({"specs": [[["model.layers", "2"]]], "undone": [], "done": [{"undo": [)" + command +

@@ -3,12 +3,12 @@
 
 #include <set>
 
-#include "app/view/shortcuts.h"
 #include "app/files/command_text.h"
 #include "app/ui/keys.h"
+#include "app/view/shortcuts.h"
 #include "catch.hpp"
-#include "lab_fixture.h"
 #include "lab_driver.h"
+#include "lab_fixture.h"
 
 using namespace normscope;
 using namespace normscope::shell;
@@ -38,12 +38,12 @@ TEST_CASE("the sheet lists every key of the table") {
 TEST_CASE("the keys of the app do what the table says") {
   LabDriver lab(fixture::lab_view());
   lab.driver.key("Ctrl+=");
-  CHECK(lab.state.scale == Approx(1.1f));
+  CHECK(lab.state.look.scale == Approx(1.1f));
   lab.driver.key("Ctrl+-");
   lab.driver.key("Ctrl+-");
-  CHECK(lab.state.scale == Approx(0.9f));
+  CHECK(lab.state.look.scale == Approx(0.9f));
   lab.driver.key("Ctrl+0");
-  CHECK(lab.state.scale == Approx(1.f));
+  CHECK(lab.state.look.scale == Approx(1.f));
   lab.driver.key("Space");
   CHECK(lab.last<lab::Pause>());
   lab.driver.key("Right");

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "lab_fixture.h"
 #include "lab_driver.h"
+#include "lab_fixture.h"
 
 using namespace normscope;
 
@@ -58,7 +58,7 @@ TEST_CASE("a frame of four runs and all plots has at most 150 000 vertices, howe
                                     {ui::Vec{3840, 2160}, 2.f},
                                     {ui::Vec{3840, 2160}, 0.75f}}) {
     lab.loop.resize(size);
-    lab.state.scale = scale;
+    lab.state.look.scale = scale;
     lab.driver.frames(2);
     INFO(size.x << " at " << scale);
     CHECK(lab.loop.draw_data()->TotalVtxCount > 5000);

@@ -18,8 +18,8 @@ namespace {
 void check_view(std::shared_ptr<const LabView> view, ui::Vec size, float scale, bool dark,
                 const std::string& what, const std::function<void(ui::UiDriver&)>& hand = {}) {
   LabDriver lab(std::move(view), size, scale);
-  lab.state.dark = dark;
-  lab.state.clock = true;
+  lab.state.look.dark = dark;
+  lab.state.switches.clock = true;
   lab.driver.frames(2);
   if (hand) hand(lab.driver);
   CHECK(lab.ui.texts().size() > 40);

@@ -100,20 +100,20 @@ TEST_CASE("play, pause and one step reach the trainer") {
   LiveLab lab;
   lab.driver.click("transport/step");
   lab.settle();
-  CHECK(lab.state.view->step == 1);
+  CHECK(lab.state.session.view->step == 1);
   lab.driver.key("Right");
   lab.settle();
-  CHECK(lab.state.view->step == 2);
+  CHECK(lab.state.session.view->step == 2);
   lab.driver.click("transport/play");
   lab.lab.wait_until(20);
   lab.driver.frames(2);
-  CHECK(lab.state.view->step >= 20);
-  if (lab.state.view->playing) lab.driver.key("Space");
+  CHECK(lab.state.session.view->step >= 20);
+  if (lab.state.session.view->playing) lab.driver.key("Space");
   lab.settle();
-  CHECK_FALSE(lab.state.view->playing);
+  CHECK_FALSE(lab.state.session.view->playing);
   lab.driver.click("transport/reset");
   lab.settle();
-  CHECK(lab.state.view->step == 0);
+  CHECK(lab.state.session.view->step == 0);
 }
 
 TEST_CASE("the learning rate changes while the run goes on") {
@@ -172,12 +172,12 @@ TEST_CASE("seed variability: one press, and every run's loss has a band and the 
   lab.train(20);
   lab.driver.click("lab/luck");
   lab.settle();
-  for (const RunView& run : lab.state.view->runs) {
+  for (const RunView& run : lab.state.session.view->runs) {
     REQUIRE(run.spread);
     CHECK(run.spread->seeds == 4);
   }
   LabData data;
-  const auto plot = loss_plot(*lab.state.view, data, {});
+  const auto plot = loss_plot(*lab.state.session.view, data, {});
   CHECK(plot.bands.size() == 3);
   CHECK_THAT(plot.sentence, Catch::Contains("luck"));
   CHECK_THAT(plot.note, Catch::Contains("other seeds"));
@@ -202,11 +202,11 @@ TEST_CASE("a run that no memory can hold is refused in one line, and everything 
 TEST_CASE("the cursor does not stay at a step that restarted runs have not come to") {
   fixture::LiveDriver lab;
   lab.train(12);
-  lab.state.lab_screen.transport().pinned_step = 9;
+  lab.state.screens.lab.transport().pinned_step = 9;
   lab.driver.frames(2);
-  CHECK(lab.state.lab_screen.transport().pinned_step == 9);
+  CHECK(lab.state.screens.lab.transport().pinned_step == 9);
   lab.lab.post(lab::EditField{-1, "run.seed", "3"});
   lab.settle();
   CHECK(lab.view().step == 0);
-  CHECK_FALSE(lab.state.lab_screen.transport().pinned_step);
+  CHECK_FALSE(lab.state.screens.lab.transport().pinned_step);
 }

@@ -210,12 +210,12 @@ TEST_CASE("a title chooses what the cell shows, by mouse") {
 TEST_CASE("dragging in a plot over time moves the one cursor, and letting go at the end follows again") {
   LabDriver lab(fixture::lab_view());
   lab.driver.drag_by("plot/loss", {-60, 0}, "", 4, {0.5f, 0.5f});
-  const int step = cursor_step(lab.state.lab_screen.transport(), *lab.state.view);
+  const int step = cursor_step(lab.state.screens.lab.transport(), *lab.state.session.view);
   CHECK(step > 30);
   CHECK(step < 214);
   CHECK(lab.driver.value("timeline") == fmt::format("{}", step));
   lab.driver.drag_by("plot/loss", {500, 0}, "", 4, {0.5f, 0.5f});
-  CHECK_FALSE(lab.state.lab_screen.transport().pinned_step);
+  CHECK_FALSE(lab.state.screens.lab.transport().pinned_step);
 }
 
 TEST_CASE("a plot is saved as SVG, PNG and CSV, never over another file, and copied as text") {
@@ -304,19 +304,19 @@ TEST_CASE("a layer under the hand is marked in every plot by layer") {
   LabData data;
   PlotOptions options;
   options.step = 214, options.hover_layer = 2;
-  CHECK(depth_plot(*lab.state.view, data, options, Metric::Gradient).hover == 3.0);
-  CHECK(depth_plot(*lab.state.view, data, options, Metric::LayerCosine).hover == 3.0);
-  CHECK(dependency_plots(*lab.state.view, data, options)[0].heat->marked_row == 4);
+  CHECK(depth_plot(*lab.state.session.view, data, options, Metric::Gradient).hover == 3.0);
+  CHECK(depth_plot(*lab.state.session.view, data, options, Metric::LayerCosine).hover == 3.0);
+  CHECK(dependency_plots(*lab.state.session.view, data, options)[0].heat->marked_row == 4);
 }
 
 TEST_CASE("what the hand is over in one plot or in the diagram is the layer, or the step, of all of them") {
   LabDriver lab(fixture::lab_view());
   const auto layer_over = [&](const std::string& name, ui::Vec at) {
     lab.driver.move_to(ui::Vec{2, 2}), lab.driver.frames(2);
-    CHECK_FALSE(lab.state.lab_screen.shown().hover_layer);
-    CHECK_FALSE(lab.state.lab_screen.shown().hover_step);
+    CHECK_FALSE(lab.state.screens.lab.shown().hover_layer);
+    CHECK_FALSE(lab.state.screens.lab.shown().hover_step);
     lab.driver.move_to(name, at), lab.driver.frames(2);
-    return lab.state.lab_screen.shown().hover_layer.value_or(-1);
+    return lab.state.screens.lab.shown().hover_layer.value_or(-1);
   };
   // From the first to the last layer, whatever shows them.
   for (const char* plot : {"plot/gradient-by-layer", "plot/hidden-norm"}) {
@@ -331,11 +331,11 @@ TEST_CASE("what the hand is over in one plot or in the diagram is the layer, or 
   for (const char* plot : {"plot/loss", "plot/rate", "plot/gradient-over-time/A"}) {
     INFO(plot);
     layer_over(plot, {0.3f, 0.5f});
-    REQUIRE(lab.state.lab_screen.shown().hover_step);
-    const double early = *lab.state.lab_screen.shown().hover_step;
+    REQUIRE(lab.state.screens.lab.shown().hover_step);
+    const double early = *lab.state.screens.lab.shown().hover_step;
     layer_over(plot, {0.6f, 0.5f});
-    REQUIRE(lab.state.lab_screen.shown().hover_step);
-    CHECK((early > 20 && early + 40 < *lab.state.lab_screen.shown().hover_step));
+    REQUIRE(lab.state.screens.lab.shown().hover_step);
+    CHECK((early > 20 && early + 40 < *lab.state.screens.lab.shown().hover_step));
   }
 }
 
@@ -354,15 +354,15 @@ TEST_CASE("the run cards stand at the cursor") {
 
 TEST_CASE("B sets a bookmark where the cursor stands, and its mark brings the cursor back") {
   LabDriver lab(fixture::lab_view());
-  lab.state.lab_screen.transport().pinned_step = 100;
+  lab.state.screens.lab.transport().pinned_step = 100;
   lab.driver.key("B");
-  lab.state.lab_screen.transport().pinned_step.reset();
+  lab.state.screens.lab.transport().pinned_step.reset();
   lab.driver.frames(1);
   lab.driver.click("timeline/bookmark/100");
-  REQUIRE(lab.state.lab_screen.transport().pinned_step);
-  CHECK(*lab.state.lab_screen.transport().pinned_step == 100);
+  REQUIRE(lab.state.screens.lab.transport().pinned_step);
+  CHECK(*lab.state.screens.lab.transport().pinned_step == 100);
   lab.driver.key("B");
-  CHECK(lab.state.lab_screen.transport().bookmarks.empty());
+  CHECK(lab.state.screens.lab.transport().bookmarks.empty());
 }
 
 TEST_CASE("the cost of a setting is said before it is asked for") {

@@ -7,8 +7,8 @@
 
 #include "both_view.h"
 #include "catch.hpp"
-#include "lab_fixture.h"
 #include "lab_driver.h"
+#include "lab_fixture.h"
 #include "random_hand.h"
 
 using namespace normscope;
@@ -24,15 +24,15 @@ TEST_CASE("ten thousand random events") {
     shape.layers = seed == 3 ? 2 : 6;
     const bool both = seed == 5;  // an encoder-decoder
     LabDriver lab(both ? fixture::both_view() : fixture::lab_view(shape),
-                 seed == 4 ? ui::Vec{1024, 600} : ui::Vec{1600, 1000});
+                  seed == 4 ? ui::Vec{1024, 600} : ui::Vec{1600, 1000});
     RandomHand hand{lab.driver, lab.ui, lab.loop, lab.state, std::mt19937(seed)};
     for (int event = 0; event < each; ++event) {
       INFO(fmt::format("seed {}, event {}", seed, event));
       REQUIRE_NOTHROW(hand.act());
-      const auto& step = lab.state.lab_screen.transport().pinned_step;
-      if (step) REQUIRE((*step >= 0 && *step < lab.state.view->step));
+      const auto& step = lab.state.screens.lab.transport().pinned_step;
+      if (step) REQUIRE((*step >= 0 && *step < lab.state.session.view->step));
     }
-    const int runs = static_cast<int>(lab.state.view->runs.size());
+    const int runs = static_cast<int>(lab.state.session.view->runs.size());
     for (const Command& command : lab.log) {
       if (const auto* edit = std::get_if<EditField>(&command)) CHECK((edit->run >= -1 && edit->run < runs));
       if (const auto* fork = std::get_if<ForkRequest>(&command))

@@ -125,9 +125,9 @@ TEST_CASE("rows open and close, tiles and cards choose the run") {
   lab.driver.frames(2);
   CHECK(lab.ui.registry().find("diagram/layers1-6"));
   lab.driver.click("diagram/run/C");
-  CHECK(lab.state.lab_screen.diagram().selected == 'C');
+  CHECK(lab.state.screens.lab.diagram().selected == 'C');
   lab.driver.click("run/B");
-  CHECK(lab.state.lab_screen.diagram().selected == 'B');
+  CHECK(lab.state.screens.lab.diagram().selected == 'B');
 }
 
 TEST_CASE("transport: play, step, reset, speed, budget") {
@@ -172,15 +172,15 @@ TEST_CASE("the timeline sets the step that the depth plots show") {
   const int step = std::stoi(lab.driver.value("timeline"));
   CHECK(step > 60);
   CHECK(step < 90);
-  CHECK(lab.state.lab_screen.transport().pinned_step == step);
+  CHECK(lab.state.screens.lab.transport().pinned_step == step);
   lab.driver.key("End");
-  CHECK_FALSE(lab.state.lab_screen.transport().pinned_step);
+  CHECK_FALSE(lab.state.screens.lab.transport().pinned_step);
 }
 
 TEST_CASE("Left and Right move the cursor by a step; at the newest step Right trains one") {
   LabDriver lab(fixture::lab_view());
-  const int newest = lab.state.view->step;
-  const auto& pinned = lab.state.lab_screen.transport().pinned_step;
+  const int newest = lab.state.session.view->step;
+  const auto& pinned = lab.state.screens.lab.transport().pinned_step;
   lab.driver.key("Left"), lab.driver.key("Left");
   CHECK(pinned == newest - 2);
   lab.driver.key("Right");
@@ -211,7 +211,7 @@ TEST_CASE("settings: shared fields edit all runs, a run that differs alone") {
   CHECK(lab.last<EditField>()->run == 1);
   CHECK(lab.last<EditField>()->key == "train.warmup");
   CHECK(std::stoi(lab.last<EditField>()->value) < 200);
-  const auto differing = differing_fields(*lab.state.view);
+  const auto differing = differing_fields(*lab.state.session.view);
   REQUIRE(differing.size() == 2);
   CHECK(differing[0]->key == "model.placement");
   CHECK(differing[1]->key == "train.warmup");
@@ -259,7 +259,7 @@ TEST_CASE(
 
 TEST_CASE("a bookmark is set with the key, from the palette and by a right click") {
   LabDriver lab(fixture::lab_view());
-  const auto& marks = lab.state.lab_screen.transport().bookmarks;
+  const auto& marks = lab.state.screens.lab.transport().bookmarks;
   lab.driver.key("B");
   CHECK(marks == std::vector<int>{214});
   lab.driver.click("timeline", {0.3f, 0.5f}, 1);
@@ -267,7 +267,7 @@ TEST_CASE("a bookmark is set with the key, from the palette and by a right click
   REQUIRE(marks.size() == 2);
   lab.driver.click("timeline/bookmark/" + std::to_string(marks[0]));
   lab.driver.frames(2);
-  CHECK(lab.state.lab_screen.transport().pinned_step == marks[0]);
+  CHECK(lab.state.screens.lab.transport().pinned_step == marks[0]);
   lab.driver.key("Ctrl+K");
   lab.driver.frames(3);
   lab.driver.type("bookmark at the cursor");
@@ -282,12 +282,12 @@ TEST_CASE("undo and redo answer every edit") {
   lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
   lab.driver.key("Ctrl+Z");
   CHECK(lab.last<RemoveFork>());
-  CHECK(lab.state.lab_screen.diagram().selected == 'A');
+  CHECK(lab.state.screens.lab.diagram().selected == 'A');
   lab.driver.key("Ctrl+Shift+Z");
   CHECK(lab.last<RestoreFork>());
-  CHECK(lab.state.lab_screen.diagram().selected == 'D');
-  CHECK(lab.state.shell.undo.can_undo());
-  CHECK_FALSE(lab.state.shell.undo.can_redo());
+  CHECK(lab.state.screens.lab.diagram().selected == 'D');
+  CHECK(lab.state.session.undo.can_undo());
+  CHECK_FALSE(lab.state.session.undo.can_redo());
 }
 
 TEST_CASE("the handles of the learning rate act on the runs") {
@@ -314,7 +314,7 @@ TEST_CASE("while the peak is held the plans of all runs follow it and the axis s
     }
     LabDriver lab(view);
     LabData data;
-    const auto plot = [&] { return rate_plot(*view, data, lab.state.lab_screen.shown()); };
+    const auto plot = [&] { return rate_plot(*view, data, lab.state.screens.lab.shown()); };
     const auto planned = [&](char letter) {
       for (const plot::Series& series : plot().series)
         if (series.id == std::string(1, letter) + " planned") return series.y[0];
@@ -341,13 +341,13 @@ TEST_CASE("theme, scale and help are controls like the others") {
   LabDriver lab(fixture::lab_view());
   lab.driver.click("app/theme");
   lab.driver.frames(1);
-  CHECK(lab.state.dark);
+  CHECK(lab.state.look.dark);
   CHECK(lab.driver.value("app/theme") == "dark");
   lab.driver.click("app/scale");
   lab.driver.frames(2);
   lab.driver.click("app/scale/150");
   lab.driver.frames(2);
-  CHECK(lab.state.scale == 1.5f);
+  CHECK(lab.state.look.scale == 1.5f);
   CHECK(lab.ui.scale() == Approx(1.5f));
   CHECK(lab.ui.registry().find("lab/left"));  // 1067 x 667: compact
   lab.driver.key("?");

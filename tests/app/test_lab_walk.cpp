@@ -90,7 +90,7 @@ TEST_CASE("with the cursor at an earlier step a drag forks from there, with the 
   lab.train(30);
   lab.lab.post(lab::EditField{0, "train.rate", "0.001"});
   lab.train(30);
-  lab.state.lab_screen.transport().pinned_step = 25;
+  lab.state.screens.lab.transport().pinned_step = 25;
   lab.driver.frames(2);
   lab.driver.script(fmt::format("grab {} {}\nframes 2", kStream, kBefore));
   CHECK_THAT(lab.driver.value("diagram/footer"), Catch::Contains("run D from step 25"));
@@ -105,7 +105,7 @@ TEST_CASE("with the cursor at an earlier step a drag forks from there, with the 
   CHECK(lab.run('A').step == 85);
   CHECK(d.spec->train.schedule.peak == 0.003f);  // the rate of step 25
   for (const Edit& edit : d.edits) CHECK(edit.step == 26);
-  CHECK_FALSE(lab.state.lab_screen.transport().pinned_step);  // one wants to see it train
+  CHECK_FALSE(lab.state.screens.lab.transport().pinned_step);  // one wants to see it train
 }
 
 TEST_CASE("the first button moves the cursor, nothing else; it is no reset") {
@@ -118,9 +118,9 @@ TEST_CASE("the first button moves the cursor, nothing else; it is no reset") {
   CHECK(lab.log.size() == commands);
   CHECK(lab.view().step == 20);
   CHECK(lab.run('A').history == history);
-  CHECK(lab.state.lab_screen.transport().pinned_step == 0);
+  CHECK(lab.state.screens.lab.transport().pinned_step == 0);
   lab.driver.key("End");
-  CHECK_FALSE(lab.state.lab_screen.transport().pinned_step);
+  CHECK_FALSE(lab.state.screens.lab.transport().pinned_step);
 }
 
 TEST_CASE("a reset is undone: all four runs are back as they were left, and again after it") {
@@ -181,9 +181,9 @@ TEST_CASE("a setting that was typed stands at once, as pending, and the run's ca
   CHECK(says(lab, "being built"));
   CHECK(fixture::text_faults(lab.ui).empty());
   // Refused: what is in force stands there again.
-  auto answer = std::make_shared<LabView>(*lab.state.view);
+  auto answer = std::make_shared<LabView>(*lab.state.session.view);
   answer->version += 2, answer->message = "[model.layers] 9 are too many here";
-  lab.state.view = answer;
+  lab.state.session.view = answer;
   lab.driver.frames(2);
   CHECK_THAT(lab.driver.value("settings/model.layers"), Catch::Contains("6"));
   CHECK_FALSE(lab.ui.registry().find("settings/pending/model.layers"));
@@ -272,7 +272,7 @@ TEST_CASE("with the cursor at an earlier step cards, labels and sentences are of
   c.samples = std::make_shared<std::vector<Sample>>(
       std::vector<Sample>{{30, "e aa tte"}, {90, "the cat sits"}, {210, "now"}});
   LabDriver lab(view);
-  lab.state.lab_screen.transport().pinned_step = 100;
+  lab.state.screens.lab.transport().pinned_step = 100;
   lab.driver.frames(2);
   CHECK(says(lab, "the cat sits"));
   CHECK(says(lab, "wrote at 90"));

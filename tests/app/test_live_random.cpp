@@ -80,8 +80,8 @@ TEST_CASE("random events on a Lab that trains") {
   const Elsewhere elsewhere;
   for (const unsigned seed : seeds({1, 2})) {
     auto driver = std::make_unique<LiveDriver>(small_runs(seed % 2 == 0 ? 1 : 2));
-    driver->state.stash = elsewhere.folder.file("aside");
-    driver->state.player = small_player(driver->lab.finished_runs(), elsewhere);
+    driver->state.session.undo.stash_in(elsewhere.folder.file("aside"));
+    driver->state.screens.lessons.player = small_player(driver->lab.finished_runs(), elsewhere);
     driver->lab.post(lab::Play{});
     RandomHand hand{driver->driver, driver->ui, driver->loop, driver->state, std::mt19937(seed)};
     let_loose(hand, seed, events_wanted(400));
@@ -97,9 +97,9 @@ TEST_CASE("random events on a lesson that measures", "[lesson]") {
   const Elsewhere elsewhere;
   for (const unsigned seed : seeds({1})) {
     auto driver = std::make_unique<LabDriver>();
-    driver->state.player = small_player(nullptr, elsewhere);
-    driver->state.screen = Screen::Lessons;
-    driver->state.player->open("1", lessons::StepKind::Run);
+    driver->state.screens.lessons.player = small_player(nullptr, elsewhere);
+    driver->state.screens.shown = Screen::Lessons;
+    driver->state.screens.lessons.player->open("1", lessons::StepKind::Run);
     driver->driver.frames(2);
     RandomHand hand{driver->driver, driver->ui, driver->loop, driver->state, std::mt19937(seed)};
     let_loose(hand, seed, events_wanted(400));

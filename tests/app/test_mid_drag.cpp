@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "catch.hpp"
-#include "lab_fixture.h"
 #include "lab_driver.h"
+#include "lab_fixture.h"
 
 using namespace normscope;
 using namespace normscope::lab;
@@ -16,8 +16,8 @@ using Change = std::function<void(LabDriver&)>;
 
 const std::vector<std::pair<const char*, Change>>& changes() {
   static const std::vector<std::pair<const char*, Change>> all{
-      {"theme", [](LabDriver& lab) { lab.state.dark = !lab.state.dark; }},
-      {"scale", [](LabDriver& lab) { lab.state.scale = 0.75f; }},
+      {"theme", [](LabDriver& lab) { lab.state.look.dark = !lab.state.look.dark; }},
+      {"scale", [](LabDriver& lab) { lab.state.look.scale = 0.75f; }},
       {"smaller",
        [](LabDriver& lab) {
          lab.loop.resize({1440, 900});
@@ -27,7 +27,8 @@ const std::vector<std::pair<const char*, Change>>& changes() {
          lab.loop.resize({1024, 600});
        }},
       {"all", [](LabDriver& lab) {
-         lab.state.dark = true, lab.state.scale = 1.5f;
+         lab.state.look.dark = true;
+         lab.state.look.scale = 1.5f;
          lab.loop.resize({2560, 1440});
        }}};
   return all;
@@ -81,14 +82,14 @@ TEST_CASE("a field and the timeline that are held end in one change at most, wit
     time.driver.frames(3);
     time.driver.move_to("timeline", {0.2f, 0.5f});
     time.driver.release();
-    const auto& step = time.state.lab_screen.transport().pinned_step;
+    const auto& step = time.state.screens.lab.transport().pinned_step;
     if (step) CHECK((*step >= 0 && *step < 214));
   }
 }
 
 TEST_CASE("a plot that is zoomed scrubs by its cursor and pans beside it") {
   LabDriver lab(fixture::lab_view());
-  const auto& pinned = lab.state.lab_screen.transport().pinned_step;
+  const auto& pinned = lab.state.screens.lab.transport().pinned_step;
   lab.driver.click("timeline", {0.4f, 0.5f});
   REQUIRE(pinned);
   const int start = *pinned;

@@ -113,7 +113,8 @@ TEST_CASE("every entry of the palette reads as words, and no two as the same") {
 TEST_CASE("why there is no CUDA stands in the palette, and choosing it says so") {
   LabDriver lab(fixture::lab_view());
   std::promise<std::string> reason;
-  lab.state.clock = true, lab.state.cuda = reason.get_future().share();
+  lab.state.switches.clock = true;
+  lab.state.backend.cuda = reason.get_future().share();
   reason.set_value("there is no NVIDIA GPU");
   lab.driver.frames(2);
   run_by_name(lab, "train on cuda");
@@ -146,7 +147,7 @@ TEST_CASE("arrows choose another row, the mouse too, and Escape leaves without a
   lab.driver.key("Down");
   lab.driver.key("Enter");
   lab.driver.frames(4);
-  CHECK(lab.state.scale == Approx(second == "Everything smaller" ? 0.9f : 1.1f));
+  CHECK(lab.state.look.scale == Approx(second == "Everything smaller" ? 0.9f : 1.1f));
 
   lab.driver.key("Ctrl+K");
   lab.driver.frames(3);
@@ -154,7 +155,7 @@ TEST_CASE("arrows choose another row, the mouse too, and Escape leaves without a
   lab.driver.frames(2);
   lab.driver.click("app/palette/0");
   lab.driver.frames(4);
-  CHECK(lab.state.dark);
+  CHECK(lab.state.look.dark);
 
   const size_t before = lab.log.size();
   lab.driver.key("Ctrl+K");
@@ -198,7 +199,7 @@ TEST_CASE("every placement is in the palette by its name") {
     REQUIRE(lab.last<lab::ForkRequest>());
     const ModelConfig& model = lab.last<lab::ForkRequest>()->spec.model;
     CHECK(placement_of(model.stack(), context_of(model, true)) == placement);
-    CHECK(lab.state.shell.undo.can_undo());
+    CHECK(lab.state.session.undo.can_undo());
   }
 }
 
@@ -206,7 +207,7 @@ namespace {
 
 // All items of a window, those of its menus and other tabs too.
 std::vector<PaletteItem> all_items(LabDriver& lab) {
-  return palette_items(lab.ui, lab.state.lab_screen.elsewhere(lab.ui.registry(), *lab.state.view));
+  return palette_items(lab.ui, lab.state.screens.lab.elsewhere(lab.ui.registry(), *lab.state.session.view));
 }
 
 }  // namespace

@@ -250,15 +250,15 @@ TEST_CASE("a number in the sentence can be dragged and acts on the run", "[playe
   p.driver.drag_by("lesson/drag/warmup", {80, 0});
   CHECK(p.driver.value("lesson/drag/warmup") != before);
   Lab lab({.threads = 1});
-  p.state.lab = &lab;
+  p.state.session.lab = &lab;
   p.driver.click("lesson/lab");
   lab.wait_idle();
   REQUIRE(lab.view()->runs.size() == 3);
   CHECK(lab.view()->runs[0].spec->train.schedule.warmup == 100);
   CHECK(lab.view()->step == 0);  // before the commitment: paused, nothing is given away
   CHECK_FALSE(lab.view()->playing);
-  CHECK(p.state.screen == Screen::Lab);
-  p.state.lab = nullptr;
+  CHECK(p.state.screens.shown == Screen::Lab);
+  p.state.session.lab = nullptr;
 }
 
 TEST_CASE("the runs that a lesson's took the place of come back by undo", "[player]") {
@@ -270,7 +270,8 @@ TEST_CASE("the runs that a lesson's took the place of come back by undo", "[play
   lab.post(lab::ReplaceRuns{{alone}, {}, false});
   lab.post(lab::PlayTo{2});
   lab.wait_idle();
-  p.state.lab = &lab, p.state.stash = folder.file("replaced");
+  p.state.session.lab = &lab;
+  p.state.session.undo.stash_in(folder.file("replaced"));
   p.player().open("first-steps", StepKind::Predict);
   p.driver.frames(2);
   p.driver.click("lesson/lab");
@@ -283,7 +284,7 @@ TEST_CASE("the runs that a lesson's took the place of come back by undo", "[play
   REQUIRE(lab.view()->runs.size() == 1);
   CHECK(lab.view()->runs[0].name == "alone");
   CHECK(lab.view()->step == 2);
-  p.state.lab = nullptr;
+  p.state.session.lab = nullptr;
 }
 
 TEST_CASE("where the Lab's runs could not come back, a lesson's replace them only when the hand agrees") {
@@ -293,7 +294,7 @@ TEST_CASE("where the Lab's runs could not come back, a lesson's replace them onl
   set_field(alone, "model.layers", "2"), set_field(alone, "run.name", "alone");
   lab.post(lab::ReplaceRuns{{alone}, {}, false});
   lab.wait_idle();
-  p.state.lab = &lab;  // and no folder to put them aside: safe mode
+  p.state.session.lab = &lab;  // and no folder to put them aside: safe mode
   p.player().open("first-steps", StepKind::Predict);
   p.driver.frames(2);
   const auto ask = [&] {
@@ -306,7 +307,7 @@ TEST_CASE("where the Lab's runs could not come back, a lesson's replace them onl
     p.driver.frames(3);
     lab.wait_idle();
     CHECK_FALSE(p.ui.popup_open("lesson/replace"));
-    CHECK(p.state.screen == Screen::Lessons);
+    CHECK(p.state.screens.shown == Screen::Lessons);
     REQUIRE(lab.view()->runs.size() == 1);
     CHECK(lab.view()->runs[0].name == "alone");
   };
@@ -314,19 +315,20 @@ TEST_CASE("where the Lab's runs could not come back, a lesson's replace them onl
   ask(), p.driver.click("lesson/replace/no"), untouched();
   ask(), p.driver.click("lesson/replace/yes"), p.driver.frames(3);
   lab.wait_idle();
-  CHECK(p.state.screen == Screen::Lab);
+  CHECK(p.state.screens.shown == Screen::Lab);
   CHECK(lab.view()->runs.size() == 3);
-  p.state.lab = nullptr;
+  p.state.session.lab = nullptr;
 }
 
 TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under their letters", "[player]") {
   const test::Folder folder;
   PlayerDriver p;
   Lab lab({.threads = 1});
-  p.state.lab = &lab, p.state.stash = folder.file("replaced");
+  p.state.session.lab = &lab;
+  p.state.session.undo.stash_in(folder.file("replaced"));
   for (const std::string& id : ids())
     for (const StepKind step : kSteps) {
-      p.state.screen = Screen::Lessons;
+      p.state.screens.shown = Screen::Lessons;
       p.player().open(id, step);
       p.driver.frames(2);
       INFO(id << " " << to_string(step));
@@ -354,7 +356,7 @@ TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under
       }
       if (step == StepKind::Predict) CHECK(view->step == 0);
     }
-  p.state.lab = nullptr;
+  p.state.session.lab = nullptr;
 }
 
 TEST_CASE("the task stays in sight however long the text is", "[player]") {
@@ -423,7 +425,7 @@ TEST_CASE("no text overlaps another or is cut off, in every step, layout and the
         p.driver.frames(3);
         if (const char* folder = std::getenv("NORMSCOPE_PICTURES")) {
           for (const bool dark : {false, true}) {
-            p.state.dark = dark;
+            p.state.look.dark = dark;
             p.driver.frames(2);
             raster::write_png(fmt::format("{}/{}-{}-{:.0f}-{:g}{}.png", folder, id, to_string(step),
                                           window.size.x, window.scale, dark ? "-dark" : ""),

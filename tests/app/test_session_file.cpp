@@ -65,13 +65,12 @@ TEST_CASE("a saved session replays bit for bit") {
 
 TEST_CASE("a dropped configuration opens, a bad one leaves all as it is") {
   SmallWindow window;
-  AppState& state = window.state;
-  open_file(state, window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n"));
+  window.drop(window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n"));
   window.settle();
   REQUIRE(window.view().runs.size() == 1);
   CHECK(window.view().runs[0].name == "alone");
 
-  open_file(state, window.folder.write("bad.toml", "[train]\nwarmup = \"soon\"\n"));
+  window.drop(window.folder.write("bad.toml", "[train]\nwarmup = \"soon\"\n"));
   window.settle();
   CHECK(test::holds(window.message(), "bad.toml:2: [train.warmup]"));
   CHECK(window.view().runs.size() == 1);
@@ -113,7 +112,7 @@ TEST_CASE("the prompt says that a saved file holds no weights, and whether openi
   };
   CHECK(test::holds(note("Ctrl+Shift+S"), "no weights"));
   CHECK(test::holds(note("Ctrl+O"), "Ctrl+Z brings those back"));
-  window.state.stash.clear();  // safe mode
+  window.state.session.undo.stash_in("");  // safe mode
   CHECK(test::holds(note("Ctrl+O"), "cannot be undone"));
 }
 
@@ -128,12 +127,12 @@ TEST_CASE(
   window.driver.click("settings/train.batch");
   window.driver.frames(2);
   window.driver.key("Escape");
-  window.state.lab_screen.transport().bookmarks = {3};
+  window.state.screens.lab.transport().bookmarks = {3};
   window.driver.frames(2);
   const std::vector<float> losses = window.view().runs[0].history->loss().values;
   REQUIRE(losses.size() == 6);
   for (int round = 0; round < 2; ++round) {
-    open_file(window.state, one);
+    window.drop(one);
     window.settle();
     REQUIRE(window.view().runs.size() == 1);
     window.driver.key("Ctrl+Z");
@@ -143,13 +142,13 @@ TEST_CASE(
     CHECK(window.view().step == 6);
     CHECK(window.view().runs[0].history->loss().values == losses);
     CHECK(window.view().runs[0].spec->train.schedule.peak == 0.002f);
-    CHECK(window.state.lab_screen.transport().bookmarks == std::vector<int>{3});
+    CHECK(window.state.screens.lab.transport().bookmarks == std::vector<int>{3});
   }
   window.driver.key("Ctrl+Shift+Z");
   window.settle();
   REQUIRE(window.view().runs.size() == 1);
   CHECK(window.view().runs[0].name == "alone");
-  CHECK(window.state.shell.undo.can_undo());
+  CHECK(window.state.session.undo.can_undo());
 }
 
 TEST_CASE("edits from before a file was opened are undone after it was") {
@@ -157,23 +156,23 @@ TEST_CASE("edits from before a file was opened are undone after it was") {
   const std::string one =
       window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
   const float rate = window.view().runs[0].spec->train.schedule.peak;
-  window.state.asked.emplace_back(lab::EditField{0, "train.rate", "0.002"});
+  window.state.session.asked.emplace_back(lab::EditField{0, "train.rate", "0.002"});
   window.settle();
-  open_file(window.state, one);
+  window.drop(one);
   window.settle();
-  window.state.asked.emplace_back(lab::EditField{0, "train.rate", "0.5"});
+  window.state.session.asked.emplace_back(lab::EditField{0, "train.rate", "0.5"});
   window.settle();
   CHECK(window.view().runs[0].spec->train.schedule.peak == 0.5f);
   for (int i = 0; i < 3; ++i) window.driver.key("Ctrl+Z"), window.settle();
   REQUIRE(window.view().runs.size() == 2);
   CHECK(window.view().runs[0].spec->train.schedule.peak == rate);
-  CHECK_FALSE(window.state.shell.undo.can_undo());
+  CHECK_FALSE(window.state.session.undo.can_undo());
   // A session file has none of it: the folders are this window's.
-  open_file(window.state, one);
+  window.drop(one);
   window.settle();
   shell::UndoLog read;
-  read.from_text(window.state.shell.undo.to_text());
-  CHECK(window.state.shell.undo.can_undo());
+  read.from_text(window.state.session.undo.to_text());
+  CHECK(window.state.session.undo.can_undo());
   CHECK_FALSE(read.can_undo());
 }
 
@@ -182,21 +181,21 @@ TEST_CASE("a session restored in the middle of work is undone; in a fresh window
     INFO((worked ? "worked" : "fresh"));
     SmallWindow window;
     const std::string session = window.folder.file("session");
-    window.state.asked.emplace_back(lab::EditField{0, "train.rate", "0.002"});
+    window.state.session.asked.emplace_back(lab::EditField{0, "train.rate", "0.002"});
     window.settle();
     window.lab.post(lab::SaveSession{session});
     window.settle();
     window.lab.post(lab::ReplaceRuns{{tiny_runs()[0]}, {}, false});
-    window.state.shell.undo.clear();
+    window.state.session.undo.clear();
     window.settle();
-    if (worked) window.state.asked.emplace_back(lab::EditField{0, "train.rate", "0.5"});
+    if (worked) window.state.session.asked.emplace_back(lab::EditField{0, "train.rate", "0.5"});
     window.settle();
-    window.state.shell.last_session = session;
+    window.state.shell.offers.last_session = session;
     shell::run_act(window.state, window.ui, shell::Act::Restore);
     window.settle();
     REQUIRE(window.view().runs.size() == 2);
     CHECK(window.view().runs[0].spec->train.schedule.peak == 0.002f);
-    REQUIRE(window.state.shell.undo.can_undo());
+    REQUIRE(window.state.session.undo.can_undo());
     window.driver.key("Ctrl+Z");
     window.settle();
     REQUIRE(window.view().runs.size() == (worked ? 1 : 2));
@@ -208,9 +207,12 @@ TEST_CASE("only the newest opened files can be undone, in as many folders") {
   SmallWindow window;
   const std::string one =
       window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
-  for (int i = 0; i < 6; ++i) open_file(window.state, one), window.settle();
+  for (int i = 0; i < 6; ++i) {
+    window.drop(one);
+    window.settle();
+  }
   int undone = 0;
-  while (window.state.shell.undo.can_undo()) {
+  while (window.state.session.undo.can_undo()) {
     window.driver.key("Ctrl+Z");
     window.settle();
     CHECK(window.message() == "the runs of before are back");
@@ -221,10 +223,10 @@ TEST_CASE("only the newest opened files can be undone, in as many folders") {
 
 TEST_CASE("where nothing can be stashed a dropped configuration waits for Enter") {
   SmallWindow window;
-  window.state.stash.clear();
+  window.state.session.undo.stash_in("");
   const std::string one =
       window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
-  open_file(window.state, one);
+  window.drop(one);
   window.settle();
   CHECK(window.view().runs.size() == 2);
   CHECK(test::holds(window.driver.value("app/file/note"), "cannot be undone"));
@@ -232,7 +234,7 @@ TEST_CASE("where nothing can be stashed a dropped configuration waits for Enter"
   window.driver.frames(3);
   window.settle();
   CHECK(window.view().runs.size() == 1);
-  CHECK_FALSE(window.state.shell.undo.can_undo());
+  CHECK_FALSE(window.state.session.undo.can_undo());
 }
 
 TEST_CASE("a session's edits come with its runs") {
@@ -244,9 +246,8 @@ TEST_CASE("a session's edits come with its runs") {
 
 TEST_CASE("an opened configuration's runs keep their letters, in the copied line too") {
   SmallWindow window;
-  open_file(window.state,
-            window.folder.write("ac.toml",
-                                std::string(test::kTiny) + "[run.A]\n[run.C]\nmodel.placement = \"pre\"\n"));
+  window.drop(window.folder.write(
+      "ac.toml", std::string(test::kTiny) + "[run.A]\n[run.C]\nmodel.placement = \"pre\"\n"));
   window.settle();
   REQUIRE(window.view().runs.size() == 2);
   CHECK(window.view().runs[1].letter == 'C');

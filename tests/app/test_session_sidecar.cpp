@@ -28,7 +28,7 @@ void fork_to_pre(LiveDriver& lab) {
   set_field(fork.spec, "model.placement", "pre");
   fork.note = "norms moved";
   const Command command = fork;
-  lab.state.shell.undo.note(lab.view(), std::span(&command, 1), 'A', 'D', false);
+  lab.state.session.undo.note(lab.view(), std::span(&command, 1), 'A', 'D', false);
   lab.lab.post(command);
   lab.settle();
 }
@@ -56,7 +56,7 @@ TEST_CASE("a session comes back with plots, bookmarks, undo and the stashed fork
   LiveDriver lab;
   live_a_little(lab);
   REQUIRE(lab.view().runs.size() == 3);
-  REQUIRE(lab.state.shell.undo.can_redo());
+  REQUIRE(lab.state.session.undo.can_redo());
   lab.lab.post(lab::SaveSession{folder.file("session")});
   lab.settle();
   REQUIRE(lab.view().message.empty());
@@ -66,8 +66,8 @@ TEST_CASE("a session comes back with plots, bookmarks, undo and the stashed fork
   other.settle();
   REQUIRE(other.view().message.empty());
   CHECK(other.view().step == lab.view().step);
-  CHECK(other.state.lab_screen.transport().bookmarks == lab.state.lab_screen.transport().bookmarks);
-  CHECK(other.state.lab_screen.transport().bookmarks.size() == 2);
+  CHECK(other.state.screens.lab.transport().bookmarks == lab.state.screens.lab.transport().bookmarks);
+  CHECK(other.state.screens.lab.transport().bookmarks.size() == 2);
   // Plots by layer are there at every earlier step, with the same numbers.
   LabData before, after;
   for (size_t run = 0; run < 3; ++run)
@@ -88,7 +88,7 @@ TEST_CASE("a session comes back with plots, bookmarks, undo and the stashed fork
   }
   for (size_t run = 0; run < 4; ++run)
     CHECK(lab.view().runs[run].loss == other.view().runs[run].loss);  // to the bit
-  for (int i = 0; i < 10 && other.state.shell.undo.can_undo(); ++i) {
+  for (int i = 0; i < 10 && other.state.session.undo.can_undo(); ++i) {
     other.driver.key("Ctrl+Z");
     other.settle();
   }
@@ -158,7 +158,7 @@ TEST_CASE(
   other.settle();
   CHECK(other.view().message.empty());
   CHECK(other.view().step == 10);
-  CHECK(other.state.lab_screen.transport().bookmarks.empty());
+  CHECK(other.state.screens.lab.transport().bookmarks.empty());
 }
 
 TEST_CASE("the whole batch is measured on request, marked, and changes no bit") {
@@ -233,18 +233,18 @@ TEST_CASE("an answer of GNOME that comes late is followed, unless the person cho
     WindowMemory memory(true);
     AppState state;
     memory.put(state);
-    CHECK_FALSE(state.reduced_motion);
-    if (chosen) state.reduced_motion = true;
+    CHECK_FALSE(state.look.reduced_motion);
+    if (chosen) state.look.reduced_motion = true;
     for (int i = 0; i < (chosen ? 40 : 300); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
       memory.keep(state, 0, 0, 0);
-      if (state.reduced_motion && !chosen) break;
+      if (state.look.reduced_motion && !chosen) break;
     }
-    CHECK(state.reduced_motion);
+    CHECK(state.look.reduced_motion);
     if (!chosen) {
-      state.reduced_motion = false;
+      state.look.reduced_motion = false;
       memory.keep(state, 0, 0, 0);
-      CHECK_FALSE(state.reduced_motion);
+      CHECK_FALSE(state.look.reduced_motion);
     }
   }
 }

@@ -172,10 +172,10 @@ TEST_CASE("all windows that crashed are offered, the newest first, and each answ
     lab.driver.click("app/offer/accept");
     lab.settle();
     CHECK(lab.view().budget == 100000);
-    CHECK_FALSE(lab.state.shell.offer_restore);
+    CHECK_FALSE(lab.state.shell.offers.restore);
     memory.keep(lab.state, 0, 0, 2);
     CHECK(fs::exists(older + "/closed"));
-    memory.close(lab.state, false);  // by a signal: what was on the screen is offered again
+    memory.close(lab.state.notice, false);  // by a signal: what was on the screen is offered again
     CHECK_FALSE(fs::exists(memory.autosave() + "/closed"));
   }
 }
@@ -233,29 +233,29 @@ TEST_CASE("the window's memory writes what settled, and safe mode nothing") {
     AppState state;
     memory.put(state);
     CHECK(memory.autosave().empty());
-    state.dark = true;
+    state.look.dark = true;
     memory.keep(state, 1200, 800, 0);
     memory.keep(state, 1200, 800, 5);
-    memory.close(state);
+    memory.close(state.notice);
     CHECK_FALSE(fs::exists(home.folder.file("config")));
     CHECK_FALSE(fs::exists(home.folder.file("state")));
-    CHECK_FALSE(state.shell.offer_game);
-    CHECK_FALSE(state.remembers);
+    CHECK_FALSE(state.shell.offers.game);
+    CHECK_FALSE(state.screens.lessons.remembers);
   }
   WindowMemory memory(false);
   AppState state;
   memory.put(state);
-  CHECK(state.remembers);
-  CHECK(state.shell.offer_game);
-  state.dark = true;
+  CHECK(state.screens.lessons.remembers);
+  CHECK(state.shell.offers.game);
+  state.look.dark = true;
   memory.keep(state, 1200, 800, 0);
   CHECK_FALSE(fs::exists(config_folder() + "/settings.toml"));
   memory.keep(state, 1200, 800, 2);
   CHECK(read_settings(config_folder() + "/settings.toml").settings.dark);
-  state.scale = 1.5f;
-  memory.close(state);
+  state.look.scale = 1.5f;
+  memory.close(state.notice);
   memory.keep(state, 0, 0, 3);
-  memory.close(state);
+  memory.close(state.notice);
   CHECK(read_settings(config_folder() + "/settings.toml").settings.scale == 1.5);
   CHECK(read_settings(config_folder() + "/settings.toml").settings.width == 1200);
 }

@@ -7,8 +7,8 @@
 
 #include "app/settings/settings.h"
 #include "catch.hpp"
-#include "lab_fixture.h"
 #include "lab_driver.h"
+#include "lab_fixture.h"
 
 using namespace normscope;
 using namespace normscope::lab;
@@ -33,8 +33,9 @@ std::string text_of(const Command& command) {
 // Everything that a hand can have changed, as text.
 std::string shown(LabDriver& lab) {
   const AppState& s = lab.state;
-  std::string text = fmt::format("{} {} {} {} {} typing into '{}'\n", s.dark, s.scale,
-                                 static_cast<int>(s.screen), s.notice, s.shell.clipboard, lab.ui.edit().name);
+  std::string text =
+      fmt::format("{} {} {} {} {} typing into '{}'\n", s.look.dark, s.look.scale,
+                  static_cast<int>(s.screens.shown), s.notice, s.shell.clipboard, lab.ui.edit().name);
   for (const Command& command : lab.log) text += text_of(command);
   for (const SavePlot& save : lab.saved) text += "saved " + save.plots->front().id + "\n";
   return text + lab.ui.registry().to_text();

@@ -31,8 +31,9 @@ int measurements = 0;  // that lessons asked for
 
 std::string shown(LabDriver& lab) {
   const AppState& s = lab.state;
-  std::string text = fmt::format("{} {} {} {} {} {} {}\n", s.dark, s.scale, static_cast<int>(s.screen),
-                                 s.notice, lab.ui.edit().name, s.lab_screen.diagram().selected, measurements);
+  std::string text =
+      fmt::format("{} {} {} {} {} {} {}\n", s.look.dark, s.look.scale, static_cast<int>(s.screens.shown),
+                  s.notice, lab.ui.edit().name, s.screens.lab.diagram().selected, measurements);
   for (const Command& command : lab.log) text += fmt::format("command {}\n", command.index());
   for (const SavePlot& save : lab.saved) text += "saved " + save.plots->front().id + "\n";
   // Values, and what there is: names alone would not tell a scrolled text from a resting one.
@@ -119,15 +120,18 @@ bool changed_by_keys(LabDriver& lab, const std::string& name, const std::functio
 TEST_CASE("every control of every step of every lesson answers mouse and keys, and Tab comes to it") {
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
     LabDriver lab(four_runs(), size);
-    lab.state.screen = Screen::Lessons, lab.state.reduced_motion = true;
+    lab.state.screens.shown = Screen::Lessons;
+    lab.state.look.reduced_motion = true;
     const lessons::Course course = lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
     for (const lessons::Lesson& lesson : course.lessons)
       for (lessons::StepKind step : lessons::kSteps) {
         const auto begin = [&] {
-          lab.state.screen = Screen::Lessons, lab.state.dark = false, lab.state.scale = 1;
-          lab.state.player = std::make_shared<lessons::Player>(
+          lab.state.screens.shown = Screen::Lessons;
+          lab.state.look.dark = false;
+          lab.state.look.scale = 1;
+          lab.state.screens.lessons.player = std::make_shared<lessons::Player>(
               course, std::make_unique<fixture::RecordedMeasurer>(&measurements), std::string());
-          lab.state.player->open(lesson.id, step);
+          lab.state.screens.lessons.player->open(lesson.id, step);
           rest(lab);
           measurements = 0;
         };

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "catch.hpp"
-#include "lab_fixture.h"
 #include "lab_driver.h"
+#include "lab_fixture.h"
 #include "text_faults.h"
 
 using namespace normscope;
@@ -41,10 +41,10 @@ TEST_CASE("a gap between panels is dragged, moved by arrows, and put back by a d
     lab.driver.drag_by(name, columns ? ui::Vec{-20, 0} : ui::Vec{0, -20});
     lab.driver.frames(2);
     CHECK(place(lab, name) == Approx(own - 20).margin(1.01));
-    CHECK(lab.state.lab_screen.splits() != none);
+    CHECK(lab.state.screens.lab.splits() != none);
     double_click(lab, name);
     CHECK(place(lab, name) == own);
-    CHECK(lab.state.lab_screen.splits() == none);
+    CHECK(lab.state.screens.lab.splits() == none);
     lab.ui.focus(name);
     lab.driver.frames(1);
     lab.driver.key(columns ? "Left" : "Up"), lab.driver.frames(2);
@@ -52,7 +52,7 @@ TEST_CASE("a gap between panels is dragged, moved by arrows, and put back by a d
     lab.driver.key(columns ? "Right" : "Down"), lab.driver.frames(2);
     CHECK(place(lab, name) == Approx(own).margin(1.01));
     lab.driver.key("Enter"), lab.driver.frames(2);
-    CHECK(lab.state.lab_screen.splits() == none);
+    CHECK(lab.state.screens.lab.splits() == none);
     CHECK(lab.log.empty());
     lab.ui.focus("");
   }
@@ -65,7 +65,7 @@ TEST_CASE(
   for (ui::Vec size : {ui::Vec{1400, 840}, ui::Vec{1600, 1000}, ui::Vec{1920, 1200}, ui::Vec{2560, 1440}}) {
     LabDriver lab(fixture::lab_view(shape), size);
     for (const float end : {0.001f, 0.999f}) {
-      lab.state.lab_screen.splits().fill(end);
+      lab.state.screens.lab.splits().fill(end);
       lab.driver.frames(3);
       for (const std::string& fault : fixture::text_faults(lab.ui)) {
         INFO(fmt::format("{}x{}, {}: {}", size.x, size.y, end, fault));

@@ -35,7 +35,9 @@ void at_every_place(
     for (float scale : kScales)
       for (bool dark : {false, true}) {
         lab.loop.resize(size);
-        lab.state.scale = scale, lab.state.dark = dark, lab.state.clock = true;
+        lab.state.look.scale = scale;
+        lab.state.look.dark = dark;
+        lab.state.switches.clock = true;
         lab.driver.move_to(ui::Vec{2, 2});
         lab.driver.frames(3);
         open(lab);
@@ -114,12 +116,12 @@ Scrolled scroll_through(LabDriver& lab) {
 
 // Lesson `number` (from 0) at a step, with recorded measurements instead of a training.
 void open_lesson(LabDriver& lab, lessons::StepKind step, size_t number = 0) {
-  lab.state.screen = Screen::Lessons;
-  if (!lab.state.player)
-    lab.state.player =
+  lab.state.screens.shown = Screen::Lessons;
+  if (!lab.state.screens.lessons.player)
+    lab.state.screens.lessons.player =
         std::make_shared<lessons::Player>(lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons"),
                                           std::make_unique<fixture::RecordedMeasurer>(), "");
-  lessons::Player& player = *lab.state.player;
+  lessons::Player& player = *lab.state.screens.lessons.player;
   player.open(player.course().lessons[number % player.course().lessons.size()].id, step);
 }
 
@@ -138,12 +140,12 @@ TEST_CASE("texts of the palette and of the sheet of shortcuts") {
 
 TEST_CASE("texts of the guessing game, at its start and at its end") {
   at_every_place("opener", [](LabDriver& lab) {
-    lab.state.shell.offer_game = true;
+    lab.state.shell.offers.game = true;
     lab.driver.frames(2);
     lab.driver.click("app/offer/accept");
     lab.driver.frames(2);
     REQUIRE(lab.state.shell.guessing_game.open);
-    if (lab.state.dark)
+    if (lab.state.look.dark)
       while (lab.state.shell.guessing_game.at <
              static_cast<int>(lab.state.shell.guessing_game.sentence.size()))
         shell::guess(lab.state.shell.guessing_game, "e");
@@ -167,13 +169,15 @@ TEST_CASE("a lesson's text that is longer than its column comes whole by scrolli
   for (ui::Vec size : kSizes)
     for (float scale : kScales) {
       lab.loop.resize(size);
-      lab.state.scale = scale, lab.state.dark = ++place % 2;
+      lab.state.look.scale = scale;
+      lab.state.look.dark = ++place % 2;
       for (lessons::StepKind step : {lessons::StepKind::Predict, lessons::StepKind::Explain}) {
         open_lesson(lab, step, place);
         lab.driver.move_to(ui::Vec{2, 2});
         lab.driver.frames(3);
         const Scrolled found = scroll_through(lab);
-        INFO(fmt::format("{}, {}x{} at {}", lab.state.player->lesson()->id, size.x, size.y, scale));
+        INFO(fmt::format("{}, {}x{} at {}", lab.state.screens.lessons.player->lesson()->id, size.x, size.y,
+                         scale));
         for (const std::string& text : found.all) {
           INFO(text);
           CHECK(found.whole.contains(text));

@@ -2,8 +2,8 @@
 // back.
 #include <random>
 
-#include "app/shell/undo.h"
 #include "app/program.h"
+#include "app/shell/undo.h"
 #include "catch.hpp"
 #include "lab_fixture.h"
 #include "live_lab.h"
@@ -22,8 +22,8 @@ std::vector<RunSpec> specs_of(const LabView& view) {
 
 // As the hand gives a command: through a frame.
 void give(LiveDriver& lab, const Command& command) {
-  const char selected = lab.state.lab_screen.diagram().selected;
-  lab.state.shell.undo.note(lab.view(), std::span(&command, 1), selected, selected, false);
+  const char selected = lab.state.screens.lab.diagram().selected;
+  lab.state.session.undo.note(lab.view(), std::span(&command, 1), selected, selected, false);
   lab.lab.post(command);
   lab.settle();
 }
@@ -113,8 +113,8 @@ TEST_CASE(
   const std::vector<RunSpec> start = specs_of(lab.view());
   for (const Command& command : {Command(EditField{-1, "model.heads", "3"}),  // of a width of 16
                                  Command(EditField{-1, "model.sequence", "8"})}) {
-    lab.state.shell.undo.note(lab.view(), std::span(&command, 1), 'A', 'A', false);
-    CHECK(lab.state.shell.undo.can_undo() == (std::get<EditField>(command).key == "model.sequence"));
+    lab.state.session.undo.note(lab.view(), std::span(&command, 1), 'A', 'A', false);
+    CHECK(lab.state.session.undo.can_undo() == (std::get<EditField>(command).key == "model.sequence"));
     lab.lab.post(command);
   }
   lab.settle();
@@ -122,7 +122,7 @@ TEST_CASE(
   lab.driver.key("Ctrl+Z");
   lab.settle();
   CHECK(specs_of(lab.view()) == start);
-  CHECK_FALSE(lab.state.shell.undo.can_undo());
+  CHECK_FALSE(lab.state.session.undo.can_undo());
 }
 
 TEST_CASE("an edit that follows an undo before any view tells of it is taken back to what the undo left") {
@@ -131,9 +131,9 @@ TEST_CASE("an edit that follows an undo before any view tells of it is taken bac
   give(lab, EditField{-1, "train.batch", "2"});
   std::vector<Command> commands;
   char selected = 'A';
-  REQUIRE(lab.state.shell.undo.undo(lab.view(), commands, selected));
+  REQUIRE(lab.state.session.undo.undo(lab.view(), commands, selected));
   commands.emplace_back(EditField{-1, "model.sequence", "8"});
-  lab.state.shell.undo.note(lab.view(), std::span(&commands.back(), 1), 'A', 'A', false);
+  lab.state.session.undo.note(lab.view(), std::span(&commands.back(), 1), 'A', 'A', false);
   for (const Command& one : commands) lab.lab.post(one);
   lab.settle();
   CHECK(lab.view().runs[0].spec->model.sequence == 8);
@@ -151,7 +151,7 @@ TEST_CASE("a drag of a field is one entry") {
   lab.driver.key("Ctrl+Z");
   lab.settle();
   CHECK(lab.view().runs[0].spec->train.schedule.peak == 0.003f);
-  CHECK_FALSE(lab.state.shell.undo.can_undo());
+  CHECK_FALSE(lab.state.session.undo.can_undo());
 }
 
 TEST_CASE("undone to the start the specifications are those of the start, whatever was edited") {
@@ -193,12 +193,12 @@ TEST_CASE("undone to the start the specifications are those of the start, whatev
       }
       lab.train(1);
     }
-    for (int i = 0; i < 40 && lab.state.shell.undo.can_undo(); ++i) {
+    for (int i = 0; i < 40 && lab.state.session.undo.can_undo(); ++i) {
       lab.driver.key("Ctrl+Z");
       lab.settle();
     }
     INFO(lab.view().message);
-    CHECK_FALSE(lab.state.shell.undo.can_undo());
+    CHECK_FALSE(lab.state.session.undo.can_undo());
     CHECK(lab.view().budget == budget);
     const std::vector<RunSpec> end = specs_of(lab.view());
     REQUIRE(end.size() == start.size());
@@ -221,7 +221,7 @@ TEST_CASE("a text that was dropped on the window is taken back, and the runs com
   lab.train(5);
   const std::vector<RunSpec> start = specs_of(lab.view());
   const auto history = lab.view().runs[0].history;
-  open_file(lab.state, path);
+  shell::begin_opening(lab.state.files, lab.state.session, path, shell::Sure::Dropped, lab.state.notice);
   lab.settle();
   lab.settle();
   INFO(lab.view().message);

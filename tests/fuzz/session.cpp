@@ -11,14 +11,14 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static AppState state;
-  state.view = std::make_shared<const LabView>();
+  state.session.view = std::make_shared<const LabView>();
   std::string sidecar(fuzz::text_of(data, size));
   fuzz::accepts([&] { sidecar = parse_session(fuzz::text_of(data, size), "session.json").sidecar; });
-  fuzz::accepts([&] { apply_sidecar(state, sidecar); });
+  fuzz::accepts([&] { apply_sidecar(state.screens.lab, state.session, sidecar); });
   std::vector<lab::Command> commands;
   char selected = 'A';
-  for (int i = 0; i < 3; ++i) state.shell.undo.undo(*state.view, commands, selected);
-  for (int i = 0; i < 3; ++i) state.shell.undo.redo(*state.view, commands, selected);
-  state.shell.undo.to_text();
+  for (int i = 0; i < 3; ++i) state.session.undo.undo(*state.session.view, commands, selected);
+  for (int i = 0; i < 3; ++i) state.session.undo.redo(*state.session.view, commands, selected);
+  state.session.undo.to_text();
   return 0;
 }

@@ -1,0 +1,37 @@
+// The screens, and which of them is shown.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "app/lab/lab_screen.h"
+
+namespace normscope {
+
+namespace lessons {
+class Player;
+}
+
+enum class Screen : uint8_t { Lab, Lessons };
+
+struct LessonsScreen {
+  std::shared_ptr<lessons::Player> player;  // made when the screen is opened first
+  // A lesson's runs: they wait for an answer where the runs shown could not come back.
+  std::optional<lab::ReplaceRuns> to_lab;
+  bool remembers = true;       // false: safe mode, progress in the course is neither read nor written
+  std::function<void()> wake;  // rung by the player's measurements from their thread
+};
+
+struct Screens {
+  Screen shown = Screen::Lab;
+  lab::LabScreen lab;
+  LessonsScreen lessons;
+};
+
+// The player, with the course beside the program and the learner's own progress. Runs that `lab` has finished
+// are not measured again; it may be null.
+lessons::Player& player_of(LessonsScreen&, Lab* lab);
+
+}  // namespace normscope
