@@ -199,8 +199,10 @@ std::string LimitSetting::name() const {
 
 std::vector<LimitSetting> limit_settings(const Lesson& lesson, const std::string& text) {
   const Lesson effect = effect_of(lesson);
-  std::vector<LimitSetting> all{
-      {LimitKind::Width, 32, {}}, {LimitKind::Width, 128, {}}, {LimitKind::Depth, 0.5, {}}, {LimitKind::Depth, 2, {}}};
+  std::vector<LimitSetting> all{{LimitKind::Width, 32, {}},
+                                {LimitKind::Width, 128, {}},
+                                {LimitKind::Depth, 0.5, {}},
+                                {LimitKind::Depth, 2, {}}};
   if (std::any_of(effect.curves.begin(), effect.curves.end(), is_trained))
     all.push_back({LimitKind::Steps, 5, {}});
   if (!text.empty() && std::any_of(effect.curves.begin(), effect.curves.end(), reads_text))

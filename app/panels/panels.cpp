@@ -64,8 +64,11 @@ constexpr std::array kPanels{
           .plots = one_of_metric<depth_plot>},
     Panel{.id = "plot/gradient-over-time",
           .form = Form::Strips,
-          .place =
-              {.column = PanelColumn::Time, .row = 3, .least = 228, .share = 0.484f, .tab = "Gradient over time"},
+          .place = {.column = PanelColumn::Time,
+                    .row = 3,
+                    .least = 228,
+                    .share = 0.484f,
+                    .tab = "Gradient over time"},
           .help = "A line a layer.",
           .words = "vanishing backpropagation",
           .metric = Metric::Gradient,

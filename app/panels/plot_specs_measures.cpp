@@ -77,15 +77,6 @@ std::string sentence_of(Metric metric, Best last, Best spread, int layers) {
       spread.value < 10 ? ui::number(spread.value, 2) : ui::grouped(std::llround(spread.value)));
 }
 
-// What attention that looks everywhere alike has.
-RefLine even_line(const ModelConfig& model) {
-  RefLine even;
-  even.value = even_attention(model);
-  even.label = fmt::format("everywhere alike {:.2f}", even.value);
-  even.label_left = true;
-  return even;
-}
-
 }  // namespace
 
 PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& options, Metric metric) {

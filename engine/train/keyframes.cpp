@@ -5,8 +5,8 @@
 #include "engine/core/error.h"
 #include "engine/io/input_value.h"
 #include "engine/io/safetensors.h"
-#include "engine/tape/backend.h"
 #include "engine/spec/limits.h"
+#include "engine/tape/backend.h"
 #include "engine/train/saved_run.h"
 
 namespace normscope {

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/headless/frame.h"
 #include "app/headless/ui_driver.h"
@@ -44,5 +45,13 @@ struct LabDriver {
   std::vector<lab::SavePlot> saved;
   ui::UiDriver driver;
 };
+
+/// Names of what can be pressed now.
+inline std::vector<std::string> controls(const ui::Ui& ui) {
+  std::vector<std::string> names;
+  for (const ui::Control& c : ui.registry().all())
+    if (c.interactive && c.enabled) names.push_back(c.name);
+  return names;
+}
 
 }  // namespace normscope::fixture

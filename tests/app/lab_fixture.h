@@ -154,4 +154,11 @@ inline std::shared_ptr<const LabView> lab_view(const LabShape& shape = {}) {
   return view;
 }
 
+/// A to C, and D forked from A.
+inline std::shared_ptr<const LabView> four_runs() {
+  LabShape shape;
+  shape.fork = true;
+  return lab_view(shape);
+}
+
 }  // namespace normscope::fixture

@@ -9,7 +9,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "test_paths.h"
 
@@ -44,6 +47,14 @@ class Folder {
 inline std::string read_all(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A training log: a value a line.
+inline std::vector<nlohmann::json> read_log(const std::string& path) {
+  std::vector<nlohmann::json> lines;
+  std::istringstream text(read_all(path));
+  for (std::string line; std::getline(text, line);) lines.push_back(nlohmann::json::parse(line));
+  return lines;
 }
 
 struct Outcome {

@@ -23,13 +23,6 @@ namespace {
 
 std::string tiny(const Folder& folder) { return "--config " + folder.write("tiny.toml", kTiny); }
 
-std::vector<json> read_log(const std::string& path) {
-  std::vector<json> lines;
-  std::istringstream text(read_all(path));
-  for (std::string line; std::getline(text, line);) lines.push_back(json::parse(line));
-  return lines;
-}
-
 std::vector<int> steps_in(const std::string& log) {
   std::vector<int> steps;
   for (const json& line : read_log(log))
@@ -45,7 +38,7 @@ int shell(std::string line) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-std::string pairs_text() {
+std::string noun_pairs() {
   std::string text;
   for (const char* noun : {"Hund\tdog", "Katze\tcat", "Maus\tmouse", "Vogel\tbird"})
     for (int i = 0; i < 30; ++i) text += std::string(noun) + "\n";
@@ -194,7 +187,7 @@ TEST_CASE("learned pieces are written where the command line says, never where a
   if (!tokenizer_unavailable().empty()) return;
   const Folder folder;
   const std::string pieces = folder.file("pieces.model"), saved = folder.file("x.safetensors");
-  folder.write("pairs.tsv", pairs_text());
+  folder.write("pairs.tsv", noun_pairs());
   const std::string named = folder.write(
       "named.toml",
       "[model]\nlayers = 1\nwidth = 16\nheads = 2\nfeed_forward = 32\nsequence = 16\narchitecture = "
@@ -227,7 +220,7 @@ TEST_CASE("learned pieces are written where the command line says, never where a
 TEST_CASE("data on the command line is all that train needs") {
   if (!tokenizer_unavailable().empty()) return;
   const Folder folder;
-  const Outcome pairs = run_program("train --pairs " + folder.write("pairs.tsv", pairs_text()) +
+  const Outcome pairs = run_program("train --pairs " + folder.write("pairs.tsv", noun_pairs()) +
                                     " --steps 1 --save " + folder.file("x.safetensors"));
   INFO(pairs.err);
   CHECK(pairs.code == 0);

@@ -17,13 +17,6 @@ using nlohmann::json;
 
 namespace {
 
-std::vector<json> read_log(const std::string& path) {
-  std::vector<json> lines;
-  std::istringstream text(read_all(path));
-  for (std::string line; std::getline(text, line);) lines.push_back(json::parse(line));
-  return lines;
-}
-
 /// Lines of steps only, without what follows them.
 std::vector<json> steps_of(const std::vector<json>& lines, const std::string& run = "A") {
   std::vector<json> steps;

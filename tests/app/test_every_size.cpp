@@ -30,12 +30,6 @@ constexpr Window kLayouts[] = {{{640, 480}}, {{1440, 900}}, {{1600, 1000}}};
 
 std::string where(const Window& w) { return fmt::format("{}x{} at {}", w.size.x, w.size.y, w.scale); }
 
-std::shared_ptr<const LabView> four_runs() {
-  fixture::LabShape shape;
-  shape.fork = true;
-  return fixture::lab_view(shape);
-}
-
 // Of the window's shape and not of what it shows: gaps, scroll bars, and what opens a tab or a menu.
 bool of_the_layout(const std::string& name) {
   return name.starts_with("split/") || name == "settings/scroll" || name.starts_with("lab/left") ||
@@ -71,7 +65,7 @@ const shell::PaletteItem* listed(const std::vector<shell::PaletteItem>& items, c
 }  // namespace
 
 TEST_CASE("every control of the largest window is on screen, in a tab or in a menu of every other one") {
-  const auto view = four_runs();
+  const auto view = fixture::four_runs();
   std::set<std::string> all;
   {
     LabDriver lab(view, {1920, 1200});
@@ -118,7 +112,7 @@ TEST_CASE(
     "budget and speed are changed at every size, by mouse through what is on screen, and by the palette") {
   for (const Window& window : kWindows) {
     INFO(where(window));
-    LabDriver lab(four_runs(), window.size, window.scale);
+    LabDriver lab(fixture::four_runs(), window.size, window.scale);
     lab.driver.frames(2);
     if (lab.ui.registry().find("transport/pace")) lab.driver.click("transport/pace"), lab.driver.frames(3);
     lab.driver.click("transport/speed/slow");
@@ -156,7 +150,7 @@ TEST_CASE("a click meets the control that is drawn there, at every size") {
     for (const char* tab : {"lab/left/Diagram", "lab/left/Settings"}) {
       if (window.size.x == 1600 && std::string_view(tab) == "lab/left/Settings")
         continue;  // both stand there
-      LabDriver lab(four_runs(), window.size, window.scale);
+      LabDriver lab(fixture::four_runs(), window.size, window.scale);
       if (lab.ui.registry().find(tab)) lab.driver.click(tab);
       lab.driver.frames(2);
       std::map<std::string, ui::Rect> places;
@@ -177,7 +171,7 @@ TEST_CASE("a click meets the control that is drawn there, at every size") {
 
 TEST_CASE("the dots of every plot open its menu with SVG, PNG and CSV wherever they are hit, at every size") {
   for (const Window& window : kWindows) {
-    LabDriver lab(four_runs(), window.size, window.scale);
+    LabDriver lab(fixture::four_runs(), window.size, window.scale);
     lab.driver.frames(2);
     std::vector<std::string> tabs;
     for (const ui::Control& c : lab.ui.registry().all())

@@ -59,13 +59,13 @@ Plan plan_of(std::vector<Experiment> experiments, std::atomic<int>* begun = null
 
 bool carry_on(const Progress&) { return true; }
 
-std::vector<double> values(const Outcome& outcome) {
+std::vector<double> values(const experiments::Outcome& outcome) {
   std::vector<double> all;
   for (const auto& result : outcome.results) all.push_back(result ? result->number(-1e9, 1e9) : -1);
   return all;
 }
 
-std::vector<Experiment> four_runs() {
+std::vector<Experiment> four_experiments() {
   return {{tiny_run("pre"), {}},
           {tiny_run("post"), {}},
           {tiny_run("pre", 2), {}},
@@ -77,14 +77,14 @@ std::vector<Experiment> four_runs() {
 TEST_CASE("experiments: equal ones are trained once, and what the store has is not trained") {
   const Folder folder;
   ResultStore store(folder.file("results"));
-  std::vector<Experiment> runs = four_runs();
+  std::vector<Experiment> runs = four_experiments();
   runs.push_back(runs.front());
-  const Outcome first = train(plan_of(runs), store, {.runs_at_a_time = 2}, carry_on);
+  const experiments::Outcome first = train(plan_of(runs), store, {.runs_at_a_time = 2}, carry_on);
   CHECK(first.trained == 4);
   CHECK(values(first)[0] == values(first)[4]);
   CHECK(values(first)[0] != values(first)[3]);  // an edit is another run
   std::atomic<int> begun{0};
-  const Outcome again = train(plan_of(runs, &begun), store, {.runs_at_a_time = 2}, carry_on);
+  const experiments::Outcome again = train(plan_of(runs, &begun), store, {.runs_at_a_time = 2}, carry_on);
   CHECK(again.stored == 4);
   CHECK(begun == 0);
   CHECK(values(again) == values(first));
@@ -110,7 +110,7 @@ TEST_CASE("experiments: the key holds all that decides a run's bits") {
 TEST_CASE("experiments: stopped in the middle they go on to the same bits") {
   const std::vector<double> straight = [] {
     ResultStore none("");
-    return values(train(plan_of(four_runs()), none, {.runs_at_a_time = 1}, carry_on));
+    return values(train(plan_of(four_experiments()), none, {.runs_at_a_time = 1}, carry_on));
   }();
   const Folder folder;
   ResultStore store(folder.file("results"));
@@ -126,10 +126,10 @@ TEST_CASE("experiments: stopped in the middle they go on to the same bits") {
     SumOfLosses inner_;
     int steps_ = 0;
   };
-  Plan plan = plan_of(four_runs());
+  Plan plan = plan_of(four_experiments());
   plan.measure = [](size_t) { return std::make_unique<Five>(); };
   int calls = 0;
-  Outcome outcome;
+  experiments::Outcome outcome;
   do {
     outcome = train(plan, store, {.runs_at_a_time = 1}, carry_on);
     ++calls;
@@ -147,7 +147,7 @@ TEST_CASE("experiments: stopped in the middle they go on to the same bits") {
 TEST_CASE("experiments: shards share the work, and merged they are the whole") {
   const Folder folder;
   ResultStore whole(folder.file("whole")), one(folder.file("one")), two(folder.file("two"));
-  const Plan plan = plan_of(four_runs());
+  const Plan plan = plan_of(four_experiments());
   const std::vector<double> straight = values(train(plan, whole, {}, carry_on));
   CHECK(train(plan, one, {.shard = shard_from("1/2")}, carry_on).trained == 2);
   CHECK(train(plan, two, {.shard = shard_from("2/2")}, carry_on).trained == 2);
@@ -159,7 +159,7 @@ TEST_CASE("experiments: shards share the work, and merged they are the whole") {
   REQUIRE(merged.damaged.size() == 1);
   CHECK(merged.numbers == std::vector{numbers_of(*make_cpu_backend(1))});
   ResultStore all(folder.file("all"));
-  const Outcome outcome = train(plan, all, {.stored_only = true}, carry_on);
+  const experiments::Outcome outcome = train(plan, all, {.stored_only = true}, carry_on);
   CHECK(outcome.stored == 4);
   CHECK(values(outcome) == straight);
   for (const char* wrong : {"", "1", "0/2", "3/2", "1/0", "a/b", "1/2x", "-1/2"})
@@ -232,10 +232,10 @@ TEST_CASE("experiments: above its budget the store lets go what was unused for l
 }
 
 TEST_CASE("experiments: a run that cannot be made is told, the others are trained") {
-  std::vector<Experiment> runs = four_runs();
+  std::vector<Experiment> runs = four_experiments();
   runs[1].spec.model.heads = 3;  // 16 features are not to be divided among three
   ResultStore none("");
-  const Outcome outcome = train(plan_of(runs), none, {}, carry_on);
+  const experiments::Outcome outcome = train(plan_of(runs), none, {}, carry_on);
   CHECK(outcome.trained == 3);
   REQUIRE(outcome.failed.size() == 1);
   CHECK_FALSE(outcome.failed.at(1).empty());

@@ -12,7 +12,7 @@ using ui::Vec;
 
 namespace {
 
-float sloppy_width(ui::TextStyle style, std::string_view s) { return style.px * 0.55f * float(s.size()); }
+float narrow_width(ui::TextStyle style, std::string_view s) { return style.px * 0.55f * float(s.size()); }
 
 struct Found {
   ui::Rect box;
@@ -23,7 +23,7 @@ struct Found {
 Found text_of(const Drawing& d, const std::string& words) {
   for (const Item& item : d.items)
     if (auto* t = std::get_if<TextItem>(&item); t && t->text.starts_with(words)) {
-      const float w = sloppy_width(t->style, t->text);
+      const float w = narrow_width(t->style, t->text);
       const float x = t->baseline.x - (t->align == ui::Align::Left     ? 0
                                        : t->align == ui::Align::Centre ? w / 2
                                                                        : w);
@@ -65,7 +65,7 @@ TEST_CASE("no curve crosses the name of the floor, however near it comes") {
       for (int steps : {40, 150, 300}) {
         INFO(size.x << 'x' << size.y << ' ' << above << " at " << steps);
         const Drawing d = layout_plot(losses(steps, 0.76f + above, 0.04f), {}, {0, 0, size.x, size.y},
-                                      ui::theme(false), sloppy_width);
+                                      ui::theme(false), narrow_width);
         const Found name = text_of(d, "entropy of the text");
         REQUIRE(!name.text.empty());
         CHECK(!crossed(d, name.box));
@@ -81,7 +81,7 @@ TEST_CASE("the name of a level goes where curves leave room, with a line to it w
     for (int i = 0; i < 300; ++i) y.push_back(2 + 0.5f * std::sin(float(i)));
     s.series[run].y = Column::of(std::move(y));
   }
-  const Drawing d = layout_plot(s, {}, {0, 0, 640, 280}, ui::theme(false), sloppy_width);
+  const Drawing d = layout_plot(s, {}, {0, 0, 640, 280}, ui::theme(false), narrow_width);
   const Found name = text_of(d, "letter frequencies");
   REQUIRE(!name.text.empty());
   CHECK(!crossed(d, name.box));
@@ -97,7 +97,7 @@ TEST_CASE("the name of a level goes where curves leave room, with a line to it w
 TEST_CASE("the flag of an early step leaves the axis' numbers free") {
   for (int step : {1, 5, 12, 60}) {
     const Drawing d =
-        layout_plot(gallery::loss_plot(step), {}, {0, 0, 640, 280}, ui::theme(false), sloppy_width);
+        layout_plot(gallery::loss_plot(step), {}, {0, 0, 640, 280}, ui::theme(false), narrow_width);
     int flags = 0;
     for (const Item& item : d.items)
       if (auto* fill = std::get_if<FillItem>(&item); fill && fill->accent) {
@@ -118,7 +118,7 @@ TEST_CASE("notes do not lie on a grid line") {
     s.series.emplace_back();
     s.series.back().x = Column::of({0, 10}), s.series.back().y = Column::of({0.2f, 0.3f});
     s.notes = {{.x = 4, .y = at, .text = "layer 1 gets less"}};
-    const Drawing d = layout_plot(s, {}, {0, 0, 420, 260}, ui::theme(false), sloppy_width);
+    const Drawing d = layout_plot(s, {}, {0, 0, 420, 260}, ui::theme(false), narrow_width);
     const Found note = text_of(d, "layer 1 gets");
     REQUIRE(!note.text.empty());
     int grid = 0;

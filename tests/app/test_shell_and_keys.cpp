@@ -16,12 +16,6 @@ using fixture::LabDriver;
 
 namespace {
 
-std::shared_ptr<const LabView> four_runs() {
-  fixture::LabShape shape;
-  shape.fork = true;
-  return fixture::lab_view(shape);
-}
-
 std::string text_of(const Command& command) {
   std::string text = fmt::format("command {}", command.index());
   if (const auto* edit = std::get_if<EditField>(&command))
@@ -42,7 +36,7 @@ std::string shown(LabDriver& lab) {
 }
 
 struct Bench {
-  explicit Bench(ui::Vec size) : lab(four_runs(), size), start(lab.state) { begin(); }
+  explicit Bench(ui::Vec size) : lab(fixture::four_runs(), size), start(lab.state) { begin(); }
   void begin() {
     lab.driver.key("Escape"), lab.driver.key("Escape");
     lab.ui.close_popup();
@@ -60,13 +54,6 @@ struct Bench {
   AppState start;
   std::string before;
 };
-
-std::vector<std::string> controls(const ui::Ui& ui) {
-  std::vector<std::string> names;
-  for (const ui::Control& c : ui.registry().all())
-    if (c.interactive && c.enabled) names.push_back(c.name);
-  return names;
-}
 
 // Stand where they are pressed to already, so that nothing is left to change.
 bool is_chosen_already(const std::string& name) {
@@ -88,7 +75,7 @@ constexpr ui::Vec kSizes[] = {{1600, 1000}, {1024, 600}};
 TEST_CASE("Tab reaches every control of the Lab, and Shift+Tab goes back") {
   for (ui::Vec size : kSizes) {
     Bench bench(size);
-    const std::vector<std::string> all = controls(bench.lab.ui);
+    const std::vector<std::string> all = fixture::controls(bench.lab.ui);
     REQUIRE(all.size() > 30);
     std::set<std::string> seen;
     std::string first, last;
@@ -114,7 +101,7 @@ TEST_CASE("Tab reaches every control of the Lab, and Shift+Tab goes back") {
 TEST_CASE("every control of the Lab does something under the mouse and something under the keys") {
   for (ui::Vec size : kSizes) {
     Bench bench(size);
-    const std::vector<std::string> all = controls(bench.lab.ui);
+    const std::vector<std::string> all = fixture::controls(bench.lab.ui);
     for (const std::string& name : all) {
       if (is_chosen_already(name)) continue;
       INFO(size.x << ": " << name);
@@ -157,7 +144,7 @@ TEST_CASE("every field of the specification has a row in the settings, or a plac
   bench.lab.ui.focus("settings/scroll");
   bench.lab.driver.frames(1);
   for (int i = 0; i < 40; ++i) {
-    for (const std::string& name : controls(bench.lab.ui)) seen.insert(name);
+    for (const std::string& name : fixture::controls(bench.lab.ui)) seen.insert(name);
     bench.lab.driver.key("Down");
   }
   for (const Field& field : spec_fields()) {

@@ -20,16 +20,9 @@ using fixture::LabDriver;
 
 namespace {
 
-std::vector<std::string> controls(const ui::Ui& ui) {
-  std::vector<std::string> names;
-  for (const ui::Control& c : ui.registry().all())
-    if (c.interactive && c.enabled) names.push_back(c.name);
-  return names;
-}
-
 int measurements = 0;  // that lessons asked for
 
-std::string shown(LabDriver& lab) {
+std::string seen_state(LabDriver& lab) {
   const AppState& s = lab.state;
   std::string text =
       fmt::format("{} {} {} {} {} {} {}\n", s.look.dark, s.look.scale, static_cast<int>(s.screens.shown),
@@ -50,12 +43,6 @@ void rest(LabDriver& lab) {
   lab.log.clear(), lab.saved.clear();
   lab.driver.move_to(ui::Vec{2, 2});
   lab.driver.frames(4);
-}
-
-std::shared_ptr<const LabView> four_runs() {
-  fixture::LabShape shape;
-  shape.fork = true;
-  return fixture::lab_view(shape);
 }
 
 // Names that Tab comes to, from no focus at all until it is where it began.
@@ -86,31 +73,31 @@ void scroll_to(LabDriver& lab, const std::string& name) {
 bool changed_by_mouse(LabDriver& lab, const std::string& name, const std::function<void()>& start) {
   const auto begin = [&] { start(), scroll_to(lab, name); };
   begin();
-  const std::string before = shown(lab);
+  const std::string before = seen_state(lab);
   lab.driver.click(name);
   lab.driver.move_to(ui::Vec{2, 2}), lab.driver.frames(2);
-  if (shown(lab) != before) return true;
+  if (seen_state(lab) != before) return true;
   for (const ui::Vec way : {ui::Vec{120, -9}, ui::Vec{-24, 60}, ui::Vec{0, -60}}) {
     begin();
     lab.driver.drag_by(name, way);
     lab.driver.move_to(ui::Vec{2, 2}), lab.driver.frames(2);
-    if (shown(lab) != before) return true;
+    if (seen_state(lab) != before) return true;
   }
   begin();
   lab.driver.click(name, {0.5f, 0.5f}, 1);  // a menu of its own
   lab.driver.move_to(ui::Vec{2, 2}), lab.driver.frames(2);
-  return shown(lab) != before;
+  return seen_state(lab) != before;
 }
 
 bool changed_by_keys(LabDriver& lab, const std::string& name, const std::function<void()>& begin) {
   begin();
-  const std::string before = shown(lab);
+  const std::string before = seen_state(lab);
   lab.ui.focus(name);
   lab.driver.frames(1);
   for (const char* key : {"Enter", "Right", "Up", "Left", "Down"}) {
     lab.driver.key(key);
     lab.driver.frames(2);
-    if (shown(lab) != before) return true;
+    if (seen_state(lab) != before) return true;
   }
   return false;
 }
@@ -119,7 +106,7 @@ bool changed_by_keys(LabDriver& lab, const std::string& name, const std::functio
 
 TEST_CASE("every control of every step of every lesson answers mouse and keys, and Tab comes to it") {
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
-    LabDriver lab(four_runs(), size);
+    LabDriver lab(fixture::four_runs(), size);
     lab.state.screens.shown = Screen::Lessons;
     lab.state.look.reduced_motion = true;
     const lessons::Course course = lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
@@ -136,7 +123,7 @@ TEST_CASE("every control of every step of every lesson answers mouse and keys, a
           measurements = 0;
         };
         begin();
-        const std::vector<std::string> all = controls(lab.ui);
+        const std::vector<std::string> all = fixture::controls(lab.ui);
         REQUIRE(all.size() > 8);
         std::set<std::string> on;
         for (const std::string& name : all)
@@ -166,7 +153,7 @@ TEST_CASE("every control of every step of every lesson answers mouse and keys, a
 
 TEST_CASE("the medium layout and its settings answer mouse and keys, and Tab comes to them") {
   for (const char* tab : {"Diagram", "Settings"}) {
-    LabDriver lab(four_runs(), {1440, 900});
+    LabDriver lab(fixture::four_runs(), {1440, 900});
     const AppState start = lab.state;
     const auto begin = [&] {
       rest(lab);
@@ -177,7 +164,7 @@ TEST_CASE("the medium layout and its settings answer mouse and keys, and Tab com
       rest(lab);
     };
     begin();
-    const std::vector<std::string> all = controls(lab.ui);
+    const std::vector<std::string> all = fixture::controls(lab.ui);
     const std::set<std::string> stops = tab_stops(lab, 3 * all.size());
     static const std::set<std::string> chosen{"transport/speed/max", "run/A", "diagram/run/A",
                                               "settings/edits/all"};
@@ -201,7 +188,7 @@ TEST_CASE("the medium layout and its settings answer mouse and keys, and Tab com
 
 TEST_CASE("what a control opens can be walked and chosen by the keys alone") {
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
-    LabDriver lab(four_runs(), size);
+    LabDriver lab(fixture::four_runs(), size);
     const AppState start = lab.state;
     const auto begin = [&] {
       rest(lab);
@@ -210,7 +197,7 @@ TEST_CASE("what a control opens can be walked and chosen by the keys alone") {
       lab.driver.frames(3);
     };
     begin();
-    const std::vector<std::string> resting = controls(lab.ui);
+    const std::vector<std::string> resting = fixture::controls(lab.ui);
     const std::set<std::string> known(resting.begin(), resting.end());
     int opened = 0;
     for (const std::string& name : resting) {
@@ -220,7 +207,7 @@ TEST_CASE("what a control opens can be walked and chosen by the keys alone") {
       lab.driver.key("Enter");
       lab.driver.frames(4);
       std::vector<std::string> items;
-      for (const std::string& item : controls(lab.ui))
+      for (const std::string& item : fixture::controls(lab.ui))
         if (!known.contains(item) && item.starts_with(name + "/")) items.push_back(item);
       if (items.empty() || !lab.ui.popup_open(name)) continue;
       ++opened;
@@ -231,11 +218,11 @@ TEST_CASE("what a control opens can be walked and chosen by the keys alone") {
       }
       lab.ui.focus(items.back());
       lab.driver.frames(1);
-      const std::string before = shown(lab);
+      const std::string before = seen_state(lab);
       lab.driver.key("Enter");
       lab.driver.frames(3);
       INFO(items.back());
-      CHECK(shown(lab) != before);
+      CHECK(seen_state(lab) != before);
     }
     CHECK(opened >= 5);
   }

@@ -20,17 +20,11 @@ using fixture::LabDriver;
 
 namespace {
 
-std::shared_ptr<const LabView> four_runs() {
-  fixture::LabShape shape;
-  shape.fork = true;
-  return fixture::lab_view(shape);
-}
-
 // One UI driver for all places: fonts are loaded once.
 void at_every_place(
     const std::string& what, const std::function<void(LabDriver&)>& open,
     const std::function<std::vector<std::string>(const ui::Ui&)>& faults = fixture::text_faults) {
-  LabDriver lab(four_runs());
+  LabDriver lab(fixture::four_runs());
   for (ui::Vec size : kSizes)
     for (float scale : kScales)
       for (bool dark : {false, true}) {
@@ -163,7 +157,7 @@ TEST_CASE("texts of the list of lessons and of a lesson's steps") {
 }
 
 TEST_CASE("a lesson's text that is longer than its column comes whole by scrolling") {
-  LabDriver lab(four_runs());
+  LabDriver lab(fixture::four_runs());
   size_t place = 0;
   bool scrolled = false;
   for (ui::Vec size : kSizes)

@@ -1,6 +1,7 @@
-// What many test files ask: the words of an error, whether a text holds some, a variance.
+// What many test files ask: the words of an error, whether a text holds some, a variance, equal bits.
 #pragma once
 
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +33,11 @@ double variance(const std::vector<T>& x) {
   for (T v : x) mean += static_cast<double>(v) / static_cast<double>(x.size());
   for (T v : x) sum += (static_cast<double>(v) - mean) * (static_cast<double>(v) - mean);
   return sum / static_cast<double>(x.size());
+}
+
+template <typename T = float>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
 }  // namespace normscope::test

@@ -171,11 +171,6 @@ Outcome run_case(const OpCase& c, const std::vector<Write>& write, const Inputs<
   return outcome;
 }
 
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() &&
-         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
-}
-
 bool same_bits(const Outcome& a, const Outcome& b) {
   bool same = same_bits(a.out, b.out) && a.saved.size() == b.saved.size() && a.din.size() == b.din.size() &&
               std::memcmp(a.stats.data(), b.stats.data(), a.stats.size() * sizeof(double)) == 0;

@@ -8,6 +8,7 @@
 
 #include "engine/cpu/kernel.h"
 #include "engine/cpu/pool.h"
+#include "engine/helpers.h"
 #include "engine/op_cases.h"
 
 namespace normscope::test {
@@ -60,7 +61,6 @@ Prepared prepare(const OpCase& c);
 Outcome run_case(const OpCase& c, const std::vector<Write>& write, const Inputs<double>& in, const Values& dy,
                  const std::vector<Values>& base, const Order& order);
 
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b);
 bool same_bits(const Outcome& a, const Outcome& b);
 
 /// ‖a - b‖ / ‖b‖; NaN when anything is NaN, infinite when b is zero and a is not.

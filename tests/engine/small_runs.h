@@ -2,12 +2,12 @@
 // of Run, checkpoint and Lab.
 #pragma once
 
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include "engine/cpu/backend_cpu.h"
 #include "engine/data/task.h"
+#include "engine/helpers.h"
 #include "engine/train/run.h"
 
 namespace normscope::test {
@@ -54,10 +54,6 @@ inline std::unique_ptr<Run> make_run(const RunSpec& spec) {
 
 inline void steps(Run& run, int32_t count) {
   for (int32_t i = 0; i < count; ++i) run.step();
-}
-
-inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 /// Name of the first parameter whose value or moment differs in any bit, "" when all are the same.

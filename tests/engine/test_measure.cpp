@@ -9,6 +9,7 @@
 #include "disturb.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/helpers.h"
+#include "engine/live_numbers.h"
 #include "engine/measure/initial_analysis.h"
 #include "engine/measure/step_metrics.h"
 #include "engine/model/transformer.h"
@@ -106,13 +107,6 @@ std::vector<std::vector<double>> reference_beta2(const Fixture& f) {
     for (const std::vector<double>& c : components) beta2.back().push_back(variance(c) / variance(out));
   }
   return beta2;
-}
-
-double number(const LiveMeasurements& live, const std::vector<double>& numbers, const std::string& name) {
-  for (size_t i = 0; i < numbers.size(); ++i)
-    if (live.layout()[i].name == name) return numbers[i];
-  FAIL("no measurement named " << name);
-  return 0;
 }
 
 }  // namespace

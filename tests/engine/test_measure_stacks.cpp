@@ -8,6 +8,7 @@
 #include "disturb.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/helpers.h"
+#include "engine/live_numbers.h"
 #include "engine/measure/step_metrics.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
@@ -72,13 +73,6 @@ void carry(std::vector<double>& c, const std::vector<double>& sum, const std::ve
     for (size_t k = 0; k < kWidth; ++k)
       c[row + k] = gain[k] * (c[row + k] - centre) / std::sqrt(square + 1e-5);
   }
-}
-
-double number(const LiveMeasurements& live, const std::vector<double>& numbers, const std::string& name) {
-  for (size_t i = 0; i < numbers.size(); ++i)
-    if (live.layout()[i].name == name) return numbers[i];
-  FAIL("no measurement named " << name);
-  return 0;
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ using namespace normscope;
 
 namespace {
 
-constexpr int64_t kRows = 40, kWidth = 64;
+constexpr int64_t kRows = 40, kColumns = 64;
 
 constexpr NormKind kKinds[] = {NormKind::Simple, NormKind::Detach, NormKind::DetachMean,
                                NormKind::DetachVariance, NormKind::AdaNorm};
@@ -37,8 +37,8 @@ std::vector<Row> rows_of(NormKind computed, NormKind claimed) {
   const NormKind kind = claimed;
   const auto backend = make_cpu_backend(1);
   Store store(*backend);
-  store.declare("x", {kRows, kWidth}, {Init::Kind::Normal, 1.7});
-  store.declare("w", {kWidth, kWidth}, {Init::Kind::Normal, 0.3});
+  store.declare("x", {kRows, kColumns}, {Init::Kind::Normal, 1.7});
+  store.declare("w", {kColumns, kColumns}, {Init::Kind::Normal, 0.3});
   Tape tape(store);
   const ValueId targets = tape.input("targets", {kRows}, DType::I32);
   const ValueId y = layer_norm(tape, "norm", computed, tape.parameter("x"), kNone, kNone, 1e-12f);
@@ -49,7 +49,7 @@ std::vector<Row> rows_of(NormKind computed, NormKind claimed) {
   store.materialize(3);
   Program program = seal(tape, {.loss = loss, .update = kNoOp});
   for (int64_t r = 0; r < kRows; ++r) {
-    program.tokens("targets")[static_cast<size_t>(r)] = static_cast<int32_t>(r * 7 % kWidth);
+    program.tokens("targets")[static_cast<size_t>(r)] = static_cast<int32_t>(r * 7 % kColumns);
     program.floats("weights")[static_cast<size_t>(r)] = 1.0f;
   }
   program.replay({});
@@ -64,14 +64,14 @@ std::vector<Row> rows_of(NormKind computed, NormKind claimed) {
       const double n = (x[i] - static_cast<double>(mean[r])) * inverse;
       return kind == NormKind::AdaNorm ? (1 - 0.1 * n) * g[i] : static_cast<double>(g[i]);
     };
-    for (size_t i = r * kWidth; i < (r + 1) * kWidth; ++i) {
-      m += weighted(i) / kWidth;
-      dm += dx[i] / static_cast<double>(kWidth);
-      s += weighted(i) * (x[i] - static_cast<double>(mean[r])) * inverse / kWidth;
+    for (size_t i = r * kColumns; i < (r + 1) * kColumns; ++i) {
+      m += weighted(i) / kColumns;
+      dm += dx[i] / static_cast<double>(kColumns);
+      s += weighted(i) * (x[i] - static_cast<double>(mean[r])) * inverse / kColumns;
     }
-    for (size_t i = r * kWidth; i < (r + 1) * kWidth; ++i) {
-      v += std::pow(weighted(i) - m, 2) / kWidth;
-      dv += std::pow(dx[i] - dm, 2) / kWidth;
+    for (size_t i = r * kColumns; i < (r + 1) * kColumns; ++i) {
+      v += std::pow(weighted(i) - m, 2) / kColumns;
+      dv += std::pow(dx[i] - dm, 2) / kColumns;
     }
     const bool mean_free = !mean_has_gradient(kind), sigma_free = !sigma_has_gradient(kind);
     rows.push_back(
@@ -117,7 +117,7 @@ TEST_CASE("norm kinds: AdaNorm's output has mean -C k and its factor mean C, wha
   for (const auto& [scale, slope] : {std::pair{1.0f, 0.1f}, {2.0f, 0.1f}, {0.5f, 0.05f}}) {
     const auto backend = make_cpu_backend(1);
     Store store(*backend);
-    store.declare("x", {kRows, kWidth}, {Init::Kind::Normal, 2.0});
+    store.declare("x", {kRows, kColumns}, {Init::Kind::Normal, 2.0});
     Tape tape(store);
     layer_norm(tape, "norm", NormKind::AdaNorm, tape.parameter("x"), kNone, kNone, 1e-12f, 1,
                {.scale = scale, .slope = slope});
@@ -128,11 +128,11 @@ TEST_CASE("norm kinds: AdaNorm's output has mean -C k and its factor mean C, wha
                              centre = program.read("norm.mean"), inverse = program.read("norm.inverse_sigma");
     for (size_t r = 0; r < kRows; ++r) {
       double mean = 0, factor = 0;
-      for (size_t i = r * kWidth; i < (r + 1) * kWidth; ++i) {
+      for (size_t i = r * kColumns; i < (r + 1) * kColumns; ++i) {
         const double y =
             (static_cast<double>(x[i]) - static_cast<double>(centre[r])) * static_cast<double>(inverse[r]);
-        mean += static_cast<double>(z[i]) / kWidth;
-        factor += static_cast<double>(z[i]) / y / kWidth;
+        mean += static_cast<double>(z[i]) / kColumns;
+        factor += static_cast<double>(z[i]) / y / kColumns;
       }
       CHECK(mean == Approx(-static_cast<double>(scale * slope)).margin(1e-5));
       CHECK(factor == Approx(static_cast<double>(scale)).epsilon(1e-4));
@@ -143,9 +143,9 @@ TEST_CASE("norm kinds: AdaNorm's output has mean -C k and its factor mean C, wha
 TEST_CASE("norm kinds: DyT squashes each element by itself", "[norm]") {
   const auto backend = make_cpu_backend(1);
   Store store(*backend);
-  store.declare("x", {kRows, kWidth}, {Init::Kind::Normal, 2.0});
-  store.declare("gain", {kWidth}, {Init::Kind::Constant, 3.0});
-  store.declare("bias", {kWidth}, {Init::Kind::Constant, 0.25});
+  store.declare("x", {kRows, kColumns}, {Init::Kind::Normal, 2.0});
+  store.declare("gain", {kColumns}, {Init::Kind::Constant, 3.0});
+  store.declare("bias", {kColumns}, {Init::Kind::Constant, 0.25});
   store.declare("alpha", {1}, {Init::Kind::Constant, 0.5});
   Tape tape(store);
   const ValueId x = tape.parameter("x"), gain = tape.parameter("gain"), bias = tape.parameter("bias");

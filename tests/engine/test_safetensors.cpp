@@ -115,11 +115,6 @@ struct Sample {
   }
 };
 
-template <typename T>
-bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
-}
-
 }  // namespace
 
 TEST_CASE("safetensors: what is written comes back bit for bit", "[io]") {

@@ -22,7 +22,7 @@ using namespace normscope::theory;
 
 namespace {
 
-constexpr int32_t kRows = 8, kLength = 32;
+constexpr int32_t kSequences = 8, kTokens = 32;
 
 struct Situation {
   std::string name;
@@ -94,7 +94,7 @@ Shown shown(const Situation& s, const Task& task) {
   Shown out;
   for (int seed = 1; seed <= s.seeds; ++seed) {
     const auto number_of = static_cast<uint64_t>(seed);
-    const BatchShape shape = task.shape(number_of, 1, Split::Train, kRows, s.config.sequence);
+    const BatchShape shape = task.shape(number_of, 1, Split::Train, kSequences, s.config.sequence);
     Store store(*backend);
     Tape tape(store);
     RecordOptions options = record_options(shape, false);
@@ -103,20 +103,20 @@ Shown shown(const Situation& s, const Task& task) {
     store.materialize(number_of);
     Program program = seal(tape, {.loss = model.loss, .update = kNoOp});
     if (s.config.gaussian_input) {
-      const MeasureBatch batch = random_batch(s.config, kRows, s.config.sequence, number_of);
+      const MeasureBatch batch = random_batch(s.config, kSequences, s.config.sequence, number_of);
       std::copy(batch.x.begin(), batch.x.end(), program.floats("x").begin());
       std::copy(batch.targets.begin(), batch.targets.end(), program.tokens("targets").begin());
     } else {
-      task.fill(number_of, 1, Split::Train, kRows, s.config.sequence, inputs_of(program, shape));
+      task.fill(number_of, 1, Split::Train, kSequences, s.config.sequence, inputs_of(program, shape));
     }
     if (s.config.architecture == Architecture::Decoder && !s.config.gaussian_input) {
       const std::span<int32_t> tokens = program.tokens("tokens");
-      profile_admin(store, s.config, {tokens.begin(), tokens.end()}, kRows, s.config.sequence);
+      profile_admin(store, s.config, {tokens.begin(), tokens.end()}, kSequences, s.config.sequence);
     }
     std::vector<double> one = gradients(program, store, s.config, 8);
     add(out.one_position, one, s.seeds);
     add(out.gradient, gradients(program, store, s.config, 0), s.seeds);
-    LiveMeasurements live(program, model, s.config, kRows);
+    LiveMeasurements live(program, model, s.config, kSequences);
     std::vector<double> all(live.layout().size());
     live.measure(all);
     std::vector<double> square, cosine, cross;
@@ -162,7 +162,7 @@ struct Row {
 
 ModelConfig decoder(Placement placement, int32_t layers = 6) {
   ModelConfig c;
-  c.layers = layers, c.sequence = kLength;
+  c.layers = layers, c.sequence = kTokens;
   set_placement(c, placement);
   return c;
 }
