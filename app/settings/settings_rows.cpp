@@ -78,11 +78,7 @@ std::string display(const Field& field, const std::string& value) {
     if (value == to_string(Placement::Custom)) return "custom";
     return label(placement_from(value));
   }
-  if (value == "adam") return "Adam";
-  if (value == "adamw") return "AdamW";
-  if (value == "radam") return "RAdam";
-  if (value == "radam-code") return "RAdam (code)";
-  if (value == "sgd") return "SGD";
+  if (field.key == "train.optimizer") return rule_of(optimizer_from(value)).label;
   if (value == "xavier") return "Xavier";
   if (value == "normal002") return "0.02";
   if (value == "ln") return "LN";
