@@ -99,8 +99,8 @@ struct OpLine {
   int count = 0;
 };
 
-/// The ops of one program, summed by op and phase, each beside the time that the roofs allow.
-/// Of the ops that no earlier model of the label has: they join `measured`.
+/// The ops of one program, summed by op and phase, each beside the time that the roofs allow. Those that were measured
+/// in an earlier model of the label are left out, and the others join `measured`.
 void add_ops(const char* label, Stepper& stepper, const Settings& settings, const Machine& machine,
              std::set<OpKind>& measured, Part& part) {
   const int repeats = std::clamp(static_cast<int>(settings.budget * 100), 5, 40);

@@ -10,6 +10,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/machine_memory.h"
+#include "engine/spec/update_rule.h"
 
 namespace normscope::lab {
 

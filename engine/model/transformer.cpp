@@ -181,9 +181,9 @@ class Recorder {
     if (second_ != kNone) second_ = add(tape_, name + ".second", second_, s.branch, {}, branch);
     s.output = norm(name + ".trunk", wiring.stream, s.sum);
     if (options_.probes) {
-      tape_.probe(
-          {name + ".out.mean_square", ProbeKind::MeanSquare, s.output, false, layer_, probe_lengths_});
-      tape_.probe({name + ".sum.mean_square", ProbeKind::MeanSquare, s.sum, false, layer_, probe_lengths_});
+      constexpr ProbeSpec kMeanSquare{ProbeKind::MeanSquare};
+      tape_.probe({name + ".out.mean_square", kMeanSquare, s.output, false, layer_, probe_lengths_});
+      tape_.probe({name + ".sum.mean_square", kMeanSquare, s.sum, false, layer_, probe_lengths_});
     }
     values_.sublayers.push_back(s);
     return s.output;

@@ -34,11 +34,11 @@ inline constexpr Schedule::Kind kSchedules[] = {
 
 /// A row of schedules.def.
 struct ScheduleRow {
-  const char* name = "";          ///< "inverse-sqrt": on the command line and in files
-  const char* words = "";         ///< "1/√step": what the Lab says of the rate after warm-up; empty: it stays
-  bool reads_reference = false;   ///< Schedule::reference
-  bool has_end = false;           ///< reaches zero at Schedule::end
-  bool reads_milestones = false;  ///< Schedule::milestones and factor
+  const char* name = "";   ///< "inverse-sqrt": on the command line and in files
+  const char* words = "";  ///< "1/√step": what the Lab says of the rate after warm-up; empty: it stays
+  bool reads_reference = false;                                   ///< Schedule::reference
+  bool has_end = false;                                           ///< reaches zero at Schedule::end
+  bool reads_milestones = false;                                  ///< Schedule::milestones and factor
   double (*share)(const Schedule& schedule, double t) = nullptr;  ///< of the peak, at step t
 };
 const ScheduleRow& row_of(Schedule::Kind kind);

@@ -77,4 +77,20 @@ void set_update_rule(StepInputs& in, const TrainConfig& train, int64_t t) {
   if (rectified) set_radam(in, rule.rectified == Rectified::ByCode, beta2, t);
 }
 
+DropoutInputs dropout_inputs(double probability) {
+  if (probability <= 0) return {};
+  const double threshold = std::floor(probability * 4294967296.0);
+  return {threshold >= 4294967295.0 ? 4294967295u : static_cast<uint32_t>(threshold),
+          static_cast<float>(1.0 / (1.0 - probability))};
+}
+
+void set_dropout(StepInputs& in, const ModelConfig& model) {
+  const auto set = [&](DropoutKind kind, float probability) {
+    in.dropout[static_cast<size_t>(kind)] = dropout_inputs(static_cast<double>(probability));
+  };
+  set(DropoutKind::Residual, model.dropout_residual);
+  set(DropoutKind::Attention, model.dropout_attention);
+  set(DropoutKind::Activation, model.dropout_activation);
+}
+
 }  // namespace normscope

@@ -1,5 +1,5 @@
-// The optimizers by name and their per-step numbers: the values of a rule at step t are in StepInputs, so that
-// one program (and one captured graph) serves all steps. Called by Run once a step, and by tests.
+// The optimizers by name and the numbers of a step: the values of a rule at step t are in StepInputs, so that one
+// program (and one captured graph) serves all steps. Called by Run once a step, and by tests.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 namespace normscope {
 
+struct ModelConfig;
 struct TrainConfig;
 
 /// What a step does with the gradients: the rules of spec/optimizers.def. Two kernels serve them all, what differs
@@ -59,5 +60,9 @@ double radam_rectification(double beta2, int64_t t);
 /// Fills in what the optimizer reads at its t-th step, t = 1, 2, ... since its moments began; inputs.lr is not
 /// touched.
 void set_update_rule(StepInputs& inputs, const TrainConfig& train, int64_t t);
+
+DropoutInputs dropout_inputs(double probability);
+/// Fills in the model's three probabilities of dropout.
+void set_dropout(StepInputs& inputs, const ModelConfig& model);
 
 }  // namespace normscope

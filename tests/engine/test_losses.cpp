@@ -77,7 +77,7 @@ TEST_CASE("loss: the mean square that a probe measures can be differentiated", "
   const ValueId p = tape.parameter("p"), row = affine(tape, "row", p, 1.0f, kNone, kNone);
   const ValueId squares = linear(tape, "squares", row, p, kNone, true);  // (1,1): the sum of p^2
   const ValueId loss = affine(tape, "loss of p", squares, 1.0f / kSize, kNone, kNone);
-  tape.probe({"p.mean_square", ProbeKind::MeanSquare, row, false, 0});
+  tape.probe({"p.mean_square", ProbeSpec{ProbeKind::MeanSquare}, row, false, 0});
   store.materialize(3);
   Program program = seal(tape, {.loss = loss, .update = kNoOp});
   program.replay({});

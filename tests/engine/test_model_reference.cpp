@@ -96,7 +96,8 @@ TEST_CASE("model: every placement equals the double reference", "[model]") {
   for (const Placement p : kPresets) {
     INFO(to_string(p));
     check_model({.placement = p});
-    if (has_norms(p)) check_model({.placement = p, .norm = NormKind::Rms, .layers = 3, .activation = Activation::Gelu});
+    if (has_norms(p))
+      check_model({.placement = p, .norm = NormKind::Rms, .layers = 3, .activation = Activation::Gelu});
   }
 }
 
@@ -176,9 +177,8 @@ TEST_CASE("model: every activation equals its double reference and no other's", 
   const size_t count = std::size(kActivations);
   for (size_t a = 0; a < count; ++a) {
     INFO(kActivations[a]);
-    const TinyOptions o{.placement = Placement::Pre,
-                        .activation = static_cast<Activation>(a),
-                        .optimizer = Optimizer::None};
+    const TinyOptions o{
+        .placement = Placement::Pre, .activation = static_cast<Activation>(a), .optimizer = Optimizer::None};
     check_model(o);
     Tiny tiny(o);
     tiny.fill(1);

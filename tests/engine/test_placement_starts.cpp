@@ -196,8 +196,10 @@ TEST_CASE("placement: LookLinear's feed-forward network starts linear", "[placem
       program.replay({});
       return program.read(tape.value(out).name);
     };
-    const ParameterInfo row{.name = "x", .shape = {2, 24}, .init = {Init::Kind::Normal, 1.0}};
-    const std::vector<float> x = initial_values(row, 1), y = initial_values(row, 2);
+    const auto row = [](uint64_t seed) {
+      return initial_values("x", {2, 24}, {Init::Kind::Normal, 1.0}, seed);
+    };
+    const std::vector<float> x = row(1), y = row(2);
     std::vector<float> both(x);
     for (size_t i = 0; i < both.size(); ++i) both[i] += y[i];
     const auto fx = f(x), fy = f(y), fs = f(both);
