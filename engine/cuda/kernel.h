@@ -10,7 +10,7 @@
 
 namespace normscope::cuda {
 
-/// A piece of a parameter: elements [first, first + kChunk).
+/// A part of a parameter: elements [first, first + kChunk).
 struct Chunk {
   int32_t parameter = 0, first = 0;
 };
