@@ -48,7 +48,7 @@ int main() {
                                     tape.parameter("bias"), 1e-5f);
   const ValueId logits = linear(tape, "logits", relu(tape, "relu", normed), tape.parameter("w2"), kNone);
   const ValueId loss = softmax_xent(tape, "loss", logits, targets, kNone);
-  tape.probe({"hidden.mean_square", ProbeKind::MeanSquare, hidden});
+  tape.probe({"hidden.mean_square", ProbeSpec{ProbeKind::MeanSquare}, hidden});
   store.materialize(/*seed=*/1);
 
   // Seal: backward and update are added, the memory is planned, every instruction is bound to its kernels.

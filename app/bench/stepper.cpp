@@ -2,6 +2,7 @@
 
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
+#include "engine/spec/update_rule.h"
 #include "engine/train/network.h"
 
 namespace normscope::bench {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "app/bench/bench.h"
 #include "app/bench/cost.h"
@@ -14,6 +15,7 @@
 #include "app/bench/timing.h"
 #include "engine/core/machine_memory.h"
 #include "engine/cpu/backend_cpu.h"
+#include "engine/spec/update_rule.h"
 #include "engine/train/measured_sequence.h"
 #include "engine/train/memory_plan.h"
 
@@ -97,12 +99,14 @@ struct OpLine {
   int count = 0;
 };
 
-/// The ops of one program, summed by op and phase, each beside the time that the roofs allow.
+/// The ops of one program, summed by op and phase, each beside the time that the roofs allow. Those that were measured
+/// in an earlier model of the label are left out, and the others join `measured`.
 void add_ops(const char* label, Stepper& stepper, const Settings& settings, const Machine& machine,
-             Part& part) {
+             std::set<OpKind>& measured, Part& part) {
   const int repeats = std::clamp(static_cast<int>(settings.budget * 100), 5, 40);
   std::map<std::pair<OpKind, Phase>, OpLine> lines;
   for (const InstructionProfile& p : profile(*stepper.program, stepper.inputs, repeats)) {
+    if (measured.contains(p.op)) continue;
     OpLine& line = lines[{p.op, p.phase}];
     line.seconds += p.seconds;
     line.cost.flop += p.cost.flop;
@@ -125,7 +129,17 @@ void add_ops(const char* label, Stepper& stepper, const Settings& settings, cons
                  phase_name(key.second), line.count, 1e3 * line.seconds, rate_text(line.cost, line.seconds),
                  100 * roof / line.seconds);
   }
+  for (const auto& [key, line] : lines) measured.insert(key.first);
   part.right = part.right && std::isfinite(stepper.program->loss());
+}
+
+/// The ops that end a step under any optimizer, each once.
+std::vector<OpKind> update_ops() {
+  std::vector<OpKind> ops;
+  for (const Optimizer optimizer : kOptimizers)
+    if (std::find(ops.begin(), ops.end(), update_op(optimizer)) == ops.end())
+      ops.push_back(update_op(optimizer));
+  return ops;
 }
 
 }  // namespace
@@ -167,6 +181,7 @@ Part bench_models(const Settings& settings, const Machine& machine, double sgemm
 
 Part bench_ops(const Settings& settings, const Machine& machine) {
   Part part;
+  const std::vector<OpKind> updates = update_ops();
   if (!settings.quiet)
     fmt::print(
         "\nOps inside a step (two layers; dropout on): all instances together, beside the roofline of FMA "
@@ -180,24 +195,13 @@ Part bench_ops(const Settings& settings, const Machine& machine) {
     config.layers = 2;
     set_placement(config, Placement::Pre);
     config.dropout_residual = config.dropout_attention = config.dropout_activation = 0.1f;
-    Stepper relu(config, shape_of(model), settings.threads, {.update = OpKind::Adam, .clip = true});
-    add_ops(label, relu, settings, machine, part);
-    config.activation = Activation::Gelu;
-    Stepper gelu(config, shape_of(model), settings.threads, {.update = OpKind::Sgd});
-    Part rest;
-    Settings quiet = settings;
-    quiet.quiet = true;
-    add_ops(label, gelu, quiet, machine, rest);
-    for (const nlohmann::json& row : rest.rows) {
-      if (row["op"] != "gelu" && row["op"] != "sgd") continue;  // the others were measured above
-      if (!settings.quiet)
-        fmt::print("{:6} {:13} {:9} {:4} {:9.3f} {:>14} {:6.0f}%\n", label, row["op"].get<std::string>(),
-                   row["phase"].get<std::string>(), row["count"].get<int>(), row["ms"].get<double>(),
-                   fmt::format("{:.1f} GB/s", row["gb_per_s"].get<double>()),
-                   100 * row["share_of_roofline"].get<double>());
-      part.rows.push_back(row);
+    std::set<OpKind> measured;
+    for (size_t i = 0; i < std::max(std::size(kActivations), updates.size()); ++i) {
+      config.activation = static_cast<Activation>(std::min(i, std::size(kActivations) - 1));
+      const SealOptions options{.update = updates[std::min(i, updates.size() - 1)], .clip = i == 0};
+      Stepper stepper(config, shape_of(model), settings.threads, options);
+      add_ops(label, stepper, settings, machine, measured, part);
     }
-    part.right = part.right && rest.right;
   }
   return part;
 }

@@ -25,11 +25,8 @@ Schedule schedule_of(const RunView& run, size_t index, const PlotOptions& option
 // warm-up.
 std::string schedule_words(const Schedule& schedule, std::string_view lead = "warm-up ") {
   std::string text = schedule.warmup > 0 ? fmt::format("{}{}", lead, schedule.warmup) : "full rate at once";
-  if (schedule.kind == Schedule::Kind::InverseSqrt) text += ", then 1/√step";
-  if (schedule.kind == Schedule::Kind::LinearDecay) text += ", then down to 0";
-  if (schedule.kind == Schedule::Kind::StepDecay) text += ", then in steps";
-  if (schedule.kind == Schedule::Kind::Cosine) text += ", then a cosine to 0";
-  return text;
+  const std::string_view then = row_of(schedule.kind).words;
+  return then.empty() ? text : fmt::format("{}, then {}", text, then);
 }
 
 // Runs with one schedule are one line: the first is drawn wider, so that both colours are seen.

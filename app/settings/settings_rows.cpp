@@ -10,6 +10,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/machine_memory.h"
+#include "engine/spec/update_rule.h"
 
 namespace normscope::lab {
 
@@ -78,11 +79,7 @@ std::string display(const Field& field, const std::string& value) {
     if (value == to_string(Placement::Custom)) return "custom";
     return label(placement_from(value));
   }
-  if (value == "adam") return "Adam";
-  if (value == "adamw") return "AdamW";
-  if (value == "radam") return "RAdam";
-  if (value == "radam-code") return "RAdam (code)";
-  if (value == "sgd") return "SGD";
+  if (field.key == "train.optimizer") return rule_of(optimizer_from(value)).label;
   if (value == "xavier") return "Xavier";
   if (value == "normal002") return "0.02";
   if (value == "ln") return "LN";

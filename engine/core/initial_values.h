@@ -16,7 +16,7 @@ struct Init {
   enum class Mirror : uint8_t { None, Columns, Rows } mirror = Mirror::None;
 };
 
-/// Row-major. Random numbers are a function of seed, name and place alone.
+/// Row-major: scalar double arithmetic, Box-Muller on Philox words. Random numbers are a function of seed, name and place alone.
 std::vector<float> initial_values(std::string_view name, const Shape& shape, const Init& init, uint64_t seed);
 
 }  // namespace normscope

@@ -3,6 +3,7 @@
 // rows.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -24,6 +25,8 @@ struct Shape {
   int64_t cols() const { return rank == 0 ? 1 : dim[rank - 1]; }
   /// All dimensions but the last, multiplied: the rows that a row-wise op sees.
   int64_t rows() const { return size() / (cols() == 0 ? 1 : cols()); }
+  /// Floats that it takes in a block of many tensors: each starts on a 64-byte line.
+  size_t padded() const { return (static_cast<size_t>(size()) + 15) / 16 * 16; }
   int64_t operator[](int i) const { return dim[i]; }
   bool operator==(const Shape& o) const {
     if (rank != o.rank) return false;

@@ -5,11 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/ops/probe/probe.h"
 #include "engine/tape/call.h"
 
 namespace normscope::cuda {
 
-/// A piece of a parameter: elements [first, first + kChunk).
+/// A part of a parameter: elements [first, first + kChunk).
 struct Chunk {
   int32_t parameter = 0, first = 0;
 };
@@ -32,7 +33,7 @@ struct ProbeEntry {
   double* stat = nullptr;
   double* partials = nullptr;   ///< two of a chunk
   uint32_t* counter = nullptr;  ///< zero between launches
-  ProbeKind kind = ProbeKind::MeanSquare;
+  ProbeKind kind = ProbeKind::Mean;
   const int32_t* lengths =
       nullptr;  ///< of rows (B,T,width): positions at or beyond it do not count; null: all do
   int32_t batch = 0, positions = 0, width = 0;

@@ -23,7 +23,7 @@ uint32_t bounded(uint32_t word, int32_t bound) {
 
 /// Standard normal numbers for one purpose, as Store draws them.
 std::vector<float> normals(const std::string& name, int64_t size, uint64_t seed) {
-  return initial_values({.name = name, .shape = {size}, .init = {Init::Kind::Normal, 1.0}}, seed);
+  return initial_values(name, {size}, {Init::Kind::Normal, 1.0}, seed);
 }
 
 RecordOptions options_of(const MeasureBatch& batch) {

@@ -11,6 +11,22 @@ double branches_of(const StackContext& c) {
   return c.decoder ? 3.0 * c.layers + 2.0 * c.other_layers : 2.0 * c.layers + 3.0 * c.other_layers;
 }
 
+// A function a row of init_rules.def.
+
+InitGains xavier(const StackContext&) { return {}; }
+
+InitGains theory(const StackContext&) { return {.query = 0, .key = 0}; }
+
+InitGains normal002(const StackContext&) { return {.deviation = 0.02}; }
+
+InitGains fixup(const StackContext& c) {
+  InitGains g;
+  g.query = g.key = g.value = std::pow(branches_of(c), -1.0 / 6);
+  g.first = std::pow(branches_of(c), -0.5);
+  g.output = g.second = 0;
+  return g;
+}
+
 /// Huang et al. 2020, section 3.2; the embeddings of an encoder-decoder, shared, follow the decoder.
 InitGains t_fixup(const StackContext& c) {
   const auto decoder = [](double layers) { return std::pow(9 * layers, -0.25); };
@@ -21,34 +37,23 @@ InitGains t_fixup(const StackContext& c) {
   return g;
 }
 
+InitGains looklinear(const StackContext&) { return {.mirrored = true}; }
+
+InitGains b2t(const StackContext& c) {
+  InitGains g;
+  g.query = g.key = g.value = g.output = g.first = g.second = std::pow(c.layers, -0.5);
+  return g;
+}
+
 }  // namespace
 
 InitGains init_gains(InitRule rule, const StackContext& context) {
-  InitGains g;
-  switch (rule) {
-    case InitRule::Xavier:
-      break;
-    case InitRule::Theory:
-      g.query = g.key = 0;
-      break;
-    case InitRule::Normal002:
-      g.deviation = 0.02;
-      break;
-    case InitRule::FixUp:
-      g.query = g.key = g.value = std::pow(branches_of(context), -1.0 / 6);
-      g.first = std::pow(branches_of(context), -0.5);
-      g.output = g.second = 0;
-      break;
-    case InitRule::TFixup:
-      return t_fixup(context);
-    case InitRule::LookLinear:
-      g.mirrored = true;
-      break;
-    case InitRule::B2T:
-      g.query = g.key = g.value = g.output = g.first = g.second = std::pow(context.layers, -0.5);
-      break;
-  }
-  return g;
+  static constexpr InitGains (*kGains[])(const StackContext&) = {
+#define INIT_RULE(Name, text, gains) gains,
+#include "engine/model/init_rules.def"
+#undef INIT_RULE
+  };
+  return kGains[static_cast<size_t>(rule)](context);
 }
 
 }  // namespace normscope

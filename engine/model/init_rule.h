@@ -17,9 +17,16 @@ namespace normscope {
 /// et al. 2017): W_1 = [A, -A] and W_2 = [B; -B], so that the feed-forward network starts as the linear map
 /// AB. B2T (Takase et al. 2023, the authors' code) with L layers: every matrix of the layers times L^(-1/2).
 /// Always: token table N(0,1/D) times sqrt(D), learned positions N(0,1), gains 1, biases 0.
-enum class InitRule : uint8_t { Xavier, Theory, Normal002, FixUp, TFixup, LookLinear, B2T };
-inline constexpr std::string_view kInitRules[] = {"xavier",  "theory",     "normal002", "fixup",
-                                                  "t-fixup", "looklinear", "b2t"};
+enum class InitRule : uint8_t {
+#define INIT_RULE(Name, text, gains) Name,
+#include "engine/model/init_rules.def"
+#undef INIT_RULE
+};
+inline constexpr std::string_view kInitRules[] = {
+#define INIT_RULE(Name, text, gains) text,
+#include "engine/model/init_rules.def"
+#undef INIT_RULE
+};
 
 /// What a rule makes of the matrices of a sub-layer in a stack.
 struct InitGains {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "engine/model/init_rule.h"
 #include "engine/model/wiring.h"
@@ -10,7 +11,17 @@
 namespace normscope {
 
 enum class Architecture : uint8_t { Decoder, Encoder, EncoderDecoder };
-enum class Activation : uint8_t { Relu, Gelu };
+/// The activations of model/activations.def.
+enum class Activation : uint8_t {
+#define ACTIVATION(Name, op) Name,
+#include "engine/model/activations.def"
+#undef ACTIVATION
+};
+inline constexpr std::string_view kActivations[] = {
+#define ACTIVATION(Name, op) #op,
+#include "engine/model/activations.def"
+#undef ACTIVATION
+};
 enum class Positions : uint8_t { Learned, Sinusoidal, None };
 /// What the head of a classifier reads: the state of the first position (BERT's [CLS]) or the mean over all
 /// positions that are no padding.

@@ -181,9 +181,9 @@ class Recorder {
     if (second_ != kNone) second_ = add(tape_, name + ".second", second_, s.branch, {}, branch);
     s.output = norm(name + ".trunk", wiring.stream, s.sum);
     if (options_.probes) {
-      tape_.probe(
-          {name + ".out.mean_square", ProbeKind::MeanSquare, s.output, false, layer_, probe_lengths_});
-      tape_.probe({name + ".sum.mean_square", ProbeKind::MeanSquare, s.sum, false, layer_, probe_lengths_});
+      constexpr ProbeSpec kMeanSquare{ProbeKind::MeanSquare};
+      tape_.probe({name + ".out.mean_square", kMeanSquare, s.output, false, layer_, probe_lengths_});
+      tape_.probe({name + ".sum.mean_square", kMeanSquare, s.sum, false, layer_, probe_lengths_});
     }
     values_.sublayers.push_back(s);
     return s.output;
@@ -219,12 +219,21 @@ class Recorder {
         project(n, "1", shift(n + ".shift_in", inner, x), config_.feed_forward,
                 gains_.first * wiring.init_gain, inner, gains_.mirrored ? Mirror::Columns : Mirror::None);
     h = shift(n + ".shift_hidden", inner, h);
-    h = config_.activation == Activation::Relu ? relu(tape_, n + ".hidden", h)
-                                               : gelu(tape_, n + ".hidden", h);
+    h = activated(n + ".hidden", h);
     h = drop(n + ".hidden.drop", DropoutKind::Activation, config_.dropout_activation, h);
     h = norm(n + ".output", inner.output, h);
     return project(n, "2", shift(n + ".shift_out", inner, h), config_.width, gains_.second * wiring.init_gain,
                    inner, gains_.mirrored ? Mirror::Rows : Mirror::None);
+  }
+
+  ValueId activated(const std::string& name, ValueId x) {
+    using Record = ValueId (*)(Tape&, const std::string&, ValueId);
+    static constexpr Record kRecord[] = {
+#define ACTIVATION(Name, op) op,
+#include "engine/model/activations.def"
+#undef ACTIVATION
+    };
+    return kRecord[static_cast<size_t>(config_.activation)](tape_, name, x);
   }
 
   /// FixUp's scalar shift, from 0.

@@ -15,5 +15,6 @@
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "engine/ops/linear/linear.h"
 #include "engine/ops/mean_pool/mean_pool.h"
+#include "engine/ops/probe/probe.h"
 #include "engine/ops/relu/relu.h"
 #include "engine/ops/softmax_xent/softmax_xent.h"

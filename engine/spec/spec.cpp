@@ -299,7 +299,7 @@ void validate(const RunSpec& spec) {
   if (model.vocabulary <= 0) model.vocabulary = 2;  // not known before the data is
   validate(model);
   const Schedule& schedule = spec.train.schedule;
-  if (has_end(schedule.kind) && schedule.end <= schedule.warmup)
+  if (row_of(schedule.kind).has_end && schedule.end <= schedule.warmup)
     fail("train.decay_end", "{} lies within the warm-up: expected more than {} steps", schedule.end,
          schedule.warmup);
   check_data_fits(spec);

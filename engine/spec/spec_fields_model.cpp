@@ -6,7 +6,6 @@
 namespace normscope {
 namespace {
 
-constexpr std::string_view kActivations[] = {"relu", "gelu"};
 constexpr std::string_view kPositions[] = {"learned", "sinusoidal", "none"};
 constexpr std::string_view kPoolings[] = {"first", "mean"};
 constexpr std::string_view kArchitectures[] = {"decoder", "encoder", "encoder-decoder"};

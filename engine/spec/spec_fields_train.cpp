@@ -6,15 +6,6 @@
 namespace normscope {
 namespace {
 
-const std::vector<std::string_view>& optimizer_names() {
-  static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> all;
-    for (Optimizer optimizer : kOptimizers) all.push_back(to_string(optimizer));
-    return all;
-  }();
-  return names;
-}
-
 Field milestones_field() {
   Field field =
       field_of(FieldType::Text, {"train.milestones", "milestones", "steps",
@@ -37,7 +28,7 @@ void add_schedule_fields(std::vector<Field>& fields) {
                           [](Schedule::Kind kind) { return to_string(kind); },
                           [](std::string_view name) { return schedule_from(name); }>(
       {"train.schedule", "schedule", "", "What the learning rate does after warm-up.", true},
-      {"constant", "inverse-sqrt", "linear", "step", "cosine"}));
+      names_of(kSchedules)));
   fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.schedule.reference; }>(
       {"train.reference", "decay from", "step",
        "The inverse square root schedule starts to decay here, or at the end of warm-up if that is later.",
@@ -63,7 +54,7 @@ void add_optimizer_fields(std::vector<Field>& fields) {
        "by the size of its recent gradients; adamw takes weight decay off the weights instead of adding "
        "it to the gradient. radam holds Adam back while its averages are young, by the paper's rule or "
        "that of its authors' code."},
-      optimizer_names()));
+      names_of(kOptimizers)));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.beta1; }>(
       {"train.beta1", "beta 1", "", "Adam: how much of the running mean of the gradient is kept each step.",
        true},

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "engine/core/error.h"
 #include "engine/spec/limits.h"
 #include "engine/spec/spec.h"
 
@@ -77,6 +76,15 @@ bool parse_steps(std::string_view text, std::vector<int32_t>& steps) {
 std::string steps_text(const std::vector<int32_t>& steps) { return fmt::format("{}", fmt::join(steps, ",")); }
 
 std::string real_text(float value) { return fmt::format("{}", value); }
+
+std::string one_of(const std::vector<std::string_view>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+    text += names[i];
+  }
+  return text;
+}
 
 void check_value(const Field& field, std::string_view text) {
   const std::string_view shown = trimmed(text);

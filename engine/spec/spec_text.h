@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/core/error.h"
+
 namespace normscope {
 
 struct Field;
@@ -21,6 +23,23 @@ bool parse_steps(std::string_view text, std::vector<int32_t>& steps);
 std::string steps_text(const std::vector<int32_t>& steps);
 /// The shortest decimal text that reads back as the same float.
 std::string real_text(float value);
+
+/// "relu or gelu", "a, b or c".
+std::string one_of(const std::vector<std::string_view>& names);
+/// The names of all kinds of a table, in its order.
+template <typename Kind, size_t N>
+std::vector<std::string_view> names_of(const Kind (&kinds)[N]) {
+  std::vector<std::string_view> names;
+  for (const Kind kind : kinds) names.push_back(to_string(kind));
+  return names;
+}
+/// The kind of that name. Throws Error listing the names: "[schedule] 'sine' is unknown: expected constant, ...".
+template <typename Kind, size_t N>
+Kind choice_from(std::string_view place, const Kind (&kinds)[N], std::string_view name) {
+  for (const Kind kind : kinds)
+    if (name == to_string(kind)) return kind;
+  fail(place, "'{}' is unknown: expected {}", name, one_of(names_of(kinds)));
+}
 
 /// Throws Error when the text is no value of the field: "[key] 'abc' is not a whole number: expected 0 to 100000".
 void check_value(const Field& field, std::string_view text);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "engine/spec/spec_text.h"
 #include "engine/spec/update_rule.h"
 
 namespace normscope {
@@ -38,14 +39,14 @@ bool has_adanorm(const RunSpec& s) {
 bool has_dyt(const RunSpec& s) {
   return any_norm(s.model, [](NormKind kind) { return kind == NormKind::DyT; });
 }
-bool has_moments(const RunSpec& s) { return is_adaptive(s.train.optimizer); }
+bool has_moments(const RunSpec& s) { return update_op(s.train.optimizer) == OpKind::Adam; }
 bool may_leave_out_correction(const RunSpec& s) {
-  return s.train.optimizer == Optimizer::Adam || s.train.optimizer == Optimizer::AdamW;
+  return has_moments(s) && rule_of(s.train.optimizer).rectified == Rectified::No;
 }
-bool has_momentum(const RunSpec& s) { return s.train.optimizer == Optimizer::Momentum; }
-bool falls_from_reference(const RunSpec& s) { return s.train.schedule.kind == Schedule::Kind::InverseSqrt; }
-bool ends(const RunSpec& s) { return has_end(s.train.schedule.kind); }
-bool has_steps(const RunSpec& s) { return s.train.schedule.kind == Schedule::Kind::StepDecay; }
+bool has_momentum(const RunSpec& s) { return rule_of(s.train.optimizer).reads_momentum; }
+bool falls_from_reference(const RunSpec& s) { return row_of(s.train.schedule.kind).reads_reference; }
+bool ends(const RunSpec& s) { return row_of(s.train.schedule.kind).has_end; }
+bool has_steps(const RunSpec& s) { return row_of(s.train.schedule.kind).reads_milestones; }
 bool classifies(const RunSpec& s) { return s.data.name == "labels"; }
 bool predicts_symbols(const RunSpec& s) { return !classifies(s); }
 bool reads_pairs(const RunSpec& s) { return s.data.name == "pairs"; }
@@ -55,8 +56,8 @@ bool reads_corpus(const RunSpec& s) { return s.data.name == "corpus"; }
 struct Row {
   std::string_view key;
   bool (*read)(const RunSpec&);
-  std::string_view because;  ///< the field that decides
-  std::string_view expected;
+  std::string_view because;        ///< the field that decides
+  std::string_view expected = "";  ///< empty: those of its choices under which the setting is read
 };
 constexpr Row kRows[] = {
     {"model.encoder_layers", has_both, "model.architecture", "encoder-decoder"},
@@ -69,20 +70,30 @@ constexpr Row kRows[] = {
     {"model.dyt_alpha", has_dyt, "model.norm", "dyt"},
     {"model.pooling", classifies, "data.name", "labels"},
     {"model.tied", predicts_symbols, "data.name", "another than labels"},
-    {"train.reference", falls_from_reference, "train.schedule", "inverse-sqrt"},
-    {"train.decay_end", ends, "train.schedule", "linear or cosine"},
-    {"train.decay_factor", has_steps, "train.schedule", "step"},
-    {"train.milestones", has_steps, "train.schedule", "step"},
-    {"train.beta1", has_moments, "train.optimizer", "adam, adamw, radam or radam-code"},
-    {"train.beta2", has_moments, "train.optimizer", "adam, adamw, radam or radam-code"},
-    {"train.eps", has_moments, "train.optimizer", "adam, adamw, radam or radam-code"},
-    {"train.bias_correction", may_leave_out_correction, "train.optimizer", "adam or adamw"},
-    {"train.momentum", has_momentum, "train.optimizer", "momentum"},
+    {"train.reference", falls_from_reference, "train.schedule"},
+    {"train.decay_end", ends, "train.schedule"},
+    {"train.decay_factor", has_steps, "train.schedule"},
+    {"train.milestones", has_steps, "train.schedule"},
+    {"train.beta1", has_moments, "train.optimizer"},
+    {"train.beta2", has_moments, "train.optimizer"},
+    {"train.eps", has_moments, "train.optimizer"},
+    {"train.bias_correction", may_leave_out_correction, "train.optimizer"},
+    {"train.momentum", has_momentum, "train.optimizer"},
     {"data.valid", reads_lines, "data.name", "pairs or labels"},
     {"data.tokenizer", reads_pairs, "data.name", "pairs"},
     {"data.vocabulary", reads_pairs, "data.name", "pairs"},
     {"data.seed", reads_corpus, "data.name", "corpus"},
 };
+
+/// The choices of the field that decides under which the setting is read: "linear or cosine".
+std::string choices_that_read(const Row& row, RunSpec spec) {
+  std::vector<std::string_view> names;
+  for (const std::string_view choice : find_field(row.because)->choices) {
+    set_field(spec, row.because, choice);
+    if (row.read(spec)) names.push_back(choice);
+  }
+  return one_of(names);
+}
 
 }  // namespace
 
@@ -90,7 +101,9 @@ std::string unused_reason(const RunSpec& spec, std::string_view key) {
   const auto row =
       std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.key == key; });
   if (row == std::end(kRows) || row->read(spec)) return "";
-  return fmt::format("{} is {}: expected {}", row->because, get_field(spec, row->because), row->expected);
+  const std::string expected =
+      row->expected.empty() ? choices_that_read(*row, spec) : std::string(row->expected);
+  return fmt::format("{} is {}: expected {}", row->because, get_field(spec, row->because), expected);
 }
 
 }  // namespace normscope

@@ -1,14 +1,27 @@
 // See update_rule.h.
 #include "engine/spec/update_rule.h"
 
+#include <algorithm>
 #include <cmath>
-#include <string>
+#include <iterator>
 
-#include "engine/core/error.h"
 #include "engine/spec/spec.h"
+#include "engine/spec/spec_text.h"
 
 namespace normscope {
 namespace {
+
+constexpr UpdateRule kRules[] = {
+    {.name = "none", .label = "none"},
+#define OPTIMIZER(Name, ...) {__VA_ARGS__},
+#include "engine/spec/optimizers.def"
+#undef OPTIMIZER
+};
+static_assert(std::none_of(std::begin(kRules) + 1, std::end(kRules),
+                           [](const UpdateRule& rule) {
+                             return rule.op == kNoOp || *rule.name == 0 || *rule.label == 0;
+                           }),
+              "a row of optimizers.def has no name, no label or no op that ends the step");
 
 double last_length(double beta2) { return 2 / (1 - beta2) - 1; }
 
@@ -24,39 +37,15 @@ void set_radam(StepInputs& in, bool code, double beta2, int64_t t) {
 
 }  // namespace
 
-OpKind update_op(Optimizer optimizer) {
-  if (optimizer == Optimizer::None) return kNoOp;
-  return is_adaptive(optimizer) ? OpKind::Adam : OpKind::Sgd;
-}
+const UpdateRule& rule_of(Optimizer optimizer) { return kRules[static_cast<size_t>(optimizer)]; }
 
-const char* to_string(Optimizer optimizer) {
-  switch (optimizer) {
-    case Optimizer::None:
-      return "none";
-    case Optimizer::Adam:
-      return "adam";
-    case Optimizer::Sgd:
-      return "sgd";
-    case Optimizer::Momentum:
-      return "momentum";
-    case Optimizer::AdamW:
-      return "adamw";
-    case Optimizer::RAdam:
-      return "radam";
-    case Optimizer::RAdamCode:
-      return "radam-code";
-  }
-  return "?";
-}
+OpKind update_op(Optimizer optimizer) { return rule_of(optimizer).op; }
 
-Optimizer optimizer_from(std::string_view name) {
-  std::string known;
-  for (Optimizer optimizer : kOptimizers) {
-    if (name == to_string(optimizer)) return optimizer;
-    known += (known.empty() ? "" : ", ") + std::string(to_string(optimizer));
-  }
-  fail("train.optimizer", "'{}' is unknown: expected one of {}", name, known);
-}
+bool shares_moments(Optimizer a, Optimizer b) { return update_op(a) == update_op(b); }
+
+const char* to_string(Optimizer optimizer) { return rule_of(optimizer).name; }
+
+Optimizer optimizer_from(std::string_view name) { return choice_from("train.optimizer", kOptimizers, name); }
 
 double radam_length(double beta2, int64_t t) {
   const double power = std::pow(beta2, static_cast<double>(t));
@@ -69,9 +58,9 @@ double radam_rectification(double beta2, int64_t t) {
 }
 
 void set_update_rule(StepInputs& in, const TrainConfig& train, int64_t t) {
-  const Optimizer rule = train.optimizer;
+  const UpdateRule& rule = rule_of(train.optimizer);
   const double beta1 = static_cast<double>(train.beta1), beta2 = static_cast<double>(train.beta2);
-  const bool rectified = rule == Optimizer::RAdam || rule == Optimizer::RAdamCode;
+  const bool rectified = rule.rectified != Rectified::No;
   in.beta1 = train.beta1;
   in.beta2 = train.beta2;
   in.eps = train.eps;
@@ -80,12 +69,28 @@ void set_update_rule(StepInputs& in, const TrainConfig& train, int64_t t) {
     in.bias_correction1 = static_cast<float>(1.0 - std::pow(beta1, static_cast<double>(t)));
     in.bias_correction2 = static_cast<float>(1.0 - std::pow(beta2, static_cast<double>(t)));
   }
-  in.momentum = rule == Optimizer::Momentum ? train.momentum : 0.0f;
-  in.l2 = rule == Optimizer::Adam ? train.weight_decay : 0.0f;
-  in.weight_decay = rule == Optimizer::Adam ? 0.0f : train.weight_decay;
+  in.momentum = rule.reads_momentum ? train.momentum : 0.0f;
+  in.l2 = rule.decays_in_gradient ? train.weight_decay : 0.0f;
+  in.weight_decay = rule.decays_in_gradient ? 0.0f : train.weight_decay;
   in.rectification = 1.0f;
   in.adapted = true;
-  if (rectified) set_radam(in, rule == Optimizer::RAdamCode, beta2, t);
+  if (rectified) set_radam(in, rule.rectified == Rectified::ByCode, beta2, t);
+}
+
+DropoutInputs dropout_inputs(double probability) {
+  if (probability <= 0) return {};
+  const double threshold = std::floor(probability * 4294967296.0);
+  return {threshold >= 4294967295.0 ? 4294967295u : static_cast<uint32_t>(threshold),
+          static_cast<float>(1.0 / (1.0 - probability))};
+}
+
+void set_dropout(StepInputs& in, const ModelConfig& model) {
+  const auto set = [&](DropoutKind kind, float probability) {
+    in.dropout[static_cast<size_t>(kind)] = dropout_inputs(static_cast<double>(probability));
+  };
+  set(DropoutKind::Residual, model.dropout_residual);
+  set(DropoutKind::Attention, model.dropout_attention);
+  set(DropoutKind::Activation, model.dropout_activation);
 }
 
 }  // namespace normscope

@@ -17,34 +17,29 @@ bool is_reused(const ProgramData& data, ValueId v, bool gradient) {
   return !reused.empty() && reused[static_cast<size_t>(v)];
 }
 
-float* batch_input(const ProgramData& data, Executable& executable, std::string_view name, DType dtype,
-                   size_t& size) {
+std::span<float> batch_input(const ProgramData& data, Executable& executable, std::string_view name,
+                             DType dtype) {
   const ValueId v = find_value(data, name);
   const ValueInfo& info = data.values[static_cast<size_t>(v)];
   if (info.role != Role::Input || info.dtype != dtype)
     fail("program", "'{}' is not a batch input of {} numbers", name,
          dtype == DType::I32 ? "integer" : "real");
-  size = static_cast<size_t>(info.shape.size());
-  return executable.input(data.plan.value_offset[static_cast<size_t>(v)]);
+  return {executable.input(data.plan.value_offset[static_cast<size_t>(v)]),
+          static_cast<size_t>(info.shape.size())};
 }
 
 }  // namespace
 
 Program::Program(ProgramData data, Backend& backend)
-    : data_(std::make_unique<ProgramData>(std::move(data))),
-      backend_(&backend),
-      executable_(backend.lower(*data_)) {}
+    : data_(std::make_unique<ProgramData>(std::move(data))), executable_(backend.lower(*data_)) {}
 
 std::span<int32_t> Program::tokens(std::string_view name) {
-  size_t size = 0;
-  float* p = batch_input(*data_, *executable_, name, DType::I32, size);
-  return {reinterpret_cast<int32_t*>(p), size};
+  const std::span<float> block = batch_input(*data_, *executable_, name, DType::I32);
+  return {reinterpret_cast<int32_t*>(block.data()), block.size()};
 }
 
 std::span<float> Program::floats(std::string_view name) {
-  size_t size = 0;
-  float* p = batch_input(*data_, *executable_, name, DType::F32, size);
-  return {p, size};
+  return batch_input(*data_, *executable_, name, DType::F32);
 }
 
 std::span<const double> Program::stats() const { return executable_->stats(); }

@@ -20,19 +20,13 @@ enum class Phase : uint8_t { Forward, Backward, Update };
 /// execution order assigns, later writers add; decided once by seal, so nothing is ever zeroed.
 enum class Write : uint8_t { Skip, Assign, Add };
 
-struct Instruction {
-  OpKind op = OpKind::Count;
+/// What the node that it runs says, and when. Probes and updates have no node and fill the same members themselves.
+struct Instruction : Node {
   Phase phase = Phase::Forward;
-  int32_t node = -1;  ///< the node it belongs to; -1 for clip and optimizer
-  int32_t layer = 0;
-  std::string name;
-  Attributes attributes;
-  std::vector<ValueId> in;
-  ValueId out = kNone;
-  std::vector<ValueId> saved;
-  std::vector<Write> write;  ///< backward: one a forward input
-  bool of_gradient = false;  ///< probe: reads the gradient of in[0]
-  int32_t stat = -1;         ///< first of its numbers in the stats block
+  int32_t node = -1;              ///< the node it belongs to; -1 for clip and optimizer
+  std::vector<Write> write = {};  ///< backward: one a forward input
+  bool of_gradient = false;       ///< probe: reads the gradient of in[0]
+  int32_t stat = -1;              ///< first of its numbers in the stats block
 };
 
 /// One number of the stats block, by name.
@@ -92,7 +86,6 @@ class Program {
 
  private:
   std::unique_ptr<ProgramData> data_;  // stable address: the executable refers to it
-  Backend* backend_;
   std::unique_ptr<Executable> executable_;
 };
 

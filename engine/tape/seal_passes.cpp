@@ -5,26 +5,16 @@
 #include <set>
 
 #include "engine/core/error.h"
-#include "engine/ops/probe/probe.h"
 #include "engine/tape/store.h"
 
 namespace normscope::passes {
 namespace {
 
-size_t padded(int64_t floats) { return (static_cast<size_t>(floats) + 15) / 16 * 16; }
-
 Instruction instruction_of(const Tape& tape, int32_t index, Phase phase) {
   const Node& node = tape.nodes()[static_cast<size_t>(index)];
-  Instruction i;
-  i.op = node.op;
+  Instruction i{node};
   i.phase = phase;
   i.node = index;
-  i.layer = node.layer;
-  i.name = node.name;
-  i.attributes = node.attributes;
-  i.in = node.in;
-  i.out = node.out;
-  i.saved = node.saved;
   return i;
 }
 
@@ -103,7 +93,7 @@ std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction>
   std::vector<ProbeRequest> requests = tape.probes();
   const int32_t writer = loss == kNone ? -1 : tape.value(loss).node;
   if (writer >= 0 && !traits_of(tape.nodes()[static_cast<size_t>(writer)].op).measures)
-    requests.push_back({"loss", ProbeKind::Mean, loss, false, 0});
+    requests.push_back({.name = "loss", .value = loss});
   // Position after which a tensor is complete: the last instruction that writes it.
   std::map<ValueId, size_t> value_done, gradient_done;
   for (size_t i = 0; i < instructions.size(); ++i) {
@@ -130,7 +120,7 @@ std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction>
     probe.phase = instructions[it->second].phase;
     probe.layer = request.layer;
     probe.name = request.name;
-    probe.attributes = ProbeSpec{request.kind};
+    probe.attributes = request.attributes;
     probe.in = {request.value};
     if (request.lengths != kNone) probe.in.push_back(request.lengths);
     probe.of_gradient = request.of_gradient;
@@ -183,7 +173,7 @@ MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient
   plan.gradient_offset.assign(n, kNoOffset);
   for (size_t v = 0; v < n; ++v) {
     const ValueInfo& info = tape.values()[v];
-    const size_t floats = padded(info.shape.size());
+    const size_t floats = info.shape.padded();
     if (!keep_probabilities && info.role == Role::Saved &&
         tape.nodes()[static_cast<size_t>(info.node)].op == OpKind::Attention)
       continue;
@@ -235,7 +225,7 @@ std::vector<Lifetime> lifetimes(const Tape& tape, const std::vector<Instruction>
     }
   }
   for (size_t v = 0; v < of.size(); ++v)
-    of[v].value = static_cast<ValueId>(v), of[v].floats = padded(tape.values()[v].shape.size());
+    of[v].value = static_cast<ValueId>(v), of[v].floats = tape.values()[v].shape.padded();
   std::erase_if(
       of, [&](const Lifetime& l) { return l.first > l.last || tape.value(l.value).role == Role::Parameter; });
   std::stable_sort(of.begin(), of.end(),
@@ -271,7 +261,7 @@ void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& ins
   for (size_t v = 0; v < plan.gradient_offset.size(); ++v) {
     if (plan.gradient_offset[v] == kNoOffset || plan.gradient_reused[v]) continue;
     plan.gradient_offset[v] = plan.gradients;
-    plan.gradients += padded(tape.values()[v].shape.size());
+    plan.gradients += tape.values()[v].shape.padded();
   }
   plan.gradients = pack(shared, plan.gradients, plan.gradient_offset);
 }

@@ -33,6 +33,4 @@ struct StepInputs {
   DropoutInputs dropout[3] = {};  ///< indexed by DropoutKind
 };
 
-DropoutInputs dropout_inputs(double probability);
-
 }  // namespace normscope

@@ -7,11 +7,6 @@
 #include "engine/tape/backend.h"
 
 namespace normscope {
-namespace {
-
-size_t padded(size_t floats) { return (floats + 15) / 16 * 16; }
-
-}  // namespace
 
 Store::Store(Backend& backend) : backend_(&backend) {}
 Store::~Store() = default;
@@ -31,7 +26,7 @@ int32_t Store::declare(const std::string& name, Shape shape, Init init, bool tra
     if (site_of(other.name) == site_of(name))
       fail("store", "parameters {} and {} hash to the same site: rename one", other.name, name);
   parameters_.push_back({name, shape, init, trainable, layer, size_});
-  size_ += padded(static_cast<size_t>(shape.size()));
+  size_ += shape.padded();
   const int32_t index = static_cast<int32_t>(parameters_.size()) - 1;
   by_name_.emplace(name, index);
   return index;
@@ -42,17 +37,15 @@ int32_t Store::find(std::string_view name) const {
   return it == by_name_.end() ? -1 : it->second;
 }
 
-std::vector<float> initial_values(const ParameterInfo& info, uint64_t seed) {
-  return initial_values(info.name, info.shape, info.init, seed);
-}
-
 void Store::materialize(uint64_t seed) {
   if (materialized()) fail("store", "materialize() was called twice: expected once");
   values_ = backend_->allocate(size_);
   m_ = backend_->allocate(size_);
   v_ = backend_->allocate(size_);
-  for (size_t i = 0; i < parameters_.size(); ++i)
-    write(static_cast<int32_t>(i), initial_values(parameters_[i], seed));
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const ParameterInfo& info = parameters_[i];
+    write(static_cast<int32_t>(i), initial_values(info.name, info.shape, info.init, seed));
+  }
 }
 
 Memory& Store::block(Block block) const {

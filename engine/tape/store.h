@@ -61,8 +61,4 @@ class Store {
   std::unique_ptr<Memory> values_, m_, v_;
 };
 
-/// The initial values that Init prescribes (exposed for tests): scalar double arithmetic, Box-Muller on Philox
-/// words.
-std::vector<float> initial_values(const ParameterInfo& info, uint64_t seed);
-
 }  // namespace normscope

@@ -1,22 +1,9 @@
 #include "engine/tape/tape.h"
 
-#include <algorithm>
-
 #include "engine/core/error.h"
 #include "engine/tape/store.h"
 
 namespace normscope {
-
-const OpTraits& traits_of(OpKind op) {
-  static constexpr OpTraits kTraits[] = {
-#define OP(Kind, name, inputs, optional, measures) {#name, inputs, optional, measures},
-#include "engine/ops/ops.def"
-#undef OP
-      {"?", 0, 0, false}};
-  return kTraits[std::min(static_cast<size_t>(op), static_cast<size_t>(OpKind::Count))];
-}
-
-const char* to_string(OpKind op) { return traits_of(op).name; }
 
 ValueId Tape::add_value(ValueInfo info) {
   values_.push_back(std::move(info));

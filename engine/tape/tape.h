@@ -11,26 +11,10 @@
 #include <vector>
 
 #include "engine/core/shape.h"
+#include "engine/ops/registry.h"
 #include "engine/tape/step_inputs.h"
 
 namespace normscope {
-
-enum class OpKind : uint8_t {
-#define OP(Kind, name, ...) Kind,
-#include "engine/ops/ops.def"
-#undef OP
-  Count
-};
-inline constexpr OpKind kNoOp = OpKind::Count;
-/// What the registry (ops/ops.def) says of an op.
-struct OpTraits {
-  const char* name;
-  size_t inputs;    ///< forward inputs at most
-  size_t optional;  ///< how many of the last may be kNone
-  bool measures;    ///< its forward writes a number to the stats block
-};
-const OpTraits& traits_of(OpKind op);
-const char* to_string(OpKind op);
 
 using ValueId = int32_t;
 inline constexpr ValueId kNone = -1;
@@ -50,8 +34,6 @@ struct ValueInfo {
   int32_t parameter = -1;  ///< index in the Store when role == Parameter
   int32_t node = -1;       ///< the node that writes it, or -1
 };
-
-enum class ProbeKind : uint8_t { MeanSquare, Variance, Mean };
 
 /// The structural constants of a node, frozen by seal: a small plain struct that belongs to its op and names
 /// it as kOp. The core only carries them. A node without any has the defaults.
@@ -91,8 +73,8 @@ struct Node {
 
 /// A measurement asked for: its number appears in the stats block after every replay.
 struct ProbeRequest {
-  std::string name;  ///< "L03.attn.out.mean_square"
-  ProbeKind kind = ProbeKind::MeanSquare;
+  std::string name;            ///< "L03.attn.out.mean_square"
+  Attributes attributes = {};  ///< what is measured: ops/probe/probe.h; none: the mean
   ValueId value = kNone;
   bool of_gradient = false;
   int32_t layer = 0;

@@ -175,10 +175,10 @@ std::vector<FiniteCheck> finite_checks(const ProgramData& program) {
       parameters.push_back(index);
   };
   for (const Instruction& instruction : program.instructions) {
-    if (instruction.op == OpKind::Probe)
-      checks.push_back({instruction.stat, instruction.layer, probed_tensor(instruction.name)});
-    if (instruction.op == OpKind::SoftmaxXent && instruction.phase == Phase::Forward)
+    if (instruction.stat == program.loss_stat)
       checks.push_back({program.loss_stat, 0, "loss"});
+    else if (instruction.op == OpKind::Probe)
+      checks.push_back({instruction.stat, instruction.layer, probed_tensor(instruction.name)});
     if (instruction.phase == Phase::Backward)
       for (ValueId id : instruction.in) note_parameter(id);
   }

@@ -108,9 +108,7 @@ StepInputs Run::Impl::inputs(int64_t step) const {
   set_update_rule(in, train, step - moments_begin());
   in.clip = train.clip;
   in.label_smoothing = train.label_smoothing;
-  in.dropout[static_cast<size_t>(DropoutKind::Residual)] = dropout_inputs(spec.model.dropout_residual);
-  in.dropout[static_cast<size_t>(DropoutKind::Attention)] = dropout_inputs(spec.model.dropout_attention);
-  in.dropout[static_cast<size_t>(DropoutKind::Activation)] = dropout_inputs(spec.model.dropout_activation);
+  set_dropout(in, spec.model);
   return in;
 }
 

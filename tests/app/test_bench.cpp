@@ -8,6 +8,7 @@
 #include "app/program.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
+#include "engine/spec/update_rule.h"
 #include "engine/train/memory_plan.h"
 #include "engine/train/run.h"
 
@@ -50,6 +51,20 @@ TEST_CASE("shares of a profile sum to one and every node is in it") {
   CHECK(sum == Approx(1.0));
   CHECK(phases.size() == 3);
   CHECK(flop == Approx(step_flop(run.spec().model, run.spec().train.batch)));
+}
+
+TEST_CASE("every op that ends a step has a cost") {
+  // Catches an optimizer's op that update_passes (app/bench/cost.cpp) does not know: its rate would be zero.
+  const bench::Model& model = bench::models()[0];
+  for (const Optimizer optimizer : kOptimizers) {
+    INFO(to_string(optimizer));
+    bench::Stepper stepper(bench::config_of(model), bench::shape_of(model), 1,
+                           {.update = update_op(optimizer)});
+    double bytes = 0;
+    for (const bench::InstructionProfile& row : bench::profile(*stepper.program, stepper.inputs, 1))
+      if (row.op == update_op(optimizer)) bytes += row.cost.bytes;
+    CHECK(bytes > 0);
+  }
 }
 
 TEST_CASE("a run that does not fit the machine is refused with the largest tensors") {

@@ -33,7 +33,7 @@ std::vector<TinyOptions> variants() {
   all.push_back({.placement = Placement::Pre,
                  .norm = NormKind::Rms,
                  .tied = false,
-                 .gelu = true,
+                 .activation = Activation::Gelu,
                  .optimizer = Optimizer::Sgd});
   all.push_back(
       {.placement = Placement::Post, .norm = NormKind::Simple, .width = 33, .heads = 1, .sequence = 70});
@@ -202,8 +202,7 @@ TEST_CASE("gpu models: TF32 rounds and is off unless asked for", "[gpu]") {
 
 TEST_CASE("gpu models: every update rule leaves the state of the CPU", "[gpu]") {
   NEEDS_DEVICE();
-  for (const Optimizer rule : {Optimizer::Adam, Optimizer::Sgd, Optimizer::Momentum, Optimizer::AdamW,
-                               Optimizer::RAdam, Optimizer::RAdamCode})
+  for (const Optimizer rule : kOptimizers)
     for (const bool adapted : {true, false}) {
       TinyOptions o{.placement = Placement::Pre, .clip = true, .optimizer = rule};
       Tiny cpu(o), device(o, device_backend());
@@ -224,7 +223,7 @@ TEST_CASE("gpu models: every update rule leaves the state of the CPU", "[gpu]") 
         difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
         size += std::pow(static_cast<double>(a[i]), 2);
       }
-      INFO(static_cast<int>(rule) << (adapted ? "" : ", not adapted"));
+      INFO(to_string(rule) << (adapted ? "" : ", not adapted"));
       CHECK(difference <= 1e-9 * size);
     }
 }

@@ -12,7 +12,7 @@ inline void disturb(Store& store) {
     if (info.shape.rank != 1) continue;
     std::vector<float> values = store.read(static_cast<int32_t>(p));
     const std::vector<float> noise =
-        initial_values({info.name + ".noise", info.shape, {Init::Kind::Normal, 0.3}}, 5);
+        initial_values(info.name + ".noise", info.shape, {Init::Kind::Normal, 0.3}, 5);
     for (size_t i = 0; i < values.size(); ++i) values[i] += noise[i];
     store.write(static_cast<int32_t>(p), values);
   }

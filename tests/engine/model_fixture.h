@@ -19,7 +19,9 @@ struct TinyOptions {
   Placement placement = Placement::Post;
   NormKind norm = NormKind::LayerNorm;
   int32_t layers = 2, width = 24, heads = 3, feed_forward = 40, vocabulary = 17, batch = 2, sequence = 11;
-  bool tied = true, gelu = false, probes = true, row_weights = false, clip = false;
+  bool tied = true;
+  Activation activation = Activation::Relu;
+  bool probes = true, row_weights = false, clip = false;
   bool reuse_memory = false;
   int32_t classes = 0;  ///< > 0: an encoder that classifies by the mean over its positions
   float dropout = 0;    ///< all three kinds
@@ -36,7 +38,7 @@ inline ModelConfig tiny_config(const TinyOptions& o) {
   c.feed_forward = o.feed_forward;
   c.vocabulary = o.vocabulary;
   c.sequence = o.sequence + 2;  // positions that no batch reaches
-  c.activation = o.gelu ? Activation::Gelu : Activation::Relu;
+  c.activation = o.activation;
   c.tied_output = o.tied;
   if (o.classes > 0) c.architecture = Architecture::Encoder, c.pooling = Pooling::Mean, c.classes = o.classes;
   c.norm = o.norm;

@@ -5,6 +5,7 @@
 
 #include "engine/core/philox.h"
 #include "engine/op_cases.h"
+#include "engine/spec/update_rule.h"
 
 namespace normscope::test {
 

@@ -8,6 +8,7 @@
 #include "engine/ops/ops.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
+#include "engine/train/network.h"
 
 namespace normscope::test {
 namespace {
@@ -77,7 +78,7 @@ TEST_CASE("loss: the mean square that a probe measures can be differentiated", "
   const ValueId p = tape.parameter("p"), row = affine(tape, "row", p, 1.0f, kNone, kNone);
   const ValueId squares = linear(tape, "squares", row, p, kNone, true);  // (1,1): the sum of p^2
   const ValueId loss = affine(tape, "loss of p", squares, 1.0f / kSize, kNone, kNone);
-  tape.probe({"p.mean_square", ProbeKind::MeanSquare, row, false, 0});
+  tape.probe({"p.mean_square", ProbeSpec{ProbeKind::MeanSquare}, row, false, 0});
   store.materialize(3);
   Program program = seal(tape, {.loss = loss, .update = kNoOp});
   program.replay({});
@@ -87,6 +88,21 @@ TEST_CASE("loss: the mean square that a probe measures can be differentiated", "
   for (size_t i = 0; i < value.size(); ++i)
     CHECK(static_cast<double>(gradient[i]) ==
           Approx(2 * static_cast<double>(value[i]) / kSize).epsilon(1e-5).margin(1e-7));
+}
+
+TEST_CASE("loss: whatever it is, it is checked for numbers that are not finite, once", "[seal]") {
+  // Catches a check that looks for one op instead of the loss: it would name a sum of two twice.
+  TwoHeads model;
+  for (const ValueId loss : {model.first, model.sum}) {
+    const Program program = model.run(loss);
+    int named = 0;
+    for (const FiniteCheck& check : finite_checks(program.data())) {
+      if (check.stat != program.data().loss_stat) continue;
+      CHECK(check.tensor == "loss");
+      ++named;
+    }
+    CHECK(named == 1);
+  }
 }
 
 TEST_CASE("loss: more than one number is refused", "[seal]") {

@@ -28,7 +28,7 @@ DecoderSpec spec_of(const TinyOptions& o) {
   s.B = o.batch;
   s.T = o.sequence;
   s.tied = o.tied;
-  s.gelu = o.gelu;
+  s.activation = o.activation;
   s.eps = static_cast<double>(tiny_config(o).eps);
   s.dropout_residual = s.dropout_attention = s.dropout_activation = static_cast<double>(o.dropout);
   s.seed = o.seed;
@@ -96,7 +96,8 @@ TEST_CASE("model: every placement equals the double reference", "[model]") {
   for (const Placement p : kPresets) {
     INFO(to_string(p));
     check_model({.placement = p});
-    if (has_norms(p)) check_model({.placement = p, .norm = NormKind::Rms, .layers = 3, .gelu = true});
+    if (has_norms(p))
+      check_model({.placement = p, .norm = NormKind::Rms, .layers = 3, .activation = Activation::Gelu});
   }
 }
 
@@ -167,13 +168,37 @@ TEST_CASE("model: norm kinds, GELU, untied output, row weights, label smoothing"
   check_model({.placement = Placement::Pre, .norm = NormKind::Rms});
   check_model({.placement = Placement::Post, .norm = NormKind::Simple});
   check_model({.placement = Placement::Post, .norm = NormKind::Rms, .tied = false});
-  check_model({.placement = Placement::Pre, .gelu = true});
+  check_model({.placement = Placement::Pre, .activation = Activation::Gelu});
   check_model({.placement = Placement::Post, .row_weights = true}, 0.1);
+}
+
+TEST_CASE("model: every activation equals its double reference and no other's", "[model]") {
+  // Catches an activation that trains as another: its network is that of its own reference alone.
+  const size_t count = std::size(kActivations);
+  for (size_t a = 0; a < count; ++a) {
+    INFO(kActivations[a]);
+    const TinyOptions o{
+        .placement = Placement::Pre, .activation = static_cast<Activation>(a), .optimizer = Optimizer::None};
+    check_model(o);
+    Tiny tiny(o);
+    tiny.fill(1);
+    tiny.program->replay(tiny.inputs(1));
+    for (size_t other = 0; other < count; ++other) {
+      if (other == a) continue;
+      INFO("beside the reference of " << kActivations[other]);
+      DecoderSpec spec = spec_of(o);
+      spec.activation = static_cast<Activation>(other);
+      Decoder decoder(spec, parameters_of(*tiny.store));
+      const double expected =
+          decoder.run(copy(tiny.program->tokens("tokens")), copy(tiny.program->tokens("targets")), {}).loss;
+      CHECK(std::abs(tiny.program->loss() - expected) > 1e-5 * expected);
+    }
+  }
 }
 
 TEST_CASE("model: dropout draws its masks by the names of the sites", "[model]") {
   check_model({.placement = Placement::Post, .dropout = 0.25f});
-  check_model({.placement = Placement::Pre, .gelu = true, .dropout = 0.5f});
+  check_model({.placement = Placement::Pre, .activation = Activation::Gelu, .dropout = 0.5f});
 }
 
 TEST_CASE("model: the reference model's gradient is its loss's derivative", "[model]") {
@@ -186,7 +211,7 @@ TEST_CASE("model: the reference model's gradient is its loss's derivative", "[mo
                         .feed_forward = 7,
                         .vocabulary = 5,
                         .sequence = 3,
-                        .gelu = true};
+                        .activation = Activation::Gelu};
     Tiny tiny(o);
     tiny.fill(1);
     const Parameters at = parameters_of(*tiny.store);

@@ -30,8 +30,7 @@ class Weights {
     call.update_norm = &update;
     call.weight_norm = &weight;
     call.clip_factor = &factor;
-    const OpKind op = is_adaptive(train_.optimizer) ? OpKind::Adam : OpKind::Sgd;
-    REQUIRE(run_stages(kernels_of(op).forward(call), call, in, orders()[0]));
+    REQUIRE(run_stages(kernels_of(update_op(train_.optimizer)).forward(call), call, in, orders()[0]));
   }
 
   std::vector<float> w;

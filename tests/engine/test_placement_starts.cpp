@@ -156,6 +156,24 @@ TEST_CASE("placement: normal(0.02), the theory setting and Sub-LN's gain, weight
   for (const char* name : {"L01.attn.wq", "L02.attn.wk"}) CHECK(ratio(magneto, pre, name) == Approx(1));
 }
 
+TEST_CASE("placement: no two initialisations start alike", "[placements]") {
+  // Catches a rule whose gains are another's, and names that are not in the order of their rules.
+  std::vector<std::vector<float>> weights;
+  for (size_t rule = 0; rule < std::size(kInitRules); ++rule) {
+    ModelConfig config = config_of(Placement::Post);
+    config.init = static_cast<InitRule>(rule);
+    const Start model(config);
+    std::vector<float> all;
+    for (const ParameterInfo& info : model.store.parameters())
+      for (const float w : model.weight(info.name)) all.push_back(w);
+    for (size_t other = 0; other < weights.size(); ++other) {
+      INFO(kInitRules[rule] << " and " << kInitRules[other]);
+      CHECK(all != weights[other]);
+    }
+    weights.push_back(std::move(all));
+  }
+}
+
 TEST_CASE("placement: LookLinear's feed-forward network starts linear", "[placements]") {
   ModelConfig config = config_of(Placement::Post);
   /// The worst |f(x+y) - f(x) - f(y)| beside the size of f.
@@ -178,8 +196,10 @@ TEST_CASE("placement: LookLinear's feed-forward network starts linear", "[placem
       program.replay({});
       return program.read(tape.value(out).name);
     };
-    const ParameterInfo row{.name = "x", .shape = {2, 24}, .init = {Init::Kind::Normal, 1.0}};
-    const std::vector<float> x = initial_values(row, 1), y = initial_values(row, 2);
+    const auto row = [](uint64_t seed) {
+      return initial_values("x", {2, 24}, {Init::Kind::Normal, 1.0}, seed);
+    };
+    const std::vector<float> x = row(1), y = row(2);
     std::vector<float> both(x);
     for (size_t i = 0; i < both.size(); ++i) both[i] += y[i];
     const auto fx = f(x), fy = f(y), fs = f(both);

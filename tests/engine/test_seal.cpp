@@ -189,10 +189,10 @@ TEST_CASE("seal: a probe stands right after the instruction that completes its t
   SilentBackend backend;
   Store store(backend);
   FiveNodes f(store);
-  f.tape.probe({"branch.mean_square", ProbeKind::MeanSquare, f.branch, false, 3});
-  f.tape.probe({"x.variance", ProbeKind::Variance, f.x, false, 0});
-  f.tape.probe({"x.gradient", ProbeKind::MeanSquare, f.x, true, 0});
-  f.tape.probe({"table.gradient", ProbeKind::MeanSquare, f.table, true, 0});
+  f.tape.probe({"branch.mean_square", ProbeSpec{ProbeKind::MeanSquare}, f.branch, false, 3});
+  f.tape.probe({"x.variance", ProbeSpec{ProbeKind::Variance}, f.x, false, 0});
+  f.tape.probe({"x.gradient", ProbeSpec{ProbeKind::MeanSquare}, f.x, true, 0});
+  f.tape.probe({"table.gradient", ProbeSpec{ProbeKind::MeanSquare}, f.table, true, 0});
   const auto placed = passes::place_probes(f.tape, forward_and_backward(f));
   REQUIRE(placed.size() == 14);
   const auto before = [&](const std::string& name) -> const Instruction& {
@@ -228,9 +228,9 @@ TEST_CASE(
   SilentBackend backend;
   Store store(backend);
   FiveNodes f(store);
-  f.tape.probe({"x.gradient", ProbeKind::MeanSquare, f.x, true, 0});
+  f.tape.probe({"x.gradient", ProbeSpec{ProbeKind::MeanSquare}, f.x, true, 0});
   CHECK(passes::place_probes(f.tape, passes::emit_forward(f.tape)).size() == 5);
-  f.tape.probe({"positions.gradient", ProbeKind::MeanSquare, f.positions, true, 0});
+  f.tape.probe({"positions.gradient", ProbeSpec{ProbeKind::MeanSquare}, f.positions, true, 0});
   const std::string text = error_of([&] { passes::place_probes(f.tape, forward_and_backward(f)); });
   CHECK(text.find("positions.gradient") != std::string::npos);
 }
@@ -283,7 +283,7 @@ TEST_CASE("seal: whatever is read is still there, when gradients or values share
   const auto probed = static_cast<size_t>(model.sublayers[3].branch);
 
   SECTION("gradients") {
-    tape.probe({"probed", ProbeKind::MeanSquare, model.sublayers[3].branch, true, 0});
+    tape.probe({"probed", ProbeSpec{ProbeKind::MeanSquare}, model.sublayers[3].branch, true, 0});
     const auto needs = passes::mark_gradients(tape, model.loss);
     const std::vector<Instruction> all =
         passes::place_probes(tape, passes::emit_backward(tape, needs, model.loss));
@@ -308,7 +308,7 @@ TEST_CASE("seal: whatever is read is still there, when gradients or values share
   }
 
   SECTION("values") {
-    tape.probe({"probed", ProbeKind::MeanSquare, model.sublayers[3].branch, false, 0});
+    tape.probe({"probed", ProbeSpec{ProbeKind::MeanSquare}, model.sublayers[3].branch, false, 0});
     const std::vector<Instruction> all = passes::place_probes(tape, passes::emit_forward(tape));
     MemoryPlan plan = passes::plan_memory(tape, std::vector<bool>(tape.values().size(), false));
     const size_t before = plan.activations;
@@ -382,7 +382,7 @@ TEST_CASE("seal: the stats block names loss, norms and probes once each", "[seal
   Store store(backend);
   FiveNodes f(store);
   store.materialize(1);
-  f.tape.probe({"sum.mean_square", ProbeKind::MeanSquare, f.sum, false, 0});
+  f.tape.probe({"sum.mean_square", ProbeSpec{ProbeKind::MeanSquare}, f.sum, false, 0});
   const Program program = seal(f.tape, {f.loss});
   const ProgramData& data = program.data();
   std::vector<std::string> names;

@@ -11,6 +11,7 @@
 #include "engine/helpers.h"
 #include "engine/measure/listing.h"
 #include "engine/op_harness.h"
+#include "engine/spec/update_rule.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
 
@@ -148,7 +149,7 @@ TEST_CASE("store: a parameter's start depends on its name and the seed, on nothi
 
 TEST_CASE("store: initial values have the asked distribution", "[tape]") {
   const int64_t n = 200000;
-  const auto values = initial_values({"w", {n}, {Init::Kind::Normal, 0.25}}, 3);
+  const auto values = initial_values("w", {n}, {Init::Kind::Normal, 0.25}, 3);
   double mean = 0, square = 0, cube = 0, fourth = 0, neighbours = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     const double z = static_cast<double>(values[i]) / 0.25;
@@ -164,9 +165,9 @@ TEST_CASE("store: initial values have the asked distribution", "[tape]") {
   CHECK(std::abs(cube) < 5 * std::sqrt(15.0) * sigma);
   CHECK(std::abs(fourth - 3) < 5 * std::sqrt(96.0) * sigma);
   CHECK(std::abs(neighbours) < 5 * sigma);
-  for (float v : initial_values({"b", {5}, {Init::Kind::Constant, 1.5}}, 3)) CHECK(v == 1.5f);
-  for (float v : initial_values({"z", {5}, {}}, 3)) CHECK(v == 0.0f);
-  const auto p = initial_values({"p", {4, 6}, {Init::Kind::Sinusoid}}, 3);
+  for (float v : initial_values("b", {5}, {Init::Kind::Constant, 1.5}, 3)) CHECK(v == 1.5f);
+  for (float v : initial_values("z", {5}, {}, 3)) CHECK(v == 0.0f);
+  const auto p = initial_values("p", {4, 6}, {Init::Kind::Sinusoid}, 3);
   CHECK(p[0] == 0.0f);
   CHECK(p[1] == 1.0f);
   CHECK(p[2 * 6 + 2] == Approx(std::sin(2 * std::pow(10000.0, -2.0 / 6))));

@@ -1,5 +1,5 @@
 // The ops without a backward: probe, grad_norm, clip, adam, sgd, against reference/update.h, at sizes around
-// the pieces into which all parameters are cut, on every instruction set and order of chunks.
+// the blocks into which all parameters are cut, on every instruction set and order of chunks.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -233,7 +233,7 @@ TEST_CASE("update: NaN and infinity in a gradient stay visible", "[ops]") {
       for (const OpKind op : {OpKind::GradNorm, OpKind::Adam, OpKind::Sgd}) {
         INFO(to_string(op) << " " << bad);
         Parameters p;
-        p.calls[6].gradient[4096] = bad;  // the last element of the piece's remainder
+        p.calls[6].gradient[4096] = bad;  // the last element of the block's remainder
         p.run(op, step_inputs(), orders()[1]);
         if (op == OpKind::GradNorm) {
           CHECK_FALSE(std::isfinite(p.grad_norm[7]));

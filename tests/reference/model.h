@@ -10,6 +10,7 @@
 #include <string>
 
 #include "engine/core/philox.h"
+#include "engine/model/model_config.h"
 #include "engine/model/wiring.h"
 #include "reference/graph.h"
 
@@ -19,7 +20,8 @@ struct DecoderSpec {
   Placement placement = Placement::Post;
   NormKind norm = NormKind::LayerNorm;
   int64_t L = 2, D = 24, heads = 3, F = 40, V = 17, B = 2, T = 11;
-  bool tied = true, gelu = false;
+  bool tied = true;
+  Activation activation = Activation::Relu;
   double eps = 1e-5, smoothing = 0;
   double dropout_residual = 0, dropout_attention = 0, dropout_activation = 0;
   uint64_t seed = 0;
@@ -204,10 +206,22 @@ class Decoder {
     const auto bias = [&](const char* name) { return fixup ? Graph::kAbsent : leaf(n + name); };
     Id h = g_.linear(shifted(n + ".shift_in", x), leaf(n + ".w1"), bias(".b1"), {R, s_.D, s_.F});
     h = shifted(n + ".shift_hidden", h, s_.F);
-    h = s_.gelu ? g_.gelu(h) : g_.relu(h);
+    h = activated(h);
     h = drop(n + ".hidden.drop", h, s_.dropout_activation);
     if (s_.placement == Placement::SubLN || normformer()) h = norm(n + ".output", h, s_.F);
     return g_.linear(shifted(n + ".shift_out", h, s_.F), leaf(n + ".w2"), bias(".b2"), {R, s_.F, s_.D});
+  }
+
+  /// A member of Graph of each name: an activation without a reference does not compile.
+  Id activated(Id x) {
+    switch (s_.activation) {
+#define ACTIVATION(Name, op) \
+  case Activation::Name:     \
+    return g_.op(x);
+#include "engine/model/activations.def"
+#undef ACTIVATION
+    }
+    return x;
   }
 
   bool normformer() const {

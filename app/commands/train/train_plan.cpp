@@ -45,10 +45,7 @@ Exit profile_all(std::vector<Job>& jobs) {
     StepInputs inputs;
     inputs.beta1 = train.beta1, inputs.beta2 = train.beta2, inputs.eps = train.eps, inputs.clip = train.clip;
     inputs.momentum = train.momentum, inputs.label_smoothing = train.label_smoothing;
-    const ModelConfig& model = job.run->spec().model;
-    inputs.dropout[static_cast<size_t>(DropoutKind::Residual)] = dropout_inputs(model.dropout_residual);
-    inputs.dropout[static_cast<size_t>(DropoutKind::Attention)] = dropout_inputs(model.dropout_attention);
-    inputs.dropout[static_cast<size_t>(DropoutKind::Activation)] = dropout_inputs(model.dropout_activation);
+    set_dropout(inputs, job.run->spec().model);
     say("run {}\n{}", job.letter, bench::profile_table(bench::profile(job.run->program(), inputs, kRepeats)));
     if (InterruptGuard::interrupted()) return Exit::Interrupted;
   }

@@ -9,7 +9,7 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
 #include "engine/cpu/export.h"
-#include "engine/cpu/pieces_inl.h"
+#include "engine/cpu/parameter_blocks_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
@@ -30,7 +30,7 @@ void update(const Call& call, const StepInputs& step, int64_t chunk, Scratch) no
       hn::Set(d, static_cast<float>(static_cast<double>(step.lr) * static_cast<double>(step.rectification) /
                                     static_cast<double>(step.bias_correction1)));
   const VF decay = hn::Set(d, step.lr * step.weight_decay), l2 = hn::Set(d, step.l2);
-  each_piece(call, chunk, [&](const ParameterCall& p, int64_t begin, int64_t n, double* sums) HWY_ATTR {
+  each_block(call, chunk, [&](const ParameterCall& p, int64_t begin, int64_t n, double* sums) HWY_ATTR {
     const float* gradient = p.gradient + begin;
     float *value = p.value + begin, *first = p.m + begin, *second = p.v + begin;
     VF updates = hn::Zero(d), weights = hn::Zero(d);
@@ -55,7 +55,7 @@ void update(const Call& call, const StepInputs& step, int64_t chunk, Scratch) no
   });
 }
 
-Stages adam_forward(const Call& call) { return piece_stages(call, update, finish_update); }
+Stages adam_forward(const Call& call) { return block_stages(call, update, finish_update); }
 
 }  // namespace
 }  // namespace normscope::cpu::HWY_NAMESPACE

@@ -16,10 +16,10 @@ namespace {
 
 int64_t parts_of(const Tensor& t) { return t ? t.shape.size() : 1; }
 
-/// Pieces of a row within which neither gain nor shift changes; one piece: rows are joined to one long row.
-struct Pieces {
-  int64_t begin, count, width;  ///< in floats from the start of the tensor; `count` pieces
-  int64_t per_row;              ///< pieces of a row
+/// Blocks of a row within which neither gain nor shift changes; one block: rows are joined to one long row.
+struct Blocks {
+  int64_t begin, count, width;  ///< in floats from the start of the tensor; `count` blocks
+  int64_t per_row;              ///< blocks of a row
 };
 int64_t greatest_common_divisor(int64_t a, int64_t b) {
   return b == 0 ? a : greatest_common_divisor(b, a % b);
@@ -30,33 +30,33 @@ Cut row_cut(const Call& call) {
   return cut(r, larger(kFlatChunk / 2 / d, div_up(r, 64)));
 }
 
-Pieces pieces_of(const Call& call, int64_t chunk) {
+Blocks blocks_of(const Call& call, int64_t chunk) {
   const Cut c = row_cut(call);
   const int64_t d = call.in[0].shape.cols(), a = parts_of(call.in[1]), b = parts_of(call.in[2]);
   const int64_t first = c.begin(chunk), rows = c.end(chunk, call.in[0].shape.rows()) - first;
   const int64_t per_row = a / greatest_common_divisor(a, b) * b;
-  return per_row == 1 ? Pieces{first * d, 1, rows * d, 1}
-                      : Pieces{first * d, rows * per_row, d / per_row, per_row};
+  return per_row == 1 ? Blocks{first * d, 1, rows * d, 1}
+                      : Blocks{first * d, rows * per_row, d / per_row, per_row};
 }
 
-/// The number of a gain or shift that serves piece k.
-int64_t index_of(const Tensor& t, const Pieces& p, int64_t k) {
-  return k % p.per_row * parts_of(t) / p.per_row;
+/// The number of a gain or shift that serves block k.
+int64_t index_of(const Tensor& t, const Blocks& b, int64_t k) {
+  return k % b.per_row * parts_of(t) / b.per_row;
 }
-float factor_of(const Call& call, const Pieces& p, int64_t k) {
-  const float gain = call.in[1] ? call.in[1].p[index_of(call.in[1], p, k)] : 1.0f;
+float factor_of(const Call& call, const Blocks& b, int64_t k) {
+  const float gain = call.in[1] ? call.in[1].p[index_of(call.in[1], b, k)] : 1.0f;
   return call.attributes.as<AffineSpec>().constant * gain;
 }
 
 void forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   const DF d;
-  const Pieces p = pieces_of(call, chunk);
-  for (int64_t k = 0; k < p.count; ++k) {
-    const float* x = call.in[0].p + p.begin + k * p.width;
-    float* out = call.out.p + p.begin + k * p.width;
-    const VF factor = hn::Set(d, factor_of(call, p, k));
-    const VF shift = hn::Set(d, call.in[2] ? call.in[2].p[index_of(call.in[2], p, k)] : 0.0f);
-    each_vector(p.width, [&](int64_t j, auto lanes) HWY_ATTR {
+  const Blocks b = blocks_of(call, chunk);
+  for (int64_t k = 0; k < b.count; ++k) {
+    const float* x = call.in[0].p + b.begin + k * b.width;
+    float* out = call.out.p + b.begin + k * b.width;
+    const VF factor = hn::Set(d, factor_of(call, b, k));
+    const VF shift = hn::Set(d, call.in[2] ? call.in[2].p[index_of(call.in[2], b, k)] : 0.0f);
+    each_vector(b.width, [&](int64_t j, auto lanes) HWY_ATTR {
       lanes.store(hn::MulAdd(factor, lanes.load(x + j), shift), out + j);
     });
   }
@@ -69,35 +69,35 @@ double* partial_of(const Call& call, int64_t chunk) {
   return doubles(call.workspace) + chunk * sums_of(call);
 }
 
-void partial_sums(const Call& call, const Pieces& p, double* sums) {
+void partial_sums(const Call& call, const Blocks& b, double* sums) {
   const int64_t gains = parts_of(call.in[1]);
   for (int64_t i = 0; i < sums_of(call); ++i) sums[i] = 0;
-  for (int64_t k = 0; k < p.count; ++k) {
-    const float *x = call.in[0].p + p.begin + k * p.width, *dout = call.dout.p + p.begin + k * p.width;
+  for (int64_t k = 0; k < b.count; ++k) {
+    const float *x = call.in[0].p + b.begin + k * b.width, *dout = call.dout.p + b.begin + k * b.width;
     if (learns(call, 1))
-      sums[index_of(call.in[1], p, k)] += static_cast<double>(call.attributes.as<AffineSpec>().constant) *
-                                          sum_over(p.width, [&](int64_t j, auto lanes) HWY_ATTR {
+      sums[index_of(call.in[1], b, k)] += static_cast<double>(call.attributes.as<AffineSpec>().constant) *
+                                          sum_over(b.width, [&](int64_t j, auto lanes) HWY_ATTR {
                                             return hn::Mul(lanes.load(dout + j), lanes.load(x + j));
                                           });
     if (learns(call, 2))
-      sums[gains + index_of(call.in[2], p, k)] +=
-          sum_over(p.width, [&](int64_t j, auto lanes) HWY_ATTR { return lanes.load(dout + j); });
+      sums[gains + index_of(call.in[2], b, k)] +=
+          sum_over(b.width, [&](int64_t j, auto lanes) HWY_ATTR { return lanes.load(dout + j); });
   }
 }
 
 void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   const DF d;
-  const Pieces p = pieces_of(call, chunk);
+  const Blocks b = blocks_of(call, chunk);
   const bool add = call.write[0] == Write::Add;
   if (learns(call, 0))
-    for (int64_t k = 0; k < p.count; ++k) {
-      const float* dout = call.dout.p + p.begin + k * p.width;
-      float* dx = call.din[0].p + p.begin + k * p.width;
-      const VF factor = hn::Set(d, factor_of(call, p, k));
-      each_vector(p.width, [&](int64_t j, auto lanes)
+    for (int64_t k = 0; k < b.count; ++k) {
+      const float* dout = call.dout.p + b.begin + k * b.width;
+      float* dx = call.din[0].p + b.begin + k * b.width;
+      const VF factor = hn::Set(d, factor_of(call, b, k));
+      each_vector(b.width, [&](int64_t j, auto lanes)
                                HWY_ATTR { put(lanes, hn::Mul(factor, lanes.load(dout + j)), dx + j, add); });
     }
-  if (learns(call, 1) || learns(call, 2)) partial_sums(call, p, partial_of(call, chunk));
+  if (learns(call, 1) || learns(call, 2)) partial_sums(call, b, partial_of(call, chunk));
 }
 
 void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {

@@ -4,14 +4,14 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
 #include "engine/cpu/export.h"
-#include "engine/cpu/pieces_inl.h"
+#include "engine/cpu/parameter_blocks_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
 void squares(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
-  each_piece(call, chunk, [&](const ParameterCall& p, int64_t begin, int64_t n, double* sums) HWY_ATTR {
+  each_block(call, chunk, [&](const ParameterCall& p, int64_t begin, int64_t n, double* sums) HWY_ATTR {
     const float* g = p.gradient + begin;
     sums[0] = sum_over(n, [&](int64_t i, auto lanes) HWY_ATTR {
       const VF v = lanes.load(g + i);
@@ -30,7 +30,7 @@ void finish(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
   if (call.total_norm) *call.total_norm = __builtin_sqrt(total);
 }
 
-Stages grad_norm_forward(const Call& call) { return piece_stages(call, squares, finish); }
+Stages grad_norm_forward(const Call& call) { return block_stages(call, squares, finish); }
 
 }  // namespace
 }  // namespace normscope::cpu::HWY_NAMESPACE

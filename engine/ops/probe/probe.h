@@ -1,13 +1,15 @@
-// A measurement that is no node: seal places it (Tape::probe).
+// A measurement that is no node: seal places it (Tape::probe). It writes one number of a tensor to the stats block.
 #pragma once
 
 #include "engine/tape/tape.h"
 
 namespace normscope {
 
+enum class ProbeKind : uint8_t { MeanSquare, Variance, Mean };
+
 struct ProbeSpec {
   static constexpr OpKind kOp = OpKind::Probe;
-  ProbeKind kind = ProbeKind::MeanSquare;
+  ProbeKind kind = ProbeKind::Mean;
 };
 
 }  // namespace normscope

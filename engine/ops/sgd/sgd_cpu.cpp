@@ -5,7 +5,7 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
 #include "engine/cpu/export.h"
-#include "engine/cpu/pieces_inl.h"
+#include "engine/cpu/parameter_blocks_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
@@ -16,7 +16,7 @@ void update(const Call& call, const StepInputs& step, int64_t chunk, Scratch) no
   const VF factor = hn::Set(d, clip_factor_of(call)), momentum = hn::Set(d, step.momentum);
   const VF rate = hn::Set(d, step.lr), decay = hn::Set(d, step.lr * step.weight_decay);
   const VF l2 = hn::Set(d, step.l2);
-  each_piece(call, chunk, [&](const ParameterCall& p, int64_t begin, int64_t n, double* sums) HWY_ATTR {
+  each_block(call, chunk, [&](const ParameterCall& p, int64_t begin, int64_t n, double* sums) HWY_ATTR {
     const float* gradient = p.gradient + begin;
     float *value = p.value + begin, *velocity = p.m + begin;
     VF updates = hn::Zero(d), weights = hn::Zero(d);
@@ -36,7 +36,7 @@ void update(const Call& call, const StepInputs& step, int64_t chunk, Scratch) no
   });
 }
 
-Stages sgd_forward(const Call& call) { return piece_stages(call, update, finish_update); }
+Stages sgd_forward(const Call& call) { return block_stages(call, update, finish_update); }
 
 }  // namespace
 }  // namespace normscope::cpu::HWY_NAMESPACE

@@ -1,0 +1,36 @@
+// The registry of ops as types: what ops.def says of each. It knows names and traits alone, no tape and no kernel.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace normscope {
+
+enum class OpKind : uint8_t {
+#define OP(Kind, name, ...) Kind,
+#include "engine/ops/ops.def"
+#undef OP
+  Count
+};
+inline constexpr OpKind kNoOp = OpKind::Count;
+
+/// A row of ops.def.
+struct OpTraits {
+  const char* name;
+  size_t inputs;    ///< forward inputs at most
+  size_t optional;  ///< how many of the last may be kNone
+  bool measures;    ///< its forward writes a number to the stats block
+};
+inline constexpr OpTraits kOpTraits[] = {
+#define OP(Kind, name, inputs, optional, measures) {#name, inputs, optional, measures},
+#include "engine/ops/ops.def"
+#undef OP
+    {"?", 0, 0, false}};
+
+constexpr const OpTraits& traits_of(OpKind op) {
+  return kOpTraits[std::min(static_cast<size_t>(op), static_cast<size_t>(OpKind::Count))];
+}
+constexpr const char* to_string(OpKind op) { return traits_of(op).name; }
+
+}  // namespace normscope
