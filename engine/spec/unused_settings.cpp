@@ -53,13 +53,13 @@ bool reads_pairs(const RunSpec& s) { return s.data.name == "pairs"; }
 bool reads_lines(const RunSpec& s) { return reads_pairs(s) || classifies(s); }
 bool reads_corpus(const RunSpec& s) { return s.data.name == "corpus"; }
 
-struct Row {
+struct Condition {
   std::string_view key;
   bool (*read)(const RunSpec&);
   std::string_view because;        ///< the field that decides
   std::string_view expected = "";  ///< empty: those of its choices under which the setting is read
 };
-constexpr Row kRows[] = {
+constexpr Condition kConditions[] = {
     {"model.encoder_layers", has_both, "model.architecture", "encoder-decoder"},
     {"model.encoder_placement", has_both, "model.architecture", "encoder-decoder"},
     {"model.shared_embedding", has_both, "model.architecture", "encoder-decoder"},
@@ -86,7 +86,7 @@ constexpr Row kRows[] = {
 };
 
 /// The choices of the field that decides under which the setting is read: "linear or cosine".
-std::string choices_that_read(const Row& row, RunSpec spec) {
+std::string choices_that_read(const Condition& row, RunSpec spec) {
   std::vector<std::string_view> names;
   for (const std::string_view choice : find_field(row.because)->choices) {
     set_field(spec, row.because, choice);
@@ -99,8 +99,8 @@ std::string choices_that_read(const Row& row, RunSpec spec) {
 
 std::string unused_reason(const RunSpec& spec, std::string_view key) {
   const auto row =
-      std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.key == key; });
-  if (row == std::end(kRows) || row->read(spec)) return "";
+      std::find_if(std::begin(kConditions), std::end(kConditions), [&](const Condition& r) { return r.key == key; });
+  if (row == std::end(kConditions) || row->read(spec)) return "";
   const std::string expected =
       row->expected.empty() ? choices_that_read(*row, spec) : std::string(row->expected);
   return fmt::format("{} is {}: expected {}", row->because, get_field(spec, row->because), expected);
