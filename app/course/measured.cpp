@@ -40,7 +40,10 @@ constexpr std::string_view kNever[] = {"never"};
 
 double number(const InputValue& j) {
   if (j.is_null()) return std::numeric_limits<double>::quiet_NaN();
-  if (j.is_text()) return j.choice(kNever), std::numeric_limits<double>::infinity();
+  if (j.is_text()) {
+    j.choice(kNever);
+    return std::numeric_limits<double>::infinity();
+  }
   return j.number(-1e300, 1e300);
 }
 std::vector<double> numbers(const InputValue& j, size_t least, size_t most) {
@@ -54,7 +57,8 @@ CurveBand curve_of(const InputValue& c) {
   band.x = numbers(c.at("x"), 0, kMostPoints);
   const size_t n = band.x.size();  // as many of each
   band.mean = numbers(c.at("mean"), n, n);
-  band.low = numbers(c.at("low"), n, n), band.high = numbers(c.at("high"), n, n);
+  band.low = numbers(c.at("low"), n, n);
+  band.high = numbers(c.at("high"), n, n);
   return band;
 }
 
@@ -73,7 +77,9 @@ std::optional<std::string> read(const Lesson& lesson) {
 
 void save_results(const Lesson& lesson, const Results& results) {
   json root;
-  root["lesson"] = lesson.id, root["definition"] = hash_of(lesson), root["seeds"] = results.seeds;
+  root["lesson"] = lesson.id;
+  root["definition"] = hash_of(lesson);
+  root["seeds"] = results.seeds;
   root["level"] = rounded(results.level);
   for (const auto& [id, m] : results.measures)
     root["measures"][id] = {{"values", rounded(m.values)},
@@ -96,7 +102,8 @@ std::optional<Results> parse_results(std::string_view text, const std::string& n
   const auto made_of = root.find("definition");
   if (!made_of || made_of->text(kLongestText) != hash_of(lesson)) return std::nullopt;
   Results out;
-  out.seeds = root.at("seeds").whole(1, static_cast<int32_t>(kMost)), out.level = number(root.at("level"));
+  out.seeds = root.at("seeds").whole(1, static_cast<int32_t>(kMost));
+  out.level = number(root.at("level"));
   for (const auto& [id, m] : root.at("measures").members(kMost)) {
     const Measure* measure = lesson.measure(id);
     const std::vector<double> values = numbers(m.at("values"), 1, kMost);

@@ -91,7 +91,8 @@ struct Picture : SublayerPainter {
       if (out(layer) || out(layer, s.sub)) {
         const float left = d.stream_x + 16;
         veil({left, s.plus.y - 5, s.return_x + 4 - left, s.box.bottom() - s.plus.y + 10}, ground(), 4);
-        veil(s.bar, t.panel, 2), veil(s.size_bar, t.panel, 2);
+        veil(s.bar, t.panel, 2);
+        veil(s.size_bar, t.panel, 2);
         pass_by(s.stream.y - 4, s.fork_y + 4, ground());
       }
       if (d.narrow) continue;
@@ -169,7 +170,10 @@ struct Picture : SublayerPainter {
     for (const BarLayout& bar : r.bars) {
       size_bar(bar.size, bar.layer, bar.sub);
       gradient_bar(bar.gradient, bar.layer, bar.sub);
-      if (out(bar.layer)) veil(bar.size, t.panel, 2), veil(bar.gradient, t.panel, 2);
+      if (out(bar.layer)) {
+        veil(bar.size, t.panel, 2);
+        veil(bar.gradient, t.panel, 2);
+      }
     }
     if (r.row.count() == 1 && out(r.row.first)) {
       veil(r.box, t.panel, 6);
@@ -211,7 +215,8 @@ struct Picture : SublayerPainter {
   float row_words(const RowLayout& r) {
     const bool group = r.row.count() > 1;
     Rect line = r.box;
-    line.x += 14, line.w -= d.narrow ? 64.f : 41.f;
+    line.x += 14;
+    line.w -= d.narrow ? 64.f : 41.f;
     const std::string name =
         group ? fmt::format("Layers {}{}{}", r.row.first + 1, d.narrow ? "–" : " to ", r.row.last + 1)
               : fmt::format("Layer {}", r.row.first + 1);

@@ -146,7 +146,10 @@ std::vector<std::string> Table::texts(std::string_view key) {
 
 size_t Table::choice(std::string_view key, const std::vector<std::string_view>& words,
                      std::optional<size_t> absent) {
-  if (absent && !has(key)) return known_.emplace_back(key), *absent;
+  if (absent && !has(key)) {
+    known_.emplace_back(key);
+    return *absent;
+  }
   const std::string word = text(key);
   const auto it = std::find(words.begin(), words.end(), word);
   if (it == words.end())

@@ -48,7 +48,8 @@ std::string Player::note_of(const Figure& figure) const {
 void Player::draw_figure(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  p.fill(rect, t.panel, radius::panel), p.outline(rect, t.border, 1, radius::panel);
+  p.fill(rect, t.panel, radius::panel);
+  p.outline(rect, t.border, 1, radius::panel);
   const bool compact = size_ == Size::Compact;
   Rect rest = rect.inset(compact ? 14.f : 24.f, compact ? 10.f : 18.f);
   const bool cards = predicts_by_cards(), strip = has_strip();
@@ -94,7 +95,10 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
     double v = value_;
     const bool hand = draw_slider(ui, foot, "lesson/slider", v, {q.low, q.high, q.step, q.values, q.unit},
                                   "Your prediction: drag, or use the arrow keys.");
-    if (!locked()) value_ = v, touched_ |= hand;
+    if (!locked()) {
+      value_ = v;
+      touched_ |= hand;
+    }
   } else
     draw_runs(ui, foot);
 }
@@ -126,17 +130,29 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   const bool predicting = step_ == StepKind::Predict;
   const bool own = state->lesson == lesson()->id && (state->running || state->done || !state->curves.empty());
   if (predicting) data.draw_only = "nothing";
-  if (own) data.own = &state->curves, data.maps = &state->maps;
+  if (own) {
+    data.own = &state->curves;
+    data.maps = &state->maps;
+  }
   // While measuring, what five seeds came to would give the end away: it comes with Compare.
-  if (step_ == StepKind::Run) data.reference = nullptr, data.own = own ? &state->curves : nullptr;
+  if (step_ == StepKind::Run) {
+    data.reference = nullptr;
+    data.own = own ? &state->curves : nullptr;
+  }
   static const CurveSet kNothing;
   if (step_ == StepKind::Run && !own) data.own = &kNothing;
   const Figure& figure = figure_shown();
   if (q.kind == Prediction::Kind::Draw && !predicting && progress.committed) {
     const bool here = std::any_of(figure.lines.begin(), figure.lines.end(),
                                   [&](const FigureLine& l) { return l.curve == q.curve; });
-    if (here) data.drawn_x = sketch_grid(), data.drawn_y = progress.drawn;
-    if (data.drawn_x.size() != data.drawn_y.size()) data.drawn_x.clear(), data.drawn_y.clear();
+    if (here) {
+      data.drawn_x = sketch_grid();
+      data.drawn_y = progress.drawn;
+    }
+    if (data.drawn_x.size() != data.drawn_y.size()) {
+      data.drawn_x.clear();
+      data.drawn_y.clear();
+    }
   }
   const Measure* asked = q.kind == Prediction::Kind::Value ? lesson()->measure(q.measure) : nullptr;
   const bool on_figure = asked && figure.id == lesson()->step(StepKind::Predict).figures[0];
@@ -146,9 +162,13 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
     for (plot::RefLine& line : plot.lines)
       line.label_below = (predicting ? value_ : progress.value) >= line.value;
   const bool map = !figure.map_run.empty();
-  if (!map)
-    plot.labels_inside = false, plot.pad_right = size_ == Size::Compact ? kLabelRoomCompact : kLabelRoom,
-    plot.pad_left = 54, plot.pad_bottom = 44, plot.pad_top = 30;
+  if (!map) {
+    plot.labels_inside = false;
+    plot.pad_right = size_ == Size::Compact ? kLabelRoomCompact : kLabelRoom;
+    plot.pad_left = 54;
+    plot.pad_bottom = 44;
+    plot.pad_top = 30;
+  }
   if (map && !plot.heat) {
     ui.paint().text_in(rect, {Face::Sans, type::title}, ui.theme().ink3,
                        "not measured yet: the runs are trained first", Align::Centre);
@@ -186,11 +206,15 @@ void Player::draw_runs(Ui& ui, Rect rect) {
     plain.enabled = sketch_.size() > 1;
     Rect buttons{rect.x, rect.bottom() - 34, rect.w, 34};
     if (button(ui, "lesson/clear", buttons.take_right(84, 8), "Clear", "Takes the whole drawing back.",
-               plain))
-      before_.push_back(sketch_), sketch_.resize(1);
+               plain)) {
+      before_.push_back(sketch_);
+      sketch_.resize(1);
+    }
     plain.enabled = !before_.empty();
-    if (button(ui, "lesson/undo", buttons.take_right(84, 8), "Undo", "Takes the last stroke back.", plain))
-      sketch_ = before_.back(), before_.pop_back();
+    if (button(ui, "lesson/undo", buttons.take_right(84, 8), "Undo", "Takes the last stroke back.", plain)) {
+      sketch_ = before_.back();
+      before_.pop_back();
+    }
   }
   for (const LessonRun& run : lesson()->runs) {
     Rect row = rect.take_top(kRunRow);
@@ -216,9 +240,10 @@ void Player::draw_runs(Ui& ui, Rect rect) {
   }
   if (step_ == StepKind::Run && state->lesson == lesson()->id) {
     const Rect bar{rect.right() - 160, rect.y - 22, 160, 6};
-    if (state->running)
-      p.fill(bar, t.trough, 3),
-          p.fill({bar.x, bar.y, bar.w * static_cast<float>(state->share), bar.h}, t.ink, 3);
+    if (state->running) {
+      p.fill(bar, t.trough, 3);
+      p.fill({bar.x, bar.y, bar.w * static_cast<float>(state->share), bar.h}, t.ink, 3);
+    }
     if (!state->error.empty())
       p.text_in({rect.x + 320, rect.y - 30, rect.w - 320, 24}, {Face::Sans, type::body}, t.error,
                 state->error);

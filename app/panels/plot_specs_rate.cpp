@@ -109,18 +109,24 @@ void add_rate_lines(PlotSpec& plot, const RateGroup& group, const LabView& view,
     const float width = ui::line::run * static_cast<float>(group.runs.size() - k);
     plot::Series past, future;
     const auto measured = data.rate(run);
-    past.id = letter_of(run), future.id = past.id + " planned";
-    past.x = Column(measured->x), past.y = Column(measured->y);
-    past.x.owner = measured, past.y.owner = measured;
+    past.id = letter_of(run);
+    future.id = past.id + " planned";
+    past.x = Column(measured->x);
+    past.y = Column(measured->y);
+    past.x.owner = measured;
+    past.y.owner = measured;
     const auto plan = future_rate(group.schedule, run.step, end);
-    future.x = Column(plan->x), future.y = Column(plan->y);
-    future.x.owner = plan, future.y.owner = plan;
+    future.x = Column(plan->x);
+    future.y = Column(plan->y);
+    future.x.owner = plan;
+    future.y.owner = plan;
     future.alpha = 0.4f;
     for (plot::Series* s : {&past, &future}) {
       s->ink = Ink::run(colour_of(run));
       s->width = width;
       if (group.runs.size() > 1) s->dash = ui::Dash{};
-      s->end_label = false, s->end_marker = false;
+      s->end_label = false;
+      s->end_marker = false;
     }
     plot.series.push_back(std::move(past));
     plot.series.push_back(std::move(future));
@@ -162,7 +168,9 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
     const char letter = view.runs[group.runs.front()].letter;
     Handle handle;
     handle.name = fmt::format("warmup/{}", letter);
-    handle.x = group.schedule.warmup, handle.y = group.schedule.peak, handle.step = 10;
+    handle.x = group.schedule.warmup;
+    handle.y = group.schedule.peak;
+    handle.step = 10;
     handle.help = fmt::format("End of run {}'s warm-up. Drag it: the schedule changes from now on.", letter);
     handle.value = fmt::format("{}", group.schedule.warmup);
     plot.handles.push_back(std::move(handle));
@@ -170,8 +178,10 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
   if (!groups.empty()) {
     Handle handle;
     handle.name = "peak";
-    handle.x = end, handle.y = groups.front().schedule.peak;  // also where the schedule has left it by then
-    handle.move_x = false, handle.move_y = true;
+    handle.x = end;
+    handle.y = groups.front().schedule.peak;  // also where the schedule has left it by then
+    handle.move_x = false;
+    handle.move_y = true;
     handle.help = "The learning rate of all runs. Drag it up or down: it changes from now on.";
     handle.value = ui::number(groups.front().schedule.peak);
     plot.notes.push_back({handle.x, handle.y, "", "peak " + handle.value, {Ink::Role::Ink2, 0, 1}, -64, 21});
@@ -193,7 +203,8 @@ PlotSpec rate_plot(const LabView& view, LabData& data, const PlotOptions& option
     top = std::max({top, static_cast<double>(run.spec->train.schedule.peak),
                     static_cast<double>(data.rate(run)->span().highest)});
   if (top <= 0) top = 1e-3;
-  plot.y.lo = 0, plot.y.hi = top * 1.12;
+  plot.y.lo = 0;
+  plot.y.hi = top * 1.12;
   plot.y.ticks = {{0, "0"}, {top, ui::number(top)}};
   plot.pad_top = 6;
   for (const RateGroup& group : groups) add_rate_lines(plot, group, view, data, end);

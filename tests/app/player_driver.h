@@ -18,7 +18,9 @@ struct PlayerDriver {
   explicit PlayerDriver(std::string progress = "", ui::Vec size = {1600, 1000}, float scale = 1,
                         RecordedMeasurer::Adapt adapt = {})
       : loop(size), ui(ui::load_fonts()), driver(loop, ui, [this] { draw_app(state, ui); }) {
-    state.scale = scale, state.record_text = true, state.reduced_motion = true;
+    state.scale = scale;
+    state.record_text = true;
+    state.reduced_motion = true;
     state.screen = Screen::Lessons;
     state.player = std::make_shared<lessons::Player>(
         lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons"),

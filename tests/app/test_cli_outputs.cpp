@@ -157,7 +157,8 @@ TEST_CASE("SIGTERM and SIGHUP save as Ctrl+C does, and a SIGHUP that nohup turne
   const Folder folder;
   const std::string saved = folder.file("x.safetensors"), log = folder.file("x.jsonl");
   const auto signalled = [&](const std::string& before, const std::string& signals) {
-    fs::remove(saved), fs::remove(log);
+    fs::remove(saved);
+    fs::remove(log);
     return shell(before + " PROGRAM train " + tiny(folder) + kEndless + " --log " + log + " --save " + saved +
                  " >/dev/null 2>&1 & until [ -s " + log + " ]; do sleep 0.01; done; " + signals +
                  "; wait \\$!");

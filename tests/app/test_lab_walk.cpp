@@ -182,7 +182,8 @@ TEST_CASE("a setting that was typed stands at once, as pending, and the run's ca
   CHECK(fixture::text_faults(lab.ui).empty());
   // Refused: what is in force stands there again.
   auto answer = std::make_shared<LabView>(*lab.state.view);
-  answer->version += 2, answer->message = "[model.layers] 9 are too many here";
+  answer->version += 2;
+  answer->message = "[model.layers] 9 are too many here";
   lab.state.view = answer;
   lab.driver.frames(2);
   CHECK_THAT(lab.driver.value("settings/model.layers"), Catch::Contains("6"));
@@ -280,7 +281,8 @@ TEST_CASE("with the cursor at an earlier step cards, labels and sentences are of
   CHECK_THAT(lab.driver.value("run/A"), Catch::Contains("at step 100"));
   LabData data;
   PlotOptions options;
-  options.step = 100, options.pinned = true;
+  options.step = 100;
+  options.pinned = true;
   const LabView then = view_at(data, *view, 100);
   const plot::PlotSpec loss = loss_plot(then, data, options);
   CHECK(loss.series[2].value == fmt::format("{:.2f}", then.runs[2].loss));
@@ -303,7 +305,8 @@ TEST_CASE("the steps that plots and timeline show follow the data, not a far bud
                                             {99000, 100000, 100000},
                                             {700, 300, 700},
                                             {96000, 1000000, 150000}}) {
-    view.step = step, view.budget = budget;
+    view.step = step;
+    view.budget = budget;
     INFO(step << " of " << budget);
     CHECK(steps_shown(view) == shown);
   }

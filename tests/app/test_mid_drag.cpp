@@ -27,7 +27,8 @@ const std::vector<std::pair<const char*, Change>>& changes() {
          lab.loop.resize({1024, 600});
        }},
       {"all", [](LabDriver& lab) {
-         lab.state.dark = true, lab.state.scale = 1.5f;
+         lab.state.dark = true;
+         lab.state.scale = 1.5f;
          lab.loop.resize({2560, 1440});
        }}};
   return all;

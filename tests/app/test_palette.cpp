@@ -113,7 +113,8 @@ TEST_CASE("every entry of the palette reads as words, and no two as the same") {
 TEST_CASE("why there is no CUDA stands in the palette, and choosing it says so") {
   LabDriver lab(fixture::lab_view());
   std::promise<std::string> reason;
-  lab.state.clock = true, lab.state.cuda = reason.get_future().share();
+  lab.state.clock = true;
+  lab.state.cuda = reason.get_future().share();
   reason.set_value("there is no NVIDIA GPU");
   lab.driver.frames(2);
   run_by_name(lab, "train on cuda");
@@ -315,12 +316,14 @@ TEST_CASE("what the palette lists it does: segments, menus and settings out of s
     run_by_name(lab, "speed slow");
     REQUIRE(lab.last<lab::SetSpeed>());
     CHECK(lab.last<lab::SetSpeed>()->steps_per_second == lab::kSpeeds[0]);
-    lab.driver.key("Escape"), lab.driver.frames(2);
+    lab.driver.key("Escape");
+    lab.driver.frames(2);
     run_by_name(lab, "luck");
     REQUIRE(lab.last<lab::CheckSeeds>());
     run_by_name(lab, "help");
     CHECK(lab.ui.popup_open("app/help"));
-    lab.driver.key("Escape"), lab.driver.frames(2);
+    lab.driver.key("Escape");
+    lab.driver.frames(2);
     run_by_name(lab, "restart");
     CHECK(lab.last<lab::Reset>());
   }

@@ -164,7 +164,10 @@ TEST_CASE("edits from before a file was opened are undone after it was") {
   window.state.asked.emplace_back(lab::EditField{0, "train.rate", "0.5"});
   window.settle();
   CHECK(window.view().runs[0].spec->train.schedule.peak == 0.5f);
-  for (int i = 0; i < 3; ++i) window.driver.key("Ctrl+Z"), window.settle();
+  for (int i = 0; i < 3; ++i) {
+    window.driver.key("Ctrl+Z");
+    window.settle();
+  }
   REQUIRE(window.view().runs.size() == 2);
   CHECK(window.view().runs[0].spec->train.schedule.peak == rate);
   CHECK_FALSE(window.state.shell.undo.can_undo());
@@ -208,7 +211,10 @@ TEST_CASE("only the newest opened files can be undone, in as many folders") {
   SmallWindow window;
   const std::string one =
       window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
-  for (int i = 0; i < 6; ++i) open_file(window.state, one), window.settle();
+  for (int i = 0; i < 6; ++i) {
+    open_file(window.state, one);
+    window.settle();
+  }
   int undone = 0;
   while (window.state.shell.undo.can_undo()) {
     window.driver.key("Ctrl+Z");

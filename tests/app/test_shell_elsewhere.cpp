@@ -42,11 +42,13 @@ std::string shown(LabDriver& lab) {
 }
 
 void rest(LabDriver& lab) {
-  lab.driver.key("Escape"), lab.driver.key("Escape");
+  lab.driver.key("Escape");
+  lab.driver.key("Escape");
   lab.ui.close_popup();
   lab.ui.edit() = {};
   lab.ui.focus("");
-  lab.log.clear(), lab.saved.clear();
+  lab.log.clear();
+  lab.saved.clear();
   lab.driver.move_to(ui::Vec{2, 2});
   lab.driver.frames(4);
 }
@@ -83,21 +85,27 @@ void scroll_to(LabDriver& lab, const std::string& name) {
 }
 
 bool changed_by_mouse(LabDriver& lab, const std::string& name, const std::function<void()>& start) {
-  const auto begin = [&] { start(), scroll_to(lab, name); };
+  const auto begin = [&] {
+    start();
+    scroll_to(lab, name);
+  };
   begin();
   const std::string before = shown(lab);
   lab.driver.click(name);
-  lab.driver.move_to(ui::Vec{2, 2}), lab.driver.frames(2);
+  lab.driver.move_to(ui::Vec{2, 2});
+  lab.driver.frames(2);
   if (shown(lab) != before) return true;
   for (const ui::Vec way : {ui::Vec{120, -9}, ui::Vec{-24, 60}, ui::Vec{0, -60}}) {
     begin();
     lab.driver.drag_by(name, way);
-    lab.driver.move_to(ui::Vec{2, 2}), lab.driver.frames(2);
+    lab.driver.move_to(ui::Vec{2, 2});
+    lab.driver.frames(2);
     if (shown(lab) != before) return true;
   }
   begin();
   lab.driver.click(name, {0.5f, 0.5f}, 1);  // a menu of its own
-  lab.driver.move_to(ui::Vec{2, 2}), lab.driver.frames(2);
+  lab.driver.move_to(ui::Vec{2, 2});
+  lab.driver.frames(2);
   return shown(lab) != before;
 }
 
@@ -119,12 +127,15 @@ bool changed_by_keys(LabDriver& lab, const std::string& name, const std::functio
 TEST_CASE("every control of every step of every lesson answers mouse and keys, and Tab comes to it") {
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
     LabDriver lab(four_runs(), size);
-    lab.state.screen = Screen::Lessons, lab.state.reduced_motion = true;
+    lab.state.screen = Screen::Lessons;
+    lab.state.reduced_motion = true;
     const lessons::Course course = lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
     for (const lessons::Lesson& lesson : course.lessons)
       for (lessons::StepKind step : lessons::kSteps) {
         const auto begin = [&] {
-          lab.state.screen = Screen::Lessons, lab.state.dark = false, lab.state.scale = 1;
+          lab.state.screen = Screen::Lessons;
+          lab.state.dark = false;
+          lab.state.scale = 1;
           lab.state.player = std::make_shared<lessons::Player>(
               course, std::make_unique<fixture::RecordedMeasurer>(&measurements), std::string());
           lab.state.player->open(lesson.id, step);
@@ -169,7 +180,8 @@ TEST_CASE("the medium layout and its settings answer mouse and keys, and Tab com
       lab.state = start;
       lab.driver.frames(3);
       lab.driver.click(fmt::format("lab/left/{}", tab));
-      lab.log.clear(), lab.saved.clear();
+      lab.log.clear();
+      lab.saved.clear();
       rest(lab);
     };
     begin();
@@ -202,7 +214,8 @@ TEST_CASE("what a control opens can be walked and chosen by the keys alone") {
     const auto begin = [&] {
       rest(lab);
       lab.state = start;
-      lab.log.clear(), lab.saved.clear();
+      lab.log.clear();
+      lab.saved.clear();
       lab.driver.frames(3);
     };
     begin();

@@ -35,7 +35,9 @@ void at_every_place(
     for (float scale : kScales)
       for (bool dark : {false, true}) {
         lab.loop.resize(size);
-        lab.state.scale = scale, lab.state.dark = dark, lab.state.clock = true;
+        lab.state.scale = scale;
+        lab.state.dark = dark;
+        lab.state.clock = true;
         lab.driver.move_to(ui::Vec{2, 2});
         lab.driver.frames(3);
         open(lab);
@@ -132,7 +134,8 @@ TEST_CASE("texts of the Lab with four runs") {
 TEST_CASE("texts of the palette and of the sheet of shortcuts") {
   at_every_place("palette", [](LabDriver& lab) { lab.driver.key("Ctrl+K"); });
   at_every_place("sheet", [](LabDriver& lab) {
-    lab.driver.click("app/help"), lab.driver.move_to(ui::Vec{2, 2});
+    lab.driver.click("app/help");
+    lab.driver.move_to(ui::Vec{2, 2});
   });
 }
 
@@ -167,7 +170,8 @@ TEST_CASE("a lesson's text that is longer than its column comes whole by scrolli
   for (ui::Vec size : kSizes)
     for (float scale : kScales) {
       lab.loop.resize(size);
-      lab.state.scale = scale, lab.state.dark = ++place % 2;
+      lab.state.scale = scale;
+      lab.state.dark = ++place % 2;
       for (lessons::StepKind step : {lessons::StepKind::Predict, lessons::StepKind::Explain}) {
         open_lesson(lab, step, place);
         lab.driver.move_to(ui::Vec{2, 2});

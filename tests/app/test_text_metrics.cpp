@@ -40,7 +40,8 @@ TEST_CASE("every metric in every cell, six sizes, three scales") {
   for (ui::Vec size : kSizes)
     for (float scale : kScales) {
       lab.loop.resize(size);
-      lab.state.scale = scale, lab.state.dark = ++place % 2;
+      lab.state.scale = scale;
+      lab.state.dark = ++place % 2;
       lab.driver.frames(3);
       const bool compact =
           lab.ui.registry().find("plot/tab/Gradient by layer") || !lab.ui.registry().find("plot/hidden-norm");

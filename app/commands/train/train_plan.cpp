@@ -43,8 +43,12 @@ Exit profile_all(std::vector<Job>& jobs) {
     for (int i = 0; i < kSteps; ++i) job.run->step();
     const TrainConfig& train = job.run->spec().train;
     StepInputs inputs;
-    inputs.beta1 = train.beta1, inputs.beta2 = train.beta2, inputs.eps = train.eps, inputs.clip = train.clip;
-    inputs.momentum = train.momentum, inputs.label_smoothing = train.label_smoothing;
+    inputs.beta1 = train.beta1;
+    inputs.beta2 = train.beta2;
+    inputs.eps = train.eps;
+    inputs.clip = train.clip;
+    inputs.momentum = train.momentum;
+    inputs.label_smoothing = train.label_smoothing;
     const ModelConfig& model = job.run->spec().model;
     inputs.dropout[static_cast<size_t>(DropoutKind::Residual)] = dropout_inputs(model.dropout_residual);
     inputs.dropout[static_cast<size_t>(DropoutKind::Attention)] = dropout_inputs(model.dropout_attention);
