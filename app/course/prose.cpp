@@ -282,8 +282,9 @@ class Reader {
       if (c.measure == kChanged) {
         c.sign = ">";
         number = "0";
-      } else
+      } else {
         words >> c.sign >> number;
+      }
       c.limit = std::strtod(number.c_str(), &end);
       const bool known = c.sign == "<" || c.sign == "<=" || c.sign == ">" || c.sign == ">=";
       if (!words || !known || number.empty() || *end || !std::isfinite(c.limit)) break;

@@ -175,12 +175,11 @@ Check read_check(Table t) {
 }
 
 FigureAxis read_axis(Table t) {
-  FigureAxis a;
-  a.label = t.text("label");
-  a.log = t.flag("log", false);
-  a.low = t.number("low");
-  a.high = t.number("high");
-  a.ticks = t.numbers("ticks");
+  FigureAxis a{.label = t.text("label"),
+               .log = t.flag("log", false),
+               .low = t.number("low"),
+               .high = t.number("high"),
+               .ticks = t.numbers("ticks")};
   if (a.low >= a.high) t.refuse("low", "is not below high: expected a range");
   if (a.log && a.low <= 0) t.refuse("low", "is not positive: expected more than 0 on a log axis");
   t.done();
@@ -200,10 +199,7 @@ Figure read_figure(const std::string& id, Table t) {
     f.y = read_axis(t.table("y"));
   }
   for (Table& line : t.tables("lines")) {
-    FigureLine l;
-    l.curve = line.text("curve");
-    l.run = line.text("run");
-    l.name = line.text("name", "");
+    FigureLine l{.curve = line.text("curve"), .run = line.text("run"), .name = line.text("name", "")};
     line.done();
     f.lines.push_back(std::move(l));
   }

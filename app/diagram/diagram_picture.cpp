@@ -363,22 +363,6 @@ struct Picture : SublayerPainter {
   }
 };
 
-// Keys and values on their way from the encoder into the decoder's cross-attention.
-void memory_line(TokenPainter& pen, const DiagramLayout& layout) {
-  if (layout.memory.size() < 2) return;
-  for (size_t i = 1; i < layout.memory.size(); ++i) {
-    const Vec a = layout.memory[i - 1], b = layout.memory[i];
-    pen.p.line(a, b, pen.t.wire, 3);
-    if (i + 1 < layout.memory.size()) pen.p.circle(b, 1.5f, pen.t.wire);
-  }
-  const Vec end = layout.memory.back(), from = layout.memory[layout.memory.size() - 2];
-  const bool up = from.x == end.x;
-  const Vec head[] = {{end.x + (up ? 0.f : 5.f), end.y - (up ? 2.f : 0.f)},
-                      up ? Vec{end.x - 5, end.y + 5} : Vec{end.x - 4, end.y - 5},
-                      up ? Vec{end.x + 5, end.y + 5} : Vec{end.x - 4, end.y + 5}};
-  pen.p.polygon(head, pen.t.wire);
-}
-
 }  // namespace
 
 void paint_diagram(Ui& ui, const DiagramState& state, const DiagramInput& input, const DiagramLayout& layout,
@@ -392,7 +376,7 @@ void paint_diagram(Ui& ui, const DiagramState& state, const DiagramInput& input,
         view, letter);
   for (Picture& stack_layout : stack_layouts) stack_layout.back();
   for (Picture& stack_layout : stack_layouts) stack_layout.stream();
-  if (!stack_layouts.empty()) memory_line(stack_layouts.front(), layout);
+  if (!stack_layouts.empty()) stack_layouts.front().memory_line(layout);
   for (Picture& stack_layout : stack_layouts) stack_layout.front();
   if (!layout.memory.empty()) {
     const Rect& label = layout.memory_label;

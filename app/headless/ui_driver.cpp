@@ -212,14 +212,14 @@ void UiDriver::obey(const Line& line) {
   } else if (verb == "at") {
     line.need(!c.empty());
     move_to(a, {line.amount(b, 0, 1), line.amount(c, 0, 1)});
-  } else if (verb == "press")
+  } else if (verb == "press") {
     press();
-  else if (verb == "hold") {
+  } else if (verb == "hold") {
     line.need(!name.empty());
     hold(name, true);
-  } else if (verb == "leave")
+  } else if (verb == "leave") {
     move_to(Vec{-1000, -1000});
-  else if (verb == "wheel") {
+  } else if (verb == "wheel") {
     line.need(!a.empty());
     wheel(line.amount(a, -kMostWheel, kMostWheel));
   } else if (verb == "type") {
@@ -232,10 +232,11 @@ void UiDriver::obey(const Line& line) {
     const float n = line.amount(a, 1, kMostFrames);
     if (n != std::floor(n)) throw Error("'frames' takes a whole number, not '" + a + "'");
     frames(static_cast<int>(n));
-  } else
+  } else {
     throw Error("unknown verb '" + verb +
                 "' (hover, click, double, right, drag, grab, drop, at, press, wheel, hold, leave, type, key, "
                 "frames)");
+  }
 }
 
 void UiDriver::script(std::string_view text) {

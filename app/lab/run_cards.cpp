@@ -235,8 +235,9 @@ struct Card {
     } else if (state.preview) {
       note = state.preview->note;
       below = "Drop: D trains" + own_steps();
-    } else if (held)
+    } else if (held) {
       note = "nothing moved yet";
+    }
     p.text_in(text, {Face::Bold, type::run_name}, t.ink, title);
     p.text_in(text.moved(0, 22), {Face::Sans, type::body}, t.ink2, note);
     if (!options.writes) return;

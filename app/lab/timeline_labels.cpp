@@ -126,8 +126,6 @@ struct Placing {
 
 }  // namespace
 
-namespace {}  // namespace
-
 std::vector<TimelineMark> timeline_marks(const LabView& view) {
   std::vector<TimelineMark> marks;
   for (const RunView& run : view.runs) {

@@ -89,6 +89,22 @@ RefLine even_line(const ModelConfig& model) {
   return even;
 }
 
+// One run's values by layer, in one of its stacks.
+Series depth_line(const LabView& view, size_t index, DepthPoints points, Side side, bool compact) {
+  const RunView& run = view.runs[index];
+  Series s;
+  s.id = letter_of(run);
+  s.letter = s.id;
+  s.name = short_label(view, index);
+  s.x = Column::of(std::move(points.x));
+  s.y = Column::of(std::move(points.y));
+  s.ink = Ink::run(colour_of(run));
+  s.markers = Markers::All;
+  s.end_marker = false;
+  dress_line(s, run, side, compact);
+  return s;
+}
+
 }  // namespace
 
 PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& options, Metric metric) {
@@ -123,17 +139,7 @@ PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& optio
       const double end = last_finite(points.y);
       if (!last.run || end > last.value) last = {&run, end, side};
       if (const double s = spread_of(points.y); s > spread.value) spread = {&run, s, side};
-      Series s;
-      s.id = letter_of(run);
-      s.letter = s.id;
-      s.name = short_label(view, i);
-      s.x = Column::of(std::move(points.x));
-      s.y = Column::of(std::move(points.y));
-      s.ink = Ink::run(colour_of(run));
-      s.markers = Markers::All;
-      s.end_marker = false;
-      dress_line(s, run, side, options.compact);
-      plot.series.push_back(std::move(s));
+      plot.series.push_back(depth_line(view, i, std::move(points), side, options.compact));
     }
   }
   plot.sentence = sentence_of(metric, last, spread, layers);

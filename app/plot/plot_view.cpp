@@ -42,10 +42,10 @@ std::pair<double, double> widest_range(const PlotSpec& plot, Direction direction
     }
   }
   for (const Band& band : plot.bands) {
-    if (up)
+    if (up) {
       for (const Column* side : {&band.lo, &band.hi})
         for (float v : side->values) add(v);
-    else if (!band.x.empty()) {
+    } else if (!band.x.empty()) {
       add(band.x[0]);
       add(band.x[band.x.size() - 1]);
     }

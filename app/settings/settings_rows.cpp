@@ -67,7 +67,11 @@ Shown shown_as(const Field& field) {
   Shown shown{field.key.data(), field.label.data(), field.unit.data()};
   if (field.key == "model.architecture") shown.label = "model";  // "encoder-decoder" needs the room
   if (field.key == "data.valid") shown.label = "validation";     // and so does the name of a file
-  if (field.key == "train.warmup") return shown.hi = 1000, shown.step = 10, shown;
+  if (field.key == "train.warmup") {
+    shown.hi = 1000;
+    shown.step = 10;
+    return shown;
+  }
   shown.lo = field.low;
   shown.hi = field.type == FieldType::Real ? std::min(field.high, 1.0) : field.high;
   if (field.type == FieldType::Real) shown.step = 0.01;

@@ -37,9 +37,9 @@ const Span& Line::span() const {
 void LabData::begin_frame() {
   whole_reads_ = 1;
   for (auto it = runs_.begin(); it != runs_.end();) {
-    if (!it->second.used)
+    if (!it->second.used) {
       it = runs_.erase(it);
-    else {
+    } else {
       it->second.used = false;
       ++it;
     }

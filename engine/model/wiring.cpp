@@ -94,23 +94,17 @@ bool set_word(Wiring& w, const std::string& word) {
       norm.at(w) = norm_from(value);
       return true;
     }
-  if (key == "skip") {
+  if (key == "skip")
     w.skip = scale_from(value, word, true);
-    return true;
-  }
-  if (key == "branch") {
+  else if (key == "branch")
     w.branch = scale_from(value, word, false);
-    return true;
-  }
-  if (key == "pre-scale" || key == "depth") {  // depth: as it was called before
+  else if (key == "pre-scale" || key == "depth")  // depth: as it was called before
     w.pre_scale = number_from(value, word);
-    return true;
-  }
-  if (key == "gain") {
+  else if (key == "gain")
     w.init_gain = number_from(value, word);
-    return true;
-  }
-  return false;
+  else
+    return false;
+  return true;
 }
 
 }  // namespace

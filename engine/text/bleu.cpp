@@ -128,8 +128,9 @@ std::vector<std::string> tokenize_13a(std::string_view line) {
     if (stands_apart(c)) {
       (apart += ' ') += c;
       apart += ' ';
-    } else
+    } else {
       apart += c;
+    }
   }
   // A point or comma stands apart unless a digit is before it; then unless one is behind it; a dash behind a digit
   // does.

@@ -168,8 +168,9 @@ TEST_CASE("a training log is no text: the prompt says what it is and what to do,
       open_file(window.state, log);
       window.settle();
       window.settle();
-    } else
+    } else {
       window.prompt("Ctrl+O", log);
+    }
     REQUIRE(window.asks());
     CHECK(test::holds(window.says(), "A training log"));
     CHECK(test::holds(window.says(), "Enter again"));
