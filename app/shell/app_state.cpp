@@ -57,7 +57,8 @@ void scale_button(AppState& state, Ui& ui, const Rect& rect) {
   Rect rest = list.inset(6);
   for (int percent : kScales) {
     ButtonOptions o;
-    o.quiet = true, o.style = {Face::Mono, type::body};
+    o.quiet = true;
+    o.style = {Face::Mono, type::body};
     o.selected = std::lround(state.scale * 100) == percent;
     if (button(ui, fmt::format("app/scale/{}", percent), rest.take_top(h).inset(0, 1),
                fmt::format("{} %", percent), fmt::format("Everything at {} %.", percent), o)) {
@@ -176,8 +177,10 @@ void ask_replacing(AppState& state, Ui& ui, const Rect& way) {
   Rect rest = box.inset(16, 12);
   ui.mark("lesson/replace/words", rest, kWords, "What would happen.");
   ui.paint().text_wrapped(rest.take_top(words, 10), body, ui.theme().ink, kWords, kLine);
-  if (button(ui, "lesson/replace/yes", rest.take_right(120, 8), "Replace them", "Opens the lesson's runs."))
-    replace_runs(state), ui.close_popup();
+  if (button(ui, "lesson/replace/yes", rest.take_right(120, 8), "Replace them", "Opens the lesson's runs.")) {
+    replace_runs(state);
+    ui.close_popup();
+  }
   if (button(ui, "lesson/replace/no", rest.take_right(80), "Cancel", "Leaves the Lab as it is."))
     ui.close_popup();
   ui.end_popup();
@@ -234,8 +237,10 @@ void draw_app(AppState& state, Ui& ui) {
   if (state.lab) state.view = state.lab->view();
   if (!state.view) state.view = std::make_shared<const LabView>();
   FrameOptions options;
-  options.dark = state.dark, options.scale = state.scale * state.monitor_scale;
-  options.reduced_motion = state.reduced_motion, options.record_text = state.record_text;
+  options.dark = state.dark;
+  options.scale = state.scale * state.monitor_scale;
+  options.reduced_motion = state.reduced_motion;
+  options.record_text = state.record_text;
   ui.begin_frame(options);
   state.commands.clear();
   shell::begin_shell(state, ui);

@@ -110,7 +110,8 @@ void begin_opening(AppState& state, const std::string& path, Sure sure) {
   state.notice.clear();
   if (!state.lab) return;
   Files& files = state.shell.files;
-  files.opening = path, files.sure = sure;
+  files.opening = path;
+  files.sure = sure;
   files.opened.forget();  // the same file may hold something else now
   files.opened.ask(
       path, [path] { return read_opened(path); }, state.wake);
@@ -188,7 +189,10 @@ void runs_were_replaced(Files& files) {
 
 void restore_session(AppState& state, const std::string& folder, bool chosen) {
   Shell& shell = state.shell;
-  if (!chosen) shell.restoring = folder, shell.restore_asked = state.view->version;
+  if (!chosen) {
+    shell.restoring = folder;
+    shell.restore_asked = state.view->version;
+  }
   // What was done in this window is kept and can come back; in a new one the session's own undo does.
   const bool worked = (shell.undo.can_undo() || state.view->restored > 0) && !state.stash.empty();
   shell.swapping = worked;

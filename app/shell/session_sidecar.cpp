@@ -24,7 +24,8 @@ std::string sidecar_text(const AppState& state) {
 
 void apply_sidecar(AppState& state, const std::string& text) {
   lab::TransportState& transport = state.lab_screen.transport();
-  transport.bookmarks.clear(), transport.pinned_step.reset();
+  transport.bookmarks.clear();
+  transport.pinned_step.reset();
   const bool own_log = std::exchange(state.shell.swapping, false);  // that of this window goes on
   if (!own_log) state.shell.undo.clear();
   constexpr size_t kMostBookmarks = 1000, kLongestLog = 32'000'000;
@@ -53,7 +54,9 @@ void keep_sidecar(AppState& state) {
   const uint64_t changes = state.shell.undo.changes();
   const char selected = state.lab_screen.diagram().selected;
   if (bookmarks == known.bookmarks && changes == known.undo_changes && selected == known.selected) return;
-  known.bookmarks = bookmarks, known.undo_changes = changes, known.selected = selected;
+  known.bookmarks = bookmarks;
+  known.undo_changes = changes;
+  known.selected = selected;
   state.lab->keep(sidecar_text(state));
 }
 

@@ -53,7 +53,8 @@ void copy_command(AppState& state) {
 // The first of the lost sessions was restored or declined: the next one is offered.
 void answer_lost(Shell& shell) {
   if (!shell.lost.empty()) shell.lost.erase(shell.lost.begin());
-  shell.offer_restore = !shell.lost.empty(), shell.offers_answered = true;
+  shell.offer_restore = !shell.lost.empty();
+  shell.offers_answered = true;
 }
 
 void restore(AppState& state) {
@@ -69,7 +70,8 @@ void restore(AppState& state) {
 
 void open_game(AppState& state, Ui& ui) {
   Shell& shell = state.shell;
-  shell.offer_game = false, shell.offers_answered = true;
+  shell.offer_game = false;
+  shell.offers_answered = true;
   if (state.view->runs.empty()) return;
   try {
     start_game(shell.guessing_game, *state.view->runs[0].spec);
@@ -82,7 +84,8 @@ void open_game(AppState& state, Ui& ui) {
 }
 
 void begin_course(AppState& state) {
-  state.shell.offer_lesson = false, state.shell.offers_answered = true;
+  state.shell.offer_lesson = false;
+  state.shell.offers_answered = true;
   lessons::Player& player = lessons_screen(state);
   if (player.course().lessons.empty()) return void(state.notice = "there are no lessons beside the program");
   player.open(player.course().lessons.front().id, lessons::StepKind::Predict);
@@ -258,9 +261,14 @@ bool quiet_bar(AppState& state, Ui& ui, const Rect& room) {
     ui.paint().text_in(rest, style, ui.theme().ink2, text, Align::Right);
   ui.mark("app/offer", rest, text, "An offer; nothing waits for the answer.");
   if (yes) run_act(state, ui, offer->act);
-  if (yes && offer->act == Act::Restore)
-    shell.offer_game = false, shell.offers_answered = true;  // not their first visit
-  if (no) shell.*offer->open = false, shell.offers_answered = true;
+  if (yes && offer->act == Act::Restore) {
+    shell.offer_game = false;
+    shell.offers_answered = true;  // not their first visit
+  }
+  if (no) {
+    shell.*offer->open = false;
+    shell.offers_answered = true;
+  }
   if (no && offer->act == Act::Restore) answer_lost(shell);
   return true;
 }

@@ -73,9 +73,14 @@ void WindowMemory::keep(AppState& state, int width, int height, double now) {
       settings_.game_offered || (state.shell.offers_answered && !state.shell.offer_game);
   const std::vector<std::string>& lost = state.shell.lost;
   for (EndedSession& session : ended_)
-    if (session.crashed && std::find(lost.begin(), lost.end(), session.path) == lost.end())
-      decline(session), session.crashed = false;
-  if (width > 0 && height > 0) settings_.width = width, settings_.height = height;
+    if (session.crashed && std::find(lost.begin(), lost.end(), session.path) == lost.end()) {
+      decline(session);
+      session.crashed = false;
+    }
+  if (width > 0 && height > 0) {
+    settings_.width = width;
+    settings_.height = height;
+  }
   if (settings_ == written_) {
     changed_at_ = -1;
   } else if (changed_at_ < 0) {

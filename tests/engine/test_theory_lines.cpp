@@ -342,10 +342,11 @@ TEST_CASE("a line is drawn where all its assumptions hold, and nowhere else", "[
   };
   CHECK(drawn([](ModelConfig&) {}) == 1);
   CHECK(drawn([](ModelConfig& c) { c.dropout_residual = 0.1f; }) == 0);
-  CHECK(drawn([](ModelConfig& c) {
-          c.norm = NormKind::DyT;
-          set_placement(c, Placement::Pre);
-        }) == 0);
+  const auto dyt = [](ModelConfig& c) {
+    c.norm = NormKind::DyT;
+    set_placement(c, Placement::Pre);
+  };
+  CHECK(drawn(dyt) == 0);
   CHECK(drawn([](ModelConfig& c) { c.decoder.layers[2].attention.before = NormKind::None; }) == 0);
   CHECK(lines(decoder(Placement::Pre), {.subject = Subject::TokenCosine}).empty());  // repeats not counted
   CHECK(lines(translator(Placement::Post, Placement::Post), {.subject = Subject::Gradient}).empty());
