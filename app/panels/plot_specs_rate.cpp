@@ -42,7 +42,7 @@ struct RateGroup {
   std::vector<size_t> runs;
 };
 
-// Two schedules that are told in the same words.
+// Two schedules that read the same in words.
 bool told_alike(const Schedule& a, const Schedule& b) {
   return a.kind == b.kind && std::max(a.warmup, 0) == std::max(b.warmup, 0);
 }
@@ -51,7 +51,7 @@ bool changed(const RateGroup& group) {
   return group.changed != 0 && !told_alike(group.schedule, group.began);
 }
 
-// What was used stays named: a change is told with its step. `brief`: a full rate from the start in two
+// What was used stays named: a change is named with its step. `brief`: a full rate from the start in two
 // words.
 std::string words_of(const RateGroup& group, bool brief) {
   const Schedule &now = group.schedule, &was = group.began;

@@ -85,7 +85,7 @@ float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, floa
   }
   x -= kBackendWidth;
   draw_segments(ui, s, {x, y, kBackendWidth, h}, choice);
-  // Why there is no CUDA is the segment's help; only a device that was lost while runs were on it is told here.
+  // Why there is no CUDA is the segment's help; only a device that was lost while runs were on it is reported here.
   if (s.note.empty() || words < 40) return x;
   const Rect place{x - 10 - words, room.y, words, room.h};
   const TextStyle style{Face::Sans, type::body};

@@ -266,7 +266,7 @@ TEST_CASE("a star stands for all layers in train, compare, edits and files, as i
   CHECK(is_one_error_line(none));
 }
 
-TEST_CASE("the limits of a number are taken as they are told") {
+TEST_CASE("the limits of a number are taken as they are given") {
   const Folder folder;
   for (const char* field : {"train.label_smoothing", "model.dropout_residual"})
     CHECK(run_program("train --plan " + tiny(folder) + " --set " + field + "=0.99").code == 0);

@@ -239,7 +239,7 @@ TEST_CASE("experiments: above its budget the store lets go what was unused for l
   CHECK(store.find(keys[3], "sum 1"));
 }
 
-TEST_CASE("experiments: a run that cannot be made is told, the others are trained") {
+TEST_CASE("experiments: a run that cannot be made is reported, the others are trained") {
   std::vector<Experiment> runs = four_runs();
   runs[1].spec.model.heads = 3;  // 16 features are not to be divided among three
   ResultStore none("");

@@ -262,7 +262,7 @@ TEST_CASE("a damaged file and another run's file are trained again") {
   CHECK(table_of(plan, mended) == straight);
 }
 
-TEST_CASE("runs that break are told as such") {
+TEST_CASE("runs that break are reported as such") {
   Plan plan = tiny_plan("none");
   plan.entries = {{"wild",
                    "A rate of 100",
