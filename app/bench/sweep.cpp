@@ -82,7 +82,10 @@ Part bench_sweep(const Settings& settings) {
     }
   };
   over("L", {3, 6, 12, 24}, [](Model& m, int v) { m.layers = v; });
-  over("d", {32, 64, 128, 256}, [](Model& m, int v) { m.width = v, m.feed_forward = 4 * v; });
+  over("d", {32, 64, 128, 256}, [](Model& m, int v) {
+    m.width = v;
+    m.feed_forward = 4 * v;
+  });
   over("T", {32, 64, 128, 256}, [](Model& m, int v) { m.sequence = v; });
   over("B", {4, 16, 64}, [](Model& m, int v) { m.batch = v; });
   double last = 0;

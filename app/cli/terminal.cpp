@@ -113,7 +113,8 @@ void Progress::update(int64_t done, const std::string& note) {
   }
   const auto now = std::chrono::steady_clock::now();
   if (done < total_ && now - last_ < kRedraw) return;
-  last_ = now, drawn_ = true;
+  last_ = now;
+  drawn_ = true;
   const auto filled = static_cast<size_t>(done * kBarWidth / total_);
   const double left =
       done > 0 ? seconds() * static_cast<double>(total_ - done) / static_cast<double>(done) : 0;

@@ -111,10 +111,12 @@ void print_summary(const std::vector<RunResult>& results) {
     const RunResult* any = nullptr;
     for (const RunResult& r : results) {
       if (r.label.letter != letter) continue;
-      any = &r, ++count;
+      any = &r;
+      ++count;
       stuck += r.verdict == "stuck";
       learns += r.verdict.starts_with("learns");
-      most = std::max(most, r.loss - r.unigram), least = std::min(least, r.loss - r.unigram);
+      most = std::max(most, r.loss - r.unigram);
+      least = std::min(least, r.loss - r.unigram);
     }
     if (count > 1) {
       say("{} ({}): stuck {}, learns {} of {} seeds; loss minus unigram {:+.3f} to {:+.3f} nat\n", letter,

@@ -29,8 +29,10 @@ Exit screenshot(const ScreenshotOptions& options) {
   PictureOptions picture{
       .dark = options.theme == "dark", .both = options.theme == "both", .scale = options.scale};
   with_exit(Exit::Usage, [&] { parse_size(options.size, picture.width, picture.height); });
-  if (!options.script.empty())
-    picture.script = read_script(options.script), picture.script_name = options.script;
+  if (!options.script.empty()) {
+    picture.script = read_script(options.script);
+    picture.script_name = options.script;
+  }
   std::vector<ConfigRun> runs = runs_of(options.config);
   override_runs(runs, options.text, 0, options.seed);
   task_of(runs[0].spec);  // said here, before anything is built

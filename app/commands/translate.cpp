@@ -39,8 +39,10 @@ struct Work {
 Work work_of(const TranslateOptions& options, const PairsTask& pairs) {
   Work work;
   if (options.input.empty()) {
-    for (const TsvRow& row : pairs.validation())
-      work.sources.push_back(row.first), work.references.push_back(row.second);
+    for (const TsvRow& row : pairs.validation()) {
+      work.sources.push_back(row.first);
+      work.references.push_back(row.second);
+    }
   } else {
     work.sources = with_exit(Exit::Input, [&] { return read_lines(options.input); });
     if (!options.reference.empty())

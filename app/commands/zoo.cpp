@@ -41,7 +41,9 @@ zoo::Plan plan_of(const ZooOptions& options) {
   plan.entries = with_exit(Exit::Usage, [&] { return zoo::entries_named(options.only); });
   if (!options.depths.empty()) plan.depths = options.depths;
   if (options.only.empty()) plan.deep = zoo::depth_question();
-  plan.seeds = options.seeds, plan.steps = options.steps, plan.warmup = options.warmup;
+  plan.seeds = options.seeds;
+  plan.steps = options.steps;
+  plan.warmup = options.warmup;
   plan.base = options.set;
   return plan;
 }

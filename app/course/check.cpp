@@ -41,7 +41,9 @@ CurveBand band_of(const Curve& curve, const std::vector<CurveSet>& seeds) {
       }
     if (values.empty()) return band;
     const Spread s = spread_of(values, curve.mean);
-    band.mean.push_back(s.mean), band.low.push_back(s.low), band.high.push_back(s.high);
+    band.mean.push_back(s.mean);
+    band.low.push_back(s.low);
+    band.high.push_back(s.high);
   }
 }
 
@@ -53,7 +55,8 @@ void keep_runs(const Lesson& lesson, RunStore& store, Results& out, const OnStep
     const auto done =
         mapped ? store.get(spec, run.edits, on_step) : store.find(RunStore::key_of(spec, run.edits));
     if (!done) continue;  // a run of which only fresh models were measured
-    out.texts[run.id] = done->text, out.level = done->level;
+    out.texts[run.id] = done->text;
+    out.level = done->level;
     for (const Figure& f : lesson.figures)
       if (f.map_run == run.id)
         out.maps[run.id + (f.map_at_start ? " start" : " end")] =

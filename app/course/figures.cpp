@@ -20,7 +20,9 @@ int run_index(const std::string& run) { return run.empty() ? 0 : run[0] - 'A'; }
 Axis axis_of(const FigureAxis& a) {
   Axis axis;
   axis.scale = a.log ? AxisScale::Log : AxisScale::Linear;
-  axis.lo = a.low, axis.hi = a.high, axis.label = a.label;
+  axis.lo = a.low;
+  axis.hi = a.high;
+  axis.label = a.label;
   for (double tick : a.ticks) {
     const double exponent = a.log ? std::log10(tick) : 0;
     const bool power =
@@ -69,8 +71,10 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
   // The five seeds are those of the lesson's own setting, and no range for a run with another.
   if (band && data.reference->seeds > 1 && !data.changes.contains(lesson.curve(line.curve)->run)) {
     Band area;
-    area.id = line.curve, area.ink = Ink::run(run);
-    area.x = column(band->x), area.lo = column(clamped(band->low, figure.y)),
+    area.id = line.curve;
+    area.ink = Ink::run(run);
+    area.x = column(band->x);
+    area.lo = column(clamped(band->low, figure.y));
     area.hi = column(clamped(band->high, figure.y));
     plot.bands.push_back(std::move(area));
   }
@@ -78,12 +82,14 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
   const std::vector<double>&x = own ? own->x : band->x, &y = own ? own->y : band->mean;
   if (y.empty()) return;
   plot::Series s;
-  s.id = line.curve,
+  s.id = line.curve;
   s.name =
-      line.name.empty() ? run_label(lesson, line.run, data.changes, lesson.curve(line.curve)) : line.name,
-  s.letter = lesson.run(line.run) ? line.run : "", s.ink = Ink::run(run);
+      line.name.empty() ? run_label(lesson, line.run, data.changes, lesson.curve(line.curve)) : line.name;
+  s.letter = lesson.run(line.run) ? line.run : "";
+  s.ink = Ink::run(run);
   s.value = value_text(end_value(y, figure), figure.y);
-  s.x = column(x), s.y = column(clamped(y, figure.y));
+  s.x = column(x);
+  s.y = column(clamped(y, figure.y));
   s.markers = y.size() <= 24 ? Markers::All : Markers::Sparse;
   plot.series.push_back(std::move(s));
 }
@@ -91,16 +97,22 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
 void add_prediction(const Figure& figure, const FigureData& data, PlotSpec& plot) {
   if (data.drawn_x.empty()) return;
   plot::Series s;
-  s.id = "prediction", s.name = "you drew", s.value = value_text(data.drawn_y.back(), figure.y);
+  s.id = "prediction";
+  s.name = "you drew";
+  s.value = value_text(data.drawn_y.back(), figure.y);
   s.ink = {Ink::Role::Prediction, 0, 1};
-  s.marker = ui::Marker::None, s.end_marker = false;
-  s.x = column(data.drawn_x), s.y = column(clamped(data.drawn_y, figure.y));
+  s.marker = ui::Marker::None;
+  s.end_marker = false;
+  s.x = column(data.drawn_x);
+  s.y = column(clamped(data.drawn_y, figure.y));
   plot.series.push_back(std::move(s));
 }
 
 PlotSpec map_plot(const Figure& figure, const FigureData& data) {
   PlotSpec plot;
-  plot.id = figure.id, plot.title = figure.title, plot.note = figure.note;
+  plot.id = figure.id;
+  plot.title = figure.title;
+  plot.note = figure.note;
   const std::string key = figure.map_run + (figure.map_at_start ? " start" : " end");
   const ShareMap* map = nullptr;
   if (data.maps)
@@ -109,20 +121,26 @@ PlotSpec map_plot(const Figure& figure, const FigureData& data) {
     if (const auto it = data.reference->maps.find(key); it != data.reference->maps.end()) map = &it->second;
   if (!map || map->empty()) return plot;
   HeatMap heat;
-  heat.rows = static_cast<int>(map->size()), heat.columns = heat.rows + 1;
+  heat.rows = static_cast<int>(map->size());
+  heat.columns = heat.rows + 1;
   std::vector<float> cells(static_cast<size_t>(heat.rows * heat.columns),
                            std::numeric_limits<float>::quiet_NaN());
   double low = 1e9, high = 0;
   for (int i = 0; i < heat.rows; ++i) {
     double sum = 0;
     const std::vector<double>& row = (*map)[static_cast<size_t>(i)];
-    for (size_t j = 0; j < std::min(row.size(), static_cast<size_t>(heat.columns)); ++j)
-      cells[static_cast<size_t>(i * heat.columns) + j] = static_cast<float>(row[j]), sum += row[j];
-    low = std::min(low, sum), high = std::max(high, sum);
+    for (size_t j = 0; j < std::min(row.size(), static_cast<size_t>(heat.columns)); ++j) {
+      cells[static_cast<size_t>(i * heat.columns) + j] = static_cast<float>(row[j]);
+      sum += row[j];
+    }
+    low = std::min(low, sum);
+    high = std::max(high, sum);
   }
   heat.cells = Column::of(std::move(cells));
-  heat.column_first = "input", heat.column_last = fmt::format("branch {}", heat.rows);
-  heat.row_first = "1", heat.row_last = std::to_string(heat.rows);
+  heat.column_first = "input";
+  heat.column_last = fmt::format("branch {}", heat.rows);
+  heat.row_first = "1";
+  heat.row_last = std::to_string(heat.rows);
   heat.upward = true;  // upper states at the top, as in the diagram
   heat.below = fmt::format("Σ of a row {:.2f}–{:.2f}", low, high);
   plot.heat = std::move(heat);
@@ -144,8 +162,11 @@ std::optional<std::pair<double, double>> start_of(const Lesson& lesson, const st
 PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureData& data) {
   if (!figure.map_run.empty()) return map_plot(figure, data);
   PlotSpec plot;
-  plot.id = figure.id, plot.title = figure.title, plot.note = figure.note;
-  plot.x = axis_of(figure.x), plot.y = axis_of(figure.y);
+  plot.id = figure.id;
+  plot.title = figure.title;
+  plot.note = figure.note;
+  plot.x = axis_of(figure.x);
+  plot.y = axis_of(figure.y);
   const bool hidden = !data.draw_only.empty();
   for (const FigureLevel& level : figure.levels) {
     RefLine line;
@@ -169,16 +190,25 @@ PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureDat
     for (const Figure::Theory& theory : figure.theory) {
       if (theory.low == theory.high) {
         plot::Series s;
-        s.id = theory.label, s.name = theory.label, s.ink = {Ink::Role::Ink3, 0, 1};
-        s.x = column(theory.x), s.y = column(theory.low), s.width = ui::line::reference;
+        s.id = theory.label;
+        s.name = theory.label;
+        s.ink = {Ink::Role::Ink3, 0, 1};
+        s.x = column(theory.x);
+        s.y = column(theory.low);
+        s.width = ui::line::reference;
         s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off};
-        s.marker = ui::Marker::None, s.end_marker = false;
+        s.marker = ui::Marker::None;
+        s.end_marker = false;
         plot.series.push_back(std::move(s));
       } else {
         Band band;
-        band.id = theory.label, band.theory = true, band.label = theory.label,
+        band.id = theory.label;
+        band.theory = true;
+        band.label = theory.label;
         band.ink = {Ink::Role::Ink3, 0, 1};
-        band.x = column(theory.x), band.lo = column(theory.low), band.hi = column(theory.high);
+        band.x = column(theory.x);
+        band.lo = column(theory.low);
+        band.hi = column(theory.high);
         plot.bands.push_back(std::move(band));
       }
     }

@@ -102,8 +102,10 @@ void change_depth(Lesson& lesson, double times) {
     c.xs.erase(std::unique(c.xs.begin(), c.xs.end()), c.xs.end());
   }
   for (Measure& m : lesson.measures)
-    if (by_depth.contains(m.curve) && (m.take == "at" || m.take == "fall"))
-      m.a = deeper(m.a, times), m.b = deeper(m.b, times);
+    if (by_depth.contains(m.curve) && (m.take == "at" || m.take == "fall")) {
+      m.a = deeper(m.a, times);
+      m.b = deeper(m.b, times);
+    }
 }
 
 /// Windows that end with the training move with its end; those at the start stay.
@@ -122,13 +124,19 @@ void change_steps(Lesson& lesson, double times) {
     const bool late = c.from > was / 2;
     if (late) c.from += more[c.run];
     for (Measure& m : lesson.measures)
-      if (m.curve == c.id && m.b == was) m.a += more[c.run], m.b += more[c.run];
+      if (m.curve == c.id && m.b == was) {
+        m.a += more[c.run];
+        m.b += more[c.run];
+      }
   }
 }
 
 /// Another text has other frequencies and another last loss: what a lesson asks is the same.
 void change_text(Lesson& lesson, const std::string& text) {
-  for (LessonRun& run : lesson.runs) run.spec.data.name = "text", run.spec.data.text_path = text;
+  for (LessonRun& run : lesson.runs) {
+    run.spec.data.name = "text";
+    run.spec.data.text_path = text;
+  }
 }
 
 // ---- lines

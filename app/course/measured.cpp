@@ -54,7 +54,8 @@ CurveBand curve_of(const InputValue& c) {
   band.x = numbers(c.at("x"), 0, kMostPoints);
   const size_t n = band.x.size();  // as many of each
   band.mean = numbers(c.at("mean"), n, n);
-  band.low = numbers(c.at("low"), n, n), band.high = numbers(c.at("high"), n, n);
+  band.low = numbers(c.at("low"), n, n);
+  band.high = numbers(c.at("high"), n, n);
   return band;
 }
 
@@ -73,7 +74,9 @@ std::optional<std::string> read(const Lesson& lesson) {
 
 void save_results(const Lesson& lesson, const Results& results) {
   json root;
-  root["lesson"] = lesson.id, root["definition"] = hash_of(lesson), root["seeds"] = results.seeds;
+  root["lesson"] = lesson.id;
+  root["definition"] = hash_of(lesson);
+  root["seeds"] = results.seeds;
   root["level"] = rounded(results.level);
   for (const auto& [id, m] : results.measures)
     root["measures"][id] = {{"values", rounded(m.values)},
@@ -96,7 +99,8 @@ std::optional<Results> parse_results(std::string_view text, const std::string& n
   const auto made_of = root.find("definition");
   if (!made_of || made_of->text(kLongestText) != hash_of(lesson)) return std::nullopt;
   Results out;
-  out.seeds = root.at("seeds").whole(1, static_cast<int32_t>(kMost)), out.level = number(root.at("level"));
+  out.seeds = root.at("seeds").whole(1, static_cast<int32_t>(kMost));
+  out.level = number(root.at("level"));
   for (const auto& [id, m] : root.at("measures").members(kMost)) {
     const Measure* measure = lesson.measure(id);
     const std::vector<double> values = numbers(m.at("values"), 1, kMost);

@@ -18,7 +18,10 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 double at(const CurveData& c, double x) {
   double best = kUnknown, distance = kNever;
   for (size_t i = 0; i < c.x.size(); ++i)
-    if (std::abs(c.x[i] - x) < distance) distance = std::abs(c.x[i] - x), best = c.y[i];
+    if (std::abs(c.x[i] - x) < distance) {
+      distance = std::abs(c.x[i] - x);
+      best = c.y[i];
+    }
   return distance < 1e-6 * (1 + std::abs(x)) ? best : kUnknown;
 }
 
@@ -101,7 +104,11 @@ std::vector<double> law_values(std::string_view law, const std::vector<double>& 
 double misfit(const std::vector<double>& law, const std::vector<double>& y) {
   if (law.size() != y.size() || y.empty()) return kUnknown;
   double ff = 0, fy = 0, yy = 0;
-  for (size_t i = 0; i < y.size(); ++i) ff += law[i] * law[i], fy += law[i] * y[i], yy += y[i] * y[i];
+  for (size_t i = 0; i < y.size(); ++i) {
+    ff += law[i] * law[i];
+    fy += law[i] * y[i];
+    yy += y[i] * y[i];
+  }
   return std::sqrt(std::max(0.0, 1 - fy * fy / (ff * yy)));
 }
 
@@ -121,7 +128,8 @@ Spread spread_of(const std::vector<double>& values, Mean mean) {
   Spread s{0, values[0], values[0]};
   for (double v : values) {
     s.mean += (mean == Mean::Geometric ? std::log(v) : v) / static_cast<double>(values.size());
-    s.low = std::min(s.low, v), s.high = std::max(s.high, v);
+    s.low = std::min(s.low, v);
+    s.high = std::max(s.high, v);
   }
   if (mean == Mean::Geometric) s.mean = std::exp(s.mean);
   return s;

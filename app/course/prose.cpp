@@ -95,11 +95,14 @@ class Reader {
       case MD_BLOCK_OL:
         return 0;
       case MD_BLOCK_QUOTE:
-        return quoted_ = true, 0;
+        quoted_ = true;
+        return 0;
       case MD_BLOCK_LI:
-        return item_ = true, open(Block::Kind::Item);
+        item_ = true;
+        return open(Block::Kind::Item);
       case MD_BLOCK_HR:
-        return blocks_.push_back({Block::Kind::Rule, {}}), 0;
+        blocks_.push_back({Block::Kind::Rule, {}});
+        return 0;
       case MD_BLOCK_H:
         if (static_cast<MD_BLOCK_H_DETAIL*>(detail)->level > 2)
           return fault("a heading of the third level: expected # or ##");
@@ -112,7 +115,10 @@ class Reader {
     }
   }
 
-  int open(Block::Kind kind) { return blocks_.push_back({kind, {}}), 0; }
+  int open(Block::Kind kind) {
+    blocks_.push_back({kind, {}});
+    return 0;
+  }
 
   int leave(MD_BLOCKTYPE type) {
     if (type == MD_BLOCK_QUOTE) quoted_ = false;
@@ -124,11 +130,14 @@ class Reader {
     switch (type) {
       case MD_SPAN_EM:
       case MD_SPAN_STRONG:
-        return strong_ = enter, 0;
+        strong_ = enter;
+        return 0;
       case MD_SPAN_LATEXMATH:
-        return formula_ = enter, enter ? 0 : close_formula(false);
+        formula_ = enter;
+        return enter ? 0 : close_formula(false);
       case MD_SPAN_LATEXMATH_DISPLAY:
-        return formula_ = enter, enter ? 0 : close_formula(true);
+        formula_ = enter;
+        return enter ? 0 : close_formula(true);
       default:
         return fault("a link, a picture or code: expected words and formulas");
     }
@@ -136,7 +145,9 @@ class Reader {
 
   int close_formula(bool display) {
     Inline formula;
-    formula.kind = Kind::Formula, formula.line = line_, formula.text = std::move(tex_);
+    formula.kind = Kind::Formula;
+    formula.line = line_;
+    formula.text = std::move(tex_);
     tex_.clear();
     try {
       formula.formula = tex::parse(formula.text);
@@ -157,12 +168,16 @@ class Reader {
     if (type == MD_TEXT_SOFTBR || type == MD_TEXT_BR) text = " ";
     if (type == MD_TEXT_ENTITY)
       return fault(fmt::format("the entity {}: expected the character itself", text));
-    if (formula_) return tex_ += text, 0;
+    if (formula_) {
+      tex_ += text;
+      return 0;
+    }
     if (blocks_.empty()) return 0;
     std::vector<Inline>& row = blocks_.back().inlines;
     if (row.empty() || row.back().kind != Kind::Text || row.back().strong != strong_) {
       Inline fresh;
-      fresh.strong = strong_, fresh.line = line_;
+      fresh.strong = strong_;
+      fresh.line = line_;
       row.push_back(std::move(fresh));
     }
     row.back().text += text;
@@ -200,7 +215,8 @@ class Reader {
       if (opens(piece.kind)) {
         if (begun)
           refuse(piece.line, fmt::format("{{{}}} inside another: expected {{end}} before", piece.text));
-        begun = &piece, last = piece.kind == Kind::Always;
+        begun = &piece;
+        last = piece.kind == Kind::Always;
       } else if (piece.kind == Kind::Otherwise || piece.kind == Kind::End) {
         if (!begun)
           refuse(piece.line,
@@ -222,7 +238,10 @@ class Reader {
 
   static void add(std::vector<Inline>& out, const Inline& like, Kind kind, std::string text) {
     Inline made;
-    made.kind = kind, made.text = std::move(text), made.strong = like.strong, made.line = like.line;
+    made.kind = kind;
+    made.text = std::move(text);
+    made.strong = like.strong;
+    made.line = like.line;
     out.push_back(std::move(made));
   }
 
@@ -260,10 +279,12 @@ class Reader {
       joint.clear();
       char* end = nullptr;
       words >> c.measure;
-      if (c.measure == kChanged)
-        c.sign = ">", number = "0";
-      else
+      if (c.measure == kChanged) {
+        c.sign = ">";
+        number = "0";
+      } else {
         words >> c.sign >> number;
+      }
       c.limit = std::strtod(number.c_str(), &end);
       const bool known = c.sign == "<" || c.sign == "<=" || c.sign == ">" || c.sign == ">=";
       if (!words || !known || number.empty() || *end || !std::isfinite(c.limit)) break;
@@ -315,10 +336,15 @@ int32_t Prose::words() const {
     bool within = false;
     for (const Inline& piece : block.inlines) {
       if (opens(piece.kind)) {
-        within = true, form = longest = 0;
+        within = true;
+        form = longest = 0;
       } else if (piece.kind == Kind::Otherwise || piece.kind == Kind::End) {
-        longest = std::max(longest, form), form = 0;
-        if (piece.kind == Kind::End) count += longest, within = false;
+        longest = std::max(longest, form);
+        form = 0;
+        if (piece.kind == Kind::End) {
+          count += longest;
+          within = false;
+        }
       } else {
         (within ? form : count) += words_in(piece);
       }
@@ -344,7 +370,9 @@ std::vector<Inline> read_as(const std::vector<Inline>& inlines, const Number& nu
       const std::optional<double> value = number(condition.measure);
       if (!value) {
         Inline later = piece;
-        later.kind = Kind::Text, later.text = unknown, later.conditions.clear();
+        later.kind = Kind::Text;
+        later.text = unknown;
+        later.conditions.clear();
         out.push_back(std::move(later));
         return State::Over;
       }

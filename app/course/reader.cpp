@@ -39,7 +39,8 @@ LessonRun read_run(const std::string& id, Table t) {
   if (id.size() != 1 || id[0] < 'A' || id[0] > 'D')
     t.refuse("", fmt::format("'{}' is no letter of a run: expected A, B, C or D", id));
   LessonRun run;
-  run.id = id, run.name = t.text("name");
+  run.id = id;
+  run.name = t.text("name");
   const std::vector<std::string> edits = t.texts("edits");
   for (const auto& [key, value] : t.rest()) {
     try {
@@ -72,7 +73,8 @@ Curve read_curve(const std::string& id, Table t) {
       const std::vector<double> steps = t.numbers("steps");
       if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0] || steps[1] > kLastStep)
         t.refuse("steps", fmt::format("expected [first, last], from 1 to {}", kLastStep));
-      c.from = static_cast<int32_t>(steps[0]), c.to = static_cast<int32_t>(steps[1]);
+      c.from = static_cast<int32_t>(steps[0]);
+      c.to = static_cast<int32_t>(steps[1]);
       c.relative = t.flag("relative", false);
       break;
     }
@@ -115,7 +117,8 @@ Measure read_measure(const std::string& id, Table t) {
                                             "lead",        "ratio",    "difference"};
   m.take = takes[t.choice("take", takes)];
   if (m.take == "ratio" || m.take == "difference") {
-    m.first = t.text("first"), m.second = t.text("second");
+    m.first = t.text("first");
+    m.second = t.text("second");
   } else {
     m.curve = t.text("curve");
     m.a = t.number(m.take == "fall"          ? "from"
@@ -125,7 +128,10 @@ Measure read_measure(const std::string& id, Table t) {
                    0);
     m.b = t.number("to", m.a);
     if (m.take == "r2" || m.take == "slope") m.against = t.text("against", "x");
-    if (m.take == "misfit" || m.take == "lead") m.law = t.text("law"), m.offset = t.text("offset", "");
+    if (m.take == "misfit" || m.take == "lead") {
+      m.law = t.text("law");
+      m.offset = t.text("offset", "");
+    }
     if (m.take == "lead") {
       m.rivals = t.texts("rivals");
       if (m.rivals.empty()) t.refuse("rivals", "is empty: expected one law or curve at least");
@@ -140,8 +146,11 @@ Measure read_measure(const std::string& id, Table t) {
 
 Neighbour read_neighbour(Table t) {
   Neighbour n;
-  n.what = t.text("what"), n.value = t.maybe("value");
-  n.measure = t.text("measure", ""), n.curve = t.text("curve", ""), n.law = t.text("law", "");
+  n.what = t.text("what");
+  n.value = t.maybe("value");
+  n.measure = t.text("measure", "");
+  n.curve = t.text("curve", "");
+  n.law = t.text("law", "");
   if (n.value.has_value() + !n.measure.empty() + !n.curve.empty() + !n.law.empty() != 1)
     t.refuse("what",
              "stands without what the measure would be then: expected one of value, measure, curve, law");
@@ -151,7 +160,10 @@ Neighbour read_neighbour(Table t) {
 
 Check read_check(Table t) {
   Check c;
-  c.measure = t.text("measure"), c.low = t.maybe("low"), c.high = t.maybe("high"), c.says = t.text("says");
+  c.measure = t.text("measure");
+  c.low = t.maybe("low");
+  c.high = t.maybe("high");
+  c.says = t.text("says");
   for (Table& neighbour : t.tables("excludes")) c.excludes.push_back(read_neighbour(neighbour));
   if (c.excludes.empty())
     t.refuse("excludes",
@@ -163,9 +175,11 @@ Check read_check(Table t) {
 }
 
 FigureAxis read_axis(Table t) {
-  FigureAxis a;
-  a.label = t.text("label"), a.log = t.flag("log", false);
-  a.low = t.number("low"), a.high = t.number("high"), a.ticks = t.numbers("ticks");
+  FigureAxis a{.label = t.text("label"),
+               .log = t.flag("log", false),
+               .low = t.number("low"),
+               .high = t.number("high"),
+               .ticks = t.numbers("ticks")};
   if (a.low >= a.high) t.refuse("low", "is not below high: expected a range");
   if (a.log && a.low <= 0) t.refuse("low", "is not positive: expected more than 0 on a log axis");
   t.done();
@@ -174,27 +188,35 @@ FigureAxis read_axis(Table t) {
 
 Figure read_figure(const std::string& id, Table t) {
   Figure f;
-  f.id = id, f.title = t.text("title"), f.note = t.text("note", "");
+  f.id = id;
+  f.title = t.text("title");
+  f.note = t.text("note", "");
   f.tab = t.text("tab", id);
   f.map_run = t.text("map", "");
   f.map_at_start = t.choice("map_at", {"start", "end"}, 0) == 0;
-  if (f.map_run.empty()) f.x = read_axis(t.table("x")), f.y = read_axis(t.table("y"));
+  if (f.map_run.empty()) {
+    f.x = read_axis(t.table("x"));
+    f.y = read_axis(t.table("y"));
+  }
   for (Table& line : t.tables("lines")) {
-    FigureLine l;
-    l.curve = line.text("curve"), l.run = line.text("run"), l.name = line.text("name", "");
+    FigureLine l{.curve = line.text("curve"), .run = line.text("run"), .name = line.text("name", "")};
     line.done();
     f.lines.push_back(std::move(l));
   }
   for (Table& level : t.tables("levels")) {
     FigureLevel l;
-    l.label = level.text("label"), l.value = level.maybe("value"), l.measure = level.text("measure", "");
+    l.label = level.text("label");
+    l.value = level.maybe("value");
+    l.measure = level.text("measure", "");
     l.letters = level.flag("letters", false);
     level.done();
     f.levels.push_back(std::move(l));
   }
   for (Table& theory : t.tables("theory")) {
     Figure::Theory line;
-    line.label = theory.text("label"), line.x = theory.numbers("x"), line.low = theory.numbers("low");
+    line.label = theory.text("label");
+    line.x = theory.numbers("x");
+    line.low = theory.numbers("low");
     line.high = theory.has("high") ? theory.numbers("high") : line.low;
     if (line.x.size() < 2 || line.x.size() != line.low.size() || line.x.size() != line.high.size())
       theory.refuse("x", "x, low and high differ in length: expected as many numbers, two at least");
@@ -216,14 +238,18 @@ Prediction read_prediction(Table t) {
   p.ask = t.text("ask");
   if (p.kind == Prediction::Kind::Draw) p.curve = t.text("curve");
   if (p.kind == Prediction::Kind::Value) {
-    p.measure = t.text("measure"), p.unit = t.text("unit", "");
+    p.measure = t.text("measure");
+    p.unit = t.text("unit", "");
     p.values = t.numbers("values");
     if (p.values.empty()) {
-      p.low = t.number("low"), p.high = t.number("high"), p.step = t.number("step");
+      p.low = t.number("low");
+      p.high = t.number("high");
+      p.step = t.number("step");
     } else {
       if (p.values.size() < 2 || !std::is_sorted(p.values.begin(), p.values.end()))
         t.refuse("values", "expected two numbers or more, ascending");
-      p.low = p.values.front(), p.high = p.values.back();
+      p.low = p.values.front();
+      p.high = p.values.back();
     }
     p.start = t.number("start");
     p.on_y = t.choice("axis", {"x", "y"}, 0) == 1;
@@ -231,7 +257,8 @@ Prediction read_prediction(Table t) {
       t.refuse("low", "no slider: expected low < high, step > 0, low <= start <= high");
   }
   if (p.kind == Prediction::Kind::Order) {
-    p.first = t.text("first"), p.last = t.text("last");
+    p.first = t.text("first");
+    p.last = t.text("last");
     for (Table& card : t.tables("cards")) {
       p.cards.push_back({card.text("id"), card.text("text"), card.text("measure")});
       card.done();
@@ -244,8 +271,13 @@ Prediction read_prediction(Table t) {
 
 Knob read_knob(const std::string& id, Table t) {
   Knob k;
-  k.id = id, k.run = t.text("run"), k.field = t.text("field"), k.label = t.text("label");
-  k.low = t.number("low"), k.high = t.number("high"), k.step = t.number("step");
+  k.id = id;
+  k.run = t.text("run");
+  k.field = t.text("field");
+  k.label = t.text("label");
+  k.low = t.number("low");
+  k.high = t.number("high");
+  k.step = t.number("step");
   if (!find_field(k.field))
     t.refuse("field", fmt::format("'{}' is no field of a run: expected one as train.warmup", k.field));
   if (!is_slider(k.low, k.high, k.step)) t.refuse("low", "no range: expected low < high, step > 0");
@@ -255,7 +287,10 @@ Knob read_knob(const std::string& id, Table t) {
 
 Puzzle read_puzzle(Table t) {
   Puzzle p;
-  p.text = t.text("text"), p.measure = t.text("measure"), p.low = t.maybe("low"), p.high = t.maybe("high");
+  p.text = t.text("text");
+  p.measure = t.text("measure");
+  p.low = t.maybe("low");
+  p.high = t.maybe("high");
   t.done();
   return p;
 }
@@ -282,10 +317,15 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   const toml::table root = parse_toml(source, file);
   Table t(root, file, "");
   Lesson lesson;
-  lesson.folder = folder, lesson.number = number_of(folder);
-  lesson.id = t.text("id"), lesson.title = t.text("title"), lesson.question = t.text("question");
-  lesson.claim = t.text("claim"), lesson.minutes = t.whole("minutes", 1, 60);
-  lesson.sources = t.texts("sources"), lesson.spotlight = t.text("spotlight");
+  lesson.folder = folder;
+  lesson.number = number_of(folder);
+  lesson.id = t.text("id");
+  lesson.title = t.text("title");
+  lesson.question = t.text("question");
+  lesson.claim = t.text("claim");
+  lesson.minutes = t.whole("minutes", 1, 60);
+  lesson.sources = t.texts("sources");
+  lesson.spotlight = t.text("spotlight");
   for (auto& [id, child] : t.children("run")) lesson.runs.push_back(read_run(id, child));
   for (auto& [id, child] : t.children("curve")) lesson.curves.push_back(read_curve(id, child));
   for (auto& [id, child] : t.children("measure")) lesson.measures.push_back(read_measure(id, child));

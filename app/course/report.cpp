@@ -175,7 +175,8 @@ void add_rows(Pages& pages, const std::vector<Row>& rows) {
     pages.markdown += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", row.says, row.what, row.value,
                                   row.range, row.band, row.excludes, verdict);
   }
-  pages.html += "</table>\n", pages.markdown += "\n";
+  pages.html += "</table>\n";
+  pages.markdown += "\n";
 }
 
 void add_figure(Pages& pages, const Lesson& lesson, const Figure& figure) {
@@ -187,7 +188,8 @@ void add_figure(Pages& pages, const Lesson& lesson, const Figure& figure) {
 // As the report shows it: over the measurements of all seeds.
 plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Results& kept) {
   FigureData data;
-  data.reference = &kept, data.level = kept.level;
+  data.reference = &kept;
+  data.level = kept.level;
   plot::PlotSpec plot = figure_plot(lesson, figure, data);
   plot.pad_right = 120;
   if (figure.map_run.empty())

@@ -190,8 +190,10 @@ void draw_run_tiles(Ui& ui, DiagramState& state, const DiagramInput& input, Vec 
     if (tile_button(ui, fmt::format("diagram/run/{}", letter), {x, right_centre.y - size / 2, size, size},
                     letter - 'A', on,
                     fmt::format("Show run {}: {}. What you drag here forks from it.", letter,
-                                input.view.runs[i].name)))
-      state.selected = letter, state.pending.reset();
+                                input.view.runs[i].name))) {
+      state.selected = letter;
+      state.pending.reset();
+    }
   }
 }
 
@@ -201,7 +203,10 @@ void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   const int run = shown_run(state, input.view);
   if (run < 0) return;
   const char letter = input.view.runs[static_cast<size_t>(run)].letter;
-  if (state.left_out_of != letter) state.left_out.clear(), state.left_out_of = letter;
+  if (state.left_out_of != letter) {
+    state.left_out.clear();
+    state.left_out_of = letter;
+  }
   const Stacks stacks = shown_stacks(state, input.view, run);
   const std::vector<StackRows> stack_layouts = stacks_of(state, stacks, input.compact);
 

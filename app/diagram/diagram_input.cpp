@@ -81,7 +81,10 @@ struct SlotInput {
       float distance = 1e9f;
       const auto consider = [&](Slot slot, const Rect& place) {
         const float d = std::abs(mouse.x - place.centre().x);
-        if (d < distance) distance = d, best = slot;
+        if (d < distance) {
+          distance = d;
+          best = slot;
+        }
       };
       for (Slot slot : kSlots) {
         if (!row.subs.empty()) consider(slot, row.subs.front().slot(slot));
@@ -105,25 +108,38 @@ struct SlotInput {
   void drag(const Hit& hit, SlotId at, const Rect& place) {
     const bool movable = norm(at) != NormKind::None && !stack(at.side).is_locked(at);
     if (hit.held && hit.dragging && !state.cancelled && movable) {
-      if (!state.dragging) state.brush = hit.ctrl, state.painted.clear(), state.target.reset();
+      if (!state.dragging) {
+        state.brush = hit.ctrl;
+        state.painted.clear();
+        state.target.reset();
+      }
       state.dragging = at;
       const Vec mouse = ui.mouse(), middle = place.centre();
       state.grip = place.h < 15 ? mouse - middle : hit.drag;  // small marks jump under the hand
-      state.only_this = hit.alt, state.from_start = hit.shift;
+      state.only_this = hit.alt;
+      state.from_start = hit.shift;
       if (state.brush)
         paint_over(mouse, at);
       else
         state.target = target_under(mouse, at);
       state.preview.reset();
       if (state.target) state.preview = change_to(at, *state.target);
-      if (ui.shortcut("Escape")) state.cancelled = true, state.dragging.reset();
+      if (ui.shortcut("Escape")) {
+        state.cancelled = true;
+        state.dragging.reset();
+      }
     }
     if (!hit.released) return;
     if (state.dragging == at && !state.cancelled) {
-      if (!state.brush) state.target = target_under(ui.mouse(), at), state.only_this = hit.alt;
+      if (!state.brush) {
+        state.target = target_under(ui.mouse(), at);
+        state.only_this = hit.alt;
+      }
       if (state.target) commit(change_to(at, *state.target), hit.shift);
     }
-    state.dragging.reset(), state.target.reset(), state.preview.reset();
+    state.dragging.reset();
+    state.target.reset();
+    state.preview.reset();
     state.cancelled = state.brush = false;
   }
 
@@ -139,10 +155,17 @@ struct SlotInput {
                    ? -1
                    : at.layer * per_layer +
                          static_cast<int>(std::find(subs.begin(), subs.end(), at.sub) - subs.begin());
-    column += (dx > 0) - (dx < 0), line += (dy > 0) - (dy < 0);
+    column += (dx > 0) - (dx < 0);
+    line += (dy > 0) - (dy < 0);
     Side side = at.side;
-    if (stacks.both && column > 2 && side == Side::Encoder) side = Side::Main, column = 0;
-    if (stacks.both && column < 0 && side == Side::Main) side = Side::Encoder, column = 2;
+    if (stacks.both && column > 2 && side == Side::Encoder) {
+      side = Side::Main;
+      column = 0;
+    }
+    if (stacks.both && column < 0 && side == Side::Main) {
+      side = Side::Encoder;
+      column = 2;
+    }
     const Stack next_stack = stack(side);
     const int n = static_cast<int>(next_stack.subs().size()), top = next_stack.layers() * n;
     if (side != at.side) line = std::min(line * n / per_layer, top - 1);
@@ -150,9 +173,11 @@ struct SlotInput {
     column = std::clamp(column, 0, 2);
     SlotId next{kFinal, Sub::Attention, across[static_cast<size_t>(column)], side};
     if (line < 0) {
-      next.layer = kEmbedding, next.slot = Slot::Stream;
+      next.layer = kEmbedding;
+      next.slot = Slot::Stream;
     } else if (line < top) {
-      next.layer = line / n, next.sub = next_stack.subs()[static_cast<size_t>(line % n)];
+      next.layer = line / n;
+      next.sub = next_stack.subs()[static_cast<size_t>(line % n)];
       state.open(side) = next.layer;
     } else {
       next.slot = Slot::Stream;
@@ -242,7 +267,9 @@ struct SlotInput {
     const std::string name = "diagram/" + slot_name(at), help = slot_help(stack(at.side), at);
     if (small && kind == NormKind::None) return ui.mark(name, place, short_name(kind), help);
     HitOptions options;
-    options.arrows = true, options.radius = radius::token, options.tooltip = !state.dragging;
+    options.arrows = true;
+    options.radius = radius::token;
+    options.tooltip = !state.dragging;
     options.focusable = !small;
     const Hit hit = ui.hit(name, place, short_name(kind), help, options);
     if (hit.hovered && kind != NormKind::None && !state.dragging) state.hovered = at;
@@ -306,8 +333,14 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
   state.hovered_layer.reset();
   note_hovered_layer(state, layout, clip, ui.mouse());
   // A focus that moved last frame arrives now: one key moves it once, and a layer that it opened has its slots.
-  if (state.focus_next) ui.focus("diagram/" + slot_name(*state.focus_next)), state.focus_next.reset();
-  if (!state.dragging) state.target.reset(), state.preview.reset();
+  if (state.focus_next) {
+    ui.focus("diagram/" + slot_name(*state.focus_next));
+    state.focus_next.reset();
+  }
+  if (!state.dragging) {
+    state.target.reset();
+    state.preview.reset();
+  }
   SlotInput slots{ui, state, input, layout, stacks, commands};
   const bool may_open = !state.dragging;
   for (const StackLayout& stack_layout : layout.stack_layouts) {

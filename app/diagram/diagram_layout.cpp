@@ -35,8 +35,14 @@ Measures fitted(Measures m, const StackRows& t) {
     if (t.second || t.embedding_norm) m.pitch -= 6;
     return m;
   }
-  if (t.cross) m.pitch -= 12, m.box_y -= 4;
-  if (t.second && !t.cross) m.pitch -= 8, m.box_y -= 3;
+  if (t.cross) {
+    m.pitch -= 12;
+    m.box_y -= 4;
+  }
+  if (t.second && !t.cross) {
+    m.pitch -= 8;
+    m.box_y -= 3;
+  }
   return m;
 }
 
@@ -155,8 +161,12 @@ StackLayout layout_stack(const Measures& base, const StackRows& t, const Rect& a
   const float join_h = !t.second ? 0 : m.narrow ? 18.f : 14.f;
   const float bottom_gap = t.embedding_norm ? std::max(m.bottom_gap, 21.f) : m.bottom_gap;
   StackLayout d;
-  d.side = t.side, d.cross = t.cross, d.narrow = m.narrow;
-  d.left = area.x, d.right = area.right(), d.stream_x = area.x + m.stream_dx;
+  d.side = t.side;
+  d.cross = t.cross;
+  d.narrow = m.narrow;
+  d.left = area.x;
+  d.right = area.right();
+  d.stream_x = area.x + m.stream_dx;
   const auto& rows = t.rows;
   const float subs = static_cast<float>(subs_of(t.cross).size());
 

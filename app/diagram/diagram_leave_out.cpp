@@ -62,7 +62,8 @@ struct Controls {
   }
   void control(const Rect& place, int layer, const std::string& name, const char* sub) {
     HitOptions options;
-    options.focusable = false, options.radius = 3;
+    options.focusable = false;
+    options.radius = 3;
     const Hit hit =
         ui.hit(control_name(layer, sub), place, is_left_out(state, name) ? "out" : "in", help(name), options);
     if (hit.hovered && !is_left_out(state, name)) ui.paint().outline(place.inset(-3), ui.theme().slot, 1, 4);
@@ -86,10 +87,12 @@ struct Controls {
     if (row.row.count() == 1) return control(zone, first, place_name(model(), stack_layout.side, first), "");
     // One control for all bars of the group, so that thin ones can be met: the height says which layer.
     HitOptions options;
-    options.focusable = false, options.radius = 3, options.tooltip = false;
-    const Hit hit = ui.hit(
-        fmt::format("diagram/{}layers{}-{}/skip", side_prefix(stack_layout.side), first + 1, row.row.last + 1), zone,
-        "", "Click a layer's bar away: the loss without it is measured.", options);
+    options.focusable = false;
+    options.radius = 3;
+    options.tooltip = false;
+    const Hit hit = ui.hit(fmt::format("diagram/{}layers{}-{}/skip", side_prefix(stack_layout.side),
+                                       first + 1, row.row.last + 1),
+                           zone, "", "Click a layer's bar away: the loss without it is measured.", options);
     for (const BarLayout& bar : row.bars) {
       const Rect place = joined(bar.size, bar.gradient);
       const std::string name = place_name(model(), stack_layout.side, bar.layer);

@@ -36,7 +36,8 @@ bool kind_row(Ui& ui, const Rect& row, NormKind kind, bool selected) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   HitOptions options;
-  options.tooltip = false, options.radius = radius::field;
+  options.tooltip = false;
+  options.radius = radius::field;
   const Hit hit = ui.hit(fmt::format("diagram/kind/{}", kind == NormKind::None ? "off" : short_name(kind)),
                          row, selected ? "on" : "", fmt::format("{}: {}.", words.name, words.help), options);
   if (hit.hovered) p.fill(row, t.sunk, radius::field);
@@ -58,7 +59,8 @@ bool kind_row(Ui& ui, const Rect& row, NormKind kind, bool selected) {
 
 bool lock_row(Ui& ui, const Rect& row, bool locked) {
   ButtonOptions options;
-  options.quiet = options.left = true, options.style = {Face::Sans, type::body};
+  options.quiet = options.left = true;
+  options.style = {Face::Sans, type::body};
   return button(ui, "diagram/kind/lock", row, locked ? "Unlock this norm" : "Lock: it stays when others move",
                 "A locked norm stays where it is, whatever the others do. Key: L.", options);
 }
@@ -72,8 +74,10 @@ KindChoice kind_menu(Ui& ui, const Rect& anchor, NormKind now, bool locked) {
   float height = 12 + kRow * static_cast<float>(kinds.size()) + (lockable ? kRow + 5 : 0);
   std::string_view group;
   for (NormKind kind : kinds)
-    if (group != kind_words(kind).group)
-      group = kind_words(kind).group, height += group.empty() ? 5 : kCaption;
+    if (group != kind_words(kind).group) {
+      group = kind_words(kind).group;
+      height += group.empty() ? 5 : kCaption;
+    }
   Rect box{std::min(anchor.x, ui.size().x - kWidth - 4), anchor.bottom() + 6, kWidth, height};
   box.y = std::max(4.f, std::min(box.y, ui.size().y - height - 4));
   if (!ui.begin_popup("diagram/kind", box)) return choice;

@@ -91,7 +91,8 @@ struct Picture : SublayerPainter {
       if (out(layer) || out(layer, s.sub)) {
         const float left = d.stream_x + 16;
         veil({left, s.plus.y - 5, s.return_x + 4 - left, s.box.bottom() - s.plus.y + 10}, ground(), 4);
-        veil(s.bar, t.panel, 2), veil(s.size_bar, t.panel, 2);
+        veil(s.bar, t.panel, 2);
+        veil(s.size_bar, t.panel, 2);
         pass_by(s.stream.y - 4, s.fork_y + 4, ground());
       }
       if (d.narrow) continue;
@@ -169,7 +170,10 @@ struct Picture : SublayerPainter {
     for (const BarLayout& bar : r.bars) {
       size_bar(bar.size, bar.layer, bar.sub);
       gradient_bar(bar.gradient, bar.layer, bar.sub);
-      if (out(bar.layer)) veil(bar.size, t.panel, 2), veil(bar.gradient, t.panel, 2);
+      if (out(bar.layer)) {
+        veil(bar.size, t.panel, 2);
+        veil(bar.gradient, t.panel, 2);
+      }
     }
     if (r.row.count() == 1 && out(r.row.first)) {
       veil(r.box, t.panel, 6);
@@ -211,7 +215,8 @@ struct Picture : SublayerPainter {
   float row_words(const RowLayout& r) {
     const bool group = r.row.count() > 1;
     Rect line = r.box;
-    line.x += 14, line.w -= d.narrow ? 64.f : 41.f;
+    line.x += 14;
+    line.w -= d.narrow ? 64.f : 41.f;
     const std::string name =
         group ? fmt::format("Layers {}{}{}", r.row.first + 1, d.narrow ? "–" : " to ", r.row.last + 1)
               : fmt::format("Layer {}", r.row.first + 1);
@@ -358,22 +363,6 @@ struct Picture : SublayerPainter {
   }
 };
 
-// Keys and values on their way from the encoder into the decoder's cross-attention.
-void memory_line(TokenPainter& pen, const DiagramLayout& layout) {
-  if (layout.memory.size() < 2) return;
-  for (size_t i = 1; i < layout.memory.size(); ++i) {
-    const Vec a = layout.memory[i - 1], b = layout.memory[i];
-    pen.p.line(a, b, pen.t.wire, 3);
-    if (i + 1 < layout.memory.size()) pen.p.circle(b, 1.5f, pen.t.wire);
-  }
-  const Vec end = layout.memory.back(), from = layout.memory[layout.memory.size() - 2];
-  const bool up = from.x == end.x;
-  const Vec head[] = {{end.x + (up ? 0.f : 5.f), end.y - (up ? 2.f : 0.f)},
-                      up ? Vec{end.x - 5, end.y + 5} : Vec{end.x - 4, end.y - 5},
-                      up ? Vec{end.x + 5, end.y + 5} : Vec{end.x - 4, end.y + 5}};
-  pen.p.polygon(head, pen.t.wire);
-}
-
 }  // namespace
 
 void paint_diagram(Ui& ui, const DiagramState& state, const DiagramInput& input, const DiagramLayout& layout,
@@ -387,7 +376,7 @@ void paint_diagram(Ui& ui, const DiagramState& state, const DiagramInput& input,
         view, letter);
   for (Picture& stack_layout : stack_layouts) stack_layout.back();
   for (Picture& stack_layout : stack_layouts) stack_layout.stream();
-  if (!stack_layouts.empty()) memory_line(stack_layouts.front(), layout);
+  if (!stack_layouts.empty()) stack_layouts.front().memory_line(layout);
   for (Picture& stack_layout : stack_layouts) stack_layout.front();
   if (!layout.memory.empty()) {
     const Rect& label = layout.memory_label;

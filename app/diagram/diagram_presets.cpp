@@ -121,8 +121,10 @@ bool has_room(Ui& ui, const std::vector<std::string>& labels, float width) {
 // Segments for as many as have room, a list for the others: its box says "more", "custom", or which of them it is.
 bool preset_row(Ui& ui, Rect rect, int& selected) {
   std::vector<std::string> labels, helps;
-  for (Placement placement : kPresets)
-    labels.push_back(preset_label(placement)), helps.push_back(preset_help(placement));
+  for (Placement placement : kPresets) {
+    labels.push_back(preset_label(placement));
+    helps.push_back(preset_help(placement));
+  }
   if (has_room(ui, labels, rect.w))
     return segmented(ui, "diagram/preset", rect, labels, selected, kHelp, helps);
   const char* other = selected < 0 ? "custom" : "more";
@@ -138,7 +140,10 @@ bool preset_row(Ui& ui, Rect rect, int& selected) {
   labels.resize(static_cast<size_t>(shown));
   const Rect more = rect.take_right(list_width(ui, word), 6);
   int at = selected < shown ? selected : kCustom;
-  if (segmented(ui, "diagram/preset", rect, labels, at, kHelp, helps)) return selected = at, true;
+  if (segmented(ui, "diagram/preset", rect, labels, at, kHelp, helps)) {
+    selected = at;
+    return true;
+  }
   return preset_list(ui, "diagram/preset-more", more, shown, other, selected);
 }
 

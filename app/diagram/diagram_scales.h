@@ -15,8 +15,8 @@ namespace normscope::lab {
 struct ScaleWords {
   std::string text, help;  // "α 0.034"
 };
-// What a sub-layer's learned scales are, as far as that is known: not of a fork that is being built, whose
-// start is told then.
+// What a sub-layer's learned scales are, as far as that is known: of a fork that is being built only
+// how they start.
 struct ScalesNow {
   std::optional<float> skip, branch;
   int step = -1;  // that they are of; -1: now

@@ -57,7 +57,10 @@ void SublayerPainter::function_box(const SublayerLayout& s, int layer) {
   const std::vector<std::string> inside = inner_words(wiring(layer, s.sub).inner);
   const bool small = compact || d.narrow;
   Rect words = s.box;
-  if (!inside.empty()) words.h *= 0.54f, words.y += 0.5f;
+  if (!inside.empty()) {
+    words.h *= 0.54f;
+    words.y += 0.5f;
+  }
   const TextStyle title{Face::Bold, d.narrow                   ? type::tick
                                     : small || !inside.empty() ? type::body
                                                                : type::title};

@@ -126,6 +126,21 @@ void TokenPainter::held_token(const DiagramLayout& layout) {
   top.text_in(lifted, {Face::Bold, type::body}, t.on_accent, token_text(kind), Align::Centre);
 }
 
+void TokenPainter::memory_line(const DiagramLayout& layout) {
+  if (layout.memory.size() < 2) return;
+  for (size_t i = 1; i < layout.memory.size(); ++i) {
+    const Vec a = layout.memory[i - 1], b = layout.memory[i];
+    p.line(a, b, t.wire, 3);
+    if (i + 1 < layout.memory.size()) p.circle(b, 1.5f, t.wire);
+  }
+  const Vec end = layout.memory.back(), from = layout.memory[layout.memory.size() - 2];
+  const bool up = from.x == end.x;
+  const Vec head[] = {{end.x + (up ? 0.f : 5.f), end.y - (up ? 2.f : 0.f)},
+                      up ? Vec{end.x - 5, end.y + 5} : Vec{end.x - 4, end.y - 5},
+                      up ? Vec{end.x + 5, end.y + 5} : Vec{end.x - 4, end.y + 5}};
+  p.polygon(head, t.wire);
+}
+
 namespace {
 
 // "q,k,v": whose heads have a norm.

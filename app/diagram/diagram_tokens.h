@@ -40,6 +40,8 @@ struct TokenPainter {
   void small_slot(const ui::Rect&, SlotId at);
   // The norm in the hand.
   void held_token(const DiagramLayout&);
+  // Keys and values on their way from the encoder into the decoder's cross-attention.
+  void memory_line(const DiagramLayout&);
 };
 
 // Norms and scales inside a function, as words on small tokens: "q", "k", "v", "out", "×h", "+b".

@@ -24,11 +24,15 @@ ModelConfig theory_setting(const ModelConfig& model, int32_t feed_forward) {
   const Placement placement = placement_of(model.stack(), context_of(model, true));
   ModelConfig config = model;
   config.architecture = Architecture::Encoder;
-  config.heads = 1, config.feed_forward = feed_forward > 0 ? feed_forward : model.width;
+  config.heads = 1;
+  config.feed_forward = feed_forward > 0 ? feed_forward : model.width;
   // A thousand labels: with few of them the gradients of positions would add up where states are alike.
-  config.vocabulary = 1000, config.sequence = 32;
+  config.vocabulary = 1000;
+  config.sequence = 32;
   config.init = InitRule::Theory;
-  config.gaussian_input = true, config.tied_output = false, config.output_projection = false;
+  config.gaussian_input = true;
+  config.tied_output = false;
+  config.output_projection = false;
   set_placement(config, placement);
   return config;
 }

@@ -50,7 +50,7 @@ class ResultStore {
   void put_partial(const std::string& key, std::string_view measurement, const nlohmann::json& result);
   void drop_partial(const std::string& key, std::string_view measurement);
 
-  /// A state that could not be used; `path` is told by damaged() too.
+  /// A state that could not be used; damaged() lists `path` too.
   void note_damaged(const std::string& path);
   const std::string& folder() const { return folder_; }
   std::vector<std::string> damaged() const;  ///< files that could not be read, each named once

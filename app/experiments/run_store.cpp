@@ -140,7 +140,10 @@ std::shared_ptr<const RunResult> RunStore::get(const RunSpec& spec, const std::v
 
 experiments::Plan RunStore::plan_of(std::vector<experiments::Experiment> runs, const OnStep& on_step) {
   experiments::Plan plan;
-  plan.name = "a lesson's runs", plan.measurement = "lesson 1", plan.keep_state = true, plan.live = true;
+  plan.name = "a lesson's runs";
+  plan.measurement = "lesson 1";
+  plan.keep_state = true;
+  plan.live = true;
   plan.experiments = std::move(runs);
   std::vector<std::shared_ptr<const Task>> tasks;
   for (const experiments::Experiment& run : plan.experiments) tasks.push_back(task(run.spec.data));

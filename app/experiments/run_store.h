@@ -61,8 +61,8 @@ class RunStore {
   /// The finished run, trained now when it is not there. Throws Error, and Cancelled.
   std::shared_ptr<const RunResult> get(const RunSpec& spec, const std::vector<Edit>& edits,
                                        const OnStep& on_step);
-  /// Those that nobody has trained yet, several at once, one thread each. `on_step` is told from those
-  /// threads.
+  /// Those that nobody has trained yet, several at once, one thread each. `on_step` is called from
+  /// those threads.
   void train_ahead(std::vector<experiments::Experiment> runs, const OnStep& on_step,
                    const std::function<bool(const experiments::Progress&)>& on_progress = {},
                    experiments::Shard shard = {});

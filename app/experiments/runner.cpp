@@ -207,7 +207,8 @@ void Session::on_workers(const std::vector<size_t>& work, const Each& each, Prog
       std::unique_lock lock(mutex_);
       while (busy > 0) {
         wake_.wait_for(lock, kTick);
-        progress.done = done_, progress.note = note();
+        progress.done = done_;
+        progress.note = note();
         lock.unlock();
         if (!on_progress(progress)) stop_ = true;
         lock.lock();

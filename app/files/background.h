@@ -24,7 +24,11 @@ class Background {
     poll();
   }
   // The same question may be asked anew.
-  void forget() { answered_.reset(), next_.reset(), asked_.reset(); }
+  void forget() {
+    answered_.reset();
+    next_.reset();
+    asked_.reset();
+  }
   // The answer to `key`, once it is there.
   const Answer* find(const std::string& key) {
     poll();

@@ -41,7 +41,10 @@ void for_runs(std::vector<ConfigRun>& runs, std::optional<char> letter, std::str
               Change change) {
   bool any = false;
   for (ConfigRun& run : runs)
-    if (!letter || run.letter == *letter) change(run), any = true;
+    if (!letter || run.letter == *letter) {
+      change(run);
+      any = true;
+    }
   if (!any) throw Error(fmt::format("'{}': there is no run {}", argument, *letter));
 }
 
@@ -71,7 +74,10 @@ Base nearest(const ConfigRun& run) {
   for (const std::string& name : preset_names()) {
     RunSpec preset = preset_run(name);
     const size_t count = differences(preset, run).size();
-    if (count < least) least = count, best = {name, std::move(preset)};
+    if (count < least) {
+      least = count;
+      best = {name, std::move(preset)};
+    }
   }
   return best;
 }

@@ -199,7 +199,8 @@ Edit read_edit(const Place& place, const toml::node& node, const RunSpec& spec) 
     const std::string name(key.str());
     if (name == "step" && value.is_integer() && *value.value<int64_t>() >= 0 &&
         *value.value<int64_t>() <= kLastEdit) {
-      edit.step = static_cast<int32_t>(*value.value<int64_t>()), has_step = true;
+      edit.step = static_cast<int32_t>(*value.value<int64_t>());
+      has_step = true;
     } else if (name == "key" && value.is_string()) {
       edit.key = *value.value<std::string>();
     } else if (name == "value" && !value.is_array() && !value.is_table()) {

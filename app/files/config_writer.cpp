@@ -63,7 +63,10 @@ void write_tables(std::string& out, const std::vector<Entry>& entries, Keep keep
     bool begun = false;
     for (const Entry& entry : entries) {
       if (!entry.key.starts_with(std::string(group) + ".") || !keep(entry)) continue;
-      if (!begun) out += fmt::format("\n[{}]\n", group), begun = true;
+      if (!begun) {
+        out += fmt::format("\n[{}]\n", group);
+        begun = true;
+      }
       out += fmt::format("{} = {}\n", entry.key.substr(group.size() + 1), entry.value);
     }
   }

@@ -83,7 +83,9 @@ std::string Table::text(std::string_view key) {
 }
 
 std::string Table::text(std::string_view key, std::string_view absent) {
-  return has(key) ? text(key) : (known_.emplace_back(key), std::string(absent));
+  if (has(key)) return text(key);
+  known_.emplace_back(key);
+  return std::string(absent);
 }
 
 double Table::number_of(std::string_view key, const toml::node& node) {
@@ -110,7 +112,9 @@ int32_t Table::whole(std::string_view key, int32_t low, int32_t high) {
 }
 
 int32_t Table::whole(std::string_view key, int32_t low, int32_t high, int32_t absent) {
-  return has(key) ? whole(key, low, high) : (known_.emplace_back(key), absent);
+  if (has(key)) return whole(key, low, high);
+  known_.emplace_back(key);
+  return absent;
 }
 
 bool Table::flag(std::string_view key, bool absent) {
@@ -146,7 +150,10 @@ std::vector<std::string> Table::texts(std::string_view key) {
 
 size_t Table::choice(std::string_view key, const std::vector<std::string_view>& words,
                      std::optional<size_t> absent) {
-  if (absent && !has(key)) return known_.emplace_back(key), *absent;
+  if (absent && !has(key)) {
+    known_.emplace_back(key);
+    return *absent;
+  }
   const std::string word = text(key);
   const auto it = std::find(words.begin(), words.end(), word);
   if (it == words.end())

@@ -22,13 +22,15 @@ struct Texture {
 
   // Texel as 0xAABBGGRR; the edge is repeated.
   uint32_t texel(int x, int y) const {
-    x = std::clamp(x, 0, width - 1), y = std::clamp(y, 0, height - 1);
+    x = std::clamp(x, 0, width - 1);
+    y = std::clamp(y, 0, height - 1);
     const uint8_t* p = pixels + (size_t(y) * width + x) * bytes;
     if (bytes == 1) return uint32_t(*p) << 24 | 0xFFFFFF;
     return uint32_t(p[0]) | uint32_t(p[1]) << 8 | uint32_t(p[2]) << 16 | uint32_t(p[3]) << 24;
   }
   uint32_t alpha(int x, int y) const {
-    x = std::clamp(x, 0, width - 1), y = std::clamp(y, 0, height - 1);
+    x = std::clamp(x, 0, width - 1);
+    y = std::clamp(y, 0, height - 1);
     return pixels[(size_t(y) * width + x) * bytes + (bytes - 1)];
   }
 };
@@ -91,7 +93,10 @@ class Canvas {
   // Of a point in Dear ImGui's coordinates, whose display may start anywhere and count in coarser units.
   ImVec2 pixel(ImVec2 p) const { return {(p.x - origin_.x) * scale_.x, (p.y - origin_.y) * scale_.y}; }
 
-  void set(Clip clip, Texture texture) { clip_ = clip, texture_ = texture; }
+  void set(Clip clip, Texture texture) {
+    clip_ = clip;
+    texture_ = texture;
+  }
 
   void triangles(const ImDrawVert* vertices, const ImDrawIdx* index, unsigned count) {
     for (unsigned i = 0; i + 3 <= count;) {
@@ -225,14 +230,18 @@ class Canvas {
     int64_t p[3][2];
     auto place = [&](int i, const ImDrawVert& v) {
       const ImVec2 at = pixel(v.pos);
-      p[i][0] = fixed(at.x), p[i][1] = fixed(at.y);
+      p[i][0] = fixed(at.x);
+      p[i][1] = fixed(at.y);
     };
-    place(0, a), place(1, b), place(2, c);
+    place(0, a);
+    place(1, b);
+    place(2, c);
     int64_t area = (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[1][1] - p[0][1]) * (p[2][0] - p[0][0]);
     if (area == 0) return;
     if (area < 0) {
       std::swap(b, c);
-      place(1, b), place(2, c);
+      place(1, b);
+      place(2, c);
       area = -area;
     }
     auto low = [](int64_t v) { return int((v + 127) >> 8); };  // first pixel whose centre is not left of v
@@ -282,7 +291,8 @@ class Canvas {
     float base[4], slope_b[4], slope_c[4];
     for (int k = 0; k < 4; ++k) {
       float va = float(cols[0] >> 8 * k & 0xFF);
-      base[k] = va, slope_b[k] = float(cols[1] >> 8 * k & 0xFF) - va,
+      base[k] = va;
+      slope_b[k] = float(cols[1] >> 8 * k & 0xFF) - va;
       slope_c[k] = float(cols[2] >> 8 * k & 0xFF) - va;
     }
     for (int x = first; x <= last; ++x, wb += db, wc += dc) {
@@ -325,7 +335,8 @@ Texture texture_of(const ImDrawCmd& command) {
 
 void rasterise(const ImDrawData& data, uint32_t background, Image& image) {
   const ImVec2 scale = data.FramebufferScale;
-  image.width = int(data.DisplaySize.x * scale.x), image.height = int(data.DisplaySize.y * scale.y);
+  image.width = int(data.DisplaySize.x * scale.x);
+  image.height = int(data.DisplaySize.y * scale.y);
   image.pixels.assign(size_t(image.width) * image.height, background | 0xFF000000);
   Canvas canvas(image, data.DisplayPos, scale);
   for (const ImDrawList* list : data.CmdLists) {

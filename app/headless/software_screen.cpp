@@ -56,7 +56,8 @@ bool SoftwareScreen::prepare() {
 }
 
 void SoftwareScreen::resize(int width, int height) {
-  width_ = width, height_ = height;
+  width_ = width;
+  height_ = height;
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
   glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);

@@ -88,9 +88,18 @@ void UiDriver::hold(std::string_view modifiers, bool down) {
   loop_.make_current();
   ImGuiIO& io = ImGui::GetIO();
   auto has = [&](const char* name) { return modifiers.find(name) != std::string_view::npos; };
-  if (has("Ctrl")) io.AddKeyEvent(ImGuiMod_Ctrl, down), io.AddKeyEvent(ImGuiKey_LeftCtrl, down);
-  if (has("Shift")) io.AddKeyEvent(ImGuiMod_Shift, down), io.AddKeyEvent(ImGuiKey_LeftShift, down);
-  if (has("Alt")) io.AddKeyEvent(ImGuiMod_Alt, down), io.AddKeyEvent(ImGuiKey_LeftAlt, down);
+  if (has("Ctrl")) {
+    io.AddKeyEvent(ImGuiMod_Ctrl, down);
+    io.AddKeyEvent(ImGuiKey_LeftCtrl, down);
+  }
+  if (has("Shift")) {
+    io.AddKeyEvent(ImGuiMod_Shift, down);
+    io.AddKeyEvent(ImGuiKey_LeftShift, down);
+  }
+  if (has("Alt")) {
+    io.AddKeyEvent(ImGuiMod_Alt, down);
+    io.AddKeyEvent(ImGuiKey_LeftAlt, down);
+  }
   if (!modifiers.empty()) frames();
 }
 
@@ -179,42 +188,55 @@ void UiDriver::grab(const Line& line) {
 
 void UiDriver::obey(const Line& line) {
   const auto& [verb, a, b, c, rest, name] = line;
-  if (verb == "hover")
-    line.need(!name.empty()), move_to(name);
-  else if (verb == "click")
-    line.need(!name.empty()), click(name);
-  else if (verb == "double")
-    line.need(!name.empty()), double_click(name);
-  else if (verb == "right")
-    line.need(!name.empty()), click(name, {0.5f, 0.5f}, 1);
-  else if (verb == "drag")
-    line.need(!b.empty()), drag(a, b, c);
-  else if (verb == "grab")
-    line.need(!b.empty()), grab(line);
-  else if (verb == "drop")
-    release(), hold("Ctrl Shift Alt", false);
-  else if (verb == "at")
-    line.need(!c.empty()), move_to(a, {line.amount(b, 0, 1), line.amount(c, 0, 1)});
-  else if (verb == "press")
+  if (verb == "hover") {
+    line.need(!name.empty());
+    move_to(name);
+  } else if (verb == "click") {
+    line.need(!name.empty());
+    click(name);
+  } else if (verb == "double") {
+    line.need(!name.empty());
+    double_click(name);
+  } else if (verb == "right") {
+    line.need(!name.empty());
+    click(name, {0.5f, 0.5f}, 1);
+  } else if (verb == "drag") {
+    line.need(!b.empty());
+    drag(a, b, c);
+  } else if (verb == "grab") {
+    line.need(!b.empty());
+    grab(line);
+  } else if (verb == "drop") {
+    release();
+    hold("Ctrl Shift Alt", false);
+  } else if (verb == "at") {
+    line.need(!c.empty());
+    move_to(a, {line.amount(b, 0, 1), line.amount(c, 0, 1)});
+  } else if (verb == "press") {
     press();
-  else if (verb == "hold")
-    line.need(!name.empty()), hold(name, true);
-  else if (verb == "leave")
+  } else if (verb == "hold") {
+    line.need(!name.empty());
+    hold(name, true);
+  } else if (verb == "leave") {
     move_to(Vec{-1000, -1000});
-  else if (verb == "wheel")
-    line.need(!a.empty()), wheel(line.amount(a, -kMostWheel, kMostWheel));
-  else if (verb == "type")
-    line.need(!rest.empty()), type(rest);
-  else if (verb == "key")
-    line.need(!a.empty()), key(a);
-  else if (verb == "frames") {
+  } else if (verb == "wheel") {
+    line.need(!a.empty());
+    wheel(line.amount(a, -kMostWheel, kMostWheel));
+  } else if (verb == "type") {
+    line.need(!rest.empty());
+    type(rest);
+  } else if (verb == "key") {
+    line.need(!a.empty());
+    key(a);
+  } else if (verb == "frames") {
     const float n = line.amount(a, 1, kMostFrames);
     if (n != std::floor(n)) throw Error("'frames' takes a whole number, not '" + a + "'");
     frames(static_cast<int>(n));
-  } else
+  } else {
     throw Error("unknown verb '" + verb +
                 "' (hover, click, double, right, drag, grab, drop, at, press, wheel, hold, leave, type, key, "
                 "frames)");
+  }
 }
 
 void UiDriver::script(std::string_view text) {

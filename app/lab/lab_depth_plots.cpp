@@ -113,8 +113,10 @@ void LabScreen::batch_button(Frame& f, const Panel& panel, const Rect& rect) {
   if (button(
           f.ui, std::string(panel.id) + "/batch", rect, "whole batch",
           "The triangles follow one sequence, the same at every step. This measures all of the newest step.",
-          look))
-    f.commands.emplace_back(MeasureBatch{}), transport_.pinned_step.reset();
+          look)) {
+    f.commands.emplace_back(MeasureBatch{});
+    transport_.pinned_step.reset();
+  }
 }
 
 void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, bool with_panel) {
@@ -139,8 +141,12 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
   for (size_t i = 0; i < plots.size(); ++i, x += width + gap) {
     plot::PlotSpec& plot = plots[i];
     const float left = i == 0 ? 24.f : 0.f;
-    plot.pad_left = left, plot.pad_right = 0, plot.pad_top = 2, plot.pad_bottom = under - 2;
-    plot.title.clear(), plot.sentence.clear();
+    plot.pad_left = left;
+    plot.pad_right = 0;
+    plot.pad_top = 2;
+    plot.pad_bottom = under - 2;
+    plot.title.clear();
+    plot.sentence.clear();
     if (!plot.heat) {  // its place stays: say why it is empty
       tile(f.ui, {x, inner.y + 2, 16, 16}, f.view.runs[i].letter - 'A');
       const bool lost = f.view.runs[i].state == RunState::NonFinite;
@@ -148,7 +154,10 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
                      16);
       continue;
     }
-    if (i > 0) plot.heat->row_first.clear(), plot.heat->row_last.clear();
+    if (i > 0) {
+      plot.heat->row_first.clear();
+      plot.heat->row_last.clear();
+    }
     triangle = std::min(triangle,
                         width / static_cast<float>(plot.heat->columns) * static_cast<float>(plot.heat->rows));
     const char letter = f.view.runs[i].letter;

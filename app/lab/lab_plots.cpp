@@ -115,15 +115,21 @@ void LabScreen::time_hit(Frame& f, const std::string& name, const plot::View& vi
 
 void LabScreen::rate_handles(Frame& f, const plot::PlotHit& hit, const plot::PlotSpec& plot) {
   if (!hit.handle) {
-    plot_.drag_rate.reset(), plot_.drag_warmup.reset(), plot_.drag_run = -1;
+    plot_.drag_rate.reset();
+    plot_.drag_warmup.reset();
+    plot_.drag_run = -1;
     return;
   }
   const std::string& name = plot.handles[static_cast<size_t>(*hit.handle)].name;
   if (name == "peak") {
     const double rate = std::clamp(hit.handle_y, 1e-6, 1.0);
     const std::string text = fmt::format("{:.2g}", rate);
-    plot_.drag_run = -1, plot_.drag_rate = std::stod(text);
-    if (hit.handle_done) f.commands.emplace_back(EditField{-1, "train.rate", text}), plot_.drag_rate.reset();
+    plot_.drag_run = -1;
+    plot_.drag_rate = std::stod(text);
+    if (hit.handle_done) {
+      f.commands.emplace_back(EditField{-1, "train.rate", text});
+      plot_.drag_rate.reset();
+    }
     return;
   }
   const int run = find_run(f.view, name.back());
@@ -131,9 +137,11 @@ void LabScreen::rate_handles(Frame& f, const plot::PlotHit& hit, const plot::Plo
   const int warmup = std::max(0, static_cast<int>(std::lround(hit.handle_x)));
   if (hit.handle_done) {
     f.commands.emplace_back(EditField{run, "train.warmup", fmt::format("{}", warmup)});
-    plot_.drag_run = -1, plot_.drag_warmup.reset();
+    plot_.drag_run = -1;
+    plot_.drag_warmup.reset();
   } else {
-    plot_.drag_run = run, plot_.drag_warmup = warmup;
+    plot_.drag_run = run;
+    plot_.drag_warmup = warmup;
   }
 }
 

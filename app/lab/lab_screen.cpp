@@ -54,13 +54,17 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
   // What the hand was over in the last frame lights up everywhere in this one.
   plot_.hover_layer = hover_layer_ ? hover_layer_ : diagram_.hovered_layer;
   plot_.hover_step = hover_step_;
-  hover_layer_.reset(), hover_step_.reset();
+  hover_layer_.reset();
+  hover_step_.reset();
 
   const Bars bars = bars_of(f.size, ui.size().y);
   Rect rest = area;
   const Rect transport = rest.take_bottom(bars.transport);
   rest = {rest.x + bars.margin, rest.y + bars.gap, rest.w - 2 * bars.margin, rest.h - 2 * bars.gap};
-  if (f.compact()) rest.y += 1, rest.h -= 1;
+  if (f.compact()) {
+    rest.y += 1;
+    rest.h -= 1;
+  }
   const Rect cards = rest.take_top(bars.cards, bars.gap);
   CardOptions card_options{f.size, !f.compact() || bars.cards > 60, {}};
   for (const RunView& run : view.runs)
@@ -133,7 +137,8 @@ void LabScreen::draw_switch(Frame& f, const Rect& head) {
 void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
   PanelOptions options;
   if (!switched) {
-    options.title = "Architecture", options.note = "drag a norm: all alike layers follow";
+    options.title = "Architecture";
+    options.note = "drag a norm: all alike layers follow";
     options.right = 28.f * static_cast<float>(f.view.runs.size()) + 8;
   }
   panel(f.ui, rect, options);
@@ -155,7 +160,8 @@ void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
                  true, f.commands);
   } else {
     Rect presets = inner.take_top(28, 8);
-    presets.y += 4, presets.h = 26;
+    presets.y += 4;
+    presets.h = 26;
     draw_presets(f.ui, diagram_, input, presets, false, f.commands);
   }
   const float footer_h = f.compact() ? 28 : 34;
@@ -170,7 +176,8 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
   // A hint of what a change would cost needs the room while it stands there.
   const bool luck = switched || settings_.restart_hint.empty();
   if (!switched) {
-    options.title = "Settings", options.note = settings_note(settings_, f.view);
+    options.title = "Settings";
+    options.note = settings_note(settings_, f.view);
     options.right = 20.f * static_cast<float>(f.view.runs.size()) + 50 + (luck ? 84.f : 0.f);
   }
   panel(f.ui, rect, options);

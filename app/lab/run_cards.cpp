@@ -27,7 +27,8 @@ Badge badge_of(const RunView& run, bool brief, bool briefer = false) {
   Badge b{run.badge.empty() ? to_string(run.state) : run.badge};
   switch (run.state) {
     case RunState::Stuck:
-      b.kind = BadgeKind::Solid, b.icon = Icon::Minus;
+      b.kind = BadgeKind::Solid;
+      b.icon = Icon::Minus;
       break;
     case RunState::NonFinite:
       b.kind = BadgeKind::Error;
@@ -66,7 +67,8 @@ void glyph(Ui& ui, Vec at, const RunView& run) {
   auto norm = [&](Vec centre) { p.accent_box(t, centred(centre, 12, 17), 3.5f); };
   if (slots.inside && !slots.before && !slots.after && !slots.stream) {  // they cannot be moved: not yellow
     const Rect inside = centred(box.centre(), 8, 8);
-    p.fill(inside, t.panel, 2), p.outline(inside, t.ink2, 1.2f, 2);
+    p.fill(inside, t.panel, 2);
+    p.outline(inside, t.ink2, 1.2f, 2);
   }
   if (slots.before) norm({left + 10 - (slots.after ? 4.f : 0.f), roof + 1});
   if (slots.after) norm({right - 5, roof + 1});
@@ -227,12 +229,15 @@ struct Card {
     const Rect text{card.x + pad + 40, card.y + 12, card.w - pad * 2 - 40, 18};
     const std::string title = held || building ? fork_title(state, view) : "Run D";
     std::string note = "not started yet", below = "Drag a norm to start D here";
-    if (building)
-      note = state.pending->note, below = "Starting" + own_steps();
-    else if (state.preview)
-      note = state.preview->note, below = "Drop: D trains" + own_steps();
-    else if (held)
+    if (building) {
+      note = state.pending->note;
+      below = "Starting" + own_steps();
+    } else if (state.preview) {
+      note = state.preview->note;
+      below = "Drop: D trains" + own_steps();
+    } else if (held) {
       note = "nothing moved yet";
+    }
     p.text_in(text, {Face::Bold, type::run_name}, t.ink, title);
     p.text_in(text.moved(0, 22), {Face::Sans, type::body}, t.ink2, note);
     if (!options.writes) return;
@@ -289,8 +294,10 @@ void draw_run_cards(Ui& ui, DiagramState& state, const LabView& view, const Rect
     HitOptions hit;
     hit.radius = radius::panel;
     const std::string value = fmt::format("{}, {}, loss {}", run.name, card.badge_text(run), loss_text(run));
-    if (ui.hit(fmt::format("run/{}", run.letter), place, value, card_help(view, run), hit).clicked)
-      state.selected = run.letter, state.pending.reset();
+    if (ui.hit(fmt::format("run/{}", run.letter), place, value, card_help(view, run), hit).clicked) {
+      state.selected = run.letter;
+      state.pending.reset();
+    }
     if (run.letter == 'D' && state.dragging)
       card.replacing(place, state);
     else

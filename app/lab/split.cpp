@@ -46,7 +46,8 @@ float split(Ui& ui, Splits& splits, Gap gap, const Rect& room, SplitRange range)
   const Rect line = words.columns ? Rect{room.x + before, room.y, space::gap, room.h}
                                   : Rect{room.x, room.y + before, room.w, space::gap};
   HitOptions options;
-  options.arrows = true, options.draw_focus = false;
+  options.arrows = true;
+  options.draw_focus = false;
   const Hit hit = ui.hit(words.name, line, fmt::format("{:.0f}", before),
                          "Drag to give one side more room, double-click for the usual place.", options);
   if (hit.pressed) ui.press_value() = before;

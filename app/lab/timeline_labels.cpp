@@ -89,7 +89,8 @@ struct Placing {
         if (missing > 0) {
           const float back =
               std::clamp(std::min(last.left - before, last.left - (last.x + kOver - last.w)), 0.f, missing);
-          last.left -= back, missing -= back;
+          last.left -= back;
+          missing -= back;
           l.left += missing;
         }
       }
@@ -122,10 +123,6 @@ struct Placing {
     });
   }
 };
-
-}  // namespace
-
-namespace {
 
 }  // namespace
 

@@ -190,8 +190,12 @@ void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect
                   std::vector<Command>& commands) {
   if (state.budget <= 0) state.budget = view.budget;
   FieldOptions options;
-  options.lo = 1, options.hi = 100000, options.integer = true, options.step = 50;
-  options.track = false, options.log = false;
+  options.lo = 1;
+  options.hi = 100000;
+  options.integer = true;
+  options.step = 50;
+  options.track = false;
+  options.log = false;
   const Change change =
       field(ui, "transport/budget", rect, "", state.budget,
             "How many steps the runs take. Drag or type; more continues, fewer stops early. At its end play "
@@ -253,8 +257,10 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
   if (icon_button(ui, "transport/reset", centred({x + 155, cy}, 34, h), Icon::Reset,
                   "Train again from step 0 with the same seed; undo brings the runs back. Shift: with a new "
                   "seed.",
-                  plain))
-    commands.emplace_back(Reset{ui.shift()}), state.pinned_step.reset();
+                  plain)) {
+    commands.emplace_back(Reset{ui.shift()});
+    state.pinned_step.reset();
+  }
   if (at_end(view)) {  // an offer in the place of play and step
     primary.style = {Face::Bold, type::body};
     const std::string more = fmt::format("{} more", grouped(view.portion));
@@ -271,8 +277,10 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
     play_or_pause(view, commands);
   }
   if (icon_button(ui, "transport/step", centred({x + 109, cy}, 34, h), Icon::Step,
-                  "One step of every run (Right).", plain))
-    commands.emplace_back(StepOnce{}), state.pinned_step.reset();
+                  "One step of every run (Right).", plain)) {
+    commands.emplace_back(StepOnce{});
+    state.pinned_step.reset();
+  }
 }
 
 }  // namespace

@@ -61,7 +61,8 @@ class Column {
         return;
       case Block::Kind::Heading:
         if (draw_) ui_.paint().hairline({rect_.x, y_}, {rect_.right(), y_}, t.border);
-        y_ += 12, small_ = true;
+        y_ += 12;
+        small_ = true;
         paragraph(inlines, rect_.x, {Face::Bold, type::title}, 22);
         y_ -= 8;
         return;
@@ -102,7 +103,8 @@ class Column {
         at += token.width;
       }
     } else {
-      y_ = top + height, used_ = used;
+      y_ = top + height;
+      used_ = used;
       paragraph(rest, rect_.x + kDisplayIndent, {Face::Sans, type::title}, 21);
     }
   }
@@ -116,7 +118,9 @@ class Column {
         continue;
       }
       Token token;
-      token.from = &piece, token.space_before = space, token.style = style;
+      token.from = &piece;
+      token.space_before = space;
+      token.style = style;
       space = false;
       if (piece.kind == Kind::Formula) {
         token.formula = tex::layout(piece.formula, style.px * 1.02f, false, measure());
@@ -175,7 +179,8 @@ class Column {
     const shell::Term* before = nullptr;
     int line = 1;
     for (const auto& [term, rect] : terms_) {
-      line = term == before ? line + 1 : 1, before = term;
+      line = term == before ? line + 1 : 1;
+      before = term;
       const std::string more = line > 1 ? fmt::format("/{}", line) : "";
       if (context_.seen.contains(rect))
         ui_.mark(fmt::format("title/term/{}{}", term->id, more), rect, term->title, term->text);
@@ -193,7 +198,9 @@ class Column {
         continue;
       }
       Token token;
-      token.from = &piece, token.text = rest.substr(0, blank), token.style = style,
+      token.from = &piece;
+      token.text = rest.substr(0, blank);
+      token.style = style;
       token.space_before = space;
       token.width = ui_.paint().text_width(style, token.text);
       tokens.push_back(std::move(token));
@@ -210,7 +217,10 @@ class Column {
     while (!rest.empty()) {
       const size_t blank = rest.find(' ');
       Token token;
-      token.from = &piece, token.text = rest.substr(0, blank), token.style = style, token.space_before = true;
+      token.from = &piece;
+      token.text = rest.substr(0, blank);
+      token.style = style;
+      token.space_before = true;
       token.width = ui_.paint().text_width(style, token.text);
       tokens.push_back(std::move(token));
       rest.remove_prefix(blank == std::string_view::npos ? rest.size() : blank + 1);
@@ -231,11 +241,15 @@ class Column {
           tall = std::max(tall, 2 * std::max(t.formula.ascent - 6, t.formula.descent + 4) + 8);
       };
       taller(tokens[i]);
-      while (end < tokens.size() && !tokens[end].space_before)
-        width += tokens[end].width, taller(tokens[end++]);
+      while (end < tokens.size() && !tokens[end].space_before) {
+        width += tokens[end].width;
+        taller(tokens[end++]);
+      }
       const float gap = x > left && tokens[i].space_before ? space : 0;
       if (x > left && x + gap + width > rect_.right()) {
-        top += high, x = left, high = line;
+        top += high;
+        x = left;
+        high = line;
       } else {
         x += gap;
       }
@@ -271,7 +285,9 @@ class Column {
     const Knob& knob = *context_.lesson->knob(token.from->text);
     Painter& p = ui_.paint();
     HitOptions options;
-    options.arrows = true, options.enabled = context_.can_drag, options.radius = radius::field;
+    options.arrows = true;
+    options.enabled = context_.can_drag;
+    options.radius = radius::field;
     const Hit h = ui_.hit("lesson/drag/" + knob.id, rect, token.text,
                           knob.label + ": drag, or use the arrow keys.", options);
     const Theme& t = ui_.theme();

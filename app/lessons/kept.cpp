@@ -104,7 +104,9 @@ std::optional<MeasureState> Kept::load(const Lesson& lesson, const Changes& chan
     const auto text = read_input_file_if_there(path, input::kMeasured);
     if (!text) return std::nullopt;
     MeasureState state = read(lesson, json::parse(*text));
-    state.changes = changes, state.done = true, state.share = 1;
+    state.changes = changes;
+    state.done = true;
+    state.share = 1;
     return state;
   } catch (const std::exception&) {
     return std::nullopt;

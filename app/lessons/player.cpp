@@ -26,18 +26,23 @@ void Player::choose(size_t index) {
   current_ = index;
   const Lesson& lesson = course_.lessons[index];
   const LessonProgress& p = progress_.of(lesson.id);
-  reference_.reset(), reference_error_.clear();
+  reference_.reset();
+  reference_error_.clear();
   try {
     reference_ = load_results(lesson);
   } catch (...) {
     reference_error_ = describe_exception("lesson " + lesson.id);
   }
-  knobs_.clear(), views_.clear(), before_.clear(), figure_ = {};
+  knobs_.clear();
+  views_.clear();
+  before_.clear();
+  figure_ = {};
   measured_ = solved_ = touched_ = again_ = false;
   said_of_.reset();
   take_up_prediction();
   step_ = p.committed || p.skipped ? StepKind::Run : StepKind::Predict;
-  scroll_ = 0, fresh_ = true;
+  scroll_ = 0;
+  fresh_ = true;
 }
 
 /// The one that stands, or the beginning of one.
@@ -105,7 +110,9 @@ double Player::knob_value(const Knob& knob) const {
 
 void Player::go(StepKind step) {
   LessonProgress& p = progress_.of(lesson()->id);
-  step_ = step, scroll_ = 0, fresh_ = true;
+  step_ = step;
+  scroll_ = 0;
+  fresh_ = true;
   p.step = std::max(p.step, static_cast<int>(step));
   progress_.save();
   // In a lesson that is opened again nothing is measured yet, and the text of these steps speaks of it.
@@ -140,15 +147,21 @@ void Player::predict_again() {
 void Player::commit(bool skip) {
   const Lesson& l = *lesson();
   LessonProgress& p = progress_.of(l.id);
-  if (p.first_said.empty() && (p.committed || p.skipped)) p.first_said = p.said, p.first_score = p.score;
-  p.score.clear(), p.measured.clear();
+  if (p.first_said.empty() && (p.committed || p.skipped)) {
+    p.first_said = p.said;
+    p.first_score = p.score;
+  }
+  p.score.clear();
+  p.measured.clear();
   said_of_ = changes();
   again_ = false;
   if (skip) {
-    p.skipped = true, p.said = "You skipped the prediction.";
+    p.skipped = true;
+    p.said = "You skipped the prediction.";
     sketch_.clear();
   } else {
-    p.committed = true, p.skipped = false;
+    p.committed = true;
+    p.skipped = false;
     p.drawn = l.prediction.kind == Prediction::Kind::Draw ? sketch_ : std::vector<double>{};
     p.order = l.prediction.kind == Prediction::Kind::Order ? order_ : std::vector<std::string>{};
     p.value = value_;
@@ -168,8 +181,12 @@ void Player::finish_measuring() {
   if (measured_ || !state->done || !lesson() || state->lesson != lesson()->id) return;
   // What is kept is of the setting that the prediction was made for.
   LessonProgress& p = progress_.of(lesson()->id);
-  measured_ = true, judged_ = judged(p);
-  if (as_predicted() && (said_of_ || p.measured.empty())) p = judged_, progress_.save();
+  measured_ = true;
+  judged_ = judged(p);
+  if (as_predicted() && (said_of_ || p.measured.empty())) {
+    p = judged_;
+    progress_.save();
+  }
   if (const auto& puzzle = lesson()->puzzle; puzzle && !state->changes.empty()) {
     const double v = evaluate(*lesson(), *lesson()->measure(puzzle->measure), state->curves);
     solved_ = !std::isnan(v) && (!puzzle->low || v >= *puzzle->low) && (!puzzle->high || v <= *puzzle->high);
@@ -193,7 +210,8 @@ bool Player::as_predicted() const { return measurer_->state()->changes == said_o
 
 /// Both stand side by side: what was said, what was measured, and how far apart they are.
 LessonProgress Player::judged(LessonProgress p) const {
-  p.measured.clear(), p.score.clear();
+  p.measured.clear();
+  p.score.clear();
   const CurveSet& curves = measurer_->state()->curves;
   switch (lesson()->prediction.kind) {
     case Prediction::Kind::Value:
@@ -246,7 +264,10 @@ bool undecided(const Results& reference, const std::string& a, const std::string
   if (first == reference.measures.end() || second == reference.measures.end()) return false;
   const auto &x = first->second.values, &y = second->second.values;
   bool below = false, above = false;
-  for (size_t i = 0; i < std::min(x.size(), y.size()); ++i) below |= x[i]<y[i], above |= x[i]> y[i];
+  for (size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
+    below |= x[i] < y[i];
+    above |= x[i] > y[i];
+  }
   return below && above;
 }
 
@@ -295,7 +316,10 @@ const Figure& Player::figure_shown() const {
 
 FigureData Player::figure_data() const {
   FigureData data;
-  if (reference_) data.reference = &*reference_, data.level = reference_->level;
+  if (reference_) {
+    data.reference = &*reference_;
+    data.level = reference_->level;
+  }
   data.changes = shown_changes();
   return data;
 }

@@ -110,6 +110,7 @@ class Player {
   bool has_strip() const;  ///< a setting to run again with
   std::string note_of(const Figure& figure) const;
   void draw_figure(ui::Ui& ui, const ui::Rect& rect);
+  FigureData step_data(const Figure& figure, const MeasureState& state);
   void draw_plot(ui::Ui& ui, const ui::Rect& rect);
   // player_sketch.cpp
   void hold_sketch(ui::Ui& ui, const ui::Rect& rect, const plot::PlotSpec& plot);
@@ -130,6 +131,7 @@ class Player {
   /// True when the hand was on it.
   bool draw_slider(ui::Ui& ui, ui::Rect rect, std::string_view name, double& value, const SliderRange& range,
                    std::string_view help);
+  void draw_sketch_buttons(ui::Ui& ui, ui::Rect rest);
   void draw_runs(ui::Ui& ui, ui::Rect rect);
   void draw_strip(ui::Ui& ui, ui::Rect rect);
   void sketch_to(size_t index, double y);

@@ -48,7 +48,8 @@ std::string Player::note_of(const Figure& figure) const {
 void Player::draw_figure(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  p.fill(rect, t.panel, radius::panel), p.outline(rect, t.border, 1, radius::panel);
+  p.fill(rect, t.panel, radius::panel);
+  p.outline(rect, t.border, 1, radius::panel);
   const bool compact = size_ == Size::Compact;
   Rect rest = rect.inset(compact ? 14.f : 24.f, compact ? 10.f : 18.f);
   const bool cards = predicts_by_cards(), strip = has_strip();
@@ -94,7 +95,10 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
     double v = value_;
     const bool hand = draw_slider(ui, foot, "lesson/slider", v, {q.low, q.high, q.step, q.values, q.unit},
                                   "Your prediction: drag, or use the arrow keys.");
-    if (!locked()) value_ = v, touched_ |= hand;
+    if (!locked()) {
+      value_ = v;
+      touched_ |= hand;
+    }
   } else
     draw_runs(ui, foot);
 }
@@ -118,26 +122,44 @@ void shares_scale(Ui& ui, const Rect& bar) {
 
 }  // namespace
 
+/// What is known of the figure at this step.
+FigureData Player::step_data(const Figure& figure, const MeasureState& state) {
+  const Prediction& q = lesson()->prediction;
+  FigureData data = figure_data();
+  const bool predicting = step_ == StepKind::Predict, own = own_state(state);
+  if (predicting) data.draw_only = "nothing";
+  if (own) {
+    data.own = &state.curves;
+    data.maps = &state.maps;
+  }
+  // While measuring, what five seeds came to would give the end away: it comes with Compare.
+  static const CurveSet kNothing;
+  if (step_ == StepKind::Run) {
+    data.reference = nullptr;
+    data.own = own ? &state.curves : &kNothing;
+  }
+  const LessonProgress& progress = progress_.of(lesson()->id);
+  if (q.kind != Prediction::Kind::Draw || predicting || !progress.committed) return data;
+  const bool here = std::any_of(figure.lines.begin(), figure.lines.end(),
+                                [&](const FigureLine& l) { return l.curve == q.curve; });
+  if (here) {
+    data.drawn_x = sketch_grid();
+    data.drawn_y = progress.drawn;
+  }
+  if (data.drawn_x.size() != data.drawn_y.size()) {
+    data.drawn_x.clear();
+    data.drawn_y.clear();
+  }
+  return data;
+}
+
 void Player::draw_plot(Ui& ui, const Rect& rect) {
   const auto state = measurer_->state();
   const LessonProgress& progress = progress_.of(lesson()->id);
   const Prediction& q = lesson()->prediction;
-  FigureData data = figure_data();
   const bool predicting = step_ == StepKind::Predict;
-  const bool own = state->lesson == lesson()->id && (state->running || state->done || !state->curves.empty());
-  if (predicting) data.draw_only = "nothing";
-  if (own) data.own = &state->curves, data.maps = &state->maps;
-  // While measuring, what five seeds came to would give the end away: it comes with Compare.
-  if (step_ == StepKind::Run) data.reference = nullptr, data.own = own ? &state->curves : nullptr;
-  static const CurveSet kNothing;
-  if (step_ == StepKind::Run && !own) data.own = &kNothing;
   const Figure& figure = figure_shown();
-  if (q.kind == Prediction::Kind::Draw && !predicting && progress.committed) {
-    const bool here = std::any_of(figure.lines.begin(), figure.lines.end(),
-                                  [&](const FigureLine& l) { return l.curve == q.curve; });
-    if (here) data.drawn_x = sketch_grid(), data.drawn_y = progress.drawn;
-    if (data.drawn_x.size() != data.drawn_y.size()) data.drawn_x.clear(), data.drawn_y.clear();
-  }
+  const FigureData data = step_data(figure, *state);
   const Measure* asked = q.kind == Prediction::Kind::Value ? lesson()->measure(q.measure) : nullptr;
   const bool on_figure = asked && figure.id == lesson()->step(StepKind::Predict).figures[0];
   plot::PlotSpec plot = figure_plot(*lesson(), figure, data);
@@ -146,9 +168,13 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
     for (plot::RefLine& line : plot.lines)
       line.label_below = (predicting ? value_ : progress.value) >= line.value;
   const bool map = !figure.map_run.empty();
-  if (!map)
-    plot.labels_inside = false, plot.pad_right = size_ == Size::Compact ? kLabelRoomCompact : kLabelRoom,
-    plot.pad_left = 54, plot.pad_bottom = 44, plot.pad_top = 30;
+  if (!map) {
+    plot.labels_inside = false;
+    plot.pad_right = size_ == Size::Compact ? kLabelRoomCompact : kLabelRoom;
+    plot.pad_left = 54;
+    plot.pad_bottom = 44;
+    plot.pad_top = 30;
+  }
   if (map && !plot.heat) {
     ui.paint().text_in(rect, {Face::Sans, type::title}, ui.theme().ink3,
                        "not measured yet: the runs are trained first", Align::Centre);
@@ -173,6 +199,21 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   if (step_ == StepKind::Compare && !data.drawn_x.empty() && measured_) draw_gap(ui, rect, plot);
 }
 
+/// Clear and Undo of the drawing.
+void Player::draw_sketch_buttons(Ui& ui, Rect rest) {
+  ButtonOptions plain;
+  plain.enabled = sketch_.size() > 1;
+  if (button(ui, "lesson/clear", rest.take_right(84, 8), "Clear", "Takes the whole drawing back.", plain)) {
+    before_.push_back(sketch_);
+    sketch_.resize(1);
+  }
+  plain.enabled = !before_.empty();
+  if (button(ui, "lesson/undo", rest.take_right(84, 8), "Undo", "Takes the last stroke back.", plain)) {
+    sketch_ = before_.back();
+    before_.pop_back();
+  }
+}
+
 void Player::draw_runs(Ui& ui, Rect rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -181,24 +222,14 @@ void Player::draw_runs(Ui& ui, Rect rect) {
   const Changes changes = shown_changes();
   const auto state = measurer_->state();
   const Curve* drawn = q.kind == Prediction::Kind::Draw ? lesson()->curve(q.curve) : nullptr;
-  if (drawn && step_ == StepKind::Predict && !locked) {
-    ButtonOptions plain;
-    plain.enabled = sketch_.size() > 1;
-    Rect buttons{rect.x, rect.bottom() - 34, rect.w, 34};
-    if (button(ui, "lesson/clear", buttons.take_right(84, 8), "Clear", "Takes the whole drawing back.",
-               plain))
-      before_.push_back(sketch_), sketch_.resize(1);
-    plain.enabled = !before_.empty();
-    if (button(ui, "lesson/undo", buttons.take_right(84, 8), "Undo", "Takes the last stroke back.", plain))
-      sketch_ = before_.back(), before_.pop_back();
-  }
+  const bool drawing = drawn && step_ == StepKind::Predict && !locked;
+  if (drawing) draw_sketch_buttons(ui, {rect.x, rect.bottom() - 34, rect.w, 34});
   for (const LessonRun& run : lesson()->runs) {
     Rect row = rect.take_top(kRunRow);
     const bool mine = drawn && drawn->run == run.id;
     tile(ui, {row.x, row.y + 5, 20, 20}, run.id[0] - 'A', !locked && !mine);
     const float w = p.text_in({row.x + 30, row.y, 200, row.h}, {Face::Bold, type::title}, t.ink,
                               run_label(*lesson(), run.id, changes));
-    const bool buttons = drawn && step_ == StepKind::Predict && !locked;
     const char* own =
         size_ == Size::Compact ? "yours, then measured" : "your prediction, then the measurement";
     std::string words = locked ? "" : mine ? own : "hidden until you commit";
@@ -211,14 +242,15 @@ void Player::draw_runs(Ui& ui, Rect rect) {
                                                           : "";
     }
     const float from = row.x + 30 + std::max(w, 150.f) + 14,
-                room = row.right() - from - (buttons ? 192.f : 0.f);
+                room = row.right() - from - (drawing ? 192.f : 0.f);
     if (room > 60) p.text_in({from, row.y, room, row.h}, {Face::Sans, type::body}, t.ink2, words);
   }
   if (step_ == StepKind::Run && state->lesson == lesson()->id) {
     const Rect bar{rect.right() - 160, rect.y - 22, 160, 6};
-    if (state->running)
-      p.fill(bar, t.trough, 3),
-          p.fill({bar.x, bar.y, bar.w * static_cast<float>(state->share), bar.h}, t.ink, 3);
+    if (state->running) {
+      p.fill(bar, t.trough, 3);
+      p.fill({bar.x, bar.y, bar.w * static_cast<float>(state->share), bar.h}, t.ink, 3);
+    }
     if (!state->error.empty())
       p.text_in({rect.x + 320, rect.y - 30, rect.w - 320, 24}, {Face::Sans, type::body}, t.error,
                 state->error);

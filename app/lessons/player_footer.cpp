@@ -50,8 +50,10 @@ void Player::draw_stepper(Ui& ui, Rect rect) {
                        : t.ink3,
               label(kind));
     x = box.right() + 10;
-    if (kind != StepKind::Explain && size_ != Size::Compact)
-      p.hairline({x, cy}, {x + 30, cy}, t.strong), x += 40;
+    if (kind != StepKind::Explain && size_ != Size::Compact) {
+      p.hairline({x, cy}, {x + 30, cy}, t.strong);
+      x += 40;
+    }
   }
 }
 

@@ -109,7 +109,8 @@ void Player::draw_list(Ui& ui, Rect rect) {
   const auto done = std::count_if(course_.lessons.begin(), course_.lessons.end(),
                                   [&](const Lesson& l) { return progress_.of(l.id).done; });
   if (size_ == Size::Medium) {
-    p.fill(rect, t.panel, radius::panel), p.outline(rect, t.border, 1, radius::panel);
+    p.fill(rect, t.panel, radius::panel);
+    p.outline(rect, t.border, 1, radius::panel);
     return draw_list_items(ui, rect.inset(6, 10));
   }
   Rect rest = panel(ui, rect, {"Course", "", "", 0, false});
@@ -242,7 +243,8 @@ float Player::draw_box(Ui& ui, const Rect& rect, std::string_view title, std::st
 void Player::draw_text(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  p.fill(rect, t.panel, radius::panel), p.outline(rect, t.border, 1, radius::panel);
+  p.fill(rect, t.panel, radius::panel);
+  p.outline(rect, t.border, 1, radius::panel);
   ui.mark("lesson/text", rect, lesson()->title, "The text of the step.");
   const bool compact = size_ == Size::Compact;
   const float width = std::min(520.f, rect.w - 48), side = (rect.w - width) / 2, top = compact ? 14.f : 30.f;

@@ -35,7 +35,9 @@ Player::CardHand Player::hold_cards(Ui& ui, const Rect& first) {
     const Prediction::Card* card = card_at(i);
     if (!card) continue;
     HitOptions options;
-    options.arrows = true, options.enabled = !locked, options.radius = radius::panel;
+    options.arrows = true;
+    options.enabled = !locked;
+    options.radius = radius::panel;
     const Hit h = ui.hit("lesson/card/" + card->id, card_box(first, i), std::to_string(i + 1),
                          card->text + ": drag it to its place, or use the arrow keys.", options);
     if (i == 0 && fresh_ && !locked) ui.focus("lesson/card/" + card->id);
@@ -44,7 +46,10 @@ Player::CardHand Player::hold_cards(Ui& ui, const Rect& first) {
     if (h.dragging) {
       const long place = std::lround(static_cast<double>(i) + static_cast<double>(h.drag.y / kCardPitch));
       hand.over = static_cast<size_t>(std::clamp<long>(place, 0, static_cast<long>(count) - 1));
-      if (h.held) hand.held = i, hand.drag = h.drag.y;
+      if (h.held) {
+        hand.held = i;
+        hand.drag = h.drag.y;
+      }
       if (h.released) hand.move = {i, hand.over};
     }
     if (h.arrow_y > 0 && i > 0) hand.move = {i, i - 1};
@@ -82,7 +87,8 @@ void Player::draw_cards(Ui& ui, Rect rect) {
   const Theme& t = ui.theme();
   const Prediction& q = lesson()->prediction;
   const float w = std::min(440.f, rect.w);
-  rect.x += (rect.w - w) / 2, rect.w = w;
+  rect.x += (rect.w - w) / 2;
+  rect.w = w;
   ui.paint().text_in(rect.take_top(26, 8), {Face::Sans, type::body}, t.ink2, "↑ " + q.first);
   const Rect first{rect.x, rect.y, w, kCardHeight};
   const CardHand hand = hold_cards(ui, first);

@@ -30,7 +30,9 @@ void Player::hold_sketch(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   kept = plot::plot_area(plot, rect);
   const plot::PlotMap map = map_of(plot, kept);
   HitOptions options;
-  options.arrows = true, options.enabled = !locked && !sketch_.empty(), options.tooltip = false,
+  options.arrows = true;
+  options.enabled = !locked && !sketch_.empty();
+  options.tooltip = false;
   options.radius = 2;
   hit = ui.hit("lesson/draw", kept, fmt::format("{} of {}", sketch_.size(), grid.size()),
                "Draw with the mouse, or: Right adds a point, Up and Down move it, Left takes it back.",
@@ -89,16 +91,21 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
     }
   }
   p.push_clip(kept.inset(-12));
-  if (points.size() > 1)
-    p.polyline(points, t.dark ? t.accent.alpha(0.4f) : t.accent, 11),
-        p.polyline(points, t.dark ? t.accent : t.ink, 1.8f);
-  p.circle(points[0], 15, t.accent.alpha(0.25f)), p.circle(points[0], 10, t.accent.alpha(0.5f));
+  if (points.size() > 1) {
+    p.polyline(points, t.dark ? t.accent.alpha(0.4f) : t.accent, 11);
+    p.polyline(points, t.dark ? t.accent : t.ink, 1.8f);
+  }
+  p.circle(points[0], 15, t.accent.alpha(0.25f));
+  p.circle(points[0], 10, t.accent.alpha(0.5f));
   std::string run = "A";
   for (const FigureLine& line : figure.lines)
     if (line.curve == lesson()->prediction.curve) run = line.run;
   const RunLook& look = t.runs[static_cast<size_t>(run[0] - 'A')];
   p.marker(points[0], look.marker, 5, look.line, t.panel);
-  if (points.size() > 1) p.circle(points.back(), 7, t.panel), p.ring(points.back(), 7, t.ink, 1.6f);
+  if (points.size() > 1) {
+    p.circle(points.back(), 7, t.panel);
+    p.ring(points.back(), 7, t.ink, 1.6f);
+  }
   p.pop_clip();
   if (points.size() == 1)
     p.text({points[0].x + 22, points[0].y - 14}, {Face::Bold, type::title}, t.ink,
@@ -117,7 +124,9 @@ void Player::add_said(plot::PlotSpec& plot, double value) const {
   s.id = "your prediction";
   s.x = plot::Column::of(level ? std::vector{low, high} : std::vector{at, at});
   s.y = plot::Column::of(level ? std::vector{at, at} : std::vector{low, high});
-  s.ink = {plot::Ink::Role::Prediction, 0, 1}, s.width = 9, s.marker = ui::Marker::None;
+  s.ink = {plot::Ink::Role::Prediction, 0, 1};
+  s.width = 9;
+  s.marker = ui::Marker::None;
   s.end_label = s.end_marker = false;
   plot.series.insert(plot.series.begin(), std::move(s));
   plot.notes.push_back({level ? plot.x.hi : value,
@@ -144,8 +153,9 @@ void Player::draw_gap(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   if (std::abs(a - b) < 90) return;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  p.line({x, a}, {x, b}, t.ink, 1.4f), p.line({x - 3, a}, {x + 3, a}, t.ink, 1.4f),
-      p.line({x - 3, b}, {x + 3, b}, t.ink, 1.4f);
+  p.line({x, a}, {x, b}, t.ink, 1.4f);
+  p.line({x - 3, a}, {x + 3, a}, t.ink, 1.4f);
+  p.line({x - 3, b}, {x + 3, b}, t.ink, 1.4f);
   const double ratio = std::max(progress.drawn.back(), it->second.y.back()) /
                        std::max(1e-30, std::min(progress.drawn.back(), it->second.y.back()));
   const std::string words = shown(ratio, {.digits = 2, .unit = "×"});

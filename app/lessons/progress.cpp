@@ -27,7 +27,9 @@ LessonProgress read(const InputValue& j) {
   const auto flag = [&](const char* key, bool& to) {
     if (const auto v = j.find(key)) to = v->flag();
   };
-  flag("committed", p.committed), flag("skipped", p.skipped), flag("done", p.done);
+  flag("committed", p.committed);
+  flag("skipped", p.skipped);
+  flag("done", p.done);
   if (const auto v = j.find("drawn"))
     for (const InputValue& y : v->list(0, kMostPoints)) p.drawn.push_back(number_of(y));
   if (const auto v = j.find("order"))

@@ -42,7 +42,8 @@ Worker::Worker(std::function<void()> on_change, int threads, std::shared_ptr<Run
 Worker::~Worker() {
   {
     const std::lock_guard lock(mutex_);
-    quit_ = true, next_.reset();
+    quit_ = true;
+    next_.reset();
     cancel_ = true;
   }
   wake_.notify_one();
@@ -51,8 +52,10 @@ Worker::~Worker() {
 
 void Worker::start(const Lesson& lesson, const Changes& changes) {
   auto state = std::make_shared<MeasureState>();
-  state->lesson = lesson.id, state->changes = changes;
-  state->running = true, state->doing = "getting ready";
+  state->lesson = lesson.id;
+  state->changes = changes;
+  state->running = true;
+  state->doing = "getting ready";
   {
     const std::lock_guard lock(mutex_);
     next_ = Job{&lesson, changes};
@@ -97,7 +100,8 @@ void Worker::loop() {
     if (error.empty()) continue;
     (void)guarded(doing(job), [&] {
       MeasureState state;
-      state.lesson = job.lesson->id, state.error = error;
+      state.lesson = job.lesson->id;
+      state.error = error;
       publish(state);
     });
   }
@@ -115,7 +119,9 @@ void Worker::publish(const MeasureState& state) {
 void Worker::work(const Job& job) {
   const Lesson& lesson = *job.lesson;
   MeasureState state;
-  state.lesson = lesson.id, state.changes = job.changes, state.running = true;
+  state.lesson = lesson.id;
+  state.changes = job.changes;
+  state.running = true;
   std::vector<Changes>& tried = tried_[lesson.id];
   try {
     std::optional<MeasureState> kept = tried.empty() ? kept_->load(lesson, job.changes) : std::nullopt;
@@ -128,7 +134,8 @@ void Worker::work(const Job& job) {
     if (!job.changes.empty() && std::find(tried.begin(), tried.end(), job.changes) == tried.end())
       tried.push_back(job.changes);
   } catch (const Cancelled&) {
-    state.doing = "stopped", state.stopped = true;
+    state.doing = "stopped";
+    state.stopped = true;
   } catch (...) {
     state.error = describe_exception(doing(job));
   }
@@ -153,7 +160,8 @@ void Worker::measure(const Job& job, MeasureState& state) {
       if (curve.of != Curve::Of::Run || RunStore::key_of(spec_of(lesson, curve.run, 1, job.changes),
                                                          lesson.run(curve.run)->edits) != progress.key)
         continue;
-      name = "run " + curve.run, partial.run = curve.run;
+      name = "run " + curve.run;
+      partial.run = curve.run;
       if (!partial.curves.contains(curve.id))
         partial.curves[curve.id] = partial_curve(curve, *progress.history, progress.level);
     }
@@ -179,9 +187,11 @@ void Worker::measure(const Job& job, MeasureState& state) {
         done || !mapped ? done : store_->get(spec_of(lesson, run.id, 1, job.changes), run.edits, on_step);
     if (!kept) continue;
     state.texts[run.id] = kept->text;
-    state.maps[run.id + " start"] = kept->shares_start, state.maps[run.id + " end"] = kept->shares_end;
+    state.maps[run.id + " start"] = kept->shares_start;
+    state.maps[run.id + " end"] = kept->shares_end;
   }
-  state.done = true, state.share = 1;
+  state.done = true;
+  state.share = 1;
 }
 
 }  // namespace normscope::lessons

@@ -91,8 +91,10 @@ DepthPoints along_depth(LabData& data, const RunView& run, Metric metric, int ma
   DepthPoints points;
   const std::string suffix = suffix_of(metric);
   const auto put = [&](const std::vector<float>& values, float offset) {
-    for (size_t i = 0; i < values.size(); ++i)
-      points.x.push_back(static_cast<float>(i + 1) - offset), points.y.push_back(values[i]);
+    for (size_t i = 0; i < values.size(); ++i) {
+      points.x.push_back(static_cast<float>(i + 1) - offset);
+      points.y.push_back(values[i]);
+    }
   };
   const bool crosses = has_both(run) && side == Side::Main;
   if (by_sublayer(metric) || (metric == Metric::AttentionEntropy && crosses)) {
@@ -143,7 +145,10 @@ std::shared_ptr<const Line> over_time(LabData& data, const RunView& run, Metric 
 
 double Dependency::parts() const {
   double sum = 0, squares = 0;
-  for (float share : rows.back()) sum += share, squares += static_cast<double>(share) * share;
+  for (float share : rows.back()) {
+    sum += share;
+    squares += static_cast<double>(share) * share;
+  }
   return squares > 0 ? sum * sum / squares : 0;
 }
 

@@ -142,12 +142,19 @@ std::string axis_words(const Panel& panel, const RunView* run, int step) {
 // What the function that made the plot did not say itself.
 void put_words(plot::PlotSpec& plot, const Panel& panel, const LabView& view, const RunView* run, int step) {
   if (plot.id.empty()) plot.id = run ? fmt::format("{}-{}", panel.file, run->letter) : panel.file;
-  if (plot.title.empty()) plot.title = panel.title, plot.question = panel.question, plot.brief = panel.brief;
+  if (plot.title.empty()) {
+    plot.title = panel.title;
+    plot.question = panel.question;
+    plot.brief = panel.brief;
+  }
   if (plot.y.label.empty()) plot.y.label = axis_words(panel, run, step);
   if (plot.y.unit.empty() && *panel.unit) plot.y.unit = fmt::format(fmt::runtime(panel.unit), view.unit);
   // Bands without a name are explained by the note, which then has the room of the question.
-  if (std::any_of(plot.bands.begin(), plot.bands.end(), [](const plot::Band& b) { return b.label.empty(); }))
-    plot.question.clear(), plot.brief.clear();
+  if (std::any_of(plot.bands.begin(), plot.bands.end(),
+                  [](const plot::Band& b) { return b.label.empty(); })) {
+    plot.question.clear();
+    plot.brief.clear();
+  }
 }
 
 }  // namespace

@@ -25,8 +25,10 @@ void metric_list(Ui& ui, const std::string& name, const Rect& title, Metric& cho
   Painter& p = ui.paint();
   const TextStyle bold{Face::Bold, type::body}, note{Face::Sans, type::tick};
   float names = 0, notes = 0;
-  for (const MetricInfo& q : metrics())
-    names = std::max(names, p.text_width(bold, q.name)), notes = std::max(notes, p.text_width(note, q.note));
+  for (const MetricInfo& q : metrics()) {
+    names = std::max(names, p.text_width(bold, q.name));
+    notes = std::max(notes, p.text_width(note, q.note));
+  }
   Rect list{title.x, title.bottom() + 2, names + notes + 44,
             kRow * static_cast<float>(metrics().size()) + 12};
   list.x = std::min(list.x, ui.size().x - 4 - list.w);
@@ -137,7 +139,10 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
       ui.hit(menu, place, "", "Save or copy this plot, change its axis (Ctrl+T copies it as text).", options);
   if (hit.hovered || hit.focused || ui.popup_open(menu) || panel.contains(ui.mouse()))
     dots(ui.paint(), {panel.right() - 7, place.centre().y}, hit.hovered ? ui.theme().ink : ui.theme().ink3);
-  if (hit.clicked || state.open_menu == name) ui.open_popup(menu), state.open_menu.clear();
+  if (hit.clicked || state.open_menu == name) {
+    ui.open_popup(menu);
+    state.open_menu.clear();
+  }
   const auto copy = [&] { ImGui::SetClipboardText(text_of(plots).c_str()); };
   if (panel.contains(ui.mouse()) && shell::pressed(ui, shell::Act::CopyPlot)) copy();
 
@@ -152,7 +157,8 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
     ButtonOptions quiet;
     quiet.quiet = true;
     const Rect row = rows.take_top(kRow).inset(0, 1);
-    quiet.left = true, quiet.style = {Face::Sans, type::body};
+    quiet.left = true;
+    quiet.style = {Face::Sans, type::body};
     const std::string_view label = i == kAxis && log ? "Linear axis" : entry.label;
     const bool clicked = button(ui, fmt::format("{}/{}", menu, entry.id), row, label, entry.help, quiet);
     ui.paint().text_in(row.inset(10, 0), {Face::Mono, type::tick}, ui.theme().ink3, entry.keys, Align::Right);
@@ -174,19 +180,24 @@ void turn_axis(plot::PlotSpec& plot) {
   for (const plot::Series& s : plot.series)
     for (float v : s.y.values)
       if (std::isfinite(v)) {
-        hi = std::max(hi, double(v)), lowest = std::min(lowest, double(v));
+        hi = std::max(hi, double(v));
+        lowest = std::min(lowest, double(v));
         if (v > 0) lo = std::min(lo, double(v));
       }
   for (const plot::RefLine& line : plot.lines)  // levels that the plot names stay in sight
-    if (std::isfinite(line.value) && line.value > 0)
-      lo = std::min(lo, line.value), hi = std::max(hi, line.value);
+    if (std::isfinite(line.value) && line.value > 0) {
+      lo = std::min(lo, line.value);
+      hi = std::max(hi, line.value);
+    }
   plot.y.ticks.clear();
   if (plot.y.scale == plot::AxisScale::Log) {
     plot.y.scale = plot::AxisScale::Linear;
-    plot.y.lo = lowest * 1.08, plot.y.hi = hi > 0 ? hi * 1.08 : 1;
+    plot.y.lo = lowest * 1.08;
+    plot.y.hi = hi > 0 ? hi * 1.08 : 1;
   } else if (hi > lo && hi < 100 * lo) {  // whole decades around so few values would be empty
     plot.y.scale = plot::AxisScale::Log;
-    plot.y.lo = lo / 1.4, plot.y.hi = hi * 1.15;
+    plot.y.lo = lo / 1.4;
+    plot.y.hi = hi * 1.15;
     for (double decade = std::pow(10, std::floor(std::log10(plot.y.lo))); decade < plot.y.hi; decade *= 10)
       for (const double v : {decade, 2 * decade, 5 * decade})
         if (v >= plot.y.lo && v <= plot.y.hi) plot.y.ticks.push_back({v, number(v)});

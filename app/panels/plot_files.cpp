@@ -37,7 +37,8 @@ void write_picture(const std::string& path, const plot::PlotSpec& plot, const pl
     ui::Ui ui(ui::load_fonts());
     plot::View shown = view;
     ui::FrameOptions options;
-    options.dark = dark, options.scale = 2;
+    options.dark = dark;
+    options.scale = 2;
     for (int i = 0; i < 3; ++i)
       frame.step([&] {
         ui.begin_frame(options);

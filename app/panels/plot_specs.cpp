@@ -111,7 +111,8 @@ void put_spread(PlotSpec& plot, const RunView& run) {
   std::vector<float> x(run.spread->mean.size());
   std::iota(x.begin(), x.end(), 1.f);
   band.x = Column::of(std::move(x));
-  band.lo = Column(run.spread->low), band.hi = Column(run.spread->high);
+  band.lo = Column(run.spread->low);
+  band.hi = Column(run.spread->high);
   band.lo.owner = band.hi.owner = run.spread;
   plot.bands.push_back(std::move(band));
 }
@@ -130,8 +131,11 @@ double loss_top(const LabView& view, LabData& data) {
 
 Axis step_axis(const LabView& view) {
   Axis axis;
-  axis.lo = 0, axis.hi = steps_shown(view);
-  axis.label = "step", axis.integer = true, axis.max_ticks = 7;
+  axis.lo = 0;
+  axis.hi = steps_shown(view);
+  axis.label = "step";
+  axis.integer = true;
+  axis.max_ticks = 7;
   return axis;
 }
 
@@ -175,18 +179,22 @@ PlotSpec loss_plot(const LabView& view, LabData& data, const PlotOptions& option
   for (const RunView& run : view.runs) put_spread(plot, run);
   if (!plot.bands.empty()) plot.note += "; bands: lowest to highest of other seeds";
   plot.x = step_axis(view);
-  plot.y.lo = floor_of_axis(view), plot.y.hi = loss_top(view, data);
+  plot.y.lo = floor_of_axis(view);
+  plot.y.hi = loss_top(view, data);
   plot.pad_top = 8;
   for (size_t i = 0; i < view.runs.size(); ++i) {
     const RunView& run = view.runs[i];
     const auto line = data.loss(run);
     if (line->empty()) continue;
     plot::Series s;
-    s.id = letter_of(run), s.letter = s.id;
+    s.id = letter_of(run);
+    s.letter = s.id;
     s.value = std::isfinite(run.loss) ? fmt::format("{:.2f}", run.loss) : "–";  // the card's number
     s.name = short_label(view, i);
-    s.x = Column(line->x), s.y = Column(line->y);
-    s.x.owner = line, s.y.owner = line;
+    s.x = Column(line->x);
+    s.y = Column(line->y);
+    s.x.owner = line;
+    s.y.owner = line;
     s.ink = Ink::run(colour_of(run));
     s.markers = Markers::Sparse;
     plot.series.push_back(std::move(s));

@@ -25,9 +25,11 @@ int most_layers(const LabView& view) {
 Series layer_line(const LabView& view, size_t index, std::vector<float> values, bool compact, Side side) {
   const RunView& run = view.runs[index];
   Series s;
-  s.id = letter_of(run), s.letter = s.id;
+  s.id = letter_of(run);
+  s.letter = s.id;
   s.name = short_label(view, index);
-  s.x0 = 1, s.y = Column::of(std::move(values));
+  s.x0 = 1;
+  s.y = Column::of(std::move(values));
   s.ink = Ink::run(colour_of(run));
   s.markers = Markers::All;
   s.end_marker = false;
@@ -42,13 +44,17 @@ std::string at_step(const PlotOptions& options) {
 struct Range {
   double lo = std::numeric_limits<double>::infinity(), hi = 0;
   void add(float v) {
-    if (usable(v)) lo = std::min(lo, double(v)), hi = std::max(hi, double(v));
+    if (usable(v)) {
+      lo = std::min(lo, double(v));
+      hi = std::max(hi, double(v));
+    }
   }
 };
 
 // A level axis from 0 (or below, where values are) to a little above the largest.
 void linear_axis(Axis& axis, double lowest, double hi) {
-  axis.lo = std::min(0.0, lowest * 1.08), axis.hi = hi > 0 ? hi * 1.08 : 1;
+  axis.lo = std::min(0.0, lowest * 1.08);
+  axis.hi = hi > 0 ? hi * 1.08 : 1;
   axis.max_ticks = 3;
 }
 
@@ -90,10 +96,13 @@ void add_start_line(PlotSpec& plot, const LabView& view, LabData& data, const st
   if (letters.empty()) return;
   Series s;
   s.id = letters + " at step 1";
-  s.x0 = 1, s.y = Column::of(start);
+  s.x0 = 1;
+  s.y = Column::of(start);
   s.ink = {Ink::Role::Ink3, 0, 1};
-  s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off}, s.width = ui::line::reference;
-  s.end_label = false, s.end_marker = false;
+  s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off};
+  s.width = ui::line::reference;
+  s.end_label = false;
+  s.end_marker = false;
   plot.series.insert(plot.series.begin(), std::move(s));
   const size_t middle = start.size() / 2;
   plot.notes.push_back(
@@ -109,13 +118,17 @@ void put_hover(PlotSpec& plot, const PlotOptions& options) {
 // Decades that hold all values, and three or four of them labelled.
 void log_axis(Axis& axis, double lo, double hi) {
   axis.scale = AxisScale::Log;
-  if (!(lo > 0) || !(hi > 0) || lo > hi) lo = 1e-3, hi = 1;
+  if (!(lo > 0) || !(hi > 0) || lo > hi) {
+    lo = 1e-3;
+    hi = 1;
+  }
   const double low = std::log10(lo) - 0.25;
   double high = std::max(std::log10(hi) + 0.2, low + 2);
   if (std::ceil(high) - high < 0.7) high = std::ceil(high) + 0.1;  // the decade above is close: name it
   const int first = static_cast<int>(std::ceil(low)), last = static_cast<int>(std::floor(high));
   const int stride = (last - first) > 7 ? 3 : (last - first) > 3 ? 2 : 1;
-  axis.lo = std::pow(10.0, low), axis.hi = std::pow(10.0, high);
+  axis.lo = std::pow(10.0, low);
+  axis.hi = std::pow(10.0, high);
   for (int e = first; e <= last; ++e)
     if (e % stride == 0)
       axis.ticks.push_back({std::pow(10.0, e), e == 0 ? "1" : e == 1 ? "10" : ui::power_of_ten(e)});
@@ -123,9 +136,12 @@ void log_axis(Axis& axis, double lo, double hi) {
 
 Axis layer_axis(int layers) {
   Axis axis;
-  axis.lo = 0.8, axis.hi = layers + 0.1;
+  axis.lo = 0.8;
+  axis.hi = layers + 0.1;
   if (layers == 1) axis.hi = 1.2;
-  axis.label = "layer", axis.short_label = "layer", axis.integer = true;
+  axis.label = "layer";
+  axis.short_label = "layer";
+  axis.integer = true;
   axis.max_ticks = 12;
   const int stride = layers > 24 ? 8 : layers > 12 ? 4 : layers > 8 ? 2 : 1;
   for (int layer = 1; layer <= layers; layer += stride)
@@ -136,7 +152,10 @@ Axis layer_axis(int layers) {
 double spread_of(const std::vector<float>& values) {
   Range range;
   int n = 0;
-  for (float v : values) n += usable(v), range.add(v);
+  for (float v : values) {
+    n += usable(v);
+    range.add(v);
+  }
   return n < 2 ? 0 : range.hi / range.lo;
 }
 
@@ -161,14 +180,17 @@ std::string gets_less(const std::vector<float>& gradients) {
 }
 
 void put_title(PlotSpec& plot, const MetricInfo& about, const char* title) {
-  plot.title = title, plot.question = about.question, plot.brief = about.brief;
+  plot.title = title;
+  plot.question = about.question;
+  plot.brief = about.brief;
 }
 
 PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOptions& options) {
   PlotSpec plot;
   const Matrix& matrix = kMatrices[options.matrix];
   const std::string path = std::string(matrix.path) + ".grad_norm";
-  plot.id = "gradient-by-layer", plot.note = "norm of ∂L/∂W, log scale";
+  plot.id = "gradient-by-layer";
+  plot.note = "norm of ∂L/∂W, log scale";
   put_title(plot, info(Metric::Gradient), info(Metric::Gradient).by_layer);
   plot.x = layer_axis(most_layers(view));
   plot.y.label = fmt::format("norm of the gradient of {} {}", matrix.label, at_step(options));
@@ -179,7 +201,10 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
     std::vector<float> values = data.by_layer(view.runs[i], path, options.step);
     for (float v : values) range.add(v);
     const double spread = spread_of(values);
-    if (spread > worst_spread) worst_spread = spread, worst = i;
+    if (spread > worst_spread) {
+      worst_spread = spread;
+      worst = i;
+    }
     plot.series.push_back(layer_line(view, i, std::move(values), options.compact, Side::Main));
     if (!has_both(view.runs[i])) continue;
     values = data.by_layer(view.runs[i], path, options.step, Side::Encoder);
@@ -255,7 +280,8 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
   if (range.hi / std::max(range.lo, 1e-30) > 100) {
     log_axis(plot.y, range.lo, range.hi);
   } else {
-    plot.y.lo = 0, plot.y.hi = range.hi > 0 ? range.hi * 1.08 : 1;
+    plot.y.lo = 0;
+    plot.y.hi = range.hi > 0 ? range.hi * 1.08 : 1;
     plot.y.max_ticks = 3;
     // All of the theory is seen while the data are of its size.
     for (const Band& band : plot.bands)
@@ -278,15 +304,19 @@ void add_layer_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric m
     const auto line = over_time(data, run, metric, options.matrix, layer, options.side);
     if (line->empty()) continue;
     const Span& span = line->span();
-    range.add(span.lowest_positive), range.add(span.highest);
+    range.add(span.lowest_positive);
+    range.add(span.highest);
     lowest = std::min(lowest, double(span.lowest));
     Series s;
     s.id = fmt::format("layer {}", layer + 1);
-    s.x = Column(line->x), s.y = Column(line->y);
-    s.x.owner = line, s.y.owner = line;
+    s.x = Column(line->x);
+    s.y = Column(line->y);
+    s.x.owner = line;
+    s.y.owner = line;
     s.ink = Ink::depth(layer, layers);
     s.width = ui::line::depth;
-    s.end_label = false, s.end_marker = false;
+    s.end_label = false;
+    s.end_marker = false;
     plot.series.push_back(std::move(s));
   }
 }
@@ -300,8 +330,10 @@ void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOpt
   const std::optional<Faded> less = metric == Metric::Gradient ? faded(now) : std::nullopt;
   if (less && spread >= 10 && plot.series.size() > 1) {
     Series &bottom = plot.series.front(), &top = plot.series.back();
-    top.letter = fmt::format("layer {}", layers), top.end_label = true;
-    bottom.letter = "layer 1", bottom.end_label = true;
+    top.letter = fmt::format("layer {}", layers);
+    top.end_label = true;
+    bottom.letter = "layer 1";
+    bottom.end_label = true;
     (less->first ? bottom : top).name = less->times + " less";
     const std::string who =
         has_both(run) ? fmt::format("{}'s {}", run.letter, side_word(options.side)) : letter_of(run);
@@ -332,14 +364,18 @@ std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const 
     plot.id = fmt::format("{}-over-time-{}", about.id, run.letter);
     put_title(plot, about, about.over_time);
     plot.note = about.log ? "one line per layer, log scale" : "one line per layer";
-    plot.x.lo = 0, plot.x.hi = steps_shown(view);
-    plot.x.label = "step", plot.x.integer = true, plot.x.max_ticks = 7;
+    plot.x.lo = 0;
+    plot.x.hi = steps_shown(view);
+    plot.x.label = "step";
+    plot.x.integer = true;
+    plot.x.max_ticks = 7;
     plot.x.show_labels = i + 1 == view.runs.size();
     plot.y.label =
         fmt::format("{}{}, {}: {}", about.axis, about.of_matrix ? std::string(" of ") + matrix.label : "",
                     run.letter, run.name);
     plot.tile = colour_of(run);
-    plot.pad_top = 4, plot.pad_bottom = plot.x.show_labels ? 26.f : 4.f;
+    plot.pad_top = 4;
+    plot.pad_bottom = plot.x.show_labels ? 26.f : 4.f;
     add_layer_lines(plot, data, run, metric, options, range, lowest);
     say_spread(plot, run, metric, options);
     plot.cursor = Cursor{double(options.step), ""};

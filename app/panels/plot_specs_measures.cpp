@@ -84,7 +84,8 @@ PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& optio
   if (metric == Metric::HiddenNorm) return hidden_norm_plot(view, data, options);
   const MetricInfo& about = info(metric);
   PlotSpec plot;
-  plot.id = fmt::format("{}-by-layer", about.id), plot.note = about.note;
+  plot.id = fmt::format("{}-by-layer", about.id);
+  plot.note = about.note;
   put_title(plot, about, about.by_layer);
   int layers = 1;
   for (const RunView& run : view.runs)
@@ -103,20 +104,14 @@ PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& optio
       if (!points.measured()) continue;
       for (float v : points.y)
         if (std::isfinite(v)) {
-          hi = std::max(hi, double(v)), lowest = std::min(lowest, double(v));
+          hi = std::max(hi, double(v));
+          lowest = std::min(lowest, double(v));
           if (v > 0) lo = std::min(lo, double(v));
         }
       const double end = last_finite(points.y);
       if (!last.run || end > last.value) last = {&run, end, side};
       if (const double s = spread_of(points.y); s > spread.value) spread = {&run, s, side};
-      Series s;
-      s.id = letter_of(run), s.letter = s.id;
-      s.name = short_label(view, i);
-      s.x = Column::of(std::move(points.x)), s.y = Column::of(std::move(points.y));
-      s.ink = Ink::run(colour_of(run));
-      s.markers = Markers::All, s.end_marker = false;
-      dress_line(s, run, side, options.compact);
-      plot.series.push_back(std::move(s));
+      plot.series.push_back(depth_line(view, i, std::move(points), side, options.compact));
     }
   }
   plot.sentence = sentence_of(metric, last, spread, layers);
@@ -128,7 +123,8 @@ PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& optio
     log_axis(plot.y, lo, hi);
   } else {
     const double air = plot.lines.empty() ? 1.08 : 1.16;  // room for the name over a line at the top
-    plot.y.lo = lowest < 0 ? lowest * 1.08 : 0, plot.y.hi = hi > 0 ? hi * air : 1;
+    plot.y.lo = lowest < 0 ? lowest * 1.08 : 0;
+    plot.y.hi = hi > 0 ? hi * air : 1;
     plot.y.max_ticks = 3;
   }
   if (options.hover_layer) plot.hover = *options.hover_layer + 1.0;
@@ -191,22 +187,27 @@ std::vector<PlotSpec> dependency_plots(const LabView& view, LabData& data, const
     Dependency d = dependency(data, run, options.step, options.side);
     if (d.measured()) {
       HeatMap heat;
-      heat.rows = static_cast<int>(d.rows.size()), heat.columns = heat.rows + 1;
+      heat.rows = static_cast<int>(d.rows.size());
+      heat.columns = heat.rows + 1;
       std::vector<float> cells(static_cast<size_t>(heat.rows) * static_cast<size_t>(heat.columns),
                                std::numeric_limits<float>::quiet_NaN());
       for (size_t i = 0; i < d.rows.size(); ++i)
         std::copy(d.rows[i].begin(), d.rows[i].end(),
                   cells.begin() + static_cast<std::ptrdiff_t>(i * static_cast<size_t>(heat.columns)));
       heat.cells = Column::of(std::move(cells));
-      heat.row_first = "1", heat.row_last = fmt::format("{}", heat.rows);
-      heat.column_first = "input", heat.column_last = fmt::format("branch {}", heat.rows);
+      heat.row_first = "1";
+      heat.row_last = fmt::format("{}", heat.rows);
+      heat.column_first = "input";
+      heat.column_last = fmt::format("branch {}", heat.rows);
       heat.column_last_short = fmt::format("{}", heat.rows);
       const auto [lo, hi] = std::minmax_element(d.sums.begin(), d.sums.end());
       heat.below = fmt::format("Σ rows {:.2f}–{:.2f}", *lo, *hi);
       heat.below_short = fmt::format("Σ {:.2f}–{:.2f}", *lo, *hi);
       const int per_layer = static_cast<int>(subs_of(has_both(run) && options.side == Side::Main).size());
-      if (options.hover_layer && *options.hover_layer < layers_of(run, options.side))
-        heat.marked_row = per_layer * *options.hover_layer, heat.marked_rows = per_layer;
+      if (options.hover_layer && *options.hover_layer < layers_of(run, options.side)) {
+        heat.marked_row = per_layer * *options.hover_layer;
+        heat.marked_rows = per_layer;
+      }
       plot.heat = std::move(heat);
       measured.emplace_back(run.letter, std::move(d));
     }

@@ -36,7 +36,7 @@ struct RateGroup {
   std::vector<size_t> runs;
 };
 
-// Two schedules that are told in the same words.
+// Two schedules that read the same in words.
 bool told_alike(const Schedule& a, const Schedule& b) {
   return a.kind == b.kind && std::max(a.warmup, 0) == std::max(b.warmup, 0);
 }
@@ -45,7 +45,7 @@ bool changed(const RateGroup& group) {
   return group.changed != 0 && !told_alike(group.schedule, group.began);
 }
 
-// What was used stays named: a change is told with its step. `brief`: a full rate from the start in two
+// What was used stays named: a change is named with its step. `brief`: a full rate from the start in two
 // words.
 std::string words_of(const RateGroup& group, bool brief) {
   const Schedule &now = group.schedule, &was = group.began;
@@ -103,18 +103,24 @@ void add_rate_lines(PlotSpec& plot, const RateGroup& group, const LabView& view,
     const float width = ui::line::run * static_cast<float>(group.runs.size() - k);
     plot::Series past, future;
     const auto measured = data.rate(run);
-    past.id = letter_of(run), future.id = past.id + " planned";
-    past.x = Column(measured->x), past.y = Column(measured->y);
-    past.x.owner = measured, past.y.owner = measured;
+    past.id = letter_of(run);
+    future.id = past.id + " planned";
+    past.x = Column(measured->x);
+    past.y = Column(measured->y);
+    past.x.owner = measured;
+    past.y.owner = measured;
     const auto plan = future_rate(group.schedule, run.step, end);
-    future.x = Column(plan->x), future.y = Column(plan->y);
-    future.x.owner = plan, future.y.owner = plan;
+    future.x = Column(plan->x);
+    future.y = Column(plan->y);
+    future.x.owner = plan;
+    future.y.owner = plan;
     future.alpha = 0.4f;
     for (plot::Series* s : {&past, &future}) {
       s->ink = Ink::run(colour_of(run));
       s->width = width;
       if (group.runs.size() > 1) s->dash = ui::Dash{};
-      s->end_label = false, s->end_marker = false;
+      s->end_label = false;
+      s->end_marker = false;
     }
     plot.series.push_back(std::move(past));
     plot.series.push_back(std::move(future));
@@ -156,7 +162,9 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
     const char letter = view.runs[group.runs.front()].letter;
     Handle handle;
     handle.name = fmt::format("warmup/{}", letter);
-    handle.x = group.schedule.warmup, handle.y = group.schedule.peak, handle.step = 10;
+    handle.x = group.schedule.warmup;
+    handle.y = group.schedule.peak;
+    handle.step = 10;
     handle.help = fmt::format("End of run {}'s warm-up. Drag it: the schedule changes from now on.", letter);
     handle.value = fmt::format("{}", group.schedule.warmup);
     plot.handles.push_back(std::move(handle));
@@ -164,8 +172,10 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
   if (!groups.empty()) {
     Handle handle;
     handle.name = "peak";
-    handle.x = end, handle.y = groups.front().schedule.peak;  // also where the schedule has left it by then
-    handle.move_x = false, handle.move_y = true;
+    handle.x = end;
+    handle.y = groups.front().schedule.peak;  // also where the schedule has left it by then
+    handle.move_x = false;
+    handle.move_y = true;
     handle.help = "The learning rate of all runs. Drag it up or down: it changes from now on.";
     handle.value = ui::number(groups.front().schedule.peak);
     plot.notes.push_back({handle.x, handle.y, "", "peak " + handle.value, {Ink::Role::Ink2, 0, 1}, -64, 21});
@@ -187,7 +197,8 @@ PlotSpec rate_plot(const LabView& view, LabData& data, const PlotOptions& option
     top = std::max({top, static_cast<double>(run.spec->train.schedule.peak),
                     static_cast<double>(data.rate(run)->span().highest)});
   if (top <= 0) top = 1e-3;
-  plot.y.lo = 0, plot.y.hi = top * 1.12;
+  plot.y.lo = 0;
+  plot.y.hi = top * 1.12;
   plot.y.ticks = {{0, "0"}, {top, ui::number(top)}};
   plot.pad_top = 6;
   for (const RateGroup& group : groups) add_rate_lines(plot, group, view, data, end);

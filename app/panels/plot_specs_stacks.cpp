@@ -20,7 +20,8 @@ void dress_line(plot::Series& s, const RunView& run, Side side, bool compact) {
   s.id = fmt::format("{} {}", run.letter, side_word(side));
   s.name = compact ? std::string(side_word(side)) : std::string(side_word(side)).substr(0, 3) + ".";
   if (side == Side::Main) return;
-  s.width = 1.3f, s.markers = plot::Markers::None;
+  s.width = 1.3f;
+  s.markers = plot::Markers::None;
 }
 
 float depth_pad_right(const LabView& view, bool compact) {

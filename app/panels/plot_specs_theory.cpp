@@ -45,12 +45,14 @@ void add_pre_theory(PlotSpec& plot, const LabView& view, double top) {
     if (low.size() < 2 || low.front() > 20 * top) return;
     Band band;
     band.id = has_both(run) ? "theory for its Pre-LN encoder" : "theory for Pre-LN at the start";
-    band.ink = Ink::run(colour_of(run)), band.theory = true;
+    band.ink = Ink::run(colour_of(run));
+    band.theory = true;
     band.label = band.id;
     const size_t at = (low.size() - 1) / 3;
     band.label_at = {double(at + 1) + 0.4, 0.5 * (low[at] + high[at]) + 0.2 * (high[at] - low[at])};
     band.x = Column::of(std::vector<float>(line->x.begin(), line->x.end()));
-    band.lo = Column::of(low), band.hi = Column::of(high);
+    band.lo = Column::of(low);
+    band.hi = Column::of(high);
     plot.bands.push_back(std::move(band));
     return;
   }
@@ -76,10 +78,13 @@ void add_post_theory(PlotSpec& plot, const LabView& view, double top) {
 void add_dotted(PlotSpec& plot, std::string id, std::vector<float> y) {
   Series s;
   s.id = std::move(id);
-  s.x0 = 1, s.y = Column::of(std::move(y));
+  s.x0 = 1;
+  s.y = Column::of(std::move(y));
   s.ink = {Ink::Role::Ink2, 0, 1};
-  s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off}, s.width = ui::line::reference;
-  s.end_label = false, s.end_marker = false;
+  s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off};
+  s.width = ui::line::reference;
+  s.end_label = false;
+  s.end_marker = false;
   plot.series.insert(plot.series.begin(), std::move(s));
 }
 
@@ -144,10 +149,13 @@ std::vector<double> cross_variance(LabData& data, const RunView& run) {
 void mark_last_layer(PlotSpec& plot, const Prediction& p) {
   Series s;
   s.id = fmt::format("theory of the last layer of {} at step 1", p.letters);
-  s.x0 = static_cast<double>(p.y.size()), s.y = Column::of({p.y.back()});
+  s.x0 = static_cast<double>(p.y.size());
+  s.y = Column::of({p.y.back()});
   s.ink = {Ink::Role::Ink2, 0, 1};
-  s.marker = ui::Marker::Diamond, s.markers = Markers::All;
-  s.end_label = false, s.end_marker = false;
+  s.marker = ui::Marker::Diamond;
+  s.markers = Markers::All;
+  s.end_label = false;
+  s.end_marker = false;
   plot.series.insert(plot.series.begin(), std::move(s));
 }
 

@@ -12,7 +12,8 @@ namespace normscope::plot {
 
 AxisMap::AxisMap(AxisScale scale, double lo, double hi, float from, float to)
     : scale_(scale), lo_(lo), hi_(hi), from_(from), to_(to) {
-  a_ = forward(lo), b_ = forward(hi);
+  a_ = forward(lo);
+  b_ = forward(hi);
 }
 
 double AxisMap::forward(double v) const {
@@ -33,7 +34,10 @@ double AxisMap::inverse(float pixel) const {
 std::pair<double, double> shown_range(const Axis& axis,
                                       const std::optional<std::pair<double, double>>& view) {
   auto [lo, hi] = view.value_or(std::pair{axis.lo, axis.hi});
-  if (!std::isfinite(lo) || !std::isfinite(hi)) lo = 0, hi = 1;
+  if (!std::isfinite(lo) || !std::isfinite(hi)) {
+    lo = 0;
+    hi = 1;
+  }
   if (axis.scale == AxisScale::Log) {
     if (hi <= 0) hi = 1;
     if (lo <= 0) lo = hi * 1e-6;

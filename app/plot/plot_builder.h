@@ -18,7 +18,10 @@ class CurveMap {
         rows_(size_t(std::max(1.f, area.h / cell)) + 1),
         bits_(words_ * rows_) {}
   void mark(const ui::Rect& r) {
-    visit(r, [this](size_t word, uint64_t bits) { return bits_[word] |= bits, false; });
+    visit(r, [this](size_t word, uint64_t bits) {
+      bits_[word] |= bits;
+      return false;
+    });
   }
   bool touches(const ui::Rect& r) const {
     return visit(r, [this](size_t word, uint64_t bits) { return (bits_[word] & bits) != 0; });

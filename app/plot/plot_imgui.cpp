@@ -143,7 +143,8 @@ void steer(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const ui::Re
   ImGui::InvisibleButton(("##" + std::string(name)).c_str(), {area.w * k, area.h * k},
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight);
   hit.hovered = ImGui::IsItemHovered();
-  hit.x = map.x.inverse(m.x), hit.y = map.y.inverse(m.y);
+  hit.x = map.x.inverse(m.x);
+  hit.y = map.y.inverse(m.y);
   Asked x, y;
   if (hit.hovered) {
     ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);  // no list behind it scrolls
@@ -189,7 +190,11 @@ void find_nearest(const PlotSpec& plot, const PlotMap& map, ui::Vec mouse, PlotH
     } else if (std::fabs(p.x - mouse.x) > reach) {
       continue;
     }
-    if (float d = std::fabs(py - mouse.y); d < best) best = d, hit.nearest = int(k), hit.point = i;
+    if (float d = std::fabs(py - mouse.y); d < best) {
+      best = d;
+      hit.nearest = int(k);
+      hit.point = i;
+    }
   }
 }
 
@@ -200,7 +205,8 @@ void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& 
   hit.hovered = at.x >= 0 && at.y >= 0 && at.x < float(heat.columns) && at.y < float(heat.rows);
   if (!hit.hovered) return;
   const int row = heat.place(int(at.y)), column = int(at.x);
-  hit.x = column, hit.y = row;
+  hit.x = column;
+  hit.y = row;
   const float share = heat.cells[size_t(row) * size_t(heat.columns) + size_t(column)];
   if (!std::isfinite(share)) return;
   ui.tooltip("Sub-layer " + std::to_string(row + 1) + " has " + ui::number(share, 2) +
@@ -214,7 +220,8 @@ void draw_handles(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const
     const Handle& handle = plot.handles[i];
     const ui::Vec at = drawing.handles[i];
     ui::HitOptions options;
-    options.arrows = true, options.radius = handle_radius + 3;
+    options.arrows = true;
+    options.radius = handle_radius + 3;
     ui::Hit h = ui.hit(std::string(name) + "/" + handle.name, ui::centred(at, 24, 24), handle.value,
                        handle.help, options);
     if (h.hovered || h.held) hit.pressed = hit.clicked = false;
@@ -257,7 +264,8 @@ PlotHit draw_plot_panel(ui::Ui& ui, std::string_view name, const ui::Rect& rect,
   ui::Rect content =
       ui::panel(ui, rect, {plot.title, plot.note, plot.sentence, right, false, plot.question, plot.brief});
   // The plot's own padding reaches into the panel's: ticks stand under the title.
-  content.x = rect.x + 4, content.w = rect.w - 8;
+  content.x = rect.x + 4;
+  content.w = rect.w - 8;
   content.h = rect.bottom() - content.y - 4;
   return draw_plot(ui, name, content, plot, view, help, highlight);
 }

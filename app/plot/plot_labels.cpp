@@ -138,7 +138,10 @@ bool nearest_free(const ui::Rect& inside, ui::Vec p, float width, const std::fun
   for (float y = inside.y + 11; y < inside.bottom() - 3; y += down)
     for (float x = inside.x + 1; x + width < inside.right(); x += across) {
       const float distance = std::hypot(x + width / 2 - p.x, y - 4 - p.y);
-      if (distance < best && fits({x, y})) best = distance, found = {x, y};
+      if (distance < best && fits({x, y})) {
+        best = distance;
+        found = {x, y};
+      }
     }
   return best < 1e9f;
 }
@@ -160,7 +163,10 @@ bool place_near(Builder& b, ui::Vec p, ui::Vec offset, float width, ui::Vec& fou
   for (ui::Vec d : tries) {
     if (!fits(p + d)) continue;
     for (float shift : {0.f, -3.f, 3.f, -6.f, 6.f, -9.f, 9.f})
-      if (const ui::Vec at = p + d + ui::Vec{0, shift}; between(at)) return found = at, true;
+      if (const ui::Vec at = p + d + ui::Vec{0, shift}; between(at)) {
+        found = at;
+        return true;
+      }
   }
   return nearest_free(inside, p, width, between, found) || nearest_free(inside, p, width, fits, found);
 }

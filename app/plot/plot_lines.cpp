@@ -39,8 +39,14 @@ class Columns {
     const float* y = s_.y.values.data();
     float high = y[high_], low = y[low_];
     for (size_t k = i;; ++k) {
-      if (y[k] > high) high = y[k], high_ = k;
-      if (y[k] < low) low = y[k], low_ = k;
+      if (y[k] > high) {
+        high = y[k];
+        high_ = k;
+      }
+      if (y[k] < low) {
+        low = y[k];
+        low_ = k;
+      }
       if (k + 1 < end && s_.x_at(k + 1) < sure_ && std::isfinite(y[k + 1])) continue;
       return last_ = k;
     }
@@ -64,7 +70,8 @@ class Columns {
     const long column = long(std::floor(map_.x(x) / width_));
     if (first_ == none || column != column_) {
       flush();
-      column_ = column, first_ = low_ = high_ = i;
+      column_ = column;
+      first_ = low_ = high_ = i;
     }
     sure_ = map_.x.inverse(float(column + 1) * width_ - doubt);
   }
@@ -183,7 +190,9 @@ std::vector<float> spread(std::span<const Slot> slots, float lo, float hi) {
     while (blocks.size() > 1 && blocks[blocks.size() - 2].mean() > blocks.back().mean()) {
       Block last = blocks.back();
       blocks.pop_back();
-      blocks.back().sum += last.sum, blocks.back().weight += last.weight, blocks.back().count += last.count;
+      blocks.back().sum += last.sum;
+      blocks.back().weight += last.weight;
+      blocks.back().count += last.count;
     }
   }
   std::vector<float> placed(n);

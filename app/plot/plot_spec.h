@@ -169,7 +169,10 @@ struct View {
   std::optional<std::pair<double, double>> x, y;
   bool holds_cursor = false;  // the hand took the step cursor: a drag moves it and does not pan
   bool zoomed() const { return x || y; }
-  void reset() { x.reset(), y.reset(); }
+  void reset() {
+    x.reset();
+    y.reset();
+  }
 };
 
 }  // namespace normscope::plot

@@ -22,16 +22,23 @@ float pad_for_labels(const PlotSpec& plot, const Measure& measure, float width) 
 PlotSpec still(const PlotSpec& plot, const Measure& measure, float width) {
   const PlotSpec fresh;
   PlotSpec s = plot;
-  if (!s.handles.empty()) s.handles.clear(), s.note.clear();  // both are for the hand
+  if (!s.handles.empty()) {
+    s.handles.clear();
+    s.note.clear();  // both are for the hand
+  }
   s.hover.reset();
   s.x.show_labels = s.y.show_labels = true;
-  s.pad_left = std::max(s.pad_left, fresh.pad_left), s.pad_top = std::max(s.pad_top, fresh.pad_top);
-  s.pad_bottom = s.heat ? 40 : std::max(s.pad_bottom, fresh.pad_bottom), s.pad_right = fresh.pad_right;
+  s.pad_left = std::max(s.pad_left, fresh.pad_left);
+  s.pad_top = std::max(s.pad_top, fresh.pad_top);
+  s.pad_bottom = s.heat ? 40 : std::max(s.pad_bottom, fresh.pad_bottom);
+  s.pad_right = fresh.pad_right;
   if (s.heat) return s;
   const auto labelled = [](const Series& series) { return series.end_label; };
   if (s.tile && s.series.size() > 1 && std::none_of(s.series.begin(), s.series.end(), labelled))
-    for (Series* series : {&s.series.front(), &s.series.back()})
-      series->end_label = true, series->name = series->id;
+    for (Series* series : {&s.series.front(), &s.series.back()}) {
+      series->end_label = true;
+      series->name = series->id;
+    }
   s.pad_right = s.labels_inside ? pad_for_labels(s, measure, width)
                                 : std::max(30.f, label_width(s, measure) + label_offset);
   return s;

@@ -103,7 +103,11 @@ std::string to_csv(const PlotSpec& plot) {
                   : axis.unit.empty() ? axis.label
                                       : axis.label + ", " + axis.unit);
     };
-    out += "series,", name(plot.x, "x"), out += ',', name(plot.y, "y"), out += ",hi\n";
+    out += "series,";
+    name(plot.x, "x");
+    out += ',';
+    name(plot.y, "y");
+    out += ",hi\n";
   }
   for (const Series& s : plot.series) {
     size_t n = s.x.empty() ? s.y.size() : std::min(s.x.size(), s.y.size());
@@ -125,7 +129,9 @@ std::string to_csv(const PlotSpec& plot) {
       fmt::format_to(put, ",{:.9g},,\n", l.value);
   }
   if (plot.heat) {
-    out += "row,column,", quoted(out, plot.y.label.empty() ? "share" : plot.y.label), out += '\n';
+    out += "row,column,";
+    quoted(out, plot.y.label.empty() ? "share" : plot.y.label);
+    out += '\n';
     const HeatMap& h = *plot.heat;
     for (size_t i = 0; i < h.cells.size() && h.columns > 0; ++i)
       if (std::isfinite(h.cells[i]))

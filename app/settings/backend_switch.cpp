@@ -25,7 +25,9 @@ void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optiona
   Painter& p = ui.paint();
   const std::string help = help_of(s);
   HitOptions outer;
-  outer.arrows = true, outer.overlap = true, outer.tooltip = false;
+  outer.arrows = true;
+  outer.overlap = true;
+  outer.tooltip = false;
   outer.enabled = s.reason.empty();
   const Hit arrows = ui.hit("app/backend", box, s.now.cuda ? "CUDA" : "CPU", help, outer);
   p.fill(box, t.field, 6);
@@ -37,7 +39,8 @@ void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optiona
     const Rect segment = rest.take_left(half);
     const bool on = cuda == s.now.cuda, possible = !cuda || s.reason.empty();
     HitOptions inner;
-    inner.focusable = false, inner.enabled = possible;
+    inner.focusable = false;
+    inner.enabled = possible;
     const Hit hit = ui.hit(cuda ? "app/backend/CUDA" : "app/backend/CPU", segment,
                            on         ? "on"
                            : possible ? ""
@@ -82,7 +85,7 @@ float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, floa
   }
   x -= kBackendWidth;
   draw_segments(ui, s, {x, y, kBackendWidth, h}, choice);
-  // Why there is no CUDA is the segment's help; only a device that was lost while runs were on it is told here.
+  // Why there is no CUDA is the segment's help; only a device that was lost while runs were on it is reported here.
   if (s.note.empty() || words < 40) return x;
   const Rect place{x - 10 - words, room.y, words, room.h};
   const TextStyle style{Face::Sans, type::body};

@@ -88,7 +88,8 @@ void scroll_rows(Ui& ui, SettingsState& state, const Rect& area, float overflow,
   if (area.contains(ui.mouse())) state.scroll -= ImGui::GetIO().MouseWheel * pitch;
   const Rect place{area.right() + 1, area.y, 13, area.h};
   HitOptions options;
-  options.arrows = true, options.radius = 5;
+  options.arrows = true;
+  options.radius = 5;
   const Hit hit = ui.hit("settings/scroll", place, fmt::format("{:.0f}", state.scroll / pitch),
                          "More settings stand below: wheel, drag, or arrow keys.", options);
   const float share = area.h / (area.h + overflow), thumb = std::max(24.f, share * area.h);
@@ -142,7 +143,10 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const Pend
           "What the runs are made of. What differs stands first; the rest is shared. The wheel shows more.");
   Rows rows{ui, state, view, pending, area.inset(-1, -1), commands};
   float y = area.y - state.scroll;
-  for (const Field* field : first) rows.differing(*field, {area.x, y, area.w, h}), y += pitch;
+  for (const Field* field : first) {
+    rows.differing(*field, {area.x, y, area.w, h});
+    y += pitch;
+  }
   if (!first.empty()) y += 4;
   const float gap = 8, w = (area.w - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
   for (size_t i = 0; i < rest.size(); ++i) {

@@ -88,7 +88,8 @@ void Rows::data_list(const Rect& place, const std::string& name) {
   for (const Source* source : sources) {
     const bool now = spec.data.name == source->name;
     ButtonOptions o;
-    o.quiet = o.left = true, o.style = {now ? Face::Bold : Face::Sans, type::body};
+    o.quiet = o.left = true;
+    o.style = {now ? Face::Bold : Face::Sans, type::body};
     if (!button(ui, fmt::format("{}/{}", name, source->name), rest.take_top(h).inset(0, 1), source->label,
                 source->help, o))
       continue;

@@ -68,8 +68,13 @@ Shown shown_as(const Field& field) {
   Shown shown{field.key.data(), field.label.data(), field.unit.data()};
   if (field.key == "model.architecture") shown.label = "model";  // "encoder-decoder" needs the room
   if (field.key == "data.valid") shown.label = "validation";     // and so does the name of a file
-  if (field.key == "train.warmup") return shown.hi = 1000, shown.step = 10, shown;
-  shown.lo = field.low, shown.hi = field.type == FieldType::Real ? std::min(field.high, 1.0) : field.high;
+  if (field.key == "train.warmup") {
+    shown.hi = 1000;
+    shown.step = 10;
+    return shown;
+  }
+  shown.lo = field.low;
+  shown.hi = field.type == FieldType::Real ? std::min(field.high, 1.0) : field.high;
   if (field.type == FieldType::Real) shown.step = 0.01;
   return shown;
 }
@@ -154,7 +159,9 @@ std::string Rows::help(const Field& field) const {
 
 FieldOptions Rows::options_of(const Field& field, const Shown& shown) const {
   FieldOptions o;
-  o.lo = shown.lo, o.hi = std::max(shown.hi, shown.lo + 1e-9), o.log = shown.log;
+  o.lo = shown.lo;
+  o.hi = std::max(shown.hi, shown.lo + 1e-9);
+  o.log = shown.log;
   o.integer = field.type == FieldType::Integer;
   o.step = shown.step;
   o.unit = shown.unit ? shown.unit : view.unit + "s";
@@ -204,7 +211,8 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
   for (size_t i = 0; i < values.size(); ++i) {
     const std::string& value = values[i];
     ButtonOptions o;
-    o.quiet = o.left = true, o.style = {value == now ? Face::Bold : Face::Sans, type::body};
+    o.quiet = o.left = true;
+    o.style = {value == now ? Face::Bold : Face::Sans, type::body};
     const auto place = static_cast<float>(i);
     const float column = std::floor(place / lines), line = place - column * lines;
     const Rect item = Rect{list.x + 6 + column * width, list.y + 6 + line * h, width, h}.inset(0, 1);
@@ -240,7 +248,8 @@ namespace {
 Hit value_hit(Ui& ui, const std::string& name, const Rect& rect, const std::string& text,
               const std::string& help, bool arrows) {
   HitOptions options;
-  options.arrows = arrows, options.radius = 4;
+  options.arrows = arrows;
+  options.radius = 4;
   const Hit hit = ui.hit(name, rect, text, help, options);
   if (hit.hovered || hit.held)
     ui.paint().hairline({rect.x, rect.bottom() - 4}, {rect.right(), rect.bottom() - 4}, ui.theme().ink);

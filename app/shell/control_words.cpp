@@ -100,7 +100,10 @@ std::string spelled(const std::string& part) {
 // "diagram/enc/layer2/attn/before" -> "encoder layer 2, attention: norm before".
 std::string place_in_diagram(std::span<const std::string> parts) {
   std::string place;
-  if (parts[0] == "enc") place = "encoder ", parts = parts.subspan(1);
+  if (parts[0] == "enc") {
+    place = "encoder ";
+    parts = parts.subspan(1);
+  }
   const std::string last = spelled(parts.back());
   parts = parts.first(parts.size() - 1);
   for (size_t i = 0; i < parts.size(); ++i) place += (i ? ", " : "") + spelled(parts[i]);

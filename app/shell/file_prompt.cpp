@@ -105,7 +105,8 @@ std::string completed(const FilePrompt& prompt, const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     if (row.label == ".." || !row.path.starts_with(prompt.path)) continue;
     if (!found) {
-      longest = row.path, found = true;
+      longest = row.path;
+      found = true;
       continue;
     }
     const auto end = std::mismatch(longest.begin(), longest.end(), row.path.begin(), row.path.end()).first;
@@ -119,8 +120,12 @@ std::string completed(const FilePrompt& prompt, const std::vector<Row>& rows) {
 std::optional<FileChoice> go(Ui& ui, FilePrompt& prompt, const std::vector<Row>& rows) {
   if (prompt.selected >= 0 && prompt.selected < static_cast<int>(rows.size())) {
     const Row row = rows[static_cast<size_t>(prompt.selected)];
-    if (row.folder) return enter_folder(ui, prompt, row.path), std::nullopt;
-    set_path(ui, prompt, row.path), prompt.selected = -1;
+    if (row.folder) {
+      enter_folder(ui, prompt, row.path);
+      return std::nullopt;
+    }
+    set_path(ui, prompt, row.path);
+    prompt.selected = -1;
   }
   if (prompt.path.empty()) return {};
   const std::string path = with_home(prompt.path);
@@ -134,10 +139,14 @@ void keys(Ui& ui, FilePrompt& prompt, const std::vector<Row>& rows) {
   if (ImGui::IsKeyPressed(ImGuiKey_UpArrow)) prompt.selected = std::max(prompt.selected - 1, -1);
   if (ImGui::IsKeyPressed(ImGuiKey_Tab, false) && ui.edit().name == kPathField) {
     const std::string path = completed(prompt, rows);
-    if (path != prompt.path) set_path(ui, prompt, path), prompt.selected = -1;
+    if (path != prompt.path) {
+      set_path(ui, prompt, path);
+      prompt.selected = -1;
+    }
   }
   if (prompt.selected == before) return;
-  prompt.says.clear(), prompt.again.clear();
+  prompt.says.clear();
+  prompt.again.clear();
   if (prompt.selected >= 0)
     prompt.first = std::clamp(prompt.first, prompt.selected - kRows + 1, prompt.selected);
 }
@@ -181,7 +190,10 @@ bool list(Ui& ui, FilePrompt& prompt, const Rect& area, const std::vector<Row>& 
     }
     if (marked && soon) twice = true;
     prompt.selected = i;
-    if (!marked) prompt.says.clear(), prompt.again.clear();
+    if (!marked) {
+      prompt.says.clear();
+      prompt.again.clear();
+    }
   }
   return twice;
 }
@@ -231,7 +243,8 @@ void enter_folder(Ui& ui, FilePrompt& prompt, std::string folder) {
   // A name that is to be saved goes along.
   const std::string name = prompt.purpose == FilePurpose::Save ? name_part(prompt.path) : "";
   set_path(ui, prompt, folder + name);
-  prompt.selected = -1, prompt.first = 0;
+  prompt.selected = -1;
+  prompt.first = 0;
 }
 
 std::optional<FileChoice> draw_file_prompt(Ui& ui, FilePrompt& prompt, const FileSurroundings& around) {

@@ -31,9 +31,11 @@ std::string draw_guarded(Ui& ui, std::string_view doing, const std::function<voi
              tooltip = std::exchange(io.ConfigErrorRecoveryEnableTooltip, false);
   if (&ui.paint() != layer) ui.end_popup();
   ImGui::ErrorRecoveryTryToRecoverState(&state);
-  io.ConfigErrorRecoveryEnableAssert = asserts, io.ConfigErrorRecoveryEnableDebugLog = log,
+  io.ConfigErrorRecoveryEnableAssert = asserts;
+  io.ConfigErrorRecoveryEnableDebugLog = log;
   io.ConfigErrorRecoveryEnableTooltip = tooltip;
-  pop_clips(window, window_clips), pop_clips(top, top_clips);
+  pop_clips(window, window_clips);
+  pop_clips(top, top_clips);
   ui.close_popup();
   return error;
 }

@@ -141,7 +141,10 @@ bool draw_game(ui::Ui& ui, GuessingGame& state, const LabView& view) {
       button(ui, "app/opener/lesson", rest.take_right(108), "First lesson",
              "Why run A never gets past letter frequencies (the unigram entropy): the first lesson."))
     state.lesson = true;
-  if (close || state.lesson || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) ui.edit() = {}, ui.close_popup();
+  if (close || state.lesson || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) {
+    ui.edit() = {};
+    ui.close_popup();
+  }
   ui.end_popup();
   if (ui.popup_open(kGamePopup)) return false;
   state.open = false;

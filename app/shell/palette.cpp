@@ -261,7 +261,10 @@ std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state,
     ui.edit() = {kQueryField, state.query, true};  // Enter on nothing, a click beside: go on typing
   }
   ui.end_popup();
-  if (chosen && !chosen->control.empty()) state.pending = chosen->control, state.wait = 0;
+  if (chosen && !chosen->control.empty()) {
+    state.pending = chosen->control;
+    state.wait = 0;
+  }
   return chosen;
 }
 

@@ -91,13 +91,16 @@ class SettingsTable {
     read(key, fmt::format("a number from {} to {}", low, high), [&](const toml::node& node) {
       const auto value = node.value<double>();
       if (!value || !(*value >= low && *value <= high)) return false;
-      return to = static_cast<T>(*value), true;
+      to = static_cast<T>(*value);
+      return true;
     });
   }
   void flag(std::string_view key, bool& to) {
     read(key, "true or false", [&](const toml::node& node) {
       const auto value = node.value_exact<bool>();
-      return value ? (to = *value, true) : false;
+      if (!value) return false;
+      to = *value;
+      return true;
     });
   }
   /// True for the second word.
@@ -105,7 +108,8 @@ class SettingsTable {
     read(key, fmt::format("\"{}\" or \"{}\"", no, yes), [&](const toml::node& node) {
       const auto word = node.value_exact<std::string_view>();
       if (!word || (*word != no && *word != yes)) return false;
-      return to = *word == yes, true;
+      to = *word == yes;
+      return true;
     });
   }
   template <typename Take>

@@ -54,10 +54,13 @@ void UndoLog::replaced(const LabView& view, const std::string& stash, char selec
   Done done;
   done.undo.emplace_back(SwapSession{other, stash, view.playing});
   done.redo.emplace_back(SwapSession{stash, other, true});
-  done.selected_before = selected_before, done.selected_after = selected_after;
+  done.selected_before = selected_before;
+  done.selected_after = selected_after;
   done.swap = true;
   done_.push_back(std::move(done));
-  undone_.clear(), expected_.clear(), ++changes_;
+  undone_.clear();
+  expected_.clear();
+  ++changes_;
   const auto is_swap = [](const Done& entry) { return entry.swap; };
   if (std::count_if(done_.begin(), done_.end(), is_swap) == kSlots)
     done_.erase(done_.begin(), std::find_if(done_.begin(), done_.end(), is_swap) + 1);
@@ -77,10 +80,12 @@ void UndoLog::note(const LabView& view, std::span<const Command> made, char sele
     }
   catch_up(view);
   Done done;
-  done.selected_before = selected_before, done.selected_after = selected_after;
+  done.selected_before = selected_before;
+  done.selected_after = selected_after;
   for (const Command& command : made) {
     if (std::holds_alternative<ForkRequest>(command) || std::holds_alternative<ForkFrom>(command)) {
-      done.undo.emplace_back(RemoveFork{}), done.redo.emplace_back(RestoreFork{});
+      done.undo.emplace_back(RemoveFork{});
+      done.redo.emplace_back(RestoreFork{});
       const auto* fork = std::get_if<ForkRequest>(&command);
       if (fork && fork->train && !view.playing)  // it set the training going
         done.undo.emplace_back(Pause{});
@@ -92,11 +97,13 @@ void UndoLog::note(const LabView& view, std::span<const Command> made, char sele
       done.redo.push_back(command);
     } else if (std::holds_alternative<SetBudget>(command)) {
       done.gesture += "budget ";
-      done.undo.emplace_back(SetBudget{view.budget}), done.redo.push_back(command);
+      done.undo.emplace_back(SetBudget{view.budget});
+      done.redo.push_back(command);
     } else if (const auto* reset = std::get_if<Reset>(&command); reset && view.runs.empty()) {
       continue;
     } else if (reset && !reset->new_seed) {
-      done.undo.emplace_back(ExchangeReset{true}), done.redo.emplace_back(ExchangeReset{false});
+      done.undo.emplace_back(ExchangeReset{true});
+      done.redo.emplace_back(ExchangeReset{false});
     } else if (reset) {
       const EditField seed{-1, "run.seed", std::to_string(view.runs[0].spec->seed + 1)};
       note_edit(view, seed, done);

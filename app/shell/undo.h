@@ -35,7 +35,12 @@ class UndoLog {
   std::string next_slot();
   bool can_undo() const { return !done_.empty(); }
   bool can_redo() const { return !undone_.empty(); }
-  void clear() { done_.clear(), undone_.clear(), expected_.clear(), ++changes_; }
+  void clear() {
+    done_.clear();
+    undone_.clear();
+    expected_.clear();
+    ++changes_;
+  }
   uint64_t changes() const { return changes_; }  // grows with every entry made, taken back or forgotten
 
   // For the session file: the newest entries as JSON, and back. Entries before another session took its place

@@ -160,7 +160,8 @@ std::string UndoLog::to_text() const {
     return list;
   };
   Json text;
-  text["done"] = newest(done_), text["undone"] = newest(undone_);
+  text["done"] = newest(done_);
+  text["undone"] = newest(undone_);
   text["specs"] = specs.list();
   return text.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

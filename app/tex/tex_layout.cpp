@@ -57,15 +57,21 @@ class Setter {
     const ui::TextStyle style{bold ? ui::Face::Bold : ui::Face::Sans, px};
     Layout box;
     if (text.empty()) return box;
-    box.width = measure_(style, text), box.ascent = kAscent * px, box.descent = kDescent * px;
+    box.width = measure_(style, text);
+    box.ascent = kAscent * px;
+    box.descent = kDescent * px;
     Piece piece;
-    piece.style = style, piece.text = text;
+    piece.style = style;
+    piece.text = text;
     box.pieces.push_back(std::move(piece));
     return box;
   }
 
   static Layout padded(Layout box, float pad) {
-    for (Piece& p : box.pieces) p.at.x += pad, p.to.x += pad;
+    for (Piece& p : box.pieces) {
+      p.at.x += pad;
+      p.to.x += pad;
+    }
     box.width += 2 * pad;
     return box;
   }
@@ -73,7 +79,8 @@ class Setter {
   /// Adds `part` moved by `by`; the box grows to hold it.
   static void put(Layout& box, const Layout& part, Vec by) {
     for (Piece p : part.pieces) {
-      p.at = p.at + by, p.to = p.to + by;
+      p.at = p.at + by;
+      p.to = p.to + by;
       box.pieces.push_back(std::move(p));
     }
     box.width = std::max(box.width, by.x + part.width);
@@ -83,9 +90,13 @@ class Setter {
 
   static void stroke(Layout& box, Vec a, Vec b, float width) {
     Piece p;
-    p.kind = Piece::Kind::Line, p.at = a, p.to = b, p.width = width;
+    p.kind = Piece::Kind::Line;
+    p.at = a;
+    p.to = b;
+    p.width = width;
     box.pieces.push_back(std::move(p));
-    box.ascent = std::max({box.ascent, -a.y, -b.y}), box.descent = std::max({box.descent, a.y, b.y});
+    box.ascent = std::max({box.ascent, -a.y, -b.y});
+    box.descent = std::max({box.descent, a.y, b.y});
     box.width = std::max({box.width, a.x, b.x});
   }
 
@@ -198,10 +209,16 @@ class Setter {
                 room = 0.28f * px;
     Layout box;
     float x = 0.08f * px;
-    if (!n.text.empty()) delimiter(box, n.text, x, top, foot, px, true), x += room;
+    if (!n.text.empty()) {
+      delimiter(box, n.text, x, top, foot, px, true);
+      x += room;
+    }
     put(box, inside, {x, 0});
     x += inside.width + 0.06f * px;
-    if (!n.close.empty()) delimiter(box, n.close, x, top, foot, px, false), x += room - 0.06f * px;
+    if (!n.close.empty()) {
+      delimiter(box, n.close, x, top, foot, px, false);
+      x += room - 0.06f * px;
+    }
     box.width = std::max(box.width, x);
     return box;
   }
@@ -219,17 +236,18 @@ class Setter {
       stroke(box, {c - std::max(w, width * 0.42f), y - h / 2}, {c + std::max(w, width * 0.42f), y - h / 2},
              line);
     } else if (n.text == "hat") {
-      stroke(box, {c - w, y}, {c, y - h}, line), stroke(box, {c, y - h}, {c + w, y}, line);
+      stroke(box, {c - w, y}, {c, y - h}, line);
+      stroke(box, {c, y - h}, {c + w, y}, line);
     } else if (n.text == "tilde") {
-      stroke(box, {c - w, y}, {c - w / 3, y - h}, line),
-          stroke(box, {c - w / 3, y - h}, {c + w / 3, y}, line);
+      stroke(box, {c - w, y}, {c - w / 3, y - h}, line);
+      stroke(box, {c - w / 3, y - h}, {c + w / 3, y}, line);
       stroke(box, {c + w / 3, y}, {c + w, y - h}, line);
     } else if (n.text == "dot") {
       stroke(box, {c - line, y - h / 2}, {c + line, y - h / 2}, 2 * line);
     } else {
       stroke(box, {c - w, y - h / 2}, {c + w, y - h / 2}, line);
-      stroke(box, {c + w / 2, y - h}, {c + w, y - h / 2}, line),
-          stroke(box, {c + w / 2, y}, {c + w, y - h / 2}, line);
+      stroke(box, {c + w / 2, y - h}, {c + w, y - h / 2}, line);
+      stroke(box, {c + w / 2, y}, {c + w, y - h / 2}, line);
     }
     return box;
   }

@@ -36,13 +36,18 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 NodePtr make(Node node) { return std::make_shared<const Node>(std::move(node)); }
 NodePtr leaf(NodeKind kind, std::string_view text, bool bold = false) {
   Node node;
-  node.kind = kind, node.text = text, node.bold = bold;
+  node.kind = kind;
+  node.text = text;
+  node.bold = bold;
   return make(std::move(node));
 }
 NodePtr over(NodeKind kind, std::vector<NodePtr> children, std::string_view text = {},
              std::string_view close = {}) {
   Node node;
-  node.kind = kind, node.text = text, node.close = close, node.children = std::move(children);
+  node.kind = kind;
+  node.text = text;
+  node.close = close;
+  node.children = std::move(children);
   return make(std::move(node));
 }
 
@@ -183,7 +188,8 @@ class Parser {
 
   NodePtr space(float width) {
     Node node;
-    node.kind = NodeKind::Space, node.width = width;
+    node.kind = NodeKind::Space;
+    node.width = width;
     return make(std::move(node));
   }
 
@@ -241,10 +247,18 @@ class Parser {
     if (c == '\\') return command();
     if (c == '{') return group();
     if (c == '_' || c == '^') return leaf(NodeKind::Symbol, "");
-    if (c == '+' || c == '=' || c == '<' || c == '>')
-      return ++at_, leaf(NodeKind::Operator, std::string_view(&c, 1));
-    if (c == '-') return ++at_, leaf(NodeKind::Operator, "−");
-    if (c == '*') return ++at_, leaf(NodeKind::Operator, "·");
+    if (c == '+' || c == '=' || c == '<' || c == '>') {
+      ++at_;
+      return leaf(NodeKind::Operator, std::string_view(&c, 1));
+    }
+    if (c == '-') {
+      ++at_;
+      return leaf(NodeKind::Operator, "−");
+    }
+    if (c == '*') {
+      ++at_;
+      return leaf(NodeKind::Operator, "·");
+    }
     if (c >= '0' && c <= '9') {
       const size_t from = at_;
       while (at_ < s_.size() &&

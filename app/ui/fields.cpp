@@ -98,7 +98,11 @@ bool parse_number(std::string text, double& value) {
   auto replace = [&text](std::string_view from, std::string_view to) {
     for (size_t at; (at = text.find(from)) != std::string::npos;) text.replace(at, from.size(), to);
   };
-  replace("\u2009", ""), replace("\u00A0", ""), replace(" ", ""), replace(",", "."), replace("−", "-");
+  replace("\u2009", "");
+  replace("\u00A0", "");
+  replace(" ", "");
+  replace(",", ".");
+  replace("−", "-");
   if (text.empty()) return false;
   char* end = nullptr;
   double v = std::strtod(text.c_str(), &end);
@@ -142,7 +146,10 @@ Change field(Ui& ui, std::string_view name, const Rect& r, std::string_view labe
   const Theme& t = ui.theme();
   const TextStyle mono{Face::Mono, type::body};
   HitOptions options;
-  options.enabled = o.enabled, options.arrows = true, options.overlap = true, options.radius = radius::field;
+  options.enabled = o.enabled;
+  options.arrows = true;
+  options.overlap = true;
+  options.radius = radius::field;
   const bool editing = ui.edit().name == name;
   Hit h = ui.hit(name, r, field_text(o, value), help, options);
   Change change = Change::None;
@@ -188,7 +195,8 @@ bool text_field(Ui& ui, std::string_view name, const Rect& r, std::string_view h
                 std::string_view help) {
   const Theme& t = ui.theme();
   HitOptions options;
-  options.overlap = true, options.radius = radius::field;
+  options.overlap = true;
+  options.radius = radius::field;
   const bool editing = ui.edit().name == name;
   Hit h = ui.hit(name, r, value, help, options);
   if (h.clicked && !editing) begin_edit(ui, name, value);

@@ -42,7 +42,8 @@ struct Rect {
   // Cut a strip off one side and return it; `gap` is left free between the strip and the rest.
   Rect take_top(float size, float gap = 0) {
     Rect strip{x, y, w, size};
-    y += size + gap, h = std::max(0.f, h - size - gap);
+    y += size + gap;
+    h = std::max(0.f, h - size - gap);
     return strip;
   }
   Rect take_bottom(float size, float gap = 0) {
@@ -52,7 +53,8 @@ struct Rect {
   }
   Rect take_left(float size, float gap = 0) {
     Rect strip{x, y, size, h};
-    x += size + gap, w = std::max(0.f, w - size - gap);
+    x += size + gap;
+    w = std::max(0.f, w - size - gap);
     return strip;
   }
   Rect take_right(float size, float gap = 0) {

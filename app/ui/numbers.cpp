@@ -43,7 +43,10 @@ std::string number(double v, int digits) {
   std::string sign = v < 0 ? "−" : "";
   if (exponent < -4 || exponent >= 9) {
     std::string mantissa = fmt::format("{:.{}g}", size / std::pow(10, exponent), std::max(1, digits));
-    if (mantissa == "10") mantissa = "1", ++exponent;
+    if (mantissa == "10") {
+      mantissa = "1";
+      ++exponent;
+    }
     return sign + (mantissa == "1" ? "" : mantissa + "×") + power_of_ten(exponent);
   }
   std::string text = fmt::format("{:.{}f}", size, std::max(0, digits - 1 - exponent));

@@ -185,16 +185,20 @@ void Painter::marker(Vec o, Marker kind, float s, Colour fill, Colour edge) {
     case Marker::None:
       break;
     case Marker::Square:
-      square(s * 0.9f + e, edge), square(s * 0.9f, fill);
+      square(s * 0.9f + e, edge);
+      square(s * 0.9f, fill);
       break;
     case Marker::Triangle:
-      triangle(s * 1.15f + e * 1.6f, edge), triangle(s * 1.15f, fill);
+      triangle(s * 1.15f + e * 1.6f, edge);
+      triangle(s * 1.15f, fill);
       break;
     case Marker::Circle:
-      circle(o, s + e, edge), circle(o, s, fill);
+      circle(o, s + e, edge);
+      circle(o, s, fill);
       break;
     case Marker::Diamond:
-      diamond(s * 1.25f + e * 1.4f, edge), diamond(s * 1.25f, fill);
+      diamond(s * 1.25f + e * 1.4f, edge);
+      diamond(s * 1.25f, fill);
       break;
   }
 }

@@ -29,15 +29,18 @@ void Ui::begin_frame(const FrameOptions& options) {
   if (scale != scale_ || options.dark != styled_dark_) {
     theme_ = &ui::theme(options.dark);
     apply_style(*theme_, scale);
-    scale_ = scale, styled_dark_ = options.dark;
+    scale_ = scale;
+    styled_dark_ = options.dark;
   }
   options_ = options;
   size_ = {display.x / scale_, display.y / scale_};
   animating_ = false;
   move_focus();
   order_.clear();
-  last_arrow_owner_ = std::move(arrow_owner_), arrow_owner_.clear();
-  last_hovered_ = std::move(hovered_), hovered_.clear();
+  last_arrow_owner_ = std::move(arrow_owner_);
+  arrow_owner_.clear();
+  last_hovered_ = std::move(hovered_);
+  hovered_.clear();
   tooltip_.clear();
   under_mouse_.clear();
   popup_seen_ = false;
@@ -108,7 +111,9 @@ Hit Ui::hit(std::string_view name_view, const Rect& rect, std::string_view value
   const std::string name(name_view);
   registry_.add({name, rect, std::string(value), std::string(help), options.enabled, true});
   Hit h;
-  h.shift = shift(), h.alt = alt(), h.ctrl = ctrl();
+  h.shift = shift();
+  h.alt = alt();
+  h.ctrl = ctrl();
   if (rect.empty()) return h;
   // At least 24 x 24 to hit, whatever is drawn; but the margin yields to what is drawn in it.
   Rect area = centred(rect.centre(), std::max(rect.w, space::hit_min), std::max(rect.h, space::hit_min));

@@ -25,7 +25,10 @@ BoxStyle button_box(const Theme& t, const ButtonOptions& o, const Hit& h) {
     b.fill = t.dark ? t.field : t.sunk;
   }
   if (o.quiet && !h.hovered && !h.held) b.fill.a = b.border.a = 0;
-  if (o.selected) b.border = t.ink, b.border_width = line::selected;
+  if (o.selected) {
+    b.border = t.ink;
+    b.border_width = line::selected;
+  }
   if (!o.enabled) b = {t.field, t.border, t.ink3.alpha(0.7f)};
   return b;
 }
@@ -106,7 +109,9 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std
   const Theme& t = ui.theme();
   Painter& p = ui.paint();
   HitOptions outer;
-  outer.arrows = true, outer.overlap = true, outer.tooltip = false;
+  outer.arrows = true;
+  outer.overlap = true;
+  outer.tooltip = false;
   const std::string_view now =
       selected >= 0 && selected < int(labels.size()) ? std::string_view(labels[selected]) : "";
   Hit box = ui.hit(name, r, now, help, outer);

@@ -36,7 +36,8 @@ WiringChange move_all(const Stack& stack, Slot from, Slot to, std::span<const st
     if (!legal_move(stack, here, to)) continue;
     Wiring& wiring = wiring_of(change.wiring, layer, sub);
     std::swap(slot(wiring, from), slot(wiring, to));
-    change.from.push_back(here), change.to.push_back(there);
+    change.from.push_back(here);
+    change.to.push_back(there);
   }
   change.note = counted(change.to.size(), "moved");
   return change;

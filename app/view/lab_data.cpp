@@ -27,7 +27,8 @@ const Span& Line::span() const {
   for (; read_ < y.size(); ++read_) {
     const float v = y[read_];
     if (!std::isfinite(v)) continue;
-    span_.lowest = std::min(span_.lowest, v), span_.highest = std::max(span_.highest, v);
+    span_.lowest = std::min(span_.lowest, v);
+    span_.highest = std::max(span_.highest, v);
     if (v > 0) span_.lowest_positive = std::min(span_.lowest_positive, v);
   }
   return span_;
@@ -36,10 +37,12 @@ const Span& Line::span() const {
 void LabData::begin_frame() {
   whole_reads_ = 1;
   for (auto it = runs_.begin(); it != runs_.end();) {
-    if (!it->second.used)
+    if (!it->second.used) {
       it = runs_.erase(it);
-    else
-      it->second.used = false, ++it;
+    } else {
+      it->second.used = false;
+      ++it;
+    }
   }
 }
 
@@ -49,8 +52,14 @@ LabData::Cached& LabData::cached(const RunView& run) {
   const uint64_t version = run.history ? run.history->version() : 0;
   if (c.version != version || c.history != run.history) {
     if (c.history != run.history) c = {};
-    c.frames.clear(), c.found.clear(), c.quotients.clear(), c.loss.reset(), c.rate.reset();
-    c.version = version, c.history = run.history, c.used = true;
+    c.frames.clear();
+    c.found.clear();
+    c.quotients.clear();
+    c.loss.reset();
+    c.rate.reset();
+    c.version = version;
+    c.history = run.history;
+    c.used = true;
     if (c.index.empty() && c.history)
       for (const StatInfo& stat : c.history->layout())
         c.index.emplace(stat.name, static_cast<int32_t>(c.index.size()));
@@ -86,7 +95,8 @@ void LabData::extend(const RunView& run, Cached& c, Growing& g, int32_t stat) {
     const int step = static_cast<int>(*at);
     const std::vector<float>& numbers = frame(c, step);
     if (static_cast<size_t>(stat) >= numbers.size() || c.found[step] != step) continue;
-    g.line->x.push_back(*at), g.line->y.push_back(numbers[static_cast<size_t>(stat)]);
+    g.line->x.push_back(*at);
+    g.line->y.push_back(numbers[static_cast<size_t>(stat)]);
   }
 }
 
@@ -174,7 +184,8 @@ float LabData::gradient(const RunView& run, int layer, Sub sub, int step, Side s
     const int32_t index = find(c, fmt::format("{}L{:02}.{}.grad_norm", prefix, layer + 1, path));
     if (index < 0 || static_cast<size_t>(index) >= stats.size()) continue;
     const double g = stats[static_cast<size_t>(index)];
-    sum += g * g, any = true;
+    sum += g * g;
+    any = true;
   }
   return any ? static_cast<float>(std::sqrt(sum)) : kNaN;
 }
@@ -188,19 +199,25 @@ double mean_loss_at(const Line& line, int step) {
   for (size_t i = line.y.size(); i-- > 0 && count < window;) {
     const float back = static_cast<float>(step) - line.x[i];
     if (back >= static_cast<float>(window) && count > 0) break;  // long ago not every step is kept
-    if (back >= 0) sum += line.y[i], ++count;
+    if (back >= 0) {
+      sum += line.y[i];
+      ++count;
+    }
   }
   return count ? sum / count : std::numeric_limits<double>::quiet_NaN();
 }
 
 void undecided(RunView& then) {
-  then.state = RunState::Training, then.learning_since = 0, then.note.clear();
+  then.state = RunState::Training;
+  then.learning_since = 0;
+  then.note.clear();
   const bool young = then.forked_from >= 0 && then.step <= then.fork_step;
   then.badge = fmt::format("{} step {}", young ? "starts at" : "at", then.step);
 }
 
 void learning(RunView& then, int since) {
-  then.state = RunState::Learning, then.learning_since = since;
+  then.state = RunState::Learning;
+  then.learning_since = since;
   then.badge = fmt::format("learning since step {}", since);
 }
 
@@ -213,10 +230,13 @@ void apply_events(RunView& then, const RunView& now) {
       learning(then, verdict.since);
       break;
     case Verdict::Kind::Stuck:
-      then.state = RunState::Stuck, then.badge = verdict.what;
+      then.state = RunState::Stuck;
+      then.badge = verdict.what;
       break;
     case Verdict::Kind::NotFinite:
-      then.state = now.state, then.badge = now.badge, then.note = now.note;
+      then.state = now.state;
+      then.badge = now.badge;
+      then.note = now.note;
       break;
     case Verdict::Kind::Undecided: {
       // What a fork learned before, it knows once enough steps of its own say so.
@@ -247,10 +267,14 @@ RunView run_at(LabData& data, const RunView& run, int step) {
   then.spec = spec_at(run, then.step);
   then.loss = mean_loss_at(*data.loss(run), then.step);
   apply_events(then, run);
-  then.writes.clear(), then.writes_step = 0;
+  then.writes.clear();
+  then.writes_step = 0;
   if (run.samples)
     for (const Sample& sample : *run.samples)
-      if (sample.step <= then.step) then.writes = sample.text, then.writes_step = sample.step;
+      if (sample.step <= then.step) {
+        then.writes = sample.text;
+        then.writes_step = sample.step;
+      }
   return then;
 }
 

@@ -39,7 +39,10 @@ namespace {
 class Window {
  public:
   ~Window() {
-    if (backends_) ImGui_ImplOpenGL3_Shutdown(), ImGui_ImplGlfw_Shutdown();
+    if (backends_) {
+      ImGui_ImplOpenGL3_Shutdown();
+      ImGui_ImplGlfw_Shutdown();
+    }
     if (contexts_) ImGui::DestroyContext();
     if (handle_) glfwDestroyWindow(handle_);
     if (glfw_) glfwTerminate();
@@ -74,8 +77,14 @@ class Window {
   GLFWwindow* handle() const { return handle_; }
 
   // Of the monitor that the window's middle is on; asked again when it has moved there.
-  int monitor_width_px() { return look_for_monitor(), monitor_px_; }
-  int monitor_width_mm() { return look_for_monitor(), monitor_mm_; }
+  int monitor_width_px() {
+    look_for_monitor();
+    return monitor_px_;
+  }
+  int monitor_width_mm() {
+    look_for_monitor();
+    return monitor_mm_;
+  }
 
   // Drawn by the processor: every frame takes time from the training.
   bool software_gl() const {
@@ -110,8 +119,10 @@ class Window {
       const GLFWvidmode* mode = glfwGetVideoMode(monitors[i]);
       if (!mode) continue;
       const int cx = x + w / 2 - mx, cy = y + h / 2 - my;
-      if (cx >= 0 && cy >= 0 && cx < mode->width && cy < mode->height)
-        monitor_px_ = mode->width, monitor_mm_ = mm_w;
+      if (cx >= 0 && cy >= 0 && cx < mode->width && cy < mode->height) {
+        monitor_px_ = mode->width;
+        monitor_mm_ = mm_w;
+      }
     }
   }
 

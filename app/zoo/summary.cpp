@@ -49,7 +49,10 @@ void finish(Row& row) {
     arm.ratio = geometric(arm, [](const Record& r) { return r.gradient_first / r.gradient_last; });
     for (const auto& run : arm.runs) {
       if (!run) continue;
-      if (std::isfinite(run->beta2)) sum += run->beta2, ++count;
+      if (std::isfinite(run->beta2)) {
+        sum += run->beta2;
+        ++count;
+      }
       if (!run->beta2_reason.empty()) row.beta2_reason = run->beta2_reason;
       if (run->verdict == Verdict::Failed) row.beta2_reason = run->what;
     }

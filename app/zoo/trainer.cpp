@@ -129,7 +129,8 @@ Visit visit(const std::vector<Job>& jobs, experiments::ResultStore& store,
             const std::function<bool(const experiments::Progress&)>& on_progress) {
   const std::vector<size_t> order = training_order(jobs);
   experiments::Plan plan;
-  plan.name = "zoo", plan.measurement = "zoo 2";
+  plan.name = "zoo";
+  plan.measurement = "zoo 2";
   for (const size_t job : order) plan.experiments.push_back({jobs[job].spec, {}});
   plan.measure = [](size_t) { return std::make_unique<Recording>(); };
   const experiments::Outcome outcome = experiments::train(plan, store, options, on_progress);
@@ -139,7 +140,8 @@ Visit visit(const std::vector<Job>& jobs, experiments::ResultStore& store,
     if (outcome.results[i]) visit.records[order[i]] = record_from(*outcome.results[i]);
   for (const auto& [i, why] : outcome.failed) {
     Record failed;
-    failed.verdict = Verdict::Failed, failed.what = why;
+    failed.verdict = Verdict::Failed;
+    failed.what = why;
     visit.records[order[i]] = failed;
   }
   return visit;

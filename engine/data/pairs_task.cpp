@@ -57,7 +57,8 @@ PairsTask::PairsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, Token
   };
   for (const TsvRow& row : train) {
     Pair pair = encode(row);
-    note(pair.source), note(pair.target);
+    note(pair.source);
+    note(pair.target);
     if (pair.length() > context_)
       ++left_out_;
     else
@@ -82,7 +83,10 @@ void PairsTask::count_unigram() {
   unigram_.assign(static_cast<size_t>(vocabulary()), 0);
   double total = 0;
   for (const Pair& pair : train_)
-    for (int32_t symbol : pair.target) unigram_[static_cast<size_t>(symbol)] += 1, total += 1;
+    for (int32_t symbol : pair.target) {
+      unigram_[static_cast<size_t>(symbol)] += 1;
+      total += 1;
+    }
   for (double& p : unigram_) p /= total;
 }
 
@@ -180,7 +184,10 @@ std::shared_ptr<const Task> make_pairs_task(const DataSpec& spec) {
     if (!spec.tokenizer_path.empty() && std::filesystem::exists(spec.tokenizer_path, error))
       return Tokenizer::load(spec.tokenizer_path);
     std::vector<std::string_view> sentences;
-    for (const TsvRow& row : train) sentences.push_back(row.first), sentences.push_back(row.second);
+    for (const TsvRow& row : train) {
+      sentences.push_back(row.first);
+      sentences.push_back(row.second);
+    }
     return Tokenizer::train(sentences, spec.vocabulary, true);
   };
   return std::make_shared<PairsTask>(std::move(train), std::move(valid), pieces(), spec.pairs_path,

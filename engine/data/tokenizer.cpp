@@ -29,7 +29,10 @@ class Sentences final : public sentencepiece::SentenceIterator {
  public:
   explicit Sentences(const std::vector<std::string_view>& all) : all_(all) { take(); }
   bool done() const override { return at_ >= all_.size(); }
-  void Next() override { ++at_, take(); }
+  void Next() override {
+    ++at_;
+    take();
+  }
   const std::string& value() const override { return value_; }
   sentencepiece::util::Status status() const override { return {}; }
 

@@ -59,10 +59,13 @@ void append_utf8(char32_t c, std::string& out) {
     tail(0);
   } else if (c < 0x10000) {
     out += static_cast<char>(0xe0 | (c >> 12));
-    tail(6), tail(0);
+    tail(6);
+    tail(0);
   } else {
     out += static_cast<char>(0xf0 | (c >> 18));
-    tail(12), tail(6), tail(0);
+    tail(12);
+    tail(6);
+    tail(0);
   }
 }
 

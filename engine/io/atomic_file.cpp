@@ -119,7 +119,10 @@ void AtomicFile::open_temporary(Access access) {
   flock(file, LOCK_EX | LOCK_NB);
   if (path_.exists) keep_mode(file, path_.target.c_str());
   file_ = fdopen(file, "wb");
-  if (file_ == nullptr) close(file), give_up(ENOMEM);
+  if (file_ == nullptr) {
+    close(file);
+    give_up(ENOMEM);
+  }
 }
 
 void AtomicFile::write(const void* bytes, size_t size) {

@@ -55,7 +55,9 @@ LineFile::LineFile(LineFile&& other) noexcept
       file_(std::exchange(other.file_, -1)) {}
 
 LineFile& LineFile::operator=(LineFile&& other) noexcept {
-  std::swap(where_, other.where_), std::swap(error_, other.error_), std::swap(file_, other.file_);
+  std::swap(where_, other.where_);
+  std::swap(error_, other.error_);
+  std::swap(file_, other.file_);
   return *this;
 }
 

@@ -308,9 +308,13 @@ std::vector<To> SafetensorsFile::convert(std::string_view name, std::string_view
   const TensorType stored = type(name);
   std::vector<To> values;
   bool fits = true;
-  const bool known =
-      ((stored == type_of<From>() && ((fits = append_as<From>(bytes(name), values)), true)) || ...);
-  if (!known) {
+  const auto read = [&](auto element) {
+    using Stored = decltype(element);
+    if (stored != type_of<Stored>()) return false;
+    fits = append_as<Stored>(bytes(name), values);
+    return true;
+  };
+  if (!(read(From{}) || ...)) {
     fail(where(path_), "tensor {}: dtype {}, expected {}", shown_text(name), name_of(stored), expected);
   }
   if (!fits)

@@ -187,7 +187,10 @@ std::vector<MeanGradient> mean_gradients(Run& run, int32_t batches) {
     for (size_t p = 0; p < data.parameter_order.size(); ++p) {
       const ParameterInfo& info = run.store().parameters()[static_cast<size_t>(data.parameter_order[p])];
       const std::vector<float> g = at.program.read(info.name, true);
-      if (all.size() <= p) all.push_back({info.name, info.layer}), sums.emplace_back(g.size(), 0.0);
+      if (all.size() <= p) {
+        all.push_back({info.name, info.layer});
+        sums.emplace_back(g.size(), 0.0);
+      }
       for (size_t i = 0; i < g.size(); ++i) sums[p][i] += static_cast<double>(g[i]) / batches;
       all[p].mean_of_norms += std::sqrt(squared(g)) / batches;
     }
@@ -207,7 +210,10 @@ std::vector<LogitSize> logit_sizes(Run& run) {
     size_t i = 0;
     for (const Node& node : at.program.data().nodes) {
       if (node.op != OpKind::Attention) continue;
-      if (all.size() <= i) all.push_back({parent_of(node.name), node.layer}), sums.emplace_back();
+      if (all.size() <= i) {
+        all.push_back({parent_of(node.name), node.layer});
+        sums.emplace_back();
+      }
       add_logits(at, node, sums[i++]);
     }
   });
@@ -225,8 +231,10 @@ std::vector<JacobianNorm> jacobian_norms(Run& run) {
     size_t i = 0;
     for (const Node& node : at.program.data().nodes) {
       if (node.op != OpKind::LayerNorm) continue;
-      if (all.size() <= i)
-        all.push_back({node.name, node.layer, node.attributes.as<NormSpec>().kind}), rows.push_back(0);
+      if (all.size() <= i) {
+        all.push_back({node.name, node.layer, node.attributes.as<NormSpec>().kind});
+        rows.push_back(0);
+      }
       const std::vector<double> norms = jacobians(at, node);
       each_row(at, node, norms.size(), [&](size_t r) {
         all[i].mean += norms[r];
@@ -248,7 +256,11 @@ std::vector<Concentration> concentrations(Run& run, double epsilon, double delta
   each_validation_batch(run, [&](const Replayed& at) {
     for (size_t i = 0; i < at.values.sublayers.size(); ++i) {
       const SublayerValues& s = at.values.sublayers[i];
-      if (names.size() <= i) names.push_back(s.name), layers.push_back(s.layer), squares.emplace_back();
+      if (names.size() <= i) {
+        names.push_back(s.name);
+        layers.push_back(s.layer);
+        squares.emplace_back();
+      }
       const std::vector<float> x = at.read(s.sum);
       const Shape& shape = at.shape(s.sum);
       const auto width = static_cast<size_t>(shape[2]);
@@ -261,7 +273,8 @@ std::vector<Concentration> concentrations(Run& run, double epsilon, double delta
   });
   for (size_t i = 0; i < names.size(); ++i) {
     all.push_back(concentration_of(std::move(squares[i]), epsilon, delta));
-    all.back().name = names[i], all.back().layer = layers[i];
+    all.back().name = names[i];
+    all.back().layer = layers[i];
   }
   return all;
 }
@@ -282,7 +295,10 @@ std::vector<UpdateRatio> update_ratios(const Run& run) {
     const ParameterInfo& info = copy->store().parameters()[static_cast<size_t>(data.parameter_order[p])];
     const std::string name = layer_of(info);
     auto at = std::find_if(all.begin(), all.end(), [&](const UpdateRatio& f) { return f.name == name; });
-    if (at == all.end()) at = all.insert(at, {name, info.layer}), sizes.push_back(0);
+    if (at == all.end()) {
+      at = all.insert(at, {name, info.layer});
+      sizes.push_back(0);
+    }
     at->update += square(data.update_norm_stat, p);
     at->weight += square(data.weight_norm_stat, p);
     sizes[static_cast<size_t>(at - all.begin())] += static_cast<double>(info.shape.size());

@@ -19,15 +19,21 @@ std::vector<float> block_of(const Store& store, Store::Block block) {
 FinishedRun Run::finished(bool with_weights) const {
   const Impl& run = *impl_;
   FinishedRun done;
-  done.origin = run.origin, done.edits = run.edits, done.losses = run.losses, done.broken = run.broken;
+  done.origin = run.origin;
+  done.edits = run.edits;
+  done.losses = run.losses;
+  done.broken = run.broken;
   done.edits.insert(done.edits.end(), run.scheduled.begin(), run.scheduled.end());
   if (!with_weights) return done;
   done.history = run.history->copy();
   const Store& store = run.network->store;
   auto end = std::make_shared<Keyframe>();
-  end->step = run.steps, end->edits = run.edits.size(), end->plateau = run.plateau.state();
+  end->step = run.steps;
+  end->edits = run.edits.size();
+  end->plateau = run.plateau.state();
   end->values = block_of(store, Store::Block::Value);
-  end->m = block_of(store, Store::Block::M), end->v = block_of(store, Store::Block::V);
+  end->m = block_of(store, Store::Block::M);
+  end->v = block_of(store, Store::Block::V);
   done.end = std::move(end);
   return done;
 }

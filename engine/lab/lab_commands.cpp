@@ -126,7 +126,9 @@ void LabTrainer::restart(std::vector<RunSpec> specs, const std::string& letters,
   }
   step_ = step;
   if (old == Replaced::Forgotten) {
-    undo_.clear(), redo_.clear(), parked_.clear();
+    undo_.clear();
+    redo_.clear();
+    parked_.clear();
   } else {
     for (auto& entry : runs_) park(std::move(entry));
     if (fork_) park(std::move(fork_));
@@ -151,7 +153,8 @@ void LabTrainer::start(std::vector<RunSpec> specs, bool play, std::vector<std::v
   try {
     restart(std::move(specs), letters, Replaced::Forgotten, std::move(edits));
   } catch (...) {
-    budget_ = old_budget, portion_ = old_portion;
+    budget_ = old_budget;
+    portion_ = old_portion;
     throw;
   }
   playing_ = play;
@@ -328,7 +331,10 @@ void LabTrainer::set_spec(int32_t run, RunSpec spec) {
   if (std::none_of(edits.begin(), edits.end(), [](const Edit& edit) { return is_shared(edit.key); }))
     return replace(old, std::move(spec));
   std::vector<RunSpec> all = specs();
-  for (RunSpec& other : all) other.seed = spec.seed, other.data = spec.data;
+  for (RunSpec& other : all) {
+    other.seed = spec.seed;
+    other.data = spec.data;
+  }
   all[static_cast<size_t>(run)] = std::move(spec);
   restart(std::move(all), letters(), Replaced::Exchanged);
   if (!playing_) target_ = 0;

@@ -89,7 +89,8 @@ bool LabTrainer::knows_variability(const Rerun& rerun) {
   auto known = finished_->find(run_key(rerun.spec, rerun.edits));
   if (!known && options_.losses) {
     FinishedRun run;
-    run.origin = rerun.spec, run.edits = rerun.edits;
+    run.origin = rerun.spec;
+    run.edits = rerun.edits;
     run.losses = options_.losses->find(run.origin, run.edits, task_for(run.origin.data)->hash(), *backend_);
     if (!run.losses.empty()) known = finished_->put(std::move(run));
   }

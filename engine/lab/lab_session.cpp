@@ -201,14 +201,22 @@ uint64_t LabTrainer::stamp_of(const Run& run) {
 
 SessionImage LabTrainer::image(int64_t generation, bool whole) {
   SessionImage image;
-  image.step = step_, image.budget = budget_, image.portion = portion_, image.generation = generation;
+  image.step = step_;
+  image.budget = budget_;
+  image.portion = portion_;
+  image.generation = generation;
   std::set<std::string> names;
   const auto add = [&](const char* place, LabEntry* entry) {
     SessionImage::Entry& out = image.entries.emplace_back();
-    out.place = place, out.empty = !entry;
+    out.place = place;
+    out.empty = !entry;
     if (!entry) return;
-    out.letter = entry->letter, out.forked_from = entry->forked_from, out.fork_step = entry->fork_step;
-    out.hold = entry->hold, out.fork_note = entry->fork_note, out.budget_before = entry->budget_before;
+    out.letter = entry->letter;
+    out.forked_from = entry->forked_from;
+    out.fork_step = entry->fork_step;
+    out.hold = entry->hold;
+    out.fork_note = entry->fork_note;
+    out.budget_before = entry->budget_before;
     out.keyframes = entry->run->lasting_keyframes();
     const uint64_t stamp = stamp_of(*entry->run);
     if (!whole && entry->file_stamp == stamp) {
@@ -218,7 +226,8 @@ SessionImage LabTrainer::image(int64_t generation, bool whole) {
       for (int i = 2; names.contains(out.file); ++i)
         out.file = fmt::format("{}-{}-{}.safetensors", entry->letter, generation, i);
       out.image = entry->run->image();
-      entry->file = out.file, entry->file_stamp = stamp;
+      entry->file = out.file;
+      entry->file_stamp = stamp;
     }
     names.insert(out.file);
   };
@@ -246,8 +255,10 @@ std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder,
   const SavedRun header = read_saved_header(SafetensorsFile::load_header(path));
   made->run = Run::load(path, task_for(header.spec.data), *backend_);
   made->letter = entry.letter;
-  made->forked_from = entry.forked_from, made->fork_step = entry.fork_step;
-  made->fork_note = entry.fork_note, made->hold = entry.hold;
+  made->forked_from = entry.forked_from;
+  made->fork_step = entry.fork_step;
+  made->fork_note = entry.fork_note;
+  made->hold = entry.hold;
   made->budget_before = entry.budget_before;
   std::vector<std::shared_ptr<const Keyframe>> keyframes;
   for (const std::string& name : entry.keyframes) {
@@ -280,7 +291,9 @@ void LabTrainer::restore(const std::string& folder, bool play) {
     list.push_back(entry.empty ? nullptr : load_entry(folder, entry));
   }
   std::erase(parked, nullptr);  // only forks may be none
-  undo_ = std::move(undo), redo_ = std::move(redo), parked_ = std::move(parked);
+  undo_ = std::move(undo);
+  redo_ = std::move(redo);
+  parked_ = std::move(parked);
   sidecar_ = std::make_shared<const std::string>(std::move(session.sidecar));
   ++restored_;
   step_ = session.step;

@@ -57,10 +57,16 @@ void History::set_budget(size_t bytes) {
 std::shared_ptr<History> History::copy() const {
   const std::lock_guard lock(mutex_);
   auto made = std::make_shared<History>(layout_, budget_);
-  made->version_ = version_, made->stride_ = stride_, made->steps_ = steps_;
-  made->losses_ = losses_, made->rates_ = rates_, made->validation_ = validation_;
+  made->version_ = version_;
+  made->stride_ = stride_;
+  made->steps_ = steps_;
+  made->losses_ = losses_;
+  made->rates_ = rates_;
+  made->validation_ = validation_;
   made->dense_stride_ = dense_stride_;
-  made->frames_ = frames_, made->frame_bytes_ = frame_bytes_, made->events_ = events_;
+  made->frames_ = frames_;
+  made->frame_bytes_ = frame_bytes_;
+  made->events_ = events_;
   return made;
 }
 
@@ -108,7 +114,9 @@ void History::thin_dense() {
       }
       for (size_t i = begin; i < end; ++i)
         if (i == begin || i == low || i == high || i == fastest) {
-          steps_[kept] = steps_[i], losses_[kept] = losses_[i], rates_[kept] = rates_[i];
+          steps_[kept] = steps_[i];
+          losses_[kept] = losses_[i];
+          rates_[kept] = rates_[i];
           ++kept;
         }
     }
@@ -116,7 +124,9 @@ void History::thin_dense() {
       const auto from = values.begin() + static_cast<std::ptrdiff_t>(kept);
       values.erase(from, values.begin() + static_cast<std::ptrdiff_t>(older));
     };
-    close_gap(steps_), close_gap(losses_), close_gap(rates_);
+    close_gap(steps_);
+    close_gap(losses_);
+    close_gap(rates_);
     older = kept;
     if (steps_.size() <= kDenseSteps - kDenseSteps / 4) return;
   }
@@ -129,8 +139,14 @@ void History::absorb(const Frame& gone, Frame& kept) const {
     Extremes& e = kept.gone[i];
     const auto note = [&e](float value, int32_t step) {
       if (value != value || step == 0) return;
-      if (e.low_step == 0 || value < e.low) e.low = value, e.low_step = step;
-      if (e.high_step == 0 || value > e.high) e.high = value, e.high_step = step;
+      if (e.low_step == 0 || value < e.low) {
+        e.low = value;
+        e.low_step = step;
+      }
+      if (e.high_step == 0 || value > e.high) {
+        e.high = value;
+        e.high_step = step;
+      }
     };
     note(gone.stats[i], gone.step);
     if (gone.gone.empty()) continue;

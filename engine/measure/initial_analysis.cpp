@@ -212,7 +212,10 @@ LinearFit linear_fit(const std::vector<double>& x, const std::vector<double>& y)
     fail("fit", "{} and {} points: expected as many, two at least", x.size(), y.size());
   const double n = static_cast<double>(x.size());
   double mx = 0, my = 0, xx = 0, xy = 0, yy = 0;
-  for (size_t i = 0; i < x.size(); ++i) mx += x[i] / n, my += y[i] / n;
+  for (size_t i = 0; i < x.size(); ++i) {
+    mx += x[i] / n;
+    my += y[i] / n;
+  }
   for (size_t i = 0; i < x.size(); ++i) {
     xx += (x[i] - mx) * (x[i] - mx);
     xy += (x[i] - mx) * (y[i] - my);

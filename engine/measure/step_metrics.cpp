@@ -106,9 +106,14 @@ void LiveMeasurements::describe(const ModelValues& model) {
     const Node& node = producer(to);
     const auto norm = node.attributes.as<NormSpec>();
     n.kind = norm.kind;
-    n.input = from, n.gain = node.in[1], n.bias = node.in[2], n.alpha = node.in[3];
-    n.mean = node.saved[0], n.inverse_sigma = node.saved[1];
-    n.scale = norm.scale, n.slope = norm.slope;
+    n.input = from;
+    n.gain = node.in[1];
+    n.bias = node.in[2];
+    n.alpha = node.in[3];
+    n.mean = node.saved[0];
+    n.inverse_sigma = node.saved[1];
+    n.scale = norm.scale;
+    n.slope = norm.slope;
     return n;
   };
   std::string stack = "?";
@@ -116,21 +121,29 @@ void LiveMeasurements::describe(const ModelValues& model) {
   for (const SublayerValues& m : model.sublayers) {
     Sublayer s;
     s.name = m.name;
-    s.input = m.input, s.branch = m.branch, s.output = m.output, s.probabilities = m.probabilities;
-    s.entered = m.entered, s.adds_bottom = m.bottom != kNone;
+    s.input = m.input;
+    s.branch = m.branch;
+    s.output = m.output;
+    s.probabilities = m.probabilities;
+    s.entered = m.entered;
+    s.adds_bottom = m.bottom != kNone;
     const Node& sum = producer(m.joined);
-    s.skip = sum.in[2], s.branch_scale = sum.in[3];
+    s.skip = sum.in[2];
+    s.branch_scale = sum.in[3];
     const auto scales = sum.attributes.as<AddSpec>();
-    s.skip_constant = scales.skip, s.branch_constant = scales.branch;
+    s.skip_constant = scales.skip;
+    s.branch_constant = scales.branch;
     s.scales_skip = s.skip != kNone || s.skip_constant != 1.0f;
     s.scales_branch = s.branch_scale != kNone || s.branch_constant != 1.0f;
-    s.enter = norm_of(m.input, m.entered), s.stream = norm_of(m.sum, m.output);
+    s.enter = norm_of(m.input, m.entered);
+    s.stream = norm_of(m.sum, m.output);
     const std::string prefix = m.name.substr(0, m.name.find('L'));  // "", "enc." or "dec."
     s.lengths = input(prefix == "dec." ? "target_lengths" : "key_lengths");
     s.starts_stack = prefix != stack;
     if (s.starts_stack) index = 0;
     s.starts_layer = s.starts_stack || m.layer != layer;
-    stack = prefix, layer = m.layer;
+    stack = prefix;
+    layer = m.layer;
     s.index_in_stack = ++index;
     sublayers_.push_back(s);
   }

@@ -74,8 +74,10 @@ std::vector<MeanField> pre_mean_field(int32_t layers, int32_t n, double r, doubl
   double covariance = 0, q = q0;
   for (int32_t l = 0; l < layers; ++l) {
     const double m = 1.0 / n + (1 - 1.0 / n) * covariance / q;
-    covariance += m, q += m;
-    covariance += g * relu_correlation(covariance / q), q += g;
+    covariance += m;
+    q += m;
+    covariance += g * relu_correlation(covariance / q);
+    q += g;
     result.push_back({q, covariance / q});
   }
   return result;

@@ -92,7 +92,8 @@ std::vector<double> pre_profile(const ModelConfig& c, const Question& q) {
   std::vector<double> squares;
   Pairs<double> hidden{};
   for (int32_t l = 0; l < layers_of(c, q); ++l) {
-    states.attend(), states.feed_forward(hidden);
+    states.attend();
+    states.feed_forward(hidden);
     squares.push_back(states.last_sum());
   }
   return pre_gradient_profile(squares);
@@ -104,14 +105,16 @@ void draw_post_square(const ModelConfig& c, const Question& q, Line& to) {
 void draw_pre_square(const ModelConfig& c, const Question& q, Line& to) {
   for (int32_t l = 1; l <= layers_of(c, q); ++l) {
     const Bounds bounds = pre_stream_square(l, ratio_of(c), start_square(c, q.decoder));
-    to.low.push_back(bounds.low), to.high.push_back(bounds.high);
+    to.low.push_back(bounds.low);
+    to.high.push_back(bounds.high);
   }
 }
 void draw_cosine(const ModelConfig& c, const Question& q, Line& to) {
   States states(c, q.decoder, q.same_token);
   Pairs<double> hidden{};
   for (int32_t l = 0; l < layers_of(c, q); ++l) {
-    states.attend(), states.feed_forward(hidden);
+    states.attend();
+    states.feed_forward(hidden);
     to.low.push_back(std::min(1.0, states.cosine_in_sequence()));
   }
 }
@@ -152,7 +155,8 @@ std::vector<Line> lines(const ModelConfig& config, const Question& question) {
   for (const Rule& rule : kRules) {
     if (rule.objection(config, question)) continue;
     Line line;
-    line.equation = &equation(rule.equation), line.within = rule.within;
+    line.equation = &equation(rule.equation);
+    line.within = rule.within;
     rule.draw(config, question, line);
     for (size_t l = 1; l <= line.low.size(); ++l) line.x.push_back(static_cast<double>(l));
     result.push_back(std::move(line));

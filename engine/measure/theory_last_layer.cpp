@@ -98,7 +98,10 @@ std::optional<LastLayer> last_layer_start(const ModelConfig& config, int32_t bat
   if (!applies(config) || data.vocabulary < 2 || data.token <= 0 || data.token >= 1) return {};
   States states(config, true, data.token);
   Pairs<double> hidden{};
-  for (int32_t l = 0; l < config.layers; ++l) states.attend(), states.feed_forward(hidden);
+  for (int32_t l = 0; l < config.layers; ++l) {
+    states.attend();
+    states.feed_forward(hidden);
+  }
 
   const OutputGradients gradients(config, data, states.own_symbol());
   const double T = config.sequence, B = batch, n = B * T;

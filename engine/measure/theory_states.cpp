@@ -66,7 +66,8 @@ double States::cosine(size_t place, size_t other) const {
 void States::divide(double by) {
   for (auto& pair : covariance_)
     for (double& c : pair) c /= by;
-  own_ /= by, square_ /= by;
+  own_ /= by;
+  square_ /= by;
 }
 
 }  // namespace normscope::theory

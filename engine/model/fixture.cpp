@@ -126,8 +126,10 @@ Fixture read_fixture(const SafetensorsFile& file) {
   const auto real = [](const InputValue& value, double low, double high) {
     return static_cast<float>(value.number(low, high));
   };
-  f.step.lr = real(adam.at("lr"), 0, 1000), f.step.eps = real(adam.at("eps"), 0, 1);
-  f.step.beta1 = real(adam.at("beta1"), 0, 1), f.step.beta2 = real(adam.at("beta2"), 0, 1);
+  f.step.lr = real(adam.at("lr"), 0, 1000);
+  f.step.eps = real(adam.at("eps"), 0, 1);
+  f.step.beta1 = real(adam.at("beta1"), 0, 1);
+  f.step.beta2 = real(adam.at("beta2"), 0, 1);
   f.step.label_smoothing = real(c.at("label_smoothing"), 0, 1);
   f.description = describe(f);
   return f;

@@ -87,7 +87,8 @@ LayerWiring preset_layer(Placement placement, NormKind norm, const StackContext&
   if (row.cross && context.has_cross()) wiring.cross = *row.cross;
   if (row.feed_forward && !early) wiring.feed_forward = *row.feed_forward;
   Inner& inner = wiring.feed_forward.inner;  // has no heads
-  inner.query = inner.key = inner.value = NormKind::None, inner.head_scale = false;
+  inner.query = inner.key = inner.value = NormKind::None;
+  inner.head_scale = false;
   for (Wiring* part : {&wiring.attention, &wiring.cross, &wiring.feed_forward}) choose_norm(*part, norm);
   return wiring;
 }

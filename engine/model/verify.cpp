@@ -59,7 +59,8 @@ class Verifier {
   Verifier(SafetensorsFile file, Backend& backend)
       : file_(std::move(file)), fixture_(read_fixture(file_)), store_(backend), tape_(store_) {
     // What the file holds bounds what is allocated; then the machine does.
-    require_input("input/x", fixture_.length), require_input("input/y", fixture_.length);
+    require_input("input/x", fixture_.length);
+    require_input("input/y", fixture_.length);
     if (fixture_.source_length > 0) require_input("input/src", fixture_.source_length);
     require_memory("fixture " + file_.path(), estimated_bytes(fixture_.config, fixture_.batch));
     model_ = record_transformer(tape_, fixture_.config,

@@ -90,13 +90,21 @@ bool set_word(Wiring& w, const std::string& word) {
   for (const FlagWord& flag : kFlagWords)
     if (word == flag.word) return flag.at(w) = true;
   for (const NormWord& norm : kNormWords)
-    if (key == norm.word) return norm.at(w) = norm_from(value), true;
-  if (key == "skip") return w.skip = scale_from(value, word, true), true;
-  if (key == "branch") return w.branch = scale_from(value, word, false), true;
-  if (key == "pre-scale" || key == "depth")  // depth: as it was called before
-    return w.pre_scale = number_from(value, word), true;
-  if (key == "gain") return w.init_gain = number_from(value, word), true;
-  return false;
+    if (key == norm.word) {
+      norm.at(w) = norm_from(value);
+      return true;
+    }
+  if (key == "skip")
+    w.skip = scale_from(value, word, true);
+  else if (key == "branch")
+    w.branch = scale_from(value, word, false);
+  else if (key == "pre-scale" || key == "depth")  // depth: as it was called before
+    w.pre_scale = number_from(value, word);
+  else if (key == "gain")
+    w.init_gain = number_from(value, word);
+  else
+    return false;
+  return true;
 }
 
 }  // namespace

@@ -132,7 +132,10 @@ Field labels_file_field() {
        "A UTF-8 file of texts to classify, one label and text a line with a tab between, for an encoder."});
   field.set = [](RunSpec& spec, std::string_view path) {
     spec.data.labels_path = trimmed(path);
-    if (!spec.data.labels_path.empty()) spec.data.name = "labels", complete(spec);
+    if (!spec.data.labels_path.empty()) {
+      spec.data.name = "labels";
+      complete(spec);
+    }
   };
   return field;
 }

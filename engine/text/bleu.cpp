@@ -125,22 +125,33 @@ std::vector<std::string> tokenize_13a(std::string_view line) {
     replace_all(text, what, by);
   std::string apart = " ";
   for (char c : text + " ") {
-    if (stands_apart(c))
-      (apart += ' ') += c, apart += ' ';
-    else
+    if (stands_apart(c)) {
+      (apart += ' ') += c;
+      apart += ' ';
+    } else {
       apart += c;
+    }
   }
   // A point or comma stands apart unless a digit is before it; then unless one is behind it; a dash behind a digit
   // does.
   apart = rewrite_pairs(
       apart, [](char a, char b) { return !is_digit(a) && is_mark(b); },
-      [](std::string& out, char a, char b) { (out += a) += ' ', (out += b) += ' '; });
+      [](std::string& out, char a, char b) {
+        (out += a) += ' ';
+        (out += b) += ' ';
+      });
   apart = rewrite_pairs(
       apart, [](char a, char b) { return is_mark(a) && !is_digit(b); },
-      [](std::string& out, char a, char b) { (out += ' ') += a, (out += ' ') += b; });
+      [](std::string& out, char a, char b) {
+        (out += ' ') += a;
+        (out += ' ') += b;
+      });
   apart = rewrite_pairs(
       apart, [](char a, char b) { return is_digit(a) && b == '-'; },
-      [](std::string& out, char a, char b) { (out += a) += ' ', (out += b) += ' '; });
+      [](std::string& out, char a, char b) {
+        (out += a) += ' ';
+        (out += b) += ' ';
+      });
   return split(apart);
 }
 

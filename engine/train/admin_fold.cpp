@@ -111,7 +111,8 @@ void part_tables(Folding& fold, AdminFold& result) {
   ModelConfig& model = result.spec.model;
   if (model.tied_output && model.classes == 0) {
     fold.transpose(output_table(model), "out.w");
-    model.tied_output = false, result.untied = true;
+    model.tied_output = false;
+    result.untied = true;
   }
   if (model.architecture != Architecture::EncoderDecoder || !model.shared_embedding) return;
   for (const char* table : {"emb.tokens", "emb.positions"}) {
@@ -119,7 +120,8 @@ void part_tables(Folding& fold, AdminFold& result) {
     for (const char* prefix : {"enc.", "dec."}) fold.copy(table, prefix + std::string(table));
     fold.erase(table);
   }
-  model.shared_embedding = false, result.unshared = true;
+  model.shared_embedding = false;
+  result.unshared = true;
 }
 
 void fold_stack(Folding& fold, const Stack& stack_layout, const ModelConfig& model, int32_t& count) {
@@ -169,8 +171,9 @@ void write(const SafetensorsFile& from, const Weights& weights, const AdminFold&
   std::vector<std::vector<float>> floats;
   std::vector<std::vector<int32_t>> integers;
   std::vector<std::vector<double>> doubles;
-  floats.reserve(from.names().size()), integers.reserve(from.names().size()),
-      doubles.reserve(from.names().size());
+  floats.reserve(from.names().size());
+  integers.reserve(from.names().size());
+  doubles.reserve(from.names().size());
   for (const std::string& name : from.names()) {
     if (!is_record(name) || name.starts_with("frames/"))
       continue;  // frames are measurements of the old tensors

@@ -128,7 +128,8 @@ std::shared_ptr<const RunImage> Run::image() const {
   }
   run.require_backend();
   data->history = run.history;
-  data->loss = run.history->loss(), data->rate = run.history->rate();
+  data->loss = run.history->loss();
+  data->rate = run.history->rate();
   data->validation = run.history->validation();
   data->losses = run.losses;
   data->step = run.steps;
@@ -165,7 +166,8 @@ std::unique_ptr<Run> Run::load(const std::string& path, std::shared_ptr<const Ta
   auto made = std::make_unique<Impl>(saved.spec, std::move(task), backend);
   made->origin = saved.origin;
   made->origin.model.vocabulary = made->spec.model.vocabulary;
-  made->edits = std::move(saved.edits), made->scheduled = std::move(saved.scheduled);
+  made->edits = std::move(saved.edits);
+  made->scheduled = std::move(saved.scheduled);
   made->steps = saved.step;
   made->rebuild();
   read_weights(file, made->network->store);

@@ -44,7 +44,8 @@ Batch with_exchanged_sources(Batch batch) {
     const auto row = static_cast<std::ptrdiff_t>(part.size()) / batch.B;
     std::rotate(part.begin(), part.begin() + row, part.end());
   };
-  one(batch.source), one(batch.key_lengths);
+  one(batch.source);
+  one(batch.key_lengths);
   return batch;
 }
 

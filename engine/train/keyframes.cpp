@@ -29,7 +29,9 @@ void Keyframes::after_step(int32_t step, size_t edits, const Store& store, const
   if (bytes > budget_) return;
   while (!frames_.empty() && this->bytes() + bytes > budget_) drop_one();
   auto frame = std::make_shared<Keyframe>();
-  frame->step = step, frame->edits = edits, frame->plateau = plateau;
+  frame->step = step;
+  frame->edits = edits;
+  frame->plateau = plateau;
   copy_block(store, Store::Block::Value, frame->values);
   copy_block(store, Store::Block::M, frame->m);
   copy_block(store, Store::Block::V, frame->v);
@@ -47,7 +49,10 @@ void Keyframes::drop_one() {
     const double before = i > 0 ? frames_[i - 1]->step : 0;
     const double after = i + 1 < frames_.size() ? frames_[i + 1]->step : now;
     const double weight = (after - before) / (now - frames_[i]->step + kInterval);
-    if (weight < smallest) smallest = weight, worst = i;
+    if (weight < smallest) {
+      smallest = weight;
+      worst = i;
+    }
   }
   frames_.erase(frames_.begin() + static_cast<std::ptrdiff_t>(worst));
 }
@@ -135,7 +140,9 @@ std::shared_ptr<const Keyframe> read_keyframe(const SafetensorsFile& file) {
   frame->plateau.count = number(2, "plateau.count", 0, frame->step);
   frame->plateau.stuck = number(3, "plateau.stuck", 0, 1) != 0;
   frame->plateau.learning_since = number(4, "plateau.learning_since", 0, frame->step);
-  frame->values = file.floats("values"), frame->m = file.floats("m"), frame->v = file.floats("v");
+  frame->values = file.floats("values");
+  frame->m = file.floats("m");
+  frame->v = file.floats("v");
   for (const auto& [name, block] : {std::pair{"m", &frame->m}, {"v", &frame->v}})
     if (block->size() != frame->values.size())
       fail(where, "{} has {} numbers: expected {}, as many as values", name, block->size(),

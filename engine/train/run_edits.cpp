@@ -1,5 +1,5 @@
 // A run's specification changes while it trains: edits made now, edits that were scheduled, and what the
-// history is told of them. See run.h.
+// history records of them. See run.h.
 #include <algorithm>
 
 #include "engine/core/error.h"

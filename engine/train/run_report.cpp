@@ -76,7 +76,8 @@ std::shared_ptr<const BatchMeasurement> Run::measure_batch() {
   std::vector<double> numbers(live.layout().size());
   live.measure(numbers);
   auto made = std::make_shared<BatchMeasurement>();
-  made->step = run.steps, made->sequences = shape.rows;
+  made->step = run.steps;
+  made->sequences = shape.rows;
   made->layout = live.layout();
   made->values.assign(numbers.begin(), numbers.end());
   return made;

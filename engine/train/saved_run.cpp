@@ -78,7 +78,8 @@ void read_history(const SafetensorsFile& file, SavedRun& run) {
   if (run.loss_steps.size() > kDenseSteps)
     fail(where_of(file), "history/steps has {} numbers: expected at most {}", run.loss_steps.size(),
          kDenseSteps);
-  run.history_losses = file.floats("history/losses"), run.history_rates = file.floats("history/rates");
+  run.history_losses = file.floats("history/losses");
+  run.history_rates = file.floats("history/rates");
   require_length(file, "history/losses", run.history_losses, run.loss_steps.size());
   require_length(file, "history/rates", run.history_rates, run.loss_steps.size());
   run.validation_steps = file.int32s("validation/steps");

@@ -15,7 +15,9 @@ namespace {
 // A repeatable jitter in -1..1.
 float jitter(int i, int run) {
   unsigned h = unsigned(i) * 2654435761u + unsigned(run) * 40503u;
-  h ^= h >> 13, h *= 0x5bd1e995u, h ^= h >> 15;
+  h ^= h >> 13;
+  h *= 0x5bd1e995u;
+  h ^= h >> 15;
   return float(h & 0xFFFF) / 32768.f - 1;
 }
 
@@ -34,7 +36,8 @@ std::vector<float> loss_curve(int run, int steps) {
 plot::Series run_series(int run, std::vector<float> y, std::string value, std::string name) {
   plot::Series s;
   s.id = s.letter = std::string(1, "ABCD"[run]);
-  s.value = std::move(value), s.name = std::move(name);
+  s.value = std::move(value);
+  s.name = std::move(name);
   s.y = Column::of(std::move(y));
   s.ink = Ink::run(run);
   return s;
@@ -44,7 +47,9 @@ plot::Series run_series(int run, std::vector<float> y, std::string value, std::s
 
 plot::PlotSpec loss_plot(int steps) {
   plot::PlotSpec s;
-  s.id = "loss", s.title = "Loss", s.note = "nats per letter, lower is better";
+  s.id = "loss";
+  s.title = "Loss";
+  s.note = "nats per letter, lower is better";
   s.sentence = "A knows only how often each letter occurs. C left that line at step 46, B at step 131.";
   s.x = {.lo = 0, .hi = 300, .label = "step", .integer = true};
   s.y = {.lo = 0.55, .hi = 4, .label = "loss", .unit = "nats per letter"};
@@ -70,7 +75,9 @@ plot::PlotSpec loss_plot(int steps) {
 
 plot::PlotSpec gradient_plot() {
   plot::PlotSpec s;
-  s.id = "gradient", s.title = "Gradient by layer", s.note = "norm of ∂L/∂W, log scale";
+  s.id = "gradient";
+  s.title = "Gradient by layer";
+  s.note = "norm of ∂L/∂W, log scale";
   s.x = {.lo = 0.75, .hi = 6.2, .label = "layer", .short_label = "layer", .integer = true};
   s.y = {plot::AxisScale::Log, 1e-6, 3, "gradient norm"};
   const std::vector<float> y[] = {{8e-6f, 3.5e-5f, 2e-4f, 1e-3f, 9e-3f, 0.13f},
@@ -95,7 +102,8 @@ plot::PlotSpec gradient_plot() {
 
 plot::PlotSpec layers_plot(int run) {
   plot::PlotSpec s;
-  s.id = "layers", s.tile = run;
+  s.id = "layers";
+  s.tile = run;
   s.x = {.lo = 0, .hi = 300, .label = "step", .integer = true, .show_labels = run == 2};
   s.y = {plot::AxisScale::Log, 1e-6, 10, "gradient norm"};
   s.y.max_ticks = 2;
@@ -120,7 +128,9 @@ plot::PlotSpec layers_plot(int run) {
 
 plot::PlotSpec hidden_plot() {
   plot::PlotSpec s;
-  s.id = "hidden", s.title = "Hidden-state norm", s.note = "mean square of x, before the norm";
+  s.id = "hidden";
+  s.title = "Hidden-state norm";
+  s.note = "mean square of x, before the norm";
   s.x = {.lo = 0.75, .hi = 6.2, .label = "layer", .short_label = "layer", .integer = true};
   s.y = {.lo = 0, .hi = 11, .label = "mean square"};
   const std::vector<float> y[] = {{1.4f, 1.4f, 1.3f, 1.35f, 1.3f, 1.35f},
@@ -132,22 +142,28 @@ plot::PlotSpec hidden_plot() {
     s.series.back().markers = plot::Markers::All;
   }
   plot::Band band;
-  band.id = "theory", band.label = "theory for Pre-LN at the start", band.theory = true,
+  band.id = "theory";
+  band.label = "theory for Pre-LN at the start";
+  band.theory = true;
   band.ink = Ink::run(2);
   band.x = Column::of({0.75f, 2, 4, 6.2f});
   band.lo = Column::of({1.5f, 2, 3, 4.1f});
   band.hi = Column::of({2.2f, 4.2f, 6.8f, 10.4f});
   band.label_at = std::pair{2.8, 4.6};
   s.bands.push_back(band);
-  s.labels_inside = false, s.pad_right = 36;
+  s.labels_inside = false;
+  s.pad_right = 36;
   return s;
 }
 
 plot::PlotSpec heat_plot(int run) {
   plot::PlotSpec s;
-  s.id = "beta", s.title = "Who does each layer lean on?", s.tile = run;
+  s.id = "beta";
+  s.title = "Who does each layer lean on?";
+  s.tile = run;
   plot::HeatMap h;
-  h.rows = 12, h.columns = 13;
+  h.rows = 12;
+  h.columns = 13;
   std::vector<float> cells;
   for (int r = 0; r < 12; ++r)
     for (int c = 0; c < 13; ++c)
@@ -155,16 +171,23 @@ plot::PlotSpec heat_plot(int run) {
                       : c == r + 1 ? 0.3f + 0.05f * float(r)
                                    : 0.5f * std::exp(-0.6f * float(r - c + 1)));
   h.cells = Column::of(std::move(cells));
-  h.column_first = "input", h.column_last = "branch 12", h.row_first = "1", h.row_last = "12";
+  h.column_first = "input";
+  h.column_last = "branch 12";
+  h.row_first = "1";
+  h.row_last = "12";
   h.below = "Σ rows 0.61–0.96";
   s.heat = h;
-  s.pad_left = 30, s.pad_bottom = 40, s.pad_right = 4;
+  s.pad_left = 30;
+  s.pad_bottom = 40;
+  s.pad_right = 4;
   return s;
 }
 
 plot::PlotSpec rate_plot(const State& state) {
   plot::PlotSpec s;
-  s.id = "rate", s.title = "Learning rate", s.note = "drag a handle to change the schedule";
+  s.id = "rate";
+  s.title = "Learning rate";
+  s.note = "drag a handle to change the schedule";
   s.x = {.lo = 0, .hi = 300, .label = "step", .integer = true};
   s.y = {.lo = 0, .hi = 0.0035, .label = "learning rate"};
   s.y.ticks = {{0, "0"}, {0.003, "0.003"}};
@@ -215,13 +238,18 @@ void draw_settings(ui::Ui& u, State& s, Rect r) {
   ui::row(u, "settings/placement", in.take_top(24, 4), "placement", "differs", "Post-LN Pre-LN",
           "Where the norms are.");
   ui::FieldOptions depth;
-  depth.lo = 1, depth.hi = 24, depth.integer = true, depth.unit = "layers";
+  depth.lo = 1;
+  depth.hi = 24;
+  depth.integer = true;
+  depth.unit = "layers";
   if (auto c =
           ui::field(u, "settings/depth", in.take_top(24, 4), "depth", s.depth, "How many layers.", depth);
       c != ui::Change::None)
     s.last_change = c;
   ui::FieldOptions rate;
-  rate.lo = 1e-5, rate.hi = 1e-1, rate.log = true;
+  rate.lo = 1e-5;
+  rate.hi = 1e-1;
+  rate.log = true;
   if (auto c = ui::field(u, "settings/learning rate", in.take_top(24, 4), "learning rate", s.rate,
                          "Peak learning rate.", rate);
       c != ui::Change::None)
@@ -309,7 +337,8 @@ void draw(ui::Ui& u, State& s) {
   for (int run = 0; run < 3; ++run) {
     Rect one = in.take_top(
         run == 2 ? in.h : (in.h - 20) / 3.f / (run == 1 ? 0.6667f : 1.f) * (run == 1 ? 0.6667f : 1.f));
-    one.x = bottom.x + 4, one.w = bottom.w - 8;
+    one.x = bottom.x + 4;
+    one.w = bottom.w - 8;
     plot::draw_plot(u, "plot/layers " + std::string(1, "ABC"[run]), one, layers_plot(run), s.gradient_view,
                     "Gradient norm of each layer over time.");
   }

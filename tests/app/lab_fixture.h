@@ -109,12 +109,14 @@ inline RunView run_view(int run, const RunSpec& spec, const LabShape& shape) {
   auto history = history_of(run, 0, shape);
   view.loss = loss_at(run, shape.step);
   if (run == 0 && shape.step >= 150) {
-    view.state = RunState::Stuck, view.badge = "stuck at letter frequencies";
+    view.state = RunState::Stuck;
+    view.badge = "stuck at letter frequencies";
     history->add_event({150, RunEvent::Kind::Stuck, "stuck at letter frequencies"});
   }
   const int leaves = run == 1 ? 131 : run == 2 ? 46 : 1 << 20;
   if (shape.step > leaves) {
-    view.state = RunState::Learning, view.learning_since = leaves;
+    view.state = RunState::Learning;
+    view.learning_since = leaves;
     view.badge = fmt::format("learning since step {}", leaves);
     history->add_event({leaves, RunEvent::Kind::LeftPlateau, "leaves the plateau"});
   }
@@ -129,11 +131,17 @@ inline RunView run_view(int run, const RunSpec& spec, const LabShape& shape) {
 
 inline std::shared_ptr<const LabView> lab_view(const LabShape& shape = {}) {
   auto view = std::make_shared<LabView>();
-  view->version = 1, view->playing = true;
-  view->step = shape.step, view->budget = shape.budget;
-  view->seconds_per_step = 0.031, view->tokens_per_second = 99e3, view->threads = 2;
-  view->unigram_entropy = 2.95, view->entropy_rate = 0.76;
-  view->data_name = "built-in corpus", view->unit = "letter";
+  view->version = 1;
+  view->playing = true;
+  view->step = shape.step;
+  view->budget = shape.budget;
+  view->seconds_per_step = 0.031;
+  view->tokens_per_second = 99e3;
+  view->threads = 2;
+  view->unigram_entropy = 2.95;
+  view->entropy_rate = 0.76;
+  view->data_name = "built-in corpus";
+  view->unit = "letter";
   std::vector<RunSpec> specs = default_comparison();
   for (RunSpec& spec : specs) set_field(spec, "model.layers", std::to_string(shape.layers));
   for (int run = 0; run < 3; ++run)
@@ -142,13 +150,20 @@ inline std::shared_ptr<const LabView> lab_view(const LabShape& shape = {}) {
     RunView d = view->runs[2];
     RunSpec spec = *view->runs[0].spec;
     for (LayerWiring& layer : spec.model.stack().layers)
-      for (Wiring* wiring : {&layer.attention, &layer.feed_forward})
-        wiring->before = wiring->stream, wiring->stream = NormKind::None;
+      for (Wiring* wiring : {&layer.attention, &layer.feed_forward}) {
+        wiring->before = wiring->stream;
+        wiring->stream = NormKind::None;
+      }
     spec.name = "Fork of A";
-    d.letter = 'D', d.name = spec.name, d.spec = std::make_shared<const RunSpec>(spec);
-    d.forked_from = 0, d.fork_step = 150, d.fork_note = "12 norms moved";
+    d.letter = 'D';
+    d.name = spec.name;
+    d.spec = std::make_shared<const RunSpec>(spec);
+    d.forked_from = 0;
+    d.fork_step = 150;
+    d.fork_note = "12 norms moved";
     d.history = history_of(2, 150, shape);
-    d.learning_since = 171, d.badge = "learning since step 171";
+    d.learning_since = 171;
+    d.badge = "learning since step 171";
     view->runs.push_back(std::move(d));
   }
   return view;

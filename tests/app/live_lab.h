@@ -28,7 +28,9 @@ inline std::vector<RunSpec> small_runs(int layers = 2) {
 
 inline LabOptions quiet_lab() {
   LabOptions options;
-  options.threads = 1, options.sample_text = false, options.validation_every = 0;
+  options.threads = 1;
+  options.sample_text = false;
+  options.validation_every = 0;
   return options;
 }
 

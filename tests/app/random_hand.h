@@ -53,7 +53,8 @@ struct RandomHand {
         down = !down;
         break;
       case 6:
-        driver.press(1), driver.release(1);
+        driver.press(1);
+        driver.release(1);
         break;
       case 7:
         driver.wheel(static_cast<float>(below(5) - 2));

@@ -21,10 +21,14 @@ class RecordedMeasurer : public lessons::Measurer {
   void start(const lessons::Lesson& lesson, const lessons::Changes& changes) override {
     if (started_) ++*started_;
     auto state = std::make_shared<lessons::MeasureState>();
-    state->lesson = lesson.id, state->changes = changes, state->done = true, state->share = 1;
+    state->lesson = lesson.id;
+    state->changes = changes;
+    state->done = true;
+    state->share = 1;
     if (const auto kept = lessons::load_results(lesson)) {
       for (const auto& [id, band] : kept->curves) state->curves[id] = {band.x, band.mean};
-      state->maps = kept->maps, state->texts = kept->texts;
+      state->maps = kept->maps;
+      state->texts = kept->texts;
     }
     if (adapt_) adapt_(lesson, *state);
     state_ = std::move(state);

@@ -44,7 +44,10 @@ TEST_CASE("runs are trained ahead on several threads, into the store of a Lab th
   lab.post(lab::ReplaceRuns{specs, {}, true});
   RunStore store(2, lab.finished_runs());
   std::atomic<int> steps{0};
-  store.train_ahead(runs_of({&lesson}, Tier::Fast), [&](const RunProgress&) { return ++steps, true; });
+  store.train_ahead(runs_of({&lesson}, Tier::Fast), [&](const RunProgress&) {
+    ++steps;
+    return true;
+  });
   lab.wait_idle();
   CHECK(steps > 0);
   for (const LessonRun& run : lesson.runs)
@@ -54,7 +57,10 @@ TEST_CASE("runs are trained ahead on several threads, into the store of a Lab th
 TEST_CASE("the zoo's workers train, tell and stop") {
   zoo::Plan plan;
   plan.entries = zoo::entries_named("post,pre");
-  plan.depths = {1}, plan.seeds = 2, plan.steps = 12, plan.warmup = 2;
+  plan.depths = {1};
+  plan.seeds = 2;
+  plan.steps = 12;
+  plan.warmup = 2;
   plan.base = {"model.width=16", "model.heads=2", "model.feed_forward=32", "model.sequence=16",
                "train.batch=4"};
   const std::vector<zoo::Job> jobs = zoo::jobs_of(plan);

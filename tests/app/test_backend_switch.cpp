@@ -59,7 +59,7 @@ TEST_CASE("backend switch: where there is no CUDA it says why on hover, and cann
         std::string::npos);
 }
 
-TEST_CASE("backend switch: a device that was lost is told of") {
+TEST_CASE("backend switch: a device that was lost is reported") {
   Bar bar;
   bar.state.note = "CUDA stopped, the runs go on on the CPU: [cuda] GPU: launch failure";
   CHECK(bar.driver.value("app/backend/reason") == bar.state.note);

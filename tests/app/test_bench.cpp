@@ -131,7 +131,10 @@ TEST_CASE("a run reuses gradients as its plan says, and takes the same steps wit
   CHECK(need.gradients == 4 * run.program().data().plan.gradients);
   set_field(spec, "train.reuse_gradients", "false");
   Run keep(spec, task, *backend);
-  for (int i = 0; i < 3; ++i) run.step(), keep.step();
+  for (int i = 0; i < 3; ++i) {
+    run.step();
+    keep.step();
+  }
   CHECK(run.last_loss() == keep.last_loss());
   CHECK(run.history()->loss().values == keep.history()->loss().values);
 }

@@ -136,21 +136,28 @@ TEST_CASE("no text of an encoder-decoder overlaps or is cut") {
   for (const char* row : {"diagram/layers2-6", "diagram/enc/layers2-6", "diagram/collapse"})
     for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}})
       check_texts(size, 1, false, [&](ui::UiDriver& driver) {
-        driver.click(row), driver.move_to({4, 4}), driver.frames(3);
+        driver.click(row);
+        driver.move_to({4, 4});
+        driver.frames(3);
       });
   for (const char* stack : {"diagram/stack", "plot/stack"})
     check_texts({1600, 1000}, 1, true, [&](ui::UiDriver& driver) {
-      driver.click(stack), driver.click(fmt::format("{}/encoder", stack)), driver.move_to({4, 4}),
-          driver.frames(3);
+      driver.click(stack);
+      driver.click(fmt::format("{}/encoder", stack));
+      driver.move_to({4, 4});
+      driver.frames(3);
     });
   for (const Panel* panel : tab_panels())
     check_texts({1024, 600}, 1, false, [&](ui::UiDriver& driver) {
-      driver.click(fmt::format("plot/tab/{}", panel->place.tab)), driver.move_to({4, 4}), driver.frames(3);
+      driver.click(fmt::format("plot/tab/{}", panel->place.tab));
+      driver.move_to({4, 4});
+      driver.frames(3);
     });
   check_texts({1600, 1000}, 1, false, [](ui::UiDriver& driver) {
     driver.script("grab diagram/layer1/cross/trunk diagram/layer1/cross/before\nframes 12");
   });
   check_texts({1600, 1000}, 1, false, [](ui::UiDriver& driver) {
-    driver.click("diagram/layer1/cross/trunk", {0.5f, 0.5f}, 1), driver.frames(3);
+    driver.click("diagram/layer1/cross/trunk", {0.5f, 0.5f}, 1);
+    driver.frames(3);
   });
 }

@@ -119,7 +119,10 @@ TEST_CASE("runs of a check that throw end the check, with what they were", "[les
 TEST_CASE("a visit to the zoo that throws joins its workers") {
   zoo::Plan plan;
   plan.entries = zoo::entries_named("post,pre");
-  plan.depths = {1}, plan.seeds = 1, plan.steps = 2000, plan.warmup = 2;
+  plan.depths = {1};
+  plan.seeds = 1;
+  plan.steps = 2000;
+  plan.warmup = 2;
   plan.base = {"model.width=16", "model.heads=2", "model.feed_forward=32", "model.sequence=16",
                "train.batch=4"};
   experiments::ResultStore store("");
@@ -222,7 +225,8 @@ TEST_CASE("a thread that cannot be started is one line") {
   // A session that cannot be kept is trained on nevertheless.
   const Folder folder;
   LabOptions options = fixture::quiet_lab();
-  options.autosave = folder.file("session"), options.autosave_every = 0.01;
+  options.autosave = folder.file("session");
+  options.autosave_every = 0.01;
   const Scarce scarce(1);
   Lab lab(options);
   lab.post(lab::ReplaceRuns{fixture::small_runs(1), {}, false});

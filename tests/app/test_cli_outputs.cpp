@@ -150,7 +150,8 @@ TEST_CASE("SIGTERM and SIGHUP save as Ctrl+C does, and a SIGHUP that nohup turne
   const Folder folder;
   const std::string saved = folder.file("x.safetensors"), log = folder.file("x.jsonl");
   const auto signalled = [&](const std::string& before, const std::string& signals) {
-    fs::remove(saved), fs::remove(log);
+    fs::remove(saved);
+    fs::remove(log);
     return shell(before + " PROGRAM train " + tiny(folder) + kEndless + " --log " + log + " --save " + saved +
                  " >/dev/null 2>&1 & until [ -s " + log + " ]; do sleep 0.01; done; " + signals +
                  "; wait \\$!");
@@ -258,7 +259,7 @@ TEST_CASE("a star stands for all layers in train, compare, edits and files, as i
   CHECK(is_one_error_line(none));
 }
 
-TEST_CASE("the limits of a number are taken as they are told") {
+TEST_CASE("the limits of a number are taken as they are given") {
   const Folder folder;
   for (const char* field : {"train.label_smoothing", "model.dropout_residual"})
     CHECK(run_program("train --plan " + tiny(folder) + " --set " + field + "=0.99").code == 0);

@@ -76,15 +76,19 @@ std::vector<ConfigRun> default_config() {
 
 }  // namespace
 
-TEST_CASE("the default comparison is the bare command") { CHECK(command_of(default_config()) == "normscope"); }
+TEST_CASE("the default comparison is the bare command") {
+  CHECK(command_of(default_config()) == "normscope");
+}
 
 TEST_CASE("the line of any runs gives them back") {
   std::vector<ConfigRun> runs = default_config();
   check_round_trip(runs);
   runs[1].edits = {{17, "train.rate", "0.001"}, {30, "train.warmup", "10"}};
   check_round_trip(runs);
-  for (ConfigRun& run : runs)
-    set_field(run.spec, "model.width", "48"), set_field(run.spec, "model.heads", "3");
+  for (ConfigRun& run : runs) {
+    set_field(run.spec, "model.width", "48");
+    set_field(run.spec, "model.heads", "3");
+  }
   set_field(runs[2].spec, "model.layers", "3");
   runs[0].spec.name = "it's mine";
   check_round_trip(runs);

@@ -150,7 +150,7 @@ TEST_CASE("a deep, mixed stack asks to scroll instead of overlapping") {
   CHECK(d.content_height > 400);
 }
 
-TEST_CASE("a factor of the place makes no layer another kind, and norms inside a function are told") {
+TEST_CASE("a factor of the place makes no layer another kind, and norms inside a function are named") {
   const StackWiring scaled = stack(Placement::LayerNormScaling);
   CHECK(alike_layers(scaled, 0).size() == 6);
   CHECK(diagram_rows(scaled, -1).size() == 1);

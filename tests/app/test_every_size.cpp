@@ -114,33 +114,50 @@ TEST_CASE(
     INFO(where(window));
     LabDriver lab(fixture::four_runs(), window.size, window.scale);
     lab.driver.frames(2);
-    if (lab.ui.registry().find("transport/pace")) lab.driver.click("transport/pace"), lab.driver.frames(3);
+    if (lab.ui.registry().find("transport/pace")) {
+      lab.driver.click("transport/pace");
+      lab.driver.frames(3);
+    }
     lab.driver.click("transport/speed/slow");
     REQUIRE(lab.last<lab::SetSpeed>());
     lab.driver.click("transport/budget");
     lab.driver.frames(2);
-    lab.driver.key("Ctrl+A"), lab.driver.type("450"), lab.driver.key("Enter");
+    lab.driver.key("Ctrl+A");
+    lab.driver.type("450");
+    lab.driver.key("Enter");
     lab.driver.frames(2);
     REQUIRE(lab.last<lab::SetBudget>());
     CHECK(lab.last<lab::SetBudget>()->steps == 450);
     CHECK(fixture::text_faults(lab.ui).empty());
-    lab.driver.key("Escape"), lab.driver.key("Escape");
+    lab.driver.key("Escape");
+    lab.driver.key("Escape");
     lab.driver.frames(3);
     lab.log.clear();
 
-    lab.driver.key("Ctrl+K"), lab.driver.frames(3);
-    lab.driver.type("speed slow"), lab.driver.frames(2);
-    lab.driver.key("Enter"), lab.driver.frames(8);
-    lab.driver.key("Escape"), lab.driver.frames(3);
-    lab.driver.key("Ctrl+K"), lab.driver.frames(3);
-    lab.driver.type("speed max"), lab.driver.frames(2);
-    lab.driver.key("Enter"), lab.driver.frames(8);
+    lab.driver.key("Ctrl+K");
+    lab.driver.frames(3);
+    lab.driver.type("speed slow");
+    lab.driver.frames(2);
+    lab.driver.key("Enter");
+    lab.driver.frames(8);
+    lab.driver.key("Escape");
+    lab.driver.frames(3);
+    lab.driver.key("Ctrl+K");
+    lab.driver.frames(3);
+    lab.driver.type("speed max");
+    lab.driver.frames(2);
+    lab.driver.key("Enter");
+    lab.driver.frames(8);
     REQUIRE(lab.last<lab::SetSpeed>());
     CHECK(lab.last<lab::SetSpeed>()->steps_per_second == 0);
-    lab.driver.key("Escape"), lab.driver.frames(3);
-    lab.driver.key("Ctrl+K"), lab.driver.frames(3);
-    lab.driver.type("budget of steps"), lab.driver.frames(2);
-    lab.driver.key("Enter"), lab.driver.frames(8);
+    lab.driver.key("Escape");
+    lab.driver.frames(3);
+    lab.driver.key("Ctrl+K");
+    lab.driver.frames(3);
+    lab.driver.type("budget of steps");
+    lab.driver.frames(2);
+    lab.driver.key("Enter");
+    lab.driver.frames(8);
     CHECK(lab.ui.edit().name == "transport/budget");
   }
 }
@@ -179,7 +196,10 @@ TEST_CASE("the dots of every plot open its menu with SVG, PNG and CSV wherever t
     if (tabs.empty()) tabs.emplace_back();
     std::set<std::string> seen;
     for (const std::string& tab : tabs) {
-      if (!tab.empty()) lab.driver.click(tab), lab.driver.frames(2);
+      if (!tab.empty()) {
+        lab.driver.click(tab);
+        lab.driver.frames(2);
+      }
       std::vector<std::string> menus;
       for (const ui::Control& c : lab.ui.registry().all())
         if (c.name.ends_with("/menu")) menus.push_back(c.name);
@@ -193,7 +213,8 @@ TEST_CASE("the dots of every plot open its menu with SVG, PNG and CSV wherever t
           for (const char* entry : {"svg", "png", "csv"})
             CHECK(lab.ui.registry().find(fmt::format("{}/{}", menu, entry)));
           CHECK(fixture::text_faults(lab.ui).empty());
-          lab.driver.key("Escape"), lab.driver.frames(2);
+          lab.driver.key("Escape");
+          lab.driver.frames(2);
         }
       }
     }

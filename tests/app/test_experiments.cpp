@@ -40,7 +40,10 @@ class SumOfLosses final : public Measurement {
   void begin(Run&) override {
     if (begun_) ++*begun_;
   }
-  bool after_step(const Run& run) override { return sum_ += run.last_loss(), true; }
+  bool after_step(const Run& run) override {
+    sum_ += run.last_loss();
+    return true;
+  }
   nlohmann::json end(Run&) override { return sum_; }
   nlohmann::json so_far() const override { return sum_; }
   void go_on(const InputValue& so_far) override { sum_ = so_far.number(0, 1e9); }
@@ -52,7 +55,9 @@ class SumOfLosses final : public Measurement {
 
 Plan plan_of(std::vector<Experiment> experiments, std::atomic<int>* begun = nullptr) {
   Plan plan;
-  plan.name = "a test", plan.measurement = "sum 1", plan.experiments = std::move(experiments);
+  plan.name = "a test";
+  plan.measurement = "sum 1";
+  plan.experiments = std::move(experiments);
   plan.measure = [begun](size_t) { return std::make_unique<SumOfLosses>(begun); };
   return plan;
 }
@@ -117,7 +122,10 @@ TEST_CASE("experiments: stopped in the middle they go on to the same bits") {
   // Each call gets a few steps further.
   class Five final : public Measurement {
    public:
-    bool after_step(const Run& run) override { return inner_.after_step(run), ++steps_ < 5; }
+    bool after_step(const Run& run) override {
+      inner_.after_step(run);
+      return ++steps_ < 5;
+    }
     nlohmann::json end(Run& run) override { return inner_.end(run); }
     nlohmann::json so_far() const override { return inner_.so_far(); }
     void go_on(const InputValue& so_far) override { inner_.go_on(so_far); }

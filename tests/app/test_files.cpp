@@ -70,7 +70,8 @@ TEST_CASE("a first save asks with a name that is free; the next goes into the sa
 TEST_CASE("a file that another program wrote to is replaced only when Enter says so") {
   SmallWindow window;
   const StartedIn here(window.folder.file(""));
-  press(window, "Ctrl+S"), press(window, "Enter");
+  press(window, "Ctrl+S");
+  press(window, "Enter");
   CHECK(window.message() == "saved normscope.toml");
   const std::string changed = "# changed meanwhile, by an editor\n";
   window.folder.write("normscope.toml", changed);
@@ -79,7 +80,8 @@ TEST_CASE("a file that another program wrote to is replaced only when Enter says
   CHECK(test::holds(window.says(), "changed this file"));
   press(window, "Escape");
   CHECK(test::read_all("normscope.toml") == changed);
-  press(window, "Ctrl+S"), press(window, "Enter");
+  press(window, "Ctrl+S");
+  press(window, "Enter");
   CHECK_FALSE(window.asks());
   CHECK(read_config("normscope.toml").size() == 2);
 }
@@ -91,7 +93,8 @@ TEST_CASE("saving as a name that is taken asks, and another name leaves it alone
   REQUIRE(window.asks());
   CHECK(test::holds(window.says(), "theirs.toml exists"));
   CHECK(test::read_all(theirs) == "# theirs\n");
-  window.driver.key("Ctrl+A"), window.driver.type(window.folder.file("mine"));
+  window.driver.key("Ctrl+A");
+  window.driver.type(window.folder.file("mine"));
   press(window, "Enter");
   CHECK_FALSE(window.asks());
   CHECK(read_config(window.folder.file("mine.toml")).size() == 2);
@@ -104,7 +107,8 @@ TEST_CASE("saving as a name that is taken asks, and another name leaves it alone
 TEST_CASE("other runs have another file: after a lesson's or a restored session's runs Ctrl+S asks anew") {
   SmallWindow window;
   const StartedIn here(window.folder.file(""));
-  press(window, "Ctrl+S"), press(window, "Enter");
+  press(window, "Ctrl+S");
+  press(window, "Enter");
   const std::string saved = test::read_all("normscope.toml");
   window.state.session.asked.emplace_back(
       lab::ReplaceRuns{{fixture::tiny_runs()[0]}, {}, false, false, window.folder.file("aside")});
@@ -171,7 +175,8 @@ TEST_CASE("a training log is no text: the prompt says what it is and what to do,
     CHECK(test::holds(window.says(), "A training log"));
     CHECK(test::holds(window.says(), "Enter again"));
     CHECK(window.view().runs[0].spec->data.text_path == text);
-    press(window, "Enter"), window.settle();
+    press(window, "Enter");
+    window.settle();
     CHECK_FALSE(window.asks());
     CHECK(window.view().runs[0].spec->data.text_path == log);
   }
@@ -220,11 +225,17 @@ TEST_CASE("Tab completes a path, arrows and Enter walk through folders, and noth
   window.driver.frames(3);
   CHECK(window.driver.value("app/file/row/0") == "");  // the folder above, where the program was started
   CHECK(window.driver.value("app/file/row/1") == "texts/deeper/");
-  press(window, "Down"), press(window, "Down"), press(window, "Enter");
+  press(window, "Down");
+  press(window, "Down");
+  press(window, "Enter");
   CHECK(typed() == "texts/deeper/");
-  press(window, "Down"), press(window, "Enter");  // and up again
+  press(window, "Down");
+  press(window, "Enter");  // and up again
   CHECK(typed() == "texts/");
-  press(window, "Down"), press(window, "Down"), press(window, "Down"), press(window, "Enter");
+  press(window, "Down");
+  press(window, "Down");
+  press(window, "Down");
+  press(window, "Enter");
   CHECK_FALSE(window.asks());
   CHECK(window.view().runs.size() == 1);
 }
@@ -245,7 +256,8 @@ TEST_CASE("the mouse enters folders and opens files, and what was open lately st
   CHECK(test::holds(window.says(), "A configuration"));
   CHECK(window.view().runs.size() == 2);
   window.driver.double_click("app/file/row/1");
-  window.driver.frames(3), window.settle();
+  window.driver.frames(3);
+  window.settle();
   CHECK_FALSE(window.asks());
   REQUIRE(window.view().runs.size() == 1);
   REQUIRE(window.state.files.recent == std::vector<std::string>{whole});
@@ -257,7 +269,8 @@ TEST_CASE("the mouse enters folders and opens files, and what was open lately st
   window.driver.click("app/file/row/0");
   window.driver.frames(2);
   window.driver.click("app/file/go");
-  window.driver.frames(3), window.settle();
+  window.driver.frames(3);
+  window.settle();
   CHECK_FALSE(window.asks());
   CHECK(window.view().runs.size() == 1);
 }

@@ -164,8 +164,10 @@ TEST_CASE("includes: the table has no circle, no room that is not there and no p
   }
   std::set<std::pair<std::string, std::string>> used;
   std::set<std::string> rooms;
-  for (const Include& i : includes_of(NORMSCOPE_SOURCE_DIR))
-    used.insert({room_of(i.file), room_of(i.included)}), rooms.insert(room_of(i.file));
+  for (const Include& i : includes_of(NORMSCOPE_SOURCE_DIR)) {
+    used.insert({room_of(i.file), room_of(i.included)});
+    rooms.insert(room_of(i.file));
+  }
   for (const Room& room : kRooms) {
     std::string name;
     CHECK(rooms.contains(room.name));

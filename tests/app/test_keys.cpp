@@ -59,7 +59,8 @@ TEST_CASE("a chord whose modifier is let go first, in the frame of its key, is s
   LabDriver lab(fixture::lab_view());
   ImGuiIO& io = ImGui::GetIO();
   const auto ctrl = [&](bool down) {
-    io.AddKeyEvent(ImGuiMod_Ctrl, down), io.AddKeyEvent(ImGuiKey_LeftCtrl, down);
+    io.AddKeyEvent(ImGuiMod_Ctrl, down);
+    io.AddKeyEvent(ImGuiKey_LeftCtrl, down);
   };
   for (const bool one_frame : {false, true, false}) {
     ctrl(true);

@@ -51,7 +51,9 @@ void time_frames(const char* what, fixture::LabDriver& lab, const std::function<
 
 TEST_CASE("a frame of four runs and all plots has at most 150 000 vertices, however long the runs are") {
   fixture::LabShape shape;
-  shape.fork = true, shape.step = 3000, shape.budget = 4000;
+  shape.fork = true;
+  shape.step = 3000;
+  shape.budget = 4000;
   fixture::LabDriver lab(fixture::lab_view(shape));
   for (const auto& [size, scale] : {std::pair{ui::Vec{1600, 1000}, 1.f},
                                     {ui::Vec{2560, 1440}, 1.f},
@@ -78,7 +80,9 @@ TEST_CASE("cost of a frame with four runs and all plots", "[.bench]") {
 TEST_CASE("cost of a frame while the histories grow", "[.bench]") {
   for (int steps : {300, 10000}) {
     fixture::LabShape shape;
-    shape.fork = true, shape.step = steps, shape.budget = 2 * steps;
+    shape.fork = true;
+    shape.step = steps;
+    shape.budget = 2 * steps;
     const auto view = fixture::lab_view(shape);
     fixture::LabDriver lab(view);
     time_frames(fmt::format("1600x1000, {} steps, new numbers in every frame", steps).c_str(), lab, [&] {

@@ -61,7 +61,11 @@ TEST_CASE("no text overlaps or is cut while a norm is held") {
 
 TEST_CASE("every tab of the compact layout holds its texts") {
   auto click = [](const std::string& name) {
-    return [name](ui::UiDriver& driver) { driver.click(name), driver.move_to({4, 4}), driver.frames(3); };
+    return [name](ui::UiDriver& driver) {
+      driver.click(name);
+      driver.move_to({4, 4});
+      driver.frames(3);
+    };
   };
   for (const lab::Panel* panel : lab::tab_panels())
     for (int step : {60, 214, 300}) {
@@ -88,7 +92,8 @@ TEST_CASE("every quantity of a cell holds its texts") {
           driver.click(fmt::format("{}/quantity", cell));
           driver.click(fmt::format("{}/quantity/{}", cell, q.id));
         }
-        driver.move_to({4, 4}), driver.frames(3);
+        driver.move_to({4, 4});
+        driver.frames(3);
       });
 }
 
@@ -103,7 +108,8 @@ TEST_CASE("the compact layout's cell shows any metric, called by its name") {
         driver.click(cell + "/quantity");
         driver.click(cell + "/quantity/" + q.id);
         CHECK(driver.value(cell + "/quantity") == q.id);
-        driver.move_to(ui::Vec{4, 4}), driver.frames(3);
+        driver.move_to(ui::Vec{4, 4});
+        driver.frames(3);
       });
 }
 
@@ -130,13 +136,15 @@ TEST_CASE("a run that is not finite says so, and a text of one's own has longer 
   for (ui::Vec size : kThreeSizes) {
     LabView broken = *fixture::lab_view();
     RunView& a = broken.runs[0];
-    a.state = RunState::NonFinite, a.badge = "not finite at step 23";
+    a.state = RunState::NonFinite;
+    a.badge = "not finite at step 23";
     a.note = "first in layer 2: L02.attn.wq gradient";
     a.loss = std::numeric_limits<double>::quiet_NaN();
     check_view(std::make_shared<const LabView>(broken), size, 1, false, "not finite");
 
     LabView text = *fixture::lab_view();
-    text.unit = "character", text.entropy_rate = 0;
+    text.unit = "character";
+    text.entropy_rate = 0;
     text.runs[0].badge = "stuck at character frequencies";
     text.message = "notes.txt: 1 204 211 characters, 94 symbols";
     check_view(std::make_shared<const LabView>(text), size, 1, true, "own text");
@@ -146,8 +154,9 @@ TEST_CASE("a run that is not finite says so, and a text of one's own has longer 
 TEST_CASE("an earlier step under the cursor, with its button, and reruns with bands hold their texts") {
   const auto pin = [](int step) {
     return [step](ui::UiDriver& driver) {
-      driver.click("timeline", {static_cast<float>(step) / 300, 0.5f}), driver.move_to({4, 4}),
-          driver.frames(3);
+      driver.click("timeline", {static_cast<float>(step) / 300, 0.5f});
+      driver.move_to({4, 4});
+      driver.frames(3);
     };
   };
   for (ui::Vec size : kThreeSizes)
@@ -162,13 +171,16 @@ TEST_CASE("an earlier step under the cursor, with its button, and reruns with ba
       fixture::LabShape shape;
       shape.fork = fork;
       LabView view = *fixture::lab_view(shape);
-      view.seed_check_done = 700, view.seed_check_steps = 3600;
+      view.seed_check_done = 700;
+      view.seed_check_steps = 3600;
       for (RunView& run : view.runs) {
         RunSpread spread;
         spread.seeds = 2;
         for (int step = 1; step <= 300; ++step) {
           const auto loss = static_cast<float>(fixture::loss_at(run.letter % 3, step));
-          spread.mean.push_back(loss), spread.low.push_back(loss - 0.1f), spread.high.push_back(loss + 0.1f);
+          spread.mean.push_back(loss);
+          spread.low.push_back(loss - 0.1f);
+          spread.high.push_back(loss + 0.1f);
         }
         run.spread = std::make_shared<const RunSpread>(std::move(spread));
       }

@@ -55,10 +55,13 @@ TEST_CASE("what a drop asks for keeps weights and optimizer state of everything 
 
   // The gesture, over a view of that run.
   auto view = std::make_shared<LabView>();
-  view->step = 5, view->unit = "letter";
+  view->step = 5;
+  view->unit = "letter";
   RunView a;
   a.spec = std::make_shared<const RunSpec>(source.spec());
-  a.name = "Post-LN", a.step = 5, a.history = source.history();
+  a.name = "Post-LN";
+  a.step = 5;
+  a.history = source.history();
   view->runs.push_back(std::move(a));
   LabDriver lab{std::shared_ptr<const LabView>(view)};
   lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
@@ -69,8 +72,10 @@ TEST_CASE("what a drop asks for keeps weights and optimizer state of everything 
   int shared = 0, moved = 0;
   for (const auto& parameter : fork->store().parameters()) {
     std::string from = parameter.name;
-    if (const size_t at = from.find(".before."); at != std::string::npos)
-      from.replace(at, 8, ".trunk."), ++moved;
+    if (const size_t at = from.find(".before."); at != std::string::npos) {
+      from.replace(at, 8, ".trunk.");
+      ++moved;
+    }
     const int32_t there = source.store().find(from), here = fork->store().find(parameter.name);
     INFO(parameter.name);
     REQUIRE(there >= 0);

@@ -240,7 +240,8 @@ TEST_CASE(
   CHECK(note() == "seed, batches and weights are shared");
   lab.driver.move_to({2, 2});
   lab.ui.focus("settings/model.layers");
-  lab.driver.key("Tab"), lab.driver.key("Shift+Tab");
+  lab.driver.key("Tab");
+  lab.driver.key("Shift+Tab");
   CHECK(lab.ui.focused() == "settings/model.layers");
   CHECK(note() == "a change restarts from step 0");
   lab.driver.script("grab settings/model.width settings/edits/C");
@@ -383,7 +384,8 @@ TEST_CASE("what the app has to say comes whole: in one line, in two, or under th
     for (int words = 1; words < 60; ++words) {
       notice += " words" + std::to_string(words);
       lab.state.notice = notice;
-      lab.driver.move_to(ui::Vec{2, 2}), lab.driver.frames(1);
+      lab.driver.move_to(ui::Vec{2, 2});
+      lab.driver.frames(1);
       const auto shown = [&] {
         std::string text;
         for (const ui::TextRecord& t : lab.ui.texts()) text += " " + t.text + " ";
@@ -391,7 +393,8 @@ TEST_CASE("what the app has to say comes whole: in one line, in two, or under th
       };
       if (shown()) continue;
       ++under_the_mouse;
-      lab.driver.move_to("app/message"), lab.driver.frames(1);
+      lab.driver.move_to("app/message");
+      lab.driver.frames(1);
       INFO(size.x << ": " << words);
       CHECK(shown());
     }

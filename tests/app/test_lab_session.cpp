@@ -43,7 +43,9 @@ std::vector<RunSpec> tiny_runs() {
 
 LabOptions quiet() {
   LabOptions options;
-  options.threads = 1, options.sample_text = false, options.validation_every = 0;
+  options.threads = 1;
+  options.sample_text = false;
+  options.validation_every = 0;
   return options;
 }
 
@@ -175,7 +177,10 @@ TEST_CASE("runs start with edits that come in their time") {
   play_a_little(lab);
   std::vector<RunSpec> specs;
   std::vector<std::vector<Edit>> edits;
-  for (const RunView& run : lab.view()->runs) specs.push_back(*run.origin), edits.push_back(run.edits);
+  for (const RunView& run : lab.view()->runs) {
+    specs.push_back(*run.origin);
+    edits.push_back(run.edits);
+  }
   Lab other(quiet());
   other.post(lab::ReplaceRuns{specs, edits, false});
   other.post(lab::PlayTo{20});

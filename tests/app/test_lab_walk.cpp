@@ -280,7 +280,8 @@ TEST_CASE("with the cursor at an earlier step cards, labels and sentences are of
   CHECK_THAT(lab.driver.value("run/A"), Catch::Contains("at step 100"));
   LabData data;
   PlotOptions options;
-  options.step = 100, options.pinned = true;
+  options.step = 100;
+  options.pinned = true;
   const LabView then = view_at(data, *view, 100);
   const plot::PlotSpec loss = loss_plot(then, data, options);
   CHECK(loss.series[2].value == fmt::format("{:.2f}", then.runs[2].loss));
@@ -303,7 +304,8 @@ TEST_CASE("the steps that plots and timeline show follow the data, not a far bud
                                             {99000, 100000, 100000},
                                             {700, 300, 700},
                                             {96000, 1000000, 150000}}) {
-    view.step = step, view.budget = budget;
+    view.step = step;
+    view.budget = budget;
     INFO(step << " of " << budget);
     CHECK(steps_shown(view) == shown);
   }

@@ -207,7 +207,10 @@ TEST_CASE("measures on a made-up curve", "[lesson]") {
   Lesson lesson;
   lesson.curves.push_back({.id = "c"});
   CurveSet set;
-  for (int i = 1; i <= 16; ++i) set["c"].x.push_back(i), set["c"].y.push_back(8.0 / i);
+  for (int i = 1; i <= 16; ++i) {
+    set["c"].x.push_back(i);
+    set["c"].y.push_back(8.0 / i);
+  }
   const auto value = [&](Measure m, const char* curve = "c") {
     m.curve = curve;
     return evaluate(lesson, m, set);
@@ -234,7 +237,8 @@ TEST_CASE("a line, a root and a logarithm come out as themselves", "[lesson]") {
   for (const std::string& is : laws)
     for (double offset : {3.0, 10.0}) {
       CurveSet set;
-      set["c"] = {x, law_values(is, x, offset)}, set["n"] = {{1}, {offset}};
+      set["c"] = {x, law_values(is, x, offset)};
+      set["n"] = {{1}, {offset}};
       for (double& y : set["c"].y) y *= 0.07;  // a law is known up to its factor
       for (const std::string& said : laws) {
         INFO(is << " with N0 " << offset << ", said to be a " << said);
@@ -308,7 +312,8 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
     const std::function<void(const std::string&)> need = [&](const std::string& id) {
       const Measure& measure = *lesson.measure(id);
       if (!measure.curve.empty()) return needed.push_back(measure.curve);
-      need(measure.first), need(measure.second);
+      need(measure.first);
+      need(measure.second);
     };
     need(lesson.checks[0].measure);
     std::erase_if(lesson.curves, [&](const Curve& c) {
@@ -318,7 +323,10 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
     lesson.figures.clear();
     if (std::string(m.lesson) == "warm-up")  // the loss after 120 steps
       for (Measure& measure : lesson.measures)
-        if (measure.take == "mean") measure.a = 101, measure.b = 120;
+        if (measure.take == "mean") {
+          measure.a = 101;
+          measure.b = 120;
+        }
     const LessonReport report = check_lesson(lesson, store, Tier::Fast);
     CHECK_FALSE(report.passed());
     CHECK(has(to_text(report), "this contradicts: " + lesson.checks[0].says));

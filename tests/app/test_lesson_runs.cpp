@@ -14,7 +14,10 @@ TEST_CASE("the same run is never trained twice", "[lesson]") {
   RunSpec spec;
   set_field(spec, "train.steps", "3");
   int steps = 0;
-  const auto count = [&](const RunProgress&) { return ++steps, true; };
+  const auto count = [&](const RunProgress&) {
+    ++steps;
+    return true;
+  };
   const auto first = store.get(spec, {}, count), again = store.get(spec, {}, count);
   CHECK(first == again);
   CHECK(steps == 3);
@@ -36,7 +39,10 @@ TEST_CASE("the Lab and the lessons have one store: what one has trained the othe
   for (RunSpec& spec : specs) set_field(spec, "train.steps", "12");
   const std::vector<std::vector<Edit>> edits{{{5, "train.rate", "0.001"}}, {}};
   int steps = 0;
-  const auto count = [&](const RunProgress&) { return ++steps, true; };
+  const auto count = [&](const RunProgress&) {
+    ++steps;
+    return true;
+  };
 
   SECTION("trained in the Lab, an edit on the way included, found by a lesson") {
     Lab lab({.threads = 1});
@@ -93,7 +99,10 @@ TEST_CASE("side by side on two threads a lesson comes to the same bits as on one
   for (Curve& curve : lesson.curves)
     if (curve.of == Curve::Of::Run) curve.from = 1;
   for (Measure& measure : lesson.measures)
-    if (measure.take == "mean") measure.a = 1, measure.b = 6;
+    if (measure.take == "mean") {
+      measure.a = 1;
+      measure.b = 6;
+    }
   RunStore one(1), two(2);
   const Results a = check_lesson(lesson, one, Tier::Fast).results,
                 b = check_lesson(lesson, two, Tier::Fast).results;

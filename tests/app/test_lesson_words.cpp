@@ -201,8 +201,10 @@ TEST_CASE("after another run the score box says what was measured now, and that 
   };
   PlayerDriver p("", {1600, 1000}, 1, any_warmup_does);
   p.driver.click("lesson/slider", {0.9f, 0.5f});
-  p.driver.click("lesson/next"), p.driver.frames(2);
-  p.driver.click("lesson/next"), p.driver.frames(2);
+  p.driver.click("lesson/next");
+  p.driver.frames(2);
+  p.driver.click("lesson/next");
+  p.driver.frames(2);
   REQUIRE(p.player().step() == StepKind::Compare);
   const LessonProgress kept = p.player().progress("warm-up");
   const Measure& asked = *p.player().lesson()->measure("shortest");

@@ -68,7 +68,10 @@ void let_loose(RandomHand& hand, unsigned seed, int events) {
     // A part of the window that cannot be drawn says so: see test_boundary.cpp.
     const ui::Control* failure = hand.ui.registry().find("app/failure");
     if (failure) FAIL(failure->value);
-    if (seconds > longest) longest = seconds, longest_event = event;
+    if (seconds > longest) {
+      longest = seconds;
+      longest_event = event;
+    }
   }
   UNSCOPED_INFO(
       fmt::format("seed {}: the longest event took {:.2f} s, number {}", seed, longest, longest_event));

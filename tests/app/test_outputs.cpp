@@ -67,7 +67,10 @@ lessons::Progress& progress_in(const std::string& folder) {
 // A lesson without runs, in whose folder measured.json goes.
 lessons::Lesson lesson_in(const std::string& folder) {
   lessons::Lesson lesson;
-  lesson.id = "one", lesson.title = "One", lesson.folder = folder, lesson.number = 1;
+  lesson.id = "one";
+  lesson.title = "One";
+  lesson.folder = folder;
+  lesson.number = 1;
   return lesson;
 }
 
@@ -157,8 +160,10 @@ TEST_CASE("every output: new files, replaced ones and links to files") {
     INFO(output.name);
     const test::Folder home;
     const std::string fresh = home.file("fresh"), kept = home.file("kept"), linked = home.file("linked");
-    for (const std::string& folder : {fresh, kept, linked})
-      fs::create_directories(folder), progress_in(folder);
+    for (const std::string& folder : {fresh, kept, linked}) {
+      fs::create_directories(folder);
+      progress_in(folder);
+    }
     CHECK(failure_of(output, fresh) == "");
     CHECK(mode_of(fresh + "/" + output.file) == (output.own ? 0600 : 0644));
 
@@ -189,7 +194,10 @@ TEST_CASE("every output: links to nothing, full disks and folders without access
     INFO(output.name);
     const test::Folder home;
     const std::string dangling = home.file("dangling"), full = home.file("full");
-    for (const std::string& folder : {dangling, full}) fs::create_directories(folder), progress_in(folder);
+    for (const std::string& folder : {dangling, full}) {
+      fs::create_directories(folder);
+      progress_in(folder);
+    }
     fs::create_symlink(home.file("nowhere"), dangling + "/" + output.file);
     CHECK(test::holds(failure_of(output, dangling), "is not there"));
     CHECK_FALSE(fs::exists(home.file("nowhere")));
@@ -207,7 +215,8 @@ TEST_CASE("a saved plot never overwrites and follows no link to nothing") {
   plot::PlotSpec plot;
   plot.id = "loss";
   plot::Series line;
-  line.id = "A", line.y = plot::Column::of({1, 2});
+  line.id = "A";
+  line.y = plot::Column::of({1, 2});
   plot.series.push_back(line);
   const lab::SavePlot save{
       std::make_shared<const std::vector<plot::PlotSpec>>(1, plot), {}, lab::PlotFormat::Csv};

@@ -316,12 +316,14 @@ TEST_CASE("what the palette lists it does: segments, menus and settings out of s
     run_by_name(lab, "speed slow");
     REQUIRE(lab.last<lab::SetSpeed>());
     CHECK(lab.last<lab::SetSpeed>()->steps_per_second == lab::kSpeeds[0]);
-    lab.driver.key("Escape"), lab.driver.frames(2);
+    lab.driver.key("Escape");
+    lab.driver.frames(2);
     run_by_name(lab, "luck");
     REQUIRE(lab.last<lab::CheckSeeds>());
     run_by_name(lab, "help");
     CHECK(lab.ui.popup_open("app/help"));
-    lab.driver.key("Escape"), lab.driver.frames(2);
+    lab.driver.key("Escape");
+    lab.driver.frames(2);
     run_by_name(lab, "restart");
     CHECK(lab.last<lab::Reset>());
   }

@@ -266,7 +266,8 @@ TEST_CASE("the runs that a lesson's took the place of come back by undo", "[play
   PlayerDriver p;
   Lab lab({.threads = 1, .live_text = false});
   RunSpec alone = default_comparison()[2];
-  set_field(alone, "model.layers", "2"), set_field(alone, "run.name", "alone");
+  set_field(alone, "model.layers", "2");
+  set_field(alone, "run.name", "alone");
   lab.post(lab::ReplaceRuns{{alone}, {}, false});
   lab.post(lab::PlayTo{2});
   lab.wait_idle();
@@ -291,7 +292,8 @@ TEST_CASE("where the Lab's runs could not come back, a lesson's replace them onl
   PlayerDriver p;
   Lab lab({.threads = 1, .live_text = false});
   RunSpec alone = default_comparison()[2];
-  set_field(alone, "model.layers", "2"), set_field(alone, "run.name", "alone");
+  set_field(alone, "model.layers", "2");
+  set_field(alone, "run.name", "alone");
   lab.post(lab::ReplaceRuns{{alone}, {}, false});
   lab.wait_idle();
   p.state.session.lab = &lab;  // and no folder to put them aside: safe mode
@@ -311,9 +313,15 @@ TEST_CASE("where the Lab's runs could not come back, a lesson's replace them onl
     REQUIRE(lab.view()->runs.size() == 1);
     CHECK(lab.view()->runs[0].name == "alone");
   };
-  ask(), p.driver.key("Escape"), untouched();
-  ask(), p.driver.click("lesson/replace/no"), untouched();
-  ask(), p.driver.click("lesson/replace/yes"), p.driver.frames(3);
+  ask();
+  p.driver.key("Escape");
+  untouched();
+  ask();
+  p.driver.click("lesson/replace/no");
+  untouched();
+  ask();
+  p.driver.click("lesson/replace/yes");
+  p.driver.frames(3);
   lab.wait_idle();
   CHECK(p.state.screens.shown == Screen::Lab);
   CHECK(lab.view()->runs.size() == 3);

@@ -92,8 +92,11 @@ TEST_CASE("a file says by itself what its axes, lines and cells are") {
 
   // One of a column of plots on the screen: ticks stand under the lowest only.
   PlotSpec small = gallery::layers_plot(0);
-  small.tile = 0, small.x.label = "step", small.x.show_labels = false;
-  small.y.label = "norm of the gradient of W₂, A: Post-LN", small.notes.clear();
+  small.tile = 0;
+  small.x.label = "step";
+  small.x.show_labels = false;
+  small.y.label = "norm of the gradient of W₂, A: Post-LN";
+  small.notes.clear();
   for (Series& s : small.series) s.end_label = false;
   const std::string svg = to_svg(small, ui::theme(false));
   CHECK(has(svg, "x: step; y: norm of the gradient of W₂, A: Post-LN"));
@@ -108,7 +111,8 @@ TEST_CASE("a file says by itself what its axes, lines and cells are") {
   CHECK(has(to_svg(depth, ui::theme(false)), ">a name for A</text>"));
 
   PlotSpec heat = gallery::heat_plot(0);
-  heat.y.label = "residual dependency at step 200, A: Post-LN", heat.pad_bottom = 4;
+  heat.y.label = "residual dependency at step 200, A: Post-LN";
+  heat.pad_bottom = 4;
   const std::string map = to_svg(heat, ui::theme(false));
   CHECK(has(map, heat.y.label));
   CHECK(has(map, heat.heat->below));
@@ -124,9 +128,12 @@ TEST_CASE("a plot in words") {
   CHECK(has(text, "cursor at 214"));
 
   Series odd;
-  odd.id = "odd", odd.y = Column::of({2, 0.5f, std::numeric_limits<float>::infinity(), 4});
+  odd.id = "odd";
+  odd.y = Column::of({2, 0.5f, std::numeric_limits<float>::infinity(), 4});
   PlotSpec small;
-  small.title = "Small", small.series = {odd}, small.cursor = Cursor{1, ""};
+  small.title = "Small";
+  small.series = {odd};
+  small.cursor = Cursor{1, ""};
   CHECK(has(to_text(small),
             "odd: first 2 at 0; last 4 at 3; min 0.5 at 1; max 4 at 3; at the cursor 0.5; 1 not finite"));
   small.series[0].y = {};
@@ -136,13 +143,20 @@ TEST_CASE("a plot in words") {
 TEST_CASE("numbers of a plot as csv") {
   PlotSpec s;
   Series a;
-  a.id = "A, first", a.y = Column::of({1.5f, 0.1f}), a.x0 = 1;
+  a.id = "A, first";
+  a.y = Column::of({1.5f, 0.1f});
+  a.x0 = 1;
   s.series = {a};
   Band b;
-  b.id = "band", b.x = Column::of({1}), b.lo = Column::of({0.25f}), b.hi = Column::of({0.75f});
+  b.id = "band";
+  b.x = Column::of({1});
+  b.lo = Column::of({0.25f});
+  b.hi = Column::of({0.75f});
   s.bands = {b};
   CHECK(to_csv(s) == "series,x,y,hi\n\"A, first\",1,1.5,\n\"A, first\",2,0.100000001,\nband,1,0.25,0.75\n");
-  s.x.label = "step", s.y.label = "loss", s.y.unit = "nats per letter";
+  s.x.label = "step";
+  s.y.label = "loss";
+  s.y.unit = "nats per letter";
   CHECK(to_csv(s).starts_with("series,step,\"loss, nats per letter\",hi\n"));
   std::string heat = to_csv(gallery::heat_plot(0));
   CHECK(heat.starts_with("row,column,share\n"));
@@ -175,7 +189,9 @@ TEST_CASE("empty and odd plots are drawn") {
   CHECK_NOTHROW(layout_plot(empty, view, {0, 0, 300, 200}, ui::theme(false), sloppy_width));
   PlotSpec s;
   Series bad;
-  bad.id = "bad", bad.y = Column::of({std::nanf("")}), bad.ink = Ink::run(3);
+  bad.id = "bad";
+  bad.y = Column::of({std::nanf("")});
+  bad.ink = Ink::run(3);
   s.series = {bad};
   CHECK_NOTHROW(layout_plot(s, view, {0, 0, 300, 200}, ui::theme(false), sloppy_width));
   CHECK_NOTHROW(layout_plot(s, view, {0, 0, 1, 1}, ui::theme(false), sloppy_width));

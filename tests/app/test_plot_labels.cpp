@@ -116,7 +116,8 @@ TEST_CASE("notes do not lie on a grid line") {
     s.x = {.lo = 0, .hi = 10};
     s.y = {.lo = 0, .hi = 4};
     s.series.emplace_back();
-    s.series.back().x = Column::of({0, 10}), s.series.back().y = Column::of({0.2f, 0.3f});
+    s.series.back().x = Column::of({0, 10});
+    s.series.back().y = Column::of({0.2f, 0.3f});
     s.notes = {{.x = 4, .y = at, .text = "layer 1 gets less"}};
     const Drawing d = layout_plot(s, {}, {0, 0, 420, 260}, ui::theme(false), narrow_width);
     const Found note = text_of(d, "layer 1 gets");

@@ -38,13 +38,17 @@ TEST_CASE("thinning keeps every spike and stays within four points a column") {
   const size_t n = 100000;
   std::vector<float> y(n);
   for (size_t i = 0; i < n; ++i) y[i] = std::sin(float(i) * 0.37f) * 0.1f;
-  y[12345] = 9, y[77777] = -9;
+  y[12345] = 9;
+  y[77777] = -9;
   Series s = series_of(y);
   Line line = thin(s, map_of(0, double(n), -10, 10), 1);
   REQUIRE(line.pieces.size() == 1);
   CHECK(line.pieces.points.size() <= 4 * 401);
   float top = 1e9f, low = -1e9f;
-  for (Vec p : line.pieces.points) top = std::min(top, p.y), low = std::max(low, p.y);
+  for (Vec p : line.pieces.points) {
+    top = std::min(top, p.y);
+    low = std::max(low, p.y);
+  }
   PlotMap m = map_of(0, double(n), -10, 10);
   CHECK(top == Approx(m.y(9)).margin(1e-3));
   CHECK(low == Approx(m.y(-9)).margin(1e-3));
@@ -59,14 +63,18 @@ TEST_CASE("every column's extremes are those of the data in it") {
   const size_t n = 20000;
   std::vector<float> y(n);
   unsigned seed = 1;
-  for (float& v : y) seed = seed * 1664525u + 1013904223u, v = float(seed >> 8) / float(1 << 24);
+  for (float& v : y) {
+    seed = seed * 1664525u + 1013904223u;
+    v = float(seed >> 8) / float(1 << 24);
+  }
   Series s = series_of(y);
   PlotMap m = map_of(0, double(n - 1), 0, 1, 250);
   Line line = thin(s, m, 1);
   std::vector<float> lo(251, 1e9f), hi(251, -1e9f), lo_thin = lo, hi_thin = hi;
   auto note = [](std::vector<float>& a, std::vector<float>& b, Vec p) {
     size_t c = size_t(std::floor(p.x));
-    a[c] = std::min(a[c], p.y), b[c] = std::max(b[c], p.y);
+    a[c] = std::min(a[c], p.y);
+    b[c] = std::max(b[c], p.y);
   };
   for (size_t i = 0; i < n; ++i) note(lo, hi, m(double(i), y[i]));
   for (Vec p : line.pieces.points) note(lo_thin, hi_thin, p);
@@ -137,8 +145,10 @@ TEST_CASE("dashes have their length and their phase is carried over corners and 
 TEST_CASE(
     "dashes along x are as wide on a steep line as on a flat one, and what stands upright stays whole") {
   std::vector<Vec> zigzag, flat;
-  for (int i = 0; i <= 80; ++i)
-    zigzag.push_back({float(i), i % 2 ? 0.f : 60.f}), flat.push_back({float(i), 0});
+  for (int i = 0; i <= 80; ++i) {
+    zigzag.push_back({float(i), i % 2 ? 0.f : 60.f});
+    flat.push_back({float(i), 0});
+  }
   ui::Pieces steep, level, path;
   const float end = ui::cut_dashes(zigzag, {7, 3.5f}, 0, steep, ui::DashAlong::X);
   CHECK(end == Approx(std::fmod(80.f, 10.5f)).margin(1e-3));

@@ -19,7 +19,8 @@ PlotSpec plot_with(std::vector<float> y, AxisScale scale = AxisScale::Linear) {
   s.x = {.lo = 0, .hi = 300, .integer = true};
   s.y = {.scale = scale, .lo = 0.5, .hi = 4};
   s.series.emplace_back();
-  s.series.back().x0 = 1, s.series.back().y = Column::of(std::move(y));
+  s.series.back().x0 = 1;
+  s.series.back().y = Column::of(std::move(y));
   return s;
 }
 

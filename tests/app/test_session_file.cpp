@@ -163,7 +163,10 @@ TEST_CASE("edits from before a file was opened are undone after it was") {
   window.state.session.asked.emplace_back(lab::EditField{0, "train.rate", "0.5"});
   window.settle();
   CHECK(window.view().runs[0].spec->train.schedule.peak == 0.5f);
-  for (int i = 0; i < 3; ++i) window.driver.key("Ctrl+Z"), window.settle();
+  for (int i = 0; i < 3; ++i) {
+    window.driver.key("Ctrl+Z");
+    window.settle();
+  }
   REQUIRE(window.view().runs.size() == 2);
   CHECK(window.view().runs[0].spec->train.schedule.peak == rate);
   CHECK_FALSE(window.state.session.undo.can_undo());

@@ -124,7 +124,8 @@ TEST_CASE(
     "an autosave writes again only what changed, and a damaged session sidecar costs the bookmarks alone") {
   const test::Folder folder;
   LabOptions options = fixture::quiet_lab();
-  options.autosave = folder.file("auto"), options.autosave_every = 0.05;
+  options.autosave = folder.file("auto");
+  options.autosave_every = 0.05;
   // As the session names it: the file of before is removed only after that.
   const auto written = [&](char letter) {
     const auto json = nlohmann::json::parse(test::read_all(folder.file("auto/session.json")));
@@ -163,7 +164,8 @@ TEST_CASE(
 
 TEST_CASE("the whole batch is measured on request, marked, and changes no bit") {
   LiveDriver lab, untouched;
-  lab.train(8), untouched.train(8);
+  lab.train(8);
+  untouched.train(8);
   CHECK_FALSE(of_whole_batch(lab.view().runs[0], 8));
   lab.driver.click("plot/dependency/batch");
   lab.settle();
@@ -188,7 +190,8 @@ TEST_CASE("the whole batch is measured on request, marked, and changes no bit") 
   bool marked = false;
   for (const ui::TextRecord& text : lab.ui.texts()) marked = marked || text.text == "whole batch, step 8";
   CHECK(marked);
-  lab.train(8), untouched.train(8);
+  lab.train(8);
+  untouched.train(8);
   for (size_t run = 0; run < 3; ++run) CHECK(lab.view().runs[run].loss == untouched.view().runs[run].loss);
 }
 
@@ -265,7 +268,8 @@ TEST_CASE("the desktop's wish for less motion is followed until the person says 
   setenv("NORMSCOPE_REDUCED_MOTION", "1", 1);
   CHECK(system_reduced_motion() == true);
   unsetenv("NORMSCOPE_REDUCED_MOTION");
-  fs::remove_all(folder.file("gtk-4.0")), fs::remove_all(folder.file("gtk-3.0"));
+  fs::remove_all(folder.file("gtk-4.0"));
+  fs::remove_all(folder.file("gtk-3.0"));
   folder.write("kdeglobals", "[KDE]\nAnimationDurationFactor=0\n");
   CHECK(system_reduced_motion() == true);
   before ? setenv("XDG_CONFIG_HOME", kept.c_str(), 1) : unsetenv("XDG_CONFIG_HOME");

@@ -28,7 +28,10 @@ struct Home {
     setenv("XDG_CONFIG_HOME", folder.file("config").c_str(), 1);
     setenv("XDG_STATE_HOME", folder.file("state").c_str(), 1);
   }
-  ~Home() { unsetenv("XDG_CONFIG_HOME"), unsetenv("XDG_STATE_HOME"); }
+  ~Home() {
+    unsetenv("XDG_CONFIG_HOME");
+    unsetenv("XDG_STATE_HOME");
+  }
   test::Folder folder;
 };
 
@@ -45,7 +48,8 @@ std::string crash_while_training(const std::string& state) {
   if (child == 0) {
     AutosaveFolder autosave(state);
     LabOptions options = fixture::quiet_lab();
-    options.autosave = autosave.path(), options.autosave_every = 0.02;
+    options.autosave = autosave.path();
+    options.autosave_every = 0.02;
     Lab lab(options);
     std::vector<RunSpec> runs = fixture::small_runs();
     for (RunSpec& run : runs) set_field(run, "train.steps", "100000");

@@ -38,13 +38,15 @@ std::string shown(LabDriver& lab) {
 struct Bench {
   explicit Bench(ui::Vec size) : lab(fixture::four_runs(), size), start(lab.state) { begin(); }
   void begin() {
-    lab.driver.key("Escape"), lab.driver.key("Escape");
+    lab.driver.key("Escape");
+    lab.driver.key("Escape");
     lab.ui.close_popup();
     lab.ui.edit() = {};
     lab.ui.focus("");
     lab.driver.move_to({2, 2});
     lab.state = start;
-    lab.log.clear(), lab.saved.clear();
+    lab.log.clear();
+    lab.saved.clear();
     lab.driver.frames(4);
     before = shown(lab);
   }
@@ -107,13 +109,15 @@ TEST_CASE("every control of the Lab does something under the mouse and something
       INFO(size.x << ": " << name);
       bench.begin();
       bench.lab.driver.click(name);
-      bench.lab.driver.move_to({2, 2}), bench.lab.driver.frames(2);
+      bench.lab.driver.move_to({2, 2});
+      bench.lab.driver.frames(2);
       const bool clicked = bench.changed();
       const std::string after_click = shown(bench.lab);
       if (!clicked) {
         bench.begin();
         bench.lab.driver.drag_by(name, {14, -6});
-        bench.lab.driver.move_to({2, 2}), bench.lab.driver.frames(2);
+        bench.lab.driver.move_to({2, 2});
+        bench.lab.driver.frames(2);
         if (!bench.changed()) bench.lab.driver.click(name, {0.5f, 0.5f}, 1);  // the right button's menu
         bench.lab.driver.frames(2);
         const bool segments =  // those are pressed themselves

@@ -36,11 +36,13 @@ std::string seen_state(LabDriver& lab) {
 }
 
 void rest(LabDriver& lab) {
-  lab.driver.key("Escape"), lab.driver.key("Escape");
+  lab.driver.key("Escape");
+  lab.driver.key("Escape");
   lab.ui.close_popup();
   lab.ui.edit() = {};
   lab.ui.focus("");
-  lab.log.clear(), lab.saved.clear();
+  lab.log.clear();
+  lab.saved.clear();
   lab.driver.move_to(ui::Vec{2, 2});
   lab.driver.frames(4);
 }
@@ -71,7 +73,10 @@ void scroll_to(LabDriver& lab, const std::string& name) {
 }
 
 bool changed_by_mouse(LabDriver& lab, const std::string& name, const std::function<void()>& start) {
-  const auto begin = [&] { start(), scroll_to(lab, name); };
+  const auto begin = [&] {
+    start();
+    scroll_to(lab, name);
+  };
   begin();
   const std::string before = seen_state(lab);
   lab.driver.click(name);
@@ -160,7 +165,8 @@ TEST_CASE("the medium layout and its settings answer mouse and keys, and Tab com
       lab.state = start;
       lab.driver.frames(3);
       lab.driver.click(fmt::format("lab/left/{}", tab));
-      lab.log.clear(), lab.saved.clear();
+      lab.log.clear();
+      lab.saved.clear();
       rest(lab);
     };
     begin();
@@ -193,7 +199,8 @@ TEST_CASE("what a control opens can be walked and chosen by the keys alone") {
     const auto begin = [&] {
       rest(lab);
       lab.state = start;
-      lab.log.clear(), lab.saved.clear();
+      lab.log.clear();
+      lab.saved.clear();
       lab.driver.frames(3);
     };
     begin();

@@ -24,7 +24,8 @@ std::vector<std::string> gaps(const ui::Ui& ui) {
 double place(LabDriver& lab, const std::string& name) { return std::stod(lab.driver.value(name)); }
 
 void double_click(LabDriver& lab, const std::string& name) {
-  lab.driver.click(name), lab.driver.click(name);
+  lab.driver.click(name);
+  lab.driver.click(name);
   lab.driver.frames(2);
 }
 
@@ -47,9 +48,11 @@ TEST_CASE("a gap between panels is dragged, moved by arrows, and put back by a d
     CHECK(lab.state.screens.lab.splits() == none);
     lab.ui.focus(name);
     lab.driver.frames(1);
-    lab.driver.key(columns ? "Left" : "Up"), lab.driver.frames(2);
+    lab.driver.key(columns ? "Left" : "Up");
+    lab.driver.frames(2);
     CHECK(place(lab, name) == Approx(own - 8).margin(1.01));
-    lab.driver.key(columns ? "Right" : "Down"), lab.driver.frames(2);
+    lab.driver.key(columns ? "Right" : "Down");
+    lab.driver.frames(2);
     CHECK(place(lab, name) == Approx(own).margin(1.01));
     lab.driver.key("Enter"), lab.driver.frames(2);
     CHECK(lab.state.screens.lab.splits() == none);

@@ -102,8 +102,10 @@ TEST_CASE("no input makes the parser fail otherwise than by an error", "[tex]") 
   uint32_t state = 12345;
   for (int round = 0; round < 20000; ++round) {
     std::string s;
-    for (int i = 0; i < 12; ++i)
-      state = state * 1664525u + 1013904223u, s += alphabet[(state >> 16) % alphabet.size()];
+    for (int i = 0; i < 12; ++i) {
+      state = state * 1664525u + 1013904223u;
+      s += alphabet[(state >> 16) % alphabet.size()];
+    }
     try {
       (void)layout(parse(s), 16, true, half_em);
     } catch (const Error&) {

@@ -128,7 +128,8 @@ TEST_CASE("texts of the Lab with four runs") {
 TEST_CASE("texts of the palette and of the sheet of shortcuts") {
   at_every_place("palette", [](LabDriver& lab) { lab.driver.key("Ctrl+K"); });
   at_every_place("sheet", [](LabDriver& lab) {
-    lab.driver.click("app/help"), lab.driver.move_to(ui::Vec{2, 2});
+    lab.driver.click("app/help");
+    lab.driver.move_to(ui::Vec{2, 2});
   });
 }
 

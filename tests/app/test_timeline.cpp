@@ -21,7 +21,8 @@ bool says(LabDriver& lab, const std::string& text) {
 
 std::shared_ptr<const LabView> view_with(std::vector<std::pair<int, int>> left, int steps) {
   fixture::LabShape shape;
-  shape.step = 40, shape.budget = steps;
+  shape.step = 40;
+  shape.budget = steps;
   auto view = std::const_pointer_cast<LabView>(fixture::lab_view(shape));
   for (auto [run, step] : left)
     std::const_pointer_cast<History>(view->runs[static_cast<size_t>(run)].history)
@@ -42,7 +43,9 @@ std::vector<std::string> marks_of(const LabView& view) {
 TEST_CASE("what was changed in several runs at one step is one mark, what they did is one each") {
   const std::string rate = "learning rate 0.003 → 0.001", warmup = "warm-up 0 → 50";
   fixture::LabShape shape;
-  shape.step = 40, shape.budget = 300, shape.fork = true;
+  shape.step = 40;
+  shape.budget = 300;
+  shape.fork = true;
   const auto view = std::const_pointer_cast<LabView>(fixture::lab_view(shape));
   const auto edit = [&](size_t run, int step, const std::string& text) {
     std::const_pointer_cast<History>(view->runs[run].history)

@@ -313,7 +313,8 @@ TEST_CASE("a narrow field shows its whole value before anything else") {
     for (const char* label : {"", "learning rate"}) {
       double value = 300;
       ui::FieldOptions options;
-      options.unit = "steps", options.note = "differs";
+      options.unit = "steps";
+      options.note = "differs";
       for (int i = 0; i < 2; ++i)
         s.frame.step([&] {
           s.ui.begin_frame(s.options);

@@ -100,8 +100,10 @@ TEST_CASE(
     lab.settle();
     CHECK(lab.view().step == 3);
     CHECK(lab.view().runs[1].history == changed);
-    lab.driver.key("Ctrl+Z"), lab.settle();
-    lab.driver.key("Ctrl+Z"), lab.settle();  // the fork
+    lab.driver.key("Ctrl+Z");
+    lab.settle();
+    lab.driver.key("Ctrl+Z");
+    lab.settle();  // the fork
     CHECK(lab.view().runs.size() == 3);
     CHECK(lab.view().runs[0].history == histories[0]);
   }

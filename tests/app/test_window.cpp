@@ -33,7 +33,8 @@ class Process {
     id_ = fork();
     if (id_ != 0) return;
     const int out = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    dup2(out, 1), dup2(out, 2);
+    dup2(out, 1);
+    dup2(out, 2);
     for (const std::string& pair : environment) putenv(const_cast<char*>(pair.c_str()));
     std::vector<char*> raw;
     for (std::string& argument : arguments) raw.push_back(argument.data());
@@ -42,7 +43,10 @@ class Process {
     _exit(127);
   }
   ~Process() {
-    if (id_ > 0) kill(id_, SIGKILL), waitpid(id_, nullptr, 0);
+    if (id_ > 0) {
+      kill(id_, SIGKILL);
+      waitpid(id_, nullptr, 0);
+    }
   }
   void signal(int number) const { kill(id_, number); }
   // The exit code, or -1 after the time.

@@ -14,7 +14,10 @@ int frames(FramePacer& pacer, double from, double seconds, bool training, bool h
     if (training && ms % 10 == 0) pacer.changed(t);
     if (hand && ms % 8 == 0) pacer.hand(t);
     const double wait = pacer.wait(t);
-    if (wait >= 0 && wait < 1e-4) pacer.drawn(t), ++drawn;
+    if (wait >= 0 && wait < 1e-4) {
+      pacer.drawn(t);
+      ++drawn;
+    }
   }
   return drawn;
 }
@@ -32,7 +35,8 @@ TEST_CASE("nothing happens, nothing is drawn") {
 
 TEST_CASE("training untouched: 30 frames a second with a GPU, four in software") {
   FramePacer gpu(false), soft(true);
-  frames(gpu, 0, 2, true, false), frames(soft, 0, 2, true, false);
+  frames(gpu, 0, 2, true, false);
+  frames(soft, 0, 2, true, false);
   CHECK(frames(gpu, 10, 4, true, false) >= 4 * 28);
   CHECK(frames(gpu, 20, 4, true, false) <= 4 * 31);
   CHECK(frames(soft, 10, 4, true, false) >= 4 * 3);

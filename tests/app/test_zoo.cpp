@@ -28,7 +28,9 @@ Plan tiny_plan(std::string_view names) {
   Plan plan;
   plan.entries = entries_named(names);
   plan.depths = {2};
-  plan.seeds = 2, plan.steps = 24, plan.warmup = 8;
+  plan.seeds = 2;
+  plan.steps = 24;
+  plan.warmup = 8;
   plan.base = kTinyBase;
   return plan;
 }
@@ -260,7 +262,7 @@ TEST_CASE("a damaged file and another run's file are trained again") {
   CHECK(table_of(plan, mended) == straight);
 }
 
-TEST_CASE("runs that break are told as such") {
+TEST_CASE("runs that break are reported as such") {
   Plan plan = tiny_plan("none");
   plan.entries = {{"wild",
                    "A rate of 100",
@@ -285,8 +287,11 @@ TEST_CASE("shares that the wiring does not define have a reason instead of a num
   Summary summary;
   summary.plan = tiny_plan("post");
   Row row;
-  row.entry = summary.plan.entries[0], row.layers = 2, row.beta2_reason = "it lies outside";
-  row.arms[0].runs = {Record{}}, row.arms[0].known = 1;
+  row.entry = summary.plan.entries[0];
+  row.layers = 2;
+  row.beta2_reason = "it lies outside";
+  row.arms[0].runs = {Record{}};
+  row.arms[0].known = 1;
   summary.rows = {row};
   const nlohmann::json json = to_json(summary);
   CHECK(json["entries"][0]["beta2"].is_null());
@@ -296,8 +301,12 @@ TEST_CASE("shares that the wiring does not define have a reason instead of a num
 
 TEST_CASE("verdicts are counted over the seeds, claims are judged by them") {
   Record learns, stuck;
-  learns.verdict = Verdict::Learns, learns.loss = 1, learns.level = 2.9;
-  stuck.verdict = Verdict::Stuck, stuck.loss = 2.9, stuck.level = 2.9;
+  learns.verdict = Verdict::Learns;
+  learns.loss = 1;
+  learns.level = 2.9;
+  stuck.verdict = Verdict::Stuck;
+  stuck.loss = 2.9;
+  stuck.level = 2.9;
   Plan plan;
   plan.entries = entries_named("post,pre,pre-detach-var");
   const auto judged_with = [&](const Record& post, const Record& detached) {
@@ -320,7 +329,8 @@ TEST_CASE("verdicts are counted over the seeds, claims are judged by them") {
   CHECK(judged_with(stuck, learns) == std::set<std::string>{"pre-detach-var"});
 
   Arm arm;
-  arm.runs = {learns, stuck, learns}, arm.known = 3;
+  arm.runs = {learns, stuck, learns};
+  arm.known = 3;
   CHECK(arm.verdict() == "learns 2 of 3");
   arm.runs = {stuck, stuck, stuck};
   CHECK(arm.verdict() == "stuck");

@@ -246,10 +246,18 @@ TEST_CASE("gpu models: shadow finds no difference in any instruction of any plac
   std::vector<TinyOptions> all = variants();
   const TinyOptions small{
       .layers = 2, .width = 12, .heads = 2, .feed_forward = 16, .batch = 2, .sequence = 5};
-  for (const Placement p : kPresets) all.push_back(small), all.back().placement = p;
+  for (const Placement p : kPresets) {
+    all.push_back(small);
+    all.back().placement = p;
+  }
   for (const NormKind n : kNormKinds)
-    if (n != NormKind::None) all.push_back(small), all.back().norm = n;
-  all.push_back(small), all.back().classes = 3, all.back().tied = false;
+    if (n != NormKind::None) {
+      all.push_back(small);
+      all.back().norm = n;
+    }
+  all.push_back(small);
+  all.back().classes = 3;
+  all.back().tied = false;
   for (const TinyOptions& o : all) {
     INFO(to_string(o.placement) << ", " << to_string(o.norm));
     Tiny cpu(o), device(o, device_backend());

@@ -40,7 +40,11 @@ inline ModelConfig tiny_config(const TinyOptions& o) {
   c.sequence = o.sequence + 2;  // positions that no batch reaches
   c.activation = o.activation;
   c.tied_output = o.tied;
-  if (o.classes > 0) c.architecture = Architecture::Encoder, c.pooling = Pooling::Mean, c.classes = o.classes;
+  if (o.classes > 0) {
+    c.architecture = Architecture::Encoder;
+    c.pooling = Pooling::Mean;
+    c.classes = o.classes;
+  }
   c.norm = o.norm;
   c.dropout_residual = c.dropout_attention = c.dropout_activation = o.dropout;
   set_placement(c, o.placement);

@@ -18,7 +18,12 @@ namespace normscope::test {
 inline ModelConfig config_of(Placement placement, Architecture architecture = Architecture::Decoder) {
   ModelConfig c;
   c.architecture = architecture;
-  c.layers = 4, c.width = 24, c.heads = 3, c.feed_forward = 40, c.sequence = 9, c.vocabulary = 17;
+  c.layers = 4;
+  c.width = 24;
+  c.heads = 3;
+  c.feed_forward = 40;
+  c.sequence = 9;
+  c.vocabulary = 17;
   set_placement(c, placement);
   return c;
 }
@@ -35,7 +40,8 @@ struct Start {
       for (size_t i = 0; i < to.size(); ++i)
         to[i] = static_cast<int32_t>(random_word(i, what, 1, Purpose::Batch, 3) % 17);
     };
-    fill("tokens", 1), fill("targets", 2);
+    fill("tokens", 1);
+    fill("targets", 2);
     if (source() > 0) fill("source", 3);
     program->replay({});
   }

@@ -58,7 +58,10 @@ struct Folded {
     loaded = Run::load(kFolded, task, shared_backend());
     distance = relative(logits(*loaded, *task), logits(*run, *task));
   }
-  ~Folded() { std::remove(kRun.c_str()), std::remove(kFolded.c_str()); }
+  ~Folded() {
+    std::remove(kRun.c_str());
+    std::remove(kFolded.c_str());
+  }
   std::shared_ptr<const Task> task;
   std::unique_ptr<Run> run, loaded;
   AdminFold result;

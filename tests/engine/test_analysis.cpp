@@ -51,7 +51,8 @@ double jacobian_norm(NormKind kind, const Doubles& x, double eps) {
   for (size_t j = 0; j < x.size(); ++j) {
     Doubles up(x), down(x);
     const double h = 1e-5;
-    up[j] += h, down[j] -= h;
+    up[j] += h;
+    down[j] -= h;
     Doubles a = f(up), b = f(down);
     for (size_t i = 0; i < a.size(); ++i) a[i] = (a[i] - b[i]) / (2 * h);
     columns.push_back(a);

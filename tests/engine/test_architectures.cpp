@@ -191,7 +191,7 @@ TEST_CASE("architecture: a run starts from the weights of another", "[architectu
   CHECK_THROWS_AS(make_run(spec), Error);
 }
 
-TEST_CASE("architecture: what is watched for values that are not finite is told by name, in order",
+TEST_CASE("architecture: what is watched for values that are not finite is named, in order",
           "[architectures]") {
   const auto run = make_run(small_spec("post"));
   std::vector<std::string> tensors;

@@ -46,7 +46,10 @@ Hypothesis best_of_all(int32_t sentence, int32_t longest, double penalty, double
   const auto visit = [&](const auto& self, const Hypothesis& h) -> void {
     const bool ended = !h.symbols.empty() && h.symbols.back() == kStop;
     if (ended || static_cast<int32_t>(h.symbols.size()) == longest) {
-      if (!any || h.score(penalty) > best.score(penalty)) best = h, any = true;
+      if (!any || h.score(penalty) > best.score(penalty)) {
+        best = h;
+        any = true;
+      }
       return;
     }
     const auto p = next_of(sentence, h.symbols, sharpness);
@@ -147,7 +150,10 @@ TEST_CASE("beam: the translator of a trained model solves the made-up translatio
   int same = 0, all = 0;
   for (size_t r = 0; r < 20; ++r) {
     REQUIRE(found[r].size() == 16);
-    for (size_t t = 0; t < 16; ++t) same += found[r][t] == targets[r][t], ++all;
+    for (size_t t = 0; t < 16; ++t) {
+      same += found[r][t] == targets[r][t];
+      ++all;
+    }
   }
   CHECK(same >= all * 95 / 100);
   const float before = static_cast<float>(run->last_loss());

@@ -78,7 +78,9 @@ struct Bytes {
         writer.add(tensor, count == length ? shapes.at(tensor) : TensorShape{length}, std::span(values));
       }
     };
-    add(floats), add(doubles), add(integers);
+    add(floats);
+    add(doubles);
+    add(integers);
     writer.write(folder.file(name));
     return SafetensorsFile::load(folder.file(name));
   }

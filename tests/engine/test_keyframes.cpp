@@ -89,9 +89,12 @@ TEST_CASE(
   for (int32_t step = 20; step <= 400; step += 20) {
     frames.after_step(step, 0, run->store(), {});
     SessionImage image;
-    image.step = step, image.generation = step / 20;
+    image.step = step;
+    image.generation = step / 20;
     SessionImage::Entry& entry = image.entries.emplace_back();
-    entry.place = "run", entry.file = "A.safetensors", entry.keyframes = frames.lasting();
+    entry.place = "run";
+    entry.file = "A.safetensors";
+    entry.keyframes = frames.lasting();
     writer.write(image);
     std::set<int32_t> named, there;
     for (const auto& frame : entry.keyframes) named.insert(frame->step);

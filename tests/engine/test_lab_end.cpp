@@ -17,7 +17,8 @@ namespace {
 lab::ForkRequest dragged(const LabView& view, int32_t source, const std::string& placement,
                          int32_t step = -1) {
   lab::ForkRequest fork = request(view, source, placement);
-  fork.train = true, fork.step = step;
+  fork.train = true;
+  fork.step = step;
   return fork;
 }
 

@@ -169,8 +169,11 @@ TEST_CASE("seed variability: each card with four more seeds, edits included; no 
     for (size_t i = 0; i < 60; ++i) {
       double sum = 0;
       float low = 1e9f, high = -1e9f;
-      for (const auto& rerun : reruns)
-        sum += static_cast<double>(rerun[i]), low = std::min(low, rerun[i]), high = std::max(high, rerun[i]);
+      for (const auto& rerun : reruns) {
+        sum += static_cast<double>(rerun[i]);
+        low = std::min(low, rerun[i]);
+        high = std::max(high, rerun[i]);
+      }
       CHECK(spread.mean[i] == Approx(sum / 4).epsilon(1e-6));
       CHECK(spread.low[i] == low);
       CHECK(spread.high[i] == high);
@@ -229,7 +232,8 @@ TEST_CASE("the store of finished runs tells its keys apart and keeps what knows 
   // What knows more replaces what knows less, never the other way; the oldest go.
   RunCache cache(10000);
   FinishedRun losses_only;
-  losses_only.origin = named, losses_only.losses = {3, 2, 1};
+  losses_only.origin = named;
+  losses_only.losses = {3, 2, 1};
   cache.put(losses_only);
   REQUIRE(cache.find(run_key(small_spec(), {})));
   CHECK_FALSE(cache.find(run_key(small_spec(), {}))->whole());
@@ -241,7 +245,8 @@ TEST_CASE("the store of finished runs tells its keys apart and keeps what knows 
   CHECK(cache.count() == 1);
   for (uint64_t seed = 2; seed < 40; ++seed) {
     FinishedRun other;
-    other.origin = small_spec("post", seed), other.losses.resize(100);
+    other.origin = small_spec("post", seed);
+    other.losses.resize(100);
     cache.put(std::move(other));
   }
   CHECK_FALSE(cache.find(run_key(small_spec(), {})));

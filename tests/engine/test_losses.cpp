@@ -37,9 +37,10 @@ struct TwoHeads {
 
   Program run(ValueId loss) {
     Program program = seal(tape, {.loss = loss, .update = kNoOp});
-    for (int32_t i = 0; i < B * T; ++i)
-      program.tokens("tokens")[static_cast<size_t>(i)] = (3 * i + 1) % V,
+    for (int32_t i = 0; i < B * T; ++i) {
+      program.tokens("tokens")[static_cast<size_t>(i)] = (3 * i + 1) % V;
       program.tokens("targets")[static_cast<size_t>(i)] = (5 * i + 2) % V;
+    }
     program.replay({});
     return program;
   }

@@ -22,7 +22,11 @@ namespace {
 
 ModelConfig small_model(Placement placement, NormKind norm = NormKind::LayerNorm) {
   ModelConfig config;
-  config.layers = 3, config.width = 24, config.heads = 3, config.feed_forward = 40, config.sequence = 11;
+  config.layers = 3;
+  config.width = 24;
+  config.heads = 3;
+  config.feed_forward = 40;
+  config.sequence = 11;
   config.vocabulary = 17;
   config.norm = norm;
   set_placement(config, placement);
@@ -138,7 +142,8 @@ TEST_CASE("the components add up to the state under norms that weigh each elemen
     for (Placement placement : {Placement::Post, Placement::Admin, Placement::DeepNorm}) {
       INFO(to_string(placement) << " with " << short_name(norm));
       ModelConfig config = small_model(placement, norm);
-      config.adanorm_scale = 1.5f, config.adanorm_slope = 0.2f;
+      config.adanorm_scale = 1.5f;
+      config.adanorm_slope = 0.2f;
       const Fixture f(config);
       LiveMeasurements live(*f.program, f.model, f.config);
       std::vector<double> numbers(live.layout().size());
@@ -157,7 +162,11 @@ TEST_CASE("cosines, entropy and variances equal their definitions", "[measure]")
   const std::vector<double> x = f.read(s.input, D * T), y = f.read(s.output, D * T);
   const auto cosine = [&](const double* a, const double* b) {
     double ab = 0, aa = 0, bb = 0;
-    for (size_t k = 0; k < D; ++k) ab += a[k] * b[k], aa += a[k] * a[k], bb += b[k] * b[k];
+    for (size_t k = 0; k < D; ++k) {
+      ab += a[k] * b[k];
+      aa += a[k] * a[k];
+      bb += b[k] * b[k];
+    }
     return ab / std::sqrt(aa * bb);
   };
   double tokens = 0, layers = 0;
@@ -208,10 +217,15 @@ TEST_CASE("one-position gradients: the last layer is constant in depth for Post-
   const auto backend = make_cpu_backend(2);
   const auto last_layer = [&](Placement placement, int layers) {
     ModelConfig config;
-    config.layers = layers, config.heads = 1, config.feed_forward = config.width;
-    config.vocabulary = 64, config.sequence = 32;
+    config.layers = layers;
+    config.heads = 1;
+    config.feed_forward = config.width;
+    config.vocabulary = 64;
+    config.sequence = 32;
     config.init = InitRule::Theory;
-    config.gaussian_input = true, config.tied_output = false, config.output_projection = false;
+    config.gaussian_input = true;
+    config.tied_output = false;
+    config.output_projection = false;
     set_placement(config, placement);
     const MeasureBatch batch = random_batch(config, 2, 32, 4);
     Store store = initial_store(*backend, config, batch, 4);
@@ -219,8 +233,10 @@ TEST_CASE("one-position gradients: the last layer is constant in depth for Post-
   };
   const auto exponent = [&](Placement placement) {
     std::vector<double> x, y;
-    for (int layers : {2, 6, 18})
-      x.push_back(std::log(layers)), y.push_back(std::log(last_layer(placement, layers)));
+    for (int layers : {2, 6, 18}) {
+      x.push_back(std::log(layers));
+      y.push_back(std::log(last_layer(placement, layers)));
+    }
     return linear_fit(x, y).slope;
   };
   CHECK(std::abs(exponent(Placement::Post)) < 0.15);

@@ -63,7 +63,8 @@ TEST_CASE("cost of measuring every step", "[.bench][slow]") {
     std::vector<double> numbers(sequence.layout().size());
     double bare = 1, probed = 1, measured = 1;  // seconds, the least of all: what others do can only add
     for (int i = 0; i < 25; ++i) {
-      bare = std::min(bare, without.step()), probed = std::min(probed, with.step());
+      bare = std::min(bare, without.step());
+      probed = std::min(probed, with.step());
       const double begin = thread_seconds();
       sequence.measure(numbers);
       measured = std::min(measured, thread_seconds() - begin);

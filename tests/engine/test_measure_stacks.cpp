@@ -23,8 +23,13 @@ constexpr size_t kTarget = 11, kSource = 9, kWidth = 24;
 ModelConfig both_stacks(Placement encoder, Placement decoder) {
   ModelConfig config;
   config.architecture = Architecture::EncoderDecoder;
-  config.layers = 3, config.encoder_layers = 2, config.width = kWidth, config.heads = 3;
-  config.feed_forward = 40, config.sequence = kTarget, config.vocabulary = 17;
+  config.layers = 3;
+  config.encoder_layers = 2;
+  config.width = kWidth;
+  config.heads = 3;
+  config.feed_forward = 40;
+  config.sequence = kTarget;
+  config.vocabulary = 17;
   config.decoder = preset_stack(decoder, config.norm, context_of(config, true));
   config.encoder = preset_stack(encoder, config.norm, context_of(config, false));
   return config;
@@ -68,7 +73,10 @@ struct Translation {
 void carry(std::vector<double>& c, const std::vector<double>& sum, const std::vector<double>& gain) {
   for (size_t row = 0; row < c.size(); row += kWidth) {
     double mean = 0, square = 0, centre = 0;
-    for (size_t k = 0; k < kWidth; ++k) mean += sum[row + k] / kWidth, centre += c[row + k] / kWidth;
+    for (size_t k = 0; k < kWidth; ++k) {
+      mean += sum[row + k] / kWidth;
+      centre += c[row + k] / kWidth;
+    }
     for (size_t k = 0; k < kWidth; ++k) square += std::pow(sum[row + k] - mean, 2) / kWidth;
     for (size_t k = 0; k < kWidth; ++k)
       c[row + k] = gain[k] * (c[row + k] - centre) / std::sqrt(square + 1e-5);
@@ -96,8 +104,13 @@ TEST_CASE("residual dependency of both stacks equals its definition, cross-atten
     for (const SublayerValues& s : f.model.sublayers) {
       const std::string prefix = s.name.substr(0, s.name.find('L'));
       const size_t n = (prefix == "enc." ? kSource : kTarget) * kWidth;
-      if (prefix != stack) stack = prefix, components = {f.first(s.input, n)}, index = 0;
-      ++index, ++rows;
+      if (prefix != stack) {
+        stack = prefix;
+        components = {f.first(s.input, n)};
+        index = 0;
+      }
+      ++index;
+      ++rows;
       const Scale& scale = wiring_of(f.config, s).skip;
       const std::vector<double> skip = f.parameter(
           s.name + ".skip", scale.kind == Scale::Kind::Constant ? static_cast<double>(scale.value) : 1.0);

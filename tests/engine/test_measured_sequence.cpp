@@ -47,7 +47,8 @@ TEST_CASE("measured sequence: seed, batch size and text to come do not choose it
   RunSpec wide = small_spec("pre");
   set_field(wide, "train.batch", "7");
   const auto a = make_run(small_spec("pre")), b = make_run(wide);
-  a->step(), b->step();
+  a->step();
+  b->step();
   CHECK(same_bits(live_at(*a, 1), live_at(*b, 1)));
   const auto other = make_run(small_spec("pre", 2));  // another network on the same sequence
   const Batch one = measured_row(a->task(), 16), two = measured_row(other->task(), 16);

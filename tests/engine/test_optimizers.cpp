@@ -149,7 +149,10 @@ TEST_CASE(
   TrainConfig paper = config(Optimizer::RAdam), code = config(Optimizer::RAdamCode);
   paper.weight_decay = code.weight_decay = 0.5f;
   Weights walks(paper, {2.0f}), rests(code, {2.0f});
-  for (int t = 1; t <= 5; ++t) walks.step({0.0f}), rests.step({0.0f});
+  for (int t = 1; t <= 5; ++t) {
+    walks.step({0.0f});
+    rests.step({0.0f});
+  }
   CHECK(rests.w[0] == 2.0f);
   CHECK(walks.w[0] == Approx(2 * std::pow(1 - 0.01 * 0.5, 5)).epsilon(1e-6));
   rests.step({0.0f});

@@ -162,15 +162,18 @@ TEST_CASE("names: no two temporaries alike, and the longest name there can be") 
   const std::string longest(255, 'n');
   CHECK(error_of(folder.file(longest)).empty());
   CHECK(read(folder.file(longest)) == "new");
-  two.write("two", 3), two.commit();
-  one.write("one", 3), one.commit();
+  two.write("two", 3);
+  two.commit();
+  one.write("one", 3);
+  one.commit();
   CHECK(read(folder.file("a")) == "one");
   CHECK(folder.files() == 2);
 }
 
 TEST_CASE("same_file sees through links, hard links and ways around, and takes no device for one") {
   const Folder folder;
-  put(folder.file("a"), "x"), put(folder.file("b"), "x");
+  put(folder.file("a"), "x");
+  put(folder.file("b"), "x");
   fs::create_symlink("a", folder.file("link"));
   fs::create_hard_link(folder.file("a"), folder.file("hard"));
   CHECK(same_file(folder.file("a"), folder.path + "/./a"));

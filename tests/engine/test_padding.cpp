@@ -56,7 +56,10 @@ void fill(Program& program, const BatchShape& shape, const std::vector<int32_t>&
       to.tokens[r * T + t] = counts ? symbol(r, t, 2) : rest;
       to.targets[r * T + t] = counts ? symbol(r, t, 3) : -1;
     }
-    if (shape.padded) to.key_lengths[r] = source[r], to.target_lengths[r] = target[r];
+    if (shape.padded) {
+      to.key_lengths[r] = source[r];
+      to.target_lengths[r] = target[r];
+    }
   }
 }
 
@@ -190,7 +193,10 @@ TEST_CASE("padding: what stands in the padding changes nothing, not by a bit", "
     const std::vector<double> now(program.stats().begin(), program.stats().end());
     // Padding positions of the decoder do meet their own gradient-free rows, so compare what is measured and
     // learned.
-    if (stats.empty()) stats = now, gradient = program.read("enc.L01.attn.wq", true);
+    if (stats.empty()) {
+      stats = now;
+      gradient = program.read("enc.L01.attn.wq", true);
+    }
     for (size_t i = 0; i < now.size(); ++i) {
       INFO(program.data().stats[i].name);
       CHECK(now[i] == Approx(stats[i]).epsilon(1e-9));
@@ -207,7 +213,8 @@ TEST_CASE("padding: a batch of mixed lengths is the weighted mean of its rows", 
   double expected = 0, count = 0;
   for (size_t row = 0; row < 3; ++row) {
     std::vector<int32_t> s(3, 0), t(3, 0);
-    s[row] = source[row], t[row] = target[row];
+    s[row] = source[row];
+    t[row] = target[row];
     fill(program, wide, s, t, 0);
     program.replay({});
     expected += program.loss() * target[row];

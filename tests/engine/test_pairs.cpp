@@ -42,7 +42,10 @@ std::vector<TsvRow> some_pairs(size_t count) {
 Tokenizer some_tokenizer() {
   const auto rows = some_pairs(300);
   std::vector<std::string_view> sentences;
-  for (const TsvRow& row : rows) sentences.push_back(row.first), sentences.push_back(row.second);
+  for (const TsvRow& row : rows) {
+    sentences.push_back(row.first);
+    sentences.push_back(row.second);
+  }
   return Tokenizer::train(sentences, 60);
 }
 

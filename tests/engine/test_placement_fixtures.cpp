@@ -32,8 +32,13 @@ const TinyOptions kSizes{
 DecoderSpec spec_of(Placement placement) {
   DecoderSpec s;
   s.placement = placement;
-  s.L = kSizes.layers, s.D = kSizes.width, s.heads = kSizes.heads, s.F = kSizes.feed_forward;
-  s.V = kSizes.vocabulary, s.B = kSizes.batch, s.T = kSizes.sequence;
+  s.L = kSizes.layers;
+  s.D = kSizes.width;
+  s.heads = kSizes.heads;
+  s.F = kSizes.feed_forward;
+  s.V = kSizes.vocabulary;
+  s.B = kSizes.batch;
+  s.T = kSizes.sequence;
   s.eps = static_cast<double>(tiny_config(kSizes).eps);
   return s;
 }
@@ -50,7 +55,11 @@ struct File {
 
 StepInputs step_inputs(int step) {
   StepInputs s;
-  s.step = static_cast<uint32_t>(step), s.lr = kRate, s.beta1 = 0.9f, s.beta2 = 0.98f, s.eps = 1e-8f;
+  s.step = static_cast<uint32_t>(step);
+  s.lr = kRate;
+  s.beta1 = 0.9f;
+  s.beta2 = 0.98f;
+  s.eps = 1e-8f;
   s.bias_correction1 = static_cast<float>(1 - std::pow(static_cast<double>(s.beta1), step));
   s.bias_correction2 = static_cast<float>(1 - std::pow(static_cast<double>(s.beta2), step));
   return s;
@@ -91,7 +100,9 @@ std::string write_fixture(Placement placement, Placement named) {
     }
     for (auto& [name, values] : weights) {
       auto u = reference::adam(values, r.gradients.at(name), m[name], v[name], step_inputs(step));
-      values = u.value, m[name] = u.m, v[name] = u.v;
+      values = u.value;
+      m[name] = u.m;
+      v[name] = u.v;
     }
   }
   for (const auto& [name, values] : weights) file.add("adam/param/" + name, shapes[name], values);

@@ -47,14 +47,16 @@ TEST_CASE("placement: gradients are the loss's slope in every architecture", "[p
     for (const Placement p : kPresets) {
       INFO(to_string(p) << (architecture == Architecture::Encoder ? ", encoder" : ", encoder-decoder"));
       ModelConfig config = config_of(p, architecture);
-      config.activation = Activation::Gelu, config.layers = 2;
+      config.activation = Activation::Gelu;
+      config.layers = 2;
       set_placement(config, p);
       Start model(config);
       // Along the gradient the slope is its length.
       double square = 0;
       std::vector<std::vector<float>> at, along;
       for (const ParameterInfo& info : model.store.parameters()) {
-        at.push_back(model.weight(info.name)), along.push_back(model.program->read(info.name, true));
+        at.push_back(model.weight(info.name));
+        along.push_back(model.program->read(info.name, true));
         for (float g : along.back()) square += static_cast<double>(g) * static_cast<double>(g);
       }
       const double length = std::sqrt(square), h = 4e-3 / std::max(length, 1.0);
@@ -115,7 +117,9 @@ TEST_CASE("placement: runs of each train, resume and repeat to the bit", "[place
     straight->save(file);
     auto resumed = Run::load(file, small_task(spec.data), shared_backend());
     auto fresh = make_run(spec);
-    steps(*fresh, 6), steps(*straight, 3), steps(*resumed, 3);
+    steps(*fresh, 6);
+    steps(*straight, 3);
+    steps(*resumed, 3);
     CHECK(first_difference(straight->store(), fresh->store()) == "");
     CHECK(first_difference(straight->store(), resumed->store()) == "");
     CHECK(std::isfinite(straight->mean_loss(1)));

@@ -99,9 +99,12 @@ TEST_CASE("replay: gradients that give their memory away change no bit, and cann
 
 TEST_CASE("replay: programs that share their memory train as they would alone", "[replay]") {
   TinyOptions small = kFull, large = kFull;
-  large.layers = 3, large.width = 48, large.placement = Placement::Pre;
+  large.layers = 3;
+  large.width = 48;
+  large.placement = Placement::Pre;
   Tiny a(small), b(large);
-  a.steps(1, 6), b.steps(1, 6);
+  a.steps(1, 6);
+  b.steps(1, 6);
   small.reuse_memory = large.reuse_memory = true;
   const std::shared_ptr<Backend> shared = make_cpu_backend(2);
   Tiny c(small, shared), d(large, shared);
@@ -139,7 +142,8 @@ TEST_CASE("replay: programs that share their memory train as they would alone", 
 TEST_CASE("replay: a forward program whose values give their memory away says the same", "[replay]") {
   for (const int32_t classes : {0, 3}) {
     TinyOptions options = kFull;
-    options.row_weights = false, options.classes = classes;
+    options.row_weights = false;
+    options.classes = classes;
     options.threads = 2;
     Tiny tiny(options);
     tiny.steps(1, 3);
@@ -152,7 +156,10 @@ TEST_CASE("replay: a forward program whose values give their memory away says th
     for (const char* input : {"tokens", "targets"})
       for (Program* program : {&keep, &reuse})
         std::ranges::copy(tiny.program->tokens(input), program->tokens(input).begin());
-    for (int i = 0; i < 2; ++i) keep.replay({}), reuse.replay({});  // the second finds the first's remains
+    for (int i = 0; i < 2; ++i) {
+      keep.replay({});
+      reuse.replay({});  // the second finds the first's remains
+    }
     CHECK(same_bits(keep.read("logits"), reuse.read("logits")));
     CHECK(keep.loss() == reuse.loss());
     CHECK(reuse.data().plan.activations < keep.data().plan.activations / 2);

@@ -295,7 +295,7 @@ TEST_CASE("the history has every learned scale as each step began with it", "[ru
   }
 }
 
-TEST_CASE("a learned scale of the branch is told as it stands now", "[run]") {
+TEST_CASE("a learned scale of the branch is reported as it stands now", "[run]") {
   const auto run = make_run(small_spec("rezero"));
   CHECK(run->branch_scales() == std::vector<float>(4, 0.0f));
   steps(*run, 10);

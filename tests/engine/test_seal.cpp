@@ -274,7 +274,11 @@ TEST_CASE("seal: memory is aligned and nothing overlaps", "[seal]") {
 TEST_CASE("seal: whatever is read is still there, when gradients or values share memory", "[seal]") {
   SilentBackend backend;
   ModelConfig config;
-  config.layers = 3, config.width = 8, config.heads = 2, config.feed_forward = 24, config.vocabulary = 11;
+  config.layers = 3;
+  config.width = 8;
+  config.heads = 2;
+  config.feed_forward = 24;
+  config.vocabulary = 11;
   const Placement placement = GENERATE(Placement::Post, Placement::Pre);
   set_placement(config, placement);
   Store store(backend);

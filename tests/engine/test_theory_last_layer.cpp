@@ -17,7 +17,10 @@ constexpr int32_t kRows = 8, kLength = 32;
 
 ModelConfig decoder(Placement placement, int32_t layers, bool tied) {
   ModelConfig config;
-  config.layers = layers, config.width = 64, config.feed_forward = 128, config.sequence = kLength;
+  config.layers = layers;
+  config.width = 64;
+  config.feed_forward = 128;
+  config.sequence = kLength;
   config.tied_output = tied;
   set_placement(config, placement);
   return config;
@@ -25,7 +28,8 @@ ModelConfig decoder(Placement placement, int32_t layers, bool tied) {
 
 std::shared_ptr<const Task> task_named(const char* name) {
   DataSpec data;
-  data.name = name, data.context = kLength;
+  data.name = name;
+  data.context = kLength;
   return make_task(data);
 }
 
@@ -53,9 +57,13 @@ double measured(const ModelConfig& config, const Task* task, int seeds) {
 TEST_CASE("last layer in the setting of the theorem: even attention, random labels of many", "[theory]") {
   ModelConfig config;
   config.architecture = Architecture::Encoder;
-  config.width = config.feed_forward = 128, config.heads = 1, config.sequence = kLength;
-  config.vocabulary = 1000, config.init = InitRule::Theory;
-  config.gaussian_input = true, config.tied_output = config.output_projection = false;
+  config.width = config.feed_forward = 128;
+  config.heads = 1;
+  config.sequence = kLength;
+  config.vocabulary = 1000;
+  config.init = InitRule::Theory;
+  config.gaussian_input = true;
+  config.tied_output = config.output_projection = false;
   for (int32_t layers : {2, 8}) {
     INFO(layers << " layers");
     config.layers = layers;

@@ -38,8 +38,10 @@ struct Shown {
 DataSpec data_of(const ModelConfig& config) {
   DataSpec data;
   data.context = config.sequence;
-  if (config.architecture == Architecture::EncoderDecoder)
-    data.name = "translation", data.form = TaskForm::Translate;
+  if (config.architecture == Architecture::EncoderDecoder) {
+    data.name = "translation";
+    data.form = TaskForm::Translate;
+  }
   if (config.architecture == Architecture::Encoder) data.form = TaskForm::Masked;
   return data;
 }
@@ -130,7 +132,9 @@ Shown shown(const Situation& s, const Task& task) {
       cross.push_back(number(live, all, name + ".cross.branch.variance") /
                       number(live, all, name + ".cross.input.variance"));
     }
-    add(out.square, square, s.seeds), add(out.cosine, cosine, s.seeds), add(out.cross, cross, s.seeds);
+    add(out.square, square, s.seeds);
+    add(out.cosine, cosine, s.seeds);
+    add(out.cross, cross, s.seeds);
   }
   for (auto* profile : {&out.gradient, &out.one_position})
     for (double& g : *profile) g = std::sqrt(g);
@@ -170,7 +174,9 @@ ModelConfig decoder(Placement placement, int32_t layers = 6) {
 ModelConfig translator(Placement encoder, Placement decoder, int32_t encoder_layers = 6) {
   ModelConfig c;
   c.architecture = Architecture::EncoderDecoder;
-  c.layers = 6, c.encoder_layers = encoder_layers, c.sequence = 16;
+  c.layers = 6;
+  c.encoder_layers = encoder_layers;
+  c.sequence = 16;
   c.decoder = preset_stack(decoder, c.norm, context_of(c, true));
   c.encoder = preset_stack(encoder, c.norm, context_of(c, false));
   return c;
@@ -197,8 +203,11 @@ std::vector<Situation> situations() {
   for (int32_t layers : {6, 12, 24})
     for (Placement p : {Placement::Post, Placement::Pre})
       with("", decoder(p, layers), [&](ModelConfig& c) {
-        c.heads = 1, c.feed_forward = c.width, c.init = InitRule::Theory;
-        c.gaussian_input = true, c.tied_output = c.output_projection = false;
+        c.heads = 1;
+        c.feed_forward = c.width;
+        c.init = InitRule::Theory;
+        c.gaussian_input = true;
+        c.tied_output = c.output_projection = false;
         c.architecture = Architecture::Encoder;
         set_placement(c, p);
         all.push_back({fmt::format("{} in the theorem's setting, {} layers", label(p), layers), c});
@@ -231,7 +240,8 @@ std::vector<Row> rows_of(Situation s) {
   }
   std::vector<Row> rows;
   const auto compare = [&](Subject subject, Loss loss, const std::vector<double>& y) {
-    question.subject = subject, question.loss = loss;
+    question.subject = subject;
+    question.loss = loss;
     for (const Line& line : lines(s.config, question))
       rows.push_back({s.name,
                       line.equation->name + std::string(loss == Loss::OnePosition ? ", one position" : ""),
@@ -331,7 +341,11 @@ TEST_CASE("a line is drawn where all its assumptions hold, and nowhere else", "[
   };
   CHECK(drawn([](ModelConfig&) {}) == 1);
   CHECK(drawn([](ModelConfig& c) { c.dropout_residual = 0.1f; }) == 0);
-  CHECK(drawn([](ModelConfig& c) { c.norm = NormKind::DyT, set_placement(c, Placement::Pre); }) == 0);
+  const auto dyt = [](ModelConfig& c) {
+    c.norm = NormKind::DyT;
+    set_placement(c, Placement::Pre);
+  };
+  CHECK(drawn(dyt) == 0);
   CHECK(drawn([](ModelConfig& c) { c.decoder.layers[2].attention.before = NormKind::None; }) == 0);
   CHECK(lines(decoder(Placement::Pre), {.subject = Subject::TokenCosine}).empty());  // repeats not counted
   CHECK(lines(translator(Placement::Post, Placement::Post), {.subject = Subject::Gradient}).empty());

@@ -321,7 +321,10 @@ int main(int argc, char** argv) {
   const auto begin = Clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   uint64_t done = 0;
-  for (const Bytes& input : corpus) run(input), ++done;
+  for (const Bytes& input : corpus) {
+    run(input);
+    ++done;
+  }
   while ((options.runs == 0 && options.seconds > 0) || done < options.runs) {
     if (options.seconds > 0 && seconds() >= static_cast<double>(options.seconds)) break;
     run(mutation(options.longest));

@@ -47,7 +47,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const std::optional<Results> results = parse_results(text, "measured.json", known.lesson);
     if (!results) return;
     FigureData figure;
-    figure.reference = &*results, figure.maps = &results->maps;
+    figure.reference = &*results;
+    figure.maps = &results->maps;
     for (const Figure& one : known.lesson.figures) plot::to_text(figure_plot(known.lesson, one, figure));
   });
   return 0;

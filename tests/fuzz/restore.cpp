@@ -31,7 +31,9 @@ void look_at(const Run& run) {
   std::vector<float> stats;
   for (int32_t step = 0, found = 0; step < 4; ++step) history.frame(step, stats, found);
   history.events();
-  run.mean_loss(20), run.state(), run.plateau_level();
+  run.mean_loss(20);
+  run.state();
+  run.plateau_level();
 }
 
 void load(const std::string& path) {
@@ -39,7 +41,8 @@ void load(const std::string& path) {
   const RunSpec spec = Run::saved_spec(path);
   const std::unique_ptr<Run> run = Run::load(path, make_task(spec.data), *backend);
   look_at(*run);
-  run->step(), run->step();
+  run->step();
+  run->step();
   look_at(*run);
   run->save(fuzz::Folder::instance().path("again.safetensors"));
 }

@@ -85,7 +85,8 @@ bool train_all(const TrainOptions& options, Machine& machine, std::vector<Job>& 
     any = false;
     for (Job& job : jobs) {
       if (!job.active()) continue;
-      any = true, ++done;
+      any = true;
+      ++done;
       advance(options, machine, jobs, progress, job, log, closing);
     }
     if (any) progress.update(std::min(done, total), progress_note(jobs));

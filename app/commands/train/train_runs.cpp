@@ -82,7 +82,10 @@ void schedule_edits(std::vector<Edit> edits, Run& run) {
 std::vector<ConfigRun> asked_runs(const TrainOptions& options) {
   if (options.resume.empty()) return configured_runs(options);
   ConfigRun saved{'A', with_exit(Exit::Input, [&] { return Run::saved_spec(options.resume); }), {}};
-  if (!options.text.empty()) saved.spec.data.name = "text", saved.spec.data.text_path = options.text;
+  if (!options.text.empty()) {
+    saved.spec.data.name = "text";
+    saved.spec.data.text_path = options.text;
+  }
   return {std::move(saved)};
 }
 
