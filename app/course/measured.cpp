@@ -40,7 +40,10 @@ constexpr std::string_view kNeverWord[] = {"never"};
 
 double number(const InputValue& j) {
   if (j.is_null()) return std::numeric_limits<double>::quiet_NaN();
-  if (j.is_text()) return j.choice(kNeverWord), std::numeric_limits<double>::infinity();
+  if (j.is_text()) {
+    j.choice(kNeverWord);
+    return std::numeric_limits<double>::infinity();
+  }
   return j.number(-1e300, 1e300);
 }
 std::vector<double> numbers(const InputValue& j, size_t least, size_t most) {

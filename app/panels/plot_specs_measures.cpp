@@ -77,6 +77,21 @@ std::string sentence_of(Metric metric, Best last, Best spread, int layers) {
       spread.value < 10 ? ui::number(spread.value, 2) : ui::grouped(std::llround(spread.value)));
 }
 
+Series depth_line(const LabView& view, size_t index, DepthPoints points, Side side, bool compact) {
+  const RunView& run = view.runs[index];
+  Series s;
+  s.id = letter_of(run);
+  s.letter = s.id;
+  s.name = short_label(view, index);
+  s.x = Column::of(std::move(points.x));
+  s.y = Column::of(std::move(points.y));
+  s.ink = Ink::run(colour_of(run));
+  s.markers = Markers::All;
+  s.end_marker = false;
+  dress_line(s, run, side, compact);
+  return s;
+}
+
 }  // namespace
 
 PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& options, Metric metric) {

@@ -91,7 +91,9 @@ std::vector<Row> rows_of(FilePrompt& prompt, const FileSurroundings& around) {
 }
 
 void set_path(Ui& ui, FilePrompt& prompt, std::string path) {
-  prompt.path = std::move(path), prompt.says.clear(), prompt.again.clear();
+  prompt.path = std::move(path);
+  prompt.says.clear();
+  prompt.again.clear();
   const bool typing = ui.edit().name == kPathField;
   ui.edit() = {kPathField, prompt.path, !typing, true, true};
 }
@@ -225,10 +227,15 @@ void tell(Ui& ui, FilePrompt& prompt, const Rect& room, const std::vector<Row>& 
 }  // namespace
 
 void ask_for_file(Ui& ui, FilePrompt& prompt, FilePurpose purpose, const std::string& path) {
-  prompt.purpose = purpose, prompt.path = path;
-  prompt.says.clear(), prompt.again.clear();
-  prompt.done = false, prompt.selected = -1, prompt.first = 0;
-  prompt.folder.forget(), prompt.look.forget();  // the disk may hold something else now
+  prompt.purpose = purpose;
+  prompt.path = path;
+  prompt.says.clear();
+  prompt.again.clear();
+  prompt.done = false;
+  prompt.selected = -1;
+  prompt.first = 0;
+  prompt.folder.forget();
+  prompt.look.forget();  // the disk may hold something else now
   ui.open_popup(kFilePopup);
   ui.edit() = {kPathField, path, true, true};
 }
@@ -264,8 +271,12 @@ std::optional<FileChoice> draw_file_prompt(Ui& ui, FilePrompt& prompt, const Fil
   text_field(ui, kPathField, line, "a name or a path; Tab completes it", prompt.path,
              "A path, absolute or from the folder that the program was started in.");
   if (ui.edit().name == kPathField) ui.edit().tab = true;
-  if (prompt.path != before)
-    prompt.selected = -1, prompt.first = 0, prompt.says.clear(), prompt.again.clear();
+  if (prompt.path != before) {
+    prompt.selected = -1;
+    prompt.first = 0;
+    prompt.says.clear();
+    prompt.again.clear();
+  }
   const std::vector<Row> rows = rows_of(prompt, around);
   prompt.selected = std::min(prompt.selected, static_cast<int>(rows.size()) - 1);
   keys(ui, prompt, rows);

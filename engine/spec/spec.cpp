@@ -95,10 +95,17 @@ size_t distance(std::string_view a, std::string_view b) {
 
 [[noreturn]] void fail_unknown(std::string_view key) {
   if (key.size() > kLongestKey) fail("run", "there is no setting {}", shown_text(key));
-  const auto& fields = spec_fields();
-  const auto nearest = std::min_element(fields.begin(), fields.end(), [&](const Field& a, const Field& b) {
-    return distance(a.key, key) < distance(b.key, key);
-  });
+  const Field* nearest = nullptr;
+  size_t least = std::string_view::npos;
+  for (const Field& field : spec_fields()) {
+    const size_t longer = std::max(field.key.size(), key.size()),
+                 shorter = std::min(field.key.size(), key.size());
+    if (longer - shorter >= least) continue;  // it is no nearer than that
+    const size_t apart = distance(field.key, key);
+    if (apart >= least) continue;
+    least = apart;
+    nearest = &field;
+  }
   fail(key, "no such setting: did you mean {}?", nearest->key);
 }
 

@@ -224,8 +224,10 @@ std::vector<Lifetime> lifetimes(const Tape& tape, const std::vector<Instruction>
       for (ValueId v : it.saved) use(v, i, true);
     }
   }
-  for (size_t v = 0; v < of.size(); ++v)
-    of[v].value = static_cast<ValueId>(v), of[v].floats = tape.values()[v].shape.padded();
+  for (size_t v = 0; v < of.size(); ++v) {
+    of[v].value = static_cast<ValueId>(v);
+    of[v].floats = tape.values()[v].shape.padded();
+  }
   std::erase_if(
       of, [&](const Lifetime& l) { return l.first > l.last || tape.value(l.value).role == Role::Parameter; });
   std::stable_sort(of.begin(), of.end(),

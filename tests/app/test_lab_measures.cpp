@@ -303,7 +303,8 @@ TEST_CASE("a layer under the hand is marked in every plot by layer") {
   LabDriver lab(fixture::lab_view());
   LabData data;
   PlotOptions options;
-  options.step = 214, options.hover_layer = 2;
+  options.step = 214;
+  options.hover_layer = 2;
   CHECK(depth_plot(*lab.state.session.view, data, options, Metric::Gradient).hover == 3.0);
   CHECK(depth_plot(*lab.state.session.view, data, options, Metric::LayerCosine).hover == 3.0);
   CHECK(dependency_plots(*lab.state.session.view, data, options)[0].heat->marked_row == 4);
@@ -312,10 +313,12 @@ TEST_CASE("a layer under the hand is marked in every plot by layer") {
 TEST_CASE("what the hand is over in one plot or in the diagram is the layer, or the step, of all of them") {
   LabDriver lab(fixture::lab_view());
   const auto layer_over = [&](const std::string& name, ui::Vec at) {
-    lab.driver.move_to(ui::Vec{2, 2}), lab.driver.frames(2);
+    lab.driver.move_to(ui::Vec{2, 2});
+    lab.driver.frames(2);
     CHECK_FALSE(lab.state.screens.lab.shown().hover_layer);
     CHECK_FALSE(lab.state.screens.lab.shown().hover_step);
-    lab.driver.move_to(name, at), lab.driver.frames(2);
+    lab.driver.move_to(name, at);
+    lab.driver.frames(2);
     return lab.state.screens.lab.shown().hover_layer.value_or(-1);
   };
   // From the first to the last layer, whatever shows them.

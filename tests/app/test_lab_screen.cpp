@@ -181,7 +181,8 @@ TEST_CASE("Left and Right move the cursor by a step; at the newest step Right tr
   LabDriver lab(fixture::lab_view());
   const int newest = lab.state.session.view->step;
   const auto& pinned = lab.state.screens.lab.transport().pinned_step;
-  lab.driver.key("Left"), lab.driver.key("Left");
+  lab.driver.key("Left");
+  lab.driver.key("Left");
   CHECK(pinned == newest - 2);
   lab.driver.key("Right");
   CHECK(pinned == newest - 1);

@@ -182,7 +182,8 @@ TEST_CASE("a setting that was typed stands at once, as pending, and the run's ca
   CHECK(fixture::text_faults(lab.ui).empty());
   // Refused: what is in force stands there again.
   auto answer = std::make_shared<LabView>(*lab.state.session.view);
-  answer->version += 2, answer->message = "[model.layers] 9 are too many here";
+  answer->version += 2;
+  answer->message = "[model.layers] 9 are too many here";
   lab.state.session.view = answer;
   lab.driver.frames(2);
   CHECK_THAT(lab.driver.value("settings/model.layers"), Catch::Contains("6"));

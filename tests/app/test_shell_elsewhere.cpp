@@ -80,17 +80,20 @@ bool changed_by_mouse(LabDriver& lab, const std::string& name, const std::functi
   begin();
   const std::string before = seen_state(lab);
   lab.driver.click(name);
-  lab.driver.move_to(ui::Vec{2, 2}), lab.driver.frames(2);
+  lab.driver.move_to(ui::Vec{2, 2});
+  lab.driver.frames(2);
   if (seen_state(lab) != before) return true;
   for (const ui::Vec way : {ui::Vec{120, -9}, ui::Vec{-24, 60}, ui::Vec{0, -60}}) {
     begin();
     lab.driver.drag_by(name, way);
-    lab.driver.move_to(ui::Vec{2, 2}), lab.driver.frames(2);
+    lab.driver.move_to(ui::Vec{2, 2});
+    lab.driver.frames(2);
     if (seen_state(lab) != before) return true;
   }
   begin();
   lab.driver.click(name, {0.5f, 0.5f}, 1);  // a menu of its own
-  lab.driver.move_to(ui::Vec{2, 2}), lab.driver.frames(2);
+  lab.driver.move_to(ui::Vec{2, 2});
+  lab.driver.frames(2);
   return seen_state(lab) != before;
 }
 

@@ -54,7 +54,8 @@ TEST_CASE("a gap between panels is dragged, moved by arrows, and put back by a d
     lab.driver.key(columns ? "Right" : "Down");
     lab.driver.frames(2);
     CHECK(place(lab, name) == Approx(own).margin(1.01));
-    lab.driver.key("Enter"), lab.driver.frames(2);
+    lab.driver.key("Enter");
+    lab.driver.frames(2);
     CHECK(lab.state.screens.lab.splits() == none);
     CHECK(lab.log.empty());
     lab.ui.focus("");

@@ -166,7 +166,8 @@ struct Row {
 
 ModelConfig decoder(Placement placement, int32_t layers = 6) {
   ModelConfig c;
-  c.layers = layers, c.sequence = kTokens;
+  c.layers = layers;
+  c.sequence = kTokens;
   set_placement(c, placement);
   return c;
 }

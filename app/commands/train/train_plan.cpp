@@ -43,8 +43,12 @@ Exit profile_all(std::vector<Job>& jobs) {
     for (int i = 0; i < kSteps; ++i) job.run->step();
     const TrainConfig& train = job.run->spec().train;
     StepInputs inputs;
-    inputs.beta1 = train.beta1, inputs.beta2 = train.beta2, inputs.eps = train.eps, inputs.clip = train.clip;
-    inputs.momentum = train.momentum, inputs.label_smoothing = train.label_smoothing;
+    inputs.beta1 = train.beta1;
+    inputs.beta2 = train.beta2;
+    inputs.eps = train.eps;
+    inputs.clip = train.clip;
+    inputs.momentum = train.momentum;
+    inputs.label_smoothing = train.label_smoothing;
     set_dropout(inputs, job.run->spec().model);
     say("run {}\n{}", job.letter, bench::profile_table(bench::profile(job.run->program(), inputs, kRepeats)));
     if (InterruptGuard::interrupted()) return Exit::Interrupted;
