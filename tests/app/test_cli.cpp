@@ -163,6 +163,7 @@ TEST_CASE("every field of a configuration is documented") {
     INFO(field.key);
     const size_t row = text.find("| `" + std::string(field.key) + "` |");
     REQUIRE(row != std::string::npos);
+    if (field.choices.empty()) continue;
     // Catches a choice (an activation, an optimizer, ...) that the manual does not name.
     CHECK(holds(text.substr(row, text.find('\n', row) - row),
                 fmt::format(" {} |", fmt::join(field.choices, ", "))));
