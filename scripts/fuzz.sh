@@ -27,7 +27,11 @@ while read -r name inputs; do
   mkdir -p "$found"
   folders=""
   for input in $inputs; do  # libFuzzer takes single files for something to reproduce: they go into its corpus
-    if [[ -f "$input" ]]; then cp "$input" "$found/"; else folders+=" $input"; fi
+    if [[ -f "$input" ]]; then
+      cp "$input" "$found/"
+    elif [[ -d "$input" || "$input" == -* ]]; then
+      folders+=" $input"
+    fi
   done
   log="$faults/$name.log"
   start=$SECONDS

@@ -2,6 +2,7 @@
 // shown: a frame of the screen that finds nothing new copies nothing. Owned by the Lab screen; UI thread only.
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>

@@ -98,8 +98,8 @@ std::string choices_that_read(const Condition& row, RunSpec spec) {
 }  // namespace
 
 std::string unused_reason(const RunSpec& spec, std::string_view key) {
-  const auto row =
-      std::find_if(std::begin(kConditions), std::end(kConditions), [&](const Condition& r) { return r.key == key; });
+  const auto row = std::find_if(std::begin(kConditions), std::end(kConditions),
+                                [&](const Condition& r) { return r.key == key; });
   if (row == std::end(kConditions) || row->read(spec)) return "";
   const std::string expected =
       row->expected.empty() ? choices_that_read(*row, spec) : std::string(row->expected);

@@ -9,7 +9,7 @@
 
 namespace normscope {
 
-/// Why this run does not read the field, as "the optimizer is adam: expected train.optimizer=momentum"; empty
+/// Why this run does not read the field, as "train.optimizer is adam: expected momentum"; empty
 /// where it does, and for wiring.*. An edit or another data set may make it read later.
 std::string unused_reason(const RunSpec& spec, std::string_view key);
 
