@@ -86,7 +86,8 @@ constexpr Condition kConditions[] = {
 };
 
 /// The choices of the field that decides under which the setting is read: "linear or cosine".
-std::string choices_that_read(const Condition& row, RunSpec spec) {
+std::string choices_that_read(const Condition& row) {
+  RunSpec spec;
   std::vector<std::string_view> names;
   for (const std::string_view choice : find_field(row.because)->choices) {
     set_field(spec, row.because, choice);
@@ -101,9 +102,15 @@ std::string unused_reason(const RunSpec& spec, std::string_view key) {
   const auto row = std::find_if(std::begin(kConditions), std::end(kConditions),
                                 [&](const Condition& r) { return r.key == key; });
   if (row == std::end(kConditions) || row->read(spec)) return "";
-  const std::string expected =
-      row->expected.empty() ? choices_that_read(*row, spec) : std::string(row->expected);
-  return fmt::format("{} is {}: expected {}", row->because, get_field(spec, row->because), expected);
+  // Asked in every frame that shows the settings, of every run: tried out once.
+  static const std::vector<std::string> expected = [] {
+    std::vector<std::string> all;
+    for (const Condition& r : kConditions)
+      all.push_back(r.expected.empty() ? choices_that_read(r) : std::string(r.expected));
+    return all;
+  }();
+  return fmt::format("{} is {}: expected {}", row->because, get_field(spec, row->because),
+                     expected[static_cast<size_t>(row - std::begin(kConditions))]);
 }
 
 }  // namespace normscope
