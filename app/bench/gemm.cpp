@@ -161,11 +161,12 @@ void print(const nlohmann::json& row) {
                : std::string("–");
   };
   const double error = row["error"];
-  fmt::print("{:5} {:5} {:5} {} {:3} {:6.0f} ({:5.0f}) {:4.0f}% {:>14} {:>14} {:6.2f} {:8.1e}{}\n",
+  fmt::print("{:5} {:5} {:5} {} {:3} {:6.0f} ({:5.0f}) {:4.0f}% {:>14} {:>14} {:>6} {:8.1e}{}\n",
              row["m"].get<int>(), row["n"].get<int>(), row["k"].get<int>(), row["layout"].get<std::string>(),
              row["threads"].get<int>(), row["gflops"].get<double>(), row["best_gflops"].get<double>(),
              100 * row["share_of_peak"].get<double>(), anchor("onednn"), anchor("openblas"),
-             row.value("ratio", 0.0), error, error < kLargestError ? "" : "  WRONG");
+             row.contains("ratio") ? fmt::format("{:.2f}", row["ratio"].get<double>()) : "–", error,
+             error < kLargestError ? "" : "  WRONG");
 }
 
 }  // namespace

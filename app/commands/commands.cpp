@@ -8,9 +8,12 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "app/cli/terminal.h"
 #include "engine/cpu/isa.h"
+#include "engine/spec/nearest.h"
 
 namespace normscope::cli {
 namespace {
@@ -43,6 +46,37 @@ void add_all(CLI::App& app, Command& command) {
   finish_options(app);
 }
 
+/// The command that was being read: the last one named.
+const CLI::App& innermost(const CLI::App& app) {
+  const std::vector<const CLI::App*> named =
+      app.get_subcommands([](const CLI::App* sub) { return sub->parsed(); });
+  return named.empty() ? app : innermost(*named.front());
+}
+
+/// What is wrong with the command line, in one line: the first word that is not known, what may have been meant,
+/// and whose help to read.
+std::string why_refused(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& command = innermost(app);
+  std::string called = command.get_name();
+  for (const CLI::App* up = command.get_parent(); up; up = up->get_parent())
+    called = fmt::format("{} {}", up->get_name(), called);
+  const std::string help = fmt::format("({} --help shows the options)", called);
+  const std::vector<std::string> unknown = app.remaining(true);
+  // A command that needs one of its own says that first, whatever stands in its place.
+  const bool of_a_word =
+      dynamic_cast<const CLI::ExtrasError*>(&error) || dynamic_cast<const CLI::RequiredError*>(&error);
+  if (!of_a_word || unknown.empty()) return fmt::format("{} {}", error.what(), help);
+  const std::string& word = unknown.front();
+  std::vector<std::string> names;
+  if (word.starts_with('-'))
+    for (const CLI::Option* option : command.get_options()) names.push_back(option->get_name());
+  else
+    for (const CLI::App* sub : command.get_subcommands({})) names.push_back(sub->get_name());
+  const std::string_view meant = likely(word, std::vector<std::string_view>(names.begin(), names.end()));
+  return fmt::format("'{}' is not expected here{} {}", word,
+                     meant.empty() ? "" : fmt::format(": did you mean {}?", meant), help);
+}
+
 Exit parse_and_run(int argc, const char* const* argv) {
   Command command;
   CLI::App app{
@@ -57,7 +91,7 @@ Exit parse_and_run(int argc, const char* const* argv) {
       std::cout.flush();
       return Exit::Ok;
     }
-    throw CommandError(Exit::Usage, fmt::format("{} (normscope --help shows the options)", error.what()));
+    throw CommandError(Exit::Usage, why_refused(app, error));
   }
   // Said here and not by a thread that trains.
   if (std::getenv("NORMSCOPE_ISA")) with_exit(Exit::Usage, [] { cpu::check_instruction_set(); });

@@ -163,8 +163,10 @@ std::string Session::note() const {
   std::string note;
   for (const auto& [thread, index] : at_work_) {
     const RunSpec& spec = plan_.experiments[index].spec;
-    note += fmt::format("{}{}{} seed {}", note.empty() ? "" : ", ", spec.name,
-                        spec.train.schedule.warmup > 0 ? " with warm-up" : "", spec.seed);
+    const std::string name = spec.name.empty()                ? default_name(spec)
+                             : spec.train.schedule.warmup > 0 ? spec.name + " with warm-up"
+                                                              : spec.name;
+    note += fmt::format("{}{} seed {}", note.empty() ? "" : ", ", name, spec.seed);
   }
   return note;
 }

@@ -184,7 +184,7 @@ void press_pending(ui::Ui& ui, PaletteState& state) {
 void draw_item(ui::Ui& ui, const ui::Rect& row, const PaletteItem& item, bool selected) {
   using namespace ui;
   Painter& p = ui.paint();
-  if (selected) p.fill(row, ui.theme().sunk, radius::field);
+  if (selected) p.fill(row, ui.theme().trough, radius::field);
   Rect text = row.inset(10, 0);
   const TextStyle mono{Face::Mono, type::body};
   const std::string detail = p.fit(mono, item.detail, 130);

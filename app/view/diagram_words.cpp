@@ -132,7 +132,7 @@ std::string slot_help(const Stack& stack, SlotId at) {
         "after, stream.",
         slot_place(at));
   return fmt::format(
-      "The norm {}: {}. Drag it along its branch: all alike follow, Alt moves this one, Ctrl paints the layers "
+      "The norm {}: {}. Drag it along its branch: identical layers follow, Alt moves this one, Ctrl paints the layers "
       "that you pass, Shift starts run D from step 0. Keys: I before, O after, P stream, Enter off, T its kind, "
       "L lock, Ctrl+Up paints the layer above.",
       slot_place(at), kind_words(kind).name);

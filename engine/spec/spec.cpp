@@ -7,6 +7,7 @@
 #include "engine/core/error.h"
 #include "engine/io/input_value.h"
 #include "engine/spec/limits.h"
+#include "engine/spec/nearest.h"
 #include "engine/spec/spec_fields.h"
 #include "engine/spec/spec_text.h"
 
@@ -78,35 +79,11 @@ WiringPlace find_wiring(RunSpec& spec, std::string_view key) {
   fail(key, "no such place: expected {}", expected);
 }
 
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
 [[noreturn]] void fail_unknown(std::string_view key) {
   if (key.size() > kLongestKey) fail("run", "there is no setting {}", shown_text(key));
-  const Field* nearest = nullptr;
-  size_t least = std::string_view::npos;
-  for (const Field& field : spec_fields()) {
-    const size_t longer = std::max(field.key.size(), key.size()),
-                 shorter = std::min(field.key.size(), key.size());
-    if (longer - shorter >= least) continue;  // it is no nearer than that
-    const size_t apart = distance(field.key, key);
-    if (apart >= least) continue;
-    least = apart;
-    nearest = &field;
-  }
-  fail(key, "no such setting: did you mean {}?", nearest->key);
+  std::vector<std::string_view> keys;
+  for (const Field& field : spec_fields()) keys.push_back(field.key);
+  fail(key, "no such setting: did you mean {}?", nearest(key, keys));
 }
 
 // The places that a key names: itself, or with a star ("wiring.L*.attn") all that fit.

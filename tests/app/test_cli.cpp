@@ -192,3 +192,21 @@ TEST_CASE("a lesson that cannot be read exits with 3") {
   CHECK(lesson("report --out " + folder.file("report")).code == 3);
   CHECK(std::filesystem::exists(folder.file("report/report.md")));  // of the lessons that can be
 }
+
+TEST_CASE("a mistyped option or command: the first that is unknown, what may be meant, whose help to read") {
+  const auto said = [](const std::string& arguments) {
+    const Outcome outcome = run_program(arguments);
+    CHECK(outcome.code == 2);
+    CHECK(is_one_error_line(outcome));
+    return outcome.err;
+  };
+  const std::string option = said("train --prest pre");
+  CHECK(holds(option, "'--prest' is not expected here: did you mean --preset?"));
+  CHECK(holds(option, "normscope train --help"));
+  const std::string command = said("trian");
+  CHECK(holds(command, "'trian' is not expected here: did you mean train?"));
+  CHECK(holds(command, "(normscope --help"));
+  CHECK(holds(said("lesson chek --all"),
+              "'chek' is not expected here: did you mean check? (normscope lesson --help"));
+  CHECK_FALSE(holds(said("book.txt"), "did you mean"));  // nothing is near: a guess would only confuse
+}

@@ -1,0 +1,16 @@
+// What a person may have meant: the name nearest to a word that is none.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace normscope {
+
+/// The first of the names with the fewest letters to change, add or leave out (Levenshtein), in any case of letters;
+/// empty where there are no names.
+std::string_view nearest(std::string_view word, std::span<const std::string_view> names);
+
+/// The same, but empty where more than a third of the word would have to change: a guess that only confuses.
+std::string_view likely(std::string_view word, std::span<const std::string_view> names);
+
+}  // namespace normscope
