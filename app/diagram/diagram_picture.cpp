@@ -234,8 +234,8 @@ struct Picture : SublayerPainter {
       return !inner_words(wiring(r.row.first, small.sub).inner).empty();
     });
     const float room = line.right() - badge.right() - 8;
-    if (!inside && !compact && !d.narrow && p.text_width({Face::Sans, type::tick}, "all alike") < room)
-      p.text_in(line, {Face::Sans, type::tick}, t.ink3, "all alike", Align::Right);
+    if (!inside && !compact && !d.narrow && p.text_width({Face::Sans, type::tick}, "identical") < room)
+      p.text_in(line, {Face::Sans, type::tick}, t.ink3, "identical", Align::Right);
     return badge.right();
   }
 

@@ -128,7 +128,7 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
   const TextStyle small{Face::Sans, type::body};
   Rect inner = with_panel ? triangles_panel(f, panel, rect, plots.front()) : rect;
   f.ui.mark(name, rect, plots.front().sentence, help);
-  const std::string below = "Rows sum to 1 at the start; later to less where branches agree, to more where they cancel.";
+  const std::string below = "Rows sum to 1 at first: less as branches agree, more as they cancel.";
   const bool room = inner.h > 170 && p.text_width(small, below) < rect.w - 2 * space::pad;
   if (room && plots.front().heat) p.text({rect.x + space::pad, rect.bottom() - 14}, small, t.ink3, below);
   if (room) inner.h -= 22;

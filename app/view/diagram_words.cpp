@@ -128,7 +128,7 @@ std::string slot_help(const Stack& stack, SlotId at) {
                : "The norm on the embedding. Enter takes it off, T chooses its kind, L locks it.";
   if (kind == NormKind::None)
     return fmt::format(
-        "Empty slot {}. Enter fills it in all alike layers, Alt+Enter in this one; I, O, P: before, "
+        "Empty slot {}. Enter fills it in all identical layers, Alt+Enter in this one; I, O, P: before, "
         "after, stream.",
         slot_place(at));
   return fmt::format(

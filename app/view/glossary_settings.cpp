@@ -148,7 +148,7 @@ constexpr Term kSettingTerms[] = {
      "Layer cosine|Layer cosine over time"},
     {"attention-entropy", "attention entropy",
      "How widely a head spreads its attention, in nats: zero looks at one position, the logarithm of "
-     "their number at all alike. A sudden fall towards zero announces unstable training.",
+     "their number where all are alike. A sudden fall towards zero announces unstable training.",
      "Zhai et al. 2023, Stabilizing Transformer Training by Preventing Attention Entropy Collapse",
      "Attention entropy|Attention entropy over time"},
     // What the lessons' formulas and figures take for granted.

@@ -39,7 +39,7 @@ TEST_CASE("an edited layer stands alone") {
   CHECK(alike_layers(mixed, 0) == std::vector<int>{0, 1, 2, 4, 5});
 }
 
-TEST_CASE("a move takes all norms of all alike layers along") {
+TEST_CASE("a move takes all norms of all identical layers along") {
   const StackWiring post = stack(Placement::Post);
   const WiringChange change = move_norm(post, {1, Sub::Attention, Slot::Stream}, Slot::Before, false);
   CHECK(change.count() == 12);
