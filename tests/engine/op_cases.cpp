@@ -178,28 +178,25 @@ std::vector<OpCase> norm_cases() {
 
 namespace {
 
-void add_activation_cases(std::vector<OpCase>& cases) {
-  for (const OpKind op : {OpKind::Relu, OpKind::Gelu})
-    for (const auto& [R, D] :
-         {std::pair<int64_t, int64_t>{1, 1}, {3, 1}, {1, 31}, {3, 33}, {31, 33}, {130, 127}, {3, 15001}}) {
-      Random random(static_cast<uint64_t>(R * 77 + D));
-      OpCase c;
-      c.op = op;
-      c.name = fmt::format("{} {}x{}", to_string(op), R, D);
-      c.in = {random.normal({R, D}, 0.4, 1.5)};
-      if (R * D == 1) c.in[0].values = {0.8f};
-      c.out = {R, D};
-      c.terms = c.in[0].terms = 4;
-      const bool relu = op == OpKind::Relu;
-      c.set_forward([=]<class S>(const Inputs<S>& in) {
-        return std::vector<Array<S>>{relu ? reference::relu<S>(in[0]) : reference::gelu<S>(in[0])};
-      });
-      c.backward = [=](const Inputs<double>& in, const Values& dy) {
-        return std::vector<Values>{relu ? reference::relu_backward(in[0], dy)
-                                        : reference::gelu_backward(in[0], dy)};
-      };
-      cases.push_back(std::move(c));
-    }
+// One value from one value: `forward` is generic (it also runs on dual numbers), `backward` in double precision.
+template <class Forward, class Backward>
+void add_activation_cases(std::vector<OpCase>& cases, OpKind op, Forward forward, Backward backward) {
+  for (const auto& [R, D] :
+       {std::pair<int64_t, int64_t>{1, 1}, {3, 1}, {1, 31}, {3, 33}, {31, 33}, {130, 127}, {3, 15001}}) {
+    Random random(static_cast<uint64_t>(R * 77 + D));
+    OpCase c;
+    c.op = op;
+    c.name = fmt::format("{} {}x{}", to_string(op), R, D);
+    c.in = {random.normal({R, D}, 0.4, 1.5)};
+    if (R * D == 1) c.in[0].values = {0.8f};
+    c.out = {R, D};
+    c.terms = c.in[0].terms = 4;
+    c.set_forward([=]<class S>(const Inputs<S>& in) { return std::vector<Array<S>>{forward(in[0])}; });
+    c.backward = [=](const Inputs<double>& in, const Values& dy) {
+      return std::vector<Values>{backward(in[0], dy)};
+    };
+    cases.push_back(std::move(c));
+  }
 }
 
 void add_dropout_cases(std::vector<OpCase>& cases) {
@@ -338,7 +335,10 @@ void add_head_norm_cases(std::vector<OpCase>& cases) {
 
 std::vector<OpCase> elementwise_cases() {
   std::vector<OpCase> cases;
-  add_activation_cases(cases);
+  add_activation_cases(
+      cases, OpKind::Relu, [](const auto& x) { return reference::relu(x); }, reference::relu_backward);
+  add_activation_cases(
+      cases, OpKind::Gelu, [](const auto& x) { return reference::gelu(x); }, reference::gelu_backward);
   add_dropout_cases(cases);
   add_sum_cases(cases);
   add_affine_cases(cases);
