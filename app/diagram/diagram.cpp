@@ -81,7 +81,7 @@ Footer footer_of(const DiagramState& state, const DiagramInput& input, const Sta
     return {"No norm.",
             input.compact ? "Choose a preset." : "Choose a preset, or focus a slot and press Enter."};
   if (input.compact) return {"Drag a norm", "to another slot. Alt: only one."};
-  return {"Drag a norm", "to another slot: identical layers follow. Alt: one. Ctrl: paint."};
+  return {"Drag a norm", "to a slot: identical layers follow. Alt: one. Ctrl: paint."};
 }
 
 void draw_footer(Ui& ui, const Rect& footer, const Footer& text) {
