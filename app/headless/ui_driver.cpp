@@ -165,8 +165,10 @@ struct UiDriver::Line {
     name.erase(name.find_last_not_of(" \t\r") + 1);
   }
   bool empty() const { return verb.empty() || verb[0] == '#'; }
-  void need(bool ok) const {
-    if (!ok) throw Error("'" + verb + "' lacks an argument");
+  /// The word, which has to be there.
+  const std::string& must(const std::string& word) const {
+    if (word.empty()) throw Error("'" + verb + "' lacks an argument");
+    return word;
   }
   float amount(const std::string& word, float low, float high) const {
     float value = 0;
@@ -179,55 +181,46 @@ struct UiDriver::Line {
 };
 
 void UiDriver::grab(const Line& line) {
+  const std::string& to = line.must(line.b);
   move_to(line.a);
   press();
   hold(line.c, true);
-  const Vec start = control(line.a).rect.centre(), way = control(line.b).rect.centre() - start;
+  const Vec start = control(line.a).rect.centre(), way = control(to).rect.centre() - start;
   for (int i = 1; i <= 6; ++i) move_to(start + way * (float(i) / 6));
 }
 
 void UiDriver::obey(const Line& line) {
   const auto& [verb, a, b, c, rest, name] = line;
   if (verb == "hover") {
-    line.need(!name.empty());
-    move_to(name);
+    move_to(line.must(name));
   } else if (verb == "click") {
-    line.need(!name.empty());
-    click(name);
+    click(line.must(name));
   } else if (verb == "double") {
-    line.need(!name.empty());
-    double_click(name);
+    double_click(line.must(name));
   } else if (verb == "right") {
-    line.need(!name.empty());
-    click(name, {0.5f, 0.5f}, 1);
+    click(line.must(name), {0.5f, 0.5f}, 1);
   } else if (verb == "drag") {
-    line.need(!b.empty());
-    drag(a, b, c);
+    drag(a, line.must(b), c);
   } else if (verb == "grab") {
-    line.need(!b.empty());
     grab(line);
   } else if (verb == "drop") {
     release();
     hold("Ctrl Shift Alt", false);
   } else if (verb == "at") {
-    line.need(!c.empty());
+    line.must(c);
     move_to(a, {line.amount(b, 0, 1), line.amount(c, 0, 1)});
   } else if (verb == "press") {
     press();
   } else if (verb == "hold") {
-    line.need(!name.empty());
-    hold(name, true);
+    hold(line.must(name), true);
   } else if (verb == "leave") {
     move_to(Vec{-1000, -1000});
   } else if (verb == "wheel") {
-    line.need(!a.empty());
-    wheel(line.amount(a, -kMostWheel, kMostWheel));
+    wheel(line.amount(line.must(a), -kMostWheel, kMostWheel));
   } else if (verb == "type") {
-    line.need(!rest.empty());
-    type(rest);
+    type(line.must(rest));
   } else if (verb == "key") {
-    line.need(!a.empty());
-    key(a);
+    key(line.must(a));
   } else if (verb == "frames") {
     const float n = line.amount(a, 1, kMostFrames);
     if (n != std::floor(n)) throw Error("'frames' takes a whole number, not '" + a + "'");

@@ -16,13 +16,6 @@ namespace {
 
 constexpr float kBatchWidth = 82;
 
-int most_layers_of(const LabView& view) {
-  int layers = 1;
-  for (const RunView& run : view.runs)
-    for (Side side : sides_of(run)) layers = std::max(layers, layers_of(run, side));
-  return layers;
-}
-
 std::string at_step(int step) { return fmt::format("at step {}", grouped(step)); }
 
 }  // namespace
@@ -63,7 +56,7 @@ void LabScreen::draw_by_layer(Frame& f, const Panel& panel, const Rect& rect) {
   const bool of_matrix = panel.metric && info(metric_of(panel)).of_matrix;
   const float matrix_w = matrix_width();
   options.right = at_w + (of_matrix ? matrix_w + 16 : 8.f);
-  depth_hit(draw_cell(f.ui, panel.id, rect, shown.front(), cells_, options), most_layers_of(f.view));
+  depth_hit(draw_cell(f.ui, panel.id, rect, shown.front(), cells_, options), most_layers(f.view));
   p.text({rect.right() - space::pad, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at,
          Align::Right);
   if (of_matrix)
@@ -222,7 +215,7 @@ std::vector<plot::PlotSpec> LabScreen::compact_plot(Frame& f, const Rect& rect, 
   const plot::PlotHit hit =
       plot::draw_plot(f.ui, name, rect, plot, cells_.views[name], help_of(panel, metric_of(panel)));
   if (panel.form == Form::Layers) {
-    depth_hit(hit, most_layers_of(f.view));
+    depth_hit(hit, most_layers(f.view));
   } else {
     if (!plot.handles.empty()) rate_handles(f, hit, plot);
     if (!hit.handle) time_hit(f, name, cells_.views[name], hit);

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "app/ui/widgets.h"
+#include "engine/spec/spec_text.h"
 
 namespace normscope::lab {
 namespace {
@@ -30,16 +31,6 @@ bool has_part(const RunView& run, const std::string& part) {
   return std::find(parts.begin(), parts.end(), part) != parts.end();
 }
 
-// "A, B and C"
-std::string list(const std::vector<std::string>& words) {
-  std::string text;
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text += i + 1 == words.size() ? " and " : ", ";
-    text += words[i];
-  }
-  return text;
-}
-
 std::string loss_sentence(const LabView& view) {
   std::vector<std::string> stuck, left, broken;
   for (const RunView& run : view.runs) {
@@ -59,12 +50,14 @@ std::string loss_sentence(const LabView& view) {
                        : fmt::format("{} at {}{}", run->letter, view.runs.size() > 3 ? "" : "step ",
                                      run->learning_since));
   std::string text;
-  if (!broken.empty()) text = list(broken) + (broken.size() > 1 ? " are" : " is") + " no longer finite. ";
+  if (!broken.empty())
+    text = listed(broken, "and") + (broken.size() > 1 ? " are" : " is") + " no longer finite. ";
   if (!stuck.empty()) {
     const char* knows = stuck.size() > 1 ? "know" : "knows";
-    text += view.runs.size() > 3
-                ? fmt::format("{} {} only {}. ", list(stuck), knows, entropy_name(view))
-                : fmt::format("{} {} only how often each {} occurs. ", list(stuck), knows, view.unit);
+    text +=
+        view.runs.size() > 3
+            ? fmt::format("{} {} only {}. ", listed(stuck, "and"), knows, entropy_name(view))
+            : fmt::format("{} {} only how often each {} occurs. ", listed(stuck, "and"), knows, view.unit);
   }
   if (!left.empty() && stuck.empty())
     left.front() = fmt::format("{} left the line of {} at step {}", leavers.front()->letter,

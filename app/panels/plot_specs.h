@@ -49,6 +49,9 @@ std::vector<plot::PlotSpec> dependency_plots(const LabView&, LabData&, const Plo
 // The line of one stack: of an encoder-decoder each has a line, named at its end, the encoder's thin and without
 // markers.
 void dress_line(plot::Series&, const RunView&, Side, bool compact);
+// A run's line over the layers, from layer 1 on, without its values. The name is for files and wide plots: a narrow one
+// has room for the letter alone.
+plot::Series layer_line(const LabView&, size_t index, bool compact, Side);
 float depth_pad_right(const LabView&, bool compact);
 // "Going down A: decoder falls 5.4×, encoder is flat.": from the last layer to the first; empty without values.
 std::string stacks_sentence(char letter, const std::vector<float>& decoder,

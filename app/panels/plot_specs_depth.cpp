@@ -14,29 +14,6 @@ namespace {
 using namespace plot;
 using Series = plot::Series;  // not the history's
 
-int most_layers(const LabView& view) {
-  int layers = 1;
-  for (const RunView& run : view.runs)
-    for (Side side : sides_of(run)) layers = std::max(layers, layers_of(run, side));
-  return layers;
-}
-
-// The name is for files and wide plots: a narrow one has room for the letter alone.
-Series layer_line(const LabView& view, size_t index, std::vector<float> values, bool compact, Side side) {
-  const RunView& run = view.runs[index];
-  Series s;
-  s.id = letter_of(run);
-  s.letter = s.id;
-  s.name = short_label(view, index);
-  s.x0 = 1;
-  s.y = Column::of(std::move(values));
-  s.ink = Ink::run(colour_of(run));
-  s.markers = Markers::All;
-  s.end_marker = false;
-  dress_line(s, run, side, compact);
-  return s;
-}
-
 std::string at_step(const PlotOptions& options) {
   return fmt::format("at step {}", ui::grouped(options.step));
 }
@@ -205,11 +182,13 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
       worst_spread = spread;
       worst = i;
     }
-    plot.series.push_back(layer_line(view, i, std::move(values), options.compact, Side::Main));
+    plot.series.push_back(layer_line(view, i, options.compact, Side::Main));
+    plot.series.back().y = Column::of(std::move(values));
     if (!has_both(view.runs[i])) continue;
     values = data.by_layer(view.runs[i], path, options.step, Side::Encoder);
     for (float v : values) range.add(v);
-    plot.series.push_back(layer_line(view, i, std::move(values), options.compact, Side::Encoder));
+    plot.series.push_back(layer_line(view, i, options.compact, Side::Encoder));
+    plot.series.back().y = Column::of(std::move(values));
   }
   if (!view.runs.empty()) {
     const std::vector<float> values = data.by_layer(view.runs[worst], path, options.step);
@@ -258,7 +237,8 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
           has_both(run) ? fmt::format("{}'s {}", run.letter, side_word(side)) : letter_of(run);
       if (values.size() > 1 && usable(values.front()) && values.back() > 2 * values.front())
         growing.emplace_back(values.back() / values.front(), who);
-      plot.series.push_back(layer_line(view, i, std::move(values), options.compact, side));
+      plot.series.push_back(layer_line(view, i, options.compact, side));
+      plot.series.back().y = Column::of(std::move(values));
     }
   }
   if (sums) add_norm_theory(plot, view, range.hi);

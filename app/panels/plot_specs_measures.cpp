@@ -77,21 +77,6 @@ std::string sentence_of(Metric metric, Best last, Best spread, int layers) {
       spread.value < 10 ? ui::number(spread.value, 2) : ui::grouped(std::llround(spread.value)));
 }
 
-Series depth_line(const LabView& view, size_t index, DepthPoints points, Side side, bool compact) {
-  const RunView& run = view.runs[index];
-  Series s;
-  s.id = letter_of(run);
-  s.letter = s.id;
-  s.name = short_label(view, index);
-  s.x = Column::of(std::move(points.x));
-  s.y = Column::of(std::move(points.y));
-  s.ink = Ink::run(colour_of(run));
-  s.markers = Markers::All;
-  s.end_marker = false;
-  dress_line(s, run, side, compact);
-  return s;
-}
-
 }  // namespace
 
 PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& options, Metric metric) {
@@ -102,9 +87,7 @@ PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& optio
   plot.id = fmt::format("{}-by-layer", about.id);
   plot.note = about.note;
   put_title(plot, about, about.by_layer);
-  int layers = 1;
-  for (const RunView& run : view.runs)
-    for (Side side : sides_of(run)) layers = std::max(layers, layers_of(run, side));
+  const int layers = most_layers(view);
   plot.x = layer_axis(layers);
   plot.x.lo = 0.4;
   plot.y.label = fmt::format("{}{} at step {}", about.axis,
@@ -126,7 +109,9 @@ PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& optio
       const double end = last_finite(points.y);
       if (!last.run || end > last.value) last = {&run, end, side};
       if (const double s = spread_of(points.y); s > spread.value) spread = {&run, s, side};
-      plot.series.push_back(depth_line(view, i, std::move(points), side, options.compact));
+      plot.series.push_back(layer_line(view, i, options.compact, side));
+      plot.series.back().x = Column::of(std::move(points.x));
+      plot.series.back().y = Column::of(std::move(points.y));
     }
   }
   plot.sentence = sentence_of(metric, last, spread, layers);

@@ -9,12 +9,6 @@
 #include "app/ui/widgets.h"
 
 namespace normscope::lab {
-namespace {
-
-bool is_there(float v) { return std::isfinite(v) && v > 0; }
-
-}  // namespace
-
 void dress_line(plot::Series& s, const RunView& run, Side side, bool compact) {
   if (!has_both(run)) return;
   s.id = fmt::format("{} {}", run.letter, side_word(side));
@@ -24,6 +18,20 @@ void dress_line(plot::Series& s, const RunView& run, Side side, bool compact) {
   s.markers = plot::Markers::None;
 }
 
+plot::Series layer_line(const LabView& view, size_t index, bool compact, Side side) {
+  const RunView& run = view.runs[index];
+  plot::Series s;
+  s.id = letter_of(run);
+  s.letter = s.id;
+  s.name = short_label(view, index);
+  s.x0 = 1;
+  s.ink = plot::Ink::run(colour_of(run));
+  s.markers = plot::Markers::All;
+  s.end_marker = false;
+  dress_line(s, run, side, compact);
+  return s;
+}
+
 float depth_pad_right(const LabView& view, bool compact) {
   return compact ? 140.f : any_both(view) ? 62.f : 30.f;
 }
@@ -31,7 +39,7 @@ float depth_pad_right(const LabView& view, bool compact) {
 std::string stacks_sentence(char letter, const std::vector<float>& decoder,
                             const std::vector<float>& encoder) {
   const auto words = [](const std::vector<float>& v) {
-    if (v.size() < 2 || !is_there(v.front()) || !is_there(v.back())) return std::string();
+    if (v.size() < 2 || !usable(v.front()) || !usable(v.back())) return std::string();
     const double ratio = double(v.back()) / v.front(), factor = std::max(ratio, 1 / ratio);
     if (factor < 1.25) return std::string("is flat");
     const std::string times = factor < 20 ? fmt::format("{:.1f}", factor) : ui::grouped(std::llround(factor));

@@ -311,6 +311,13 @@ std::vector<Side> sides_of(const RunView& run) {
   return {Side::Main};
 }
 
+int most_layers(const LabView& view) {
+  int layers = 1;
+  for (const RunView& run : view.runs)
+    for (Side side : sides_of(run)) layers = std::max(layers, layers_of(run, side));
+  return layers;
+}
+
 const char* side_word(Side side) { return side == Side::Main ? "decoder" : "encoder"; }
 
 int find_run(const LabView& view, char letter) {

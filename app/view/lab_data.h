@@ -114,6 +114,8 @@ bool has_both(const RunView& run);
 bool any_both(const LabView& view);
 // The decoder (or the only stack), then the encoder where there is one beside it.
 std::vector<Side> sides_of(const RunView& run);
+// Of the deepest stack of any run; at least 1.
+int most_layers(const LabView& view);
 // A run in a plot: its name in the legend, its place among the colours.
 inline std::string letter_of(const RunView& run) { return std::string(1, run.letter); }
 inline int colour_of(const RunView& run) { return run.letter - 'A'; }

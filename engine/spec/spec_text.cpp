@@ -77,15 +77,6 @@ std::string steps_text(const std::vector<int32_t>& steps) { return fmt::format("
 
 std::string real_text(float value) { return fmt::format("{}", value); }
 
-std::string one_of(const std::vector<std::string_view>& names) {
-  std::string text;
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
-    text += names[i];
-  }
-  return text;
-}
-
 void check_value(const Field& field, std::string_view text) {
   const std::string_view shown = trimmed(text);
   switch (field.type) {

@@ -54,4 +54,14 @@ inline std::vector<std::string> controls(const ui::Ui& ui) {
   return names;
 }
 
+/// Types it into the palette and takes what stands first.
+inline void run_by_name(LabDriver& lab, const std::string& query) {
+  lab.driver.key("Ctrl+K");
+  lab.driver.frames(3);
+  lab.driver.type(query);
+  lab.driver.frames(2);
+  lab.driver.key("Enter");
+  lab.driver.frames(8);
+}
+
 }  // namespace normscope::fixture

@@ -134,30 +134,15 @@ TEST_CASE(
     lab.driver.frames(3);
     lab.log.clear();
 
-    lab.driver.key("Ctrl+K");
-    lab.driver.frames(3);
-    lab.driver.type("speed slow");
-    lab.driver.frames(2);
-    lab.driver.key("Enter");
-    lab.driver.frames(8);
+    fixture::run_by_name(lab, "speed slow");
     lab.driver.key("Escape");
     lab.driver.frames(3);
-    lab.driver.key("Ctrl+K");
-    lab.driver.frames(3);
-    lab.driver.type("speed max");
-    lab.driver.frames(2);
-    lab.driver.key("Enter");
-    lab.driver.frames(8);
+    fixture::run_by_name(lab, "speed max");
     REQUIRE(lab.last<lab::SetSpeed>());
     CHECK(lab.last<lab::SetSpeed>()->steps_per_second == 0);
     lab.driver.key("Escape");
     lab.driver.frames(3);
-    lab.driver.key("Ctrl+K");
-    lab.driver.frames(3);
-    lab.driver.type("budget of steps");
-    lab.driver.frames(2);
-    lab.driver.key("Enter");
-    lab.driver.frames(8);
+    fixture::run_by_name(lab, "budget of steps");
     CHECK(lab.ui.edit().name == "transport/budget");
   }
 }

@@ -71,12 +71,7 @@ TEST_CASE("F1 asks for what is in focus, and the palette for any term") {
   CHECK(lab.driver.value("app/glossary/entry") == find_term("learning-rate")->text);
   lab.driver.key("Escape");
   lab.driver.frames(3);
-  lab.driver.key("Ctrl+K");
-  lab.driver.frames(3);
-  lab.driver.type("what is rezero");
-  lab.driver.frames(2);
-  lab.driver.key("Enter");
-  lab.driver.frames(4);
+  fixture::run_by_name(lab, "what is rezero");
   CHECK(lab.driver.value("app/glossary/entry") == find_term("rezero")->text);
 }
 

@@ -270,12 +270,7 @@ TEST_CASE("a bookmark is set with the key, from the palette and by a right click
   lab.driver.click("timeline/bookmark/" + std::to_string(marks[0]));
   lab.driver.frames(2);
   CHECK(lab.state.screens.lab.transport().pinned_step == marks[0]);
-  lab.driver.key("Ctrl+K");
-  lab.driver.frames(3);
-  lab.driver.type("bookmark at the cursor");
-  lab.driver.frames(2);
-  lab.driver.key("Enter");
-  lab.driver.frames(4);
+  fixture::run_by_name(lab, "bookmark at the cursor");
   CHECK(marks == std::vector<int>{214});
 }
 

@@ -18,19 +18,6 @@ using namespace normscope;
 using namespace normscope::shell;
 using fixture::LabDriver;
 
-namespace {
-
-void run_by_name(LabDriver& lab, const char* query) {
-  lab.driver.key("Ctrl+K");
-  lab.driver.frames(3);
-  lab.driver.type(query);
-  lab.driver.frames(2);
-  lab.driver.key("Enter");
-  lab.driver.frames(8);
-}
-
-}  // namespace
-
 TEST_CASE("words are found at starts, inside, in order and in the help") {
   const PaletteItem rate{"learning rate", "", "Peak of the schedule.", "settings/train.rate", {}, ""};
   CHECK(match("learning", rate) > match("rate", rate));
@@ -117,21 +104,21 @@ TEST_CASE("why there is no CUDA stands in the palette, and choosing it says so")
   lab.state.backend.cuda = reason.get_future().share();
   reason.set_value("there is no NVIDIA GPU");
   lab.driver.frames(2);
-  run_by_name(lab, "train on cuda");
+  fixture::run_by_name(lab, "train on cuda");
   CHECK(lab.state.notice == "Not here: there is no NVIDIA GPU.");
   CHECK_FALSE(lab.last<lab::SetBackend>());
 }
 
 TEST_CASE("Ctrl+K, a few letters and Enter press a control") {
   LabDriver lab(fixture::lab_view());
-  run_by_name(lab, "transport step");
+  fixture::run_by_name(lab, "transport step");
   CHECK(lab.last<lab::StepOnce>());
   CHECK_FALSE(lab.ui.popup_open("app/palette"));
 }
 
 TEST_CASE("a field that was found is ready to be typed into") {
   LabDriver lab(fixture::lab_view());
-  run_by_name(lab, "learning rate");
+  fixture::run_by_name(lab, "learning rate");
   CHECK(lab.ui.focused() == "settings/train.rate");
   CHECK(lab.ui.edit().name == "settings/train.rate");
 }
@@ -184,7 +171,7 @@ TEST_CASE("a setting out of sight is found, brought forth and ready to be typed 
                                          {"learning rate", "settings/train.rate"}}) {
       LabDriver lab(fixture::lab_view(), size);
       INFO(size.x << " " << query);
-      run_by_name(lab, query);
+      fixture::run_by_name(lab, query);
       CHECK(lab.ui.edit().name == control);
       CHECK(lab.ui.registry().find(control));
     }
@@ -195,7 +182,7 @@ TEST_CASE("every placement is in the palette by its name") {
     if (placement == Placement::Post) continue;  // what run A is
     LabDriver lab(fixture::lab_view());
     INFO(to_string(placement));
-    run_by_name(lab, (std::string("preset: ") + label(placement)).c_str());
+    fixture::run_by_name(lab, (std::string("preset: ") + label(placement)).c_str());
     REQUIRE(lab.last<lab::ForkRequest>());
     const ModelConfig& model = lab.last<lab::ForkRequest>()->spec.model;
     CHECK(placement_of(model.stack(), context_of(model, true)) == placement);
@@ -305,26 +292,26 @@ TEST_CASE("what the palette lists it does: segments, menus and settings out of s
   for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
     LabDriver lab(fixture::lab_view(), size);
     INFO(size.x);
-    run_by_name(lab, "loss plot csv");
+    fixture::run_by_name(lab, "loss plot csv");
     REQUIRE_FALSE(lab.saved.empty());
     CHECK(lab.saved.back().format == lab::PlotFormat::Csv);
     CHECK(lab.saved.back().plots->front().id == "loss");
     lab.saved.clear();
-    run_by_name(lab, "hidden norm plot png");
+    fixture::run_by_name(lab, "hidden norm plot png");
     REQUIRE_FALSE(lab.saved.empty());
     CHECK(lab.saved.back().plots->front().id == "hidden-norm");
-    run_by_name(lab, "speed slow");
+    fixture::run_by_name(lab, "speed slow");
     REQUIRE(lab.last<lab::SetSpeed>());
     CHECK(lab.last<lab::SetSpeed>()->steps_per_second == lab::kSpeeds[0]);
     lab.driver.key("Escape");
     lab.driver.frames(2);
-    run_by_name(lab, "luck");
+    fixture::run_by_name(lab, "luck");
     REQUIRE(lab.last<lab::CheckSeeds>());
-    run_by_name(lab, "help");
+    fixture::run_by_name(lab, "help");
     CHECK(lab.ui.popup_open("app/help"));
     lab.driver.key("Escape");
     lab.driver.frames(2);
-    run_by_name(lab, "restart");
+    fixture::run_by_name(lab, "restart");
     CHECK(lab.last<lab::Reset>());
   }
   unsetenv("XDG_PICTURES_DIR");
