@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "app/ui/widgets.h"
-#include "engine/spec/spec_text.h"
+#include "engine/core/in_words.h"
 
 namespace normscope::lab {
 namespace {
@@ -51,13 +51,13 @@ std::string loss_sentence(const LabView& view) {
                                      run->learning_since));
   std::string text;
   if (!broken.empty())
-    text = listed(broken, "and") + (broken.size() > 1 ? " are" : " is") + " no longer finite. ";
+    text = in_words(broken, "and") + (broken.size() > 1 ? " are" : " is") + " no longer finite. ";
   if (!stuck.empty()) {
     const char* knows = stuck.size() > 1 ? "know" : "knows";
     text +=
         view.runs.size() > 3
-            ? fmt::format("{} {} only {}. ", listed(stuck, "and"), knows, entropy_name(view))
-            : fmt::format("{} {} only how often each {} occurs. ", listed(stuck, "and"), knows, view.unit);
+            ? fmt::format("{} {} only {}. ", in_words(stuck, "and"), knows, entropy_name(view))
+            : fmt::format("{} {} only how often each {} occurs. ", in_words(stuck, "and"), knows, view.unit);
   }
   if (!left.empty() && stuck.empty())
     left.front() = fmt::format("{} left the line of {} at step {}", leavers.front()->letter,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/core/error.h"
+#include "engine/core/in_words.h"
 
 namespace normscope {
 
@@ -24,18 +25,8 @@ std::string steps_text(const std::vector<int32_t>& steps);
 /// The shortest decimal text that reads back as the same float.
 std::string real_text(float value);
 
-/// "A and B", "a, b or c": the last one after a word of its own.
-template <typename Word>
-std::string listed(const std::vector<Word>& words, std::string_view last) {
-  std::string text;
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text += i + 1 == words.size() ? fmt::format(" {} ", last) : ", ";
-    text += words[i];
-  }
-  return text;
-}
 /// "relu or gelu", "a, b or c".
-inline std::string one_of(const std::vector<std::string_view>& names) { return listed(names, "or"); }
+inline std::string one_of(const std::vector<std::string_view>& names) { return in_words(names, "or"); }
 /// The names of all kinds of a table, in its order.
 template <typename Kind, size_t N>
 std::vector<std::string_view> names_of(const Kind (&kinds)[N]) {
