@@ -27,29 +27,11 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-std::string note_of(const LabView& view) {
-  std::string note;
-  for (const RunView& run : view.runs)
-    note += fmt::format("{}{} {:.2f}", note.empty() ? "" : "  ", run.letter, run.loss);
-  return note;
-}
-
 /// Trains to the budget; false when interrupted. Throws Error when the session cannot go on.
 bool train_session(Lab& lab, const std::vector<ConfigRun>& runs, Progress& progress) {
-  train_to(lab, runs, 0);
+  begin(lab, runs);
   lab.post(lab::Play{});
-  bool complete = true;
-  for (int32_t step = 1;; ++step) {
-    lab.wait_until(step);
-    const std::shared_ptr<const LabView> view = lab.view();
-    complete = !InterruptGuard::interrupted();
-    if (!complete) lab.post(lab::Pause{});
-    if (!complete || !view->playing) break;
-    progress.update(view->step, note_of(*view));
-    step = view->step;
-  }
-  lab.wait_idle();
-  progress.finish();
+  const bool complete = watch(lab, progress);
   const std::shared_ptr<const LabView> view = lab.view();
   if (!view->backend_note.empty()) complain(view->backend_note);
   if (complete && !view->message.empty() && view->message != view->backend_note) throw Error(view->message);
@@ -96,11 +78,7 @@ std::string picture_path(const std::string& folder, bool dark) {
 
 void draw_pictures(Lab& lab, const std::string& folder, Closing& closing) {
   for (const bool dark : {false, true})
-    closing.attempt([&] {
-      const std::string path = picture_path(folder, dark);
-      draw_lab(lab, {.dark = dark}, path);
-      say("wrote {}\n", path);
-    });
+    closing.attempt([&] { draw_lab(lab, {.dark = dark}, picture_path(folder, dark)); });
 }
 
 /// "A stuck in 5 of 5 seeds": what the table says, run by run.
@@ -146,7 +124,7 @@ Exit compare(const MainOptions& options) {
 
   const InterruptGuard guard;
   Closing closing;
-  std::vector<RunResult> all;
+  std::vector<RunResult> all, finished;  // `finished`: of the seeds that got to their end
   bool complete = true;
   for (int32_t seed = 1; complete && seed <= options.seeds; ++seed) {
     override_runs(runs, "", 0, seed);
@@ -160,14 +138,15 @@ Exit compare(const MainOptions& options) {
     const std::vector<RunResult> results =
         results_of(*view, static_cast<uint64_t>(seed), runs[0].spec.data, task, milliseconds);
     all.insert(all.end(), results.begin(), results.end());
+    if (complete) finished = all;
     if (seed == 1) say("{}", table(results));
     if (options.seeds == 1) say("One seed; --seeds 5 trains five and says how far they agree.\n");
     flush();
     log_results(log, *view, results);
     if (seed == 1 && complete) draw_pictures(lab, options.out, closing);
   }
-  if (options.seeds > 1) say("{}", table(all));
-  print_summary(all);
+  if (all.size() > runs.size()) say("{}", table(all));
+  print_summary(finished);
   flush();
   closing.attempt([&] {
     log.check();

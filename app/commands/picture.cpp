@@ -198,6 +198,7 @@ class Stage {
     const raster::Image image =
         raster::rasterise(*stand_->loop.draw_data(), ui::theme(stand_->state.look.dark).bg.packed());
     with_exit(Exit::Internal, [&] { raster::write_png(path, image); });
+    say("wrote {}\n", path);
   }
 
   Lab& lab_;
@@ -207,6 +208,13 @@ class Stage {
   int line_ = 0;
   bool shot_ = false;
 };
+
+std::string note_of(const LabView& view) {
+  std::string note;
+  for (const RunView& run : view.runs)
+    note += fmt::format("{}{} {:.2f}", note.empty() ? "" : "  ", run.letter, run.loss);
+  return note;
+}
 
 }  // namespace
 
@@ -221,17 +229,30 @@ void parse_size(const std::string& text, int& width, int& height) {
     throw Error(fmt::format("size '{}': expected WxH in pixels from 64 to {}, as 1600x1000", text, kLargest));
 }
 
-void train_to(Lab& lab, const std::vector<ConfigRun>& runs, int32_t steps) {
+void begin(Lab& lab, const std::vector<ConfigRun>& runs) {
   lab.post(lab::ReplaceRuns{.runs = session_runs(runs),
                             .edits = session_edits(runs),
                             .play = false,
                             .letters = session_letters(runs)});
-  if (!runs.empty() && steps > runs.front().spec.train.steps) lab.post(lab::SetBudget{steps});
   lab.wait_idle();
   const std::shared_ptr<const LabView> view = lab.view();
   if (view->runs.empty()) throw CommandError(Exit::Usage, view->message);
-  lab.post(lab::PlayTo{steps});
+}
+
+bool watch(Lab& lab, Progress& progress) {
+  bool complete = true;
+  for (int32_t step = 1;; ++step) {
+    lab.wait_until(step);
+    const std::shared_ptr<const LabView> view = lab.view();
+    complete = !InterruptGuard::interrupted();
+    if (!complete) lab.post(lab::Pause{});
+    if (!complete || !view->playing) break;
+    progress.update(view->step, note_of(*view));
+    step = view->step;
+  }
   lab.wait_idle();
+  progress.finish();
+  return complete;
 }
 
 void draw_lab(Lab& lab, const PictureOptions& options, const std::string& path) {

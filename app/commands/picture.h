@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/terminal.h"
 #include "app/files/config_file.h"
 #include "engine/lab/lab.h"
 
@@ -22,12 +23,15 @@ struct PictureOptions {
 /// "1600x1000", from 64 to 16384 pixels a side. Throws Error.
 void parse_size(const std::string& text, int& width, int& height);
 
-/// Starts these runs and trains them to exactly `steps` (at most their budget), then rests.
-void train_to(Lab& lab, const std::vector<ConfigRun>& runs, int32_t steps);
+/// The session becomes these runs, at step 0.
+void begin(Lab& lab, const std::vector<ConfigRun>& runs);
+
+/// Shows how far a session that trains has come, until it rests; false when it was interrupted.
+bool watch(Lab& lab, Progress& progress);
 
 /// Draws a resting session into `path`, or, where the script says "shoot NAME", into pictures of that name
 /// beside it: x.png becomes x-NAME.png. Clock figures print –, so that the same session gives the same
-/// pixels. Throws CommandError(usage) for a script that cannot be played.
+/// pixels. Prints which files it wrote. Throws CommandError(usage) for a script that cannot be played.
 void draw_lab(Lab& lab, const PictureOptions& options, const std::string& path);
 
 }  // namespace normscope::cli

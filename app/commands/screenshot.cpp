@@ -1,5 +1,6 @@
 // normscope screenshot: a screen after some training, as PNGs, without display or OpenGL.
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,22 @@ std::string read_script(const std::string& path) {
   return with_exit(Exit::Usage, [&] { return read_input_file(path, input::kScript); });
 }
 
+/// Exactly so many steps, however small the budget is; false when interrupted.
+bool train(Lab& lab, const std::vector<ConfigRun>& runs, int32_t steps) {
+  begin(lab, runs);
+  if (!runs.empty() && steps > runs.front().spec.train.steps) lab.post(lab::SetBudget{steps});
+  lab.post(lab::PlayTo{steps});
+  Progress progress("training", steps);
+  return watch(lab, progress);
+}
+
+void check_name(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  if (!extension.empty() && extension != ".png" && extension != ".PNG")
+    throw CommandError(Exit::Usage,
+                       fmt::format("--out {}: a picture is a PNG: expected a name that ends in .png", path));
+}
+
 Exit screenshot(const ScreenshotOptions& options) {
   PictureOptions picture{
       .dark = options.theme == "dark", .both = options.theme == "both", .scale = options.scale};
@@ -39,6 +56,7 @@ Exit screenshot(const ScreenshotOptions& options) {
   std::vector<NamedFile> inputs = files_of(runs[0].spec);
   inputs.insert(inputs.end(), {{"--config", options.config}, {"--script", options.script}});
   check_outputs({{"--out", options.out}}, inputs);
+  check_name(options.out);
 
   constexpr std::string_view kLesson = "lesson:";
   const bool lesson = options.screen.starts_with(kLesson);
@@ -48,8 +66,12 @@ Exit screenshot(const ScreenshotOptions& options) {
     throw CommandError(
         Exit::Usage,
         fmt::format("--screen '{}' is not known: expected lab or lesson:NAME:STEP", options.screen));
+  const InterruptGuard guard;
   Lab lab({.threads = options.threads, .live_text = false});
-  if (!lesson) train_to(lab, runs, options.steps);
+  if (!lesson && !train(lab, runs, options.steps)) {
+    complain("interrupted: no picture was drawn");
+    return Exit::Interrupted;
+  }
   draw_lab(lab, picture, options.out);
   return Exit::Ok;
 }

@@ -85,7 +85,7 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
   s.id = line.curve;
   s.name =
       line.name.empty() ? run_label(lesson, line.run, data.changes, lesson.curve(line.curve)) : line.name;
-  s.letter = lesson.run(line.run) ? line.run : "";
+  s.letter = lesson.run(line.run) && lesson.curve(line.curve)->of != Curve::Of::Sweep ? line.run : "";
   s.ink = Ink::run(run);
   s.value = value_text(end_value(y, figure), figure.y);
   s.x = column(x);

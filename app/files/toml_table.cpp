@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/core/error.h"
+#include "engine/spec/nearest.h"
 
 namespace normscope::lessons {
 namespace {
@@ -156,8 +157,7 @@ size_t Table::choice(std::string_view key, const std::vector<std::string_view>& 
   }
   const std::string word = text(key);
   const auto it = std::find(words.begin(), words.end(), word);
-  if (it == words.end())
-    refuse(key, fmt::format("'{}' is not known: expected {}", word, fmt::join(words, ", ")));
+  if (it == words.end()) refuse(key, fmt::format("'{}' is not known: {}", word, expected(word, words)));
   return static_cast<size_t>(it - words.begin());
 }
 

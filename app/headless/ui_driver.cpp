@@ -180,6 +180,12 @@ struct UiDriver::Line {
   }
 };
 
+const std::string& UiDriver::usable(const std::string& name) {
+  if (const Control found = control(name); !found.enabled)
+    throw Error("'" + name + "' is greyed out here" + (found.help.empty() ? "" : ": " + found.help));
+  return name;
+}
+
 void UiDriver::grab(const Line& line) {
   const std::string& to = line.must(line.b);
   move_to(line.a);
@@ -194,9 +200,9 @@ void UiDriver::obey(const Line& line) {
   if (verb == "hover") {
     move_to(line.must(name));
   } else if (verb == "click") {
-    click(line.must(name));
+    click(usable(line.must(name)));
   } else if (verb == "double") {
-    double_click(line.must(name));
+    double_click(usable(line.must(name)));
   } else if (verb == "right") {
     click(line.must(name), {0.5f, 0.5f}, 1);
   } else if (verb == "drag") {

@@ -50,6 +50,8 @@ class UiDriver {
   struct Line;
   void obey(const Line& line);
   void grab(const Line& line);
+  // The name, of a control that answers: a script that presses a greyed one has a mistake.
+  const std::string& usable(const std::string& name);
 
   Frame& loop_;
   Ui& ui_;

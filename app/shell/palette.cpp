@@ -46,6 +46,8 @@ int other_score(std::string_view word, std::string_view words) {
   return best;
 }
 
+constexpr int kScattered = 30;  // the word's letters in order, but not side by side
+
 int word_score(const std::string& word, const std::string& title, const std::string& words,
                const std::string& help) {
   const size_t at = title.find(word);
@@ -53,7 +55,7 @@ int word_score(const std::string& word, const std::string& title, const std::str
   const bool begins = at != title.npos && !std::isalnum(static_cast<unsigned char>(title[at - 1]));
   const int own = begins ? 80 : at != title.npos ? 60 : 0;
   if (const int best = std::max(own, other_score(word, words))) return best;
-  if (word.size() > 1 && in_order(word, title)) return 30;
+  if (word.size() > 1 && in_order(word, title)) return kScattered;
   return help.find(word) != help.npos ? 20 : 0;
 }
 
@@ -61,29 +63,40 @@ bool is_own(std::string_view name) {
   return name.starts_with(kPalettePopup) || name == "app/search" || name.starts_with("term/");
 }
 
-}  // namespace
+struct Match {
+  int score = 0;  // 0: none
+  bool scattered = false;
+};
 
-int match(std::string_view query, const PaletteItem& item) {
+Match match_of(std::string_view query, const PaletteItem& item) {
   const std::string title = lower(item.title), help = lower(item.help + " " + item.control);
   const std::string others = lower(item.words);
   std::istringstream words{lower(query)};
-  int total = lower(query) == title ? 100 : 1;
+  Match found{lower(query) == title ? 100 : 1};
   for (std::string word; words >> word;) {
     const int score = word_score(word, title, others, help);
-    if (score == 0) return 0;
-    total += score;
+    if (score == 0) return {};
+    found.score += score;
+    found.scattered |= score == kScattered;
   }
-  return total;
+  return found;
 }
 
+}  // namespace
+
+int match(std::string_view query, const PaletteItem& item) { return match_of(query, item).score; }
+
 std::vector<const PaletteItem*> matches(std::string_view query, const std::vector<PaletteItem>& items) {
-  std::vector<std::pair<int, const PaletteItem*>> scored;
+  std::vector<std::pair<Match, const PaletteItem*>> scored;
   for (const PaletteItem& item : items)
-    if (const int score = match(query, item)) scored.emplace_back(score, &item);
+    if (const Match match = match_of(query, item); match.score > 0) scored.emplace_back(match, &item);
+  // Beside what has the words themselves, letters from here and there are noise.
+  if (std::any_of(scored.begin(), scored.end(), [](const auto& s) { return !s.first.scattered; }))
+    std::erase_if(scored, [](const auto& s) { return s.first.scattered; });
   std::stable_sort(scored.begin(), scored.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+                   [](const auto& a, const auto& b) { return a.first.score > b.first.score; });
   std::vector<const PaletteItem*> found;
-  for (const auto& [score, item] : scored) found.push_back(item);
+  for (const auto& [match, item] : scored) found.push_back(item);
   return found;
 }
 

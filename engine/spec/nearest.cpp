@@ -1,6 +1,9 @@
 // See nearest.h.
 #include "engine/spec/nearest.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 #include <utility>
@@ -52,6 +55,12 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 std::string_view likely(std::string_view word, std::span<const std::string_view> names) {
   const auto [name, apart] = search(word, names);
   return 3 * apart <= word.size() + 2 ? name : std::string_view{};
+}
+
+std::string expected(std::string_view word, std::span<const std::string_view> names) {
+  const std::string_view meant = likely(word, names);
+  return fmt::format("{}expected {}", meant.empty() ? "" : fmt::format("did you mean {}? ", meant),
+                     fmt::join(names, ", "));
 }
 
 }  // namespace normscope

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace normscope {
@@ -12,5 +13,9 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 
 /// The same, but empty where more than a third of the word would have to change: a guess that only confuses.
 std::string_view likely(std::string_view word, std::span<const std::string_view> names);
+
+/// "did you mean post? expected post, pre": what to say after "'psot' is unknown: "; without the question where no name
+/// is likely.
+std::string expected(std::string_view word, std::span<const std::string_view> names);
 
 }  // namespace normscope

@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "engine/core/error.h"
+#include "engine/spec/nearest.h"
 #include "engine/spec/spec.h"
 
 namespace normscope {
@@ -83,7 +84,9 @@ RunSpec preset_run(std::string_view name) {
     if (name == preset.name) return placed(preset.placement, preset.warmup, preset.init);
   for (Placement placement : kPresets)
     if (name == to_string(placement)) return placed(placement, 0);
-  fail("preset", "'{}' is unknown: expected {}", name, fmt::join(preset_names(), ", "));
+  const std::vector<std::string> all = preset_names();
+  fail("preset", "'{}' is unknown: {}", name,
+       expected(name, std::vector<std::string_view>(all.begin(), all.end())));
 }
 
 }  // namespace normscope

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/spec/limits.h"
+#include "engine/spec/nearest.h"
 #include "engine/spec/spec.h"
 
 namespace normscope {
@@ -102,7 +103,7 @@ void check_value(const Field& field, std::string_view text) {
     case FieldType::Choice: {
       for (std::string_view choice : field.choices)
         if (choice == shown) return;
-      fail(field.key, "'{}' is unknown: expected {}", shown, fmt::join(field.choices, ", "));
+      fail(field.key, "'{}' is unknown: {}", shown, expected(shown, field.choices));
     }
     case FieldType::Text:
       return;

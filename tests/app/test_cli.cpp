@@ -1,4 +1,5 @@
 // The command line as a user meets it: exit codes, one-line errors, help.
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
@@ -209,4 +210,10 @@ TEST_CASE("a mistyped option or command: the first that is unknown, what may be 
   CHECK(holds(said("lesson chek --all"),
               "'chek' is not expected here: did you mean check? (normscope lesson --help"));
   CHECK_FALSE(holds(said("book.txt"), "did you mean"));  // nothing is near: a guess would only confuse
+  CHECK(holds(said("train --preset psot"),
+              "[preset] 'psot' is unknown: did you mean post? expected none, post,"));
+  CHECK_FALSE(holds(said("train --preset banana"), "did you mean"));
+  CHECK(holds(said("compare --set model.placement=pots"), "did you mean post?"));
+  for (const char* command : {"show", "limits", "check"})
+    CHECK(holds(said(fmt::format("lesson {} warmup", command)), "did you mean warm-up? expected warm-up, "));
 }

@@ -145,6 +145,15 @@ TEST_CASE("a script moves the hand first") {
   }
 }
 
+TEST_CASE("a script that presses what is greyed out is told so, and why") {
+  const Session session;
+  const std::string script = session.folder.write("grey", "click lesson/next\n");
+  const Outcome outcome = session.draw("x.png", "--screen lesson:warm-up:predict --script " + script);
+  CHECK(outcome.code == 2);
+  CHECK(is_one_error_line(outcome));
+  CHECK(holds(outcome.err, "script line 1: 'lesson/next' is greyed out here: "));
+}
+
 TEST_CASE("a number in a script is one, and in its range: file, line, field and range are said") {
   const Session session;
   for (const auto& [bad, range] : {std::pair{"at plot/loss 0.5 low", "'at' takes a number from 0 to 1"},
@@ -163,6 +172,16 @@ TEST_CASE("a number in a script is one, and in its range: file, line, field and 
     CHECK(holds(outcome.err, script + ": script line 2: "));
     CHECK(holds(outcome.err, range));
   }
+}
+
+TEST_CASE("a picture is a PNG, and what was written is said") {
+  const Session session;
+  const Outcome other = session.draw("x.jpg", "");
+  CHECK(other.code == 2);
+  CHECK(is_one_error_line(other));
+  CHECK(holds(other.err, "expected a name that ends in .png"));
+  const Outcome drawn = session.draw("x.PNG", "");
+  CHECK(holds(drawn.out, "wrote " + session.folder.file("x.PNG")));
 }
 
 TEST_CASE("a picture that cannot be written exits with 5") {

@@ -124,7 +124,8 @@ TEST_CASE("what is written reads back equal") {
   }
   SECTION("several runs with edits, a custom wiring and a name that needs escaping") {
     std::vector<ConfigRun> runs;
-    for (RunSpec& spec : default_comparison({}, 5)) runs.push_back({static_cast<char>('A' + runs.size()), spec, {}});
+    for (RunSpec& spec : default_comparison({}, 5))
+      runs.push_back({static_cast<char>('A' + runs.size()), spec, {}});
     runs.push_back(
         {'D',
          runs[0].spec,

@@ -389,6 +389,28 @@ TEST_CASE("ticks on a log axis tell their value, powers of ten as such", "[lesso
   CHECK(plot.y.ticks[1].label == "2");
 }
 
+TEST_CASE("a line over many settings is no run's: it carries no run's letter", "[lesson]") {
+  const Course course = read_course(kLessons);
+  size_t sweeps = 0, others = 0;
+  for (const Lesson& lesson : course.lessons) {
+    const std::optional<Results> kept = load_results(lesson);
+    REQUIRE(kept);
+    FigureData data;
+    data.reference = &*kept;
+    for (const Figure& figure : lesson.figures)
+      for (const plot::Series& s : figure_plot(lesson, figure, data).series) {
+        const Curve* curve = lesson.curve(s.id);
+        INFO(lesson.id << ": " << figure.id << ": " << s.id);
+        if (!curve) continue;
+        const bool sweep = curve->of == Curve::Of::Sweep;
+        CHECK((!sweep || (s.letter.empty() && !s.name.empty())));
+        (sweep ? sweeps : others)++;
+      }
+  }
+  CHECK(sweeps > 0);
+  CHECK(others > 10);
+}
+
 TEST_CASE("the report has every claim and figure, in both forms", "[lesson]") {
   const Course course = read_course(kLessons);
   const std::string folder = "lesson_report_test";

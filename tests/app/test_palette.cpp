@@ -28,6 +28,13 @@ TEST_CASE("words are found at starts, inside, in order and in the help") {
   CHECK(match("peak rate", rate) > 0);
   CHECK(match("rate banana", rate) == 0);
   CHECK(match("", rate) > 0);
+
+  // Letters from here and there count only where nothing has the words themselves.
+  const PaletteItem run{"learn nothing at all", "", "", "run", {}, ""}, help{"x", "", "lrnrt", "y", {}, ""};
+  CHECK(matches("lrnrt", {rate, run}).size() == 1);
+  CHECK(matches("lrn", {rate, run}).size() == 2);
+  const std::vector<PaletteItem> items{rate, run, help};
+  CHECK(matches("lrnrt", items) == std::vector{&items[2]});
 }
 
 TEST_CASE("every enabled control of the screen is in the palette and can be found by its title") {

@@ -5,8 +5,8 @@
 #include "app/settings/settings.h"
 #include "app/shell/plain_message.h"
 #include "catch.hpp"
-#include "lab_fixture.h"
 #include "lab_driver.h"
+#include "lab_fixture.h"
 #include "program.h"
 
 using namespace normscope;

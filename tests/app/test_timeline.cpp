@@ -5,8 +5,8 @@
 
 #include "app/lab/timeline_labels.h"
 #include "catch.hpp"
-#include "lab_fixture.h"
 #include "lab_driver.h"
+#include "lab_fixture.h"
 #include "text_faults.h"
 
 using namespace normscope;

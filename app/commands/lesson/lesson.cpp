@@ -12,6 +12,7 @@
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
+#include "app/commands/lesson/named.h"
 #include "app/course/check.h"
 #include "app/course/labels.h"
 #include "app/course/reader.h"
@@ -32,21 +33,6 @@ struct LessonOptions {
   StoreOptions store{};
   int32_t threads = 0;
 };
-
-Course course_of(const LessonOptions& options) {
-  Course course = read_course(options.folder.empty() ? lessons_folder() : options.folder);
-  for (const Broken& broken : course.broken) complain(broken.error);
-  return course;
-}
-
-const Lesson& lesson_of(const Course& course, const std::string& id) {
-  if (const Lesson* lesson = course.find(id)) return *lesson;
-  std::string known;
-  for (const Lesson& lesson : course.lessons) known += (known.empty() ? "" : ", ") + lesson.id;
-  // It may be one of those that cannot be read.
-  throw CommandError(course.broken.empty() ? Exit::Usage : Exit::Input,
-                     fmt::format("lesson '{}' is not known: expected {}", id, known));
-}
 
 /// A lesson that cannot be read was said already.
 Exit exit_of(const Course& course, Exit otherwise = Exit::Ok) {
@@ -157,7 +143,7 @@ void check_report(const Course& course, const LessonOptions& options) {
 }
 
 Exit lesson(const LessonOptions& options) {
-  const Course course = course_of(options);
+  const Course course = course_of(options.folder);
   try {
     if (options.command == "list") return list(course);
     check_measured(course);

@@ -11,6 +11,7 @@
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
+#include "app/commands/lesson/named.h"
 #include "app/course/limits.h"
 #include "app/course/reader.h"
 #include "engine/io/atomic_file.h"
@@ -60,12 +61,8 @@ void one_lesson(const Lesson& lesson, RunStore& store, const LimitOptions& to, b
 }
 
 Exit lesson_limits(const LimitsOptions& options) {
-  const Course course = read_course(options.folder.empty() ? lessons_folder() : options.folder);
-  for (const Broken& broken : course.broken) complain(broken.error);
-  const Lesson* chosen = options.id.empty() ? nullptr : course.find(options.id);
-  if (!options.id.empty() && !chosen)
-    throw CommandError(course.broken.empty() ? Exit::Usage : Exit::Input,
-                       fmt::format("lesson '{}' is not known: see normscope lesson list", options.id));
+  const Course course = course_of(options.folder);
+  const Lesson* chosen = options.id.empty() ? nullptr : &lesson_of(course, options.id);
   LimitOptions to{options.results, options.text};
   make_folder(fs::path(to.results).parent_path().string(), Access::Shared, "limits");
   // A lesson that cannot be read has files too: its folder is known by them.
