@@ -32,7 +32,7 @@ ModelConfig config_of(const Model& m) {
   ModelConfig c;
   c.architecture = m.architecture;
   c.layers = m.layers;
-  c.width = m.width;
+  c.d_model = m.width;
   c.heads = m.heads;
   c.feed_forward = m.feed_forward;
   c.sequence = m.sequence;

@@ -43,11 +43,11 @@ void add_runs(CLI::App& app, std::vector<std::string>& runs, std::vector<std::st
   app.add_option("--run", runs, "a run from a preset, as A=post; can be repeated, in letter order")
       ->type_name("LETTER=PRESET")
       ->allow_extra_args(false);
-  app.add_option("--set", sets, "a field of every run or of one, as B:train.rate=1e-3; can be repeated")
+  app.add_option("--set", sets, "a field of every run or of one, as B:train.lr=1e-3; can be repeated")
       ->type_name("[LETTER:]KEY=VALUE")
       ->allow_extra_args(false);
   app.add_option("--edit", edits,
-                 "change a field at a step, as 214:train.rate=1e-3 or A:214:lr=1e-3; can be repeated")
+                 "change a field at a step, as 214:train.lr=1e-3 or A:214:lr=1e-3; can be repeated")
       ->type_name("[LETTER:]STEP:KEY=VALUE")
       ->allow_extra_args(false);
 }

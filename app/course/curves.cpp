@@ -167,7 +167,7 @@ std::vector<double> by_layer(const Curve& curve, Fresh model) {
   std::vector<double> y;
   if (curve.y == "between_bounds") {
     y = stream_squares(model.store, model.config, model.batch, "ffn");
-    const double r = static_cast<double>(model.config.feed_forward) / model.config.width;
+    const double r = static_cast<double>(model.config.feed_forward) / model.config.d_model;
     for (size_t l = 0; l < y.size(); ++l) {
       const theory::Bounds bounds = theory::pre_stream_square(static_cast<int32_t>(l + 1), r);
       y[l] = (y[l] - bounds.low) / (bounds.high - bounds.low);

@@ -58,12 +58,12 @@ bool reads_text(const Curve& c) { return !c.theory; }
 
 void change_width(RunSpec& spec, double width) {
   const ModelConfig& was = spec.model;
-  const double times = width / was.width;
+  const double times = width / was.d_model;
   const auto scaled = [&](int32_t n) {
     return std::to_string(std::max(1, static_cast<int32_t>(std::lround(n * times))));
   };
   const std::string feed_forward = scaled(was.feed_forward), heads = scaled(was.heads);
-  set_field(spec, "model.width", fmt::format("{}", width));
+  set_field(spec, "model.d_model", fmt::format("{}", width));
   set_field(spec, "model.feed_forward", feed_forward);
   set_field(spec, "model.heads", heads);
 }

@@ -16,9 +16,9 @@ namespace {
 RunSpec small_run(const char* preset, std::initializer_list<std::pair<const char*, const char*>> fields) {
   RunSpec spec = preset_run(preset);
   for (const auto& [key, value] :
-       {std::pair("model.layers", "2"), std::pair("model.width", "16"), std::pair("model.feed_forward", "40"),
-        std::pair("model.heads", "2"), std::pair("model.sequence", "24"), std::pair("train.batch", "4"),
-        std::pair("train.warmup", "5")})
+       {std::pair("model.layers", "2"), std::pair("model.d_model", "16"),
+        std::pair("model.feed_forward", "40"), std::pair("model.heads", "2"),
+        std::pair("model.sequence", "24"), std::pair("train.batch", "4"), std::pair("train.warmup", "5")})
     set_field(spec, key, value);
   for (const auto& [key, value] : fields) set_field(spec, key, value);
   complete(spec);
@@ -47,7 +47,7 @@ std::vector<RunSpec> checksum_runs() {
   return {small_run("post", {{"model.dropout_residual", "0.1"}, {"train.label_smoothing", "0.1"}}),
           small_run("pre", {{"model.activation", "gelu"}, {"train.clip", "1"}}),
           small_run("admin", {{"model.norm", "rms"}}),
-          small_run("pre", {{"train.optimizer", "sgd"}, {"train.rate", "0.1"}, {"model.tied", "false"}})};
+          small_run("pre", {{"train.optimizer", "sgd"}, {"train.lr", "0.1"}, {"model.tied", "false"}})};
 }
 
 uint64_t checksum(const RunSpec& spec, int32_t steps, Backend& backend) {

@@ -25,7 +25,7 @@ ModelConfig theory_setting(const ModelConfig& model, int32_t feed_forward) {
   ModelConfig config = model;
   config.architecture = Architecture::Encoder;
   config.heads = 1;
-  config.feed_forward = feed_forward > 0 ? feed_forward : model.width;
+  config.feed_forward = feed_forward > 0 ? feed_forward : model.d_model;
   // A thousand labels: with few of them the gradients of positions would add up where states are alike.
   config.vocabulary = 1000;
   config.sequence = 32;

@@ -194,7 +194,7 @@ void apply_set(std::vector<ConfigRun>& runs, std::string_view argument) {
   const auto letter = take_letter(rest);
   const size_t equals = rest.find('=');
   if (equals == rest.npos)
-    throw Error(fmt::format("--set '{}': expected KEY=VALUE, as train.rate=1e-3", argument));
+    throw Error(fmt::format("--set '{}': expected KEY=VALUE, as train.lr=1e-3", argument));
   for_runs(runs, letter, argument,
            [&](ConfigRun& run) { set_field(run.spec, rest.substr(0, equals), rest.substr(equals + 1)); });
 }

@@ -1,5 +1,5 @@
 // Runs as one line for a terminal and back: `normscope --run A=post --set B:train.warmup=200 --edit
-// A:214:train.rate=1e-3` trains exactly what the window shows, edits and forks included.
+// A:214:train.lr=1e-3` trains exactly what the window shows, edits and forks included.
 //
 //   --run LETTER=PRESET            one run; without any: the three of the default comparison
 //   --set [LETTER:]KEY=VALUE       a field at step 0, of one run or of all

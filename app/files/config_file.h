@@ -7,7 +7,7 @@
 //   [run.A]                    # up to four runs A-D; without any, the file is one run
 //   name = "Post-LN, no warm-up"
 //   model.placement = "post"   # what differs stands in the run
-//   edits = [{ step = 214, key = "train.rate", value = 1e-3 }]
+//   edits = [{ step = 214, key = "train.lr", value = 1e-3 }]
 //
 // Promises: an unknown key, a wrong type, an impossible value, a duplicate or a syntax error throws Error as
 // "FILE:LINE: [train.warmup] 'soon' is text: expected ..."; what write_config writes, parse_config reads back
@@ -43,7 +43,7 @@ void save_config(const std::string& path, std::span<const ConfigRun> runs);
 /// A text as TOML writes it, in quotes.
 std::string toml_string(std::string_view text);
 
-/// "16:train.rate=1e-3" (`step:key=value`; "lr" and "warmup" stand for train.rate and train.warmup). Throws Error.
+/// "16:train.lr=1e-3" (`step:key=value`; "lr" and "warmup" stand for train.lr and train.warmup). Throws Error.
 Edit parse_edit(std::string_view text);
 /// Throws Error unless the edit's key is a field of the run and takes the value.
 void check_edit(const RunSpec& spec, const Edit& edit);

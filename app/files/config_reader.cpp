@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "app/files/config_file.h"
-#include "app/files/toml.h"
 #include "app/files/input_kinds.h"
+#include "app/files/toml.h"
 #include "engine/core/error.h"
 #include "engine/spec/limits.h"
 
@@ -116,7 +116,11 @@ void collect(const Place& place, const toml::table& table, const std::string& pr
       continue;
     }
     check_known(place, name, key.source());
-    out.insert_or_assign(name, Assignment{&node, key.source()});
+    const std::string now(current_key(name));
+    if (now != name && table.contains(std::string_view(now).substr(prefix.size() + 1)))
+      place.refuse(key.source(),
+                   fmt::format("[{}] is what {} was called before, which stands here too", name, now));
+    out.insert_or_assign(now, Assignment{&node, key.source()});
   }
 }
 
@@ -202,14 +206,14 @@ Edit read_edit(const Place& place, const toml::node& node, const RunSpec& spec) 
       edit.step = static_cast<int32_t>(*value.value<int64_t>());
       has_step = true;
     } else if (name == "key" && value.is_string()) {
-      edit.key = *value.value<std::string>();
+      edit.key = current_key(*value.value<std::string>());
     } else if (name == "value" && !value.is_array() && !value.is_table()) {
       for (FieldType type : {FieldType::Real, FieldType::Flag, FieldType::Text}) {
         if (auto text = text_of(value, type)) edit.value = *text;
       }
     } else {
       place.refuse(key.source(),
-                   fmt::format("[edits.{}] {}: expected step = a whole number, key = \"train.rate\", "
+                   fmt::format("[edits.{}] {}: expected step = a whole number, key = \"train.lr\", "
                                "value = a number or text",
                                name, what_it_is(value)));
     }

@@ -110,7 +110,7 @@ void save_config(const std::string& path, std::span<const ConfigRun> runs) {
 
 Edit parse_edit(std::string_view text) {
   Edit edit = edit_from(text);
-  if (edit.key == "lr") edit.key = "train.rate";
+  if (edit.key == "lr") edit.key = "train.lr";
   if (edit.key == "warmup") edit.key = "train.warmup";
   return edit;
 }

@@ -127,7 +127,7 @@ void LabScreen::rate_handles(Frame& f, const plot::PlotHit& hit, const plot::Plo
     plot_.drag_run = -1;
     plot_.drag_rate = std::stod(text);
     if (hit.handle_done) {
-      f.commands.emplace_back(EditField{-1, "train.rate", text});
+      f.commands.emplace_back(EditField{-1, "train.lr", text});
       plot_.drag_rate.reset();
     }
     return;

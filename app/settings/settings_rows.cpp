@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::array<Shown, 11> kFirst{{
     {"model.layers", "depth", "layers", 1, 24, 1, false},
-    {"train.rate", "learning rate", "", 1e-5, 1e-1, 0, true},
-    {"model.width", "model width", "", 16, 512, 16, true},
+    {"train.lr", "learning rate", "", 1e-5, 1e-1, 0, true},
+    {"model.d_model", "model width", "", 16, 512, 16, true},
     {"train.batch", "batch", "texts", 1, 256, 1, true},
     {"model.heads", "heads", "per layer", 1, 16, 1, true},
     {"train.optimizer", "optimizer", ""},

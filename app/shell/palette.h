@@ -45,7 +45,7 @@ std::vector<const PaletteItem*> matches(std::string_view query, const std::vecto
 // forth; then it is pressed. `no_cuda`: why CUDA cannot be chosen.
 std::vector<PaletteItem> palette_items(const ui::Ui&, std::span<const lab::Elsewhere> elsewhere = {},
                                        const std::string& no_cuda = {});
-// A control in words: "settings/train.rate" -> "learning rate", "diagram/layers3-6" -> "diagram: layers 3 to
+// A control in words: "settings/train.lr" -> "learning rate", "diagram/layers3-6" -> "diagram: layers 3 to
 // 6".
 std::string control_title(std::string_view name);
 // Other names of a command and of a control, separated by spaces.

@@ -1,4 +1,4 @@
-// What the trainer or the engine says, as a person reads it: "[train.rate] 5: expected ..." becomes "learning
+// What the trainer or the engine says, as a person reads it: "[train.lr] 5: expected ..." becomes "learning
 // rate: 5: expected ...", and the tag of a part of the program goes.
 #pragma once
 

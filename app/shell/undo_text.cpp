@@ -24,7 +24,7 @@ constexpr size_t kMostCommands = 1000, kMostSpecs = 10'000, kMostFields = 4096;
 constexpr int32_t kMostRuns = 4;
 constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
 constexpr std::string_view kKinds[] = {"edit",        "spec",  "text",        "budget",      "before reset",
-                                        "after reset", "pause", "remove fork", "restore fork"};
+                                       "after reset", "pause", "remove fork", "restore fork"};
 
 class SpecTable {
  public:
@@ -110,7 +110,8 @@ Command command_of(const InputValue& text, const std::vector<Spec>& specs) {
   const auto run = [&] { return parts[1].whole(-1, kMostRuns - 1); };
   switch (kind) {
     case 0:
-      return EditField{run(), parts[2].text(kLongestText), parts[3].text(kLongestText)};
+      return EditField{run(), std::string(current_key(parts[2].text(kLongestText))),
+                       parts[3].text(kLongestText)};
     case 1: {
       const auto last = static_cast<int32_t>(specs.size()) - 1;
       return SetSpec{run(), specs[static_cast<size_t>(parts[2].whole(0, last))]};

@@ -13,7 +13,7 @@ constexpr Term kSettingTerms[] = {
     {"width", "model width",
      "How many numbers describe a position on its way up. Matrices grow with its square, and so does "
      "most of the cost.",
-     "Vaswani et al. 2017, section 3.1", "settings/model.width", "width|d_model"},
+     "Vaswani et al. 2017, section 3.1", "settings/model.d_model", "width|d_model"},
     {"heads", "attention heads",
      "The width is cut into parts that attend each for itself. One head can look back one letter while"
      " another looks for the last space.",

@@ -53,7 +53,7 @@ constexpr Term kTerms[] = {
     {"learning-rate", "learning rate",
      "How far the weights move against the gradient in one step. Too small a rate learns slowly, too large a one "
      "throws away what was learned.",
-     "Goodfellow, Bengio, Courville 2016, Deep Learning, section 8.3", "Learning rate|settings/train.rate",
+     "Goodfellow, Bengio, Courville 2016, Deep Learning, section 8.3", "Learning rate|settings/train.lr",
      "rate"},
     {"residual", "residual connection",
      "A sub-layer's result is added to its own input instead of replacing it. The sum gives the gradient a way "

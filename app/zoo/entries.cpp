@@ -129,7 +129,7 @@ std::vector<Entry> entries_named(std::string_view names) {
 
 void change(RunSpec& spec, std::string_view assignment) {
   const size_t equals = assignment.find('=');
-  if (equals == assignment.npos) fail("zoo", "'{}': expected KEY=VALUE, as train.rate=1e-3", assignment);
+  if (equals == assignment.npos) fail("zoo", "'{}': expected KEY=VALUE, as train.lr=1e-3", assignment);
   const std::string_view key = assignment.substr(0, equals), value = assignment.substr(equals + 1);
   if (key == "layers.cycle")
     mix_layers(spec, value, [](size_t l, size_t, size_t presets) { return l % presets; });

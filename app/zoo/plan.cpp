@@ -15,7 +15,7 @@ RunSpec base_of(const Plan& plan, int32_t layers, bool warm) {
   RunSpec spec = preset_run("post");
   const auto set = [&](const char* key, int32_t value) { set_field(spec, key, std::to_string(value)); };
   set("model.layers", layers);
-  set_field(spec, "train.rate", setting.rate);
+  set_field(spec, "train.lr", setting.rate);
   set("train.steps", steps);
   set("train.warmup", warm ? warmup : 0);
   set("train.decay_end", std::max(steps, warmup + 1));
@@ -71,10 +71,9 @@ std::string setting_text(const Plan& plan, int32_t layers) {
   std::string text = fmt::format(
       "{} layers of width {}, {} heads, feed-forward {}; {} x {} symbols; Adam (beta {}, {}), rate {}, {} steps, "
       "warm-up {} or {}",
-      layers, cold.model.width, cold.model.heads, cold.model.feed_forward, cold.train.batch,
+      layers, cold.model.d_model, cold.model.heads, cold.model.feed_forward, cold.train.batch,
       cold.model.sequence, get_field(cold, "train.beta1"), get_field(cold, "train.beta2"),
-      get_field(cold, "train.rate"), cold.train.steps, cold.train.schedule.warmup,
-      warm.train.schedule.warmup);
+      get_field(cold, "train.lr"), cold.train.steps, cold.train.schedule.warmup, warm.train.schedule.warmup);
   text += fmt::format("; {} seed{}", plan.seeds, plan.seeds == 1 ? "" : "s");
   return text;
 }

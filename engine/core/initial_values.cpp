@@ -25,13 +25,15 @@ void mirror(std::vector<float>& values, const Shape& shape, Init::Mirror which) 
 /// Box-Muller on the two halves of a Philox block: four words give four normal numbers.
 void fill_normal(std::vector<float>& values, std::string_view name, double deviation, uint64_t seed) {
   const size_t n = values.size();
+  const uint32_t site = site_of(name);
   for (size_t i = 0; i < n; i += 4) {
-    const PhiloxBlock b = philox_block(static_cast<uint32_t>(i / 4), site_of(name), 0,
-                                       static_cast<uint32_t>(Purpose::Init), seed);
-    for (size_t j = 0; j < 4 && i + j < n; ++j) {
-      const double radius = std::sqrt(-2.0 * std::log(uniform(b.word[j & 2])));
-      const double angle = 2.0 * std::numbers::pi * uniform(b.word[(j & 2) + 1]);
-      values[i + j] = static_cast<float>(deviation * radius * (j & 1 ? std::sin(angle) : std::cos(angle)));
+    const PhiloxBlock b =
+        philox_block(static_cast<uint32_t>(i / 4), site, 0, static_cast<uint32_t>(Purpose::Init), seed);
+    for (size_t j = 0; j < 4 && i + j < n; j += 2) {
+      const double radius = deviation * std::sqrt(-2.0 * std::log(uniform(b.word[j])));
+      const double angle = 2.0 * std::numbers::pi * uniform(b.word[j + 1]);
+      values[i + j] = static_cast<float>(radius * std::cos(angle));
+      if (i + j + 1 < n) values[i + j + 1] = static_cast<float>(radius * std::sin(angle));
     }
   }
 }
@@ -44,13 +46,15 @@ void fill_sinusoid(std::vector<float>& values, const Shape& shape) {
       const double rate =
           std::pow(10000.0, -2.0 * static_cast<double>(c / 2) / static_cast<double>(shape.cols()));
       const double x = static_cast<double>(t) * rate;
-      values[static_cast<size_t>(t * shape.cols() + c)] = static_cast<float>(c % 2 ? std::cos(x) : std::sin(x));
+      values[static_cast<size_t>(t * shape.cols() + c)] =
+          static_cast<float>(c % 2 ? std::cos(x) : std::sin(x));
     }
 }
 
 }  // namespace
 
-std::vector<float> initial_values(std::string_view name, const Shape& shape, const Init& init, uint64_t seed) {
+std::vector<float> initial_values(std::string_view name, const Shape& shape, const Init& init,
+                                  uint64_t seed) {
   std::vector<float> values(static_cast<size_t>(shape.size()), 0.0f);
   switch (init.kind) {
     case Init::Kind::Zeros:

@@ -60,7 +60,7 @@ std::vector<double> final_state(Store& store, const ModelConfig& config, const M
   Program program = seal(tape, {.loss = model.loss, .backward = false});
   fill(program, config, batch);
   program.replay({});
-  return normalised_state(program.read(tape.value(model.hidden).name), static_cast<size_t>(config.width));
+  return normalised_state(program.read(tape.value(model.hidden).name), static_cast<size_t>(config.d_model));
 }
 
 /// "L03.ffn.w2", "enc.L03.ffn.w2"; not "emb.tokens", "out.w".
@@ -89,7 +89,7 @@ MeasureBatch random_batch(const ModelConfig& config, int32_t B, int32_t T, uint6
     batch.targets.push_back(static_cast<int32_t>(bounded(
         random_word(element, site_of("measure.targets"), 0, Purpose::Batch, seed), config.vocabulary)));
   }
-  if (config.gaussian_input) batch.x = normals("measure.x", int64_t{B} * T * config.width, seed);
+  if (config.gaussian_input) batch.x = normals("measure.x", int64_t{B} * T * config.d_model, seed);
   return batch;
 }
 

@@ -61,7 +61,7 @@ void multiply(std::vector<float>& x, const std::vector<float>& by, size_t width)
 
 LiveMeasurements::LiveMeasurements(const Program& program, const ModelValues& model,
                                    const ModelConfig& config, int32_t sequences)
-    : program_(&program), width_(static_cast<size_t>(config.width)) {
+    : program_(&program), width_(static_cast<size_t>(config.d_model)) {
   describe(model);
   if (sublayers_.empty()) fail("measure", "the model has no sub-layers");
   const auto shape = [&](ValueId v) { return program.data().values[static_cast<size_t>(v)].shape; };

@@ -18,7 +18,7 @@ bool has_cross(const ModelConfig& c, const Question& q) {
 int32_t layers_of(const ModelConfig& c, const Question& q) {
   return static_cast<int32_t>((q.decoder ? c.decoder : c.encoder).layers.size());
 }
-double ratio_of(const ModelConfig& c) { return static_cast<double>(c.feed_forward) / c.width; }
+double ratio_of(const ModelConfig& c) { return static_cast<double>(c.feed_forward) / c.d_model; }
 
 // What every line needs: weights of known variance, a positively homogeneous function with known gains, norms
 // after which a row has mean square one, and no noise.

@@ -29,7 +29,7 @@ class OutputGradients {
   OutputGradients(const ModelConfig& config, const Agreement& data, double own_symbol)
       : data_(data), V_(data.vocabulary), own_(config.tied_output ? own_symbol : 0) {
     if (config.tied_output) {
-      const double logit = std::sqrt(config.width * own_), others = (V_ - 1) * std::exp((1 - own_) / 2);
+      const double logit = std::sqrt(config.d_model * own_), others = (V_ - 1) * std::exp((1 - own_) / 2);
       p_ = std::exp(logit) / (std::exp(logit) + others);
     }
   }
@@ -114,8 +114,8 @@ std::optional<LastLayer> last_layer_start(const ModelConfig& config, int32_t bat
   LastLayer result{.square = states.last_sum(), .token_gradient = gradients.of_one()};
   if (n > 1) result.alignment = sum / (n - 1) / result.token_gradient;
   result.gradient =
-      last_layer_gradient(config.width, n, result.square, result.token_gradient, result.alignment,
-                          static_cast<double>(config.feed_forward) / config.width);
+      last_layer_gradient(config.d_model, n, result.square, result.token_gradient, result.alignment,
+                          static_cast<double>(config.feed_forward) / config.d_model);
   return result;
 }
 

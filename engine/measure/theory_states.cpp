@@ -18,7 +18,7 @@ double start_square(const ModelConfig& config, bool decoder) {
 
 States::States(const ModelConfig& config, bool decoder, double same_token)
     : post_(placement_of_stack(config, decoder) == Placement::Post),
-      gain_(feed_forward_gain(static_cast<double>(config.feed_forward) / config.width)),
+      gain_(feed_forward_gain(static_cast<double>(config.feed_forward) / config.d_model)),
       same_token_(config.gaussian_input ? 0 : same_token) {
   const double position = config.positions == Positions::Learned && !config.gaussian_input ? 1 : 0;
   square_ = 1 + position;

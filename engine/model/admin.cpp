@@ -79,7 +79,7 @@ std::vector<double> profile_admin(Store& store, const ModelConfig& config, const
                          : decoder_lengths    ? inputs.target_lengths
                                               : inputs.key_lengths;
     std::vector<int32_t> floats(lengths.begin(), lengths.end());
-    for (int32_t& length : floats) length *= config.width;
+    for (int32_t& length : floats) length *= config.d_model;
     return variance(visible(program.read(tape.value(value).name), floats));
   };
   const auto in_decoder = [&](size_t k) { return !profiled[k].name.starts_with("enc."); };

@@ -62,7 +62,7 @@ ModelConfig model_config(const SafetensorsFile& file, const InputValue& c) {
   m.architecture = std::array{Architecture::Decoder, Architecture::Encoder,
                               Architecture::EncoderDecoder}[c.at("arch").choice(kArchitectures)];
   m.layers = c.at("L").whole(1, 256);
-  m.width = c.at("d").whole(2, 8192);
+  m.d_model = c.at("d").whole(2, 8192);
   m.heads = c.at("heads").whole(1, 128);
   m.feed_forward = c.at("dff").whole(1, 65536);
   m.vocabulary = c.at("vocab").whole(2, 1'000'000);
@@ -71,7 +71,7 @@ ModelConfig model_config(const SafetensorsFile& file, const InputValue& c) {
   m.norm = norm_of(c.at("norm"));
   m.positions = c.at("pos").choice(kPositions) == 1 ? Positions::Sinusoidal : Positions::Learned;
   m.eps = static_cast<float>(metadata(file, "layer_norm_eps").number(0, 1));
-  const double root = std::sqrt(static_cast<double>(m.width));
+  const double root = std::sqrt(static_cast<double>(m.d_model));
   const InputValue scale = metadata(file, "emb_scale");
   if (std::abs(scale.number(0, 1e6) - root) > 1e-9 * root) scale.refuse(fmt::format("sqrt(d) = {}", root));
   return m;
@@ -92,7 +92,7 @@ std::string describe(const Fixture& f) {
           ? "encoder, " + placement_text(f.encoder)
           : "encoder-decoder, " + placement_text(f.encoder) + " and " + placement_text(f.decoder);
   return fmt::format("{}, {}{}, L={} d={} heads={} V={}", kind, short_name(c.norm),
-                     f.key_lengths ? ", padded" : "", c.layers, c.width, c.heads, c.vocabulary);
+                     f.key_lengths ? ", padded" : "", c.layers, c.d_model, c.heads, c.vocabulary);
 }
 
 /// gain or bias of a norm in the given place.

@@ -45,11 +45,11 @@ std::vector<Stack> stacks_of(const ModelConfig& c) {
 /// Floats of one attention's and one feed-forward network's parameters, norms left out: they are under one
 /// percent.
 int64_t attention_parameters(const ModelConfig& c) {
-  const int64_t d = c.width;
+  const int64_t d = c.d_model;
   return (c.output_projection ? 4 : 3) * (d * d + d) + 2 * d;
 }
 int64_t feed_forward_parameters(const ModelConfig& c) {
-  const int64_t d = c.width, f = c.feed_forward;
+  const int64_t d = c.d_model, f = c.feed_forward;
   return 2 * d * f + d + f + 2 * d;
 }
 
@@ -69,14 +69,14 @@ void set_placement(ModelConfig& config, Placement placement) {
 
 void validate(const ModelConfig& c) {
   check_positive("layers", c.layers);
-  check_positive("width", c.width);
+  check_positive("d_model", c.d_model);
   check_positive("heads", c.heads);
   check_positive("feed_forward", c.feed_forward);
   check_positive("sequence", c.sequence);
   check_positive("vocabulary", c.vocabulary);
-  if (c.width % c.heads != 0)
-    fail("model", "width {} is not a multiple of {} heads: expected width = heads x head width", c.width,
-         c.heads);
+  if (c.d_model % c.heads != 0)
+    fail("model", "d_model {} is not a multiple of {} heads: expected d_model = heads x head width",
+         c.d_model, c.heads);
   if (c.norm == NormKind::None)
     fail("model", "norm is none: choose placement none for a model without norms");
   check_probability("dropout_residual", c.dropout_residual);
@@ -96,7 +96,7 @@ void validate(const ModelConfig& c) {
 }
 
 int64_t estimated_bytes(const ModelConfig& c, int32_t batch) {
-  const int64_t rows = int64_t{batch} * c.sequence, d = c.width, f = c.feed_forward, v = c.vocabulary;
+  const int64_t rows = int64_t{batch} * c.sequence, d = c.d_model, f = c.feed_forward, v = c.vocabulary;
   const int64_t tables = c.architecture == Architecture::EncoderDecoder && !c.shared_embedding ? 2 : 1;
   int64_t parameters = v * d * (tables + (c.tied_output ? 0 : 1)) + tables * c.sequence * d,
           activations = 2 * rows * (d + v);
@@ -111,7 +111,7 @@ int64_t estimated_bytes(const ModelConfig& c, int32_t batch) {
 }
 
 double step_flop(const ModelConfig& c, int32_t batch) {
-  const double d = c.width, f = c.feed_forward, v = c.vocabulary, t = c.sequence, rows = batch * t;
+  const double d = c.d_model, f = c.feed_forward, v = c.vocabulary, t = c.sequence, rows = batch * t;
   double flop = 6 * d * v * rows;
   for (const Stack& stack_layout : stacks_of(c)) {
     const auto l = static_cast<double>(stack_layout.layers), a = static_cast<double>(stack_layout.attentions);

@@ -30,7 +30,7 @@ enum class Pooling : uint8_t { First, Mean };
 struct ModelConfig {
   Architecture architecture = Architecture::Decoder;
   int32_t encoder_layers = 0;  ///< encoder-decoder: 0 = as many as the decoder's `layers`
-  int32_t layers = 6, width = 64, heads = 4, feed_forward = 256;
+  int32_t layers = 6, d_model = 64, heads = 4, feed_forward = 256;
   int32_t sequence = 64;   ///< T: positions of the training batches
   int32_t vocabulary = 0;  ///< V: comes from the data
   int32_t classes = 0;  ///< encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none

@@ -53,7 +53,7 @@ class Recorder {
       encode(lengths);
     } else {
       values_.tokens = tape_.input("tokens", {B, options_.sequence}, DType::I32);
-      values_.memory = tape_.input("memory", {B, options_.source_sequence, config_.width}, DType::F32);
+      values_.memory = tape_.input("memory", {B, options_.source_sequence, config_.d_model}, DType::F32);
       decode(lengths, kNone);
     }
     return values_;
@@ -121,7 +121,7 @@ class Recorder {
 
   /// x_0 = sqrt(D) E[token] + P[t], its norm and its dropout.
   ValueId embedding_block(const Stack& s, ValueId tokens, int64_t T) {
-    const int64_t B = options_.batch, D = config_.width;
+    const int64_t B = options_.batch, D = config_.d_model;
     if (config_.gaussian_input) return tape_.input("x", {B, T, D}, DType::F32);
     const double root = std::sqrt(static_cast<double>(D));
     const std::string name = embedding_name(s.prefix);
@@ -192,7 +192,7 @@ class Recorder {
   /// Queries from x, keys and values from `source` (x itself in self-attention).
   ValueId attention_block(const std::string& n, const Wiring& wiring, ValueId x, ValueId source,
                           ValueId key_lengths, bool causal) {
-    const int64_t D = config_.width;
+    const int64_t D = config_.d_model;
     const Inner& inner = wiring.inner;
     const ValueId in = shift(n + ".shift_in", inner, x), from = source == x ? in : source;
     const ValueId q =
@@ -222,8 +222,8 @@ class Recorder {
     h = activated(n + ".hidden", h);
     h = drop(n + ".hidden.drop", DropoutKind::Activation, config_.dropout_activation, h);
     h = norm(n + ".output", inner.output, h);
-    return project(n, "2", shift(n + ".shift_out", inner, h), config_.width, gains_.second * wiring.init_gain,
-                   inner, gains_.mirrored ? Mirror::Rows : Mirror::None);
+    return project(n, "2", shift(n + ".shift_out", inner, h), config_.d_model,
+                   gains_.second * wiring.init_gain, inner, gains_.mirrored ? Mirror::Rows : Mirror::None);
   }
 
   ValueId activated(const std::string& name, ValueId x) {
@@ -261,15 +261,15 @@ class Recorder {
 
   ValueId output(ValueId hidden) {
     if (config_.classes > 0) {
-      const double deviation = 1.0 / std::sqrt(static_cast<double>(config_.width));
+      const double deviation = 1.0 / std::sqrt(static_cast<double>(config_.d_model));
       const ValueId w =
-          parameter("class.w", {config_.width, config_.classes}, {Init::Kind::Normal, deviation});
+          parameter("class.w", {config_.d_model, config_.classes}, {Init::Kind::Normal, deviation});
       return linear(tape_, "logits", hidden, w,
                     parameter("class.b", {config_.classes}, {Init::Kind::Zeros, 0.0}));
     }
     if (config_.tied_output)
       return linear(tape_, "logits", hidden, tape_.parameter(output_table(config_)), kNone, true);
-    const int64_t D = config_.width, V = config_.vocabulary;
+    const int64_t D = config_.d_model, V = config_.vocabulary;
     const ValueId w =
         parameter("out.w", {D, V}, {Init::Kind::Normal, 1.0 / std::sqrt(static_cast<double>(D))});
     return linear(tape_, "logits", hidden, w, kNone);
@@ -300,7 +300,7 @@ class Recorder {
   ResidualScale scale(const std::string& name, const Scale& s) {
     if (s.kind == Scale::Kind::One) return {};
     if (s.kind == Scale::Kind::Constant) return {s.value, kNone};
-    const int64_t size = s.kind == Scale::Kind::LearnedScalar ? 1 : config_.width;
+    const int64_t size = s.kind == Scale::Kind::LearnedScalar ? 1 : config_.d_model;
     return {1.0f, parameter(name, {size}, {Init::Kind::Constant, s.value})};
   }
 

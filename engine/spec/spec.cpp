@@ -79,11 +79,16 @@ WiringPlace find_wiring(RunSpec& spec, std::string_view key) {
   fail(key, "no such place: expected {}", expected);
 }
 
+// Configurations, sessions, checkpoints and command lines have these from before; docs/configuration.md names them.
+constexpr std::pair<std::string_view, std::string_view> kFormerKeys[] = {{"train.rate", "train.lr"},
+                                                                         {"model.width", "model.d_model"}};
+
 [[noreturn]] void fail_unknown(std::string_view key) {
   if (key.size() > kLongestKey) fail("run", "there is no setting {}", shown_text(key));
   std::vector<std::string_view> keys;
   for (const Field& field : spec_fields()) keys.push_back(field.key);
-  fail(key, "no such setting: did you mean {}?", nearest(key, keys));
+  for (const auto& [former, now] : kFormerKeys) keys.push_back(former);
+  fail(key, "no such setting: did you mean {}?", current_key(nearest(key, keys)));
 }
 
 // The places that a key names: itself, or with a star ("wiring.L*.attn") all that fit.
@@ -137,6 +142,12 @@ void check_text(const Field& field, std::string_view value) {
 
 RunSpec::RunSpec() { set_placement(model, Placement::Post); }
 
+std::string_view current_key(std::string_view key) {
+  for (const auto& [former, now] : kFormerKeys)
+    if (key == former) return now;
+  return key;
+}
+
 const std::vector<Field>& spec_fields() {
   static const std::vector<Field> fields = [] {
     std::vector<Field> all;
@@ -149,6 +160,7 @@ const std::vector<Field>& spec_fields() {
 }
 
 const Field* find_field(std::string_view key) {
+  key = current_key(key);
   for (const Field& field : spec_fields())
     if (field.key == key) return &field;
   return nullptr;
@@ -235,8 +247,9 @@ Edit edit_from(std::string_view text) {
   int64_t step = 0;
   if (colon == std::string_view::npos || equals == std::string_view::npos || equals < colon ||
       !parse_integer(text.substr(0, colon), step) || step < 1 || step > kLastEdit)
-    fail("edit", "'{}' is no edit: expected STEP:KEY=VALUE such as 214:train.rate=1e-3", text);
-  return {static_cast<int32_t>(step), std::string(trimmed(text.substr(colon + 1, equals - colon - 1))),
+    fail("edit", "'{}' is no edit: expected STEP:KEY=VALUE such as 214:train.lr=1e-3", text);
+  return {static_cast<int32_t>(step),
+          std::string(current_key(trimmed(text.substr(colon + 1, equals - colon - 1)))),
           std::string(trimmed(text.substr(equals + 1)))};
 }
 

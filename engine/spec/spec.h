@@ -50,7 +50,7 @@ struct Edit {
 enum class FieldType : uint8_t { Integer, Real, Choice, Flag, Text };
 
 struct Field {
-  std::string_view key;    ///< "train.rate"
+  std::string_view key;    ///< "train.lr"
   std::string_view label;  ///< "learning rate"
   std::string_view unit;   ///< "features", "" when it has none
   std::string_view help;   ///< one or two sentences
@@ -62,13 +62,15 @@ struct Field {
   void (*set)(RunSpec&, std::string_view value) = nullptr;  ///< for set_field, which checks the text first
 };
 
-/// In the order in which they must be set: model.layers, model.width, model.heads, model.feed_forward,
+/// In the order in which they must be set: model.layers, model.d_model, model.heads, model.feed_forward,
 /// model.sequence, model.norm, model.placement, model.init, model.activation, model.tied, model.dropout_*,
-/// train.batch, train.steps, train.rate, train.warmup, train.schedule, train.optimizer, train.beta1 ...,
+/// train.batch, train.steps, train.lr, train.warmup, train.schedule, train.optimizer, train.beta1 ...,
 /// data.text, data.name, run.name, run.seed. Beside these: wiring.final, wiring.embedding, wiring.second,
 /// wiring.L03.attn, wiring.L03.ffn, wiring.L*.attn for all of them (custom wirings; always structural).
 const std::vector<Field>& spec_fields();
 const Field* find_field(std::string_view key);  ///< nullptr when unknown, and for wiring.*
+/// What a key is called today: "train.lr" for "train.rate"; itself where it never had another name.
+std::string_view current_key(std::string_view key);
 /// True when the key can change while the run goes on. Throws Error for an unknown key.
 bool is_live(std::string_view key);
 /// Sets one field by key, wiring.* included. Throws Error naming key, value and what was expected:
@@ -83,7 +85,7 @@ std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spe
 bool operator==(const RunSpec& a, const RunSpec& b);
 /// The edits that turn one spec into another, all at one step; empty when they are equal.
 std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t step);
-/// "214:train.rate=1e-3", as on the command line. Throws Error.
+/// "214:train.lr=1e-3", as on the command line. Throws Error.
 Edit edit_from(std::string_view text);
 std::string to_string(const Edit& edit);
 /// Fills in what follows from the rest: where there is no cross-attention it is wired as attention is, as the

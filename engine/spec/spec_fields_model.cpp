@@ -195,10 +195,11 @@ void add_shape_fields(std::vector<Field>& fields) {
   fields.push_back(architecture_field());
   fields.push_back(layers_field());
   fields.push_back(encoder_layers_field());
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.width; }>(
-      {"model.width", "width", "features",
-       "How many numbers describe a symbol on its way through the model. Must be a multiple of the heads."},
-      2, 8192));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& {
+    return s.model.d_model;
+  }>({"model.d_model", "width", "features",
+      "How many numbers describe a symbol on its way through the model: d_model. Must be a multiple of the heads."},
+     2, 8192));
   fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.heads; }>(
       {"model.heads", "heads", "", "Into how many parallel attentions the width is cut."}, 1, 128));
   fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.feed_forward; }>(

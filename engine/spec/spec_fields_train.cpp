@@ -17,7 +17,7 @@ Field milestones_field() {
 
 void add_schedule_fields(std::vector<Field>& fields) {
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.schedule.peak; }>(
-      {"train.rate", "learning rate", "", "Size of each update; with warm-up, the rate at its end.", true}, 0,
+      {"train.lr", "learning rate", "", "Size of each update; with warm-up, the rate at its end.", true}, 0,
       100));
   fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.schedule.warmup; }>(
       {"train.warmup", "warm-up", "steps",

@@ -44,7 +44,7 @@ Translator::Translator(Store& store, const ModelConfig& model, int32_t begin, in
   if (options.beam < 1) fail("translate", "the beam is {}: expected at least 1", options.beam);
   lengths_.assign(static_cast<size_t>(rows_), 0);
   Tape tape(store);
-  const int64_t D = model.width;
+  const int64_t D = model.d_model;
   const ValueId hidden = tape.input("hidden", {rows_, D}, DType::F32);
   const ValueId logits =
       linear(tape, "logits", hidden, tape.parameter(output_table(model)), kNone, model.tied_output);
@@ -99,7 +99,7 @@ std::span<const float> Translator::next(std::span<const BeamRow> rows, int32_t s
   part.program.replay({});
 
   hidden_ = part.program.read(part.output);
-  const auto D = static_cast<size_t>(model_.width);
+  const auto D = static_cast<size_t>(model_.d_model);
   const auto last = output_->program.floats("hidden");
   for (const BeamRow& row : rows) {
     const auto from = hidden_.begin() + static_cast<std::ptrdiff_t>((place(row) * width + filled - 1) * D);
@@ -122,7 +122,7 @@ std::span<const float> Translator::next(std::span<const BeamRow> rows, int32_t s
 void Translator::batch(std::span<const std::vector<int32_t>> sources, std::span<const size_t> chosen,
                        int32_t source_length, std::vector<std::vector<int32_t>>& out) {
   Part& part = encoder(source_length);
-  const auto width = static_cast<size_t>(source_length), D = static_cast<size_t>(model_.width);
+  const auto width = static_cast<size_t>(source_length), D = static_cast<size_t>(model_.d_model);
   const auto source = part.program.tokens("source"), lengths = part.program.tokens("key_lengths");
   std::fill(source.begin(), source.end(), 0);
   std::fill(lengths.begin(), lengths.end(), 0);

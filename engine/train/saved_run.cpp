@@ -35,7 +35,8 @@ std::vector<Edit> edits_from(const InputValue& list, int32_t low, int32_t high) 
   std::vector<Edit> edits;
   for (const InputValue& item : list.list(0, kMostEdits)) {
     const auto parts = item.list(3, 3);
-    edits.push_back({parts[0].whole(low, high), parts[1].text(kLongestText), parts[2].text(kLongestText)});
+    edits.push_back({parts[0].whole(low, high), std::string(current_key(parts[1].text(kLongestText))),
+                     parts[2].text(kLongestText)});
     low = edits.back().step;
   }
   return edits;

@@ -14,7 +14,7 @@ inline std::vector<RunSpec> both_runs(int layers = 6) {
     for (auto [key, value] : {std::pair{"model.architecture", std::string("encoder-decoder")},
                               {"data.name", "translation"},
                               {"model.layers", std::to_string(layers)},
-                              {"model.width", "16"},
+                              {"model.d_model", "16"},
                               {"model.feed_forward", "32"},
                               {"model.heads", "2"},
                               {"model.sequence", "16"},

@@ -15,7 +15,7 @@ inline std::vector<RunSpec> small_runs(int layers = 2) {
   std::vector<RunSpec> runs = default_comparison();
   for (RunSpec& run : runs) {
     set_field(run, "model.layers", std::to_string(layers));
-    for (auto [key, value] : {std::pair{"model.width", "16"},
+    for (auto [key, value] : {std::pair{"model.d_model", "16"},
                               {"model.feed_forward", "32"},
                               {"model.heads", "2"},
                               {"model.sequence", "16"},

@@ -8,7 +8,7 @@ namespace normscope::fixture {
 
 inline void make_small(lessons::Lesson& lesson) {
   for (lessons::LessonRun& run : lesson.runs)
-    for (const auto& [key, value] : {std::pair{"model.width", "16"},
+    for (const auto& [key, value] : {std::pair{"model.d_model", "16"},
                                      {"model.feed_forward", "32"},
                                      {"model.heads", "2"},
                                      {"model.sequence", "16"},

@@ -61,7 +61,7 @@ TEST_CASE("the zoo's workers train, tell and stop") {
   plan.seeds = 2;
   plan.steps = 12;
   plan.warmup = 2;
-  plan.base = {"model.width=16", "model.heads=2", "model.feed_forward=32", "model.sequence=16",
+  plan.base = {"model.d_model=16", "model.heads=2", "model.feed_forward=32", "model.sequence=16",
                "train.batch=4"};
   const std::vector<zoo::Job> jobs = zoo::jobs_of(plan);
   experiments::ResultStore store("");

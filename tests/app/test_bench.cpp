@@ -69,7 +69,7 @@ TEST_CASE("every op that ends a step has a cost") {
 
 TEST_CASE("a run that does not fit the machine is refused with the largest tensors") {
   const std::string huge =
-      "train --preset pre --set model.layers=24 --set model.width=1024 --set model.feed_forward=8192 "
+      "train --preset pre --set model.layers=24 --set model.d_model=1024 --set model.feed_forward=8192 "
       "--set model.sequence=512 --set train.batch=4096 ";
   for (const std::string option : {"", "--plan"}) {
     const Outcome outcome = run_program(huge + option);

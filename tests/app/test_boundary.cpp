@@ -123,7 +123,7 @@ TEST_CASE("a visit to the zoo that throws joins its workers") {
   plan.seeds = 1;
   plan.steps = 2000;
   plan.warmup = 2;
-  plan.base = {"model.width=16", "model.heads=2", "model.feed_forward=32", "model.sequence=16",
+  plan.base = {"model.d_model=16", "model.heads=2", "model.feed_forward=32", "model.sequence=16",
                "train.batch=4"};
   experiments::ResultStore store("");
   CHECK_THROWS_AS(zoo::visit(zoo::jobs_of(plan), store, {.runs_at_a_time = 2},

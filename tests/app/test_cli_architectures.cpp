@@ -21,7 +21,7 @@ using namespace normscope::test;
 namespace {
 
 constexpr const char* kSmall =
-    " --threads 1 --set model.layers=2 --set model.width=16 --set model.heads=2 --set model.feed_forward=32"
+    " --threads 1 --set model.layers=2 --set model.d_model=16 --set model.heads=2 --set model.feed_forward=32"
     " --set model.sequence=16 ";
 
 std::string pairs_text() {
@@ -71,7 +71,7 @@ TEST_CASE("pairs: train, stop, go on, average, translate, score") {
   const std::string pairs = folder.write("pairs.tsv", pairs_text()), run = folder.file("run.safetensors");
   const std::string common =
       std::string("train --preset pre") + kSmall + "--pairs " + pairs +
-      " --tokens 128 --set data.vocabulary=60 --set train.rate=1e-2 --validate-every 10 ";
+      " --tokens 128 --set data.vocabulary=60 --set train.lr=1e-2 --validate-every 10 ";
   const Outcome first = run_program(common + "--steps 30 --save " + run + " --save-every 10 --keep 2");
   INFO(first.out << first.err);
   REQUIRE(first.code == 0);
@@ -161,7 +161,7 @@ TEST_CASE("a masked language model is fine-tuned on labels") {
   INFO(pooled.out << pooled.err);
   CHECK(pooled.code == 0);
   refuses("train --preset pre --labels " + labels + " --init-from " + run + kSmall +
-              "--set model.width=32 --steps 1",
+              "--set model.d_model=32 --steps 1",
           2, "expected a model of the same sizes");
   refuses("translate " + run, 3, "expected a run on sentence pairs");
 }
@@ -186,7 +186,7 @@ TEST_CASE("files and combinations that cannot be are refused in a line") {
   const auto knobs = [&](const std::string& set, const std::string& words) {
     refuses("train --preset pre " + set, 2, words);
   };
-  knobs("--set model.width=66", "width 66 is not a multiple of 4 heads");
+  knobs("--set model.d_model=66", "d_model 66 is not a multiple of 4 heads");
   knobs("--labels f.tsv --set model.architecture=decoder", "a decoder cannot learn labels");
   knobs("--pairs f.tsv --set model.architecture=encoder", "an encoder cannot learn pairs");
   knobs("--set model.architecture=encoder --set data.name=copy", "an encoder cannot learn copy");
@@ -196,7 +196,7 @@ TEST_CASE("files and combinations that cannot be are refused in a line") {
         "not a multiple of 4");
   // Nothing is lost: what stands where the run was to be saved is still there.
   const std::string kept = folder.write("kept.safetensors", "dear weights");
-  refuses("train --preset pre --set model.width=66 --save " + kept, 2, "heads");
+  refuses("train --preset pre --set model.d_model=66 --save " + kept, 2, "heads");
   refuses(train("i.tsv", "one column\n") + " --save " + kept, 3, "one column");
   CHECK(read_all(kept) == "dear weights");
   refuses("train --preset pre --set model.architecture=encoder-decoder", 2, "cannot learn corpus");

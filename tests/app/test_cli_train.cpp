@@ -73,7 +73,7 @@ TEST_CASE("the log is JSON lines with the documented fields") {
     CHECK(last["result"]["loss"].get<double>() > 0);
     CHECK(last["result"]["unigram"].get<double>() > 1);
     CHECK(last["result"]["validation"].get<double>() > 0);
-    CHECK(last["spec"]["model.width"] == "16");
+    CHECK(last["spec"]["model.d_model"] == "16");
     CHECK(last["edits"].empty());
   }
 }
@@ -138,8 +138,8 @@ TEST_CASE("an edit acts from its step on, from the command line as from the file
   const Folder folder;
   const std::string config = folder.write("tiny.toml", kTiny);
   const std::string edited =
-      folder.write("edited.toml", std::string(kTiny) +
-                                      "[run]\nedits = [{ step = 6, key = \"train.rate\", value = 1e-4 }]\n");
+      folder.write("edited.toml",
+                   std::string(kTiny) + "[run]\nedits = [{ step = 6, key = \"train.lr\", value = 1e-4 }]\n");
   train("--config " + config + " --edit 6:lr=1e-4 --log " + folder.file("line.jsonl"));
   train("--config " + edited + " --log " + folder.file("file.jsonl"));
   const std::vector<json> steps = steps_of(read_log(folder.file("line.jsonl")));

@@ -83,10 +83,10 @@ TEST_CASE("the default comparison is the bare command") {
 TEST_CASE("the line of any runs gives them back") {
   std::vector<ConfigRun> runs = default_config();
   check_round_trip(runs);
-  runs[1].edits = {{17, "train.rate", "0.001"}, {30, "train.warmup", "10"}};
+  runs[1].edits = {{17, "train.lr", "0.001"}, {30, "train.warmup", "10"}};
   check_round_trip(runs);
   for (ConfigRun& run : runs) {
-    set_field(run.spec, "model.width", "48");
+    set_field(run.spec, "model.d_model", "48");
     set_field(run.spec, "model.heads", "3");
   }
   set_field(runs[2].spec, "model.layers", "3");
@@ -117,7 +117,7 @@ TEST_CASE("what no run takes notice of is not told, and refused when it is set")
   CHECK(refusal("train.momentum=0.3") ==
         "--set 'train.momentum=0.3' would change nothing: train.optimizer is adam: expected momentum");
   CHECK_FALSE(refusal("B:model.encoder_layers=3").empty());
-  CHECK(refusal("train.rate=0.3").empty());
+  CHECK(refusal("train.lr=0.3").empty());
   CHECK(refusal("A:wiring.final=ln").empty());
   runs[1].edits = {{7, "train.optimizer", "momentum"}};
   CHECK(line().find("B:train.momentum=0.3") != std::string::npos);  // it will count
@@ -132,7 +132,7 @@ TEST_CASE("what no run takes notice of is not told, and refused when it is set")
 TEST_CASE("a letter may be left out: a fork is D, and a lesson's Pre-LN C") {
   const ConfigRun a{'A', preset_run("post"), {}}, b{'B', preset_run("post-warmup"), {}};
   check_round_trip({a, {'C', preset_run("pre"), {}}});
-  check_round_trip({a, b, {'D', preset_run("pre"), {{3, "train.rate", "0.001"}}}});
+  check_round_trip({a, b, {'D', preset_run("pre"), {{3, "train.lr", "0.001"}}}});
 }
 
 TEST_CASE("arguments that cannot be used are refused by name") {
@@ -142,15 +142,15 @@ TEST_CASE("arguments that cannot be used are refused by name") {
   CHECK_THROWS_AS(runs_from({"A=post", "A=pre"}), Error);
   CHECK_THROWS_AS(runs_from({"A=nothing"}), Error);
   CHECK_THROWS_AS(runs_from({"post"}), Error);
-  CHECK_THROWS_AS(apply_set(runs, "train.rate"), Error);
-  CHECK_THROWS_AS(apply_set(runs, "D:train.rate=1"), Error);
-  CHECK_THROWS_AS(apply_edit(runs, "A:train.rate=1"), Error);
+  CHECK_THROWS_AS(apply_set(runs, "train.lr"), Error);
+  CHECK_THROWS_AS(apply_set(runs, "D:train.lr=1"), Error);
+  CHECK_THROWS_AS(apply_edit(runs, "A:train.lr=1"), Error);
 }
 
 TEST_CASE("the copied line trains the same runs to the bit") {
   LiveDriver lab;
   lab.train(6);
-  lab.lab.post(lab::EditField{0, "train.rate", "0.001"});
+  lab.lab.post(lab::EditField{0, "train.lr", "0.001"});
   lab::ForkRequest fork;
   fork.spec = *lab.view().runs[0].spec;
   set_field(fork.spec, "model.placement", "pre");

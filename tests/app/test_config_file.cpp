@@ -56,18 +56,18 @@ name = "sort"
 [model]
 placement = "pre"
 layers = 3
-width = 32
+d_model = 32
 sequence = 32
 norm = "rms"
 tied = false
 [train]
-rate = 1e-3
+lr = 1e-3
 warmup = 10
 beta2 = 0.999
 [run]
 name = "mine"
 seed = 7
-edits = [{ step = 40, key = "train.warmup", value = 50 }, { step = 20, key = "train.rate", value = 1e-4 }]
+edits = [{ step = 40, key = "train.warmup", value = 50 }, { step = 20, key = "train.lr", value = 1e-4 }]
 )",
                                  "lab.toml");
   REQUIRE(runs.size() == 1);
@@ -85,8 +85,23 @@ edits = [{ step = 40, key = "train.warmup", value = 50 }, { step = 20, key = "tr
   CHECK(spec.data.name == "sort");
   CHECK(spec.data.context == 32);
   REQUIRE(runs[0].edits.size() == 2);
-  CHECK(runs[0].edits[0] == Edit{20, "train.rate", "0.0001"});
+  CHECK(runs[0].edits[0] == Edit{20, "train.lr", "0.0001"});
   CHECK(runs[0].edits[1] == Edit{40, "train.warmup", "50"});
+}
+
+TEST_CASE("a configuration with the names of before is the same, and is written with those of today") {
+  const auto
+      before = parse_config(
+          "[model]\nwidth = 32\n[train]\nrate = 0.25\n[run]\nedits = [{ step = 20, key = \"train.rate\", value = 1e-4 }]\n",
+          "lab.toml"),
+      now = parse_config(
+          "[model]\nd_model = 32\n[train]\nlr = 0.25\n[run]\nedits = [{ step = 20, key = \"train.lr\", value = 1e-4 }]\n",
+          "lab.toml");
+  CHECK(before[0].spec == now[0].spec);
+  CHECK(before[0].edits == now[0].edits);
+  CHECK(before[0].spec.model.d_model == 32);
+  CHECK(write_config(before) == write_config(now));
+  CHECK(write_config(before).find("rate") == std::string::npos);
 }
 
 TEST_CASE("several runs share what stands outside their tables") {
@@ -129,11 +144,11 @@ TEST_CASE("what is written reads back equal") {
     runs.push_back(
         {'D',
          runs[0].spec,
-         {{214, "train.rate", "0.001"}, {230, "train.schedule", "linear"}, {240, "wiring.L01.ffn", "none"}}});
+         {{214, "train.lr", "0.001"}, {230, "train.schedule", "linear"}, {240, "wiring.L01.ffn", "none"}}});
     runs[3].spec.name = "tab\t, \"quotes\", back\\slash, \xCE\xA9";
     set_field(runs[3].spec, "wiring.L03.attn", "before=ln");
     set_field(runs[3].spec, "train.milestones", "10,20");
-    set_field(runs[1].spec, "train.rate", "1");
+    set_field(runs[1].spec, "train.lr", "1");
     set_field(runs[2].spec, "data.name", "copy");
     check_equal(runs, round_trip(runs));
   }
@@ -167,8 +182,10 @@ TEST_CASE("a broken configuration names file, line, key and what was expected") 
       {"\n[train]\nwarmup = \"soon\"\n", "lab.toml:3: [train.warmup] 'soon' is text",
        "expected a whole number"},
       {"[train]\nwarmup = 1.5\n", "lab.toml:2: [train.warmup] 1.5", "expected a whole number"},
-      {"[train]\nrate = \"1e-3\"\n", "lab.toml:2: [train.rate] '1e-3' is text", "expected a number"},
-      {"[train]\nrate = nan\n", "lab.toml:2: [train.rate]", "expected"},
+      {"[train]\nlr = \"1e-3\"\n", "lab.toml:2: [train.lr] '1e-3' is text", "expected a number"},
+      {"[train]\nrate = 1\nlr = 1\n", "lab.toml:2: [train.rate] is what train.lr was called before",
+       "stands here too"},
+      {"[train]\nlr = nan\n", "lab.toml:2: [train.lr]", "expected"},
       {"[model]\ntied = 1\n", "lab.toml:2: [model.tied] 1 is a whole number", "expected true or false"},
       {"[model]\nplacement = true\n", "lab.toml:2: [model.placement] true is a flag", "expected one of"},
       {"[model]\nlayers = [1, 2]\n", "lab.toml:2: [model.layers] a list", "expected a whole number"},
@@ -176,8 +193,8 @@ TEST_CASE("a broken configuration names file, line, key and what was expected") 
       {"[model]\nlayers.x = 3\n", "lab.toml:2: [model.layers]", "unknown table"},
       {"[model]\nlayers = 0\n", "lab.toml:2: [model.layers] 0", "expected 1 to"},
       {"[model]\nplacement = \"sideways\"\n", "lab.toml:2: [model.placement] 'sideways'", "pre"},
-      {"[model]\nheads = 3\n", "lab.toml:2: run A: [model] width 64 is not a multiple", "heads"},
-      {"[model]\nlayers = 2\nwidth = 63\n", "lab.toml:3: run A: [model] width 63", "heads"},
+      {"[model]\nheads = 3\n", "lab.toml:2: run A: [model] d_model 64 is not a multiple", "heads"},
+      {"[model]\nlayers = 2\nwidth = 63\n", "lab.toml:3: run A: [model] d_model 63", "heads"},
       {"[data]\nname = \"text\"\n", "lab.toml:2: run A: [data.text]", "data.name is text"},
       {"[train]\nschedule = \"linear\"\ndecay_end = 20\nwarmup = 30\n",
        "lab.toml:3: run A: [train.decay_end] 20", "more than 30 steps"},
@@ -194,14 +211,14 @@ TEST_CASE("a broken configuration names file, line, key and what was expected") 
       {"[run]\nsede = 1\n", "lab.toml:2: [run.sede]", "expected name, seed, edits or a run A to D"},
       {"[run.E]\nseed = 1\n", "lab.toml:1: [run.E]", "a run A to D"},
       {"[run.A]\ntrian.rate = 1\n", "lab.toml:2: [run.A.trian]", "expected name, seed"},
-      {"[run.B]\ntrain.rat = 1\n", "lab.toml:2: [train.rat]", "train.rate"},
+      {"[run.B]\ntrain.rat = 1\n", "lab.toml:2: [train.rat]", "train.lr"},
       {"[run]\nedits = 3\n", "lab.toml:2: [edits] 3", "expected a list"},
-      {"[run]\nedits = [{ step = 3, key = \"train.rate\" }]\n", "lab.toml:2: [edits]", "step, key and value"},
+      {"[run]\nedits = [{ step = 3, key = \"train.lr\" }]\n", "lab.toml:2: [edits]", "step, key and value"},
       {"[run]\nedits = [{ step = 3, key = \"train.rote\", value = 1 }]\n", "lab.toml:2: [train.rote]",
-       "train.rate"},
-      {"[run]\nedits = [{ step = 3, key = \"train.rate\", value = \"fast\" }]\n",
-       "lab.toml:2: [train.rate] 'fast'", "expected"},
-      {"[run]\nedits = [{ step = -3, key = \"train.rate\", value = 1 }]\n", "lab.toml:2: [edits.step] -3",
+       "train.lr"},
+      {"[run]\nedits = [{ step = 3, key = \"train.lr\", value = \"fast\" }]\n",
+       "lab.toml:2: [train.lr] 'fast'", "expected"},
+      {"[run]\nedits = [{ step = -3, key = \"train.lr\", value = 1 }]\n", "lab.toml:2: [edits.step] -3",
        "step"},
       {"[run]\nedits = []\n[run.A]\nseed = 1\n", "lab.toml:", "[run.edits]"},
   };
@@ -223,13 +240,13 @@ TEST_CASE("a configuration that cannot be read says so") {
 }
 
 TEST_CASE("edits as text") {
-  CHECK(parse_edit("214:lr=1e-3") == Edit{214, "train.rate", "1e-3"});
+  CHECK(parse_edit("214:lr=1e-3") == Edit{214, "train.lr", "1e-3"});
   CHECK(parse_edit("10:train.warmup=50") == Edit{10, "train.warmup", "50"});
   for (const char* bad : {"", "214", "214:lr", "x:lr=1", "-1:lr=1", "lr=1", "214=lr:1"}) {
     INFO(bad);
     CHECK_THROWS_AS(parse_edit(bad), Error);
   }
   CHECK_THROWS_AS(check_edit(RunSpec(), {3, "train.rat", "1"}), Error);
-  CHECK_THROWS_AS(check_edit(RunSpec(), {3, "train.rate", "much"}), Error);
+  CHECK_THROWS_AS(check_edit(RunSpec(), {3, "train.lr", "much"}), Error);
   CHECK_NOTHROW(check_edit(RunSpec(), {3, "wiring.L03.attn", "before=ln"}));
 }

@@ -35,7 +35,7 @@ TEST_CASE("every command runs, and refuses in one line what it cannot read") {
                     broken = folder.write("broken", std::string(64, '\xff')), none = folder.file("none"),
                     log = folder.file("log"), picture = folder.file("lab.png"), zoo = folder.file("zoo");
   const std::string small =
-      " --set model.width=16 --set model.heads=2 --set model.feed_forward=32 --set model.sequence=16"
+      " --set model.d_model=16 --set model.heads=2 --set model.feed_forward=32 --set model.sequence=16"
       " --set train.batch=4";
   const std::vector<std::pair<std::string, int>> commands{
       {"--version", 0},

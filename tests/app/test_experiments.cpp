@@ -24,7 +24,7 @@ namespace {
 RunSpec tiny_run(const char* preset, uint64_t seed = 1) {
   RunSpec spec = preset_run(preset);
   for (const auto& [key, value] :
-       {std::pair("model.layers", "1"), std::pair("model.width", "16"), std::pair("model.heads", "2"),
+       {std::pair("model.layers", "1"), std::pair("model.d_model", "16"), std::pair("model.heads", "2"),
         std::pair("model.feed_forward", "32"), std::pair("model.sequence", "16"),
         std::pair("train.batch", "4"), std::pair("train.steps", "12")})
     set_field(spec, key, value);
@@ -74,7 +74,7 @@ std::vector<Experiment> four_experiments() {
   return {{tiny_run("pre"), {}},
           {tiny_run("post"), {}},
           {tiny_run("pre", 2), {}},
-          {tiny_run("pre"), {{5, "train.rate", "0.001"}}}};
+          {tiny_run("pre"), {{5, "train.lr", "0.001"}}}};
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ TEST_CASE("experiments: the key holds all that decides a run's bits") {
   const auto backend = make_cpu_backend(1);
   const Experiment run{tiny_run("pre"), {}};
   const std::string key = key_of(run, 7, *backend);
-  CHECK(key_of({run.spec, {{3, "train.rate", "0.1"}}}, 7, *backend) != key);
+  CHECK(key_of({run.spec, {{3, "train.lr", "0.1"}}}, 7, *backend) != key);
   CHECK(key_of({tiny_run("pre", 2), {}}, 7, *backend) != key);
   CHECK(key_of(run, 8, *backend) != key);  // other data
   CHECK(key.find("numbers ") != key.npos);

@@ -59,7 +59,7 @@ TEST_CASE("a first save asks with a name that is free; the next goes into the sa
   CHECK(read_config("normscope-2.toml").size() == 2);
   CHECK(test::read_all("normscope.toml") == foreign);
 
-  window.state.session.asked.emplace_back(lab::EditField{0, "train.rate", "0.002"});
+  window.state.session.asked.emplace_back(lab::EditField{0, "train.lr", "0.002"});
   window.settle();
   press(window, "Ctrl+S");
   CHECK_FALSE(window.asks());
@@ -120,7 +120,7 @@ TEST_CASE("other runs have another file: after a lesson's or a restored session'
   CHECK(test::read_all("normscope.toml") == saved);
   // What was opened here is the session's own.
   window.prompt("Ctrl+O", "normscope.toml");
-  window.state.session.asked.emplace_back(lab::EditField{0, "train.rate", "0.002"});
+  window.state.session.asked.emplace_back(lab::EditField{0, "train.lr", "0.002"});
   window.settle();
   press(window, "Ctrl+S");
   CHECK_FALSE(window.asks());

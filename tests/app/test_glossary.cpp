@@ -64,7 +64,7 @@ TEST_CASE("a panel's title shows its term on hover and keeps it on a click") {
 
 TEST_CASE("F1 asks for what is in focus, and the palette for any term") {
   LabDriver lab(fixture::lab_view());
-  lab.ui.focus("settings/train.rate");
+  lab.ui.focus("settings/train.lr");
   lab.driver.frames(2);
   lab.driver.key("F1");
   lab.driver.frames(3);

@@ -219,11 +219,11 @@ TEST_CASE("files: bookmarks and the undo log of a session", "[gate]") {
                   R"(], "redo": [], "before": "A", "after": "B"}]})");
     return log.can_undo();
   };
-  for (const char* good : {R"(["edit", 0, "train.rate", "1"])", R"(["spec", 3, 0])", R"(["budget", 300])",
+  for (const char* good : {R"(["edit", 0, "train.lr", "1"])", R"(["spec", 3, 0])", R"(["budget", 300])",
                            R"(["text", "a.txt"])", R"(["remove fork"])", R"(["restore fork"])"})
     CHECK(entry(good));
   for (const char* wrong :
-       {R"(["edit", 4, "train.rate", "1"])", R"(["edit", 0])", R"(["spec", 0, 1])", R"(["spec", 0, -1])",
+       {R"(["edit", 4, "train.lr", "1"])", R"(["edit", 0])", R"(["spec", 0, 1])", R"(["spec", 0, -1])",
         R"(["budget", 0])", R"(["budget", 2147483647])", R"(["text"])", R"(["format"])", "[]", "7"})
     CHECK_FALSE(entry(wrong));
 }

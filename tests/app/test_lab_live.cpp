@@ -124,7 +124,7 @@ TEST_CASE("play, pause and one step reach the trainer") {
 TEST_CASE("the learning rate changes while the run goes on") {
   LiveLab lab;
   lab.train(3);
-  lab.driver.click("settings/train.rate");
+  lab.driver.click("settings/train.lr");
   lab.driver.frames(2);
   lab.driver.key("Ctrl+A");
   lab.driver.type("0.001");
@@ -193,7 +193,7 @@ TEST_CASE("a run that no memory can hold is refused in one line, and everything 
   lab.train(3);
   RunSpec huge = *lab.run('A').spec;
   for (auto [key, value] :
-       {std::pair{"model.layers", "200"}, {"model.width", "8192"}, {"model.feed_forward", "65536"}})
+       {std::pair{"model.layers", "200"}, {"model.d_model", "8192"}, {"model.feed_forward", "65536"}})
     set_field(huge, key, value);
   const auto history = lab.run('A').history;
   lab.lab.post(lab::SetSpec{0, std::make_shared<const RunSpec>(huge)});

@@ -197,14 +197,14 @@ TEST_CASE("Left and Right move the cursor by a step; at the newest step Right tr
 
 TEST_CASE("settings: shared fields edit all runs, a run that differs alone") {
   LabDriver lab(fixture::lab_view());
-  lab.driver.click("settings/train.rate");
+  lab.driver.click("settings/train.lr");
   lab.driver.frames(2);
   lab.driver.key("Ctrl+A");
   lab.driver.type("0.001");
   lab.driver.key("Enter");
   REQUIRE(lab.last<EditField>());
   CHECK(lab.last<EditField>()->run == -1);
-  CHECK(lab.last<EditField>()->key == "train.rate");
+  CHECK(lab.last<EditField>()->key == "train.lr");
   CHECK(std::stod(lab.last<EditField>()->value) == Approx(0.001));
 
   lab.driver.drag_by("settings/train.warmup/B", {-20, 0});
@@ -235,9 +235,9 @@ TEST_CASE(
     lab.driver.frames(2);
     return lab.driver.value("settings/note");
   };
-  lab.driver.move_to("settings/model.width");
+  lab.driver.move_to("settings/model.d_model");
   CHECK(note() == "a change restarts from step 0");
-  lab.driver.move_to("settings/train.rate");  // acts at once
+  lab.driver.move_to("settings/train.lr");  // acts at once
   CHECK(note() == "seed, batches and weights are shared");
   lab.driver.move_to({2, 2});
   lab.ui.focus("settings/model.layers");
@@ -245,7 +245,7 @@ TEST_CASE(
   lab.driver.key("Shift+Tab");
   CHECK(lab.ui.focused() == "settings/model.layers");
   CHECK(note() == "a change restarts from step 0");
-  lab.driver.script("grab settings/model.width settings/edits/C");
+  lab.driver.script("grab settings/model.d_model settings/edits/C");
   const std::string cost = note();
   CHECK(cost.find("a step") != std::string::npos);
   CHECK(cost.find("MB") != std::string::npos);
@@ -296,7 +296,7 @@ TEST_CASE("the handles of the learning rate act on the runs") {
   CHECK(std::stoi(lab.last<EditField>()->value) < 190);
   lab.driver.drag_by("plot/rate/peak", {0, 20});
   CHECK(lab.last<EditField>()->run == -1);
-  CHECK(lab.last<EditField>()->key == "train.rate");
+  CHECK(lab.last<EditField>()->key == "train.lr");
   CHECK(std::stod(lab.last<EditField>()->value) < 0.003);
 }
 

@@ -31,7 +31,7 @@ std::vector<RunSpec> tiny_runs() {
   std::vector<RunSpec> runs = default_comparison();
   for (RunSpec& run : runs)
     for (auto [key, value] : {std::pair{"model.layers", "2"},
-                              {"model.width", "16"},
+                              {"model.d_model", "16"},
                               {"model.feed_forward", "32"},
                               {"model.heads", "2"},
                               {"model.sequence", "16"},
@@ -54,7 +54,7 @@ void play_a_little(Lab& lab) {
   lab.post(lab::ReplaceRuns{tiny_runs(), {}, false});
   lab.post(lab::PlayTo{7});
   lab.wait_idle();
-  lab.post(lab::EditField{1, "train.rate", "0.001"});
+  lab.post(lab::EditField{1, "train.lr", "0.001"});
   lab::ForkRequest fork;
   fork.spec = *lab.view()->runs[0].spec;
   set_field(fork.spec, "model.placement", "pre");

@@ -88,7 +88,7 @@ TEST_CASE("the end of a budget is an offer: the button, Space and one step go on
 TEST_CASE("with the cursor at an earlier step a drag forks from there, with the wiring of then") {
   LiveDriver lab;
   lab.train(30);
-  lab.lab.post(lab::EditField{0, "train.rate", "0.001"});
+  lab.lab.post(lab::EditField{0, "train.lr", "0.001"});
   lab.train(30);
   lab.state.screens.lab.transport().pinned_step = 25;
   lab.driver.frames(2);
@@ -216,7 +216,7 @@ TEST_CASE("the tag of an error is the window's word for a setting, or nothing") 
   LabDriver lab(view);
   for (const auto& [message, shown] :
        {std::pair{"[lab] there is no run 7", "there is no run 7"},
-        {"[train.rate] 'fast' is no number", "learning rate: 'fast' is no number"},
+        {"[train.lr] 'fast' is no number", "learning rate: 'fast' is no number"},
         {"[linear L03.ffn.1] input (2,3)", "linear L03.ffn.1: input (2,3)"}}) {
     view->message = message;
     lab.driver.frames(1);
@@ -249,11 +249,11 @@ TEST_CASE("a run's name says what was; a change is an event with its step") {
 TEST_CASE("what all runs were changed to is one mark of the timeline") {
   LiveDriver lab;
   lab.train(20);
-  lab.lab.post(lab::EditField{-1, "train.rate", "0.001"});
+  lab.lab.post(lab::EditField{-1, "train.lr", "0.001"});
   lab.train(10);
   CHECK(says(lab, "Runs A–C: learning rate 0.003 → 0.001"));
   // Taken back before a step: no mark is left of it.
-  lab.driver.click("settings/train.rate");
+  lab.driver.click("settings/train.lr");
   lab.driver.frames(2);
   lab.driver.key("Ctrl+A");
   lab.driver.type("0.01");

@@ -23,7 +23,7 @@ TEST_CASE("the same run is never trained twice", "[lesson]") {
   CHECK(steps == 3);
   CHECK(store.trained() == 1);
   CHECK(store.beside(1)->get(spec, {}, count) == first);
-  store.get(spec, {{2, "train.rate", "0.001"}}, count);
+  store.get(spec, {{2, "train.lr", "0.001"}}, count);
   CHECK(store.trained() == 2);
   CHECK_THROWS_AS(store.get(preset_run("pre"), {}, [](const RunProgress&) { return false; }), Cancelled);
 }
@@ -37,7 +37,7 @@ std::vector<float> losses_of(const History& history) { return history.loss().val
 TEST_CASE("the Lab and the lessons have one store: what one has trained the other finds", "[lesson]") {
   std::vector<RunSpec> specs{preset_run("post"), preset_run("pre")};
   for (RunSpec& spec : specs) set_field(spec, "train.steps", "12");
-  const std::vector<std::vector<Edit>> edits{{{5, "train.rate", "0.001"}}, {}};
+  const std::vector<std::vector<Edit>> edits{{{5, "train.lr", "0.001"}}, {}};
   int steps = 0;
   const auto count = [&](const RunProgress&) {
     ++steps;

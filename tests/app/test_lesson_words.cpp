@@ -85,7 +85,7 @@ TEST_CASE("a run is called after the settings that it has") {
   CHECK(run_label(steps, "B", later) == "Post-LN, warm-up 200");
   const Lesson& admin = *course.find("admin");
   CHECK(run_label(admin, "B") == "Admin");
-  const Changes faster{{"B", {{"train.rate", "0.006"}}}};
+  const Changes faster{{"B", {{"train.lr", "0.006"}}}};
   CHECK(run_label(admin, "B", faster) == "Admin, learning rate 0.006");
   CHECK(run_label(admin, "A", faster) == "Post-LN, learning rate 0.003");
   // Before training the warm-up decides nothing.
@@ -131,7 +131,7 @@ TEST_CASE("a sweep gets the point of a run that lies on its line, and of no othe
   CHECK(sweep_values(lesson, curve, 1, now, {}) == Values{0, 10, 25, 30, 50, 100, 200});
   CHECK(sweep_values(lesson, curve, 1, now, {{{"B", {{"train.warmup", "40"}}}}}) ==
         Values{0, 10, 25, 30, 40, 50, 100, 200});
-  CHECK(sweep_values(lesson, curve, 1, {{"B", {{"train.warmup", "30"}, {"train.rate", "0.001"}}}}, {}) ==
+  CHECK(sweep_values(lesson, curve, 1, {{"B", {{"train.warmup", "30"}, {"train.lr", "0.001"}}}}, {}) ==
         curve.xs);
   CHECK(sweep_values(lesson, curve, 1, {{"C", {{"train.warmup", "30"}}}}, {}) == curve.xs);
 }
@@ -425,6 +425,6 @@ TEST_CASE("measurements outlive the window; a damaged or foreign one is made aga
     write(damaged);
     CHECK(measured({}) == fresh);
   }
-  CHECK(measured({{"C", {{"model.width", "32"}}}}) != fresh);
+  CHECK(measured({{"C", {{"model.d_model", "32"}}}}) != fresh);
   CHECK(measured({}) == fresh);
 }

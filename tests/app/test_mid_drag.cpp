@@ -59,7 +59,7 @@ TEST_CASE("a field and the timeline that are held end in one change at most, wit
   for (const auto& [what, change] : changes()) {
     INFO(what);
     LabDriver lab(fixture::lab_view());
-    lab.driver.move_to("settings/model.width");
+    lab.driver.move_to("settings/model.d_model");
     lab.driver.press();
     for (int i = 1; i < 5; ++i) lab.driver.move_to(lab.ui.mouse() + ui::Vec{4, 0});
     change(lab);
@@ -69,7 +69,7 @@ TEST_CASE("a field and the timeline that are held end in one change at most, wit
     for (const Command& command : lab.log)
       if (const auto* edit = std::get_if<EditField>(&command)) {
         ++edits;
-        CHECK(edit->key == "model.width");
+        CHECK(edit->key == "model.d_model");
         const double width = std::atof(edit->value.c_str());
         CHECK((width >= 1 && width <= 65536));
       }

@@ -19,7 +19,7 @@ using namespace normscope::shell;
 using fixture::LabDriver;
 
 TEST_CASE("words are found at starts, inside, in order and in the help") {
-  const PaletteItem rate{"learning rate", "", "Peak of the schedule.", "settings/train.rate", {}, ""};
+  const PaletteItem rate{"learning rate", "", "Peak of the schedule.", "settings/train.lr", {}, ""};
   CHECK(match("learning", rate) > match("rate", rate));
   CHECK(match("rate", rate) > match("earn", rate));
   CHECK(match("earn", rate) > match("lrnrt", rate));
@@ -82,7 +82,7 @@ std::string not_words(const std::string& title) {
 TEST_CASE("every entry of the palette reads as words, and no two as the same") {
   CHECK(not_words("plot: end of the warm-up of B").empty());
   for (const char* raw :
-       {"plot: rate warmup_B", "train.rate", "diagram: layer2 attn", "hiddenNorm", "stack-over-time"})
+       {"plot: rate warmup_B", "train.lr", "diagram: layer2 attn", "hiddenNorm", "stack-over-time"})
     CHECK_FALSE(not_words(raw).empty());
   fixture::LabShape four;
   four.fork = true;
@@ -126,8 +126,8 @@ TEST_CASE("Ctrl+K, a few letters and Enter press a control") {
 TEST_CASE("a field that was found is ready to be typed into") {
   LabDriver lab(fixture::lab_view());
   fixture::run_by_name(lab, "learning rate");
-  CHECK(lab.ui.focused() == "settings/train.rate");
-  CHECK(lab.ui.edit().name == "settings/train.rate");
+  CHECK(lab.ui.focused() == "settings/train.lr");
+  CHECK(lab.ui.edit().name == "settings/train.lr");
 }
 
 TEST_CASE("arrows choose another row, the mouse too, and Escape leaves without a trace") {
@@ -175,7 +175,7 @@ TEST_CASE("a setting out of sight is found, brought forth and ready to be typed 
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}})
     for (const auto& [query, control] : {std::pair{"weight decay", "settings/train.weight_decay"},
                                          {"label smoothing", "settings/train.label_smoothing"},
-                                         {"learning rate", "settings/train.rate"}}) {
+                                         {"learning rate", "settings/train.lr"}}) {
       LabDriver lab(fixture::lab_view(), size);
       INFO(size.x << " " << query);
       fixture::run_by_name(lab, query);
@@ -237,7 +237,7 @@ TEST_CASE("what a person calls it is found: the first item is the one that was m
       {"dark", "", Act::Theme},
       {"zoom in", "", Act::Bigger},
       {"tutorial", "app/tab/lessons"},
-      {"lr", "settings/train.rate"},
+      {"lr", "settings/train.lr"},
       {"depth", "settings/model.layers"},
       {"log scale", "plot/loss/menu/log"},
       {"dataset", "settings/data.name"},

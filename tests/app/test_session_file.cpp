@@ -26,7 +26,7 @@ void play(Lab& lab) {
   lab.post(lab::ReplaceRuns{tiny_runs(), {}, false});
   lab.post(lab::PlayTo{6});
   lab.wait_idle();
-  lab.post(lab::EditField{0, "train.rate", "0.001"});
+  lab.post(lab::EditField{0, "train.lr", "0.001"});
   lab.post(moved_norms(*lab.view()));
   lab.post(lab::PlayTo{10});
   lab.wait_idle();
@@ -121,7 +121,7 @@ TEST_CASE(
   SmallWindow window;
   const std::string one =
       window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
-  window.lab.post(lab::EditField{0, "train.rate", "0.002"});
+  window.lab.post(lab::EditField{0, "train.lr", "0.002"});
   window.lab.post(lab::PlayTo{6});
   window.settle();
   window.driver.click("settings/train.batch");
@@ -156,11 +156,11 @@ TEST_CASE("edits from before a file was opened are undone after it was") {
   const std::string one =
       window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
   const float rate = window.view().runs[0].spec->train.schedule.peak;
-  window.state.session.asked.emplace_back(lab::EditField{0, "train.rate", "0.002"});
+  window.state.session.asked.emplace_back(lab::EditField{0, "train.lr", "0.002"});
   window.settle();
   window.drop(one);
   window.settle();
-  window.state.session.asked.emplace_back(lab::EditField{0, "train.rate", "0.5"});
+  window.state.session.asked.emplace_back(lab::EditField{0, "train.lr", "0.5"});
   window.settle();
   CHECK(window.view().runs[0].spec->train.schedule.peak == 0.5f);
   for (int i = 0; i < 3; ++i) {
@@ -184,14 +184,14 @@ TEST_CASE("a session restored in the middle of work is undone; in a fresh window
     INFO((worked ? "worked" : "fresh"));
     SmallWindow window;
     const std::string session = window.folder.file("session");
-    window.state.session.asked.emplace_back(lab::EditField{0, "train.rate", "0.002"});
+    window.state.session.asked.emplace_back(lab::EditField{0, "train.lr", "0.002"});
     window.settle();
     window.lab.post(lab::SaveSession{session});
     window.settle();
     window.lab.post(lab::ReplaceRuns{{tiny_runs()[0]}, {}, false});
     window.state.session.undo.clear();
     window.settle();
-    if (worked) window.state.session.asked.emplace_back(lab::EditField{0, "train.rate", "0.5"});
+    if (worked) window.state.session.asked.emplace_back(lab::EditField{0, "train.lr", "0.5"});
     window.settle();
     window.state.shell.offers.last_session = session;
     shell::run_act(window.state, window.ui, shell::Act::Restore);
@@ -243,7 +243,7 @@ TEST_CASE("where nothing can be stashed a dropped configuration waits for Enter"
 TEST_CASE("a session's edits come with its runs") {
   std::vector<ConfigRun> runs = parse_config(test::kTiny, "tiny");
   CHECK(session_runs(runs).size() == 1);
-  runs[0].edits.push_back({3, "train.rate", "0.1"});
+  runs[0].edits.push_back({3, "train.lr", "0.1"});
   CHECK(session_edits(runs).at(0) == runs[0].edits);
 }
 

@@ -37,7 +37,7 @@ void fork_to_pre(LiveDriver& lab) {
 void live_a_little(LiveDriver& lab) {
   lab.train(24);
   lab.driver.key("B");
-  lab.driver.drag_by("settings/train.rate", {-30, 0}, "", 6);
+  lab.driver.drag_by("settings/train.lr", {-30, 0}, "", 6);
   lab.settle();
   lab.train(6);
   lab.driver.key("B");
@@ -149,7 +149,7 @@ TEST_CASE(
   lab.keep("first");
   REQUIRE(wait_for("\"first\""));
   const std::string a = written('A'), b = written('B');
-  lab.post(lab::EditField{1, "train.rate", "0.001"});
+  lab.post(lab::EditField{1, "train.lr", "0.001"});
   lab.keep("no json at all");
   REQUIRE(wait_for("no json at all"));
   CHECK(written('A') == a);

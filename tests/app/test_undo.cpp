@@ -33,7 +33,7 @@ void give(LiveDriver& lab, const Command& command) {
 TEST_CASE("a live edit is taken back as an edit of its own, and nothing is untrained") {
   LiveDriver lab;
   lab.train(5);
-  give(lab, EditField{-1, "train.rate", "0.001"});
+  give(lab, EditField{-1, "train.lr", "0.001"});
   lab.train(5);
   lab.driver.key("Ctrl+Z");
   lab.settle();
@@ -69,7 +69,8 @@ TEST_CASE("a run that a structural edit restarted comes back as it was left") {
 
 TEST_CASE(
     "what was changed in all runs at once is taken back without untraining any of them, and made again") {
-  for (const auto& [key, value] : {std::pair{"model.width", "24"}, {"train.batch", "2"}, {"run.seed", "7"}}) {
+  for (const auto& [key, value] :
+       {std::pair{"model.d_model", "24"}, {"train.batch", "2"}, {"run.seed", "7"}}) {
     INFO(key);
     LiveDriver lab;
     lab.train(8);
@@ -147,7 +148,7 @@ TEST_CASE("an edit that follows an undo before any view tells of it is taken bac
 
 TEST_CASE("a drag of a field is one entry") {
   LiveDriver lab;
-  lab.driver.drag_by("settings/train.rate", {-30, 0}, "", 12);
+  lab.driver.drag_by("settings/train.lr", {-30, 0}, "", 12);
   lab.settle();
   CHECK(lab.view().runs[0].spec->train.schedule.peak != 0.003f);
   lab.driver.key("Ctrl+Z");
@@ -167,7 +168,7 @@ TEST_CASE("undone to the start the specifications are those of the start, whatev
       const int run = pick(4) - 1;
       switch (pick(7)) {
         case 0:
-          give(lab, EditField{run, "train.rate", pick(2) ? "0.001" : "0.01"});
+          give(lab, EditField{run, "train.lr", pick(2) ? "0.001" : "0.01"});
           break;
         case 1:
           give(lab, EditField{run, "train.warmup", std::to_string(10 * pick(5))});

@@ -21,7 +21,7 @@ using test::Folder;
 
 namespace {
 
-const std::vector<std::string> kTinyBase = {"model.width=16", "model.heads=2", "model.feed_forward=32",
+const std::vector<std::string> kTinyBase = {"model.d_model=16", "model.heads=2", "model.feed_forward=32",
                                             "model.sequence=16", "train.batch=4"};
 
 Plan tiny_plan(std::string_view names) {
@@ -148,7 +148,7 @@ TEST_CASE("changes by pattern and by mix reach the layers that they name") {
   CHECK(spec.model.decoder.final == NormKind::None);
   CHECK_THROWS_AS(change(spec, "wiring.X*=none"), Error);
   CHECK_THROWS_AS(change(spec, "layers.cycle=nothing"), Error);
-  CHECK_THROWS_AS(change(spec, "train.rate"), Error);
+  CHECK_THROWS_AS(change(spec, "train.lr"), Error);
 }
 
 TEST_CASE("a record is what a run of the same specification shows") {
@@ -267,7 +267,7 @@ TEST_CASE("runs that break are reported as such") {
   plan.entries = {{"wild",
                    "A rate of 100",
                    "a test",
-                   {"model.placement=none", "train.optimizer=sgd", "train.rate=100"},
+                   {"model.placement=none", "train.optimizer=sgd", "train.lr=100"},
                    Group::Remedies}};
   ResultStore none("");
   const std::vector<Job> jobs = jobs_of(plan);

@@ -11,7 +11,7 @@ using nlohmann::json;
 namespace {
 
 constexpr const char* kTinyZoo =
-    "zoo --depth 2 --seeds 2 --warmup 8 --set model.width=16 --set model.heads=2 --set model.feed_forward=32 "
+    "zoo --depth 2 --seeds 2 --warmup 8 --set model.d_model=16 --set model.heads=2 --set model.feed_forward=32 "
     "--set model.sequence=16 --set train.batch=4 ";
 
 size_t lines_of(const std::string& text) {
@@ -117,7 +117,7 @@ TEST_CASE("zoo --list names every entry, wrong names and settings exit with 2") 
   CHECK(list.code == 0);
   for (const char* name : {"post", "pre", "admin", "pre-rms", "post-sgd", "clip-1", "mix-alternate"})
     CHECK(holds(list.out, std::string("\n  ") + name + " "));
-  for (const char* bad : {"--only prae", "--set model.width", "--set model.widht=3", "--set train.rate=no",
+  for (const char* bad : {"--only prae", "--set model.d_model", "--set model.widht=3", "--set train.lr=no",
                           "--depth 0", "--seeds 0"}) {
     const Outcome outcome = run_program(std::string("zoo --steps 5 ") + bad);
     INFO(bad << " gave " << outcome.err);

@@ -67,9 +67,9 @@ TEST_CASE("gpu fall-back: a run whose device is lost goes on on the CPU from its
   const RunSpec spec = small_spec("post");
   Failing device;
   Run run(spec, small_task(), *device.backend);
-  run.schedule_edits({{30, "train.rate", "1e-3"}, {45, "train.clip", "0.5"}});
+  run.schedule_edits({{30, "train.lr", "1e-3"}, {45, "train.clip", "0.5"}});
   const auto reference = make_run(spec);
-  reference->schedule_edits({{30, "train.rate", "1e-3"}, {45, "train.clip", "0.5"}});
+  reference->schedule_edits({{30, "train.lr", "1e-3"}, {45, "train.clip", "0.5"}});
   for (int32_t i = 0; i < 46; ++i) run.step();
   run.edit("train.beta1", "0.8");  // of step 47, which will fail
   steps(*reference, 46);
@@ -116,7 +116,7 @@ TEST_CASE("gpu fall-back: a run without room for keyframes keeps a snapshot on t
   NEEDS_DEVICE();
   RunSpec spec = small_spec("pre");
   for (const auto& [key, value] : {std::pair{"model.layers", "1"},
-                                   {"model.width", "8"},
+                                   {"model.d_model", "8"},
                                    {"model.feed_forward", "8"},
                                    {"model.sequence", "8"},
                                    {"train.batch", "1"},

@@ -33,7 +33,7 @@ struct TinyOptions {
 inline ModelConfig tiny_config(const TinyOptions& o) {
   ModelConfig c;
   c.layers = o.layers;
-  c.width = o.width;
+  c.d_model = o.width;
   c.heads = o.heads;
   c.feed_forward = o.feed_forward;
   c.vocabulary = o.vocabulary;

@@ -19,7 +19,7 @@ inline ModelConfig config_of(Placement placement, Architecture architecture = Ar
   ModelConfig c;
   c.architecture = architecture;
   c.layers = 4;
-  c.width = 24;
+  c.d_model = 24;
   c.heads = 3;
   c.feed_forward = 40;
   c.sequence = 9;

@@ -16,7 +16,7 @@ inline RunSpec small_spec(const std::string& preset = "post", uint64_t seed = 1)
   RunSpec spec = preset_run(preset);
   for (const auto& [key, value] :
        std::vector<std::pair<std::string, std::string>>{{"model.layers", "2"},
-                                                        {"model.width", "16"},
+                                                        {"model.d_model", "16"},
                                                         {"model.heads", "2"},
                                                         {"model.feed_forward", "32"},
                                                         {"model.sequence", "16"},

@@ -24,7 +24,7 @@ RunSpec spec_of(const std::string& preset, Architecture architecture = Architect
     set_field(spec, "data.name", "translation");
   }
   if (architecture == Architecture::Encoder) set_field(spec, "model.architecture", "encoder");
-  set_field(spec, "train.rate", "0.02");  // omega has to move
+  set_field(spec, "train.lr", "0.02");  // omega has to move
   return spec;
 }
 

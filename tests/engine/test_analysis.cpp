@@ -166,7 +166,7 @@ TEST_CASE("examine: concentration of the row norms", "[examine]") {
   }
   // A wider model is more concentrated (norm-science B.8).
   RunSpec wide = small_spec("pre");
-  set_field(wide, "model.width", "256");
+  set_field(wide, "model.d_model", "256");
   CHECK(row_of(concentrations(*make_run(wide)), "L02.ffn").delta <
         row_of(concentrations(*make_run(small_spec("pre"))), "L02.ffn").delta);
 }
@@ -206,7 +206,7 @@ TEST_CASE("examine: the norm of the mean gradient and the mean of the norms", "[
 
 TEST_CASE("examine: the largest attention logit", "[examine]") {
   RunSpec spec = small_spec("pre");
-  set_field(spec, "train.rate", "0.02");
+  set_field(spec, "train.lr", "0.02");
   const auto run = make_run(spec);
   steps(*run, 40);
   double largest = -INFINITY, square = 0, count = 0;

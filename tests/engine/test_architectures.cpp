@@ -176,7 +176,7 @@ TEST_CASE("architecture: a run starts from the weights of another", "[architectu
   // Rows of another length have positions of their own; another width is another model.
   RunSpec longer = spec, wider = spec;
   set_field(longer, "model.sequence", "24");
-  set_field(wider, "model.width", "24");
+  set_field(wider, "model.d_model", "24");
   const auto stretched = make_run(longer);
   const auto weights = [](Run& run, const char* name) { return run.store().read(run.store().find(name)); };
   CHECK(same_bits(weights(*stretched, "L02.ffn.w1"), weights(*before, "L02.ffn.w1")));

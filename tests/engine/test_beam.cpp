@@ -128,11 +128,11 @@ TEST_CASE("beam: the translator of a trained model solves the made-up translatio
           "[beam]") {
   RunSpec spec = small_spec("pre");
   for (const auto& [key, value] :
-       std::map<std::string, std::string>{{"model.width", "32"}, {"train.batch", "16"}})
+       std::map<std::string, std::string>{{"model.d_model", "32"}, {"train.batch", "16"}})
     set_field(spec, key, value);
   set_field(spec, "model.architecture", "encoder-decoder");
   set_field(spec, "data.name", "translation");
-  set_field(spec, "train.rate", "5e-3");
+  set_field(spec, "train.lr", "5e-3");
   const auto run = make_run(spec);
   steps(*run, 260);
   const Task& task = run->task();

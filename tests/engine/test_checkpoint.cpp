@@ -99,7 +99,7 @@ TEST_CASE("edits, scheduled edits, forks and custom wirings survive", "[checkpoi
   set_field(spec, "run.name", "a \"name\"\nof two lines");
   const auto source = make_run(spec);
   source->schedule_edits(
-      {{4, "train.rate", "0.001"}, {20, "train.clip", "0.25"}, {22, "model.placement", "sandwich"}});
+      {{4, "train.lr", "0.001"}, {20, "train.clip", "0.25"}, {22, "model.placement", "sandwich"}});
   steps(*source, 9);
   RunSpec target = source->spec();
   set_field(target, "wiring.L02.ffn", "before=ln");
@@ -123,7 +123,7 @@ TEST_CASE("edits, scheduled edits, forks and custom wirings survive", "[checkpoi
 TEST_CASE("the verdict stuck survives", "[checkpoint]") {
   const Folder folder;
   RunSpec spec = small_spec("pre");
-  set_field(spec, "train.rate", "0");
+  set_field(spec, "train.lr", "0");
   const auto run = make_run(spec);
   steps(*run, 155);
   run->save(folder.file("c.safetensors"));
@@ -136,7 +136,7 @@ TEST_CASE("a run that is not finite stays so", "[checkpoint]") {
   const Folder folder;
   RunSpec spec = small_spec("none");
   set_field(spec, "train.optimizer", "sgd");
-  set_field(spec, "train.rate", "100");
+  set_field(spec, "train.lr", "100");
   const auto run = make_run(spec);
   steps(*run, 60);
   REQUIRE(run->state() == RunState::NonFinite);

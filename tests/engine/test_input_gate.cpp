@@ -22,11 +22,11 @@
 #include "engine/io/input_file.h"
 #include "engine/io/input_value.h"
 #include "engine/io/safetensors.h"
+#include "engine/lab/lab_session.h"
+#include "engine/lab/lab_trainer.h"
 #include "engine/model/fixture.h"
 #include "engine/model/verify.h"
 #include "engine/train/keyframes.h"
-#include "engine/lab/lab_session.h"
-#include "engine/lab/lab_trainer.h"
 #include "engine/train/saved_run.h"
 #include "small_runs.h"
 #include "test_paths.h"
@@ -228,7 +228,7 @@ TEST_CASE("gate: values of JSON say where they stand, what they are and what was
 TEST_CASE("gate: every field of a checkpoint", "[gate]") {
   const Folder folder;
   const auto run = make_run(small_spec());
-  run->schedule_edits({{3, "train.rate", "0.001"}, {20, "train.clip", "0.5"}});
+  run->schedule_edits({{3, "train.lr", "0.001"}, {20, "train.clip", "0.5"}});
   steps(*run, 6);
   run->validation_loss();
   run->save(folder.file("good.safetensors"));
@@ -255,17 +255,16 @@ TEST_CASE("gate: every field of a checkpoint", "[gate]") {
       {entry("plateau", "[]"), "metadata plateau is a list of 0: expected an object with count"},
       {[](Bytes& b) { b.doubles["plateau/window"].pop_back(); },
        "plateau/window has 19 numbers: expected 20"},
-      {entry("edits", "[[-1,\"train.rate\",\"1\"]]"),
+      {entry("edits", "[[-1,\"train.lr\",\"1\"]]"),
        "metadata edits[0][0] is -1: expected a whole number from 0 to 7"},
-      {entry("edits", "[[8,\"train.rate\",\"1\"]]"),
+      {entry("edits", "[[8,\"train.lr\",\"1\"]]"),
        "metadata edits[0][0] is 8: expected a whole number from 0 to 7"},
-      {entry("edits", "[[4,\"train.rate\",\"1\"],[3,\"train.rate\",\"1\"]]"),
+      {entry("edits", "[[4,\"train.lr\",\"1\"],[3,\"train.lr\",\"1\"]]"),
        "metadata edits[1][0] is 3: expected a whole number from 4 to 7"},
-      {entry("edits", "[[4,\"train.rate\"]]"), "metadata edits[0] is a list of 2: expected a list of 3"},
-      {entry("edits", "[[4,\"train.rate\",\"many\"]]"),
-       "[train.rate] 'many' is not a number: expected 0 to 100"},
+      {entry("edits", "[[4,\"train.lr\"]]"), "metadata edits[0] is a list of 2: expected a list of 3"},
+      {entry("edits", "[[4,\"train.lr\",\"many\"]]"), "[train.lr] 'many' is not a number: expected 0 to 100"},
       {entry("edits", "{}"), "metadata edits is an object: expected a list of 0 to 100000"},
-      {entry("scheduled", "[[6,\"train.rate\",\"1\"]]"),
+      {entry("scheduled", "[[6,\"train.lr\",\"1\"]]"),
        "metadata scheduled[0][0] is 6: expected a whole number from 7 to 100000000"},
       {entry("scheduled", "[[7,\"nonsense\",\"1\"]]"), "[nonsense] no such setting: did you mean run.name?"},
       {entry("events", "[[-1,0,\"\"]]"),
@@ -313,6 +312,31 @@ TEST_CASE("gate: every field of a checkpoint", "[gate]") {
                    }),
                    one.says));
   }
+}
+
+TEST_CASE("a checkpoint with the keys of before is the same run", "[gate]") {
+  const Folder folder;
+  RunSpec spec = small_spec();
+  set_field(spec, "train.lr", "0.25");
+  const auto run = make_run(spec);
+  run->schedule_edits({{3, "train.lr", "0.001"}, {20, "train.lr", "0.5"}});
+  steps(*run, 6);
+  run->save(folder.file("now.safetensors"));
+  Bytes bytes(folder.file("now.safetensors"));
+  const SavedRun now = read_saved_run(bytes.file(folder, "same.safetensors"));
+  size_t changed = 0;
+  for (auto& [name, text] : bytes.metadata)
+    for (const auto& [key, former] :
+         {std::pair<std::string, std::string>{"train.lr", "train.rate"}, {"model.d_model", "model.width"}})
+      for (size_t at = text.find(key); at != text.npos; at = text.find(key, at + former.size()), ++changed)
+        text.replace(at, key.size(), former);
+  CHECK(changed >= 4);
+  const SavedRun before = read_saved_run(bytes.file(folder, "before.safetensors"));
+  CHECK(before.origin == now.origin);
+  CHECK(before.spec == now.spec);
+  CHECK(before.edits == now.edits);
+  CHECK(before.scheduled == now.scheduled);
+  CHECK(before.scheduled.at(0).key == "train.lr");
 }
 
 TEST_CASE("gate: a history of more steps than are kept is refused before it is thinned", "[gate]") {

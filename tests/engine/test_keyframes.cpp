@@ -6,8 +6,8 @@
 
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "engine/train/keyframes.h"
 #include "engine/lab/lab_session.h"
+#include "engine/train/keyframes.h"
 #include "small_runs.h"
 
 using namespace normscope;
@@ -18,13 +18,13 @@ TEST_CASE(
     "[keyframes]") {
   const auto run = make_run(small_spec("post"));
   steps(*run, 15);
-  run->edit("train.rate", "0.002");
+  run->edit("train.lr", "0.002");
   steps(*run, 16);
   RunSpec moved = run->spec();
   set_field(moved, "model.placement", "pre");
   const auto forked = run->fork(moved);
   steps(*forked, 24);  // at 55
-  forked->edit("train.rate", "0.0005");
+  forked->edit("train.lr", "0.0005");
   steps(*forked, 5);
   CHECK(forked->keyframes() == std::vector<int32_t>{40, 60});
   for (int32_t step : {0, 14, 15, 16, 31, 32, 40, 47, 55, 60}) {

@@ -105,7 +105,7 @@ TEST_CASE("reset starts over with the present settings; a new seed is another on
   lab.post(lab::ReplaceRuns{three(), {}, false});
   lab.post(lab::PlayTo{10});
   lab.wait_idle();
-  lab.post(lab::EditField{0, "train.rate", "0.001"});
+  lab.post(lab::EditField{0, "train.lr", "0.001"});
   lab.post(lab::PlayTo{20});
   lab.wait_idle();
   lab.post(lab::Reset{false});
@@ -113,7 +113,7 @@ TEST_CASE("reset starts over with the present settings; a new seed is another on
   CHECK(lab.view()->runs[0].edits.empty());
   lab.post(lab::PlayTo{15});
   RunSpec changed = small_spec("post");
-  set_field(changed, "train.rate", "0.001");
+  set_field(changed, "train.lr", "0.001");
   auto view = rest(lab);
   CHECK(same_bits(losses(view->runs[0]), alone(changed, 15)));
   CHECK(same_bits(losses(view->runs[2]), alone(small_spec("pre"), 15)));
@@ -127,7 +127,7 @@ TEST_CASE("reset starts over with the present settings; a new seed is another on
 TEST_CASE("live edits are events that replay bitwise", "[lab]") {
   Lab lab(quiet());
   lab.post(lab::ReplaceRuns{three(), {}, true});
-  lab.post(lab::EditField{1, "train.rate", "0.002"});
+  lab.post(lab::EditField{1, "train.lr", "0.002"});
   lab.post(lab::EditField{-1, "train.clip", "0.5"});
   lab.wait_idle();
   lab.post(lab::SetBudget{90});
@@ -156,10 +156,10 @@ TEST_CASE("a structural edit restarts that run, which catches up", "[lab]") {
   CHECK(same_bits(losses(view->runs[0]), alone(small_spec("sandwich"), 20)));
   CHECK(same_bits(losses(view->runs[1]), alone(three()[1], 20)));
   CHECK(view->runs[0].writes.size() == 8);
-  lab.post(lab::EditField{-1, "model.width", "32"});
+  lab.post(lab::EditField{-1, "model.d_model", "32"});
   view = rest(lab);
   CHECK(view->step == 0);
-  for (const RunView& run : view->runs) CHECK(run.spec->model.width == 32);
+  for (const RunView& run : view->runs) CHECK(run.spec->model.d_model == 32);
   lab.post(lab::EditField{1, "data.name", "reverse"});  // belongs to all
   view = rest(lab);
   for (const RunView& run : view->runs) CHECK(run.spec->data.name == "reverse");
@@ -249,14 +249,14 @@ TEST_CASE("D can be forked and edited itself, and stays D through a reset", "[la
   auto view = rest(lab);
   REQUIRE(view->runs.size() == 4);
   CHECK(view->runs[3].forked_from == 0);
-  lab.post(lab::EditField{3, "train.rate", "0.001"});
+  lab.post(lab::EditField{3, "train.lr", "0.001"});
   lab.post(lab::Reset{false});
   lab.post(lab::PlayTo{6});
   view = rest(lab);
   REQUIRE(view->runs.size() == 4);
   CHECK(view->runs[3].letter == 'D');
   RunSpec spec = small_spec("sandwich");
-  set_field(spec, "train.rate", "0.001");
+  set_field(spec, "train.lr", "0.001");
   CHECK(same_bits(losses(view->runs[3]), alone(spec, 6)));
   lab.post(lab::ReplaceRuns{three(), {}, false});
   CHECK(rest(lab)->runs.size() == 3);
@@ -266,7 +266,7 @@ TEST_CASE("a run that is not finite halts alone", "[lab]") {
   std::vector<RunSpec> specs = three();
   specs[0] = small_spec("none");
   set_field(specs[0], "train.optimizer", "sgd");
-  set_field(specs[0], "train.rate", "100");
+  set_field(specs[0], "train.lr", "100");
   Lab lab(quiet());
   lab.post(lab::ReplaceRuns{specs, {}, true});
   auto view = rest(lab);
@@ -291,7 +291,7 @@ TEST_CASE("commands that cannot be are answered and change nothing", "[lab]") {
   lab.post(lab::Play{});
   lab.post(lab::Reset{true});
   lab.post(lab::RemoveFork{});
-  lab.post(lab::EditField{0, "train.rate", "1"});
+  lab.post(lab::EditField{0, "train.lr", "1"});
   CHECK(rest(lab)->runs.empty());
   lab.post(lab::ReplaceRuns{{}, {}, true});
   CHECK_THAT(rest(lab)->message, Catch::Contains("no runs"));
@@ -304,11 +304,11 @@ TEST_CASE("commands that cannot be are answered and change nothing", "[lab]") {
     CHECK(view->step == 5);
     CHECK(view->runs.size() == 3);
   };
-  lab.post(lab::EditField{0, "model.width", "15"});
+  lab.post(lab::EditField{0, "model.d_model", "15"});
   refused("multiple");
-  lab.post(lab::EditField{-1, "train.rate", "fast"});
-  refused("[train.rate] 'fast'");
-  lab.post(lab::EditField{7, "train.rate", "1"});
+  lab.post(lab::EditField{-1, "train.lr", "fast"});
+  refused("[train.lr] 'fast'");
+  lab.post(lab::EditField{7, "train.lr", "1"});
   refused("there is no run 7");
   lab.post(lab::EditField{0, "train.warmpu", "1"});
   refused("did you mean");
@@ -317,7 +317,7 @@ TEST_CASE("commands that cannot be are answered and change nothing", "[lab]") {
   lab.post(lab::LoadText{"/nowhere/at/all.txt"});
   refused("all.txt");
   std::vector<RunSpec> broken = three();
-  broken[1].model.width = 15;
+  broken[1].model.d_model = 15;
   lab.post(lab::ReplaceRuns{broken, {}, true});
   refused("multiple");
   lab::ForkRequest fork = request(*lab.view(), 0, "pre");
@@ -350,7 +350,7 @@ TEST_CASE("all runs together stay within memory; those kept for undo give way fi
   lab.post(lab::EditField{1, "model.norm", "simple"});  // a fifth: the oldest goes
   CHECK(rest(lab)->message == "");
   std::vector<RunSpec> four(4, small_spec("post"));
-  for (size_t i = 0; i < four.size(); ++i) four[i].model.width *= 2;
+  for (size_t i = 0; i < four.size(); ++i) four[i].model.d_model *= 2;
   lab.post(lab::ReplaceRuns{four, {}, false});
   const auto refused = rest(lab);
   CHECK_THAT(refused->message, Catch::Contains("of this size needs about") && Catch::Contains("beside"));

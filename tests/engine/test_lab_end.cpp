@@ -89,9 +89,9 @@ TEST_CASE("a fork from an earlier step is that step's, trains alone and then wit
   Lab lab(quiet());
   lab.post(lab::ReplaceRuns{three(), {}, true});
   lab.wait_idle();
-  lab.post(lab::EditField{0, "train.rate", "0.0001"});  // of step 61 on: no part of what was
+  lab.post(lab::EditField{0, "train.lr", "0.0001"});  // of step 61 on: no part of what was
   RunSpec then = *rest(lab)->runs[0].spec;
-  set_field(then, "train.rate", get_field(three()[0], "train.rate"));
+  set_field(then, "train.lr", get_field(three()[0], "train.lr"));
   lab::ForkRequest fork = dragged(*lab.view(), 0, "pre", 30);
   fork.spec = then;
   set_field(fork.spec, "model.placement", "pre");
@@ -140,7 +140,7 @@ TEST_CASE("play at the end goes on for as many steps again, also after a session
 TEST_CASE("a run that stays above the level is not stuck at it, and a fork of it is not stuck at all",
           "[lab][end]") {
   RunSpec spec = small_spec("post");
-  set_field(spec, "train.rate", "0.000001");
+  set_field(spec, "train.lr", "0.000001");
   const auto run = make_run(spec);
   steps(*run, 170);
   REQUIRE(run->state() == RunState::Stuck);
@@ -182,14 +182,14 @@ TEST_CASE("changes of one field between two steps are one, and none when it is b
   lab.post(lab::ReplaceRuns{three(), {}, false});
   lab.post(lab::PlayTo{10});
   lab.wait_idle();
-  for (const char* rate : {"0.001", "0.002", "0.004"}) lab.post(lab::EditField{0, "train.rate", rate});
+  for (const char* rate : {"0.001", "0.002", "0.004"}) lab.post(lab::EditField{0, "train.lr", rate});
   auto view = rest(lab);
   REQUIRE(view->runs[0].edits.size() == 1);
   CHECK(view->runs[0].edits[0].step == 11);
   CHECK(view->runs[0].spec->train.schedule.peak == 0.004f);
   CHECK(events(view->runs[0], RunEvent::Kind::Edited).size() == 1);
   lab.post(lab::EditField{0, "train.clip", "1"});
-  lab.post(lab::EditField{0, "train.rate", get_field(*view->runs[1].spec, "train.rate")});
+  lab.post(lab::EditField{0, "train.lr", get_field(*view->runs[1].spec, "train.lr")});
   view = rest(lab);
   REQUIRE(view->runs[0].edits.size() == 1);
   CHECK(view->runs[0].edits[0].key == "train.clip");

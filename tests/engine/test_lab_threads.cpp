@@ -74,7 +74,7 @@ TEST_CASE("readers and commanders from many threads", "[lab]") {
     });
   threads.emplace_back([&] {
     for (int i = 0; i < 15; ++i) {
-      lab.post(lab::EditField{i % 3, "train.rate", std::to_string(0.001 * (1 + i % 4))});
+      lab.post(lab::EditField{i % 3, "train.lr", std::to_string(0.001 * (1 + i % 4))});
       if (i % 5 == 2 && lab.view()->runs.size() >= 3)
         lab.post(request(*lab.view(), i % 3, i % 2 ? "pre" : "sandwich"));
       if (i % 5 == 4) lab.post(lab::RemoveFork{});

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "engine/train/keyframes.h"
 #include "engine/lab/lab_trainer.h"
+#include "engine/train/keyframes.h"
 #include "lab_runs.h"
 
 using namespace normscope;
@@ -34,7 +34,7 @@ TEST_CASE("D plays on from an earlier step: it waits there, and play brings it t
   lab.post(lab::ReplaceRuns{two(), {}, false});
   lab.post(lab::PlayTo{30});
   lab.wait_idle();
-  lab.post(lab::EditField{0, "train.rate", "0.001"});
+  lab.post(lab::EditField{0, "train.lr", "0.001"});
   lab.post(lab::PlayTo{50});
   lab.wait_idle();
   lab.post(lab::ForkFrom{0, 34});
@@ -59,13 +59,13 @@ TEST_CASE("D plays on from an earlier step: it waits there, and play brings it t
 
   // The budget is spent: D alone goes on, with another rate; what the source did later is not a part of it.
   RunSpec changed = *view->runs[0].spec;
-  set_field(changed, "train.rate", "0.0004");
+  set_field(changed, "train.lr", "0.0004");
   lab.post(lab::ForkFrom{0, 25, changed});
   view = rest(lab);
   REQUIRE(view->message == "");
   CHECK(view->runs[2].step == 25);
-  CHECK(get_field(*view->runs[2].spec, "train.rate") == get_field(changed, "train.rate"));
-  CHECK(view->runs[2].edits == std::vector<Edit>{{26, "train.rate", get_field(changed, "train.rate")}});
+  CHECK(get_field(*view->runs[2].spec, "train.lr") == get_field(changed, "train.lr"));
+  CHECK(view->runs[2].edits == std::vector<Edit>{{26, "train.lr", get_field(changed, "train.lr")}});
   lab.post(lab::Play{});
   view = rest(lab);
   CHECK(view->message == "");
@@ -110,7 +110,7 @@ TEST_CASE("a change of all runs that one of them refuses costs no stashed run", 
   Lab lab(silent());
   lab.post(lab::ReplaceRuns{std::move(specs), {}, false});
   const auto change = [&](int32_t run, const char* width) {
-    lab.post(lab::EditField{run, "model.width", width});
+    lab.post(lab::EditField{run, "model.d_model", width});
     lab.wait_idle();
   };
   change(0, "18");
@@ -121,7 +121,7 @@ TEST_CASE("a change of all runs that one of them refuses costs no stashed run", 
   change(0, "16");   // the one with 18 waits
   change(-1, "18");  // not with four heads
   REQUIRE_FALSE(lab.view()->message.empty());
-  CHECK(lab.view()->runs[0].spec->model.width == 16);
+  CHECK(lab.view()->runs[0].spec->model.d_model == 16);
   change(0, "18");
   CHECK(lab.view()->runs[0].history == history);  // as it was left, not trained again
 }
@@ -146,7 +146,7 @@ TEST_CASE("seed variability: each card with four more seeds, edits included; no 
   lab.post(lab::ReplaceRuns{two(), {}, false});
   lab.post(lab::PlayTo{20});
   lab.wait_idle();
-  lab.post(lab::EditField{0, "train.rate", "0.001"});
+  lab.post(lab::EditField{0, "train.lr", "0.001"});
   lab.post(lab::PlayTo{40});
   lab.wait_idle();
   CHECK(lab.view()->runs[0].spread == nullptr);
@@ -183,7 +183,7 @@ TEST_CASE("seed variability: each card with four more seeds, edits included; no 
   const auto kept = view->runs[1].spread;
   lab.post(lab::CheckSeeds{});
   CHECK(rest(lab)->runs[1].spread == kept);
-  lab.post(lab::EditField{1, "train.rate", "0.002"});
+  lab.post(lab::EditField{1, "train.lr", "0.002"});
   CHECK(rest(lab)->runs[1].spread == nullptr);
   CHECK(lab.view()->runs[0].spread != nullptr);
   lab.post(lab::Play{});
@@ -206,7 +206,7 @@ TEST_CASE("reruns go on beside playing runs, and can be stopped", "[lab][time]")
   CHECK(halfway.seed_check_done > 0);
   CHECK(halfway.seed_check_done < asked);
   trainer.carry_out(lab::EditField{
-      1, "train.rate", "0.001"});  // its reruns have lost their card: dropped at the next rerun's turn
+      1, "train.lr", "0.001"});  // its reruns have lost their card: dropped at the next rerun's turn
   while (trainer.view().seed_check_steps == asked && trainer.has_work()) trainer.work();
   CHECK(trainer.view().seed_check_steps == asked / 2);
   const auto kept = trainer.view().runs[0].spread;
@@ -225,7 +225,7 @@ TEST_CASE("the store of finished runs tells its keys apart and keeps what knows 
   named.name = "mine";
   CHECK(run_key(named, {}) == run_key(small_spec(), {}));
   CHECK(run_key(small_spec("pre"), {}) != run_key(small_spec(), {}));
-  CHECK(run_key(small_spec(), {{3, "train.rate", "0.1"}}) != run_key(small_spec(), {}));
+  CHECK(run_key(small_spec(), {{3, "train.lr", "0.1"}}) != run_key(small_spec(), {}));
   RunSpec completed = small_spec();
   complete(completed);
   CHECK(run_key(completed, {}) == run_key(small_spec(), {}));
@@ -256,7 +256,7 @@ TEST_CASE("the store of finished runs tells its keys apart and keeps what knows 
 TEST_CASE("all runs that are kept share one budget: with many stashed each keeps less", "[lab][time]") {
   std::vector<RunSpec> specs = two();
   for (RunSpec& spec : specs) {
-    set_field(spec, "model.width", "128");
+    set_field(spec, "model.d_model", "128");
     set_field(spec, "model.feed_forward", "512");
     set_field(spec, "train.batch", "1");
     set_field(spec, "train.steps", "300");

@@ -23,7 +23,7 @@ namespace {
 ModelConfig small_model(Placement placement, NormKind norm = NormKind::LayerNorm) {
   ModelConfig config;
   config.layers = 3;
-  config.width = 24;
+  config.d_model = 24;
   config.heads = 3;
   config.feed_forward = 40;
   config.sequence = 11;
@@ -88,7 +88,7 @@ void normalise(std::vector<std::vector<double>>& components, const std::vector<d
 
 /// beta^2 of the first sequence, from the definition, in double.
 std::vector<std::vector<double>> reference_beta2(const Fixture& f) {
-  const size_t D = static_cast<size_t>(f.config.width), T = 11, n = D * T;
+  const size_t D = static_cast<size_t>(f.config.d_model), T = 11, n = D * T;
   std::vector<std::vector<double>> components = {f.read(f.model.embedding, n)}, beta2, layer_input;
   for (const SublayerValues& s : f.model.sublayers) {
     const Wiring& wiring = wiring_of(f.config, s);
@@ -219,7 +219,7 @@ TEST_CASE("one-position gradients: the last layer is constant in depth for Post-
     ModelConfig config;
     config.layers = layers;
     config.heads = 1;
-    config.feed_forward = config.width;
+    config.feed_forward = config.d_model;
     config.vocabulary = 64;
     config.sequence = 32;
     config.init = InitRule::Theory;

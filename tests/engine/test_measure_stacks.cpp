@@ -25,7 +25,7 @@ ModelConfig both_stacks(Placement encoder, Placement decoder) {
   config.architecture = Architecture::EncoderDecoder;
   config.layers = 3;
   config.encoder_layers = 2;
-  config.width = kWidth;
+  config.d_model = kWidth;
   config.heads = 3;
   config.feed_forward = 40;
   config.sequence = kTarget;

@@ -35,7 +35,7 @@ std::vector<float> live_at(const Run& run, int32_t step) {
 
 TEST_CASE("measured sequence: with weights that stand still every number stands still", "[measured]") {
   RunSpec spec = small_spec("post");
-  set_field(spec, "train.rate", "1e-30");  // far below the spacing of any weight that is not zero
+  set_field(spec, "train.lr", "1e-30");  // far below the spacing of any weight that is not zero
   const auto run = make_run(spec);
   steps(*run, 4);
   const Series loss = run->history()->loss();

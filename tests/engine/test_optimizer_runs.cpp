@@ -18,7 +18,7 @@ RunSpec spec_of(const std::string& optimizer, bool bias_correction = true) {
   set_field(spec, "train.optimizer", optimizer);
   set_field(spec, "train.bias_correction", bias_correction ? "true" : "false");
   set_field(spec, "train.weight_decay", "0.1");
-  if (optimizer == "sgd" || optimizer == "momentum") set_field(spec, "train.rate", "0.05");
+  if (optimizer == "sgd" || optimizer == "momentum") set_field(spec, "train.lr", "0.05");
   return spec;
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("optimizers: moments that begin anew are corrected from there", "[opti
   steps(*source, 30);
   RunSpec changed = source->spec();
   set_field(changed, "train.optimizer", "adamw");
-  set_field(changed, "train.rate", "0.001");
+  set_field(changed, "train.lr", "0.001");
   set_field(changed, "train.weight_decay", "0");
   const auto fork = source->fork(changed);
   const std::vector<float> before = fork->store().read(fork->store().find("L02.ffn.w2"));

@@ -20,7 +20,7 @@ struct Both {
   explicit Both(Placement placement = Placement::Pre) : backend(make_cpu_backend(2)), store(*backend) {
     config.architecture = Architecture::EncoderDecoder;
     config.layers = 2;
-    config.width = 24;
+    config.d_model = 24;
     config.heads = 3;
     config.feed_forward = 40;
     config.sequence = 16;

@@ -129,7 +129,7 @@ TEST_CASE("the rate of each step is the schedule's", "[run]") {
 TEST_CASE("live edits act from the next step and replay bitwise", "[run]") {
   const auto live = make_run(small_spec());
   steps(*live, 5);
-  live->edit("train.rate", "1e-3");
+  live->edit("train.lr", "1e-3");
   steps(*live, 3);
   live->edit("train.warmup", "20");
   live->edit("train.clip", "0.5");
@@ -137,7 +137,7 @@ TEST_CASE("live edits act from the next step and replay bitwise", "[run]") {
   live->edit("train.clip", "0.5");  // no change, no event
   steps(*live, 6);
   REQUIRE(live->edits().size() == 4);
-  CHECK(live->edits()[0] == Edit{6, "train.rate", "0.001"});
+  CHECK(live->edits()[0] == Edit{6, "train.lr", "0.001"});
   CHECK(live->edits()[3] == Edit{9, "train.label_smoothing", "0.1"});
 
   const auto replayed = make_run(live->origin());
@@ -158,10 +158,10 @@ TEST_CASE("edits that cannot be are refused and change nothing", "[run]") {
   const auto run = make_run(small_spec());
   steps(*run, 2);
   CHECK_THROWS_AS(run->edit("model.layers", "3"), Error);
-  CHECK_THROWS_AS(run->edit("train.rate", "fast"), Error);
+  CHECK_THROWS_AS(run->edit("train.lr", "fast"), Error);
   CHECK_THROWS_AS(run->edit("train.speed", "1"), Error);
-  CHECK_THROWS_AS(run->schedule_edits({{2, "train.rate", "1"}}), Error);    // in the past
-  CHECK_THROWS_AS(run->schedule_edits({{9, "model.width", "15"}}), Error);  // not a multiple of the heads
+  CHECK_THROWS_AS(run->schedule_edits({{2, "train.lr", "1"}}), Error);        // in the past
+  CHECK_THROWS_AS(run->schedule_edits({{9, "model.d_model", "15"}}), Error);  // not a multiple of the heads
   CHECK_THROWS_AS(run->schedule_edits({{9, "data.name", "copy"}}), Error);
   CHECK(run->edits().empty());
   CHECK(run->spec() == small_spec());
@@ -203,7 +203,7 @@ TEST_CASE("a fork is its source with edits, bit for bit", "[run]") {
     INFO(to);
     const auto source = make_run(small_spec("post"));
     steps(*source, 5);
-    source->edit("train.rate", "0.002");
+    source->edit("train.lr", "0.002");
     const auto fork = source->fork(moved(source->spec(), "model.placement", to));
     steps(*source, 3);  // trains on; the fork does not notice
     steps(*fork, 6);
@@ -267,7 +267,7 @@ TEST_CASE("Admin profiles its first batch, and again when a fork changes the wir
   const auto fork = source->fork(moved(source->spec(), "model.placement", "admin"));
   CHECK(fork->skip_scales()[1] > 1.0f);
   CHECK(fork->skip_scales() != omegas);  // of the present weights
-  const auto same = admin->fork(moved(admin->spec(), "train.rate", "0.001"));
+  const auto same = admin->fork(moved(admin->spec(), "train.lr", "0.001"));
   CHECK(same->skip_scales() == omegas);  // nothing moved, nothing is measured anew
   CHECK(make_run(small_spec("deepnorm"))->skip_scales()[0] == Approx(std::pow(4.0, 0.25)));
 }
@@ -325,7 +325,7 @@ TEST_CASE("states: warming up, learning, finished", "[run]") {
 
 TEST_CASE("a run that cannot learn is called stuck", "[run]") {
   RunSpec spec = small_spec("pre");
-  set_field(spec, "train.rate", "0");
+  set_field(spec, "train.lr", "0");
   set_field(spec, "train.steps", "200");
   const auto run = make_run(spec);
   steps(*run, 150);
@@ -342,7 +342,7 @@ TEST_CASE("a run that cannot learn is called stuck", "[run]") {
 TEST_CASE("the first value that is not finite is named, and the run halts there", "[run]") {
   RunSpec spec = small_spec("none");
   set_field(spec, "train.optimizer", "sgd");
-  set_field(spec, "train.rate", "100");
+  set_field(spec, "train.lr", "100");
   const auto run = make_run(spec);
   steps(*run, 60);
   REQUIRE(run->state() == RunState::NonFinite);

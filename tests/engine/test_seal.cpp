@@ -275,7 +275,7 @@ TEST_CASE("seal: whatever is read is still there, when gradients or values share
   SilentBackend backend;
   ModelConfig config;
   config.layers = 3;
-  config.width = 8;
+  config.d_model = 8;
   config.heads = 2;
   config.feed_forward = 24;
   config.vocabulary = 11;

@@ -45,13 +45,13 @@ std::string set_error(std::string_view key, std::string_view value) {
 TEST_CASE("the default specification is the default model", "[spec]") {
   const RunSpec spec;
   CHECK(get_field(spec, "model.layers") == "6");
-  CHECK(get_field(spec, "model.width") == "64");
+  CHECK(get_field(spec, "model.d_model") == "64");
   CHECK(get_field(spec, "model.heads") == "4");
   CHECK(get_field(spec, "model.feed_forward") == "256");
   CHECK(get_field(spec, "model.sequence") == "64");
   CHECK(get_field(spec, "model.placement") == "post");
   CHECK(get_field(spec, "train.batch") == "16");
-  CHECK(get_field(spec, "train.rate") == "0.003");
+  CHECK(get_field(spec, "train.lr") == "0.003");
   CHECK(get_field(spec, "train.beta2") == "0.98");
   CHECK(get_field(spec, "train.eps") == "1e-09");
   CHECK(get_field(spec, "train.steps") == "300");
@@ -98,14 +98,31 @@ TEST_CASE("every field goes there and back", "[spec]") {
   }
 }
 
+TEST_CASE("what a key was called before still means it, and what is written has its name of today",
+          "[spec]") {
+  for (const auto& [former, now, value] :
+       {std::tuple{"train.rate", "train.lr", "0.25"}, std::tuple{"model.width", "model.d_model", "48"}}) {
+    RunSpec spec, twin;
+    set_field(spec, former, value);
+    set_field(twin, now, value);
+    CHECK(spec == twin);
+    CHECK_FALSE(spec == RunSpec());
+    CHECK(get_field(spec, former) == value);
+    CHECK(is_live(former) == is_live(now));
+    CHECK(edit_from(std::string("7:") + former + "=" + value) == Edit{7, now, value});
+    for (const auto& [key, text] : field_values(spec)) CHECK(key != former);
+  }
+  CHECK(set_error("train.rate", "fast") == "[train.lr] 'fast' is not a number: expected 0 to 100");
+}
+
 TEST_CASE("broken values name key, value and what was expected, and change nothing", "[spec]") {
   CHECK(set_error("train.warmup", "abc") ==
         "[train.warmup] 'abc' is not a whole number: expected 0 to 100000");
   CHECK(set_error("train.warmup", "1.5") ==
         "[train.warmup] '1.5' is not a whole number: expected 0 to 100000");
   CHECK(set_error("train.warmup", "200000") == "[train.warmup] 200000 is out of range: expected 0 to 100000");
-  CHECK(set_error("train.rate", "fast") == "[train.rate] 'fast' is not a number: expected 0 to 100");
-  CHECK(set_error("train.rate", "-1") == "[train.rate] -1 is out of range: expected 0 to 100");
+  CHECK(set_error("train.lr", "fast") == "[train.lr] 'fast' is not a number: expected 0 to 100");
+  CHECK(set_error("train.lr", "-1") == "[train.lr] -1 is out of range: expected 0 to 100");
   CHECK(set_error("model.tied", "perhaps") == "[model.tied] 'perhaps' is neither: expected true or false");
   CHECK(set_error("model.activation", "tanh") == "[model.activation] 'tanh' is unknown: expected relu, gelu");
   CHECK(set_error("train.warmpu", "1") == "[train.warmpu] no such setting: did you mean train.warmup?");
@@ -127,7 +144,7 @@ TEST_CASE("broken values name key, value and what was expected, and change nothi
 
 TEST_CASE("combinations that no field can see are refused", "[spec]") {
   RunSpec spec;
-  set_field(spec, "model.width", "62");
+  set_field(spec, "model.d_model", "62");
   CHECK_THROWS_AS(validate(spec), Error);
   spec = {};
   spec.data.name = "text";
@@ -165,8 +182,8 @@ TEST_CASE("differences become edits that lead from one to the other", "[spec]") 
   set_field(specs.back(), "wiring.final", "none");
   specs.push_back(specs.back());
   set_field(specs.back(), "model.layers", "3");
-  set_field(specs.back(), "model.width", "32");
-  set_field(specs.back(), "train.rate", "0.00123");
+  set_field(specs.back(), "model.d_model", "32");
+  set_field(specs.back(), "train.lr", "0.00123");
   specs.push_back(preset_run("pre"));
   for (LayerWiring& layer : specs.back().model.stack().layers) layer.attention.before = NormKind::Rms;
   complete(specs.back());
@@ -185,12 +202,11 @@ TEST_CASE("differences become edits that lead from one to the other", "[spec]") 
 }
 
 TEST_CASE("an edit is read from the command line's form", "[spec]") {
-  CHECK(edit_from("214:train.rate=1e-3") == Edit{214, "train.rate", "1e-3"});
+  CHECK(edit_from("214:train.lr=1e-3") == Edit{214, "train.lr", "1e-3"});
   CHECK(edit_from("3:wiring.L01.attn=before=ln after=ln") ==
         Edit{3, "wiring.L01.attn", "before=ln after=ln"});
-  CHECK(to_string(Edit{214, "train.rate", "1e-3"}) == "214:train.rate=1e-3");
-  for (std::string_view text :
-       {"", "214", "x:train.rate=1", "0:train.rate=1", "-3:a=b", "3 train.rate=1", "a=3:b"})
+  CHECK(to_string(Edit{214, "train.lr", "1e-3"}) == "214:train.lr=1e-3");
+  for (std::string_view text : {"", "214", "x:train.lr=1", "0:train.lr=1", "-3:a=b", "3 train.lr=1", "a=3:b"})
     CHECK_THROWS_AS(edit_from(text), Error);
 }
 

@@ -18,7 +18,7 @@ constexpr int32_t kRows = 8, kLength = 32;
 ModelConfig decoder(Placement placement, int32_t layers, bool tied) {
   ModelConfig config;
   config.layers = layers;
-  config.width = 64;
+  config.d_model = 64;
   config.feed_forward = 128;
   config.sequence = kLength;
   config.tied_output = tied;
@@ -57,7 +57,7 @@ double measured(const ModelConfig& config, const Task* task, int seeds) {
 TEST_CASE("last layer in the setting of the theorem: even attention, random labels of many", "[theory]") {
   ModelConfig config;
   config.architecture = Architecture::Encoder;
-  config.width = config.feed_forward = 128;
+  config.d_model = config.feed_forward = 128;
   config.heads = 1;
   config.sequence = kLength;
   config.vocabulary = 1000;

@@ -200,12 +200,12 @@ std::vector<Situation> situations() {
        [](ModelConfig& c) { c.activation = Activation::Gelu; });
   with("Pre-LN decoder, sinusoidal", decoder(Placement::Pre),
        [](ModelConfig& c) { c.positions = Positions::Sinusoidal; });
-  with("Pre-LN decoder, F = D", decoder(Placement::Pre), [](ModelConfig& c) { c.feed_forward = c.width; });
+  with("Pre-LN decoder, F = D", decoder(Placement::Pre), [](ModelConfig& c) { c.feed_forward = c.d_model; });
   for (int32_t layers : {6, 12, 24})
     for (Placement p : {Placement::Post, Placement::Pre})
       with("", decoder(p, layers), [&](ModelConfig& c) {
         c.heads = 1;
-        c.feed_forward = c.width;
+        c.feed_forward = c.d_model;
         c.init = InitRule::Theory;
         c.gaussian_input = true;
         c.tied_output = c.output_projection = false;

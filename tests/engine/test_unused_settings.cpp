@@ -56,7 +56,7 @@ bool matters(RunSpec spec, const std::string& key, const std::string& value) {
 
 TEST_CASE("fields: every one that is read changes the bits of a run", "[spec]") {
   const std::map<std::string, std::string> others = {{"model.layers", "3"},
-                                                     {"model.width", "24"},
+                                                     {"model.d_model", "24"},
                                                      {"model.heads", "4"},
                                                      {"model.feed_forward", "40"},
                                                      {"model.sequence", "12"},
@@ -72,7 +72,7 @@ TEST_CASE("fields: every one that is read changes the bits of a run", "[spec]") 
                                                      {"model.dropout_attention", "0.2"},
                                                      {"model.dropout_activation", "0.2"},
                                                      {"train.batch", "5"},
-                                                     {"train.rate", "0.001"},
+                                                     {"train.lr", "0.001"},
                                                      {"train.warmup", "3"},
                                                      {"train.schedule", "cosine"},
                                                      {"train.optimizer", "sgd"},
@@ -131,7 +131,7 @@ TEST_CASE("a run's clipping bounds its step, its smoothing is linear, each dropo
           "[spec]") {
   RunSpec spec = small_spec("post");
   set_field(spec, "train.optimizer", "sgd");
-  set_field(spec, "train.rate", "0.5");
+  set_field(spec, "train.lr", "0.5");
   const auto length_of_first_step = [&] {
     const auto run = make_run(spec);
     const std::vector<float> before = all_weights(*run);

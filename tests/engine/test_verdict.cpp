@@ -58,10 +58,10 @@ TEST_CASE("sources exchanged between rows cost a translator what they are worth 
   set_field(spec, "data.name", "translation");
   set_field(spec, "model.layers", "1");
   set_field(spec, "model.sequence", "8");
-  set_field(spec, "model.width", "32");
+  set_field(spec, "model.d_model", "32");
   set_field(spec, "model.feed_forward", "32");
   set_field(spec, "train.batch", "16");
-  set_field(spec, "train.rate", "5e-3");
+  set_field(spec, "train.lr", "5e-3");
   spec.data.context = spec.model.sequence;
   complete(spec);
   const auto backend = make_cpu_backend(1);

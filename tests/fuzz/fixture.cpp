@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const ModelConfig& model = fixture.config;
     // A model may take what the machine has: not here.
     small = 1.0 * fixture.batch * (fixture.length + fixture.source_length) * model.layers *
-                (model.width + model.feed_forward + model.vocabulary + model.sequence) <
+                (model.d_model + model.feed_forward + model.vocabulary + model.sequence) <
             kMost;
     for (const std::string& name : file.names())
       if (name.starts_with("param/")) fuzz::accepts([&] { fixture.parameter(name.substr(6)); });

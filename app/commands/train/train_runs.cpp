@@ -18,7 +18,7 @@ struct Assignment {
 Assignment parse_assignment(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos) {
-    throw CommandError(Exit::Usage, fmt::format("--set '{}': expected KEY=VALUE, as train.rate=1e-3", text));
+    throw CommandError(Exit::Usage, fmt::format("--set '{}': expected KEY=VALUE, as train.lr=1e-3", text));
   }
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
