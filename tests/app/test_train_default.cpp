@@ -1,23 +1,45 @@
 // The comparison that the program opens with, at its full size, and what the diagram promises: moving every norm
-// of a stuck run from the residual stream into the branches makes it learn. Two seeds here; `normscope train` runs
-// any number.
-#include "catch.hpp"
+// of a stuck run from the residual stream into the branches makes it learn. Two seeds; the first one's runs are those
+// of lesson 1, so where `lessons.check` has trained them already, the store of results has them.
+#include <cmath>
 
-#include "small_runs.h"
+#include "app/cli/results.h"
+#include "app/experiments/run_store.h"
+#include "catch.hpp"
+#include "engine/data/task.h"
+#include "engine/train/run.h"
 
 using namespace normscope;
-using namespace normscope::test;
+using lessons::RunStore;
+
+namespace {
+
+struct Trained {
+  std::shared_ptr<RunCache> cache = std::make_shared<RunCache>();
+  RunStore store{1, cache, cli::results_folder("")};
+
+  std::unique_ptr<Run> get(const RunSpec& spec) {
+    store.get(spec, {}, {});
+    const auto known = cache->find(RunStore::key_of(spec, {}));
+    REQUIRE(known);
+    REQUIRE(known->whole());
+    return Run::resume(*known, store.task(spec.data), store.backend());
+  }
+};
+
+}  // namespace
 
 TEST_CASE("without warm-up Post-LN is stuck at letter frequencies where Pre-LN and warm-up learn",
           "[default][slow]") {
-  const auto task = small_task(default_comparison()[0].data);
+  Trained trained;
+  const auto task = trained.store.task(default_comparison()[0].data);
   for (uint64_t seed : {1, 2}) {
     INFO("seed " << seed);
     const double unigram = unigram_cross_entropy(*task, seed, 251, 301, 16, 64);
     std::vector<std::unique_ptr<Run>> runs;
     for (const RunSpec& spec : default_comparison({}, seed)) {
-      runs.push_back(make_run(spec));
-      steps(*runs.back(), 300);
+      runs.push_back(trained.get(spec));
+      CHECK(runs.back()->steps_done() == 300);
     }
     CHECK(runs[0]->state() == RunState::Stuck);
     CHECK(std::abs(runs[0]->mean_loss(50) - unigram) < 0.05);
@@ -33,8 +55,13 @@ TEST_CASE("without warm-up Post-LN is stuck at letter frequencies where Pre-LN a
 
 TEST_CASE("all twelve norms moved off the stream make a stuck run learn from where it stands",
           "[default][slow]") {
-  const auto stuck = make_run(default_comparison()[0]);
-  steps(*stuck, 214);
+  RunStore store(1);
+  const RunSpec spec = default_comparison()[0];
+  const auto stuck = std::make_unique<Run>(spec, store.task(spec.data), store.backend());
+  const auto train = [](Run& run, int steps) {
+    for (int i = 0; i < steps; ++i) run.step();
+  };
+  train(*stuck, 214);
   REQUIRE(stuck->state() == RunState::Stuck);
   RunSpec moved = stuck->spec(), single = stuck->spec();
   for (const std::string& key : wiring_keys(moved))
@@ -44,7 +71,7 @@ TEST_CASE("all twelve norms moved off the stream make a stuck run learn from whe
   for (Run* run : {all.get(), one.get()}) {
     CHECK(run->state() == RunState::Training);  // no verdict before it has losses of its own
     run->set_budget(1000);
-    steps(*run, 200);
+    train(*run, 200);
   }
   CHECK(all->state() == RunState::Learning);
   CHECK(all->mean_loss(20) < all->plateau_level() - 1);
