@@ -140,10 +140,11 @@ TEST_CASE("standard output: a full disk, a closed stream and a closed pipe lose 
     CHECK(read_log(folder.file("x.jsonl")).size() == 13);
     CHECK(fs::remove(folder.file("x.safetensors")));
   }
-  const int code = shell("PROGRAM train " + tiny(folder) + kEndless + " --validate-every 20 --save " +
+  // It finds the reader gone when it prints: at the latest after a tenth of the way.
+  const int code = shell("PROGRAM train " + tiny(folder) + " --steps 100000 --validate-every 20 --save " +
                          folder.file("x.safetensors") + " 2>/dev/null | true; exit \\${PIPESTATUS[0]}");
   CHECK(code == 130);
-  CHECK(run_program("train --resume " + folder.file("x.safetensors") + " --steps 1000001 --plan").code == 0);
+  CHECK(run_program("train --resume " + folder.file("x.safetensors") + " --steps 100001 --plan").code == 0);
 }
 
 TEST_CASE("SIGTERM and SIGHUP save as Ctrl+C does, and a SIGHUP that nohup turned off is none") {

@@ -14,6 +14,7 @@
 #include "app/view/glossary.h"
 #include "player_driver.h"
 #include "program.h"
+#include "small_course.h"
 
 using namespace normscope;
 using namespace normscope::lessons;
@@ -392,7 +393,7 @@ TEST_CASE("a term that is broken over lines is marked on each of them, and a cli
 
 TEST_CASE("measurements outlive the window; a damaged or foreign one is made again") {
   const test::Folder folder;
-  const Lesson lesson = read_lesson(kLessons + "/04-growing-stream");
+  const Lesson lesson = fixture::small_lesson("04-growing-stream");
   const std::string kept = folder.file("lessons");
   const auto measured = [&](const Changes& changes) {
     Worker worker({}, 1, nullptr, kept);
