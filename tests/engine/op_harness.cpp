@@ -62,6 +62,12 @@ bool Guarded::intact() const {
   return true;
 }
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr size_t kOrders = 2;
+#else
+constexpr size_t kOrders = 4;
+#endif
+
 const std::vector<Order>& orders() {
   static std::vector<std::unique_ptr<cpu::Pool>> pools;
   static const std::vector<Order> all = [] {
@@ -71,6 +77,7 @@ const std::vector<Order>& orders() {
       list.push_back({pools.back().get(), std::to_string(threads) + " threads"});
     }
     list.push_back({nullptr, "chunks in reverse"});
+    list.resize(kOrders);
     return list;
   }();
   return all;

@@ -34,7 +34,8 @@ struct Order {
   cpu::Pool* pool = nullptr;  ///< nullptr: reversed
   std::string name;
 };
-/// Pools of 1, 2 and 3 threads, and the reversed order.
+/// Pools of 1, 2 and 3 threads, and the reversed order. Under the address sanitizer the first two: what a chunk touches
+/// does not depend on who runs it when, and that the bits do not either is shown without a sanitizer.
 const std::vector<Order>& orders();
 
 using cpu::kernels_of;

@@ -5,8 +5,8 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/lab/ablation.h"
-#include "engine/small_runs.h"
 #include "engine/lab/lab.h"
+#include "engine/small_runs.h"
 
 namespace normscope::test {
 namespace {

@@ -179,9 +179,10 @@ TEST_CASE("text: more than 50 MB is refused before it is read", "[data]") {
 TEST_CASE("text: each split must hold four windows", "[data]") {
   const TextSource enough(corpus_text(1, 2600), "enough"), short_one(corpus_text(1, 2599), "short");
   CHECK(error_of([&] { enough.require_context(64); }) == "no error");
-  CHECK(error_of([&] { short_one.require_context(64); }) ==
-        "[text short] is too short: 2599 characters, of which the last tenth, 259, is for validation; a context "
-        "of 64 needs 260 there, so expected at least 2600 characters or a shorter context");
+  CHECK(
+      error_of([&] { short_one.require_context(64); }) ==
+      "[text short] is too short: 2599 characters, of which the last tenth, 259, is for validation; a context "
+      "of 64 needs 260 there, so expected at least 2600 characters or a shorter context");
 }
 
 TEST_CASE("text: 50 MB load in seconds", "[data][slow]") {

@@ -118,7 +118,7 @@ TEST_CASE("gemm: every way of cutting and packing", "[kernels]") {
           Linear l{r, k, n, transposed};
           const Results one = run(l, write, orders()[0]);
           check(l, write, one);
-          for (const size_t other : {size_t{2}, size_t{3}}) {
+          for (size_t other = 2; other < orders().size(); ++other) {
             const Results again = run(l, write, orders()[other]);
             CHECK(same_bits(one.out, again.out));
             CHECK(same_bits(one.dx, again.dx));

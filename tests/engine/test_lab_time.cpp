@@ -253,7 +253,7 @@ TEST_CASE("the store of finished runs tells its keys apart and keeps what knows 
   CHECK(cache.find(run_key(small_spec("post", 39), {})));
 }
 
-TEST_CASE("all runs that are kept share one budget: with many stashed each keeps less", "[lab][time]") {
+TEST_CASE("all runs that are kept share one budget: with many stashed each keeps less", "[lab][time][slow]") {
   std::vector<RunSpec> specs = two();
   for (RunSpec& spec : specs) {
     set_field(spec, "model.d_model", "128");

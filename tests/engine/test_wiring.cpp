@@ -24,7 +24,8 @@ std::set<std::string> names_of(Placement p, NormKind norm = NormKind::LayerNorm)
 TEST_CASE("wiring: each preset has the norms and scales of its paper", "[wiring]") {
   const StackContext context{true, 6, 0};
   const Wiring post = preset(Placement::Post, NormKind::LayerNorm, context);
-  CHECK((post.stream == NormKind::LayerNorm && post.before == NormKind::None && post.after == NormKind::None));
+  CHECK(
+      (post.stream == NormKind::LayerNorm && post.before == NormKind::None && post.after == NormKind::None));
   const Wiring pre = preset(Placement::Pre, NormKind::Rms, context);
   CHECK((pre.before == NormKind::Rms && pre.stream == NormKind::None && pre.after == NormKind::None));
   const Wiring sandwich = preset(Placement::Sandwich, NormKind::LayerNorm, context);
