@@ -48,7 +48,10 @@ target_include_directories(normscope_imgui SYSTEM PUBLIC
   "${CMAKE_SOURCE_DIR}/cmake/imgui" "${imgui}" "${imgui}/backends" "${imgui}/misc/cpp")
 target_link_libraries(normscope_imgui PUBLIC glfw OpenGL::GL ${CMAKE_DL_LIBS})
 # Their warnings are not ours.
-target_compile_options(normscope_imgui PRIVATE -w $<$<CONFIG:Release>:-O2> $<$<BOOL:${NORMSCOPE_SANITIZE}>:-fno-sanitize=all;-O1>)
+target_compile_options(normscope_imgui PRIVATE -w $<$<CONFIG:Release>:-O2>)
+if(NORMSCOPE_SANITIZE)
+  target_compile_options(normscope_imgui PRIVATE -fno-sanitize=all -O1)
+endif()
 # The sanitizers watch our code.
 if(NORMSCOPE_SANITIZE)
   target_compile_options(normscope_imgui PRIVATE -fno-sanitize=all)
