@@ -1,10 +1,13 @@
 // Packed, register-blocked SGEMM, compiled once per instruction set: C = A B, C += A B, optionally plus a bias
 // row. Used by the CPU kernels of linear (whole products, cut into chunks by shape) and attention (tiles by hand).
 //
-// A tile of C, kTileRows x kTileVectors vectors, stays in registers while K runs. A is read in place by
-// broadcasts, along a row or along k (packing it was tried and gained nothing: a tile's rows stay in the L1 cache
-// while the panels of B pass). B is read by whole vectors, from packed panels [k][kPanel] in the L2 cache, or in
-// place where its rows are short. The k-order of every element's sum is fixed by the shape alone.
+// A tile of C, kTileRows x kTileVectors vectors, stays in registers while K runs. A is read by broadcasts: in place
+// along a row, and along k while its rows are near; else from packed tiles [k][tile_rows], because in place every k
+// would be another page and, at strides that are powers of two, one of the same few cache lines. B is read by whole
+// vectors, from packed panels [k][kPanel] in the L2 cache, or in place where its rows are short. The k-order of every
+// element's sum is fixed by the shape alone.
+#include <cmath>
+
 #include "engine/cpu/simd_inl.h"
 
 #if defined(NORMSCOPE_CPU_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -178,6 +181,25 @@ inline void pack_panel(Operand b, int64_t k, int64_t cols, float* to) {
       hn::StoreU(load_n(d, b.p + kk * b.row + j, smaller(kLanes, cols - j)), d, to + kk * kPanel + j);
 }
 
+/// Tiles of A side by side, whose rows lie next to each other in memory (a.row == 1): each tile as [kk][height], one
+/// every tile_floats(height, k). Rows beyond `rows` hold anything.
+HWY_INLINE int64_t tile_floats(int64_t height, int64_t k) { return height * k + kLanes; }
+inline void pack_tiles(Operand a, int64_t rows, int64_t height, int64_t k, float* to) {
+  const DF d;
+  const int64_t stride = tile_floats(height, k);
+  for (int64_t kk = 0; kk < k; ++kk) {
+    const float* from = a.p + kk * a.col;
+    for (int64_t i = 0; i < rows; i += height) {
+      float* tile = to + i / height * stride + kk * height;
+      // A whole vector runs into the row of the next k, which is written after it.
+      for (int64_t v = 0; v < smaller(height, rows - i); v += kLanes)
+        hn::StoreU(
+            rows - i - v >= kLanes ? hn::LoadU(d, from + i + v) : load_n(d, from + i + v, rows - i - v), d,
+            tile + v);
+    }
+  }
+}
+
 // ---- whole products --------------------------------------------------------------------------------------
 
 /// C (m,n) = [C +] A (m,k) B (k,n) [+ bias (n)].
@@ -193,14 +215,25 @@ struct Gemm {
 struct GemmPlan {
   enum class PackB : uint8_t { Direct, PerChunk, Shared } pack_b;
   int64_t tile_rows, kc;  // rows of a tile (the last may have fewer), k of a block
+  bool pack_a;            // into tiles, kPackedTiles at a time
   Cut rows, cols;         // chunks, in tiles and in panels
   int64_t pack_chunks;    // of the Shared packing stage, one panel each
   size_t packed_floats;   // of the Shared packed B
   int64_t chunks() const { return rows.chunks * cols.chunks; }
 };
 
-constexpr int64_t kBlockK = 256;     // usual depth of a block of k; at most 1.5 times as deep
-constexpr int64_t kMostPanels = 16;  // of a chunk
+constexpr int64_t kBlockK = 256;                   // usual depth of a block of k; at most 1.5 times as deep
+constexpr int64_t kMostPanels = 16;                // of a chunk
+constexpr int64_t kPackedTiles = 4;                // of A: three or four whole cache lines of every k
+constexpr int64_t kPackedPanels = 3;               // as many have to pass a packed tile to pay for it
+constexpr int64_t kFarApart = 512;                 // floats: half a page
+constexpr int64_t kMostShared = int64_t{8} << 20;  // floats of a B that is packed once though A has few rows
+constexpr int64_t kSquareTiles = 9;                // a chunk of so many has room for both
+
+static_assert(kMostPanels * kPanel * (kBlockK + kBlockK / 2) +
+                      kPackedTiles * (kTileRows * (kBlockK + kBlockK / 2) + kLanes) <=
+                  static_cast<int64_t>(kScratchFloats),
+              "a chunk's panels and tiles fit into a worker's scratch");
 
 inline GemmPlan plan_gemm(const Gemm& g) {
   GemmPlan plan{};
@@ -225,7 +258,16 @@ inline GemmPlan plan_gemm(const Gemm& g) {
   const double total = tile_flop * static_cast<double>(tiles * panels);
   const double target = total / 32 > 4e5 ? total / 32 : 4e5;
   const int64_t want = larger(1, static_cast<int64_t>(target / tile_flop + 0.5));  // tiles in a chunk
-  if (plan.pack_b == PackB::PerChunk) {
+  // Where the rows of A^T are far apart, chunks are about as wide as they are tall: each packs its tiles of A once, and
+  // B is packed once for all of them where that takes little memory.
+  const bool square = g.a.col >= kFarApart && want >= kSquareTiles && panels >= kPackedPanels;
+  if (square && plan.pack_b == PackB::PerChunk && panels * kPanel * g.k <= kMostShared)
+    plan.pack_b = PackB::Shared;
+  if (square) {
+    const auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(want)) + 0.5);
+    plan.cols = cut(panels, smaller(kMostPanels, larger(kPackedPanels, side)));
+    plan.rows = cut(tiles, smaller(240 / kTileRows, larger(1, want / plan.cols.per_chunk)));
+  } else if (plan.pack_b == PackB::PerChunk) {
     plan.rows = cut(tiles, div_up(tiles, div_up(tiles, 528 / kTileRows)));
     plan.cols = cut(panels, smaller(kMostPanels, larger(1, want / plan.rows.per_chunk)));
   } else {
@@ -233,6 +275,7 @@ inline GemmPlan plan_gemm(const Gemm& g) {
     plan.cols = cut(panels, div_up(panels, div_up(panels, wide)));
     plan.rows = cut(tiles, smaller(240 / kTileRows, larger(1, want / plan.cols.per_chunk)));
   }
+  plan.pack_a = square;
   if (plan.pack_b == PackB::Shared) {
     plan.pack_chunks = panels;
     plan.packed_floats = static_cast<size_t>(panels * kPanel * g.k);
@@ -271,9 +314,16 @@ inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, const
     if (plan.pack_b != PackB::Shared)
       for (int64_t j = pack_from; j < j1; j += kPanel)
         pack_panel({b.p + j, b.row, 1}, kc, smaller(kPanel, g.n - j), scratch + (j - j0) * kc);
+    float* const tiles = scratch + kMostPanels * kPanel * plan.kc;
+    const int64_t group = kPackedTiles * plan.tile_rows;
     for (int64_t i = i0; i < i1; i += plan.tile_rows) {
       const int64_t rows = smaller(plan.tile_rows, i1 - i);
-      const Operand a{g.a.p + i * g.a.row + k0 * g.a.col, g.a.row, g.a.col};
+      Operand a{g.a.p + i * g.a.row + k0 * g.a.col, g.a.row, g.a.col};
+      if (plan.pack_a) {
+        const int64_t in_group = (i - i0) % group;
+        if (in_group == 0) pack_tiles(a, smaller(group, i1 - i), plan.tile_rows, kc, tiles);
+        a = {tiles + in_group / plan.tile_rows * tile_floats(plan.tile_rows, kc), 1, plan.tile_rows};
+      }
       for (int64_t j = j0; j < j1; j += kPanel) {
         const bool direct = plan.pack_b == PackB::Direct && j < pack_from;
         const float* panel = plan.pack_b == PackB::Shared ? packed + k0 * width + j * kc
