@@ -124,7 +124,7 @@ Exit compare(const MainOptions& options) {
 
   const InterruptGuard guard;
   Closing closing;
-  std::vector<RunResult> all, finished;  // `finished`: of the seeds that got to their end
+  std::vector<RunResult> all;
   bool complete = true;
   for (int32_t seed = 1; complete && seed <= options.seeds; ++seed) {
     override_runs(runs, "", 0, seed);
@@ -138,7 +138,6 @@ Exit compare(const MainOptions& options) {
     const std::vector<RunResult> results =
         results_of(*view, static_cast<uint64_t>(seed), runs[0].spec.data, task, milliseconds);
     all.insert(all.end(), results.begin(), results.end());
-    if (complete) finished = all;
     if (seed == 1) say("{}", table(results));
     if (options.seeds == 1) say("One seed; --seeds 5 trains five and says how far they agree.\n");
     flush();
@@ -146,7 +145,8 @@ Exit compare(const MainOptions& options) {
     if (seed == 1 && complete) draw_pictures(lab, options.out, closing);
   }
   if (all.size() > runs.size()) say("{}", table(all));
-  print_summary(finished);
+  if (!complete) all.resize(all.size() - runs.size());  // the last seed did not get to its end
+  print_summary(all);
   flush();
   closing.attempt([&] {
     log.check();

@@ -13,12 +13,8 @@
 
 namespace normscope::fixture {
 
-// How many events a test sends: `usual` under the address sanitizer, which is who looks for what they break, a fifth
-// elsewhere. NORMSCOPE_RANDOM_EVENTS says otherwise.
+// NORMSCOPE_RANDOM_EVENTS changes how many events a test sends.
 inline int events_wanted(int usual) {
-#ifndef __SANITIZE_ADDRESS__
-  usual /= 5;
-#endif
   const char* wanted = std::getenv("NORMSCOPE_RANDOM_EVENTS");
   return wanted ? std::atoi(wanted) : usual;
 }
