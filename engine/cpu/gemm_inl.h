@@ -4,11 +4,12 @@
 // A tile of C, kTileRows x kTileVectors vectors, stays in registers while K runs. A is read by broadcasts: in place
 // along a row, and along k while its rows are near; else from packed tiles [k][tile_rows], because in place every k
 // would be another page and, at strides that are powers of two, one of the same few cache lines. B is read by whole
-// vectors, from packed panels [k][kPanel] in the L2 cache, or in place where its rows are short. The k-order of every
-// element's sum is fixed by the shape alone.
+// vectors, from packed panels [k][kPanel] in the L2 cache, or in place where its rows are short. What all chunks share
+// is packed in a stage of its own. The k-order of every element's sum is fixed by the shape alone.
 #include <cmath>
 
 #include "engine/cpu/simd_inl.h"
+#include "hwy/cache_control.h"
 
 #if defined(NORMSCOPE_CPU_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NORMSCOPE_CPU_GEMM_INL_H_
@@ -32,6 +33,7 @@ constexpr int kTileRows = 4;
 #endif
 constexpr int kTileVectors = 2;
 constexpr int64_t kPanel = kTileVectors * kLanes;  // columns of a packed panel of B
+constexpr int64_t kPrefetchFrom = 128;             // k of a tile that is long enough to fetch C meanwhile
 
 /// One tile: `cols` valid columns of a panel, `rows` is the template's. A element (i,kk) at a[i*sa + kk] when
 /// kARows, else at a[kk*sa + i]; B row kk at b + kk*sb, readable up to whole vectors.
@@ -52,6 +54,11 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_R
   const float* HWY_RESTRICT base[(kRows + 2) / 3];
   HWY_UNROLL(4)
   for (int i = 0; i < (kRows + 2) / 3; ++i) base[i] = a + (kARows ? 3 * i * sa : 3 * i);
+  if (k >= kPrefetchFrom) {
+    HWY_UNROLL(12)
+    for (int i = 0; i < kRows; ++i)
+      for (int j = 0; j < kVectors; ++j) hwy::Prefetch(c + i * ldc + j * kLanes);
+  }
   HWY_UNROLL(1)
   for (int64_t kk = 0; kk < k; ++kk) {
     VF row[kVectors];
@@ -181,25 +188,6 @@ inline void pack_panel(Operand b, int64_t k, int64_t cols, float* to) {
       hn::StoreU(load_n(d, b.p + kk * b.row + j, smaller(kLanes, cols - j)), d, to + kk * kPanel + j);
 }
 
-/// Tiles of A side by side, whose rows lie next to each other in memory (a.row == 1): each tile as [kk][height], one
-/// every tile_floats(height, k). Rows beyond `rows` hold anything.
-HWY_INLINE int64_t tile_floats(int64_t height, int64_t k) { return height * k + kLanes; }
-inline void pack_tiles(Operand a, int64_t rows, int64_t height, int64_t k, float* to) {
-  const DF d;
-  const int64_t stride = tile_floats(height, k);
-  for (int64_t kk = 0; kk < k; ++kk) {
-    const float* from = a.p + kk * a.col;
-    for (int64_t i = 0; i < rows; i += height) {
-      float* tile = to + i / height * stride + kk * height;
-      // A whole vector runs into the row of the next k, which is written after it.
-      for (int64_t v = 0; v < smaller(height, rows - i); v += kLanes)
-        hn::StoreU(
-            rows - i - v >= kLanes ? hn::LoadU(d, from + i + v) : load_n(d, from + i + v, rows - i - v), d,
-            tile + v);
-    }
-  }
-}
-
 // ---- whole products --------------------------------------------------------------------------------------
 
 /// C (m,n) = [C +] A (m,k) B (k,n) [+ bias (n)].
@@ -215,25 +203,30 @@ struct Gemm {
 struct GemmPlan {
   enum class PackB : uint8_t { Direct, PerChunk, Shared } pack_b;
   int64_t tile_rows, kc;  // rows of a tile (the last may have fewer), k of a block
-  bool pack_a;            // into tiles, kPackedTiles at a time
+  bool pack_a;            // A^T into tiles, for all chunks
   Cut rows, cols;         // chunks, in tiles and in panels
-  int64_t pack_chunks;    // of the Shared packing stage, one panel each
-  size_t packed_floats;   // of the Shared packed B
+  // Of the packing stage: first B's chunks and floats, then A's.
+  int64_t b_chunks, a_chunks;
+  size_t b_floats, a_floats;
   int64_t chunks() const { return rows.chunks * cols.chunks; }
+  int64_t pack_chunks() const { return b_chunks + a_chunks; }
+  size_t packed_floats() const { return b_floats + a_floats; }
 };
 
 constexpr int64_t kBlockK = 256;                   // usual depth of a block of k; at most 1.5 times as deep
 constexpr int64_t kMostPanels = 16;                // of a chunk
-constexpr int64_t kPackedTiles = 4;                // of A: three or four whole cache lines of every k
-constexpr int64_t kPackedPanels = 3;               // as many have to pass a packed tile to pay for it
 constexpr int64_t kFarApart = 512;                 // floats: half a page
 constexpr int64_t kMostShared = int64_t{8} << 20;  // floats of a B that is packed once though A has few rows
 constexpr int64_t kSquareTiles = 9;                // a chunk of so many has room for both
+constexpr int64_t kSquarePanels = 3;               // as many have to pass a packed tile to pay for it
+// A packing chunk reads its rows of k in runs of about a kilobyte: longer ones would write to more streams than the
+// processor follows, shorter ones would read too few lines of a page at a time.
+constexpr int64_t kPackedRows = 32, kTilesOfRun = 16, kPanelsOfRun = 8;
 
-static_assert(kMostPanels * kPanel * (kBlockK + kBlockK / 2) +
-                      kPackedTiles * (kTileRows * (kBlockK + kBlockK / 2) + kLanes) <=
-                  static_cast<int64_t>(kScratchFloats),
-              "a chunk's panels and tiles fit into a worker's scratch");
+static_assert(kMostPanels * kPanel * (kBlockK + kBlockK / 2) <= static_cast<int64_t>(kScratchFloats),
+              "a chunk's panels fit into a worker's scratch");
+
+HWY_INLINE int64_t tile_floats(const GemmPlan& plan) { return plan.tile_rows * plan.kc; }
 
 inline GemmPlan plan_gemm(const Gemm& g) {
   GemmPlan plan{};
@@ -258,14 +251,14 @@ inline GemmPlan plan_gemm(const Gemm& g) {
   const double total = tile_flop * static_cast<double>(tiles * panels);
   const double target = total / 32 > 4e5 ? total / 32 : 4e5;
   const int64_t want = larger(1, static_cast<int64_t>(target / tile_flop + 0.5));  // tiles in a chunk
-  // Where the rows of A^T are far apart, chunks are about as wide as they are tall: each packs its tiles of A once, and
-  // B is packed once for all of them where that takes little memory.
-  const bool square = g.a.col >= kFarApart && want >= kSquareTiles && panels >= kPackedPanels;
+  // Where the rows of A^T are far apart both are packed, B where that takes little memory, and chunks are about as wide
+  // as they are tall.
+  const bool square = g.a.col >= kFarApart && want >= kSquareTiles && panels >= kSquarePanels;
   if (square && plan.pack_b == PackB::PerChunk && panels * kPanel * g.k <= kMostShared)
     plan.pack_b = PackB::Shared;
   if (square) {
     const auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(want)) + 0.5);
-    plan.cols = cut(panels, smaller(kMostPanels, larger(kPackedPanels, side)));
+    plan.cols = cut(panels, smaller(kMostPanels, larger(kSquarePanels, side)));
     plan.rows = cut(tiles, smaller(240 / kTileRows, larger(1, want / plan.cols.per_chunk)));
   } else if (plan.pack_b == PackB::PerChunk) {
     plan.rows = cut(tiles, div_up(tiles, div_up(tiles, 528 / kTileRows)));
@@ -277,14 +270,48 @@ inline GemmPlan plan_gemm(const Gemm& g) {
   }
   plan.pack_a = square;
   if (plan.pack_b == PackB::Shared) {
-    plan.pack_chunks = panels;
-    plan.packed_floats = static_cast<size_t>(panels * kPanel * g.k);
+    plan.b_chunks = transposed ? panels : div_up(g.k, kPackedRows);
+    plan.b_floats = static_cast<size_t>(panels * kPanel * g.k);
+  }
+  if (plan.pack_a) {
+    plan.a_chunks = div_up(g.k, kPackedRows);
+    plan.a_floats = static_cast<size_t>(div_up(g.k, plan.kc) * tiles * tile_floats(plan));
   }
   return plan;
 }
 
-/// Shared packing: one panel of B over all of k. Layout: k-block after k-block, in each panel after panel.
-inline void gemm_pack_chunk(const Gemm& g, const GemmPlan& plan, int64_t panel, float* packed) {
+/// Where the shared tiles of a block of k begin: tile after tile.
+HWY_INLINE float* packed_tiles(const Gemm& g, const GemmPlan& plan, int64_t k0, float* packed) {
+  return packed + plan.b_floats + k0 / plan.kc * div_up(g.m, plan.tile_rows) * tile_floats(plan);
+}
+
+/// Row kk of A^T, from tile `first` to before tile `end`, into the tiles of its block.
+inline void pack_row_of_a(const Gemm& g, const GemmPlan& plan, int64_t kk, int64_t first, int64_t end,
+                          float* packed) {
+  const DF d;
+  const int64_t height = plan.tile_rows;
+  const float* from = g.a.p + kk * g.a.col;
+  float* to = packed_tiles(g, plan, kk / plan.kc * plan.kc, packed) + kk % plan.kc * height;
+  for (int64_t t = first; t < end; ++t) {
+    const int64_t i = t * height, rows = smaller(height, g.m - i);
+    for (int64_t v = 0; v < rows; v += kLanes) {
+      const int64_t lanes = smaller(kLanes, rows - v);
+      store_n(load_n(d, from + i + v, lanes), d, to + t * tile_floats(plan) + v, lanes);
+    }
+  }
+}
+
+/// Row kk of B, from panel `first` to before panel `end`. Layout: k-block after k-block, in each panel after panel.
+inline void pack_row_of_b(const Gemm& g, const GemmPlan& plan, int64_t kk, int64_t first, int64_t end,
+                          float* packed) {
+  const int64_t k0 = kk / plan.kc * plan.kc, kc = smaller(plan.kc, g.k - k0);
+  float* to = packed + k0 * round_up(g.n, kPanel) + (kk - k0) * kPanel;
+  for (int64_t j = first * kPanel; j < smaller(g.n, end * kPanel); j += kPanel)
+    pack_panel({g.b.p + kk * g.b.row + j, g.b.row, 1}, 1, smaller(kPanel, g.n - j), to + j * kc);
+}
+
+/// One panel of a transposed B over all of k.
+inline void pack_panel_of_b(const Gemm& g, const GemmPlan& plan, int64_t panel, float* packed) {
   const int64_t width = round_up(g.n, kPanel), j = panel * kPanel, cols = smaller(kPanel, g.n - j);
   for (int64_t k0 = 0; k0 < g.k; k0 += plan.kc) {
     const int64_t kc = smaller(plan.kc, g.k - k0);
@@ -293,9 +320,20 @@ inline void gemm_pack_chunk(const Gemm& g, const GemmPlan& plan, int64_t panel, 
   }
 }
 
-/// One chunk of C. `packed` is the shared packed B, or null.
-inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, const float* packed,
-                       float* scratch) {
+/// One chunk of the packing stage.
+inline void gemm_pack_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, float* packed) {
+  const bool of_a = chunk >= plan.b_chunks;
+  if (!of_a && g.b.col != 1) return pack_panel_of_b(g, plan, chunk, packed);
+  const int64_t pieces = of_a ? div_up(g.m, plan.tile_rows) : div_up(g.n, kPanel);
+  const int64_t run = of_a ? kTilesOfRun : kPanelsOfRun;
+  const int64_t begin = (of_a ? chunk - plan.b_chunks : chunk) * kPackedRows;
+  for (int64_t first = 0; first < pieces; first += run)
+    for (int64_t kk = begin; kk < smaller(g.k, begin + kPackedRows); ++kk)
+      (of_a ? pack_row_of_a : pack_row_of_b)(g, plan, kk, first, smaller(pieces, first + run), packed);
+}
+
+/// One chunk of C. `packed` is what the packing stage left, or null.
+inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, float* packed, float* scratch) {
   using PackB = GemmPlan::PackB;
   const int64_t row_chunk = chunk / plan.cols.chunks, col_chunk = chunk % plan.cols.chunks;
   const int64_t i0 = plan.rows.begin(row_chunk) * plan.tile_rows;
@@ -314,24 +352,24 @@ inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, const
     if (plan.pack_b != PackB::Shared)
       for (int64_t j = pack_from; j < j1; j += kPanel)
         pack_panel({b.p + j, b.row, 1}, kc, smaller(kPanel, g.n - j), scratch + (j - j0) * kc);
-    float* const tiles = scratch + kMostPanels * kPanel * plan.kc;
-    const int64_t group = kPackedTiles * plan.tile_rows;
-    for (int64_t i = i0; i < i1; i += plan.tile_rows) {
-      const int64_t rows = smaller(plan.tile_rows, i1 - i);
-      Operand a{g.a.p + i * g.a.row + k0 * g.a.col, g.a.row, g.a.col};
-      if (plan.pack_a) {
-        const int64_t in_group = (i - i0) % group;
-        if (in_group == 0) pack_tiles(a, smaller(group, i1 - i), plan.tile_rows, kc, tiles);
-        a = {tiles + in_group / plan.tile_rows * tile_floats(plan.tile_rows, kc), 1, plan.tile_rows};
-      }
-      for (int64_t j = j0; j < j1; j += kPanel) {
-        const bool direct = plan.pack_b == PackB::Direct && j < pack_from;
-        const float* panel = plan.pack_b == PackB::Shared ? packed + k0 * width + j * kc
-                             : direct                     ? b.p + j
-                                                          : scratch + (j - j0) * kc;
-        run_tile(rows, smaller(kPanel, g.n - j), kc, a, panel, direct ? b.row : kPanel, g.c + i * g.n + j,
-                 g.n, bias ? bias + j : nullptr, add);
-      }
+    const auto multiply = [&](int64_t i, int64_t j, Operand a) HWY_ATTR {
+      const bool direct = plan.pack_b == PackB::Direct && j < pack_from;
+      const float* panel = plan.pack_b == PackB::Shared ? packed + k0 * width + j * kc
+                           : direct                     ? b.p + j
+                                                        : scratch + (j - j0) * kc;
+      run_tile(smaller(plan.tile_rows, i1 - i), smaller(kPanel, g.n - j), kc, a, panel,
+               direct ? b.row : kPanel, g.c + i * g.n + j, g.n, bias ? bias + j : nullptr, add);
+    };
+    // Of what is packed on both sides the panel stays in the L1 cache; a tile of A in place stays there itself.
+    if (plan.pack_a) {
+      const float* tiles = packed_tiles(g, plan, k0, packed);
+      for (int64_t j = j0; j < j1; j += kPanel)
+        for (int64_t i = i0; i < i1; i += plan.tile_rows)
+          multiply(i, j, {tiles + i / plan.tile_rows * tile_floats(plan), 1, plan.tile_rows});
+    } else {
+      for (int64_t i = i0; i < i1; i += plan.tile_rows)
+        for (int64_t j = j0; j < j1; j += kPanel)
+          multiply(i, j, {g.a.p + i * g.a.row + k0 * g.a.col, g.a.row, g.a.col});
     }
   }
 }

@@ -49,8 +49,8 @@ void forward_multiply(const Call& call, const StepInputs&, int64_t chunk, Scratc
 Stages linear_forward(const Call& call) {
   const GemmPlan plan = plan_gemm(product(call));
   Stages stages;
-  stages.workspace_floats = plan.packed_floats;
-  if (plan.packed_floats > 0) stages.add(forward_pack, plan.pack_chunks);
+  stages.workspace_floats = plan.packed_floats();
+  if (plan.pack_chunks() > 0) stages.add(forward_pack, plan.pack_chunks());
   stages.add(forward_multiply, plan.chunks());
   return stages;
 }
@@ -98,12 +98,12 @@ FirstStage first_stage(const Call& call) {
   if (call.write[1] != Write::Skip) {
     const GemmPlan plan = plan_gemm(weight_gradient(call));
     first.weight = plan.chunks();
-    first.packed_dw = plan.packed_floats;
+    first.packed_dw = plan.packed_floats();
   }
   if (call.write[0] != Write::Skip) {
     const GemmPlan plan = plan_gemm(input_gradient(call));
-    first.pack = plan.pack_chunks;
-    first.packed_dx = plan.packed_floats;
+    first.pack = plan.pack_chunks();
+    first.packed_dx = plan.packed_floats();
   }
   if (call.write[2] != Write::Skip) first.bias = div_up(call.dout.shape.cols(), kBiasColumns);
   return first;
@@ -139,7 +139,7 @@ Stages linear_backward(const Call& call) {
   const FirstStage first = first_stage(call);
   Stages stages;
   stages.workspace_floats = first.packed_dx + first.packed_dw;
-  if (first.packed_dw > 0) stages.add(backward_pack_weight, plan_gemm(weight_gradient(call)).pack_chunks);
+  if (first.packed_dw > 0) stages.add(backward_pack_weight, plan_gemm(weight_gradient(call)).pack_chunks());
   const int64_t chunks = first.weight + first.pack + first.bias;
   if (chunks > 0) stages.add(backward_first, chunks);
   if (call.write[0] != Write::Skip) stages.add(backward_input, plan_gemm(input_gradient(call)).chunks());
