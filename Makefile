@@ -30,9 +30,10 @@ test-cuda:
 
 # This machine, the kernels and whole training steps; the same models in PyTorch and JAX.
 bench: build
+	@scripts/setup.sh libdnnl-dev libopenblas0-pthread >&2 || echo "make bench: no oneDNN and OpenBLAS to compare with" >&2
 	@$(PROGRAM) bench $(ARGS)
 
-bench-peers:
+bench-peers: build
 	@scripts/bench_peers.sh $(ARGS)
 
 # What the open window costs beside headless training: start, frames, steps, rest. Under Xvfb, two to three minutes.

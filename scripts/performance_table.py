@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A processor's performance table from the output of `normscope bench --json` and of `make bench-peers`, both of one machine.
 
-    performance_table.py engine.json peers.jsonl [--crowded crowded.json] [--section AMD --write docs/performance.md]
-                         [--readme README.md]
+    performance_table.py engine.json peers.jsonl [--crowded crowded.json] [--before engine.json]
+                         [--section AMD --write docs/performance.md] [--readme README.md]
 
 Prints Markdown, or with --write puts it between the file's lines <!-- performance AMD --> and <!-- /performance AMD -->;
 --readme puts a short table between <!-- performance --> and <!-- /performance -->.
@@ -33,30 +33,48 @@ def peer_rows(path):
 
 def columns(peers):
     """(framework, mode) in the order in which they were measured."""
-    return list(dict.fromkeys((row["framework"], row["mode"]) for row in peers))
+    return list(dict.fromkeys((row["framework"], row["mode"]) for row in peers if "name" in row))
+
+
+def shape(row):
+    return row["m"], row["n"], row["k"], row["layout"], row["threads"]
+
+
+def products(engine, peers):
+    """(row of ours, its ratio to the fastest library) for every product, and the best rate of any library."""
+    theirs = {shape(row): row["gflops"] for row in peers if row["mode"] == "sgemm"}
+    rows, best = [], 0
+    for row in engine.get("gemm", []):
+        rates = [row[key] for key in ("onednn_gflops", "openblas_gflops") if key in row]
+        rates += [theirs[shape(row)]] if shape(row) in theirs else []
+        if rates:
+            rows.append((row, row["gflops"] / max(rates)))
+            best = max(best, *rates) if row["threads"] == engine["machine"]["threads"] else best
+    return rows, best
 
 
 def model_table(engine, peers):
     heads = columns(peers)
-    lines = ["| model | normscope, ms a step | tokens/s | GFLOP/s | of oneDNN's best sgemm | "
+    best = products(engine, peers)[1]
+    lines = ["| model | normscope, ms a step | tokens/s | GFLOP/s | of the best sgemm | "
              + "".join(f"{framework.split('+')[0]} {mode}, tokens/s | " for framework, mode in heads) + "fastest peer |",
              "|--|--:|--:|--:|--:|" + "--:|" * len(heads) + "--:|"]
     for model in engine["models"]:
         if "tokens_per_s" not in model:
             continue
         name = model["name"]
-        rates = {(row["framework"], row["mode"]): row["tokens_per_s"] for row in peers if row["name"] == name}
-        share = model.get("share_of_sgemm")
+        rates = {(row["framework"], row["mode"]): row["tokens_per_s"] for row in peers if row.get("name") == name}
+        share = f"{model['gflops'] / best:.2f}" if best else "–"
         lines.append(
             f"| `{name}`: {SIZES.get(name, '')} | {model['ms']:.1f} | {model['tokens_per_s']:,.0f} | {model['gflops']:.0f} | "
-            f"{'–' if share is None else f'{share:.2f}'} | "
+            f"{share} | "
             + "".join(f"{rates[head]:,.0f} | " if head in rates else "– | " for head in heads)
             + (f"**{model['tokens_per_s'] / max(rates.values()):.2f}×** |" if rates else "– |"))
     return lines
 
 
 def short_table(engine, peers):
-    lines = ["| model | ms a step | tokens/s | over the fastest of PyTorch and JAX |", "|--|--:|--:|--:|"]
+    lines = ["| model | ms a step | tokens/s | over the fastest of PyTorch, TensorFlow and JAX |", "|--|--:|--:|--:|"]
     for row in model_table(engine, peers)[2:]:
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         lines.append(f"| {cells[0]} | {cells[1]} | {cells[2]} | {cells[-1]} |")
@@ -73,20 +91,48 @@ def put(path, section, text):
     path.write_text(f"{before}{begin}\n{text}\n{end}{rest.split(end, 1)[1]}")
 
 
-def gemm_lines(engine):
-    rows = [row for row in engine.get("gemm", []) if "ratio" in row]
+def gemm_lines(engine, peers):
+    rows, best = products(engine, peers)
     if not rows:
         return []
 
-    def span(chosen):
-        ratios = sorted(row["ratio"] for row in chosen)
-        return f"{ratios[0]:.2f} to {ratios[-1]:.2f}, median {ratios[len(ratios) // 2]:.2f}"
+    def span(what, chosen):
+        ratios = sorted(ratio for _, ratio in chosen)
+        return f"{what} {ratios[0]:.2f} to {ratios[-1]:.2f}, median {ratios[len(ratios) // 2]:.2f}" if ratios else None
 
+    listed = [pair for pair in rows if pair[0]["group"] == "listed"]
+    spans = [span(layout, [pair for pair in listed if pair[0]["layout"] == layout]) for layout in ("NN", "NT", "TN")]
+    spans += [span("weight gradients", [pair for pair in rows if pair[0]["group"] == "gradients"]),
+              span("attention's of one head, on one core,", [pair for pair in rows if pair[0]["group"] == "per-head"])]
+    return [f"The best sgemm of any library here: {best:.0f} GFLOP/s. Matrix products over the fastest library at each shape, "
+            f"rate over rate: {'; '.join(filter(None, spans))}."]
+
+
+def micro_lines(engine):
+    rows = engine.get("micro", [])
+    if not rows:
+        return []
     threads = engine["machine"]["threads"]
-    listed = [row for row in rows if row["threads"] == threads and row.get("group", "listed") == "listed"]
-    heads = [row for row in rows if row["threads"] == 1]
-    return [f"Matrix products over oneDNN's sgemm, rate over rate: {span(listed)} at {len(listed)} shapes of training "
-            f"({threads} threads); {span(heads)} at attention's {len(heads)} products of one head (one core)."]
+    lines = [f"| small model, one layer, T16 B16 V27 | instructions | µs a step on one thread | on {threads} threads | "
+             "plain loops, one thread | share of a core's FMA peak: ours, theirs |", "|--|--:|--:|--:|--:|--:|"]
+    for row in rows:
+        lines.append(f"| d {row['name'].removeprefix('micro')} | {row['instructions']} | {row['ours_us']:.0f} | {row['ours_all_us']:.0f} | "
+                     f"{row['plain_us']:.0f} | {row['ours_share_of_core']:.2f}, {row['plain_share_of_core']:.2f} |")
+    return [*lines, "", f"A stage of the pool with nothing to do costs {rows[0]['stage_us']:.1f} µs."]
+
+
+def op_lines(engine, before):
+    """Every op of two layers beside its roofline, before and now."""
+    if not before:
+        return []
+    then = {(row["size"], row["op"], row["phase"]): row for row in before["ops"]}
+    lines = ["| op of two layers | ms before | ms now | share of its roofline before | now |", "|--|--:|--:|--:|--:|"]
+    for row in engine["ops"]:
+        old = then.get((row["size"], row["op"], row["phase"]))
+        if old:
+            lines.append(f"| {row['size']} {row['op']} {row['phase']} | {old['ms']:.3f} | {row['ms']:.3f} | "
+                         f"{old['share_of_roofline']:.2f} | {row['share_of_roofline']:.2f} |")
+    return lines
 
 
 def crowd_lines(engine):
@@ -104,9 +150,9 @@ def machine_line(engine, peers):
             f"{m['peak_gflops']:.0f} GFLOP/s, triad {m['bandwidth_gb_per_s']:.0f} GB/s. {', '.join(versions)}.")
 
 
-def table(engine, peers):
+def table(engine, peers, before=None):
     lines = [machine_line(engine, peers), "", *model_table(engine, peers)]
-    for more in (gemm_lines(engine), crowd_lines(engine)):
+    for more in (gemm_lines(engine, peers), micro_lines(engine), crowd_lines(engine), op_lines(engine, before)):
         if more:
             lines += ["", *more]
     return "\n".join(lines)
@@ -117,6 +163,7 @@ def main():
     parser.add_argument("engine", type=pathlib.Path)
     parser.add_argument("peers", type=pathlib.Path)
     parser.add_argument("--crowded", type=pathlib.Path, metavar="FILE", help="output of normscope bench --crowded --json")
+    parser.add_argument("--before", type=pathlib.Path, metavar="FILE", help="the same of an earlier program, to compare its ops")
     parser.add_argument("--section", metavar="NAME", help="the processor, as the page's markers name it")
     parser.add_argument("--write", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--readme", type=pathlib.Path, metavar="FILE", help="the page of the short table")
@@ -124,13 +171,14 @@ def main():
     engine = json.loads(args.engine.read_text())
     if args.crowded:
         engine["crowded"] = json.loads(args.crowded.read_text())["crowded"]
+    before = json.loads(args.before.read_text()) if args.before else None
     peers = peer_rows(args.peers)
     if args.write:
-        put(args.write, f" {args.section}" if args.section else "", table(engine, peers))
+        put(args.write, f" {args.section}" if args.section else "", table(engine, peers, before))
     if args.readme:
         put(args.readme, "", short_table(engine, peers))
     if not args.write and not args.readme:
-        print(table(engine, peers))
+        print(table(engine, peers, before))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Installs what the build needs and is not there: Debian/Ubuntu packages by name, then the sources of Dear ImGui.
-# Quiet and quick when nothing is missing. Called by the Makefile before every build.
+# Quiet and quick when nothing is missing. Called by the Makefile before every build. Arguments are further packages.
 # With CMAKE_TOOLCHAIN_FILE set (vcpkg, Conan) it installs nothing: the toolchain brings the packages, vcpkg Dear ImGui
 # too.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 packages=(cmake ninja-build g++ libglfw3-dev libgl-dev libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev
-  libtomlplusplus-dev libmd4c-dev libstb-dev libsentencepiece-dev catch2 fonts-inter fonts-jetbrains-mono fonts-dejavu-core python3-pip)
+  libtomlplusplus-dev libmd4c-dev libstb-dev libsentencepiece-dev catch2 fonts-inter fonts-jetbrains-mono fonts-dejavu-core python3-pip "$@")
 
 if [[ -n "${CMAKE_TOOLCHAIN_FILE:-}" ]]; then
   [[ "$CMAKE_TOOLCHAIN_FILE" == *vcpkg* ]] && exit 0

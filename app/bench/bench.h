@@ -30,13 +30,15 @@ struct Part {
 };
 
 Part bench_gemm(const Settings& settings, const Machine& machine);
-/// oneDNN's largest median over the listed shapes, GFLOP/s; from `gemm` rows where there are some, otherwise
-/// measured. 0 where it is not installed.
+/// The largest median of a library over the listed shapes, GFLOP/s; from `gemm` rows where there are some, otherwise
+/// measured. 0 where none is installed.
 double best_sgemm(const Settings& settings, const nlohmann::json& gemm);
 
 Part bench_ops(const Settings& settings, const Machine& machine);
 Part bench_models(const Settings& settings, const Machine& machine, double best_sgemm);
 Part bench_sweep(const Settings& settings);
+/// Models of one layer and 256 tokens beside plain loops of ours, on one core; and what the pool costs.
+Part bench_micro(const Settings& settings, const Machine& machine);
 /// The time of a step with a thread more than --threads, and beside a busy process, over its time alone.
 Part bench_crowded(const Settings& settings);
 

@@ -14,6 +14,9 @@ constexpr Model kModels[] = {
     {"wide", 6, 256, 4, 1024, 128, 16, 256},
     {"base", 6, 512, 8, 2048, 128, 32, 10000},
     {"encdec", 6, 512, 4, 1024, 64, 64, 10000, true, true, Placement::Pre, Architecture::EncoderDecoder},
+    {"micro16", 1, 16, 4, 64, 16, 16, 27, false},
+    {"micro32", 1, 32, 4, 128, 16, 16, 27, false},
+    {"micro64", 1, 64, 4, 256, 16, 16, 27, false},
     {"hero", 6, 64, 4, 256, 64, 16, 30, false, true},
     {"hero-post", 6, 64, 4, 256, 64, 16, 30, false, true, Placement::Post},
     {"deep-post", 18, 64, 4, 256, 64, 16, 96, false, false, Placement::Post}};

@@ -152,7 +152,7 @@ Part bench_models(const Settings& settings, const Machine& machine, double sgemm
       chosen.emplace_back(&m, plan_of(m, settings));
   if (!settings.quiet)
     fmt::print(
-        "\nTraining steps, all probes on; oneDNN's best sgemm {:.0f} GFLOP/s\n{:9} {:>9} {:>9} {:>8} {:>10} "
+        "\nTraining steps, all probes on; a library's best sgemm {:.0f} GFLOP/s\n{:9} {:>9} {:>9} {:>8} {:>10} "
         "{:>8} {:>6} {:>7} {:>10}\n",
         sgemm, "model", "ms", "best ms", "live ms", "tokens/s", "GFLOP/s", "peak", "sgemm", "memory");
   for (auto& [m, plan] : chosen) {

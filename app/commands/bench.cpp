@@ -24,7 +24,7 @@ namespace {
 
 struct BenchOptions {
   /// None of them and no model: all but `crowded`, which wants cores of its own.
-  bool gemm = false, ops = false, sweep = false, crowded = false;
+  bool gemm = false, ops = false, micro = false, sweep = false, crowded = false;
   std::string model;
   bool json = false;
   double budget = 0.25;  ///< seconds a timing
@@ -59,7 +59,7 @@ nlohmann::json machine_json(const bench::Machine& m) {
 /// tests/bench/peers/torch_cuda.py.
 Exit bench_device(const BenchOptions& options, BackendChoice choice) {
   const std::vector<std::string> models = bench::device_models();
-  if (options.gemm || options.ops || options.sweep || options.crowded)
+  if (options.gemm || options.ops || options.micro || options.sweep || options.crowded)
     throw CommandError(Exit::Usage,
                        "bench --backend cuda: expected --model or nothing, steps are what it measures");
   if (!options.model.empty() && std::find(models.begin(), models.end(), options.model) == models.end())
@@ -93,7 +93,7 @@ Exit bench(const BenchOptions& options) {
   settings.quiet = options.json;
   settings.model = options.model;
   const bool all =
-      !options.gemm && !options.ops && !options.sweep && !options.crowded && options.model.empty();
+      !options.gemm && !options.ops && !options.micro && !options.sweep && !options.crowded && options.model.empty();
   const bench::Machine machine = bench::measure_machine(settings);
   nlohmann::json result = {{"machine", machine_json(machine)}};
   bool right = true;
@@ -109,6 +109,7 @@ Exit bench(const BenchOptions& options) {
     result["best_sgemm_gflops"] = best;
     take("models", bench::bench_models(settings, machine, best));
   }
+  if (all || options.micro) take("micro", bench::bench_micro(settings, machine));
   if (all || options.sweep) take("sweep", bench::bench_sweep(settings));
   if (options.crowded) take("crowded", bench::bench_crowded(settings));
   result["right"] = right;
@@ -125,6 +126,7 @@ void add_bench(CLI::App& app, Command& command) {
   sub.footer(kFooter);
   sub.add_flag("--gemm", options->gemm, "matrix products only, beside oneDNN and OpenBLAS where installed");
   sub.add_flag("--ops", options->ops, "every op, forward and backward, beside its roofline");
+  sub.add_flag("--micro", options->micro, "models of one layer beside a program of plain loops, on one core");
   sub.add_flag("--sweep", options->sweep, "time against layers, width, length, batch and threads");
   sub.add_flag("--crowded", options->crowded,
                "steps with a thread more than --threads, and beside a busy process, over steps alone");

@@ -226,7 +226,8 @@ constexpr int64_t kPackedRows = 32, kTilesOfRun = 16, kPanelsOfRun = 8;
 static_assert(kMostPanels * kPanel * (kBlockK + kBlockK / 2) <= static_cast<int64_t>(kScratchFloats),
               "a chunk's panels fit into a worker's scratch");
 
-HWY_INLINE int64_t tile_floats(const GemmPlan& plan) { return plan.tile_rows * plan.kc; }
+/// Floats from one packed tile to the next: a cache line more than it has, lest all begin in the same sets.
+HWY_INLINE int64_t tile_floats(const GemmPlan& plan) { return plan.tile_rows * plan.kc + 16; }
 
 inline GemmPlan plan_gemm(const Gemm& g) {
   GemmPlan plan{};

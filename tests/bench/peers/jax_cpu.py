@@ -11,15 +11,8 @@ import argparse
 import json
 import math
 import os
-import statistics
-import time
 
-SIZES = {  # layers, width, heads, feed-forward, T, B, V
-    "lesson": (6, 64, 4, 256, 64, 16, 96),
-    "deep": (18, 64, 4, 256, 64, 16, 96),
-    "wide": (6, 256, 4, 1024, 128, 16, 256),
-    "base": (6, 512, 8, 2048, 128, 32, 10000),
-}
+from twin import SIZES, flop, measure, row
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("models", nargs="*", default=[*SIZES, "encdec"])
@@ -96,10 +89,6 @@ def step_of(loss_of):
     return jax.jit(train_step, donate_argnums=(0, 1, 2))
 
 
-def flop(layers, d, heads, f, t, b, v):
-    return 6 * (layers * (4 * d * d + 2 * d * f) + d * v) * b * t + 12 * layers * b * t * t * d
-
-
 def model_of(name):
     """The loss, parameters, a batch, its target tokens, and the FLOP of a step."""
     if name == "encdec":
@@ -112,30 +101,21 @@ def model_of(name):
             b * t, flop(layers, d, heads, f, t, b, v))
 
 
-def measure(name):
+def run(name):
     loss_of, p, batch, tokens, work = model_of(name)
-    m, s = jax.tree.map(jnp.zeros_like, p), jax.tree.map(jnp.zeros_like, p)
+    state = [p, jax.tree.map(jnp.zeros_like, p), jax.tree.map(jnp.zeros_like, p)]
     train_step = step_of(loss_of)
-    times = []
     number = 0
-    begin = None
-    while begin is None or time.perf_counter() - begin < args.seconds or len(times) < 5:
+
+    def step():
+        nonlocal state, number
         number += 1
-        at = time.perf_counter()
-        p, m, s, readings = train_step(p, m, s, float(number), batch)
-        numbers = readings.tolist()
-        if number == 3:  # the first ones compile and warm up
-            begin = time.perf_counter()
-        elif number > 3:
-            times.append(time.perf_counter() - at)
-    assert all(math.isfinite(n) for n in numbers)
-    median = statistics.median(times)
-    gflop = 1e-9 * work
-    return {"framework": f"JAX {jax.__version__}", "mode": "jitted", "threads": args.threads, "name": name,
-            "tokens_per_s": tokens / median, "ms": 1e3 * median, "best_ms": 1e3 * min(times), "gflops": gflop / median,
-            "best_gflops": gflop / min(times), "loss": numbers[0], "steps": len(times)}
+        *state, readings = train_step(*state, float(number), batch)
+        return readings.tolist()
+
+    return row(f"JAX {jax.__version__}", "jitted", name, args.threads, tokens, work, *measure(step, args.seconds))
 
 
 if __name__ == "__main__":
     for model in args.models:
-        print(json.dumps(measure(model)), flush=True)
+        print(json.dumps(run(model)), flush=True)

@@ -85,7 +85,6 @@ def loss_of(p, source, tokens, targets):
     return -jnp.take_along_axis(logits, targets[..., None], -1).mean()
 
 
-
 def batch(key):
     return [jax.random.randint(k, (B, T), 0, V) for k in jax.random.split(key, 3)]
 

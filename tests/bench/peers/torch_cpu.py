@@ -5,17 +5,20 @@ Every step reads back the loss and the gradient norm of each parameter, as the L
 keys of `normscope bench --json`:
 
     torch_cpu.py [lesson] [deep] [wide] [base] [encdec] [--threads 2] [--modes eager,compiled] [--seconds 2]
+
+With --products FILE, a `normscope bench --gemm --json`, also the sgemm inside PyTorch at the products of that file.
 """
 
 import argparse
 import json
-import math
+import pathlib
 import statistics
 import time
 
 import torch
 import torch_encdec
-from torch_decoder import SIZES, Decoder, flop
+from torch_decoder import Decoder
+from twin import SIZES, flop, measure, row
 
 
 def model_of(name):
@@ -28,7 +31,7 @@ def model_of(name):
     return Decoder(layers, d, heads, f, t, v), batch, b * t, flop(layers, d, heads, f, t, b, v)
 
 
-def measure(name, mode, threads, seconds):
+def run(name, mode, threads, seconds):
     torch.manual_seed(1)
     model, batch, tokens, work = model_of(name)
     parameters = list(model.parameters())
@@ -43,20 +46,33 @@ def measure(name, mode, threads, seconds):
         adam.step()
         return numbers.tolist()
 
+    return row(f"PyTorch {torch.__version__}", mode, name, threads, tokens, work, *measure(step, seconds))
+
+
+def product(m, n, k, layout, seconds=0.25):
+    """Median GFLOP/s of torch.mm, whose operands are views as autograd makes them."""
+    a = torch.randn(k, m).T if layout == "TN" else torch.randn(m, k)
+    b = torch.randn(n, k).T if layout == "NT" else torch.randn(k, n)
+    c = torch.empty(m, n)
+    batch = max(1, int(1e6 / (m * n * k / 1e2)))  # at least some 0.1 ms between two looks at the clock
     for _ in range(3):
-        step()
+        torch.mm(a, b, out=c)
     times = []
     start = time.perf_counter()
     while time.perf_counter() - start < seconds or len(times) < 5:
         at = time.perf_counter()
-        numbers = step()
-        times.append(time.perf_counter() - at)
-    assert all(math.isfinite(n) for n in numbers)
-    median = statistics.median(times)
-    gflop = 1e-9 * work
-    return {"framework": f"PyTorch {torch.__version__}", "mode": mode, "threads": threads, "name": name,
-            "tokens_per_s": tokens / median, "ms": 1e3 * median, "best_ms": 1e3 * min(times), "gflops": gflop / median,
-            "best_gflops": gflop / min(times), "loss": numbers[0], "steps": len(times)}
+        for _ in range(batch):
+            torch.mm(a, b, out=c)
+        times.append((time.perf_counter() - at) / batch)
+    return 2e-9 * m * n * k / statistics.median(times)
+
+
+def products(path):
+    for row in json.loads(path.read_text())["gemm"]:
+        torch.set_num_threads(row["threads"])
+        shape = {key: row[key] for key in ("m", "n", "k", "layout", "threads", "group")}
+        rate = product(row["m"], row["n"], row["k"], row["layout"])
+        print(json.dumps({"framework": f"PyTorch {torch.__version__}", "mode": "sgemm", **shape, "gflops": rate}), flush=True)
 
 
 def main():
@@ -65,16 +81,19 @@ def main():
     parser.add_argument("--modes", default="eager,compiled")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--products", type=pathlib.Path, metavar="FILE")
     args = parser.parse_args()
+    if args.products:
+        products(args.products)
     torch.set_num_threads(args.threads)
     for mode in args.modes.split(","):
         for name in args.models:
             try:
-                row = measure(name, mode, args.threads, args.seconds)
+                result = run(name, mode, args.threads, args.seconds)
             except Exception as error:  # a mode that fails at one size must not hide the others
-                row = {"framework": f"PyTorch {torch.__version__}", "mode": mode, "name": name,
-                       "error": str(error).splitlines()[0]}
-            print(json.dumps(row), flush=True)
+                result = {"framework": f"PyTorch {torch.__version__}", "mode": mode, "name": name,
+                          "error": str(error).splitlines()[0]}
+            print(json.dumps(result), flush=True)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ import sys
 import time
 
 import torch
-from torch_decoder import SIZES, Decoder, flop
+from torch_decoder import Decoder
+from twin import SIZES, flop
 
 
 def measure(name, mode, tf32, seconds):
@@ -72,7 +73,7 @@ def measure(name, mode, tf32, seconds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("models", nargs="*", default=list(SIZES))
+    parser.add_argument("models", nargs="*", default=["lesson", "deep", "wide", "base"])
     parser.add_argument("--modes", default="eager,reduce-overhead,max-autotune")
     parser.add_argument("--precisions", default="fp32,tf32")
     parser.add_argument("--seconds", type=float, default=2)

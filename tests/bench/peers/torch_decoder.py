@@ -7,13 +7,6 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-SIZES = {  # layers, width, heads, feed-forward, T, B, V
-    "lesson": (6, 64, 4, 256, 64, 16, 96),
-    "deep": (18, 64, 4, 256, 64, 16, 96),
-    "wide": (6, 256, 4, 1024, 128, 16, 256),
-    "base": (6, 512, 8, 2048, 128, 32, 10000),
-}
-
 
 class Layer(nn.Module):
     def __init__(self, d, heads, f):
@@ -45,7 +38,3 @@ class Decoder(nn.Module):
         for layer in self.layers:
             h = layer(h)
         return F.cross_entropy(self.out(self.final(h)).flatten(0, 1), y.flatten())
-
-
-def flop(layers, d, heads, f, t, b, v):
-    return 6 * (layers * (4 * d * d + 2 * d * f) + d * v) * b * t + 12 * layers * b * t * t * d

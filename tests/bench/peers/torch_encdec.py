@@ -72,7 +72,6 @@ class EncoderDecoder(nn.Module):
         return F.cross_entropy((self.finals[1](x) @ self.tokens.T).flatten(0, 1), targets.flatten())
 
 
-
 def batch():
     return [torch.randint(V, (B, T)) for _ in range(3)]
 
