@@ -5,6 +5,7 @@
 // takes only the keys that it can see. Queries go in blocks, so that a block of scores fits the worker's
 // scratch at any length.
 #include <cstdint>
+#include <type_traits>
 
 namespace normscope::cpu {
 /// Refuses a call whose block of scores would not fit the scratch. Not compiled per target: it formats a message.
@@ -100,35 +101,85 @@ void multiply(Band band, int64_t shift, int64_t m, int64_t n, int64_t k, Operand
   }
 }
 
-/// The lanes of the vector at column j that are visible; all but the last vector of a row need no mask.
-template <typename Value>
-HWY_INLINE VF hide(VF v, int64_t j, int64_t visible, const Value& hidden) {
-  return j + kLanes <= visible
-             ? v
-             : hn::IfThenElse(hn::FirstN(DF(), static_cast<size_t>(visible - j)), v, hidden);
+/// Rows of scores that the vector units work on together: one alone would wait for its own sums.
+constexpr int kTogether = 4;
+
+/// The rows of a group: how many columns each sees, and what all of them do.
+struct RowGroup {
+  int64_t visible[kTogether];
+  int64_t all,
+      any;  // columns before `all` are visible to all, columns from `any` on to none; multiples of kLanes
+  float* at[kTogether];
+};
+
+/// Rows [first, first + kRows) of a block of queries that begins with q0.
+template <int kRows>
+RowGroup rows_from(const Head& x, float* p, int64_t q0, int64_t first) {
+  RowGroup rows{};
+  for (int r = 0; r < kRows; ++r) {
+    rows.visible[r] = x.visible(q0 + first + r);
+    rows.at[r] = p + (first + r) * x.tk;
+  }
+  rows.all = rows.visible[0] / kLanes * kLanes;  // later rows see more
+  rows.any = smaller(x.tk, round_up(rows.visible[kRows - 1], kLanes));
+  return rows;
 }
 
-/// p[0..visible) = softmax(scale * p), p[visible..n) = 0. Vectors are whole wherever the row has room for them.
-void softmax_row(float* p, int64_t visible, int64_t n, float scale) {
+/// The lanes at column j that a row sees; elsewhere `hidden`.
+HWY_INLINE VF hide(VF v, int64_t j, int64_t visible, VF hidden) {
+  const int64_t n = larger(0, smaller(kLanes, visible - j));
+  return hn::IfThenElse(hn::FirstN(DF(), static_cast<size_t>(n)), v, hidden);
+}
+
+/// body(j, row, lanes, masked) for every vector of the rows that one of them sees.
+template <int kRows, typename Body>
+HWY_INLINE void each_visible(const RowGroup& rows, const Body& body) {
+  for (int64_t j = 0; j < rows.all; j += kLanes) HWY_UNROLL(4)
+  for (int r = 0; r < kRows; ++r) body(j, r, Whole{}, std::false_type{});
+  each_vector(rows.any - rows.all, [&](int64_t j, auto lanes) HWY_ATTR {
+    HWY_UNROLL(4)
+    for (int r = 0; r < kRows; ++r) body(rows.all + j, r, lanes, std::true_type{});
+  });
+}
+
+/// Each row p: p[0..visible) = softmax(scale * p), p[visible..n) = 0.
+template <int kRows>
+void softmax_rows(const RowGroup& rows, int64_t n, float scale) {
   const DF d;
-  const VF zero = hn::Zero(d);
-  const int64_t covered = smaller(n, round_up(visible, kLanes));
-  if (covered > 0) {
-    const VF lowest = hn::Set(d, -__builtin_inff());
-    VF most = lowest, total = zero;
-    each_vector(covered, [&](int64_t j, auto lanes)
-                             HWY_ATTR { most = hn::Max(most, hide(lanes.load(p + j), j, visible, lowest)); });
-    const VF factor = hn::Set(d, scale), shift = hn::Mul(hn::Set(d, max_of(d, most)), factor);
-    each_vector(covered, [&](int64_t j, auto lanes) HWY_ATTR {
-      const VF e = hide(exp_of(d, hn::MulSub(lanes.load(p + j), factor, shift)), j, visible, zero);
-      total = hn::Add(total, e);
-      lanes.store(e, p + j);
+  const VF zero = hn::Zero(d), lowest = hn::Set(d, -__builtin_inff()), factor = hn::Set(d, scale);
+  if (rows.any > 0) {
+    VF most[kRows], shift[kRows], total[kRows], inverse[kRows];
+    for (int r = 0; r < kRows; ++r) {
+      most[r] = lowest;
+      total[r] = zero;
+    }
+    each_visible<kRows>(rows, [&](int64_t j, int r, auto lanes, auto masked) HWY_ATTR {
+      const VF v = lanes.load(rows.at[r] + j);
+      most[r] = hn::Max(most[r], masked ? hide(v, j, rows.visible[r], lowest) : v);
     });
-    const VF inverse = hn::Set(d, 1.0f / sum_of(d, total));
-    each_vector(covered, [&](int64_t j, auto lanes)
-                             HWY_ATTR { lanes.store(hn::Mul(lanes.load(p + j), inverse), p + j); });
+    for (int r = 0; r < kRows; ++r) shift[r] = hn::Mul(hn::Set(d, max_of(d, most[r])), factor);
+    each_visible<kRows>(rows, [&](int64_t j, int r, auto lanes, auto masked) HWY_ATTR {
+      const VF v = exp_of(d, hn::MulSub(lanes.load(rows.at[r] + j), factor, shift[r]));
+      const VF e = masked ? hide(v, j, rows.visible[r], zero) : v;
+      total[r] = hn::Add(total[r], e);
+      lanes.store(e, rows.at[r] + j);
+    });
+    for (int r = 0; r < kRows; ++r) inverse[r] = hn::Set(d, 1.0f / sum_of(d, total[r]));
+    each_visible<kRows>(rows, [&](int64_t j, int r, auto lanes, auto) HWY_ATTR {
+      lanes.store(hn::Mul(lanes.load(rows.at[r] + j), inverse[r]), rows.at[r] + j);
+    });
   }
-  each_vector(n - covered, [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(zero, p + covered + j); });
+  for (int r = 0; r < kRows; ++r)
+    each_vector(n - rows.any,
+                [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(zero, rows.at[r] + rows.any + j); });
+}
+
+/// do_rows<kTogether> or, for the last ones, do_rows<1>, on m rows.
+template <typename Many, typename One>
+HWY_INLINE void in_groups(int64_t m, const Many& many, const One& one) {
+  int64_t i = 0;
+  for (; i + kTogether <= m; i += kTogether) many(i);
+  for (; i < m; ++i) one(i);
 }
 
 /// to = p * keep for rows [q0,q1) of this head; `to` has room for the rows and 4 kLanes + 4 floats more.
@@ -159,7 +210,11 @@ void forward(const Call& call, const StepInputs& step, int64_t chunk, Scratch sc
     float* p = call.saved[0].p + x.p_at + q0 * x.tk;
     multiply(x.causal ? Band::ColumnsUpToRow : Band::All, q0, m, x.keys, x.dh, {q + q0 * x.d, x.d, 1},
              {k, 1, x.d}, p, x.tk, false, panel);
-    for (int64_t i = 0; i < m; ++i) softmax_row(p + i * x.tk, x.visible(q0 + i), x.tk, x.scale);
+    in_groups(
+        m,
+        [&](int64_t i)
+            HWY_ATTR { softmax_rows<kTogether>(rows_from<kTogether>(x, p, q0, i), x.tk, x.scale); },
+        [&](int64_t i) HWY_ATTR { softmax_rows<1>(rows_from<1>(x, p, q0, i), x.tk, x.scale); });
     const float* kept = p;
     if (call.attributes.as<AttentionSpec>().dropout_site != 0) {
       float* factors = dropout_block(call, step, x, q0, q1, block);
@@ -171,22 +226,28 @@ void forward(const Call& call, const StepInputs& step, int64_t chunk, Scratch sc
   }
 }
 
-/// g[0..visible) = p (g - sum p g) scale, g[visible..n) = 0; rows of g and p have `width` floats.
-void softmax_backward_row(const float* p, float* g, int64_t visible, int64_t n, int64_t width, float scale) {
+/// Each row g: g[0..visible) = p (g - sum p g) scale, g[visible..n) = 0. Row r of p lies at p + r * width.
+template <int kRows>
+void softmax_backward_rows(const RowGroup& rows, const float* p, int64_t width, int64_t n, float scale) {
   const DF d;
-  const VF zero = hn::Zero(d);
-  const int64_t covered = smaller(width, round_up(visible, kLanes));
-  VF dot = zero;
-  each_vector(covered, [&](int64_t j, auto lanes) HWY_ATTR {
-    dot = hn::MulAdd(lanes.load(p + j), hide(lanes.load(g + j), j, visible, zero), dot);
+  const VF zero = hn::Zero(d), factor = hn::Set(d, scale);
+  VF dot[kRows], mean[kRows];
+  for (int r = 0; r < kRows; ++r) dot[r] = zero;
+  each_visible<kRows>(rows, [&](int64_t j, int r, auto lanes, auto masked) HWY_ATTR {
+    const VF g = lanes.load(rows.at[r] + j);
+    dot[r] =
+        hn::MulAdd(lanes.load(p + r * width + j), masked ? hide(g, j, rows.visible[r], zero) : g, dot[r]);
   });
-  const VF mean = hn::Set(d, sum_of(d, dot)), factor = hn::Set(d, scale);
-  each_vector(covered, [&](int64_t j, auto lanes) HWY_ATTR {
-    const VF v = hn::Mul(hn::Mul(lanes.load(p + j), factor), hn::Sub(lanes.load(g + j), mean));
-    lanes.store(hide(v, j, visible, zero), g + j);
+  for (int r = 0; r < kRows; ++r) mean[r] = hn::Set(d, sum_of(d, dot[r]));
+  each_visible<kRows>(rows, [&](int64_t j, int r, auto lanes, auto masked) HWY_ATTR {
+    const VF v =
+        hn::Mul(hn::Mul(lanes.load(p + r * width + j), factor), hn::Sub(lanes.load(rows.at[r] + j), mean[r]));
+    lanes.store(masked ? hide(v, j, rows.visible[r], zero) : v, rows.at[r] + j);
   });
-  if (n > covered)
-    each_vector(n - covered, [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(zero, g + covered + j); });
+  for (int r = 0; r < kRows; ++r)
+    if (n > rows.any)
+      each_vector(n - rows.any,
+                  [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(zero, rows.at[r] + rows.any + j); });
 }
 
 /// Whether dq, dk, dv are added to what is there. With several blocks of queries and one tensor under two of them,
@@ -234,12 +295,19 @@ void backward(const Call& call, const StepInputs& step, int64_t chunk, Scratch s
       multiply_by_factors(p, factors, m * x.tk, factors);
       kept = factors;
     }
-    for (int64_t i = 0; i < m; ++i) {
-      // A causal tile reads at most a tile's height beyond the diagonal.
-      const int64_t visible = x.visible(q0 + i);
-      const int64_t read = x.keys < x.tk ? x.tk : smaller(x.tk, visible + kTileRows);
-      softmax_backward_row(p + i * x.tk, g + i * x.tk, visible, read, x.tk, x.scale);
-    }
+    // A causal tile reads at most a tile's height beyond the diagonal.
+    const auto read = [&](int64_t row) HWY_ATTR {
+      return x.keys < x.tk ? x.tk : smaller(x.tk, x.visible(q0 + row) + kTileRows);
+    };
+    in_groups(
+        m,
+        [&](int64_t i) HWY_ATTR {
+          softmax_backward_rows<kTogether>(rows_from<kTogether>(x, g, q0, i), p + i * x.tk, x.tk,
+                                           read(i + kTogether - 1), x.scale);
+        },
+        [&](int64_t i) HWY_ATTR {
+          softmax_backward_rows<1>(rows_from<1>(x, g, q0, i), p + i * x.tk, x.tk, read(i), x.scale);
+        });
     if (call.write[0] != Write::Skip)
       multiply(band(Band::InnerUpToRow), q0, m, x.dh, x.keys, {g, x.tk, 1}, {k, x.d, 1},
                call.din[0].p + x.q_at + q0 * x.d, x.d, modes.add[0], panel);
