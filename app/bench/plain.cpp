@@ -1,32 +1,9 @@
 #include "app/bench/plain.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <string>
-#include <vector>
 
-#include "engine/tape/store.h"
-
-#ifndef NORMSCOPE_PLAIN_PARAMETER  // once, though foreach_target.h includes this file again
-#define NORMSCOPE_PLAIN_PARAMETER
-namespace normscope::bench {
-namespace {
-
-struct Parameter {
-  float *value, *gradient, *m, *v;
-  size_t size;
-};
-
-/// Hands out the parameters in the order of the model.
-struct Cursor {
-  const Parameter* next;
-  Parameter take() { return *next++; }
-};
-
-}  // namespace
-}  // namespace normscope::bench
-#endif
+#include "app/bench/plain_parameters.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "app/bench/plain.cpp"
@@ -250,7 +227,9 @@ class Decoder final : public PlainDecoder {
           w1(from, true),
           w2(from, true) {}
     void transpose() {
-      q.transpose(), k.transpose(), v.transpose(), o.transpose(), w1.transpose(), w2.transpose();
+      for (Linear<D, D>* square : {&q, &k, &v, &o}) square->transpose();
+      w1.transpose();
+      w2.transpose();
     }
     // What backward needs of the sequence.
     float x1[T * D], y1[T * D], inverse1[T], x2[T * D], y2[T * D], inverse2[T];
@@ -378,47 +357,9 @@ PlainDecoder* decoder_of(const Model& m, float eps, const Parameter* parameters)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include <fmt/format.h>
-
 namespace normscope::bench {
 HWY_EXPORT(decoder_of);
 namespace {
-
-/// The store's parameters in the decoder's order, with moments and gradients of zeros; out.w with columns of zeros up
-/// to a whole vector.
-class Parameters {
- public:
-  Parameters(const Model& m, const Store& store) {
-    add(store, "emb.tokens");
-    add(store, "emb.positions");
-    for (int l = 1; l <= m.layers; ++l) {
-      for (const char* name : {"attn.before.gain", "attn.before.bias", "ffn.before.gain", "ffn.before.bias",
-                               "attn.wq", "attn.bq", "attn.wk", "attn.bk", "attn.wv", "attn.bv", "attn.wo",
-                               "attn.bo", "ffn.w1", "ffn.b1", "ffn.w2", "ffn.b2"})
-        add(store, fmt::format("L{:02}.{}", l, name));
-    }
-    add(store, "final.gain");
-    add(store, "final.bias");
-    add(store, "out.w", (m.vocabulary + 15) / 16 * 16);
-  }
-  const Parameter* data() const { return all_.data(); }
-
- private:
-  void add(const Store& store, const std::string& name, int64_t padded = 0) {
-    const int32_t index = store.find(name);
-    const Shape shape = store.parameters()[static_cast<size_t>(index)].shape;
-    const std::vector<float> from = store.read(index);
-    const int64_t columns = shape.cols(), rows = shape.size() / columns, width = std::max(padded, columns);
-    const auto n = static_cast<size_t>(rows * width);
-    std::vector<float>& block = memory_.emplace_back(4 * n);
-    for (int64_t i = 0; i < rows; ++i)
-      std::copy_n(from.data() + i * columns, columns, block.data() + i * width);
-    all_.push_back({block.data(), block.data() + n, block.data() + 2 * n, block.data() + 3 * n, n});
-  }
-
-  std::vector<std::vector<float>> memory_;
-  std::vector<Parameter> all_;
-};
 
 /// The decoder and its memory.
 class Owned final : public PlainDecoder {
@@ -433,7 +374,7 @@ class Owned final : public PlainDecoder {
   double gradient_norm() const override { return decoder_->gradient_norm(); }
 
  private:
-  Parameters parameters_;
+  PlainParameters parameters_;
   std::unique_ptr<PlainDecoder> decoder_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "engine/core/error.h"
 #include "engine/cpu/arena.h"
@@ -27,6 +28,19 @@ class CpuMemory final : public Memory {
   Block block_;
   size_t floats_;
 };
+
+/// Numbers that an instruction reads and writes, whose work a second thread would not pay for: to fetch them from the
+/// other core's cache takes as long as to compute with them here.
+constexpr int64_t kOneThread = 48 * 1024;
+
+int64_t numbers_of(const Call& call) {
+  int64_t sum = call.out.shape.size() + call.dout.shape.size();
+  for (const auto& tensors : {std::span<const Tensor>(call.in), std::span<const Tensor>(call.saved),
+                              std::span<const Tensor>(call.din)})
+    for (const Tensor& t : tensors) sum += t ? t.shape.size() : 0;
+  for (int64_t i = 0; i < call.parameter_count; ++i) sum += 2 * call.parameters[i].size;
+  return sum;
+}
 
 class CpuExecutable final : public Executable {
  public:
@@ -78,7 +92,7 @@ class CpuExecutable final : public Executable {
     for (size_t i = first; i < end; ++i) {
       const Lowered& instruction = lowered_[i];
       for (int s = 0; s < instruction.stages.count; ++s)
-        pool_.run(instruction.stages.stage[s], instruction.call, inputs);
+        pool_.run(instruction.stages.stage[s], instruction.call, inputs, instruction.one_thread);
     }
   }
 
@@ -86,6 +100,7 @@ class CpuExecutable final : public Executable {
   struct Lowered {
     Call call;
     Stages stages;
+    bool one_thread;
   };
 
   /// Of activations and gradients, which lie behind each other.
@@ -104,7 +119,7 @@ class CpuExecutable final : public Executable {
       }
       const Stages stages = (backward ? kernels.backward : kernels.forward)(call);
       program_.plan.workspace = std::max(program_.plan.workspace, stages.workspace_floats);
-      lowered_.push_back({call, stages});
+      lowered_.push_back({call, stages, numbers_of(call) <= kOneThread});
     }
     workspace_ = allocate_block(program_.plan.workspace);
     for (Lowered& instruction : lowered_) instruction.call.workspace = workspace_.get();

@@ -1,5 +1,9 @@
 #include "engine/cpu/pool.h"
 
+#ifdef __linux__
+#include <sys/resource.h>
+#endif
+
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -40,6 +44,51 @@ bool spin_until(Ready ready) noexcept {
     if (now - start > kSpin) return false;
   }
 }
+
+/// A worker's way to share its core with a busy thread of another program. The system takes the core away for some
+/// milliseconds at a time, mostly in the middle of a chunk, and everybody waits for that chunk. A worker to which that
+/// happens again and again rests by itself, between chunks, before its turn is over: the caller goes on alone
+/// meanwhile. For one worker.
+class Turns {
+ public:
+  /// Between two stages; may sleep.
+  void between_stages() noexcept {
+    const Clock::time_point now = Clock::now();
+    if (now < end_of_turn_) return;
+    const bool crowded = now < crowded_until_;
+    if (!crowded && now - window_ >= kWindow) look_around(now);
+    if (crowded) std::this_thread::sleep_for(kRest);
+    end_of_turn_ = (crowded ? Clock::now() : now) + kTurn;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr auto kTurn = std::chrono::microseconds(300), kRest = std::chrono::microseconds(500);
+  static constexpr auto kWindow = std::chrono::milliseconds(100);
+  static constexpr int64_t kOften =
+      9;  // in a window; a busy neighbour makes it twelve, an ordinary system two
+  static constexpr auto kBelieve = std::chrono::milliseconds(500);  // then it is tried again
+
+  void look_around(Clock::time_point now) noexcept {
+    const int64_t taken = cores_taken();
+    // A window that was slept through says nothing.
+    if (now - window_ < kWindow + kWindow / 4 && taken - taken_ >= kOften) crowded_until_ = now + kBelieve;
+    window_ = now;
+    taken_ = taken;
+  }
+
+  /// How often the system took the core from this thread.
+  static int64_t cores_taken() noexcept {
+#ifdef __linux__
+    rusage usage{};
+    if (getrusage(RUSAGE_THREAD, &usage) == 0) return usage.ru_nivcsw;
+#endif
+    return 0;
+  }
+
+  Clock::time_point end_of_turn_, window_, crowded_until_;
+  int64_t taken_ = 0;
+};
 
 }  // namespace
 
@@ -87,8 +136,8 @@ void Pool::stop() noexcept {
   wake_.notify_all();
 }
 
-void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs) noexcept {
-  if (stage.chunks <= 1 || workers_.empty()) {
+void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs, bool alone) noexcept {
+  if (alone || stage.chunks <= 1 || workers_.empty()) {
     for (int64_t chunk = 0; chunk < stage.chunks; ++chunk)
       stage.run(call, inputs, chunk, {scratch_[0].get()});
     return;
@@ -171,6 +220,7 @@ void Pool::work(size_t worker) {
   const FlushDenormals flush;
   started_.fetch_add(1);
   started_.notify_one();
+  Turns turns;
   uint32_t seen = 0;
   while (wait_for_job(seen)) {
     seen = generation_.load(std::memory_order_acquire);
@@ -178,9 +228,11 @@ void Pool::work(size_t worker) {
                   inputs_.load(std::memory_order_relaxed), chunks_.load(std::memory_order_relaxed)};
     // `job` may mix two generations when all chunks of `seen` are taken already: then take() finds none.
     const int64_t ran = run_chunks(seen, job, worker);
-    if (ran == 0) continue;
-    done_.fetch_add(static_cast<uint32_t>(ran));
-    if (caller_sleeps_.load() != 0) done_.notify_all();
+    if (ran > 0) {
+      done_.fetch_add(static_cast<uint32_t>(ran));
+      if (caller_sleeps_.load() != 0) done_.notify_all();
+    }
+    turns.between_stages();
   }
 }
 

@@ -2,7 +2,8 @@
 // Promises: run() allocates nothing and takes no lock; a chunk goes to whichever worker is free, so a worker that
 // sleeps or was descheduled before it took a chunk is never waited for; each worker begins with its own contiguous
 // share, the same in every stage, so that rows tend to stay in one core's cache, and then helps the others;
-// between stages workers spin for some tens of microseconds, then sleep, so that an idle program uses no CPU. A
+// between stages workers spin for some tens of microseconds, then sleep, so that an idle program uses no CPU, and
+// where another program keeps their core busy they take turns with it. A
 // Pool that is constructed has all its workers running: whatever a thread allocates at its start is allocated
 // during construction. Which thread runs a chunk never changes a result. Called by cpu/backend_cpu.cpp, from one
 // thread at a time.
@@ -28,8 +29,8 @@ class Pool {
 
   int threads() const { return static_cast<int>(scratch_.size()); }
 
-  /// Runs every chunk of the stage and returns when all are done.
-  void run(const Stage& stage, const Call& call, const StepInputs& inputs) noexcept;
+  /// Runs every chunk of the stage, on the calling thread alone if asked, and returns when all are done.
+  void run(const Stage& stage, const Call& call, const StepInputs& inputs, bool alone = false) noexcept;
 
  private:
   struct FreeFloats {

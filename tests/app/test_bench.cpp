@@ -106,6 +106,21 @@ TEST_CASE("bench prints the plan of a named model first, and what a crowded mach
     CHECK(holds(outcome.out, line));
 }
 
+TEST_CASE("bench's small models take the steps of a program of plain loops that knows no tape") {
+  const Outcome outcome = run_program("bench --micro --budget 0.001 --threads 2 --json");
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.code == 0);
+  const nlohmann::json json = nlohmann::json::parse(outcome.out);
+  REQUIRE(json["micro"].size() == 3);
+  for (const nlohmann::json& row : json["micro"]) {
+    // Losses before and after an update by Adam: of the same network from the same values, in another order of sums.
+    CHECK(row["difference"].get<double>() < 1e-5);
+    CHECK(row["instructions"].get<int>() > 20);
+    for (const char* who : {"ours", "ours_all", "plain"})
+      CHECK(row[std::string(who) + "_us"].get<double>() > 0);
+  }
+}
+
 TEST_CASE("the sources' encoder-decoder fits 24 GB, with room when gradients are reused") {
   const auto all = bench::models();
   const auto encdec = std::find_if(all.begin(), all.end(),
