@@ -118,7 +118,7 @@ def micro_lines(engine):
     for row in rows:
         lines.append(f"| d {row['name'].removeprefix('micro')} | {row['instructions']} | {row['ours_us']:.0f} | {row['ours_all_us']:.0f} | "
                      f"{row['plain_us']:.0f} | {row['ours_share_of_core']:.2f}, {row['plain_share_of_core']:.2f} |")
-    return [*lines, "", f"A stage of the pool with nothing to do costs {rows[0]['stage_us']:.1f} µs."]
+    return [*lines, "", f"A stage of the pool costs {rows[0]['stage_us']:.1f} µs beyond its chunks."]
 
 
 def op_lines(engine, before):
@@ -141,6 +141,21 @@ def crowd_lines(engine):
     return [f"A step's time over its time alone: {', '.join(parts)}."] if parts else []
 
 
+def scaling_lines(engine):
+    rows = engine.get("scaling", [])
+    if not rows:
+        return []
+    threads = list(dict.fromkeys(row["threads"] for row in rows))
+    lines = [f"| times as fast as on one thread | {' | '.join(str(n) for n in threads)} |", "|--|" + "--:|" * len(threads)]
+    for model in dict.fromkeys(row["model"] for row in rows):
+        cells = [f"{row['faster']:.2f}" + (f" (measured {row['measured_faster']:.2f})" if row["threads"] > 1 and "measured_faster" in row else "")
+                 for row in rows if row["model"] == model]
+        lines.append(f"| `{model}`, simulated | {' | '.join(cells)} |")
+    memory = ", ".join(f"`{row['model']}` {row['memory_ms']:.1f} ms" for row in rows if row["threads"] == 1)
+    return [*lines, "", "Simulated: the chunks of a step, timed on one thread, dealt out as the pool deals them, with its cost a stage for every "
+            f"further thread; cores that slow each other down are not in it. All bytes of a step from memory, at this machine's bandwidth: {memory}."]
+
+
 def machine_line(engine, peers):
     m = engine["machine"]
     versions = [m["compiler"]] if "compiler" in m else []
@@ -152,7 +167,7 @@ def machine_line(engine, peers):
 
 def table(engine, peers, before=None):
     lines = [machine_line(engine, peers), "", *model_table(engine, peers)]
-    for more in (gemm_lines(engine, peers), micro_lines(engine), crowd_lines(engine), op_lines(engine, before)):
+    for more in (gemm_lines(engine, peers), micro_lines(engine), scaling_lines(engine), crowd_lines(engine), op_lines(engine, before)):
         if more:
             lines += ["", *more]
     return "\n".join(lines)
@@ -162,7 +177,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("engine", type=pathlib.Path)
     parser.add_argument("peers", type=pathlib.Path)
-    parser.add_argument("--crowded", type=pathlib.Path, metavar="FILE", help="output of normscope bench --crowded --json")
+    parser.add_argument("--crowded", type=pathlib.Path, metavar="FILE", help="output of normscope bench --crowded --scaling --json")
     parser.add_argument("--before", type=pathlib.Path, metavar="FILE", help="the same of an earlier program, to compare its ops")
     parser.add_argument("--section", metavar="NAME", help="the processor, as the page's markers name it")
     parser.add_argument("--write", type=pathlib.Path, metavar="FILE")
@@ -170,7 +185,7 @@ def main():
     args = parser.parse_args()
     engine = json.loads(args.engine.read_text())
     if args.crowded:
-        engine["crowded"] = json.loads(args.crowded.read_text())["crowded"]
+        engine |= {key: rows for key, rows in json.loads(args.crowded.read_text()).items() if key in ("crowded", "scaling")}
     before = json.loads(args.before.read_text()) if args.before else None
     peers = peer_rows(args.peers)
     if args.write:

@@ -23,6 +23,9 @@ struct Machine {
 };
 Machine measure_machine(const Settings& settings);
 
+/// Seconds that a stage of the pool costs beyond its chunks, with one of 5 us for each thread.
+double stage_seconds(int threads, double budget);
+
 /// What a part found: its rows, and whether every result was right.
 struct Part {
   nlohmann::json rows = nlohmann::json::array();
@@ -39,6 +42,8 @@ Part bench_models(const Settings& settings, const Machine& machine, double best_
 Part bench_sweep(const Settings& settings);
 /// Models of one layer and 256 tokens beside plain loops of ours, on one core; and what the pool costs.
 Part bench_micro(const Settings& settings, const Machine& machine);
+/// What 1 to 16 threads do, simulated from the chunks of a step, and measured on the cores that there are.
+Part bench_scaling(const Settings& settings, const Machine& machine);
 /// The time of a step with a thread more than --threads, and beside a busy process, over its time alone.
 Part bench_crowded(const Settings& settings);
 

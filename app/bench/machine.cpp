@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <vector>
 
@@ -42,7 +43,24 @@ void triad_stage(const Call& call, const StepInputs&, int64_t chunk, cpu::Scratc
   for (size_t i = 0; i < share; ++i) out[i] = x[i] + 0.5f * y[i];
 }
 
+constexpr auto kChunkTime =
+    std::chrono::microseconds(5);  // long enough for every thread to come and take one
+
+void timed_chunk(const Call&, const StepInputs&, int64_t, cpu::Scratch) noexcept {
+  const auto end = std::chrono::steady_clock::now() + kChunkTime;
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
 }  // namespace
+
+double stage_seconds(int threads, double budget) {
+  cpu::Pool pool(threads);
+  const Call call{};
+  const StepInputs inputs;
+  const double seconds = time_call([&] { pool.run({timed_chunk, threads}, call, inputs); }, budget).median;
+  return seconds - std::chrono::duration<double>(kChunkTime).count();
+}
 
 Machine measure_machine(const Settings& settings) {
   Machine machine;

@@ -8,23 +8,12 @@
 #include "app/bench/plain.h"
 #include "app/bench/stepper.h"
 #include "app/bench/timing.h"
-#include "engine/cpu/pool.h"
 #include "engine/train/network.h"
 
 namespace normscope::bench {
 namespace {
 
 constexpr double kLargestDifference = 1e-5;  // of the losses of two steps, relative
-
-/// Microseconds that a stage costs which has nothing to do, with a chunk a thread.
-double stage_us(const Settings& settings) {
-  cpu::Pool pool(settings.threads);
-  const Call call{};
-  const StepInputs inputs;
-  const cpu::Stage nothing{[](const Call&, const StepInputs&, int64_t, cpu::Scratch) noexcept {},
-                           settings.threads};
-  return 1e6 * time_call([&] { pool.run(nothing, call, inputs); }, settings.budget).median;
-}
 
 /// Two steps of both from the same values: how far their losses lie apart, relative. The second one shows the update.
 double difference(Stepper& stepper, PlainDecoder& plain, const BatchView& batch) {
@@ -65,10 +54,10 @@ nlohmann::json measure(const Model& m, const Settings& settings, const Machine& 
 
 Part bench_micro(const Settings& settings, const Machine& machine) {
   Part part;
-  const double stage = stage_us(settings);
+  const double stage = 1e6 * stage_seconds(settings.threads, settings.budget);
   if (!settings.quiet)
     fmt::print(
-        "\nSmall models, microseconds a step (share of one core's FMA peak); an empty stage on {} threads costs {:.2f}\n"
+        "\nSmall models, microseconds a step (share of one core's FMA peak); a stage on {} threads costs {:.2f} beyond its chunks\n"
         "{:9} {:>12} {:>15} {:>15} {:>15} {:>6} {:>8}\n",
         settings.threads, stage, "model", "instructions", "one thread",
         fmt::format("{} threads", settings.threads), "plain loops", "ratio", "apart");

@@ -23,8 +23,8 @@ namespace normscope::cli {
 namespace {
 
 struct BenchOptions {
-  /// None of them and no model: all but `crowded`, which wants cores of its own.
-  bool gemm = false, ops = false, micro = false, sweep = false, crowded = false;
+  /// None of them and no model: all but `scaling` and `crowded`, which want cores of their own.
+  bool gemm = false, ops = false, micro = false, sweep = false, scaling = false, crowded = false;
   std::string model;
   bool json = false;
   double budget = 0.25;  ///< seconds a timing
@@ -59,7 +59,7 @@ nlohmann::json machine_json(const bench::Machine& m) {
 /// tests/bench/peers/torch_cuda.py.
 Exit bench_device(const BenchOptions& options, BackendChoice choice) {
   const std::vector<std::string> models = bench::device_models();
-  if (options.gemm || options.ops || options.micro || options.sweep || options.crowded)
+  if (options.gemm || options.ops || options.micro || options.sweep || options.scaling || options.crowded)
     throw CommandError(Exit::Usage,
                        "bench --backend cuda: expected --model or nothing, steps are what it measures");
   if (!options.model.empty() && std::find(models.begin(), models.end(), options.model) == models.end())
@@ -92,8 +92,8 @@ Exit bench(const BenchOptions& options) {
   settings.budget = options.budget;
   settings.quiet = options.json;
   settings.model = options.model;
-  const bool all =
-      !options.gemm && !options.ops && !options.micro && !options.sweep && !options.crowded && options.model.empty();
+  const bool all = !options.gemm && !options.ops && !options.micro && !options.sweep && !options.scaling &&
+                   !options.crowded && options.model.empty();
   const bench::Machine machine = bench::measure_machine(settings);
   nlohmann::json result = {{"machine", machine_json(machine)}};
   bool right = true;
@@ -111,6 +111,7 @@ Exit bench(const BenchOptions& options) {
   }
   if (all || options.micro) take("micro", bench::bench_micro(settings, machine));
   if (all || options.sweep) take("sweep", bench::bench_sweep(settings));
+  if (options.scaling) take("scaling", bench::bench_scaling(settings, machine));
   if (options.crowded) take("crowded", bench::bench_crowded(settings));
   result["right"] = right;
   if (options.json) say("{}\n", result.dump(2));
@@ -128,6 +129,7 @@ void add_bench(CLI::App& app, Command& command) {
   sub.add_flag("--ops", options->ops, "every op, forward and backward, beside its roofline");
   sub.add_flag("--micro", options->micro, "models of one layer beside a program of plain loops, on one core");
   sub.add_flag("--sweep", options->sweep, "time against layers, width, length, batch and threads");
+  sub.add_flag("--scaling", options->scaling, "what 1 to 16 threads do, simulated from the chunks of a step");
   sub.add_flag("--crowded", options->crowded,
                "steps with a thread more than --threads, and beside a busy process, over steps alone");
   sub.add_option("--model", options->model, "training steps of one model, after its memory plan")

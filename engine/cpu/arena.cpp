@@ -53,7 +53,8 @@ Block allocate_block(size_t floats) {
 #endif
   const size_t bytes = rounded(least, 64);
   auto* p = static_cast<float*>(std::aligned_alloc(64, bytes));
-  if (p == nullptr) fail("memory", "{} MB cannot be allocated: expected a smaller model or batch", bytes >> 20);
+  if (p == nullptr)
+    fail("memory", "{} MB cannot be allocated: expected a smaller model or batch", bytes >> 20);
   std::memset(p, 0, bytes);
   return Block(p);
 }

@@ -1,6 +1,7 @@
 // The CPU backend: memory, lowering to tables of stage functions, and the replay loop. The loop is the whole
 // engine at run time: for every instruction, for every stage, hand its chunks to the pool.
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -88,7 +89,7 @@ class CpuExecutable final : public Executable {
 
   void run(size_t first, size_t end, const StepInputs& inputs) noexcept override {
     const FlushDenormals scope;
-    if (float* d = gradient(program_.loss)) *d = 1.0f;  // no instruction writes it
+    begin();
     for (size_t i = first; i < end; ++i) {
       const Lowered& instruction = lowered_[i];
       for (int s = 0; s < instruction.stages.count; ++s)
@@ -96,7 +97,32 @@ class CpuExecutable final : public Executable {
     }
   }
 
+  std::vector<StageSeconds> time_chunks(const StepInputs& inputs) {
+    using Clock = std::chrono::steady_clock;
+    const FlushDenormals scope;
+    const Block scratch = allocate_block(kScratchFloats);
+    std::vector<StageSeconds> times;
+    begin();
+    for (size_t i = 0; i < lowered_.size(); ++i) {
+      const Lowered& instruction = lowered_[i];
+      for (int s = 0; s < instruction.stages.count; ++s) {
+        const Stage& stage = instruction.stages.stage[s];
+        StageSeconds& seconds = times.emplace_back(StageSeconds{i, instruction.one_thread, {}});
+        for (int64_t chunk = 0; chunk < stage.chunks; ++chunk) {
+          const Clock::time_point start = Clock::now();
+          stage.run(instruction.call, inputs, chunk, {scratch.get()});
+          seconds.chunks.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+        }
+      }
+    }
+    return times;
+  }
+
  private:
+  void begin() noexcept {
+    if (float* d = gradient(program_.loss)) *d = 1.0f;  // no instruction writes it
+  }
+
   struct Lowered {
     Call call;
     Stages stages;
@@ -160,6 +186,12 @@ class CpuBackend final : public Backend {
 
 }  // namespace
 }  // namespace cpu
+
+std::vector<StageSeconds> time_chunks(Executable& executable, const StepInputs& inputs) {
+  auto* program = dynamic_cast<cpu::CpuExecutable*>(&executable);
+  if (!program) fail("time_chunks", "a program of another backend: expected one of the CPU's");
+  return program->time_chunks(inputs);
+}
 
 std::unique_ptr<Backend> make_cpu_backend(int threads) {
   cpu::check_instruction_set();

@@ -65,8 +65,7 @@ class Turns {
   using Clock = std::chrono::steady_clock;
   static constexpr auto kTurn = std::chrono::microseconds(300), kRest = std::chrono::microseconds(500);
   static constexpr auto kWindow = std::chrono::milliseconds(100);
-  static constexpr int64_t kOften =
-      9;  // in a window; a busy neighbour makes it twelve, an ordinary system two
+  static constexpr int64_t kOften = 9;  // in a window: beside a busy process twelve, else about two
   static constexpr auto kBelieve = std::chrono::milliseconds(500);  // then it is tried again
 
   void look_around(Clock::time_point now) noexcept {

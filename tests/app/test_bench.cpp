@@ -121,6 +121,21 @@ TEST_CASE("bench's small models take the steps of a program of plain loops that 
   }
 }
 
+TEST_CASE("bench deals the chunks of a step out to more threads than there are") {
+  const Outcome outcome = run_program("bench --scaling --model lesson --budget 0.001 --threads 1 --json");
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.code == 0);
+  const nlohmann::json rows = nlohmann::json::parse(outcome.out)["scaling"];
+  REQUIRE(rows.size() == 5);
+  CHECK(rows[0]["threads"] == 1);
+  CHECK(rows[0]["faster"].get<double>() == Approx(1));
+  CHECK(rows[0].contains("measured_ms"));
+  for (size_t i = 1; i < rows.size(); ++i) {  // no more than its threads; how much less is what it is for
+    CHECK(rows[i]["faster"].get<double>() > 0);
+    CHECK(rows[i]["faster"].get<double>() <= rows[i]["threads"].get<double>());
+  }
+}
+
 TEST_CASE("the sources' encoder-decoder fits 24 GB, with room when gradients are reused") {
   const auto all = bench::models();
   const auto encdec = std::find_if(all.begin(), all.end(),
