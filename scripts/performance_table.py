@@ -177,7 +177,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("engine", type=pathlib.Path)
     parser.add_argument("peers", type=pathlib.Path)
-    parser.add_argument("--crowded", type=pathlib.Path, metavar="FILE", help="output of normscope bench --crowded --scaling --json")
+    parser.add_argument("--crowded", type=pathlib.Path, metavar="FILE", help="output of normscope bench --crowded --scaling --json (and --micro, measured again)")
     parser.add_argument("--before", type=pathlib.Path, metavar="FILE", help="the same of an earlier program, to compare its ops")
     parser.add_argument("--section", metavar="NAME", help="the processor, as the page's markers name it")
     parser.add_argument("--write", type=pathlib.Path, metavar="FILE")
@@ -185,7 +185,7 @@ def main():
     args = parser.parse_args()
     engine = json.loads(args.engine.read_text())
     if args.crowded:
-        engine |= {key: rows for key, rows in json.loads(args.crowded.read_text()).items() if key in ("crowded", "scaling")}
+        engine |= {key: rows for key, rows in json.loads(args.crowded.read_text()).items() if key in ("crowded", "scaling", "micro")}
     before = json.loads(args.before.read_text()) if args.before else None
     peers = peer_rows(args.peers)
     if args.write:
