@@ -28,7 +28,7 @@ test-cuda:
 	@scripts/build.sh release normscope_cuda_tests
 	@ctest --test-dir build/release -L cuda --output-on-failure
 
-# This machine, the kernels and whole training steps; the same models in PyTorch and JAX.
+# This machine, the kernels and whole training steps; the same models in PyTorch, TensorFlow and JAX.
 bench: build
 	@scripts/setup.sh libdnnl-dev libopenblas0-pthread >&2 || echo "make bench: no oneDNN and OpenBLAS to compare with" >&2
 	@$(PROGRAM) bench $(ARGS)

@@ -179,9 +179,9 @@ double best_sgemm(const Settings& settings, const nlohmann::json& gemm) {
       best = std::max({best, row.value("onednn_gflops", 0.0), row.value("openblas_gflops", 0.0)});
   if (best > 0) return best;
   for (const SgemmAnchor* anchor : {find_onednn(settings.threads), find_openblas(settings.threads)}) {
+    if (!anchor) continue;
     for (const Size& s : kListed) {
       for (Layout layout : kLayouts) {
-        if (!anchor) continue;
         Problem p(s, layout);
         const SgemmProblem problem = p.sgemm();
         best =

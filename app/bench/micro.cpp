@@ -2,6 +2,7 @@
 // arithmetic decides. The rival is app/bench/plain.h, on one core.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/bench/bench.h"
@@ -13,16 +14,27 @@
 namespace normscope::bench {
 namespace {
 
-constexpr double kLargestDifference = 1e-5;  // of the losses of two steps, relative
+constexpr double kLargestDifference = 1e-5;  // of the losses and gradients of two steps, relative
 
-/// Two steps of both from the same values: how far their losses lie apart, relative. The second one shows the update.
+/// Of all parameters together.
+double gradient_norm(const Program& program) {
+  const ProgramData& data = program.data();
+  double squares = 0;
+  for (const double norm :
+       program.stats().subspan(static_cast<size_t>(data.grad_norm_stat), data.parameter_order.size()))
+    squares += norm * norm;
+  return std::sqrt(squares);
+}
+
+/// Two steps of both from the same values: how far their losses and gradient norms lie apart, relative. The second one
+/// shows the update.
 double difference(Stepper& stepper, PlainDecoder& plain, const BatchView& batch) {
   double worst = 0;
   for (int i = 0; i < 2; ++i) {
     stepper.step();
-    const double ours = stepper.program->loss();
-    worst = std::max(
-        worst, std::abs(plain.step(batch.tokens.data(), batch.targets.data(), stepper.inputs) / ours - 1));
+    const double loss = plain.step(batch.tokens.data(), batch.targets.data(), stepper.inputs);
+    worst = std::max({worst, std::abs(loss / stepper.program->loss() - 1),
+                      std::abs(plain.gradient_norm() / gradient_norm(*stepper.program) - 1)});
   }
   return worst;
 }
@@ -62,7 +74,7 @@ Part bench_micro(const Settings& settings, const Machine& machine) {
         settings.threads, stage, "model", "instructions", "one thread",
         fmt::format("{} threads", settings.threads), "plain loops", "ratio", "apart");
   for (const Model& m : models()) {
-    if (std::string_view(m.name).starts_with("micro") == false) continue;
+    if (!std::string_view(m.name).starts_with("micro")) continue;
     nlohmann::json row = measure(m, settings, machine);
     row["stage_us"] = stage;
     part.right = part.right && row["difference"].get<double>() < kLargestDifference;

@@ -1,6 +1,6 @@
 // The rival of small models: the benchmark's decoder (Pre-LN, ReLU, learned positions, untied output, Adam) as one
 // function of plain loops over fixed sizes, such as people write by hand. It knows no tape, reads back the loss and
-// the norm of every gradient like the others, and is compiled for this machine's instruction set.
+// the norm of the gradients, and is compiled for this machine's instruction set.
 #pragma once
 
 #include <memory>

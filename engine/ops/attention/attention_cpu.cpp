@@ -107,8 +107,8 @@ constexpr int kTogether = 4;
 /// The rows of a group: how many columns each sees, and what all of them do.
 struct RowGroup {
   int64_t visible[kTogether];
-  int64_t all,
-      any;  // columns before `all` are visible to all, columns from `any` on to none; multiples of kLanes
+  int64_t all;  // columns before it are visible to all of them; a multiple of kLanes
+  int64_t any;  // columns from it on are visible to none
   float* at[kTogether];
 };
 
@@ -142,6 +142,15 @@ HWY_INLINE void each_visible(const RowGroup& rows, const Body& body) {
   });
 }
 
+/// Zeros from column `any` on to before n.
+template <int kRows>
+HWY_INLINE void zero_rest(const RowGroup& rows, int64_t n) {
+  const VF zero = hn::Zero(DF());
+  for (int r = 0; r < kRows; ++r)
+    each_vector(n - rows.any,
+                [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(zero, rows.at[r] + rows.any + j); });
+}
+
 /// Each row p: p[0..visible) = softmax(scale * p), p[visible..n) = 0.
 template <int kRows>
 void softmax_rows(const RowGroup& rows, int64_t n, float scale) {
@@ -169,17 +178,15 @@ void softmax_rows(const RowGroup& rows, int64_t n, float scale) {
       lanes.store(hn::Mul(lanes.load(rows.at[r] + j), inverse[r]), rows.at[r] + j);
     });
   }
-  for (int r = 0; r < kRows; ++r)
-    each_vector(n - rows.any,
-                [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(zero, rows.at[r] + rows.any + j); });
+  zero_rest<kRows>(rows, n);
 }
 
-/// do_rows<kTogether> or, for the last ones, do_rows<1>, on m rows.
-template <typename Many, typename One>
-HWY_INLINE void in_groups(int64_t m, const Many& many, const One& one) {
+/// body(i, number of rows) for m rows in groups of kTogether, and one by one at the end.
+template <typename Body>
+HWY_INLINE void in_groups(int64_t m, const Body& body) {
   int64_t i = 0;
-  for (; i + kTogether <= m; i += kTogether) many(i);
-  for (; i < m; ++i) one(i);
+  for (; i + kTogether <= m; i += kTogether) body(i, std::integral_constant<int, kTogether>{});
+  for (; i < m; ++i) body(i, std::integral_constant<int, 1>{});
 }
 
 /// to = p * keep for rows [q0,q1) of this head; `to` has room for the rows and 4 kLanes + 4 floats more.
@@ -210,11 +217,8 @@ void forward(const Call& call, const StepInputs& step, int64_t chunk, Scratch sc
     float* p = call.saved[0].p + x.p_at + q0 * x.tk;
     multiply(x.causal ? Band::ColumnsUpToRow : Band::All, q0, m, x.keys, x.dh, {q + q0 * x.d, x.d, 1},
              {k, 1, x.d}, p, x.tk, false, panel);
-    in_groups(
-        m,
-        [&](int64_t i)
-            HWY_ATTR { softmax_rows<kTogether>(rows_from<kTogether>(x, p, q0, i), x.tk, x.scale); },
-        [&](int64_t i) HWY_ATTR { softmax_rows<1>(rows_from<1>(x, p, q0, i), x.tk, x.scale); });
+    in_groups(m, [&](int64_t i, auto rows)
+                     HWY_ATTR { softmax_rows<rows()>(rows_from<rows()>(x, p, q0, i), x.tk, x.scale); });
     const float* kept = p;
     if (call.attributes.as<AttentionSpec>().dropout_site != 0) {
       float* factors = dropout_block(call, step, x, q0, q1, block);
@@ -244,10 +248,7 @@ void softmax_backward_rows(const RowGroup& rows, const float* p, int64_t width, 
         hn::Mul(hn::Mul(lanes.load(p + r * width + j), factor), hn::Sub(lanes.load(rows.at[r] + j), mean[r]));
     lanes.store(masked ? hide(v, j, rows.visible[r], zero) : v, rows.at[r] + j);
   });
-  for (int r = 0; r < kRows; ++r)
-    if (n > rows.any)
-      each_vector(n - rows.any,
-                  [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(zero, rows.at[r] + rows.any + j); });
+  zero_rest<kRows>(rows, n);
 }
 
 /// Whether dq, dk, dv are added to what is there. With several blocks of queries and one tensor under two of them,
@@ -299,15 +300,10 @@ void backward(const Call& call, const StepInputs& step, int64_t chunk, Scratch s
     const auto read = [&](int64_t row) HWY_ATTR {
       return x.keys < x.tk ? x.tk : smaller(x.tk, x.visible(q0 + row) + kTileRows);
     };
-    in_groups(
-        m,
-        [&](int64_t i) HWY_ATTR {
-          softmax_backward_rows<kTogether>(rows_from<kTogether>(x, g, q0, i), p + i * x.tk, x.tk,
-                                           read(i + kTogether - 1), x.scale);
-        },
-        [&](int64_t i) HWY_ATTR {
-          softmax_backward_rows<1>(rows_from<1>(x, g, q0, i), p + i * x.tk, x.tk, read(i), x.scale);
-        });
+    in_groups(m, [&](int64_t i, auto rows) HWY_ATTR {
+      softmax_backward_rows<rows()>(rows_from<rows()>(x, g, q0, i), p + i * x.tk, x.tk, read(i + rows() - 1),
+                                    x.scale);
+    });
     if (call.write[0] != Write::Skip)
       multiply(band(Band::InnerUpToRow), q0, m, x.dh, x.keys, {g, x.tk, 1}, {k, x.d, 1},
                call.din[0].p + x.q_at + q0 * x.d, x.d, modes.add[0], panel);

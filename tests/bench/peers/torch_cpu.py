@@ -13,7 +13,6 @@ import argparse
 import json
 import pathlib
 import statistics
-import time
 
 import torch
 import torch_encdec
@@ -55,23 +54,21 @@ def product(m, n, k, layout, seconds=0.25):
     b = torch.randn(n, k).T if layout == "NT" else torch.randn(k, n)
     c = torch.empty(m, n)
     batch = max(1, int(1e6 / (m * n * k / 1e2)))  # at least some 0.1 ms between two looks at the clock
-    for _ in range(3):
-        torch.mm(a, b, out=c)
-    times = []
-    start = time.perf_counter()
-    while time.perf_counter() - start < seconds or len(times) < 5:
-        at = time.perf_counter()
+
+    def step():
         for _ in range(batch):
             torch.mm(a, b, out=c)
-        times.append((time.perf_counter() - at) / batch)
-    return 2e-9 * m * n * k / statistics.median(times)
+        return [c[0, 0].item()]
+
+    times, _ = measure(step, seconds)
+    return 2e-9 * m * n * k * batch / statistics.median(times)
 
 
 def products(path):
-    for row in json.loads(path.read_text())["gemm"]:
-        torch.set_num_threads(row["threads"])
-        shape = {key: row[key] for key in ("m", "n", "k", "layout", "threads", "group")}
-        rate = product(row["m"], row["n"], row["k"], row["layout"])
+    for ours in json.loads(path.read_text())["gemm"]:
+        torch.set_num_threads(ours["threads"])
+        shape = {key: ours[key] for key in ("m", "n", "k", "layout", "threads", "group")}
+        rate = product(ours["m"], ours["n"], ours["k"], ours["layout"])
         print(json.dumps({"framework": f"PyTorch {torch.__version__}", "mode": "sgemm", **shape, "gflops": rate}), flush=True)
 
 
