@@ -144,11 +144,17 @@ class CpuExecutable final : public Executable {
         call.parameter_count = static_cast<int64_t>(parameters_.size());
       }
       const Stages stages = (backward ? kernels.backward : kernels.forward)(call);
-      program_.plan.workspace = std::max(program_.plan.workspace, stages.workspace_floats);
       lowered_.push_back({call, stages, numbers_of(call) <= kOneThread});
     }
-    workspace_ = allocate_block(program_.plan.workspace);
-    for (Lowered& instruction : lowered_) instruction.call.workspace = workspace_.get();
+    std::vector<Stages> stages;
+    for (const Lowered& instruction : lowered_) stages.push_back(instruction.stages);
+    const WorkspacePlan plan = plan_workspace(program_.instructions, stages);
+    program_.plan.workspace = plan.floats;
+    workspace_ = allocate_block(plan.floats);
+    for (size_t i = 0; i < lowered_.size(); ++i) {
+      lowered_[i].call.workspace = workspace_.get();
+      if (plan.kept[i] > 0) lowered_[i].call.kept = workspace_.get() + plan.kept[i];
+    }
   }
 
   ProgramData& program_;

@@ -66,6 +66,32 @@ inline void dropout_factors(const DropoutSite& s, uint64_t first, int64_t n, flo
   }
 }
 
+// Of factors a bit each can be kept for the backward pass: a vector's bits take kMaskBytes.
+constexpr int64_t kMaskBytes = kLanes < 8 ? 1 : kLanes / 8;
+
+/// Floats that hold the bits of n factors.
+HWY_INLINE int64_t mask_floats(int64_t n) { return div_up(div_up(n, kLanes) * kMaskBytes, 4); }
+
+/// Which of n factors are not 0; a whole vector of them can be read at the end.
+inline void keep_factors(const float* factors, int64_t n, float* kept) {
+  const DF d;
+  auto* bits = reinterpret_cast<uint8_t*>(kept);
+  for (int64_t i = 0; i < n; i += kLanes)
+    hn::StoreMaskBits(d, hn::Ne(hn::LoadU(d, factors + i), hn::Zero(d)), bits + i / kLanes * kMaskBytes);
+}
+
+/// The mask of the vector that begins with element i, a multiple of kLanes.
+HWY_INLINE auto kept_mask(const float* kept, int64_t i) {
+  return hn::LoadMaskBits(DF(), reinterpret_cast<const uint8_t*>(kept) + i / kLanes * kMaskBytes);
+}
+
+/// The n factors again; room for whole vectors.
+inline void factors_of(const float* kept, int64_t n, float scale, float* factors) {
+  const DF d;
+  for (int64_t i = 0; i < n; i += kLanes)
+    hn::StoreU(hn::IfThenElseZero(kept_mask(kept, i), hn::Set(d, scale)), d, factors + i);
+}
+
 /// v * factor, where a factor of 0 gives 0 even for a non-finite v: a dropped element takes part in nothing.
 HWY_INLINE VF apply_factor(VF v, VF factor) {
   return hn::IfThenZeroElse(hn::Eq(factor, hn::Zero(DF())), hn::Mul(v, factor));

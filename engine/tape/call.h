@@ -40,6 +40,9 @@ struct Call {
   Write write[kMaxInputs] = {Write::Skip, Write::Skip, Write::Skip, Write::Skip};
   /// Shared by all stages of this instruction, undefined on entry, 64-byte aligned.
   float* workspace = nullptr;
+  /// What this node's forward instruction leaves to its backward one beside the saved tensors, 64-byte aligned; null
+  /// where nothing is kept or no backward instruction follows.
+  float* kept = nullptr;
   double* stats = nullptr;  ///< first of its numbers in the stats block
   // Update phase: all parameters, and the stats of each (grad_norm, update_norm, weight_norm, total norm, clip
   // factor).

@@ -23,22 +23,23 @@ class Somewhere final : public Addresses {
   alignas(64) inline static float floats_[16];
 };
 
-size_t workspace_of(const ProgramData& program, const Instruction& i) {
+cpu::Stages stages_of(const ProgramData& program, const Instruction& i) {
   const Call call = bind(program, i, Somewhere(), nullptr);
   const cpu::Kernels kernels = cpu::kernels_of(i.op);
   const auto plan = i.phase == Phase::Backward ? kernels.backward : kernels.forward;
-  return plan ? plan(call).workspace_floats : 0;
+  return plan ? plan(call) : cpu::Stages{};
 }
 
-/// Forward and backward; the update works in place with a few numbers a parameter.
-size_t largest_workspace(const Tape& tape, const std::vector<bool>& needs_gradient, ValueId loss) {
+/// Of forward and backward; the update works in place with a few numbers a parameter.
+size_t workspace_floats(const Tape& tape, const std::vector<bool>& needs_gradient, ValueId loss) {
   ProgramData program;
   program.values = tape.values();
-  size_t floats = 0;
-  for (const Instruction& i : passes::emit_forward(tape)) floats = std::max(floats, workspace_of(program, i));
-  for (const Instruction& i : passes::emit_backward(tape, needs_gradient, loss))
-    floats = std::max(floats, workspace_of(program, i));
-  return floats;
+  std::vector<Instruction> instructions = passes::emit_forward(tape);
+  for (Instruction& i : passes::emit_backward(tape, needs_gradient, loss))
+    instructions.push_back(std::move(i));
+  std::vector<cpu::Stages> stages;
+  for (const Instruction& i : instructions) stages.push_back(stages_of(program, i));
+  return cpu::plan_workspace(instructions, stages).floats;
 }
 
 /// What runs in the order in which it runs; the update reads gradients of parameters only.
@@ -68,7 +69,7 @@ size_t evaluation_floats(Store& store, const ModelConfig& model, const BatchShap
   const std::vector<bool> none = passes::mark_gradients(tape, kNone);
   MemoryPlan plan = passes::plan_memory(tape, none);
   if (reuse) passes::share_value_memory(tape, passes::emit_forward(tape), plan);
-  return plan.inputs + plan.activations + largest_workspace(tape, none, kNone);
+  return plan.inputs + plan.activations + workspace_floats(tape, none, kNone);
 }
 
 }  // namespace
@@ -89,7 +90,7 @@ MemoryNeed memory_need(const ModelConfig& config, const BatchShape& shape, Backe
   need.activations = 4 * plan.activations;
   need.reused_gradients = 4 * reused.gradients;
   need.gradients = reuse_gradients ? need.reused_gradients : 4 * plan.gradients;
-  need.workspace = 4 * (plan.inputs + largest_workspace(tape, needs_gradient, model.loss));
+  need.workspace = 4 * (plan.inputs + workspace_floats(tape, needs_gradient, model.loss));
   for (const ParameterInfo& p : store.parameters())
     need.parameter_count += static_cast<size_t>(p.shape.size());
   collect_tensors(tape, needs_gradient, need.largest);

@@ -146,7 +146,10 @@ Outcome run_case(const OpCase& c, const std::vector<Write>& write, const Inputs<
     call.saved[i] = {memory.floats(static_cast<size_t>(c.saved[i].size())), c.saved[i]};
 
   const cpu::Kernels kernels = kernels_of(c.op);
-  outcome.intact = run_stages(kernels.forward(call), call, c.step, order);
+  const cpu::Stages forward = kernels.forward(call);
+  Guarded kept(forward.kept_floats + 64);
+  if (forward.kept_floats > 0) call.kept = kept.floats(forward.kept_floats);
+  outcome.intact = run_stages(forward, call, c.step, order);
   outcome.out.assign(call.out.p, call.out.p + out_size);
   for (size_t i = 0; i < c.saved.size(); ++i)
     outcome.saved.emplace_back(call.saved[i].p, call.saved[i].p + c.saved[i].size());
@@ -163,7 +166,7 @@ Outcome run_case(const OpCase& c, const std::vector<Write>& write, const Inputs<
                    c.in[i].shape};
   }
   if (any) outcome.intact = run_stages(kernels.backward(call), call, c.step, order) && outcome.intact;
-  outcome.intact = outcome.intact && memory.intact();
+  outcome.intact = outcome.intact && memory.intact() && kept.intact();
   outcome.din.resize(c.in.size());
   for (size_t i = 0; i < c.in.size(); ++i) {
     if (call.din[i].p) outcome.din[i].assign(call.din[i].p, call.din[i].p + c.in[i].shape.size());

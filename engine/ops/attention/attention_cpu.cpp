@@ -189,15 +189,22 @@ HWY_INLINE void in_groups(int64_t m, const Body& body) {
   for (; i < m; ++i) body(i, std::integral_constant<int, 1>{});
 }
 
-/// to = p * keep for rows [q0,q1) of this head; `to` has room for the rows and 4 kLanes + 4 floats more.
-/// Returns where element (q0, 0) lies in it.
-float* dropout_block(const Call& call, const StepInputs& step, const Head& x, int64_t q0, int64_t q1,
-                     float* to) {
+/// Where the bits of the block of queries that begins with q0 lie in Call::kept; blocks have `rows` queries.
+float* kept_bits(const Call& call, const Head& x, int64_t q0, int64_t rows) {
+  const int64_t block = mask_floats(rows * x.tk), head = x.p_at / (x.tq * x.tk);
+  return call.kept ? call.kept + (head * div_up(x.tq, rows) + q0 / rows) * block : nullptr;
+}
+
+/// The factors of rows [q0,q1) of this head, drawn; `to` has room for the rows and 4 kLanes + 4 floats more. `kept`
+/// takes their bits unless it is null. Returns where element (q0, 0) lies.
+float* draw_factors(const Call& call, const StepInputs& step, const Head& x, int64_t q0, int64_t q1,
+                    float* to, float* kept) {
   const uint64_t first = static_cast<uint64_t>(x.p_at + q0 * x.tk);
   const int64_t before = static_cast<int64_t>(first % 4);
   const DropoutInputs inputs = step.dropout[static_cast<int>(DropoutKind::Attention)];
   dropout_factors({call.attributes.as<AttentionSpec>().dropout_site, step.step, step.seed, inputs},
                   first - first % 4, (q1 - q0) * x.tk + before, to);
+  if (kept) keep_factors(to + before, (q1 - q0) * x.tk, kept);
   return to + before;
 }
 
@@ -221,7 +228,7 @@ void forward(const Call& call, const StepInputs& step, int64_t chunk, Scratch sc
                      HWY_ATTR { softmax_rows<rows()>(rows_from<rows()>(x, p, q0, i), x.tk, x.scale); });
     const float* kept = p;
     if (call.attributes.as<AttentionSpec>().dropout_site != 0) {
-      float* factors = dropout_block(call, step, x, q0, q1, block);
+      float* factors = draw_factors(call, step, x, q0, q1, block, kept_bits(call, x, q0, rows));
       multiply_by_factors(p, factors, m * x.tk, factors);
       kept = factors;
     }
@@ -288,7 +295,9 @@ void backward(const Call& call, const StepInputs& step, int64_t chunk, Scratch s
              panel);
     const float* kept = p;
     if (call.attributes.as<AttentionSpec>().dropout_site != 0) {
-      float* factors = dropout_block(call, step, x, q0, q0 + m, block);
+      float* factors = block;
+      factors_of(kept_bits(call, x, q0, rows), m * x.tk,
+                 step.dropout[static_cast<int>(DropoutKind::Attention)].scale, factors);
       for (int64_t i = 0; i < m; ++i) {
         float* row = g + i * x.tk;
         multiply_by_factors(row, factors + i * x.tk, x.visible(q0 + i), row);
@@ -323,6 +332,9 @@ int64_t chunks_of(const Call& call) {
 
 Stages attention_forward(const Call& call) {
   Stages stages;
+  const int64_t tq = call.in[0].shape[1], tk = call.in[1].shape[1], rows = query_block(tq, tk);
+  if (call.attributes.as<AttentionSpec>().dropout_site != 0)
+    stages.kept_floats = static_cast<size_t>(chunks_of(call) * div_up(tq, rows) * mask_floats(rows * tk));
   stages.add(forward, chunks_of(call));
   return stages;
 }

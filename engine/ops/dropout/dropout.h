@@ -1,4 +1,4 @@
-// Dropout by a mask that is never stored.
+// Dropout by a mask that is a function of site, step and element.
 #pragma once
 
 #include "engine/tape/tape.h"
@@ -11,8 +11,8 @@ struct DropoutSpec {
   uint32_t site = 0;  ///< site_of(name)
 };
 
-/// out = x * keep * StepInputs.dropout[kind].scale, keep by Philox at site_of(name): never stored, regenerated
-/// backward.
+/// out = x * keep * StepInputs.dropout[kind].scale, keep by Philox at site_of(name), the same in both
+/// passes.
 ValueId dropout(Tape&, const std::string& name, ValueId x, DropoutKind kind);
 
 }  // namespace normscope

@@ -1,5 +1,6 @@
 // dropout on the CPU:  out = x * keep * scale, keep = random word of (element, site, step) >= threshold.
-//   dx = dout * keep * scale; the mask is computed again, not stored.
+//   dx = dout * keep * scale: the forward pass leaves the mask, a bit an element, as drawing it costs most of the
+// time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/dropout/dropout_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -14,29 +15,49 @@ namespace {
 
 constexpr int64_t kDropoutChunk = 4096;
 
-void apply(const Call& call, const StepInputs& step, int64_t chunk, const float* from, float* to,
-           int64_t size, bool add, float* factors) {
-  const int64_t begin = chunk * kDropoutChunk, n = smaller(kDropoutChunk, size - begin);
-  const DropoutInputs inputs = step.dropout[static_cast<int>(call.attributes.as<DropoutSpec>().kind)];
-  dropout_factors({call.attributes.as<DropoutSpec>().site, step.step, step.seed, inputs},
-                  static_cast<uint64_t>(begin), n, factors);
-  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
-    put(lanes, apply_factor(lanes.load(from + begin + i), lanes.load(factors + i)), to + begin + i, add);
-  });
+/// What dropout multiplies by, for the numbers of a chunk.
+struct Share {
+  int64_t begin, size;
+  DropoutInputs inputs;
+  float* kept;  ///< a bit each, from the forward to the backward pass; null: nobody asks
+};
+
+Share share_of(const Call& call, const StepInputs& step, int64_t chunk) {
+  const int64_t begin = chunk * kDropoutChunk;
+  return {begin, smaller(kDropoutChunk, call.in[0].shape.size() - begin),
+          step.dropout[static_cast<int>(call.attributes.as<DropoutSpec>().kind)],
+          call.kept ? call.kept + chunk * mask_floats(kDropoutChunk) : nullptr};
 }
 
 void forward(const Call& call, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {
-  apply(call, step, chunk, call.in[0].p, call.out.p, call.in[0].shape.size(), false, scratch.p);
+  const Share share = share_of(call, step, chunk);
+  dropout_factors({call.attributes.as<DropoutSpec>().site, step.step, step.seed, share.inputs},
+                  static_cast<uint64_t>(share.begin), share.size, scratch.p);
+  if (share.kept) keep_factors(scratch.p, share.size, share.kept);
+  const float* from = call.in[0].p + share.begin;
+  float* to = call.out.p + share.begin;
+  each_vector(share.size, [&](int64_t i, auto lanes) HWY_ATTR {
+    lanes.store(apply_factor(lanes.load(from + i), lanes.load(scratch.p + i)), to + i);
+  });
 }
 
-void backward(const Call& call, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {
+void backward(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
+  const Share share = share_of(call, step, chunk);
+  const VF scale = hn::Set(DF(), share.inputs.scale);
   const bool add = call.write[0] == Write::Add;
-  apply(call, step, chunk, call.dout.p, call.din[0].p, call.in[0].shape.size(), add, scratch.p);
+  const float* from = call.dout.p + share.begin;
+  float* to = call.din[0].p + share.begin;
+  each_vector(share.size, [&](int64_t i, auto lanes) HWY_ATTR {
+    const VF v = hn::Mul(lanes.load(from + i), scale);
+    put(lanes, hn::IfThenElseZero(kept_mask(share.kept, i), v), to + i, add);
+  });
 }
 
 Stages dropout_forward(const Call& call) {
+  const int64_t chunks = cut(call.in[0].shape.size(), kDropoutChunk).chunks;
   Stages stages;
-  stages.add(forward, cut(call.in[0].shape.size(), kDropoutChunk).chunks);
+  stages.kept_floats = static_cast<size_t>(chunks * mask_floats(kDropoutChunk));
+  stages.add(forward, chunks);
   return stages;
 }
 
