@@ -13,6 +13,7 @@
 #include "engine/cpu/isa.h"
 #include "engine/cpu/kernel.h"
 #include "engine/cpu/pool.h"
+#include "engine/cpu/tails.h"
 #include "engine/tape/store.h"
 
 namespace normscope {
@@ -85,16 +86,17 @@ class CpuExecutable final : public Executable {
     return offset == kNoOffset ? nullptr : gradients_ + offset;
   }
 
-  void replay(const StepInputs& inputs) noexcept override { run(0, lowered_.size(), inputs); }
+  void replay(const StepInputs& inputs) noexcept override {
+    const FlushDenormals scope;
+    begin();
+    for (const Entry& entry : order_) run(lowered_[entry.instruction], entry.tails, inputs);
+  }
 
+  /// One by one: without what replay() does while a region is in the cache, to the same bits.
   void run(size_t first, size_t end, const StepInputs& inputs) noexcept override {
     const FlushDenormals scope;
     begin();
-    for (size_t i = first; i < end; ++i) {
-      const Lowered& instruction = lowered_[i];
-      for (int s = 0; s < instruction.stages.count; ++s)
-        pool_.run(instruction.stages.stage[s], instruction.call, inputs, instruction.one_thread);
-    }
+    for (size_t i = first; i < end; ++i) run(lowered_[i], {}, inputs);
   }
 
   std::vector<StageSeconds> time_chunks(const StepInputs& inputs) {
@@ -129,6 +131,20 @@ class CpuExecutable final : public Executable {
     bool one_thread;
   };
 
+  /// An instruction of the replay, with those that are carried out on each region that its last stage leaves.
+  struct Entry {
+    size_t instruction;
+    std::vector<Tail> tails;
+  };
+
+  void run(const Lowered& instruction, const std::vector<Tail>& tails, const StepInputs& inputs) noexcept {
+    for (int s = 0; s < instruction.stages.count; ++s) {
+      Stage stage = instruction.stages.stage[s];
+      if (s + 1 == instruction.stages.count) stage.tails = tails;
+      pool_.run(stage, instruction.call, inputs, instruction.one_thread);
+    }
+  }
+
   /// Of activations and gradients, which lie behind each other.
   size_t floats() const { return program_.plan.activations + program_.plan.gradients; }
 
@@ -155,11 +171,34 @@ class CpuExecutable final : public Executable {
       lowered_[i].call.workspace = workspace_.get();
       if (plan.kept[i] > 0) lowered_[i].call.kept = workspace_.get() + plan.kept[i];
     }
+    put_in_order();
+  }
+
+  /// Behind an instruction that leaves regions, those that can follow region by region do. Probes in between read what
+  /// is whole only then, and come after them.
+  void put_in_order() {
+    for (size_t i = 0; i < lowered_.size();) {
+      Entry entry{i, {}};
+      std::vector<size_t> probes;
+      TailFinder finder(lowered_[i].call, lowered_[i].stages);
+      for (++i; i < lowered_.size(); ++i) {
+        const bool probe = lowered_[i].call.op == OpKind::Probe;
+        if (!(probe ? finder.lets(lowered_[i].call) : finder.takes(lowered_[i].call, lowered_[i].stages)))
+          break;
+        if (probe)
+          probes.push_back(i);
+        else
+          entry.tails.push_back({lowered_[i].stages.region, lowered_[i].call});
+      }
+      order_.push_back(std::move(entry));
+      for (const size_t probe : probes) order_.push_back({probe, {}});
+    }
   }
 
   ProgramData& program_;
   Pool& pool_;
   Arena& arena_;
+  std::vector<Entry> order_;
   bool shared_ = false;  // activations and gradients lie in the arena
   Block inputs_, own_, workspace_;
   float *activations_ = nullptr, *gradients_ = nullptr;

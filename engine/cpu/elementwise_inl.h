@@ -19,16 +19,14 @@ namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
 template <class Op>
-void elementwise_forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
-  const int64_t begin = chunk * Op::kChunk, n = smaller(Op::kChunk, call.in[0].shape.size() - begin);
+HWY_INLINE void forward_run(const Call& call, int64_t begin, int64_t n) {
   const float* x = call.in[0].p + begin;
   float* out = call.out.p + begin;
   each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(Op::value(lanes.load(x + i)), out + i); });
 }
 
 template <class Op>
-void elementwise_backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
-  const int64_t begin = chunk * Op::kChunk, n = smaller(Op::kChunk, call.in[0].shape.size() - begin);
+HWY_INLINE void backward_run(const Call& call, int64_t begin, int64_t n) {
   const float *x = call.in[0].p + begin, *dout = call.dout.p + begin;
   float* dx = call.din[0].p + begin;
   const bool add = call.write[0] == Write::Add;
@@ -37,10 +35,25 @@ void elementwise_backward(const Call& call, const StepInputs&, int64_t chunk, Sc
   });
 }
 
-template <class Op>
-Stages elementwise(const Call& call, StageFn run) {
+template <class Op, bool kBackward>
+void elementwise_chunk(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
+  const int64_t begin = chunk * Op::kChunk, n = smaller(Op::kChunk, call.in[0].shape.size() - begin);
+  (kBackward ? backward_run<Op> : forward_run<Op>)(call, begin, n);
+}
+
+template <class Op, bool kBackward>
+void elementwise_region(const Call& call, const StepInputs&, const Region& region, Scratch) noexcept {
+  each_run(region, call.in[0].shape.cols(), [&](int64_t begin, int64_t n) HWY_ATTR {
+    (kBackward ? backward_run<Op> : forward_run<Op>)(call, begin, n);
+  });
+}
+
+template <class Op, bool kBackward>
+Stages elementwise(const Call& call) {
   Stages stages;
-  stages.add(run, cut(call.in[0].shape.size(), Op::kChunk).chunks);
+  if (kBackward && call.write[0] == Write::Skip) return stages;
+  stages.add(elementwise_chunk<Op, kBackward>, cut(call.in[0].shape.size(), Op::kChunk).chunks);
+  stages.region = elementwise_region<Op, kBackward>;
   return stages;
 }
 
@@ -48,10 +61,8 @@ Stages elementwise(const Call& call, StageFn run) {
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#define NORMSCOPE_ELEMENTWISE(name, Op)                                                         \
-  Stages name##_forward(const Call& c) { return elementwise<Op>(c, elementwise_forward<Op>); }  \
-  Stages name##_backward(const Call& c) {                                                       \
-    return c.write[0] == Write::Skip ? Stages{} : elementwise<Op>(c, elementwise_backward<Op>); \
-  }
+#define NORMSCOPE_ELEMENTWISE(name, Op)                                      \
+  Stages name##_forward(const Call& c) { return elementwise<Op, false>(c); } \
+  Stages name##_backward(const Call& c) { return elementwise<Op, true>(c); }
 
 #endif

@@ -333,14 +333,19 @@ inline void gemm_pack_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, 
       (of_a ? pack_row_of_a : pack_row_of_b)(g, plan, kk, first, smaller(pieces, first + run), packed);
 }
 
+/// What a chunk covers of C.
+inline Region gemm_region(const Gemm& g, const GemmPlan& plan, int64_t chunk) {
+  const int64_t i = plan.rows.begin(chunk / plan.cols.chunks) * plan.tile_rows,
+                j = plan.cols.begin(chunk % plan.cols.chunks) * kPanel;
+  return {i, smaller(g.m - i, plan.rows.per_chunk * plan.tile_rows), j,
+          smaller(g.n - j, plan.cols.per_chunk * kPanel)};
+}
+
 /// One chunk of C. `packed` is what the packing stage left, or null.
 inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, float* packed, float* scratch) {
   using PackB = GemmPlan::PackB;
-  const int64_t row_chunk = chunk / plan.cols.chunks, col_chunk = chunk % plan.cols.chunks;
-  const int64_t i0 = plan.rows.begin(row_chunk) * plan.tile_rows;
-  const int64_t i1 = smaller(g.m, i0 + plan.rows.per_chunk * plan.tile_rows);
-  const int64_t j0 = plan.cols.begin(col_chunk) * kPanel,
-                j1 = smaller(g.n, j0 + plan.cols.per_chunk * kPanel);
+  const Region of_c = gemm_region(g, plan, chunk);
+  const int64_t i0 = of_c.row, i1 = i0 + of_c.rows, j0 = of_c.col, j1 = j0 + of_c.cols;
   const int64_t width = round_up(g.n, kPanel);
   for (int64_t k0 = 0; k0 < g.k; k0 += plan.kc) {
     const int64_t kc = smaller(plan.kc, g.k - k0);

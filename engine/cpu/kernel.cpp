@@ -10,7 +10,7 @@ namespace normscope::cpu {
 void Stages::add(StageFn run, int64_t chunks) {
   if (count == kMaxStages)
     fail("kernel", "more than {} stages: expected kMaxStages to be raised", kMaxStages);
-  stage[count++] = {run, chunks};
+  stage[count++] = {.run = run, .chunks = chunks};
 }
 
 WorkspacePlan plan_workspace(const std::vector<Instruction>& instructions,

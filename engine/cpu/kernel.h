@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/tape/call.h"
@@ -23,10 +24,33 @@ inline constexpr size_t kScratchFloats = size_t{1} << 18;  // 1 MiB a worker
 
 using StageFn = void (*)(const Call&, const StepInputs&, int64_t chunk, Scratch) noexcept;
 
+/// A part of a tensor seen as rows and columns.
+struct Region {
+  int64_t row, rows, col, cols;
+};
+using RegionFn = void (*)(const Call&, const StepInputs&, const Region&, Scratch) noexcept;
+
+/// An instruction that is carried out region by region, as an earlier one leaves them.
+struct Tail {
+  RegionFn run;
+  Call call;
+};
+
 struct Stage {
   StageFn run = nullptr;
   int64_t chunks = 0;
+  /// What a chunk leaves complete of the result (forward: out, backward: din[0]), of all its columns or some; null:
+  /// nothing.
+  Region (*region)(const Call&, int64_t chunk) = nullptr;
+  /// Carried out on that region right after the chunk, while it is in the cache.
+  std::span<const Tail> tails{};
 };
+
+inline void run_chunk(const Stage& stage, const Call& call, const StepInputs& inputs, int64_t chunk,
+                      Scratch scratch) noexcept {
+  stage.run(call, inputs, chunk, scratch);
+  for (const Tail& tail : stage.tails) tail.run(tail.call, inputs, stage.region(call, chunk), scratch);
+}
 
 /// What an op answers at lowering; a pure function of shapes, attributes and write modes.
 struct Stages {
@@ -34,6 +58,10 @@ struct Stages {
   Stage stage[kMaxStages];
   size_t workspace_floats = 0;
   size_t kept_floats = 0;  ///< of a forward instruction: Call::kept, from here to the end of the step
+  /// The same result for one region alone, which reads no other rows, needs no workspace and, if `whole_rows`, has all
+  /// columns; null: there is no such way.
+  RegionFn region = nullptr;
+  bool whole_rows = false;
   void add(StageFn run, int64_t chunks);  ///< throws Error beyond kMaxStages
 };
 

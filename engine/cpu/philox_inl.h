@@ -72,20 +72,21 @@ constexpr int64_t kMaskBytes = kLanes < 8 ? 1 : kLanes / 8;
 /// Floats that hold the bits of n factors.
 HWY_INLINE int64_t mask_floats(int64_t n) { return div_up(div_up(n, kLanes) * kMaskBytes, 4); }
 
-/// Which of n factors are not 0; a whole vector of them can be read at the end.
-inline void keep_factors(const float* factors, int64_t n, float* kept) {
+/// Which of n factors are not 0: elements `begin`, a multiple of kLanes, to before begin + n of what `kept` holds. A
+/// whole vector of factors can be read at the end.
+inline void keep_factors(const float* factors, int64_t begin, int64_t n, float* kept) {
   const DF d;
-  auto* bits = reinterpret_cast<uint8_t*>(kept);
-  for (int64_t i = 0; i < n; i += kLanes)
-    hn::StoreMaskBits(d, hn::Ne(hn::LoadU(d, factors + i), hn::Zero(d)), bits + i / kLanes * kMaskBytes);
+  uint8_t* bits = reinterpret_cast<uint8_t*>(kept) + begin / kLanes * kMaskBytes;
+  for (int64_t i = 0; i < n; i += kLanes, bits += kMaskBytes)
+    hn::StoreMaskBits(d, hn::Ne(hn::LoadU(d, factors + i), hn::Zero(d)), bits);
 }
 
 /// The mask of the vector that begins with element i, a multiple of kLanes.
-HWY_INLINE auto kept_mask(const float* kept, int64_t i) {
+HWY_INLINE hn::Mask<DF> kept_mask(const float* kept, int64_t i) {
   return hn::LoadMaskBits(DF(), reinterpret_cast<const uint8_t*>(kept) + i / kLanes * kMaskBytes);
 }
 
-/// The n factors again; room for whole vectors.
+/// The first n factors again; room for whole vectors.
 inline void factors_of(const float* kept, int64_t n, float scale, float* factors) {
   const DF d;
   for (int64_t i = 0; i < n; i += kLanes)

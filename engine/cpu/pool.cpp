@@ -138,12 +138,12 @@ void Pool::stop() noexcept {
 void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs, bool alone) noexcept {
   if (alone || stage.chunks <= 1 || workers_.empty()) {
     for (int64_t chunk = 0; chunk < stage.chunks; ++chunk)
-      stage.run(call, inputs, chunk, {scratch_[0].get()});
+      run_chunk(stage, call, inputs, chunk, {scratch_[0].get()});
     return;
   }
   // Every chunk of the previous job is done (see [ticket]): no worker acts on these fields until a ticket has
   // changed.
-  run_.store(stage.run, std::memory_order_relaxed);
+  stage_.store(&stage, std::memory_order_relaxed);
   call_.store(&call, std::memory_order_relaxed);
   inputs_.store(&inputs, std::memory_order_relaxed);
   chunks_.store(stage.chunks, std::memory_order_relaxed);
@@ -160,7 +160,7 @@ void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs, b
     wake_.fetch_add(1);
     wake_.notify_all();
   }
-  const int64_t mine = run_chunks(generation, {stage.run, &call, &inputs, stage.chunks}, 0);
+  const int64_t mine = run_chunks(generation, {&stage, &call, &inputs, stage.chunks}, 0);
   if (mine < stage.chunks) wait_until_done(stage.chunks - mine);
 }
 
@@ -186,7 +186,8 @@ int64_t Pool::run_chunks(uint32_t generation, const Job& job, size_t worker) noe
   int64_t ran = 0;
   for (size_t s = 0, share = worker; s < shares; ++s, share = share + 1 == shares ? 0 : share + 1) {
     for (int64_t left; (left = take(share, generation)) > 0; ++ran)
-      job.run(*job.call, *job.inputs, share_begin(share + 1, shares, job.chunks) - left, scratch);
+      run_chunk(*job.stage, *job.call, *job.inputs, share_begin(share + 1, shares, job.chunks) - left,
+                scratch);
   }
   return ran;
 }
@@ -223,7 +224,7 @@ void Pool::work(size_t worker) {
   uint32_t seen = 0;
   while (wait_for_job(seen)) {
     seen = generation_.load(std::memory_order_acquire);
-    const Job job{run_.load(std::memory_order_relaxed), call_.load(std::memory_order_relaxed),
+    const Job job{stage_.load(std::memory_order_relaxed), call_.load(std::memory_order_relaxed),
                   inputs_.load(std::memory_order_relaxed), chunks_.load(std::memory_order_relaxed)};
     // `job` may mix two generations when all chunks of `seen` are taken already: then take() finds none.
     const int64_t ran = run_chunks(seen, job, worker);

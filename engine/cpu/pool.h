@@ -37,7 +37,7 @@ class Pool {
     void operator()(float* p) const;
   };
   struct Job {
-    StageFn run;
+    const Stage* stage;
     const Call* call;
     const StepInputs* inputs;
     int64_t chunks;
@@ -67,7 +67,7 @@ class Pool {
   alignas(128) std::atomic<uint32_t> sleepers_{0};  // workers that sleep or are about to
   std::atomic<uint32_t> wake_{0};                   // changed to wake them
   // The current job, each field atomic because a late worker may read it while the next one is being written.
-  alignas(128) std::atomic<StageFn> run_{nullptr};
+  alignas(128) std::atomic<const Stage*> stage_{nullptr};
   std::atomic<const Call*> call_{nullptr};
   std::atomic<const StepInputs*> inputs_{nullptr};
   std::atomic<int64_t> chunks_{0};

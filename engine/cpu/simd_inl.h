@@ -93,6 +93,14 @@ HWY_INLINE void each_vector(int64_t n, const Body& body) {
   if (i < n) body(i, Part{n - i});
 }
 
+/// body(begin, n) for every run of numbers of a region that lie behind each other in a tensor of `cols` columns.
+template <typename Body>
+HWY_INLINE void each_run(const Region& region, int64_t cols, const Body& body) {
+  const bool whole = region.cols == cols;
+  const int64_t runs = whole ? 1 : region.rows, n = whole ? region.rows * cols : region.cols;
+  for (int64_t r = 0; r < runs; ++r) body((region.row + r) * cols + region.col, n);
+}
+
 /// Stores v, or adds it to what is there.
 template <typename Lanes>
 HWY_INLINE void put(const Lanes& lanes, VF v, float* p, bool add) {

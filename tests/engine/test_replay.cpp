@@ -168,6 +168,43 @@ TEST_CASE("replay: a forward program whose values give their memory away says th
   }
 }
 
+TEST_CASE("replay: one instruction after the other gives the same bits as region by region", "[replay]") {
+  struct Case {
+    Placement placement;
+    Activation activation;
+    int32_t width;
+    float dropout;
+  };
+  for (const Case& c :
+       {Case{Placement::Pre, Activation::Relu, 32, 0.1f}, Case{Placement::Post, Activation::Gelu, 32, 0.0f},
+        Case{Placement::Admin, Activation::Relu, 24, 0.1f},
+        Case{Placement::ReZero, Activation::Gelu, 24, 0.0f}}) {
+    TinyOptions o = kFull;
+    o.placement = c.placement;
+    o.activation = c.activation;
+    o.width = c.width;
+    o.heads = 2;
+    o.feed_forward = 80;
+    o.dropout = c.dropout;
+    o.sequence = 33;
+    o.threads = 3;
+    for (const bool reuse : {false, true}) {
+      o.reuse_memory = reuse;
+      INFO(to_string(c.placement) << " reuse " << reuse);
+      Tiny whole(o), single(o);
+      for (uint32_t step = 1; step <= 4; ++step) {
+        whole.step(step);
+        single.fill(step);
+        for (size_t i = 0; i < single.program->data().instructions.size(); ++i)
+          single.program->executable().run(i, i + 1, single.inputs(step));
+      }
+      CHECK(same_bits(whole.state(), single.state()));
+      const auto x = whole.program->stats(), y = single.program->stats();
+      CHECK(std::memcmp(x.data(), y.data(), x.size_bytes()) == 0);
+    }
+  }
+}
+
 TEST_CASE("replay: recording afresh before every step changes nothing", "[replay]") {
   Tiny replayed(kFull), fresh(kFull);
   for (uint32_t step = 1; step <= 10; ++step) {

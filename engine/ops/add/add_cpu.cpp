@@ -46,20 +46,35 @@ Rows rows_of(const Call& call, int64_t chunk, bool flat) {
   return flat ? Rows{begin * d, 1, (end - begin) * d} : Rows{begin * d, end - begin, d};
 }
 
-void forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
+/// n numbers from `begin` on, which lies in column `col`.
+void forward_run(const Call& call, const Scale& skip, const Scale& branch, int64_t begin, int64_t n,
+                 int64_t col) {
   const DF d;
-  const Scale skip = scale_of(call, 0), branch = scale_of(call, 1);
-  const Rows rows = rows_of(call, chunk, !skip.row && !branch.row);
   const VF s = hn::Set(d, skip.scalar()), b = hn::Set(d, branch.scalar());
-  for (int64_t r = 0; r < rows.count; ++r) {
-    const int64_t at = rows.begin + r * rows.cols;
-    const float *x = call.in[0].p + at, *f = call.in[1].p + at;
-    float* out = call.out.p + at;
-    each_vector(rows.cols, [&](int64_t j, auto lanes) HWY_ATTR {
-      const VF scaled = hn::Mul(branch.at(j, lanes, b), lanes.load(f + j));
-      lanes.store(hn::MulAdd(skip.at(j, lanes, s), lanes.load(x + j), scaled), out + j);
-    });
+  const float *x = call.in[0].p + begin, *f = call.in[1].p + begin;
+  float* out = call.out.p + begin;
+  each_vector(n, [&](int64_t j, auto lanes) HWY_ATTR {
+    const VF scaled = hn::Mul(branch.at(col + j, lanes, b), lanes.load(f + j));
+    lanes.store(hn::MulAdd(skip.at(col + j, lanes, s), lanes.load(x + j), scaled), out + j);
+  });
+}
+
+void forward_region(const Call& call, const StepInputs&, const Region& region, Scratch) noexcept {
+  const Scale skip = scale_of(call, 0), branch = scale_of(call, 1);
+  const int64_t cols = call.in[0].shape.cols();
+  if (skip.row || branch.row) {
+    for (int64_t r = region.row; r < region.row + region.rows; ++r)
+      forward_run(call, skip, branch, r * cols + region.col, region.cols, region.col);
+  } else {
+    each_run(region, cols,
+             [&](int64_t begin, int64_t n) HWY_ATTR { forward_run(call, skip, branch, begin, n, 0); });
   }
+}
+
+void forward(const Call& call, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {
+  const Cut c = row_cut(call);
+  const int64_t begin = c.begin(chunk), end = c.end(chunk, call.in[0].shape.rows());
+  forward_region(call, step, {begin, end - begin, 0, call.in[0].shape.cols()}, scratch);
 }
 
 // Gradients of learned scales: each chunk leaves one partial row (or, for a scalar, one double), a last stage adds
@@ -132,6 +147,7 @@ void reduce_scales(const Call& call, const StepInputs&, int64_t, Scratch) noexce
 Stages add_forward(const Call& call) {
   Stages stages;
   stages.add(forward, row_cut(call).chunks);
+  stages.region = forward_region;
   return stages;
 }
 

@@ -204,7 +204,7 @@ float* draw_factors(const Call& call, const StepInputs& step, const Head& x, int
   const DropoutInputs inputs = step.dropout[static_cast<int>(DropoutKind::Attention)];
   dropout_factors({call.attributes.as<AttentionSpec>().dropout_site, step.step, step.seed, inputs},
                   first - first % 4, (q1 - q0) * x.tk + before, to);
-  if (kept) keep_factors(to + before, (q1 - q0) * x.tk, kept);
+  if (kept) keep_factors(to + before, 0, (q1 - q0) * x.tk, kept);
   return to + before;
 }
 

@@ -14,58 +14,71 @@ namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
 constexpr int64_t kDropoutChunk = 4096;
+static_assert(kDropoutChunk % kFactorGroup == 0 && kDropoutChunk <= static_cast<int64_t>(kScratchFloats));
 
-/// What dropout multiplies by, for the numbers of a chunk.
-struct Share {
-  int64_t begin, size;
-  DropoutInputs inputs;
-  float* kept;  ///< a bit each, from the forward to the backward pass; null: nobody asks
-};
-
-Share share_of(const Call& call, const StepInputs& step, int64_t chunk) {
-  const int64_t begin = chunk * kDropoutChunk;
-  return {begin, smaller(kDropoutChunk, call.in[0].shape.size() - begin),
-          step.dropout[static_cast<int>(call.attributes.as<DropoutSpec>().kind)],
-          call.kept ? call.kept + chunk * mask_floats(kDropoutChunk) : nullptr};
+const DropoutInputs& inputs_of(const Call& call, const StepInputs& step) {
+  return step.dropout[static_cast<int>(call.attributes.as<DropoutSpec>().kind)];
 }
 
-void forward(const Call& call, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {
-  const Share share = share_of(call, step, chunk);
-  dropout_factors({call.attributes.as<DropoutSpec>().site, step.step, step.seed, share.inputs},
-                  static_cast<uint64_t>(share.begin), share.size, scratch.p);
-  if (share.kept) keep_factors(scratch.p, share.size, share.kept);
-  const float* from = call.in[0].p + share.begin;
-  float* to = call.out.p + share.begin;
-  each_vector(share.size, [&](int64_t i, auto lanes) HWY_ATTR {
-    lanes.store(apply_factor(lanes.load(from + i), lanes.load(scratch.p + i)), to + i);
+/// n numbers from `begin` on, a multiple of kLanes and of 4; at most kDropoutChunk of them.
+void forward_run(const Call& call, const StepInputs& step, int64_t begin, int64_t n, float* factors) {
+  dropout_factors({call.attributes.as<DropoutSpec>().site, step.step, step.seed, inputs_of(call, step)},
+                  static_cast<uint64_t>(begin), n, factors);
+  if (call.kept) keep_factors(factors, begin, n, call.kept);
+  const float* from = call.in[0].p + begin;
+  float* to = call.out.p + begin;
+  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
+    lanes.store(apply_factor(lanes.load(from + i), lanes.load(factors + i)), to + i);
   });
 }
 
-void backward(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
-  const Share share = share_of(call, step, chunk);
-  const VF scale = hn::Set(DF(), share.inputs.scale);
+void backward_run(const Call& call, const StepInputs& step, int64_t begin, int64_t n) {
+  const VF scale = hn::Set(DF(), inputs_of(call, step).scale);
   const bool add = call.write[0] == Write::Add;
-  const float* from = call.dout.p + share.begin;
-  float* to = call.din[0].p + share.begin;
-  each_vector(share.size, [&](int64_t i, auto lanes) HWY_ATTR {
+  const float* from = call.dout.p + begin;
+  float* to = call.din[0].p + begin;
+  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
     const VF v = hn::Mul(lanes.load(from + i), scale);
-    put(lanes, hn::IfThenElseZero(kept_mask(share.kept, i), v), to + i, add);
+    put(lanes, hn::IfThenElseZero(kept_mask(call.kept, begin + i), v), to + i, add);
   });
 }
 
-Stages dropout_forward(const Call& call) {
-  const int64_t chunks = cut(call.in[0].shape.size(), kDropoutChunk).chunks;
+template <bool kBackward>
+void run(const Call& call, const StepInputs& step, int64_t begin, int64_t n, float* factors) {
+  if (kBackward)
+    backward_run(call, step, begin, n);
+  else
+    forward_run(call, step, begin, n, factors);
+}
+
+template <bool kBackward>
+void chunk_of(const Call& call, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {
+  const int64_t begin = chunk * kDropoutChunk;
+  run<kBackward>(call, step, begin, smaller(kDropoutChunk, call.in[0].shape.size() - begin), scratch.p);
+}
+
+template <bool kBackward>
+void region_of(const Call& call, const StepInputs& step, const Region& region, Scratch scratch) noexcept {
+  const int64_t cols = call.in[0].shape.cols(), first = region.row * cols, size = region.rows * cols;
+  for (int64_t i = 0; i < size; i += kDropoutChunk)
+    run<kBackward>(call, step, first + i, smaller(kDropoutChunk, size - i), scratch.p);
+}
+
+template <bool kBackward>
+Stages dropout(const Call& call) {
   Stages stages;
-  stages.kept_floats = static_cast<size_t>(chunks * mask_floats(kDropoutChunk));
-  stages.add(forward, chunks);
+  if (kBackward && call.write[0] == Write::Skip) return stages;
+  const int64_t size = call.in[0].shape.size();
+  if (!kBackward) stages.kept_floats = static_cast<size_t>(mask_floats(size));
+  stages.add(chunk_of<kBackward>, cut(size, kDropoutChunk).chunks);
+  if (call.in[0].shape.cols() % kLanes == 0)
+    stages.region = region_of<kBackward>;  // rows begin with a vector
+  stages.whole_rows = true;
   return stages;
 }
 
-Stages dropout_backward(const Call& call) {
-  Stages stages;
-  if (call.write[0] != Write::Skip) stages.add(backward, cut(call.in[0].shape.size(), kDropoutChunk).chunks);
-  return stages;
-}
+Stages dropout_forward(const Call& call) { return dropout<false>(call); }
+Stages dropout_backward(const Call& call) { return dropout<true>(call); }
 
 }  // namespace
 }  // namespace normscope::cpu::HWY_NAMESPACE

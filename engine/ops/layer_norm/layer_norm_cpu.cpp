@@ -35,14 +35,13 @@ HWY_ATTR VF adaptive(const NormSpec& a, VF y) {
 }
 
 template <NormKind kKind>
-void forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
+void forward(const Call& call, const StepInputs&, const Region& region, Scratch) noexcept {
   constexpr bool kCentered = is_centred(kKind), kGain = has_gain(kKind), kBias = has_bias(kKind);
   const DF d;
   const int64_t width = width_of(call);
   const float inverse_width = 1.0f / static_cast<float>(width);
-  const Cut c = row_cut(call);
   const float *gain = call.in[1].p, *bias = call.in[2].p;
-  for (int64_t r = c.begin(chunk); r < c.end(chunk, rows_of(call)); ++r) {
+  for (int64_t r = region.row; r < region.row + region.rows; ++r) {
     const float* x = call.in[0].p + r * width;
     float* out = call.out.p + r * width;
     float mean = 0.0f;
@@ -123,13 +122,12 @@ void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexc
   }
 }
 
-void dyt_forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
+void dyt_forward(const Call& call, const StepInputs&, const Region& region, Scratch) noexcept {
   const DF d;
   const int64_t width = width_of(call);
-  const Cut c = row_cut(call);
   const float *gain = call.in[1].p, *bias = call.in[2].p;
   const VF alpha = hn::Set(d, *call.in[3].p);
-  for (int64_t r = c.begin(chunk); r < c.end(chunk, rows_of(call)); ++r) {
+  for (int64_t r = region.row; r < region.row + region.rows; ++r) {
     const float* x = call.in[0].p + r * width;
     float* out = call.out.p + r * width;
     VF before = hn::Zero(d), after = hn::Zero(d);
@@ -190,7 +188,7 @@ void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
   *to = static_cast<float>(call.write[3] == Write::Add ? static_cast<double>(*to) + alpha : alpha);
 }
 
-StageFn forward_of(NormKind kind) {
+RegionFn forward_of(NormKind kind) {
   switch (kind) {
     case NormKind::LayerNorm:
       return forward<NormKind::LayerNorm>;
@@ -226,9 +224,26 @@ StageFn backward_of(NormKind kind) {
   }
 }
 
+void forward_chunk(const Call& call, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {
+  const Cut c = row_cut(call);
+  const int64_t begin = c.begin(chunk), end = c.end(chunk, rows_of(call));
+  forward_of(call.attributes.as<NormSpec>().kind)(call, step, {begin, end - begin, 0, width_of(call)},
+                                                  scratch);
+}
+
+/// Of a tensor's rows, each of which may be several rows of this op.
+void forward_region(const Call& call, const StepInputs& step, const Region& region,
+                    Scratch scratch) noexcept {
+  const int64_t heads = call.attributes.as<NormSpec>().heads;
+  forward_of(call.attributes.as<NormSpec>().kind)(
+      call, step, {region.row * heads, region.rows * heads, 0, width_of(call)}, scratch);
+}
+
 Stages layer_norm_forward(const Call& call) {
   Stages stages;
-  stages.add(forward_of(call.attributes.as<NormSpec>().kind), row_cut(call).chunks);
+  stages.add(forward_chunk, row_cut(call).chunks);
+  stages.region = forward_region;
+  stages.whole_rows = true;
   return stages;
 }
 

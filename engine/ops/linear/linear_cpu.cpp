@@ -46,12 +46,18 @@ void forward_multiply(const Call& call, const StepInputs&, int64_t chunk, Scratc
   gemm_chunk(g, plan_gemm(g), chunk, call.workspace, scratch.p);
 }
 
+Region forward_region(const Call& call, int64_t chunk) {
+  const Gemm g = product(call);
+  return gemm_region(g, plan_gemm(g), chunk);
+}
+
 Stages linear_forward(const Call& call) {
   const GemmPlan plan = plan_gemm(product(call));
   Stages stages;
   stages.workspace_floats = plan.packed_floats();
   if (plan.pack_chunks() > 0) stages.add(forward_pack, plan.pack_chunks());
   stages.add(forward_multiply, plan.chunks());
+  stages.stage[stages.count - 1].region = forward_region;
   return stages;
 }
 
@@ -135,6 +141,11 @@ void backward_input(const Call& call, const StepInputs&, int64_t chunk, Scratch 
   gemm_chunk(g, plan_gemm(g), chunk, call.workspace, scratch.p);
 }
 
+Region input_region(const Call& call, int64_t chunk) {
+  const Gemm g = input_gradient(call);
+  return gemm_region(g, plan_gemm(g), chunk);
+}
+
 Stages linear_backward(const Call& call) {
   const FirstStage first = first_stage(call);
   Stages stages;
@@ -142,7 +153,9 @@ Stages linear_backward(const Call& call) {
   if (first.packed_dw > 0) stages.add(backward_pack_weight, plan_gemm(weight_gradient(call)).pack_chunks());
   const int64_t chunks = first.weight + first.pack + first.bias;
   if (chunks > 0) stages.add(backward_first, chunks);
-  if (call.write[0] != Write::Skip) stages.add(backward_input, plan_gemm(input_gradient(call)).chunks());
+  if (call.write[0] == Write::Skip) return stages;
+  stages.add(backward_input, plan_gemm(input_gradient(call)).chunks());
+  stages.stage[stages.count - 1].region = input_region;
   return stages;
 }
 
