@@ -3,6 +3,8 @@
 # One JSON line a row, with the keys of normscope bench --json; scripts/performance_table.py makes the tables of docs/performance.md and the README.
 # Installs them where a package index is reachable, and says so where it is not. Arguments go to all of them.
 # PyTorch also multiplies the matrices of normscope bench --gemm, which tells their shapes.
+# The peer in plain loops is part of the program: normscope bench --micro prints its steps at the end, on standard error; the tables take them
+# from normscope bench --json.
 set -eu
 cd "$(dirname "$0")/.."
 peers=tests/bench/peers
@@ -33,4 +35,5 @@ peer() {
 peer PyTorch torch torch torch_cpu.py --products "$environment/products.json" "$@"
 peer TensorFlow tensorflow tensorflow-cpu tensorflow_cpu.py "$@"
 peer JAX jax jax jax_cpu.py "$@"
+build/release/normscope bench --micro >&2
 [ $ran = 1 ]

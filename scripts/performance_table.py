@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A processor's performance table from the output of `normscope bench --json` and of `make bench-peers`, both of one machine.
 
-    performance_table.py engine.json peers.jsonl [--crowded crowded.json] [--before engine.json]
+    performance_table.py engine.json peers.jsonl [--crowded crowded.json] [--before before.json]
                          [--section AMD --write docs/performance.md] [--readme README.md]
 
 Prints Markdown, or with --write puts it between the file's lines <!-- performance AMD --> and <!-- /performance AMD -->;
@@ -15,6 +15,9 @@ import pathlib
 import sys
 
 SIZES = {
+    "micro16": "decoder L1 d16 f64 T16 B16 V27",
+    "micro32": "decoder L1 d32 f128 T16 B16 V27",
+    "micro64": "decoder L1 d64 f256 T16 B16 V27",
     "lesson": "decoder L6 d64 f256 T64 B16 V96",
     "deep": "decoder L18 d64 f256 T64 B16 V96",
     "wide": "decoder L6 d256 f1024 T128 B16 V256",
@@ -54,6 +57,8 @@ def products(engine, peers):
 
 
 def model_table(engine, peers):
+    if not engine.get("models"):
+        return []
     heads = columns(peers)
     best = products(engine, peers)[1]
     lines = ["| model | normscope, ms a step | tokens/s | GFLOP/s | of the best sgemm | "
@@ -109,30 +114,42 @@ def gemm_lines(engine, peers):
 
 
 def micro_lines(engine):
+    """Steps of the models that have plain loops (normscope bench --micro), small ones first."""
     rows = engine.get("micro", [])
     if not rows:
         return []
-    threads = engine["machine"]["threads"]
-    lines = [f"| small model, one layer, T16 B16 V27 | instructions | µs a step on one thread | on {threads} threads | "
-             "plain loops, one thread | share of a core's FMA peak: ours, theirs |", "|--|--:|--:|--:|--:|--:|"]
+    threads = rows[0].get("threads", engine["machine"]["threads"])
+    lines = [f"| beside plain loops | instructions | µs a step on one thread | on {threads} threads | plain loops, one thread | "
+             "theirs over ours, one thread each | share of a core's FMA peak: ours, theirs |", "|--|--:|--:|--:|--:|--:|--:|"]
     for row in rows:
-        lines.append(f"| d {row['name'].removeprefix('micro')} | {row['instructions']} | {row['ours_us']:.0f} | {row['ours_all_us']:.0f} | "
-                     f"{row['plain_us']:.0f} | {row['ours_share_of_core']:.2f}, {row['plain_share_of_core']:.2f} |")
+        lines.append(f"| `{row['name']}`: {SIZES.get(row['name'], '')} | {row['instructions']} | {row['ours_us']:,.0f} | {row['ours_all_us']:,.0f} | "
+                     f"{row['plain_us']:,.0f} | {row['ratio']:.2f}× | {row['ours_share_of_core']:.2f}, {row['plain_share_of_core']:.2f} |")
     return [*lines, "", f"A stage of the pool costs {rows[0]['stage_us']:.1f} µs beyond its chunks."]
 
 
-def op_lines(engine, before):
-    """Every op of two layers beside its roofline, before and now."""
+def op_lines(now, before):
+    """Every op of two layers beside its roofline, before and now; – where a program has no such op."""
     if not before:
         return []
-    then = {(row["size"], row["op"], row["phase"]): row for row in before["ops"]}
-    lines = ["| op of two layers | ms before | ms now | share of its roofline before | now |", "|--|--:|--:|--:|--:|"]
-    for row in engine["ops"]:
-        old = then.get((row["size"], row["op"], row["phase"]))
-        if old:
-            lines.append(f"| {row['size']} {row['op']} {row['phase']} | {old['ms']:.3f} | {row['ms']:.3f} | "
-                         f"{old['share_of_roofline']:.2f} | {row['share_of_roofline']:.2f} |")
-    return lines
+    files = [{(row["size"], row["op"], row["phase"]): row for row in file["ops"]} for file in (before, now)]
+    sizes = list(dict.fromkeys(size for file in files for size, _, _ in file))
+    keys = sorted({**files[1], **files[0]}, key=lambda key: sizes.index(key[0]))
+    lines = ["| op | size | phase | ms before | ms now | share of its roofline before | now |", "|--|--|--|--:|--:|--:|--:|"]
+    for key in keys:
+        cells = [f"{file[key][what]:.{digits}f}" if key in file else "–"
+                 for what, digits in (("ms", 3), ("share_of_roofline", 2)) for file in files]
+        lines.append(f"| {key[1]} | {key[0]} | {key[2]} | {' | '.join(cells)} |")
+    roofs = [f"{file['machine']['peak_gflops']:.0f} GFLOP/s and {file['machine']['bandwidth_gb_per_s']:.0f} GB/s" for file in (before, now)]
+    return ["Ops inside a step of two layers, all instances together. Their roofline is that of the FMA peak and the triad measured "
+            f"just before them: {roofs[0]} before, {roofs[1]} now; above 1 the data comes from cache.", "", *lines]
+
+
+def check_comparable(path, before, now):
+    if "ops" not in before or "ops" not in now:
+        sys.exit(f"{path}: expected ops in it and in what it is compared with; make both with normscope bench --ops --json")
+    for key in ("processor", "instruction_set", "threads"):
+        if before["machine"][key] != now["machine"][key]:
+            sys.exit(f"{path}: {key} {before['machine'][key]}, expected {now['machine'][key]} as of what it is compared with")
 
 
 def crowd_lines(engine):
@@ -165,9 +182,9 @@ def machine_line(engine, peers):
             f"{m['peak_gflops']:.0f} GFLOP/s, triad {m['bandwidth_gb_per_s']:.0f} GB/s. {', '.join(versions)}.")
 
 
-def table(engine, peers, before=None):
-    lines = [machine_line(engine, peers), "", *model_table(engine, peers)]
-    for more in (gemm_lines(engine, peers), micro_lines(engine), scaling_lines(engine), crowd_lines(engine), op_lines(engine, before)):
+def table(engine, peers, ops):
+    lines = [machine_line(engine, peers)]
+    for more in (model_table(engine, peers), gemm_lines(engine, peers), micro_lines(engine), scaling_lines(engine), crowd_lines(engine), ops):
         if more:
             lines += ["", *more]
     return "\n".join(lines)
@@ -177,23 +194,29 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("engine", type=pathlib.Path)
     parser.add_argument("peers", type=pathlib.Path)
-    parser.add_argument("--crowded", type=pathlib.Path, metavar="FILE", help="output of normscope bench --crowded --scaling --json (and --micro, measured again)")
-    parser.add_argument("--before", type=pathlib.Path, metavar="FILE", help="the same of an earlier program, to compare its ops")
+    parser.add_argument("--crowded", type=pathlib.Path, metavar="FILE", help="output of normscope bench --crowded --scaling --json (and --micro or --ops, measured again)")
+    parser.add_argument("--before", type=pathlib.Path, metavar="FILE", help="output of an earlier program's normscope bench --ops --json on this machine, to compare its ops")
     parser.add_argument("--section", metavar="NAME", help="the processor, as the page's markers name it")
     parser.add_argument("--write", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--readme", type=pathlib.Path, metavar="FILE", help="the page of the short table")
     args = parser.parse_args()
     engine = json.loads(args.engine.read_text())
-    if args.crowded:
-        engine |= {key: rows for key, rows in json.loads(args.crowded.read_text()).items() if key in ("crowded", "scaling", "micro")}
+    if (args.write or args.readme) and not engine.get("models"):
+        sys.exit(f"{args.engine}: expected whole steps, which the page's table is of; make it with normscope bench --json")
+    again = json.loads(args.crowded.read_text()) if args.crowded else {}
+    engine |= {key: rows for key, rows in again.items() if key in ("crowded", "scaling", "micro")}
     before = json.loads(args.before.read_text()) if args.before else None
+    now = again if "ops" in again else engine
+    if before:
+        check_comparable(args.before, before, now)
     peers = peer_rows(args.peers)
+    text = table(engine, peers, op_lines(now, before))
     if args.write:
-        put(args.write, f" {args.section}" if args.section else "", table(engine, peers, before))
+        put(args.write, f" {args.section}" if args.section else "", text)
     if args.readme:
         put(args.readme, "", short_table(engine, peers))
     if not args.write and not args.readme:
-        print(table(engine, peers, before))
+        print(text)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ double best_sgemm(const Settings& settings, const nlohmann::json& gemm);
 Part bench_ops(const Settings& settings, const Machine& machine);
 Part bench_models(const Settings& settings, const Machine& machine, double best_sgemm);
 Part bench_sweep(const Settings& settings);
-/// Models of one layer and 256 tokens beside plain loops of ours, on one core; and what the pool costs.
+/// Steps of plain_models() beside plain loops of ours, both on one thread; and what the pool costs.
 Part bench_micro(const Settings& settings, const Machine& machine);
 /// What 1 to 16 threads do, simulated from the chunks of a step, and measured on the cores that there are.
 Part bench_scaling(const Settings& settings, const Machine& machine);

@@ -1,9 +1,9 @@
-// The shape of the single-file GPTs that people write by hand: one layer, 256 tokens, where what surrounds the
-// arithmetic decides. The rival is app/bench/plain.h, on one core.
+// Whole steps beside plain loops (app/bench/plain.h), both on one thread: the small single-file GPTs that people write
+// by hand, one layer and 256 tokens, where what surrounds the arithmetic decides; and the benchmark's decoders, where
+// the products do. Called by commands/bench.cpp.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
+#include <string>
 
 #include "app/bench/bench.h"
 #include "app/bench/plain.h"
@@ -14,33 +14,18 @@
 namespace normscope::bench {
 namespace {
 
-constexpr double kLargestDifference = 1e-5;  // of the losses and gradients of two steps, relative
-
-/// Of all parameters together.
-double gradient_norm(const Program& program) {
-  const ProgramData& data = program.data();
-  double squares = 0;
-  for (const double norm :
-       program.stats().subspan(static_cast<size_t>(data.grad_norm_stat), data.parameter_order.size()))
-    squares += norm * norm;
-  return std::sqrt(squares);
-}
-
-/// Two steps of both from the same values: how far their losses and gradient norms lie apart, relative. The second one
-/// shows the update.
-double difference(Stepper& stepper, PlainDecoder& plain, const BatchView& batch) {
-  double worst = 0;
-  for (int i = 0; i < 2; ++i) {
-    stepper.step();
-    const double loss = plain.step(batch.tokens.data(), batch.targets.data(), stepper.inputs);
-    worst = std::max({worst, std::abs(loss / stepper.program->loss() - 1),
-                      std::abs(plain.gradient_norm() / gradient_norm(*stepper.program) - 1)});
-  }
-  return worst;
-}
+constexpr double kLargestDifference = 1e-5;  // of the losses and gradient norms of two steps, relative
 
 nlohmann::json measure(const Model& m, const Settings& settings, const Machine& machine) {
-  nlohmann::json row = {{"name", m.name}};
+  nlohmann::json row = {{"name", m.name},
+                        {"layers", m.layers},
+                        {"width", m.width},
+                        {"heads", m.heads},
+                        {"feed_forward", m.feed_forward},
+                        {"sequence", m.sequence},
+                        {"batch", m.batch},
+                        {"vocabulary", m.vocabulary},
+                        {"threads", settings.threads}};
   const double gflop = gflop_of(m), core = machine.peak_gflops / machine.threads;
   const auto put = [&](const std::string& who, const Timing& t) {
     row[who + "_us"] = 1e6 * t.median;
@@ -54,7 +39,7 @@ nlohmann::json measure(const Model& m, const Settings& settings, const Machine& 
   row["instructions"] = stepper.program->data().instructions.size();
   const auto plain = make_plain_decoder(m, stepper);
   const BatchView batch = inputs_of(*stepper.program, shape_of(m));
-  row["difference"] = difference(stepper, *plain, batch);
+  row["difference"] = plain_difference(stepper, *plain, shape_of(m), 2);
   put("ours", time_call([&] { stepper.step(); }, settings.budget));
   put("plain", time_call([&] { plain->step(batch.tokens.data(), batch.targets.data(), stepper.inputs); },
                          settings.budget));
@@ -69,12 +54,14 @@ Part bench_micro(const Settings& settings, const Machine& machine) {
   const double stage = 1e6 * stage_seconds(settings.threads, settings.budget);
   if (!settings.quiet)
     fmt::print(
-        "\nSmall models, microseconds a step (share of one core's FMA peak); a stage on {} threads costs {:.2f} beyond its chunks\n"
+        "\nBeside plain loops, microseconds a step (share of one core's FMA peak); ratio: plain loops over ours, both "
+        "on one thread\n"
+        "A stage of the pool on {} threads costs {:.2f} beyond its chunks\n"
         "{:9} {:>12} {:>15} {:>15} {:>15} {:>6} {:>8}\n",
         settings.threads, stage, "model", "instructions", "one thread",
-        fmt::format("{} threads", settings.threads), "plain loops", "ratio", "apart");
-  for (const Model& m : models()) {
-    if (!std::string_view(m.name).starts_with("micro")) continue;
+        fmt::format("{} threads", settings.threads), "plain, 1 thread", "ratio", "apart");
+  for (const Model& m : plain_models()) {
+    if (!settings.model.empty() && settings.model != m.name) continue;
     nlohmann::json row = measure(m, settings, machine);
     row["stage_us"] = stage;
     part.right = part.right && row["difference"].get<double>() < kLargestDifference;

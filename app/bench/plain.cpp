@@ -248,19 +248,18 @@ class Decoder final : public PlainDecoder {
         x_[t * D + j] = __builtin_sqrtf(D) * tokens_.value[tokens[t] * D + j] + positions_.value[t * D + j];
     for (int at = 0; at < count_; ++at) {
       Layer& l = layers_[at];
-      float branch[T * D];
       l.n1.forward(T, eps_, x_, l.x1, l.y1, l.inverse1);
       l.q.forward(T, l.x1, l.queries);
       l.k.forward(T, l.x1, l.keys);
       l.v.forward(T, l.x1, l.values);
       l.heads.forward(l.queries, l.keys, l.values, l.mixed);
-      l.o.forward(T, l.mixed, branch);
-      for (int i = 0; i < T * D; ++i) x_[i] += branch[i];
+      l.o.forward(T, l.mixed, branch_);
+      for (int i = 0; i < T * D; ++i) x_[i] += branch_[i];
       l.n2.forward(T, eps_, x_, l.x2, l.y2, l.inverse2);
       l.w1.forward(T, l.x2, l.hidden);
       for (float& h : l.hidden) h = h > 0 ? h : 0;
-      l.w2.forward(T, l.hidden, branch);
-      for (int i = 0; i < T * D; ++i) x_[i] += branch[i];
+      l.w2.forward(T, l.hidden, branch_);
+      for (int i = 0; i < T * D; ++i) x_[i] += branch_[i];
     }
     end_.final.forward(T, eps_, x_, last_, last_y_, last_inverse_);
     end_.out.forward(T, last_, logits_);
@@ -289,27 +288,26 @@ class Decoder final : public PlainDecoder {
   }
 
   void backward(const int32_t* tokens) {
-    float d[T * D], dx[T * D] = {};
-    end_.out.template backward<false>(T, last_, logits_, d);
-    end_.final.backward(T, last_y_, last_inverse_, d, dx);
+    std::memset(dx_, 0, sizeof dx_);
+    end_.out.template backward<false>(T, last_, logits_, d_);
+    end_.final.backward(T, last_y_, last_inverse_, d_, dx_);
     for (int at = count_; at-- > 0;) {
       Layer& l = layers_[at];
-      float hidden[T * F], dmixed[T * D], dq[T * D], dk[T * D], dv[T * D];
-      l.w2.template backward<false>(T, l.hidden, dx, hidden);
-      for (int j = 0; j < T * F; ++j) hidden[j] = l.hidden[j] > 0 ? hidden[j] : 0;
-      l.w1.template backward<false>(T, l.x2, hidden, d);
-      l.n2.backward(T, l.y2, l.inverse2, d, dx);
-      l.o.template backward<false>(T, l.mixed, dx, dmixed);
-      l.heads.backward(l.queries, l.keys, l.values, dmixed, dq, dk, dv);
-      l.q.template backward<false>(T, l.x1, dq, d);
-      l.k.template backward<true>(T, l.x1, dk, d);
-      l.v.template backward<true>(T, l.x1, dv, d);
-      l.n1.backward(T, l.y1, l.inverse1, d, dx);
+      l.w2.template backward<false>(T, l.hidden, dx_, dhidden_);
+      for (int j = 0; j < T * F; ++j) dhidden_[j] = l.hidden[j] > 0 ? dhidden_[j] : 0;
+      l.w1.template backward<false>(T, l.x2, dhidden_, d_);
+      l.n2.backward(T, l.y2, l.inverse2, d_, dx_);
+      l.o.template backward<false>(T, l.mixed, dx_, dmixed_);
+      l.heads.backward(l.queries, l.keys, l.values, dmixed_, dq_, dk_, dv_);
+      l.q.template backward<false>(T, l.x1, dq_, d_);
+      l.k.template backward<true>(T, l.x1, dk_, d_);
+      l.v.template backward<true>(T, l.x1, dv_, d_);
+      l.n1.backward(T, l.y1, l.inverse1, d_, dx_);
     }
     for (int t = 0; t < T; ++t)
       for (int j = 0; j < D; ++j) {
-        tokens_.gradient[tokens[t] * D + j] += __builtin_sqrtf(D) * dx[t * D + j];
-        positions_.gradient[t * D + j] += dx[t * D + j];
+        tokens_.gradient[tokens[t] * D + j] += __builtin_sqrtf(D) * dx_[t * D + j];
+        positions_.gradient[t * D + j] += dx_[t * D + j];
       }
   }
 
@@ -339,7 +337,9 @@ class Decoder final : public PlainDecoder {
     End end_;
   };
   double squares_ = 0;
-  float x_[T * D], last_[T * D], last_y_[T * D], last_inverse_[T], logits_[T * kVocabulary];
+  // Of one sequence. Members, as the object lies on the heap: at D 256 they are too large for a thread's stack.
+  float x_[T * D], branch_[T * D], last_[T * D], last_y_[T * D], last_inverse_[T], logits_[T * kVocabulary];
+  float d_[T * D], dx_[T * D], dhidden_[T * F], dmixed_[T * D], dq_[T * D], dk_[T * D], dv_[T * D];
 };
 
 PlainDecoder* decoder_of(const Model& m, float eps, const Parameter* parameters) {
@@ -349,6 +349,7 @@ PlainDecoder* decoder_of(const Model& m, float eps, const Parameter* parameters)
   if (is(32, 16, 27)) return new Decoder<32, 16, 27>(m.layers, m.batch, eps, from);
   if (is(64, 16, 27)) return new Decoder<64, 16, 27>(m.layers, m.batch, eps, from);
   if (is(64, 64, 96)) return new Decoder<64, 64, 96>(m.layers, m.batch, eps, from);
+  if (is(256, 128, 256)) return new Decoder<256, 128, 256>(m.layers, m.batch, eps, from);
   return nullptr;
 }
 

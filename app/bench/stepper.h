@@ -1,5 +1,5 @@
 // The models of the benchmark, and one of them ready to step on a backend of its own. Needs the engine alone.
-// Called by bench/steps.cpp, bench/sweep.cpp and bench/device_steps.cpp.
+// Called by bench/steps.cpp, bench/micro.cpp, bench/sweep.cpp, bench/scaling.cpp and bench/device_steps.cpp.
 #pragma once
 
 #include <memory>

@@ -10,6 +10,7 @@
 
 #include "app/bench/bench.h"
 #include "app/bench/device_steps.h"
+#include "app/bench/plain.h"
 #include "app/bench/sgemm_anchor.h"
 #include "app/bench/stepper.h"
 #include "app/cli/machine.h"
@@ -84,9 +85,19 @@ Exit bench_device(const BenchOptions& options, BackendChoice choice) {
   return Exit::Ok;
 }
 
+/// --micro with a model that has no plain loops is refused, before anything is measured.
+void check_plain(const std::string& model) {
+  std::vector<std::string> names;
+  for (const bench::Model& m : bench::plain_models()) names.emplace_back(m.name);
+  if (std::find(names.begin(), names.end(), model) == names.end())
+    throw CommandError(Exit::Usage, fmt::format("bench --micro --model {}: expected one of {}", model,
+                                                fmt::join(names, ", ")));
+}
+
 Exit bench(const BenchOptions& options) {
   if (const BackendChoice choice = backend_of(options.backend); choice.cuda)
     return bench_device(options, choice);
+  if (options.micro && !options.model.empty()) check_plain(options.model);
   bench::Settings settings;
   settings.threads = options.threads > 0 ? options.threads : cpu::physical_cores();
   settings.budget = options.budget;
@@ -127,7 +138,7 @@ void add_bench(CLI::App& app, Command& command) {
   sub.footer(kFooter);
   sub.add_flag("--gemm", options->gemm, "matrix products only, beside oneDNN and OpenBLAS where installed");
   sub.add_flag("--ops", options->ops, "every op, forward and backward, beside its roofline");
-  sub.add_flag("--micro", options->micro, "models of one layer beside a program of plain loops, on one core");
+  sub.add_flag("--micro", options->micro, "whole steps beside a program of plain loops, both on one thread");
   sub.add_flag("--sweep", options->sweep, "time against layers, width, length, batch and threads");
   sub.add_flag("--scaling", options->scaling, "what 1 to 16 threads do, simulated from the chunks of a step");
   sub.add_flag("--crowded", options->crowded,
