@@ -14,7 +14,7 @@
 namespace normscope::bench {
 namespace {
 
-constexpr double kLargestDifference = 1e-5;  // of the losses and gradient norms of two steps, relative
+constexpr double kLargestDifference = 1e-5;  // of two losses and a gradient norm, relative
 
 nlohmann::json measure(const Model& m, const Settings& settings, const Machine& machine) {
   nlohmann::json row = {{"name", m.name},

@@ -28,8 +28,10 @@ std::unique_ptr<PlainDecoder> make_plain_decoder(const Model& model, const Stepp
 /// The benchmark's models whose sizes it was compiled for, small ones first.
 std::vector<Model> plain_models();
 
-/// Takes that many steps with both, from the same values and the stepper's batch: how far their losses and gradient
-/// norms lie apart at most, relative; infinite where one is not finite. From the second step on the update is in it.
+/// Takes that many steps with both, from the same values and the stepper's batch: how far their losses, and the gradient
+/// norms of the first step, lie apart at most, relative; infinite where one is not finite. From the second step on the
+/// update is in the loss. Later gradient norms say less: Adam's first step moves a weight by the sign of its gradient,
+/// also where that is rounding alone, and many layers amplify it.
 double plain_difference(Stepper& stepper, PlainDecoder& plain, const BatchShape& shape, int steps);
 
 }  // namespace normscope::bench
