@@ -63,8 +63,9 @@ void add_store(CLI::App& app, StoreOptions& options) {
   app.add_option("--store", options.folder, "the folder that keeps each run's result; none: nothing is kept")
       ->type_name("DIR")
       ->default_str("in the user's cache");
-  app.add_option("--shard", options.shard,
-                 "train only part I of N and judge nothing; normscope merge puts the stores together")
+  app.add_option(
+         "--shard", options.shard,
+         "train only part I of N, counted from 0, and judge nothing; normscope merge puts the stores together")
       ->type_name("I/N");
 }
 

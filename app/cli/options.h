@@ -38,7 +38,7 @@ struct MainOptions {
 /// Where the results of runs are kept, and which of the runs are trained here.
 struct StoreOptions {
   std::string folder;  ///< see results_folder()
-  std::string shard;   ///< "2/8"; empty: all
+  std::string shard;   ///< "0/8" to "7/8"; empty: all
 };
 
 /// Stands below every --help; as docs/command-line.md has it.

@@ -12,10 +12,12 @@
 #include <set>
 
 #include "app/experiments/numbers.h"
+#include "app/experiments/shards.h"
 #include "app/files/input_kinds.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/lab/run_cache.h"
+#include "engine/spec/unused_settings.h"
 
 namespace normscope::experiments {
 namespace {
@@ -46,6 +48,13 @@ std::string file_name(const std::string& key, std::string_view measurement, std:
 void touch(const std::string& name) {
   std::error_code ignored;
   fs::last_write_time(name, fs::file_time_type::clock::now(), ignored);
+}
+
+/// Whether a file, named as file_name() does, holds a result of this measurement.
+bool is_of(std::string_view name, std::string_view measurement) {
+  std::string part = fmt::format("-{}", measurement);
+  std::replace(part.begin(), part.end(), ' ', '-');
+  return name.substr(std::min(name.find('-'), name.size())) == part;
 }
 
 /// Throws Error for what is no result.
@@ -107,11 +116,27 @@ std::string numbers_in(const std::string& key) {
   return at == key.npos ? "" : key.substr(at, key.find('\n', at) - at);
 }
 
+/// run_key() in which what the run does not read has its default, so that it makes no other run of it. An edit may
+/// make a run read what it did not: with edits everything counts.
+std::string read_settings(const Experiment& experiment) {
+  std::string key = run_key(experiment.spec, experiment.edits);
+  if (!experiment.edits.empty()) return key;
+  static const RunSpec standard;
+  for (const Field& field : spec_fields()) {
+    if (unused_reason(experiment.spec, field.key).empty()) continue;
+    const std::string begin = fmt::format("\n{}=", field.key);
+    const size_t at = key.find(begin);
+    if (at == key.npos) continue;
+    const size_t value = at + begin.size();
+    key.replace(value, key.find('\n', value) - value, field.get(standard));
+  }
+  return key;
+}
+
 }  // namespace
 
 std::string key_of(const Experiment& experiment, uint64_t data_hash, Backend& backend) {
-  return run_key(experiment.spec, experiment.edits) +
-         fmt::format("data {:016x}\n{}\n", data_hash, numbers_of(backend));
+  return read_settings(experiment) + fmt::format("data {:016x}\n{}\n", data_hash, numbers_of(backend));
 }
 
 Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -248,13 +273,14 @@ void merge_group(const std::string& into, const std::string& name, const std::st
   const bool with_state = group.has(state);
   const bool known = key_in(target + std::string(kDone)) == key ||
                      (!finished && key_in(target + std::string(kPartial)) == key);
+  const bool counts = !is_of(name, kShardMark);
   if (known && (!finished || !with_state || fs::exists(target + std::string(kState)))) {
-    ++merged.known;
+    merged.known += counts;
     return;
   }
   if (with_state) copy_whole(source + std::string(state), target + std::string(state));
   copy_whole(source + std::string(ending), target + std::string(ending));
-  ++merged.taken;
+  merged.taken += counts;
   if (!finished) return;
   std::error_code ignored;
   fs::remove(target + std::string(kPartial), ignored);
@@ -263,7 +289,22 @@ void merge_group(const std::string& into, const std::string& name, const std::st
 
 }  // namespace
 
+std::vector<InputValue> results_in(const std::string& folder, std::string_view measurement) {
+  std::vector<InputValue> results;
+  for (const auto& [name, group] : groups_in(folder)) {
+    if (!is_of(name, measurement)) continue;
+    const std::string file = folder + "/" + name + std::string(kDone);
+    try {
+      const auto text = read_input_file_if_there(file, input::kResult);
+      if (text) results.push_back(parse(*text, file).at("result"));
+    } catch (const Error&) {
+    }
+  }
+  return results;
+}
+
 Merged merge(const std::string& into, const std::vector<std::string>& folders) {
+  refuse_overlaps(folders);
   make_folder(into, Access::Shared, "merge");
   Merged merged;
   std::set<std::string> numbers;

@@ -28,7 +28,8 @@ struct Experiment {
   std::vector<Edit> edits;
 };
 
-/// All that decides its bits, a line each: specification and edits (run_key), hash of the data, numbers_of().
+/// All that decides its bits, a line each: specification and edits (run_key), hash of the data, numbers_of(). A
+/// setting that the run does not read (spec/unused_settings.h) stands there with its default, whatever it is.
 std::string key_of(const Experiment& experiment, uint64_t data_hash, Backend& backend);
 
 class ResultStore {
@@ -69,12 +70,16 @@ class ResultStore {
   std::shared_ptr<Shared> shared_;
 };
 
+/// The results of one measurement in a folder, whatever run they are of; what cannot be read is left out.
+std::vector<InputValue> results_in(const std::string& folder, std::string_view measurement);
+
 struct Merged {
   int32_t taken = 0, known = 0;      ///< results; those that were there already
   std::vector<std::string> damaged;  ///< files that are no results; left out
   std::vector<std::string> numbers;  ///< numbers_of() of the results, each once
 };
-/// Takes the results of other folders into `into`: those of shards, or of other machines. Throws Error.
+/// Takes the results of other folders into `into`: those of shards, or of other machines. Throws Error, also for
+/// shards that overlap (shards.h), before anything is taken.
 Merged merge(const std::string& into, const std::vector<std::string>& folders);
 
 /// A number, or null where it is not finite; and back: NaN for null.

@@ -141,7 +141,7 @@ std::shared_ptr<const RunResult> RunStore::get(const RunSpec& spec, const std::v
 experiments::Plan RunStore::plan_of(std::vector<experiments::Experiment> runs, const OnStep& on_step) {
   experiments::Plan plan;
   plan.name = "a lesson's runs";
-  plan.measurement = "lesson 1";
+  plan.measurement = kRuns;
   plan.keep_state = true;
   plan.live = true;
   plan.experiments = std::move(runs);

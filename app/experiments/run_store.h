@@ -23,6 +23,9 @@
 
 namespace normscope::lessons {
 
+/// Under which measurement the store keeps a lesson's runs, with their states.
+inline constexpr const char* kRuns = "lesson 1";
+
 using ShareMap =
     std::vector<std::vector<double>>;  ///< beta^2: row i has columns 0..i+1, see residual_dependency
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -20,13 +19,14 @@ namespace normscope::experiments {
 namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(100);
+constexpr auto kKeepEvery = std::chrono::minutes(1);
 
 /// Shared by the workers of one call.
 class Session {
  public:
   Session(const Plan& plan, ResultStore& store, const RunnerOptions& options)
       : plan_(plan), store_(store), options_(options) {
-    const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+    const std::unique_ptr<Backend> backend = make_backend(options.backend, 1);
     for (size_t i = 0; i < plan.experiments.size(); ++i) {
       keys_.push_back(key_of(plan.experiments[i], task_of(i)->hash(), *backend));
       if (first_.emplace(keys_.back(), i).second && mine(i)) distinct_.push_back(i);
@@ -44,13 +44,15 @@ class Session {
   }
   std::shared_ptr<const Task> task_of(size_t index);
   void look_up(size_t index, Backend& backend);
+  void measure_kept(size_t index, Backend& backend);
+  int32_t at_a_time() const;
   std::unique_ptr<Run> begin(size_t index, Backend& backend, Measurement& measurement);
   void train_one(size_t index, Backend& backend);
   void keep_for_later(size_t index, const Run& run, const Measurement& measurement);
   void finish(size_t index, Run& run, Measurement& measurement);
   std::string note() const;
   template <typename Each>
-  void on_workers(const std::vector<size_t>& work, const Each& each, Progress progress,
+  void on_workers(const std::vector<size_t>& work, const Each& each, Progress progress, bool alone,
                   const std::function<bool(const Progress&)>& on_progress);
 
   const Plan& plan_;
@@ -92,7 +94,27 @@ void Session::look_up(size_t index, Backend& backend) {
       store_.note_damaged(store_.state_path(key, plan_.measurement));
     }
   }
+  if (!results_[index] && !plan_.states_of.empty() && !options_.stored_only) measure_kept(index, backend);
   ++done_;
+}
+
+/// A run that another plan trained and kept. It ends as one that is trained here does, to the bit.
+void Session::measure_kept(size_t index, Backend& backend) {
+  const Experiment& experiment = plan_.experiments[index];
+  if (!store_.find(keys_[index], plan_.states_of)) return;
+  const std::string state = store_.state_path(keys_[index], plan_.states_of);
+  try {
+    const std::unique_ptr<Run> end = Run::load(state, task_of(index), backend);
+    if (end->steps_done() < experiment.spec.train.steps && !end->non_finite()) return;
+    const std::unique_ptr<Measurement> measurement = plan_.measure(index);
+    Run fresh(experiment.spec, task_of(index), backend);
+    fresh.schedule_edits(experiment.edits);
+    measurement->begin(fresh);
+    measurement->afterwards(*end);
+    finish(index, *end, *measurement);
+    results_[index] = InputValue::parse(*measured_[index], experiment.spec.name);
+  } catch (const Error&) {  // it is trained
+  }
 }
 
 /// A run to go on with: the interrupted one where there is one, else a fresh one.
@@ -149,11 +171,16 @@ void Session::train_one(size_t index, Backend& backend) {
     return;
   }
   done_ += run->steps_done();
+  auto kept = std::chrono::steady_clock::now();
   while (run->steps_done() < steps && !run->non_finite()) {
     if (stop_) return keep_for_later(index, *run, *measurement);
     run->step();
     ++done_;
     if (!measurement->after_step(*run)) stop_ = true;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - kept < kKeepEvery || run->steps_done() >= steps) continue;
+    keep_for_later(index, *run, *measurement);  // nobody asks a process that is killed
+    kept = now;
   }
   done_ += steps - run->steps_done();
   finish(index, *run, *measurement);
@@ -163,25 +190,31 @@ std::string Session::note() const {
   std::string note;
   for (const auto& [thread, index] : at_work_) {
     const RunSpec& spec = plan_.experiments[index].spec;
-    const std::string name = spec.name.empty()                ? default_name(spec)
-                             : spec.train.schedule.warmup > 0 ? spec.name + " with warm-up"
-                                                              : spec.name;
+    const std::string name = spec.name.empty() ? default_name(spec) : spec.name;
     note += fmt::format("{}{} seed {}", note.empty() ? "" : ", ", name, spec.seed);
   }
   return note;
 }
 
-/// Every index of `work` once, on workers of their own; this thread tells the progress.
+int32_t Session::at_a_time() const {
+  if (options_.runs_at_a_time > 0) return options_.runs_at_a_time;
+  return options_.backend.cuda ? 1 : default_runs_at_a_time();
+}
+
+/// Every index of `work` once, on workers of their own; this thread tells the progress. `alone`: no worker has more
+/// threads than one.
 template <typename Each>
-void Session::on_workers(const std::vector<size_t>& work, const Each& each, Progress progress,
+void Session::on_workers(const std::vector<size_t>& work, const Each& each, Progress progress, bool alone,
                          const std::function<bool(const Progress&)>& on_progress) {
   std::atomic<size_t> next{0};
   std::atomic<int32_t> busy{0};
   done_ = 0;
-  const auto worker = [&] {
+  const int32_t most = at_a_time(), count = std::min(most, static_cast<int32_t>(work.size()));
+  const int32_t shared = options_.threads_each > 0 ? options_.threads_each : most / std::max(1, count);
+  const auto worker = [&, threads = alone ? 1 : shared] {
     const std::string& doing = plan_.name;
     try {
-      const std::unique_ptr<Backend> backend = make_cpu_backend(options_.threads_each);
+      const std::unique_ptr<Backend> backend = make_backend(options_.backend, threads);
       for (size_t i = next++; i < work.size() && !stop_; i = next++) {
         {
           const std::lock_guard lock(mutex_);
@@ -199,8 +232,6 @@ void Session::on_workers(const std::vector<size_t>& work, const Each& each, Prog
     --busy;
     wake_.notify_all();
   };
-  int32_t count = options_.runs_at_a_time > 0 ? options_.runs_at_a_time : default_runs_at_a_time();
-  count = std::min(count, static_cast<int32_t>(work.size()));
   busy = count;
   {
     std::vector<std::jthread> threads;
@@ -224,10 +255,12 @@ void Session::on_workers(const std::vector<size_t>& work, const Each& each, Prog
 }
 
 Outcome Session::run(const std::function<bool(const Progress&)>& on_progress) {
-  if (!store_.folder().empty())
+  if (!store_.folder().empty()) {
+    if (!options_.stored_only) remember_shard(store_, plan_.name, keys_, options_.shard);
     on_workers(
         distinct_, [&](size_t index, Backend& backend) { look_up(index, backend); },
-        {true, 0, static_cast<int64_t>(distinct_.size()), ""}, on_progress);
+        {true, 0, static_cast<int64_t>(distinct_.size()), ""}, true, on_progress);
+  }
   std::vector<size_t> missing;
   int64_t steps = 0;
   for (const size_t index : distinct_) {
@@ -240,7 +273,7 @@ Outcome Session::run(const std::function<bool(const Progress&)>& on_progress) {
   if (!options_.stored_only && !stop_)
     on_workers(
         missing, [&](size_t index, Backend& backend) { train_one(index, backend); }, {false, 0, steps, ""},
-        on_progress);
+        false, on_progress);
   for (const size_t index : missing) {
     if (!measured_[index]) continue;
     results_[index] = InputValue::parse(*measured_[index], plan_.experiments[index].spec.name);
@@ -258,20 +291,6 @@ Outcome Session::run(const std::function<bool(const Progress&)>& on_progress) {
 }
 
 }  // namespace
-
-Shard shard_from(std::string_view text) {
-  const size_t slash = text.find('/');
-  Shard shard;
-  const auto number = [&](std::string_view part, int32_t& to) {
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), to);
-    return error == std::errc() && end == part.data() + part.size();
-  };
-  if (slash == text.npos || !number(text.substr(0, slash), shard.index) ||
-      !number(text.substr(slash + 1), shard.count) || shard.index < 1 || shard.index > shard.count)
-    fail("--shard", "{} is no shard: expected I/N with I from 1 to N, as 2/8", shown_text(text));
-  --shard.index;
-  return shard;
-}
 
 int32_t default_runs_at_a_time() { return cpu::Pool(0).threads(); }
 

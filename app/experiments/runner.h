@@ -1,7 +1,7 @@
 // The one service that trains runs to measure something of them: the lessons' checks, the zoo, and what compares
 // or reproduces. Runs are independent: several train at a time, each on a backend of its own, to the same bits
 // whatever their number. What the store has is not trained; an interrupted run is kept with its state and goes on
-// from its step next time, to the same bits.
+// from its step next time, to the same bits; so does one that was killed, from where it was a minute before.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,13 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/experiments/result_store.h"
+#include "app/experiments/shards.h"
+#include "engine/core/error.h"
 #include "engine/data/task.h"
+#include "engine/spec/backend_choice.h"
 #include "engine/train/run.h"
 
 namespace normscope::experiments {
@@ -28,6 +30,9 @@ class Measurement {
   virtual nlohmann::json end(Run&) = 0;                 ///< the result
   virtual nlohmann::json so_far() const { return nlohmann::json::object(); }  ///< of an interrupted run
   virtual void go_on(const InputValue&) {}                                    ///< from so_far(); throws Error
+  /// Of a run that another plan kept (Plan::states_of), at its end and after begin() of a fresh one: what after_step()
+  /// would have seen, from the history. Throws Error where that is not there any more: the run is trained again.
+  virtual void afterwards(Run&) { fail("result", "cannot be measured after the fact"); }
   /// Of a run that the store has; `state` where the plan keeps it. Throws Error: it is trained again then.
   virtual void known(const InputValue&, Run* state) { (void)state; }
 };
@@ -38,21 +43,19 @@ struct Plan {
   std::vector<Experiment> experiments;
   std::function<std::unique_ptr<Measurement>(size_t)> measure;  ///< of an experiment, by its index
   bool keep_state = false;  ///< of finished runs, their whole history too, so that more can be asked of them
-  bool live = false;        ///< the run measures itself at every step too (Run::measure_live)
+  /// A measurement under which others keep the states of finished runs: what is there is measured, not trained.
+  std::string states_of;
+  bool live = false;  ///< the run measures itself at every step too (Run::measure_live)
 };
-
-/// Shard i of n: the experiments whose place in the plan is i modulo n; 0 of 1 is all of them.
-struct Shard {
-  int32_t index = 0, count = 1;
-};
-/// "2/8", counted from one. Throws Error.
-Shard shard_from(std::string_view text);
 
 struct RunnerOptions {
-  int32_t runs_at_a_time = 0;  ///< 0: one per physical core
-  int32_t threads_each = 1;    ///< of a run's backend
-  bool stored_only = false;    ///< trains nothing: what the store lacks stays empty
+  int32_t runs_at_a_time = 0;  ///< 0: one per physical core, on a device one alone
+  /// Of a run's backend. 0: whole runs side by side as long as there are as many as `runs_at_a_time`, because threads
+  /// inside a small run wait for each other; where there are fewer runs, each gets its share of the threads.
+  int32_t threads_each = 1;
+  bool stored_only = false;  ///< trains nothing: what the store lacks stays empty
   Shard shard{};
+  BackendChoice backend{};
 };
 
 struct Progress {

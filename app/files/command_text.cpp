@@ -17,17 +17,6 @@
 namespace normscope {
 namespace {
 
-std::string quoted(const std::string& text) {
-  const auto plain = [](unsigned char c) {
-    return std::isalnum(c) ||
-           std::string_view("_-+=:./,@%").find(static_cast<char>(c)) != std::string_view::npos;
-  };
-  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 // "B:rest" -> 'B'; nothing where no letter stands first.
 std::optional<char> take_letter(std::string_view& text) {
   if (text.size() < 2 || text[1] != ':' || text[0] < 'A' || text[0] > 'D') return {};
@@ -93,6 +82,17 @@ bool like_default(std::span<const ConfigRun> runs) {
 
 }  // namespace
 
+std::string shell_quoted(const std::string& text) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) ||
+           std::string_view("_-+=:./,@%").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 namespace {
 
 struct Arguments {
@@ -150,9 +150,9 @@ std::string command_of(std::span<const ConfigRun> runs, std::string_view command
   // does.
   if (!gives(arguments, runs)) arguments = arguments_of(runs, standard, false);
   std::string line(command);
-  for (const std::string& run : arguments.runs) line += " --run " + quoted(run);
-  for (const std::string& set : arguments.sets) line += " --set " + quoted(set);
-  for (const std::string& edit : arguments.edits) line += " --edit " + quoted(edit);
+  for (const std::string& run : arguments.runs) line += " --run " + shell_quoted(run);
+  for (const std::string& set : arguments.sets) line += " --set " + shell_quoted(set);
+  for (const std::string& edit : arguments.edits) line += " --edit " + shell_quoted(edit);
   return line;
 }
 
@@ -172,7 +172,7 @@ std::string program_word() {
 }
 
 std::string with_program(const std::string& line, const std::string& program) {
-  return quoted(program) + line.substr(std::min(line.find(' '), line.size()));
+  return shell_quoted(program) + line.substr(std::min(line.find(' '), line.size()));
 }
 
 std::vector<ConfigRun> runs_from(const std::vector<std::string>& presets) {

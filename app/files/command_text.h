@@ -23,6 +23,9 @@ std::string program_word();
 // The line with its first word, normscope, in that form.
 std::string with_program(const std::string& line, const std::string& program);
 
+// A word as a POSIX shell has to read it: itself where nothing in it is special, else in single quotes.
+std::string shell_quoted(const std::string& text);
+
 // The three options as given. Throw Error with the argument that cannot be used.
 std::vector<ConfigRun> runs_from(const std::vector<std::string>& presets);
 void apply_set(std::vector<ConfigRun>& runs, std::string_view argument);

@@ -7,6 +7,7 @@
 
 #include "app/plot/plot.h"
 #include "app/plot/plot_layout.h"
+#include "app/plot/svg_page.h"
 
 namespace normscope::plot {
 namespace {
@@ -30,23 +31,6 @@ float estimated_width(ui::TextStyle style, std::string_view s) {
       em += 0.58f;
   }
   return em * style.px * (style.face == ui::Face::Bold ? 1.05f : 1.f);
-}
-
-std::string escaped(std::string_view s) {
-  std::string out;
-  for (char c : s) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else if (static_cast<unsigned char>(c) >= 0x20)
-      out += c;
-  }
-  return out;
 }
 
 class Writer {
@@ -143,7 +127,7 @@ class Writer {
         at.x, at.y, style.px,
         mono ? "JetBrains Mono, DejaVu Sans Mono, monospace" : "Inter, DejaVu Sans, sans-serif",
         style.face == ui::Face::Bold ? " font-weight=\"600\"" : "", anchor, paint("fill", colour),
-        escaped(s));
+        svg_escaped(s));
   }
 
   std::string out;
@@ -175,7 +159,7 @@ std::string to_svg(const PlotSpec& plot, const ui::Theme& theme, ExportSize size
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" "
       "height=\"{1:g}\" viewBox=\"0 0 {0:g} {1:g}\">\n<title>{2}</title>\n",
       size.width, size.height,
-      escaped(plot.question.empty() ? plot.title : plot.title + ": " + plot.question));
+      svg_escaped(plot.question.empty() ? plot.title : plot.title + ": " + plot.question));
   w.put("<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n", ui::to_hex(theme.panel));
   w.put(
       "<clipPath id=\"area\"><rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" "

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <string>
 
+#include "app/plot/svg_page.h"
 #include "app/ui/theme.h"
 #include "app/zoo/summary.h"
 
@@ -15,13 +16,6 @@ namespace {
 constexpr double kLeft = 330, kRight = 30, kWidth = 960, kTop = 96, kRowHeight = 20, kHeading = 30;
 constexpr double kBeyond =
     0.35;  ///< nats of the axis above letter frequencies; what lies higher stands at its end
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text)
-    out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
-  return out;
-}
 
 std::string style_of(const ui::Theme& theme) {
   const auto hex = [](ui::Colour c) { return ui::to_hex(c); };
@@ -49,27 +43,11 @@ class Picture {
     for (const int32_t layers : summary_.plan.depths) y = draw_depth(layers, y);
     grid(y);
     legend();
-    return fmt::format(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
-        "width=\"{0:g}\" height=\"{1:g}\" viewBox=\"0 0 {0:g} {1:g}\" font-family=\"Inter, DejaVu Sans, "
-        "sans-serif\">\n<title>The zoo: final loss of every entry</title>\n<style>{2}@media "
-        "(prefers-color-scheme:dark){{{3}}}</style>\n<rect class=\"bg\" width=\"100%\" "
-        "height=\"100%\"/>\n{4}{5}"
-        "</svg>\n",
-        kWidth, y + 24, style_of(ui::theme(false)), style_of(ui::theme(true)), back_, front_);
+    return plot::svg_page(kWidth, y + 24, "The zoo: final loss of every entry", style_of(ui::theme(false)),
+                          style_of(ui::theme(true)), back_.str() + front_.str());
   }
 
  private:
-  template <typename... A>
-  static void put(std::string& out, fmt::format_string<A...> format, A&&... args) {
-    fmt::format_to(std::back_inserter(out), format, std::forward<A>(args)...);
-  }
-  void text(double x, double y, double px, const char* ink, std::string_view what,
-            const char* anchor = "start", bool bold = false) {
-    put(front_,
-        "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{:g}\" class=\"{}\" text-anchor=\"{}\"{}>{}</text>\n", x,
-        y, px, ink, anchor, bold ? " font-weight=\"600\"" : "", escaped(what));
-  }
   double x_of(double loss) const {
     return kLeft + (std::min(loss, high_) - low_) / (high_ - low_) * (kWidth - kLeft - kRight);
   }
@@ -80,12 +58,12 @@ class Picture {
     for (const Row& row : summary_.rows) {
       if (row.layers != layers) continue;
       if (!any && summary_.plan.depths.size() > 1) {
-        text(ui::space::pad, y + 16, 15, "ink", fmt::format("{} layers", layers), "start", true);
+        front_.text(ui::space::pad, y + 16, 15, "ink", fmt::format("{} layers", layers), "start", true);
         y += kHeading - 4;
       }
       any = true;
       if (!group || *group != row.entry.group) {
-        text(ui::space::pad, y + 20, 13, "ink", title(row.entry.group), "start", true);
+        front_.text(ui::space::pad, y + 20, 13, "ink", title(row.entry.group), "start", true);
         y += kHeading;
       }
       group = &row.entry.group;
@@ -96,9 +74,9 @@ class Picture {
   }
 
   void draw_row(const Row& row, double y) {
-    put(back_, "<line class=\"grid\" x1=\"{:g}\" y1=\"{:.1f}\" x2=\"{:g}\" y2=\"{:.1f}\"/>\n", kLeft, y,
-        kWidth - kRight, y);
-    text(kLeft - 12, y + 4, 12, "ink2", row.entry.title, "end");
+    back_.put("<line class=\"grid\" x1=\"{:g}\" y1=\"{:.1f}\" x2=\"{:g}\" y2=\"{:.1f}\"/>\n", kLeft, y,
+              kWidth - kRight, y);
+    front_.text(kLeft - 12, y + 4, 12, "ink2", row.entry.title, "end");
     for (const int arm : {0, 1}) draw_arm(row.arms[arm], y + (arm == 0 ? -2.5 : 2.5), arm == 1);
   }
 
@@ -106,54 +84,55 @@ class Picture {
     if (arm.known == 0) return;
     const char* kind = warm ? "warm" : "cold";
     if (!std::isfinite(arm.mean)) {
-      text(kWidth - kRight - (warm ? 0 : 66), y + (warm ? 1.5 : 6.5), 10, "ink3", "not finite", "end");
+      front_.text(kWidth - kRight - (warm ? 0 : 66), y + (warm ? 1.5 : 6.5), 10, "ink3", "not finite", "end");
       return;
     }
-    put(front_,
+    front_.put(
         "<line class=\"{}line\" stroke-width=\"1.6\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" "
         "y2=\"{:.1f}\"/>\n",
         kind, x_of(arm.low), y, x_of(arm.high), y);
     if (arm.mean > high_)  // an arrow: beyond the axis
-      put(front_, "<path class=\"{}\" stroke-width=\"1.6\" d=\"M{:.1f} {:.1f}l8 4l-8 4z\"/>\n", kind,
-          kWidth - kRight, y - 4);
+      front_.put("<path class=\"{}\" stroke-width=\"1.6\" d=\"M{:.1f} {:.1f}l8 4l-8 4z\"/>\n", kind,
+                 kWidth - kRight, y - 4);
     else
-      put(front_, "<circle class=\"{}\" stroke-width=\"1.6\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.6\"/>\n", kind,
-          x_of(arm.mean), y);
+      front_.put("<circle class=\"{}\" stroke-width=\"1.6\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.6\"/>\n", kind,
+                 x_of(arm.mean), y);
   }
 
   void grid(double bottom) {
     const double step = high_ - low_ > 2 ? 0.5 : 0.2;
     for (double loss = std::ceil(low_ / step) * step; loss <= high_ + 1e-9; loss += step) {
-      put(back_, "<line class=\"grid\" x1=\"{0:.1f}\" y1=\"{1:g}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\"/>\n",
-          x_of(loss), kTop - 4, bottom);
-      text(x_of(loss), kTop - 10, 11, "ink3", fmt::format("{:.1f}", loss), "middle");
+      back_.put("<line class=\"grid\" x1=\"{0:.1f}\" y1=\"{1:g}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\"/>\n",
+                x_of(loss), kTop - 4, bottom);
+      front_.text(x_of(loss), kTop - 10, 11, "ink3", fmt::format("{:.1f}", loss), "middle");
     }
-    put(back_,
+    back_.put(
         "<line class=\"axis\" stroke-width=\"1.2\" stroke-dasharray=\"2 3\" x1=\"{0:.1f}\" y1=\"{1:g}\" "
         "x2=\"{0:.1f}\" y2=\"{2:.1f}\"/>\n",
         x_of(summary_.level), kTop - 4, bottom);
-    text(x_of(summary_.level), kTop - 26, 11, "ink2",
-         fmt::format("letter frequencies {}", fixed(summary_.level, 2)), "middle");
+    front_.text(x_of(summary_.level), kTop - 26, 11, "ink2",
+                fmt::format("letter frequencies {}", fixed(summary_.level, 2)), "middle");
   }
 
   void legend() {
-    text(ui::space::pad, 28, 15, "ink", "The zoo: who learns, and how well", "start", true);
-    text(ui::space::pad, 48, 12, "ink2",
-         fmt::format("mean loss of the last {} steps, nats per letter; lines: range of {} seeds; arrows: "
-                     "beyond the axis",
-                     Record::kWindow, summary_.plan.seeds));
+    front_.text(ui::space::pad, 28, 15, "ink", "The zoo: who learns, and how well", "start", true);
+    front_.text(
+        ui::space::pad, 48, 12, "ink2",
+        fmt::format("mean loss of the last {} steps, nats per letter; lines: range of {} seeds; arrows: "
+                    "beyond the axis",
+                    Record::kWindow, summary_.plan.seeds));
     double x = kWidth - kRight - 250;
     for (const bool warm : {false, true}) {
-      put(front_, "<circle class=\"{}\" stroke-width=\"1.6\" cx=\"{:.1f}\" cy=\"24\" r=\"3.6\"/>\n",
-          warm ? "warm" : "cold", x);
-      text(x + 10, 28, 12, "ink", warm ? "with warm-up" : "without warm-up");
+      front_.put("<circle class=\"{}\" stroke-width=\"1.6\" cx=\"{:.1f}\" cy=\"24\" r=\"3.6\"/>\n",
+                 warm ? "warm" : "cold", x);
+      front_.text(x + 10, 28, 12, "ink", warm ? "with warm-up" : "without warm-up");
       x += 140;
     }
   }
 
   const Summary& summary_;
   double low_ = 0, high_ = 1;
-  std::string back_, front_;
+  plot::SvgLayer back_, front_;
 };
 
 }  // namespace

@@ -53,7 +53,7 @@ std::vector<Job> jobs_of(const Plan& plan) {
           Job job{e, layers, warm, static_cast<uint64_t>(seed), base_of(plan, layers, warm)};
           for (const std::string& assignment : plan.entries[e].set) change(job.spec, assignment);
           job.spec.seed = job.seed;
-          job.spec.name = plan.entries[e].name;
+          job.spec.name = plan.entries[e].name + (warm ? " with warm-up" : "");
           try {
             complete(job.spec);
             validate(job.spec);

@@ -8,23 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "app/experiments/over_seeds.h"
 #include "app/zoo/plan.h"
-#include "app/zoo/record.h"
 #include "app/zoo/table.h"
 
 namespace normscope::zoo {
 
-struct Arm {
+using experiments::fixed, experiments::power;
+using experiments::Record, experiments::Verdict, experiments::kUnknown;
+
+struct Arm : experiments::OverSeeds {
   int32_t warmup = 0;
-  std::vector<std::optional<Record>> runs;  ///< by seed
-  int32_t known = 0;                        ///< runs there are
-  int32_t count(Verdict verdict) const;
-  int32_t since() const;        ///< median first step off the plateau of those that learn; 0: none does
-  std::string verdict() const;  ///< "learns", "learns 2 of 3", "stuck", "–" without runs
-  /// Of the finite ones, nats: mean, range and standard deviation (of a sample); NaN without.
-  double mean = kUnknown, low = kUnknown, high = kUnknown, deviation = kUnknown;
-  /// Geometric means over the seeds; zero where one of them is.
-  double gradient = kUnknown, ratio = kUnknown;  ///< layer 1; layer 1 over the last one
 };
 
 struct Row {
@@ -62,11 +56,5 @@ std::string to_csv(const Summary& summary);  ///< a line a run
 std::string to_markdown(const Summary& summary, const std::string& picture, const std::string& command);
 /// Light, and dark where the viewer prefers it.
 std::string to_svg(const Summary& summary);
-
-/// Helpers of the writers: "1.234", "–" for what is not finite.
-std::string fixed(double value, int digits = 3);
-std::string power(double value);           ///< "1.8e-04"
-std::string verdict_text(const Arm& arm);  ///< "learns from 46", "stuck (1 seed)" of several
-std::string loss_text(const Arm& arm);     ///< "0.914 ± 0.012", "–"
 
 }  // namespace normscope::zoo

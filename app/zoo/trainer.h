@@ -1,4 +1,4 @@
-// Trains the jobs of a plan with the runner of experiments and measures a Record of each. Called by
+// Trains the jobs of a plan and measures a Record of each, with recording.h of experiments. Called by
 // app/commands/zoo.cpp and the tests.
 #pragma once
 
@@ -6,11 +6,13 @@
 #include <optional>
 #include <vector>
 
+#include "app/experiments/record.h"
 #include "app/experiments/runner.h"
 #include "app/zoo/plan.h"
-#include "app/zoo/record.h"
 
 namespace normscope::zoo {
+
+using experiments::Record;
 
 struct Visit {
   std::vector<std::optional<Record>> records;  ///< one a job; none: not trained (yet)

@@ -66,6 +66,13 @@ TEST_CASE("every command runs, and refuses in one line what it cannot read") {
       {"zoo --only pre --depth 1 --seeds 1 --steps 4 --warmup 2" + small + " --out " + zoo, 0},
       {"zoo --only nothing", 2},
       {"zoo --only pre --shard 3/2", 2},
+      {"zoo --only pre --shard 2/2", 2},
+      {"sweep --axis train.lr=1e-3,1e-2 --axis train.warmup=0,2 --steps 4" + small + " --store " + zoo +
+           "/sweep",
+       0},
+      {"sweep --axis train.lr=1e-3,1e-2 --stored --steps 4" + small + " --store " + zoo + "/sweep", 0},
+      {"sweep warmup --print-command slurm", 0},
+      {"sweep --axis train.lr=1e-3:nothing", 2},
       {"merge " + zoo + "/runs --store " + folder.file("merged"), 0},
       {"merge " + none + " --store " + folder.file("merged"), 3},
       {"screenshot --config " + config + " --steps 2 --size 1024x600 --out " + picture, 0},

@@ -157,8 +157,8 @@ TEST_CASE("experiments: shards share the work, and merged they are the whole") {
   ResultStore whole(folder.file("whole")), one(folder.file("one")), two(folder.file("two"));
   const Plan plan = plan_of(four_experiments());
   const std::vector<double> straight = values(train(plan, whole, {}, carry_on));
-  CHECK(train(plan, one, {.shard = shard_from("1/2")}, carry_on).trained == 2);
-  CHECK(train(plan, two, {.shard = shard_from("2/2")}, carry_on).trained == 2);
+  CHECK(train(plan, one, {.shard = shard_from("0/2")}, carry_on).trained == 2);
+  CHECK(train(plan, two, {.shard = shard_from("1/2")}, carry_on).trained == 2);
   std::ofstream(folder.file("two") + "/0123456789abcdef-sum-1.json") << "half a res";
   const Merged merged =
       merge(folder.file("all"), {folder.file("one"), folder.file("two"), folder.file("one")});
@@ -170,8 +170,41 @@ TEST_CASE("experiments: shards share the work, and merged they are the whole") {
   const experiments::Outcome outcome = train(plan, all, {.stored_only = true}, carry_on);
   CHECK(outcome.stored == 4);
   CHECK(values(outcome) == straight);
-  for (const char* wrong : {"", "1", "0/2", "3/2", "1/0", "a/b", "1/2x", "-1/2"})
+}
+
+TEST_CASE("experiments: shards count from 0, and overlap where they have a place in common") {
+  CHECK(shard_from("0/1") == Shard{0, 1});
+  CHECK(shard_from("7/8") == Shard{7, 8});
+  CHECK(to_string(shard_from("2/5")) == "2/5");
+  for (const char* wrong : {"", "1", "2/2", "3/2", "1/0", "0/0", "a/b", "1/2x", "-1/2", "0/2000000"})
     CHECK_THROWS_AS(shard_from(wrong), Error);
+  CHECK_THROWS_WITH(shard_from("8/8"), Catch::Contains("expected 0/8 to 7/8"));
+  for (int32_t n = 1; n <= 6; ++n)
+    for (int32_t m = 1; m <= 6; ++m)
+      for (int32_t i = 0; i < n; ++i)
+        for (int32_t j = 0; j < m; ++j) {
+          bool common = false;
+          for (int32_t place = 0; place < n * m; ++place)
+            common = common || (place % n == i && place % m == j);
+          INFO(i << "/" << n << " and " << j << "/" << m);
+          CHECK(overlap({i, n}, {j, m}) == common);
+        }
+}
+
+TEST_CASE("experiments: what a run does not read makes no other run of it") {
+  const auto backend = make_cpu_backend(1);
+  const auto key = [&](const char* field, const char* value, std::vector<Edit> edits = {}) {
+    RunSpec spec = tiny_run("pre");
+    set_field(spec, field, value);
+    return key_of({spec, std::move(edits)}, 7, *backend);
+  };
+  const std::string plain = key_of({tiny_run("pre"), {}}, 7, *backend);
+  CHECK(key("train.decay_end", "77") == plain);
+  CHECK(key("train.momentum", "0.5") == plain);
+  CHECK(key("train.lr", "0.5") != plain);
+  // An edit may make it count.
+  const std::vector<Edit> edit = {{5, "train.schedule", "linear"}};
+  CHECK(key("train.decay_end", "77", edit) != key("train.decay_end", "78", edit));
 }
 
 TEST_CASE("experiments: results of another instruction set are named when they are merged") {

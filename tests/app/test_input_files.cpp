@@ -14,6 +14,7 @@
 #include "app/course/figures.h"
 #include "app/course/prose.h"
 #include "app/course/reader.h"
+#include "app/experiments/record.h"
 #include "app/files/config_file.h"
 #include "app/files/input_kinds.h"
 #include "app/files/toml.h"
@@ -22,7 +23,6 @@
 #include "app/shell/session_sidecar.h"
 #include "app/shell/settings.h"
 #include "app/tex/tex.h"
-#include "app/zoo/record.h"
 #include "catch.hpp"
 #include "engine/helpers.h"
 #include "program.h"
@@ -228,12 +228,12 @@ TEST_CASE("files: bookmarks and the undo log of a session", "[gate]") {
     CHECK_FALSE(entry(wrong));
 }
 
-TEST_CASE("files: a record of the zoo", "[gate]") {
-  zoo::Record record;
+TEST_CASE("files: the record of a run", "[gate]") {
+  experiments::Record record;
   record.steps = 300;
   const Json good = to_json(record);
   const auto says = [](const Json& json) {
-    return error_of([&] { zoo::record_from(InputValue::parse(json.dump(), "r")); });
+    return error_of([&] { experiments::record_from(InputValue::parse(json.dump(), "r")); });
   };
   CHECK(says(good) == "no error");
   struct {
@@ -243,7 +243,9 @@ TEST_CASE("files: a record of the zoo", "[gate]") {
        "verdict is \"fine\": expected one of learns, stuck, diverges, not finite, undecided, failed"},
       {"steps", "-1", "steps is -1: expected a whole number from 0 to 10000000"},
       {"since", "1e9", "since is 1000000000.0: expected a whole number from -1 to 10000000"},
-      {"loss", "\"low\"", "loss is \"low\": expected a number from -1e+300 to 1e+300"}};
+      {"loss", "\"low\"", "loss is \"low\": expected a number from -1e+300 to 1e+300"},
+      {"stride", "0", "stride is 0: expected a whole number from 1 to 10000000"},
+      {"curve", "[1, \"low\"]", "curve[1] is \"low\": expected a number from -1e+300 to 1e+300"}};
   for (const auto& one : cases) {
     Json json = good;
     json[one.key] = Json::parse(one.value);

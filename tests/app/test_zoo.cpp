@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "app/experiments/recording.h"
 #include "app/program.h"
 #include "app/zoo/summary.h"
 #include "app/zoo/trainer.h"
@@ -231,9 +232,9 @@ TEST_CASE("a run that was stopped between two steps ends with the bits of a stra
     part.beta2 = straight.beta2;
     while (run.steps_done() < 10) run.step();
     const std::string key = experiments::key_of({jobs[0].spec, {}}, run.task().hash(), *backend);
-    state = store.partial_state_path(key, "zoo 2");
+    state = store.partial_state_path(key, experiments::kRecording);
     run.save(state);
-    store.put_partial(key, "zoo 2", {{"steps", 10}, {"so_far", to_json(part)}});
+    store.put_partial(key, experiments::kRecording, {{"steps", 10}, {"so_far", to_json(part)}});
   }
   std::atomic<int64_t> least{1000};
   const Visit rest = visit(jobs, store, {.runs_at_a_time = 1}, [&](const Progress& at) {

@@ -1,15 +1,17 @@
-// What one run of the zoo came to, and how it is kept among the results of experiments. Called by
-// app/zoo/trainer.cpp and app/zoo/summary.cpp.
+// What one run came to: verdict, losses, gradients. The one measurement that the tables of many runs are made of, so
+// that a run which the zoo has trained is found by a sweep, and the other way round. Measured by recording.h; kept
+// among the results of experiments; shown by zoo/ and sweep/.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "engine/io/input_value.h"
 
-namespace normscope::zoo {
+namespace normscope::experiments {
 
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -29,11 +31,18 @@ struct Record {
   std::string beta2_reason;  ///< why there is none
   /// Norm of dL/dW2 in layer 1 and in the last layer at step kGradientStep.
   double gradient_first = kUnknown, gradient_last = kUnknown;
+  /// The losses for a small plot, nats: means of `stride` steps each, one after the other (the last of what is
+  /// left), to four digits. At most kCurve of them.
+  std::vector<double> curve;
+  int32_t stride = 1;
 
-  static constexpr int32_t kWindow = 25, kGradientStep = 20;
+  static constexpr int32_t kWindow = 25, kGradientStep = 20, kCurve = 400;
 };
 
 nlohmann::json to_json(const Record& record);
+/// The same without the curve: a line of a table.
+nlohmann::json to_table_json(const Record& record);
 /// Throws Error for what is no record.
 Record record_from(const InputValue& json);
-}  // namespace normscope::zoo
+
+}  // namespace normscope::experiments

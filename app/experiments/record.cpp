@@ -1,13 +1,14 @@
-#include "app/zoo/record.h"
+#include "app/experiments/record.h"
+
+#include <string_view>
 
 #include "app/experiments/result_store.h"
 #include "engine/spec/limits.h"
 
-namespace normscope::zoo {
+namespace normscope::experiments {
 namespace {
 
 using Json = nlohmann::json;
-using experiments::number_from, experiments::number_json;
 
 constexpr std::string_view kVerdicts[] = {"learns", "stuck", "diverges", "not finite", "undecided", "failed"};
 
@@ -15,7 +16,7 @@ constexpr std::string_view kVerdicts[] = {"learns", "stuck", "diverges", "not fi
 
 const char* to_string(Verdict verdict) { return kVerdicts[static_cast<size_t>(verdict)].data(); }
 
-Json to_json(const Record& r) {
+Json to_table_json(const Record& r) {
   Json json = {{"verdict", to_string(r.verdict)},
                {"steps", r.steps},
                {"since", r.since},
@@ -26,6 +27,14 @@ Json to_json(const Record& r) {
                {"gradient_last", number_json(r.gradient_last)}};
   if (!r.what.empty()) json["what"] = r.what;
   if (!r.beta2_reason.empty()) json["beta2_reason"] = r.beta2_reason;
+  return json;
+}
+
+Json to_json(const Record& r) {
+  Json json = to_table_json(r);
+  json["stride"] = r.stride;
+  json["curve"] = Json::array();
+  for (const double loss : r.curve) json["curve"].push_back(number_json(loss));
   return json;
 }
 
@@ -42,7 +51,10 @@ Record record_from(const InputValue& json) {
   r.gradient_last = number_from(json.at("gradient_last"));
   if (const auto what = json.find("what")) r.what = what->text(kLongest);
   if (const auto reason = json.find("beta2_reason")) r.beta2_reason = reason->text(kLongest);
+  r.stride = json.at("stride").whole(1, kMostSteps);
+  for (const InputValue& loss : json.at("curve").list(0, Record::kCurve))
+    r.curve.push_back(number_from(loss));
   return r;
 }
 
-}  // namespace normscope::zoo
+}  // namespace normscope::experiments

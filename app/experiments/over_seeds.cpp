@@ -1,0 +1,110 @@
+#include "app/experiments/over_seeds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace normscope::experiments {
+namespace {
+
+void summarise_losses(OverSeeds& arm) {
+  arm.mean = arm.low = arm.high = arm.deviation = kUnknown;
+  std::vector<double> losses;
+  for (const auto& run : arm.runs)
+    if (run && std::isfinite(run->loss)) losses.push_back(run->loss);
+  if (losses.empty()) return;
+  const double count = static_cast<double>(losses.size());
+  double sum = 0, square = 0;
+  for (const double loss : losses) sum += loss;
+  arm.mean = sum / count;
+  for (const double loss : losses) square += (loss - arm.mean) * (loss - arm.mean);
+  arm.deviation = losses.size() > 1 ? std::sqrt(square / (count - 1)) : kUnknown;
+  arm.low = *std::min_element(losses.begin(), losses.end());
+  arm.high = *std::max_element(losses.begin(), losses.end());
+}
+
+/// Geometric mean of what `of` gives for the known runs; NaN when one is not finite or there is none.
+template <typename Of>
+double geometric(const OverSeeds& arm, Of of) {
+  double sum = 0;
+  int32_t count = 0;
+  for (const auto& run : arm.runs) {
+    if (!run) continue;
+    const double value = of(*run);
+    if (!std::isfinite(value)) return kUnknown;
+    sum += std::log(value);
+    ++count;
+  }
+  return count ? std::exp(sum / count) : kUnknown;
+}
+
+double mean_beta2(const OverSeeds& arm) {
+  double sum = 0;
+  int32_t count = 0;
+  for (const auto& run : arm.runs) {
+    if (!run || !std::isfinite(run->beta2)) continue;
+    sum += run->beta2;
+    ++count;
+  }
+  return count ? sum / count : kUnknown;
+}
+
+}  // namespace
+
+void OverSeeds::summarise() {
+  known = static_cast<int32_t>(
+      std::count_if(runs.begin(), runs.end(), [](const auto& run) { return run.has_value(); }));
+  summarise_losses(*this);
+  gradient = geometric(*this, [](const Record& r) { return r.gradient_first; });
+  ratio = geometric(*this, [](const Record& r) { return r.gradient_first / r.gradient_last; });
+  beta2 = mean_beta2(*this);
+}
+
+int32_t OverSeeds::count(Verdict verdict) const {
+  return static_cast<int32_t>(std::count_if(runs.begin(), runs.end(),
+                                            [&](const auto& run) { return run && run->verdict == verdict; }));
+}
+
+int32_t OverSeeds::since() const {
+  std::vector<int32_t> steps;
+  for (const auto& run : runs)
+    if (run && run->verdict == Verdict::Learns) steps.push_back(run->since);
+  if (steps.empty()) return 0;
+  std::sort(steps.begin(), steps.end());
+  return steps[(steps.size() - 1) / 2];
+}
+
+std::string OverSeeds::verdict() const {
+  if (known == 0) return "–";
+  constexpr Verdict order[] = {Verdict::Learns,    Verdict::Stuck,     Verdict::Diverges,
+                               Verdict::NotFinite, Verdict::Undecided, Verdict::Failed};
+  for (const Verdict v : order) {
+    const int32_t n = count(v);
+    if (n == known) return to_string(v);
+    if (n > 0) return fmt::format("{} {} of {}", to_string(v), n, known);
+  }
+  return "–";
+}
+
+std::string fixed(double value, int digits) {
+  return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "–";
+}
+
+std::string power(double value) { return std::isfinite(value) ? fmt::format("{:.1e}", value) : "–"; }
+
+std::string verdict_text(const OverSeeds& arm) {
+  const int32_t since = arm.since();
+  std::string text = arm.verdict() + (since > 0 ? fmt::format(" from {}", since) : "");
+  if (arm.known > 0 && arm.known < static_cast<int32_t>(arm.runs.size()))
+    text += fmt::format(" ({} seed{})", arm.known, arm.known == 1 ? "" : "s");
+  return text;
+}
+
+std::string loss_text(const OverSeeds& arm) {
+  if (!std::isfinite(arm.mean)) return "–";
+  const int digits = arm.mean >= 100 ? 0 : arm.mean >= 10 ? 1 : 3;
+  return fixed(arm.mean, digits) + (std::isfinite(arm.deviation) ? " ± " + fixed(arm.deviation, digits) : "");
+}
+
+}  // namespace normscope::experiments

@@ -1,0 +1,35 @@
+// Trains runs with the runner of experiments and measures a Record of each (record.h): one measurement for all who
+// ask, so that a run is trained once. A run of which a lesson kept the state is measured after the fact. Called by
+// zoo/trainer.cpp, sweep/trainer.cpp and the tests.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/experiments/record.h"
+#include "app/experiments/runner.h"
+
+namespace normscope::experiments {
+
+/// The name of the measurement in the store.
+inline constexpr const char* kRecording = "record 1";
+
+struct Recorded {
+  std::vector<std::optional<Record>> records;  ///< one an experiment; none: not trained (yet)
+  int32_t trained = 0, stored = 0;             ///< distinct runs
+  bool complete = true;                        ///< false: stopped
+};
+
+/// Each record as soon as it is there, by the experiment's place; of equal ones the first. From a thread that
+/// trains, one call at a time.
+using OnRecord = std::function<void(size_t, const Record&)>;
+
+/// A run that could not be made is a Record of verdict Failed, and not kept. `name`: for messages, "zoo". See
+/// experiments::train.
+Recorded record_runs(const std::string& name, std::vector<Experiment> experiments, ResultStore& store,
+                     const RunnerOptions& options, const std::function<bool(const Progress&)>& on_progress,
+                     const OnRecord& on_record = {});
+
+}  // namespace normscope::experiments

@@ -1,0 +1,45 @@
+// One axis of a sweep: a setting and the values that it takes, as a text and back. The text is that of --axis:
+//
+//   train.warmup=0,25,50,100,200   values, in this order; with ';' between them where one has a comma in itself
+//   train.lr=1e-4:1e-2:log7        seven values, evenly spaced in the logarithm; those between the ends snap to two
+//                                  digits, as 2.2e-4
+//   train.beta2=0.9:0.99:lin4      four values, evenly spaced
+//   model.placement=all            every choice of a setting that has choices
+//
+// Whole numbers are rounded, and a value that comes twice is left out. A range stays a range in the text, so that the
+// screen shows the handles that were set. Called by sweep_plan, the screen and the tests.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/spec/spec.h"
+
+namespace normscope::sweep {
+
+/// Values of one axis, at most.
+inline constexpr int32_t kMostValues = 100;
+
+struct Axis {
+  enum class Kind : uint8_t { List, Linear, Log };
+  std::string key;                  ///< "train.lr", "wiring.L*.attn"
+  std::vector<std::string> values;  ///< at least one, each once, as get_field() writes them
+  Kind kind = Kind::List;
+  std::string from, to;       ///< of a range, as get_field() writes them
+  int32_t count = 0;          ///< of a range, as asked for: rounding may leave fewer
+  std::string label() const;  ///< "learning rate"; the key where the table has no words
+  std::string title() const;  ///< "warm-up, steps"
+  bool operator==(const Axis&) const = default;
+};
+
+/// `base`: what the value is set on, for the keys that depend on it (wiring.*). Throws Error that names the key, what
+/// is wrong and what was expected; of an unknown key the nearest one.
+Axis axis_from(std::string_view text, const RunSpec& base);
+/// The text from which axis_from() makes the same axis.
+std::string to_text(const Axis& axis);
+/// The place of a value, written in any way that means the same ("1e-3", "0.001"); throws Error that lists them.
+size_t place_of(const Axis& axis, std::string_view value, const RunSpec& base);
+
+}  // namespace normscope::sweep

@@ -1,0 +1,176 @@
+#include "app/sweep/cells.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "engine/core/error.h"
+#include "engine/spec/nearest.h"
+
+namespace normscope::sweep {
+namespace {
+
+using experiments::fixed, experiments::power;
+
+constexpr MetricInfo kMetrics[] = {
+    {"loss", "final loss", "nats", false},
+    {"since", "first step off the plateau", "steps", false},
+    {"gradient", "gradient norm of the first layer at step 20", "", true},
+    {"ratio", "gradient norm of the first layer over the last one's at step 20", "", true},
+    {"beta2", "sum of the sub-layers' own shares at initialisation", "", false},
+};
+
+Sign sign_of(const Cell& cell) {
+  if (cell.known == 0) return Sign::Waiting;
+  constexpr std::pair<Verdict, Sign> signs[] = {
+      {Verdict::Learns, Sign::Learns},       {Verdict::Stuck, Sign::Stuck},
+      {Verdict::Diverges, Sign::Diverges},   {Verdict::NotFinite, Sign::NotFinite},
+      {Verdict::Undecided, Sign::Undecided}, {Verdict::Failed, Sign::Failed}};
+  for (const auto& [verdict, sign] : signs)
+    if (cell.count(verdict) == cell.known) return sign;
+  const bool broken = cell.count(Verdict::Diverges) + cell.count(Verdict::NotFinite) == cell.known;
+  return broken ? Sign::Diverges : Sign::Disagree;
+}
+
+void finish(Cell& cell) {
+  cell.summarise();
+  cell.sign = sign_of(cell);
+  for (const auto& run : cell.runs) {
+    if (!run) continue;
+    if (!std::isfinite(cell.level)) cell.level = run->level;
+    if (run->verdict == Verdict::Failed && cell.refused.empty()) cell.refused = run->what;
+  }
+}
+
+double share_of(double loss, double level, double best) {
+  if (!std::isfinite(loss) || !std::isfinite(level)) return kUnknown;
+  return level > best ? (level - loss) / (level - best) : 0;  // nobody has learned anything
+}
+
+}  // namespace
+
+const char* to_string(Sign sign) {
+  constexpr std::array names = {"learns",   "stuck",     "diverges", "not finite",
+                                "disagree", "undecided", "failed",   "waiting"};
+  return names[static_cast<size_t>(sign)];
+}
+
+const char* mark(Sign sign) {
+  constexpr std::array marks = {"↘", "—", "↗", "×", "?", "…", "!", "·"};
+  return marks[static_cast<size_t>(sign)];
+}
+
+std::string Cell::words() const {
+  if (sign == Sign::Waiting || sign == Sign::Failed) return to_string(sign);
+  if (known > 1) return fmt::format("{} of {} learn", count(Verdict::Learns), known);
+  if (sign == Sign::Learns) return fmt::format("since {}", since());
+  if (sign == Sign::NotFinite)
+    for (const auto& run : runs)
+      if (run && !run->what.empty()) return run->what;
+  return to_string(sign);
+}
+
+std::string Grid::text_of(const Cell& cell) const {
+  std::string text = fmt::format("{} {}", plan.axes[0].label(), plan.axes[0].values[cell.column]);
+  if (plan.axes.size() > 1)
+    text += fmt::format(", {} {}", plan.axes[1].label(), plan.axes[1].values[cell.row]);
+  return text;
+}
+
+Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
+             const std::vector<std::optional<Record>>& records) {
+  Grid grid;
+  grid.plan = plan;
+  grid.cells.resize(plan.columns() * plan.rows());
+  for (size_t row = 0; row < plan.rows(); ++row)
+    for (size_t column = 0; column < plan.columns(); ++column) {
+      Cell& cell = grid.cells[row * plan.columns() + column];
+      cell.column = column;
+      cell.row = row;
+      cell.runs.resize(static_cast<size_t>(plan.seeds_of(column, row)));
+    }
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const Job& job = jobs[i];
+    grid.cells[job.row * plan.columns() + job.column].runs[job.seed - 1] = records[i];
+    grid.known += records[i].has_value();
+    grid.complete = grid.complete && records[i].has_value();
+  }
+  for (Cell& cell : grid.cells) {
+    finish(cell);
+    if (!std::isfinite(grid.level)) grid.level = cell.level;
+    if (std::isfinite(cell.mean))
+      grid.best = std::isfinite(grid.best) ? std::min(grid.best, cell.mean) : cell.mean;
+  }
+  return grid;
+}
+
+double share_learned(const Grid& grid, const Cell& cell) {
+  return share_of(cell.mean, cell.level, grid.best);
+}
+
+double share_learned(const Grid& grid, const Record& record) {
+  return share_of(record.loss, record.level, grid.best);
+}
+
+const MetricInfo& info(Metric metric) { return kMetrics[static_cast<size_t>(metric)]; }
+
+std::vector<std::string_view> metric_names() {
+  std::vector<std::string_view> names;
+  for (const MetricInfo& row : kMetrics) names.emplace_back(row.name);
+  return names;
+}
+
+Metric metric_from(std::string_view name) {
+  const std::vector<std::string_view> names = metric_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) fail("--metric", "'{}' is unknown: {}", name, expected(name, names));
+  return static_cast<Metric>(found - names.begin());
+}
+
+double value_of(const Cell& cell, Metric metric) {
+  switch (metric) {
+    case Metric::Loss:
+      return cell.mean;
+    case Metric::Since:
+      return cell.since() > 0 ? cell.since() : kUnknown;
+    case Metric::Gradient:
+      return cell.gradient;
+    case Metric::Ratio:
+      return cell.ratio;
+    case Metric::Beta2:
+      return cell.beta2;
+  }
+  return kUnknown;
+}
+
+std::string value_text(const Cell& cell, Metric metric) {
+  const double value = value_of(cell, metric);
+  if (info(metric).log) return power(value);
+  return fixed(value, metric == Metric::Since || std::fabs(value) >= 100 ? 0 : 2);
+}
+
+double ColourScale::colour(double value) const {
+  const bool log = info(metric).log;
+  if (!std::isfinite(value) || !std::isfinite(low) || !std::isfinite(high) || (log && !(value > 0)))
+    return log && value == 0 ? 0 : kUnknown;
+  const auto along = [&](double x) { return log ? std::log(x) : x; };
+  const double width = along(high) - along(low);
+  return width == 0 ? 0 : std::clamp((along(value) - along(low)) / width, 0.0, 1.0);
+}
+
+ColourScale scale_of(const Grid& grid, Metric metric) {
+  // As the share of what the best cell learned: from the unigram entropy downwards.
+  if (metric == Metric::Loss) return {metric, grid.level, std::min(grid.best, grid.level)};
+  ColourScale scale{metric, kUnknown, kUnknown};
+  for (const Cell& cell : grid.cells) {
+    const double value = value_of(cell, metric);
+    if (!std::isfinite(value) || (info(metric).log && !(value > 0))) continue;
+    scale.low = std::isfinite(scale.low) ? std::min(scale.low, value) : value;
+    scale.high = std::isfinite(scale.high) ? std::max(scale.high, value) : value;
+  }
+  return scale;
+}
+
+}  // namespace normscope::sweep

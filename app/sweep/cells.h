@@ -1,0 +1,75 @@
+// From records to what is shown: a grid of cells, each over its seeds, with verdict, metric and the share of what the
+// best cell learned; and the border where it begins to learn. Every number that table, files, picture and screen show
+// comes from here. Called by the writers, the command, the screen and the tests.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/experiments/over_seeds.h"
+#include "app/sweep/sweep_plan.h"
+
+namespace normscope::sweep {
+
+using experiments::OverSeeds, experiments::Record, experiments::Verdict, experiments::kUnknown;
+
+/// What all known seeds of a cell do. Disagree: not all the same. Diverges: at the end worse than guessing, in every
+/// seed, some perhaps not finite. Undecided: too few steps to tell. Failed: cannot be trained. Waiting: nothing yet.
+enum class Sign : uint8_t { Learns, Stuck, Diverges, NotFinite, Disagree, Undecided, Failed, Waiting };
+const char* to_string(Sign sign);  ///< "learns"
+const char* mark(Sign sign);       ///< "↘", "—", "↗", "?", "…"
+
+struct Cell : OverSeeds {
+  size_t column = 0, row = 0;
+  Sign sign = Sign::Waiting;
+  double level = kUnknown;  ///< unigram entropy of its data, nats
+  std::string refused;      ///< Failed: why
+  /// "since 109", "1 of 3 learn", "stuck", "step 23, L03.attn output".
+  std::string words() const;
+};
+
+struct Grid {
+  Plan plan;
+  std::vector<Cell> cells;  ///< row by row, as many as columns x rows
+  double level = kUnknown;  ///< unigram entropy, nats: of the first cell that knows it
+  double best = kUnknown;   ///< lowest mean loss of a cell, nats
+  int64_t known = 0;        ///< runs there are
+  bool complete = true;     ///< all runs are there, or cannot be
+  const Cell& at(size_t column, size_t row) const { return cells[row * plan.columns() + column]; }
+  std::string text_of(const Cell& cell) const;  ///< "learning rate 0.003, warm-up 50"
+};
+/// `records`: one a job. The counts are the same however many of them there are yet.
+Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
+             const std::vector<std::optional<Record>>& records);
+
+/// (unigram entropy - loss) / (unigram entropy - the best cell's loss): 1 for the best cell, 0 for one that knows
+/// letter frequencies only, below 0 for worse; NaN without a finite loss.
+double share_learned(const Grid& grid, const Cell& cell);
+double share_learned(const Grid& grid, const Record& record);
+
+/// What the colour can be.
+enum class Metric : uint8_t { Loss, Since, Gradient, Ratio, Beta2 };
+struct MetricInfo {
+  const char *name, *title, *unit;
+  bool log = false;  ///< coloured by its logarithm
+};
+const MetricInfo& info(Metric metric);
+std::vector<std::string_view> metric_names();
+Metric metric_from(std::string_view name);         ///< throws Error
+double value_of(const Cell& cell, Metric metric);  ///< NaN where there is none
+std::string value_text(const Cell& cell, Metric metric);
+
+/// The ends of the colours and what lies between them.
+struct ColourScale {
+  Metric metric = Metric::Loss;
+  double low = kUnknown,
+         high = kUnknown;  ///< values at colour 0 and 1; of the loss: unigram entropy and best cell
+  /// 0..1, clamped; NaN where there is no value.
+  double colour(double value) const;
+};
+ColourScale scale_of(const Grid& grid, Metric metric);
+
+}  // namespace normscope::sweep

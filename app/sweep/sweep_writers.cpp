@@ -1,0 +1,178 @@
+#include "app/sweep/sweep_writers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "app/experiments/result_store.h"
+#include "app/experiments/text_table.h"
+#include "app/sweep/border.h"
+
+namespace normscope::sweep {
+namespace {
+
+using Json = nlohmann::json;
+using experiments::number_json;
+using Words = std::vector<std::string>;
+
+constexpr size_t kMostColumns = 10;  ///< of a terminal's table
+
+/// "↘ 1.86", with several seeds "↘ 1.86 3/3".
+std::string cell_text(const Cell& cell, Metric metric) {
+  std::string text = mark(cell.sign);
+  if (cell.known == 0 || cell.sign == Sign::Failed) return text;
+  text += " " + value_text(cell, metric);
+  if (cell.known > 1) text += fmt::format(" {}/{}", cell.count(Verdict::Learns), cell.known);
+  return text;
+}
+
+/// A header and a row for every value of `down`; the last axis ends at the top, as in the picture.
+std::vector<Words> upright(const Grid& grid, Metric metric) {
+  const Plan& plan = grid.plan;
+  std::vector<Words> table;
+  for (size_t row = plan.rows(); row-- > 0;) {
+    Words words{plan.axes.size() > 1 ? plan.axes[1].values[row] : ""};
+    for (size_t column = 0; column < plan.columns(); ++column)
+      words.push_back(cell_text(grid.at(column, row), metric));
+    table.push_back(std::move(words));
+  }
+  Words foot{""};
+  foot.insert(foot.end(), plan.axes[0].values.begin(), plan.axes[0].values.end());
+  table.push_back(std::move(foot));
+  return table;
+}
+
+std::vector<Words> lying(const Grid& grid, Metric metric) {
+  const Plan& plan = grid.plan;
+  Words head{""};
+  if (plan.axes.size() > 1)
+    head.insert(head.end(), plan.axes[1].values.begin(), plan.axes[1].values.end());
+  else
+    head.emplace_back(info(metric).name);
+  std::vector<Words> table{std::move(head)};
+  for (size_t column = 0; column < plan.columns(); ++column) {
+    Words words{plan.axes[0].values[column]};
+    for (size_t row = 0; row < plan.rows(); ++row) words.push_back(cell_text(grid.at(column, row), metric));
+    table.push_back(std::move(words));
+  }
+  return table;
+}
+
+std::string axes_text(const Plan& plan, bool lies) {
+  const std::string first = fmt::format("{}: {}", lies ? "down" : "across", plan.axes[0].title());
+  if (plan.axes.size() == 1) return first;
+  return fmt::format("{}; {}: {}", first, lies ? "across" : "up", plan.axes[1].title());
+}
+
+Json cell_json(const Grid& grid, const Cell& cell) {
+  Json json = {{"column", cell.column},
+               {"row", cell.row},
+               {"sign", to_string(cell.sign)},
+               {"learns", cell.count(Verdict::Learns)},
+               {"known", cell.known},
+               {"since", cell.since()},
+               {"loss", number_json(cell.mean)},
+               {"loss_low", number_json(cell.low)},
+               {"loss_high", number_json(cell.high)},
+               {"loss_deviation", number_json(cell.deviation)},
+               {"learned", number_json(share_learned(grid, cell))},
+               {"gradient_first", number_json(cell.gradient)},
+               {"gradient_ratio", number_json(cell.ratio)},
+               {"beta2", number_json(cell.beta2)},
+               {"values", Json::object()},
+               {"runs", Json::array()}};
+  for (size_t i = 0; i < grid.plan.axes.size(); ++i)
+    json["values"][grid.plan.axes[i].key] = grid.plan.axes[i].values[i == 0 ? cell.column : cell.row];
+  if (!cell.refused.empty()) json["refused"] = cell.refused;
+  for (size_t i = 0; i < cell.runs.size(); ++i) {
+    if (!cell.runs[i]) continue;
+    Json run = to_table_json(*cell.runs[i]);
+    run["seed"] = i + 1;
+    run["learned"] = number_json(share_learned(grid, *cell.runs[i]));
+    json["runs"].push_back(std::move(run));
+  }
+  return json;
+}
+
+std::string csv_word(const std::string& text) {
+  if (text.find_first_of(",\"\n") == text.npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+}  // namespace
+
+std::string setting_text(const Grid& grid) {
+  const Plan& plan = grid.plan;
+  const RunSpec base = base_of(plan);
+  std::string text;
+  const bool steps_vary = std::any_of(plan.axes.begin(), plan.axes.end(),
+                                      [](const Axis& axis) { return axis.key == "train.steps"; });
+  if (!steps_vary) text = fmt::format("{} steps, ", base.train.steps);
+  text += fmt::format("{} seed{} a cell{}", plan.seeds, plan.seeds == 1 ? "" : "s",
+                      plan.more.empty() ? "" : ", more in regions");
+  if (!plan.set.empty()) text += fmt::format("; {}", fmt::join(plan.set, " "));
+  return text;
+}
+
+std::string to_text(const Grid& grid, Metric metric) {
+  const Plan& plan = grid.plan;
+  const bool lies = plan.columns() > kMostColumns && plan.rows() < plan.columns();
+  const auto first_left = [](size_t) { return true; };
+  std::string out =
+      fmt::format("{}; {}\n{}\n\n", info(metric).title, setting_text(grid), axes_text(plan, lies));
+  out += experiments::aligned(lies ? lying(grid, metric) : upright(grid, metric), first_left);
+  out += fmt::format(
+      "\n↘ learns, — stuck, ↗ diverges, × not finite, ? seeds disagree, … undecided, ! cannot be trained, "
+      "· not yet{}.\nUnigram entropy (letter frequencies alone): {} nats; best cell: {}. Losses: mean of the last {} steps.\n",
+      plan.seeds > 1 || !plan.more.empty() ? "; 2/3: two of three seeds learn" : "",
+      experiments::fixed(grid.level), experiments::fixed(grid.best), Record::kWindow);
+  for (const Cell& cell : grid.cells)
+    if (!cell.refused.empty()) out += fmt::format("{}: {}\n", grid.text_of(cell), cell.refused);
+  return out;
+}
+
+Json to_json(const Grid& grid) {
+  const Plan& plan = grid.plan;
+  Json json = {{"format", "normscope sweep 1"},
+               {"set", plan.set},
+               {"steps", base_of(plan).train.steps},
+               {"seeds", plan.seeds},
+               {"more_seeds", Json::array()},
+               {"axes", Json::array()},
+               {"unigram", number_json(grid.level)},
+               {"best", number_json(grid.best)},
+               {"complete", grid.complete},
+               {"cells", Json::array()},
+               {"border", Json::array()}};
+  for (const MoreSeeds& more : plan.more) json["more_seeds"].push_back(to_text(more, plan));
+  for (const Axis& axis : plan.axes)
+    json["axes"].push_back(
+        {{"key", axis.key}, {"title", axis.title()}, {"text", to_text(axis)}, {"values", axis.values}});
+  for (const Cell& cell : grid.cells) json["cells"].push_back(cell_json(grid, cell));
+  for (const Segment& s : border_of(grid)) json["border"].push_back({s.x0, s.y0, s.x1, s.y1});
+  return json;
+}
+
+std::string to_csv(const Grid& grid) {
+  std::string out;
+  for (const Axis& axis : grid.plan.axes) out += csv_word(axis.key) + ",";
+  out += "seed,verdict,steps,since,loss,unigram,learned,beta2,gradient_first,gradient_last\n";
+  const auto number = [](double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; };
+  for (const Cell& cell : grid.cells)
+    for (size_t i = 0; i < cell.runs.size(); ++i) {
+      if (!cell.runs[i]) continue;
+      const Record& r = *cell.runs[i];
+      out += csv_word(grid.plan.axes[0].values[cell.column]) + ",";
+      if (grid.plan.axes.size() > 1) out += csv_word(grid.plan.axes[1].values[cell.row]) + ",";
+      out += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", i + 1, to_string(r.verdict), r.steps, r.since,
+                         number(r.loss), number(r.level), number(share_learned(grid, r)), number(r.beta2),
+                         number(r.gradient_first), number(r.gradient_last));
+    }
+  return out;
+}
+
+}  // namespace normscope::sweep

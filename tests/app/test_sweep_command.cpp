@@ -1,0 +1,230 @@
+// normscope sweep as a user calls it: files, exit codes, and the commands that it prints to be run elsewhere, executed.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "app/program.h"
+#include "catch.hpp"
+#include "test_paths.h"
+
+namespace normscope::test {
+namespace {
+
+const std::string kSmall =
+    " --set model.layers=2 --set model.d_model=16 --set model.heads=2 --set model.feed_forward=32"
+    " --set model.sequence=16 --set train.batch=4";
+/// Six cells, and one seed more in two of them: eight runs.
+const std::string kSweep = "sweep" + kSmall +
+                           " --axis train.lr=1e-3:1e-2:log3 --axis train.warmup=0,8 --steps 12"
+                           " --more-seeds 1@train.lr=0.0032:1e-2,train.warmup=8";
+
+/// What one machine comes to without a store.
+const std::string& whole_json() {
+  static const std::string json = [] {
+    const Folder folder;
+    const Outcome all = run_program(kSweep + " --store none --json " + folder.file("a.json"));
+    INFO(all.out << all.err);
+    CHECK(all.code == 0);
+    return read_all(folder.file("a.json"));
+  }();
+  return json;
+}
+
+/// A script run by bash in a folder where `normscope` is this program, and `parallel` what GNU parallel -q does: the
+/// line with {} replaced, once for every word that is read.
+Outcome run_script(const Folder& folder, const std::string& script) {
+  namespace fs = std::filesystem;
+  fs::create_directories(folder.file("bin"));
+  if (!fs::exists(folder.file("bin/normscope"))) {
+    fs::create_symlink(NORMSCOPE_PROGRAM, folder.file("bin/normscope"));
+    folder.write(
+        "bin/parallel",
+        "#!/bin/bash\n[ \"$1\" = -q ] || exit 9\nshift\nwhile read -r n; do \"${@//\\{\\}/$n}\" </dev/null || "
+        "exit; done\n");
+    fs::permissions(folder.file("bin/parallel"), fs::perms::owner_all);
+  }
+  folder.write("script", script);
+  const std::string command = fmt::format(
+      "cd '{0}' && PATH='{0}/bin':$PATH bash -e ./script >out 2>err </dev/null", folder.file("."));
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_all(folder.file("out")),
+          read_all(folder.file("err"))};
+}
+
+/// The lines of a script that it only tells of: "#   normscope merge ...".
+std::string told_lines(const std::string& script) {
+  std::istringstream in(script);
+  std::string lines;
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("#   ")) lines += line.substr(4) + "\n";
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("sweep writes table, JSON, CSV and SVG, and trains nothing twice") {
+  const Folder folder;
+  const std::string outputs =
+      fmt::format(" --store {0}/runs --json {0}/a.json --csv {0}/a.csv --svg {0}/a.svg", folder.file("."));
+  const Outcome first = run_program(kSweep + outputs);
+  INFO(first.out << first.err);
+  REQUIRE(first.code == 0);
+  CHECK(holds(first.out, "across: learning rate; up: warm-up, steps"));
+  CHECK(holds(first.out, "\n8 runs trained, 0 taken from"));
+  CHECK(read_all(folder.file("a.json")) == whole_json());
+  const nlohmann::json json = nlohmann::json::parse(whole_json());
+  CHECK(json["format"] == "normscope sweep 1");
+  CHECK(json["complete"] == true);
+  CHECK(json["cells"].size() == 6);
+  CHECK(json["cells"][4]["runs"].size() == 2);
+  const std::string csv = read_all(folder.file("a.csv"));
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 9);
+  CHECK(read_all(folder.file("a.svg")).ends_with("</svg>\n"));
+
+  const Outcome second = run_program(kSweep + outputs + " --metric beta2");
+  CHECK(second.code == 0);
+  CHECK(holds(second.out, "\n0 runs trained, 8 taken from"));
+  CHECK(read_all(folder.file("a.json")) == whole_json());
+  const Outcome dry = run_program(kSweep + " --seeds 2 --dry-run --store " + folder.file("runs"));
+  INFO(dry.out << dry.err);
+  CHECK(holds(dry.out,
+              "6 cells, 14 runs: 8 are in the store, 0 cannot be trained, 6 are to be trained here\nabout "));
+}
+
+TEST_CASE("sweep prints itself as a command that is the same sweep") {
+  const Folder folder;
+  const std::string line = run_program(kSweep + " --print-command command").out;
+  INFO(line);
+  REQUIRE(line.starts_with("normscope sweep --set model.layers=2 "));
+  CHECK(holds(line, " --more-seeds 1@train.lr=0.0032:0.01,train.warmup=8\n"));
+  const std::string arguments = line.substr(10, line.size() - 11);
+  CHECK(run_program(arguments + " --print-command command").out == line);
+  const Outcome again = run_script(folder, line.substr(0, line.size() - 1) + " --store none --json a.json\n");
+  INFO(again.out << again.err);
+  CHECK(again.code == 0);
+  CHECK(read_all(folder.file("a.json")) == whole_json());
+  // Stars, blanks and names in a line for a shell.
+  const std::string odd =
+      run_program(
+          "sweep --axis 'wiring.L*.attn=trunk=ln q=ln,before=ln' --axis model.placement=post,pre "
+          "--more-seeds '2@model.placement=pre,wiring.L*.attn=before=ln' --print-command command")
+          .out;
+  REQUIRE(odd.starts_with("normscope sweep "));
+  CHECK(run_program(odd.substr(10, odd.size() - 11) + " --print-command command").out == odd);
+}
+
+TEST_CASE("the printed job array, executed task by task, merged, is the sweep to the byte") {
+  const Folder folder;
+  const std::string script = run_program(kSweep + " --print-command slurm --tasks 3").out;
+  INFO(script);
+  CHECK(holds(script, "#SBATCH --array=0-2\n"));
+  for (const char* task : {"2", "0", "1"}) {
+    const Outcome done =
+        run_script(folder, std::string("export SLURM_ARRAY_TASK_ID=") + task + "\n" + script);
+    INFO(done.out << done.err);
+    REQUIRE(done.code == 0);
+  }
+  const Outcome shown = run_script(folder, told_lines(script));
+  INFO(shown.out << shown.err);
+  CHECK(shown.code == 0);
+  CHECK(holds(shown.out, "8 results taken into"));
+  CHECK(holds(shown.out, "\n0 runs trained, 8 taken from"));
+  CHECK(read_all(folder.file("sweep.json")) == whole_json());
+  // A task of another array over the same sweep has runs in common with these.
+  const std::string other = run_program(kSweep + " --print-command slurm --tasks 6").out;
+  std::filesystem::rename(folder.file("sweep-shards/1"), folder.file("of-three"));
+  const Outcome task = run_script(folder, "export SLURM_ARRAY_TASK_ID=1\n" + other);
+  REQUIRE(task.code == 0);
+  const Outcome refused = run_program("merge " + folder.file("sweep-shards/1") + " " +
+                                      folder.file("of-three") + " --store " + folder.file("all"));
+  CHECK(refused.code == 3);
+  CHECK(is_one_error_line(refused));
+  CHECK(holds(refused.err, "shard 1/6"));
+  CHECK(holds(refused.err, "shard 1/3"));
+}
+
+TEST_CASE("the printed lines for GNU parallel, executed, are the sweep to the byte") {
+  const Folder folder;
+  const std::string lines = run_program(kSweep + " --print-command parallel --tasks 2").out;
+  const Outcome done = run_script(folder, lines);
+  INFO(lines << done.out << done.err);
+  CHECK(done.code == 0);
+  CHECK(read_all(folder.file("sweep.json")) == whole_json());
+}
+
+TEST_CASE("a shard that was killed goes on, and merged all is as on one machine") {
+  const Folder folder;
+  const std::string line =
+      "sweep" + kSmall + " --axis train.lr=1e-3:1e-2:log3 --steps 400 --seeds 2 --threads 1";
+  const auto part = [&](const char* shard, const std::string& before) {
+    return run_program(
+        fmt::format("{} --shard {} --store {}/part{}", line, shard, folder.file("."), shard[0]), before);
+  };
+  part("0/2", "timeout -s KILL 0.4");  // wherever that is
+  CHECK(part("0/2", "").code == 0);
+  CHECK(part("1/2", "").code == 0);
+  CHECK(run_program(fmt::format("merge {0}/part0 {0}/part1 --store {0}/all", folder.file("."))).code == 0);
+  const Outcome merged =
+      run_program(fmt::format("{0} --store {1}/all --json {1}/merged.json", line, folder.file(".")));
+  CHECK(holds(merged.out, "\n0 runs trained, 6 taken from"));
+  REQUIRE(run_program(fmt::format("{} --store none --json {}/straight.json", line, folder.file("."))).code ==
+          0);
+  CHECK(read_all(folder.file("merged.json")) == read_all(folder.file("straight.json")));
+}
+
+TEST_CASE("sweep: Ctrl+C keeps what was trained") {
+  const Folder folder;
+  const Outcome stopped =
+      run_program("sweep" + kSmall + " --axis train.lr=1e-3,1e-2 --steps 1000000 --store " +
+                      folder.file("runs") + " --json " + folder.file("a.json"),
+                  "timeout --foreground --preserve-status -s INT 2");
+  INFO(stopped.out << stopped.err);
+  CHECK(stopped.code == 130);
+  CHECK(is_one_error_line(stopped));
+  CHECK(holds(read_all(folder.file("a.json")), "\"complete\": false"));
+  int states = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder.file("runs")))
+    states += file.path().string().ends_with(".partial.safetensors");
+  CHECK(states > 0);
+}
+
+TEST_CASE("sweep refuses in one line what is no sweep") {
+  struct {
+    const char *arguments, *part;
+  } const cases[] = {
+      {"", "expected something to sweep: --axis KEY=VALUES, or one of warmup"},
+      {"warmup --axis train.lr=1e-3", "not both"},
+      {"warmpu", "warmup"},
+      {"--axis train.lrr=1e-3", "did you mean train.lr?"},
+      {"--axis train.lr=1e-3 --axis train.warmup=1 --axis train.beta2=0.9", "expected one or two"},
+      {"--axis model.heads=3,5", "not a multiple of 3 heads"},
+      {"--axis train.lr=1e-3 --set train.momentum=1", "train.momentum"},
+      {"--axis train.lr=1e-3 --set nothing=1", "no such setting"},
+      {"--axis train.lr=1e-3 --more-seeds 1@train.warmup=3", "is no axis of this sweep"},
+      {"--axis train.lr=1e-3 --metric los", "metric"},
+      {"--axis train.lr=1e-3 --shard 8/8", "expected 0/8 to 7/8"},
+      {"--axis train.lr=1e-3 --shard 1", "with I from 0 to N - 1"},
+      {"--axis train.lr=1e-3 --tf32", "expected --backend cuda"},
+      {"--axis train.lr=1e-3 --print-command pbs", "print-command"}};
+  for (const auto& [arguments, part] : cases) {
+    const Outcome outcome = run_program(std::string("sweep ") + arguments);
+    INFO(arguments << " gave " << outcome.out << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(is_one_error_line(outcome));
+    CHECK(holds(outcome.err, part));
+  }
+  const Outcome text = run_program("sweep --axis train.lr=1e-3 --store none --set data.text=/nowhere/at/all");
+  CHECK(text.code == 3);
+  CHECK(is_one_error_line(text));
+  for (const char* preset : {"warmup", "depth", "placement"}) {
+    const Outcome printed = run_program(std::string("sweep ") + preset + " --print-command command");
+    CHECK(printed.code == 0);
+    CHECK(printed.out.starts_with("normscope sweep --axis "));
+  }
+}
+
+}  // namespace normscope::test
