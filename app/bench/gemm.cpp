@@ -12,6 +12,7 @@
 #include "app/bench/sgemm_anchor.h"
 #include "app/bench/timing.h"
 #include "engine/cpu/denormals.h"
+#include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/kernel.h"
 #include "engine/cpu/pool.h"
 #include "engine/ops/ops.h"
@@ -92,6 +93,7 @@ class LinearCall {
   explicit LinearCall(Problem& p) {
     const auto kernels = cpu::linear_kernels();
     call_.op = OpKind::Linear;
+    call_.gemm = &choice_;
     if (p.layout == Layout::TN) {  // a = x (K,M), b = dout (K,N), c = dW (M,N)
       call_.in[0] = {p.a.data(), {p.k, p.m}};
       call_.in[1] = {p.c.data(), {p.m, p.n}};
@@ -111,11 +113,14 @@ class LinearCall {
     const auto address = reinterpret_cast<uintptr_t>(workspace_.data());
     call_.workspace = workspace_.data() + (64 - address % 64) % 64 / 4;
   }
+  LinearCall(const LinearCall&) = delete;
+  LinearCall& operator=(const LinearCall&) = delete;
   void run(cpu::Pool& pool) const {
     for (int i = 0; i < stages_.count; ++i) pool.run(stages_.stage[i], call_, inputs_);
   }
 
  private:
+  const cpu::GemmChoice choice_ = cpu::gemm_choice();
   Call call_{};
   cpu::Stages stages_;
   StepInputs inputs_;

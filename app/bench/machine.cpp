@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <vector>
 
 #include "app/bench/bench.h"
@@ -21,13 +20,6 @@ constexpr size_t kTriadFloats = size_t{24} << 20;  // three arrays of 96 MiB
 struct Triad {
   std::vector<float> a, b, c;
 };
-
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  return "unknown";
-}
 
 // Stages of the pool carry no data of their own: what these need stands in the workspace and the inputs of the
 // call.
@@ -64,7 +56,7 @@ double stage_seconds(int threads, double budget) {
 
 Machine measure_machine(const Settings& settings) {
   Machine machine;
-  machine.processor = processor_name();
+  machine.processor = cpu::processor_name();
   machine.isa = cpu::choose_isa();
   machine.threads = settings.threads;
   cpu::Pool pool(settings.threads);

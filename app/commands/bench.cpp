@@ -15,8 +15,10 @@
 #include "app/bench/stepper.h"
 #include "app/cli/machine.h"
 #include "app/cli/options.h"
+#include "app/cli/products.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
+#include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/pool.h"
 #include "engine/spec/backend_choice.h"
 
@@ -49,6 +51,7 @@ nlohmann::json machine_json(const bench::Machine& m) {
                          {"threads", m.threads},
                          {"peak_gflops", m.peak_gflops},
                          {"bandwidth_gb_per_s", m.bandwidth_gbs},
+                         {"products", to_string(cpu::gemm_choice())},
                          {"normscope", NORMSCOPE_VERSION},
                          {"compiler", compiler()}};
   for (const bench::SgemmAnchor* anchor : {bench::find_onednn(m.threads), bench::find_openblas(m.threads)})
@@ -98,6 +101,7 @@ Exit bench(const BenchOptions& options) {
   if (const BackendChoice choice = backend_of(options.backend); choice.cuda)
     return bench_device(options, choice);
   if (options.micro && !options.model.empty()) check_plain(options.model);
+  use_fastest_products();
   bench::Settings settings;
   settings.threads = options.threads > 0 ? options.threads : cpu::physical_cores();
   settings.budget = options.budget;

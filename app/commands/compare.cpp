@@ -12,6 +12,7 @@
 
 #include "app/cli/machine.h"
 #include "app/cli/options.h"
+#include "app/cli/products.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
@@ -123,6 +124,7 @@ Exit compare(const MainOptions& options) {
   RunLog log(log_path);
 
   const InterruptGuard guard;
+  use_fastest_products();
   Closing closing;
   std::vector<RunResult> all;
   bool complete = true;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/cli/options.h"
+#include "app/cli/products.h"
 #include "app/cli/specs.h"
 #include "app/commands/commands.h"
 #include "app/commands/picture.h"
@@ -67,6 +68,7 @@ Exit screenshot(const ScreenshotOptions& options) {
         Exit::Usage,
         fmt::format("--screen '{}' is not known: expected lab or lesson:NAME:STEP", options.screen));
   const InterruptGuard guard;
+  use_fastest_products();
   Lab lab({.threads = options.threads, .live_text = false});
   if (!lesson && !train(lab, runs, options.steps)) {
     complain("interrupted: no picture was drawn");

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "app/cli/machine.h"
+#include "app/cli/products.h"
 #include "app/cli/results.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
@@ -42,7 +43,10 @@ int try_window(const MainOptions& options) {
   window.edits = session_edits(runs);
   window.letters = session_letters(runs);
   window.lab.threads = options.threads;
-  if (!options.safe_mode) window.lab.losses = experiments::open_loss_archive(results_folder(""));
+  if (!options.safe_mode) {
+    use_fastest_products();
+    window.lab.losses = experiments::open_loss_archive(results_folder(""));
+  }
   if (!options.backend.backend.empty() || options.backend.tf32) window.backend = backend_of(options.backend);
   if (!options.theme.empty()) window.dark = options.theme == "dark";
   window.safe_mode = options.safe_mode;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/cli/options.h"
+#include "app/cli/products.h"
 #include "app/cli/results.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
@@ -134,6 +135,7 @@ Exit zoo(const ZooOptions& options) {
   experiments::ResultStore store = store_of(options);
 
   const InterruptGuard guard;
+  if (!options.stored) use_fastest_products();
   Bars bars;
   const experiments::RunnerOptions runner{options.threads, 1, options.stored, shard_of(options.store)};
   const zoo::Visit visit = zoo::visit(jobs, store, runner, std::ref(bars));

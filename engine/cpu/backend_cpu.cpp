@@ -10,6 +10,7 @@
 #include "engine/cpu/arena.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/denormals.h"
+#include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/isa.h"
 #include "engine/cpu/kernel.h"
 #include "engine/cpu/pool.h"
@@ -46,8 +47,8 @@ int64_t numbers_of(const Call& call) {
 
 class CpuExecutable final : public Executable {
  public:
-  CpuExecutable(ProgramData& program, Pool& pool, Arena& arena)
-      : program_(program), pool_(pool), arena_(arena) {
+  CpuExecutable(ProgramData& program, Pool& pool, Arena& arena, const GemmChoice& gemm)
+      : program_(program), pool_(pool), arena_(arena), gemm_(gemm) {
     const MemoryPlan& plan = program.plan;
     inputs_ = allocate_block(plan.inputs);
     shared_ = plan.shared && arena.fits(floats());
@@ -155,6 +156,7 @@ class CpuExecutable final : public Executable {
       const Kernels kernels = kernels_of(i.op);
       const bool backward = i.phase == Phase::Backward && i.op != OpKind::Probe;
       Call call = bind(program_, i, *this, stats_.data());
+      call.gemm = &gemm_;
       if (i.phase == Phase::Update) {
         call.parameters = parameters_.data();
         call.parameter_count = static_cast<int64_t>(parameters_.size());
@@ -198,13 +200,14 @@ class CpuExecutable final : public Executable {
   ProgramData& program_;
   Pool& pool_;
   Arena& arena_;
-  std::vector<Entry> order_;
+  const GemmChoice& gemm_;
   bool shared_ = false;  // activations and gradients lie in the arena
   Block inputs_, own_, workspace_;
   float *activations_ = nullptr, *gradients_ = nullptr;
   std::vector<double> stats_;
   std::vector<ParameterCall> parameters_;
   std::vector<Lowered> lowered_;
+  std::vector<Entry> order_;
 };
 
 class CpuBackend final : public Backend {
@@ -220,13 +223,15 @@ class CpuBackend final : public Backend {
     std::memcpy(to.data(), from.data() + offset, to.size_bytes());
   }
   std::unique_ptr<Executable> lower(ProgramData& program) override {
-    return std::make_unique<CpuExecutable>(program, pool_, arena_);
+    return std::make_unique<CpuExecutable>(program, pool_, arena_, gemm_);
   }
   void wait() override {}
 
  private:
   Pool pool_;
   Arena arena_;
+  // Of its own, and never another: chunks plan their product anew, in a workspace that was laid out at lowering.
+  const GemmChoice gemm_ = gemm_choice();
 };
 
 }  // namespace

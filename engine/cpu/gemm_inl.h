@@ -8,6 +8,7 @@
 // is packed in a stage of its own. The k-order of every element's sum is fixed by the shape alone.
 #include <cmath>
 
+#include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/simd_inl.h"
 #include "hwy/cache_control.h"
 
@@ -197,13 +198,17 @@ struct Gemm {
   float* c;  // rows of n
   const float* bias = nullptr;
   bool add = false;
+  const GemmChoice* choice = nullptr;  // null: the usual one
 };
 
-/// How a product is cut and packed; a pure function of its shape and layout.
+/// How a product is cut and packed; a pure function of its shape, its layout and its choice. What decides the order of
+/// sums, kc and nothing else, does not look at the choice. Every chunk plans anew, so that one and the same choice has
+/// to stand behind a Gemm from its lowering to its last replay: another one would lay out the workspace otherwise.
 struct GemmPlan {
   enum class PackB : uint8_t { Direct, PerChunk, Shared } pack_b;
   int64_t tile_rows, kc;  // rows of a tile (the last may have fewer), k of a block
   bool pack_a;            // A^T into tiles, for all chunks
+  bool panels_outer;      // panel after panel, each past all tiles; else tile after tile
   Cut rows, cols;         // chunks, in tiles and in panels
   // Of the packing stage: first B's chunks and floats, then A's.
   int64_t b_chunks, a_chunks;
@@ -215,7 +220,6 @@ struct GemmPlan {
 
 constexpr int64_t kBlockK = 256;                   // usual depth of a block of k; at most 1.5 times as deep
 constexpr int64_t kMostPanels = 16;                // of a chunk
-constexpr int64_t kFarApart = 512;                 // floats: half a page
 constexpr int64_t kMostShared = int64_t{8} << 20;  // floats of a B that is packed once though A has few rows
 constexpr int64_t kSquareTiles = 9;                // a chunk of so many has room for both
 constexpr int64_t kSquarePanels = 3;               // as many have to pass a packed tile to pay for it
@@ -235,6 +239,8 @@ inline GemmPlan plan_gemm(const Gemm& g) {
   plan.tile_rows = tiles <= 16 ? div_up(g.m, tiles) : kTileRows;  // few tiles: of equal height
   const int64_t blocks = div_up(g.k, kBlockK + kBlockK / 2);
   plan.kc = larger(1, round_up(div_up(g.k, larger(1, blocks)), 4));
+  const GemmChoice choice = g.choice ? *g.choice : GemmChoice{};
+  const int64_t most_panels = larger(1, smaller(kMostPanels, choice.panel_floats / (kPanel * plan.kc)));
 
   using PackB = GemmPlan::PackB;
   const bool transposed = g.b.col != 1;
@@ -246,7 +252,7 @@ inline GemmPlan plan_gemm(const Gemm& g) {
     plan.pack_b = g.k > 4 * g.m ? PackB::PerChunk : g.m > g.k ? PackB::Shared : PackB::PerChunk;
   }
 
-  // Chunks of at least ~0.4 MFLOP, about 32 of them; at most kMostPanels wide, so that their block of B stays
+  // Chunks of at least ~0.4 MFLOP, about 32 of them; at most most_panels wide, so that their block of B stays
   // in the L2 cache. Where every chunk packs its own panels, it is as tall as possible, to use them often.
   const double tile_flop = 2.0 * static_cast<double>(plan.tile_rows) * kPanel * static_cast<double>(g.k);
   const double total = tile_flop * static_cast<double>(tiles * panels);
@@ -254,22 +260,23 @@ inline GemmPlan plan_gemm(const Gemm& g) {
   const int64_t want = larger(1, static_cast<int64_t>(target / tile_flop + 0.5));  // tiles in a chunk
   // Where the rows of A^T are far apart both are packed, B where that takes little memory, and chunks are about as wide
   // as they are tall.
-  const bool square = g.a.col >= kFarApart && want >= kSquareTiles && panels >= kSquarePanels;
+  const bool square = g.a.col >= choice.far_apart && want >= kSquareTiles && panels >= kSquarePanels;
   if (square && plan.pack_b == PackB::PerChunk && panels * kPanel * g.k <= kMostShared)
     plan.pack_b = PackB::Shared;
   if (square) {
     const auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(want)) + 0.5);
-    plan.cols = cut(panels, smaller(kMostPanels, larger(kSquarePanels, side)));
+    plan.cols = cut(panels, smaller(most_panels, larger(kSquarePanels, side)));
     plan.rows = cut(tiles, smaller(240 / kTileRows, larger(1, want / plan.cols.per_chunk)));
   } else if (plan.pack_b == PackB::PerChunk) {
     plan.rows = cut(tiles, div_up(tiles, div_up(tiles, 528 / kTileRows)));
-    plan.cols = cut(panels, smaller(kMostPanels, larger(1, want / plan.rows.per_chunk)));
+    plan.cols = cut(panels, smaller(most_panels, larger(1, want / plan.rows.per_chunk)));
   } else {
-    const int64_t wide = smaller(panels, smaller(kMostPanels, want));
+    const int64_t wide = smaller(panels, smaller(most_panels, want));
     plan.cols = cut(panels, div_up(panels, div_up(panels, wide)));
     plan.rows = cut(tiles, smaller(240 / kTileRows, larger(1, want / plan.cols.per_chunk)));
   }
   plan.pack_a = square;
+  plan.panels_outer = square || choice.panels_outer;
   if (plan.pack_b == PackB::Shared) {
     plan.b_chunks = transposed ? panels : div_up(g.k, kPackedRows);
     plan.b_floats = static_cast<size_t>(panels * kPanel * g.k);
@@ -366,16 +373,18 @@ inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, float
       run_tile(smaller(plan.tile_rows, i1 - i), smaller(kPanel, g.n - j), kc, a, panel,
                direct ? b.row : kPanel, g.c + i * g.n + j, g.n, bias ? bias + j : nullptr, add);
     };
-    // Of what is packed on both sides the panel stays in the L1 cache; a tile of A in place stays there itself.
-    if (plan.pack_a) {
-      const float* tiles = packed_tiles(g, plan, k0, packed);
+    const auto tile_of_a = [&](int64_t i) HWY_ATTR {
+      if (!plan.pack_a) return Operand{g.a.p + i * g.a.row + k0 * g.a.col, g.a.row, g.a.col};
+      return Operand{packed_tiles(g, plan, k0, packed) + i / plan.tile_rows * tile_floats(plan), 1,
+                     plan.tile_rows};
+    };
+    // What the outer loop holds stays in the L1 cache: of what is packed on both sides the panel.
+    if (plan.panels_outer) {
       for (int64_t j = j0; j < j1; j += kPanel)
-        for (int64_t i = i0; i < i1; i += plan.tile_rows)
-          multiply(i, j, {tiles + i / plan.tile_rows * tile_floats(plan), 1, plan.tile_rows});
+        for (int64_t i = i0; i < i1; i += plan.tile_rows) multiply(i, j, tile_of_a(i));
     } else {
       for (int64_t i = i0; i < i1; i += plan.tile_rows)
-        for (int64_t j = j0; j < j1; j += kPanel)
-          multiply(i, j, {g.a.p + i * g.a.row + k0 * g.a.col, g.a.row, g.a.col});
+        for (int64_t j = j0; j < j1; j += kPanel) multiply(i, j, tile_of_a(i));
     }
   }
 }

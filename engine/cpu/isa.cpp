@@ -1,9 +1,14 @@
 #include "engine/cpu/isa.h"
 
 #include <cstdlib>
+#include <fstream>
 
 #include "engine/core/error.h"
 #include "hwy/highway.h"
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <unistd.h>
+#endif
 
 namespace normscope::cpu {
 namespace {
@@ -60,6 +65,24 @@ std::string choose_isa(std::string_view name) {
     fail("cpu", "this processor is too old: expected at least SSE4.2 with AES (x86) or NEON (ARM)");
   if (!known) fail("cpu", "NORMSCOPE_ISA={}: expected one of {}", name, offered);
   fail("cpu", "NORMSCOPE_ISA={}: this processor or build lacks it, expected one of {}", name, offered);
+}
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (const size_t at = line.find(": "); at != line.npos && line.starts_with("model name"))
+      return line.substr(at + 2);
+  return "unknown";
+}
+
+int64_t l2_bytes() {
+#ifdef _SC_LEVEL2_CACHE_SIZE
+  if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) return bytes;
+#endif
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index2/size");  // "2048K"
+  int64_t kib = 0;
+  char unit = 0;
+  return file >> kib >> unit && kib > 0 && unit == 'K' ? kib << 10 : int64_t{1} << 20;
 }
 
 }  // namespace normscope::cpu

@@ -1,7 +1,8 @@
 // Which instruction set the kernels use: the best this processor has, or the one NORMSCOPE_ISA asks for.
-// Called once when a CPU backend is made; later calls are cheap.
+// Called once when a CPU backend is made; later calls are cheap. And what else the processor says of itself.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,5 +20,11 @@ inline void check_instruction_set() { choose_isa(); }
 
 /// What this processor and build offer, best first.
 std::vector<std::string> available_isas();
+
+/// As the system calls it ("AMD EPYC 9B14"), or "unknown".
+std::string processor_name();
+
+/// Of a core's L2 cache, as the system reports it; 1 MiB where it does not.
+int64_t l2_bytes();
 
 }  // namespace normscope::cpu

@@ -10,6 +10,10 @@
 
 namespace normscope {
 
+namespace cpu {
+struct GemmChoice;
+}
+
 inline constexpr int kMaxInputs = 4;
 inline constexpr int kMaxSaved = 2;
 
@@ -43,6 +47,8 @@ struct Call {
   /// What this node's forward instruction leaves to its backward one beside the saved tensors, 64-byte aligned; null
   /// where nothing is kept or no backward instruction follows.
   float* kept = nullptr;
+  /// Of the CPU backend that lowered it: how products are cut, the same for all stages and replays; null: as usual.
+  const cpu::GemmChoice* gemm = nullptr;
   double* stats = nullptr;  ///< first of its numbers in the stats block
   // Update phase: all parameters, and the stats of each (grad_norm, update_norm, weight_norm, total norm, clip
   // factor).

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/kernel.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal_passes.h"
@@ -23,8 +24,9 @@ class Somewhere final : public Addresses {
   alignas(64) inline static float floats_[16];
 };
 
-cpu::Stages stages_of(const ProgramData& program, const Instruction& i) {
-  const Call call = bind(program, i, Somewhere(), nullptr);
+cpu::Stages stages_of(const ProgramData& program, const Instruction& i, const cpu::GemmChoice& gemm) {
+  Call call = bind(program, i, Somewhere(), nullptr);
+  call.gemm = &gemm;
   const cpu::Kernels kernels = cpu::kernels_of(i.op);
   const auto plan = i.phase == Phase::Backward ? kernels.backward : kernels.forward;
   return plan ? plan(call) : cpu::Stages{};
@@ -37,8 +39,9 @@ size_t workspace_floats(const Tape& tape, const std::vector<bool>& needs_gradien
   std::vector<Instruction> instructions = passes::emit_forward(tape);
   for (Instruction& i : passes::emit_backward(tape, needs_gradient, loss))
     instructions.push_back(std::move(i));
+  const cpu::GemmChoice gemm = cpu::gemm_choice();  // as backends have it that are made now
   std::vector<cpu::Stages> stages;
-  for (const Instruction& i : instructions) stages.push_back(stages_of(program, i));
+  for (const Instruction& i : instructions) stages.push_back(stages_of(program, i, gemm));
   return cpu::plan_workspace(instructions, stages).floats;
 }
 

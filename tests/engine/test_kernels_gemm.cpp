@@ -7,54 +7,17 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "engine/core/philox.h"
+#include "engine/linear_products.h"
 #include "engine/op_harness.h"
 
 namespace normscope::test {
 namespace {
 
-std::vector<float> numbers(int64_t n, uint32_t salt) {
-  std::vector<float> v(static_cast<size_t>(n));
-  for (size_t i = 0; i < v.size(); ++i)
-    v[i] = static_cast<float>(philox({static_cast<uint32_t>(i), salt, 0, 0}, 1)[0]) / 4294967296.0f - 0.4f;
-  return v;
+double weight(const LinearCase& l, int64_t kk, int64_t j) {
+  return static_cast<double>(l.w[static_cast<size_t>(l.transposed ? j * l.k + kk : kk * l.n + j)]);
 }
-
-struct Linear {
-  int64_t r, k, n;
-  bool transposed;
-  std::vector<float> x = numbers(r * k, 1), w = numbers(k * n, 2), b = numbers(n, 3), dy = numbers(r * n, 4);
-  double weight(int64_t kk, int64_t j) const {
-    return static_cast<double>(w[static_cast<size_t>(transposed ? j * k + kk : kk * n + j)]);
-  }
-  double at(const std::vector<float>& m, int64_t row, int64_t cols, int64_t col) const {
-    return static_cast<double>(m[static_cast<size_t>(row * cols + col)]);
-  }
-};
-
-struct Results {
-  std::vector<float> out, dx, dw, db;
-};
-
-Results run(Linear& l, Write write, const Order& order) {
-  Results result{numbers(l.r * l.n, 5), numbers(l.r * l.k, 6), numbers(l.k * l.n, 7), numbers(l.n, 8)};
-  const Shape w = l.transposed ? Shape{l.n, l.k} : Shape{l.k, l.n};
-  Call call{};
-  call.op = OpKind::Linear;
-  call.attributes = LinearSpec{l.transposed};
-  call.in[0] = {l.x.data(), {l.r, l.k}};
-  call.in[1] = {l.w.data(), w};
-  call.in[2] = {l.b.data(), {l.n}};
-  call.out = {result.out.data(), {l.r, l.n}};
-  const cpu::Kernels kernels = kernels_of(OpKind::Linear);
-  CHECK(run_stages(kernels.forward(call), call, {}, order));
-  call.dout = {l.dy.data(), {l.r, l.n}};
-  call.din[0] = {result.dx.data(), {l.r, l.k}};
-  call.din[1] = {result.dw.data(), w};
-  call.din[2] = {result.db.data(), {l.n}};
-  for (int i = 0; i < 3; ++i) call.write[i] = write;
-  CHECK(run_stages(kernels.backward(call), call, {}, order));
-  return result;
+double at(const std::vector<float>& m, int64_t row, int64_t cols, int64_t col) {
+  return static_cast<double>(m[static_cast<size_t>(row * cols + col)]);
 }
 
 /// Largest error of about 300 elements, in units of eps * terms (the factors are below 1).
@@ -70,30 +33,30 @@ double worst(const std::vector<float>& got, const std::vector<float>& base, doub
   return worst / (std::ldexp(1.0, -24) * terms);
 }
 
-void check(Linear& l, Write write, const Results& got) {
+void check(const LinearCase& l, Write write, const LinearResults& got) {
   const bool add = write == Write::Add;
-  const auto base = [&](const std::vector<float>& v, uint32_t salt) {
-    return add ? numbers(static_cast<int64_t>(v.size()), salt) : std::vector<float>(v.size(), 0.0f);
+  const auto base = [&](const std::vector<float>& before) {
+    return add ? before : std::vector<float>(before.size(), 0.0f);
   };
   CHECK(worst(got.out, std::vector<float>(got.out.size(), 0.0f), static_cast<double>(l.k), [&](int64_t e) {
           double sum = static_cast<double>(l.b[static_cast<size_t>(e % l.n)]);
-          for (int64_t kk = 0; kk < l.k; ++kk) sum += l.at(l.x, e / l.n, l.k, kk) * l.weight(kk, e % l.n);
+          for (int64_t kk = 0; kk < l.k; ++kk) sum += at(l.x, e / l.n, l.k, kk) * weight(l, kk, e % l.n);
           return sum;
         }) < 1);
-  CHECK(worst(got.dx, base(got.dx, 6), static_cast<double>(l.n), [&](int64_t e) {
+  CHECK(worst(got.dx, base(l.before.dx), static_cast<double>(l.n), [&](int64_t e) {
           double sum = 0;
-          for (int64_t j = 0; j < l.n; ++j) sum += l.at(l.dy, e / l.k, l.n, j) * l.weight(e % l.k, j);
+          for (int64_t j = 0; j < l.n; ++j) sum += at(l.dy, e / l.k, l.n, j) * weight(l, e % l.k, j);
           return sum;
         }) < 1);
-  CHECK(worst(got.dw, base(got.dw, 7), static_cast<double>(l.r), [&](int64_t e) {
+  CHECK(worst(got.dw, base(l.before.dw), static_cast<double>(l.r), [&](int64_t e) {
           const int64_t kk = l.transposed ? e % l.k : e / l.n, j = l.transposed ? e / l.k : e % l.n;
           double sum = 0;
-          for (int64_t i = 0; i < l.r; ++i) sum += l.at(l.x, i, l.k, kk) * l.at(l.dy, i, l.n, j);
+          for (int64_t i = 0; i < l.r; ++i) sum += at(l.x, i, l.k, kk) * at(l.dy, i, l.n, j);
           return sum;
         }) < 1);
-  CHECK(worst(got.db, base(got.db, 8), static_cast<double>(l.r), [&](int64_t e) {
+  CHECK(worst(got.db, base(l.before.db), static_cast<double>(l.r), [&](int64_t e) {
           double sum = 0;
-          for (int64_t i = 0; i < l.r; ++i) sum += l.at(l.dy, i, l.n, e);
+          for (int64_t i = 0; i < l.r; ++i) sum += at(l.dy, i, l.n, e);
           return sum;
         }) < 1);
 }
@@ -115,16 +78,11 @@ TEST_CASE("gemm: every way of cutting and packing", "[kernels]") {
         for (const Write write : {Write::Assign, Write::Add}) {
           INFO(fmt::format("{} r{} k{} n{} {} {}", isa, r, k, n, transposed ? "x W^T" : "x W",
                            write == Write::Add ? "add" : ""));
-          Linear l{r, k, n, transposed};
-          const Results one = run(l, write, orders()[0]);
+          LinearCase l{r, k, n, transposed};
+          const LinearResults one = run_linear(l, write, orders()[0]);
           check(l, write, one);
-          for (size_t other = 2; other < orders().size(); ++other) {
-            const Results again = run(l, write, orders()[other]);
-            CHECK(same_bits(one.out, again.out));
-            CHECK(same_bits(one.dx, again.dx));
-            CHECK(same_bits(one.dw, again.dw));
-            CHECK(same_bits(one.db, again.db));
-          }
+          for (size_t other = 2; other < orders().size(); ++other)
+            check_same(one, run_linear(l, write, orders()[other]));
         }
   }
   use_instruction_set("");
@@ -134,7 +92,7 @@ TEST_CASE("attention: one tensor as queries and keys, in several blocks of queri
   // dq, dk and dv go to one buffer: the first assigns and the others add, also where a later block of queries
   // follows.
   const int64_t t = 300, d = 1040;  // a head wider than a packed panel is deep
-  std::vector<float> x = numbers(t * d, 1), dout = numbers(t * d, 2), out(x.size()),
+  std::vector<float> x = uniform_floats(t * d, 1), dout = uniform_floats(t * d, 2), out(x.size()),
                      p(static_cast<size_t>(t * t));
   for (float& e : x) e *= 0.1f;
   for (const std::string& isa : instruction_sets()) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "app/cli/options.h"
+#include "app/cli/products.h"
 #include "app/cli/results.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
@@ -91,6 +92,7 @@ Exit check(const Course& course, const LessonOptions& options) {
   if (options.write && shard.count > 1)
     throw CommandError(Exit::Usage,
                        "--write: expected no --shard with it (a part of the runs judges nothing)");
+  use_fastest_products();
   RunStore store(options.threads, nullptr, results_folder(options.store.folder));
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {

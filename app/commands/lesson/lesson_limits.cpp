@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "app/cli/products.h"
 #include "app/cli/results.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
@@ -78,6 +79,7 @@ Exit lesson_limits(const LimitsOptions& options) {
   if (to.text.empty()) to.text = licences_beside(to.results);
   if (to.text.empty()) complain("no licence texts here: give another text with --text FILE");
   const InterruptGuard guard;
+  use_fastest_products();
   RunStore store(options.threads, nullptr, results_folder(""));
   try {
     for (const Lesson& lesson : course.lessons)

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 
+#include "app/cli/products.h"
 #include "app/commands/commands.h"
 #include "engine/spec/spec.h"
 #include "engine/train/evaluate.h"
@@ -86,6 +87,7 @@ RunResult result_of(Job& job) {
 
 Exit train(const TrainOptions& options) {
   const InterruptGuard guard;
+  if (!options.plan) use_fastest_products();
   Machine machine(options.backend, options.threads);
   if (!options.resume.empty() && options.seed >= 0)
     throw CommandError(Exit::Usage, "--seed: a resumed run keeps its seed");

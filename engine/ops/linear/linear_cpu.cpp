@@ -16,22 +16,22 @@ Gemm product(const Call& call) {
   const int64_t r = call.in[0].shape.rows(), k = call.in[0].shape.cols(), n = call.out.shape.cols();
   const Operand w =
       call.attributes.as<LinearSpec>().transposed ? Operand{call.in[1].p, 1, k} : Operand{call.in[1].p, n, 1};
-  return {r, n, k, {call.in[0].p, k, 1}, w, call.out.p, call.in[2].p, false};
+  return {r, n, k, {call.in[0].p, k, 1}, w, call.out.p, call.in[2].p, false, call.gemm};
 }
 
 Gemm input_gradient(const Call& call) {
   const int64_t r = call.in[0].shape.rows(), k = call.in[0].shape.cols(), n = call.dout.shape.cols();
   const Operand w =
       call.attributes.as<LinearSpec>().transposed ? Operand{call.in[1].p, k, 1} : Operand{call.in[1].p, 1, n};
-  return {r, k, n, {call.dout.p, n, 1}, w, call.din[0].p, nullptr, call.write[0] == Write::Add};
+  return {r, k, n, {call.dout.p, n, 1}, w, call.din[0].p, nullptr, call.write[0] == Write::Add, call.gemm};
 }
 
 Gemm weight_gradient(const Call& call) {
   const int64_t r = call.in[0].shape.rows(), k = call.in[0].shape.cols(), n = call.dout.shape.cols();
   const bool add = call.write[1] == Write::Add;
   if (call.attributes.as<LinearSpec>().transposed)
-    return {n, k, r, {call.dout.p, 1, n}, {call.in[0].p, k, 1}, call.din[1].p, nullptr, add};
-  return {k, n, r, {call.in[0].p, 1, k}, {call.dout.p, n, 1}, call.din[1].p, nullptr, add};
+    return {n, k, r, {call.dout.p, 1, n}, {call.in[0].p, k, 1}, call.din[1].p, nullptr, add, call.gemm};
+  return {k, n, r, {call.in[0].p, 1, k}, {call.dout.p, n, 1}, call.din[1].p, nullptr, add, call.gemm};
 }
 
 // ---- forward ---------------------------------------------------------------------------------------------
