@@ -1,11 +1,11 @@
 // The zoo as terminal table, JSON and CSV. See summary.h.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
+#include <cmath>
 
 #include "app/experiments/result_store.h"
 #include "app/zoo/summary.h"
+#include "engine/core/text_table.h"
 
 namespace normscope::zoo {
 namespace {
@@ -14,32 +14,8 @@ using Json = nlohmann::json;
 using experiments::number_json;
 using Cells = std::vector<std::string>;
 
-/// Terminal columns of a UTF-8 text without wide characters.
-size_t columns(const std::string& text) {
-  return static_cast<size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
-std::string aligned(const std::vector<Cells>& rows) {
-  constexpr std::array left = {true, false, true, false, false, true, false, false};
-  std::vector<size_t> widths;
-  for (const Cells& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()), 0);
-    if (row.size() > 1)
-      for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], columns(row[c]));
-  }
-  std::string out;
-  for (const Cells& row : rows) {
-    std::string line;
-    for (size_t c = 0; c < row.size(); ++c) {
-      const std::string space(widths[c] - std::min(widths[c], columns(row[c])), ' ');
-      line += (c ? "  " : "") + (left[c] ? row[c] + space : space + row[c]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
-  }
-  return out;
-}
+/// Entry, Σβ², then verdict, loss and gradient of each arm.
+constexpr const char* kAlignment = "lrlrrlrr";
 
 Cells cells_of(const Row& row) {
   Cells cells = {row.entry.name, fixed(row.beta2, 2)};
@@ -92,7 +68,7 @@ std::string to_text(const Summary& summary) {
     }
     if (table.empty()) continue;
     out += fmt::format("{}{}\n\n{}", out.empty() ? "" : "\n", setting_text(summary.plan, layers),
-                       aligned(table));
+                       text_table(table, kAlignment));
   }
   if (out.empty()) return "nothing was trained yet\n";
   out += fmt::format(
