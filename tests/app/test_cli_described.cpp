@@ -17,7 +17,7 @@ namespace {
 
 const char* const kCommands[] = {"train",   "compare", "screenshot", "verify",     "translate", "bleu",
                                  "measure", "average", "zoo",        "admin-fold", "lesson",    "bench",
-                                 "man",     "tape",    "merge",      "completion"};
+                                 "man",     "tape",    "merge",      "completion", "record"};
 
 /// What bash offers behind these words, the last of them begun.
 std::string completed(const Folder& folder, const std::string& words) {
