@@ -13,12 +13,12 @@ namespace normscope::cli {
 
 struct OptionText {
   std::string name;                 ///< "--text"; of a positional "FILE"
-  std::string type;                 ///< "FILE"; empty: a flag
+  std::string type;                 ///< "FILE"; "[FILE]": may be left out; empty: a flag
   std::string help, standard;       ///< the value that holds without the option, as text
   std::vector<std::string> values;  ///< those that can be completed
   bool positional = false, required = false, many = false;
 
-  bool file() const { return type == "FILE" || type == "DIR"; }
+  bool file() const { return type == "FILE" || type == "DIR" || type == "[FILE]" || type == "[DIR]"; }
 };
 
 struct CommandText {

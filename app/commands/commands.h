@@ -30,6 +30,7 @@ void add_lesson(CLI::App& app, Command& command);
 /// `group`: normscope lesson.
 void add_lesson_limits(CLI::App& group, Command& command);
 void add_tape(CLI::App& app, Command& command);
+void add_record(CLI::App& app, Command& command);
 void add_zoo(CLI::App& app, Command& command);
 void add_sweep(CLI::App& app, Command& command);
 void add_merge(CLI::App& app, Command& command);

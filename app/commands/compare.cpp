@@ -1,6 +1,6 @@
 // normscope compare: the headless main job. The three runs of the comparison (or those of a configuration) in
 // lockstep through the same Lab session as the window's, seed after seed: progress, result table, JSON-lines log,
-// screenshots.
+// screenshots. With files it compares these and trains nothing (compare_files.h).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -16,6 +16,7 @@
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
+#include "app/commands/compare_files.h"
 #include "app/commands/picture.h"
 #include "app/commands/report.h"
 #include "app/commands/run_log.h"
@@ -160,10 +161,17 @@ Exit compare(const MainOptions& options) {
 
 void add_compare(CLI::App& app, Command& command) {
   const auto options = std::make_shared<MainOptions>();
-  CLI::App& sub = *app.add_subcommand("compare", "Train the three runs without a window, print their table");
+  const auto files = std::make_shared<CompareOptions>();
+  CLI::App& sub = *app.add_subcommand(
+      "compare",
+      "Put saved runs and logs side by side; without files train the three runs and print their table");
   sub.footer(kFooter);
   add_main_options(sub, *options);
-  sub.callback([options, &command] { command = [options] { return compare(*options); }; });
+  add_compare_files(sub, *files);
+  sub.callback([&sub, options, files, &command] {
+    name_outputs(sub, *files, options->out);
+    command = [options, files] { return files->files.empty() ? compare(*options) : compare_files(*files); };
+  });
 }
 
 }  // namespace normscope::cli

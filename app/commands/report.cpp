@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/core/text_table.h"
 #include "engine/data/unigram.h"
 #include "engine/measure/verdict.h"
 
@@ -29,12 +30,6 @@ std::string verdict_text(RunState state, const History& history, double source_u
   if (verdict.kind == normscope::Verdict::Kind::Learns && source_use < kSourceUse)
     return "ignores the source";
   return to_string(verdict);
-}
-
-/// Terminal columns of a UTF-8 text without wide characters.
-size_t columns(const std::string& text) {
-  return static_cast<size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 std::string number(double value, const char* format) {
@@ -84,22 +79,7 @@ std::string table(const std::vector<RunResult>& results) {
                     number(r.unigram, "{:.3f}"), number(r.loss - r.unigram, "{:+.3f}"),
                     number(r.validation, "{:.3f}"), number(r.milliseconds, "{:.1f}")});
   }
-  std::vector<size_t> widths(rows[0].size(), 0);
-  for (const auto& row : rows) {
-    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], columns(row[c]));
-  }
-  const auto is_text = [](size_t c) { return c == 0 || c == 2 || c == 4; };
-  std::string out;
-  for (const auto& row : rows) {
-    std::string line;
-    for (size_t c = 0; c < row.size(); ++c) {
-      const std::string space(widths[c] - columns(row[c]), ' ');
-      line += (c ? "  " : "") + (is_text(c) ? row[c] + space : space + row[c]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
-  }
-  return out;
+  return text_table(rows, "lrlrlrrrrrr");
 }
 
 }  // namespace normscope::cli

@@ -11,6 +11,7 @@
 
 #include "app/cli/exit_code.h"
 #include "app/files/input_kinds.h"
+#include "app/records/log_line.h"
 
 namespace normscope::cli {
 namespace {
@@ -55,14 +56,16 @@ void put_stats(std::string& out, const char* field, std::string_view suffix, boo
 
 namespace {
 
-/// Empty, or beginning as a log does: nothing else is written on.
-void check_log(const std::string& path) {
-  constexpr std::string_view kBegin = "{\"run\":";
-  if (!std::filesystem::is_regular_file(path)) return;
+/// Whether there are lines that the log goes on after: they begin as one does, today's or one of before, which had
+/// no header. On anything else nothing is written.
+bool has_lines(const std::string& path) {
+  constexpr std::string_view kBegin = "{\"format\":\"normscope log", kFormerly = "{\"run\":";
+  if (!std::filesystem::is_regular_file(path)) return false;
   InputFile file(path, input::kLog);
   std::string begin(std::min<uint64_t>(file.size(), kBegin.size()), '\0');
   file.read(begin.data(), begin.size());
-  if (begin.empty() || begin == kBegin) return;
+  if (begin.empty()) return false;
+  if (begin == kBegin || begin.starts_with(kFormerly)) return true;
   throw CommandError(Exit::Usage,
                      fmt::format("--log {}: is no log that could be continued: expected another name", path));
 }
@@ -73,8 +76,11 @@ RunLog::RunLog(const std::string& path, bool go_on) {
   if (path.empty()) return;
   with_exit(Exit::Internal, [&] {
     make_folder(std::filesystem::path(path).parent_path().string(), Access::Shared, "log");
-    if (go_on) check_log(path);
+    const bool after_lines = go_on && has_lines(path);
     file_ = LineFile(path, "log", go_on);
+    if (!after_lines)
+      file_.line(fmt::format("{{\"format\":\"{}\",\"maker\":\"normscope {}\"}}", records::kLogFormat,
+                             NORMSCOPE_VERSION));
   });
 }
 

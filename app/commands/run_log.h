@@ -1,4 +1,4 @@
-// The log of runs as JSON lines: one object a step, one with the result at each run's end. The fields are
+// The log of runs as JSON lines: a header, one object a step, one with the result at each run's end. The fields are
 // documented in docs/log-format.md. A line is in the file once its step is done. Written by train, by compare
 // and by the window program without a display.
 #pragma once
@@ -17,7 +17,7 @@ namespace normscope::cli {
 
 class RunLog {
  public:
-  /// Creates the file (and its folder); an empty path is a log that writes nothing. `go_on`: the lines that
+  /// Creates the file (and its folder) with its header; an empty path is a log that writes nothing. `go_on`: the lines that
   /// are there stay, if they are such a log's. Throws Error with the path.
   explicit RunLog(const std::string& path, bool go_on = false);
 

@@ -73,7 +73,10 @@ nlohmann::json first_object(const std::string& head) {
 }
 
 FileLook look_at_json(const nlohmann::json& object) {
-  if (object.contains("run") && object.contains("step"))
+  const auto format = object.find("format");
+  const bool is_log = format != object.end() && format->is_string() &&
+                      format->get_ref<const std::string&>().starts_with("normscope log");
+  if (is_log || (object.contains("run") && object.contains("step")))
     return {
         FileKind::Numbers,
         "A training log (JSON lines): what runs measured, not a text. Open the .toml of its runs instead."};

@@ -17,6 +17,7 @@ inline constexpr InputKind kMeasured{"", "a measured.json", 16'000'000};
 inline constexpr InputKind kProgress{"", "a lessons.json", 16'000'000};
 inline constexpr InputKind kResult{"", "a stored result", 16'000'000};
 inline constexpr InputKind kLog{"", "a training log", uint64_t{1} << 40};
+inline constexpr InputKind kNames{"", "names of tensors in TOML", 1'000'000};
 inline constexpr InputKind kAny{"", "a regular file", uint64_t{1} << 40};  // whose kind is looked for
 inline constexpr InputKind kPage{"", "a page in Markdown", 16'000'000};
 

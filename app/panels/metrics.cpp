@@ -83,6 +83,13 @@ std::span<const MetricInfo> metrics() { return kMetrics; }
 
 const MetricInfo& info(Metric metric) { return kMetrics[static_cast<size_t>(metric)]; }
 
+StatNames stat_names(Metric metric, int matrix, int layer, std::string_view stack) {
+  const std::string place = fmt::format("{}L{:02}.", stack, layer), path = kMatrices[matrix].path;
+  if (metric == Metric::UpdateRatio) return {place + path + ".update_norm", place + path + ".weight_norm"};
+  if (metric == Metric::Gradient) return {place + path + ".grad_norm"};
+  return {place + (metric == Metric::AttentionEntropy ? "attn." : "ffn.") + suffix_of(metric)};
+}
+
 bool DepthPoints::measured() const {
   return std::any_of(y.begin(), y.end(), [](float v) { return std::isfinite(v); });
 }
@@ -134,13 +141,8 @@ DepthPoints along_depth(LabData& data, const RunView& run, Metric metric, int ma
 
 std::shared_ptr<const Line> over_time(LabData& data, const RunView& run, Metric metric, int matrix, int layer,
                                       Side side) {
-  const std::string place = fmt::format("{}L{:02}.", prefix_of(run, side), layer + 1),
-                    path = kMatrices[matrix].path;
-  if (metric == Metric::UpdateRatio)
-    return data.quotient(run, place + path + ".update_norm", place + path + ".weight_norm");
-  if (metric == Metric::Gradient) return data.stat(run, place + path + ".grad_norm");
-  const char* sub = metric == Metric::AttentionEntropy ? "attn." : "ffn.";
-  return data.stat(run, place + sub + suffix_of(metric));
+  const StatNames names = stat_names(metric, matrix, layer + 1, prefix_of(run, side));
+  return names.over.empty() ? data.stat(run, names.value) : data.quotient(run, names.value, names.over);
 }
 
 double Dependency::parts() const {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/view/lab_data.h"
@@ -41,6 +42,13 @@ struct MetricInfo {
 };
 std::span<const MetricInfo> metrics();
 const MetricInfo& info(Metric metric);
+
+// The stats of a history that a metric of one layer (1-based; of its last sub-layer that has it) is made of: the
+// value, over another one where it is a ratio. `stack` is what stands before "L01.": "", "dec." or "enc.".
+struct StatNames {
+  std::string value, over{};
+};
+StatNames stat_names(Metric, int matrix, int layer, std::string_view stack);
 
 // Values of a metric along the depth of one stack: x in layers, the sub-layers of a layer spread evenly up
 // to it.

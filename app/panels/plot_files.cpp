@@ -21,7 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr plot::ExportSize kSize{640, 400};
 constexpr const char* kEndings[] = {"svg", "png", "csv"};
 
 // An export never overwrites.
@@ -30,10 +29,11 @@ std::string export_path(const std::string& folder, const std::string& id, const 
 }
 
 // Drawn in a context of its own, window-less, at twice the size.
-void write_picture(const std::string& path, const plot::PlotSpec& plot, const plot::View& view, bool dark) {
+void write_picture(const std::string& path, const plot::PlotSpec& plot, const plot::View& view, bool dark,
+                   plot::ExportSize size) {
   ImGuiContext* context = ImGui::GetCurrentContext();
   {
-    ui::Frame frame(ui::Vec{2 * kSize.width, 2 * kSize.height});
+    ui::Frame frame(ui::Vec{2 * size.width, 2 * size.height});
     ui::Ui ui(ui::load_fonts());
     plot::View shown = view;
     ui::FrameOptions options;
@@ -71,21 +71,25 @@ std::string pictures_folder() {
   return ".";
 }
 
+const char* ending_of(PlotFormat format) { return kEndings[static_cast<size_t>(format)]; }
+
+void write_plot(const std::string& path, const plot::PlotSpec& plot, PlotFormat format, bool dark,
+                plot::ExportSize size, const plot::View& view) {
+  switch (format) {
+    case PlotFormat::Svg:
+      return write_file(path, plot::to_svg(plot, ui::theme(dark), size, view), "plot");
+    case PlotFormat::Png:
+      return write_picture(path, plot, view, dark, size);
+    case PlotFormat::Csv:
+      return write_file(path, plot::to_csv(plot), "plot");
+  }
+}
+
 std::vector<std::string> save_plot(const SavePlot& command, const std::string& folder, bool dark) {
   std::vector<std::string> paths;
   for (const plot::PlotSpec& plot : *command.plots) {
-    const std::string path = export_path(folder, plot.id, kEndings[static_cast<size_t>(command.format)]);
-    switch (command.format) {
-      case PlotFormat::Svg:
-        write_file(path, plot::to_svg(plot, ui::theme(dark), kSize, command.view), "plot");
-        break;
-      case PlotFormat::Png:
-        write_picture(path, plot, command.view, dark);
-        break;
-      case PlotFormat::Csv:
-        write_file(path, plot::to_csv(plot), "plot");
-        break;
-    }
+    const std::string path = export_path(folder, plot.id, ending_of(command.format));
+    write_plot(path, plot, command.format, dark, kPlotFileSize, command.view);
     paths.push_back(path);
   }
   return paths;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/plot/plot_spec.h"
 #include "app/ui/ui.h"
@@ -14,7 +15,7 @@ namespace normscope::plot {
 
 struct PlotHit {
   bool hovered = false;         // mouse over the plot area
-  double x = 0, y = 0;          // data under the mouse, beyond the ends too; of a heat map its column and row
+  double x = 0, y = 0;          // data under the mouse, beyond the ends too; of square cells column and row
   bool pressed = false;         // the left button went down on it, on no handle
   bool on_cursor = false;       // within a few px of the step cursor: there a press holds it and does not pan
   bool clicked = false;         // a click without drag (to set the step cursor)
@@ -47,7 +48,11 @@ std::string to_svg(const PlotSpec&, const ui::Theme&, ExportSize = {}, const Vie
 // Several lines: title, sentence, axes, per series first, last, min, max and the value at the cursor.
 std::string to_text(const PlotSpec&);
 // Long form: series,x,y,hi with the axes' words for x and y, bands with lo as y; heat maps: row, column,
-// value. Full series, 9 digits.
+// value; stretched ones y, x, value at the middle of each cell. Full series, 9 digits.
 std::string to_csv(const PlotSpec&);
+// A text as a field of CSV: in quotes where it has to be.
+std::string csv_field(std::string_view text);
+// Several SVG documents of to_svg() below each other as one.
+std::string stacked_svg(const std::vector<std::string>& documents, const ui::Theme&);
 
 }  // namespace normscope::plot

@@ -248,13 +248,14 @@ PlotHit draw_plot(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const
   PlotHit hit;
   ui.mark(name, rect, plot.sentence.empty() ? plot.title : plot.sentence, help);
   if (rect.w < 40 || rect.h < 24) return hit;
-  if (!plot.heat) steer(ui, name, plot, plot_area(plot, rect), view, hit);
+  const bool squares = plot.heat && !plot.heat->stretched;  // they have no axes
+  if (!squares) steer(ui, name, plot, plot_area(plot, rect), view, hit);
   Drawing drawing = layout_plot(plot, view, rect, ui.theme(), measure_of(ui.paint()),
                                 {std::max(column / ui.scale(), rect.w / columns_at_most), highlight});
   paint(ui, drawing);
   if (!drawing.tile.empty()) ui::tile(ui, drawing.tile, *plot.tile);
-  if (plot.heat) hover_heat(ui, *plot.heat, drawing.map.area, hit);
-  if (hit.hovered && !plot.heat) find_nearest(plot, drawing.map, ui.mouse(), hit);
+  if (squares) hover_heat(ui, *plot.heat, drawing.map.area, hit);
+  if (hit.hovered && !squares) find_nearest(plot, drawing.map, ui.mouse(), hit);
   draw_handles(ui, name, plot, drawing, hit);
   return hit;
 }

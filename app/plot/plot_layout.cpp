@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "app/plot/plot_builder.h"
 
@@ -61,15 +62,16 @@ void add_axes(Builder& b) {
   const ui::Theme& t = b.theme;
   const ui::Rect& a = b.out.map.area;
   const Axis &x = b.plot.x, &y = b.plot.y;
-  if (b.plot.heat) return;
+  if (b.plot.heat && !b.plot.heat->stretched) return;
   int rows = std::min(y.max_ticks, std::max(2, int(a.h / 22)));
-  for (const Tick& tick : ticks_of(y, b.out.map.y.lo(), b.out.map.y.hi(), rows)) {
-    float py = b.out.map.y(tick.value);
-    if (py < a.y - 0.5f || py > a.bottom() + 0.5f) continue;
-    if (py < a.bottom() - 1) b.add(RuleItem{{a.x, py}, {a.right(), py}, t.grid, 1, {}});
-    b.levels.push_back(py);
-    if (y.show_labels) b.text({a.x - 9, py + 4}, tick_style, t.ink3, tick.label, ui::Align::Right);
-  }
+  if (!b.plot.heat)  // the rows of a map are named by it
+    for (const Tick& tick : ticks_of(y, b.out.map.y.lo(), b.out.map.y.hi(), rows)) {
+      float py = b.out.map.y(tick.value);
+      if (py < a.y - 0.5f || py > a.bottom() + 0.5f) continue;
+      if (py < a.bottom() - 1) b.add(RuleItem{{a.x, py}, {a.right(), py}, t.grid, 1, {}});
+      b.levels.push_back(py);
+      if (y.show_labels) b.text({a.x - 9, py + 4}, tick_style, t.ink3, tick.label, ui::Align::Right);
+    }
   b.add(RuleItem{{a.x, a.bottom()}, {a.right(), a.bottom()}, t.axis, 1, {}});
   if (!x.show_labels) return;
   // The corner's word comes first: the tick labels keep clear of it.
@@ -216,10 +218,50 @@ void add_hover(Builder& b) {
   b.add(RuleItem{{px, a.y}, {px, a.bottom()}, b.theme.strong, 1, {}});
 }
 
+// Cells that fill the area. Neighbours of one colour are one piece, which reaches a little under the next one, so that
+// no seam is seen between them.
+void add_stretched(Builder& b) {
+  const HeatMap& h = *b.plot.heat;
+  const ui::Rect& a = b.out.map.area;
+  const Axis &x = b.plot.x, &y = b.plot.y;
+  const auto edge = [&](int column) {
+    return std::clamp(b.out.map.x(x.lo + (x.hi - x.lo) * column / h.columns), a.x, a.right());
+  };
+  const auto level = [&](int place) {  // from the top
+    return std::clamp(b.out.map.y(y.hi - (y.hi - y.lo) * place / h.rows), a.y, a.bottom());
+  };
+  const auto colour = [&](int row, int column) -> std::optional<ui::Colour> {
+    const size_t i = size_t(row) * size_t(h.columns) + size_t(column);
+    if (i >= h.cells.size() || !std::isfinite(h.cells[i])) return {};
+    const float value = h.cells[i] / h.full;
+    return h.signed_data ? ui::signed_colour(b.theme, value) : ui::heat_colour(b.theme, value);
+  };
+  for (int row = 0; row < h.rows; ++row) {
+    const float top = level(h.place(row)), bottom = level(h.place(row) + 1);
+    for (int c = 0; c < h.columns;) {
+      const std::optional<ui::Colour> here = colour(row, c);
+      const float left = edge(c);
+      do {
+        ++c;
+      } while (c < h.columns && colour(row, c) == here);
+      const float right = std::min(edge(c) + 0.5f, a.right());
+      if (here && right > left && bottom > top)
+        b.add(FillItem{{left, top, right - left, bottom - top}, *here});
+    }
+  }
+  const float half = (level(1) - level(0)) / 2;
+  b.text({a.x - 9, level(0) + half + 4}, tick_style, b.theme.ink3, h.upward ? h.row_last : h.row_first,
+         ui::Align::Right);
+  if (h.rows > 1)
+    b.text({a.x - 9, level(h.rows) - half + 4}, tick_style, b.theme.ink3, h.upward ? h.row_first : h.row_last,
+           ui::Align::Right);
+}
+
 void add_heat(Builder& b) {
   const HeatMap& h = *b.plot.heat;
   const ui::Rect& a = b.out.map.area;
   if (h.rows <= 0 || h.columns <= 0) return;
+  if (h.stretched) return add_stretched(b);
   const ui::Rect cells = heat_area(h, a);
   const float cell = cells.w / float(h.columns);
   for (int r = 0; r < h.rows; ++r)
@@ -284,7 +326,7 @@ Drawing layout_plot(const PlotSpec& plot, const View& view, const ui::Rect& rect
   if (plot.cursor) add_flag(b);
   if (plot.tile) {
     out.tile = {a.right() - 16, a.y + 1, 16, 16};
-    if (plot.heat && plot.heat->upward)  // the corner that a triangle leaves free
+    if (plot.heat && plot.heat->upward && !plot.heat->stretched)  // the corner that a triangle leaves free
       out.tile = {heat_area(*plot.heat, a).right() - 16, heat_area(*plot.heat, a).bottom() - 17, 16, 16};
     b.taken.push_back(out.tile);
   }

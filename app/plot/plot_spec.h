@@ -105,7 +105,9 @@ struct RefLine {
   bool fill_below = false;   // area between the line and the axis in `sunk` (nothing can get there)
 };
 
-// Lower-triangular (or full) matrix of shares 0..1, row-major, `columns` wide; NaN cells are not drawn.
+// Lower-triangular (or full) matrix of shares 0..1, row-major, `columns` wide; NaN cells are not drawn. Squares with
+// labels of their own; or, `stretched`, cells that fill the plot area: the columns divide the home range of the x
+// axis, which is drawn, and the rows that of the y axis.
 struct HeatMap {
   int rows = 0, columns = 0;
   Column cells{};
@@ -115,7 +117,10 @@ struct HeatMap {
   std::string below{}, below_short{};         // "Σ rows 0.61–0.96", "Σ 0.61–0.96"
   int marked_row = -1, marked_rows = 2;       // outlined: a layer's sub-layers
   bool signed_data = false;                   // -1..1 in blue to red
-  bool upward = false;                        // the first row is the lowest, as in a diagram that flows up
+  bool stretched = false;
+  float full = 1;       // the value that has the whole colour
+  std::string label{};  // stretched: what a cell says, in words
+  bool upward = false;  // the first row is the lowest, as in a diagram that flows up
   // The place of a row, counted from the top; and the row at a place.
   int place(int row) const { return upward ? rows - 1 - row : row; }
 };

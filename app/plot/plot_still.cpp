@@ -30,7 +30,7 @@ PlotSpec still(const PlotSpec& plot, const Measure& measure, float width) {
   s.x.show_labels = s.y.show_labels = true;
   s.pad_left = std::max(s.pad_left, fresh.pad_left);
   s.pad_top = std::max(s.pad_top, fresh.pad_top);
-  s.pad_bottom = s.heat ? 40 : std::max(s.pad_bottom, fresh.pad_bottom);
+  s.pad_bottom = s.heat && !s.heat->stretched ? 40 : std::max(s.pad_bottom, fresh.pad_bottom);
   s.pad_right = fresh.pad_right;
   if (s.heat) return s;
   const auto labelled = [](const Series& series) { return series.end_label; };
@@ -48,11 +48,12 @@ std::string caption(const PlotSpec& plot) {
   const auto words = [](const Axis& axis) {
     return axis.unit.empty() ? axis.label : axis.label + ", " + axis.unit;
   };
-  if (plot.heat)
+  if (plot.heat && !plot.heat->stretched)
     return plot.y.label.empty() ? "" : plot.y.label + "; the more a cell stands out, the larger its share";
   std::string text;
   if (!plot.x.label.empty()) text = "x: " + words(plot.x);
   if (!plot.y.label.empty()) text += (text.empty() ? "y: " : "; y: ") + words(plot.y);
+  if (plot.heat && !plot.heat->label.empty()) text += (text.empty() ? "" : "; ") + plot.heat->label;
   return text;
 }
 

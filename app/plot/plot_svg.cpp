@@ -1,8 +1,11 @@
 // The SVG writer: prints the same Drawing that the screen paints. No font is loaded, widths are estimated
-// from the two faces' usual advances, which is close enough for labels that only must not touch. See plot.h.
+// from the two faces' usual advances, which is close enough for labels that only must not touch. What is cut at the
+// plot area refers to it by an id that holds the plot's, so that several plots can stand on one page. See plot.h.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <iterator>
 
 #include "app/plot/plot.h"
@@ -33,9 +36,21 @@ float estimated_width(ui::TextStyle style, std::string_view s) {
   return em * style.px * (style.face == ui::Face::Bold ? 1.05f : 1.f);
 }
 
+// "area-gradient-b".
+std::string area_id(std::string_view plot) {
+  std::string id = "area";
+  if (!plot.empty()) id += '-';
+  for (const char c : plot) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    id += plain ? c : '-';
+  }
+  return id;
+}
+
 class Writer {
  public:
-  Writer(const ui::Theme& theme, const PlotMap& map) : theme_(theme), clip_(map.area.inset(-2)) {}
+  Writer(const ui::Theme& theme, const PlotMap& map, std::string_view plot)
+      : theme_(theme), clip_(map.area.inset(-2)), area_(area_id(plot)) {}
 
   template <typename... A>
   void put(fmt::format_string<A...> format, A&&... args) {
@@ -76,21 +91,21 @@ class Writer {
   void operator()(const StrokeItem& i) {
     if (!i.dash.solid() && i.along == ui::DashAlong::X) return cut(i);  // SVG's own dashes follow the path
     put("<polyline fill=\"none\" stroke-width=\"{:g}\" stroke-linejoin=\"round\"{}{}{} points=\"{}\"/>\n",
-        i.width, paint("stroke", i.colour), dashes(i.dash, i.phase),
-        i.clip ? " clip-path=\"url(#area)\"" : "", points(i.points));
+        i.width, paint("stroke", i.colour), dashes(i.dash, i.phase), i.clip ? clipped() : "",
+        points(i.points));
   }
   void cut(const StrokeItem& i) {
     ui::Pieces pieces;
     ui::cut_dashes(i.points, i.dash, i.phase, pieces, i.along);
     put("<path fill=\"none\" stroke-width=\"{:g}\" stroke-linejoin=\"round\"{}{} d=\"", i.width,
-        paint("stroke", i.colour), i.clip ? " clip-path=\"url(#area)\"" : "");
+        paint("stroke", i.colour), i.clip ? clipped() : "");
     for (size_t k = 0; k < pieces.size(); ++k)
       for (const ui::Vec& p : pieces[k])
         put("{}{:.2f} {:.2f}", &p == &pieces[k].front() ? "M" : "L", p.x, p.y);
     out += "\"/>\n";
   }
   void operator()(const StripItem& i) {
-    put("<polygon{} clip-path=\"url(#area)\" points=\"{} {}\"/>\n", paint("fill", i.colour), points(i.upper),
+    put("<polygon{}{} points=\"{} {}\"/>\n", paint("fill", i.colour), clipped(), points(i.upper),
         points(i.lower, true));
   }
   void operator()(const MarkItem& i) {
@@ -130,9 +145,12 @@ class Writer {
         svg_escaped(s));
   }
 
+  std::string clipped() const { return fmt::format(" clip-path=\"url(#{})\"", area_); }
+
   std::string out;
   const ui::Theme& theme_;
   ui::Rect clip_;
+  std::string area_;
 };
 
 // Question and note, or the one of them that has room; without a question the note always.
@@ -154,7 +172,7 @@ std::string to_svg(const PlotSpec& plot, const ui::Theme& theme, ExportSize size
   const ui::Rect caption_row = rest.take_bottom(below.empty() ? 6 : caption_height);
   const PlotSpec picture = still(plot, estimated_width, rest.w);
   Drawing drawing = layout_plot(picture, view, rest, theme, estimated_width);
-  Writer w(theme, drawing.map);
+  Writer w(theme, drawing.map, plot.id);
   w.put(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" "
       "height=\"{1:g}\" viewBox=\"0 0 {0:g} {1:g}\">\n<title>{2}</title>\n",
@@ -162,9 +180,9 @@ std::string to_svg(const PlotSpec& plot, const ui::Theme& theme, ExportSize size
       svg_escaped(plot.question.empty() ? plot.title : plot.title + ": " + plot.question));
   w.put("<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n", ui::to_hex(theme.panel));
   w.put(
-      "<clipPath id=\"area\"><rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" "
+      "<clipPath id=\"{}\"><rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" "
       "height=\"{:.2f}\"/></clipPath>\n",
-      w.clip_.x, w.clip_.y, w.clip_.w, w.clip_.h);
+      w.area_, w.clip_.x, w.clip_.y, w.clip_.w, w.clip_.h);
   if (!plot.title.empty()) {
     const ui::TextStyle bold{ui::Face::Bold, ui::type::title}, body{ui::Face::Sans, ui::type::body};
     ui::Vec at{ui::space::pad, title_row.centre().y + 5};
@@ -185,6 +203,28 @@ std::string to_svg(const PlotSpec& plot, const ui::Theme& theme, ExportSize size
   }
   w.out += "</svg>\n";
   return w.out;
+}
+
+std::string stacked_svg(const std::vector<std::string>& documents, const ui::Theme& theme) {
+  constexpr std::string_view kOpen = "<svg ";
+  const auto length = [](const std::string& document, std::string_view name) {
+    const size_t at = document.find(fmt::format(" {}=\"", name));
+    return at == document.npos ? 0.0 : std::strtod(document.c_str() + at + name.size() + 3, nullptr);
+  };
+  double width = 0, height = 0;
+  std::string inner;
+  for (const std::string& document : documents) {
+    const size_t open = document.find(kOpen);
+    if (open == document.npos) continue;
+    inner += fmt::format("<svg y=\"{:g}\" {}", height, document.substr(open + kOpen.size()));
+    width = std::max(width, length(document, "width"));
+    height += length(document, "height");
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" "
+      "height=\"{1:g}\" viewBox=\"0 0 {0:g} {1:g}\">\n<rect width=\"100%\" height=\"100%\" "
+      "fill=\"{2}\"/>\n{3}</svg>\n",
+      width, height, ui::to_hex(theme.panel), inner);
 }
 
 }  // namespace normscope::plot

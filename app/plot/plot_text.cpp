@@ -56,17 +56,42 @@ void describe(std::string& out, const Series& s, const std::optional<Cursor>& cu
   out += '\n';
 }
 
-void quoted(std::string& out, std::string_view s) {
-  if (s.find_first_of(",\"\n") == std::string_view::npos) {
-    out += s;
-    return;
+// "learning rate, nats", or the plain word where the axis has none.
+std::string csv_name(const Axis& axis, const char* plain) {
+  return csv_field(axis.label.empty()  ? plain
+                   : axis.unit.empty() ? axis.label
+                                       : axis.label + ", " + axis.unit);
+}
+
+void put_cells(std::string& out, const PlotSpec& plot) {
+  const HeatMap& h = *plot.heat;
+  const auto put = std::back_inserter(out);
+  const auto middle = [](const Axis& axis, size_t i, int count) {
+    return axis.lo + (axis.hi - axis.lo) * (double(i) + 0.5) / count;
+  };
+  out += h.stretched ? csv_name(plot.y, "row") + "," + csv_name(plot.x, "column") + "," + csv_field(h.label)
+                     : "row,column," + csv_field(plot.y.label.empty() ? "share" : plot.y.label);
+  out += '\n';
+  for (size_t i = 0; i < h.cells.size() && h.columns > 0; ++i) {
+    const size_t row = i / size_t(h.columns), column = i % size_t(h.columns);
+    if (!std::isfinite(h.cells[i])) continue;
+    if (h.stretched)
+      fmt::format_to(put, "{:.9g},{:.9g},{:.9g}\n",
+                     middle(plot.y, size_t(h.upward ? row : size_t(h.rows) - 1 - row), h.rows),
+                     middle(plot.x, column, h.columns), h.cells[i]);
+    else
+      fmt::format_to(put, "{},{},{:.9g}\n", row + 1, column + 1, h.cells[i]);
   }
-  out += '"';
-  for (char c : s) out += c == '"' ? "\"\"" : std::string(1, c);
-  out += '"';
 }
 
 }  // namespace
+
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\n") == std::string_view::npos) return std::string(text);
+  std::string out = "\"";
+  for (char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + '"';
+}
 
 std::string to_text(const PlotSpec& plot) {
   std::string out = plot.title;
@@ -74,7 +99,7 @@ std::string to_text(const PlotSpec& plot) {
     if (!words->empty()) out += (words == &plot.note && !plot.question.empty() ? "\n" : ": ") + *words;
   out += '\n';
   if (!plot.sentence.empty()) out += plot.sentence + '\n';
-  if (!plot.heat) {
+  if (!plot.heat || plot.heat->stretched) {
     out += "x: " + axis_words(plot.x) + '\n';
     out += "y: " + axis_words(plot.y) + '\n';
   }
@@ -87,7 +112,8 @@ std::string to_text(const PlotSpec& plot) {
   for (const Note& n : plot.notes) out += "note: " + (n.letter.empty() ? "" : n.letter + " ") + n.text + '\n';
   if (plot.heat) {
     const HeatMap& h = *plot.heat;
-    if (!plot.y.label.empty()) out += "cells: " + plot.y.label + '\n';
+    const std::string& cells = h.stretched ? h.label : plot.y.label;
+    if (!cells.empty()) out += "cells: " + cells + '\n';
     fmt::format_to(std::back_inserter(out), "{} rows, {} columns{}{}\n", h.rows, h.columns,
                    h.below.empty() ? "" : "; ", h.below);
   }
@@ -97,46 +123,29 @@ std::string to_text(const PlotSpec& plot) {
 std::string to_csv(const PlotSpec& plot) {
   std::string out;
   auto put = std::back_inserter(out);
-  if (!plot.heat) {
-    const auto name = [&](const Axis& axis, const char* plain) {
-      quoted(out, axis.label.empty()  ? plain
-                  : axis.unit.empty() ? axis.label
-                                      : axis.label + ", " + axis.unit);
-    };
-    out += "series,";
-    name(plot.x, "x");
-    out += ',';
-    name(plot.y, "y");
-    out += ",hi\n";
+  if (plot.heat) {
+    put_cells(out, plot);
+    return out;
   }
+  out += "series," + csv_name(plot.x, "x") + "," + csv_name(plot.y, "y") + ",hi\n";
   for (const Series& s : plot.series) {
     size_t n = s.x.empty() ? s.y.size() : std::min(s.x.size(), s.y.size());
     for (size_t i = 0; i < n; ++i) {
-      quoted(out, s.id);
+      out += csv_field(s.id);
       fmt::format_to(put, ",{:.9g},{:.9g},\n", s.x_at(i), s.y[i]);
     }
   }
   for (const Band& b : plot.bands)
     for (size_t i = 0; i < std::min({b.x.size(), b.lo.size(), b.hi.size()}); ++i) {
-      quoted(out, b.id);
+      out += csv_field(b.id);
       fmt::format_to(put, ",{:.9g},{:.9g},{:.9g}\n", b.x[i], b.lo[i], b.hi[i]);
     }
   for (const RefLine& l : plot.lines) {
-    quoted(out, l.label);
+    out += csv_field(l.label);
     if (l.horizontal)
       fmt::format_to(put, ",,{:.9g},\n", l.value);
     else
       fmt::format_to(put, ",{:.9g},,\n", l.value);
-  }
-  if (plot.heat) {
-    out += "row,column,";
-    quoted(out, plot.y.label.empty() ? "share" : plot.y.label);
-    out += '\n';
-    const HeatMap& h = *plot.heat;
-    for (size_t i = 0; i < h.cells.size() && h.columns > 0; ++i)
-      if (std::isfinite(h.cells[i]))
-        fmt::format_to(put, "{},{},{:.9g}\n", i / size_t(h.columns) + 1, i % size_t(h.columns) + 1,
-                       h.cells[i]);
   }
   return out;
 }

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "app/experiments/result_store.h"
-#include "app/experiments/text_table.h"
+#include "app/plot/plot.h"
 #include "app/sweep/border.h"
+#include "engine/core/text_table.h"
 
 namespace normscope::sweep {
 namespace {
@@ -96,13 +97,6 @@ Json cell_json(const Grid& grid, const Cell& cell) {
   return json;
 }
 
-std::string csv_word(const std::string& text) {
-  if (text.find_first_of(",\"\n") == text.npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
 }  // namespace
 
 std::string setting_text(const Grid& grid) {
@@ -121,10 +115,12 @@ std::string setting_text(const Grid& grid) {
 std::string to_text(const Grid& grid, Metric metric) {
   const Plan& plan = grid.plan;
   const bool lies = plan.columns() > kMostColumns && plan.rows() < plan.columns();
-  const auto first_left = [](size_t) { return true; };
   std::string out =
       fmt::format("{}; {}\n{}\n\n", info(metric).title, setting_text(grid), axes_text(plan, lies));
-  out += experiments::aligned(lies ? lying(grid, metric) : upright(grid, metric), first_left);
+  const std::vector<Words> table = lies ? lying(grid, metric) : upright(grid, metric);
+  size_t columns = 0;
+  for (const Words& row : table) columns = std::max(columns, row.size());
+  out += text_table(table, std::string(columns, 'l'));
   out += fmt::format(
       "\n↘ learns, — stuck, ↗ diverges, × not finite, ? seeds disagree, … undecided, ! cannot be trained, "
       "· not yet{}.\nUnigram entropy (letter frequencies alone): {} nats; best cell: {}. Losses: mean of the last {} steps.\n",
@@ -159,15 +155,15 @@ Json to_json(const Grid& grid) {
 
 std::string to_csv(const Grid& grid) {
   std::string out;
-  for (const Axis& axis : grid.plan.axes) out += csv_word(axis.key) + ",";
+  for (const Axis& axis : grid.plan.axes) out += plot::csv_field(axis.key) + ",";
   out += "seed,verdict,steps,since,loss,unigram,learned,beta2,gradient_first,gradient_last\n";
   const auto number = [](double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; };
   for (const Cell& cell : grid.cells)
     for (size_t i = 0; i < cell.runs.size(); ++i) {
       if (!cell.runs[i]) continue;
       const Record& r = *cell.runs[i];
-      out += csv_word(grid.plan.axes[0].values[cell.column]) + ",";
-      if (grid.plan.axes.size() > 1) out += csv_word(grid.plan.axes[1].values[cell.row]) + ",";
+      out += plot::csv_field(grid.plan.axes[0].values[cell.column]) + ",";
+      if (grid.plan.axes.size() > 1) out += plot::csv_field(grid.plan.axes[1].values[cell.row]) + ",";
       out += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", i + 1, to_string(r.verdict), r.steps, r.since,
                          number(r.loss), number(r.level), number(share_learned(grid, r)), number(r.beta2),
                          number(r.gradient_first), number(r.gradient_last));

@@ -1,12 +1,11 @@
 // The zoo as terminal table, JSON and CSV. See summary.h.
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 
 #include "app/experiments/result_store.h"
-#include "app/experiments/text_table.h"
 #include "app/zoo/summary.h"
+#include "engine/core/text_table.h"
 
 namespace normscope::zoo {
 namespace {
@@ -15,11 +14,8 @@ using Json = nlohmann::json;
 using experiments::number_json;
 using Cells = std::vector<std::string>;
 
-/// Which columns of the table are words, and which are numbers.
-bool is_left(size_t column) {
-  constexpr std::array left = {true, false, true, false, false, true, false, false};
-  return left[column];
-}
+/// Entry, Σβ², then verdict, loss and gradient of each arm.
+constexpr const char* kAlignment = "lrlrrlrr";
 
 Cells cells_of(const Row& row) {
   Cells cells = {row.entry.name, fixed(row.beta2, 2)};
@@ -71,7 +67,7 @@ std::string to_text(const Summary& summary) {
     }
     if (table.empty()) continue;
     out += fmt::format("{}{}\n\n{}", out.empty() ? "" : "\n", setting_text(summary.plan, layers),
-                       experiments::aligned(table, is_left));
+                       text_table(table, kAlignment));
   }
   if (out.empty()) return "nothing was trained yet\n";
   out += fmt::format(

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 #include "engine/core/error.h"
 
@@ -84,6 +85,23 @@ void Arena::release(size_t floats) {
   const size_t was = rounded(floats * sizeof(float), kHugePage);
   if (was > used) madvise(reinterpret_cast<char*>(base_) + used, was - used, MADV_DONTNEED);
 #endif
+}
+
+WorkspacePlan plan_workspace(const std::vector<Instruction>& instructions,
+                             const std::vector<Stages>& stages) {
+  const auto lines = [](size_t floats) { return (floats + 15) / 16 * 16; };
+  WorkspacePlan plan{0, std::vector<size_t>(instructions.size(), 0)};
+  for (const Stages& s : stages) plan.floats = std::max(plan.floats, lines(s.workspace_floats));
+  std::map<int32_t, size_t> forward;  // by node: the instruction that keeps something
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    if (instructions[i].phase == Phase::Forward && stages[i].kept_floats > 0)
+      forward[instructions[i].node] = i;
+    const auto keeps = forward.find(instructions[i].node);
+    if (instructions[i].phase != Phase::Backward || keeps == forward.end()) continue;
+    plan.kept[i] = plan.kept[keeps->second] = plan.floats;
+    plan.floats += lines(stages[keeps->second].kept_floats);
+  }
+  return plan;
 }
 
 }  // namespace normscope::cpu

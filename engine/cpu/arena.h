@@ -1,10 +1,13 @@
-// Memory of the CPU backend: blocks of one owner, and the arena that programs share.
+// Memory of the CPU backend: blocks of one owner, the arena that programs share, and the plan of a workspace.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <vector>
+
+#include "engine/cpu/kernel.h"
 
 namespace normscope::cpu {
 
@@ -42,5 +45,13 @@ class Arena {
   std::mutex mutex_;
   std::multiset<size_t> claims_;
 };
+
+/// The workspace that all instructions of a program share, and behind it what forward ones keep for the backward
+/// ones of their nodes.
+struct WorkspacePlan {
+  size_t floats = 0;
+  std::vector<size_t> kept;  ///< by instruction: where it begins, in floats; 0: nothing
+};
+WorkspacePlan plan_workspace(const std::vector<Instruction>& instructions, const std::vector<Stages>& stages);
 
 }  // namespace normscope::cpu

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "engine/tape/call.h"
 
@@ -64,14 +63,6 @@ struct Stages {
   bool whole_rows = false;
   void add(StageFn run, int64_t chunks);  ///< throws Error beyond kMaxStages
 };
-
-/// The workspace that all instructions of a program share, and behind it what forward ones keep for the backward
-/// ones of their nodes.
-struct WorkspacePlan {
-  size_t floats = 0;
-  std::vector<size_t> kept;  ///< by instruction: where it begins, in floats; 0: nothing
-};
-WorkspacePlan plan_workspace(const std::vector<Instruction>& instructions, const std::vector<Stages>& stages);
 
 /// One line a registry entry: forward and backward (nullptr where the op has none). At planning time Call::in
 /// etc. hold shapes and null-ness is meaningful, addresses must not be read.

@@ -96,6 +96,11 @@ size_t InputFile::read_some(char* to, size_t count) {
   }
 }
 
+void InputFile::go_to(uint64_t offset) {
+  if (::lseek(file_, static_cast<off_t>(offset), SEEK_SET) < 0)
+    refuse(where_, kind_, "cannot be read ({})", std::strerror(errno));
+}
+
 void InputFile::read(void* to, size_t count) {
   for (size_t done = 0; done < count;) {
     const size_t got = read_some(static_cast<char*>(to) + done, count - done);

@@ -43,11 +43,14 @@ class InputFile {
   uint64_t size() const { return size_; }
   /// The next `count` bytes. Throws Error when there are fewer.
   void read(void* to, size_t count);
+  /// At most `count` bytes, as many as come at once; 0 at the end, which may be another one later: others write.
+  size_t read_some(char* to, size_t count);
+  /// What is read next begins there, behind the end too.
+  void go_to(uint64_t offset);
   /// All that is left. Throws Error when that is more than the limit.
   std::string rest();
 
  private:
-  size_t read_some(char* to, size_t count);
   [[noreturn]] void too_large(uint64_t size) const;
 
   std::string where_;

@@ -139,6 +139,12 @@ std::string InputValue::text(size_t most) const {
   return text;
 }
 
+std::string InputValue::scalar(size_t most) const {
+  if (json_->is_number() || json_->is_boolean()) return json_->dump();
+  if (!json_->is_string()) refuse("a text, a number, true or false");
+  return text(most);
+}
+
 size_t InputValue::choice(std::span<const std::string_view> words) const {
   if (json_->is_string()) {
     const auto found = std::find(words.begin(), words.end(), json_->get_ref<const std::string&>());

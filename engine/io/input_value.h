@@ -44,6 +44,8 @@ class InputValue {
   int64_t whole64(int64_t low, int64_t high) const;
   double number(double low, double high) const;                  ///< finite
   std::string text(size_t most) const;                           ///< bytes
+  /// A text as it is; a number, true or false as JSON writes it.
+  std::string scalar(size_t most) const;
   size_t choice(std::span<const std::string_view> words) const;  ///< the index of a word
 
   /// For what the calls above cannot say.

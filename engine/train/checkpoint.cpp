@@ -4,8 +4,8 @@
 // validation/steps, validation/losses, losses (those before a fork included), plateau/window, plateau/blocks,
 // and the frames of the history, thinned to a few MB: frames/steps, frames/stats, frames/gone,
 // frames/gone_values, frames/gone_steps. Metadata: format, step, data_hash, and as JSON text: origin (the
-// specification as [key, value] pairs), edits and scheduled ([step, key, value]), plateau, events,
-// non_finite. The present specification is not stored: it is origin with the edits applied.
+// specification as [key, value] pairs), edits and scheduled ([step, key, value]), plateau, events, stats (the names
+// of a frame's numbers), non_finite. The present specification is not stored: it is origin with the edits applied.
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -62,6 +62,12 @@ Json json_of(const Plateau::State& state) {
 Json json_of(const std::vector<RunEvent>& events) {
   Json list = Json::array();
   for (const RunEvent& event : events) list.push_back({event.step, static_cast<int>(event.kind), event.text});
+  return list;
+}
+
+Json json_of(const std::vector<StatInfo>& layout) {
+  Json list = Json::array();
+  for (const StatInfo& stat : layout) list.push_back(stat.name);
   return list;
 }
 
@@ -144,6 +150,7 @@ std::shared_ptr<const RunImage> Run::image() const {
                     {"scheduled", text_of(json_of(run.scheduled))},
                     {"plateau", text_of(json_of(plateau))},
                     {"events", text_of(json_of(run.history->events()))},
+                    {"stats", text_of(json_of(run.history->layout()))},
                     {"non_finite", text_of(json_of(run.broken))}};
   return std::shared_ptr<const RunImage>(new RunImage(std::move(data)));
 }

@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kMostFields = 4096;  // the table's, and three wirings a layer of two stacks
 constexpr size_t kMostEvents = 1'000'000;
+constexpr size_t kMostStats = 1'000'000;
 constexpr size_t kLongestName = 200;
 constexpr int32_t kMostLayers = 1024;
 
@@ -94,6 +95,9 @@ void read_history(const SafetensorsFile& file, SavedRun& run) {
 // Frames are there to be looked at: a file of an older version may have none.
 void read_frames(const SafetensorsFile& file, SavedRun& run) {
   if (!file.contains("frames/steps")) return;
+  if (file.metadata().contains("stats"))
+    for (const InputValue& name : metadata(file, "stats").list(0, kMostStats))
+      run.stats.push_back(name.text(kLongestName));
   FrameBlock& block = run.frames;
   block.steps = steps_of(file, "frames/steps", kMostSteps);
   block.stats = file.floats("frames/stats");

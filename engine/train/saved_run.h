@@ -25,7 +25,8 @@ struct SavedRun {
   std::string data_hash;
   std::vector<int32_t> loss_steps, validation_steps;
   std::vector<float> history_losses, history_rates, validation_losses;
-  FrameBlock frames;  ///< empty where there are none
+  FrameBlock frames;               ///< empty where there are none
+  std::vector<std::string> stats;  ///< names of a frame's numbers; empty in files of before
   std::vector<float> losses;
   std::vector<RunEvent> events;
   Plateau::State plateau;

@@ -49,11 +49,14 @@ inline std::string read_all(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A training log: a value a line.
+/// A training log: a value a line, without its header.
 inline std::vector<nlohmann::json> read_log(const std::string& path) {
   std::vector<nlohmann::json> lines;
   std::istringstream text(read_all(path));
-  for (std::string line; std::getline(text, line);) lines.push_back(nlohmann::json::parse(line));
+  for (std::string line; std::getline(text, line);) {
+    nlohmann::json value = nlohmann::json::parse(line);
+    if (!value.contains("format")) lines.push_back(std::move(value));
+  }
   return lines;
 }
 

@@ -17,7 +17,8 @@ namespace {
 
 const char* const kCommands[] = {"train",   "compare", "screenshot", "verify",     "translate", "bleu",
                                  "measure", "average", "zoo",        "admin-fold", "lesson",    "bench",
-                                 "man",     "tape",    "merge",      "completion", "sweep"};
+                                 "man",     "tape",    "merge",      "completion", "sweep",
+                                 "record"};
 
 /// What bash offers behind these words, the last of them begun.
 std::string completed(const Folder& folder, const std::string& words) {

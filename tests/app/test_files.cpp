@@ -137,6 +137,8 @@ TEST_CASE("a file is what stands in it, whatever it is called") {
   CHECK(kind("plain", a_text()) == FileKind::Text);
   CHECK(kind("brackets.txt", "[1] a reference in a text\n[2] another\n") == FileKind::Text);
   CHECK(kind("log.txt", kLog) == FileKind::Numbers);
+  const FileLook header = look_at(folder.write("header.txt", "{\"format\":\"normscope log 2\"}\n"));
+  CHECK(header.words.starts_with("A training log"));
   CHECK(kind("table.json", "{\n  \"format\": \"a table\"\n}\n") == FileKind::Numbers);
   CHECK(kind("empty.txt", "") == FileKind::Unusable);
   CHECK(kind("zeros.txt", std::string("a\0b", 3)) == FileKind::Unusable);

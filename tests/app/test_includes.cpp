@@ -50,10 +50,13 @@ constexpr Room kRooms[] = {
     {"app/headless", "engine/core engine/io app/ui"},
     {"app/bench",
      "engine/core engine/data engine/tape engine/ops engine/cpu engine/model engine/spec engine/train"},
+    {"app/records", "engine/core engine/io engine/spec engine/measure engine/model engine/train app/files"},
     {"app/view", "engine/core engine/model engine/measure engine/lab app/ui app/plot"},
     {"app/settings", "engine/core engine/spec engine/lab app/files app/ui app/view"},
     {"app/panels", "engine/core engine/io engine/measure app/files app/ui app/plot app/headless app/view"},
     {"app/diagram", "engine/lab app/ui app/view app/panels"},
+    {"app/compare",
+     "engine/core engine/io engine/measure engine/spec app/ui app/plot app/view app/panels app/records"},
     {"app/lab", "engine/lab app/ui app/plot app/view app/settings app/panels app/diagram"},
     {"app/experiments",
      "engine/core engine/io engine/data engine/tape engine/cpu engine/model engine/spec engine/measure engine/train engine/lab app/files"},
@@ -69,7 +72,7 @@ constexpr Room kRooms[] = {
      "engine/core engine/io engine/cuda engine/spec engine/lab app/files app/ui app/headless app/shell"},
     {"app/cli", "engine/core engine/io engine/data engine/cpu engine/spec app/files app/experiments app/shell"},
     {"app/commands",
-     "engine/core engine/io engine/data engine/tape engine/cpu engine/model engine/text engine/spec engine/measure engine/train engine/lab app/files app/headless app/bench app/experiments app/course app/lessons app/zoo app/sweep app/shell app/window app/cli"},
+     "engine/core engine/io engine/data engine/tape engine/cpu engine/model engine/text engine/spec engine/measure engine/train engine/lab app/files app/headless app/bench app/experiments app/course app/lessons app/records app/zoo app/sweep app/compare app/shell app/window app/cli"},
     {"app", "app/commands"},
 };
 

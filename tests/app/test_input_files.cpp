@@ -365,6 +365,7 @@ TEST_CASE("files: the limits that are stated are those that hold", "[gate]") {
                                                     {"settings of the desktop", input::kDesktop},
                                                     {"script", input::kScript},
                                                     {"stored result", input::kResult},
+                                                    {"names of tensors", input::kNames},
                                                     {"page for the claim table", input::kPage}};
   for (const auto& [what, kind] : rows) {
     INFO(what);

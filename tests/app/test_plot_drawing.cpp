@@ -6,35 +6,14 @@
 #include "app/plot/plot_layout.h"
 #include "catch.hpp"
 #include "gallery.h"
+#include "well_formed.h"
 
 using namespace normscope;
 using namespace normscope::plot;
+using test::well_formed;
 using ui::Vec;
 
 namespace {
-
-// Tags closed in the order they were opened, quotes paired, no bare ampersands.
-bool well_formed(const std::string& xml) {
-  std::vector<std::string> open;
-  for (size_t i = 0; i < xml.size(); ++i) {
-    if (xml[i] == '&' && xml.compare(i, 5, "&amp;") && xml.compare(i, 4, "&lt;") &&
-        xml.compare(i, 4, "&gt;") && xml.compare(i, 6, "&quot;"))
-      return false;
-    if (xml[i] != '<') continue;
-    size_t end = xml.find('>', i);
-    if (end == std::string::npos) return false;
-    std::string tag = xml.substr(i + 1, end - i - 1);
-    if (std::count(tag.begin(), tag.end(), '"') % 2) return false;
-    if (tag[0] == '/') {
-      if (open.empty() || open.back() != tag.substr(1)) return false;
-      open.pop_back();
-    } else if (tag[0] != '?' && tag.back() != '/') {
-      open.push_back(tag.substr(0, tag.find_first_of(" \n")));
-    }
-    i = end;
-  }
-  return open.empty();
-}
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

@@ -298,6 +298,8 @@ TEST_CASE("gate: every field of a checkpoint", "[gate]") {
                    good.floats.at("frames/stats").size() - 1)},
       {numbers("frames/gone", {6}), "frames/gone[0] is 6: expected a whole number from 0 to 5"},
       {numbers("frames/gone", {-1}), "frames/gone[0] is -1: expected a whole number from 0 to 5"},
+      {entry("stats", "[\"loss\",7]"), "metadata stats[1] is 7: expected a text"},
+      {entry("stats", "7"), "metadata stats is 7: expected a list of 0 to 1000000"},
       {numbers("frames/gone", {1}), fmt::format("frames/gone_values has 0 numbers: expected {}",
                                                 2 * good.floats.at("frames/stats").size() / frames)},
   };

@@ -1,0 +1,77 @@
+// normscope record: the Python that records a run elsewhere, and what the names in such a log mean here.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/cli/options.h"
+#include "app/cli/terminal.h"
+#include "app/commands/commands.h"
+#include "app/records/log_reader.h"
+#include "app/records/recorders.h"
+#include "engine/core/text_table.h"
+#include "engine/io/input_value.h"
+
+namespace normscope::cli {
+namespace {
+
+struct RecorderOptions {
+  bool python = false, jax = false;
+  std::string names, mapping;
+};
+
+/// As it stands in the log, where that is on one line.
+std::string shown_name(const std::string& name) {
+  const std::string quoted = shown_text(name);
+  return quoted == "\"" + name + "\"" ? name : quoted;
+}
+
+std::string meaning(const records::LogName& name) {
+  if (name.tensor.known()) return name.stat;
+  if (name.tensor.layer > 0) return fmt::format("layer {}, not known", name.tensor.layer);
+  return "not known";
+}
+
+Exit print_names(const RecorderOptions& options) {
+  const std::vector<records::LogName> names =
+      with_exit(Exit::Input, [&] { return records::names_in(options.names, options.mapping); });
+  std::vector<std::vector<std::string>> rows{{"in the log", "as", "here"}};
+  size_t unknown = 0;
+  for (const records::LogName& name : names) {
+    unknown += !name.tensor.known();
+    rows.push_back(
+        {shown_name(name.theirs), std::string(records::kStatFields[name.field].key), meaning(name)});
+  }
+  say("{}{} names, {} of them not known\n", text_table(rows, "lll"), names.size(), unknown);
+  return Exit::Ok;
+}
+
+Exit record(const RecorderOptions& options) {
+  const int asked = options.python + options.jax + !options.names.empty();
+  if (asked != 1) throw CommandError(Exit::Usage, "record: expected one of --python, --jax and --names FILE");
+  if (!options.mapping.empty() && options.names.empty())
+    throw CommandError(Exit::Usage, "--mapping: expected with --names FILE, whose names it explains");
+  if (!options.names.empty()) return print_names(options);
+  say("{}", options.python ? records::kTorchRecorder : records::kJaxRecorder);
+  return Exit::Ok;
+}
+
+}  // namespace
+
+void add_record(CLI::App& app, Command& command) {
+  const auto options = std::make_shared<RecorderOptions>();
+  CLI::App& sub =
+      *app.add_subcommand("record", "Print what records a training run elsewhere, or the names in its log");
+  sub.footer(kFooter);
+  sub.add_flag("--python", options->python, "print a recorder for PyTorch, one file to copy");
+  sub.add_flag("--jax", options->jax, "print a recorder for JAX and Flax");
+  sub.add_option("--names", options->names, "print the names in a log and what they are here")
+      ->type_name("FILE");
+  sub.add_option("--mapping", options->mapping, "names of your own, as TOML (docs/log-format.md)")
+      ->type_name("FILE");
+  sub.callback([options, &command] { command = [options] { return record(*options); }; });
+}
+
+}  // namespace normscope::cli

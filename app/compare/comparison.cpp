@@ -1,0 +1,255 @@
+// The parts of a comparison put together, its settings, and what it all says in sentences. See comparison.h.
+#include "app/compare/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+
+#include "app/compare/tracks.h"
+#include "app/compare/words.h"
+#include "engine/core/error.h"
+#include "engine/core/in_words.h"
+#include "engine/spec/nearest.h"
+
+namespace normscope::comparison {
+namespace {
+
+/// Said by the name, the row of seeds, or the row of the placement.
+bool is_said_elsewhere(const std::string& key) { return key == "run.name" || key == "run.seed"; }
+
+/// "1–5", "1, 3, 7"; none where one of them is not said.
+std::optional<std::string> seeds_text(const Compared& run) {
+  std::vector<uint64_t> seeds;
+  for (const OneSeed& one : run.seeds) {
+    if (one.seed == 0) return {};
+    seeds.push_back(one.seed);
+  }
+  std::sort(seeds.begin(), seeds.end());
+  if (seeds.size() > 2 && seeds.back() - seeds.front() + 1 == seeds.size())
+    return fmt::format("{}–{}", seeds.front(), seeds.back());
+  return fmt::format("{}", fmt::join(seeds, ", "));
+}
+
+std::optional<std::string> edits_text(const Compared& run) {
+  if (run.settings.empty()) return {};
+  std::string text;
+  for (const Edit& edit : run.edits) text += (text.empty() ? "" : " ") + to_string(edit);
+  return text.empty() ? "none" : text;
+}
+
+std::string label_of(const std::string& key) {
+  const Field* field = find_field(key);
+  if (!field) return key;
+  return field->unit.empty() ? std::string(field->label) : fmt::format("{} ({})", field->label, field->unit);
+}
+
+bool equal(const Series& a, const Series& b) {
+  return a.steps == b.steps && a.values.size() == b.values.size() &&
+         (a.values.empty() ||
+          std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(float)) == 0);
+}
+
+bool equal(const History& a, const History& b) {
+  if (!equal(a.loss(), b.loss())) return false;
+  std::map<std::string_view, int32_t> places;
+  for (const StatInfo& stat : b.layout()) places.emplace(stat.name, static_cast<int32_t>(places.size()));
+  for (size_t i = 0; i < a.layout().size(); ++i) {
+    const auto found = places.find(a.layout()[i].name);
+    if (found != places.end() && !equal(a.series(static_cast<int32_t>(i)), b.series(found->second)))
+      return false;
+  }
+  return true;
+}
+
+void check(const std::vector<Compared>& runs, const Choice& choice) {
+  if (runs.size() < kLeast || runs.size() > kMost)
+    fail("compare", "{} runs: expected {} to {}", runs.size(), kLeast, kMost);
+  for (const Compared& run : runs)
+    if (run.seeds.empty() || !std::all_of(run.seeds.begin(), run.seeds.end(),
+                                          [](const OneSeed& seed) { return seed.history != nullptr; }))
+      fail("compare", "{} has no history: expected one a seed", run.name);
+  if (choice.baseline < 0 || static_cast<size_t>(choice.baseline) >= runs.size())
+    fail("compare", "baseline {}: expected 1 to {}", choice.baseline + 1, runs.size());
+}
+
+}  // namespace
+
+const char* to_string(Alignment align) {
+  switch (align) {
+    case Alignment::Step:
+      return "step";
+    case Alignment::Tokens:
+      return "tokens";
+    case Alignment::Time:
+      return "time";
+  }
+  return "";
+}
+
+Alignment alignment_from(std::string_view name) {
+  constexpr std::array all{Alignment::Step, Alignment::Tokens, Alignment::Time};
+  for (const Alignment align : all)
+    if (name == to_string(align)) return align;
+  fail("compare", "'{}' is unknown: expected step, tokens or time", name);
+}
+
+std::vector<std::string_view> metric_names() {
+  std::vector<std::string_view> names;
+  for (const lab::MetricInfo& metric : lab::metrics()) names.push_back(metric.id);
+  return names;
+}
+
+void set_metric(Choice& choice, std::string_view text) {
+  const size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  const lab::MetricInfo* found = nullptr;
+  for (const lab::MetricInfo& metric : lab::metrics())
+    if (name == metric.id) found = &metric;
+  if (!found) fail("compare", "metric '{}' is unknown: {}", name, expected(name, metric_names()));
+  choice.metric = found->metric;
+  choice.matrix = 0;
+  if (colon == text.npos) return;
+  const std::string_view path = text.substr(colon + 1);
+  if (!found->of_matrix) fail("compare", "metric '{}' is of no matrix: expected {}", text, name);
+  std::vector<std::string_view> paths;
+  for (const lab::Matrix& matrix : lab::kMatrices) paths.push_back(matrix.path);
+  const auto at = std::find(paths.begin(), paths.end(), path);
+  if (at == paths.end()) fail("compare", "matrix '{}' is unknown: {}", path, expected(path, paths));
+  choice.matrix = static_cast<int32_t>(at - paths.begin());
+}
+
+bool Setting::differs(size_t run, size_t baseline) const {
+  return values[run] && values[baseline] && *values[run] != *values[baseline];
+}
+
+bool same_bits(const Compared& a, const Compared& b) {
+  if (a.seeds.size() != b.seeds.size()) return false;
+  for (size_t i = 0; i < a.seeds.size(); ++i)
+    if (!equal(*a.seeds[i].history, *b.seeds[i].history)) return false;
+  return true;
+}
+
+std::vector<Setting> settings_of(const Comparison& all, int32_t& shared) {
+  std::vector<Setting> settings;
+  std::map<std::string, size_t> places;
+  const size_t count = all.runs.size();
+  for (size_t run = 0; run < count; ++run)
+    for (const auto& [key, value] : all.runs[run].settings) {
+      if (is_said_elsewhere(key)) continue;
+      const auto [place, fresh] = places.try_emplace(key, settings.size());
+      if (fresh) settings.push_back({key, label_of(key), std::vector<std::optional<std::string>>(count)});
+      settings[place->second].values[run] = value;
+    }
+  Setting maker{"maker", "trained by", {}}, seeds{"seeds", "seeds", {}},
+      edits{"edits", "changed on the way", {}};
+  const Compared& base = all.runs[all.baseline()];
+  for (const Compared& run : all.runs) {
+    maker.values.push_back(run.maker.empty() ? std::optional<std::string>{} : run.maker);
+    seeds.values.push_back(seeds_text(run));
+    if (seeds.values.back() && &run != &base && !same_batches(run, base))
+      *seeds.values.back() += ", own batches";
+    edits.values.push_back(edits_text(run));
+  }
+  for (Setting& setting : {std::ref(edits), std::ref(maker), std::ref(seeds)}) settings.push_back(setting);
+  shared = 0;
+  std::erase_if(settings, [&](const Setting& setting) {
+    std::optional<std::string> said;
+    bool all_said = true, differs = false;
+    for (const auto& value : setting.values) {
+      all_said = all_said && value;
+      differs = differs || (said && value && *said != *value);
+      if (!said) said = value;
+    }
+    shared += all_said && !differs && places.contains(setting.key);
+    return !differs;
+  });
+  return settings;
+}
+
+Comparison compare(std::vector<Compared> runs, const Choice& choice) {
+  check(runs, choice);
+  Comparison all;
+  all.runs = std::move(runs);
+  all.choice = choice;
+  const Ruler ruler = ruler_of(all.runs, choice);
+  all.settings = settings_of(all, all.shared);
+  all.unigram = all.runs[all.baseline()].seeds.front().unigram;
+  for (const Compared& run : all.runs)
+    if (!std::isfinite(all.unigram)) all.unigram = run.seeds.front().unigram;
+  all.same = true;
+  for (size_t run = 0; run < all.runs.size(); ++run) {
+    all.same = all.same && same_bits(all.runs[run], all.runs[all.baseline()]);
+    all.losses.push_back(loss_of(all, ruler, run));
+    all.differences.push_back(difference_of(all, ruler, run));
+    all.maps.push_back(map_of(all, ruler, run));
+    all.places.push_back(place_of(all, ruler, run));
+  }
+  all.rows = rows_of(all, ruler);
+  return all;
+}
+
+std::string settings_sentence(const Comparison& all) {
+  if (all.same) return "These runs are the same to the bit.";
+  std::vector<std::string> silent;
+  for (size_t run = 0; run < all.runs.size(); ++run)
+    if (all.runs[run].settings.empty()) silent.push_back(fmt::format("{}", all.letter(run)));
+  std::string text = all.settings.empty() ? "No setting differs"
+                                          : fmt::format("{} setting{} differ{}", all.settings.size(),
+                                                        all.settings.size() == 1 ? "" : "s",
+                                                        all.settings.size() == 1 ? "s" : "");
+  if (all.shared > 0) text += fmt::format("; {} are shared", all.shared);
+  if (!silent.empty())
+    text += fmt::format("; {} {} not say {} settings", in_words(silent, "and"),
+                        silent.size() == 1 ? "does" : "do", silent.size() == 1 ? "its" : "their");
+  return text + ".";
+}
+
+std::string loss_sentence(const Comparison& all) {
+  std::vector<std::string> stuck;
+  std::vector<std::pair<int32_t, size_t>> left;
+  for (const EndRow& row : all.rows) {
+    if (row.leaves && *row.leaves > 0) left.emplace_back(*row.leaves, row.run);
+    if (row.verdict.starts_with("stuck")) stuck.push_back(fmt::format("{}", all.letter(row.run)));
+  }
+  std::sort(left.begin(), left.end());
+  std::string text;
+  if (!stuck.empty())
+    text = fmt::format("{} never leave{} the unigram entropy.", in_words(stuck, "and"),
+                       stuck.size() == 1 ? "s" : "");
+  for (size_t i = 0; i < left.size(); ++i)
+    text +=
+        i == 0 ? fmt::format("{}{} leaves {} at step {}", text.empty() ? "" : " ", all.letter(left[i].second),
+                             stuck.empty() ? "the unigram entropy" : "it", left[i].first)
+               : fmt::format(", {} at {}", all.letter(left[i].second), left[i].first);
+  if (!left.empty()) text += ".";
+  return text;
+}
+
+std::string difference_sentence(const Comparison& all) {
+  if (all.same) return "These runs are the same to the bit.";
+  std::string text;
+  const char base = all.letter(all.baseline());
+  for (size_t run = 0; run < all.runs.size(); ++run) {
+    const Difference& d = all.differences[run];
+    if (run == all.baseline() || d.luck == Luck::Unknown) continue;
+    const char letter = all.letter(run);
+    if (!text.empty()) text += ' ';
+    if (d.luck == Luck::Same) {
+      text += fmt::format("{} is the same as {} to the bit.", letter, base);
+    } else if (d.luck == Luck::Inside) {
+      text += fmt::format("{} ends inside the band of {}'s own seeds: it may be luck.", letter, base);
+    } else {
+      text += fmt::format("{} ends {} {} {}", letter, decimals(std::fabs(d.end), 2),
+                          d.end < 0 ? "below" : "above", base);
+      text += d.luck == Luck::OneSeed ? ": one seed, luck cannot be told."
+                                      : fmt::format(", in {} of {} seed{}.", d.agree, d.at_end.size(),
+                                                    d.at_end.size() == 1 ? "" : "s");
+    }
+  }
+  return text;
+}
+
+}  // namespace normscope::comparison

@@ -1,0 +1,201 @@
+// Two to four runs side by side, as a value: what differs in their settings, their losses, the difference to one of
+// them (the baseline) with the band of its other seeds, maps of a metric over the baseline's, the first place where
+// they part, and what they came to. Every figure, table and sentence of Compare comes from here.
+//
+// Promises: a function of the histories and the choice alone, no window and no training; what a run does not have is
+// left out and said (`lacks`, `missing`), never made up. Called by `normscope compare FILE...`.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "app/panels/metrics.h"
+#include "engine/measure/history.h"
+#include "engine/spec/spec.h"
+
+namespace normscope::comparison {
+
+inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+inline constexpr size_t kLeast = 2, kMost = 4;  ///< runs of a comparison
+inline constexpr int32_t kSmooth = 9;           ///< steps that the drawn difference is a mean over, centred
+inline constexpr int32_t kWindow = 25;          ///< last steps that "at the end" is a mean over
+
+/// What stands on the shared axis: steps, tokens read (padding included), or seconds of training.
+enum class Alignment : uint8_t { Step, Tokens, Time };
+const char* to_string(Alignment align);           ///< "step", "tokens", "time"
+Alignment alignment_from(std::string_view name);  ///< throws Error
+
+/// One training of a run.
+struct OneSeed {
+  uint64_t seed = 0;  ///< 0: not said
+  std::shared_ptr<const History> history;
+  std::string verdict{};      ///< as its file words it; empty: not said
+  double unigram = kUnknown;  ///< nats per symbol
+  double tokens_per_step = kUnknown, seconds_per_step = kUnknown;
+};
+
+/// A run to compare: live, saved or recorded elsewhere.
+struct Compared {
+  std::string name;      ///< "Post-LN, warm-up 200"
+  std::string source{};  ///< the file that it was read from; empty: live
+  std::string maker{};   ///< "normscope", "PyTorch 2.4"; empty: not said
+  std::vector<std::pair<std::string, std::string>> settings{};  ///< key and value; empty: not said
+  std::optional<RunSpec> spec{};                                ///< where the settings are ours and complete
+  std::vector<Edit> edits{};
+  std::vector<OneSeed> seeds;          ///< at least one; the first is shown
+  std::vector<std::string> missing{};  ///< what its file cannot show, a sentence each
+};
+
+struct Choice {
+  int32_t baseline = 0;
+  Alignment align = Alignment::Step;
+  std::optional<std::pair<int32_t, int32_t>> range{};  ///< first and last step, of the baseline
+  lab::Metric metric = lab::Metric::Gradient;          ///< of the maps
+  int32_t matrix = 0;                                  ///< index in lab::kMatrices
+  double factor = 4;  ///< runs part where a gradient norm differs by more than this many times
+};
+
+/// The metric of the maps as a command line names it, "gradient" or "update-ratio:attn.wk": its id, and the matrix
+/// where it is of one. Throws Error.
+void set_metric(Choice& choice, std::string_view text);
+std::vector<std::string_view> metric_names();
+
+/// A setting in which runs differ, or who trained them and with which seeds.
+struct Setting {
+  std::string key, label;                           ///< "train.warmup", "warm-up (steps)"
+  std::vector<std::optional<std::string>> values;   ///< by run; none: not said
+  bool differs(size_t run, size_t baseline) const;  ///< both said and not equal
+};
+
+/// Points on the shared axis; `steps` are the run's own.
+struct Track {
+  std::vector<int32_t> steps;
+  std::vector<double> x, y;  ///< y NaN: measured, and not finite
+  bool empty() const { return x.empty(); }
+};
+
+/// Over several seeds, at the steps that all of them have.
+struct Spread {
+  std::vector<int32_t> steps;
+  std::vector<double> x, mean, low, high;
+};
+
+struct Loss {
+  Track shown;          ///< the first seed
+  Spread seeds;         ///< empty with one seed
+  std::string lacks{};  ///< why there is no line: "tokens a step: not in its log"
+};
+
+/// What a run is held against.
+enum class Against : uint8_t {
+  SameSeed,  ///< both read the same batches with the same seed: seed by seed
+  Seeds,     ///< the baseline's seeds together: their mean, or their range
+  Itself     ///< the baseline: each of its seeds against their mean
+};
+
+/// How the difference at the end is to be taken.
+enum class Luck : uint8_t {
+  Unknown,  ///< nothing to compare
+  Same,     ///< equal to the bit
+  OneSeed,  ///< the baseline has one seed: no band
+  Inside,   ///< inside the band of the baseline's own seeds
+  Outside
+};
+
+/// The loss of a run minus the baseline's, nats.
+struct Difference {
+  Against against = Against::Seeds;
+  Spread smooth;               ///< mean over kSmooth steps; ends with the shorter run
+  std::vector<double> at_end;  ///< a seed: mean of the last kWindow steps that both have
+  double end = kUnknown;       ///< mean of these
+  double band_low = kUnknown, band_high = kUnknown;  ///< of the baseline's own seeds over the same steps
+  int32_t agree = 0;                                 ///< seeds on the side of `end`
+  Luck luck = Luck::Unknown;
+  std::string words()
+      const;  ///< "better, 5 of 5", "inside the band: may be luck", "one seed: luck cannot be told"
+};
+
+/// log10 of a metric over the baseline's, by layer and step. Against seeds: over the geometric mean of theirs.
+struct RatioMap {
+  Against against = Against::Seeds;
+  int32_t layers = 0;
+  std::vector<int32_t> steps;
+  std::vector<double> x;
+  std::vector<float>
+      cells;            ///< a row a layer, layer 1 first; NaN: not there, or one of the two is not positive
+  std::string lacks{};  ///< why it is empty
+  float at(int32_t layer, size_t column) const {  ///< layer from 1
+    return cells[static_cast<size_t>(layer - 1) * steps.size() + column];
+  }
+};
+
+/// The first step at which the gradient norm of a weight matrix of a layer differs by more than Choice::factor;
+/// of several matrices at that step the one that differs most.
+struct FirstPlace {
+  Against against = Against::Seeds;
+  bool parts = false;
+  int32_t step = 0, layer = 0;
+  double x = 0;               ///< of the step, on the shared axis
+  std::string stack, matrix;  ///< "", "encoder", "decoder"; "W_K"
+  std::string stat;           ///< "L06.attn.wk.grad_norm"
+  double ratio = kUnknown;    ///< its norm over the baseline's (over the nearer end of their range)
+  int32_t first_step = 0;     ///< that was compared
+  int32_t equal_until = 0;    ///< every norm is equal to the bit up to this step; 0: not even at the first
+  bool equal = false;         ///< every norm at every step
+  double most = 1;            ///< the largest factor anywhere, and its step
+  int32_t most_step = 0;
+  std::string lacks{};  ///< why nothing could be compared
+};
+
+/// What a run came to.
+struct EndRow {
+  size_t run = 0;
+  int32_t last_step = 0;
+  double loss = kUnknown,
+         deviation = kUnknown;  ///< mean over the seeds, nats; of a sample, unknown with one seed
+  std::string verdict;          ///< "learns 5 of 5", "stuck, 1 seed"; empty: not said
+  /// Median of the seeds that leave the level of the unigram entropy; 0: none does; empty: not known.
+  std::optional<int32_t> leaves;
+  double update_ratio = kUnknown;  ///< ‖ΔW‖ / ‖W‖ of layer 1 in the last step, median of the seeds
+  double tokens_per_second = kUnknown;  ///< mean over the seeds
+  std::vector<std::string> missing;     ///< what is not known of it: "update ÷ weight"
+};
+
+struct Comparison {
+  std::vector<Compared> runs;
+  Choice choice;
+  std::vector<Setting> settings;  ///< those that differ
+  int32_t shared = 0;             ///< settings that all runs name and agree on
+  double unigram = kUnknown;      ///< of the baseline, or of the first run that says it
+  bool same = false;              ///< all runs are equal to the bit
+  std::vector<Loss> losses;       ///< by run, as all below; the baseline has its own place in each
+  std::vector<Difference> differences;
+  std::vector<RatioMap> maps;
+  std::vector<FirstPlace> places;
+  std::vector<EndRow> rows;  ///< the lowest loss first, unknown ones last
+
+  size_t baseline() const { return static_cast<size_t>(choice.baseline); }
+  char letter(size_t run) const { return static_cast<char>('A' + run); }
+};
+
+/// Throws Error for another number of runs than two to four, a run without a history, a baseline that is none of them,
+/// an empty range, or an alignment for which the baseline does not say what it needs.
+Comparison compare(std::vector<Compared> runs, const Choice& choice = {});
+
+/// What each part of Compare says in a sentence; empty where there is nothing to say.
+std::string settings_sentence(const Comparison&);
+std::string loss_sentence(const Comparison&);
+std::string difference_sentence(const Comparison&);
+std::string map_sentence(const Comparison&, size_t run);
+std::string place_sentence(const Comparison&, size_t run);
+/// Why cells of the table are empty.
+std::string missing_sentence(const Comparison&);
+
+}  // namespace normscope::comparison

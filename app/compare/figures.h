@@ -1,0 +1,39 @@
+// The figures of a comparison as plots, and the files that they become. The same plots are for a screen and for
+// `normscope compare --svg`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/compare/comparison.h"
+#include "app/plot/plot.h"
+#include "app/view/commands.h"
+
+namespace normscope::comparison {
+
+/// sign(d) log10(1 + |d| / 0.05): even near 0 and logarithmic outside, so that luck and ruin are seen in one plot.
+double difference_scale(double nats);
+
+plot::PlotSpec loss_plot(const Comparison&);
+/// On difference_scale(); or, for numbers, in nats.
+plot::PlotSpec difference_plot(const Comparison&, bool scaled = true);
+/// Steps across, layers up, the colour log10 of the ratio, +-4; a mark at the first place. The run has a map.
+plot::PlotSpec ratio_plot(const Comparison&, size_t run);
+/// Each seed's difference at the end over the band of the baseline's seeds, a row a run as in the table.
+plot::PlotSpec end_plot(const Comparison&);
+
+struct Figure {
+  std::string name;  ///< of its file: "loss"
+  plot::PlotSpec plot;
+  plot::ExportSize size;
+  std::string csv;  ///< its numbers, all of them
+};
+/// Loss, difference, a map for each other run that has one, the end.
+std::vector<Figure> figures_of(const Comparison&);
+
+/// Throws Error with the path.
+void write_figure(const Figure& figure, lab::PlotFormat format, const std::string& path);
+/// All of them below each other.
+std::string stacked_svg(const std::vector<Figure>& figures);
+
+}  // namespace normscope::comparison

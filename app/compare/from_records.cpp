@@ -1,0 +1,50 @@
+#include "app/compare/from_records.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace normscope::comparison {
+namespace {
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+Settings settings_of(const records::RecordedRun& run) {
+  Settings settings = run.settings;
+  const auto is = [](const char* key) { return [key](const auto& setting) { return setting.first == key; }; };
+  if (!run.placement.empty() && std::none_of(settings.begin(), settings.end(), is("model.placement")))
+    settings.emplace_back("model.placement", run.placement);
+  std::erase_if(settings, is("run.seed"));
+  return settings;
+}
+
+bool is_seed_of(const records::RecordedRun& run, const Settings& settings, const records::RecordedRun& first,
+                const Compared& known) {
+  return run.path == first.path && run.letter == first.letter && run.name == known.name &&
+         run.edits == known.edits && settings == known.settings && run.seed != 0 &&
+         std::none_of(known.seeds.begin(), known.seeds.end(),
+                      [&](const OneSeed& seed) { return seed.seed == run.seed || seed.seed == 0; });
+}
+
+}  // namespace
+
+std::vector<Compared> compared_from(std::span<const records::RecordedRun> runs) {
+  std::vector<Compared> result;
+  std::vector<const records::RecordedRun*> firsts;
+  for (const records::RecordedRun& run : runs) {
+    const OneSeed seed{run.seed,    run.history,         run.verdict,
+                       run.unigram, run.tokens_per_step, run.seconds_per_step};
+    Settings settings = settings_of(run);
+    size_t place = 0;
+    while (place < result.size() && !is_seed_of(run, settings, *firsts[place], result[place])) ++place;
+    if (place == result.size()) {
+      const std::string source = std::filesystem::path(run.path).filename().string();
+      result.push_back(
+          {run.name, source, run.maker, std::move(settings), run.spec, run.edits, {}, run.missing});
+      firsts.push_back(&run);
+    }
+    result[place].seeds.push_back(seed);
+  }
+  return result;
+}
+
+}  // namespace normscope::comparison

@@ -1,0 +1,131 @@
+// Losses, and their difference to the baseline with the band of its seeds. See comparison.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compare/tracks.h"
+
+namespace normscope::comparison {
+namespace {
+
+Track loss_track(const Ruler& ruler, const Compared& run, const OneSeed& seed) {
+  return ruler.track(seed.history->loss(), ruler.per_step(run));
+}
+
+std::vector<Track> loss_tracks(const Ruler& ruler, const Compared& run,
+                               const std::vector<const OneSeed*>& seeds) {
+  std::vector<Track> tracks;
+  for (const OneSeed* seed : seeds) tracks.push_back(loss_track(ruler, run, *seed));
+  return tracks;
+}
+
+/// A difference a seed, step by step. Of the baseline: each of its seeds minus their mean.
+std::vector<Track> differences_of(const Comparison& all, const Ruler& ruler, const Compared& run,
+                                  const Opponents& opponents) {
+  std::vector<Track> result;
+  for (const Opponents::Pair& pair : opponents.pairs) {
+    Track difference = minus(ruler, loss_track(ruler, run, *pair.one),
+                             loss_tracks(ruler, all.runs[all.baseline()], pair.others));
+    if (!difference.empty()) result.push_back(std::move(difference));
+  }
+  return result;
+}
+
+Opponents own_opponents(const Compared& base) {
+  Opponents own;
+  own.against = Against::Itself;
+  std::vector<const OneSeed*> seeds;
+  for (const OneSeed& seed : base.seeds) seeds.push_back(&seed);
+  if (seeds.size() > 1)
+    for (const OneSeed* seed : seeds) own.pairs.push_back({seed, seeds});
+  return own;
+}
+
+/// The band over the same steps, and where the end lies in it.
+void judge(Difference& d, const std::vector<Track>& tracks, const std::vector<Track>& own) {
+  double low = tracks.front().x.back(), high = low;
+  for (const Track& track : tracks) {
+    const size_t count = std::min(track.x.size(), static_cast<size_t>(kWindow));
+    low = std::min(low, track.x[track.x.size() - count]);
+    high = std::max(high, track.x.back());
+    d.at_end.push_back(mean_at_end(track));
+  }
+  double sum = 0;
+  for (const double end : d.at_end) sum += end;
+  d.end = sum / static_cast<double>(d.at_end.size());
+  if (!std::isfinite(d.end)) return;
+  d.agree = static_cast<int32_t>(
+      std::count_if(d.at_end.begin(), d.at_end.end(), [&](double end) { return (end < 0) == (d.end < 0); }));
+  d.luck = Luck::OneSeed;
+  if (own.size() < 2) return;
+  d.band_low = INFINITY;
+  d.band_high = -INFINITY;
+  for (const Track& track : own) {
+    const double end = mean_between(track, low, high);
+    if (!std::isfinite(end)) {
+      d.band_low = kUnknown;
+      d.band_high = kUnknown;
+      return;
+    }
+    d.band_low = std::min(d.band_low, end);
+    d.band_high = std::max(d.band_high, end);
+  }
+  d.luck = d.end >= d.band_low && d.end <= d.band_high ? Luck::Inside : Luck::Outside;
+}
+
+}  // namespace
+
+std::string Difference::words() const {
+  switch (luck) {
+    case Luck::Unknown:
+      return "–";
+    case Luck::Same:
+      return "the same to the bit";
+    case Luck::OneSeed:
+      return "one seed: luck cannot be told";
+    case Luck::Inside:
+      return "inside the band: may be luck";
+    case Luck::Outside:
+      break;
+  }
+  const char* side = end < 0 ? "better" : "worse";
+  return at_end.size() == 1 ? fmt::format("{}, 1 seed", side)
+                            : fmt::format("{}, {} of {}", side, agree, at_end.size());
+}
+
+Loss loss_of(const Comparison& all, const Ruler& ruler, size_t index) {
+  const Compared& run = all.runs[index];
+  Loss loss;
+  if (!std::isfinite(ruler.per_step(run))) {
+    loss.lacks =
+        fmt::format("{}: not in {}", ruler.align == Alignment::Tokens ? "tokens a step" : "time of a step",
+                    where_missing(run));
+    return loss;
+  }
+  std::vector<Track> tracks;
+  for (const OneSeed& seed : run.seeds) tracks.push_back(loss_track(ruler, run, seed));
+  if (tracks.size() > 1) loss.seeds = spread_of(tracks);
+  loss.shown = std::move(tracks.front());
+  if (loss.shown.empty()) loss.lacks = all.choice.range ? "no loss in this range" : "no loss";
+  return loss;
+}
+
+Difference difference_of(const Comparison& all, const Ruler& ruler, size_t index) {
+  const Compared &run = all.runs[index], &base = all.runs[all.baseline()];
+  Difference d;
+  const std::vector<Track> own = differences_of(all, ruler, base, own_opponents(base));
+  const bool itself = index == all.baseline();
+  const Opponents others = itself ? own_opponents(base) : opponents(all, index);
+  d.against = others.against;
+  const std::vector<Track> tracks = itself ? own : differences_of(all, ruler, run, others);
+  if (tracks.empty()) return d;
+  std::vector<Track> smooth;
+  for (const Track& track : tracks) smooth.push_back(smoothed(track));
+  d.smooth = spread_of(smooth);
+  judge(d, tracks, own);
+  if (!itself && same_bits(run, base)) d.luck = Luck::Same;
+  return d;
+}
+
+}  // namespace normscope::comparison

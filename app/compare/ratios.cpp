@@ -1,0 +1,265 @@
+// A metric over the baseline's by layer and step, and the first place where gradient norms part. See comparison.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/compare/tracks.h"
+#include "app/compare/words.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::comparison {
+namespace {
+
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+constexpr std::string_view kNorm = ".grad_norm";
+
+Track stat_track(const Ruler& ruler, const Compared& run, const OneSeed& seed, const std::string& name) {
+  const int32_t place = seed.history->find(name);
+  return place < 0 ? Track{} : ruler.track(seed.history->series(place), ruler.per_step(run));
+}
+
+/// A metric of a layer; a ratio of two stats where both have a number.
+Track metric_track(const Ruler& ruler, const Compared& run, const OneSeed& seed,
+                   const lab::StatNames& names) {
+  Track track = stat_track(ruler, run, seed, names.value);
+  if (names.over.empty()) return track;
+  const Track below = stat_track(ruler, run, seed, names.over);
+  for (size_t i = 0; i < track.x.size(); ++i) {
+    const std::optional<double> divisor = ruler.find(below, track.x[i]);
+    track.y[i] = divisor && *divisor > 0 ? track.y[i] / *divisor : kUnknown;
+  }
+  return track;
+}
+
+/// The first opponents: of the shown seed where it has one.
+const Opponents::Pair* shown_pair(const Comparison& all, const Opponents& opponents, size_t run) {
+  for (const Opponents::Pair& pair : opponents.pairs)
+    if (pair.one == &all.runs[run].seeds.front()) return &pair;
+  return opponents.pairs.empty() ? nullptr : &opponents.pairs.front();
+}
+
+/// log10 of a value over the geometric mean of the others there; NaN where one is missing or not positive.
+float ratio_at(const Ruler& ruler, double value, const std::vector<Track>& others, double x) {
+  double sum = 0;
+  for (const Track& other : others) {
+    const std::optional<double> found = ruler.find(other, x);
+    if (!found || !(*found > 0)) return kNone;
+    sum += std::log10(*found);
+  }
+  return value > 0 ? static_cast<float>(std::log10(value) - sum / static_cast<double>(others.size())) : kNone;
+}
+
+std::string lacks_metric(const Comparison& all, size_t run, const std::string& what) {
+  return fmt::format("{}: not in {}{}", what, where_missing(all.runs[run]),
+                     run == all.baseline() ? " (the baseline's)" : "");
+}
+
+/// A weight matrix of a layer that both runs measure the gradient of.
+struct Tensor {
+  std::string stat, stack, matrix;
+  int32_t layer = 0;
+};
+
+std::vector<Tensor> tensors_of(const History& one, const History& other) {
+  std::vector<std::string> known;
+  for (const StatInfo& stat : other.layout())
+    if (stat.name.ends_with(kNorm)) known.push_back(stat.name);
+  std::sort(known.begin(), known.end());
+  std::vector<Tensor> tensors;
+  for (const StatInfo& stat : one.layout()) {
+    const std::optional<StatPlace> place = place_of_stat(stat.name);
+    if (!place || !std::binary_search(known.begin(), known.end(), stat.name)) continue;
+    for (const lab::Matrix& matrix : lab::kMatrices)
+      if (place->rest == matrix.path + std::string(kNorm))
+        tensors.push_back({stat.name, stack_word(place->stack), matrix.label, place->layer});
+  }
+  return tensors;
+}
+
+/// Against the range of the others at a place: 1 inside it, else over its nearer end.
+std::optional<double> ratio_to_range(const Ruler& ruler, double value, const std::vector<Track>& others,
+                                     double x) {
+  double low = INFINITY, high = -INFINITY;
+  for (const Track& other : others) {
+    const std::optional<double> found = ruler.find(other, x);
+    if (!found || !std::isfinite(*found)) return {};
+    low = std::min(low, *found);
+    high = std::max(high, *found);
+  }
+  if (!std::isfinite(value)) return {};
+  if (value >= low && value <= high) return 1;
+  return value < low ? value / low : high > 0 ? value / high : INFINITY;
+}
+
+double factor_of(double ratio) { return ratio <= 0 ? INFINITY : std::max(ratio, 1 / ratio); }
+
+class Search {
+ public:
+  Search(const Comparison& all, const Ruler& ruler, FirstPlace& place)
+      : all_(all), ruler_(ruler), place_(place) {}
+
+  void visit(const Tensor& tensor, const Track& track, const std::vector<Track>& others) {
+    for (size_t i = 0; i < track.steps.size(); ++i) {
+      const std::optional<double> ratio = ratio_to_range(ruler_, track.y[i], others, track.x[i]);
+      if (!ratio) continue;
+      const int32_t step = track.steps[i];
+      if (place_.first_step == 0 || step < place_.first_step) place_.first_step = step;
+      if (*ratio == 1 && others.size() == 1)
+        equal_.push_back(step);
+      else
+        differs_ = std::min(differs_, step);
+      const double factor = factor_of(*ratio);
+      if (factor > place_.most) {
+        place_.most = factor;
+        place_.most_step = step;
+      }
+      if (factor <= all_.choice.factor) continue;
+      if (place_.parts && (step > place_.step || (step == place_.step && factor <= factor_of(place_.ratio))))
+        break;
+      place_.parts = true;
+      place_.step = step;
+      place_.x = track.x[i];
+      place_.layer = tensor.layer;
+      place_.stack = tensor.stack;
+      place_.matrix = tensor.matrix;
+      place_.stat = tensor.stat;
+      place_.ratio = *ratio;
+    }
+  }
+  void finish() {
+    for (const int32_t step : equal_)
+      if (step < differs_) place_.equal_until = std::max(place_.equal_until, step);
+    place_.equal = place_.first_step > 0 && differs_ == std::numeric_limits<int32_t>::max();
+  }
+
+ private:
+  const Comparison& all_;
+  const Ruler& ruler_;
+  FirstPlace& place_;
+  std::vector<int32_t> equal_;  ///< steps of norms that are equal
+  int32_t differs_ = std::numeric_limits<int32_t>::max();
+};
+
+}  // namespace
+
+RatioMap map_of(const Comparison& all, const Ruler& ruler, size_t run) {
+  RatioMap map;
+  if (run == all.baseline()) return map;
+  const Compared& base = all.runs[all.baseline()];
+  const Opponents found = opponents(all, run);
+  const Opponents::Pair* pair = shown_pair(all, found, run);
+  map.against = found.against;
+  const History &mine = *pair->one->history, &theirs = *pair->others.front()->history;
+  const std::string what = metric_words(all.choice);
+  const int32_t layers = std::min(layers_of(mine), layers_of(theirs));
+  std::vector<std::vector<float>> rows;
+  for (int32_t layer = 1; layer <= layers; ++layer) {
+    const auto names = [&](const History& history) {
+      return lab::stat_names(all.choice.metric, all.choice.matrix, layer, stack_of(history));
+    };
+    const Track track = metric_track(ruler, all.runs[run], *pair->one, names(mine));
+    std::vector<Track> others;
+    for (const OneSeed* other : pair->others)
+      others.push_back(metric_track(ruler, base, *other, names(*other->history)));
+    if (layer == 1) {
+      map.steps = track.steps;
+      map.x = track.x;
+    }
+    rows.emplace_back(map.steps.size(), kNone);
+    for (size_t i = 0; i < map.steps.size(); ++i)
+      if (const std::optional<double> value = ruler.find(track, map.x[i]))
+        rows.back()[i] = ratio_at(ruler, *value, others, map.x[i]);
+  }
+  map.layers = layers;
+  for (const auto& row : rows) map.cells.insert(map.cells.end(), row.begin(), row.end());
+  if (std::any_of(map.cells.begin(), map.cells.end(), [](float cell) { return std::isfinite(cell); }))
+    return map;
+  const auto has = [&](const History& history) {
+    const lab::StatNames names = lab::stat_names(all.choice.metric, all.choice.matrix, 1, stack_of(history));
+    return history.find(names.value) >= 0 && (names.over.empty() || history.find(names.over) >= 0);
+  };
+  map = {};
+  map.against = found.against;
+  map.lacks = !has(mine)     ? lacks_metric(all, run, what)
+              : !has(theirs) ? lacks_metric(all, all.baseline(), what)
+                             : fmt::format("{}: no step that both have", what);
+  return map;
+}
+
+FirstPlace place_of(const Comparison& all, const Ruler& ruler, size_t run) {
+  FirstPlace place;
+  if (run == all.baseline()) return place;
+  const Opponents found = opponents(all, run);
+  const Opponents::Pair* pair = shown_pair(all, found, run);
+  place.against = found.against;
+  const auto measures = [](const History& history) {
+    return std::any_of(history.layout().begin(), history.layout().end(), [](const StatInfo& stat) {
+      return stat.name.ends_with(kNorm) && place_of_stat(stat.name);
+    });
+  };
+  for (const auto& [history, index] : {std::pair(pair->one->history.get(), run),
+                                       std::pair(pair->others.front()->history.get(), all.baseline())})
+    if (!measures(*history)) {
+      place.lacks = lacks_metric(all, index, "gradient norms");
+      return place;
+    }
+  Search search(all, ruler, place);
+  for (const Tensor& tensor : tensors_of(*pair->one->history, *pair->others.front()->history)) {
+    std::vector<Track> others;
+    for (const OneSeed* other : pair->others)
+      others.push_back(stat_track(ruler, all.runs[all.baseline()], *other, tensor.stat));
+    search.visit(tensor, stat_track(ruler, all.runs[run], *pair->one, tensor.stat), others);
+  }
+  search.finish();
+  if (place.first_step == 0) place.lacks = "gradient norms: no matrix and step that both have";
+  return place;
+}
+
+std::string map_sentence(const Comparison& all, size_t run) {
+  const RatioMap& map = all.maps[run];
+  if (!map.lacks.empty()) return map.lacks + ".";
+  float most = 0;
+  int32_t layer = 0, step = 0;
+  for (int32_t l = 1; l <= map.layers; ++l)
+    for (size_t i = 0; i < map.steps.size(); ++i)
+      if (const float cell = map.at(l, i); std::fabs(cell) > std::fabs(most)) {
+        most = cell;
+        layer = l;
+        step = map.steps[i];
+      }
+  const char mine = all.letter(run), base = all.letter(all.baseline());
+  if (std::fabs(most) < std::log10(2.f)) return fmt::format("{} stays within 2× of {}.", mine, base);
+  return fmt::format("Farthest apart at step {}, layer {}: {}'s is {}.", ui::grouped(step), layer, mine,
+                     held_against(std::pow(10.0, static_cast<double>(most)), fmt::format("{}'s", base)));
+}
+
+std::string place_sentence(const Comparison& all, size_t run) {
+  const FirstPlace& place = all.places[run];
+  const char mine = all.letter(run), base = all.letter(all.baseline());
+  if (run == all.baseline()) return "";
+  if (!place.lacks.empty()) return fmt::format("{} and {}: {}.", mine, base, place.lacks);
+  if (place.equal) return fmt::format("{} and {}: every gradient norm is equal to the bit.", mine, base);
+  // One seed has no range.
+  const bool single = place.against == Against::SameSeed || all.runs[all.baseline()].seeds.size() == 1;
+  const std::string range = "the range " + seeds_of_baseline(all);
+  if (!place.parts) {
+    const std::string nowhere =
+        fmt::format("{} and {} part nowhere by more than {}", mine, base, times(all.choice.factor));
+    if (place.most_step == 0) return fmt::format("{}: it stays in {}.", nowhere, range);
+    return fmt::format("{}: {}{} at most, at step {}.", nowhere, single ? "" : "it leaves " + range + " by ",
+                       times(place.most), ui::grouped(place.most_step));
+  }
+  const std::string against = single ? fmt::format("{}'s", base) : range;
+  std::string text =
+      fmt::format("{} and {} part at step {} in {}: its gradient norm is {}", mine, base,
+                  ui::grouped(place.step), tensor_words(place), held_against(place.ratio, against));
+  if (place.equal_until > 0)
+    text += fmt::format("; equal to the bit up to step {}", ui::grouped(place.equal_until));
+  else if (place.step == place.first_step)
+    text += place.step == 1 ? ", from the first step on" : ", at the first step that was compared";
+  return text + ".";
+}
+
+}  // namespace normscope::comparison

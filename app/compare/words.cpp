@@ -1,0 +1,127 @@
+#include "app/compare/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compare/tracks.h"
+#include "app/ui/widgets.h"
+#include "engine/core/in_words.h"
+
+namespace normscope::comparison {
+
+std::string decimals(double value, int digits) {
+  return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "–";
+}
+
+std::string signed_decimals(double value, int digits) {
+  if (!std::isfinite(value)) return "–";
+  return fmt::format("{}{:.{}f}", value < 0 ? "−" : "+", std::fabs(value), digits);
+}
+
+std::string times(double factor) {
+  if (!std::isfinite(factor) || factor <= 0) return "infinitely many times";
+  const double unit = std::pow(10.0, std::floor(std::log10(factor)) - 1);  // two digits
+  return ui::number(std::round(factor / unit) * unit, 2) + "×";
+}
+
+std::string ratio_words(double ratio) {
+  if (ratio < 2 && ratio > 0.5) return "within 2×";
+  return ratio < 1 ? times(1 / ratio) + " smaller" : times(ratio) + " larger";
+}
+
+std::string held_against(double ratio, const std::string& other) {
+  if (ratio <= 0) return "zero, unlike " + other;
+  if (!std::isfinite(ratio)) return "not zero, unlike " + other;
+  return (ratio < 1 ? times(1 / ratio) + " smaller than " : times(ratio) + " larger than ") + other;
+}
+
+std::string tensor_words(const FirstPlace& place) {
+  return fmt::format("{}{}layer {}, {}", place.stack, place.stack.empty() ? "" : " ", place.layer,
+                     place.matrix);
+}
+
+std::string metric_words(const Choice& choice) {
+  const lab::MetricInfo& metric = lab::info(choice.metric);
+  const std::string what = choice.metric == lab::Metric::Gradient ? "gradient norm" : metric.name;
+  return metric.of_matrix ? fmt::format("{} of {}", what, lab::kMatrices[choice.matrix].label) : what;
+}
+
+std::string seeds_of_baseline(const Comparison& all) {
+  const size_t seeds = all.runs[all.baseline()].seeds.size();
+  const char letter = all.letter(all.baseline());
+  return seeds == 1 ? fmt::format("of {}", letter) : fmt::format("of {}'s {} seeds", letter, seeds);
+}
+
+std::string seed_words(const OneSeed& seed) { return seed.seed ? fmt::format("seed {}", seed.seed) : ""; }
+
+std::string loss_words(const EndRow& row) {
+  const std::string loss = decimals(row.loss, 2);
+  return std::isfinite(row.deviation)
+             ? fmt::format("{} ± {}", loss, decimals(row.deviation, row.deviation < 0.01 ? 3 : 2))
+             : loss;
+}
+
+std::string leaves_words(const EndRow& row) {
+  if (!row.leaves) return "–";
+  return *row.leaves > 0 ? std::to_string(*row.leaves) : "never";
+}
+
+std::string value_words(const Comparison& all, const Setting& setting, size_t run) {
+  return setting.values[run] ? *setting.values[run] : "not in " + where_missing(all.runs[run]);
+}
+
+std::string window_words(const Comparison& all) {
+  size_t least = all.runs.front().seeds.size(), most = least;
+  for (const Compared& run : all.runs) {
+    least = std::min(least, run.seeds.size());
+    most = std::max(most, run.seeds.size());
+  }
+  const std::string seeds = least == most ? fmt::format("{} seed{} each", most, most == 1 ? "" : "s")
+                                          : fmt::format("{} to {} seeds", least, most);
+  return fmt::format("mean of the last {} steps, {}", kWindow, seeds);
+}
+
+std::vector<std::vector<std::string>> end_table(const Comparison& all) {
+  const char base = all.letter(all.baseline());
+  std::vector<std::vector<std::string>> table = {
+      {"run", "name", "seeds", "steps", "loss", fmt::format("minus {}", base),
+       fmt::format("against {}'s seeds", base), "verdict", "leaves plateau", "update ÷ weight", "tokens/s"}};
+  for (const EndRow& row : all.rows) {
+    const Compared& run = all.runs[row.run];
+    const Difference& difference = all.differences[row.run];
+    const bool baseline = row.run == all.baseline();
+    table.push_back({std::string(1, all.letter(row.run)), run.name, std::to_string(run.seeds.size()),
+                     std::to_string(row.last_step), loss_words(row),
+                     baseline ? "–" : signed_decimals(difference.end),
+                     baseline ? "baseline" : difference.words(), row.verdict.empty() ? "–" : row.verdict,
+                     leaves_words(row), decimals(row.update_ratio, 4), decimals(row.tokens_per_second, 0)});
+  }
+  return table;
+}
+
+std::vector<std::vector<std::string>> settings_table(const Comparison& all, const std::string& mark) {
+  std::vector<std::vector<std::string>> table(1, {"setting"});
+  for (size_t run = 0; run < all.runs.size(); ++run)
+    table.front().push_back(fmt::format("{}{}", all.letter(run), run == all.baseline() ? " (baseline)" : ""));
+  for (const Setting& setting : all.settings) {
+    table.push_back({setting.label});
+    for (size_t run = 0; run < all.runs.size(); ++run)
+      table.back().push_back((setting.differs(run, all.baseline()) ? mark : "") +
+                             value_words(all, setting, run));
+  }
+  return table;
+}
+
+std::string missing_sentence(const Comparison& all) {
+  std::string text;
+  for (const EndRow& row : all.rows) {
+    if (row.missing.empty()) continue;
+    text += fmt::format("{}{}: not in {}: {}.", text.empty() ? "" : " ", all.letter(row.run),
+                        where_missing(all.runs[row.run]), in_words(row.missing, "and"));
+  }
+  return text;
+}
+
+}  // namespace normscope::comparison

@@ -1,0 +1,43 @@
+// Numbers of Compare in words, the same in every sentence, table and figure. Private to app/compare.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/compare/comparison.h"
+
+namespace normscope::comparison {
+
+/// "2.95", "–" for what is not known.
+std::string decimals(double value, int digits);
+/// "+0.16", "−1.78", "–".
+std::string signed_decimals(double value, int digits = 2);
+/// "7.7×", "12 000×".
+std::string times(double factor);
+/// "7.7× smaller", "within 2×" up to that.
+std::string ratio_words(double ratio);
+/// "7.7× smaller than B's", "zero, unlike B's".
+std::string held_against(double ratio, const std::string& other);
+/// "layer 6, W_K", "decoder layer 6, W_K".
+std::string tensor_words(const FirstPlace& place);
+/// "gradient norm of W₂", "hidden-state norm".
+std::string metric_words(const Choice& choice);
+/// "of B's 5 seeds", "of B" of one.
+std::string seeds_of_baseline(const Comparison& all);
+/// "seed 1" of the shown one; "" where it is not said.
+std::string seed_words(const OneSeed& seed);
+/// "0.96 ± 0.01", "0.96".
+std::string loss_words(const EndRow& row);
+/// "22", "never", "–".
+std::string leaves_words(const EndRow& row);
+/// A setting's value, or that it is not said: "not in its log".
+std::string value_words(const Comparison& all, const Setting& setting, size_t run);
+/// "mean of the last 25 steps, 5 seeds each".
+std::string window_words(const Comparison& all);
+
+/// The table at the end as text: a head, then a row a run in the order of all.rows.
+std::vector<std::vector<std::string>> end_table(const Comparison& all);
+/// The settings that differ: a head, then a row a setting; `mark` begins what differs from the baseline.
+std::vector<std::vector<std::string>> settings_table(const Comparison& all, const std::string& mark);
+
+}  // namespace normscope::comparison

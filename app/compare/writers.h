@@ -1,0 +1,25 @@
+// A comparison as text for a terminal, Markdown, JSON and CSV. The numbers are those of the value; docs/log-format.md
+// has the fields.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/compare/comparison.h"
+
+namespace normscope::comparison {
+
+/// The runs, the settings that differ, the first places and the table at the end.
+std::string to_text(const Comparison&);
+/// The same as a page; `pictures`: paths as seen from it, may be empty.
+std::string to_markdown(const Comparison&, const std::vector<std::string>& pictures = {});
+/// Format "normscope comparison 1". Numbers have six digits; what is not finite or not known is null.
+nlohmann::json to_json(const Comparison&);
+
+std::string settings_csv(const Comparison&);
+/// Every point of a run's map: layer, step, place on the shared axis, log10 of the ratio.
+std::string map_csv(const Comparison&, size_t run);
+std::string end_csv(const Comparison&);
+
+}  // namespace normscope::comparison

@@ -1,0 +1,172 @@
+// See log_reader.h.
+#include "app/records/log_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/files/input_kinds.h"
+#include "app/records/name_mapping.h"
+#include "engine/core/error.h"
+#include "engine/io/input_file.h"
+
+namespace normscope::records {
+namespace {
+
+constexpr size_t kNamedFaults = 10;
+constexpr size_t kPart = size_t{1} << 20;
+
+/// "[line 17] has no step" -> "has no step"
+std::string without_place(std::string what) {
+  const size_t end = what.starts_with("[line ") ? what.find("] ") : what.npos;
+  return end == what.npos ? what : what.substr(end + 2);
+}
+
+}  // namespace
+
+LogReader::LogReader(std::string path, NameMapping mapping)
+    : path_(std::move(path)), mapping_(std::move(mapping)) {}
+
+void LogReader::take(std::string_view bytes) {
+  for (size_t begin = 0; begin < bytes.size();) {
+    const size_t end = bytes.find('\n', begin);
+    const std::string_view part = bytes.substr(begin, end == bytes.npos ? bytes.npos : end - begin);
+    if (skipping_ || waiting_.size() + part.size() > kLongestLine) {
+      if (!skipping_) {
+        ++lines_;
+        broken(fmt::format("is longer than {} bytes", kLongestLine));
+      }
+      waiting_.clear();
+      skipping_ = end == bytes.npos;
+    } else if (end == bytes.npos) {
+      waiting_.append(part);
+    } else if (waiting_.empty()) {
+      line(part);
+    } else {
+      waiting_.append(part);
+      line(waiting_);
+      waiting_.clear();
+    }
+    if (end == bytes.npos) return;
+    begin = end + 1;
+  }
+}
+
+void LogReader::finish() {
+  if (!waiting_.empty()) line(waiting_);
+  waiting_.clear();
+}
+
+void LogReader::line(std::string_view text) {
+  ++lines_;
+  try {
+    understand(text);
+  } catch (const Error& error) {
+    broken(without_place(error.what()));
+  }
+}
+
+void LogReader::understand(std::string_view text) {
+  const LineKind kind = read_line(text, lines_, step_, about_);
+  if (kind == LineKind::Blank) return;
+  if (kind == LineKind::Step) {
+    run_of(step_.run, step_.seed).add(step_);
+    ++steps_;
+  } else if (about_.is_header) {
+    head(about_);
+  } else {
+    run_of(about_.label.run, about_.label.seed).add(about_);
+  }
+  ++understood_;
+}
+
+void LogReader::broken(const std::string& what) {
+  ++broken_;
+  if (faults_.size() < kNamedFaults) faults_.push_back(fmt::format("line {}: {}", lines_, what));
+}
+
+// A log that goes on after a pause may have a second header: it holds for runs that begin after it.
+void LogReader::head(const LogAbout& header) {
+  for (const auto& [theirs, ours] : header.names) {
+    NameRule rule = name_rule(theirs, ours);
+    if (mapping_.rules.size() < kMostNameRules) mapping_.rules.push_back(std::move(rule));
+  }
+  header_ = header;
+}
+
+RunBuilder& LogReader::run_of(std::string_view run, uint64_t seed) {
+  if (seed == 0) seed = header_.label.seed;
+  if (run.empty()) run = header_.label.run;
+  const auto is_it = [&](const auto& b) { return b->label().seed == seed && b->label().run == run; };
+  if (newest_ && newest_->label().seed == seed && newest_->label().run == run) return *newest_;
+  const auto found = std::find_if(runs_.begin(), runs_.end(), is_it);
+  if (found != runs_.end()) return *(newest_ = found->get());
+  if (runs_.size() >= kMostRuns) throw Error(fmt::format("begins one run more than {}", kMostRuns));
+  const size_t budget = std::clamp(kLogBudget / (runs_.size() + 1), kLeastRunBudget, kHistoryBudget);
+  for (const auto& builder : runs_) builder->set_budget(budget);
+  runs_.push_back(std::make_unique<RunBuilder>(LogLabel{std::string(run), seed}, header_, mapping_, budget));
+  return *(newest_ = runs_.back().get());
+}
+
+RecordedFile LogReader::file() const {
+  RecordedFile file;
+  file.lines = lines_;
+  file.broken = broken_;
+  file.faults = faults_;
+  const std::string stem = std::filesystem::path(path_).stem().string();
+  for (const auto& builder : runs_) file.runs.push_back(builder->run(path_, stem, runs_.size() == 1));
+  return file;
+}
+
+std::vector<LogName> LogReader::names() const {
+  return runs_.empty() ? std::vector<LogName>{} : runs_.front()->names();
+}
+
+std::string LogReader::fault() const {
+  if (has_step()) return "";
+  if (understood_ > 0)
+    return fmt::format("{}: {} lines and none is of a step: expected a log that has begun", path_, lines_);
+  return fmt::format("{}: is no log: expected a JSON object with a step on each line (docs/log-format.md){}",
+                     path_, faults_.empty() ? "" : "; " + faults_.front());
+}
+
+void read_log(InputFile& in, LogReader& reader) {
+  std::string part(kPart, '\0');
+  while (const size_t got = in.read_some(part.data(), part.size()))
+    reader.take(std::string_view(part).substr(0, got));
+  reader.finish();
+  if (const std::string fault = reader.fault(); !fault.empty()) throw Error(fault);
+}
+
+std::vector<LogName> names_in(const std::string& path, const std::string& mapping) {
+  LogReader reader(path, mapping.empty() ? NameMapping{} : read_name_mapping(mapping));
+  InputFile in(path, input::kLog);
+  read_log(in, reader);
+  return reader.names();
+}
+
+LogFollower::LogFollower(std::string path, NameMapping mapping)
+    : path_(std::move(path)),
+      mapping_(std::move(mapping)),
+      reader_(std::make_unique<LogReader>(path_, mapping_)) {}
+
+bool LogFollower::poll() {
+  InputFile in(path_, input::kLog);
+  bool news = false;
+  if (in.size() < read_) {
+    reader_ = std::make_unique<LogReader>(path_, mapping_);
+    read_ = 0;
+    news = true;
+  }
+  in.go_to(read_);
+  std::string part(kPart, '\0');
+  while (const size_t got = in.read_some(part.data(), part.size())) {
+    reader_->take(std::string_view(part).substr(0, got));
+    read_ += got;
+    news = true;
+  }
+  return news;
+}
+
+}  // namespace normscope::records

@@ -1,0 +1,9 @@
+// Python that records a training run elsewhere as a log of ours, to be copied beside the script that trains.
+#pragma once
+
+namespace normscope::records {
+
+extern const char* const kTorchRecorder;
+extern const char* const kJaxRecorder;
+
+}  // namespace normscope::records

@@ -1,0 +1,31 @@
+#include "engine/core/text_table.h"
+
+#include <algorithm>
+
+namespace normscope {
+
+size_t terminal_columns(std::string_view text) {
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string text_table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment) {
+  std::vector<size_t> widths(alignment.size(), 0);
+  for (const auto& row : rows) {
+    if (row.size() == 1) continue;
+    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], terminal_columns(row[c]));
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t c = 0; c < row.size(); ++c) {
+      const std::string space(widths[c] - std::min(widths[c], terminal_columns(row[c])), ' ');
+      line += (c ? "  " : "") + (alignment[c] == 'l' ? row[c] + space : space + row[c]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+}  // namespace normscope

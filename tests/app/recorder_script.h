@@ -1,0 +1,43 @@
+// Runs a recorder that `normscope record` prints, where Python has what it needs: for test_recorder_torch.cpp and
+// test_recorder_jax.cpp. NORMSCOPE_PYTHON names another Python than those that are looked for.
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "app/program.h"
+#include "test_paths.h"
+
+namespace normscope::test {
+
+/// A Python that has a module; empty where there is none.
+inline std::string python_with(const std::string& module) {
+  const char* named = std::getenv("NORMSCOPE_PYTHON");
+  for (const std::string& python :
+       {std::string(named ? named : ""), std::string(NORMSCOPE_SOURCE_DIR "/build/peers/bin/python"),
+        std::string("python3")}) {
+    if (python.empty()) continue;
+    const std::string look = "'" + python +
+                             "' -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec(\"" +
+                             module + "\") is None)' >/dev/null 2>&1";
+    if (std::system(look.c_str()) == 0) return python;
+  }
+  return "";
+}
+
+/// Lets a script run beside recorder.py in a folder; what it printed where it failed, else nothing.
+inline std::string run_python(const std::string& python, const Folder& folder, const char* recorder,
+                              const std::string& script) {
+  folder.write("recorder.py", recorder);
+  folder.write("script.py", script);
+  const std::string line = "cd '" + folder.file("") +
+                           "' && OMP_NUM_THREADS=1 CUDA_VISIBLE_DEVICES= JAX_PLATFORMS=cpu '" + python +
+                           "' script.py >out 2>&1";
+  return std::system(line.c_str()) == 0 ? "" : read_all(folder.file("out"));
+}
+
+/// Lines of a text that ends with a line break.
+inline long line_breaks_in(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+}  // namespace normscope::test

@@ -1,0 +1,29 @@
+// Logs of runs that were recorded elsewhere, and mapping files: the same bytes as either.
+#include "app/records/log_reader.h"
+
+#include "app/records/name_mapping.h"
+#include "fuzz.h"
+
+using namespace normscope;
+using namespace normscope::records;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text = fuzz::text_of(data, size);
+  if (!fuzz::shallow(text)) return 0;
+  LogReader whole("log.jsonl"), parts("log.jsonl");
+  whole.take(text);
+  whole.finish();
+  parts.take(text.substr(0, size / 2));
+  parts.take(text.substr(size / 2));
+  parts.finish();
+  const RecordedFile file = whole.file(), same = parts.file();
+  fuzz::require(file.broken <= file.lines && file.lines == same.lines && file.broken == same.broken &&
+                    file.runs.size() == same.runs.size(),
+                "a log read in two portions is another one");
+  for (size_t i = 0; i < file.runs.size(); ++i)
+    fuzz::require(file.runs[i].history->loss().steps == same.runs[i].history->loss().steps &&
+                      file.runs[i].history->layout().size() == same.runs[i].history->layout().size(),
+                  "a run read in two portions is another one");
+  fuzz::accepts([&] { parse_name_mapping(text, "mapping.toml"); });
+  return 0;
+}
