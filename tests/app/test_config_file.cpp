@@ -6,22 +6,15 @@
 
 #include "app/files/config_file.h"
 #include "catch.hpp"
-#include "engine/core/error.h"
+#include "engine/helpers.h"
 
 using namespace normscope;
 
 namespace {
 
-std::string error_of(const std::string& text) {
-  try {
-    parse_config(text, "lab.toml");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+std::string config_error(const std::string& text) {
+  return test::error_of([&] { parse_config(text, "lab.toml"); });
 }
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 void check_equal(const std::vector<ConfigRun>& a, const std::vector<ConfigRun>& b) {
   REQUIRE(a.size() == b.size());
@@ -223,11 +216,11 @@ TEST_CASE("a broken configuration names file, line, key and what was expected") 
       {"[run]\nedits = []\n[run.A]\nseed = 1\n", "lab.toml:", "[run.edits]"},
   };
   for (const Case& c : cases) {
-    const std::string error = error_of(c.text);
+    const std::string error = config_error(c.text);
     INFO(c.text << " gave: " << error);
     CHECK(error.starts_with(c.place));
-    CHECK(holds(error, c.what));
-    CHECK_FALSE(holds(error, "\n"));
+    CHECK(test::contains(error, c.what));
+    CHECK_FALSE(test::contains(error, "\n"));
   }
 }
 

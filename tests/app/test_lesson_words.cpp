@@ -23,11 +23,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string kLessons = NORMSCOPE_SOURCE_DIR "/lessons";
+const std::string kCourseFolder = NORMSCOPE_SOURCE_DIR "/lessons";
 
 /// The course, whole: what cannot be read fails here with its reason, and not where it is missed.
 Course whole_course() {
-  Course course = read_course(kLessons);
+  Course course = read_course(kCourseFolder);
   for (const Broken& broken : course.broken) FAIL(broken.error);
   return course;
 }

@@ -35,12 +35,12 @@ std::vector<unsigned> seeds(std::vector<unsigned> usual) {
 constexpr double kLongestFrame = 20, kLongestEnd = 30;
 
 // The folder where files land that the hand asks for (plots, saved runs): not the one that the tests run in.
-struct Elsewhere {
-  Elsewhere() : before(std::filesystem::current_path()) {
+struct OwnFolder {
+  OwnFolder() : before(std::filesystem::current_path()) {
     std::filesystem::current_path(folder.file("."));
     setenv("XDG_PICTURES_DIR", folder.file(".").c_str(), 1);
   }
-  ~Elsewhere() {
+  ~OwnFolder() {
     unsetenv("XDG_PICTURES_DIR");
     std::filesystem::current_path(before);
   }
@@ -49,11 +49,10 @@ struct Elsewhere {
 };
 
 // The whole course with small models, measured by a real worker; what is learned stays in the folder.
-std::shared_ptr<lessons::Player> small_player(std::shared_ptr<RunCache> finished,
-                                              const Elsewhere& elsewhere) {
+std::shared_ptr<lessons::Player> small_player(std::shared_ptr<RunCache> finished, const OwnFolder& folder) {
   return std::make_shared<lessons::Player>(
       small_course(), std::make_unique<lessons::Worker>(std::function<void()>{}, 1, std::move(finished)),
-      elsewhere.folder.file("progress.json"));
+      folder.folder.file("progress.json"));
 }
 
 void let_loose(RandomHand& hand, unsigned seed, int events) {
@@ -80,11 +79,11 @@ void let_loose(RandomHand& hand, unsigned seed, int events) {
 }  // namespace
 
 TEST_CASE("random events on a Lab that trains") {
-  const Elsewhere elsewhere;
+  const OwnFolder folder;
   for (const unsigned seed : seeds({1, 2})) {
     auto driver = std::make_unique<LiveDriver>(small_runs(seed % 2 == 0 ? 1 : 2));
-    driver->state.session.undo.stash_in(elsewhere.folder.file("aside"));
-    driver->state.screens.lessons.player = small_player(driver->lab.finished_runs(), elsewhere);
+    driver->state.session.undo.stash_in(folder.folder.file("aside"));
+    driver->state.screens.lessons.player = small_player(driver->lab.finished_runs(), folder);
     driver->lab.post(lab::Play{});
     RandomHand hand{driver->driver, driver->ui, driver->loop, driver->state, std::mt19937(seed)};
     let_loose(hand, seed, events_wanted(400));
@@ -97,10 +96,10 @@ TEST_CASE("random events on a Lab that trains") {
 }
 
 TEST_CASE("random events on a lesson that measures", "[lesson]") {
-  const Elsewhere elsewhere;
+  const OwnFolder folder;
   for (const unsigned seed : seeds({1})) {
     auto driver = std::make_unique<LabDriver>();
-    driver->state.screens.lessons.player = small_player(nullptr, elsewhere);
+    driver->state.screens.lessons.player = small_player(nullptr, folder);
     driver->state.screens.shown = Screen::Lessons;
     driver->state.screens.lessons.player->open("1", lessons::StepKind::Run);
     driver->driver.frames(2);

@@ -8,12 +8,11 @@
 #include "gallery.h"
 #include "well_formed.h"
 
-using namespace normscope;
-using namespace normscope::plot;
+namespace normscope::plot {
+namespace {
+
 using test::well_formed;
 using ui::Vec;
-
-namespace {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -290,3 +289,5 @@ TEST_CASE("no run loses its label, not even on a reference line") {
       CHECK(overlap(d) == "");
     }
 }
+
+}  // namespace normscope::plot

@@ -6,11 +6,10 @@
 #include "app/ui/dash.h"
 #include "catch.hpp"
 
-using namespace normscope;
-using namespace normscope::plot;
-using ui::Vec;
-
+namespace normscope::plot {
 namespace {
+
+using ui::Vec;
 
 PlotMap map_of(double x_lo, double x_hi, double y_lo, double y_hi, float w = 400, float h = 200) {
   return {{0, 0, w, h},
@@ -274,3 +273,5 @@ TEST_CASE("ranges that make no sense still give a plot") {
   CHECK(r.first < r.second);
   CHECK(shown_range({.lo = 0, .hi = 1}, std::pair{0.2, 0.4}) == std::pair{0.2, 0.4});
 }
+
+}  // namespace normscope::plot
