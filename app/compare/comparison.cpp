@@ -52,13 +52,14 @@ bool equal(const Series& a, const Series& b) {
           std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(float)) == 0);
 }
 
+/// What one of them did not measure says nothing of both.
 bool equal(const History& a, const History& b) {
-  if (!equal(a.loss(), b.loss())) return false;
+  if (a.layout().size() != b.layout().size() || !equal(a.loss(), b.loss())) return false;
   std::map<std::string_view, int32_t> places;
   for (const StatInfo& stat : b.layout()) places.emplace(stat.name, static_cast<int32_t>(places.size()));
   for (size_t i = 0; i < a.layout().size(); ++i) {
     const auto found = places.find(a.layout()[i].name);
-    if (found != places.end() && !equal(a.series(static_cast<int32_t>(i)), b.series(found->second)))
+    if (found == places.end() || !equal(a.series(static_cast<int32_t>(i)), b.series(found->second)))
       return false;
   }
   return true;

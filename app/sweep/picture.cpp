@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "app/plot/svg_page.h"
 #include "app/sweep/border.h"
@@ -14,7 +15,7 @@
 namespace normscope::sweep {
 namespace {
 
-constexpr double kLeft = 120, kRight = 40, kTop = 108, kFoot = 130, kGap = 6, kStrip = 17;
+constexpr double kLeft = 120, kRight = 70, kTop = 108, kFoot = 130, kGap = 6, kStrip = 17;
 constexpr double kCellWidth = 82, kCellHeight = 92, kLeast = 26, kMostWidth = 1100, kMostHeight = 700;
 constexpr double kWords = 56, kNumber = 40;  ///< px below which a block has no words, no number
 constexpr int kColours = 40;                 ///< steps of the ramp, each a class
@@ -122,14 +123,28 @@ class Picture {
           "<line class=\"line\" stroke-width=\"2.4\" stroke-linecap=\"square\" x1=\"{:.1f}\" y1=\"{:.1f}\" "
           "x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
           x_of(s.x0), y_of(s.y0), x_of(s.x1), y_of(s.y1));
-    // Named where it leaves the grid at the top.
-    const auto top = static_cast<int32_t>(grid_.plan.rows());
-    for (const Segment& s : border_of(grid_)) {
+    name_border();
+  }
+
+  /// Named where it leaves the grid at the top, else where it does at the right.
+  void name_border() {
+    const auto top = static_cast<int32_t>(grid_.plan.rows()),
+               right = static_cast<int32_t>(grid_.plan.columns());
+    const auto word = [&](int32_t column, int32_t row) {
+      const Cell& cell = grid_.at(static_cast<size_t>(column), static_cast<size_t>(row));
+      return side_of(cell) == Side::Learns ? "learns" : "does not";
+    };
+    const std::vector<Segment> segments = border_of(grid_);
+    for (const Segment& s : segments) {
       if (s.x0 != s.x1 || s.y1 != top) continue;
-      const Cell& before = grid_.at(static_cast<size_t>(s.x0 - 1), grid_.plan.rows() - 1);
-      const bool left = side_of(before) == Side::Learns;
-      layer_.text(x_of(s.x0) - 6, kTop - 8, 12, "ink", left ? "learns" : "does not", "end", true);
-      layer_.text(x_of(s.x0) + 6, kTop - 8, 12, "ink", left ? "does not" : "learns", "start", true);
+      layer_.text(x_of(s.x0) - 6, kTop - 8, 12, "ink", word(s.x0 - 1, top - 1), "end", true);
+      layer_.text(x_of(s.x0) + 6, kTop - 8, 12, "ink", word(s.x0, top - 1), "start", true);
+      return;
+    }
+    for (const Segment& s : segments) {
+      if (s.y0 != s.y1 || s.x1 != right) continue;
+      layer_.text(right_ + 6, y_of(s.y0) - 6, 12, "ink", word(right - 1, s.y0), "start", true);
+      layer_.text(right_ + 6, y_of(s.y0) + 15, 12, "ink", word(right - 1, s.y0 - 1), "start", true);
       return;
     }
   }

@@ -16,7 +16,7 @@
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "app/commands/compare_files.h"
+#include "app/commands/compare/compare_files.h"
 #include "app/commands/picture.h"
 #include "app/commands/report.h"
 #include "app/commands/run_log.h"

@@ -1,5 +1,5 @@
 // See compare_files.h. Everything that is printed, written or drawn comes from app/compare.
-#include "app/commands/compare_files.h"
+#include "app/commands/compare/compare_files.h"
 
 #include <fmt/format.h>
 
