@@ -75,9 +75,9 @@ class CpuExecutable final : public Executable {
   }
 
   float* value(ValueId id) const override {
-    if (id == kNone) return nullptr;
+    const size_t offset = id == kNone ? kNoOffset : program_.plan.value_offset[static_cast<size_t>(id)];
+    if (offset == kNoOffset) return nullptr;
     const ValueInfo& info = program_.values[static_cast<size_t>(id)];
-    const size_t offset = program_.plan.value_offset[static_cast<size_t>(id)];
     if (info.role == Role::Parameter) return program_.store->block(Store::Block::Value).data() + offset;
     return (info.role == Role::Input ? inputs_.get() : activations_) + offset;
   }

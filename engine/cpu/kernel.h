@@ -38,8 +38,7 @@ struct Tail {
 struct Stage {
   StageFn run = nullptr;
   int64_t chunks = 0;
-  /// What a chunk leaves complete of the result (forward: out, backward: din[0]), of all its columns or some; null:
-  /// nothing.
+  /// What a chunk leaves complete of the result (forward: out, backward: din[0]); null: nothing.
   Region (*region)(const Call&, int64_t chunk) = nullptr;
   /// Carried out on that region right after the chunk, while it is in the cache.
   std::span<const Tail> tails{};

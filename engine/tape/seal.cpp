@@ -30,7 +30,8 @@ Program seal(const Tape& tape, const SealOptions& options) {
   program.instructions = passes::place_probes(tape, std::move(program.instructions), options.loss);
   passes::check_supported(program.instructions, tape.store().backend());
   passes::lay_out_stats(tape, needs_gradient, program);
-  const bool keeps = options.keep_probabilities || !tape.store().backend().recomputes_probabilities();
+  const bool read_again = backward && !tape.store().backend().recomputes_probabilities();
+  const bool keeps = options.keep_probabilities || read_again;
   program.plan = passes::plan_memory(tape, needs_gradient, keeps);
   if (options.reuse_memory && tape.store().backend().in_order()) {
     program.plan.shared = true;

@@ -17,8 +17,8 @@ struct SealOptions {
   /// Until the next replay of any of them what the last instruction left can be read, and parameters'
   /// gradients. Without effect unless Backend::in_order().
   bool reuse_memory = false;
-  /// Attention's probabilities stay readable. False: a backend that can compute them again (Backend::
-  /// recomputes_probabilities) plans no memory for them.
+  /// Attention's probabilities stay readable. False: none are stored where no backward pass reads them, or one that
+  /// computes them again (Backend::recomputes_probabilities).
   bool keep_probabilities = true;
 };
 

@@ -71,7 +71,7 @@ size_t evaluation_floats(Store& store, const ModelConfig& model, const BatchShap
   Tape tape(store);
   record_transformer(tape, model, record_options(shape, false));
   const std::vector<bool> none = passes::mark_gradients(tape, kNone);
-  MemoryPlan plan = passes::plan_memory(tape, none);
+  MemoryPlan plan = passes::plan_memory(tape, none, !reuse);
   if (reuse) passes::share_value_memory(tape, passes::emit_forward(tape), plan);
   return plan.inputs + plan.activations + workspace_floats(tape, none, kNone);
 }

@@ -149,17 +149,24 @@ TEST_CASE("replay: a forward program whose values give their memory away says th
     tiny.steps(1, 3);
     Tape tape(*tiny.store);
     const ModelValues values = tiny.record(tape);
-    const auto forward = [&](bool reuse) {
-      return seal(tape, {.loss = values.loss, .backward = false, .reuse_memory = reuse});
+    const auto forward = [&](bool reuse, bool probabilities = true) {
+      return seal(tape, {.loss = values.loss,
+                         .backward = false,
+                         .reuse_memory = reuse,
+                         .keep_probabilities = probabilities});
     };
-    Program keep = forward(false), reuse = forward(true);
+    Program keep = forward(false), reuse = forward(true), without = forward(false, false);
     for (const char* input : {"tokens", "targets"})
-      for (Program* program : {&keep, &reuse})
+      for (Program* program : {&keep, &reuse, &without})
         std::ranges::copy(tiny.program->tokens(input), program->tokens(input).begin());
     for (int i = 0; i < 2; ++i) {
       keep.replay({});
       reuse.replay({});  // the second finds the first's remains
+      without.replay({});
     }
+    CHECK(same_bits(keep.read("logits"), without.read("logits")));
+    CHECK(keep.loss() == without.loss());
+    CHECK(without.data().plan.activations < keep.data().plan.activations);
     CHECK(same_bits(keep.read("logits"), reuse.read("logits")));
     CHECK(keep.loss() == reuse.loss());
     CHECK(reuse.data().plan.activations < keep.data().plan.activations / 2);

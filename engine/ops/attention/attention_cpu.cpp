@@ -214,18 +214,28 @@ void multiply_by_factors(const float* p, const float* factors, int64_t n, float*
   });
 }
 
+/// A block of probabilities to where they are kept, past the cache if their lines allow: nobody reads them before the
+/// backward pass, and lines that are only written to would be fetched first.
+void store_probabilities(const float* p, int64_t n, float* to) {
+  if (reinterpret_cast<uintptr_t>(to) % HWY_MAX_BYTES == 0 && n % kLanes == 0) {
+    for (int64_t i = 0; i < n; i += kLanes) hn::Stream(hn::LoadU(DF(), p + i), DF(), to + i);
+  } else {
+    each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(lanes.load(p + i), to + i); });
+  }
+}
+
 void forward(const Call& call, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {
   const Head x = head_of(call, chunk);
-  float *panel = scratch.p, *block = scratch.p + kPanelFloats;
+  float *panel = scratch.p, *p = panel + kPanelFloats, *block = p + kBlockFloats + 16;
   const float *q = call.in[0].p + x.q_at, *k = call.in[1].p + x.k_at, *v = call.in[2].p + x.k_at;
   const int64_t rows = query_block(x.tq, x.tk);
   for (int64_t q0 = 0; q0 < x.tq; q0 += rows) {
     const int64_t m = smaller(rows, x.tq - q0), q1 = q0 + m;
-    float* p = call.saved[0].p + x.p_at + q0 * x.tk;
     multiply(x.causal ? Band::ColumnsUpToRow : Band::All, q0, m, x.keys, x.dh, {q + q0 * x.d, x.d, 1},
              {k, 1, x.d}, p, x.tk, false, panel);
     in_groups(m, [&](int64_t i, auto rows)
                      HWY_ATTR { softmax_rows<rows()>(rows_from<rows()>(x, p, q0, i), x.tk, x.scale); });
+    if (call.saved[0]) store_probabilities(p, m * x.tk, call.saved[0].p + x.p_at + q0 * x.tk);
     const float* kept = p;
     if (call.attributes.as<AttentionSpec>().dropout_site != 0) {
       float* factors = draw_factors(call, step, x, q0, q1, block, kept_bits(call, x, q0, rows));
@@ -235,6 +245,7 @@ void forward(const Call& call, const StepInputs& step, int64_t chunk, Scratch sc
     multiply(x.causal ? Band::InnerUpToRow : Band::All, q0, m, x.dh, x.keys, {kept, x.tk, 1}, {v, x.d, 1},
              call.out.p + x.q_at + q0 * x.d, x.d, false, panel);
   }
+  hwy::FlushStream();  // visible to whoever takes the next stage
 }
 
 /// Each row g: g[0..visible) = p (g - sum p g) scale, g[visible..n) = 0. Row r of p lies at p + r * width.
