@@ -33,7 +33,8 @@ bench: build
 	@scripts/setup.sh libdnnl-dev libopenblas0-pthread >&2 || echo "make bench: no oneDNN and OpenBLAS to compare with" >&2
 	@$(PROGRAM) bench $(ARGS)
 
-bench-peers: build
+bench-peers:
+	@scripts/build.sh release normscope >&2
 	@scripts/bench_peers.sh $(ARGS)
 
 # What the open window costs beside headless training: start, frames, steps, rest. Under Xvfb, two to three minutes.
