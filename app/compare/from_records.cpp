@@ -38,8 +38,9 @@ std::vector<Compared> compared_from(std::span<const records::RecordedRun> runs) 
     while (place < result.size() && !is_seed_of(run, settings, *firsts[place], result[place])) ++place;
     if (place == result.size()) {
       const std::string source = std::filesystem::path(run.path).filename().string();
-      result.push_back(
-          {run.name, source, run.maker, std::move(settings), run.spec, run.edits, {}, run.missing});
+      // Whose settings are ours was trained by us: a log says with which version, a saved run does not.
+      const std::string maker = run.spec ? "normscope" : run.maker;
+      result.push_back({run.name, source, maker, std::move(settings), run.spec, run.edits, {}, run.missing});
       firsts.push_back(&run);
     }
     result[place].seeds.push_back(seed);

@@ -193,7 +193,10 @@ TEST_CASE("compare FILE: saved runs have their whole history, and one is the sam
   const std::string a = folder.file("a.safetensors"), b = folder.file("b.safetensors"),
                     config = folder.write("tiny.toml", std::string(kTiny) + "[run.A]\n");
   REQUIRE(run_program("train --threads 1 --config " + config + " --save " + a).code == 0);
-  REQUIRE(run_program("train --threads 1 --config " + config + " --set train.lr=0.01 --save " + b).code == 0);
+  const std::string log = folder.file("b.jsonl");
+  REQUIRE(run_program("train --threads 1 --config " + config + " --set train.lr=0.01 --save " + b +
+                      " --log " + log)
+              .code == 0);
   CHECK(holds(called(a + " " + a).out, "These runs are the same to the bit."));
   const Outcome outcome = called(a + " " + b + " --metric update-ratio --json");
   INFO(outcome.err);
@@ -204,6 +207,11 @@ TEST_CASE("compare FILE: saved runs have their whole history, and one is the sam
   CHECK(json.at("settings")[0].at("key") == "train.lr");
   CHECK(json.at("places")[0].at("equal_until").get<int>() >=
         1);  // the first step has the same weights and batch
+  // A log of the same program trained on the same batches, whichever of the two says its version.
+  const nlohmann::json beside = nlohmann::json::parse(called(a + " " + log + " --json").out);
+  REQUIRE(beside.at("settings").size() == 1);
+  CHECK(beside.at("settings")[0].at("key") == "train.lr");
+  CHECK(beside.at("differences")[1].at("against") == "same seed");
 }
 
 }  // namespace normscope::test
