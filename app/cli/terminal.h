@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "app/cli/exit_code.h"
+#include "engine/io/atomic_file.h"
 
 namespace normscope::cli {
 
@@ -57,6 +58,15 @@ class Closing {
     } catch (const std::exception& error) {
       failed(Exit::Internal, error.what());
     }
+  }
+  /// Writes what `text` makes and says so; an empty path: nothing was asked for. `where` stands before an error.
+  template <typename Text>
+  void save(const std::string& path, const char* where, Text&& text) {
+    if (path.empty()) return;
+    attempt([&] {
+      write_file(path, text(), where);
+      say("wrote {}\n", path);
+    });
   }
   bool failed() const { return code_ != Exit::Ok; }
   Exit code(Exit otherwise) const { return failed() ? code_ : otherwise; }

@@ -12,6 +12,7 @@
 
 #include "app/cli/machine.h"
 #include "app/cli/options.h"
+#include "app/cli/products.h"
 #include "app/cli/results.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
@@ -19,7 +20,6 @@
 #include "app/sweep/copy_text.h"
 #include "app/sweep/sweep_writers.h"
 #include "app/sweep/trainer.h"
-#include "engine/io/atomic_file.h"
 
 namespace normscope::cli {
 namespace {
@@ -104,16 +104,9 @@ Exit dry_run_sweep(const SweepOptions& options, const sweep::Plan& plan, const s
 
 void write_sweep(const SweepOptions& options, const sweep::Grid& grid, sweep::Metric metric,
                  Closing& closing) {
-  const auto save = [&](const std::string& path, auto text) {
-    if (path.empty()) return;
-    closing.attempt([&] {
-      write_file(path, text(), "sweep");
-      say("wrote {}\n", path);
-    });
-  };
-  save(options.json, [&] { return sweep::to_json(grid).dump(1) + "\n"; });
-  save(options.csv, [&] { return sweep::to_csv(grid); });
-  save(options.svg, [&] { return sweep::to_svg(grid, metric); });
+  closing.save(options.json, "sweep", [&] { return sweep::to_json(grid).dump(1) + "\n"; });
+  closing.save(options.csv, "sweep", [&] { return sweep::to_csv(grid); });
+  closing.save(options.svg, "sweep", [&] { return sweep::to_svg(grid, metric); });
 }
 
 /// The progress bar with how many runs are there already, and what they do.
@@ -143,6 +136,7 @@ Exit train_sweep(const SweepOptions& options, const sweep::Plan& plan, const std
   task_of(first->spec);  // data that cannot be used is said before anything is made
   experiments::ResultStore store(results_folder(options.store.folder, options.stored));
   const InterruptGuard guard;
+  if (!options.stored) use_fastest_products();
   Bars bars;
   SweepNote told(jobs.size());
   const sweep::Visit visit = sweep::visit(

@@ -17,7 +17,6 @@
 #include "app/commands/commands.h"
 #include "app/zoo/summary.h"
 #include "app/zoo/trainer.h"
-#include "engine/io/atomic_file.h"
 
 namespace normscope::cli {
 namespace {
@@ -97,21 +96,15 @@ std::string command_of(const ZooOptions& options) {
 
 void write_files(const ZooOptions& options, const Files& files, const zoo::Summary& summary,
                  Closing& closing) {
-  const auto save = [&](const std::string& path, auto text) {
-    if (path.empty()) return;
-    closing.attempt([&] {
-      write_file(path, text(), "zoo");
-      say("wrote {}\n", path);
-    });
-  };
-  save(files.json, [&] { return zoo::to_json(summary).dump(1) + "\n"; });
-  save(files.csv, [&] { return zoo::to_csv(summary); });
-  save(files.svg, [&] { return zoo::to_svg(summary); });
+  closing.save(files.json, "zoo", [&] { return zoo::to_json(summary).dump(1) + "\n"; });
+  closing.save(files.csv, "zoo", [&] { return zoo::to_csv(summary); });
+  closing.save(files.svg, "zoo", [&] { return zoo::to_svg(summary); });
   if (files.markdown.empty()) return;
   const fs::path folder = fs::absolute(files.markdown).parent_path();
   const std::string picture =
       files.svg.empty() ? "" : fs::absolute(files.svg).lexically_relative(folder).generic_string();
-  save(files.markdown, [&] { return zoo::to_markdown(summary, picture, command_of(options)); });
+  closing.save(files.markdown, "zoo",
+               [&] { return zoo::to_markdown(summary, picture, command_of(options)); });
 }
 
 /// Runs that could not be trained at all: one line.

@@ -12,6 +12,7 @@
 #include "app/compare/words.h"
 #include "engine/core/error.h"
 #include "engine/core/in_words.h"
+#include "engine/core/text_table.h"
 #include "engine/spec/nearest.h"
 
 namespace normscope::comparison {
@@ -243,7 +244,7 @@ std::string difference_sentence(const Comparison& all) {
     } else if (d.luck == Luck::Inside) {
       text += fmt::format("{} ends inside the band of {}'s own seeds: it may be luck.", letter, base);
     } else {
-      text += fmt::format("{} ends {} {} {}", letter, decimals(std::fabs(d.end), 2),
+      text += fmt::format("{} ends {} {} {}", letter, fixed(std::fabs(d.end), 2),
                           d.end < 0 ? "below" : "above", base);
       text += d.luck == Luck::OneSeed ? ": one seed, luck cannot be told."
                                       : fmt::format(", in {} of {} seed{}.", d.agree, d.at_end.size(),

@@ -9,6 +9,7 @@
 #include "app/compare/words.h"
 #include "app/compare/writers.h"
 #include "app/panels/plot_files.h"
+#include "engine/core/text_table.h"
 #include "engine/io/atomic_file.h"
 
 namespace normscope::comparison {
@@ -152,7 +153,7 @@ plot::PlotSpec loss_plot(const Comparison& all) {
     if (!loss.seeds.x.empty()) plot.bands.push_back(band_of(all, run, loss.seeds, false));
     plot::Series line = line_of(all, run);
     line.name = all.runs[run].name;
-    line.value = decimals(row_of(all, run).loss, 2);
+    line.value = fixed(row_of(all, run).loss, 2);
     line.x = column(loss.shown.x);
     line.y = column(loss.shown.y);
     plot.series.push_back(std::move(line));

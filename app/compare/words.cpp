@@ -8,12 +8,9 @@
 #include "app/compare/tracks.h"
 #include "app/ui/widgets.h"
 #include "engine/core/in_words.h"
+#include "engine/core/text_table.h"
 
 namespace normscope::comparison {
-
-std::string decimals(double value, int digits) {
-  return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "–";
-}
 
 std::string signed_decimals(double value, int digits) {
   if (!std::isfinite(value)) return "–";
@@ -57,9 +54,9 @@ std::string seeds_of_baseline(const Comparison& all) {
 std::string seed_words(const OneSeed& seed) { return seed.seed ? fmt::format("seed {}", seed.seed) : ""; }
 
 std::string loss_words(const EndRow& row) {
-  const std::string loss = decimals(row.loss, 2);
+  const std::string loss = fixed(row.loss, 2);
   return std::isfinite(row.deviation)
-             ? fmt::format("{} ± {}", loss, decimals(row.deviation, row.deviation < 0.01 ? 3 : 2))
+             ? fmt::format("{} ± {}", loss, fixed(row.deviation, row.deviation < 0.01 ? 3 : 2))
              : loss;
 }
 
@@ -96,7 +93,7 @@ std::vector<std::vector<std::string>> end_table(const Comparison& all) {
                      std::to_string(row.last_step), loss_words(row),
                      baseline ? "–" : signed_decimals(difference.end),
                      baseline ? "baseline" : difference.words(), row.verdict.empty() ? "–" : row.verdict,
-                     leaves_words(row), decimals(row.update_ratio, 4), decimals(row.tokens_per_second, 0)});
+                     leaves_words(row), fixed(row.update_ratio, 4), fixed(row.tokens_per_second, 0)});
   }
   return table;
 }

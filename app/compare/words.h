@@ -8,8 +8,6 @@
 
 namespace normscope::comparison {
 
-/// "2.95", "–" for what is not known.
-std::string decimals(double value, int digits);
 /// "+0.16", "−1.78", "–".
 std::string signed_decimals(double value, int digits = 2);
 /// "7.7×", "12 000×".

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/core/text_table.h"
+
 namespace normscope::experiments {
 namespace {
 
@@ -85,10 +87,6 @@ std::string OverSeeds::verdict() const {
     if (n > 0) return fmt::format("{} {} of {}", to_string(v), n, known);
   }
   return "–";
-}
-
-std::string fixed(double value, int digits) {
-  return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "–";
 }
 
 std::string power(double value) { return std::isfinite(value) ? fmt::format("{:.1e}", value) : "–"; }

@@ -26,8 +26,6 @@ struct OverSeeds {
   void summarise();
 };
 
-/// "1.234", "–" for what is not finite.
-std::string fixed(double value, int digits = 3);
 std::string power(double value);                 ///< "1.8e-04"
 std::string verdict_text(const OverSeeds& arm);  ///< "learns from 46", "stuck (1 seed)" of several
 std::string loss_text(const OverSeeds& arm);     ///< "0.914 ± 0.012", "–"

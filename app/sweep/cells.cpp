@@ -7,12 +7,13 @@
 #include <cmath>
 
 #include "engine/core/error.h"
+#include "engine/core/text_table.h"
 #include "engine/spec/nearest.h"
 
 namespace normscope::sweep {
 namespace {
 
-using experiments::fixed, experiments::power;
+using experiments::power;
 
 constexpr MetricInfo kMetrics[] = {
     {"loss", "final loss", "nats", false},

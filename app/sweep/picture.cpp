@@ -11,6 +11,7 @@
 #include "app/sweep/border.h"
 #include "app/sweep/sweep_writers.h"
 #include "app/ui/theme.h"
+#include "engine/core/text_table.h"
 
 namespace normscope::sweep {
 namespace {
@@ -184,7 +185,7 @@ class Picture {
       layer_.put("<rect class=\"c{}\" x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"10\"/>\n", i,
                  kLeft + width * i / (kColours + 1), y, width / (kColours + 1) + 0.3);
     const auto end = [&](double value) {
-      return info(metric_).log ? experiments::power(value) : experiments::fixed(value, 2);
+      return info(metric_).log ? experiments::power(value) : fixed(value, 2);
     };
     const bool loss = metric_ == Metric::Loss;
     layer_.text(kLeft, y + 24, 11, "ink2", end(scale_.low) + (loss ? " letter frequencies" : ""));

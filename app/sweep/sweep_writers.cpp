@@ -124,8 +124,8 @@ std::string to_text(const Grid& grid, Metric metric) {
   out += fmt::format(
       "\n↘ learns, — stuck, ↗ diverges, × not finite, ? seeds disagree, … undecided, ! cannot be trained, "
       "· not yet{}.\nUnigram entropy (letter frequencies alone): {} nats; best cell: {}. Losses: mean of the last {} steps.\n",
-      plan.seeds > 1 || !plan.more.empty() ? "; 2/3: two of three seeds learn" : "",
-      experiments::fixed(grid.level), experiments::fixed(grid.best), Record::kWindow);
+      plan.seeds > 1 || !plan.more.empty() ? "; 2/3: two of three seeds learn" : "", fixed(grid.level),
+      fixed(grid.best), Record::kWindow);
   for (const Cell& cell : grid.cells)
     if (!cell.refused.empty()) out += fmt::format("{}: {}\n", grid.text_of(cell), cell.refused);
   return out;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "app/zoo/summary.h"
+#include "engine/core/text_table.h"
 
 namespace normscope::zoo {
 namespace {

@@ -9,6 +9,7 @@
 #include "app/plot/svg_page.h"
 #include "app/ui/theme.h"
 #include "app/zoo/summary.h"
+#include "engine/core/text_table.h"
 
 namespace normscope::zoo {
 namespace {

@@ -14,7 +14,7 @@
 
 namespace normscope::zoo {
 
-using experiments::fixed, experiments::power;
+using experiments::power;
 using experiments::Record, experiments::Verdict, experiments::kUnknown;
 
 struct Arm : experiments::OverSeeds {

@@ -1,6 +1,9 @@
 #include "engine/core/text_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 
 namespace normscope {
 
@@ -26,6 +29,10 @@ std::string text_table(const std::vector<std::vector<std::string>>& rows, std::s
     out += line + "\n";
   }
   return out;
+}
+
+std::string fixed(double value, int digits) {
+  return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "–";
 }
 
 }  // namespace normscope

@@ -16,4 +16,7 @@ size_t terminal_columns(std::string_view text);
 /// is a heading: it widens no column. No row has more cells than `alignment` letters.
 std::string text_table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment);
 
+/// A number as a cell has it: "1.234"; "–" for what is not finite.
+std::string fixed(double value, int digits = 3);
+
 }  // namespace normscope

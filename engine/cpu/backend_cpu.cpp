@@ -190,7 +190,7 @@ class CpuExecutable final : public Executable {
         if (probe)
           probes.push_back(i);
         else
-          entry.tails.push_back({lowered_[i].stages.region, lowered_[i].call});
+          entry.tails.push_back({lowered_[i].stages.region, &lowered_[i].call});
       }
       order_.push_back(std::move(entry));
       for (const size_t probe : probes) order_.push_back({probe, {}});

@@ -32,7 +32,7 @@ using RegionFn = void (*)(const Call&, const StepInputs&, const Region&, Scratch
 /// An instruction that is carried out region by region, as an earlier one leaves them.
 struct Tail {
   RegionFn run;
-  Call call;
+  const Call* call;
 };
 
 struct Stage {
@@ -47,7 +47,7 @@ struct Stage {
 inline void run_chunk(const Stage& stage, const Call& call, const StepInputs& inputs, int64_t chunk,
                       Scratch scratch) noexcept {
   stage.run(call, inputs, chunk, scratch);
-  for (const Tail& tail : stage.tails) tail.run(tail.call, inputs, stage.region(call, chunk), scratch);
+  for (const Tail& tail : stage.tails) tail.run(*tail.call, inputs, stage.region(call, chunk), scratch);
 }
 
 /// What an op answers at lowering; a pure function of shapes, attributes and write modes.

@@ -94,4 +94,16 @@ TEST_CASE(
                                        cpu::kGemmCandidates)));
   run(" --steps 2");
   CHECK(test::read_all(file) == first);
+
+  const std::string others = folder.file("others");
+  const auto sweep = [&](const std::string& arguments) {
+    return test::run_program(
+               "sweep --axis train.lr=1e-3 --set model.layers=1 --steps 2 --store none" + arguments,
+               "env XDG_CACHE_HOME=" + others)
+        .code;
+  };
+  CHECK(sweep(" --print-command command") == 0);
+  CHECK_FALSE(std::filesystem::exists(others));
+  CHECK(sweep("") == 0);
+  CHECK(std::filesystem::exists(others + "/normscope/products.toml"));
 }
