@@ -15,7 +15,8 @@ enum class FileKind : uint8_t {
   Folder,
   Session,  // a folder that the window keeps a session in
   Config,   // runs as TOML
-  Numbers,  // JSON: could be learned from as text, which is hardly meant
+  Recorded,  // a log or a saved run: what a run measured
+  Numbers,   // JSON: could be learned from as text, which is hardly meant
   Text,
 };
 

@@ -26,7 +26,8 @@ struct FollowedFile::Reading {
     FollowedNow next;
     bool news = false;
     try {
-      if (path.ends_with(".safetensors")) {  // it does not grow
+      if (read ? saved : is_saved_run(path)) {  // it does not grow
+        saved = true;
         news = !read;
         if (news) next.file = read_recorded(path);
       } else {
@@ -59,7 +60,7 @@ struct FollowedFile::Reading {
 
   const std::string path;
   LogFollower log;    // the reading thread's alone
-  bool read = false;  // the reading thread's alone
+  bool read = false, saved = false;  // the reading thread's alone
   std::mutex mutex;
   std::condition_variable changed;
   bool stopped = false;

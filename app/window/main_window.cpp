@@ -198,6 +198,8 @@ class Session {
     lab_->on_change(wake);
     state_.files.wake = wake;
     state_.screens.lessons.wake = wake;
+    state_.screens.compare.wake = wake;
+    state_.files.recorded = options.files;
     // Making a context on a GPU takes a while.
     state_.backend.cuda = start_task("window", [wake] {
                             std::string reason;
