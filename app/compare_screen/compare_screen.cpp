@@ -88,7 +88,13 @@ void CompareScreen::draw(Ui& ui, const LabView& view, lab::TransportState& trans
   f.shown = shown_;
   f.step = beyond_.value_or(lab::cursor_step(transport, view));
   hover_x_ = std::exchange(hover_next_, std::nullopt);
-  if (!f.run_of(loupe_) && f.has()) loupe_ = f.all().letter(f.all().baseline() == 0 ? 1 : 0);
+  if (shown_ && !shown_->error.empty() && align_ != 0) {  // the baseline does not say what this axis counts
+    refusal_ = shown_->error;
+    align_ = 0;
+  }
+  const std::optional<size_t> loupe = f.run_of(loupe_);
+  if (f.has() && (!loupe || *loupe == f.all().baseline()))
+    loupe_ = f.all().letter(f.all().baseline() == 0 ? 1 : 0);
 
   const bool compact = f.compact();
   const float margin = compact ? 8 : space::margin, gap = compact ? 6 : space::gap;
@@ -101,9 +107,9 @@ void CompareScreen::draw(Ui& ui, const LabView& view, lab::TransportState& trans
     draw_right(f, rest);
   } else {
     panel(ui, rest, {});
-    const std::string why = compared.size() < kLeast       ? "Open a run to compare with."
-                            : shown_ && !comparing_.busy() ? shown_->error
-                                                           : "comparing …";
+    const std::string why = compared.size() < kLeast ? "Open a run to compare with."
+                            : shown_                 ? shown_->error
+                                                     : "comparing …";
     ui.paint().text_wrapped(rest.inset(space::pad), {Face::Sans, type::body}, ui.theme().ink2, why, 17);
     ui.mark("compare/none", rest, why, "Why nothing is compared.");
   }
@@ -121,7 +127,7 @@ void CompareScreen::keys(Frame& f, lab::TransportState& transport) {
   if (ui.shortcut("Shift+Left")) go_to(f, f.step - 10);
   if (ui.shortcut("P")) next_place(f);
   if (ui.shortcut("W")) next_matrix();
-  if (ui.shortcut("X")) align_ = (align_ + 1) % 3;
+  if (ui.shortcut("X")) set_align((align_ + 1) % 3);
   // Where only recorded runs have come the arrows are this screen's.
   const bool right = beyond_ && ui.shortcut("Right"), left = beyond_ && ui.shortcut("Left");
   if (right || left) return go_to(f, f.step + (right ? 1 : -1));
@@ -137,6 +143,12 @@ void CompareScreen::go_to(Frame& f, double step) {
   int32_t furthest = f.view.step;
   for (const EndRow& row : f.all().rows) furthest = std::max(furthest, row.last_step);
   if (furthest > f.view.step) beyond_ = std::min(wanted, furthest);
+}
+
+void CompareScreen::set_align(int align) {
+  align_ = align;
+  across_.reset();
+  refusal_.clear();
 }
 
 void CompareScreen::next_matrix() { matrix_ = (matrix_ + 1) % kMatricesShown; }

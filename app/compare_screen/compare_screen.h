@@ -58,6 +58,7 @@ class CompareScreen {
   void keys(Frame&, lab::TransportState&);
   void next_place(Frame&);
   void next_matrix();
+  void set_align(int align);
   void go_to(Frame&, double step);
 
   void draw_heads(Frame&, ui::Rect);
@@ -91,6 +92,7 @@ class CompareScreen {
   std::optional<double> hover_x_, hover_next_;
   std::optional<int> beyond_;  // the cursor where only recorded runs have come
   std::optional<size_t> open_into_;
+  std::string refusal_;  // why the axis that was asked for is not there
   bool wish_ = false;
 };
 

@@ -114,10 +114,10 @@ void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) 
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const Comparison& all = f.all();
-  const bool head = row.run >= all.runs.size(), wide = line.w > 480;
+  const bool head = row.run >= all.runs.size(), wide = line.w > 540;
   Rect rest = line;
   Rect speed = wide ? rest.take_right(60) : Rect{}, update = wide ? rest.take_right(66) : Rect{};
-  Rect leaves = rest.take_right(62), strip = rest.take_right(wide ? 150.f : 120.f, 4);
+  Rect leaves = rest.take_right(62), strip = rest.take_right(wide ? 140.f : 120.f, 4);
   Rect loss = rest.take_right(wide ? 104.f : 54.f, 10);
   if (head) {
     const std::pair<Rect, const char*> names[] = {
@@ -137,10 +137,12 @@ void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) 
   const TextStyle bold{Face::Bold, type::title};
   const Rect upper{rest.x, line.y, rest.w, line.h / 2 + 2},
       lower{rest.x, line.centre().y, rest.w, line.h / 2 - 2};
-  const std::string first = run.name.substr(0, run.name.find(','));
+  // What comes after the comma tells runs of one placement apart.
+  const size_t comma = run.name.find(", ");
+  const std::string first = run.name.substr(0, comma),
+                    rest_of_it = comma == run.name.npos ? first : run.name.substr(comma + 2);
   p.text_in(line.h >= 34 ? upper : Rect{rest.x, line.y, rest.w, line.h}, bold, t.ink,
-            fitting(p, bold, rest.w,
-                    {run.name, first, run.name.substr(std::min(run.name.size(), first.size() + 2))}));
+            fitting(p, bold, rest.w, {run.name, rest_of_it, first}));
   if (line.h >= 34)
     p.text_in(lower, kSmall, t.ink3,
               fitting(p, kSmall, rest.w, {row.verdict, row.verdict.substr(0, row.verdict.find(','))}));

@@ -15,7 +15,7 @@ using namespace ui;
 
 namespace {
 
-constexpr float kPlaceRow = 34, kGridRow = 25;
+constexpr float kPlaceRow = 34, kGridRow = 25, kLeastCell = 34;
 constexpr float kFullDecades = 4;  // of a cell's colour
 constexpr TextStyle kWords{Face::Sans, type::body}, kStrong{Face::Bold, type::title};
 
@@ -39,6 +39,60 @@ std::string cell_words(double ratio) {
   return factor < 999500 ? fmt::format("{:.0f}k", factor / 1000) : ">10⁶";
 }
 
+/// A cell of the loupe: the factor on the colour of its logarithm.
+void draw_cell_of(Ui& ui, const Rect& cell, double ratio) {
+  Painter& p = ui.paint();
+  const auto share = static_cast<float>(std::log10(std::max(ratio, 1e-30))) / kFullDecades;
+  const Colour fill = std::isfinite(ratio) ? signed_colour(ui.theme(), share) : ui.theme().sunk;
+  p.fill(cell, fill, 3);
+  const Colour black{0, 0, 0}, white{255, 255, 255};
+  const TextStyle mono{Face::Mono, type::tick};
+  const std::string words = cell_words(ratio);
+  if (p.text_width(mono, words) <= cell.w - 2)
+    p.text_in(cell, mono, contrast(fill, black) >= contrast(fill, white) ? black : white, words,
+              Align::Centre);
+}
+
+/// As many steps as have room, the one of the place among them.
+void draw_grid(Ui& ui, Rect rest, const Loupe& loupe, const FirstPlace& place, const std::string& theirs) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const TextStyle mono{Face::Mono, type::tick};
+  const Rect labels = rest.take_left(66);
+  const auto fit = static_cast<size_t>(std::clamp(rest.w / kLeastCell, 1.f, static_cast<float>(kLoupeSteps)));
+  const size_t columns = std::min(loupe.steps.size(), fit);
+  const auto at = std::find(loupe.steps.begin(), loupe.steps.end(), place.step) - loupe.steps.begin();
+  const auto marked = static_cast<size_t>(at);
+  const size_t first =
+      place.parts && marked < loupe.steps.size() && marked >= columns ? marked + 1 - columns : 0;
+  const float each = rest.w / static_cast<float>(fit);
+  const float high =
+      std::min(kGridRow, (rest.h - 26) / static_cast<float>(std::max<size_t>(loupe.matrices.size(), 1)));
+  if (high < 15) return;
+  for (size_t m = 0; m < loupe.matrices.size(); ++m) {
+    const float y = rest.y + high * static_cast<float>(m);
+    p.text_in({labels.x, y, labels.w - 8, high}, kWords, t.ink2, loupe.matrices[m], Align::Right);
+    for (size_t c = first; c < first + columns; ++c) {
+      const double ratio = loupe.at(m, c);
+      const Rect cell{rest.x + each * static_cast<float>(c - first) + 1, y + 1, each - 2, high - 2};
+      draw_cell_of(ui, cell, ratio);
+      if (place.parts && loupe.steps[c] == place.step && loupe.matrices[m] == place.matrix)
+        p.outline(cell.inset(-1), t.ink, 2, 4);
+      if (cell.contains(ui.mouse()))
+        ui.tooltip(fmt::format("{} at step {}: {}", loupe.matrices[m], grouped(loupe.steps[c]),
+                               std::isfinite(ratio) ? held_against(ratio, theirs) : "not known"));
+    }
+  }
+  const float base = rest.y + high * static_cast<float>(loupe.matrices.size()) + 16;
+  p.text({labels.right() - 8, base}, {Face::Sans, type::tick}, t.ink3, "step", Align::Right);
+  for (size_t c = first; c < first + columns; ++c) {
+    const std::string step = grouped(loupe.steps[c]);
+    if (p.text_width(mono, step) <= each - 3)
+      p.text({rest.x + each * (static_cast<float>(c - first) + 0.5f), base}, mono, t.ink3, step,
+             Align::Centre);
+  }
+}
+
 }  // namespace
 
 void CompareScreen::draw_right(Frame& f, Rect rest) {
@@ -56,7 +110,7 @@ void CompareScreen::draw_right(Frame& f, Rect rest) {
   inner.take_top(38);
   if (tab_ == 0) draw_places(f, inner, false);
   if (tab_ == 1) draw_end(f, inner, false);
-  if (tab_ == 2) draw_maps(f, rest.inset(0, 0), false);
+  if (tab_ == 2) draw_maps(f, rest, false);
 }
 
 void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
@@ -135,46 +189,7 @@ void CompareScreen::draw_loupe(Frame& f, Rect rest) {
   p.text_in(head, kWords, t.ink2,
             fitting(p, kWords, head.w, {title, fmt::format("layer {} of {}", loupe.layer, loupe_)}));
   ui.mark("compare/loupe", rest, title, "The matrices of that layer over the steps around the place.");
-  Rect labels = rest.take_left(66);
-  const float each = rest.w / static_cast<float>(kLoupeSteps);
-  const size_t columns = std::min(loupe.steps.size(), kLoupeSteps);
-  const float room = rest.h - 26;
-  const float high =
-      std::min(kGridRow, room / static_cast<float>(std::max<size_t>(loupe.matrices.size(), 1)));
-  if (high < 15) return;
-  for (size_t m = 0; m < loupe.matrices.size(); ++m) {
-    const float y = rest.y + high * static_cast<float>(m);
-    p.text_in({labels.x, y, labels.w - 8, high}, kWords, t.ink2, loupe.matrices[m], Align::Right);
-    for (size_t c = 0; c < columns; ++c) {
-      const double ratio = loupe.at(m, c);
-      const Rect cell{rest.x + each * static_cast<float>(c) + 1, y + 1, each - 2, high - 2};
-      const auto share = static_cast<float>(std::log10(std::max(ratio, 1e-30))) / kFullDecades;
-      const Colour fill = std::isfinite(ratio) ? signed_colour(t, share) : t.sunk;
-      p.fill(cell, fill, 3);
-      const Colour black{0, 0, 0}, white{255, 255, 255};
-      const TextStyle mono{Face::Mono, type::tick};
-      const std::string words = cell_words(ratio);
-      if (p.text_width(mono, words) <= cell.w - 2)
-        p.text_in(cell, mono, contrast(fill, black) >= contrast(fill, white) ? black : white, words,
-                  Align::Centre);
-      if (place.parts && loupe.steps[c] == place.step && loupe.matrices[m] == place.matrix)
-        p.outline(cell.inset(-1), t.ink, 2, 4);
-      if (cell.contains(ui.mouse()))
-        ui.tooltip(
-            fmt::format("{} at step {}: {}", loupe.matrices[m], grouped(loupe.steps[c]),
-                        std::isfinite(ratio)
-                            ? held_against(ratio, fmt::format("{}'s", f.all().letter(f.all().baseline())))
-                            : "not known"));
-    }
-  }
-  const float base = rest.y + high * static_cast<float>(loupe.matrices.size()) + 16;
-  const TextStyle mono{Face::Mono, type::tick};
-  p.text({labels.right() - 8, base}, {Face::Sans, type::tick}, t.ink3, "step", Align::Right);
-  for (size_t c = 0; c < columns; ++c) {
-    const std::string step = grouped(loupe.steps[c]);
-    if (p.text_width(mono, step) <= each - 3)
-      p.text({rest.x + each * (static_cast<float>(c) + 0.5f), base}, mono, t.ink3, step, Align::Centre);
-  }
+  draw_grid(ui, rest, loupe, place, fmt::format("{}'s", f.all().letter(f.all().baseline())));
 }
 
 }  // namespace normscope::comparison

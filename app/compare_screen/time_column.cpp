@@ -44,6 +44,7 @@ void CompareScreen::draw_time(Frame& f, Rect rest) {
   for (const plot::PlotSpec* plot : {&f.shown->loss, &f.shown->difference}) {
     plot::PlotSpec trimmed = *plot;
     trim(f.ui.paint(), trimmed, loss.w, f.compact());
+    trimmed.cursor = plot::Cursor{f.x(), ""};
     f.pad_right = std::max(f.pad_right, plot::needed_pad_right(f.ui, trimmed, loss.w - 8));
   }
   if (!f.compact()) f.pad_right = std::max(f.pad_right, 160.f);  // the words beside the maps
@@ -65,6 +66,7 @@ void CompareScreen::time_hit(Frame& f, const std::string& name, const plot::Plot
 void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
   Ui& ui = f.ui;
   plot::PlotSpec plot = f.shown->loss;
+  if (!refusal_.empty()) plot.sentence = refusal_;
   trim(ui.paint(), plot, rect.w, f.compact());
   plot.pad_right = f.pad_right;
   plot.cursor = plot::Cursor{f.x(), grouped(f.step)};
@@ -81,10 +83,9 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
   float x = rect.right() - 32 - align_w;
   int align = align_;
   if (segmented(ui, "compare/align", {x, rect.y + 5, align_w, 26}, labels, align,
-                "What stands on the shared axis (X).")) {
-    align_ = align;
-    across_.reset();
-  }
+                "What stands on the shared axis (X).") &&
+      align != align_)
+    set_align(align);
   x -= 84;
   ButtonOptions plain;
   plain.style = {Face::Sans, type::body};
@@ -135,8 +136,8 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
     options.note = "norm of ∂L/∂W, layer and step; blue smaller, red larger, full at 10⁴×";
     options.right = 130;
     panel(ui, rect, options);
-    inner.take_top(space::title_row);
   }
+  inner.take_top(space::title_row);
   std::vector<std::string> labels;
   for (const lab::Matrix& matrix : lab::kMatrices)
     if (!std::string_view(matrix.path).starts_with("cross")) labels.emplace_back(matrix.label);
