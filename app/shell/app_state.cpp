@@ -283,12 +283,13 @@ void draw_app(AppState& state, Ui& ui) {
   error = guarded("carrying out what was asked", [&] {
     session.saves = screens.lab.take_saves();
     if (screens.compare.screen)
-      for (lab::SavePlot& save : screens.compare.screen->take_saves()) session.saves.push_back(std::move(save));
+      for (lab::SavePlot& save : screens.compare.screen->take_saves())
+        session.saves.push_back(std::move(save));
     if (std::string saved = lab::save_plots(session.saves, state.look.dark); !saved.empty())
       state.notice = std::move(saved);
     if (session.lab)
       for (const lab::Command& command : session.commands) session.lab->post(command);
-    keep_sidecar(state.sidecar, screens.lab, session);
+    keep_sidecar(state.sidecar, screens, session);
   });
   if (!error.empty()) state.notice = std::move(error);
 }

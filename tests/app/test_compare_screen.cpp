@@ -200,6 +200,30 @@ TEST_CASE("compare screen: five seeds are trained by the Lab") {
   CHECK(compare.last<lab::CheckSeeds>());
 }
 
+TEST_CASE("compare screen: what was compared travels with the session, and damage is left out") {
+  const test::Folder folder;
+  const std::string path = folder.write("port.jsonl", a_log(10));
+  CompareDriver compare;
+  compare.open(path);
+  compare.driver.key("A");
+  compare.driver.key("W");
+  compare.driver.frames(2);
+  const comparison::KeptChoice kept = compare.screen().kept();
+  CHECK(kept.baseline == 'A');
+  CHECK(kept.matrix == 1);
+  CHECK(kept.files[3].first == path);
+  const std::string text = sidecar_text(compare.state.screens.lab, compare.state.session.undo, kept);
+
+  AppState other;
+  apply_sidecar(other.screens.lab, other.session, text, &other.screens.compare);
+  REQUIRE(other.screens.compare.screen);
+  CHECK(other.screens.compare.screen->kept() == kept);
+  AppState damaged;
+  apply_sidecar(damaged.screens.lab, damaged.session,
+                R"({"bookmarks": [7], "selected": "A", "undo": "", "compare": 3})", &damaged.screens.compare);
+  CHECK(damaged.screens.lab.transport().bookmarks == std::vector<int>{7});
+}
+
 TEST_CASE("comparing: what did not change is not computed again, and what is wrong is a line") {
   comparison::Comparing comparing({});
   int asked = 0;
