@@ -124,6 +124,7 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   options.lo = 1.05;
   options.hi = 1000;
   options.log = true;
+  options.hard_hi = true;
   options.unit = "×";
   field(ui, "compare/factor", head.take_right(66, 8).inset(0, (head.h - 24) / 2), "", factor_,
         "Runs part where a gradient norm differs by more than this many times. Drag or type.", options);

@@ -228,7 +228,9 @@ void draw_compare(AppState& state, Ui& ui, const Rect& area) {
 }
 
 // What was recognised as a log or a saved run is shown where it can be compared.
+// The places of the live runs are known once these are there.
 void open_recorded(Screens& screens, shell::Files& files, const LabView& view) {
+  if (view.runs.empty()) return;
   for (const std::string& path : std::exchange(files.recorded, {})) {
     screen_of(screens.compare).open(path, view);
     screens.shown = Screen::Compare;
