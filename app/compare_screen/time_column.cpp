@@ -135,6 +135,7 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
     options.title = fmt::format("Gradient over {}'s", all.letter(all.baseline()));
     options.note = "norm of ∂L/∂W, layer and step; blue smaller, red larger, full at 10⁴×";
     options.right = 130;
+    options.term = "gradient-norm";
     panel(ui, rect, options);
   }
   inner.take_top(space::title_row);

@@ -224,6 +224,7 @@ class Session {
   ~Session() {
     if (lab_) lab_->on_change({});
     state_.files = {};  // what still reads rings a bell of ours
+    state_.screens.compare = {};
   }
 
   // False: a signal ended it.
