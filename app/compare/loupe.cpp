@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/compare/tracks.h"
 
@@ -57,6 +58,43 @@ Loupe loupe_of(const Comparison& all, size_t run) {
                                  : kUnknown);
   }
   return loupe;
+}
+
+plot::PlotSpec loupe_plot(const Comparison& all, size_t run, const Loupe& loupe) {
+  plot::PlotSpec plot;
+  if (loupe.layer == 0 || loupe.steps.empty()) return plot;
+  const char letter = all.letter(run);
+  plot.id = fmt::format("compare-place-{}", letter);
+  plot.title = "First place they part";
+  plot.note =
+      fmt::format("{}{}layer {} of {}", loupe.stack, loupe.stack.empty() ? "" : " ", loupe.layer, letter);
+  plot.sentence = place_sentence(all, run);
+  plot.x.label = "step";
+  plot.x.lo = loupe.steps.front() - 0.5;
+  plot.x.hi = plot.x.lo + static_cast<double>(loupe.steps.size());
+  for (size_t i = 0; i < loupe.steps.size(); ++i)
+    plot.x.ticks.push_back({plot.x.lo + 0.5 + static_cast<double>(i), std::to_string(loupe.steps[i])});
+  plot.x.max_ticks = static_cast<int>(kLoupeSteps);
+  const size_t rows = loupe.matrices.size();
+  plot.y.label = "matrix";
+  plot.y.lo = 0.5;
+  plot.y.hi = static_cast<double>(rows) + 0.5;
+  // The first matrix stands on top.
+  for (size_t row = 0; row < rows; ++row)
+    plot.y.ticks.push_back({static_cast<double>(rows - row), loupe.matrices[row]});
+  plot.y.max_ticks = static_cast<int>(rows);
+  plot::HeatMap heat;
+  heat.rows = static_cast<int>(rows);
+  heat.columns = static_cast<int>(loupe.steps.size());
+  std::vector<float> cells;
+  for (const double ratio : loupe.ratios) cells.push_back(static_cast<float>(std::log10(ratio)));
+  heat.cells = plot::Column::of(std::move(cells));
+  heat.signed_data = true;
+  heat.stretched = true;
+  heat.full = 4;
+  heat.label = "colour: log₁₀ of the ratio, blue smaller, red larger, full at ±4";
+  plot.heat = std::move(heat);
+  return plot;
 }
 
 }  // namespace normscope::comparison

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/compare/comparison.h"
+#include "app/plot/plot_spec.h"
 
 namespace normscope::comparison {
 
@@ -25,5 +26,9 @@ struct Loupe {
 
 /// Of the layer in which the run parts from the baseline, or where it does not of the last one.
 Loupe loupe_of(const Comparison& all, size_t run);
+
+/// The grid as a plot, for files: steps across, matrices up, the colour log10 of the ratio, +-4. Nothing to see: no
+/// heat map.
+plot::PlotSpec loupe_plot(const Comparison& all, size_t run, const Loupe& loupe);
 
 }  // namespace normscope::comparison

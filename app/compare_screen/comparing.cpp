@@ -56,6 +56,7 @@ Shown show(std::vector<Compared> runs, const Choice& choice) noexcept {
       const bool map = run != all.baseline() && all.maps[run].lacks.empty();
       shown.maps.push_back(map ? ratio_plot(all, run) : plot::PlotSpec{});
       shown.loupes.push_back(loupe_of(all, run));
+      shown.grids.push_back(loupe_plot(all, run, shown.loupes.back()));
     }
   });
   return shown;

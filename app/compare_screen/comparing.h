@@ -19,10 +19,11 @@ namespace normscope::comparison {
 struct Shown {
   Comparison all;
   plot::PlotSpec loss, difference, end;
-  std::vector<plot::PlotSpec> maps;  ///< by run; without a heat map where there is none
-  std::vector<Loupe> loupes;         ///< by run
-  double per_step = 1;               ///< of the shared axis in one step of the baseline
-  std::string error;                 ///< why there is no comparison, one line
+  std::vector<plot::PlotSpec> maps;   ///< by run; without a heat map where there is none
+  std::vector<Loupe> loupes;          ///< by run
+  std::vector<plot::PlotSpec> grids;  ///< the loupes as plots, for files
+  double per_step = 1;                ///< of the shared axis in one step of the baseline
+  std::string error;                  ///< why there is no comparison, one line
 };
 
 /// Comparison and plots. Throws nothing: what is wrong stands in `error`.

@@ -82,7 +82,6 @@ void CompareScreen::draw_end(Frame& f, const Rect& rect, bool with_panel) {
   if (with_panel) {
     PanelOptions options;
     options.title = "At the end";
-    options.term = "seed";
     options.note = window;
     options.right = 30;
     panel(ui, rect, options);

@@ -126,6 +126,9 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   options.log = true;
   options.hard_hi = true;
   options.unit = "×";
+  head.take_right(14);  // the menu's
+  if (const std::optional<size_t> run = f.run_of(loupe_); run && f.shown->grids[*run].heat)
+    lab::cell_menu(ui, "compare/loupe", rect, {f.shown->grids[*run]}, cells_);
   field(ui, "compare/factor", head.take_right(66, 8).inset(0, (head.h - 24) / 2), "", factor_,
         "Runs part where a gradient norm differs by more than this many times. Drag or type.", options);
   const float title = with_panel ? p.text_width(kStrong, "First place they part") + 16 : 0;
