@@ -192,7 +192,9 @@ void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) 
   const plot::PlotHit hit = plot::draw_plot(ui, name, place, plot, cells_.views[name],
                                             "Its gradient norm over the baseline's, layer 1 at the bottom.");
   time_hit(f, name, hit);
-  lab::cell_menu(ui, name, rect, {plot}, cells_);
+  plot::PlotSpec file = f.shown->maps[run];  // with its tile and its sentence
+  file.cursor = plot.cursor;
+  lab::cell_menu(ui, name, rect, {file}, cells_);
   const float height = rect.h - (last ? 22.f : 0.f);
   tile(ui, {rect.x + 20, rect.y + height / 2 - 9, 18, 18}, all.colour(run));
   const auto after = std::upper_bound(map.x.begin(), map.x.end(), f.x());

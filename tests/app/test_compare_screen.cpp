@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "app/compare_screen/compare_screen.h"
@@ -97,10 +99,10 @@ TEST_CASE("compare screen: one cursor with the Lab; a parting place moves it, P 
   std::optional<int>& cursor = compare.state.screens.lab.transport().pinned_step;
   cursor = 100;
   compare.driver.frames(2);
-  const std::string at_100 = compare.driver.value("compare/run/A");
+  const std::string at_100 = compare.driver.value("compare/run/B");
   cursor = 20;
   compare.driver.frames(2);
-  CHECK(compare.driver.value("compare/run/A") != at_100);
+  CHECK(compare.driver.value("compare/run/B") != at_100);
   compare.driver.click("compare/place/A");
   compare.driver.frames(2);
   REQUIRE(cursor);
@@ -174,6 +176,8 @@ TEST_CASE("compare screen: one run alone asks for another, and the list of a pla
 }
 
 TEST_CASE("compare screen: figures and table become files, with the numbers that they are made of") {
+  const test::Folder folder;
+  setenv("XDG_PICTURES_DIR", folder.file("").c_str(), 1);
   CompareDriver compare;
   for (const char* figure :
        {"compare/loss", "compare/difference", "compare/map/A", "compare/loupe", "compare/end"})
@@ -193,6 +197,11 @@ TEST_CASE("compare screen: figures and table become files, with the numbers that
       const bool own = std::string(format) == "csv" && name != "compare/loss" && name != "compare/loupe";
       CHECK(save.csv.empty() == !own);
     }
+  unsetenv("XDG_PICTURES_DIR");
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.file("")))
+    files += entry.file_size() > 100 ? 1 : 0;
+  CHECK(files == 15);
 }
 
 TEST_CASE("compare screen: five seeds are trained by the Lab") {
