@@ -10,8 +10,7 @@
 #include "lab_fixture.h"
 #include "program.h"
 
-using namespace normscope;
-using namespace normscope::comparison;
+namespace normscope::comparison {
 
 namespace {
 
@@ -116,3 +115,5 @@ TEST_CASE("followed file: a log is read while it grows; what is no log says so i
   CHECK(absent.now()->error.find('\n') == std::string::npos);
   CHECK(absent.now()->version == 1);
 }
+
+}  // namespace normscope::comparison

@@ -20,7 +20,7 @@ using test::holds;
 
 namespace {
 
-constexpr ui::Vec kLayouts[] = {{1600, 1000}, {1440, 900}, {1024, 600}};
+constexpr ui::Vec kCompareSizes[] = {{1600, 1000}, {1440, 900}, {1024, 600}};
 
 /// On the third tab.
 struct CompareDriver : LabDriver {
@@ -70,7 +70,7 @@ TEST_CASE("compare screen: a click and a letter choose the baseline, and every d
 }
 
 TEST_CASE("compare screen: no text overlaps or is cut, in every layout, theme and tab") {
-  for (const ui::Vec size : kLayouts)
+  for (const ui::Vec size : kCompareSizes)
     for (const int step : {0, 3, 214})
       for (const bool dark : {false, true}) {
         fixture::LabShape shape;
