@@ -61,7 +61,7 @@ constexpr std::array<Shortcut, 43> kShortcuts{{
      true},
     {Act::FirstLesson, "", "", "", "Begin the first lesson", "Predict, measure, compare, explain.", true},
     {Act::Gesture, "", "", "wheel, drag", "Zoom and pan a plot; double-click resets", ""},
-    {Act::Gesture, "", "", "drop a file", "Your own text (UTF-8), runs saved as .toml, a log", ""},
+    {Act::Gesture, "", "", "drop a file", "Your own text, runs saved as .toml, a log", ""},
     {Act::Gesture, "", "", "Escape", "Leave, close, let go without a change", ""},
     {Act::Sheet, "?", "", "", "This sheet", "Every key in one place."},
 }};
