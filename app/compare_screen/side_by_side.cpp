@@ -37,6 +37,9 @@ void SideBySide::open(const std::string& path, const LabView& view, std::optiona
     if (slots_[i].file == file) at = i;
   for (size_t i = 0; at == kMost && i < kMost; ++i)
     if (is_free(view, i)) at = i;
+  // Where nobody leaves a place the last of the live runs does.
+  for (size_t i = kMost; at == kMost && i-- > 0;)
+    if (!slots_[i].file) at = i;
   at = std::min(at, kMost - 1);
   if (slots_[at].file != file) slots_[at] = {file, 0, slots_[at].hidden};
   update(view);

@@ -30,7 +30,7 @@ class SideBySide {
     bool reading = false;                 ///< nothing is known of it yet
   };
 
-  /// Opens a log or a saved run: into `place` (0 to 3), else into the first that is free, else into the last. Further
+  /// Opens a log or a saved run: into `place` (0 to 3), else into the first that is free, else into that of the last live run. Further
   /// runs of the file take further free places.
   void open(const std::string& path, const LabView& view, std::optional<size_t> place = {});
   /// Nobody stands there any more; a recorded run makes room for the live one.

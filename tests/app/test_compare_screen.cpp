@@ -2,10 +2,12 @@
 // that a frame in which nothing changed computes nothing.
 #include <fmt/format.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "app/compare_screen/compare_screen.h"
 #include "catch.hpp"
@@ -249,6 +251,41 @@ TEST_CASE("comparing: what did not change is not computed again, and what is wro
   CHECK(asked == 1);
   CHECK(comparing.newest("data", "other", {}, none) != first);
   CHECK(asked == 2);
+}
+
+TEST_CASE(
+    "compare screen: several logs push live runs out, from the right, and all four places can be theirs") {
+  const test::Folder folder;
+  CompareDriver compare;
+  for (int i = 0; i < 4; ++i) compare.open(folder.write(fmt::format("port-{}.jsonl", i), a_log(20 + i)));
+  const auto files = compare.screen().kept().files;
+  CHECK(files[3].first.ends_with("port-0.jsonl"));
+  CHECK(files[2].first.ends_with("port-1.jsonl"));
+  CHECK(files[0].first.ends_with("port-3.jsonl"));
+  CHECK(fixture::text_faults(compare.ui).empty());
+}
+
+TEST_CASE("comparing and following on threads: what is ready is shown, and the bell is rung for it") {
+  const test::Folder folder;
+  std::atomic<int> rung{0};
+  const auto ring = [&] { ++rung; };
+  records::FollowedFile file(folder.write("port.jsonl", a_log(5)), ring);
+  for (int i = 0; i < 1000 && file.now()->version == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  CHECK(file.now()->file.runs.size() == 1);
+
+  comparison::Comparing comparing(ring);
+  std::shared_ptr<const comparison::Shown> shown;
+  const auto none = [] { return std::vector<comparison::Compared>{}; };
+  for (int i = 0; i < 1000 && !shown; ++i) {
+    shown = comparing.newest("data", "choice", {}, none);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  REQUIRE(shown);
+  CHECK(rung >= 2);
+  // A rest before the next one is cut short by the hand, and by the end.
+  comparing.newest("more data", "choice", {}, none);
+  comparing.newest("more data", "another choice", {}, none);
 }
 
 TEST_CASE("compare screen: a frame of four runs that did not change costs no comparison") {
