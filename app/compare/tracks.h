@@ -1,4 +1,4 @@
-// Series of runs brought onto one axis, and what is computed of several of them. Private to app/compare.
+// Series of runs brought onto one axis, and what is computed of several of them. Read by app/compare and its screen alone.
 #pragma once
 
 #include <limits>
