@@ -78,9 +78,10 @@ void check_recorded(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     const FileLook look = look_at(file);
     if (look.kind == FileKind::Recorded) continue;
-    throw CommandError(Exit::Input,
-                       fmt::format("open {}: {} Expected a log or a saved run (--config and --text take others)",
-                                   file, look.words));
+    throw CommandError(
+        Exit::Input,
+        fmt::format("open {}: {} Expected a log or a saved run (--config and --text take others)", file,
+                    look.words));
   }
 }
 
@@ -89,9 +90,10 @@ Exit open_files(const MainOptions& options, const std::vector<std::string>& file
   const int result = try_window(options, files);
   if (result == kWindowClosed) return Exit::Ok;
   if (result == kWindowInterrupted) return Exit::Interrupted;
-  throw CommandError(Exit::Display,
-                     fmt::format("{}: open cannot open a window; normscope compare FILE... needs none",
-                                 result == kWindowNoDisplay ? "no display" : "no OpenGL 3.3 on this display"));
+  throw CommandError(
+      Exit::Display,
+      fmt::format("{}: open cannot open a window; normscope compare FILE... needs none",
+                  result == kWindowNoDisplay ? "no display" : "no OpenGL 3.3 on this display"));
 }
 
 }  // namespace
@@ -108,9 +110,8 @@ void add_open(CLI::App& app, Command& command) {
       ->expected(1, 4);
   add_look(sub, options->theme, options->scale);
   sub.add_flag("--safe-mode", options->safe_mode, "the window without settings and autosave");
-  sub.callback([options, files, &command] {
-    command = [options, files] { return open_files(*options, *files); };
-  });
+  sub.callback(
+      [options, files, &command] { command = [options, files] { return open_files(*options, *files); }; });
 }
 
 void add_window(CLI::App& app, Command& command) {

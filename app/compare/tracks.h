@@ -1,4 +1,5 @@
-// Series of runs brought onto one axis, and what is computed of several of them. Read by app/compare and its screen alone.
+// Series of runs brought onto one axis, and what is computed of several of them. Read by app/compare and its screen
+// alone.
 #pragma once
 
 #include <limits>

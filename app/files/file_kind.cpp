@@ -101,9 +101,10 @@ FileLook look_at_file(const std::string& path) {
   if (head.empty()) return unusable(name_of(path) + " is empty.");
   if (is_safetensors(head))
     return {FileKind::Recorded,
-            fmt::format("A saved run: what it measured is compared. To train it on, in a terminal: normscope train "
-                        "--resume {}",
-                        path)};
+            fmt::format(
+                "A saved run: what it measured is compared. To train it on, in a terminal: normscope train "
+                "--resume {}",
+                path)};
   if (!is_text(head, whole))
     return unusable(name_of(path) + " is neither UTF-8 text nor runs saved as .toml.");
   const nlohmann::json object = first_object(head);

@@ -13,8 +13,8 @@ namespace normscope {
 enum class FileKind : uint8_t {
   Unusable,  // missing, no regular file, unreadable, or nothing that the window opens
   Folder,
-  Session,  // a folder that the window keeps a session in
-  Config,   // runs as TOML
+  Session,   // a folder that the window keeps a session in
+  Config,    // runs as TOML
   Recorded,  // a log or a saved run: what a run measured
   Numbers,   // JSON: could be learned from as text, which is hardly meant
   Text,

@@ -59,7 +59,7 @@ struct FollowedFile::Reading {
   }
 
   const std::string path;
-  LogFollower log;    // the reading thread's alone
+  LogFollower log;                   // the reading thread's alone
   bool read = false, saved = false;  // the reading thread's alone
   std::mutex mutex;
   std::condition_variable changed;

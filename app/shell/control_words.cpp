@@ -158,7 +158,8 @@ std::string control_title(std::string_view name) {
                         : fmt::format("compare: {} in the place of {}", spelled(parts[4]), parts[2]);
   if (first == "compare" && count == 3 && parts[1] == "place")
     return fmt::format("compare: first place of {}", parts[2]);
-  if (first == "compare" && count == 3 && parts[1] == "map") return fmt::format("compare: map of {}", parts[2]);
+  if (first == "compare" && count == 3 && parts[1] == "map")
+    return fmt::format("compare: map of {}", parts[2]);
   if (first == "plot" && count == 4 && parts[2] == "warmup")
     return fmt::format("plot: end of the warm-up of {}", parts[3]);
   if (first == "plot" && count == 3 && parts[1] == "tab") return "plot: show " + parts[2];

@@ -33,9 +33,9 @@ struct Files {
   std::string opening{};              // being read
   Sure sure = Sure::Dropped;
   Background<OpenedFile> opened{};
-  std::string replacing{};       // runs of this file take the place of all that are shown
+  std::string replacing{};              // runs of this file take the place of all that are shown
   std::vector<std::string> recorded{};  // logs and saved runs that Compare is to open
-  std::function<void()> wake{};         // rung from another thread when something was read; empty: no window sleeps
+  std::function<void()> wake{};  // rung from another thread when something was read; empty: no window sleeps
 };
 inline constexpr size_t kMostRecent = 8;
 void remember(std::vector<std::string>& recent, const std::string& path);
