@@ -25,4 +25,5 @@ for config in encoder residual translation deep; do
 done
 
 # The course: predict, run, compare and explain.
+pictures "$out/compare.png" --screen compare --script scripts/screens/compare.txt
 pictures "$out/lesson.png" --screen lesson:warm-up:predict --script scripts/screens/lessons.txt

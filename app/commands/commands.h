@@ -16,6 +16,8 @@ using Command = std::function<Exit()>;
 /// Each adds its command; parsing it sets `command`, which is to outlive `app`. The window is what the
 /// program does without a command.
 void add_window(CLI::App& app, Command& command);
+/// The window with recorded runs in it.
+void add_open(CLI::App& app, Command& command);
 void add_train(CLI::App& app, Command& command);
 void add_bench(CLI::App& app, Command& command);
 void add_compare(CLI::App& app, Command& command);

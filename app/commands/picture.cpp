@@ -78,6 +78,7 @@ class Stage {
     stand_.reset();  // one ImGui context at a time
     stand_.emplace(lab_, options_);
     if (!options_.lesson.empty()) open_lesson(options_.lesson);
+    if (options_.compare) stand_->state.screens.shown = Screen::Compare;
     rest();
   }
 

@@ -15,6 +15,7 @@ struct PictureOptions {
   bool both = false;  ///< every picture in both themes: x.png becomes x-light.png and x-dark.png
   int width = 1600, height = 1000;  ///< pixels
   double scale = 1;
+  bool compare = false;  ///< the Compare screen
   std::string lesson{};  ///< a lesson instead of the Lab: "warm-up:compare"
   std::string script{};  ///< hand movements and the lines of docs/command-line.md, played first; empty: none
   std::string script_name{};  ///< of its file

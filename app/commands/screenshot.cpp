@@ -63,10 +63,12 @@ Exit screenshot(const ScreenshotOptions& options) {
   const bool lesson = options.screen.starts_with(kLesson);
   if (lesson)
     picture.lesson = options.screen.substr(kLesson.size());
+  else if (options.screen == "compare")
+    picture.compare = true;
   else if (options.screen != "lab")
     throw CommandError(
         Exit::Usage,
-        fmt::format("--screen '{}' is not known: expected lab or lesson:NAME:STEP", options.screen));
+        fmt::format("--screen '{}' is not known: expected lab, compare or lesson:NAME:STEP", options.screen));
   const InterruptGuard guard;
   use_fastest_products();
   Lab lab({.threads = options.threads, .live_text = false});
@@ -85,7 +87,7 @@ void add_screenshot(CLI::App& app, Command& command) {
   CLI::App& sub = *app.add_subcommand("screenshot", "Draw a screen to a PNG, without display or OpenGL");
   sub.footer(kFooter);
   sub.add_option("--screen", options->screen,
-                 "which screen: lab, or lesson:NAME:STEP as lesson:warm-up:compare")
+                 "which screen: lab, compare, or lesson:NAME:STEP as lesson:warm-up:compare")
       ->type_name("NAME");
   add_steps(sub, options->steps, "steps trained before");
   add_look(sub, options->theme, options->scale, true);

@@ -13,6 +13,7 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/experiments/loss_archive.h"
+#include "app/files/file_kind.h"
 #include "app/files/session_file.h"
 #include "app/window/main_window.h"
 
@@ -32,7 +33,7 @@ bool display_named() {
 #endif
 }
 
-int try_window(const MainOptions& options) {
+int try_window(const MainOptions& options, const std::vector<std::string>& files = {}) {
   if (!display_named()) return kWindowNoDisplay;
   std::vector<ConfigRun> runs = runs_of(options.config);
   apply_arguments(runs, options.runs, options.set, options.edits);
@@ -49,6 +50,7 @@ int try_window(const MainOptions& options) {
   }
   if (!options.backend.backend.empty() || options.backend.tf32) window.backend = backend_of(options.backend);
   if (!options.theme.empty()) window.dark = options.theme == "dark";
+  window.files = files;
   window.safe_mode = options.safe_mode;
   window.frame_log = options.frame_log;
   window.interrupted = &InterruptGuard::interrupted;
@@ -71,7 +73,46 @@ Exit open_window(const MainOptions& options) {
   return compare(options);
 }
 
+/// Said here, before there is a window: what is no log and no saved run has another way in.
+void check_recorded(const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    const FileLook look = look_at(file);
+    if (look.kind == FileKind::Recorded) continue;
+    throw CommandError(
+        Exit::Input,
+        fmt::format("open {}: {} Expected a log or a saved run (--config and --text take others)", file,
+                    look.words));
+  }
+}
+
+Exit open_files(const MainOptions& options, const std::vector<std::string>& files) {
+  check_recorded(files);
+  const int result = try_window(options, files);
+  if (result == kWindowClosed) return Exit::Ok;
+  if (result == kWindowInterrupted) return Exit::Interrupted;
+  throw CommandError(
+      Exit::Display,
+      fmt::format("{}: open cannot open a window; normscope compare FILE... needs none",
+                  result == kWindowNoDisplay ? "no display" : "no OpenGL 3.3 on this display"));
+}
+
 }  // namespace
+
+void add_open(CLI::App& app, Command& command) {
+  const auto options = std::make_shared<MainOptions>();
+  const auto files = std::make_shared<std::vector<std::string>>();
+  CLI::App& sub = *app.add_subcommand(
+      "open", "The window with logs or saved runs beside its own: what differs, and from where on");
+  sub.footer(kFooter);
+  sub.add_option("files", *files, "logs (they are followed while they grow) or saved runs")
+      ->type_name("FILE")
+      ->required()
+      ->expected(1, 4);
+  add_look(sub, options->theme, options->scale);
+  sub.add_flag("--safe-mode", options->safe_mode, "the window without settings and autosave");
+  sub.callback(
+      [options, files, &command] { command = [options, files] { return open_files(*options, *files); }; });
+}
 
 void add_window(CLI::App& app, Command& command) {
   const auto options = std::make_shared<MainOptions>();

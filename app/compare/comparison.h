@@ -51,6 +51,7 @@ struct Compared {
   std::vector<Edit> edits{};
   std::vector<OneSeed> seeds;          ///< at least one; the first is shown
   std::vector<std::string> missing{};  ///< what its file cannot show, a sentence each
+  char letter = 0;                     ///< the one that it has on screen; 0: by its place, A to D
 };
 
 struct Choice {
@@ -182,7 +183,9 @@ struct Comparison {
   std::vector<EndRow> rows;  ///< the lowest loss first, unknown ones last
 
   size_t baseline() const { return static_cast<size_t>(choice.baseline); }
-  char letter(size_t run) const { return static_cast<char>('A' + run); }
+  char letter(size_t run) const { return runs[run].letter ? runs[run].letter : static_cast<char>('A' + run); }
+  /// Its place among the colours.
+  int colour(size_t run) const { return letter(run) - 'A'; }
 };
 
 /// Throws Error for another number of runs than two to four, a run without a history, a baseline that is none of them,

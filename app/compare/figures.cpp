@@ -58,7 +58,7 @@ plot::Series line_of(const Comparison& all, size_t run) {
   plot::Series line;
   line.id = std::string(1, all.letter(run));
   line.letter = line.id;
-  line.ink = plot::Ink::run(static_cast<int>(run));
+  line.ink = plot::Ink::run(all.colour(run));
   line.markers = plot::Markers::Sparse;
   return line;
 }
@@ -66,7 +66,7 @@ plot::Series line_of(const Comparison& all, size_t run) {
 plot::Band band_of(const Comparison& all, size_t run, const Spread& spread, bool scale) {
   plot::Band band;
   band.id = fmt::format("{}, range of its seeds", all.letter(run));
-  band.ink = plot::Ink::run(static_cast<int>(run));
+  band.ink = plot::Ink::run(all.colour(run));
   band.x = column(spread.x);
   band.lo = column(scaled(spread.low, scale));
   band.hi = column(scaled(spread.high, scale));
@@ -243,7 +243,7 @@ plot::PlotSpec ratio_plot(const Comparison& all, size_t run) {
   heat.full = kDecades;
   heat.label = fmt::format("colour: log₁₀ of the ratio, blue smaller, red larger, full at ±{:g}", kDecades);
   plot.heat = std::move(heat);
-  plot.tile = static_cast<int>(run);
+  plot.tile = all.colour(run);
   if (const FirstPlace& place = all.places[run]; place.parts && place.stack != "encoder") {
     plot::Series mark;
     mark.id = fmt::format("first place, {}", place.stat);
@@ -291,7 +291,7 @@ plot::PlotSpec end_plot(const Comparison& all) {
   if (std::isfinite(own.band_low)) {
     plot::Band band;
     band.id = fmt::format("{}'s own seeds", all.letter(all.baseline()));
-    band.ink = plot::Ink::run(all.choice.baseline);
+    band.ink = plot::Ink::run(all.colour(all.baseline()));
     band.x = column(scaled({own.band_low, own.band_high}, true));
     band.lo = plot::Column::of({static_cast<float>(plot.y.lo), static_cast<float>(plot.y.lo)});
     band.hi = plot::Column::of({static_cast<float>(plot.y.hi), static_cast<float>(plot.y.hi)});

@@ -15,11 +15,6 @@ namespace {
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 constexpr std::string_view kNorm = ".grad_norm";
 
-Track stat_track(const Ruler& ruler, const Compared& run, const OneSeed& seed, const std::string& name) {
-  const int32_t place = seed.history->find(name);
-  return place < 0 ? Track{} : ruler.track(seed.history->series(place), ruler.per_step(run));
-}
-
 /// A metric of a layer; a ratio of two stats where both have a number.
 Track metric_track(const Ruler& ruler, const Compared& run, const OneSeed& seed,
                    const lab::StatNames& names) {
@@ -31,13 +26,6 @@ Track metric_track(const Ruler& ruler, const Compared& run, const OneSeed& seed,
     track.y[i] = divisor && *divisor > 0 ? track.y[i] / *divisor : kUnknown;
   }
   return track;
-}
-
-/// The first opponents: of the shown seed where it has one.
-const Opponents::Pair* shown_pair(const Comparison& all, const Opponents& opponents, size_t run) {
-  for (const Opponents::Pair& pair : opponents.pairs)
-    if (pair.one == &all.runs[run].seeds.front()) return &pair;
-  return opponents.pairs.empty() ? nullptr : &opponents.pairs.front();
 }
 
 /// log10 of a value over the geometric mean of the others there; NaN where one is missing or not positive.
@@ -76,21 +64,6 @@ std::vector<Tensor> tensors_of(const History& one, const History& other) {
         tensors.push_back({stat.name, stack_word(place->stack), matrix.label, place->layer});
   }
   return tensors;
-}
-
-/// Against the range of the others at a place: 1 inside it, else over its nearer end.
-std::optional<double> ratio_to_range(const Ruler& ruler, double value, const std::vector<Track>& others,
-                                     double x) {
-  double low = INFINITY, high = -INFINITY;
-  for (const Track& other : others) {
-    const std::optional<double> found = ruler.find(other, x);
-    if (!found || !std::isfinite(*found)) return {};
-    low = std::min(low, *found);
-    high = std::max(high, *found);
-  }
-  if (!std::isfinite(value)) return {};
-  if (value >= low && value <= high) return 1;
-  return value < low ? value / low : high > 0 ? value / high : INFINITY;
 }
 
 double factor_of(double ratio) { return ratio <= 0 ? INFINITY : std::max(ratio, 1 / ratio); }
@@ -144,6 +117,31 @@ class Search {
 
 }  // namespace
 
+Track stat_track(const Ruler& ruler, const Compared& run, const OneSeed& seed, const std::string& name) {
+  const int32_t place = seed.history->find(name);
+  return place < 0 ? Track{} : ruler.track(seed.history->series(place), ruler.per_step(run));
+}
+
+const Opponents::Pair* shown_pair(const Comparison& all, const Opponents& opponents, size_t run) {
+  for (const Opponents::Pair& pair : opponents.pairs)
+    if (pair.one == &all.runs[run].seeds.front()) return &pair;
+  return opponents.pairs.empty() ? nullptr : &opponents.pairs.front();
+}
+
+std::optional<double> ratio_to_range(const Ruler& ruler, double value, const std::vector<Track>& others,
+                                     double x) {
+  double low = INFINITY, high = -INFINITY;
+  for (const Track& other : others) {
+    const std::optional<double> found = ruler.find(other, x);
+    if (!found || !std::isfinite(*found)) return {};
+    low = std::min(low, *found);
+    high = std::max(high, *found);
+  }
+  if (!std::isfinite(value)) return {};
+  if (value >= low && value <= high) return 1;
+  return value < low ? value / low : high > 0 ? value / high : INFINITY;
+}
+
 RatioMap map_of(const Comparison& all, const Ruler& ruler, size_t run) {
   RatioMap map;
   if (run == all.baseline()) return map;
@@ -162,7 +160,8 @@ RatioMap map_of(const Comparison& all, const Ruler& ruler, size_t run) {
     const Track track = metric_track(ruler, all.runs[run], *pair->one, names(mine));
     std::vector<Track> others;
     for (const OneSeed* other : pair->others)
-      others.push_back(metric_track(ruler, base, *other, names(*other->history)));
+      if (const lab::StatNames theirs_of = names(*other->history); other->history->find(theirs_of.value) >= 0)
+        others.push_back(metric_track(ruler, base, *other, theirs_of));
     if (layer == 1) {
       map.steps = track.steps;
       map.x = track.x;
@@ -208,8 +207,9 @@ FirstPlace place_of(const Comparison& all, const Ruler& ruler, size_t run) {
   Search search(all, ruler, place);
   for (const Tensor& tensor : tensors_of(*pair->one->history, *pair->others.front()->history)) {
     std::vector<Track> others;
-    for (const OneSeed* other : pair->others)
-      others.push_back(stat_track(ruler, all.runs[all.baseline()], *other, tensor.stat));
+    for (const OneSeed* other : pair->others)  // reruns of "Is it luck?" have their losses alone
+      if (other->history->find(tensor.stat) >= 0)
+        others.push_back(stat_track(ruler, all.runs[all.baseline()], *other, tensor.stat));
     search.visit(tensor, stat_track(ruler, all.runs[run], *pair->one, tensor.stat), others);
   }
   search.finish();
@@ -242,7 +242,7 @@ std::string place_sentence(const Comparison& all, size_t run) {
   if (!place.lacks.empty()) return fmt::format("{} and {}: {}.", mine, base, place.lacks);
   if (place.equal) return fmt::format("{} and {}: every gradient norm is equal to the bit.", mine, base);
   // One seed has no range.
-  const bool single = place.against == Against::SameSeed || all.runs[all.baseline()].seeds.size() == 1;
+  const bool single = place.against == Against::SameSeed || measuring_seeds(all.runs[all.baseline()]) == 1;
   const std::string range = "the range " + seeds_of_baseline(all);
   if (!place.parts) {
     const std::string nowhere =

@@ -1,4 +1,5 @@
-// Series of runs brought onto one axis, and what is computed of several of them. Private to app/compare.
+// Series of runs brought onto one axis, and what is computed of several of them. Read by app/compare and its screen
+// alone.
 #pragma once
 
 #include <limits>
@@ -46,6 +47,14 @@ struct Opponents {
   std::vector<Pair> pairs;
 };
 Opponents opponents(const Comparison& all, size_t run);
+/// The first opponents: of the shown seed where it has one; null without any.
+const Opponents::Pair* shown_pair(const Comparison& all, const Opponents& opponents, size_t run);
+/// One stat of one training on the shared axis; empty where it is not measured.
+Track stat_track(const Ruler& ruler, const Compared& run, const OneSeed& seed, const std::string& name);
+/// A value against the range of the others at a place: 1 inside it, else over its nearer end; none where one of them
+/// has no number there.
+std::optional<double> ratio_to_range(const Ruler& ruler, double value, const std::vector<Track>& others,
+                                     double x);
 /// Both were trained by the same program on the same data with batches of the same shape.
 bool same_batches(const Compared& a, const Compared& b);
 

@@ -45,10 +45,16 @@ std::string metric_words(const Choice& choice) {
   return metric.of_matrix ? fmt::format("{} of {}", what, lab::kMatrices[choice.matrix].label) : what;
 }
 
+size_t measuring_seeds(const Compared& run) {
+  return static_cast<size_t>(std::count_if(run.seeds.begin(), run.seeds.end(), [](const OneSeed& seed) {
+    return !seed.history->layout().empty();
+  }));
+}
+
 std::string seeds_of_baseline(const Comparison& all) {
-  const size_t seeds = all.runs[all.baseline()].seeds.size();
+  const size_t seeds = measuring_seeds(all.runs[all.baseline()]);
   const char letter = all.letter(all.baseline());
-  return seeds == 1 ? fmt::format("of {}", letter) : fmt::format("of {}'s {} seeds", letter, seeds);
+  return seeds <= 1 ? fmt::format("of {}", letter) : fmt::format("of {}'s {} seeds", letter, seeds);
 }
 
 std::string seed_words(const OneSeed& seed) { return seed.seed ? fmt::format("seed {}", seed.seed) : ""; }

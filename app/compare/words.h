@@ -1,4 +1,5 @@
-// Numbers of Compare in words, the same in every sentence, table and figure. Private to app/compare.
+// Numbers of Compare in words, the same in every sentence, table and figure. Read by app/compare and its
+// screen alone.
 #pragma once
 
 #include <string>
@@ -20,7 +21,9 @@ std::string held_against(double ratio, const std::string& other);
 std::string tensor_words(const FirstPlace& place);
 /// "gradient norm of W₂", "hidden-state norm".
 std::string metric_words(const Choice& choice);
-/// "of B's 5 seeds", "of B" of one.
+/// Those of which more than losses is known.
+size_t measuring_seeds(const Compared& run);
+/// "of B's 5 seeds", "of B" of one: those that measure, for what is no loss.
 std::string seeds_of_baseline(const Comparison& all);
 /// "seed 1" of the shown one; "" where it is not said.
 std::string seed_words(const OneSeed& seed);

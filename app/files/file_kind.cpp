@@ -77,9 +77,7 @@ FileLook look_at_json(const nlohmann::json& object) {
   const bool is_log = format != object.end() && format->is_string() &&
                       format->get_ref<const std::string&>().starts_with("normscope log");
   if (is_log || (object.contains("run") && object.contains("step")))
-    return {
-        FileKind::Numbers,
-        "A training log (JSON lines): what runs measured, not a text. Open the .toml of its runs instead."};
+    return {FileKind::Recorded, "A training log: its runs are compared with those that are shown."};
   return {FileKind::Numbers, "JSON: data of a program, not a text."};
 }
 
@@ -102,8 +100,11 @@ FileLook look_at_file(const std::string& path) {
   const bool whole = head.size() < kHead;
   if (head.empty()) return unusable(name_of(path) + " is empty.");
   if (is_safetensors(head))
-    return unusable(fmt::format("{} holds weights (safetensors). In a terminal: normscope train --resume {}",
-                                name_of(path), path));
+    return {FileKind::Recorded,
+            fmt::format(
+                "A saved run: what it measured is compared. To train it on, in a terminal: normscope train "
+                "--resume {}",
+                path)};
   if (!is_text(head, whole))
     return unusable(name_of(path) + " is neither UTF-8 text nor runs saved as .toml.");
   const nlohmann::json object = first_object(head);

@@ -13,9 +13,10 @@ namespace normscope {
 enum class FileKind : uint8_t {
   Unusable,  // missing, no regular file, unreadable, or nothing that the window opens
   Folder,
-  Session,  // a folder that the window keeps a session in
-  Config,   // runs as TOML
-  Numbers,  // JSON: could be learned from as text, which is hardly meant
+  Session,   // a folder that the window keeps a session in
+  Config,    // runs as TOML
+  Recorded,  // a log or a saved run: what a run measured
+  Numbers,   // JSON: could be learned from as text, which is hardly meant
   Text,
 };
 

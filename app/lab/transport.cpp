@@ -354,7 +354,8 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
   timeline.playhead(playhead);
 }
 
-void transport_keys(Ui& ui, TransportState& state, const LabView& view, std::vector<Command>& commands) {
+void transport_keys(Ui& ui, TransportState& state, const LabView& view, std::vector<Command>& commands,
+                    bool bookmarks) {
   if (shell::pressed(ui, shell::Act::Play)) play_or_pause(view, commands);
   if (shell::pressed(ui, shell::Act::Step)) {
     if (state.pinned_step)
@@ -364,7 +365,7 @@ void transport_keys(Ui& ui, TransportState& state, const LabView& view, std::vec
   }
   if (shell::pressed(ui, shell::Act::Back)) step_cursor(state, view, -1);
   if (shell::pressed(ui, shell::Act::Newest)) state.pinned_step.reset();
-  if (shell::pressed(ui, shell::Act::Bookmark)) toggle_bookmark(state, cursor_step(state, view));
+  if (bookmarks && shell::pressed(ui, shell::Act::Bookmark)) toggle_bookmark(state, cursor_step(state, view));
 }
 
 }  // namespace normscope::lab

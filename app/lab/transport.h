@@ -37,7 +37,7 @@ void step_cursor(TransportState&, const LabView&, int by);
 // `clock` false: figures that depend on the machine's speed print as a dash (reproducible pictures).
 void draw_transport(ui::Ui&, TransportState&, const LabView&, const ui::Rect&, Size, bool clock,
                     std::vector<Command>&);
-// Space, Left, Right, End and the like, while nothing is being typed.
-void transport_keys(ui::Ui&, TransportState&, const LabView&, std::vector<Command>&);
+// Space, Left, Right, End and the like, while nothing is being typed. Without `bookmarks` B is somebody else's.
+void transport_keys(ui::Ui&, TransportState&, const LabView&, std::vector<Command>&, bool bookmarks = true);
 
 }  // namespace normscope::lab

@@ -89,7 +89,10 @@ std::vector<std::string> save_plot(const SavePlot& command, const std::string& f
   std::vector<std::string> paths;
   for (const plot::PlotSpec& plot : *command.plots) {
     const std::string path = export_path(folder, plot.id, ending_of(command.format));
-    write_plot(path, plot, command.format, dark, kPlotFileSize, command.view);
+    if (command.format == PlotFormat::Csv && !command.csv.empty())
+      write_file(path, command.csv, "plot");
+    else
+      write_plot(path, plot, command.format, dark, kPlotFileSize, command.view);
     paths.push_back(path);
   }
   return paths;

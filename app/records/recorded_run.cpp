@@ -68,6 +68,11 @@ RecordedRun saved_run(const std::string& path) {
 
 }  // namespace
 
+bool is_saved_run(const std::string& path) {
+  InputFile in(path, input::kLog);
+  return path.ends_with(".safetensors") || is_safetensors(in);
+}
+
 RecordedFile read_recorded(const std::string& path, const std::string& mapping) {
   NameMapping names = mapping.empty() ? NameMapping{} : read_name_mapping(mapping);
   InputFile in(path, input::kLog);

@@ -57,6 +57,8 @@ struct RecordedFile {
   std::vector<std::string> faults;  ///< the first ten broken lines: "line 17: ... "
 };
 
+/// A saved run by its first bytes, whatever it is called. Throws Error when the file cannot be read.
+bool is_saved_run(const std::string& path);
 /// A log (docs/log-format.md) or a saved run (.safetensors of `train --save`). Throws Error when it is neither, or
 /// has no step. `mapping`: a file of name_mapping.h for the names of a log; empty: none.
 RecordedFile read_recorded(const std::string& path, const std::string& mapping = "");

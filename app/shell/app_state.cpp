@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/compare_screen/compare_screen.h"
 #include "app/lessons/player.h"
 #include "app/panels/plot_files.h"
 #include "app/settings/backend_switch.h"
@@ -117,8 +118,13 @@ void tabs(Ui& ui, const Rect& bar, Screen& shown) {
   if (tab(ui, "app/tab/lessons", {225, bar.y, hints ? 76.f : 64.f, bar.h}, "Lessons", hints ? "2" : "",
           shown == Screen::Lessons, "The course: predict, measure, compare, explain (2)."))
     shown = Screen::Lessons;
+  if (tab(ui, "app/tab/compare", {hints ? 317.f : 305.f, bar.y, hints ? 82.f : 68.f, bar.h}, "Compare",
+          hints ? "3" : "", shown == Screen::Compare,
+          "Runs side by side, live, saved and recorded; one is the baseline (3)."))
+    shown = Screen::Compare;
   if (ui.shortcut("1")) shown = Screen::Lab;
   if (ui.shortcut("2")) shown = Screen::Lessons;
+  if (ui.shortcut("3")) shown = Screen::Compare;
 }
 
 // It takes the whole state because what is asked for here can be any command of the app.
@@ -150,14 +156,15 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   const float search = wide ? 244.f : 78.f;
   x -= search + 6;
   if (shell::search_box(ui, {x, cy - h / 2, search, h}, wide)) shell::run_act(state, ui, shell::Act::Palette);
-  const Rect switch_room{325, bar.y, x - 12 - 325, bar.h};
+  const float free = wide ? 415.f : 389.f;  // right of the tabs
+  const Rect switch_room{free, bar.y, x - 12 - free, bar.h};
   x = backend_switch(ui, switch_room, wide, state.backend, state.switches.clock, state.session);
 
   // One line of the trainer: a refusal, a notice, what is being built.
   const LabView& view = *state.session.view;
   std::string notice = plain_message(view.message.empty() ? state.notice : view.message);
   if (notice.empty() && view.busy) notice = "building the run …";
-  const Rect room{325, bar.y, x - 16 - 325, bar.h};
+  const Rect room{free, bar.y, x - 16 - free, bar.h};
   if (!notice.empty()) return message(ui, room, notice);
   if (const auto accepted = shell::quiet_bar(ui, room, state.shell.offers))
     shell::run_act(state, ui, *accepted);
@@ -213,6 +220,23 @@ void draw_lessons(Ui& ui, const Rect& area, Screens& screens, ShownSession& sess
       ask_replacing(ui, way->rect, screens, session.commands);
 }
 
+void draw_compare(AppState& state, Ui& ui, const Rect& area) {
+  comparison::CompareScreen& screen = screen_of(state.screens.compare);
+  screen.draw(ui, *state.session.view, state.screens.lab.transport(), area, state.switches.clock,
+              state.session.commands);
+  if (screen.take_wish()) shell::run_act(state, ui, shell::Act::OpenFile);
+}
+
+// What was recognised as a log or a saved run is shown where it can be compared.
+// The places of the live runs are known once these are there.
+void open_recorded(Screens& screens, shell::Files& files, const LabView& view) {
+  if (view.runs.empty()) return;
+  for (const std::string& path : std::exchange(files.recorded, {})) {
+    screen_of(screens.compare).open(path, view);
+    screens.shown = Screen::Compare;
+  }
+}
+
 void begin_frame(Ui& ui, const Appearance& look, bool record_text) {
   FrameOptions options;
   options.dark = look.dark;
@@ -242,6 +266,7 @@ void draw_app(AppState& state, Ui& ui) {
   begin_frame(ui, state.look, state.switches.record_text);
   session.commands.clear();
   shell::begin_shell(state, ui);
+  open_recorded(screens, state.files, *session.view);
   for (lab::Command& asked : std::exchange(session.asked, {})) session.commands.push_back(std::move(asked));
   Rect area{0, 0, ui.size().x, ui.size().y};
   ui.paint().fill(area, ui.theme().bg);
@@ -249,6 +274,8 @@ void draw_app(AppState& state, Ui& ui) {
   draw_part(ui, "drawing the title bar", bar, [&] { top_bar(state, ui, bar); });
   if (screens.shown == Screen::Lessons)
     draw_part(ui, "drawing the lessons", area, [&] { draw_lessons(ui, area, screens, session); });
+  else if (screens.shown == Screen::Compare)
+    draw_part(ui, "drawing the comparison", area, [&] { draw_compare(state, ui, area); });
   else
     draw_part(ui, "drawing the Lab", area,
               [&] { screens.lab.draw(ui, *session.view, area, state.switches.clock, session.commands); });
@@ -257,11 +284,14 @@ void draw_app(AppState& state, Ui& ui) {
   ui.end_frame();
   error = guarded("carrying out what was asked", [&] {
     session.saves = screens.lab.take_saves();
+    if (screens.compare.screen)
+      for (lab::SavePlot& save : screens.compare.screen->take_saves())
+        session.saves.push_back(std::move(save));
     if (std::string saved = lab::save_plots(session.saves, state.look.dark); !saved.empty())
       state.notice = std::move(saved);
     if (session.lab)
       for (const lab::Command& command : session.commands) session.lab->post(command);
-    keep_sidecar(state.sidecar, screens.lab, session);
+    keep_sidecar(state.sidecar, screens, session);
   });
   if (!error.empty()) state.notice = std::move(error);
 }

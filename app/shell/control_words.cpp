@@ -25,6 +25,7 @@ struct ControlWords {
 constexpr ControlWords kWhole[] = {
     {"app/tab/lab", "Lab"},
     {"app/tab/lessons", "Lessons"},
+    {"app/tab/compare", "Compare"},
     {"app/help", "hands and keys"},
     {"app/theme", "theme"},
     {"app/scale", "size of everything"},
@@ -51,6 +52,12 @@ constexpr ControlWords kWhole[] = {
     {"plot/stack-over-time", "plot over time: encoder or decoder"},
     {"transport/budget", "transport: budget of steps"},
     {"transport/pace", "transport: budget and speed"},
+    {"compare/align", "compare: what stands on the axis"},
+    {"compare/seeds", "compare: five seeds"},
+    {"compare/range", "compare: which steps"},
+    {"compare/matrix", "compare: which matrix"},
+    {"compare/factor", "compare: from which factor on runs part"},
+    {"compare/tab", "compare: what stands at the right"},
     {"lesson/course", "lesson: the whole course"},
     {"lesson/lab", "lesson: open in the Lab"},
 };
@@ -145,6 +152,14 @@ std::string control_title(std::string_view name) {
   if (first == "diagram" && count == 3 && parts[1].starts_with("preset"))
     return fmt::format("diagram: placement {}", parts[2]);
   if (first == "diagram" && count > 1) return "diagram: " + place_in_diagram(std::span(parts).subspan(1));
+  if (first == "compare" && count > 2 && parts[1] == "run")
+    return count == 3   ? fmt::format("compare: {} as the baseline", parts[2])
+           : count == 4 ? fmt::format("compare: another run as {}", parts[2])
+                        : fmt::format("compare: {} in the place of {}", spelled(parts[4]), parts[2]);
+  if (first == "compare" && count == 3 && parts[1] == "place")
+    return fmt::format("compare: first place of {}", parts[2]);
+  if (first == "compare" && count == 3 && parts[1] == "map")
+    return fmt::format("compare: map of {}", parts[2]);
   if (first == "plot" && count == 4 && parts[2] == "warmup")
     return fmt::format("plot: end of the warm-up of {}", parts[3]);
   if (first == "plot" && count == 3 && parts[1] == "tab") return "plot: show " + parts[2];

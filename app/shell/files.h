@@ -33,7 +33,8 @@ struct Files {
   std::string opening{};              // being read
   Sure sure = Sure::Dropped;
   Background<OpenedFile> opened{};
-  std::string replacing{};       // runs of this file take the place of all that are shown
+  std::string replacing{};              // runs of this file take the place of all that are shown
+  std::vector<std::string> recorded{};  // logs and saved runs that Compare is to open
   std::function<void()> wake{};  // rung from another thread when something was read; empty: no window sleeps
 };
 inline constexpr size_t kMostRecent = 8;
@@ -41,8 +42,8 @@ void remember(std::vector<std::string>& recent, const std::string& path);
 
 // What was done, or why not, is said in `notice`, or in the prompt while it stands open.
 //
-// A text to learn, a configuration whose runs replace those shown, a kept session: recognised by its content in
-// one of the next frames. All can be undone; where the session cannot be stashed for it, the prompt asks first
+// A text to learn, a configuration whose runs replace those shown, a kept session, a log or a saved run for Compare:
+// recognised by its content in one of the next frames. All can be undone; where the session cannot be stashed for it, the prompt asks first
 // when the file was only dropped. Without a Lab nothing is opened.
 void begin_opening(Files&, const ShownSession&, const std::string& path, Sure, std::string& notice);
 // Takes what was read; called at the beginning of a frame. `selected` as for restore_session.

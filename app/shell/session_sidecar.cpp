@@ -13,22 +13,55 @@ namespace normscope {
 
 using Json = nlohmann::json;
 
-std::string sidecar_text(const lab::LabScreen& screen, const shell::UndoLog& undo) {
+namespace {
+
+constexpr size_t kLongestPath = 4096;
+constexpr int kMostRunsOfLog = 999;
+constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
+
+Json compare_json(const comparison::KeptChoice& kept) {
+  Json files = Json::array();
+  for (const auto& [path, run] : kept.files) files.push_back({{"path", path}, {"run", run}});
+  return {{"baseline", std::string(1, kept.baseline)},
+          {"align", kept.align},
+          {"matrix", kept.matrix},
+          {"factor", kept.factor},
+          {"files", files}};
+}
+
+comparison::KeptChoice compare_from(const InputValue& json) {
+  comparison::KeptChoice kept;
+  kept.baseline = kLetters[json.at("baseline").choice(kLetters)][0];
+  kept.align = json.at("align").whole(0, 2);
+  kept.matrix = json.at("matrix").whole(0, 5);
+  kept.factor = json.at("factor").number(1.01, 1e6);
+  const std::vector<InputValue> files = json.at("files").list(0, kept.files.size());
+  for (size_t i = 0; i < files.size(); ++i)
+    kept.files[i] = {files[i].at("path").text(kLongestPath),
+                     static_cast<size_t>(files[i].at("run").whole(0, kMostRunsOfLog))};
+  return kept;
+}
+
+}  // namespace
+
+std::string sidecar_text(const lab::LabScreen& screen, const shell::UndoLog& undo,
+                         const comparison::KeptChoice& compare) {
   Json text;
   text["bookmarks"] = screen.transport().bookmarks;
   text["selected"] = std::string(1, screen.diagram().selected);
   text["undo"] = undo.to_text();
+  text["compare"] = compare_json(compare);
   return text.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-void apply_sidecar(lab::LabScreen& screen, ShownSession& session, const std::string& text) {
+void apply_sidecar(lab::LabScreen& screen, ShownSession& session, const std::string& text,
+                   ComparePlace* compare) {
   lab::TransportState& transport = screen.transport();
   transport.bookmarks.clear();
   transport.pinned_step.reset();
   const bool own_log = std::exchange(session.swapping, false);  // that of this window goes on
   if (!own_log) session.undo.clear();
   constexpr size_t kMostBookmarks = 1000, kLongestLog = 32'000'000;
-  constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
   try {
     const InputValue json = InputValue::parse(text, "session");
     std::vector<int> bookmarks;
@@ -38,24 +71,32 @@ void apply_sidecar(lab::LabScreen& screen, ShownSession& session, const std::str
     transport.bookmarks = std::move(bookmarks);
     screen.diagram().selected = kLetters[json.at("selected").choice(kLetters)][0];
     if (!own_log) session.undo.from_text(json.at("undo").text(kLongestLog));
+    if (const std::optional<InputValue> kept = json.find("compare"); kept && compare)
+      screen_of(*compare).restore(compare_from(*kept));
   } catch (const Error&) {
   }
 }
 
-void keep_sidecar(SidecarState& known, lab::LabScreen& screen, ShownSession& session) {
+void keep_sidecar(SidecarState& known, Screens& screens, ShownSession& session) {
+  lab::LabScreen& screen = screens.lab;
   if (!session.lab) return;
   if (session.view->restored != known.restored) {
     known.restored = session.view->restored;
-    if (session.view->sidecar) apply_sidecar(screen, session, *session.view->sidecar);
+    if (session.view->sidecar) apply_sidecar(screen, session, *session.view->sidecar, &screens.compare);
   }
   const std::vector<int>& bookmarks = screen.transport().bookmarks;
   const uint64_t changes = session.undo.changes();
   const char selected = screen.diagram().selected;
-  if (bookmarks == known.bookmarks && changes == known.undo_changes && selected == known.selected) return;
+  const comparison::KeptChoice compare =
+      screens.compare.screen ? screens.compare.screen->kept() : known.compare;
+  if (bookmarks == known.bookmarks && changes == known.undo_changes && selected == known.selected &&
+      compare == known.compare)
+    return;
   known.bookmarks = bookmarks;
   known.undo_changes = changes;
   known.selected = selected;
-  session.lab->keep(sidecar_text(screen, session.undo));
+  known.compare = compare;
+  session.lab->keep(sidecar_text(screen, session.undo, compare));
 }
 
 }  // namespace normscope

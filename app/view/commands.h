@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "app/plot/plot_spec.h"
@@ -18,6 +19,7 @@ struct SavePlot {
   std::shared_ptr<const std::vector<plot::PlotSpec>> plots;
   plot::View view;
   PlotFormat format = PlotFormat::Svg;
+  std::string csv{};  // the numbers as a file, where the plot shows them in another way
 };
 
 }  // namespace normscope::lab

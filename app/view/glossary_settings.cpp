@@ -115,6 +115,14 @@ constexpr Term kSettingTerms[] = {
      "One training from a specification, a seed and the edits made on the way; the same three give the same "
      "numbers again. Unless it is given a name it is called after its settings.",
      "This program", "settings/run.name", "-"},
+    {"baseline", "baseline",
+     "The run that all others of a comparison are held against. Where both trained on the same batches with the "
+     "same seed the difference is taken seed by seed, otherwise against all of its seeds together.",
+     "This program", "compare/run/A|compare/run/B|compare/run/C|compare/run/D", "-"},
+    {"first-place", "first place where runs part",
+     "The first step at which the gradient norm of a weight matrix differs from the baseline's by more than the "
+     "chosen factor, and that matrix. It says where a difference is seen first, not what causes it.",
+     "This program", "First place they part", "-"},
     {"gradient-memory", "gradients of activations",
      "Going back, each intermediate value has a gradient that takes as much memory as the value. Once "
      "it has been handed on, its memory can serve another.",

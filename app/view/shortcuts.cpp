@@ -8,7 +8,7 @@
 namespace normscope::shell {
 namespace {
 
-constexpr std::array<Shortcut, 41> kShortcuts{{
+constexpr std::array<Shortcut, 43> kShortcuts{{
     {Act::Play, "Space", "", "", "Train or pause", "All runs go on together, or rest."},
     {Act::Step, "Right", "", "", "One step on", "The cursor's next step; at the newest all runs train one."},
     {Act::Back, "Left", "", "", "One step back", "The cursor goes; what was trained stays.", true},
@@ -40,7 +40,7 @@ constexpr std::array<Shortcut, 41> kShortcuts{{
      "Settings and edits, into this session's .toml; asks for a name first.", true},
     {Act::SaveAs, "Ctrl+Shift+S", "", "", "Save the runs as", "Under a name that you type.", true},
     {Act::OpenFile, "Ctrl+O", "", "", "Open a file",
-     "Runs saved as .toml, a session, or a text to learn from.", true},
+     "Runs saved as .toml, a session, a log to compare, or a text to learn from.", true},
     {Act::CopyCommand, "Ctrl+Shift+C", "", "", "Copy the command that reproduces the runs",
      "One line for a terminal, with every edit at its step.", true},
     {Act::Bigger, "Ctrl+=", "Ctrl+Shift+=", "Ctrl +", "Everything larger", "At most 250 %.", true},
@@ -50,7 +50,9 @@ constexpr std::array<Shortcut, 41> kShortcuts{{
      "The glossary's entry of the term, where it has one."},
     {Act::CopyPlot, "Ctrl+T", "", "", "Plot under the mouse as text",
      "Its sentence and values, to paste elsewhere."},
-    {Act::Gesture, "", "", "1, 2", "Lab, Lessons", ""},
+    {Act::Gesture, "", "", "1, 2, 3", "Lab, Lessons, Compare", ""},
+    {Act::Gesture, "", "", "A to D", "In Compare: this run is the baseline", ""},
+    {Act::Gesture, "", "", "P, W, X", "In Compare: next place, matrix, axis", ""},
     {Act::Theme, "", "", "", "Light or dark", "Changes the theme.", true},
     {Act::ReducedMotion, "", "", "", "Reduced motion", "Nothing glides: changes are shown at once.", true},
     {Act::Restore, "", "", "", "Restore the last session", "The runs of the last window, as they stood.",
@@ -59,7 +61,7 @@ constexpr std::array<Shortcut, 41> kShortcuts{{
      true},
     {Act::FirstLesson, "", "", "", "Begin the first lesson", "Predict, measure, compare, explain.", true},
     {Act::Gesture, "", "", "wheel, drag", "Zoom and pan a plot; double-click resets", ""},
-    {Act::Gesture, "", "", "drop a file", "Your own text (UTF-8), or runs saved as .toml", ""},
+    {Act::Gesture, "", "", "drop a file", "Your own text, runs saved as .toml, a log", ""},
     {Act::Gesture, "", "", "Escape", "Leave, close, let go without a change", ""},
     {Act::Sheet, "?", "", "", "This sheet", "Every key in one place."},
 }};

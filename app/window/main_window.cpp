@@ -198,6 +198,8 @@ class Session {
     lab_->on_change(wake);
     state_.files.wake = wake;
     state_.screens.lessons.wake = wake;
+    state_.screens.compare.wake = wake;
+    state_.files.recorded = options.files;
     // Making a context on a GPU takes a while.
     state_.backend.cuda = start_task("window", [wake] {
                             std::string reason;
@@ -222,6 +224,7 @@ class Session {
   ~Session() {
     if (lab_) lab_->on_change({});
     state_.files = {};  // what still reads rings a bell of ours
+    state_.screens.compare = {};
   }
 
   // False: a signal ended it.

@@ -18,6 +18,7 @@ struct WindowOptions {
   LabOptions lab;
   std::vector<std::vector<Edit>> edits;  // of the runs, each at its step
   std::string letters;                   // of the runs; empty: A, B, ...
+  std::vector<std::string> files{};      // logs and saved runs that Compare opens
   bool play = true;
   std::optional<bool> dark;              // otherwise as remembered
   std::optional<float> scale;            // asked; 1 = 100 % of the display's

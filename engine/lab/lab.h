@@ -22,8 +22,14 @@ namespace normscope {
 /// The loss of a card under other seeds: the seed variability behind a difference between two cards. Nats, index i
 /// = step i + 1; as long as the longest of the reruns, each step over those that reached it finite.
 struct RunSpread {
+  /// One rerun: its losses are shared with the store of finished runs.
+  struct Seed {
+    uint64_t seed = 0;
+    std::shared_ptr<const std::vector<float>> losses;
+  };
   int32_t seeds = 0;  ///< reruns that are complete
   std::vector<float> mean, low, high;
+  std::vector<Seed> each{};  ///< in the order of their seeds
 };
 
 struct Ablation;  // lab/ablation.h

@@ -76,7 +76,10 @@ void LabTrainer::add_variability(const std::string& key, uint64_t seed,
   luck->by_seed.insert_or_assign(seed, std::move(run));
   std::vector<std::span<const float>> losses;
   for (const auto& [number, one] : luck->by_seed) losses.emplace_back(one->losses);
-  luck->spread = std::make_shared<const RunSpread>(spread_of(losses));
+  RunSpread spread = spread_of(losses);
+  for (const auto& [number, one] : luck->by_seed)
+    spread.each.push_back({number, std::shared_ptr<const std::vector<float>>(one, &one->losses)});
+  luck->spread = std::make_shared<const RunSpread>(std::move(spread));
 }
 
 // Trained for this card before, with this budget or a longer one; or by anybody else: the store has it then.

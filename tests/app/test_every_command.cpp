@@ -60,6 +60,9 @@ TEST_CASE("every command runs, and refuses in one line what it cannot read") {
       {"compare " + saved + " " + log + " --svg --png --csv --markdown --out " + folder.file("figures"), 0},
       {"compare " + saved + " " + broken, 3},
       {"compare " + saved + " " + log + " --align time --baseline A", 2},
+      {"open " + none, 3},
+      {"open " + text, 3},
+      {"open", 2},
       {"verify " + kFixture, 0},
       {"verify " + broken, 3},
       {"measure " + saved + " --what loss", 0},
@@ -83,6 +86,7 @@ TEST_CASE("every command runs, and refuses in one line what it cannot read") {
       {"merge " + zoo + "/runs --store " + folder.file("merged"), 0},
       {"merge " + none + " --store " + folder.file("merged"), 3},
       {"screenshot --config " + config + " --steps 2 --size 1024x600 --out " + picture, 0},
+      {"screenshot --config " + config + " --steps 4 --screen compare --out " + picture, 0},
       {"screenshot --config " + config + " --size nothing --out " + picture, 2},
       {"screenshot --config " + config + " --screen lesson:1:predict --out " + picture, 0},
   };

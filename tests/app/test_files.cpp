@@ -2,9 +2,11 @@
 // name that cannot be opened keeps the prompt open and says why.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
+#include "app/compare_screen/compare_screen.h"
 #include "app/files/file_kind.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
@@ -136,7 +138,7 @@ TEST_CASE("a file is what stands in it, whatever it is called") {
   CHECK(kind("runs.txt", test::kTiny) == FileKind::Config);
   CHECK(kind("plain", a_text()) == FileKind::Text);
   CHECK(kind("brackets.txt", "[1] a reference in a text\n[2] another\n") == FileKind::Text);
-  CHECK(kind("log.txt", kLog) == FileKind::Numbers);
+  CHECK(kind("log.txt", kLog) == FileKind::Recorded);
   const FileLook header = look_at(folder.write("header.txt", "{\"format\":\"normscope log 2\"}\n"));
   CHECK(header.words.starts_with("A training log"));
   CHECK(kind("table.json", "{\n  \"format\": \"a table\"\n}\n") == FileKind::Numbers);
@@ -148,7 +150,7 @@ TEST_CASE("a file is what stands in it, whatever it is called") {
   std::string weights(8, '\0');
   weights[0] = 2;
   const FileLook saved = look_at(folder.write("saved.txt", weights + "{}"));
-  CHECK(saved.kind == FileKind::Unusable);
+  CHECK(saved.kind == FileKind::Recorded);
   CHECK(test::holds(saved.words, "normscope train --resume"));
   CHECK(look_at(folder.file("")).kind == FileKind::Folder);
   CHECK(look_at(folder.file("absent")).kind == FileKind::Unusable);
@@ -160,11 +162,11 @@ TEST_CASE("a file is what stands in it, whatever it is called") {
   CHECK(test::holds(look_at("/dev/null").words, "is a device"));
 }
 
-TEST_CASE("a training log is no text: the prompt says what it is and what to do, Enter again insists") {
+TEST_CASE("a training log is no text: dropped or named it stands in Compare, and the runs stay") {
   for (const bool dropped : {false, true}) {
     INFO((dropped ? "dropped" : "typed"));
     SmallWindow window;
-    const std::string log = window.folder.write("log.jsonl", std::string(kLog) + a_text());
+    const std::string log = window.folder.write("log.jsonl", kLog);
     const std::string text = window.view().runs[0].spec->data.text_path;
     if (dropped) {
       window.drop(log);
@@ -173,15 +175,26 @@ TEST_CASE("a training log is no text: the prompt says what it is and what to do,
     } else {
       window.prompt("Ctrl+O", log);
     }
-    REQUIRE(window.asks());
-    CHECK(test::holds(window.says(), "A training log"));
-    CHECK(test::holds(window.says(), "Enter again"));
-    CHECK(window.view().runs[0].spec->data.text_path == text);
-    press(window, "Enter");
     window.settle();
     CHECK_FALSE(window.asks());
-    CHECK(window.view().runs[0].spec->data.text_path == log);
+    CHECK(window.state.screens.shown == Screen::Compare);
+    CHECK(window.view().runs[0].spec->data.text_path == text);
+    const auto files = window.state.screens.compare.screen->kept().files;
+    CHECK(std::any_of(files.begin(), files.end(), [&](const auto& file) { return file.first == log; }));
   }
+}
+
+TEST_CASE("other JSON is no text: the prompt says what it is and what to do, Enter again insists") {
+  SmallWindow window;
+  const std::string table = window.folder.write("table.json", "{\"format\": \"a table\"}\n" + a_text());
+  window.prompt("Ctrl+O", table);
+  REQUIRE(window.asks());
+  CHECK(test::holds(window.says(), "JSON"));
+  CHECK(test::holds(window.says(), "Enter again"));
+  press(window, "Enter");
+  window.settle();
+  CHECK_FALSE(window.asks());
+  CHECK(window.view().runs[0].spec->data.text_path == table);
 }
 
 TEST_CASE("what cannot be opened keeps the prompt open with the reason, and typing on mends it") {

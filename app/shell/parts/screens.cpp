@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "app/compare_screen/compare_screen.h"
 #include "app/lessons/kept.h"
 #include "app/lessons/player.h"
 
@@ -17,6 +18,11 @@ lessons::Player& player_of(LessonsScreen& screen, Lab* lab) {
         progress);
   }
   return *screen.player;
+}
+
+comparison::CompareScreen& screen_of(ComparePlace& place) {
+  if (!place.screen) place.screen = std::make_shared<comparison::CompareScreen>(place.wake);
+  return *place.screen;
 }
 
 }  // namespace normscope

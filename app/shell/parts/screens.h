@@ -14,7 +14,11 @@ namespace lessons {
 class Player;
 }
 
-enum class Screen : uint8_t { Lab, Lessons };
+namespace comparison {
+class CompareScreen;
+}
+
+enum class Screen : uint8_t { Lab, Lessons, Compare };
 
 struct LessonsScreen {
   std::shared_ptr<lessons::Player> player;  // made when the screen is opened first
@@ -24,11 +28,19 @@ struct LessonsScreen {
   std::function<void()> wake;  // rung by the player's measurements from their thread
 };
 
+struct ComparePlace {
+  std::shared_ptr<comparison::CompareScreen> screen;  // made when it is opened first
+  std::function<void()> wake;                         // rung from other threads when there is something new
+};
+
 struct Screens {
   Screen shown = Screen::Lab;
   lab::LabScreen lab;
   LessonsScreen lessons;
+  ComparePlace compare;
 };
+
+comparison::CompareScreen& screen_of(ComparePlace&);
 
 // The player, with the course beside the program and the learner's own progress. Runs that `lab` has finished
 // are not measured again; it may be null.

@@ -1,0 +1,54 @@
+// What one CompareScreen::draw() passes between its parts. Included by the .cpp files of this folder only.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "app/compare_screen/compare_screen.h"
+#include "app/panels/panels.h"
+
+namespace normscope::comparison {
+
+struct CompareScreen::Frame {
+  ui::Ui& ui;
+  const LabView& view;
+  std::vector<lab::Command>& commands;
+  lab::TransportState& transport;
+  lab::Size size;
+  std::array<SideBySide::Place, kMost> places;
+  std::shared_ptr<const Shown> shown;  // null or with an error: there is no comparison
+  int step = 0;                        // of the cursor
+  float pad_right = 16;                // of the plots over time, so that their cursors stand in one line
+
+  bool compact() const { return size == lab::Size::Compact; }
+  bool has() const { return shown && shown->error.empty(); }
+  const Comparison& all() const { return shown->all; }
+  /// The cursor on the shared axis.
+  double x() const { return step * shown->per_step; }
+  /// The run that stands in a place; none where it is not compared.
+  std::optional<size_t> run_of(char letter) const {
+    if (!has()) return {};
+    for (size_t run = 0; run < all().runs.size(); ++run)
+      if (all().letter(run) == letter) return run;
+    return {};
+  }
+};
+
+/// The first of the texts that fits, else "".
+inline std::string fitting(const ui::Painter& p, ui::TextStyle style, float width,
+                           std::initializer_list<std::string> texts) {
+  for (const std::string& text : texts)
+    if (p.text_width(style, text) <= width) return text;
+  return "";
+}
+
+/// The last point at or before a place on the axis; NaN before the first.
+inline double value_at(const Track& track, double x) {
+  const auto after = std::upper_bound(track.x.begin(), track.x.end(), x);
+  return after == track.x.begin() ? kUnknown : track.y[static_cast<size_t>(after - track.x.begin()) - 1];
+}
+
+}  // namespace normscope::comparison

@@ -1,0 +1,169 @@
+#include "app/compare_screen/compare_screen.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compare/figures.h"
+#include "app/compare/writers.h"
+#include "app/compare_screen/compare_frame.h"
+#include "app/lab/lab_screen.h"
+#include "app/ui/widgets.h"
+#include "app/view/shortcuts.h"
+
+namespace normscope::comparison {
+
+using namespace ui;
+
+namespace {
+
+constexpr int kMatricesShown = 6;  // of one stack
+
+}  // namespace
+
+CompareScreen::CompareScreen(std::function<void()> wake) : side_(wake), comparing_(wake) {}
+
+void CompareScreen::open(const std::string& path, const LabView& view) {
+  side_.open(path, view, std::exchange(open_into_, std::nullopt));
+}
+
+KeptChoice CompareScreen::kept() const { return {baseline_, align_, matrix_, factor_, side_.kept()}; }
+
+void CompareScreen::restore(const KeptChoice& kept) {
+  baseline_ = kept.baseline;
+  align_ = kept.align;
+  matrix_ = kept.matrix;
+  factor_ = kept.factor;
+  for (size_t i = 0; i < kMost; ++i)
+    if (!kept.files[i].first.empty()) side_.put(i, kept.files[i].first, kept.files[i].second);
+}
+
+// Numbers as files hold more than what the plots of them show.
+std::vector<lab::SavePlot> CompareScreen::take_saves() {
+  std::vector<lab::SavePlot> saves = std::exchange(cells_.saves, {});
+  if (!shown_ || !shown_->error.empty()) return saves;
+  const Comparison& all = shown_->all;
+  for (lab::SavePlot& save : saves) {
+    if (save.format != lab::PlotFormat::Csv || save.plots->empty()) continue;
+    const std::string& id = save.plots->front().id;
+    if (id == "compare-difference") save.csv = plot::to_csv(difference_plot(all, false));
+    if (id == "compare-end") save.csv = end_csv(all);
+    for (size_t run = 0; run < all.runs.size(); ++run)
+      if (id == shown_->maps[run].id) save.csv = map_csv(all, run);
+  }
+  return saves;
+}
+
+/// By the places of those that are compared: live or read.
+Choice CompareScreen::choice_of(const std::vector<SideBySide::Place>& shown) const {
+  Choice choice;
+  for (size_t i = 0; i < shown.size(); ++i)
+    if (shown[i].letter == baseline_) choice.baseline = static_cast<int32_t>(i);
+  choice.align = static_cast<Alignment>(align_);
+  choice.range = range_;
+  choice.matrix = matrix_;
+  choice.factor = factor_;
+  return choice;
+}
+
+void CompareScreen::draw(Ui& ui, const LabView& view, lab::TransportState& transport, const Rect& area,
+                         bool clock, std::vector<lab::Command>& commands) {
+  side_.update(view);
+  // A step that restarted runs have not come to is none to stay at.
+  if (transport.pinned_step.value_or(0) > view.step) transport.pinned_step.reset();
+  Frame f{ui, view, commands, transport, lab::layout_for(ui.size()), side_.places(view), nullptr};
+  std::vector<SideBySide::Place> compared;
+  for (const SideBySide::Place& place : f.places)
+    if (place.live || place.recorded) compared.push_back(place);
+  const Choice choice = choice_of(compared);
+  if (compared.size() >= kLeast) {
+    const std::string chosen = fmt::format("{} {} {} {} {}", choice.baseline, align_, matrix_, factor_,
+                                           range_ ? fmt::format("{}-{}", range_->first, range_->second) : "");
+    shown_ = comparing_.newest(side_.key(view), chosen, choice, [&] { return side_.runs(view); });
+  } else {
+    shown_.reset();
+  }
+  f.shown = shown_;
+  f.step = beyond_.value_or(lab::cursor_step(transport, view));
+  hover_x_ = std::exchange(hover_next_, std::nullopt);
+  if (shown_ && !shown_->error.empty() && align_ != 0) {  // the baseline does not say what this axis counts
+    refusal_ = shown_->error;
+    align_ = 0;
+  }
+  const std::optional<size_t> loupe = f.run_of(loupe_);
+  if (f.has() && (!loupe || *loupe == f.all().baseline()))
+    loupe_ = f.all().letter(f.all().baseline() == 0 ? 1 : 0);
+
+  const bool compact = f.compact();
+  const float margin = compact ? 8 : space::margin, gap = compact ? 6 : space::gap;
+  Rect rest = area;
+  const Rect bar = rest.take_bottom(compact ? 50.f : 76.f);
+  rest = {rest.x + margin, rest.y + gap, rest.w - 2 * margin, rest.h - 2 * gap};
+  draw_heads(f, rest.take_top(compact ? 62.f : 148.f, gap));
+  if (f.has()) {
+    draw_time(f, rest.take_left(compact ? std::round(rest.w * 0.615f) : std::round(rest.w * 0.63f), gap));
+    draw_right(f, rest);
+  } else {
+    panel(ui, rest, {});
+    const std::string why = compared.size() < kLeast ? "Open a run to compare with."
+                            : shown_                 ? shown_->error
+                                                     : "comparing …";
+    ui.paint().text_wrapped(rest.inset(space::pad), {Face::Sans, type::body}, ui.theme().ink2, why, 17);
+    ui.mark("compare/none", rest, why, "Why nothing is compared.");
+  }
+  const std::optional<int> before = transport.pinned_step;
+  lab::draw_transport(ui, transport, view, bar, f.size, clock, commands);
+  if (transport.pinned_step != before) beyond_.reset();
+  keys(f, transport);
+}
+
+void CompareScreen::keys(Frame& f, lab::TransportState& transport) {
+  Ui& ui = f.ui;
+  for (const SideBySide::Place& place : f.places)
+    if ((place.live || place.recorded) && ui.shortcut(std::string(1, place.letter))) baseline_ = place.letter;
+  if (ui.shortcut("Shift+Right")) go_to(f, f.step + 10);
+  if (ui.shortcut("Shift+Left")) go_to(f, f.step - 10);
+  if (ui.shortcut("P")) next_place(f);
+  if (ui.shortcut("W")) next_matrix();
+  if (ui.shortcut("X")) set_align((align_ + 1) % 3);
+  // Where only recorded runs have come the arrows are this screen's.
+  const bool right = beyond_ && ui.shortcut("Right"), left = beyond_ && ui.shortcut("Left");
+  if (right || left) return go_to(f, f.step + (right ? 1 : -1));
+  lab::transport_keys(ui, transport, f.view, f.commands, false);
+}
+
+/// The cursor of the Lab; past its newest step one of this screen's own, as far as a recorded run has come.
+void CompareScreen::go_to(Frame& f, double step) {
+  const auto wanted = static_cast<int>(std::lround(std::clamp(step, 0.0, 1e9)));
+  beyond_.reset();
+  lab::pin_cursor(f.transport, f.view, wanted);
+  if (wanted <= f.view.step || !f.has()) return;
+  int32_t furthest = f.view.step;
+  for (const EndRow& row : f.all().rows) furthest = std::max(furthest, row.last_step);
+  if (furthest > f.view.step) beyond_ = std::min(wanted, furthest);
+}
+
+void CompareScreen::set_align(int align) {
+  align_ = align;
+  across_.reset();
+  refusal_.clear();
+}
+
+void CompareScreen::next_matrix() { matrix_ = (matrix_ + 1) % kMatricesShown; }
+
+/// The parting place after the one that is under the loupe.
+void CompareScreen::next_place(Frame& f) {
+  if (!f.has()) return;
+  const size_t count = f.all().runs.size();
+  const size_t now = f.run_of(loupe_).value_or(0);
+  for (size_t i = 1; i <= count; ++i) {
+    const size_t run = (now + i) % count;
+    if (!f.all().places[run].parts) continue;
+    loupe_ = f.all().letter(run);
+    return go_to(f, f.all().places[run].step);
+  }
+}
+
+}  // namespace normscope::comparison

@@ -1,0 +1,99 @@
+// The Compare screen: two to four runs side by side, live, saved and recorded elsewhere; one is the baseline. State
+// plus draw(), window-less: it reads a LabView, returns commands, and shares the step cursor with the Lab. What it
+// shows is computed by Comparing, off the thread that draws. Drawn by draw_app.
+//
+// Controls: compare/run/A ... D (baseline) with compare/run/A/replace, compare/open, compare/seeds, compare/align,
+// compare/range, compare/matrix, compare/factor, compare/place/A ..., compare/loss, compare/difference,
+// compare/map/A ..., compare/end, each figure with /menu; compare/tab where panels share a cell.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/compare_screen/comparing.h"
+#include "app/compare_screen/side_by_side.h"
+#include "app/lab/transport.h"
+#include "app/panels/plot_cell.h"
+#include "app/ui/ui.h"
+#include "app/view/commands.h"
+
+namespace normscope::comparison {
+
+/// What is kept with a session.
+struct KeptChoice {
+  char baseline = 'B';
+  int align = 0, matrix = 0;
+  double factor = 4;
+  std::array<std::pair<std::string, size_t>, kMost> files{};  ///< path and run by place
+  bool operator==(const KeptChoice&) const = default;
+};
+
+class CompareScreen {
+ public:
+  /// `wake`: see SideBySide.
+  explicit CompareScreen(std::function<void()> wake);
+
+  /// `area`: the window below the top bar. `transport` is the Lab's: one cursor for both.
+  void draw(ui::Ui&, const LabView&, lab::TransportState& transport, const ui::Rect& area, bool clock,
+            std::vector<lab::Command>& commands);
+
+  /// A log or a saved run, into the place whose "open" was pressed, else where there is room.
+  void open(const std::string& path, const LabView& view);
+  /// The hand wants to open a file: true once.
+  bool take_wish() { return std::exchange(wish_, false); }
+  /// Figures that the hand wants as files since the last call.
+  std::vector<lab::SavePlot> take_saves();
+
+  KeptChoice kept() const;
+  void restore(const KeptChoice&);
+
+ private:
+  struct Frame;  // what one draw() passes around, see compare_frame.h
+
+  Choice choice_of(const std::vector<SideBySide::Place>& shown) const;
+  void keys(Frame&, lab::TransportState&);
+  void next_place(Frame&);
+  void next_matrix();
+  void set_align(int align);
+  void go_to(Frame&, double step);
+
+  void draw_heads(Frame&, ui::Rect);
+  void draw_labels(Frame&, ui::Rect);
+  void draw_card(Frame&, const ui::Rect&, const SideBySide::Place&);
+  void draw_card_settings(Frame&, const ui::Rect&, size_t run);
+  void draw_empty(Frame&, const ui::Rect&, const SideBySide::Place&, bool first);
+  void draw_replace(Frame&, const ui::Rect& button, const SideBySide::Place&);
+  void draw_time(Frame&, ui::Rect);
+  void draw_loss(Frame&, const ui::Rect&);
+  void draw_difference(Frame&, const ui::Rect&);
+  void draw_maps(Frame&, const ui::Rect&, bool with_panel);
+  void draw_map(Frame&, const ui::Rect&, size_t run, bool last);
+  void time_hit(Frame&, const std::string& name, const plot::PlotHit&);
+  void draw_right(Frame&, ui::Rect);
+  void draw_places(Frame&, const ui::Rect&, bool with_panel);
+  void draw_place_rows(Frame&, ui::Rect&);
+  void draw_loupe(Frame&, ui::Rect);
+  void draw_end(Frame&, const ui::Rect&, bool with_panel);
+  void draw_end_row(Frame&, const ui::Rect&, const EndRow&);
+
+  SideBySide side_;
+  Comparing comparing_;
+  std::shared_ptr<const Shown> shown_;
+  lab::CellState cells_;
+  plot::View across_;  // what all plots over time show of the steps
+  char baseline_ = 'B', loupe_ = 0;
+  int align_ = 0, matrix_ = 0, tab_ = 0;
+  double factor_ = 4;
+  std::optional<std::pair<int32_t, int32_t>> range_;
+  std::optional<double> hover_x_, hover_next_;
+  std::optional<int> beyond_;  // the cursor where only recorded runs have come
+  std::optional<size_t> open_into_;
+  std::string refusal_;  // why the axis that was asked for is not there
+  bool wish_ = false;
+};
+
+}  // namespace normscope::comparison

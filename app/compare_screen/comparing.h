@@ -1,0 +1,62 @@
+// Comparisons made off the thread that draws: it asks every frame and gets the newest one that is ready, with its
+// plots, so that a frame in which nothing changed computes nothing. While runs train, comparisons take at most a
+// quarter of one thread's time; a choice of the hand does not wait for that.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/compare/comparison.h"
+#include "app/compare/loupe.h"
+#include "app/files/background.h"
+#include "app/plot/plot_spec.h"
+
+namespace normscope::comparison {
+
+/// A comparison and what is drawn of it.
+struct Shown {
+  Comparison all;
+  plot::PlotSpec loss, difference, end;
+  std::vector<plot::PlotSpec> maps;   ///< by run; without a heat map where there is none
+  std::vector<Loupe> loupes;          ///< by run
+  std::vector<plot::PlotSpec> grids;  ///< the loupes as plots, for files
+  double per_step = 1;                ///< of the shared axis in one step of the baseline
+  std::string error;                  ///< why there is no comparison, one line
+};
+
+/// Comparison and plots. Throws nothing: what is wrong stands in `error`.
+Shown show(std::vector<Compared> runs, const Choice& choice) noexcept;
+
+class Comparing {
+ public:
+  explicit Comparing(std::function<void()> wake);
+  ~Comparing();
+  Comparing(const Comparing&) = delete;
+  Comparing& operator=(const Comparing&) = delete;
+
+  /// The newest that is ready, null before the first; asks for another where the keys are not its own. `data` is the
+  /// key of what was measured and `chosen` of the rest; `runs` is called when a comparison is begun. Without `wake`
+  /// it is made at once.
+  std::shared_ptr<const Shown> newest(const std::string& data, const std::string& chosen,
+                                      const Choice& choice,
+                                      const std::function<std::vector<Compared>()>& runs);
+  /// A comparison is under way.
+  bool busy() const { return !asked_.empty(); }
+
+ private:
+  struct Pause;
+  struct Made {
+    std::shared_ptr<const Shown> shown;
+    double seconds = 0;  ///< that it took
+  };
+  std::function<void()> wake_;
+  std::shared_ptr<Pause> pause_;
+  Background<Made> background_;
+  Made made_;
+  std::string asked_, asked_choice_;  ///< under way: keys; empty: nothing is
+  std::string made_key_, made_choice_;
+};
+
+}  // namespace normscope::comparison

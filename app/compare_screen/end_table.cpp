@@ -1,0 +1,162 @@
+// What the runs came to: the table at the end, with each seed's difference over the band of the baseline's seeds.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/compare/words.h"
+#include "app/compare_screen/compare_frame.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::comparison {
+
+using namespace ui;
+
+namespace {
+
+constexpr TextStyle kNumber{Face::Mono, type::body}, kSmall{Face::Sans, type::tick};
+
+/// Nats that the strip of seeds reaches to either side: the band and, where it is near, what lies beside it.
+double reach_of(const Comparison& all) {
+  const Difference& own = all.differences[all.baseline()];
+  double reach = std::isfinite(own.band_low) ? 2.5 * std::max(-own.band_low, own.band_high) : 0;
+  double nearest = std::numeric_limits<double>::infinity();
+  for (size_t run = 0; run < all.runs.size(); ++run)
+    if (run != all.baseline() && std::isfinite(all.differences[run].end))
+      nearest = std::min(nearest, std::fabs(all.differences[run].end));
+  if (std::isfinite(nearest) && nearest < 5 * std::max(reach, 0.02)) reach = std::max(reach, 1.3 * nearest);
+  return reach > 0 ? reach : 0.1;
+}
+
+/// Seeds of a row on the strip; what is off the scale is an arrow and the number.
+void draw_seeds(Ui& ui, const Rect& strip, const Comparison& all, const EndRow& row, double reach) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const RunLook& look = t.runs[static_cast<size_t>(all.colour(row.run))];
+  const Difference& d = all.differences[row.run];
+  const auto x_of = [&](double nats) {
+    return strip.centre().x + static_cast<float>(nats / reach) * strip.w / 2;
+  };
+  const Vec middle = strip.centre();
+  const bool itself = row.run == all.baseline();
+  if (itself && d.at_end.empty()) return p.marker(middle, look.marker, 4, look.line, t.panel);
+  if (!itself && std::fabs(d.end) > reach) {
+    const bool right = d.end > 0;
+    const std::string words = right ? signed_decimals(d.end) + " →" : "← " + signed_decimals(d.end);
+    p.text({right ? strip.right() : strip.x, middle.y + 4}, {Face::Mono, type::tick}, look.text, words,
+           right ? Align::Right : Align::Left);
+    return;
+  }
+  for (const double end : d.at_end)
+    if (std::isfinite(end) && std::fabs(end) <= reach)
+      p.marker({x_of(end), middle.y}, look.marker, 4, look.line, t.panel);
+}
+
+/// The baseline's band over the whole height of the row, and the seeds on it.
+void draw_strip(Ui& ui, const Rect& strip, const Rect& line, const Comparison& all, const EndRow& row) {
+  const double reach = reach_of(all);
+  const Difference& own = all.differences[all.baseline()];
+  const float middle = strip.centre().x, half = strip.w / 2;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const RunLook& base = t.runs[static_cast<size_t>(all.colour(all.baseline()))];
+  if (std::isfinite(own.band_low)) {
+    const float low = middle + static_cast<float>(own.band_low / reach) * half,
+                high = middle + static_cast<float>(own.band_high / reach) * half;
+    p.fill({low, line.y, high - low, line.h}, base.line.alpha(t.band_alpha));
+  }
+  p.hairline({middle, line.y}, {middle, line.bottom()}, base.line);
+  draw_seeds(ui, strip, all, row, reach);
+}
+
+}  // namespace
+
+void CompareScreen::draw_end(Frame& f, const Rect& rect, bool with_panel) {
+  Ui& ui = f.ui;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const Comparison& all = f.all();
+  const std::string window = window_words(all);
+  Rect rest = rect.inset(space::pad, 0);
+  if (with_panel) {
+    PanelOptions options;
+    options.title = "At the end";
+    options.note = window;
+    options.right = 30;
+    panel(ui, rect, options);
+    rest.take_top(space::title_row);
+  } else {
+    p.text_in(rest.take_top(22), kSmall, t.ink3, fitting(p, kSmall, rest.w, {window}));
+  }
+  lab::cell_menu(ui, "compare/end", rect, {f.shown->end}, cells_);
+  ui.mark("compare/end", rect, difference_sentence(all), "What the runs came to, the lowest loss first.");
+  const std::string missing = missing_sentence(all);
+  const float foot = missing.empty() ? 0 : std::min(46.f, p.wrapped_height(rest.w, kSmall, missing, 15));
+  const Rect note = rest.take_bottom(foot + 8);
+  if (p.wrapped_height(rest.w, kSmall, missing, 15) <= foot + 1)
+    p.text_wrapped(note, kSmall, t.ink3, missing, 15);
+  ui.mark("compare/missing", note, missing, "What is not known of the runs.");
+  const float high = std::min(44.f, rest.h / static_cast<float>(all.rows.size() + 1));
+  EndRow head;
+  head.run = all.runs.size();
+  draw_end_row(f, rest.take_top(high), head);
+  for (const EndRow& row : all.rows) {
+    const Rect line = rest.take_top(high);
+    p.hairline({line.x, line.y}, {line.right(), line.y}, t.border);
+    draw_end_row(f, line, row);
+  }
+}
+
+/// A row of the table; of the run that there is not the head.
+void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) {
+  Ui& ui = f.ui;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const Comparison& all = f.all();
+  const bool head = row.run >= all.runs.size(), wide = line.w > 540;
+  Rect rest = line;
+  Rect speed = wide ? rest.take_right(60) : Rect{}, update = wide ? rest.take_right(66) : Rect{};
+  Rect leaves = rest.take_right(62), strip = rest.take_right(wide ? 140.f : 120.f, 4);
+  Rect loss = rest.take_right(wide ? 104.f : 54.f, 10);
+  if (head) {
+    const std::pair<Rect, const char*> names[] = {
+        {loss, "loss"}, {leaves, "leaves at"}, {update, "Δ ÷ weight"}, {speed, "tokens/s"}};
+    for (const auto& [place, name] : names)
+      if (!place.empty()) p.text_in(place, kSmall, t.ink3, name, Align::Right);
+    p.text_in(strip, kSmall, t.ink3, fmt::format("minus {}", all.letter(all.baseline())), Align::Centre);
+    return;
+  }
+  const Compared& run = all.runs[row.run];
+  ui.mark(fmt::format("compare/end/{}", all.letter(row.run)), line,
+          fmt::format("{}, {}, {}", loss_words(row), all.differences[row.run].words(),
+                      row.verdict.empty() ? "–" : row.verdict),
+          "Mean loss of the last steps, against the baseline, verdict.");
+  tile(ui, {rest.x, line.centre().y - 10, 20, 20}, all.colour(row.run));
+  rest.take_left(28);
+  const TextStyle bold{Face::Bold, type::title};
+  const Rect upper{rest.x, line.y, rest.w, line.h / 2 + 2},
+      lower{rest.x, line.centre().y, rest.w, line.h / 2 - 2};
+  // What comes after the comma tells runs of one placement apart.
+  const size_t comma = run.name.find(", ");
+  const std::string first = run.name.substr(0, comma),
+                    rest_of_it = comma == run.name.npos ? first : run.name.substr(comma + 2);
+  p.text_in(line.h >= 34 ? upper : Rect{rest.x, line.y, rest.w, line.h}, bold, t.ink,
+            fitting(p, bold, rest.w, {run.name, rest_of_it, first}));
+  if (line.h >= 34)
+    p.text_in(lower, kSmall, t.ink3,
+              fitting(p, kSmall, rest.w, {row.verdict, row.verdict.substr(0, row.verdict.find(','))}));
+  p.text_in(loss, kNumber, t.ink, fitting(p, kNumber, loss.w, {loss_words(row), decimals(row.loss, 2)}),
+            Align::Right);
+  p.text_in(leaves, kNumber, t.ink, leaves_words(row), Align::Right);
+  if (wide) p.text_in(update, kNumber, t.ink, decimals(row.update_ratio, 4), Align::Right);
+  const double speed_of = row.tokens_per_second;
+  if (wide)
+    p.text_in(speed, kNumber, t.ink,
+              std::isfinite(speed_of) && speed_of >= 1000 ? fmt::format("{:.0f} k", speed_of / 1000)
+                                                          : decimals(speed_of, 0),
+              Align::Right);
+  draw_strip(ui, strip, line, all, row);
+}
+
+}  // namespace normscope::comparison

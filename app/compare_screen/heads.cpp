@@ -1,0 +1,235 @@
+// The heads of Compare: for each run its card with what its settings have that the baseline's have not, and the places
+// where another run can be put.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compare/words.h"
+#include "app/compare_screen/compare_frame.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::comparison {
+
+using namespace ui;
+
+namespace {
+
+constexpr float kRow = 19;       // of a setting
+constexpr size_t kMostRows = 4;  // that a card has room for
+constexpr float kListRow = 28;   // of a popup
+constexpr TextStyle kBody{Face::Sans, type::body}, kMono{Face::Mono, type::body};
+
+const EndRow* row_of(const Comparison& all, size_t run) {
+  const auto at =
+      std::find_if(all.rows.begin(), all.rows.end(), [run](const EndRow& row) { return row.run == run; });
+  return at == all.rows.end() ? nullptr : &*at;
+}
+
+/// Solid needs somebody, outline is fine.
+struct Badge {
+  std::string text;
+  BadgeKind kind = BadgeKind::Outline;
+  Icon icon = Icon::None;
+};
+
+std::vector<Badge> badges_of(const Comparison& all, size_t run) {
+  std::vector<Badge> badges;
+  if (run == all.baseline()) badges.push_back({"baseline", BadgeKind::Solid});
+  if (!all.runs[run].source.empty()) badges.push_back({"recorded", BadgeKind::Outline, Icon::File});
+  const EndRow* row = row_of(all, run);
+  if (!row) return badges;
+  if (row->verdict.starts_with("stuck"))
+    badges.push_back({"stuck", BadgeKind::Solid, Icon::Minus});
+  else if (row->verdict.starts_with("not finite"))
+    badges.push_back({"not finite", BadgeKind::Error});
+  else if (row->leaves && *row->leaves > 0)
+    badges.push_back({fmt::format("since {}", grouped(*row->leaves)), BadgeKind::Outline, Icon::Learning});
+  return badges;
+}
+
+}  // namespace
+
+void CompareScreen::draw_heads(Frame& f, Rect rest) {
+  const float gap = f.compact() ? 6 : space::gap;
+  if (!f.compact()) draw_labels(f, rest.take_left(116));
+  const float width = (rest.w - gap * static_cast<float>(kMost - 1)) / static_cast<float>(kMost);
+  bool first = true;
+  for (const SideBySide::Place& place : f.places) {
+    const Rect card = rest.take_left(width, gap);
+    if (place.live || place.recorded)
+      draw_card(f, card, place);
+    else
+      draw_empty(f, card, place, std::exchange(first, false));
+  }
+}
+
+/// What differs, a line a setting, level with the values on the cards.
+void CompareScreen::draw_labels(Frame& f, Rect rest) {
+  Painter& p = f.ui.paint();
+  const Theme& t = f.ui.theme();
+  p.text({rest.x + 2, rest.y + 20}, {Face::Bold, type::title}, t.ink, "What differs");
+  if (!f.has()) return;
+  const Comparison& all = f.all();
+  f.ui.mark("compare/settings", rest, settings_sentence(all), "In what the runs differ, settings first.");
+  const std::string count =
+      all.same ? "nothing"
+               : fmt::format("{} setting{}", all.settings.size(), all.settings.size() == 1 ? "" : "s");
+  p.text({rest.x + 2, rest.y + 38}, {Face::Sans, type::tick}, t.ink3, count);
+  if (all.shared > 0)
+    p.text({rest.x + 2, rest.y + 53}, {Face::Sans, type::tick}, t.ink3,
+           fmt::format("{} are shared", all.shared));
+  const size_t more = all.settings.size() > kMostRows ? all.settings.size() - kMostRows + 1 : 0;
+  for (size_t i = 0; i < all.settings.size() && i < kMostRows; ++i) {
+    const bool rest_of_them = more > 0 && i + 1 == kMostRows;
+    const std::string label = rest_of_them ? fmt::format("{} more", more) : all.settings[i].label;
+    const std::string bare = label.substr(0, label.find(" ("));
+    p.text({rest.x + 2, rest.y + 81 + kRow * static_cast<float>(i)}, kBody, t.ink2,
+           fitting(p, kBody, rest.w - 6, {label, bare}));
+  }
+}
+
+void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Place& place) {
+  Ui& ui = f.ui;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const std::optional<size_t> run = f.run_of(place.letter);
+  const bool baseline = run && *run == f.all().baseline(), compact = f.compact();
+  p.fill(card, t.panel, radius::panel);
+  p.outline(card, baseline ? t.ink : t.border, baseline ? line::selected : line::border, radius::panel);
+  const std::string control = fmt::format("compare/run/{}", place.letter);
+  const double loss = run ? value_at(f.all().losses[*run].shown, f.x()) : kUnknown;
+  const std::string name = run ? f.all().runs[*run].name : "", number = decimals(loss, 2);
+  HitOptions over;
+  over.radius = radius::panel;
+  over.overlap = true;
+  const std::string value = fmt::format("{}{}, loss {}", name, baseline ? ", baseline" : "", number);
+  if (ui.hit(control, card, value,
+             fmt::format("Run {}: what the others are measured by, when it is clicked ({}).", place.letter,
+                         place.letter),
+             over)
+          .clicked)
+    baseline_ = place.letter;
+  const float pad = compact ? 9 : space::pad - 2, size = compact ? 24 : 30;
+  tile(ui, {card.x + pad, card.y + pad, size, size}, place.letter - 'A');
+  if (!run) return;
+  const TextStyle big{Face::Mono, compact ? type::figure : type::run_loss};
+  const float loss_w = std::max(p.text_width(big, number), compact ? 0.f : 100.f);
+  p.text({card.right() - pad, card.y + (compact ? 26.f : 30.f)}, big, t.ink, number, Align::Right);
+  const float left = card.x + pad + size + (compact ? 8 : 10);
+  const TextStyle bold{Face::Bold, compact ? type::title : type::run_name};
+  const float room = card.right() - pad - loss_w - 8 - left;
+  p.text({left, card.y + (compact ? 25.f : 25.f)}, bold, t.ink,
+         fitting(p, bold, room, {name, name.substr(0, name.find(','))}));
+  const float menu_w = 72;
+  const Rect menu{card.right() - menu_w - 6, card.bottom() - (compact ? 25.f : 26.f), menu_w, 22};
+  if (!compact) {
+    const std::string at = fmt::format("nats at step {}", grouped(f.step));
+    p.text({card.right() - pad, card.y + 48}, {Face::Sans, type::tick}, t.ink3, at, Align::Right);
+    float x = left;
+    for (const Badge& b : badges_of(f.all(), *run)) {
+      if (x + badge_width(ui, b.text, b.icon) > card.right() - pad - 104) break;
+      x += badge(ui, {x, card.y + 34}, b.text, b.kind, b.icon) + 6;
+    }
+    p.hairline({card.x + pad, card.y + 63}, {card.right() - pad, card.y + 63}, t.border);
+    draw_card_settings(f, card, *run);
+  } else {
+    const std::string state = baseline ? "baseline" : f.all().differences[*run].words();
+    p.text({card.x + pad, card.bottom() - 10}, kBody, t.ink2,
+           fitting(p, kBody, menu.x - card.x - pad - 4,
+                   {state, state.substr(0, state.find(':')), state.substr(0, state.find(','))}));
+  }
+  draw_replace(f, menu, place);
+}
+
+/// The values of what differs; what is not the baseline's stands on a chip behind a sign.
+void CompareScreen::draw_card_settings(Frame& f, const Rect& card, size_t run) {
+  Painter& p = f.ui.paint();
+  const Theme& t = f.ui.theme();
+  const Comparison& all = f.all();
+  const float left = card.x + 50;
+  for (size_t i = 0; i < all.settings.size() && i < kMostRows; ++i) {
+    if (all.settings.size() > kMostRows && i + 1 == kMostRows) break;
+    const Setting& setting = all.settings[i];
+    const float base = card.y + 81 + kRow * static_cast<float>(i);
+    const bool said = setting.values[run].has_value(), differs = setting.differs(run, all.baseline());
+    const float right = i + 1 == kMostRows || i + 2 == kMostRows ? 84 : 14;  // beside "replace"
+    const TextStyle style = said ? kMono : kBody;
+    const std::string whole = value_words(all, setting, run);
+    const std::string text = fitting(p, style, card.right() - right - left, {whole, "…"});
+    if (differs) {
+      p.text({card.x + 24, base}, kMono, t.ink, "≠");
+      p.fill({left - 6, base - 13, p.text_width(style, text) + 12, 17}, t.sunk, radius::field);
+    }
+    p.text({left, base}, style, differs || run == all.baseline() ? t.ink : t.ink3, text);
+    f.ui.mark(fmt::format("compare/setting/{}/{}", all.letter(run), setting.key),
+              {left - 6, base - 13, card.right() - right - left, 17}, whole, setting.label);
+  }
+}
+
+void CompareScreen::draw_empty(Frame& f, const Rect& card, const SideBySide::Place& place, bool first) {
+  Ui& ui = f.ui;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  p.dashed_outline(card, t.strong, 1.6f, {4, 3}, radius::panel);
+  const float pad = f.compact() ? 9 : space::pad - 2, size = f.compact() ? 24 : 30;
+  tile(ui, {card.x + pad, card.y + pad, size, size}, place.letter - 'A', true);
+  Rect words{card.x + pad + size + 10, card.y + pad, card.w - 2 * pad - size - 10, size};
+  if (!place.path.empty()) {
+    const std::string text = place.fault.empty() ? "reading …" : place.fault;
+    ui.mark(fmt::format("compare/fault/{}", place.letter), card, text, "A file that is open here.");
+    if (p.wrapped_height(words.w, {Face::Sans, type::tick}, text, 14) <=
+        card.h - 2 * pad - (f.compact() ? 0 : 26))
+      p.text_wrapped({words.x, words.y, words.w, card.h - 2 * pad}, {Face::Sans, type::tick},
+                     place.fault.empty() ? t.ink3 : t.error, text, 14);
+    else if (card.contains(ui.mouse()))
+      ui.tooltip(text);
+    return draw_replace(f, {card.right() - 78, card.bottom() - 25, 72, 22}, place);
+  }
+  if (first && !f.compact())
+    p.text_in(words, kBody, t.ink2, fitting(p, kBody, words.w, {"Open a run to compare with", "Open a run"}));
+  draw_replace(f, {card.right() - 78, card.bottom() - 25, 72, 22}, place);
+}
+
+/// The list of runs that can stand here.
+void CompareScreen::draw_replace(Frame& f, const Rect& place, const SideBySide::Place& now) {
+  Ui& ui = f.ui;
+  const std::string name = fmt::format("compare/run/{}/replace", now.letter);
+  const auto slot = static_cast<size_t>(now.letter - 'A');
+  const bool anybody = now.live || now.recorded || !now.path.empty();
+  ButtonOptions quiet;
+  quiet.quiet = true;
+  quiet.style = {Face::Sans, type::tick};
+  if (button(ui, name, place, anybody ? "replace" : "open",
+             "Another run in this place: live, or from a file.", quiet))
+    ui.open_popup(name);
+  std::vector<SideBySide::Choice> others = side_.choices();
+  const bool back = !now.live && !live_key(f.view, now.letter).empty();
+  const size_t rows = others.size() + (back ? 1 : 0) + (anybody ? 1 : 0) + 1;
+  Rect list{place.right() - 240, place.bottom() + 2, 240, kListRow * static_cast<float>(rows) + 12};
+  list.x = std::max(4.f, list.x);
+  if (!ui.begin_popup(name, list)) return;
+  Rect left = list.inset(6);
+  ButtonOptions row = quiet;
+  row.left = true;
+  row.style = kBody;
+  const auto entry = [&](const std::string& id, const std::string& label, const char* help) {
+    const Rect at = left.take_top(kListRow).inset(0, 1);
+    const bool pressed = button(ui, name + "/" + id, at, ui.paint().fit(kBody, label, at.w - 24), help, row);
+    if (pressed) ui.close_popup();
+    return pressed;
+  };
+  if (back && entry("live", fmt::format("Run {} of the Lab", now.letter), "The run that trains here."))
+    side_.bring_back(slot);
+  for (size_t i = 0; i < others.size(); ++i)
+    if (entry(fmt::format("{}", i + 1), others[i].name, "A run of a file that is open."))
+      side_.put(slot, others[i].path, others[i].run);
+  if (entry("file", "Open a log or a saved run …", "By its path; a file can be dropped too.")) {
+    open_into_ = slot;
+    wish_ = true;
+  }
+  if (anybody && entry("none", "Leave it out", "Nobody stands here then.")) side_.leave_out(slot);
+  ui.end_popup();
+}
+
+}  // namespace normscope::comparison

@@ -1,0 +1,199 @@
+// The right column of Compare: the first place where each run parts from the baseline, that layer under the loupe, and
+// the tabs that panels share where there is no room.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compare/words.h"
+#include "app/compare_screen/compare_frame.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::comparison {
+
+using namespace ui;
+
+namespace {
+
+constexpr float kPlaceRow = 34, kGridRow = 25, kLeastCell = 34;
+constexpr float kFullDecades = 4;  // of a cell's colour
+constexpr TextStyle kWords{Face::Sans, type::body}, kStrong{Face::Bold, type::title};
+
+/// "step 2, layer 6, W_K", "nowhere".
+std::string where(const FirstPlace& place) {
+  if (!place.lacks.empty()) return "not known";
+  if (place.equal) return "equal to the bit";
+  if (!place.parts) return "nowhere";
+  return fmt::format("step {}, {}", grouped(place.step), tensor_words(place));
+}
+
+/// "7.7", "230", "1.4k", "12k"; "–" for what is not known.
+std::string cell_words(double ratio) {
+  if (!std::isfinite(ratio)) return "–";
+  if (ratio <= 0) return "0";
+  const double factor = std::max(ratio, 1 / ratio);
+  if (factor < 1.05) return "1";
+  if (factor < 9.95) return fmt::format("{:.1f}", factor);
+  if (factor < 999.5) return fmt::format("{:.0f}", factor);
+  if (factor < 9950) return fmt::format("{:.1f}k", factor / 1000);
+  return factor < 999500 ? fmt::format("{:.0f}k", factor / 1000) : ">10⁶";
+}
+
+/// A cell of the loupe: the factor on the colour of its logarithm.
+void draw_cell_of(Ui& ui, const Rect& cell, double ratio) {
+  Painter& p = ui.paint();
+  const auto share = static_cast<float>(std::log10(std::max(ratio, 1e-30))) / kFullDecades;
+  const Colour fill = std::isfinite(ratio) ? signed_colour(ui.theme(), share) : ui.theme().sunk;
+  p.fill(cell, fill, 3);
+  const Colour black{0, 0, 0}, white{255, 255, 255};
+  const TextStyle mono{Face::Mono, type::tick};
+  const std::string words = cell_words(ratio);
+  if (p.text_width(mono, words) <= cell.w - 2)
+    p.text_in(cell, mono, contrast(fill, black) >= contrast(fill, white) ? black : white, words,
+              Align::Centre);
+}
+
+/// As many steps as have room, the one of the place among them.
+void draw_grid(Ui& ui, Rect rest, const Loupe& loupe, const FirstPlace& place, const std::string& theirs) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const TextStyle mono{Face::Mono, type::tick};
+  const Rect labels = rest.take_left(66);
+  const auto fit = static_cast<size_t>(std::clamp(rest.w / kLeastCell, 1.f, static_cast<float>(kLoupeSteps)));
+  const size_t columns = std::min(loupe.steps.size(), fit);
+  const auto at = std::find(loupe.steps.begin(), loupe.steps.end(), place.step) - loupe.steps.begin();
+  const auto marked = static_cast<size_t>(at);
+  const size_t first =
+      place.parts && marked < loupe.steps.size() && marked >= columns ? marked + 1 - columns : 0;
+  const float each = rest.w / static_cast<float>(fit);
+  const float high =
+      std::min(kGridRow, (rest.h - 26) / static_cast<float>(std::max<size_t>(loupe.matrices.size(), 1)));
+  if (high < 15) return;
+  for (size_t m = 0; m < loupe.matrices.size(); ++m) {
+    const float y = rest.y + high * static_cast<float>(m);
+    p.text_in({labels.x, y, labels.w - 8, high}, kWords, t.ink2, loupe.matrices[m], Align::Right);
+    for (size_t c = first; c < first + columns; ++c) {
+      const double ratio = loupe.at(m, c);
+      const Rect cell{rest.x + each * static_cast<float>(c - first) + 1, y + 1, each - 2, high - 2};
+      draw_cell_of(ui, cell, ratio);
+      if (place.parts && loupe.steps[c] == place.step && loupe.matrices[m] == place.matrix)
+        p.outline(cell.inset(-1), t.ink, 2, 4);
+      if (cell.contains(ui.mouse()))
+        ui.tooltip(fmt::format("{} at step {}: {}", loupe.matrices[m], grouped(loupe.steps[c]),
+                               std::isfinite(ratio) ? held_against(ratio, theirs) : "not known"));
+    }
+  }
+  const float base = rest.y + high * static_cast<float>(loupe.matrices.size()) + 16;
+  p.text({labels.right() - 8, base}, {Face::Sans, type::tick}, t.ink3, "step", Align::Right);
+  for (size_t c = first; c < first + columns; ++c) {
+    const std::string step = grouped(loupe.steps[c]);
+    if (p.text_width(mono, step) <= each - 3)
+      p.text({rest.x + each * (static_cast<float>(c - first) + 0.5f), base}, mono, t.ink3, step,
+             Align::Centre);
+  }
+}
+
+}  // namespace
+
+void CompareScreen::draw_right(Frame& f, Rect rest) {
+  if (f.size == lab::Size::Full) {
+    draw_places(f, rest.take_top(std::round(rest.h * 0.52f), space::gap), true);
+    return draw_end(f, rest, true);
+  }
+  panel(f.ui, rest, {});
+  std::vector<std::string> tabs{"First place", "At the end"};
+  if (f.compact()) tabs.emplace_back("Gradient");
+  tab_ = std::min(tab_, static_cast<int>(tabs.size()) - 1);
+  const Rect head{rest.x + 8, rest.y + 6, segmented_width(f.ui, tabs), 26};
+  segmented(f.ui, "compare/tab", head, tabs, tab_, "What stands here.");
+  Rect inner = rest;
+  inner.take_top(38);
+  if (tab_ == 0) draw_places(f, inner, false);
+  if (tab_ == 1) draw_end(f, inner, false);
+  if (tab_ == 2) draw_maps(f, rest, false);
+}
+
+void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
+  Ui& ui = f.ui;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  if (with_panel) panel(ui, rect, {.title = "First place they part"});
+  Rect rest = rect.inset(space::pad, 0);
+  Rect head = rest.take_top(with_panel ? space::title_row : 30.f);
+  FieldOptions options;
+  options.lo = 1.05;
+  options.hi = 1000;
+  options.log = true;
+  options.hard_hi = true;
+  options.unit = "×";
+  head.take_right(14);  // the menu's
+  if (const std::optional<size_t> run = f.run_of(loupe_); run && f.shown->grids[*run].heat)
+    lab::cell_menu(ui, "compare/loupe", rect, {f.shown->grids[*run]}, cells_);
+  field(ui, "compare/factor", head.take_right(66, 8).inset(0, (head.h - 24) / 2), "", factor_,
+        "Runs part where a gradient norm differs by more than this many times. Drag or type.", options);
+  const float title = with_panel ? p.text_width(kStrong, "First place they part") + 16 : 0;
+  p.text_in(head, kWords, t.ink3,
+            fitting(p, kWords, head.w - title, {"a gradient differs by more than", "by more than"}),
+            Align::Right);
+  draw_place_rows(f, rest);
+  p.hairline({rest.x, rest.y + 4}, {rest.right(), rest.y + 4}, t.border);
+  rest.take_top(12);
+  draw_loupe(f, rest);
+}
+
+/// A line a run: click to put the cursor there and that layer under the loupe.
+void CompareScreen::draw_place_rows(Frame& f, Rect& rest) {
+  Ui& ui = f.ui;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const Comparison& all = f.all();
+  for (size_t run = 0; run < all.runs.size(); ++run) {
+    if (run == all.baseline()) continue;
+    const FirstPlace& place = all.places[run];
+    const Rect row = rest.take_top(kPlaceRow);
+    const Rect chip = row.inset(0, 1);
+    const char letter = all.letter(run);
+    const std::string sentence = place_sentence(all, run);
+    const Hit hit = ui.hit(fmt::format("compare/place/{}", letter), chip, sentence,
+                           sentence + " Click: the cursor goes there (P: the next one).");
+    if (letter == loupe_)
+      p.fill(chip, t.sunk, 6);
+    else if (hit.hovered)
+      p.outline(chip, t.ink, 1.2f, 6);
+    if (hit.clicked) {
+      loupe_ = letter;
+      if (place.parts) go_to(f, place.step);
+    }
+    tile(ui, {chip.x + 6, chip.centre().y - 10, 20, 20}, all.colour(run));
+    Rect words = chip.inset(8, 0);
+    words.take_left(28);
+    const float w = p.text_in(words, kStrong, t.ink, fitting(p, kStrong, words.w, {where(place), "parts"}));
+    words.take_left(w + 16);
+    const std::string than =
+        place.parts ? held_against(place.ratio, fmt::format("{}'s", all.letter(all.baseline())))
+        : place.most_step > 0 && place.most > 1 ? fmt::format("{} at most", times(place.most))
+                                                : "";
+    p.text_in(words, kWords, t.ink2,
+              fitting(p, kWords, words.w, {than, place.parts ? ratio_words(place.ratio) : ""}), Align::Right);
+  }
+}
+
+void CompareScreen::draw_loupe(Frame& f, Rect rest) {
+  Ui& ui = f.ui;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const std::optional<size_t> run = f.run_of(loupe_);
+  if (!run || *run == f.all().baseline() || f.shown->loupes[*run].layer == 0) return;
+  const Loupe& loupe = f.shown->loupes[*run];
+  const FirstPlace& place = f.all().places[*run];
+  const std::string title =
+      fmt::format("{}{}layer {} of {}: how many times its gradient norms differ from {}'s", loupe.stack,
+                  loupe.stack.empty() ? "" : " ", loupe.layer, loupe_, f.all().letter(f.all().baseline()));
+  const Rect head = rest.take_top(24);
+  p.text_in(head, kWords, t.ink2,
+            fitting(p, kWords, head.w, {title, fmt::format("layer {} of {}", loupe.layer, loupe_)}));
+  ui.mark("compare/loupe", rest, title, "The matrices of that layer over the steps around the place.");
+  draw_grid(ui, rest, loupe, place, fmt::format("{}'s", f.all().letter(f.all().baseline())));
+}
+
+}  // namespace normscope::comparison

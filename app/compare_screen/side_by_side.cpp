@@ -1,0 +1,141 @@
+#include "app/compare_screen/side_by_side.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/compare/from_records.h"
+
+namespace normscope::comparison {
+namespace {
+
+char letter_at(size_t place) { return static_cast<char>('A' + place); }
+
+bool is_live(const LabView& view, size_t place) { return !live_key(view, letter_at(place)).empty(); }
+
+}  // namespace
+
+bool SideBySide::is_free(const LabView& view, size_t place) const {
+  return !slots_[place].file && (slots_[place].hidden || !is_live(view, place));
+}
+
+std::shared_ptr<SideBySide::File> SideBySide::file_of(const std::string& path) {
+  const auto known = std::find_if(files_.begin(), files_.end(),
+                                  [&](const auto& file) { return file->source->path() == path; });
+  if (known != files_.end()) return *known;
+  auto file = std::make_shared<File>();
+  file->source = std::make_unique<records::FollowedFile>(path, wake_);
+  files_.push_back(file);
+  return file;
+}
+
+void SideBySide::open(const std::string& path, const LabView& view, std::optional<size_t> place) {
+  const std::shared_ptr<File> file = file_of(path);
+  size_t at = place.value_or(kMost);
+  // A file that is open already stays where it is.
+  for (size_t i = 0; at == kMost && i < kMost; ++i)
+    if (slots_[i].file == file) at = i;
+  for (size_t i = 0; at == kMost && i < kMost; ++i)
+    if (is_free(view, i)) at = i;
+  // Where nobody leaves a place the last of the live runs does.
+  for (size_t i = kMost; at == kMost && i-- > 0;)
+    if (!slots_[i].file) at = i;
+  at = std::min(at, kMost - 1);
+  if (slots_[at].file != file) slots_[at] = {file, 0, slots_[at].hidden};
+  update(view);
+}
+
+void SideBySide::leave_out(size_t place) {
+  Slot& slot = slots_[place];
+  slot.hidden = !slot.file;
+  slot.file = nullptr;
+}
+
+void SideBySide::bring_back(size_t place) { slots_[place] = {}; }
+
+void SideBySide::put(size_t place, const std::string& path, size_t run) {
+  slots_[place] = {file_of(path), run, slots_[place].hidden};
+  slots_[place].file->handed_out = true;
+}
+
+void SideBySide::hand_out(const std::shared_ptr<File>& file, const LabView& view) {
+  if (file->handed_out || file->runs.empty()) return;
+  file->handed_out = true;
+  size_t next = 1;
+  for (size_t i = 0; i < kMost && next < file->runs.size(); ++i)
+    if (is_free(view, i)) slots_[i] = {file, next++, slots_[i].hidden};
+}
+
+void SideBySide::update(const LabView& view) {
+  std::erase_if(files_, [&](const auto& file) {
+    return std::none_of(slots_.begin(), slots_.end(), [&](const Slot& slot) { return slot.file == file; });
+  });
+  for (const std::shared_ptr<File>& file : files_) {
+    std::shared_ptr<const records::FollowedNow> now = file->source->now();
+    if (now == file->now) continue;
+    file->now = std::move(now);
+    file->runs = compared_from(file->now->file.runs);
+    hand_out(file, view);
+  }
+}
+
+std::array<SideBySide::Place, kMost> SideBySide::places(const LabView& view) const {
+  std::array<Place, kMost> result;
+  for (size_t i = 0; i < kMost; ++i) {
+    const Slot& slot = slots_[i];
+    Place& place = result[i];
+    place.letter = letter_at(i);
+    place.live = !slot.file && !slot.hidden && is_live(view, i);
+    if (!slot.file) continue;
+    place.path = slot.file->source->path();
+    place.recorded = slot.run < slot.file->runs.size();
+    if (slot.file->now) place.fault = slot.file->now->error;
+    place.reading = !place.recorded && place.fault.empty();
+  }
+  return result;
+}
+
+std::vector<Compared> SideBySide::runs(const LabView& view) {
+  std::vector<Compared> result;
+  const std::array<Place, kMost> all = places(view);
+  for (size_t i = 0; i < kMost; ++i) {
+    if (all[i].live) {
+      if (std::optional<Compared> run = live_.take(view, all[i].letter)) result.push_back(std::move(*run));
+    } else if (all[i].recorded) {
+      result.push_back(slots_[i].file->runs[slots_[i].run]);
+      result.back().letter = all[i].letter;
+    }
+  }
+  return result;
+}
+
+std::string SideBySide::key(const LabView& view) const {
+  std::string key;
+  const std::array<Place, kMost> all = places(view);
+  for (size_t i = 0; i < kMost; ++i) {
+    const Slot& slot = slots_[i];
+    key += '|';
+    if (all[i].live)
+      key += live_key(view, all[i].letter);
+    else if (all[i].recorded)
+      key += fmt::format("{} {} {}", all[i].path, slot.run, slot.file->now->version);
+  }
+  return key;
+}
+
+std::vector<SideBySide::Choice> SideBySide::choices() const {
+  std::vector<Choice> result;
+  for (const std::shared_ptr<File>& file : files_)
+    for (size_t run = 0; run < file->runs.size(); ++run)
+      result.push_back({file->source->path(), file->runs[run].name, run});
+  return result;
+}
+
+std::array<std::pair<std::string, size_t>, kMost> SideBySide::kept() const {
+  std::array<std::pair<std::string, size_t>, kMost> result;
+  for (size_t i = 0; i < kMost; ++i)
+    if (slots_[i].file) result[i] = {slots_[i].file->source->path(), slots_[i].run};
+  return result;
+}
+
+}  // namespace normscope::comparison

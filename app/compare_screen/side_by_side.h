@@ -1,0 +1,82 @@
+// Which runs stand side by side: the session's own, each under its letter, and recorded ones in the places that are
+// left or that somebody gave them. Files are read on threads of their own and followed while they grow.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/compare/live.h"
+#include "app/records/followed_file.h"
+
+namespace normscope::comparison {
+
+class SideBySide {
+ public:
+  /// `wake`: rung when a file has news, from its thread; empty: files are read by update().
+  explicit SideBySide(std::function<void()> wake) : wake_(std::move(wake)) {}
+
+  /// What stands in a place, A to D.
+  struct Place {
+    char letter = 'A';
+    bool live = false, recorded = false;  ///< neither: nobody
+    std::string path{};                   ///< of a recorded run
+    std::string fault{};                  ///< why its file cannot be read, one line
+    bool reading = false;                 ///< nothing is known of it yet
+  };
+
+  /// Opens a log or a saved run: into `place` (0 to 3), else into the first that is free, else into that of the last live run. Further
+  /// runs of the file take further free places.
+  void open(const std::string& path, const LabView& view, std::optional<size_t> place = {});
+  /// Nobody stands there any more; a recorded run makes room for the live one.
+  void leave_out(size_t place);
+  /// The live run of this letter stands there again.
+  void bring_back(size_t place);
+  /// Another run of a file that is open.
+  void put(size_t place, const std::string& path, size_t run);
+
+  /// Once a frame: what the files have gained.
+  void update(const LabView& view);
+  std::array<Place, kMost> places(const LabView& view) const;
+  /// Those that can be compared, in the order of their places.
+  std::vector<Compared> runs(const LabView& view);
+  /// Changes whenever runs() would.
+  std::string key(const LabView& view) const;
+
+  struct Choice {
+    std::string path, name;
+    size_t run = 0;
+  };
+  /// Every run of every open file.
+  std::vector<Choice> choices() const;
+  /// Path and run by place, to be kept and opened again; an empty path: none.
+  std::array<std::pair<std::string, size_t>, kMost> kept() const;
+
+ private:
+  struct File {
+    std::unique_ptr<records::FollowedFile> source;
+    std::shared_ptr<const records::FollowedNow> now;
+    std::vector<Compared> runs;
+    bool handed_out = false;  ///< its further runs have taken their places
+  };
+  struct Slot {
+    std::shared_ptr<File> file;
+    size_t run = 0;
+    bool hidden = false;  ///< the live run is left out
+  };
+  bool is_free(const LabView& view, size_t place) const;
+  std::shared_ptr<File> file_of(const std::string& path);
+  void hand_out(const std::shared_ptr<File>& file, const LabView& view);
+
+  std::function<void()> wake_;
+  std::vector<std::shared_ptr<File>> files_;
+  std::array<Slot, kMost> slots_;
+  LiveRuns live_;
+};
+
+}  // namespace normscope::comparison

@@ -1,0 +1,223 @@
+// The left column of Compare: losses over each other, the difference to the baseline below on the same axis, and for
+// each other run the map of a gradient norm over the baseline's. One cursor stands in all of them.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/compare/words.h"
+#include "app/compare_screen/compare_frame.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::comparison {
+
+using namespace ui;
+
+namespace {
+
+constexpr const char *kLoss = "compare/loss", *kDifference = "compare/difference";
+constexpr size_t kLongestName = 22;  // at the end of a line
+
+/// Without what has no room: sentences that do not fit, names at the ends of lines in the compact layout.
+void trim(Painter& p, plot::PlotSpec& plot, float width, bool compact) {
+  if (p.text_width({Face::Sans, type::body}, plot.sentence) > width - 2 * space::pad) plot.sentence.clear();
+  if (compact) plot.note.clear();
+  for (plot::Series& series : plot.series)
+    if (compact || series.name.size() > kLongestName + 12) series.name.clear();
+}
+
+}  // namespace
+
+void CompareScreen::draw_time(Frame& f, Rect rest) {
+  const float gap = f.compact() ? 6 : space::gap;
+  const auto maps = std::count_if(f.shown->maps.begin(), f.shown->maps.end(),
+                                  [](const plot::PlotSpec& map) { return map.heat.has_value(); });
+  const float all = rest.h - gap * (f.compact() ? 1 : 2);
+  // A map is 56 high; without one the panel says in a line what is missing.
+  const float below =
+      f.compact()
+          ? 0
+          : std::min(0.4f * all, 36 + 30 + 62 * static_cast<float>(std::max<std::ptrdiff_t>(maps, 1)));
+  const Rect loss = rest.take_top(std::round((all - below) * 0.5f), gap);
+  const Rect difference = rest.take_top(f.compact() ? rest.h : std::round((all - below) * 0.5f), gap);
+  for (const plot::PlotSpec* plot : {&f.shown->loss, &f.shown->difference}) {
+    plot::PlotSpec trimmed = *plot;
+    trim(f.ui.paint(), trimmed, loss.w, f.compact());
+    trimmed.cursor = plot::Cursor{f.x(), ""};
+    f.pad_right = std::max(f.pad_right, plot::needed_pad_right(f.ui, trimmed, loss.w - 8));
+  }
+  if (!f.compact()) f.pad_right = std::max(f.pad_right, 160.f);  // the words beside the maps
+  draw_loss(f, loss);
+  draw_difference(f, difference);
+  if (!f.compact()) draw_maps(f, rest, true);
+}
+
+/// What a hand on a plot over time does: cursor, and the same part of the axis in all of them.
+void CompareScreen::time_hit(Frame& f, const std::string& name, const plot::PlotHit& hit) {
+  if (hit.hovered) hover_next_ = hit.x;
+  across_.x = cells_.views[name].x;
+  if (hit.pressed && (!across_.zoomed() || hit.on_cursor)) cells_.scrubbing = name;
+  const bool held = cells_.scrubbing == name;
+  if (held && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) cells_.scrubbing.clear();
+  if ((held || hit.clicked) && f.shown->per_step > 0) go_to(f, hit.x / f.shown->per_step);
+}
+
+void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
+  Ui& ui = f.ui;
+  plot::PlotSpec plot = f.shown->loss;
+  if (!refusal_.empty()) plot.sentence = refusal_;
+  trim(ui.paint(), plot, rect.w, f.compact());
+  plot.pad_right = f.pad_right;
+  plot.cursor = plot::Cursor{f.x(), grouped(f.step)};
+  plot.hover = hover_x_;
+  cells_.views[kLoss].x = across_.x;
+  const std::vector<std::string> labels{"step", "tokens", "time"};
+  const float align_w = segmented_width(ui, labels);
+  const bool zoomed = across_.x || range_;
+  lab::CellOptions options;
+  options.help = "The loss of every run: the line is the shown seed, the band all of them.";
+  options.right = align_w + 40 + (zoomed ? 118.f : 0.f) + 84;
+  const plot::PlotHit hit = lab::draw_cell(ui, kLoss, rect, plot, cells_, options);
+  time_hit(f, kLoss, hit);
+  float x = rect.right() - 32 - align_w;
+  int align = align_;
+  if (segmented(ui, "compare/align", {x, rect.y + 5, align_w, 26}, labels, align,
+                "What stands on the shared axis (X).") &&
+      align != align_)
+    set_align(align);
+  x -= 84;
+  ButtonOptions plain;
+  plain.style = {Face::Sans, type::body};
+  const bool training = f.view.seed_check_steps > 0;
+  const std::string seeds =
+      training ? fmt::format("{} %", 100 * f.view.seed_check_done / f.view.seed_check_steps) : "5 seeds";
+  if (button(ui, "compare/seeds", {x, rect.y + 6, 76, 24}, seeds,
+             "Trains the live runs with four further seeds: the band that a difference has to leave.",
+             plain) &&
+      !training)
+    f.commands.emplace_back(lab::CheckSeeds{});
+  if (!zoomed) return;
+  x -= 118;
+  if (button(ui, "compare/range", {x, rect.y + 6, 110, 24}, range_ ? "all steps" : "these steps only",
+             "Compares the steps that are in sight: differences, places and the end are of them alone.",
+             plain)) {
+    if (range_) {
+      range_.reset();
+    } else {
+      const double unit = f.shown->per_step > 0 ? f.shown->per_step : 1;
+      const int low = static_cast<int>(std::floor(across_.x->first / unit)) + 1;
+      range_ = {std::max(1, low), std::max(std::max(1, low), static_cast<int>(across_.x->second / unit))};
+    }
+    across_.reset();
+  }
+}
+
+void CompareScreen::draw_difference(Frame& f, const Rect& rect) {
+  plot::PlotSpec plot = f.shown->difference;
+  trim(f.ui.paint(), plot, rect.w, f.compact());
+  plot.pad_right = f.pad_right;
+  plot.cursor = plot::Cursor{f.x(), ""};
+  plot.hover = hover_x_;
+  cells_.views[kDifference].x = across_.x;
+  lab::CellOptions options;
+  options.help = "Each run's loss minus the baseline's; the baseline's own band says what luck can do.";
+  options.right = 30;
+  time_hit(f, kDifference, lab::draw_cell(f.ui, kDifference, rect, plot, cells_, options));
+}
+
+void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
+  Ui& ui = f.ui;
+  const Comparison& all = f.all();
+  Rect inner = rect;
+  if (with_panel) {
+    PanelOptions options;
+    options.title = fmt::format("Gradient over {}'s", all.letter(all.baseline()));
+    options.note = "norm of ∂L/∂W, layer and step; blue smaller, red larger, full at 10⁴×";
+    options.right = 130;
+    options.term = "gradient-norm";
+    panel(ui, rect, options);
+  }
+  inner.take_top(space::title_row);
+  std::vector<std::string> labels;
+  for (const lab::Matrix& matrix : lab::kMatrices)
+    if (!std::string_view(matrix.path).starts_with("cross")) labels.emplace_back(matrix.label);
+  choice(ui, "compare/matrix", {rect.right() - 110, rect.y + 6, 62, 24}, labels, matrix_,
+         "Which matrix of every layer (W).");
+  std::vector<size_t> with;
+  std::string lacks;
+  for (size_t run = 0; run < all.runs.size(); ++run) {
+    if (run == all.baseline()) continue;
+    if (f.shown->maps[run].heat)
+      with.push_back(run);
+    else
+      lacks += fmt::format("{}{}: {}.", lacks.empty() ? "" : " ", all.letter(run), all.maps[run].lacks);
+  }
+  if (!lacks.empty()) {
+    const Rect line = inner.take_bottom(20).inset(space::pad, 0);
+    const TextStyle body{Face::Sans, type::body};
+    ui.paint().text_in(line, body, ui.theme().ink3,
+                       fitting(ui.paint(), body, line.w, {lacks, "Some logs have no gradients."}));
+    ui.mark("compare/map/lacks", line, lacks, "Why a run has no map.");
+  }
+  if (with.empty()) return;
+  constexpr float kAxis = 22;
+  const float each = (inner.h - kAxis) / static_cast<float>(with.size());
+  for (size_t i = 0; i < with.size(); ++i) {
+    const bool last = i + 1 == with.size();
+    draw_map(f, inner.take_top(each + (last ? kAxis : 0)), with[i], last);
+  }
+}
+
+/// A run's map with its tile, and at the right what its outer layers say at the cursor.
+void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) {
+  Ui& ui = f.ui;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const Comparison& all = f.all();
+  const RatioMap& map = all.maps[run];
+  plot::PlotSpec plot = f.shown->maps[run];
+  plot.tile.reset();
+  plot.sentence.clear();
+  plot.pad_right = f.compact() ? 120.f : f.pad_right;
+  plot.pad_top = 3;
+  plot.pad_bottom = last ? 24.f : 3.f;
+  plot.x.show_labels = last;
+  plot.y.show_labels = false;
+  plot.cursor = plot::Cursor{f.x(), ""};
+  plot.hover = hover_x_;
+  const std::string name = fmt::format("compare/map/{}", all.letter(run));
+  cells_.views[name].x = across_.x;
+  const Rect place{rect.x + 4, rect.y, rect.w - 8, rect.h};
+  const plot::PlotHit hit = plot::draw_plot(ui, name, place, plot, cells_.views[name],
+                                            "Its gradient norm over the baseline's, layer 1 at the bottom.");
+  time_hit(f, name, hit);
+  plot::PlotSpec file = f.shown->maps[run];  // with its tile and its sentence
+  file.cursor = plot.cursor;
+  lab::cell_menu(ui, name, rect, {file}, cells_);
+  const float height = rect.h - (last ? 22.f : 0.f);
+  tile(ui, {rect.x + 20, rect.y + height / 2 - 9, 18, 18}, all.colour(run));
+  const auto after = std::upper_bound(map.x.begin(), map.x.end(), f.x());
+  if (after == map.x.begin()) return;
+  const auto column = static_cast<size_t>(after - map.x.begin()) - 1;
+  const TextStyle body{Face::Sans, type::tick};
+  const float left = rect.right() - plot.pad_right + 6;
+  for (const int32_t layer : {map.layers, int32_t{1}}) {
+    const float cell = map.at(layer, column);
+    if (!std::isfinite(cell) || (layer == 1 && (map.layers == 1 || height < 38))) continue;
+    const std::string words = fmt::format("layer {}  {}", layer, ratio_words(std::pow(10.0, double(cell))));
+    p.text({left, layer == 1 ? rect.y + height - 7 : rect.y + 14}, body, t.ink2,
+           fitting(p, body, rect.right() - 28 - left, {words, ratio_words(std::pow(10.0, double(cell)))}));
+  }
+  if (!hit.hovered) return;
+  const auto layer = static_cast<int32_t>(std::lround(hit.y));
+  const auto under = std::upper_bound(map.x.begin(), map.x.end(), hit.x);
+  if (layer < 1 || layer > map.layers || under == map.x.begin()) return;
+  const auto at = static_cast<size_t>(under - map.x.begin()) - 1;
+  if (const float cell = map.at(layer, at); std::isfinite(cell))
+    ui.tooltip(fmt::format(
+        "{}, step {}, layer {}: {}", all.letter(run), grouped(map.steps[at]), layer,
+        held_against(std::pow(10.0, double(cell)), fmt::format("{}'s", all.letter(all.baseline())))));
+}
+
+}  // namespace normscope::comparison
