@@ -23,6 +23,29 @@ int32_t runs_beside(int32_t cores, bool others_train) {
   return std::max(1, others_train ? cores - (cores + 3) / 4 : cores);
 }
 
+std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan, const std::vector<Job>& jobs) {
+  std::vector<std::optional<Record>> records(jobs.size());
+  bool same =
+      from.plan.set == plan.set && from.plan.steps == plan.steps && from.plan.axes.size() == plan.axes.size();
+  for (size_t i = 0; same && i < plan.axes.size(); ++i) same = from.plan.axes[i].key == plan.axes[i].key;
+  if (!same || plan.axes.empty()) return records;
+  // Of every value of the new axes the place on the old ones; their number: none.
+  std::vector<std::vector<size_t>> places;
+  for (size_t i = 0; i < plan.axes.size(); ++i) {
+    const std::vector<std::string>& old = from.plan.axes[i].values;
+    std::vector<size_t>& of_axis = places.emplace_back();
+    for (const std::string& value : plan.axes[i].values)
+      of_axis.push_back(static_cast<size_t>(std::find(old.begin(), old.end(), value) - old.begin()));
+  }
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const size_t column = places[0][jobs[i].column], row = places.size() > 1 ? places[1][jobs[i].row] : 0;
+    if (column >= from.plan.columns() || row >= from.plan.rows()) continue;
+    const Cell& cell = from.at(column, row);
+    if (jobs[i].seed <= cell.runs.size()) records[i] = cell.runs[jobs[i].seed - 1];
+  }
+  return records;
+}
+
 Worker::Worker(std::string folder, std::function<void()> on_change)
     : on_change_(std::move(on_change)),
       folder_(std::move(folder)),
@@ -140,8 +163,9 @@ void Worker::work(const Task& task) {
   const std::vector<Job> jobs = jobs_of(task.plan);
   state.runs = static_cast<int64_t>(jobs.size());
   {
+    const std::shared_ptr<const SweepState> before = this->state();
     const std::lock_guard lock(records_mutex_);
-    records_.assign(jobs.size(), std::nullopt);
+    records_ = carried(before->grid, task.plan, jobs);
   }
   fill(task.plan, jobs, state);
   if (!store_) store_ = std::make_unique<experiments::ResultStore>(folder_);

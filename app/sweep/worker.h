@@ -62,6 +62,9 @@ class SweepTrainer {
 /// Runs side by side on `cores` cores: a quarter of them, rounded up, is left to others that train; one stays.
 int32_t runs_beside(int32_t cores, bool others_train);
 
+/// Records of runs that another plan has too: the same rest, the same axes, values in other places. One a job.
+std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan, const std::vector<Job>& jobs);
+
 class Worker : public SweepTrainer {
  public:
   /// `folder`: of the store, empty: nothing is kept. `on_change` is called from the worker's thread (a window wakes its
