@@ -16,6 +16,8 @@ struct PictureOptions {
   int width = 1600, height = 1000;  ///< pixels
   double scale = 1;
   std::string lesson{};  ///< a lesson instead of the Lab: "warm-up:compare"
+  bool sweep = false;    ///< the Sweep screen instead of the Lab
+  std::string preset{};  ///< of it: a sweep that is ready to start; empty: the first
   std::string script{};  ///< hand movements and the lines of docs/command-line.md, played first; empty: none
   std::string script_name{};  ///< of its file
 };

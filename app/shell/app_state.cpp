@@ -8,15 +8,18 @@
 #include <cmath>
 #include <utility>
 
+#include "app/files/file_kind.h"
 #include "app/lessons/player.h"
 #include "app/panels/plot_files.h"
 #include "app/settings/backend_switch.h"
 #include "app/settings/settings_rows.h"
 #include "app/shell/guard.h"
 #include "app/shell/plain_message.h"
+#include "app/sweep/screen/sweep_screen.h"
 #include "app/ui/widgets.h"
 #include "app/view/shortcuts.h"
 #include "engine/core/boundary.h"
+#include "engine/io/atomic_file.h"
 #include "engine/spec/backend_choice.h"
 
 namespace normscope {
@@ -26,6 +29,7 @@ using namespace ui;
 
 constexpr std::array<int, 8> kScales{75, 90, 100, 125, 150, 175, 200, 250};  // percent
 constexpr const char* kReplace = "lesson/replace";
+constexpr float kAfterTabs = 400;  // where the backend and messages may begin
 
 // The mark of the program: a residual stream, a branch, a norm.
 void logo(Ui& ui, Vec at) {
@@ -117,7 +121,12 @@ void tabs(Ui& ui, const Rect& bar, Screen& shown) {
   if (tab(ui, "app/tab/lessons", {225, bar.y, hints ? 76.f : 64.f, bar.h}, "Lessons", hints ? "2" : "",
           shown == Screen::Lessons, "The course: predict, measure, compare, explain (2)."))
     shown = Screen::Lessons;
+  if (tab(ui, "app/tab/sweep", {hints ? 317.f : 305.f, bar.y, hints ? 68.f : 56.f, bar.h}, "Sweep",
+          hints ? "4" : "", shown == Screen::Sweep,
+          "One or two settings over their values: where it begins to learn (4)."))
+    shown = Screen::Sweep;
   if (ui.shortcut("1")) shown = Screen::Lab;
+  if (ui.shortcut("4")) shown = Screen::Sweep;
   if (ui.shortcut("2")) shown = Screen::Lessons;
 }
 
@@ -150,14 +159,14 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   const float search = wide ? 244.f : 78.f;
   x -= search + 6;
   if (shell::search_box(ui, {x, cy - h / 2, search, h}, wide)) shell::run_act(state, ui, shell::Act::Palette);
-  const Rect switch_room{325, bar.y, x - 12 - 325, bar.h};
+  const Rect switch_room{kAfterTabs, bar.y, x - 12 - kAfterTabs, bar.h};
   x = backend_switch(ui, switch_room, wide, state.backend, state.switches.clock, state.session);
 
   // One line of the trainer: a refusal, a notice, what is being built.
   const LabView& view = *state.session.view;
   std::string notice = plain_message(view.message.empty() ? state.notice : view.message);
   if (notice.empty() && view.busy) notice = "building the run …";
-  const Rect room{325, bar.y, x - 16 - 325, bar.h};
+  const Rect room{kAfterTabs, bar.y, x - 16 - kAfterTabs, bar.h};
   if (!notice.empty()) return message(ui, room, notice);
   if (const auto accepted = shell::quiet_bar(ui, room, state.shell.offers))
     shell::run_act(state, ui, *accepted);
@@ -213,6 +222,39 @@ void draw_lessons(Ui& ui, const Rect& area, Screens& screens, ShownSession& sess
       ask_replacing(ui, way->rect, screens, session.commands);
 }
 
+// A cell becomes run D, from step 0, beside the others; undo takes it away again.
+void open_cell(const RunSpec& spec, Screens& screens, ShownSession& session, std::string& notice) {
+  const LabView& view = *session.view;
+  if (view.runs.empty()) {
+    session.commands.emplace_back(lab::ReplaceRuns{.runs = {spec}, .play = true});
+  } else if (!(view.runs[0].spec->data == spec.data)) {
+    notice =
+        "the cell learns another text than the runs of the Lab: save it by Copy, or change the sweep's text";
+    return;
+  } else {
+    session.commands.emplace_back(lab::ForkRequest{
+        .source = 0, .spec = spec, .from_start = true, .note = "a cell of the sweep", .train = true});
+  }
+  screens.shown = Screen::Lab;
+}
+
+void draw_sweep(AppState& state, Ui& ui, const Rect& area) {
+  std::vector<sweep::OpenRun> open;
+  for (const RunView& run : state.session.view->runs) open.push_back({run.letter, run.name, run.spec});
+  const sweep::Asked asked = sweep_of(state.screens.sweep).draw(ui, area, open, state.switches.clock);
+  if (asked.open) open_cell(*asked.open, state.screens, state.session, state.notice);
+  if (!asked.copied.empty()) shell::copy_text(asked.copied, state.shell, state.notice);
+  if (!asked.file) return;
+  try {
+    const std::string path = lab::pictures_folder() + "/normscope-" + asked.file->first;
+    const std::string free = free_name(path);
+    write_file(free, asked.file->second, "sweep");
+    state.notice = "saved " + free;
+  } catch (...) {
+    state.notice = describe_exception("saving the sweep");
+  }
+}
+
 void begin_frame(Ui& ui, const Appearance& look, bool record_text) {
   FrameOptions options;
   options.dark = look.dark;
@@ -249,9 +291,12 @@ void draw_app(AppState& state, Ui& ui) {
   draw_part(ui, "drawing the title bar", bar, [&] { top_bar(state, ui, bar); });
   if (screens.shown == Screen::Lessons)
     draw_part(ui, "drawing the lessons", area, [&] { draw_lessons(ui, area, screens, session); });
+  else if (screens.shown == Screen::Sweep)
+    draw_part(ui, "drawing the sweep", area, [&] { draw_sweep(state, ui, area); });
   else
     draw_part(ui, "drawing the Lab", area,
               [&] { screens.lab.draw(ui, *session.view, area, state.switches.clock, session.commands); });
+  if (screens.sweep.screen) screens.sweep.screen->share(session.view->playing);
   std::string error = draw_guarded(ui, "drawing what is open", [&] { shell::draw_shell(state, ui); });
   if (!error.empty()) state.notice = std::move(error);
   ui.end_frame();

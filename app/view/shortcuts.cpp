@@ -50,7 +50,7 @@ constexpr std::array<Shortcut, 41> kShortcuts{{
      "The glossary's entry of the term, where it has one."},
     {Act::CopyPlot, "Ctrl+T", "", "", "Plot under the mouse as text",
      "Its sentence and values, to paste elsewhere."},
-    {Act::Gesture, "", "", "1, 2", "Lab, Lessons", ""},
+    {Act::Gesture, "", "", "1, 2, 4", "Lab, Lessons, Sweep", ""},
     {Act::Theme, "", "", "", "Light or dark", "Changes the theme.", true},
     {Act::ReducedMotion, "", "", "", "Reduced motion", "Nothing glides: changes are shown at once.", true},
     {Act::Restore, "", "", "", "Restore the last session", "The runs of the last window, as they stood.",

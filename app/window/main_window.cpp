@@ -198,6 +198,7 @@ class Session {
     lab_->on_change(wake);
     state_.files.wake = wake;
     state_.screens.lessons.wake = wake;
+    state_.screens.sweep.wake = wake;
     // Making a context on a GPU takes a while.
     state_.backend.cuda = start_task("window", [wake] {
                             std::string reason;

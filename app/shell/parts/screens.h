@@ -13,8 +13,11 @@ namespace normscope {
 namespace lessons {
 class Player;
 }
+namespace sweep {
+class SweepScreen;
+}
 
-enum class Screen : uint8_t { Lab, Lessons };
+enum class Screen : uint8_t { Lab, Lessons, Sweep };
 
 struct LessonsScreen {
   std::shared_ptr<lessons::Player> player;  // made when the screen is opened first
@@ -24,11 +27,21 @@ struct LessonsScreen {
   std::function<void()> wake;  // rung by the player's measurements from their thread
 };
 
+struct SweepPart {
+  std::shared_ptr<sweep::SweepScreen> screen;  // made when it is opened first
+  bool keeps = true;                           // false: safe mode and pictures, no store of results
+  std::function<void()> wake;                  // rung by the training from its thread
+};
+
 struct Screens {
   Screen shown = Screen::Lab;
   lab::LabScreen lab;
   LessonsScreen lessons;
+  SweepPart sweep;
 };
+
+// The Sweep screen, over the results that all programs share. Throws Error where no thread can be had.
+sweep::SweepScreen& sweep_of(SweepPart&);
 
 // The player, with the course beside the program and the learner's own progress. Runs that `lab` has finished
 // are not measured again; it may be null.
