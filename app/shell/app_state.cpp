@@ -29,7 +29,9 @@ using namespace ui;
 
 constexpr std::array<int, 8> kScales{75, 90, 100, 125, 150, 175, 200, 250};  // percent
 constexpr const char* kReplace = "lesson/replace";
-constexpr float kAfterTabs = 400;  // where the backend and messages may begin
+
+// Where the backend and messages may begin.
+float after_tabs(const Ui& ui) { return ui.size().x >= 1400 ? 400.f : 372.f; }
 
 // The mark of the program: a residual stream, a branch, a norm.
 void logo(Ui& ui, Vec at) {
@@ -159,14 +161,15 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   const float search = wide ? 244.f : 78.f;
   x -= search + 6;
   if (shell::search_box(ui, {x, cy - h / 2, search, h}, wide)) shell::run_act(state, ui, shell::Act::Palette);
-  const Rect switch_room{kAfterTabs, bar.y, x - 12 - kAfterTabs, bar.h};
+  const float left = after_tabs(ui);
+  const Rect switch_room{left, bar.y, x - 12 - left, bar.h};
   x = backend_switch(ui, switch_room, wide, state.backend, state.switches.clock, state.session);
 
   // One line of the trainer: a refusal, a notice, what is being built.
   const LabView& view = *state.session.view;
   std::string notice = plain_message(view.message.empty() ? state.notice : view.message);
   if (notice.empty() && view.busy) notice = "building the run …";
-  const Rect room{kAfterTabs, bar.y, x - 16 - kAfterTabs, bar.h};
+  const Rect room{left, bar.y, x - 16 - left, bar.h};
   if (!notice.empty()) return message(ui, room, notice);
   if (const auto accepted = shell::quiet_bar(ui, room, state.shell.offers))
     shell::run_act(state, ui, *accepted);

@@ -19,27 +19,27 @@ using sweep::Place;
 
 namespace {
 
-const lab::ForkRequest* fork_of(const SweepDriver& s) {
+const lab::ForkRequest* cell_fork(const SweepDriver& s) {
   for (size_t i = s.log.size(); i-- > 0;)
     if (const auto* fork = std::get_if<lab::ForkRequest>(&s.log[i])) return fork;
   return nullptr;
 }
 
-void check_texts(SweepDriver& s, const std::string& where) {
+void check_sweep_texts(SweepDriver& s, const std::string& where) {
   s.driver.frames(2);
   for (const std::string& fault : fixture::text_faults(s.ui)) FAIL_CHECK(where << ": " << fault);
   for (const std::string& name : s.ui.registry().duplicates()) FAIL_CHECK(where << ": twice " << name);
 }
 
 /// In the order of the layouts: what a smaller window has behind segments.
-void check_every_part(SweepDriver& s, const std::string& where) {
-  check_texts(s, where);
+void check_sweep_parts(SweepDriver& s, const std::string& where) {
+  check_sweep_texts(s, where);
   for (const char* part :
        {"sweep/left/Axes", "sweep/left/Elsewhere", "sweep/left/Grid", "sweep/right/Brushed region"}) {
     if (!s.ui.registry().find(part)) continue;
     s.driver.click(part);
     s.driver.move_to(ui::Vec{2, 2});
-    check_texts(s, where + ", " + part);
+    check_sweep_texts(s, where + ", " + part);
   }
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("sweep screen: a click opens the cell as run D from its start, and the
   SweepDriver s;
   s.train();
   s.driver.click("sweep/grid", s.of_cell(4, 2));
-  const lab::ForkRequest* fork = fork_of(s);
+  const lab::ForkRequest* fork = cell_fork(s);
   REQUIRE(fork);
   const sweep::Plan plan = sweep::preset_plan("warmup");
   CHECK(fork->from_start);
@@ -81,7 +81,7 @@ TEST_CASE("sweep screen: a drag brushes cells, its corners move, and seeds are a
   REQUIRE(s.screen().brush());
   CHECK(s.screen().brush()->columns() == sweep::Span{2, 4});
   CHECK(s.screen().brush()->rows() == sweep::Span{2, 3});
-  CHECK_FALSE(fork_of(s));
+  CHECK_FALSE(cell_fork(s));
   s.driver.drag_by("sweep/corner/2", {w, 0});
   CHECK(s.screen().brush()->columns() == sweep::Span{2, 5});
   s.driver.key("=");
@@ -113,7 +113,7 @@ TEST_CASE("sweep screen: the keys choose, brush, open, clear, train and copy") {
   CHECK(s.state.shell.clipboard.find("normscope sweep") != std::string::npos);
   s.driver.key("Right");
   s.driver.key("Enter");
-  CHECK(fork_of(s));
+  CHECK(cell_fork(s));
 }
 
 TEST_CASE("sweep screen: while it trains Space pauses and S stops") {
@@ -179,12 +179,12 @@ TEST_CASE("sweep screen: every text is whole, at every size, trained or not, bru
       SweepDriver s(size);
       const std::string where = fmt::format("{}x{}, {}", size.x, size.y, preset);
       s.screen().show(sweep::preset_plan(preset));
-      check_every_part(s, where + ", not trained");
+      check_sweep_parts(s, where + ", not trained");
       s.train();
       s.driver.key("Right");
       s.driver.key("Shift+Right");
       s.driver.key("Shift+Up");
-      check_every_part(s, where + ", trained");
+      check_sweep_parts(s, where + ", trained");
     }
 }
 

@@ -56,9 +56,9 @@ void SweepScreen::draw_setting(Ui& ui, const Rect& rect, size_t which) {
   const std::string name = control_name(which, "setting");
   const bool there = which < plan_.axes.size();
   ButtonOptions options;
-  options.icon = Icon::ChevronDown;
   options.style = {Face::Bold, type::body};
   const std::string label = there ? plan_.axes[which].label() : "add an axis";
+  if (ui.paint().text_width(options.style, label) + 38 < rect.w) options.icon = Icon::ChevronDown;
   if (button(ui, name, rect, label, "Which setting this axis is; type to search.", options)) {
     search_[which].clear();
     ui.open_popup(name);
@@ -79,7 +79,7 @@ void SweepScreen::draw_setting(Ui& ui, const Rect& rect, size_t which) {
   for (const std::string& key : matching_keys(search_[which])) {
     if (rest.h < kRow) break;
     const bool taken = plan_.axes.size() > 1 - which && plan_.axes[1 - which].key == key;
-    if (button(ui, name + "/" + key, rest.take_top(kRow), setting_words(key), find_field(key)->help.data(),
+    if (button(ui, name + "/" + key, rest.take_top(kRow), setting_words(key), find_field(key)->help,
                {.enabled = !taken, .quiet = true, .left = true, .style = {Face::Sans, type::body}}))
       chosen = key;
   }

@@ -100,15 +100,18 @@ void SweepScreen::draw_cell_panel(Ui& ui, const Rect& rect) {
         cell.sign == Sign::Stuck ? BadgeKind::Solid : BadgeKind::Outline);
   const Rect words{rest.x, head.y + 26, rest.w - 96, 36};
   rest.take_top(12);
-  if (ui.paint().wrapped_height(words.w, {Face::Sans, type::body}, cell_sentence(cell), 17) <= words.h + 4)
-    ui.paint().text_wrapped(words, {Face::Sans, type::body}, ui.theme().ink2, cell_sentence(cell), 17);
-  else
-    ui.mark("sweep/cell/why", words, cell_sentence(cell), "Why this cell is as it is.");
-  if (cell.known > 0 && rest.h > 90) draw_curves(ui, rest, cell);
+  const TextStyle body{Face::Sans, type::body};
+  const std::string sentence = cell_sentence(cell);
+  ui.mark("sweep/cell/sentence", words, sentence, "Why this cell is as it is.");
+  if (cell.sign == Sign::Failed)  // the engine's own line takes the room of the curves
+    ui.paint().text_wrapped(rest, body, ui.theme().ink2, sentence, 17);
+  else if (ui.paint().wrapped_height(words.w, body, sentence, 17) <= words.h)
+    ui.paint().text_wrapped(words, body, ui.theme().ink2, sentence, 17);
+  if (cell.known > 0 && cell.sign != Sign::Failed && rest.h > 90) draw_curves(ui, rest, cell);
   ButtonOptions primary;
   primary.primary = true;
   primary.enabled = job && job->refused.empty();
-  if (button(ui, "sweep/open", buttons.take_left(std::min(190.f, buttons.w - 60), 10),
+  if (button(ui, "sweep/open", buttons.take_left(std::min(204.f, buttons.w - 60), 10),
              "Open as run D in the Lab",
              "Trains this cell as run D from step 0 (click on the cell, or Enter).", primary))
     open(*place);
@@ -164,7 +167,7 @@ void SweepScreen::draw_region(Ui& ui, const Rect& rect) {
     ui.paint().text_in(row, {Face::Sans, type::body}, ui.theme().ink2, left);
   if (brush_ && brush_->columns().last < grid_.plan.columns() && brush_->rows().last < grid_.plan.rows())
     draw_region_rows(ui, rest);
-  if (button(ui, "sweep/region/narrow", buttons.take_left(160, 8), "Narrow the axes to this",
+  if (button(ui, "sweep/region/narrow", buttons.take_left(184, 8), "Narrow the axes to this",
              "The axes keep only these values.")) {
     change(narrowed(plan_, there));
     brush_.reset();

@@ -62,7 +62,7 @@ void SweepScreen::draw_elsewhere(Ui& ui, const Rect& rect) {
     std::string label(ending);
     std::transform(label.begin(), label.end(), label.begin(),
                    [](unsigned char c) { return std::toupper(c); });
-    if (button(ui, fmt::format("sweep/export/{}", ending), buttons.take_left(58, 6), label,
+    if (button(ui, fmt::format("sweep/export/{}", ending), buttons.take_left(62, 6), label,
                fmt::format("Saves what is known as {} in the pictures folder.", label)))
       save(ending);
   }

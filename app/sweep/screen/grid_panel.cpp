@@ -113,7 +113,7 @@ void SweepScreen::draw_cell(Ui& ui, const GridLayout& at, const Cell& cell) {
       whole_text(p, line, small, ink, to_string(cell.sign), Align::Left);
   }
   const char letter = letter_of({cell.column, cell.row});
-  if (letter && at.has_words() && block.h >= 56)
+  if (letter && at.has_words() && block.h >= 64)
     tile(ui, {block.right() - 20, block.bottom() - 20, 16, 16}, letter - 'A');
 }
 
@@ -187,8 +187,6 @@ void SweepScreen::draw_grid_panel(Ui& ui, const Rect& rect) {
   ui.mark("sweep/sentence", sentence, grid_sentence(grid_), "What the grid says, computed from its cells.");
   draw_key(ui, rest.take_bottom(40, 4));
   if (plan_.axes.size() < 2) return draw_line_plot(ui, rest);
-  first_text(ui.paint(), {rest.x, rest.y, 130, 18}, {Face::Sans, type::tick}, ui.theme().ink3,
-             {plan_.axes[1].title(), plan_.axes[1].label()});
   Rect above{}, beside{};
   if (!compact) above = rest.take_top(88);
   rest.take_top(24);
@@ -196,6 +194,8 @@ void SweepScreen::draw_grid_panel(Ui& ui, const Rect& rect) {
   if (!compact) beside = rest.take_right(84, 8);
   rest.take_bottom(42);
   const GridLayout at = fitted(rest, plan_.columns(), plan_.rows());
+  first_text(ui.paint(), {at.area.x - 64, at.area.y - 20, 74, 16}, {Face::Sans, type::tick}, ui.theme().ink3,
+             {plan_.axes[1].title(), plan_.axes[1].label()});
   hold_grid(ui, at);
   draw_cells(ui, at);
   draw_border(ui, at);

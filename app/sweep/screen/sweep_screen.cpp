@@ -47,7 +47,7 @@ void SweepScreen::change(Plan next, bool done) {
   keep(chosen_);
   keep(hovered_);
   keep(pinned_);
-  if (done) trainer_->start(plan_, trainer_->state()->phase == Phase::Training);
+  if (done) trainer_->start(plan_, wants_training_ && busy());
 }
 
 void SweepScreen::edit(size_t which, const Axis& axis, bool done) {
@@ -56,13 +56,17 @@ void SweepScreen::edit(size_t which, const Axis& axis, bool done) {
 }
 
 void SweepScreen::play_or_pause() {
-  if (busy())
-    trainer_->halt(Phase::Paused);
-  else
+  wants_training_ = !busy() || !wants_training_;
+  if (wants_training_)
     trainer_->start(plan_, true);
+  else
+    trainer_->halt(Phase::Paused);
 }
 
-void SweepScreen::stop() { trainer_->halt(Phase::Stopped); }
+void SweepScreen::stop() {
+  wants_training_ = false;
+  trainer_->halt(Phase::Stopped);
+}
 
 const Job* SweepScreen::job_of(const Place& place) const {
   const auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const Job& one) {
@@ -177,7 +181,7 @@ Asked SweepScreen::draw(Ui& ui, const Rect& area, const std::vector<OpenRun>& op
     const std::vector<std::string> labels = compact ? std::vector<std::string>{"Grid", "Axes", "Elsewhere"}
                                                     : std::vector<std::string>{"Axes", "Elsewhere"};
     Rect& column = rest;
-    Rect left = compact ? column.take_left(634, gap) : column.take_left(300, gap);
+    Rect left = compact ? column.take_left(634, gap) : column.take_left(344, gap);
     int shown = static_cast<int>(left_) - (compact ? 0 : 1);
     shown = std::max(0, shown);
     segmented(ui, "sweep/left", left.take_top(26, 6).inset(0, 1), labels, shown,

@@ -47,7 +47,7 @@ class SweepScreen {
   const Plan& plan() const { return plan_; }
   /// Shows it; what is trained goes on with it. A plan that cannot be trained changes nothing but the message.
   void show(Plan plan);
-  bool busy() const;
+  bool busy() const;  ///< looks in the store, or trains
   std::optional<Place> chosen() const { return chosen_; }
   const std::optional<Brush>& brush() const { return brush_; }
   Metric metric() const { return metric_; }
@@ -110,12 +110,13 @@ class SweepScreen {
 
   std::unique_ptr<SweepTrainer> trainer_;
   Plan plan_;
-  RunSpec base_;           ///< of the plan
-  std::vector<Job> jobs_;  ///< of the plan
-  std::string message_;    ///< what was refused last
-  State state_;            ///< of this frame
-  Grid grid_;              ///< of the plan: the trainer's, or one that waits
-  State grid_of_;          ///< from which the grid was taken
+  RunSpec base_;                 ///< of the plan
+  std::vector<Job> jobs_;        ///< of the plan
+  bool wants_training_ = false;  ///< play was pressed last, and neither pause nor stop
+  std::string message_;          ///< what was refused last
+  State state_;                  ///< of this frame
+  Grid grid_;                    ///< of the plan: the trainer's, or one that waits
+  State grid_of_;                ///< from which the grid was taken
   ColourScale scale_;
   Size size_ = Size::Full;
   Metric metric_ = Metric::Loss;
