@@ -25,6 +25,7 @@ class ReadyTrainer : public sweep::SweepTrainer {
     trained = trained || train;
     if (trained)
       for (size_t i = 0; i < jobs.size(); ++i) records[i] = record_of(jobs[i]);
+    if (keeps_running) records.back().reset();
     auto state = std::make_shared<sweep::SweepState>();
     state->grid = sweep::grid_of(plan, jobs, records);
     state->runs = static_cast<int64_t>(jobs.size());

@@ -50,7 +50,7 @@ void SweepScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
   p.hairline({bar.x, bar.y}, {bar.right(), bar.y}, t.border);
   Rect rest = bar.inset(14, 0);
   const float cy = bar.centre().y;
-  const bool running = busy(), done = grid_.complete;
+  const bool running = busy() && wants_training_, done = grid_.complete;
   ButtonOptions play;
   play.primary = true;
   play.enabled = running || !done;

@@ -159,6 +159,7 @@ void SweepScreen::keys(Ui& ui) {
 Asked SweepScreen::draw(Ui& ui, const Rect& area, const std::vector<OpenRun>& open, bool clock) {
   asked_ = {};
   state_ = trainer_->state();
+  if (!busy()) wants_training_ = false;
   size_ = ui.size().x >= 1600 && ui.size().y >= 1000  ? Size::Full
           : ui.size().x >= 1400 && ui.size().y >= 840 ? Size::Medium
                                                       : Size::Compact;
