@@ -84,7 +84,7 @@ class SweepScreen {
   // elsewhere_panel.cpp
   void draw_elsewhere(ui::Ui& ui, const ui::Rect& rect);
   void save(const std::string& ending);
-  // grid_panel.cpp, grid_hand.cpp, profiles.cpp
+  // grid_panel.cpp, grid_hand.cpp, profiles.cpp, line_plot.cpp
   void draw_grid_panel(ui::Ui& ui, const ui::Rect& rect);
   void draw_cells(ui::Ui& ui, const GridLayout& at);
   void draw_cell(ui::Ui& ui, const GridLayout& at, const Cell& cell);
@@ -94,6 +94,7 @@ class SweepScreen {
   void hold_grid(ui::Ui& ui, const GridLayout& at);
   void draw_brush(ui::Ui& ui, const GridLayout& at);
   void draw_profiles(ui::Ui& ui, const GridLayout& at, const ui::Rect& above, const ui::Rect& beside);
+  plot::PlotSpec line_plot() const;
   void draw_line_plot(ui::Ui& ui, const ui::Rect& rect);
   void draw_key(ui::Ui& ui, const ui::Rect& rect);
   ui::Colour colour_of(const ui::Theme& t, double value) const;
