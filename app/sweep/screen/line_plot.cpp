@@ -1,7 +1,10 @@
 // One axis alone: the metric over it, a mark a seed, the verdict as a sign at each value.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -50,9 +53,9 @@ plot::Axis up(Metric metric, const Points& points) {
   return y;
 }
 
-plot::Series series_of(const char* id, Points points) {
+plot::Series series_of(std::string id, Points points) {
   plot::Series series;
-  series.id = id;
+  series.id = std::move(id);
   series.x = plot::Column::of(std::move(points.x));
   series.y = plot::Column::of(std::move(points.y));
   series.end_label = series.end_marker = false;
@@ -64,15 +67,20 @@ plot::Series series_of(const char* id, Points points) {
 plot::PlotSpec SweepScreen::line_plot() const {
   const bool log = info(metric_).log;
   const auto shown = [&](double value) { return std::isfinite(value) && (!log || value > 0); };
-  Points seeds, means;
+  std::vector<Points> seeds;  // by seed, over the values
+  Points means, all;
   plot::PlotSpec spec;
   for (const Cell& cell : grid_.cells) {
-    for (const auto& run : cell.runs) {
-      if (!run) continue;
+    seeds.resize(std::max(seeds.size(), cell.runs.size()));
+    for (size_t i = 0; i < cell.runs.size(); ++i) {
+      if (!cell.runs[i]) continue;
       Cell one;
-      one.runs = {run};
+      one.runs = {cell.runs[i]};
       one.summarise();
-      if (const double value = value_of(one, metric_); shown(value)) seeds.add(cell.column, value);
+      const double value = value_of(one, metric_);
+      if (!shown(value)) continue;
+      seeds[i].add(cell.column, value);
+      all.add(cell.column, value);
     }
     const double mean = value_of(cell, metric_);
     if (!shown(mean)) continue;
@@ -88,14 +96,18 @@ plot::PlotSpec SweepScreen::line_plot() const {
   spec.id = "sweep";
   spec.title = info(metric_).title;
   spec.x = across(plan_.axes[0]);
-  spec.y = up(metric_, seeds);
-  if (seeds.x.empty()) return spec;
+  spec.y = up(metric_, all);
+  if (all.x.empty()) return spec;
+  for (size_t i = 0; i < seeds.size(); ++i) {
+    if (seeds[i].x.empty()) continue;
+    plot::Series& one =
+        spec.series.emplace_back(series_of(fmt::format("seed {}", i + 1), std::move(seeds[i])));
+    one.width = 0.8f;
+    one.alpha = 0.6f;
+    one.markers = plot::Markers::All;
+    one.marker = Marker::Circle;
+  }
   spec.series.push_back(series_of("mean over seeds", std::move(means)));
-  plot::Series marks = series_of("seeds", std::move(seeds));
-  marks.alpha = 0;  // the marks alone
-  marks.markers = plot::Markers::All;
-  marks.marker = Marker::Circle;
-  spec.series.push_back(std::move(marks));
   return spec;
 }
 
