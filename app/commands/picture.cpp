@@ -36,7 +36,6 @@ struct Stand {
     state.look.scale = static_cast<float>(options.scale);
     state.look.reduced_motion = true;
     state.screens.lessons.remembers = false;  // a picture is of the session alone
-    state.screens.sweep.keeps = false;
     state.switches.clock = false;
   }
 

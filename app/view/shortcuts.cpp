@@ -8,7 +8,7 @@
 namespace normscope::shell {
 namespace {
 
-constexpr std::array<Shortcut, 41> kShortcuts{{
+constexpr std::array<Shortcut, 42> kShortcuts{{
     {Act::Play, "Space", "", "", "Train or pause", "All runs go on together, or rest."},
     {Act::Step, "Right", "", "", "One step on", "The cursor's next step; at the newest all runs train one."},
     {Act::Back, "Left", "", "", "One step back", "The cursor goes; what was trained stays.", true},
@@ -51,6 +51,7 @@ constexpr std::array<Shortcut, 41> kShortcuts{{
     {Act::CopyPlot, "Ctrl+T", "", "", "Plot under the mouse as text",
      "Its sentence and values, to paste elsewhere."},
     {Act::Gesture, "", "", "1, 2, 4", "Lab, Lessons, Sweep", ""},
+    {Act::Gesture, "", "", "C, S, +", "Sweep: copy, stop, one seed more", ""},
     {Act::Theme, "", "", "", "Light or dark", "Changes the theme.", true},
     {Act::ReducedMotion, "", "", "", "Reduced motion", "Nothing glides: changes are shown at once.", true},
     {Act::Restore, "", "", "", "Restore the last session", "The runs of the last window, as they stood.",

@@ -18,7 +18,6 @@ struct LabDriver {
     state.look.scale = scale;
     state.switches.record_text = true;
     state.switches.clock = false;
-    state.screens.sweep.keeps = false;
   }
   explicit LabDriver(std::shared_ptr<const LabView> view, ui::Vec size = {1600, 1000}, float scale = 1)
       : LabDriver(size, scale) {

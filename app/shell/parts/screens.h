@@ -29,7 +29,7 @@ struct LessonsScreen {
 
 struct SweepPart {
   std::shared_ptr<sweep::SweepScreen> screen;  // made when it is opened first
-  bool keeps = true;                           // false: safe mode and pictures, no store of results
+  bool keeps = false;                          // with the store of results that all programs share: a window
   std::function<void()> wake;                  // rung by the training from its thread
 };
 

@@ -44,7 +44,7 @@ void draw_rail_ends(Painter& p, const Theme& t, const Rect& line, const Rail& ra
   for (const bool low : {true, false}) {
     const double value = low ? rail.low : rail.high;
     const std::string text =
-        rail.log ? power_of_ten(static_cast<int>(std::lround(std::log10(value)))) : number(value);
+        rail.log ? power_of_ten(static_cast<int>(std::lround(std::log10(value)))) : ui::number(value);
     p.text({low ? line.x : line.right(), line.centre().y + 20}, mono, t.ink3, text,
            low ? Align::Left : Align::Right);
   }
@@ -101,10 +101,13 @@ void SweepScreen::draw_range(Ui& ui, Rect row, size_t which) {
   double from = ends[0], to = ends[1], count = axis.count;
   FieldOptions value;
   value.track = false;
-  const Field* of = find_field(axis.key);
-  value.lo = of->low;
-  value.hi = of->high;
-  value.hard_hi = true;
+  // What is typed may go beyond; what the setting cannot be, the axis refuses.
+  const double low = std::min(from, to), high = std::max(from, to);
+  value.log = axis.kind == Axis::Kind::Log;
+  value.lo = value.log ? low / 100 : std::min(0.0, 2 * low);
+  value.hi = value.log ? high * 100 : std::max(1.0, 2 * high);
+  value.step = (high - low) / 20;
+  value.hard_lo = value.hard_hi = false;
   const bool one = field(ui, control_name(which, "from"), row.take_left(third, 6), "from", from,
                          "The first value.", value) == Change::Done;
   const bool other = field(ui, control_name(which, "to"), row.take_left(third, 6), "to", to,
@@ -191,13 +194,13 @@ void SweepScreen::hold_handle(Ui& ui, const Rect& line, size_t which, size_t han
   options.radius = 12;
   const bool list = axis.kind == Axis::Kind::List;
   const Hit hit = ui.hit(
-      fmt::format("{}/{}", control_name(which, "rail"), handle + 1), centred(at, 24, 24), number(value),
+      fmt::format("{}/{}", control_name(which, "rail"), handle + 1), centred(at, 24, 24), ui::number(value),
       list ? "One value: drag it, Delete removes it." : "An end of the range: drag it.", options);
   ui.paint().accent_disc(ui.theme(), at, hit.held || hit.hovered ? 7.5f : 6.5f);
   if (hit.dragging && !held_) held_ = Held{which, handle, axis, rail};
   if (in_hand) {
     edit(which, with_handle(axis, handle, under, base_), !hit.held);
-    if (hit.held) ui.tooltip(fmt::format("{}: {}", number(snapped(axis, under)), extent_words(plan_)));
+    if (hit.held) ui.tooltip(fmt::format("{}: {}", ui::number(snapped(axis, under)), extent_words(plan_)));
     if (!hit.held) held_.reset();
     return;
   }

@@ -89,7 +89,7 @@ void SweepScreen::draw_key(Ui& ui, const Rect& rect) {
     options.arrows = true;
     options.radius = 12;
     const Hit hit = ui.hit(
-        names[end], centred(at, 24, 24), number(key_[end], 2),
+        names[end], centred(at, 24, 24), ui::number(key_[end], 2),
         "An end of the colours: drag it to see small differences; a double click sets it back.", options);
     p.accent_disc(t, at, 6);
     double next = key_[end];
