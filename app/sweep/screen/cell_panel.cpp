@@ -71,7 +71,8 @@ plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
 }
 
 void SweepScreen::draw_curves(Ui& ui, const Rect& rect, const Cell& cell) {
-  const plot::PlotSpec spec = curves_of(cell);
+  plot::PlotSpec spec = curves_of(cell);
+  spec.pad_right = std::max(spec.pad_right, plot::needed_pad_right(ui, spec, rect.w));
   plot::draw_plot(ui, "sweep/curves", rect, spec, curve_view_,
                   "Training loss of this cell's seeds; grey: one seed of every other cell.");
 }
