@@ -24,6 +24,9 @@ for config in encoder residual translation deep; do
   pictures "$out/lab-$config.png" --config "scripts/screens/$config.toml" --script "scripts/screens/$config.txt"
 done
 
+# The Sweep screen; this one trains its cells, which takes minutes.
+pictures "$out/sweep.png" --screen sweep --script scripts/screens/sweep.txt
+
 # The course: predict, run, compare and explain.
 pictures "$out/compare.png" --screen compare --script scripts/screens/compare.txt
 pictures "$out/lesson.png" --screen lesson:warm-up:predict --script scripts/screens/lessons.txt

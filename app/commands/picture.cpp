@@ -15,6 +15,7 @@
 #include "app/headless/ui_driver.h"
 #include "app/lessons/player.h"
 #include "app/shell/app_state.h"
+#include "app/sweep/screen/sweep_screen.h"
 #include "engine/spec/limits.h"
 
 namespace normscope::cli {
@@ -79,6 +80,7 @@ class Stage {
     stand_.emplace(lab_, options_);
     if (!options_.lesson.empty()) open_lesson(options_.lesson);
     if (options_.compare) stand_->state.screens.shown = Screen::Compare;
+    if (options_.sweep) open_sweep(options_.preset);
     rest();
   }
 
@@ -105,6 +107,8 @@ class Stage {
       shell::begin_opening(state.files, state.session, argument, shell::Sure::Asked, state.notice);
     else if (verb == "lesson")
       open_lesson(argument);
+    else if (verb == "sweep")
+      open_sweep(argument);
     else if (verb == "offer")
       offer(line, argument);
     else
@@ -161,8 +165,18 @@ class Stage {
                        fmt::format("lesson:{}: expected a step: predict, run, compare or explain", name));
   }
 
+  /// "depth"; empty: the sweep that stands there.
+  void open_sweep(const std::string& preset) {
+    Screens& screens = stand_->state.screens;
+    screens.shown = Screen::Sweep;
+    sweep::SweepScreen& screen = sweep_of(screens.sweep);
+    if (!preset.empty()) with_exit(Exit::Usage, [&] { screen.show(sweep::preset_plan(preset)); });
+  }
+
   void rest() {
     lab_.wait_idle();
+    const auto& sweep = stand_->state.screens.sweep.screen;
+    while (sweep && sweep->busy()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     const auto& player = stand_->state.screens.lessons.player;
     while (player && player->measuring()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     stand_->driver.frames(kSettle);

@@ -17,6 +17,8 @@ struct PictureOptions {
   double scale = 1;
   bool compare = false;  ///< the Compare screen
   std::string lesson{};  ///< a lesson instead of the Lab: "warm-up:compare"
+  bool sweep = false;    ///< the Sweep screen instead of the Lab
+  std::string preset{};  ///< of it: a sweep that is ready to start; empty: the first
   std::string script{};  ///< hand movements and the lines of docs/command-line.md, played first; empty: none
   std::string script_name{};  ///< of its file
 };

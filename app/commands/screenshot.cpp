@@ -1,5 +1,6 @@
 // normscope screenshot: a screen after some training, as PNGs, without display or OpenGL.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -61,18 +62,21 @@ Exit screenshot(const ScreenshotOptions& options) {
 
   constexpr std::string_view kLesson = "lesson:";
   const bool lesson = options.screen.starts_with(kLesson);
+  picture.sweep = options.screen == "sweep" || options.screen.starts_with("sweep:");
   if (lesson)
     picture.lesson = options.screen.substr(kLesson.size());
   else if (options.screen == "compare")
     picture.compare = true;
+  else if (picture.sweep)
+    picture.preset = options.screen.substr(std::min<size_t>(options.screen.size(), 6));
   else if (options.screen != "lab")
     throw CommandError(
-        Exit::Usage,
-        fmt::format("--screen '{}' is not known: expected lab, compare or lesson:NAME:STEP", options.screen));
+        Exit::Usage, fmt::format("--screen '{}' is not known: expected lab, compare, lesson:NAME:STEP or sweep:NAME",
+                                 options.screen));
   const InterruptGuard guard;
   use_fastest_products();
   Lab lab({.threads = options.threads, .live_text = false});
-  if (!lesson && !train(lab, runs, options.steps)) {
+  if (!lesson && !picture.sweep && !train(lab, runs, options.steps)) {
     complain("interrupted: no picture was drawn");
     return Exit::Interrupted;
   }
@@ -87,7 +91,8 @@ void add_screenshot(CLI::App& app, Command& command) {
   CLI::App& sub = *app.add_subcommand("screenshot", "Draw a screen to a PNG, without display or OpenGL");
   sub.footer(kFooter);
   sub.add_option("--screen", options->screen,
-                 "which screen: lab, compare, or lesson:NAME:STEP as lesson:warm-up:compare")
+                 "which screen: lab, compare, lesson:NAME:STEP as lesson:warm-up:compare, or sweep:NAME as "
+                 "sweep:depth")
       ->type_name("NAME");
   add_steps(sub, options->steps, "steps trained before");
   add_look(sub, options->theme, options->scale, true);

@@ -51,6 +51,7 @@ class Session {
   void keep_for_later(size_t index, const Run& run, const Measurement& measurement);
   void finish(size_t index, Run& run, Measurement& measurement);
   std::string note() const;
+  void tell(int32_t steps);
   template <typename Each>
   void on_workers(const std::vector<size_t>& work, const Each& each, Progress progress, bool alone,
                   const std::function<bool(const Progress&)>& on_progress);
@@ -70,7 +71,7 @@ class Session {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::exception_ptr error_;                   // of the store: ends the call
-  std::map<std::thread::id, size_t> at_work_;  // experiment of each worker
+  std::map<std::thread::id, AtWork> at_work_;  // of each worker
 };
 
 // Before the workers start, and then only found.
@@ -176,6 +177,7 @@ void Session::train_one(size_t index, Backend& backend) {
     if (stop_) return keep_for_later(index, *run, *measurement);
     run->step();
     ++done_;
+    tell(run->steps_done());
     if (!measurement->after_step(*run)) stop_ = true;
     const auto now = std::chrono::steady_clock::now();
     if (now - kept < kKeepEvery || run->steps_done() >= steps) continue;
@@ -186,10 +188,16 @@ void Session::train_one(size_t index, Backend& backend) {
   finish(index, *run, *measurement);
 }
 
+/// How far the run of this thread has come.
+void Session::tell(int32_t steps) {
+  const std::lock_guard lock(mutex_);
+  at_work_[std::this_thread::get_id()].done = steps;
+}
+
 std::string Session::note() const {
   std::string note;
-  for (const auto& [thread, index] : at_work_) {
-    const RunSpec& spec = plan_.experiments[index].spec;
+  for (const auto& [thread, run] : at_work_) {
+    const RunSpec& spec = plan_.experiments[run.index].spec;
     const std::string name = spec.name.empty() ? default_name(spec) : spec.name;
     note += fmt::format("{}{} seed {}", note.empty() ? "" : ", ", name, spec.seed);
   }
@@ -218,7 +226,7 @@ void Session::on_workers(const std::vector<size_t>& work, const Each& each, Prog
       for (size_t i = next++; i < work.size() && !stop_; i = next++) {
         {
           const std::lock_guard lock(mutex_);
-          at_work_[std::this_thread::get_id()] = work[i];
+          at_work_[std::this_thread::get_id()] = {work[i], 0, plan_.experiments[work[i]].spec.train.steps};
         }
         each(work[i], *backend);
       }
@@ -242,6 +250,9 @@ void Session::on_workers(const std::vector<size_t>& work, const Each& each, Prog
         wake_.wait_for(lock, kTick);
         progress.done = done_;
         progress.note = note();
+        progress.at_work.clear();
+        if (!progress.looking)
+          for (const auto& [thread, run] : at_work_) progress.at_work.push_back(run);
         lock.unlock();
         if (!on_progress(progress)) stop_ = true;
         lock.lock();
@@ -259,7 +270,7 @@ Outcome Session::run(const std::function<bool(const Progress&)>& on_progress) {
     if (!options_.stored_only) remember_shard(store_, plan_.name, keys_, options_.shard);
     on_workers(
         distinct_, [&](size_t index, Backend& backend) { look_up(index, backend); },
-        {true, 0, static_cast<int64_t>(distinct_.size()), ""}, true, on_progress);
+        {true, 0, static_cast<int64_t>(distinct_.size()), "", {}}, true, on_progress);
   }
   std::vector<size_t> missing;
   int64_t steps = 0;
@@ -272,8 +283,8 @@ Outcome Session::run(const std::function<bool(const Progress&)>& on_progress) {
   out.stored = static_cast<int32_t>(distinct_.size() - missing.size());
   if (!options_.stored_only && !stop_)
     on_workers(
-        missing, [&](size_t index, Backend& backend) { train_one(index, backend); }, {false, 0, steps, ""},
-        false, on_progress);
+        missing, [&](size_t index, Backend& backend) { train_one(index, backend); },
+        {false, 0, steps, "", {}}, false, on_progress);
   for (const size_t index : missing) {
     if (!measured_[index]) continue;
     results_[index] = InputValue::parse(*measured_[index], plan_.experiments[index].spec.name);

@@ -58,10 +58,17 @@ struct RunnerOptions {
   BackendChoice backend{};
 };
 
+/// A run that is being trained.
+struct AtWork {
+  size_t index = 0;             ///< of its experiment
+  int32_t done = 0, total = 1;  ///< steps
+};
+
 struct Progress {
-  bool looking = false;         ///< in the store, run by run
-  int64_t done = 0, total = 0;  ///< steps; runs while looking
-  std::string note;             ///< what is being trained
+  bool looking = false;           ///< in the store, run by run
+  int64_t done = 0, total = 0;    ///< steps; runs while looking
+  std::string note;               ///< what is being trained
+  std::vector<AtWork> at_work{};  ///< the same by experiment, with the steps of each
 };
 
 struct Outcome {

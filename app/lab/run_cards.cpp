@@ -46,38 +46,6 @@ Badge badge_of(const RunView& run, bool brief, bool briefer = false) {
   return b;
 }
 
-// The wiring in miniature: a branch over the residual stream, the norm where it sits.
-void glyph(Ui& ui, Vec at, const RunView& run) {
-  Painter& p = ui.paint();
-  const Theme& t = ui.theme();
-  const Colour line = t.runs[static_cast<size_t>(run.letter - 'A')].line;
-  const GlyphSlots slots = glyph_slots(stacks_of(run.spec->model).of(Side::Main));
-  const float stream = at.y + 31;
-  const float left = at.x + 8, right = at.x + 53, roof = at.y + 8;
-  const Vec path[] = {{left, stream - 3}, {left, roof + 4},  {left + 4, roof},
-                      {right - 4, roof},  {right, roof + 4}, {right, stream - 3}};
-  p.polyline(path, t.wire, 1.6f);
-  p.fill({at.x, stream - 3, 70, 6}, line);
-  const Vec head[] = {{at.x + 70, stream - 6.5f}, {at.x + 79, stream}, {at.x + 70, stream + 6.5f}};
-  p.polygon(head, line);
-  const float shift = slots.after ? (slots.before ? 1.f : -6.f) : 9.f;
-  const Rect box = centred({at.x + 30 + shift, roof}, 19, 14);
-  p.fill(box, t.sunk, 3);
-  p.outline(box, t.wire, 1.4f, 3);
-  auto norm = [&](Vec centre) { p.accent_box(t, centred(centre, 12, 17), 3.5f); };
-  if (slots.inside && !slots.before && !slots.after && !slots.stream) {  // they cannot be moved: not yellow
-    const Rect inside = centred(box.centre(), 8, 8);
-    p.fill(inside, t.panel, 2);
-    p.outline(inside, t.ink2, 1.2f, 2);
-  }
-  if (slots.before) norm({left + 10 - (slots.after ? 4.f : 0.f), roof + 1});
-  if (slots.after) norm({right - 5, roof + 1});
-  if (slots.stream) {
-    p.fill({at.x + 54, stream - 4, 17, 8}, t.panel);
-    norm({at.x + 62.5f, stream});
-  }
-}
-
 // "norm on stream"; of an encoder-decoder whose stacks differ "norms mixed".
 std::string card_caption(const ModelConfig& model) {
   const Stacks stacks = stacks_of(model);
@@ -179,7 +147,8 @@ struct Card {
     const float text_w =
         std::max(p.text_width(name_style, run.name), badge_width(ui, badge.text, badge.icon, compact()));
     if (!compact() && right - 86 >= left + text_w) {
-      glyph(ui, {right - 80, card.y + 8}, run);
+      draw_wiring_glyph(ui, {right - 80, card.y + 8}, run.spec->model,
+                        ui.theme().runs[static_cast<size_t>(run.letter - 'A')].line);
       const std::string caption = card_caption(run.spec->model);
       p.text_in({right - 82, card.y + 47, 84, 16}, {Face::Sans, type::tick}, t.ink3, caption);
       right -= 84;

@@ -9,15 +9,18 @@
 #include <utility>
 
 #include "app/compare_screen/compare_screen.h"
+#include "app/files/file_kind.h"
 #include "app/lessons/player.h"
 #include "app/panels/plot_files.h"
 #include "app/settings/backend_switch.h"
 #include "app/settings/settings_rows.h"
 #include "app/shell/guard.h"
 #include "app/shell/plain_message.h"
+#include "app/sweep/screen/sweep_screen.h"
 #include "app/ui/widgets.h"
 #include "app/view/shortcuts.h"
 #include "engine/core/boundary.h"
+#include "engine/io/atomic_file.h"
 #include "engine/spec/backend_choice.h"
 
 namespace normscope {
@@ -27,6 +30,8 @@ using namespace ui;
 
 constexpr std::array<int, 8> kScales{75, 90, 100, 125, 150, 175, 200, 250};  // percent
 constexpr const char* kReplace = "lesson/replace";
+
+// Where the backend and messages may begin.
 
 // The mark of the program: a residual stream, a branch, a norm.
 void logo(Ui& ui, Vec at) {
@@ -110,21 +115,33 @@ void message(Ui& ui, const Rect& room, const std::string& notice) {
   if (room.contains(ui.mouse())) ui.tooltip(notice);
 }
 
-void tabs(Ui& ui, const Rect& bar, Screen& shown) {
+struct Tab {
+  Screen screen;
+  const char *name, *word, *key, *tip;
+};
+
+constexpr Tab kTabs[] = {
+    {Screen::Lab, "app/tab/lab", "Lab", "1", "The Lab: runs side by side, and their wiring to change (1)."},
+    {Screen::Lessons, "app/tab/lessons", "Lessons", "2", "The course: predict, measure, compare, explain (2)."},
+    {Screen::Compare, "app/tab/compare", "Compare", "3",
+     "Runs side by side, live, saved and recorded; one is the baseline (3)."},
+    {Screen::Sweep, "app/tab/sweep", "Sweep", "4",
+     "One or two settings over their values: where it begins to learn (4)."},
+};
+
+// Returns where the room right of them begins.
+float tabs(Ui& ui, const Rect& bar, Screen& shown) {
   const bool hints = ui.size().x >= 1400;
-  if (tab(ui, "app/tab/lab", {165, bar.y, 44, bar.h}, "Lab", hints ? "1" : "", shown == Screen::Lab,
-          "The Lab: runs side by side, and their wiring to change (1)."))
-    shown = Screen::Lab;
-  if (tab(ui, "app/tab/lessons", {225, bar.y, hints ? 76.f : 64.f, bar.h}, "Lessons", hints ? "2" : "",
-          shown == Screen::Lessons, "The course: predict, measure, compare, explain (2)."))
-    shown = Screen::Lessons;
-  if (tab(ui, "app/tab/compare", {hints ? 317.f : 305.f, bar.y, hints ? 82.f : 68.f, bar.h}, "Compare",
-          hints ? "3" : "", shown == Screen::Compare,
-          "Runs side by side, live, saved and recorded; one is the baseline (3)."))
-    shown = Screen::Compare;
-  if (ui.shortcut("1")) shown = Screen::Lab;
-  if (ui.shortcut("2")) shown = Screen::Lessons;
-  if (ui.shortcut("3")) shown = Screen::Compare;
+  float x = 165;
+  for (const Tab& each : kTabs) {
+    const float width = ui.paint().text_width({Face::Sans, type::title}, each.word) + (hints ? 26.f : 12.f);
+    if (tab(ui, each.name, {x, bar.y, width, bar.h}, each.word, hints ? each.key : "", shown == each.screen,
+            each.tip))
+      shown = each.screen;
+    if (ui.shortcut(each.key)) shown = each.screen;
+    x += width + 16;
+  }
+  return x;
 }
 
 // It takes the whole state because what is asked for here can be any command of the app.
@@ -136,7 +153,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   const float cy = bar.y + bar.h / 2;
   logo(ui, {20.5f, cy - 10});
   p.text({46, cy + 6}, {Face::Bold, type::figure}, t.ink, "normscope");
-  tabs(ui, bar, state.screens.shown);
+  const float free = tabs(ui, bar, state.screens.shown);
 
   const float h = 28;
   float x = bar.right() - 14 - h;
@@ -156,7 +173,6 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   const float search = wide ? 244.f : 78.f;
   x -= search + 6;
   if (shell::search_box(ui, {x, cy - h / 2, search, h}, wide)) shell::run_act(state, ui, shell::Act::Palette);
-  const float free = wide ? 415.f : 389.f;  // right of the tabs
   const Rect switch_room{free, bar.y, x - 12 - free, bar.h};
   x = backend_switch(ui, switch_room, wide, state.backend, state.switches.clock, state.session);
 
@@ -237,6 +253,39 @@ void open_recorded(Screens& screens, shell::Files& files, const LabView& view) {
   }
 }
 
+// A cell becomes run D, from step 0, beside the others; undo takes it away again.
+void open_cell(const RunSpec& spec, Screens& screens, ShownSession& session, std::string& notice) {
+  const LabView& view = *session.view;
+  if (view.runs.empty()) {
+    session.commands.emplace_back(lab::ReplaceRuns{.runs = {spec}, .play = true});
+  } else if (!(view.runs[0].spec->data == spec.data)) {
+    notice =
+        "the cell learns another text than the runs of the Lab: save it by Copy, or change the sweep's text";
+    return;
+  } else {
+    session.commands.emplace_back(lab::ForkRequest{
+        .source = 0, .spec = spec, .from_start = true, .note = "a cell of the sweep", .train = true});
+  }
+  screens.shown = Screen::Lab;
+}
+
+void draw_sweep(AppState& state, Ui& ui, const Rect& area) {
+  std::vector<sweep::OpenRun> open;
+  for (const RunView& run : state.session.view->runs) open.push_back({run.letter, run.name, run.spec});
+  const sweep::Asked asked = sweep_of(state.screens.sweep).draw(ui, area, open, state.switches.clock);
+  if (asked.open) open_cell(*asked.open, state.screens, state.session, state.notice);
+  if (!asked.copied.empty()) shell::copy_text(asked.copied, state.shell, state.notice);
+  if (!asked.file) return;
+  try {
+    const std::string path = lab::pictures_folder() + "/normscope-" + asked.file->first;
+    const std::string free = free_name(path);
+    write_file(free, asked.file->second, "sweep");
+    state.notice = "saved " + free;
+  } catch (...) {
+    state.notice = describe_exception("saving the sweep");
+  }
+}
+
 void begin_frame(Ui& ui, const Appearance& look, bool record_text) {
   FrameOptions options;
   options.dark = look.dark;
@@ -276,9 +325,12 @@ void draw_app(AppState& state, Ui& ui) {
     draw_part(ui, "drawing the lessons", area, [&] { draw_lessons(ui, area, screens, session); });
   else if (screens.shown == Screen::Compare)
     draw_part(ui, "drawing the comparison", area, [&] { draw_compare(state, ui, area); });
+  else if (screens.shown == Screen::Sweep)
+    draw_part(ui, "drawing the sweep", area, [&] { draw_sweep(state, ui, area); });
   else
     draw_part(ui, "drawing the Lab", area,
               [&] { screens.lab.draw(ui, *session.view, area, state.switches.clock, session.commands); });
+  if (screens.sweep.screen) screens.sweep.screen->share(session.view->playing);
   std::string error = draw_guarded(ui, "drawing what is open", [&] { shell::draw_shell(state, ui); });
   if (!error.empty()) state.notice = std::move(error);
   ui.end_frame();

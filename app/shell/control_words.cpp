@@ -26,6 +26,7 @@ constexpr ControlWords kWhole[] = {
     {"app/tab/lab", "Lab"},
     {"app/tab/lessons", "Lessons"},
     {"app/tab/compare", "Compare"},
+    {"app/tab/sweep", "Sweep"},
     {"app/help", "hands and keys"},
     {"app/theme", "theme"},
     {"app/scale", "size of everything"},
@@ -60,6 +61,23 @@ constexpr ControlWords kWhole[] = {
     {"compare/tab", "compare: what stands at the right"},
     {"lesson/course", "lesson: the whole course"},
     {"lesson/lab", "lesson: open in the Lab"},
+    {"sweep/grid", "sweep: the cells"},
+    {"sweep/rest", "sweep: what the axes do not change"},
+    {"sweep/form", "sweep: as command, Slurm array or GNU parallel"},
+    {"sweep/copy", "sweep: copy the text to run it elsewhere"},
+    {"sweep/open", "sweep: open the cell in the Lab"},
+    {"sweep/play", "sweep: train or pause"},
+    {"sweep/metric", "sweep: what the colour is"},
+    {"sweep/key/low", "sweep: low end of the colours"},
+    {"sweep/key/high", "sweep: high end of the colours"},
+    {"sweep/left", "sweep: grid, axes or text"},
+    {"sweep/right", "sweep: cell or region"},
+    {"sweep/region/seeds", "sweep: seeds of the brushed region"},
+    {"sweep/region/narrow", "sweep: narrow the axes to the region"},
+    {"sweep/region/clear", "sweep: let the region go"},
+    {"sweep/export/csv", "sweep: save as CSV"},
+    {"sweep/export/svg", "sweep: save as SVG"},
+    {"sweep/export/json", "sweep: save as JSON"},
 };
 
 // Parts of a name that are no words of their own.
@@ -145,6 +163,9 @@ std::string control_title(std::string_view name) {
   if (first == "settings")
     if (const std::string field = run_field(parts); !field.empty()) return field;
   if (first == "settings" && count == 3) return fmt::format("settings: edits are for run {} too", parts[2]);
+  if (first == "sweep" && count == 4 && find_field(parts[3]))
+    return fmt::format("sweep: {} goes over the {}", parts[1] == "up" ? "up" : "across",
+                       find_field(parts[3])->label);
   if (first == "run" && count == 2) return fmt::format("run {}", parts[1]);
   if (first == "split" && count == 2) return fmt::format("border between {}", parts[1]);
   if (first == "diagram" && count == 3 && parts[1] == "run")

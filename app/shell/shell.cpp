@@ -116,6 +116,12 @@ void note_commands(ShownSession& session, const Shell& shell, char selected, Fil
 
 }  // namespace
 
+void copy_text(const std::string& text, Shell& shell, std::string& notice) {
+  shell.clipboard = text;
+  ImGui::SetClipboardText(text.c_str());
+  notice = "copied: the sweep as text";
+}
+
 void run_act(AppState& state, Ui& ui, Act act) {
   ShownSession& session = state.session;
   const LabView& view = *session.view;

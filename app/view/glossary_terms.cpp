@@ -119,6 +119,10 @@ constexpr Term kTerms[] = {
      "so what differs later comes from what was changed; seed variability, the spread over other seeds, is luck.",
      "Bouthillier et al. 2021, Accounting for Variance in Machine Learning Benchmarks",
      "settings/run.seed|lab/luck", "seed variability"},
+    {"sweep", "sweep",
+     "The same run with one or two settings at every one of several values, each over some seeds. It shows where a "
+     "model begins to learn, and where on that border luck decides.",
+     "Goodfellow, Bengio, Courville 2016, section 11.4.3", "What is swept|sweep/grid", kNotInText},
     {"fork", "fork",
      "A second run that begins with the weights and optimizer state of another and differs in one thing from "
      "there on. "

@@ -40,6 +40,7 @@ void WindowMemory::put(AppState& state) const {
   state.backend.chosen = settings_.backend;
   state.screens.lab.splits() = settings_.splits;
   state.screens.lessons.remembers = !safe_mode_;
+  state.screens.sweep.keeps = !safe_mode_;
   state.files.recent = settings_.recent;
   state.notice = notice_;
   if (folder_) state.session.undo.stash_in(folder_->replaced());

@@ -5,6 +5,10 @@
 #include "app/compare_screen/compare_screen.h"
 #include "app/lessons/kept.h"
 #include "app/lessons/player.h"
+#include "app/shell/settings.h"
+#include "app/sweep/screen/sweep_screen.h"
+#include "engine/core/boundary.h"
+#include "engine/io/atomic_file.h"
 
 namespace normscope {
 
@@ -23,6 +27,27 @@ lessons::Player& player_of(LessonsScreen& screen, Lab* lab) {
 comparison::CompareScreen& screen_of(ComparePlace& place) {
   if (!place.screen) place.screen = std::make_shared<comparison::CompareScreen>(place.wake);
   return *place.screen;
+}
+
+namespace {
+
+// Where the command line keeps what it trained; empty where there is no such folder: then nothing is kept.
+std::string results_store() {
+  const std::string cache = cache_folder();
+  if (cache.empty()) return "";
+  const std::string folder = cache + "/results";
+  return guarded("the store of results", [&] { make_folder(folder, Access::Shared, "results"); }).empty()
+             ? folder
+             : "";
+}
+
+}  // namespace
+
+sweep::SweepScreen& sweep_of(SweepPart& part) {
+  if (!part.screen)
+    part.screen = std::make_shared<sweep::SweepScreen>(
+        std::make_unique<sweep::Worker>(part.keeps ? results_store() : "", part.wake));
+  return *part.screen;
 }
 
 }  // namespace normscope

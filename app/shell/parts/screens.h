@@ -13,12 +13,15 @@ namespace normscope {
 namespace lessons {
 class Player;
 }
+namespace sweep {
+class SweepScreen;
+}
 
 namespace comparison {
 class CompareScreen;
 }
 
-enum class Screen : uint8_t { Lab, Lessons, Compare };
+enum class Screen : uint8_t { Lab, Lessons, Compare, Sweep };
 
 struct LessonsScreen {
   std::shared_ptr<lessons::Player> player;  // made when the screen is opened first
@@ -33,14 +36,24 @@ struct ComparePlace {
   std::function<void()> wake;                         // rung from other threads when there is something new
 };
 
+struct SweepPart {
+  std::shared_ptr<sweep::SweepScreen> screen;  // made when it is opened first
+  bool keeps = false;                          // with the store of results that all programs share: a window
+  std::function<void()> wake;                  // rung by the training from its thread
+};
+
 struct Screens {
   Screen shown = Screen::Lab;
   lab::LabScreen lab;
   LessonsScreen lessons;
   ComparePlace compare;
+  SweepPart sweep;
 };
 
 comparison::CompareScreen& screen_of(ComparePlace&);
+
+// The Sweep screen, over the results that all programs share. Throws Error where no thread can be had.
+sweep::SweepScreen& sweep_of(SweepPart&);
 
 // The player, with the course beside the program and the learner's own progress. Runs that `lab` has finished
 // are not measured again; it may be null.

@@ -1,0 +1,247 @@
+// One axis: its setting, list, lin or log, the rail with its handles, and the same as typed text.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+#include "app/sweep/screen/sweep_screen.h"
+#include "app/sweep/screen/words.h"
+#include "app/ui/widgets.h"
+#include "engine/core/error.h"
+
+namespace normscope::sweep {
+
+using namespace ui;
+
+namespace {
+
+constexpr const char* kNames[] = {"across", "up"};
+
+std::string control_name(size_t which, std::string_view part) {
+  return fmt::format("sweep/{}/{}", kNames[which], part);
+}
+
+std::string setting_words(std::string_view key) {
+  const Field* field = find_field(key);
+  return field ? std::string(field->label) : std::string(key);
+}
+
+/// Settings whose label or key has the letters that were typed.
+std::vector<std::string> matching_keys(std::string_view search) {
+  std::vector<std::string> keys = axis_keys();
+  std::erase_if(keys, [&](const std::string& key) {
+    return setting_words(key).find(search) == std::string::npos && key.find(search) == std::string::npos;
+  });
+  return keys;
+}
+
+/// The two ends of the line, in words below it.
+void draw_rail_ends(Painter& p, const Theme& t, const Rect& line, const Rail& rail) {
+  const TextStyle mono{Face::Mono, type::tick};
+  for (const bool low : {true, false}) {
+    const double value = low ? rail.low : rail.high;
+    const std::string text =
+        rail.log ? power_of_ten(static_cast<int>(std::lround(std::log10(value)))) : ui::number(value);
+    p.text({low ? line.x : line.right(), line.centre().y + 20}, mono, t.ink3, text,
+           low ? Align::Left : Align::Right);
+  }
+}
+
+}  // namespace
+
+void SweepScreen::draw_setting(Ui& ui, const Rect& rect, size_t which) {
+  const std::string name = control_name(which, "setting");
+  const bool there = which < plan_.axes.size();
+  ButtonOptions options;
+  options.style = {Face::Bold, type::body};
+  const std::string label = there ? plan_.axes[which].label() : "add an axis";
+  if (ui.paint().text_width(options.style, label) + 38 < rect.w) options.icon = Icon::ChevronDown;
+  if (button(ui, name, rect, label, "Which setting this axis is; type to search.", options)) {
+    search_[which].clear();
+    ui.open_popup(name);
+  }
+  constexpr float kRow = 24;
+  const auto most = static_cast<size_t>(std::min(14.f, (ui.size().y - 120) / kRow));
+  Rect list{rect.x, rect.bottom() + 4, 280, kRow * static_cast<float>(most + 1) + 20};
+  list.y = std::min(list.y, ui.size().y - list.h - 4);
+  if (!ui.begin_popup(name, list)) return;
+  Rect rest = list.inset(6);
+  text_field(ui, name + "/search", rest.take_top(kRow, 4), "search", search_[which],
+             "Letters of the setting's name.");
+  std::optional<std::string> chosen;
+  if (which == 1 && there && search_[1].empty())
+    if (button(ui, name + "/none", rest.take_top(kRow), "one axis only", "Takes this axis away.",
+               {.quiet = true, .left = true}))
+      chosen = "";
+  for (const std::string& key : matching_keys(search_[which])) {
+    if (rest.h < kRow) break;
+    const bool taken = plan_.axes.size() > 1 - which && plan_.axes[1 - which].key == key;
+    if (button(ui, name + "/" + key, rest.take_top(kRow), setting_words(key), find_field(key)->help,
+               {.enabled = !taken, .quiet = true, .left = true, .style = {Face::Sans, type::body}}))
+      chosen = key;
+  }
+  if (chosen) ui.close_popup();
+  ui.end_popup();
+  if (!chosen) return;
+  if (chosen->empty()) return change(without_second_axis(plan_));
+  try {
+    edit(which, first_axis(*chosen, base_));
+  } catch (const Error& error) {
+    message_ = error.what();
+  }
+}
+
+void SweepScreen::draw_range(Ui& ui, Rect row, size_t which) {
+  const Axis& axis = plan_.axes[which];
+  const std::vector<double> ends = handles_of(axis);
+  const float third = (row.w - 12) / 3;
+  double from = ends[0], to = ends[1], count = axis.count;
+  FieldOptions value;
+  value.track = false;
+  // What is typed may go beyond; what the setting cannot be, the axis refuses.
+  const double low = std::min(from, to), high = std::max(from, to);
+  value.log = axis.kind == Axis::Kind::Log;
+  value.lo = value.log ? low / 100 : std::min(0.0, 2 * low);
+  value.hi = value.log ? high * 100 : std::max(1.0, 2 * high);
+  value.step = (high - low) / 20;
+  value.hard_lo = value.hard_hi = false;
+  const bool one = field(ui, control_name(which, "from"), row.take_left(third, 6), "from", from,
+                         "The first value.", value) == Change::Done;
+  const bool other = field(ui, control_name(which, "to"), row.take_left(third, 6), "to", to,
+                           "The last value.", value) == Change::Done;
+  const FieldOptions many{.lo = 2, .hi = 20, .step = 1, .integer = true, .unit = "values"};
+  const bool more = field(ui, control_name(which, "count"), row, "", count,
+                          "How many values, both ends included.", many) == Change::Done;
+  if (!one && !other && !more) return;
+  try {
+    edit(which, with_range(axis, from, to, static_cast<int32_t>(count), base_));
+  } catch (const Error& error) {
+    message_ = error.what();
+  }
+}
+
+void SweepScreen::draw_typed(Ui& ui, const Rect& row, size_t which) {
+  const Axis& axis = plan_.axes[which];
+  const std::string name = control_name(which, "values");
+  std::string& text = typed_[which];
+  if (ui.edit().name != name) text = typed_text(axis);
+  // What is too long for the row is whole while it is typed.
+  std::string shown = text;
+  if (ui.edit().name != name && ui.paint().text_width({Face::Sans, type::body}, text) > row.w - 20)
+    shown = fmt::format("{} values", axis.values.size());
+  const bool swap = shown != text;
+  Rect place = row;
+  bool done = false;
+  if (swap) {
+    if (ui::row(ui, name, place, shown, "", "", "The values, to be typed.")) ui.edit() = {name, text, true};
+  } else {
+    done = text_field(ui, name, place, "values", text, "The values, with blanks between; words with commas.");
+  }
+  if (!done) return;
+  try {
+    edit(which, with_typed(axis, text, base_));
+  } catch (const Error& error) {
+    message_ = error.what();
+  }
+}
+
+void SweepScreen::draw_axis(Ui& ui, Rect& rest, size_t which) {
+  const float tight = size_ == Size::Compact ? 3 : 6;
+  Rect head = rest.take_top(space::field_h, tight);
+  ui.paint().text_in(head.take_left(48), {Face::Sans, type::body}, ui.theme().ink2,
+                     which == 0 ? "Across" : "Up");
+  const std::vector<std::string> kinds{"list", "lin", "log"};
+  const bool there = which < plan_.axes.size();
+  const bool numbers = there && is_numeric(plan_.axes[which]);
+  const float width = segmented_width(ui, kinds);
+  const Rect right = head.take_right(width, 8);
+  draw_setting(ui, head, which);
+  if (which >= plan_.axes.size()) return;  // it may have gone just now
+  if (numbers) {
+    int kind = static_cast<int>(plan_.axes[which].kind);
+    if (segmented(ui, control_name(which, "kind"), right, kinds, kind,
+                  "Single values, or a range with even steps, or with even factors.")) {
+      try {
+        edit(which, with_kind(plan_.axes[which], static_cast<Axis::Kind>(kind), base_));
+      } catch (const Error& error) {
+        message_ = error.what();
+      }
+    }
+    draw_rail(ui, rest.take_top(34, tight), which);
+  }
+  const Rect row = rest.take_top(space::field_h, 0);
+  if (plan_.axes[which].kind == Axis::Kind::List)
+    draw_typed(ui, row, which);
+  else
+    draw_range(ui, row, which);
+}
+
+/// One yellow handle. While it is held all follows from the axis as it was, so that a value which it passes is there
+/// again once it is past.
+void SweepScreen::hold_handle(Ui& ui, const Rect& line, size_t which, size_t handle) {
+  const bool held = held_ && held_->which == which;
+  const Axis axis = held ? held_->axis : plan_.axes[which];
+  const Rail rail = held ? held_->rail : rail_of(axis);
+  const double value = handles_of(axis)[handle],
+               under = rail.value(std::clamp((ui.mouse().x - line.x) / line.w, 0.f, 1.f));
+  const bool in_hand = held && held_->handle == handle;
+  const Vec at{line.x + static_cast<float>(rail.share(in_hand ? under : value)) * line.w, line.centre().y};
+  HitOptions options;
+  options.arrows = true;
+  options.radius = 12;
+  const bool list = axis.kind == Axis::Kind::List;
+  const Hit hit = ui.hit(
+      fmt::format("{}/{}", control_name(which, "rail"), handle + 1), centred(at, 24, 24), ui::number(value),
+      list ? "One value: drag it, Delete removes it." : "An end of the range: drag it.", options);
+  ui.paint().accent_disc(ui.theme(), at, hit.held || hit.hovered ? 7.5f : 6.5f);
+  if (hit.dragging && !held_) held_ = Held{which, handle, axis, rail};
+  if (in_hand) {
+    edit(which, with_handle(axis, handle, under, base_), !hit.held);
+    if (hit.held) ui.tooltip(fmt::format("{}: {}", ui::number(snapped(axis, under)), extent_words(plan_)));
+    if (!hit.held) held_.reset();
+    return;
+  }
+  if (const int by = hit.arrow_x + hit.arrow_y; by != 0)
+    edit(which,
+         with_handle(axis, handle, rail.value(std::clamp(rail.share(value) + 0.01 * by, 0.0, 1.0)), base_));
+  if (hit.focused && !ui.typing() && ImGui::IsKeyPressed(ImGuiKey_Delete, false))
+    edit(which, without_handle(axis, handle, base_));
+}
+
+void SweepScreen::draw_rail(Ui& ui, const Rect& rect, size_t which) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const bool held = held_ && held_->which == which;
+  const Axis axis = plan_.axes[which];
+  const Rail rail = held ? held_->rail : rail_of(axis);
+  const Rect line{rect.x + 8, rect.y, rect.w - 16, 20};
+  HitOptions surface;
+  surface.overlap = true;
+  surface.focusable = false;
+  const bool list = axis.kind == Axis::Kind::List;
+  const Hit on =
+      ui.hit(control_name(which, "rail"), line.inset(-8, 0), typed_text(axis),
+             list ? "Drag a value; a double click adds one, Delete removes it." : "Drag an end of the range.",
+             surface);
+  p.hairline({line.x, line.centre().y}, {line.right(), line.centre().y}, t.axis);
+  draw_rail_ends(p, t, line, rail);
+  for (const std::string& value : axis.values) {
+    const float x = line.x + static_cast<float>(rail.share(std::atof(value.c_str()))) * line.w;
+    if (!list) p.hairline({x, line.centre().y - 4}, {x, line.centre().y + 4}, t.ink2);
+  }
+  try {
+    if (on.double_clicked && list && !held_)
+      edit(which, with_value(axis, rail.value((ui.mouse().x - line.x) / line.w), base_));
+    const size_t handles = handles_of(held ? held_->axis : plan_.axes[which]).size();
+    for (size_t i = 0; i < handles; ++i)
+      if (i < handles_of(held_ ? held_->axis : plan_.axes[which]).size()) hold_handle(ui, line, which, i);
+  } catch (const Error& error) {
+    message_ = error.what();
+    held_.reset();
+  }
+}
+
+}  // namespace normscope::sweep

@@ -1,0 +1,93 @@
+// The bottom bar of the Sweep screen: its time, run by run.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/sweep/screen/sweep_screen.h"
+#include "app/sweep/screen/words.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::sweep {
+
+using namespace ui;
+
+namespace {
+
+constexpr size_t kMostFields = 200;  ///< more runs are one bar
+
+}  // namespace
+
+/// A field a run in the order of training: dark where there is a result, half filled while it trains.
+void SweepScreen::draw_runs(Ui& ui, const Rect& rect) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const int64_t known = grid_.known;
+  const auto runs = static_cast<int64_t>(jobs_.size());
+  ui.mark("sweep/runs", rect, fmt::format("{} of {}", known, runs), "A field a run, seed by seed.");
+  if (jobs_.size() > kMostFields) {
+    p.fill(rect, t.trough, 3);
+    p.fill({rect.x, rect.y, rect.w * static_cast<float>(known) / static_cast<float>(runs), rect.h}, t.ink2,
+           3);
+    return;
+  }
+  const float each = rect.w / static_cast<float>(std::max<int64_t>(1, runs));
+  for (size_t i = 0; i < jobs_.size(); ++i) {
+    const Job& job = jobs_[i];
+    const Rect field{rect.x + static_cast<float>(i) * each, rect.y, std::max(1.f, each - 2), rect.h};
+    const Cell& cell = grid_.at(job.column, job.row);
+    const bool there = cell.runs[job.seed - 1].has_value();
+    p.fill(field, there ? t.ink2 : t.trough, 2);
+    for (const UnderWay& run : state_->under_way)
+      if (!there && run.column == job.column && run.row == job.row && run.seed == job.seed)
+        p.fill({field.x, field.y, field.w * run.share, field.h}, t.ink2, 2);
+  }
+}
+
+void SweepScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  p.fill(bar, t.panel);
+  p.hairline({bar.x, bar.y}, {bar.right(), bar.y}, t.border);
+  Rect rest = bar.inset(14, 0);
+  const float cy = bar.centre().y;
+  const bool running = busy() && wants_training_, done = grid_.complete;
+  ButtonOptions play;
+  play.primary = true;
+  play.enabled = running || !done;
+  const Rect place = centred({rest.x + 23, cy}, 46, 34);
+  if (icon_button(ui, "sweep/play", place, running ? Icon::Pause : Icon::Play,
+                  running ? "Rest; what is trained is put by and goes on from its step (Space)."
+                          : "Train what is missing, several runs side by side (Space).",
+                  play, running ? "running" : "resting"))
+    play_or_pause();
+  rest.take_left(46, 6);
+  ButtonOptions stops;
+  stops.enabled = running || state_->phase == Phase::Paused;
+  const Rect square = centred({rest.x + 17, cy}, 34, 34);
+  if (icon_button(ui, "sweep/stop", square, Icon::None, "Stop; what ran is kept (S).", stops)) stop();
+  p.fill(centred(square.centre(), 11, 11), stops.enabled ? t.ink : t.ink3, 1);
+  rest.take_left(34, 12);
+
+  const int32_t all = trainer_->all_cores();
+  if (size_ != Size::Compact && all > 1 && clock) {
+    const std::vector<std::string> labels{"1 core", fmt::format("{} cores", all)};
+    int shown = state_->cores > 1 ? 1 : 0;
+    const float width = segmented_width(ui, labels);
+    if (segmented(ui, "sweep/cores", centred({rest.x + width / 2, cy}, width, 28), labels, shown,
+                  "Runs side by side, on a core each. Runs of the Lab that train keep a quarter at least."))
+      trainer_->use_cores(shown == 0 ? 1 : all);
+    rest.take_left(width, 16);
+  }
+  Rect words = rest.take_left(size_ == Size::Compact ? 240.f : 300.f, 16);
+  const Rect upper{words.x, cy - 24, words.w, 24}, lower{words.x, cy + 2, words.w, 18};
+  const float number = p.text_in(upper, {Face::Mono, type::counter}, t.ink, grouped(grid_.known));
+  p.text_in({upper.x + number + 8, upper.y + 2, upper.w, upper.h}, {Face::Sans, type::body}, t.ink3,
+            fmt::format("of {} runs", jobs_.size()));
+  const std::string status = state_->grid.plan == plan_ || running ? progress_words(*state_, clock) : "";
+  p.text_in(lower, {Face::Sans, type::body}, t.ink2,
+            p.fit({Face::Sans, type::body}, status, lower.w) == status ? status : "");
+  ui.mark("sweep/status", words, status, "How far the sweep has come.");
+  draw_runs(ui, centred(rest.centre(), rest.w, 8));
+}
+
+}  // namespace normscope::sweep

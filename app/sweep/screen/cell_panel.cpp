@@ -1,0 +1,197 @@
+// The right column: the cell under the hand with its curves and wiring, and the brushed region.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/sweep/screen/sweep_screen.h"
+#include "app/sweep/screen/words.h"
+#include "app/ui/widgets.h"
+#include "app/view/wiring_glyph.h"
+
+namespace normscope::sweep {
+
+using namespace ui;
+
+namespace {
+
+constexpr size_t kMostGrey = 100;  ///< curves of other cells
+
+}  // namespace
+
+/// The seeds of one cell in ink, the first seeds of the others in grey behind them.
+plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
+  plot::PlotSpec spec;
+  spec.id = "sweep-cell";
+  spec.title = grid_.text_of(cell);
+  spec.x.label = "step";
+  spec.x.integer = true;
+  spec.x.hi = base_.train.steps;
+  spec.y.label = "loss";
+  spec.y.unit = "nats";
+  double high = 1, low = 0;
+  const auto add = [&](const Record& run, bool own, size_t seed) {
+    if (run.curve.empty()) return;
+    plot::Series line;
+    line.id = fmt::format("{}, seed {}", own ? "cell" : "other", seed);
+    line.y = plot::Column::of(std::vector<float>(run.curve.begin(), run.curve.end()));
+    line.x0 = (run.stride + 1) / 2.0;
+    line.dx = run.stride;
+    line.ink = {own ? plot::Ink::Role::Ink : plot::Ink::Role::Ink3, 0, 1};
+    line.alpha = own ? 1 : 0.25f;
+    line.width = own ? line::depth : 1;
+    line.end_label = line.end_marker = own;
+    if (own) {
+      line.name = fmt::format("seed {}", seed);
+      line.value = experiments::fixed(run.loss, 2);
+    }
+    spec.x.hi = std::max(spec.x.hi, static_cast<double>(run.steps));
+    for (const double loss : run.curve)
+      if (std::isfinite(loss) && own) high = std::max(high, loss);
+    spec.series.push_back(std::move(line));
+  };
+  for (const Cell& other : grid_.cells)
+    if (spec.series.size() < kMostGrey && !other.runs.empty() && other.runs[0] && &other != &cell)
+      add(*other.runs[0], false, 1);
+  for (size_t i = 0; i < cell.runs.size(); ++i)
+    if (cell.runs[i]) add(*cell.runs[i], true, i + 1);
+  if (std::isfinite(cell.level)) {
+    plot::RefLine level;
+    level.value = cell.level;
+    level.label = fmt::format("letter frequencies {}", experiments::fixed(cell.level, 2));
+    level.short_label = "letter frequencies";
+    spec.lines.push_back(level);
+    high = std::min(std::max(high, cell.level * 1.05), cell.level * 1.6);
+  }
+  spec.y.lo = low;
+  spec.y.hi = high;
+  spec.pad_right = 96;
+  spec.labels_inside = false;
+  return spec;
+}
+
+void SweepScreen::draw_curves(Ui& ui, const Rect& rect, const Cell& cell) {
+  plot::PlotSpec spec = curves_of(cell);
+  spec.pad_right = std::max(spec.pad_right, plot::needed_pad_right(ui, spec, rect.w));
+  plot::draw_plot(ui, "sweep/curves", rect, spec, curve_view_,
+                  "Training loss of this cell's seeds; grey: one seed of every other cell.");
+}
+
+void SweepScreen::draw_cell_panel(Ui& ui, const Rect& rect) {
+  const std::optional<Place> place = shown_cell();
+  if (!place) {
+    Rect rest = panel(ui, rect, {"Cell", "", "", 0, false});
+    const char* text = "Point at a cell, or choose one with the arrow keys: its curves stand here.";
+    ui.mark("sweep/cell", rest, text, "The cell under the hand.");
+    ui.paint().text_wrapped(rest, {Face::Sans, type::body}, ui.theme().ink2, text, 18);
+    return;
+  }
+  const Cell& cell = grid_.at(place->column, place->row);
+  const std::string title = grid_.text_of(cell);
+  const bool fits = ui.paint().text_width({Face::Bold, type::title}, title) < rect.w - 2 * space::pad;
+  Rect rest = panel(ui, rect, {fits ? title : "Cell", "", "", 0, false});
+  ui.mark("sweep/cell", rest, title, "The cell under the hand, or the one that was pinned.");
+  const Job* job = job_of(*place);
+  Rect buttons = rest.take_bottom(34, 8);
+  Rect head = rest.take_top(48, 6);
+  if (job && job->refused.empty())
+    lab::draw_wiring_glyph(ui, {head.right() - 82, head.y - 6}, job->spec.model, ui.theme().ink2);
+  head.take_right(96);
+  badge(ui, {head.x, head.y}, cell_badge(cell),
+        cell.sign == Sign::Stuck ? BadgeKind::Solid : BadgeKind::Outline);
+  const Rect words{rest.x, head.y + 26, rest.w - 96, 36};
+  rest.take_top(12);
+  const TextStyle body{Face::Sans, type::body};
+  const std::string sentence = cell_sentence(cell);
+  ui.mark("sweep/cell/sentence", words, sentence, "Why this cell is as it is.");
+  if (cell.sign == Sign::Failed)  // the engine's own line takes the room of the curves
+    ui.paint().text_wrapped(rest, body, ui.theme().ink2, sentence, 17);
+  else if (ui.paint().wrapped_height(words.w, body, sentence, 17) <= words.h)
+    ui.paint().text_wrapped(words, body, ui.theme().ink2, sentence, 17);
+  if (cell.known > 0 && cell.sign != Sign::Failed && rest.h > 90) draw_curves(ui, rest, cell);
+  ButtonOptions primary;
+  primary.primary = true;
+  primary.enabled = job && job->refused.empty();
+  if (button(ui, "sweep/open", buttons.take_left(std::min(204.f, buttons.w - 60), 10),
+             "Open as run D in the Lab",
+             "Trains this cell as run D from step 0 (click on the cell, or Enter).", primary))
+    open(*place);
+}
+
+void SweepScreen::draw_region_rows(Ui& ui, Rect rest) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  std::vector<const Cell*> cells;
+  for (const Cell& cell : grid_.cells)
+    if (brush_->holds(cell.column, cell.row)) cells.push_back(&cell);
+  // Where the seeds disagree comes first.
+  std::stable_sort(cells.begin(), cells.end(), [](const Cell* a, const Cell* b) {
+    return (a->sign == Sign::Disagree) > (b->sign == Sign::Disagree);
+  });
+  const TextStyle mono{Face::Mono, type::tick}, body{Face::Sans, type::body};
+  for (const Cell* cell : cells) {
+    if (rest.h < 24) return;
+    Rect row = rest.take_top(24);
+    std::string text = plan_.axes[0].values[cell->column];
+    if (plan_.axes.size() > 1) text += "  " + plan_.axes[1].values[cell->row];
+    Rect seeds = row.take_right(std::min(150.f, row.w / 2));
+    if (p.text_width(mono, text) < row.w) p.text_in(row, mono, t.ink, text);
+    Rect strip = seeds.take_left(std::min(66.f, 18.f * static_cast<float>(cell->runs.size())), 8);
+    draw_strip(ui, strip.inset(0, 6), *cell);
+    const std::string words = cell->words();
+    if (p.text_width(body, words) < seeds.w) p.text_in(seeds, body, t.ink2, words);
+  }
+}
+
+void SweepScreen::draw_region(Ui& ui, const Rect& rect) {
+  if (!brush_) {
+    Rect rest = panel(ui, rect, {"Brushed region", "", "", 0, false});
+    const char* text = "Drag over the grid, or Shift and the arrow keys: a region for more seeds.";
+    ui.mark("sweep/region", rest, text, "The cells that were brushed.");
+    ui.paint().text_wrapped(rest, {Face::Sans, type::body}, ui.theme().ink2, text, 18);
+    return;
+  }
+  Rect rest = panel(ui, rect,
+                    {"Brushed region", fmt::format("{} cells", brush_->cells()),
+                     region_sentence(grid_, *brush_), 0, false});
+  ui.mark("sweep/region", rest, region_sentence(grid_, *brush_), "The cells that were brushed.");
+  Rect buttons = rest.take_bottom(28, 8);
+  Rect row = rest.take_top(26, 8);
+  double seeds = seeds_in(plan_, *brush_);
+  const FieldOptions many{.lo = 1, .hi = 20, .step = 1, .integer = true};
+  const Brush there = *brush_;
+  if (field(ui, "sweep/region/seeds", row.take_left(170, 10).inset(0, 1), "seeds in each cell", seeds,
+            "At least so many seeds in every cell of the region (+ adds one).", many) == Change::Done)
+    change(with_seeds(plan_, there, static_cast<int32_t>(seeds)));
+  const std::string left = fmt::format("{} runs left", static_cast<int64_t>(jobs_.size()) - grid_.known);
+  if (ui.paint().text_width({Face::Sans, type::body}, left) < row.w)
+    ui.paint().text_in(row, {Face::Sans, type::body}, ui.theme().ink2, left);
+  if (brush_ && brush_->columns().last < grid_.plan.columns() && brush_->rows().last < grid_.plan.rows())
+    draw_region_rows(ui, rest);
+  if (button(ui, "sweep/region/narrow", buttons.take_left(184, 8), "Narrow the axes to this",
+             "The axes keep only these values.")) {
+    change(narrowed(plan_, there));
+    brush_.reset();
+  }
+  if (button(ui, "sweep/region/clear", buttons.take_left(70), "Clear", "Lets the region go (Escape)."))
+    brush_.reset();
+}
+
+void SweepScreen::draw_right(Ui& ui, Rect rect) {
+  if (size_ != Size::Compact) {
+    const float lower = size_ == Size::Full ? 0.36f : 0.4f;
+    const Rect below = rect.take_bottom(rect.h * lower, space::gap);
+    draw_cell_panel(ui, rect);
+    return draw_region(ui, below);
+  }
+  const std::vector<std::string> labels{"Cell", "Brushed region"};
+  const Rect tabs = rect.take_top(26, 6);
+  segmented(ui, "sweep/right", {tabs.x, tabs.y + 1, std::min(tabs.w, segmented_width(ui, labels)), 24},
+            labels, right_tab_, "The cell under the hand, or the brushed region.");
+  if (right_tab_ == 0)
+    draw_cell_panel(ui, rect);
+  else
+    draw_region(ui, rect);
+}
+
+}  // namespace normscope::sweep

@@ -1,0 +1,71 @@
+// The sweep as text, to be run elsewhere, and as files.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "app/sweep/copy_text.h"
+#include "app/sweep/screen/sweep_screen.h"
+#include "app/sweep/sweep_writers.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::sweep {
+
+using namespace ui;
+
+void SweepScreen::save(const std::string& ending) {
+  const std::string text = ending == "csv"   ? to_csv(grid_)
+                           : ending == "svg" ? to_svg(grid_, metric_)
+                                             : to_json(grid_).dump(1) + "\n";
+  asked_.file = {"sweep." + ending, text};
+}
+
+namespace {
+
+/// Lines of a script, each cut into pieces that the width holds; where there is no room left the rest is not drawn, for
+/// what is copied is whole.
+void draw_script(Painter& p, const Theme& t, const Rect& rect, std::string_view text) {
+  const TextStyle mono{Face::Mono, type::tick};
+  const float line = 15, letter = p.text_width(mono, "0");
+  const auto most = static_cast<size_t>(std::max(8.f, rect.w / letter));
+  float y = rect.y;
+  while (!text.empty() && y + line <= rect.bottom()) {
+    std::string_view piece = text.substr(0, text.find('\n'));
+    size_t gap = 1;  // the end of the line, or the blank at which it is cut
+    if (piece.size() > most) {
+      const size_t blank = piece.rfind(' ', most);
+      gap = blank == piece.npos || blank == 0 ? 0 : 1;
+      piece = piece.substr(0, gap == 0 ? most : blank);
+    }
+    p.text({rect.x, y + 11}, mono, t.ink, piece);
+    text.remove_prefix(std::min(text.size(), piece.size() + gap));
+    y += line;
+  }
+}
+
+}  // namespace
+
+void SweepScreen::draw_elsewhere(Ui& ui, const Rect& rect) {
+  Rect rest = panel(ui, rect, {"Run it elsewhere", "one run a task", "", 0, false});
+  const std::vector<std::string> labels{"command", "Slurm array", "GNU parallel"};
+  Rect row = rest.take_top(28, 8);
+  segmented(ui, "sweep/form", {row.x, row.y, std::min(row.w, segmented_width(ui, labels)), 26}, labels, form_,
+            "The sweep as text: one command, a job array for Slurm, or lines for GNU parallel.");
+  Rect buttons = rest.take_bottom(28, 8);
+  const std::string text = text_for(kForms[form_], plan_, {.metric = info(metric_).name});
+  ui.mark("sweep/text", rest, text, "What is copied: it trains this very plan.");
+  ui.paint().fill(rest, ui.theme().dark ? ui.theme().field : ui.theme().sunk, radius::field);
+  draw_script(ui.paint(), ui.theme(), rest.inset(8, 6), text);
+  if (button(ui, "sweep/copy", buttons.take_left(70, 10), "Copy", "Copies the text (C)."))
+    asked_.copied = text;
+  for (const char* ending : {"csv", "svg", "json"}) {
+    std::string label(ending);
+    std::transform(label.begin(), label.end(), label.begin(),
+                   [](unsigned char c) { return std::toupper(c); });
+    if (button(ui, fmt::format("sweep/export/{}", ending), buttons.take_left(62, 6), label,
+               fmt::format("Saves what is known as {} in the pictures folder.", label)))
+      save(ending);
+  }
+}
+
+}  // namespace normscope::sweep

@@ -1,0 +1,124 @@
+// The hand on the grid: hover, click, brush and its corners; the ends of the colour key.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/sweep/screen/sweep_screen.h"
+#include "app/sweep/screen/words.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::sweep {
+
+using namespace ui;
+
+void SweepScreen::hold_grid(Ui& ui, const GridLayout& at) {
+  HitOptions surface;
+  surface.overlap = true;
+  surface.arrows = true;
+  surface.tooltip = false;
+  const std::optional<Place> shown = shown_cell();
+  const std::string value = shown ? grid_.text_of(grid_.at(shown->column, shown->row)) + ": " +
+                                        cell_badge(grid_.at(shown->column, shown->row))
+                                  : "";
+  const Hit hit = ui.hit(
+      "sweep/grid", at.area, value,
+      "A cell a pair of values. Click: open it in the Lab; Ctrl+click: keep it shown; drag: choose a region.",
+      surface);
+  hovered_ = hit.hovered || hit.held ? at.at(ui.mouse()) : std::nullopt;
+  if (hit.pressed) drag_from_ = at.nearest(ui.mouse());
+  if (hit.dragging && drag_from_) {
+    const Place now = at.nearest(ui.mouse());
+    brush_ = Brush{drag_from_->column, drag_from_->row, now.column, now.row};
+    right_tab_ = 1;
+  } else if (hit.clicked && hit.by_key && chosen_) {
+    open(*chosen_);
+  } else if (hit.clicked && !hit.by_key && hovered_) {
+    if (hit.ctrl)
+      pinned_ = pinned_ == hovered_ ? std::nullopt : hovered_;
+    else
+      open(*hovered_);
+  }
+  if (hit.released) drag_from_.reset();
+  if (hit.arrow_x || hit.arrow_y)
+    move(std::clamp(hit.arrow_x, -1, 1), std::clamp(hit.arrow_y, -1, 1), hit.shift);
+}
+
+void SweepScreen::draw_brush(Ui& ui, const GridLayout& at) {
+  if (!brush_) return;
+  const Theme& t = ui.theme();
+  const Span columns = brush_->columns(), rows = brush_->rows();
+  const Rect box = at.blocks({columns.first, rows.first}, {columns.last, rows.last});
+  ui.paint().dashed_outline(box, t.ink, 1.4f, {5, 3});
+  const struct {
+    Vec at;
+    bool right, top;
+  } corners[] = {{{box.x, box.bottom()}, false, false},
+                 {{box.right(), box.bottom()}, true, false},
+                 {{box.x, box.y}, false, true},
+                 {{box.right(), box.y}, true, true}};
+  const Brush before = *brush_;
+  for (size_t i = 0; i < 4; ++i) {
+    const auto& corner = corners[i];
+    const Hit hit = ui.hit(fmt::format("sweep/corner/{}", i + 1), centred(corner.at, 24, 24),
+                           fmt::format("{} cells", before.cells()), "A corner of the region: drag it.");
+    ui.paint().accent_disc(t, corner.at, 6);
+    if (hit.pressed)  // the corner across from it stays
+      drag_from_ = Place{corner.right ? columns.first : columns.last, corner.top ? rows.first : rows.last};
+    if (hit.dragging && drag_from_) {
+      const Place now = at.nearest(ui.mouse());
+      brush_ = Brush{drag_from_->column, drag_from_->row, now.column, now.row};
+    }
+    if (hit.released) drag_from_.reset();
+  }
+}
+
+void SweepScreen::draw_key(Ui& ui, const Rect& rect) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  Rect key{rect.x + 64, rect.y + 4, std::min(240.f, rect.w - 72), 12};
+  constexpr int kPieces = 40;
+  for (int i = 0; i < kPieces; ++i) {
+    const double share = (i + 0.5) / kPieces, width = std::max(0.01, key_[1] - key_[0]);
+    const Rect piece{key.x + key.w * static_cast<float>(i) / kPieces, key.y, key.w / kPieces + 0.5f, key.h};
+    p.fill(piece, heat_colour(t, static_cast<float>(std::clamp((share - key_[0]) / width, 0.0, 1.0))));
+  }
+  const char* const names[] = {"sweep/key/low", "sweep/key/high"};
+  for (const size_t end : {size_t{0}, size_t{1}}) {
+    const Vec at{key.x + key.w * static_cast<float>(key_[end]), key.centre().y};
+    HitOptions options;
+    options.arrows = true;
+    options.radius = 12;
+    const Hit hit = ui.hit(
+        names[end], centred(at, 24, 24), ui::number(key_[end], 2),
+        "An end of the colours: drag it to see small differences; a double click sets it back.", options);
+    p.accent_disc(t, at, 6);
+    double next = key_[end];
+    if (hit.dragging) next = (ui.mouse().x - key.x) / key.w;
+    if (hit.arrow_x) next += 0.02 * hit.arrow_x;
+    if (hit.double_clicked) next = static_cast<double>(end);
+    next = std::clamp(next, 0.0, 1.0);
+    key_[end] = end == 0 ? std::min(next, key_[1] - 0.05) : std::max(next, key_[0] + 0.05);
+  }
+  const bool loss = metric_ == Metric::Loss;
+  const auto value = [&](double end) {
+    return info(metric_).log ? experiments::power(end) : experiments::fixed(end, 2);
+  };
+  const TextStyle small{Face::Sans, type::tick};
+  const Rect words{key.x - 40, key.bottom() + 4, key.w + 80, 16};
+  const std::string low = value(scale_.low) + (loss ? " letter frequencies" : ""),
+                    high = (loss ? "best cell " : "") + value(scale_.high);
+  if (p.text_width(small, low + high) + 20 < words.w) {
+    p.text_in(words, small, t.ink2, low);
+    p.text_in(words, small, t.ink2, high, Align::Right);
+  }
+  const Rect note{words.right() + 20, rect.y, rect.right() - words.right() - 20, 16};
+  for (const char* text :
+       {"Under a cell stand its seeds. Dashed: not trained yet. Drag over the grid for a region.",
+        "Under a cell: its seeds. Drag over the grid for a region.", "Drag: a region"})
+    if (p.text_width(small, text) <= note.w) {
+      p.text_in(note, small, t.ink3, text);
+      break;
+    }
+}
+
+}  // namespace normscope::sweep

@@ -1,0 +1,208 @@
+#include "app/sweep/screen/sweep_screen.h"
+
+#include <algorithm>
+
+#include "app/sweep/copy_text.h"
+#include "app/ui/widgets.h"
+#include "engine/core/error.h"
+
+namespace normscope::sweep {
+
+using namespace ui;
+
+SweepScreen::SweepScreen(std::unique_ptr<SweepTrainer> trainer) : trainer_(std::move(trainer)) {
+  show(preset_plan("warmup"));
+}
+
+bool SweepScreen::busy() const {
+  const Phase phase = trainer_->state()->phase;
+  return phase == Phase::Looking || phase == Phase::Training;
+}
+
+void SweepScreen::show(Plan plan) {
+  chosen_ = hovered_ = pinned_ = std::nullopt;
+  brush_.reset();
+  key_ = {0, 1};
+  change(std::move(plan));
+}
+
+/// `done` false: while a handle is still held; what follows costs more than a frame.
+void SweepScreen::change(Plan next, bool done) {
+  try {
+    jobs_ = jobs_of(next);
+    base_ = base_of(next);
+    message_.clear();
+  } catch (const Error& error) {
+    message_ = error.what();
+    return;
+  }
+  grid_ = grid_of(next, jobs_, carried(grid_, next, jobs_));
+  plan_ = std::move(next);
+  grid_of_.reset();
+  typed_ = {};
+  if (brush_) brush_ = within(*brush_, plan_);
+  const auto keep = [&](std::optional<Place>& place) {
+    if (place && (place->column >= plan_.columns() || place->row >= plan_.rows())) place.reset();
+  };
+  keep(chosen_);
+  keep(hovered_);
+  keep(pinned_);
+  if (done) trainer_->start(plan_, wants_training_ && busy());
+}
+
+void SweepScreen::edit(size_t which, const Axis& axis, bool done) {
+  if (which < plan_.axes.size() && plan_.axes[which] == axis && !done) return;
+  change(with_axis(plan_, which, axis), done);
+}
+
+void SweepScreen::play_or_pause() {
+  wants_training_ = !busy() || !wants_training_;
+  if (wants_training_)
+    trainer_->start(plan_, true);
+  else
+    trainer_->halt(Phase::Paused);
+}
+
+void SweepScreen::stop() {
+  wants_training_ = false;
+  trainer_->halt(Phase::Stopped);
+}
+
+const Job* SweepScreen::job_of(const Place& place) const {
+  const auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const Job& one) {
+    return one.column == place.column && one.row == place.row;
+  });
+  return job == jobs_.end() ? nullptr : &*job;
+}
+
+void SweepScreen::open(const Place& place) {
+  const Job* job = job_of(place);
+  if (job && job->refused.empty()) asked_.open = job->spec;
+}
+
+/// The cell that the right column is about: under the mouse, else pinned, else chosen by the keys.
+std::optional<Place> SweepScreen::shown_cell() const {
+  return hovered_ ? hovered_ : pinned_ ? pinned_ : chosen_;
+}
+
+char SweepScreen::letter_of(const Place& place) const {
+  const auto tile =
+      std::find_if(tiles_.begin(), tiles_.end(), [&](const auto& one) { return one.first == place; });
+  return tile == tiles_.end() ? '\0' : tile->second;
+}
+
+/// Cells that are runs of the Lab: all but seed, name and budget agree.
+void SweepScreen::find_open(const std::vector<OpenRun>& open) {
+  const bool same =
+      std::equal(open.begin(), open.end(), open_.begin(), open_.end(),
+                 [](const OpenRun& a, const OpenRun& b) { return a.letter == b.letter && a.spec == b.spec; });
+  if (same && grid_of_) return;
+  open_ = open;
+  tiles_.clear();
+  for (const Job& job : jobs_) {
+    if (job.seed != 1) break;  // the jobs go seed by seed
+    for (const OpenRun& run : open_) {
+      RunSpec spec = *run.spec;
+      spec.seed = job.spec.seed;
+      spec.name = job.spec.name;
+      spec.train.steps = job.spec.train.steps;
+      if (job.refused.empty() && spec == job.spec) tiles_.push_back({{job.column, job.row}, run.letter});
+    }
+  }
+}
+
+void SweepScreen::move(int across, int up, bool brushes) {
+  const Place before = chosen_.value_or(Place{});
+  const auto step = [](size_t at, int by, size_t count) {
+    const auto last = static_cast<int64_t>(count) - 1;
+    return static_cast<size_t>(std::clamp<int64_t>(static_cast<int64_t>(at) + by, 0, last));
+  };
+  const Place now =
+      chosen_ ? Place{step(before.column, across, plan_.columns()), step(before.row, up, plan_.rows())}
+              : before;
+  if (brushes) {
+    if (!brush_) brush_ = Brush{before.column, before.row, before.column, before.row};
+    brush_->column1 = now.column;
+    brush_->row1 = now.row;
+    right_tab_ = 1;
+  }
+  chosen_ = now;
+  pinned_.reset();
+  hovered_.reset();
+}
+
+void SweepScreen::keys(Ui& ui) {
+  constexpr struct {
+    const char* chord;
+    int across, up;
+    bool brushes;
+  } arrows[] = {{"Left", -1, 0, false},   {"Right", 1, 0, false},      {"Up", 0, 1, false},
+                {"Down", 0, -1, false},   {"Shift+Left", -1, 0, true}, {"Shift+Right", 1, 0, true},
+                {"Shift+Up", 0, 1, true}, {"Shift+Down", 0, -1, true}};
+  for (const auto& arrow : arrows)
+    if (ui.shortcut(arrow.chord)) move(arrow.across, arrow.up, arrow.brushes);
+  if (ui.shortcut("Space")) play_or_pause();
+  if (ui.shortcut("S")) stop();
+  if (ui.shortcut("C")) asked_.copied = text_for(kForms[form_], plan_, {.metric = info(metric_).name});
+  if (ui.shortcut("Escape")) {
+    brush_.reset();
+    pinned_ = chosen_ = std::nullopt;
+  }
+  if (ui.shortcut("Enter") && chosen_ && ui.focused().empty()) open(*chosen_);
+  const bool more = ui.shortcut("+") || ui.shortcut("=");
+  if (!more || (!brush_ && !chosen_)) return;
+  const Brush there = brush_.value_or(Brush{chosen_.value_or(Place{}).column, chosen_.value_or(Place{}).row,
+                                            chosen_.value_or(Place{}).column, chosen_.value_or(Place{}).row});
+  change(with_seeds(plan_, there, seeds_in(plan_, there) + 1));
+}
+
+Asked SweepScreen::draw(Ui& ui, const Rect& area, const std::vector<OpenRun>& open, bool clock) {
+  asked_ = {};
+  state_ = trainer_->state();
+  if (!busy()) wants_training_ = false;
+  size_ = ui.size().x >= 1600 && ui.size().y >= 1000  ? Size::Full
+          : ui.size().x >= 1400 && ui.size().y >= 840 ? Size::Medium
+                                                      : Size::Compact;
+  find_open(open);
+  keys(ui);
+  if (grid_of_ != state_ && state_->grid.plan == plan_) grid_ = state_->grid;
+  grid_of_ = state_;
+  scale_ = scale_of(grid_, metric_);
+
+  const bool compact = size_ == Size::Compact;
+  const float margin = compact ? 8 : space::margin, gap = compact ? 6 : space::gap;
+  Rect rest = area;
+  const Rect bar = rest.take_bottom(compact ? 50.f : 76.f);
+  rest = {rest.x + margin, rest.y + gap, rest.w - 2 * margin, rest.h - 2 * gap};
+  if (size_ == Size::Full) {
+    Rect left = rest.take_left(364, gap);
+    draw_axes(ui, left.take_top(544, gap));
+    draw_elsewhere(ui, left);
+  } else {
+    const std::vector<std::string> labels = compact ? std::vector<std::string>{"Grid", "Axes", "Elsewhere"}
+                                                    : std::vector<std::string>{"Axes", "Elsewhere"};
+    Rect& column = rest;
+    Rect left = compact ? column.take_left(634, gap) : column.take_left(344, gap);
+    int shown = static_cast<int>(left_) - (compact ? 0 : 1);
+    shown = std::max(0, shown);
+    segmented(ui, "sweep/left", left.take_top(26, 6).inset(0, 1), labels, shown,
+              "The grid, what is swept, or its text to run elsewhere.");
+    left_ = static_cast<Left>(shown + (compact ? 0 : 1));
+    if (left_ == Left::Grid)
+      draw_grid_panel(ui, left);
+    else if (left_ == Left::Axes)
+      draw_axes(ui, left);
+    else
+      draw_elsewhere(ui, left);
+  }
+  if (compact) {
+    draw_right(ui, rest);
+  } else {
+    draw_right(ui, rest.take_right(size_ == Size::Full ? 432.f : 380.f, gap));
+    draw_grid_panel(ui, rest);
+  }
+  draw_bar(ui, bar, clock);
+  return std::move(asked_);
+}
+
+}  // namespace normscope::sweep

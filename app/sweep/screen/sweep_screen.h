@@ -1,0 +1,144 @@
+// The Sweep screen: left what is swept and how it is run elsewhere, in the middle the grid with its profiles and key,
+// right the cell under the hand and the brushed region, below this screen's time. State plus draw(), window-less; what
+// is asked of the rest of the app is returned. Controls: sweep/preset/NAME, sweep/across/..., sweep/up/..., sweep/rest,
+// sweep/steps, sweep/seeds, sweep/metric, sweep/form, sweep/copy, sweep/export/..., sweep/grid, sweep/corner/N,
+// sweep/key/low, sweep/key/high, sweep/open, sweep/region/..., sweep/play, sweep/stop, sweep/cores.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/plot/plot.h"
+#include "app/sweep/screen/edit.h"
+#include "app/sweep/screen/grid_layout.h"
+#include "app/sweep/worker.h"
+#include "app/ui/ui.h"
+
+namespace normscope::sweep {
+
+/// A run that is open in the Lab.
+struct OpenRun {
+  char letter = 'A';
+  std::string name;
+  std::shared_ptr<const RunSpec> spec;
+};
+
+/// What the hand asked of the rest of the app.
+struct Asked {
+  std::optional<RunSpec> open;                              ///< as a run of the Lab
+  std::string copied;                                       ///< for the clipboard
+  std::optional<std::pair<std::string, std::string>> file;  ///< name and content of an export
+};
+
+class SweepScreen {
+ public:
+  explicit SweepScreen(std::unique_ptr<SweepTrainer> trainer);
+
+  /// `area`: the window below the top bar. `clock` false: nothing that depends on the machine's speed is written.
+  Asked draw(ui::Ui& ui, const ui::Rect& area, const std::vector<OpenRun>& open, bool clock);
+  /// Called in every frame, on whichever screen: other runs that train keep their share of the cores.
+  void share(bool others_train) { trainer_->share(others_train); }
+
+  const Plan& plan() const { return plan_; }
+  /// Shows it; what is trained goes on with it. A plan that cannot be trained changes nothing but the message.
+  void show(Plan plan);
+  bool busy() const;  ///< looks in the store, or trains
+  std::optional<Place> chosen() const { return chosen_; }
+  const std::optional<Brush>& brush() const { return brush_; }
+  Metric metric() const { return metric_; }
+  const std::string& message() const { return message_; }
+
+ private:
+  enum class Size : uint8_t { Full, Medium, Compact };
+  enum class Left : uint8_t { Grid, Axes, Elsewhere };
+  using State = std::shared_ptr<const SweepState>;
+
+  // sweep_screen.cpp
+  void change(Plan next, bool done = true);
+  void edit(size_t which, const Axis& axis, bool done = true);
+  void play_or_pause();
+  void stop();
+  void open(const Place& place);
+  void keys(ui::Ui& ui);
+  void move(int across, int up, bool brushes);
+  const Job* job_of(const Place& place) const;
+  std::optional<Place> shown_cell() const;
+  char letter_of(const Place& place) const;
+  void find_open(const std::vector<OpenRun>& open);
+  // axes_panel.cpp, axis_fields.cpp
+  void draw_axes(ui::Ui& ui, const ui::Rect& rect);
+  void draw_presets(ui::Ui& ui, ui::Rect& rest);
+  void draw_axis(ui::Ui& ui, ui::Rect& rest, size_t which);
+  void draw_setting(ui::Ui& ui, const ui::Rect& rect, size_t which);
+  void draw_rail(ui::Ui& ui, const ui::Rect& rect, size_t which);
+  void hold_handle(ui::Ui& ui, const ui::Rect& line, size_t which, size_t handle);
+  void draw_range(ui::Ui& ui, ui::Rect row, size_t which);
+  void draw_typed(ui::Ui& ui, const ui::Rect& row, size_t which);
+  void draw_rest(ui::Ui& ui, ui::Rect rest);
+  void draw_rest_of_runs(ui::Ui& ui, const ui::Rect& row);
+  // elsewhere_panel.cpp
+  void draw_elsewhere(ui::Ui& ui, const ui::Rect& rect);
+  void save(const std::string& ending);
+  // grid_panel.cpp, grid_hand.cpp, profiles.cpp, line_plot.cpp
+  void draw_grid_panel(ui::Ui& ui, const ui::Rect& rect);
+  void draw_cells(ui::Ui& ui, const GridLayout& at);
+  void draw_cell(ui::Ui& ui, const GridLayout& at, const Cell& cell);
+  void draw_strip(ui::Ui& ui, const ui::Rect& strip, const Cell& cell);
+  void draw_labels(ui::Ui& ui, const GridLayout& at);
+  void draw_border(ui::Ui& ui, const GridLayout& at);
+  void hold_grid(ui::Ui& ui, const GridLayout& at);
+  void draw_brush(ui::Ui& ui, const GridLayout& at);
+  void draw_profiles(ui::Ui& ui, const GridLayout& at, const ui::Rect& above, const ui::Rect& beside);
+  plot::PlotSpec line_plot() const;
+  void draw_line_plot(ui::Ui& ui, const ui::Rect& rect);
+  void draw_key(ui::Ui& ui, const ui::Rect& rect);
+  ui::Colour colour_of(const ui::Theme& t, double value) const;
+  // cell_panel.cpp
+  void draw_right(ui::Ui& ui, ui::Rect rect);
+  void draw_cell_panel(ui::Ui& ui, const ui::Rect& rect);
+  void draw_curves(ui::Ui& ui, const ui::Rect& rect, const Cell& cell);
+  plot::PlotSpec curves_of(const Cell& cell);
+  void draw_region(ui::Ui& ui, const ui::Rect& rect);
+  void draw_region_rows(ui::Ui& ui, ui::Rect rest);
+  // bottom_bar.cpp
+  void draw_bar(ui::Ui& ui, const ui::Rect& bar, bool clock);
+  void draw_runs(ui::Ui& ui, const ui::Rect& rect);
+
+  std::unique_ptr<SweepTrainer> trainer_;
+  Plan plan_;
+  RunSpec base_;                 ///< of the plan
+  std::vector<Job> jobs_;        ///< of the plan
+  bool wants_training_ = false;  ///< play was pressed last, and neither pause nor stop
+  std::string message_;          ///< what was refused last
+  State state_;                  ///< of this frame
+  Grid grid_;                    ///< of the plan: the trainer's, or one that waits
+  State grid_of_;                ///< from which the grid was taken
+  ColourScale scale_;
+  Size size_ = Size::Full;
+  Metric metric_ = Metric::Loss;
+  std::optional<Place> chosen_, hovered_, pinned_;
+  std::optional<Brush> brush_;
+  std::optional<Place> drag_from_;
+  std::array<double, 2> key_{0, 1};  ///< ends of the colours, as shares of the scale
+  int form_ = 1, right_tab_ = 0;
+  Left left_ = Left::Grid;
+  std::array<std::string, 2> typed_{}, search_{};
+  /// A handle in the hand: the axis and its rail as they were when it was taken.
+  struct Held {
+    size_t which = 0, handle = 0;
+    Axis axis;
+    Rail rail;
+  };
+  std::optional<Held> held_;
+  std::vector<OpenRun> open_;                  ///< runs of the Lab, of this frame
+  std::vector<std::pair<Place, char>> tiles_;  ///< cells that are open there
+  plot::View curve_view_, line_view_;
+  Asked asked_;
+};
+
+}  // namespace normscope::sweep

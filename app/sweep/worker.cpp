@@ -1,0 +1,247 @@
+#include "app/sweep/worker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/core/boundary.h"
+
+namespace normscope::sweep {
+namespace {
+
+constexpr auto kRefresh = std::chrono::milliseconds(100);
+/// Other runs that train or rest for a moment change nothing: whoever plays step by step would stop the sweep each time.
+constexpr auto kSettled = std::chrono::milliseconds(700);
+constexpr double kTooSoon = 2;  ///< seconds after which the time left is more than a guess
+
+double seconds(std::chrono::steady_clock::duration span) {
+  return std::chrono::duration<double>(span).count();
+}
+
+}  // namespace
+
+int32_t runs_beside(int32_t cores, bool others_train) {
+  return std::max(1, others_train ? cores - (cores + 3) / 4 : cores);
+}
+
+std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan, const std::vector<Job>& jobs) {
+  std::vector<std::optional<Record>> records(jobs.size());
+  bool same =
+      from.plan.set == plan.set && from.plan.steps == plan.steps && from.plan.axes.size() == plan.axes.size();
+  for (size_t i = 0; same && i < plan.axes.size(); ++i) same = from.plan.axes[i].key == plan.axes[i].key;
+  if (!same || plan.axes.empty()) return records;
+  // Of every value of the new axes the place on the old ones; their number: none.
+  std::vector<std::vector<size_t>> places;
+  for (size_t i = 0; i < plan.axes.size(); ++i) {
+    const std::vector<std::string>& old = from.plan.axes[i].values;
+    std::vector<size_t>& of_axis = places.emplace_back();
+    for (const std::string& value : plan.axes[i].values)
+      of_axis.push_back(static_cast<size_t>(std::find(old.begin(), old.end(), value) - old.begin()));
+  }
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const size_t column = places[0][jobs[i].column], row = places.size() > 1 ? places[1][jobs[i].row] : 0;
+    if (column >= from.plan.columns() || row >= from.plan.rows()) continue;
+    const Cell& cell = from.at(column, row);
+    if (jobs[i].seed <= cell.runs.size()) records[i] = cell.runs[jobs[i].seed - 1];
+  }
+  return records;
+}
+
+Worker::Worker(std::string folder, std::function<void()> on_change)
+    : on_change_(std::move(on_change)),
+      folder_(std::move(folder)),
+      all_cores_(experiments::default_runs_at_a_time()),
+      cores_(all_cores_),
+      state_(std::make_shared<SweepState>()),
+      thread_(start_thread("sweep", [this] { loop(); })) {}
+
+Worker::~Worker() {
+  {
+    const std::lock_guard lock(mutex_);
+    quit_ = true;
+    next_.reset();
+    cancel_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void Worker::start(const Plan& plan, bool train) {
+  {
+    const std::lock_guard lock(mutex_);
+    next_ = Task{plan, train};
+    cancel_ = true;
+    auto state = std::make_shared<SweepState>(*state_);
+    state->phase = Phase::Looking;
+    state->error.clear();
+    state->under_way.clear();
+    state_ = std::move(state);
+  }
+  wake_.notify_one();
+}
+
+void Worker::halt(Phase phase) {
+  const std::lock_guard lock(mutex_);
+  if (!busy_) {  // what is paused can be stopped, and what waits never begins
+    auto state = std::make_shared<SweepState>(*state_);
+    if (next_ || state->phase == Phase::Paused) state->phase = phase;
+    next_.reset();
+    state_ = std::move(state);
+    return;
+  }
+  next_.reset();
+  cancel_ = true;
+  halted_ = phase;
+}
+
+void Worker::use_cores(int32_t cores) { cores_ = cores > 0 ? std::min(cores, all_cores_) : all_cores_; }
+
+void Worker::share(bool others_train) { others_train_ = others_train; }
+
+std::shared_ptr<const SweepState> Worker::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+void Worker::wait() {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [this] { return !busy_ && !next_; });
+}
+
+void Worker::loop() {
+  for (;;) {
+    Task task;
+    {
+      std::unique_lock lock(mutex_);
+      busy_ = false;
+      idle_.notify_all();
+      wake_.wait(lock, [this] { return quit_ || next_; });
+      if (quit_) return;
+      task = std::move(*next_);
+      next_.reset();
+      busy_ = true;
+      cancel_ = false;
+      halted_ = Phase::Stopped;
+    }
+    const std::string error = guarded("a sweep", [&] { work(task); });
+    if (error.empty()) continue;
+    (void)guarded("a sweep", [&] {
+      SweepState state = *this->state();
+      state.phase = Phase::Stopped;
+      state.under_way.clear();
+      state.error = error;
+      publish(state);
+    });
+  }
+}
+
+void Worker::publish(const SweepState& state) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (cancel_ && next_) return;  // another plan is waiting: its state stands
+    state_ = std::make_shared<const SweepState>(state);
+  }
+  if (on_change_) on_change_();
+}
+
+void Worker::fill(const Plan& plan, const std::vector<Job>& jobs, SweepState& state) {
+  const Clock::time_point before = Clock::now();
+  std::vector<std::optional<Record>> records;
+  {
+    const std::lock_guard lock(records_mutex_);
+    records = records_;
+    new_records_ = false;
+  }
+  state.grid = grid_of(plan, jobs, records);
+  grid_made_ = Clock::now();
+  grid_cost_ = grid_made_ - before;
+}
+
+void Worker::work(const Task& task) {
+  SweepState state;
+  state.phase = Phase::Looking;
+  state.cores = cores_now();
+  const std::vector<Job> jobs = jobs_of(task.plan);
+  state.runs = static_cast<int64_t>(jobs.size());
+  {
+    const std::shared_ptr<const SweepState> before = this->state();
+    const std::lock_guard lock(records_mutex_);
+    records_ = carried(before->grid, task.plan, jobs);
+  }
+  fill(task.plan, jobs, state);
+  if (!store_) store_ = std::make_unique<experiments::ResultStore>(folder_);
+  while (!train(task, jobs, state)) {
+  }
+  state.under_way.clear();
+  fill(task.plan, jobs, state);
+  if (cancel_) {
+    const std::lock_guard lock(mutex_);
+    state.phase = halted_;
+  } else {
+    state.phase = state.grid.complete ? Phase::Done : Phase::Ready;
+  }
+  publish(state);
+}
+
+/// False where it is to go on with other cores.
+bool Worker::train(const Task& task, const std::vector<Job>& jobs, SweepState& state) {
+  experiments::RunnerOptions options;
+  const int32_t cores = options.runs_at_a_time = state.cores = cores_now();
+  options.stored_only = !task.train;
+  differs_since_.reset();
+  done_at_start_.reset();
+  const auto on_record = [&](size_t place, const Record& record) {
+    const std::lock_guard lock(records_mutex_);
+    records_[place] = record;
+    new_records_ = true;
+  };
+  const Visit visited = visit(
+      jobs, *store_, options,
+      [&](const experiments::Progress& at) { return on_progress(at, task.plan, jobs, state, cores); },
+      on_record);
+  {
+    const std::lock_guard lock(records_mutex_);
+    for (size_t i = 0; i < jobs.size(); ++i)
+      if (visited.records[i]) records_[i] = visited.records[i];
+  }
+  return visited.complete || cancel_;
+}
+
+/// Whether to go on.
+bool Worker::on_progress(const experiments::Progress& at, const Plan& plan, const std::vector<Job>& jobs,
+                         SweepState& state, int32_t cores) {
+  if (cancel_) return false;
+  const Clock::time_point now = Clock::now();
+  if (cores_now() == cores)
+    differs_since_.reset();
+  else if (!differs_since_)
+    differs_since_ = now;
+  else if (!at.looking && now - *differs_since_ > kSettled)
+    return false;
+  if (now - shown_ < kRefresh) return true;
+  shown_ = now;
+  state.phase = at.looking ? Phase::Looking : Phase::Training;
+  state.under_way.clear();
+  std::vector<size_t> places;  // the runner knows those that can be trained
+  for (size_t i = 0; i < jobs.size(); ++i)
+    if (jobs[i].refused.empty()) places.push_back(i);
+  for (const experiments::AtWork& run : at.at_work) {
+    const Job& job = jobs[places[run.index]];
+    state.under_way.push_back({job.column, job.row, job.seed,
+                               static_cast<float>(run.done) / static_cast<float>(std::max(1, run.total))});
+  }
+  if (!at.looking && !done_at_start_) {
+    began_ = now;
+    done_at_start_ = at.done;
+  }
+  const double past = done_at_start_ ? seconds(now - began_) : 0;
+  const int64_t done = done_at_start_ ? at.done - *done_at_start_ : 0;
+  state.seconds_left = past > kTooSoon && done > 0
+                           ? past / static_cast<double>(done) * static_cast<double>(at.total - at.done)
+                           : kUnknown;
+  // A grid of many runs takes its time; it takes at most a tenth of it.
+  if (new_records_ && now - grid_made_ > 10 * grid_cost_) fill(plan, jobs, state);
+  publish(state);
+  return true;
+}
+
+}  // namespace normscope::sweep

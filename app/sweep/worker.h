@@ -1,0 +1,121 @@
+// Trains the sweep that is on screen, on a thread of its own, and shows how far it has come: the screen reads a shared
+// immutable state each frame and never waits. Finished runs come from the store at once and go there; what is paused,
+// stopped or killed goes on from its step. Called by the screen; tests supply a trainer of their own.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/experiments/result_store.h"
+#include "app/experiments/runner.h"
+#include "app/sweep/cells.h"
+#include "app/sweep/trainer.h"
+
+namespace normscope::sweep {
+
+/// Looking: in the store. Ready: nothing is under way, nothing was asked for.
+enum class Phase : uint8_t { Ready, Looking, Training, Paused, Stopped, Done };
+
+/// A run that is being trained.
+struct UnderWay {
+  size_t column = 0, row = 0;
+  uint64_t seed = 1;
+  float share = 0;  ///< of its steps, 0..1
+};
+
+struct SweepState {
+  Phase phase = Phase::Ready;
+  Grid grid;                        ///< empty plan: nothing was shown yet
+  std::vector<UnderWay> under_way;  ///< while training
+  int64_t runs = 0;                 ///< of the plan; those that cannot be trained count as known
+  int32_t cores = 1;                ///< runs side by side
+  double seconds_left = kUnknown;   ///< a guess; NaN: not known yet
+  std::string error;                ///< why the plan cannot be trained
+  int64_t left() const { return runs - grid.known; }
+};
+
+/// What the screen needs for training.
+class SweepTrainer {
+ public:
+  virtual ~SweepTrainer() = default;
+  /// Fills in what the store has; trains only with `train`. Replaces what is under way.
+  virtual void start(const Plan& plan, bool train) = 0;
+  /// What is trained is put by, and the next start goes on there. `phase`: Paused or Stopped.
+  virtual void halt(Phase phase) = 0;
+  /// So many runs at a time; 0: one a physical core.
+  virtual void use_cores(int32_t cores) = 0;
+  /// While other runs train, they keep a quarter of the cores at least.
+  virtual void share(bool others_train) = 0;
+  virtual std::shared_ptr<const SweepState> state() const = 0;
+  virtual int32_t all_cores() const = 0;
+};
+
+/// Runs side by side on `cores` cores: a quarter of them, rounded up, is left to others that train; one stays.
+int32_t runs_beside(int32_t cores, bool others_train);
+
+/// Records of runs that another plan has too: the same rest, the same axes, values in other places. One a job.
+std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan, const std::vector<Job>& jobs);
+
+class Worker : public SweepTrainer {
+ public:
+  /// `folder`: of the store, empty: nothing is kept. `on_change` is called from the worker's thread (a window wakes its
+  /// event loop there).
+  explicit Worker(std::string folder, std::function<void()> on_change = {});
+  ~Worker() override;
+  void start(const Plan& plan, bool train) override;
+  void halt(Phase phase) override;
+  void use_cores(int32_t cores) override;
+  void share(bool others_train) override;
+  std::shared_ptr<const SweepState> state() const override;
+  int32_t all_cores() const override { return all_cores_; }
+  void wait();  ///< until nothing is under way
+
+ private:
+  struct Task {
+    Plan plan;
+    bool train = false;
+  };
+  using Clock = std::chrono::steady_clock;
+  void loop();
+  void work(const Task& task);
+  bool train(const Task& task, const std::vector<Job>& jobs, SweepState& state);
+  bool on_progress(const experiments::Progress& at, const Plan& plan, const std::vector<Job>& jobs,
+                   SweepState& state, int32_t cores);
+  void fill(const Plan& plan, const std::vector<Job>& jobs, SweepState& state);
+  void publish(const SweepState& state);
+  int32_t cores_now() const { return runs_beside(cores_, others_train_); }
+
+  std::function<void()> on_change_;
+  std::string folder_;
+  int32_t all_cores_;
+  std::atomic<int32_t> cores_;
+  std::atomic<bool> others_train_{false};
+  mutable std::mutex mutex_;
+  std::condition_variable wake_, idle_;
+  std::shared_ptr<const SweepState> state_;
+  std::optional<Task> next_;
+  bool busy_ = false, quit_ = false;
+  std::atomic<bool> cancel_{false};
+  Phase halted_ = Phase::Stopped;  ///< as what the present job ends when it is cancelled
+  // Of the worker's thread, and of those that train for it, which hold the mutex.
+  std::mutex records_mutex_;
+  std::vector<std::optional<Record>> records_;
+  bool new_records_ = false;
+  std::unique_ptr<experiments::ResultStore> store_;
+  Clock::time_point shown_, grid_made_, began_;
+  std::optional<Clock::time_point> differs_since_;  ///< other cores are wanted than are used
+  std::optional<int64_t> done_at_start_;
+  Clock::duration grid_cost_{};
+  std::jthread thread_;
+};
+
+}  // namespace normscope::sweep

@@ -1,0 +1,218 @@
+// The Sweep screen by name, window-less: cells, brush, axes, keys, copies and the way to the Lab; every text whole at
+// every size, every control with help and words.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <vector>
+
+#include "app/shell/palette.h"
+#include "catch.hpp"
+#include "sweep_fixture.h"
+#include "text_faults.h"
+
+using namespace normscope;
+using fixture::SweepDriver;
+using sweep::Brush;
+using sweep::Place;
+
+namespace {
+
+const lab::ForkRequest* cell_fork(const SweepDriver& s) {
+  for (size_t i = s.log.size(); i-- > 0;)
+    if (const auto* fork = std::get_if<lab::ForkRequest>(&s.log[i])) return fork;
+  return nullptr;
+}
+
+void check_sweep_texts(SweepDriver& s, const std::string& where) {
+  s.driver.frames(2);
+  for (const std::string& fault : fixture::text_faults(s.ui)) FAIL_CHECK(where << ": " << fault);
+  for (const std::string& name : s.ui.registry().duplicates()) FAIL_CHECK(where << ": twice " << name);
+}
+
+/// In the order of the layouts: what a smaller window has behind segments.
+void check_sweep_parts(SweepDriver& s, const std::string& where) {
+  check_sweep_texts(s, where);
+  for (const char* part :
+       {"sweep/left/Axes", "sweep/left/Elsewhere", "sweep/left/Grid", "sweep/right/Brushed region"}) {
+    if (!s.ui.registry().find(part)) continue;
+    s.driver.click(part);
+    s.driver.move_to(ui::Vec{2, 2});
+    check_sweep_texts(s, where + ", " + part);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("sweep screen: key and tab lead there, and what is ready to start is shown at once") {
+  SweepDriver s;
+  s.driver.key("1");
+  CHECK(s.state.screens.shown == Screen::Lab);
+  s.driver.key("4");
+  CHECK(s.state.screens.shown == Screen::Sweep);
+  s.driver.key("1");
+  s.driver.click("app/tab/sweep");
+  CHECK(s.state.screens.shown == Screen::Sweep);
+  CHECK(s.screen().plan() == sweep::preset_plan("warmup"));
+  s.driver.click("sweep/preset/depth");
+  CHECK(s.screen().plan() == sweep::preset_plan("depth"));
+}
+
+TEST_CASE("sweep screen: a click opens the cell as run D from its start, and the Lab is shown") {
+  SweepDriver s;
+  s.train();
+  s.driver.click("sweep/grid", s.of_cell(4, 2));
+  const lab::ForkRequest* fork = cell_fork(s);
+  REQUIRE(fork);
+  const sweep::Plan plan = sweep::preset_plan("warmup");
+  CHECK(fork->from_start);
+  CHECK(get_field(fork->spec, "train.lr") == plan.axes[0].values[4]);
+  CHECK(get_field(fork->spec, "train.warmup") == plan.axes[1].values[2]);
+  CHECK(s.state.screens.shown == Screen::Lab);
+}
+
+TEST_CASE("sweep screen: a drag brushes cells, its corners move, and seeds are asked for there") {
+  SweepDriver s;
+  s.train();
+  const ui::Rect grid = s.driver.control("sweep/grid").rect;
+  const float w = grid.w / 7, h = grid.h / 6;
+  s.driver.drag_by("sweep/grid", {2 * w, h}, "", 6, s.of_cell(2, 3));
+  REQUIRE(s.screen().brush());
+  CHECK(s.screen().brush()->columns() == sweep::Span{2, 4});
+  CHECK(s.screen().brush()->rows() == sweep::Span{2, 3});
+  CHECK_FALSE(cell_fork(s));
+  s.driver.drag_by("sweep/corner/2", {w, 0});
+  CHECK(s.screen().brush()->columns() == sweep::Span{2, 5});
+  s.driver.key("=");
+  CHECK(s.screen().plan().seeds_of(3, 2) == 2);
+  CHECK(s.screen().plan().seeds_of(0, 0) == 1);
+  s.driver.click("sweep/region/narrow");
+  CHECK(s.screen().plan().columns() == 4);
+  CHECK(s.screen().plan().rows() == 2);
+  CHECK_FALSE(s.screen().brush());
+}
+
+TEST_CASE("sweep screen: the keys choose, brush, open, clear, train and copy") {
+  SweepDriver s;
+  for (const char* key : {"Right", "Right", "Right", "Up"}) s.driver.key(key);
+  REQUIRE(s.screen().chosen());
+  CHECK(*s.screen().chosen() == Place{2, 1});
+  s.driver.key("Shift+Right");
+  s.driver.key("Shift+Up");
+  REQUIRE(s.screen().brush());
+  CHECK(s.screen().brush()->cells() == 4);
+  s.driver.key("Escape");
+  CHECK_FALSE(s.screen().brush());
+  CHECK_FALSE(s.screen().chosen());
+  const int before = s.trainer->starts;
+  s.driver.key("Space");
+  CHECK(s.trainer->starts == before + 1);
+  CHECK(s.trainer->trained);
+  s.driver.key("C");
+  CHECK(s.state.shell.clipboard.find("normscope sweep") != std::string::npos);
+  s.driver.key("Right");
+  s.driver.key("Enter");
+  CHECK(cell_fork(s));
+}
+
+TEST_CASE("sweep screen: while it trains Space pauses and S stops") {
+  SweepDriver s;
+  s.trainer->keeps_running = true;
+  s.driver.key("Space");
+  CHECK(s.screen().busy());
+  s.driver.key("Space");
+  CHECK(s.trainer->state()->phase == sweep::Phase::Paused);
+  s.driver.click("sweep/play");
+  CHECK(s.screen().busy());
+  s.driver.key("S");
+  CHECK(s.trainer->state()->phase == sweep::Phase::Stopped);
+  CHECK_FALSE(s.trainer->shared);
+}
+
+TEST_CASE("sweep screen: an axis is typed, spaced, dragged and given up, and a wrong one says why") {
+  SweepDriver s;
+  s.driver.click("sweep/up/values");
+  s.driver.frames(2);
+  s.driver.key("Ctrl+A");
+  s.driver.type("0 30 90");
+  s.driver.key("Enter");
+  s.driver.frames(2);
+  CHECK(s.screen().plan().axes[1].values == std::vector<std::string>{"0", "30", "90"});
+  s.driver.click("sweep/up/values");
+  s.driver.frames(2);
+  s.driver.key("Ctrl+A");
+  s.driver.type("0 much");
+  s.driver.key("Enter");
+  s.driver.frames(2);
+  CHECK(s.screen().plan().axes[1].values.size() == 3);
+  CHECK(s.screen().message().find("much") != std::string::npos);
+  s.driver.click("sweep/across/kind/list");
+  CHECK(s.screen().plan().axes[0].kind == sweep::Axis::Kind::List);
+  CHECK(s.screen().plan().columns() == 7);
+  s.driver.click("sweep/across/kind/log");
+  const ui::Rect rail = s.driver.control("sweep/across/rail").rect;
+  s.driver.drag_by("sweep/across/rail/2", {-rail.w / 6, 0});
+  CHECK(s.screen().plan().axes[0].from == "0.0003");
+  CHECK(s.screen().plan().axes[0].to != "0.03");
+  CHECK(s.screen().plan().axes[0].kind == sweep::Axis::Kind::Log);
+  s.driver.click("sweep/up/setting");
+  s.driver.frames(2);
+  s.driver.click("sweep/up/setting/none");
+  s.driver.frames(2);
+  CHECK(s.screen().plan().axes.size() == 1);
+  CHECK(s.ui.registry().find("sweep/line"));
+  s.driver.click("sweep/up/setting");
+  s.driver.frames(2);
+  s.driver.click("sweep/up/setting/search");
+  s.driver.type("layers");
+  s.driver.frames(2);
+  s.driver.click("sweep/up/setting/model.layers");
+  s.driver.frames(2);
+  REQUIRE(s.screen().plan().axes.size() == 2);
+  CHECK(s.screen().plan().axes[1].key == "model.layers");
+}
+
+TEST_CASE("sweep screen: every text is whole, at every size, trained or not, brushed or not") {
+  for (const ui::Vec size : fixture::kSizes)
+    for (const char* preset : {"warmup", "depth", "placement"}) {
+      SweepDriver s(size);
+      const std::string where = fmt::format("{}x{}, {}", size.x, size.y, preset);
+      s.screen().show(sweep::preset_plan(preset));
+      check_sweep_parts(s, where + ", not trained");
+      s.train();
+      s.driver.key("Right");
+      s.driver.key("Shift+Right");
+      s.driver.key("Shift+Up");
+      check_sweep_parts(s, where + ", trained");
+    }
+}
+
+TEST_CASE("sweep screen: every control has help, and a name in words in the palette") {
+  SweepDriver s;
+  s.train();
+  s.driver.key("Right");
+  s.driver.key("Shift+Up");
+  s.driver.frames(2);
+  int controls = 0;
+  for (const ui::Control& c : s.ui.registry().all()) {
+    if (!c.name.starts_with("sweep/")) continue;
+    INFO(c.name);
+    CHECK(c.help.size() > 10);
+    if (!c.interactive) continue;
+    ++controls;
+    CHECK(shell::control_title(c.name).find('/') == std::string::npos);
+    CHECK(shell::control_title(c.name).find('_') == std::string::npos);
+  }
+  CHECK(controls > 30);
+}
+
+TEST_CASE("sweep screen: the runs of the Lab that train are told to the trainer on every screen") {
+  SweepDriver s;
+  auto view = std::make_shared<LabView>(*s.state.session.view);
+  view->playing = true;
+  s.state.session.view = view;
+  s.driver.key("1");
+  s.driver.frames(1);
+  CHECK(s.trainer->shared);
+}
