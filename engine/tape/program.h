@@ -15,6 +15,7 @@
 namespace normscope {
 
 enum class Phase : uint8_t { Forward, Backward, Update };
+const char* to_string(Phase phase);  ///< "forward"
 
 /// How a backward instruction writes one input's gradient. Note [assign or add]: the first writer in
 /// execution order assigns, later writers add; decided once by seal, so nothing is ever zeroed.
