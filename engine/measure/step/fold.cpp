@@ -116,6 +116,15 @@ Fold fold(const ProgramData& program, std::span<const double> seconds) {
   return all;
 }
 
+void measure_gradients(Fold& fold, StepPlayer& player) {
+  player.seek(player.size());
+  for (FoldLine& line : fold.lines) {
+    const ValueId out = player.data().nodes[static_cast<size_t>(line.node)].out;
+    if (player.data().plan.gradient_offset[static_cast<size_t>(out)] != kNoOffset)
+      line.gradient = player.summary({out, true}).norm;
+  }
+}
+
 namespace {
 
 using Row = std::vector<std::string>;
@@ -147,7 +156,7 @@ Row line_row(const std::string& name, const std::string& op, const std::string& 
 
 std::string to_string(const Fold& fold, const Roof& roof, bool open) {
   std::vector<Row> rows{
-      {"instruction", "op", "result", "bytes", "down ms", "", "of roof", "up ms", "", "of roof"}};
+      {"instruction", "op", "result", "bytes", "down ms", "", "of roof", "up ms", "", "of roof", "gradient"}};
   const FoldSide none;
   for (const FoldUpdate& u : fold.update)
     rows.push_back(line_row("all parameters", to_string(u.op), "", 0, none, u.side, roof));
@@ -167,10 +176,11 @@ std::string to_string(const Fold& fold, const Roof& roof, bool open) {
     const std::string pad(names.layer.empty() ? 0 : names.sublayer.empty() ? 2 : 4, ' ');
     rows.push_back(line_row(pad + line.label, to_string(line.op), to_string(line.shape), line.bytes,
                             line.forward, line.backward, roof));
+    if (line.gradient > 0) rows.back().push_back(fmt::format("{:.2e}", line.gradient));
   }
   rows.push_back(
       line_row("sum", fmt::format("{} ops", fold.lines.size()), "", 0, fold.forward, fold.backward, roof));
-  std::string text = text_table(rows, "lllrrrrrrr");
+  std::string text = text_table(rows, "lllrrrrrrrr");
   if (fold.probes > 0) text += fmt::format("{} probes are not listed\n", fold.probes);
   return text;
 }

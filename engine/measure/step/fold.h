@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/measure/step/cost.h"
+#include "engine/measure/step/step_player.h"
 #include "engine/tape/program.h"
 
 namespace normscope {
@@ -30,6 +31,7 @@ struct FoldLine {
   Shape shape;        ///< of the result and of its gradient
   size_t bytes = 0;   ///< of the result
   FoldSide forward, backward;
+  double gradient = 0;  ///< norm of the result's gradient; 0: not measured
 };
 
 /// Consecutive lines that fold into one: a layer ("L06", "enc.L06"), or a sub-layer within one ("L06.ffn").
@@ -59,6 +61,9 @@ struct Fold {
 /// `seconds`: one number an instruction of the program, or empty: not measured.
 /// Throws Error when there are some, and not as many as instructions.
 Fold fold(const ProgramData& program, std::span<const double> seconds = {});
+
+/// Plays the step to its end and notes the norm of each result's gradient. The fold is of the same program.
+void measure_gradients(Fold& fold, StepPlayer& player);
 
 /// A table, a line a node, layers and sub-layers as headings with their sums; rates over the roof where one is known.
 /// `open`: with the lines of a group; else layers and what lies outside them alone.
