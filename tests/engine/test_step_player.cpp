@@ -9,6 +9,7 @@
 #include "engine/measure/step/numeric_check.h"
 #include "engine/measure/step/step_player.h"
 #include "engine/model_fixture.h"
+#include "engine/small_runs.h"
 
 namespace normscope::test {
 namespace {
@@ -237,6 +238,29 @@ TEST_CASE("numeric check: what cannot be checked is refused in one line", "[tape
   CHECK(contains(refused("L01.ffn.1[99999999]"), "lies outside"));
   CHECK(contains(refused("L01.ffn.1[1,2]"), "lies outside"));
   CHECK(contains(refused("emb/tokens"), "hands no gradient"));
+}
+
+TEST_CASE("step player: a run's next step, played on a copy, is the step that it then takes", "[tape]") {
+  const RunSpec spec = small_spec("pre");
+  const auto task = make_task(spec.data);
+  const auto backend = make_cpu_backend(1);
+  Run run(spec, task, *backend), alone(spec, task, *backend);
+  for (int i = 0; i < 3; ++i) {
+    run.step();
+    alone.step();
+  }
+  const std::unique_ptr<StepPlayer> player = run.play_next();
+  player->seek(player->size());
+  run.step();
+  alone.step();
+  CHECK(run.last_loss() == alone.last_loss());
+  CHECK(static_cast<float>(player->program().loss()) == static_cast<float>(run.last_loss()));
+  for (const ParameterInfo& p : run.store().parameters()) {
+    INFO(p.name);
+    const int32_t id = run.store().find(p.name);
+    CHECK(same_bits(run.store().read(id), alone.store().read(id)));
+    CHECK(same_bits(run.store().read(id), player->program().read(p.name)));
+  }
 }
 
 }  // namespace normscope::test
