@@ -72,7 +72,7 @@ constexpr Room kRooms[] = {
      "engine/core engine/io engine/cuda engine/spec engine/lab app/files app/ui app/headless app/shell"},
     {"app/cli", "engine/core engine/io engine/data engine/cpu engine/spec app/files app/experiments app/shell"},
     {"app/commands",
-     "engine/core engine/io engine/data engine/tape engine/cpu engine/model engine/text engine/spec engine/measure engine/train engine/lab app/files app/headless app/bench app/experiments app/course app/lessons app/records app/zoo app/sweep app/compare app/shell app/window app/cli"},
+     "engine/core engine/io engine/data engine/tape engine/ops engine/cpu engine/model engine/text engine/spec engine/measure engine/train engine/lab app/files app/headless app/bench app/experiments app/course app/lessons app/records app/zoo app/sweep app/compare app/shell app/window app/cli"},
     {"app", "app/commands"},
 };
 
