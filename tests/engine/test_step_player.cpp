@@ -227,6 +227,15 @@ TEST_CASE("numeric check: it is this instruction's part of the gradient, of the 
   CHECK(p.player.position() == p.player.size());
 }
 
+TEST_CASE("numeric check: a token that is not in the table has no part in its gradient", "[tape]") {
+  Played p({.layers = 1});
+  for (int32_t& token : p.player.program().tokens("tokens").first(5)) token = -1;
+  const NumericCheck c = check_element(p.player, "emb");
+  CHECK(c.analytic != 0);
+  REQUIRE(c.best_exact());
+  CHECK(c.best_exact()->error < 1e-4);
+}
+
 TEST_CASE("numeric check: what cannot be checked is refused in one line", "[tape]") {
   Played p({.layers = 1});
   const auto refused = [&](const char* what) { return error_of([&] { check_element(p.player, what); }); };

@@ -28,6 +28,18 @@ double scale_of(const StepInputs& step, DropoutKind kind) {
   return static_cast<double>(step.dropout[static_cast<int>(kind)].scale);
 }
 
+/// A token that is not in the table counts as a row of zeros.
+Array<double> embedding_of(const EmbeddingSpec& spec, const Inputs& in) {
+  const int64_t width = in[1].shape.cols(), vocabulary = in[1].shape.rows();
+  Array<double> table = in[1].numbers;
+  table.resize(table.size() + static_cast<size_t>(width), 0.0);
+  std::vector<int32_t> tokens = in[0].integers;
+  for (int32_t& token : tokens)
+    if (token < 0 || token >= vocabulary) token = static_cast<int32_t>(vocabulary);
+  return reference::embedding<double>(tokens, table, in[2].numbers, static_cast<double>(spec.scale),
+                                      in[0].shape[1], width);
+}
+
 Array<double> attention_of(const AttentionSpec& spec, const Inputs& in, const StepInputs& step) {
   const Shape &q = in[0].shape, &k = in[1].shape;
   reference::AttentionShape a{q[0], spec.heads, q[1], k[1], q[2], spec.causal, in[3].integers};
@@ -75,9 +87,13 @@ Array<double> linear_of(const LinearSpec& spec, const Inputs& in) {
       {in[0].shape.rows(), in[0].shape.cols(), spec.transposed ? w[0] : w[1], spec.transposed});
 }
 
+/// A target that is no symbol counts as none.
 Array<double> loss_of(const Inputs& in, const StepInputs& step) {
-  const Array<double> weights = reference::row_weights(in[1].integers, in[2].numbers);
-  return {reference::softmax_xent<double>(in[0].numbers, in[1].integers, weights,
+  std::vector<int32_t> targets = in[1].integers;
+  for (int32_t& target : targets)
+    if (target >= in[0].shape.cols()) target = -1;
+  const Array<double> weights = reference::row_weights(targets, in[2].numbers);
+  return {reference::softmax_xent<double>(in[0].numbers, targets, weights,
                                           static_cast<double>(step.label_smoothing))
               .loss};
 }
@@ -90,9 +106,7 @@ std::vector<double> forward_in_double(const Node& node, const Inputs& in, const 
   const Shape& shape = in[0].shape;
   switch (node.op) {
     case OpKind::Embedding:
-      return reference::embedding<double>(in[0].integers, in[1].numbers, in[2].numbers,
-                                          static_cast<double>(node.attributes.as<EmbeddingSpec>().scale),
-                                          shape[1], in[1].shape.cols());
+      return embedding_of(node.attributes.as<EmbeddingSpec>(), in);
     case OpKind::Linear:
       return linear_of(node.attributes.as<LinearSpec>(), in);
     case OpKind::Attention:
