@@ -6,17 +6,17 @@ namespace {
 
 using nlohmann::json;
 
-json to_json(const Shape& shape) { return std::vector<int64_t>(shape.dim, shape.dim + shape.rank); }
+json json_of(const Shape& shape) { return std::vector<int64_t>(shape.dim, shape.dim + shape.rank); }
 
-json to_json(const Place& place) {
+json json_of(const Place& place) {
   if (place.block.empty()) return nullptr;
   return {{"block", place.block}, {"offset", place.offset}, {"reused", place.reused}};
 }
 
-json to_json(const ListedInstruction& i) {
+json json_of(const ListedInstruction& i) {
   json operands = json::array();
   for (const ListedOperand& o : i.operands) {
-    json operand = {{"use", o.use}, {"value", o.value}, {"place", to_json(o.place)}};
+    json operand = {{"use", o.use}, {"value", o.value}, {"place", json_of(o.place)}};
     if (!o.write.empty()) operand["write"] = o.write;
     operands.push_back(std::move(operand));
   }
@@ -29,7 +29,7 @@ json to_json(const ListedInstruction& i) {
 }
 
 /// Counts and seconds; null where nothing was measured.
-json to_json(const FoldSide& side, const Roof& roof) {
+json json_of(const FoldSide& side, const Roof& roof) {
   json out = {{"flop", side.cost.flop}, {"bytes", side.cost.bytes}};
   out["instruction"] = side.instruction < 0 ? json(nullptr) : json(side.instruction);
   out["seconds"] = side.seconds > 0 ? json(side.seconds) : json(nullptr);
@@ -38,7 +38,7 @@ json to_json(const FoldSide& side, const Roof& roof) {
   return out;
 }
 
-json to_json(const std::vector<Difference>& differences) {
+json json_of(const std::vector<Difference>& differences) {
   json out = json::array();
   for (const Difference& d : differences)
     out.push_back({{"h", d.h}, {"numeric", d.numeric}, {"error", d.error}});
@@ -51,26 +51,26 @@ json to_json(const Listing& all) {
   json out = {{"parameters", json::array()}, {"values", json::array()}, {"nodes", json::array()}};
   for (const ListedParameter& p : all.parameters)
     out["parameters"].push_back({{"name", p.name},
-                                 {"shape", to_json(p.shape)},
+                                 {"shape", json_of(p.shape)},
                                  {"layer", p.layer},
                                  {"trainable", p.trainable},
-                                 {"place", to_json(p.place)}});
+                                 {"place", json_of(p.place)}});
   for (const ListedValue& v : all.values)
     out["values"].push_back({{"name", v.name},
                              {"role", v.role},
                              {"type", v.type},
-                             {"shape", to_json(v.shape)},
-                             {"place", to_json(v.place)},
-                             {"gradient", to_json(v.gradient)}});
+                             {"shape", json_of(v.shape)},
+                             {"place", json_of(v.place)},
+                             {"gradient", json_of(v.gradient)}});
   for (const ListedNode& n : all.nodes)
     out["nodes"].push_back({{"op", n.op},
                             {"name", n.name},
                             {"layer", n.layer},
                             {"inputs", n.inputs},
                             {"saved", n.saved},
-                            {"shape", to_json(n.shape)}});
+                            {"shape", json_of(n.shape)}});
   out["instructions"] = json::array();
-  for (const ListedInstruction& i : all.instructions) out["instructions"].push_back(to_json(i));
+  for (const ListedInstruction& i : all.instructions) out["instructions"].push_back(json_of(i));
   out["stats"] = all.stats;
   out["totals"] = {{"numbers", all.numbers},
                    {"forward", all.forward},
@@ -93,10 +93,10 @@ json to_json(const Fold& fold, const Roof& roof) {
                             {"op", to_string(l.op)},
                             {"layer", l.layer},
                             {"node", l.node},
-                            {"shape", to_json(l.shape)},
+                            {"shape", json_of(l.shape)},
                             {"bytes", l.bytes},
-                            {"forward", to_json(l.forward, roof)},
-                            {"backward", to_json(l.backward, roof)},
+                            {"forward", json_of(l.forward, roof)},
+                            {"backward", json_of(l.backward, roof)},
                             {"gradient_norm", l.gradient}});
   for (const FoldGroup& g : fold.groups)
     out["groups"].push_back({{"name", g.name},
@@ -104,16 +104,16 @@ json to_json(const Fold& fold, const Roof& roof) {
                              {"layer", g.layer},
                              {"lines", {g.first, g.end}},
                              {"bytes", g.bytes},
-                             {"forward", to_json(g.forward, roof)},
-                             {"backward", to_json(g.backward, roof)}});
+                             {"forward", json_of(g.forward, roof)},
+                             {"backward", json_of(g.backward, roof)}});
   for (const FoldUpdate& u : fold.update)
-    out["update"].push_back({{"op", to_string(u.op)}, {"side", to_json(u.side, roof)}});
+    out["update"].push_back({{"op", to_string(u.op)}, {"side", json_of(u.side, roof)}});
   out["probes"] = fold.probes;
   out["roof"] = {{"flops", roof.flops}, {"bytes", roof.bytes}};
-  out["sums"] = {{"forward", to_json(fold.forward, roof)},
-                 {"backward", to_json(fold.backward, roof)},
-                 {"update", to_json(fold.updates, roof)},
-                 {"probes", to_json(fold.probed, roof)}};
+  out["sums"] = {{"forward", json_of(fold.forward, roof)},
+                 {"backward", json_of(fold.backward, roof)},
+                 {"update", json_of(fold.updates, roof)},
+                 {"probes", json_of(fold.probed, roof)}};
   return out;
 }
 
@@ -144,12 +144,12 @@ json to_json(const NumericCheck& c) {
           {"node", c.node},
           {"input", c.input},
           {"place", c.place},
-          {"shape", to_json(c.shape)},
+          {"shape", json_of(c.shape)},
           {"element", c.element},
           {"value", c.value},
           {"analytic", c.analytic},
-          {"single", to_json(c.single)},
-          {"double", to_json(c.exact)}};
+          {"single", json_of(c.single)},
+          {"double", json_of(c.exact)}};
 }
 
 json to_json(const ProgramChange& change) {
