@@ -1,20 +1,14 @@
-// The cost of an instruction of a Program by its shapes, and the time it takes: the numbers behind
-// normscope train --profile and the rooflines of normscope bench.
+// The time that each instruction of a Program takes, beside its cost (engine/measure/step/cost.h): the numbers behind
+// normscope train --profile, normscope tape --fold and the rooflines of normscope bench.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "engine/measure/step/cost.h"
 #include "engine/tape/program.h"
 
 namespace normscope::bench {
-
-/// Arithmetic is counted for products and attention (dense, the masked half too); the other ops are counted
-/// by the bytes that they have to read and write once.
-struct Cost {
-  double flop = 0, bytes = 0;
-};
-Cost cost_of(const ProgramData& program, const Instruction& instruction);
 
 struct InstructionProfile {
   std::string name;
@@ -28,9 +22,6 @@ struct InstructionProfile {
 /// filled; `repeats` updates are made.
 std::vector<InstructionProfile> profile(Program& program, const StepInputs& inputs, int repeats);
 
-/// "312 GFLOP/s" or "41 GB/s".
-std::string rate_text(const Cost& cost, double seconds);
-const char* phase_name(Phase phase);
 /// The whole profile as a table: a line a node with forward and backward side by side, then update and sums.
 std::string profile_table(const std::vector<InstructionProfile>& rows);
 

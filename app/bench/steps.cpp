@@ -118,7 +118,7 @@ void add_ops(const char* label, Stepper& stepper, const Settings& settings, cons
         std::max(1e-9 * line.cost.flop / machine.peak_gflops, 1e-9 * line.cost.bytes / machine.bandwidth_gbs);
     part.rows.push_back({{"size", label},
                          {"op", to_string(key.first)},
-                         {"phase", phase_name(key.second)},
+                         {"phase", to_string(key.second)},
                          {"count", line.count},
                          {"ms", 1e3 * line.seconds},
                          {"gflops", 1e-9 * line.cost.flop / line.seconds},
@@ -126,7 +126,7 @@ void add_ops(const char* label, Stepper& stepper, const Settings& settings, cons
                          {"share_of_roofline", roof / line.seconds}});
     if (!settings.quiet)
       fmt::print("{:6} {:13} {:9} {:4} {:9.3f} {:>14} {:6.0f}%\n", label, to_string(key.first),
-                 phase_name(key.second), line.count, 1e3 * line.seconds, rate_text(line.cost, line.seconds),
+                 to_string(key.second), line.count, 1e3 * line.seconds, rate_text(line.cost, line.seconds),
                  100 * roof / line.seconds);
   }
   for (const auto& [key, line] : lines) measured.insert(key.first);

@@ -13,10 +13,6 @@
 namespace normscope::cuda {
 namespace {
 
-const char* phase_name(Phase phase) {
-  return phase == Phase::Forward ? "forward" : phase == Phase::Backward ? "backward" : "update";
-}
-
 template <class T>
 double squared_norm(const std::vector<T>& v) {
   double sum = 0;
@@ -51,7 +47,7 @@ class Shadow {
     const std::vector<Instruction>& instructions = a_.data().instructions;
     for (size_t i = 0; i < instructions.size(); ++i) {
       const Instruction& it = instructions[i];
-      where_ = fmt::format("{} {}", phase_name(it.phase), it.name);
+      where_ = fmt::format("{} {}", to_string(it.phase), it.name);
       if (it.phase == Phase::Update)
         copy_parameters();
       else

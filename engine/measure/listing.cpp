@@ -21,18 +21,6 @@ const char* name_of(Role role) {
   return "?";
 }
 
-const char* name_of(Phase phase) {
-  switch (phase) {
-    case Phase::Forward:
-      return "forward";
-    case Phase::Backward:
-      return "backward";
-    case Phase::Update:
-      return "update";
-  }
-  return "?";
-}
-
 bool has(const std::vector<bool>& flags, ValueId v) {
   return !flags.empty() && flags[static_cast<size_t>(v)];
 }
@@ -63,7 +51,7 @@ std::vector<std::string> names(const ProgramData& program, const std::vector<Val
 
 // What bind() (call.cpp) gives the kernel, in its order.
 ListedInstruction listed(const ProgramData& program, const Instruction& i) {
-  ListedInstruction out{name_of(i.phase), to_string(i.op), i.name, i.layer, i.node, {}, 0, {}};
+  ListedInstruction out{to_string(i.phase), to_string(i.op), i.name, i.layer, i.node, {}, 0, {}};
   const auto value = [&](const char* use, ValueId v) {
     if (v != kNone) out.operands.push_back({use, info(program, v).name, place_of(program, v), {}});
   };

@@ -30,6 +30,11 @@ std::span<float> batch_input(const ProgramData& data, Executable& executable, st
 
 }  // namespace
 
+const char* to_string(Phase phase) {
+  constexpr const char* kNames[] = {"forward", "backward", "update"};
+  return kNames[static_cast<int>(phase)];
+}
+
 Program::Program(ProgramData data, Backend& backend)
     : data_(std::make_unique<ProgramData>(std::move(data))), executable_(backend.lower(*data_)) {}
 

@@ -15,6 +15,7 @@
 namespace normscope {
 
 enum class Phase : uint8_t { Forward, Backward, Update };
+const char* to_string(Phase phase);  ///< "forward"
 
 /// How a backward instruction writes one input's gradient. Note [assign or add]: the first writer in
 /// execution order assigns, later writers add; decided once by seal, so nothing is ever zeroed.
@@ -81,8 +82,7 @@ class Program {
   void read_front(ValueId value, std::span<float> host, bool gradient = false) const;
   /// One forward, backward and update. Inputs of the batch must have been filled.
   void replay(const StepInputs& inputs) noexcept;
-  /// For tools that look inside (cuda/shadow.h).
-  Executable& executable() { return *executable_; }
+  Executable& executable() { return *executable_; }  ///< for tools that look inside (cuda/shadow.h)
 
  private:
   std::unique_ptr<ProgramData> data_;  // stable address: the executable refers to it

@@ -57,6 +57,7 @@ class RunImage {
 };
 
 struct FinishedRun;
+class StepPlayer;
 
 class Run {
  public:
@@ -156,6 +157,9 @@ class Run {
   static RunSpec saved_spec(const std::string& path);
 
   const Task& task() const;
+  /// The step that step() would take next, with the specification as it stands (edits that fall due then are left out),
+  /// on a copy of weights and moments: one instruction at a time. Changes no bit of the run.
+  std::unique_ptr<StepPlayer> play_next() const;
   Store& store();
   Program& program();  ///< of the last step: programs of other batch shapes share its layout
 

@@ -111,3 +111,70 @@ TEST_CASE("tape: what names no configuration is refused with exit code 2") {
     CHECK(is_one_error_line(outcome));
   }
 }
+
+TEST_CASE("tape: one step, with every op beside its gradient, its memory and its checks") {
+  const std::string small =
+      "--preset post --set model.layers=2 --set model.d_model=16 --set model.heads=2 "
+      "--set model.feed_forward=32 --set model.sequence=16 --set train.batch=4 --after 2 ";
+  const json one = tape_json(
+      small +
+      "--fold --memory --check all --check 'L01.ffn.1/L01.ffn.w1[3,7]' --instruction L02.ffn.trunk")["runs"]
+                                                                                                    [0];
+  CHECK(one["step"] == 3);
+  const json& fold = one["fold"];
+  CHECK(fold["lines"].size() == one["nodes"].size());
+  CHECK(fold["not_finite"].is_null());
+  CHECK(fold["roof"]["flops"] > 0);
+  for (const json& line : fold["lines"])
+    for (const char* side : {"forward", "backward"}) {
+      INFO(line.dump());
+      CHECK(line[side]["seconds"] > 0);
+      CHECK(line[side]["least_seconds"] > 0);
+      const size_t index = line[side]["instruction"];
+      CHECK(one["instructions"][index]["name"] == line["name"]);
+      CHECK(one["instructions"][index]["phase"] == side);
+      CHECK(line["gradient_norm"] > 0);
+    }
+  CHECK(fold["groups"].size() == 6);
+  CHECK(one["memory"]["planned"] <= one["memory"]["apart"]);
+  CHECK(one["memory"]["instructions"] == one["instructions"].size());
+  const json& last = one["checks"].back();
+  CHECK(last["element"] == 3 * 32 + 7);
+  std::set<std::string> ops;
+  for (const json& check : one["checks"]) ops.insert(check["op"].get<std::string>());
+  for (const char* op : {"embedding", "linear", "attention", "layer_norm", "relu", "add", "softmax_xent"})
+    CHECK(ops.contains(op));
+  REQUIRE(one["shown"].size() == 2);  // forward and backward
+  CHECK(one["shown"][1]["title"] == "Layer norm");
+  for (const json& tensor : one["shown"][1]["tensors"]) CHECK(tensor["histogram"].size() == 48);
+
+  const std::string text = run_program("tape " + small + "--fold --layers --check all").out;
+  CHECK(holds(text, "\nL02 "));
+  CHECK_FALSE(holds(text, "L02.ffn"));  // closed
+  CHECK(holds(text, "every number of this step is finite"));
+  CHECK_FALSE(holds(text, "\nparameters\n"));  // not the listing
+}
+
+TEST_CASE("tape: changes against the first run") {
+  const std::string runs = "--run A=post --run B=pre --set model.layers=2 --changes";
+  const json both = tape_json(runs)["runs"];
+  REQUIRE(both.size() == 2);
+  CHECK_FALSE(both[0].contains("changes"));
+  const json& changes = both[1]["changes"];
+  CHECK(changes["came"] > 0);
+  CHECK(changes["went"] > 0);
+  CHECK(changes["same"].get<size_t>() + changes["came"].get<size_t>() + changes["rewired"].get<size_t>() ==
+        both[1]["instructions"].size());
+  CHECK(holds(run_program("tape " + runs).out, "L01.attn.trunk"));
+}
+
+TEST_CASE("tape: the rules are the page of the ops, and a step's options need a step") {
+  CHECK(run_program("tape --rules").out == read_all(std::string(NORMSCOPE_SOURCE_DIR) + "/docs/ops.md"));
+  for (const char* arguments : {"--fold --program evaluation", "--changes", "--layers", "--check nothing",
+                                "--check 'L01.ffn.1[x]'", "--instruction nothing", "--after -1"}) {
+    const Outcome outcome = run_program(std::string("tape --set model.layers=1 ") + arguments);
+    INFO(arguments);
+    CHECK(outcome.code == 2);
+    CHECK(is_one_error_line(outcome));
+  }
+}

@@ -51,6 +51,8 @@ TEST_CASE("every command runs, and refuses in one line what it cannot read") {
       {"record", 2},
       {"tape --config " + config, 0},
       {"tape --json --program evaluation --run A=post" + small, 0},
+      {"tape --memory --check all --run A=post" + small, 0},
+      {"tape --check nothing --run A=post" + small, 2},
       {"tape --config " + broken, 2},
       {"tape --config " + config + " --run A=post", 2},
       {"train --set model.layers=-1", 2},

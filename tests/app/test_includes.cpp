@@ -49,7 +49,7 @@ constexpr Room kRooms[] = {
     {"app/tex", "engine/core app/ui"},
     {"app/headless", "engine/core engine/io app/ui"},
     {"app/bench",
-     "engine/core engine/data engine/tape engine/ops engine/cpu engine/model engine/spec engine/train"},
+     "engine/core engine/data engine/tape engine/ops engine/cpu engine/model engine/spec engine/measure engine/train"},
     {"app/records", "engine/core engine/io engine/spec engine/measure engine/model engine/train app/files"},
     {"app/view", "engine/core engine/model engine/measure engine/lab app/ui app/plot"},
     {"app/settings", "engine/core engine/spec engine/lab app/files app/ui app/view"},
@@ -75,7 +75,7 @@ constexpr Room kRooms[] = {
     {"app/cli",
      "engine/core engine/io engine/data engine/cpu engine/spec app/files app/experiments app/shell"},
     {"app/commands",
-     "engine/core engine/io engine/data engine/tape engine/cpu engine/model engine/text engine/spec engine/measure engine/train engine/lab app/files app/headless app/bench app/experiments app/course app/lessons app/records app/zoo app/sweep app/compare app/shell app/window app/cli"},
+     "engine/core engine/io engine/data engine/tape engine/ops engine/cpu engine/model engine/text engine/spec engine/measure engine/train engine/lab app/files app/headless app/bench app/experiments app/course app/lessons app/records app/zoo app/sweep app/compare app/shell app/window app/cli"},
     {"app", "app/commands"},
 };
 

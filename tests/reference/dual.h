@@ -31,8 +31,6 @@ inline Dual tanh(Dual x) {
   return {t, (1 - t * t) * x.d};
 }
 
-/// The plain number: what branches and maxima are decided on, and what is detached.
-inline double value_of(double x) { return x; }
-inline double value_of(Dual x) { return x.v; }
+inline double value_of(Dual x) { return x.v; }  // beside that of a double: engine/ops/reference.h
 
 }  // namespace normscope::reference

@@ -1,4 +1,4 @@
-// Hand-written backward of reference/ops.h in double. test_reference.cpp proves each against dual numbers to
+// Hand-written backward of engine/ops/reference.h in double. test_reference.cpp proves each against dual numbers to
 // 1e-10. `dy` is the gradient of the output; every function returns the gradients of the inputs by name.
 #pragma once
 

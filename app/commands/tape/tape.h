@@ -1,0 +1,54 @@
+// normscope tape: tape.cpp has the options and the listing, tape_step.cpp one step as it is executed, tape_json.cpp
+// what is printed as JSON (docs/log-format.md).
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "engine/data/task.h"
+#include "engine/measure/listing.h"
+#include "engine/measure/step/change.h"
+#include "engine/measure/step/fold.h"
+#include "engine/measure/step/memory_map.h"
+#include "engine/measure/step/numeric_check.h"
+#include "engine/measure/step/step_player.h"
+#include "engine/spec/spec.h"
+#include "engine/tape/backend.h"
+
+namespace normscope::cli {
+
+struct TapeOptions {
+  std::string config, preset, text, program = "training";
+  std::vector<std::string> runs, set;
+  bool json = false, rules = false;
+  // One step.
+  bool fold = false, layers = false, memory = false, changes = false;
+  std::vector<std::string> checks, instructions;
+  int32_t after = 0;    ///< steps trained before
+  int32_t threads = 1;  ///< 0: one per physical core
+
+  /// Something that needs the step itself, not only its program.
+  bool wants_step() const { return fold || memory || !checks.empty() || !instructions.empty(); }
+};
+
+/// Completed for its data. Throws CommandError(memory) where the machine cannot hold the run.
+RunSpec prepared_spec(RunSpec spec, const Task& task, Backend& backend);
+
+/// What was asked of a step, as text and as fields of the run's object.
+struct StepReport {
+  std::string text;
+  nlohmann::json fields = nlohmann::json::object();
+};
+/// Trains `options.after` steps and looks at the next. Throws CommandError (usage, input, memory).
+StepReport step_report(RunSpec spec, const TapeOptions& options);
+
+nlohmann::json to_json(const Listing& listing);
+nlohmann::json to_json(const Fold& fold, const Roof& roof);
+nlohmann::json to_json(const MemoryMap& map);
+nlohmann::json to_json(const NumericCheck& check);
+nlohmann::json to_json(const ProgramChange& change);
+nlohmann::json to_json(const TensorSummary& summary);
+
+}  // namespace normscope::cli

@@ -1,0 +1,51 @@
+// The memory of a Program as address by time: every buffer from the instruction that first writes it to the last that
+// reads it, and what sharing saves against every tensor in its own place. Called by normscope tape --memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/tape/program.h"
+
+namespace normscope {
+
+enum class BufferKind : uint8_t { Weight, Moments, Batch, Workspace, Activation, Saved, Gradient };
+const char* to_string(BufferKind kind);  ///< "weight", "moments", ...
+
+/// A tensor, or a block that is not told apart (moments, workspace).
+struct Buffer {
+  BufferKind kind = BufferKind::Activation;
+  std::string name;       ///< of its value; "gradient of" stands in `kind`
+  ValueId value = kNone;  ///< kNone: a block
+  int32_t layer = 0;
+  size_t address = 0, bytes = 0;          ///< from the beginning of the map
+  int32_t first = 0, last = 0;            ///< instructions, both included
+  std::vector<int32_t> writers, readers;  ///< instructions; what adds to a gradient is a writer
+};
+
+/// A block of the plan: "weights", "moments", "batch", "workspace", "activations", "gradients".
+struct MemorySegment {
+  std::string name;
+  size_t address = 0, bytes = 0;
+  size_t apart = 0;  ///< bytes with every tensor in its own place
+};
+
+struct MemoryMap {
+  std::vector<Buffer> buffers;  ///< by address, then by first instruction
+  std::vector<MemorySegment> segments;
+  int32_t instructions = 0;
+  size_t planned = 0, apart = 0;  ///< bytes: as planned; with every tensor in its own place
+  size_t most = 0;                ///< bytes of buffers that are alive at once, at most,
+  int32_t most_at = 0;            ///< and at which instruction first
+};
+
+/// Of a sealed program: what a kernel reads is what its op's row in ops/rules.def says, not all that it is given.
+/// Weights, moments and workspace are there throughout; a batch input from the beginning to its last reader.
+MemoryMap memory_map(const ProgramData& program);
+
+/// A line a buffer, then the segments and totals.
+std::string to_string(const MemoryMap& map);
+
+}  // namespace normscope

@@ -1,0 +1,25 @@
+// The next step of a run on a copy, to be played one instruction at a time. See run.h.
+#include "engine/measure/step/step_player.h"
+#include "engine/spec/update_rule.h"
+#include "engine/train/run_impl.h"
+
+namespace normscope {
+
+std::unique_ptr<StepPlayer> Run::play_next() const {
+  const Impl& run = *impl_;
+  const RunSpec& spec = run.spec;
+  const int32_t step = run.steps + 1;
+  const auto number = static_cast<uint64_t>(step);
+  const int32_t B = spec.train.batch, T = spec.model.sequence;
+  const BatchShape shape = run.task->shape(spec.seed, number, Split::Train, B, T);
+  const auto record = [&](Tape& tape) {
+    return record_transformer(tape, spec.model, record_options(shape, true)).loss;
+  };
+  auto player = std::make_unique<StepPlayer>(
+      run.network->store, record, SealOptions{.update = update_op(spec.train.optimizer), .clip = true},
+      run.inputs(step));
+  run.task->fill(spec.seed, number, Split::Train, B, T, inputs_of(player->program(), shape));
+  return player;
+}
+
+}  // namespace normscope
