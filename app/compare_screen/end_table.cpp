@@ -8,6 +8,7 @@
 #include "app/compare/words.h"
 #include "app/compare_screen/compare_frame.h"
 #include "app/ui/widgets.h"
+#include "engine/core/text_table.h"
 
 namespace normscope::comparison {
 
@@ -146,15 +147,15 @@ void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) 
   if (line.h >= 34)
     p.text_in(lower, kSmall, t.ink3,
               fitting(p, kSmall, rest.w, {row.verdict, row.verdict.substr(0, row.verdict.find(','))}));
-  p.text_in(loss, kNumber, t.ink, fitting(p, kNumber, loss.w, {loss_words(row), decimals(row.loss, 2)}),
+  p.text_in(loss, kNumber, t.ink, fitting(p, kNumber, loss.w, {loss_words(row), fixed(row.loss, 2)}),
             Align::Right);
   p.text_in(leaves, kNumber, t.ink, leaves_words(row), Align::Right);
-  if (wide) p.text_in(update, kNumber, t.ink, decimals(row.update_ratio, 4), Align::Right);
+  if (wide) p.text_in(update, kNumber, t.ink, fixed(row.update_ratio, 4), Align::Right);
   const double speed_of = row.tokens_per_second;
   if (wide)
     p.text_in(speed, kNumber, t.ink,
               std::isfinite(speed_of) && speed_of >= 1000 ? fmt::format("{:.0f} k", speed_of / 1000)
-                                                          : decimals(speed_of, 0),
+                                                          : fixed(speed_of, 0),
               Align::Right);
   draw_strip(ui, strip, line, all, row);
 }

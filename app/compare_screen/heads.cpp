@@ -8,6 +8,7 @@
 #include "app/compare/words.h"
 #include "app/compare_screen/compare_frame.h"
 #include "app/ui/widgets.h"
+#include "engine/core/text_table.h"
 
 namespace normscope::comparison {
 
@@ -99,7 +100,7 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   p.outline(card, baseline ? t.ink : t.border, baseline ? line::selected : line::border, radius::panel);
   const std::string control = fmt::format("compare/run/{}", place.letter);
   const double loss = run ? value_at(f.all().losses[*run].shown, f.x()) : kUnknown;
-  const std::string name = run ? f.all().runs[*run].name : "", number = decimals(loss, 2);
+  const std::string name = run ? f.all().runs[*run].name : "", number = fixed(loss, 2);
   HitOptions over;
   over.radius = radius::panel;
   over.overlap = true;

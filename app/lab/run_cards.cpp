@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/ui/widgets.h"
+#include "app/view/wiring_glyph.h"
 
 namespace normscope::lab {
 namespace {

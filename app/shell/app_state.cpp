@@ -31,8 +31,6 @@ using namespace ui;
 constexpr std::array<int, 8> kScales{75, 90, 100, 125, 150, 175, 200, 250};  // percent
 constexpr const char* kReplace = "lesson/replace";
 
-// Where the backend and messages may begin.
-
 // The mark of the program: a residual stream, a branch, a norm.
 void logo(Ui& ui, Vec at) {
   Painter& p = ui.paint();

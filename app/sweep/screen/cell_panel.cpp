@@ -8,6 +8,7 @@
 #include "app/sweep/screen/words.h"
 #include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
+#include "engine/core/text_table.h"
 
 namespace normscope::sweep {
 
@@ -43,7 +44,7 @@ plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
     line.end_label = line.end_marker = own;
     if (own) {
       line.name = fmt::format("seed {}", seed);
-      line.value = experiments::fixed(run.loss, 2);
+      line.value = fixed(run.loss, 2);
     }
     spec.x.hi = std::max(spec.x.hi, static_cast<double>(run.steps));
     for (const double loss : run.curve)
@@ -58,7 +59,7 @@ plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
   if (std::isfinite(cell.level)) {
     plot::RefLine level;
     level.value = cell.level;
-    level.label = fmt::format("letter frequencies {}", experiments::fixed(cell.level, 2));
+    level.label = fmt::format("letter frequencies {}", fixed(cell.level, 2));
     level.short_label = "letter frequencies";
     spec.lines.push_back(level);
     high = std::min(std::max(high, cell.level * 1.05), cell.level * 1.6);

@@ -6,6 +6,7 @@
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/sweep/screen/words.h"
 #include "app/ui/widgets.h"
+#include "engine/core/text_table.h"
 
 namespace normscope::sweep {
 
@@ -100,9 +101,7 @@ void SweepScreen::draw_key(Ui& ui, const Rect& rect) {
     key_[end] = end == 0 ? std::min(next, key_[1] - 0.05) : std::max(next, key_[0] + 0.05);
   }
   const bool loss = metric_ == Metric::Loss;
-  const auto value = [&](double end) {
-    return info(metric_).log ? experiments::power(end) : experiments::fixed(end, 2);
-  };
+  const auto value = [&](double end) { return info(metric_).log ? experiments::power(end) : fixed(end, 2); };
   const TextStyle small{Face::Sans, type::tick};
   const Rect words{key.x - 40, key.bottom() + 4, key.w + 80, 16};
   const std::string low = value(scale_.low) + (loss ? " letter frequencies" : ""),
