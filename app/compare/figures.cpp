@@ -250,6 +250,7 @@ plot::PlotSpec ratio_plot(const Comparison& all, size_t run) {
     mark.x = plot::Column::of({static_cast<float>(place.x)});
     mark.y = plot::Column::of({static_cast<float>(place.layer)});
     mark.marker = ui::Marker::Circle;
+    mark.ring = true;
     mark.end_label = false;
     plot.series.push_back(std::move(mark));
   }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <vector>
 
 #include "app/compare/tracks.h"
 
@@ -35,7 +37,11 @@ Loupe loupe_of(const Comparison& all, size_t run) {
   const Ruler ruler = ruler_of(all.runs, all.choice);
   const std::string prefix = place.parts ? prefix_of(place.stack) : stack_of(mine);
   const int32_t layer = place.parts ? place.layer : layers_of(mine);
-  for (const lab::Matrix& matrix : lab::kMatrices) {
+  // As a layer computes: attention, then the feed-forward network.
+  std::vector<lab::Matrix> in_order(std::begin(lab::kMatrices), std::end(lab::kMatrices));
+  std::rotate(in_order.begin(), in_order.begin() + 2, in_order.end());
+  std::swap(in_order[in_order.size() - 2], in_order.back());
+  for (const lab::Matrix& matrix : in_order) {
     const std::string stat = fmt::format("{}L{:02}.{}.grad_norm", prefix, layer, matrix.path);
     const Track track = stat_track(ruler, all.runs[run], *pair->one, stat);
     std::vector<Track> others;

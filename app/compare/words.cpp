@@ -7,8 +7,10 @@
 
 #include "app/compare/tracks.h"
 #include "app/ui/widgets.h"
+#include "engine/core/error.h"
 #include "engine/core/in_words.h"
 #include "engine/core/text_table.h"
+#include "engine/model/wiring.h"
 
 namespace normscope::comparison {
 
@@ -72,7 +74,14 @@ std::string leaves_words(const EndRow& row) {
 }
 
 std::string value_words(const Comparison& all, const Setting& setting, size_t run) {
-  return setting.values[run] ? *setting.values[run] : "not in " + where_missing(all.runs[run]);
+  if (!setting.values[run]) return "not in " + where_missing(all.runs[run]);
+  const std::string& value = *setting.values[run];
+  if (setting.key != "model.placement") return value;
+  try {
+    return label(placement_from(value));
+  } catch (const Error&) {  // a log may say what it likes
+    return value;
+  }
 }
 
 std::string window_words(const Comparison& all) {
@@ -119,10 +128,19 @@ std::vector<std::vector<std::string>> settings_table(const Comparison& all, cons
 
 std::string missing_sentence(const Comparison& all) {
   std::string text;
+  // Runs of which the same is not known share a sentence.
+  std::vector<std::pair<std::string, std::vector<std::string>>> parts;
   for (const EndRow& row : all.rows) {
     if (row.missing.empty()) continue;
-    text += fmt::format("{}{}: not in {}: {}.", text.empty() ? "" : " ", all.letter(row.run),
-                        where_missing(all.runs[row.run]), in_words(row.missing, "and"));
+    const std::string what =
+        fmt::format("not in {}: {}.", where_missing(all.runs[row.run]), in_words(row.missing, "and"));
+    auto at = std::find_if(parts.begin(), parts.end(), [&](const auto& part) { return part.first == what; });
+    if (at == parts.end()) at = parts.insert(at, {what, {}});
+    at->second.emplace_back(1, all.letter(row.run));
+  }
+  for (auto& [what, letters] : parts) {
+    std::sort(letters.begin(), letters.end());
+    text += fmt::format("{}{}: {}", text.empty() ? "" : " ", in_words(letters, "and"), what);
   }
   return text;
 }

@@ -45,6 +45,16 @@ inline std::string fitting(const ui::Painter& p, ui::TextStyle style, float widt
   return "";
 }
 
+/// "warm-up 200" where several runs are "Post-LN, ...", else "Pre-LN".
+inline std::string short_name(const Comparison& all, size_t run) {
+  const auto head = [&](size_t i) { return all.runs[i].name.substr(0, all.runs[i].name.find(", ")); };
+  const std::string mine = head(run);
+  for (size_t other = 0; other < all.runs.size(); ++other)
+    if (other != run && head(other) == mine && mine.size() < all.runs[run].name.size())
+      return all.runs[run].name.substr(mine.size() + 2);
+  return mine;
+}
+
 /// The last point at or before a place on the axis; NaN before the first.
 inline double value_at(const Track& track, double x) {
   const auto after = std::upper_bound(track.x.begin(), track.x.end(), x);

@@ -29,12 +29,15 @@ void CompareScreen::open(const std::string& path, const LabView& view) {
   side_.open(path, view, std::exchange(open_into_, std::nullopt));
 }
 
-KeptChoice CompareScreen::kept() const { return {baseline_, align_, matrix_, factor_, side_.kept()}; }
+KeptChoice CompareScreen::kept() const {
+  return {baseline_, align_, matrix_, metric_, factor_, side_.kept()};
+}
 
 void CompareScreen::restore(const KeptChoice& kept) {
   baseline_ = kept.baseline;
   align_ = kept.align;
   matrix_ = kept.matrix;
+  metric_ = kept.metric;
   factor_ = kept.factor;
   for (size_t i = 0; i < kMost; ++i)
     if (!kept.files[i].first.empty()) side_.put(i, kept.files[i].first, kept.files[i].second);
@@ -64,6 +67,7 @@ Choice CompareScreen::choice_of(const std::vector<SideBySide::Place>& shown) con
   choice.align = static_cast<Alignment>(align_);
   choice.range = range_;
   choice.matrix = matrix_;
+  choice.metric = metric_;
   choice.factor = factor_;
   return choice;
 }
@@ -79,8 +83,9 @@ void CompareScreen::draw(Ui& ui, const LabView& view, lab::TransportState& trans
     if (place.live || place.recorded) compared.push_back(place);
   const Choice choice = choice_of(compared);
   if (compared.size() >= kLeast) {
-    const std::string chosen = fmt::format("{} {} {} {} {}", choice.baseline, align_, matrix_, factor_,
-                                           range_ ? fmt::format("{}-{}", range_->first, range_->second) : "");
+    const std::string chosen =
+        fmt::format("{} {} {} {} {} {}", choice.baseline, align_, matrix_, lab::info(metric_).id, factor_,
+                    range_ ? fmt::format("{}-{}", range_->first, range_->second) : "");
     shown_ = comparing_.newest(side_.key(view), chosen, choice, [&] { return side_.runs(view); });
   } else {
     shown_.reset();

@@ -3,7 +3,7 @@
 // shows is computed by Comparing, off the thread that draws. Drawn by draw_app.
 //
 // Controls: compare/run/A ... D (baseline) with compare/run/A/replace, compare/open, compare/seeds, compare/align,
-// compare/range, compare/matrix, compare/factor, compare/place/A ..., compare/loss, compare/difference,
+// compare/range, compare/maps/quantity, compare/matrix, compare/factor, compare/place/A ..., compare/loss, compare/difference,
 // compare/map/A ..., compare/end, each figure with /menu; compare/tab where panels share a cell.
 #pragma once
 
@@ -27,6 +27,7 @@ namespace normscope::comparison {
 struct KeptChoice {
   char baseline = 'B';
   int align = 0, matrix = 0;
+  lab::Metric metric = lab::Metric::Gradient;
   double factor = 4;
   std::array<std::pair<std::string, size_t>, kMost> files{};  ///< path and run by place
   bool operator==(const KeptChoice&) const = default;
@@ -71,6 +72,7 @@ class CompareScreen {
   void draw_loss(Frame&, const ui::Rect&);
   void draw_difference(Frame&, const ui::Rect&);
   void draw_maps(Frame&, const ui::Rect&, bool with_panel);
+  void draw_maps_head(Frame&, const ui::Rect&, bool with_panel);
   void draw_map(Frame&, const ui::Rect&, size_t run, bool last);
   void time_hit(Frame&, const std::string& name, const plot::PlotHit&);
   void draw_right(Frame&, ui::Rect);
@@ -87,6 +89,7 @@ class CompareScreen {
   plot::View across_;  // what all plots over time show of the steps
   char baseline_ = 'B', loupe_ = 0;
   int align_ = 0, matrix_ = 0, tab_ = 0;
+  lab::Metric metric_ = lab::Metric::Gradient;  // of the maps
   double factor_ = 4;
   std::optional<std::pair<int32_t, int32_t>> range_;
   std::optional<double> hover_x_, hover_next_;

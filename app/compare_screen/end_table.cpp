@@ -118,8 +118,8 @@ void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) 
   const bool head = row.run >= all.runs.size(), wide = line.w > 540;
   Rect rest = line;
   Rect speed = wide ? rest.take_right(60) : Rect{}, update = wide ? rest.take_right(66) : Rect{};
-  Rect leaves = rest.take_right(62), strip = rest.take_right(wide ? 140.f : 120.f, 4);
-  Rect loss = rest.take_right(wide ? 104.f : 54.f, 10);
+  Rect leaves = rest.take_right(62), strip = rest.take_right(wide ? 136.f : 116.f, 12);
+  Rect loss = rest.take_right(54, 10);
   if (head) {
     const std::pair<Rect, const char*> names[] = {
         {loss, "loss"}, {leaves, "leaves at"}, {update, "Δ ÷ weight"}, {speed, "tokens/s"}};
@@ -138,17 +138,18 @@ void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) 
   const TextStyle bold{Face::Bold, type::title};
   const Rect upper{rest.x, line.y, rest.w, line.h / 2 + 2},
       lower{rest.x, line.centre().y, rest.w, line.h / 2 - 2};
-  // What comes after the comma tells runs of one placement apart.
-  const size_t comma = run.name.find(", ");
-  const std::string first = run.name.substr(0, comma),
-                    rest_of_it = comma == run.name.npos ? first : run.name.substr(comma + 2);
-  p.text_in(line.h >= 34 ? upper : Rect{rest.x, line.y, rest.w, line.h}, bold, t.ink,
-            fitting(p, bold, rest.w, {run.name, rest_of_it, first}));
+  p.text_in(
+      line.h >= 34 ? upper : Rect{rest.x, line.y, rest.w, line.h}, bold, t.ink,
+      fitting(p, bold, rest.w, {run.name, short_name(all, row.run), run.name.substr(0, run.name.find(','))}));
   if (line.h >= 34)
     p.text_in(lower, kSmall, t.ink3,
               fitting(p, kSmall, rest.w, {row.verdict, row.verdict.substr(0, row.verdict.find(','))}));
-  p.text_in(loss, kNumber, t.ink, fitting(p, kNumber, loss.w, {loss_words(row), fixed(row.loss, 2)}),
+  const bool spread = line.h >= 34 && std::isfinite(row.deviation);
+  p.text_in(spread ? Rect{loss.x, line.y, loss.w, line.h / 2 + 2} : loss, kNumber, t.ink, fixed(row.loss, 2),
             Align::Right);
+  if (spread)
+    p.text_in({loss.x, line.centre().y, loss.w, line.h / 2 - 2}, {Face::Mono, type::tick}, t.ink3,
+              fmt::format("± {}", fixed(row.deviation, row.deviation < 0.01 ? 3 : 2)), Align::Right);
   p.text_in(leaves, kNumber, t.ink, leaves_words(row), Align::Right);
   if (wide) p.text_in(update, kNumber, t.ink, fixed(row.update_ratio, 4), Align::Right);
   const double speed_of = row.tokens_per_second;

@@ -8,6 +8,7 @@
 #include "app/compare/words.h"
 #include "app/compare_screen/compare_frame.h"
 #include "app/ui/widgets.h"
+#include "app/view/wiring_glyph.h"
 #include "engine/core/text_table.h"
 
 namespace normscope::comparison {
@@ -120,9 +121,10 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   const float left = card.x + pad + size + (compact ? 8 : 10);
   const TextStyle bold{Face::Bold, compact ? type::title : type::run_name};
   const float room = card.right() - pad - loss_w - 8 - left;
-  p.text({left, card.y + (compact ? 25.f : 25.f)}, bold, t.ink,
-         fitting(p, bold, room, {name, name.substr(0, name.find(','))}));
-  const float menu_w = 72;
+  p.text(
+      {left, card.y + (compact ? 25.f : 25.f)}, bold, t.ink,
+      fitting(p, bold, room, {name, run ? short_name(f.all(), *run) : "", name.substr(0, name.find(','))}));
+  const float menu_w = 90;
   const Rect menu{card.right() - menu_w - 6, card.bottom() - (compact ? 25.f : 26.f), menu_w, 22};
   if (!compact) {
     const std::string at = fmt::format("nats at step {}", grouped(f.step));
@@ -133,6 +135,9 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
       x += badge(ui, {x, card.y + 34}, b.text, b.kind, b.icon) + 6;
     }
     p.hairline({card.x + pad, card.y + 63}, {card.right() - pad, card.y + 63}, t.border);
+    if (const std::optional<RunSpec>& spec = f.all().runs[*run].spec)
+      lab::draw_wiring_glyph(ui, {card.right() - pad - 82, card.y + 66}, spec->model,
+                             t.runs[static_cast<size_t>(place.letter - 'A')].line);
     draw_card_settings(f, card, *run);
   } else {
     const std::string state = baseline ? "baseline" : f.all().differences[*run].words();
@@ -154,7 +159,7 @@ void CompareScreen::draw_card_settings(Frame& f, const Rect& card, size_t run) {
     const Setting& setting = all.settings[i];
     const float base = card.y + 81 + kRow * static_cast<float>(i);
     const bool said = setting.values[run].has_value(), differs = setting.differs(run, all.baseline());
-    const float right = i + 1 == kMostRows || i + 2 == kMostRows ? 84 : 14;  // beside "replace"
+    const float right = 104;  // beside the wiring and "replace"
     const TextStyle style = said ? kMono : kBody;
     const std::string whole = value_words(all, setting, run);
     const std::string text = fitting(p, style, card.right() - right - left, {whole, "…"});
@@ -185,11 +190,11 @@ void CompareScreen::draw_empty(Frame& f, const Rect& card, const SideBySide::Pla
                      place.fault.empty() ? t.ink3 : t.error, text, 14);
     else if (card.contains(ui.mouse()))
       ui.tooltip(text);
-    return draw_replace(f, {card.right() - 78, card.bottom() - 25, 72, 22}, place);
+    return draw_replace(f, {card.right() - 96, card.bottom() - 25, 90, 22}, place);
   }
   if (first && !f.compact())
     p.text_in(words, kBody, t.ink2, fitting(p, kBody, words.w, {"Open a run to compare with", "Open a run"}));
-  draw_replace(f, {card.right() - 78, card.bottom() - 25, 72, 22}, place);
+  draw_replace(f, {card.right() - 96, card.bottom() - 25, 90, 22}, place);
 }
 
 /// The list of runs that can stand here.
@@ -201,6 +206,7 @@ void CompareScreen::draw_replace(Frame& f, const Rect& place, const SideBySide::
   ButtonOptions quiet;
   quiet.quiet = true;
   quiet.style = {Face::Sans, type::tick};
+  quiet.icon = Icon::ChevronDown;
   if (button(ui, name, place, anybody ? "replace" : "open",
              "Another run in this place: live, or from a file.", quiet))
     ui.open_popup(name);

@@ -126,24 +126,52 @@ void CompareScreen::draw_difference(Frame& f, const Rect& rect) {
   time_hit(f, kDifference, lab::draw_cell(f.ui, kDifference, rect, plot, cells_, options));
 }
 
+/// What the maps are of, which matrix, and the key of their colours.
+void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) {
+  Ui& ui = f.ui;
+  Painter& p = ui.paint();
+  const lab::MetricInfo& metric = lab::info(metric_);
+  const TextStyle small{Face::Sans, type::tick};
+  constexpr float kKey = 120, kWords = 84;
+  float right = rect.right() - 40 - (metric.of_matrix ? 70 : 0);
+  const Rect of_matrix{right, rect.y + 6, 62, 24};
+  right -= kKey + 2 * kWords + 8;
+  if (with_panel) {
+    const bool gradient = metric_ == lab::Metric::Gradient;
+    plot::PlotSpec head;
+    head.title = fmt::format("{} over {}'s", gradient ? "Gradient" : metric.over_time,
+                             f.all().letter(f.all().baseline()));
+    head.note = gradient ? "norm of ∂L/∂W, by layer and step" : "by layer and step";
+    lab::CellOptions options;
+    options.right = rect.right() - right;
+    options.metric = &metric_;
+    options.term = metric.term;
+    lab::cell_panel(ui, "compare/maps", rect, head, options);
+  }
+  if (metric.of_matrix) {
+    std::vector<std::string> labels;
+    for (const lab::Matrix& matrix : lab::kMatrices)
+      if (!std::string_view(matrix.path).starts_with("cross")) labels.emplace_back(matrix.label);
+    choice(ui, "compare/matrix", of_matrix, labels, matrix_, "Which matrix of every layer (W).");
+  }
+  if (!with_panel) return;
+  const Rect key{right + kWords, rect.y + 13, kKey, 10};
+  constexpr int kPieces = 24;
+  for (int i = 0; i < kPieces; ++i)
+    p.fill({key.x + key.w * static_cast<float>(i) / kPieces, key.y, key.w / kPieces + 0.5f, key.h},
+           signed_colour(ui.theme(), 2 * (static_cast<float>(i) + 0.5f) / kPieces - 1));
+  p.outline(key, ui.theme().border, 1, 2);
+  p.text({key.x - 6, key.y + 9}, small, ui.theme().ink3, "10⁴× smaller", Align::Right);
+  p.text({key.right() + 6, key.y + 9}, small, ui.theme().ink3, "10⁴× larger");
+  ui.mark("compare/maps/key", key, "blue: smaller; red: larger; full at 10⁴×", "The colours of the maps.");
+}
+
 void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
   Ui& ui = f.ui;
   const Comparison& all = f.all();
   Rect inner = rect;
-  if (with_panel) {
-    PanelOptions options;
-    options.title = fmt::format("Gradient over {}'s", all.letter(all.baseline()));
-    options.note = "norm of ∂L/∂W, layer and step; blue smaller, red larger, full at 10⁴×";
-    options.right = 130;
-    options.term = "gradient-norm";
-    panel(ui, rect, options);
-  }
+  draw_maps_head(f, rect, with_panel);
   inner.take_top(space::title_row);
-  std::vector<std::string> labels;
-  for (const lab::Matrix& matrix : lab::kMatrices)
-    if (!std::string_view(matrix.path).starts_with("cross")) labels.emplace_back(matrix.label);
-  choice(ui, "compare/matrix", {rect.right() - 110, rect.y + 6, 62, 24}, labels, matrix_,
-         "Which matrix of every layer (W).");
   std::vector<size_t> with;
   std::string lacks;
   for (size_t run = 0; run < all.runs.size(); ++run) {

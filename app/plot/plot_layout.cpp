@@ -177,6 +177,7 @@ void add_series(Builder& b, const Series& s) {
     ui::Vec p = b.out.map(s.x_at(i), s.y[i]) - ui::Vec{0, s.nudge};
     if (!std::isfinite(s.y[i]) || !near.contains(p)) return;
     b.add(MarkItem{p, look.marker, size, colour, b.theme.panel});
+    if (s.ring) b.add(MarkItem{p, look.marker, size - 2, b.theme.panel, colour});
     b.curves.mark(ui::centred(p, 2 * size, 2 * size));
   };
   size_t last = s.y.size();

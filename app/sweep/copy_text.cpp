@@ -26,16 +26,17 @@ int32_t tasks_of(const Plan& plan, const Elsewhere& where) {
   return where.tasks > 0 ? where.tasks : static_cast<int32_t>(std::min<int64_t>(plan.runs(), kMostTasks));
 }
 
-std::string command_text(const Plan& plan, const Elsewhere& where) {
+std::string command_text(const Plan& plan, const Elsewhere& where, std::string_view between) {
   std::string line = "normscope sweep";
-  for (const std::string& assignment : plan.set) line += " --set " + shell_quoted(assignment);
-  for (const Axis& axis : plan.axes) line += " --axis " + shell_quoted(to_text(axis));
-  if (plan.steps > 0) line += fmt::format(" --steps {}", plan.steps);
-  if (plan.seeds != 1) line += fmt::format(" --seeds {}", plan.seeds);
-  for (const MoreSeeds& more : plan.more) line += " --more-seeds " + shell_quoted(to_text(more, plan));
-  if (!where.metric.empty()) line += " --metric " + where.metric;
-  if (where.backend.cuda) line += " --backend cuda";
-  if (where.backend.tf32) line += " --tf32";
+  const auto add = [&](const std::string& option) { line.append(between).append(option); };
+  for (const std::string& assignment : plan.set) add("--set " + shell_quoted(assignment));
+  for (const Axis& axis : plan.axes) add("--axis " + shell_quoted(to_text(axis)));
+  if (plan.steps > 0) add(fmt::format("--steps {}", plan.steps));
+  if (plan.seeds != 1) add(fmt::format("--seeds {}", plan.seeds));
+  for (const MoreSeeds& more : plan.more) add("--more-seeds " + shell_quoted(to_text(more, plan)));
+  if (!where.metric.empty()) add("--metric " + where.metric);
+  if (where.backend.cuda) add("--backend cuda");
+  if (where.backend.tf32) add("--tf32");
   return line;
 }
 
@@ -51,8 +52,8 @@ std::string slurm_text(const Plan& plan, const Elsewhere& where) {
   if (where.backend.cuda) script += "#SBATCH --gres=gpu:1\n";
   // The count is written out: of a task that is submitted again alone, SLURM_ARRAY_TASK_COUNT is 1.
   script += fmt::format(
-      "exec {} --threads 1 \\\n  --store {}/\"$SLURM_ARRAY_TASK_ID\" --shard \"$SLURM_ARRAY_TASK_ID\"/{}\n",
-      command_text(plan, where), kShards, tasks);
+      "exec {} \\\n  --threads 1 \\\n  --store {}/\"$SLURM_ARRAY_TASK_ID\" \\\n  --shard \"$SLURM_ARRAY_TASK_ID\"/{}\n",
+      command_text(plan, where, " \\\n  "), kShards, tasks);
   return script + fmt::format(
                       "# A task that was killed: sbatch --array=ITS_NUMBER with this file; it goes on.\n"
                       "# When all are done:\n#   {}\n#   {}\n",

@@ -23,8 +23,8 @@ struct Elsewhere {
 inline constexpr int32_t kMostTasks = 1000;
 int32_t tasks_of(const Plan& plan, const Elsewhere& where);
 
-/// "normscope sweep --axis ... --seeds 3".
-std::string command_text(const Plan& plan, const Elsewhere& where = {});
+/// "normscope sweep --axis ... --seeds 3"; `between` stands before each option.
+std::string command_text(const Plan& plan, const Elsewhere& where = {}, std::string_view between = " ");
 /// A script for sbatch; every task keeps its runs in a store of its own, and its last lines say how they are merged.
 std::string slurm_text(const Plan& plan, const Elsewhere& where = {});
 /// Three lines for a shell: train, merge, show.

@@ -188,7 +188,7 @@ class Picture {
       return info(metric_).log ? experiments::power(value) : fixed(value, 2);
     };
     const bool loss = metric_ == Metric::Loss;
-    layer_.text(kLeft, y + 24, 11, "ink2", end(scale_.low) + (loss ? " letter frequencies" : ""));
+    layer_.text(kLeft, y + 24, 11, "ink2", end(scale_.low) + (loss ? " unigram entropy" : ""));
     layer_.text(kLeft + width, y + 24, 11, "ink2", (loss ? "best cell " : "") + end(scale_.high), "end");
     layer_.text(kLeft + width + 30, y + 4, 11, "ink2",
                 "↘ learns  — stuck  ↗ diverges  × not finite  ? seeds disagree  … undecided");

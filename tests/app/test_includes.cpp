@@ -56,7 +56,7 @@ constexpr Room kRooms[] = {
     {"app/panels", "engine/core engine/io engine/measure app/files app/ui app/plot app/headless app/view"},
     {"app/diagram", "engine/lab app/ui app/view app/panels"},
     {"app/compare",
-     "engine/core engine/io engine/measure engine/spec engine/lab app/ui app/plot app/view app/panels app/records"},
+     "engine/core engine/io engine/model engine/measure engine/spec engine/lab app/ui app/plot app/view app/panels app/records"},
     {"app/lab", "engine/lab app/ui app/plot app/view app/settings app/panels app/diagram"},
     {"app/compare_screen",
      "engine/core app/files app/ui app/plot app/view app/panels app/records app/compare app/lab"},

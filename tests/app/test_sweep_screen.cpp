@@ -127,6 +127,11 @@ TEST_CASE("sweep screen: while it trains Space pauses and S stops") {
   CHECK(s.screen().busy());
   s.driver.key("S");
   CHECK(s.trainer->state()->phase == sweep::Phase::Stopped);
+  CHECK(s.trainer->shared);  // the Lab's runs train beside it
+  auto resting = std::make_shared<LabView>(*s.state.session.view);
+  resting->playing = false;
+  s.state.session.view = resting;
+  s.driver.frames(1);
   CHECK_FALSE(s.trainer->shared);
 }
 

@@ -23,7 +23,7 @@ void SweepScreen::draw_presets(Ui& ui, Rect& rest) {
     if (shown || hit.hovered) p.fill(row, t.dark ? t.field : t.sunk, 6);
     if (shown) p.accent_box(t, {row.x - 3, row.y + 5, 5, row.h - 10}, 2);
     const TextStyle style{shown ? Face::Bold : Face::Sans, type::body};
-    p.text_in(row.inset(10, 0), style, shown ? t.ink : t.ink2, preset.title);
+    p.text_in(row.inset(10, 0), style, shown ? t.ink : t.ink2, capitalised(preset.title));
     if (hit.clicked) show(ready);
   }
 }

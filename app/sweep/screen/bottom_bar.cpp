@@ -87,7 +87,11 @@ void SweepScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
   p.text_in(lower, {Face::Sans, type::body}, t.ink2,
             p.fit({Face::Sans, type::body}, status, lower.w) == status ? status : "");
   ui.mark("sweep/status", words, status, "How far the sweep has come.");
-  draw_runs(ui, centred(rest.centre(), rest.w, 8));
+  const Rect runs = centred(rest.centre(), rest.w, 8);
+  draw_runs(ui, runs);
+  const TextStyle mono{Face::Mono, type::tick};
+  p.text({runs.x, runs.bottom() + 18}, mono, t.ink3, "run 1");
+  p.text({runs.right(), runs.bottom() + 18}, mono, t.ink3, fmt::format("run {}", jobs_.size()), Align::Right);
 }
 
 }  // namespace normscope::sweep

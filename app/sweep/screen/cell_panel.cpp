@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/sweep/screen/words.h"
@@ -30,7 +31,7 @@ plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
   spec.x.hi = base_.train.steps;
   spec.y.label = "loss";
   spec.y.unit = "nats";
-  double high = 1, low = 0;
+  double high = 1, low = std::numeric_limits<double>::infinity();
   const auto add = [&](const Record& run, bool own, size_t seed) {
     if (run.curve.empty()) return;
     plot::Series line;
@@ -47,8 +48,11 @@ plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
       line.value = fixed(run.loss, 2);
     }
     spec.x.hi = std::max(spec.x.hi, static_cast<double>(run.steps));
-    for (const double loss : run.curve)
-      if (std::isfinite(loss) && own) high = std::max(high, loss);
+    for (const double loss : run.curve) {
+      if (!std::isfinite(loss)) continue;
+      low = std::min(low, loss);
+      if (own) high = std::max(high, loss);
+    }
     spec.series.push_back(std::move(line));
   };
   for (const Cell& other : grid_.cells)
@@ -59,12 +63,12 @@ plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
   if (std::isfinite(cell.level)) {
     plot::RefLine level;
     level.value = cell.level;
-    level.label = fmt::format("letter frequencies {}", fixed(cell.level, 2));
-    level.short_label = "letter frequencies";
+    level.label = fmt::format("unigram entropy {}", fixed(cell.level, 2));
+    level.short_label = "unigram entropy";
     spec.lines.push_back(level);
     high = std::min(std::max(high, cell.level * 1.05), cell.level * 1.6);
   }
-  spec.y.lo = low;
+  spec.y.lo = std::isfinite(low) ? std::max(0.0, low - 0.08 * (high - low)) : 0;
   spec.y.hi = high;
   spec.pad_right = 96;
   spec.labels_inside = false;
@@ -88,7 +92,7 @@ void SweepScreen::draw_cell_panel(Ui& ui, const Rect& rect) {
     return;
   }
   const Cell& cell = grid_.at(place->column, place->row);
-  const std::string title = grid_.text_of(cell);
+  const std::string title = capitalised(grid_.text_of(cell));
   const bool fits = ui.paint().text_width({Face::Bold, type::title}, title) < rect.w - 2 * space::pad;
   Rect rest = panel(ui, rect, {fits ? title : "Cell", "", "", 0, false});
   ui.mark("sweep/cell", rest, title, "The cell under the hand, or the one that was pinned.");
@@ -129,14 +133,23 @@ void SweepScreen::draw_region_rows(Ui& ui, Rect rest) {
   std::stable_sort(cells.begin(), cells.end(), [](const Cell* a, const Cell* b) {
     return (a->sign == Sign::Disagree) > (b->sign == Sign::Disagree);
   });
-  const TextStyle mono{Face::Mono, type::tick}, body{Face::Sans, type::body};
+  const TextStyle mono{Face::Mono, type::tick}, body{Face::Sans, type::body}, small{Face::Sans, type::tick};
+  const float seeds_w = std::min(150.f, rest.w / 2);
+  const size_t axes = plan_.axes.size();
+  const float column = (rest.w - seeds_w) / static_cast<float>(axes);
+  Rect heads = rest.take_top(18);
+  for (size_t i = 0; i < axes; ++i)
+    p.text_in(heads.take_left(column), small, t.ink3, p.fit(small, plan_.axes[i].label(), column - 8));
+  p.text_in(heads, small, t.ink3, "its seeds");
   for (const Cell* cell : cells) {
     if (rest.h < 24) return;
     Rect row = rest.take_top(24);
-    std::string text = plan_.axes[0].values[cell->column];
-    if (plan_.axes.size() > 1) text += "  " + plan_.axes[1].values[cell->row];
-    Rect seeds = row.take_right(std::min(150.f, row.w / 2));
-    if (p.text_width(mono, text) < row.w) p.text_in(row, mono, t.ink, text);
+    p.hairline({row.x, row.y}, {row.right(), row.y}, t.border);
+    Rect seeds = row.take_right(seeds_w);
+    for (size_t i = 0; i < axes; ++i) {
+      const std::string& value = plan_.axes[i].values[i == 0 ? cell->column : cell->row];
+      p.text_in(row.take_left(column), mono, t.ink, p.fit(mono, value, column - 8));
+    }
     Rect strip = seeds.take_left(std::min(66.f, 18.f * static_cast<float>(cell->runs.size())), 8);
     draw_strip(ui, strip.inset(0, 6), *cell);
     const std::string words = cell->words();

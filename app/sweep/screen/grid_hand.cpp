@@ -66,7 +66,9 @@ void SweepScreen::draw_brush(Ui& ui, const GridLayout& at) {
     if (hit.pressed)  // the corner across from it stays
       drag_from_ = Place{corner.right ? columns.first : columns.last, corner.top ? rows.first : rows.last};
     if (hit.dragging && drag_from_) {
-      const Place now = at.nearest(ui.mouse());
+      // A corner lies between cells: the one within it counts.
+      const Vec within{at.pitch_x() / (corner.right ? -2 : 2), at.pitch_y() / (corner.top ? 2 : -2)};
+      const Place now = at.nearest(ui.mouse() + within);
       brush_ = Brush{drag_from_->column, drag_from_->row, now.column, now.row};
     }
     if (hit.released) drag_from_.reset();
@@ -104,7 +106,7 @@ void SweepScreen::draw_key(Ui& ui, const Rect& rect) {
   const auto value = [&](double end) { return info(metric_).log ? experiments::power(end) : fixed(end, 2); };
   const TextStyle small{Face::Sans, type::tick};
   const Rect words{key.x - 40, key.bottom() + 4, key.w + 80, 16};
-  const std::string low = value(scale_.low) + (loss ? " letter frequencies" : ""),
+  const std::string low = value(scale_.low) + (loss ? " unigram entropy" : ""),
                     high = (loss ? "best cell " : "") + value(scale_.high);
   if (p.text_width(small, low + high) + 20 < words.w) {
     p.text_in(words, small, t.ink2, low);

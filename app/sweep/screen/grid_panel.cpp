@@ -102,7 +102,8 @@ void SweepScreen::draw_cell(Ui& ui, const GridLayout& at, const Cell& cell) {
   Rect rest = block.inset(at.has_words() ? 6 : 3, at.has_words() ? 6 : 2);
   Rect first = at.has_words() ? rest.take_top(14, 4) : rest;
   const TextStyle mono{Face::Mono, type::body};
-  whole_text(p, first, mono, ink, mark(cell.sign), at.has_number() ? Align::Left : Align::Centre);
+  if (cell.sign != Sign::Waiting)
+    whole_text(p, first, mono, ink, mark(cell.sign), at.has_number() ? Align::Left : Align::Centre);
   if (at.has_number() && !empty && std::isfinite(value_of(cell, metric_)))
     whole_text(p, {first.x + 12, first.y, first.w - 12, first.h}, mono, ink, value_text(cell, metric_),
                Align::Right);
@@ -178,15 +179,20 @@ void SweepScreen::draw_grid_panel(Ui& ui, const Rect& rect) {
   const bool compact = size_ == Size::Compact;
   const std::string title = info(metric_).title;
   PanelOptions options;
-  options.title = title.size() < 40 ? title : info(metric_).name;
-  options.note = fmt::format("{} steps", base_.train.steps);
+  options.title = capitalised(title.size() < 40 ? title : info(metric_).name);
+  options.note = metric_ == Metric::Loss ? fmt::format("nats per symbol, mean of the last {} of {} steps",
+                                                       experiments::Record::kWindow, base_.train.steps)
+                                         : fmt::format("{} steps", base_.train.steps);
   Rect rest = panel(ui, rect, options);
   const Rect sentence = rest.take_top(space::sentence_row);
   first_text(ui.paint(), sentence.moved(0, -7), {Face::Sans, type::body}, ui.theme().ink2,
              {grid_sentence(grid_), ""});
   ui.mark("sweep/sentence", sentence, grid_sentence(grid_), "What the grid says, computed from its cells.");
-  draw_key(ui, rest.take_bottom(40, 4));
-  if (plan_.axes.size() < 2) return draw_line_plot(ui, rest);
+  const Rect foot = rest.take_bottom(40, 4);
+  if (plan_.axes.size() < 2) {
+    draw_key(ui, foot);
+    return draw_line_plot(ui, rest);
+  }
   Rect above{}, beside{};
   if (!compact) above = rest.take_top(88);
   rest.take_top(24);
@@ -196,6 +202,7 @@ void SweepScreen::draw_grid_panel(Ui& ui, const Rect& rect) {
   const GridLayout at = fitted(rest, plan_.columns(), plan_.rows());
   first_text(ui.paint(), {at.area.x - 64, at.area.y - 20, 74, 16}, {Face::Sans, type::tick}, ui.theme().ink3,
              {plan_.axes[1].title(), plan_.axes[1].label()});
+  draw_key(ui, {foot.x, std::min(foot.y, at.area.bottom() + 56), foot.w, foot.h});
   hold_grid(ui, at);
   draw_cells(ui, at);
   draw_border(ui, at);

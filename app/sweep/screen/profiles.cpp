@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "app/sweep/screen/sweep_screen.h"
+#include "app/sweep/screen/words.h"
+#include "engine/core/text_table.h"
 
 namespace normscope::sweep {
 
@@ -23,6 +25,31 @@ void draw_profile(Painter& p, const std::vector<std::optional<Vec>>& points, Col
 
 }  // namespace
 
+/// What the ends of the profiles are, and whose line is dark.
+void SweepScreen::draw_scale_words(Ui& ui, const GridLayout& at, const Rect& top) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const TextStyle mono{Face::Mono, type::tick}, small{Face::Sans, type::tick};
+  const auto words = [&](double end) {
+    return !std::isfinite(end) ? std::string() : info(metric_).log ? experiments::power(end) : fixed(end, 2);
+  };
+  p.text({top.x - 8, top.y + 8}, mono, t.ink3, words(scale_.high), Align::Right);
+  p.text({top.x - 8, top.bottom() + 2}, mono, t.ink3, words(scale_.low), Align::Right);
+  const float right = top.right() + 12;
+  const std::optional<Place> lit = shown_cell();
+  if (!lit) {
+    p.text({right, top.y + 10}, small, t.ink3, "a line a row");
+    return;
+  }
+  const TextStyle bold{Face::Bold, type::tick};
+  const std::string& value = plan_.axes[1].values[lit->row];
+  const std::string row = plan_.axes[1].label() + " " + value;
+  p.text({right, top.y + 10}, bold, t.ink, p.text_width(bold, row) <= 96 ? row : value);
+  p.text({right, top.y + 25}, small, t.ink3, "other rows");
+  const std::string column = plan_.axes[0].values[lit->column];
+  p.text({right, at.area.bottom() + 16}, bold, t.ink, column);
+}
+
 void SweepScreen::draw_profiles(Ui& ui, const GridLayout& at, const Rect& above, const Rect& beside) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -35,6 +62,7 @@ void SweepScreen::draw_profiles(Ui& ui, const GridLayout& at, const Rect& above,
   ui.mark("sweep/profiles/rows", top, plan_.axes[1].label(),
           "The metric along every row; higher is better where colours are dark.");
   ui.mark("sweep/profiles/columns", side, plan_.axes[0].label(), "The metric along every column.");
+  draw_scale_words(ui, at, top);
   p.hairline({top.x, top.bottom()}, {top.right(), top.bottom()}, t.grid);
   p.hairline({side.x, side.y}, {side.x, side.bottom()}, t.grid);
   for (const bool now : {false, true}) {

@@ -94,6 +94,7 @@ class SweepScreen {
   void hold_grid(ui::Ui& ui, const GridLayout& at);
   void draw_brush(ui::Ui& ui, const GridLayout& at);
   void draw_profiles(ui::Ui& ui, const GridLayout& at, const ui::Rect& above, const ui::Rect& beside);
+  void draw_scale_words(ui::Ui& ui, const GridLayout& at, const ui::Rect& top);
   plot::PlotSpec line_plot() const;
   void draw_line_plot(ui::Ui& ui, const ui::Rect& rect);
   void draw_key(ui::Ui& ui, const ui::Rect& rect);

@@ -20,6 +20,11 @@ std::string seeds_words(const std::vector<size_t>& seeds) {
 
 }  // namespace
 
+std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
 std::string listed(const std::vector<size_t>& numbers) {
   std::string text;
   for (size_t i = 0; i < numbers.size(); ++i)
@@ -62,7 +67,7 @@ std::string cell_sentence(const Cell& cell) {
         **std::find_if(cell.runs.begin(), cell.runs.end(), [](const auto& r) { return r.has_value(); });
     if (cell.sign == Sign::Learns) return fmt::format("It leaves the plateau at step {}.", run.since);
     if (cell.sign == Sign::NotFinite) return fmt::format("Not finite: {}.", run.what);
-    if (cell.sign == Sign::Stuck) return "It never leaves the letter frequencies.";
+    if (cell.sign == Sign::Stuck) return "It never falls below the unigram entropy.";
     if (cell.sign == Sign::Diverges) return "At the end it is worse than guessing.";
     return "Too few steps for a verdict.";
   }
