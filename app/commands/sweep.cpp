@@ -71,11 +71,6 @@ int32_t sweep_cores(const SweepOptions& options, const BackendChoice& backend) {
   return backend.cuda ? 1 : experiments::default_runs_at_a_time();
 }
 
-std::string duration_text(double seconds) {
-  if (seconds < 90) return fmt::format("{:.0f} s", std::ceil(seconds));
-  return seconds < 5400 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
-}
-
 /// Counts what is there and guesses at the rest.
 Exit dry_run_sweep(const SweepOptions& options, const sweep::Plan& plan, const std::vector<sweep::Job>& jobs,
                    experiments::RunnerOptions runner) {
@@ -97,8 +92,9 @@ Exit dry_run_sweep(const SweepOptions& options, const sweep::Plan& plan, const s
   say("{} cells, {} runs: {} are in the store, {} cannot be trained, {} are to be trained here\n",
       plan.columns() * plan.rows(), jobs.size(), visit.stored, refused, missing.size());
   if (!missing.empty())
-    say("about {} on {} core{}\n", duration_text(sweep::estimated_seconds(missing, cores, runner.backend)),
-        cores, cores == 1 ? "" : "s");
+    say("about {} on {} core{}\n",
+        sweep::duration_words(sweep::estimated_seconds(missing, cores, runner.backend)), cores,
+        cores == 1 ? "" : "s");
   return Exit::Ok;
 }
 

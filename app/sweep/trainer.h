@@ -28,5 +28,7 @@ Visit visit(const std::vector<Job>& jobs, experiments::ResultStore& store,
 /// How long runs take, `at_a_time` of them side by side on a thread each: a few steps of one run of every size among
 /// them (of eight, spread over them, where there are more) are timed, which takes some seconds. Seconds, a guess.
 double estimated_seconds(const std::vector<RunSpec>& runs, int32_t at_a_time, BackendChoice backend);
+/// "20 s", "8 min", "1.5 h".
+std::string duration_words(double seconds);
 
 }  // namespace normscope::sweep

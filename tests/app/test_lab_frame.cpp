@@ -16,6 +16,7 @@
 #include "catch.hpp"
 #include "lab_driver.h"
 #include "lab_fixture.h"
+#include "sweep_fixture.h"
 
 using namespace normscope;
 
@@ -27,7 +28,8 @@ double thread_ms() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
-void time_frames(const char* what, fixture::LabDriver& lab, const std::function<void()>& before) {
+template <class Driver>
+void time_frames(const char* what, Driver& lab, const std::function<void()>& before) {
   lab.driver.frames(10);
   std::vector<double> wall, own;
   for (int i = 0; i < 200; ++i) {
@@ -88,6 +90,29 @@ TEST_CASE("cost of a frame while the histories grow", "[.bench]") {
     time_frames(fmt::format("1600x1000, {} steps, new numbers in every frame", steps).c_str(), lab, [&] {
       for (const RunView& run : view->runs)
         std::const_pointer_cast<History>(run.history)->append_validation(steps, 1);
+    });
+  }
+}
+
+// Input to vertices, without a window: the mouse moves in every frame.
+TEST_CASE("cost of a frame on every screen with four runs of 10 000 steps", "[.bench]") {
+  fixture::LabShape shape;
+  shape.fork = true;
+  shape.step = 10000;
+  shape.budget = 20000;
+  const auto view = fixture::lab_view(shape);
+  const std::pair<Screen, const char*> screens[] = {
+      {Screen::Lab, "Lab"}, {Screen::Compare, "Compare"}, {Screen::Sweep, "Sweep"}};
+  for (const auto& [screen, name] : screens) {
+    fixture::SweepDriver window;
+    window.state.session.view = view;
+    window.state.switches.record_text = false;
+    if (screen == Screen::Sweep) window.train();
+    window.state.screens.shown = screen;
+    int frame = 0;
+    time_frames(name, window, [&] {
+      const float at = static_cast<float>(++frame % 100) / 100;
+      window.driver.move_to(ui::Vec{100 + 1400 * at, 200 + 600 * at});
     });
   }
 }

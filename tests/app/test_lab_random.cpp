@@ -1,27 +1,43 @@
 // A hand that does anything: random moves, presses, drags, wheels and keys on fixed seeds. Whatever it does,
 // every frame is drawn, no control loses its name, and nothing is asked of a run that is not there.
-// Over fixed views; test_live_random.cpp has the same hand on runs that train.
+// On all screens. Over fixed views; test_live_random.cpp has the same hand on runs that train.
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdlib>
+#include <filesystem>
 
 #include "both_view.h"
 #include "catch.hpp"
 #include "lab_driver.h"
 #include "lab_fixture.h"
+#include "program.h"
 #include "random_hand.h"
+#include "sweep_fixture.h"
 
 using namespace normscope;
 using namespace normscope::lab;
 using namespace normscope::fixture;
 
+namespace {
+
+#ifdef __SANITIZE_ADDRESS__  // which is who looks for what they break
+constexpr int kUsual = 10000;
+#else
+constexpr int kUsual = 2000;
+#endif
+
+/// Where exports land meanwhile.
+struct PicturesFolder {
+  PicturesFolder() { setenv("XDG_PICTURES_DIR", folder.file(".").c_str(), 1); }
+  ~PicturesFolder() { unsetenv("XDG_PICTURES_DIR"); }
+  test::Folder folder;
+};
+
+}  // namespace
+
 TEST_CASE("random events, ten thousand under the address sanitizer") {
   constexpr std::array<unsigned, 5> seeds{1, 2, 3, 4, 5};
-#ifdef __SANITIZE_ADDRESS__  // which is who looks for what they break
-  constexpr int kUsual = 10000;
-#else
-  constexpr int kUsual = 2000;
-#endif
   const int each = events_wanted(kUsual) / static_cast<int>(seeds.size());
   for (unsigned seed : seeds) {
     fixture::LabShape shape;
@@ -44,5 +60,25 @@ TEST_CASE("random events, ten thousand under the address sanitizer") {
         CHECK((fork->source >= 0 && fork->source < runs));
     }
     CHECK_FALSE(lab.ui.texts().empty());
+  }
+}
+
+// The hand also finds the tabs; it is brought back now and then, so that each screen gets its share.
+TEST_CASE("random events on the screens beside the Lab, ten thousand under the address sanitizer") {
+  const PicturesFolder pictures;
+  constexpr std::array screens{Screen::Compare, Screen::Sweep};
+  const int each = events_wanted(kUsual) / static_cast<int>(screens.size());
+  for (const Screen screen : screens) {
+    SweepDriver window(screen == Screen::Sweep ? ui::Vec{1600, 1000} : ui::Vec{1440, 900});
+    RandomHand hand{window.driver, window.ui, window.loop, window.state,
+                    std::mt19937(static_cast<unsigned>(screen) + 1)};
+    for (int event = 0; event < each; ++event) {
+      INFO(fmt::format("screen {}, event {}", static_cast<int>(screen), event));
+      if (event % 40 == 0) window.state.screens.shown = screen;
+      REQUIRE_NOTHROW(hand.act());
+      const ui::Control* failure = window.ui.registry().find("app/failure");
+      if (failure) FAIL(failure->value);
+    }
+    CHECK_FALSE(window.ui.texts().empty());
   }
 }

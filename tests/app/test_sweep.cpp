@@ -10,6 +10,7 @@
 #include "app/sweep/border.h"
 #include "app/sweep/cells.h"
 #include "app/sweep/copy_text.h"
+#include "app/sweep/screen/words.h"
 #include "app/sweep/sweep_plan.h"
 #include "app/sweep/sweep_writers.h"
 #include "catch.hpp"
@@ -316,6 +317,14 @@ TEST_CASE("the border runs between cells where at least half of the seeds learn 
   // An island has all four sides, each in one piece.
   CHECK(border_of(grid_from({{"S", "S", "S", "S"}, {"S", "L", "L", "S"}, {"S", "S", "S", "S"}})) ==
         Segments{{1, 1, 1, 2}, {3, 1, 3, 2}, {1, 1, 3, 1}, {1, 2, 3, 2}});
+}
+
+TEST_CASE("the grid's sentence names how far learning reaches where that is a staircase") {
+  CHECK(
+      grid_sentence(grid_from({{"L", "L"}, {"L", "S"}})) ==
+      "3 of 4 cells learn. The largest learning rate that learns: 0.0001 at warm-up 0, 0.01 at warm-up 10.");
+  CHECK(grid_sentence(grid_from({{"L", "S"}, {"L", "S"}})) == "2 of 4 cells learn.");
+  CHECK(grid_sentence(grid_from({{"S", "L"}, {"L", "S"}})) == "2 of 4 cells learn.");
 }
 
 TEST_CASE("table, CSV, JSON and picture show every cell") {

@@ -185,9 +185,10 @@ void SweepScreen::draw_grid_panel(Ui& ui, const Rect& rect) {
                                          : fmt::format("{} steps", base_.train.steps);
   Rect rest = panel(ui, rect, options);
   const Rect sentence = rest.take_top(space::sentence_row);
+  const std::string words = grid_sentence(grid_);
   first_text(ui.paint(), sentence.moved(0, -7), {Face::Sans, type::body}, ui.theme().ink2,
-             {grid_sentence(grid_), ""});
-  ui.mark("sweep/sentence", sentence, grid_sentence(grid_), "What the grid says, computed from its cells.");
+             {words, words.substr(0, words.find(". ") + 1)});
+  ui.mark("sweep/sentence", sentence, words, "What the grid says, computed from its cells.");
   const Rect foot = rest.take_bottom(40, 4);
   if (plan_.axes.size() < 2) {
     draw_key(ui, foot);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/sweep/border.h"
+#include "app/sweep/trainer.h"
 
 namespace normscope::sweep {
 namespace {
@@ -32,6 +33,34 @@ std::string listed(const std::vector<size_t>& numbers) {
   return text;
 }
 
+namespace {
+
+/// "The largest learning rate that learns: 0.0014 at warm-up 0, 0.014 at warm-up 200.", the lowest row and the highest;
+/// empty unless what learns begins at the left in every row and ends within it in one.
+std::string largest_that_learns(const Grid& grid) {
+  const Plan& plan = grid.plan;
+  if (plan.axes.size() < 2 || !is_numeric(plan.axes[0]) || plan.rows() < 2) return "";
+  std::vector<size_t> counts;
+  for (size_t row = 0; row < plan.rows(); ++row) {
+    size_t learn = 0;
+    for (size_t column = 0; column < plan.columns(); ++column) {
+      const Side side = side_of(grid.at(column, row));
+      if (side == Side::None || (side == Side::Learns && column > learn)) return "";
+      learn += side == Side::Learns;
+    }
+    counts.push_back(learn);
+  }
+  if (counts.front() == counts.back() || std::min(counts.front(), counts.back()) == 0) return "";
+  const auto part = [&](size_t row) {
+    return fmt::format("{} at {} {}", plan.axes[0].values[counts[row] - 1], plan.axes[1].label(),
+                       plan.axes[1].values[row]);
+  };
+  return fmt::format(" The largest {} that learns: {}, {}.", plan.axes[0].label(), part(0),
+                     part(plan.rows() - 1));
+}
+
+}  // namespace
+
 std::string grid_sentence(const Grid& grid) {
   int64_t known = 0, learn = 0, disagree = 0;
   bool several = false;
@@ -47,7 +76,7 @@ std::string grid_sentence(const Grid& grid) {
       several ? fmt::format("At least half of the seeds learn in {} of {}", learn, counted(known, "cell"))
               : fmt::format("{} of {} learn", learn, counted(known, "cell"));
   if (disagree > 0) text += fmt::format("; seeds disagree in {}", disagree);
-  return text + ".";
+  return text + "." + largest_that_learns(grid);
 }
 
 std::string cell_badge(const Cell& cell) {
@@ -95,11 +124,6 @@ std::string region_sentence(const Grid& grid, const Brush& brush) {
   if (fewest < 2) return "One seed cannot tell luck: ask for more.";
   return fmt::format("The seeds disagree in {} of {}.", disagree,
                      counted(static_cast<int64_t>(brush.cells()), "cell"));
-}
-
-std::string duration_words(double seconds) {
-  if (seconds < 90) return fmt::format("{:.0f} s", std::ceil(seconds));
-  return seconds < 5400 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
 }
 
 std::string extent_words(const Plan& plan) {

@@ -24,8 +24,6 @@ std::string cell_sentence(const Cell& cell);
 std::string region_sentence(const Grid& grid, const Brush& brush);
 /// "2 running, 1 waiting, 20 s left"; `clock` false: without the time.
 std::string progress_words(const SweepState& state, bool clock);
-/// "20 s", "8 min", "1.5 h".
-std::string duration_words(double seconds);
 /// "42 cells, 66 runs"
 std::string extent_words(const Plan& plan);
 /// "1, 2 and 5"
