@@ -9,6 +9,7 @@
 #include "app/compare_screen/compare_frame.h"
 #include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
+#include "engine/core/boundary.h"
 #include "engine/core/text_table.h"
 
 namespace normscope::comparison {
@@ -34,6 +35,17 @@ struct Badge {
   BadgeKind kind = BadgeKind::Outline;
   Icon icon = Icon::None;
 };
+
+/// Its own; of a run recorded elsewhere as much as its log says: the placement in a stack like ours.
+std::optional<ModelConfig> model_of(const Compared& run) {
+  if (run.spec) return run.spec->model;
+  for (const auto& [key, value] : run.settings) {
+    RunSpec spec;
+    if (key == "model.placement" && guarded("", [&] { set_field(spec, key, value); }).empty())
+      return spec.model;
+  }
+  return std::nullopt;
+}
 
 std::vector<Badge> badges_of(const Comparison& all, size_t run) {
   std::vector<Badge> badges;
@@ -135,8 +147,8 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
       x += badge(ui, {x, card.y + 34}, b.text, b.kind, b.icon) + 6;
     }
     p.hairline({card.x + pad, card.y + 63}, {card.right() - pad, card.y + 63}, t.border);
-    if (const std::optional<RunSpec>& spec = f.all().runs[*run].spec)
-      lab::draw_wiring_glyph(ui, {card.right() - pad - 82, card.y + 66}, spec->model,
+    if (const std::optional<ModelConfig> model = model_of(f.all().runs[*run]))
+      lab::draw_wiring_glyph(ui, {card.right() - pad - 82, card.y + 66}, *model,
                              t.runs[static_cast<size_t>(place.letter - 'A')].line);
     draw_card_settings(f, card, *run);
   } else {

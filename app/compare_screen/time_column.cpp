@@ -89,12 +89,17 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
   x -= 84;
   ButtonOptions plain;
   plain.style = {Face::Sans, type::body};
+  plain.enabled = std::any_of(f.places.begin(), f.places.end(),
+                              [](const SideBySide::Place& place) { return place.live; });
   const bool training = f.view.seed_check_steps > 0;
   const std::string seeds =
       training ? fmt::format("{} %", 100 * f.view.seed_check_done / f.view.seed_check_steps) : "5 seeds";
-  if (button(ui, "compare/seeds", {x, rect.y + 6, 76, 24}, seeds,
-             "Trains the live runs with four further seeds: the band that a difference has to leave.",
-             plain) &&
+  if (button(
+          ui, "compare/seeds", {x, rect.y + 6, 76, 24}, seeds,
+          plain.enabled
+              ? "Trains the live runs with four further seeds: the band that a difference has to leave."
+              : "These runs come from files: without their weights and batches no further seed can be trained.",
+          plain) &&
       !training)
     f.commands.emplace_back(lab::CheckSeeds{});
   if (!zoomed) return;

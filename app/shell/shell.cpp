@@ -11,6 +11,7 @@
 #include "app/lessons/player.h"
 #include "app/shell/app_state.h"
 #include "app/shell/settings.h"
+#include "app/sweep/screen/sweep_screen.h"
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
 #include "engine/core/boundary.h"
@@ -131,6 +132,12 @@ void run_act(AppState& state, Ui& ui, Act act) {
   switch (act) {
     case Act::Undo:
     case Act::Redo:
+      if (state.screens.shown == Screen::Sweep) {  // has a log of its own: the plans
+        sweep::SweepScreen& plans = sweep_of(state.screens.sweep);
+        if (!(act == Act::Undo ? plans.undo() : plans.redo()))
+          state.notice = "no change of the sweep to take back";
+        return;
+      }
       return take_back(session, screen.diagram(), act == Act::Undo, state.notice);
     case Act::Palette:
       return open_palette(ui, state.shell.palette);

@@ -116,6 +116,26 @@ TEST_CASE("sweep screen: the keys choose, brush, open, clear, train and copy") {
   CHECK(cell_fork(s));
 }
 
+TEST_CASE("sweep screen: Ctrl+Z takes a change of the plan back, Ctrl+Shift+Z makes it again") {
+  SweepDriver s;
+  const sweep::Plan first = s.screen().plan();
+  s.driver.click("sweep/preset/depth");
+  const sweep::Plan depth = s.screen().plan();
+  REQUIRE_FALSE(depth == first);
+  s.driver.click("sweep/up/kind/log");
+  const sweep::Plan spaced = s.screen().plan();
+  s.driver.key("Ctrl+Z");
+  CHECK(s.screen().plan() == depth);
+  s.driver.key("Ctrl+Z");
+  CHECK(s.screen().plan() == first);
+  s.driver.key("Ctrl+Z");
+  CHECK(s.screen().plan() == first);
+  CHECK(s.state.notice == "no change of the sweep to take back");
+  s.driver.key("Ctrl+Shift+Z");
+  s.driver.key("Ctrl+Shift+Z");
+  CHECK(s.screen().plan() == spaced);
+}
+
 TEST_CASE("sweep screen: while it trains Space pauses and S stops") {
   SweepDriver s;
   s.trainer->keeps_running = true;

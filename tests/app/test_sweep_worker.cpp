@@ -1,5 +1,7 @@
 // The thread that trains the sweep on screen, on a model that takes no time: what it publishes, stopped and gone on
 // with, other plans meanwhile; to the same records as the command.
+#include <fmt/format.h>
+
 #include <chrono>
 #include <string>
 #include <thread>
@@ -9,6 +11,7 @@
 #include "app/sweep/sweep_writers.h"
 #include "app/sweep/worker.h"
 #include "catch.hpp"
+#include "engine/lab/lab.h"
 
 namespace normscope::sweep {
 namespace {
@@ -100,6 +103,38 @@ TEST_CASE("sweep worker: another plan takes the place of the one under way, and 
   CHECK(worker.state()->grid.plan == quick_plan(12));
   CHECK(worker.state()->phase == Phase::Done);
   worker.start(quick_plan(4000), true);
+}
+
+// Printed, never asserted: normscope_app_tests "[.bench]".
+TEST_CASE("what the Lab's training keeps while a sweep trains", "[.bench]") {
+  LabOptions options;
+  options.live_text = false;
+  Lab lab(options);
+  lab.post(lab::ReplaceRuns{default_comparison(), {}, false});
+  lab.post(lab::SetBudget{100'000});
+  lab.wait_idle();
+  lab.post(lab::Play{});
+  const auto steps_a_second = [&lab] {
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    const auto begin = std::chrono::steady_clock::now();
+    const int32_t from = lab.view()->step;
+    std::this_thread::sleep_for(std::chrono::seconds(8));
+    return (lab.view()->step - from) /
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  const double before = steps_a_second();
+  Worker worker("");
+  worker.share(true);
+  worker.start(preset_plan("warmup"), true);
+  const double beside = steps_a_second();
+  const int64_t runs = worker.state()->grid.known;
+  worker.halt(Phase::Stopped);
+  worker.wait();
+  const double after = steps_a_second();
+  fmt::print(
+      "steps a second of three runs: {:.1f} alone, {:.1f} beside a sweep ({} of its runs done), {:.1f} alone: "
+      "{:.2f} is kept\n",
+      before, beside, runs, after, 2 * beside / (before + after));
 }
 
 }  // namespace normscope::sweep

@@ -28,6 +28,25 @@ void SweepScreen::show(Plan plan) {
 
 /// `done` false: while a handle is still held; what follows costs more than a frame.
 void SweepScreen::change(Plan next, bool done) {
+  take(std::move(next), done);
+  if (!done || plan_ == settled_) return;
+  constexpr size_t kMostUndo = 100;
+  if (!settled_.axes.empty()) undo_.push_back(settled_);
+  if (undo_.size() > kMostUndo) undo_.erase(undo_.begin());
+  redo_.clear();
+  settled_ = plan_;
+}
+
+bool SweepScreen::step_back(std::vector<Plan>& from, std::vector<Plan>& to) {
+  if (from.empty()) return false;
+  to.push_back(settled_);
+  settled_ = from.back();
+  from.pop_back();
+  take(settled_, true);
+  return true;
+}
+
+void SweepScreen::take(Plan next, bool done) {
   try {
     jobs_ = jobs_of(next);
     base_ = base_of(next);

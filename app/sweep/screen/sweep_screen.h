@@ -48,6 +48,9 @@ class SweepScreen {
   /// Shows it; what is trained goes on with it. A plan that cannot be trained changes nothing but the message.
   void show(Plan plan);
   bool busy() const;  ///< looks in the store, or trains
+  /// The plan before the last change of it, and back; false: there is none.
+  bool undo() { return step_back(undo_, redo_); }
+  bool redo() { return step_back(redo_, undo_); }
   std::optional<Place> chosen() const { return chosen_; }
   const std::optional<Brush>& brush() const { return brush_; }
   Metric metric() const { return metric_; }
@@ -61,6 +64,8 @@ class SweepScreen {
   // sweep_screen.cpp
   void change(Plan next, bool done = true);
   void edit(size_t which, const Axis& axis, bool done = true);
+  void take(Plan next, bool done);
+  bool step_back(std::vector<Plan>& from, std::vector<Plan>& to);
   void play_or_pause();
   void stop();
   void open(const Place& place);
@@ -112,6 +117,8 @@ class SweepScreen {
 
   std::unique_ptr<SweepTrainer> trainer_;
   Plan plan_;
+  Plan settled_;  ///< as no hand holds a part of it
+  std::vector<Plan> undo_, redo_;
   RunSpec base_;                 ///< of the plan
   std::vector<Job> jobs_;        ///< of the plan
   bool wants_training_ = false;  ///< play was pressed last, and neither pause nor stop
