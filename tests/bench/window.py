@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What the open window costs: its start, its training beside headless training, its frames, its rest.
 
-    make bench-window [ARGS="--seconds 60"]
+    make bench-window [ARGS="--seconds 60 --screen compare"]
 
-Opens the window under Xvfb (software OpenGL, 1600x1000) with the default comparison, untouched, in safe mode, and reads
-its frame log; then a hand hovers and drags (xdotool), and --minutes later its memory is read. All figures of one run;
-headless training is measured before and after the window, so that a machine that changes its mind shows. Prints a
+Opens the window under Xvfb (software OpenGL, 1600x1000) with the default comparison, untouched, in safe mode, on the Lab
+or another screen, and reads its frame log; then a hand hovers and drags (xdotool), and --minutes later its memory is
+read. All figures of one run; headless training is measured before and after the window, so that a machine that changes its mind shows. Prints a
 table, or with --json one object.
 """
 
@@ -22,6 +22,7 @@ import tempfile
 import time
 
 STEPS = 100_000  # a budget that the window does not reach
+SCREENS = ["lab", "lessons", "compare", "sweep", "tape"]
 DRAGGED = (900, 640)  # within a plot
 
 
@@ -128,11 +129,13 @@ def measure_hand(window, display):
     return result
 
 
-def measure(program, display, seconds, minutes):
+def measure(program, display, seconds, minutes, screen):
     result = {"headless_steps_per_s": [headless_rate(program, seconds / 4)]}
     with tempfile.TemporaryDirectory() as folder:
         window = Window(program, display, folder, ["--steps", str(STEPS)])
-        time.sleep(seconds + 5)
+        time.sleep(5)
+        Hand(display).do("key", str(1 + SCREENS.index(screen)))
+        time.sleep(seconds)
         frames = window.frames()
         hand = measure_hand(window, display)
         time.sleep(max(0.0, 60 * minutes - (time.monotonic() - window.begin)))
@@ -204,6 +207,7 @@ def main():
     parser.add_argument("--program", default="build/release/normscope")
     parser.add_argument("--seconds", type=float, default=40)
     parser.add_argument("--minutes", type=float, default=0, help="memory is read when the window was open so long")
+    parser.add_argument("--screen", choices=SCREENS, default="lab")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     display = free_display()
@@ -215,7 +219,7 @@ def main():
         sys.exit("window.py: Xvfb is not installed (Debian: xvfb, libgl1-mesa-dri)")
     time.sleep(1)
     try:
-        result = measure(arguments.program, display, arguments.seconds, arguments.minutes)
+        result = measure(arguments.program, display, arguments.seconds, arguments.minutes, arguments.screen)
     finally:
         server.terminate()
         server.wait()
