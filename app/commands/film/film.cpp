@@ -71,9 +71,10 @@ std::optional<Steps> train(Lab& lab, const std::vector<ConfigRun>& runs, const F
   lab.post(lab::PlayTo{budget});
   Progress progress("training", budget);
   if (!watch(lab, progress)) return std::nullopt;
-  if (const std::shared_ptr<const LabView> view = lab.view(); view->step < budget)
-    throw Error(fmt::format("film {}: {}", options.session, view->message));
-  return steps;
+  const std::shared_ptr<const LabView> view = lab.view();
+  if (view->step == 0) throw Error(fmt::format("film {}: {}", options.session, view->message));
+  if (view->step < budget) complain(fmt::format("film {}: {}", options.session, view->message));
+  return Steps{std::min(steps.first, view->step), std::min(steps.last, view->step)};
 }
 
 /// Of frames that are as far apart as can be, with the first and the last step among them; of one the last.
@@ -157,7 +158,7 @@ void add_film(CLI::App& app, Command& command) {
   sub.footer(kFooter);
   sub.add_option("session", options->session,
                  "the folder of a kept session, or runs saved with Ctrl+S, which are trained first")
-      ->type_name("SESSION")
+      ->type_name("FILE")
       ->required();
   sub.add_option("--out", options->out,
                  "the film: .mp4 or .gif through ffmpeg; .png: numbered frames, NAME-0001.png and so on")
