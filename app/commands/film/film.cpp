@@ -92,19 +92,19 @@ bool draw_frames(Lab& lab, const PictureOptions& picture, const Steps& steps, co
   const std::unique_ptr<FilmWriter> writer = make_film_writer(form);
   Progress progress("drawing", form.frames);
   raster::Image image;
-  for (int64_t frame = 0; frame < form.frames; ++frame) {
+  bool complete = true;
+  for (int64_t frame = 0; complete && frame < form.frames; ++frame) {
     const int32_t step = step_of(frame, form.frames, steps);
-    if (InterruptGuard::interrupted()) return false;
     if (frame == 0 || step != step_of(frame - 1, form.frames, steps)) {
       lab::pin_cursor(stand.state.screens.lab.transport(), *lab.view(), step);
       stand.driver.frames(kSettle + 1);
       image = stand.picture();
     }
-    if (!writer->add(image)) return false;
+    complete = !InterruptGuard::interrupted() && writer->add(image);
     progress.update(frame + 1, fmt::format("step {}", step));
   }
   progress.finish();
-  return writer->close();
+  return complete && writer->close();
 }
 
 Exit interrupted(const FilmForm& form) {
