@@ -107,6 +107,12 @@ TEST_CASE("film: runs that were saved as TOML are trained first, and Compare can
                       " --out " + s.folder.file("still.png"))
               .code == 0);
   CHECK(s.bytes("t-0002.png") == s.bytes("still.png"));
+
+  // What a model wrote on the way is known where it was trained, and not kept.
+  REQUIRE(s.film(s.config, "l.png", "--seconds 3 --fps 1").code == 0);
+  REQUIRE(s.film(s.kept, "k.png", "--seconds 3 --fps 1").code == 0);
+  CHECK(s.bytes("l-0002.png") != s.bytes("k-0002.png"));
+  CHECK(s.bytes("l-0003.png") == s.bytes("k-0003.png"));
 }
 
 TEST_CASE("film: ffmpeg gets every frame, raw, and its film appears whole") {

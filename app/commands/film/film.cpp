@@ -23,6 +23,7 @@
 #include "app/files/file_kind.h"
 #include "app/headless/raster.h"
 #include "app/shell/app_state.h"
+#include "engine/lab/lab.h"
 
 namespace normscope::cli {
 namespace {
@@ -63,25 +64,39 @@ Steps restore(Lab& lab, const FilmOptions& options) {
   return steps_of(options, view->step);
 }
 
-/// Runs as Ctrl+S saves them: trained to the end of their budget first. Nothing when it was interrupted.
-std::optional<Steps> train(Lab& lab, const std::vector<ConfigRun>& runs, const FilmOptions& options) {
-  begin(lab, runs);
-  const int32_t budget = lab.view()->budget;
-  const Steps steps = steps_of(options, budget);
-  lab.post(lab::PlayTo{budget});
-  Progress progress("training", budget);
-  if (!watch(lab, progress)) return std::nullopt;
-  const std::shared_ptr<const LabView> view = lab.view();
-  if (view->step == 0) throw Error(fmt::format("film {}: {}", options.session, view->message));
-  if (view->step < budget) complain(fmt::format("film {}: {}", options.session, view->message));
-  return Steps{std::min(steps.first, view->step), std::min(steps.last, view->step)};
-}
-
 /// Of frames that are as far apart as can be, with the first and the last step among them; of one the last.
 int32_t step_of(int64_t frame, int64_t frames, const Steps& steps) {
   if (frames == 1) return steps.last;
   const double way = static_cast<double>(frame) / static_cast<double>(frames - 1);
   return steps.first + static_cast<int32_t>(std::lround(way * (steps.last - steps.first)));
+}
+
+/// Plays on to a step; false when it was interrupted.
+bool play_to(Lab& lab, int32_t step, Progress& progress) {
+  if (step <= lab.view()->step) return true;
+  lab.post(lab::PlayTo{step});
+  if (!watch(lab, progress)) return false;
+  progress.update(lab.view()->step, "");
+  return true;
+}
+
+/// Runs as Ctrl+S saves them: trained to the end of their budget first. They rest at every step that is shown, so that
+/// what each model wrote there is known. Nothing when it was interrupted.
+std::optional<Steps> train(Lab& lab, const std::vector<ConfigRun>& runs, const FilmOptions& options,
+                           int64_t frames) {
+  begin(lab, runs);
+  const int32_t budget = lab.view()->budget;
+  const Steps steps = steps_of(options, budget);
+  Progress progress("training", budget);
+  bool complete = true;
+  for (int64_t frame = 0; complete && frame < frames; ++frame)
+    complete = play_to(lab, step_of(frame, frames, steps), progress);
+  if (!complete || !play_to(lab, budget, progress)) return std::nullopt;
+  progress.finish();
+  const std::shared_ptr<const LabView> view = lab.view();
+  if (view->step == 0) throw Error(fmt::format("film {}: {}", options.session, view->message));
+  if (view->step < budget) complain(fmt::format("film {}: {}", options.session, view->message));
+  return Steps{std::min(steps.first, view->step), std::min(steps.last, view->step)};
 }
 
 /// False when it was interrupted.
@@ -145,7 +160,8 @@ Exit film(const FilmOptions& options) {
   const InterruptGuard guard;
   use_fastest_products();
   Lab lab({.threads = options.threads, .live_text = false});
-  const std::optional<Steps> steps = runs.empty() ? restore(lab, options) : train(lab, runs, options);
+  const std::optional<Steps> steps =
+      runs.empty() ? restore(lab, options) : train(lab, runs, options, form.frames);
   if (!steps || !draw_frames(lab, picture, *steps, form)) return interrupted(form);
   return Exit::Ok;
 }
