@@ -22,6 +22,7 @@ void add_train(CLI::App& app, Command& command);
 void add_bench(CLI::App& app, Command& command);
 void add_compare(CLI::App& app, Command& command);
 void add_screenshot(CLI::App& app, Command& command);
+void add_film(CLI::App& app, Command& command);
 void add_verify(CLI::App& app, Command& command);
 void add_translate(CLI::App& app, Command& command);
 void add_bleu(CLI::App& app, Command& command);
@@ -31,6 +32,7 @@ void add_admin_fold(CLI::App& app, Command& command);
 void add_lesson(CLI::App& app, Command& command);
 /// `group`: normscope lesson.
 void add_lesson_limits(CLI::App& group, Command& command);
+void add_lesson_worksheet(CLI::App& group, Command& command);
 void add_tape(CLI::App& app, Command& command);
 void add_record(CLI::App& app, Command& command);
 void add_zoo(CLI::App& app, Command& command);

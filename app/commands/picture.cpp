@@ -9,10 +9,9 @@
 #include <thread>
 
 #include "app/cli/exit_code.h"
+#include "app/commands/stand.h"
 #include "app/files/session_file.h"
-#include "app/headless/frame.h"
 #include "app/headless/raster.h"
-#include "app/headless/ui_driver.h"
 #include "app/lessons/player.h"
 #include "app/shell/app_state.h"
 #include "app/sweep/screen/sweep_screen.h"
@@ -21,29 +20,8 @@
 namespace normscope::cli {
 namespace {
 
-constexpr int kSettle = 4;         // frames until sizes and textures have come to rest
 constexpr int kLargest = 16384;    // pixels a side
 constexpr float kFarAway = -1000;  // where the mouse rests when nothing is under it
-
-/// One window-less window on a session: what a "fresh" line replaces.
-struct Stand {
-  Stand(Lab& lab, const PictureOptions& options)
-      : loop({static_cast<float>(options.width), static_cast<float>(options.height)}),
-        ui(ui::load_fonts()),
-        driver(loop, ui, [this] { draw_app(state, ui); }) {
-    state.session.lab = &lab;
-    state.look.dark = options.dark;
-    state.look.scale = static_cast<float>(options.scale);
-    state.look.reduced_motion = true;
-    state.screens.lessons.remembers = false;  // a picture is of the session alone
-    state.switches.clock = false;
-  }
-
-  AppState state;
-  ui::Frame loop;
-  ui::Ui ui;
-  ui::UiDriver driver;
-};
 
 /// Plays a script on a session and takes pictures.
 class Stage {
@@ -210,16 +188,14 @@ class Stage {
 
   void write(const std::string& path) {
     stand_->driver.frames(1);
-    const raster::Image image =
-        raster::rasterise(*stand_->loop.draw_data(), ui::theme(stand_->state.look.dark).bg.packed());
-    with_exit(Exit::Internal, [&] { raster::write_png(path, image); });
+    with_exit(Exit::Internal, [&] { raster::write_png(path, stand_->picture()); });
     say("wrote {}\n", path);
   }
 
   Lab& lab_;
   PictureOptions options_;
   std::string path_;
-  std::optional<Stand> stand_;
+  std::optional<Stand> stand_;  // what a "fresh" line replaces
   int line_ = 0;
   bool shot_ = false;
 };

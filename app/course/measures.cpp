@@ -148,4 +148,11 @@ std::string shown(double value, const Measure& m) {
   return text + " " + m.unit;
 }
 
+std::string range_text(const Spread& spread, const Measure& m) {
+  if (shown(spread.low, m) == shown(spread.high, m)) return shown(spread.low, m);
+  Measure bare = m;
+  bare.unit.clear();
+  return fmt::format("{} to {}", shown(spread.low, bare), shown(spread.high, m));
+}
+
 }  // namespace normscope::lessons

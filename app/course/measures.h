@@ -30,5 +30,7 @@ Spread spread_of(const std::vector<double>& values, Mean mean);
 
 /// As shown: "0.00015", "8 200×".
 std::string shown(double value, const Measure& measure);
+/// Lowest to highest: "7 100 to 50 000×"; one number where both are shown alike.
+std::string range_text(const Spread& spread, const Measure& measure);
 
 }  // namespace normscope::lessons

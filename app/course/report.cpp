@@ -24,13 +24,19 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-struct Row {
-  std::string says, what, value, range, band, excludes;
-  bool holds = false;
-};
+std::string picture_of(const Lesson& lesson, const Figure& figure, bool dark) {
+  return fmt::format("{}-{}{}.svg", lesson.id, figure.id, dark ? "-dark" : "");
+}
 
-std::vector<Row> rows_of(const Lesson& lesson, const Results& kept) {
-  std::vector<Row> rows;
+/// Some checks are one sentence together: "none has less," "and none has more."
+bool stands_alone(const std::string& says) {
+  return !says.empty() && says.back() == '.' && std::isupper(static_cast<unsigned char>(says.front()));
+}
+
+}  // namespace
+
+std::vector<ClaimRow> claim_rows(const Lesson& lesson, const Results& kept) {
+  std::vector<ClaimRow> rows;
   for (const Check& check : lesson.checks) {
     const Measure& m = *lesson.measure(check.measure);
     const auto it = kept.measures.find(m.id);
@@ -48,10 +54,6 @@ std::vector<Row> rows_of(const Lesson& lesson, const Results& kept) {
   return rows;
 }
 
-std::string picture_of(const Lesson& lesson, const Figure& figure, bool dark) {
-  return fmt::format("{}-{}{}.svg", lesson.id, figure.id, dark ? "-dark" : "");
-}
-
 std::string settings_of(const Lesson& lesson, const LessonRun& run) {
   std::string out = fmt::format("{}: {}", run.id, run_label(lesson, run.id));
   const RunSpec standard;
@@ -60,12 +62,16 @@ std::string settings_of(const Lesson& lesson, const LessonRun& run) {
   return out;
 }
 
-/// Some checks are one sentence together: "none has less," "and none has more."
-bool stands_alone(const std::string& says) {
-  return !says.empty() && says.back() == '.' && std::isupper(static_cast<unsigned char>(says.front()));
+plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Results& kept) {
+  FigureData data;
+  data.reference = &kept;
+  data.level = kept.level;
+  plot::PlotSpec plot = figure_plot(lesson, figure, data);
+  plot.pad_right = 120;
+  if (figure.map_run.empty())
+    plot.note += fmt::format("{}{} seeds, range as band", plot.note.empty() ? "" : "; ", kept.seeds);
+  return plot;
 }
-
-}  // namespace
 
 std::string claim_table(const Course& course) {
   std::string out = "| claim | measured | range of five seeds | verdict |\n|--|--|--|--|\n";
@@ -73,7 +79,7 @@ std::string claim_table(const Course& course) {
     out += fmt::format("| **{}. {}** {} | | | |\n", lesson.number, lesson.title, lesson.claim);
     const std::optional<Results> kept = load_results(lesson);
     if (!kept) continue;
-    for (const Row& row : rows_of(lesson, *kept))
+    for (const ClaimRow& row : claim_rows(lesson, *kept))
       out += fmt::format("| {} | {} | {} | {} |\n", row.says, row.value, row.range,
                          row.holds ? "holds" : "fails");
   }
@@ -85,11 +91,11 @@ std::string headline_table(const Course& course) {
   for (const Lesson& lesson : course.lessons) {
     const std::optional<Results> kept = load_results(lesson);
     if (!kept) continue;
-    const std::vector<Row> rows = rows_of(lesson, *kept);
+    const std::vector<ClaimRow> rows = claim_rows(lesson, *kept);
     if (rows.empty()) continue;
     const auto alone =
-        std::find_if(rows.begin(), rows.end(), [](const Row& r) { return stands_alone(r.says); });
-    const Row& first = alone == rows.end() ? rows.front() : *alone;
+        std::find_if(rows.begin(), rows.end(), [](const ClaimRow& r) { return stands_alone(r.says); });
+    const ClaimRow& first = alone == rows.end() ? rows.front() : *alone;
     out += fmt::format("| **{}.** {} | {} | {} | {} |\n", lesson.number, lesson.claim, first.says,
                        first.value, first.range);
   }
@@ -160,14 +166,14 @@ void add_head(Pages& pages, const Lesson& lesson) {
   for (const std::string& source : lesson.sources) add_line(source);
 }
 
-void add_rows(Pages& pages, const std::vector<Row>& rows) {
+void add_rows(Pages& pages, const std::vector<ClaimRow>& rows) {
   pages.html +=
       "<table><tr><th>claim<th>measured<th>range of seeds<th>must lie in<th>excludes "
       "(there)<th>verdict</tr>\n";
   pages.markdown +=
       "\n| claim | measured | value, mean | range of seeds | must lie in | excludes (there) | "
       "verdict |\n|--|--|--|--|--|--|--|\n";
-  for (const Row& row : rows) {
+  for (const ClaimRow& row : rows) {
     const char* verdict = row.holds ? "holds" : "fails";
     pages.html +=
         fmt::format("<tr><td>{}<br><small>{}</small><td>{}<td>{}<td>{}<td>{}<td>{}</tr>\n", escaped(row.says),
@@ -183,18 +189,6 @@ void add_figure(Pages& pages, const Lesson& lesson, const Figure& figure) {
   pages.html += fmt::format("<p><img src=\"{0}-{1}.svg\" alt=\"{2}\"></p>\n", lesson.id, figure.id,
                             escaped(figure.title));
   pages.markdown += fmt::format("![{2}]({0}-{1}.svg)\n\n", lesson.id, figure.id, figure.title);
-}
-
-// As the report shows it: over the measurements of all seeds.
-plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Results& kept) {
-  FigureData data;
-  data.reference = &kept;
-  data.level = kept.level;
-  plot::PlotSpec plot = figure_plot(lesson, figure, data);
-  plot.pad_right = 120;
-  if (figure.map_run.empty())
-    plot.note += fmt::format("{}{} seeds, range as band", plot.note.empty() ? "" : "; ", kept.seeds);
-  return plot;
 }
 
 }  // namespace
@@ -216,7 +210,7 @@ std::vector<std::string> write_report(const Course& course, const std::string& f
     const std::optional<Results> kept = load_results(lesson);
     add_head(pages, lesson);
     if (!kept) continue;
-    add_rows(pages, rows_of(lesson, *kept));
+    add_rows(pages, claim_rows(lesson, *kept));
     const std::string limits = (std::filesystem::path(lesson.folder) / "limits.md").string();
     if (const auto text = read_input_file_if_there(limits, input::kPage))
       pages.markdown += "#" + *text + "\n";

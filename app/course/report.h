@@ -1,5 +1,6 @@
 // The course as a page: claims, settings, measured numbers and figures, from measured.json. HTML and
-// Markdown; the figures as SVG in both themes. docs/claims.md is its claims.md, between markers.
+// Markdown; the figures as SVG in both themes. docs/claims.md is its claims.md, between markers. A worksheet has the
+// same rows and figures.
 #pragma once
 
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "app/course/check.h"
 #include "app/course/reader.h"
+#include "app/plot/plot_spec.h"
 
 namespace normscope::lessons {
 
@@ -25,5 +27,17 @@ std::string headline_table(const Course& course);
 /// insert_claims does it to a file.
 std::string with_claims(const std::string& page, const Course& course, const std::string& name);
 void insert_claims(const Course& course, const std::string& path);
+
+/// A check in words: what it says and is about, what was measured over the seeds, what the band leaves out.
+struct ClaimRow {
+  std::string says, what, value, range, band, excludes;
+  bool holds = false;
+};
+/// Those that were measured.
+std::vector<ClaimRow> claim_rows(const Lesson& lesson, const Results& kept);
+/// "B: Post-LN, warm-up 200, train.warmup 200": what it is called, and every field with another value than usual.
+std::string settings_of(const Lesson& lesson, const LessonRun& run);
+/// A figure over the measurements of all seeds.
+plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Results& kept);
 
 }  // namespace normscope::lessons

@@ -156,19 +156,25 @@ std::string command_of(std::span<const ConfigRun> runs, std::string_view command
   return line;
 }
 
+std::string path_to(const std::string& program) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const char* variable = std::getenv("PATH");
+  std::istringstream folders(variable ? variable : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path found = fs::path(folder) / program;
+    if (fs::is_regular_file(found, error) && access(found.c_str(), X_OK) == 0) return found.string();
+  }
+  return {};
+}
+
 std::string program_word() {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path own = fs::read_symlink("/proc/self/exe", error);
   if (error) return "normscope";
-  const char* variable = std::getenv("PATH");
-  std::istringstream folders(variable ? variable : "");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const fs::path found = fs::path(folder) / "normscope";
-    if (fs::is_regular_file(found, error) && access(found.c_str(), X_OK) == 0)
-      return fs::equivalent(found, own, error) ? "normscope" : own.string();  // a shell takes the first
-  }
-  return own.string();
+  const std::string found = path_to("normscope");
+  return !found.empty() && fs::equivalent(found, own, error) ? "normscope" : own.string();
 }
 
 std::string with_program(const std::string& line, const std::string& program) {

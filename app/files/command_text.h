@@ -18,6 +18,8 @@ namespace normscope {
 // For a POSIX shell. `command`: "normscope" opens the window, "normscope train" trains without.
 std::string command_of(std::span<const ConfigRun> runs, std::string_view command = "normscope");
 
+// The program of this name that a shell takes: the first on PATH; empty: none.
+std::string path_to(const std::string& program);
 // How a terminal calls this program: "normscope" where PATH leads to it, otherwise its own path.
 std::string program_word();
 // The line with its first word, normscope, in that form.

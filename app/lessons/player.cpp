@@ -348,10 +348,7 @@ FlowContext Player::flow_context(ui::Ui&) const {
     if (!reference_ || !reference_->measures.contains(m.id)) return "–";
     const Spread& s = reference_->measures.at(m.id).spread;
     if (piece.kind == Inline::Kind::Reference) return shown(s.mean, m);
-    if (shown(s.low, m) == shown(s.high, m)) return shown(s.low, m);
-    Measure bare = m;
-    bare.unit.clear();
-    return fmt::format("{} to {}", shown(s.low, bare), shown(s.high, m));
+    return range_text(s, m);
   };
   c.knob = [this](const Knob& knob) { return ui::number(knob_value(knob), 3); };
   c.can_drag = !state->running;

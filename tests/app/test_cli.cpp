@@ -77,6 +77,9 @@ TEST_CASE("a wrong command line exits with 2 and says why in one line") {
       {"screenshot --size 12 --out x.png", "1600x1000"},
       {"screenshot --theme pink --out x.png", "pink"},
       {"screenshot --steps 1 --script " + folder.file("absent.txt") + " --out x.png", "absent.txt"},
+      {"film lab.toml", "--out"},
+      {"film lab.toml --out x.png --fps 0", "--fps"},
+      {"film lab.toml --size 12 --out x.png", "1600x1000"},
       {"verify", "files"},
       {"compare --seeds 0", "--seeds"},
   };
@@ -214,6 +217,6 @@ TEST_CASE("a mistyped option or command: the first that is unknown, what may be 
               "[preset] 'psot' is unknown: did you mean post? expected none, post,"));
   CHECK_FALSE(holds(said("train --preset banana"), "did you mean"));
   CHECK(holds(said("compare --set model.placement=pots"), "did you mean post?"));
-  for (const char* command : {"show", "limits", "check"})
+  for (const char* command : {"show", "limits", "check", "worksheet"})
     CHECK(holds(said(fmt::format("lesson {} warmup", command)), "did you mean warm-up? expected warm-up, "));
 }

@@ -18,7 +18,7 @@ namespace {
 const char* const kCommands[] = {"train",      "compare", "screenshot", "verify", "translate",
                                  "bleu",       "measure", "average",    "zoo",    "admin-fold",
                                  "lesson",     "bench",   "man",        "tape",   "merge",
-                                 "completion", "sweep",   "record",     "open"};
+                                 "completion", "sweep",   "record",     "open",   "film"};
 
 /// What bash offers behind these words, the last of them begun.
 std::string completed(const Folder& folder, const std::string& words) {
@@ -60,7 +60,7 @@ TEST_CASE("completion for bash offers commands, options, values, keys and files"
   CHECK(holds(completed(folder, "train --preset post-w"), " post-warmup "));
   CHECK(completed(folder, R"(train --backend "")") == " cpu cuda \n");
   CHECK(completed(folder, "train --set train.mom") == " train.momentum= \n");
-  CHECK(completed(folder, R"(lesson "")") == " list show check limits report \n");
+  CHECK(completed(folder, R"(lesson "")") == " list show check limits report worksheet \n");
   CHECK(holds(completed(folder, "lesson check --f"), " --full "));
   CHECK_FALSE(holds(completed(folder, "lesson list --"), " --full "));
   folder.write("my book.txt", "");

@@ -73,6 +73,8 @@ TEST_CASE("every command runs, and refuses in one line what it cannot read") {
       {"bleu " + text + " " + text, 0},
       {"lesson list", 0},
       {"lesson check nothing", 2},
+      {"lesson worksheet 1 --answers --out " + folder.file("sheet.html"), 0},
+      {"lesson worksheet nothing", 2},
       {"bench --model nothing", 2},
       {"zoo --list", 0},
       {"zoo --only pre --depth 1 --seeds 1 --steps 4 --warmup 2" + small + " --out " + zoo, 0},
@@ -91,6 +93,9 @@ TEST_CASE("every command runs, and refuses in one line what it cannot read") {
       {"screenshot --config " + config + " --steps 4 --screen compare --out " + picture, 0},
       {"screenshot --config " + config + " --size nothing --out " + picture, 2},
       {"screenshot --config " + config + " --screen lesson:1:predict --out " + picture, 0},
+      {"film " + config + " --seconds 2 --fps 1 --size 1024x600 --out " + picture, 0},
+      {"film " + broken + " --out " + picture, 3},
+      {"film " + config + " --out " + folder.file("lab.avi"), 2},
   };
   for (const auto& [arguments, code] : commands) check_exit(arguments, code);
 }

@@ -1,4 +1,5 @@
-// normscope lesson: the course without a window. list, show, check (the claims on the real engine) and report.
+// normscope lesson: the course without a window. list, show, check (the claims on the real engine) and report;
+// limits and worksheet have files of their own.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -206,6 +207,7 @@ void add_lesson(CLI::App& app, Command& command) {
       .add_option("--page,--readme", options->page,
                   "a page into which the claim table goes, between its markers")
       ->type_name("FILE");
+  add_lesson_worksheet(group, command);
 }
 
 }  // namespace normscope::cli

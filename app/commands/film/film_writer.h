@@ -1,0 +1,39 @@
+// Where the frames of a film go: through ffmpeg into an MP4 or a GIF, or into numbered PNGs. Called by film.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "app/headless/raster.h"
+
+namespace normscope::cli {
+
+enum class FilmKind : uint8_t { Mp4, Gif, Frames };
+
+struct FilmForm {
+  std::string path;  ///< as --out has it
+  FilmKind kind = FilmKind::Frames;
+  int width = 1600, height = 1000;  ///< pixels of every frame
+  int fps = 25;
+  int64_t frames = 1;
+};
+
+/// Throws CommandError(usage) for a name that ends in none of .mp4, .gif and .png, and CommandError(internal)
+/// where ffmpeg is needed and not on PATH.
+FilmKind film_kind(const std::string& path);
+/// The file of a frame, counted from 1, of a film of PNGs: x.png becomes x-0001.png; of a single frame x.png itself.
+std::string frame_path(const FilmForm& form, int64_t frame);
+
+class FilmWriter {
+ public:
+  virtual ~FilmWriter() = default;
+  /// False when it was interrupted. Throws Error.
+  virtual bool add(const raster::Image& frame) = 0;
+  /// After the last frame: the file is there, whole, only now. False when it was interrupted. Throws Error.
+  virtual bool close() = 0;
+};
+/// Throws Error.
+std::unique_ptr<FilmWriter> make_film_writer(const FilmForm& form);
+
+}  // namespace normscope::cli

@@ -1,0 +1,40 @@
+// A window-less window on a session, whose frames become pictures. Called by picture.cpp and by film.
+#pragma once
+
+#include "app/commands/picture.h"
+#include "app/headless/frame.h"
+#include "app/headless/raster.h"
+#include "app/headless/ui_driver.h"
+#include "app/shell/app_state.h"
+
+namespace normscope::cli {
+
+inline constexpr int kSettle = 4;  ///< frames until sizes and textures have come to rest
+
+/// Shows the session alone: nothing that is remembered, nothing that moves, no clock. One at a time, as ImGui has
+/// one context.
+struct Stand {
+  Stand(Lab& lab, const PictureOptions& options)
+      : loop({static_cast<float>(options.width), static_cast<float>(options.height)}),
+        ui(ui::load_fonts()),
+        driver(loop, ui, [this] { draw_app(state, ui); }) {
+    state.session.lab = &lab;
+    state.look.dark = options.dark;
+    state.look.scale = static_cast<float>(options.scale);
+    state.look.reduced_motion = true;
+    state.screens.lessons.remembers = false;
+    state.switches.clock = false;
+  }
+
+  /// The frame that was drawn last.
+  raster::Image picture() const {
+    return raster::rasterise(*loop.draw_data(), ui::theme(state.look.dark).bg.packed());
+  }
+
+  AppState state;
+  ui::Frame loop;
+  ui::Ui ui;
+  ui::UiDriver driver;
+};
+
+}  // namespace normscope::cli

@@ -1,0 +1,39 @@
+// What all parts of a worksheet are made from, and how they show what was measured: in the teacher's copy the number,
+// in the student's a blank. A part that shows a number anywhere else gives the answer away: test_worksheet changes
+// all numbers and wants the same student's copy.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "app/course/check.h"
+#include "app/course/lesson.h"
+
+namespace normscope::lessons {
+
+struct Sheet {
+  const Lesson& lesson;
+  const Results* kept = nullptr;  ///< measured.json; null: there is none
+  bool answers = false;           ///< the teacher's copy
+
+  /// Of a measure, over the seeds that were kept; null: not measured.
+  const Spread* spread(const std::string& measure) const;
+  /// The mean with its unit, marked as an answer; or a blank with the unit behind it.
+  std::string mean(const std::string& measure) const;
+  /// The same with the range over the seeds.
+  std::string range(const std::string& measure) const;
+  /// An answer; a blank before it.
+  std::string answer(const std::string& text, std::string_view unit = {}) const;
+};
+
+/// To write on.
+inline constexpr std::string_view kBlank = "<span class=\"blank\"></span>";
+/// To tick.
+inline constexpr std::string_view kBox = "<span class=\"box\"></span>";
+/// So many empty lines.
+std::string lines_to_write(int count);
+
+/// An element around HTML, with a class where one is named.
+std::string element(std::string_view name, std::string_view inside, std::string_view style = {});
+
+}  // namespace normscope::lessons

@@ -1,0 +1,94 @@
+#include "app/course/worksheet/sheet_figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "app/course/figures.h"
+#include "app/course/labels.h"
+#include "app/course/report.h"
+#include "app/plot/plot.h"
+#include "app/plot/svg_page.h"
+#include "app/ui/theme.h"
+
+namespace normscope::lessons {
+namespace {
+
+constexpr plot::ExportSize kSize{640, 360};
+
+/// An SVG document as an element of a page.
+std::string inlined(const std::string& document) { return document.substr(document.find("<svg ")); }
+
+/// Where a drawing begins: the one measured point that is given.
+void add_start(const Sheet& sheet, const Figure& figure, plot::PlotSpec& plot) {
+  const Prediction& asked = sheet.lesson.prediction;
+  if (asked.kind != Prediction::Kind::Draw || !sheet.kept) return;
+  FigureData data;
+  data.reference = sheet.kept;
+  const auto start = start_of(sheet.lesson, asked.curve, data);
+  if (!start) return;
+  plot::Series point;
+  point.id = "start";
+  point.name = "start here";
+  for (const FigureLine& line : figure.lines)
+    if (line.curve == asked.curve && !line.run.empty()) point.ink = plot::Ink::run(line.run[0] - 'A');
+  point.x = plot::Column::of({static_cast<float>(start->first)});
+  point.y = plot::Column::of({static_cast<float>(start->second)});
+  plot.series.push_back(std::move(point));
+}
+
+/// Axes, theory and what is known without training; before the prediction neither theory nor lines.
+plot::PlotSpec axes(const Sheet& sheet, const Figure& figure, bool predicting) {
+  FigureData data;
+  data.level = sheet.kept ? sheet.kept->level : 0;
+  if (predicting) data.draw_only = "nothing";
+  plot::PlotSpec plot = figure_plot(sheet.lesson, figure, data);
+  if (predicting) add_start(sheet, figure, plot);
+  return plot;
+}
+
+/// "A Post-LN, no warm-up; B Post-LN, warm-up 200".
+std::string names_of(const Lesson& lesson, const Figure& figure) {
+  std::string names;
+  for (const FigureLine& line : figure.lines) {
+    const Curve* curve = lesson.curve(line.curve);
+    const bool of_run = lesson.run(line.run) && curve->of != Curve::Of::Sweep;
+    names += fmt::format("{}{}{}", names.empty() ? "" : "; ", of_run ? line.run + " " : "",
+                         line.name.empty() ? run_label(lesson, line.run, {}, curve) : line.name);
+  }
+  return names;
+}
+
+std::string figure_html(const Sheet& sheet, const Figure& figure, StepKind step) {
+  const bool predicting = step == StepKind::Predict, measured = sheet.answers && sheet.kept && !predicting;
+  if (!figure.map_run.empty() && !measured) return "";
+  plot::PlotSpec plot =
+      measured ? kept_plot(sheet.lesson, figure, *sheet.kept) : axes(sheet, figure, predicting);
+  plot.id = fmt::format("{}-{}", to_string(step), figure.id);  // another figure of the page may have the same
+  std::string caption;
+  if (!measured && !predicting)
+    caption =
+        element("figcaption", "Draw what you measured: " + plot::svg_escaped(names_of(sheet.lesson, figure)));
+  return element("figure", "\n" + inlined(plot::to_svg(plot, ui::theme(false), kSize)) + caption) + "\n";
+}
+
+}  // namespace
+
+std::string figures_html(const Sheet& sheet, StepKind step) {
+  const Lesson& lesson = sheet.lesson;
+  const std::vector<std::string>&figures = lesson.step(step).figures,
+        &compared = lesson.step(StepKind::Compare).figures;
+  if (step == StepKind::Predict) {
+    if (lesson.prediction.kind == Prediction::Kind::Order || figures.empty()) return "";  // cards, no axes
+    return figure_html(sheet, *lesson.figure(figures.front()), step);
+  }
+  std::string out;
+  if (step == StepKind::Run) return out;
+  for (const std::string& id : figures)
+    if (step == StepKind::Compare || std::find(compared.begin(), compared.end(), id) == compared.end())
+      out += figure_html(sheet, *lesson.figure(id), step);
+  return out;
+}
+
+}  // namespace normscope::lessons

@@ -1,0 +1,228 @@
+#include "app/course/worksheet/worksheet.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <vector>
+
+#include "app/course/report.h"
+#include "app/course/worksheet/sheet.h"
+#include "app/course/worksheet/sheet_figures.h"
+#include "app/course/worksheet/sheet_prose.h"
+#include "app/files/command_text.h"
+#include "app/files/config_file.h"
+#include "app/plot/svg_page.h"
+#include "app/ui/widgets.h"
+#include "engine/core/error.h"
+
+namespace normscope::lessons {
+namespace {
+
+using plot::svg_escaped;
+
+// Sizes are of paper; widths follow it, so that A4 and Letter both hold a page.
+constexpr const char* kStyle = R"(@page{margin:18mm}
+*{box-sizing:border-box}
+body{font:11pt/1.45 Georgia,'DejaVu Serif',serif;color:#000;background:#fff;max-width:178mm;margin:8mm auto;padding:0 4mm}
+h1{font-size:18pt;margin:0 0 2mm}
+h2{font-size:14pt;border-bottom:.4pt solid #000;margin:8mm 0 3mm}
+h3{font-size:11pt;margin:4mm 0 1mm}
+h1,h2,h3{font-family:Helvetica,Arial,sans-serif;break-after:avoid}
+p{margin:0 0 2.5mm}
+.person{display:flex;gap:8mm;margin:0 0 5mm}
+.person span{flex:1;border-bottom:.4pt solid #000;padding-bottom:1mm}
+.blank{display:inline-block;min-width:22mm;height:1em;border-bottom:.4pt solid #000}
+.long{min-width:95%;margin-top:4mm}
+.line{height:8mm;border-bottom:.4pt solid #777}
+.box{display:inline-block;width:3mm;height:3mm;border:.6pt solid #000;margin:0 1mm 0 0}
+.form{border:.4pt dotted #777;padding:0 1mm}
+.tile{border:.6pt solid #000;padding:0 1.2mm;font-family:Helvetica,Arial,sans-serif;font-size:9pt}
+.answer{font-weight:bold;border-bottom:.4pt dotted #000}
+.display{display:flex;align-items:center;gap:6mm;margin:2mm 0 4mm 6mm}
+.small{font-size:9pt}
+table{border-collapse:collapse;width:100%;margin:2mm 0 4mm}
+th,td{border:.4pt solid #000;padding:1.2mm 2mm;text-align:left;vertical-align:top}
+th{font-family:Helvetica,Arial,sans-serif;font-size:9pt}
+td.fill{width:22%;height:8mm}
+pre{font:8.5pt/1.4 'DejaVu Sans Mono',monospace;white-space:pre-wrap;overflow-wrap:anywhere;border:.4pt solid #777;padding:2mm}
+figure{margin:3mm 0 5mm}
+figure svg{width:100%;height:auto}
+figcaption{font-size:9pt}
+table,figure,pre,.display,.ask{break-inside:avoid}
+@media print{body{max-width:none;margin:0;padding:0}section.page{break-before:page}}
+)";
+
+/// The lines of a text stay lines.
+std::string escaped_lines(const std::string& text) {
+  std::string out, line;
+  for (std::istringstream lines(text); std::getline(lines, line);) out += svg_escaped(line) + "\n";
+  return out;
+}
+
+std::string row(const std::vector<std::string>& cells, const char* kind = "td") {
+  std::string out;
+  for (const std::string& cell : cells) out += element(kind, cell, cell.empty() ? "fill" : "");
+  return element("tr", out) + "\n";
+}
+
+std::string head_of(const Sheet& sheet) {
+  const Lesson& lesson = sheet.lesson;
+  std::string out = element("h1", fmt::format("{}. {}", lesson.number, svg_escaped(lesson.title))) + "\n";
+  if (sheet.answers)
+    out += element("p", element("b", "Teacher's copy, with answers")) + "\n";
+  else
+    out += element("div", "<span>Name</span><span>Date</span>", "person") + "\n";
+  return out + element("p", element("b", svg_escaped(lesson.question))) + "\n" +
+         element("p", fmt::format("About {} minutes.", lesson.minutes), "small") + "\n";
+}
+
+std::string cards(const Sheet& sheet, const Prediction& asked) {
+  std::string out =
+      row({svg_escaped(fmt::format("place (1: {}, {}: {})", asked.first, asked.cards.size(), asked.last)),
+           "what"},
+          "th");
+  std::vector<std::string> order;  // the measures, from the smallest
+  for (const Prediction::Card& card : asked.cards) order.push_back(card.measure);
+  if (sheet.answers)
+    std::stable_sort(order.begin(), order.end(), [&](const std::string& a, const std::string& b) {
+      const Spread *left = sheet.spread(a), *right = sheet.spread(b);
+      return left && right && left->mean < right->mean;
+    });
+  for (const Prediction::Card& card : asked.cards) {
+    const auto place = std::find(order.begin(), order.end(), card.measure) - order.begin() + 1;
+    const std::string measured =
+        sheet.answers ? fmt::format("{} ({})", sheet.answer(std::to_string(place)), sheet.mean(card.measure))
+                      : "";
+    out += row({measured, svg_escaped(card.text)});
+  }
+  return element("table", "\n" + out);
+}
+
+std::string value_asked(const Sheet& sheet, const Prediction& asked) {
+  std::string out;
+  for (const double value : asked.values) out += fmt::format("{} {} ", kBox, ui::number(value, 3));
+  if (asked.values.empty())
+    out = fmt::format("{} (from {} to {}) ", kBlank, ui::number(asked.low, 3), ui::number(asked.high, 3));
+  out = element("p", out + svg_escaped(asked.unit));
+  return sheet.answers ? out + element("p", "Measured: " + sheet.mean(asked.measure)) : out;
+}
+
+std::string prediction(const Sheet& sheet) {
+  const Prediction& asked = sheet.lesson.prediction;
+  std::string out = element("p", element("b", svg_escaped(asked.ask)), "ask") + "\n";
+  if (asked.kind == Prediction::Kind::Order) out += cards(sheet, asked);
+  if (asked.kind == Prediction::Kind::Value) out += value_asked(sheet, asked);
+  out += figures_html(sheet, StepKind::Predict);
+  return out + element("p", "Why do you think so?") + "\n" + lines_to_write(2);
+}
+
+/// What the checks, the prediction and the text speak of, in the lesson's order.
+std::vector<const Measure*> measured_here(const Lesson& lesson) {
+  std::set<std::string> named{lesson.prediction.measure};
+  for (const Check& check : lesson.checks) named.insert(check.measure);
+  for (const Prediction::Card& card : lesson.prediction.cards) named.insert(card.measure);
+  for (const Step& step : lesson.steps)
+    for (const Block& block : step.text.blocks)
+      for (const Inline& piece : block.inlines)
+        if (piece.kind == Inline::Kind::Value || piece.kind == Inline::Kind::Band) named.insert(piece.text);
+  std::vector<const Measure*> measures;
+  for (const Measure& measure : lesson.measures)
+    if (named.contains(measure.id)) measures.push_back(&measure);
+  return measures;
+}
+
+std::string measurements(const Sheet& sheet) {
+  std::string rows = sheet.answers ? row({"what is measured", "five seeds: mean", "range"}, "th")
+                                   : row({"what is measured", "I expect", "I measured"}, "th");
+  for (const Measure* measure : measured_here(sheet.lesson)) {
+    const std::string unit = measure->unit.empty() ? "" : fmt::format(" [{}]", measure->unit);
+    const std::string what = svg_escaped(measure->label + unit);
+    rows +=
+        sheet.answers ? row({what, sheet.mean(measure->id), sheet.range(measure->id)}) : row({what, "", ""});
+  }
+  return element("table", "\n" + rows) + "\n";
+}
+
+/// Whether runs are trained, and not only looked at fresh.
+bool trains(const Lesson& lesson) {
+  return std::any_of(lesson.curves.begin(), lesson.curves.end(), [](const Curve& curve) {
+    return curve.of == Curve::Of::Run || curve.of == Curve::Of::Sweep ||
+           (curve.of == Curve::Of::Shares && !curve.at_start);
+  });
+}
+
+std::string to_do_again(const Lesson& lesson) {
+  std::string commands = fmt::format("normscope lesson check {} --full\n", shell_quoted(lesson.id));
+  std::vector<ConfigRun> runs;
+  for (const LessonRun& run : lesson.runs) runs.push_back({run.id[0], run.spec, run.edits});
+  if (trains(lesson)) commands += command_of(runs, "normscope train") + "\n";
+  std::string out = "<ul>\n";
+  for (const LessonRun& run : lesson.runs)
+    out += element("li", svg_escaped(settings_of(lesson, run)), "small");
+  std::set<std::string> said;
+  for (const Curve& curve : lesson.curves) {
+    if (curve.of != Curve::Of::Sweep) continue;
+    std::string values;
+    for (const double x : curve.xs) values += (values.empty() ? "" : ", ") + ui::number(x, 3);
+    const std::string sweep = fmt::format("{} again with {} = {}", curve.run, curve.field, values);
+    if (said.insert(sweep).second) out += element("li", svg_escaped(sweep), "small");
+  }
+  return out + "</ul>\n" + element("pre", escaped_lines(commands)) + "\n";
+}
+
+std::string exercises(const Sheet& sheet) {
+  const Lesson& lesson = sheet.lesson;
+  std::string out;
+  for (const Knob& knob : lesson.knobs)
+    out += element("p", fmt::format("{} ({} to {}): {} It gives {}", svg_escaped(knob.label),
+                                    ui::number(knob.low, 3), ui::number(knob.high, 3), kBlank, kBlank)) +
+           "\n";
+  if (!lesson.puzzle) return out;
+  out += element("p", element("b", svg_escaped(lesson.puzzle->text)), "ask") + lines_to_write(2);
+  return out;
+}
+
+std::string claims(const Sheet& sheet) {
+  const Lesson& lesson = sheet.lesson;
+  std::string rows =
+      row({"claim", "measured", "range of seeds", "must lie in", "excludes (there)", "verdict"}, "th");
+  for (const ClaimRow& claim : claim_rows(lesson, *sheet.kept))
+    rows += row({svg_escaped(claim.says) + "<br/>" + element("span", svg_escaped(claim.what), "small"),
+                 svg_escaped(claim.value), svg_escaped(claim.range), svg_escaped(claim.band),
+                 svg_escaped(claim.excludes), claim.holds ? "holds" : "fails"});
+  return element("h2", "Claim") + element("p", svg_escaped(lesson.claim)) + element("table", "\n" + rows) +
+         "\n";
+}
+
+std::string step_html(const Sheet& sheet, StepKind step, const std::string& after, bool new_page = true) {
+  return element("section", "\n" + element("h2", label(step)) + "\n" + prose_html(sheet, step) + after,
+                 new_page ? "page" : "") +
+         "\n";
+}
+
+}  // namespace
+
+std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, bool answers) {
+  if (answers && !kept)
+    throw Error(fmt::format("{}: nothing was measured yet: normscope lesson check {} --full --write does it",
+                            lesson.folder, lesson.id));
+  const Sheet sheet{lesson, kept ? &*kept : nullptr, answers};
+  std::string body = head_of(sheet);
+  body += step_html(sheet, StepKind::Predict, prediction(sheet), false);
+  body += step_html(sheet, StepKind::Run,
+                    element("h3", "In a terminal") + "\n" + to_do_again(lesson) + measurements(sheet));
+  body += step_html(sheet, StepKind::Compare, figures_html(sheet, StepKind::Compare));
+  body += step_html(sheet, StepKind::Explain, figures_html(sheet, StepKind::Explain) + exercises(sheet));
+  if (answers) body += claims(sheet);
+  std::string sources;
+  for (const std::string& source : lesson.sources) sources += element("li", svg_escaped(source), "small");
+  body += element("h3", "Sources") + "\n" + element("ul", sources);
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><title>{}. {}</title>\n"
+      "<style>{}</style></head>\n<body>\n{}</body></html>\n",
+      lesson.number, svg_escaped(lesson.title), kStyle, body);
+}
+
+}  // namespace normscope::lessons
