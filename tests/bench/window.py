@@ -5,8 +5,8 @@
 
 Opens the window under Xvfb (software OpenGL, 1600x1000) with the default comparison, untouched, in safe mode, on the Lab
 or another screen, and reads its frame log; then a hand hovers and drags (xdotool), and --minutes later its memory is
-read. All figures of one run; headless training is measured before and after the window, so that a machine that changes its mind shows. Prints a
-table, or with --json one object.
+read. All figures of one run; headless training is measured before and after the window, so that a machine that
+changes its mind shows. Prints a table, or with --json one object.
 """
 
 import argparse
