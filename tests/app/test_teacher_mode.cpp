@@ -3,7 +3,11 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/shell/classroom/teacher.h"
 #include "app/shell/session_sidecar.h"
@@ -63,9 +67,6 @@ void type_code(LabDriver& lab, const std::string& code) {
 }
 
 }  // namespace
-}  // namespace teacher_test
-
-using namespace teacher_test;
 
 TEST_CASE("teacher: the longest rule decides, and some controls are never held") {
   ui::ControlPolicy policy;
@@ -213,7 +214,7 @@ TEST_CASE("teacher: a hidden control is not drawn and not there, but for one tha
   lab.driver.frames(2);
   CHECK(lab.ui.edit().name.empty());
   std::set<std::string> reached;
-  for (int i = 0; i < 120; ++i) {
+  for (size_t i = 0; i < fixture::controls(lab.ui).size(); ++i) {
     lab.driver.key("Tab");
     reached.insert(lab.ui.focused());
   }
@@ -257,7 +258,6 @@ TEST_CASE("teacher: a wrong code is one line, after three each takes its time, t
     INFO(size.x);
     LabDriver lab(fixture::lab_view(), size);
     begin(lab, {{"app/theme", Hold::Locked}});
-    CHECK(shows(lab, "teacher/bar") == (size.x > 1500));
     fixture::run_by_name(lab, "teacher mode");  // no way around the code
     CHECK_FALSE(lab.state.teaching.preparing);
     lab.driver.key("Escape");
@@ -388,3 +388,5 @@ TEST_CASE("teacher: a hand that does anything changes no locked control") {
     CHECK(lab.state.teaching.kept.policy == policy);
   }
 }
+
+}  // namespace teacher_test

@@ -157,10 +157,11 @@ void draw_head(Ui& ui, Rect& rest, Teaching& teaching) {
   ButtonOptions point;
   point.selected = teaching.pointing;
   point.style = {Face::Sans, type::body};
-  if (button(ui, "teacher/point", rest.take_top(28, 4),
-             teaching.pointing ? "Click a control to lock or hide it" : "Point at controls",
-             "While pointing, controls do nothing; Tab and Enter point too, keys 1 to 5 change the screen.",
-             point))
+  if (button(
+          ui, "teacher/point", rest.take_top(28, 4),
+          teaching.pointing ? "Click a control to lock or hide it" : "Point at controls",
+          "While pointing, controls do nothing; Tab and Enter point too, the number keys change the screen.",
+          point))
     teaching.pointing = !teaching.pointing;
 }
 
