@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "app/compare_screen/compare_screen.h"
@@ -147,6 +148,15 @@ float tabs(Ui& ui, const Rect& bar, Screen& shown) {
 void tab_keys(Ui& ui, Screen& shown) {
   for (const Tab& each : kTabs)
     if (ui.shortcut(each.key, each.name)) shown = each.screen;
+}
+
+// No way leads to a screen whose tab is held.
+void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, std::string& notice) {
+  const auto* const now =
+      std::find_if(std::begin(kTabs), std::end(kTabs), [&](const Tab& each) { return each.screen == shown; });
+  if (shown == before || now == std::end(kTabs) || !ui.held(now->name)) return;
+  shown = before;
+  notice = kLockedHelp;
 }
 
 // It takes the whole state because what is asked for here can be any command of the app.
@@ -322,6 +332,7 @@ void draw_app(AppState& state, Ui& ui) {
   if (!session.view) session.view = std::make_shared<const LabView>();
   begin_frame(ui, state);
   session.commands.clear();
+  const Screen before = screens.shown;
   shell::begin_shell(state, ui);
   open_recorded(screens, state.files, *session.view);
   for (lab::Command& asked : std::exchange(session.asked, {})) session.commands.push_back(std::move(asked));
@@ -346,6 +357,7 @@ void draw_app(AppState& state, Ui& ui) {
   if (screens.sweep.screen) screens.sweep.screen->share(session.view->playing);
   std::string error = draw_guarded(ui, "drawing what is open", [&] { shell::draw_shell(state, ui); });
   if (!error.empty()) state.notice = std::move(error);
+  keep_to_tabs(ui, before, screens.shown, state.notice);
   ui.end_frame();
   error = guarded("carrying out what was asked", [&] {
     session.saves = screens.lab.take_saves();

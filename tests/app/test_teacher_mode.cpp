@@ -11,6 +11,8 @@
 
 #include "app/shell/classroom/teacher.h"
 #include "app/shell/session_sidecar.h"
+#include "app/shell/shell.h"
+#include "app/view/diagram_model.h"
 #include "catch.hpp"
 #include "lab_driver.h"
 #include "lab_fixture.h"
@@ -220,6 +222,31 @@ TEST_CASE("teacher: a hidden control is not drawn and not there, but for one tha
   }
   CHECK(reached.contains("settings/train.lr"));
   CHECK_FALSE(reached.contains("settings/train.warmup"));
+}
+
+TEST_CASE(
+    "teacher: a norm that is moved leaves the locked layers as they are, and no way leads to a held tab") {
+  using namespace normscope::lab;
+  LabDriver driver(fixture::lab_view());
+  begin(driver, {{"diagram/layer3", Hold::Locked}, {"app/tab/lessons", Hold::Hidden}});
+  DiagramState& diagram = driver.state.screens.lab.diagram();
+  diagram = {};
+  diagram.open(Side::Main) = 0;
+  driver.driver.frames(3);
+  driver.driver.drag("diagram/layer1/attn/trunk", "diagram/layer1/attn/before");
+  const ForkRequest* fork = driver.last<ForkRequest>();
+  REQUIRE(fork);
+  const StackWiring after = stacks_of(fork->spec.model).main;
+  const StackWiring earlier = stacks_of(driver.state.session.view->runs[0].spec->model).main;
+  for (int layer = 0; layer < 6; ++layer) {
+    const SlotId before{layer, Sub::Attention, Slot::Before, Side::Main};
+    INFO(layer);
+    CHECK((norm_at(after, before) == norm_at(earlier, before)) == (layer == 2));
+  }
+  driver.state.notice.clear();
+  shell::run_act(driver.state, driver.ui, shell::Act::FirstLesson);
+  CHECK(says_locked(driver));
+  CHECK(driver.state.screens.shown == Screen::Lab);
 }
 
 TEST_CASE("teacher: neither palette nor keys reach what is locked or hidden") {
