@@ -127,12 +127,14 @@ void CompareScreen::draw(Ui& ui, const LabView& view, lab::TransportState& trans
 void CompareScreen::keys(Frame& f, lab::TransportState& transport) {
   Ui& ui = f.ui;
   for (const SideBySide::Place& place : f.places)
-    if ((place.live || place.recorded) && ui.shortcut(std::string(1, place.letter))) baseline_ = place.letter;
+    if ((place.live || place.recorded) &&
+        ui.shortcut(std::string(1, place.letter), std::string("compare/run/") + place.letter))
+      baseline_ = place.letter;
   if (ui.shortcut("Shift+Right")) go_to(f, f.step + 10);
   if (ui.shortcut("Shift+Left")) go_to(f, f.step - 10);
   if (ui.shortcut("P")) next_place(f);
-  if (ui.shortcut("W")) next_matrix();
-  if (ui.shortcut("X")) set_align((align_ + 1) % 3);
+  if (ui.shortcut("W", "compare/matrix")) next_matrix();
+  if (ui.shortcut("X", "compare/align")) set_align((align_ + 1) % 3);
   // Where only recorded runs have come the arrows are this screen's.
   const bool right = beyond_ && ui.shortcut("Right"), left = beyond_ && ui.shortcut("Left");
   if (right || left) return go_to(f, f.step + (right ? 1 : -1));

@@ -25,6 +25,18 @@ std::string row_name(Side side, const DiagramRow& row) {
                           : fmt::format("{}layers{}-{}", where, row.first + 1, row.last + 1);
 }
 
+// The norms that stay when others move: those that the hand locked, and those in slots that a teacher holds.
+std::vector<SlotId> fixed_norms(const Ui& ui, const DiagramState& state, const Stacks& stacks) {
+  std::vector<SlotId> fixed = state.locked;
+  for (const Side side : {Side::Main, Side::Encoder})
+    for (int layer = 0; layer < stacks.of(side).layers(); ++layer)
+      for (const Sub sub : stacks.of(side).subs())
+        for (const Slot slot : kSlots)
+          if (const SlotId at{layer, sub, slot, side}; ui.held("diagram/" + slot_name(at)))
+            fixed.push_back(at);
+  return fixed;
+}
+
 struct SlotInput {
   Ui& ui;
   DiagramState& state;
@@ -32,8 +44,9 @@ struct SlotInput {
   const DiagramLayout& layout;
   const Stacks& stacks;
   std::vector<Command>& commands;
+  std::vector<SlotId> fixed = fixed_norms(ui, state, stacks);
 
-  Stack stack(Side side) const { return stacks.of(side, state.locked); }
+  Stack stack(Side side) const { return stacks.of(side, fixed); }
   NormKind norm(SlotId at) const { return norm_at(stacks.wiring(at.side), at); }
 
   void commit(const WiringChange& change, bool from_start) {
@@ -44,7 +57,7 @@ struct SlotInput {
   // or of one that would follow.
   bool stands_for(SlotId from, SlotId at) const {
     const Stack s = stack(from.side);
-    if (!legal_move(s, from, at.slot)) return false;
+    if (!legal_move(s, from, at.slot) || ui.held("diagram/" + slot_name(at))) return false;
     if (at.layer == from.layer && at.sub == from.sub) return true;
     return !state.only_this && same_layer(s, at.layer, from.layer) && norm(at) == NormKind::None;
   }

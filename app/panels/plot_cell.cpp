@@ -144,7 +144,7 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
     state.open_menu.clear();
   }
   const auto copy = [&] { ImGui::SetClipboardText(text_of(plots).c_str()); };
-  if (panel.contains(ui.mouse()) && shell::pressed(ui, shell::Act::CopyPlot)) copy();
+  if (!ui.held(menu) && panel.contains(ui.mouse()) && shell::pressed(ui, shell::Act::CopyPlot)) copy();
 
   const bool log = !plots.empty() && plots.front().y.scale == plot::AxisScale::Log;
   const std::span<const MenuEntry> entries = menu_entries(!plots.empty() && plots.front().heat);

@@ -126,6 +126,7 @@ void box(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
 // The mouse on the axes. Ranges live in `view`; plot_view.h says how far a hand may move them.
 void steer(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const ui::Rect& area, View& view,
            PlotHit& hit) {
+  if (ui.pointing() || ui.held(name)) return;
   const auto [x_lo, x_hi] = shown_range(plot.x, view.x);
   const auto [y_lo, y_hi] = shown_range(plot.y, view.y);
   const PlotMap map{area,

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "app/compare_screen/compare_screen.h"
@@ -14,6 +15,7 @@
 #include "app/panels/plot_files.h"
 #include "app/settings/backend_switch.h"
 #include "app/settings/settings_rows.h"
+#include "app/shell/classroom/teacher.h"
 #include "app/shell/guard.h"
 #include "app/shell/plain_message.h"
 #include "app/sweep/screen/sweep_screen.h"
@@ -120,7 +122,8 @@ struct Tab {
 
 constexpr Tab kTabs[] = {
     {Screen::Lab, "app/tab/lab", "Lab", "1", "The Lab: runs side by side, and their wiring to change (1)."},
-    {Screen::Lessons, "app/tab/lessons", "Lessons", "2", "The course: predict, measure, compare, explain (2)."},
+    {Screen::Lessons, "app/tab/lessons", "Lessons", "2",
+     "The course: predict, measure, compare, explain (2)."},
     {Screen::Compare, "app/tab/compare", "Compare", "3",
      "Runs side by side, live, saved and recorded; one is the baseline (3)."},
     {Screen::Sweep, "app/tab/sweep", "Sweep", "4",
@@ -136,10 +139,24 @@ float tabs(Ui& ui, const Rect& bar, Screen& shown) {
     if (tab(ui, each.name, {x, bar.y, width, bar.h}, each.word, hints ? each.key : "", shown == each.screen,
             each.tip))
       shown = each.screen;
-    if (ui.shortcut(each.key)) shown = each.screen;
     x += width + 16;
   }
   return x;
+}
+
+// With or without the top bar.
+void tab_keys(Ui& ui, Screen& shown) {
+  for (const Tab& each : kTabs)
+    if (ui.shortcut(each.key, each.name)) shown = each.screen;
+}
+
+// No way leads to a screen whose tab is held.
+void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, std::string& notice) {
+  const auto* const now =
+      std::find_if(std::begin(kTabs), std::end(kTabs), [&](const Tab& each) { return each.screen == shown; });
+  if (shown == before || now == std::end(kTabs) || !ui.held(now->name)) return;
+  shown = before;
+  notice = kLockedHelp;
 }
 
 // It takes the whole state because what is asked for here can be any command of the app.
@@ -173,6 +190,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   if (shell::search_box(ui, {x, cy - h / 2, search, h}, wide)) shell::run_act(state, ui, shell::Act::Palette);
   const Rect switch_room{free, bar.y, x - 12 - free, bar.h};
   x = backend_switch(ui, switch_room, wide, state.backend, state.switches.clock, state.session);
+  x = classroom::draw_lesson_bar(ui, {free, bar.y, x - 12 - free, bar.h}, state.teaching);
 
   // One line of the trainer: a refusal, a notice, what is being built.
   const LabView& view = *state.session.view;
@@ -284,12 +302,14 @@ void draw_sweep(AppState& state, Ui& ui, const Rect& area) {
   }
 }
 
-void begin_frame(Ui& ui, const Appearance& look, bool record_text) {
+void begin_frame(Ui& ui, const AppState& state) {
+  const Appearance& look = state.look;
   FrameOptions options;
   options.dark = look.dark;
-  options.scale = look.scale * look.monitor_scale;
+  options.scale = look.scale * look.monitor_scale * (state.presentation.on ? classroom::kLarger : 1.f);
   options.reduced_motion = look.reduced_motion;
-  options.record_text = record_text;
+  options.record_text = state.switches.record_text;
+  classroom::set_rules(options, state.teaching);
   ui.begin_frame(options);
 }
 
@@ -310,15 +330,21 @@ void draw_app(AppState& state, Ui& ui) {
   Screens& screens = state.screens;
   if (session.lab) session.view = session.lab->view();
   if (!session.view) session.view = std::make_shared<const LabView>();
-  begin_frame(ui, state.look, state.switches.record_text);
+  begin_frame(ui, state);
   session.commands.clear();
+  const Screen before = screens.shown;
   shell::begin_shell(state, ui);
   open_recorded(screens, state.files, *session.view);
   for (lab::Command& asked : std::exchange(session.asked, {})) session.commands.push_back(std::move(asked));
   Rect area{0, 0, ui.size().x, ui.size().y};
   ui.paint().fill(area, ui.theme().bg);
-  const Rect bar = area.take_top(lab::layout_for(ui.size()) == lab::Size::Compact ? 40.f : 44.f);
-  draw_part(ui, "drawing the title bar", bar, [&] { top_bar(state, ui, bar); });
+  tab_keys(ui, screens.shown);
+  if (state.presentation.on) {
+    shell::draw_sheet(ui, {ui.size().x - 14, 6});
+  } else {
+    const Rect bar = area.take_top(lab::layout_for(ui.size()) == lab::Size::Compact ? 40.f : 44.f);
+    draw_part(ui, "drawing the title bar", bar, [&] { top_bar(state, ui, bar); });
+  }
   if (screens.shown == Screen::Lessons)
     draw_part(ui, "drawing the lessons", area, [&] { draw_lessons(ui, area, screens, session); });
   else if (screens.shown == Screen::Compare)
@@ -331,6 +357,7 @@ void draw_app(AppState& state, Ui& ui) {
   if (screens.sweep.screen) screens.sweep.screen->share(session.view->playing);
   std::string error = draw_guarded(ui, "drawing what is open", [&] { shell::draw_shell(state, ui); });
   if (!error.empty()) state.notice = std::move(error);
+  keep_to_tabs(ui, before, screens.shown, state.notice);
   ui.end_frame();
   error = guarded("carrying out what was asked", [&] {
     session.saves = screens.lab.take_saves();
@@ -341,7 +368,7 @@ void draw_app(AppState& state, Ui& ui) {
       state.notice = std::move(saved);
     if (session.lab)
       for (const lab::Command& command : session.commands) session.lab->post(command);
-    keep_sidecar(state.sidecar, screens, session);
+    keep_sidecar(state.sidecar, screens, session, state.teaching);
   });
   if (!error.empty()) state.notice = std::move(error);
 }

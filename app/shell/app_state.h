@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "app/shell/classroom/presentation.h"
+#include "app/shell/classroom/teaching.h"
 #include "app/shell/files.h"
 #include "app/shell/parts/appearance.h"
 #include "app/shell/parts/backend_state.h"
@@ -26,6 +28,8 @@ struct AppState {
   Screens screens;
   shell::Files files;
   shell::Shell shell;
+  classroom::Teaching teaching;
+  classroom::Presentation presentation;
   SidecarState sidecar;  // of the saved session, as it was handed over last
   TestSwitches switches;
   std::string notice;  // what the app itself has to say: saved, opened, refused

@@ -31,6 +31,8 @@ constexpr OfAct kActs[] = {
     {Act::Restore, "recover crash previous reopen load"},
     {Act::GuessingGame, "game play human entropy shannon"},
     {Act::FirstLesson, "course tutorial learn begin introduction"},
+    {Act::Present, "projector beamer demonstration talk slides larger full screen"},
+    {Act::Teacher, "class classroom lock hide controls school prepare students"},
 };
 
 // By the whole name of a control, or by its end after a '*'.

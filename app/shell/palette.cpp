@@ -136,8 +136,10 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
   const auto add_control = [&](const std::string& name, const std::string& value, const std::string& help) {
     items.push_back({control_title(name), value, help, name, {}, {}, {}, other_words(name)});
   };
+  // What a teacher locked stays in the list: choosing it says so.
   for (const ui::Control& c : ui.registry().all())
-    if (c.interactive && c.enabled && !is_own(c.name)) add_control(c.name, c.value, c.help);
+    if (c.interactive && (c.enabled || ui.held(c.name)) && !is_own(c.name))
+      add_control(c.name, c.value, c.help);
   for (const lab::Elsewhere& e : elsewhere) add_control(e.name, "", e.help);
   // What cannot be chosen on this machine says why.
   if (const ui::Control* cuda = ui.registry().find("app/backend/CUDA"); cuda && !no_cuda.empty())

@@ -45,17 +45,18 @@ comparison::KeptChoice compare_from(const InputValue& json) {
 }  // namespace
 
 std::string sidecar_text(const lab::LabScreen& screen, const shell::UndoLog& undo,
-                         const comparison::KeptChoice& compare) {
+                         const comparison::KeptChoice& compare, const classroom::KeptTeaching& teaching) {
   Json text;
   text["bookmarks"] = screen.transport().bookmarks;
   text["selected"] = std::string(1, screen.diagram().selected);
   text["undo"] = undo.to_text();
   text["compare"] = compare_json(compare);
+  if (!teaching.empty()) text["teacher"] = classroom::teaching_json(teaching);
   return text.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 void apply_sidecar(lab::LabScreen& screen, ShownSession& session, const std::string& text,
-                   ComparePlace* compare) {
+                   ComparePlace* compare, classroom::Teaching* teaching) {
   lab::TransportState& transport = screen.transport();
   transport.bookmarks.clear();
   transport.pinned_step.reset();
@@ -71,18 +72,24 @@ void apply_sidecar(lab::LabScreen& screen, ShownSession& session, const std::str
     transport.bookmarks = std::move(bookmarks);
     screen.diagram().selected = kLetters[json.at("selected").choice(kLetters)][0];
     if (!own_log) session.undo.from_text(json.at("undo").text(kLongestLog));
+    if (teaching) {
+      const std::optional<InputValue> kept = json.find("teacher");
+      classroom::take_in(*teaching, kept ? classroom::teaching_from(*kept) : classroom::KeptTeaching{});
+    }
     if (const std::optional<InputValue> kept = json.find("compare"); kept && compare)
       screen_of(*compare).restore(compare_from(*kept));
   } catch (const Error&) {
   }
 }
 
-void keep_sidecar(SidecarState& known, Screens& screens, ShownSession& session) {
+void keep_sidecar(SidecarState& known, Screens& screens, ShownSession& session,
+                  classroom::Teaching& teaching) {
   lab::LabScreen& screen = screens.lab;
   if (!session.lab) return;
   if (session.view->restored != known.restored) {
     known.restored = session.view->restored;
-    if (session.view->sidecar) apply_sidecar(screen, session, *session.view->sidecar, &screens.compare);
+    if (session.view->sidecar)
+      apply_sidecar(screen, session, *session.view->sidecar, &screens.compare, &teaching);
   }
   const std::vector<int>& bookmarks = screen.transport().bookmarks;
   const uint64_t changes = session.undo.changes();
@@ -90,13 +97,14 @@ void keep_sidecar(SidecarState& known, Screens& screens, ShownSession& session) 
   const comparison::KeptChoice compare =
       screens.compare.screen ? screens.compare.screen->kept() : known.compare;
   if (bookmarks == known.bookmarks && changes == known.undo_changes && selected == known.selected &&
-      compare == known.compare)
+      compare == known.compare && teaching.kept == known.teaching)
     return;
   known.bookmarks = bookmarks;
   known.undo_changes = changes;
   known.selected = selected;
   known.compare = compare;
-  session.lab->keep(sidecar_text(screen, session.undo, compare));
+  known.teaching = teaching.kept;
+  session.lab->keep(sidecar_text(screen, session.undo, compare, teaching.kept));
 }
 
 }  // namespace normscope

@@ -1,6 +1,6 @@
 // What the window itself adds to a saved session: bookmarks, the undo log, which run is shown, what Compare holds
-// against what. It travels as a
-// text (Lab::keep) beside the runs and comes back when the session is restored. Called by draw_app once a frame.
+// against what, a teacher's rules. It travels as a text (Lab::keep) beside the runs and comes back when the session
+// is restored. Called by draw_app once a frame.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "app/compare_screen/compare_screen.h"
 #include "app/lab/lab_screen.h"
+#include "app/shell/classroom/teaching.h"
 #include "app/shell/parts/screens.h"
 #include "app/shell/parts/shown_session.h"
 
@@ -20,13 +21,17 @@ struct SidecarState {
   uint64_t undo_changes = 0;
   char selected = 'A';
   comparison::KeptChoice compare;
+  classroom::KeptTeaching teaching;
   uint64_t restored = 0;  // LabView::restored that was taken in
 };
 
-std::string sidecar_text(const lab::LabScreen&, const shell::UndoLog&, const comparison::KeptChoice& = {});
-// Damaged text is left out: the runs are what counts. What was compared comes back where there is a place for it.
-void apply_sidecar(lab::LabScreen&, ShownSession&, const std::string& text, ComparePlace* compare = nullptr);
+std::string sidecar_text(const lab::LabScreen&, const shell::UndoLog&, const comparison::KeptChoice& = {},
+                         const classroom::KeptTeaching& = {});
+// Damaged text is left out: the runs are what counts. What was compared and what a teacher set come back where there
+// is a place for them.
+void apply_sidecar(lab::LabScreen&, ShownSession&, const std::string& text, ComparePlace* compare = nullptr,
+                   classroom::Teaching* teaching = nullptr);
 // Takes in what a restored session brought, hands over what changed.
-void keep_sidecar(SidecarState&, Screens&, ShownSession&);
+void keep_sidecar(SidecarState&, Screens&, ShownSession&, classroom::Teaching&);
 
 }  // namespace normscope

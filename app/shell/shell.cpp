@@ -10,6 +10,8 @@
 #include "app/files/session_file.h"
 #include "app/lessons/player.h"
 #include "app/shell/app_state.h"
+#include "app/shell/classroom/presentation.h"
+#include "app/shell/classroom/teacher.h"
 #include "app/shell/settings.h"
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/ui/widgets.h"
@@ -25,7 +27,7 @@ using namespace ui;
 
 constexpr Act kAnywhere[] = {Act::Undo,    Act::Redo,        Act::Palette,     Act::Save,
                              Act::SaveAs,  Act::OpenFile,    Act::CopyCommand, Act::Bigger,
-                             Act::Smaller, Act::NaturalSize, Act::Sheet};
+                             Act::Smaller, Act::NaturalSize, Act::Sheet,       Act::Present};
 
 void take_back(ShownSession& session, lab::DiagramState& diagram, bool undo, std::string& notice) {
   char selected = diagram.selected;
@@ -129,6 +131,7 @@ void run_act(AppState& state, Ui& ui, Act act) {
   lab::LabScreen& screen = state.screens.lab;
   Appearance& look = state.look;
   state.notice.clear();
+  if (ui.held(control_of(act))) return void(state.notice = kLockedHelp);
   switch (act) {
     case Act::Undo:
     case Act::Redo:
@@ -176,6 +179,10 @@ void run_act(AppState& state, Ui& ui, Act act) {
       return open_game(ui, state.shell, view, state.notice);
     case Act::FirstLesson:
       return begin_course(state.screens, session.lab, state.shell.offers, state.notice);
+    case Act::Present:
+      return classroom::switch_presentation(state.presentation);
+    case Act::Teacher:
+      return classroom::enter(ui, state.teaching);
     case Act::MeasureBatch:
       if (!view.runs.empty()) session.commands.emplace_back(lab::MeasureBatch{});
       return;
@@ -186,6 +193,7 @@ void run_act(AppState& state, Ui& ui, Act act) {
 
 void begin_shell(AppState& state, Ui& ui) {
   const char selected = state.screens.lab.diagram().selected;
+  classroom::presentation_keys(ui, state.presentation);
   check_restored(state.shell.offers, *state.session.view, state.notice);
   finish_opening(ui, state.files, state.session, selected, state.notice);
   for (const Act act : kAnywhere)
@@ -193,6 +201,36 @@ void begin_shell(AppState& state, Ui& ui) {
   state.shell.own_commands = state.session.commands.size();
   state.shell.selected_before = state.screens.lab.diagram().selected;
 }
+
+namespace {
+
+// What the palette's choice is for: a control, or what a command stands for.
+bool is_held(const Ui& ui, const PaletteItem& chosen) {
+  if (chosen.preset) return ui.held("diagram/preset");
+  return ui.held(chosen.act ? control_of(*chosen.act) : std::string_view(chosen.control));
+}
+
+// Carries out what was chosen in the palette.
+void take_chosen(AppState& state, Ui& ui, const PaletteItem& chosen) {
+  lab::LabScreen& screen = state.screens.lab;
+  if (is_held(ui, chosen)) {
+    state.shell.palette.pending.clear();
+    state.notice = kLockedHelp;
+    return;
+  }
+  const bool runs = chosen.act || chosen.preset || !chosen.control.empty() || !chosen.term.empty();
+  if (!runs) state.notice = chosen.help;
+  if (chosen.act) run_act(state, ui, *chosen.act);
+  if (!chosen.term.empty()) state.shell.glossary = chosen.term;
+  const bool hidden = !chosen.control.empty() && !ui.registry().find(chosen.control);
+  if (!hidden && !chosen.preset) return;
+  if (state.screens.shown != Screen::Lab && ui.held("app/tab/lab")) return void(state.notice = kLockedHelp);
+  state.screens.shown = Screen::Lab;
+  if (hidden) screen.reveal(chosen.control, ui.registry());
+  screen.diagram().preset_asked = chosen.preset;
+}
+
+}  // namespace
 
 void draw_shell(AppState& state, Ui& ui) {
   Shell& shell = state.shell;
@@ -211,16 +249,9 @@ void draw_shell(AppState& state, Ui& ui) {
   const std::optional<PaletteItem> chosen = draw_palette(
       ui, shell.palette, [&] { return screen.elsewhere(ui.registry(), *state.session.view); },
       state.backend.no_cuda);
-  if (!chosen) return;
-  const bool runs = chosen->act || chosen->preset || !chosen->control.empty() || !chosen->term.empty();
-  if (!runs) state.notice = chosen->help;
-  if (chosen->act) run_act(state, ui, *chosen->act);
-  if (!chosen->term.empty()) shell.glossary = chosen->term;
-  const bool hidden = !chosen->control.empty() && !ui.registry().find(chosen->control);
-  if (!hidden && !chosen->preset) return;
-  state.screens.shown = Screen::Lab;
-  if (hidden) screen.reveal(chosen->control, ui.registry());
-  screen.diagram().preset_asked = chosen->preset;
+  if (chosen) take_chosen(state, ui, *chosen);
+  classroom::draw_teacher(ui, state.teaching, state.session, state.notice);
+  classroom::draw_presentation(ui, state.presentation);
 }
 
 bool search_box(Ui& ui, const Rect& rect, bool wide) {

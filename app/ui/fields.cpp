@@ -36,7 +36,8 @@ Typing edit_text(Ui& ui, const Rect& r, TextStyle style) {
       typed->ReloadUserBufAndMoveToEnd();
       edit.reload = false;
     }
-  ImGui::InputText("##edit", &edit.buffer, ImGuiInputTextFlags_AutoSelectAll);
+  const ImGuiInputTextFlags secret = edit.secret ? ImGuiInputTextFlags_Password : ImGuiInputTextFlags_None;
+  ImGui::InputText("##edit", &edit.buffer, ImGuiInputTextFlags_AutoSelectAll | secret);
   bool left = ImGui::IsItemDeactivated() && !edit.fresh;
   edit.fresh = waits;
   ImGui::PopStyleColor();
@@ -192,14 +193,18 @@ Change field(Ui& ui, std::string_view name, const Rect& r, std::string_view labe
 }
 
 bool text_field(Ui& ui, std::string_view name, const Rect& r, std::string_view hint, std::string& value,
-                std::string_view help) {
+                std::string_view help, bool secret) {
   const Theme& t = ui.theme();
   HitOptions options;
   options.overlap = true;
   options.radius = radius::field;
   const bool editing = ui.edit().name == name;
-  Hit h = ui.hit(name, r, value, help, options);
+  std::string dots;
+  for (size_t i = 0; secret && i < value.size(); ++i) dots += "•";
+  const std::string& shown = secret ? dots : value;
+  Hit h = ui.hit(name, r, shown, help, options);
   if (h.clicked && !editing) begin_edit(ui, name, value);
+  if (ui.edit().name == name) ui.edit().secret = secret;
   ui.paint().fill(r, t.field, radius::field);
   ui.paint().outline(r, h.hovered || editing ? t.ink3 : t.border, 1, radius::field);
   Rect inner = r.inset(9, 0);
@@ -214,7 +219,7 @@ bool text_field(Ui& ui, std::string_view name, const Rect& r, std::string_view h
     return typing == Typing::Done;
   }
   ui.paint().text_in(inner, {Face::Sans, type::body}, value.empty() ? t.ink3 : t.ink,
-                     value.empty() ? hint : std::string_view(value));
+                     value.empty() ? hint : std::string_view(shown));
   return false;
 }
 
@@ -242,7 +247,10 @@ bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const s
   options.arrows = true;
   Hit h = ui.hit(name, r, selected >= 0 && selected < count ? labels[selected] : "", help, options);
   if (h.clicked) ui.open_popup(name);
-  if (h.arrow_y) selected = std::clamp(selected + (h.arrow_y > 0 ? -1 : 1), 0, count - 1);
+  if (h.arrow_y && count) {
+    const int next = std::clamp(selected + (h.arrow_y > 0 ? -1 : 1), 0, count - 1);
+    if (!ui.held(name + "/" + labels[next])) selected = next;
+  }
   ui.paint().fill(r, t.field, radius::field);
   ui.paint().outline(r, h.hovered ? t.ink3 : t.border, 1, radius::field);
   Rect inner = r.inset(9, 0);

@@ -46,6 +46,7 @@ void Ui::begin_frame(const FrameOptions& options) {
   popup_seen_ = false;
   std::swap(registry_, last_registry_);
   registry_.clear();
+  areas_.clear();
   texts_.clear();
 
   ImGui::SetNextWindowPos({0, 0});
@@ -61,6 +62,7 @@ void Ui::begin_frame(const FrameOptions& options) {
 
 void Ui::end_frame() {
   if (!popup_seen_ && popup_request_.empty()) popup_.clear();
+  draw_held();
   draw_tooltip();
   ImGui::End();
   // A control that is gone cannot keep the focus or the keys.
@@ -109,6 +111,7 @@ bool Ui::drawn_under_mouse(const Rect& beside) const {
 Hit Ui::hit(std::string_view name_view, const Rect& rect, std::string_view value, std::string_view help,
             const HitOptions& options) {
   const std::string name(name_view);
+  if (const std::optional<Hit> stopped = stopped_hit(name, rect, value, help, options)) return *stopped;
   registry_.add({name, rect, std::string(value), std::string(help), options.enabled, true});
   Hit h;
   h.shift = shift();
@@ -186,6 +189,7 @@ void Ui::hover(const std::string& name, std::string_view help, const Hit& h) {
 }
 
 void Ui::mark(std::string_view name, const Rect& rect, std::string_view value, std::string_view help) {
+  if (note_place(name, rect, false) == Hold::Hidden) return;
   registry_.add({std::string(name), rect, std::string(value), std::string(help), true, false});
 }
 

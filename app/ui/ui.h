@@ -15,11 +15,13 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "app/ui/fonts.h"
 #include "app/ui/geometry.h"
 #include "app/ui/paint.h"
+#include "app/ui/policy/control_policy.h"
 #include "app/ui/registry.h"
 #include "app/ui/theme.h"
 
@@ -29,7 +31,9 @@ struct FrameOptions {
   bool dark = false;
   float scale = 1;  // asked; the effective one is Ui::scale()
   bool reduced_motion = false;
-  bool record_text = false;  // keep a TextRecord of every text (tests)
+  bool record_text = false;               // keep a TextRecord of every text (tests)
+  const ControlPolicy* policy = nullptr;  // what is locked or hidden; read until the next frame
+  bool pointing = false;  // controls do nothing: a click or Enter names them, see Ui::take_picked
 };
 
 struct HitOptions {
@@ -93,6 +97,15 @@ class Ui {
   const Registry& registry() const { return registry_; }
   const std::vector<TextRecord>& texts() const { return texts_; }
 
+  // What the policy of this frame says about a control. A key that stands for one asks before it acts.
+  Hold hold_of(std::string_view control) const;
+  bool held(std::string_view control) const { return hold_of(control) != Hold::Shown; }
+  // A hand or a key wanted a held control since this was asked last.
+  bool take_refused() { return std::exchange(refused_, false); }
+  // While pointing: the control that was clicked since this was asked last, or empty.
+  std::string take_picked() { return std::exchange(picked_, {}); }
+  bool pointing() const { return options_.pointing; }
+
   // Focus by name (empty = none). `focus` does not show the ring until the keyboard is used.
   const std::string& focused() const { return focus_; }
   void focus(std::string_view name);
@@ -102,16 +115,23 @@ class Ui {
   // True while a text field takes the keys: global shortcuts (Space, letters) must then stay quiet.
   bool typing() const;
   // Global shortcut: pressed this frame, not while typing; chord as text: "Space", "Ctrl+K", "Right",
-  // "Shift+Right", "?". Arrow keys that the focused control asked for are not reported here.
-  bool shortcut(std::string_view chord);
+  // "Shift+Right", "?". Arrow keys that the focused control asked for are not reported here, nor are those that
+  // stand for a `control` that is held.
+  bool shortcut(std::string_view chord, std::string_view control = {});
 
   // Popups: open by name, draw while begin_popup is true (then always end_popup). Closed by Escape or a click
   // outside.
   void open_popup(std::string_view name);
   void close_popup();
   bool popup_open(std::string_view name) const;
+  bool popup_open() const { return !popup_.empty() || !popup_request_.empty(); }  // any
   bool begin_popup(std::string_view name, const Rect&);
   void end_popup();
+
+  // What lies above the screens and leaves the rest of the window to the hand: a window of its own, then always
+  // end_layer. Popups are opened outside of it.
+  void begin_layer(std::string_view name, const Rect&);
+  void end_layer();
 
   // Smooth change of a 0..1 value by name: ease-out over `ms`; jumps under reduced motion. Returns the present
   // value.
@@ -119,6 +139,7 @@ class Ui {
 
   // True while something moves by itself or waits for its delay (easing, tooltip): draw the next frame soon.
   bool animating() const { return animating_; }
+  void animate() { animating_ = true; }  // for what moves without easing
 
   // Tooltip at the mouse this frame (inverse colours), wrapped to 280 px.
   void tooltip(std::string_view text);
@@ -129,6 +150,7 @@ class Ui {
     bool fresh = false;   // opened this frame: select all, take the keyboard
     bool tab = false;     // Tab belongs to who draws the field (it completes a path), and does not commit
     bool reload = false;  // the buffer was changed from outside: show it, with the caret at its end
+    bool secret = false;  // a dot is drawn for each character
   };
   Edit& edit() { return edit_; }
   double& press_value() { return press_value_; }  // value of the held field when it was pressed
@@ -139,7 +161,19 @@ class Ui {
     float from = 0, to = 0;
     double start = 0;
   };
+  // A control's place this frame, for what is drawn in it (policy/held_drawing.cpp).
+  struct HeldArea {
+    ImDrawList* list;
+    Rect rect, clip;
+    Hold hold;
+  };
   void move_focus();
+  Hold note_place(std::string_view name, const Rect&, bool interactive);
+  std::optional<Hit> stopped_hit(const std::string& name, const Rect&, std::string_view value,
+                                 std::string_view help, const HitOptions&);
+  Hit pointed_hit(const std::string& name, const Rect&, HitOptions, Hit);
+  void draw_held();
+  void forget_hidden_texts();
   bool drawn_under_mouse(const Rect& beside) const;
   void keyboard(Hit&, const std::string& name, const HitOptions&);
   void hover(const std::string& name, std::string_view help, const Hit&);
@@ -151,7 +185,7 @@ class Ui {
   float scale_ = 0;
   bool styled_dark_ = false;
   Vec size_{};
-  std::optional<Painter> paint_window_, paint_popup_, paint_top_;
+  std::optional<Painter> paint_window_, paint_popup_, paint_top_, paint_layer_;
   Painter* paint_ = nullptr;
   Registry registry_, last_registry_;
   std::vector<TextRecord> texts_;
@@ -167,6 +201,9 @@ class Ui {
   double press_value_ = 0;
   std::string popup_, popup_request_, inside_popup_;
   bool popup_seen_ = false, animating_ = false;
+  std::vector<HeldArea> areas_;
+  bool refused_ = false;
+  std::string picked_;
   std::unordered_map<std::string, Easing> easings_;
 };
 

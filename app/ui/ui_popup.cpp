@@ -54,7 +54,30 @@ void Ui::end_popup() {
   paint_ = &*paint_window_;
 }
 
-bool Ui::shortcut(std::string_view text) {
+void Ui::begin_layer(std::string_view name, const Rect& rect) {
+  ImGui::SetNextWindowPos({rect.x * scale_, rect.y * scale_});
+  ImGui::SetNextWindowSize({rect.w * scale_, rect.h * scale_});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::Begin(("##layer " + std::string(name)).c_str(), nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                   ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground |
+                   ImGuiWindowFlags_NoFocusOnAppearing);
+  ImGui::PopStyleVar();
+  paint_layer_.emplace(fonts_, ImGui::GetWindowDrawList(), scale_, 1,
+                       options_.record_text ? &texts_ : nullptr);
+  paint_ = &*paint_layer_;
+}
+
+void Ui::end_layer() {
+  ImGui::End();
+  paint_ = &*paint_window_;
+}
+
+bool Ui::shortcut(std::string_view text, std::string_view control) {
+  if (!control.empty() && held(control)) {
+    refused_ = refused_ || shortcut(text);
+    return false;
+  }
   if (typing()) return false;
   Chord chord = parse_chord(text);
   if (chord.key == ImGuiKey_None) {  // a character such as "?", wherever the keyboard has it

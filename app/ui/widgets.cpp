@@ -119,7 +119,10 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std
   p.outline(r, t.border, 1, 6);
   const int before = selected, count = int(labels.size());
   int move = box.arrow_x - box.arrow_y;
-  if (move && count) selected = std::clamp(selected + (move > 0 ? 1 : -1), 0, count - 1);
+  if (move && count) {
+    const int next = std::clamp(selected + (move > 0 ? 1 : -1), 0, count - 1);
+    if (!ui.held(std::string(name) + "/" + labels[next])) selected = next;
+  }
 
   std::vector<float> widths;
   for (const std::string& label : labels) widths.push_back(p.text_width({Face::Bold, type::body}, label));

@@ -85,9 +85,9 @@ struct FieldOptions {
 enum class Change { None, Live, Done };  // live: while dragging (value already changed); done: committed
 Change field(Ui&, std::string_view name, const Rect&, std::string_view label, double& value,
              std::string_view help, const FieldOptions& = {});
-// A text to type (search, file path). True when committed with Enter.
+// A text to type (search, file path). True when committed with Enter. `secret`: dots are shown for it.
 bool text_field(Ui&, std::string_view name, const Rect&, std::string_view hint, std::string& value,
-                std::string_view help);
+                std::string_view help, bool secret = false);
 // A row that shows something and opens something: label left, free drawing right. True when activated.
 bool row(Ui&, std::string_view name, const Rect&, std::string_view label, std::string_view note,
          std::string_view value, std::string_view help, bool chevron = false);

@@ -8,7 +8,7 @@
 namespace normscope::shell {
 namespace {
 
-constexpr std::array<Shortcut, 44> kShortcuts{{
+constexpr std::array<Shortcut, 46> kShortcuts{{
     {Act::Play, "Space", "", "", "Train or pause", "All runs go on together, or rest."},
     {Act::Step, "Right", "", "", "One step on", "The cursor's next step; at the newest all runs train one."},
     {Act::Back, "Left", "", "", "One step back", "The cursor goes; what was trained stays.", true},
@@ -64,6 +64,10 @@ constexpr std::array<Shortcut, 44> kShortcuts{{
     {Act::Gesture, "", "", "wheel, drag", "Zoom and pan a plot; double-click resets", ""},
     {Act::Gesture, "", "", "drop a file", "Your own text, runs saved as .toml, a log", ""},
     {Act::Gesture, "", "", "Escape", "Leave, close, let go without a change", ""},
+    {Act::Present, "F5", "", "", "Presentation mode",
+     "Larger, a ring around the mouse, no bar; Escape ends it.", true},
+    {Act::Teacher, "", "", "Ctrl K teacher", "Teacher mode",
+     "Lock or hide controls for a lesson; a code ends it.", true},
     {Act::Sheet, "?", "", "", "This sheet", "Every key in one place."},
 }};
 
@@ -77,7 +81,9 @@ const Shortcut& shortcut_of(Act act) {
 
 bool pressed(ui::Ui& ui, Act act) {
   const Shortcut& s = shortcut_of(act);
-  return (!s.chord.empty() && ui.shortcut(s.chord)) || (!s.second.empty() && ui.shortcut(s.second));
+  const std::string_view control = control_of(act);
+  return (!s.chord.empty() && ui.shortcut(s.chord, control)) ||
+         (!s.second.empty() && ui.shortcut(s.second, control));
 }
 
 std::string keys_text(const Shortcut& s) {

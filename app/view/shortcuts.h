@@ -42,7 +42,9 @@ enum class Act {
   Glossary,
   CopyPlot,
   Theme,
+  Present,
   // Without a key: the palette has them.
+  Teacher,
   ReducedMotion,
   Restore,
   GuessingGame,
@@ -61,7 +63,10 @@ struct Shortcut {
 
 std::span<const Shortcut> shortcuts();
 const Shortcut& shortcut_of(Act act);
-// Pressed this frame, and nothing is being typed.
+// The control that an act stands for, so that a key or the palette reaches no more than a hand does; what has none
+// is called "command/...". Empty for what only acts on the control in focus.
+std::string_view control_of(Act act);
+// Pressed this frame, nothing is being typed, and its control is not held.
 bool pressed(ui::Ui&, Act);
 // How the sheet writes the keys: "Ctrl Z".
 std::string keys_text(const Shortcut&);

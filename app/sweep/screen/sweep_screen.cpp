@@ -159,16 +159,17 @@ void SweepScreen::keys(Ui& ui) {
                 {"Down", 0, -1, false},   {"Shift+Left", -1, 0, true}, {"Shift+Right", 1, 0, true},
                 {"Shift+Up", 0, 1, true}, {"Shift+Down", 0, -1, true}};
   for (const auto& arrow : arrows)
-    if (ui.shortcut(arrow.chord)) move(arrow.across, arrow.up, arrow.brushes);
-  if (ui.shortcut("Space")) play_or_pause();
-  if (ui.shortcut("S")) stop();
-  if (ui.shortcut("C")) asked_.copied = text_for(kForms[form_], plan_, {.metric = info(metric_).name});
+    if (ui.shortcut(arrow.chord, "sweep/grid")) move(arrow.across, arrow.up, arrow.brushes);
+  if (ui.shortcut("Space", "sweep/play")) play_or_pause();
+  if (ui.shortcut("S", "sweep/stop")) stop();
+  if (ui.shortcut("C", "sweep/copy"))
+    asked_.copied = text_for(kForms[form_], plan_, {.metric = info(metric_).name});
   if (ui.shortcut("Escape")) {
     brush_.reset();
     pinned_ = chosen_ = std::nullopt;
   }
-  if (ui.shortcut("Enter") && chosen_ && ui.focused().empty()) open(*chosen_);
-  const bool more = ui.shortcut("+") || ui.shortcut("=");
+  if (ui.shortcut("Enter", "sweep/open") && chosen_ && ui.focused().empty()) open(*chosen_);
+  const bool more = ui.shortcut("+", "sweep/region/seeds") || ui.shortcut("=", "sweep/region/seeds");
   if (!more || (!brush_ && !chosen_)) return;
   const Brush there = brush_.value_or(Brush{chosen_.value_or(Place{}).column, chosen_.value_or(Place{}).row,
                                             chosen_.value_or(Place{}).column, chosen_.value_or(Place{}).row});

@@ -1,0 +1,23 @@
+// The code that ends a teacher's lesson, as it is kept: SHA-256 (FIPS 180-4) of salt and code. It keeps honest
+// students honest and is no security: who edits the session's file needs no code. Asked by teacher.cpp.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace normscope::classroom {
+
+inline constexpr size_t kLongestCode = 100;
+
+struct CodeHash {
+  std::string salt, hash;  // hexadecimal, 32 and 64 digits; both empty: no code was set
+  friend bool operator==(const CodeHash&, const CodeHash&) = default;
+};
+
+// 64 hexadecimal digits.
+std::string sha256(std::string_view text);
+// With a salt of its own each time.
+CodeHash hash_of(std::string_view code);
+bool is_code(const CodeHash&, std::string_view code);
+
+}  // namespace normscope::classroom

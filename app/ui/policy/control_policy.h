@@ -1,0 +1,50 @@
+// Which controls a person may reach, by name: a teacher locks or hides some for a lesson (app/shell/classroom sets
+// the rules, Ui obeys them in its hit test, so no control knows of them).
+//
+// A rule is for a control and all whose names go on with '/' or '.': "settings/train" is for "settings/train.lr"
+// and "settings/train.lr/A". The longest rule decides, so that one of a hidden group can be shown. What says why
+// something does not answer, the palette and the teacher's own controls are never held.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace normscope::ui {
+
+enum class Hold : uint8_t {
+  Shown,   // answers as always
+  Locked,  // drawn pale, its tooltip says who locked it
+  Hidden,  // not drawn; out of the registry and the Tab order
+};
+
+inline constexpr std::string_view kLockedHelp = "locked by the teacher";
+inline constexpr size_t kMostRules = 500, kLongestRule = 200;
+
+class ControlPolicy {
+ public:
+  // Without a value the rule goes. A name that is empty, too long or never held is left out, and so is one rule too
+  // many.
+  void set(std::string_view name, std::optional<Hold>);
+  // The rule of exactly this name.
+  std::optional<Hold> rule(std::string_view name) const;
+  // What the longest rule says about a control; nothing where there is none.
+  std::optional<Hold> decides(std::string_view control) const;
+  const std::map<std::string, Hold, std::less<>>& rules() const { return rules_; }
+  bool empty() const { return rules_.empty(); }
+  friend bool operator==(const ControlPolicy&, const ControlPolicy&) = default;
+
+ private:
+  std::map<std::string, Hold, std::less<>> rules_;
+};
+
+// Whether a rule of this name is for the control.
+bool is_for(std::string_view rule, std::string_view control);
+// The control and the groups that it is in, from it upwards: "plot/loss/menu", "plot/loss", "plot".
+std::vector<std::string> control_and_groups(std::string_view control);
+
+}  // namespace normscope::ui

@@ -1,0 +1,163 @@
+// What Ui does about locked and hidden controls: their part of a hit test, and of the drawing. A control draws
+// itself as always; at the end of the frame what lies in a hidden one is made transparent, what lies in a locked
+// one pale, triangle by triangle, each as the smallest control around it says.
+#include <imgui.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "app/ui/ui.h"
+
+namespace normscope::ui {
+namespace {
+
+constexpr float kLockedOpacity = 0.4f;
+constexpr float kFringe = 1.5f;  // logical px that an edge is drawn beyond its rectangle
+
+Rect clip_of(const ImDrawList* list, float scale) {
+  const ImVec2 lo = list->GetClipRectMin(), hi = list->GetClipRectMax();
+  return {lo.x / scale, lo.y / scale, (hi.x - lo.x) / scale, (hi.y - lo.y) / scale};
+}
+
+Rect around(const ImVec2& a, const ImVec2& b, const ImVec2& c) {
+  const float x = std::min({a.x, b.x, c.x}), y = std::min({a.y, b.y, c.y});
+  return {x, y, std::max({a.x, b.x, c.x}) - x, std::max({a.y, b.y, c.y}) - y};
+}
+
+struct Place {
+  Rect rect;  // device px
+  float opacity;
+};
+
+// `places` from the smallest on; `all`: around those that are not opaque.
+void fade(ImDrawList& list, const std::vector<Place>& places, const Rect& all) {
+  std::vector<float> opacity(static_cast<size_t>(list.VtxBuffer.Size), 1);
+  for (const ImDrawCmd& cmd : list.CmdBuffer)
+    for (unsigned i = 0; i + 2 < cmd.ElemCount; i += 3) {
+      int at[3];
+      for (unsigned k = 0; k < 3; ++k)
+        at[k] = static_cast<int>(cmd.VtxOffset + list.IdxBuffer[static_cast<int>(cmd.IdxOffset + i + k)]);
+      const ImVector<ImDrawVert>& v = list.VtxBuffer;
+      const Rect triangle = around(v[at[0]].pos, v[at[1]].pos, v[at[2]].pos);
+      if (!all.contains(triangle)) continue;
+      const auto holder = std::find_if(places.begin(), places.end(),
+                                       [&](const Place& place) { return place.rect.contains(triangle); });
+      if (holder == places.end()) continue;
+      for (const int vertex : at) {
+        float& now = opacity[static_cast<size_t>(vertex)];
+        now = std::min(now, holder->opacity);
+      }
+    }
+  for (int i = 0; i < list.VtxBuffer.Size; ++i) {
+    ImU32& colour = list.VtxBuffer[i].col;
+    const ImU32 alpha = colour >> IM_COL32_A_SHIFT;
+    const auto faded = static_cast<ImU32>(static_cast<float>(alpha) * opacity[static_cast<size_t>(i)] + 0.5f);
+    colour = (colour & ~IM_COL32_A_MASK) | faded << IM_COL32_A_SHIFT;
+  }
+}
+
+}  // namespace
+
+Hold Ui::hold_of(std::string_view control) const {
+  return options_.policy ? options_.policy->decides(control).value_or(Hold::Shown) : Hold::Shown;
+}
+
+// What stands in a hidden control is hidden with it, unless a rule of its own shows it.
+Hold Ui::note_place(std::string_view name, const Rect& rect, bool interactive) {
+  if (!options_.policy || options_.policy->empty()) return Hold::Shown;
+  ImDrawList* const list = paint_->list();
+  const std::optional<Hold> rule = options_.policy->decides(name);
+  Hold hold = rule.value_or(Hold::Shown);
+  const bool inside = std::any_of(areas_.begin(), areas_.end(), [&](const HeldArea& area) {
+    return area.hold == Hold::Hidden && area.list == list && area.rect.contains(rect);
+  });
+  if (!rule && inside) hold = Hold::Hidden;
+  // A region without interaction has nothing to lock: what a locked plot shows stays as it is.
+  if (interactive || hold == Hold::Hidden) areas_.push_back({list, rect, clip_of(list, scale_), hold});
+  return hold;
+}
+
+// A hit that the control gets no say in: nothing where it is free.
+std::optional<Hit> Ui::stopped_hit(const std::string& name, const Rect& rect, std::string_view value,
+                                   std::string_view help, const HitOptions& options) {
+  const Hold hold = note_place(name, rect, true);
+  const bool points = options_.pointing && !is_for("teacher", name) && !is_for("app/palette", name);
+  if (hold == Hold::Shown && !points) return {};
+  if (hold != Hold::Shown) {
+    if (focus_ == name) focus_.clear();
+    if (edit_.name == name) edit_ = {};
+    refused_ = refused_ || press_ == name;
+    if (press_ == name) press_.clear();
+  }
+  if (hold == Hold::Hidden) return Hit{};
+  const bool locked = hold == Hold::Locked;
+  registry_.add({name, rect, std::string(value), std::string(locked ? kLockedHelp : help), !locked, true});
+  if (rect.empty()) return Hit{};
+  ImGui::SetCursorScreenPos({rect.x * scale_, rect.y * scale_});
+  if (options.overlap) ImGui::SetNextItemAllowOverlap();
+  const bool clicked =
+      ImGui::InvisibleButton(("##" + name).c_str(), {rect.w * scale_, rect.h * scale_}) && points;
+  Hit h;
+  h.hovered = ImGui::IsItemHovered(ImGuiHoveredFlags_NoNavOverride);
+  h.clicked = clicked;
+  if (points) return pointed_hit(name, rect, options, h);
+  if (h.hovered && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) refused_ = true;
+  if (options.tooltip) hover(name, kLockedHelp, h);
+  return Hit{};
+}
+
+// Pointing: the hand, or Tab and Enter, only names the control.
+Hit Ui::pointed_hit(const std::string& name, const Rect& rect, HitOptions options, Hit h) {
+  options.enabled = true;
+  keyboard(h, name, options);
+  if (h.clicked || press_ == name) picked_ = name;
+  if (press_ == name) press_.clear();
+  if (h.hovered) paint_top_->outline(rect.inset(-2), theme_->ink, 2, options.radius + 2);
+  return Hit{};
+}
+
+// The texts of hidden controls are no texts of the screen.
+void Ui::forget_hidden_texts() {
+  std::erase_if(texts_, [&](const TextRecord& text) {
+    const auto holder = std::find_if(areas_.begin(), areas_.end(), [&](const HeldArea& area) {
+      const int layer = area.list == paint_window_->list() ? 0 : 1;
+      return layer == text.layer && area.rect.inset(-kFringe).contains(text.rect);
+    });
+    return holder != areas_.end() && holder->hold == Hold::Hidden;
+  });
+}
+
+void Ui::draw_held() {
+  const auto free = [](const HeldArea& area) { return area.hold == Hold::Shown; };
+  if (std::all_of(areas_.begin(), areas_.end(), free)) return;
+  std::sort(areas_.begin(), areas_.end(),
+            [](const HeldArea& a, const HeldArea& b) { return a.rect.w * a.rect.h < b.rect.w * b.rect.h; });
+  forget_hidden_texts();
+  std::vector<ImDrawList*> lists;
+  for (const HeldArea& area : areas_)
+    if (std::find(lists.begin(), lists.end(), area.list) == lists.end()) lists.push_back(area.list);
+  for (ImDrawList* const list : lists) {
+    std::vector<Place> places;
+    float left = 1e9f, top = 1e9f, right = 0, bottom = 0;
+    for (const HeldArea& area : areas_) {
+      if (area.list != list) continue;
+      const Rect seen = area.rect.inset(-kFringe).intersect(area.clip);
+      const float opacity = area.hold == Hold::Hidden ? 0 : area.hold == Hold::Locked ? kLockedOpacity : 1;
+      const Rect& place =
+          places
+              .emplace_back(Rect{seen.x * scale_, seen.y * scale_, seen.w * scale_, seen.h * scale_}, opacity)
+              .rect;
+      if (opacity == 1 || place.empty()) continue;
+      left = std::min(left, place.x);
+      top = std::min(top, place.y);
+      right = std::max(right, place.right());
+      bottom = std::max(bottom, place.bottom());
+    }
+    if (right <= left) continue;
+    const Rect all{left, top, right - left, bottom - top};
+    std::erase_if(places, [&](const Place& place) { return !all.overlaps(place.rect); });
+    fade(*list, places, all);
+  }
+}
+
+}  // namespace normscope::ui
