@@ -29,7 +29,17 @@ constexpr Act kAnywhere[] = {Act::Undo,    Act::Redo,        Act::Palette,     A
                              Act::SaveAs,  Act::OpenFile,    Act::CopyCommand, Act::Bigger,
                              Act::Smaller, Act::NaturalSize, Act::Sheet,       Act::Present};
 
-void take_back(ShownSession& session, lab::DiagramState& diagram, bool undo, std::string& notice) {
+// The Sweep screen has a log of its own: its plans.
+void take_back(AppState& state, bool undo) {
+  ShownSession& session = state.session;
+  lab::DiagramState& diagram = state.screens.lab.diagram();
+  std::string& notice = state.notice;
+  if (state.screens.shown == Screen::Sweep) {
+    sweep::SweepScreen& plans = sweep_of(state.screens.sweep);
+    if (!(undo ? plans.undo() : plans.redo()))
+      notice = fmt::format("no change of the sweep to {}", undo ? "take back" : "make again");
+    return;
+  }
   char selected = diagram.selected;
   const bool did = undo ? session.undo.undo(*session.view, session.commands, selected)
                         : session.undo.redo(*session.view, session.commands, selected);
@@ -135,13 +145,7 @@ void run_act(AppState& state, Ui& ui, Act act) {
   switch (act) {
     case Act::Undo:
     case Act::Redo:
-      if (state.screens.shown == Screen::Sweep) {  // has a log of its own: the plans
-        sweep::SweepScreen& plans = sweep_of(state.screens.sweep);
-        if (!(act == Act::Undo ? plans.undo() : plans.redo()))
-          state.notice = "no change of the sweep to take back";
-        return;
-      }
-      return take_back(session, screen.diagram(), act == Act::Undo, state.notice);
+      return take_back(state, act == Act::Undo);
     case Act::Palette:
       return open_palette(ui, state.shell.palette);
     case Act::Sheet:
