@@ -1,0 +1,87 @@
+// The middle panel of the Tape screen: the instruction under the play head with its sentence, formula and local rule,
+// the tensors that it reads and writes, and the check of one element by differences. Drawn by TapeScreen; what it asks
+// is for the thread that has the StepPlayer.
+//
+// Controls: tape/instruction with /menu, /sentence, /note, /forward, /rule; tape/tensor/reads/0 ..., /writes/0 ... (a
+// click chooses the element), tape/tensors (scrolled by the wheel and the arrows); tape/check with /position,
+// /feature, /analytic, /numeric, /error, /plot and /plot/h.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/panels/plot_cell.h"
+#include "app/plot/plot.h"
+#include "app/tape_screen/shown.h"
+#include "app/ui/ui.h"
+#include "app/view/commands.h"
+
+namespace normscope::tape {
+
+/// What of it is shown where tabs share the room: Rule has the three tensors that matter, and the check.
+enum class Part { All, Rule, Tensors };
+
+struct InstructionGiven {
+  std::shared_ptr<const Shown> shown;      ///< null: no step was played, or it is on its way
+  std::shared_ptr<const Checked> checked;  ///< null: on its way; one of another element is not shown
+  Part part = Part::All;
+  /// > 0: the caller drew the panel, with tabs in so many px at its top.
+  float head = 0;
+  std::string nothing{};  ///< said where there is no instruction: "No step yet."
+};
+
+struct InstructionAsked {
+  /// `checked` is not of what is chosen: this is (inner nullopt: the element with the largest gradient). In every frame
+  /// until it is there.
+  std::optional<std::optional<Element>> check;
+  std::optional<int64_t> sequence;  ///< another one for the pictures
+};
+
+class InstructionPanel {
+ public:
+  InstructionAsked draw(ui::Ui&, const ui::Rect&, const InstructionGiven&);
+
+  /// Figures that the hand wants as files since the last call.
+  std::vector<lab::SavePlot> take_saves();
+  /// The tensors under the hand in this frame: MemoryPanel outlines their buffers.
+  const std::optional<TensorId>& hovered() const { return hovered_; }
+
+ private:
+  struct Frame;  // what one draw() passes around, see panel_frame.h
+
+  void settle(const InstructionGiven&);
+  void draw_head(Frame&, ui::Rect& rest);
+  void draw_formulas(Frame&, ui::Rect& rest);
+  void draw_tensors(Frame&, const ui::Rect&);
+  void draw_tensor(Frame&, const ui::Rect&, const ShownTensor&, const std::string& name);
+  void draw_picture(Frame&, const ui::Rect&, const ShownTensor&, const std::string& name);
+  void draw_check(Frame&, ui::Rect);
+  void draw_numbers(Frame&, ui::Rect);
+  void draw_errors(Frame&, const ui::Rect&);
+  void element_fields(Frame&, ui::Rect& row);
+  std::optional<Element> element(const Frame&) const;
+  const ShownTensor* input_of(const Shown&, int input) const;
+
+  lab::CellState cells_;
+  std::optional<Element> chosen_;  ///< by the hand
+  std::optional<TensorId> hovered_;
+  std::optional<size_t> h_;  ///< step of the difference, by its place; nullopt: the best
+  float scroll_ = 0;
+  uint64_t step_ = 0;
+  size_t instruction_ = 0;
+  int32_t node_ = -1;
+  plot::View view_;
+};
+
+/// The error against the step h, single and, where there is one, double precision.
+plot::PlotSpec error_plot(const Checked& checked, std::optional<size_t> h = {});
+/// The pictures of the tensors that are there, then the error.
+std::vector<plot::PlotSpec> instruction_plots(const Shown& shown, const Checked* checked);
+/// A line a tensor: use, sign, name, shape and what its summary says; then the differences.
+std::string instruction_csv(const Shown& shown, const Checked* checked);
+/// The same as one JSON object.
+std::string instruction_json(const Shown& shown, const Checked* checked);
+
+}  // namespace normscope::tape
