@@ -18,7 +18,7 @@
 #include "app/ui/ui.h"
 #include "app/view/commands.h"
 
-namespace normscope::tape {
+namespace normscope::tape_screen {
 
 /// What of it is shown where tabs share the room: Rule has the three tensors that matter, and the check.
 enum class Part { All, Rule, Tensors };
@@ -84,4 +84,4 @@ std::string instruction_csv(const Shown& shown, const Checked* checked);
 /// The same as one JSON object.
 std::string instruction_json(const Shown& shown, const Checked* checked);
 
-}  // namespace normscope::tape
+}  // namespace normscope::tape_screen

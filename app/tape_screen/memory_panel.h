@@ -18,7 +18,7 @@
 #include "app/view/commands.h"
 #include "engine/measure/step/memory_map.h"
 
-namespace normscope::tape {
+namespace normscope::tape_screen {
 
 struct MemoryGiven {
   /// Of the same step: every gradient stays readable; gradients and activations share memory. One may be null.
@@ -76,4 +76,4 @@ plot::PlotSpec memory_plot(const MemoryMap& map);
 std::string memory_csv(const MemoryMap& map);
 std::string memory_json(const MemoryMap& map);
 
-}  // namespace normscope::tape
+}  // namespace normscope::tape_screen

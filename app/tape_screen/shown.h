@@ -13,7 +13,7 @@
 #include "engine/measure/step/step_player.h"
 #include "engine/measure/step/tensor_summary.h"
 
-namespace normscope::tape {
+namespace normscope::tape_screen {
 
 /// Cells of a picture in one row that have one colour.
 struct Stripe {
@@ -93,4 +93,4 @@ struct Checked {
 /// Throws nothing of what check_element refuses: that is the fault.
 Checked checked_of(StepPlayer& player, const Shown& shown, std::optional<Element> asked);
 
-}  // namespace normscope::tape
+}  // namespace normscope::tape_screen
