@@ -2,9 +2,8 @@
 // the tensors that it reads and writes, and the check of one element by differences. Drawn by TapeScreen; what it asks
 // is for the thread that has the StepPlayer.
 //
-// Controls: tape/instruction with /menu, /sentence, /note, /forward, /rule; tape/tensor/reads/0 ..., /writes/0 ... (a
-// click chooses the element), tape/tensors (scrolled by the wheel and the arrows); tape/check with /position,
-// /feature, /analytic, /numeric, /error, /plot and /plot/h.
+// Controls: tape/instruction with /menu, /formula, /sequence; tape/reads/0 ..., tape/writes/0 ... (a click chooses the
+// element, arrows go on from it), tape/tensors/scroll; tape/check with /position, /feature, /plot and /plot/h.
 #pragma once
 
 #include <memory>
@@ -15,6 +14,7 @@
 #include "app/panels/plot_cell.h"
 #include "app/plot/plot.h"
 #include "app/tape_screen/shown.h"
+#include "app/tex/tex.h"
 #include "app/ui/ui.h"
 #include "app/view/commands.h"
 
@@ -45,34 +45,55 @@ class InstructionPanel {
 
   /// Figures that the hand wants as files since the last call.
   std::vector<lab::SavePlot> take_saves();
-  /// The tensors under the hand in this frame: MemoryPanel outlines their buffers.
+  /// The tensor under the hand in this frame: MemoryPanel outlines its buffer.
   const std::optional<TensorId>& hovered() const { return hovered_; }
 
  private:
   struct Frame;  // what one draw() passes around, see panel_frame.h
+  struct Row;    // of the list of tensors
 
-  void settle(const InstructionGiven&);
+  void settle(Frame&);
   void draw_head(Frame&, ui::Rect& rest);
   void draw_formulas(Frame&, ui::Rect& rest);
-  void draw_tensors(Frame&, const ui::Rect&);
-  void draw_tensor(Frame&, const ui::Rect&, const ShownTensor&, const std::string& name);
-  void draw_picture(Frame&, const ui::Rect&, const ShownTensor&, const std::string& name);
+  // tensor_rows.cpp
+  void draw_tensors(Frame&, ui::Rect);
+  size_t scroll(Frame&, ui::Rect&, const std::vector<Row>&);
+  void draw_heading(Frame&, ui::Rect, const Row&);
+  void draw_tensor(Frame&, ui::Rect, const Row&);
+  void hold_picture(Frame&, const ui::Rect&, const Row&);
+  // check_panel.cpp
   void draw_check(Frame&, ui::Rect);
+  void draw_fields(Frame&, ui::Rect row);
   void draw_numbers(Frame&, ui::Rect);
   void draw_errors(Frame&, const ui::Rect&);
-  void element_fields(Frame&, ui::Rect& row);
-  std::optional<Element> element(const Frame&) const;
-  const ShownTensor* input_of(const Shown&, int input) const;
+
+  /// A formula in lines of a width, kept while neither changes.
+  struct Typeset {
+    std::string source;
+    float width = 0, height = 0;
+    struct Piece {
+      ui::Vec at;
+      tex::Layout layout;
+    };
+    std::vector<Piece> pieces;
+  };
+  void typeset(const ui::Painter&, Typeset&, const std::string& source, float width) const;
 
   lab::CellState cells_;
-  std::optional<Element> chosen_;  ///< by the hand
+  std::optional<Element> chosen_;  // by the hand; none: the largest gradient
   std::optional<TensorId> hovered_;
-  std::optional<size_t> h_;  ///< step of the difference, by its place; nullopt: the best
-  float scroll_ = 0;
+  std::optional<size_t> h_;  // the difference that is shown, by its place; none: the best
+  bool dragging_h_ = false;
+  int first_ = 0;  // row of the list that is shown first
   uint64_t step_ = 0;
   size_t instruction_ = 0;
   int32_t node_ = -1;
   plot::View view_;
+  Typeset forward_, rule_;
+  // What the menu saves, of these.
+  std::shared_ptr<const Shown> plots_of_;
+  std::shared_ptr<const Checked> plots_with_;
+  std::vector<plot::PlotSpec> plots_;
 };
 
 /// The error against the step h, single and, where there is one, double precision.

@@ -2,7 +2,7 @@
 // write to its last read in the colour of its layer, and the plan against every tensor in its own place. Drawn by
 // TapeScreen.
 //
-// Controls: tape/memory with /menu, tape/memory/plan (readable, shared), tape/memory/map (hover a buffer: what it
+// Controls: tape/memory with /menu, tape/memory/plan (where there are two), tape/memory/map (hover a buffer: what it
 // holds; Left and Right go through them), tape/memory/flag (the play head, to be dragged), tape/memory/bars.
 #pragma once
 
@@ -35,7 +35,7 @@ struct MemoryAsked {
   std::optional<int32_t> head;  ///< the flag was dragged there
 };
 
-/// A rectangle of the picture, in px of it; buffers that are thinner than a pixel and look alike are one.
+/// A rectangle of the picture, in px of it; buffers of one colour that are thinner than a pixel are one.
 struct MemoryBox {
   ui::Rect rect;
   int32_t layer = 0;
@@ -44,36 +44,50 @@ struct MemoryBox {
   int32_t count = 1;
 };
 std::vector<MemoryBox> memory_boxes(const MemoryMap& map, float width, float height, float pixel = 1);
+/// Of one buffer.
+ui::Rect buffer_rect(const MemoryMap& map, const Buffer& buffer, float width, float height);
 
 class MemoryPanel {
  public:
   MemoryAsked draw(ui::Ui&, const ui::Rect&, const MemoryGiven&);
   std::vector<lab::SavePlot> take_saves();
+  /// The buffer under the hand in the last frame: its writers and readers are outlined elsewhere. Null: none. Lives as
+  /// long as the maps that were given.
+  const Buffer* hovered() const { return under_ && of_ ? &of_->buffers[*under_] : nullptr; }
 
  private:
   struct Frame;  // what one draw() passes around
 
+  void draw_title(Frame&, ui::Rect& rest);
   void draw_map(Frame&, ui::Rect);
-  void draw_buffers(Frame&, const ui::Rect& plot);
-  void draw_linked(Frame&, const ui::Rect& plot);
-  void draw_names(Frame&, const ui::Rect& plot, const ui::Rect& names);
-  void draw_head(Frame&, const ui::Rect& plot, const ui::Rect& flag);
-  void hold_map(Frame&, const ui::Rect& plot);
+  void draw_scale(Frame&);
+  void draw_boxes(Frame&);
+  void draw_linked(Frame&);
+  void draw_names(Frame&, const ui::Rect& names);
+  void draw_flag(Frame&, const ui::Rect& row);
+  void hold_map(Frame&);
+  void draw_under(Frame&);
   void draw_bars(Frame&, ui::Rect);
 
   lab::CellState cells_;
-  int plan_ = 1;                 ///< 0: readable, 1: shared
-  std::optional<size_t> under_;  ///< buffer under the hand, or chosen by the keys
-  /// The boxes as they were drawn last, and of what.
+  int plan_ = 1;                 // 0: readable, 1: shared
+  std::optional<size_t> under_;  // buffer under the hand, or chosen by the keys
+  // The boxes as they were drawn last, and of what.
   std::shared_ptr<const MemoryMap> of_;
   float width_ = 0, height_ = 0;
   std::vector<MemoryBox> boxes_;
+  std::vector<plot::PlotSpec> plots_;
 };
 
-/// Address up to the whole, instruction across: the layer of what lies there.
+/// "256 KiB", "1.5 MiB".
+std::string size_words(size_t bytes);
+/// A round number of MiB, so that about four marks divide the whole.
+double address_step(double whole);
+/// Address down, instruction across: the layer of what lies there.
 plot::PlotSpec memory_plot(const MemoryMap& map);
 /// A line a buffer.
 std::string memory_csv(const MemoryMap& map);
+/// As normscope tape --memory --json prints it.
 std::string memory_json(const MemoryMap& map);
 
 }  // namespace normscope::tape_screen

@@ -311,7 +311,7 @@ Checked checked_of(StepPlayer& player, const Shown& shown, std::optional<Element
   checked.step = shown.step;
   checked.node = shown.node;
   checked.asked = asked;
-  checked.sequence = shown.sequence;
+  checked.sequence = checked.asked_sequence = shown.sequence;
   try {
     if (!shown.can_check)
       fail("check", "{} has no backward instruction: expected one that a gradient passes through",

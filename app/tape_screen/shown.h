@@ -83,8 +83,9 @@ struct Element {
 struct Checked {
   uint64_t step = 0;
   int32_t node = -1;
-  int64_t sequence = 0;
+  int64_t asked_sequence = 0;  ///< of the pictures that it was asked in
   std::optional<Element> asked;
+  int64_t sequence = 0;  ///< that the element is of
   Element element;
   NumericCheck check;
   std::string fault;  ///< why there is none, one line
