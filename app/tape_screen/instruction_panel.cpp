@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/tape_screen/panel_frame.h"
+#include "app/tape_screen/save_menu.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
 
@@ -107,12 +108,7 @@ InstructionAsked InstructionPanel::draw(Ui& ui, const Rect& rect, const Instruct
   ui.mark("tape/instruction", rect,
           fmt::format("{} {}: {}", f.shown->title, f.shown->name, f.shown->sentence),
           "The instruction under the play head: what it does, its formula, what it reads and writes.");
-  if (plots_of_ != given.shown || plots_with_ != given.checked) {
-    plots_of_ = given.shown;
-    plots_with_ = given.checked;
-    plots_ = instruction_plots(*f.shown, f.checked);
-  }
-  lab::cell_menu(ui, "tape/instruction", rect, plots_, cells_);
+  save(f, save_menu(ui, "tape/instruction", rect, "this instruction, its tensors and its check"));
   draw_head(f, rest);
   if (given.part != Part::Tensors) {
     draw_formulas(f, rest);
@@ -128,7 +124,7 @@ void InstructionPanel::draw_head(Frame& f, Rect& rest) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
   Rect row = rest.take_top(f.given.head > 0 ? 28.f : space::title_row);
-  row.take_right(18);  // the menu's
+  if (f.given.head <= 0) row.take_right(30);  // the menu's
   row.take_left(p.text_in(row, kTitleBold, t.ink, f.shown->title) + 10);
   p.text_in(row, kBodyMono, t.ink2, that_fits(p, kBodyMono, row.w, {f.shown->name}));
   const std::pair<const std::string&, TextStyle> lines[] = {{f.shown->sentence, kBodyBold},

@@ -9,9 +9,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "app/panels/plot_cell.h"
 #include "app/plot/plot.h"
 #include "app/tape_screen/shown.h"
 #include "app/tex/tex.h"
@@ -36,7 +36,8 @@ struct InstructionAsked {
   /// `checked` is not of what is chosen: this is (inner nullopt: the element with the largest gradient). In every frame
   /// until it is there.
   std::optional<std::optional<Element>> check;
-  std::optional<int64_t> sequence;  ///< another one for the pictures
+  std::optional<int64_t> sequence;                          ///< another one for the pictures
+  std::optional<std::pair<std::string, std::string>> file;  ///< name and content of what is to be saved
 };
 
 class InstructionPanel {
@@ -44,7 +45,7 @@ class InstructionPanel {
   InstructionAsked draw(ui::Ui&, const ui::Rect&, const InstructionGiven&);
 
   /// Figures that the hand wants as files since the last call.
-  std::vector<lab::SavePlot> take_saves();
+  std::vector<lab::SavePlot> take_saves() { return std::exchange(saves_, {}); }
   /// The tensor under the hand in this frame: MemoryPanel outlines its buffer.
   const std::optional<TensorId>& hovered() const { return hovered_; }
 
@@ -53,6 +54,7 @@ class InstructionPanel {
   struct Row;    // of the list of tensors
 
   void settle(Frame&);
+  void save(Frame&, const std::string& ending);
   void draw_head(Frame&, ui::Rect& rest);
   void draw_formulas(Frame&, ui::Rect& rest);
   // tensor_rows.cpp
@@ -79,7 +81,6 @@ class InstructionPanel {
   };
   void typeset(const ui::Painter&, Typeset&, const std::string& source, float width) const;
 
-  lab::CellState cells_;
   std::optional<Element> chosen_;  // by the hand; none: the largest gradient
   std::optional<TensorId> hovered_;
   std::optional<size_t> h_;  // the difference that is shown, by its place; none: the best
@@ -90,10 +91,7 @@ class InstructionPanel {
   int32_t node_ = -1;
   plot::View view_;
   Typeset forward_, rule_;
-  // What the menu saves, of these.
-  std::shared_ptr<const Shown> plots_of_;
-  std::shared_ptr<const Checked> plots_with_;
-  std::vector<plot::PlotSpec> plots_;
+  std::vector<lab::SavePlot> saves_;
 };
 
 /// The error against the step h, single and, where there is one, double precision.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/tape_screen/panel_frame.h"
+#include "app/tape_screen/save_menu.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::tape_screen {
@@ -36,7 +37,7 @@ std::string touched_by(const std::vector<int32_t>& all) {
   return all.size() > kNamed ? text + fmt::format(" and {} more", all.size() - kNamed) : text;
 }
 
-std::string words_of(const Buffer& b) {
+std::string buffer_words(const Buffer& b) {
   const bool gradient = b.kind == BufferKind::Gradient;
   std::string text = fmt::format("{}{}\n{}, {}", gradient ? "gradient of " : "", b.name,
                                  gradient ? "gradient" : to_string(b.kind), size_words(b.bytes));
@@ -90,8 +91,6 @@ MemoryAsked MemoryPanel::draw(Ui& ui, const Rect& rect, const MemoryGiven& given
     under_.reset();
     boxes_.clear();
     width_ = height_ = 0;
-    plots_.clear();
-    if (map) plots_.push_back(memory_plot(*map));
   }
   const std::string sentence =
       map ? fmt::format("{} hold what would take {}.", size_words(map->planned), size_words(map->apart))
@@ -102,13 +101,22 @@ MemoryAsked MemoryPanel::draw(Ui& ui, const Rect& rect, const MemoryGiven& given
     ui.paint().text_wrapped(rest, kBodyWords, ui.theme().ink2, sentence, 17);
     return {};
   }
-  lab::cell_menu(ui, "tape/memory", rect, plots_, cells_);
   Frame f{ui, given, *map};
+  save(f, save_menu(ui, "tape/memory", rect, "the memory plan"));
   draw_title(f, rest);
   const Rect bars = rest.take_bottom(std::min(kBarsHigh, rest.h), 6);
   draw_map(f, rest);
   draw_bars(f, bars);
   return f.asked;
+}
+
+void MemoryPanel::save(Frame& f, const std::string& ending) {
+  if (ending == "csv") f.asked.file = {"tape-memory.csv", memory_csv(f.map)};
+  if (ending == "json") f.asked.file = {"tape-memory.json", memory_json(f.map)};
+  if (ending == "svg" || ending == "png")
+    saves_.push_back({std::make_shared<const std::vector<plot::PlotSpec>>(1, memory_plot(f.map)),
+                      {},
+                      ending == "svg" ? lab::PlotFormat::Svg : lab::PlotFormat::Png});
 }
 
 void MemoryPanel::draw_title(Frame& f, Rect& rest) {
@@ -117,7 +125,7 @@ void MemoryPanel::draw_title(Frame& f, Rect& rest) {
   const Theme& t = ui.theme();
   if (f.given.head_room <= 0) {
     Rect row = rest.take_top(space::title_row);
-    row.take_right(18);  // the menu's
+    row.take_right(30);  // the menu's
     row.take_left(p.text_in(row, kTitleBold, t.ink, "Memory") + 12);
     p.text_in(
         row, kBodyWords, t.ink3,
@@ -207,7 +215,7 @@ void MemoryPanel::hold_map(Frame& f) {
   options.overlap = true;
   options.tooltip = false;
   options.radius = 3;
-  const std::string value = under_ ? words_of(f.map.buffers[*under_]) : "";
+  const std::string value = under_ ? buffer_words(f.map.buffers[*under_]) : "";
   const Hit hit =
       ui.hit("tape/memory/map", f.plot, value,
              "What lies where, and from when to when. Point at a buffer, or go through them with the "
@@ -220,7 +228,7 @@ void MemoryPanel::hold_map(Frame& f) {
       if (!f.rect_of(f.map.buffers[i]).contains(ui.mouse())) continue;
       if (!under_ || f.map.buffers[i].bytes < f.map.buffers[*under_].bytes) under_ = i;
     }
-    if (under_) ui.tooltip(words_of(f.map.buffers[*under_]));
+    if (under_) ui.tooltip(buffer_words(f.map.buffers[*under_]));
   } else if (!hit.focused) {
     under_.reset();
   }

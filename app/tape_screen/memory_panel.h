@@ -10,9 +10,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "app/panels/plot_cell.h"
+#include "app/plot/plot.h"
 #include "app/tape_screen/shown.h"
 #include "app/ui/ui.h"
 #include "app/view/commands.h"
@@ -32,7 +33,8 @@ struct MemoryGiven {
 };
 
 struct MemoryAsked {
-  std::optional<int32_t> head;  ///< the flag was dragged there
+  std::optional<int32_t> head;                              ///< the flag was dragged there
+  std::optional<std::pair<std::string, std::string>> file;  ///< name and content of what is to be saved
 };
 
 /// A rectangle of the picture, in px of it; buffers of one colour that are thinner than a pixel are one.
@@ -50,7 +52,8 @@ ui::Rect buffer_rect(const MemoryMap& map, const Buffer& buffer, float width, fl
 class MemoryPanel {
  public:
   MemoryAsked draw(ui::Ui&, const ui::Rect&, const MemoryGiven&);
-  std::vector<lab::SavePlot> take_saves();
+  /// Figures that the hand wants as files since the last call.
+  std::vector<lab::SavePlot> take_saves() { return std::exchange(saves_, {}); }
   /// The buffer under the hand in the last frame: its writers and readers are outlined elsewhere. Null: none. Lives as
   /// long as the maps that were given.
   const Buffer* hovered() const { return under_ && of_ ? &of_->buffers[*under_] : nullptr; }
@@ -58,6 +61,7 @@ class MemoryPanel {
  private:
   struct Frame;  // what one draw() passes around
 
+  void save(Frame&, const std::string& ending);
   void draw_title(Frame&, ui::Rect& rest);
   void draw_map(Frame&, ui::Rect);
   void draw_scale(Frame&);
@@ -69,14 +73,13 @@ class MemoryPanel {
   void draw_under(Frame&);
   void draw_bars(Frame&, ui::Rect);
 
-  lab::CellState cells_;
+  std::vector<lab::SavePlot> saves_;
   int plan_ = 1;                 // 0: readable, 1: shared
   std::optional<size_t> under_;  // buffer under the hand, or chosen by the keys
   // The boxes as they were drawn last, and of what.
   std::shared_ptr<const MemoryMap> of_;
   float width_ = 0, height_ = 0;
   std::vector<MemoryBox> boxes_;
-  std::vector<plot::PlotSpec> plots_;
 };
 
 /// "256 KiB", "1.5 MiB".

@@ -1,13 +1,14 @@
 // What the middle and the right panel become as files: pictures as plots, numbers as CSV and JSON.
 #include <fmt/format.h>
 
-#include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "app/tape/tape_json.h"
 #include "app/tape_screen/instruction_panel.h"
 #include "app/tape_screen/memory_panel.h"
+#include "app/tape_screen/panel_frame.h"
 
 namespace normscope::tape_screen {
 namespace {
@@ -107,24 +108,15 @@ std::string instruction_json(const Shown& shown, const Checked* checked) {
 
 std::string memory_json(const MemoryMap& map) { return tape::to_json(map).dump(1); }
 
-// Numbers as files hold more than what the plots of them show: one file for the panel, and not one a picture.
-std::vector<lab::SavePlot> InstructionPanel::take_saves() {
-  std::vector<lab::SavePlot> saves = std::exchange(cells_.saves, {});
-  for (lab::SavePlot& save : saves) {
-    if (save.format != lab::PlotFormat::Csv || !plots_of_ || save.plots->empty()) continue;
-    plot::PlotSpec named = save.plots->front();
-    named.id = "tape-" + plots_of_->name;
-    save.plots = std::make_shared<const std::vector<plot::PlotSpec>>(1, std::move(named));
-    save.csv = instruction_csv(*plots_of_, plots_with_.get());
-  }
-  return saves;
-}
-
-std::vector<lab::SavePlot> MemoryPanel::take_saves() {
-  std::vector<lab::SavePlot> saves = std::exchange(cells_.saves, {});
-  for (lab::SavePlot& save : saves)
-    if (save.format == lab::PlotFormat::Csv && of_) save.csv = memory_csv(*of_);
-  return saves;
+void InstructionPanel::save(Frame& f, const std::string& ending) {
+  const std::string name = fmt::format("tape-{}-{}.{}", f.shown->instruction, f.shown->name, ending);
+  if (ending == "csv") f.asked.file = {name, instruction_csv(*f.shown, f.checked)};
+  if (ending == "json") f.asked.file = {name, instruction_json(*f.shown, f.checked)};
+  if (ending == "svg" || ending == "png")
+    saves_.push_back(
+        {std::make_shared<const std::vector<plot::PlotSpec>>(instruction_plots(*f.shown, f.checked)),
+         {},
+         ending == "svg" ? lab::PlotFormat::Svg : lab::PlotFormat::Png});
 }
 
 }  // namespace normscope::tape_screen
