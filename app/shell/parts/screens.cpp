@@ -7,6 +7,7 @@
 #include "app/lessons/player.h"
 #include "app/shell/settings.h"
 #include "app/sweep/screen/sweep_screen.h"
+#include "app/tape_screen/tape_screen.h"
 #include "engine/core/boundary.h"
 #include "engine/io/atomic_file.h"
 
@@ -47,6 +48,11 @@ sweep::SweepScreen& sweep_of(SweepPart& part) {
   if (!part.screen)
     part.screen = std::make_shared<sweep::SweepScreen>(
         std::make_unique<sweep::Worker>(part.keeps ? results_store() : "", part.wake));
+  return *part.screen;
+}
+
+tape_screen::TapeScreen& tape_of(TapePart& part, bool times) {
+  if (!part.screen) part.screen = std::make_shared<tape_screen::TapeScreen>(part.wake, times);
   return *part.screen;
 }
 

@@ -20,8 +20,11 @@ class SweepScreen;
 namespace comparison {
 class CompareScreen;
 }
+namespace tape_screen {
+class TapeScreen;
+}
 
-enum class Screen : uint8_t { Lab, Lessons, Compare, Sweep };
+enum class Screen : uint8_t { Lab, Lessons, Compare, Sweep, Tape };
 
 struct LessonsScreen {
   std::shared_ptr<lessons::Player> player;  // made when the screen is opened first
@@ -42,18 +45,27 @@ struct SweepPart {
   std::function<void()> wake;                  // rung by the training from its thread
 };
 
+struct TapePart {
+  std::shared_ptr<tape_screen::TapeScreen> screen;  // made when it is opened first
+  std::function<void()> wake;                       // rung by who plays the step, from its thread
+};
+
 struct Screens {
   Screen shown = Screen::Lab;
   lab::LabScreen lab;
   LessonsScreen lessons;
   ComparePlace compare;
   SweepPart sweep;
+  TapePart tape;
 };
 
 comparison::CompareScreen& screen_of(ComparePlace&);
 
 // The Sweep screen, over the results that all programs share. Throws Error where no thread can be had.
 sweep::SweepScreen& sweep_of(SweepPart&);
+
+// The Tape screen; `times`: instructions are timed. Throws Error where no thread can be had.
+tape_screen::TapeScreen& tape_of(TapePart&, bool times = true);
 
 // The player, with the course beside the program and the learner's own progress. Runs that `lab` has finished
 // are not measured again; it may be null.
