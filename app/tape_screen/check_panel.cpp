@@ -97,7 +97,7 @@ plot::PlotSpec error_plot(const Checked& checked, std::optional<size_t> h) {
   plot.sentence = how_of(check);
   plot.x.label = "step h";
   plot.y.label = "relative error";
-  plot.pad_left = 40;
+  plot.pad_left = 48;
   double low = std::numeric_limits<double>::infinity(), high = 0, least = low, most = 0;
   for (const std::vector<Difference>* all : {&check.single, &check.exact})
     for (const Difference& d : *all) {
@@ -180,9 +180,9 @@ void InstructionPanel::draw_fields(Frame& f, Rect row) {
     Rect place = row.take_left(wide, 10);
     if (labelled) p.text_in(place.take_left(words), kBodyWords, ui.theme().ink2, label);
     p.fill(place, ui.theme().accent_soft, radius::field);
-    const Change change = field(ui, name, place.inset(0, 1), "", value, help, options);
+    const ui::Change change = field(ui, name, place.inset(0, 1), "", value, help, options);
     p.outline(place.inset(0, 1), ui.theme().accent, 2, radius::field);
-    return change == Change::None ? now : static_cast<int64_t>(value);
+    return change == ui::Change::None ? now : static_cast<int64_t>(value);
   };
   Element next = *element;
   if (t->rows > 1)
@@ -216,7 +216,7 @@ void InstructionPanel::draw_numbers(Frame& f, Rect rect) {
     lines.push_back({"at h", number(all[*h].h, 2)});
   }
   if (const Difference* exact = check.best_exact(); exact && !check.single.empty())
-    lines.push_back({"in double, at best", number(exact->error, 2)});
+    lines.push_back({"in double", number(exact->error, 2)});
   for (const Line& line : lines) {
     if (rect.h < 17) return;
     const Rect row = rect.take_top(17);

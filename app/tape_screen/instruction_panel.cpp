@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "app/tape_screen/panel_frame.h"
-#include "app/tape_screen/save_menu.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
 

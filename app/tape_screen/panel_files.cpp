@@ -1,4 +1,4 @@
-// What the middle and the right panel become as files: pictures as plots, numbers as CSV and JSON.
+// What the middle and the right panel become as files, and their menu: pictures as plots, numbers as CSV and JSON.
 #include <fmt/format.h>
 
 #include <memory>
@@ -9,11 +9,21 @@
 #include "app/tape_screen/instruction_panel.h"
 #include "app/tape_screen/memory_panel.h"
 #include "app/tape_screen/panel_frame.h"
+#include "app/ui/widgets.h"
 
 namespace normscope::tape_screen {
 namespace {
 
 using nlohmann::json;
+
+struct SavedAs {
+  const char *ending, *label, *help;
+};
+constexpr SavedAs kSavedAs[] = {
+    {"svg", "Save as SVG", "A drawing without loss of {}, into the pictures folder."},
+    {"png", "Save as PNG", "A picture of {}, into the pictures folder."},
+    {"csv", "Save as CSV", "All numbers of {}, into the pictures folder."},
+    {"json", "Save as JSON", "All that is known of {}, into the pictures folder."}};
 
 /// One sequence as the panel shows it: rows down, the colour up to the limit of the summary.
 plot::PlotSpec picture_plot(const Shown& shown, const ShownTensor& t, const char* use) {
@@ -68,6 +78,33 @@ bool is_checked(const Checked* checked) { return checked && checked->fault.empty
 
 }  // namespace
 
+std::string save_menu(ui::Ui& ui, const std::string& name, const ui::Rect& panel, std::string_view what) {
+  using namespace ui;
+  const std::string menu = name + "/menu";
+  const Rect at{panel.right() - 36, panel.y + 6, 24, 24};
+  ButtonOptions quiet;
+  quiet.quiet = true;
+  if (icon_button(ui, menu, at, Icon::File, fmt::format("Save {} as SVG, PNG, CSV or JSON.", what), quiet))
+    ui.open_popup(menu);
+  const Rect list{at.right() - 160, at.bottom() + 4, 160, 28 * static_cast<float>(std::size(kSavedAs)) + 12};
+  if (!ui.begin_popup(menu, list)) return "";
+  std::string chosen;
+  Rect rows = list.inset(6);
+  for (const SavedAs& one : kSavedAs) {
+    ButtonOptions row;
+    row.quiet = row.left = true;
+    row.style = {Face::Sans, type::body};
+    const std::string help = fmt::format(fmt::runtime(one.help), what);
+    if (!button(ui, fmt::format("{}/{}", menu, one.ending), rows.take_top(28).inset(0, 1), one.label, help,
+                row))
+      continue;
+    chosen = one.ending;
+    ui.close_popup();
+  }
+  ui.end_popup();
+  return chosen;
+}
+
 std::vector<plot::PlotSpec> instruction_plots(const Shown& shown, const Checked* checked) {
   std::vector<plot::PlotSpec> plots;
   const std::pair<const std::vector<ShownTensor>*, const char*> sides[] = {{&shown.reads, "read"},
@@ -117,6 +154,15 @@ void InstructionPanel::save(Frame& f, const std::string& ending) {
         {std::make_shared<const std::vector<plot::PlotSpec>>(instruction_plots(*f.shown, f.checked)),
          {},
          ending == "svg" ? lab::PlotFormat::Svg : lab::PlotFormat::Png});
+}
+
+void MemoryPanel::save(Frame& f, const std::string& ending) {
+  if (ending == "csv") f.asked.file = {"tape-memory.csv", memory_csv(f.map)};
+  if (ending == "json") f.asked.file = {"tape-memory.json", memory_json(f.map)};
+  if (ending == "svg" || ending == "png")
+    saves_.push_back({std::make_shared<const std::vector<plot::PlotSpec>>(1, memory_plot(f.map)),
+                      {},
+                      ending == "svg" ? lab::PlotFormat::Svg : lab::PlotFormat::Png});
 }
 
 }  // namespace normscope::tape_screen

@@ -1,10 +1,17 @@
-// What one InstructionPanel::draw() passes between its parts. Included by the .cpp files of this folder only.
+// What one draw() of the middle and the right panel passes between its parts, and what both use. Included by their .cpp
+// files only.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/tape_screen/instruction_panel.h"
+#include "app/tape_screen/memory_panel.h"
 
 namespace normscope::tape_screen {
 
@@ -30,6 +37,27 @@ struct InstructionPanel::Row {
   float height = 0;
 };
 
+struct MemoryPanel::Frame {
+  ui::Ui& ui;
+  const MemoryGiven& given;
+  const MemoryMap& map;
+  ui::Rect plot{};
+  MemoryAsked asked{};
+
+  float x_of(int32_t instruction) const {
+    return plot.x + plot.w * (static_cast<float>(instruction) + 0.5f) /
+                        static_cast<float>(std::max(map.instructions, 1));
+  }
+  int32_t instruction_at(float x) const {
+    const auto i = static_cast<int32_t>(
+        std::floor((x - plot.x) / std::max(plot.w, 1.f) * static_cast<float>(map.instructions)));
+    return std::clamp(i, 0, std::max(map.instructions - 1, 0));
+  }
+  ui::Rect rect_of(const Buffer& b) const {
+    return buffer_rect(map, b, plot.w, plot.h).moved(plot.x, plot.y);
+  }
+};
+
 /// The input of the node, as the instruction reads it or as it writes its gradient; null: it does neither.
 inline const ShownTensor* input_of(const Shown& shown, int input) {
   for (const std::vector<ShownTensor>* list : {&shown.writes, &shown.reads})
@@ -45,6 +73,10 @@ inline std::string that_fits(const ui::Painter& p, ui::TextStyle style, float wi
     if (p.text_width(style, text) <= width) return text;
   return "";
 }
+
+/// The menu in the upper right corner of a panel: NAME/menu with NAME/menu/svg, png, csv, json. What was chosen in this
+/// frame; empty: nothing. `what` is saved: "the memory plan".
+std::string save_menu(ui::Ui& ui, const std::string& name, const ui::Rect& panel, std::string_view what);
 
 inline constexpr ui::TextStyle kTickWords{ui::Face::Sans, ui::type::tick},
     kTickMono{ui::Face::Mono, ui::type::tick}, kBodyWords{ui::Face::Sans, ui::type::body},

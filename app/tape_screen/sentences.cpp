@@ -93,11 +93,12 @@ std::string backward_sentence(StepPlayer& player, const Shown& shown) {
   std::vector<const ShownTensor*> given;
   for (const ShownTensor& t : shown.writes)
     if (!is_parameter(player, t) && t.there) given.push_back(&t);
+  if (given.empty() && (shown.writes.empty() || !shown.writes[0].there)) return "It writes no gradient.";
   if (given.empty())
-    return shown.writes.empty() || !shown.writes[0].there
-               ? ""
-               : fmt::format("The gradient ends here: {} gets one of norm {}.",
-                             shown.writes[0].sign.substr(1), number(shown.writes[0].summary.norm));
+    return fmt::format(
+        "The gradient ends here: {} {} {}.", shown.writes[0].sign,
+        is_alone(player, shown, shown.writes[0]) ? "has the norm" : "with all that is added has the norm",
+        number(shown.writes[0].summary.norm));
   if (shown.op == OpKind::SoftmaxXent && is_alone(player, shown, *given[0]))
     return fmt::format("The gradient begins here: at the logits its norm is {}.",
                        number(given[0]->summary.norm));

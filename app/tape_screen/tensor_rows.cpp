@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "app/tape_screen/instruction_panel.h"
@@ -40,6 +41,11 @@ void draw_cells(Ui& ui, const Rect& r, const ShownTensor& t) {
   Painter& p = ui.paint();
   const Theme& theme = ui.theme();
   const bool is_signed = t.summary.low < 0;
+  std::array<Colour, 2 * kLevels + 1> colours{};
+  for (size_t i = 0; i < colours.size(); ++i) {
+    const float share = (static_cast<float>(i) - kLevels) / kLevels;
+    colours[i] = is_signed ? signed_colour(theme, share) : mix(theme.panel, theme.ink2, std::abs(share));
+  }
   const float wide = r.w / static_cast<float>(t.picture.columns),
               high = r.h / static_cast<float>(t.picture.rows);
   for (const Stripe& s : t.stripes) {
@@ -49,8 +55,7 @@ void draw_cells(Ui& ui, const Rect& r, const ShownTensor& t) {
       draw_hatch(p, cell, theme.error);
       continue;
     }
-    const float share = static_cast<float>(s.level) / static_cast<float>(kLevels);
-    p.fill(cell, is_signed ? signed_colour(theme, share) : mix(theme.panel, theme.ink2, share));
+    p.fill(cell, colours[static_cast<size_t>(s.level + kLevels)]);
   }
 }
 
@@ -212,10 +217,10 @@ void InstructionPanel::draw_heading(Frame& f, Rect rect, const Row& row) {
     options.hard_hi = true;
     options.unit = of;
     options.track = false;
-    const float wide = std::min(rect.w, 92 + p.text_width(kTickWords, of));
+    const float wide = std::min(rect.w, 112 + p.text_width(kTickWords, of));
     if (field(f.ui, "tape/instruction/sequence", rect.take_right(wide, 10).inset(0, 1), "sequence", sequence,
               "Which sequence of the batch the pictures are of: positions down, features across.",
-              options) != Change::None)
+              options) != ui::Change::None)
       f.asked.sequence = static_cast<int64_t>(sequence) - 1;
     const std::string axes = that_fits(p, kTickWords, rect.w - 20, {"positions down, features across"});
     if (!axes.empty()) p.text_in(rect, kTickWords, t.ink3, axes, Align::Right);
