@@ -195,7 +195,23 @@ void TapeScreen::draw_list(Ui& ui, const Fitted& fit, bool clock) {
   draw_track(ui, fit, clock);
   for (size_t row = fit.first; row < fit.end; ++row) draw_row(ui, fit, row, clock);
   draw_dots(ui, fit);
+  draw_linked(ui, fit);
   draw_head(ui, fit);
+}
+
+/// Rows that write or read the buffer under the hand.
+void TapeScreen::draw_linked(Ui& ui, const Fitted& fit) {
+  const Buffer* const buffer = memory_.hovered();
+  if (!buffer) return;
+  std::vector<bool> linked(rows_.size());
+  for (const std::vector<int32_t>* list : {&buffer->writers, &buffer->readers})
+    for (int32_t instruction : *list)
+      if (const auto row = row_of(rows_, *facts_, static_cast<size_t>(instruction))) linked[*row] = true;
+  for (size_t row = fit.first; row < fit.end; ++row)
+    if (linked[row])
+      ui.paint().outline({fit.panel.x + fit.at.name - 6, fit.y(row) - fit.at.row / 2 + 2,
+                          fit.at.bytes_right - fit.at.name + 12, fit.at.row - 4},
+                         ui.theme().ink, line::outline, 6);
 }
 
 /// A press on one half puts the head on that side; on the name it stays on its side, and a group opens or closes.

@@ -220,6 +220,7 @@ void TapeScreen::draw_instruction(Ui& ui, const Rect& rect, Part part, float hea
   given.checked = state_->checked;
   const InstructionAsked asked = instruction_.draw(ui, rect, given);
   if (asked.sequence) sequence_ = *asked.sequence;
+  if (asked.file) asked_.file = asked.file;
   if (!asked.check || playing_ || !shown_is_current() || !sent_) return;
   const SentCheck wanted{*sent_, *asked.check};
   if (sent_check_ == wanted) return;
@@ -239,8 +240,9 @@ void TapeScreen::draw_memory(Ui& ui, const Rect& rect, float head) {
     given.fold = static_cast<int32_t>(fold_of(facts_->program)) + 1;
     given.layers = layers_of(*facts_);
   }
-  if (const MemoryAsked asked = memory_.draw(ui, rect, given); asked.head)
-    go(static_cast<size_t>(std::max(0, *asked.head)));
+  const MemoryAsked asked = memory_.draw(ui, rect, given);
+  if (asked.head) go(static_cast<size_t>(std::max(0, *asked.head)));
+  if (asked.file) asked_.file = asked.file;
 }
 
 void TapeScreen::draw_columns(Ui& ui, Rect rest) {

@@ -111,6 +111,7 @@ class TapeScreen {
   void scroll(ui::Ui& ui, Fitted& fit);
   // fold_track.cpp
   void draw_track(ui::Ui& ui, const Fitted& fit, bool clock);
+  void draw_linked(ui::Ui& ui, const Fitted& fit);
   void draw_dots(ui::Ui& ui, const Fitted& fit);
   void draw_head(ui::Ui& ui, const Fitted& fit);
   void draw_foot(ui::Ui& ui, ui::Rect foot, bool clock);
