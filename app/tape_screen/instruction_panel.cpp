@@ -17,7 +17,7 @@ using namespace ui;
 namespace {
 
 constexpr float kFormulaSizes[] = {type::title, type::tick, 9.f};
-constexpr float kFormulaLabel = 66, kFormulaGap = 18, kCheckHigh = 176, kCheckLow = 136;
+constexpr float kFormulaLabel = 66, kFormulaGap = 18, kCheckHigh = 176, kCheckLow = 126;
 
 /// A formula's parts, which stand apart by \quad outside of all braces.
 std::vector<std::string> parts_of(const std::string& source) {
@@ -38,12 +38,15 @@ std::vector<std::string> parts_of(const std::string& source) {
 }  // namespace
 
 /// In as few lines as the width asks for; smaller where one part alone is too wide.
-void InstructionPanel::typeset(const Painter& p, Typeset& set, const std::string& source, float width) const {
-  if (set.source == source && set.width == width) return;
-  set = {source, width, 0, {}};
+void InstructionPanel::typeset(const Painter& p, Typeset& set, const std::string& source, float width,
+                               float largest) const {
+  if (set.source == source && set.width == width && set.largest == largest) return;
+  set = {source, width, largest, 0, {}};
+  if (source.empty()) return;
   const auto measure = [&](TextStyle style, std::string_view text) { return p.text_width(style, text); };
   std::vector<tex::Layout> boxes;
   for (const float px : kFormulaSizes) {
+    if (px > largest) continue;
     boxes.clear();
     for (const std::string& part : parts_of(source))
       boxes.push_back(tex::layout(tex::parse(part), px, true, measure));
@@ -124,7 +127,9 @@ void InstructionPanel::draw_head(Frame& f, Rect& rest) {
   const Theme& t = f.ui.theme();
   Rect row = rest.take_top(f.given.head > 0 ? 28.f : space::title_row);
   if (f.given.head <= 0) row.take_right(30);  // the menu's
-  row.take_left(p.text_in(row, kTitleBold, t.ink, f.shown->title) + 10);
+  const std::string& title = f.shown->title;
+  const std::string fits = that_fits(p, kTitleBold, row.w, {title, title.substr(0, title.rfind(','))});
+  row.take_left(p.text_in(row, kTitleBold, t.ink, fits) + 10);
   p.text_in(row, kBodyMono, t.ink2, that_fits(p, kBodyMono, row.w, {f.shown->name}));
   const std::pair<const std::string&, TextStyle> lines[] = {{f.shown->sentence, kBodyBold},
                                                             {f.shown->note, kBodyWords}};
@@ -140,8 +145,9 @@ void InstructionPanel::draw_formulas(Frame& f, Rect& rest) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
   const float width = rest.w - kFormulaLabel - 24;
-  typeset(p, forward_, f.shown->formula, width);
-  typeset(p, rule_, f.shown->rule, width);
+  const float largest = f.small() ? type::tick : type::title;
+  typeset(p, forward_, f.shown->formula, width, largest);
+  typeset(p, rule_, f.shown->rule, width, largest);
   const bool has_rule = !f.shown->rule.empty();
   const float high = forward_.height + 20 + (has_rule ? rule_.height + 12 : 0);
   if (high > rest.h) return;

@@ -72,14 +72,14 @@ class InstructionPanel {
   /// A formula in lines of a width, kept while neither changes.
   struct Typeset {
     std::string source;
-    float width = 0, height = 0;
+    float width = 0, largest = 0, height = 0;  // largest: px of the letters
     struct Piece {
       ui::Vec at;
       tex::Layout layout;
     };
     std::vector<Piece> pieces;
   };
-  void typeset(const ui::Painter&, Typeset&, const std::string& source, float width) const;
+  void typeset(const ui::Painter&, Typeset&, const std::string& source, float width, float largest) const;
 
   std::optional<Element> chosen_;  // by the hand; none: the largest gradient
   std::optional<TensorId> hovered_;

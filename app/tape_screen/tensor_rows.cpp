@@ -20,9 +20,9 @@ constexpr float kPictureWide = 104, kHistogramWide = 76, kNumbersWide = 98, kBet
 constexpr float kHatch = 3;  // px of a stripe of the hatch, and between two
 
 /// Height of a picture: a vector is a strip.
-float picture_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (small ? 38.f : 60.f) : 16.f; }
+float picture_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (small ? 36.f : 60.f) : 16.f; }
 
-float row_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (small ? 46.f : 68.f) : 36.f; }
+float row_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (small ? 42.f : 68.f) : 36.f; }
 
 /// Of what is not finite: 45 degrees, in bands so low that steps are not seen.
 void draw_hatch(Painter& p, const Rect& r, Colour colour) {
@@ -118,7 +118,7 @@ void draw_label(Ui& ui, const Rect& r, const ShownTensor& t) {
   const std::string beside = that_fits(p, kTickWords, head.w, {t.role});
   p.text_in(head, kTickWords, theme.ink2, beside);
   float y = r.y + 19;
-  if (beside.empty() && !t.role.empty() && r.h >= 46) {
+  if (beside.empty() && !t.role.empty() && r.h >= 50) {
     p.text_in({r.x, y, r.w, 14}, kTickWords, theme.ink2, that_fits(p, kTickWords, r.w, {t.role}));
     y += 14;
   }
