@@ -143,7 +143,6 @@ void TapeScreen::open_row(const FoldRow& row) {
     opened_.by_hand[row.name] = !row.open;
   }
   rows_stale_ = true;
-  reveal_head_ = true;
 }
 
 /// Opens the layer or sub-layer that is closed over the head; closes the sub-layer, else the layer, that is open.
@@ -151,6 +150,7 @@ void TapeScreen::open_at_head() {
   const std::optional<size_t> row = facts_ ? row_of(rows_, *facts_, head_) : std::nullopt;
   if (!row) return;
   const FoldRow& here = rows_[*row];
+  reveal_head_ = true;
   if (here.kind != RowKind::Line) return open_row(here);
   const FoldGroup* inner = nullptr;
   for (const FoldGroup& group : facts_->fold.groups)
@@ -159,7 +159,6 @@ void TapeScreen::open_at_head() {
   if (!inner) return;
   opened_.by_hand[inner->name] = false;
   rows_stale_ = true;
-  reveal_head_ = true;
 }
 
 void TapeScreen::play_or_pause() {
