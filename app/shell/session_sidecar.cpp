@@ -42,20 +42,28 @@ comparison::KeptChoice compare_from(const InputValue& json) {
   return kept;
 }
 
+void restore_tape(const InputValue& json, TapePart& tape) {
+  constexpr int kMostInstructions = 10'000'000;
+  tape.run = kLetters[json.at("run").choice(kLetters)][0];
+  tape.head = json.at("head").whole(-1, kMostInstructions);
+  if (tape.screen) tape.screen->restore({tape.run, tape.head});
+}
+
 }  // namespace
 
 std::string sidecar_text(const lab::LabScreen& screen, const shell::UndoLog& undo,
-                         const comparison::KeptChoice& compare) {
+                         const comparison::KeptChoice& compare, const tape_screen::KeptTape& tape) {
   Json text;
   text["bookmarks"] = screen.transport().bookmarks;
   text["selected"] = std::string(1, screen.diagram().selected);
   text["undo"] = undo.to_text();
   text["compare"] = compare_json(compare);
+  text["tape"] = {{"run", std::string(1, tape.run)}, {"head", tape.head}};
   return text.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 void apply_sidecar(lab::LabScreen& screen, ShownSession& session, const std::string& text,
-                   ComparePlace* compare) {
+                   ComparePlace* compare, TapePart* tape) {
   lab::TransportState& transport = screen.transport();
   transport.bookmarks.clear();
   transport.pinned_step.reset();
@@ -73,6 +81,7 @@ void apply_sidecar(lab::LabScreen& screen, ShownSession& session, const std::str
     if (!own_log) session.undo.from_text(json.at("undo").text(kLongestLog));
     if (const std::optional<InputValue> kept = json.find("compare"); kept && compare)
       screen_of(*compare).restore(compare_from(*kept));
+    if (const std::optional<InputValue> kept = json.find("tape"); kept && tape) restore_tape(*kept, *tape);
   } catch (const Error&) {
   }
 }
@@ -82,21 +91,26 @@ void keep_sidecar(SidecarState& known, Screens& screens, ShownSession& session) 
   if (!session.lab) return;
   if (session.view->restored != known.restored) {
     known.restored = session.view->restored;
-    if (session.view->sidecar) apply_sidecar(screen, session, *session.view->sidecar, &screens.compare);
+    if (session.view->sidecar)
+      apply_sidecar(screen, session, *session.view->sidecar, &screens.compare, &screens.tape);
   }
   const std::vector<int>& bookmarks = screen.transport().bookmarks;
   const uint64_t changes = session.undo.changes();
   const char selected = screen.diagram().selected;
   const comparison::KeptChoice compare =
       screens.compare.screen ? screens.compare.screen->kept() : known.compare;
+  const tape_screen::KeptTape tape = screens.tape.screen
+                                         ? screens.tape.screen->kept()
+                                         : tape_screen::KeptTape{screens.tape.run, screens.tape.head};
   if (bookmarks == known.bookmarks && changes == known.undo_changes && selected == known.selected &&
-      compare == known.compare)
+      compare == known.compare && tape == known.tape)
     return;
   known.bookmarks = bookmarks;
   known.undo_changes = changes;
   known.selected = selected;
   known.compare = compare;
-  session.lab->keep(sidecar_text(screen, session.undo, compare));
+  known.tape = tape;
+  session.lab->keep(sidecar_text(screen, session.undo, compare, tape));
 }
 
 }  // namespace normscope

@@ -162,9 +162,15 @@ void TapeScreen::draw_fold(Ui& ui, const Rect& rect, const LabView& view, bool c
   fit.list = rest;
   scroll(ui, fit);
   fit.list.h = static_cast<float>(fit.end - fit.first) * fit.at.row;
+  draw_headings(ui, fit, heads);
+  draw_list(ui, fit, clock);
+}
+
+void TapeScreen::draw_headings(Ui& ui, const Fitted& fit, const Rect& heads) {
+  const bool wide = size_ != Size::Compact;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const float y = heads.centre().y + 4, x = rect.x;
+  const float y = heads.centre().y + 4, x = fit.panel.x;
   const TextStyle bold{Face::Bold, type::body};
   p.text({x + fit.at.bar_right, y}, bold, t.ink, wide ? "forward" : "forward, ms", Align::Right);
   p.text({x + fit.at.bar_left, y}, bold, t.ink, wide ? "backward" : "backward, ms");
@@ -179,7 +185,6 @@ void TapeScreen::draw_fold(Ui& ui, const Rect& rect, const LabView& view, bool c
     p.text({x + 106, y}, kWord, t.ink3, "ms", Align::Right);
     p.text({x + 652, y}, kWord, t.ink3, "ms", Align::Right);
   }
-  draw_list(ui, fit, clock);
 }
 
 void TapeScreen::draw_list(Ui& ui, const Fitted& fit, bool clock) {

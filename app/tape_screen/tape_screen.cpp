@@ -31,6 +31,7 @@ TapeScreen::TapeScreen(std::function<void()> wake, bool times) : worker_(std::mo
 
 void TapeScreen::restore(const KeptTape& kept) {
   run_ = kept.run;
+  kept_ = kept;
   if (kept.head >= 0) restored_head_ = kept.head;
 }
 
@@ -284,6 +285,7 @@ TapeAsked TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool c
   draw_columns(ui, rest);
   draw_bar(ui, bar, clock);
   send();
+  if (!playing_ && facts_) kept_ = {run_, head_by_hand_ ? static_cast<int32_t>(head_) : -1};
   return std::move(asked_);
 }
 

@@ -59,7 +59,8 @@ class TapeScreen {
   char run() const { return run_; }
   /// Asked for a step, or for what an instruction shows, and it is not there yet.
   bool busy() const { return waits_ || worker_.busy(); }
-  KeptTape kept() const { return {run_, head_by_hand_ ? static_cast<int32_t>(head_) : -1}; }
+  /// While it plays, where it began to.
+  const KeptTape& kept() const { return kept_; }
   void restore(const KeptTape& kept);
 
  private:
@@ -103,6 +104,7 @@ class TapeScreen {
   void draw_fold(ui::Ui& ui, const ui::Rect& rect, const LabView& view, bool clock);
   void draw_nothing(ui::Ui& ui, const ui::Rect& rect, const LabView& view);
   float draw_run_tiles(ui::Ui& ui, const ui::Rect& row, const LabView& view);
+  void draw_headings(ui::Ui& ui, const Fitted& fit, const ui::Rect& heads);
   void draw_list(ui::Ui& ui, const Fitted& fit, bool clock);
   void draw_row(ui::Ui& ui, const Fitted& fit, size_t row, bool clock);
   void draw_names(ui::Ui& ui, const Fitted& fit, const FoldRow& row, float y);
@@ -140,6 +142,7 @@ class TapeScreen {
   size_t head_ = 0;
   bool head_by_hand_ = false;
   std::optional<int32_t> restored_head_;
+  KeptTape kept_;
   int64_t sequence_ = 0;
   bool playing_ = false;
   int speed_ = 2;

@@ -52,7 +52,10 @@ sweep::SweepScreen& sweep_of(SweepPart& part) {
 }
 
 tape_screen::TapeScreen& tape_of(TapePart& part, bool times) {
-  if (!part.screen) part.screen = std::make_shared<tape_screen::TapeScreen>(part.wake, times);
+  if (!part.screen) {
+    part.screen = std::make_shared<tape_screen::TapeScreen>(part.wake, times);
+    part.screen->restore({part.run, part.head});
+  }
   return *part.screen;
 }
 

@@ -48,6 +48,8 @@ struct SweepPart {
 struct TapePart {
   std::shared_ptr<tape_screen::TapeScreen> screen;  // made when it is opened first
   std::function<void()> wake;                       // rung by who plays the step, from its thread
+  char run = 'A';                                   // as a session that was restored has them
+  int32_t head = -1;
 };
 
 struct Screens {
