@@ -27,6 +27,9 @@ done
 # The Sweep screen; this one trains its cells, which takes minutes.
 pictures "$out/sweep.png" --screen sweep --script scripts/screens/sweep.txt
 
+# One step on the Tape, without its times.
+pictures "$out/tape.png" --screen tape --script scripts/screens/tape.txt
+
 # The course: predict, run, compare and explain.
 pictures "$out/compare.png" --screen compare --script scripts/screens/compare.txt
 pictures "$out/lesson.png" --screen lesson:warm-up:predict --script scripts/screens/lessons.txt

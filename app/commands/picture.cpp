@@ -15,6 +15,7 @@
 #include "app/lessons/player.h"
 #include "app/shell/app_state.h"
 #include "app/sweep/screen/sweep_screen.h"
+#include "app/tape_screen/tape_screen.h"
 #include "engine/spec/limits.h"
 
 namespace normscope::cli {
@@ -59,6 +60,7 @@ class Stage {
     if (!options_.lesson.empty()) open_lesson(options_.lesson);
     if (options_.compare) stand_->state.screens.shown = Screen::Compare;
     if (options_.sweep) open_sweep(options_.preset);
+    if (options_.tape) open_tape();
     rest();
   }
 
@@ -87,6 +89,8 @@ class Stage {
       open_lesson(argument);
     else if (verb == "sweep")
       open_sweep(argument);
+    else if (verb == "tape")
+      open_tape();
     else if (verb == "offer")
       offer(line, argument);
     else
@@ -151,8 +155,26 @@ class Stage {
     if (!preset.empty()) with_exit(Exit::Usage, [&] { screen.show(sweep::preset_plan(preset)); });
   }
 
+  void open_tape() {
+    stand_->state.screens.shown = Screen::Tape;
+    stand_->driver.frames(1);
+    lab_.post(lab::PlayStep{0});
+  }
+
+  /// The Tape asks in a frame, and what it gets is in the next one.
+  void rest_of_tape() {
+    const auto& tape = stand_->state.screens.tape.screen;
+    for (int quiet = 0; tape && quiet < 3;) {
+      stand_->driver.frames(1);
+      lab_.wait_idle();
+      quiet = tape->busy() ? 0 : quiet + 1;
+      if (tape->busy()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+
   void rest() {
     lab_.wait_idle();
+    if (stand_->state.screens.shown == Screen::Tape) rest_of_tape();
     const auto& sweep = stand_->state.screens.sweep.screen;
     while (sweep && sweep->busy()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     const auto& player = stand_->state.screens.lessons.player;

@@ -67,12 +67,15 @@ Exit screenshot(const ScreenshotOptions& options) {
     picture.lesson = options.screen.substr(kLesson.size());
   else if (options.screen == "compare")
     picture.compare = true;
+  else if (options.screen == "tape")
+    picture.tape = true;
   else if (picture.sweep)
     picture.preset = options.screen.substr(std::min<size_t>(options.screen.size(), 6));
   else if (options.screen != "lab")
     throw CommandError(
-        Exit::Usage, fmt::format("--screen '{}' is not known: expected lab, compare, lesson:NAME:STEP or sweep:NAME",
-                                 options.screen));
+        Exit::Usage,
+        fmt::format("--screen '{}' is not known: expected lab, compare, tape, lesson:NAME:STEP or sweep:NAME",
+                    options.screen));
   const InterruptGuard guard;
   use_fastest_products();
   Lab lab({.threads = options.threads, .live_text = false});
@@ -90,9 +93,10 @@ void add_screenshot(CLI::App& app, Command& command) {
   const auto options = std::make_shared<ScreenshotOptions>();
   CLI::App& sub = *app.add_subcommand("screenshot", "Draw a screen to a PNG, without display or OpenGL");
   sub.footer(kFooter);
-  sub.add_option("--screen", options->screen,
-                 "which screen: lab, compare, lesson:NAME:STEP as lesson:warm-up:compare, or sweep:NAME as "
-                 "sweep:depth")
+  sub.add_option(
+         "--screen", options->screen,
+         "which screen: lab, compare, tape, lesson:NAME:STEP as lesson:warm-up:compare, or sweep:NAME as "
+         "sweep:depth")
       ->type_name("NAME");
   add_steps(sub, options->steps, "steps trained before");
   add_look(sub, options->theme, options->scale, true);

@@ -53,16 +53,9 @@ sweep::Plan sweep_plan_of(const SweepOptions& options) {
                     options.axes.empty() ? "something to sweep" : "axes or a sweep that is ready, not both",
                     preset_names_text()));
   return with_exit(Exit::Usage, [&] {
-    sweep::Plan plan;
-    if (!options.preset.empty()) plan = sweep::preset_plan(options.preset);
-    plan.set = options.set;
-    plan.steps = options.steps;
-    plan.seeds = options.seeds;
-    const RunSpec base = sweep::base_of(plan);
-    for (const std::string& axis : options.axes) plan.axes.push_back(sweep::axis_from(axis, base));
-    for (const std::string& more : options.more_seeds)
-      plan.more.push_back(sweep::more_seeds_from(more, plan));
-    return plan;
+    sweep::PlanText text{options.set, options.axes, options.more_seeds, options.steps, options.seeds};
+    if (!options.preset.empty()) text.axes = sweep::text_of(sweep::preset_plan(options.preset)).axes;
+    return sweep::plan_from(text);
   });
 }
 

@@ -27,6 +27,7 @@ constexpr ControlWords kWhole[] = {
     {"app/tab/lessons", "Lessons"},
     {"app/tab/compare", "Compare"},
     {"app/tab/sweep", "Sweep"},
+    {"app/tab/tape", "Tape"},
     {"app/help", "hands and keys"},
     {"app/theme", "theme"},
     {"app/scale", "size of everything"},
@@ -78,6 +79,32 @@ constexpr ControlWords kWhole[] = {
     {"sweep/export/csv", "sweep: save as CSV"},
     {"sweep/export/svg", "sweep: save as SVG"},
     {"sweep/export/json", "sweep: save as JSON"},
+    {"tape/once", "tape: play one step"},
+    {"tape/follow", "tape: follow the newest step"},
+    {"tape/changes", "tape: what the change of the wiring did"},
+    {"tape/fold", "tape: the fold"},
+    {"tape/fold/menu", "tape: save the fold"},
+    {"tape/fold/menu/svg", "tape: save the fold as SVG"},
+    {"tape/fold/menu/csv", "tape: save the fold as CSV"},
+    {"tape/fold/menu/json", "tape: save the fold as JSON"},
+    {"tape/head", "tape: the play head"},
+    {"tape/finite", "tape: the first number that is not finite"},
+    {"tape/first", "tape: to the first instruction"},
+    {"tape/play", "tape: play or pause"},
+    {"tape/next", "tape: one instruction on"},
+    {"tape/speed", "tape: how fast it plays"},
+    {"tape/timeline", "tape: the instructions of the step"},
+    {"tape/tab", "tape: rule, tensors or memory"},
+    {"tape/instruction/menu", "tape: save the instruction"},
+    {"tape/instruction/sequence", "tape: sequence of the pictures"},
+    {"tape/tensors/scroll", "tape: scroll the tensors"},
+    {"tape/check/position", "tape: position of the checked element"},
+    {"tape/check/feature", "tape: feature of the checked element"},
+    {"tape/check/plot/h", "tape: step of the difference"},
+    {"tape/memory/menu", "tape: save the memory plan"},
+    {"tape/memory/plan", "tape: which memory plan"},
+    {"tape/memory/map", "tape: the buffers"},
+    {"tape/memory/flag", "tape: the play head in the memory plan"},
 };
 
 // Parts of a name that are no words of their own.
@@ -166,6 +193,12 @@ std::string control_title(std::string_view name) {
   if (first == "sweep" && count == 4 && find_field(parts[3]))
     return fmt::format("sweep: {} goes over the {}", parts[1] == "up" ? "up" : "across",
                        find_field(parts[3])->label);
+  if (first == "tape" && count == 3 && parts[1] == "run")
+    return fmt::format("tape: a step of run {}", parts[2]);
+  if (first == "tape" && count == 3 && (parts[1] == "reads" || parts[1] == "writes"))
+    return fmt::format("tape: tensor {} that it {}", parts[2], parts[1]);
+  if (first == "tape" && count == 3 && parts[1] == "row") return "tape: go to " + parts[2];
+  if (first == "tape" && count == 3 && parts[1] == "open") return "tape: open or close " + parts[2];
   if (first == "run" && count == 2) return fmt::format("run {}", parts[1]);
   if (first == "split" && count == 2) return fmt::format("border between {}", parts[1]);
   if (first == "diagram" && count == 3 && parts[1] == "run")

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/sweep/screen/sweep_screen.h"
 #include "engine/core/error.h"
 #include "engine/io/input_value.h"
 #include "engine/spec/limits.h"
@@ -18,15 +19,13 @@ namespace {
 constexpr size_t kLongestPath = 4096;
 constexpr int kMostRunsOfLog = 999;
 constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
+constexpr std::string_view kScreens[] = {"lab", "lessons", "compare", "sweep", "tape"};
 
 Json compare_json(const comparison::KeptChoice& kept) {
   Json files = Json::array();
   for (const auto& [path, run] : kept.files) files.push_back({{"path", path}, {"run", run}});
-  return {{"baseline", std::string(1, kept.baseline)},
-          {"align", kept.align},
-          {"matrix", kept.matrix},
-          {"factor", kept.factor},
-          {"files", files}};
+  return {{"baseline", std::string(1, kept.baseline)}, {"align", kept.align},   {"matrix", kept.matrix},
+          {"metric", lab::info(kept.metric).id},       {"factor", kept.factor}, {"files", files}};
 }
 
 comparison::KeptChoice compare_from(const InputValue& json) {
@@ -34,6 +33,9 @@ comparison::KeptChoice compare_from(const InputValue& json) {
   kept.baseline = kLetters[json.at("baseline").choice(kLetters)][0];
   kept.align = json.at("align").whole(0, 2);
   kept.matrix = json.at("matrix").whole(0, 5);
+  if (const std::optional<InputValue> metric = json.find("metric"))
+    for (const lab::MetricInfo& one : lab::metrics())
+      if (metric->text(64) == one.id) kept.metric = one.metric;
   kept.factor = json.at("factor").number(1.01, 1e6);
   const std::vector<InputValue> files = json.at("files").list(0, kept.files.size());
   for (size_t i = 0; i < files.size(); ++i)
@@ -42,21 +44,80 @@ comparison::KeptChoice compare_from(const InputValue& json) {
   return kept;
 }
 
+Json sweep_json(const sweep::KeptSweep& kept) {
+  const sweep::PlanText text = sweep::text_of(kept.plan);
+  return {{"set", text.set},     {"axes", text.axes},   {"more_seeds", text.more_seeds},
+          {"steps", text.steps}, {"seeds", text.seeds}, {"metric", sweep::info(kept.metric).name}};
+}
+
+sweep::KeptSweep sweep_from(const InputValue& json) {
+  constexpr size_t kMostTexts = 1000, kLongest = 100'000;
+  const auto texts = [&](const char* key) {
+    std::vector<std::string> all;
+    for (const InputValue& one : json.at(key).list(0, kMostTexts)) all.push_back(one.text(kLongest));
+    return all;
+  };
+  const sweep::PlanText text{texts("set"), texts("axes"), texts("more_seeds"),
+                             json.at("steps").whole(0, kMostSteps), json.at("seeds").whole(1, 1000)};
+  return {sweep::plan_from(text), sweep::metric_from(json.at("metric").text(64))};
+}
+
+tape_screen::KeptTape tape_from(const InputValue& json) {
+  constexpr int kMostInstructions = 10'000'000;
+  return {kLetters[json.at("run").choice(kLetters)][0], json.at("head").whole(-1, kMostInstructions)};
+}
+
+// The screens make themselves when they are drawn; what they are to begin with waits for them.
+void restore_screens(const InputValue& json, Screens& screens, bool other_session) {
+  if (const std::optional<InputValue> kept = json.find("compare"))
+    screen_of(screens.compare).restore(compare_from(*kept));
+  if (const std::optional<InputValue> kept = json.find("tape")) {
+    const tape_screen::KeptTape tape = tape_from(*kept);
+    screens.tape.run = tape.run;
+    screens.tape.head = tape.head;
+    if (screens.tape.screen) screens.tape.screen->restore(tape);
+  }
+  if (!other_session) return;
+  if (const std::optional<InputValue> kept = json.find("sweep")) {
+    screens.sweep.kept = sweep_from(*kept);
+    if (screens.sweep.screen) sweep_of(screens.sweep).restore(*std::exchange(screens.sweep.kept, {}));
+  }
+  if (const std::optional<InputValue> shown = json.find("screen"))
+    screens.shown = static_cast<Screen>(shown->choice(kScreens));
+}
+
+KeptWindow kept_of(const Screens& screens, const KeptWindow& known, const classroom::Teaching& teaching) {
+  KeptWindow kept = known;
+  kept.shown = screens.shown;
+  if (screens.compare.screen) kept.compare = screens.compare.screen->kept();
+  if (screens.sweep.screen)
+    kept.sweep = screens.sweep.screen->kept();
+  else if (screens.sweep.kept)
+    kept.sweep = screens.sweep.kept;
+  kept.tape = screens.tape.screen ? screens.tape.screen->kept()
+                                  : tape_screen::KeptTape{screens.tape.run, screens.tape.head};
+  kept.teaching = teaching.kept;
+  return kept;
+}
+
 }  // namespace
 
-std::string sidecar_text(const lab::LabScreen& screen, const shell::UndoLog& undo,
-                         const comparison::KeptChoice& compare, const classroom::KeptTeaching& teaching) {
+std::string sidecar_text(const lab::LabScreen& screen, const shell::UndoLog& undo, const KeptWindow& window) {
   Json text;
   text["bookmarks"] = screen.transport().bookmarks;
   text["selected"] = std::string(1, screen.diagram().selected);
   text["undo"] = undo.to_text();
-  text["compare"] = compare_json(compare);
-  if (!teaching.empty()) text["teacher"] = classroom::teaching_json(teaching);
+  text["screen"] = kScreens[static_cast<size_t>(window.shown)];
+  text["compare"] = compare_json(window.compare);
+  if (window.sweep) text["sweep"] = sweep_json(*window.sweep);
+  text["tape"] = {{"run", std::string(1, window.tape.run)}, {"head", window.tape.head}};
+  if (!window.teaching.empty()) text["teacher"] = classroom::teaching_json(window.teaching);
   return text.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-void apply_sidecar(lab::LabScreen& screen, ShownSession& session, const std::string& text,
-                   ComparePlace* compare, classroom::Teaching* teaching) {
+void apply_sidecar(Screens& screens, ShownSession& session, const std::string& text,
+                   classroom::Teaching* teaching) {
+  lab::LabScreen& screen = screens.lab;
   lab::TransportState& transport = screen.transport();
   transport.bookmarks.clear();
   transport.pinned_step.reset();
@@ -76,35 +137,24 @@ void apply_sidecar(lab::LabScreen& screen, ShownSession& session, const std::str
       const std::optional<InputValue> kept = json.find("teacher");
       classroom::take_in(*teaching, kept ? classroom::teaching_from(*kept) : classroom::KeptTeaching{});
     }
-    if (const std::optional<InputValue> kept = json.find("compare"); kept && compare)
-      screen_of(*compare).restore(compare_from(*kept));
+    restore_screens(json, screens, !own_log);
   } catch (const Error&) {
   }
 }
 
 void keep_sidecar(SidecarState& known, Screens& screens, ShownSession& session,
                   classroom::Teaching& teaching) {
-  lab::LabScreen& screen = screens.lab;
+  const lab::LabScreen& screen = screens.lab;
   if (!session.lab) return;
   if (session.view->restored != known.restored) {
     known.restored = session.view->restored;
-    if (session.view->sidecar)
-      apply_sidecar(screen, session, *session.view->sidecar, &screens.compare, &teaching);
+    if (session.view->sidecar) apply_sidecar(screens, session, *session.view->sidecar, &teaching);
   }
-  const std::vector<int>& bookmarks = screen.transport().bookmarks;
-  const uint64_t changes = session.undo.changes();
-  const char selected = screen.diagram().selected;
-  const comparison::KeptChoice compare =
-      screens.compare.screen ? screens.compare.screen->kept() : known.compare;
-  if (bookmarks == known.bookmarks && changes == known.undo_changes && selected == known.selected &&
-      compare == known.compare && teaching.kept == known.teaching)
-    return;
-  known.bookmarks = bookmarks;
-  known.undo_changes = changes;
-  known.selected = selected;
-  known.compare = compare;
-  known.teaching = teaching.kept;
-  session.lab->keep(sidecar_text(screen, session.undo, compare, teaching.kept));
+  SidecarState now{screen.transport().bookmarks, session.undo.changes(), screen.diagram().selected,
+                   kept_of(screens, known.window, teaching), known.restored};
+  if (now == known) return;
+  known = std::move(now);
+  session.lab->keep(sidecar_text(screen, session.undo, known.window));
 }
 
 }  // namespace normscope

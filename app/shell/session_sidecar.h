@@ -1,9 +1,10 @@
-// What the window itself adds to a saved session: bookmarks, the undo log, which run is shown, what Compare holds
-// against what, a teacher's rules. It travels as a text (Lab::keep) beside the runs and comes back when the session
-// is restored. Called by draw_app once a frame.
+// What the window itself adds to a saved session: bookmarks, the undo log, which run is shown, which screen and what it
+// holds (Compare's choice, the sweep's plan, where the Tape stands), a teacher's rules. It travels as a text (Lab::keep)
+// beside the runs and comes back when the session is restored. Called by draw_app once a frame.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,25 +13,33 @@
 #include "app/shell/classroom/teaching.h"
 #include "app/shell/parts/screens.h"
 #include "app/shell/parts/shown_session.h"
+#include "app/tape_screen/tape_screen.h"
 
 namespace normscope {
 
-// What was handed over last, so that a frame in which nothing changed costs two comparisons.
+// What the screens and the teacher keep with a session.
+struct KeptWindow {
+  Screen shown = Screen::Lab;
+  comparison::KeptChoice compare{};
+  std::optional<sweep::KeptSweep> sweep{};  // none: the screen was never opened
+  tape_screen::KeptTape tape{};
+  classroom::KeptTeaching teaching{};
+  bool operator==(const KeptWindow&) const = default;
+};
+
+// What was handed over last, so that a frame in which nothing changed costs some comparisons.
 struct SidecarState {
   std::vector<int> bookmarks;
   uint64_t undo_changes = 0;
   char selected = 'A';
-  comparison::KeptChoice compare;
-  classroom::KeptTeaching teaching;
+  KeptWindow window;
   uint64_t restored = 0;  // LabView::restored that was taken in
+  bool operator==(const SidecarState&) const = default;
 };
 
-std::string sidecar_text(const lab::LabScreen&, const shell::UndoLog&, const comparison::KeptChoice& = {},
-                         const classroom::KeptTeaching& = {});
-// Damaged text is left out: the runs are what counts. What was compared and what a teacher set come back where there
-// is a place for them.
-void apply_sidecar(lab::LabScreen&, ShownSession&, const std::string& text, ComparePlace* compare = nullptr,
-                   classroom::Teaching* teaching = nullptr);
+std::string sidecar_text(const lab::LabScreen&, const shell::UndoLog&, const KeptWindow& = {});
+// Damaged text is left out: the runs are what counts. The rules of a teacher come back where there is a place for them.
+void apply_sidecar(Screens&, ShownSession&, const std::string& text, classroom::Teaching* teaching = nullptr);
 // Takes in what a restored session brought, hands over what changed.
 void keep_sidecar(SidecarState&, Screens&, ShownSession&, classroom::Teaching&);
 

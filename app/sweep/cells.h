@@ -72,4 +72,11 @@ struct ColourScale {
 };
 ColourScale scale_of(const Grid& grid, Metric metric);
 
+/// What is kept of a sweep with a session.
+struct KeptSweep {
+  Plan plan;
+  Metric metric = Metric::Loss;
+  bool operator==(const KeptSweep&) const = default;
+};
+
 }  // namespace normscope::sweep

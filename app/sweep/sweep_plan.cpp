@@ -197,6 +197,24 @@ std::vector<Job> jobs_of(const Plan& plan) {
   return jobs;
 }
 
+PlanText text_of(const Plan& plan) {
+  PlanText text{plan.set, {}, {}, plan.steps, plan.seeds};
+  for (const Axis& axis : plan.axes) text.axes.push_back(to_text(axis));
+  for (const MoreSeeds& more : plan.more) text.more_seeds.push_back(to_text(more, plan));
+  return text;
+}
+
+Plan plan_from(const PlanText& text) {
+  Plan plan;
+  plan.set = text.set;
+  plan.steps = text.steps;
+  plan.seeds = text.seeds;
+  const RunSpec base = base_of(plan);
+  for (const std::string& axis : text.axes) plan.axes.push_back(axis_from(axis, base));
+  for (const std::string& more : text.more_seeds) plan.more.push_back(more_seeds_from(more, plan));
+  return plan;
+}
+
 const std::vector<Preset>& presets() {
   // The warm-ups and the rate 0.003 are those of the first lesson, whose runs are found in the store.
   static const std::vector<Preset> all = {

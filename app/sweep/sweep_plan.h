@@ -52,6 +52,14 @@ RunSpec base_of(const Plan& plan);
 MoreSeeds more_seeds_from(std::string_view text, const Plan& plan);
 std::string to_text(const MoreSeeds& more, const Plan& plan);
 
+/// The plan as a command line and a session write it: --set, --axis, --more-seeds, --steps, --seeds.
+struct PlanText {
+  std::vector<std::string> set{}, axes{}, more_seeds{};
+  int32_t steps = 0, seeds = 1;
+};
+PlanText text_of(const Plan& plan);
+Plan plan_from(const PlanText& text);  ///< throws Error
+
 /// One run. A cell whose values do not go together (a width that the heads do not divide) has why in `refused` and
 /// is not trained; the others are.
 struct Job {

@@ -139,7 +139,8 @@ class Ui {
 
   // True while something moves by itself or waits for its delay (easing, tooltip): draw the next frame soon.
   bool animating() const { return animating_; }
-  void animate() { animating_ = true; }  // for what moves without easing
+  // Somebody moves something by the clock: draw the next frame soon.
+  void animate() { animating_ = true; }
 
   // Tooltip at the mouse this frame (inverse colours), wrapped to 280 px.
   void tooltip(std::string_view text);

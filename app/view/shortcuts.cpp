@@ -8,7 +8,7 @@
 namespace normscope::shell {
 namespace {
 
-constexpr std::array<Shortcut, 46> kShortcuts{{
+constexpr std::array<Shortcut, 48> kShortcuts{{
     {Act::Play, "Space", "", "", "Train or pause", "All runs go on together, or rest."},
     {Act::Step, "Right", "", "", "One step on", "The cursor's next step; at the newest all runs train one."},
     {Act::Back, "Left", "", "", "One step back", "The cursor goes; what was trained stays.", true},
@@ -50,10 +50,12 @@ constexpr std::array<Shortcut, 46> kShortcuts{{
      "The glossary's entry of the term, where it has one."},
     {Act::CopyPlot, "Ctrl+T", "", "", "Plot under the mouse as text",
      "Its sentence and values, to paste elsewhere."},
-    {Act::Gesture, "", "", "1, 2, 3, 4", "Lab, Lessons, Compare, Sweep", ""},
+    {Act::Gesture, "", "", "1 to 5", "Lab, Lessons, Compare, Sweep, Tape", ""},
     {Act::Gesture, "", "", "A to D", "In Compare: this run is the baseline", ""},
     {Act::Gesture, "", "", "P, W, X", "In Compare: next place, matrix, axis", ""},
     {Act::Gesture, "", "", "C, S, +", "Sweep: copy, stop, one seed more", ""},
+    {Act::Gesture, "", "", "F, N, O", "Tape: fold, not finite, other side", ""},
+    {Act::Gesture, "", "", "arrows, Enter", "Tape: along the step, open a layer", ""},
     {Act::Theme, "", "", "", "Light or dark", "Changes the theme.", true},
     {Act::ReducedMotion, "", "", "", "Reduced motion", "Nothing glides: changes are shown at once.", true},
     {Act::Restore, "", "", "", "Restore the last session", "The runs of the last window, as they stood.",

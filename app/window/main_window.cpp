@@ -201,6 +201,7 @@ class Session {
     state_.screens.compare.wake = wake;
     state_.files.recorded = options.files;
     state_.screens.sweep.wake = wake;
+    state_.screens.tape.wake = wake;
     // Making a context on a GPU takes a while.
     state_.backend.cuda = start_task("window", [wake] {
                             std::string reason;

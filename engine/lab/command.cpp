@@ -28,6 +28,7 @@ struct LabTrainer::Carrier {
   void operator()(const lab::CheckSeeds& c) const { c.on ? trainer.check_seeds() : trainer.cancel_seeds(); }
   void operator()(const lab::MeasureBatch&) const { trainer.measure_batch(); }
   void operator()(const lab::Ablate& c) const { trainer.ablate(c.run, c.left_out); }
+  void operator()(const lab::PlayStep& c) const { trainer.play_step(c.run); }
   void operator()(const lab::ReplaceRuns& c) const {
     c.known ? trainer.open(c.runs, c.edits, c.letters) : trainer.start(c.runs, c.play, c.edits, c.letters);
   }

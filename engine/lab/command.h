@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "engine/spec/spec.h"
 #include "engine/spec/backend_choice.h"
+#include "engine/spec/spec.h"
 
 namespace normscope::lab {
 
@@ -120,6 +120,12 @@ struct Ablate {
   std::vector<std::string> left_out{};
   static const char* doing() { return "leaving sub-layers out"; }
 };
+/// The step that a run would take next, on a copy of it that can be played one instruction at a time: LabView::played.
+/// Of a run that is not finite the step at which that came. Changes no bit of the run.
+struct PlayStep {
+  int32_t run = 0;
+  static const char* doing() { return "copying a step"; }
+};
 /// Other runs in the place of all that there are.
 struct ReplaceRuns {
   std::vector<RunSpec> runs;               ///< 1 to 4
@@ -155,6 +161,6 @@ struct SwapSession {
 using Command =
     std::variant<Play, PlayTo, Pause, StepOnce, Reset, ExchangeReset, SetBudget, SetSpeed, SetBackend,
                  EditField, LoadText, SetSpec, ForkRequest, ForkFrom, RemoveFork, RestoreFork, CheckSeeds,
-                 MeasureBatch, Ablate, ReplaceRuns, SaveSession, RestoreSession, SwapSession>;
+                 MeasureBatch, Ablate, PlayStep, ReplaceRuns, SaveSession, RestoreSession, SwapSession>;
 
 }  // namespace normscope::lab

@@ -32,7 +32,8 @@ struct RunSpread {
   std::vector<Seed> each{};  ///< in the order of their seeds
 };
 
-struct Ablation;  // lab/ablation.h
+struct Ablation;    // lab/ablation.h
+struct PlayedStep;  // lab/played_step.h
 
 /// Of so many steps the mean is shown as a run's loss: twenty, and fewer while every step still makes a
 /// difference.
@@ -91,6 +92,7 @@ struct LabView {
           seed_check_steps = 0;  ///< steps of the reruns of CheckSeeds; 0 of 0 when none are under way
   std::shared_ptr<const std::string> sidecar;  ///< of the session that was restored last, see keep()
   uint64_t restored = 0;                       ///< how many sessions were restored so far
+  std::shared_ptr<PlayedStep> played;          ///< the last of PlayStep, or nullptr; of one user
   BackendChoice backend;                       ///< where the runs are
   std::string backend_note;                    ///< why they are no longer where they were asked to be; empty
   std::string message;                         ///< last refusal or notice, one line; empty when none

@@ -344,6 +344,7 @@ LabView LabTrainer::view() const {
   view.seed_check_steps = seed_check_steps_;
   view.sidecar = sidecar_;
   view.restored = restored_;
+  view.played = played_;
   for (LabEntry* entry : entries()) view.runs.push_back(view_of(*entry));
   if (!runs_.empty()) {
     const Task& task = runs_.front()->run->task();

@@ -104,6 +104,7 @@ class LabTrainer {
   void cancel_seeds();
   void measure_batch();
   void ablate(int32_t run, std::vector<std::string> left_out);
+  void play_step(int32_t run);
   void save(const std::string& folder);
   void restore(const std::string& folder, bool play);
 
@@ -210,6 +211,9 @@ class LabTrainer {
   std::unique_ptr<Run> rerun_;                ///< under way
   double seed_check_credit_ = 0;              ///< seconds that reruns may still take beside the live runs
   int64_t seed_check_done_ = 0, seed_check_steps_ = 0;
+
+  std::shared_ptr<PlayedStep> played_;  ///< the last that was asked for
+  uint64_t steps_played_ = 0;           ///< PlayedStep::number so far
 
   std::shared_ptr<const std::string> sidecar_;  ///< of the session that was restored last
   uint64_t restored_ = 0;                       ///< how many were

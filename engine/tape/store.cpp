@@ -69,17 +69,17 @@ void Store::write(int32_t parameter, std::span<const float> values, Block which)
   backend_->upload(block(which), info.offset, values);
 }
 
-Store Store::clone() const {
-  Store copy(*backend_);
+Store Store::clone(Backend& on) const {
+  Store copy(on);
   copy.parameters_ = parameters_;
   copy.by_name_ = by_name_;
   copy.size_ = size_;
   if (!materialized()) return copy;
   std::vector<float> all(size_);
   for (auto [from, to] : {std::pair{&values_, &copy.values_}, {&m_, &copy.m_}, {&v_, &copy.v_}}) {
-    *to = backend_->allocate(size_);
+    *to = on.allocate(size_);
     backend_->download(**from, 0, all);
-    backend_->upload(**to, 0, all);
+    on.upload(**to, 0, all);
   }
   return copy;
 }

@@ -48,7 +48,8 @@ class Store {
   std::vector<float> read(int32_t parameter, Block block = Block::Value) const;
   void write(int32_t parameter, std::span<const float> values, Block block = Block::Value);
   /// A copy with its own memory (perturbation, fork).
-  Store clone() const;
+  Store clone() const { return clone(*backend_); }
+  Store clone(Backend& on) const;  ///< in another backend's memory
 
   Backend& backend() const { return *backend_; }
   Memory& block(Block block) const;

@@ -160,6 +160,8 @@ class Run {
   /// The step that step() would take next, with the specification as it stands (edits that fall due then are left out),
   /// on a copy of weights and moments: one instruction at a time. Changes no bit of the run.
   std::unique_ptr<StepPlayer> play_next() const;
+  std::unique_ptr<StepPlayer> play_next(
+      Backend& on) const;  ///< the copy in that backend's memory, by its kernels
   Store& store();
   Program& program();  ///< of the last step: programs of other batch shapes share its layout
 

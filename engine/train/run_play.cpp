@@ -5,7 +5,9 @@
 
 namespace normscope {
 
-std::unique_ptr<StepPlayer> Run::play_next() const {
+std::unique_ptr<StepPlayer> Run::play_next() const { return play_next(impl_->network->store.backend()); }
+
+std::unique_ptr<StepPlayer> Run::play_next(Backend& on) const {
   const Impl& run = *impl_;
   const RunSpec& spec = run.spec;
   const int32_t step = run.steps + 1;
@@ -16,8 +18,8 @@ std::unique_ptr<StepPlayer> Run::play_next() const {
     return record_transformer(tape, spec.model, record_options(shape, true)).loss;
   };
   auto player = std::make_unique<StepPlayer>(
-      run.network->store, record, SealOptions{.update = update_op(spec.train.optimizer), .clip = true},
-      run.inputs(step));
+      run.network->store.clone(on), record,
+      SealOptions{.update = update_op(spec.train.optimizer), .clip = true}, run.inputs(step));
   run.task->fill(spec.seed, number, Split::Train, B, T, inputs_of(player->program(), shape));
   return player;
 }

@@ -225,15 +225,20 @@ TEST_CASE("compare screen: what was compared travels with the session, and damag
   CHECK(kept.baseline == 'A');
   CHECK(kept.matrix == 1);
   CHECK(kept.files[3].first == path);
-  const std::string text = sidecar_text(compare.state.screens.lab, compare.state.session.undo, kept);
+  KeptWindow window;
+  window.shown = Screen::Compare;
+  window.compare = kept;
+  const std::string text = sidecar_text(compare.state.screens.lab, compare.state.session.undo, window);
 
   AppState other;
-  apply_sidecar(other.screens.lab, other.session, text, &other.screens.compare);
+  apply_sidecar(other.screens, other.session, text);
   REQUIRE(other.screens.compare.screen);
   CHECK(other.screens.compare.screen->kept() == kept);
+  CHECK(other.screens.shown == Screen::Compare);
   AppState damaged;
-  apply_sidecar(damaged.screens.lab, damaged.session,
-                R"({"bookmarks": [7], "selected": "A", "undo": "", "compare": 3})", &damaged.screens.compare);
+  apply_sidecar(damaged.screens, damaged.session,
+                R"({"bookmarks": [7], "selected": "A", "undo": "", "compare": 3, "screen": "tape"})");
+  CHECK(damaged.screens.shown == Screen::Lab);
   CHECK(damaged.screens.lab.transport().bookmarks == std::vector<int>{7});
 }
 

@@ -40,7 +40,7 @@ constexpr Room kRooms[] = {
     {"engine/train",
      "engine/core engine/io engine/data engine/tape engine/cpu engine/model engine/spec engine/measure"},
     {"engine/lab",
-     "engine/core engine/io engine/tape engine/ops engine/cpu engine/spec engine/measure engine/train"},
+     "engine/core engine/io engine/data engine/tape engine/ops engine/cpu engine/spec engine/measure engine/train"},
     {"engine", "engine/core engine/tape engine/ops engine/cpu"},
 
     {"app/files", "engine/core engine/io engine/data engine/spec engine/lab"},
@@ -68,14 +68,17 @@ constexpr Room kRooms[] = {
     {"app/zoo", "engine/core engine/spec app/ui app/plot app/experiments"},
     {"app/sweep",
      "engine/core engine/io engine/data engine/spec engine/train app/files app/ui app/plot app/view app/experiments"},
+    {"app/tape", "engine/measure app/ui app/plot"},
+    {"app/tape_screen",
+     "engine/core engine/tape engine/ops engine/measure engine/train engine/lab app/ui app/plot app/tex app/bench app/view app/panels app/tape"},
     {"app/shell",
-     "engine/core engine/io engine/data engine/model engine/spec engine/lab app/files app/ui app/view app/settings app/panels app/lab app/compare_screen app/lessons app/sweep"},
+     "engine/core engine/io engine/data engine/model engine/spec engine/lab app/files app/ui app/view app/settings app/panels app/lab app/compare_screen app/lessons app/sweep app/tape_screen"},
     {"app/window",
      "engine/core engine/io engine/cuda engine/spec engine/lab app/files app/ui app/headless app/shell"},
     {"app/cli",
      "engine/core engine/io engine/data engine/cpu engine/spec app/files app/experiments app/shell"},
     {"app/commands",
-     "engine/core engine/io engine/data engine/tape engine/ops engine/cpu engine/model engine/text engine/spec engine/measure engine/train engine/lab app/files app/headless app/bench app/experiments app/course app/lessons app/records app/zoo app/sweep app/compare app/shell app/window app/cli"},
+     "engine/core engine/io engine/data engine/tape engine/ops engine/cpu engine/model engine/text engine/spec engine/measure engine/train engine/lab app/files app/headless app/bench app/experiments app/course app/lessons app/records app/zoo app/sweep app/compare app/tape app/tape_screen app/shell app/window app/cli"},
     {"app", "app/commands"},
 };
 

@@ -202,7 +202,7 @@ TEST_CASE("files: every field of the settings, which never prevent a start", "[g
 TEST_CASE("files: bookmarks and the undo log of a session", "[gate]") {
   AppState state;
   const auto bookmarks = [&](const std::string& text) {
-    apply_sidecar(state.screens.lab, state.session, text);
+    apply_sidecar(state.screens, state.session, text);
     return state.screens.lab.transport().bookmarks;
   };
   CHECK(bookmarks(R"({"bookmarks": [20, 10], "selected": "B", "undo": ""})") == std::vector<int>{10, 20});
@@ -211,7 +211,7 @@ TEST_CASE("files: bookmarks and the undo log of a session", "[gate]") {
                             R"({"bookmarks": [2147483647], "selected": "A", "undo": ""})",
                             R"({"bookmarks": 7, "selected": "A", "undo": ""})", "[]", ""})
     CHECK(bookmarks(wrong).empty());
-  apply_sidecar(state.screens.lab, state.session, R"({"bookmarks": [], "selected": "z", "undo": ""})");
+  apply_sidecar(state.screens, state.session, R"({"bookmarks": [], "selected": "z", "undo": ""})");
   CHECK(state.screens.lab.diagram().selected == 'B');
   shell::UndoLog log;
   const auto entry = [&](const std::string& command) {

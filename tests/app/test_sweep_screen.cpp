@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/shell/palette.h"
+#include "app/shell/session_sidecar.h"
 #include "catch.hpp"
 #include "sweep_fixture.h"
 #include "text_faults.h"
@@ -134,6 +135,33 @@ TEST_CASE("sweep screen: Ctrl+Z takes a change of the plan back, Ctrl+Shift+Z ma
   s.driver.key("Ctrl+Shift+Z");
   s.driver.key("Ctrl+Shift+Z");
   CHECK(s.screen().plan() == spaced);
+}
+
+TEST_CASE("sweep screen: plan and colour travel with the session, and damage is left out") {
+  SweepDriver s;
+  s.driver.drag_by("sweep/grid", {s.driver.control("sweep/grid").rect.w / 7, 0}, "", 6, s.of_cell(2, 3));
+  s.driver.key("=");
+  s.driver.click("sweep/up/kind/log");
+  KeptWindow window;
+  window.shown = Screen::Sweep;
+  window.sweep = s.screen().kept();
+  CHECK(window.sweep->plan == s.screen().plan());
+  REQUIRE_FALSE(window.sweep->plan.more.empty());
+  window.sweep->metric = sweep::Metric::Beta2;
+  const std::string text = sidecar_text(s.state.screens.lab, s.state.session.undo, window);
+
+  SweepDriver other;
+  apply_sidecar(other.state.screens, other.state.session, text);
+  CHECK(other.screen().kept() == *window.sweep);
+  AppState unopened;
+  apply_sidecar(unopened.screens, unopened.session, text);
+  CHECK(unopened.screens.shown == Screen::Sweep);
+  CHECK(unopened.screens.sweep.kept == window.sweep);
+  AppState damaged;
+  apply_sidecar(damaged.screens, damaged.session,
+                R"({"bookmarks": [], "selected": "B", "undo": "", "sweep": {"axes": ["train.lr=1"]}})");
+  CHECK_FALSE(damaged.screens.sweep.kept);
+  CHECK(damaged.screens.lab.diagram().selected == 'B');
 }
 
 TEST_CASE("sweep screen: while it trains Space pauses and S stops") {

@@ -352,11 +352,11 @@ TEST_CASE("teacher: damaged rules are left out, and the rest of the sidecar stay
   teaching.kept.lesson = true;
   AppState first;
   first.screens.lab.transport().bookmarks = {7};
-  const std::string text = sidecar_text(first.screens.lab, first.session.undo, {}, teaching.kept);
+  const std::string text = sidecar_text(first.screens.lab, first.session.undo, {.teaching = teaching.kept});
   CHECK(text.find(kCode) == text.npos);
   const auto restored = [](const std::string& sidecar) {
     AppState state;
-    apply_sidecar(state.screens.lab, state.session, sidecar, nullptr, &state.teaching);
+    apply_sidecar(state.screens, state.session, sidecar, &state.teaching);
     CHECK(state.screens.lab.transport().bookmarks == std::vector<int>{7});
     return state.teaching.kept;
   };

@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   state.session.view = std::make_shared<const LabView>();
   std::string sidecar(fuzz::text_of(data, size));
   fuzz::accepts([&] { sidecar = parse_session(fuzz::text_of(data, size), "session.json").sidecar; });
-  fuzz::accepts([&] { apply_sidecar(state.screens.lab, state.session, sidecar); });
+  fuzz::accepts([&] { apply_sidecar(state.screens, state.session, sidecar); });
   std::vector<lab::Command> commands;
   char selected = 'A';
   for (int i = 0; i < 3; ++i) state.session.undo.undo(*state.session.view, commands, selected);

@@ -13,6 +13,8 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
+#include "engine/measure/listing.h"
+#include "engine/measure/step/change.h"
 #include "engine/ops/rules.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/network.h"

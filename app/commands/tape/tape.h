@@ -1,5 +1,5 @@
-// normscope tape: tape.cpp has the options and the listing, tape_step.cpp one step as it is executed, tape_json.cpp
-// what is printed as JSON (docs/log-format.md).
+// normscope tape: tape.cpp has the options and the listing, tape_step.cpp one step as it is executed;
+// app/tape/tape_json.h has what is printed as JSON.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "app/tape/tape_json.h"
 #include "engine/data/task.h"
-#include "engine/measure/listing.h"
-#include "engine/measure/step/change.h"
-#include "engine/measure/step/fold.h"
-#include "engine/measure/step/memory_map.h"
-#include "engine/measure/step/numeric_check.h"
 #include "engine/measure/step/step_player.h"
 #include "engine/spec/spec.h"
 #include "engine/tape/backend.h"
@@ -44,11 +40,6 @@ struct StepReport {
 /// Trains `options.after` steps and looks at the next. Throws CommandError (usage, input, memory).
 StepReport step_report(RunSpec spec, const TapeOptions& options);
 
-nlohmann::json to_json(const Listing& listing);
-nlohmann::json to_json(const Fold& fold, const Roof& roof);
-nlohmann::json to_json(const MemoryMap& map);
-nlohmann::json to_json(const NumericCheck& check);
-nlohmann::json to_json(const ProgramChange& change);
-nlohmann::json to_json(const TensorSummary& summary);
+using tape::to_json;
 
 }  // namespace normscope::cli

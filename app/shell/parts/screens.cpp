@@ -1,12 +1,14 @@
 #include "app/shell/parts/screens.h"
 
 #include <string>
+#include <utility>
 
 #include "app/compare_screen/compare_screen.h"
 #include "app/lessons/kept.h"
 #include "app/lessons/player.h"
 #include "app/shell/settings.h"
 #include "app/sweep/screen/sweep_screen.h"
+#include "app/tape_screen/tape_screen.h"
 #include "engine/core/boundary.h"
 #include "engine/io/atomic_file.h"
 
@@ -47,6 +49,15 @@ sweep::SweepScreen& sweep_of(SweepPart& part) {
   if (!part.screen)
     part.screen = std::make_shared<sweep::SweepScreen>(
         std::make_unique<sweep::Worker>(part.keeps ? results_store() : "", part.wake));
+  if (part.kept) part.screen->restore(*std::exchange(part.kept, {}));
+  return *part.screen;
+}
+
+tape_screen::TapeScreen& tape_of(TapePart& part, bool times) {
+  if (!part.screen) {
+    part.screen = std::make_shared<tape_screen::TapeScreen>(part.wake, times);
+    part.screen->restore({part.run, part.head});
+  }
   return *part.screen;
 }
 

@@ -7,21 +7,24 @@
 #include <optional>
 
 #include "app/lab/lab_screen.h"
+#include "app/sweep/cells.h"
 
 namespace normscope {
 
 namespace lessons {
 class Player;
 }
-namespace sweep {
-class SweepScreen;
-}
-
 namespace comparison {
 class CompareScreen;
 }
+namespace sweep {
+class SweepScreen;
+}
+namespace tape_screen {
+class TapeScreen;
+}
 
-enum class Screen : uint8_t { Lab, Lessons, Compare, Sweep };
+enum class Screen : uint8_t { Lab, Lessons, Compare, Sweep, Tape };
 
 struct LessonsScreen {
   std::shared_ptr<lessons::Player> player;  // made when the screen is opened first
@@ -40,6 +43,14 @@ struct SweepPart {
   std::shared_ptr<sweep::SweepScreen> screen;  // made when it is opened first
   bool keeps = false;                          // with the store of results that all programs share: a window
   std::function<void()> wake;                  // rung by the training from its thread
+  std::optional<sweep::KeptSweep> kept;        // of a session that was restored, until the screen is made
+};
+
+struct TapePart {
+  std::shared_ptr<tape_screen::TapeScreen> screen;  // made when it is opened first
+  std::function<void()> wake;                       // rung by who plays the step, from its thread
+  char run = 'A';                                   // as a session that was restored has them
+  int32_t head = -1;
 };
 
 struct Screens {
@@ -48,12 +59,16 @@ struct Screens {
   LessonsScreen lessons;
   ComparePlace compare;
   SweepPart sweep;
+  TapePart tape;
 };
 
 comparison::CompareScreen& screen_of(ComparePlace&);
 
 // The Sweep screen, over the results that all programs share. Throws Error where no thread can be had.
 sweep::SweepScreen& sweep_of(SweepPart&);
+
+// The Tape screen; `times`: instructions are timed. Throws Error where no thread can be had.
+tape_screen::TapeScreen& tape_of(TapePart&, bool times = true);
 
 // The player, with the course beside the program and the learner's own progress. Runs that `lab` has finished
 // are not measured again; it may be null.

@@ -14,6 +14,13 @@ SweepScreen::SweepScreen(std::unique_ptr<SweepTrainer> trainer) : trainer_(std::
   show(preset_plan("warmup"));
 }
 
+void SweepScreen::restore(const KeptSweep& kept) {
+  metric_ = kept.metric;
+  show(kept.plan);
+  undo_.clear();
+  redo_.clear();
+}
+
 bool SweepScreen::busy() const {
   const Phase phase = trainer_->state()->phase;
   return phase == Phase::Looking || phase == Phase::Training;

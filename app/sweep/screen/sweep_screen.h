@@ -48,6 +48,8 @@ class SweepScreen {
   /// Shows it; what is trained goes on with it. A plan that cannot be trained changes nothing but the message.
   void show(Plan plan);
   bool busy() const;  ///< looks in the store, or trains
+  KeptSweep kept() const { return {settled_, metric_}; }
+  void restore(const KeptSweep& kept);
   /// The plan before the last change of it, and back; false: there is none.
   bool undo() { return step_back(undo_, redo_); }
   bool redo() { return step_back(redo_, undo_); }

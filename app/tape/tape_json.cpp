@@ -1,7 +1,9 @@
-// What normscope tape prints as JSON: docs/log-format.md, "The tape".
-#include "app/commands/tape/tape.h"
+#include "app/tape/tape_json.h"
 
-namespace normscope::cli {
+#include <string>
+#include <vector>
+
+namespace normscope::tape {
 namespace {
 
 using nlohmann::json;
@@ -180,4 +182,4 @@ json to_json(const TensorSummary& s) {
   return out;
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::tape

@@ -1,0 +1,22 @@
+// The tape as JSON: docs/log-format.md, "The tape". Called by normscope tape, and by the Tape screen for what it saves.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "engine/measure/listing.h"
+#include "engine/measure/step/change.h"
+#include "engine/measure/step/fold.h"
+#include "engine/measure/step/memory_map.h"
+#include "engine/measure/step/numeric_check.h"
+#include "engine/measure/step/tensor_summary.h"
+
+namespace normscope::tape {
+
+nlohmann::json to_json(const Listing& listing);
+nlohmann::json to_json(const Fold& fold, const Roof& roof);
+nlohmann::json to_json(const MemoryMap& map);
+nlohmann::json to_json(const NumericCheck& check);
+nlohmann::json to_json(const ProgramChange& change);
+nlohmann::json to_json(const TensorSummary& summary);
+
+}  // namespace normscope::tape

@@ -1,0 +1,123 @@
+// What stands in the title row of the fold panel: its menu with what can be saved, and the record of what the last
+// change of the wiring did to the program.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "app/tape/fold_writers.h"
+#include "app/tape/tape_json.h"
+#include "app/tape_screen/tape_screen.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::tape_screen {
+
+using namespace ui;
+
+namespace {
+
+constexpr const char *kMenu = "tape/fold/menu", *kChanges = "tape/changes";
+constexpr float kLine = 19;
+
+struct Ending {
+  const char *ending, *label;
+};
+constexpr Ending kEndings[] = {{"svg", "Save as SVG"}, {"csv", "Save as CSV"}, {"json", "Save as JSON"}};
+
+const char* sign_of(ChangeKind kind) {
+  return kind == ChangeKind::Came ? "+" : kind == ChangeKind::Went ? "−" : "≠";
+}
+
+}  // namespace
+
+void TapeScreen::save(const std::string& ending) {
+  const StepFacts& facts = *facts_;
+  std::string text;
+  if (ending == "csv") {
+    text = tape::fold_csv(facts.fold, facts.roof);
+  } else if (ending == "svg") {
+    const tape::FoldWords words{
+        fmt::format("run {} at step {}, loss {:.3g}", facts.letter, facts.step, facts.loss),
+        fold_sentence(facts),
+        facts.timed
+            ? fmt::format(
+                  "{:.3g} ms forward, {:.3g} ms backward, {:.3g} ms update; one thread, each instruction alone",
+                  1e3 * facts.fold.forward.seconds, 1e3 * facts.fold.backward.seconds,
+                  1e3 * facts.fold.updates.seconds)
+            : ""};
+    text = tape::fold_svg(facts.fold, facts.roof, words);
+  } else {
+    nlohmann::json all = tape::to_json(facts.fold, facts.roof);
+    all["run"] = std::string(1, facts.letter);
+    all["step"] = facts.step;
+    all["loss"] = facts.loss;
+    if (!facts.change_from.empty()) all["changes"] = tape::to_json(facts.change);
+    text = all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  }
+  asked_.file = {fmt::format("tape-{}-{}.{}", facts.letter, facts.step, ending), std::move(text)};
+}
+
+void TapeScreen::draw_menu(Ui& ui, const Rect& place) {
+  const Rect at = centred(place.centre(), 24, 24);
+  ButtonOptions quiet;
+  quiet.quiet = true;
+  if (icon_button(ui, kMenu, at, Icon::File, "Save the fold as SVG, CSV or JSON (Ctrl+E).", quiet))
+    ui.open_popup(kMenu);
+  if (ui.shortcut("Ctrl+E")) ui.open_popup(kMenu);
+  const Rect list{at.right() - 160, at.bottom() + 4, 160, 28 * static_cast<float>(std::size(kEndings)) + 12};
+  if (!ui.begin_popup(kMenu, list)) return;
+  Rect rows = list.inset(6);
+  for (const Ending& one : kEndings) {
+    ButtonOptions row;
+    row.quiet = row.left = true;
+    row.style = {Face::Sans, type::body};
+    if (button(ui, fmt::format("{}/{}", kMenu, one.ending), rows.take_top(28).inset(0, 1), one.label,
+               "Writes every line of the fold into the pictures folder.", row)) {
+      save(one.ending);
+      ui.close_popup();
+    }
+  }
+  ui.end_popup();
+}
+
+/// "+12 −12 ≠6", and behind it the list.
+void TapeScreen::draw_changes(Ui& ui, const Rect& place) {
+  const ProgramChange& change = facts_->change;
+  ButtonOptions plain;
+  plain.style = {Face::Mono, type::tick};
+  if (button(ui, kChanges, place, fmt::format("+{} −{} ≠{}", change.came, change.went, change.rewired),
+             change_sentence(*facts_), plain))
+    ui.open_popup(kChanges);
+  std::vector<const normscope::Change*> listed;
+  for (const normscope::Change& one : change.all)
+    if (one.op != OpKind::Probe) listed.push_back(&one);
+  const float width = std::min(640.f, ui.size().x - 24);
+  const auto room = static_cast<size_t>((ui.size().y - place.bottom() - 120) / kLine);
+  const size_t shown = std::min(listed.size(), room);
+  const float left = std::min(place.x, ui.size().x - width - 12);
+  const Rect box{left, place.bottom() + 4, width, kLine * static_cast<float>(shown) + 76};
+  if (!ui.begin_popup(kChanges, box)) return;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  Rect rest = box.inset(14, 10);
+  const std::string words = change_sentence(*facts_);
+  p.text_wrapped(rest.take_top(36), {Face::Sans, type::body}, t.ink, words, 17);
+  ui.mark("tape/changes/list", rest, words, "The instructions that the change of the wiring touched.");
+  const TextStyle mono{Face::Mono, type::tick}, sans{Face::Sans, type::tick};
+  for (size_t i = 0; i < shown; ++i) {
+    const normscope::Change& one = *listed[i];
+    Rect row = rest.take_top(kLine);
+    p.text_in(row.take_left(16), mono, t.ink, sign_of(one.kind));
+    p.text_in(row.take_left(64), sans, t.ink3, to_string(one.phase));
+    const float w = std::max(150.f, p.text_width(mono, one.name) + 10);
+    p.text_in(row.take_left(w), mono, t.ink, one.name);
+    const std::string& what = one.words.empty() ? std::string(to_string(one.op)) : one.words;
+    if (p.text_width(sans, what) <= row.w) p.text_in(row, sans, t.ink2, what);
+  }
+  if (shown < listed.size())
+    p.text_in(rest.take_top(kLine), sans, t.ink3,
+              fmt::format("and {} more; all are in the JSON that the menu saves", listed.size() - shown));
+  ui.end_popup();
+}
+
+}  // namespace normscope::tape_screen

@@ -1,0 +1,331 @@
+// The left panel of the Tape screen: head, list of the fold, and the hand on its rows. The track and the head are in
+// fold_track.cpp.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/tape_screen/tape_screen.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::tape_screen {
+
+using namespace ui;
+
+// The style guide's, from the panel's left edge.
+const TapeScreen::Columns TapeScreen::kWide{62, 172, 54, 190, 208, 444, 500, 522, 540, 118, 726, 29};
+const TapeScreen::Columns TapeScreen::kNarrow{0, 112, 44, 128, 144, 328, 384, 404, 420, 86, 0, 24};
+
+namespace {
+
+constexpr float kHeads = 24, kFold = 36;
+constexpr TextStyle kFigure{Face::Mono, type::tick}, kWord{Face::Sans, type::tick},
+    kName{Face::Mono, type::body};
+
+std::string milliseconds(double seconds) {
+  const double ms = 1e3 * seconds;
+  return ms < 0.1  ? fmt::format("{:.3f}", ms)
+         : ms < 10 ? fmt::format("{:.2f}", ms)
+                   : fmt::format("{:.1f}", ms);
+}
+
+/// GFLOP/s without the unit, which stands above; GB/s with it.
+std::string rate_words(const FoldSide& side) {
+  if (side.seconds <= 0) return "";
+  if (side.cost.flop > 0) return fmt::format("{:.0f}", 1e-9 * side.cost.flop / side.seconds);
+  const double rate = 1e-9 * side.cost.bytes / side.seconds;
+  return side.cost.bytes <= 0 ? ""
+         : rate < 10          ? fmt::format("{:.1f} GB/s", rate)
+                              : fmt::format("{:.0f} GB/s", rate);
+}
+
+/// The scale at which the longest bar of the closed list has the room that its column has.
+float px_per_second(const Fold& fold, float left, float right) {
+  double forward = 0, backward = fold.updates.seconds;
+  std::vector<bool> inside(fold.lines.size());
+  for (const FoldGroup& group : fold.groups) {
+    if (group.depth > 0) continue;
+    forward = std::max(forward, group.forward.seconds);
+    backward = std::max(backward, group.backward.seconds);
+    std::fill(inside.begin() + static_cast<std::ptrdiff_t>(group.first),
+              inside.begin() + static_cast<std::ptrdiff_t>(group.end), true);
+  }
+  for (size_t i = 0; i < fold.lines.size(); ++i) {
+    if (inside[i]) continue;
+    forward = std::max(forward, fold.lines[i].forward.seconds);
+    backward = std::max(backward, fold.lines[i].backward.seconds);
+  }
+  const float most = static_cast<float>(std::max(forward, 1e-9)),
+              other = static_cast<float>(std::max(backward, 1e-9));
+  return std::min(left / most, right / other);
+}
+
+}  // namespace
+
+/// The runs of the Lab; returns the left end. A press plays the newest step of that run.
+float TapeScreen::draw_run_tiles(Ui& ui, const Rect& row, const LabView& view) {
+  float x = row.right();
+  for (size_t i = view.runs.size(); i-- > 0;) {
+    const RunView& run = view.runs[i];
+    x -= 30;
+    if (tile_button(ui, fmt::format("tape/run/{}", run.letter), {x + 3, row.centre().y - 12, 24, 24},
+                    run.letter - 'A', run.letter == run_,
+                    fmt::format("The next step of run {} as the engine executes it, on a copy.", run.letter)))
+      ask_step(view, run.letter);
+  }
+  return x;
+}
+
+void TapeScreen::draw_nothing(Ui& ui, const Rect& rect, const LabView& view) {
+  Rect rest = panel(ui, rect, {.title = "One training step"});
+  const Rect middle = centred(rest.centre(), 300, 100);
+  const bool runs = !view.runs.empty();
+  const std::string words = !state_->error.empty()     ? state_->error
+                            : waits_ || worker_.busy() ? "The step is being copied."
+                            : runs ? "No step yet. A copy of one is played; the run does not notice."
+                                   : "No run yet: the Lab (1) has them.";
+  ui.mark("tape/nothing", middle, words, "What there is to do first.");
+  ui.paint().text_wrapped({middle.x, middle.y, middle.w, 60}, {Face::Sans, type::body}, ui.theme().ink2,
+                          words, 17);
+  if (!runs) return;
+  ButtonOptions primary;
+  primary.primary = true;
+  primary.enabled = !busy();
+  if (button(ui, "tape/once", {middle.x, middle.y + 62, 140, 34}, "Play one step",
+             "Copies the next step of the run and plays it one instruction at a time.", primary))
+    ask_step(view, run_);
+  draw_run_tiles(ui, {middle.x + 150, middle.y + 62, 150, 34}, view);
+}
+
+void TapeScreen::scroll(Ui& ui, Fitted& fit) {
+  const auto room = static_cast<size_t>(std::max(1.f, std::floor(fit.list.h / fit.at.row)));
+  const size_t most = rows_.size() > room ? rows_.size() - room : 0;
+  if (fit.list.contains(ui.mouse())) {
+    const long turned = std::lround(ImGui::GetIO().MouseWheel * 3);
+    const long first = std::clamp<long>(static_cast<long>(scroll_) - turned, 0, static_cast<long>(most));
+    scroll_ = static_cast<size_t>(first);
+  }
+  const std::optional<size_t> row = row_of(rows_, *facts_, head_);
+  if (reveal_head_ && row) {
+    if (*row < scroll_ + 1) scroll_ = *row > 0 ? *row - 1 : 0;
+    if (*row + 1 >= scroll_ + room) scroll_ = *row + 2 > room ? *row + 2 - room : 0;
+    reveal_head_ = false;
+  }
+  scroll_ = std::min(scroll_, most);
+  fit.first = scroll_;
+  fit.end = std::min(rows_.size(), scroll_ + room);
+  if (most == 0) return;
+  const float share = static_cast<float>(room) / static_cast<float>(rows_.size());
+  const float from = static_cast<float>(scroll_) / static_cast<float>(rows_.size());
+  ui.paint().fill({fit.panel.right() - 7, fit.list.y + from * fit.list.h, 3, share * fit.list.h},
+                  ui.theme().trough, 1.5f);
+}
+
+void TapeScreen::draw_fold(Ui& ui, const Rect& rect, const LabView& view, bool clock) {
+  if (!facts_) return draw_nothing(ui, rect, view);
+  const bool wide = size_ != Size::Compact;
+  const StepFacts& facts = *facts_;
+  PanelOptions options;
+  options.title = "One training step";
+  options.brief = fmt::format("run {}, step {}", facts.letter, facts.step);
+  options.question = fmt::format("run {} at step {}, loss {}{}", facts.letter, facts.step,
+                                 number(facts.loss, 3), facts.timed && clock ? "; one thread" : "");
+  options.right =
+      30.f * static_cast<float>(view.runs.size()) + 100 + (facts.change_from.empty() ? 0.f : 112.f);
+  if (wide) options.sentence = fold_sentence(facts);
+  const Rect content = panel(ui, rect, options);
+  if (wide)
+    ui.mark("tape/sentence", {content.x, rect.y + 30, content.w, 18}, options.sentence,
+            "Of this step alone.");
+  Rect row{content.x, rect.y, content.w, space::title_row};
+  draw_menu(ui, row.take_right(24, 6));
+  ButtonOptions small;
+  small.style = {Face::Sans, type::body};
+  small.selected = follow_;
+  const Rect place = row.take_right(58, 6);
+  if (button(ui, "tape/follow", centred(place.centre(), 58, 24), "Follow",
+             "Takes the newest step again and again while the run trains; it does not notice.", small))
+    follow_ = !follow_;
+  row.w = draw_run_tiles(ui, row, view) - row.x;
+  if (!facts.change_from.empty()) draw_changes(ui, centred({row.right() - 56, row.centre().y}, 104, 24));
+
+  Fitted fit;
+  fit.panel = rect;
+  fit.at = wide ? kWide : kNarrow;
+  fit.px_per_second = px_per_second(facts.fold, fit.at.left_room, fit.at.right_room);
+  Rect rest{rect.x, content.y, rect.w, content.h};
+  const float foot = wide ? 84.f : facts.broken ? 26.f : 0.f;
+  draw_foot(ui, rest.take_bottom(foot).inset(space::pad, 0), clock);
+  rest.take_bottom(kFold);
+  Rect heads = rest.take_top(kHeads);
+  fit.list = rest;
+  scroll(ui, fit);
+  fit.list.h = static_cast<float>(fit.end - fit.first) * fit.at.row;
+  draw_headings(ui, fit, heads);
+  draw_list(ui, fit, clock);
+}
+
+void TapeScreen::draw_headings(Ui& ui, const Fitted& fit, const Rect& heads) {
+  const bool wide = size_ != Size::Compact;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const float y = heads.centre().y + 4, x = fit.panel.x;
+  const TextStyle bold{Face::Bold, type::body};
+  p.text({x + fit.at.bar_right, y}, bold, t.ink, wide ? "forward" : "forward, ms", Align::Right);
+  p.text({x + fit.at.bar_left, y}, bold, t.ink, wide ? "backward" : "backward, ms");
+  p.text({x + fit.at.shape_right, y}, kWord, t.ink3, "result", Align::Right);
+  p.text({x + fit.at.bytes_right, y}, kWord, t.ink3, "bytes", Align::Right);
+  p.text({fit.left(), y}, bold, t.ink, "↓", Align::Centre);
+  p.text({fit.right(), y}, bold, t.ink, "↑", Align::Centre);
+  if (wide) {
+    p.text({x + fit.at.name, y}, kWord, t.ink3, "instruction");
+    p.text({x + fit.at.rate_left, y}, kWord, t.ink3, "GFLOP/s", Align::Right);
+    p.text({x + fit.at.rate_right, y}, kWord, t.ink3, "GFLOP/s", Align::Right);
+    p.text({x + 106, y}, kWord, t.ink3, "ms", Align::Right);
+    p.text({x + 652, y}, kWord, t.ink3, "ms", Align::Right);
+  }
+}
+
+void TapeScreen::draw_list(Ui& ui, const Fitted& fit, bool clock) {
+  HitOptions surface;
+  surface.overlap = true;
+  surface.tooltip = false;
+  ui.hit(
+      "tape/fold", fit.list, fmt::format("{} rows", rows_.size()),
+      "Forward runs down, backward up; an op and its gradient stand on one line. Left and Right take one instruction, "
+      "Up and Down go along the list, O to the other side, Enter opens a layer.",
+      surface);
+  for (size_t row = fit.first; row < fit.end; ++row) hold_row(ui, fit, row);
+  draw_track(ui, fit, clock);
+  for (size_t row = fit.first; row < fit.end; ++row) draw_row(ui, fit, row, clock);
+  draw_dots(ui, fit);
+  draw_linked(ui, fit);
+  draw_head(ui, fit);
+}
+
+/// Rows that write or read the buffer under the hand.
+void TapeScreen::draw_linked(Ui& ui, const Fitted& fit) {
+  const Buffer* const buffer = memory_.hovered();
+  if (!buffer) return;
+  std::vector<bool> linked(rows_.size());
+  for (const std::vector<int32_t>* list : {&buffer->writers, &buffer->readers})
+    for (int32_t instruction : *list)
+      if (const auto row = row_of(rows_, *facts_, static_cast<size_t>(instruction))) linked[*row] = true;
+  for (size_t row = fit.first; row < fit.end; ++row)
+    if (linked[row])
+      ui.paint().outline({fit.panel.x + fit.at.name - 6, fit.y(row) - fit.at.row / 2 + 2,
+                          fit.at.bytes_right - fit.at.name + 12, fit.at.row - 4},
+                         ui.theme().ink, line::outline, 6);
+}
+
+/// A press on one half puts the head on that side; on the name it stays on its side, and a group opens or closes.
+void TapeScreen::hold_row(Ui& ui, const Fitted& fit, size_t row) {
+  const FoldRow& at = rows_[row];
+  const float y = fit.y(row) - fit.at.row / 2;
+  const Rect rect{fit.panel.x + 6, y, fit.panel.w - 18, fit.at.row};
+  const std::optional<size_t> here = row_of(rows_, *facts_, head_);
+  if (here == row) ui.paint().fill(rect.inset(0, 1), ui.theme().dark ? ui.theme().field : ui.theme().sunk, 6);
+  HitOptions options;
+  options.overlap = true;
+  options.focusable = false;
+  options.tooltip = false;
+  const Hit hit = ui.hit("tape/row/" + at.name, rect, at.label,
+                         "Left: its forward instruction. Right: its gradient.", options);
+  const bool opens = at.kind == RowKind::Layer || at.kind == RowKind::Sublayer;
+  if (opens || !at.opens_with.empty()) {
+    HitOptions inner = options;
+    inner.overlap = false;
+    const float x = fit.panel.x + fit.at.name + (at.kind == RowKind::Layer ? 0.f : opens ? 12.f : -4.f);
+    const std::string name = opens ? at.name : at.opens_with;
+    const float width = opens ? 110.f : 18.f;
+    if (ui.hit("tape/open/" + name, {x, y, width, fit.at.row}, opens && !at.open ? "closed" : "open",
+               "Opens and closes (Enter, at the head).", inner)
+            .clicked)
+      return open_row(at);
+  }
+  if (!hit.clicked) return;
+  const float x = ui.mouse().x;
+  const bool forward = x < fit.left() + 12 || (x < fit.right() - 12 && is_forward(facts_->program, head_));
+  const int32_t there = forward ? at.forward.instruction : at.backward.instruction;
+  const int32_t other = forward ? at.backward.instruction : at.forward.instruction;
+  if (there >= 0 || other >= 0) go(static_cast<size_t>(there >= 0 ? there : other));
+  reveal_head_ = false;
+}
+
+void TapeScreen::draw_names(Ui& ui, const Fitted& fit, const FoldRow& row, float y) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const bool group = row.kind == RowKind::Layer || row.kind == RowKind::Sublayer;
+  float x = fit.panel.x + fit.at.name + (row.depth && row.kind != RowKind::Layer ? 15.f : 0.f);
+  if (row.mark) p.text({fit.left() + 8, y + 4}, kName, t.ink, row.mark == '+' ? "+" : "≠");
+  if (group) draw_icon(p, row.open ? Icon::ChevronDown : Icon::ChevronRight, {x + 5, y}, 12, t.ink2);
+  if (!row.opens_with.empty()) draw_icon(p, Icon::ChevronDown, {x - 9, y}, 9, t.ink3);
+  if (group) x += 14;
+  if (row.kind == RowKind::Layer) {
+    int layers = 1;
+    for (const FoldLine& line : facts_->fold.lines) layers = std::max(layers, static_cast<int>(line.layer));
+    depth_square(ui, {x + 2, y - 4, 8, 8}, row.layer - 1, layers);
+    x += 16;
+  }
+  const bool bold = row.kind == RowKind::Layer || row.kind == RowKind::Update;
+  const TextStyle style = bold                        ? TextStyle{Face::Bold, type::body}
+                          : row.kind == RowKind::Line ? kName
+                                                      : TextStyle{Face::Sans, type::body};
+  x += p.text({x, y + 4}, style, t.ink, row.label) + 10;
+  if (row.kind == RowKind::Update) {
+    const std::string arrives = fmt::format("gradient {}", number(gradient_way(*facts_).arrives, 2));
+    const float right = fit.panel.x + fit.at.bytes_right;
+    p.text({right, y + 4}, kWord, t.ink2, arrives, Align::Right);
+    if (x + p.text_width(kWord, row.op) + p.text_width(kWord, arrives) + 10 < right)
+      p.text({x, y + 4}, kWord, t.ink3, row.op);
+    return;
+  }
+  const std::string& shape = group ? row.op : row.shape;
+  const TextStyle shape_style = group ? kWord : kFigure;
+  const float shape_right = fit.panel.x + fit.at.shape_right,
+              shape_left = shape_right - p.text_width(shape_style, shape);
+  if (x < shape_left) p.text({shape_right, y + 4}, shape_style, t.ink3, shape, Align::Right);
+  p.text({fit.panel.x + fit.at.bytes_right, y + 4}, kFigure, t.ink3, bytes_words(row.bytes), Align::Right);
+  const float aligned = std::max(x, fit.panel.x + fit.at.name + 97);
+  const bool room = size_ != Size::Compact && !group;
+  if (room && aligned + p.text_width(kWord, row.op) + 8 < shape_left)
+    p.text({aligned, y + 4}, kWord, t.ink3, row.op);
+  else if (room && x + p.text_width(kWord, row.op) + 8 < shape_left)
+    p.text({x, y + 4}, kWord, t.ink3, row.op);
+}
+
+/// The bar is the time; its dark part what arithmetic would need at the peak. Where bytes count there is no dark part.
+void TapeScreen::draw_side(Ui& ui, const Fitted& fit, const FoldRow& row, float y, bool forward, bool clock) {
+  const FoldSide& side = forward ? row.forward : row.backward;
+  if (side.instruction < 0 || side.seconds <= 0 || !clock) return;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const float most = (forward ? fit.at.left_room : fit.at.right_room);
+  const float px = fit.px_per_second;
+  const float w = std::clamp(static_cast<float>(side.seconds) * px, 1.f, most);
+  const float peak = side.cost.flop > 0 && facts_->roof.flops > 0
+                         ? std::min(w, static_cast<float>(side.cost.flop / facts_->roof.flops) * px)
+                         : 0.f;
+  const float x = fit.panel.x + (forward ? fit.at.bar_right - w : fit.at.bar_left);
+  p.fill({x, y - 5, w, 10}, t.trough, 1);
+  if (peak > 0) p.fill({forward ? x + w - peak : x, y - 5, peak, 10}, t.ink2, 1);
+  const std::string ms = milliseconds(side.seconds);
+  p.text({forward ? x - 6 : x + w + 7, y + 4}, kFigure, t.ink, ms, forward ? Align::Right : Align::Left);
+  if (size_ == Size::Compact) return;
+  p.text({fit.panel.x + (forward ? fit.at.rate_left : fit.at.rate_right), y + 4}, kFigure, t.ink3,
+         rate_words(side), Align::Right);
+}
+
+void TapeScreen::draw_row(Ui& ui, const Fitted& fit, size_t row, bool clock) {
+  const FoldRow& at = rows_[row];
+  const float y = fit.y(row);
+  if (at.kind == RowKind::Layer)
+    ui.paint().hairline({fit.panel.x + fit.at.name, y - fit.at.row / 2},
+                        {fit.panel.x + fit.at.bytes_right, y - fit.at.row / 2}, ui.theme().grid);
+  draw_names(ui, fit, at, y);
+  draw_side(ui, fit, at, y, true, clock);
+  draw_side(ui, fit, at, y, false, clock);
+}
+
+}  // namespace normscope::tape_screen

@@ -1,0 +1,86 @@
+// What one draw() of the middle and the right panel passes between its parts, and what both use. Included by their .cpp
+// files only.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/tape_screen/instruction_panel.h"
+#include "app/tape_screen/memory_panel.h"
+
+namespace normscope::tape_screen {
+
+struct InstructionPanel::Frame {
+  ui::Ui& ui;
+  const InstructionGiven& given;
+  const Shown* shown;        // null: there is none
+  const Checked* checked{};  // of what is chosen, or null
+  InstructionAsked asked{};
+
+  bool small() const { return given.part == Part::Rule; }
+  /// The element that is checked, or will be.
+  std::optional<Element> element(const std::optional<Element>& chosen) const {
+    if (chosen || !checked || !checked->fault.empty()) return chosen;
+    return checked->element;
+  }
+};
+
+/// A line of the list: a heading, or a tensor.
+struct InstructionPanel::Row {
+  const ShownTensor* tensor = nullptr;
+  std::string name;  // "reads", "reads/0"
+  float height = 0;
+};
+
+struct MemoryPanel::Frame {
+  ui::Ui& ui;
+  const MemoryGiven& given;
+  const MemoryMap& map;
+  ui::Rect plot{};
+  MemoryAsked asked{};
+
+  float x_of(int32_t instruction) const {
+    return plot.x + plot.w * (static_cast<float>(instruction) + 0.5f) /
+                        static_cast<float>(std::max(map.instructions, 1));
+  }
+  int32_t instruction_at(float x) const {
+    const auto i = static_cast<int32_t>(
+        std::floor((x - plot.x) / std::max(plot.w, 1.f) * static_cast<float>(map.instructions)));
+    return std::clamp(i, 0, std::max(map.instructions - 1, 0));
+  }
+  ui::Rect rect_of(const Buffer& b) const {
+    return buffer_rect(map, b, plot.w, plot.h).moved(plot.x, plot.y);
+  }
+};
+
+/// The input of the node, as the instruction reads it or as it writes its gradient; null: it does neither.
+inline const ShownTensor* input_of(const Shown& shown, int input) {
+  for (const std::vector<ShownTensor>* list : {&shown.writes, &shown.reads})
+    for (const ShownTensor& t : *list)
+      if (t.input >= 0 && t.input == input) return &t;
+  return nullptr;
+}
+
+/// The first of the texts that fits, else "".
+inline std::string that_fits(const ui::Painter& p, ui::TextStyle style, float width,
+                             std::initializer_list<std::string> texts) {
+  for (const std::string& text : texts)
+    if (p.text_width(style, text) <= width) return text;
+  return "";
+}
+
+/// The menu in the upper right corner of a panel: NAME/menu with NAME/menu/svg, png, csv, json. What was chosen in this
+/// frame; empty: nothing. `what` is saved: "the memory plan".
+std::string save_menu(ui::Ui& ui, const std::string& name, const ui::Rect& panel, std::string_view what);
+
+inline constexpr ui::TextStyle kTickWords{ui::Face::Sans, ui::type::tick},
+    kTickMono{ui::Face::Mono, ui::type::tick}, kBodyWords{ui::Face::Sans, ui::type::body},
+    kBodyMono{ui::Face::Mono, ui::type::body}, kBodyBold{ui::Face::Bold, ui::type::body},
+    kTitleBold{ui::Face::Bold, ui::type::title};
+
+}  // namespace normscope::tape_screen

@@ -1,0 +1,244 @@
+#include "app/tape_screen/step_worker.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "app/bench/bench.h"
+#include "app/bench/cost.h"
+#include "engine/core/boundary.h"
+#include "engine/core/error.h"
+
+namespace normscope::tape_screen {
+namespace {
+
+constexpr int kRepeats = 3;          // replays of a pass; its time is their median
+constexpr double kRoofBudget = 0.1;  // seconds that each roof is measured for
+
+bool changes_nothing(const ProgramChange& change) { return change.all.empty(); }
+
+/// The batch of the step goes into another program of it.
+void copy_inputs(StepPlayer& from, Program& to) {
+  for (const ValueInfo& value : from.data().values) {
+    if (value.role != Role::Input) continue;
+    if (value.dtype == DType::I32) {
+      const std::span<const int32_t> batch = from.program().tokens(value.name);
+      std::copy(batch.begin(), batch.end(), to.tokens(value.name).begin());
+    } else {
+      const std::span<const float> batch = from.program().floats(value.name);
+      std::copy(batch.begin(), batch.end(), to.floats(value.name).begin());
+    }
+  }
+}
+
+}  // namespace
+
+StepWorker::StepWorker(std::function<void()> on_change, bool times)
+    : on_change_(std::move(on_change)), times_(times), thread_([this] { loop(); }) {}
+
+StepWorker::~StepWorker() {
+  const std::lock_guard lock(mutex_);
+  quit_ = true;
+  wake_.notify_all();
+}
+
+void StepWorker::take(std::shared_ptr<PlayedStep> step) {
+  const std::lock_guard lock(mutex_);
+  todo_.step = std::move(step);
+  todo_.check.reset();
+  wake_.notify_all();
+}
+
+void StepWorker::show(size_t instruction, int64_t sequence) {
+  const std::lock_guard lock(mutex_);
+  todo_.at = At{instruction, sequence};
+  todo_.check.reset();
+  wake_.notify_all();
+}
+
+void StepWorker::check(std::optional<Element> element) {
+  const std::lock_guard lock(mutex_);
+  todo_.check = element;
+  wake_.notify_all();
+}
+
+std::shared_ptr<const TapeState> StepWorker::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+bool StepWorker::busy() const {
+  const std::lock_guard lock(mutex_);
+  return todo_.any() || asked_;
+}
+
+void StepWorker::wait() {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [this] { return !todo_.any() && !working_; });
+}
+
+void StepWorker::publish() {
+  auto state = std::make_shared<const TapeState>(made_);
+  {
+    const std::lock_guard lock(mutex_);
+    state_ = std::move(state);
+  }
+  if (on_change_) on_change_();
+}
+
+void StepWorker::loop() {
+  while (true) {
+    Todo todo;
+    {
+      std::unique_lock lock(mutex_);
+      working_ = asked_ = false;
+      const auto has_work = [this] { return todo_.any() || wants_pass(); };
+      if (!has_work()) idle_.notify_all();
+      wake_.wait(lock, [&] { return quit_ || has_work(); });
+      if (quit_) break;
+      working_ = true;
+      todo = std::exchange(todo_, {});
+      asked_ = todo.any();
+    }
+    made_.error = guarded("playing a step", [&] { carry_out(todo); });
+    if (!made_.error.empty() && passes_left_ > 0) {
+      passes_left_ = 0;
+      seconds_.clear();
+    }
+    publish();
+  }
+  timing_.reset();  // before the backend that its step has
+}
+
+void StepWorker::carry_out(Todo& todo) {
+  const bool asked = todo.any();
+  if (todo.step) begin(std::move(todo.step));
+  if (!step_) return;
+  if (todo.at) at_ = *todo.at;
+  if (todo.at || todo.step || !made_.shown || made_.shown->step != step_->number) look();
+  if (todo.check && made_.shown)
+    made_.checked = std::make_shared<const Checked>(checked_of(*step_->player, *made_.shown, *todo.check));
+  if (!asked) time_pass();
+}
+
+void StepWorker::begin(std::shared_ptr<PlayedStep> step) {
+  timing_.reset();
+  step_ = std::move(step);
+  StepPlayer& player = *step_->player;
+  auto facts = std::make_shared<StepFacts>();
+  facts->number = step_->number;
+  facts->letter = step_->letter;
+  facts->name = step_->name;
+  facts->step = step_->step;
+  facts->spec = step_->spec;
+  facts->program = player.data();
+  facts->program.store = nullptr;
+  plan(*facts);
+  note_change(*facts);
+  facts->timed = !seconds_.empty() && passes_left_ == 0;
+  facts->fold =
+      fold(player.data(), facts->timed ? std::span<const double>(seconds_) : std::span<const double>());
+  if (facts->timed && roof_) facts->roof = *roof_;
+  measure_gradients(facts->fold, player);
+  facts->loss = player.program().loss();
+  facts->broken = player.seek_not_finite();
+  if (facts->broken) facts->broken_tensor = player.name(facts->broken->tensor);
+  made_.facts = std::move(facts);
+  made_.shown.reset();
+  made_.checked.reset();
+}
+
+/// Maps and times are those of the step before where nothing but weights and numbers differs.
+void StepWorker::plan(StepFacts& facts) {
+  const bool known = planned_ && *planned_ == *step_->spec && planned_shape_ == step_->shape;
+  if (!known) {
+    planned_.reset();
+    seconds_.clear();
+    passes_left_ = times_ ? kPasses : 0;
+    const auto map_of = [&](bool reuse) {
+      const StepProgram program(*step_->spec, step_->shape, reuse, *step_->backend);
+      return std::make_shared<const MemoryMap>(memory_map(program.data()));
+    };
+    readable_ = map_of(false);
+    shared_ = map_of(true);
+    planned_ = *step_->spec;
+    planned_shape_ = step_->shape;
+  }
+  facts.readable = readable_;
+  facts.shared = shared_;
+}
+
+void StepWorker::note_change(StepFacts& facts) {
+  const RunSpec& now = *step_->spec;
+  const auto [at, fresh] = known_.try_emplace(step_->letter, Known{now, {}, {}});
+  Known& known = at->second;
+  const auto change_from = [&](const RunSpec& before) {
+    const StepProgram old(before, step_->shape, false, *step_->backend),
+        own(now, step_->shape, false, *step_->backend);
+    return change_of(old.data(), own.data());
+  };
+  try {
+    if (fresh && step_->source_spec) {
+      known.before = *step_->source_spec;
+      known.from = std::string("run ") + step_->source;
+    } else if (!fresh && !(known.last == now) && !changes_nothing(change_from(known.last))) {
+      known.before = known.last;
+      known.from = std::string(1, step_->letter) + " before";
+    }
+    known.last = now;
+    if (!known.before) return;
+    facts.change = change_from(*known.before);
+    if (!changes_nothing(facts.change)) facts.change_from = known.from;
+  } catch (const Error&) {  // a model that does not read this batch has nothing in common with it
+    known.before.reset();
+    known.last = now;
+  }
+}
+
+void StepWorker::look() {
+  StepPlayer& player = *step_->player;
+  const size_t instruction = std::min(at_.instruction, player.size() - 1);
+  player.seek(instruction + 1);
+  Shown shown = shown_of(player, instruction, at_.sequence);
+  shown.step = step_->number;
+  made_.shown = std::make_shared<const Shown>(std::move(shown));
+  made_.checked.reset();
+}
+
+/// The program that the run trains with, on parameters of its own: the player's tensors stay as they are.
+void StepWorker::prepare_timing() {
+  if (!roof_) {
+    bench::Settings settings;
+    settings.threads = 1;
+    settings.budget = kRoofBudget;
+    settings.quiet = true;
+    const bench::Machine machine = bench::measure_machine(settings);
+    roof_ = Roof{1e9 * machine.peak_gflops, 1e9 * machine.bandwidth_gbs};
+  }
+  timing_ = std::make_unique<StepProgram>(*step_->spec, step_->shape, step_->spec->train.reuse_gradients,
+                                          *step_->backend);
+  copy_inputs(*step_->player, timing_->program());
+}
+
+void StepWorker::time_pass() {
+  if (!timing_) prepare_timing();
+  StepInputs inputs = step_->player->inputs();
+  inputs.lr = 0;
+  const std::vector<bench::InstructionProfile> rows = bench::profile(timing_->program(), inputs, kRepeats);
+  if (rows.size() != step_->player->size())
+    fail("tape", "{} times for {} instructions: expected one each", rows.size(), step_->player->size());
+  if (seconds_.empty()) seconds_.resize(rows.size(), std::numeric_limits<double>::max());
+  for (size_t i = 0; i < rows.size(); ++i) seconds_[i] = std::min(seconds_[i], rows[i].seconds);
+  if (--passes_left_ > 0) return;
+  timing_.reset();
+  auto facts = std::make_shared<StepFacts>(*made_.facts);
+  Fold timed = fold(step_->player->data(), seconds_);
+  for (size_t i = 0; i < timed.lines.size(); ++i) timed.lines[i].gradient = facts->fold.lines[i].gradient;
+  facts->fold = std::move(timed);
+  facts->timed = true;
+  facts->roof = *roof_;
+  made_.facts = std::move(facts);
+}
+
+}  // namespace normscope::tape_screen

@@ -1,0 +1,126 @@
+// Plays the step that the Tape screen shows, on a thread of its own: it has the StepPlayer, times the instructions,
+// measures the roof of this machine once, makes the fold, the memory maps and the record of what a change of the
+// wiring did. The screen reads a shared immutable state each frame and never waits. Called by TapeScreen.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/tape_screen/shown.h"
+#include "engine/lab/played_step.h"
+#include "engine/measure/step/change.h"
+#include "engine/measure/step/fold.h"
+#include "engine/measure/step/memory_map.h"
+#include "engine/train/step_program.h"
+
+namespace normscope::tape_screen {
+
+/// What one step is, without its tensors.
+struct StepFacts {
+  uint64_t number = 0;  ///< of its copy: PlayedStep::number
+  char letter = 'A';
+  std::string name;
+  int32_t step = 1;
+  std::shared_ptr<const RunSpec> spec;
+  ProgramData program;  ///< that of the player; without its store
+  Fold fold;            ///< with the norms of the gradients
+  bool timed = false;   ///< the fold has seconds: of each instruction alone, the fastest of kPasses
+  Roof roof;
+  double loss = 0;
+  std::optional<NotFinite> broken;
+  std::string broken_tensor;  ///< its name
+  std::shared_ptr<const MemoryMap> readable,
+      shared;  ///< gradients in places of their own; one after the other
+  ProgramChange change;
+  std::string change_from;  ///< what the wiring was before: "run A", "A before"; empty: it did not change
+};
+inline constexpr int kPasses = 7;
+
+struct TapeState {
+  std::shared_ptr<const StepFacts> facts;  ///< null: no step yet
+  std::shared_ptr<const Shown> shown;      ///< of the instruction asked for last, or of one before
+  std::shared_ptr<const Checked> checked;
+  std::string error;  ///< why the last thing that was asked for is not there, one line
+};
+
+class StepWorker {
+ public:
+  /// `on_change` is called from the worker's thread (a window wakes its event loop there). `times` false: nothing is
+  /// timed, so that what is shown is a function of the step alone.
+  explicit StepWorker(std::function<void()> on_change = {}, bool times = true);
+  ~StepWorker();
+  StepWorker(const StepWorker&) = delete;
+  StepWorker& operator=(const StepWorker&) = delete;
+
+  /// Another step; from now on the worker is the one who plays it.
+  void take(std::shared_ptr<PlayedStep> step);
+  /// Plays through this instruction and looks at it. One that the step does not have is its last.
+  void show(size_t instruction, int64_t sequence = 0);
+  /// An element of the instruction that is shown; nullopt: the one with the largest gradient.
+  void check(std::optional<Element> element);
+  std::shared_ptr<const TapeState> state() const;
+  /// Something that was asked for is not there yet; times do not count.
+  bool busy() const;
+  void wait();  ///< until nothing is under way, times included
+
+ private:
+  struct At {
+    size_t instruction = 0;
+    int64_t sequence = 0;
+  };
+  struct Todo {
+    std::shared_ptr<PlayedStep> step;
+    std::optional<At> at;
+    std::optional<std::optional<Element>> check;
+    bool any() const { return step || at || check; }
+  };
+  /// The specifications of a letter: as it is, and as it was before its wiring changed.
+  struct Known {
+    RunSpec last;
+    std::optional<RunSpec> before;
+    std::string from;
+  };
+
+  void loop();
+  void carry_out(Todo& todo);
+  void begin(std::shared_ptr<PlayedStep> step);
+  void plan(StepFacts& facts);
+  void note_change(StepFacts& facts);
+  void look();
+  void time_pass();
+  void prepare_timing();
+  bool wants_pass() const { return times_ && step_ && passes_left_ > 0; }
+  void publish();
+
+  std::function<void()> on_change_;
+  const bool times_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_, idle_;
+  std::shared_ptr<const TapeState> state_ = std::make_shared<TapeState>();
+  Todo todo_;
+  bool working_ = false, asked_ = false, quit_ = false;
+  // Of the worker's thread alone.
+  std::shared_ptr<PlayedStep> step_;
+  TapeState made_;
+  At at_;
+  std::map<char, Known> known_;
+  std::optional<RunSpec> planned_;  ///< of which the maps and times are
+  BatchShape planned_shape_;
+  std::shared_ptr<const MemoryMap> readable_, shared_;
+  std::unique_ptr<StepProgram> timing_;  ///< on the step's backend
+  std::vector<double> seconds_;          ///< an instruction, the least so far
+  int passes_left_ = 0;
+  std::optional<Roof> roof_;
+  std::jthread thread_;
+};
+
+}  // namespace normscope::tape_screen

@@ -1,0 +1,298 @@
+#include "app/tape_screen/tape_screen.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "app/ui/widgets.h"
+
+namespace normscope::tape_screen {
+
+using namespace ui;
+
+namespace {
+
+constexpr double kPerSecond[] = {2, 10, 0};  // instructions: slow, 1x, max (one a frame)
+
+int32_t index_of(const LabView& view, char letter) {
+  const auto at =
+      std::find_if(view.runs.begin(), view.runs.end(), [&](const RunView& r) { return r.letter == letter; });
+  return at == view.runs.end() ? -1 : static_cast<int32_t>(at - view.runs.begin());
+}
+
+int layers_of(const StepFacts& facts) {
+  int layers = 1;
+  for (const FoldLine& line : facts.fold.lines) layers = std::max(layers, static_cast<int>(line.layer));
+  return layers;
+}
+
+}  // namespace
+
+TapeScreen::TapeScreen(std::function<void()> wake, bool times) : worker_(std::move(wake), times) {}
+
+void TapeScreen::restore(const KeptTape& kept) {
+  run_ = kept.run;
+  kept_ = kept;
+  if (kept.head >= 0) restored_head_ = kept.head;
+}
+
+void TapeScreen::go(size_t instruction) {
+  if (!facts_ || listed_.empty()) return;
+  const size_t there = nearest_listed(listed_, instruction);
+  reveal_head_ = true;
+  if (there == head_) return;
+  head_ = there;
+  head_by_hand_ = true;
+}
+
+void TapeScreen::ask_step(const LabView& view, char letter) {
+  const int32_t run = index_of(view, letter);
+  if (run < 0) return;
+  run_ = letter;
+  waits_ = true;
+  waited_at_ = view.version;
+  asked_.commands.emplace_back(lab::PlayStep{run});
+}
+
+/// A step that was asked for goes to the worker; a refusal ends the waiting.
+void TapeScreen::take(const LabView& view) {
+  constexpr uint64_t kViewsBehind = 3;  // a step, "busy", the answer
+  if (index_of(view, run_) < 0 && !view.runs.empty()) run_ = view.runs.front().letter;
+  if (view.played && view.played->number != taken_) {
+    taken_ = view.played->number;
+    waits_ = false;
+    worker_.take(view.played);
+  } else if (waits_ && (view.version >= waited_at_ + kViewsBehind || !view.message.empty())) {
+    waits_ = false;
+  }
+}
+
+void TapeScreen::follow(const LabView& view) {
+  const int32_t run = index_of(view, run_);
+  if (!follow_ || run < 0 || busy() || playing_) return;
+  const RunView& now = view.runs[static_cast<size_t>(run)];
+  const bool newest = facts_ && facts_->letter == run_ && facts_->step > now.step;
+  if (!newest && now.state != RunState::NonFinite) ask_step(view, run_);
+}
+
+bool TapeScreen::shown_is_current() const {
+  return facts_ && state_->shown && state_->shown->step == facts_->number &&
+         state_->shown->instruction == head_ && state_->shown->sequence == sequence_;
+}
+
+void TapeScreen::send() {
+  if (!facts_) return;
+  const Sent wanted{facts_->number, head_, sequence_};
+  if (sent_ == wanted) return;
+  sent_ = wanted;
+  sent_check_.reset();
+  worker_.show(head_, sequence_);
+}
+
+/// Rows of the newest step. The head stays where it is as long as the program has the same instructions; the first time
+/// it stands at the fold, and where a number is not finite it goes there.
+void TapeScreen::refresh_rows() {
+  facts_ = state_->facts;
+  if (!facts_) return;
+  opened_.compact = size_ == Size::Compact;
+  if (rows_of_ == facts_ && !rows_stale_) return;
+  const bool other_step = !rows_of_ || rows_of_->number != facts_->number;
+  const bool other_program =
+      !rows_of_ || rows_of_->program.instructions.size() != facts_->program.instructions.size();
+  rows_ = fold_rows(*facts_, opened_);
+  rows_of_ = facts_;
+  rows_stale_ = false;
+  listed_ = listed_instructions(facts_->program);
+  if (other_program) {
+    head_ = fold_of(facts_->program);
+    head_by_hand_ = false;
+    sequence_ = 0;
+    reveal_head_ = true;
+    if (restored_head_) go(static_cast<size_t>(*std::exchange(restored_head_, std::nullopt)));
+  }
+  if (other_step && facts_->broken) to_broken();
+}
+
+void TapeScreen::to_broken() {
+  if (facts_ && facts_->broken) go(facts_->broken->instruction);
+}
+
+void TapeScreen::step(int by) {
+  if (listed_.empty()) return;
+  const auto at = std::lower_bound(listed_.begin(), listed_.end(), head_) - listed_.begin();
+  const auto last = static_cast<std::ptrdiff_t>(listed_.size()) - 1;
+  go(listed_[static_cast<size_t>(std::clamp<std::ptrdiff_t>(at + by, 0, last))]);
+}
+
+/// Along the list, on the side of the fold where the head stands.
+void TapeScreen::step_row(int by) {
+  const std::optional<size_t> row = facts_ ? row_of(rows_, *facts_, head_) : std::nullopt;
+  if (!row) return;
+  const bool forward = is_forward(facts_->program, head_);
+  for (auto r = static_cast<std::ptrdiff_t>(*row) + by;
+       r >= 0 && r < static_cast<std::ptrdiff_t>(rows_.size()); r += by) {
+    const FoldRow& next = rows_[static_cast<size_t>(r)];
+    const int32_t there = forward ? next.forward.instruction : next.backward.instruction;
+    if (there < 0 || (next.kind == RowKind::Layer && next.open)) continue;
+    return go(static_cast<size_t>(there));
+  }
+}
+
+void TapeScreen::open_row(const FoldRow& row) {
+  if (row.kind == RowKind::Line || row.kind == RowKind::Update) {
+    if (!row.opens_with.empty()) opened_.by_hand[row.opens_with] = false;
+  } else {
+    opened_.by_hand[row.name] = !row.open;
+  }
+  rows_stale_ = true;
+}
+
+/// Opens the layer or sub-layer that is closed over the head; closes the sub-layer, else the layer, that is open.
+void TapeScreen::open_at_head() {
+  const std::optional<size_t> row = facts_ ? row_of(rows_, *facts_, head_) : std::nullopt;
+  if (!row) return;
+  const FoldRow& here = rows_[*row];
+  reveal_head_ = true;
+  if (here.kind != RowKind::Line) return open_row(here);
+  const FoldGroup* inner = nullptr;
+  for (const FoldGroup& group : facts_->fold.groups)
+    if (group.first <= here.first && here.first < group.end && (!inner || group.depth >= inner->depth))
+      inner = &group;
+  if (!inner) return;
+  opened_.by_hand[inner->name] = false;
+  rows_stale_ = true;
+}
+
+void TapeScreen::play_or_pause() {
+  if (!facts_) return;
+  if (!playing_ && head_ == listed_.back()) go(listed_.front());
+  playing_ = !playing_;
+  next_at_ = 0;
+}
+
+void TapeScreen::keys(Ui& ui) {
+  if (ui.shortcut("Left")) step(-1);
+  if (ui.shortcut("Right")) step(1);
+  if (ui.shortcut("Shift+Left")) step(-10);
+  if (ui.shortcut("Shift+Right")) step(10);
+  if (ui.shortcut("Up")) step_row(-1);
+  if (ui.shortcut("Down")) step_row(1);
+  if (ui.shortcut("Space")) play_or_pause();
+  if (!facts_) return;
+  if (ui.shortcut("O")) go(other_side(*facts_, head_));
+  if (ui.shortcut("F")) go(fold_of(facts_->program));
+  if (ui.shortcut("N")) to_broken();
+  if (ui.shortcut("Home")) go(listed_.front());
+  if (ui.shortcut("End")) go(listed_.back());
+  if (ui.shortcut("Enter") && ui.focused().empty()) open_at_head();
+}
+
+/// The next instruction once the present one is there, and its time is over.
+void TapeScreen::advance(Ui& ui) {
+  if (!playing_ || !facts_) return;
+  ui.animate();
+  if (!shown_is_current() || ui.time() < next_at_) return;
+  const double rate = kPerSecond[speed_];
+  next_at_ = rate > 0 ? ui.time() + 1 / rate : 0;
+  if (head_ == listed_.back())
+    playing_ = false;
+  else
+    step(1);
+}
+
+float TapeScreen::draw_tabs(Ui& ui, const Rect& rect, const std::vector<std::string>& labels) {
+  constexpr float kHead = 42;
+  Painter& p = ui.paint();
+  p.fill(rect, ui.theme().panel, radius::panel);
+  p.outline(rect, ui.theme().border, line::border, radius::panel);
+  tab_ = std::clamp(tab_, 0, static_cast<int>(labels.size()) - 1);
+  const Rect place{rect.x + 12, rect.y + 9, segmented_width(ui, labels), 26};
+  segmented(ui, "tape/tab", place, labels, tab_,
+            "What of the instruction is shown: its rule, its tensors, memory.");
+  return kHead;
+}
+
+void TapeScreen::draw_instruction(Ui& ui, const Rect& rect, Part part, float head) {
+  InstructionGiven given;
+  given.part = part;
+  given.head = head;
+  given.nothing = facts_ ? "Under way." : "No step yet.";
+  if (facts_ && state_->shown && state_->shown->step == facts_->number) given.shown = state_->shown;
+  given.checked = state_->checked;
+  const InstructionAsked asked = instruction_.draw(ui, rect, given);
+  if (asked.sequence) sequence_ = *asked.sequence;
+  if (asked.file) asked_.file = asked.file;
+  if (!asked.check || playing_ || !shown_is_current() || !sent_) return;
+  const SentCheck wanted{*sent_, *asked.check};
+  if (sent_check_ == wanted) return;
+  sent_check_ = wanted;
+  worker_.check(*asked.check);
+}
+
+void TapeScreen::draw_memory(Ui& ui, const Rect& rect, float head) {
+  MemoryGiven given;
+  given.head_room = head;
+  given.hovered = instruction_.hovered();
+  if (facts_) {
+    given.readable = facts_->readable;
+    given.shared = facts_->shared;
+    if (shown_is_current()) given.shown = state_->shown;
+    given.head = static_cast<int32_t>(head_);
+    given.fold = static_cast<int32_t>(fold_of(facts_->program)) + 1;
+    given.layers = layers_of(*facts_);
+  }
+  const MemoryAsked asked = memory_.draw(ui, rect, given);
+  if (asked.head) go(static_cast<size_t>(std::max(0, *asked.head)));
+  if (asked.file) asked_.file = asked.file;
+}
+
+void TapeScreen::draw_columns(Ui& ui, Rect rest) {
+  if (size_ == Size::Full) {
+    const float gap = space::gap;
+    draw_instruction(ui, rest.take_left((rest.w - gap) * 420 / 820, gap), Part::All, 0);
+    draw_memory(ui, rest, 0);
+  } else if (size_ == Size::Medium) {
+    const float head = draw_tabs(ui, rest, {"Instruction", "Memory"});
+    tab_ == 0 ? draw_instruction(ui, rest, Part::All, head) : draw_memory(ui, rest, head);
+  } else {
+    const float head = draw_tabs(ui, rest, {"Rule", "Tensors", "Memory"});
+    if (tab_ == 2)
+      draw_memory(ui, rest, head);
+    else
+      draw_instruction(ui, rest, tab_ == 0 ? Part::Rule : Part::Tensors, head);
+  }
+}
+
+TapeAsked TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) {
+  asked_ = {};
+  const Size before = size_;
+  size_ = ui.size().x >= 1600 && ui.size().y >= 1000  ? Size::Full
+          : ui.size().x >= 1400 && ui.size().y >= 840 ? Size::Medium
+                                                      : Size::Compact;
+  rows_stale_ = rows_stale_ || before != size_;
+  state_ = worker_.state();
+  take(view);
+  refresh_rows();
+  follow(view);
+  keys(ui);
+  if (rows_stale_) refresh_rows();
+  advance(ui);
+  const bool compact = size_ == Size::Compact;
+  const float margin = compact ? 8 : space::margin, gap = compact ? 6 : space::gap;
+  Rect rest = area;
+  const Rect bar = rest.take_bottom(compact ? 50.f : 76.f);
+  rest = {rest.x + margin, rest.y + gap, rest.w - 2 * margin, rest.h - 2 * gap};
+  draw_fold(ui, rest.take_left(compact ? 556.f : 740.f, gap), view, clock);
+  draw_columns(ui, rest);
+  draw_bar(ui, bar, clock);
+  send();
+  if (!playing_ && facts_) kept_ = {run_, head_by_hand_ ? static_cast<int32_t>(head_) : -1};
+  return std::move(asked_);
+}
+
+std::vector<lab::SavePlot> TapeScreen::take_saves() {
+  std::vector<lab::SavePlot> all = instruction_.take_saves();
+  for (lab::SavePlot& save : memory_.take_saves()) all.push_back(std::move(save));
+  return all;
+}
+
+}  // namespace normscope::tape_screen

@@ -1,0 +1,173 @@
+// The Tape screen: one training step of a run as the engine executes it. Left the fold (forward down, backward up), in
+// the middle the instruction under the play head, right the memory plan, below the instructions as this screen's time.
+// State plus draw(), window-less: it reads a LabView, and StepWorker plays the step off the thread that draws. Drawn by
+// draw_app.
+//
+// Controls: tape/run/A ..., tape/once, tape/follow, tape/changes with /list, tape/fold with /menu and
+// /menu/{svg,csv,json}, tape/row/NAME, tape/open/NAME, tape/head, tape/sentence, tape/finite, tape/first, tape/back,
+// tape/play, tape/next, tape/speed, tape/counter, tape/timeline, tape/tab; those of the two other panels stand in their
+// headers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/tape_screen/fold_rows.h"
+#include "app/tape_screen/instruction_panel.h"
+#include "app/tape_screen/memory_panel.h"
+#include "app/tape_screen/step_worker.h"
+#include "app/ui/ui.h"
+#include "app/view/commands.h"
+
+namespace normscope::tape_screen {
+
+/// What is kept with a session.
+struct KeptTape {
+  char run = 'A';
+  int32_t head = -1;  ///< instruction; -1: at the fold
+  bool operator==(const KeptTape&) const = default;
+};
+
+/// What the hand asked of the rest of the app.
+struct TapeAsked {
+  std::vector<lab::Command> commands;
+  std::optional<std::pair<std::string, std::string>> file;  ///< name and content of an export
+};
+
+class TapeScreen {
+ public:
+  /// `wake`, `times`: as StepWorker has them.
+  explicit TapeScreen(std::function<void()> wake = {}, bool times = true);
+
+  /// `area`: the window below the top bar. `clock` false: nothing that depends on the machine's speed is written.
+  TapeAsked draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock);
+  /// Figures that the hand wants as files since the last call.
+  std::vector<lab::SavePlot> take_saves();
+
+  StepWorker& worker() { return worker_; }
+  const std::shared_ptr<const TapeState>& state() const { return state_; }
+  const std::vector<FoldRow>& rows() const { return rows_; }
+  size_t head() const { return head_; }
+  void go(size_t instruction);
+  bool playing() const { return playing_; }
+  bool follows() const { return follow_; }
+  char run() const { return run_; }
+  /// Asked for a step, or for what an instruction shows, and it is not there yet.
+  bool busy() const { return waits_ || worker_.busy(); }
+  /// While it plays, where it began to.
+  const KeptTape& kept() const { return kept_; }
+  void restore(const KeptTape& kept);
+
+ private:
+  enum class Size : uint8_t { Full, Medium, Compact };
+  /// Where the columns of the fold stand, px from the left edge of its panel.
+  struct Columns {
+    float rate_left, bar_right, left_room, track_left, name, shape_right, bytes_right, track_right, bar_left,
+        right_room, rate_right, row;
+  };
+  static const Columns kWide, kNarrow;
+  /// The list as it stands in this frame.
+  struct Fitted {
+    ui::Rect panel, list;
+    Columns at;
+    size_t first = 0, end = 0;  ///< rows in sight
+    float px_per_second = 0;
+    float y(size_t row) const { return list.y + (static_cast<float>(row - first) + 0.5f) * at.row; }
+    float left() const { return panel.x + at.track_left; }
+    float right() const { return panel.x + at.track_right; }
+  };
+
+  // tape_screen.cpp
+  void take(const LabView& view);
+  void follow(const LabView& view);
+  void ask_step(const LabView& view, char letter);
+  void send();
+  void refresh_rows();
+  void keys(ui::Ui& ui);
+  void step(int by);
+  void step_row(int by);
+  void open_row(const FoldRow& row);
+  void open_at_head();
+  void to_broken();
+  void advance(ui::Ui& ui);
+  bool shown_is_current() const;
+  void draw_columns(ui::Ui& ui, ui::Rect rest);
+  void draw_instruction(ui::Ui& ui, const ui::Rect& rect, Part part, float head);
+  void draw_memory(ui::Ui& ui, const ui::Rect& rect, float head);
+  float draw_tabs(ui::Ui& ui, const ui::Rect& rect, const std::vector<std::string>& labels);
+  // fold_panel.cpp
+  void draw_fold(ui::Ui& ui, const ui::Rect& rect, const LabView& view, bool clock);
+  void draw_nothing(ui::Ui& ui, const ui::Rect& rect, const LabView& view);
+  float draw_run_tiles(ui::Ui& ui, const ui::Rect& row, const LabView& view);
+  void draw_headings(ui::Ui& ui, const Fitted& fit, const ui::Rect& heads);
+  void draw_list(ui::Ui& ui, const Fitted& fit, bool clock);
+  void draw_row(ui::Ui& ui, const Fitted& fit, size_t row, bool clock);
+  void draw_names(ui::Ui& ui, const Fitted& fit, const FoldRow& row, float y);
+  void draw_side(ui::Ui& ui, const Fitted& fit, const FoldRow& row, float y, bool forward, bool clock);
+  void hold_row(ui::Ui& ui, const Fitted& fit, size_t row);
+  void scroll(ui::Ui& ui, Fitted& fit);
+  // fold_track.cpp
+  void draw_track(ui::Ui& ui, const Fitted& fit, bool clock);
+  void draw_linked(ui::Ui& ui, const Fitted& fit);
+  void draw_dots(ui::Ui& ui, const Fitted& fit);
+  void draw_head(ui::Ui& ui, const Fitted& fit);
+  void draw_foot(ui::Ui& ui, ui::Rect foot, bool clock);
+  void draw_finite(ui::Ui& ui, const ui::Rect& line);
+  // fold_menu.cpp
+  void draw_menu(ui::Ui& ui, const ui::Rect& place);
+  void draw_changes(ui::Ui& ui, const ui::Rect& place);
+  void save(const std::string& ending);
+  // bottom_bar.cpp
+  void draw_bar(ui::Ui& ui, const ui::Rect& bar, bool clock);
+  void draw_timeline(ui::Ui& ui, const ui::Rect& rect);
+  void draw_timeline_labels(ui::Ui& ui, const ui::Rect& track);
+  void play_or_pause();
+
+  std::shared_ptr<const TapeState> state_ = std::make_shared<TapeState>();  ///< of this frame
+  std::shared_ptr<const StepFacts> facts_;                                  ///< of state_
+  std::vector<FoldRow> rows_;
+  std::shared_ptr<const StepFacts> rows_of_;  ///< from which the rows were made,
+  Opened opened_;
+  bool rows_stale_ = true;  ///< and something was opened or closed since
+  std::vector<size_t> listed_;
+  char run_ = 'A';
+  bool follow_ = false, waits_ = false;
+  uint64_t taken_ = 0;      ///< number of the step that the worker has
+  uint64_t waited_at_ = 0;  ///< version of the view when a step was asked for
+  size_t head_ = 0;
+  bool head_by_hand_ = false;
+  std::optional<int32_t> restored_head_;
+  KeptTape kept_;
+  int64_t sequence_ = 0;
+  bool playing_ = false;
+  int speed_ = 2;
+  double next_at_ = 0;
+  size_t scroll_ = 0;
+  bool reveal_head_ = true;
+  int tab_ = 0;
+  Size size_ = Size::Full;
+  struct Sent {
+    uint64_t number = 0;
+    size_t head = 0;
+    int64_t sequence = 0;
+    bool operator==(const Sent&) const = default;
+  };
+  std::optional<Sent> sent_;
+  struct SentCheck {
+    Sent of;
+    std::optional<Element> element;
+    bool operator==(const SentCheck&) const = default;
+  };
+  std::optional<SentCheck> sent_check_;
+  InstructionPanel instruction_;
+  MemoryPanel memory_;
+  TapeAsked asked_;
+  StepWorker worker_;  ///< last: its thread ends first
+};
+
+}  // namespace normscope::tape_screen

@@ -1,0 +1,30 @@
+// One step of a run of the Lab on a copy of its own: memory, kernels and thread are not those of the training, so that
+// the run never notices and nobody waits. Made by lab::PlayStep; played by the Tape screen's worker.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "engine/data/task.h"
+#include "engine/measure/step/step_player.h"
+#include "engine/spec/spec.h"
+#include "engine/tape/backend.h"
+
+namespace normscope {
+
+struct PlayedStep {
+  uint64_t number = 0;  ///< grows with every one that is made
+  char letter = 'A';    ///< of the run
+  std::string name;
+  int32_t step = 1;  ///< which step of the run: the copy stands as the run stood after the one before
+  std::shared_ptr<const RunSpec> spec;
+  /// Of a fork, the run that it came from, as far as that is still there: its letter and specification.
+  char source = '\0';
+  std::shared_ptr<const RunSpec> source_spec;
+  BatchShape shape;                    ///< of the step's batch
+  std::unique_ptr<Backend> backend;    ///< the CPU, one thread: that of whoever plays
+  std::unique_ptr<StepPlayer> player;  ///< of one user at a time
+};
+
+}  // namespace normscope

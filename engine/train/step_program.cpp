@@ -1,0 +1,23 @@
+#include "engine/train/step_program.h"
+
+#include "engine/model/transformer.h"
+#include "engine/spec/update_rule.h"
+#include "engine/tape/seal.h"
+#include "engine/train/network.h"
+
+namespace normscope {
+
+StepProgram::StepProgram(const RunSpec& spec, const BatchShape& shape, bool reuse_gradients, Backend& backend)
+    : store_(backend) {
+  Tape tape(store_);
+  const ValueId loss = record_transformer(tape, spec.model, record_options(shape, true)).loss;
+  store_.materialize(spec.seed);
+  program_.emplace(seal(tape, {.loss = loss,
+                               .backward = true,
+                               .update = update_op(spec.train.optimizer),
+                               .clip = true,
+                               .reuse_memory = reuse_gradients,
+                               .keep_probabilities = false}));
+}
+
+}  // namespace normscope

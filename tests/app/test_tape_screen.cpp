@@ -1,0 +1,193 @@
+// The Tape screen by name, window-less: a step of a real run, the head under every key and the hand, layers that open,
+// numbers that are the engine's, and every text whole at every size.
+#include <algorithm>
+#include <string>
+
+#include "engine/measure/step/memory_map.h"
+#include "tape_fixture.h"
+#include "text_faults.h"
+
+using namespace normscope;
+using namespace normscope::tape_screen;
+using fixture::TapeDriver;
+
+namespace tape_screen_test {
+namespace {
+
+void check_texts(TapeDriver& t, const std::string& where) {
+  t.driver.move_to(ui::Vec{2, 2});
+  t.driver.frames(2);
+  for (const std::string& fault : fixture::text_faults(t.ui)) FAIL_CHECK(where << ": " << fault);
+  for (const std::string& name : t.ui.registry().duplicates()) FAIL_CHECK(where << ": twice " << name);
+}
+
+const Instruction& at_head(TapeDriver& t) { return t.facts().program.instructions[t.screen().head()]; }
+
+}  // namespace
+
+TEST_CASE("tape screen: no step yet, then one of the run that was asked for") {
+  TapeDriver t(false);
+  CHECK(t.ui.registry().find("tape/once"));
+  CHECK_FALSE(t.screen().state()->facts);
+  check_texts(t, "no step");
+  t.driver.click("tape/run/B");
+  t.rest();
+  CHECK(t.facts().letter == 'B');
+  CHECK(t.facts().step == 1);
+  CHECK(t.screen().head() == fold_of(t.facts().program));
+  CHECK(t.shown().instruction == t.screen().head());
+  CHECK(t.run('B').step == 0);  // it did not train
+}
+
+TEST_CASE("tape screen: key and tab lead there; without a run it says so") {
+  fixture::LabDriver lab(std::make_shared<const LabView>());
+  lab.driver.key("5");
+  CHECK(lab.state.screens.shown == Screen::Tape);
+  CHECK(lab.ui.registry().find("tape/nothing"));
+  CHECK_FALSE(lab.ui.registry().find("tape/once"));
+  lab.driver.key("1");
+  lab.driver.click("app/tab/tape");
+  CHECK(lab.state.screens.shown == Screen::Tape);
+  lab.driver.frames(2);
+}
+
+TEST_CASE("tape screen: the head moves by every key") {
+  TapeDriver t;
+  const size_t fold = t.screen().head();
+  t.key("Right");
+  CHECK(t.screen().head() > fold);
+  CHECK(at_head(t).phase == Phase::Backward);
+  CHECK(t.shown().instruction == t.screen().head());
+  t.key("Left");
+  CHECK(t.screen().head() == fold);
+  t.key("O");
+  CHECK(at_head(t).phase == Phase::Backward);
+  CHECK(at_head(t).name == t.facts().program.instructions[fold].name);
+  t.key("Up");
+  CHECK(at_head(t).phase == Phase::Backward);
+  CHECK(at_head(t).name != t.facts().program.instructions[fold].name);
+  t.key("Down");
+  CHECK(at_head(t).name == t.facts().program.instructions[fold].name);
+  t.key("Home");
+  CHECK(t.screen().head() == 0);
+  t.key("End");
+  CHECK(at_head(t).phase == Phase::Update);
+  t.key("F");
+  CHECK(t.screen().head() == fold);
+  t.key("N");  // every number is finite
+  CHECK(t.screen().head() == fold);
+}
+
+TEST_CASE("tape screen: layers open and close by key and hand") {
+  TapeDriver t;
+  const size_t rows = t.screen().rows().size();
+  CHECK_FALSE(t.ui.registry().find("tape/row/L01.ffn.1"));
+  t.driver.click("tape/open/L01");
+  t.rest();
+  CHECK(t.screen().rows().size() > rows);
+  CHECK(t.ui.registry().find("tape/row/L01.ffn.1"));
+  t.driver.click("tape/row/L01.ffn.1", {0.03f, 0.5f});
+  t.rest();
+  CHECK(at_head(t).name == "L01.ffn.1");
+  CHECK(at_head(t).phase == Phase::Forward);
+  t.driver.click("tape/row/L01.ffn.1", {0.97f, 0.5f});
+  t.rest();
+  CHECK(at_head(t).phase == Phase::Backward);
+  t.driver.click("tape/open/L01");
+  t.rest();
+  CHECK(t.screen().rows().size() == rows);
+  CHECK(at_head(t).name == "L01.ffn.1");  // in the closed row
+  t.ui.focus("");
+  t.key("Enter");
+  CHECK(t.screen().rows().size() > rows);
+}
+
+TEST_CASE("tape screen: the head is dragged on the track and on the timeline") {
+  TapeDriver t;
+  const size_t fold = t.screen().head();
+  const ui::Rect first = t.driver.control("tape/row/emb").rect;
+  const ui::Rect head = t.driver.control("tape/head").rect;
+  t.driver.drag_by("tape/head", {0, first.centre().y - head.centre().y});
+  t.rest();
+  CHECK(at_head(t).name == "emb");
+  CHECK(at_head(t).phase == Phase::Forward);
+  const ui::Rect bar = t.driver.control("tape/timeline").rect;
+  t.driver.drag_by("tape/timeline", {bar.w * 0.45f, 0}, "", 4, {0.5f, 0.5f});
+  t.rest();
+  CHECK(t.screen().head() > fold);
+}
+
+TEST_CASE("tape screen: numbers shown are the engine's") {
+  TapeDriver t;
+  t.key("Right");
+  const auto view = t.lab.view();
+  REQUIRE(view->played);
+  t.screen().worker().wait();
+  const Shown& shown = t.shown();
+  REQUIRE_FALSE(shown.writes.empty());
+  StepPlayer& player = *view->played->player;  // the worker rests
+  REQUIRE(player.position() == shown.instruction + 1);
+  for (const ShownTensor& tensor : shown.writes) CHECK(tensor.summary.norm == player.summary(tensor.id).norm);
+  REQUIRE(t.screen().state()->checked);
+  CHECK(t.screen().state()->checked->node == shown.node);
+}
+
+TEST_CASE("tape screen: Space plays to the end, one instruction after the other") {
+  TapeDriver t;
+  t.driver.key("Home");
+  t.rest();
+  t.driver.key("Space");
+  CHECK(t.screen().playing());
+  size_t before = t.screen().head();
+  for (int i = 0; i < 5000 && t.screen().playing(); ++i) {
+    t.driver.frames(1);
+    CHECK(t.screen().head() >= before);
+    before = t.screen().head();
+    if (t.screen().busy()) std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  CHECK_FALSE(t.screen().playing());
+  CHECK(at_head(t).phase == Phase::Update);
+}
+
+TEST_CASE("tape screen: Follow takes the newest step, and the head stays") {
+  TapeDriver t;
+  t.key("Right");
+  const size_t head = t.screen().head();
+  t.driver.click("tape/follow");
+  t.rest();
+  t.train(3);
+  t.rest();
+  CHECK(t.facts().step == 4);
+  CHECK(t.screen().head() == head);
+  CHECK(t.shown().step == t.facts().number);
+}
+
+TEST_CASE("tape screen: the fold is saved as SVG, CSV and JSON") {
+  TapeDriver t;
+  t.driver.click("tape/fold/menu");
+  for (const char* ending : {"svg", "csv", "json"})
+    CHECK(t.ui.registry().find(std::string("tape/fold/menu/") + ending));
+  t.driver.key("Escape");
+}
+
+TEST_CASE("tape screen: every text is whole at every size and scale") {
+  TapeDriver t;
+  for (const ui::Vec size : fixture::kSizes) {
+    t.loop.resize(size);
+    t.rest();
+    check_texts(t, fmt::format("{}x{}", size.x, size.y));
+    for (const char* tab : {"tape/tab/Memory", "tape/tab/Tensors", "tape/tab/Rule", "tape/tab/Instruction"}) {
+      if (!t.ui.registry().find(tab)) continue;
+      t.driver.click(tab);
+      t.rest();
+      check_texts(t, fmt::format("{}x{} {}", size.x, size.y, tab));
+    }
+  }
+  for (const float scale : fixture::kScales) {
+    t.state.look.scale = scale;
+    t.rest();
+    check_texts(t, fmt::format("scale {}", scale));
+  }
+}
+
+}  // namespace tape_screen_test
