@@ -70,7 +70,7 @@ constexpr Room kRooms[] = {
      "engine/core engine/io engine/data engine/spec engine/train app/files app/ui app/plot app/view app/experiments"},
     {"app/tape", "engine/measure app/ui app/plot"},
     {"app/tape_screen",
-     "engine/core engine/tape engine/ops engine/measure engine/train engine/lab app/ui app/plot app/tex app/bench app/view app/panels app/tape"},
+     "engine/core engine/ops engine/measure engine/train engine/lab app/ui app/plot app/tex app/bench app/view app/tape"},
     {"app/shell",
      "engine/core engine/io engine/data engine/model engine/spec engine/lab app/files app/ui app/view app/settings app/panels app/lab app/compare_screen app/lessons app/sweep app/tape_screen"},
     {"app/window",

@@ -141,7 +141,6 @@ TEST_CASE("sweep screen: plan and colour travel with the session, and damage is 
   SweepDriver s;
   s.driver.drag_by("sweep/grid", {s.driver.control("sweep/grid").rect.w / 7, 0}, "", 6, s.of_cell(2, 3));
   s.driver.key("=");
-  s.driver.click("sweep/up/kind/log");
   KeptWindow window;
   window.shown = Screen::Sweep;
   window.sweep = s.screen().kept();
