@@ -168,16 +168,18 @@ void InstructionPanel::draw_fields(Frame& f, Rect row) {
   if (!t) return;
   Ui& ui = f.ui;
   Painter& p = ui.paint();
-  const auto one = [&](const char* name, const char* label, int64_t now, size_t count, const char* help) {
+  const auto one = [&](const char* name, const char* label, int64_t now, size_t count, bool more,
+                       const char* help) {
     auto value = static_cast<double>(now);
     FieldOptions options{.lo = 0, .hi = static_cast<double>(count - 1), .step = 1, .integer = true};
     options.hard_hi = true;
     options.track = false;
-    const float words = p.text_width(kBodyWords, label) + 6;
-    const bool labelled = row.w >= 2 * 58 + words + 60;
-    const float wide = (labelled ? words : 0) + 50;
+    constexpr float kField = 44, kFurther = 56 + kField;  // the field, and the labelled one after it
+    const float words = p.text_width(kBodyWords, label) + 5;
+    const bool labelled = row.w >= words + kField + (more ? kFurther : 0);
+    const float wide = (labelled ? words : 0) + kField;
     if (row.w < wide) return now;
-    Rect place = row.take_left(wide, 10);
+    Rect place = row.take_left(wide, 8);
     if (labelled) p.text_in(place.take_left(words), kBodyWords, ui.theme().ink2, label);
     p.fill(place, ui.theme().accent_soft, radius::field);
     const ui::Change change = field(ui, name, place.inset(0, 1), "", value, help, options);
@@ -186,9 +188,9 @@ void InstructionPanel::draw_fields(Frame& f, Rect row) {
   };
   Element next = *element;
   if (t->rows > 1)
-    next.row = one("tape/check/position", "position", element->row, t->rows,
+    next.row = one("tape/check/position", "position", element->row, t->rows, true,
                    "Row of the element in the picture, from 0. Drag, type, or use the arrow keys.");
-  next.column = one("tape/check/feature", "feature", element->column, t->columns,
+  next.column = one("tape/check/feature", "feature", element->column, t->columns, false,
                     "Column of the element in the picture, from 0. Drag, type, or use the arrow keys.");
   if (next == *element) return;
   chosen_ = next;

@@ -272,6 +272,10 @@ TapeAsked TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool c
   state_ = worker_.state();
   take(view);
   refresh_rows();
+  if (!facts_ && !asked_first_ && !view.runs.empty() && !view.busy) {  // nobody opens the screen to see none
+    asked_first_ = true;
+    ask_step(view, run_);
+  }
   follow(view);
   keys(ui);
   if (rows_stale_) refresh_rows();

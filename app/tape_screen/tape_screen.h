@@ -140,7 +140,7 @@ class TapeScreen {
   uint64_t taken_ = 0;      ///< number of the step that the worker has
   uint64_t waited_at_ = 0;  ///< version of the view when a step was asked for
   size_t head_ = 0;
-  bool head_by_hand_ = false;
+  bool head_by_hand_ = false, asked_first_ = false;
   std::optional<int32_t> restored_head_;
   KeptTape kept_;
   int64_t sequence_ = 0;

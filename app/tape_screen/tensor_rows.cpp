@@ -115,11 +115,17 @@ void draw_label(Ui& ui, const Rect& r, const ShownTensor& t) {
   const float width = std::min(head.w, p.text_width(sign, t.sign));
   p.text_in(head, sign, theme.ink, that_fits(p, sign, head.w, {t.sign}));
   head.take_left(width + 7);
-  const std::string beside = that_fits(p, kTickWords, head.w, {t.role});
+  // "L01.attn.wq", "attn.wq", "wq": the whole name stands under the mouse.
+  const size_t layer = t.role.find('.'), last = t.role.rfind('.');
+  const std::string in_layer = layer == t.role.npos ? t.role : t.role.substr(layer + 1),
+                    alone = last == t.role.npos ? t.role : t.role.substr(last + 1);
+  std::string beside = that_fits(p, kTickWords, head.w, {t.role});
+  if (beside.empty() && r.h < 50) beside = that_fits(p, kTickWords, head.w, {in_layer, alone});
   p.text_in(head, kTickWords, theme.ink2, beside);
   float y = r.y + 19;
   if (beside.empty() && !t.role.empty() && r.h >= 50) {
-    p.text_in({r.x, y, r.w, 14}, kTickWords, theme.ink2, that_fits(p, kTickWords, r.w, {t.role}));
+    p.text_in({r.x, y, r.w, 14}, kTickWords, theme.ink2,
+              that_fits(p, kTickWords, r.w, {t.role, in_layer, alone}));
     y += 14;
   }
   if (y + 14 <= r.bottom() + 1)

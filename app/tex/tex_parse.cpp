@@ -204,6 +204,16 @@ class Parser {
     return over(NodeKind::Root, {std::move(inside), std::move(index)});
   }
 
+  /// "mean x": a thin space before what it is of, none before a bracket or a script.
+  NodePtr operator_name() {
+    NodePtr name = leaf(NodeKind::Symbol, words("operatorname"));
+    skip_blanks();
+    const std::string_view rest = s_.substr(at_);
+    const bool letter =
+        !rest.empty() && (is_letter(rest[0]) || (rest[0] == '\\' && !rest.starts_with("\\left")));
+    return letter ? over(NodeKind::Row, {std::move(name), space(0.17f)}) : std::move(name);
+  }
+
   NodePtr command() {
     const size_t where = at_++;
     if (at_ >= s_.size()) refuse(where, "a command has no name: expected a letter");
@@ -235,8 +245,8 @@ class Parser {
     if (name == "sqrt") return root();
     if (name == "left") return fenced();
     if (name == "right") refuse(where, "\\right without \\left: expected \\left before it");
-    if (name == "text" || name == "mathrm" || name == "operatorname")
-      return leaf(NodeKind::Symbol, words(name));
+    if (name == "operatorname") return operator_name();
+    if (name == "text" || name == "mathrm") return leaf(NodeKind::Symbol, words(name));
     if (name == "mathbf") return leaf(NodeKind::Symbol, words(name), true);
     refuse(where, fmt::format("\\{} is not known", name));
   }

@@ -34,7 +34,6 @@ struct TapeDriver : LiveDriver {
     state.screens.shown = Screen::Tape;
     driver.frames(3);
     if (!with_step) return;
-    driver.click("tape/once");
     rest();
     REQUIRE(screen().state()->facts);
   }
