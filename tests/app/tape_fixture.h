@@ -29,7 +29,8 @@ struct StepMaker {
 };
 
 struct TapeDriver : LiveDriver {
-  explicit TapeDriver(bool with_step = true) {
+  explicit TapeDriver(bool with_step = true) : TapeDriver(small_runs(), with_step) {}
+  TapeDriver(std::vector<RunSpec> runs, bool with_step) : LiveDriver(std::move(runs)) {
     state.look.reduced_motion = true;
     state.screens.shown = Screen::Tape;
     driver.frames(3);

@@ -17,6 +17,7 @@
 #include "lab_driver.h"
 #include "lab_fixture.h"
 #include "sweep_fixture.h"
+#include "tape_fixture.h"
 
 using namespace normscope;
 
@@ -115,4 +116,11 @@ TEST_CASE("cost of a frame on every screen with four runs of 10 000 steps", "[.b
       window.driver.move_to(ui::Vec{100 + 1400 * at, 200 + 600 * at});
     });
   }
+  fixture::TapeDriver tape(default_comparison(), true);
+  tape.state.switches.record_text = false;
+  int frame = 0;
+  time_frames("Tape", tape, [&] {
+    const float at = static_cast<float>(++frame % 100) / 100;
+    tape.driver.move_to(ui::Vec{100 + 1400 * at, 200 + 600 * at});
+  });
 }

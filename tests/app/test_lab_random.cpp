@@ -14,6 +14,7 @@
 #include "program.h"
 #include "random_hand.h"
 #include "sweep_fixture.h"
+#include "tape_fixture.h"
 
 using namespace normscope;
 using namespace normscope::lab;
@@ -66,10 +67,8 @@ TEST_CASE("random events, ten thousand under the address sanitizer") {
 // The hand also finds the tabs; it is brought back now and then, so that each screen gets its share.
 TEST_CASE("random events on the screens beside the Lab, ten thousand under the address sanitizer") {
   const PicturesFolder pictures;
-  constexpr std::array screens{Screen::Compare, Screen::Sweep};
-  const int each = events_wanted(kUsual) / static_cast<int>(screens.size());
-  for (const Screen screen : screens) {
-    SweepDriver window(screen == Screen::Sweep ? ui::Vec{1600, 1000} : ui::Vec{1440, 900});
+  const int each = events_wanted(kUsual) / 3;
+  const auto let_loose = [&](auto& window, Screen screen) {
     RandomHand hand{window.driver, window.ui, window.loop, window.state,
                     std::mt19937(static_cast<unsigned>(screen) + 1)};
     for (int event = 0; event < each; ++event) {
@@ -80,5 +79,11 @@ TEST_CASE("random events on the screens beside the Lab, ten thousand under the a
       if (failure) FAIL(failure->value);
     }
     CHECK_FALSE(window.ui.texts().empty());
-  }
+  };
+  SweepDriver compare({1440, 900});
+  let_loose(compare, Screen::Compare);
+  SweepDriver sweep;
+  let_loose(sweep, Screen::Sweep);
+  TapeDriver tape;
+  let_loose(tape, Screen::Tape);
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/sweep/screen/words.h"
@@ -106,8 +107,9 @@ void SweepScreen::draw_key(Ui& ui, const Rect& rect) {
   const auto value = [&](double end) { return info(metric_).log ? experiments::power(end) : fixed(end, 2); };
   const TextStyle small{Face::Sans, type::tick};
   const Rect words{key.x - 40, key.bottom() + 4, key.w + 80, 16};
-  const std::string low = value(scale_.low) + (loss ? " unigram entropy" : ""),
-                    high = (loss ? "best cell " : "") + value(scale_.high);
+  const bool known = std::isfinite(scale_.low) && std::isfinite(scale_.high);
+  const std::string low = (known ? value(scale_.low) : "") + (loss ? " unigram entropy" : ""),
+                    high = (loss ? "best cell " : "") + (known ? value(scale_.high) : "");
   if (p.text_width(small, low + high) + 20 < words.w) {
     p.text_in(words, small, t.ink2, low);
     p.text_in(words, small, t.ink2, high, Align::Right);

@@ -95,9 +95,12 @@ void SweepScreen::draw_cell(Ui& ui, const GridLayout& at, const Cell& cell) {
   else
     p.outline(block, t.border, 1, 3);
   if (not_finite(cell)) hatch(p, block, t.error);
+  std::string under_way;
   for (const UnderWay& run : state_->under_way)
-    if (!strip && cell.known == 0 && run.column == cell.column && run.row == cell.row)
-      p.fill({block.x, block.bottom() - 3, block.w * run.share, 3}, t.slot, 1);
+    if (cell.known == 0 && run.column == cell.column && run.row == cell.row) {
+      under_way = fmt::format("{:.0f} %", 100 * run.share);
+      if (!strip) p.fill({block.x, block.bottom() - 3, block.w * run.share, 3}, t.slot, 1);
+    }
   if (!at.has_sign()) return;
   Rect rest = block.inset(at.has_words() ? 6 : 3, at.has_words() ? 6 : 2);
   Rect first = at.has_words() ? rest.take_top(14, 4) : rest;
@@ -110,7 +113,7 @@ void SweepScreen::draw_cell(Ui& ui, const GridLayout& at, const Cell& cell) {
   if (at.has_words() && rest.h >= 14) {
     const Rect line = rest.take_top(14);
     const TextStyle small{Face::Sans, type::tick};
-    if (!whole_text(p, line, small, ink, cell.words(), Align::Left))
+    if (!whole_text(p, line, small, ink, under_way.empty() ? cell.words() : under_way, Align::Left))
       whole_text(p, line, small, ink, to_string(cell.sign), Align::Left);
   }
   const char letter = letter_of({cell.column, cell.row});
