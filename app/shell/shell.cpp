@@ -129,10 +129,10 @@ void note_commands(ShownSession& session, const Shell& shell, char selected, Fil
 
 }  // namespace
 
-void copy_text(const std::string& text, Shell& shell, std::string& notice) {
+void copy_text(const std::string& text, const char* what, Shell& shell, std::string& notice) {
   shell.clipboard = text;
   ImGui::SetClipboardText(text.c_str());
-  notice = "copied: the sweep as text";
+  notice = fmt::format("copied: {} as text", what);
 }
 
 void run_act(AppState& state, Ui& ui, Act act) {

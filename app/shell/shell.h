@@ -31,7 +31,7 @@ void begin_shell(AppState&, ui::Ui&);
 // Palette, glossary, guessing game; notes what the screens asked for.
 void draw_shell(AppState&, ui::Ui&);
 // Into the clipboard, and said.
-void copy_text(const std::string& text, Shell&, std::string& notice);
+void copy_text(const std::string& text, const char* what, Shell&, std::string& notice);
 // What a key, the palette or a button asks for.
 void run_act(AppState&, ui::Ui&, Act);
 

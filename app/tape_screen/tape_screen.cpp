@@ -170,20 +170,21 @@ void TapeScreen::play_or_pause() {
 }
 
 void TapeScreen::keys(Ui& ui) {
-  if (ui.shortcut("Left")) step(-1);
-  if (ui.shortcut("Right")) step(1);
-  if (ui.shortcut("Shift+Left")) step(-10);
-  if (ui.shortcut("Shift+Right")) step(10);
-  if (ui.shortcut("Up")) step_row(-1);
-  if (ui.shortcut("Down")) step_row(1);
-  if (ui.shortcut("Space")) play_or_pause();
+  if (ui.shortcut("Left", "tape/timeline")) step(-1);
+  if (ui.shortcut("Right", "tape/timeline")) step(1);
+  if (ui.shortcut("Shift+Left", "tape/timeline")) step(-10);
+  if (ui.shortcut("Shift+Right", "tape/timeline")) step(10);
+  if (ui.shortcut("Up", "tape/fold")) step_row(-1);
+  if (ui.shortcut("Down", "tape/fold")) step_row(1);
+  if (ui.shortcut("Space", "tape/play")) play_or_pause();
   if (!facts_) return;
-  if (ui.shortcut("O")) go(other_side(*facts_, head_));
-  if (ui.shortcut("F")) go(fold_of(facts_->program));
-  if (ui.shortcut("N")) to_broken();
-  if (ui.shortcut("Home")) go(listed_.front());
-  if (ui.shortcut("End")) go(listed_.back());
-  if (ui.shortcut("Enter") && ui.focused().empty()) open_at_head();
+  if (ui.shortcut("Ctrl+T")) asked_.copied = to_string(facts_->fold, facts_->roof, true);
+  if (ui.shortcut("O", "tape/fold")) go(other_side(*facts_, head_));
+  if (ui.shortcut("F", "tape/turn")) go(fold_of(facts_->program));
+  if (ui.shortcut("N", "tape/finite")) to_broken();
+  if (ui.shortcut("Home", "tape/timeline")) go(listed_.front());
+  if (ui.shortcut("End", "tape/timeline")) go(listed_.back());
+  if (ui.shortcut("Enter", "tape/fold") && ui.focused().empty()) open_at_head();
 }
 
 /// The next instruction once the present one is there, and its time is over.

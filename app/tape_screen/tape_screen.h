@@ -37,6 +37,7 @@ struct KeptTape {
 struct TapeAsked {
   std::vector<lab::Command> commands;
   std::optional<std::pair<std::string, std::string>> file;  ///< name and content of an export
+  std::string copied;                                       ///< for the clipboard
 };
 
 class TapeScreen {

@@ -123,6 +123,20 @@ constexpr Term kTerms[] = {
      "The same run with one or two settings at every one of several values, each over some seeds. It shows where a "
      "model begins to learn, and where on that border luck decides.",
      "Goodfellow, Bengio, Courville 2016, section 11.4.3", "What is swept|sweep/grid", kNotInText},
+    {"tape", "tape",
+     "The list of what a model computes in one step, in order: forward down to the loss, backward up again. It is "
+     "recorded once and executed in every step, so an operation and its gradient stand on one line.",
+     "Baydin et al. 2018, Automatic Differentiation in Machine Learning: a Survey",
+     "One training step|tape/fold", kNotInText},
+    {"finite-difference", "finite difference",
+     "The slope of a function from two of its values, a small step h to either side. A large h misses the curve "
+     "and a small one drowns in rounding, so the error is least between.",
+     "Nocedal, Wright 2006, Numerical Optimization, section 8.1", "Check one element|tape/check", kNotInText},
+    {"roofline", "roofline",
+     "The least time that a machine could take: its arithmetic or its memory at full speed, whichever lasts longer. "
+     "What an instruction takes beyond that is lost to something else.",
+     "Williams, Waterman, Patterson 2009, Roofline: An Insightful Visual Performance Model", "tape/key",
+     kNotInText},
     {"fork", "fork",
      "A second run that begins with the weights and optimizer state of another and differs in one thing from "
      "there on. "

@@ -96,6 +96,19 @@ TEST_CASE("compare screen: no text overlaps or is cut, in every layout, theme an
       }
 }
 
+TEST_CASE("compare screen: every text is whole at every scale and in the largest window") {
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{3840, 2160}})
+    for (const float scale : fixture::kScales) {
+      fixture::LabShape shape;
+      shape.fork = true;
+      CompareDriver compare(fixture::lab_view(shape), size);
+      compare.state.look.scale = scale;
+      compare.driver.frames(3);
+      for (const std::string& fault : fixture::text_faults(compare.ui))
+        FAIL_CHECK(size.x << " at " << scale << ": " << fault);
+    }
+}
+
 TEST_CASE("compare screen: one cursor with the Lab; a parting place moves it, P goes on to the next") {
   CompareDriver compare;
   std::optional<int>& cursor = compare.state.screens.lab.transport().pinned_step;

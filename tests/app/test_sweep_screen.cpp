@@ -46,6 +46,15 @@ void check_sweep_parts(SweepDriver& s, const std::string& where) {
 
 }  // namespace
 
+TEST_CASE("sweep screen: every text is whole at every scale") {
+  for (const float scale : fixture::kScales) {
+    SweepDriver s({1600, 1000}, scale);
+    s.train();
+    s.driver.drag_by("sweep/grid", {s.driver.control("sweep/grid").rect.w / 7, 0}, "", 6, s.of_cell(2, 3));
+    check_sweep_parts(s, fmt::format("scale {}", scale));
+  }
+}
+
 TEST_CASE("sweep screen: key and tab lead there, and what is ready to start is shown at once") {
   SweepDriver s;
   s.driver.key("1");
@@ -115,6 +124,14 @@ TEST_CASE("sweep screen: the keys choose, brush, open, clear, train and copy") {
   s.driver.key("Right");
   s.driver.key("Enter");
   CHECK(cell_fork(s));
+}
+
+TEST_CASE("sweep screen: Ctrl+T copies the grid as the command prints it") {
+  SweepDriver s;
+  s.train();
+  s.driver.key("Ctrl+T");
+  CHECK(s.state.shell.clipboard.find("across: learning rate; up: warm-up, steps") != std::string::npos);
+  CHECK(s.state.shell.clipboard.find("1.90") != std::string::npos);
 }
 
 TEST_CASE("sweep screen: Ctrl+Z takes a change of the plan back, Ctrl+Shift+Z makes it again") {

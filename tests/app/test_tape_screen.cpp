@@ -50,6 +50,13 @@ TEST_CASE("tape screen: key and tab lead there; without a run it says so") {
   lab.driver.frames(2);
 }
 
+TEST_CASE("tape screen: Ctrl+T copies the step as the command prints it") {
+  TapeDriver t;
+  t.driver.key("Ctrl+T");
+  CHECK(t.state.shell.clipboard == to_string(t.facts().fold, t.facts().roof, true));
+  CHECK(t.state.notice == "copied: the step as text");
+}
+
 TEST_CASE("tape screen: the head moves by every key") {
   TapeDriver t;
   const size_t fold = t.screen().head();

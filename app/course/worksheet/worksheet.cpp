@@ -35,7 +35,7 @@ p{margin:0 0 2.5mm}
 .person span{flex:1;border-bottom:.4pt solid #000;padding-bottom:1mm}
 .blank{display:inline-block;min-width:22mm;height:1em;border-bottom:.4pt solid #000}
 .long{min-width:95%;margin-top:4mm}
-.line{height:8mm;border-bottom:.4pt solid #777}
+.line{height:8mm;border-bottom:.4pt solid #777;break-before:avoid}
 .box{display:inline-block;width:3mm;height:3mm;border:.6pt solid #000;margin:0 1mm 0 0}
 .form{border:.4pt dotted #777;padding:0 1mm}
 .tile{border:.6pt solid #000;padding:0 1.2mm;font-family:Helvetica,Arial,sans-serif;font-size:9pt}
@@ -48,10 +48,10 @@ th{font-family:Helvetica,Arial,sans-serif;font-size:9pt}
 td.fill{width:22%;height:8mm}
 pre{font:8.5pt/1.4 'DejaVu Sans Mono',monospace;white-space:pre-wrap;overflow-wrap:anywhere;border:.4pt solid #777;padding:2mm}
 figure{margin:3mm 0 5mm}
-figure svg{width:100%;height:auto}
+figure svg{width:100%;height:auto;max-height:76mm}
 figcaption{font-size:9pt}
 table,figure,pre,.display,.ask{break-inside:avoid}
-@media print{body{max-width:none;margin:0;padding:0}section.page{break-before:page}}
+@media print{body{max-width:none;margin:0;padding:0}section.page{break-before:page}section.page h2{margin-top:0}}
 )";
 
 /// The lines of a text stay lines.

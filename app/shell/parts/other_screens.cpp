@@ -131,7 +131,7 @@ void draw_sweep(AppState& state, Ui& ui, const Rect& area) {
   for (const RunView& run : state.session.view->runs) open.push_back({run.letter, run.name, run.spec});
   const sweep::Asked asked = sweep_of(state.screens.sweep).draw(ui, area, open, state.switches.clock);
   if (asked.open) open_cell(*asked.open, state.screens, state.session, state.notice);
-  if (!asked.copied.empty()) shell::copy_text(asked.copied, state.shell, state.notice);
+  if (!asked.copied.empty()) shell::copy_text(asked.copied, "the sweep", state.shell, state.notice);
   if (asked.file) save_file(*asked.file, "saving the sweep", state.notice);
 }
 
@@ -139,6 +139,7 @@ void draw_tape(AppState& state, Ui& ui, const Rect& area) {
   const tape_screen::TapeAsked asked = tape_of(state.screens.tape, state.switches.clock)
                                            .draw(ui, area, *state.session.view, state.switches.clock);
   for (const lab::Command& command : asked.commands) state.session.commands.push_back(command);
+  if (!asked.copied.empty()) shell::copy_text(asked.copied, "the step", state.shell, state.notice);
   if (asked.file) save_file(*asked.file, "saving the fold", state.notice);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/sweep/copy_text.h"
+#include "app/sweep/sweep_writers.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
 
@@ -171,6 +172,7 @@ void SweepScreen::keys(Ui& ui) {
   if (ui.shortcut("S", "sweep/stop")) stop();
   if (ui.shortcut("C", "sweep/copy"))
     asked_.copied = text_for(kForms[form_], plan_, {.metric = info(metric_).name});
+  if (ui.shortcut("Ctrl+T")) asked_.copied = to_text(grid_, metric_);
   if (ui.shortcut("Escape")) {
     brush_.reset();
     pinned_ = chosen_ = std::nullopt;
