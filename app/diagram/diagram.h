@@ -78,6 +78,8 @@ Stacks shown_stacks(const DiagramState& state, const LabView& view, int run);
 // "Fork of A" / "12 norms moved" while something is held over a target; empty otherwise.
 std::string fork_title(const DiagramState& state, const LabView& view);
 
+// Whether a teacher holds it, under either of its names.
+bool preset_held(const ui::Ui&, Placement);
 // Row of presets (or, given a small rectangle, a list) and the run tiles, for the panel's head.
 void draw_presets(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect&, bool as_list,
                   std::vector<Command>&);

@@ -51,6 +51,14 @@ std::string_view whole_parts(Painter& p, const TextStyle& style, std::string_vie
   return p.text_width(style, formula) > room ? std::string_view{} : formula;
 }
 
+// The next one that is not held, in the direction of the arrow; where there is none, the same.
+int next_preset(const Ui& ui, int from, int by, int first) {
+  const int count = static_cast<int>(std::size(kPresets));
+  for (int i = from + by; i >= first && i < count; i += by)
+    if (!preset_held(ui, kPresets[i])) return i;
+  return from;
+}
+
 bool preset_item(Ui& ui, const std::string& name, const Rect& item, const PlacementRow& row, bool on,
                  const std::string& help) {
   HitOptions options;
@@ -77,7 +85,9 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, int first, c
   const std::string now = selected >= first ? preset_label(kPresets[selected]) : other;
   const Hit box = ui.hit(name, rect, now, kHelp, options);
   if (box.clicked) ui.open_popup(name);
-  if (box.arrow_y) selected = selected < first ? first : std::clamp(selected - box.arrow_y, first, count - 1);
+  if (box.arrow_y)
+    selected =
+        next_preset(ui, std::max(selected, first - 1), selected < first || box.arrow_y < 0 ? 1 : -1, first);
   Painter& p = ui.paint();
   p.fill(rect, t.field, radius::field);
   p.outline(rect, box.hovered ? t.ink3 : t.border, 1, radius::field);
@@ -99,7 +109,8 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, int first, c
   Rect rest = list.inset(4);
   for (int i = first; i < count; ++i)
     if (preset_item(ui, name, rest.take_top(pitch), row_of(kPresets[i]), i == selected,
-                    preset_help(kPresets[i]))) {
+                    preset_help(kPresets[i])) &&
+        !preset_held(ui, kPresets[i])) {
       selected = i;
       ui.focus(name);
       ui.close_popup();
@@ -188,6 +199,11 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
                             : which == 1 ? "the encoder"
                                          : "the decoder");
   commit_change(state, input, &next, change, ui.shift(), ui.time(), commands);
+}
+
+bool preset_held(const Ui& ui, Placement placement) {
+  const std::string label = preset_label(placement);
+  return ui.held("diagram/preset/" + label) || ui.held("diagram/preset-more/" + label);
 }
 
 }  // namespace normscope::lab

@@ -68,7 +68,7 @@ tape_screen::KeptTape tape_from(const InputValue& json) {
 }
 
 // The screens make themselves when they are drawn; what they are to begin with waits for them.
-void restore_screens(const InputValue& json, Screens& screens, bool other_session) {
+void restore_screens(const InputValue& json, Screens& screens, bool sweep_and_tab) {
   if (const std::optional<InputValue> kept = json.find("compare"))
     screen_of(screens.compare).restore(compare_from(*kept));
   if (const std::optional<InputValue> kept = json.find("tape")) {
@@ -77,7 +77,7 @@ void restore_screens(const InputValue& json, Screens& screens, bool other_sessio
     screens.tape.head = tape.head;
     if (screens.tape.screen) screens.tape.screen->restore(tape);
   }
-  if (!other_session) return;
+  if (!sweep_and_tab) return;
   if (const std::optional<InputValue> kept = json.find("sweep")) {
     screens.sweep.kept = sweep_from(*kept);
     if (screens.sweep.screen) sweep_of(screens.sweep).restore(*std::exchange(screens.sweep.kept, {}));
@@ -122,6 +122,8 @@ void apply_sidecar(Screens& screens, ShownSession& session, const std::string& t
   transport.bookmarks.clear();
   transport.pinned_step.reset();
   const bool own_log = std::exchange(session.swapping, false);  // that of this window goes on
+  const bool undoing = std::exchange(session.undoing, false);
+  const bool in_lesson = teaching && teaching->kept.lesson;  // its tabs are the teacher's
   if (!own_log) session.undo.clear();
   constexpr size_t kMostBookmarks = 1000, kLongestLog = 32'000'000;
   try {
@@ -136,8 +138,10 @@ void apply_sidecar(Screens& screens, ShownSession& session, const std::string& t
     if (teaching) {
       const std::optional<InputValue> kept = json.find("teacher");
       classroom::take_in(*teaching, kept ? classroom::teaching_from(*kept) : classroom::KeptTeaching{});
+      if (!in_lesson && teaching->kept.lesson)
+        session.undo.clear();  // nothing of before is undone in a lesson
     }
-    restore_screens(json, screens, !own_log);
+    restore_screens(json, screens, !undoing && !in_lesson);
   } catch (const Error&) {
   }
 }

@@ -50,7 +50,7 @@ void take_back(AppState& state, bool undo) {
   diagram.selected = selected;
   diagram.pending.reset();
   if (!std::holds_alternative<lab::SwapSession>(session.commands.back())) return;
-  session.swapping = true;
+  session.swapping = session.undoing = true;
   notice = undo ? "the runs of before are back" : "the runs that were opened are back";
 }
 
@@ -210,7 +210,7 @@ namespace {
 
 // What the palette's choice is for: a control, or what a command stands for.
 bool is_held(const Ui& ui, const PaletteItem& chosen) {
-  if (chosen.preset) return ui.held("diagram/preset");
+  if (chosen.preset) return lab::preset_held(ui, *chosen.preset);
   return ui.held(chosen.act ? control_of(*chosen.act) : std::string_view(chosen.control));
 }
 

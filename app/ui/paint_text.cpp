@@ -21,12 +21,14 @@ size_t next_character(std::string_view s, size_t i) {
 constexpr float kSubscriptSize = 0.74f, kSubscriptDrop = 0.22f;
 
 bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+bool names_matrix(char c) { return std::string_view("QKVO12").find(c) != std::string_view::npos; }
 
-// Where the "_" of such a name stands at or after `from`; npos: nowhere.
+// Where the "_" of such a name stands at or after `from`; npos: nowhere. A path keeps its underscores.
 size_t subscript_at(std::string_view s, size_t from) {
+  if (s.find('/') != s.npos) return s.npos;
   for (size_t i = s.find("W_", from); i != s.npos; i = s.find("W_", i + 1)) {
     const bool alone = i == 0 || !is_letter(s[i - 1]);
-    if (alone && i + 2 < s.size() && is_letter(s[i + 2]) && (i + 3 == s.size() || !is_letter(s[i + 3])))
+    if (alone && i + 2 < s.size() && names_matrix(s[i + 2]) && (i + 3 == s.size() || !is_letter(s[i + 3])))
       return i + 1;
   }
   return s.npos;

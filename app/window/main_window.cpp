@@ -227,6 +227,8 @@ class Session {
     if (lab_) lab_->on_change({});
     state_.files = {};  // what still reads rings a bell of ours
     state_.screens.compare = {};
+    state_.screens.sweep = {};
+    state_.screens.tape = {};
   }
 
   // False: a signal ended it.

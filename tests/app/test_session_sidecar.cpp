@@ -162,6 +162,20 @@ TEST_CASE(
   CHECK(other.state.screens.lab.transport().bookmarks.empty());
 }
 
+TEST_CASE("a session that is opened brings its screen, one that undo brings back leaves it") {
+  AppState state;
+  KeptWindow window;
+  window.shown = Screen::Tape;
+  const std::string text = sidecar_text(state.screens.lab, state.session.undo, window);
+  state.session.swapping = true;  // opened where something was done before
+  apply_sidecar(state.screens, state.session, text);
+  CHECK(state.screens.shown == Screen::Tape);
+  state.screens.shown = Screen::Compare;
+  state.session.swapping = state.session.undoing = true;
+  apply_sidecar(state.screens, state.session, text);
+  CHECK(state.screens.shown == Screen::Compare);
+}
+
 TEST_CASE("the whole batch is measured on request, marked, and changes no bit") {
   LiveDriver lab, untouched;
   lab.train(8);

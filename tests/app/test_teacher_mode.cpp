@@ -344,6 +344,39 @@ TEST_CASE("teacher: the lesson comes back with the session, and no other session
   CHECK(student.last<lab::EditField>());
 }
 
+TEST_CASE("teacher: another lesson opens no door, and another session's screen stays closed") {
+  const auto lesson = [](const char* code) {
+    KeptWindow window;
+    window.shown = Screen::Sweep;
+    window.teaching.code = classroom::hash_of(code);
+    window.teaching.lesson = true;
+    return window;
+  };
+  AppState state;
+  const lab::LabScreen& screen = state.screens.lab;
+  apply_sidecar(state.screens, state.session, sidecar_text(screen, state.session.undo, lesson(kCode)),
+                &state.teaching);
+  CHECK(state.screens.shown == Screen::Sweep);  // as the teacher left it
+  CHECK(state.teaching.kept.lesson);
+  state.screens.shown = Screen::Lab;
+  apply_sidecar(state.screens, state.session, sidecar_text(screen, state.session.undo, lesson("of my own")),
+                &state.teaching);
+  CHECK(state.screens.shown == Screen::Lab);
+  CHECK_FALSE(classroom::try_to_leave(state.teaching, "of my own", 0));
+  CHECK(classroom::try_to_leave(state.teaching, kCode, 100));
+}
+
+TEST_CASE("teacher: one locked placement is reached by no list, palette or arrow key") {
+  LabDriver lab(fixture::lab_view());
+  begin(lab, {{"diagram/preset/Pre", Hold::Locked}});
+  lab.log.clear();
+  fixture::run_by_name(lab, "preset: pre-ln");
+  CHECK(says_locked(lab));
+  CHECK(lab.log.empty());
+  CHECK(lab::preset_held(lab.ui, Placement::Pre));
+  CHECK_FALSE(lab::preset_held(lab.ui, Placement::Sandwich));
+}
+
 TEST_CASE("teacher: damaged rules are left out, and the rest of the sidecar stays") {
   classroom::Teaching teaching;
   teaching.kept.policy.set("settings", Hold::Locked);

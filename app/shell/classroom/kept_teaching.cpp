@@ -40,6 +40,7 @@ KeptTeaching teaching_from(const InputValue& json) {
 
 void take_in(Teaching& teaching, KeptTeaching kept) {
   if (teaching.kept.lesson && !kept.lesson) return;
+  if (teaching.kept.lesson) kept.code = teaching.kept.code;  // a lesson of one's own opens no door
   if (kept.lesson) {
     teaching.preparing = false;
     teaching.wrong = 0;

@@ -18,6 +18,7 @@ struct ShownSession {
   std::vector<lab::Command> asked;   // between two frames, by a file that was dropped
   std::vector<lab::SavePlot> saves;  // plots of the last frame that became files
   shell::UndoLog undo;
+  bool undoing = false;   // a session comes back by undo or redo: the screen stays
   bool swapping = false;  // a session comes back whole: `undo` goes on, the log kept with it is left out
 };
 

@@ -40,9 +40,13 @@ void fade(ImDrawList& list, const std::vector<Place>& places, const Rect& all) {
       const ImVector<ImDrawVert>& v = list.VtxBuffer;
       const Rect triangle = around(v[at[0]].pos, v[at[1]].pos, v[at[2]].pos);
       if (!all.contains(triangle)) continue;
-      const auto holder = std::find_if(places.begin(), places.end(),
-                                       [&](const Place& place) { return place.rect.contains(triangle); });
-      if (holder == places.end()) continue;
+      // Few are dim: most triangles are in none of them, and done with.
+      const auto around_it = [&](const Place& place) { return place.rect.contains(triangle); };
+      const auto dim = std::find_if(places.begin(), places.end(), [&](const Place& place) {
+        return place.opacity < 1 && around_it(place);
+      });
+      if (dim == places.end()) continue;
+      const auto holder = std::find_if(places.begin(), dim, around_it);
       for (const int vertex : at) {
         float& now = opacity[static_cast<size_t>(vertex)];
         now = std::min(now, holder->opacity);
