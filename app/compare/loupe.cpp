@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "app/compare/tracks.h"
@@ -24,6 +26,32 @@ std::string prefix_of(const std::string& stack) {
   return stack == "encoder" ? "enc." : stack == "decoder" ? "dec." : "";
 }
 
+/// A matrix of the layer that both runs measure.
+struct Row {
+  std::string stat;
+  const char* matrix;
+  Track track;
+  std::vector<Track> others;
+};
+
+/// As a layer computes: attention, then the feed-forward network. `layer`: "dec.L06.".
+std::vector<Row> rows_in(const Comparison& all, const Ruler& ruler, size_t run, const Opponents::Pair& pair,
+                         const std::string& layer) {
+  std::vector<lab::Matrix> in_order(std::begin(lab::kMatrices), std::end(lab::kMatrices));
+  std::rotate(in_order.begin(), in_order.begin() + 2, in_order.end());
+  std::swap(in_order[in_order.size() - 2], in_order.back());
+  std::vector<Row> rows;
+  for (const lab::Matrix& matrix : in_order) {
+    Row row{fmt::format("{}{}.grad_norm", layer, matrix.path), matrix.label, {}, {}};
+    row.track = stat_track(ruler, all.runs[run], *pair.one, row.stat);
+    for (const OneSeed* other : pair.others)
+      if (other->history->find(row.stat) >= 0)
+        row.others.push_back(stat_track(ruler, all.runs[all.baseline()], *other, row.stat));
+    if (!row.track.empty() && !row.others.empty()) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 }  // namespace
 
 Loupe loupe_of(const Comparison& all, size_t run) {
@@ -37,31 +65,24 @@ Loupe loupe_of(const Comparison& all, size_t run) {
   const Ruler ruler = ruler_of(all.runs, all.choice);
   const std::string prefix = place.parts ? prefix_of(place.stack) : stack_of(mine);
   const int32_t layer = place.parts ? place.layer : layers_of(mine);
-  // As a layer computes: attention, then the feed-forward network.
-  std::vector<lab::Matrix> in_order(std::begin(lab::kMatrices), std::end(lab::kMatrices));
-  std::rotate(in_order.begin(), in_order.begin() + 2, in_order.end());
-  std::swap(in_order[in_order.size() - 2], in_order.back());
-  for (const lab::Matrix& matrix : in_order) {
-    const std::string stat = fmt::format("{}L{:02}.{}.grad_norm", prefix, layer, matrix.path);
-    const Track track = stat_track(ruler, all.runs[run], *pair->one, stat);
-    std::vector<Track> others;
-    for (const OneSeed* other : pair->others)
-      if (other->history->find(stat) >= 0)
-        others.push_back(stat_track(ruler, all.runs[all.baseline()], *other, stat));
-    if (track.empty() || others.empty()) continue;
-    const size_t begin = first_column(track, place);
-    const size_t end = std::min(begin + kLoupeSteps, track.steps.size());
-    if (loupe.steps.empty()) {
-      loupe.steps.assign(track.steps.begin() + static_cast<std::ptrdiff_t>(begin),
-                         track.steps.begin() + static_cast<std::ptrdiff_t>(end));
-      loupe.layer = layer;
-      loupe.stack = stack_word(prefix);
+  std::vector<Row> rows = rows_in(all, ruler, run, *pair, fmt::format("{}L{:02}.", prefix, layer));
+  if (rows.empty()) return loupe;
+  // A thinned history has the extremes of each stat at steps of their own: one track says which steps are shown.
+  const auto of_place = std::find_if(rows.begin(), rows.end(),
+                                     [&](const Row& row) { return place.parts && row.stat == place.stat; });
+  const Track& shown = of_place == rows.end() ? rows.front().track : of_place->track;
+  const size_t begin = first_column(shown, place);
+  const size_t end = std::min(begin + kLoupeSteps, shown.steps.size());
+  loupe.steps.assign(shown.steps.begin() + static_cast<std::ptrdiff_t>(begin),
+                     shown.steps.begin() + static_cast<std::ptrdiff_t>(end));
+  loupe.layer = layer;
+  loupe.stack = stack_word(prefix);
+  for (const Row& row : rows) {
+    loupe.matrices.push_back(row.matrix);
+    for (size_t i = begin; i < end; ++i) {
+      const double value = ruler.find(row.track, shown.x[i]).value_or(kUnknown);
+      loupe.ratios.push_back(ratio_to_range(ruler, value, row.others, shown.x[i]).value_or(kUnknown));
     }
-    loupe.matrices.push_back(matrix.label);
-    for (size_t i = begin; i < begin + loupe.steps.size(); ++i)
-      loupe.ratios.push_back(i < track.y.size()
-                                 ? ratio_to_range(ruler, track.y[i], others, track.x[i]).value_or(kUnknown)
-                                 : kUnknown);
   }
   return loupe;
 }

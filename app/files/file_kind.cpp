@@ -8,6 +8,8 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 
 #include "app/files/input_kinds.h"
 #include "app/files/toml.h"
@@ -62,24 +64,38 @@ bool is_text(std::string_view head, bool whole) {
   return true;
 }
 
-// The first line of JSON, where it is an object.
-nlohmann::json first_object(const std::string& head) {
+// Where JSON begins and its first line ends; empty where it begins with no object.
+std::string_view first_line(const std::string& head) {
   const size_t begin = head.find_first_not_of(" \t\r\n");
   if (begin == head.npos || head[begin] != '{') return {};
-  const size_t end = std::min(head.find('\n', begin), head.size());
-  nlohmann::json line = nlohmann::json::parse(head.substr(begin, end - begin), nullptr, false);
-  if (line.is_discarded()) line = nlohmann::json::parse(head, nullptr, false);
-  return line.is_object() ? line : nlohmann::json();
+  return std::string_view(head).substr(begin, head.find('\n', begin) - begin);
 }
 
-FileLook look_at_json(const nlohmann::json& object) {
-  const auto format = object.find("format");
-  const bool is_log = format != object.end() && format->is_string() &&
-                      format->get_ref<const std::string&>().starts_with("normscope log");
-  if (is_log || (object.contains("run") && object.contains("step")))
-    return {FileKind::Recorded, "A training log: its runs are compared with those that are shown."};
-  return {FileKind::Numbers, "JSON: data of a program, not a text."};
+// What stands behind a name of the outermost object. Read by brackets and quotes alone: a line of a log may be longer
+// than the head, and Python writes NaN and Infinity, which are no JSON.
+std::optional<std::string_view> value_of(std::string_view line, std::string_view name) {
+  int depth = 0;
+  for (size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '{' || line[at] == '[') ++depth;
+    if (line[at] == '}' || line[at] == ']') --depth;
+    if (line[at] != '"') continue;
+    const size_t begin = ++at;
+    while (at < line.size() && line[at] != '"') at += line[at] == '\\' ? 2 : 1;
+    const size_t colon = line.find_first_not_of(" \t", at + 1);
+    if (depth != 1 || colon == line.npos || line[colon] != ':' || line.substr(begin, at - begin) != name)
+      continue;
+    return line.substr(std::min(line.find_first_not_of(" \t", colon + 1), line.size()));
+  }
+  return {};
 }
+
+// docs/log-format.md: a header, or a line that has a step.
+bool is_log(std::string_view line) {
+  const std::optional<std::string_view> format = value_of(line, "format");
+  return (format && format->starts_with("\"normscope log")) || value_of(line, "step");
+}
+
+bool is_object(const std::string& text) { return nlohmann::json::parse(text, nullptr, false).is_object(); }
 
 // A configuration under another name: some lines of it are tables of ours.
 bool is_config(const std::string& head, bool whole) {
@@ -107,8 +123,11 @@ FileLook look_at_file(const std::string& path) {
                 path)};
   if (!is_text(head, whole))
     return unusable(name_of(path) + " is neither UTF-8 text nor runs saved as .toml.");
-  const nlohmann::json object = first_object(head);
-  if (!object.is_null()) return look_at_json(object);
+  const std::string_view line = first_line(head);
+  if (is_log(line))
+    return {FileKind::Recorded, "A training log: its runs are compared with those that are shown."};
+  if (!line.empty() && (is_object(std::string(line)) || is_object(head)))
+    return {FileKind::Numbers, "JSON: data of a program, not a text."};
   if (path.ends_with(".toml") || is_config(head, whole))
     return {FileKind::Config, "A configuration: its runs take the place of all that are shown."};
   return {FileKind::Text, "A text: all runs learn from it, from step 0."};
