@@ -139,6 +139,17 @@ TEST_CASE("worksheet: words of a lesson are words on the page, whatever signs th
   CHECK(holds(page, "&lt;b&gt;?"));
 }
 
+TEST_CASE("worksheet: the commands name the lessons' folder, the table the seeds that were measured") {
+  const Lesson& lesson = *course().find("warm-up");
+  std::optional<Results> kept = load_results(lesson);
+  REQUIRE(kept);
+  CHECK(holds(worksheet(lesson, kept, false, "my lessons"),
+              svg_escaped("normscope lesson check warm-up --full --lessons 'my lessons'")));
+  CHECK_FALSE(holds(worksheet(lesson, kept, false), "--lessons"));
+  kept->seeds = 3;
+  CHECK(holds(worksheet(lesson, kept, true), "<th>3 seeds: mean</th>"));
+}
+
 TEST_CASE("worksheet: a lesson that was not measured has a student's copy and no answers") {
   const Lesson& lesson = *course().find("first-steps");
   CHECK(is_well_formed(worksheet(lesson, std::nullopt, false)));

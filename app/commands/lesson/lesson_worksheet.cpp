@@ -39,8 +39,8 @@ Exit lesson_worksheet(const WorksheetOptions& options) {
   std::vector<NamedFile> inputs;
   for (const std::string& file : lesson_files(course)) inputs.push_back({"a lesson", file});
   refuse_clashes({{"--out", path}}, inputs);
-  const std::string page =
-      with_exit(Exit::Input, [&] { return worksheet(lesson, load_results(lesson), options.answers); });
+  const std::string page = with_exit(
+      Exit::Input, [&] { return worksheet(lesson, load_results(lesson), options.answers, options.folder); });
   if (options.out.empty()) make_folder(kSheets, Access::Shared, "worksheet");
   write_file(path, page, "worksheet");
   say("wrote {}\n", path);

@@ -134,7 +134,10 @@ std::vector<const Measure*> measured_here(const Lesson& lesson) {
 }
 
 std::string measurements(const Sheet& sheet) {
-  std::string rows = sheet.answers ? row({"what is measured", "five seeds: mean", "range"}, "th")
+  // The command measures five seeds; what was kept before may be of fewer.
+  const int32_t seeds = sheet.kept ? sheet.kept->seeds : 0;
+  const std::string mean = seeds == 1 ? "one seed" : fmt::format("{} seeds: mean", seeds);
+  std::string rows = sheet.answers ? row({"what is measured", mean, "range"}, "th")
                                    : row({"what is measured", "I expect", "I measured"}, "th");
   for (const Measure* measure : measured_here(sheet.lesson)) {
     const std::string unit = measure->unit.empty() ? "" : fmt::format(" [{}]", measure->unit);
@@ -153,8 +156,14 @@ bool trains(const Lesson& lesson) {
   });
 }
 
-std::string to_do_again(const Lesson& lesson) {
-  std::string commands = fmt::format("normscope lesson check {} --full\n", shell_quoted(lesson.id));
+/// Measures this very lesson, wherever it lies.
+std::string check_command(const Lesson& lesson, const std::string& folder) {
+  const std::string where = folder.empty() ? "" : " --lessons " + shell_quoted(folder);
+  return fmt::format("normscope lesson check {} --full{}", shell_quoted(lesson.id), where);
+}
+
+std::string to_do_again(const Lesson& lesson, const std::string& folder) {
+  std::string commands = check_command(lesson, folder) + "\n";
   std::vector<ConfigRun> runs;
   for (const LessonRun& run : lesson.runs) runs.push_back({run.id[0], run.spec, run.edits});
   if (trains(lesson)) commands += command_of(runs, "normscope train") + "\n";
@@ -204,15 +213,17 @@ std::string step_html(const Sheet& sheet, StepKind step, const std::string& afte
 
 }  // namespace
 
-std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, bool answers) {
+std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, bool answers,
+                      const std::string& folder) {
   if (answers && !kept)
-    throw Error(fmt::format("{}: nothing was measured yet: normscope lesson check {} --full --write does it",
-                            lesson.folder, lesson.id));
+    throw Error(fmt::format("{}: nothing was measured yet: {} --write does it", lesson.folder,
+                            check_command(lesson, folder)));
   const Sheet sheet{lesson, kept ? &*kept : nullptr, answers};
   std::string body = head_of(sheet);
   body += step_html(sheet, StepKind::Predict, prediction(sheet), false);
-  body += step_html(sheet, StepKind::Run,
-                    element("h3", "In a terminal") + "\n" + to_do_again(lesson) + measurements(sheet));
+  body +=
+      step_html(sheet, StepKind::Run,
+                element("h3", "In a terminal") + "\n" + to_do_again(lesson, folder) + measurements(sheet));
   body += step_html(sheet, StepKind::Compare, figures_html(sheet, StepKind::Compare));
   body += step_html(sheet, StepKind::Explain, figures_html(sheet, StepKind::Explain) + exercises(sheet));
   if (answers) body += claims(sheet);
