@@ -9,6 +9,7 @@
 
 #include "app/compare_screen/compare_screen.h"
 #include "app/panels/panels.h"
+#include "app/ui/widgets.h"
 
 namespace normscope::comparison {
 
@@ -37,13 +38,7 @@ struct CompareScreen::Frame {
   }
 };
 
-/// The first of the texts that fits, else "".
-inline std::string fitting(const ui::Painter& p, ui::TextStyle style, float width,
-                           std::initializer_list<std::string> texts) {
-  for (const std::string& text : texts)
-    if (p.text_width(style, text) <= width) return text;
-  return "";
-}
+using ui::fitting;
 
 /// "warm-up 200" where several runs are "Post-LN, ...", else "Pre-LN".
 inline std::string short_name(const Comparison& all, size_t run) {

@@ -151,7 +151,7 @@ void Worker::fill(const Plan& plan, const std::vector<Job>& jobs, SweepState& st
     records = records_;
     new_records_ = false;
   }
-  state.grid = grid_of(plan, jobs, records);
+  state.grid = std::make_shared<const Grid>(grid_of(plan, jobs, records));
   grid_made_ = Clock::now();
   grid_cost_ = grid_made_ - before;
 }
@@ -159,13 +159,12 @@ void Worker::fill(const Plan& plan, const std::vector<Job>& jobs, SweepState& st
 void Worker::work(const Task& task) {
   SweepState state;
   state.phase = Phase::Looking;
-  state.cores = cores_now();
   const std::vector<Job> jobs = jobs_of(task.plan);
   state.runs = static_cast<int64_t>(jobs.size());
   {
     const std::shared_ptr<const SweepState> before = this->state();
     const std::lock_guard lock(records_mutex_);
-    records_ = carried(before->grid, task.plan, jobs);
+    records_ = carried(*before->grid, task.plan, jobs);
   }
   fill(task.plan, jobs, state);
   if (!store_) store_ = std::make_unique<experiments::ResultStore>(folder_);
@@ -177,7 +176,7 @@ void Worker::work(const Task& task) {
     const std::lock_guard lock(mutex_);
     state.phase = halted_;
   } else {
-    state.phase = state.grid.complete ? Phase::Done : Phase::Ready;
+    state.phase = state.grid->complete ? Phase::Done : Phase::Ready;
   }
   publish(state);
 }
@@ -185,7 +184,7 @@ void Worker::work(const Task& task) {
 /// False where it is to go on with other cores.
 bool Worker::train(const Task& task, const std::vector<Job>& jobs, SweepState& state) {
   experiments::RunnerOptions options;
-  const int32_t cores = options.runs_at_a_time = state.cores = cores_now();
+  const int32_t cores = options.runs_at_a_time = cores_now();
   options.stored_only = !task.train;
   differs_since_.reset();
   done_at_start_.reset();

@@ -34,13 +34,13 @@ struct UnderWay {
 
 struct SweepState {
   Phase phase = Phase::Ready;
-  Grid grid;                        ///< empty plan: nothing was shown yet
+  /// Never null; of an empty plan: nothing was shown yet.
+  std::shared_ptr<const Grid> grid = std::make_shared<const Grid>();
   std::vector<UnderWay> under_way;  ///< while training
   int64_t runs = 0;                 ///< of the plan; those that cannot be trained count as known
-  int32_t cores = 1;                ///< runs side by side
   double seconds_left = kUnknown;   ///< a guess; NaN: not known yet
-  std::string error;                ///< why the plan cannot be trained
-  int64_t left() const { return runs - grid.known; }
+  std::string error;                ///< why the sweep ended, or cannot be trained
+  int64_t left() const { return runs - grid->known; }
 };
 
 /// What the screen needs for training.
@@ -53,6 +53,7 @@ class SweepTrainer {
   virtual void halt(Phase phase) = 0;
   /// So many runs at a time; 0: one a physical core.
   virtual void use_cores(int32_t cores) = 0;
+  virtual int32_t cores() const = 0;  ///< as chosen last, whatever runs at the moment
   /// While other runs train, they keep a quarter of the cores at least.
   virtual void share(bool others_train) = 0;
   virtual std::shared_ptr<const SweepState> state() const = 0;
@@ -74,6 +75,7 @@ class Worker : public SweepTrainer {
   void start(const Plan& plan, bool train) override;
   void halt(Phase phase) override;
   void use_cores(int32_t cores) override;
+  int32_t cores() const override { return cores_; }
   void share(bool others_train) override;
   std::shared_ptr<const SweepState> state() const override;
   int32_t all_cores() const override { return all_cores_; }
@@ -109,7 +111,7 @@ class Worker : public SweepTrainer {
   // Of the worker's thread, and of those that train for it, which hold the mutex.
   std::mutex records_mutex_;
   std::vector<std::optional<Record>> records_;
-  bool new_records_ = false;
+  std::atomic<bool> new_records_{false};  ///< since the grid was made; asked without the mutex
   std::unique_ptr<experiments::ResultStore> store_;
   Clock::time_point shown_, grid_made_, began_;
   std::optional<Clock::time_point> differs_since_;  ///< other cores are wanted than are used

@@ -208,6 +208,13 @@ void depth_square(Ui& ui, const Rect& r, int layer, int layers) {
   ui.paint().fill(r, depth_colour(ui.theme(), layer, layers), 2);
 }
 
+std::string fitting(const Painter& p, TextStyle style, float width,
+                    std::initializer_list<std::string> texts) {
+  for (const std::string& text : texts)
+    if (p.text_width(style, text) <= width) return text;
+  return "";
+}
+
 std::string behind_title(const Painter& p, float room, std::string_view question, std::string_view brief,
                          std::string_view note) {
   const TextStyle style{Face::Sans, type::body};

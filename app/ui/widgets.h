@@ -116,6 +116,8 @@ struct PanelOptions {
   std::string question{}, brief{};  // see behind_title
   std::string term{};  // entry of the glossary that the title means; empty: looked up by the title
 };
+// The first of the texts that is no wider than that, whole; else empty.
+std::string fitting(const Painter&, TextStyle, float width, std::initializer_list<std::string> texts);
 // What stands behind a title in `room` px: the question and the note, else the question, else its brief form,
 // else the note. Never cut; empty where nothing fits.
 std::string behind_title(const Painter&, float room, std::string_view question, std::string_view brief,

@@ -27,9 +27,9 @@ class ReadyTrainer : public sweep::SweepTrainer {
       for (size_t i = 0; i < jobs.size(); ++i) records[i] = record_of(jobs[i]);
     if (keeps_running) records.back().reset();
     auto state = std::make_shared<sweep::SweepState>();
-    state->grid = sweep::grid_of(plan, jobs, records);
+    state->grid = std::make_shared<const sweep::Grid>(sweep::grid_of(plan, jobs, records));
     state->runs = static_cast<int64_t>(jobs.size());
-    state->phase = state->grid.complete ? sweep::Phase::Done : sweep::Phase::Ready;
+    state->phase = state->grid->complete ? sweep::Phase::Done : sweep::Phase::Ready;
     if (keeps_running && train) state->phase = sweep::Phase::Training;
     state_ = state;
   }
@@ -38,10 +38,18 @@ class ReadyTrainer : public sweep::SweepTrainer {
     state->phase = phase;
     state_ = state;
   }
-  void use_cores(int32_t) override {}
+  void use_cores(int32_t cores) override { cores_ = cores; }
+  int32_t cores() const override { return cores_; }
   void share(bool others_train) override { shared = others_train; }
   std::shared_ptr<const sweep::SweepState> state() const override { return state_; }
   int32_t all_cores() const override { return 2; }
+  /// As a worker that dies in the middle.
+  void die(const std::string& why) {
+    auto state = std::make_shared<sweep::SweepState>(*state_);
+    state->phase = sweep::Phase::Stopped;
+    state->error = why;
+    state_ = state;
+  }
 
   int starts = 0;
   bool trained = false, shared = false, keeps_running = false;
@@ -62,6 +70,7 @@ class ReadyTrainer : public sweep::SweepTrainer {
     for (int i = 0; i < 30; ++i) record.curve.push_back(4 - (4 - record.loss) * i / 29);
     return record;
   }
+  int32_t cores_ = 2;
   std::shared_ptr<const sweep::SweepState> state_ = std::make_shared<sweep::SweepState>();
 };
 

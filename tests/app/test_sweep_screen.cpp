@@ -285,3 +285,92 @@ TEST_CASE("sweep screen: the runs of the Lab that train are told to the trainer 
   s.driver.frames(1);
   CHECK(s.trainer->shared);
 }
+
+TEST_CASE("sweep screen: a sweep that dies says why, and so does what is refused") {
+  SweepDriver s;
+  s.trainer->die("a sweep: the disk is full");
+  s.driver.frames(2);
+  CHECK(s.driver.control("sweep/status").value == "a sweep: the disk is full");
+  sweep::Plan twice = s.screen().plan();
+  twice.axes[1] = twice.axes[0];
+  s.screen().show(twice);
+  s.driver.frames(2);
+  CHECK(s.driver.control("sweep/status").value == s.screen().message());
+  CHECK(s.screen().message().find("both axes") != std::string::npos);
+  CHECK(s.screen().plan() == sweep::preset_plan("warmup"));
+}
+
+TEST_CASE("sweep screen: the switch of the cores shows the choice, in small windows too") {
+  for (const ui::Vec size : {ui::Vec{1024, 600}, ui::Vec{1600, 1000}}) {
+    SweepDriver s(size);
+    s.state.switches.clock = true;
+    s.driver.frames(2);
+    CHECK(s.driver.control("sweep/cores").value == "2 cores");
+    s.driver.click("sweep/cores/1 core");
+    s.driver.frames(2);
+    CHECK(s.trainer->cores() == 1);
+    CHECK(s.driver.control("sweep/cores").value == "1 core");
+  }
+}
+
+TEST_CASE("sweep screen: keys choose the cell that is shown, though the mouse rests on the grid") {
+  SweepDriver s;
+  s.train();
+  s.driver.move_to("sweep/grid", s.of_cell(5, 4));
+  s.driver.frames(2);
+  const std::string under = s.driver.control("sweep/grid").value;
+  s.driver.key("Right");
+  s.driver.key("Right");
+  s.driver.frames(2);
+  REQUIRE(s.screen().chosen());
+  const std::string chosen = s.driver.control("sweep/grid").value;
+  CHECK(chosen != under);
+  CHECK(chosen.find("learning rate " + s.screen().plan().axes[0].values[1]) != std::string::npos);
+  s.driver.move_to("sweep/grid", s.of_cell(5, 3));
+  s.driver.frames(2);
+  CHECK(s.driver.control("sweep/grid").value != chosen);
+}
+
+TEST_CASE("sweep screen: a handle in the hand is put down by undo and by another screen") {
+  for (const char* key : {"Ctrl+Z", "1"}) {
+    INFO(key);
+    SweepDriver s;
+    const sweep::Plan before = s.screen().plan();
+    const ui::Rect handle = s.driver.control("sweep/across/rail/2").rect;
+    s.driver.move_to("sweep/across/rail/2");
+    s.driver.press();
+    s.driver.move_to(handle.centre() - ui::Vec{40, 0});
+    s.driver.frames(2);
+    REQUIRE_FALSE(s.screen().plan() == before);
+    s.driver.key(key);
+    s.driver.frames(2);
+    s.driver.release();
+    s.driver.key("4");
+    s.driver.frames(2);
+    CHECK(s.screen().plan() == before);
+    CHECK(s.screen().kept().plan == before);
+    CHECK_FALSE(s.screen().undo());
+  }
+}
+
+TEST_CASE("sweep screen: the arrow keys move the corner of a region that has the focus") {
+  SweepDriver s;
+  s.driver.drag_by("sweep/grid", {s.driver.control("sweep/grid").rect.w / 7, 0}, "", 6, s.of_cell(2, 3));
+  s.ui.focus("sweep/corner/2");
+  s.driver.frames(1);
+  s.driver.key("Right");
+  REQUIRE(s.screen().brush());
+  CHECK(s.screen().brush()->columns() == sweep::Span{2, 4});
+  for (int i = 0; i < 5; ++i) s.driver.key("Left");
+  CHECK(s.screen().brush()->columns() == sweep::Span{2, 2});
+}
+
+TEST_CASE("sweep screen: settings are found in capital letters too") {
+  SweepDriver s;
+  s.driver.click("sweep/up/setting");
+  s.driver.frames(2);
+  s.driver.click("sweep/up/setting/search");
+  s.driver.type("LAYERS");
+  s.driver.frames(2);
+  CHECK(s.ui.registry().find("sweep/up/setting/model.layers"));
+}

@@ -43,13 +43,13 @@ TEST_CASE("sweep worker: what it trains is what the command trains, and is found
     const auto state = worker.state();
     CHECK(state->phase == Phase::Done);
     CHECK(state->error.empty());
-    CHECK(json_text(state->grid) == expected);
+    CHECK(json_text(*state->grid) == expected);
   }
   Worker again(folder.file("store"));
   again.start(plan, false);
   again.wait();
   CHECK(again.state()->phase == Phase::Done);
-  CHECK(json_text(again.state()->grid) == expected);
+  CHECK(json_text(*again.state()->grid) == expected);
 }
 
 TEST_CASE("sweep worker: nothing is trained unasked, and a plan that is none says why") {
@@ -57,7 +57,7 @@ TEST_CASE("sweep worker: nothing is trained unasked, and a plan that is none say
   worker.start(quick_plan(12), false);
   worker.wait();
   CHECK(worker.state()->phase == Phase::Ready);
-  CHECK(worker.state()->grid.known == 0);
+  CHECK(worker.state()->grid->known == 0);
   CHECK(worker.state()->left() == 4);
   Plan twice = quick_plan(12);
   twice.axes[1] = twice.axes[0];
@@ -86,12 +86,12 @@ TEST_CASE("sweep worker: paused, it goes on to the same records; wider axes keep
   worker.share(true);
   worker.start(plan, true);
   worker.wait();
-  CHECK(json_text(worker.state()->grid) == json_text(grid_of(plan, jobs_of(plan), direct.records)));
+  CHECK(json_text(*worker.state()->grid) == json_text(grid_of(plan, jobs_of(plan), direct.records)));
 
   const Plan wider = quick_plan(40, "train.lr=1e-3,3e-3,1e-2");
   worker.start(wider, false);
   worker.wait();
-  CHECK(worker.state()->grid.known == 4);
+  CHECK(worker.state()->grid->known == 4);
   CHECK(worker.state()->left() == 2);
 }
 
@@ -100,7 +100,7 @@ TEST_CASE("sweep worker: another plan takes the place of the one under way, and 
   worker.start(quick_plan(4000), true);
   worker.start(quick_plan(12), true);
   worker.wait();
-  CHECK(worker.state()->grid.plan == quick_plan(12));
+  CHECK(worker.state()->grid->plan == quick_plan(12));
   CHECK(worker.state()->phase == Phase::Done);
   worker.start(quick_plan(4000), true);
 }
@@ -127,7 +127,7 @@ TEST_CASE("what the Lab's training keeps while a sweep trains", "[.bench]") {
   worker.share(true);
   worker.start(preset_plan("warmup"), true);
   const double beside = steps_a_second();
-  const int64_t runs = worker.state()->grid.known;
+  const int64_t runs = worker.state()->grid->known;
   worker.halt(Phase::Stopped);
   worker.wait();
   const double after = steps_a_second();

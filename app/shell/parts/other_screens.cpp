@@ -103,8 +103,7 @@ void open_cell(const RunSpec& spec, Screens& screens, ShownSession& session, std
   if (view.runs.empty()) {
     session.commands.emplace_back(lab::ReplaceRuns{.runs = {spec}, .play = true});
   } else if (!(view.runs[0].spec->data == spec.data)) {
-    notice =
-        "the cell learns another text than the runs of the Lab: save it by Copy, or change the sweep's text";
+    notice = "the cell's data differ from those of the Lab's runs: copy its command instead";
     return;
   } else {
     session.commands.emplace_back(lab::ForkRequest{
@@ -140,7 +139,7 @@ void draw_tape(AppState& state, Ui& ui, const Rect& area) {
                                            .draw(ui, area, *state.session.view, state.switches.clock);
   for (const lab::Command& command : asked.commands) state.session.commands.push_back(command);
   if (!asked.copied.empty()) shell::copy_text(asked.copied, "the step", state.shell, state.notice);
-  if (asked.file) save_file(*asked.file, "saving the fold", state.notice);
+  if (asked.file) save_file(*asked.file, "saving from the Tape", state.notice);
 }
 
 }  // namespace normscope

@@ -14,9 +14,15 @@ using namespace ui;
 void SweepScreen::draw_presets(Ui& ui, Rect& rest) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  for (const Preset& preset : presets()) {
+  static const std::vector<Plan> plans = [] {
+    std::vector<Plan> all;
+    for (const Preset& preset : presets()) all.push_back(preset_plan(preset.name));
+    return all;
+  }();
+  for (size_t i = 0; i < plans.size(); ++i) {
+    const Preset& preset = presets()[i];
+    const Plan& ready = plans[i];
     const Rect row = rest.take_top(size_ == Size::Compact ? 24.f : 28.f, 2);
-    const Plan ready = preset_plan(preset.name);
     const bool shown = ready.axes == plan_.axes;
     const Hit hit = ui.hit(fmt::format("sweep/preset/{}", preset.name), row, shown ? "shown" : "",
                            fmt::format("A sweep that is ready to start: {}.", preset.title));

@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -29,11 +30,19 @@ std::string setting_words(std::string_view key) {
   return field ? std::string(field->label) : std::string(key);
 }
 
-/// Settings whose label or key has the letters that were typed.
-std::vector<std::string> matching_keys(std::string_view search) {
+std::string small_letters(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// Settings whose label or key has the letters that were typed, capital or small.
+std::vector<std::string> matching_keys(const std::string& typed) {
+  const std::string search = small_letters(typed);
   std::vector<std::string> keys = axis_keys();
   std::erase_if(keys, [&](const std::string& key) {
-    return setting_words(key).find(search) == std::string::npos && key.find(search) == std::string::npos;
+    return small_letters(setting_words(key)).find(search) == std::string::npos &&
+           small_letters(key).find(search) == std::string::npos;
   });
   return keys;
 }
@@ -179,6 +188,11 @@ void SweepScreen::draw_axis(Ui& ui, Rect& rest, size_t which) {
     draw_range(ui, row, which);
 }
 
+/// A handle that was not drawn in the last frame is in no hand any more: another screen was shown, or its axis went.
+void SweepScreen::drop_lost_handle() {
+  if (held_ && held_->frame + 1 != ImGui::GetFrameCount()) let_go();
+}
+
 /// One yellow handle. While it is held all follows from the axis as it was, so that a value which it passes is there
 /// again once it is past.
 void SweepScreen::hold_handle(Ui& ui, const Rect& line, size_t which, size_t handle) {
@@ -187,8 +201,9 @@ void SweepScreen::hold_handle(Ui& ui, const Rect& line, size_t which, size_t han
   const Rail rail = held ? held_->rail : rail_of(axis);
   const double value = handles_of(axis)[handle],
                under = rail.value(std::clamp((ui.mouse().x - line.x) / line.w, 0.f, 1.f));
-  const bool in_hand = held && held_->handle == handle;
-  const Vec at{line.x + static_cast<float>(rail.share(in_hand ? under : value)) * line.w, line.centre().y};
+  const bool in_hand = held && held_->handle == handle, moved_before = in_hand && held_->moved;
+  const Vec at{line.x + static_cast<float>(rail.share(moved_before ? under : value)) * line.w,
+               line.centre().y};
   HitOptions options;
   options.arrows = true;
   options.radius = 12;
@@ -197,11 +212,16 @@ void SweepScreen::hold_handle(Ui& ui, const Rect& line, size_t which, size_t han
       fmt::format("{}/{}", control_name(which, "rail"), handle + 1), centred(at, 24, 24), ui::number(value),
       list ? "One value: drag it, Delete removes it." : "An end of the range: drag it.", options);
   ui.paint().accent_disc(ui.theme(), at, hit.held || hit.hovered ? 7.5f : 6.5f);
-  if (hit.dragging && !held_) held_ = Held{which, handle, axis, rail};
+  // Taken by the press alone: what undo has put down is not in the hand again before the next press.
+  if (hit.pressed) held_ = Held{which, handle, axis, rail, ImGui::GetFrameCount()};
   if (in_hand) {
-    edit(which, with_handle(axis, handle, under, base_), !hit.held);
-    if (hit.held) ui.tooltip(fmt::format("{}: {}", ui::number(snapped(axis, under)), extent_words(plan_)));
+    held_->frame = ImGui::GetFrameCount();
+    held_->moved = held_->moved || hit.dragging;
+    const bool moved = held_->moved;
     if (!hit.held) held_.reset();
+    if (moved) edit(which, with_handle(axis, handle, under, base_), !hit.held);
+    if (moved && hit.held)
+      ui.tooltip(fmt::format("{}: {}", ui::number(snapped(axis, under)), extent_words(plan_)));
     return;
   }
   if (const int by = hit.arrow_x + hit.arrow_y; by != 0)
@@ -235,12 +255,13 @@ void SweepScreen::draw_rail(Ui& ui, const Rect& rect, size_t which) {
   try {
     if (on.double_clicked && list && !held_)
       edit(which, with_value(axis, rail.value((ui.mouse().x - line.x) / line.w), base_));
-    const size_t handles = handles_of(held ? held_->axis : plan_.axes[which]).size();
-    for (size_t i = 0; i < handles; ++i)
-      if (i < handles_of(held_ ? held_->axis : plan_.axes[which]).size()) hold_handle(ui, line, which, i);
+    const auto handles = [&] {
+      return handles_of(held_ && held_->which == which ? held_->axis : plan_.axes[which]).size();
+    };
+    for (size_t i = 0, most = handles(); i < most; ++i)
+      if (i < handles()) hold_handle(ui, line, which, i);
   } catch (const Error& error) {
-    message_ = error.what();
-    held_.reset();
+    refuse(error.what());
   }
 }
 

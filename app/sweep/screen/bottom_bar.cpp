@@ -14,6 +14,7 @@ using namespace ui;
 namespace {
 
 constexpr size_t kMostFields = 200;  ///< more runs are one bar
+constexpr float kLeastRuns = 240;    ///< room that the runs keep
 
 }  // namespace
 
@@ -21,7 +22,7 @@ constexpr size_t kMostFields = 200;  ///< more runs are one bar
 void SweepScreen::draw_runs(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const int64_t known = grid_.known;
+  const int64_t known = grid_->known;
   const auto runs = static_cast<int64_t>(jobs_.size());
   ui.mark("sweep/runs", rect, fmt::format("{} of {}", known, runs), "A field a run, seed by seed.");
   if (jobs_.size() > kMostFields) {
@@ -34,13 +35,27 @@ void SweepScreen::draw_runs(Ui& ui, const Rect& rect) {
   for (size_t i = 0; i < jobs_.size(); ++i) {
     const Job& job = jobs_[i];
     const Rect field{rect.x + static_cast<float>(i) * each, rect.y, std::max(1.f, each - 2), rect.h};
-    const Cell& cell = grid_.at(job.column, job.row);
+    const Cell& cell = grid_->at(job.column, job.row);
     const bool there = cell.runs[job.seed - 1].has_value();
     p.fill(field, there ? t.ink2 : t.trough, 2);
     for (const UnderWay& run : state_->under_way)
       if (!there && run.column == job.column && run.row == job.row && run.seed == job.seed)
         p.fill({field.x, field.y, field.w * run.share, field.h}, t.ink2, 2);
   }
+}
+
+/// What was refused, why the sweep ended, or how far it is. The first two are cut where they are long, and whole under
+/// the mouse.
+void SweepScreen::draw_status(Ui& ui, const Rect& words, const Rect& line, bool clock) {
+  const TextStyle body{Face::Sans, type::body};
+  const bool trouble = !message_.empty() || !state_->error.empty();
+  const bool told = trouble || busy() || state_->grid->plan == plan_;
+  const std::string status = !message_.empty() ? message_ : told ? progress_words(*state_, clock) : "";
+  const std::string fitted = ui.paint().fit(body, status, line.w);
+  ui.mark("sweep/status", words, status, "How far the sweep has come, or what stops it.");
+  if (trouble || fitted == status)
+    ui.paint().text_in(line, body, trouble ? ui.theme().ink : ui.theme().ink2, fitted);
+  if (fitted != status && words.contains(ui.mouse()) && !ui.popup_open()) ui.tooltip(status);
 }
 
 void SweepScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
@@ -50,13 +65,13 @@ void SweepScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
   p.hairline({bar.x, bar.y}, {bar.right(), bar.y}, t.border);
   Rect rest = bar.inset(14, 0);
   const float cy = bar.centre().y;
-  const bool running = busy() && wants_training_, done = grid_.complete;
+  const bool running = busy() && wants_training_, done = grid_->complete;
   ButtonOptions play;
   play.primary = true;
   play.enabled = running || !done;
   const Rect place = centred({rest.x + 23, cy}, 46, 34);
   if (icon_button(ui, "sweep/play", place, running ? Icon::Pause : Icon::Play,
-                  running ? "Rest; what is trained is put by and goes on from its step (Space)."
+                  running ? "Pause; runs under way are saved and go on from their step (Space)."
                           : "Train what is missing, several runs side by side (Space).",
                   play, running ? "running" : "resting"))
     play_or_pause();
@@ -69,24 +84,23 @@ void SweepScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
   rest.take_left(34, 12);
 
   const int32_t all = trainer_->all_cores();
-  if (size_ != Size::Compact && all > 1 && clock) {
-    const std::vector<std::string> labels{"1 core", fmt::format("{} cores", all)};
-    int shown = state_->cores > 1 ? 1 : 0;
-    const float width = segmented_width(ui, labels);
+  const float words_w = size_ == Size::Compact ? 240 : 300;
+  const std::vector<std::string> labels{"1 core", fmt::format("{} cores", all)};
+  const float width = segmented_width(ui, labels);
+  const bool room = rest.w > width + words_w + kLeastRuns;
+  if (room && all > 1 && clock) {
+    int shown = trainer_->cores() > 1 ? 1 : 0;
     if (segmented(ui, "sweep/cores", centred({rest.x + width / 2, cy}, width, 28), labels, shown,
                   "Runs side by side, on a core each. Runs of the Lab that train keep a quarter at least."))
       trainer_->use_cores(shown == 0 ? 1 : all);
     rest.take_left(width, 16);
   }
-  Rect words = rest.take_left(size_ == Size::Compact ? 240.f : 300.f, 16);
+  Rect words = rest.take_left(words_w, 16);
   const Rect upper{words.x, cy - 24, words.w, 24}, lower{words.x, cy + 2, words.w, 18};
-  const float number = p.text_in(upper, {Face::Mono, type::counter}, t.ink, grouped(grid_.known));
+  const float number = p.text_in(upper, {Face::Mono, type::counter}, t.ink, grouped(grid_->known));
   p.text_in({upper.x + number + 8, upper.y + 2, upper.w, upper.h}, {Face::Sans, type::body}, t.ink3,
             fmt::format("of {} runs", jobs_.size()));
-  const std::string status = state_->grid.plan == plan_ || running ? progress_words(*state_, clock) : "";
-  p.text_in(lower, {Face::Sans, type::body}, t.ink2,
-            p.fit({Face::Sans, type::body}, status, lower.w) == status ? status : "");
-  ui.mark("sweep/status", words, status, "How far the sweep has come.");
+  draw_status(ui, words, lower, clock);
   const Rect runs = centred(rest.centre(), rest.w, 8);
   draw_runs(ui, runs);
   const TextStyle mono{Face::Mono, type::tick};

@@ -25,7 +25,7 @@ constexpr size_t kMostGrey = 100;  ///< curves of other cells
 plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
   plot::PlotSpec spec;
   spec.id = "sweep-cell";
-  spec.title = grid_.text_of(cell);
+  spec.title = grid_->text_of(cell);
   spec.x.label = "step";
   spec.x.integer = true;
   spec.x.hi = base_.train.steps;
@@ -55,7 +55,7 @@ plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
     }
     spec.series.push_back(std::move(line));
   };
-  for (const Cell& other : grid_.cells)
+  for (const Cell& other : grid_->cells)
     if (spec.series.size() < kMostGrey && !other.runs.empty() && other.runs[0] && &other != &cell)
       add(*other.runs[0], false, 1);
   for (size_t i = 0; i < cell.runs.size(); ++i)
@@ -91,8 +91,8 @@ void SweepScreen::draw_cell_panel(Ui& ui, const Rect& rect) {
     ui.paint().text_wrapped(rest, {Face::Sans, type::body}, ui.theme().ink2, text, 18);
     return;
   }
-  const Cell& cell = grid_.at(place->column, place->row);
-  const std::string title = capitalised(grid_.text_of(cell));
+  const Cell& cell = grid_->at(place->column, place->row);
+  const std::string title = capitalised(grid_->text_of(cell));
   const bool fits = ui.paint().text_width({Face::Bold, type::title}, title) < rect.w - 2 * space::pad;
   Rect rest = panel(ui, rect, {fits ? title : "Cell", "", "", 0, false});
   ui.mark("sweep/cell", rest, title, "The cell under the hand, or the one that was pinned.");
@@ -127,7 +127,7 @@ void SweepScreen::draw_region_rows(Ui& ui, Rect rest) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   std::vector<const Cell*> cells;
-  for (const Cell& cell : grid_.cells)
+  for (const Cell& cell : grid_->cells)
     if (brush_->holds(cell.column, cell.row)) cells.push_back(&cell);
   // Where the seeds disagree comes first.
   std::stable_sort(cells.begin(), cells.end(), [](const Cell* a, const Cell* b) {
@@ -167,8 +167,8 @@ void SweepScreen::draw_region(Ui& ui, const Rect& rect) {
   }
   Rect rest = panel(ui, rect,
                     {"Brushed region", fmt::format("{} cells", brush_->cells()),
-                     region_sentence(grid_, *brush_), 0, false});
-  ui.mark("sweep/region", rest, region_sentence(grid_, *brush_), "The cells that were brushed.");
+                     region_sentence(*grid_, *brush_), 0, false});
+  ui.mark("sweep/region", rest, region_sentence(*grid_, *brush_), "The cells that were brushed.");
   Rect buttons = rest.take_bottom(28, 8);
   Rect row = rest.take_top(26, 8);
   double seeds = seeds_in(plan_, *brush_);
@@ -177,10 +177,10 @@ void SweepScreen::draw_region(Ui& ui, const Rect& rect) {
   if (field(ui, "sweep/region/seeds", row.take_left(170, 10).inset(0, 1), "seeds in each cell", seeds,
             "At least so many seeds in every cell of the region (+ adds one).", many) == Change::Done)
     change(with_seeds(plan_, there, static_cast<int32_t>(seeds)));
-  const std::string left = fmt::format("{} runs left", static_cast<int64_t>(jobs_.size()) - grid_.known);
+  const std::string left = fmt::format("{} runs left", static_cast<int64_t>(jobs_.size()) - grid_->known);
   if (ui.paint().text_width({Face::Sans, type::body}, left) < row.w)
     ui.paint().text_in(row, {Face::Sans, type::body}, ui.theme().ink2, left);
-  if (brush_ && brush_->columns().last < grid_.plan.columns() && brush_->rows().last < grid_.plan.rows())
+  if (brush_ && brush_->columns().last < grid_->plan.columns() && brush_->rows().last < grid_->plan.rows())
     draw_region_rows(ui, rest);
   if (button(ui, "sweep/region/narrow", buttons.take_left(184, 8), "Narrow the axes to this",
              "The axes keep only these values.")) {

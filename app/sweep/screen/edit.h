@@ -70,7 +70,5 @@ Plan without_second_axis(Plan plan);
 Plan narrowed(Plan plan, const Brush& brush);
 /// The rest is this run: what it changes on the run that sweeps start from, but the axes, seed and name.
 Plan with_rest(Plan plan, const RunSpec& run);
-/// Why the plan cannot be trained, as jobs_of() says it; empty: it can.
-std::string refusal(const Plan& plan);
 
 }  // namespace normscope::sweep

@@ -13,20 +13,27 @@ namespace normscope::sweep {
 
 using namespace ui;
 
+/// What the mouse points at; nothing while it lies where it lay when a key chose a cell, or two cells would be meant.
+void SweepScreen::point_at(const Ui& ui, std::optional<Place> place, bool pressed) {
+  if (lies_at_ && (pressed || !(*lies_at_ == ui.mouse()))) lies_at_.reset();
+  hovered_ = lies_at_ ? std::nullopt : place;
+}
+
 void SweepScreen::hold_grid(Ui& ui, const GridLayout& at) {
   HitOptions surface;
   surface.overlap = true;
   surface.arrows = true;
   surface.tooltip = false;
   const std::optional<Place> shown = shown_cell();
-  const std::string value = shown ? grid_.text_of(grid_.at(shown->column, shown->row)) + ": " +
-                                        cell_badge(grid_.at(shown->column, shown->row))
+  const std::string value = shown ? grid_->text_of(grid_->at(shown->column, shown->row)) + ": " +
+                                        cell_badge(grid_->at(shown->column, shown->row))
                                   : "";
   const Hit hit = ui.hit(
       "sweep/grid", at.area, value,
       "A cell a pair of values. Click: open it in the Lab; Ctrl+click: keep it shown; drag: choose a region.",
       surface);
-  hovered_ = hit.hovered || hit.held ? at.at(ui.mouse()) : std::nullopt;
+  point_at(ui, hit.hovered || hit.held ? at.at(ui.mouse()) : std::nullopt,
+           hit.held || (hit.clicked && !hit.by_key));
   if (hit.pressed) drag_from_ = at.nearest(ui.mouse());
   if (hit.dragging && drag_from_) {
     const Place now = at.nearest(ui.mouse());
@@ -42,7 +49,7 @@ void SweepScreen::hold_grid(Ui& ui, const GridLayout& at) {
   }
   if (hit.released) drag_from_.reset();
   if (hit.arrow_x || hit.arrow_y)
-    move(std::clamp(hit.arrow_x, -1, 1), std::clamp(hit.arrow_y, -1, 1), hit.shift);
+    move(ui, std::clamp(hit.arrow_x, -1, 1), std::clamp(hit.arrow_y, -1, 1), hit.shift);
 }
 
 void SweepScreen::draw_brush(Ui& ui, const GridLayout& at) {
@@ -61,8 +68,12 @@ void SweepScreen::draw_brush(Ui& ui, const GridLayout& at) {
   const Brush before = *brush_;
   for (size_t i = 0; i < 4; ++i) {
     const auto& corner = corners[i];
+    HitOptions options;
+    options.arrows = true;
+    options.radius = 12;
     const Hit hit = ui.hit(fmt::format("sweep/corner/{}", i + 1), centred(corner.at, 24, 24),
-                           fmt::format("{} cells", before.cells()), "A corner of the region: drag it.");
+                           fmt::format("{} cells", before.cells()),
+                           "A corner of the region: drag it, or move it with the arrow keys.", options);
     ui.paint().accent_disc(t, corner.at, 6);
     if (hit.pressed)  // the corner across from it stays
       drag_from_ = Place{corner.right ? columns.first : columns.last, corner.top ? rows.first : rows.last};
@@ -73,6 +84,15 @@ void SweepScreen::draw_brush(Ui& ui, const GridLayout& at) {
       brush_ = Brush{drag_from_->column, drag_from_->row, now.column, now.row};
     }
     if (hit.released) drag_from_.reset();
+    if (hit.arrow_x || hit.arrow_y) {
+      const Place here{corner.right ? columns.last : columns.first, corner.top ? rows.last : rows.first},
+          across{corner.right ? columns.first : columns.last, corner.top ? rows.first : rows.last},
+          now = beside(here, std::clamp(hit.arrow_x, -1, 1), std::clamp(hit.arrow_y, -1, 1));
+      // A corner does not go past the one across from it: it would be another's then.
+      brush_ = Brush{across.column, across.row,
+                     corner.right ? std::max(now.column, across.column) : std::min(now.column, across.column),
+                     corner.top ? std::max(now.row, across.row) : std::min(now.row, across.row)};
+    }
   }
 }
 
@@ -115,13 +135,16 @@ void SweepScreen::draw_key(Ui& ui, const Rect& rect) {
     p.text_in(words, small, t.ink2, high, Align::Right);
   }
   const Rect note{words.right() + 20, rect.y, rect.right() - words.right() - 20, 16};
-  for (const char* text :
-       {"Under a cell stand its seeds. Dashed: not trained yet. Drag over the grid for a region.",
-        "Under a cell: its seeds. Drag over the grid for a region.", "Drag: a region"})
-    if (p.text_width(small, text) <= note.w) {
-      p.text_in(note, small, t.ink3, text);
-      break;
-    }
+  const std::string hint =
+      plan_.axes.size() > 1
+          ? fitting(
+                p, small, note.w,
+                {"Under a cell stand its seeds. Dashed: not trained yet. Drag over the grid for a region.",
+                 "Under a cell: its seeds. Drag over the grid for a region.", "Drag: a region"})
+          : fitting(p, small, note.w,
+                    {"A mark a seed, a line through their means. Click a value: open it in the Lab.",
+                     "A mark a seed. Click a value to open it.", "A mark a seed"});
+  if (!hint.empty()) p.text_in(note, small, t.ink3, hint);
 }
 
 }  // namespace normscope::sweep

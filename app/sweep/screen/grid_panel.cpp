@@ -17,24 +17,12 @@ namespace {
 
 constexpr float kStripHeight = 15;
 
-Colour text_on(Colour fill) {
-  const Colour black = rgb(0x000000), white = rgb(0xFFFFFF);
-  return contrast(fill, black) >= contrast(fill, white) ? black : white;
-}
-
 /// Drawn only where it fits whole.
 bool whole_text(Painter& p, const Rect& rect, TextStyle style, Colour colour, std::string_view text,
                 Align align) {
   if (p.text_width(style, text) > rect.w) return false;
   p.text_in(rect, style, colour, text, align);
   return true;
-}
-
-/// The first of some texts that fits.
-void first_text(Painter& p, const Rect& rect, TextStyle style, Colour colour,
-                std::initializer_list<std::string> texts) {
-  for (const std::string& text : texts)
-    if (whole_text(p, rect, style, colour, text, Align::Left)) return;
 }
 
 /// Lines at 45 degrees, for what is not finite.
@@ -88,7 +76,7 @@ void SweepScreen::draw_cell(Ui& ui, const GridLayout& at, const Cell& cell) {
   if (strip) draw_strip(ui, block.take_bottom(kStripHeight - 3, 3), cell);
   const bool empty = cell.known == 0 || cell.sign == Sign::Failed;
   const Colour fill = empty ? t.panel : colour_of(t, value_of(cell, metric_));
-  const Colour ink = empty ? t.ink3 : text_on(fill);
+  const Colour ink = empty ? t.ink3 : ink_on(fill);
   p.fill(block, fill, 3);
   if (empty)
     p.dashed_outline(block, t.strong, 1, {3, 3}, 3);
@@ -122,7 +110,7 @@ void SweepScreen::draw_cell(Ui& ui, const GridLayout& at, const Cell& cell) {
 }
 
 void SweepScreen::draw_cells(Ui& ui, const GridLayout& at) {
-  for (const Cell& cell : grid_.cells) draw_cell(ui, at, cell);
+  for (const Cell& cell : grid_->cells) draw_cell(ui, at, cell);
   if (const std::optional<Place> shown = shown_cell())
     ui.paint().outline(at.pitch(shown->column, shown->row).inset(0.6f), ui.theme().ink, line::outline, 4);
 }
@@ -162,13 +150,13 @@ void SweepScreen::draw_border(Ui& ui, const GridLayout& at) {
   const auto y_of = [&](int32_t y) { return at.area.bottom() - static_cast<float>(y) * at.pitch_y(); };
   const auto top = static_cast<int32_t>(plan_.rows());
   bool named = false;
-  for (const Segment& s : border_of(grid_)) {
+  for (const Segment& s : border_of(*grid_)) {
     const bool leaves = s.x0 == s.x1 && s.y1 == top;
     p.line({x_of(s.x0), y_of(s.y0)}, {x_of(s.x1), y_of(s.y1) - (leaves ? 16.f : 0.f)}, t.ink, 2.4f);
     if (!leaves || named) continue;
     named = true;
     const auto word = [&](int32_t column) {
-      const Cell& cell = grid_.at(static_cast<size_t>(column), static_cast<size_t>(top - 1));
+      const Cell& cell = grid_->at(static_cast<size_t>(column), static_cast<size_t>(top - 1));
       return side_of(cell) == Side::Learns ? "learns" : cell.sign == Sign::Stuck ? "stuck" : "does not";
     };
     const TextStyle bold{Face::Bold, type::body};
@@ -188,9 +176,10 @@ void SweepScreen::draw_grid_panel(Ui& ui, const Rect& rect) {
                                          : fmt::format("{} steps", base_.train.steps);
   Rect rest = panel(ui, rect, options);
   const Rect sentence = rest.take_top(space::sentence_row);
-  const std::string words = grid_sentence(grid_);
-  first_text(ui.paint(), sentence.moved(0, -7), {Face::Sans, type::body}, ui.theme().ink2,
-             {words, words.substr(0, words.find(". ") + 1)});
+  const std::string words = grid_sentence(*grid_);
+  const TextStyle body{Face::Sans, type::body}, small{Face::Sans, type::tick};
+  ui.paint().text_in(sentence.moved(0, -7), body, ui.theme().ink2,
+                     fitting(ui.paint(), body, sentence.w, {words, words.substr(0, words.find(". ") + 1)}));
   ui.mark("sweep/sentence", sentence, words, "What the grid says, computed from its cells.");
   const Rect foot = rest.take_bottom(40, 4);
   if (plan_.axes.size() < 2) {
@@ -204,8 +193,9 @@ void SweepScreen::draw_grid_panel(Ui& ui, const Rect& rect) {
   if (!compact) beside = rest.take_right(84, 8);
   rest.take_bottom(42);
   const GridLayout at = fitted(rest, plan_.columns(), plan_.rows());
-  first_text(ui.paint(), {at.area.x - 64, at.area.y - 20, 74, 16}, {Face::Sans, type::tick}, ui.theme().ink3,
-             {plan_.axes[1].title(), plan_.axes[1].label()});
+  const Rect upwards{at.area.x - 64, at.area.y - 20, 74, 16};
+  ui.paint().text_in(upwards, small, ui.theme().ink3,
+                     fitting(ui.paint(), small, upwards.w, {plan_.axes[1].title(), plan_.axes[1].label()}));
   draw_key(ui, {foot.x, std::min(foot.y, at.area.bottom() + 56), foot.w, foot.h});
   hold_grid(ui, at);
   draw_cells(ui, at);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,7 +71,7 @@ plot::PlotSpec SweepScreen::line_plot() const {
   std::vector<Points> seeds;  // by seed, over the values
   Points means, all;
   plot::PlotSpec spec;
-  for (const Cell& cell : grid_.cells) {
+  for (const Cell& cell : grid_->cells) {
     seeds.resize(std::max(seeds.size(), cell.runs.size()));
     for (size_t i = 0; i < cell.runs.size(); ++i) {
       if (!cell.runs[i]) continue;
@@ -97,6 +98,11 @@ plot::PlotSpec SweepScreen::line_plot() const {
   spec.title = info(metric_).title;
   spec.x = across(plan_.axes[0]);
   spec.y = up(metric_, all);
+  if (const std::optional<Place> lit = shown_cell()) {
+    plot::RefLine& chosen = spec.lines.emplace_back();
+    chosen.value = static_cast<double>(lit->column);
+    chosen.horizontal = false;
+  }
   if (all.x.empty()) return spec;
   for (size_t i = 0; i < seeds.size(); ++i) {
     if (seeds[i].x.empty()) continue;
@@ -114,11 +120,12 @@ plot::PlotSpec SweepScreen::line_plot() const {
 void SweepScreen::draw_line_plot(Ui& ui, const Rect& rect) {
   const plot::PlotHit hit = plot::draw_plot(ui, "sweep/line", rect, line_plot(), line_view_,
                                             "The metric over the axis; a mark a seed.");
-  hovered_.reset();
   const double column = std::round(hit.x);
-  if (!hit.hovered || column < 0 || column >= static_cast<double>(plan_.columns())) return;
-  hovered_ = Place{static_cast<size_t>(column), 0};
-  if (hit.clicked) open(*hovered_);
+  std::optional<Place> under;
+  if (hit.hovered && column >= 0 && column < static_cast<double>(plan_.columns()))
+    under = Place{static_cast<size_t>(column), 0};
+  point_at(ui, under, hit.clicked);
+  if (hit.clicked && hovered_) open(*hovered_);
 }
 
 }  // namespace normscope::sweep

@@ -57,7 +57,7 @@ void SweepScreen::draw_profiles(Ui& ui, const GridLayout& at, const Rect& above,
   const Rect top{at.area.x, above.y + 6, at.area.w, above.h - 14},
       side{at.area.right() + 14, at.area.y, beside.w - 24, at.area.h};
   const auto share = [&](size_t column, size_t row) {
-    return static_cast<float>(scale_.colour(value_of(grid_.at(column, row), metric_)));
+    return static_cast<float>(scale_.colour(value_of(grid_->at(column, row), metric_)));
   };
   ui.mark("sweep/profiles/rows", top, plan_.axes[1].label(),
           "The metric along every row; higher is better where colours are dark.");

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "app/sweep/screen/edit.h"
-#include "engine/core/error.h"
 
 namespace normscope::sweep {
 namespace {
@@ -56,13 +55,15 @@ Plan with_seeds(Plan plan, const Brush& brush, int32_t seeds) {
   return plan;
 }
 
-Plan with_axis(Plan plan, size_t which, Axis axis) {
-  if (which >= plan.axes.size()) {
-    plan.axes.push_back(std::move(axis));
-    const size_t last = plan.rows() - 1;
-    for (MoreSeeds& region : plan.more) region.rows = {0, last};
-    return plan;
-  }
+namespace {
+
+void add_axis(Plan& plan, Axis axis) {
+  plan.axes.push_back(std::move(axis));
+  const size_t last = plan.rows() - 1;
+  for (MoreSeeds& region : plan.more) region.rows = {0, last};
+}
+
+void replace_axis(Plan& plan, size_t which, Axis axis) {
   std::vector<MoreSeeds> kept;
   for (MoreSeeds region : plan.more) {
     Span& span = which == 0 ? region.columns : region.rows;
@@ -73,8 +74,17 @@ Plan with_axis(Plan plan, size_t which, Axis axis) {
   }
   plan.more = std::move(kept);
   plan.axes[which] = std::move(axis);
+}
+
+}  // namespace
+
+Plan with_axis(Plan plan, size_t which, Axis axis) {
+  const std::string key = axis.key;
+  if (which < plan.axes.size())
+    replace_axis(plan, which, std::move(axis));
+  else
+    add_axis(plan, std::move(axis));
   // What is an axis is set by no option too.
-  const std::string& key = plan.axes[which].key;
   std::erase_if(plan.set, [&](const std::string& assignment) {
     return current_key(std::string_view(assignment).substr(0, assignment.find('='))) == key;
   });
@@ -108,15 +118,6 @@ Plan with_rest(Plan plan, const RunSpec& run) {
                   [](const Axis& axis) { return axis.key == "train.steps"; }))
     plan.steps = 0;
   return plan;
-}
-
-std::string refusal(const Plan& plan) {
-  try {
-    jobs_of(plan);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
 }
 
 }  // namespace normscope::sweep

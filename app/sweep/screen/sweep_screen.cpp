@@ -30,13 +30,17 @@ bool SweepScreen::busy() const {
 void SweepScreen::show(Plan plan) {
   chosen_ = hovered_ = pinned_ = std::nullopt;
   brush_.reset();
+  held_.reset();
   key_ = {0, 1};
   change(std::move(plan));
 }
 
 /// `done` false: while a handle is still held; what follows costs more than a frame.
 void SweepScreen::change(Plan next, bool done) {
-  take(std::move(next), done);
+  if (!take(std::move(next), done)) {
+    if (done) refuse(message_);
+    return;
+  }
   if (!done || plan_ == settled_) return;
   constexpr size_t kMostUndo = 100;
   if (!settled_.axes.empty()) undo_.push_back(settled_);
@@ -45,7 +49,24 @@ void SweepScreen::change(Plan next, bool done) {
   settled_ = plan_;
 }
 
+/// Puts down what is in the hand, and shows the plan as it was before; false: it was that already. The trainer has it.
+bool SweepScreen::let_go() {
+  held_.reset();
+  if (plan_ == settled_ || settled_.axes.empty()) return false;
+  take(settled_, false);
+  return true;
+}
+
+/// The plan stays as no hand holds a part of it, and why is said.
+void SweepScreen::refuse(const std::string& why) {
+  const std::string said = why;  // may be the message itself
+  let_go();
+  message_ = said;
+}
+
+/// What is in the hand is the last change: it is put down first.
 bool SweepScreen::step_back(std::vector<Plan>& from, std::vector<Plan>& to) {
+  if (let_go()) return true;
   if (from.empty()) return false;
   to.push_back(settled_);
   settled_ = from.back();
@@ -54,16 +75,17 @@ bool SweepScreen::step_back(std::vector<Plan>& from, std::vector<Plan>& to) {
   return true;
 }
 
-void SweepScreen::take(Plan next, bool done) {
+/// False where the plan cannot be trained: only the message changes.
+bool SweepScreen::take(Plan next, bool done) {
   try {
     jobs_ = jobs_of(next);
     base_ = base_of(next);
     message_.clear();
   } catch (const Error& error) {
     message_ = error.what();
-    return;
+    return false;
   }
-  grid_ = grid_of(next, jobs_, carried(grid_, next, jobs_));
+  grid_ = std::make_shared<const Grid>(grid_of(next, jobs_, carried(*grid_, next, jobs_)));
   plan_ = std::move(next);
   grid_of_.reset();
   typed_ = {};
@@ -75,6 +97,7 @@ void SweepScreen::take(Plan next, bool done) {
   keep(hovered_);
   keep(pinned_);
   if (done) trainer_->start(plan_, wants_training_ && busy());
+  return true;
 }
 
 void SweepScreen::edit(size_t which, const Axis& axis, bool done) {
@@ -83,6 +106,7 @@ void SweepScreen::edit(size_t which, const Axis& axis, bool done) {
 }
 
 void SweepScreen::play_or_pause() {
+  message_.clear();
   wants_training_ = !busy() || !wants_training_;
   if (wants_training_)
     trainer_->start(plan_, true);
@@ -118,7 +142,7 @@ char SweepScreen::letter_of(const Place& place) const {
   return tile == tiles_.end() ? '\0' : tile->second;
 }
 
-/// Cells that are runs of the Lab: all but seed, name and budget agree.
+/// Cells that are runs of the Lab: all but seed and name agree, and the budget where it is an axis.
 void SweepScreen::find_open(const std::vector<OpenRun>& open) {
   const bool same =
       std::equal(open.begin(), open.end(), open_.begin(), open_.end(),
@@ -126,27 +150,32 @@ void SweepScreen::find_open(const std::vector<OpenRun>& open) {
   if (same && grid_of_) return;
   open_ = open;
   tiles_.clear();
+  const bool steps_differ = std::any_of(plan_.axes.begin(), plan_.axes.end(),
+                                        [](const Axis& axis) { return axis.key == "train.steps"; });
   for (const Job& job : jobs_) {
     if (job.seed != 1) break;  // the jobs go seed by seed
     for (const OpenRun& run : open_) {
       RunSpec spec = *run.spec;
       spec.seed = job.spec.seed;
       spec.name = job.spec.name;
-      spec.train.steps = job.spec.train.steps;
+      if (!steps_differ) spec.train.steps = job.spec.train.steps;
       if (job.refused.empty() && spec == job.spec) tiles_.push_back({{job.column, job.row}, run.letter});
     }
   }
 }
 
-void SweepScreen::move(int across, int up, bool brushes) {
-  const Place before = chosen_.value_or(Place{});
+/// The cell so many steps further, or the last one on the way.
+Place SweepScreen::beside(const Place& from, int across, int up) const {
   const auto step = [](size_t at, int by, size_t count) {
     const auto last = static_cast<int64_t>(count) - 1;
     return static_cast<size_t>(std::clamp<int64_t>(static_cast<int64_t>(at) + by, 0, last));
   };
-  const Place now =
-      chosen_ ? Place{step(before.column, across, plan_.columns()), step(before.row, up, plan_.rows())}
-              : before;
+  return {step(from.column, across, plan_.columns()), step(from.row, up, plan_.rows())};
+}
+
+void SweepScreen::move(const Ui& ui, int across, int up, bool brushes) {
+  const Place before = chosen_.value_or(Place{});
+  const Place now = chosen_ ? beside(before, across, up) : before;
   if (brushes) {
     if (!brush_) brush_ = Brush{before.column, before.row, before.column, before.row};
     brush_->column1 = now.column;
@@ -156,6 +185,7 @@ void SweepScreen::move(int across, int up, bool brushes) {
   chosen_ = now;
   pinned_.reset();
   hovered_.reset();
+  lies_at_ = ui.mouse();
 }
 
 void SweepScreen::keys(Ui& ui) {
@@ -167,21 +197,22 @@ void SweepScreen::keys(Ui& ui) {
                 {"Down", 0, -1, false},   {"Shift+Left", -1, 0, true}, {"Shift+Right", 1, 0, true},
                 {"Shift+Up", 0, 1, true}, {"Shift+Down", 0, -1, true}};
   for (const auto& arrow : arrows)
-    if (ui.shortcut(arrow.chord, "sweep/grid")) move(arrow.across, arrow.up, arrow.brushes);
+    if (ui.shortcut(arrow.chord, "sweep/grid")) move(ui, arrow.across, arrow.up, arrow.brushes);
   if (ui.shortcut("Space", "sweep/play")) play_or_pause();
   if (ui.shortcut("S", "sweep/stop")) stop();
   if (ui.shortcut("C", "sweep/copy"))
     asked_.copied = text_for(kForms[form_], plan_, {.metric = info(metric_).name});
-  if (ui.shortcut("Ctrl+T")) asked_.copied = to_text(grid_, metric_);
+  if (ui.shortcut("Ctrl+T")) asked_.copied = to_text(*grid_, metric_);
   if (ui.shortcut("Escape")) {
     brush_.reset();
     pinned_ = chosen_ = std::nullopt;
+    message_.clear();
   }
-  if (ui.shortcut("Enter", "sweep/open") && chosen_ && ui.focused().empty()) open(*chosen_);
+  if (ui.shortcut("Enter", "sweep/open") && shown_cell() && ui.focused().empty()) open(*shown_cell());
   const bool more = ui.shortcut("+", "sweep/region/seeds") || ui.shortcut("=", "sweep/region/seeds");
-  if (!more || (!brush_ && !chosen_)) return;
-  const Brush there = brush_.value_or(Brush{chosen_.value_or(Place{}).column, chosen_.value_or(Place{}).row,
-                                            chosen_.value_or(Place{}).column, chosen_.value_or(Place{}).row});
+  const std::optional<Place> one = shown_cell();
+  if (!more || (!brush_ && !one)) return;
+  const Brush there = brush_ ? *brush_ : Brush{one->column, one->row, one->column, one->row};
   change(with_seeds(plan_, there, seeds_in(plan_, there) + 1));
 }
 
@@ -192,11 +223,12 @@ Asked SweepScreen::draw(Ui& ui, const Rect& area, const std::vector<OpenRun>& op
   size_ = ui.size().x >= 1600 && ui.size().y >= 1000  ? Size::Full
           : ui.size().x >= 1400 && ui.size().y >= 840 ? Size::Medium
                                                       : Size::Compact;
+  drop_lost_handle();
   find_open(open);
   keys(ui);
-  if (grid_of_ != state_ && state_->grid.plan == plan_) grid_ = state_->grid;
+  if (grid_of_ != state_ && state_->grid->plan == plan_) grid_ = state_->grid;
   grid_of_ = state_;
-  scale_ = scale_of(grid_, metric_);
+  scale_ = scale_of(*grid_, metric_);
 
   const bool compact = size_ == Size::Compact;
   const float margin = compact ? 8 : space::margin, gap = compact ? 6 : space::gap;

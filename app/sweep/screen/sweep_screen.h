@@ -66,13 +66,16 @@ class SweepScreen {
   // sweep_screen.cpp
   void change(Plan next, bool done = true);
   void edit(size_t which, const Axis& axis, bool done = true);
-  void take(Plan next, bool done);
+  bool take(Plan next, bool done);
+  bool let_go();
+  void refuse(const std::string& why);
   bool step_back(std::vector<Plan>& from, std::vector<Plan>& to);
   void play_or_pause();
   void stop();
   void open(const Place& place);
   void keys(ui::Ui& ui);
-  void move(int across, int up, bool brushes);
+  Place beside(const Place& from, int across, int up) const;
+  void move(const ui::Ui& ui, int across, int up, bool brushes);
   const Job* job_of(const Place& place) const;
   std::optional<Place> shown_cell() const;
   char letter_of(const Place& place) const;
@@ -83,6 +86,7 @@ class SweepScreen {
   void draw_axis(ui::Ui& ui, ui::Rect& rest, size_t which);
   void draw_setting(ui::Ui& ui, const ui::Rect& rect, size_t which);
   void draw_rail(ui::Ui& ui, const ui::Rect& rect, size_t which);
+  void drop_lost_handle();
   void hold_handle(ui::Ui& ui, const ui::Rect& line, size_t which, size_t handle);
   void draw_range(ui::Ui& ui, ui::Rect row, size_t which);
   void draw_typed(ui::Ui& ui, const ui::Rect& row, size_t which);
@@ -98,6 +102,7 @@ class SweepScreen {
   void draw_strip(ui::Ui& ui, const ui::Rect& strip, const Cell& cell);
   void draw_labels(ui::Ui& ui, const GridLayout& at);
   void draw_border(ui::Ui& ui, const GridLayout& at);
+  void point_at(const ui::Ui& ui, std::optional<Place> place, bool pressed);
   void hold_grid(ui::Ui& ui, const GridLayout& at);
   void draw_brush(ui::Ui& ui, const GridLayout& at);
   void draw_profiles(ui::Ui& ui, const GridLayout& at, const ui::Rect& above, const ui::Rect& beside);
@@ -115,6 +120,7 @@ class SweepScreen {
   void draw_region_rows(ui::Ui& ui, ui::Rect rest);
   // bottom_bar.cpp
   void draw_bar(ui::Ui& ui, const ui::Rect& bar, bool clock);
+  void draw_status(ui::Ui& ui, const ui::Rect& words, const ui::Rect& line, bool clock);
   void draw_runs(ui::Ui& ui, const ui::Rect& rect);
 
   std::unique_ptr<SweepTrainer> trainer_;
@@ -126,12 +132,14 @@ class SweepScreen {
   bool wants_training_ = false;  ///< play was pressed last, and neither pause nor stop
   std::string message_;          ///< what was refused last
   State state_;                  ///< of this frame
-  Grid grid_;                    ///< of the plan: the trainer's, or one that waits
-  State grid_of_;                ///< from which the grid was taken
+  /// Of the plan: the trainer's, or one that waits. Never null.
+  std::shared_ptr<const Grid> grid_ = std::make_shared<const Grid>();
+  State grid_of_;  ///< from which the grid was taken
   ColourScale scale_;
   Size size_ = Size::Full;
   Metric metric_ = Metric::Loss;
   std::optional<Place> chosen_, hovered_, pinned_;
+  std::optional<ui::Vec> lies_at_;  ///< the mouse, since a key chose a cell
   std::optional<Brush> brush_;
   std::optional<Place> drag_from_;
   std::array<double, 2> key_{0, 1};  ///< ends of the colours, as shares of the scale
@@ -143,6 +151,8 @@ class SweepScreen {
     size_t which = 0, handle = 0;
     Axis axis;
     Rail rail;
+    int frame = 0;       ///< in which it was drawn last
+    bool moved = false;  ///< a press that goes nowhere changes nothing
   };
   std::optional<Held> held_;
   std::vector<OpenRun> open_;                  ///< runs of the Lab, of this frame

@@ -7,6 +7,7 @@
 
 #include "app/sweep/border.h"
 #include "app/sweep/trainer.h"
+#include "engine/core/in_words.h"
 
 namespace normscope::sweep {
 namespace {
@@ -16,20 +17,15 @@ std::string counted(int64_t count, const char* one) {
 }
 
 std::string seeds_words(const std::vector<size_t>& seeds) {
-  return (seeds.size() == 1 ? "seed " : "seeds ") + listed(seeds);
+  std::vector<std::string> words;
+  for (const size_t seed : seeds) words.push_back(std::to_string(seed));
+  return (seeds.size() == 1 ? "seed " : "seeds ") + in_words(words, "and");
 }
 
 }  // namespace
 
 std::string capitalised(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  return text;
-}
-
-std::string listed(const std::vector<size_t>& numbers) {
-  std::string text;
-  for (size_t i = 0; i < numbers.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == numbers.size() ? " and " : ", ") + std::to_string(numbers[i]);
   return text;
 }
 
@@ -133,6 +129,7 @@ std::string extent_words(const Plan& plan) {
 
 std::string progress_words(const SweepState& state, bool clock) {
   const auto running = static_cast<int64_t>(state.under_way.size());
+  if (!state.error.empty()) return state.error;
   switch (state.phase) {
     case Phase::Looking:
       return "looking for finished runs";
@@ -144,7 +141,7 @@ std::string progress_words(const SweepState& state, bool clock) {
       return text;
     }
     case Phase::Paused:
-      return fmt::format("paused, {} left", state.left());
+      return fmt::format("paused, {} left", counted(state.left(), "run"));
     case Phase::Stopped:
       return fmt::format("stopped, {} left; what ran is kept", state.left());
     case Phase::Done:

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "app/sweep/cells.h"
 #include "app/sweep/screen/edit.h"
@@ -22,11 +21,9 @@ std::string cell_badge(const Cell& cell);
 std::string cell_sentence(const Cell& cell);
 /// "The seeds disagree in 3 of 12 cells."
 std::string region_sentence(const Grid& grid, const Brush& brush);
-/// "2 running, 1 waiting, 20 s left"; `clock` false: without the time.
+/// "2 running, 1 waiting, 20 s left"; `clock` false: without the time. Why it ended where it failed.
 std::string progress_words(const SweepState& state, bool clock);
 /// "42 cells, 66 runs"
 std::string extent_words(const Plan& plan);
-/// "1, 2 and 5"
-std::string listed(const std::vector<size_t>& numbers);
 
 }  // namespace normscope::sweep
